@@ -1,0 +1,36 @@
+/// Why the store could not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("{0}")]
+    Url(String),
+    #[error("sqlite: {0}")]
+    Sqlite(#[from] rusqlite::Error),
+    #[error("postgres: {}", describe(.0))]
+    Postgres(#[from] postgres::Error),
+    #[error("migration {version}: {cause}")]
+    Migration { version: i64, cause: Box<Error> },
+    #[error(
+        "this database was written by a newer version (schema {found}, this binary knows {known})"
+    )]
+    TooNew { found: i64, known: i64 },
+    #[error("expected one row, found none")]
+    NoRow,
+    #[error("column {index}: expected {wanted}, found {found}")]
+    Column { index: usize, wanted: &'static str, found: &'static str },
+    #[error("the transaction panicked and was undone")]
+    Panicked,
+    #[error("the batch this transaction was in could not be committed: {0}")]
+    Commit(String),
+    #[error("gave up after {0} conflicts with other transactions")]
+    Conflicts(u32),
+    #[error("the store is closed")]
+    Closed,
+}
+
+/// The server's own words without the statement's values, which could be somebody's mail.
+fn describe(error: &postgres::Error) -> String {
+    match error.as_db_error() {
+        Some(db) => format!("{} ({})", db.message(), db.code().code()),
+        None => error.to_string(),
+    }
+}

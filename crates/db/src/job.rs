@@ -1,0 +1,50 @@
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use tokio::sync::oneshot;
+
+use crate::{Error, Tx};
+
+/// A closure waiting for a thread, and the caller waiting for its answer.
+pub(crate) trait Job: Send {
+    /// Runs the closure and keeps its result; true when what it wrote should be kept.
+    fn run(&mut self, tx: &mut Tx<'_>) -> bool;
+    /// Gives the caller the kept result, or the reason why it does not count.
+    fn answer(self: Box<Self>, fate: Result<(), Error>);
+}
+
+pub(crate) struct Work<F, T, E> {
+    closure: F,
+    result: Option<Result<T, E>>,
+    reply: oneshot::Sender<Result<T, E>>,
+}
+
+impl<F, T, E> Work<F, T, E> {
+    pub fn new(closure: F, reply: oneshot::Sender<Result<T, E>>) -> Self {
+        Work { closure, result: None, reply }
+    }
+}
+
+impl<F, T, E> Job for Work<F, T, E>
+where
+    F: FnMut(&mut Tx<'_>) -> Result<T, E> + Send,
+    T: Send,
+    E: From<Error> + Send,
+{
+    fn run(&mut self, tx: &mut Tx<'_>) -> bool {
+        let closure = &mut self.closure;
+        let result = catch_unwind(AssertUnwindSafe(|| closure(tx)))
+            .unwrap_or_else(|_| Err(E::from(Error::Panicked)));
+        let keep = result.is_ok();
+        self.result = Some(result);
+        keep
+    }
+
+    fn answer(self: Box<Self>, fate: Result<(), Error>) {
+        let result = match fate {
+            Ok(()) => self.result.unwrap_or_else(|| Err(E::from(Error::Closed))),
+            Err(error) => Err(E::from(error)),
+        };
+        // A caller that went away does not want the answer; what was committed stays committed.
+        let _ = self.reply.send(result);
+    }
+}

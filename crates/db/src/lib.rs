@@ -1,0 +1,143 @@
+//! One small transaction type over SQLite and PostgreSQL.
+//!
+//! Callers hand the store a closure over a [`Tx`]; the store runs it on a thread of its own and
+//! answers when its outcome is durable. SQL is written once, in the subset both databases share;
+//! [`Tx::pick`] is the only way to spell a statement twice.
+//!
+//! Deliberately absent: async inside a transaction, an ORM, a query builder.
+
+mod error;
+mod job;
+mod migrate;
+mod postgres;
+mod sqlite;
+mod tx;
+mod value;
+
+use std::path::PathBuf;
+
+use async_channel::Sender;
+use tokio::sync::{broadcast, oneshot};
+
+pub use error::Error;
+pub use migrate::Migration;
+pub use tx::Tx;
+pub use value::{Arg, Column, FromColumn, FromRow, Row, Value};
+
+use job::{Job, Work};
+
+/// Closures that may wait for a thread before callers themselves have to wait.
+const QUEUE_CLOSURES: usize = 1024;
+/// Wake-ups a slow listener may fall behind before it is told that it missed some.
+const WAKES_KEPT: usize = 1024;
+
+/// How a store is opened.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// SQLite: the most closures that share one commit. 1 gives each its own.
+    pub commit_batch: usize,
+    /// SQLite: read-only connections, each on its own thread.
+    pub readers: usize,
+    /// PostgreSQL: connections, each on its own thread.
+    pub connections: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { commit_batch: 128, readers: 4, connections: 8 }
+    }
+}
+
+/// Which database a URL names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    Sqlite(PathBuf),
+    Postgres(String),
+}
+
+impl Place {
+    pub fn parse(url: &str) -> Result<Place, Error> {
+        if let Some(path) = url.strip_prefix("sqlite:") {
+            return match path {
+                "" => Err(Error::Url("sqlite: needs a path, such as sqlite:mailroom.db".into())),
+                path => Ok(Place::Sqlite(path.into())),
+            };
+        }
+        if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+            return Ok(Place::Postgres(url.into()));
+        }
+        Err(Error::Url("a database URL starts with sqlite: or postgres://".into()))
+    }
+}
+
+/// A database and the threads that work on it. Cheap to clone; the threads end with the last clone.
+#[derive(Clone)]
+pub struct Store {
+    reads: Sender<Box<dyn Job>>,
+    writes: Sender<Box<dyn Job>>,
+    wakes: broadcast::Sender<String>,
+}
+
+impl Store {
+    /// Opens the database, brings its schema up to date and starts the threads.
+    pub fn open(url: &str, options: &Options, migrations: &[Migration]) -> Result<Store, Error> {
+        let (wakes, _) = broadcast::channel(WAKES_KEPT);
+        let (reads, writes) = match Place::parse(url)? {
+            Place::Sqlite(path) => sqlite::start(&path, options, migrations, &wakes)?,
+            Place::Postgres(url) => postgres::start(&url, options, migrations, &wakes)?,
+        };
+        Ok(Store { reads, writes, wakes })
+    }
+
+    /// Runs a closure on one consistent snapshot. It may be run again, so it must have no effects.
+    pub async fn read<T, E, F>(&self, work: F) -> Result<T, E>
+    where
+        F: FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+    {
+        run(&self.reads, work).await
+    }
+
+    /// Runs a closure in one transaction; `Ok` means that what it wrote is durable. An `Err` or a
+    /// panic undoes it alone. It may be run again, so it must have no effects beside its writes.
+    pub async fn write<T, E, F>(&self, work: F) -> Result<T, E>
+    where
+        F: FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+    {
+        run(&self.writes, work).await
+    }
+
+    /// The queues named by [`Tx::wake`], each told after the commit that named it.
+    pub fn wakes(&self) -> broadcast::Receiver<String> {
+        self.wakes.subscribe()
+    }
+}
+
+async fn run<T, E, F>(queue: &Sender<Box<dyn Job>>, work: F) -> Result<T, E>
+where
+    F: FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    T: Send + 'static,
+    E: From<Error> + Send + 'static,
+{
+    let (reply, answer) = oneshot::channel();
+    let job = Box::new(Work::new(work, reply));
+    queue.send(job).await.map_err(|_| E::from(Error::Closed))?;
+    answer.await.unwrap_or_else(|_| Err(E::from(Error::Closed)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_names_a_place_or_says_what_is_wrong() {
+        assert_eq!(Place::parse("sqlite:a/b.db").unwrap(), Place::Sqlite("a/b.db".into()));
+        let url = "postgres://u@h/d";
+        assert_eq!(Place::parse(url).unwrap(), Place::Postgres(url.into()));
+        assert!(Place::parse("sqlite:").is_err());
+        assert!(Place::parse("mysql://x").is_err());
+    }
+}

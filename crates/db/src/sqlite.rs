@@ -1,0 +1,154 @@
+//! SQLite: one writer thread that commits in groups, a few read-only threads beside it.
+
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use async_channel::{Receiver, Sender, bounded};
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use tokio::sync::broadcast;
+
+use crate::job::Job;
+use crate::migrate::migrate;
+use crate::{Error, Migration, Options, QUEUE_CLOSURES, Tx};
+
+/// How long a statement waits for another process (the command line, say) to finish writing.
+const BUSY: Duration = Duration::from_secs(10);
+/// Prepared statements kept per connection.
+const STATEMENTS_KEPT: usize = 256;
+/// Page cache of each connection, in KiB (negative is SQLite's way to say so).
+const CACHE_KIB: i64 = -8 * 1024;
+/// The write-ahead log is cut back to this size, in bytes, after a checkpoint.
+const WAL_KEPT: i64 = 64 * 1024 * 1024;
+
+type Queue = Sender<Box<dyn Job>>;
+
+pub(crate) fn start(
+    path: &Path,
+    options: &Options,
+    migrations: &[Migration],
+    wakes: &broadcast::Sender<String>,
+) -> Result<(Queue, Queue), Error> {
+    let mut writer = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
+    writer.pragma_update(None, "journal_mode", "wal")?;
+    writer.pragma_update(None, "synchronous", "full")?;
+    writer.pragma_update(None, "journal_size_limit", WAL_KEPT)?;
+    let tx = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    migrate(&mut Tx::sqlite(&tx), migrations)?;
+    tx.commit()?;
+
+    let (reads, read_queue) = bounded(QUEUE_CLOSURES);
+    for number in 0..options.readers.max(1) {
+        let reader = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        let queue = read_queue.clone();
+        spawn(format!("db-read-{number}"), move || serve_reads(&reader, &queue));
+    }
+
+    let (writes, write_queue) = bounded(QUEUE_CLOSURES);
+    let (batch, wakes) = (options.commit_batch.max(1), wakes.clone());
+    spawn("db-write".into(), move || serve_writes(&writer, &write_queue, batch, &wakes));
+    Ok((reads, writes))
+}
+
+fn open(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
+    let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    conn.busy_timeout(BUSY)?;
+    conn.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+    conn.pragma_update(None, "cache_size", CACHE_KIB)?;
+    conn.pragma_update(None, "temp_store", "memory")?;
+    conn.pragma_update(None, "foreign_keys", "on")?;
+    Ok(conn)
+}
+
+fn spawn(name: String, body: impl FnOnce() + Send + 'static) {
+    thread::Builder::new().name(name).spawn(body).expect("the system can start a thread");
+}
+
+fn serve_reads(conn: &Connection, queue: &Receiver<Box<dyn Job>>) {
+    while let Ok(mut job) = queue.recv_blocking() {
+        let fate = statement(conn, "BEGIN").map(|()| {
+            job.run(&mut Tx::sqlite(conn));
+        });
+        if !conn.is_autocommit() {
+            let _ = statement(conn, "COMMIT");
+        }
+        job.answer(fate);
+    }
+}
+
+fn serve_writes(
+    conn: &Connection,
+    queue: &Receiver<Box<dyn Job>>,
+    batch: usize,
+    wakes: &broadcast::Sender<String>,
+) {
+    while let Ok(first) = queue.recv_blocking() {
+        let rest = std::iter::from_fn(|| queue.try_recv().ok());
+        write_batch(conn, std::iter::once(first).chain(rest).take(batch), wakes);
+    }
+}
+
+/// Runs each job in a savepoint, commits once, and only then answers. A job that fails takes back
+/// its own writes and no one else's.
+fn write_batch(
+    conn: &Connection,
+    jobs: impl Iterator<Item = Box<dyn Job>>,
+    wakes: &broadcast::Sender<String>,
+) {
+    let mut ran: Vec<Box<dyn Job>> = Vec::new();
+    let mut woken: Vec<&'static str> = Vec::new();
+    let mut fate = statement(conn, "BEGIN IMMEDIATE");
+    for mut job in jobs {
+        if fate.is_ok() {
+            fate = run_in_savepoint(conn, job.as_mut(), &mut woken);
+        }
+        ran.push(job);
+    }
+    fate = fate.and_then(|()| statement(conn, "COMMIT"));
+    if fate.is_err() && !conn.is_autocommit() {
+        let _ = statement(conn, "ROLLBACK");
+    }
+    match fate {
+        Ok(()) => {
+            for queue in woken {
+                // Nobody listening is fine: what is due is found by the clock as well.
+                let _ = wakes.send(queue.to_owned());
+            }
+            ran.into_iter().for_each(|job| job.answer(Ok(())));
+        }
+        Err(error) => {
+            tracing::error!(%error, jobs = ran.len(), "a batch of writes could not be committed");
+            let reason = error.to_string();
+            ran.into_iter().for_each(|job| job.answer(Err(Error::Commit(reason.clone()))));
+        }
+    }
+}
+
+/// `Err` when the whole batch is lost: a full disk, say, ends SQLite's transaction by itself.
+fn run_in_savepoint(
+    conn: &Connection,
+    job: &mut dyn Job,
+    woken: &mut Vec<&'static str>,
+) -> Result<(), Error> {
+    statement(conn, "SAVEPOINT job")?;
+    let mut tx = Tx::sqlite(conn);
+    let keep = job.run(&mut tx);
+    if conn.is_autocommit() {
+        return Err(Error::Commit("the database ended the transaction".into()));
+    }
+    if keep {
+        for queue in tx.into_wakes() {
+            if !woken.contains(&queue) {
+                woken.push(queue);
+            }
+        }
+    } else {
+        statement(conn, "ROLLBACK TO job")?;
+    }
+    statement(conn, "RELEASE job")
+}
+
+fn statement(conn: &Connection, sql: &str) -> Result<(), Error> {
+    conn.prepare_cached(sql)?.raw_execute()?;
+    Ok(())
+}

@@ -1,0 +1,303 @@
+use std::error::Error as StdError;
+
+use postgres::types::{FromSql, IsNull, ToSql, Type, private::BytesMut};
+use rusqlite::types::{ToSqlOutput, ValueRef};
+
+use crate::Error;
+
+/// A value on its way into a statement.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value<'a> {
+    Null,
+    Int(i64),
+    Bool(bool),
+    Real(f64),
+    Text(&'a str),
+    Bytes(&'a [u8]),
+}
+
+/// Anything that can stand for a `?n` of a statement.
+pub trait Arg {
+    fn value(&self) -> Value<'_>;
+}
+
+impl Arg for i64 {
+    fn value(&self) -> Value<'_> {
+        Value::Int(*self)
+    }
+}
+
+impl Arg for bool {
+    fn value(&self) -> Value<'_> {
+        Value::Bool(*self)
+    }
+}
+
+impl Arg for f64 {
+    fn value(&self) -> Value<'_> {
+        Value::Real(*self)
+    }
+}
+
+impl Arg for str {
+    fn value(&self) -> Value<'_> {
+        Value::Text(self)
+    }
+}
+
+impl Arg for String {
+    fn value(&self) -> Value<'_> {
+        Value::Text(self)
+    }
+}
+
+impl Arg for [u8] {
+    fn value(&self) -> Value<'_> {
+        Value::Bytes(self)
+    }
+}
+
+impl Arg for Vec<u8> {
+    fn value(&self) -> Value<'_> {
+        Value::Bytes(self)
+    }
+}
+
+impl<T: Arg> Arg for Option<T> {
+    fn value(&self) -> Value<'_> {
+        self.as_ref().map_or(Value::Null, Arg::value)
+    }
+}
+
+impl<T: Arg + ?Sized> Arg for &T {
+    fn value(&self) -> Value<'_> {
+        (**self).value()
+    }
+}
+
+/// A value on its way out of a row.
+#[derive(Clone, Copy, Debug)]
+pub enum Column<'a> {
+    Null,
+    Int(i64),
+    Bool(bool),
+    Real(f64),
+    Text(&'a str),
+    Bytes(&'a [u8]),
+}
+
+impl Column<'_> {
+    fn kind(&self) -> &'static str {
+        match self {
+            Column::Null => "null",
+            Column::Int(_) => "a whole number",
+            Column::Bool(_) => "a boolean",
+            Column::Real(_) => "a number",
+            Column::Text(_) => "text",
+            Column::Bytes(_) => "bytes",
+        }
+    }
+}
+
+/// A type that one column can be read as.
+pub trait FromColumn: Sized {
+    const WANTED: &'static str;
+    /// `None` when the column holds something else.
+    fn from_column(column: Column<'_>) -> Option<Self>;
+}
+
+impl FromColumn for i64 {
+    const WANTED: &'static str = "a whole number";
+    fn from_column(column: Column<'_>) -> Option<Self> {
+        match column {
+            Column::Int(n) => Some(n),
+            _ => None,
+        }
+    }
+}
+
+impl FromColumn for bool {
+    const WANTED: &'static str = "a boolean";
+    fn from_column(column: Column<'_>) -> Option<Self> {
+        match column {
+            Column::Bool(b) => Some(b),
+            Column::Int(n) => Some(n != 0),
+            _ => None,
+        }
+    }
+}
+
+impl FromColumn for f64 {
+    const WANTED: &'static str = "a number";
+    fn from_column(column: Column<'_>) -> Option<Self> {
+        match column {
+            Column::Real(x) => Some(x),
+            _ => None,
+        }
+    }
+}
+
+impl FromColumn for String {
+    const WANTED: &'static str = "text";
+    fn from_column(column: Column<'_>) -> Option<Self> {
+        match column {
+            Column::Text(s) => Some(s.to_owned()),
+            _ => None,
+        }
+    }
+}
+
+impl FromColumn for Vec<u8> {
+    const WANTED: &'static str = "bytes";
+    fn from_column(column: Column<'_>) -> Option<Self> {
+        match column {
+            Column::Bytes(b) => Some(b.to_owned()),
+            _ => None,
+        }
+    }
+}
+
+impl<T: FromColumn> FromColumn for Option<T> {
+    const WANTED: &'static str = T::WANTED;
+    fn from_column(column: Column<'_>) -> Option<Self> {
+        match column {
+            Column::Null => Some(None),
+            column => T::from_column(column).map(Some),
+        }
+    }
+}
+
+/// One row, read from its first column to its last.
+pub struct Row<'a> {
+    inner: Inner<'a>,
+    index: usize,
+}
+
+enum Inner<'a> {
+    Sqlite(&'a rusqlite::Row<'a>),
+    Postgres(&'a postgres::Row),
+}
+
+impl<'a> Row<'a> {
+    pub(crate) fn sqlite(row: &'a rusqlite::Row<'a>) -> Self {
+        Row { inner: Inner::Sqlite(row), index: 0 }
+    }
+
+    pub(crate) fn postgres(row: &'a postgres::Row) -> Self {
+        Row { inner: Inner::Postgres(row), index: 0 }
+    }
+
+    /// The next column, in the order the statement names them.
+    pub fn take<T: FromColumn>(&mut self) -> Result<T, Error> {
+        let index = self.index;
+        self.index += 1;
+        let column = match &self.inner {
+            Inner::Sqlite(row) => match row.get_ref(index)? {
+                ValueRef::Null => Column::Null,
+                ValueRef::Integer(n) => Column::Int(n),
+                ValueRef::Real(x) => Column::Real(x),
+                ValueRef::Text(text) => Column::Text(std::str::from_utf8(text).map_err(|_| {
+                    Error::Column { index, wanted: "UTF-8 text", found: "other bytes" }
+                })?),
+                ValueRef::Blob(bytes) => Column::Bytes(bytes),
+            },
+            Inner::Postgres(row) => row.try_get(index)?,
+        };
+        let found = column.kind();
+        T::from_column(column).ok_or(Error::Column { index, wanted: T::WANTED, found })
+    }
+}
+
+/// A type that a whole row can be read as.
+pub trait FromRow: Sized {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, Error>;
+}
+
+macro_rules! tuple_rows {
+    ($($name:ident)+) => {
+        impl<$($name: FromColumn),+> FromRow for ($($name,)+) {
+            fn from_row(row: &mut Row<'_>) -> Result<Self, Error> {
+                Ok(($(row.take::<$name>()?,)+))
+            }
+        }
+    };
+}
+
+tuple_rows!(A);
+tuple_rows!(A B);
+tuple_rows!(A B C);
+tuple_rows!(A B C D);
+tuple_rows!(A B C D E);
+tuple_rows!(A B C D E F);
+tuple_rows!(A B C D E F G);
+tuple_rows!(A B C D E F G H);
+
+impl rusqlite::ToSql for Value<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match *self {
+            Value::Null => ValueRef::Null,
+            Value::Int(n) => ValueRef::Integer(n),
+            Value::Bool(b) => ValueRef::Integer(i64::from(b)),
+            Value::Real(x) => ValueRef::Real(x),
+            Value::Text(s) => ValueRef::Text(s.as_bytes()),
+            Value::Bytes(b) => ValueRef::Blob(b),
+        }))
+    }
+}
+
+type AnyError = Box<dyn StdError + Sync + Send>;
+
+impl ToSql for Value<'_> {
+    fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, AnyError> {
+        match *self {
+            Value::Null => Ok(IsNull::Yes),
+            Value::Int(n) if *ty == Type::INT4 => i32::try_from(n)?.to_sql(ty, out),
+            Value::Int(n) => n.to_sql(ty, out),
+            Value::Bool(b) => b.to_sql(ty, out),
+            Value::Real(x) => x.to_sql(ty, out),
+            Value::Text(s) => s.to_sql(ty, out),
+            Value::Bytes(b) => b.to_sql(ty, out),
+        }
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    fn to_sql_checked(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, AnyError> {
+        let fits = match self {
+            Value::Null => true,
+            Value::Int(_) => matches!(*ty, Type::INT8 | Type::INT4),
+            Value::Bool(_) => *ty == Type::BOOL,
+            Value::Real(_) => *ty == Type::FLOAT8,
+            Value::Text(_) => <&str as ToSql>::accepts(ty),
+            Value::Bytes(_) => *ty == Type::BYTEA,
+        };
+        match fits {
+            true => self.to_sql(ty, out),
+            false => Err(format!("a parameter does not fit the type {ty}").into()),
+        }
+    }
+}
+
+impl<'a> FromSql<'a> for Column<'a> {
+    fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Self, AnyError> {
+        Ok(match *ty {
+            Type::INT8 => Column::Int(i64::from_sql(ty, raw)?),
+            Type::INT4 => Column::Int(i32::from_sql(ty, raw)?.into()),
+            Type::BOOL => Column::Bool(bool::from_sql(ty, raw)?),
+            Type::FLOAT8 => Column::Real(f64::from_sql(ty, raw)?),
+            Type::BYTEA => Column::Bytes(raw),
+            _ => Column::Text(<&str>::from_sql(ty, raw)?),
+        })
+    }
+
+    fn from_sql_null(_: &Type) -> Result<Self, AnyError> {
+        Ok(Column::Null)
+    }
+
+    fn accepts(ty: &Type) -> bool {
+        matches!(*ty, Type::INT8 | Type::INT4 | Type::BOOL | Type::FLOAT8 | Type::BYTEA)
+            || <&str as FromSql>::accepts(ty)
+    }
+}
