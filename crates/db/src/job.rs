@@ -4,6 +4,9 @@ use tokio::sync::oneshot;
 
 use crate::{Error, Tx};
 
+/// Said to a closure that took no notice of a failed statement and went on.
+const HAD_FAILED: &str = "one of its statements had failed";
+
 /// A closure waiting for a thread, and the caller waiting for its answer.
 pub(crate) trait Job: Send {
     /// Runs the closure and keeps its result; true when what it wrote should be kept.
@@ -32,8 +35,11 @@ where
 {
     fn run(&mut self, tx: &mut Tx<'_>) -> bool {
         let closure = &mut self.closure;
-        let result = catch_unwind(AssertUnwindSafe(|| closure(tx)))
-            .unwrap_or_else(|_| Err(E::from(Error::Panicked)));
+        let result = match catch_unwind(AssertUnwindSafe(|| closure(tx))) {
+            Ok(Ok(_)) if tx.failed() => Err(E::from(Error::Commit(HAD_FAILED.into()))),
+            Ok(result) => result,
+            Err(_) => Err(E::from(Error::Panicked)),
+        };
         let keep = result.is_ok();
         self.result = Some(result);
         keep

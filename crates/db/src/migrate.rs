@@ -18,6 +18,7 @@ const VERSIONS: &str =
 
 /// Brings the schema up to date.
 pub(crate) fn migrate(tx: &mut Tx<'_>, migrations: &[Migration]) -> Result<(), Error> {
+    assert!(migrations.is_sorted_by(|a, b| a.version < b.version), "steps are in order");
     tx.batch(VERSIONS)?;
     let (found,): (i64,) =
         tx.one("SELECT CAST(coalesce(max(version), 0) AS BIGINT) FROM schema_versions", &[])?;
@@ -51,5 +52,10 @@ const SQLITE_TYPES: Spellings = &[
     ("DOUBLE", "REAL"),
 ];
 
-const POSTGRES_TYPES: Spellings =
-    &[("{rows}", ""), ("{keyed}", ""), ("BYTES", "BYTEA"), ("DOUBLE", "DOUBLE PRECISION")];
+const POSTGRES_TYPES: Spellings = &[
+    ("{rows}", ""),
+    ("{keyed}", ""),
+    ("TEXT", "TEXT COLLATE \"C\""),
+    ("BYTES", "BYTEA"),
+    ("DOUBLE", "DOUBLE PRECISION"),
+];

@@ -1,6 +1,8 @@
 //! PostgreSQL: a few connections, each on a thread of its own, sharing one queue.
 
-use std::sync::mpsc;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -11,7 +13,7 @@ use tokio::sync::broadcast;
 
 use crate::job::Job;
 use crate::migrate::migrate;
-use crate::tx::{Statements, is_conflict};
+use crate::tx::{Race, Statements, race};
 use crate::{Error, Migration, Options, QUEUE_CLOSURES, Tx};
 
 /// How often a closure is run before its conflicts with others are given up on.
@@ -20,6 +22,10 @@ const TRIES: u32 = 25;
 const BACKOFF: Duration = Duration::from_micros(500);
 /// The wait before a lost connection is opened again.
 const RECONNECT: Duration = Duration::from_secs(1);
+/// The time a connection has to show that it is still there.
+const ALIVE: Duration = Duration::from_secs(5);
+/// Wake-ups for other nodes that may wait to be sent; further ones are left to the clock.
+const NOTIFICATIONS: usize = 1024;
 /// The channel through which nodes wake one another.
 const CHANNEL: &str = "mailroom";
 /// The key of the advisory lock that lets one process migrate at a time.
@@ -27,7 +33,19 @@ const MIGRATION_LOCK: i64 = 0x6d61_696c_726f_6f6d;
 
 type Queue = Sender<Box<dyn Job>>;
 
+/// Connects from a thread of its own: the client blocks on a runtime that it brings along, which
+/// cannot be done inside the runtime of a caller.
 pub(crate) fn start(
+    url: &str,
+    options: &Options,
+    migrations: &[Migration],
+    wakes: &broadcast::Sender<String>,
+) -> Result<(Queue, Queue), Error> {
+    thread::scope(|scope| scope.spawn(|| connect(url, options, migrations, wakes)).join())
+        .unwrap_or_else(|panic| resume_unwind(panic))
+}
+
+fn connect(
     url: &str,
     options: &Options,
     migrations: &[Migration],
@@ -35,8 +53,10 @@ pub(crate) fn start(
 ) -> Result<(Queue, Queue), Error> {
     let config: Config = url.parse()?;
     prepare_schema(&config, migrations)?;
-    let node = Node { config, wakes: wakes.clone(), notify: notifier(url.parse()?) };
-    listener(node.config.clone(), wakes.clone());
+    let notifier_pid = Arc::new(AtomicI32::new(0));
+    listener(config.clone(), wakes.clone(), notifier_pid.clone())?;
+    let notify = notifier(config.clone(), notifier_pid);
+    let node = Node { config, wakes: wakes.clone(), notify };
 
     let (reads, read_queue) = bounded(QUEUE_CLOSURES);
     let (writes, write_queue) = bounded(QUEUE_CLOSURES);
@@ -62,7 +82,7 @@ enum Mode {
 struct Node {
     config: Config,
     wakes: broadcast::Sender<String>,
-    notify: mpsc::Sender<&'static str>,
+    notify: mpsc::SyncSender<&'static str>,
 }
 
 impl Node {
@@ -70,7 +90,7 @@ impl Node {
         for queue in queues {
             // A wake-up is a hint; what is due is found by the clock as well.
             let _ = self.wakes.send(queue.to_owned());
-            let _ = self.notify.send(queue);
+            let _ = self.notify.try_send(queue);
         }
     }
 }
@@ -91,20 +111,29 @@ struct Connection {
     node: Node,
     client: Client,
     statements: Statements,
+    lost: bool,
 }
 
 impl Connection {
     fn open(node: Node) -> Result<Self, Error> {
         let client = node.config.connect(NoTls)?;
-        Ok(Connection { node, client, statements: Statements::default() })
+        Ok(Connection { node, client, statements: Statements::default(), lost: false })
     }
 
     fn reopen_if_lost(&mut self) -> Result<(), Error> {
-        if self.client.is_closed() {
+        if self.lost {
             self.client = self.node.config.connect(NoTls)?;
             self.statements = Statements::default();
+            self.lost = false;
         }
         Ok(())
+    }
+
+    /// Asks the server, after an error: the client itself notices a lost connection only when it
+    /// is used again, and the first error of one can look like any other.
+    fn is_lost(&mut self) -> bool {
+        self.lost = self.client.is_valid(ALIVE).is_err();
+        self.lost
     }
 }
 
@@ -127,51 +156,70 @@ fn run(connection: &mut Connection, mode: Mode, job: &mut dyn Job) -> Result<(),
             }
             continue;
         }
-        match attempt(connection, mode, job)? {
+        match attempt(connection, mode, job) {
             Attempt::Committed(wakes) => {
                 connection.node.wake(wakes);
                 return Ok(());
             }
-            Attempt::Undone if !connection.client.is_closed() => return Ok(()),
-            Attempt::Undone | Attempt::Conflict => thread::sleep(BACKOFF * tries),
+            Attempt::Undone => return Ok(()),
+            // Whoever finds the value taken every time brought it twice, and is told so.
+            Attempt::Raced(Race::Taken) if tries == TRIES => return Ok(()),
+            Attempt::Raced(_) => {}
+            Attempt::Failed if connection.is_lost() => {}
+            Attempt::Failed => return Ok(()),
+            Attempt::NotBegun(_) if connection.is_lost() => {}
+            Attempt::NotBegun(error) => return Err(error.into()),
+            Attempt::NotCommitted(error) => match (connection.is_lost(), mode) {
+                (true, Mode::Read) => {}
+                _ => return Err(error.into()),
+            },
         }
+        thread::sleep(BACKOFF * tries);
     }
     Err(Error::Conflicts(TRIES))
 }
 
 enum Attempt {
     Committed(Vec<&'static str>),
+    /// The closure would not have it.
     Undone,
-    Conflict,
+    /// A statement lost a race.
+    Raced(Race),
+    /// A statement failed for another reason.
+    Failed,
+    NotBegun(postgres::Error),
+    NotCommitted(postgres::Error),
 }
 
-fn attempt(connection: &mut Connection, mode: Mode, job: &mut dyn Job) -> Result<Attempt, Error> {
+fn attempt(connection: &mut Connection, mode: Mode, job: &mut dyn Job) -> Attempt {
     let begin = connection
         .client
         .build_transaction()
         .isolation_level(IsolationLevel::RepeatableRead)
         .read_only(matches!(mode, Mode::Read))
         .start();
-    let tx = match begin {
-        Ok(tx) => tx,
-        Err(error) if error.is_closed() => return Ok(Attempt::Conflict),
-        Err(error) => return Err(error.into()),
+    let mut tx = match begin {
+        Ok(tx) => Tx::postgres(tx, &mut connection.statements),
+        Err(error) => return Attempt::NotBegun(error),
     };
-    let mut tx = Tx::postgres(tx, &mut connection.statements);
     if !job.run(&mut tx) {
-        return Ok(if tx.conflict() { Attempt::Conflict } else { Attempt::Undone });
+        return match tx.race() {
+            Some(race) => Attempt::Raced(race),
+            None if tx.failed() => Attempt::Failed,
+            None => Attempt::Undone,
+        };
     }
     match tx.commit() {
-        Ok(wakes) => Ok(Attempt::Committed(wakes)),
-        Err(error) if is_conflict(&error) => Ok(Attempt::Conflict),
-        Err(error) => Err(error.into()),
+        Ok(wakes) => Attempt::Committed(wakes),
+        Err(error) if race(&error).is_some() => Attempt::Raced(Race::Conflict),
+        Err(error) => Attempt::NotCommitted(error),
     }
 }
 
 /// Tells the other nodes, from a connection of its own: a NOTIFY inside the transactions
 /// themselves would make them commit one after another.
-fn notifier(config: Config) -> mpsc::Sender<&'static str> {
-    let (notify, queue) = mpsc::channel::<&'static str>();
+fn notifier(config: Config, pid: Arc<AtomicI32>) -> mpsc::SyncSender<&'static str> {
+    let (notify, queue) = mpsc::sync_channel::<&'static str>(NOTIFICATIONS);
     spawn("db-notify".into(), move || {
         let mut client: Option<Client> = None;
         while let Ok(first) = queue.recv() {
@@ -179,40 +227,75 @@ fn notifier(config: Config) -> mpsc::Sender<&'static str> {
             names.extend(queue.try_iter());
             names.sort_unstable();
             names.dedup();
-            if client.as_ref().is_none_or(Client::is_closed) {
-                client = config.connect(NoTls).ok();
-            }
-            if let Some(client) = &mut client {
-                for name in names {
-                    let _ = client.execute("SELECT pg_notify($1, $2)", &[&CHANNEL, &name]);
-                }
+            // The first try may be what shows that the connection was lost.
+            let sent = (0..2).any(|_| tell(&config, &mut client, &pid, &names).is_ok());
+            if !sent {
+                tracing::warn!("other nodes could not be woken");
             }
         }
     });
     notify
 }
 
-/// Hears the other nodes. It ends when nobody holds the store any more.
-fn listener(config: Config, wakes: broadcast::Sender<String>) {
+fn tell(
+    config: &Config,
+    kept: &mut Option<Client>,
+    pid: &AtomicI32,
+    names: &[&'static str],
+) -> Result<(), postgres::Error> {
+    let mut client = match kept.take() {
+        Some(client) => client,
+        None => {
+            let mut client = config.connect(NoTls)?;
+            let row = client.query_one("SELECT pg_backend_pid()", &[])?;
+            pid.store(row.get(0), Ordering::Release);
+            client
+        }
+    };
+    for name in names {
+        client.execute("SELECT pg_notify($1, $2)", &[&CHANNEL, name])?;
+    }
+    *kept = Some(client);
+    Ok(())
+}
+
+/// Hears the other nodes, from before the store is opened until nobody holds it any more.
+fn listener(
+    config: Config,
+    wakes: broadcast::Sender<String>,
+    own: Arc<AtomicI32>,
+) -> Result<(), Error> {
+    let mut client = Some(listen(&config)?);
     spawn("db-listen".into(), move || {
         while wakes.strong_count() > 1 {
-            let heard = config.connect(NoTls).and_then(|mut client| {
-                client.batch_execute(&format!("LISTEN {CHANNEL}"))?;
-                hear(&mut client, &wakes)
-            });
-            if heard.is_err() {
+            let opened = client.take().map_or_else(|| listen(&config), Ok);
+            if opened.and_then(|client| hear(client, &wakes, &own)).is_err() {
                 thread::sleep(RECONNECT);
             }
         }
     });
+    Ok(())
 }
 
-fn hear(client: &mut Client, wakes: &broadcast::Sender<String>) -> Result<(), postgres::Error> {
+fn listen(config: &Config) -> Result<Client, postgres::Error> {
+    let mut client = config.connect(NoTls)?;
+    client.batch_execute(&format!("LISTEN {CHANNEL}"))?;
+    Ok(client)
+}
+
+/// Passes on what other nodes say. What this one says itself was told when it was committed.
+fn hear(
+    mut client: Client,
+    wakes: &broadcast::Sender<String>,
+    own: &AtomicI32,
+) -> Result<(), postgres::Error> {
     while wakes.strong_count() > 1 {
-        let mut notifications = client.notifications();
-        let mut waiting = notifications.timeout_iter(RECONNECT);
-        while let Some(notification) = waiting.next()? {
-            let _ = wakes.send(notification.payload().to_owned());
+        let heard = client.notifications().timeout_iter(RECONNECT).next()?;
+        match heard {
+            Some(told) if told.process_id() == own.load(Ordering::Acquire) => {}
+            Some(told) => drop(wakes.send(told.payload().to_owned())),
+            // Silence may also mean that the connection is gone.
+            None => client.is_valid(ALIVE)?,
         }
     }
     Ok(())

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_channel::{Receiver, Sender, bounded};
-use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use tokio::sync::broadcast;
 
 use crate::job::Job;
@@ -14,6 +14,8 @@ use crate::{Error, Migration, Options, QUEUE_CLOSURES, Tx};
 
 /// How long a statement waits for another process (the command line, say) to finish writing.
 const BUSY: Duration = Duration::from_secs(10);
+/// The wait between two tries where SQLite does not wait by itself.
+const BUSY_STEP: Duration = Duration::from_millis(1);
 /// Prepared statements kept per connection.
 const STATEMENTS_KEPT: usize = 256;
 /// Page cache of each connection, in KiB (negative is SQLite's way to say so).
@@ -30,7 +32,7 @@ pub(crate) fn start(
     wakes: &broadcast::Sender<String>,
 ) -> Result<(Queue, Queue), Error> {
     let mut writer = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
-    writer.pragma_update(None, "journal_mode", "wal")?;
+    use_write_ahead_log(&writer)?;
     writer.pragma_update(None, "synchronous", "full")?;
     writer.pragma_update(None, "journal_size_limit", WAL_KEPT)?;
     let tx = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -58,6 +60,21 @@ fn open(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
     conn.pragma_update(None, "temp_store", "memory")?;
     conn.pragma_update(None, "foreign_keys", "on")?;
     Ok(conn)
+}
+
+/// SQLite does not wait here by itself when several open a new file at once.
+fn use_write_ahead_log(conn: &Connection) -> Result<(), Error> {
+    let patience = Instant::now() + BUSY;
+    loop {
+        match conn.pragma_update(None, "journal_mode", "wal") {
+            Err(error) if is_busy(&error) && Instant::now() < patience => thread::sleep(BUSY_STEP),
+            result => return Ok(result?),
+        }
+    }
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
 }
 
 fn spawn(name: String, body: impl FnOnce() + Send + 'static) {

@@ -12,7 +12,17 @@ const STATEMENTS_KEPT: usize = 512;
 pub struct Tx<'c> {
     conn: Conn<'c>,
     wakes: Vec<&'static str>,
-    conflict: bool,
+    failed: bool,
+    race: Option<Race>,
+}
+
+/// A race lost against another transaction. Running the closure again lets it see what that did.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Race {
+    /// A serialization failure or a deadlock.
+    Conflict,
+    /// A unique value was taken, perhaps only after this transaction had looked.
+    Taken,
 }
 
 enum Conn<'c> {
@@ -22,58 +32,35 @@ enum Conn<'c> {
 
 impl<'c> Tx<'c> {
     pub(crate) fn sqlite(conn: &'c rusqlite::Connection) -> Self {
-        Tx { conn: Conn::Sqlite(conn), wakes: Vec::new(), conflict: false }
+        Tx { conn: Conn::Sqlite(conn), wakes: Vec::new(), failed: false, race: None }
     }
 
     pub(crate) fn postgres(tx: postgres::Transaction<'c>, statements: &'c mut Statements) -> Self {
-        Tx { conn: Conn::Postgres { tx, statements }, wakes: Vec::new(), conflict: false }
+        Tx { conn: Conn::Postgres { tx, statements }, wakes: Vec::new(), failed: false, race: None }
     }
 
     /// Runs a statement; answers how many rows it touched.
     pub fn exec(&mut self, sql: &str, args: &[&dyn Arg]) -> Result<u64, Error> {
-        match &mut self.conn {
-            Conn::Sqlite(conn) => Ok(bind(conn, sql, args)?.raw_execute()? as u64),
-            Conn::Postgres { tx, statements } => {
-                let result = statements
-                    .get(tx, sql)
-                    .and_then(|statement| with_args(args, |args| tx.execute(&statement, args)));
-                self.noted(result)
-            }
-        }
+        let result = match &mut self.conn {
+            Conn::Sqlite(conn) => bind(conn, sql, args)
+                .and_then(|mut statement| Ok(statement.raw_execute()?))
+                .map(|rows| rows as u64),
+            Conn::Postgres { tx, statements } => statements
+                .get(tx, sql)
+                .and_then(|statement| with_args(args, |args| tx.execute(&statement, args)))
+                .map_err(Error::from),
+        };
+        self.noted(result)
     }
 
     /// Every row of a query.
     pub fn all<T: FromRow>(&mut self, sql: &str, args: &[&dyn Arg]) -> Result<Vec<T>, Error> {
-        match &mut self.conn {
-            Conn::Sqlite(conn) => {
-                let mut statement = bind(conn, sql, args)?;
-                let mut rows = statement.raw_query();
-                let mut all = Vec::new();
-                while let Some(row) = rows.next()? {
-                    all.push(T::from_row(&mut Row::sqlite(row))?);
-                }
-                Ok(all)
-            }
-            Conn::Postgres { tx, statements } => {
-                let result = statements
-                    .get(tx, sql)
-                    .and_then(|statement| with_args(args, |args| tx.query(&statement, args)));
-                let rows = self.noted(result)?;
-                rows.iter().map(|row| T::from_row(&mut Row::postgres(row))).collect()
-            }
-        }
+        self.rows(sql, args, usize::MAX)
     }
 
     /// The first row of a query, if it has one.
     pub fn opt<T: FromRow>(&mut self, sql: &str, args: &[&dyn Arg]) -> Result<Option<T>, Error> {
-        match &mut self.conn {
-            Conn::Sqlite(conn) => {
-                let mut statement = bind(conn, sql, args)?;
-                let mut rows = statement.raw_query();
-                rows.next()?.map(|row| T::from_row(&mut Row::sqlite(row))).transpose()
-            }
-            Conn::Postgres { .. } => Ok(self.all(sql, args)?.into_iter().next()),
-        }
+        Ok(self.rows(sql, args, 1)?.pop())
     }
 
     /// The first row of a query that always has one.
@@ -108,9 +95,14 @@ impl<'c> Tx<'c> {
         self.wakes
     }
 
-    /// True when a statement lost a race with another transaction and the closure should run again.
-    pub(crate) fn conflict(&self) -> bool {
-        self.conflict
+    /// True when a statement failed: PostgreSQL then undoes the transaction whatever the closure
+    /// makes of it, and so that both databases keep one rule, SQLite has to as well.
+    pub(crate) fn failed(&self) -> bool {
+        self.failed
+    }
+
+    pub(crate) fn race(&self) -> Option<Race> {
+        self.race
     }
 
     pub(crate) fn commit(self) -> Result<Vec<&'static str>, postgres::Error> {
@@ -120,18 +112,61 @@ impl<'c> Tx<'c> {
         Ok(self.wakes)
     }
 
-    fn noted<T>(&mut self, result: Result<T, postgres::Error>) -> Result<T, Error> {
-        result.map_err(|error| {
-            self.conflict |= is_conflict(&error);
-            Error::Postgres(error)
-        })
+    fn rows<T: FromRow>(
+        &mut self,
+        sql: &str,
+        args: &[&dyn Arg],
+        most: usize,
+    ) -> Result<Vec<T>, Error> {
+        let result = match &mut self.conn {
+            Conn::Sqlite(conn) => sqlite_rows(conn, sql, args, most),
+            Conn::Postgres { tx, statements } => statements
+                .get(tx, sql)
+                .and_then(|statement| with_args(args, |args| tx.query(&statement, args)))
+                .map_err(Error::from)
+                .and_then(|rows| {
+                    let rows = rows.iter().take(most);
+                    rows.map(|row| T::from_row(&mut Row::postgres(row))).collect()
+                }),
+        };
+        self.noted(result)
+    }
+
+    fn noted<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
+        if let Err(error) = &result {
+            self.failed |= matches!(error, Error::Sqlite(_) | Error::Postgres(_));
+            if let Error::Postgres(error) = error {
+                self.race = race(error).or(self.race);
+            }
+        }
+        result
     }
 }
 
-/// A lost race: serialization failure, deadlock, or a unique value that another transaction took
-/// after this one looked. Running the closure again lets it see what the other one did.
-pub(crate) fn is_conflict(error: &postgres::Error) -> bool {
-    matches!(error.code().map(|code| code.code()), Some("40001" | "40P01" | "23505"))
+/// The race that PostgreSQL says was lost, if it was one.
+pub(crate) fn race(error: &postgres::Error) -> Option<Race> {
+    match error.code()?.code() {
+        "40001" | "40P01" => Some(Race::Conflict),
+        "23505" => Some(Race::Taken),
+        _ => None,
+    }
+}
+
+fn sqlite_rows<T: FromRow>(
+    conn: &rusqlite::Connection,
+    sql: &str,
+    args: &[&dyn Arg],
+    most: usize,
+) -> Result<Vec<T>, Error> {
+    let mut statement = bind(conn, sql, args)?;
+    let mut rows = statement.raw_query();
+    let mut all = Vec::new();
+    while all.len() < most
+        && let Some(row) = rows.next()?
+    {
+        all.push(T::from_row(&mut Row::sqlite(row))?);
+    }
+    Ok(all)
 }
 
 fn bind<'c>(
@@ -140,6 +175,10 @@ fn bind<'c>(
     args: &[&dyn Arg],
 ) -> Result<rusqlite::CachedStatement<'c>, Error> {
     let mut statement = conn.prepare_cached(sql)?;
+    if statement.parameter_count() != args.len() {
+        let wanted = statement.parameter_count();
+        return Err(rusqlite::Error::InvalidParameterCount(args.len(), wanted).into());
+    }
     for (index, arg) in args.iter().enumerate() {
         statement.raw_bind_parameter(index + 1, arg.value())?;
     }

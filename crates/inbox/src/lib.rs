@@ -1,1 +1,50 @@
+//! The domain of Mailroom: every operation, row, event and piece of due work.
+//!
+//! Each operation is one function and one transaction that loads, decides, writes and announces,
+//! with the actor as an argument. Every door (REST, MCP, the app, the command line, mail) calls
+//! the same functions, so a rule lives in one place.
+//!
+//! Deliberately absent: HTTP, sockets, the system clock inside operations.
 
+pub mod actor;
+mod app;
+mod app_mail;
+pub mod blobs;
+mod calls;
+mod conversations;
+mod cursor;
+mod documents;
+mod error;
+mod events;
+pub mod fields;
+pub mod idempotency;
+pub mod ids;
+pub mod limits;
+mod listing;
+pub mod mailboxes;
+mod members;
+mod messages;
+pub mod operations;
+mod outgoing;
+pub mod people;
+mod rate;
+mod receive;
+mod requests;
+mod schema;
+mod search;
+mod tags;
+mod tallies;
+pub mod time;
+mod timeline;
+pub mod wire;
+mod words;
+
+pub use app::{App, Cx};
+pub use calls::Call;
+pub use conversations::load as load_conversation;
+pub use error::{Error, Problem, Problems, Result};
+pub use messages::{Outgoing, load_outgoing, mark_sent};
+pub use rate::{Limiter, Standing};
+pub use receive::{Incoming, News, Received, receive};
+pub use requests::Item;
+pub use schema::MIGRATIONS;

@@ -1,1 +1,67 @@
+//! Pure functions over mail: bytes in, values out.
+//!
+//! Deliberately absent: sockets, the clock, randomness, the database.
 
+mod address;
+mod ids;
+mod subject;
+
+pub use address::{Address, is_address, normal_address, plus_tag};
+pub use ids::bare_message_id;
+pub use subject::base_subject;
+
+/// A mail as the rest of Mailroom sees it, however it came in.
+#[derive(Clone, Debug)]
+pub struct Mail {
+    /// Without angle brackets; `None` when the mail had none.
+    pub message_id: Option<String>,
+    /// Without angle brackets: `In-Reply-To` first, then `References` from the last to the first.
+    pub answers: Vec<String>,
+    pub from: Address,
+    pub to: Vec<Address>,
+    pub cc: Vec<Address>,
+    /// The address of ours that it was delivered to, plus tag included.
+    pub delivered_to: String,
+    pub subject: String,
+    /// Plain text with the quoted history removed.
+    pub text: String,
+    pub kind: Kind,
+    /// What the sender's domain says about this mail.
+    pub dmarc: Dmarc,
+    pub warning: Option<Warning>,
+    pub attachments: Vec<Attachment>,
+}
+
+/// Who, or what, wrote a mail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Person,
+    AutoReply,
+}
+
+/// The outcome of the sender domain's DMARC policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dmarc {
+    Pass,
+    Fail,
+    /// The domain publishes no policy.
+    Absent,
+}
+
+/// What the scam check found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// The `risk` of the API, such as `phishing`.
+    pub risk: String,
+    /// Up to three plain sentences.
+    pub reasons: Vec<String>,
+    /// True at or above the hold mark.
+    pub hold: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attachment {
+    pub filename: String,
+    pub content_type: String,
+    pub bytes: Vec<u8>,
+}

@@ -1,0 +1,198 @@
+//! Commits that writes share, which only SQLite has: one thread writes, so a closure that is held
+//! lets others queue up behind it, and they are committed together.
+
+use std::pin::Pin;
+use std::sync::mpsc;
+use std::task::Poll;
+
+use db::{Error, Options, Store, Tx};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+use crate::harness::{Database, Failure, NONE, insert, stored};
+
+on_sqlite! {
+    writes_that_queue_up_share_one_commit,
+    a_batch_of_one_gives_each_write_its_own_commit,
+    a_write_that_fails_does_not_touch_its_neighbours,
+    a_write_does_not_see_what_a_failed_neighbour_wrote,
+    when_the_disk_is_full_only_what_was_acknowledged_is_there,
+}
+
+async fn writes_that_queue_up_share_one_commit(db: &Database) {
+    let store = db.open();
+    let mut first = Held::new(&store, |tx| Ok(insert(tx, 1)?)).await;
+    let mut second = Held::queued(&store, |tx| Ok(insert(tx, 2)?)).await;
+    first.let_go();
+
+    second.begun().await;
+    assert!(first.answer.is_waiting().await, "answered before the commit");
+    assert_eq!(stored(&store).await, NONE, "committed alone");
+    second.let_go();
+    first.answer.get().await.unwrap();
+    second.answer.get().await.unwrap();
+    assert_eq!(stored(&store).await, [1, 2]);
+}
+
+async fn a_batch_of_one_gives_each_write_its_own_commit(db: &Database) {
+    let store = db.open_with(&Options { commit_batch: 1, ..Options::default() });
+    let mut first = Held::new(&store, |tx| Ok(insert(tx, 1)?)).await;
+    let mut second = Held::queued(&store, |tx| Ok(insert(tx, 2)?)).await;
+    first.let_go();
+
+    second.begun().await;
+    first.answer.get().await.unwrap();
+    assert_eq!(stored(&store).await, [1]);
+    second.let_go();
+    second.answer.get().await.unwrap();
+    assert_eq!(stored(&store).await, [1, 2]);
+}
+
+async fn a_write_that_fails_does_not_touch_its_neighbours(db: &Database) {
+    let store = db.open();
+    let mut first = Held::new(&store, |tx| Ok(insert(tx, 1)?)).await;
+    let own = Answer::of(&store, |tx| {
+        insert(tx, 2)?;
+        Err::<(), _>(Failure::Own(2))
+    });
+    let third = Answer::of(&store, |tx| Ok(insert(tx, 3)?));
+    let duplicate = Answer::of(&store, |tx| {
+        insert(tx, 4)?;
+        Ok(insert(tx, 1)?)
+    });
+    let panicked = Answer::<()>::of(&store, |tx| {
+        insert(tx, 5)?;
+        panic!("told to panic")
+    });
+    let last = Answer::of(&store, |tx| Ok(insert(tx, 6)?));
+    let (own, third, duplicate, panicked, last) =
+        (own.await, third.await, duplicate.await, panicked.await, last.await);
+    first.let_go();
+
+    first.answer.get().await.unwrap();
+    assert!(matches!(own.get().await, Err(Failure::Own(2))));
+    third.get().await.unwrap();
+    assert!(matches!(duplicate.get().await, Err(Failure::Store(Error::Sqlite(_)))));
+    assert!(matches!(panicked.get().await, Err(Failure::Store(Error::Panicked))));
+    last.get().await.unwrap();
+    assert_eq!(stored(&store).await, [1, 3, 6]);
+}
+
+async fn a_write_does_not_see_what_a_failed_neighbour_wrote(db: &Database) {
+    let store = db.open();
+    let mut first = Held::new(&store, |tx| {
+        insert(tx, 1)?;
+        Err::<(), _>(Failure::Own(1))
+    })
+    .await;
+    let second = Answer::of(&store, |tx| {
+        let (count,): (i64,) = tx.one("SELECT count(*) FROM numbers", &[])?;
+        Ok(count)
+    })
+    .await;
+    first.let_go();
+    assert_eq!(second.get().await.unwrap(), 0);
+}
+
+async fn when_the_disk_is_full_only_what_was_acknowledged_is_there(db: &Database) {
+    let store = db.open();
+    store.write(|tx| insert(tx, 0)).await.unwrap();
+    let mut before = Held::new(&store, |tx| Ok(insert(tx, 1)?)).await;
+    let fills = Answer::of(&store, |tx| {
+        insert(tx, 2)?;
+        limit_pages(tx, 1)?;
+        let big = vec![7_u8; 1 << 20];
+        Ok(tx.exec("INSERT INTO samples (id, bytes) VALUES (1, ?1)", &[&big])?)
+    })
+    .await;
+    let after = Answer::of(&store, |tx| Ok(insert(tx, 3)?)).await;
+    before.let_go();
+
+    let mut acknowledged = vec![0];
+    for (n, outcome) in
+        [(1, before.answer.get().await), (2, fills.get().await.map(drop)), (3, after.get().await)]
+    {
+        if outcome.is_ok() {
+            acknowledged.push(n);
+        }
+    }
+    assert!(!acknowledged.contains(&2), "the disk was not full");
+    assert_eq!(stored(&store).await, acknowledged);
+
+    store.write(|tx| limit_pages(tx, 1 << 30)).await.unwrap();
+    store.write(|tx| insert(tx, 4)).await.unwrap();
+    assert_eq!(stored(&store).await.last(), Some(&4));
+}
+
+/// Makes the database as large as it may get; a limit below its size stops it from growing.
+fn limit_pages(tx: &mut Tx<'_>, pages: i64) -> Result<(), Error> {
+    tx.all::<(i64,)>(&format!("PRAGMA max_page_count = {pages}"), &[]).map(drop)
+}
+
+/// A write whose closure has run its statements and waits inside its transaction.
+struct Held<T> {
+    answer: Answer<T>,
+    begun: UnboundedReceiver<()>,
+    gate: Option<mpsc::Sender<()>>,
+}
+
+impl<T: Send + 'static> Held<T> {
+    /// Starts a write and waits until its closure holds the writing thread.
+    async fn new(
+        store: &Store,
+        work: impl FnMut(&mut Tx<'_>) -> Result<T, Failure> + Send + 'static,
+    ) -> Self {
+        let mut held = Self::queued(store, work).await;
+        held.begun().await;
+        held
+    }
+
+    /// Puts a write into the queue; its closure will hold the writing thread when its turn comes.
+    async fn queued(
+        store: &Store,
+        mut work: impl FnMut(&mut Tx<'_>) -> Result<T, Failure> + Send + 'static,
+    ) -> Self {
+        let (begin, begun) = unbounded_channel();
+        let (gate, closed) = mpsc::channel::<()>();
+        let answer = Answer::of(store, move |tx| {
+            let result = work(tx);
+            let _ = begin.send(());
+            let _ = closed.recv();
+            result
+        });
+        Held { answer: answer.await, begun, gate: Some(gate) }
+    }
+
+    async fn begun(&mut self) {
+        self.begun.recv().await.expect("the closure begins");
+    }
+
+    fn let_go(&mut self) {
+        self.gate = None;
+    }
+}
+
+/// What a queued write will answer.
+struct Answer<T>(Pin<Box<dyn Future<Output = Result<T, Failure>>>>);
+
+impl<T: Send + 'static> Answer<T> {
+    /// Puts a write into the queue, behind a closure that holds the writing thread.
+    async fn of(
+        store: &Store,
+        work: impl FnMut(&mut Tx<'_>) -> Result<T, Failure> + Send + 'static,
+    ) -> Self {
+        let store = store.clone();
+        let mut answer = Answer(Box::pin(async move { store.write(work).await }));
+        assert!(answer.is_waiting().await, "answered at once");
+        answer
+    }
+
+    /// Looks once; the first look is what puts the closure into the queue.
+    async fn is_waiting(&mut self) -> bool {
+        std::future::poll_fn(|context| Poll::Ready(self.0.as_mut().poll(context).is_pending()))
+            .await
+    }
+
+    async fn get(self) -> Result<T, Failure> {
+        self.0.await
+    }
+}

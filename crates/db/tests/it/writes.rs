@@ -1,0 +1,96 @@
+use std::collections::BTreeMap;
+
+use db::{Error, Store, Tx};
+
+use crate::harness::{Database, Failure, NONE, insert, stored};
+
+on_both! {
+    among_many_at_once_exactly_the_successful_writes_remain,
+    a_write_that_fails_undoes_all_it_did,
+    a_write_sees_its_own_rows,
+    a_write_that_goes_on_after_a_failed_statement_is_undone,
+    a_duplicate_is_the_error_of_the_one_who_brought_it,
+}
+
+async fn among_many_at_once_exactly_the_successful_writes_remain(db: &Database) {
+    const WRITES: i64 = 300;
+    let store = db.open();
+    let mut tasks = BTreeMap::new();
+    for n in 0..WRITES {
+        let store = store.clone();
+        tasks.insert(n, tokio::spawn(async move { store.write(move |tx| mixed(tx, n)).await }));
+    }
+    for (n, task) in tasks {
+        let outcome = task.await.unwrap();
+        let is_its_own = match n % 3 {
+            0 => matches!(outcome, Ok(told) if told == n),
+            1 => matches!(outcome, Err(Failure::Own(told)) if told == n),
+            _ => matches!(outcome, Err(Failure::Store(Error::Panicked))),
+        };
+        assert!(is_its_own, "{n}: {outcome:?}");
+    }
+    let successful: Vec<i64> = (0..WRITES).filter(|n| n % 3 == 0).collect();
+    assert_eq!(stored(&store).await, successful);
+}
+
+/// Writes its number, then succeeds, fails or panics according to it.
+fn mixed(tx: &mut Tx<'_>, n: i64) -> Result<i64, Failure> {
+    insert(tx, n)?;
+    match n % 3 {
+        0 => Ok(n),
+        1 => Err(Failure::Own(n)),
+        _ => panic!("write {n} was told to panic"),
+    }
+}
+
+async fn a_write_that_fails_undoes_all_it_did(db: &Database) {
+    let store = db.open();
+    let failed: Result<(), Failure> = store
+        .write(|tx| {
+            insert(tx, 1)?;
+            insert(tx, 2)?;
+            Err(Failure::Own(7))
+        })
+        .await;
+    assert!(matches!(failed, Err(Failure::Own(7))), "{failed:?}");
+    assert_eq!(stored(&store).await, NONE);
+}
+
+async fn a_write_sees_its_own_rows(db: &Database) {
+    let store = db.open();
+    let seen: Result<(i64,), Error> = store
+        .write(|tx| {
+            insert(tx, 5)?;
+            tx.one("SELECT n FROM numbers", &[])
+        })
+        .await;
+    assert_eq!(seen.unwrap(), (5,));
+}
+
+/// PostgreSQL would answer the commit of such a transaction with a rollback and no error.
+async fn a_write_that_goes_on_after_a_failed_statement_is_undone(db: &Database) {
+    let store = db.open();
+    let outcome: Result<(), Error> = store
+        .write(|tx| {
+            insert(tx, 1)?;
+            let _ = tx.exec("INSERT INTO nowhere (n) VALUES (1)", &[]);
+            Ok(())
+        })
+        .await;
+    assert!(matches!(outcome, Err(Error::Commit(_))), "{outcome:?}");
+    assert_eq!(stored(&store).await, NONE);
+    assert_works(&store).await;
+}
+
+async fn a_duplicate_is_the_error_of_the_one_who_brought_it(db: &Database) {
+    let store = db.open();
+    store.write(|tx| insert(tx, 1)).await.unwrap();
+    let duplicate = store.write(|tx| insert(tx, 1)).await;
+    assert!(matches!(duplicate, Err(Error::Sqlite(_) | Error::Postgres(_))), "{duplicate:?}");
+    assert_works(&store).await;
+}
+
+async fn assert_works(store: &Store) {
+    store.write(|tx| insert(tx, 99)).await.unwrap();
+    assert_eq!(stored(store).await.last(), Some(&99));
+}

@@ -1,0 +1,46 @@
+use std::sync::Arc;
+
+use db::{Store, Tx};
+
+use crate::actor::Actor;
+use crate::blobs::Blobs;
+use crate::error::Result;
+use crate::ids::Ids;
+use crate::rate::Limiter;
+use crate::time::Clock;
+
+/// Everything an operation stands on. Cheap to clone.
+#[derive(Clone)]
+pub struct App {
+    pub store: Store,
+    pub clock: Arc<dyn Clock>,
+    pub ids: Arc<Ids>,
+    pub blobs: Blobs,
+    pub limiter: Arc<Limiter>,
+    /// Where this service can be reached from outside, without a slash at the end.
+    pub public_url: Arc<str>,
+}
+
+/// What an operation is given beside its input: who asks, when, and chance.
+pub struct Cx<'a> {
+    pub actor: &'a Actor,
+    pub now: i64,
+    pub ids: &'a Ids,
+    pub public_url: &'a str,
+}
+
+impl App {
+    pub fn cx<'a>(&'a self, actor: &'a Actor) -> Cx<'a> {
+        Cx { actor, now: self.clock.now(), ids: &self.ids, public_url: &self.public_url }
+    }
+
+    /// Runs a writing operation as somebody who is known already.
+    pub async fn act<T, F>(&self, actor: &Actor, mut operation: F) -> Result<T>
+    where
+        F: FnMut(&mut Tx<'_>, &Cx<'_>) -> Result<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        let (app, actor) = (self.clone(), actor.clone());
+        self.store.write(move |tx| operation(tx, &app.cx(&actor))).await
+    }
+}

@@ -1,0 +1,104 @@
+//! A call by a key, the same through every door: who is it, how fast, may they, is it right, do it.
+
+use db::Tx;
+use serde_json::{Map, Value};
+
+use crate::actor::{KeyHash, Plan, Scope, Who, authenticate};
+use crate::app::{App, Cx};
+use crate::error::{Error, Problems, Result};
+use crate::idempotency::{self, IdempotencyKey};
+use crate::operations::{Access, Answer, Operation, with_id};
+use crate::rate::Standing;
+
+/// A request for an operation, before anything about it is known to be right.
+pub struct Call {
+    pub operation: &'static Operation,
+    pub key: KeyHash,
+    /// The conversation in the path.
+    pub id: Option<String>,
+    /// The input as it was sent, where it could be read: it tells the scope.
+    pub raw: Value,
+    /// The input after the check against the operation's fields.
+    pub input: Result<Map<String, Value>, Problems>,
+    pub idempotency_key: Option<IdempotencyKey>,
+}
+
+impl App {
+    /// Counts the request, then does everything else in one transaction, so that a revoked key,
+    /// a changed plan or a moved conversation counts at once. The order of checks is fixed:
+    /// 401, 429, 403, 400, 404.
+    pub async fn call(&self, call: Call) -> (Result<Answer>, Standing) {
+        let standing = self.limiter.take(&call.key, self.clock.now());
+        let (app, key, access) = (self.clone(), call.key, call.operation.access);
+        let checked = CheckedCall::new(call);
+        let work = move |tx: &mut Tx<'_>| {
+            let (actor, plan) = authenticate(tx, &key)?;
+            if standing.over {
+                return Err(Error::TooMany(standing.limit));
+            }
+            let cx = app.cx(&actor);
+            checked.run(tx, &cx, plan)
+        };
+        let result = match access {
+            Access::Read => self.store.read(work).await,
+            Access::Write => self.store.write(work).await,
+        };
+        if matches!(result, Err(Error::Unauthorized)) {
+            self.limiter.forget(&key);
+            return (result, self.limiter.untouched());
+        }
+        (result, standing)
+    }
+}
+
+/// A call whose input is either right or known to be wrong.
+struct CheckedCall {
+    operation: &'static Operation,
+    scope: Scope,
+    input: Result<Value, Problems>,
+    idempotency_key: Option<(IdempotencyKey, Vec<u8>)>,
+}
+
+impl CheckedCall {
+    fn new(call: Call) -> CheckedCall {
+        let operation = call.operation;
+        let scope = operation.scope.scope(&call.raw);
+        let input = call.input.map(|input| with_id(input, call.id.as_deref()));
+        let idempotency_key = match (&input, call.idempotency_key) {
+            (Ok(input), Some(key)) if operation.takes_idempotency_key() => {
+                Some((key, idempotency::fingerprint(operation, input)))
+            }
+            _ => None,
+        };
+        CheckedCall { operation, scope, input, idempotency_key }
+    }
+
+    fn run(&self, tx: &mut Tx<'_>, cx: &Cx<'_>, plan: Plan) -> Result<Answer> {
+        if !plan.has_api() {
+            return Err(Error::Forbidden(
+                "The API is part of the Pro and Team plans; this workspace is on Free.".into(),
+            ));
+        }
+        must_have(cx, self.scope)?;
+        let input = self.input.clone().map_err(Error::Invalid)?;
+        let Some((key, fingerprint)) = &self.idempotency_key else {
+            return (self.operation.run)(tx, cx, input);
+        };
+        if let Some(answer) = idempotency::recall(tx, cx, key, fingerprint)? {
+            return Ok(answer);
+        }
+        let answer = (self.operation.run)(tx, cx, input)?;
+        idempotency::keep(tx, cx, key, fingerprint, &answer)?;
+        Ok(answer)
+    }
+}
+
+fn must_have(cx: &Cx<'_>, scope: Scope) -> Result<()> {
+    match &cx.actor.who {
+        Who::Agent { scopes, .. } if scopes.has(scope) => Ok(()),
+        _ => Err(Error::Forbidden(format!(
+            "This key lacks the scope {}. Make a key that has it; scopes cannot be changed later.",
+            scope.word()
+        ))),
+    }
+}

@@ -1,0 +1,51 @@
+use std::fmt;
+
+/// Why an operation was refused. The sentence is for the caller; the cause is for the log.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("{0}")]
+    Invalid(Problems),
+    #[error(
+        "This needs a valid API key. Send it as the header Authorization: Bearer rk_live_… or rk_test_…"
+    )]
+    Unauthorized,
+    #[error("{0}")]
+    Forbidden(String),
+    #[error("There is no such {0}, or you cannot see it.")]
+    NotFound(&'static str),
+    #[error("Too many requests. Slow down to {0} a minute.")]
+    TooMany(u32),
+    #[error("This Idempotency-Key was used before with a different request.")]
+    KeyReused,
+    #[error("Something failed on our side. Try again shortly.")]
+    Store(#[from] db::Error),
+}
+
+impl Error {
+    /// An error with one problem, `field: sentence`.
+    pub fn invalid(field: impl Into<String>, sentence: impl Into<String>) -> Error {
+        Error::Invalid(Problems(vec![Problem { field: field.into(), sentence: sentence.into() }]))
+    }
+}
+
+/// Everything that is wrong with an input (API section 7: all at once, separated by semicolons).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Problems(pub Vec<Problem>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    pub field: String,
+    pub sentence: String,
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.0.iter().enumerate() {
+            let separator = if index == 0 { "" } else { "; " };
+            write!(f, "{separator}{}: {}", problem.field, problem.sentence)?;
+        }
+        Ok(())
+    }
+}
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;

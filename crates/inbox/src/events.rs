@@ -1,0 +1,190 @@
+//! Events for other apps (API section 6), written in the transaction of the change they tell of.
+
+use db::Tx;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::actor::{Actor, Circle, Who};
+use crate::app::Cx;
+use crate::error::Result;
+use crate::ids::{ConversationId, EventId, MailboxId, MessageId};
+use crate::limits::EVENT_SUMMARY_CHARS;
+use crate::time::Moment;
+use crate::wire::Assignee;
+use crate::words::words;
+
+words! {
+    /// Whose turn it is (API section 3.2).
+    Turn { Ours = "ours", Theirs = "theirs", Done = "done" }
+}
+
+/// Something that happened to a conversation. `summary` and `url` are added when it is recorded.
+pub enum Event<'a> {
+    ClientReplied { message: &'a MessageId, mailbox: &'a MailboxId, reference: Option<&'a str> },
+    ConversationAssigned { assignee: Option<&'a Assignee> },
+    TurnChanged { turn: Turn, previous: Option<Turn>, assignee: Option<&'a Assignee> },
+    DraftApproved { message: &'a MessageId, drafted_by: Option<&'a str>, edited: bool },
+    MessageSent { message: &'a MessageId, mailbox: &'a MailboxId, author: Option<&'a str> },
+    ScoutHeld,
+}
+
+/// The envelope of section 2.10, in its own order.
+#[derive(Serialize)]
+struct Envelope<'a> {
+    id: &'a EventId,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    version: u32,
+    created_at: Moment,
+    workspace: &'a str,
+    livemode: bool,
+    data: Map<String, Value>,
+}
+
+/// Where an event belongs: the conversation it is about, and who may hear of it.
+#[derive(Clone, Copy)]
+pub struct Subject<'a> {
+    pub conversation: &'a ConversationId,
+    pub circle: &'a Circle,
+}
+
+/// Writes an event, and a delivery for each webhook that may hear it.
+pub fn record(tx: &mut Tx<'_>, cx: &Cx<'_>, about: Subject<'_>, event: &Event<'_>) -> Result<()> {
+    let id = EventId::new(cx.ids, cx.now);
+    let livemode = !about.circle.is_sandbox();
+    let envelope = Envelope {
+        id: &id,
+        kind: event.kind(),
+        version: 1,
+        created_at: Moment(cx.now),
+        workspace: cx.actor.workspace.as_str(),
+        livemode,
+        data: data(cx, about, event, livemode),
+    };
+    let body = serde_json::to_string(&envelope).unwrap_or_default();
+    tx.exec(
+        "INSERT INTO events (ws, id, circle, type, conversation, body, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        &[&cx.actor.ws, &id, about.circle, &event.kind(), about.conversation, &body, &cx.now],
+    )?;
+    let planned = tx.exec(
+        "INSERT INTO deliveries (ws, webhook, event, state, tries, next_try_at, created_at)
+         SELECT h.ws, h.id, ?1,
+                CASE WHEN h.state = 'active' AND w.plan <> 'free' THEN 'waiting' ELSE 'skipped' END,
+                0,
+                CASE WHEN h.state = 'active' AND w.plan <> 'free' THEN CAST(?2 AS BIGINT) END,
+                CAST(?2 AS BIGINT)
+         FROM webhooks h JOIN workspaces w ON w.ws = h.ws
+         WHERE h.ws = ?3 AND h.circle = ?4 AND h.livemode = ?5",
+        &[&id, &cx.now, &cx.actor.ws, about.circle, &livemode],
+    )?;
+    if planned > 0 {
+        tx.wake("deliveries");
+    }
+    Ok(())
+}
+
+fn data(cx: &Cx<'_>, about: Subject<'_>, event: &Event<'_>, livemode: bool) -> Map<String, Value> {
+    let mut data = Map::new();
+    data.insert("summary".into(), clipped(event.summary(cx.actor)).into());
+    if livemode {
+        let url = format!("{}/conversations/{}", cx.public_url, about.conversation);
+        data.insert("url".into(), url.into());
+    }
+    data.insert("conversation_id".into(), about.conversation.as_str().into());
+    if let Value::Object(own) = event.own_fields(cx.actor) {
+        data.extend(own);
+    }
+    data
+}
+
+impl Event<'_> {
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Event::ClientReplied { .. } => "client.replied",
+            Event::ConversationAssigned { .. } => "conversation.assigned",
+            Event::TurnChanged { .. } => "turn.changed",
+            Event::DraftApproved { .. } => "draft.approved",
+            Event::MessageSent { .. } => "message.sent",
+            Event::ScoutHeld => "scout.held",
+        }
+    }
+
+    fn own_fields(&self, actor: &Actor) -> Value {
+        match self {
+            Event::ClientReplied { message, mailbox, reference } => {
+                let mut fields = json!({
+                    "message_id": message.as_str(),
+                    "mailbox_id": mailbox.as_str(),
+                    "secure": false,
+                });
+                if let Some(reference) = reference {
+                    fields["reference"] = json!(reference);
+                }
+                fields
+            }
+            Event::ConversationAssigned { assignee } => {
+                json!({ "assignee": assignee, "assigned_by": doer(actor) })
+            }
+            Event::TurnChanged { turn, previous, assignee } => {
+                json!({ "turn": turn, "previous": previous, "assignee": assignee })
+            }
+            Event::DraftApproved { message, drafted_by, edited } => json!({
+                "message_id": message.as_str(),
+                "drafted_by": writer(*drafted_by).unwrap_or(json!({ "type": null, "id": null })),
+                "approved_by": doer(actor),
+                "edited": edited,
+            }),
+            Event::MessageSent { message, mailbox, author } => json!({
+                "message_id": message.as_str(),
+                "mailbox_id": mailbox.as_str(),
+                "author": writer(*author),
+                "secure": false,
+            }),
+            Event::ScoutHeld => json!({}),
+        }
+    }
+
+    /// One line from names of things that happened, people and agents; never the mail's words.
+    fn summary(&self, actor: &Actor) -> String {
+        let name = actor.name();
+        match self {
+            Event::ClientReplied { .. } => "The customer wrote back on a conversation".into(),
+            Event::ConversationAssigned { assignee: Some(assignee) } => {
+                format!("{name} assigned a conversation to {}", assignee.name)
+            }
+            Event::ConversationAssigned { assignee: None } => {
+                format!("{name} took a conversation off its assignee")
+            }
+            Event::TurnChanged { turn: Turn::Ours, .. } => {
+                "A conversation is the team's turn".into()
+            }
+            Event::TurnChanged { turn: Turn::Theirs, .. } => {
+                "A conversation is waiting on the customer".into()
+            }
+            Event::TurnChanged { turn: Turn::Done, .. } => "A conversation was closed".into(),
+            Event::DraftApproved { .. } => format!("{name} approved a draft"),
+            Event::MessageSent { .. } => "A message went out to the customer".into(),
+            Event::ScoutHeld => "A mail that looks like a scam was held".into(),
+        }
+    }
+}
+
+/// Who did it: a person, an agent, or the service.
+fn doer(actor: &Actor) -> Value {
+    match &actor.who {
+        Who::Agent { id, name, .. } => json!({ "type": "agent", "id": id.as_str(), "name": name }),
+        Who::Person { id, name, .. } => json!({ "type": "user", "id": id.as_str(), "name": name }),
+        Who::System => json!({ "type": "system", "id": null, "name": actor.name() }),
+    }
+}
+
+fn writer(id: Option<&str>) -> Option<Value> {
+    let id = id?;
+    let kind = if id.starts_with("agt_") { "agent" } else { "user" };
+    Some(json!({ "type": kind, "id": id }))
+}
+
+fn clipped(summary: String) -> String {
+    summary.chars().take(EVENT_SUMMARY_CHARS).collect()
+}

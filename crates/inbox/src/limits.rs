@@ -1,0 +1,54 @@
+//! Every limit of the domain, by name and with its unit (API section 8).
+
+pub const NOTE_CHARS: usize = 10_000;
+pub const REPLY_CHARS: usize = 50_000;
+pub const REPLY_SUMMARY_CHARS: usize = 500;
+pub const REQUEST_MESSAGE_CHARS: usize = 5_000;
+pub const REQUEST_ITEMS: usize = 20;
+pub const ITEM_LABEL_CHARS: usize = 120;
+pub const ITEM_DESCRIPTION_CHARS: usize = 500;
+pub const TAGS_PER_CALL: usize = 10;
+pub const TAG_CHARS: usize = 40;
+pub const ASSIGN_TO_CHARS: usize = 80;
+pub const QUERY_CHARS: usize = 200;
+pub const LIST_ITEMS: i64 = 100;
+pub const LIST_ITEMS_DEFAULT: i64 = 25;
+pub const FILTER_CHARS: usize = 200;
+pub const REFERENCE_CHARS: usize = 40;
+
+pub const APP_MAIL_RECIPIENTS: usize = 50;
+pub const APP_MAIL_TEXT_CHARS: usize = 200_000;
+pub const HEADER_CHARS: usize = 998;
+pub const ADDRESS_CHARS: usize = 254;
+/// Recorded app mail that nobody answers is forgotten after this long.
+pub const APP_MAIL_KEPT_MS: i64 = 30 * DAY_MS;
+/// Recorded app mail without an answer, per workspace; the oldest go first.
+pub const APP_MAIL_KEPT: i64 = 50_000;
+
+pub const SNIPPET_CHARS: usize = 140;
+/// Message text in a read is cut after this many characters.
+pub const READ_TEXT_CHARS: usize = 8_000;
+pub const RISK_REASONS: usize = 3;
+pub const EVENT_SUMMARY_CHARS: usize = 200;
+pub const SUBJECT_CHARS: usize = 998;
+
+/// The undo window of a message that leaves on its own.
+pub const UNDO_LIVE_MS: i64 = 10 * MINUTE_MS;
+pub const UNDO_SANDBOX_MS: i64 = 5_000;
+
+/// How far back the sender-and-subject rule looks for a conversation to join.
+pub const SUBJECT_THREAD_MS: i64 = 30 * DAY_MS;
+/// Message-IDs of a mail's ancestors that are looked up.
+pub const ANSWERS_LOOKED_UP: usize = 20;
+
+pub const IDEMPOTENCY_KEY_CHARS: usize = 200;
+pub const IDEMPOTENCY_KEPT_MS: i64 = DAY_MS;
+
+pub const PERSON_NAME_CHARS: usize = 100;
+pub const WEBHOOK_URL_CHARS: usize = 2_000;
+
+pub const RATE_WINDOW_MS: i64 = MINUTE_MS;
+pub const RATE_PER_MINUTE: u32 = 120;
+
+pub const MINUTE_MS: i64 = 60_000;
+pub const DAY_MS: i64 = 24 * 60 * MINUTE_MS;

@@ -1,0 +1,231 @@
+//! Messages: writing one, and the states ours go through.
+
+use db::{FromRow, Row, Tx};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::actor::Actor;
+use crate::app::Cx;
+use crate::conversations::{self, Conversation};
+use crate::error::{Error, Result};
+use crate::events::{self, Event};
+use crate::ids::{ConversationId, MailboxId, MessageId, RequestId};
+use crate::limits::{UNDO_LIVE_MS, UNDO_SANDBOX_MS};
+use crate::wire::{AttachmentInfo, Direction, MessageStatus, Status};
+use crate::{requests, search, timeline};
+
+/// A message of ours: a draft, or one on its way.
+#[derive(Clone, Debug)]
+pub struct Outgoing {
+    pub id: MessageId,
+    pub conversation: ConversationId,
+    pub mailbox: MailboxId,
+    pub serial: i64,
+    pub status: MessageStatus,
+    pub subject: String,
+    pub text: String,
+    pub author: Option<String>,
+    pub revision: i64,
+    pub request: Option<RequestId>,
+}
+
+const OUTGOING: &str = "m.id, m.conversation, m.mailbox, m.serial, m.status, m.subject, m.text,
+    m.author, m.revision, m.request";
+
+impl FromRow for Outgoing {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+        Ok(Outgoing {
+            id: row.take()?,
+            conversation: row.take()?,
+            mailbox: row.take()?,
+            serial: row.take()?,
+            status: row.take()?,
+            subject: row.take()?,
+            text: row.take()?,
+            author: row.take()?,
+            revision: row.take()?,
+            request: row.take()?,
+        })
+    }
+}
+
+/// A name and address as kept in a row.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Party {
+    pub name: Option<String>,
+    pub email: String,
+}
+
+impl From<&mail::Address> for Party {
+    fn from(address: &mail::Address) -> Party {
+        Party { name: address.name.clone(), email: address.email.clone() }
+    }
+}
+
+/// A message about to be written.
+pub struct NewMessage<'a> {
+    pub id: MessageId,
+    pub direction: Direction,
+    pub status: Option<MessageStatus>,
+    /// True for mail that came in: it counts in the list from now on.
+    pub counted: bool,
+    pub header_id: &'a str,
+    pub answers: &'a [String],
+    pub from: Party,
+    pub to: Vec<Party>,
+    pub cc: Vec<Party>,
+    pub subject: &'a str,
+    pub text: &'a str,
+    pub attachments: Vec<AttachmentInfo>,
+    pub raw_hash: Option<&'a str>,
+    pub withheld: Option<&'a str>,
+    pub author: Option<&'a str>,
+    pub summary: Option<&'a str>,
+    pub request: Option<&'a RequestId>,
+    pub sends_at: Option<i64>,
+}
+
+/// Writes a message into a conversation; answers its serial.
+pub fn insert(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    message: &NewMessage<'_>,
+) -> Result<i64> {
+    let serial = conversations::next_serial(tx, cx.actor.ws, &conversation.id)?;
+    tx.exec(
+        "INSERT INTO messages (
+            ws, id, conversation, mailbox, serial, at, counted_at, direction, status, header_id,
+            answers, from_name, from_email, to_list, cc_list, subject, text, attachments, raw_hash,
+            withheld, author, summary, revision, request, sends_at
+         ) VALUES (
+            ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
+            ?20, ?21, ?22, 1, ?23, ?24
+         )",
+        &[
+            &cx.actor.ws,
+            &message.id,
+            &conversation.id,
+            &conversation.mailbox,
+            &serial,
+            &cx.now,
+            &message.counted.then_some(cx.now),
+            &message.direction,
+            &message.status,
+            &message.header_id,
+            &json!(message.answers).to_string(),
+            &message.from.name,
+            &message.from.email,
+            &json!(message.to).to_string(),
+            &json!(message.cc).to_string(),
+            &message.subject,
+            &message.text,
+            &json!(message.attachments).to_string(),
+            &message.raw_hash,
+            &message.withheld,
+            &message.author,
+            &message.summary,
+            &message.request,
+            &message.sends_at,
+        ],
+    )?;
+    Ok(serial)
+}
+
+/// A message of ours that the actor may see, with its conversation.
+pub fn load_outgoing(
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    id: &MessageId,
+) -> Result<(Outgoing, Conversation)> {
+    let message: Option<Outgoing> = tx.opt(
+        &format!(
+            "SELECT {OUTGOING} FROM messages m
+             WHERE m.ws = ?1 AND m.id = ?2 AND m.status IS NOT NULL AND m.discarded_at IS NULL"
+        ),
+        &[&actor.ws, id],
+    )?;
+    let message = message.ok_or(Error::NotFound("message"))?;
+    let conversation = conversations::load(tx, actor, message.conversation.as_str())
+        .map_err(|_| Error::NotFound("message"))?;
+    Ok((message, conversation))
+}
+
+/// How long a message of this conversation can be stopped before it leaves.
+pub fn undo_window(conversation: &Conversation) -> i64 {
+    if conversation.circle.is_sandbox() { UNDO_SANDBOX_MS } else { UNDO_LIVE_MS }
+}
+
+/// Lets a message leave after the undo window, with its upload link if it asks for documents.
+/// Answers when it leaves.
+pub fn schedule(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    message: &Outgoing,
+    text: &str,
+) -> Result<i64> {
+    let sends_at = cx.now + undo_window(conversation);
+    let text = match &message.request {
+        Some(request) => requests::open(tx, cx, request, text)?,
+        None => text.to_owned(),
+    };
+    let moved = tx.exec(
+        "UPDATE messages SET status = 'scheduled', sends_at = ?3, text = ?4, revision = revision + 1
+         WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
+        &[&cx.actor.ws, &message.id, &sends_at, &text],
+    )?;
+    if moved == 0 {
+        return Err(Error::NotFound("draft"));
+    }
+    tx.wake("messages");
+    Ok(sends_at)
+}
+
+/// Records that a message has gone out: it counts in the list, and it is the customer's turn.
+pub fn mark_sent(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+    message: &Outgoing,
+) -> Result<()> {
+    let moved = tx.exec(
+        "UPDATE messages SET status = 'sent', sends_at = NULL, at = ?3, counted_at = ?3
+         WHERE ws = ?1 AND id = ?2 AND status IN ('scheduled', 'sending')",
+        &[&cx.actor.ws, &message.id, &cx.now],
+    )?;
+    if moved == 0 {
+        return Err(Error::NotFound("scheduled message"));
+    }
+    conversations::count_mail(tx, cx, conversation, &message.text)?;
+    let words = [message.subject.as_str(), &message.text];
+    search::index_mail(tx, cx.actor.ws, conversation, message.serial, &words)?;
+    if conversation.status == Status::Open {
+        conversations::set_status(tx, cx, conversation, Status::Waiting)?;
+    }
+    let event = Event::MessageSent {
+        message: &message.id,
+        mailbox: &message.mailbox,
+        author: message.author.as_deref(),
+    };
+    events::record(tx, cx, conversation.subject_of_events(), &event)
+}
+
+/// Takes a scheduled message back; it is a draft again.
+pub fn stop(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    message: &Outgoing,
+) -> Result<()> {
+    let stopped = tx.exec(
+        "UPDATE messages SET status = 'draft', sends_at = NULL, revision = revision + 1
+         WHERE ws = ?1 AND id = ?2 AND status = 'scheduled'",
+        &[&cx.actor.ws, &message.id],
+    )?;
+    if stopped == 0 {
+        return Err(Error::invalid("message", "has left already and cannot be stopped"));
+    }
+    let data = json!({ "messageId": message.id.as_str() });
+    timeline::note_event(tx, cx, &conversation.id, "undone", data)
+}

@@ -1,0 +1,60 @@
+use db::Tx;
+use serde::Deserialize;
+
+use super::{Access, Method, Need, Operation, answer, typed};
+use crate::actor::Scope;
+use crate::app::Cx;
+use crate::conversations;
+use crate::error::Result;
+use crate::fields::{Field, filled};
+use crate::ids::NoteId;
+use crate::limits::NOTE_CHARS;
+use crate::wire::Done;
+
+pub const OPERATION: Operation = Operation {
+    name: "add_note",
+    method: Method::Post,
+    path: "/conversations/{id}/notes",
+    tool: Some("add_note"),
+    scope: Need::Always(Scope::Write),
+    access: Access::Write,
+    repeatable: false,
+    title: "Add an internal note",
+    about: "Adds a note that the team sees and the customer never does. Each call makes a new \
+            note, unless it repeats an Idempotency-Key.",
+    fields: &[Field::required(
+        "body",
+        filled(NOTE_CHARS),
+        "Plain text. @FirstName mentions a person.",
+    )],
+    body_optional: false,
+    success: 201,
+    output: |schemas| schemas.subschema_for::<Done>(),
+    example_input: r#"{ "body": "The parcel left on Tuesday. @Ines, can you check with the carrier?" }"#,
+    example_output: r#"{ "ok": true }"#,
+    run: |tx, cx, input| answer(&add_note(tx, cx, typed(input)?)?),
+};
+
+#[derive(Deserialize)]
+struct Input {
+    id: String,
+    body: String,
+}
+
+fn add_note(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Done> {
+    let conversation = conversations::load(tx, cx.actor, &input.id)?;
+    tx.exec(
+        "INSERT INTO notes (ws, conversation, id, at, author, author_name, body)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        &[
+            &cx.actor.ws,
+            &conversation.id,
+            &NoteId::new(cx.ids, cx.now),
+            &cx.now,
+            &cx.actor.member().as_ref().map_or("", |member| member.as_str()),
+            &cx.actor.name(),
+            &input.body,
+        ],
+    )?;
+    Ok(Done::OK)
+}

@@ -1,0 +1,84 @@
+use db::Tx;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{Access, Method, Need, Operation, answer, typed};
+use crate::actor::Scope;
+use crate::app::Cx;
+use crate::conversations::{self, Conversation};
+use crate::error::{Error, Result};
+use crate::events::{self, Event};
+use crate::fields::{Field, Kind, Rule};
+use crate::ids::MemberId;
+use crate::limits::ASSIGN_TO_CHARS;
+use crate::wire::{Assignee, Done};
+use crate::{members, timeline};
+
+pub const OPERATION: Operation = Operation {
+    name: "assign_conversation",
+    method: Method::Post,
+    path: "/conversations/{id}/assign",
+    tool: Some("assign_conversation"),
+    scope: Need::Always(Scope::Write),
+    access: Access::Write,
+    repeatable: true,
+    title: "Assign",
+    about: "Gives a conversation to a person or agent who can see its inbox, or to nobody.",
+    fields: &[Field::required(
+        "to",
+        Kind::Text { min: 1, max: ASSIGN_TO_CHARS, rule: Rule::Assignee },
+        "user:usr_… or agent:agt_… (ids from the conversation's team), me, or none.",
+    )],
+    body_optional: false,
+    success: 200,
+    output: |schemas| schemas.subschema_for::<Done>(),
+    example_input: r#"{ "to": "me" }"#,
+    example_output: r#"{ "ok": true }"#,
+    run: |tx, cx, input| answer(&assign_conversation(tx, cx, typed(input)?)?),
+};
+
+#[derive(Deserialize)]
+struct Input {
+    id: String,
+    to: String,
+}
+
+fn assign_conversation(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Done> {
+    let conversation = conversations::load(tx, cx.actor, &input.id)?;
+    let to = assignee(tx, cx, &conversation, &input.to)?;
+    if to.as_ref().map(|to| &to.id) == conversation.assignee.as_ref() {
+        return Ok(Done::OK);
+    }
+    let from = conversation.assignee_named(tx, cx.actor.ws)?;
+    let id = to.as_ref().map_or("", |to| to.id.as_str());
+    tx.exec(
+        "UPDATE conversations SET assignee = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &conversation.id, &id],
+    )?;
+    let data = json!({ "from": from, "to": to });
+    timeline::note_event(tx, cx, &conversation.id, "assigned", data)?;
+    let event = Event::ConversationAssigned { assignee: to.as_ref() };
+    events::record(tx, cx, conversation.subject_of_events(), &event)?;
+    Ok(Done::OK)
+}
+
+fn assignee(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    to: &str,
+) -> Result<Option<Assignee>> {
+    let id = match to {
+        "none" => return Ok(None),
+        "me" => cx.actor.member(),
+        named => named.split_once(':').and_then(|(_, id)| MemberId::parse(id)),
+    };
+    let found = match id {
+        Some(id) => members::in_circle(tx, cx.actor.ws, &conversation.circle, &id)?,
+        None => None,
+    };
+    let found = found.ok_or_else(|| {
+        Error::invalid("to", "is not on the team, or cannot see this conversation's inbox")
+    })?;
+    Ok(Some(found))
+}

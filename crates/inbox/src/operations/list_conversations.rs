@@ -1,0 +1,147 @@
+use db::Tx;
+use serde::Deserialize;
+
+use super::{Access, Method, Need, Operation, Page, page};
+use crate::actor::{Actor, Scope};
+use crate::app::Cx;
+use crate::cursor::Cursor;
+use crate::error::Result;
+use crate::fields::{Field, Kind, Rule, text};
+use crate::ids::{ConversationId, MailboxId};
+use crate::limits::{FILTER_CHARS, LIST_ITEMS, LIST_ITEMS_DEFAULT, QUERY_CHARS};
+use crate::listing::{Filter, Place, Walk};
+use crate::mailboxes;
+use crate::search::Query;
+use crate::wire::{ConversationSummary, View};
+
+pub const OPERATION: Operation = Operation {
+    name: "list_conversations",
+    method: Method::Get,
+    path: "/conversations",
+    tool: Some("list_conversations"),
+    scope: Need::Always(Scope::Read),
+    access: Access::Read,
+    repeatable: true,
+    title: "List conversations",
+    about: "Conversations this key can see, newest first by their latest mail. Narrow the list \
+            with the parameters; go on with the cursor of the Link header.",
+    fields: &[
+        Field::optional(
+            "view",
+            Kind::Choice(&["open", "waiting", "snoozed", "closed", "all"]),
+            "Which conversations: by status, the snoozed ones, or all.",
+        )
+        .or("\"open\""),
+        Field::optional("mailbox", text(FILTER_CHARS), "Only this inbox (an id such as mbx_…)."),
+        Field::optional(
+            "q",
+            Kind::Text { min: 0, max: QUERY_CHARS, rule: Rule::Any },
+            "Full-text search over all mail text, names and addresses. All words must match, the \
+             last one as a prefix; \"quoted words\" stand together.",
+        ),
+        Field::optional(
+            "assigned",
+            Kind::Choice(&["me", "unassigned"]),
+            "Only those assigned to this agent, or to nobody.",
+        ),
+        Field::optional("limit", Kind::Whole { min: 1, max: LIST_ITEMS }, "How many at the most.")
+            .or("25"),
+        Field::optional(
+            "reference",
+            text(FILTER_CHARS),
+            "Only those that carry this app reference; use view=all for every status.",
+        ),
+        Field::optional(
+            "cursor",
+            Kind::Text { min: 1, max: 80, rule: Rule::Cursor },
+            "Where an earlier answer ended (from its Link header). The walk keeps the order of its \
+             first page, so that nothing is given twice or passed over while conversations move.",
+        ),
+    ],
+    body_optional: false,
+    success: 200,
+    output: |schemas| schemas.subschema_for::<Vec<ConversationSummary>>(),
+    example_input: "",
+    example_output: r#"[{
+        "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
+        "subject": "Where is my order 20418?",
+        "snippet": "Hello, I ordered two lamps last Monday and have not heard since.",
+        "status": "open",
+        "contact": { "name": "Bruno Keller", "email": "bruno@keller.example" },
+        "mailbox": "Support",
+        "lastMessageAt": "2026-11-15T09:14:03.120Z",
+        "messageCount": 3,
+        "assignee": { "id": "agt_01kag0y5c0e2r8t4vq3w6n9m1z", "name": "Robo", "type": "agent" },
+        "tags": ["shipping"],
+        "topic": null,
+        "urgency": null,
+        "risk": null
+    }]"#,
+    run: |tx, cx, input| page(list_conversations(tx, cx, super::typed(input)?)?),
+};
+
+#[derive(Deserialize)]
+pub struct Input {
+    view: Option<String>,
+    mailbox: Option<String>,
+    q: Option<String>,
+    assigned: Option<String>,
+    limit: Option<i64>,
+    reference: Option<String>,
+    cursor: Option<String>,
+}
+
+fn list_conversations(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    input: Input,
+) -> Result<Page<ConversationSummary>> {
+    let limit = input.limit.unwrap_or(LIST_ITEMS_DEFAULT) as usize;
+    let nothing = Page { items: Vec::new(), next: None };
+    let Some(filter) = filter(tx, cx.actor, &input)? else { return Ok(nothing) };
+    let cursor = input.cursor.as_deref().and_then(Cursor::parse);
+    let as_of = cursor.as_ref().map_or(cx.now, |cursor| cursor.as_of);
+    let walk = match cursor {
+        None => Walk::begin(cx.actor, &filter),
+        Some(cursor) => {
+            let id = format!("{}{}", ConversationId::PREFIX, cursor.id);
+            Walk::resume(tx, cx.actor, &filter, as_of, Place { at: cursor.at, id })?
+        }
+    };
+    let listed = match input.q.as_deref().and_then(Query::parse) {
+        Some(query) => walk.next_matching(tx, &query, limit)?,
+        None => walk.next(tx, limit)?,
+    };
+    let next = listed.last().filter(|_| listed.len() == limit).map(|last| {
+        Cursor::after(as_of, last.place.at, last.place.id.as_str(), ConversationId::PREFIX)
+    });
+    Ok(Page { items: listed.into_iter().map(|listed| listed.summary).collect(), next })
+}
+
+/// `None` when nothing can be in the list: an unknown inbox and one that cannot be seen are the
+/// same empty list.
+fn filter(tx: &mut Tx<'_>, actor: &Actor, input: &Input) -> Result<Option<Filter>> {
+    let mailbox = match &input.mailbox {
+        None => None,
+        Some(id) => {
+            let id = MailboxId::parse(id);
+            let seen = id.map(|id| mailboxes::seen_by(tx, actor, &id)).transpose()?.flatten();
+            match seen {
+                Some(mailbox) => Some(mailbox.id),
+                None => return Ok(None),
+            }
+        }
+    };
+    let views = match input.view.as_deref() {
+        Some("all") => View::ALL.to_vec(),
+        Some(view) => View::parse(view).into_iter().collect(),
+        None => vec![View::Open],
+    };
+    let assignee = match input.assigned.as_deref() {
+        Some("me") => actor.member().map(|member| member.as_str().to_owned()),
+        Some(_) => Some(String::new()),
+        None => None,
+    };
+    let reference = input.reference.as_deref().map(str::to_lowercase);
+    Ok(Some(Filter { views, mailbox, assignee, reference }))
+}

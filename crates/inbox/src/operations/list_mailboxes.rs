@@ -1,0 +1,46 @@
+use db::Tx;
+
+use super::{Access, Method, Need, Operation, answer};
+use crate::actor::Scope;
+use crate::app::Cx;
+use crate::error::Result;
+use crate::wire::Mailbox;
+use crate::{mailboxes, tallies};
+
+pub const OPERATION: Operation = Operation {
+    name: "list_mailboxes",
+    method: Method::Get,
+    path: "/mailboxes",
+    tool: Some("list_mailboxes"),
+    scope: Need::Always(Scope::Read),
+    access: Access::Read,
+    repeatable: true,
+    title: "List inboxes",
+    about: "Every inbox this key can see, with how many conversations are open in it.",
+    fields: &[],
+    body_optional: false,
+    success: 200,
+    output: |schemas| schemas.subschema_for::<Vec<Mailbox>>(),
+    example_input: "",
+    example_output: r#"[{
+        "id": "mbx_01kag0w3e5r7t9y1u2p4a6s8df",
+        "address": "support@acme.example",
+        "name": "Support",
+        "open": 12
+    }]"#,
+    run: |tx, cx, _| answer(&list_mailboxes(tx, cx)?),
+};
+
+fn list_mailboxes(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<Mailbox>> {
+    let open = tallies::of_kind(tx, cx.actor, "open")?;
+    let seen = mailboxes::all_seen_by(tx, cx.actor)?;
+    Ok(seen
+        .into_iter()
+        .map(|mailbox| Mailbox {
+            open: open.get(mailbox.id.as_str()).copied().unwrap_or(0),
+            id: mailbox.id,
+            address: mailbox.address,
+            name: mailbox.name,
+        })
+        .collect())
+}

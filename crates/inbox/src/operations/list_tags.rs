@@ -1,0 +1,38 @@
+use db::Tx;
+
+use super::{Access, Method, Need, Operation, answer};
+use crate::actor::Scope;
+use crate::app::Cx;
+use crate::error::Result;
+use crate::ids::TagId;
+use crate::tallies;
+use crate::wire::Tag;
+
+pub const OPERATION: Operation = Operation {
+    name: "list_tags",
+    method: Method::Get,
+    path: "/tags",
+    tool: Some("list_tags"),
+    scope: Need::Always(Scope::Read),
+    access: Access::Read,
+    repeatable: true,
+    title: "List tags",
+    about: "Every tag of the workspace, with how many of the conversations this key can see have it.",
+    fields: &[],
+    body_optional: false,
+    success: 200,
+    output: |schemas| schemas.subschema_for::<Vec<Tag>>(),
+    example_input: "",
+    example_output: r#"[{ "id": "tag_01kag0v1b3n5m7k9j2h4g6f8ds", "name": "shipping", "count": 7 }]"#,
+    run: |tx, cx, _| answer(&list_tags(tx, cx)?),
+};
+
+fn list_tags(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<Tag>> {
+    let counts = tallies::of_kind(tx, cx.actor, "tag")?;
+    let tags: Vec<(TagId, String)> =
+        tx.all("SELECT id, name FROM tags WHERE ws = ?1 ORDER BY folded", &[&cx.actor.ws])?;
+    Ok(tags
+        .into_iter()
+        .map(|(id, name)| Tag { count: counts.get(id.as_str()).copied().unwrap_or(0), id, name })
+        .collect())
+}

@@ -1,0 +1,166 @@
+//! The one table of operations. The REST routes, `openapi.json` and the MCP tool list are
+//! renderings of it, so an operation that is in one and not in another cannot be written.
+
+mod add_note;
+mod assign_conversation;
+mod get_conversation;
+mod list_conversations;
+mod list_mailboxes;
+mod list_tags;
+mod me;
+mod record_sent;
+mod reply;
+mod request_documents;
+mod search_documents;
+mod set_status;
+mod tag_conversation;
+
+use db::Tx;
+use schemars::{Schema, SchemaGenerator};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+pub use record_sent::{Input as RecordSent, record_sent};
+pub use reply::{Input as Reply, reply};
+pub use request_documents::{Input as RequestDocuments, request_documents};
+
+use crate::actor::Scope;
+use crate::app::Cx;
+use crate::error::{Error, Result};
+use crate::fields::Field;
+
+pub struct Operation {
+    /// As a person would say it; also the OpenAPI operation id.
+    pub name: &'static str,
+    pub method: Method,
+    /// Relative to the REST prefix; `{id}` is a conversation.
+    pub path: &'static str,
+    /// The MCP tool, where there is one.
+    pub tool: Option<&'static str>,
+    pub scope: Need,
+    pub access: Access,
+    /// True when repeating the same request is harmless.
+    pub repeatable: bool,
+    pub title: &'static str,
+    pub about: &'static str,
+    /// The query of a GET, the body of a POST.
+    pub fields: &'static [Field],
+    /// True when the body itself may be left out.
+    pub body_optional: bool,
+    /// The status code of success.
+    pub success: u16,
+    pub output: fn(&mut SchemaGenerator) -> Schema,
+    pub example_input: &'static str,
+    pub example_output: &'static str,
+    pub run: fn(&mut Tx<'_>, &Cx<'_>, Value) -> Result<Answer>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Method {
+    Get,
+    Post,
+}
+
+impl Method {
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Get => "GET",
+            Method::Post => "POST",
+        }
+    }
+}
+
+/// The scope that a call needs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Need {
+    Always(Scope),
+    /// `send` when the input says `send: true`, `draft` otherwise.
+    DraftOrSend,
+}
+
+impl Need {
+    /// Known even when the rest of the input is not right.
+    pub fn scope(self, input: &Value) -> Scope {
+        match self {
+            Need::Always(scope) => scope,
+            Need::DraftOrSend if input.get("send") == Some(&Value::Bool(true)) => Scope::Send,
+            Need::DraftOrSend => Scope::Draft,
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    Read,
+    Write,
+}
+
+/// What an operation answers: JSON, and for a list where it goes on.
+#[derive(Debug)]
+pub struct Answer {
+    pub body: Vec<u8>,
+    pub next: Option<String>,
+}
+
+/// A page of a list.
+pub struct Page<T> {
+    pub items: Vec<T>,
+    pub next: Option<String>,
+}
+
+impl Operation {
+    /// True when the path names a conversation.
+    pub fn has_id(&self) -> bool {
+        self.path.contains("{id}")
+    }
+
+    /// True when an `Idempotency-Key` makes a repeat harmless.
+    pub fn takes_idempotency_key(&self) -> bool {
+        !self.repeatable
+    }
+}
+
+pub fn named(name: &str) -> Option<&'static Operation> {
+    OPERATIONS.iter().find(|operation| operation.name == name)
+}
+
+pub static OPERATIONS: &[Operation] = &[
+    me::OPERATION,
+    list_conversations::OPERATION,
+    get_conversation::OPERATION,
+    add_note::OPERATION,
+    set_status::OPERATION,
+    tag_conversation::OPERATION,
+    assign_conversation::OPERATION,
+    reply::OPERATION,
+    request_documents::OPERATION,
+    list_mailboxes::OPERATION,
+    list_tags::OPERATION,
+    search_documents::OPERATION,
+    record_sent::OPERATION,
+];
+
+/// The checked input as the type its operation takes.
+fn typed<T: serde::de::DeserializeOwned>(input: Value) -> Result<T> {
+    serde_json::from_value(input).map_err(|error| Error::invalid("body", error.to_string()))
+}
+
+fn answer<T: Serialize>(value: &T) -> Result<Answer> {
+    Ok(Answer { body: json_bytes(value), next: None })
+}
+
+fn page<T: Serialize>(page: Page<T>) -> Result<Answer> {
+    Ok(Answer { body: json_bytes(&page.items), next: page.next })
+}
+
+fn json_bytes<T: Serialize>(value: &T) -> Vec<u8> {
+    serde_json::to_vec(value).expect("wire types hold only what JSON can")
+}
+
+/// The place of the conversation's id in an operation's input.
+pub fn with_id(mut input: Map<String, Value>, id: Option<&str>) -> Value {
+    if let Some(id) = id {
+        input.insert("id".into(), id.into());
+    }
+    Value::Object(input)
+}

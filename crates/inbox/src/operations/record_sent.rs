@@ -1,0 +1,131 @@
+use db::Tx;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{Access, Method, Need, Operation, answer, typed};
+use crate::actor::Scope;
+use crate::app::Cx;
+use crate::app_mail;
+use crate::error::Result;
+use crate::fields::{EMAIL, Field, Kind, Rule, filled, text};
+use crate::ids::ConversationId;
+use crate::limits::{APP_MAIL_RECIPIENTS, APP_MAIL_TEXT_CHARS, HEADER_CHARS, REFERENCE_CHARS};
+use crate::wire::Done;
+
+pub const OPERATION: Operation = Operation {
+    name: "record_sent",
+    method: Method::Post,
+    path: "/app-mail",
+    tool: Some("record_sent"),
+    scope: Need::Always(Scope::Record),
+    access: Access::Write,
+    repeatable: true,
+    title: "Record mail that an app sent",
+    about: "Tells Mailroom of an e-mail that your app sent by itself, so that the answer is filed \
+            under your reference. Recording the same messageId again is safe: it updates the \
+            record until someone replies, and after that only fills in what was missing. \
+            Message-IDs must be unguessable.",
+    fields: &[
+        Field::required(
+            "messageId",
+            filled(HEADER_CHARS),
+            "The Message-ID header it went out with, with or without angle brackets.",
+        ),
+        Field::required(
+            "reference",
+            Kind::Text { min: 1, max: REFERENCE_CHARS, rule: Rule::Reference },
+            "Your record's reference; it comes back lower-cased.",
+        ),
+        Field::required(
+            "to",
+            Kind::List { min: 1, max: APP_MAIL_RECIPIENTS, of: &EMAIL },
+            "The addresses it went to.",
+        ),
+        Field::required("subject", text(HEADER_CHARS), "Its subject."),
+        Field::optional("text", text(APP_MAIL_TEXT_CHARS), "Its plain text."),
+        Field::optional("html", text(APP_MAIL_TEXT_CHARS), "Its HTML."),
+    ],
+    body_optional: false,
+    success: 201,
+    output: |schemas| schemas.subschema_for::<Done>(),
+    example_input: r#"{
+        "messageId": "<order-20418.c1f7a9d2e4@acme.example>",
+        "reference": "order-20418",
+        "to": ["bruno@keller.example"],
+        "subject": "Your order 20418 is on its way",
+        "text": "Hello Bruno, your parcel left today."
+    }"#,
+    example_output: r#"{ "ok": true }"#,
+    run: |tx, cx, input| answer(&record_sent(tx, cx, typed(input)?)?),
+};
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Input {
+    pub message_id: String,
+    pub reference: String,
+    pub to: Vec<String>,
+    pub subject: String,
+    pub text: Option<String>,
+    pub html: Option<String>,
+}
+
+/// Records a mail. Until someone replies a repeat replaces what is known; afterwards it only
+/// fills in words that were missing.
+pub fn record_sent(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Done> {
+    let header_id = mail::bare_message_id(&input.message_id);
+    let (ws, livemode) = (cx.actor.ws, cx.actor.livemode());
+    let known: Option<(Option<ConversationId>,)> = tx.opt(
+        "SELECT conversation FROM app_mail WHERE ws = ?1 AND livemode = ?2 AND header_id = ?3",
+        &[&ws, &livemode, &header_id],
+    )?;
+    let to: Vec<String> = input.to.iter().map(|email| mail::normal_address(email)).collect();
+    let (to, reference) = (json!(to).to_string(), input.reference.to_lowercase());
+    match known {
+        None => {
+            tx.exec(
+                "INSERT INTO app_mail (
+                    ws, livemode, header_id, reference, to_list, subject, text, html, recorded_at
+                 ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                &[
+                    &ws,
+                    &livemode,
+                    &header_id,
+                    &reference,
+                    &to,
+                    &input.subject,
+                    &input.text,
+                    &input.html,
+                    &cx.now,
+                ],
+            )?;
+            app_mail::count_unanswered(tx, ws, header_id, 1)?;
+            app_mail::forget_old(tx, ws, cx.now)?;
+        }
+        Some((None,)) => {
+            tx.exec(
+                "UPDATE app_mail SET reference = ?4, to_list = ?5, subject = ?6,
+                    text = coalesce(?7, text), html = coalesce(?8, html)
+                 WHERE ws = ?1 AND livemode = ?2 AND header_id = ?3",
+                &[
+                    &ws,
+                    &livemode,
+                    &header_id,
+                    &reference,
+                    &to,
+                    &input.subject,
+                    &input.text,
+                    &input.html,
+                ],
+            )?;
+        }
+        Some((Some(_),)) => {
+            tx.exec(
+                "UPDATE app_mail SET text = coalesce(text, ?4), html = coalesce(html, ?5)
+                 WHERE ws = ?1 AND livemode = ?2 AND header_id = ?3",
+                &[&ws, &livemode, &header_id, &input.text, &input.html],
+            )?;
+        }
+    }
+    Ok(Done::OK)
+}

@@ -1,0 +1,95 @@
+use db::Tx;
+use serde::Deserialize;
+
+use super::{Access, Method, Need, Operation, answer, typed};
+use crate::app::Cx;
+use crate::conversations;
+use crate::error::Result;
+use crate::fields::{Field, Kind, filled, text};
+use crate::limits::{
+    ITEM_DESCRIPTION_CHARS, ITEM_LABEL_CHARS, REPLY_CHARS, REPLY_SUMMARY_CHARS, REQUEST_ITEMS,
+};
+use crate::outgoing::{self, Draft};
+use crate::requests::Item;
+use crate::wire::ReplyResult;
+
+/// One asked document (API section 2.9).
+pub const ITEM: Kind = Kind::Object(&[
+    Field::required("label", filled(ITEM_LABEL_CHARS), "What is asked for, such as Passport."),
+    Field::optional(
+        "description",
+        text(ITEM_DESCRIPTION_CHARS),
+        "What the customer should know about it.",
+    ),
+    Field::optional("required", Kind::Flag, "false marks it nice to have.").or("true"),
+]);
+
+pub const OPERATION: Operation = Operation {
+    name: "reply",
+    method: Method::Post,
+    path: "/conversations/{id}/replies",
+    tool: Some("reply"),
+    scope: Need::DraftOrSend,
+    access: Access::Write,
+    repeatable: false,
+    title: "Reply to the customer",
+    about: "Writes a reply to the conversation's contact. It is a draft that waits for a person, \
+            unless send is true (which needs the send scope): then it leaves after an undo window \
+            in which anyone on the team can stop it. Each call makes a new reply, unless it \
+            repeats an Idempotency-Key.",
+    fields: &[
+        Field::required("body", filled(REPLY_CHARS), "Plain text."),
+        Field::optional("send", Kind::Flag, "true sends after the undo window; needs send scope.")
+            .or("false"),
+        Field::optional(
+            "summary",
+            text(REPLY_SUMMARY_CHARS),
+            "One line for the person who approves it.",
+        ),
+        Field::optional(
+            "documents",
+            Kind::List { min: 0, max: REQUEST_ITEMS, of: &ITEM },
+            "Documents to ask for. A checklist and a private upload link are added under the \
+             text; do not write a link yourself.",
+        ),
+    ],
+    body_optional: false,
+    success: 201,
+    output: |schemas| schemas.subschema_for::<ReplyResult>(),
+    example_input: r#"{
+        "body": "Hello Bruno, your parcel left on Tuesday and should be with you tomorrow.",
+        "summary": "Tells Bruno when order 20418 arrives"
+    }"#,
+    example_output: r#"{
+        "messageId": "msg_01kag11q2w3e4r5t6y7z8a9b0c",
+        "status": "draft",
+        "note": "Waits for a person to approve it."
+    }"#,
+    run: |tx, cx, input| answer(&reply(tx, cx, typed(input)?)?),
+};
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Input {
+    pub id: String,
+    pub body: String,
+    #[serde(default)]
+    pub send: bool,
+    pub summary: Option<String>,
+    #[serde(default)]
+    pub documents: Vec<Item>,
+}
+
+/// Writes a reply: a draft, or a message that leaves after the undo window.
+pub fn reply(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<ReplyResult> {
+    let conversation = conversations::load(tx, cx.actor, &input.id)?;
+    let draft = Draft {
+        text: &input.body,
+        summary: input.summary.as_deref(),
+        documents: &input.documents,
+        due_date: None,
+    };
+    match input.send {
+        true => outgoing::send(tx, cx, &conversation, &draft),
+        false => outgoing::keep_as_draft(tx, cx, &conversation, &draft),
+    }
+}

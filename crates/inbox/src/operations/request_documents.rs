@@ -1,0 +1,96 @@
+use db::Tx;
+use serde::Deserialize;
+
+use super::reply::ITEM;
+use super::{Access, Method, Need, Operation, answer, typed};
+use crate::app::Cx;
+use crate::conversations::{self, Conversation};
+use crate::error::Result;
+use crate::fields::{Field, Kind, Rule, text};
+use crate::limits::{REQUEST_ITEMS, REQUEST_MESSAGE_CHARS};
+use crate::outgoing::{self, Draft};
+use crate::requests::Item;
+use crate::wire::ReplyResult;
+
+pub const OPERATION: Operation = Operation {
+    name: "request_documents",
+    method: Method::Post,
+    path: "/conversations/{id}/document-requests",
+    tool: Some("request_documents"),
+    scope: Need::DraftOrSend,
+    access: Access::Write,
+    repeatable: false,
+    title: "Ask the customer for documents",
+    about: "Writes to the contact with a checklist and a private upload link; reminders follow on \
+            days 2, 4 and 7, and ask.completed tells when everything is in. A draft gets its link \
+            when a person approves it. Each call makes a new request, unless it repeats an \
+            Idempotency-Key.",
+    fields: &[
+        Field::required(
+            "documents",
+            Kind::List { min: 1, max: REQUEST_ITEMS, of: &ITEM },
+            "What is asked for.",
+        ),
+        Field::optional(
+            "message",
+            text(REQUEST_MESSAGE_CHARS),
+            "A short note above the checklist; do not write a link yourself.",
+        ),
+        Field::optional(
+            "dueDate",
+            Kind::Text { min: 10, max: 10, rule: Rule::Date },
+            "The day it is needed by, such as 2026-11-30.",
+        ),
+        Field::optional("send", Kind::Flag, "true sends after the undo window; needs send scope.")
+            .or("false"),
+    ],
+    body_optional: false,
+    success: 201,
+    output: |schemas| schemas.subschema_for::<ReplyResult>(),
+    example_input: r#"{
+        "documents": [{ "label": "Passport", "description": "The page with your photo" }],
+        "message": "To open your account we need one more paper.",
+        "dueDate": "2026-11-30"
+    }"#,
+    example_output: r#"{
+        "messageId": "msg_01kag12d3f4g5h6j7k8m9n0p1q",
+        "status": "draft",
+        "requestId": "req_01kag12d3f4g5h6j7k8m9n0p1r",
+        "note": "Waits for a person to approve it."
+    }"#,
+    run: |tx, cx, input| answer(&request_documents(tx, cx, typed(input)?)?),
+};
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Input {
+    pub id: String,
+    pub documents: Vec<Item>,
+    pub message: Option<String>,
+    pub due_date: Option<String>,
+    #[serde(default)]
+    pub send: bool,
+}
+
+/// Asks for documents in a message of its own.
+pub fn request_documents(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<ReplyResult> {
+    let conversation = conversations::load(tx, cx.actor, &input.id)?;
+    let given = input.message.as_deref().map(str::trim).filter(|message| !message.is_empty());
+    let text = given.map_or_else(|| greeting(&conversation), str::to_owned);
+    let draft = Draft {
+        text: &text,
+        summary: None,
+        documents: &input.documents,
+        due_date: input.due_date.as_deref(),
+    };
+    match input.send {
+        true => outgoing::send(tx, cx, &conversation, &draft),
+        false => outgoing::keep_as_draft(tx, cx, &conversation, &draft),
+    }
+}
+
+fn greeting(conversation: &Conversation) -> String {
+    let name =
+        conversation.contact_name.as_deref().map_or(String::new(), |name| format!(" {name}"));
+    format!("Hello{name},\n\nto go on we need a few documents from you.")
+}

@@ -1,0 +1,42 @@
+use db::Tx;
+use serde::Deserialize;
+
+use super::{Access, Method, Need, Operation, answer, typed};
+use crate::actor::Scope;
+use crate::app::Cx;
+use crate::conversations;
+use crate::error::Result;
+use crate::fields::{Field, Kind};
+use crate::wire::{Done, Status};
+
+pub const OPERATION: Operation = Operation {
+    name: "set_status",
+    method: Method::Post,
+    path: "/conversations/{id}/status",
+    tool: Some("set_status"),
+    scope: Need::Always(Scope::Write),
+    access: Access::Write,
+    repeatable: true,
+    title: "Set the status",
+    about: "Moves a conversation to open, waiting (on the customer) or closed. Setting the status \
+            it has changes nothing; a change ends a snooze.",
+    fields: &[Field::required("status", Kind::Choice(Status::WORDS), "The status to set.")],
+    body_optional: false,
+    success: 200,
+    output: |schemas| schemas.subschema_for::<Done>(),
+    example_input: r#"{ "status": "closed" }"#,
+    example_output: r#"{ "ok": true }"#,
+    run: |tx, cx, input| answer(&set_status(tx, cx, typed(input)?)?),
+};
+
+#[derive(Deserialize)]
+struct Input {
+    id: String,
+    status: Status,
+}
+
+fn set_status(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Done> {
+    let mut conversation = conversations::load(tx, cx.actor, &input.id)?;
+    conversations::set_status(tx, cx, &mut conversation, input.status)?;
+    Ok(Done::OK)
+}

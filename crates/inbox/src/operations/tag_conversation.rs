@@ -1,0 +1,75 @@
+use db::Tx;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{Access, Method, Need, Operation, answer, typed};
+use crate::actor::Scope;
+use crate::app::Cx;
+use crate::error::Result;
+use crate::fields::{Field, Kind, filled};
+use crate::limits::{TAG_CHARS, TAGS_PER_CALL};
+use crate::tags::{self, TagName};
+use crate::wire::Done;
+use crate::{conversations, timeline};
+
+const NAMES: Kind = Kind::List { min: 0, max: TAGS_PER_CALL, of: &filled(TAG_CHARS) };
+
+pub const OPERATION: Operation = Operation {
+    name: "tag_conversation",
+    method: Method::Post,
+    path: "/conversations/{id}/tags",
+    tool: Some("tag_conversation"),
+    scope: Need::Always(Scope::Write),
+    access: Access::Write,
+    repeatable: true,
+    title: "Add and remove tags",
+    about: "Adds and removes tags. Unknown names are created; a tag that is there is not added \
+            twice; upper and lower case are the same tag.",
+    fields: &[
+        Field::optional("add", NAMES, "Names of tags to add.").or("[]"),
+        Field::optional("remove", NAMES, "Names of tags to remove.").or("[]"),
+    ],
+    body_optional: true,
+    success: 200,
+    output: |schemas| schemas.subschema_for::<Done>(),
+    example_input: r#"{ "add": ["shipping"], "remove": ["new"] }"#,
+    example_output: r#"{ "ok": true }"#,
+    run: |tx, cx, input| answer(&tag_conversation(tx, cx, typed(input)?)?),
+};
+
+#[derive(Deserialize)]
+struct Input {
+    id: String,
+    #[serde(default)]
+    add: Vec<String>,
+    #[serde(default)]
+    remove: Vec<String>,
+}
+
+/// Removes first, so that a name in both lists ends up on the conversation. Tags are taken in the
+/// order of their names, so that two callers never wait for each other in a circle.
+fn tag_conversation(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Done> {
+    let mut conversation = conversations::load(tx, cx.actor, &input.id)?;
+    let mut removed = Vec::new();
+    for tag in sorted(&input.remove) {
+        removed.extend(tags::take_off(tx, cx, &mut conversation, &tag)?);
+    }
+    let mut added = Vec::new();
+    for tag in sorted(&input.add) {
+        added.extend(tags::put_on(tx, cx, &mut conversation, &tag)?);
+    }
+    if added.is_empty() && removed.is_empty() {
+        return Ok(Done::OK);
+    }
+    tags::save_names(tx, cx, &conversation)?;
+    let data = json!({ "added": added, "removed": removed });
+    timeline::note_event(tx, cx, &conversation.id, "tagged", data)?;
+    Ok(Done::OK)
+}
+
+fn sorted(names: &[String]) -> Vec<TagName> {
+    let mut tags: Vec<TagName> = names.iter().map(|name| TagName::new(name)).collect();
+    tags.sort_by(|a, b| a.folded.cmp(&b.folded));
+    tags.dedup_by(|a, b| a.folded == b.folded);
+    tags
+}

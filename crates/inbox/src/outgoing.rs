@@ -1,0 +1,133 @@
+//! Writing to a customer: a draft for a person to approve, or a message that leaves by itself
+//! after the undo window.
+
+use db::Tx;
+
+use crate::app::Cx;
+use crate::conversations::Conversation;
+use crate::error::Result;
+use crate::ids::MessageId;
+use crate::messages::{self, NewMessage, Outgoing, Party};
+use crate::requests::{self, Item};
+use crate::time::Moment;
+use crate::wire::{Direction, MessageStatus, ReplyResult, ReplyStatus};
+
+/// What somebody wants to write.
+pub struct Draft<'a> {
+    pub text: &'a str,
+    pub summary: Option<&'a str>,
+    pub documents: &'a [Item],
+    pub due_date: Option<&'a str>,
+}
+
+/// Writes a draft; nothing reaches the customer before a person approves it.
+pub fn keep_as_draft(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    draft: &Draft<'_>,
+) -> Result<ReplyResult> {
+    let message = write(tx, cx, conversation, draft)?;
+    Ok(ReplyResult {
+        message_id: message.id,
+        status: ReplyStatus::Draft,
+        sends_at: None,
+        request_id: message.request,
+        note: Some("Waits for a person to approve it.".into()),
+    })
+}
+
+/// Writes a message that leaves after the undo window unless someone stops it.
+pub fn send(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    draft: &Draft<'_>,
+) -> Result<ReplyResult> {
+    let message = write(tx, cx, conversation, draft)?;
+    let sends_at = Moment(messages::schedule(tx, cx, conversation, &message, draft.text)?);
+    Ok(ReplyResult {
+        message_id: message.id,
+        status: ReplyStatus::Scheduled,
+        sends_at: Some(sends_at),
+        request_id: message.request,
+        note: Some(format!("Leaves at {} UTC unless someone stops it.", sends_at.clock_time())),
+    })
+}
+
+/// The draft's row, with its document request. Its Message-ID is fixed here, before any try to
+/// send it.
+fn write(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    draft: &Draft<'_>,
+) -> Result<Outgoing> {
+    let ws = cx.actor.ws;
+    let id = MessageId::new(cx.ids, cx.now);
+    let request = match draft.documents {
+        [] => None,
+        items => Some(requests::create(tx, cx, &conversation.id, &id, items, draft.due_date)?),
+    };
+    let (address,): (String,) = tx.one(
+        "SELECT address FROM mailboxes WHERE ws = ?1 AND id = ?2",
+        &[&ws, &conversation.mailbox],
+    )?;
+    let domain = address.rsplit_once('@').map_or("localhost", |(_, domain)| domain);
+    let header_id = format!("{}.{}@{domain}", id.as_str().replace('_', "."), cx.ids.token(24));
+    let subject = reply_subject(&conversation.subject);
+    let author = cx.actor.member();
+    let author = author.as_ref().map(|author| author.as_str());
+    let message = NewMessage {
+        id: id.clone(),
+        direction: Direction::Outbound,
+        status: Some(MessageStatus::Draft),
+        counted: false,
+        header_id: &header_id,
+        answers: &ancestors(tx, ws, conversation)?,
+        from: Party { name: Some(cx.actor.name().to_owned()), email: address },
+        to: vec![Party {
+            name: conversation.contact_name.clone(),
+            email: conversation.contact_email.clone(),
+        }],
+        cc: Vec::new(),
+        subject: &subject,
+        text: draft.text,
+        attachments: Vec::new(),
+        raw_hash: None,
+        withheld: None,
+        author,
+        summary: draft.summary,
+        request: request.as_ref(),
+        sends_at: None,
+    };
+    let serial = messages::insert(tx, cx, conversation, &message)?;
+    Ok(Outgoing {
+        id,
+        conversation: conversation.id.clone(),
+        mailbox: conversation.mailbox.clone(),
+        serial,
+        status: MessageStatus::Draft,
+        text: draft.text.to_owned(),
+        author: author.map(str::to_owned),
+        revision: 1,
+        request,
+        subject,
+    })
+}
+
+/// The Message-ID of the mail that this one answers: the latest that came in.
+fn ancestors(tx: &mut Tx<'_>, ws: i64, conversation: &Conversation) -> Result<Vec<String>> {
+    let latest: Option<(String,)> = tx.opt(
+        "SELECT header_id FROM messages
+         WHERE ws = ?1 AND conversation = ?2 AND direction = 'inbound'
+         ORDER BY at DESC, id DESC LIMIT 1",
+        &[&ws, &conversation.id],
+    )?;
+    Ok(latest.into_iter().map(|(header_id,)| header_id).collect())
+}
+
+fn reply_subject(subject: &str) -> String {
+    let is_reply = subject.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("re:"));
+    if is_reply { subject.to_owned() } else { format!("Re: {subject}").trim_end().to_owned() }
+}

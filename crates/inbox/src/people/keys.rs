@@ -1,0 +1,99 @@
+use db::Tx;
+use serde::Serialize;
+
+use crate::actor::{KEY_SECRET_CHARS, KeyHash, Scope, Scopes, Who};
+use crate::app::Cx;
+use crate::error::{Error, Result};
+use crate::ids::{AgentId, UserId};
+use crate::limits::PERSON_NAME_CHARS;
+use crate::time::Moment;
+
+/// A key, shown this once; only its hash is kept.
+#[derive(Debug, Serialize)]
+pub struct MadeKey {
+    pub id: AgentId,
+    pub key: String,
+}
+
+/// Makes a key and the agent it acts as.
+pub fn make_key(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    name: &str,
+    scopes: &[Scope],
+    livemode: bool,
+) -> Result<MadeKey> {
+    cx.actor.must_administer()?;
+    let Who::Person { id: made_by, .. } = &cx.actor.who else {
+        return Err(Error::Forbidden("Only a person can make a key.".into()));
+    };
+    let name = name.trim();
+    if name.is_empty() || name.contains('\0') || name.chars().count() > PERSON_NAME_CHARS {
+        return Err(Error::invalid("name", "must be 1 to 100 characters"));
+    }
+    if scopes.is_empty() {
+        return Err(Error::invalid(
+            "scopes",
+            "must name at least one of read, write, draft, send, record",
+        ));
+    }
+    let kind = if livemode { "live" } else { "test" };
+    let key = format!("rk_{kind}_{}", cx.ids.secret(KEY_SECRET_CHARS));
+    let hash = KeyHash::of(&key).ok_or(Error::Unauthorized)?;
+    let id = AgentId::new(cx.ids, cx.now);
+    tx.exec(
+        "INSERT INTO agents (ws, id, name, key_hash, scopes, livemode, made_by, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        &[
+            &cx.actor.ws,
+            &id,
+            &name,
+            &hash,
+            &Scopes::new(scopes).stored(),
+            &livemode,
+            made_by,
+            &cx.now,
+        ],
+    )?;
+    Ok(MadeKey { id, key })
+}
+
+/// Revokes a key at once. Revoking one that is revoked changes nothing.
+pub fn revoke_key(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AgentId) -> Result<()> {
+    cx.actor.must_administer()?;
+    let known: Option<(AgentId,)> =
+        tx.opt("SELECT id FROM agents WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
+    known.ok_or(Error::NotFound("key"))?;
+    tx.exec(
+        "UPDATE agents SET revoked_at = ?3 WHERE ws = ?1 AND id = ?2 AND revoked_at IS NULL",
+        &[&cx.actor.ws, id, &cx.now],
+    )?;
+    Ok(())
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KeyListing {
+    pub id: AgentId,
+    pub name: String,
+    pub scopes: String,
+    pub livemode: bool,
+    pub made_by: UserId,
+    pub created_at: Moment,
+    pub revoked_at: Option<Moment>,
+}
+
+pub fn list_keys(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<KeyListing>> {
+    cx.actor.must_administer()?;
+    type Row = (AgentId, String, String, bool, UserId, i64, Option<i64>);
+    let rows: Vec<Row> = tx.all(
+        "SELECT id, name, scopes, livemode, made_by, created_at, revoked_at FROM agents
+         WHERE ws = ?1 ORDER BY created_at, id",
+        &[&cx.actor.ws],
+    )?;
+    let listed = rows.into_iter().map(|(id, name, scopes, livemode, made_by, created, revoked)| {
+        let (created_at, revoked_at) = (Moment(created), revoked.map(Moment));
+        KeyListing { id, name, scopes, livemode, made_by, created_at, revoked_at }
+    });
+    Ok(listed.collect())
+}

@@ -1,0 +1,143 @@
+//! Full-text search: words folded here, the same for what is indexed and what is asked, so that
+//! both databases find the same and a caller's text never reaches a query grammar.
+
+mod fold;
+mod query;
+
+use std::collections::HashSet;
+
+use db::Tx;
+
+use crate::conversations::Conversation;
+use crate::error::Result;
+use crate::ids::{ConversationId, short_base32};
+use fold::index_words;
+pub use query::{Query, Term};
+
+/// Characters before each word that keep the words of workspaces apart.
+const TAG_CHARS: u32 = 4;
+/// Bits of a row's number that hold the serial of a mail within its conversation (SQLite).
+const SERIAL_BITS: u32 = 20;
+/// Words of one mail or document that are indexed.
+const WORDS_INDEXED: usize = 50_000;
+
+/// Makes a mail findable by its words.
+pub fn index_mail(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    conversation: &Conversation,
+    serial: i64,
+    texts: &[&str],
+) -> Result<()> {
+    if serial >= 1 << SERIAL_BITS {
+        return Ok(());
+    }
+    let words = tagged(ws, texts);
+    match tx.pick(true, false) {
+        true => tx.exec(
+            "INSERT INTO mail_words (rowid, words) VALUES (?1, ?2)",
+            &[&(conversation.num << SERIAL_BITS | serial), &words.join(" ")],
+        )?,
+        false => tx.exec(
+            "INSERT INTO mail_words (ws, conversation, serial, words)
+             VALUES (?1, ?2, ?3, CAST(CAST(?4 AS TEXT) AS TSVECTOR))",
+            &[&ws, &conversation.id, &serial, &tsvector(&words)],
+        )?,
+    };
+    Ok(())
+}
+
+/// Makes a document findable by its words.
+pub fn index_document(tx: &mut Tx<'_>, ws: i64, num: i64, texts: &[&str]) -> Result<()> {
+    let words = tagged(ws, texts);
+    match tx.pick(true, false) {
+        true => tx.exec(
+            "INSERT INTO document_words (rowid, words) VALUES (?1, ?2)",
+            &[&num, &words.join(" ")],
+        )?,
+        false => tx.exec(
+            "INSERT INTO document_words (num, words)
+             VALUES (?1, CAST(CAST(?2 AS TEXT) AS TSVECTOR))",
+            &[&num, &tsvector(&words)],
+        )?,
+    };
+    Ok(())
+}
+
+fn tagged(ws: i64, texts: &[&str]) -> Vec<String> {
+    let tag = short_base32(ws, TAG_CHARS);
+    let words = texts.iter().flat_map(|text| index_words(text));
+    words.take(WORDS_INDEXED).map(|word| format!("{tag}{word}")).collect()
+}
+
+/// The words and their places as PostgreSQL writes them. Words hold letters and digits only.
+fn tsvector(words: &[String]) -> String {
+    let mut text = String::new();
+    for (place, word) in words.iter().enumerate() {
+        text.push_str(&format!("'{word}':{} ", place + 1));
+    }
+    text
+}
+
+/// A term in the query language of the database at hand.
+pub fn expression(tx: &Tx<'_>, ws: i64, term: &Term) -> String {
+    let tag = short_base32(ws, TAG_CHARS);
+    let words = term.words.iter().map(|word| format!("{tag}{word}"));
+    match tx.pick(true, false) {
+        true => {
+            let phrase = words.collect::<Vec<_>>().join(" ");
+            format!("\"{phrase}\"{}", if term.prefix { " *" } else { "" })
+        }
+        false => {
+            let phrase = words.map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" <-> ");
+            format!("({phrase}{})", if term.prefix { ":*" } else { "" })
+        }
+    }
+}
+
+/// Every term at once, in the query language of the database at hand.
+pub fn all_terms(tx: &Tx<'_>, ws: i64, query: &Query) -> String {
+    let terms: Vec<String> = query.terms.iter().map(|term| expression(tx, ws, term)).collect();
+    terms.join(tx.pick(" AND ", " & "))
+}
+
+/// SQLite: the numbers of conversations with a mail that matches, each once; `None` when more
+/// than `most` mails do.
+pub fn conversations_with(
+    tx: &mut Tx<'_>,
+    expression: &str,
+    most: i64,
+) -> Result<Option<HashSet<i64>>> {
+    let rows: Vec<(i64,)> = tx.all(
+        "SELECT rowid FROM mail_words WHERE mail_words MATCH ?1 LIMIT ?2",
+        &[&expression, &(most + 1)],
+    )?;
+    let few = rows.len() as i64 <= most;
+    Ok(few.then(|| rows.into_iter().map(|(rowid,)| rowid >> SERIAL_BITS).collect()))
+}
+
+/// True when a mail of this conversation matches.
+pub fn conversation_has(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    expression: &str,
+    num: i64,
+    id: &ConversationId,
+) -> Result<bool> {
+    let first = num << SERIAL_BITS;
+    let last = first | ((1 << SERIAL_BITS) - 1);
+    let found: Option<(i64,)> = match tx.pick(true, false) {
+        true => tx.opt(
+            "SELECT rowid FROM mail_words
+             WHERE mail_words MATCH ?1 AND rowid BETWEEN ?2 AND ?3 LIMIT 1",
+            &[&expression, &first, &last],
+        )?,
+        false => tx.opt(
+            "SELECT serial FROM mail_words
+             WHERE ws = ?1 AND conversation = ?2
+               AND words @@ CAST(CAST(?3 AS TEXT) AS TSQUERY) LIMIT 1",
+            &[&ws, id, &expression],
+        )?,
+    };
+    Ok(found.is_some())
+}

@@ -1,0 +1,32 @@
+//! What happened in a conversation, beside its messages and notes.
+
+use db::Tx;
+use serde_json::Value;
+
+use crate::app::Cx;
+use crate::error::Result;
+use crate::ids::{ConversationId, EventId};
+
+/// Writes one line into the timeline: who did what.
+pub fn note_event(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &ConversationId,
+    event: &str,
+    data: Value,
+) -> Result<()> {
+    tx.exec(
+        "INSERT INTO happenings (ws, conversation, id, at, actor_name, event, data)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        &[
+            &cx.actor.ws,
+            conversation,
+            &EventId::new(cx.ids, cx.now),
+            &cx.now,
+            &cx.actor.name(),
+            &event,
+            &data.to_string(),
+        ],
+    )?;
+    Ok(())
+}

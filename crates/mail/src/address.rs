@@ -1,0 +1,87 @@
+/// The longest address that can be delivered to (RFC 5321, section 4.5.3.1).
+const ADDRESS_CHARS: usize = 254;
+/// The longest plus tag that can be a reference.
+const REFERENCE_CHARS: usize = 40;
+
+/// A mailbox with the name its owner gives it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    pub name: Option<String>,
+    pub email: String,
+}
+
+impl Address {
+    pub fn new(name: Option<&str>, email: &str) -> Address {
+        let name = name.map(str::trim).filter(|name| !name.is_empty());
+        Address { name: name.map(str::to_owned), email: normal_address(email) }
+    }
+}
+
+/// True for `local@domain` without spaces, brackets or other characters that only a header needs.
+pub fn is_address(text: &str) -> bool {
+    let plain = |c: char| {
+        !c.is_whitespace()
+            && !c.is_control()
+            && !matches!(c, '@' | '<' | '>' | ',' | ';' | ':' | '"')
+    };
+    text.chars().count() <= ADDRESS_CHARS
+        && text.split_once('@').is_some_and(|(local, domain)| {
+            !local.is_empty()
+                && !domain.is_empty()
+                && local.chars().all(plain)
+                && domain.chars().all(plain)
+        })
+}
+
+/// The form in which addresses are compared and kept: no spaces around it, lower case.
+pub fn normal_address(email: &str) -> String {
+    email.trim().to_lowercase()
+}
+
+/// An address without its plus tag, and the reference that the tag holds (API section 4.13.1):
+/// letters, digits, `_` and `-`, at least one digit, at most 40 characters, lower-cased.
+pub fn plus_tag(email: &str) -> (String, Option<String>) {
+    let email = normal_address(email);
+    let Some((local, domain)) = email.rsplit_once('@') else { return (email, None) };
+    let Some((base, tag)) = local.split_once('+') else { return (email, None) };
+    let reference = is_reference(tag).then(|| tag.to_owned());
+    (format!("{base}@{domain}"), reference)
+}
+
+fn is_reference(tag: &str) -> bool {
+    (1..=REFERENCE_CHARS).contains(&tag.len())
+        && tag.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+        && tag.bytes().any(|b| b.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plus_tag_is_a_reference_only_by_the_rules_of_the_api() {
+        let reference = |email: &str| plus_tag(email).1;
+        assert_eq!(reference("Support+INV-2041@Acme.example"), Some("inv-2041".into()));
+        assert_eq!(reference("support+a_1@acme.example"), Some("a_1".into()));
+        assert_eq!(reference("support+billing@acme.example"), None);
+        assert_eq!(reference("support+in.v1@acme.example"), None);
+        assert_eq!(reference("support@acme.example"), None);
+        assert_eq!(
+            reference(&format!("s+{}1@a.example", "x".repeat(39))).map(|r| r.len()),
+            Some(40)
+        );
+        assert_eq!(reference(&format!("s+{}1@a.example", "x".repeat(40))), None);
+        assert_eq!(plus_tag("support+billing@acme.example").0, "support@acme.example");
+    }
+
+    #[test]
+    fn an_address_has_a_local_part_and_a_domain_and_nothing_else() {
+        for good in ["a@b", "first.last+tag@example.com", "ü@exämple.de"] {
+            assert!(is_address(good), "{good}");
+        }
+        for bad in ["", "a", "@b", "a@", "a b@c", "a@b@c", "<a@b>", "a@b,c@d", "a\n@b"] {
+            assert!(!is_address(bad), "{bad}");
+        }
+        assert!(!is_address(&format!("{}@b", "a".repeat(253))));
+    }
+}
