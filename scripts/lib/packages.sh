@@ -21,7 +21,7 @@ need_packages() {
     echo "Installing ${missing[*]}"
     as_root apt-get update -qq
     as_root env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -qq -y --no-install-recommends "${missing[@]}"
+        apt-get install -qq -y --no-install-recommends "${missing[@]}" >/dev/null
 }
 
 as_root() {

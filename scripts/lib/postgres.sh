@@ -16,7 +16,7 @@ start_postgres() {
     cat >>"$postgres_folder/data/postgresql.conf" <<-END
 		listen_addresses = ''
 		unix_socket_directories = '$postgres_folder'
-		max_connections = 300
+		max_connections = 1000
 		fsync = off
 		full_page_writes = off
 	END
@@ -46,11 +46,11 @@ as_postgres() (
     fi
 )
 
-# postgres_programs: the folder of the newest server that is installed.
+# postgres_programs: the folder of the newest server that is installed; fails when there is none.
 postgres_programs() {
     local newest
     newest=$(find /usr/lib/postgresql -path '*/bin/initdb' 2>/dev/null | sort -V | tail -n 1)
-    newest=${newest:-$(command -v initdb)}
+    newest=${newest:-$(command -v initdb)} || return 1
     dirname "$newest"
 }
 

@@ -6,7 +6,7 @@ use db::{Arg, Column, FromColumn, Tx, Value};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
-use crate::ids::{AgentId, MemberId, UserId, WorkspaceId};
+use crate::ids::{AgentId, Ids, MemberId, UserId, WorkspaceId};
 use crate::words::words;
 
 /// The one on whose behalf an operation runs. Nothing is looked up without one.
@@ -63,6 +63,11 @@ impl Actor {
     /// Mailroom at work for the owners of one circle.
     pub fn system(ws: i64, workspace: WorkspaceId, circle: Circle) -> Actor {
         Actor { ws, workspace, who: Who::System, circles: [circle.clone(), circle] }
+    }
+
+    /// The operator of the machine, before there is a workspace.
+    pub fn operator(ids: &Ids) -> Actor {
+        Actor::system(0, WorkspaceId::new(ids, 0), Circle::team())
     }
 
     /// Only owners and admins change keys, people, inboxes and webhooks (API section 5.3).
@@ -221,15 +226,15 @@ pub fn authenticate(tx: &mut Tx<'_>, key: &KeyHash) -> Result<(Actor, Plan)> {
 }
 
 /// A person of a workspace, by their address.
-pub fn person(tx: &mut Tx<'_>, email: &str) -> Result<Actor> {
-    type Found = (i64, UserId, String, Role, WorkspaceId);
+pub fn person(tx: &mut Tx<'_>, ws: i64, email: &str) -> Result<Actor> {
+    type Found = (UserId, String, Role, WorkspaceId);
     let found: Option<Found> = tx.opt(
-        "SELECT u.ws, u.id, u.name, u.role, w.id
+        "SELECT u.id, u.name, u.role, w.id
          FROM users u JOIN workspaces w ON w.ws = u.ws
-         WHERE u.email = ?1 ORDER BY u.ws LIMIT 1",
-        &[&mail::normal_address(email)],
+         WHERE u.ws = ?1 AND u.email = ?2",
+        &[&ws, &mail::normal_address(email)],
     )?;
-    let (ws, id, name, role, workspace) = found.ok_or(Error::NotFound("person"))?;
+    let (id, name, role, workspace) = found.ok_or(Error::NotFound("person"))?;
     let circles = [Circle::team(), Circle::of(&id)];
     Ok(Actor { ws, workspace, who: Who::Person { id, name, role }, circles })
 }

@@ -38,6 +38,14 @@ pub struct Problem {
     pub sentence: String,
 }
 
+impl Problems {
+    /// These problems and others.
+    pub fn and(mut self, others: Problems) -> Problems {
+        self.0.extend(others.0);
+        self
+    }
+}
+
 impl fmt::Display for Problems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, problem) in self.0.iter().enumerate() {

@@ -44,7 +44,7 @@ fn insert_if_missing(tx: &mut Tx<'_>) -> Result<bool, Error> {
     }
 }
 
-mod on_postgres {
+mod started_again {
     use super::*;
 
     on_postgres! {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::env;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
@@ -85,8 +85,9 @@ fn metadata() -> Value {
     serde_json::from_str(&run(&cargo, &args)).unwrap()
 }
 
-fn root() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+fn root() -> PathBuf {
+    let here = env::var("CARGO_MANIFEST_DIR").expect("cargo says where the crate is");
+    Path::new(&here).join("../..")
 }
 
 /// The packages reached from the workspace's own without its development dependencies.

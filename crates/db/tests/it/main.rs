@@ -7,12 +7,12 @@ mod harness;
 
 mod conflicts;
 mod connections;
-mod files;
 mod groups;
 mod kill;
 mod licences;
 mod migrations;
 mod reads;
+mod several_stores;
 mod values;
 mod wakes;
 mod writes;

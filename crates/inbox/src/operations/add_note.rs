@@ -35,13 +35,13 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, input| answer(&add_note(tx, cx, typed(input)?)?),
 };
 
-#[derive(Deserialize)]
-struct Input {
-    id: String,
-    body: String,
+#[derive(Clone, Debug, Deserialize)]
+pub struct Input {
+    pub id: String,
+    pub body: String,
 }
 
-fn add_note(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Done> {
+pub fn add_note(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Done> {
     let conversation = conversations::load(tx, cx.actor, &input.id)?;
     tx.exec(
         "INSERT INTO notes (ws, conversation, id, at, author, author_name, body)

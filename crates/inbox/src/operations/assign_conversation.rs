@@ -37,13 +37,13 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, input| answer(&assign_conversation(tx, cx, typed(input)?)?),
 };
 
-#[derive(Deserialize)]
-struct Input {
-    id: String,
-    to: String,
+#[derive(Clone, Debug, Deserialize)]
+pub struct Input {
+    pub id: String,
+    pub to: String,
 }
 
-fn assign_conversation(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Done> {
+pub fn assign_conversation(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Done> {
     let conversation = conversations::load(tx, cx.actor, &input.id)?;
     let to = assignee(tx, cx, &conversation, &input.to)?;
     if to.as_ref().map(|to| &to.id) == conversation.assignee.as_ref() {

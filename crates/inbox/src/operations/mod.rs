@@ -20,9 +20,13 @@ use schemars::{Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+pub use add_note::{Input as AddNote, add_note};
+pub use assign_conversation::{Input as AssignConversation, assign_conversation};
 pub use record_sent::{Input as RecordSent, record_sent};
 pub use reply::{Input as Reply, reply};
 pub use request_documents::{Input as RequestDocuments, request_documents};
+pub use set_status::{Input as SetStatus, set_status};
+pub use tag_conversation::{Input as TagConversation, tag_conversation};
 
 use crate::actor::Scope;
 use crate::app::Cx;

@@ -29,13 +29,13 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, input| answer(&set_status(tx, cx, typed(input)?)?),
 };
 
-#[derive(Deserialize)]
-struct Input {
-    id: String,
-    status: Status,
+#[derive(Clone, Debug, Deserialize)]
+pub struct Input {
+    pub id: String,
+    pub status: Status,
 }
 
-fn set_status(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Done> {
+pub fn set_status(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Done> {
     let mut conversation = conversations::load(tx, cx.actor, &input.id)?;
     conversations::set_status(tx, cx, &mut conversation, input.status)?;
     Ok(Done::OK)

@@ -37,18 +37,18 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, input| answer(&tag_conversation(tx, cx, typed(input)?)?),
 };
 
-#[derive(Deserialize)]
-struct Input {
-    id: String,
+#[derive(Clone, Debug, Deserialize)]
+pub struct Input {
+    pub id: String,
     #[serde(default)]
-    add: Vec<String>,
+    pub add: Vec<String>,
     #[serde(default)]
-    remove: Vec<String>,
+    pub remove: Vec<String>,
 }
 
 /// Removes first, so that a name in both lists ends up on the conversation. Tags are taken in the
 /// order of their names, so that two callers never wait for each other in a circle.
-fn tag_conversation(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Done> {
+pub fn tag_conversation(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Done> {
     let mut conversation = conversations::load(tx, cx.actor, &input.id)?;
     let mut removed = Vec::new();
     for tag in sorted(&input.remove) {

@@ -30,7 +30,8 @@ impl Query {
                 terms.extend(part.split_whitespace().flat_map(terms_of));
             }
         }
-        let ends_quoted = text.matches('"').count().is_multiple_of(2) && text.trim_end().ends_with('"');
+        let ends_quoted =
+            text.matches('"').count().is_multiple_of(2) && text.trim_end().ends_with('"');
         if let Some(last) = terms.last_mut().filter(|_| !ends_quoted) {
             last.prefix = true;
         }

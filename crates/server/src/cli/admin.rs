@@ -1,0 +1,414 @@
+//! The administrative commands. They work on the database itself, whether or not a server runs.
+
+use clap::{Args, Subcommand};
+use inbox::actor::{self, Actor, Circle, Plan, Role, Scope};
+use inbox::ids::AgentId;
+use inbox::people::{self, NewWorkspace, WorkspaceListing};
+use inbox::{App, mailboxes};
+use serde_json::{Value, json};
+
+use super::Json;
+use crate::serve::open_app;
+use crate::settings::Settings;
+
+type Outcome = Result<(), String>;
+
+#[derive(Args)]
+pub struct Setup {
+    /// The workspace's name
+    #[arg(long, value_name = "NAME")]
+    workspace: String,
+    #[arg(long, value_name = "EMAIL")]
+    owner_email: String,
+    #[arg(long, value_name = "NAME")]
+    owner_name: String,
+    /// The address that customers write to
+    #[arg(long, value_name = "ADDRESS")]
+    inbox: String,
+    #[arg(long, value_name = "NAME")]
+    inbox_name: String,
+    #[command(flatten)]
+    output: Json,
+}
+
+impl Setup {
+    pub async fn run(self, settings: &Settings) -> Outcome {
+        let app = open(settings)?;
+        let new = NewWorkspace {
+            name: self.workspace,
+            owner_email: self.owner_email,
+            owner_name: self.owner_name,
+            inbox: self.inbox,
+            inbox_name: self.inbox_name,
+        };
+        let said = format!("{} is ready. Next: make a key, then start `mailroom serve`.", new.name);
+        let operator = Actor::operator(&app.ids);
+        let made = app
+            .act(&operator, move |tx, cx| people::set_up_workspace(tx, cx, &new))
+            .await
+            .map_err(sentence)?;
+        let mut answer = json!(made);
+        answer["signInUrl"] = Value::Null;
+        print(self.output, &answer, &said);
+        Ok(())
+    }
+}
+
+#[derive(Subcommand)]
+pub enum User {
+    /// Add somebody to the team
+    Add {
+        email: String,
+        #[arg(long)]
+        name: String,
+        /// owner, admin or member
+        #[arg(long, default_value = "member")]
+        role: String,
+        #[command(flatten)]
+        of: Of,
+    },
+    /// List the team
+    List {
+        #[command(flatten)]
+        of: Of,
+    },
+}
+
+impl User {
+    pub async fn run(self, settings: &Settings) -> Outcome {
+        let app = open(settings)?;
+        match self {
+            User::Add { email, name, role, of } => {
+                let role =
+                    Role::parse(&role).ok_or("role: must be owner, admin or member".to_owned())?;
+                let operator = of.operator(&app).await?;
+                let said = format!("{name} is on the team.");
+                let id = app
+                    .act(&operator, move |tx, cx| people::add_person(tx, cx, &email, &name, role))
+                    .await
+                    .map_err(sentence)?;
+                print(of.output, &json!({ "id": id, "signInUrl": null }), &said);
+            }
+            User::List { of } => {
+                let operator = of.operator(&app).await?;
+                let people = app.act(&operator, people::list_people).await.map_err(sentence)?;
+                let lines = people
+                    .iter()
+                    .map(|p| format!("{}  {:8} {} <{}>", p.id, p.role.word(), p.name, p.email));
+                print(
+                    of.output,
+                    &json!({ "people": people }),
+                    &lines.collect::<Vec<_>>().join("\n"),
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+#[derive(Subcommand)]
+pub enum Mailbox {
+    /// Add an inbox
+    Add {
+        address: String,
+        #[arg(long)]
+        name: String,
+        /// Only this person sees it, and the agents they made
+        #[arg(long, value_name = "EMAIL")]
+        private_to: Option<String>,
+        #[command(flatten)]
+        of: Of,
+    },
+    /// List the inboxes of the team, or those that one person sees
+    List {
+        /// List what this person sees
+        #[arg(long, value_name = "EMAIL")]
+        by: Option<String>,
+        #[command(flatten)]
+        of: Of,
+    },
+}
+
+impl Mailbox {
+    pub async fn run(self, settings: &Settings) -> Outcome {
+        let app = open(settings)?;
+        match self {
+            Mailbox::Add { address, name, private_to, of } => {
+                let operator = of.operator(&app).await?;
+                let owner = match private_to {
+                    Some(email) => Some(person(&app, &operator, email).await?),
+                    None => None,
+                };
+                let said = format!("{address} is an inbox.");
+                let id = app
+                    .act(&operator, move |tx, cx| {
+                        let owner = owner.as_ref().and_then(|owner| match &owner.who {
+                            actor::Who::Person { id, .. } => Some(id),
+                            _ => None,
+                        });
+                        people::add_mailbox(tx, cx, &address, &name, owner)
+                    })
+                    .await
+                    .map_err(sentence)?;
+                print(of.output, &json!({ "id": id }), &said);
+            }
+            Mailbox::List { by, of } => {
+                let mut viewer = of.operator(&app).await?;
+                if let Some(email) = by {
+                    viewer = person(&app, &viewer, email).await?;
+                }
+                let list = app
+                    .act(&viewer, |tx, cx| mailboxes::all_seen_by(tx, cx.actor))
+                    .await
+                    .map_err(sentence)?;
+                let shown = list.iter().map(|mailbox| {
+                    json!({
+                        "id": mailbox.id,
+                        "address": mailbox.address,
+                        "name": mailbox.name,
+                        "private": mailbox.circle.person().is_some(),
+                    })
+                });
+                let shown = json!({ "mailboxes": shown.collect::<Vec<_>>() });
+                let lines = list.iter().map(|m| format!("{}  {}  {}", m.id, m.address, m.name));
+                print(of.output, &shown, &lines.collect::<Vec<_>>().join("\n"));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[derive(Subcommand)]
+pub enum Key {
+    /// Make a key and the agent it acts as; the key is shown this once
+    Create {
+        /// The agent's name, shown beside what it does
+        #[arg(long)]
+        name: String,
+        /// Of read, write, draft, send, record, with commas between
+        #[arg(long, value_delimiter = ',')]
+        scopes: Vec<String>,
+        /// The owner or admin who makes it; it sees their private inboxes too
+        #[arg(long, value_name = "EMAIL")]
+        by: String,
+        /// A test key works in the sandbox
+        #[arg(long)]
+        test: bool,
+        #[command(flatten)]
+        of: Of,
+    },
+    /// List the keys
+    List {
+        #[command(flatten)]
+        of: Of,
+    },
+    /// Revoke a key at once
+    Revoke {
+        /// The key's id (agt_…)
+        id: String,
+        #[command(flatten)]
+        of: Of,
+    },
+}
+
+impl Key {
+    pub async fn run(self, settings: &Settings) -> Outcome {
+        let app = open(settings)?;
+        match self {
+            Key::Create { name, scopes, by, test, of } => {
+                let parse = |text: &String| {
+                    Scope::parse(text.trim()).ok_or_else(|| {
+                        format!("scopes: {text} is not one of {}", Scope::WORDS.join(", "))
+                    })
+                };
+                let scopes = scopes.iter().map(parse).collect::<Result<Vec<Scope>, String>>()?;
+                let maker = person(&app, &of.operator(&app).await?, by).await?;
+                let made = app
+                    .act(&maker, move |tx, cx| people::make_key(tx, cx, &name, &scopes, !test))
+                    .await
+                    .map_err(sentence)?;
+                let said =
+                    format!("{}\nIt is shown this once; only a fingerprint is kept.", made.key);
+                print(of.output, &json!(made), &said);
+            }
+            Key::List { of } => {
+                let operator = of.operator(&app).await?;
+                let keys = app.act(&operator, people::list_keys).await.map_err(sentence)?;
+                let lines = keys.iter().map(|key| {
+                    let kind = if key.livemode { "live" } else { "test" };
+                    let revoked = if key.revoked_at.is_some() { "  revoked" } else { "" };
+                    format!("{}  {kind}  {}  [{}]{revoked}", key.id, key.name, key.scopes)
+                });
+                print(of.output, &json!({ "keys": keys }), &lines.collect::<Vec<_>>().join("\n"));
+            }
+            Key::Revoke { id, of } => {
+                let operator = of.operator(&app).await?;
+                let id = AgentId::parse(&id).ok_or("There is no such key.".to_owned())?;
+                app.act(&operator, move |tx, cx| people::revoke_key(tx, cx, &id))
+                    .await
+                    .map_err(sentence)?;
+                print(of.output, &json!({ "ok": true }), "Revoked.");
+            }
+        }
+        Ok(())
+    }
+}
+
+#[derive(Subcommand)]
+pub enum Webhook {
+    /// Add an address that is told of events; its secret is shown this once
+    Add {
+        url: String,
+        /// The owner or admin who adds it
+        #[arg(long, value_name = "EMAIL")]
+        by: String,
+        /// Hears the sandbox
+        #[arg(long)]
+        test: bool,
+        /// Hears only the private inboxes of the one who adds it
+        #[arg(long)]
+        private: bool,
+        #[command(flatten)]
+        of: Of,
+    },
+    /// List the webhooks
+    List {
+        #[command(flatten)]
+        of: Of,
+    },
+}
+
+impl Webhook {
+    pub async fn run(self, settings: &Settings) -> Outcome {
+        let app = open(settings)?;
+        match self {
+            Webhook::Add { url, by, test, private, of } => {
+                let allow = settings.webhooks_allow_private;
+                let url = people::check_url(&url, allow).map_err(sentence)?;
+                let maker = person(&app, &of.operator(&app).await?, by).await?;
+                let made = app
+                    .act(&maker, move |tx, cx| people::add_webhook(tx, cx, &url, private, !test))
+                    .await
+                    .map_err(sentence)?;
+                let said = format!("{}\nIt is shown this once.", made.secret);
+                print(of.output, &json!(made), &said);
+            }
+            Webhook::List { of } => {
+                let operator = of.operator(&app).await?;
+                let hooks = app.act(&operator, people::list_webhooks).await.map_err(sentence)?;
+                let lines = hooks.iter().map(|hook| {
+                    let kind = if hook.livemode { "live" } else { "test" };
+                    format!("{}  {kind}  {}  {}", hook.id, hook.state, hook.url)
+                });
+                print(
+                    of.output,
+                    &json!({ "webhooks": hooks }),
+                    &lines.collect::<Vec<_>>().join("\n"),
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+#[derive(Subcommand)]
+pub enum Workspace {
+    /// Set the plan: free (no API and webhooks), pro or team
+    SetPlan {
+        plan: String,
+        #[command(flatten)]
+        of: Of,
+    },
+    /// List the workspaces
+    List {
+        #[command(flatten)]
+        output: Json,
+    },
+}
+
+impl Workspace {
+    pub async fn run(self, settings: &Settings) -> Outcome {
+        let app = open(settings)?;
+        match self {
+            Workspace::SetPlan { plan, of } => {
+                let plan =
+                    Plan::parse(&plan).ok_or("plan: must be free, pro or team".to_owned())?;
+                let operator = of.operator(&app).await?;
+                app.act(&operator, move |tx, cx| people::set_plan(tx, cx, plan))
+                    .await
+                    .map_err(sentence)?;
+                print(of.output, &json!({ "ok": true }), "Set.");
+            }
+            Workspace::List { output } => {
+                let list = workspaces(&app).await?;
+                let shown = list
+                    .iter()
+                    .map(|w| json!({ "id": w.id, "slug": w.slug, "name": w.name, "plan": w.plan }));
+                let shown = json!({ "workspaces": shown.collect::<Vec<_>>() });
+                let lines = list
+                    .iter()
+                    .map(|w| format!("{}  {}  {} ({})", w.id, w.slug, w.name, w.plan.word()));
+                print(output, &shown, &lines.collect::<Vec<_>>().join("\n"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Which workspace a command is about, and how it answers.
+#[derive(Args)]
+pub struct Of {
+    /// The workspace's slug; needed only when there are several
+    #[arg(long, value_name = "SLUG")]
+    workspace: Option<String>,
+    #[command(flatten)]
+    output: Json,
+}
+
+impl Of {
+    /// The one at the machine's command line, who may administer the workspace.
+    async fn operator(&self, app: &App) -> Result<Actor, String> {
+        let list = workspaces(app).await?;
+        let slugs = || list.iter().map(|w| w.slug.as_str()).collect::<Vec<_>>().join(", ");
+        let found = match (&self.workspace, list.as_slice()) {
+            (None, []) => Err("There is no workspace yet. Make one with `mailroom setup`.".into()),
+            (None, [only]) => Ok(only),
+            (None, _) => Err(format!("Which workspace? Say --workspace with one of {}.", slugs())),
+            (Some(slug), _) => list
+                .iter()
+                .find(|w| w.slug == *slug)
+                .ok_or_else(|| format!("There is no workspace {slug}; there are {}.", slugs())),
+        }?;
+        Ok(Actor::system(found.ws, found.id.clone(), Circle::team()))
+    }
+}
+
+async fn workspaces(app: &App) -> Result<Vec<WorkspaceListing>, String> {
+    app.store.read(people::list_workspaces).await.map_err(sentence)
+}
+
+async fn person(app: &App, operator: &Actor, email: String) -> Result<Actor, String> {
+    let ws = operator.ws;
+    app.store
+        .read(move |tx| actor::person(tx, ws, &email))
+        .await
+        .map_err(|_| "There is nobody with this address on the team.".to_owned())
+}
+
+fn open(settings: &Settings) -> Result<App, String> {
+    open_app(settings, settings.public_url.as_deref().unwrap_or("http://localhost"))
+}
+
+fn sentence(error: inbox::Error) -> String {
+    if let inbox::Error::Store(cause) = &error {
+        return cause.to_string();
+    }
+    error.to_string()
+}
+
+fn print(output: Json, answer: &Value, said: &str) {
+    match output.json {
+        true => println!("{answer}"),
+        false => println!("{said}"),
+    }
+}

@@ -1,0 +1,119 @@
+//! The command line.
+
+mod admin;
+mod run;
+
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::settings::{Flags, Settings};
+
+/// A shared customer-email inbox in which people and software agents work together.
+#[derive(Parser)]
+#[command(name = "mailroom", version, max_term_width = 100, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    flags: Flags,
+}
+
+const EXAMPLES: &str = "Try it:
+  mailroom demo
+
+Start for real:
+  mailroom setup --workspace Acme --owner-email you@acme.example --owner-name You \\
+                 --inbox support@acme.example --inbox-name Support
+  mailroom key create --name Robo --scopes read,write,draft --by you@acme.example
+  mailroom serve";
+
+#[derive(Subcommand)]
+enum Command {
+    /// Start with a sample workspace, and print an address, keys and an example call
+    Demo(Json),
+    /// Serve the API
+    Serve,
+    /// Make a workspace with its owner and first inbox
+    Setup(admin::Setup),
+    /// The people of a workspace
+    #[command(subcommand)]
+    User(admin::User),
+    /// The inboxes of a workspace
+    #[command(subcommand)]
+    Mailbox(admin::Mailbox),
+    /// API keys; each acts as an agent of its own
+    #[command(subcommand)]
+    Key(admin::Key),
+    /// Addresses that are told of events
+    #[command(subcommand)]
+    Webhook(admin::Webhook),
+    /// Bring the database up to date and stop
+    Migrate(Json),
+    /// The workspace itself
+    #[command(subcommand)]
+    Workspace(admin::Workspace),
+}
+
+/// Every administrative command can answer with exactly one JSON object.
+#[derive(Args, Clone, Copy, Debug)]
+struct Json {
+    /// Print exactly one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let settings = match Settings::load(&cli.flags) {
+        Ok(settings) => settings,
+        Err(mistakes) => {
+            eprintln!("mailroom: the settings cannot be used:");
+            mistakes.iter().for_each(|mistake| eprintln!("  {mistake}"));
+            return ExitCode::from(2);
+        }
+    };
+    start_log(matches!(cli.command, Command::Serve));
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return fail(&error.to_string()),
+    };
+    let outcome = runtime.block_on(async {
+        match cli.command {
+            Command::Demo(json) => run::demo(&settings, json.json).await,
+            Command::Serve => run::serve(&settings).await,
+            Command::Setup(setup) => setup.run(&settings).await,
+            Command::User(user) => user.run(&settings).await,
+            Command::Mailbox(mailbox) => mailbox.run(&settings).await,
+            Command::Key(key) => key.run(&settings).await,
+            Command::Webhook(webhook) => webhook.run(&settings).await,
+            Command::Migrate(json) => run::migrate(&settings, json.json),
+            Command::Workspace(workspace) => workspace.run(&settings).await,
+        }
+    });
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(sentence) => fail(&sentence),
+    }
+}
+
+fn fail(sentence: &str) -> ExitCode {
+    eprintln!("mailroom: {sentence}");
+    ExitCode::FAILURE
+}
+
+/// Logs go to standard error: requests and warnings when serving, warnings alone otherwise.
+/// `RUST_LOG` says otherwise; `MAILROOM_LOG=json` writes one object a line.
+fn start_log(serving: bool) {
+    use tracing_subscriber::EnvFilter;
+    let usual = if serving { "info" } else { "warn" };
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(usual));
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let started = match std::env::var("MAILROOM_LOG").as_deref() {
+        Ok("json") => log.json().try_init(),
+        _ => log.try_init(),
+    };
+    if let Err(error) = started {
+        eprintln!("mailroom: the log could not be started: {error}");
+    }
+}

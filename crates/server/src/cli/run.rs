@@ -1,0 +1,125 @@
+//! The commands that serve.
+
+use std::io::{IsTerminal, Write};
+
+use inbox::actor::{self, Actor, Circle, Role, Scope};
+use inbox::{App, people};
+use serde_json::json;
+
+use crate::demo;
+use crate::serve::{listen, open_app, serve as serve_requests, stop_signal};
+use crate::settings::Settings;
+
+pub async fn serve(settings: &Settings) -> Result<(), String> {
+    let (listener, address) = listen(settings).await?;
+    let public_url = settings.public_url.clone().unwrap_or_else(|| address.clone());
+    let app = open_app(settings, &public_url)?;
+    tracing::info!(%address, %public_url, "serving");
+    serve_requests(listener, app, settings, stop_signal()).await.map_err(|e| e.to_string())
+}
+
+pub fn migrate(settings: &Settings, json: bool) -> Result<(), String> {
+    open_app(settings, "")?;
+    let version = inbox::MIGRATIONS.last().map_or(0, |last| last.version);
+    match json {
+        true => println!("{}", json!({ "ok": true, "schema": version })),
+        false => println!("The database is up to date (schema {version})."),
+    }
+    Ok(())
+}
+
+/// Starts on embedded defaults with a sample workspace.
+pub async fn demo(settings: &Settings, json: bool) -> Result<(), String> {
+    let settings = &demo_settings(settings);
+    let (listener, address) = listen(settings).await?;
+    let public_url = settings.public_url.clone().unwrap_or_else(|| address.clone());
+    let app = open_app(settings, &public_url)?;
+    let keys = sample_keys(&app).await.map_err(|error| error.to_string())?;
+    let stop = stop_signal();
+    let printed = match json {
+        true => json!({
+            "address": address,
+            "liveKey": keys.live,
+            "testKey": keys.test,
+            "readKey": keys.read,
+        })
+        .to_string(),
+        false => welcome(&address, &keys, settings),
+    };
+    println!("{printed}");
+    std::io::stdout().flush().map_err(|error| error.to_string())?;
+    serve_requests(listener, app, settings, stop).await.map_err(|error| error.to_string())
+}
+
+struct Keys {
+    live: String,
+    test: String,
+    read: String,
+}
+
+/// Fills an empty database. The keys of an earlier demo on the same data are not known any more,
+/// so a further start makes new ones.
+async fn sample_keys(app: &App) -> inbox::Result<Keys> {
+    let Some(workspace) = app.store.read(people::list_workspaces).await?.into_iter().next() else {
+        let sample = demo::fill(app).await?;
+        return Ok(Keys { live: sample.live_key, test: sample.test_key, read: sample.read_key });
+    };
+    let operator = Actor::system(workspace.ws, workspace.id, Circle::team());
+    let people = app.act(&operator, people::list_people).await?;
+    let owner = people.into_iter().find(|person| person.role == Role::Owner);
+    let owner = owner.ok_or(inbox::Error::NotFound("owner"))?;
+    let maker = app.store.read(move |tx| actor::person(tx, workspace.ws, &owner.email)).await?;
+    app.act(&maker, |tx, cx| {
+        let mut key = |name: &str, scopes: &[Scope], livemode: bool| {
+            people::make_key(tx, cx, name, scopes, livemode).map(|made| made.key)
+        };
+        Ok(Keys {
+            live: key("Demo", Scope::ALL, true)?,
+            test: key("Demo test", Scope::ALL, false)?,
+            read: key("Demo reader", &[Scope::Read], true)?,
+        })
+    })
+    .await
+}
+
+/// The demo keeps to a folder of its own unless it is told otherwise.
+fn demo_settings(settings: &Settings) -> Settings {
+    let mut settings = settings.clone();
+    if settings.data == std::path::Path::new("mailroom-data") {
+        let data = settings.data.join("demo");
+        if settings.database_url == "sqlite:mailroom-data/mailroom.db" {
+            settings.database_url = format!("sqlite:{}", data.join("mailroom.db").display());
+        }
+        if settings.blobs == settings.data.join("blobs") {
+            settings.blobs = data.join("blobs");
+        }
+        settings.data = data;
+    }
+    settings
+}
+
+fn welcome(address: &str, keys: &Keys, settings: &Settings) -> String {
+    let (bold, plain) = match std::io::stdout().is_terminal() {
+        true => ("\x1b[1m", "\x1b[0m"),
+        false => ("", ""),
+    };
+    format!(
+        "{bold}Mailroom is running with a sample workspace.{plain}
+
+  Address    {address}
+  Data       {data}
+  Live key   {live}
+  Test key   {test}   (works in the sandbox: no real mail)
+
+Ask it for the newest open conversations:
+
+  curl -s {address}/api/v1/conversations?limit=3 -H 'Authorization: Bearer {live}'
+
+Every call is described at {address}/api/v1/openapi.json
+Stop with Ctrl-C. Delete the data folder to begin again.
+",
+        data = settings.data.display(),
+        live = keys.live,
+        test = keys.test,
+    )
+}

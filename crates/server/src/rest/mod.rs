@@ -1,0 +1,280 @@
+//! The REST door: HTTP in, a call to an operation, HTTP out. Its routes are the operation table.
+
+mod headers;
+mod openapi;
+mod openapi_events;
+mod route;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderValue, Method, Request, Response, StatusCode, header};
+use http_body_util::{BodyExt, Limited};
+use inbox::actor::KeyHash;
+use inbox::fields::{check_body, check_query, one_problem};
+use inbox::idempotency::IdempotencyKey;
+use inbox::operations::{self, Operation};
+use inbox::wire::ErrorBody;
+use inbox::{App, Call, Error, Standing};
+use serde_json::{Map, Value};
+
+pub use openapi::document as openapi_document;
+use route::Route;
+
+/// Where the API lives.
+pub const PREFIX: &str = "/api/v1";
+/// The largest request body, in bytes.
+const BODY_BYTES: usize = 1024 * 1024;
+/// A request's body must have arrived by then.
+const BODY_TIME: Duration = Duration::from_secs(30);
+
+/// What the door needs beside the app.
+pub struct Door {
+    app: App,
+    /// The two origins a browser may call from: the service's own and the developer site's.
+    own_origin: String,
+    developer_site: Option<String>,
+    openapi: Bytes,
+}
+
+impl Door {
+    pub fn new(app: App, developer_site: Option<String>) -> Arc<Door> {
+        let own_origin = app.public_url.to_string();
+        let openapi = Bytes::from(openapi::document().to_string());
+        Arc::new(Door { app, own_origin, developer_site, openapi })
+    }
+}
+
+pub fn router(door: Arc<Door>) -> Router {
+    Router::new().fallback(handle).with_state(door)
+}
+
+/// An answer before its headers.
+struct Reply {
+    status: StatusCode,
+    body: Bytes,
+    standing: Standing,
+    extra: Vec<(header::HeaderName, String)>,
+}
+
+async fn handle(State(door): State<Arc<Door>>, request: Request<Body>) -> Response<Body> {
+    let started = Instant::now();
+    let id = door.app.ids.token(20);
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let origin = headers::Origin::of(&door, request.headers());
+    let reply = match origin {
+        headers::Origin::Foreign => refuse(
+            &door,
+            StatusCode::FORBIDDEN,
+            "Browsers may call this API from the service's own developer site only.",
+        ),
+        _ if headers::is_preflight(&request) => headers::preflight(&door, &origin),
+        _ => answer(&door, request).await,
+    };
+    tracing::info!(
+        request = id,
+        %method,
+        route = route::shape(&path),
+        status = reply.status.as_u16(),
+        micros = started.elapsed().as_micros() as u64,
+        "request"
+    );
+    headers::finish(reply, &id, &origin)
+}
+
+async fn answer(door: &Door, request: Request<Body>) -> Reply {
+    let path = request.uri().path();
+    if path == "/" {
+        return text(door, "Mailroom is running. Its API is described at /api/v1/openapi.json\n");
+    }
+    let Some(inside) = path.strip_prefix(PREFIX).filter(|rest| rest.starts_with('/')) else {
+        return refuse(door, StatusCode::NOT_FOUND, "There is nothing at this address.");
+    };
+    let is_head = request.method() == Method::HEAD;
+    let method = if is_head { &Method::GET } else { request.method() };
+    match route::find(inside, method) {
+        Route::Nothing => refuse(door, StatusCode::NOT_FOUND, "There is nothing at this address."),
+        Route::Other { allow } => {
+            let sentence = format!("This address takes {allow}.");
+            let mut reply = refuse(door, StatusCode::METHOD_NOT_ALLOWED, &sentence);
+            reply.extra.push((header::ALLOW, allow));
+            reply
+        }
+        Route::Specification => ok(door, StatusCode::OK, door.openapi.clone()),
+        Route::Operation { operation, id } => run(door, operation, id, request).await,
+    }
+}
+
+/// 401 for what is no key at all comes before the body is read.
+async fn run(
+    door: &Door,
+    operation: &'static Operation,
+    id: Option<String>,
+    request: Request<Body>,
+) -> Reply {
+    let Some(key) = bearer(&request) else {
+        return refuse_error(door, &Error::Unauthorized, door.app.limiter.untouched());
+    };
+    let idempotency_key = idempotency_key(operation, &request);
+    let query = request.uri().query().unwrap_or("").to_owned();
+    let (raw, input) = match operation.method {
+        operations::Method::Get => {
+            let pairs: Vec<(String, String)> =
+                url::form_urlencoded::parse(query.as_bytes()).into_owned().collect();
+            (Value::Null, check_query(operation.fields, &pairs))
+        }
+        operations::Method::Post => match read_body(request).await {
+            Ok(bytes) => parse_body(operation, &bytes),
+            Err(status) => return refuse(door, status, body_sentence(status)),
+        },
+    };
+    let (input, idempotency_key) = match idempotency_key {
+        Ok(key) => (input, key),
+        Err(problems) => (Err(input.err().unwrap_or_default().and(problems)), None),
+    };
+    let call = Call { operation, key, id, raw, input, idempotency_key };
+    finish_call(door, operation, call, &query).await
+}
+
+async fn finish_call(door: &Door, operation: &'static Operation, call: Call, query: &str) -> Reply {
+    let (result, standing) = door.app.call(call).await;
+    match result {
+        Ok(answer) => {
+            let status = StatusCode::from_u16(operation.success).unwrap_or(StatusCode::OK);
+            let link = answer.next.map(|cursor| {
+                let url = next_url(door, operation, query, &cursor);
+                (header::LINK, format!("<{url}>; rel=\"next\""))
+            });
+            Reply { status, body: answer.body.into(), standing, extra: link.into_iter().collect() }
+        }
+        Err(error) => refuse_error(door, &error, standing),
+    }
+}
+
+/// The same request, going on where this answer ends.
+fn next_url(door: &Door, operation: &Operation, query: &str, cursor: &str) -> String {
+    let kept = url::form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name != "cursor");
+    let query = url::form_urlencoded::Serializer::new(String::new())
+        .extend_pairs(kept)
+        .append_pair("cursor", cursor)
+        .finish();
+    format!("{}{PREFIX}{}?{query}", door.own_origin, operation.path)
+}
+
+fn bearer(request: &Request<Body>) -> Option<KeyHash> {
+    let value = request.headers().get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, key) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| KeyHash::of(key.trim()))?
+}
+
+fn idempotency_key(
+    operation: &Operation,
+    request: &Request<Body>,
+) -> Result<Option<IdempotencyKey>, inbox::Problems> {
+    let Some(value) = request.headers().get("idempotency-key") else { return Ok(None) };
+    if !operation.takes_idempotency_key() {
+        return Ok(None);
+    }
+    match IdempotencyKey::parse(value.to_str().unwrap_or("")) {
+        Ok(key) => Ok(Some(key)),
+        Err(Error::Invalid(problems)) => Err(problems),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Reads a body up to its limit; a longer one is refused without reading on.
+async fn read_body(request: Request<Body>) -> Result<Bytes, StatusCode> {
+    let told = request
+        .headers()
+        .get(header::CONTENT_LENGTH)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|text| text.parse::<usize>().ok());
+    if told.is_some_and(|length| length > BODY_BYTES) {
+        return Err(StatusCode::PAYLOAD_TOO_LARGE);
+    }
+    let reading = Limited::new(request.into_body(), BODY_BYTES).collect();
+    match tokio::time::timeout(BODY_TIME, reading).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
+            Err(StatusCode::PAYLOAD_TOO_LARGE)
+        }
+        Ok(Err(_)) => Err(StatusCode::BAD_REQUEST),
+        Err(_) => Err(StatusCode::REQUEST_TIMEOUT),
+    }
+}
+
+fn body_sentence(status: StatusCode) -> &'static str {
+    match status {
+        StatusCode::PAYLOAD_TOO_LARGE => "The body is larger than 1 MB.",
+        StatusCode::REQUEST_TIMEOUT => "The body took too long to arrive.",
+        _ => "body: ended before it was whole",
+    }
+}
+
+type Input = Result<Map<String, Value>, inbox::Problems>;
+
+fn parse_body(operation: &Operation, bytes: &[u8]) -> (Value, Input) {
+    if bytes.is_empty() && operation.body_optional {
+        return (Value::Null, Ok(Map::new()));
+    }
+    match serde_json::from_slice::<Value>(bytes) {
+        Ok(raw) => {
+            let input = check_body(operation.fields, &raw);
+            (raw, input)
+        }
+        Err(error) => {
+            let sentence = match bytes.is_empty() {
+                true => "is required".into(),
+                false => format!("is not valid JSON ({error})"),
+            };
+            (Value::Null, Err(one_problem("body", &sentence)))
+        }
+    }
+}
+
+fn ok(door: &Door, status: StatusCode, body: Bytes) -> Reply {
+    Reply { status, body, standing: door.app.limiter.untouched(), extra: Vec::new() }
+}
+
+fn text(door: &Door, line: &'static str) -> Reply {
+    let mut reply = ok(door, StatusCode::OK, Bytes::from_static(line.as_bytes()));
+    reply.extra.push((header::CONTENT_TYPE, "text/plain; charset=utf-8".into()));
+    reply
+}
+
+fn refuse(door: &Door, status: StatusCode, sentence: &str) -> Reply {
+    let body = ErrorBody { error: sentence.to_owned() };
+    ok(door, status, serde_json::to_vec(&body).unwrap_or_default().into())
+}
+
+fn refuse_error(door: &Door, error: &Error, standing: Standing) -> Reply {
+    let status = match error {
+        Error::Invalid(_) => StatusCode::BAD_REQUEST,
+        Error::Unauthorized => StatusCode::UNAUTHORIZED,
+        Error::Forbidden(_) => StatusCode::FORBIDDEN,
+        Error::NotFound(_) => StatusCode::NOT_FOUND,
+        Error::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
+        Error::KeyReused => StatusCode::UNPROCESSABLE_ENTITY,
+        Error::Store(cause) => {
+            tracing::error!(%cause, "an operation failed");
+            StatusCode::INTERNAL_SERVER_ERROR
+        }
+    };
+    let mut reply = refuse(door, status, &error.to_string());
+    reply.standing = standing;
+    if status == StatusCode::UNAUTHORIZED {
+        reply.extra.push((header::WWW_AUTHENTICATE, "Bearer".into()));
+    }
+    if status == StatusCode::TOO_MANY_REQUESTS {
+        reply.extra.push((header::RETRY_AFTER, standing.resets_in.to_string()));
+    }
+    reply
+}
+
+/// A header value from text of our own making.
+fn value(text: &str) -> HeaderValue {
+    HeaderValue::from_str(text).unwrap_or_else(|_| HeaderValue::from_static(""))
+}

@@ -1,0 +1,220 @@
+//! Settings: a flag, or the variable of the same name, or `mailroom.toml` in the data folder, in
+//! that order. All mistakes are reported together, and nothing starts half-configured.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use clap::Args;
+use inbox::limits::RATE_PER_MINUTE;
+
+/// The flags, as they were typed.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Settings")]
+pub struct Flags {
+    /// The data folder [default: ./mailroom-data]
+    #[arg(long, env = "MAILROOM_DATA", global = true, value_name = "FOLDER")]
+    pub data: Option<PathBuf>,
+    /// sqlite:PATH or postgres://… [default: SQLite in the data folder]
+    #[arg(
+        long,
+        env = "MAILROOM_DATABASE_URL",
+        global = true,
+        value_name = "URL",
+        hide_env_values = true
+    )]
+    pub database_url: Option<String>,
+    /// Where to serve HTTP [default: 127.0.0.1:8080]
+    #[arg(long, env = "MAILROOM_LISTEN", global = true, value_name = "ADDRESS")]
+    pub listen: Option<String>,
+    /// Where this service is reached from outside [default: http:// and the listen address]
+    #[arg(long, env = "MAILROOM_PUBLIC_URL", global = true, value_name = "URL")]
+    pub public_url: Option<String>,
+    /// The developer site whose pages may call the API from a browser [default: none]
+    #[arg(long, env = "MAILROOM_DEVELOPER_SITE", global = true, value_name = "URL")]
+    pub developer_site: Option<String>,
+    /// The folder of raw mail, attachments and uploads [default: blobs in the data folder]
+    #[arg(long, env = "MAILROOM_BLOBS", global = true, value_name = "FOLDER")]
+    pub blobs: Option<String>,
+    /// Requests a minute for each key [default: 120]
+    #[arg(long, env = "MAILROOM_RATE_PER_MINUTE", global = true, value_name = "NUMBER")]
+    pub rate_per_minute: Option<String>,
+    /// SQLite: the most writes that share one commit; 1 gives each its own [default: 128]
+    #[arg(long, env = "MAILROOM_COMMIT_BATCH", global = true, value_name = "NUMBER")]
+    pub commit_batch: Option<String>,
+    /// Allow webhooks to private and http addresses, for development alone [default: false]
+    #[arg(long, env = "MAILROOM_WEBHOOKS_ALLOW_PRIVATE", global = true, value_name = "BOOLEAN")]
+    pub webhooks_allow_private: Option<String>,
+}
+
+/// The settings a process runs with.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub data: PathBuf,
+    pub database_url: String,
+    pub listen: SocketAddr,
+    /// Without a slash at the end.
+    pub public_url: Option<String>,
+    /// An origin, such as `https://developers.example.com`.
+    pub developer_site: Option<String>,
+    pub blobs: PathBuf,
+    pub rate_per_minute: u32,
+    pub commit_batch: usize,
+    pub webhooks_allow_private: bool,
+}
+
+/// The names that `mailroom.toml` may hold.
+const NAMES: &[&str] = &[
+    "database_url",
+    "listen",
+    "public_url",
+    "developer_site",
+    "blobs",
+    "rate_per_minute",
+    "commit_batch",
+    "webhooks_allow_private",
+];
+
+impl Settings {
+    /// Puts flags, variables and file together; every mistake is one line of the error.
+    pub fn load(flags: &Flags) -> Result<Settings, Vec<String>> {
+        let data = flags.data.clone().unwrap_or_else(|| "mailroom-data".into());
+        let mut mistakes = Vec::new();
+        let file = read_file(&data.join("mailroom.toml"), &mut mistakes);
+        let mut found = Found { file, mistakes };
+        let settings = Settings {
+            database_url: found
+                .text("database_url", &flags.database_url)
+                .unwrap_or_else(|| format!("sqlite:{}", data.join("mailroom.db").display())),
+            listen: found
+                .parsed("listen", &flags.listen, "an address and port such as 127.0.0.1:8080")
+                .unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 8080))),
+            public_url: found.web_address("public_url", &flags.public_url),
+            developer_site: found.web_address("developer_site", &flags.developer_site),
+            blobs: found
+                .text("blobs", &flags.blobs)
+                .map_or_else(|| data.join("blobs"), PathBuf::from),
+            rate_per_minute: found
+                .parsed("rate_per_minute", &flags.rate_per_minute, "a whole number from 1")
+                .unwrap_or(RATE_PER_MINUTE),
+            commit_batch: found
+                .parsed("commit_batch", &flags.commit_batch, "a whole number from 1")
+                .unwrap_or(db::Options::default().commit_batch),
+            webhooks_allow_private: found
+                .parsed("webhooks_allow_private", &flags.webhooks_allow_private, "true or false")
+                .unwrap_or(false),
+            data,
+        };
+        if let Err(error) = db::Place::parse(&settings.database_url) {
+            found.mistakes.push(format!("database_url: {error}"));
+        }
+        if settings.rate_per_minute == 0 || settings.commit_batch == 0 {
+            found.mistakes.push("rate_per_minute, commit_batch: must be at least 1".into());
+        }
+        if found.mistakes.is_empty() { Ok(settings) } else { Err(found.mistakes) }
+    }
+}
+
+struct Found {
+    file: BTreeMap<String, String>,
+    mistakes: Vec<String>,
+}
+
+impl Found {
+    fn text(&mut self, name: &str, flag: &Option<String>) -> Option<String> {
+        flag.clone().or_else(|| self.file.get(name).cloned())
+    }
+
+    fn parsed<T: FromStr>(&mut self, name: &str, flag: &Option<String>, wanted: &str) -> Option<T> {
+        let text = self.text(name, flag)?;
+        let parsed = text.trim().parse().ok();
+        if parsed.is_none() {
+            self.mistakes.push(format!("{name}: must be {wanted}"));
+        }
+        parsed
+    }
+
+    /// An `http` or `https` address without a path, as `scheme://host[:port]`.
+    fn web_address(&mut self, name: &str, flag: &Option<String>) -> Option<String> {
+        let text = self.text(name, flag)?;
+        let text = text.trim().trim_end_matches('/');
+        let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-._:[]".contains(c);
+        if rest.is_some_and(|host| !host.is_empty() && host.chars().all(plain)) {
+            return Some(text.to_ascii_lowercase());
+        }
+        self.mistakes.push(format!("{name}: must be an address such as https://mail.example.com"));
+        None
+    }
+}
+
+/// The file's settings as text; a missing file has none.
+fn read_file(path: &Path, mistakes: &mut Vec<String>) -> BTreeMap<String, String> {
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return BTreeMap::new(),
+        Err(error) => {
+            mistakes.push(format!("{}: {error}", path.display()));
+            return BTreeMap::new();
+        }
+    };
+    let table: toml::Table = match text.parse() {
+        Ok(table) => table,
+        Err(error) => {
+            mistakes.push(format!("{}: {}", path.display(), error.message()));
+            return BTreeMap::new();
+        }
+    };
+    let mut settings = BTreeMap::new();
+    for (name, value) in table {
+        match value {
+            _ if !NAMES.contains(&name.as_str()) => mistakes.push(format!(
+                "{}: there is no setting {name}; there are {}",
+                path.display(),
+                NAMES.join(", ")
+            )),
+            toml::Value::String(text) => drop(settings.insert(name, text)),
+            toml::Value::Integer(number) => drop(settings.insert(name, number.to_string())),
+            toml::Value::Boolean(flag) => drop(settings.insert(name, flag.to_string())),
+            _ => mistakes
+                .push(format!("{}: {name} must be text, a number or a boolean", path.display())),
+        }
+    }
+    settings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn in_folder(file: &str, change: impl FnOnce(&mut Flags)) -> Result<Settings, Vec<String>> {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("mailroom.toml"), file).unwrap();
+        let mut flags = Flags { data: Some(folder.path().into()), ..Flags::default() };
+        change(&mut flags);
+        Settings::load(&flags)
+    }
+
+    #[test]
+    fn a_flag_wins_over_the_file_and_the_file_over_the_default() {
+        let settings = in_folder("listen = '127.0.0.1:9'\nrate_per_minute = 7", |flags| {
+            flags.listen = Some("127.0.0.1:10".into());
+        })
+        .unwrap();
+        assert_eq!(settings.listen.port(), 10);
+        assert_eq!(settings.rate_per_minute, 7);
+        assert!(settings.database_url.starts_with("sqlite:"));
+    }
+
+    #[test]
+    fn all_mistakes_are_told_together() {
+        let mistakes = in_folder("lisen = 'x'\nlisten = 'y'\nrate_per_minute = 'z'", |flags| {
+            flags.database_url = Some("mysql://x".into());
+            flags.public_url = Some("mail.example.com".into());
+        })
+        .unwrap_err();
+        assert_eq!(mistakes.len(), 5, "{mistakes:?}");
+    }
+}

@@ -1,0 +1,4 @@
+//! Every rule of the API, through the REST door, on both databases.
+
+mod notes;
+mod support;

@@ -1,0 +1,391 @@
+//! A whole Mailroom in a test: its own database, a clock that the test moves, seeded ids, and the
+//! router called in process.
+
+mod database;
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use axum::body::Body;
+use axum::http::{HeaderMap, Request};
+use http_body_util::BodyExt;
+use inbox::actor::{self, Actor, Circle, Role, Scope, Who};
+use inbox::blobs::Blobs;
+use inbox::ids::{AgentId, Ids, MailboxId, UserId};
+use inbox::mailboxes::{self, Mailbox};
+use inbox::people::{self, NewWorkspace};
+use inbox::time::Clock;
+use inbox::{App, Cx, Incoming, Limiter, Received};
+use mail::{Address, Attachment, Dmarc, Kind, Mail};
+use serde_json::Value;
+use server::rest::{self, Door};
+use tower::ServiceExt;
+
+pub use database::Backend;
+
+/// Runs a rule on one database.
+pub fn run<F, R>(backend: Backend, rule: F)
+where
+    F: FnOnce(TestApp) -> R,
+    R: Future<Output = ()>,
+{
+    let folder = tempfile::tempdir().unwrap();
+    let store = database::open(backend, folder.path());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async { rule(TestApp::start(store, folder).await).await });
+}
+
+/// Declares rules, each of which is tested on SQLite and on PostgreSQL.
+#[macro_export]
+macro_rules! both {
+    ($( async fn $name:ident($app:ident) $body:block )*) => { $(
+        mod $name {
+            #[allow(unused_imports)]
+            use super::*;
+
+            async fn rule($app: $crate::support::TestApp) $body
+
+            #[test]
+            fn on_sqlite() {
+                $crate::support::run($crate::support::Backend::Sqlite, rule);
+            }
+
+            #[test]
+            fn on_postgres() {
+                $crate::support::run($crate::support::Backend::Postgres, rule);
+            }
+        }
+    )* };
+}
+
+pub const SECOND: i64 = 1_000;
+pub const MINUTE: i64 = 60 * SECOND;
+pub const HOUR: i64 = 60 * MINUTE;
+pub const DAY: i64 = 24 * HOUR;
+
+/// 2026-11-15T09:00:00Z, a Sunday.
+const BEGINNING: i64 = 1_794_733_200_000;
+pub const DEVELOPER_SITE: &str = "https://developers.mailroom.example";
+pub const PUBLIC_URL: &str = "https://mail.acme.example";
+
+struct TestClock(AtomicI64);
+
+impl Clock for TestClock {
+    fn now(&self) -> i64 {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+pub struct TestApp {
+    pub app: App,
+    pub owner: Actor,
+    pub support: Mailbox,
+    pub sandbox: Mailbox,
+    clock: Arc<TestClock>,
+    router: axum::Router,
+    _folder: tempfile::TempDir,
+}
+
+/// A key, and the agent it acts as.
+#[derive(Clone)]
+pub struct Key {
+    pub id: AgentId,
+    pub key: String,
+}
+
+/// What came back over HTTP.
+pub struct Answer {
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub bytes: Vec<u8>,
+}
+
+impl Answer {
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.bytes)
+            .unwrap_or_else(|_| panic!("not JSON: {:?}", String::from_utf8_lossy(&self.bytes)))
+    }
+
+    /// The sentence of an error, which is all that an error's body holds.
+    pub fn error(&self) -> String {
+        let json = self.json();
+        assert_eq!(json.as_object().map(|o| o.len()), Some(1), "{json}");
+        json["error"].as_str().expect("a sentence").to_owned()
+    }
+
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    /// Insists on a status; a surprise shows the body.
+    pub fn is(self, status: u16) -> Answer {
+        let body = String::from_utf8_lossy(&self.bytes);
+        assert_eq!(self.status, status, "{body}");
+        self
+    }
+
+    /// The path and query of the next page.
+    pub fn next(&self) -> Option<String> {
+        let link = self.header("link");
+        let url = link.strip_prefix('<')?.split_once(">; rel=\"next\"")?.0;
+        Some(url.strip_prefix(PUBLIC_URL)?.strip_prefix(rest::PREFIX)?.to_owned())
+    }
+}
+
+impl TestApp {
+    async fn start(store: db::Store, folder: tempfile::TempDir) -> TestApp {
+        let clock = Arc::new(TestClock(AtomicI64::new(BEGINNING)));
+        let app = App {
+            store,
+            clock: clock.clone(),
+            ids: Arc::new(Ids::seeded(7)),
+            blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
+            limiter: Arc::new(Limiter::new(1_000_000)),
+            public_url: PUBLIC_URL.into(),
+        };
+        let owner = set_up(&app, "Acme", "Olive Owner").await;
+        let support = mailbox(&app, &owner, "support@acme.example").await;
+        let sandbox = sandbox(&app, &owner).await;
+        let router = router(&app);
+        TestApp { app, owner, support, sandbox, clock, router, _folder: folder }
+    }
+
+    /// The same data behind another limit of requests a minute.
+    pub fn with_rate(mut self, per_minute: u32) -> TestApp {
+        self.app.limiter = Arc::new(Limiter::new(per_minute));
+        self.router = router(&self.app);
+        self
+    }
+
+    pub fn now(&self) -> i64 {
+        self.clock.now()
+    }
+
+    pub fn advance(&self, millis: i64) {
+        self.clock.0.fetch_add(millis, Ordering::SeqCst);
+    }
+
+    /// A second workspace on the same database.
+    pub async fn other_workspace(&self, name: &str) -> Actor {
+        set_up(&self.app, name, &format!("{name} Owner")).await
+    }
+
+    /// A member of the team, by first name.
+    pub async fn person(&self, name: &str) -> Actor {
+        self.person_with(name, Role::Member).await
+    }
+
+    pub async fn person_with(&self, name: &str, role: Role) -> Actor {
+        let email = format!("{}@acme.example", name.to_lowercase());
+        let (address, full) = (email.clone(), format!("{name} Teammate"));
+        self.app
+            .act(&self.owner, move |tx, cx| people::add_person(tx, cx, &address, &full, role))
+            .await
+            .unwrap();
+        let ws = self.owner.ws;
+        self.app.store.read(move |tx| actor::person(tx, ws, &email)).await.unwrap()
+    }
+
+    /// A live key of the owner's with these scopes.
+    pub async fn key(&self, scopes: &str) -> Key {
+        self.key_of(&self.owner, "Robo", scopes, true).await
+    }
+
+    pub async fn test_key(&self, scopes: &str) -> Key {
+        self.key_of(&self.owner, "Testo", scopes, false).await
+    }
+
+    pub async fn key_of(&self, maker: &Actor, name: &str, scopes: &str, livemode: bool) -> Key {
+        let scopes: Vec<Scope> =
+            scopes.split(' ').map(|word| Scope::parse(word).unwrap()).collect();
+        let name = name.to_owned();
+        let made = self
+            .app
+            .act(maker, move |tx, cx| people::make_key(tx, cx, &name, &scopes, livemode))
+            .await
+            .unwrap();
+        Key { id: made.id, key: made.key }
+    }
+
+    pub async fn revoke(&self, key: &Key) {
+        let id = key.id.clone();
+        self.act(&self.owner, move |tx, cx| people::revoke_key(tx, cx, &id)).await;
+    }
+
+    /// An inbox that only this person sees.
+    pub async fn private_inbox(&self, person: &Actor) -> Mailbox {
+        let address = format!("{}.private@acme.example", user(person));
+        let (owner, given) = (user(person), address.clone());
+        self.act(&self.owner, move |tx, cx| {
+            people::add_mailbox(tx, cx, &given, "Private", Some(&owner))
+        })
+        .await;
+        mailbox(&self.app, person, &address).await
+    }
+
+    pub async fn team_inbox(&self, address: &str, name: &str) -> Mailbox {
+        let (given, name) = (address.to_owned(), name.to_owned());
+        self.act(&self.owner, move |tx, cx| people::add_mailbox(tx, cx, &given, &name, None)).await;
+        mailbox(&self.app, &self.owner, address).await
+    }
+
+    /// Does what a person or the service does; it must succeed.
+    pub async fn act<T, F>(&self, actor: &Actor, operation: F) -> T
+    where
+        F: FnMut(&mut db::Tx<'_>, &Cx<'_>) -> inbox::Result<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        self.app.act(actor, operation).await.unwrap()
+    }
+
+    /// A mail from somebody to the support inbox.
+    pub async fn mail(&self, from: &str, subject: &str, text: &str) -> Received {
+        self.deliver(&self.support, letter(from, subject, text)).await
+    }
+
+    pub async fn deliver(&self, mailbox: &Mailbox, mut mail: Mail) -> Received {
+        if mail.delivered_to.is_empty() {
+            mail.delivered_to = mailbox.address.clone();
+        }
+        let put = |file: &Attachment| self.app.blobs.put(&file.bytes).unwrap();
+        let attachments = mail.attachments.iter().map(put).collect();
+        let incoming = Incoming { mail, raw: None, attachments };
+        let service =
+            Actor::system(self.owner.ws, self.owner.workspace.clone(), mailbox.circle.clone());
+        let mailbox = mailbox.clone();
+        self.act(&service, move |tx, cx| inbox::receive(tx, cx, &mailbox, &incoming)).await
+    }
+
+    /// Lets a scheduled message go out now.
+    pub async fn mark_sent(&self, mailbox: &Mailbox, message: &str) {
+        let id = inbox::ids::MessageId::parse(message).unwrap();
+        let service =
+            Actor::system(self.owner.ws, self.owner.workspace.clone(), mailbox.circle.clone());
+        self.act(&service, move |tx, cx| {
+            let (message, mut conversation) = inbox::load_outgoing(tx, cx.actor, &id)?;
+            inbox::mark_sent(tx, cx, &mut conversation, &message)
+        })
+        .await;
+    }
+
+    pub async fn get(&self, key: &Key, path: &str) -> Answer {
+        self.send(request("GET", path, Some(&key.key), Body::empty())).await
+    }
+
+    pub async fn post(&self, key: &Key, path: &str, body: Value) -> Answer {
+        self.send(request("POST", path, Some(&key.key), Body::from(body.to_string()))).await
+    }
+
+    pub async fn send(&self, request: Request<Body>) -> Answer {
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        let bytes = body.collect().await.unwrap().to_bytes().to_vec();
+        Answer { status: parts.status.as_u16(), headers: parts.headers, bytes }
+    }
+
+    /// The whole conversation as this key reads it.
+    pub async fn read(&self, key: &Key, id: &impl ToString) -> Value {
+        self.get(key, &format!("/conversations/{}", id.to_string())).await.is(200).json()
+    }
+
+    /// Every event of the workspace, oldest first, as it would be sent.
+    pub async fn events(&self) -> Vec<Value> {
+        let ws = self.owner.ws;
+        let rows: Vec<(String,)> = self
+            .app
+            .store
+            .read(move |tx| {
+                tx.all::<(String,)>("SELECT body FROM events WHERE ws = ?1 ORDER BY id", &[&ws])
+            })
+            .await
+            .unwrap_or_else(|error: db::Error| panic!("{error}"));
+        rows.iter().map(|(body,)| serde_json::from_str(body).unwrap()).collect()
+    }
+
+    /// The types of the events since the last call left off at `from`.
+    pub async fn event_types(&self) -> Vec<String> {
+        let events = self.events().await;
+        events.iter().map(|event| event["type"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+pub fn request(method: &str, path: &str, key: Option<&str>, body: Body) -> Request<Body> {
+    let mut request = Request::builder().method(method).uri(format!("{}{path}", rest::PREFIX));
+    if let Some(key) = key {
+        request = request.header("authorization", format!("Bearer {key}"));
+    }
+    request.header("content-type", "application/json").body(body).unwrap()
+}
+
+/// A plain mail; the address before the first space may be followed by a name.
+pub fn letter(from: &str, subject: &str, text: &str) -> Mail {
+    let (email, name) = match from.split_once(' ') {
+        Some((email, name)) => (email, Some(name)),
+        None => (from, None),
+    };
+    Mail {
+        message_id: None,
+        answers: Vec::new(),
+        from: Address::new(name, email),
+        to: Vec::new(),
+        cc: Vec::new(),
+        delivered_to: String::new(),
+        subject: subject.into(),
+        text: text.into(),
+        kind: Kind::Person,
+        dmarc: Dmarc::Pass,
+        warning: None,
+        attachments: Vec::new(),
+    }
+}
+
+pub fn user(person: &Actor) -> UserId {
+    match &person.who {
+        Who::Person { id, .. } => id.clone(),
+        _ => panic!("not a person"),
+    }
+}
+
+fn router(app: &App) -> axum::Router {
+    rest::router(Door::new(app.clone(), Some(DEVELOPER_SITE.into())))
+}
+
+async fn set_up(app: &App, name: &str, owner: &str) -> Actor {
+    let domain = format!("{}.example", name.to_lowercase());
+    let new = NewWorkspace {
+        name: name.into(),
+        owner_email: format!("owner@{domain}"),
+        owner_name: owner.into(),
+        inbox: format!("support@{domain}"),
+        inbox_name: "Support".into(),
+    };
+    let email = new.owner_email.clone();
+    let operator = Actor::operator(&app.ids);
+    let made =
+        app.act(&operator, move |tx, cx| people::set_up_workspace(tx, cx, &new)).await.unwrap();
+    let workspaces = app.store.read(people::list_workspaces).await.unwrap();
+    let ws = workspaces.iter().find(|w| w.id == made.workspace).unwrap().ws;
+    app.store.read(move |tx| actor::person(tx, ws, &email)).await.unwrap()
+}
+
+async fn mailbox(app: &App, viewer: &Actor, address: &str) -> Mailbox {
+    let seen = app.act(viewer, |tx, cx| mailboxes::all_seen_by(tx, cx.actor)).await.unwrap();
+    seen.into_iter().find(|mailbox| mailbox.address == address).expect("the inbox")
+}
+
+async fn sandbox(app: &App, owner: &Actor) -> Mailbox {
+    let service = Actor::system(owner.ws, owner.workspace.clone(), Circle::sandbox());
+    let seen = app.act(&service, |tx, cx| mailboxes::all_seen_by(tx, cx.actor)).await.unwrap();
+    seen.into_iter().next().expect("the sandbox")
+}
+
+/// An id that nothing has.
+pub fn nowhere() -> String {
+    "cnv_00000000000000000000000000".into()
+}
+
+/// An inbox id that nothing has.
+pub fn no_mailbox() -> MailboxId {
+    MailboxId::parse("mbx_00000000000000000000000000").unwrap()
+}
