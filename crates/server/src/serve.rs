@@ -54,7 +54,7 @@ pub async fn listen(settings: &Settings) -> Result<(TcpListener, String), String
     Ok((listener, format!("http://{address}")))
 }
 
-/// Serves until `stop` is ready, then lets what is in flight finish.
+/// Serves the API until `stop` is ready.
 pub async fn serve(
     listener: TcpListener,
     app: App,
@@ -62,7 +62,15 @@ pub async fn serve(
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let door = Door::new(app, settings.developer_site.clone());
-    let router = rest::router(door);
+    serve_router(listener, rest::router(door), stop).await
+}
+
+/// Serves until `stop` is ready, then lets what is in flight finish.
+pub async fn serve_router(
+    listener: TcpListener,
+    router: axum::Router,
+    stop: impl Future<Output = ()>,
+) -> io::Result<()> {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     let graceful = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop);

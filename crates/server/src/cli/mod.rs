@@ -3,6 +3,7 @@
 mod admin;
 mod run;
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
@@ -108,7 +109,10 @@ fn start_log(serving: bool) {
     use tracing_subscriber::EnvFilter;
     let usual = if serving { "info" } else { "warn" };
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(usual));
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr);
     let started = match std::env::var("MAILROOM_LOG").as_deref() {
         Ok("json") => log.json().try_init(),
         _ => log.try_init(),
