@@ -29,7 +29,7 @@ macro_rules! id {
             pub fn parse(text: &str) -> Option<$name> {
                 let rest = text.strip_prefix($prefix)?;
                 let plain = |b: u8| b.is_ascii_digit() || b.is_ascii_lowercase();
-                (!rest.is_empty() && rest.len() <= 64 && rest.bytes().all(plain))
+                (!rest.is_empty() && rest.len() <= 100 && rest.bytes().all(plain))
                     .then(|| $name(text.to_owned()))
             }
 

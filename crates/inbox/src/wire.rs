@@ -56,6 +56,18 @@ words! {
 }
 
 words! {
+    MessageType { Message = "message" }
+}
+
+words! {
+    NoteType { Note = "note" }
+}
+
+words! {
+    EventType { Event = "event" }
+}
+
+words! {
     MemberType { User = "user", Agent = "agent" }
 }
 
@@ -192,8 +204,14 @@ pub struct Conversation {
     pub app_sent: Option<AppSent>,
 }
 
+/// A message, a note or an event, told apart by `type`.
 #[derive(Serialize, JsonSchema)]
-#[serde(tag = "type", rename_all = "lowercase")]
+#[serde(untagged)]
+#[schemars(extend("discriminator" = { "propertyName": "type", "mapping": {
+    "message": "#/components/schemas/TimelineMessage",
+    "note": "#/components/schemas/TimelineNote",
+    "event": "#/components/schemas/TimelineEvent",
+} }))]
 pub enum TimelineItem {
     Message(TimelineMessage),
     Note(TimelineNote),
@@ -204,6 +222,8 @@ pub enum TimelineItem {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TimelineMessage {
+    #[serde(rename = "type")]
+    pub item_type: MessageType,
     pub id: MessageId,
     pub at: Moment,
     pub direction: Direction,
@@ -233,6 +253,8 @@ pub struct AttachmentInfo {
 /// An internal note. The customer never sees it.
 #[derive(Serialize, JsonSchema)]
 pub struct TimelineNote {
+    #[serde(rename = "type")]
+    pub item_type: NoteType,
     pub id: NoteId,
     pub at: Moment,
     pub author: String,
@@ -242,6 +264,8 @@ pub struct TimelineNote {
 /// Something that happened, such as `assigned` or `status`. New names may be added.
 #[derive(Serialize, JsonSchema)]
 pub struct TimelineEvent {
+    #[serde(rename = "type")]
+    pub item_type: EventType,
     pub at: Moment,
     pub actor: String,
     pub event: String,

@@ -10,7 +10,8 @@ use crate::ids::ConversationId;
 use crate::limits::READ_TEXT_CHARS;
 use crate::time::Moment;
 use crate::wire::{
-    Contact, Conversation, Sender, TimelineEvent, TimelineItem, TimelineMessage, TimelineNote,
+    Contact, Conversation, EventType, MessageType, NoteType, Sender, TimelineEvent, TimelineItem,
+    TimelineMessage, TimelineNote,
 };
 use crate::{app_mail, members};
 
@@ -168,6 +169,7 @@ impl FromRow for MessageRow {
     fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
         let at = row.take()?;
         let message = TimelineMessage {
+            item_type: MessageType::Message,
             id: row.take()?,
             at: Moment(at),
             direction: row.take()?,
@@ -185,6 +187,7 @@ impl FromRow for NoteRow {
     fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
         let at = row.take()?;
         let note = TimelineNote {
+            item_type: NoteType::Note,
             id: row.take()?,
             at: Moment(at),
             author: row.take()?,
@@ -200,6 +203,7 @@ impl FromRow for EventRow {
         let at = row.take()?;
         let id: String = row.take()?;
         let event = TimelineEvent {
+            item_type: EventType::Event,
             at: Moment(at),
             actor: row.take()?,
             event: row.take()?,

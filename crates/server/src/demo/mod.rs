@@ -1,8 +1,54 @@
+//! A sample workspace for `mailroom demo`: a small maker of lamps and furniture, three weeks of
+//! its mail, and an agent whose drafts wait for a person.
+
+mod cast;
+mod files;
+mod stage;
+mod stories;
+mod story;
+
+use inbox::ids::WorkspaceId;
+use inbox::limits::DAY_MS;
+use inbox::{App, Error, Result};
+
+use cast::Cast;
+use stage::Stage;
+
+/// The workspace is made before its first mail, which is almost three weeks old.
+const BEGINS_DAYS_AGO: i64 = 21;
+
+/// What a newcomer needs to look around.
+#[derive(Clone, Debug)]
 pub struct Sample {
+    pub workspace: WorkspaceId,
+    pub owner_email: String,
+    /// Robo's key: everything in the team's inboxes and in Ines' own.
     pub live_key: String,
+    /// The same in the sandbox.
     pub test_key: String,
+    /// Reporter's key, which may only read.
     pub read_key: String,
 }
-pub async fn fill(_app: &inbox::App) -> inbox::Result<Sample> {
-    Err(inbox::Error::NotFound("demo"))
+
+/// Fills an empty store, in one transaction: a demo that was interrupted leaves nothing behind.
+/// Everything gets the time at which it would have happened, up to the present.
+pub async fn fill(app: &App) -> Result<Sample> {
+    let now = app.clock.now();
+    let shelf = stage::take_in_files(&app.blobs)
+        .map_err(|error| Error::invalid("blobs", error.to_string()))?;
+    let script = stage::script(now);
+    let app = app.clone();
+    let store = app.store.clone();
+    let play = move |tx: &mut db::Tx<'_>| {
+        let cast: Cast = cast::assemble(tx, &app, now - BEGINS_DAYS_AGO * DAY_MS)?;
+        let mut stage = Stage::new(&app, now, &cast, &shelf);
+        for scene in &script {
+            stage.play(tx, scene)?;
+        }
+        Ok(cast.sample)
+    };
+    store.write(play).await
 }
+
+#[cfg(test)]
+mod tests;

@@ -194,10 +194,13 @@ fn specification() -> Value {
         "description": "The OpenAPI description of the API. It needs no key.",
         "tags": ["Specification"],
         "security": [],
-        "responses": { "200": {
-            "description": "An OpenAPI 3.1 document",
-            "content": { "application/json": { "schema": { "type": "object" } } },
-        } },
+        "responses": {
+            "200": {
+                "description": "An OpenAPI 3.1 document",
+                "content": { "application/json": { "schema": { "type": "object" } } },
+            },
+            "403": { "$ref": "#/components/responses/Forbidden" },
+        },
     })
 }
 
@@ -254,7 +257,7 @@ fn responses(error: &Value) -> Value {
         ),
         "Unauthorized": response("No key, or one that is wrong or revoked.", "This needs a valid API key."),
         "Forbidden": response(
-            "The key lacks the scope, or the plan has no API.",
+            "The key lacks the scope, the plan has no API, or a foreign page asks.",
             "This key lacks the scope write.",
         ),
         "NotFound": response(

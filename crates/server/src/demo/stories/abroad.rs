@@ -1,6 +1,6 @@
 //! Mail in German, French, Spanish and Japanese, answered in the same language where somebody can.
 
-use crate::demo::story::Inbox::{Support};
+use crate::demo::story::Inbox::Support;
 use crate::demo::story::Member::{Ines, Jonas, Priya, Robo};
 use crate::demo::story::{Story, assign, close, day, draft, mail, minutes, note, reply, tag};
 

@@ -1,6 +1,6 @@
 //! What only Ines sees, and what only test keys see.
 
-use super::papers::{LEASE_OFFER};
+use super::papers::LEASE_OFFER;
 use crate::demo::story::Inbox::{Private, Sandbox};
 use crate::demo::story::Member::{Ines, RoboTest};
 use crate::demo::story::{Story, day, mail, mail_with, note, reply, tag};

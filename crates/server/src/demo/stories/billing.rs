@@ -3,9 +3,12 @@
 use mail::Dmarc;
 
 use super::papers::{LED_INVOICE, OPEN_ITEMS, TIMBER_INVOICE};
-use crate::demo::story::Inbox::{Billing};
+use crate::demo::story::Inbox::Billing;
 use crate::demo::story::Member::{Ines, Jonas, Priya, Robo};
-use crate::demo::story::{Story, Risk, approve, assign, close, day, draft, mail, mail_with, minutes, note, reply, risky, tag};
+use crate::demo::story::{
+    Risk, Story, approve, assign, close, day, draft, mail, mail_with, minutes, note, reply, risky,
+    tag,
+};
 
 pub const STORIES: &[Story] = &[
     Story {
@@ -235,10 +238,9 @@ pub const STORIES: &[Story] = &[
         reference: None,
         from: ("Mail Administrator", "no-reply@storage-alert.example"),
         subject: "Your mailbox is full: confirm your account today",
-        steps: &[
-            risky(
-                minutes(360),
-                "Dear user billing@lumen-holz.example,\n\n\
+        steps: &[risky(
+            minutes(360),
+            "Dear user billing@lumen-holz.example,\n\n\
                  your mailbox has used 98 % of its storage. Incoming messages will be deleted \
                  today at 18:00 unless you confirm that the account is still in use.\n\n\
                  Confirm my account now: https://mail.lumen-holz.example \
@@ -246,17 +248,16 @@ pub const STORIES: &[Story] = &[
                  You need your current password to confirm. This message was created \
                  automatically.\n\n\
                  Mail Administrator",
-                Risk {
-                    word: "phishing",
-                    reasons: &[
-                        "The sender's domain says that this mail is not from them.",
-                        "The link leads to login.quota-check.example, not to the address that is shown.",
-                        "It threatens to delete mail today.",
-                    ],
-                    dmarc: Dmarc::Fail,
-                    hold: true,
-                },
-            ),
-        ],
+            Risk {
+                word: "phishing",
+                reasons: &[
+                    "The sender's domain says that this mail is not from them.",
+                    "The link leads to login.quota-check.example, not to the address that is shown.",
+                    "It threatens to delete mail today.",
+                ],
+                dmarc: Dmarc::Fail,
+                hold: true,
+            },
+        )],
     },
 ];

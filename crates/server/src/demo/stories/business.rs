@@ -1,9 +1,12 @@
 //! Firms that buy, sell, write about us, or would like to work here.
 
 use super::papers::{CURRICULUM, ROOM_LIST};
-use crate::demo::story::Inbox::{Support};
+use crate::demo::story::Inbox::Support;
 use crate::demo::story::Member::{Ines, Jonas, Priya, Robo};
-use crate::demo::story::{Story, Paper, ask, assign, close, day, discard, draft, mail, mail_with, minutes, note, reply, tag};
+use crate::demo::story::{
+    Paper, Story, ask, assign, close, day, discard, draft, mail, mail_with, minutes, note, reply,
+    tag,
+};
 
 pub const STORIES: &[Story] = &[
     Story {

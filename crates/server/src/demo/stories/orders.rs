@@ -1,9 +1,11 @@
 //! Where a parcel is, when it comes, and what was in it.
 
-use super::papers::{PARCEL_PHOTO};
-use crate::demo::story::Inbox::{Support};
+use super::papers::PARCEL_PHOTO;
+use crate::demo::story::Inbox::Support;
 use crate::demo::story::Member::{Jonas, Priya, Robo};
-use crate::demo::story::{Story, app_mail, assign, close, day, draft, mail, mail_with, minutes, note, reply, tag};
+use crate::demo::story::{
+    Story, app_mail, assign, close, day, draft, mail, mail_with, minutes, note, reply, tag,
+};
 
 pub const STORIES: &[Story] = &[
     Story {
@@ -77,10 +79,9 @@ pub const STORIES: &[Story] = &[
         reference: Some("order-20431"),
         from: ("Hanna Lindqvist", "hanna.lindqvist@granvik.example"),
         subject: "Change of delivery address for order 20431",
-        steps: &[
-            mail(
-                minutes(22),
-                "Hello,\n\n\
+        steps: &[mail(
+            minutes(22),
+            "Hello,\n\n\
                  we are moving sooner than planned. Could you please send order 20431 (the \
                  Kante shelf, 120 cm) to our new address?\n\n\
                  Hanna Lindqvist\n\
@@ -90,8 +91,7 @@ pub const STORIES: &[Story] = &[
                  tell me and I will ask the neighbours to take it in.\n\n\
                  Thanks a lot\n\
                  Hanna",
-            ),
-        ],
+        )],
     },
     Story {
         inbox: Support,

@@ -1,9 +1,11 @@
 //! Advice, thanks, and a gift.
 
-use super::papers::{LAMP_AT_HOME};
-use crate::demo::story::Inbox::{Support};
+use super::papers::LAMP_AT_HOME;
+use crate::demo::story::Inbox::Support;
 use crate::demo::story::Member::{Jonas, Priya};
-use crate::demo::story::{Story, approve, close, day, draft, mail, mail_with, minutes, note, reply};
+use crate::demo::story::{
+    Story, approve, close, day, draft, mail, mail_with, minutes, note, reply,
+};
 
 pub const STORIES: &[Story] = &[
     Story {
@@ -106,16 +108,14 @@ pub const STORIES: &[Story] = &[
         reference: None,
         from: ("Amelie Roth", "amelie@rothundsoehne.example"),
         subject: "Gift card for my sister",
-        steps: &[
-            mail(
-                minutes(55),
-                "Hello,\n\n\
+        steps: &[mail(
+            minutes(55),
+            "Hello,\n\n\
                  my sister turns 40 on Sunday and has been talking about your lamps for \
                  months. I do not know which one she wants. Do you have gift cards, and would \
                  one reach me before Sunday? 200 EUR would be about right.\n\n\
                  Best wishes\n\
                  Amelie",
-            ),
-        ],
+        )],
     },
 ];

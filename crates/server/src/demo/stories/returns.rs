@@ -1,9 +1,12 @@
 //! What came back, broke, or went wrong.
 
-use super::papers::{CRACKED_LAMP};
-use crate::demo::story::Inbox::{Support};
+use super::papers::CRACKED_LAMP;
+use crate::demo::story::Inbox::Support;
 use crate::demo::story::Member::{Ines, Jonas, Priya, Robo};
-use crate::demo::story::{Story, approve, approve_as, assign, auto_reply, close, day, draft, mail, mail_with, minutes, note, reply, snooze, tag};
+use crate::demo::story::{
+    Story, approve, approve_as, assign, auto_reply, close, day, draft, mail, mail_with, minutes,
+    note, reply, snooze, tag,
+};
 
 pub const STORIES: &[Story] = &[
     Story {

@@ -1,0 +1,233 @@
+//! The files that sample customers attach, made here so that no binary lies in the repository.
+
+/// A file as a story names it.
+pub struct File {
+    pub name: &'static str,
+    pub content: Content,
+}
+
+pub enum Content {
+    /// A PDF of one page.
+    Sheet { title: &'static str, lines: &'static [&'static str] },
+    /// A picture of shapes, each over the ones before.
+    Photo(&'static [Slab]),
+    /// A table with commas between.
+    Table(&'static str),
+}
+
+/// A shape between two heights of a picture, whose sides may lean.
+pub struct Slab {
+    /// From the top to the bottom row, without the last.
+    pub rows: (i32, i32),
+    /// The left side at the top and at the bottom.
+    pub left: (i32, i32),
+    /// The right side at the top and at the bottom.
+    pub right: (i32, i32),
+    pub colour: Colour,
+}
+
+#[derive(Clone, Copy)]
+pub enum Colour {
+    Wall,
+    Floor,
+    Linen,
+    Glow,
+    Wood,
+    DarkWood,
+    Card,
+    Crack,
+}
+
+impl File {
+    pub fn content_type(&self) -> &'static str {
+        match self.content {
+            Content::Sheet { .. } => "application/pdf",
+            Content::Photo(_) => "image/png",
+            Content::Table(_) => "text/csv",
+        }
+    }
+
+    pub fn bytes(&self) -> Vec<u8> {
+        match self.content {
+            Content::Sheet { title, lines } => pdf(title, lines),
+            Content::Photo(slabs) => png(slabs),
+            Content::Table(text) => text.as_bytes().to_vec(),
+        }
+    }
+}
+
+/// A page of text in the built-in Helvetica.
+fn pdf(title: &str, lines: &[&str]) -> Vec<u8> {
+    let mut page = b"BT /F1 18 Tf 20 TL 72 770 Td (".to_vec();
+    page.extend(pdf_text(title));
+    page.extend(b") Tj T* /F1 11 Tf 16 TL");
+    for line in lines {
+        page.extend(b" T* (");
+        page.extend(pdf_text(line));
+        page.extend(b") Tj");
+    }
+    page.extend(b" ET");
+    let mut content = format!("<< /Length {} >>\nstream\n", page.len()).into_bytes();
+    content.extend(page);
+    content.extend(b"\nendstream");
+    let objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>".to_vec(),
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>".to_vec(),
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R \
+          /Resources << /Font << /F1 5 0 R >> >> >>"
+            .to_vec(),
+        content,
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"
+            .to_vec(),
+    ];
+    pdf_file(&objects)
+}
+
+/// A text's characters as the font's encoding has them, which is Latin-1 for all that is used.
+fn pdf_text(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for c in text.chars() {
+        if matches!(c, '(' | ')' | '\\') {
+            bytes.push(b'\\');
+        }
+        bytes.push(u8::try_from(u32::from(c)).unwrap_or(b'?'));
+    }
+    bytes
+}
+
+/// The objects with the table that says where each begins.
+fn pdf_file(objects: &[Vec<u8>]) -> Vec<u8> {
+    let mut file = b"%PDF-1.4\n".to_vec();
+    let mut places = String::new();
+    for (index, object) in objects.iter().enumerate() {
+        places.push_str(&format!("{:010} 00000 n \n", file.len()));
+        file.extend(format!("{} 0 obj\n", index + 1).bytes());
+        file.extend(object);
+        file.extend(b"\nendobj\n");
+    }
+    let (table, count) = (file.len(), objects.len() + 1);
+    file.extend(format!("xref\n0 {count}\n0000000000 65535 f \n{places}").bytes());
+    file.extend(format!("trailer\n<< /Size {count} /Root 1 0 R >>\n").bytes());
+    file.extend(format!("startxref\n{table}\n%%EOF\n").bytes());
+    file
+}
+
+const WIDTH: usize = 160;
+const HEIGHT: usize = 120;
+/// Red, green and blue of each colour, in the order of [`Colour`].
+const PALETTE: [u8; 24] = [
+    226, 219, 208, 168, 140, 112, 240, 234, 222, 255, 221, 150, 178, 128, 80, 110, 74, 46, 196,
+    160, 116, 40, 26, 18,
+];
+
+/// A picture of indexed colours, kept as it is: the blob store packs it.
+fn png(slabs: &[Slab]) -> Vec<u8> {
+    let mut header = Vec::new();
+    header.extend((WIDTH as u32).to_be_bytes());
+    header.extend((HEIGHT as u32).to_be_bytes());
+    header.extend([8, 3, 0, 0, 0]);
+    let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
+    chunk(&mut file, b"IHDR", &header);
+    chunk(&mut file, b"PLTE", &PALETTE);
+    chunk(&mut file, b"IDAT", &stored_zlib(&rows(slabs)));
+    chunk(&mut file, b"IEND", &[]);
+    file
+}
+
+/// Each row's pixels after the byte that says they are not filtered.
+fn rows(slabs: &[Slab]) -> Vec<u8> {
+    let mut rows = Vec::with_capacity(HEIGHT * (WIDTH + 1));
+    for y in 0..HEIGHT as i32 {
+        rows.push(0);
+        for x in 0..WIDTH as i32 {
+            let top = slabs.iter().rev().find(|slab| slab.covers(x, y));
+            rows.push(top.map_or(Colour::Wall, |slab| slab.colour) as u8);
+        }
+    }
+    rows
+}
+
+impl Slab {
+    fn covers(&self, x: i32, y: i32) -> bool {
+        let (top, bottom) = self.rows;
+        let side = |(from, to): (i32, i32)| from + (to - from) * (y - top) / (bottom - top).max(1);
+        (top..bottom).contains(&y) && (side(self.left)..side(self.right)).contains(&x)
+    }
+}
+
+fn chunk(file: &mut Vec<u8>, name: &[u8; 4], data: &[u8]) {
+    file.extend((data.len() as u32).to_be_bytes());
+    let start = file.len();
+    file.extend(name);
+    file.extend(data);
+    let sum = crc32(&file[start..]);
+    file.extend(sum.to_be_bytes());
+}
+
+/// Bytes in one block that is stored, not compressed, which holds up to 65,535 of them.
+fn stored_zlib(bytes: &[u8]) -> Vec<u8> {
+    let length = bytes.len() as u16;
+    let mut stream = vec![0x78, 0x01, 1];
+    stream.extend(length.to_le_bytes());
+    stream.extend((!length).to_le_bytes());
+    stream.extend(bytes);
+    stream.extend(adler32(bytes).to_be_bytes());
+    stream
+}
+
+fn crc32(bytes: &[u8]) -> u32 {
+    let shifted = |sum: u32| if sum & 1 == 1 { sum >> 1 ^ 0xedb8_8320 } else { sum >> 1 };
+    let step = |sum: u32, byte: &u8| (0..8).fold(sum ^ u32::from(*byte), |sum, _| shifted(sum));
+    !bytes.iter().fold(!0, step)
+}
+
+fn adler32(bytes: &[u8]) -> u32 {
+    let (a, b) = bytes.iter().fold((1, 0), |(a, b), byte| {
+        let a = (a + u32::from(*byte)) % 65_521;
+        (a, (a + b) % 65_521)
+    });
+    b << 16 | a
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checksums_are_those_of_the_standards() {
+        assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
+        assert_eq!(adler32(b"Wikipedia"), 0x11e6_0398);
+    }
+
+    #[test]
+    fn the_table_of_a_pdf_points_at_its_objects() {
+        let file = pdf("Grüsse (1)", &["a", "b"]);
+        let text: String = file.iter().map(|byte| char::from(*byte)).collect();
+        let table: usize =
+            text.rsplit_once("startxref\n").unwrap().1.lines().next().unwrap().parse().unwrap();
+        let places: Vec<usize> = text[char_start(&text, table)..]
+            .lines()
+            .filter(|line| line.ends_with(" n "))
+            .map(|line| line[..10].parse().unwrap())
+            .collect();
+        assert_eq!(places.len(), 5);
+        for (index, place) in places.into_iter().enumerate() {
+            assert!(file[place..].starts_with(format!("{} 0 obj\n", index + 1).as_bytes()));
+        }
+        assert!(text.contains("(Grüsse \\(1\\)) Tj"));
+    }
+
+    /// Where a character of a Latin-1 text begins in the string it was read into.
+    fn char_start(text: &str, place: usize) -> usize {
+        text.char_indices().nth(place).unwrap().0
+    }
+
+    #[test]
+    fn a_picture_fits_one_stored_block_and_says_its_size() {
+        let file =
+            png(&[Slab { rows: (0, 120), left: (0, 0), right: (10, 10), colour: Colour::Crack }]);
+        assert!(HEIGHT * (WIDTH + 1) <= usize::from(u16::MAX));
+        assert_eq!(file[16..24], [0, 0, 0, 160, 0, 0, 0, 120]);
+        assert!(file.ends_with(b"IEND\xae\x42\x60\x82"));
+    }
+}

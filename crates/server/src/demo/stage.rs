@@ -1,0 +1,318 @@
+//! Plays the stories through the functions that every door calls, in the order things happened.
+
+use std::collections::HashMap;
+use std::io;
+
+use db::Tx;
+use inbox::actor::Actor;
+use inbox::blobs::{Blob, Blobs};
+use inbox::ids::{ConversationId, MessageId};
+use inbox::limits::{UNDO_LIVE_MS, UNDO_SANDBOX_MS};
+use inbox::operations::{
+    AddNote, AssignConversation, RecordSent, Reply, SetStatus, TagConversation, add_note,
+    assign_conversation, record_sent, reply, set_status, tag_conversation,
+};
+use inbox::people::{approve_draft, discard_draft, snooze};
+use inbox::wire::Status;
+use inbox::{App, Cx, Error, Incoming, Item, Result, load_outgoing, mark_sent, receive};
+use mail::{Address, Attachment, Dmarc, Kind, Mail, Warning};
+
+use super::cast::Cast;
+use super::files::File;
+use super::stories;
+use super::story::{Inbox, Member, Paper, Risk, Step, Story, What};
+
+/// Characters of a sample mail's Message-ID before the `@`.
+const MESSAGE_ID_CHARS: usize = 24;
+
+/// Something that happens in one story.
+pub struct Scene {
+    at: i64,
+    number: usize,
+    story: &'static Story,
+    act: Act,
+}
+
+enum Act {
+    Step(&'static What),
+    /// The undo window of the reply before is over.
+    Leaves,
+}
+
+/// Everything that happens, oldest first, so that ids and numbers grow with time.
+pub fn script(now: i64) -> Vec<Scene> {
+    let mut scenes = Vec::new();
+    for (number, story) in stories::all() {
+        for Step { at, what } in story.steps {
+            let at = at.millis(now);
+            scenes.push(Scene { at, number, story, act: Act::Step(what) });
+            let leaves_at = at + undo_window(story.inbox);
+            if matches!(what, What::Reply { .. } | What::Approve { .. }) && leaves_at <= now {
+                scenes.push(Scene { at: leaves_at, number, story, act: Act::Leaves });
+            }
+        }
+    }
+    scenes.sort_by_key(|scene| scene.at);
+    scenes
+}
+
+pub fn undo_window(inbox: Inbox) -> i64 {
+    if inbox == Inbox::Sandbox { UNDO_SANDBOX_MS } else { UNDO_LIVE_MS }
+}
+
+/// Files by name, taken in before the transaction that files them.
+pub type Shelf = HashMap<&'static str, (Vec<u8>, Blob)>;
+
+pub fn take_in_files(blobs: &Blobs) -> io::Result<Shelf> {
+    let mut shelf = Shelf::new();
+    for step in stories::all().flat_map(|(_, story)| story.steps) {
+        let What::Mail { files, .. } = step.what else { continue };
+        for file in files {
+            let bytes = file.bytes();
+            let blob = blobs.put(&bytes)?;
+            shelf.insert(file.name, (bytes, blob));
+        }
+    }
+    Ok(shelf)
+}
+
+/// Where the stories stand.
+pub struct Stage<'a> {
+    app: &'a App,
+    now: i64,
+    cast: &'a Cast,
+    shelf: &'a Shelf,
+    threads: HashMap<usize, Thread>,
+}
+
+/// What a story has come to.
+#[derive(Default)]
+struct Thread {
+    conversation: Option<ConversationId>,
+    /// The Message-ID that the customer's next mail answers.
+    answers: Option<String>,
+    /// The draft that waits, or the reply that is on its way.
+    outgoing: Option<MessageId>,
+}
+
+impl Thread {
+    fn id(&self) -> Result<String> {
+        let id = self.conversation.as_ref().ok_or(Error::NotFound("conversation"))?;
+        Ok(id.to_string())
+    }
+
+    fn outgoing(&self) -> Result<&MessageId> {
+        self.outgoing.as_ref().ok_or(Error::NotFound("message"))
+    }
+}
+
+impl<'a> Stage<'a> {
+    pub fn new(app: &'a App, now: i64, cast: &'a Cast, shelf: &'a Shelf) -> Stage<'a> {
+        Stage { app, now, cast, shelf, threads: HashMap::new() }
+    }
+
+    pub fn play(&mut self, tx: &mut Tx<'_>, scene: &Scene) -> Result<()> {
+        let mut thread = self.threads.remove(&scene.number).unwrap_or_default();
+        let actor = self.actor(scene);
+        let (ids, public_url) = (&self.app.ids, &self.app.public_url);
+        let cx = &Cx { actor: &actor, now: scene.at, ids, public_url };
+        match scene.act {
+            Act::Step(what) => self.step(tx, cx, scene.story, what, &mut thread)?,
+            Act::Leaves => leave(tx, cx, &thread)?,
+        }
+        self.threads.insert(scene.number, thread);
+        Ok(())
+    }
+
+    fn actor(&self, scene: &Scene) -> Actor {
+        let inbox = scene.story.inbox;
+        let robo = if inbox == Inbox::Sandbox { Member::RoboTest } else { Member::Robo };
+        let Act::Step(what) = scene.act else { return self.cast.mailroom(inbox) };
+        let member = match *what {
+            What::Mail { .. } => return self.cast.mailroom(inbox),
+            What::AppMail { .. } | What::Draft { .. } => robo,
+            What::Reply { by, .. }
+            | What::Approve { by, .. }
+            | What::Discard { by, .. }
+            | What::Note { by, .. }
+            | What::Tag { by, .. }
+            | What::Assign { by, .. }
+            | What::Close { by }
+            | What::Snooze { by, .. } => by,
+        };
+        self.cast.member(member).clone()
+    }
+
+    fn step(
+        &self,
+        tx: &mut Tx<'_>,
+        cx: &Cx<'_>,
+        story: &Story,
+        what: &What,
+        thread: &mut Thread,
+    ) -> Result<()> {
+        match *what {
+            What::AppMail { reference, subject, text } => {
+                thread.answers = Some(record(tx, cx, story, reference, subject, text)?);
+            }
+            What::Mail { text, kind, files, ref risk } => {
+                let words = Words { text, kind, files, risk: risk.as_ref() };
+                self.deliver(tx, cx, story, &words, thread)?;
+            }
+            What::Reply { text, .. } => {
+                let result = reply(tx, cx, written(thread.id()?, text))?;
+                thread.outgoing = Some(result.message_id);
+            }
+            What::Draft { summary, text, papers } => {
+                let summary = Some(summary.to_owned());
+                let documents = papers.iter().map(item).collect();
+                let written = written(thread.id()?, text);
+                let draft = Reply { send: false, summary, documents, ..written };
+                thread.outgoing = Some(reply(tx, cx, draft)?.message_id);
+            }
+            What::Approve { edited, .. } => {
+                let (draft, _) = load_outgoing(tx, cx.actor, thread.outgoing()?)?;
+                let text = edited.unwrap_or(&draft.text);
+                approve_draft(tx, cx, &draft.id, draft.revision, text)?;
+            }
+            What::Discard { reason, .. } => {
+                let (draft, _) = load_outgoing(tx, cx.actor, thread.outgoing()?)?;
+                discard_draft(tx, cx, &draft.id, draft.revision, reason)?;
+            }
+            What::Note { text, .. } => {
+                add_note(tx, cx, AddNote { id: thread.id()?, body: text.into() })?;
+            }
+            What::Tag { names, .. } => {
+                let add = names.iter().map(|name| name.to_string()).collect();
+                let id = thread.id()?;
+                tag_conversation(tx, cx, TagConversation { id, add, remove: Vec::new() })?;
+            }
+            What::Assign { to, .. } => {
+                let to = address_of(self.cast.member(to));
+                assign_conversation(tx, cx, AssignConversation { id: thread.id()?, to })?;
+            }
+            What::Close { .. } => {
+                set_status(tx, cx, SetStatus { id: thread.id()?, status: Status::Closed })?;
+            }
+            What::Snooze { until, .. } => snooze(tx, cx, &thread.id()?, until.millis(self.now))?,
+        }
+        Ok(())
+    }
+
+    /// A mail from the story's customer comes in.
+    fn deliver(
+        &self,
+        tx: &mut Tx<'_>,
+        cx: &Cx<'_>,
+        story: &Story,
+        words: &Words<'_>,
+        thread: &mut Thread,
+    ) -> Result<()> {
+        let mailbox = self.cast.inbox(story.inbox);
+        let (name, email) = story.from;
+        let begins = thread.conversation.is_none();
+        let delivered_to = match (story.reference, mailbox.address.split_once('@')) {
+            (Some(tag), Some((local, domain))) if begins => format!("{local}+{tag}@{domain}"),
+            _ => mailbox.address.clone(),
+        };
+        let shelved =
+            || words.files.iter().filter_map(|file| Some((file, self.shelf.get(file.name)?)));
+        let message_id = message_id(cx, email);
+        let mail = Mail {
+            message_id: Some(message_id.clone()),
+            answers: thread.answers.take().into_iter().collect(),
+            from: Address::new(Some(name), email),
+            to: vec![Address::new(Some(&mailbox.name), &delivered_to)],
+            cc: Vec::new(),
+            delivered_to,
+            subject: if begins { story.subject.into() } else { format!("Re: {}", story.subject) },
+            text: words.text.into(),
+            kind: words.kind,
+            dmarc: words.risk.map_or(Dmarc::Pass, |risk| risk.dmarc),
+            warning: words.risk.map(warning),
+            attachments: shelved().map(|(file, (bytes, _))| attachment(file, bytes)).collect(),
+        };
+        let attachments = shelved().map(|(_, (_, blob))| blob.clone()).collect();
+        let received = receive(tx, cx, mailbox, &Incoming { mail, raw: None, attachments })?;
+        thread.conversation = Some(received.conversation);
+        thread.answers = Some(message_id);
+        Ok(())
+    }
+}
+
+/// What a customer's mail says.
+struct Words<'a> {
+    text: &'a str,
+    kind: Kind,
+    files: &'a [File],
+    risk: Option<&'a Risk>,
+}
+
+/// The reply's undo window is over and it has gone out.
+fn leave(tx: &mut Tx<'_>, cx: &Cx<'_>, thread: &Thread) -> Result<()> {
+    let (message, mut conversation) = load_outgoing(tx, cx.actor, thread.outgoing()?)?;
+    mark_sent(tx, cx, &mut conversation, &message)
+}
+
+/// Records a mail of the shop; answers its Message-ID.
+fn record(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    story: &Story,
+    reference: &str,
+    subject: &str,
+    text: &str,
+) -> Result<String> {
+    let (_, email) = story.from;
+    let message_id = message_id(cx, "shop@lumen-holz.example");
+    let sent = RecordSent {
+        message_id: message_id.clone(),
+        reference: reference.into(),
+        to: vec![email.into()],
+        subject: subject.into(),
+        text: Some(text.into()),
+        html: None,
+    };
+    record_sent(tx, cx, sent)?;
+    Ok(message_id)
+}
+
+fn message_id(cx: &Cx<'_>, from: &str) -> String {
+    let domain = from.rsplit_once('@').map_or(from, |(_, domain)| domain);
+    format!("{}@{domain}", cx.ids.token(MESSAGE_ID_CHARS))
+}
+
+fn written(id: String, text: &str) -> Reply {
+    Reply { id, body: text.into(), send: true, summary: None, documents: Vec::new() }
+}
+
+fn item(paper: &Paper) -> Item {
+    Item {
+        label: paper.label.into(),
+        description: Some(paper.description.into()),
+        required: paper.required,
+    }
+}
+
+/// Somebody as `assign_conversation` takes them.
+fn address_of(actor: &Actor) -> String {
+    use inbox::ids::MemberId::{Agent, User};
+    match actor.member() {
+        Some(User(id)) => format!("user:{id}"),
+        Some(Agent(id)) => format!("agent:{id}"),
+        None => "none".into(),
+    }
+}
+
+fn warning(risk: &Risk) -> Warning {
+    let reasons = risk.reasons.iter().map(|reason| reason.to_string()).collect();
+    Warning { risk: risk.word.into(), reasons, hold: risk.hold }
+}
+
+fn attachment(file: &File, bytes: &[u8]) -> Attachment {
+    Attachment {
+        filename: file.name.into(),
+        content_type: file.content_type().into(),
+        bytes: bytes.to_vec(),
+    }
+}
