@@ -7,6 +7,8 @@ pub enum Error {
     Sqlite(#[from] rusqlite::Error),
     #[error("postgres: {}", describe(.0))]
     Postgres(#[from] postgres::Error),
+    #[error("tls: {0}")]
+    Tls(String),
     #[error("migration {version}: {cause}")]
     Migration { version: i64, cause: Box<Error> },
     #[error(

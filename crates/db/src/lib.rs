@@ -6,6 +6,7 @@
 //!
 //! Deliberately absent: async inside a transaction, an ORM, a query builder.
 
+mod connect;
 mod error;
 mod job;
 mod migrate;

@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use async_channel::{Receiver, Sender, bounded};
 use postgres::fallible_iterator::FallibleIterator;
-use postgres::{Client, Config, IsolationLevel, NoTls};
+use postgres::{Client, Config, IsolationLevel};
 use tokio::sync::broadcast;
 
+use crate::connect::connect;
 use crate::job::Job;
 use crate::migrate::migrate;
 use crate::tx::{Race, Statements, race};
@@ -41,11 +42,11 @@ pub(crate) fn start(
     migrations: &[Migration],
     wakes: &broadcast::Sender<String>,
 ) -> Result<(Queue, Queue), Error> {
-    thread::scope(|scope| scope.spawn(|| connect(url, options, migrations, wakes)).join())
+    thread::scope(|scope| scope.spawn(|| open(url, options, migrations, wakes)).join())
         .unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-fn connect(
+fn open(
     url: &str,
     options: &Options,
     migrations: &[Migration],
@@ -96,7 +97,7 @@ impl Node {
 }
 
 fn prepare_schema(config: &Config, migrations: &[Migration]) -> Result<(), Error> {
-    let mut client = config.connect(NoTls)?;
+    let mut client = connect(config)?;
     let mut tx = client.transaction()?;
     tx.execute("SELECT pg_advisory_xact_lock($1)", &[&MIGRATION_LOCK])?;
     let mut statements = Statements::default();
@@ -116,13 +117,13 @@ struct Connection {
 
 impl Connection {
     fn open(node: Node) -> Result<Self, Error> {
-        let client = node.config.connect(NoTls)?;
+        let client = connect(&node.config)?;
         Ok(Connection { node, client, statements: Statements::default(), lost: false })
     }
 
     fn reopen_if_lost(&mut self) -> Result<(), Error> {
         if self.lost {
-            self.client = self.node.config.connect(NoTls)?;
+            self.client = connect(&self.node.config)?;
             self.statements = Statements::default();
             self.lost = false;
         }
@@ -242,11 +243,11 @@ fn tell(
     kept: &mut Option<Client>,
     pid: &AtomicI32,
     names: &[&'static str],
-) -> Result<(), postgres::Error> {
+) -> Result<(), Error> {
     let mut client = match kept.take() {
         Some(client) => client,
         None => {
-            let mut client = config.connect(NoTls)?;
+            let mut client = connect(config)?;
             let row = client.query_one("SELECT pg_backend_pid()", &[])?;
             pid.store(row.get(0), Ordering::Release);
             client
@@ -277,8 +278,8 @@ fn listener(
     Ok(())
 }
 
-fn listen(config: &Config) -> Result<Client, postgres::Error> {
-    let mut client = config.connect(NoTls)?;
+fn listen(config: &Config) -> Result<Client, Error> {
+    let mut client = connect(config)?;
     client.batch_execute(&format!("LISTEN {CHANNEL}"))?;
     Ok(client)
 }
@@ -288,7 +289,7 @@ fn hear(
     mut client: Client,
     wakes: &broadcast::Sender<String>,
     own: &AtomicI32,
-) -> Result<(), postgres::Error> {
+) -> Result<(), Error> {
     while wakes.strong_count() > 1 {
         let heard = client.notifications().timeout_iter(RECONNECT).next()?;
         match heard {

@@ -113,7 +113,7 @@ fn welcome(address: &str, keys: &Keys, settings: &Settings) -> String {
 
 Ask it for the newest open conversations:
 
-  curl -s {address}/api/v1/conversations?limit=3 -H 'Authorization: Bearer {live}'
+  curl -s '{address}/api/v1/conversations?limit=3' -H 'Authorization: Bearer {live}'
 
 Every call is described at {address}/api/v1/openapi.json
 Stop with Ctrl-C. Delete the data folder to begin again.

@@ -56,11 +56,11 @@ impl File {
     }
 }
 
-/// A page of text in the built-in Helvetica.
+/// A page of text in built-in fonts; the lines are set so that columns of figures stand straight.
 fn pdf(title: &str, lines: &[&str]) -> Vec<u8> {
     let mut page = b"BT /F1 18 Tf 20 TL 72 770 Td (".to_vec();
     page.extend(pdf_text(title));
-    page.extend(b") Tj T* /F1 11 Tf 16 TL");
+    page.extend(b") Tj T* /F2 10 Tf 15 TL");
     for line in lines {
         page.extend(b" T* (");
         page.extend(pdf_text(line));
@@ -70,15 +70,19 @@ fn pdf(title: &str, lines: &[&str]) -> Vec<u8> {
     let mut content = format!("<< /Length {} >>\nstream\n", page.len()).into_bytes();
     content.extend(page);
     content.extend(b"\nendstream");
+    let font = |name: &str| {
+        let font = "/Type /Font /Subtype /Type1 /Encoding /WinAnsiEncoding";
+        format!("<< {font} /BaseFont /{name} >>").into_bytes()
+    };
     let objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>".to_vec(),
         b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>".to_vec(),
         b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R \
-          /Resources << /Font << /F1 5 0 R >> >> >>"
+          /Resources << /Font << /F1 5 0 R /F2 6 0 R >> >> >>"
             .to_vec(),
         content,
-        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"
-            .to_vec(),
+        font("Helvetica-Bold"),
+        font("Courier"),
     ];
     pdf_file(&objects)
 }
@@ -210,7 +214,7 @@ mod tests {
             .filter(|line| line.ends_with(" n "))
             .map(|line| line[..10].parse().unwrap())
             .collect();
-        assert_eq!(places.len(), 5);
+        assert_eq!(places.len(), 6);
         for (index, place) in places.into_iter().enumerate() {
             assert!(file[place..].starts_with(format!("{} 0 obj\n", index + 1).as_bytes()));
         }

@@ -11,14 +11,12 @@ use inbox::ids::WorkspaceId;
 use inbox::limits::DAY_MS;
 use inbox::{App, Error, Result};
 
-use cast::Cast;
 use stage::Stage;
 
 /// The workspace is made before its first mail, which is almost three weeks old.
 const BEGINS_DAYS_AGO: i64 = 21;
 
 /// What a newcomer needs to look around.
-#[derive(Clone, Debug)]
 pub struct Sample {
     pub workspace: WorkspaceId,
     pub owner_email: String,
@@ -40,7 +38,7 @@ pub async fn fill(app: &App) -> Result<Sample> {
     let app = app.clone();
     let store = app.store.clone();
     let play = move |tx: &mut db::Tx<'_>| {
-        let cast: Cast = cast::assemble(tx, &app, now - BEGINS_DAYS_AGO * DAY_MS)?;
+        let cast = cast::assemble(tx, &app, now - BEGINS_DAYS_AGO * DAY_MS)?;
         let mut stage = Stage::new(&app, now, &cast, &shelf);
         for scene in &script {
             stage.play(tx, scene)?;

@@ -153,7 +153,7 @@ pub const STORIES: &[Story] = &[
                 Risk {
                     word: "suspicious",
                     reasons: &[
-                        "Replies would go to orbis-licht-service.example; earlier mail came from orbis-licht.example.",
+                        "The sender's domain differs from that of earlier mail by this firm.",
                         "It announces a new bank account.",
                         "It asks for payment within two days.",
                     ],
@@ -252,7 +252,7 @@ pub const STORIES: &[Story] = &[
                 word: "phishing",
                 reasons: &[
                     "The sender's domain says that this mail is not from them.",
-                    "The link leads to login.quota-check.example, not to the address that is shown.",
+                    "The link leads to login.quota-check.example, not to the address shown.",
                     "It threatens to delete mail today.",
                 ],
                 dmarc: Dmarc::Fail,

@@ -145,7 +145,7 @@ pub const STORIES: &[Story] = &[
                     },
                     Paper {
                         label: "VAT number",
-                        description: "A letter from the tax office, or the number on your letterhead",
+                        description: "A letter from the tax office, or your letterhead",
                         required: true,
                     },
                     Paper {

@@ -281,11 +281,7 @@ pub const STORIES: &[Story] = &[
                  Ragna",
             ),
             assign(day(3, 8, 30), Jonas, Jonas),
-            note(
-                day(3, 8, 30),
-                Jonas,
-                "The new cords come at the beginning of next week. I put this away until then.",
-            ),
+            note(day(3, 8, 30), Jonas, "The new cords come in a week. I put this away until then."),
             snooze(day(3, 8, 31), Jonas, day(-4, 7, 0)),
         ],
     },
