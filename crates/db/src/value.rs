@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::error::Error as StdError;
 
 use postgres::types::{FromSql, IsNull, ToSql, Type, private::BytesMut};
@@ -46,6 +47,12 @@ impl Arg for str {
 }
 
 impl Arg for String {
+    fn value(&self) -> Value<'_> {
+        Value::Text(self)
+    }
+}
+
+impl Arg for Cow<'_, str> {
     fn value(&self) -> Value<'_> {
         Value::Text(self)
     }

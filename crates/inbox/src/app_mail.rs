@@ -7,6 +7,7 @@ use crate::conversations::names;
 use crate::error::Result;
 use crate::ids::ConversationId;
 use crate::limits::{APP_MAIL_KEPT, APP_MAIL_KEPT_MS};
+use crate::messages::header_key;
 use crate::tallies;
 use crate::time::Moment;
 use crate::wire::AppSent;
@@ -53,10 +54,10 @@ pub fn find(
     Ok(tx.opt(
         &format!(
             "SELECT {COLUMNS} FROM app_mail
-             WHERE ws = ?1 AND livemode = ?2 AND header_id = ?3
+             WHERE ws = ?1 AND livemode = ?2 AND header_key = ?3
                AND (conversation IS NOT NULL OR recorded_at > ?4)"
         ),
-        &[&ws, &livemode, &header_id, &(now - APP_MAIL_KEPT_MS)],
+        &[&ws, &livemode, &header_key(header_id), &(now - APP_MAIL_KEPT_MS)],
     )?)
 }
 
@@ -92,10 +93,10 @@ pub fn answered_by(
 ) -> Result<()> {
     let tied = tx.exec(
         "UPDATE app_mail SET conversation = ?4
-         WHERE ws = ?1 AND livemode = ?2 AND header_id = ?3 AND conversation IS NULL",
-        &[&ws, &livemode, &header_id, conversation],
+         WHERE ws = ?1 AND livemode = ?2 AND header_key = ?3 AND conversation IS NULL",
+        &[&ws, &livemode, &header_key(header_id), conversation],
     )?;
-    count_unanswered(tx, ws, header_id, -(tied as i64))
+    count_unanswered(tx, ws, &header_key(header_id), -(tied as i64))
 }
 
 /// Keeps the number of records that nobody answered yet.
@@ -106,20 +107,26 @@ pub fn count_unanswered(tx: &mut Tx<'_>, ws: i64, header_id: &str, change: i64) 
 /// Forgets what is too old or too much, oldest first, a bounded number at a time.
 pub fn forget_old(tx: &mut Tx<'_>, ws: i64, now: i64) -> Result<()> {
     let over = tallies::sum(tx, ws, &Circle::team(), UNANSWERED)? - APP_MAIL_KEPT;
-    let forgotten: Vec<(bool, String, i64)> = tx.all(
-        "SELECT livemode, header_id, recorded_at FROM app_mail
+    let oldest: Vec<(bool, String, i64)> = tx.all(
+        "SELECT livemode, header_key, recorded_at FROM app_mail
          WHERE ws = ?1 AND conversation IS NULL ORDER BY recorded_at LIMIT ?2",
         &[&ws, &FORGOTTEN_AT_ONCE],
     )?;
-    for (place, (livemode, header_id, recorded_at)) in forgotten.iter().enumerate() {
+    for (place, (livemode, key, recorded_at)) in oldest.iter().enumerate() {
         if place as i64 >= over && *recorded_at > now - APP_MAIL_KEPT_MS {
             break;
         }
-        tx.exec(
-            "DELETE FROM app_mail WHERE ws = ?1 AND livemode = ?2 AND header_id = ?3",
-            &[&ws, livemode, header_id],
-        )?;
-        count_unanswered(tx, ws, header_id, -1)?;
+        forget(tx, ws, *livemode, key)?;
     }
     Ok(())
+}
+
+/// Forgets a record that nobody answered, by its key.
+pub fn forget(tx: &mut Tx<'_>, ws: i64, livemode: bool, key: &str) -> Result<()> {
+    let forgotten = tx.exec(
+        "DELETE FROM app_mail
+         WHERE ws = ?1 AND livemode = ?2 AND header_key = ?3 AND conversation IS NULL",
+        &[&ws, &livemode, &key],
+    )?;
+    count_unanswered(tx, ws, key, -(forgotten as i64))
 }

@@ -8,7 +8,7 @@ use crate::app::Cx;
 use crate::error::{Error, Result};
 use crate::events::{self, Event, Subject, Turn};
 use crate::ids::{ConversationId, MailboxId, MemberId};
-use crate::limits::{SNIPPET_CHARS, SUBJECT_CHARS};
+use crate::limits::{BASE_SUBJECT_CHARS, SNIPPET_CHARS, SUBJECT_CHARS};
 use crate::wire::{Assignee, Status, Urgency, View};
 use crate::{members, tallies, timeline};
 
@@ -23,6 +23,7 @@ pub struct Conversation {
     pub status: Status,
     pub snoozed_until: Option<i64>,
     pub held: bool,
+    announced_turn: Option<Turn>,
     pub subject: String,
     pub contact_name: Option<String>,
     pub contact_email: String,
@@ -37,7 +38,7 @@ pub struct Conversation {
 }
 
 const COLUMNS: &str = "c.id, c.num, c.circle, c.mailbox, c.view, c.status, c.snoozed_until, c.held,
-    c.subject, c.contact_name, c.contact_email, c.last_message_at, c.assignee, c.tags, c.topic,
+    c.announced_turn, c.subject, c.contact_name, c.contact_email, c.last_message_at, c.assignee, c.tags, c.topic,
     c.urgency, c.risk, c.risk_reasons, c.reference";
 
 impl FromRow for Conversation {
@@ -51,6 +52,7 @@ impl FromRow for Conversation {
             status: row.take()?,
             snoozed_until: row.take()?,
             held: row.take()?,
+            announced_turn: row.take()?,
             subject: row.take()?,
             contact_name: row.take()?,
             contact_email: row.take()?,
@@ -110,6 +112,7 @@ pub fn begin(tx: &mut Tx<'_>, cx: &Cx<'_>, beginning: &Beginning<'_>) -> Result<
         status: Status::Open,
         snoozed_until: None,
         held: false,
+        announced_turn: None,
         subject,
         contact_name: beginning.contact_name.map(str::to_owned),
         contact_email: beginning.contact_email.to_owned(),
@@ -139,7 +142,7 @@ pub fn begin(tx: &mut Tx<'_>, cx: &Cx<'_>, beginning: &Beginning<'_>) -> Result<
             &c.circle,
             &c.mailbox,
             &c.subject,
-            &mail::base_subject(&c.subject),
+            &base_subject(beginning.subject),
             &c.contact_name,
             &c.contact_email,
             &cx.now,
@@ -183,8 +186,10 @@ pub fn set_status(
     if from == to {
         return Ok(());
     }
-    let previous = conversation.turn();
     put_in_view(tx, cx, conversation, to, None)?;
+    if to == Status::Closed {
+        end_hold(tx, cx, conversation)?;
+    }
     timeline::note_event(
         tx,
         cx,
@@ -192,20 +197,41 @@ pub fn set_status(
         "status",
         json!({ "from": from.word(), "to": to.word() }),
     )?;
-    announce_turn(tx, cx, conversation, Some(previous))
+    announce_turn(tx, cx, conversation)
 }
 
-/// Tells whose turn it has become.
-pub fn announce_turn(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    conversation: &Conversation,
-    previous: Option<Turn>,
-) -> Result<()> {
+/// Tells whose turn it has become, if that is news.
+pub fn announce_turn(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) -> Result<()> {
+    let (turn, previous) = (conversation.turn(), conversation.announced_turn);
+    if previous == Some(turn) {
+        return Ok(());
+    }
+    tx.exec(
+        "UPDATE conversations SET announced_turn = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &conversation.id, &turn],
+    )?;
+    conversation.announced_turn = Some(turn);
     let assignee = conversation.assignee_named(tx, cx.actor.ws)?;
-    let turn = conversation.turn();
     let event = Event::TurnChanged { turn, previous, assignee: assignee.as_ref() };
     events::record(tx, cx, conversation.subject_of_events(), &event)
+}
+
+/// Closing a held conversation is the end of it: what its mail meant is not told any more.
+fn end_hold(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) -> Result<()> {
+    if !conversation.held {
+        return Ok(());
+    }
+    conversation.held = false;
+    tx.exec(
+        "UPDATE conversations SET held = FALSE WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &conversation.id],
+    )?;
+    tx.exec(
+        "UPDATE messages SET withheld = NULL
+         WHERE ws = ?1 AND conversation = ?2 AND withheld IS NOT NULL",
+        &[&cx.actor.ws, &conversation.id],
+    )?;
+    Ok(())
 }
 
 /// Puts an open conversation away until a time.
@@ -291,6 +317,11 @@ pub fn next_serial(tx: &mut Tx<'_>, ws: i64, id: &ConversationId) -> Result<i64>
         &[&ws, id],
     )?;
     Ok(next - 1)
+}
+
+/// What the subjects of one thread have in common, as far as it is compared.
+pub fn base_subject(subject: &str) -> String {
+    mail::base_subject(subject).chars().take(BASE_SUBJECT_CHARS).collect()
 }
 
 /// The first characters of a text, white space folded.

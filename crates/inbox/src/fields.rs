@@ -115,7 +115,7 @@ fn check(
         match given(field.name) {
             Some(Ok(value)) => {
                 check_value(&field.kind, field.name, &value, &mut problems);
-                found.insert(field.name.into(), value);
+                found.insert(field.name.into(), known(&field.kind, value));
             }
             Some(Err(sentence)) => problems.add(field.name, sentence),
             None if field.required => problems.add(field.name, "is required"),
@@ -168,6 +168,23 @@ fn check_value(kind: &Kind, path: &str, value: &Value, problems: &mut Problems) 
             }
         }
         (Kind::Object(_), _) => problems.add(path, "must be an object"),
+    }
+}
+
+/// A value without the fields that nobody knows, the others in the table's order.
+fn known(kind: &Kind, value: Value) -> Value {
+    match (kind, value) {
+        (Kind::List { of, .. }, Value::Array(items)) => {
+            items.into_iter().map(|item| known(of, item)).collect()
+        }
+        (Kind::Object(fields), Value::Object(mut object)) => {
+            let kept = fields.iter().filter_map(|field| {
+                let value = object.remove(field.name)?;
+                Some((field.name.to_owned(), known(&field.kind, value)))
+            });
+            Value::Object(kept.collect())
+        }
+        (_, value) => value,
     }
 }
 

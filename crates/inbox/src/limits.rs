@@ -31,6 +31,10 @@ pub const READ_TEXT_CHARS: usize = 8_000;
 pub const RISK_REASONS: usize = 3;
 pub const EVENT_SUMMARY_CHARS: usize = 200;
 pub const SUBJECT_CHARS: usize = 998;
+/// Characters of a base subject by which mails are compared.
+pub const BASE_SUBJECT_CHARS: usize = 200;
+/// Bytes of a Message-ID up to which it is its own key.
+pub const HEADER_KEY_BYTES: usize = 255;
 
 /// The undo window of a message that leaves on its own.
 pub const UNDO_LIVE_MS: i64 = 10 * MINUTE_MS;

@@ -303,7 +303,7 @@ impl Walk {
             .iter()
             .map(|term| {
                 format!(
-                    "SELECT conversation FROM mail_words
+                    "SELECT DISTINCT conversation FROM mail_words
                      WHERE ws = {} AND words @@ CAST(CAST({} AS TEXT) AS TSQUERY)",
                     sql.int(self.ws),
                     sql.text(term)

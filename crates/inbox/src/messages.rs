@@ -1,8 +1,11 @@
 //! Messages: writing one, and the states ours go through.
 
+use std::borrow::Cow;
+
 use db::{FromRow, Row, Tx};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use sha2::{Digest, Sha256};
 
 use crate::actor::Actor;
 use crate::app::Cx;
@@ -10,7 +13,7 @@ use crate::conversations::{self, Conversation};
 use crate::error::{Error, Result};
 use crate::events::{self, Event};
 use crate::ids::{ConversationId, MailboxId, MessageId, RequestId};
-use crate::limits::{UNDO_LIVE_MS, UNDO_SANDBOX_MS};
+use crate::limits::{HEADER_KEY_BYTES, UNDO_LIVE_MS, UNDO_SANDBOX_MS};
 use crate::wire::{AttachmentInfo, Direction, MessageStatus, Status};
 use crate::{requests, search, timeline};
 
@@ -26,11 +29,12 @@ pub struct Outgoing {
     pub text: String,
     pub author: Option<String>,
     pub revision: i64,
+    pub edited: bool,
     pub request: Option<RequestId>,
 }
 
 const OUTGOING: &str = "m.id, m.conversation, m.mailbox, m.serial, m.status, m.subject, m.text,
-    m.author, m.revision, m.request";
+    m.author, m.revision, m.edited, m.request";
 
 impl FromRow for Outgoing {
     fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
@@ -44,6 +48,7 @@ impl FromRow for Outgoing {
             text: row.take()?,
             author: row.take()?,
             revision: row.take()?,
+            edited: row.take()?,
             request: row.take()?,
         })
     }
@@ -96,11 +101,11 @@ pub fn insert(
     tx.exec(
         "INSERT INTO messages (
             ws, id, conversation, mailbox, serial, at, counted_at, direction, status, header_id,
-            answers, from_name, from_email, to_list, cc_list, subject, text, attachments, raw_hash,
-            withheld, author, summary, revision, request, sends_at
+            header_key, answers, from_name, from_email, to_list, cc_list, subject, text, attachments, raw_hash,
+            withheld, author, summary, revision, edited, request, sends_at
          ) VALUES (
             ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
-            ?20, ?21, ?22, 1, ?23, ?24
+            ?20, ?21, ?22, ?23, 1, FALSE, ?24, ?25
          )",
         &[
             &cx.actor.ws,
@@ -113,6 +118,7 @@ pub fn insert(
             &message.direction,
             &message.status,
             &message.header_id,
+            &header_key(message.header_id),
             &json!(message.answers).to_string(),
             &message.from.name,
             &message.from.email,
@@ -130,6 +136,15 @@ pub fn insert(
         ],
     )?;
     Ok(serial)
+}
+
+/// A Message-ID as it is looked up: itself, or its hash where it is too long for an index.
+pub fn header_key(header_id: &str) -> Cow<'_, str> {
+    if header_id.len() <= HEADER_KEY_BYTES {
+        return Cow::Borrowed(header_id);
+    }
+    let hash = Sha256::digest(header_id);
+    Cow::Owned(hash.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// A message of ours that the actor may see, with its conversation.
@@ -198,7 +213,18 @@ pub fn mark_sent(
         return Err(Error::NotFound("scheduled message"));
     }
     conversations::count_mail(tx, cx, conversation, &message.text)?;
-    let words = [message.subject.as_str(), &message.text];
+    let (from_name, from_email, to): (Option<String>, String, String) = tx.one(
+        "SELECT from_name, from_email, to_list FROM messages WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &message.id],
+    )?;
+    let from_name = from_name.unwrap_or_default();
+    let to: Vec<Party> = serde_json::from_str(&to).unwrap_or_default();
+    let mut words: Vec<&str> = vec![&message.subject, &from_name, &from_email];
+    for party in &to {
+        words.extend(party.name.as_deref());
+        words.push(&party.email);
+    }
+    words.push(&message.text);
     search::index_mail(tx, cx.actor.ws, conversation, message.serial, &words)?;
     if conversation.status == Status::Open {
         conversations::set_status(tx, cx, conversation, Status::Waiting)?;

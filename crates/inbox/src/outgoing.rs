@@ -111,6 +111,7 @@ fn write(
         text: draft.text.to_owned(),
         author: author.map(str::to_owned),
         revision: 1,
+        edited: false,
         request,
         subject,
     })

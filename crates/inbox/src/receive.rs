@@ -48,7 +48,7 @@ pub fn receive(
     if let Some(seen) = seen_before(tx, cx, mailbox, &header_id)? {
         return Ok(seen);
     }
-    let (_, reference) = mail::plus_tag(&mail.delivered_to);
+    let reference = reference_written_to(mailbox, mail);
     let thread = find_thread(tx, cx, mailbox, mail, reference.as_deref())?;
     let begins = thread.joins.is_none();
     let answers_app_mail = thread.reference.is_some();
@@ -89,6 +89,13 @@ pub fn receive(
     Ok(Received { conversation: conversation.id, message: id })
 }
 
+/// The reference in the plus tag of any recipient that is this inbox.
+fn reference_written_to(mailbox: &Mailbox, mail: &Mail) -> Option<String> {
+    let listed = mail.to.iter().chain(&mail.cc).map(|address| &address.email);
+    let tags = std::iter::once(&mail.delivered_to).chain(listed).map(|email| mail::plus_tag(email));
+    tags.filter(|(base, _)| *base == mailbox.address).find_map(|(_, reference)| reference)
+}
+
 /// A mail without a Message-ID is known by its bytes, so that it is still stored only once.
 fn synthetic_id(incoming: &Incoming, id: &MessageId) -> String {
     match &incoming.raw {
@@ -104,8 +111,8 @@ fn seen_before(
     header_id: &str,
 ) -> Result<Option<Received>> {
     let found: Option<(ConversationId, MessageId)> = tx.opt(
-        "SELECT conversation, id FROM messages WHERE ws = ?1 AND mailbox = ?2 AND header_id = ?3",
-        &[&cx.actor.ws, &mailbox.id, &header_id],
+        "SELECT conversation, id FROM messages WHERE ws = ?1 AND mailbox = ?2 AND header_key = ?3",
+        &[&cx.actor.ws, &mailbox.id, &messages::header_key(header_id)],
     )?;
     Ok(found.map(|(conversation, message)| Received { conversation, message }))
 }
@@ -198,7 +205,7 @@ fn same_subject(
     mail: &Mail,
     reference: Option<&str>,
 ) -> Result<Option<Conversation>> {
-    let base = mail::base_subject(&mail.subject);
+    let base = conversations::base_subject(&mail.subject);
     if base.is_empty() {
         return Ok(None);
     }
@@ -391,8 +398,8 @@ fn announce(
 ) -> Result<()> {
     match news {
         News::Nothing => return Ok(()),
-        News::Begins => return conversations::announce_turn(tx, cx, conversation, None),
-        News::BeginsAsReply => conversations::announce_turn(tx, cx, conversation, None)?,
+        News::Begins => return conversations::announce_turn(tx, cx, conversation),
+        News::BeginsAsReply => conversations::announce_turn(tx, cx, conversation)?,
         News::Reply => {
             conversations::wake(tx, cx, conversation, "customer")?;
             conversations::set_status(tx, cx, conversation, Status::Open)?;

@@ -11,9 +11,11 @@ pub struct Address {
 }
 
 impl Address {
+    /// What is longer than an address can be is cut: it can be kept, and answered to nobody.
     pub fn new(name: Option<&str>, email: &str) -> Address {
         let name = name.map(str::trim).filter(|name| !name.is_empty());
-        Address { name: name.map(str::to_owned), email: normal_address(email) }
+        let email = normal_address(email).chars().take(ADDRESS_CHARS).collect();
+        Address { name: name.map(str::to_owned), email }
     }
 }
 

@@ -6,10 +6,13 @@ use super::{Access, Method, Need, Operation, answer, typed};
 use crate::actor::Scope;
 use crate::app::Cx;
 use crate::app_mail;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fields::{EMAIL, Field, Kind, Rule, filled, text};
 use crate::ids::ConversationId;
-use crate::limits::{APP_MAIL_RECIPIENTS, APP_MAIL_TEXT_CHARS, HEADER_CHARS, REFERENCE_CHARS};
+use crate::limits::{
+    APP_MAIL_KEPT_MS, APP_MAIL_RECIPIENTS, APP_MAIL_TEXT_CHARS, HEADER_CHARS, REFERENCE_CHARS,
+};
+use crate::messages::header_key;
 use crate::wire::Done;
 
 pub const OPERATION: Operation = Operation {
@@ -74,22 +77,33 @@ pub struct Input {
 /// fills in words that were missing.
 pub fn record_sent(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Done> {
     let header_id = mail::bare_message_id(&input.message_id);
+    if header_id.is_empty() {
+        return Err(Error::invalid("messageId", "must hold more than angle brackets"));
+    }
     let (ws, livemode) = (cx.actor.ws, cx.actor.livemode());
-    let known: Option<(Option<ConversationId>,)> = tx.opt(
-        "SELECT conversation FROM app_mail WHERE ws = ?1 AND livemode = ?2 AND header_id = ?3",
-        &[&ws, &livemode, &header_id],
+    let key = header_key(header_id);
+    let mut known: Option<(Option<ConversationId>, i64)> = tx.opt(
+        "SELECT conversation, recorded_at FROM app_mail
+         WHERE ws = ?1 AND livemode = ?2 AND header_key = ?3",
+        &[&ws, &livemode, &key],
     )?;
+    if matches!(known, Some((None, at)) if at <= cx.now - APP_MAIL_KEPT_MS) {
+        app_mail::forget(tx, ws, livemode, &key)?;
+        known = None;
+    }
     let to: Vec<String> = input.to.iter().map(|email| mail::normal_address(email)).collect();
     let (to, reference) = (json!(to).to_string(), input.reference.to_lowercase());
     match known {
         None => {
             tx.exec(
                 "INSERT INTO app_mail (
-                    ws, livemode, header_id, reference, to_list, subject, text, html, recorded_at
-                 ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                    ws, livemode, header_key, header_id, reference, to_list, subject, text, html,
+                    recorded_at
+                 ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
                 &[
                     &ws,
                     &livemode,
+                    &key,
                     &header_id,
                     &reference,
                     &to,
@@ -99,31 +113,22 @@ pub fn record_sent(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Done> {
                     &cx.now,
                 ],
             )?;
-            app_mail::count_unanswered(tx, ws, header_id, 1)?;
+            app_mail::count_unanswered(tx, ws, &key, 1)?;
             app_mail::forget_old(tx, ws, cx.now)?;
         }
-        Some((None,)) => {
+        Some((None, _)) => {
             tx.exec(
                 "UPDATE app_mail SET reference = ?4, to_list = ?5, subject = ?6,
                     text = coalesce(?7, text), html = coalesce(?8, html)
-                 WHERE ws = ?1 AND livemode = ?2 AND header_id = ?3",
-                &[
-                    &ws,
-                    &livemode,
-                    &header_id,
-                    &reference,
-                    &to,
-                    &input.subject,
-                    &input.text,
-                    &input.html,
-                ],
+                 WHERE ws = ?1 AND livemode = ?2 AND header_key = ?3",
+                &[&ws, &livemode, &key, &reference, &to, &input.subject, &input.text, &input.html],
             )?;
         }
-        Some((Some(_),)) => {
+        Some((Some(_), _)) => {
             tx.exec(
                 "UPDATE app_mail SET text = coalesce(text, ?4), html = coalesce(html, ?5)
-                 WHERE ws = ?1 AND livemode = ?2 AND header_id = ?3",
-                &[&ws, &livemode, &header_id, &input.text, &input.html],
+                 WHERE ws = ?1 AND livemode = ?2 AND header_key = ?3",
+                &[&ws, &livemode, &key, &input.text, &input.html],
             )?;
         }
     }

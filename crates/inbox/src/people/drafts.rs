@@ -24,7 +24,7 @@ pub fn approve_draft(
     must_be_person(cx)?;
     must_be_seen(&message, revision)?;
     let text = checked(text)?;
-    let edited = text != message.text;
+    let edited = message.edited || text != message.text;
     let sends_at = messages::schedule(tx, cx, &conversation, &message, text)?;
     let data = json!({ "messageId": id.as_str(), "edited": edited });
     timeline::note_event(tx, cx, &conversation.id, "approved", data)?;
@@ -44,10 +44,11 @@ pub fn edit_draft(
 ) -> Result<i64> {
     let (message, _) = messages::load_outgoing(tx, cx.actor, id)?;
     must_be_seen(&message, revision)?;
+    let text = checked(text)?;
     tx.exec(
-        "UPDATE messages SET text = ?3, revision = revision + 1
+        "UPDATE messages SET text = ?3, edited = ?4, revision = revision + 1
          WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
-        &[&cx.actor.ws, id, &checked(text)?],
+        &[&cx.actor.ws, id, &text, &(message.edited || text != message.text)],
     )?;
     Ok(message.revision + 1)
 }

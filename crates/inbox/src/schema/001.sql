@@ -46,7 +46,8 @@ CREATE UNIQUE INDEX mailboxes_by_address ON mailboxes (address);
 
 -- `view` is the list a conversation stands in: its status, or `snoozed` while it is.
 -- `assignee` is the id of a person or agent, or empty. `tags` is a JSON list of names,
--- kept in step with conversation_tags so that a list needs no second query.
+-- kept in step with conversation_tags so that a list needs no second query. `announced_turn` is
+-- what the last `turn.changed` said.
 CREATE TABLE conversations (
     ws              BIGINT NOT NULL,
     id              TEXT NOT NULL,
@@ -57,6 +58,7 @@ CREATE TABLE conversations (
     status          TEXT NOT NULL,
     snoozed_until   BIGINT,
     held            BOOLEAN NOT NULL,
+    announced_turn  TEXT,
     subject         TEXT NOT NULL,
     base_subject    TEXT NOT NULL,
     snippet         TEXT NOT NULL,
@@ -92,6 +94,7 @@ CREATE TABLE participants (
 
 -- `status` is null for mail that came in. `at` is its place in the timeline; `counted_at` is when
 -- it moved its conversation in the list (drafts and scheduled mail do not).
+-- `header_key` is the Message-ID, or its hash where it is too long for an index.
 -- `withheld` keeps the announcements of held mail until a person releases it.
 CREATE TABLE messages (
     ws           BIGINT NOT NULL,
@@ -104,6 +107,7 @@ CREATE TABLE messages (
     direction    TEXT NOT NULL,
     status       TEXT,
     header_id    TEXT NOT NULL,
+    header_key   TEXT NOT NULL,
     answers      TEXT NOT NULL,
     from_name    TEXT,
     from_email   TEXT NOT NULL,
@@ -117,13 +121,14 @@ CREATE TABLE messages (
     author       TEXT,
     summary      TEXT,
     revision     BIGINT NOT NULL,
+    edited       BOOLEAN NOT NULL,
     request      TEXT,
     sends_at     BIGINT,
     discarded_at BIGINT,
     PRIMARY KEY (ws, id)
 ) {rows};
 CREATE INDEX messages_in_conversation ON messages (ws, conversation, at, id);
-CREATE UNIQUE INDEX messages_by_header ON messages (ws, mailbox, header_id);
+CREATE UNIQUE INDEX messages_by_header ON messages (ws, mailbox, header_key);
 CREATE INDEX messages_to_send ON messages (sends_at) WHERE sends_at IS NOT NULL;
 CREATE INDEX messages_to_approve ON messages (ws, mailbox, at) WHERE status = 'draft' AND discarded_at IS NULL;
 
@@ -238,6 +243,7 @@ CREATE TABLE request_items (
 CREATE TABLE app_mail (
     ws           BIGINT NOT NULL,
     livemode     BOOLEAN NOT NULL,
+    header_key   TEXT NOT NULL,
     header_id    TEXT NOT NULL,
     reference    TEXT NOT NULL,
     to_list      TEXT NOT NULL,
@@ -246,7 +252,7 @@ CREATE TABLE app_mail (
     html         TEXT,
     conversation TEXT,
     recorded_at  BIGINT NOT NULL,
-    PRIMARY KEY (ws, livemode, header_id)
+    PRIMARY KEY (ws, livemode, header_key)
 ) {rows};
 CREATE INDEX app_mail_unanswered ON app_mail (ws, recorded_at) WHERE conversation IS NULL;
 CREATE INDEX app_mail_of_conversation ON app_mail (ws, conversation) WHERE conversation IS NOT NULL;

@@ -4,7 +4,7 @@
 mod fold;
 mod query;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use db::Tx;
 
@@ -19,7 +19,13 @@ const TAG_CHARS: u32 = 4;
 /// Bits of a row's number that hold the serial of a mail within its conversation (SQLite).
 const SERIAL_BITS: u32 = 20;
 /// Words of one mail or document that are indexed.
-const WORDS_INDEXED: usize = 50_000;
+const WORDS_INDEXED: usize = 200_000;
+/// PostgreSQL: words of one row, whose tsvector may hold 1 MB.
+const ROW_WORDS: usize = 2_000;
+/// PostgreSQL: how often one word may stand in a row; of more than 256 the places are forgotten.
+const ROW_REPEATS: usize = 150;
+/// PostgreSQL: words of the next row that a row holds too, so that a phrase is not cut.
+const ROW_OVERLAP: usize = 100;
 
 /// Makes a mail findable by its words.
 pub fn index_mail(
@@ -33,18 +39,41 @@ pub fn index_mail(
         return Ok(());
     }
     let words = tagged(ws, texts);
-    match tx.pick(true, false) {
-        true => tx.exec(
+    if tx.pick(true, false) {
+        tx.exec(
             "INSERT INTO mail_words (rowid, words) VALUES (?1, ?2)",
             &[&(conversation.num << SERIAL_BITS | serial), &words.join(" ")],
-        )?,
-        false => tx.exec(
-            "INSERT INTO mail_words (ws, conversation, serial, words)
-             VALUES (?1, ?2, ?3, CAST(CAST(?4 AS TEXT) AS TSVECTOR))",
-            &[&ws, &conversation.id, &serial, &tsvector(&words)],
-        )?,
-    };
+        )?;
+        return Ok(());
+    }
+    for (part, row) in rows(&words).into_iter().enumerate() {
+        tx.exec(
+            "INSERT INTO mail_words (ws, conversation, serial, part, words)
+             VALUES (?1, ?2, ?3, ?4, CAST(CAST(?5 AS TEXT) AS TSVECTOR))",
+            &[&ws, &conversation.id, &serial, &(part as i64), &tsvector(row)],
+        )?;
+    }
     Ok(())
+}
+
+/// The words of one mail as PostgreSQL can keep them.
+fn rows(words: &[String]) -> Vec<&[String]> {
+    let mut starts = vec![0];
+    let mut seen: HashMap<&str, usize> = HashMap::new();
+    for (place, word) in words.iter().enumerate() {
+        let start = starts.last().copied().unwrap_or(0);
+        let repeats = seen.entry(word).or_insert(0);
+        if place - start == ROW_WORDS || *repeats == ROW_REPEATS {
+            starts.push(place);
+            seen.clear();
+            seen.insert(word, 1);
+        } else {
+            *repeats += 1;
+        }
+    }
+    let ends = starts.iter().skip(1).copied().chain([words.len()]);
+    let rows = starts.iter().zip(ends);
+    rows.map(|(start, end)| &words[*start..words.len().min(end + ROW_OVERLAP)]).collect()
 }
 
 /// Makes a document findable by its words.
@@ -140,4 +169,20 @@ pub fn conversation_has(
         )?,
     };
     Ok(found.is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_short_overlap_and_repeat_no_word_too_often() {
+        let words: Vec<String> = (0..5_000).map(|n| format!("w{n}")).collect();
+        let rows_of =
+            |words: &[String]| rows(words).iter().map(|row| row.len()).collect::<Vec<_>>();
+        assert_eq!(rows_of(&words), [2_100, 2_100, 1_000]);
+        let same = vec!["the".to_owned(); 400];
+        assert_eq!(rows_of(&same), [250, 250, 100]);
+        assert_eq!(rows_of(&[]), [0]);
+    }
 }

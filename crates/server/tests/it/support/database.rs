@@ -1,3 +1,4 @@
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -13,60 +14,83 @@ pub enum Backend {
 
 /// Where the private PostgreSQL of a test run listens.
 const VARIABLE: &str = "MAILROOM_TEST_POSTGRES";
-/// The database with the schema that each test's own is copied from.
-const TEMPLATE: &str = "mailroom_template";
 
-pub fn open(backend: Backend, folder: &Path) -> Store {
-    let url = match backend {
-        Backend::Sqlite => format!("sqlite:{}", folder.join("test.db").display()),
-        Backend::Postgres => new_postgres_database(),
-    };
-    let options = Options { readers: 2, connections: 4, ..Options::default() };
-    Store::open(&url, &options, inbox::MIGRATIONS).unwrap()
+/// A test's own database, gone when the test is over.
+pub struct Database {
+    pub url: String,
+    postgres: Option<(String, String)>,
 }
 
-fn new_postgres_database() -> String {
+impl Database {
+    pub fn new(backend: Backend, folder: &Path) -> Database {
+        match backend {
+            Backend::Sqlite => {
+                let url = format!("sqlite:{}", folder.join("test.db").display());
+                Database { url, postgres: None }
+            }
+            Backend::Postgres => new_postgres_database(),
+        }
+    }
+
+    pub fn open(&self) -> Store {
+        let options = Options { readers: 2, connections: 4, ..Options::default() };
+        Store::open(&self.url, &options, inbox::MIGRATIONS).unwrap()
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        if let Some((admin, name)) = &self.postgres {
+            let dropped =
+                connect(admin).batch_execute(&format!("DROP DATABASE {name} WITH (FORCE)"));
+            if let Err(error) = dropped {
+                eprintln!("{name} could not be dropped: {error}");
+            }
+        }
+    }
+}
+
+fn new_postgres_database() -> Database {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let admin = std::env::var(VARIABLE)
         .unwrap_or_else(|_| panic!("{VARIABLE} is not set; run the tests with scripts/test"));
-    let config: Config = admin.parse().unwrap();
-    let mut client = config.connect(NoTls).unwrap();
-    ensure_template(&admin, &mut client);
-    let count = COUNT.fetch_add(1, Ordering::SeqCst);
-    let name = format!("t_{}_{count}", std::process::id());
-    client.batch_execute(&format!("DROP DATABASE IF EXISTS {name}")).unwrap();
-    client.batch_execute(&format!("CREATE DATABASE {name} TEMPLATE {TEMPLATE}")).unwrap();
-    in_database(&admin, &name)
+    let mut client = connect(&admin);
+    let template = ensure_template(&admin, &mut client);
+    let name = format!("t_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::SeqCst));
+    client.batch_execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).unwrap();
+    client.batch_execute(&format!("CREATE DATABASE {name} TEMPLATE {template}")).unwrap();
+    Database { url: in_database(&admin, &name), postgres: Some((admin, name)) }
 }
 
-/// The first test makes the template; the others wait for it.
-fn ensure_template(admin: &str, client: &mut Client) {
+/// A database with today's schema that each test's own is copied from. The first test makes it,
+/// the others wait for that.
+fn ensure_template(admin: &str, client: &mut Client) -> String {
+    let mut schema = DefaultHasher::new();
+    for step in inbox::MIGRATIONS {
+        (step.both, step.postgres).hash(&mut schema);
+    }
+    let template = format!("template_{:x}", schema.finish());
     client.batch_execute("SELECT pg_advisory_lock(1)").unwrap();
-    let sql = "SELECT 1 FROM pg_database WHERE datname = $1";
-    if client.query(sql, &[&TEMPLATE]).unwrap().is_empty() {
-        let making = format!("{TEMPLATE}_making");
-        client.batch_execute(&format!("DROP DATABASE IF EXISTS {making} WITH (FORCE)")).unwrap();
-        client.batch_execute(&format!("CREATE DATABASE {making} TEMPLATE template0")).unwrap();
-        Store::open(&in_database(admin, &making), &Options::default(), inbox::MIGRATIONS).unwrap();
+    let known = "SELECT 1 FROM pg_database WHERE datname = $1 AND NOT datallowconn";
+    if client.query(known, &[&template]).unwrap().is_empty() {
+        client.batch_execute(&format!("DROP DATABASE IF EXISTS {template} WITH (FORCE)")).unwrap();
+        client.batch_execute(&format!("CREATE DATABASE {template} TEMPLATE template0")).unwrap();
+        let url = in_database(admin, &template);
+        Store::open(&url, &Options::default(), inbox::MIGRATIONS).unwrap();
         client
-            .batch_execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-                 WHERE datname = 'mailroom_template_making'",
-            )
+            .batch_execute(&format!(
+                "ALTER DATABASE {template} WITH ALLOW_CONNECTIONS false;
+                 SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+                 WHERE datname = '{template}'"
+            ))
             .unwrap();
-        let mut renamed =
-            client.batch_execute(&format!("ALTER DATABASE {making} RENAME TO {TEMPLATE}"));
-        for _ in 0..50 {
-            if renamed.is_ok() {
-                break;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(100));
-            renamed =
-                client.batch_execute(&format!("ALTER DATABASE {making} RENAME TO {TEMPLATE}"));
-        }
-        renamed.unwrap();
     }
     client.batch_execute("SELECT pg_advisory_unlock(1)").unwrap();
+    template
+}
+
+fn connect(url: &str) -> Client {
+    url.parse::<Config>().unwrap().connect(NoTls).unwrap()
 }
 
 /// The same server, another database: the path of the URL.

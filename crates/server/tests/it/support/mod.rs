@@ -2,6 +2,7 @@
 //! router called in process.
 
 mod database;
+mod domain;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -22,7 +23,8 @@ use serde_json::Value;
 use server::rest::{self, Door};
 use tower::ServiceExt;
 
-pub use database::Backend;
+pub use database::{Backend, Database};
+pub use domain::*;
 
 /// Runs a rule on one database.
 pub fn run<F, R>(backend: Backend, rule: F)
@@ -31,7 +33,8 @@ where
     R: Future<Output = ()>,
 {
     let folder = tempfile::tempdir().unwrap();
-    let store = database::open(backend, folder.path());
+    let database = Database::new(backend, folder.path());
+    let store = database.open();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async { rule(TestApp::start(store, folder).await).await });
 }

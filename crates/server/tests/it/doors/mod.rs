@@ -1,0 +1,246 @@
+//! The REST door: what a key may ask through it, and every way in which it is refused.
+
+mod bad_input;
+mod errors;
+mod garbage;
+mod idempotency;
+mod keys;
+mod limits;
+mod openapi;
+mod order_of_checks;
+mod origins;
+mod plans;
+mod rate;
+mod schema;
+mod scopes;
+mod visibility;
+
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::task::Poll;
+
+use axum::body::Body;
+use axum::http::{HeaderName, HeaderValue, Request};
+use serde_json::Value;
+
+use crate::support::{Answer, Key, TestApp, request};
+
+/// Every scope there is (API section 5.5).
+pub const ALL: &str = "read write draft send record";
+pub const SCOPES: [&str; 5] = ["read", "write", "draft", "send", "record"];
+
+/// An operation as section 4 of the API document tells it, with a request that is right.
+#[derive(Clone, Copy)]
+pub struct Op {
+    pub name: &'static str,
+    pub method: &'static str,
+    pub path: &'static str,
+    /// The scope that this very request needs.
+    pub scope: &'static str,
+    pub success: u16,
+    /// Every field there is; empty for a GET.
+    pub body: &'static str,
+}
+
+const fn get(name: &'static str, path: &'static str) -> Op {
+    Op { name, method: "GET", path, scope: "read", success: 200, body: "" }
+}
+
+const fn post(
+    name: &'static str,
+    path: &'static str,
+    scope: &'static str,
+    success: u16,
+    body: &'static str,
+) -> Op {
+    Op { name, method: "POST", path, scope, success, body }
+}
+
+pub const OPS: &[Op] = &[
+    get("me", "/me"),
+    get("list_conversations", "/conversations"),
+    get("get_conversation", "/conversations/{id}"),
+    post("add_note", "/conversations/{id}/notes", "write", 201, r#"{ "body": "Look @Olive" }"#),
+    post("set_status", "/conversations/{id}/status", "write", 200, r#"{ "status": "waiting" }"#),
+    post(
+        "tag_conversation",
+        "/conversations/{id}/tags",
+        "write",
+        200,
+        r#"{ "add": ["shipping"], "remove": ["new"] }"#,
+    ),
+    post("assign_conversation", "/conversations/{id}/assign", "write", 200, r#"{ "to": "me" }"#),
+    post(
+        "reply",
+        "/conversations/{id}/replies",
+        "draft",
+        201,
+        r#"{
+            "body": "It left on Tuesday.",
+            "send": false,
+            "summary": "Says when it left",
+            "documents": [{ "label": "Receipt", "description": "Any page", "required": false }]
+        }"#,
+    ),
+    post(
+        "request_documents",
+        "/conversations/{id}/document-requests",
+        "draft",
+        201,
+        r#"{
+            "documents": [{ "label": "Passport", "description": "Your photo", "required": true }],
+            "message": "One more paper, please.",
+            "dueDate": "2026-11-30",
+            "send": false
+        }"#,
+    ),
+    get("list_mailboxes", "/mailboxes"),
+    get("list_tags", "/tags"),
+    get("search_documents", "/documents"),
+    post(
+        "record_sent",
+        "/app-mail",
+        "record",
+        201,
+        r#"{
+            "messageId": "<order-20418.c1f7a9d2@acme.example>",
+            "reference": "order-20418",
+            "to": ["bruno@keller.example"],
+            "subject": "Your order is on its way",
+            "text": "It left today.",
+            "html": "<p>It left today.</p>"
+        }"#,
+    ),
+];
+
+/// The two operations that can send, asked to.
+pub const SENDING: &[Op] = &[
+    post(
+        "reply",
+        "/conversations/{id}/replies",
+        "send",
+        201,
+        r#"{ "body": "It left on Tuesday.", "send": true }"#,
+    ),
+    post(
+        "request_documents",
+        "/conversations/{id}/document-requests",
+        "send",
+        201,
+        r#"{ "documents": [{ "label": "Passport" }], "send": true }"#,
+    ),
+];
+
+/// The operations of which a repeat makes a second item (API section 7).
+pub const CREATING: [&str; 3] = ["add_note", "reply", "request_documents"];
+
+pub fn op(name: &str) -> &'static Op {
+    OPS.iter().find(|op| op.name == name).expect("an operation")
+}
+
+impl Op {
+    pub fn has_id(&self) -> bool {
+        self.path.contains("{id}")
+    }
+
+    pub fn at(&self, id: &impl ToString) -> String {
+        self.path.replace("{id}", &id.to_string())
+    }
+
+    /// The body that is right.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(self.body).expect("a body")
+    }
+
+    pub fn request(&self, key: Option<&str>, id: &impl ToString) -> Request<Body> {
+        request(self.method, &self.at(id), key, Body::from(self.body))
+    }
+
+    /// The request that is right, of one conversation.
+    pub async fn ask(&self, app: &TestApp, key: &Key, id: &impl ToString) -> Answer {
+        app.send(self.request(Some(&key.key), id)).await
+    }
+
+    pub async fn ask_with(
+        &self,
+        app: &TestApp,
+        key: &Key,
+        id: &impl ToString,
+        body: impl Into<Body>,
+    ) -> Answer {
+        app.send(request(self.method, &self.at(id), Some(&key.key), body.into())).await
+    }
+}
+
+pub fn with_header(mut request: Request<Body>, name: &'static str, value: &str) -> Request<Body> {
+    let value = HeaderValue::from_bytes(value.as_bytes()).unwrap();
+    request.headers_mut().insert(HeaderName::from_static(name), value);
+    request
+}
+
+/// A conversation of the support inbox, to ask about.
+pub async fn a_conversation(app: &TestApp) -> String {
+    let mail = app.mail("bruno@keller.example Bruno", "Lamp", "It is broken.").await;
+    mail.conversation.to_string()
+}
+
+/// The fields that a 400 names, in its order.
+pub fn fields_named(answer: &Answer) -> Vec<String> {
+    let error = answer.error();
+    error
+        .split("; ")
+        .map(|problem| match problem.split_once(": ") {
+            Some((field, sentence)) if !sentence.is_empty() => field.to_owned(),
+            _ => panic!("a problem starts with its field: {error}"),
+        })
+        .collect()
+}
+
+/// Every table that anything can be written to by a request.
+const TABLES: [&str; 14] = [
+    "agents",
+    "answers",
+    "app_mail",
+    "conversation_tags",
+    "conversations",
+    "deliveries",
+    "documents",
+    "events",
+    "happenings",
+    "messages",
+    "notes",
+    "request_items",
+    "requests",
+    "tags",
+];
+
+/// How many rows each table holds: what was written shows in it.
+pub async fn rows(app: &TestApp) -> Vec<(String, i64)> {
+    let counts = TABLES.map(|table| format!("SELECT '{table}' AS name, count(*) FROM {table}"));
+    let sql = format!("{} ORDER BY name", counts.join(" UNION ALL "));
+    let counted: Result<_, db::Error> = app.app.store.read(move |tx| tx.all(&sql, &[])).await;
+    counted.unwrap()
+}
+
+/// How many rows one table holds.
+pub async fn rows_of(app: &TestApp, table: &str) -> i64 {
+    rows(app).await.into_iter().find(|(name, _)| name == table).expect("a table").1
+}
+
+/// Does everything at once and waits for all of it.
+pub async fn at_once<F: Future>(futures: impl IntoIterator<Item = F>) -> Vec<F::Output> {
+    let mut all: Vec<Pin<Box<F>>> = futures.into_iter().map(Box::pin).collect();
+    let mut outputs: Vec<Option<F::Output>> = all.iter().map(|_| None).collect();
+    poll_fn(|cx| {
+        for (future, output) in all.iter_mut().zip(&mut outputs) {
+            if output.is_none()
+                && let Poll::Ready(ready) = future.as_mut().poll(cx)
+            {
+                *output = Some(ready);
+            }
+        }
+        if outputs.iter().all(Option::is_some) { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+    outputs.into_iter().flatten().collect()
+}
