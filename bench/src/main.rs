@@ -1,1 +1,88 @@
-fn main() {}
+//! Measures Mailroom: fills databases, starts the server, drives it over loopback, reports.
+
+mod client;
+mod constant;
+mod database;
+mod lane;
+mod measure;
+mod report;
+mod requests;
+mod run;
+mod seed;
+mod server;
+mod words;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// The server has it too; the constant answer must not lose by another.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Fills databases, starts the server on them, drives it over loopback, and prints tables, one
+/// JSON line per figure, and how the figures stand to the goals.
+#[derive(Parser)]
+#[command(name = "mailroom-bench", version, max_term_width = 100)]
+#[command(args_conflicts_with_subcommands = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    run: run::Options,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Only fill an empty database, and print a key for it as one JSON object
+    Seed {
+        /// sqlite:PATH or postgres://…
+        #[arg(long, value_name = "URL")]
+        database: String,
+        /// How many messages, in a tenth as many conversations
+        #[arg(long, default_value_t = 10_000, value_name = "NUMBER")]
+        messages: usize,
+        /// What the workspace is made up from
+        #[arg(long, default_value_t = 1, value_name = "NUMBER")]
+        seed: u64,
+    },
+    /// Serve one answer to everything
+    #[command(hide = true)]
+    Constant {
+        #[arg(long)]
+        answer: PathBuf,
+        #[arg(long)]
+        listen: SocketAddr,
+    },
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let outcome = match cli.command {
+        Some(Command::Seed { database, messages, seed }) => fill(&database, messages, seed),
+        Some(Command::Constant { answer, listen }) => constant::serve(&answer, listen),
+        None => run::run(cli.run).map(drop),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(sentence) => {
+            eprintln!("mailroom-bench: {sentence}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn fill(database: &str, messages: usize, seed: u64) -> Result<(), String> {
+    let seeded = seed::seed(database, messages, seed)?;
+    let told = serde_json::json!({
+        "messages": seeded.messages,
+        "conversations": seeded.conversations,
+        "seconds": seeded.seconds,
+        "bytes": seeded.bytes,
+        "key": seeded.key,
+    });
+    println!("{told}");
+    Ok(())
+}

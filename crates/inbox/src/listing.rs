@@ -8,19 +8,23 @@ use crate::actor::{Actor, Circle};
 use crate::conversations::names;
 use crate::error::Result;
 use crate::ids::{ConversationId, MailboxId, MemberId};
-use crate::search::{self, Query};
+use crate::search::{self, Needle, Query};
 use crate::time::Moment;
 use crate::wire::{Assignee, Contact, ConversationSummary, View};
 
 /// Conversations that moved since a walk began and whose former place is looked up.
 const MOVED_LOOKED_AT: i64 = 1_000;
-/// A term with more mails than this is common: conversations are tried one by one instead.
-const RARE_MAILS: i64 = 400;
+/// A term with more mails than this is common: the newest conversations are tried instead.
+const RARE_MAILS: i64 = 100;
 const ALL_MAILS: i64 = i64::MAX - 1;
 /// Conversations tried for common terms before all matches are gathered after all.
-const TRIED: usize = 2_000;
-/// Conversations fetched at a time while trying.
-const TRIED_AT_ONCE: usize = 50;
+const TRIED: usize = 400;
+/// Conversations tried first for what may be the start of a word in wide use.
+const TRIED_FIRST: usize = 50;
+/// Up to this many candidates are looked up one by one; more are met by walking the list.
+const LOOKED_UP: usize = 2_000;
+/// Conversations fetched at a time while walking.
+const WALKED_AT_ONCE: usize = 50;
 
 /// Which conversations are listed.
 pub struct Filter {
@@ -198,16 +202,17 @@ impl Walk {
         if query.terms.is_empty() {
             return Ok(Vec::new());
         }
-        let terms: Vec<String> =
-            query.terms.iter().map(|term| search::expression(tx, self.ws, term)).collect();
+        let needles: Vec<Needle> =
+            query.terms.iter().map(|term| search::needle(tx, self.ws, term)).collect();
+        let all: Vec<&Needle> = needles.iter().collect();
         for listed in std::mem::take(&mut self.moved) {
-            if self.has_all(tx, &terms, &listed)? {
+            if self.has_all(tx, &all, &listed)? {
                 self.moved.push(listed);
             }
         }
         let found = match tx.pick(true, false) {
-            true => self.matching_in_sqlite(tx, &terms, limit)?,
-            false => self.matching_in_postgres(tx, &terms, limit)?,
+            true => self.matching_in_sqlite(tx, &all, limit)?,
+            false => self.matching_in_postgres(tx, &all, limit)?,
         };
         Ok(self.with_moved(found, limit))
     }
@@ -217,71 +222,81 @@ impl Walk {
         newest(found, limit)
     }
 
-    /// A term with few mails gives the candidates. When every term is common, the newest
-    /// conversations are tried one by one, which soon finds enough; when it does not, the terms
-    /// hardly ever meet and their matches are gathered whole.
+    /// A whole word with few mails gives the candidates at once. Otherwise the newest
+    /// conversations are tried, which soon finds enough for words in wide use and spares gathering
+    /// their mails; then whatever the index has few mails for; and when that does not help either,
+    /// the terms hardly ever meet, and the matches of all are gathered.
     fn matching_in_sqlite(
         &self,
         tx: &mut Tx<'_>,
-        terms: &[String],
+        needles: &[&Needle],
         limit: usize,
     ) -> Result<Vec<Listed>> {
-        if let Some(found) = self.among_candidates(tx, terms, RARE_MAILS)? {
+        let fits = |tx: &mut Tx<'_>, key: &Key| {
+            search::conversation_has_all(tx, self.ws, needles, key.num, &key.id)
+        };
+        let first = match rarest(tx, needles)? {
+            Rarest::Few => 0,
+            Rarest::None => TRIED_FIRST,
+            Rarest::Many => TRIED,
+        };
+        if let Some(found) = self.by_walking(tx, limit, first, fits)? {
             return Ok(found);
         }
-        if let Some(found) = self.by_trying(tx, terms, limit)? {
+        if let (Some(candidates), common) = narrowed(tx, needles, RARE_MAILS)? {
+            return self.among(tx, &candidates, &common);
+        }
+        if let Some(found) = self.by_walking(tx, limit, TRIED, fits)? {
             return Ok(found);
         }
-        Ok(self.among_candidates(tx, terms, ALL_MAILS)?.unwrap_or_default())
+        let candidates = narrowed(tx, needles, ALL_MAILS)?.0.unwrap_or_default();
+        if candidates.len() <= LOOKED_UP {
+            return self.among(tx, &candidates, &[]);
+        }
+        let known = |_: &mut Tx<'_>, key: &Key| Ok(candidates.contains(&key.num));
+        Ok(self.by_walking(tx, limit, usize::MAX, known)?.unwrap_or_default())
     }
 
-    /// `None` when every term has more than `most` mails.
-    fn among_candidates(
+    /// The candidates that are in the list and have the rest of the terms too.
+    fn among(
         &self,
         tx: &mut Tx<'_>,
-        terms: &[String],
-        most: i64,
-    ) -> Result<Option<Vec<Listed>>> {
-        let mut candidates: Option<HashSet<i64>> = None;
-        let mut common = Vec::new();
-        for term in terms {
-            match (search::conversations_with(tx, term, most)?, &mut candidates) {
-                (Some(nums), Some(candidates)) => candidates.retain(|num| nums.contains(num)),
-                (Some(nums), none) => *none = Some(nums),
-                (None, _) => common.push(term.clone()),
-            }
-        }
-        let Some(candidates) = candidates else { return Ok(None) };
+        candidates: &HashSet<i64>,
+        rest: &[&Needle],
+    ) -> Result<Vec<Listed>> {
         let mut found = Vec::new();
         for num in candidates {
-            let Some(listed) = self.numbered(tx, num)? else { continue };
-            if self.has_all(tx, &common, &listed)? {
+            let Some(listed) = self.numbered(tx, *num)? else { continue };
+            if self.has_all(tx, rest, &listed)? {
                 found.push(listed);
             }
         }
-        Ok(Some(found))
+        Ok(found)
     }
 
-    /// `None` when too many were tried.
-    fn by_trying(
+    /// The newest conversations that fit; `None` when `most` were met before there were enough.
+    fn by_walking(
         &self,
         tx: &mut Tx<'_>,
-        terms: &[String],
         limit: usize,
+        most: usize,
+        fits: impl Fn(&mut Tx<'_>, &Key) -> Result<bool>,
     ) -> Result<Option<Vec<Listed>>> {
         let mut found = Vec::new();
         let mut from = self.from.clone();
-        for _ in 0..TRIED / TRIED_AT_ONCE {
-            let batch = newest(self.below(tx, &from, TRIED_AT_ONCE)?, TRIED_AT_ONCE);
-            let ended = batch.len() < TRIED_AT_ONCE;
-            for listed in batch {
-                from = listed.place.clone();
-                if self.has_all(tx, terms, &listed)? {
-                    found.push(listed);
+        let mut met = 0;
+        while met < most {
+            let batch = self.keys_below(tx, &from, WALKED_AT_ONCE)?;
+            let ended = batch.len() < WALKED_AT_ONCE;
+            met += batch.len();
+            for key in batch {
+                if fits(tx, &key)? {
+                    found.extend(self.numbered(tx, key.num)?);
                 }
                 if found.len() == limit {
                     return Ok(Some(found));
                 }
+                from = Place { at: key.at, id: key.id.to_string() };
             }
             if ended {
                 return Ok(Some(found));
@@ -290,23 +305,42 @@ impl Walk {
         Ok(None)
     }
 
+    /// The next conversations' keys, which the index alone can tell.
+    fn keys_below(&self, tx: &mut Tx<'_>, from: &Place, limit: usize) -> Result<Vec<Key>> {
+        let mut keys: Vec<Key> = Vec::new();
+        for list in &self.lists {
+            let mut sql = Sql::default();
+            let at = self.in_list(&mut sql, list);
+            let below = sql.below(from);
+            let limit = sql.int(limit as i64);
+            let text = format!(
+                "SELECT c.last_message_at, c.id, c.num FROM conversations c
+                 WHERE {at} AND {below} ORDER BY c.last_message_at DESC, c.id DESC LIMIT {limit}"
+            );
+            keys.extend(sql.all::<Key>(tx, &text)?);
+        }
+        keys.sort_unstable_by(|a, b| (b.at, &b.id).cmp(&(a.at, &a.id)));
+        keys.truncate(limit);
+        Ok(keys)
+    }
+
     /// The matches are gathered before anything is joined to them: left to itself the planner
     /// may walk all conversations instead.
     fn matching_in_postgres(
         &self,
         tx: &mut Tx<'_>,
-        terms: &[String],
+        needles: &[&Needle],
         limit: usize,
     ) -> Result<Vec<Listed>> {
         let mut sql = Sql::default();
-        let hits: Vec<String> = terms
+        let hits: Vec<String> = needles
             .iter()
-            .map(|term| {
+            .map(|needle| {
                 format!(
                     "SELECT DISTINCT conversation FROM mail_words
                      WHERE ws = {} AND words @@ CAST(CAST({} AS TEXT) AS TSQUERY)",
                     sql.int(self.ws),
-                    sql.text(term)
+                    sql.text(&needle.expression)
                 )
             })
             .collect();
@@ -323,13 +357,8 @@ impl Walk {
         sql.all(tx, &text)
     }
 
-    fn has_all(&self, tx: &mut Tx<'_>, terms: &[String], listed: &Listed) -> Result<bool> {
-        for term in terms {
-            if !search::conversation_has(tx, self.ws, term, listed.num, &listed.summary.id)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+    fn has_all(&self, tx: &mut Tx<'_>, needles: &[&Needle], listed: &Listed) -> Result<bool> {
+        search::conversation_has_all(tx, self.ws, needles, listed.num, &listed.summary.id)
     }
 
     /// Up to `limit` conversations after a place, from each list.
@@ -365,6 +394,58 @@ impl Walk {
         let lists: Vec<String> = self.lists.iter().map(|list| self.in_list(sql, list)).collect();
         format!("({})", lists.join(" OR "))
     }
+}
+
+/// A conversation while it is only tried.
+struct Key {
+    at: i64,
+    id: ConversationId,
+    num: i64,
+}
+
+impl FromRow for Key {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+        Ok(Key { at: row.take()?, id: row.take()?, num: row.take()? })
+    }
+}
+
+/// How many mails have the rarest of the terms, each taken as a whole word.
+enum Rarest {
+    None,
+    Few,
+    Many,
+}
+
+fn rarest(tx: &mut Tx<'_>, needles: &[&Needle]) -> Result<Rarest> {
+    let mut rarest = Rarest::Many;
+    for needle in needles {
+        match search::conversations_with(tx, &needle.whole, RARE_MAILS)? {
+            Some(nums) if !nums.is_empty() => return Ok(Rarest::Few),
+            Some(_) => rarest = Rarest::None,
+            None => {}
+        }
+    }
+    Ok(rarest)
+}
+
+/// The conversations that have every needle of at most `most` mails, and the other needles;
+/// `None` when all have more.
+fn narrowed<'n>(
+    tx: &mut Tx<'_>,
+    needles: &[&'n Needle],
+    most: i64,
+) -> Result<(Option<HashSet<i64>>, Vec<&'n Needle>)> {
+    let mut candidates: Option<HashSet<i64>> = None;
+    let mut common = Vec::new();
+    for needle in needles {
+        let nums = search::conversations_with(tx, &needle.expression, most)?;
+        match (nums, &mut candidates) {
+            (Some(nums), Some(candidates)) => candidates.retain(|num| nums.contains(num)),
+            (Some(nums), none) => *none = Some(nums),
+            (None, _) => common.push(*needle),
+        }
+    }
+    Ok((candidates, common))
 }
 
 /// When the conversation's latest mail was at a moment; 0 if it had none yet.
@@ -428,7 +509,7 @@ impl Sql {
         format!("(c.last_message_at, c.id) < ({at}, {id})")
     }
 
-    fn all(&self, tx: &mut Tx<'_>, text: &str) -> Result<Vec<Listed>> {
+    fn all<T: FromRow>(&self, tx: &mut Tx<'_>, text: &str) -> Result<Vec<T>> {
         let args: Vec<&dyn Arg> = self.0.iter().map(|bound| bound as &dyn Arg).collect();
         Ok(tx.all(text, &args)?)
     }

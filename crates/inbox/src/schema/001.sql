@@ -78,9 +78,9 @@ CREATE TABLE conversations (
     PRIMARY KEY (ws, id)
 ) {rows};
 CREATE UNIQUE INDEX conversations_by_num ON conversations (num);
-CREATE INDEX conversations_listed ON conversations (ws, circle, view, last_message_at, id);
-CREATE INDEX conversations_in_mailbox ON conversations (ws, mailbox, view, last_message_at, id);
-CREATE INDEX conversations_assigned ON conversations (ws, circle, assignee, view, last_message_at, id);
+CREATE INDEX conversations_listed ON conversations (ws, circle, view, last_message_at, id, num);
+CREATE INDEX conversations_in_mailbox ON conversations (ws, mailbox, view, last_message_at, id, num);
+CREATE INDEX conversations_assigned ON conversations (ws, circle, assignee, view, last_message_at, id, num);
 CREATE INDEX conversations_by_reference ON conversations (ws, reference, last_message_at, id) WHERE reference IS NOT NULL;
 CREATE INDEX conversations_by_contact ON conversations (ws, mailbox, contact_email, base_subject);
 CREATE INDEX conversations_snoozed ON conversations (snoozed_until) WHERE snoozed_until IS NOT NULL;

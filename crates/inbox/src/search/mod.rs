@@ -7,6 +7,7 @@ mod query;
 use std::collections::{HashMap, HashSet};
 
 use db::Tx;
+use memchr::memmem::Finder;
 
 use crate::conversations::Conversation;
 use crate::error::Result;
@@ -20,12 +21,14 @@ const TAG_CHARS: u32 = 4;
 const SERIAL_BITS: u32 = 20;
 /// Words of one mail or document that are indexed.
 const WORDS_INDEXED: usize = 200_000;
+/// SQLite: how long the list of a conversation's different words may grow, in bytes.
+const CONVERSATION_WORDS_BYTES: usize = 64 * 1024;
 /// PostgreSQL: words of one row, whose tsvector may hold 1 MB.
 const ROW_WORDS: usize = 2_000;
 /// PostgreSQL: how often one word may stand in a row; of more than 256 the places are forgotten.
-const ROW_REPEATS: usize = 150;
+const ROW_REPEATS: usize = 50;
 /// PostgreSQL: words of the next row that a row holds too, so that a phrase is not cut.
-const ROW_OVERLAP: usize = 100;
+const ROW_OVERLAP: usize = 200;
 
 /// Makes a mail findable by its words.
 pub fn index_mail(
@@ -44,7 +47,7 @@ pub fn index_mail(
             "INSERT INTO mail_words (rowid, words) VALUES (?1, ?2)",
             &[&(conversation.num << SERIAL_BITS | serial), &words.join(" ")],
         )?;
-        return Ok(());
+        return add_conversation_words(tx, conversation.num, &words);
     }
     for (part, row) in rows(&words).into_iter().enumerate() {
         tx.exec(
@@ -52,6 +55,36 @@ pub fn index_mail(
              VALUES (?1, ?2, ?3, ?4, CAST(CAST(?5 AS TEXT) AS TSVECTOR))",
             &[&ws, &conversation.id, &serial, &(part as i64), &tsvector(row)],
         )?;
+    }
+    Ok(())
+}
+
+/// SQLite: adds the words that the conversation did not have yet.
+fn add_conversation_words(tx: &mut Tx<'_>, num: i64, words: &[String]) -> Result<()> {
+    let kept: Option<(String,)> =
+        tx.opt("SELECT words FROM conversation_words WHERE num = ?1", &[&num])?;
+    let (known, mut text) = match kept {
+        None => (false, "\n".to_owned()),
+        Some((text,)) if text.is_empty() => return Ok(()),
+        Some((text,)) => (true, text),
+    };
+    let before = text.clone();
+    let mut seen: HashSet<&str> = before.lines().collect();
+    for word in words {
+        if seen.insert(word) {
+            text.push_str(word);
+            text.push('\n');
+        }
+    }
+    if text.len() > CONVERSATION_WORDS_BYTES {
+        text.clear();
+    }
+    let sql = match known {
+        true => "UPDATE conversation_words SET words = ?2 WHERE num = ?1",
+        false => "INSERT INTO conversation_words (num, words) VALUES (?1, ?2)",
+    };
+    if text != before {
+        tx.exec(sql, &[&num, &text])?;
     }
     Ok(())
 }
@@ -108,9 +141,40 @@ fn tsvector(words: &[String]) -> String {
     text
 }
 
-/// A term in the query language of the database at hand.
-pub fn expression(tx: &Tx<'_>, ws: i64, term: &Term) -> String {
+/// A term as the database at hand asks for it.
+pub struct Needle {
+    /// In the query language of the index.
+    pub expression: String,
+    /// The same, with the last word whole.
+    pub whole: String,
+    /// SQLite: what the list of a conversation's words must hold; of a phrase, each word.
+    lines: Vec<Finder<'static>>,
+    is_phrase: bool,
+}
+
+pub fn needle(tx: &Tx<'_>, ws: i64, term: &Term) -> Needle {
     let tag = short_base32(ws, TAG_CHARS);
+    let last = term.words.len().saturating_sub(1);
+    let lines = term.words.iter().enumerate().map(|(place, word)| {
+        let end = if term.prefix && place == last { "" } else { "\n" };
+        Finder::new(&format!("\n{tag}{word}{end}")).into_owned()
+    });
+    Needle {
+        expression: expression(tx, &tag, term),
+        whole: expression(tx, &tag, &Term { words: term.words.clone(), prefix: false }),
+        lines: lines.collect(),
+        is_phrase: term.words.len() > 1,
+    }
+}
+
+/// Every term at once, in the query language of the index.
+pub fn all_terms(tx: &Tx<'_>, ws: i64, query: &Query) -> String {
+    let tag = short_base32(ws, TAG_CHARS);
+    let terms: Vec<String> = query.terms.iter().map(|term| expression(tx, &tag, term)).collect();
+    terms.join(tx.pick(" AND ", " & "))
+}
+
+fn expression(tx: &Tx<'_>, tag: &str, term: &Term) -> String {
     let words = term.words.iter().map(|word| format!("{tag}{word}"));
     match tx.pick(true, false) {
         true => {
@@ -122,12 +186,6 @@ pub fn expression(tx: &Tx<'_>, ws: i64, term: &Term) -> String {
             format!("({phrase}{})", if term.prefix { ":*" } else { "" })
         }
     }
-}
-
-/// Every term at once, in the query language of the database at hand.
-pub fn all_terms(tx: &Tx<'_>, ws: i64, query: &Query) -> String {
-    let terms: Vec<String> = query.terms.iter().map(|term| expression(tx, ws, term)).collect();
-    terms.join(tx.pick(" AND ", " & "))
 }
 
 /// SQLite: the numbers of conversations with a mail that matches, each once; `None` when more
@@ -145,29 +203,55 @@ pub fn conversations_with(
     Ok(few.then(|| rows.into_iter().map(|(rowid,)| rowid >> SERIAL_BITS).collect()))
 }
 
-/// True when a mail of this conversation matches.
-pub fn conversation_has(
+/// True when the conversation has a mail for each needle.
+pub fn conversation_has_all(
     tx: &mut Tx<'_>,
     ws: i64,
-    expression: &str,
+    needles: &[&Needle],
     num: i64,
     id: &ConversationId,
 ) -> Result<bool> {
+    if !tx.pick(true, false) {
+        for needle in needles {
+            if !has_in_postgres(tx, ws, needle, id)? {
+                return Ok(false);
+            }
+        }
+        return Ok(true);
+    }
+    let words: Option<(String,)> =
+        tx.opt("SELECT words FROM conversation_words WHERE num = ?1", &[&num])?;
+    let Some((words,)) = words else { return Ok(false) };
+    let listed = !words.is_empty();
+    for needle in needles {
+        if listed && !needle.lines.iter().all(|line| line.find(words.as_bytes()).is_some()) {
+            return Ok(false);
+        }
+        if (!listed || needle.is_phrase) && !has_in_sqlite(tx, needle, num)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn has_in_sqlite(tx: &mut Tx<'_>, needle: &Needle, num: i64) -> Result<bool> {
     let first = num << SERIAL_BITS;
     let last = first | ((1 << SERIAL_BITS) - 1);
-    let found: Option<(i64,)> = match tx.pick(true, false) {
-        true => tx.opt(
-            "SELECT rowid FROM mail_words
-             WHERE mail_words MATCH ?1 AND rowid BETWEEN ?2 AND ?3 LIMIT 1",
-            &[&expression, &first, &last],
-        )?,
-        false => tx.opt(
-            "SELECT serial FROM mail_words
-             WHERE ws = ?1 AND conversation = ?2
-               AND words @@ CAST(CAST(?3 AS TEXT) AS TSQUERY) LIMIT 1",
-            &[&ws, id, &expression],
-        )?,
-    };
+    let found: Option<(i64,)> = tx.opt(
+        "SELECT rowid FROM mail_words
+         WHERE mail_words MATCH ?1 AND rowid BETWEEN ?2 AND ?3 LIMIT 1",
+        &[&needle.expression, &first, &last],
+    )?;
+    Ok(found.is_some())
+}
+
+fn has_in_postgres(tx: &mut Tx<'_>, ws: i64, needle: &Needle, id: &ConversationId) -> Result<bool> {
+    let found: Option<(i64,)> = tx.opt(
+        "SELECT serial FROM mail_words
+         WHERE ws = ?1 AND conversation = ?2
+           AND words @@ CAST(CAST(?3 AS TEXT) AS TSQUERY) LIMIT 1",
+        &[&ws, id, &needle.expression],
+    )?;
     Ok(found.is_some())
 }
 
@@ -180,9 +264,9 @@ mod tests {
         let words: Vec<String> = (0..5_000).map(|n| format!("w{n}")).collect();
         let rows_of =
             |words: &[String]| rows(words).iter().map(|row| row.len()).collect::<Vec<_>>();
-        assert_eq!(rows_of(&words), [2_100, 2_100, 1_000]);
-        let same = vec!["the".to_owned(); 400];
-        assert_eq!(rows_of(&same), [250, 250, 100]);
+        assert_eq!(rows_of(&words), [2_200, 2_200, 1_000]);
+        let same = vec!["the".to_owned(); 120];
+        assert_eq!(rows_of(&same), [120, 70, 20]);
         assert_eq!(rows_of(&[]), [0]);
     }
 }

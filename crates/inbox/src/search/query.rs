@@ -35,7 +35,13 @@ impl Query {
         if let Some(last) = terms.last_mut().filter(|_| !ends_quoted) {
             last.prefix = true;
         }
-        Some(Query { terms })
+        let mut once: Vec<Term> = Vec::new();
+        for term in terms {
+            if !once.contains(&term) {
+                once.push(term);
+            }
+        }
+        Some(Query { terms: once })
     }
 }
 

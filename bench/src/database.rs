@@ -1,0 +1,125 @@
+//! The databases that are filled and measured.
+
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use db::Place;
+use postgres::{Client, NoTls};
+use rusqlite::Connection;
+
+/// How long a SQLite file may stay in use after the last write.
+const CLOSING: Duration = Duration::from_secs(60);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Kind {
+    Sqlite,
+    Postgres,
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Sqlite => "sqlite",
+            Kind::Postgres => "postgres",
+        }
+    }
+}
+
+/// Makes an empty database beside the one that the URL names; answers its URL.
+pub fn create_postgres(admin: &str, name: &str) -> Result<String, String> {
+    let mut client = connect(admin)?;
+    for sql in [
+        format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"),
+        format!("CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'"),
+    ] {
+        client.batch_execute(&sql).map_err(|error| error.to_string())?;
+    }
+    Ok(beside(admin, name))
+}
+
+pub fn drop_postgres(admin: &str, name: &str) -> Result<(), String> {
+    let sql = format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)");
+    connect(admin)?.batch_execute(&sql).map_err(|error| error.to_string())
+}
+
+/// The same server, another database: the path of the URL.
+pub fn beside(admin: &str, name: &str) -> String {
+    let (url, query) = admin.split_once('?').unwrap_or((admin, ""));
+    let server = url.rsplit_once('/').map_or(url, |(server, _)| server);
+    match query {
+        "" => format!("{server}/{name}"),
+        query => format!("{server}/{name}?{query}"),
+    }
+}
+
+/// Brings a database that was just filled to the state it would come to by itself.
+pub fn settle(url: &str) -> Result<(), String> {
+    match Place::parse(url).map_err(|error| error.to_string())? {
+        Place::Sqlite(path) => check_point(&path),
+        Place::Postgres(url) => {
+            let mut client = connect(&url)?;
+            for sql in ["VACUUM ANALYZE", "CHECKPOINT"] {
+                client.batch_execute(sql).map_err(|error| error.to_string())?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Lets PostgreSQL see how large its tables have become. SQLite does not ask.
+pub fn count_tables(url: &str) -> Result<(), String> {
+    match Place::parse(url).map_err(|error| error.to_string())? {
+        Place::Sqlite(_) => Ok(()),
+        Place::Postgres(url) => {
+            connect(&url)?.batch_execute("ANALYZE").map_err(|error| error.to_string())
+        }
+    }
+}
+
+/// Moves what is in the write-ahead log to its place in the file.
+fn check_point(path: &Path) -> Result<(), String> {
+    let file = Connection::open(path).map_err(|error| error.to_string())?;
+    let started = Instant::now();
+    loop {
+        let busy: i64 = file
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
+            .map_err(|error| error.to_string())?;
+        if busy == 0 {
+            return Ok(());
+        }
+        if started.elapsed() > CLOSING {
+            return Err(format!("{} is still in use", path.display()));
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// What a database takes on disk.
+pub fn bytes(url: &str) -> Result<u64, String> {
+    match Place::parse(url).map_err(|error| error.to_string())? {
+        Place::Sqlite(path) => {
+            Ok(std::fs::metadata(&path).map_err(|error| error.to_string())?.len())
+        }
+        Place::Postgres(url) => {
+            let sql = "SELECT pg_database_size(current_database())";
+            let row = connect(&url)?.query_one(sql, &[]).map_err(|error| error.to_string())?;
+            Ok(row.get::<_, i64>(0).unsigned_abs())
+        }
+    }
+}
+
+fn connect(url: &str) -> Result<Client, String> {
+    Client::connect(url, NoTls).map_err(|error| format!("PostgreSQL cannot be reached: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::beside;
+
+    #[test]
+    fn another_database_of_the_same_server_has_the_same_url_but_for_its_path() {
+        assert_eq!(beside("postgres://u@%2Ftmp/postgres", "b"), "postgres://u@%2Ftmp/b");
+        assert_eq!(beside("postgres://u@h/p?sslmode=x", "b"), "postgres://u@h/b?sslmode=x");
+    }
+}

@@ -1,0 +1,152 @@
+//! The requests of each figure, made before anything is measured.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use server::rest::PREFIX;
+
+use crate::seed::Seeded;
+use crate::words::{Vocabulary, rare_word};
+
+/// Different requests for a figure whose words are drawn.
+const DIFFERENT: usize = 400;
+
+/// Requests one after another; any of them may be sent at any time.
+#[derive(Default)]
+pub struct Requests {
+    bytes: String,
+    ends: Vec<usize>,
+}
+
+impl Requests {
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub fn get(&self, index: usize) -> &[u8] {
+        let start = if index == 0 { 0 } else { self.ends[index - 1] };
+        &self.bytes.as_bytes()[start..self.ends[index]]
+    }
+
+    fn push(&mut self, key: &str, method: &str, path: &str, body: &str) {
+        let _ = write!(
+            self.bytes,
+            "{method} {PREFIX}{path} HTTP/1.1\r\nhost: bench.example\r\naccept: */*\r\n\
+             authorization: Bearer {key}\r\n"
+        );
+        let _ = match body {
+            "" => write!(self.bytes, "\r\n"),
+            body => write!(
+                self.bytes,
+                "content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+                body.len()
+            ),
+        };
+        self.ends.push(self.bytes.len());
+    }
+}
+
+/// One thing that is measured.
+pub struct Load {
+    pub name: &'static str,
+    pub requests: Arc<Requests>,
+    pub clients: &'static [usize],
+}
+
+const CLIENTS: &[usize] = &[1, 16, 64];
+const LIST_CLIENTS: &[usize] = &[1, 16, 32, 64];
+
+/// Everything that is asked of a filled database. Notes come last: they make it grow.
+pub fn loads(seeded: &Seeded) -> Vec<Load> {
+    let searches = Searches::new(seeded);
+    let load = |name, requests| Load { name, requests: Arc::new(requests), clients: CLIENTS };
+    vec![
+        Load { name: "list", requests: Arc::new(list(seeded)), clients: LIST_CLIENTS },
+        load("read-20", reads(seeded, &seeded.of_20)),
+        load("read-10", reads(seeded, &seeded.of_10)),
+        load("search-rare", searches.asked("all", &[Query::Rare])),
+        load("search-middle", searches.asked("all", &[Query::Middle])),
+        load("search-common", searches.asked("all", &[Query::Common])),
+        load("search-two", searches.asked("all", &[Query::TwoWords])),
+        load("search-prefix", searches.asked("all", &[Query::Prefix])),
+        load("search-mixed", searches.asked("all", MIXED)),
+        load("search-mixed-open", searches.asked("open", MIXED)),
+        load("note", notes(seeded)),
+    ]
+}
+
+/// The newest 25 open conversations, as the API gives them unasked.
+fn list(seeded: &Seeded) -> Requests {
+    let mut requests = Requests::default();
+    requests.push(&seeded.key, "GET", "/conversations", "");
+    requests
+}
+
+fn reads(seeded: &Seeded, ids: &[String]) -> Requests {
+    let mut requests = Requests::default();
+    for id in ids {
+        requests.push(&seeded.key, "GET", &format!("/conversations/{id}"), "");
+    }
+    requests
+}
+
+fn notes(seeded: &Seeded) -> Requests {
+    let body = r#"{"body":"The parcel left on Tuesday. @Ines, can you check with the carrier?"}"#;
+    let mut requests = Requests::default();
+    for id in &seeded.for_notes {
+        requests.push(&seeded.key, "POST", &format!("/conversations/{id}/notes"), body);
+    }
+    requests
+}
+
+/// What is looked for.
+#[derive(Clone, Copy)]
+enum Query {
+    /// A word of three mails, however many there are.
+    Rare,
+    /// A word of every 200th to 400th mail: many in all, few among the newest.
+    Middle,
+    /// A word of every 3rd to 20th mail.
+    Common,
+    TwoWords,
+    /// The first four letters of a word.
+    Prefix,
+}
+
+const MIXED: &[Query] = &[Query::Rare, Query::Common, Query::TwoWords, Query::Prefix];
+
+struct Searches<'a> {
+    seeded: &'a Seeded,
+    vocabulary: Vocabulary,
+}
+
+impl Searches<'_> {
+    fn new(seeded: &Seeded) -> Searches<'_> {
+        Searches { seeded, vocabulary: Vocabulary::new(seeded.seed) }
+    }
+
+    /// Searches of these kinds, in equal parts.
+    fn asked(&self, view: &str, kinds: &[Query]) -> Requests {
+        let mut chance = StdRng::seed_from_u64(self.seeded.seed);
+        let mut requests = Requests::default();
+        for number in 0..DIFFERENT {
+            let words = self.words(kinds[number % kinds.len()], &mut chance);
+            let path = format!("/conversations?view={view}&q={words}");
+            requests.push(&self.seeded.key, "GET", &path, "");
+        }
+        requests
+    }
+
+    fn words(&self, query: Query, chance: &mut StdRng) -> String {
+        let mut word = |from, to| self.vocabulary.ranked(chance.random_range(from..to)).to_owned();
+        match query {
+            Query::Rare => rare_word(chance.random_range(0..self.seeded.rare_words)),
+            Query::Middle => word(3_000, 6_000),
+            Query::Common => word(20, 200),
+            Query::TwoWords => format!("{}+{}", word(20, 1_000), word(20, 1_000)),
+            Query::Prefix => word(500, 5_000).chars().take(4).collect(),
+        }
+    }
+}

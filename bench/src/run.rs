@@ -1,0 +1,445 @@
+//! The whole run: fill, start, measure, compare, report.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use clap::Args;
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+use crate::client::Client;
+use crate::database::{self, Kind};
+use crate::measure::{Pace, drive};
+use crate::report::{self, Goal, Row, Section, Wanted};
+use crate::requests::{Load, Requests, loads};
+use crate::seed::{Seeded, schema, seed};
+use crate::server::{Server, free_address};
+
+/// A server gets so long to come to rest before its idle memory is read.
+const REST: Duration = Duration::from_secs(1);
+/// Nothing that is measured may run into it.
+const REQUESTS_PER_MINUTE: &str = "1000000000";
+
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    /// The databases to measure [default: sqlite, and postgres where --postgres is given]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES")]
+    databases: Vec<Kind>,
+    /// A PostgreSQL in which databases can be made, as postgres://user@host/database
+    #[arg(long, env = "MAILROOM_BENCH_POSTGRES", value_name = "URL")]
+    postgres: Option<String>,
+    /// Messages of the small workspace
+    #[arg(long, default_value_t = 10_000, value_name = "NUMBER")]
+    small: usize,
+    /// Messages of the large workspace on SQLite; 0 leaves it out
+    #[arg(long, default_value_t = 1_000_000, value_name = "NUMBER")]
+    large: usize,
+    /// Messages of the large workspace on PostgreSQL; 0 leaves it out
+    #[arg(long, default_value_t = 300_000, value_name = "NUMBER")]
+    large_postgres: usize,
+    /// How long each figure is measured
+    #[arg(long, default_value_t = 3.0, value_name = "SECONDS")]
+    seconds: f64,
+    /// How often the two sides of a comparison take turns
+    #[arg(long, default_value_t = 3, value_name = "NUMBER")]
+    rounds: usize,
+    /// Only the figures whose names start with one of these
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    only: Vec<String>,
+    /// Leave out the comparisons
+    #[arg(long)]
+    no_comparisons: bool,
+    /// What the workspaces are made up from
+    #[arg(long, default_value_t = 1, value_name = "NUMBER")]
+    seed: u64,
+    /// Keep the filled databases, and use them again next time
+    #[arg(long, value_name = "FOLDER")]
+    data: Option<PathBuf>,
+    /// The server's binary [default: mailroom beside this one]
+    #[arg(long, value_name = "FILE")]
+    server: Option<PathBuf>,
+}
+
+/// Measures everything; true when every goal is met.
+pub fn run(options: Options) -> Result<bool, String> {
+    let bench = Bench::new(options)?;
+    let mut sections = Vec::new();
+    let mut goals = Vec::new();
+    for kind in bench.kinds() {
+        let small = bench.prepare(kind, bench.options.small)?;
+        sections.push(bench.measure(&small)?);
+        if !bench.options.no_comparisons && kind == Kind::Sqlite {
+            goals.push(bench.beside_constant(&small)?);
+            goals.push(bench.beside_ungrouped(&small)?);
+        }
+        let messages = match kind {
+            Kind::Sqlite => bench.options.large,
+            Kind::Postgres => bench.options.large_postgres,
+        };
+        if messages == 0 {
+            continue;
+        }
+        let large = bench.prepare(kind, messages)?;
+        sections.push(bench.measure(&large)?);
+        if !bench.options.no_comparisons {
+            goals.extend(bench.growth(&small, &large)?);
+        }
+    }
+    for section in &sections {
+        goals.extend(goals_of(section, bench.options.small));
+    }
+    Ok(report::print(&sections, &goals))
+}
+
+/// The goals that one section shows by itself.
+fn goals_of(section: &Section, small: usize) -> Vec<Goal> {
+    let name = section.database.name();
+    let messages = section.seeded.messages;
+    let mut goals = Vec::new();
+    let mut goal = |what: &str, value: Option<f64>, wanted| {
+        let what = format!("{what} ({name}, {messages} messages)");
+        goals.extend(value.map(|value| Goal { what, value, wanted }));
+    };
+    if messages == small {
+        let (list, mixed) =
+            (section.per_second("list", 16), section.per_second("search-mixed", 16));
+        goal("list, 16 clients, requests/s", list, Wanted::AtLeast(6_000.0));
+        goal("mixed search, 16 clients, requests/s", mixed, Wanted::AtLeast(3_000.0));
+    }
+    goal("memory idle, MB", Some(section.idle_mb), Wanted::AtMost(40.0));
+    goal("memory after the load, MB", Some(section.loaded_mb), Wanted::AtMost(200.0));
+    goal("first answer, ms", Some(section.first_answer_ms), Wanted::AtMost(1_000.0));
+    goals
+}
+
+struct Bench {
+    options: Options,
+    server: PathBuf,
+    scratch: TempDir,
+    /// One thread: the load should leave the server as much of the machine as it can.
+    runtime: Runtime,
+}
+
+/// A filled database.
+struct Prepared {
+    kind: Kind,
+    folder: PathBuf,
+    url: String,
+    seeded: Seeded,
+    loads: Vec<Load>,
+    /// The PostgreSQL database that goes with this, and the server it is on.
+    passing: Option<(String, String)>,
+}
+
+impl Drop for Prepared {
+    fn drop(&mut self) {
+        if let Some((admin, name)) = &self.passing
+            && let Err(error) = database::drop_postgres(admin, name)
+        {
+            eprintln!("the database {name} is left behind: {error}");
+        }
+    }
+}
+
+impl Prepared {
+    fn load(&self, name: &str) -> &Load {
+        self.loads.iter().find(|load| load.name == name).expect("a load of this name")
+    }
+}
+
+impl Bench {
+    fn new(options: Options) -> Result<Bench, String> {
+        let server = match &options.server {
+            Some(server) => server.clone(),
+            None => this_binary()?.with_file_name("mailroom"),
+        };
+        if !server.exists() {
+            return Err(format!(
+                "{} is not there; build it with cargo build --release",
+                server.display()
+            ));
+        }
+        let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| error.to_string())?;
+        Ok(Bench { options, server, scratch, runtime })
+    }
+
+    fn kinds(&self) -> Vec<Kind> {
+        match (&self.options.databases[..], &self.options.postgres) {
+            ([], None) => vec![Kind::Sqlite],
+            ([], Some(_)) => vec![Kind::Sqlite, Kind::Postgres],
+            (chosen, _) => chosen.to_vec(),
+        }
+    }
+
+    /// A filled database: one that was kept, or a new one.
+    fn prepare(&self, kind: Kind, messages: usize) -> Result<Prepared, String> {
+        let name = format!("{}-{messages}-{}", kind.name(), self.options.seed);
+        let folder = self.options.data.as_deref().unwrap_or(self.scratch.path()).join(name);
+        let known = folder.join("seeded.json");
+        let kept: Option<Seeded> =
+            fs::read(&known).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let kept = kept.filter(|kept| kept.schema == schema());
+        if kept.is_none() && folder.exists() {
+            fs::remove_dir_all(&folder).map_err(|error| error.to_string())?;
+        }
+        fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+        let (url, passing) = self.place(kind, messages, &folder, kept.is_some())?;
+        let seeded = match kept {
+            Some(seeded) => seeded,
+            None => {
+                eprintln!("filling {} with {messages} messages", kind.name());
+                let seeded = seed(&url, messages, self.options.seed)?;
+                let json = serde_json::to_vec(&seeded).map_err(|error| error.to_string())?;
+                fs::write(&known, json).map_err(|error| error.to_string())?;
+                seeded
+            }
+        };
+        let loads = loads(&seeded);
+        Ok(Prepared { kind, folder, url, seeded, loads, passing })
+    }
+
+    /// Where a database is, and what has to be dropped in the end.
+    fn place(
+        &self,
+        kind: Kind,
+        messages: usize,
+        folder: &Path,
+        is_filled: bool,
+    ) -> Result<(String, Option<(String, String)>), String> {
+        if kind == Kind::Sqlite {
+            return Ok((format!("sqlite:{}", folder.join("mailroom.db").display()), None));
+        }
+        let admin = self.options.postgres.as_deref().ok_or("--postgres is needed")?;
+        let name = match self.options.data {
+            Some(_) => format!("mailroom_bench_{messages}_{}", self.options.seed),
+            None => format!("mailroom_bench_{messages}_{}", std::process::id()),
+        };
+        let url = match is_filled {
+            true => database::beside(admin, &name),
+            false => database::create_postgres(admin, &name)?,
+        };
+        let passing = self.options.data.is_none().then(|| (admin.to_owned(), name));
+        Ok((url, passing))
+    }
+
+    fn start(&self, prepared: &Prepared) -> Result<Server, String> {
+        self.start_with(prepared, &prepared.url, "128")
+    }
+
+    fn start_with(&self, prepared: &Prepared, url: &str, batch: &str) -> Result<Server, String> {
+        let listen = free_address()?;
+        let mut command = Command::new(&self.server);
+        command
+            .arg("serve")
+            .env("MAILROOM_DATA", &prepared.folder)
+            .env("MAILROOM_DATABASE_URL", url)
+            .env("MAILROOM_LISTEN", listen.to_string())
+            .env("MAILROOM_RATE_PER_MINUTE", REQUESTS_PER_MINUTE)
+            .env("MAILROOM_COMMIT_BATCH", batch)
+            .env("RUST_LOG", "warn");
+        let log = self.scratch.path().join("server.log");
+        Server::start(&mut command, listen, prepared.load("list").requests.get(0), &log)
+            .map_err(|error| format!("{error}\n{}", fs::read_to_string(&log).unwrap_or_default()))
+    }
+
+    /// Every figure of one database.
+    fn measure(&self, prepared: &Prepared) -> Result<Section, String> {
+        let server = self.start(prepared)?;
+        thread::sleep(REST);
+        let mut section = Section {
+            database: prepared.kind,
+            seeded: prepared.seeded.clone(),
+            first_answer_ms: server.first_answer.as_secs_f64() * 1_000.0,
+            idle_mb: server.memory_mb()?,
+            loaded_mb: 0.0,
+            rows: Vec::new(),
+        };
+        section.tell("disk", "bytes_per_message", section.bytes_per_message());
+        section.tell("seed", "messages_per_second", {
+            prepared.seeded.messages as f64 / prepared.seeded.seconds
+        });
+        section.tell("first-answer", "ms", section.first_answer_ms);
+        section.tell("memory-idle", "mb", section.idle_mb);
+        self.check(&server, prepared)?;
+        for load in prepared.loads.iter().filter(|load| self.is_wanted(load.name)) {
+            for clients in load.clients {
+                section.add(self.row(&server, load.name, load, *clients)?);
+            }
+        }
+        section.loaded_mb = server.memory_mb()?;
+        section.tell("memory-loaded", "mb", section.loaded_mb);
+        Ok(section)
+    }
+
+    fn is_wanted(&self, name: &str) -> bool {
+        let only = &self.options.only;
+        only.is_empty() || only.iter().any(|start| name.starts_with(start))
+    }
+
+    fn row(
+        &self,
+        server: &Server,
+        figure: &'static str,
+        load: &Load,
+        clients: usize,
+    ) -> Result<Row, String> {
+        let before = server.processor_seconds()?;
+        let pace = self.drive(server, &load.requests, clients)?;
+        let spent = server.processor_seconds()? - before;
+        Ok(Row { figure, clients, pace, processor_us: spent * 1e6 / pace.answered as f64 })
+    }
+
+    fn drive(
+        &self,
+        server: &Server,
+        requests: &Arc<Requests>,
+        clients: usize,
+    ) -> Result<Pace, String> {
+        self.runtime.block_on(drive(server.address, requests, clients, self.options.seconds))
+    }
+
+    /// What is not there cannot be measured: every search finds something, every read a timeline.
+    fn check(&self, server: &Server, prepared: &Prepared) -> Result<(), String> {
+        for load in prepared.loads.iter().filter(|load| load.name != "note") {
+            let answer = self.answer(server, load.requests.get(0))?;
+            let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
+            if !answer.starts_with("HTTP/1.1 200") || body.len() < 300 {
+                return Err(format!("{}: {answer}", load.name));
+            }
+        }
+        Ok(())
+    }
+
+    fn answer(&self, server: &Server, request: &[u8]) -> Result<String, String> {
+        let answer = self.runtime.block_on(async {
+            let mut client = Client::connect(server.address).await?;
+            let answer = client.call(request).await?;
+            Ok::<_, std::io::Error>([answer.head, answer.body].concat())
+        });
+        String::from_utf8(answer.map_err(|e| e.to_string())?).map_err(|error| error.to_string())
+    }
+
+    /// The list beside a constant answer of the same bytes through the same kind of router.
+    fn beside_constant(&self, prepared: &Prepared) -> Result<Goal, String> {
+        const CLIENTS: usize = 32;
+        let server = self.start(prepared)?;
+        let load = prepared.load("list");
+        let file = self.scratch.path().join("answer");
+        let answer = self.answer(&server, load.requests.get(0))?;
+        fs::write(&file, answer).map_err(|error| error.to_string())?;
+        let listen = free_address()?;
+        let mut command = Command::new(this_binary()?);
+        command.arg("constant").arg("--answer").arg(&file);
+        command.arg("--listen").arg(listen.to_string());
+        let log = self.scratch.path().join("constant.log");
+        let constant = Server::start(&mut command, listen, load.requests.get(0), &log)?;
+        let ratio = self.alternate(&server, &constant, load, CLIENTS, ["list", "constant"])?;
+        Ok(Goal {
+            what: "list as part of the constant answer's rate, 32 clients (sqlite)".into(),
+            value: ratio,
+            wanted: Wanted::AtLeast(1.0 / 6.0),
+        })
+    }
+
+    /// Durable notes beside notes that each have a commit of their own, on a copy.
+    fn beside_ungrouped(&self, prepared: &Prepared) -> Result<Goal, String> {
+        const CLIENTS: usize = 64;
+        let copy = self.scratch.path().join("ungrouped.db");
+        let original = prepared.folder.join("mailroom.db");
+        fs::copy(&original, &copy).map_err(|error| error.to_string())?;
+        let log = original.with_extension("db-wal");
+        if log.exists() {
+            fs::copy(&log, copy.with_extension("db-wal")).map_err(|error| error.to_string())?;
+        }
+        let grouped = self.start(prepared)?;
+        let url = format!("sqlite:{}", copy.display());
+        let ungrouped = self.start_with(prepared, &url, "1")?;
+        let load = prepared.load("note");
+        let names = ["note", "note-ungrouped"];
+        let ratio = self.alternate(&grouped, &ungrouped, load, CLIENTS, names)?;
+        Ok(Goal {
+            what: "durable notes, times the ungrouped rate, 64 clients (sqlite)".into(),
+            value: ratio,
+            wanted: Wanted::AtLeast(2.5),
+        })
+    }
+
+    /// How many times as long things take in the large workspace as in the small one.
+    fn growth(&self, small: &Prepared, large: &Prepared) -> Result<Vec<Goal>, String> {
+        let (small_server, large_server) = (self.start(small)?, self.start(large)?);
+        let mut goals = Vec::new();
+        for name in ["list", "read-20", "search-rare"] {
+            for clients in [1, 16] {
+                let pairs = self.take_turns(
+                    (&small_server, &small.load(name).requests),
+                    (&large_server, &large.load(name).requests),
+                    clients,
+                )?;
+                goals.push(Goal {
+                    what: format!(
+                        "{name}, {clients} clients: time at {} over {} messages ({})",
+                        large.seeded.messages,
+                        small.seeded.messages,
+                        small.kind.name()
+                    ),
+                    value: median(pairs.iter().map(|[small, large]| small / large).collect()),
+                    wanted: Wanted::AtMost(2.0),
+                });
+            }
+        }
+        Ok(goals)
+    }
+
+    /// The median of one server's rate as part of another's, which take turns.
+    fn alternate(
+        &self,
+        one: &Server,
+        other: &Server,
+        load: &Load,
+        clients: usize,
+        names: [&str; 2],
+    ) -> Result<f64, String> {
+        let pairs = self.take_turns((one, &load.requests), (other, &load.requests), clients)?;
+        for (side, name) in names.into_iter().enumerate() {
+            let rate = median(pairs.iter().map(|pair| pair[side]).collect());
+            let line = serde_json::json!({
+                "figure": name, "compared": true, "clients": clients, "rps": rate.round()
+            });
+            println!("{line}");
+        }
+        Ok(median(pairs.iter().map(|[one, other]| one / other).collect()))
+    }
+
+    fn take_turns(
+        &self,
+        one: (&Server, &Arc<Requests>),
+        other: (&Server, &Arc<Requests>),
+        clients: usize,
+    ) -> Result<Vec<[f64; 2]>, String> {
+        let mut pairs = Vec::new();
+        for _ in 0..self.options.rounds.max(1) {
+            pairs.push([
+                self.drive(one.0, one.1, clients)?.per_second,
+                self.drive(other.0, other.1, clients)?.per_second,
+            ]);
+        }
+        Ok(pairs)
+    }
+}
+
+fn this_binary() -> Result<PathBuf, String> {
+    std::env::current_exe().map_err(|error| error.to_string())
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
