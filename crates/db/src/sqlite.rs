@@ -20,7 +20,7 @@ const BUSY_STEP: Duration = Duration::from_millis(1);
 /// Prepared statements kept per connection.
 const STATEMENTS_KEPT: usize = 256;
 /// Page cache of each connection, in KiB (negative is SQLite's way to say so).
-const CACHE_KIB: i64 = -8 * 1024;
+const CACHE_KIB: i64 = -16 * 1024;
 /// The write-ahead log is cut back to this size, in bytes, after a checkpoint.
 const WAL_KEPT: i64 = 64 * 1024 * 1024;
 

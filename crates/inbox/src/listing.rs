@@ -291,7 +291,7 @@ impl Walk {
             met += batch.len();
             for key in batch {
                 if fits(tx, &key)? {
-                    found.extend(self.numbered(tx, key.num)?);
+                    found.push(tx.one(&format!("{SELECT} WHERE c.num = ?1"), &[&key.num])?);
                 }
                 if found.len() == limit {
                     return Ok(Some(found));
