@@ -216,8 +216,8 @@ pub fn announce_turn(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversati
     events::record(tx, cx, conversation.subject_of_events(), &event)
 }
 
-/// Closing a held conversation is the end of it: what its mail meant is not told any more.
-fn end_hold(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) -> Result<()> {
+/// Ends a hold. What the held mail meant is told by whoever releases it; after closing, by nobody.
+pub fn end_hold(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) -> Result<()> {
     if !conversation.held {
         return Ok(());
     }

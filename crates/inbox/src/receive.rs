@@ -425,25 +425,16 @@ fn hold(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()>
 
 /// Releases a held conversation: what its mail meant is told now.
 pub fn release(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) -> Result<()> {
-    let released = tx.exec(
-        "UPDATE conversations SET held = FALSE WHERE ws = ?1 AND id = ?2 AND held = TRUE",
-        &[&cx.actor.ws, &conversation.id],
-    )?;
-    if released == 0 {
+    if !conversation.held {
         return Ok(());
     }
-    conversation.held = false;
-    timeline::note_event(tx, cx, &conversation.id, "released", json!({}))?;
     let withheld: Vec<(MessageId, News)> = tx.all(
         "SELECT id, withheld FROM messages
          WHERE ws = ?1 AND conversation = ?2 AND withheld IS NOT NULL ORDER BY at, id",
         &[&cx.actor.ws, &conversation.id],
     )?;
-    tx.exec(
-        "UPDATE messages SET withheld = NULL
-         WHERE ws = ?1 AND conversation = ?2 AND withheld IS NOT NULL",
-        &[&cx.actor.ws, &conversation.id],
-    )?;
+    conversations::end_hold(tx, cx, conversation)?;
+    timeline::note_event(tx, cx, &conversation.id, "released", json!({}))?;
     for (message, news) in withheld {
         announce(tx, cx, conversation, &message, news)?;
     }
