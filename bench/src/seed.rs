@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use db::{Store, Tx};
+use db::{Place, Store, Tx};
 use inbox::actor::{self, Actor, Circle, Role, Scope};
 use inbox::blobs::Blobs;
 use inbox::ids::{ConversationId, Ids};
@@ -27,8 +27,10 @@ use crate::database;
 use crate::lane::{Act, BEGINNING, Finished, Lane, Step, written_at};
 use crate::words::Vocabulary;
 
-/// Messages that share one transaction.
-const MESSAGES_AT_ONCE: usize = 250;
+/// Messages that share one transaction. PostgreSQL cannot clear away the old rows of a
+/// transaction that is still open, and mail comes in one by one.
+const AT_ONCE_SQLITE: usize = 250;
+const AT_ONCE_POSTGRES: usize = 10;
 /// One rare word for so many messages.
 const MESSAGES_PER_RARE_WORD: usize = 5_000;
 /// Conversations of a kind that are remembered, per inbox.
@@ -103,7 +105,11 @@ pub fn seed(url: &str, messages: usize, seed: u64) -> Result<Seeded, String> {
     };
     let written = Arc::new(AtomicUsize::new(0));
     let planning = Planning::start(url, written.clone());
-    let filled = runtime.block_on(fill(app, messages, seed, written));
+    let at_once = match Place::parse(url) {
+        Ok(Place::Postgres(_)) => AT_ONCE_POSTGRES,
+        _ => AT_ONCE_SQLITE,
+    };
+    let filled = runtime.block_on(fill(app, messages, seed, at_once, written));
     planning.end();
     drop(runtime);
     let mut seeded = filled.map_err(|error| error.to_string())?;
@@ -160,6 +166,7 @@ async fn fill(
     app: App,
     messages: usize,
     seed: u64,
+    at_once: usize,
     written: Arc<AtomicUsize>,
 ) -> inbox::Result<Seeded> {
     let (owner, key) = set_up(&app).await?;
@@ -172,7 +179,7 @@ async fn fill(
         let lane = Lane::new(vocabulary.clone(), seed, number, address, share, rare);
         let ids = Arc::new(Ids::seeded(seed.wrapping_add(1 + number as u64)));
         let stage = Stage::enter(App { ids, ..app.clone() }, &owner, number).await?;
-        lanes.spawn(fill_inbox(lane, stage, written.clone()));
+        lanes.spawn(fill_inbox(lane, stage, at_once, written.clone()));
     }
     let mut seeded = Seeded {
         schema: schema(),
@@ -284,13 +291,14 @@ type Known = HashMap<usize, ConversationId>;
 async fn fill_inbox(
     mut lane: Lane,
     stage: Stage,
+    at_once: usize,
     written: Arc<AtomicUsize>,
 ) -> inbox::Result<Filled> {
     let (store, stage) = (stage.app.store.clone(), Arc::new(stage));
     let mut known = Known::new();
     let mut filled = Filled::default();
     loop {
-        let (acts, finished, messages) = next_acts(&mut lane);
+        let (acts, finished, messages) = next_acts(&mut lane, at_once);
         if acts.is_empty() {
             return Ok(filled);
         }
@@ -305,9 +313,9 @@ async fn fill_inbox(
     }
 }
 
-fn next_acts(lane: &mut Lane) -> (Vec<Act>, Vec<Finished>, usize) {
+fn next_acts(lane: &mut Lane, at_once: usize) -> (Vec<Act>, Vec<Finished>, usize) {
     let (mut acts, mut finished, mut messages) = (Vec::new(), Vec::new(), 0);
-    while messages < MESSAGES_AT_ONCE
+    while messages < at_once
         && let Some(last) = lane.go_on(&mut acts)
     {
         finished.extend(last);
