@@ -32,6 +32,10 @@ const QUEUE_CLOSURES: usize = 1024;
 /// Wake-ups a slow listener may fall behind before it is told that it missed some.
 const WAKES_KEPT: usize = 1024;
 
+/// SQLite: one reader for each core, within these bounds; more only share the cache out thinner.
+const READERS_LEAST: usize = 2;
+const READERS_MOST: usize = 8;
+
 /// How a store is opened.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -45,7 +49,9 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { commit_batch: 128, readers: 4, connections: 8 }
+        let cores = std::thread::available_parallelism().map_or(READERS_LEAST, usize::from);
+        let readers = cores.clamp(READERS_LEAST, READERS_MOST);
+        Options { commit_batch: 128, readers, connections: 8 }
     }
 }
 

@@ -19,8 +19,10 @@ const BUSY: Duration = Duration::from_secs(10);
 const BUSY_STEP: Duration = Duration::from_millis(1);
 /// Prepared statements kept per connection.
 const STATEMENTS_KEPT: usize = 256;
-/// Page cache of each connection, in KiB (negative is SQLite's way to say so).
-const CACHE_KIB: i64 = -16 * 1024;
+/// Page cache of the writer, in KiB.
+const WRITER_CACHE_KIB: i64 = 16 * 1024;
+/// Page cache that the readers share out among them, in KiB.
+const READERS_CACHE_KIB: i64 = 64 * 1024;
 /// The write-ahead log is cut back to this size, in bytes, after a checkpoint.
 const WAL_KEPT: i64 = 64 * 1024 * 1024;
 
@@ -32,7 +34,8 @@ pub(crate) fn start(
     migrations: &[Migration],
     wakes: &broadcast::Sender<String>,
 ) -> Result<(Queue, Queue), Error> {
-    let mut writer = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+    let mut writer = open(path, flags, WRITER_CACHE_KIB)?;
     use_write_ahead_log(&writer)?;
     writer.pragma_update(None, "synchronous", "full")?;
     writer.pragma_update(None, "journal_size_limit", WAL_KEPT)?;
@@ -41,8 +44,10 @@ pub(crate) fn start(
     tx.commit()?;
 
     let (reads, read_queue) = bounded(QUEUE_CLOSURES);
-    for number in 0..options.readers.max(1) {
-        let reader = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let readers = options.readers.max(1);
+    for number in 0..readers {
+        let cache = READERS_CACHE_KIB / readers as i64;
+        let reader = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY, cache)?;
         let queue = read_queue.clone();
         spawn(format!("db-read-{number}"), move || serve_reads(&reader, &queue));
     }
@@ -53,13 +58,14 @@ pub(crate) fn start(
     Ok((reads, writes))
 }
 
-fn open(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
+fn open(path: &Path, flags: OpenFlags, cache_kib: i64) -> Result<Connection, Error> {
     let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     conn.busy_timeout(BUSY)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
     // Plans do not depend on arguments; without this SQLite plans anew whenever one changes.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    conn.pragma_update(None, "cache_size", CACHE_KIB)?;
+    // A negative number is KiB, a positive one pages.
+    conn.pragma_update(None, "cache_size", -cache_kib)?;
     conn.pragma_update(None, "temp_store", "memory")?;
     conn.pragma_update(None, "foreign_keys", "on")?;
     Ok(conn)

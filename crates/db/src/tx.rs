@@ -58,6 +58,24 @@ impl<'c> Tx<'c> {
         self.rows(sql, args, usize::MAX)
     }
 
+    /// Shows every row of a query, one after the other, without keeping any.
+    pub fn each(
+        &mut self,
+        sql: &str,
+        args: &[&dyn Arg],
+        mut see: impl FnMut(&mut Row<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let result = match &mut self.conn {
+            Conn::Sqlite(conn) => sqlite_each(conn, sql, args, see),
+            Conn::Postgres { tx, statements } => statements
+                .get(tx, sql)
+                .and_then(|statement| with_args(args, |args| tx.query(&statement, args)))
+                .map_err(Error::from)
+                .and_then(|rows| rows.iter().try_for_each(|row| see(&mut Row::postgres(row)))),
+        };
+        self.noted(result)
+    }
+
     /// The first row of a query, if it has one.
     pub fn opt<T: FromRow>(&mut self, sql: &str, args: &[&dyn Arg]) -> Result<Option<T>, Error> {
         Ok(self.rows(sql, args, 1)?.pop())
@@ -167,6 +185,20 @@ fn sqlite_rows<T: FromRow>(
         all.push(T::from_row(&mut Row::sqlite(row))?);
     }
     Ok(all)
+}
+
+fn sqlite_each(
+    conn: &rusqlite::Connection,
+    sql: &str,
+    args: &[&dyn Arg],
+    mut see: impl FnMut(&mut Row<'_>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut statement = bind(conn, sql, args)?;
+    let mut rows = statement.raw_query();
+    while let Some(row) = rows.next()? {
+        see(&mut Row::sqlite(row))?;
+    }
+    Ok(())
 }
 
 fn bind<'c>(

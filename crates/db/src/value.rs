@@ -194,6 +194,24 @@ impl<'a> Row<'a> {
         Row { inner: Inner::Postgres(row), index: 0 }
     }
 
+    /// The next column's text or bytes as they lie in the row, neither copied nor checked.
+    pub fn take_bytes(&mut self) -> Result<&'a [u8], Error> {
+        let index = self.index;
+        self.index += 1;
+        let column = match &self.inner {
+            Inner::Sqlite(row) => match row.get_ref(index)? {
+                ValueRef::Text(bytes) | ValueRef::Blob(bytes) => return Ok(bytes),
+                _ => Column::Null,
+            },
+            Inner::Postgres(row) => row.try_get(index)?,
+        };
+        match column {
+            Column::Text(text) => Ok(text.as_bytes()),
+            Column::Bytes(bytes) => Ok(bytes),
+            other => Err(Error::Column { index, wanted: "text or bytes", found: other.kind() }),
+        }
+    }
+
     /// The next column, in the order the statement names them.
     pub fn take<T: FromColumn>(&mut self) -> Result<T, Error> {
         let index = self.index;

@@ -6,10 +6,19 @@
 
 use db::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[Migration {
-    version: 1,
-    name: "the ground floor",
-    both: include_str!("001.sql"),
-    sqlite: include_str!("001.sqlite.sql"),
-    postgres: include_str!("001.postgres.sql"),
-}];
+pub const MIGRATIONS: &[Migration] = &[
+    Migration {
+        version: 1,
+        name: "the ground floor",
+        both: include_str!("001.sql"),
+        sqlite: include_str!("001.sqlite.sql"),
+        postgres: include_str!("001.postgres.sql"),
+    },
+    Migration {
+        version: 2,
+        name: "due work",
+        both: include_str!("002.sql"),
+        sqlite: include_str!("002.sqlite.sql"),
+        postgres: "",
+    },
+];

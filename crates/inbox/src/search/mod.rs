@@ -2,17 +2,18 @@
 //! both databases find the same and a caller's text never reaches a query grammar.
 
 mod fold;
+mod needle;
 mod query;
 
 use std::collections::{HashMap, HashSet};
 
 use db::Tx;
-use memchr::memmem::Finder;
 
 use crate::conversations::Conversation;
 use crate::error::Result;
-use crate::ids::{ConversationId, short_base32};
+use crate::ids::short_base32;
 use fold::index_words;
+pub use needle::{Needle, PROBED_AT_ONCE, all_terms, conversations_with, needle, those_with_all};
 pub use query::{Query, Term};
 
 /// Characters before each word that keep the words of workspaces apart.
@@ -59,7 +60,7 @@ pub fn index_mail(
     Ok(())
 }
 
-/// SQLite: adds the words that the conversation did not have yet.
+/// SQLite: adds the words that the conversation did not have yet, without the workspace's tag.
 fn add_conversation_words(tx: &mut Tx<'_>, num: i64, words: &[String]) -> Result<()> {
     let kept: Option<(String,)> =
         tx.opt("SELECT words FROM conversation_words WHERE num = ?1", &[&num])?;
@@ -71,6 +72,7 @@ fn add_conversation_words(tx: &mut Tx<'_>, num: i64, words: &[String]) -> Result
     let before = text.clone();
     let mut seen: HashSet<&str> = before.lines().collect();
     for word in words {
+        let word = &word[TAG_CHARS as usize..];
         if seen.insert(word) {
             text.push_str(word);
             text.push('\n');
@@ -139,120 +141,6 @@ fn tsvector(words: &[String]) -> String {
         text.push_str(&format!("'{word}':{} ", place + 1));
     }
     text
-}
-
-/// A term as the database at hand asks for it.
-pub struct Needle {
-    /// In the query language of the index.
-    pub expression: String,
-    /// The same, with the last word whole.
-    pub whole: String,
-    /// SQLite: what the list of a conversation's words must hold; of a phrase, each word.
-    lines: Vec<Finder<'static>>,
-    is_phrase: bool,
-}
-
-pub fn needle(tx: &Tx<'_>, ws: i64, term: &Term) -> Needle {
-    let tag = short_base32(ws, TAG_CHARS);
-    let last = term.words.len().saturating_sub(1);
-    let lines = term.words.iter().enumerate().map(|(place, word)| {
-        let end = if term.prefix && place == last { "" } else { "\n" };
-        Finder::new(&format!("\n{tag}{word}{end}")).into_owned()
-    });
-    Needle {
-        expression: expression(tx, &tag, term),
-        whole: expression(tx, &tag, &Term { words: term.words.clone(), prefix: false }),
-        lines: lines.collect(),
-        is_phrase: term.words.len() > 1,
-    }
-}
-
-/// Every term at once, in the query language of the index.
-pub fn all_terms(tx: &Tx<'_>, ws: i64, query: &Query) -> String {
-    let tag = short_base32(ws, TAG_CHARS);
-    let terms: Vec<String> = query.terms.iter().map(|term| expression(tx, &tag, term)).collect();
-    terms.join(tx.pick(" AND ", " & "))
-}
-
-fn expression(tx: &Tx<'_>, tag: &str, term: &Term) -> String {
-    let words = term.words.iter().map(|word| format!("{tag}{word}"));
-    match tx.pick(true, false) {
-        true => {
-            let phrase = words.collect::<Vec<_>>().join(" ");
-            format!("\"{phrase}\"{}", if term.prefix { " *" } else { "" })
-        }
-        false => {
-            let phrase = words.map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" <-> ");
-            format!("({phrase}{})", if term.prefix { ":*" } else { "" })
-        }
-    }
-}
-
-/// SQLite: the numbers of conversations with a mail that matches, each once; `None` when more
-/// than `most` mails do.
-pub fn conversations_with(
-    tx: &mut Tx<'_>,
-    expression: &str,
-    most: i64,
-) -> Result<Option<HashSet<i64>>> {
-    let rows: Vec<(i64,)> = tx.all(
-        "SELECT rowid FROM mail_words WHERE mail_words MATCH ?1 LIMIT ?2",
-        &[&expression, &(most + 1)],
-    )?;
-    let few = rows.len() as i64 <= most;
-    Ok(few.then(|| rows.into_iter().map(|(rowid,)| rowid >> SERIAL_BITS).collect()))
-}
-
-/// True when the conversation has a mail for each needle.
-pub fn conversation_has_all(
-    tx: &mut Tx<'_>,
-    ws: i64,
-    needles: &[&Needle],
-    num: i64,
-    id: &ConversationId,
-) -> Result<bool> {
-    if !tx.pick(true, false) {
-        for needle in needles {
-            if !has_in_postgres(tx, ws, needle, id)? {
-                return Ok(false);
-            }
-        }
-        return Ok(true);
-    }
-    let words: Option<(String,)> =
-        tx.opt("SELECT words FROM conversation_words WHERE num = ?1", &[&num])?;
-    let Some((words,)) = words else { return Ok(false) };
-    let listed = !words.is_empty();
-    for needle in needles {
-        if listed && !needle.lines.iter().all(|line| line.find(words.as_bytes()).is_some()) {
-            return Ok(false);
-        }
-        if (!listed || needle.is_phrase) && !has_in_sqlite(tx, needle, num)? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-fn has_in_sqlite(tx: &mut Tx<'_>, needle: &Needle, num: i64) -> Result<bool> {
-    let first = num << SERIAL_BITS;
-    let last = first | ((1 << SERIAL_BITS) - 1);
-    let found: Option<(i64,)> = tx.opt(
-        "SELECT rowid FROM mail_words
-         WHERE mail_words MATCH ?1 AND rowid BETWEEN ?2 AND ?3 LIMIT 1",
-        &[&needle.expression, &first, &last],
-    )?;
-    Ok(found.is_some())
-}
-
-fn has_in_postgres(tx: &mut Tx<'_>, ws: i64, needle: &Needle, id: &ConversationId) -> Result<bool> {
-    let found: Option<(i64,)> = tx.opt(
-        "SELECT serial FROM mail_words
-         WHERE ws = ?1 AND conversation = ?2
-           AND words @@ CAST(CAST(?3 AS TEXT) AS TSQUERY) LIMIT 1",
-        &[&ws, id, &needle.expression],
-    )?;
-    Ok(found.is_some())
 }
 
 #[cfg(test)]

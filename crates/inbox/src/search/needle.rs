@@ -1,0 +1,197 @@
+use std::collections::HashSet;
+
+use db::{Arg, Tx};
+use memchr::memmem::Finder;
+
+use super::{Query, SERIAL_BITS, TAG_CHARS, Term};
+use crate::error::Result;
+use crate::ids::short_base32;
+
+/// Conversations looked at in one statement.
+pub const PROBED_AT_ONCE: usize = 50;
+
+/// A term as the database at hand asks for it.
+pub struct Needle {
+    /// In the query language of the index.
+    pub expression: String,
+    /// The same, with the last word whole.
+    pub whole: String,
+    /// SQLite: what the list of a conversation's words must hold; of a phrase, each word.
+    lines: Vec<Finder<'static>>,
+    is_phrase: bool,
+}
+
+impl Needle {
+    /// True when its last word is asked for as a whole word.
+    pub fn is_whole(&self) -> bool {
+        self.expression == self.whole
+    }
+}
+
+pub fn needle(tx: &Tx<'_>, ws: i64, term: &Term) -> Needle {
+    let tag = short_base32(ws, TAG_CHARS);
+    let last = term.words.len().saturating_sub(1);
+    let lines = term.words.iter().enumerate().map(|(place, word)| {
+        let end = if term.prefix && place == last { "" } else { "\n" };
+        Finder::new(&format!("\n{word}{end}")).into_owned()
+    });
+    Needle {
+        expression: expression(tx, &tag, term),
+        whole: expression(tx, &tag, &Term { words: term.words.clone(), prefix: false }),
+        lines: lines.collect(),
+        is_phrase: term.words.len() > 1,
+    }
+}
+
+/// Every term at once, in the query language of the index.
+pub fn all_terms(tx: &Tx<'_>, ws: i64, query: &Query) -> String {
+    let tag = short_base32(ws, TAG_CHARS);
+    let terms: Vec<String> = query.terms.iter().map(|term| expression(tx, &tag, term)).collect();
+    terms.join(tx.pick(" AND ", " & "))
+}
+
+fn expression(tx: &Tx<'_>, tag: &str, term: &Term) -> String {
+    let words = term.words.iter().map(|word| format!("{tag}{word}"));
+    match tx.pick(true, false) {
+        true => {
+            let phrase = words.collect::<Vec<_>>().join(" ");
+            format!("\"{phrase}\"{}", if term.prefix { " *" } else { "" })
+        }
+        false => {
+            let phrase = words.map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" <-> ");
+            format!("({phrase}{})", if term.prefix { ":*" } else { "" })
+        }
+    }
+}
+
+/// The numbers of conversations with a mail that matches, each once; `None` when more than `most`
+/// mails do.
+pub fn conversations_with(
+    tx: &mut Tx<'_>,
+    expression: &str,
+    most: i64,
+) -> Result<Option<HashSet<i64>>> {
+    let sql = tx.pick(
+        "SELECT rowid >> 20 FROM mail_words WHERE mail_words MATCH ?1 LIMIT ?2",
+        "WITH hits AS MATERIALIZED (
+            SELECT ws, conversation FROM mail_words
+            WHERE words @@ CAST(CAST(?1 AS TEXT) AS TSQUERY) LIMIT ?2
+         )
+         SELECT c.num FROM hits JOIN conversations c ON c.ws = hits.ws AND c.id = hits.conversation",
+    );
+    let nums: Vec<(i64,)> = tx.all(sql, &[&expression, &(most + 1)])?;
+    let few = nums.len() as i64 <= most;
+    Ok(few.then(|| nums.into_iter().map(|(num,)| num).collect()))
+}
+
+/// Those of the conversations that have a mail for each needle.
+pub fn those_with_all(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    needles: &[&Needle],
+    nums: &[i64],
+) -> Result<HashSet<i64>> {
+    let mut found = HashSet::new();
+    for nums in nums.chunks(PROBED_AT_ONCE) {
+        match tx.pick(true, false) {
+            true => in_sqlite(tx, needles, nums, &mut found)?,
+            false => in_postgres(tx, ws, needles, nums, &mut found)?,
+        }
+    }
+    Ok(found)
+}
+
+/// The words of a conversation are looked at where they lie, without a copy.
+fn in_sqlite(
+    tx: &mut Tx<'_>,
+    needles: &[&Needle],
+    nums: &[i64],
+    found: &mut HashSet<i64>,
+) -> Result<()> {
+    let asked = asked(nums);
+    let sql = format!(
+        "SELECT num, words FROM conversation_words WHERE num IN ({})",
+        marks(1, PROBED_AT_ONCE)
+    );
+    let mut in_question = Vec::new();
+    tx.each(&sql, &asked, |row| {
+        let num: i64 = row.take()?;
+        let words = row.take_bytes()?;
+        let has = |needle: &Needle| needle.lines.iter().all(|line| line.find(words).is_some());
+        if words.is_empty() {
+            in_question.push(num);
+        } else if needles.iter().all(|needle| has(needle)) {
+            match needles.iter().any(|needle| needle.is_phrase) {
+                true => in_question.push(num),
+                false => {
+                    found.insert(num);
+                }
+            }
+        }
+        Ok(())
+    })?;
+    for num in in_question {
+        let mut all = true;
+        for needle in needles {
+            all = all && has_in_sqlite(tx, needle, num)?;
+        }
+        if all {
+            found.insert(num);
+        }
+    }
+    Ok(())
+}
+
+fn has_in_sqlite(tx: &mut Tx<'_>, needle: &Needle, num: i64) -> Result<bool> {
+    let first = num << SERIAL_BITS;
+    let last = first | ((1 << SERIAL_BITS) - 1);
+    let found: Option<(i64,)> = tx.opt(
+        "SELECT rowid FROM mail_words
+         WHERE mail_words MATCH ?1 AND rowid BETWEEN ?2 AND ?3 LIMIT 1",
+        &[&needle.expression, &first, &last],
+    )?;
+    Ok(found.is_some())
+}
+
+/// The offset keeps the planner from gathering all mails of a word.
+fn in_postgres(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    needles: &[&Needle],
+    nums: &[i64],
+    found: &mut HashSet<i64>,
+) -> Result<()> {
+    let mut args = asked(nums);
+    args.push(&ws);
+    let mut tests = Vec::new();
+    for needle in needles {
+        args.push(&needle.expression);
+        tests.push(format!("bool_or(words @@ CAST(CAST(?{} AS TEXT) AS TSQUERY))", args.len()));
+    }
+    let sql = format!(
+        "SELECT num FROM (
+            SELECT c.num, m.words FROM conversations c
+            JOIN mail_words m ON m.ws = c.ws AND m.conversation = c.id
+            WHERE c.num IN ({}) AND c.ws = ?{} OFFSET 0
+         ) mails
+         GROUP BY num HAVING {}",
+        marks(1, PROBED_AT_ONCE),
+        PROBED_AT_ONCE + 1,
+        tests.join(" AND "),
+    );
+    let nums: Vec<(i64,)> = tx.all(&sql, &args)?;
+    found.extend(nums.into_iter().map(|(num,)| num));
+    Ok(())
+}
+
+/// The numbers as arguments, filled up by repeating the last, so that every count shares one
+/// statement.
+fn asked(nums: &[i64]) -> Vec<&dyn Arg> {
+    let filled = nums.iter().chain(nums.last().into_iter().cycle());
+    filled.take(PROBED_AT_ONCE).map(|num| num as &dyn Arg).collect()
+}
+
+fn marks(first: usize, count: usize) -> String {
+    let marks: Vec<String> = (first..first + count).map(|mark| format!("?{mark}")).collect();
+    marks.join(", ")
+}
