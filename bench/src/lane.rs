@@ -214,7 +214,7 @@ impl Lane {
             warning: None,
             attachments: Vec::new(),
         };
-        Step::Mail(Box::new(Incoming { mail, raw: None, attachments: Vec::new() }))
+        Step::Mail(Box::new(Incoming { mail, raw: None, attachments: Vec::new(), joins: None }))
     }
 
     /// 60 to 200 words in sentences and paragraphs, now and then with a rare one.

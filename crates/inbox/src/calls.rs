@@ -7,7 +7,8 @@ use crate::actor::{KeyHash, Plan, Scope, Who, authenticate};
 use crate::app::{App, Cx};
 use crate::error::{Error, Problems, Result};
 use crate::idempotency::{self, IdempotencyKey};
-use crate::operations::{Access, Answer, Operation, with_id};
+use crate::limits::SANDBOX_INBOUND_PER_MINUTE;
+use crate::operations::{Access, Answer, Need, Operation, with_id};
 use crate::rate::Standing;
 
 /// A request for an operation, before anything about it is known to be right.
@@ -31,12 +32,20 @@ impl App {
         let standing = self.limiter.take(&call.key, self.clock.now());
         let (app, key, access) = (self.clone(), call.key, call.operation.access);
         let checked = CheckedCall::new(call);
+        let mut simulated: Option<bool> = None;
         let work = move |tx: &mut Tx<'_>| {
             let (actor, plan) = authenticate(tx, &key)?;
             if standing.over {
                 return Err(Error::TooMany(standing.limit));
             }
             let cx = app.cx(&actor);
+            if checked.simulates() && !actor.livemode() {
+                // Counted once, however often the transaction has to be run.
+                let counted = || app.limiter.take_simulated(actor.ws, cx.now);
+                if !*simulated.get_or_insert_with(counted) {
+                    return Err(Error::TooMany(SANDBOX_INBOUND_PER_MINUTE));
+                }
+            }
             checked.run(tx, &cx, plan)
         };
         let result = match access {
@@ -73,10 +82,19 @@ impl CheckedCall {
         CheckedCall { operation, scope, input, idempotency_key }
     }
 
+    fn simulates(&self) -> bool {
+        matches!(self.operation.scope, Need::InSandbox(_))
+    }
+
     fn run(&self, tx: &mut Tx<'_>, cx: &Cx<'_>, plan: Plan) -> Result<Answer> {
         if !plan.has_api() {
             return Err(Error::Forbidden(
                 "The API is part of the Pro and Team plans; this workspace is on Free.".into(),
+            ));
+        }
+        if self.simulates() && cx.actor.livemode() {
+            return Err(Error::Forbidden(
+                "This works in the sandbox alone. Use a test key (rk_test_…).".into(),
             ));
         }
         must_have(cx, self.scope)?;

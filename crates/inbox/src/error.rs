@@ -19,6 +19,8 @@ pub enum Error {
     KeyReused,
     #[error("Something failed on our side. Try again shortly.")]
     Store(#[from] db::Error),
+    #[error("Something failed on our side. Try again shortly.")]
+    Files(#[from] std::io::Error),
 }
 
 impl Error {

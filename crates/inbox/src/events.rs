@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::actor::{Actor, Circle, Who};
 use crate::app::Cx;
 use crate::error::Result;
-use crate::ids::{ConversationId, EventId, MailboxId, MessageId};
+use crate::ids::{ConversationId, EventId, MailboxId, MessageId, WebhookId};
 use crate::limits::EVENT_SUMMARY_CHARS;
 use crate::time::Moment;
 use crate::wire::Assignee;
@@ -26,6 +26,7 @@ pub enum Event<'a> {
     DraftApproved { message: &'a MessageId, drafted_by: Option<&'a str>, edited: bool },
     MessageSent { message: &'a MessageId, mailbox: &'a MailboxId, author: Option<&'a str> },
     ScoutHeld,
+    WebhookTest { endpoint: &'a WebhookId },
 }
 
 /// The envelope of section 2.10, in its own order.
@@ -50,8 +51,32 @@ pub struct Subject<'a> {
 
 /// Writes an event, and a delivery for each webhook that may hear it.
 pub fn record(tx: &mut Tx<'_>, cx: &Cx<'_>, about: Subject<'_>, event: &Event<'_>) -> Result<()> {
+    let id = write(tx, cx, about.circle, Some(about.conversation), event)?;
+    plan(tx, cx, about.circle, None, &id, event)
+}
+
+/// Writes an event that only one webhook hears.
+pub fn record_for_one(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    circle: &Circle,
+    webhook: &WebhookId,
+    event: &Event<'_>,
+) -> Result<EventId> {
+    let id = write(tx, cx, circle, None, event)?;
+    plan(tx, cx, circle, Some(webhook), &id, event)?;
+    Ok(id)
+}
+
+fn write(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    circle: &Circle,
+    conversation: Option<&ConversationId>,
+    event: &Event<'_>,
+) -> Result<EventId> {
     let id = EventId::new(cx.ids, cx.now);
-    let livemode = !about.circle.is_sandbox();
+    let livemode = !circle.is_sandbox();
     let envelope = Envelope {
         id: &id,
         kind: event.kind(),
@@ -59,24 +84,38 @@ pub fn record(tx: &mut Tx<'_>, cx: &Cx<'_>, about: Subject<'_>, event: &Event<'_
         created_at: Moment(cx.now),
         workspace: cx.actor.workspace.as_str(),
         livemode,
-        data: data(cx, about, event, livemode),
+        data: data(cx, conversation, event, livemode),
     };
     let body = serde_json::to_string(&envelope).unwrap_or_default();
     tx.exec(
         "INSERT INTO events (ws, id, circle, type, conversation, body, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        &[&cx.actor.ws, &id, about.circle, &event.kind(), about.conversation, &body, &cx.now],
+        &[&cx.actor.ws, &id, circle, &event.kind(), &conversation, &body, &cx.now],
     )?;
+    tx.wake("events");
+    Ok(id)
+}
+
+/// Plans a delivery for each webhook of the circle, or for one of them.
+fn plan(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    circle: &Circle,
+    only: Option<&WebhookId>,
+    id: &EventId,
+    event: &Event<'_>,
+) -> Result<()> {
     let planned = tx.exec(
-        "INSERT INTO deliveries (ws, webhook, event, state, tries, next_try_at, created_at)
-         SELECT h.ws, h.id, ?1,
+        "INSERT INTO deliveries (ws, webhook, event, type, state, tries, next_try_at, created_at)
+         SELECT h.ws, h.id, ?1, CAST(?6 AS TEXT),
                 CASE WHEN h.state = 'active' AND w.plan <> 'free' THEN 'waiting' ELSE 'skipped' END,
                 0,
                 CASE WHEN h.state = 'active' AND w.plan <> 'free' THEN CAST(?2 AS BIGINT) END,
                 CAST(?2 AS BIGINT)
          FROM webhooks h JOIN workspaces w ON w.ws = h.ws
-         WHERE h.ws = ?3 AND h.circle = ?4 AND h.livemode = ?5",
-        &[&id, &cx.now, &cx.actor.ws, about.circle, &livemode],
+         WHERE h.ws = ?3 AND h.circle = ?4 AND h.livemode = ?5
+           AND h.id = coalesce(CAST(?7 AS TEXT), h.id)",
+        &[id, &cx.now, &cx.actor.ws, circle, &!circle.is_sandbox(), &event.kind(), &only],
     )?;
     if planned > 0 {
         tx.wake("deliveries");
@@ -84,14 +123,21 @@ pub fn record(tx: &mut Tx<'_>, cx: &Cx<'_>, about: Subject<'_>, event: &Event<'_
     Ok(())
 }
 
-fn data(cx: &Cx<'_>, about: Subject<'_>, event: &Event<'_>, livemode: bool) -> Map<String, Value> {
+fn data(
+    cx: &Cx<'_>,
+    conversation: Option<&ConversationId>,
+    event: &Event<'_>,
+    livemode: bool,
+) -> Map<String, Value> {
     let mut data = Map::new();
     data.insert("summary".into(), clipped(event.summary(cx.actor)).into());
-    if livemode {
-        let url = format!("{}/conversations/{}", cx.public_url, about.conversation);
-        data.insert("url".into(), url.into());
+    if let Some(conversation) = conversation {
+        if livemode {
+            let url = format!("{}/conversations/{conversation}", cx.public_url);
+            data.insert("url".into(), url.into());
+        }
+        data.insert("conversation_id".into(), conversation.as_str().into());
     }
-    data.insert("conversation_id".into(), about.conversation.as_str().into());
     if let Value::Object(own) = event.own_fields(cx.actor) {
         data.extend(own);
     }
@@ -107,6 +153,7 @@ impl Event<'_> {
             Event::DraftApproved { .. } => "draft.approved",
             Event::MessageSent { .. } => "message.sent",
             Event::ScoutHeld => "scout.held",
+            Event::WebhookTest { .. } => "webhook.test",
         }
     }
 
@@ -142,6 +189,7 @@ impl Event<'_> {
                 "secure": false,
             }),
             Event::ScoutHeld => json!({}),
+            Event::WebhookTest { endpoint } => json!({ "endpoint_id": endpoint.as_str() }),
         }
     }
 
@@ -166,6 +214,7 @@ impl Event<'_> {
             Event::DraftApproved { .. } => format!("{name} approved a draft"),
             Event::MessageSent { .. } => "A message went out to the customer".into(),
             Event::ScoutHeld => "A mail that looks like a scam was held".into(),
+            Event::WebhookTest { .. } => format!("{name} sent a test event"),
         }
     }
 }

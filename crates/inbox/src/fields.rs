@@ -49,6 +49,8 @@ pub enum Rule {
     Filled,
     Date,
     Email,
+    /// An address on a `.test` domain.
+    TestAddress,
     Reference,
     Assignee,
     Cursor,
@@ -209,6 +211,9 @@ impl Rule {
             }
             Rule::Date => (is_date(text), "must be a date such as 2026-11-30"),
             Rule::Email => (mail::is_address(text), "must be an e-mail address"),
+            Rule::TestAddress => {
+                (is_test_address(text), "must be an e-mail address on a .test domain")
+            }
             Rule::Reference => {
                 (is_reference(text), "must be letters, digits, _ and -, with at least one digit")
             }
@@ -234,11 +239,24 @@ impl Rule {
             Rule::Email => Some(
                 r#"^[^\s@<>,;:"\u0000-\u001f\u007f-\u009f]+@[^\s@<>,;:"\u0000-\u001f\u007f-\u009f]+$"#,
             ),
+            Rule::TestAddress => Some(
+                r#"^[^\s@<>,;:"\u0000-\u001f\u007f-\u009f]+@([A-Za-z0-9-]+\.)+[Tt][Ee][Ss][Tt]$"#,
+            ),
             Rule::Reference => Some(r"^[A-Za-z0-9_-]*[0-9][A-Za-z0-9_-]*$"),
             Rule::Assignee => Some(r"^(user:usr_[0-9a-z]+|agent:agt_[0-9a-z]+|me|none)$"),
             Rule::Cursor => Some(crate::cursor::PATTERN),
         }
     }
+}
+
+fn is_test_address(text: &str) -> bool {
+    let plain = |label: &str| {
+        !label.is_empty() && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+    };
+    mail::is_address(text)
+        && text.rsplit_once('@').and_then(|(_, domain)| domain.rsplit_once('.')).is_some_and(
+            |(before, last)| last.eq_ignore_ascii_case("test") && before.split('.').all(plain),
+        )
 }
 
 fn is_reference(text: &str) -> bool {

@@ -191,6 +191,11 @@ impl Ids {
         bytes
     }
 
+    /// A number within these bounds, both included.
+    pub fn between(&self, least: i64, most: i64) -> i64 {
+        self.source().chance.random_range(least..=most)
+    }
+
     fn source(&self) -> std::sync::MutexGuard<'_, Source> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -48,6 +48,20 @@ pub const ANSWERS_LOOKED_UP: usize = 20;
 pub const IDEMPOTENCY_KEY_CHARS: usize = 200;
 pub const IDEMPOTENCY_KEPT_MS: i64 = DAY_MS;
 
+/// Events, their deliveries and every try are kept this long.
+pub const EVENTS_KEPT_MS: i64 = 30 * DAY_MS;
+
+/// How long a simulated customer takes to answer.
+pub const SANDBOX_ANSWERS_AFTER_MS: i64 = 5_000;
+/// Simulated mails a minute, across all test keys of a workspace (API section 8).
+pub const SANDBOX_INBOUND_PER_MINUTE: u32 = 120;
+pub const SANDBOX_TEXT_CHARS: usize = 50_000;
+
+/// After a rotation the old secret of a webhook signs too, for this long.
+pub const OLD_SECRET_MS: i64 = DAY_MS;
+/// Deliveries on one page of a webhook's log.
+pub const LOG_ITEMS: i64 = 50;
+
 pub const PERSON_NAME_CHARS: usize = 100;
 pub const WEBHOOK_URL_CHARS: usize = 2_000;
 

@@ -237,6 +237,20 @@ pub fn mark_sent(
     events::record(tx, cx, conversation.subject_of_events(), &event)
 }
 
+/// Records that a message cannot be delivered.
+pub fn mark_failed(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &Outgoing) -> Result<()> {
+    let failed = tx.exec(
+        "UPDATE messages SET status = 'failed', sends_at = NULL
+         WHERE ws = ?1 AND id = ?2 AND status IN ('scheduled', 'sending')",
+        &[&cx.actor.ws, &message.id],
+    )?;
+    if failed == 0 {
+        return Err(Error::NotFound("scheduled message"));
+    }
+    let data = json!({ "messageId": message.id.as_str() });
+    timeline::note_event(tx, cx, &message.conversation, "bounced", data)
+}
+
 /// Takes a scheduled message back; it is a draft again.
 pub fn stop(
     tx: &mut Tx<'_>,

@@ -4,14 +4,22 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::actor::KeyHash;
-use crate::limits::RATE_WINDOW_MS;
+use crate::limits::{RATE_WINDOW_MS, SANDBOX_INBOUND_PER_MINUTE};
 
 /// Keys remembered before the windows that are over are swept out.
 const KEYS_REMEMBERED: usize = 10_000;
 
 pub struct Limiter {
     per_minute: u32,
-    windows: Mutex<HashMap<KeyHash, Window>>,
+    windows: Mutex<HashMap<Counted, Window>>,
+}
+
+/// Whose requests are counted together.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Counted {
+    Key(KeyHash),
+    /// Simulated mail, by all test keys of a workspace.
+    Sandbox(i64),
 }
 
 #[derive(Clone, Copy)]
@@ -37,22 +45,31 @@ impl Limiter {
 
     /// Counts one request. Nothing is known of the key yet: see [`Limiter::forget`].
     pub fn take(&self, key: &KeyHash, now: i64) -> Standing {
+        self.count(Counted::Key(*key), self.per_minute, now)
+    }
+
+    /// Counts one simulated mail; false when the workspace's test keys made too many.
+    pub fn take_simulated(&self, ws: i64, now: i64) -> bool {
+        !self.count(Counted::Sandbox(ws), SANDBOX_INBOUND_PER_MINUTE, now).over
+    }
+
+    fn count(&self, counted: Counted, limit: u32, now: i64) -> Standing {
         let mut windows = self.windows();
-        if windows.len() >= KEYS_REMEMBERED && !windows.contains_key(key) {
+        if windows.len() >= KEYS_REMEMBERED && !windows.contains_key(&counted) {
             windows.retain(|_, window| now - window.started < RATE_WINDOW_MS);
         }
-        let window = windows.entry(*key).or_insert(Window { started: now, taken: 0 });
+        let window = windows.entry(counted).or_insert(Window { started: now, taken: 0 });
         if now - window.started >= RATE_WINDOW_MS {
             *window = Window { started: now, taken: 0 };
         }
-        let over = window.taken >= self.per_minute;
+        let over = window.taken >= limit;
         if !over {
             window.taken += 1;
         }
         let left = window.started + RATE_WINDOW_MS - now;
         Standing {
-            limit: self.per_minute,
-            remaining: self.per_minute - window.taken,
+            limit,
+            remaining: limit - window.taken,
             resets_in: (left.max(0) + 999) / 1_000,
             over,
         }
@@ -60,7 +77,7 @@ impl Limiter {
 
     /// Drops the count of what turned out not to be a key, so that guesses take no memory.
     pub fn forget(&self, key: &KeyHash) {
-        self.windows().remove(key);
+        self.windows().remove(&Counted::Key(*key));
     }
 
     /// What a caller without a key is told.
@@ -69,7 +86,7 @@ impl Limiter {
         Standing { limit, remaining: limit, resets_in: RATE_WINDOW_MS / 1_000, over: false }
     }
 
-    fn windows(&self) -> MutexGuard<'_, HashMap<KeyHash, Window>> {
+    fn windows(&self) -> MutexGuard<'_, HashMap<Counted, Window>> {
         self.windows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -25,6 +25,8 @@ pub struct Incoming {
     pub raw: Option<Blob>,
     /// One for each of the mail's attachments.
     pub attachments: Vec<Blob>,
+    /// The conversation it goes on with, where that is known without asking the mail.
+    pub joins: Option<ConversationId>,
 }
 
 /// Where a mail ended up.
@@ -49,7 +51,10 @@ pub fn receive(
         return Ok(seen);
     }
     let reference = reference_written_to(mailbox, mail);
-    let thread = find_thread(tx, cx, mailbox, mail, reference.as_deref())?;
+    let thread = match &incoming.joins {
+        Some(conversation) => joined(tx, cx, mailbox, mail, conversation, reference)?,
+        None => find_thread(tx, cx, mailbox, mail, reference.as_deref())?,
+    };
     let begins = thread.joins.is_none();
     let answers_app_mail = thread.reference.is_some();
     let mut conversation = match thread.joins {
@@ -125,6 +130,22 @@ struct Thread {
     reference: Option<String>,
     /// The recorded app mail that it answers.
     app_mail: Option<String>,
+}
+
+/// A simulated reply goes where it is meant to go; it may answer recorded app mail all the same.
+fn joined(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    mailbox: &Mailbox,
+    mail: &Mail,
+    conversation: &ConversationId,
+    reference: Option<String>,
+) -> Result<Thread> {
+    let answered = answered_app_mail(tx, cx, mailbox, mail)?;
+    let (app_mail, sent_for) =
+        answered.map_or((None, None), |thread| (thread.app_mail, thread.reference));
+    let joins = in_mailbox(tx, cx, mailbox, conversation)?;
+    Ok(Thread { joins, reference: sent_for.or(reference), app_mail })
 }
 
 /// The first rule that matches wins: recorded app mail, a message we hold that it names, the same

@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 
 use crate::actor::Scope;
 use crate::ids::{
-    AgentId, ConversationId, DocumentId, MailboxId, MemberId, MessageId, NoteId, RequestId, TagId,
+    AgentId, ConversationId, DocumentId, EventId, MailboxId, MemberId, MessageId, NoteId,
+    RequestId, TagId, WorkspaceId,
 };
 use crate::time::Moment;
 use crate::words::words;
@@ -379,3 +380,29 @@ pub struct ErrorBody {
 
 /// A JSON object of names and counts, for the timeline's `data`.
 pub type Data = BTreeMap<&'static str, Value>;
+
+/// Where a simulated mail was filed.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SimulatedMail {
+    pub conversation_id: ConversationId,
+    pub message_id: MessageId,
+}
+
+/// An event as webhooks are told it (API section 2.10).
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct EventRecord {
+    pub id: EventId,
+    /// What happened, such as `client.replied`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Changes only for breaking changes.
+    pub version: i64,
+    #[schemars(extend("format" = "date-time"))]
+    pub created_at: String,
+    pub workspace: WorkspaceId,
+    /// False for events of the sandbox.
+    pub livemode: bool,
+    /// Ids and a one-line `summary`; never a mail's words.
+    pub data: Map<String, Value>,
+}

@@ -10,7 +10,9 @@ macro_rules! words {
         pub enum $name { $(#[serde(rename = $word)] $variant),+ }
 
         impl $name {
+            #[allow(dead_code)]
             pub const ALL: &'static [$name] = &[$($name::$variant),+];
+            #[allow(dead_code)]
             pub const WORDS: &'static [&'static str] = &[$($word),+];
 
             pub fn word(self) -> &'static str {

@@ -3,10 +3,12 @@
 //! Deliberately absent: sockets, the clock, randomness, the database.
 
 mod address;
+mod compose;
 mod ids;
 mod subject;
 
 pub use address::{Address, is_address, normal_address, plus_tag};
+pub use compose::{Letter, compose};
 pub use ids::bare_message_id;
 pub use subject::base_subject;
 

@@ -10,6 +10,8 @@ use std::str::FromStr;
 use clap::Args;
 use inbox::limits::RATE_PER_MINUTE;
 
+use crate::relay::Target;
+
 /// The flags, as they were typed.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Settings")]
@@ -38,6 +40,12 @@ pub struct Flags {
     /// The folder of raw mail, attachments and uploads [default: blobs in the data folder]
     #[arg(long, env = "MAILROOM_BLOBS", global = true, value_name = "FOLDER")]
     pub blobs: Option<String>,
+    /// Where mail leaves: file:FOLDER writes it there [default: none, mail waits]
+    #[arg(long, env = "MAILROOM_RELAY", global = true, value_name = "RELAY")]
+    pub relay: Option<String>,
+    /// Where to serve /metrics, apart from everything else [default: nowhere]
+    #[arg(long, env = "MAILROOM_METRICS_LISTEN", global = true, value_name = "ADDRESS")]
+    pub metrics_listen: Option<String>,
     /// Requests a minute for each key [default: 120]
     #[arg(long, env = "MAILROOM_RATE_PER_MINUTE", global = true, value_name = "NUMBER")]
     pub rate_per_minute: Option<String>,
@@ -60,6 +68,8 @@ pub struct Settings {
     /// An origin, such as `https://developers.example.com`.
     pub developer_site: Option<String>,
     pub blobs: PathBuf,
+    pub relay: Target,
+    pub metrics_listen: Option<SocketAddr>,
     pub rate_per_minute: u32,
     pub commit_batch: usize,
     pub webhooks_allow_private: bool,
@@ -72,6 +82,8 @@ const NAMES: &[&str] = &[
     "public_url",
     "developer_site",
     "blobs",
+    "relay",
+    "metrics_listen",
     "rate_per_minute",
     "commit_batch",
     "webhooks_allow_private",
@@ -96,6 +108,14 @@ impl Settings {
             blobs: found
                 .text("blobs", &flags.blobs)
                 .map_or_else(|| data.join("blobs"), PathBuf::from),
+            relay: found
+                .parsed("relay", &flags.relay, "file: and a folder")
+                .unwrap_or(Target::Nowhere),
+            metrics_listen: found.parsed(
+                "metrics_listen",
+                &flags.metrics_listen,
+                "an address and port such as 127.0.0.1:9090",
+            ),
             rate_per_minute: found
                 .parsed("rate_per_minute", &flags.rate_per_minute, "a whole number from 1")
                 .unwrap_or(RATE_PER_MINUTE),

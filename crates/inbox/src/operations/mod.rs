@@ -5,14 +5,17 @@ mod add_note;
 mod assign_conversation;
 mod get_conversation;
 mod list_conversations;
+mod list_events;
 mod list_mailboxes;
 mod list_tags;
 mod me;
 mod record_sent;
 mod reply;
 mod request_documents;
+mod sandbox_inbound;
 mod search_documents;
 mod set_status;
+mod stop_message;
 mod tag_conversation;
 
 use db::Tx;
@@ -25,7 +28,9 @@ pub use assign_conversation::{Input as AssignConversation, assign_conversation};
 pub use record_sent::{Input as RecordSent, record_sent};
 pub use reply::{Input as Reply, reply};
 pub use request_documents::{Input as RequestDocuments, request_documents};
+pub use sandbox_inbound::{Input as SandboxInbound, sandbox_inbound};
 pub use set_status::{Input as SetStatus, set_status};
+pub use stop_message::{Input as StopMessage, stop_message};
 pub use tag_conversation::{Input as TagConversation, tag_conversation};
 
 use crate::actor::Scope;
@@ -37,7 +42,7 @@ pub struct Operation {
     /// As a person would say it; also the OpenAPI operation id.
     pub name: &'static str,
     pub method: Method,
-    /// Relative to the REST prefix; `{id}` is a conversation.
+    /// Relative to the REST prefix; `{id}` is what stands before it, a conversation or a message.
     pub path: &'static str,
     /// The MCP tool, where there is one.
     pub tool: Option<&'static str>,
@@ -80,13 +85,15 @@ pub enum Need {
     Always(Scope),
     /// `send` when the input says `send: true`, `draft` otherwise.
     DraftOrSend,
+    /// A scope of a test key.
+    InSandbox(Scope),
 }
 
 impl Need {
     /// Known even when the rest of the input is not right.
     pub fn scope(self, input: &Value) -> Scope {
         match self {
-            Need::Always(scope) => scope,
+            Need::Always(scope) | Need::InSandbox(scope) => scope,
             Need::DraftOrSend if input.get("send") == Some(&Value::Bool(true)) => Scope::Send,
             Need::DraftOrSend => Scope::Draft,
         }
@@ -113,7 +120,7 @@ pub struct Page<T> {
 }
 
 impl Operation {
-    /// True when the path names a conversation.
+    /// True when the path names a conversation or a message.
     pub fn has_id(&self) -> bool {
         self.path.contains("{id}")
     }
@@ -142,6 +149,9 @@ pub static OPERATIONS: &[Operation] = &[
     list_tags::OPERATION,
     search_documents::OPERATION,
     record_sent::OPERATION,
+    stop_message::OPERATION,
+    list_events::OPERATION,
+    sandbox_inbound::OPERATION,
 ];
 
 /// The checked input as the type its operation takes.
@@ -161,7 +171,7 @@ fn json_bytes<T: Serialize>(value: &T) -> Vec<u8> {
     serde_json::to_vec(value).expect("wire types hold only what JSON can")
 }
 
-/// The place of the conversation's id in an operation's input.
+/// The place of the path's id in an operation's input.
 pub fn with_id(mut input: Map<String, Value>, id: Option<&str>) -> Value {
     if let Some(id) = id {
         input.insert("id".into(), id.into());

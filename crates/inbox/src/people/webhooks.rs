@@ -1,7 +1,5 @@
 use std::net::IpAddr;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use db::Tx;
 use serde::Serialize;
 use url::{Host, Url};
@@ -11,10 +9,8 @@ use crate::app::Cx;
 use crate::error::{Error, Result};
 use crate::ids::{UserId, WebhookId};
 use crate::limits::WEBHOOK_URL_CHARS;
+use crate::signing;
 use crate::time::Moment;
-
-/// Random bytes of a signing secret.
-const SECRET_BYTES: usize = 32;
 
 /// A webhook and its secret, shown this once.
 #[derive(Debug, Serialize)]
@@ -44,7 +40,7 @@ pub fn add_webhook(
         (true, false) => Circle::team(),
     };
     let id = WebhookId::new(cx.ids, cx.now);
-    let secret = format!("whsec_{}", STANDARD.encode(cx.ids.bytes::<SECRET_BYTES>()));
+    let secret = signing::new_secret(cx.ids);
     tx.exec(
         "INSERT INTO webhooks (ws, id, url, circle, livemode, secret, state, made_by, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'active', ?7, ?8)",
@@ -139,11 +135,16 @@ pub struct WebhookListing {
 pub fn list_webhooks(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<WebhookListing>> {
     cx.actor.must_administer()?;
     type Row = (WebhookId, String, bool, Circle, String, UserId, i64);
-    let rows: Vec<Row> = tx.all(
+    let mut rows: Vec<Row> = tx.all(
         "SELECT id, url, livemode, circle, state, made_by, created_at FROM webhooks
          WHERE ws = ?1 ORDER BY created_at, id",
         &[&cx.actor.ws],
     )?;
+    // Someone else's private webhook is not there.
+    rows.retain(|(_, _, _, circle, ..)| match (&cx.actor.who, circle.person()) {
+        (Who::Person { id, .. }, Some(owner)) => *id == owner,
+        _ => true,
+    });
     let listed = rows.into_iter().map(|(id, url, livemode, circle, state, made_by, created)| {
         let (private, created_at) = (circle.person().is_some(), Moment(created));
         WebhookListing { id, url, livemode, private, state, made_by, created_at }

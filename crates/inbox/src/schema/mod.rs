@@ -19,6 +19,6 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "due work",
         both: include_str!("002.sql"),
         sqlite: include_str!("002.sqlite.sql"),
-        postgres: "",
+        postgres: include_str!("002.postgres.sql"),
     },
 ];

@@ -62,7 +62,9 @@ const TAGS: &[(&str, &str)] = &[
     ("Key", "Who is asking."),
     ("Conversations", "Reading and working on conversations."),
     ("Workspace", "Inboxes, tags and documents."),
+    ("Events", "What happened, as webhooks are told it."),
     ("App mail", "Mail that apps send by themselves."),
+    ("Sandbox", "Trying everything without real mail."),
     ("Specification", "This document."),
 ];
 
@@ -70,7 +72,11 @@ fn tag(operation: &Operation) -> &'static str {
     match operation.path {
         "/me" => "Key",
         "/app-mail" => "App mail",
-        path if path.starts_with("/conversations") => "Conversations",
+        "/events" => "Events",
+        "/sandbox/inbound" => "Sandbox",
+        path if path.starts_with("/conversations") || path.starts_with("/messages") => {
+            "Conversations"
+        }
         _ => "Workspace",
     }
 }
@@ -78,6 +84,9 @@ fn tag(operation: &Operation) -> &'static str {
 fn describe(operation: &Operation, schemas: &mut SchemaGenerator) -> Value {
     let scope = match operation.scope {
         Need::Always(scope) => format!("Needs the scope `{}`.", scope.word()),
+        Need::InSandbox(scope) => {
+            format!("Needs a test key with the scope `{}`.", scope.word())
+        }
         Need::DraftOrSend => "Needs the scope `draft`, or `send` when `send` is true.".into(),
     };
     let repeat = match operation.repeatable {
@@ -109,13 +118,17 @@ fn describe(operation: &Operation, schemas: &mut SchemaGenerator) -> Value {
 fn parameters(operation: &Operation) -> Vec<Value> {
     let mut parameters = Vec::new();
     if operation.has_id() {
+        let (of, prefix) = match operation.path.starts_with("/messages") {
+            true => ("message", MessageId::PREFIX),
+            false => ("conversation", ConversationId::PREFIX),
+        };
         parameters.push(json!({
             "name": "id",
             "in": "path",
             "required": true,
-            "description": "The conversation's id.",
-            "schema": { "type": "string", "pattern": "^cnv_[0-9a-z]+$" },
-            "example": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
+            "description": format!("The {of}'s id."),
+            "schema": { "type": "string", "pattern": format!("^{prefix}[0-9a-z]+$") },
+            "example": format!("{prefix}01kag0z8m4s6y2t9r5w1q3n7xe"),
         }));
     }
     if operation.method == Method::Get {
@@ -261,7 +274,7 @@ fn responses(error: &Value) -> Value {
             "This key lacks the scope write.",
         ),
         "NotFound": response(
-            "No such conversation, or one the key cannot see.",
+            "No such conversation or message, or one the key cannot see.",
             "There is no such conversation, or you cannot see it.",
         ),
         "TooLarge": response("The body is too large.", "The body is larger than 1 MB."),

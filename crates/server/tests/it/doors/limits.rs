@@ -78,7 +78,7 @@ async fn try_to_deliver(app: &TestApp, mut mail: Mail) -> Result<Received, Strin
     let service =
         Actor::system(app.owner.ws, app.owner.workspace.clone(), app.support.circle.clone());
     let (inbox, incoming) =
-        (app.support.clone(), Incoming { mail, raw: None, attachments: Vec::new() });
+        (app.support.clone(), Incoming { mail, raw: None, attachments: Vec::new(), joins: None });
     let receive = move |tx: &mut Tx<'_>, cx: &Cx<'_>| inbox::receive(tx, cx, &inbox, &incoming);
     app.app.act(&service, receive).await.map_err(|error| match error {
         inbox::Error::Store(cause) => cause.to_string(),

@@ -128,7 +128,7 @@ impl TestApp {
         }
         let put = |file: &Attachment| self.app.blobs.put(&file.bytes).unwrap();
         let attachments = mail.attachments.iter().map(put).collect();
-        Incoming { mail, raw: None, attachments }
+        Incoming { mail, raw: None, attachments, joins: None }
     }
 
     /// The Message-ID of one of our messages.

@@ -253,7 +253,7 @@ impl TestApp {
         }
         let put = |file: &Attachment| self.app.blobs.put(&file.bytes).unwrap();
         let attachments = mail.attachments.iter().map(put).collect();
-        let incoming = Incoming { mail, raw: None, attachments };
+        let incoming = Incoming { mail, raw: None, attachments, joins: None };
         let service =
             Actor::system(self.owner.ws, self.owner.workspace.clone(), mailbox.circle.clone());
         let mailbox = mailbox.clone();

@@ -1,0 +1,391 @@
+//! Taking events to webhooks (API section 6.1).
+
+use std::sync::Arc;
+
+use db::{FromRow, Row, Tx};
+
+use super::lanes::Room;
+use super::notices::notify;
+use super::owners::Owners;
+use super::{Answer, Call, LEASE_MS, Worker};
+use crate::actor::{Actor, Circle, Plan};
+use crate::app::{App, Cx};
+use crate::error::Result;
+use crate::ids::{EventId, WebhookId, WorkspaceId};
+use crate::limits::{DAY_MS, MINUTE_MS};
+use crate::signing;
+use crate::webhooks::State;
+
+/// The waits after a try that failed, each varied by a fifth. After the last the event is dropped.
+pub const RETRIES_MS: [i64; 8] = [
+    MINUTE_MS / 2,
+    2 * MINUTE_MS,
+    10 * MINUTE_MS,
+    30 * MINUTE_MS,
+    60 * MINUTE_MS,
+    180 * MINUTE_MS,
+    360 * MINUTE_MS,
+    720 * MINUTE_MS,
+];
+/// A webhook that only failed for this long is paused.
+const PATIENCE_MS: i64 = DAY_MS;
+/// Tries in flight at once, in all and to one webhook.
+pub(super) const IN_FLIGHT: usize = 512;
+pub(super) const IN_FLIGHT_EACH: usize = 16;
+/// Deliveries claimed in one transaction.
+const CLAIMED_AT_ONCE: usize = 64;
+/// Deliveries of a webhook that is not active set aside in one transaction.
+const SET_ASIDE_AT_ONCE: i64 = 500;
+
+const WEBHOOKS: Owners = Owners {
+    oldest: "SELECT webhook FROM deliveries WHERE next_try_at <= ?1
+             ORDER BY next_try_at LIMIT ?2",
+    next: "SELECT min(webhook) FROM deliveries WHERE next_try_at IS NOT NULL AND webhook > ?1",
+};
+
+/// A delivery that is to be tried now.
+#[derive(Clone)]
+struct Claimed {
+    actor: Actor,
+    webhook: WebhookId,
+    event: EventId,
+    url: String,
+    secrets: Vec<String>,
+    body: Arc<str>,
+    tries: i64,
+    /// Tells this claim from a later one.
+    lease: i64,
+}
+
+struct Claims {
+    set_aside: usize,
+    claimed: Vec<Claimed>,
+    last: String,
+}
+
+impl Worker {
+    /// Tries the deliveries that are due; answers how many were taken on.
+    pub(super) async fn make_deliveries(&self) -> Result<usize> {
+        let (app, room, last) = (self.app.clone(), self.deliveries.room(), self.last_webhook.get());
+        if room.all == 0 {
+            return Ok(0);
+        }
+        let claims = self.app.store.write(move |tx| claim_due(tx, &app, &room, &last)).await?;
+        self.last_webhook.set(claims.last);
+        let count = claims.set_aside + claims.claimed.len();
+        for claimed in claims.claimed {
+            let place = self.deliveries.enter(claimed.webhook.as_str());
+            let worker = self.clone();
+            self.tasks.spawn(async move {
+                worker.try_delivery(claimed).await;
+                drop(place);
+            });
+        }
+        Ok(count)
+    }
+
+    async fn try_delivery(&self, claimed: Claimed) {
+        let at = self.app.clock.now();
+        let headers = signing::headers(&claimed.event, at, &claimed.body, &claimed.secrets);
+        let call = Call { url: claimed.url.clone(), headers, body: claimed.body.clone() };
+        let answer = self.courier.post(&call).await;
+        let tried = Try { at, took: self.app.clock.now() - at, answer };
+        let (webhook, event) = (claimed.webhook.clone(), claimed.event.clone());
+        let status = tried.status();
+        tracing::debug!(%webhook, %event, status, "an event was delivered or not");
+        let actor = claimed.actor.clone();
+        let recorded = self.app.act(&actor, move |tx, cx| record(tx, cx, &claimed, &tried)).await;
+        if let Err(error) = recorded {
+            tracing::error!(%webhook, %event, %error, "a try was not recorded");
+        }
+    }
+}
+
+/// One try and what came of it.
+struct Try {
+    at: i64,
+    took: i64,
+    answer: Answer,
+}
+
+impl Try {
+    fn status(&self) -> Option<i64> {
+        match &self.answer {
+            Answer::Status { code, .. } => Some(i64::from(*code)),
+            Answer::Failed(_) | Answer::Refused(_) => None,
+        }
+    }
+
+    fn text(&self) -> &str {
+        match &self.answer {
+            Answer::Status { body, .. } => body,
+            Answer::Failed(sentence) | Answer::Refused(sentence) => sentence,
+        }
+    }
+}
+
+fn claim_due(tx: &mut Tx<'_>, app: &App, room: &Room, last: &String) -> Result<Claims> {
+    let now = app.clock.now();
+    let most = room.all.min(CLAIMED_AT_ONCE);
+    let mut claims = Claims { set_aside: 0, claimed: Vec::new(), last: last.clone() };
+    for id in WEBHOOKS.due(tx, now, last)? {
+        let Some(webhook) = load_webhook(tx, &id)? else { continue };
+        claims.last = id;
+        if webhook.state != State::Active || !webhook.plan.has_api() {
+            claims.set_aside += set_aside(tx, &webhook, now)?;
+            continue;
+        }
+        let room = match webhook.failing {
+            true => room.of_failing(webhook.id.as_str()),
+            false => room.of(webhook.id.as_str()),
+        };
+        claim_of(tx, &webhook, now, room.min(most - claims.claimed.len()), &mut claims.claimed)?;
+        if claims.claimed.len() == most {
+            break;
+        }
+    }
+    Ok(claims)
+}
+
+struct Webhook {
+    ws: i64,
+    workspace: WorkspaceId,
+    plan: Plan,
+    id: WebhookId,
+    url: String,
+    circle: Circle,
+    state: State,
+    failing: bool,
+    secret: String,
+    old_secret: Option<String>,
+    old_secret_until: Option<i64>,
+}
+
+impl FromRow for Webhook {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+        Ok(Webhook {
+            ws: row.take()?,
+            workspace: row.take()?,
+            plan: row.take()?,
+            id: row.take()?,
+            url: row.take()?,
+            circle: row.take()?,
+            state: row.take()?,
+            failing: row.take::<Option<i64>>()?.is_some(),
+            secret: row.take()?,
+            old_secret: row.take()?,
+            old_secret_until: row.take()?,
+        })
+    }
+}
+
+fn load_webhook(tx: &mut Tx<'_>, id: &str) -> Result<Option<Webhook>> {
+    Ok(tx.opt(
+        "SELECT h.ws, w.id, w.plan, h.id, h.url, h.circle, h.state, h.failing_since, h.secret,
+                h.old_secret, h.old_secret_until
+         FROM webhooks h JOIN workspaces w ON w.ws = h.ws WHERE h.id = ?1",
+        &[&id],
+    )?)
+}
+
+/// Nothing is sent while a webhook is paused or off, or its workspace has no plan for it.
+fn set_aside(tx: &mut Tx<'_>, webhook: &Webhook, now: i64) -> Result<usize> {
+    let set_aside = tx.exec(
+        "UPDATE deliveries SET state = 'skipped', next_try_at = NULL
+         WHERE ws = ?1 AND webhook = ?2 AND event IN (
+            SELECT event FROM deliveries WHERE webhook = ?2 AND next_try_at <= ?3
+            ORDER BY next_try_at LIMIT ?4
+         )",
+        &[&webhook.ws, &webhook.id, &now, &SET_ASIDE_AT_ONCE],
+    )?;
+    Ok(set_aside as usize)
+}
+
+fn claim_of(
+    tx: &mut Tx<'_>,
+    webhook: &Webhook,
+    now: i64,
+    most: usize,
+    claimed: &mut Vec<Claimed>,
+) -> Result<()> {
+    let lock = tx.pick("", " FOR UPDATE OF d SKIP LOCKED");
+    let due: Vec<(EventId, i64, String)> = tx.all(
+        &format!(
+            "SELECT d.event, d.tries, e.body
+             FROM deliveries d JOIN events e ON e.ws = d.ws AND e.id = d.event
+             WHERE d.webhook = ?1 AND d.next_try_at <= ?2
+             ORDER BY d.next_try_at, d.event LIMIT ?3{lock}"
+        ),
+        &[&webhook.id, &now, &(most as i64)],
+    )?;
+    let lease = now + LEASE_MS;
+    for (event, tries, body) in due {
+        tx.exec(
+            "UPDATE deliveries SET next_try_at = ?4 WHERE ws = ?1 AND webhook = ?2 AND event = ?3",
+            &[&webhook.ws, &webhook.id, &event, &lease],
+        )?;
+        claimed.push(Claimed {
+            actor: Actor::system(webhook.ws, webhook.workspace.clone(), webhook.circle.clone()),
+            webhook: webhook.id.clone(),
+            event,
+            url: webhook.url.clone(),
+            secrets: webhook.secrets(now),
+            body: body.into(),
+            tries,
+            lease,
+        });
+    }
+    Ok(())
+}
+
+impl Webhook {
+    /// The secrets that sign at a moment, the newest first.
+    fn secrets(&self, now: i64) -> Vec<String> {
+        let old = self.old_secret.clone();
+        let old = old.filter(|_| self.old_secret_until.is_some_and(|until| now < until));
+        std::iter::once(self.secret.clone()).chain(old).collect()
+    }
+}
+
+fn record(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed, tried: &Try) -> Result<()> {
+    log(tx, cx, claimed, tried)?;
+    match tried.status() {
+        Some(200..=299) => delivered(tx, cx, claimed),
+        Some(410) => {
+            failed(tx, cx, claimed, None)?;
+            turn_off(tx, cx, claimed)
+        }
+        _ => {
+            let wait = RETRIES_MS.get(claimed.tries as usize).map(|wait| varied(cx, *wait));
+            failed(tx, cx, claimed, wait)?;
+            lose_patience(tx, cx, claimed)
+        }
+    }
+}
+
+fn log(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed, tried: &Try) -> Result<()> {
+    tx.exec(
+        "INSERT INTO tries (ws, webhook, event, number, at, took, status, answer)
+         SELECT ?1, ?2, ?3, count(*) + 1, CAST(?4 AS BIGINT), CAST(?5 AS BIGINT),
+                CAST(?6 AS BIGINT), CAST(?7 AS TEXT)
+         FROM tries WHERE ws = ?1 AND webhook = ?2 AND event = ?3",
+        &[
+            &cx.actor.ws,
+            &claimed.webhook,
+            &claimed.event,
+            &tried.at,
+            &tried.took,
+            &tried.status(),
+            &tried.text().replace('\0', ""),
+        ],
+    )?;
+    Ok(())
+}
+
+fn delivered(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed) -> Result<()> {
+    tx.exec(
+        "UPDATE deliveries SET state = 'delivered', next_try_at = NULL, tries = tries + 1
+         WHERE ws = ?1 AND webhook = ?2 AND event = ?3",
+        &[&cx.actor.ws, &claimed.webhook, &claimed.event],
+    )?;
+    tx.exec(
+        "UPDATE webhooks SET failing_since = NULL
+         WHERE ws = ?1 AND id = ?2 AND failing_since IS NOT NULL",
+        &[&cx.actor.ws, &claimed.webhook],
+    )?;
+    Ok(())
+}
+
+/// Plans the next try, or drops the event when there is none. A claim that lapsed and was taken
+/// over meanwhile decides for itself.
+fn failed(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed, wait: Option<i64>) -> Result<()> {
+    let state = if wait.is_some() { "waiting" } else { "failed" };
+    tx.exec(
+        "UPDATE deliveries SET state = ?5, next_try_at = ?6, tries = tries + 1
+         WHERE ws = ?1 AND webhook = ?2 AND event = ?3 AND next_try_at = ?4",
+        &[
+            &cx.actor.ws,
+            &claimed.webhook,
+            &claimed.event,
+            &claimed.lease,
+            &state,
+            &wait.map(|wait| cx.now + wait),
+        ],
+    )?;
+    tx.exec(
+        "UPDATE webhooks SET failing_since = ?3
+         WHERE ws = ?1 AND id = ?2 AND failing_since IS NULL",
+        &[&cx.actor.ws, &claimed.webhook, &cx.now],
+    )?;
+    Ok(())
+}
+
+fn varied(cx: &Cx<'_>, wait: i64) -> i64 {
+    wait + cx.ids.between(-wait / 5, wait / 5)
+}
+
+fn turn_off(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed) -> Result<()> {
+    let turned = end(tx, cx, &claimed.webhook, State::Off)?;
+    if !turned {
+        return Ok(());
+    }
+    tell_owner(
+        tx,
+        cx,
+        claimed,
+        "A webhook was turned off",
+        "Its address answered 410 Gone, so nothing more is sent to it.",
+    )
+}
+
+/// Pauses a webhook that has failed for a whole day without one success.
+fn lose_patience(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed) -> Result<()> {
+    let (since,): (Option<i64>,) = tx.one(
+        "SELECT failing_since FROM webhooks WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &claimed.webhook],
+    )?;
+    if since.is_none_or(|since| cx.now - since < PATIENCE_MS) {
+        return Ok(());
+    }
+    if !end(tx, cx, &claimed.webhook, State::Paused)? {
+        return Ok(());
+    }
+    tell_owner(
+        tx,
+        cx,
+        claimed,
+        "A webhook was paused",
+        "For a whole day nothing sent to it was accepted. Nothing more is sent until someone \
+         resumes it.",
+    )
+}
+
+/// False when the webhook was not active any more.
+fn end(tx: &mut Tx<'_>, cx: &Cx<'_>, webhook: &WebhookId, state: State) -> Result<bool> {
+    let ended = tx.exec(
+        "UPDATE webhooks SET state = ?3 WHERE ws = ?1 AND id = ?2 AND state = 'active'",
+        &[&cx.actor.ws, webhook, &state],
+    )?;
+    Ok(ended > 0)
+}
+
+fn tell_owner(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    claimed: &Claimed,
+    subject: &str,
+    what: &str,
+) -> Result<()> {
+    let owner: Option<(String,)> = tx.opt(
+        "SELECT u.email FROM webhooks h JOIN users u ON u.ws = h.ws AND u.id = h.made_by
+         WHERE h.ws = ?1 AND h.id = ?2",
+        &[&cx.actor.ws, &claimed.webhook],
+    )?;
+    let Some((email,)) = owner else { return Ok(()) };
+    let text = format!(
+        "{what}\n\nWebhook: {} ({})\nIts delivery log and the button to resume it: {}/settings/webhooks\n\n\
+         Events since then are kept in the log for 30 days and can be sent again from there.",
+        claimed.url, claimed.webhook, cx.public_url
+    );
+    notify(tx, cx, &email, subject, &text)
+}

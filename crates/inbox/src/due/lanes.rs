@@ -1,0 +1,108 @@
+//! How much is in flight, in all and for each owner, so that one slow receiver takes the places of
+//! no other.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+#[derive(Clone)]
+pub struct Lanes(Arc<Inner>);
+
+struct Inner {
+    each: usize,
+    all: usize,
+    in_flight: Mutex<HashMap<String, usize>>,
+    freed: Notify,
+}
+
+/// A place taken until this is dropped.
+pub struct Place {
+    lanes: Lanes,
+    owner: String,
+}
+
+/// The places that were free at one moment. Only the loop that asked takes any, so they stay free.
+#[derive(Clone)]
+pub struct Room {
+    each: usize,
+    pub all: usize,
+    in_flight: HashMap<String, usize>,
+}
+
+impl Lanes {
+    pub fn new(each: usize, all: usize) -> Lanes {
+        let (in_flight, freed) = (Mutex::default(), Notify::new());
+        Lanes(Arc::new(Inner { each, all, in_flight, freed }))
+    }
+
+    pub fn room(&self) -> Room {
+        let in_flight = self.in_flight().clone();
+        let taken: usize = in_flight.values().sum();
+        Room { each: self.0.each, all: self.0.all.saturating_sub(taken), in_flight }
+    }
+
+    pub fn enter(&self, owner: &str) -> Place {
+        *self.in_flight().entry(owner.to_owned()).or_insert(0) += 1;
+        Place { lanes: self.clone(), owner: owner.to_owned() }
+    }
+
+    /// Ready when a place has become free.
+    pub async fn freed(&self) {
+        self.0.freed.notified().await;
+    }
+
+    fn in_flight(&self) -> MutexGuard<'_, HashMap<String, usize>> {
+        self.0.in_flight.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Room {
+    /// The places that this owner may still take.
+    pub fn of(&self, owner: &str) -> usize {
+        self.for_one(owner, self.each)
+    }
+
+    /// The same for an owner in trouble, who gets one place at a time.
+    pub fn of_failing(&self, owner: &str) -> usize {
+        self.for_one(owner, 1)
+    }
+
+    fn for_one(&self, owner: &str, each: usize) -> usize {
+        each.saturating_sub(self.in_flight.get(owner).copied().unwrap_or(0))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut in_flight = self.lanes.in_flight();
+        if let Some(count) = in_flight.get_mut(&self.owner) {
+            *count -= 1;
+            if *count == 0 {
+                in_flight.remove(&self.owner);
+            }
+        }
+        drop(in_flight);
+        self.lanes.0.freed.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_owner_takes_no_more_than_its_places_and_gives_them_back() {
+        let lanes = Lanes::new(2, 3);
+        let first = lanes.enter("a");
+        let _second = lanes.enter("a");
+        assert_eq!(lanes.room().of("a"), 0);
+        assert_eq!(lanes.room().of("b"), 2);
+        assert_eq!(lanes.room().of_failing("b"), 1);
+        assert_eq!(lanes.room().all, 1);
+        drop(first);
+        assert_eq!(lanes.room().of("a"), 1);
+        assert_eq!(lanes.room().of_failing("a"), 0);
+        assert_eq!(lanes.room().all, 2);
+    }
+}

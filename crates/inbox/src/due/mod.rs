@@ -1,0 +1,207 @@
+//! What falls due. The rows are the queues: a row is claimed with a short lease, acted on outside
+//! of any transaction, and its outcome recorded in a second one. A claim that lapses, because its
+//! process was killed, is taken over by whoever finds it.
+
+mod answers;
+mod courier;
+mod deliveries;
+mod lanes;
+mod notices;
+mod owners;
+mod relay;
+mod retention;
+mod sending;
+mod snoozes;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::app::App;
+use crate::error::{Error, Result};
+use crate::limits::MINUTE_MS;
+
+pub use courier::{Answer, Call, Courier, Posting};
+pub use deliveries::RETRIES_MS as DELIVERY_RETRIES_MS;
+pub use notices::notify;
+pub use relay::{Outcome, Parcel, Relay, Sending};
+pub use sending::retry_after;
+
+use lanes::Lanes;
+use owners::Last;
+
+/// A claim lapses after this long.
+pub const LEASE_MS: i64 = MINUTE_MS;
+/// How long a queue sleeps at the most: what other processes planned is found by the clock.
+const NAP: Duration = Duration::from_secs(20);
+/// The wait after a failure of the store, and while all places are taken.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Every kind of work that falls due.
+const QUEUES: &[Queue] = &[
+    Queue {
+        name: "messages",
+        earliest: "SELECT min(sends_at) FROM messages WHERE sends_at IS NOT NULL",
+        work: |worker| Box::pin(worker.send_messages()),
+    },
+    Queue {
+        name: "deliveries",
+        earliest: "SELECT min(next_try_at) FROM deliveries WHERE next_try_at IS NOT NULL",
+        work: |worker| Box::pin(worker.make_deliveries()),
+    },
+    Queue {
+        name: "sandbox answers",
+        earliest: "SELECT min(due_at) FROM sandbox_answers",
+        work: |worker| Box::pin(worker.give_sandbox_answers()),
+    },
+    Queue {
+        name: "snoozes",
+        earliest: "SELECT min(snoozed_until) FROM conversations WHERE snoozed_until IS NOT NULL",
+        work: |worker| Box::pin(worker.end_snoozes()),
+    },
+    Queue {
+        name: "notices",
+        earliest: "SELECT min(due_at) FROM notices",
+        work: |worker| Box::pin(worker.send_notices()),
+    },
+    Queue {
+        name: "retention",
+        earliest: retention::EARLIEST,
+        work: |worker| Box::pin(worker.forget_old_events()),
+    },
+];
+
+/// Rows that fall due, found by an index.
+struct Queue {
+    /// Also what [`db::Tx::wake`] is told when a row is added.
+    name: &'static str,
+    earliest: &'static str,
+    /// Takes on what is due and there is room for; answers how much that was.
+    work: for<'a> fn(&'a Worker) -> Pin<Box<dyn Future<Output = Result<usize>> + Send + 'a>>,
+}
+
+/// The one that does what is due.
+#[derive(Clone)]
+pub struct Worker {
+    app: App,
+    relay: Arc<dyn Relay>,
+    courier: Arc<dyn Courier>,
+    messages: Lanes,
+    last_sender: Last<i64>,
+    deliveries: Lanes,
+    last_webhook: Last<String>,
+    tasks: TaskTracker,
+}
+
+impl Worker {
+    pub fn new(app: App, relay: Arc<dyn Relay>, courier: Arc<dyn Courier>) -> Worker {
+        let messages = Lanes::new(sending::IN_FLIGHT_EACH, sending::IN_FLIGHT);
+        let deliveries = Lanes::new(deliveries::IN_FLIGHT_EACH, deliveries::IN_FLIGHT);
+        let (last_sender, last_webhook) = (Last::default(), Last::default());
+        let tasks = TaskTracker::new();
+        Worker { app, relay, courier, messages, last_sender, deliveries, last_webhook, tasks }
+    }
+
+    /// Does what is due until `stop` is ready; what is in flight then is finished.
+    pub async fn run(&self, stop: impl Future<Output = ()>) {
+        let stopping = CancellationToken::new();
+        let queues = TaskTracker::new();
+        for queue in QUEUES {
+            let (worker, stopping) = (self.clone(), stopping.clone());
+            queues.spawn(async move { worker.keep_up(queue, &stopping).await });
+        }
+        stop.await;
+        stopping.cancel();
+        for tasks in [&queues, &self.tasks] {
+            tasks.close();
+            tasks.wait().await;
+        }
+    }
+
+    async fn keep_up(&self, queue: &Queue, stopping: &CancellationToken) {
+        let mut wakes = self.app.store.wakes();
+        while !stopping.is_cancelled() {
+            // Whatever these tell of is seen by the work that follows.
+            while !matches!(wakes.try_recv(), Err(TryRecvError::Empty | TryRecvError::Closed)) {}
+            let nap = match self.take_on(queue).await {
+                Ok(Some(nap)) => nap,
+                Ok(None) => continue,
+                Err(error) => {
+                    tracing::error!(%error, queue = queue.name, "due work failed");
+                    PAUSE
+                }
+            };
+            tokio::select! {
+                () = woken(&mut wakes, queue.name) => {}
+                () = self.messages.freed(), if queue.name == "messages" => {}
+                () = self.deliveries.freed(), if queue.name == "deliveries" => {}
+                () = tokio::time::sleep(nap) => {}
+                () = stopping.cancelled() => {}
+            }
+        }
+    }
+
+    /// Takes on what is due; answers how long there will be nothing more, if that is known.
+    async fn take_on(&self, queue: &Queue) -> Result<Option<Duration>> {
+        if (queue.work)(self).await? > 0 {
+            return Ok(None);
+        }
+        let Some(next) = self.earliest(queue).await? else { return Ok(Some(NAP)) };
+        let left = next - self.app.clock.now();
+        Ok(Some(match u64::try_from(left) {
+            Ok(left) if left > 0 => Duration::from_millis(left).min(NAP),
+            _ => PAUSE,
+        }))
+    }
+
+    async fn earliest(&self, queue: &Queue) -> Result<Option<i64>> {
+        let sql = queue.earliest;
+        let (next,): (Option<i64>,) =
+            self.app.store.read(move |tx| Ok::<_, Error>(tx.one(sql, &[])?)).await?;
+        Ok(next)
+    }
+
+    /// Does everything that is due now, and waits for it.
+    pub async fn run_due(&self) -> Result<()> {
+        loop {
+            let mut taken_on = 0;
+            for queue in QUEUES {
+                if self.earliest(queue).await?.is_some_and(|next| next <= self.app.clock.now()) {
+                    taken_on += (queue.work)(self).await?;
+                }
+            }
+            self.tasks.close();
+            self.tasks.wait().await;
+            self.tasks.reopen();
+            if taken_on == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// When the next row of any queue falls due.
+    pub async fn next_due(&self) -> Result<Option<i64>> {
+        let mut next: Option<i64> = None;
+        for queue in QUEUES {
+            next = next.into_iter().chain(self.earliest(queue).await?).min();
+        }
+        Ok(next)
+    }
+}
+
+/// Ready when a commit named this queue, or when so many did that this one may be among them.
+async fn woken(wakes: &mut Receiver<String>, name: &str) {
+    loop {
+        match wakes.recv().await {
+            Ok(woken) if woken != name => {}
+            Ok(_) | Err(RecvError::Lagged(_)) => return,
+            Err(RecvError::Closed) => return std::future::pending().await,
+        }
+    }
+}

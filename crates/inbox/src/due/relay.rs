@@ -1,0 +1,27 @@
+use std::future::Future;
+use std::pin::Pin;
+
+/// Takes a finished mail to where it goes.
+pub trait Relay: Send + Sync {
+    fn send<'a>(&'a self, parcel: &'a Parcel) -> Sending<'a>;
+}
+
+pub type Sending<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
+
+/// A finished mail and its envelope.
+#[derive(Clone, Debug)]
+pub struct Parcel {
+    /// The Message-ID, the same on every try.
+    pub message_id: String,
+    pub sender: String,
+    pub recipients: Vec<String>,
+    pub bytes: Vec<u8>,
+}
+
+/// What became of a try. The reason is for the log and holds no mail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Delivered,
+    Later(String),
+    Never(String),
+}

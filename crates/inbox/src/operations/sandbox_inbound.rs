@@ -1,0 +1,117 @@
+use db::Tx;
+use mail::{Address, Dmarc, Kind as MailKind, Mail};
+use serde::Deserialize;
+
+use super::{Access, Method, Need, Operation, answer, typed};
+use crate::actor::Scope;
+use crate::app::Cx;
+use crate::conversations;
+use crate::error::{Error, Result};
+use crate::fields::{Field, Kind, Rule, filled, text};
+use crate::limits::{FILTER_CHARS, HEADER_CHARS, PERSON_NAME_CHARS, SANDBOX_TEXT_CHARS};
+use crate::mailboxes;
+use crate::receive::{Incoming, receive};
+use crate::wire::SimulatedMail;
+
+pub const OPERATION: Operation = Operation {
+    name: "sandbox_inbound",
+    method: Method::Post,
+    path: "/sandbox/inbound",
+    tool: None,
+    scope: Need::InSandbox(Scope::Write),
+    access: Access::Write,
+    repeatable: false,
+    title: "Simulate an incoming mail",
+    about: "Lets a made-up customer on a .test domain write to the sandbox inbox, through the same \
+            way as real mail: threading, scam check, storage, test webhooks. For test keys; at \
+            most 120 a minute across all test keys of the workspace.",
+    fields: &[
+        Field::required(
+            "from",
+            Kind::Text { min: 3, max: 254, rule: Rule::TestAddress },
+            "Who writes: an address on a .test domain.",
+        ),
+        Field::optional("name", text(PERSON_NAME_CHARS), "The writer's name."),
+        Field::optional("subject", text(HEADER_CHARS), "The subject of the mail."),
+        Field::required("text", filled(SANDBOX_TEXT_CHARS), "What the mail says, in plain text."),
+        Field::optional(
+            "conversationId",
+            text(FILTER_CHARS),
+            "Makes the mail a reply on this conversation.",
+        ),
+    ],
+    body_optional: false,
+    success: 201,
+    output: |schemas| schemas.subschema_for::<SimulatedMail>(),
+    example_input: r#"{
+        "from": "mara@customer.test",
+        "name": "Mara Lind",
+        "subject": "Where is my order?",
+        "text": "Hello, I ordered a lamp last week and it has not come yet."
+    }"#,
+    example_output: r#"{
+        "conversationId": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
+        "messageId": "msg_01kag13z8m4s6y2t9r5w1q3n7x"
+    }"#,
+    run: |tx, cx, input| answer(&sandbox_inbound(tx, cx, typed(input)?)?),
+};
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Input {
+    pub from: String,
+    pub name: Option<String>,
+    pub subject: Option<String>,
+    pub text: String,
+    pub conversation_id: Option<String>,
+}
+
+pub fn sandbox_inbound(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<SimulatedMail> {
+    let joins = match &input.conversation_id {
+        Some(id) => Some(conversations::load(tx, cx.actor, id)?),
+        None => None,
+    };
+    let mailbox = mailboxes::all_seen_by(tx, cx.actor)?.into_iter().next();
+    let mailbox = mailbox.ok_or(Error::NotFound("sandbox"))?;
+    let subject = match (input.subject, &joins) {
+        (Some(subject), _) => subject,
+        (None, Some(conversation)) => format!("Re: {}", conversation.subject),
+        (None, None) => String::new(),
+    };
+    let mail = Mail {
+        message_id: None,
+        answers: match &joins {
+            Some(conversation) => latest_sent(tx, cx, conversation)?,
+            None => Vec::new(),
+        },
+        from: Address { name: input.name, email: mail::normal_address(&input.from) },
+        to: vec![Address::new(None, &mailbox.address)],
+        cc: Vec::new(),
+        delivered_to: mailbox.address.clone(),
+        subject,
+        text: input.text,
+        kind: MailKind::Person,
+        dmarc: Dmarc::Pass,
+        warning: None,
+        attachments: Vec::new(),
+    };
+    let joins = joins.map(|conversation| conversation.id);
+    let incoming = Incoming { mail, raw: None, attachments: Vec::new(), joins };
+    let received = receive(tx, cx, &mailbox, &incoming)?;
+    Ok(SimulatedMail { conversation_id: received.conversation, message_id: received.message })
+}
+
+/// The mail of ours that the simulated customer answers.
+fn latest_sent(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &conversations::Conversation,
+) -> Result<Vec<String>> {
+    let latest: Vec<(String,)> = tx.all(
+        "SELECT header_id FROM messages
+         WHERE ws = ?1 AND conversation = ?2 AND direction = 'outbound' AND status = 'sent'
+         ORDER BY at DESC, id DESC LIMIT 1",
+        &[&cx.actor.ws, &conversation.id],
+    )?;
+    Ok(latest.into_iter().map(|(header_id,)| header_id).collect())
+}

@@ -1,0 +1,47 @@
+use db::Tx;
+use serde::Deserialize;
+
+use super::{Access, Method, Need, Operation, answer, typed};
+use crate::actor::{Scope, Who};
+use crate::app::Cx;
+use crate::error::{Error, Result};
+use crate::ids::{AgentId, MessageId};
+use crate::messages;
+use crate::wire::Done;
+
+pub const OPERATION: Operation = Operation {
+    name: "stop_message",
+    method: Method::Post,
+    path: "/messages/{id}/stop",
+    tool: Some("stop_message"),
+    scope: Need::Always(Scope::Send),
+    access: Access::Write,
+    repeatable: true,
+    title: "Stop a scheduled message",
+    about: "Takes back a message that an agent sent, while its undo window is open. It is a draft \
+            again and waits for a person. Stopping a draft changes nothing; a message that has \
+            left cannot be stopped.",
+    fields: &[],
+    body_optional: true,
+    success: 200,
+    output: |schemas| schemas.subschema_for::<Done>(),
+    example_input: "{}",
+    example_output: r#"{ "ok": true }"#,
+    run: |tx, cx, input| answer(&stop_message(tx, cx, typed(input)?)?),
+};
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Input {
+    pub id: String,
+}
+
+pub fn stop_message(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Done> {
+    let id = MessageId::parse(&input.id).ok_or(Error::NotFound("message"))?;
+    let (message, conversation) = messages::load_outgoing(tx, cx.actor, &id)?;
+    let by_agent = message.author.as_deref().is_some_and(|author| AgentId::parse(author).is_some());
+    if matches!(cx.actor.who, Who::Agent { .. }) && !by_agent {
+        return Err(Error::Forbidden("Only a person can stop what a person sends.".into()));
+    }
+    messages::stop(tx, cx, &conversation, &message)?;
+    Ok(Done::OK)
+}

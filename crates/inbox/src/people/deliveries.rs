@@ -1,0 +1,211 @@
+//! Looking after a webhook: its secret, its state, and the log of what was sent to it.
+
+use db::{Arg, FromRow, Row, Tx};
+use serde::Serialize;
+
+use crate::actor::{Circle, Who};
+use crate::app::Cx;
+use crate::error::{Error, Result};
+use crate::events::{self, Event};
+use crate::ids::{EventId, UserId, WebhookId};
+use crate::limits::{LOG_ITEMS, OLD_SECRET_MS};
+use crate::signing;
+use crate::time::Moment;
+use crate::webhooks::State;
+use crate::words::words;
+
+/// Gives a webhook a new secret, shown this once. The old one signs too for 24 hours.
+pub fn rotate_secret(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<String> {
+    find(tx, cx, id)?;
+    let secret = signing::new_secret(cx.ids);
+    tx.exec(
+        "UPDATE webhooks SET old_secret = secret, old_secret_until = ?3, secret = ?4
+         WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, id, &(cx.now + OLD_SECRET_MS), &secret],
+    )?;
+    Ok(secret)
+}
+
+/// Nothing is sent to a paused webhook; what is meant for it is kept in its log.
+pub fn pause_webhook(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<()> {
+    find(tx, cx, id)?;
+    tx.exec("UPDATE webhooks SET state = 'paused' WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
+    tx.exec(
+        "UPDATE deliveries SET state = 'skipped', next_try_at = NULL
+         WHERE ws = ?1 AND webhook = ?2 AND next_try_at IS NOT NULL",
+        &[&cx.actor.ws, id],
+    )?;
+    Ok(())
+}
+
+/// Lets events through again, with a clean record. What was skipped can be redelivered by hand.
+pub fn resume_webhook(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<()> {
+    find(tx, cx, id)?;
+    tx.exec(
+        "UPDATE webhooks SET state = 'active', failing_since = NULL WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, id],
+    )?;
+    Ok(())
+}
+
+/// Removes a webhook and its log.
+pub fn delete_webhook(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<()> {
+    find(tx, cx, id)?;
+    for sql in [
+        "DELETE FROM tries WHERE ws = ?1 AND webhook = ?2",
+        "DELETE FROM deliveries WHERE ws = ?1 AND webhook = ?2",
+        "DELETE FROM webhooks WHERE ws = ?1 AND id = ?2",
+    ] {
+        tx.exec(sql, &[&cx.actor.ws, id])?;
+    }
+    Ok(())
+}
+
+/// Sends `webhook.test` to this one webhook, under the same rules as any event.
+pub fn send_test_event(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<EventId> {
+    let circle = find(tx, cx, id)?;
+    events::record_for_one(tx, cx, &circle, id, &Event::WebhookTest { endpoint: id })
+}
+
+words! {
+    /// What a delivery has come to.
+    DeliveryState {
+        Waiting = "waiting",
+        Delivered = "delivered",
+        Failed = "failed",
+        Skipped = "skipped",
+    }
+}
+
+/// Which deliveries of a log are shown.
+#[derive(Clone, Debug, Default)]
+pub struct LogFilter {
+    pub state: Option<DeliveryState>,
+    /// An event's name, such as `client.replied`.
+    pub event_type: Option<String>,
+    /// Only older ones than this.
+    pub before: Option<EventId>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Delivery {
+    pub event: EventId,
+    #[serde(rename = "type")]
+    pub event_type: String,
+    pub state: DeliveryState,
+    pub created_at: Moment,
+    pub next_try_at: Option<Moment>,
+    pub tries: Vec<LoggedTry>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LoggedTry {
+    pub at: Moment,
+    pub took_ms: i64,
+    /// Null when nobody answered.
+    pub status: Option<i64>,
+    /// The start of the answer, or a sentence on why there is none.
+    pub answer: String,
+}
+
+/// One page of a webhook's log, newest first, with every try.
+pub fn delivery_log(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &WebhookId,
+    filter: &LogFilter,
+) -> Result<Vec<Delivery>> {
+    find(tx, cx, id)?;
+    let before = filter.before.as_ref().map_or("~", |event| event.as_str());
+    let mut conditions = String::new();
+    let mut args: Vec<&dyn Arg> = vec![&cx.actor.ws, id, &before, &LOG_ITEMS];
+    match &filter.state {
+        // Spelled out so that the index of the failed ones is used.
+        Some(DeliveryState::Failed) => conditions.push_str(" AND state = 'failed'"),
+        Some(state) => {
+            args.push(state);
+            conditions.push_str(&format!(" AND state = ?{}", args.len()));
+        }
+        None => {}
+    }
+    if let Some(event_type) = &filter.event_type {
+        args.push(event_type);
+        conditions.push_str(&format!(" AND type = ?{}", args.len()));
+    }
+    let mut deliveries: Vec<Delivery> = tx.all(
+        &format!(
+            "SELECT event, type, state, created_at, next_try_at FROM deliveries
+             WHERE ws = ?1 AND webhook = ?2 AND event < ?3{conditions}
+             ORDER BY event DESC LIMIT ?4"
+        ),
+        &args,
+    )?;
+    for delivery in &mut deliveries {
+        delivery.tries = tx.all(
+            "SELECT at, took, status, answer FROM tries
+             WHERE ws = ?1 AND webhook = ?2 AND event = ?3 ORDER BY number",
+            &[&cx.actor.ws, id, &delivery.event],
+        )?;
+    }
+    Ok(deliveries)
+}
+
+impl FromRow for Delivery {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+        Ok(Delivery {
+            event: row.take()?,
+            event_type: row.take()?,
+            state: row.take()?,
+            created_at: Moment(row.take()?),
+            next_try_at: row.take::<Option<i64>>()?.map(Moment),
+            tries: Vec::new(),
+        })
+    }
+}
+
+impl FromRow for LoggedTry {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+        Ok(LoggedTry {
+            at: Moment(row.take()?),
+            took_ms: row.take()?,
+            status: row.take()?,
+            answer: row.take()?,
+        })
+    }
+}
+
+/// Sends an event once more, with the same id and a schedule of its own.
+pub fn redeliver(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId, event: &EventId) -> Result<()> {
+    find(tx, cx, id)?;
+    let (state,): (State,) =
+        tx.one("SELECT state FROM webhooks WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
+    if state != State::Active {
+        return Err(Error::invalid("webhook", "is not active; resume it first"));
+    }
+    let planned = tx.exec(
+        "UPDATE deliveries SET state = 'waiting', tries = 0, next_try_at = ?4
+         WHERE ws = ?1 AND webhook = ?2 AND event = ?3",
+        &[&cx.actor.ws, id, event, &cx.now],
+    )?;
+    if planned == 0 {
+        return Err(Error::NotFound("event in this webhook's log"));
+    }
+    tx.wake("deliveries");
+    Ok(())
+}
+
+/// The circle of a webhook that the actor looks after. Someone else's private one is not there.
+fn find(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<Circle> {
+    cx.actor.must_administer()?;
+    let found: Option<(Circle, UserId)> = tx.opt(
+        "SELECT circle, made_by FROM webhooks WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, id],
+    )?;
+    let found = found.filter(|(circle, made_by)| match (&cx.actor.who, circle.person()) {
+        (Who::Person { id, .. }, Some(_)) => id == made_by,
+        _ => true,
+    });
+    found.map(|(circle, _)| circle).ok_or(Error::NotFound("webhook"))
+}

@@ -1,0 +1,64 @@
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use inbox::due::{Outcome, Parcel, Relay, Sending};
+
+/// Writes each mail to a file of its own, for development and the demo.
+pub struct FolderRelay {
+    folder: PathBuf,
+}
+
+impl FolderRelay {
+    pub fn open(folder: &Path) -> io::Result<FolderRelay> {
+        fs::create_dir_all(folder)?;
+        Ok(FolderRelay { folder: folder.into() })
+    }
+
+    /// A mail whose claim lapsed is written again under the same name, so it is there once.
+    fn write(&self, parcel: &Parcel) -> io::Result<()> {
+        let safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '@' | '-' | '_');
+        let name: String =
+            parcel.message_id.chars().map(|c| if safe(c) { c } else { '_' }).collect();
+        let unfinished = self.folder.join(format!(".{name}.part"));
+        let mut file = File::create(&unfinished)?;
+        file.write_all(&parcel.bytes)?;
+        file.sync_all()?;
+        fs::rename(&unfinished, self.folder.join(format!("{name}.eml")))
+    }
+}
+
+impl Relay for FolderRelay {
+    fn send<'a>(&'a self, parcel: &'a Parcel) -> Sending<'a> {
+        Box::pin(async move {
+            match self.write(parcel) {
+                Ok(()) => Outcome::Delivered,
+                Err(error) => Outcome::Later(error.to_string()),
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_mail_becomes_one_file_however_often_it_is_sent() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let relay = FolderRelay::open(folder.path()).expect("a relay");
+        let parcel = Parcel {
+            message_id: "../msg.1@acme.example".into(),
+            sender: "support@acme.example".into(),
+            recipients: vec!["mara@customer.example".into()],
+            bytes: b"Subject: Hello\r\n\r\nHello".to_vec(),
+        };
+        for _ in 0..2 {
+            assert_eq!(relay.send(&parcel).await, Outcome::Delivered);
+        }
+        let files: Vec<_> = fs::read_dir(folder.path()).expect("files").flatten().collect();
+        assert_eq!(files.len(), 1);
+        assert_eq!(files[0].file_name(), ".._msg.1@acme.example.eml");
+        assert_eq!(fs::read(files[0].path()).expect("a mail"), parcel.bytes);
+    }
+}
