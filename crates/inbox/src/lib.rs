@@ -7,6 +7,7 @@
 //! Deliberately absent: HTTP, sockets, the system clock inside operations.
 
 pub mod actor;
+pub mod addresses;
 mod app;
 mod app_mail;
 pub mod blobs;
@@ -14,6 +15,7 @@ mod calls;
 mod conversations;
 mod cursor;
 mod documents;
+pub mod due;
 mod error;
 mod events;
 pub mod fields;
