@@ -7,6 +7,7 @@
 //! Deliberately absent: HTTP, sockets, the system clock inside operations.
 
 pub mod actor;
+pub mod addresses;
 mod app;
 mod app_mail;
 pub mod blobs;

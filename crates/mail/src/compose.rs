@@ -2,10 +2,15 @@
 
 use mail_builder::MessageBuilder;
 use mail_builder::headers::address::Address as HeaderAddress;
+use mail_builder::headers::content_type::ContentType;
 use mail_builder::headers::message_id::MessageId;
 use mail_builder::headers::raw::Raw;
+use mail_builder::mime::MimePart;
 
 use crate::Address;
+
+/// Characters of a boundary, which may have 70.
+const BOUNDARY_CHARS: usize = 40;
 
 /// What goes into a mail of ours.
 #[derive(Clone, Debug)]
@@ -34,8 +39,7 @@ pub fn compose(letter: &Letter) -> Vec<u8> {
         .from(address(&letter.from))
         .to(addresses(&letter.to))
         .subject(one_line(&letter.subject))
-        .text_body(letter.text.as_str())
-        .html_body(html(&letter.text));
+        .body(body(letter));
     if !letter.cc.is_empty() {
         mail = mail.cc(addresses(&letter.cc));
     }
@@ -48,6 +52,24 @@ pub fn compose(letter: &Letter) -> Vec<u8> {
         mail = mail.header("Auto-Submitted", Raw::new("auto-generated"));
     }
     mail.write_to_vec().unwrap_or_default()
+}
+
+fn body(letter: &Letter) -> MimePart<'_> {
+    let kind = ContentType::new("multipart/alternative").attribute("boundary", boundary(letter));
+    let text = MimePart::new("text/plain", letter.text.as_str());
+    MimePart::new(kind, vec![text, MimePart::new("text/html", html(&letter.text))])
+}
+
+/// Made from the Message-ID, so that every try has the same bytes, and not found in the text.
+fn boundary(letter: &Letter) -> String {
+    let name: String = letter
+        .message_id
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .take(BOUNDARY_CHARS)
+        .collect();
+    let mut boundaries = (0..u64::MAX).map(|number| format!("=_{number}_{name}"));
+    boundaries.find(|made| !letter.text.contains(made)).unwrap_or_default()
 }
 
 fn address(address: &Address) -> HeaderAddress<'static> {
@@ -129,6 +151,16 @@ mod tests {
         assert!(mail.contains("Hello &lt;Bruno&gt;,"), "{mail}");
         assert!(!mail.contains("Auto-Submitted"), "{mail}");
         assert!(mail.is_ascii());
+        assert_eq!(compose(&letter()), mail.as_bytes(), "the same letter is the same mail");
+    }
+
+    #[test]
+    fn a_text_that_holds_the_boundary_does_not_break_the_mail() {
+        let mut letter = letter();
+        letter.text = "Hi\n--=_0_msg1abcacmeexample--\n--=_0_msg1abcacmeexample\nmore".into();
+        let mail = String::from_utf8(compose(&letter)).expect("ASCII");
+        let lines = mail.lines().filter(|line| line.starts_with("--=_1_msg1abcacmeexample"));
+        assert_eq!(lines.count(), 3, "{mail}");
     }
 
     #[test]

@@ -3,7 +3,10 @@
 //! Only this crate knows HTTP and sockets; it never writes SQL.
 
 pub mod cli;
+pub mod courier;
 pub mod demo;
+mod health;
+pub mod relay;
 pub mod rest;
 pub mod serve;
 pub mod settings;

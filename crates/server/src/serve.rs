@@ -10,12 +10,17 @@ use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use inbox::blobs::Blobs;
+use inbox::due::Worker;
 use inbox::ids::Ids;
 use inbox::time::SystemClock;
 use inbox::{App, Limiter};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
 
+use crate::courier::WebCourier;
+use crate::health;
+use crate::relay::Target;
 use crate::rest::{self, Door};
 use crate::settings::Settings;
 
@@ -54,15 +59,37 @@ pub async fn listen(settings: &Settings) -> Result<(TcpListener, String), String
     Ok((listener, format!("http://{address}")))
 }
 
-/// Serves the API until `stop` is ready.
+/// Opens the ways out: the relay for mail and the courier for events.
+pub fn open_worker(settings: &Settings, app: &App) -> Result<Worker, String> {
+    let relay = settings.relay.open()?;
+    if settings.relay == Target::Nowhere {
+        tracing::warn!("no relay is configured (MAILROOM_RELAY): outgoing mail waits");
+    }
+    let courier = WebCourier::of(settings)?;
+    Ok(Worker::new(app.clone(), relay, Arc::new(courier)))
+}
+
+/// Serves the API and does what falls due until `stop` is ready; what is in flight is finished.
 pub async fn serve(
     listener: TcpListener,
     app: App,
+    worker: Worker,
     settings: &Settings,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
+    let stopping = CancellationToken::new();
+    let due_work = tokio::spawn({
+        let stopping = stopping.clone();
+        async move { worker.run(stopping.cancelled_owned()).await }
+    });
+    let router = health::router(app.clone());
     let door = Door::new(app, settings.developer_site.clone());
-    serve_router(listener, rest::router(door), stop).await
+    let served = serve_router(listener, router.merge(rest::router(door)), stop).await;
+    stopping.cancel();
+    if tokio::time::timeout(Duration::from_secs(GOODBYE_SECONDS), due_work).await.is_err() {
+        tracing::warn!("some due work did not finish in time; its claims will lapse");
+    }
+    served
 }
 
 /// Serves until `stop` is ready, then lets what is in flight finish.

@@ -37,6 +37,9 @@ pub struct Flags {
     /// The developer site whose pages may call the API from a browser [default: none]
     #[arg(long, env = "MAILROOM_DEVELOPER_SITE", global = true, value_name = "URL")]
     pub developer_site: Option<String>,
+    /// The DNS server to ask where names lead [default: the system's resolver]
+    #[arg(long, env = "MAILROOM_DNS", global = true, value_name = "ADDRESS")]
+    pub dns: Option<String>,
     /// The folder of raw mail, attachments and uploads [default: blobs in the data folder]
     #[arg(long, env = "MAILROOM_BLOBS", global = true, value_name = "FOLDER")]
     pub blobs: Option<String>,
@@ -67,6 +70,8 @@ pub struct Settings {
     pub public_url: Option<String>,
     /// An origin, such as `https://developers.example.com`.
     pub developer_site: Option<String>,
+    /// The DNS server to ask instead of the system's resolver.
+    pub dns: Option<SocketAddr>,
     pub blobs: PathBuf,
     pub relay: Target,
     pub metrics_listen: Option<SocketAddr>,
@@ -81,6 +86,7 @@ const NAMES: &[&str] = &[
     "listen",
     "public_url",
     "developer_site",
+    "dns",
     "blobs",
     "relay",
     "metrics_listen",
@@ -105,6 +111,7 @@ impl Settings {
                 .unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 8080))),
             public_url: found.web_address("public_url", &flags.public_url),
             developer_site: found.web_address("developer_site", &flags.developer_site),
+            dns: found.parsed("dns", &flags.dns, "an address and port such as 127.0.0.1:53"),
             blobs: found
                 .text("blobs", &flags.blobs)
                 .map_or_else(|| data.join("blobs"), PathBuf::from),
@@ -233,8 +240,9 @@ mod tests {
         let mistakes = in_folder("lisen = 'x'\nlisten = 'y'\nrate_per_minute = 'z'", |flags| {
             flags.database_url = Some("mysql://x".into());
             flags.public_url = Some("mail.example.com".into());
+            flags.dns = Some("9.9.9.9".into());
         })
         .unwrap_err();
-        assert_eq!(mistakes.len(), 5, "{mistakes:?}");
+        assert_eq!(mistakes.len(), 6, "{mistakes:?}");
     }
 }

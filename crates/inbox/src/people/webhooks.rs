@@ -1,10 +1,9 @@
-use std::net::IpAddr;
-
 use db::Tx;
 use serde::Serialize;
-use url::{Host, Url};
+use url::Url;
 
 use crate::actor::{Circle, Who};
+use crate::addresses::is_public_host;
 use crate::app::Cx;
 use crate::error::{Error, Result};
 use crate::ids::{UserId, WebhookId};
@@ -65,59 +64,14 @@ pub fn check_url(text: &str, allow_private: bool) -> Result<Url> {
     if !url.username().is_empty() || url.password().is_some() {
         return refuse("must not hold a user name or password");
     }
-    let public = match url.host() {
-        None => false,
-        Some(Host::Domain(name)) => is_public_name(name),
-        Some(Host::Ipv4(ip)) => is_public(ip.into()),
-        Some(Host::Ipv6(ip)) => is_public(ip.into()),
-    };
+    if url.port() == Some(0) {
+        return refuse("must not have port 0");
+    }
+    let public = url.host().is_some_and(|host| is_public_host(&host));
     if !public && !allow_private {
         return refuse("must be a public address, not one of a private network");
     }
     Ok(url)
-}
-
-fn is_public_name(name: &str) -> bool {
-    let name = name.trim_end_matches('.').to_ascii_lowercase();
-    let private = ["localhost", "local", "internal", "lan", "home", "corp", "intranet", "test"];
-    let last = name.rsplit('.').next().unwrap_or("");
-    name.contains('.') && !private.contains(&last)
-}
-
-/// True for addresses that anyone on the internet reaches alike.
-pub fn is_public(ip: IpAddr) -> bool {
-    match ip {
-        IpAddr::V4(ip) => {
-            let [a, b, c, _] = ip.octets();
-            !(ip.is_loopback()
-                || ip.is_private()
-                || ip.is_link_local()
-                || ip.is_multicast()
-                || ip.is_broadcast()
-                || ip.is_documentation()
-                || a == 0
-                || a >= 240
-                || (a == 100 && (64..128).contains(&b))
-                || (a == 192 && b == 0 && c == 0)
-                || (a == 192 && b == 88 && c == 99)
-                || (a == 198 && (b == 18 || b == 19)))
-        }
-        IpAddr::V6(ip) => {
-            let [a, b, c, ..] = ip.segments();
-            // NAT64 leads to the IPv4 address in its last 32 bits.
-            if (a, b) == (0x64, 0xff9b) && c == 0 {
-                let [.., g, h] = ip.segments();
-                let [w, x] = g.to_be_bytes();
-                let [y, z] = h.to_be_bytes();
-                return is_public(IpAddr::from([w, x, y, z]));
-            }
-            // Only 2000::/3 is handed out; inside it Teredo, 6to4 and documentation are not public.
-            (a & 0xe000) == 0x2000
-                && a != 0x2002
-                && !(a == 0x2001 && (b < 0x200 || b == 0xdb8))
-                && !(a == 0x3fff && b < 0x1000)
-        }
-    }
 }
 
 #[derive(Debug, Serialize)]
@@ -157,48 +111,126 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_public_https_addresses_are_taken() {
-        for good in
-            ["https://example.com/hook", "https://8.8.8.8/", "https://[2606:4700::1]:8443/x"]
-        {
+    fn a_public_https_address_is_taken() {
+        for good in [
+            "https://example.com",
+            "https://example.com/hook?key=1#part",
+            "https://example.com./hook",
+            "https://example.com:8443/hook",
+            "https://example.com:65535/",
+            "https://EXAMPLE.com/",
+            "  https://example.com/  ",
+            "https://münchen.example.com/",
+            "https://xn--mnchen-3ya.example.com/",
+            "https://example.com/@127.0.0.1/",
+            "https://8.8.8.8/",
+            "https://0x08080808/",
+            "https://[2606:4700::1]:8443/x",
+            "https://[64:ff9b::808:808]/",
+        ] {
             assert!(check_url(good, false).is_ok(), "{good}");
         }
+    }
+
+    #[test]
+    fn any_other_address_is_refused_however_it_is_spelled() {
         for bad in [
+            "",
+            "example.com",
+            "//example.com/",
+            "https://",
+            "https:///hook",
             "http://example.com/",
             "ftp://example.com/",
-            "example.com",
-            "https://localhost/",
-            "https://intranet/",
-            "https://printer.local/",
+            "file:///etc/passwd",
+            "javascript:alert(1)",
+            "https://exa mple.com/",
+            "https://example.com:0/",
+            "https://example.com:65536/",
+            "https://example.com:x/",
+            "https://user@example.com/",
             "https://user:pw@example.com/",
+            "https://:pw@example.com/",
+            "https://example.com@127.0.0.1/",
+            "https://example.com%2f@127.0.0.1/",
+            "https://localhost/",
+            "https://localhost./",
+            "https://LocalHost:8443/",
+            "https://ｌｏｃａｌｈｏｓｔ/",
+            "https://loc\u{ad}alhost/",
+            "https://%6c%6fcalhost/",
+            "https://intranet/",
+            "https://com./",
+            "https://printer.local/",
+            "https://printer.local./",
+            "https://metadata.google.internal/",
+            "https://router.home.arpa/",
+            "https://abc.onion/",
+            "https://example..com/",
+            "https://xn--a/",
             "https://127.0.0.1/",
+            "https://127.0.0.1./",
+            "https://127.1/",
+            "https://127.0.1/",
             "https://0x7f.1/",
+            "https://0x7f000001/",
+            "https://0177.0.0.1/",
+            "https://017700000001/",
             "https://2130706433/",
+            "https://0/",
+            "https://256.1.1.1/",
+            "https://4294967296/",
+            "https://①②⑦.⓪.⓪.①/",
+            "https://127。0。0。1/",
+            "https://%31%32%37.0.0.1/",
             "https://10.1.2.3/",
-            "https://172.16.0.1/",
-            "https://192.168.1.1/",
-            "https://169.254.169.254/",
-            "https://100.64.0.1/",
-            "https://0.0.0.0/",
-            "https://192.0.2.1/",
-            "https://198.18.0.1/",
-            "https://224.0.0.1/",
-            "https://255.255.255.255/",
+            "https://012.1.2.3/",
+            "https://169.254.169.254/latest/meta-data",
+            "https://2852039166/",
+            "https://0xa9fea9fe/",
             "https://[::1]/",
             "https://[::]/",
+            "https://[0:0:0:0:0:0:0:1]/",
             "https://[::ffff:127.0.0.1]/",
+            "https://[::ffff:7f00:1]/",
             "https://[::7f00:1]/",
-            "https://[fe80::1]/",
-            "https://[fc00::1]/",
+            "https://[::ffff:0:7f00:1]/",
+            "https://[64:ff9b::7f00:1]/",
+            "https://[64:ff9b::a9fe:a9fe]/",
+            "https://[64:ff9b:1::1]/",
             "https://[2002:7f00:1::]/",
             "https://[2001::1]/",
+            "https://[2001:10::1]/",
             "https://[2001:db8::1]/",
-            "https://[64:ff9b::7f00:1]/",
-            "https://[64:ff9b:1::1]/",
+            "https://[fec0::1]/",
+            "https://[fe80::1%25eth0]/",
+            "https://[fe80::1]/",
+            "https://[fc00::1]/",
             "https://[ff02::1]/",
         ] {
             assert!(check_url(bad, false).is_err(), "{bad}");
         }
-        assert!(check_url("http://127.0.0.1:9/", true).is_ok());
+    }
+
+    #[test]
+    fn development_may_allow_private_and_http_addresses_but_no_nonsense() {
+        for good in ["http://127.0.0.1:9/", "https://localhost/", "http://receiver:9000/hook"] {
+            assert!(check_url(good, true).is_ok(), "{good}");
+            assert!(check_url(good, false).is_err(), "{good}");
+        }
+        for bad in ["ftp://127.0.0.1/", "http://user@127.0.0.1/", "http://127.0.0.1:0/", "http://"]
+        {
+            assert!(check_url(bad, true).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_address_has_at_most_2000_characters() {
+        let long = |chars: usize| {
+            let start = "https://example.com/";
+            format!("{start}{}", "a".repeat(chars - start.len()))
+        };
+        assert!(check_url(&long(2_000), false).is_ok());
+        assert!(check_url(&long(2_001), false).is_err());
     }
 }

@@ -8,6 +8,7 @@ use inbox::{App, mailboxes};
 use serde_json::{Value, json};
 
 use super::Json;
+use crate::courier::Gate;
 use crate::serve::open_app;
 use crate::settings::Settings;
 
@@ -258,6 +259,7 @@ impl Key {
 pub enum Webhook {
     /// Add an address that is told of events; its secret is shown this once
     Add {
+        /// A public https:// address; its name must lead to public addresses alone
         url: String,
         /// The owner or admin who adds it
         #[arg(long, value_name = "EMAIL")]
@@ -283,9 +285,8 @@ impl Webhook {
         let app = open(settings)?;
         match self {
             Webhook::Add { url, by, test, private, of } => {
-                let allow = settings.webhooks_allow_private;
-                let url = people::check_url(&url, allow).map_err(sentence)?;
                 let maker = person(&app, &of.operator(&app).await?, by).await?;
+                let url = Gate::of(settings)?.vet(&url).await.map_err(sentence)?;
                 let made = app
                     .act(&maker, move |tx, cx| people::add_webhook(tx, cx, &url, private, !test))
                     .await

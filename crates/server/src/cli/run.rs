@@ -7,15 +7,17 @@ use inbox::{App, people};
 use serde_json::json;
 
 use crate::demo;
-use crate::serve::{listen, open_app, serve as serve_requests, stop_signal};
+use crate::relay::Target;
+use crate::serve::{listen, open_app, open_worker, serve as serve_requests, stop_signal};
 use crate::settings::Settings;
 
 pub async fn serve(settings: &Settings) -> Result<(), String> {
     let (listener, address) = listen(settings).await?;
     let public_url = settings.public_url.clone().unwrap_or_else(|| address.clone());
     let app = open_app(settings, &public_url)?;
+    let worker = open_worker(settings, &app)?;
     tracing::info!(%address, %public_url, "serving");
-    serve_requests(listener, app, settings, stop_signal()).await.map_err(|e| e.to_string())
+    serve_requests(listener, app, worker, settings, stop_signal()).await.map_err(|e| e.to_string())
 }
 
 pub fn migrate(settings: &Settings, json: bool) -> Result<(), String> {
@@ -34,6 +36,7 @@ pub async fn demo(settings: &Settings, json: bool) -> Result<(), String> {
     let (listener, address) = listen(settings).await?;
     let public_url = settings.public_url.clone().unwrap_or_else(|| address.clone());
     let app = open_app(settings, &public_url)?;
+    let worker = open_worker(settings, &app)?;
     let keys = sample_keys(&app).await.map_err(|error| error.to_string())?;
     let stop = stop_signal();
     let printed = match json {
@@ -48,7 +51,7 @@ pub async fn demo(settings: &Settings, json: bool) -> Result<(), String> {
     };
     println!("{printed}");
     std::io::stdout().flush().map_err(|error| error.to_string())?;
-    serve_requests(listener, app, settings, stop).await.map_err(|error| error.to_string())
+    serve_requests(listener, app, worker, settings, stop).await.map_err(|error| error.to_string())
 }
 
 struct Keys {
@@ -94,6 +97,9 @@ fn demo_settings(settings: &Settings) -> Settings {
             settings.blobs = data.join("blobs");
         }
         settings.data = data;
+    }
+    if settings.relay == Target::Nowhere {
+        settings.relay = Target::Folder(settings.data.join("outbox"));
     }
     settings
 }

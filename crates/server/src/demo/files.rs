@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn the_table_of_a_pdf_points_at_its_objects() {
-        let file = pdf("Grüsse (1)", &["a", "b"]);
+        let file = inbox::pdf::sheet("Grüsse (1)", &["a", "b"]);
         let text: String = file.iter().map(|byte| char::from(*byte)).collect();
         let table: usize =
             text.rsplit_once("startxref\n").unwrap().1.lines().next().unwrap().parse().unwrap();

@@ -233,7 +233,8 @@ impl<'a> Stage<'a> {
             attachments: shelved().map(|(file, (bytes, _))| attachment(file, bytes)).collect(),
         };
         let attachments = shelved().map(|(_, (_, blob))| blob.clone()).collect();
-        let received = receive(tx, cx, mailbox, &Incoming { mail, raw: None, attachments, joins: None })?;
+        let received =
+            receive(tx, cx, mailbox, &Incoming { mail, raw: None, attachments, joins: None })?;
         thread.conversation = Some(received.conversation);
         thread.answers = Some(message_id);
         Ok(())

@@ -14,25 +14,26 @@ impl FolderRelay {
         fs::create_dir_all(folder)?;
         Ok(FolderRelay { folder: folder.into() })
     }
+}
 
-    /// A mail whose claim lapsed is written again under the same name, so it is there once.
-    fn write(&self, parcel: &Parcel) -> io::Result<()> {
-        let safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '@' | '-' | '_');
-        let name: String =
-            parcel.message_id.chars().map(|c| if safe(c) { c } else { '_' }).collect();
-        let unfinished = self.folder.join(format!(".{name}.part"));
-        let mut file = File::create(&unfinished)?;
-        file.write_all(&parcel.bytes)?;
-        file.sync_all()?;
-        fs::rename(&unfinished, self.folder.join(format!("{name}.eml")))
-    }
+/// A mail whose claim lapsed is written again under the same name, so it is there once.
+fn write(folder: &Path, parcel: &Parcel) -> io::Result<()> {
+    let safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '@' | '-' | '_');
+    let name: String = parcel.message_id.chars().map(|c| if safe(c) { c } else { '_' }).collect();
+    let unfinished = folder.join(format!(".{name}.part"));
+    let mut file = File::create(&unfinished)?;
+    file.write_all(&parcel.bytes)?;
+    file.sync_all()?;
+    fs::rename(&unfinished, folder.join(format!("{name}.eml")))
 }
 
 impl Relay for FolderRelay {
     fn send<'a>(&'a self, parcel: &'a Parcel) -> Sending<'a> {
+        let (folder, parcel) = (self.folder.clone(), parcel.clone());
         Box::pin(async move {
-            match self.write(parcel) {
-                Ok(()) => Outcome::Delivered,
+            match tokio::task::spawn_blocking(move || write(&folder, &parcel)).await {
+                Ok(Ok(())) => Outcome::Delivered,
+                Ok(Err(error)) => Outcome::Later(error.to_string()),
                 Err(error) => Outcome::Later(error.to_string()),
             }
         })

@@ -262,6 +262,10 @@ fn refuse_error(door: &Door, error: &Error, standing: Standing) -> Reply {
             tracing::error!(%cause, "an operation failed");
             StatusCode::INTERNAL_SERVER_ERROR
         }
+        Error::Files(cause) => {
+            tracing::error!(%cause, "a file could not be read or written");
+            StatusCode::INTERNAL_SERVER_ERROR
+        }
     };
     let mut reply = refuse(door, status, &error.to_string());
     reply.standing = standing;

@@ -2,6 +2,7 @@
 
 use inbox::fields::{Field, field_schema, object_schema};
 use inbox::idempotency;
+use inbox::ids::{ConversationId, MessageId};
 use inbox::operations::{Method, Need, OPERATIONS, Operation};
 use inbox::wire::ErrorBody;
 use schemars::SchemaGenerator;

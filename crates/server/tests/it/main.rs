@@ -4,10 +4,12 @@
 
 mod app_mail;
 mod assign;
+mod courier;
 mod cursor;
 mod documents;
 mod doors;
 mod drafts;
+mod due;
 mod events;
 mod held;
 mod list;

@@ -111,6 +111,7 @@ pub const OPS: &[Op] = &[
             "html": "<p>It left today.</p>"
         }"#,
     ),
+    get("list_events", "/events"),
 ];
 
 /// The two operations that can send, asked to.

@@ -3,6 +3,7 @@
 
 mod database;
 mod domain;
+mod outside;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use axum::http::{HeaderMap, Request};
 use http_body_util::BodyExt;
 use inbox::actor::{self, Actor, Circle, Role, Scope, Who};
 use inbox::blobs::Blobs;
+use inbox::due::Worker;
 use inbox::ids::{AgentId, Ids, MailboxId, UserId};
 use inbox::mailboxes::{self, Mailbox};
 use inbox::people::{self, NewWorkspace};
@@ -25,6 +27,7 @@ use tower::ServiceExt;
 
 pub use database::{Backend, Database};
 pub use domain::*;
+pub use outside::Outside;
 
 /// Runs a rule on one database.
 pub fn run<F, R>(backend: Backend, rule: F)
@@ -85,6 +88,8 @@ pub struct TestApp {
     pub owner: Actor,
     pub support: Mailbox,
     pub sandbox: Mailbox,
+    pub outside: Outside,
+    worker: Worker,
     clock: Arc<TestClock>,
     router: axum::Router,
     _folder: tempfile::TempDir,
@@ -150,8 +155,9 @@ impl TestApp {
         let owner = set_up(&app, "Acme", "Olive Owner").await;
         let support = mailbox(&app, &owner, "support@acme.example").await;
         let sandbox = sandbox(&app, &owner).await;
-        let router = router(&app);
-        TestApp { app, owner, support, sandbox, clock, router, _folder: folder }
+        let (router, outside) = (router(&app), Outside::default());
+        let worker = Worker::new(app.clone(), outside.relay.clone(), outside.courier.clone());
+        TestApp { app, owner, support, sandbox, outside, worker, clock, router, _folder: folder }
     }
 
     /// The same data behind another limit of requests a minute.
@@ -165,8 +171,28 @@ impl TestApp {
         self.clock.now()
     }
 
+    /// Moves the clock alone; what falls due is left undone.
     pub fn advance(&self, millis: i64) {
         self.clock.0.fetch_add(millis, Ordering::SeqCst);
+    }
+
+    /// Lets time pass: everything that falls due on the way is done at its time, in order.
+    pub async fn pass(&self, millis: i64) {
+        let until = self.now() + millis;
+        self.work().await;
+        while let Some(next) = self.worker.next_due().await.unwrap()
+            && next <= until
+        {
+            self.clock.0.fetch_max(next, Ordering::SeqCst);
+            self.work().await;
+        }
+        self.clock.0.store(until, Ordering::SeqCst);
+        self.work().await;
+    }
+
+    /// Does what is due now.
+    pub async fn work(&self) {
+        self.worker.run_due().await.unwrap();
     }
 
     /// A second workspace on the same database.

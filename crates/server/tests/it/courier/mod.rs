@@ -1,0 +1,94 @@
+//! The courier against real sockets and real TLS. Where names lead is scripted, and 127.0.0.1
+//! stands for the public internet: 127.0.0.2 is what a private address would be.
+
+mod adding;
+mod addresses;
+mod answers;
+mod certificates;
+mod dns;
+mod patience;
+mod proxy;
+mod receiver;
+mod reuse;
+
+use std::collections::VecDeque;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use inbox::due::{Answer, Call, Courier};
+use server::courier::{Found, Gate, LookUp, NotFound, Resolver, Rules, WebCourier};
+
+use receiver::Authority;
+
+/// The name that the receivers' certificate is for.
+const NAME: &str = "hooks.example.com";
+const OUTSIDE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+const INSIDE: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
+/// Long enough for a slow machine; what is expected to run out uses `SHORT`.
+const LONG: Duration = Duration::from_secs(10);
+const SHORT: Duration = Duration::from_millis(300);
+
+/// A resolver that gives the answers it was told, in their order, and then the last one forever.
+struct Script {
+    answers: Mutex<VecDeque<Found>>,
+    asked: Mutex<Vec<String>>,
+}
+
+impl Script {
+    fn new(answers: impl IntoIterator<Item = Found>) -> Arc<Script> {
+        let answers = Mutex::new(answers.into_iter().collect());
+        Arc::new(Script { answers, asked: Mutex::default() })
+    }
+
+    fn always(addresses: &[IpAddr]) -> Arc<Script> {
+        Script::new([Ok(addresses.to_vec())])
+    }
+
+    fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+impl Resolver for Script {
+    fn look_up<'a>(&'a self, name: &'a str) -> LookUp<'a> {
+        self.asked.lock().unwrap().push(name.to_owned());
+        let mut answers = self.answers.lock().unwrap();
+        let next = match answers.len() {
+            0 => Err(NotFound),
+            1 => answers[0].clone(),
+            _ => answers.pop_front().unwrap(),
+        };
+        Box::pin(async move { next })
+    }
+}
+
+/// The rules of production, but for the address that stands for the public internet.
+fn rules() -> Rules {
+    Rules { allow_private: false, is_public: |ip| ip == OUTSIDE }
+}
+
+fn courier(resolver: Arc<dyn Resolver>, authority: &Authority, deadline: Duration) -> WebCourier {
+    WebCourier::new(Gate::new(resolver, rules()), authority.roots(), deadline).unwrap()
+}
+
+/// A courier for whom every name leads to 127.0.0.1.
+fn courier_outside(authority: &Authority, deadline: Duration) -> WebCourier {
+    courier(Script::always(&[OUTSIDE]), authority, deadline)
+}
+
+fn call(url: impl Into<String>) -> Call {
+    Call { url: url.into(), headers: Vec::new(), body: r#"{"id":"evt_1"}"#.into() }
+}
+
+async fn post(courier: &WebCourier, url: impl Into<String>) -> Answer {
+    courier.post(&call(url)).await
+}
+
+fn status(code: u16, body: &str) -> Answer {
+    Answer::Status { code, body: body.into() }
+}
+
+fn failed(sentence: &str) -> Answer {
+    Answer::Failed(sentence.into())
+}

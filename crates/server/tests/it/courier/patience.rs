@@ -1,0 +1,185 @@
+//! No receiver costs more than the deadline, or more memory than the kept start of its answer.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use axum::body::{Body, Bytes};
+use hyper::body::Frame;
+use tokio::time::sleep;
+
+use super::receiver::{Authority, HTTP2, Receiver, answer, write};
+use super::*;
+
+const TOO_SLOW: &str = "No answer came within 0.3 seconds.";
+/// What a machine under load may take beyond the deadline.
+const SLACK: Duration = Duration::from_secs(2);
+
+async fn timed(courier: &WebCourier, url: String) -> Answer {
+    let start = Instant::now();
+    let answer = post(courier, url).await;
+    let took = start.elapsed();
+    assert!(took < SHORT + SLACK, "{took:?} for {answer:?}");
+    answer
+}
+
+#[tokio::test]
+async fn a_receiver_that_hangs_costs_no_more_than_the_deadline() {
+    let authority = Authority::new();
+    let before_tls = Receiver::raw(OUTSIDE, |stream| async move {
+        sleep(LONG).await;
+        drop(stream);
+    })
+    .await;
+    let before_the_head = Receiver::scripted(&authority, |stream| async move {
+        sleep(LONG).await;
+        drop(stream);
+    })
+    .await;
+    let courier = courier_outside(&authority, SHORT);
+    assert_eq!(timed(&courier, before_tls.url()).await, failed(TOO_SLOW));
+    assert_eq!(timed(&courier, before_the_head.url()).await, failed(TOO_SLOW));
+}
+
+#[tokio::test]
+async fn a_receiver_that_drips_its_head_costs_no_more_than_the_deadline() {
+    let authority = Authority::new();
+    let receiver = Receiver::scripted(&authority, |mut stream| async move {
+        write(&mut stream, b"HTTP/1.1 200 OK\r\nx-drip: ").await;
+        while write(&mut stream, b"a").await {
+            sleep(Duration::from_millis(20)).await;
+        }
+    })
+    .await;
+    let courier = courier_outside(&authority, SHORT);
+    assert_eq!(timed(&courier, receiver.url()).await, failed(TOO_SLOW));
+}
+
+#[tokio::test]
+async fn a_receiver_that_promises_an_answer_forever_costs_no_more_than_the_deadline() {
+    let authority = Authority::new();
+    let receiver = Receiver::scripted(&authority, |mut stream| async move {
+        while write(&mut stream, b"HTTP/1.1 102 Processing\r\n\r\n").await {}
+    })
+    .await;
+    let courier = courier_outside(&authority, SHORT);
+    assert_eq!(timed(&courier, receiver.url()).await, failed(TOO_SLOW));
+}
+
+#[tokio::test]
+async fn a_receiver_that_drips_its_body_has_answered_when_the_deadline_comes() {
+    let authority = Authority::new();
+    let receiver = Receiver::scripted(&authority, |mut stream| async move {
+        write(&mut stream, b"HTTP/1.1 200 OK\r\n\r\n").await;
+        while write(&mut stream, b"a").await {
+            sleep(Duration::from_millis(20)).await;
+        }
+    })
+    .await;
+    let courier = courier_outside(&authority, SHORT);
+    let Answer::Status { code: 200, body } = timed(&courier, receiver.url()).await else {
+        panic!("the receiver has answered");
+    };
+    assert!((1..20).contains(&body.len()), "{body:?}");
+    assert!(body.bytes().all(|byte| byte == b'a'), "{body:?}");
+}
+
+#[tokio::test]
+async fn empty_pieces_without_end_cost_no_more_than_the_deadline() {
+    let authority = Authority::new();
+    let sent = Arc::default();
+    let receiver =
+        Receiver::answering(&authority, HTTP2, move || answer(200, Endless::of(&[], &sent))).await;
+    let courier = courier_outside(&authority, SHORT);
+    let answer = timed(&courier, receiver.url()).await;
+    assert!(matches!(answer, Answer::Status { code: 200, .. } | Answer::Failed(_)), "{answer:?}");
+}
+
+#[tokio::test]
+async fn a_gigabyte_over_http_1_is_left_unread() {
+    let authority = Authority::new();
+    let sent = Arc::<AtomicUsize>::default();
+    let count = Arc::clone(&sent);
+    let receiver = Receiver::scripted(&authority, move |mut stream| {
+        let count = Arc::clone(&count);
+        async move {
+            write(&mut stream, b"HTTP/1.1 200 OK\r\nContent-Length: 1073741824\r\n\r\n").await;
+            let piece = [b'a'; 16 * 1024];
+            while write(&mut stream, &piece).await {
+                count.fetch_add(piece.len(), Ordering::SeqCst);
+            }
+        }
+    })
+    .await;
+    let courier = courier_outside(&authority, LONG);
+    let answer = post(&courier, receiver.url()).await;
+    assert_eq!(answer, status(200, &"a".repeat(server::courier::BODY_BYTES)));
+    // The buffers of both sockets fill; nothing else does.
+    settled(&sent, 16 * 1024 * 1024).await;
+}
+
+#[tokio::test]
+async fn a_gigabyte_over_http_2_is_left_unread() {
+    let authority = Authority::new();
+    let sent = Arc::<AtomicUsize>::default();
+    let count = Arc::clone(&sent);
+    let receiver = Receiver::answering(&authority, HTTP2, move || {
+        answer(200, Endless::of(&[b'a'; 16 * 1024], &count))
+    })
+    .await;
+    let courier = courier_outside(&authority, LONG);
+    let answer = post(&courier, receiver.url()).await;
+    assert_eq!(answer, status(200, &"a".repeat(server::courier::BODY_BYTES)));
+    settled(&sent, 2 * 1024 * 1024).await;
+    // The connection is as good as before for the next event.
+    assert!(matches!(post(&courier, receiver.url()).await, Answer::Status { code: 200, .. }));
+    assert_eq!(receiver.connections(), 1);
+}
+
+/// Waits until a receiver sends no more, and looks at how much it got rid of.
+async fn settled(sent: &AtomicUsize, at_most: usize) {
+    let mut before = usize::MAX;
+    for _ in 0..100 {
+        let now = sent.load(Ordering::SeqCst);
+        assert!(now <= at_most, "{now} bytes were taken");
+        if now == before {
+            return;
+        }
+        before = now;
+        sleep(Duration::from_millis(100)).await;
+    }
+    panic!("the receiver still sends");
+}
+
+/// A body of the same piece over and over, which lets others run in between.
+struct Endless {
+    piece: &'static [u8],
+    sent: Arc<AtomicUsize>,
+    pause: bool,
+}
+
+impl Endless {
+    fn of(piece: &'static [u8], sent: &Arc<AtomicUsize>) -> Body {
+        Body::new(Endless { piece, sent: Arc::clone(sent), pause: false })
+    }
+}
+
+impl hyper::body::Body for Endless {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        self.pause = !self.pause;
+        if self.pause {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        self.sent.fetch_add(self.piece.len(), Ordering::SeqCst);
+        Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(self.piece)))))
+    }
+}

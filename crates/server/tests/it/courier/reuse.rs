@@ -1,0 +1,65 @@
+//! Connections are kept for the next event, and given up in time.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::time::sleep;
+
+use super::receiver::{Authority, HTTP1, HTTP2, Receiver, answer, write};
+use super::*;
+
+#[tokio::test]
+async fn events_in_a_row_share_one_connection() {
+    for protocols in [HTTP1, HTTP2] {
+        let authority = Authority::new();
+        let receiver = Receiver::answering(&authority, protocols, || answer(200, "thanks")).await;
+        let courier = courier_outside(&authority, LONG);
+        for _ in 0..50 {
+            assert_eq!(post(&courier, receiver.url()).await, status(200, "thanks"));
+        }
+        assert_eq!((receiver.seen().len(), receiver.connections()), (50, 1));
+    }
+}
+
+#[tokio::test]
+async fn events_at_once_are_all_answered() {
+    for protocols in [HTTP1, HTTP2] {
+        let authority = Authority::new();
+        let receiver = Receiver::answering(&authority, protocols, || answer(200, "")).await;
+        let courier = Arc::new(courier_outside(&authority, LONG));
+        let calls: Vec<_> = (0..100)
+            .map(|_| {
+                let (courier, url) = (Arc::clone(&courier), receiver.url());
+                tokio::spawn(async move { post(&courier, url).await })
+            })
+            .collect();
+        for call in calls {
+            assert_eq!(call.await.unwrap(), status(200, ""));
+        }
+        assert_eq!(receiver.seen().len(), 100);
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_the_receiver_has_closed_is_not_used_again() {
+    let authority = Authority::new();
+    let closed = Arc::<AtomicUsize>::default();
+    let count = Arc::clone(&closed);
+    let receiver = Receiver::scripted(&authority, move |mut stream| {
+        let count = Arc::clone(&count);
+        async move {
+            write(&mut stream, b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await;
+            drop(stream);
+            count.fetch_add(1, Ordering::SeqCst);
+        }
+    })
+    .await;
+    let courier = courier_outside(&authority, LONG);
+    for events in 1..=3 {
+        assert_eq!(post(&courier, receiver.url()).await, status(200, ""));
+        while closed.load(Ordering::SeqCst) < events {
+            sleep(Duration::from_millis(1)).await;
+        }
+        sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(receiver.connections(), 3);
+}
