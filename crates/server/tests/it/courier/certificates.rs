@@ -1,5 +1,7 @@
 //! Only a receiver that proves its name is told anything.
 
+use server::settings::{Flags, Settings};
+
 use super::receiver::{Authority, HTTP1, Receiver, answer};
 use super::*;
 
@@ -59,5 +61,38 @@ async fn a_receiver_without_tls_is_told_nothing() {
     let courier = courier_outside(&Authority::new(), LONG);
     let sentence = "No secure connection could be made.";
     assert_eq!(post(&courier, receiver.url()).await, failed(sentence));
+    assert_eq!(receiver.seen().len(), 0);
+}
+
+#[tokio::test]
+async fn a_literal_address_needs_a_certificate_for_that_address() {
+    let authority = Authority::new();
+    let gate = Gate::new(Script::new([Err(NotFound)]), Rules::new(true));
+    let courier = WebCourier::new(gate, authority.roots(), LONG).unwrap();
+    for (name, expected) in [
+        ("127.0.0.1", status(200, "")),
+        (NAME, failed("The receiver's certificate is for another name.")),
+    ] {
+        let acceptor = authority.acceptor(name, HTTP1, |_| {});
+        let receiver = Receiver::with_acceptor(OUTSIDE, acceptor, || answer(200, "")).await;
+        let url = format!("https://127.0.0.1:{}/", receiver.port);
+        assert_eq!(post(&courier, url).await, expected, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn the_service_trusts_the_authorities_of_its_machine_and_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = Settings::load(&Flags {
+        data: Some(folder.path().into()),
+        webhooks_allow_private: Some("true".into()),
+        ..Flags::default()
+    });
+    let courier = WebCourier::of(&settings.unwrap()).unwrap();
+    let acceptor = Authority::new().acceptor("127.0.0.1", HTTP1, |_| {});
+    let receiver = Receiver::with_acceptor(OUTSIDE, acceptor, || answer(200, "")).await;
+    let url = format!("https://127.0.0.1:{}/", receiver.port);
+    let sentence = "The receiver's certificate is from an authority that is not trusted.";
+    assert_eq!(post(&courier, url).await, failed(sentence));
     assert_eq!(receiver.seen().len(), 0);
 }

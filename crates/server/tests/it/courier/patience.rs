@@ -10,7 +10,7 @@ use axum::body::{Body, Bytes};
 use hyper::body::Frame;
 use tokio::time::sleep;
 
-use super::receiver::{Authority, HTTP2, Receiver, answer, write};
+use super::receiver::{Authority, HTTP1, HTTP2, Receiver, answer, write};
 use super::*;
 
 const TOO_SLOW: &str = "No answer came within 0.3 seconds.";
@@ -93,8 +93,7 @@ async fn empty_pieces_without_end_cost_no_more_than_the_deadline() {
     let receiver =
         Receiver::answering(&authority, HTTP2, move || answer(200, Endless::of(&[], &sent))).await;
     let courier = courier_outside(&authority, SHORT);
-    let answer = timed(&courier, receiver.url()).await;
-    assert!(matches!(answer, Answer::Status { code: 200, .. } | Answer::Failed(_)), "{answer:?}");
+    assert_eq!(timed(&courier, receiver.url()).await, status(200, ""));
 }
 
 #[tokio::test]
@@ -136,6 +135,47 @@ async fn a_gigabyte_over_http_2_is_left_unread() {
     // The connection is as good as before for the next event.
     assert!(matches!(post(&courier, receiver.url()).await, Answer::Status { code: 200, .. }));
     assert_eq!(receiver.connections(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn receivers_that_misbehave_do_not_delay_another() {
+    let authority = Authority::new();
+    let hanging = Receiver::scripted(&authority, |stream| async move {
+        sleep(LONG).await;
+        drop(stream);
+    })
+    .await;
+    let dripping = Receiver::scripted(&authority, |mut stream| async move {
+        write(&mut stream, b"HTTP/1.1 200 OK\r\n\r\n").await;
+        while write(&mut stream, b"a").await {
+            sleep(Duration::from_millis(20)).await;
+        }
+    })
+    .await;
+    let endless = Receiver::scripted(&authority, |mut stream| async move {
+        write(&mut stream, b"HTTP/1.1 200 OK\r\n\r\n").await;
+        while write(&mut stream, &[b'a'; 16 * 1024]).await {}
+    })
+    .await;
+    let healthy = Receiver::answering(&authority, HTTP1, || answer(200, "")).await;
+    let courier = Arc::new(courier_outside(&authority, LONG));
+    let mut bad = Vec::new();
+    for url in [hanging.url(), dripping.url(), endless.url()] {
+        for _ in 0..50 {
+            let (courier, url) = (Arc::clone(&courier), url.clone());
+            bad.push(tokio::spawn(async move { post(&courier, url).await }));
+        }
+    }
+    while hanging.connections() + dripping.connections() < 100 {
+        sleep(Duration::from_millis(1)).await;
+    }
+    let start = Instant::now();
+    for _ in 0..50 {
+        assert_eq!(post(&courier, healthy.url()).await, status(200, ""));
+    }
+    assert!(start.elapsed() < SLACK, "{:?}", start.elapsed());
+    let waiting = bad.iter().filter(|call| !call.is_finished()).count();
+    assert!(waiting >= 100, "only {waiting} calls still misbehave");
 }
 
 /// Waits until a receiver sends no more, and looks at how much it got rid of.
