@@ -36,7 +36,7 @@ mod requests;
 mod sandbox;
 mod schema;
 mod search;
-mod signing;
+pub mod signing;
 mod tags;
 mod tallies;
 pub mod time;

@@ -6,6 +6,7 @@ pub mod cli;
 pub mod courier;
 pub mod demo;
 mod health;
+mod metrics;
 pub mod relay;
 pub mod rest;
 pub mod serve;

@@ -19,10 +19,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use crate::courier::WebCourier;
-use crate::health;
 use crate::relay::Target;
 use crate::rest::{self, Door};
 use crate::settings::Settings;
+use crate::{health, metrics};
 
 /// Connections served at once; further ones wait to be accepted.
 const CONNECTIONS: usize = 10_000;
@@ -78,6 +78,14 @@ pub async fn serve(
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let stopping = CancellationToken::new();
+    if let Some(address) = settings.metrics_listen {
+        let (listener, stopping) = (TcpListener::bind(address).await?, stopping.clone());
+        tokio::spawn(async move {
+            if let Err(error) = metrics::serve(listener, stopping.cancelled_owned()).await {
+                tracing::error!(%error, "metrics are not served");
+            }
+        });
+    }
     let due_work = tokio::spawn({
         let stopping = stopping.clone();
         async move { worker.run(stopping.cancelled_owned()).await }

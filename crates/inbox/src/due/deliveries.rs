@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use db::{FromRow, Row, Tx};
+use metrics::{counter, histogram};
 
 use super::lanes::Room;
 use super::notices::notify;
@@ -92,6 +93,9 @@ impl Worker {
         let tried = Try { at, took: self.app.clock.now() - at, answer };
         let (webhook, event) = (claimed.webhook.clone(), claimed.event.clone());
         let status = tried.status();
+        let outcome = if matches!(status, Some(200..=299)) { "delivered" } else { "failed" };
+        counter!("mailroom_deliveries_total", "outcome" => outcome).increment(1);
+        histogram!("mailroom_delivery_seconds").record(tried.took as f64 / 1_000.0);
         tracing::debug!(%webhook, %event, status, "an event was delivered or not");
         let actor = claimed.actor.clone();
         let recorded = self.app.act(&actor, move |tx, cx| record(tx, cx, &claimed, &tried)).await;

@@ -39,7 +39,7 @@ use owners::Last;
 /// A claim lapses after this long.
 pub const LEASE_MS: i64 = MINUTE_MS;
 /// How long a queue sleeps at the most: what other processes planned is found by the clock.
-const NAP: Duration = Duration::from_secs(20);
+const NAP: Duration = Duration::from_secs(5);
 /// The wait after a failure of the store, and while all places are taken.
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -124,7 +124,7 @@ impl Worker {
         }
     }
 
-    async fn keep_up(&self, queue: &Queue, stopping: &CancellationToken) {
+    async fn keep_up(&self, queue: &'static Queue, stopping: &CancellationToken) {
         let mut wakes = self.app.store.wakes();
         while !stopping.is_cancelled() {
             // Whatever these tell of is seen by the work that follows.
@@ -154,6 +154,8 @@ impl Worker {
         }
         let Some(next) = self.earliest(queue).await? else { return Ok(Some(NAP)) };
         let left = next - self.app.clock.now();
+        let late = left.min(0).unsigned_abs() as f64 / 1_000.0;
+        metrics::gauge!("mailroom_due_late_seconds", "queue" => queue.name).set(late);
         Ok(Some(match u64::try_from(left) {
             Ok(left) if left > 0 => Duration::from_millis(left).min(NAP),
             _ => PAUSE,

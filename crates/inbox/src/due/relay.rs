@@ -25,3 +25,13 @@ pub enum Outcome {
     Later(String),
     Never(String),
 }
+
+impl Outcome {
+    pub(super) fn word(&self) -> &'static str {
+        match self {
+            Outcome::Delivered => "delivered",
+            Outcome::Later(_) => "later",
+            Outcome::Never(_) => "never",
+        }
+    }
+}

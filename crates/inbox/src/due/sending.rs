@@ -1,5 +1,6 @@
 use db::{FromRow, Row, Tx};
 use mail::{Address, Letter};
+use metrics::counter;
 
 use super::lanes::Room;
 use super::owners::Owners;
@@ -78,6 +79,7 @@ impl Worker {
     async fn send_claimed(&self, claimed: Claimed) {
         let outcome = self.relay.send(&claimed.parcel).await;
         let message = claimed.message.clone();
+        counter!("mailroom_messages_total", "outcome" => outcome.word()).increment(1);
         match &outcome {
             Outcome::Delivered => tracing::info!(%message, "a message left"),
             Outcome::Later(reason) => tracing::warn!(%message, reason, "a message must wait"),

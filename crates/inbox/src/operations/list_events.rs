@@ -27,6 +27,13 @@ pub const OPERATION: Operation = Operation {
         Field::optional("limit", Kind::Whole { min: 1, max: LIST_ITEMS }, "How many at the most.")
             .or("25"),
         Field::optional(
+            "start",
+            Kind::Choice(&["oldest", "now"]),
+            "Where a first call begins: with the oldest event kept, or with a cursor for what \
+             happens from now on and no events yet. A cursor says more and wins.",
+        )
+        .or("\"oldest\""),
+        Field::optional(
             "cursor",
             Kind::Text { min: 1, max: 80, rule: Rule::Cursor },
             "Where an earlier answer ended (from its Link header). Keep it: it goes on with what \
@@ -58,8 +65,16 @@ pub const OPERATION: Operation = Operation {
 
 #[derive(Deserialize)]
 struct Input {
+    start: Option<Start>,
     limit: Option<i64>,
     cursor: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Start {
+    Oldest,
+    Now,
 }
 
 /// An event with its place in the order that events became visible in.
@@ -83,6 +98,10 @@ fn list_events(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &Input) -> Result<Page<Event
     });
     let mut circles = cx.actor.circles.to_vec();
     circles.dedup();
+    if input.cursor.is_none() && input.start == Some(Start::Now) {
+        let newest = newest(tx, cx, &circles)?;
+        return Ok(Page { items: Vec::new(), next: Some(newest) });
+    }
     let mut found: Vec<Listed> = Vec::new();
     for circle in &circles {
         found.extend(after(tx, cx, circle, (txn, &id), limit)?);
@@ -95,8 +114,29 @@ fn list_events(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &Input) -> Result<Page<Event
     Ok(Page { items: items.collect(), next })
 }
 
+/// The cursor behind everything that is visible.
+fn newest(tx: &mut Tx<'_>, cx: &Cx<'_>, circles: &[Circle]) -> Result<String> {
+    let settled = settled(tx);
+    let mut newest = (0, EventId::PREFIX.to_owned() + "0");
+    for circle in circles {
+        let found: Option<(i64, String)> = tx.opt(
+            &format!(
+                "SELECT txn, id FROM events WHERE ws = ?1 AND circle = ?2 {settled}
+                 ORDER BY txn DESC, id DESC LIMIT 1"
+            ),
+            &[&cx.actor.ws, circle],
+        )?;
+        newest = found.into_iter().fold(newest, Ord::max);
+    }
+    Ok(Cursor::after(cx.now, newest.0, &newest.1, EventId::PREFIX))
+}
+
 /// On PostgreSQL no further than the oldest transaction that is still open: what it may yet write
 /// comes before what is visible already.
+fn settled(tx: &Tx<'_>) -> &'static str {
+    tx.pick("", "AND txn < CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT)")
+}
+
 fn after(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -104,10 +144,7 @@ fn after(
     (txn, id): (i64, &str),
     limit: i64,
 ) -> Result<Vec<Listed>> {
-    let settled = tx.pick(
-        "",
-        "AND txn < CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT)",
-    );
+    let settled = settled(tx);
     Ok(tx.all(
         &format!(
             "SELECT txn, id, body FROM events

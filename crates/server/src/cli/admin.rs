@@ -8,11 +8,10 @@ use inbox::{App, mailboxes};
 use serde_json::{Value, json};
 
 use super::Json;
-use crate::courier::Gate;
 use crate::serve::open_app;
 use crate::settings::Settings;
 
-type Outcome = Result<(), String>;
+pub type Outcome = Result<(), String>;
 
 #[derive(Args)]
 pub struct Setup {
@@ -256,63 +255,6 @@ impl Key {
 }
 
 #[derive(Subcommand)]
-pub enum Webhook {
-    /// Add an address that is told of events; its secret is shown this once
-    Add {
-        /// A public https:// address; its name must lead to public addresses alone
-        url: String,
-        /// The owner or admin who adds it
-        #[arg(long, value_name = "EMAIL")]
-        by: String,
-        /// Hears the sandbox
-        #[arg(long)]
-        test: bool,
-        /// Hears only the private inboxes of the one who adds it
-        #[arg(long)]
-        private: bool,
-        #[command(flatten)]
-        of: Of,
-    },
-    /// List the webhooks
-    List {
-        #[command(flatten)]
-        of: Of,
-    },
-}
-
-impl Webhook {
-    pub async fn run(self, settings: &Settings) -> Outcome {
-        let app = open(settings)?;
-        match self {
-            Webhook::Add { url, by, test, private, of } => {
-                let maker = person(&app, &of.operator(&app).await?, by).await?;
-                let url = Gate::of(settings)?.vet(&url).await.map_err(sentence)?;
-                let made = app
-                    .act(&maker, move |tx, cx| people::add_webhook(tx, cx, &url, private, !test))
-                    .await
-                    .map_err(sentence)?;
-                let said = format!("{}\nIt is shown this once.", made.secret);
-                print(of.output, &json!(made), &said);
-            }
-            Webhook::List { of } => {
-                let operator = of.operator(&app).await?;
-                let hooks = app.act(&operator, people::list_webhooks).await.map_err(sentence)?;
-                let lines = hooks.iter().map(|hook| {
-                    let kind = if hook.livemode { "live" } else { "test" };
-                    format!("{}  {kind}  {}  {}", hook.id, hook.state, hook.url)
-                });
-                print(
-                    of.output,
-                    &json!({ "webhooks": hooks }),
-                    &lines.collect::<Vec<_>>().join("\n"),
-                );
-            }
-        }
-        Ok(())
-    }
-}
-
-#[derive(Subcommand)]
 pub enum Workspace {
     /// Set the plan: free (no API and webhooks), pro or team
     SetPlan {
@@ -363,12 +305,12 @@ pub struct Of {
     #[arg(long, value_name = "SLUG")]
     workspace: Option<String>,
     #[command(flatten)]
-    output: Json,
+    pub output: Json,
 }
 
 impl Of {
     /// The one at the machine's command line, who may administer the workspace.
-    async fn operator(&self, app: &App) -> Result<Actor, String> {
+    pub async fn operator(&self, app: &App) -> Result<Actor, String> {
         let list = workspaces(app).await?;
         let slugs = || list.iter().map(|w| w.slug.as_str()).collect::<Vec<_>>().join(", ");
         let found = match (&self.workspace, list.as_slice()) {
@@ -388,7 +330,7 @@ async fn workspaces(app: &App) -> Result<Vec<WorkspaceListing>, String> {
     app.store.read(people::list_workspaces).await.map_err(sentence)
 }
 
-async fn person(app: &App, operator: &Actor, email: String) -> Result<Actor, String> {
+pub async fn person(app: &App, operator: &Actor, email: String) -> Result<Actor, String> {
     let ws = operator.ws;
     app.store
         .read(move |tx| actor::person(tx, ws, &email))
@@ -396,18 +338,18 @@ async fn person(app: &App, operator: &Actor, email: String) -> Result<Actor, Str
         .map_err(|_| "There is nobody with this address on the team.".to_owned())
 }
 
-fn open(settings: &Settings) -> Result<App, String> {
+pub fn open(settings: &Settings) -> Result<App, String> {
     open_app(settings, settings.public_url.as_deref().unwrap_or("http://localhost"))
 }
 
-fn sentence(error: inbox::Error) -> String {
+pub fn sentence(error: inbox::Error) -> String {
     if let inbox::Error::Store(cause) = &error {
         return cause.to_string();
     }
     error.to_string()
 }
 
-fn print(output: Json, answer: &Value, said: &str) {
+pub fn print(output: Json, answer: &Value, said: &str) {
     match output.json {
         true => println!("{answer}"),
         false => println!("{said}"),

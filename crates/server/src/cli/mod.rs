@@ -1,7 +1,9 @@
 //! The command line.
 
 mod admin;
+mod listen;
 mod run;
+mod webhooks;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -48,7 +50,9 @@ enum Command {
     Key(admin::Key),
     /// Addresses that are told of events
     #[command(subcommand)]
-    Webhook(admin::Webhook),
+    Webhook(webhooks::Webhook),
+    /// Print events as they happen, and forward them, signed, to a local address
+    Listen(listen::Listen),
     /// Bring the database up to date and stop
     Migrate(Json),
     /// The workspace itself
@@ -88,6 +92,7 @@ pub fn main() -> ExitCode {
             Command::Mailbox(mailbox) => mailbox.run(&settings).await,
             Command::Key(key) => key.run(&settings).await,
             Command::Webhook(webhook) => webhook.run(&settings).await,
+            Command::Listen(listen) => listen.run(&settings).await,
             Command::Migrate(json) => run::migrate(&settings, json.json),
             Command::Workspace(workspace) => workspace.run(&settings).await,
         }

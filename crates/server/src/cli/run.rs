@@ -121,11 +121,22 @@ Ask it for the newest open conversations:
 
   curl -s '{address}/api/v1/conversations?limit=3' -H 'Authorization: Bearer {live}'
 
+Let a simulated customer write, answer them, and see the signed events until they write back:
+
+  {program} listen --server {address} --key {test} --try-sandbox
+
 Every call is described at {address}/api/v1/openapi.json
 Stop with Ctrl-C. Delete the data folder to begin again.
 ",
         data = settings.data.display(),
+        program = program(),
         live = keys.live,
         test = keys.test,
     )
+}
+
+/// How this program is called, for lines that are pasted.
+fn program() -> String {
+    let path = std::env::current_exe().ok().map(|path| path.display().to_string());
+    path.filter(|path| !path.contains(' ')).unwrap_or_else(|| "mailroom".into())
 }

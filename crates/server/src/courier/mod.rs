@@ -20,6 +20,7 @@ use url::Host;
 
 use crate::settings::Settings;
 use client::Line;
+pub use client::own_client;
 pub use dns::DnsResolver;
 use gate::{Admitted, Barred};
 pub use gate::{Gate, Rules};
@@ -42,7 +43,7 @@ pub struct WebCourier {
 
 impl WebCourier {
     pub fn of(settings: &Settings) -> Result<WebCourier, String> {
-        WebCourier::new(Gate::of(settings)?, client::system_roots()?, DEADLINE)
+        WebCourier::new(Gate::of(settings)?, client::system_roots(), DEADLINE)
     }
 
     /// A courier that trusts these authorities and waits this long.

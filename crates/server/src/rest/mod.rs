@@ -19,6 +19,7 @@ use inbox::idempotency::IdempotencyKey;
 use inbox::operations::{self, Operation};
 use inbox::wire::ErrorBody;
 use inbox::{App, Call, Error, Standing};
+use metrics::{counter, histogram};
 use serde_json::{Map, Value};
 
 pub use openapi::document as openapi_document;
@@ -74,10 +75,14 @@ async fn handle(State(door): State<Arc<Door>>, request: Request<Body>) -> Respon
         _ if headers::is_preflight(&request) => headers::preflight(&door, &origin),
         _ => answer(&door, request).await,
     };
+    let route = route::shape(&path);
+    counter!("mailroom_requests_total", "route" => route, "status" => reply.status.as_u16().to_string())
+        .increment(1);
+    histogram!("mailroom_request_seconds", "route" => route).record(started.elapsed());
     tracing::info!(
         request = id,
         %method,
-        route = route::shape(&path),
+        route,
         status = reply.status.as_u16(),
         micros = started.elapsed().as_micros() as u64,
         "request"

@@ -1,0 +1,209 @@
+//! Webhooks at the command line: everything that can be done with one.
+
+use clap::{Args, Subcommand};
+use inbox::ids::{EventId, WebhookId};
+use inbox::people::{self, Delivery, DeliveryState, LogFilter};
+use serde_json::json;
+
+use super::admin::{Of, Outcome, open, person, print, sentence};
+use crate::courier::Gate;
+use crate::settings::Settings;
+
+#[derive(Subcommand)]
+pub enum Webhook {
+    /// Add an address that is told of events; its secret is shown this once
+    Add {
+        /// A public https:// address; its name must lead to public addresses alone
+        url: String,
+        /// The owner or admin who adds it
+        #[arg(long, value_name = "EMAIL")]
+        by: String,
+        /// Hears the sandbox
+        #[arg(long)]
+        test: bool,
+        /// Hears only the private inboxes of the one who adds it
+        #[arg(long)]
+        private: bool,
+        #[command(flatten)]
+        of: Of,
+    },
+    /// List the webhooks
+    List {
+        #[command(flatten)]
+        of: Of,
+    },
+    /// Give one a new secret, shown this once; the old one signs too for 24 hours
+    Rotate(One),
+    /// Send nothing to one until it is resumed
+    Pause(One),
+    /// Let events through again
+    Resume(One),
+    /// Remove one and its log
+    Delete(One),
+    /// Send a test event to one
+    Test(One),
+    /// Show what was sent to one in the last 30 days, newest first, with every try
+    Log {
+        #[command(flatten)]
+        one: One,
+        /// Only waiting, delivered, failed or skipped ones
+        #[arg(long, value_name = "STATE")]
+        state: Option<String>,
+        /// Only events of this name, such as client.replied
+        #[arg(long, value_name = "NAME")]
+        event: Option<String>,
+        /// Only events before this one
+        #[arg(long, value_name = "EVENT")]
+        before: Option<String>,
+    },
+    /// Send an event once more, with the same id
+    Redeliver {
+        #[command(flatten)]
+        one: One,
+        /// The event's id
+        event: String,
+    },
+}
+
+/// Which webhook a command is about.
+#[derive(Args)]
+pub struct One {
+    /// The webhook's id, as `webhook list` shows it
+    id: String,
+    #[command(flatten)]
+    of: Of,
+}
+
+impl One {
+    fn id(&self) -> Result<WebhookId, String> {
+        WebhookId::parse(&self.id).ok_or_else(|| "A webhook's id starts with whk_.".to_owned())
+    }
+}
+
+impl Webhook {
+    pub async fn run(self, settings: &Settings) -> Outcome {
+        match self {
+            Webhook::Add { url, by, test, private, of } => {
+                add(settings, &url, by, test, private, of).await
+            }
+            Webhook::List { of } => list(settings, of).await,
+            Webhook::Rotate(one) => rotate(settings, one).await,
+            Webhook::Pause(one) => change(settings, one, people::pause_webhook, "Paused.").await,
+            Webhook::Resume(one) => change(settings, one, people::resume_webhook, "Resumed.").await,
+            Webhook::Delete(one) => change(settings, one, people::delete_webhook, "Deleted.").await,
+            Webhook::Test(one) => test(settings, one).await,
+            Webhook::Log { one, state, event, before } => {
+                log(settings, one, state, event, before).await
+            }
+            Webhook::Redeliver { one, event } => redeliver(settings, one, &event).await,
+        }
+    }
+}
+
+async fn add(
+    settings: &Settings,
+    url: &str,
+    by: String,
+    test: bool,
+    private: bool,
+    of: Of,
+) -> Outcome {
+    let app = open(settings)?;
+    let maker = person(&app, &of.operator(&app).await?, by).await?;
+    let url = Gate::of(settings)?.vet(url).await.map_err(sentence)?;
+    let made = app
+        .act(&maker, move |tx, cx| people::add_webhook(tx, cx, &url, private, !test))
+        .await
+        .map_err(sentence)?;
+    let said = format!("{}\nIt is shown this once.", made.secret);
+    print(of.output, &json!(made), &said);
+    Ok(())
+}
+
+async fn list(settings: &Settings, of: Of) -> Outcome {
+    let app = open(settings)?;
+    let operator = of.operator(&app).await?;
+    let hooks = app.act(&operator, people::list_webhooks).await.map_err(sentence)?;
+    let lines = hooks.iter().map(|hook| {
+        let kind = if hook.livemode { "live" } else { "test" };
+        format!("{}  {kind}  {}  {}", hook.id, hook.state, hook.url)
+    });
+    print(of.output, &json!({ "webhooks": hooks }), &lines.collect::<Vec<_>>().join("\n"));
+    Ok(())
+}
+
+async fn rotate(settings: &Settings, one: One) -> Outcome {
+    let app = open(settings)?;
+    let (id, operator) = (one.id()?, one.of.operator(&app).await?);
+    let rotated = app.act(&operator, move |tx, cx| people::rotate_secret(tx, cx, &id)).await;
+    let secret = rotated.map_err(sentence)?;
+    let said = format!("{secret}\nIt is shown this once. The old one signs too for 24 hours.");
+    print(one.of.output, &json!({ "secret": secret }), &said);
+    Ok(())
+}
+
+type Change = fn(&mut db::Tx<'_>, &inbox::Cx<'_>, &WebhookId) -> inbox::Result<()>;
+
+async fn change(settings: &Settings, one: One, change: Change, said: &str) -> Outcome {
+    let app = open(settings)?;
+    let (id, operator) = (one.id()?, one.of.operator(&app).await?);
+    app.act(&operator, move |tx, cx| change(tx, cx, &id)).await.map_err(sentence)?;
+    print(one.of.output, &json!({ "ok": true }), said);
+    Ok(())
+}
+
+async fn test(settings: &Settings, one: One) -> Outcome {
+    let app = open(settings)?;
+    let (id, operator) = (one.id()?, one.of.operator(&app).await?);
+    let sent = app.act(&operator, move |tx, cx| people::send_test_event(tx, cx, &id)).await;
+    let event = sent.map_err(sentence)?;
+    let said = format!("{event} is on its way while a server runs; see `webhook log`.");
+    print(one.of.output, &json!({ "event": event }), &said);
+    Ok(())
+}
+
+async fn log(
+    settings: &Settings,
+    one: One,
+    state: Option<String>,
+    event_type: Option<String>,
+    before: Option<String>,
+) -> Outcome {
+    let state = match state.as_deref().map(DeliveryState::parse) {
+        Some(None) => return Err("state: must be waiting, delivered, failed or skipped".into()),
+        state => state.flatten(),
+    };
+    let before = before.as_deref().map(event_id).transpose()?;
+    let app = open(settings)?;
+    let (id, operator) = (one.id()?, one.of.operator(&app).await?);
+    let filter = LogFilter { state, event_type, before };
+    let log = app.act(&operator, move |tx, cx| people::delivery_log(tx, cx, &id, &filter)).await;
+    let log = log.map_err(sentence)?;
+    let lines: Vec<String> = log.iter().map(line).collect();
+    print(one.of.output, &json!({ "deliveries": log }), &lines.join("\n"));
+    Ok(())
+}
+
+fn line(delivery: &Delivery) -> String {
+    let tries = delivery.tries.iter().map(|tried| {
+        let status = tried.status.map_or("-".to_owned(), |status| status.to_string());
+        format!("\n    {}  {status}  {} ms", tried.at.iso(), tried.took_ms)
+    });
+    let (state, kind) = (delivery.state.word(), &delivery.event_type);
+    format!("{}  {state:9}  {kind}{}", delivery.event, tries.collect::<String>())
+}
+
+async fn redeliver(settings: &Settings, one: One, event: &str) -> Outcome {
+    let event = event_id(event)?;
+    let app = open(settings)?;
+    let (id, operator) = (one.id()?, one.of.operator(&app).await?);
+    app.act(&operator, move |tx, cx| people::redeliver(tx, cx, &id, &event))
+        .await
+        .map_err(sentence)?;
+    print(one.of.output, &json!({ "ok": true }), "On its way while a server runs.");
+    Ok(())
+}
+
+fn event_id(text: &str) -> Result<EventId, String> {
+    EventId::parse(text).ok_or_else(|| "An event's id starts with evt_.".to_owned())
+}

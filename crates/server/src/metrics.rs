@@ -1,0 +1,42 @@
+//! Figures for Prometheus, on an address of their own: they are for those who run the service.
+
+use std::future::Future;
+
+use axum::Router;
+use axum::http::header::CONTENT_TYPE;
+use axum::routing::get;
+use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
+use tokio::net::TcpListener;
+
+use crate::serve::serve_router;
+
+/// Upper bounds of what durations are sorted into, in seconds.
+const SECONDS: &[f64] = &[0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0];
+
+/// Serves `/metrics` until `stop` is ready. From here on figures are kept.
+pub async fn serve(listener: TcpListener, stop: impl Future<Output = ()>) -> Result<(), String> {
+    let handle = PrometheusBuilder::new()
+        .set_buckets_for_metric(Matcher::Suffix("_seconds".into()), SECONDS)
+        .and_then(PrometheusBuilder::install_recorder)
+        .map_err(|error| format!("metrics: {error}"))?;
+    describe();
+    let answer = move || {
+        let handle = handle.clone();
+        async move {
+            handle.run_upkeep();
+            ([(CONTENT_TYPE, "text/plain; version=0.0.4")], handle.render())
+        }
+    };
+    let router = Router::new().route("/metrics", get(answer));
+    serve_router(listener, router, stop).await.map_err(|error| error.to_string())
+}
+
+fn describe() {
+    describe_counter!("mailroom_requests_total", "Requests to the API, by route and status.");
+    describe_histogram!("mailroom_request_seconds", Unit::Seconds, "Time to answer a request.");
+    describe_counter!("mailroom_messages_total", "Tries to send a message, by outcome.");
+    describe_counter!("mailroom_deliveries_total", "Tries to deliver an event, by outcome.");
+    describe_histogram!("mailroom_delivery_seconds", Unit::Seconds, "Time a webhook took.");
+    describe_gauge!("mailroom_due_late_seconds", Unit::Seconds, "How late the oldest due row is.");
+}
