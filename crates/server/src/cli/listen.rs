@@ -99,7 +99,8 @@ impl Listen {
             Some(url) => format!("\n-> {}", forward(client, url, headers, body.clone()).await),
             None => String::new(),
         };
-        format!("{shown}{body}{outcome}")
+        let gap = if shown.is_empty() { "" } else { "\n" };
+        format!("{shown}{gap}{body}{outcome}{gap}")
     }
 }
 
