@@ -11,7 +11,7 @@ mod order_of_checks;
 mod origins;
 mod plans;
 mod rate;
-mod schema;
+pub mod schema;
 mod scopes;
 mod visibility;
 
