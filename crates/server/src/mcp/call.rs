@@ -5,27 +5,30 @@ use inbox::fields::{check_body, one_problem};
 use inbox::idempotency::IdempotencyKey;
 use inbox::operations::{Answer, Operation};
 use inbox::{Call, Error, Problems};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::tools::{ID, IDEMPOTENCY_KEY};
 
 /// The call that a tool's arguments make. They are the REST body or query, and what REST has
 /// elsewhere: the id of the path and the key of the header.
 pub fn call(operation: &'static Operation, key: KeyHash, arguments: Value) -> Call {
-    let mut problems = Problems::default();
-    let id = operation.has_id().then(|| id(&arguments)).transpose().unwrap_or_else(|problem| {
-        problems = problem;
-        None
-    });
+    let id = id(operation, &arguments);
     let input = check_body(operation.fields, &arguments);
     let idempotency_key = idempotency_key(operation, &arguments);
-    let (input, idempotency_key) = together(problems, input, idempotency_key);
+    let (id, input, idempotency_key) = match (id, input, idempotency_key) {
+        (Ok(id), Ok(input), Ok(idempotency_key)) => (id, Ok(input), idempotency_key),
+        (id, input, idempotency_key) => {
+            let found = [id.err(), input.err(), idempotency_key.err()].into_iter().flatten();
+            (None, Err(found.fold(Problems::default(), Problems::and)), None)
+        }
+    };
     Call { operation, key, id, raw: arguments, input, idempotency_key }
 }
 
-fn id(arguments: &Value) -> Result<String, Problems> {
+fn id(operation: &Operation, arguments: &Value) -> Result<Option<String>, Problems> {
     match arguments.get(ID) {
-        Some(Value::String(id)) => Ok(id.clone()),
+        _ if !operation.has_id() => Ok(None),
+        Some(Value::String(id)) => Ok(Some(id.clone())),
         Some(_) => Err(one_problem(ID, "must be a string")),
         None => Err(one_problem(ID, "is required")),
     }
@@ -39,23 +42,6 @@ fn idempotency_key(
     let Some(given) = given else { return Ok(None) };
     let key = given.as_str().and_then(IdempotencyKey::parse);
     key.map(Some).ok_or_else(|| one_problem(IDEMPOTENCY_KEY, IdempotencyKey::RULE))
-}
-
-type Input = Result<Map<String, Value>, Problems>;
-
-/// Every problem at once, wherever it was found.
-fn together(
-    mut problems: Problems,
-    input: Input,
-    key: Result<Option<IdempotencyKey>, Problems>,
-) -> (Input, Option<IdempotencyKey>) {
-    let mut keep = |found: Problems| problems.0.extend(found.0);
-    let input = input.map_err(&mut keep).unwrap_or_default();
-    let key = key.map_err(&mut keep).unwrap_or_default();
-    match problems.0.is_empty() {
-        true => (Ok(input), key),
-        false => (Err(problems), None),
-    }
 }
 
 /// The members of a tool's result. An error comes back where it concerns the request as a whole
@@ -91,7 +77,8 @@ fn done(operation: &Operation, answer: &Answer) -> String {
     match operation.tool.as_ref().and_then(|tool| tool.list) {
         None => members.push_str(body.strip_prefix('{').unwrap_or("}")),
         Some(list) => {
-            members.push_str(&format!("\"{list}\":{body}"));
+            members.push_str(&format!("\"{list}\":"));
+            members.push_str(&body);
             if let Some(next) = &answer.next {
                 members.push(',');
                 push_member(&mut members, "nextCursor", next);
