@@ -20,10 +20,11 @@ pub const OPERATION: Operation = Operation {
         name: "request_documents",
         about: "Asks the conversation's contact for documents: a mail with a checklist and a \
                 private upload link, which are added for you, so never write a link for uploads \
-                yourself. Without send it is a draft: nothing reaches the customer until a person \
-                approves it. With send true (needs the send scope) it leaves on its own after an \
-                undo window of 10 minutes (5 seconds in the sandbox). Once it has left, the \
-                customer is reminded on days 2, 4 and 7 until everything required is in. Each \
+                yourself. Use it when files are all you need; reply can ask for documents along \
+                with an answer. Without send it is a draft: nothing reaches the customer until a \
+                person approves it. With send true (needs the send scope) it leaves on its own \
+                after an undo window of 10 minutes (5 seconds in the sandbox). Once it has left, \
+                the customer is reminded on days 2, 4 and 7 until everything required is in. Each \
                 call makes a new request: give an idempotencyKey so that a repeat after a timeout \
                 makes no second one.",
         example: r#"{
