@@ -2,7 +2,7 @@
 
 mod bad_input;
 mod errors;
-mod garbage;
+pub mod garbage;
 mod idempotency;
 mod keys;
 mod limits;

@@ -1,5 +1,6 @@
 //! The MCP door (API section 4.16): both eras of the protocol, and the same operations behind it.
 
+mod garbage;
 mod guards;
 mod legacy;
 mod modern;
