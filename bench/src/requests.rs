@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
+use server::mcp;
 use server::rest::PREFIX;
 
 use crate::seed::Seeded;
@@ -30,12 +31,27 @@ impl Requests {
         &self.bytes.as_bytes()[start..self.ends[index]]
     }
 
+    /// A request to the API.
     fn push(&mut self, key: &str, method: &str, path: &str, body: &str) {
+        self.push_to(key, method, &format!("{PREFIX}{path}"), &[], body);
+    }
+
+    fn push_to(
+        &mut self,
+        key: &str,
+        method: &str,
+        address: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) {
         let _ = write!(
             self.bytes,
-            "{method} {PREFIX}{path} HTTP/1.1\r\nhost: bench.example\r\naccept: */*\r\n\
+            "{method} {address} HTTP/1.1\r\nhost: bench.example\r\naccept: */*\r\n\
              authorization: Bearer {key}\r\n"
         );
+        for (name, value) in headers {
+            let _ = write!(self.bytes, "{name}: {value}\r\n");
+        }
         let _ = match body {
             "" => write!(self.bytes, "\r\n"),
             body => write!(
@@ -64,6 +80,7 @@ pub fn loads(seeded: &Seeded) -> Vec<Load> {
     let load = |name, requests| Load { name, requests: Arc::new(requests), clients: CLIENTS };
     vec![
         Load { name: "list", requests: Arc::new(list(seeded)), clients: LIST_CLIENTS },
+        Load { name: "mcp-list", requests: Arc::new(mcp_list(seeded)), clients: LIST_CLIENTS },
         load("read-20", reads(seeded, &seeded.of_20)),
         load("read-10", reads(seeded, &seeded.of_10)),
         load("search-rare", searches.asked("all", &[Query::Rare])),
@@ -81,6 +98,19 @@ pub fn loads(seeded: &Seeded) -> Vec<Load> {
 fn list(seeded: &Seeded) -> Requests {
     let mut requests = Requests::default();
     requests.push(&seeded.key, "GET", "/conversations", "");
+    requests
+}
+
+/// The same list, asked for by a client of the current MCP specification.
+fn mcp_list(seeded: &Seeded) -> Requests {
+    let headers = [
+        ("mcp-protocol-version", "2026-07-28"),
+        ("mcp-method", "tools/call"),
+        ("mcp-name", "list_conversations"),
+    ];
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_conversations","arguments":{},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+    let mut requests = Requests::default();
+    requests.push_to(&seeded.key, "POST", mcp::PATH, &headers, body);
     requests
 }
 

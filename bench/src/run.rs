@@ -74,6 +74,7 @@ pub fn run(options: Options) -> Result<bool, String> {
         sections.push(bench.measure(&small)?);
         if !bench.options.no_comparisons && kind == Kind::Sqlite {
             goals.push(bench.beside_constant(&small)?);
+            goals.push(bench.beside_rest(&small)?);
             goals.push(bench.beside_ungrouped(&small)?);
         }
         let messages = match kind {
@@ -350,11 +351,24 @@ impl Bench {
         command.arg("--listen").arg(listen.to_string());
         let log = self.scratch.path().join("constant.log");
         let constant = Server::start(&mut command, listen, load.requests.get(0), &log)?;
-        let ratio = self.alternate(&server, &constant, load, CLIENTS, ["list", "constant"])?;
+        let sides = [("list", &server, load), ("constant", &constant, load)];
+        let ratio = self.alternate(sides, CLIENTS)?;
         Ok(Goal {
             what: "list as part of the constant answer's rate, 32 clients (sqlite)".into(),
             value: ratio,
             wanted: Wanted::AtLeast(1.0 / 6.0),
+        })
+    }
+
+    /// The list as a tool's result beside the list over REST, from the same server.
+    fn beside_rest(&self, prepared: &Prepared) -> Result<Goal, String> {
+        const CLIENTS: usize = 16;
+        let server = self.start(prepared)?;
+        let [tool, rest] = ["mcp-list", "list"].map(|name| (name, &server, prepared.load(name)));
+        Ok(Goal {
+            what: "list through MCP as part of the REST rate, 16 clients (sqlite)".into(),
+            value: self.alternate([tool, rest], CLIENTS)?,
+            wanted: Wanted::AtLeast(0.8),
         })
     }
 
@@ -372,8 +386,8 @@ impl Bench {
         let url = format!("sqlite:{}", copy.display());
         let ungrouped = self.start_with(prepared, &url, "1")?;
         let load = prepared.load("note");
-        let names = ["note", "note-ungrouped"];
-        let ratio = self.alternate(&grouped, &ungrouped, load, CLIENTS, names)?;
+        let sides = [("note", &grouped, load), ("note-ungrouped", &ungrouped, load)];
+        let ratio = self.alternate(sides, CLIENTS)?;
         Ok(Goal {
             what: "durable notes, times the ungrouped rate, 64 clients (sqlite)".into(),
             value: ratio,
@@ -407,17 +421,11 @@ impl Bench {
         Ok(goals)
     }
 
-    /// The median of one server's rate as part of another's, which take turns.
-    fn alternate(
-        &self,
-        one: &Server,
-        other: &Server,
-        load: &Load,
-        clients: usize,
-        names: [&str; 2],
-    ) -> Result<f64, String> {
-        let pairs = self.take_turns((one, &load.requests), (other, &load.requests), clients)?;
-        for (side, name) in names.into_iter().enumerate() {
+    /// The median of one side's rate as part of the other's, which take turns.
+    fn alternate(&self, sides: [(&str, &Server, &Load); 2], clients: usize) -> Result<f64, String> {
+        let [one, other] = sides.map(|(_, server, load)| (server, &load.requests));
+        let pairs = self.take_turns(one, other, clients)?;
+        for (side, (name, ..)) in sides.into_iter().enumerate() {
             let rate = median(pairs.iter().map(|pair| pair[side]).collect());
             let line = serde_json::json!({
                 "figure": name, "compared": true, "clients": clients, "rps": rate.round()

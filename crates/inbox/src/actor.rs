@@ -153,6 +153,11 @@ impl Scopes {
         Scopes(scopes)
     }
 
+    /// What somebody without a key has.
+    pub const fn none() -> Scopes {
+        Scopes(Vec::new())
+    }
+
     pub fn has(&self, scope: Scope) -> bool {
         self.0.contains(&scope)
     }

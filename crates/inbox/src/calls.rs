@@ -3,7 +3,7 @@
 use db::Tx;
 use serde_json::{Map, Value};
 
-use crate::actor::{KeyHash, Plan, Scope, Who, authenticate};
+use crate::actor::{KeyHash, Scope, Scopes, Who, authenticate};
 use crate::app::{App, Cx};
 use crate::error::{Error, Problems, Result};
 use crate::idempotency::{self, IdempotencyKey};
@@ -29,24 +29,54 @@ impl App {
     /// a changed plan or a moved conversation counts at once. The order of checks is fixed:
     /// 401, 429, 403, 400, 404.
     pub async fn call(&self, call: Call) -> (Result<Answer>, Standing) {
-        let standing = self.limiter.take(&call.key, self.clock.now());
-        let (app, key, access) = (self.clone(), call.key, call.operation.access);
+        let (key, access) = (call.key, call.operation.access);
         let checked = CheckedCall::new(call);
-        let mut simulated: Option<bool> = None;
+        let (app, mut simulated) = (self.clone(), None);
+        let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>| {
+            if checked.simulates() && !cx.actor.livemode() {
+                // Counted once, however often the transaction has to be run.
+                let counted = || app.limiter.take_simulated(cx.actor.ws, cx.now);
+                if !*simulated.get_or_insert_with(counted) {
+                    return Err(Error::TooMany(SANDBOX_INBOUND_PER_MINUTE));
+                }
+            }
+            checked.run(tx, cx)
+        };
+        self.with_key(key, access, work).await
+    }
+
+    /// Lets a key in for what a door answers by itself, such as which tools it has: the same
+    /// count and the same checks as a call, and then its scopes.
+    pub async fn admit(&self, key: KeyHash) -> (Result<Scopes>, Standing) {
+        let scopes = |_: &mut Tx<'_>, cx: &Cx<'_>| Ok(scopes_of(cx).clone());
+        self.with_key(key, Access::Read, scopes).await
+    }
+
+    /// Counts the request, and does the work of a key that is one, is not too fast, and whose
+    /// workspace's plan has the API.
+    async fn with_key<T, F>(
+        &self,
+        key: KeyHash,
+        access: Access,
+        mut work: F,
+    ) -> (Result<T>, Standing)
+    where
+        T: Send + 'static,
+        F: FnMut(&mut Tx<'_>, &Cx<'_>) -> Result<T> + Send + 'static,
+    {
+        let standing = self.limiter.take(&key, self.clock.now());
+        let app = self.clone();
         let work = move |tx: &mut Tx<'_>| {
             let (actor, plan) = authenticate(tx, &key)?;
             if standing.over {
                 return Err(Error::TooMany(standing.limit));
             }
-            let cx = app.cx(&actor);
-            if checked.simulates() && !actor.livemode() {
-                // Counted once, however often the transaction has to be run.
-                let counted = || app.limiter.take_simulated(actor.ws, cx.now);
-                if !*simulated.get_or_insert_with(counted) {
-                    return Err(Error::TooMany(SANDBOX_INBOUND_PER_MINUTE));
-                }
+            if !plan.has_api() {
+                return Err(Error::Forbidden(
+                    "The API is part of the Pro and Team plans; this workspace is on Free.".into(),
+                ));
             }
-            checked.run(tx, &cx, plan)
+            work(tx, &app.cx(&actor))
         };
         let result = match access {
             Access::Read => self.store.read(work).await,
@@ -86,18 +116,17 @@ impl CheckedCall {
         matches!(self.operation.scope, Need::InSandbox(_))
     }
 
-    fn run(&self, tx: &mut Tx<'_>, cx: &Cx<'_>, plan: Plan) -> Result<Answer> {
-        if !plan.has_api() {
-            return Err(Error::Forbidden(
-                "The API is part of the Pro and Team plans; this workspace is on Free.".into(),
-            ));
-        }
+    fn run(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Answer> {
         if self.simulates() && cx.actor.livemode() {
             return Err(Error::Forbidden(
                 "This works in the sandbox alone. Use a test key (rk_test_…).".into(),
             ));
         }
-        must_have(cx, self.scope)?;
+        let scopes = scopes_of(cx);
+        if !scopes.has(self.scope) {
+            let entirely = !self.operation.scope.is_met_at_all(scopes);
+            return Err(Error::Lacks { scope: self.scope, entirely });
+        }
         let input = self.input.clone().map_err(Error::Invalid)?;
         let Some((key, fingerprint)) = &self.idempotency_key else {
             return (self.operation.run)(tx, cx, input);
@@ -111,12 +140,11 @@ impl CheckedCall {
     }
 }
 
-fn must_have(cx: &Cx<'_>, scope: Scope) -> Result<()> {
+/// A person or the service has none: only keys make calls.
+fn scopes_of<'a>(cx: &'a Cx<'_>) -> &'a Scopes {
+    static NONE: Scopes = Scopes::none();
     match &cx.actor.who {
-        Who::Agent { scopes, .. } if scopes.has(scope) => Ok(()),
-        _ => Err(Error::Forbidden(format!(
-            "This key lacks the scope {}. Make a key that has it; scopes cannot be changed later.",
-            scope.word()
-        ))),
+        Who::Agent { scopes, .. } => scopes,
+        Who::Person { .. } | Who::System => &NONE,
     }
 }

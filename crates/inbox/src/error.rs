@@ -1,5 +1,7 @@
 use std::fmt;
 
+use crate::actor::Scope;
+
 /// Why an operation was refused. The sentence is for the caller; the cause is for the log.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -11,6 +13,15 @@ pub enum Error {
     Unauthorized,
     #[error("{0}")]
     Forbidden(String),
+    #[error(
+        "This key lacks the scope {}. Make a key that has it; scopes cannot be changed later.",
+        .scope.word()
+    )]
+    Lacks {
+        scope: Scope,
+        /// True when the key cannot use the operation in any way, not only in this one.
+        entirely: bool,
+    },
     #[error("There is no such {0}, or you cannot see it.")]
     NotFound(&'static str),
     #[error("Too many requests. Slow down to {0} a minute.")]

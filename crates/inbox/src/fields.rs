@@ -223,7 +223,7 @@ impl Rule {
             ),
             Rule::Cursor => (
                 crate::cursor::Cursor::parse(text).is_some(),
-                "must be a cursor from the Link header of an earlier answer",
+                "must be a cursor of an earlier answer (from its Link header, or a tool's nextCursor)",
             ),
         };
         (!fits).then_some(sentence)

@@ -17,18 +17,16 @@ pub struct IdempotencyKey(String);
 pub const PATTERN: &str = r#"^("[A-Za-z0-9_.:-]{1,200}"|[A-Za-z0-9_.:-]{1,200})$"#;
 
 impl IdempotencyKey {
+    /// What is told to who sends something else.
+    pub const RULE: &str = "must be 1 to 200 letters, digits, _ . : or -, with or without quotes";
+
     /// A structured-field string in its quotes, or the same without them.
-    pub fn parse(header: &str) -> Result<IdempotencyKey> {
-        let quoted = header.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-        let key = quoted.unwrap_or(header);
+    pub fn parse(text: &str) -> Option<IdempotencyKey> {
+        let quoted = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+        let key = quoted.unwrap_or(text);
         let plain = |b: u8| b.is_ascii_alphanumeric() || b"_.:-".contains(&b);
-        if (1..=IDEMPOTENCY_KEY_CHARS).contains(&key.len()) && key.bytes().all(plain) {
-            return Ok(IdempotencyKey(key.to_owned()));
-        }
-        Err(Error::invalid(
-            "Idempotency-Key",
-            "must be 1 to 200 letters, digits, _ . : or -, with or without quotes",
-        ))
+        let fits = (1..=IDEMPOTENCY_KEY_CHARS).contains(&key.len()) && key.bytes().all(plain);
+        fits.then(|| IdempotencyKey(key.to_owned()))
     }
 }
 
@@ -55,7 +53,9 @@ pub fn recall(
     )?;
     match kept {
         None => Ok(None),
-        Some((request, body)) if request == fingerprint => Ok(Some(Answer { body, next: None })),
+        Some((request, body)) if request == fingerprint => {
+            Ok(Some(Answer { body, ..Answer::default() }))
+        }
         Some(_) => Err(Error::KeyReused),
     }
 }
@@ -99,7 +99,7 @@ mod tests {
         let bare = IdempotencyKey::parse("a-1").expect("a key");
         assert_eq!(IdempotencyKey::parse("\"a-1\"").expect("a key"), bare);
         for bad in ["", "\"\"", "\"a", "a b", "ä", &"x".repeat(201)] {
-            assert!(IdempotencyKey::parse(bad).is_err(), "{bad}");
+            assert!(IdempotencyKey::parse(bad).is_none(), "{bad}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The binary's rooms: the REST door, the command line, and the process that serves.
+//! The binary's rooms: the REST and MCP doors, the command line, and the process that serves.
 //!
 //! Only this crate knows HTTP and sockets; it never writes SQL.
 
@@ -6,6 +6,7 @@ pub mod cli;
 pub mod courier;
 pub mod demo;
 mod health;
+pub mod mcp;
 mod metrics;
 pub mod relay;
 pub mod rest;

@@ -1,7 +1,7 @@
 use db::Tx;
 use serde::Deserialize;
 
-use super::{Access, Method, Need, Operation, answer, typed};
+use super::{Access, Method, Need, Operation, Tool, answer, typed};
 use crate::actor::Scope;
 use crate::app::Cx;
 use crate::conversations;
@@ -15,7 +15,19 @@ pub const OPERATION: Operation = Operation {
     name: "add_note",
     method: Method::Post,
     path: "/conversations/{id}/notes",
-    tool: Some("add_note"),
+    tool: Some(Tool {
+        name: "add_note",
+        about: "Adds an internal note to a conversation. Use it to leave findings, questions or a \
+                handover for the team; @FirstName mentions a person. The team sees it under your \
+                name; the customer never does. Each call makes a new note: give an idempotencyKey \
+                so that a repeat after a timeout makes no second one.",
+        example: r#"{
+            "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
+            "body": "The parcel left on Tuesday. @Ines, can you check with the carrier?"
+        }"#,
+        list: None,
+        loses: false,
+    }),
     scope: Need::Always(Scope::Write),
     access: Access::Write,
     repeatable: false,

@@ -2,7 +2,7 @@ use db::Tx;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Access, Method, Need, Operation, answer, typed};
+use super::{Access, Method, Need, Operation, Tool, answer, typed};
 use crate::actor::Scope;
 use crate::app::Cx;
 use crate::conversations::{self, Conversation};
@@ -18,7 +18,19 @@ pub const OPERATION: Operation = Operation {
     name: "assign_conversation",
     method: Method::Post,
     path: "/conversations/{id}/assign",
-    tool: Some("assign_conversation"),
+    tool: Some(Tool {
+        name: "assign_conversation",
+        about: "Gives a conversation to a person or agent, to yourself (me) or to nobody (none). \
+                Use it to take work or to hand it to a person who should decide. Take ids from \
+                team in get_conversation, as they stand there; only those who can see the inbox \
+                can have it. The customer notices nothing.",
+        example: r#"{
+            "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
+            "to": "user:usr_01kag0x2p4r6t8v1w3y5z7a9bc"
+        }"#,
+        list: None,
+        loses: false,
+    }),
     scope: Need::Always(Scope::Write),
     access: Access::Write,
     repeatable: true,

@@ -1,7 +1,7 @@
 use db::{FromRow, Row, Tx};
 use serde::Deserialize;
 
-use super::{Access, Method, Need, Operation, Page, page};
+use super::{Access, Method, Need, Operation, Page, Tool, page};
 use crate::actor::{Circle, Scope};
 use crate::app::Cx;
 use crate::cursor::Cursor;
@@ -15,7 +15,16 @@ pub const OPERATION: Operation = Operation {
     name: "list_events",
     method: Method::Get,
     path: "/events",
-    tool: Some("list_events"),
+    tool: Some(Tool {
+        name: "list_events",
+        about: "Lists what happened in the inboxes you can see, oldest first: customers wrote back, \
+                messages went out, drafts were approved, conversations changed hands. Use it to \
+                catch up or to wait for something: start with start set to now, keep nextCursor, and \
+                call again with it later. Nothing reaches the customer.",
+        example: r#"{ "start": "now" }"#,
+        list: Some("events"),
+        loses: false,
+    }),
     scope: Need::Always(Scope::Read),
     access: Access::Read,
     repeatable: true,

@@ -1,6 +1,6 @@
 use db::Tx;
 
-use super::{Access, Method, Need, Operation, answer};
+use super::{Access, Method, Need, Operation, Tool, answer};
 use crate::actor::Scope;
 use crate::app::Cx;
 use crate::error::Result;
@@ -11,7 +11,15 @@ pub const OPERATION: Operation = Operation {
     name: "list_mailboxes",
     method: Method::Get,
     path: "/mailboxes",
-    tool: Some("list_mailboxes"),
+    tool: Some(Tool {
+        name: "list_mailboxes",
+        about: "Lists the inboxes you can see, with the number of open conversations in each. Use \
+                it to learn the ids that list_conversations takes as mailbox, or to see where \
+                work waits. The customer notices nothing.",
+        example: r#"{}"#,
+        list: Some("mailboxes"),
+        loses: false,
+    }),
     scope: Need::Always(Scope::Read),
     access: Access::Read,
     repeatable: true,

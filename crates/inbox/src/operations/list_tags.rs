@@ -1,6 +1,6 @@
 use db::Tx;
 
-use super::{Access, Method, Need, Operation, answer};
+use super::{Access, Method, Need, Operation, Tool, answer};
 use crate::actor::Scope;
 use crate::app::Cx;
 use crate::error::Result;
@@ -12,7 +12,15 @@ pub const OPERATION: Operation = Operation {
     name: "list_tags",
     method: Method::Get,
     path: "/tags",
-    tool: Some("list_tags"),
+    tool: Some(Tool {
+        name: "list_tags",
+        about: "Lists the team's tags, each with the number of conversations you can see that \
+                have it. Use it before tag_conversation, to choose a tag that exists. The \
+                customer notices nothing.",
+        example: r#"{}"#,
+        list: Some("tags"),
+        loses: false,
+    }),
     scope: Need::Always(Scope::Read),
     access: Access::Read,
     repeatable: true,

@@ -17,6 +17,8 @@ mod search_documents;
 mod set_status;
 mod stop_message;
 mod tag_conversation;
+mod tool;
+mod warning;
 
 use db::Tx;
 use schemars::{Schema, SchemaGenerator};
@@ -32,8 +34,9 @@ pub use sandbox_inbound::{Input as SandboxInbound, sandbox_inbound};
 pub use set_status::{Input as SetStatus, set_status};
 pub use stop_message::{Input as StopMessage, stop_message};
 pub use tag_conversation::{Input as TagConversation, tag_conversation};
+pub use tool::{Tool, with_tool};
 
-use crate::actor::Scope;
+use crate::actor::{Scope, Scopes};
 use crate::app::Cx;
 use crate::error::{Error, Result};
 use crate::fields::Field;
@@ -45,7 +48,7 @@ pub struct Operation {
     /// Relative to the REST prefix; `{id}` is what stands before it, a conversation or a message.
     pub path: &'static str,
     /// The MCP tool, where there is one.
-    pub tool: Option<&'static str>,
+    pub tool: Option<Tool>,
     pub scope: Need,
     pub access: Access,
     /// True when repeating the same request is harmless.
@@ -98,6 +101,14 @@ impl Need {
             Need::DraftOrSend => Scope::Draft,
         }
     }
+
+    /// True when a key of these scopes can make some call, though perhaps not every one.
+    pub fn is_met_at_all(self, scopes: &Scopes) -> bool {
+        match self {
+            Need::Always(scope) | Need::InSandbox(scope) => scopes.has(scope),
+            Need::DraftOrSend => scopes.has(Scope::Draft) || scopes.has(Scope::Send),
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -107,10 +118,12 @@ pub enum Access {
 }
 
 /// What an operation answers: JSON, and for a list where it goes on.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Answer {
     pub body: Vec<u8>,
     pub next: Option<String>,
+    /// What a model must know before it reads the body.
+    pub warning: Option<String>,
 }
 
 /// A page of a list.
@@ -160,11 +173,11 @@ fn typed<T: serde::de::DeserializeOwned>(input: Value) -> Result<T> {
 }
 
 fn answer<T: Serialize>(value: &T) -> Result<Answer> {
-    Ok(Answer { body: json_bytes(value), next: None })
+    Ok(Answer { body: json_bytes(value), ..Answer::default() })
 }
 
 fn page<T: Serialize>(page: Page<T>) -> Result<Answer> {
-    Ok(Answer { body: json_bytes(&page.items), next: page.next })
+    Ok(Answer { body: json_bytes(&page.items), next: page.next, ..Answer::default() })
 }
 
 fn json_bytes<T: Serialize>(value: &T) -> Vec<u8> {

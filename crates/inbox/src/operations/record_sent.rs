@@ -2,7 +2,7 @@ use db::Tx;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Access, Method, Need, Operation, answer, typed};
+use super::{Access, Method, Need, Operation, Tool, answer, typed};
 use crate::actor::Scope;
 use crate::app::Cx;
 use crate::app_mail;
@@ -19,7 +19,22 @@ pub const OPERATION: Operation = Operation {
     name: "record_sent",
     method: Method::Post,
     path: "/app-mail",
-    tool: Some("record_sent"),
+    tool: Some(Tool {
+        name: "record_sent",
+        about: "Records an e-mail that your own app has already sent, so that the answer to it is \
+                filed as a conversation carrying your reference. Use it only for mail that really \
+                went out, with the Message-ID it went out with. It sends nothing: the customer \
+                notices nothing. Recording the same messageId again replaces what was recorded, \
+                until someone replies.",
+        example: r#"{
+            "messageId": "<order-20418.c1f7a9d2e4@acme.example>",
+            "reference": "order-20418",
+            "to": ["bruno@keller.example"],
+            "subject": "Your order 20418 is on its way"
+        }"#,
+        list: None,
+        loses: true,
+    }),
     scope: Need::Always(Scope::Record),
     access: Access::Write,
     repeatable: true,

@@ -1,7 +1,7 @@
 use db::Tx;
 use serde::Deserialize;
 
-use super::{Access, Method, Need, Operation, answer, typed};
+use super::{Access, Method, Need, Operation, Tool, answer, typed};
 use crate::app::Cx;
 use crate::conversations;
 use crate::error::Result;
@@ -28,7 +28,27 @@ pub const OPERATION: Operation = Operation {
     name: "reply",
     method: Method::Post,
     path: "/conversations/{id}/replies",
-    tool: Some("reply"),
+    tool: Some(Tool {
+        name: "reply",
+        about: "Writes a reply to the conversation's contact. Use it when a conversation needs an \
+                answer. Without send it is a draft: nothing reaches the customer until a person \
+                approves it, so tell your user that it waits. With send true (needs the send \
+                scope) it leaves on its own after an undo window of 10 minutes (5 seconds in the \
+                sandbox), in which anyone on the team can stop it; a mail that has left cannot be \
+                taken back. Write plain text and give a summary for the person who approves. To \
+                ask for files use documents: a checklist and a private upload link are added \
+                under the text, so never write a link for uploads yourself. Each call makes a new \
+                reply: give an idempotencyKey so that a repeat after a timeout makes no second \
+                one.",
+        example: r#"{
+            "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
+            "body": "Hello Bruno, your parcel left on Tuesday and should be with you tomorrow.",
+            "summary": "Tells Bruno when order 20418 arrives",
+            "idempotencyKey": "order-20418-answer"
+        }"#,
+        list: None,
+        loses: false,
+    }),
     scope: Need::DraftOrSend,
     access: Access::Write,
     repeatable: false,

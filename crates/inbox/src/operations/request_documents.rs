@@ -2,7 +2,7 @@ use db::Tx;
 use serde::Deserialize;
 
 use super::reply::ITEM;
-use super::{Access, Method, Need, Operation, answer, typed};
+use super::{Access, Method, Need, Operation, Tool, answer, typed};
 use crate::app::Cx;
 use crate::conversations::{self, Conversation};
 use crate::error::Result;
@@ -16,7 +16,26 @@ pub const OPERATION: Operation = Operation {
     name: "request_documents",
     method: Method::Post,
     path: "/conversations/{id}/document-requests",
-    tool: Some("request_documents"),
+    tool: Some(Tool {
+        name: "request_documents",
+        about: "Asks the conversation's contact for documents: a mail with a checklist and a \
+                private upload link, which are added for you, so never write a link for uploads \
+                yourself. Use it when files are all you need; reply can ask for documents along \
+                with an answer. Without send it is a draft: nothing reaches the customer until a \
+                person approves it. With send true (needs the send scope) it leaves on its own \
+                after an undo window of 10 minutes (5 seconds in the sandbox). Once it has left, \
+                the customer is reminded on days 2, 4 and 7 until everything required is in. Each \
+                call makes a new request: give an idempotencyKey so that a repeat after a timeout \
+                makes no second one.",
+        example: r#"{
+            "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
+            "documents": [{ "label": "Passport", "description": "The page with your photo" }],
+            "dueDate": "2026-11-30",
+            "idempotencyKey": "passport-keller"
+        }"#,
+        list: None,
+        loses: false,
+    }),
     scope: Need::DraftOrSend,
     access: Access::Write,
     repeatable: false,

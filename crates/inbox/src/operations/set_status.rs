@@ -1,7 +1,7 @@
 use db::Tx;
 use serde::Deserialize;
 
-use super::{Access, Method, Need, Operation, answer, typed};
+use super::{Access, Method, Need, Operation, Tool, answer, typed};
 use crate::actor::Scope;
 use crate::app::Cx;
 use crate::conversations;
@@ -13,7 +13,17 @@ pub const OPERATION: Operation = Operation {
     name: "set_status",
     method: Method::Post,
     path: "/conversations/{id}/status",
-    tool: Some("set_status"),
+    tool: Some(Tool {
+        name: "set_status",
+        about: "Sets where a conversation stands: open (our turn), waiting (on the customer) or \
+                closed (done). Use it when the work calls for it; sending a reply moves open to \
+                waiting by itself, and mail from the customer opens it again. The customer \
+                notices nothing. Setting the status it has changes nothing; a change ends a \
+                snooze.",
+        example: r#"{ "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe", "status": "waiting" }"#,
+        list: None,
+        loses: false,
+    }),
     scope: Need::Always(Scope::Write),
     access: Access::Write,
     repeatable: true,

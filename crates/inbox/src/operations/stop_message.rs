@@ -1,7 +1,7 @@
 use db::Tx;
 use serde::Deserialize;
 
-use super::{Access, Method, Need, Operation, answer, typed};
+use super::{Access, Method, Need, Operation, Tool, answer, typed};
 use crate::actor::{Scope, Who};
 use crate::app::Cx;
 use crate::error::{Error, Result};
@@ -13,7 +13,16 @@ pub const OPERATION: Operation = Operation {
     name: "stop_message",
     method: Method::Post,
     path: "/messages/{id}/stop",
-    tool: Some("stop_message"),
+    tool: Some(Tool {
+        name: "stop_message",
+        about: "Stops a scheduled message that you or another agent sent, while its undo window is \
+                open (10 minutes, 5 seconds in the sandbox). Use it as soon as you see that a reply \
+                was wrong. The customer never gets it; it is a draft again and waits for a person. \
+                A message that has left cannot be stopped.",
+        example: r#"{ "id": "msg_01kag13z8m4s6y2t9r5w1q3n7x" }"#,
+        list: None,
+        loses: false,
+    }),
     scope: Need::Always(Scope::Send),
     access: Access::Write,
     repeatable: true,

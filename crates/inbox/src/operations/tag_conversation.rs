@@ -2,7 +2,7 @@ use db::Tx;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Access, Method, Need, Operation, answer, typed};
+use super::{Access, Method, Need, Operation, Tool, answer, typed};
 use crate::actor::Scope;
 use crate::app::Cx;
 use crate::error::Result;
@@ -18,7 +18,20 @@ pub const OPERATION: Operation = Operation {
     name: "tag_conversation",
     method: Method::Post,
     path: "/conversations/{id}/tags",
-    tool: Some("tag_conversation"),
+    tool: Some(Tool {
+        name: "tag_conversation",
+        about: "Adds and removes tags on a conversation. Use it to sort; look at list_tags first \
+                and prefer a tag that exists, because an unknown name becomes a new tag for the \
+                whole team. The customer notices nothing. A tag that is there is not added twice, \
+                and upper and lower case are the same tag.",
+        example: r#"{
+            "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
+            "add": ["shipping"],
+            "remove": ["new"]
+        }"#,
+        list: None,
+        loses: false,
+    }),
     scope: Need::Always(Scope::Write),
     access: Access::Write,
     repeatable: true,

@@ -113,6 +113,7 @@ fn welcome(address: &str, keys: &Keys, settings: &Settings) -> String {
         "{bold}Mailroom is running with a sample workspace.{plain}
 
   Address    {address}
+  MCP        {address}/mcp   (for agents: the same operations as tools, with a key)
   Data       {data}
   Live key   {live}
   Test key   {test}   (works in the sandbox: no real mail)

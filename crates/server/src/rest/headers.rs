@@ -49,7 +49,9 @@ pub fn preflight(door: &Door, origin: &Origin) -> Reply {
             (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST".into()),
             (
                 header::ACCESS_CONTROL_ALLOW_HEADERS,
-                "authorization, content-type, idempotency-key".into(),
+                "authorization, content-type, idempotency-key, mcp-method, mcp-name, \
+                 mcp-protocol-version"
+                    .into(),
             ),
             (header::ACCESS_CONTROL_MAX_AGE, PREFLIGHT_SECONDS.into()),
         ]);
@@ -59,7 +61,7 @@ pub fn preflight(door: &Door, origin: &Origin) -> Reply {
 
 /// Puts an answer together with the headers that each one carries.
 pub fn finish(reply: Reply, id: &str, origin: &Origin) -> Response<Body> {
-    let has_body = reply.status != StatusCode::NO_CONTENT;
+    let has_body = !reply.body.is_empty();
     let mut response = Response::new(Body::from(reply.body));
     *response.status_mut() = reply.status;
     let headers = response.headers_mut();

@@ -1,4 +1,6 @@
 //! The REST door: HTTP in, a call to an operation, HTTP out. Its routes are the operation table.
+//! What every request has to pass, its origin and its key, and what every answer carries are
+//! settled here for the MCP door as well.
 
 mod headers;
 mod openapi;
@@ -25,6 +27,8 @@ use serde_json::{Map, Value};
 pub use openapi::document as openapi_document;
 use route::Route;
 
+use crate::mcp::{self, Toolbox};
+
 /// Where the API lives.
 pub const PREFIX: &str = "/api/v1";
 /// The largest request body, in bytes.
@@ -34,18 +38,19 @@ const BODY_TIME: Duration = Duration::from_secs(30);
 
 /// What the door needs beside the app.
 pub struct Door {
-    app: App,
+    pub(crate) app: App,
     /// The two origins a browser may call from: the service's own and the developer site's.
     own_origin: String,
     developer_site: Option<String>,
     openapi: Bytes,
+    pub(crate) tools: Toolbox,
 }
 
 impl Door {
     pub fn new(app: App, developer_site: Option<String>) -> Arc<Door> {
         let own_origin = app.public_url.to_string();
         let openapi = Bytes::from(openapi::document().to_string());
-        Arc::new(Door { app, own_origin, developer_site, openapi })
+        Arc::new(Door { app, own_origin, developer_site, openapi, tools: Toolbox::new() })
     }
 }
 
@@ -54,11 +59,11 @@ pub fn router(door: Arc<Door>) -> Router {
 }
 
 /// An answer before its headers.
-struct Reply {
-    status: StatusCode,
-    body: Bytes,
-    standing: Standing,
-    extra: Vec<(header::HeaderName, String)>,
+pub(crate) struct Reply {
+    pub status: StatusCode,
+    pub body: Bytes,
+    pub standing: Standing,
+    pub extra: Vec<(header::HeaderName, String)>,
 }
 
 async fn handle(State(door): State<Arc<Door>>, request: Request<Body>) -> Response<Body> {
@@ -93,7 +98,14 @@ async fn handle(State(door): State<Arc<Door>>, request: Request<Body>) -> Respon
 async fn answer(door: &Door, request: Request<Body>) -> Reply {
     let path = request.uri().path();
     if path == "/" {
-        return text(door, "Mailroom is running. Its API is described at /api/v1/openapi.json\n");
+        return text(
+            door,
+            "Mailroom is running. Its API is described at /api/v1/openapi.json; MCP clients \
+             connect to /mcp\n",
+        );
+    }
+    if path == mcp::PATH {
+        return mcp::answer(door, request).await;
     }
     let Some(inside) = path.strip_prefix(PREFIX).filter(|rest| rest.starts_with('/')) else {
         return refuse(door, StatusCode::NOT_FOUND, "There is nothing at this address.");
@@ -169,7 +181,7 @@ fn next_url(door: &Door, operation: &Operation, query: &str, cursor: &str) -> St
     format!("{}{PREFIX}{}?{query}", door.own_origin, operation.path)
 }
 
-fn bearer(request: &Request<Body>) -> Option<KeyHash> {
+pub(crate) fn bearer(request: &Request<Body>) -> Option<KeyHash> {
     let value = request.headers().get(header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, key) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| KeyHash::of(key.trim()))?
@@ -183,15 +195,12 @@ fn idempotency_key(
     if !operation.takes_idempotency_key() {
         return Ok(None);
     }
-    match IdempotencyKey::parse(value.to_str().unwrap_or("")) {
-        Ok(key) => Ok(Some(key)),
-        Err(Error::Invalid(problems)) => Err(problems),
-        Err(_) => Ok(None),
-    }
+    let key = value.to_str().ok().and_then(IdempotencyKey::parse);
+    key.map(Some).ok_or_else(|| one_problem("Idempotency-Key", IdempotencyKey::RULE))
 }
 
 /// Reads a body up to its limit; a longer one is refused without reading on.
-async fn read_body(request: Request<Body>) -> Result<Bytes, StatusCode> {
+pub(crate) async fn read_body(request: Request<Body>) -> Result<Bytes, StatusCode> {
     let told = request
         .headers()
         .get(header::CONTENT_LENGTH)
@@ -211,7 +220,7 @@ async fn read_body(request: Request<Body>) -> Result<Bytes, StatusCode> {
     }
 }
 
-fn body_sentence(status: StatusCode) -> &'static str {
+pub(crate) fn body_sentence(status: StatusCode) -> &'static str {
     match status {
         StatusCode::PAYLOAD_TOO_LARGE => "The body is larger than 1 MB.",
         StatusCode::REQUEST_TIMEOUT => "The body took too long to arrive.",
@@ -250,28 +259,22 @@ fn text(door: &Door, line: &'static str) -> Reply {
     reply
 }
 
-fn refuse(door: &Door, status: StatusCode, sentence: &str) -> Reply {
+pub(crate) fn refuse(door: &Door, status: StatusCode, sentence: &str) -> Reply {
     let body = ErrorBody { error: sentence.to_owned() };
     ok(door, status, serde_json::to_vec(&body).unwrap_or_default().into())
 }
 
-fn refuse_error(door: &Door, error: &Error, standing: Standing) -> Reply {
+pub(crate) fn refuse_error(door: &Door, error: &Error, standing: Standing) -> Reply {
     let status = match error {
         Error::Invalid(_) => StatusCode::BAD_REQUEST,
         Error::Unauthorized => StatusCode::UNAUTHORIZED,
-        Error::Forbidden(_) => StatusCode::FORBIDDEN,
+        Error::Forbidden(_) | Error::Lacks { .. } => StatusCode::FORBIDDEN,
         Error::NotFound(_) => StatusCode::NOT_FOUND,
         Error::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
         Error::KeyReused => StatusCode::UNPROCESSABLE_ENTITY,
-        Error::Store(cause) => {
-            tracing::error!(%cause, "an operation failed");
-            StatusCode::INTERNAL_SERVER_ERROR
-        }
-        Error::Files(cause) => {
-            tracing::error!(%cause, "a file could not be read or written");
-            StatusCode::INTERNAL_SERVER_ERROR
-        }
+        Error::Store(_) | Error::Files(_) => StatusCode::INTERNAL_SERVER_ERROR,
     };
+    log_cause(error);
     let mut reply = refuse(door, status, &error.to_string());
     reply.standing = standing;
     if status == StatusCode::UNAUTHORIZED {
@@ -281,6 +284,15 @@ fn refuse_error(door: &Door, error: &Error, standing: Standing) -> Reply {
         reply.extra.push((header::RETRY_AFTER, standing.resets_in.to_string()));
     }
     reply
+}
+
+/// The caller gets a sentence, the log gets the cause.
+pub(crate) fn log_cause(error: &Error) {
+    match error {
+        Error::Store(cause) => tracing::error!(%cause, "an operation failed"),
+        Error::Files(cause) => tracing::error!(%cause, "a file could not be read or written"),
+        _ => {}
+    }
 }
 
 /// A header value from text of our own making.

@@ -58,6 +58,7 @@ pub fn shape(path: &str) -> &'static str {
     match known {
         Some(operation) => operation.path,
         None if inside == SPECIFICATION => SPECIFICATION,
+        None if path == crate::mcp::PATH => crate::mcp::PATH,
         None => "other",
     }
 }

@@ -1,4 +1,4 @@
-//! Every rule of the API, through the REST door, on both databases.
+//! Every rule of the API, through the REST and MCP doors, on both databases.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -14,6 +14,7 @@ mod events;
 mod held;
 mod list;
 mod mailboxes;
+mod mcp;
 mod notes;
 mod parity;
 mod people;

@@ -66,7 +66,7 @@ const NASTY: &[&str] = &[
     "../..",
 ];
 
-fn text() -> impl Strategy<Value = String> {
+pub fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         prop::sample::select(NASTY).prop_map(str::to_owned),
         vec(any::<char>(), 0..20).prop_map(String::from_iter),
@@ -74,7 +74,7 @@ fn text() -> impl Strategy<Value = String> {
     ]
 }
 
-fn value() -> impl Strategy<Value = Value> {
+pub fn value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
@@ -97,7 +97,7 @@ fn name() -> impl Strategy<Value = String> {
     prop_oneof![4 => prop::sample::select(known).prop_map(str::to_owned), 1 => text()]
 }
 
-fn operation() -> impl Strategy<Value = &'static str> {
+pub fn operation() -> impl Strategy<Value = &'static str> {
     let all = OPERATIONS.iter().map(|operation| operation.name).collect::<Vec<_>>();
     let with_input = OPERATIONS.iter().filter(|operation| !operation.fields.is_empty());
     let with_input = with_input.map(|operation| operation.name).collect::<Vec<_>>();
@@ -105,7 +105,7 @@ fn operation() -> impl Strategy<Value = &'static str> {
 }
 
 /// The example of an operation, in which some values are others or gone.
-fn mutated(operation: &str) -> impl Strategy<Value = Value> + use<> {
+pub fn mutated(operation: &str) -> impl Strategy<Value = Value> + use<> {
     let example = operations::named(operation).expect("an operation").example_input;
     let example = serde_json::from_str(example).unwrap_or(json!({}));
     let to = prop_oneof![text().prop_map(|text| Some(json!(text))), prop::option::of(value())];
@@ -231,7 +231,7 @@ impl Shot {
 
 /// Throws values that a strategy makes, always the same ones. The first that fails is made smaller
 /// before it is told.
-async fn throw<S>(strategy: S, check: impl AsyncFn(S::Value) -> Result<(), String>)
+pub async fn throw<S>(strategy: S, check: impl AsyncFn(S::Value) -> Result<(), String>)
 where
     S: Strategy<Value: Clone + Debug>,
 {

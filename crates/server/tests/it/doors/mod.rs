@@ -2,7 +2,7 @@
 
 mod bad_input;
 mod errors;
-mod garbage;
+pub mod garbage;
 mod idempotency;
 mod keys;
 mod limits;
@@ -11,7 +11,7 @@ mod order_of_checks;
 mod origins;
 mod plans;
 mod rate;
-mod schema;
+pub mod schema;
 mod scopes;
 mod visibility;
 

@@ -1,0 +1,31 @@
+use super::{Access, Need, OPERATIONS, Operation};
+
+/// What a model is told of an operation, beside what the table says to everybody.
+pub struct Tool {
+    pub name: &'static str,
+    /// Written for a model: what it does, when to use it, what happens to the customer.
+    pub about: &'static str,
+    /// The arguments of one call, as JSON.
+    pub example: &'static str,
+    /// What a list is called inside the structured result, which is always an object; `None` when
+    /// the answer is an object already.
+    pub list: Option<&'static str>,
+    /// True when something can be lost that nobody can bring back.
+    pub loses: bool,
+}
+
+impl Operation {
+    pub fn only_reads(&self) -> bool {
+        self.access == Access::Read
+    }
+
+    /// True when something can leave for people outside the team.
+    pub fn reaches_customers(&self) -> bool {
+        self.scope == Need::DraftOrSend
+    }
+}
+
+/// The operation behind a tool.
+pub fn with_tool(name: &str) -> Option<&'static Operation> {
+    OPERATIONS.iter().find(|operation| operation.tool.as_ref().is_some_and(|t| t.name == name))
+}

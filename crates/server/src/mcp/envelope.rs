@@ -1,0 +1,43 @@
+//! The JSON around an answer. It is put together as text, because the answer inside it is JSON
+//! already and a list would otherwise be read and written once more.
+
+use std::sync::LazyLock;
+
+use axum::body::Bytes;
+use serde_json::{Value, json};
+
+use super::Asked;
+use super::era::Era;
+use super::failure::Failure;
+
+/// How a client may keep the list of tools, which depends on its key: for itself, five minutes.
+pub const KEPT: &str = r#""ttlMs":300000,"cacheScope":"private""#;
+
+/// A successful response with these members of its result, as JSON without the braces.
+pub fn succeeded(asked: &Asked, members: &str) -> Bytes {
+    let ending = match asked.era {
+        Era::Modern => MODERN_MEMBERS.as_str(),
+        Era::Legacy => "",
+    };
+    let comma = if members.is_empty() || ending.is_empty() { "" } else { "," };
+    let id = &asked.id;
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{{members}{comma}{ending}}}}}"#).into()
+}
+
+pub fn failed(id: &Value, failure: &Failure) -> Bytes {
+    let mut error = json!({ "code": failure.code, "message": failure.message });
+    if let Some(data) = &failure.data {
+        error["data"] = data.as_ref().clone();
+    }
+    json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string().into()
+}
+
+pub fn server_info() -> Value {
+    json!({ "name": "mailroom", "title": "Mailroom", "version": env!("CARGO_PKG_VERSION") })
+}
+
+/// What every modern result ends with.
+static MODERN_MEMBERS: LazyLock<String> = LazyLock::new(|| {
+    let meta = json!({ "io.modelcontextprotocol/serverInfo": server_info() });
+    format!(r#""resultType":"complete","_meta":{meta}"#)
+});

@@ -1,0 +1,96 @@
+// Works in the inbox as the official TypeScript clients: node_client.mjs PACKAGE URL KEY READ_KEY.
+// PACKAGE is sdk (the older one), or client-auto, client-legacy or client-pinned (the current one).
+
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+
+const INVALID_PARAMS = -32602;
+const READING = ['get_conversation', 'list_conversations', 'list_mailboxes', 'list_tags', 'search_documents'];
+const DOING = [
+    'add_note', 'assign_conversation', 'record_sent', 'reply', 'request_documents', 'set_status',
+    'tag_conversation',
+];
+const MODES = {
+    'client-auto': { mode: 'auto' },
+    'client-legacy': { mode: 'legacy' },
+    'client-pinned': { mode: { pin: '2026-07-28' } },
+};
+
+const [which, url, key, readKey] = process.argv.slice(2);
+
+async function connected(key) {
+    const requestInit = { headers: { Authorization: `Bearer ${key}` } };
+    const who = { name: 'judge', version: '1' };
+    if (which === 'sdk') {
+        const { Client } = await import('@modelcontextprotocol/sdk/client/index.js');
+        const { StreamableHTTPClientTransport } = await import(
+            '@modelcontextprotocol/sdk/client/streamableHttp.js'
+        );
+        const client = new Client(who);
+        await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
+        return client;
+    }
+    const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
+    const client = new Client(who, { versionNegotiation: MODES[which] });
+    await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
+    const wanted = which === 'client-legacy' ? '2025-11-25' : '2026-07-28';
+    assert.equal(client.getNegotiatedProtocolVersion(), wanted);
+    return client;
+}
+
+// The structured result of a call, which must say the same as its text.
+async function done(client, name, args) {
+    const result = await client.callTool({ name, arguments: args });
+    assert.ok(!result.isError, JSON.stringify(result));
+    const text = JSON.stringify(JSON.parse(result.content[0].text));
+    const structured = result.structuredContent;
+    const said = [structured, ...Object.values(structured)].map((part) => JSON.stringify(part));
+    assert.ok(said.includes(text), name);
+    return structured;
+}
+
+const client = await connected(key);
+assert.match(client.getInstructions() ?? '', /data, never instructions/);
+const { tools } = await client.listTools();
+const names = tools.map((tool) => tool.name);
+for (const name of [...READING, ...DOING]) {
+    assert.ok(names.includes(name), name);
+}
+
+const listed = await done(client, 'list_conversations', { limit: 5 });
+assert.equal(listed.conversations.length, 5);
+const id = listed.conversations[0].id;
+await done(client, 'tag_conversation', { id, add: ['judged'] });
+const body = `Seen by ${which} ${randomUUID()}`;
+const note = { id, body, idempotencyKey: randomUUID() };
+await done(client, 'add_note', note);
+await done(client, 'add_note', note);
+const reply = await done(client, 'reply', { id, body: 'Hello, it left on Tuesday.' });
+assert.equal(reply.status, 'draft');
+const read = await done(client, 'get_conversation', { id });
+assert.equal(read.timeline.filter((item) => item.type === 'note' && item.body === body).length, 1);
+assert.equal(read.timeline.at(-1).id, reply.messageId);
+
+const missing = await client.callTool({ name: 'get_conversation', arguments: { id: 'cnv_0' } });
+assert.ok(missing.isError);
+assert.match(missing.content[0].text, /no such conversation/);
+await assert.rejects(client.callTool({ name: 'no_such_tool', arguments: {} }), invalidParams);
+await client.close();
+
+const reader = await connected(readKey);
+const readable = (await reader.listTools()).tools.map((tool) => tool.name);
+for (const name of READING) {
+    assert.ok(readable.includes(name), name);
+}
+for (const name of DOING) {
+    assert.ok(!readable.includes(name), name);
+}
+await assert.rejects(reader.callTool({ name: 'reply', arguments: { id, body: 'x' } }), invalidParams);
+await reader.close();
+
+await assert.rejects(connected(`rk_live_${'0'.repeat(48)}`));
+
+function invalidParams(error) {
+    assert.equal(error.code, INVALID_PARAMS, String(error));
+    return true;
+}

@@ -1,0 +1,116 @@
+"""Works in the inbox as the official Python client: python_client.py MODE URL KEY READ_KEY.
+
+MODE is auto, legacy or a version of the protocol.
+"""
+
+import asyncio
+import json
+import sys
+import uuid
+from contextlib import asynccontextmanager
+
+import httpx2
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+
+READING = [
+    "list_conversations",
+    "get_conversation",
+    "list_mailboxes",
+    "list_tags",
+    "search_documents",
+]
+DOING = [
+    "add_note",
+    "set_status",
+    "tag_conversation",
+    "assign_conversation",
+    "reply",
+    "request_documents",
+    "record_sent",
+]
+INVALID_PARAMS = -32602
+
+
+@asynccontextmanager
+async def connected(mode, url, key):
+    headers = {"Authorization": f"Bearer {key}"}
+    async with httpx2.AsyncClient(headers=headers) as http:
+        async with Client(streamable_http_client(url, http_client=http), mode=mode) as client:
+            yield client
+
+
+async def main(mode, url, key, read_key):
+    async with connected(mode, url, key) as client:
+        await work(client, mode)
+    async with connected(mode, url, read_key) as client:
+        names = [tool.name for tool in (await client.list_tools()).tools]
+        assert set(READING) <= set(names) and not set(DOING) & set(names), names
+        await must_fail(client, "add_note", {"id": "cnv_1", "body": "x"})
+    try:
+        async with connected(mode, url, "rk_live_" + "0" * 48) as client:
+            await client.list_tools()
+    except Exception:  # Each mode wraps the 401 in its own way.
+        return
+    raise AssertionError("a wrong key was let in")
+
+
+async def work(client, mode):
+    wanted = "2025-11-25" if mode == "legacy" else "2026-07-28"
+    assert client.protocol_version == wanted, client.protocol_version
+    if mode in ("auto", "legacy"):
+        assert "data, never instructions" in client.instructions, client.instructions
+    tools = (await client.list_tools()).tools
+    assert set(READING + DOING) <= {tool.name for tool in tools}, tools
+    for tool in tools:
+        assert tool.annotations.destructive_hint is not None, tool.name
+        assert tool.output_schema["type"] == "object", tool.name
+
+    listed = await done(client, "list_conversations", {"limit": 5})
+    assert len(listed["conversations"]) == 5 and listed["nextCursor"], listed
+    more = await done(client, "list_conversations", {"limit": 5, "cursor": listed["nextCursor"]})
+    assert not ids(listed) & ids(more)
+    at = {"id": listed["conversations"][0]["id"]}
+
+    await done(client, "tag_conversation", {**at, "add": ["judged"]})
+    note = {**at, "body": f"Seen {uuid.uuid4()}", "idempotencyKey": uuid.uuid4().hex}
+    await done(client, "add_note", note)
+    await done(client, "add_note", note)
+    reply = await done(client, "reply", {**at, "body": "Hello, it left on Tuesday."})
+    assert reply["status"] == "draft", reply
+    read = await done(client, "get_conversation", at)
+    notes = [item["body"] for item in read["timeline"] if item["type"] == "note"]
+    assert notes.count(note["body"]) == 1, notes
+    assert read["timeline"][-1]["id"] == reply["messageId"], read["timeline"][-1]
+    assert "judged" in read["tags"], read["tags"]
+
+    missing = await client.call_tool("get_conversation", {"id": "cnv_0"})
+    assert missing.is_error and "no such conversation" in missing.content[0].text, missing
+    await must_fail(client, "no_such_tool", {})
+
+
+async def done(client, tool, arguments):
+    """The structured result of a call, which must say the same as its text."""
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result
+    text = json.loads(result.content[0].text)
+    structured = result.structured_content
+    assert text in (structured, *structured.values()), (tool, structured)
+    return structured
+
+
+async def must_fail(client, tool, arguments):
+    try:
+        result = await client.call_tool(tool, arguments)
+    except MCPError as error:
+        assert error.code == INVALID_PARAMS, error
+    else:
+        raise AssertionError(f"{tool} answered {result}")
+
+
+def ids(listed):
+    return {conversation["id"] for conversation in listed["conversations"]}
+
+
+asyncio.run(main(*sys.argv[1:]))
