@@ -117,7 +117,11 @@ fn advice(error: &Error) -> Option<&'static str> {
         Error::KeyReused => {
             Some("Nothing was changed. Choose another idempotencyKey for another request.")
         }
-        Error::Unauthorized | Error::Forbidden(_) | Error::TooMany(_) | Error::Store(_) => None,
+        Error::Unauthorized
+        | Error::Forbidden(_)
+        | Error::TooMany(_)
+        | Error::Store(_)
+        | Error::Files(_) => None,
     }
 }
 
