@@ -5,10 +5,12 @@
 mod address;
 mod ids;
 mod subject;
+mod trim;
 
 pub use address::{Address, is_address, normal_address, plus_tag};
 pub use ids::bare_message_id;
 pub use subject::base_subject;
+pub use trim::trim;
 
 /// A mail as the rest of Mailroom sees it, however it came in.
 #[derive(Clone, Debug)]
