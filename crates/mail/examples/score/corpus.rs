@@ -36,3 +36,18 @@ pub fn json(path: &Path) -> Value {
 pub fn name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
+
+/// Mail that people wanted, whatever rules think of it.
+pub fn ham(corpora: &Path) -> Vec<PathBuf> {
+    let data = corpora.join("spamassassin-public-corpus/data");
+    ["easy-ham-1", "easy-ham-2", "hard-ham-1"]
+        .iter()
+        .flat_map(|folder| files_in(&data.join(folder)))
+        .collect()
+}
+
+/// Mail that nobody wanted.
+pub fn spam(corpora: &Path) -> Vec<PathBuf> {
+    let data = corpora.join("spamassassin-public-corpus/data");
+    ["spam-1", "spam-2"].iter().flat_map(|folder| files_in(&data.join(folder))).collect()
+}

@@ -6,7 +6,10 @@
 //! said to be absent. The exit code is 1 when a score is below its mark.
 
 mod corpus;
+mod kinds;
 mod report;
+mod robustness;
+mod scams;
 mod trimming;
 
 use std::path::PathBuf;
@@ -32,5 +35,8 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     trimming::score(&folder, &mut report);
+    kinds::score(&folder, &mut report);
+    scams::score(&folder, &mut report);
+    robustness::score(&folder, &mut report);
     report.finish()
 }

@@ -68,7 +68,8 @@ fn joined(lines: &[Line<'_>]) -> Option<Announcement> {
             true => break,
         }
         let lines = index + 1;
-        match written_by(&text) {
+        let told = if may_end(&line.folded) { written_by(&text) } else { None };
+        match told {
             Some(Strength::Weak) if weak.is_none() => {
                 weak = Some(Announcement { lines, strength: Strength::Weak });
             }
@@ -108,6 +109,11 @@ fn may_begin(folded: &str) -> bool {
         && (folded.contains(|c: char| c.is_numeric()) || folded.contains('@'))
 }
 
+/// Almost no line ends as an announcement does, so that little is searched for in most.
+fn may_end(folded: &str) -> bool {
+    folded.ends_with([':', '：', '﹕', '>', '-', '—', '–', '*', '_'])
+}
+
 /// "On 3 May 2024 at 10:15, Ann <ann@x.example> wrote:" and its likes.
 fn written_by(joined: &str) -> Option<Strength> {
     if joined.chars().count() > ANNOUNCEMENT_CHARS {
@@ -120,6 +126,9 @@ fn written_by(joined: &str) -> Option<Strength> {
         Some(body) => (body.trim_end(), true),
         None => (bare, dashed),
     };
+    if !ended && !body.ends_with('>') {
+        return None;
+    }
     let figures = figure_groups(body);
     let address = body.contains('@');
     let verb = verb_in(body);
@@ -186,10 +195,9 @@ fn begins_as_one(body: &str) -> bool {
 }
 
 fn begins_with_word(body: &str) -> bool {
-    let begins = |start: &&str| {
-        body.strip_prefix(*start).is_some_and(|rest| rest.starts_with([' ', ',', '.']))
-    };
-    STARTS.iter().any(|start| begins(&start))
+    STARTS
+        .iter()
+        .any(|start| body.strip_prefix(start).is_some_and(|rest| rest.starts_with([' ', ',', '.'])))
 }
 
 /// True for `2016-10-24 …`, `30.09.2017, …`, `2021年1月5日…`, `Wed, 17 Nov 2021 …`.

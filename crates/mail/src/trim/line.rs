@@ -1,6 +1,33 @@
 /// Bytes of a line that are looked at; a longer line is text in any case.
 const LINE_BYTES: usize = 4_000;
 
+/// What HTML told about a line, as a sign before it. The signs are code points that no clean text
+/// has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// It announces an earlier mail, whatever its words.
+    Announcement,
+    /// Everything from it on is history.
+    Boundary,
+}
+
+impl Mark {
+    pub fn sign(self) -> char {
+        match self {
+            Mark::Announcement => '\u{fdd0}',
+            Mark::Boundary => '\u{fdd1}',
+        }
+    }
+
+    pub fn is_sign(c: char) -> bool {
+        Mark::of(c).is_some()
+    }
+
+    fn of(c: char) -> Option<Mark> {
+        [Mark::Announcement, Mark::Boundary].into_iter().find(|mark| mark.sign() == c)
+    }
+}
+
 /// A line and the form in which it is compared.
 pub(super) struct Line<'a> {
     /// As it stands, without the line end.
@@ -9,11 +36,12 @@ pub(super) struct Line<'a> {
     pub depth: usize,
     /// Lower case, quote signs off, white space of every kind single and plain.
     pub folded: String,
+    pub mark: Option<Mark>,
 }
 
 impl Line<'_> {
     pub fn is_blank(&self) -> bool {
-        self.depth == 0 && self.folded.is_empty()
+        self.depth == 0 && self.folded.is_empty() && self.mark.is_none()
     }
 }
 
@@ -23,8 +51,10 @@ pub(super) fn lines(text: &str) -> Vec<Line<'_>> {
 
 fn line(text: &str) -> Line<'_> {
     let text = text.strip_suffix('\r').unwrap_or(text);
+    let mark = text.chars().next().and_then(Mark::of);
+    let text = if mark.is_some() { &text[text.ceil_char_boundary(1)..] } else { text };
     let (depth, rest) = without_quote_signs(text);
-    Line { text, depth, folded: fold(rest) }
+    Line { text, depth, folded: fold(rest), mark }
 }
 
 fn without_quote_signs(text: &str) -> (usize, &str) {

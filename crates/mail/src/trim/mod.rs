@@ -10,13 +10,22 @@ mod line;
 mod signature;
 mod words;
 
+pub use line::Mark;
+
+use crate::clean::clean_text;
+use crate::limits::TEXT_BYTES;
 use attribution::Strength;
 use line::Line;
 
 /// The writer's own words of a plain text. White space around them is gone; lines stay as they
-/// are. A text in which nothing could be told to be the writer's own comes back whole, except when
+/// are, and what stands beyond the most text that is kept of a mail is not read. A text in which nothing could be told to be the writer's own comes back whole, except when
 /// it is history beyond doubt.
 pub fn trim(text: &str) -> String {
+    trim_marked(&clean_text(&text[..text.floor_char_boundary(TEXT_BYTES)]))
+}
+
+/// The same for clean text in which HTML told announcements apart.
+pub fn trim_marked(text: &str) -> String {
     let text = without_armour(text);
     let lines = line::lines(&text);
     let classes = classify(&lines);
@@ -75,6 +84,11 @@ fn classify(lines: &[Line<'_>]) -> Vec<Class> {
 /// The class of the first of these lines, and how many lines share it.
 fn class_at(lines: &[Line<'_>], announced: bool) -> (Class, usize) {
     let line = &lines[0];
+    match line.mark {
+        Some(Mark::Boundary) => return (Class::Boundary, 1),
+        Some(Mark::Announcement) => return (Class::Marker, 1),
+        None => {}
+    }
     if line.is_blank() {
         return (Class::Blank, 1);
     }
@@ -330,7 +344,7 @@ fn without_armour(text: &str) -> std::borrow::Cow<'_, str> {
     const SIGNATURE: &str = "-----BEGIN PGP SIGNATURE-----";
     let Some(begin) = text.find(BEGIN) else { return text.into() };
     let inside = &text[begin + BEGIN.len()..];
-    let Some(body) = inside.find("\n\n").or_else(|| inside.find("\n\r\n")) else {
+    let Some(body) = inside.find("\n\n") else {
         return text.into();
     };
     let signed = &inside[body..];

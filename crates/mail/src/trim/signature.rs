@@ -40,7 +40,7 @@ pub(super) fn begins_footer(lines: &[Line<'_>]) -> bool {
 }
 
 fn text_lines<'a>(lines: &'a [Line<'a>]) -> impl Iterator<Item = &'a Line<'a>> {
-    lines.iter().filter(|line| line.depth == 0 && !line.is_blank())
+    lines.iter().filter(|line| line.depth == 0 && !line.is_blank()).take(SIGNATURE_LINES + 1)
 }
 
 fn tells_contact(folded: &str) -> bool {
@@ -68,12 +68,11 @@ pub(super) fn is_mobile_signature(line: &Line<'_>) -> bool {
     if PROGRAM_OFFERS.iter().any(|start| bare.starts_with(start)) {
         return bare.split(' ').count() <= OFFER_WORDS;
     }
-    let named = names_device(bare);
     let first = SENT_FROM.iter().any(|start| bare.strip_prefix(start).is_some_and(ends_word));
     let last =
         SENT.iter().any(|end| bare.strip_suffix(end).is_some_and(|rest| rest.ends_with(' ')));
     let unspaced = SENT_UNSPACED.iter().any(|word| bare.starts_with(word) || bare.ends_with(word));
-    named && (first || unspaced || (last && begins_from_device(bare)))
+    (first || unspaced || (last && begins_from_device(bare))) && names_device(bare)
 }
 
 /// The line without the link behind the program's name and without signs around it.
