@@ -41,9 +41,26 @@ pub fn repair_header<'a>(header: &'a [u8], body_label: Option<&str>) -> Cow<'a, 
     }
     let mut repaired = Vec::with_capacity(header.len() + header.len() / 2);
     for line in header.split_inclusive(|byte| *byte == b'\n') {
-        repaired.extend_from_slice(decode(line, body_label).as_bytes());
+        let mut rest = line;
+        while let Some((start, end)) = encoded_word(rest) {
+            repaired.extend_from_slice(decode(&rest[..start], body_label).as_bytes());
+            repaired.extend_from_slice(&rest[start..end]);
+            rest = &rest[end..];
+        }
+        repaired.extend_from_slice(decode(rest, body_label).as_bytes());
     }
     Cow::Owned(repaired)
+}
+
+/// Where the first encoded word (RFC 2047) of a line begins and ends. It names its own character
+/// set, also for letters that should not stand in it as they are.
+fn encoded_word(line: &[u8]) -> Option<(usize, usize)> {
+    let start = line.windows(2).position(|pair| pair == b"=?")?;
+    let mut marks = line[start + 2..].iter().enumerate().filter(|(_, byte)| **byte == b'?');
+    let (_, (text, _)) = (marks.next()?, marks.next()?);
+    let text = start + 2 + text + 1;
+    let length = line[text..].windows(2).position(|pair| pair == b"?=")?;
+    Some((start, text + length + 2))
 }
 
 fn encoding(label: &str) -> Option<&'static Encoding> {
@@ -107,5 +124,8 @@ mod tests {
         let header = b"Subject: caf\xe9\nFrom: J\xc3\xbcrgen <j@x.example>\n";
         let repaired = repair_header(header, Some("iso-8859-1"));
         assert_eq!(repaired.as_ref(), "Subject: café\nFrom: Jürgen <j@x.example>\n".as_bytes());
+        let word = b"Subject: =?iso-8859-1?Q?caf\xe9?= \xe9\n";
+        let repaired = repair_header(word, Some("iso-8859-1"));
+        assert_eq!(repaired.as_ref(), b"Subject: =?iso-8859-1?Q?caf\xe9?= \xc3\xa9\n");
     }
 }

@@ -130,7 +130,7 @@ fn encode(bytes: &[u8]) -> String {
 }
 
 fn decode(text: &str) -> Option<Vec<u8>> {
-    if text.len() % 8 != 0 || text.len() > 64 {
+    if !text.len().is_multiple_of(8) || text.len() > 64 {
         return None;
     }
     let mut bytes = Vec::with_capacity(text.len() / 8 * 5);

@@ -7,6 +7,7 @@
 
 mod corpus;
 mod kinds;
+mod reading;
 mod report;
 mod robustness;
 mod scams;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         eprintln!("usage: score CORPORA [--misses]: the folder of corpora is missing");
         return ExitCode::from(2);
     };
+    reading::score(&folder, &mut report);
     trimming::score(&folder, &mut report);
     kinds::score(&folder, &mut report);
     scams::score(&folder, &mut report);

@@ -3,8 +3,10 @@
 //! quotes.
 
 use std::collections::HashMap;
+use std::fs;
 use std::path::Path;
 
+use mail::{Envelope, understand};
 use serde_json::Value;
 
 use crate::corpus;
@@ -20,8 +22,10 @@ pub fn score(corpora: &Path, report: &mut Report) {
         fragments(&corpora.join("crisp-email-reply-parser"), "test/fixtures"),
         fragments(&corpora.join("willdurand-email-reply-parser"), "tests/Fixtures"),
         github(&corpora.join("github-email-reply-parser")),
+        talon_mails(&corpora.join("talon/tests/fixtures/standard_replies")),
+        talon_pages(&corpora.join("talon/tests/fixtures/html_replies")),
     ];
-    let names = ["discourse", "crisp", "willdurand", "github"];
+    let names = ["discourse", "crisp", "willdurand", "github", "talon", "talon HTML"];
     for (name, cases) in names.into_iter().zip(sets) {
         tell(name, &cases, report);
     }
@@ -151,4 +155,33 @@ fn github(folder: &Path) -> Vec<Case> {
         }
     }
     cases
+}
+
+/// Answers of several programs that all say "Hello". The set itself leaves the signatures of
+/// telephones in; here they have to go.
+fn talon_mails(folder: &Path) -> Vec<Case> {
+    let mails = corpus::files_in(folder);
+    let mails = mails.iter().filter(|path| path.extension().is_some_and(|end| end == "eml"));
+    mails
+        .map(|path| Case {
+            file: corpus::name(path),
+            ours: understand(&fs::read(path).unwrap_or_default(), Envelope::default()).text,
+            expected: Expected::Exactly("Hello".to_owned()),
+        })
+        .collect()
+}
+
+/// Answers as HTML that all say the same.
+fn talon_pages(folder: &Path) -> Vec<Case> {
+    let own = "Hi. I am fine. Thanks, Alex";
+    let pages = corpus::files_in(folder);
+    pages
+        .iter()
+        .map(|path| {
+            let mut mail = b"Content-Type: text/html; charset=utf-8\n\n".to_vec();
+            mail.extend(fs::read(path).unwrap_or_default());
+            let ours = understand(&mail, Envelope::default()).text;
+            Case { file: corpus::name(path), ours, expected: Expected::Exactly(own.to_owned()) }
+        })
+        .collect()
 }
