@@ -30,8 +30,19 @@ pub fn decode(bytes: &[u8], label: Option<&str>) -> String {
             let (decoded, _, broken) = named.decode(bytes);
             if broken { in_encoding(bytes, guess(bytes)) } else { decoded.into_owned() }
         }
+        (None, _) if is_damaged_utf8(bytes) => String::from_utf8_lossy(bytes).into_owned(),
         (None, _) => in_encoding(bytes, guess(bytes)),
     }
+}
+
+/// True when there is far more sense than nonsense in bytes read as UTF-8: a letter was cut off.
+fn is_damaged_utf8(bytes: &[u8]) -> bool {
+    let (mut letters, mut broken) = (0, 0);
+    for chunk in bytes.utf8_chunks() {
+        letters += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
+        broken += usize::from(!chunk.invalid().is_empty());
+    }
+    letters > 4 * broken
 }
 
 /// A header's bytes with every line in UTF-8.
@@ -117,6 +128,8 @@ mod tests {
         assert_eq!(decode("こん".as_bytes(), Some("iso-2022-jp")), "こん");
         assert_eq!(decode(b"caf\xe9", Some("x-nonsense")), "café");
         assert_eq!(decode(b"caf\xe9 au lait", Some("utf-8")), "café au lait");
+        assert_eq!(decode("Юникод\u{fffd}".as_bytes(), None), "Юникод\u{fffd}");
+        assert_eq!(decode(b"\xd0\xae\xd0\xbd\xd0\xb8\xd0\xba\xd0\xbe\xd0", None), "Юнико\u{fffd}");
     }
 
     #[test]

@@ -29,13 +29,19 @@ pub fn prepare(raw: &[u8]) -> Source<'_> {
 
 fn without_mailbox_line(raw: &[u8]) -> &[u8] {
     let raw = raw.strip_prefix(b"\xef\xbb\xbf").unwrap_or(raw);
-    let start = raw.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(0);
-    let raw = &raw[start..];
+    let raw = without_blank_lines(raw);
     let is_mailbox_line = raw.starts_with(b"From ") || raw.starts_with(b">From ");
     match raw.iter().position(|byte| matches!(byte, b'\r' | b'\n')) {
         Some(end) if is_mailbox_line => without_line_end(&raw[end..]),
         _ => raw,
     }
+}
+
+/// Without the blank lines before the first that says something.
+fn without_blank_lines(raw: &[u8]) -> &[u8] {
+    let blank = raw.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
+    let line = raw[..blank].iter().rposition(|byte| matches!(byte, b'\r' | b'\n'));
+    &raw[line.map_or(0, |end| end + 1)..]
 }
 
 fn without_line_end(raw: &[u8]) -> &[u8] {
@@ -132,6 +138,7 @@ mod tests {
         assert_eq!(prepared(b"From: a\rTo: b\r\rtext\r"), "From: a\nTo: b\n\ntext\n");
         assert_eq!(prepared(b"From x Mon May 6\r\nTo: b\r\n\r\ntext"), "To: b\r\n\r\ntext");
         assert_eq!(prepared(b"\r\n\r\nTo: b\n\ntext"), "To: b\n\ntext");
+        assert_eq!(prepared(b"   \n\t\nTo: b\n\ntext"), "To: b\n\ntext");
         assert_eq!(prepared(b""), "");
     }
 

@@ -160,7 +160,7 @@ pub fn check(mail: &Understood, authentication: &Authentication, known: &Known<'
 }
 
 fn points(signals: &[Signal], wanted: impl Fn(&Signal) -> bool) -> f64 {
-    signals.iter().filter(|signal| wanted(signal)).map(|signal| signal.points).sum()
+    signals.iter().filter(|signal| wanted(signal)).fold(0.0, |sum, signal| sum + signal.points)
 }
 
 /// A known sender is trusted as far as it is proven to be them.

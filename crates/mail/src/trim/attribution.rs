@@ -136,7 +136,7 @@ fn written_by(joined: &str) -> Option<Strength> {
         if FIRST_PERSON.iter().any(|phrase| body.contains(phrase)) {
             return Some(Strength::Weak);
         }
-        let dated = figures >= 2 || (figures == 1 && address);
+        let dated = tells_when(body) || (figures >= 1 && address);
         let framed = address || begins_as_one(body) || place == Place::End;
         if dated && framed {
             return Some(Strength::Strong);
@@ -204,6 +204,21 @@ fn begins_with_word(body: &str) -> bool {
 fn begins_with_date(body: &str) -> bool {
     let head: String = body.chars().take(32).collect();
     figure_groups(&head) >= 2 && (head.starts_with(|c: char| c.is_numeric()) || has_year(&head))
+}
+
+/// True when a year, a time of day or a date in figures is told.
+fn tells_when(body: &str) -> bool {
+    let figures = |text: &str| text.chars().next().is_some_and(char::is_numeric);
+    let between = |sign: char| {
+        body.match_indices(sign).any(|(at, _)| {
+            body[..at].ends_with(char::is_numeric) && figures(&body[at + sign.len_utf8()..])
+        })
+    };
+    let date = |sign: char| {
+        body.split(|c: char| !c.is_numeric() && c != sign)
+            .any(|word| word.split(sign).filter(|part| !part.is_empty()).count() >= 3)
+    };
+    has_year(body) || between(':') || date('.') || date('/') || date('-')
 }
 
 fn has_year(text: &str) -> bool {
@@ -285,6 +300,7 @@ mod tests {
             "The parcel of 6 May 2024 came broken:",
             "I ordered 3 lamps on 6 May 2024 and got this answer:",
             "--- original thinking ---",
+            "0.01; 'subject': 0.01; 'wrote': 0.01; 'mailer 4.74 (5.0; u)':",
         ] {
             assert_eq!(strength(text), None, "{text}");
         }
