@@ -31,9 +31,12 @@ pub(super) fn bounces(
     if listed || (report.is_receipt() && report.delivery.is_empty()) {
         return None;
     }
-    let (said, _) = copy::split(text);
-    let evidence = Evidence::of(header, mail, said);
-    if !report.is_delivery_status() && !evidence.is_bounce(header) {
+    let evidence = Evidence::of(header, mail);
+    if !report.is_delivery_status() && !evidence.may_be_bounce(header) {
+        return None;
+    }
+    let said = copy::before(text);
+    if !report.is_delivery_status() && !evidence.is_bounce(header, said) {
         return None;
     }
     if report.tells_success() {
@@ -58,12 +61,11 @@ struct Evidence {
     /// Wants no bounces itself.
     null_path: bool,
     subject: bool,
-    code: bool,
     delayed: bool,
 }
 
 impl Evidence {
-    fn of(header: &Header, mail: &Understood, said: &str) -> Evidence {
+    fn of(header: &Header, mail: &Understood) -> Evidence {
         let subject = mail.subject.to_lowercase();
         let told = |words: &[&str]| words.iter().any(|word| subject.contains(word));
         Evidence {
@@ -73,20 +75,25 @@ impl Evidence {
             }),
             null_path: mail.return_path.as_deref().is_some_and(str::is_empty),
             subject: told(BOUNCE_SUBJECTS),
-            code: REPLY_CODE.is_match(said) || says_undelivered(said),
             delayed: told(DELAYED_SUBJECTS),
         }
     }
 
+    /// False for almost every mail, before its text is looked at.
+    fn may_be_bounce(&self, header: &Header) -> bool {
+        self.daemon || self.null_path || self.nobody || header.has("x-failed-recipients")
+    }
+
     /// No sign is enough alone: scams use the empty return path, lists write as postmaster.
-    fn is_bounce(&self, header: &Header) -> bool {
+    fn is_bounce(&self, header: &Header, said: &str) -> bool {
         if header.has("x-failed-recipients") {
             return true;
         }
+        let code = REPLY_CODE.is_match(said) || says_undelivered(said);
         let answers = header.lower("auto-submitted").starts_with("auto-replied");
-        (self.daemon && (self.subject || self.code))
-            || (self.null_path && self.subject && (self.code || !answers))
-            || (self.nobody && self.code && (self.subject || self.null_path))
+        (self.daemon && (self.subject || code))
+            || (self.null_path && self.subject && (code || !answers))
+            || (self.nobody && code && (self.subject || self.null_path))
     }
 }
 

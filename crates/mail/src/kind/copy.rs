@@ -46,12 +46,9 @@ pub(super) fn original(message: &Message<'_>, text: &str) -> Original {
     of_header(copied(text).unwrap_or_default())
 }
 
-/// The text before the returned mail, and the returned mail as far as it stands in the text.
-pub(super) fn split(text: &str) -> (&str, Option<&str>) {
-    match copied(text) {
-        Some(copy) => (&text[..text.len() - copy.len()], Some(copy)),
-        None => (text, None),
-    }
+/// The text before the returned mail, where that stands in the text.
+pub(super) fn before(text: &str) -> &str {
+    &text[..text.len() - copied(text).map_or(0, str::len)]
 }
 
 /// Where a header begins in a text: two fields that only a mail's header has.

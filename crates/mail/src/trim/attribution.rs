@@ -1,3 +1,7 @@
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use super::line::{self, Line};
 use super::words::{FIRST_PERSON, FORWARDED, ORIGINAL, REPLY_ABOVE, STARTS, WROTE, WROTE_ANYWHERE};
 
@@ -89,18 +93,26 @@ fn joined(lines: &[Line<'_>]) -> Option<Announcement> {
 /// Lines that announce by themselves, whatever follows.
 fn one_line(line: &Line<'_>) -> Option<Strength> {
     let folded = line.folded.as_str();
-    if folded.len() <= ANNOUNCEMENT_CHARS && REPLY_ABOVE.iter().any(|ask| folded.contains(ask)) {
+    if folded.len() <= ANNOUNCEMENT_CHARS && ASKS.is_match(folded) {
         return Some(Strength::Boundary);
     }
-    if FORWARDED.contains(&folded) {
+    if folded.ends_with([':', '：', 'e']) && FORWARDED.contains(&folded) {
         return Some(Strength::Strong);
     }
     let bare = folded.trim_matches('*').trim();
-    let inner = bare.trim_matches(line::is_rule_char).trim().trim_end_matches(':').trim();
     let dashed = bare.starts_with(line::is_rule_char) && bare.ends_with(line::is_rule_char);
+    if !dashed {
+        return None;
+    }
+    let inner = bare.trim_matches(line::is_rule_char).trim().trim_end_matches(':').trim();
     let listed = |inner: &str| ORIGINAL.contains(&inner) || inner.starts_with("forwarded by ");
-    (dashed && bare.len() - inner.len() >= 4 && listed(inner)).then_some(Strength::Strong)
+    (bare.len() - inner.len() >= 4 && listed(inner)).then_some(Strength::Strong)
 }
+
+static ASKS: LazyLock<Regex> = LazyLock::new(|| {
+    let asks: Vec<String> = REPLY_ABOVE.iter().map(|ask| regex::escape(ask)).collect();
+    Regex::new(&asks.join("|")).expect("escaped words make a valid pattern")
+});
 
 /// A first line without a figure or an address cannot begin an announcement; it is what keeps
 /// "On the other hand" from being joined with whatever comes later.

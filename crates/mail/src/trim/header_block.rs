@@ -1,3 +1,6 @@
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use super::line::Line;
 use super::words::{FIELDS, Field};
 
@@ -6,13 +9,22 @@ const BLOCK_LINES: usize = 24;
 /// Characters of a field name.
 const NAME_CHARS: usize = 24;
 
-/// How many lines the block of fields takes that mail programs put over an earlier mail
-/// ("From: … Sent: … To: … Subject: …"), when one begins in the first of these lines.
+/// What stands where a block of fields may begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Block {
+    /// A block of this many lines.
+    Header(usize),
+    /// None begins in any of this many lines.
+    Nothing(usize),
+}
+
+/// Looks for the block of fields that mail programs put over an earlier mail ("From: … Sent: …
+/// To: … Subject: …") in the first of these lines.
 ///
 /// People send such lines too: a journey has From, To and Date, a form has From, Subject and
 /// Phone. So a block needs a sender, two more kinds of field, an address or a subject among them,
 /// and no field that mail programs do not write.
-pub(super) fn header_block(lines: &[Line<'_>]) -> Option<usize> {
+pub(super) fn header_block(lines: &[Line<'_>]) -> Block {
     let mut found = Found::default();
     let mut length = 0;
     for (index, line) in lines.iter().take(BLOCK_LINES).enumerate() {
@@ -21,8 +33,8 @@ pub(super) fn header_block(lines: &[Line<'_>]) -> Option<usize> {
         }
         match field(&line.folded) {
             Some((Some(kind), value)) => found.note(kind, value),
-            Some((None, _)) => return None,
-            None if index == 0 => return None,
+            Some((None, _)) => return Block::Nothing(index + 1),
+            None if index == 0 => return Block::Nothing(1),
             None if continues(line) || field_follows(lines, index) => {
                 found.note_value(&line.folded);
             }
@@ -30,7 +42,7 @@ pub(super) fn header_block(lines: &[Line<'_>]) -> Option<usize> {
         }
         length = index + 1;
     }
-    found.is_block().then_some(length)
+    if found.is_block() { Block::Header(length) } else { Block::Nothing(length.max(1)) }
 }
 
 #[derive(Default)]
@@ -80,7 +92,11 @@ fn field(folded: &str) -> Option<(Option<Field>, &str)> {
 }
 
 fn kind_of(name: &str) -> Option<Field> {
-    FIELDS.iter().find(|(_, names)| names.contains(&name)).map(|(kind, _)| *kind)
+    static KINDS: LazyLock<HashMap<&str, Field>> = LazyLock::new(|| {
+        let named = FIELDS.iter().rev();
+        named.flat_map(|(kind, names)| names.iter().map(|name| (*name, *kind))).collect()
+    });
+    KINDS.get(name).copied()
 }
 
 /// A line that goes on with the value before it.
@@ -103,7 +119,10 @@ mod tests {
     use super::*;
 
     fn length(text: &str) -> Option<usize> {
-        header_block(&lines(text))
+        match header_block(&lines(text)) {
+            Block::Header(length) => Some(length),
+            Block::Nothing(_) => None,
+        }
     }
 
     #[test]

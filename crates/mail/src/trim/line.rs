@@ -40,6 +40,14 @@ pub(super) struct Line<'a> {
 }
 
 impl Line<'_> {
+    /// A line drawn across the mail.
+    pub fn is_rule(&self) -> bool {
+        let mut signs = self.folded.chars();
+        signs.next().is_some_and(is_rule_char)
+            && signs.next().is_some_and(is_rule_char)
+            && signs.all(is_rule_char)
+    }
+
     pub fn is_blank(&self) -> bool {
         self.depth == 0 && self.folded.is_empty() && self.mark.is_none()
     }

@@ -15,6 +15,7 @@ pub use line::Mark;
 use crate::clean::clean_text;
 use crate::limits::TEXT_BYTES;
 use attribution::Strength;
+use header_block::Block;
 use line::Line;
 
 /// The writer's own words of a plain text. White space around them is gone; lines stay as they
@@ -62,68 +63,83 @@ enum Class {
 fn classify(lines: &[Line<'_>]) -> Vec<Class> {
     let fenced = fenced_code(lines);
     let mut classes = Vec::with_capacity(lines.len());
-    let mut announced = false;
+    let mut classifier = Classifier { lines, announced: false, searched: 0 };
     while classes.len() < lines.len() {
         let at = classes.len();
-        if fenced[at] {
-            classes.push(Class::Text);
-            continue;
-        }
-        let (class, length) = class_at(&lines[at..], announced);
-        let class = if class == Class::Text && goes_on_with_quote(lines, &classes, at) {
-            Class::Quote
-        } else {
-            class
+        let (class, length) = match fenced[at] {
+            true => (Class::Text, 1),
+            false => classifier.class_at(at),
         };
-        announced |= class == Class::Marker;
+        let class = match class {
+            Class::Text if goes_on_with_quote(lines, &classes, at) => Class::Quote,
+            class => class,
+        };
         classes.extend(std::iter::repeat_n(class, length));
     }
     classes
 }
 
-/// The class of the first of these lines, and how many lines share it.
-fn class_at(lines: &[Line<'_>], announced: bool) -> (Class, usize) {
-    let line = &lines[0];
-    match line.mark {
-        Some(Mark::Boundary) => return (Class::Boundary, 1),
-        Some(Mark::Announcement) => return (Class::Marker, 1),
-        None => {}
-    }
-    if line.is_blank() {
-        return (Class::Blank, 1);
-    }
-    if line.depth > 0 {
-        return (Class::Quote, 1);
-    }
-    if let Some(found) = attribution::announcement(lines) {
-        let class = match found.strength {
-            Strength::Boundary => Some(Class::Boundary),
-            Strength::Strong => Some(Class::Marker),
-            Strength::Weak => {
-                let quoted = quoted_next(&lines[found.lines..]);
-                quoted.then_some(Class::Marker)
+struct Classifier<'a> {
+    lines: &'a [Line<'a>],
+    /// An announcement stands above.
+    announced: bool,
+    /// Up to this line no block of fields begins.
+    searched: usize,
+}
+
+impl Classifier<'_> {
+    /// The class of a line, and how many lines from it on share it.
+    fn class_at(&mut self, at: usize) -> (Class, usize) {
+        let (line, lines) = (&self.lines[at], &self.lines[at..]);
+        match line.mark {
+            Some(Mark::Boundary) => return (Class::Boundary, 1),
+            Some(Mark::Announcement) => return self.marker(1),
+            None => {}
+        }
+        if line.is_blank() {
+            return (Class::Blank, 1);
+        }
+        if line.depth > 0 {
+            return (Class::Quote, 1);
+        }
+        if let Some(found) = attribution::announcement(lines) {
+            match found.strength {
+                Strength::Boundary => return (Class::Boundary, found.lines),
+                Strength::Strong => return self.marker(found.lines),
+                Strength::Weak if quoted_next(&lines[found.lines..]) => {
+                    return self.marker(found.lines);
+                }
+                Strength::Weak => {}
             }
-        };
-        if let Some(class) = class {
-            return (class, found.lines);
+        }
+        if at >= self.searched {
+            match header_block::header_block(lines) {
+                Block::Header(length) => return (Class::Header, length),
+                Block::Nothing(length) => self.searched = at + length,
+            }
+        }
+        (self.lone_class(line, lines), 1)
+    }
+
+    /// The class of a line that announces nothing.
+    fn lone_class(&self, line: &Line<'_>, lines: &[Line<'_>]) -> Class {
+        if signature::begins_signature(lines) || signature::begins_footer(lines) {
+            Class::Signature
+        } else if signature::is_mobile_signature(line) {
+            Class::Mobile
+        } else if line.is_rule() {
+            Class::Rule
+        } else if self.announced && is_quoted_otherwise(line) {
+            Class::Quote
+        } else {
+            Class::Text
         }
     }
-    if let Some(length) = header_block::header_block(lines) {
-        return (Class::Header, length);
+
+    fn marker(&mut self, lines: usize) -> (Class, usize) {
+        self.announced = true;
+        (Class::Marker, lines)
     }
-    if signature::begins_signature(lines) || signature::begins_footer(lines) {
-        return (Class::Signature, 1);
-    }
-    if signature::is_mobile_signature(line) {
-        return (Class::Mobile, 1);
-    }
-    if line.folded.chars().count() >= 2 && line.folded.chars().all(line::is_rule_char) {
-        return (Class::Rule, 1);
-    }
-    if announced && is_quoted_otherwise(line) {
-        return (Class::Quote, 1);
-    }
-    (Class::Text, 1)
 }
 
 /// True for a line that a mail program broke off the quoted line above it: that one is long and

@@ -1,4 +1,8 @@
-use super::line::{Line, is_rule_char};
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::line::Line;
 
 /// Lines of text that may stand under a signature mark; more is somebody's text.
 const SIGNATURE_LINES: usize = 14;
@@ -19,10 +23,7 @@ pub(super) fn begins_signature(lines: &[Line<'_>]) -> bool {
 /// A line drawn across the mail with nothing but a footer under it: who to reach and where.
 pub(super) fn begins_footer(lines: &[Line<'_>]) -> bool {
     let Some((mark, under)) = lines.split_first() else { return false };
-    let drawn = mark.depth == 0
-        && mark.folded.chars().count() >= 2
-        && mark.folded.chars().all(is_rule_char);
-    if !drawn {
+    if mark.depth > 0 || !mark.is_rule() {
         return false;
     }
     let mut footer = text_lines(under).peekable();
@@ -56,7 +57,10 @@ fn tells_contact(folded: &str) -> bool {
 /// program. A sentence that begins with the same words is the writer's own.
 pub(super) fn is_mobile_signature(line: &Line<'_>) -> bool {
     let bare = without_link(&line.folded);
-    if line.depth > 0 || bare.is_empty() || bare.chars().count() > MOBILE_CHARS {
+    if line.depth > 0 || bare.len() > MOBILE_CHARS * 4 || !MAY_BE_MOBILE.is_match(bare) {
+        return false;
+    }
+    if bare.chars().count() > MOBILE_CHARS {
         return false;
     }
     if bare.contains([',', ';', '!', '?', ':']) || bare.contains(". ") {
@@ -74,6 +78,17 @@ pub(super) fn is_mobile_signature(line: &Line<'_>) -> bool {
     let unspaced = SENT_UNSPACED.iter().any(|word| bare.starts_with(word) || bare.ends_with(word));
     (first || unspaced || (last && begins_from_device(bare))) && names_device(bare)
 }
+
+/// Every way in which such a line begins or ends, so that most lines are looked at once.
+static MAY_BE_MOBILE: LazyLock<Regex> = LazyLock::new(|| {
+    let any = |lists: &[&[&str]]| {
+        let words = lists.iter().flat_map(|list| list.iter());
+        words.map(|word| regex::escape(word)).collect::<Vec<_>>().join("|")
+    };
+    let begins = any(&[SENT_FROM_MY, PROGRAM_OFFERS, SENT_FROM, SENT_UNSPACED]);
+    let ends = any(&[SENT, SENT_UNSPACED]);
+    Regex::new(&format!("^(?:{begins})|(?:{ends})$")).expect("escaped words make a valid pattern")
+});
 
 /// The line without the link behind the program's name and without signs around it.
 fn without_link(folded: &str) -> &str {
