@@ -3,14 +3,42 @@
 //! Deliberately absent: sockets, the clock, randomness, the database.
 
 mod address;
+mod body;
+mod charset;
+mod clean;
 mod compose;
+mod filename;
+mod files;
+mod flowed;
+mod header;
+mod html;
 mod ids;
+mod inspect;
+mod kind;
+mod limits;
+mod people;
+mod scam;
+mod source;
 mod subject;
+mod token;
+mod trim;
+mod understand;
 
 pub use address::{Address, is_address, normal_address, plus_tag};
 pub use compose::{Letter, compose};
+pub use files::AttachedFile;
+pub use html::Link;
 pub use ids::bare_message_id;
+pub use inspect::{Inspection, inspect, inspect_text};
+pub use kind::{Bounce, MailKind};
+pub use scam::{Authentication, Known, Policy, Proof, Risk, Verdict, check};
 pub use subject::base_subject;
+pub use token::{
+    Token, is_loop_mark, loop_mark, message_of_id, reply_address, return_path, signed_message_id,
+    token_of_address,
+};
+pub use trim::trim;
+pub use understand::{Envelope, Understood, understand};
 
 /// A mail as the rest of Mailroom sees it, however it came in.
 #[derive(Clone, Debug)]

@@ -1,0 +1,149 @@
+use mail_parser::{Message, MessagePart, MimeHeaders, PartType};
+
+use crate::charset;
+use crate::clean::{clean_text, cut_bytes};
+use crate::files::{content, transferred};
+use crate::flowed;
+use crate::html::{self, Link};
+use crate::limits::{HTML_BYTES, TEXT_BYTES};
+use crate::trim::{trim, trim_marked};
+
+/// What a mail says.
+#[derive(Debug, Default)]
+pub struct Body {
+    /// The writer's own words.
+    pub text: String,
+    /// All of it as plain text.
+    pub original: String,
+    /// As it was sent, for the app, which cleans it before it shows it.
+    pub html: Option<String>,
+    pub links: Vec<Link>,
+}
+
+/// Reads the body. Where a mail has both forms, the HTML tells the own words if a mail program told
+/// history apart in it, else the plain text does.
+pub fn body(message: &Message<'_>) -> Body {
+    let plain = plain_text(message);
+    let html = html_text(message);
+    let page = html.as_deref().map(html::read).unwrap_or_default();
+    let seen = clean_text(&page.text);
+    let original = match plain {
+        Some(plain) if !plain.trim().is_empty() || seen.is_empty() => plain,
+        _ => seen,
+    };
+    let told = page.tells_history || original == clean_text(&page.text);
+    let by_html = if told { trim_marked(&clean_marked(&page.marked)) } else { String::new() };
+    let text = if by_html.is_empty() { trim(&original) } else { by_html };
+    Body { text, original: original.trim().to_owned(), html, links: page.links }
+}
+
+/// Text without headers at all: bytes that nobody could parse.
+pub fn bare_text(bytes: &[u8]) -> Body {
+    let original = clean_text(&charset::decode(&bytes[..bytes.len().min(TEXT_BYTES)], None));
+    Body { text: trim(&original), original: original.trim().to_owned(), ..Body::default() }
+}
+
+/// Clean text in which the signs of HTML stay.
+fn clean_marked(marked: &str) -> String {
+    let clean = |line: &str| match line.chars().next().filter(|c| crate::trim::Mark::is_sign(*c)) {
+        Some(sign) => format!("{sign}{}", clean_text(line)),
+        None => clean_text(line),
+    };
+    marked.split('\n').map(clean).collect::<Vec<_>>().join("\n")
+}
+
+/// The plain parts one after another; `None` when the mail has only HTML.
+fn plain_text(message: &Message<'_>) -> Option<String> {
+    let mut texts = Vec::new();
+    let mut left = TEXT_BYTES;
+    let mut any = false;
+    for part in body_parts(message, &message.text_body) {
+        let text = match &part.body {
+            PartType::Text(text) => {
+                any = true;
+                plain_part(message, part, text)
+            }
+            // HTML between plain parts of a mail that has both.
+            PartType::Html(text) => html::read(&decoded(message, part, text)).text,
+            _ => continue,
+        };
+        let text = cut_bytes(text, left);
+        left -= text.len();
+        texts.push(clean_text(&text));
+    }
+    if !any && message.html_body.is_empty() {
+        let broken = message.parts.iter().filter(|part| is_broken_multipart(part));
+        let text = |part| charset::decode(&content(message, part), None);
+        texts = broken.map(|part| clean_text(&cut_bytes(text(part), TEXT_BYTES))).collect();
+        any = !texts.is_empty();
+    }
+    any.then(|| cut_bytes(texts.join("\n"), TEXT_BYTES))
+}
+
+/// A part that says it has parts and has none is read as the text it is.
+pub fn is_broken_multipart(part: &MessagePart<'_>) -> bool {
+    let multipart = part.content_type().is_some_and(|kind| kind.ctype() == "multipart");
+    multipart && !part.is_multipart()
+}
+
+fn plain_part(message: &Message<'_>, part: &MessagePart<'_>, text: &str) -> String {
+    let text = decoded(message, part, text);
+    let attribute = |name| part.content_type().and_then(|kind| kind.attribute(name));
+    match attribute("format") {
+        Some(format) if format.eq_ignore_ascii_case("flowed") => {
+            let closed = attribute("delsp").is_some_and(|value| value.eq_ignore_ascii_case("yes"));
+            flowed::unwrap(&text, closed)
+        }
+        _ => text,
+    }
+}
+
+/// The HTML parts one after another; `None` when the mail has none.
+fn html_text(message: &Message<'_>) -> Option<String> {
+    let mut whole = String::new();
+    let mut any = false;
+    for part in body_parts(message, &message.html_body) {
+        match &part.body {
+            PartType::Html(text) => {
+                any = true;
+                whole.push_str(&decoded(message, part, text));
+            }
+            PartType::Text(text) => {
+                let text = plain_part(message, part, text);
+                let escaped = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+                whole.push_str(&format!("<pre>{escaped}</pre>"));
+            }
+            _ => {}
+        }
+        whole = cut_bytes(whole, HTML_BYTES);
+    }
+    whole.retain(|c| c != '\0');
+    any.then_some(whole)
+}
+
+fn body_parts<'a, 'x>(
+    message: &'a Message<'x>,
+    ids: &'a [u32],
+) -> impl Iterator<Item = &'a MessagePart<'x>> {
+    ids.iter().filter_map(|id| message.parts.get(*id as usize))
+}
+
+/// A text part in its character set, decoded again where the parser met letters that are not in
+/// the set it was told.
+fn decoded(message: &Message<'_>, part: &MessagePart<'_>, text: &str) -> String {
+    let text = &text[..text.floor_char_boundary(HTML_BYTES)];
+    // UTF-8 read as Latin shows these; no language does.
+    let misread = text.contains('\u{fffd}')
+        || ["Ã¤", "Ã¶", "Ã¼", "Ã©", "Ã¨", "Ã±", "Ã§", "Ã¡", "Ã³", "Â ", "â€"]
+            .iter()
+            .any(|sign| text.contains(sign))
+        || text.contains('\u{1b}');
+    if !misread {
+        return text.to_owned();
+    }
+    let label = part.content_type().and_then(|kind| kind.attribute("charset"));
+    match transferred(message, part) {
+        Some(bytes) => charset::decode(&bytes[..bytes.len().min(HTML_BYTES)], label),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,96 @@
+use crate::limits::{NAME_CHARS, SUBJECT_CHARS};
+
+/// Text as it can be stored and shown: line ends are `\n`, and nothing in it controls a terminal
+/// or a database. Tabs stay.
+pub fn clean_text(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\r' => {
+                chars.next_if_eq(&'\n');
+                clean.push('\n');
+            }
+            '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{b}' | '\u{c}' => clean.push('\n'),
+            '\n' | '\t' => clean.push(c),
+            c if is_unfit(c) => {}
+            c => clean.push(c),
+        }
+    }
+    clean
+}
+
+/// The same as one line: what a header can hold, whatever was hidden in it.
+pub fn clean_line(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_whitespace() || c.is_control() {
+            if !clean.is_empty() && !clean.ends_with(' ') {
+                clean.push(' ');
+            }
+        } else if !is_unfit(c) && !is_direction_override(c) {
+            clean.push(c);
+        }
+    }
+    clean.truncate(clean.trim_end().len());
+    clean
+}
+
+pub fn clean_subject(text: &str) -> String {
+    cut_chars(clean_line(text), SUBJECT_CHARS)
+}
+
+/// A person's name without the quotes that some programs leave around it.
+pub fn clean_name(text: &str) -> Option<String> {
+    let name = cut_chars(clean_line(text), NAME_CHARS);
+    let bare = name.trim_matches(|c: char| c == '"' || c.is_whitespace());
+    (!bare.is_empty()).then(|| bare.to_owned())
+}
+
+pub fn cut_chars(mut text: String, chars: usize) -> String {
+    if let Some((at, _)) = text.char_indices().nth(chars) {
+        text.truncate(at);
+    }
+    text
+}
+
+pub fn cut_bytes(mut text: String, bytes: usize) -> String {
+    if text.len() > bytes {
+        text.truncate(text.floor_char_boundary(bytes));
+    }
+    text
+}
+
+/// Controls, and the code points that are no characters.
+fn is_unfit(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{fdd0}'..='\u{fdef}' | '\u{feff}')
+        || c as u32 & 0xfffe == 0xfffe
+}
+
+/// Marks that make a reader see text in another order than it is written.
+pub fn is_direction_override(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_unstorable_comes_through() {
+        assert_eq!(clean_text("a\0b\r\nc\rd\u{1b}[31m\u{85}e\tf\u{fdd0}"), "ab\nc\nd[31m\ne\tf");
+        assert_eq!(
+            clean_line("  Ann\r\nBcc: eve@x.example\0 \u{202e}txt "),
+            "Ann Bcc: eve@x.example txt"
+        );
+    }
+
+    #[test]
+    fn names_lose_their_quotes_and_may_be_nothing() {
+        assert_eq!(clean_name(" \"Ann Lee\" "), Some("Ann Lee".into()));
+        assert_eq!(clean_name(" \r\n "), None);
+        assert_eq!(clean_name(&"x".repeat(500)).map(|name| name.len()), Some(NAME_CHARS));
+        assert_eq!(cut_bytes("aé".into(), 2), "a");
+    }
+}

@@ -1,0 +1,191 @@
+/// What an element means for reading a mail.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Meaning {
+    /// Its lines are quoted.
+    pub quote: bool,
+    /// It shows nothing.
+    pub hidden: bool,
+    /// White space in it stands as it is.
+    pub preformatted: bool,
+    /// It is the writer's signature.
+    pub signature: bool,
+    /// It announces an earlier mail.
+    pub marker: bool,
+    /// Everything from it on is history.
+    pub boundary: bool,
+}
+
+impl Meaning {
+    /// True when it tells of a mail program that it tells history apart.
+    pub fn tells_history(self) -> bool {
+        self.quote || self.signature || self.marker || self.boundary
+    }
+}
+
+/// The attributes by which mail programs mark what they add.
+#[derive(Debug, Default)]
+pub(super) struct Attributes {
+    pub id: String,
+    pub class: String,
+    /// Lower case, without white space.
+    pub style: String,
+    pub kind: String,
+    pub name: String,
+    pub cite: bool,
+    pub data_marker: String,
+    pub hidden: bool,
+    pub href: Option<String>,
+}
+
+pub(super) fn meaning(tag: &str, attributes: &Attributes) -> Meaning {
+    Meaning {
+        quote: is_quote(tag, attributes),
+        hidden: is_hidden(tag, attributes),
+        preformatted: matches!(tag, "pre" | "textarea"),
+        signature: is_signature(attributes),
+        marker: has_class(attributes, &["gmail_attr", "moz-cite-prefix", "zmail_extra_hr"]),
+        boundary: is_boundary(tag, attributes),
+    }
+}
+
+fn is_quote(tag: &str, attributes: &Attributes) -> bool {
+    if tag == "blockquote" {
+        // Programs also indent the writer's own text with this element, and then draw no line.
+        let indents =
+            attributes.style.contains("border:none") || attributes.style.contains("border:0");
+        let cites = attributes.cite
+            || attributes.kind == "cite"
+            || attributes.class.contains("quote")
+            || attributes.class.contains("cite");
+        return cites || !indents;
+    }
+    attributes.class.contains("yahoo_quoted")
+        || attributes.id.contains("yahoo_quoted")
+        || has_class(
+            attributes,
+            &["protonmail_quote", "tutanota_quote", "zmail_extra", "moz-forward-container"],
+        )
+        || matches!(attributes.name.as_str(), "messagereplysection" | "quote")
+        || attributes.data_marker == "__quoted_text__"
+}
+
+fn is_signature(attributes: &Attributes) -> bool {
+    has_class(
+        attributes,
+        &["gmail_signature", "moz-signature", "protonmail_signature_block", "protonmail_signature"],
+    ) || matches!(
+        attributes.id.as_str(),
+        "applemailsignature"
+            | "ms-outlook-mobile-signature"
+            | "mail-app-auto-default-signature"
+            | "ymail_android_signature"
+    ) || attributes.name == "messagesignaturesection"
+        || attributes.data_marker == "__sig_pre__"
+        || attributes.data_marker == "__sig_post__"
+}
+
+fn is_boundary(tag: &str, attributes: &Attributes) -> bool {
+    let named = matches!(
+        attributes.id.as_str(),
+        "appendonsend"
+            | "divrplyfwdmsg"
+            | "x_divrplyfwdmsg"
+            | "mail-editor-reference-message-container"
+            | "olk_src_body_section"
+            | "stopspelling"
+            | "zwchr"
+    );
+    let style = attributes.style.as_str();
+    let desktop = tag == "div"
+        && style.contains("border:none;border-top:solid#")
+        && style.contains("padding:3.0pt0");
+    let windows_mail = tag == "div" && style.contains("border-top-color:rgb(229,229,229)");
+    named || desktop || windows_mail || attributes.data_marker == "__divider__"
+}
+
+fn is_hidden(tag: &str, attributes: &Attributes) -> bool {
+    matches!(
+        tag,
+        "head" | "style" | "script" | "title" | "template" | "noscript" | "svg" | "select"
+    ) || attributes.hidden
+        || attributes.style.contains("display:none")
+        || attributes.style.contains("visibility:hidden")
+        || attributes.style.contains("mso-hide:all")
+}
+
+fn has_class(attributes: &Attributes, classes: &[&str]) -> bool {
+    attributes.class.split_ascii_whitespace().any(|class| classes.contains(&class))
+}
+
+pub(super) fn is_void(tag: &str) -> bool {
+    matches!(
+        tag,
+        "area"
+            | "base"
+            | "br"
+            | "col"
+            | "embed"
+            | "hr"
+            | "img"
+            | "input"
+            | "link"
+            | "meta"
+            | "param"
+            | "source"
+            | "track"
+            | "wbr"
+    )
+}
+
+/// Elements that begin and end a line.
+pub(super) fn is_block(tag: &str) -> bool {
+    matches!(
+        tag,
+        "address"
+            | "article"
+            | "aside"
+            | "blockquote"
+            | "body"
+            | "center"
+            | "dd"
+            | "div"
+            | "dl"
+            | "dt"
+            | "fieldset"
+            | "figure"
+            | "footer"
+            | "form"
+            | "h1"
+            | "h2"
+            | "h3"
+            | "h4"
+            | "h5"
+            | "h6"
+            | "header"
+            | "hr"
+            | "html"
+            | "li"
+            | "main"
+            | "nav"
+            | "ol"
+            | "p"
+            | "pre"
+            | "section"
+            | "table"
+            | "tbody"
+            | "tfoot"
+            | "thead"
+            | "tr"
+            | "ul"
+    )
+}
+
+/// Elements with a blank line before and after.
+pub(super) fn is_paragraph(tag: &str) -> bool {
+    matches!(tag, "p" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "ul" | "ol" | "pre" | "dl")
+}
+
+/// Elements that end when another of the same kind begins, their end tags being optional.
+pub(super) fn closes_itself(tag: &str) -> bool {
+    matches!(tag, "p" | "li" | "dt" | "dd" | "option")
+}

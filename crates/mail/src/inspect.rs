@@ -1,0 +1,128 @@
+//! What Mailroom makes of a mail, as `mailroom inspect` prints it.
+
+use serde::Serialize;
+
+use crate::address::Address;
+use crate::kind::{Bounce, MailKind};
+use crate::scam::{Authentication, Known, check};
+use crate::trim::trim;
+use crate::understand::{Envelope, Understood, understand};
+
+/// One line of `mailroom inspect FILE… --json`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Inspection {
+    pub file: String,
+    pub from: Option<Person>,
+    pub to: Vec<Person>,
+    pub subject: String,
+    /// ISO 8601 in UTC; null when the mail has no date.
+    pub date: Option<String>,
+    pub message_id: Option<String>,
+    /// Every mail it answers, from the oldest to the nearest.
+    pub references: Vec<String>,
+    pub kind: MailKind,
+    /// The writer's own words.
+    pub text: String,
+    pub original: String,
+    pub attachments: Vec<File>,
+    pub bounces: Vec<Bounce>,
+    pub risk: Option<String>,
+    pub risk_reasons: Vec<String>,
+    pub score: f64,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Person {
+    pub name: Option<String>,
+    pub email: String,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct File {
+    pub filename: String,
+    pub content_type: String,
+    pub size: usize,
+}
+
+/// Inspects a mail by itself: nobody is known, and nothing was authenticated.
+pub fn inspect(file: &str, raw: &[u8]) -> Inspection {
+    let mail = understand(raw, Envelope::default());
+    let verdict = check(&mail, &Authentication::default(), &Known::default());
+    Inspection {
+        file: file.to_owned(),
+        from: mail.from.as_ref().map(person),
+        to: mail.to.iter().map(person).collect(),
+        date: mail.date.and_then(iso_date),
+        references: references(&mail),
+        kind: mail.kind,
+        attachments: mail
+            .attachments
+            .iter()
+            .map(|file| File {
+                filename: file.filename.clone(),
+                content_type: file.content_type.clone(),
+                size: file.bytes.len(),
+            })
+            .collect(),
+        risk: verdict.risk.map(|risk| risk.word().to_owned()),
+        risk_reasons: verdict.reasons,
+        score: verdict.score,
+        subject: mail.subject,
+        message_id: mail.message_id,
+        text: mail.text,
+        original: mail.original,
+        bounces: mail.bounces,
+    }
+}
+
+/// Inspects a bare plain text, which is only trimmed.
+pub fn inspect_text(file: &str, text: &[u8]) -> Inspection {
+    let original = crate::charset::decode(text, None);
+    Inspection {
+        file: file.to_owned(),
+        from: None,
+        to: Vec::new(),
+        subject: String::new(),
+        date: None,
+        message_id: None,
+        references: Vec::new(),
+        kind: MailKind::Person,
+        text: trim(&original),
+        original: crate::clean::clean_text(&original),
+        attachments: Vec::new(),
+        bounces: Vec::new(),
+        risk: None,
+        risk_reasons: Vec::new(),
+        score: 0.0,
+    }
+}
+
+fn person(address: &Address) -> Person {
+    Person { name: address.name.clone(), email: address.email.clone() }
+}
+
+fn references(mail: &Understood) -> Vec<String> {
+    let mut references = mail.answers();
+    references.reverse();
+    references
+}
+
+/// Milliseconds as the API writes times.
+fn iso_date(milliseconds: i64) -> Option<String> {
+    let seconds = milliseconds.div_euclid(1_000);
+    let date = mail_parser::DateTime::from_timestamp(seconds);
+    date.is_valid().then(|| {
+        format!(
+            "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z",
+            date.year,
+            date.month,
+            date.day,
+            date.hour,
+            date.minute,
+            date.second,
+            milliseconds.rem_euclid(1_000)
+        )
+    })
+}

@@ -1,0 +1,81 @@
+//! Who, or what, wrote a mail: a person, or one of the machines that write on their own.
+
+mod automatic;
+mod bounce;
+mod copy;
+mod list;
+mod reason;
+mod report;
+
+use mail_parser::Message;
+use serde::Serialize;
+
+use crate::header::Header;
+use crate::understand::Understood;
+use report::Report;
+
+/// The kinds of mail, as `mailroom inspect` names them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MailKind {
+    #[default]
+    Person,
+    /// Out of office and the like.
+    AutoReply,
+    /// A mail system says that a mail did not arrive, or not yet.
+    Bounce,
+    /// A mailbox provider says that its user called a mail spam.
+    Complaint,
+    /// A mail was delivered, or read.
+    Receipt,
+    /// Sent to many, or by a program: it is filed, and never answered automatically.
+    List,
+}
+
+/// One recipient whom a bounce says was not reached.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Bounce {
+    pub recipient: String,
+    /// `5.1.1` and its likes (RFC 3463), told by the bounce or by its words.
+    pub status: String,
+    /// True when the address does not work and no later try will change that.
+    pub hard: bool,
+}
+
+/// What a mail is, and what it is about.
+#[derive(Debug, Default)]
+pub struct Told {
+    pub kind: MailKind,
+    pub bounces: Vec<Bounce>,
+    /// The Message-ID of the mail that bounced, was complained about or was read.
+    pub about: Option<String>,
+}
+
+/// The first kind that fits: complaint, bounce, receipt, automatic reply, list, person.
+pub fn tell(message: &Message<'_>, header: &Header, mail: &Understood, text: &str) -> Told {
+    let report = Report::of(message, header);
+    if report.is_complaint(header) {
+        let about = copy::original(message, text).message_id;
+        return Told { kind: MailKind::Complaint, bounces: Vec::new(), about };
+    }
+    if let Some(bounces) = bounce::bounces(message, header, mail, &report, text) {
+        let about = copy::original(message, text).message_id;
+        let kind = if bounces.is_empty() && report.tells_success() {
+            MailKind::Receipt
+        } else {
+            MailKind::Bounce
+        };
+        return Told { kind, bounces, about };
+    }
+    if report.is_receipt() {
+        return Told { kind: MailKind::Receipt, bounces: Vec::new(), about: report.read_message() };
+    }
+    let kind = if automatic::is_automatic_reply(header, mail) {
+        MailKind::AutoReply
+    } else if list::is_for_many(header) {
+        MailKind::List
+    } else {
+        MailKind::Person
+    };
+    Told { kind, bounces: Vec::new(), about: None }
+}

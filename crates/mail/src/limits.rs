@@ -1,0 +1,42 @@
+//! Every limit of reading a mail, by name and with its unit. A mail beyond one is still read, as
+//! far as the limit goes.
+
+/// Bytes of a mail whose parts are read; of a larger one, only the header.
+pub const MAIL_BYTES: usize = 64 * 1024 * 1024;
+/// Bytes of a mail's header that are read.
+pub const HEADER_BYTES: usize = 256 * 1024;
+/// Mails within mails, counted by their type's name.
+pub const NESTED_MESSAGES: usize = 500;
+/// Bytes that a reader may have to walk in search of boundaries that are not there: the mail's
+/// size for each multipart in it.
+pub const BOUNDARY_SEARCH_BYTES: usize = 1024 * 1024 * 1024;
+/// Bytes of text that are kept of a mail.
+pub const TEXT_BYTES: usize = 1024 * 1024;
+/// Bytes of HTML that are kept of a mail and read for its text.
+pub const HTML_BYTES: usize = 2 * 1024 * 1024;
+/// Elements open at once in HTML; deeper ones count as their ancestor's.
+pub const HTML_DEPTH: usize = 256;
+/// Links of a mail that are looked at.
+pub const LINKS: usize = 500;
+/// Characters of a link's visible text that are looked at.
+pub const LINK_TEXT_CHARS: usize = 500;
+/// Bytes of a link's target that are looked at.
+pub const LINK_TARGET_BYTES: usize = 4_096;
+/// Files of a mail that are kept.
+pub const ATTACHMENTS: usize = 250;
+/// Characters of a file's name.
+pub const FILENAME_CHARS: usize = 120;
+/// Addresses of one field that are kept.
+pub const ADDRESSES: usize = 500;
+/// Characters of a person's name in a header.
+pub const NAME_CHARS: usize = 200;
+/// Characters of a subject.
+pub const SUBJECT_CHARS: usize = 998;
+/// Ancestors of a mail that are kept, the nearest first.
+pub const REFERENCES: usize = 50;
+/// Bytes of a Message-ID; a longer one cannot have been sent.
+pub const MESSAGE_ID_BYTES: usize = 998;
+/// `Received` fields from which on a mail goes in circles.
+pub const HOPS: usize = 50;
+/// Recipients of a bounce that are told.
+pub const BOUNCED_RECIPIENTS: usize = 100;

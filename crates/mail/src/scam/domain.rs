@@ -1,0 +1,181 @@
+use unicode_security::confusable_detection::skeleton;
+use unicode_security::mixed_script::MixedScript;
+
+/// Characters of a name below which a near miss is chance.
+const NAME_CHARS: usize = 4;
+
+/// The part of a domain that somebody registered: `shop.co.uk` of `mail.shop.co.uk`.
+pub(super) fn registered(domain: &str) -> String {
+    let domain = domain.trim_end_matches('.').to_lowercase();
+    psl::domain_str(&domain).map_or_else(|| domain.clone(), str::to_owned)
+}
+
+pub(super) fn is_same_owner(one: &str, other: &str) -> bool {
+    registered(one) == registered(other)
+}
+
+/// The domain of an address.
+pub(super) fn of_address(email: &str) -> &str {
+    email.rsplit_once('@').map_or("", |(_, domain)| domain)
+}
+
+/// True for a domain under a suffix that exists.
+pub(super) fn exists(domain: &str) -> bool {
+    psl::domain(domain.as_bytes()).is_some_and(|domain| domain.suffix().is_known())
+}
+
+/// True for another owner's domain that a reader takes for this one: letters swapped for ones that
+/// look alike, one letter off, or words added by a hyphen.
+pub(super) fn looks_like(domain: &str, real: &str) -> bool {
+    let (domain, real) = (registered(domain), registered(real));
+    if domain == real {
+        return false;
+    }
+    let (name, real_name) = (name_of(&domain), name_of(&real));
+    if real_name.chars().count() < NAME_CHARS {
+        return false;
+    }
+    let (seen, real_seen) = (as_seen(&name), as_seen(&real_name));
+    if seen == real_seen {
+        // The same name under another ending is most often the same owner.
+        return name != real_name;
+    }
+    let same_ending =
+        domain.split_once('.').map(|(_, end)| end) == real.split_once('.').map(|(_, end)| end);
+    same_ending
+        && real_name.chars().count() > NAME_CHARS
+        && (one_step(&seen, &real_seen) || one_step(&name, &real_name))
+}
+
+/// True for a name that mixes scripts, as only a look-alike does.
+pub(super) fn mixes_scripts(domain: &str) -> bool {
+    let (unicode, _) = idna::domain_to_unicode(domain);
+    unicode.split('.').any(|label| !label.is_ascii() && !label.is_single_script())
+}
+
+/// The name without its public ending, in the letters that are shown.
+fn name_of(domain: &str) -> String {
+    let (unicode, _) = idna::domain_to_unicode(domain);
+    unicode.split('.').next().unwrap_or_default().to_owned()
+}
+
+/// The name as an eye in a hurry sees it.
+fn as_seen(name: &str) -> String {
+    let swapped = name.replace("rn", "m").replace("vv", "w").replace('0', "o").replace('1', "l");
+    let swapped: String = swapped.chars().filter(|c| *c != '-').collect();
+    skeleton(&swapped).collect::<String>().to_lowercase()
+}
+
+/// True when one letter was added, left out, changed, or swapped with the next.
+fn one_step(one: &str, other: &str) -> bool {
+    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
+    let (short, long) = if one.len() <= other.len() { (&one, &other) } else { (&other, &one) };
+    let same = short.iter().zip(long.iter()).take_while(|(a, b)| a == b).count();
+    match long.len() - short.len() {
+        0 if same == short.len() => false,
+        0 => {
+            short[same + 1..] == long[same + 1..]
+                || (same + 1 < short.len()
+                    && short[same] == long[same + 1]
+                    && short[same + 1] == long[same]
+                    && short[same + 2..] == long[same + 2..])
+        }
+        1 => short[same..] == long[same + 1..],
+        _ => false,
+    }
+}
+
+/// Providers at which anybody gets an address.
+pub(super) fn is_freemail(domain: &str) -> bool {
+    const FREEMAIL: &[&str] = &[
+        "gmail.com",
+        "googlemail.com",
+        "outlook.com",
+        "hotmail.com",
+        "hotmail.co.uk",
+        "hotmail.fr",
+        "live.com",
+        "msn.com",
+        "yahoo.com",
+        "yahoo.co.uk",
+        "yahoo.fr",
+        "yahoo.de",
+        "yahoo.co.jp",
+        "ymail.com",
+        "aol.com",
+        "gmx.com",
+        "gmx.de",
+        "gmx.net",
+        "web.de",
+        "mail.com",
+        "mail.ru",
+        "inbox.ru",
+        "bk.ru",
+        "list.ru",
+        "yandex.ru",
+        "yandex.com",
+        "proton.me",
+        "protonmail.com",
+        "icloud.com",
+        "me.com",
+        "zoho.com",
+        "qq.com",
+        "163.com",
+        "126.com",
+        "naver.com",
+        "tutanota.com",
+        "hushmail.com",
+        "rediffmail.com",
+        "t-online.de",
+        "orange.fr",
+        "free.fr",
+        "laposte.net",
+        "libero.it",
+        "wp.pl",
+        "o2.pl",
+        "seznam.cz",
+    ];
+    FREEMAIL.contains(&registered(domain).as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn look_alikes_are_told_from_relatives() {
+        for alike in [
+            "acmelarnps.com",
+            "acrnelamps.com",
+            "acme1amps.com",
+            "acmelamp.com",
+            "acme-lamps.com",
+            "acmelmaps.com",
+            "аcmelamps.com",
+            "xn--cmelamps-06g.com",
+        ] {
+            assert!(looks_like(alike, "acmelamps.com"), "{alike}");
+        }
+        for other in
+            ["acmelamps.com", "shop.acmelamps.com", "acmelamps.de", "lamps.com", "example.org"]
+        {
+            assert!(!looks_like(other, "acmelamps.com"), "{other}");
+        }
+        assert!(!looks_like("abd.com", "abc.com"), "short names are near one another by chance");
+    }
+
+    #[test]
+    fn owners_are_told_by_what_is_registered() {
+        assert_eq!(registered("Mail.Shop.co.uk."), "shop.co.uk");
+        assert!(is_same_owner("a.shop.com", "b.shop.com"));
+        assert!(!is_same_owner("a.co.uk", "b.co.uk"));
+        assert!(exists("shop.example.com") && !exists("readme.md.nosuch") && !exists("localhost"));
+    }
+
+    #[test]
+    fn scripts_are_mixed_only_by_tricksters() {
+        assert!(mixes_scripts("pаypal.com"));
+        assert!(!mixes_scripts("пример.рф"));
+        assert!(!mixes_scripts("müller.de"));
+    }
+}

@@ -1,0 +1,173 @@
+//! The scam check: pure signals, summed to a score, turned into a risk.
+//!
+//! No signal alone tells scams from honest mail, so each adds points and what is known of the
+//! sender takes some away. The same mail with the same knowledge always gets the same verdict.
+
+mod domain;
+mod file_signals;
+mod link_signals;
+mod sender_signals;
+mod word_signals;
+
+use crate::understand::Understood;
+use crate::{Dmarc, Warning};
+
+/// Points from which on a mail is marked.
+pub const MARK: f64 = 4.0;
+/// Points from which on a mail is held until a person has looked at it.
+pub const HOLD: f64 = 7.0;
+/// Reasons that are given.
+pub const REASONS: usize = 3;
+
+/// What the sending systems could prove about a mail, as found elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Authentication {
+    pub spf: Proof,
+    pub dkim: Proof,
+    pub dmarc: Dmarc,
+    /// What the sender's domain asks to be done with mail that fails DMARC.
+    pub policy: Policy,
+    pub arc: Proof,
+}
+
+/// The outcome of one method.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Proof {
+    Pass,
+    Fail,
+    /// Not used by the sender, or not decided.
+    #[default]
+    None,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Policy {
+    #[default]
+    None,
+    Quarantine,
+    Reject,
+}
+
+impl Default for Authentication {
+    fn default() -> Authentication {
+        Authentication {
+            spf: Proof::None,
+            dkim: Proof::None,
+            dmarc: Dmarc::Absent,
+            policy: Policy::None,
+            arc: Proof::None,
+        }
+    }
+}
+
+/// What the workspace knows.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Known<'a> {
+    /// The sender's address has been written to, or answered, before.
+    pub contact: bool,
+    /// The domains of the workspace's own inboxes and people.
+    pub own_domains: &'a [String],
+    /// The names of the people and agents of the workspace.
+    pub team: &'a [String],
+    /// Domains of people the workspace is in touch with.
+    pub correspondents: &'a [String],
+}
+
+/// What the check found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    pub score: f64,
+    /// `None` below the mark.
+    pub risk: Option<Risk>,
+    /// Up to three plain sentences, the weightiest first.
+    pub reasons: Vec<String>,
+    /// True at or above the hold mark.
+    pub hold: bool,
+}
+
+/// The `risk` of the API.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Risk {
+    Suspicious,
+    Phishing,
+    Scam,
+    Impersonation,
+}
+
+impl Risk {
+    pub fn word(self) -> &'static str {
+        match self {
+            Risk::Suspicious => "suspicious",
+            Risk::Phishing => "phishing",
+            Risk::Scam => "scam",
+            Risk::Impersonation => "impersonation",
+        }
+    }
+}
+
+impl Verdict {
+    /// The verdict as the inbox keeps it; nothing for a mail that is not marked.
+    pub fn warning(&self) -> Option<Warning> {
+        self.risk.map(|risk| Warning {
+            risk: risk.word().to_owned(),
+            reasons: self.reasons.clone(),
+            hold: self.hold,
+        })
+    }
+}
+
+/// One thing that speaks against a mail.
+#[derive(Clone, Debug, PartialEq)]
+struct Signal {
+    points: f64,
+    /// What the mail would be if this signal led.
+    risk: Risk,
+    reason: String,
+    /// Being known does not outweigh it.
+    certain: bool,
+}
+
+impl Signal {
+    fn new(points: f64, risk: Risk, reason: impl Into<String>) -> Signal {
+        Signal { points, risk, reason: reason.into(), certain: false }
+    }
+
+    fn certain(points: f64, risk: Risk, reason: impl Into<String>) -> Signal {
+        Signal { certain: true, ..Signal::new(points, risk, reason) }
+    }
+}
+
+/// Checks a mail.
+pub fn check(mail: &Understood, authentication: &Authentication, known: &Known<'_>) -> Verdict {
+    let mut signals = sender_signals::signals(mail, authentication, known);
+    signals.extend(link_signals::signals(mail, authentication));
+    signals.extend(word_signals::signals(mail));
+    signals.extend(file_signals::signals(mail));
+    signals.sort_by(|a, b| b.points.total_cmp(&a.points));
+    let certain: f64 = points(&signals, |signal| signal.certain);
+    let other: f64 = points(&signals, |signal| !signal.certain);
+    let score = certain + (other - trust(authentication, known)).max(0.0);
+    let score = (score * 10.0).round() / 10.0;
+    let risk = signals
+        .first()
+        .filter(|_| score >= MARK)
+        .map(|leading| if score >= HOLD { leading.risk } else { Risk::Suspicious });
+    let reasons = match risk {
+        Some(_) => signals.iter().take(REASONS).map(|signal| signal.reason.clone()).collect(),
+        None => Vec::new(),
+    };
+    Verdict { score, risk, reasons, hold: risk.is_some() && score >= HOLD }
+}
+
+fn points(signals: &[Signal], wanted: impl Fn(&Signal) -> bool) -> f64 {
+    signals.iter().filter(|signal| wanted(signal)).fold(0.0, |sum, signal| sum + signal.points)
+}
+
+/// A known sender is trusted as far as it is proven to be them.
+fn trust(authentication: &Authentication, known: &Known<'_>) -> f64 {
+    match (known.contact, authentication.dmarc) {
+        (true, Dmarc::Pass) => 5.0,
+        (true, Dmarc::Absent) if authentication.spf != Proof::Fail => 2.0,
+        _ => 0.0,
+    }
+}

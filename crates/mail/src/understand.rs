@@ -1,0 +1,133 @@
+use std::sync::LazyLock;
+
+use mail_parser::{HeaderName, Message, MessageParser};
+
+use crate::address::{Address, is_address, normal_address};
+use crate::body::{self, Body};
+use crate::clean::clean_subject;
+use crate::files::{self, AttachedFile};
+use crate::header::Header;
+use crate::html::Link;
+use crate::ids::{message_ids, message_ids_within};
+use crate::kind::{self, Bounce, MailKind};
+use crate::limits::{HOPS, REFERENCES};
+use crate::{people, source};
+
+/// What is known of a mail beside its bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Envelope<'a> {
+    /// Where the sending system wants bounces; empty for a mail that wants none. `None` takes what
+    /// a `Return-Path` field says.
+    pub sender: Option<&'a str>,
+}
+
+/// Everything that a mail says.
+#[derive(Clone, Debug, Default)]
+pub struct Understood {
+    /// Without angle brackets.
+    pub message_id: Option<String>,
+    pub in_reply_to: Vec<String>,
+    /// From the oldest to the nearest ancestor.
+    pub references: Vec<String>,
+    /// `None` for a mail that names nobody.
+    pub from: Option<Address>,
+    /// Where an answer is wanted. It says nothing about who wrote.
+    pub reply_to: Vec<Address>,
+    pub to: Vec<Address>,
+    pub cc: Vec<Address>,
+    /// Addresses that machines on the way delivered to.
+    pub delivered_to: Vec<String>,
+    /// Where bounces go; empty for a mail that wants none.
+    pub return_path: Option<String>,
+    pub subject: String,
+    /// Milliseconds since 1970, as the sender's clock says.
+    pub date: Option<i64>,
+    /// The writer's own words: history and signatures removed.
+    pub text: String,
+    /// All of it as plain text.
+    pub original: String,
+    /// As it was sent; it must be cleaned before it is shown.
+    pub html: Option<String>,
+    pub links: Vec<Link>,
+    pub attachments: Vec<AttachedFile>,
+    pub kind: MailKind,
+    /// Whom a bounce says was not reached.
+    pub bounces: Vec<Bounce>,
+    /// The Message-ID of the mail that bounced, was complained about or was read.
+    pub about: Option<String>,
+    /// The mail has been passed on so often that it goes in circles.
+    pub loops: bool,
+    /// True when the mail was too large or too deep for more than its header to be read.
+    pub unread: bool,
+}
+
+static PARSER: LazyLock<MessageParser> = LazyLock::new(MessageParser::default);
+
+/// Reads a mail. It never fails: what cannot be understood is left out.
+pub fn understand(raw: &[u8], envelope: Envelope<'_>) -> Understood {
+    let source = source::prepare(raw);
+    let parsed = match source.readable {
+        true => PARSER.parse(source.bytes.as_ref()),
+        false => PARSER.parse_headers(source.bytes.as_ref()),
+    };
+    let Some(message) = parsed else {
+        let Body { text, original, .. } = body::bare_text(&source.bytes);
+        return Understood { text, original, ..Understood::default() };
+    };
+    let header = Header::of(&message);
+    let mut understood = addressed(&message, &header, envelope);
+    if !source.readable {
+        understood.unread = true;
+        return understood;
+    }
+    let Body { text, original, html, links } = body::body(&message);
+    let told = kind::tell(&message, &header, &understood, &original);
+    Understood {
+        text,
+        original,
+        html,
+        links,
+        attachments: files::files(&message),
+        kind: told.kind,
+        bounces: told.bounces,
+        about: told.about,
+        ..understood
+    }
+}
+
+/// What the header alone says.
+fn addressed(message: &Message<'_>, header: &Header, envelope: Envelope<'_>) -> Understood {
+    let date = message.date().filter(|date| date.is_valid()).map(|date| date.to_timestamp());
+    let sender = |path: &str| if is_address(path) { normal_address(path) } else { String::new() };
+    let mut references = message_ids_within(header.all("references"));
+    references.drain(..references.len().saturating_sub(REFERENCES));
+    Understood {
+        message_id: header.get("message-id").and_then(|value| message_ids(value).pop()),
+        in_reply_to: message_ids_within(header.all("in-reply-to")),
+        references,
+        from: people::sender(message, header),
+        reply_to: people::people(message, HeaderName::ReplyTo),
+        to: people::people(message, HeaderName::To),
+        cc: people::people(message, HeaderName::Cc),
+        delivered_to: people::delivered_to(header),
+        return_path: envelope.sender.map(sender).or_else(|| people::return_path(header)),
+        subject: clean_subject(message.subject().unwrap_or_default()),
+        date: date.and_then(|seconds| seconds.checked_mul(1_000)),
+        loops: header.all("received").count() > HOPS,
+        ..Understood::default()
+    }
+}
+
+impl Understood {
+    /// The mails this one answers, the nearest first: `In-Reply-To`, then `References` from the
+    /// last to the first.
+    pub fn answers(&self) -> Vec<String> {
+        let mut answers: Vec<String> = Vec::new();
+        for id in self.in_reply_to.iter().chain(self.references.iter().rev()) {
+            if !answers.contains(id) && answers.len() < REFERENCES {
+                answers.push(id.clone());
+            }
+        }
+        answers
+    }
+}

@@ -1,0 +1,137 @@
+//! Mails made to break their reader.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use mail::{Envelope, Understood, inspect, understand};
+
+/// The processor's time that a mail made for the purpose may take here, in a debug build.
+const LONGEST: Duration = Duration::from_secs(10);
+
+fn read(raw: &[u8]) -> Understood {
+    let (began, ran_before) = (Instant::now(), ran());
+    let mail = understand(raw, Envelope::default());
+    let took = match (ran_before, ran()) {
+        (Some(before), Some(after)) => after - before,
+        _ => began.elapsed(),
+    };
+    assert!(took < LONGEST, "took {took:?}");
+    mail
+}
+
+/// How long this thread has run, where the system tells: a busy machine must not fail a test.
+fn ran() -> Option<Duration> {
+    let told = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    told.split(' ').next()?.parse().ok().map(Duration::from_nanos)
+}
+
+#[test]
+fn names_and_subjects_cannot_inject_headers() {
+    let raw = "From: =?utf-8?Q?Ann=0D=0ABcc:_eve@x.example=00?= <ann@x.example>\n\
+               To: =?utf-8?B?QQ0KU3ViamVjdDogeA==?= <support@acme.example>\n\
+               Subject: =?utf-8?Q?Hi=0D=0A=0D=0ABody?=\n\nhello";
+    let mail = read(raw.as_bytes());
+    let from = mail.from.unwrap();
+    assert_eq!(from.name.as_deref(), Some("Ann Bcc: eve@x.example"));
+    assert_eq!(from.email, "ann@x.example");
+    assert_eq!(mail.to[0].name.as_deref(), Some("A Subject: x"));
+    assert_eq!(mail.subject, "Hi Body");
+}
+
+#[test]
+fn an_address_cannot_hide_another() {
+    for from in
+        ["<ann@x.example\r\n>, <eve@y.example>", "<a b@x.example>", "<@x.example>", "@", "<>"]
+    {
+        let mail = read(format!("From: {from}\n\nhello").as_bytes());
+        if let Some(from) = mail.from {
+            assert!(mail::is_address(&from.email), "{from:?}");
+        }
+    }
+}
+
+#[test]
+fn ten_thousand_parts_are_read_as_far_as_the_limit() {
+    let part = "--b\nContent-Type: application/pdf; name=a.pdf\n\nx\n";
+    let raw =
+        format!("Content-Type: multipart/mixed; boundary=b\n\n{}--b--\n", part.repeat(10_000));
+    let mail = read(raw.as_bytes());
+    assert_eq!(mail.attachments.len(), 250);
+    let texts = format!(
+        "Content-Type: multipart/mixed; boundary=b\n\n{}--b--\n",
+        "--b\nContent-Type: text/plain\n\nx\n".repeat(10_000)
+    );
+    assert!(read(texts.as_bytes()).original.len() <= 20_000);
+}
+
+#[test]
+fn mails_within_mails_do_not_exhaust_the_stack() {
+    let raw = "Content-Type: message/rfc822\n\n".repeat(100_000);
+    assert!(read(raw.as_bytes()).unread);
+    let raw = "Content-Type: message/rfc822\n\n".repeat(400);
+    assert!(!read(raw.as_bytes()).unread);
+}
+
+#[test]
+fn boundaries_that_never_come_are_not_looked_for_forever() {
+    let part = |n: usize| format!("--b\nContent-Type: multipart/mixed; boundary=never{n}\n\nx\n");
+    let parts: String = (0..5_000).map(part).collect();
+    let filler = "x".repeat(4_000_000);
+    let raw = format!("Content-Type: multipart/mixed; boundary=b\n\n{parts}{filler}\n--b--\n");
+    assert!(read(raw.as_bytes()).unread);
+    let nested: String = (0..150)
+        .map(|n| format!("Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n"))
+        .collect();
+    read(nested.as_bytes());
+}
+
+#[test]
+fn a_megabyte_of_header_is_cut() {
+    let raw = format!("From: a@x.example\nX-Junk: {}\n\nhello", "y".repeat(1_000_000));
+    let mail = read(raw.as_bytes());
+    assert_eq!(mail.from.unwrap().email, "a@x.example");
+    assert_eq!(mail.text, "hello");
+    let raw = format!("{}From: a@x.example\n\nhello", "X: y\n".repeat(300_000));
+    assert_eq!(read(raw.as_bytes()).text, "hello");
+    let raw = format!("To: {}\n\nhello", "a@x.example, ".repeat(80_000));
+    assert!(read(raw.as_bytes()).to.len() <= 500);
+    let raw = format!("Subject: {}\n\nhello", "=?utf-8?Q?=41?= ".repeat(60_000));
+    assert!(read(raw.as_bytes()).subject.chars().count() <= 998);
+}
+
+#[test]
+fn huge_html_is_bounded() {
+    let raw = |html: &str| format!("Content-Type: text/html\n\n{html}").into_bytes();
+    assert!(read(&raw(&"<div>".repeat(400_000))).text.is_empty());
+    let quotes = read(&raw(&"<blockquote>a".repeat(100_000)));
+    assert!(quotes.original.len() <= 1_100_000, "{}", quotes.original.len());
+    assert!(read(&raw(&"<a href='http://x.example'>y</a>".repeat(60_000))).links.len() <= 500);
+    read(&raw(&format!("<p style=\"{}\">x", "a:b;".repeat(300_000))));
+    read(&raw(&"&#x110000;&bogus;<!-- <".repeat(100_000)));
+}
+
+#[test]
+fn long_lines_and_many_near_misses_take_little_time() {
+    for text in [
+        "On 6 May 2024 ".repeat(50_000),
+        "On 6 May 2024\n".repeat(50_000),
+        "From: a@x.example\n".repeat(50_000),
+        "----\n".repeat(100_000),
+        "> ".repeat(300_000),
+        ">\n".repeat(300_000),
+        "Sent from my \n".repeat(50_000),
+        "On 6 May 2024 at 10:00 a@x.example wrote:\n".repeat(20_000),
+        "```\n".repeat(100_000),
+    ] {
+        read(format!("From: mailer-daemon@x.example\n\n{text}").as_bytes());
+    }
+}
+
+#[test]
+fn nothing_unstorable_comes_out() {
+    let raw = b"From: A\0nn <ann@x.example>\nSubject: a\0b\x1b[2J\nContent-Type: text/plain\n\nx\0y\x07z\x1b[31m";
+    let seen = serde_json::to_string(&inspect("f", raw)).unwrap();
+    for bad in ["\\u0000", "\\u0007", "\\u001b"] {
+        assert!(!seen.contains(bad), "{seen}");
+    }
+}

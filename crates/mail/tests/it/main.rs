@@ -1,0 +1,11 @@
+//! What is made of whole mails: every fixture beside its expected value, every attack, and rules
+//! that hold for any bytes.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod attacks;
+mod fixtures;
+mod properties;
+mod scams;
+mod threads;
+mod trimming;
