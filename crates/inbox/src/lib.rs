@@ -21,6 +21,7 @@ mod events;
 pub mod fields;
 pub mod idempotency;
 pub mod ids;
+pub mod intake;
 pub mod limits;
 mod listing;
 pub mod mailboxes;

@@ -1,5 +1,5 @@
 use db::Tx;
-use mail::{Address, Dmarc, Kind as MailKind, Mail};
+use mail::{Address, Authentication, Dmarc, Envelope, Letter, Mail};
 use serde::Deserialize;
 
 use super::{Access, Method, Need, Operation, answer, typed};
@@ -8,10 +8,13 @@ use crate::app::Cx;
 use crate::conversations;
 use crate::error::{Error, Result};
 use crate::fields::{Field, Kind, Rule, filled, text};
+use crate::intake;
 use crate::limits::{FILTER_CHARS, HEADER_CHARS, PERSON_NAME_CHARS, SANDBOX_TEXT_CHARS};
 use crate::mailboxes;
 use crate::receive::{Incoming, receive};
 use crate::wire::SimulatedMail;
+
+const MESSAGE_ID_CHARS: usize = 24;
 
 pub const OPERATION: Operation = Operation {
     name: "sandbox_inbound",
@@ -78,27 +81,33 @@ pub fn sandbox_inbound(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Sim
         (None, Some(conversation)) => format!("Re: {}", conversation.subject),
         (None, None) => String::new(),
     };
-    let mail = Mail {
-        message_id: None,
+    let letter = Letter {
+        message_id: format!("{}@{}", cx.ids.token(MESSAGE_ID_CHARS), domain_of(&input.from)),
         answers: match &joins {
             Some(conversation) => latest_sent(tx, cx, conversation)?,
             None => Vec::new(),
         },
-        from: Address { name: input.name, email: mail::normal_address(&input.from) },
+        from: Address::new(input.name.as_deref(), &input.from),
         to: vec![Address::new(None, &mailbox.address)],
         cc: Vec::new(),
-        delivered_to: mailbox.address.clone(),
         subject,
         text: input.text,
-        kind: MailKind::Person,
-        dmarc: Dmarc::Pass,
-        warning: None,
-        attachments: Vec::new(),
+        at: cx.now,
+        automatic: false,
     };
+    let mail = mail::understand(&mail::compose(&letter), Envelope::default());
+    // The only place where DMARC is assumed to pass.
+    let authentication = Authentication { dmarc: Dmarc::Pass, ..Authentication::default() };
+    let mail = intake::judge(tx, cx, &mailbox, mail, &authentication, &mailbox.address)?;
+    let mail = Mail { from: letter.from, ..mail };
     let joins = joins.map(|conversation| conversation.id);
     let incoming = Incoming { mail, raw: None, attachments: Vec::new(), joins };
     let received = receive(tx, cx, &mailbox, &incoming)?;
     Ok(SimulatedMail { conversation_id: received.conversation, message_id: received.message })
+}
+
+fn domain_of(email: &str) -> &str {
+    email.rsplit_once('@').map_or("customer.test", |(_, domain)| domain)
 }
 
 /// The mail of ours that the simulated customer answers.

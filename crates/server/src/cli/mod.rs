@@ -1,6 +1,7 @@
 //! The command line.
 
 mod admin;
+mod inspect;
 mod listen;
 mod run;
 mod webhooks;
@@ -53,6 +54,8 @@ enum Command {
     Webhook(webhooks::Webhook),
     /// Print events as they happen, and forward them, signed, to a local address
     Listen(listen::Listen),
+    /// Show what is made of mails: sender, kind, trimmed text, attachments, risk
+    Inspect(inspect::Inspect),
     /// Bring the database up to date and stop
     Migrate(Json),
     /// The workspace itself
@@ -93,6 +96,7 @@ pub fn main() -> ExitCode {
             Command::Key(key) => key.run(&settings).await,
             Command::Webhook(webhook) => webhook.run(&settings).await,
             Command::Listen(listen) => listen.run(&settings).await,
+            Command::Inspect(inspect) => inspect.run(),
             Command::Migrate(json) => run::migrate(&settings, json.json),
             Command::Workspace(workspace) => workspace.run(&settings).await,
         }

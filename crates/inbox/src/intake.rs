@@ -1,0 +1,86 @@
+//! What a mail that was read is to the inbox it came to: who is known there, and whether to warn.
+
+use db::Tx;
+use mail::{Address, Attachment, Authentication, Kind, Known, Mail, MailKind, Understood};
+
+use crate::app::Cx;
+use crate::error::Result;
+use crate::mailboxes::Mailbox;
+
+/// People and agents whose names a mail may pretend to come from.
+const NAMES_KNOWN: i64 = 500;
+
+/// Checks a mail against what this workspace knows, and makes it ready to be received.
+pub fn judge(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    mailbox: &Mailbox,
+    mail: Understood,
+    authentication: &Authentication,
+    delivered_to: &str,
+) -> Result<Mail> {
+    let from = mail.from.clone().unwrap_or_else(|| Address::new(None, ""));
+    let (own_domains, team) = (own_domains(tx, cx)?, team(tx, cx)?);
+    let known = Known {
+        contact: is_contact(tx, cx, mailbox, &from.email)?,
+        own_domains: &own_domains,
+        team: &team,
+        correspondents: &[],
+    };
+    let warning = mail::check(&mail, authentication, &known).warning();
+    let kind = match mail.kind {
+        MailKind::Person | MailKind::List => Kind::Person,
+        MailKind::AutoReply | MailKind::Bounce | MailKind::Complaint | MailKind::Receipt => {
+            Kind::AutoReply
+        }
+    };
+    let attachments = mail.attachments.iter().map(|file| Attachment {
+        filename: file.filename.clone(),
+        content_type: file.content_type.clone(),
+        bytes: file.bytes.clone(),
+    });
+    Ok(Mail {
+        answers: mail.answers(),
+        attachments: attachments.collect(),
+        message_id: mail.message_id,
+        from,
+        to: mail.to,
+        cc: mail.cc,
+        delivered_to: delivered_to.to_owned(),
+        subject: mail.subject,
+        text: mail.text,
+        kind,
+        dmarc: authentication.dmarc,
+        warning,
+    })
+}
+
+/// True for someone this inbox has a conversation with.
+fn is_contact(tx: &mut Tx<'_>, cx: &Cx<'_>, mailbox: &Mailbox, email: &str) -> Result<bool> {
+    let found: Option<(String,)> = tx.opt(
+        "SELECT id FROM conversations WHERE ws = ?1 AND mailbox = ?2 AND contact_email = ?3 LIMIT 1",
+        &[&cx.actor.ws, &mailbox.id, &email],
+    )?;
+    Ok(found.is_some())
+}
+
+fn own_domains(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<String>> {
+    let addresses: Vec<(String,)> = tx.all(
+        "SELECT address FROM mailboxes WHERE ws = ?1
+         UNION SELECT email FROM users WHERE ws = ?1 LIMIT ?2",
+        &[&cx.actor.ws, &NAMES_KNOWN],
+    )?;
+    let domains = addresses.iter().filter_map(|(address,)| address.rsplit_once('@'));
+    let mut domains: Vec<String> = domains.map(|(_, domain)| domain.to_owned()).collect();
+    domains.sort_unstable();
+    domains.dedup();
+    Ok(domains)
+}
+
+fn team(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<String>> {
+    let names: Vec<(String,)> = tx.all(
+        "SELECT name FROM users WHERE ws = ?1 UNION SELECT name FROM agents WHERE ws = ?1 LIMIT ?2",
+        &[&cx.actor.ws, &NAMES_KNOWN],
+    )?;
+    Ok(names.into_iter().map(|(name,)| name).collect())
+}
