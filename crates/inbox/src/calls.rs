@@ -4,7 +4,7 @@ use db::Tx;
 use serde_json::{Map, Value};
 
 use crate::actor::{KeyHash, Plan, Scope, Who, authenticate};
-use crate::app::{App, Cx};
+use crate::app::{App, Cx, PAGES};
 use crate::error::{Error, Problems, Result};
 use crate::idempotency::{self, IdempotencyKey};
 use crate::operations::{Access, Answer, Operation, with_id};
@@ -37,6 +37,9 @@ impl App {
                 return Err(Error::TooMany(standing.limit));
             }
             let cx = app.cx(&actor);
+            if access == Access::Write {
+                tx.wake(PAGES);
+            }
             checked.run(tx, &cx, plan)
         };
         let result = match access {

@@ -6,10 +6,19 @@
 
 use db::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[Migration {
-    version: 1,
-    name: "the ground floor",
-    both: include_str!("001.sql"),
-    sqlite: include_str!("001.sqlite.sql"),
-    postgres: include_str!("001.postgres.sql"),
-}];
+pub const MIGRATIONS: &[Migration] = &[
+    Migration {
+        version: 1,
+        name: "the ground floor",
+        both: include_str!("001.sql"),
+        sqlite: include_str!("001.sqlite.sql"),
+        postgres: include_str!("001.postgres.sql"),
+    },
+    Migration {
+        version: 3,
+        name: "people at their desks",
+        both: include_str!("003.sql"),
+        sqlite: "",
+        postgres: "",
+    },
+];
