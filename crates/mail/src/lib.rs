@@ -4,10 +4,12 @@
 
 mod address;
 mod ids;
+mod original;
 mod subject;
 
 pub use address::{Address, is_address, normal_address, plus_tag};
 pub use ids::bare_message_id;
+pub use original::{Original, original};
 pub use subject::base_subject;
 
 /// A mail as the rest of Mailroom sees it, however it came in.
