@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
@@ -15,9 +16,11 @@ use inbox::time::SystemClock;
 use inbox::{App, Limiter};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tower::ServiceExt;
 
-use crate::rest::{self, Door};
+use crate::doors;
 use crate::settings::Settings;
+use crate::web::Peer;
 
 /// Connections served at once; further ones wait to be accepted.
 const CONNECTIONS: usize = 10_000;
@@ -54,15 +57,18 @@ pub async fn listen(settings: &Settings) -> Result<(TcpListener, String), String
     Ok((listener, format!("http://{address}")))
 }
 
-/// Serves the API until `stop` is ready.
+/// Serves the API and the app until `stop` is ready.
 pub async fn serve(
     listener: TcpListener,
     app: App,
     settings: &Settings,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    let door = Door::new(app, settings.developer_site.clone());
-    serve_router(listener, rest::router(door), stop).await
+    let options = doors::Options {
+        developer_site: settings.developer_site.clone(),
+        webhooks_allow_private: settings.webhooks_allow_private,
+    };
+    serve_router(listener, doors::router(app, options), stop).await
 }
 
 /// Serves until `stop` is ready, then lets what is in flight finish.
@@ -80,9 +86,9 @@ pub async fn serve_router(
             () = &mut stop => break,
         };
         let Ok(place) = place else { break };
-        let stream = tokio::select! {
+        let (stream, peer) = tokio::select! {
             accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => stream,
+                Ok((stream, address)) => (stream, Peer(address.ip())),
                 Err(error) => {
                     tracing::warn!(%error, "a connection could not be accepted");
                     tokio::time::sleep(Duration::from_millis(50)).await;
@@ -91,7 +97,7 @@ pub async fn serve_router(
             },
             () = &mut stop => break,
         };
-        serve_connection(stream, router.clone(), place, &graceful);
+        serve_connection(stream, peer, router.clone(), place, &graceful);
     }
     drop(listener);
     tokio::select! {
@@ -105,6 +111,7 @@ pub async fn serve_router(
 
 fn serve_connection(
     stream: TcpStream,
+    peer: Peer,
     router: axum::Router,
     place: OwnedSemaphorePermit,
     graceful: &GracefulShutdown,
@@ -117,6 +124,10 @@ fn serve_connection(
         .header_read_timeout(Duration::from_secs(HEAD_SECONDS))
         .pipeline_flush(true);
     builder.http2().timer(TokioTimer::new());
+    let router = router.map_request(move |mut request: axum::http::Request<Incoming>| {
+        request.extensions_mut().insert(peer);
+        request
+    });
     let connection = builder
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
         .into_owned();

@@ -1,4 +1,4 @@
-//! Every rule of the API, through the REST door, on both databases.
+//! Every rule of the API, through the REST door, and of the web app, on both databases.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -27,3 +27,4 @@ mod status;
 mod support;
 mod tags;
 mod threading;
+mod web;
