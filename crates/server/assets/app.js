@@ -31,7 +31,7 @@ function countDown() {
       continue;
     }
     const words = element.querySelector("[data-countdown]");
-    if (words) words.textContent = left > 0 ? ` in ${duration(left)}` : " now";
+    if (words) words.textContent = `${left > 0 ? ` in ${duration(left)}` : " now"}${words.dataset.countdown}`;
     if (left === 0 && element.classList.contains("undo")) element.remove();
   }
 }

@@ -196,7 +196,8 @@ impl ListView {
         let rows = listing.items.iter().map(|summary| {
             let mut row = row(summary, &frame.watch, &query);
             row.current = current == Some(summary.id.as_str());
-            row.unread = summary.status == Status::Open && listing.unread.contains(&summary.id);
+            let is_new = summary.status == Status::Open && listing.unread.contains(&summary.id);
+            row.unread = is_new && !row.current;
             row.marks = marks(summary, frame, shelf.mixes());
             row
         });
