@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::net::TcpListener;
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -33,6 +34,7 @@ impl Window {
             .arg(format!("--port={port}"))
             .stdout(Stdio::null())
             .stderr(Stdio::null())
+            .process_group(0)
             .spawn()
             .expect("chromedriver is missing: run the tests with scripts/test");
         let mut wishes = DesiredCapabilities::chrome();
@@ -154,9 +156,16 @@ impl Window {
         self.devtools("Emulation.setEmulatedMedia", media).await;
     }
 
-    pub async fn close(mut self) {
+    pub async fn close(self) {
         let _ = self.driver.clone().quit().await;
-        let _ = self.program.kill();
+    }
+}
+
+impl Drop for Window {
+    /// Ends chromedriver and its browser, which are a group of their own, also after a failure.
+    fn drop(&mut self) {
+        let group = format!("-{}", self.program.id());
+        let _ = Command::new("kill").args(["-TERM", "--", &group]).status();
         let _ = self.program.wait();
     }
 }

@@ -7,8 +7,11 @@ use serde_json::json;
 use crate::both;
 use crate::support::*;
 
+/// A form's fields.
+type Form = &'static [(&'static str, &'static str)];
+
 /// Every route whose address names a thing of somebody's, and what its form carries.
-const NAMING: &[(&str, &str, &[(&str, &str)])] = &[
+const NAMING: &[(&str, &str, Form)] = &[
     ("GET", "/conversations/{id}", &[]),
     ("POST", "/conversations/{id}/reply", &[("to", "a@b.example"), ("body", "x"), ("seen", "99")]),
     ("POST", "/conversations/{id}/note", &[("body", "x")]),
@@ -190,7 +193,7 @@ both! {
             let now = browser.get(path).await.is(200).text;
             // The tag's name is the workspace's; that is all there may be.
             let plain = now.split_once("<h2>Tags</h2>").map_or(now.clone(), |(head, rest)| {
-                let (head, _) = head.rsplit_once("\n  <div class=\"nav-group\">").unwrap();
+                let (head, _) = head.rsplit_once("\n  <div class=\"nav-group nav-tags\">").unwrap();
                 let (_, tail) = rest.split_once("\n  <div class=\"nav-group nav-foot\">").unwrap();
                 format!("{head}\n  <div class=\"nav-group nav-foot\">{tail}")
             });
