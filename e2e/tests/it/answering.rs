@@ -98,6 +98,7 @@ async fn two_people_on_one_conversation_see_each_other() {
     one.write("#body", "My own answer").await;
     two.goto(&format!("{url}?write=note")).await;
     two.write("#body", "I take this one").await;
+    one.says("Jonas is writing").await;
     two.click("[data-send]").await;
     one.says("I take this one").await;
     assert_eq!(one.find("#body").await.value().await.unwrap().unwrap(), "My own answer");

@@ -229,8 +229,14 @@ pub async fn keep(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: P
         cc: fields.get("cc"),
         saved_at: 0,
     };
-    web.act_quietly(&visitor, move |tx, cx, _| people::keep_unfinished(tx, cx, &id, &unfinished))
+    let wanted = id.clone();
+    let (ws, me) = web
+        .act_quietly(&visitor, move |tx, cx, me| {
+            people::keep_unfinished(tx, cx, &wanted, &unfinished)?;
+            Ok((cx.actor.ws, me.id.clone()))
+        })
         .await?;
+    web.presence.writes(&(ws, id), &me, web.app.clock.now());
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::NO_CONTENT;
     Ok(response)

@@ -19,6 +19,7 @@ use super::answers::{Answer, Refusal, see_other};
 use super::compose::Composer;
 use super::form::{Asked, Fields, Posted};
 use super::frame::{Frame, Spot};
+use super::presence::Other;
 use super::rows::{ListView, Shelf, subject};
 use super::timeline::{self, Item, State as LetterState};
 use super::visitor::Visitor;
@@ -58,6 +59,13 @@ pub struct ConvoView {
     pub others: Vec<OtherView>,
     pub seen: i64,
     pub back: String,
+    pub others_here: Vec<OtherHere>,
+}
+
+/// Somebody else who has this conversation open.
+pub struct OtherHere {
+    pub seal: Seal,
+    pub does: String,
 }
 
 pub struct Member {
@@ -97,19 +105,27 @@ pub async fn build(
     let shelf = Shelf::asked(asked)?;
     let spot = Spot::at("", &shelf.href);
     let (list, wanted, whole) = (shelf.clone(), id.to_owned(), asked.has("whole"));
-    let (mut frame, (reading, listing)) = web
-        .page(visitor, spot, move |tx, cx, _| {
+    let (mut frame, (reading, listing, (ws, me))) = web
+        .page(visitor, spot, move |tx, cx, me| {
             let reading = people::read_conversation(tx, cx, &wanted, whole)?;
-            Ok((reading, list.read(tx, cx)?))
+            Ok((reading, list.read(tx, cx)?, (cx.actor.ws, me.id.clone())))
         })
         .await?;
+    let here = web.presence.others(&(ws, reading.id.to_string()), &me, frame.watch.now);
     frame.title = subject(&reading.subject);
     frame.from = shelf.full_query();
     frame.live = format!("{}&conversation={id}", shelf.full_query());
     let composer = composer(&reading);
     let list = ListView::new(&shelf, listing, &frame, Some(id));
-    let convo = convo_view(reading, &frame.watch, &shelf);
+    let mut convo = convo_view(reading, &frame.watch, &shelf);
+    convo.others_here = here.into_iter().map(other_here).collect();
     Ok(ConversationPage { frame, list, convo, composer })
+}
+
+fn other_here(other: Other) -> OtherHere {
+    let doing = if other.writes { "is writing" } else { "is reading" };
+    let does = format!("{} {doing}", first_name(&other.name));
+    OtherHere { seal: Seal::person(&other.name), does }
 }
 
 /// Written beside the page: nobody waits for it.
@@ -172,6 +188,7 @@ fn convo_view(reading: Reading, watch: &Watch, shelf: &Shelf) -> ConvoView {
         seen: reading.seen,
         contact_email: reading.contact_email,
         back: format!("/inbox?{}", shelf.full_query()),
+        others_here: Vec::new(),
     }
 }
 

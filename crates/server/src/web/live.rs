@@ -19,18 +19,20 @@ use hyper::body::{Body as HttpBody, Frame};
 use inbox::ids::MessageId;
 use inbox::people::{self, Shelves};
 use inbox::{Cx, Error, PAGES};
-use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::{broadcast, mpsc};
 
 use super::Web;
 use super::answers::{Answer, Refusal, guard};
 use super::form::{Asked, Fields};
+use super::presence::Stay;
 use super::rows::Shelf;
 use super::visitor::Visitor;
 
 /// Changes that come close together are told as one.
 const TOGETHER: Duration = Duration::from_millis(150);
-/// A word now and then keeps connections open through proxies and finds those that are gone.
+/// A word now and then keeps connections open through proxies and finds those that are gone; what
+/// ends by the clock is looked at then too.
 const HEARTBEAT: Duration = Duration::from_secs(20);
 /// Lines that may wait for a slow page before it is let go.
 const LINES: usize = 4;
@@ -44,9 +46,10 @@ pub async fn listen(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked):
     };
     // Listening begins before the first look, so that nothing falls in between.
     let wakes = web.app.store.wakes();
+    let stay = enter(&web, &visitor, &asked).await?;
     let shown = look(&web, &visitor, &asked).await?;
     let (lines, sent) = mpsc::channel(LINES);
-    let page = Page { web, visitor, asked, shown, lines };
+    let page = Page { web, visitor, asked, shown, lines, stay };
     tokio::spawn(async move {
         page.watch(wakes).await;
         drop(place);
@@ -80,6 +83,8 @@ struct Page {
     asked: Fields,
     shown: u64,
     lines: mpsc::Sender<Bytes>,
+    /// Where the others on the same conversation see this one.
+    stay: Option<Stay>,
 }
 
 impl Page {
@@ -87,8 +92,14 @@ impl Page {
         if !self.tell("here").await {
             return;
         }
+        let mut comings = self.web.presence.changes();
         loop {
             tokio::select! {
+                came = comings.recv() => match came {
+                    Ok(spot) if self.stay.as_ref().is_none_or(|stay| *stay.spot() != spot) => continue,
+                    Ok(_) | Err(RecvError::Lagged(_)) => {}
+                    Err(RecvError::Closed) => return,
+                },
                 woken = wakes.recv() => match woken {
                     Ok(queue) if queue != PAGES => continue,
                     Ok(_) | Err(RecvError::Lagged(_)) => {}
@@ -98,15 +109,11 @@ impl Page {
                     if self.lines.send(Bytes::from_static(b": still here\n\n")).await.is_err() {
                         return;
                     }
-                    continue;
                 }
                 () = self.lines.closed() => return,
             }
             tokio::time::sleep(TOGETHER).await;
-            while !matches!(
-                wakes.try_recv(),
-                Err(broadcast::error::TryRecvError::Empty | broadcast::error::TryRecvError::Closed)
-            ) {}
+            while matches!(wakes.try_recv(), Ok(_) | Err(TryRecvError::Lagged(_))) {}
             match look(&self.web, &self.visitor, &self.asked).await {
                 Ok(now) if now == self.shown => {}
                 Ok(now) => {
@@ -134,13 +141,28 @@ impl Page {
 /// A mark of what a page shows now.
 async fn look(web: &Web, visitor: &Visitor, asked: &Fields) -> Result<u64, Refusal> {
     let asked = asked.clone();
-    web.read(visitor, move |tx, cx, _| {
+    let presence = Arc::clone(&web.presence);
+    web.read(visitor, move |tx, cx, me| {
         let mut mark = DefaultHasher::new();
         mark_shelves(&people::shelves(tx, cx)?, &mut mark);
         mark_page(tx, cx, &asked, &mut mark)?;
+        let spot = (cx.actor.ws, asked.get("conversation"));
+        presence.others(&spot, &me.id, cx.now).hash(&mut mark);
         Ok(mark.finish())
     })
     .await
+}
+
+/// A page of a conversation is a visit that others see.
+async fn enter(web: &Web, visitor: &Visitor, asked: &Fields) -> Result<Option<Stay>, Refusal> {
+    let Some(id) = asked.opt("conversation") else { return Ok(None) };
+    let (spot, me, name) = web
+        .read(visitor, move |tx, cx, me| {
+            inbox::load_conversation(tx, cx.actor, &id)?;
+            Ok(((cx.actor.ws, id.clone()), me.id.clone(), cx.actor.name().to_owned()))
+        })
+        .await?;
+    Ok(Some(web.presence.enter(spot, &me, &name)))
 }
 
 fn mark_shelves(shelves: &Shelves, mark: &mut impl Hasher) {

@@ -16,6 +16,7 @@ mod inbox_page;
 mod leaving;
 mod live;
 mod passwords;
+mod presence;
 mod rows;
 mod search_page;
 mod settings;
@@ -31,6 +32,7 @@ use axum::Router;
 use axum::routing::{get, post};
 use tokio::sync::Semaphore;
 
+use presence::Presence;
 pub use visitor::Peer;
 
 /// Passwords that are hashed at one time; each takes some 20 MB and a core.
@@ -46,6 +48,7 @@ pub struct Web {
     webhooks_allow_private: bool,
     hashing: Semaphore,
     listeners: Arc<Semaphore>,
+    presence: Arc<Presence>,
 }
 
 impl Web {
@@ -53,7 +56,8 @@ impl Web {
         let https = app.public_url.starts_with("https://");
         let hashing = Semaphore::new(HASHING_AT_ONCE);
         let listeners = Arc::new(Semaphore::new(LISTENERS));
-        Arc::new(Web { app, https, webhooks_allow_private, hashing, listeners })
+        let presence = Presence::new();
+        Arc::new(Web { app, https, webhooks_allow_private, hashing, listeners, presence })
     }
 }
 

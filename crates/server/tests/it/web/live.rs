@@ -42,6 +42,35 @@ both! {
         assert_eq!(next(&mut body, 3_000).await, None);
     }
 
+    async fn who_else_has_a_conversation_open_is_told_to_those_who_may_see_it(app) {
+        let received = app.mail("ann@shop.example", "Lamps", "Hello").await;
+        let bo = app.person("Bo").await;
+        let (one, two) = (app.signed_in(&app.owner).await, app.signed_in(&bo).await);
+        let path = format!("/conversations/{}", received.conversation);
+        one.get(&path).await.is(200).hides("is reading");
+        let session = two.cookie("__Host-mailroom_session").unwrap();
+        let request = Request::get(format!("/live?conversation={}", received.conversation))
+            .header("cookie", format!("__Host-mailroom_session={session}"))
+            .body(Body::empty())
+            .unwrap();
+        let mut body = app.open(request).await;
+        next(&mut body, 3_000).await.unwrap();
+        one.get(&path).await.is(200).shows("Bo is reading");
+        two.get(&path).await.is(200).hides("Bo is reading");
+        let fields = [("kind", "note"), ("body", "Half a")];
+        two.post(&format!("{path}/unfinished"), &fields).await.is(204);
+        one.get(&path).await.is(200).shows("Bo is writing");
+        app.advance(20 * SECOND);
+        one.get(&path).await.is(200).shows("Bo is reading");
+        drop(body);
+        let gone = async {
+            while one.get(&path).await.text.contains("Bo is reading") {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(5), gone).await.unwrap();
+    }
+
     async fn only_who_is_signed_in_may_listen(app) {
         app.browser().get("/live?view=open").await.goes_to("/sign-in?next=%2Flive%3Fview%3Dopen");
     }
