@@ -54,6 +54,21 @@ async fn mail_appears_in_an_open_list_by_itself() {
 }
 
 #[tokio::test]
+async fn the_first_page_is_light() {
+    const BYTES: u64 = 100 * 1024;
+    let house = House::open().await;
+    let window = Window::signed_in(&house, &house.ines).await;
+    window.devtools("Network.setCacheDisabled", serde_json::json!({ "cacheDisabled": true })).await;
+    window.goto(&format!("{}/inbox?view=open", house.address)).await;
+    window.find(".row").await;
+    let weight = "const all = ['navigation', 'resource'].flatMap((kind) => performance.getEntriesByType(kind)); \
+                  return all.reduce((sum, one) => sum + (one.transferSize || 0), 0)";
+    let weight = window.script(weight).await.as_u64().unwrap();
+    assert!((10_000..BYTES).contains(&weight), "{weight} bytes");
+    window.close().await;
+}
+
+#[tokio::test]
 async fn nothing_scrolls_sideways_on_a_phone_and_everything_can_be_reached() {
     let house = House::open().await;
     let window = Window::signed_in(&house, &house.ines).await;

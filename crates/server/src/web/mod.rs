@@ -15,6 +15,7 @@ mod frame;
 mod inbox_page;
 mod leaving;
 mod live;
+mod log;
 mod passwords;
 mod presence;
 mod rows;
@@ -29,6 +30,7 @@ use std::sync::Arc;
 
 use ::inbox::App;
 use axum::Router;
+use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 use tokio::sync::Semaphore;
 
@@ -94,5 +96,6 @@ pub fn router(web: Arc<Web>) -> Router {
         .merge(settings::router())
         .fallback(answers::nothing_here)
         .method_not_allowed_fallback(answers::not_this_way)
+        .layer(from_fn_with_state(Arc::clone(&web), log::log))
         .with_state(web)
 }

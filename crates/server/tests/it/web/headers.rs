@@ -63,6 +63,12 @@ both! {
         let file = browser.get(&format!("/assets/style.{style}")).await.is(200);
         assert!(file.answer.header("cache-control").contains("immutable"));
         assert_eq!(file.answer.header("content-type"), "text/css; charset=utf-8");
+        let plain = file.text.len();
+        let path = format!("/assets/style.{style}");
+        let request = Request::get(&path).header("accept-encoding", "gzip, br, zstd");
+        let packed = browser.send(request, Body::empty()).await.is(200);
+        assert_eq!(packed.answer.header("content-encoding"), "zstd");
+        assert!(packed.answer.bytes.len() * 3 < plain, "{}", packed.answer.bytes.len());
         browser.get("/assets/nothing.css").await.is(404);
         browser.get("/assets/..%2FCargo.toml").await.is(404);
     }
