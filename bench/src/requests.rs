@@ -31,6 +31,16 @@ impl Requests {
         &self.bytes.as_bytes()[start..self.ends[index]]
     }
 
+    /// A page, as the browser of somebody who is signed in asks for it.
+    fn push_page(&mut self, session: &str, path: &str) {
+        let _ = write!(
+            self.bytes,
+            "GET {path} HTTP/1.1\r\nhost: bench.example\r\naccept: text/html\r\n\
+             cookie: mailroom_session={session}; mailroom_zone=Europe%2FBerlin\r\n\r\n"
+        );
+        self.ends.push(self.bytes.len());
+    }
+
     /// A request to the API.
     fn push(&mut self, key: &str, method: &str, path: &str, body: &str) {
         self.push_to(key, method, &format!("{PREFIX}{path}"), &[], body);
@@ -83,6 +93,8 @@ pub fn loads(seeded: &Seeded) -> Vec<Load> {
         Load { name: "mcp-list", requests: Arc::new(mcp_list(seeded)), clients: LIST_CLIENTS },
         load("read-20", reads(seeded, &seeded.of_20)),
         load("read-10", reads(seeded, &seeded.of_10)),
+        load("page-inbox", inbox_page(seeded)),
+        load("page-20", read_pages(seeded, &seeded.of_20)),
         load("search-rare", searches.asked("all", &[Query::Rare])),
         load("search-middle", searches.asked("all", &[Query::Middle])),
         load("search-common", searches.asked("all", &[Query::Common])),
@@ -118,6 +130,21 @@ fn reads(seeded: &Seeded, ids: &[String]) -> Requests {
     let mut requests = Requests::default();
     for id in ids {
         requests.push(&seeded.key, "GET", &format!("/conversations/{id}"), "");
+    }
+    requests
+}
+
+fn inbox_page(seeded: &Seeded) -> Requests {
+    let mut requests = Requests::default();
+    requests.push_page(&seeded.session, "/inbox?view=open");
+    requests
+}
+
+/// The conversation and, beside it, the list.
+fn read_pages(seeded: &Seeded, ids: &[String]) -> Requests {
+    let mut requests = Requests::default();
+    for id in ids {
+        requests.push_page(&seeded.session, &format!("/conversations/{id}?view=open"));
     }
     requests
 }

@@ -111,6 +111,12 @@ fn goals_of(section: &Section, small: usize) -> Vec<Goal> {
         goal("list, 16 clients, requests/s", list, Wanted::AtLeast(6_000.0));
         goal("mixed search, 16 clients, requests/s", mixed, Wanted::AtLeast(3_000.0));
     }
+    for (page, call) in [("page-inbox", "list"), ("page-20", "read-20")] {
+        let rates = section.per_second(page, 16).zip(section.per_second(call, 16));
+        let ratio = rates.map(|(page, call)| page / call);
+        let what = format!("{page} as part of the rate of {call}, 16 clients");
+        goal(&what, ratio, Wanted::AtLeast(0.25));
+    }
     goal("memory idle, MB", Some(section.idle_mb), Wanted::AtMost(40.0));
     goal("memory after the load, MB", Some(section.loaded_mb), Wanted::AtMost(200.0));
     goal("first answer, ms", Some(section.first_answer_ms), Wanted::AtMost(1_000.0));
@@ -399,7 +405,7 @@ impl Bench {
     fn growth(&self, small: &Prepared, large: &Prepared) -> Result<Vec<Goal>, String> {
         let (small_server, large_server) = (self.start(small)?, self.start(large)?);
         let mut goals = Vec::new();
-        for name in ["list", "read-20", "search-rare"] {
+        for name in ["list", "read-20", "search-rare", "page-inbox", "page-20"] {
             for clients in [1, 16] {
                 let pairs = self.take_turns(
                     (&small_server, &small.load(name).requests),

@@ -17,7 +17,7 @@ use inbox::operations::{
     reply, set_status, tag_conversation,
 };
 use inbox::people::{self, NewWorkspace};
-use inbox::time::Clock;
+use inbox::time::{Clock, SystemClock};
 use inbox::wire::Status;
 use inbox::{App, Cx, Limiter};
 use serde::{Deserialize, Serialize};
@@ -65,6 +65,8 @@ pub struct Seeded {
     pub conversations: usize,
     pub rare_words: usize,
     pub key: String,
+    /// The token of the owner's session, begun when the database was filled.
+    pub session: String,
     pub seconds: f64,
     pub bytes: u64,
     /// Conversations of 20 and of 10 messages, to be read.
@@ -169,7 +171,7 @@ async fn fill(
     at_once: usize,
     written: Arc<AtomicUsize>,
 ) -> inbox::Result<Seeded> {
-    let (owner, key) = set_up(&app).await?;
+    let (owner, key, session) = set_up(&app).await?;
     let vocabulary = Arc::new(Vocabulary::new(seed));
     let rare_words = (messages / MESSAGES_PER_RARE_WORD).max(2);
     let mut lanes = JoinSet::new();
@@ -188,6 +190,7 @@ async fn fill(
         conversations: 0,
         rare_words,
         key,
+        session,
         seconds: 0.0,
         bytes: 0,
         of_20: Vec::new(),
@@ -210,7 +213,7 @@ async fn fill(
     Ok(seeded)
 }
 
-async fn set_up(app: &App) -> inbox::Result<(Actor, String)> {
+async fn set_up(app: &App) -> inbox::Result<(Actor, String, String)> {
     let (inbox, inbox_name) = INBOXES[0];
     let new = NewWorkspace {
         name: "Bench".into(),
@@ -236,7 +239,15 @@ async fn set_up(app: &App) -> inbox::Result<(Actor, String)> {
             people::make_key(tx, cx, "Bench", Scope::ALL, true)
         })
         .await?;
-    Ok((owner, key.key))
+    let (ids, ws) = (app.ids.clone(), owner.ws);
+    let session = app
+        .store
+        .write(move |tx| {
+            // The server that is measured goes by the system's clock.
+            people::begin_session(tx, &ids, SystemClock.now(), ws, &made.owner, "bench")
+        })
+        .await?;
+    Ok((owner, key.key, session))
 }
 
 /// One inbox and those who work in it.

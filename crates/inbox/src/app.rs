@@ -9,6 +9,9 @@ use crate::ids::Ids;
 use crate::rate::Limiter;
 use crate::time::Clock;
 
+/// Whoever shows pages listens here: something may have changed.
+pub const PAGES: &str = "pages";
+
 /// Everything an operation stands on. Cheap to clone.
 #[derive(Clone)]
 pub struct App {
@@ -41,6 +44,11 @@ impl App {
         T: Send + 'static,
     {
         let (app, actor) = (self.clone(), actor.clone());
-        self.store.write(move |tx| operation(tx, &app.cx(&actor))).await
+        self.store
+            .write(move |tx| {
+                tx.wake(PAGES);
+                operation(tx, &app.cx(&actor))
+            })
+            .await
     }
 }

@@ -4,7 +4,7 @@ use db::Tx;
 use serde_json::{Map, Value};
 
 use crate::actor::{KeyHash, Scope, Scopes, Who, authenticate};
-use crate::app::{App, Cx};
+use crate::app::{App, Cx, PAGES};
 use crate::error::{Error, Problems, Result};
 use crate::idempotency::{self, IdempotencyKey};
 use crate::limits::SANDBOX_INBOUND_PER_MINUTE;
@@ -75,6 +75,9 @@ impl App {
                 return Err(Error::Forbidden(
                     "The API is part of the Pro and Team plans; this workspace is on Free.".into(),
                 ));
+            }
+            if access == Access::Write {
+                tx.wake(PAGES);
             }
             work(tx, &app.cx(&actor))
         };

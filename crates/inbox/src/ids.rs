@@ -88,6 +88,7 @@ id!(DocumentId, "doc_");
 id!(RequestId, "req_");
 id!(EventId, "evt_");
 id!(WebhookId, "whk_");
+id!(SessionId, "ses_");
 
 /// Someone who can write or be assigned: a person or an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

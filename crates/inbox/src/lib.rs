@@ -46,11 +46,11 @@ pub mod webhooks;
 pub mod wire;
 mod words;
 
-pub use app::{App, Cx};
+pub use app::{App, Cx, PAGES};
 pub use calls::Call;
 pub use conversations::load as load_conversation;
 pub use error::{Error, Problem, Problems, Result};
-pub use messages::{Outgoing, load_outgoing, mark_sent};
+pub use messages::{Outgoing, Party, load_outgoing, mark_sent};
 pub use rate::{Limiter, Standing};
 pub use receive::{Incoming, News, Received, receive};
 pub use requests::Item;

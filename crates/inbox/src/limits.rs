@@ -62,6 +62,30 @@ pub const OLD_SECRET_MS: i64 = DAY_MS;
 /// Deliveries on one page of a webhook's log.
 pub const LOG_ITEMS: i64 = 50;
 
+/// Characters of a sign-in link's or a session's token.
+pub const SIGN_IN_TOKEN_CHARS: usize = 48;
+/// A sign-in link that was printed or handed over works this long, once.
+pub const SIGN_IN_LINK_MS: i64 = DAY_MS;
+/// A session ends when it was not used for this long, and at the latest after the longer time.
+pub const SESSION_IDLE_MS: i64 = 30 * DAY_MS;
+pub const SESSION_MS: i64 = 180 * DAY_MS;
+/// Sessions of one person; the one unused for longest ends first.
+pub const SESSIONS_PER_PERSON: i64 = 50;
+/// When a session was last used is written down at most this often.
+pub const SEEN_EVERY_MS: i64 = 5 * MINUTE_MS;
+pub const PASSWORD_CHARS_MIN: usize = 12;
+pub const PASSWORD_CHARS: usize = 200;
+/// Tries to sign in within the window, for one address and from one place.
+pub const GUESS_WINDOW_MS: i64 = 15 * MINUTE_MS;
+pub const GUESSES_PER_ADDRESS: i64 = 10;
+pub const GUESSES_PER_PLACE: i64 = 100;
+/// Workspaces that one e-mail address is looked for in when signing in.
+pub const WORKSPACES_PER_ADDRESS: i64 = 20;
+pub const DEVICE_CHARS: usize = 120;
+pub const DISCARD_REASON_CHARS: usize = 500;
+/// Recipients of one letter, To and Cc each.
+pub const RECIPIENTS: usize = 20;
+
 pub const PERSON_NAME_CHARS: usize = 100;
 pub const WEBHOOK_URL_CHARS: usize = 2_000;
 

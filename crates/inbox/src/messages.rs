@@ -269,3 +269,17 @@ pub fn stop(
     let data = json!({ "messageId": message.id.as_str() });
     timeline::note_event(tx, cx, &conversation.id, "undone", data)
 }
+
+/// The name of the mail's own bytes, where they were kept.
+pub fn raw_hash(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    conversation: &ConversationId,
+    id: &MessageId,
+) -> Result<Option<String>> {
+    let found: Option<(Option<String>,)> = tx.opt(
+        "SELECT raw_hash FROM messages WHERE ws = ?1 AND id = ?2 AND conversation = ?3",
+        &[&ws, id, conversation],
+    )?;
+    Ok(found.and_then(|(hash,)| hash))
+}

@@ -16,6 +16,7 @@ mod ids;
 mod inspect;
 mod kind;
 mod limits;
+mod original;
 mod people;
 mod scam;
 mod source;
@@ -31,6 +32,7 @@ pub use html::Link;
 pub use ids::bare_message_id;
 pub use inspect::{Inspection, inspect, inspect_text};
 pub use kind::{Bounce, MailKind};
+pub use original::{Original, original};
 pub use scam::{Authentication, Known, Policy, Proof, Risk, Verdict, check};
 pub use subject::base_subject;
 pub use token::{

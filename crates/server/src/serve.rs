@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
@@ -17,12 +18,13 @@ use inbox::{App, Limiter};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
 
 use crate::courier::WebCourier;
 use crate::relay::Target;
-use crate::rest::{self, Door};
 use crate::settings::Settings;
-use crate::{health, metrics};
+use crate::web::Peer;
+use crate::{doors, health, metrics};
 
 /// Connections served at once; further ones wait to be accepted.
 const CONNECTIONS: usize = 10_000;
@@ -69,7 +71,7 @@ pub fn open_worker(settings: &Settings, app: &App) -> Result<Worker, String> {
     Ok(Worker::new(app.clone(), relay, Arc::new(courier)))
 }
 
-/// Serves the API and does what falls due until `stop` is ready; what is in flight is finished.
+/// Serves the API and the app and does what falls due until `stop` is ready; what is in flight is finished.
 pub async fn serve(
     listener: TcpListener,
     app: App,
@@ -91,8 +93,12 @@ pub async fn serve(
         async move { worker.run(stopping.cancelled_owned()).await }
     });
     let router = health::router(app.clone());
-    let door = Door::new(app, settings.developer_site.clone());
-    let served = serve_router(listener, router.merge(rest::router(door)), stop).await;
+    let options = doors::Options {
+        developer_site: settings.developer_site.clone(),
+        webhooks_allow_private: settings.webhooks_allow_private,
+    };
+    let router = router.merge(doors::router(app, options));
+    let served = serve_router(listener, router, stop).await;
     stopping.cancel();
     if tokio::time::timeout(Duration::from_secs(GOODBYE_SECONDS), due_work).await.is_err() {
         tracing::warn!("some due work did not finish in time; its claims will lapse");
@@ -115,9 +121,9 @@ pub async fn serve_router(
             () = &mut stop => break,
         };
         let Ok(place) = place else { break };
-        let stream = tokio::select! {
+        let (stream, peer) = tokio::select! {
             accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => stream,
+                Ok((stream, address)) => (stream, Peer(address.ip())),
                 Err(error) => {
                     tracing::warn!(%error, "a connection could not be accepted");
                     tokio::time::sleep(Duration::from_millis(50)).await;
@@ -126,7 +132,7 @@ pub async fn serve_router(
             },
             () = &mut stop => break,
         };
-        serve_connection(stream, router.clone(), place, &graceful);
+        serve_connection(stream, peer, router.clone(), place, &graceful);
     }
     drop(listener);
     tokio::select! {
@@ -140,6 +146,7 @@ pub async fn serve_router(
 
 fn serve_connection(
     stream: TcpStream,
+    peer: Peer,
     router: axum::Router,
     place: OwnedSemaphorePermit,
     graceful: &GracefulShutdown,
@@ -152,6 +159,10 @@ fn serve_connection(
         .header_read_timeout(Duration::from_secs(HEAD_SECONDS))
         .pipeline_flush(true);
     builder.http2().timer(TokioTimer::new());
+    let router = router.map_request(move |mut request: axum::http::Request<Incoming>| {
+        request.extensions_mut().insert(peer);
+        request
+    });
     let connection = builder
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
         .into_owned();

@@ -94,7 +94,7 @@ pub struct Listed {
     num: i64,
 }
 
-const SELECT: &str = "SELECT c.num, c.id, c.subject, c.snippet, c.status, c.contact_name,
+pub const SELECT: &str = "SELECT c.num, c.id, c.subject, c.snippet, c.status, c.contact_name,
         c.contact_email, b.name, c.last_message_at, c.message_count, c.assignee,
         coalesce(u.name, a.name), c.tags, c.topic, c.urgency, c.risk, c.reference
     FROM conversations c

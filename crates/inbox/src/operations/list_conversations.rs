@@ -97,18 +97,18 @@ pub const OPERATION: Operation = Operation {
     },
 };
 
-#[derive(Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 pub struct Input {
-    view: Option<String>,
-    mailbox: Option<String>,
-    q: Option<String>,
-    assigned: Option<String>,
-    limit: Option<i64>,
-    reference: Option<String>,
-    cursor: Option<String>,
+    pub view: Option<String>,
+    pub mailbox: Option<String>,
+    pub q: Option<String>,
+    pub assigned: Option<String>,
+    pub limit: Option<i64>,
+    pub reference: Option<String>,
+    pub cursor: Option<String>,
 }
 
-fn list_conversations(
+pub fn list_conversations(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     input: Input,

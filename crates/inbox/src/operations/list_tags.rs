@@ -35,7 +35,7 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, _| answer(&list_tags(tx, cx)?),
 };
 
-fn list_tags(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<Tag>> {
+pub fn list_tags(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<Tag>> {
     let counts = tallies::of_kind(tx, cx.actor, "tag")?;
     let tags: Vec<(TagId, String)> =
         tx.all("SELECT id, name FROM tags WHERE ws = ?1 ORDER BY folded", &[&cx.actor.ws])?;

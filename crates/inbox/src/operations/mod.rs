@@ -27,6 +27,8 @@ use serde_json::{Map, Value};
 
 pub use add_note::{Input as AddNote, add_note};
 pub use assign_conversation::{Input as AssignConversation, assign_conversation};
+pub use list_conversations::{Input as ListConversations, list_conversations};
+pub use list_tags::list_tags;
 pub use record_sent::{Input as RecordSent, record_sent};
 pub use reply::{Input as Reply, reply};
 pub use request_documents::{Input as RequestDocuments, request_documents};

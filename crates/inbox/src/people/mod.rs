@@ -1,22 +1,49 @@
 //! What people do in the app and at the command line: approve and stop what agents write, snooze,
 //! and look after keys, people, inboxes and webhooks.
 
+mod approvals;
 mod deliveries;
 mod drafts;
+mod files;
 mod keys;
+mod reading;
+mod roles;
+mod sessions;
 mod setup;
+mod shelves;
 mod snooze;
+mod timeline_read;
 mod webhooks;
+mod writing;
 
+pub use approvals::{
+    Decision, LeavingLetter, QueuedDraft, leaving, look_at_draft, queue, under_way,
+};
 pub use deliveries::{
     Delivery, DeliveryState, LogFilter, LoggedTry, delete_webhook, delivery_log, pause_webhook,
     redeliver, resume_webhook, rotate_secret, send_test_event,
 };
 pub use drafts::{approve_draft, discard_draft, edit_draft, stop_message};
+pub use files::{StoredFile, file, original};
 pub use keys::{KeyListing, MadeKey, list_keys, make_key, revoke_key};
+pub use reading::{OtherConversation, Reading, is_unread, latest_of, mark_read, read_conversation};
+pub use roles::set_role;
+pub use sessions::{
+    SessionListing, SignedIn, TokenHash, begin_session, count_guess, end_other_sessions,
+    end_session, forget_guesses, has_password, list_sessions, look_at_link, make_sign_in_link,
+    mark_seen, password_hashes, set_password, signed_in, use_sign_in_link,
+};
 pub use setup::{
     NewWorkspace, Person, SetUp, WorkspaceListing, add_mailbox, add_person, list_people,
     list_workspaces, set_plan, set_up_workspace,
 };
+pub use shelves::{
+    COUNTED, InboxShelf, Shelves, TagShelf, list_held, list_tagged, shelves, tag_name, unread,
+};
 pub use snooze::{release_held, snooze};
+pub use timeline_read::{AskedFor, Entry, EventEntry, FiledAs, Letter, NoteEntry};
 pub use webhooks::{MadeWebhook, WebhookListing, add_webhook, check_url, list_webhooks};
+pub use writing::{
+    Letter as NewLetter, Unfinished, forget_unfinished, keep_unfinished, newer_than, parties,
+    send_letter,
+};

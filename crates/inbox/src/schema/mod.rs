@@ -21,4 +21,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("002.sqlite.sql"),
         postgres: include_str!("002.postgres.sql"),
     },
+    Migration {
+        version: 3,
+        name: "people at their desks",
+        both: include_str!("003.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];

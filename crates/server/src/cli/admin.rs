@@ -13,6 +13,8 @@ use crate::settings::Settings;
 
 pub type Outcome = Result<(), String>;
 
+const LINK_WORKS: &str = "The link works once, for a day.";
+
 #[derive(Args)]
 pub struct Setup {
     /// The workspace's name
@@ -41,14 +43,27 @@ impl Setup {
             inbox: self.inbox,
             inbox_name: self.inbox_name,
         };
-        let said = format!("{} is ready. Next: make a key, then start `mailroom serve`.", new.name);
+        let name = new.name.clone();
         let operator = Actor::operator(&app.ids);
-        let made = app
-            .act(&operator, move |tx, cx| people::set_up_workspace(tx, cx, &new))
+        let (made, url) = app
+            .act(&operator, move |tx, cx| {
+                let made = people::set_up_workspace(tx, cx, &new)?;
+                let ws = people::list_workspaces(tx)?
+                    .into_iter()
+                    .find(|listed| listed.id == made.workspace)
+                    .map_or(0, |listed| listed.ws);
+                let operator = Actor::system(ws, made.workspace.clone(), Circle::team());
+                let cx = &inbox::Cx { actor: &operator, ..*cx };
+                let url = people::make_sign_in_link(tx, cx, &made.owner)?;
+                Ok((made, url))
+            })
             .await
             .map_err(sentence)?;
         let mut answer = json!(made);
-        answer["signInUrl"] = Value::Null;
+        answer["signInUrl"] = url.clone().into();
+        let said = format!(
+            "{name} is ready. Start `mailroom serve`, then sign in at\n{url}\n{LINK_WORKS}"
+        );
         print(self.output, &answer, &said);
         Ok(())
     }
@@ -82,12 +97,17 @@ impl User {
                 let role =
                     Role::parse(&role).ok_or("role: must be owner, admin or member".to_owned())?;
                 let operator = of.operator(&app).await?;
-                let said = format!("{name} is on the team.");
-                let id = app
-                    .act(&operator, move |tx, cx| people::add_person(tx, cx, &email, &name, role))
+                let said = format!("{name} is on the team. They sign in at");
+                let (id, url) = app
+                    .act(&operator, move |tx, cx| {
+                        let id = people::add_person(tx, cx, &email, &name, role)?;
+                        let url = people::make_sign_in_link(tx, cx, &id)?;
+                        Ok((id, url))
+                    })
                     .await
                     .map_err(sentence)?;
-                print(of.output, &json!({ "id": id, "signInUrl": null }), &said);
+                let said = format!("{said}\n{url}\n{LINK_WORKS}");
+                print(of.output, &json!({ "id": id, "signInUrl": url }), &said);
             }
             User::List { of } => {
                 let operator = of.operator(&app).await?;
@@ -339,7 +359,8 @@ pub async fn person(app: &App, operator: &Actor, email: String) -> Result<Actor,
 }
 
 pub fn open(settings: &Settings) -> Result<App, String> {
-    open_app(settings, settings.public_url.as_deref().unwrap_or("http://localhost"))
+    let usual = format!("http://{}", settings.listen);
+    open_app(settings, settings.public_url.as_deref().unwrap_or(&usual))
 }
 
 pub fn sentence(error: inbox::Error) -> String {

@@ -34,9 +34,9 @@ Start for real:
 
 #[derive(Subcommand)]
 enum Command {
-    /// Start with a sample workspace, and print an address, keys and an example call
+    /// Start with a sample workspace, and print a sign-in link, keys and an example call
     Demo(Json),
-    /// Serve the API
+    /// Serve the API and the web app
     Serve,
     /// Make a workspace with its owner and first inbox
     Setup(admin::Setup),

@@ -42,6 +42,7 @@ pub async fn demo(settings: &Settings, json: bool) -> Result<(), String> {
     let printed = match json {
         true => json!({
             "address": address,
+            "signInUrl": keys.sign_in,
             "liveKey": keys.live,
             "testKey": keys.test,
             "readKey": keys.read,
@@ -55,6 +56,8 @@ pub async fn demo(settings: &Settings, json: bool) -> Result<(), String> {
 }
 
 struct Keys {
+    /// A link that signs the owner in, once.
+    sign_in: String,
     live: String,
     test: String,
     read: String,
@@ -63,20 +66,29 @@ struct Keys {
 /// Fills an empty database. The keys of an earlier demo on the same data are not known any more,
 /// so a further start makes new ones.
 async fn sample_keys(app: &App) -> inbox::Result<Keys> {
-    let Some(workspace) = app.store.read(people::list_workspaces).await?.into_iter().next() else {
-        let sample = demo::fill(app).await?;
-        return Ok(Keys { live: sample.live_key, test: sample.test_key, read: sample.read_key });
-    };
+    let mut workspaces = app.store.read(people::list_workspaces).await?;
+    let mut made = None;
+    if workspaces.is_empty() {
+        made = Some(demo::fill(app).await?);
+        workspaces = app.store.read(people::list_workspaces).await?;
+    }
+    let workspace = workspaces.into_iter().next().ok_or(inbox::Error::NotFound("workspace"))?;
     let operator = Actor::system(workspace.ws, workspace.id, Circle::team());
     let people = app.act(&operator, people::list_people).await?;
     let owner = people.into_iter().find(|person| person.role == Role::Owner);
-    let owner = owner.ok_or(inbox::Error::NotFound("owner"))?;
-    let maker = app.store.read(move |tx| actor::person(tx, workspace.ws, &owner.email)).await?;
-    app.act(&maker, |tx, cx| {
+    let people::Person { id, email, .. } = owner.ok_or(inbox::Error::NotFound("owner"))?;
+    let maker = app.store.read(move |tx| actor::person(tx, workspace.ws, &email)).await?;
+    let sign_in = app.act(&maker, move |tx, cx| people::make_sign_in_link(tx, cx, &id)).await?;
+    if let Some(sample) = made {
+        let (live, test, read) = (sample.live_key, sample.test_key, sample.read_key);
+        return Ok(Keys { sign_in, live, test, read });
+    }
+    app.act(&maker, move |tx, cx| {
         let mut key = |name: &str, scopes: &[Scope], livemode: bool| {
             people::make_key(tx, cx, name, scopes, livemode).map(|made| made.key)
         };
         Ok(Keys {
+            sign_in: sign_in.clone(),
             live: key("Demo", Scope::ALL, true)?,
             test: key("Demo test", Scope::ALL, false)?,
             read: key("Demo reader", &[Scope::Read], true)?,
@@ -112,6 +124,8 @@ fn welcome(address: &str, keys: &Keys, settings: &Settings) -> String {
     format!(
         "{bold}Mailroom is running with a sample workspace.{plain}
 
+  Sign in    {sign_in}
+             (works once, for a day; start again for another)
   Address    {address}
   MCP        {address}/mcp   (for agents: the same operations as tools, with a key)
   Data       {data}
@@ -131,6 +145,7 @@ Stop with Ctrl-C. Delete the data folder to begin again.
 ",
         data = settings.data.display(),
         program = program(),
+        sign_in = keys.sign_in,
         live = keys.live,
         test = keys.test,
     )

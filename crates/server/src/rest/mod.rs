@@ -97,13 +97,6 @@ async fn handle(State(door): State<Arc<Door>>, request: Request<Body>) -> Respon
 
 async fn answer(door: &Door, request: Request<Body>) -> Reply {
     let path = request.uri().path();
-    if path == "/" {
-        return text(
-            door,
-            "Mailroom is running. Its API is described at /api/v1/openapi.json; MCP clients \
-             connect to /mcp\n",
-        );
-    }
     if path == mcp::PATH {
         return mcp::answer(door, request).await;
     }
@@ -251,12 +244,6 @@ fn parse_body(operation: &Operation, bytes: &[u8]) -> (Value, Input) {
 
 fn ok(door: &Door, status: StatusCode, body: Bytes) -> Reply {
     Reply { status, body, standing: door.app.limiter.untouched(), extra: Vec::new() }
-}
-
-fn text(door: &Door, line: &'static str) -> Reply {
-    let mut reply = ok(door, StatusCode::OK, Bytes::from_static(line.as_bytes()));
-    reply.extra.push((header::CONTENT_TYPE, "text/plain; charset=utf-8".into()));
-    reply
 }
 
 pub(crate) fn refuse(door: &Door, status: StatusCode, sentence: &str) -> Reply {

@@ -1,4 +1,4 @@
-//! Every rule of the API, through the REST and MCP doors, on both databases.
+//! Every rule of the API, through the REST and MCP doors, and of the web app, on both databases.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -30,3 +30,4 @@ mod status;
 mod support;
 mod tags;
 mod threading;
+mod web;

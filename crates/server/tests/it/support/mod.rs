@@ -22,7 +22,8 @@ use inbox::time::Clock;
 use inbox::{App, Cx, Incoming, Limiter, Received};
 use mail::{Address, Attachment, Dmarc, Kind, Mail};
 use serde_json::Value;
-use server::rest::{self, Door};
+use server::doors;
+use server::rest;
 use tower::ServiceExt;
 
 pub use database::{Backend, Database};
@@ -131,6 +132,12 @@ impl Answer {
         let body = String::from_utf8_lossy(&self.bytes);
         assert_eq!(self.status, status, "{body}");
         self
+    }
+
+    /// Every header but those that differ by request, in order.
+    pub fn header_list(&self) -> Vec<(String, String)> {
+        let pairs = self.headers.iter().filter(|(name, _)| *name != "x-request-id");
+        pairs.map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned())).collect()
     }
 
     /// The path and query of the next page.
@@ -313,6 +320,13 @@ impl TestApp {
         Answer { status: parts.status.as_u16(), headers: parts.headers, bytes }
     }
 
+    /// An answer that goes on for as long as the test listens.
+    pub async fn open(&self, request: Request<Body>) -> Body {
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        assert_eq!(response.status().as_u16(), 200);
+        response.into_body()
+    }
+
     /// The whole conversation as this key reads it.
     pub async fn read(&self, key: &Key, id: &impl ToString) -> Value {
         self.get(key, &format!("/conversations/{}", id.to_string())).await.is(200).json()
@@ -377,7 +391,11 @@ pub fn user(person: &Actor) -> UserId {
 }
 
 fn router(app: &App) -> axum::Router {
-    rest::router(Door::new(app.clone(), Some(DEVELOPER_SITE.into())))
+    let options = doors::Options {
+        developer_site: Some(DEVELOPER_SITE.into()),
+        webhooks_allow_private: false,
+    };
+    doors::router(app.clone(), options)
 }
 
 async fn set_up(app: &App, name: &str, owner: &str) -> Actor {

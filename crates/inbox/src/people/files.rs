@@ -1,0 +1,42 @@
+//! The bytes behind a conversation: attachments, and mails as they came.
+
+use db::Tx;
+
+use crate::app::Cx;
+use crate::blobs::Blobs;
+use crate::error::{Error, Result};
+use crate::ids::{DocumentId, MessageId};
+use crate::{conversations, messages};
+
+pub struct StoredFile {
+    pub filename: String,
+    pub content_type: String,
+    pub bytes: Vec<u8>,
+}
+
+/// A document's file, if the actor may see it.
+pub fn file(tx: &mut Tx<'_>, cx: &Cx<'_>, blobs: &Blobs, id: &DocumentId) -> Result<StoredFile> {
+    let [first, second] = &cx.actor.circles;
+    let found: Option<(String, String, String)> = tx.opt(
+        "SELECT filename, content_type, hash FROM documents
+         WHERE ws = ?1 AND id = ?2 AND circle IN (?3, ?4)",
+        &[&cx.actor.ws, id, first, second],
+    )?;
+    let (filename, content_type, hash) = found.ok_or(Error::NotFound("document"))?;
+    let bytes = blobs.get(tx, cx.actor.ws, &hash)?.ok_or(Error::NotFound("document"))?;
+    Ok(StoredFile { filename, content_type, bytes })
+}
+
+/// A mail as it came over the wire, if the actor may see its conversation and it was kept.
+pub fn original(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    blobs: &Blobs,
+    conversation: &str,
+    id: &MessageId,
+) -> Result<Vec<u8>> {
+    let missing = || Error::NotFound("message");
+    let conversation = conversations::load(tx, cx.actor, conversation).map_err(|_| missing())?;
+    let hash = messages::raw_hash(tx, cx.actor.ws, &conversation.id, id)?.ok_or_else(missing)?;
+    blobs.get(tx, cx.actor.ws, &hash)?.ok_or_else(missing)
+}

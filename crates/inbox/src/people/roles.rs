@@ -1,0 +1,38 @@
+use db::Tx;
+
+use crate::actor::{Role, Who};
+use crate::app::Cx;
+use crate::error::{Error, Result};
+use crate::ids::UserId;
+
+/// Gives somebody another role. Only an owner makes or unmakes owners, and one owner stays.
+pub fn set_role(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, role: Role) -> Result<()> {
+    cx.actor.must_administer()?;
+    let had: Option<(Role,)> =
+        tx.opt("SELECT role FROM users WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, person])?;
+    let (had,) = had.ok_or(Error::NotFound("person"))?;
+    if had == role {
+        return Ok(());
+    }
+    let by_admin = matches!(cx.actor.who, Who::Person { role: Role::Admin, .. });
+    if by_admin && (had == Role::Owner || role == Role::Owner) {
+        return Err(Error::Forbidden("Only an owner can make or unmake an owner.".into()));
+    }
+    if had == Role::Owner {
+        let (owners,): (i64,) = tx.one(
+            "SELECT CAST(count(*) AS BIGINT) FROM users WHERE ws = ?1 AND role = 'owner'",
+            &[&cx.actor.ws],
+        )?;
+        if owners < 2 {
+            return Err(Error::invalid(
+                "role",
+                "this is the only owner; make somebody else an owner first",
+            ));
+        }
+    }
+    tx.exec(
+        "UPDATE users SET role = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, person, &role],
+    )?;
+    Ok(())
+}

@@ -1,0 +1,272 @@
+//! Signing in: one-time links, sessions, and how often somebody may guess.
+
+use db::{Arg, Tx, Value};
+use sha2::{Digest, Sha256};
+
+use crate::actor::{Actor, Circle, Plan, Role, Who};
+use crate::app::Cx;
+use crate::error::{Error, Result};
+use crate::ids::{Ids, SessionId, UserId, WorkspaceId};
+use crate::limits::{
+    DEVICE_CHARS, GUESS_WINDOW_MS, SEEN_EVERY_MS, SESSION_IDLE_MS, SESSION_MS, SESSIONS_PER_PERSON,
+    SIGN_IN_LINK_MS, SIGN_IN_TOKEN_CHARS, WORKSPACES_PER_ADDRESS,
+};
+
+/// The SHA-256 of a link's or session's token, which is all that is kept of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct TokenHash([u8; 32]);
+
+impl TokenHash {
+    /// `None` for what cannot be a token.
+    pub fn of(token: &str) -> Option<TokenHash> {
+        let plain = token.bytes().all(|b| b.is_ascii_alphanumeric());
+        (token.len() == SIGN_IN_TOKEN_CHARS && plain)
+            .then(|| TokenHash(Sha256::digest(token).into()))
+    }
+}
+
+impl Arg for TokenHash {
+    fn value(&self) -> Value<'_> {
+        Value::Bytes(&self.0)
+    }
+}
+
+/// Somebody at a browser, and the workspace they are in.
+#[derive(Clone, Debug)]
+pub struct SignedIn {
+    pub actor: Actor,
+    pub session: SessionId,
+    pub id: UserId,
+    pub email: String,
+    pub role: Role,
+    pub workspace_name: String,
+    pub plan: Plan,
+    /// True when it is time to write down that the session is in use.
+    pub stale: bool,
+}
+
+impl SignedIn {
+    pub fn administers(&self) -> bool {
+        self.role != Role::Member
+    }
+}
+
+/// Makes a link that signs one person in, once. Answers its address.
+pub fn make_sign_in_link(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<String> {
+    cx.actor.must_administer()?;
+    let known: Option<(Role,)> =
+        tx.opt("SELECT role FROM users WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, person])?;
+    let (role,) = known.ok_or(Error::NotFound("person"))?;
+    if role == Role::Owner && matches!(cx.actor.who, Who::Person { role: Role::Admin, .. }) {
+        return Err(Error::Forbidden("Only an owner can make a link for an owner.".into()));
+    }
+    tx.exec("DELETE FROM sign_in_links WHERE expires_at <= ?1", &[&cx.now])?;
+    let token = cx.ids.secret(SIGN_IN_TOKEN_CHARS);
+    let hash = TokenHash::of(&token).ok_or(Error::Unauthorized)?;
+    tx.exec(
+        "INSERT INTO sign_in_links (ws, token_hash, person, expires_at) VALUES (?1, ?2, ?3, ?4)",
+        &[&cx.actor.ws, &hash, person, &(cx.now + SIGN_IN_LINK_MS)],
+    )?;
+    Ok(format!("{}/sign-in/{token}", cx.public_url))
+}
+
+/// Whom a link would sign in, and where; nothing is used up.
+pub fn look_at_link(tx: &mut Tx<'_>, link: &TokenHash, now: i64) -> Result<(String, String)> {
+    let found: Option<(String, String)> = tx.opt(
+        "SELECT u.name, w.name
+         FROM sign_in_links l
+         JOIN users u ON u.ws = l.ws AND u.id = l.person
+         JOIN workspaces w ON w.ws = l.ws
+         WHERE l.token_hash = ?1 AND l.expires_at > ?2",
+        &[link, &now],
+    )?;
+    found.ok_or(Error::NotFound("link"))
+}
+
+/// Uses a link up and begins a session. Answers the session's token.
+pub fn use_sign_in_link(
+    tx: &mut Tx<'_>,
+    ids: &Ids,
+    now: i64,
+    link: &TokenHash,
+    device: &str,
+) -> Result<String> {
+    let found: Option<(i64, UserId)> = tx.opt(
+        "SELECT ws, person FROM sign_in_links WHERE token_hash = ?1 AND expires_at > ?2",
+        &[link, &now],
+    )?;
+    let (ws, person) = found.ok_or(Error::NotFound("link"))?;
+    let used =
+        tx.exec("DELETE FROM sign_in_links WHERE ws = ?1 AND token_hash = ?2", &[&ws, link])?;
+    if used == 0 {
+        return Err(Error::NotFound("link"));
+    }
+    begin_session(tx, ids, now, ws, &person, device)
+}
+
+/// Begins a session of somebody who has shown who they are. Answers its token.
+pub fn begin_session(
+    tx: &mut Tx<'_>,
+    ids: &Ids,
+    now: i64,
+    ws: i64,
+    person: &UserId,
+    device: &str,
+) -> Result<String> {
+    tx.exec(
+        "DELETE FROM sessions
+         WHERE ws = ?1 AND person = ?2 AND (seen_at <= ?3 OR created_at <= ?4)",
+        &[&ws, person, &(now - SESSION_IDLE_MS), &(now - SESSION_MS)],
+    )?;
+    tx.exec(
+        "DELETE FROM sessions WHERE ws = ?1 AND person = ?2 AND id IN (
+             SELECT id FROM sessions WHERE ws = ?1 AND person = ?2
+             ORDER BY seen_at DESC, id DESC LIMIT 1000 OFFSET ?3
+         )",
+        &[&ws, person, &(SESSIONS_PER_PERSON - 1)],
+    )?;
+    let token = ids.secret(SIGN_IN_TOKEN_CHARS);
+    let hash = TokenHash::of(&token).ok_or(Error::Unauthorized)?;
+    let device: String = device.chars().filter(|c| !c.is_control()).take(DEVICE_CHARS).collect();
+    tx.exec(
+        "INSERT INTO sessions (ws, person, id, token_hash, device, created_at, seen_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
+        &[&ws, person, &SessionId::new(ids, now), &hash, &device, &now],
+    )?;
+    Ok(token)
+}
+
+/// Whose session this is. Read in the transaction that goes on to do the work, so that ending a
+/// session or changing a role counts at once.
+pub fn signed_in(tx: &mut Tx<'_>, session: &TokenHash, now: i64) -> Result<SignedIn> {
+    let found: Option<(i64, SessionId, i64, UserId, String, String, Role)> = tx.opt(
+        "SELECT s.ws, s.id, s.seen_at, u.id, u.name, u.email, u.role
+         FROM sessions s JOIN users u ON u.ws = s.ws AND u.id = s.person
+         WHERE s.token_hash = ?1 AND s.seen_at > ?2 AND s.created_at > ?3",
+        &[session, &(now - SESSION_IDLE_MS), &(now - SESSION_MS)],
+    )?;
+    let (ws, id, seen_at, person, name, email, role) = found.ok_or(Error::Unauthorized)?;
+    let (workspace, workspace_name, plan): (WorkspaceId, String, Plan) =
+        tx.one("SELECT id, name, plan FROM workspaces WHERE ws = ?1", &[&ws])?;
+    let circles = [Circle::team(), Circle::of(&person)];
+    let who = Who::Person { id: person.clone(), name, role };
+    Ok(SignedIn {
+        actor: Actor { ws, workspace, who, circles },
+        session: id,
+        id: person,
+        email,
+        role,
+        workspace_name,
+        plan,
+        stale: now - seen_at >= SEEN_EVERY_MS,
+    })
+}
+
+/// Writes down that a session is in use.
+pub fn mark_seen(tx: &mut Tx<'_>, session: &TokenHash, now: i64) -> Result<()> {
+    tx.exec(
+        "UPDATE sessions SET seen_at = ?2 WHERE token_hash = ?1 AND seen_at < ?2",
+        &[session, &now],
+    )?;
+    Ok(())
+}
+
+#[derive(Clone, Debug)]
+pub struct SessionListing {
+    pub id: SessionId,
+    pub device: String,
+    pub created_at: i64,
+    pub seen_at: i64,
+}
+
+/// The actor's own sessions, the latest used first.
+pub fn list_sessions(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<SessionListing>> {
+    let rows: Vec<(SessionId, String, i64, i64)> = tx.all(
+        "SELECT id, device, created_at, seen_at FROM sessions
+         WHERE ws = ?1 AND person = ?2 AND seen_at > ?3 AND created_at > ?4
+         ORDER BY seen_at DESC, id DESC",
+        &[&cx.actor.ws, own_id(cx)?, &(cx.now - SESSION_IDLE_MS), &(cx.now - SESSION_MS)],
+    )?;
+    let listed = rows.into_iter().map(|(id, device, created_at, seen_at)| SessionListing {
+        id,
+        device,
+        created_at,
+        seen_at,
+    });
+    Ok(listed.collect())
+}
+
+/// Ends one of the actor's own sessions.
+pub fn end_session(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &SessionId) -> Result<()> {
+    let ended = tx.exec(
+        "DELETE FROM sessions WHERE ws = ?1 AND person = ?2 AND id = ?3",
+        &[&cx.actor.ws, own_id(cx)?, id],
+    )?;
+    if ended == 0 { Err(Error::NotFound("session")) } else { Ok(()) }
+}
+
+/// Ends all of the actor's own sessions but one.
+pub fn end_other_sessions(tx: &mut Tx<'_>, cx: &Cx<'_>, kept: &SessionId) -> Result<u64> {
+    Ok(tx.exec(
+        "DELETE FROM sessions WHERE ws = ?1 AND person = ?2 AND id <> ?3",
+        &[&cx.actor.ws, own_id(cx)?, kept],
+    )?)
+}
+
+/// The argon2 strings that a password for this address may fit, one for each workspace.
+pub fn password_hashes(tx: &mut Tx<'_>, email: &str) -> Result<Vec<(i64, UserId, String)>> {
+    Ok(tx.all(
+        "SELECT p.ws, p.person, p.hash
+         FROM users u JOIN passwords p ON p.ws = u.ws AND p.person = u.id
+         WHERE u.email = ?1 ORDER BY p.ws LIMIT ?2",
+        &[&mail::normal_address(email), &WORKSPACES_PER_ADDRESS],
+    )?)
+}
+
+/// True when the actor has set a password.
+pub fn has_password(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<bool> {
+    let found: Option<(i64,)> = tx.opt(
+        "SELECT changed_at FROM passwords WHERE ws = ?1 AND person = ?2",
+        &[&cx.actor.ws, own_id(cx)?],
+    )?;
+    Ok(found.is_some())
+}
+
+/// Keeps the argon2 string of the actor's new password and ends their other sessions.
+pub fn set_password(tx: &mut Tx<'_>, cx: &Cx<'_>, hash: &str, kept: &SessionId) -> Result<()> {
+    tx.exec(
+        "INSERT INTO passwords (ws, person, hash, changed_at) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (ws, person) DO UPDATE
+         SET hash = excluded.hash, changed_at = excluded.changed_at",
+        &[&cx.actor.ws, own_id(cx)?, &hash, &cx.now],
+    )?;
+    end_other_sessions(tx, cx, kept)?;
+    Ok(())
+}
+
+/// Counts a try before it is made, so that tries at one time count as well. `false` when there
+/// were too many.
+pub fn count_guess(tx: &mut Tx<'_>, what: &str, most: i64, now: i64) -> Result<bool> {
+    let begun = now - GUESS_WINDOW_MS;
+    tx.exec("DELETE FROM guesses WHERE since <= ?1", &[&begun])?;
+    let (tries,): (i64,) = tx.one(
+        "INSERT INTO guesses (ws, what, tries, since) VALUES (0, ?1, 1, ?2)
+         ON CONFLICT (ws, what) DO UPDATE SET tries = guesses.tries + 1
+         RETURNING tries",
+        &[&what, &now],
+    )?;
+    Ok(tries <= most)
+}
+
+/// Forgets the tries of somebody who has signed in.
+pub fn forget_guesses(tx: &mut Tx<'_>, what: &str) -> Result<()> {
+    tx.exec("DELETE FROM guesses WHERE ws = 0 AND what = ?1", &[&what])?;
+    Ok(())
+}
+
+fn own_id<'c>(cx: &'c Cx<'_>) -> Result<&'c UserId> {
+    match &cx.actor.who {
+        Who::Person { id, .. } => Ok(id),
+        _ => Err(Error::Forbidden("Only a person signs in.".into())),
+    }
+}

@@ -1,0 +1,249 @@
+//! A conversation's timeline as a person sees it: who wrote, what was attached, what was asked for.
+
+use std::collections::HashMap;
+
+use db::{FromRow, Row, Tx};
+use serde_json::{Map, Value};
+
+use crate::error::Result;
+use crate::ids::{ConversationId, DocumentId, MessageId, NoteId, RequestId};
+use crate::limits::READ_TEXT_CHARS;
+use crate::messages::Party;
+use crate::wire::{Direction, MessageStatus};
+
+/// Files of one conversation that are listed.
+const FILES: i64 = 200;
+
+pub enum Entry {
+    Letter(Box<Letter>),
+    Note(NoteEntry),
+    Event(EventEntry),
+}
+
+impl Entry {
+    pub fn at(&self) -> i64 {
+        match self {
+            Entry::Letter(letter) => letter.at,
+            Entry::Note(note) => note.at,
+            Entry::Event(event) => event.at,
+        }
+    }
+
+    /// Ids of one moment sort as they were made, whatever their kind.
+    fn order(&self) -> &str {
+        let id = match self {
+            Entry::Letter(letter) => letter.id.as_str(),
+            Entry::Note(note) => note.id.as_str(),
+            Entry::Event(event) => &event.id,
+        };
+        id.split_once('_').map_or(id, |(_, rest)| rest)
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Letter {
+    pub id: MessageId,
+    pub at: i64,
+    pub serial: i64,
+    pub direction: Direction,
+    /// `None` for mail that came in.
+    pub status: Option<MessageStatus>,
+    pub from: Party,
+    pub to: Vec<Party>,
+    pub cc: Vec<Party>,
+    pub text: String,
+    /// True when the text goes on after what is given here.
+    pub cut: bool,
+    /// True when the mail is kept as it came.
+    pub has_original: bool,
+    /// The id of the person or agent who wrote it.
+    pub author: Option<String>,
+    pub summary: Option<String>,
+    pub revision: i64,
+    pub sends_at: Option<i64>,
+    pub files: Vec<FiledAs>,
+    pub asks: Vec<AskedFor>,
+    request: Option<RequestId>,
+}
+
+#[derive(Clone, Debug)]
+pub struct FiledAs {
+    pub document: DocumentId,
+    pub filename: String,
+    pub content_type: String,
+    pub size: i64,
+}
+
+#[derive(Clone, Debug)]
+pub struct AskedFor {
+    pub label: String,
+    pub description: Option<String>,
+    pub required: bool,
+}
+
+pub struct NoteEntry {
+    pub id: NoteId,
+    pub at: i64,
+    pub author: String,
+    pub author_name: String,
+    pub body: String,
+}
+
+pub struct EventEntry {
+    pub id: String,
+    pub at: i64,
+    pub actor_name: String,
+    pub event: String,
+    pub data: Map<String, Value>,
+}
+
+pub const LETTER: &str = "m.id, m.at, m.serial, m.direction, m.status, m.from_name, m.from_email,
+    m.to_list, m.cc_list, m.text, m.raw_hash IS NOT NULL, m.author, m.summary, m.revision,
+    m.sends_at, m.request";
+
+impl FromRow for Letter {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+        let mut letter = Letter {
+            id: row.take()?,
+            at: row.take()?,
+            serial: row.take()?,
+            direction: row.take()?,
+            status: row.take()?,
+            from: Party { name: row.take()?, email: row.take()? },
+            to: parties(&row.take::<String>()?),
+            cc: parties(&row.take::<String>()?),
+            text: row.take()?,
+            cut: false,
+            has_original: row.take()?,
+            author: row.take()?,
+            summary: row.take()?,
+            revision: row.take()?,
+            sends_at: row.take()?,
+            files: Vec::new(),
+            asks: Vec::new(),
+            request: row.take()?,
+        };
+        // What is still a draft is shown whole: a person decides about all of it.
+        let is_draft = matches!(letter.status, Some(MessageStatus::Draft));
+        if !is_draft && let Some((end, _)) = letter.text.char_indices().nth(READ_TEXT_CHARS) {
+            letter.text.truncate(end);
+            letter.cut = true;
+        }
+        Ok(letter)
+    }
+}
+
+fn parties(json: &str) -> Vec<Party> {
+    serde_json::from_str(json).unwrap_or_default()
+}
+
+impl FromRow for NoteEntry {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+        Ok(NoteEntry {
+            id: row.take()?,
+            at: row.take()?,
+            author: row.take()?,
+            author_name: row.take()?,
+            body: row.take()?,
+        })
+    }
+}
+
+impl FromRow for EventEntry {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+        Ok(EventEntry {
+            id: row.take()?,
+            at: row.take()?,
+            actor_name: row.take()?,
+            event: row.take()?,
+            data: serde_json::from_str(&row.take::<String>()?).unwrap_or_default(),
+        })
+    }
+}
+
+/// The latest entries of a conversation, oldest first, and whether there are older ones. At most
+/// `most` letters, notes and events each.
+pub fn entries(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    id: &ConversationId,
+    most: i64,
+) -> Result<(Vec<Entry>, bool)> {
+    let mut letters: Vec<Letter> = tx.all(
+        &format!(
+            "SELECT {LETTER} FROM messages m
+             WHERE m.ws = ?1 AND m.conversation = ?2 AND m.discarded_at IS NULL
+             ORDER BY m.at DESC, m.id DESC LIMIT ?3"
+        ),
+        &[&ws, id, &(most + 1)],
+    )?;
+    let notes: Vec<NoteEntry> = tx.all(
+        "SELECT id, at, author, author_name, body FROM notes
+         WHERE ws = ?1 AND conversation = ?2 ORDER BY id DESC LIMIT ?3",
+        &[&ws, id, &(most + 1)],
+    )?;
+    let events: Vec<EventEntry> = tx.all(
+        "SELECT id, at, actor_name, event, data FROM happenings
+         WHERE ws = ?1 AND conversation = ?2 ORDER BY id DESC LIMIT ?3",
+        &[&ws, id, &(most + 1)],
+    )?;
+    let most = most as usize;
+    let older = [letters.len(), notes.len(), events.len()].iter().any(|len| *len > most);
+    letters.truncate(most);
+    attach_files(tx, ws, id, &mut letters)?;
+    for letter in &mut letters {
+        if let Some(request) = &letter.request {
+            letter.asks = asked_for(tx, ws, request)?;
+        }
+    }
+    let letters = letters.into_iter().map(|letter| Entry::Letter(Box::new(letter)));
+    let notes = notes.into_iter().take(most).map(Entry::Note);
+    let events = events.into_iter().take(most).map(Entry::Event);
+    let mut entries: Vec<Entry> = letters.chain(notes).chain(events).collect();
+    entries.sort_by(|a, b| (a.at(), a.order()).cmp(&(b.at(), b.order())));
+    Ok((entries, older))
+}
+
+/// Gives each letter the documents that it was filed as.
+pub fn attach_files(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    id: &ConversationId,
+    letters: &mut [Letter],
+) -> Result<()> {
+    let rows: Vec<(MessageId, DocumentId, String, String, i64)> = tx.all(
+        "SELECT message, id, filename, content_type, size FROM documents
+         WHERE ws = ?1 AND conversation = ?2 AND message IS NOT NULL
+         ORDER BY id DESC LIMIT ?3",
+        &[&ws, id, &FILES],
+    )?;
+    let mut files: HashMap<MessageId, Vec<FiledAs>> = HashMap::new();
+    for (message, document, filename, content_type, size) in rows.into_iter().rev() {
+        files.entry(message).or_default().push(FiledAs { document, filename, content_type, size });
+    }
+    for letter in letters {
+        letter.files = files.remove(&letter.id).unwrap_or_default();
+    }
+    Ok(())
+}
+
+/// What a letter's document request asks for.
+pub fn asked_for(tx: &mut Tx<'_>, ws: i64, request: &RequestId) -> Result<Vec<AskedFor>> {
+    let rows: Vec<(String, Option<String>, bool)> = tx.all(
+        "SELECT label, description, required FROM request_items
+         WHERE ws = ?1 AND request = ?2 ORDER BY place",
+        &[&ws, request],
+    )?;
+    let asked = rows.into_iter().map(|(label, description, required)| AskedFor {
+        label,
+        description,
+        required,
+    });
+    Ok(asked.collect())
+}
+
+impl Letter {
+    pub fn request(&self) -> Option<&RequestId> {
+        self.request.as_ref()
+    }
+}

@@ -1,0 +1,248 @@
+// What every page adds to itself: the reader's time zone, the keyboard, countdowns, menus that
+// close, drafts that are kept, changes shown while editing, and copying. Pages work without it.
+
+rememberZone();
+countDown();
+setInterval(countDown, 1000);
+closeMenus();
+document.addEventListener("keydown", keyPressed);
+keepDraft();
+showChanges();
+offerCopying();
+document.querySelector(".news .flash[role]")?.focus();
+document.addEventListener("mailroom:fresh", countDown);
+
+// The server writes times; it has to know whose clock is meant.
+function rememberZone() {
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
+  const known = document.cookie.split("; ").some((pair) => pair === `mailroom_zone=${encodeURIComponent(zone)}`);
+  if (!known) {
+    const secure = location.protocol === "https:" ? "; Secure" : "";
+    document.cookie = `mailroom_zone=${encodeURIComponent(zone)}; Path=/; Max-Age=31536000; SameSite=Lax${secure}`;
+  }
+}
+
+// Letters that can be stopped: the time left, in words and as the strip.
+function countDown() {
+  for (const element of document.querySelectorAll("[data-leaves]")) {
+    const left = Math.max(0, Math.round((Date.parse(element.dataset.leaves) - Date.now()) / 1000));
+    if (element instanceof HTMLProgressElement) {
+      element.value = left;
+      continue;
+    }
+    const words = element.querySelector("[data-countdown]");
+    if (words) words.textContent = `${left > 0 ? ` in ${duration(left)}` : " now"}${words.dataset.countdown}`;
+    if (left === 0 && element.classList.contains("undo")) element.remove();
+  }
+}
+
+function duration(seconds) {
+  const minutes = Math.floor(seconds / 60);
+  return minutes > 0 ? `${minutes} min ${seconds % 60} s` : `${seconds} s`;
+}
+
+function closeMenus() {
+  document.addEventListener("click", (event) => {
+    for (const menu of document.querySelectorAll("details.menu[open]")) {
+      if (!menu.contains(event.target)) menu.open = false;
+    }
+  });
+}
+
+let prefix = "";
+
+function keyPressed(event) {
+  if (event.key === "Escape") return leave(event);
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) return send(event);
+  const typing = event.target.closest?.("input, textarea, select, [contenteditable]");
+  if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+  const key = event.key.toLowerCase();
+  if (prefix === "g") {
+    prefix = "";
+    const places = { i: "/inbox?view=mine", a: "/approvals", l: "/leaving", o: "/inbox?view=open" };
+    if (places[key]) {
+      event.preventDefault();
+      location.assign(places[key]);
+    }
+    return;
+  }
+  if (key === "g") {
+    prefix = "g";
+    setTimeout(() => (prefix = ""), 1500);
+    return;
+  }
+  if (key === "?") return go(event, "/help");
+  if (key === "/") return go(event, "/search");
+  const own = document.querySelector(`[data-key="${CSS.escape(key)}"]`);
+  if (own) return press(event, own);
+  if (key === "j" || key === "k") return move(event, key === "j" ? 1 : -1);
+  if (key === "enter") return openChosen(event);
+}
+
+function go(event, path) {
+  event.preventDefault();
+  location.assign(path);
+}
+
+function press(event, element) {
+  event.preventDefault();
+  if (element instanceof HTMLTextAreaElement) return element.focus();
+  const menu = element.closest("details.menu");
+  element.click();
+  if (menu?.open) menu.querySelector(".menu-body :is(button, input:not([type=hidden]))")?.focus();
+}
+
+// The list's rows: the chosen one has the focus, so that Enter opens it and readers hear it.
+function move(event, step) {
+  const rows = [...document.querySelectorAll(".rows .row")];
+  if (rows.length === 0) return;
+  event.preventDefault();
+  const focused = rows.indexOf(document.activeElement);
+  const current = rows.findIndex((row) => row.hasAttribute("aria-current"));
+  const from = focused >= 0 ? focused : current >= 0 ? current : step > 0 ? -1 : rows.length;
+  const to = rows[Math.min(rows.length - 1, Math.max(0, from + step))];
+  to.focus();
+  to.scrollIntoView({ block: "nearest" });
+}
+
+function openChosen(event) {
+  const row = document.activeElement?.closest?.(".row");
+  if (row) go(event, row.href);
+}
+
+function leave(event) {
+  const menu = document.querySelector("details.menu[open]");
+  if (menu) {
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  } else if (event.target.matches?.("input, textarea, select")) {
+    event.target.blur();
+  }
+}
+
+function send(event) {
+  const form = event.target.form;
+  const button = document.querySelector("[data-send]");
+  if (!form || !button || button.form !== form) return;
+  event.preventDefault();
+  form.requestSubmit(button);
+}
+
+// What is being written is kept a moment after every pause.
+function keepDraft() {
+  const form = document.querySelector("form[data-keep]");
+  if (!form) return;
+  const said = form.querySelector("[data-kept]");
+  let waiting = 0;
+  let kept = form.elements.body.value;
+  const keep = async () => {
+    const fields = new URLSearchParams();
+    for (const name of ["csrf", "kind", "body", "to", "cc"]) {
+      fields.set(name, form.elements[name]?.value ?? "");
+    }
+    const body = fields.get("body");
+    if (body === kept) return;
+    try {
+      const answer = await fetch(form.dataset.keep, { method: "POST", body: fields, keepalive: true });
+      if (answer.ok) kept = body;
+      said.textContent = answer.ok ? "Kept." : "Not kept: the server refused it.";
+    } catch {
+      said.textContent = "Not kept: there is no connection. It is kept as soon as there is.";
+    }
+  };
+  form.addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(keep, 800);
+  });
+  form.addEventListener("submit", () => clearTimeout(waiting));
+  addEventListener("pagehide", () => {
+    if (form.elements.body.value !== kept && waiting) keep();
+  });
+  form.addEventListener("submit", () => (kept = form.elements.body.value));
+  const body = form.elements.body;
+  body.setSelectionRange(body.value.length, body.value.length);
+}
+
+// What an approving person changed, word by word.
+function showChanges() {
+  const field = document.querySelector("textarea[data-was]");
+  const shown = document.getElementById("changes");
+  if (!field || !shown) return;
+  const label = document.querySelector(".decide [data-send] span");
+  const plain = label?.textContent;
+  const show = () => {
+    const changed = field.value !== field.dataset.was;
+    shown.hidden = !changed;
+    if (label && plain === "Approve") label.textContent = changed ? "Approve with changes" : plain;
+    if (!changed) return;
+    const pieces = difference(field.dataset.was, field.value);
+    const places = pieces.filter((piece, at) => piece.kind !== "same" && (at === 0 || pieces[at - 1].kind === "same")).length;
+    shown.querySelector("summary span").textContent =
+      `You changed ${places} ${places === 1 ? "place" : "places"} against ${field.dataset.author}'s draft`;
+    const body = shown.querySelector("div");
+    body.replaceChildren(...pieces.map((piece) => {
+      const tag = { same: "span", added: "ins", removed: "del" }[piece.kind];
+      const element = document.createElement(tag);
+      element.textContent = piece.text;
+      return element;
+    }));
+  };
+  field.addEventListener("input", show);
+  show();
+}
+
+// The longest common run of words; long letters are compared by their ends alone.
+function difference(was, is) {
+  const words = (text) => text.match(/\s+|[^\s]+/g) ?? [];
+  const [a, b] = [words(was), words(is)];
+  let start = 0;
+  while (start < a.length && start < b.length && a[start] === b[start]) start++;
+  let end = 0;
+  while (end < a.length - start && end < b.length - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end++;
+  const [x, y] = [a.slice(start, a.length - end), b.slice(start, b.length - end)];
+  const pieces = [];
+  const add = (kind, text) => {
+    if (!text) return;
+    const last = pieces[pieces.length - 1];
+    if (last?.kind === kind) last.text += text;
+    else pieces.push({ kind, text });
+  };
+  add("same", a.slice(0, start).join(""));
+  if (x.length * y.length > 1_000_000) {
+    add("removed", x.join(""));
+    add("added", y.join(""));
+  } else {
+    const table = Array.from({ length: x.length + 1 }, () => new Uint16Array(y.length + 1));
+    for (let i = x.length - 1; i >= 0; i--) {
+      for (let j = y.length - 1; j >= 0; j--) {
+        table[i][j] = x[i] === y[j] ? table[i + 1][j + 1] + 1 : Math.max(table[i + 1][j], table[i][j + 1]);
+      }
+    }
+    let [i, j] = [0, 0];
+    while (i < x.length || j < y.length) {
+      if (i < x.length && j < y.length && x[i] === y[j]) {
+        add("same", x[i]);
+        i++;
+        j++;
+      } else if (j >= y.length || (i < x.length && table[i + 1][j] >= table[i][j + 1])) {
+        add("removed", x[i++]);
+      } else {
+        add("added", y[j++]);
+      }
+    }
+  }
+  add("same", a.slice(a.length - end).join(""));
+  return pieces;
+}
+
+function offerCopying() {
+  for (const button of document.querySelectorAll("[data-copy]")) {
+    if (!navigator.clipboard) continue;
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      const secret = button.parentElement.querySelector(".secret");
+      await navigator.clipboard.writeText(secret.textContent.trim());
+      button.lastChild.textContent = "Copied";
+    });
+  }
+}

@@ -1,0 +1,124 @@
+// Keeps an open page true: the server says when what it shows has changed, and the page takes the
+// changed parts from itself, fetched anew. What somebody is typing in is never touched.
+
+const watched = document.body.dataset.live;
+let known = "";
+let behind = false;
+let fetching = false;
+
+listen();
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden && behind) refresh();
+});
+
+function listen() {
+  const source = new EventSource(`/live?${watched}`);
+  // On every return of the connection the server says what there is now.
+  source.addEventListener("here", (event) => {
+    if (known && known !== event.data) changed();
+    known = event.data;
+  });
+  source.addEventListener("changed", (event) => {
+    known = event.data;
+    changed();
+  });
+}
+
+function changed() {
+  behind = true;
+  if (!document.hidden) refresh();
+}
+
+async function refresh() {
+  if (fetching) return;
+  fetching = true;
+  behind = false;
+  try {
+    const answer = await fetch(location.href, { headers: { accept: "text/html" } });
+    if (answer.redirected && new URL(answer.url).pathname === "/sign-in") {
+      location.assign(answer.url);
+      return;
+    }
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    for (const part of document.querySelectorAll("[id^='live-']")) {
+      const next = fresh.getElementById(part.id);
+      if (next && next.innerHTML !== part.innerHTML && !isBusy(part)) replace(part, next);
+    }
+    const draft = document.getElementById("decision");
+    if (draft) tellOfDraft(draft, fresh);
+    const seen = document.querySelector("form[data-keep]");
+    if (seen) tellOfNews(seen, fresh);
+    document.title = fresh.title || document.title;
+    document.dispatchEvent(new Event("mailroom:fresh"));
+  } catch {
+    behind = true;
+  } finally {
+    fetching = false;
+    if (behind && !document.hidden) setTimeout(refresh, 2000);
+  }
+}
+
+// An open menu, or a field with the cursor in it, stays as it is until the next change.
+function isBusy(part) {
+  const active = document.activeElement;
+  const typing = part.contains(active) && active.matches("input, textarea, select");
+  return typing || part.querySelector("details.menu[open]") !== null;
+}
+
+function replace(part, next) {
+  const row = document.activeElement?.closest?.(".row");
+  const href = part.contains(row) ? row.getAttribute("href") : null;
+  const opened = [...part.querySelectorAll("details[open]")].map((one) => one.closest("[id]")?.id);
+  part.replaceChildren(...next.cloneNode(true).childNodes);
+  for (const id of opened) {
+    const again = id && id !== part.id && document.getElementById(id)?.querySelector("details");
+    if (again) again.open = true;
+  }
+  if (href) part.querySelector(`.row[href="${CSS.escape(href)}"]`)?.focus();
+}
+
+// A draft that changed, was decided, or was overtaken by the customer is not swapped under the
+// person who edits it: the page says so.
+function tellOfDraft(form, fresh) {
+  const next = fresh.getElementById("decision");
+  const place = document.getElementById("live-newer");
+  if (!place) return;
+  let words = "";
+  if (!next || next.action !== form.action) {
+    words = "Somebody else has decided about this draft.";
+  } else if (next.elements.revision.value !== form.elements.revision.value) {
+    words = "Somebody changed this draft while you were reading it.";
+  } else if (next.elements.seen.value !== form.elements.seen.value) {
+    words = "There is a newer letter in this conversation.";
+  }
+  say(place, words, "Look again");
+}
+
+function tellOfNews(form, fresh) {
+  const next = fresh.querySelector("form[data-keep]");
+  if (!next || next.elements.seen.value === form.elements.seen.value) return;
+  let place = form.querySelector(".newer");
+  if (!place) {
+    place = document.createElement("div");
+    place.className = "newer";
+    form.prepend(place);
+  }
+  say(place, "There is a newer letter above. Read it before you send.", "");
+}
+
+function say(place, words, link) {
+  place.hidden = words === "";
+  if (!words || place.dataset.said === words) return;
+  place.dataset.said = words;
+  place.className = "banner warn wide newer";
+  place.setAttribute("role", "status");
+  const line = document.createElement("p");
+  line.textContent = words + " ";
+  if (link) {
+    const again = document.createElement("a");
+    again.href = location.pathname === "/approvals" ? "/approvals" : location.href;
+    again.textContent = link;
+    line.append(again);
+  }
+  place.replaceChildren(line);
+}

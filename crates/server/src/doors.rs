@@ -1,0 +1,26 @@
+//! Every door over HTTP, behind one address.
+
+use axum::Router;
+use axum::routing::any_service;
+use inbox::App;
+
+use crate::mcp;
+use crate::rest::{self, Door};
+use crate::web::{self, Web};
+
+/// What the doors are set up with.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The one other site whose pages may call the API.
+    pub developer_site: Option<String>,
+    pub webhooks_allow_private: bool,
+}
+
+/// The API and the MCP server at their addresses, the web app everywhere else.
+pub fn router(app: App, options: Options) -> Router {
+    let api = rest::router(Door::new(app.clone(), options.developer_site));
+    web::router(Web::new(app, options.webhooks_allow_private))
+        .route(mcp::PATH, any_service(api.clone()))
+        .route("/api", any_service(api.clone()))
+        .route("/api/{*rest}", any_service(api))
+}

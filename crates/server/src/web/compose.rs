@@ -1,0 +1,243 @@
+//! Writing: a reply that can be stopped for ten minutes, or a note that only the team sees.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::{Response, StatusCode};
+use inbox::limits::NOTE_CHARS;
+use inbox::operations::{AddNote, add_note};
+use inbox::people::{self, NewLetter, Reading, Unfinished};
+use inbox::wire::{Direction, ReplyResult};
+use inbox::{Error, Party, load_conversation};
+
+use super::Web;
+use super::answers::{self, Answer, Refusal, see_other};
+use super::conversation::{self, back_to, back_to_list, party_line};
+use super::form::{Fields, Posted};
+use super::visitor::Visitor;
+
+/// What stands in the composer.
+#[derive(Default)]
+pub struct Composer {
+    pub is_note: bool,
+    pub body: String,
+    pub to: String,
+    pub cc: String,
+    pub from_address: String,
+    pub seen: i64,
+    pub body_error: String,
+    pub to_error: String,
+    /// Somebody who wrote meanwhile, and whether it was the customer.
+    pub meanwhile: Option<(String, bool)>,
+    /// True when this was kept from an earlier visit.
+    pub kept: bool,
+}
+
+impl Composer {
+    /// What a visit opens: what was asked for, or what was not finished.
+    pub fn asked(write: &str, reading: &Reading) -> Option<Composer> {
+        let kept = reading.unfinished.as_ref();
+        let is_note = match (write, kept) {
+            ("reply", _) => false,
+            ("note", _) => true,
+            (_, Some(kept)) => kept.kind == "note",
+            _ => return None,
+        };
+        let kept = kept.filter(|kept| (kept.kind == "note") == is_note);
+        let mut composer = Composer::fresh(reading, is_note);
+        if let Some(kept) = kept {
+            composer.body = kept.body.clone();
+            composer.to = Some(kept.to.clone()).filter(|to| !to.is_empty()).unwrap_or(composer.to);
+            composer.cc = kept.cc.clone();
+            composer.kept = true;
+        }
+        Some(composer)
+    }
+
+    fn fresh(reading: &Reading, is_note: bool) -> Composer {
+        let contact =
+            Party { name: reading.contact_name.clone(), email: reading.contact_email.clone() };
+        Composer {
+            is_note,
+            to: party_line(&[contact]),
+            from_address: reading.mailbox.address.clone(),
+            seen: reading.seen,
+            ..Composer::default()
+        }
+    }
+
+    /// What was typed, with what is wrong about it.
+    fn typed(reading: &Reading, fields: &Fields, is_note: bool) -> Composer {
+        Composer {
+            body: fields.get("body"),
+            to: fields.get("to"),
+            cc: fields.get("cc"),
+            ..Composer::fresh(reading, is_note)
+        }
+    }
+}
+
+enum Outcome {
+    Sent(ReplyResult),
+    Meanwhile { by: String, is_customer: bool },
+}
+
+pub async fn reply(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+    let Posted { visitor, fields } = posted;
+    if fields.has("discard") {
+        return discard(&web, &visitor, &id, &fields).await;
+    }
+    let (to, cc) = match (people::parties(&fields.get("to")), people::parties(&fields.get("cc"))) {
+        (Ok(to), Ok(cc)) => (to, cc),
+        (Err(part), _) | (_, Err(part)) => {
+            let sentence = format!("{part} is not an e-mail address.");
+            return again(&web, &visitor, &id, &fields, |composer| composer.to_error = sentence)
+                .await;
+        }
+    };
+    let (send, close) = (!fields.has("keep"), fields.has("close"));
+    let letter = NewLetter { body: fields.get("body"), to, cc, close, send };
+    let (wanted, seen) = (id.clone(), fields.number("seen").unwrap_or(0));
+    let outcome = web
+        .act(&visitor, move |tx, cx, _| {
+            if letter.send
+                && let Some(newer) = people::newer_than(tx, cx, &wanted, seen)?
+            {
+                let is_customer = newer.direction == Direction::Inbound;
+                return Ok(Outcome::Meanwhile { by: newer.by, is_customer });
+            }
+            Ok(Outcome::Sent(people::send_letter(tx, cx, &wanted, &letter)?))
+        })
+        .await;
+    match outcome {
+        Ok(Outcome::Sent(result)) => Ok(sent(&web, &id, &fields, send, close, &result)),
+        Ok(Outcome::Meanwhile { by, is_customer }) => {
+            again(&web, &visitor, &id, &fields, |composer| {
+                composer.meanwhile = Some((by, is_customer));
+            })
+            .await
+        }
+        Err(Refusal::Domain(Error::Invalid(problems))) => {
+            again(&web, &visitor, &id, &fields, move |composer| {
+                for problem in problems.0 {
+                    match problem.field.as_str() {
+                        "to" => composer.to_error = problem.sentence,
+                        _ => composer.body_error = problem.sentence,
+                    }
+                }
+            })
+            .await
+        }
+        Err(refusal) => Err(refusal),
+    }
+}
+
+fn sent(
+    web: &Web,
+    id: &str,
+    fields: &Fields,
+    send: bool,
+    close: bool,
+    result: &ReplyResult,
+) -> Response<Body> {
+    let path = if close { back_to_list(fields) } else { back_to(id, fields) };
+    let mut response = see_other(&path);
+    match send {
+        true => web.set_undo(&mut response, result.message_id.as_str()),
+        false => web.set_flash(&mut response, "kept"),
+    }
+    response
+}
+
+pub async fn note(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+    let Posted { visitor, fields } = posted;
+    if fields.has("discard") {
+        return discard(&web, &visitor, &id, &fields).await;
+    }
+    let body = fields.get("body");
+    let sentence = match body.chars().count() {
+        _ if body.trim().is_empty() => Some("Write something first."),
+        n if n > NOTE_CHARS || body.contains('\0') => Some("A note has at most 10,000 characters."),
+        _ => None,
+    };
+    if let Some(sentence) = sentence {
+        return again_note(&web, &visitor, &id, &fields, sentence).await;
+    }
+    let input = AddNote { id: id.clone(), body };
+    web.act(&visitor, move |tx, cx, _| {
+        add_note(tx, cx, input.clone())?;
+        let conversation = load_conversation(tx, cx.actor, &input.id)?;
+        people::forget_unfinished(tx, cx, &conversation.id)
+    })
+    .await?;
+    let mut response = see_other(&back_to(&id, &fields));
+    web.set_flash(&mut response, "noted");
+    Ok(response)
+}
+
+/// The page again, with what was typed and what is wrong with it.
+async fn again(
+    web: &Web,
+    visitor: &Visitor,
+    id: &str,
+    fields: &Fields,
+    wrong: impl FnOnce(&mut Composer),
+) -> Answer {
+    let list = Fields::read(fields.get("from").as_bytes());
+    let page = conversation::build(web, visitor, id, &list, |reading| {
+        let mut composer = Composer::typed(reading, fields, false);
+        wrong(&mut composer);
+        Some(composer)
+    });
+    answers::again(&page.await?)
+}
+
+async fn again_note(
+    web: &Web,
+    visitor: &Visitor,
+    id: &str,
+    fields: &Fields,
+    sentence: &str,
+) -> Answer {
+    let list = Fields::read(fields.get("from").as_bytes());
+    let page = conversation::build(web, visitor, id, &list, |reading| {
+        let mut composer = Composer::typed(reading, fields, true);
+        composer.body_error = sentence.to_owned();
+        Some(composer)
+    });
+    answers::again(&page.await?)
+}
+
+async fn discard(web: &Web, visitor: &Visitor, id: &str, fields: &Fields) -> Answer {
+    let wanted = id.to_owned();
+    web.act_quietly(visitor, move |tx, cx, _| {
+        let conversation = load_conversation(tx, cx.actor, &wanted)?;
+        people::forget_unfinished(tx, cx, &conversation.id)
+    })
+    .await?;
+    Ok(see_other(&back_to(id, fields)))
+}
+
+/// Keeps what a script sends while somebody is writing.
+pub async fn keep(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+    let Posted { visitor, fields } = posted;
+    let unfinished = Unfinished {
+        kind: fields.get("kind"),
+        body: fields.get("body"),
+        to: fields.get("to"),
+        cc: fields.get("cc"),
+        saved_at: 0,
+    };
+    let wanted = id.clone();
+    let (ws, me) = web
+        .act_quietly(&visitor, move |tx, cx, me| {
+            people::keep_unfinished(tx, cx, &wanted, &unfinished)?;
+            Ok((cx.actor.ws, me.id.clone()))
+        })
+        .await?;
+    web.presence.writes(&(ws, id), &me, web.app.clock.now());
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    Ok(response)
+}

@@ -1,0 +1,97 @@
+//! A form as it was posted, after the checks that every form passes.
+
+use std::time::Duration;
+
+use axum::extract::{FromRequest, Request};
+use axum::http::header;
+use http_body_util::{BodyExt, Limited};
+
+use super::answers::Refusal;
+use super::visitor::{Visitor, is_from_here};
+
+/// The largest form, in bytes.
+const FORM_BYTES: usize = 1024 * 1024;
+/// A form must have arrived by then.
+const FORM_TIME: Duration = Duration::from_secs(30);
+
+/// The fields of a query or a form.
+#[derive(Clone, Debug, Default)]
+pub struct Fields(Vec<(String, String)>);
+
+impl Fields {
+    pub fn read(text: &[u8]) -> Fields {
+        Fields(url::form_urlencoded::parse(text).into_owned().collect())
+    }
+
+    /// A field's text, line ends as we keep them; empty when it is not there.
+    pub fn get(&self, name: &str) -> String {
+        let found = self.0.iter().find(|(found, _)| found == name);
+        found.map(|(_, value)| value.replace("\r\n", "\n")).unwrap_or_default()
+    }
+
+    pub fn opt(&self, name: &str) -> Option<String> {
+        Some(self.get(name)).filter(|value| !value.is_empty())
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|(found, _)| found == name)
+    }
+
+    pub fn all(&self, name: &str) -> Vec<String> {
+        let found = self.0.iter().filter(|(found, _)| found == name);
+        found.map(|(_, value)| value.clone()).collect()
+    }
+
+    pub fn pairs(&self) -> &[(String, String)] {
+        &self.0
+    }
+
+    pub fn number(&self, name: &str) -> Option<i64> {
+        self.get(name).parse().ok()
+    }
+}
+
+/// A form that came from a page of ours, of this very session.
+pub struct Posted {
+    pub visitor: Visitor,
+    pub fields: Fields,
+}
+
+impl<S: Sync> FromRequest<S> for Posted {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Refusal> {
+        let (parts, body) = request.into_parts();
+        let visitor = Visitor::of(&parts);
+        let kind = parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        let is_form =
+            kind.is_some_and(|kind| kind.starts_with("application/x-www-form-urlencoded"));
+        if !is_form || !is_from_here(&parts.headers) {
+            return Err(Refusal::Foreign);
+        }
+        let reading = Limited::new(body, FORM_BYTES).collect();
+        let bytes = match tokio::time::timeout(FORM_TIME, reading).await {
+            Ok(Ok(collected)) => collected.to_bytes(),
+            Ok(Err(_)) | Err(_) => return Err(Refusal::TooLarge),
+        };
+        let fields = Fields::read(&bytes);
+        if fields.get("csrf") != visitor.csrf {
+            return Err(Refusal::Foreign);
+        }
+        Ok(Posted { visitor, fields })
+    }
+}
+
+/// The query of a page.
+pub struct Asked(pub Fields);
+
+impl<S: Sync> axum::extract::FromRequestParts<S> for Asked {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(
+        parts: &mut axum::http::request::Parts,
+        _: &S,
+    ) -> Result<Self, Self::Rejection> {
+        Ok(Asked(Fields::read(parts.uri.query().unwrap_or("").as_bytes())))
+    }
+}

@@ -1,0 +1,213 @@
+//! What stands around every page: the navigation, the line about what just happened, and the
+//! letter that can still be stopped.
+
+use db::Tx;
+use inbox::Cx;
+use inbox::people::{self, Shelves, SignedIn};
+
+use super::visitor::Visitor;
+use super::wording::{Seal, Watch, count};
+
+/// Where a page stands.
+#[derive(Clone, Default)]
+pub struct Spot {
+    pub title: String,
+    /// The address of the navigation's entry that is current.
+    pub current: String,
+}
+
+impl Spot {
+    pub fn new(title: &str) -> Spot {
+        Spot { title: title.into(), current: String::new() }
+    }
+
+    pub fn at(title: &str, current: &str) -> Spot {
+        Spot { title: title.into(), current: current.into() }
+    }
+}
+
+pub struct Frame {
+    pub title: String,
+    pub csrf: String,
+    pub name: String,
+    pub seal: Seal,
+    pub workspace: String,
+    pub administers: bool,
+    pub views: Vec<NavEntry>,
+    pub inboxes: Vec<NavEntry>,
+    pub tags: Vec<NavEntry>,
+    pub settings_current: bool,
+    pub flash: Option<Flash>,
+    pub undo: Option<Undo>,
+    pub watch: Watch,
+    pub shelves: Shelves,
+    /// What the live connection watches; empty on pages that do not change.
+    pub live: String,
+    /// The list that is shown, to come back to: `view=waiting`.
+    pub from: String,
+}
+
+pub struct NavEntry {
+    pub href: String,
+    pub icon: &'static str,
+    /// Two letters where there is no icon.
+    pub abbr: String,
+    pub label: String,
+    pub count: String,
+    pub hot: bool,
+    pub current: bool,
+}
+
+/// A letter that every page offers to stop.
+pub struct Undo {
+    pub message: String,
+    pub conversation: String,
+    pub contact: String,
+    pub clock: String,
+    pub seconds: i64,
+    pub iso: String,
+}
+
+pub struct Flash {
+    pub icon: &'static str,
+    pub text: &'static str,
+    /// True when something did not happen.
+    pub alert: bool,
+}
+
+impl Frame {
+    pub fn read(
+        tx: &mut Tx<'_>,
+        cx: &Cx<'_>,
+        me: &SignedIn,
+        visitor: &Visitor,
+        spot: &Spot,
+    ) -> inbox::Result<Frame> {
+        let shelves = people::shelves(tx, cx)?;
+        let watch = Watch { now: cx.now, zone: visitor.zone.clone() };
+        let undo = match &visitor.undo {
+            Some(id) => people::under_way(tx, cx, id)?,
+            None => None,
+        };
+        let name = cx.actor.name().to_owned();
+        Ok(Frame {
+            title: spot.title.clone(),
+            csrf: visitor.csrf.clone(),
+            seal: Seal::person(&name),
+            name,
+            workspace: me.workspace_name.clone(),
+            administers: me.administers(),
+            views: views(&shelves, &spot.current),
+            inboxes: inboxes(&shelves, &spot.current),
+            tags: tags(&shelves, &spot.current),
+            settings_current: spot.current == "/settings",
+            flash: visitor.flash.as_deref().and_then(flash),
+            undo: undo.map(|letter| Undo {
+                message: letter.id.to_string(),
+                conversation: letter.conversation.to_string(),
+                contact: letter.contact,
+                clock: watch.clock(letter.sends_at),
+                seconds: (letter.sends_at - cx.now) / 1_000,
+                iso: inbox::time::Moment(letter.sends_at).iso(),
+            }),
+            watch,
+            shelves,
+            live: String::new(),
+            from: String::new(),
+        })
+    }
+}
+
+/// The views, in the order of a day's work.
+const VIEWS: &[(&str, &str, &str)] = &[
+    ("/inbox?view=mine", "you", "For you"),
+    ("/approvals", "approve", "To approve"),
+    ("/inbox?view=unassigned", "none", "Unassigned"),
+    ("/inbox?view=open", "tray", "All open"),
+    ("/leaving", "leaving", "Leaving soon"),
+    ("/inbox?view=waiting", "wait", "Waiting on customer"),
+    ("/inbox?view=snoozed", "snooze", "Snoozed"),
+    ("/inbox?view=held", "held", "Held"),
+    ("/inbox?view=closed", "closed", "Closed"),
+];
+
+fn views(shelves: &Shelves, current: &str) -> Vec<NavEntry> {
+    let entry = |(href, icon, label): &(&str, &'static str, &str)| NavEntry {
+        count: match *icon {
+            "you" => count(shelves.mine),
+            "approve" => count(shelves.drafts.len() as i64),
+            "none" => count(shelves.unassigned),
+            "tray" if shelves.open > 0 => shelves.open.to_string(),
+            "leaving" => count(shelves.leaving.len() as i64),
+            "wait" => count(shelves.waiting),
+            "snooze" => count(shelves.snoozed),
+            "held" => count(shelves.held),
+            _ => String::new(),
+        },
+        href: (*href).to_owned(),
+        icon,
+        abbr: String::new(),
+        label: (*label).to_owned(),
+        hot: *icon == "approve",
+        current: *href == current,
+    };
+    VIEWS.iter().map(entry).collect()
+}
+
+fn inboxes(shelves: &Shelves, current: &str) -> Vec<NavEntry> {
+    let entry = |inbox: &people::InboxShelf| {
+        let href = format!("/inbox?mailbox={}", inbox.id);
+        NavEntry {
+            current: href == current,
+            href,
+            icon: if inbox.private { "lock" } else { "" },
+            abbr: inbox.name.chars().take(2).collect(),
+            label: inbox.name.clone(),
+            count: if inbox.open > 0 { inbox.open.to_string() } else { String::new() },
+            hot: false,
+        }
+    };
+    shelves.inboxes.iter().map(entry).collect()
+}
+
+fn tags(shelves: &Shelves, current: &str) -> Vec<NavEntry> {
+    let entry = |tag: &people::TagShelf| {
+        let href = format!("/inbox?tag={}", tag.id);
+        NavEntry {
+            current: href == current,
+            href,
+            icon: "tag",
+            abbr: String::new(),
+            label: tag.name.clone(),
+            count: String::new(),
+            hot: false,
+        }
+    };
+    shelves.tags.iter().map(entry).collect()
+}
+
+/// The lines that follow a form, by the code in the cookie.
+fn flash(code: &str) -> Option<Flash> {
+    let (icon, text, alert) = match code {
+        "stopped" => ("stop", "Stopped. It is a draft again, nothing was sent.", false),
+        "too-late" => ("warn", "Too late: it has left already.", true),
+        "kept" => ("approve", "Kept as a draft. It waits under To approve.", false),
+        "noted" => ("note", "Noted. Only the team sees it.", false),
+        "discarded" => ("x", "Discarded. The customer never saw it.", false),
+        "saved" => ("check", "Saved.", false),
+        "closed" => ("closed", "Closed.", false),
+        "snoozed" => ("snooze", "Snoozed. It comes back by itself.", false),
+        "released" => ("check", "Released to the inbox.", false),
+        "assigned" => ("you", "Assigned.", false),
+        "gone" => ("warn", "Somebody else was faster: this draft is decided already.", true),
+        "signed-out" => ("check", "You are signed out.", false),
+        "role" => ("check", "The role is changed.", false),
+        "revoked" => ("check", "Revoked. The key stopped working at once.", false),
+        "ended" => ("check", "That session is over.", false),
+        "password" => ("check", "The password is set. Your other sessions are over.", false),
+        "plan" => ("check", "The plan is changed.", false),
+        "inbox-added" => ("check", "The inbox is there.", false),
+        _ => return None,
+    };
+    Some(Flash { icon, text, alert })
+}

@@ -1,0 +1,41 @@
+//! The list, before a conversation is chosen.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+
+use super::Web;
+use super::answers::{Answer, see_other};
+use super::form::Asked;
+use super::frame::{Frame, Spot};
+use super::rows::{ListView, Shelf};
+use super::visitor::Visitor;
+use super::wording::filters;
+
+#[derive(Template)]
+#[template(path = "inbox.html")]
+struct InboxPage {
+    frame: Frame,
+    list: ListView,
+}
+
+/// Where a day begins: what is yours, or everything when nothing is.
+pub async fn home(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
+    let spot = Spot::new("Mailroom");
+    let (frame, ()) = web.page(&visitor, spot, |_, _, _| Ok(())).await?;
+    let mine = frame.shelves.mine > 0;
+    let view = if mine { "mine" } else { "open" };
+    Ok(see_other(&format!("/inbox?view={view}")))
+}
+
+pub async fn list(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked): Asked) -> Answer {
+    let shelf = Shelf::asked(&asked)?;
+    let (read, spot) = (shelf.clone(), Spot::at("", &shelf.href));
+    let (mut frame, listing) = web.page(&visitor, spot, move |tx, cx, _| read.read(tx, cx)).await?;
+    frame.title = listing.title.clone();
+    frame.live = shelf.full_query();
+    frame.from = shelf.full_query();
+    let list = ListView::new(&shelf, listing, &frame, None);
+    web.show(&visitor, &InboxPage { frame, list })
+}

@@ -1,0 +1,101 @@
+//! The web app: pages that work without a script, and forms that call the domain.
+//!
+//! Each page is one read transaction: whose session it is, the navigation, and what the page
+//! shows. Each form is one write transaction. Templates get ready-made view structs.
+
+mod answers;
+mod approvals;
+mod assets;
+mod compose;
+mod conversation;
+mod desk;
+mod files;
+mod form;
+mod frame;
+mod inbox_page;
+mod leaving;
+mod live;
+mod log;
+mod passwords;
+mod presence;
+mod rows;
+mod search_page;
+mod settings;
+mod sign_in;
+mod timeline;
+mod visitor;
+mod wording;
+
+use std::sync::Arc;
+
+use ::inbox::App;
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{get, post};
+use tokio::sync::Semaphore;
+
+use presence::Presence;
+pub use visitor::Peer;
+
+/// Passwords that are hashed at one time; each takes some 20 MB and a core.
+const HASHING_AT_ONCE: usize = 2;
+/// Pages that may listen for changes at one time.
+const LISTENERS: usize = 5_000;
+
+/// What the pages stand on beside the app.
+pub struct Web {
+    pub app: App,
+    /// True when people come by https, so that cookies must not travel otherwise.
+    https: bool,
+    webhooks_allow_private: bool,
+    hashing: Semaphore,
+    listeners: Arc<Semaphore>,
+    presence: Arc<Presence>,
+}
+
+impl Web {
+    pub fn new(app: App, webhooks_allow_private: bool) -> Arc<Web> {
+        let https = app.public_url.starts_with("https://");
+        let hashing = Semaphore::new(HASHING_AT_ONCE);
+        let listeners = Arc::new(Semaphore::new(LISTENERS));
+        let presence = Presence::new();
+        Arc::new(Web { app, https, webhooks_allow_private, hashing, listeners, presence })
+    }
+}
+
+pub fn router(web: Arc<Web>) -> Router {
+    Router::new()
+        .route("/", get(inbox_page::home))
+        .route("/assets/{name}", get(assets::asset))
+        .route("/sign-in", get(sign_in::page).post(sign_in::with_password))
+        .route("/sign-in/{token}", get(sign_in::link_page).post(sign_in::with_link))
+        .route("/sign-out", post(sign_in::sign_out))
+        .route("/inbox", get(inbox_page::list))
+        .route("/search", get(search_page::page))
+        .route("/help", get(desk::help))
+        .route("/live", get(live::listen))
+        .route("/conversations/{id}", get(conversation::page))
+        .route("/conversations/{id}/reply", post(compose::reply))
+        .route("/conversations/{id}/note", post(compose::note))
+        .route("/conversations/{id}/unfinished", post(compose::keep))
+        .route("/conversations/{id}/status", post(conversation::set_status))
+        .route("/conversations/{id}/assign", post(conversation::assign))
+        .route("/conversations/{id}/tags", post(conversation::tag))
+        .route("/conversations/{id}/snooze", post(conversation::snooze))
+        .route("/conversations/{id}/release", post(conversation::release))
+        .route("/conversations/{id}/messages/{message}/original", get(files::original_page))
+        .route("/conversations/{id}/messages/{message}/html", get(files::original_html))
+        .route("/documents/{id}", get(files::document))
+        .route("/messages/{id}/stop", post(leaving::stop))
+        .route("/leaving", get(leaving::page))
+        .route("/approvals", get(approvals::first))
+        .route("/approvals/{id}", get(approvals::page))
+        .route("/approvals/{id}/approve", post(approvals::approve))
+        .route("/approvals/{id}/save", post(approvals::save))
+        .route("/approvals/{id}/discard", post(approvals::discard))
+        .merge(settings::router())
+        .fallback(answers::nothing_here)
+        .method_not_allowed_fallback(answers::not_this_way)
+        .layer(from_fn_with_state(Arc::clone(&web), log::log))
+        .with_state(web)
+}

@@ -1,0 +1,124 @@
+//! Keys: each is an agent on the team.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::{Path, State};
+use inbox::Error;
+use inbox::actor::Scope;
+use inbox::ids::AgentId;
+use inbox::people::{self, KeyListing, Person};
+
+use super::spot;
+use crate::web::Web;
+use crate::web::answers::{self, Answer, Refusal, see_other};
+use crate::web::form::Posted;
+use crate::web::frame::Frame;
+use crate::web::visitor::Visitor;
+use crate::web::wording::{Seal, When, filters};
+
+#[derive(Template)]
+#[template(path = "settings_keys.html")]
+struct KeysPage {
+    frame: Frame,
+    keys: Vec<KeyView>,
+    name: String,
+    scopes: Vec<String>,
+    live: bool,
+    name_error: String,
+    /// The agent's name and its key, shown this once.
+    made: Option<(String, String)>,
+    address: String,
+}
+
+struct KeyView {
+    id: String,
+    name: String,
+    seal: Seal,
+    scopes: String,
+    live: bool,
+    made_by: String,
+    made: When,
+    revoked: Option<When>,
+}
+
+pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
+    web.show(&visitor, &build(&web, &visitor).await?)
+}
+
+async fn build(web: &Web, visitor: &Visitor) -> Result<KeysPage, Refusal> {
+    let (frame, (keys, people)): (Frame, (Vec<KeyListing>, Vec<Person>)) = web
+        .page(visitor, spot("Agents and keys"), |tx, cx, _| {
+            Ok((people::list_keys(tx, cx)?, people::list_people(tx, cx)?))
+        })
+        .await?;
+    let view = |key: KeyListing| KeyView {
+        id: key.id.to_string(),
+        seal: Seal::agent(&key.name),
+        name: key.name,
+        scopes: key.scopes.replace(' ', ", "),
+        live: key.livemode,
+        made_by: people
+            .iter()
+            .find(|person| person.id == key.made_by)
+            .map(|person| person.name.clone())
+            .unwrap_or_default(),
+        made: frame.watch.short(key.created_at.0),
+        revoked: key.revoked_at.map(|at| frame.watch.short(at.0)),
+    };
+    Ok(KeysPage {
+        keys: keys.into_iter().map(view).collect(),
+        frame,
+        name: String::new(),
+        scopes: vec!["write".into(), "draft".into()],
+        live: true,
+        name_error: String::new(),
+        made: None,
+        address: web.app.public_url.to_string(),
+    })
+}
+
+impl KeysPage {
+    fn may(&self, scope: &str) -> bool {
+        self.scopes.iter().any(|chosen| chosen == scope)
+    }
+}
+
+pub async fn make(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
+    let Posted { visitor, fields } = posted;
+    let chosen = fields.all("scope");
+    let mut scopes: Vec<Scope> = vec![Scope::Read];
+    for word in &chosen {
+        let scope = Scope::parse(word)
+            .ok_or_else(|| Error::invalid("scope", "Choose among the scopes of the page."))?;
+        scopes.push(scope);
+    }
+    let (name, live) = (fields.get("name").trim().to_owned(), fields.get("works") != "sandbox");
+    let wanted = name.clone();
+    let made =
+        web.act(&visitor, move |tx, cx, _| people::make_key(tx, cx, &wanted, &scopes, live)).await;
+    match made {
+        Ok(made) => {
+            let page = build(&web, &visitor).await?;
+            answers::page(&KeysPage { made: Some((name, made.key)), ..page })
+        }
+        Err(Refusal::Domain(Error::Invalid(_))) => {
+            let page = build(&web, &visitor).await?;
+            let name_error = match name.is_empty() {
+                true => "Give the agent a name. The team sees it beside every note and draft.",
+                false => "A name has at most 100 characters.",
+            };
+            let name_error = name_error.to_owned();
+            answers::again(&KeysPage { name, scopes: chosen, live, name_error, ..page })
+        }
+        Err(refusal) => Err(refusal),
+    }
+}
+
+pub async fn revoke(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+    let id = AgentId::parse(&id).ok_or(Error::NotFound("key"))?;
+    web.act(&posted.visitor, move |tx, cx, _| people::revoke_key(tx, cx, &id)).await?;
+    let mut response = see_other("/settings/keys");
+    web.set_flash(&mut response, "revoked");
+    Ok(response)
+}

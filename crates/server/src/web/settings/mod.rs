@@ -1,0 +1,45 @@
+//! Settings: yourself, people, inboxes, tags, keys, webhooks, the plan.
+
+mod inboxes;
+mod keys;
+mod people_page;
+mod plan;
+mod tags;
+mod webhooks;
+mod you;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::{get, post};
+
+use super::Web;
+use super::answers::{Answer, see_other};
+use super::frame::Spot;
+
+pub fn router() -> Router<Arc<Web>> {
+    Router::new()
+        .route("/settings", get(first))
+        .route("/settings/you", get(you::page))
+        .route("/settings/you/password", post(you::set_password))
+        .route("/settings/you/sessions/{id}/end", post(you::end_session))
+        .route("/settings/you/sessions/end-others", post(you::end_others))
+        .route("/settings/people", get(people_page::page).post(people_page::add))
+        .route("/settings/people/{id}/role", post(people_page::set_role))
+        .route("/settings/people/{id}/link", post(people_page::link))
+        .route("/settings/inboxes", get(inboxes::page).post(inboxes::add))
+        .route("/settings/tags", get(tags::page))
+        .route("/settings/keys", get(keys::page).post(keys::make))
+        .route("/settings/keys/{id}/revoke", post(keys::revoke))
+        .route("/settings/webhooks", get(webhooks::page).post(webhooks::add))
+        .route("/settings/plan", get(plan::page).post(plan::set))
+}
+
+async fn first() -> Answer {
+    Ok(see_other("/settings/you"))
+}
+
+/// A page of the settings, by its title.
+fn spot(title: &str) -> Spot {
+    Spot::at(title, "/settings")
+}

@@ -1,0 +1,141 @@
+//! The people of the workspace.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::{Path, State};
+use inbox::Error;
+use inbox::actor::Role;
+use inbox::ids::UserId;
+use inbox::people::{self, Person};
+
+use super::spot;
+use crate::web::Web;
+use crate::web::answers::{self, Answer, Refusal, see_other};
+use crate::web::form::{Fields, Posted};
+use crate::web::frame::Frame;
+use crate::web::visitor::Visitor;
+use crate::web::wording::{Seal, filters};
+
+#[derive(Template)]
+#[template(path = "settings_people.html")]
+struct PeoplePage {
+    frame: Frame,
+    people: Vec<PersonView>,
+    email: String,
+    name: String,
+    role: String,
+    email_error: String,
+    name_error: String,
+    /// A person's name and the link that signs them in, shown this once.
+    link: Option<(String, String)>,
+}
+
+struct PersonView {
+    id: String,
+    name: String,
+    email: String,
+    role: &'static str,
+    seal: Seal,
+}
+
+pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
+    web.show(&visitor, &build(&web, &visitor).await?)
+}
+
+async fn build(web: &Web, visitor: &Visitor) -> Result<PeoplePage, Refusal> {
+    let (frame, people) =
+        web.page(visitor, spot("People"), |tx, cx, _| people::list_people(tx, cx)).await?;
+    let view = |person: Person| PersonView {
+        id: person.id.to_string(),
+        seal: Seal::person(&person.name),
+        name: person.name,
+        email: person.email,
+        role: person.role.word(),
+    };
+    Ok(PeoplePage {
+        people: people.into_iter().map(view).collect(),
+        frame,
+        email: String::new(),
+        name: String::new(),
+        role: "member".into(),
+        email_error: String::new(),
+        name_error: String::new(),
+        link: None,
+    })
+}
+
+pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
+    let Posted { visitor, fields } = posted;
+    let role = Role::parse(&fields.get("role"))
+        .ok_or_else(|| Error::invalid("role", "Choose owner, admin or member."))?;
+    let (email, name) = (fields.get("email").trim().to_owned(), fields.get("name"));
+    let added = web
+        .act(&visitor, move |tx, cx, me| {
+            if role == Role::Owner && me.role != Role::Owner {
+                return Err(Error::Forbidden("Only an owner can add an owner.".into()));
+            }
+            let id = people::add_person(tx, cx, &email, &name, role)?;
+            Ok((name.trim().to_owned(), people::make_sign_in_link(tx, cx, &id)?))
+        })
+        .await;
+    match added {
+        Ok(link) => {
+            let page = build(&web, &visitor).await?;
+            answers::page(&PeoplePage { link: Some(link), ..page })
+        }
+        Err(Refusal::Domain(Error::Invalid(problems))) => {
+            let mut page = build(&web, &visitor).await?;
+            typed(&mut page, &fields);
+            for problem in problems.0 {
+                match (problem.field.as_str(), problem.sentence) {
+                    ("name", _) => {
+                        page.name_error = "Say their name, in at most 100 characters.".into();
+                    }
+                    (_, sentence) if sentence.starts_with("is on") => {
+                        page.email_error = "Somebody with this address is on the team.".into();
+                    }
+                    _ => page.email_error = "That is not an e-mail address.".into(),
+                }
+            }
+            answers::again(&page)
+        }
+        Err(refusal) => Err(refusal),
+    }
+}
+
+fn typed(page: &mut PeoplePage, fields: &Fields) {
+    page.email = fields.get("email");
+    page.name = fields.get("name");
+    page.role = fields.get("role");
+}
+
+pub async fn set_role(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> Answer {
+    let Posted { visitor, fields } = posted;
+    let id = UserId::parse(&id).ok_or(Error::NotFound("person"))?;
+    let role = Role::parse(&fields.get("role"))
+        .ok_or_else(|| Error::invalid("role", "Choose owner, admin or member."))?;
+    web.act(&visitor, move |tx, cx, _| people::set_role(tx, cx, &id, role)).await?;
+    let mut response = see_other("/settings/people");
+    web.set_flash(&mut response, "role");
+    Ok(response)
+}
+
+/// A new link for somebody who cannot sign in.
+pub async fn link(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+    let visitor = posted.visitor;
+    let id = UserId::parse(&id).ok_or(Error::NotFound("person"))?;
+    let link = web
+        .act_quietly(&visitor, move |tx, cx, _| {
+            let link = people::make_sign_in_link(tx, cx, &id)?;
+            let known = people::list_people(tx, cx)?.into_iter().find(|person| person.id == id);
+            Ok((known.ok_or(Error::NotFound("person"))?.name, link))
+        })
+        .await?;
+    let page = build(&web, &visitor).await?;
+    answers::page(&PeoplePage { link: Some(link), ..page })
+}

@@ -1,0 +1,46 @@
+//! The workspace's plan.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use inbox::Error;
+use inbox::actor::{Plan, Role};
+use inbox::people::{self, SignedIn};
+
+use super::spot;
+use crate::web::Web;
+use crate::web::answers::{Answer, see_other};
+use crate::web::form::Posted;
+use crate::web::frame::Frame;
+use crate::web::visitor::Visitor;
+use crate::web::wording::filters;
+
+#[derive(Template)]
+#[template(path = "settings_plan.html")]
+struct PlanPage {
+    frame: Frame,
+    plan: &'static str,
+    is_owner: bool,
+}
+
+pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
+    let (frame, me): (Frame, SignedIn) =
+        web.page(&visitor, spot("Plan"), |_, _, me| Ok(me.clone())).await?;
+    let page = PlanPage { frame, plan: me.plan.word(), is_owner: me.role == Role::Owner };
+    web.show(&visitor, &page)
+}
+
+pub async fn set(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
+    let Posted { visitor, fields } = posted;
+    let plan = Plan::parse(&fields.get("plan"))
+        .ok_or_else(|| Error::invalid("plan", "Choose free, pro or team."))?;
+    web.act(&visitor, move |tx, cx, me| match me.role {
+        Role::Owner => people::set_plan(tx, cx, plan),
+        _ => Err(Error::Forbidden("Only an owner changes the plan.".into())),
+    })
+    .await?;
+    let mut response = see_other("/settings/plan");
+    web.set_flash(&mut response, "plan");
+    Ok(response)
+}

@@ -1,0 +1,102 @@
+//! Webhooks: adding one and seeing which there are.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use inbox::Error;
+use inbox::people::{self, SignedIn, WebhookListing};
+
+use super::spot;
+use crate::web::Web;
+use crate::web::answers::{self, Answer, Refusal};
+use crate::web::form::Posted;
+use crate::web::frame::Frame;
+use crate::web::visitor::Visitor;
+use crate::web::wording::{When, filters};
+
+#[derive(Template)]
+#[template(path = "settings_webhooks.html")]
+struct WebhooksPage {
+    frame: Frame,
+    hooks: Vec<HookView>,
+    url: String,
+    hears: String,
+    url_error: String,
+    /// The address and its secret, shown this once.
+    made: Option<(String, String)>,
+    has_api: bool,
+}
+
+struct HookView {
+    url: String,
+    hears: &'static str,
+    state: String,
+    made: When,
+}
+
+pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
+    answers::page(&build(&web, &visitor).await?)
+}
+
+/// Somebody else's private webhook is left out: it would tell of their private inbox.
+async fn build(web: &Web, visitor: &Visitor) -> Result<WebhooksPage, Refusal> {
+    let (frame, (hooks, me)): (Frame, (Vec<WebhookListing>, SignedIn)) = web
+        .page(visitor, spot("Webhooks"), |tx, cx, me| {
+            let mut hooks = people::list_webhooks(tx, cx)?;
+            hooks.retain(|hook| !hook.private || hook.made_by == me.id);
+            Ok((hooks, me.clone()))
+        })
+        .await?;
+    let view = |hook: WebhookListing| HookView {
+        url: hook.url,
+        hears: match (hook.livemode, hook.private) {
+            (false, _) => "Sandbox",
+            (true, true) => "Your private inboxes",
+            (true, false) => "Team inboxes",
+        },
+        state: hook.state,
+        made: frame.watch.short(hook.created_at.0),
+    };
+    Ok(WebhooksPage {
+        hooks: hooks.into_iter().map(view).collect(),
+        frame,
+        url: String::new(),
+        hears: "team".into(),
+        url_error: String::new(),
+        made: None,
+        has_api: me.plan.has_api(),
+    })
+}
+
+pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
+    let Posted { visitor, fields } = posted;
+    let (typed, hears) = (fields.get("url").trim().to_owned(), fields.get("hears"));
+    let (private, live) = match hears.as_str() {
+        "private" => (true, true),
+        "sandbox" => (false, false),
+        _ => (false, true),
+    };
+    let allow = web.webhooks_allow_private;
+    let wanted = typed.clone();
+    let made = web
+        .act(&visitor, move |tx, cx, _| {
+            cx.actor.must_administer()?;
+            let url = people::check_url(&wanted, allow)?;
+            people::add_webhook(tx, cx, &url, private, live)
+        })
+        .await;
+    match made {
+        Ok(made) => {
+            let page = build(&web, &visitor).await?;
+            answers::page(&WebhooksPage { made: Some((typed, made.secret)), ..page })
+        }
+        Err(Refusal::Domain(Error::Invalid(problems))) => {
+            let page = build(&web, &visitor).await?;
+            let first = problems.0.first().map(|problem| problem.sentence.clone());
+            let url_error = format!("The address {}.", first.unwrap_or_default());
+            answers::again(&WebhooksPage { url: typed, hears, url_error, ..page })
+        }
+        Err(refusal) => Err(refusal),
+    }
+}

@@ -1,0 +1,158 @@
+//! Your own settings: password and sessions.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::{Path, State};
+use inbox::Error;
+use inbox::ids::SessionId;
+use inbox::people::{self, SessionListing, SignedIn};
+
+use super::spot;
+use crate::web::Web;
+use crate::web::answers::{self, Answer, Refusal, see_other};
+use crate::web::form::Posted;
+use crate::web::frame::Frame;
+use crate::web::visitor::Visitor;
+use crate::web::wording::{When, filters};
+
+#[derive(Template)]
+#[template(path = "settings_you.html")]
+struct YouPage {
+    frame: Frame,
+    email: String,
+    role: &'static str,
+    has_password: bool,
+    sessions: Vec<SessionView>,
+    old_error: String,
+    new_error: String,
+}
+
+struct SessionView {
+    id: String,
+    device: String,
+    begun: When,
+    seen: String,
+    is_this: bool,
+}
+
+type Read = (SignedIn, bool, Vec<SessionListing>);
+
+pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
+    web.show(&visitor, &build(&web, &visitor).await?)
+}
+
+async fn build(web: &Web, visitor: &Visitor) -> Result<YouPage, Refusal> {
+    let (frame, (me, has_password, sessions)): (Frame, Read) = web
+        .page(visitor, spot("You"), |tx, cx, me| {
+            Ok((me.clone(), people::has_password(tx, cx)?, people::list_sessions(tx, cx)?))
+        })
+        .await?;
+    let view = |session: SessionListing| SessionView {
+        is_this: session.id == me.session,
+        id: session.id.to_string(),
+        device: device(&session.device),
+        begun: frame.watch.long(session.created_at),
+        seen: frame.watch.ago(session.seen_at),
+    };
+    Ok(YouPage {
+        sessions: sessions.into_iter().map(view).collect(),
+        email: me.email.clone(),
+        role: me.role.word(),
+        has_password,
+        frame,
+        old_error: String::new(),
+        new_error: String::new(),
+    })
+}
+
+/// A browser and a system, as far as the browser says.
+fn device(agent: &str) -> String {
+    let browsers = [
+        ("Edg/", "Edge"),
+        ("OPR/", "Opera"),
+        ("Firefox/", "Firefox"),
+        ("Chrome/", "Chrome"),
+        ("Safari/", "Safari"),
+    ];
+    let systems = [
+        ("iPhone", "iPhone"),
+        ("iPad", "iPad"),
+        ("Android", "Android"),
+        ("Windows", "Windows"),
+        ("Mac OS", "Mac"),
+        ("Linux", "Linux"),
+    ];
+    let find = |known: &[(&str, &'static str)]| {
+        known.iter().find(|(sign, _)| agent.contains(sign)).map(|(_, name)| *name)
+    };
+    match (find(&browsers), find(&systems)) {
+        (Some(browser), Some(system)) => format!("{browser} on {system}"),
+        (Some(name), None) | (None, Some(name)) => name.into(),
+        (None, None) => "A program".into(),
+    }
+}
+
+/// Whoever has a password must say it to change it, so that an unlocked desk is not enough.
+pub async fn set_password(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
+    let Posted { visitor, fields } = posted;
+    let (me, hashes) = web
+        .read(&visitor, |tx, _, me| {
+            let mut hashes = people::password_hashes(tx, &me.email)?;
+            hashes.retain(|(ws, person, _)| *ws == me.actor.ws && *person == me.id);
+            Ok((me.clone(), hashes))
+        })
+        .await?;
+    let hashes: Vec<String> = hashes.into_iter().map(|(_, _, hash)| hash).collect();
+    if !hashes.is_empty() {
+        let what = format!("session {}", me.session);
+        let now = web.app.clock.now();
+        let may_try = web.app.store.write(move |tx| {
+            people::count_guess(tx, &what, inbox::limits::GUESSES_PER_ADDRESS, now)
+        });
+        if !may_try.await? {
+            return again(&web, &visitor, "Too many tries. Wait 15 minutes.", "").await;
+        }
+        if web.fitting(fields.get("old"), hashes).await.is_none() {
+            return again(&web, &visitor, "That is not your password.", "").await;
+        }
+    }
+    let hash = match web.hashed(fields.get("new")).await {
+        Ok(hash) => hash,
+        Err(Error::Invalid(problems)) => {
+            let sentence = problems.0.first().map(|p| p.sentence.clone()).unwrap_or_default();
+            return again(&web, &visitor, "", &sentence).await;
+        }
+        Err(error) => return Err(error.into()),
+    };
+    web.act_quietly(&visitor, move |tx, cx, me| people::set_password(tx, cx, &hash, &me.session))
+        .await?;
+    let mut response = see_other("/settings/you");
+    web.set_flash(&mut response, "password");
+    Ok(response)
+}
+
+async fn again(web: &Web, visitor: &Visitor, old_error: &str, new_error: &str) -> Answer {
+    let page = build(web, visitor).await?;
+    let (old_error, new_error) = (old_error.to_owned(), new_error.to_owned());
+    answers::again(&YouPage { old_error, new_error, ..page })
+}
+
+pub async fn end_session(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> Answer {
+    let id = SessionId::parse(&id).ok_or(Error::NotFound("session"))?;
+    web.act(&posted.visitor, move |tx, cx, _| people::end_session(tx, cx, &id)).await?;
+    let mut response = see_other("/settings/you");
+    web.set_flash(&mut response, "ended");
+    Ok(response)
+}
+
+pub async fn end_others(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
+    web.act(&posted.visitor, |tx, cx, me| people::end_other_sessions(tx, cx, &me.session)).await?;
+    let mut response = see_other("/settings/you");
+    web.set_flash(&mut response, "ended");
+    Ok(response)
+}

@@ -1,0 +1,208 @@
+//! Signing in and out.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::{Path, State};
+use inbox::Error;
+use inbox::limits::{GUESSES_PER_ADDRESS, GUESSES_PER_PLACE};
+use inbox::people::{self, TokenHash};
+
+use super::Web;
+use super::answers::{self, Answer, Refusal, see_other};
+use super::form::{Asked, Posted};
+use super::visitor::Visitor;
+use super::wording::filters;
+
+/// A path of ours to go to after signing in may have this many bytes.
+const NEXT_BYTES: usize = 500;
+
+#[derive(Template)]
+#[template(path = "sign_in.html")]
+struct SignInPage {
+    csrf: String,
+    email: String,
+    next: String,
+    wrong: bool,
+    too_many: bool,
+    signed_out: bool,
+}
+
+pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked): Asked) -> Answer {
+    let next = own_path(&asked.get("next"));
+    if web.read(&visitor, |_, _, _| Ok(())).await.is_ok() {
+        return Ok(see_other(&next));
+    }
+    let signed_out = visitor.flash.as_deref() == Some("signed-out");
+    let page = SignInPage {
+        csrf: visitor.csrf,
+        email: String::new(),
+        next,
+        wrong: false,
+        too_many: false,
+        signed_out,
+    };
+    let mut response = answers::page(&page)?;
+    web.clear_flash(&mut response);
+    Ok(response)
+}
+
+pub async fn with_password(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
+    let Posted { visitor, fields } = posted;
+    let (email, next) = (fields.get("email").trim().to_owned(), own_path(&fields.get("next")));
+    let again = |wrong, too_many| {
+        answers::again(&SignInPage {
+            csrf: visitor.csrf.clone(),
+            email: email.clone(),
+            next: next.clone(),
+            wrong,
+            too_many,
+            signed_out: false,
+        })
+    };
+    if email.is_empty() || !mail::is_address(&email) {
+        return again(true, false);
+    }
+    let (address, now) = (format!("address {}", mail::normal_address(&email)), web.app.clock.now());
+    let (counted, place) = (address.clone(), format!("place {}", visitor.place));
+    let may_try = web
+        .app
+        .store
+        .write(move |tx| -> inbox::Result<bool> {
+            let address = people::count_guess(tx, &counted, GUESSES_PER_ADDRESS, now)?;
+            Ok(people::count_guess(tx, &place, GUESSES_PER_PLACE, now)? && address)
+        })
+        .await?;
+    if !may_try {
+        return again(false, true);
+    }
+    let asked = email.clone();
+    let found = web.app.store.read(move |tx| people::password_hashes(tx, &asked)).await?;
+    let hashes = found.iter().map(|(_, _, hash)| hash.clone()).collect();
+    let Some(place) = web.fitting(fields.get("password"), hashes).await else {
+        return again(true, false);
+    };
+    let (ws, person, _) = found[place].clone();
+    let (app, device) = (web.app.clone(), visitor.device.clone());
+    let token = web
+        .app
+        .store
+        .write(move |tx| {
+            people::forget_guesses(tx, &address)?;
+            people::begin_session(tx, &app.ids, now, ws, &person, &device)
+        })
+        .await?;
+    let mut response = see_other(&next);
+    web.set_session(&mut response, &token);
+    Ok(response)
+}
+
+#[derive(Template)]
+#[template(path = "sign_in_link.html")]
+struct LinkPage {
+    csrf: String,
+    /// The person's and the workspace's name; `None` when the link does not work.
+    whom: Option<(String, String)>,
+    token: String,
+}
+
+/// Opening a link uses nothing up: programs that look at mail open links too.
+pub async fn link_page(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Path(token): Path<String>,
+) -> Answer {
+    let now = web.app.clock.now();
+    let whom = match TokenHash::of(&token) {
+        None => None,
+        Some(link) => {
+            let look = web.app.store.read(move |tx| people::look_at_link(tx, &link, now));
+            match look.await {
+                Ok(whom) => Some(whom),
+                Err(Error::NotFound(_)) => None,
+                Err(error) => return Err(error.into()),
+            }
+        }
+    };
+    let token = if whom.is_some() { token } else { String::new() };
+    let status = match &whom {
+        Some(_) => axum::http::StatusCode::OK,
+        None => axum::http::StatusCode::NOT_FOUND,
+    };
+    Ok(answers::html(status, &LinkPage { csrf: visitor.csrf, whom, token }))
+}
+
+pub async fn with_link(
+    State(web): State<Arc<Web>>,
+    Path(token): Path<String>,
+    posted: Posted,
+) -> Answer {
+    let Visitor { device, csrf, .. } = posted.visitor;
+    let app = web.app.clone();
+    let used = match TokenHash::of(&token) {
+        None => Err(Error::NotFound("link")),
+        Some(link) => {
+            let work = move |tx: &mut db::Tx<'_>| {
+                let (ids, now) = (&app.ids, app.clock.now());
+                people::use_sign_in_link(tx, ids, now, &link, &device)
+            };
+            web.app.store.write(work).await
+        }
+    };
+    match used {
+        Ok(token) => {
+            let mut response = see_other("/");
+            web.set_session(&mut response, &token);
+            Ok(response)
+        }
+        Err(Error::NotFound(_)) => {
+            let page = LinkPage { csrf, whom: None, token: String::new() };
+            Ok(answers::html(axum::http::StatusCode::NOT_FOUND, &page))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+pub async fn sign_out(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
+    let ended =
+        web.act(&posted.visitor, |tx, cx, me| people::end_session(tx, cx, &me.session)).await;
+    match ended {
+        Ok(()) | Err(Refusal::SignIn { .. }) => {
+            let mut response = see_other("/sign-in");
+            web.clear_session(&mut response);
+            web.set_flash(&mut response, "signed-out");
+            Ok(response)
+        }
+        Err(refusal) => Err(refusal),
+    }
+}
+
+/// A path on this site, whatever was asked for.
+fn own_path(next: &str) -> String {
+    let is_path = next.starts_with('/') && !next.starts_with("//") && !next.starts_with("/\\");
+    let plain = next.bytes().all(|b| (0x21..0x7f).contains(&b) && b != b'\\');
+    let own = is_path && plain && next.len() <= NEXT_BYTES && !next.starts_with("/sign-in");
+    if own { next.to_owned() } else { "/".into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::own_path;
+
+    #[test]
+    fn after_signing_in_one_stays_on_this_site() {
+        for good in ["/inbox?view=open", "/conversations/cnv_1#letter"] {
+            assert_eq!(own_path(good), good);
+        }
+        for bad in [
+            "",
+            "//evil.example",
+            "/\\evil.example",
+            "https://evil.example",
+            "/a\r\nb",
+            "/sign-in/x",
+        ] {
+            assert_eq!(own_path(bad), "/", "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! A conversation's timeline in words and shapes.
+
+use inbox::people::Entry;
+use inbox::people::{EventEntry, FiledAs, Letter, NoteEntry, Reading};
+use inbox::wire::{Direction, MessageStatus};
+use serde_json::{Map, Value};
+
+use super::wording::{Seal, Watch, When, first_name, paragraphs, size};
+
+/// Letters from the end that are shown open.
+const OPEN_LETTERS: usize = 2;
+/// Events in a row from which on they are folded.
+const FOLD_EVENTS: usize = 4;
+/// The largest picture that is shown beside its letter, in bytes.
+const PREVIEW_BYTES: i64 = 5 * 1024 * 1024;
+
+pub enum Item {
+    Letter(Box<LetterView>),
+    Note(NoteView),
+    Event(EventView),
+    Fold { summary: String, events: Vec<EventView> },
+    Since,
+    Risk,
+}
+
+pub struct LetterView {
+    pub id: String,
+    pub seal: Seal,
+    pub name: String,
+    pub is_agent: bool,
+    pub class: &'static str,
+    pub label: String,
+    pub address: String,
+    pub time: When,
+    pub paragraphs: Vec<Vec<String>>,
+    pub gist: String,
+    pub brief: bool,
+    pub cut: bool,
+    pub has_original: bool,
+    pub files: Vec<FileView>,
+    pub asks: Vec<(String, &'static str)>,
+    pub summary: Option<String>,
+    pub revision: i64,
+    pub state: State,
+}
+
+/// How far a letter is.
+pub enum State {
+    Theirs,
+    Draft,
+    Leaving { clock: String, seconds: i64, iso: String },
+    Sending,
+    Sent,
+    Failed,
+}
+
+pub struct FileView {
+    pub href: String,
+    pub name: String,
+    pub kind: String,
+    pub is_picture: bool,
+}
+
+pub struct NoteView {
+    pub seal: Seal,
+    pub is_agent: bool,
+    pub name: String,
+    pub time: When,
+    /// Paragraphs of lines of pieces; the flag marks a name that is mentioned.
+    pub body: Vec<Vec<Vec<(bool, String)>>>,
+}
+
+pub struct EventView {
+    pub seal: Seal,
+    pub actor: String,
+    pub text: String,
+    pub time: When,
+}
+
+pub fn items(reading: &Reading, watch: &Watch) -> Vec<Item> {
+    let names: Vec<&str> = reading
+        .team
+        .people
+        .iter()
+        .chain(&reading.team.agents)
+        .map(|member| first_name(&member.name))
+        .collect();
+    let agents: Vec<&str> = reading.team.agents.iter().map(|member| member.name.as_str()).collect();
+    let letters = reading.entries.iter().filter(|entry| matches!(entry, Entry::Letter(_))).count();
+    let warned = warned_letter(reading);
+    let mut items = Vec::new();
+    let (mut met, mut marked) = (0, reading.read_at.is_none());
+    for (place, entry) in reading.entries.iter().enumerate() {
+        if !marked && place > 0 && reading.read_at.is_some_and(|read_at| entry.at() > read_at) {
+            items.push(Item::Since);
+            marked = true;
+        }
+        marked |= reading.read_at.is_some_and(|read_at| entry.at() > read_at);
+        match entry {
+            Entry::Letter(letter) => {
+                met += 1;
+                if warned == Some(letter.id.as_str()) {
+                    items.push(Item::Risk);
+                }
+                let mut view = letter_view(letter, reading, watch);
+                view.brief = met + OPEN_LETTERS <= letters
+                    && matches!(view.state, State::Theirs | State::Sent);
+                items.push(Item::Letter(Box::new(view)));
+            }
+            Entry::Note(note) => items.push(Item::Note(note_view(note, &names, watch))),
+            Entry::Event(event) => items.push(Item::Event(event_view(event, &agents, watch))),
+        }
+    }
+    folded(items)
+}
+
+/// The letter that a warning stands before: the customer's latest.
+fn warned_letter(reading: &Reading) -> Option<&str> {
+    reading.risk.as_ref()?;
+    reading.entries.iter().rev().find_map(|entry| match entry {
+        Entry::Letter(letter) if letter.direction == Direction::Inbound => Some(letter.id.as_str()),
+        _ => None,
+    })
+}
+
+pub fn letter_view(letter: &Letter, reading: &Reading, watch: &Watch) -> LetterView {
+    let contact = reading.contact_name.as_deref().unwrap_or(&reading.contact_email);
+    view(letter, contact, watch)
+}
+
+pub fn view(letter: &Letter, contact: &str, watch: &Watch) -> LetterView {
+    let inbound = letter.direction == Direction::Inbound;
+    let name = letter.from.name.clone().unwrap_or_else(|| letter.from.email.clone());
+    let seal = match inbound {
+        true => Seal::customer(&name),
+        false => Seal::of(letter.author.as_deref(), &name),
+    };
+    let state = state(letter, watch);
+    let (class, what) = match &state {
+        State::Theirs => ("", "Letter from"),
+        State::Draft => ("draft", "Draft by"),
+        State::Leaving { .. } => ("out", "Letter leaving soon, from"),
+        State::Sending => ("out", "Letter being sent, from"),
+        State::Sent => ("out", "Letter from"),
+        State::Failed => ("failed", "Letter that was not delivered, from"),
+    };
+    LetterView {
+        id: letter.id.to_string(),
+        is_agent: seal.is_agent(),
+        seal,
+        label: format!("{what} {name}"),
+        name,
+        class,
+        address: address_line(letter, inbound, contact),
+        time: watch.long(letter.at),
+        paragraphs: paragraphs(&letter.text),
+        gist: letter.text.split_whitespace().take(24).collect::<Vec<_>>().join(" "),
+        brief: false,
+        cut: letter.cut,
+        has_original: letter.has_original,
+        files: letter.files.iter().map(file_view).collect(),
+        asks: letter
+            .asks
+            .iter()
+            .map(|ask| {
+                let state = if ask.required { "Required" } else { "Nice to have" };
+                (ask.label.clone(), state)
+            })
+            .collect(),
+        summary: letter.summary.clone(),
+        revision: letter.revision,
+        state,
+    }
+}
+
+fn state(letter: &Letter, watch: &Watch) -> State {
+    match letter.status {
+        None => State::Theirs,
+        Some(MessageStatus::Draft) => State::Draft,
+        Some(MessageStatus::Scheduled) => {
+            let at = letter.sends_at.unwrap_or(watch.now);
+            State::Leaving {
+                clock: watch.clock(at),
+                seconds: ((at - watch.now) / 1_000).max(0),
+                iso: inbox::time::Moment(at).iso(),
+            }
+        }
+        Some(MessageStatus::Sending) => State::Sending,
+        Some(MessageStatus::Sent) => State::Sent,
+        Some(MessageStatus::Failed) => State::Failed,
+    }
+}
+
+/// Whose address, or to whom it goes.
+fn address_line(letter: &Letter, inbound: bool, contact: &str) -> String {
+    let shown = |party: &inbox::Party| {
+        party.name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| party.email.clone())
+    };
+    let cc: Vec<String> = letter.cc.iter().map(shown).collect();
+    let cc = if cc.is_empty() { String::new() } else { format!(", copy to {}", cc.join(", ")) };
+    if inbound {
+        return format!("{}{cc}", letter.from.email);
+    }
+    let to: Vec<String> = letter.to.iter().map(shown).collect();
+    let to = if to.is_empty() { contact.to_owned() } else { to.join(", ") };
+    format!("to {to}{cc}")
+}
+
+pub fn file_view(file: &FiledAs) -> FileView {
+    let short = file.content_type.rsplit('/').next().unwrap_or("").to_uppercase();
+    FileView {
+        href: format!("/documents/{}", file.document),
+        name: file.filename.clone(),
+        kind: format!("{short}, {}", size(file.size)),
+        is_picture: super::files::is_picture(&file.content_type) && file.size <= PREVIEW_BYTES,
+    }
+}
+
+fn note_view(note: &NoteEntry, names: &[&str], watch: &Watch) -> NoteView {
+    let seal = Seal::of(Some(&note.author), &note.author_name);
+    let lines = |lines: Vec<String>| lines.iter().map(|line| mentions(line, names)).collect();
+    NoteView {
+        is_agent: seal.is_agent(),
+        seal,
+        name: note.author_name.clone(),
+        time: watch.long(note.at),
+        body: paragraphs(&note.body).into_iter().map(lines).collect(),
+    }
+}
+
+/// A line in pieces; those that name somebody on the team with an `@` are marked.
+fn mentions(line: &str, names: &[&str]) -> Vec<(bool, String)> {
+    let mut pieces: Vec<(bool, String)> = Vec::new();
+    let mut rest = line;
+    while let Some(at) = rest.find('@') {
+        let after = &rest[at + 1..];
+        let named = names.iter().filter(|name| after.starts_with(**name)).max_by_key(|n| n.len());
+        let end = named.map_or(0, |name| name.len());
+        let whole = !after[end..].starts_with(char::is_alphanumeric);
+        if end > 0 && whole {
+            pieces.push((false, rest[..at].to_owned()));
+            pieces.push((true, rest[at..at + 1 + end].to_owned()));
+        } else {
+            pieces.push((false, rest[..=at].to_owned()));
+        }
+        rest = &after[if end > 0 && whole { end } else { 0 }..];
+    }
+    pieces.push((false, rest.to_owned()));
+    pieces.retain(|(_, text)| !text.is_empty());
+    pieces
+}
+
+fn event_view(event: &EventEntry, agents: &[&str], watch: &Watch) -> EventView {
+    let name = &event.actor_name;
+    let seal = match name.as_str() {
+        "Mailroom" => Seal::mailroom(),
+        name if agents.contains(&name) => Seal::agent(name),
+        name => Seal::person(name),
+    };
+    EventView {
+        seal,
+        actor: name.clone(),
+        text: words(&event.event, &event.data, watch),
+        time: watch.long(event.at),
+    }
+}
+
+/// What happened, in the past tense, after the actor's name.
+fn words(event: &str, data: &Map<String, Value>, watch: &Watch) -> String {
+    let text = |name: &str| data.get(name).and_then(Value::as_str).unwrap_or("");
+    let list = |name: &str| {
+        let names = data.get(name).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
+    };
+    match event {
+        "status" => match text("to") {
+            "open" => "opened this again".into(),
+            "waiting" => "set this to waiting on the customer".into(),
+            _ => "closed this".into(),
+        },
+        "assigned" => match data.get("to").and_then(|to| to.get("name")).and_then(Value::as_str) {
+            Some(name) => format!("gave this to {name}"),
+            None => "took this off its assignee".into(),
+        },
+        "tagged" => match (list("added").as_str(), list("removed").as_str()) {
+            (added, "") => format!("added the tag {added}"),
+            ("", removed) => format!("removed the tag {removed}"),
+            (added, removed) => format!("added the tag {added} and removed {removed}"),
+        },
+        "snoozed" => match text("until").parse::<jiff::Timestamp>() {
+            Ok(until) => format!("snoozed this until {}", watch.long(until.as_millisecond()).text),
+            Err(_) => "snoozed this".into(),
+        },
+        "woke" => match text("by") {
+            "clock" => "brought this back, its time had come".into(),
+            "mail" => "brought this back, the customer wrote".into(),
+            _ => "brought this back".into(),
+        },
+        "held" => format!("held this: {}", text("risk")),
+        "released" => "released this to the inbox".into(),
+        "approved" => match data.get("edited").and_then(Value::as_bool) {
+            Some(true) => "edited and approved the draft".into(),
+            _ => "approved the draft".into(),
+        },
+        "undone" => "stopped the letter; it is a draft again".into(),
+        "discarded" => match text("reason") {
+            "" => "discarded the draft".into(),
+            reason => format!("discarded the draft: {reason}"),
+        },
+        "requested" => "asked for documents".into(),
+        "uploaded" => "received an upload".into(),
+        "completed" => "has everything that was asked for".into(),
+        "bounced" => "could not deliver the letter".into(),
+        "spam-complaint" => "heard that the customer reported the letter as spam".into(),
+        "booked" => "booked a time".into(),
+        "booking-cancelled" => "cancelled a booking".into(),
+        other => other.to_owned(),
+    }
+}
+
+/// Long runs of events behind one line that says what it hides.
+fn folded(items: Vec<Item>) -> Vec<Item> {
+    let mut out: Vec<Item> = Vec::new();
+    let mut run: Vec<EventView> = Vec::new();
+    for item in items {
+        match item {
+            Item::Event(event) => run.push(event),
+            item => {
+                close_run(&mut out, &mut run);
+                out.push(item);
+            }
+        }
+    }
+    close_run(&mut out, &mut run);
+    out
+}
+
+fn close_run(out: &mut Vec<Item>, run: &mut Vec<EventView>) {
+    let events = std::mem::take(run);
+    if events.len() < FOLD_EVENTS {
+        out.extend(events.into_iter().map(Item::Event));
+        return;
+    }
+    let last = events.last().map(|event| event.time.text.clone()).unwrap_or_default();
+    out.push(Item::Fold { summary: format!("{} changes, until {last}", events.len()), events });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mention_is_the_whole_first_name_of_somebody_on_the_team() {
+        let marked = |line: &str| {
+            let pieces = mentions(line, &["Ines", "In", "Jonas"]);
+            pieces
+                .iter()
+                .map(|(named, text)| if *named { format!("[{text}]") } else { text.clone() })
+                .collect::<String>()
+        };
+        assert_eq!(marked("@Ines, see @Jonas"), "[@Ines], see [@Jonas]");
+        assert_eq!(marked("@Inessa mail@Inland a@b @"), "@Inessa mail@Inland a@b @");
+        assert_eq!(marked("no one"), "no one");
+    }
+}

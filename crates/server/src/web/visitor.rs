@@ -1,0 +1,206 @@
+//! Who is at the browser: cookies, and where a request comes from.
+
+use std::net::IpAddr;
+
+use axum::extract::FromRequestParts;
+use axum::http::header;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, Response};
+use inbox::ids::MessageId;
+use inbox::limits::SESSION_IDLE_MS;
+use inbox::people::TokenHash;
+use jiff::tz::TimeZone;
+use sha2::{Digest, Sha256};
+
+use super::Web;
+
+const SESSION: &str = "mailroom_session";
+/// Browsers keep a `__Host-` cookie to this host and to https.
+const SESSION_HTTPS: &str = "__Host-mailroom_session";
+const FLASH: &str = "mailroom_flash";
+const UNDO: &str = "mailroom_undo";
+const ZONE: &str = "mailroom_zone";
+const FLASH_SECONDS: i64 = 30;
+const UNDO_SECONDS: i64 = 600;
+const CSRF_CHARS: usize = 32;
+
+/// The other end of a connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Peer(pub IpAddr);
+
+/// What a request says about the one who sends it, before anything is looked up.
+#[derive(Clone)]
+pub struct Visitor {
+    pub session: Option<TokenHash>,
+    /// What a form of this session must carry.
+    pub csrf: String,
+    pub flash: Option<String>,
+    pub undo: Option<MessageId>,
+    pub zone: TimeZone,
+    /// Where they are, to come back to after signing in.
+    pub here: String,
+    pub device: String,
+    pub place: String,
+}
+
+impl<S: Sync> FromRequestParts<S> for Visitor {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
+        Ok(Visitor::of(parts))
+    }
+}
+
+impl Visitor {
+    pub fn of(parts: &Parts) -> Visitor {
+        let token = cookie(&parts.headers, SESSION_HTTPS)
+            .or_else(|| cookie(&parts.headers, SESSION))
+            .unwrap_or_default();
+        let session = TokenHash::of(&token);
+        let zone = cookie(&parts.headers, ZONE).and_then(|name| zone(&name));
+        Visitor {
+            session,
+            csrf: if session.is_some() { csrf(&token) } else { String::new() },
+            flash: cookie(&parts.headers, FLASH),
+            undo: cookie(&parts.headers, UNDO).and_then(|id| MessageId::parse(&id)),
+            zone: zone.unwrap_or(TimeZone::UTC),
+            here: parts.uri.path_and_query().map_or("/", |here| here.as_str()).to_owned(),
+            device: text_header(&parts.headers, header::USER_AGENT.as_str()),
+            place: place(parts),
+        }
+    }
+}
+
+/// A name such as `Europe/Berlin`, in the way a browser's script puts it into a cookie.
+fn zone(name: &str) -> Option<TimeZone> {
+    let name = name.replace("%2F", "/");
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"/_+-".contains(&b);
+    (name.len() <= 64 && name.bytes().all(plain)).then(|| TimeZone::get(&name).ok())?
+}
+
+/// Known only to who has the session's cookie, and telling nothing about it.
+fn csrf(token: &str) -> String {
+    let hash = Sha256::digest(format!("a form of {token}"));
+    let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    hex[..CSRF_CHARS].to_owned()
+}
+
+fn cookie(headers: &HeaderMap, name: &str) -> Option<String> {
+    let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
+    lines
+        .flat_map(|line| line.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='))
+        .find(|(found, _)| *found == name)
+        .map(|(_, value)| value.to_owned())
+}
+
+fn text_header(headers: &HeaderMap, name: &str) -> String {
+    headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or("").to_owned()
+}
+
+/// Where tries to sign in are counted: the other end, or what a proxy on this machine says it is.
+fn place(parts: &Parts) -> String {
+    let Some(Peer(peer)) = parts.extensions.get::<Peer>() else { return "unknown".into() };
+    if peer.is_loopback() {
+        let told = text_header(&parts.headers, "x-forwarded-for");
+        let last = told.rsplit(',').next().and_then(|ip| ip.trim().parse::<IpAddr>().ok());
+        return last.unwrap_or(*peer).to_string();
+    }
+    peer.to_string()
+}
+
+/// True when a browser says that the request comes from a page of this very site, or when it is
+/// not a browser that says so.
+pub fn is_from_here(headers: &HeaderMap) -> bool {
+    match text_header(headers, "sec-fetch-site").as_str() {
+        "same-origin" => return true,
+        "" => {}
+        _ => return false,
+    }
+    let origin = text_header(headers, header::ORIGIN.as_str());
+    let host = text_header(headers, header::HOST.as_str());
+    match origin.split_once("://") {
+        None => origin.is_empty(),
+        Some((_, from)) => from == host,
+    }
+}
+
+impl Web {
+    pub fn set_session<B>(&self, response: &mut Response<B>, token: &str) {
+        self.set_cookie(response, self.session_cookie(), token, SESSION_IDLE_MS / 1_000);
+    }
+
+    pub fn clear_session<B>(&self, response: &mut Response<B>) {
+        self.set_cookie(response, self.session_cookie(), "", 0);
+    }
+
+    fn session_cookie(&self) -> &'static str {
+        if self.https { SESSION_HTTPS } else { SESSION }
+    }
+
+    /// One line for the next page.
+    pub fn set_flash<B>(&self, response: &mut Response<B>, code: &str) {
+        self.set_cookie(response, FLASH, code, FLASH_SECONDS);
+    }
+
+    pub fn clear_flash<B>(&self, response: &mut Response<B>) {
+        self.set_cookie(response, FLASH, "", 0);
+    }
+
+    /// The letter that every page offers to stop.
+    pub fn set_undo<B>(&self, response: &mut Response<B>, message: &str) {
+        self.set_cookie(response, UNDO, message, UNDO_SECONDS);
+    }
+
+    fn set_cookie<B>(&self, response: &mut Response<B>, name: &str, value: &str, seconds: i64) {
+        let secure = if self.https { "; Secure" } else { "" };
+        let text =
+            format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}");
+        if let Ok(value) = HeaderValue::from_str(&text) {
+            response.headers_mut().append(header::SET_COOKIE, value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        pairs.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect()
+    }
+
+    #[test]
+    fn only_pages_of_this_site_post_its_forms() {
+        let host = ("host", "mail.example");
+        for (pairs, here) in [
+            (vec![host], true),
+            (vec![host, ("sec-fetch-site", "same-origin")], true),
+            (vec![host, ("sec-fetch-site", "same-site")], false),
+            (
+                vec![host, ("sec-fetch-site", "cross-site"), ("origin", "https://mail.example")],
+                false,
+            ),
+            (vec![host, ("origin", "https://mail.example")], true),
+            (vec![host, ("origin", "https://evil.example")], false),
+            (vec![host, ("origin", "null")], false),
+        ] {
+            assert_eq!(is_from_here(&headers(&pairs)), here, "{pairs:?}");
+        }
+    }
+
+    #[test]
+    fn a_cookie_is_found_among_others() {
+        let headers = headers(&[("cookie", "a=1; mailroom_flash=stopped;b=2")]);
+        assert_eq!(cookie(&headers, FLASH).as_deref(), Some("stopped"));
+        assert_eq!(cookie(&headers, "flash"), None);
+    }
+
+    #[test]
+    fn a_zone_is_a_name_that_is_known() {
+        assert!(zone("Europe%2FBerlin").is_some());
+        for bad in ["", "../../etc/passwd", "Nowhere/Land", "a b"] {
+            assert!(zone(bad).is_none(), "{bad}");
+        }
+    }
+}

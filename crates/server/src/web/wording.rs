@@ -1,0 +1,266 @@
+//! Words for times, names, sizes and states.
+
+use inbox::ids::MemberId;
+use inbox::people::COUNTED;
+use inbox::wire::Status;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+/// The shape that says what somebody is, and their letters.
+#[derive(Clone, Debug)]
+pub struct Seal {
+    pub class: &'static str,
+    pub letters: String,
+}
+
+impl Seal {
+    pub fn customer(name: &str) -> Seal {
+        Seal { class: "customer", letters: initials(name) }
+    }
+
+    pub fn person(name: &str) -> Seal {
+        Seal { class: "person", letters: initials(name) }
+    }
+
+    pub fn agent(name: &str) -> Seal {
+        Seal { class: "agent", letters: name.chars().take(2).collect() }
+    }
+
+    pub fn mailroom() -> Seal {
+        Seal { class: "auto", letters: String::new() }
+    }
+
+    /// Of somebody on the team, by id.
+    pub fn of(id: Option<&str>, name: &str) -> Seal {
+        match id.and_then(MemberId::parse) {
+            Some(MemberId::Agent(_)) => Seal::agent(name),
+            Some(MemberId::User(_)) => Seal::person(name),
+            None => Seal::mailroom(),
+        }
+    }
+
+    pub fn is_agent(&self) -> bool {
+        self.class == "agent"
+    }
+}
+
+/// The first letters of the first and the last word.
+pub fn initials(name: &str) -> String {
+    let mut words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let first = words.next().and_then(|word| word.chars().next());
+    let last = words.next_back().and_then(|word| word.chars().next());
+    first.into_iter().chain(last).flat_map(char::to_uppercase).take(2).collect()
+}
+
+/// A count as the navigation shows it: nothing for none, and an end.
+pub fn count(n: i64) -> String {
+    match n {
+        0 => String::new(),
+        n if n >= COUNTED => format!("{}+", COUNTED - 1),
+        n => n.to_string(),
+    }
+}
+
+/// A moment, ready for a `<time>` element.
+#[derive(Clone, Debug)]
+pub struct When {
+    /// What is shown.
+    pub text: String,
+    /// For machines.
+    pub iso: String,
+    /// Shown on hover.
+    pub exact: String,
+}
+
+/// Writes times for one reader.
+#[derive(Clone)]
+pub struct Watch {
+    pub now: i64,
+    pub zone: TimeZone,
+}
+
+impl Watch {
+    /// In a list: the time today, the day this week, else the date.
+    pub fn short(&self, at: i64) -> When {
+        let (then, today) = (self.zoned(at), self.zoned(self.now));
+        let days = (self.now - at).div_euclid(DAY_MS);
+        let form = match () {
+            () if then.date() == today.date() => "%H:%M",
+            () if (0..6).contains(&days) => "%a",
+            () if then.year() == today.year() => "%-d %b",
+            () => "%-d %b %Y",
+        };
+        self.when(at, form)
+    }
+
+    /// In a timeline: day and time.
+    pub fn long(&self, at: i64) -> When {
+        let (then, today) = (self.zoned(at), self.zoned(self.now));
+        let form = match () {
+            () if then.date() == today.date() => "%H:%M",
+            () if then.year() == today.year() => "%a %-d %b, %H:%M",
+            () => "%-d %b %Y, %H:%M",
+        };
+        self.when(at, form)
+    }
+
+    /// The clock time, as in "leaves at 09:24".
+    pub fn clock(&self, at: i64) -> String {
+        self.zoned(at).strftime("%H:%M").to_string()
+    }
+
+    /// How long ago, in the largest fitting unit.
+    pub fn ago(&self, at: i64) -> String {
+        let minutes = (self.now - at).max(0) / 60_000;
+        match minutes {
+            0 => "just now".into(),
+            1..60 => format!("{minutes} min"),
+            60..1_440 => format!("{} h", minutes / 60),
+            1_440..2_880 => "1 day".into(),
+            _ => format!("{} days", minutes / 1_440),
+        }
+    }
+
+    fn when(&self, at: i64, form: &str) -> When {
+        let then = self.zoned(at);
+        When {
+            text: then.strftime(form).to_string(),
+            iso: inbox::time::Moment(at).iso(),
+            exact: then.strftime("%A %-d %B %Y, %H:%M:%S %Z").to_string(),
+        }
+    }
+
+    pub fn zoned(&self, at: i64) -> jiff::Zoned {
+        Timestamp::from_millisecond(at).unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(self.zone.clone())
+    }
+}
+
+const DAY_MS: i64 = inbox::limits::DAY_MS;
+
+pub fn size(bytes: i64) -> String {
+    match bytes {
+        0..1_024 => format!("{bytes} bytes"),
+        1_024..1_048_576 => format!("{} KB", bytes / 1_024),
+        _ => format!("{:.1} MB", bytes as f64 / 1_048_576.0),
+    }
+}
+
+/// A status as a sentence, its icon and its colour.
+pub struct StatusWords {
+    pub text: &'static str,
+    pub icon: &'static str,
+    pub class: &'static str,
+}
+
+pub fn status_words(status: Status, snoozed: bool) -> StatusWords {
+    let (text, icon, class) = match (status, snoozed) {
+        (_, true) => ("Snoozed", "snooze", ""),
+        (Status::Open, _) => ("Open, our turn", "open", "act"),
+        (Status::Waiting, _) => ("Waiting on customer", "wait", ""),
+        (Status::Closed, _) => ("Closed", "closed", ""),
+    };
+    StatusWords { text, icon, class }
+}
+
+/// A text as paragraphs of lines.
+pub fn paragraphs(text: &str) -> Vec<Vec<String>> {
+    let mut paragraphs = Vec::new();
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.lines() {
+        if line.trim().is_empty() {
+            if !lines.is_empty() {
+                paragraphs.push(std::mem::take(&mut lines));
+            }
+        } else {
+            lines.push(line.trim_end().to_owned());
+        }
+    }
+    if !lines.is_empty() {
+        paragraphs.push(lines);
+    }
+    paragraphs
+}
+
+pub fn first_name(name: &str) -> &str {
+    name.split_whitespace().next().unwrap_or(name)
+}
+
+/// What templates pipe through.
+pub mod filters {
+    use askama::filters::Safe;
+    use askama::{Result, Values};
+
+    use crate::web::assets::VERSION;
+
+    /// An icon of the sprite by name.
+    #[askama::filter_fn]
+    pub fn icon(name: &str, _: &dyn Values) -> Result<Safe<String>> {
+        Ok(Safe(drawn(name, "i")))
+    }
+
+    /// The same, beside small text.
+    #[askama::filter_fn]
+    pub fn icon_s(name: &str, _: &dyn Values) -> Result<Safe<String>> {
+        Ok(Safe(drawn(name, "i s")))
+    }
+
+    /// The address of a file of ours.
+    #[askama::filter_fn]
+    pub fn asset(name: &str, _: &dyn Values) -> Result<Safe<String>> {
+        let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
+        Ok(Safe(format!("/assets/{stem}.{}.{ending}", *VERSION)))
+    }
+
+    fn drawn(name: &str, class: &str) -> String {
+        debug_assert!(name.bytes().all(|b| b.is_ascii_lowercase()), "{name}");
+        format!(
+            "<svg class=\"{class}\" viewBox=\"0 0 16 16\" aria-hidden=\"true\">\
+             <use href=\"/assets/icons.{}.svg#i-{name}\"/></svg>",
+            *VERSION
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn initials_are_of_the_first_and_last_word() {
+        for (name, letters) in [
+            ("Helena Osei", "HO"),
+            ("Café Norrsken", "CN"),
+            ("bruno@keller.example", "BE"),
+            ("Ines", "I"),
+            ("", ""),
+            ("ß x", "SS"),
+        ] {
+            assert_eq!(initials(name), letters, "{name}");
+        }
+    }
+
+    #[test]
+    fn counts_end_at_99() {
+        assert_eq!([count(0), count(1), count(99), count(100)], ["", "1", "99", "99+"]);
+    }
+
+    #[test]
+    fn times_grow_less_exact_with_age() {
+        let now = 1_794_733_200_000;
+        let watch = Watch { now, zone: TimeZone::UTC };
+        assert_eq!(watch.short(now - 60_000).text, "08:59");
+        assert_eq!(watch.short(now - 2 * DAY_MS).text, "Fri");
+        assert_eq!(watch.short(now - 20 * DAY_MS).text, "26 Oct");
+        assert_eq!(watch.short(now - 400 * DAY_MS).text, "11 Oct 2025");
+        assert_eq!(watch.long(now - 2 * DAY_MS).text, "Fri 13 Nov, 09:00");
+        assert_eq!(watch.short(now).exact, "Sunday 15 November 2026, 09:00:00 UTC");
+        let zone = TimeZone::get("Europe/Berlin").unwrap();
+        assert_eq!(Watch { now, zone }.clock(now), "10:00");
+    }
+
+    #[test]
+    fn a_text_is_paragraphs_of_lines() {
+        assert_eq!(paragraphs("a\nb  \n\n \nc\n"), [vec!["a", "b"], vec!["c"]]);
+        assert!(paragraphs(" \n").is_empty());
+    }
+}

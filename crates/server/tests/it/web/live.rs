@@ -1,0 +1,77 @@
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::Request;
+use http_body_util::BodyExt;
+use serde_json::json;
+
+use crate::both;
+use crate::support::*;
+
+/// What an open page hears next, or nothing for a while.
+async fn next(body: &mut Body, wait: u64) -> Option<String> {
+    let frame = tokio::time::timeout(Duration::from_millis(wait), body.frame()).await.ok()??;
+    let data = frame.ok()?.into_data().ok()?;
+    Some(String::from_utf8(data.to_vec()).unwrap())
+}
+
+both! {
+    async fn an_open_page_hears_of_what_it_shows_and_of_nothing_else(app) {
+        let received = app.mail("ann@shop.example", "Lamps", "Hello").await;
+        let (bo, key) = (app.person("Bo").await, app.key("read write").await);
+        let browser = app.signed_in(&app.owner).await;
+        let session = browser.cookie("__Host-mailroom_session").unwrap();
+        let path = format!("/live?view=open&conversation={}", received.conversation);
+        let request = Request::get(path)
+            .header("cookie", format!("__Host-mailroom_session={session}"))
+            .body(Body::empty())
+            .unwrap();
+        let mut body = app.open(request).await;
+        assert!(next(&mut body, 3_000).await.unwrap().starts_with("event: here\ndata: "));
+
+        app.on(&key, &received.conversation, "notes", json!({ "body": "Hm" })).await.is(201);
+        assert!(next(&mut body, 3_000).await.unwrap().starts_with("event: changed\ndata: "));
+        app.mail("bo@shop.example", "Chairs", "Hello").await;
+        assert!(next(&mut body, 3_000).await.unwrap().starts_with("event: changed"));
+        let private = app.private_inbox(&bo).await;
+        app.deliver(&private, letter("ann@shop.example", "Secrets", "Hello")).await;
+        assert_eq!(next(&mut body, 700).await, None);
+
+        browser.post("/sign-out", &[]).await.goes_to("/sign-in");
+        assert!(next(&mut body, 3_000).await.unwrap().starts_with("event: changed"));
+        assert_eq!(next(&mut body, 3_000).await, None);
+    }
+
+    async fn who_else_has_a_conversation_open_is_told_to_those_who_may_see_it(app) {
+        let received = app.mail("ann@shop.example", "Lamps", "Hello").await;
+        let bo = app.person("Bo").await;
+        let (one, two) = (app.signed_in(&app.owner).await, app.signed_in(&bo).await);
+        let path = format!("/conversations/{}", received.conversation);
+        one.get(&path).await.is(200).hides("is reading");
+        let session = two.cookie("__Host-mailroom_session").unwrap();
+        let request = Request::get(format!("/live?conversation={}", received.conversation))
+            .header("cookie", format!("__Host-mailroom_session={session}"))
+            .body(Body::empty())
+            .unwrap();
+        let mut body = app.open(request).await;
+        next(&mut body, 3_000).await.unwrap();
+        one.get(&path).await.is(200).shows("Bo is reading");
+        two.get(&path).await.is(200).hides("Bo is reading");
+        let fields = [("kind", "note"), ("body", "Half a")];
+        two.post(&format!("{path}/unfinished"), &fields).await.is(204);
+        one.get(&path).await.is(200).shows("Bo is writing");
+        app.advance(20 * SECOND);
+        one.get(&path).await.is(200).shows("Bo is reading");
+        drop(body);
+        let gone = async {
+            while one.get(&path).await.text.contains("Bo is reading") {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(5), gone).await.unwrap();
+    }
+
+    async fn only_who_is_signed_in_may_listen(app) {
+        app.browser().get("/live?view=open").await.goes_to("/sign-in?next=%2Flive%3Fview%3Dopen");
+    }
+}

@@ -1,0 +1,12 @@
+//! The web app, page by page: what is shown, what forms do, and to whom.
+
+mod approvals;
+mod browser;
+mod conversation;
+mod headers;
+mod inbox;
+mod live;
+mod original;
+mod settings;
+mod sign_in;
+mod visibility;

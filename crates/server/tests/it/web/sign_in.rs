@@ -1,0 +1,117 @@
+use crate::both;
+use crate::support::*;
+
+both! {
+    async fn a_link_signs_in_once_and_looking_at_it_uses_nothing_up(app) {
+        let link = app.sign_in_link(&app.owner).await;
+        let browser = app.browser();
+        browser.get("/").await.goes_to("/sign-in");
+        for _ in 0..2 {
+            browser.get(&link).await.is(200).shows("Sign in as Olive Owner").shows("Acme");
+        }
+        browser.post(&link, &[]).await.goes_to("/");
+        browser.get("/").await.goes_to("/inbox?view=open");
+        browser.get("/inbox?view=open").await.is(200).shows("Olive Owner");
+
+        let other = app.browser();
+        other.post(&link, &[]).await.is(404).shows("does not work any more");
+        other.get(&link).await.is(404);
+        other.get("/inbox").await.goes_to("/sign-in?next=%2Finbox");
+    }
+
+    async fn a_link_works_for_a_day(app) {
+        let link = app.sign_in_link(&app.owner).await;
+        app.advance(DAY);
+        app.browser().get(&link).await.is(404);
+        app.browser().post(&link, &[]).await.is(404);
+    }
+
+    async fn the_session_cookie_is_for_this_host_https_and_not_for_scripts(app) {
+        let link = app.sign_in_link(&app.owner).await;
+        let page = app.browser().post(&link, &[]).await;
+        let cookie = page.answer.header("set-cookie").to_owned();
+        assert!(cookie.starts_with("__Host-mailroom_session="), "{cookie}");
+        for part in ["; Path=/", "; HttpOnly", "; SameSite=Lax", "; Secure"] {
+            assert!(cookie.contains(part), "{cookie}");
+        }
+    }
+
+    async fn a_password_signs_in_and_wrong_ones_tell_nothing(app) {
+        let browser = app.signed_in(&app.owner).await;
+        let password = "correct horse battery";
+        browser.post("/settings/you/password", &[("new", "short")]).await.is(422).shows("12 to 200");
+        browser.post("/settings/you/password", &[("new", password)]).await.goes_to("/settings/you");
+
+        let other = app.browser();
+        let wrong = [("email", "owner@acme.example"), ("password", "wrong horse battery")];
+        let nobody = [("email", "nobody@acme.example"), ("password", "wrong horse battery")];
+        let refused = other.post("/sign-in", &wrong).await.is(422);
+        refused.shows("do not belong together").shows("owner@acme.example");
+        let unknown = other.post("/sign-in", &nobody).await.is(422);
+        assert_eq!(refused.text.replace("owner@", "nobody@"), unknown.text);
+        let right = [("email", "Owner@acme.example"), ("password", password), ("next", "/leaving")];
+        other.post("/sign-in", &right).await.goes_to("/leaving");
+        other.get("/leaving").await.is(200);
+    }
+
+    async fn guessing_ends_after_ten_tries_for_an_address(app) {
+        let browser = app.signed_in(&app.owner).await;
+        let password = "correct horse battery";
+        browser.post("/settings/you/password", &[("new", password)]).await.goes_to("/settings/you");
+        let other = app.browser();
+        let right = [("email", "owner@acme.example"), ("password", password)];
+        for _ in 0..10 {
+            let wrong = [("email", "owner@acme.example"), ("password", "a wrong password")];
+            other.post("/sign-in", &wrong).await.is(422).shows("do not belong together");
+        }
+        other.post("/sign-in", &right).await.is(422).shows("Too many tries");
+        app.advance(15 * MINUTE + 1);
+        other.post("/sign-in", &right).await.goes_to("/");
+    }
+
+    async fn sessions_are_listed_ended_and_end_by_themselves(app) {
+        let desk = app.signed_in(&app.owner).await;
+        app.advance(MINUTE);
+        let phone = app.signed_in(&app.owner).await;
+        let page = desk.get("/settings/you").await.is(200);
+        page.shows("Firefox on Linux").shows("This one");
+        let id = page.between("/settings/you/sessions/ses_", "/end").to_owned();
+        desk.post(&format!("/settings/you/sessions/ses_{id}/end"), &[]).await.goes_to("/settings/you");
+        phone.get("/inbox").await.goes_to("/sign-in?next=%2Finbox");
+        desk.get("/inbox").await.is(200);
+        desk.post("/settings/you/sessions/ses_00000000000000000000000000/end", &[]).await.is(404);
+
+        app.advance(29 * DAY);
+        desk.get("/inbox").await.is(200);
+        // The use is written down beside the page.
+        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        app.advance(29 * DAY);
+        desk.get("/inbox").await.is(200);
+        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        app.advance(31 * DAY);
+        desk.get("/inbox").await.goes_to("/sign-in?next=%2Finbox");
+    }
+
+    async fn signing_out_ends_the_session_on_the_server(app) {
+        let browser = app.signed_in(&app.owner).await;
+        let token = browser.cookie("__Host-mailroom_session").unwrap();
+        browser.post("/sign-out", &[]).await.goes_to("/sign-in");
+        browser.get("/sign-in").await.is(200).shows("You are signed out.");
+        browser.set_cookie("__Host-mailroom_session", &token);
+        browser.get("/inbox").await.goes_to("/sign-in?next=%2Finbox");
+    }
+
+    async fn changing_the_password_needs_the_old_one_and_ends_other_sessions(app) {
+        let desk = app.signed_in(&app.owner).await;
+        let first = [("new", "correct horse battery")];
+        desk.post("/settings/you/password", &first).await.goes_to("/settings/you");
+        let phone = app.signed_in(&app.owner).await;
+        let second = [("old", "not that"), ("new", "another long password")];
+        desk.post("/settings/you/password", &second).await.is(422).shows("not your password");
+        phone.get("/inbox").await.is(200);
+        let second = [("old", "correct horse battery"), ("new", "another long password")];
+        desk.post("/settings/you/password", &second).await.goes_to("/settings/you");
+        phone.get("/inbox").await.goes_to("/sign-in?next=%2Finbox");
+        desk.get("/inbox").await.is(200);
+    }
+}

@@ -1,0 +1,232 @@
+//! Somebody else's private inbox is indistinguishable from one that does not exist, on every page
+//! and form.
+
+use inbox::actor::{Actor, Role};
+use serde_json::json;
+
+use crate::both;
+use crate::support::*;
+
+/// A form's fields.
+type Form = &'static [(&'static str, &'static str)];
+
+/// Every route whose address names a thing of somebody's, and what its form carries.
+const NAMING: &[(&str, &str, Form)] = &[
+    ("GET", "/conversations/{id}", &[]),
+    ("POST", "/conversations/{id}/reply", &[("to", "a@b.example"), ("body", "x"), ("seen", "99")]),
+    ("POST", "/conversations/{id}/note", &[("body", "x")]),
+    ("POST", "/conversations/{id}/unfinished", &[("kind", "note"), ("body", "x")]),
+    ("POST", "/conversations/{id}/status", &[("status", "closed")]),
+    ("POST", "/conversations/{id}/assign", &[("to", "me")]),
+    ("POST", "/conversations/{id}/tags", &[("add", "x")]),
+    ("POST", "/conversations/{id}/snooze", &[("until", "9999999999999")]),
+    ("POST", "/conversations/{id}/release", &[]),
+    ("GET", "/conversations/{id}/messages/{message}/original", &[]),
+    ("GET", "/conversations/{id}/messages/{message}/html", &[]),
+    ("GET", "/documents/{document}", &[]),
+    ("POST", "/messages/{scheduled}/stop", &[]),
+    ("GET", "/approvals/{draft}", &[]),
+    ("POST", "/approvals/{draft}/approve", &[("revision", "1"), ("seen", "99"), ("body", "x")]),
+    ("POST", "/approvals/{draft}/save", &[("revision", "1"), ("body", "x")]),
+    ("POST", "/approvals/{draft}/discard", &[("revision", "1")]),
+    ("GET", "/inbox?mailbox={mailbox}", &[]),
+    ("GET", "/live?conversation={id}", &[]),
+    ("GET", "/live?mailbox={mailbox}", &[]),
+    ("GET", "/live?page=approvals&draft={draft}", &[]),
+    ("POST", "/settings/you/sessions/{session}/end", &[]),
+];
+
+/// Routes that name people and keys, whom everyone on the team may know, or files of ours.
+const KNOWN_TO_ALL: &[&str] = &[
+    "/assets/{name}",
+    "/sign-in/{token}",
+    "/settings/people/{id}/role",
+    "/settings/people/{id}/link",
+    "/settings/keys/{id}/revoke",
+];
+
+#[test]
+fn every_route_that_names_a_thing_is_in_the_table() {
+    let sources =
+        [include_str!("../../../src/web/mod.rs"), include_str!("../../../src/web/settings/mod.rs")];
+    let routes = sources.iter().flat_map(|source| source.split(".route(\"").skip(1));
+    let routes = routes.map(|rest| rest.split('"').next().unwrap());
+    let shape = |path: &str| {
+        let parts = path.split('/').map(|part| if part.starts_with('{') { "{}" } else { part });
+        parts.collect::<Vec<_>>().join("/")
+    };
+    let known: Vec<String> = NAMING
+        .iter()
+        .map(|(_, path, _)| shape(path))
+        .chain(KNOWN_TO_ALL.iter().map(|p| shape(p)))
+        .collect();
+    let mut count = 0;
+    for route in routes.filter(|route| route.contains('{')) {
+        assert!(known.contains(&shape(route)), "{route} is in no table");
+        count += 1;
+    }
+    assert!(count > 20, "{count}");
+}
+
+struct Things {
+    id: String,
+    message: String,
+    document: String,
+    scheduled: String,
+    draft: String,
+    mailbox: String,
+    session: String,
+}
+
+impl Things {
+    fn in_path(&self, path: &str) -> String {
+        path.replace("{id}", &self.id)
+            .replace("{message}", &self.message)
+            .replace("{document}", &self.document)
+            .replace("{scheduled}", &self.scheduled)
+            .replace("{draft}", &self.draft)
+            .replace("{mailbox}", &self.mailbox)
+            .replace("{session}", &self.session)
+    }
+}
+
+/// Everything that somebody's private inbox can hold.
+async fn private_things(app: &TestApp, person: &Actor) -> Things {
+    let inbox = app.private_inbox(person).await;
+    let mut mail = mail::Mail {
+        warning: held_warning(),
+        ..letter("zed@shop.example Zed", "Secret lamps", "Hidden words")
+    };
+    mail.attachments = vec![file("secret.pdf", b"%PDF")];
+    let incoming = app.incoming(&inbox, mail);
+    let raw = Some(
+        app.app
+            .blobs
+            .put(b"From: zed@shop.example\r\nContent-Type: text/html\r\n\r\n<p>Hidden")
+            .unwrap(),
+    );
+    let incoming = inbox::Incoming { raw, ..incoming };
+    let (service, mailbox) = (app.service(&inbox), inbox.clone());
+    let received = app
+        .act(&service, move |tx, cx| {
+            let raw = incoming.raw.as_ref().unwrap();
+            inbox::blobs::keep(tx, cx.actor.ws, raw)?;
+            inbox::receive(tx, cx, &mailbox, &incoming)
+        })
+        .await;
+    let key = app.key_of(person, "Secret agent", "read write draft send", true).await;
+    let id = received.conversation.to_string();
+    let draft = app.draft(&key, &id, "A hidden draft").await;
+    let scheduled = app.schedule(&key, &id, "A hidden letter").await;
+    app.on(&key, &id, "tags", json!({ "add": ["lamps"] })).await.is(200);
+    let listed = app.get(&key, "/documents").await.is(200).json();
+    let browser = app.signed_in(person).await;
+    let page = browser.get("/settings/you").await;
+    app.signed_in(person).await;
+    let sessions = browser.get("/settings/you").await;
+    let session = format!("ses_{}", sessions.between("/settings/you/sessions/ses_", "/end"));
+    assert!(page.status == 200);
+    Things {
+        message: received.message.to_string(),
+        document: text_of(&listed[0], "id"),
+        mailbox: inbox.id.to_string(),
+        id,
+        draft,
+        scheduled,
+        session,
+    }
+}
+
+fn nothing() -> Things {
+    let none = |prefix: &str| format!("{prefix}_00000000000000000000000000");
+    Things {
+        id: none("cnv"),
+        message: none("msg"),
+        document: none("doc"),
+        scheduled: none("msg"),
+        draft: none("msg"),
+        mailbox: none("mbx"),
+        session: none("ses"),
+    }
+}
+
+both! {
+    async fn what_is_private_is_missing_for_every_other_role(app) {
+        let ann = app.person_with("Ann", Role::Admin).await;
+        let (hidden, missing) = (private_things(&app, &ann).await, nothing());
+        let member = app.person("Bo").await;
+        let admin = app.person_with("Cy", Role::Admin).await;
+        let before = app.timeline(&app.key_of(&ann, "Reader", "read", true).await, &hidden.id, "event").await.len();
+        for viewer in [&app.owner, &admin, &member] {
+            let browser = app.signed_in(viewer).await;
+            for (method, path, fields) in NAMING {
+                let mut pages = Vec::new();
+                for things in [&hidden, &missing] {
+                    let path = things.in_path(path);
+                    let page = match *method {
+                        "GET" => browser.get(&path).await,
+                        _ => browser.post(&path, fields).await,
+                    };
+                    pages.push((page.status, page.text, page.answer.header_list()));
+                }
+                assert_eq!(pages[0].0, 404, "{method} {path}: {}", pages[0].1);
+                assert_eq!(pages[0], pages[1], "{method} {path}");
+            }
+        }
+        let after = app.timeline(&app.key_of(&ann, "Reader two", "read", true).await, &hidden.id, "event").await.len();
+        assert_eq!(before, after);
+    }
+
+    async fn lists_counts_and_settings_of_others_are_as_without_it(app) {
+        let ann = app.person_with("Ann", Role::Admin).await;
+        let bo = app.person_with("Bo", Role::Admin).await;
+        let pages = ["/inbox?view=open", "/inbox?view=held", "/inbox?view=unassigned", "/approvals",
+            "/leaving", "/search?q=hidden", "/search?q=zed", "/settings/inboxes", "/settings/webhooks"];
+        let browser = app.signed_in(&bo).await;
+        let mut before = Vec::new();
+        for path in pages {
+            before.push(browser.get(path).await.is(200).text);
+        }
+        let things = private_things(&app, &ann).await;
+        app.webhook(&app.owner, true, true).await;
+        for (path, before) in pages.iter().zip(before) {
+            let now = browser.get(path).await.is(200).text;
+            // The tag's name is the workspace's; that is all there may be.
+            let plain = now.split_once("<h2>Tags</h2>").map_or(now.clone(), |(head, rest)| {
+                let (head, _) = head.rsplit_once("\n  <div class=\"nav-group nav-tags\">").unwrap();
+                let (_, tail) = rest.split_once("\n  <div class=\"nav-group nav-foot\">").unwrap();
+                format!("{head}\n  <div class=\"nav-group nav-foot\">{tail}")
+            });
+            assert_eq!(plain, before, "{path}");
+        }
+        let own = app.signed_in(&ann).await;
+        own.get("/inbox?view=held").await.is(200).shows("Secret lamps");
+        own.get("/approvals").await.is(200).shows("A hidden draft");
+        own.get("/leaving").await.is(200).shows("A hidden letter");
+        let original = things.in_path("/conversations/{id}/messages/{message}/original");
+        own.get(&original).await.is(200).shows("The letter as it came");
+    }
+
+    async fn sandbox_mail_is_never_in_the_app(app) {
+        let received = app.deliver(&app.sandbox, letter("zed@shop.test", "Pretend", "Hello")).await;
+        let browser = app.signed_in(&app.owner).await;
+        browser.get("/inbox?view=open").await.is(200).hides("Pretend");
+        browser.get("/search?q=pretend").await.is(200).hides("row-subject").shows("No letter says");
+        browser.get(&format!("/conversations/{}", received.conversation)).await.is(404);
+        browser.get(&format!("/inbox?mailbox={}", app.sandbox.id)).await.is(404);
+    }
+
+    async fn another_workspace_is_another_world(app) {
+        let received = app.mail("ann@shop.example", "Lamps", "Hello").await;
+        let stranger = app.other_workspace("Other").await;
+        let browser = app.browser();
+        let id = user(&stranger);
+        let service = Actor::system(stranger.ws, stranger.workspace.clone(), inbox::actor::Circle::team());
+        let url = app.act(&service, move |tx, cx| inbox::people::make_sign_in_link(tx, cx, &id)).await;
+        browser.post(url.strip_prefix(PUBLIC_URL).unwrap(), &[]).await.goes_to("/");
+        browser.remember_csrf().await;
+        browser.get("/inbox?view=open").await.is(200).hides("Lamps");
+        browser.get(&format!("/conversations/{}", received.conversation)).await.is(404);
+        browser.get(&format!("/inbox?mailbox={}", app.support.id)).await.is(404);
+    }
+}

@@ -1,0 +1,146 @@
+//! A Mailroom that listens on this machine, with the sample workspace and a clock that can be
+//! moved ahead.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use inbox::actor::{self, Actor, Circle, KeyHash};
+use inbox::blobs::Blobs;
+use inbox::ids::Ids;
+use inbox::mailboxes::{self, Mailbox};
+use inbox::operations::{Reply, reply};
+use inbox::people;
+use inbox::time::{Clock, SystemClock};
+use inbox::{App, Incoming, Limiter, Received};
+use mail::{Address, Dmarc, Kind, Mail};
+use server::demo::Sample;
+use server::doors::{self, Options};
+use server::serve::serve_router;
+use tokio::net::TcpListener;
+
+/// The system's time and what a test has moved it ahead.
+struct MovedClock(AtomicI64);
+
+impl Clock for MovedClock {
+    fn now(&self) -> i64 {
+        SystemClock.now() + self.0.load(Ordering::SeqCst)
+    }
+}
+
+pub struct House {
+    pub app: App,
+    pub address: String,
+    pub sample: Sample,
+    pub ines: Actor,
+    clock: Arc<MovedClock>,
+    _folder: tempfile::TempDir,
+}
+
+impl House {
+    pub async fn open() -> House {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}", folder.path().join("house.db").display());
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let clock = Arc::new(MovedClock(AtomicI64::new(0)));
+        let app = App {
+            store: db::Store::open(&url, &db::Options::default(), inbox::MIGRATIONS).unwrap(),
+            clock: clock.clone(),
+            ids: Arc::new(Ids::random()),
+            blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
+            limiter: Arc::new(Limiter::new(1_000)),
+            public_url: address.as_str().into(),
+        };
+        let sample = server::demo::fill(&app).await.unwrap();
+        let email = sample.owner_email.clone();
+        let ines = app.store.read(move |tx| actor::person(tx, 1, &email)).await.unwrap();
+        let router = doors::router(app.clone(), Options::default());
+        tokio::spawn(serve_router(listener, router, std::future::pending()));
+        House { app, address, sample, ines, clock, _folder: folder }
+    }
+
+    pub fn advance(&self, millis: i64) {
+        self.clock.0.fetch_add(millis, Ordering::SeqCst);
+    }
+
+    pub async fn person(&self, first_name: &str) -> Actor {
+        let email = format!("{}@lumen-holz.example", first_name.to_lowercase());
+        self.app.store.read(move |tx| actor::person(tx, 1, &email)).await.unwrap()
+    }
+
+    /// A link that signs somebody in.
+    pub async fn sign_in_link(&self, person: &Actor) -> String {
+        let actor::Who::Person { id, .. } = person.who.clone() else { panic!("not a person") };
+        self.app
+            .act(&self.ines, move |tx, cx| people::make_sign_in_link(tx, cx, &id))
+            .await
+            .unwrap()
+    }
+
+    async fn support(&self) -> Mailbox {
+        let seen = self.app.act(&self.ines, |tx, cx| mailboxes::all_seen_by(tx, cx.actor));
+        let seen = seen.await.unwrap();
+        seen.into_iter().find(|mailbox| mailbox.name == "Support").unwrap()
+    }
+
+    /// A mail from a customer, with the bytes it came as where a test cares.
+    pub async fn mail(&self, from: &str, subject: &str, text: &str, raw: Option<&str>) -> Received {
+        let mailbox = self.support().await;
+        let (email, name) = from.split_once(' ').unwrap();
+        let mail = Mail {
+            message_id: None,
+            answers: Vec::new(),
+            from: Address::new(Some(name), email),
+            to: Vec::new(),
+            cc: Vec::new(),
+            delivered_to: mailbox.address.clone(),
+            subject: subject.into(),
+            text: text.into(),
+            kind: Kind::Person,
+            dmarc: Dmarc::Pass,
+            warning: None,
+            attachments: Vec::new(),
+        };
+        let raw = raw.map(|raw| self.app.blobs.put(raw.as_bytes()).unwrap());
+        let incoming = Incoming { mail, raw, attachments: Vec::new() };
+        let service = Actor::system(1, self.ines.workspace.clone(), Circle::team());
+        let receive = self.app.act(&service, move |tx, cx| {
+            if let Some(raw) = &incoming.raw {
+                inbox::blobs::keep(tx, cx.actor.ws, raw)?;
+            }
+            inbox::receive(tx, cx, &mailbox, &incoming)
+        });
+        receive.await.unwrap()
+    }
+
+    /// Robo writes a draft on a conversation.
+    pub async fn draft(&self, conversation: &str, text: &str) -> String {
+        let key = KeyHash::of(&self.sample.live_key).unwrap();
+        let robo = self.app.store.read(move |tx| actor::authenticate(tx, &key)).await.unwrap().0;
+        let input = Reply {
+            id: conversation.to_owned(),
+            body: text.to_owned(),
+            send: false,
+            summary: Some("Answers the question".into()),
+            documents: Vec::new(),
+        };
+        let written = self.app.act(&robo, move |tx, cx| reply(tx, cx, input.clone()));
+        written.await.unwrap().message_id.to_string()
+    }
+
+    /// The status and text of the latest message of ours.
+    pub async fn latest(&self, conversation: &str) -> (String, String) {
+        let id = conversation.to_owned();
+        let read = self.app.act(&self.ines, move |tx, cx| {
+            let reading = people::read_conversation(tx, cx, &id, true)?;
+            let ours = reading.entries.iter().rev().find_map(|entry| match entry {
+                people::Entry::Letter(letter) => {
+                    letter.status.map(|status| (status.word().to_owned(), letter.text.clone()))
+                }
+                _ => None,
+            });
+            Ok(ours.unwrap_or_default())
+        });
+        read.await.unwrap()
+    }
+}

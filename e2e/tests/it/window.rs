@@ -1,0 +1,211 @@
+//! A Chromium window of a test's own.
+
+use std::future::Future;
+use std::net::TcpListener;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use inbox::actor::Actor;
+use serde_json::{Value, json};
+use thirtyfour::prelude::*;
+
+use crate::house::House;
+
+/// How long something that must happen may take.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+pub struct Window {
+    pub driver: WebDriver,
+    program: Child,
+}
+
+/// How a window differs from an ordinary one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Usual,
+    WithoutScripts,
+}
+
+impl Window {
+    pub async fn open(kind: Kind) -> Window {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let program = Command::new("chromedriver")
+            .arg(format!("--port={port}"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn()
+            .expect("chromedriver is missing: run the tests with scripts/test");
+        let mut wishes = DesiredCapabilities::chrome();
+        for arg in ["--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1440,900"] {
+            wishes.add_arg(arg).unwrap();
+        }
+        if kind == Kind::WithoutScripts {
+            let prefs = json!({ "profile.managed_default_content_settings.javascript": 2 });
+            wishes.add_experimental_option("prefs", prefs).unwrap();
+        }
+        let url = format!("http://127.0.0.1:{port}");
+        let begun = Instant::now();
+        loop {
+            match WebDriver::new(&url, wishes.clone()).await {
+                Ok(driver) => return Window { driver, program },
+                Err(error) if begun.elapsed() > PATIENCE => panic!("no browser: {error}"),
+                Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+            }
+        }
+    }
+
+    /// A window in which somebody has used a sign-in link.
+    pub async fn signed_in(house: &House, person: &Actor) -> Window {
+        let window = Window::open(Kind::Usual).await;
+        window.sign_in(house, person).await;
+        window
+    }
+
+    pub async fn sign_in(&self, house: &House, person: &Actor) {
+        self.goto(&house.sign_in_link(person).await).await;
+        self.click(".btn.primary").await;
+        self.until("somebody is signed in", || async { self.path().await.starts_with("/inbox") })
+            .await;
+    }
+
+    pub async fn goto(&self, url: &str) {
+        self.driver.goto(url).await.unwrap();
+    }
+
+    pub async fn path(&self) -> String {
+        let url = self.driver.current_url().await.unwrap();
+        match url.query() {
+            Some(query) => format!("{}?{query}", url.path()),
+            None => url.path().to_owned(),
+        }
+    }
+
+    pub async fn find(&self, css: &str) -> WebElement {
+        let begun = Instant::now();
+        loop {
+            match self.driver.find(By::Css(css)).await {
+                Ok(found) => return found,
+                Err(_) if begun.elapsed() > PATIENCE => panic!("no {css} on {}", self.path().await),
+                Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+            }
+        }
+    }
+
+    pub async fn count(&self, css: &str) -> usize {
+        self.driver.find_all(By::Css(css)).await.unwrap().len()
+    }
+
+    pub async fn click(&self, css: &str) {
+        self.find(css).await.click().await.unwrap();
+    }
+
+    /// Puts a text in the place of what is in a field.
+    pub async fn write(&self, css: &str, text: &str) {
+        let field = self.find(css).await;
+        field.clear().await.unwrap();
+        field.send_keys(text).await.unwrap();
+    }
+
+    pub async fn press(&self, keys: impl Into<TypingData>) {
+        self.driver.active_element().await.unwrap().send_keys(keys).await.unwrap();
+    }
+
+    pub async fn text(&self, css: &str) -> String {
+        self.find(css).await.text().await.unwrap_or_default()
+    }
+
+    /// Waits until the page says something.
+    pub async fn says(&self, words: &str) {
+        self.until(words, || async { self.text("body").await.contains(words) }).await;
+    }
+
+    pub async fn until<F, R>(&self, what: &str, mut holds: F)
+    where
+        F: FnMut() -> R,
+        R: Future<Output = bool>,
+    {
+        let begun = Instant::now();
+        while !holds().await {
+            if begun.elapsed() > PATIENCE {
+                panic!("{what}: not on {}: {}", self.path().await, self.text("body").await);
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    pub async fn script(&self, script: &str) -> Value {
+        self.driver.execute(script, Vec::new()).await.unwrap().json().clone()
+    }
+
+    pub async fn devtools(&self, command: &str, params: Value) {
+        self.driver.cdp().send_raw(command, params).await.unwrap();
+    }
+
+    pub async fn resize(&self, width: u32, height: u32) {
+        let size = json!({
+            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600,
+        });
+        self.devtools("Emulation.setDeviceMetricsOverride", size).await;
+    }
+
+    pub async fn dark(&self, on: bool) {
+        let value = if on { "dark" } else { "light" };
+        let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": value }] });
+        self.devtools("Emulation.setEmulatedMedia", media).await;
+    }
+
+    pub async fn close(self) {
+        let _ = self.driver.clone().quit().await;
+    }
+}
+
+impl Drop for Window {
+    /// Ends chromedriver and its browser, which are a group of their own, also after a failure.
+    fn drop(&mut self) {
+        let group = format!("-{}", self.program.id());
+        let _ = Command::new("kill").args(["-TERM", "--", &group]).status();
+        let _ = self.program.wait();
+    }
+}
+
+/// Every page of the app, for rules that hold on all of them.
+pub async fn pages(house: &House, window: &Window) -> Vec<String> {
+    window.goto(&format!("{}/inbox?view=open", house.address)).await;
+    window.find(".row").await;
+    let rows = window
+        .script(
+            "return [...document.querySelectorAll('.row')].map((row) => row.getAttribute('href'))",
+        )
+        .await;
+    let rows: Vec<String> =
+        rows.as_array().unwrap().iter().map(|href| href.as_str().unwrap().to_owned()).collect();
+    window.goto(&format!("{}/inbox?view=held", house.address)).await;
+    let held = window.find(".row").await.attr("href").await.unwrap().unwrap();
+    let mut pages: Vec<String> = [
+        "/inbox?view=open",
+        "/inbox?view=mine",
+        "/inbox?view=closed",
+        "/approvals",
+        "/leaving",
+        "/search",
+        "/search?q=order",
+        "/search?q=absentword",
+        "/help",
+        "/settings/you",
+        "/settings/people",
+        "/settings/inboxes",
+        "/settings/tags",
+        "/settings/keys",
+        "/settings/webhooks",
+        "/settings/plan",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    pages.push(held);
+    pages.extend(rows.iter().take(6).cloned());
+    pages.push(format!("{}&write=reply", rows[0]));
+    pages.push(format!("{}&write=note", rows[0]));
+    pages
+}
