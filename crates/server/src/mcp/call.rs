@@ -132,7 +132,42 @@ fn push_text(out: &mut String, text: &str) {
 }
 
 fn push_member(out: &mut String, name: &str, text: &str) {
-    let text = serde_json::to_string(text).expect("text can be JSON");
-    out.push_str(&format!("\"{name}\":"));
-    out.push_str(&text);
+    out.push('"');
+    out.push_str(name);
+    out.push_str("\":\"");
+    push_escaped(out, text);
+    out.push('"');
+}
+
+/// The text as the inside of a JSON string. An answer is long and full of quotes, so the stretches
+/// between what must be escaped are copied whole.
+fn push_escaped(out: &mut String, text: &str) {
+    let mut rest = text;
+    while let Some(at) = rest.bytes().position(|b| matches!(b, b'"' | b'\\' | 0..=0x1f)) {
+        out.push_str(&rest[..at]);
+        match rest.as_bytes()[at] {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            b'\n' => out.push_str("\\n"),
+            control => out.push_str(&format!("\\u{control:04x}")),
+        }
+        rest = &rest[at + 1..];
+    }
+    out.push_str(rest);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_escaped_reads_back_as_it_was() {
+        for text in ["", "plain", r#"{"a":"b\\n"}"#, "\"\\\n\r\t\u{1}\u{7f}ä漢😀", "ends with \""]
+        {
+            let mut out = String::from("\"");
+            push_escaped(&mut out, text);
+            out.push('"');
+            assert_eq!(serde_json::from_str::<String>(&out).expect("JSON"), text);
+        }
+    }
 }

@@ -13,6 +13,9 @@ use super::failure::Failure;
 /// How a client may keep the list of tools, which depends on its key: for itself, five minutes.
 pub const KEPT: &str = r#""ttlMs":300000,"cacheScope":"private""#;
 
+/// Bytes of a response around its id and members, and a few more.
+const FRAME_BYTES: usize = 64;
+
 /// A successful response with these members of its result, as JSON without the braces.
 pub fn succeeded(asked: &Asked, members: &str) -> Bytes {
     let ending = match asked.era {
@@ -20,8 +23,12 @@ pub fn succeeded(asked: &Asked, members: &str) -> Bytes {
         Era::Legacy => "",
     };
     let comma = if members.is_empty() || ending.is_empty() { "" } else { "," };
-    let id = &asked.id;
-    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{{members}{comma}{ending}}}}}"#).into()
+    let id = asked.id.to_string();
+    let mut response = String::with_capacity(members.len() + ending.len() + id.len() + FRAME_BYTES);
+    for part in [r#"{"jsonrpc":"2.0","id":"#, &id, r#","result":{"#, members, comma, ending, "}}"] {
+        response.push_str(part);
+    }
+    response.into()
 }
 
 pub fn failed(id: &Value, failure: &Failure) -> Bytes {
