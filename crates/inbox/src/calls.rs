@@ -7,7 +7,6 @@ use crate::actor::{KeyHash, Plan, Scope, Who, authenticate};
 use crate::app::{App, Cx};
 use crate::error::{Error, Problems, Result};
 use crate::idempotency::{self, IdempotencyKey};
-use crate::limits::SANDBOX_INBOUND_PER_MINUTE;
 use crate::operations::{Access, Answer, Need, Operation, with_id};
 use crate::rate::Standing;
 
@@ -32,18 +31,19 @@ impl App {
         let standing = self.limiter.take(&call.key, self.clock.now());
         let (app, key, access) = (self.clone(), call.key, call.operation.access);
         let checked = CheckedCall::new(call);
-        let mut simulated: Option<bool> = None;
+        let mut simulated: Option<Standing> = None;
         let work = move |tx: &mut Tx<'_>| {
             let (actor, plan) = authenticate(tx, &key)?;
             if standing.over {
-                return Err(Error::TooMany(standing.limit));
+                return Err(Error::TooMany(standing));
             }
             let cx = app.cx(&actor);
             if checked.simulates() && !actor.livemode() {
                 // Counted once, however often the transaction has to be run.
                 let counted = || app.limiter.take_simulated(actor.ws, cx.now);
-                if !*simulated.get_or_insert_with(counted) {
-                    return Err(Error::TooMany(SANDBOX_INBOUND_PER_MINUTE));
+                let standing = *simulated.get_or_insert_with(counted);
+                if standing.over {
+                    return Err(Error::TooMany(standing));
                 }
             }
             checked.run(tx, &cx, plan)
@@ -52,10 +52,14 @@ impl App {
             Access::Read => self.store.read(work).await,
             Access::Write => self.store.write(work).await,
         };
-        if matches!(result, Err(Error::Unauthorized)) {
-            self.limiter.forget(&key);
-            return (result, self.limiter.untouched());
-        }
+        let standing = match &result {
+            Err(Error::Unauthorized) => {
+                self.limiter.forget(&key);
+                self.limiter.untouched()
+            }
+            Err(Error::TooMany(over)) => *over,
+            _ => standing,
+        };
         (result, standing)
     }
 }
