@@ -179,6 +179,22 @@ impl TestApp {
         read.await.unwrap_or_else(|error: db::Error| panic!("{error}"))
     }
 
+    /// Waits for transactions of other tests on the same PostgreSQL that began before what this
+    /// test wrote: `GET /events` goes no further than the oldest of the whole server.
+    pub async fn settled(&self) {
+        let open = |tx: &mut db::Tx<'_>| {
+            let sql = tx.pick(
+                "SELECT 0",
+                "SELECT count(*) FROM events
+                 WHERE txn >= CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT)",
+            );
+            Ok::<_, db::Error>(tx.one::<(i64,)>(sql, &[])?.0)
+        };
+        while self.app.store.read(open).await.unwrap() > 0 {
+            tokio::task::yield_now().await;
+        }
+    }
+
     pub async fn set_plan(&self, plan: Plan) {
         self.act(&self.owner, move |tx, cx| people::set_plan(tx, cx, plan)).await;
     }
