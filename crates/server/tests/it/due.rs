@@ -155,9 +155,10 @@ both! {
         app.outside.relay.hangs();
         app.keep_working();
         app.outside.relay.was_given(8).await;
-        while app.timeline(&theirs, &id, "message").await[1]["status"] != "sent" {
-            tokio::task::yield_now().await;
-        }
+        eventually(async || {
+            app.timeline(&theirs, &id, "message").await[1]["status"] == "sent"
+        })
+        .await;
         assert_eq!(app.outside.relay.tries().len(), 8, "as many as one workspace may have");
     }
 }

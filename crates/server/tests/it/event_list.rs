@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::both;
 use crate::support::{
-    Backend, DAY, HOUR, Key, MINUTE, SECOND, TestApp, letter, run, text_of, texts,
+    Backend, DAY, HOUR, Key, MINUTE, SECOND, TestApp, eventually, letter, run, text_of, texts,
 };
 
 /// Every event from a place on, as pages lead there; and the place after the last.
@@ -190,9 +190,7 @@ async fn out_of_order(app: TestApp) {
         };
         domain.act(&owner, work).await.unwrap()
     });
-    while has_started.try_recv().is_err() {
-        tokio::task::yield_now().await;
-    }
+    eventually(async || has_started.try_recv().is_ok()).await;
     send_test_event(&app, &hook).await;
     let quick = app.events().await.pop().unwrap();
     let answer = app.get(&key, "/events").await.is(200);

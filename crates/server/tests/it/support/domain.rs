@@ -10,7 +10,7 @@ use inbox::{Cx, Error, Incoming, Received};
 use mail::{Attachment, Mail, Warning};
 use serde_json::{Value, json};
 
-use super::{Answer, Key, TestApp};
+use super::{Answer, Key, TestApp, eventually};
 
 /// Pages that a walk may have before it counts as endless.
 const PAGES: usize = 1_000;
@@ -190,9 +190,7 @@ impl TestApp {
             );
             Ok::<_, db::Error>(tx.one::<(i64,)>(sql, &[])?.0)
         };
-        while self.app.store.read(open).await.unwrap() > 0 {
-            tokio::task::yield_now().await;
-        }
+        eventually(async || self.app.store.read(open).await.unwrap() == 0).await;
     }
 
     pub async fn set_plan(&self, plan: Plan) {

@@ -28,7 +28,7 @@ use tower::ServiceExt;
 
 pub use database::{Backend, Database};
 pub use domain::*;
-pub use outside::Outside;
+pub use outside::{Outside, eventually};
 pub use process::{Process, Working};
 
 /// Runs a rule on one database.

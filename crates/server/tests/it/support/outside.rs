@@ -146,6 +146,16 @@ pub struct Outside {
     pub courier: Arc<TestCourier>,
 }
 
+/// Waits until something is so that nobody tells of.
+pub async fn eventually(is_so: impl AsyncFn() -> bool) {
+    let waiting = async {
+        while !is_so().await {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, waiting).await.expect("it never came");
+}
+
 async fn until(changed: &Notify, done: impl Fn() -> bool) {
     let waiting = async {
         loop {

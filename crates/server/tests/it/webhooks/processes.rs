@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use inbox::due::Call;
 
 use super::header;
-use crate::support::{Backend, MINUTE, TestApp, run};
+use crate::support::{Backend, MINUTE, TestApp, eventually, run};
 
 fn ids(calls: &[Call]) -> BTreeSet<String> {
     calls.iter().map(|call| header(call, "webhook-id").to_owned()).collect()
@@ -55,9 +55,7 @@ async fn late_failure(app: TestApp) {
     app.work().await;
     assert_eq!(app.states(&hook).await, ["delivered"]);
     slow.outside.courier.answers_status(&hook.url, 500);
-    while app.log(&hook).await[0].tries.len() < 2 {
-        tokio::task::yield_now().await;
-    }
+    eventually(async || app.log(&hook).await[0].tries.len() == 2).await;
     let delivery = app.log(&hook).await.remove(0);
     assert_eq!(delivery.state.word(), "delivered");
     assert_eq!(delivery.next_try_at, None);
