@@ -7,7 +7,6 @@ use crate::actor::{KeyHash, Scope, Scopes, Who, authenticate};
 use crate::app::{App, Cx, PAGES};
 use crate::error::{Error, Problems, Result};
 use crate::idempotency::{self, IdempotencyKey};
-use crate::limits::SANDBOX_INBOUND_PER_MINUTE;
 use crate::operations::{Access, Answer, Need, Operation, with_id};
 use crate::rate::Standing;
 
@@ -36,8 +35,9 @@ impl App {
             if checked.simulates() && !cx.actor.livemode() {
                 // Counted once, however often the transaction has to be run.
                 let counted = || app.limiter.take_simulated(cx.actor.ws, cx.now);
-                if !*simulated.get_or_insert_with(counted) {
-                    return Err(Error::TooMany(SANDBOX_INBOUND_PER_MINUTE));
+                let standing: Standing = *simulated.get_or_insert_with(counted);
+                if standing.over {
+                    return Err(Error::TooMany(standing));
                 }
             }
             checked.run(tx, cx)
@@ -69,7 +69,7 @@ impl App {
         let work = move |tx: &mut Tx<'_>| {
             let (actor, plan) = authenticate(tx, &key)?;
             if standing.over {
-                return Err(Error::TooMany(standing.limit));
+                return Err(Error::TooMany(standing));
             }
             if !plan.has_api() {
                 return Err(Error::Forbidden(
@@ -85,10 +85,14 @@ impl App {
             Access::Read => self.store.read(work).await,
             Access::Write => self.store.write(work).await,
         };
-        if matches!(result, Err(Error::Unauthorized)) {
-            self.limiter.forget(&key);
-            return (result, self.limiter.untouched());
-        }
+        let standing = match &result {
+            Err(Error::Unauthorized) => {
+                self.limiter.forget(&key);
+                self.limiter.untouched()
+            }
+            Err(Error::TooMany(over)) => *over,
+            _ => standing,
+        };
         (result, standing)
     }
 }

@@ -1,6 +1,7 @@
 use std::fmt;
 
 use crate::actor::Scope;
+use crate::rate::Standing;
 
 /// Why an operation was refused. The sentence is for the caller; the cause is for the log.
 #[derive(Debug, thiserror::Error)]
@@ -24,8 +25,8 @@ pub enum Error {
     },
     #[error("There is no such {0}, or you cannot see it.")]
     NotFound(&'static str),
-    #[error("Too many requests. Slow down to {0} a minute.")]
-    TooMany(u32),
+    #[error("Too many requests. Slow down to {} a minute.", .0.limit)]
+    TooMany(Standing),
     #[error("This Idempotency-Key was used before with a different request.")]
     KeyReused,
     #[error("Something failed on our side. Try again shortly.")]

@@ -264,7 +264,11 @@ pub fn stop(
         &[&cx.actor.ws, &message.id],
     )?;
     if stopped == 0 {
-        return Err(Error::invalid("message", "has left already and cannot be stopped"));
+        let sentence = match message.status {
+            MessageStatus::Draft => "is a draft and does not leave on its own",
+            _ => "has left already and cannot be stopped",
+        };
+        return Err(Error::invalid("message", sentence));
     }
     let data = json!({ "messageId": message.id.as_str() });
     timeline::note_event(tx, cx, &conversation.id, "undone", data)

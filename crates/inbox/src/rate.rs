@@ -28,7 +28,7 @@ struct Window {
     taken: u32,
 }
 
-/// Where a key stands after a request.
+/// Where a key, or the sandbox, stands after a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
     pub limit: u32,
@@ -48,9 +48,9 @@ impl Limiter {
         self.count(Counted::Key(*key), self.per_minute, now)
     }
 
-    /// Counts one simulated mail; false when the workspace's test keys made too many.
-    pub fn take_simulated(&self, ws: i64, now: i64) -> bool {
-        !self.count(Counted::Sandbox(ws), SANDBOX_INBOUND_PER_MINUTE, now).over
+    /// Counts one simulated mail, together with those of the workspace's other test keys.
+    pub fn take_simulated(&self, ws: i64, now: i64) -> Standing {
+        self.count(Counted::Sandbox(ws), SANDBOX_INBOUND_PER_MINUTE, now)
     }
 
     fn count(&self, counted: Counted, limit: u32, now: i64) -> Standing {

@@ -252,7 +252,9 @@ impl Webhook {
 }
 
 fn record(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed, tried: &Try) -> Result<()> {
-    log(tx, cx, claimed, tried)?;
+    if !log(tx, cx, claimed, tried)? {
+        return Ok(());
+    }
     match tried.status() {
         Some(200..=299) => delivered(tx, cx, claimed),
         Some(410) => {
@@ -267,12 +269,16 @@ fn record(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed, tried: &Try) -> Resul
     }
 }
 
-fn log(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed, tried: &Try) -> Result<()> {
-    tx.exec(
+/// Writes a try into the webhook's log; false when the log is gone, because somebody deleted the
+/// webhook meanwhile.
+fn log(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed, tried: &Try) -> Result<bool> {
+    let logged = tx.exec(
         "INSERT INTO tries (ws, webhook, event, number, at, took, status, answer)
-         SELECT ?1, ?2, ?3, count(*) + 1, CAST(?4 AS BIGINT), CAST(?5 AS BIGINT),
-                CAST(?6 AS BIGINT), CAST(?7 AS TEXT)
-         FROM tries WHERE ws = ?1 AND webhook = ?2 AND event = ?3",
+         SELECT d.ws, d.webhook, d.event, 1 + (
+                    SELECT count(*) FROM tries t
+                    WHERE t.ws = d.ws AND t.webhook = d.webhook AND t.event = d.event
+                ), CAST(?4 AS BIGINT), CAST(?5 AS BIGINT), CAST(?6 AS BIGINT), CAST(?7 AS TEXT)
+         FROM deliveries d WHERE d.ws = ?1 AND d.webhook = ?2 AND d.event = ?3",
         &[
             &cx.actor.ws,
             &claimed.webhook,
@@ -283,7 +289,7 @@ fn log(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed, tried: &Try) -> Result<(
             &tried.text().replace('\0', ""),
         ],
     )?;
-    Ok(())
+    Ok(logged > 0)
 }
 
 fn delivered(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed) -> Result<()> {

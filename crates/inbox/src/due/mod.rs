@@ -83,8 +83,10 @@ struct Queue {
     name: &'static str,
     earliest: &'static str,
     /// Takes on what is due and there is room for; answers how much that was.
-    work: for<'a> fn(&'a Worker) -> Pin<Box<dyn Future<Output = Result<usize>> + Send + 'a>>,
+    work: fn(&Worker) -> Working<'_>,
 }
+
+type Working<'a> = Pin<Box<dyn Future<Output = Result<usize>> + Send + 'a>>;
 
 /// The one that does what is due.
 #[derive(Clone)]

@@ -7,7 +7,7 @@ use crate::app::Cx;
 use crate::error::{Error, Result};
 use crate::ids::{AgentId, MessageId};
 use crate::messages;
-use crate::wire::Done;
+use crate::wire::{Done, MessageStatus};
 
 pub const OPERATION: Operation = Operation {
     name: "stop_message",
@@ -51,6 +51,8 @@ pub fn stop_message(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Done> 
     if matches!(cx.actor.who, Who::Agent { .. }) && !by_agent {
         return Err(Error::Forbidden("Only a person can stop what a person sends.".into()));
     }
-    messages::stop(tx, cx, &conversation, &message)?;
+    if message.status != MessageStatus::Draft {
+        messages::stop(tx, cx, &conversation, &message)?;
+    }
     Ok(Done::OK)
 }

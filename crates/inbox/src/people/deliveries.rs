@@ -122,7 +122,7 @@ pub fn delivery_log(
     let mut conditions = String::new();
     let mut args: Vec<&dyn Arg> = vec![&cx.actor.ws, id, &before, &LOG_ITEMS];
     match &filter.state {
-        // Spelled out so that the index of the failed ones is used.
+        // Spelled out, because the index of the failed ones holds no others.
         Some(DeliveryState::Failed) => conditions.push_str(" AND state = 'failed'"),
         Some(state) => {
             args.push(state);
@@ -134,9 +134,10 @@ pub fn delivery_log(
         args.push(event_type);
         conditions.push_str(&format!(" AND type = ?{}", args.len()));
     }
+    let index = index_for(tx, filter);
     let mut deliveries: Vec<Delivery> = tx.all(
         &format!(
-            "SELECT event, type, state, created_at, next_try_at FROM deliveries
+            "SELECT event, type, state, created_at, next_try_at FROM deliveries {index}
              WHERE ws = ?1 AND webhook = ?2 AND event < ?3{conditions}
              ORDER BY event DESC LIMIT ?4"
         ),
@@ -150,6 +151,16 @@ pub fn delivery_log(
         )?;
     }
     Ok(deliveries)
+}
+
+/// Left alone, SQLite walks the whole log in its order instead of the few rows that are asked for.
+fn index_for(tx: &Tx<'_>, filter: &LogFilter) -> &'static str {
+    let index = match (&filter.state, &filter.event_type) {
+        (Some(DeliveryState::Failed), _) => "INDEXED BY deliveries_failed",
+        (_, Some(_)) => "INDEXED BY deliveries_by_type",
+        (_, None) => "",
+    };
+    tx.pick(index, "")
 }
 
 impl FromRow for Delivery {

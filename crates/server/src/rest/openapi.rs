@@ -186,10 +186,11 @@ fn answers(operation: &Operation, schemas: &mut SchemaGenerator) -> Value {
         "429": { "$ref": "#/components/responses/TooManyRequests" },
         "500": { "$ref": "#/components/responses/ServerError" },
     });
-    if !operation.fields.is_empty() {
+    if !operation.fields.is_empty() || operation.method == Method::Post {
         answers["400"] = json!({ "$ref": "#/components/responses/Invalid" });
     }
-    if operation.has_id() {
+    let names_one = operation.fields.iter().any(|field| field.name == "conversationId");
+    if operation.has_id() || names_one {
         answers["404"] = json!({ "$ref": "#/components/responses/NotFound" });
     }
     if operation.method == Method::Post {

@@ -1,6 +1,10 @@
 //! What falls due, on the way of time (API section 3.3).
 
-use inbox::due::Outcome;
+use std::collections::BTreeSet;
+
+use inbox::due::{Outcome, Parcel};
+use inbox::ids::MessageId;
+use inbox::people;
 use serde_json::json;
 
 use crate::both;
@@ -61,4 +65,140 @@ both! {
         let happened = app.happenings(&key, &mail.conversation).await;
         assert_eq!(happened.last().unwrap(), &("woke".to_owned(), json!({ "by": "clock" })));
     }
+
+    async fn a_draft_never_leaves_until_a_person_approves_it(app) {
+        let key = app.key("draft").await;
+        let mail = app.mail("mara@customer.example", "Lamp", "Where is it?").await;
+        let draft = app.draft(&key, &mail.conversation, "It left.").await;
+        app.pass(3 * DAY).await;
+        assert!(app.outside.relay.tries().is_empty());
+        let id = MessageId::parse(&draft).unwrap();
+        app.act(&app.owner, move |tx, cx| {
+            people::approve_draft(tx, cx, &id, 1, "It left on Tuesday.")
+        })
+        .await;
+        app.pass(10 * MINUTE - 1).await;
+        assert!(app.outside.relay.tries().is_empty());
+        app.pass(1).await;
+        let sent = app.outside.relay.tries();
+        assert_eq!(sent.len(), 1);
+        assert!(text_of_mail(&sent[0]).contains("It left on Tuesday."));
+        let types = app.event_types().await;
+        assert_eq!(types, ["turn.changed", "draft.approved", "turn.changed", "message.sent"]);
+    }
+
+    async fn anyone_on_the_team_can_stop_a_message_during_the_window(app) {
+        let key = app.key("send").await;
+        let ann = app.person("Ann").await;
+        let mail = app.mail("mara@customer.example", "Lamp", "Where is it?").await;
+        let message = app.schedule(&key, &mail.conversation, "It left.").await;
+        app.pass(10 * MINUTE - 1).await;
+        let id = MessageId::parse(&message).unwrap();
+        app.act(&ann, move |tx, cx| people::stop_message(tx, cx, &id)).await;
+        app.pass(DAY).await;
+        assert!(app.outside.relay.tries().is_empty());
+    }
+
+    async fn what_leaves_is_a_mail_that_answers_the_customers(app) {
+        let key = app.key("send").await;
+        let first = mail::Mail {
+            message_id: Some("first@customer.example".into()),
+            ..letter("mara@customer.example Mara Lind", "Lamp", "Where is it?")
+        };
+        let id = app.deliver(&app.support, first).await.conversation;
+        app.schedule(&key, &id, "It left on Tuesday.").await;
+        app.pass(10 * MINUTE).await;
+        let parcel = app.outside.relay.tries().remove(0);
+        let text = text_of_mail(&parcel);
+        for line in [
+            "From: \"Robo\" <support@acme.example>",
+            "To: \"Mara Lind\" <mara@customer.example>",
+            "Subject: Re: Lamp",
+            "In-Reply-To: <first@customer.example>",
+            "References: <first@customer.example>",
+            &format!("Message-ID: <{}>", parcel.message_id),
+        ] {
+            assert!(text.lines().any(|have| have == line), "{line} in {text}");
+        }
+        assert_eq!(parcel.sender, "support@acme.example");
+        assert!(text.contains("It left on Tuesday."));
+    }
+
+    async fn a_permanent_refusal_fails_at_once_and_tells_no_message_sent(app) {
+        let key = app.key("send").await;
+        let mail = app.mail("mara@customer.example", "Lamp", "Where is it?").await;
+        let message = app.schedule(&key, &mail.conversation, "It left.").await;
+        app.outside.relay.will_say(&[Outcome::Never("no such person".into())]);
+        app.pass(3 * DAY).await;
+        assert_eq!(app.outside.relay.tries().len(), 1);
+        let messages = app.timeline(&key, &mail.conversation, "message").await;
+        assert_eq!(messages[1]["status"], "failed");
+        let bounced = ("bounced".to_owned(), json!({ "messageId": message }));
+        assert_eq!(app.happenings(&key, &mail.conversation).await, [bounced]);
+        assert_eq!(app.event_types().await, ["turn.changed"]);
+        assert_eq!(app.read(&key, &mail.conversation).await["status"], "open");
+    }
+
+    async fn a_busy_workspace_keeps_no_other_waiting(app) {
+        let other = app.other_workspace("Globex").await;
+        let (ours, theirs) =
+            (app.key("send").await, app.key_of(&other, "Their", "write send", false).await);
+        let mail = app.mail("mara@customer.example", "Lamp", "Where is it?").await;
+        for number in 0..40 {
+            app.schedule(&ours, &mail.conversation, &format!("Number {number}")).await;
+        }
+        let body = json!({ "from": "delivered@x.test", "text": "Hello" });
+        let made = app.post(&theirs, "/sandbox/inbound", body).await.is(201).json();
+        let id = text_of(&made, "conversationId");
+        app.schedule(&theirs, &id, "Hello").await;
+        app.advance(10 * MINUTE);
+        app.outside.relay.hangs();
+        app.keep_working();
+        app.outside.relay.was_given(8).await;
+        eventually(async || {
+            app.timeline(&theirs, &id, "message").await[1]["status"] == "sent"
+        })
+        .await;
+        assert_eq!(app.outside.relay.tries().len(), 8, "as many as one workspace may have");
+    }
+}
+
+fn text_of_mail(parcel: &Parcel) -> String {
+    String::from_utf8(parcel.bytes.clone()).unwrap()
+}
+
+#[test]
+fn two_processes_share_the_messages_and_one_takes_over_what_the_other_was_killed_with() {
+    run(Backend::Postgres, share_and_take_over);
+}
+
+async fn share_and_take_over(app: TestApp) {
+    let key = app.key("send").await;
+    let mail = app.mail("mara@customer.example", "Lamp", "Where is it?").await;
+    for number in 0..20 {
+        app.schedule(&key, &mail.conversation, &format!("Number {number}")).await;
+    }
+    app.advance(10 * MINUTE);
+    let ids = |parcels: &[Parcel]| -> BTreeSet<String> {
+        parcels.iter().map(|parcel| parcel.message_id.clone()).collect()
+    };
+    let doomed = app.another_process();
+    doomed.outside.relay.hangs();
+    doomed.work();
+    doomed.outside.relay.was_given(8).await;
+    app.work().await;
+    let (theirs, ours) = (ids(&doomed.outside.relay.tries()), ids(&app.outside.relay.tries()));
+    assert_eq!((theirs.len(), ours.len()), (8, 12));
+    assert!(theirs.is_disjoint(&ours), "none is sent by both");
+    doomed.kill();
+    app.pass(MINUTE - 1).await;
+    assert_eq!(app.outside.relay.tries().len(), 12);
+    app.pass(1).await;
+    let tries = app.outside.relay.tries();
+    assert_eq!(tries.len(), 20);
+    assert_eq!(ids(&tries[12..]), theirs, "with the same Message-IDs");
+    let messages = app.timeline(&key, &mail.conversation, "message").await;
+    assert!(messages[1..].iter().all(|message| message["status"] == "sent"));
+    let sent = app.event_types().await.iter().filter(|kind| *kind == "message.sent").count();
+    assert_eq!(sent, 20);
 }

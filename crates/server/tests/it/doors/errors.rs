@@ -8,7 +8,9 @@ use axum::http::{Request, Uri};
 use hyper::body::Frame;
 use serde_json::{Value, json};
 
-use super::{ALL, OPS, SENDING, a_conversation, fields_named, op, rows, rows_of, with_header};
+use super::{
+    ALL, OPS, SENDING, a_conversation, every_op, fields_named, op, rows, rows_of, with_header,
+};
 use crate::both;
 use crate::support::{TestApp, nowhere, request};
 
@@ -119,7 +121,7 @@ both! {
         let key = app.key(ALL).await;
         let id = a_conversation(&app).await;
         let before = rows(&app).await;
-        let paths = OPS.iter().map(|op| (op.at(&id), op.method));
+        let paths = every_op().map(|op| (op.at(&id), op.method));
         for (path, method) in paths.chain([("/openapi.json".into(), "GET")]) {
             let allowed: &[&str] = if method == "GET" { &["GET", "HEAD"] } else { &["POST"] };
             for wrong in METHODS.iter().filter(|method| !allowed.contains(method)) {
@@ -157,7 +159,7 @@ both! {
         let key = app.key(ALL).await;
         let whole = note(&app, &key.key, padded(MOST)).await;
         app.send(whole).await.is(201);
-        for op in OPS.iter().chain(SENDING).filter(|op| op.method == "POST") {
+        for op in every_op().chain(SENDING).filter(|op| op.method == "POST") {
             let path = op.at(&a_conversation(&app).await);
             let before = rows(&app).await;
             let ask = |body| request("POST", &path, Some(&key.key), body);

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use axum::body::Body;
 use axum::http::{HeaderValue, Request};
-use inbox::operations::{self, OPERATIONS};
+use inbox::operations::{self, Need, OPERATIONS, Operation};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -12,9 +12,9 @@ use proptest::test_runner::TestRunner;
 use serde_json::{Map, Value, json};
 use url::form_urlencoded::byte_serialize;
 
-use super::{ALL, OPS, a_conversation, op, rows};
+use super::{ALL, IN_SANDBOX, OPS, a_conversation, a_test_conversation, beside, op, rows};
 use crate::both;
-use crate::support::{Answer, Key, TestApp, request};
+use crate::support::{Answer, Key, MINUTE, SECOND, TestApp, request};
 
 /// Requests thrown in each test.
 const SHOTS: u32 = 400;
@@ -97,9 +97,12 @@ fn name() -> impl Strategy<Value = String> {
     prop_oneof![4 => prop::sample::select(known).prop_map(str::to_owned), 1 => text()]
 }
 
-pub fn operation() -> impl Strategy<Value = &'static str> {
-    let all = OPERATIONS.iter().map(|operation| operation.name).collect::<Vec<_>>();
-    let with_input = OPERATIONS.iter().filter(|operation| !operation.fields.is_empty());
+/// An operation that a live key may ask for, or a test key.
+pub fn operation(livemode: bool) -> impl Strategy<Value = &'static str> {
+    let in_sandbox = |operation: &Operation| matches!(operation.scope, Need::InSandbox(_));
+    let asked = || OPERATIONS.iter().filter(move |asked| !(livemode && in_sandbox(asked)));
+    let all = asked().map(|operation| operation.name).collect::<Vec<_>>();
+    let with_input = asked().filter(|operation| !operation.fields.is_empty());
     let with_input = with_input.map(|operation| operation.name).collect::<Vec<_>>();
     prop_oneof![1 => prop::sample::select(all), 4 => prop::sample::select(with_input)]
 }
@@ -175,7 +178,7 @@ struct Shot {
     word: Option<String>,
 }
 
-fn shot() -> impl Strategy<Value = Shot> {
+fn shot(livemode: bool) -> impl Strategy<Value = Shot> {
     let query = vec((name(), text()), 0..4).prop_map(|pairs| {
         url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
     });
@@ -188,7 +191,7 @@ fn shot() -> impl Strategy<Value = Shot> {
     let id = prop_oneof![4 => Just(None), 1 => text().prop_map(Some)];
     let word = prop_oneof![Just("same".to_owned()), text()];
     let word = prop_oneof![2 => Just(None), 1 => word.prop_map(Some)];
-    (operation(), id, prop_oneof![3 => query, 1 => raw_query], word).prop_flat_map(
+    (operation(livemode), id, prop_oneof![3 => query, 1 => raw_query], word).prop_flat_map(
         |(operation, id, query, word)| {
             let body = prop_oneof![
                 5 => mutated(operation).prop_map(written),
@@ -217,6 +220,7 @@ impl Shot {
         let operation = operations::named(self.operation).unwrap();
         let id: String = match &self.id {
             Some(id) => byte_serialize(format!("x{id}").as_bytes()).collect(),
+            None if operation.path.starts_with("/messages") => beside(conversation),
             None => conversation.to_owned(),
         };
         let path = format!("{}?{}", operation.path.replace("{id}", &id), self.query);
@@ -284,18 +288,33 @@ both! {
     async fn no_garbage_is_a_failure_or_half_done(app) {
         let key = app.key(ALL).await;
         let id = a_conversation(&app).await;
-        throw(shot(), async |shot| answers(&app, &key, &id, shot.request(&key, &id)).await).await;
+        let fire = async |shot: Shot| answers(&app, &key, &id, shot.request(&key, &id)).await;
+        throw(shot(true), fire).await;
+    }
+
+    async fn no_garbage_in_the_sandbox_is_a_failure_or_half_done(app) {
+        let key = app.test_key(ALL).await;
+        let id = a_test_conversation(&app).await;
+        throw(shot(false), async |shot: Shot| {
+            // The limit of simulated mail is another rule.
+            app.advance(SECOND);
+            answers(&app, &key, &id, shot.request(&key, &id)).await
+        })
+        .await;
     }
 
     async fn no_text_in_any_field_is_a_failure(app) {
-        let key = app.key(ALL).await;
+        let (live, test) = (app.key(ALL).await, app.test_key(ALL).await);
         let id = a_conversation(&app).await;
-        for op in OPS.iter().filter(|op| op.method == "POST") {
+        let on_live = OPS.iter().map(|op| (op, &live));
+        let asked = on_live.chain(IN_SANDBOX.iter().map(|op| (op, &test)));
+        for (op, key) in asked.filter(|(op, _)| op.method == "POST") {
             for pointer in texts(&op.json(), "") {
+                app.advance(MINUTE);
                 for nasty in NASTY {
                     let mut body = op.json();
                     *body.pointer_mut(&pointer).unwrap() = json!(nasty);
-                    let answer = op.ask_with(&app, &key, &id, body.to_string()).await;
+                    let answer = op.ask_with(&app, key, &id, body.to_string()).await;
                     let problem = succeeded(&answer).err();
                     assert_eq!(problem, None, "{} {pointer} {nasty:?}", op.name);
                 }

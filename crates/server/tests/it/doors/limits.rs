@@ -28,6 +28,13 @@ pub const TEXTS: &[(&str, &str, usize)] = &[
     ("record_sent", "/html", 200_000),
 ];
 
+/// The same of the operations that only a test key may ask for.
+pub const IN_SANDBOX_TEXTS: &[(&str, &str, usize)] = &[
+    ("sandbox_inbound", "/name", 100),
+    ("sandbox_inbound", "/subject", 998),
+    ("sandbox_inbound", "/text", 50_000),
+];
+
 /// Each list of each operation, and how many items it may have.
 pub const LISTS: &[(&str, &str, usize)] = &[
     ("tag_conversation", "/add", 10),
@@ -48,7 +55,7 @@ const LONG_MAILS: [(&str, Change); 4] = [
 ];
 
 /// Characters of four bytes each, too irregular to be packed smaller.
-fn wide(chars: usize) -> String {
+pub fn wide(chars: usize) -> String {
     let mut seed = 1_u32;
     let character = |_| {
         seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

@@ -11,6 +11,7 @@ mod order_of_checks;
 mod origins;
 mod plans;
 mod rate;
+mod sandbox;
 pub mod schema;
 mod scopes;
 mod visibility;
@@ -21,9 +22,12 @@ use std::task::Poll;
 
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, Request};
+use inbox::actor::Actor;
+use inbox::ids::ConversationId;
+use inbox::operations::{self, Reply};
 use serde_json::Value;
 
-use crate::support::{Answer, Key, TestApp, request};
+use crate::support::{Answer, Key, TestApp, letter, request};
 
 /// Every scope there is (API section 5.5).
 pub const ALL: &str = "read write draft send record";
@@ -111,8 +115,24 @@ pub const OPS: &[Op] = &[
             "html": "<p>It left today.</p>"
         }"#,
     ),
+    post("stop_message", "/messages/{id}/stop", "send", 200, "{}"),
     get("list_events", "/events"),
 ];
+
+/// The operations that only a test key may ask for.
+pub const IN_SANDBOX: &[Op] = &[post(
+    "sandbox_inbound",
+    "/sandbox/inbound",
+    "write",
+    201,
+    r#"{
+        "from": "bruno@keller.test",
+        "name": "Bruno",
+        "subject": "Lamp",
+        "text": "It is broken.",
+        "conversationId": "{id}"
+    }"#,
+)];
 
 /// The two operations that can send, asked to.
 pub const SENDING: &[Op] = &[
@@ -133,10 +153,15 @@ pub const SENDING: &[Op] = &[
 ];
 
 /// The operations of which a repeat makes a second item (API section 7).
-pub const CREATING: [&str; 3] = ["add_note", "reply", "request_documents"];
+pub const CREATING: [&str; 4] = ["add_note", "reply", "request_documents", "sandbox_inbound"];
 
 pub fn op(name: &str) -> &'static Op {
-    OPS.iter().find(|op| op.name == name).expect("an operation")
+    every_op().find(|op| op.name == name).expect("an operation")
+}
+
+/// The operations of every key.
+pub fn every_op() -> impl Iterator<Item = &'static Op> {
+    OPS.iter().chain(IN_SANDBOX)
 }
 
 impl Op {
@@ -144,8 +169,14 @@ impl Op {
         self.path.contains("{id}")
     }
 
+    /// The path of a conversation, or of the message that [`give_message`] put beside it.
     pub fn at(&self, id: &impl ToString) -> String {
-        self.path.replace("{id}", &id.to_string())
+        let id = id.to_string();
+        let id = match self.path.starts_with("/messages") {
+            true => beside(&id),
+            false => id,
+        };
+        self.path.replace("{id}", &id)
     }
 
     /// The body that is right.
@@ -154,7 +185,8 @@ impl Op {
     }
 
     pub fn request(&self, key: Option<&str>, id: &impl ToString) -> Request<Body> {
-        request(self.method, &self.at(id), key, Body::from(self.body))
+        let body = self.body.replace("{id}", &id.to_string());
+        request(self.method, &self.at(id), key, Body::from(body))
     }
 
     /// The request that is right, of one conversation.
@@ -182,7 +214,52 @@ pub fn with_header(mut request: Request<Body>, name: &'static str, value: &str) 
 /// A conversation of the support inbox, to ask about.
 pub async fn a_conversation(app: &TestApp) -> String {
     let mail = app.mail("bruno@keller.example Bruno", "Lamp", "It is broken.").await;
+    give_message(app, &app.service(&app.support), &mail.conversation).await;
     mail.conversation.to_string()
+}
+
+/// A conversation of the sandbox, to ask about.
+pub async fn a_test_conversation(app: &TestApp) -> String {
+    let mail = letter("ann@keller.test", "Lamp", "It is broken.");
+    let mail = app.deliver(&app.sandbox, mail).await;
+    give_message(app, &app.service(&app.sandbox), &mail.conversation).await;
+    mail.conversation.to_string()
+}
+
+/// Gives a conversation a message that an agent has sent and that can still be stopped. It has the
+/// conversation's own id under a message's prefix, so that one id leads to both.
+pub async fn give_message(app: &TestApp, service: &Actor, conversation: &ConversationId) {
+    let conversation = conversation.to_string();
+    app.act(service, move |tx, cx| {
+        let known = beside(&conversation);
+        let found: Option<(String,)> =
+            tx.opt("SELECT id FROM messages WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, &known])?;
+        if found.is_some() {
+            return Ok(());
+        }
+        let reply = Reply {
+            id: conversation.clone(),
+            body: "On its way.".into(),
+            send: true,
+            summary: None,
+            documents: Vec::new(),
+        };
+        let made = operations::reply(tx, cx, reply)?.message_id;
+        tx.exec(
+            "UPDATE messages SET id = ?3, author = 'agt_0' WHERE ws = ?1 AND id = ?2",
+            &[&cx.actor.ws, &made, &known],
+        )?;
+        Ok(())
+    })
+    .await;
+}
+
+/// The id of the message beside a conversation, and the other way round.
+pub fn beside(id: &str) -> String {
+    match id.strip_prefix("msg_") {
+        Some(rest) => format!("cnv_{rest}"),
+        None => id.replacen("cnv_", "msg_", 1),
+    }
 }
 
 /// The fields that a 400 names, in its order.

@@ -6,9 +6,12 @@ use axum::body::Body;
 use mail::{Attachment, Warning};
 use serde_json::{Value, json};
 
-use super::limits::{LISTS, TEXTS};
+use super::limits::{IN_SANDBOX_TEXTS, LISTS, TEXTS};
 use super::schema::problems;
-use super::{ALL, CREATING, OPS, Op, SENDING, fields_named, op};
+use super::{
+    ALL, CREATING, IN_SANDBOX, OPS, Op, SENDING, a_test_conversation, every_op, fields_named,
+    give_message, op,
+};
 use crate::both;
 use crate::support::{Answer, DAY, Key, TestApp, letter, nowhere, request};
 
@@ -55,6 +58,7 @@ async fn busy(app: &TestApp, key: &Key) -> String {
         bytes: vec![1],
     }];
     let id = app.deliver(&app.support, mail).await.conversation;
+    give_message(app, &app.service(&app.support), &id).await;
     for op in OPS.iter().chain(SENDING) {
         op.ask(app, key, &id).await;
     }
@@ -84,14 +88,14 @@ both! {
                 listed.insert((path.clone(), method.to_uppercase(), name.to_owned()));
             }
         }
-        let expected = OPS.iter().map(|op| (op.path.into(), op.method.into(), op.name.into()));
+        let expected = every_op().map(|op| (op.path.into(), op.method.into(), op.name.into()));
         let itself = ("/openapi.json".into(), "GET".into(), "openapi".into());
         assert_eq!(listed, expected.chain([itself]).collect());
     }
 
     async fn the_document_tells_scope_key_and_refusals_of_each_operation(app) {
         let document = document(&app).await;
-        for op in OPS.iter().chain(SENDING) {
+        for op in every_op().chain(SENDING) {
             let operation = described(&document, op);
             let about = operation["description"].as_str().unwrap();
             assert!(about.contains(&format!("`{}`", op.scope)), "{}: {about}", op.name);
@@ -100,9 +104,10 @@ both! {
             let success = op.success.to_string();
             let mut expected = BTreeSet::from([success.as_str(), "401", "403", "429", "500"]);
             let takes_input = op.method == "POST"
-                || ["list_conversations", "search_documents"].contains(&op.name);
+                || ["list_conversations", "search_documents", "list_events"].contains(&op.name);
             expected.extend(takes_input.then_some("400"));
-            expected.extend(op.has_id().then_some("404"));
+            let names_one = op.has_id() || op.name == "sandbox_inbound";
+            expected.extend(names_one.then_some("404"));
             expected.extend((op.method == "POST").then_some("413"));
             expected.extend(CREATING.contains(&op.name).then_some("422"));
             assert_eq!(statuses, expected, "{}", op.name);
@@ -113,7 +118,9 @@ both! {
         let document = document(&app).await;
         let key = app.key(ALL).await;
         let id = busy(&app, &key).await;
-        let plain = app.mail("ann@keller.example", "Sofa", "Hi").await.conversation.to_string();
+        let plain = app.mail("ann@keller.example", "Sofa", "Hi").await.conversation;
+        give_message(&app, &app.service(&app.support), &plain).await;
+        let plain = plain.to_string();
         for op in OPS {
             for id in [&id, &plain] {
                 fits(&document, op, &op.ask(&app, &key, id).await.is(op.success));
@@ -121,6 +128,10 @@ both! {
         }
         for op in SENDING {
             fits(&document, op, &op.ask(&app, &key, &id).await.is(201));
+        }
+        let (test, id) = (app.test_key(ALL).await, a_test_conversation(&app).await);
+        for op in every_op() {
+            fits(&document, op, &op.ask(&app, &test, &id).await.is(op.success));
         }
         let all = Op { path: "/conversations?view=all", ..*op("list_conversations") };
         let answer = all.ask(&app, &key, &id).await.is(200);
@@ -143,6 +154,12 @@ both! {
                 fits(&document, op, &op.ask(&app, &key, &nowhere()).await.is(404));
             }
         }
+        let test = app.test_key(ALL).await;
+        for op in IN_SANDBOX {
+            fits(&document, op, &op.ask(&app, &key, &nowhere()).await.is(403));
+            fits(&document, op, &op.ask(&app, &test, &nowhere()).await.is(404));
+            fits(&document, op, &op.ask_with(&app, &test, &nowhere(), "[").await.is(400));
+        }
         let app = app.with_rate(0);
         for op in OPS {
             fits(&document, op, &op.ask(&app, &key, &nowhere()).await.is(429));
@@ -151,7 +168,7 @@ both! {
 
     async fn the_examples_of_the_document_fit_its_own_schemas(app) {
         let document = document(&app).await;
-        for op in OPS {
+        for op in every_op() {
             let operation = described(&document, op);
             let answer = &operation["responses"][op.success.to_string()];
             let request = &operation["requestBody"];
@@ -169,7 +186,7 @@ both! {
         let views = json!(["open", "waiting", "snoozed", "closed", "all"]);
         let kinds =
             json!(["invoice", "receipt", "statement", "contract", "id", "tax", "photo", "other"]);
-        for op in OPS {
+        for op in every_op() {
             let mut told = BTreeSet::new();
             for parameter in described(&document, op)["parameters"].as_array().unwrap() {
                 let name = parameter["name"].as_str().unwrap();
@@ -194,6 +211,8 @@ both! {
                     &["view", "mailbox", "q", "assigned", "limit", "reference", "cursor"]
                 }
                 "search_documents" => &["q", "kind", "limit", "cursor"],
+                "list_events" => &["limit", "cursor"],
+                "sandbox_inbound" => &["Idempotency-Key"],
                 name if CREATING.contains(&name) => &["id", "Idempotency-Key"],
                 _ if op.has_id() => &["id"],
                 _ => &[],
@@ -204,7 +223,7 @@ both! {
 
     async fn the_document_tells_the_limits_that_hold(app) {
         let document = document(&app).await;
-        let limits = TEXTS.iter().map(|limit| (limit, "maxLength"));
+        let limits = TEXTS.iter().chain(IN_SANDBOX_TEXTS).map(|limit| (limit, "maxLength"));
         for ((name, pointer, most), word) in limits.chain(LISTS.iter().map(|l| (l, "maxItems"))) {
             let body = &described(&document, op(name))["requestBody"]["content"];
             let mut schema = &body["application/json"]["schema"];
@@ -220,8 +239,9 @@ both! {
 
     async fn what_the_document_requires_of_a_body_is_what_is_required(app) {
         let document = document(&app).await;
-        let key = app.key(ALL).await;
-        for op in OPS.iter().filter(|op| op.method == "POST") {
+        let (live, test) = (app.key(ALL).await, app.test_key(ALL).await);
+        for op in every_op().filter(|op| op.method == "POST") {
+            let key = if IN_SANDBOX.iter().any(|own| own.name == op.name) { &test } else { &live };
             let schema = &described(&document, op)["requestBody"]["content"]["application/json"];
             let schema = &schema["schema"];
             let named = |list: &Value| -> BTreeSet<String> {
@@ -236,7 +256,7 @@ both! {
                 "{}",
                 op.name
             );
-            let answer = op.ask_with(&app, &key, &nowhere(), "{}").await;
+            let answer = op.ask_with(&app, key, &nowhere(), "{}").await;
             let missing = match answer.status {
                 400 => fields_named(&answer).into_iter().collect(),
                 _ => BTreeSet::new(),

@@ -4,9 +4,9 @@ use axum::body::Body;
 use inbox::actor::{Actor, Plan};
 use inbox::people;
 
-use super::{ALL, OPS, SENDING, a_conversation, op, rows};
+use super::{ALL, OPS, SENDING, a_conversation, a_test_conversation, op, rows};
 use crate::both;
-use crate::support::{TestApp, letter, request};
+use crate::support::{TestApp, request};
 
 async fn set_plan(app: &TestApp, owner: &Actor, plan: Plan) {
     app.act(owner, move |tx, cx| people::set_plan(tx, cx, plan)).await;
@@ -14,8 +14,7 @@ async fn set_plan(app: &TestApp, owner: &Actor, plan: Plan) {
 
 both! {
     async fn on_the_free_plan_every_operation_is_403_and_afterwards_works_again(app) {
-        let mail = letter("ann@keller.test", "Lamp", "It is broken.");
-        let sandboxed = app.deliver(&app.sandbox, mail).await.conversation.to_string();
+        let sandboxed = a_test_conversation(&app).await;
         let live = a_conversation(&app).await;
         let keys = [(app.key(ALL).await, live), (app.test_key(ALL).await, sandboxed)];
         for (paid, free) in [(Plan::Team, Plan::Free), (Plan::Pro, Plan::Free)] {

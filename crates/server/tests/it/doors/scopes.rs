@@ -2,7 +2,9 @@
 
 use serde_json::json;
 
-use super::{ALL, OPS, Op, SCOPES, SENDING, a_conversation, op, rows};
+use super::{
+    ALL, IN_SANDBOX, OPS, Op, SCOPES, SENDING, a_conversation, a_test_conversation, op, rows,
+};
 use crate::both;
 use crate::support::Answer;
 
@@ -80,10 +82,9 @@ both! {
     }
 
     async fn a_test_key_needs_the_same_scopes(app) {
-        let mail = crate::support::letter("ann@keller.test", "Lamp", "It is broken.");
-        let id = app.deliver(&app.sandbox, mail).await.conversation;
+        let id = a_test_conversation(&app).await;
         let (reads, does) = (app.test_key("read").await, app.test_key(ALL).await);
-        for op in every_request() {
+        for op in every_request().chain(IN_SANDBOX) {
             let expected = if op.scope == "read" { op.success } else { 403 };
             assert_eq!(op.ask(&app, &reads, &id).await.status, expected, "{}", op.name);
             assert_eq!(op.ask(&app, &does, &id).await.status, op.success, "{}", op.name);

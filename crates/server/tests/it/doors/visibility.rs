@@ -6,7 +6,7 @@ use inbox::{Incoming, Received};
 use mail::{Attachment, Mail};
 use serde_json::{Value, json};
 
-use super::{ALL, OPS, rows};
+use super::{ALL, OPS, give_message, rows};
 use crate::both;
 use crate::support::{Answer, Key, TestApp, letter, no_mailbox, nowhere, user};
 
@@ -50,9 +50,14 @@ async fn house(app: &TestApp) -> House {
     for inbox in &inboxes[..4] {
         let mut mail = lamp();
         mail.delivered_to = inbox.address.replace('@', "+ref-1@");
-        conversations.push(app.deliver(inbox, mail).await.conversation.to_string());
+        let received = app.deliver(inbox, mail).await;
+        give_message(app, &app.service(inbox), &received.conversation).await;
+        conversations.push(received.conversation.to_string());
     }
-    conversations.push(deliver_to(app, &other, &inboxes[ELSEWHERE]).await.conversation.to_string());
+    let received = deliver_to(app, &other, &inboxes[ELSEWHERE]).await;
+    let service = Actor::system(other.ws, other.workspace.clone(), Circle::team());
+    give_message(app, &service, &received.conversation).await;
+    conversations.push(received.conversation.to_string());
     House { ann, other, inboxes, conversations: conversations.try_into().unwrap() }
 }
 

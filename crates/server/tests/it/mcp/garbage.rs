@@ -16,7 +16,7 @@ use crate::support::{Answer, Key, TestApp};
 fn tool_call() -> impl Strategy<Value = Value> {
     let id = prop_oneof![4 => Just(None), 1 => value().prop_map(Some)];
     let word = prop_oneof![2 => Just(None), 1 => value().prop_map(Some)];
-    (operation(), id, word).prop_flat_map(|(operation, id, word)| {
+    (operation(true), id, word).prop_flat_map(|(operation, id, word)| {
         mutated(operation).prop_map(move |mut arguments| {
             if let Value::Object(arguments) = &mut arguments {
                 arguments.insert("id".into(), id.clone().unwrap_or_else(|| json!("HERE")));

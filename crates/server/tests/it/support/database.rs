@@ -31,11 +31,12 @@ impl Database {
             Backend::Postgres => new_postgres_database(),
         }
     }
+}
 
-    pub fn open(&self) -> Store {
-        let options = Options { readers: 2, connections: 4, ..Options::default() };
-        Store::open(&self.url, &options, inbox::MIGRATIONS).unwrap()
-    }
+/// Opens a test's database, as each process that works on it does for itself.
+pub fn open(url: &str) -> Store {
+    let options = Options { readers: 2, connections: 4, ..Options::default() };
+    Store::open(url, &options, inbox::MIGRATIONS).unwrap()
 }
 
 impl Drop for Database {

@@ -10,7 +10,7 @@ use inbox::{Cx, Error, Incoming, Received};
 use mail::{Attachment, Mail, Warning};
 use serde_json::{Value, json};
 
-use super::{Answer, Key, TestApp};
+use super::{Answer, Key, TestApp, eventually};
 
 /// Pages that a walk may have before it counts as endless.
 const PAGES: usize = 1_000;
@@ -177,6 +177,20 @@ impl TestApp {
             )
         });
         read.await.unwrap_or_else(|error: db::Error| panic!("{error}"))
+    }
+
+    /// Waits for transactions of other tests on the same PostgreSQL that began before what this
+    /// test wrote: `GET /events` goes no further than the oldest of the whole server.
+    pub async fn settled(&self) {
+        let open = |tx: &mut db::Tx<'_>| {
+            let sql = tx.pick(
+                "SELECT 0",
+                "SELECT count(*) FROM events
+                 WHERE txn >= CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT)",
+            );
+            Ok::<_, db::Error>(tx.one::<(i64,)>(sql, &[])?.0)
+        };
+        eventually(async || self.app.store.read(open).await.unwrap() == 0).await;
     }
 
     pub async fn set_plan(&self, plan: Plan) {

@@ -4,6 +4,7 @@
 mod database;
 mod domain;
 mod outside;
+mod process;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -28,7 +29,8 @@ use tower::ServiceExt;
 
 pub use database::{Backend, Database};
 pub use domain::*;
-pub use outside::Outside;
+pub use outside::{Outside, eventually};
+pub use process::{Process, Working};
 
 /// Runs a rule on one database.
 pub fn run<F, R>(backend: Backend, rule: F)
@@ -38,9 +40,8 @@ where
 {
     let folder = tempfile::tempdir().unwrap();
     let database = Database::new(backend, folder.path());
-    let store = database.open();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async { rule(TestApp::start(store, folder).await).await });
+    runtime.block_on(async { rule(TestApp::start(&database.url, folder).await).await });
 }
 
 /// Declares rules, each of which is tested on SQLite and on PostgreSQL.
@@ -90,6 +91,7 @@ pub struct TestApp {
     pub support: Mailbox,
     pub sandbox: Mailbox,
     pub outside: Outside,
+    url: String,
     worker: Worker,
     clock: Arc<TestClock>,
     router: axum::Router,
@@ -149,10 +151,10 @@ impl Answer {
 }
 
 impl TestApp {
-    async fn start(store: db::Store, folder: tempfile::TempDir) -> TestApp {
+    async fn start(url: &str, folder: tempfile::TempDir) -> TestApp {
         let clock = Arc::new(TestClock(AtomicI64::new(BEGINNING)));
         let app = App {
-            store,
+            store: database::open(url),
             clock: clock.clone(),
             ids: Arc::new(Ids::seeded(7)),
             blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
@@ -164,7 +166,30 @@ impl TestApp {
         let sandbox = sandbox(&app, &owner).await;
         let (router, outside) = (router(&app), Outside::default());
         let worker = Worker::new(app.clone(), outside.relay.clone(), outside.courier.clone());
-        TestApp { app, owner, support, sandbox, outside, worker, clock, router, _folder: folder }
+        let url = url.to_owned();
+        TestApp {
+            app,
+            owner,
+            support,
+            sandbox,
+            outside,
+            url,
+            worker,
+            clock,
+            router,
+            _folder: folder,
+        }
+    }
+
+    /// Another process that does what is due on the same database.
+    pub fn another_process(&self) -> Process {
+        let ids = Arc::new(Ids::seeded(8));
+        Process::start(App { store: database::open(&self.url), ids, ..self.app.clone() })
+    }
+
+    /// Does what falls due in the background, until it is stopped or the test is over.
+    pub fn keep_working(&self) -> Working {
+        Working::start(self.worker.clone())
     }
 
     /// The same data behind another limit of requests a minute.

@@ -3,13 +3,19 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use inbox::due::{Answer, Call, Courier, Outcome, Parcel, Posting, Relay, Sending};
+use tokio::sync::Notify;
+
+/// What a test waits for in real time comes within this long, or never.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Remembers every mail, and says of each what it was told to say.
 #[derive(Default)]
 pub struct TestRelay {
     state: Mutex<RelayState>,
+    changed: Notify,
 }
 
 #[derive(Default)]
@@ -17,6 +23,7 @@ struct RelayState {
     sent: Vec<Parcel>,
     /// What it says of the next mails; afterwards they are delivered.
     script: Vec<Outcome>,
+    hangs: bool,
 }
 
 impl TestRelay {
@@ -28,12 +35,26 @@ impl TestRelay {
     pub fn will_say(&self, outcomes: &[Outcome]) {
         self.state.lock().unwrap().script.extend_from_slice(outcomes);
     }
+
+    /// Takes mails from now on and says nothing of them.
+    pub fn hangs(&self) {
+        self.state.lock().unwrap().hangs = true;
+    }
+
+    /// Waits until so many mails were given to it.
+    pub async fn was_given(&self, count: usize) {
+        until(&self.changed, || self.state.lock().unwrap().sent.len() >= count).await;
+    }
 }
 
 impl Relay for TestRelay {
     fn send<'a>(&'a self, parcel: &'a Parcel) -> Sending<'a> {
         let mut state = self.state.lock().unwrap();
         state.sent.push(parcel.clone());
+        self.changed.notify_waiters();
+        if state.hangs {
+            return Box::pin(std::future::pending());
+        }
         let outcome = match state.script.is_empty() {
             true => Outcome::Delivered,
             false => state.script.remove(0),
@@ -46,12 +67,19 @@ impl Relay for TestRelay {
 #[derive(Default)]
 pub struct TestCourier {
     state: Mutex<CourierState>,
+    changed: Notify,
 }
 
 #[derive(Default)]
 struct CourierState {
     calls: Vec<Call>,
-    answers: HashMap<String, Answer>,
+    answers: HashMap<String, Manner>,
+}
+
+#[derive(Clone)]
+enum Manner {
+    Answers(Answer),
+    Hangs,
 }
 
 impl TestCourier {
@@ -60,23 +88,54 @@ impl TestCourier {
         self.state.lock().unwrap().calls.clone()
     }
 
-    /// What this address answers from now on.
+    /// Every try so far at one address.
+    pub fn calls_to(&self, url: &str) -> Vec<Call> {
+        self.calls().into_iter().filter(|call| call.url == url).collect()
+    }
+
+    /// What this address answers from now on, also to the calls that it let hang.
     pub fn answers(&self, url: &str, answer: Answer) {
-        self.state.lock().unwrap().answers.insert(url.to_owned(), answer);
+        self.behaves(url, Manner::Answers(answer));
     }
 
     pub fn answers_status(&self, url: &str, code: u16) {
         self.answers(url, Answer::Status { code, body: format!("says {code}") });
     }
+
+    /// Takes calls at this address from now on and does not answer.
+    pub fn hangs(&self, url: &str) {
+        self.behaves(url, Manner::Hangs);
+    }
+
+    fn behaves(&self, url: &str, manner: Manner) {
+        self.state.lock().unwrap().answers.insert(url.to_owned(), manner);
+        self.changed.notify_waiters();
+    }
+
+    /// Waits until this address was called so often.
+    pub async fn was_called(&self, url: &str, count: usize) {
+        until(&self.changed, || self.calls_to(url).len() >= count).await;
+    }
+
+    fn manner(&self, url: &str) -> Manner {
+        let fine = || Manner::Answers(Answer::Status { code: 200, body: String::new() });
+        self.state.lock().unwrap().answers.get(url).cloned().unwrap_or_else(fine)
+    }
 }
 
 impl Courier for TestCourier {
     fn post<'a>(&'a self, call: &'a Call) -> Posting<'a> {
-        let mut state = self.state.lock().unwrap();
-        state.calls.push(call.clone());
-        let fine = || Answer::Status { code: 200, body: String::new() };
-        let answer = state.answers.get(&call.url).cloned().unwrap_or_else(fine);
-        Box::pin(async move { answer })
+        self.state.lock().unwrap().calls.push(call.clone());
+        self.changed.notify_waiters();
+        Box::pin(async move {
+            loop {
+                let changed = self.changed.notified();
+                match self.manner(&call.url) {
+                    Manner::Answers(answer) => return answer,
+                    Manner::Hangs => changed.await,
+                }
+            }
+        })
     }
 }
 
@@ -85,4 +144,27 @@ impl Courier for TestCourier {
 pub struct Outside {
     pub relay: Arc<TestRelay>,
     pub courier: Arc<TestCourier>,
+}
+
+/// Waits until something is so that nobody tells of.
+pub async fn eventually(is_so: impl AsyncFn() -> bool) {
+    let waiting = async {
+        while !is_so().await {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, waiting).await.expect("it never came");
+}
+
+async fn until(changed: &Notify, done: impl Fn() -> bool) {
+    let waiting = async {
+        loop {
+            let changed = changed.notified();
+            if done() {
+                return;
+            }
+            changed.await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, waiting).await.expect("it never came");
 }

@@ -1,0 +1,124 @@
+//! API section 6.1: events on their way to webhooks.
+
+mod delivery;
+mod fairness;
+mod log;
+mod pausing;
+mod processes;
+mod retries;
+mod scoping;
+mod secrets;
+mod upkeep;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use hmac::{Hmac, Mac};
+use inbox::actor::Actor;
+use inbox::due::Call;
+use inbox::ids::{EventId, WebhookId};
+use inbox::people::{self, Delivery, LogFilter};
+use sha2::Sha256;
+
+use crate::support::TestApp;
+
+/// A webhook as its maker knows it.
+#[derive(Clone)]
+pub struct Hook {
+    pub id: WebhookId,
+    pub url: String,
+    pub secret: String,
+}
+
+/// What a webhook hears.
+#[derive(Clone, Copy)]
+pub enum Hears {
+    Team,
+    Private,
+    Sandbox,
+}
+
+impl TestApp {
+    /// A webhook for the team's inboxes, made by the owner.
+    async fn hook(&self, name: &str) -> Hook {
+        self.hook_of(&self.owner, name, Hears::Team).await
+    }
+
+    async fn hook_of(&self, maker: &Actor, name: &str, hears: Hears) -> Hook {
+        let url = people::check_url(&format!("https://{name}.example/hook"), false).unwrap();
+        let (private, livemode) =
+            (matches!(hears, Hears::Private), !matches!(hears, Hears::Sandbox));
+        let address = url.clone();
+        let made =
+            self.act(maker, move |tx, cx| people::add_webhook(tx, cx, &address, private, livemode));
+        let made = made.await;
+        Hook { id: made.id, url: url.to_string(), secret: made.secret }
+    }
+
+    /// The next mail of somebody new: one `turn.changed`.
+    async fn something_happens(&self, name: &str) {
+        self.mail(&format!("{name}@x.example"), name, "text").await;
+    }
+
+    fn calls_to(&self, hook: &Hook) -> Vec<Call> {
+        self.outside.courier.calls_to(&hook.url)
+    }
+
+    /// The whole log of a webhook's latest deliveries, newest first.
+    async fn log(&self, hook: &Hook) -> Vec<Delivery> {
+        self.filtered_log(hook, LogFilter::default()).await
+    }
+
+    async fn filtered_log(&self, hook: &Hook, filter: LogFilter) -> Vec<Delivery> {
+        let id = hook.id.clone();
+        self.act(&self.owner, move |tx, cx| people::delivery_log(tx, cx, &id, &filter)).await
+    }
+
+    /// The states of its deliveries, newest first.
+    async fn states(&self, hook: &Hook) -> Vec<&'static str> {
+        self.log(hook).await.iter().map(|delivery| delivery.state.word()).collect()
+    }
+
+    async fn state_of(&self, hook: &Hook) -> String {
+        let listed = self.act(&self.owner, people::list_webhooks).await;
+        listed.into_iter().find(|listing| listing.id == hook.id).expect("the webhook").state
+    }
+
+    async fn send_test_event(&self, hook: &Hook) -> EventId {
+        let id = hook.id.clone();
+        self.act(&self.owner, move |tx, cx| people::send_test_event(tx, cx, &id)).await
+    }
+
+    async fn pause(&self, hook: &Hook) {
+        let id = hook.id.clone();
+        self.act(&self.owner, move |tx, cx| people::pause_webhook(tx, cx, &id)).await;
+    }
+
+    async fn resume(&self, hook: &Hook) {
+        let id = hook.id.clone();
+        self.act(&self.owner, move |tx, cx| people::resume_webhook(tx, cx, &id)).await;
+    }
+
+    async fn redeliver(&self, hook: &Hook, event: &EventId) {
+        let (id, event) = (hook.id.clone(), event.clone());
+        self.act(&self.owner, move |tx, cx| people::redeliver(tx, cx, &id, &event)).await;
+    }
+}
+
+fn header<'a>(call: &'a Call, name: &str) -> &'a str {
+    let found = call.headers.iter().find(|(header, _)| *header == name);
+    found.map(|(_, value)| value.as_str()).unwrap_or_else(|| panic!("no {name} in {call:?}"))
+}
+
+/// The signatures of a call, as a receiver would split them.
+fn signatures(call: &Call) -> Vec<&str> {
+    header(call, "webhook-signature").split(' ').collect()
+}
+
+/// What a secret signs a call with: HMAC-SHA256 over id, time and body.
+fn signature(secret: &str, call: &Call) -> String {
+    let key = STANDARD.decode(secret.strip_prefix("whsec_").expect("the prefix")).unwrap();
+    let mut mac = Hmac::<Sha256>::new_from_slice(&key).unwrap();
+    let (id, at) = (header(call, "webhook-id"), header(call, "webhook-timestamp"));
+    mac.update(format!("{id}.{at}.{}", call.body).as_bytes());
+    format!("v1,{}", STANDARD.encode(mac.finalize().into_bytes()))
+}
