@@ -31,21 +31,26 @@ impl Requests {
     }
 
     fn push(&mut self, key: &str, method: &str, path: &str, body: &str) {
-        let _ = write!(
-            self.bytes,
-            "{method} {PREFIX}{path} HTTP/1.1\r\nhost: bench.example\r\naccept: */*\r\n\
-             authorization: Bearer {key}\r\n"
-        );
-        let _ = match body {
-            "" => write!(self.bytes, "\r\n"),
-            body => write!(
-                self.bytes,
-                "content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
-                body.len()
-            ),
-        };
+        self.bytes.push_str(&request(key, method, path, body));
         self.ends.push(self.bytes.len());
     }
+}
+
+/// One request as it is sent.
+pub fn request(key: &str, method: &str, path: &str, body: &str) -> String {
+    let mut bytes = format!(
+        "{method} {PREFIX}{path} HTTP/1.1\r\nhost: bench.example\r\naccept: */*\r\n\
+         authorization: Bearer {key}\r\n"
+    );
+    let _ = match body {
+        "" => write!(bytes, "\r\n"),
+        body => write!(
+            bytes,
+            "content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        ),
+    };
+    bytes
 }
 
 /// One thing that is measured.

@@ -83,7 +83,19 @@ struct Queue {
     name: &'static str,
     earliest: &'static str,
     /// Takes on what is due and there is room for; answers how much that was.
-    work: for<'a> fn(&'a Worker) -> Pin<Box<dyn Future<Output = Result<usize>> + Send + 'a>>,
+    work: for<'a> fn(&'a Worker) -> Work<'a>,
+}
+
+type Work<'a> = Pin<Box<dyn Future<Output = Result<usize>> + Send + 'a>>;
+
+/// What a queue does after it took something on.
+enum Next {
+    /// More is due.
+    Again,
+    /// More is due than there are places for.
+    WaitForRoom,
+    /// Nothing is due for so long.
+    Nap(Duration),
 }
 
 /// The one that does what is due.
@@ -129,35 +141,39 @@ impl Worker {
         while !stopping.is_cancelled() {
             // Whatever these tell of is seen by the work that follows.
             while !matches!(wakes.try_recv(), Err(TryRecvError::Empty | TryRecvError::Closed)) {}
-            let nap = match self.take_on(queue).await {
-                Ok(Some(nap)) => nap,
-                Ok(None) => continue,
+            let next = match self.take_on(queue).await {
+                Ok(next) => next,
                 Err(error) => {
                     tracing::error!(%error, queue = queue.name, "due work failed");
-                    PAUSE
+                    Next::Nap(PAUSE)
                 }
+            };
+            let (full, nap) = match next {
+                Next::Again => continue,
+                Next::WaitForRoom => (true, PAUSE),
+                Next::Nap(nap) => (false, nap),
             };
             tokio::select! {
                 () = woken(&mut wakes, queue.name) => {}
-                () = self.messages.freed(), if queue.name == "messages" => {}
-                () = self.deliveries.freed(), if queue.name == "deliveries" => {}
+                () = self.messages.freed(), if full && queue.name == "messages" => {}
+                () = self.deliveries.freed(), if full && queue.name == "deliveries" => {}
                 () = tokio::time::sleep(nap) => {}
                 () = stopping.cancelled() => {}
             }
         }
     }
 
-    /// Takes on what is due; answers how long there will be nothing more, if that is known.
-    async fn take_on(&self, queue: &Queue) -> Result<Option<Duration>> {
-        if (queue.work)(self).await? > 0 {
-            return Ok(None);
-        }
-        let Some(next) = self.earliest(queue).await? else { return Ok(Some(NAP)) };
+    /// Takes on what is due, and looks what there is to do after that. Looking is a read: it does
+    /// not stand in the way of those who write, as another claim would.
+    async fn take_on(&self, queue: &Queue) -> Result<Next> {
+        let taken = (queue.work)(self).await?;
+        let Some(next) = self.earliest(queue).await? else { return Ok(Next::Nap(NAP)) };
         let left = next - self.app.clock.now();
-        Ok(Some(match u64::try_from(left) {
-            Ok(left) if left > 0 => Duration::from_millis(left).min(NAP),
-            _ => PAUSE,
-        }))
+        Ok(match u64::try_from(left) {
+            Ok(left) if left > 0 => Next::Nap(Duration::from_millis(left).min(NAP)),
+            _ if taken > 0 => Next::Again,
+            _ => Next::WaitForRoom,
+        })
     }
 
     async fn earliest(&self, queue: &Queue) -> Result<Option<i64>> {
