@@ -87,13 +87,7 @@ pub async fn check(
     for memory in memories {
         findings.recall(&mut reader, keys, memory, &sent, mail).await?;
     }
-    for (message, times) in mail.written {
-        let explained = 1 + mail.between.get(message).copied().unwrap_or(0);
-        if *times > explained {
-            let sentence = format!("{message} was written {times} times, {explained} explained");
-            findings.written_twice.push(sentence);
-        }
-    }
+    findings.count_writes(mail);
     Ok(findings)
 }
 
@@ -170,6 +164,17 @@ impl Findings {
                 "{message}, whose stop was not answered, is {status:?}, announced {sent} times"
             )),
             _ => {}
+        }
+    }
+
+    /// A kill between writing and recording explains one more time.
+    fn count_writes(&mut self, mail: &Mail<'_>) {
+        for (message, times) in mail.written {
+            let explained = 1 + mail.between.get(message).copied().unwrap_or(0);
+            if *times > explained {
+                let sentence = format!("{message}: {times} times, of which {explained} explained");
+                self.written_twice.push(sentence);
+            }
         }
     }
 }
@@ -251,4 +256,61 @@ fn read(found: &Value) -> Read {
         }
     }
     read
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// What is found of a live reply: acknowledged and missing, sent after its stop.
+    fn judged(stop: Stop, status: &str, sent: u64, written: bool) -> (usize, usize) {
+        let reply = Reply { conversation: "cnv_1".into(), livemode: true, ends: "sent", stop };
+        let written = written.then(|| ("msg_1".to_owned(), 1)).into_iter().collect();
+        let mail = Mail { written: &written, between: &HashMap::new() };
+        let mut findings = Findings::default();
+        findings.judge_reply("msg_1", &reply, status, sent, &mail);
+        (findings.missing.len(), findings.sent_after_stop.len())
+    }
+
+    #[test]
+    fn a_reply_leaves_once_or_is_kept_as_its_stop_says() {
+        for stop in [Stop::Never, Stop::TooLate, Stop::Unknown] {
+            assert_eq!(judged(stop, "sent", 1, true), (0, 0));
+            assert_eq!(judged(stop, "sent", 0, true), (1, 0));
+            assert_eq!(judged(stop, "sent", 2, true), (1, 0));
+            assert_eq!(judged(stop, "sent", 1, false), (1, 0));
+            assert_eq!(judged(stop, "sending", 0, true), (1, 0));
+            assert_eq!(judged(stop, "", 0, false), (1, 0));
+        }
+        assert_eq!(judged(Stop::Never, "draft", 0, false), (1, 0));
+        assert_eq!(judged(Stop::Unknown, "draft", 0, false), (0, 0));
+        assert_eq!(judged(Stop::Acknowledged, "draft", 0, false), (0, 0));
+        assert_eq!(judged(Stop::Acknowledged, "sent", 1, true), (0, 1));
+        assert_eq!(judged(Stop::Acknowledged, "draft", 0, true), (0, 1));
+    }
+
+    #[test]
+    fn a_mail_is_written_again_only_after_a_kill_in_between() {
+        let written = HashMap::from([("msg_1".to_owned(), 2), ("msg_2".to_owned(), 2)]);
+        let between = HashMap::from([("msg_1".to_owned(), 1)]);
+        let mut findings = Findings::default();
+        findings.count_writes(&Mail { written: &written, between: &between });
+        assert_eq!(findings.written_twice, ["msg_2: 2 times, of which 1 explained"]);
+    }
+
+    #[test]
+    fn an_event_must_come_and_come_as_it_is() {
+        let heard = Heard::default();
+        heard.add(br#"{"id":"evt_1","type":"x"}"#);
+        heard.add(br#"{"id":"evt_1","type":"x"}"#);
+        assert_eq!((heard.len(), heard.repeated()), (1, 1));
+        let mut findings = Findings::default();
+        findings.hear(&json!({ "id": "evt_1", "type": "x" }), &heard);
+        assert!(findings.undelivered.is_empty());
+        findings.hear(&json!({ "id": "evt_1", "type": "y" }), &heard);
+        findings.hear(&json!({ "id": "evt_2", "type": "x" }), &heard);
+        assert_eq!(findings.undelivered.len(), 2);
+    }
 }

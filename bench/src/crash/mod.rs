@@ -17,7 +17,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use serde_json::json;
 use tokio::runtime::Runtime;
-use tokio::task::JoinSet;
+use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::sleep;
 
 use crate::database::{Kind, wait_until_left};
@@ -206,7 +206,9 @@ impl Trial {
 
     /// What happens while the server is dead: time passes, and the outbox is looked at.
     async fn night(&mut self) -> Result<(), String> {
-        wait_until_left(&self.place.url)?;
+        let url = self.place.url.clone();
+        let left = spawn_blocking(move || wait_until_left(&url)).await;
+        left.map_err(|error| error.to_string())??;
         self.outbox.look()?;
         let store = stage::open(&self.place.url)?;
         for message in night::pass(&store).await? {
