@@ -10,7 +10,7 @@ use inbox::ids::Ids;
 use inbox::mailboxes::{self, Mailbox};
 use inbox::people::{self, NewWorkspace};
 use inbox::time::SystemClock;
-use inbox::{App, Incoming, Limiter};
+use inbox::{App, Cx, Incoming, Limiter};
 use mail::{Address, Dmarc, Kind, Mail};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -56,12 +56,19 @@ pub struct Stage {
     pub conversations: Vec<String>,
 }
 
-/// Fills an empty database.
+/// Fills an empty database; the webhooks hear of everything.
 pub fn set(place: &Place, conversations: usize, hooks: Vec<Hook>) -> Result<Stage, String> {
-    let runtime = Runtime::new().map_err(|error| error.to_string())?;
-    let store = open(&place.url)?;
-    let app = app(store, place.folder.path())?;
-    runtime.block_on(fill(&app, conversations, hooks)).map_err(|error| error.to_string())
+    let setting = Setting::new(place)?;
+    setting.add_webhooks(hooks)?;
+    setting.finish(conversations)
+}
+
+/// Fills an empty database; the webhooks hear only of what happens from then on.
+pub fn set_quietly(place: &Place, conversations: usize, hooks: Vec<Hook>) -> Result<Stage, String> {
+    let setting = Setting::new(place)?;
+    let stage = setting.finish(conversations)?;
+    setting.add_webhooks(hooks)?;
+    Ok(stage)
 }
 
 /// Opens the database of a server that is not running.
@@ -81,7 +88,62 @@ fn app(store: Store, folder: &Path) -> Result<App, String> {
     })
 }
 
-async fn fill(app: &App, conversations: usize, hooks: Vec<Hook>) -> inbox::Result<Stage> {
+/// A workspace that is being filled.
+struct Setting {
+    runtime: Runtime,
+    app: App,
+    owner: Actor,
+}
+
+impl Setting {
+    fn new(place: &Place) -> Result<Setting, String> {
+        let runtime = Runtime::new().map_err(|error| error.to_string())?;
+        let app = app(open(&place.url)?, place.folder.path())?;
+        let owner = runtime.block_on(set_up(&app)).map_err(|error| error.to_string())?;
+        Ok(Setting { runtime, app, owner })
+    }
+
+    fn add_webhooks(&self, hooks: Vec<Hook>) -> Result<(), String> {
+        self.act(&self.owner, move |tx, cx| {
+            for hook in &hooks {
+                let url = people::check_url(&hook.url, true)?;
+                people::add_webhook(tx, cx, &url, false, hook.livemode)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Makes the keys, and lets a mail come in for each conversation.
+    fn finish(&self, conversations: usize) -> Result<Stage, String> {
+        let (live_key, test_key) = self.act(&self.owner, |tx, cx| {
+            let live = people::make_key(tx, cx, "Bench", Scope::ALL, true)?;
+            let test = people::make_key(tx, cx, "Bench test", Scope::ALL, false)?;
+            Ok((live.key, test.key))
+        })?;
+        let service = Actor::system(self.owner.ws, self.owner.workspace.clone(), Circle::team());
+        let conversations = self.act(&service, move |tx, cx| {
+            let inbox = inbox(tx, cx.actor)?;
+            let received = (0..conversations).map(|number| {
+                let mail = mail(number);
+                let incoming = Incoming { mail, raw: None, attachments: Vec::new(), joins: None };
+                inbox::receive(tx, cx, &inbox, &incoming)
+            });
+            received.map(|received| Ok(received?.conversation.as_str().to_owned())).collect()
+        })?;
+        Ok(Stage { live_key, test_key, conversations })
+    }
+
+    fn act<T: Send + 'static>(
+        &self,
+        actor: &Actor,
+        work: impl FnMut(&mut Tx<'_>, &Cx<'_>) -> inbox::Result<T> + Send + 'static,
+    ) -> Result<T, String> {
+        self.runtime.block_on(self.app.act(actor, work)).map_err(|error| error.to_string())
+    }
+}
+
+/// Makes the workspace; answers its owner.
+async fn set_up(app: &App) -> inbox::Result<Actor> {
     let new = NewWorkspace {
         name: "Bench".into(),
         owner_email: OWNER.into(),
@@ -92,40 +154,12 @@ async fn fill(app: &App, conversations: usize, hooks: Vec<Hook>) -> inbox::Resul
     let operator = Actor::operator(&app.ids);
     app.act(&operator, move |tx, cx| people::set_up_workspace(tx, cx, &new)).await?;
     let ws = app.store.read(people::list_workspaces).await?.first().map_or(0, |first| first.ws);
-    let owner = app.store.read(move |tx| actor::person(tx, ws, OWNER)).await?;
-    let (live_key, test_key) = app
-        .act(&owner, move |tx, cx| {
-            for hook in &hooks {
-                let url = people::check_url(&hook.url, true)?;
-                people::add_webhook(tx, cx, &url, false, hook.livemode)?;
-            }
-            let live = people::make_key(tx, cx, "Bench", Scope::ALL, true)?;
-            let test = people::make_key(tx, cx, "Bench test", Scope::ALL, false)?;
-            Ok((live.key, test.key))
-        })
-        .await?;
-    let service = Actor::system(ws, owner.workspace.clone(), Circle::team());
-    let conversations = app
-        .act(&service, move |tx, cx| {
-            let inbox = inbox(tx, cx.actor)?;
-            let received = (0..conversations).map(|number| {
-                let incoming = Incoming {
-                    mail: mail(number),
-                    raw: None,
-                    attachments: Vec::new(),
-                    joins: None,
-                };
-                inbox::receive(tx, cx, &inbox, &incoming)
-            });
-            received.map(|received| Ok(received?.conversation.as_str().to_owned())).collect()
-        })
-        .await?;
-    Ok(Stage { live_key, test_key, conversations })
+    app.store.read(move |tx| actor::person(tx, ws, OWNER)).await
 }
 
 fn inbox(tx: &mut Tx<'_>, actor: &Actor) -> inbox::Result<Mailbox> {
-    let seen = mailboxes::all_seen_by(tx, actor)?.into_iter();
-    seen.into_iter().find(|seen| seen.address == INBOX).ok_or(inbox::Error::NotFound("inbox"))
+    let mut seen = mailboxes::all_seen_by(tx, actor)?.into_iter();
+    seen.find(|seen| seen.address == INBOX).ok_or(inbox::Error::NotFound("inbox"))
 }
 
 fn mail(number: usize) -> Mail {
