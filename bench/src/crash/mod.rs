@@ -7,7 +7,7 @@ mod outbox;
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -100,7 +100,7 @@ struct Trial {
 }
 
 impl Trial {
-    fn new(options: &Options, kind: Kind, binary: &PathBuf, seed: u64) -> Result<Trial, String> {
+    fn new(options: &Options, kind: Kind, binary: &Path, seed: u64) -> Result<Trial, String> {
         let heard = Arc::new(Heard::default());
         let told = heard.clone();
         let receiver = receiver::start(Arc::new(move |_, body| told.add(body)))?;
@@ -117,7 +117,7 @@ impl Trial {
         });
         Ok(Trial {
             kind,
-            binary: binary.clone(),
+            binary: binary.to_owned(),
             hands: hands.collect(),
             chance: StdRng::seed_from_u64(seed),
             outbox: Outbox::watch(&folder)?,

@@ -32,6 +32,15 @@ const CONVERSATIONS: usize = 1_000;
 /// Events of a turn have this long to arrive after the last was made.
 const ARRIVING: Duration = Duration::from_secs(30);
 
+/// The receiver whose events are timed.
+const MEASURED: &str = "/measured";
+/// Who else hears them.
+const SIDES: [(&str, &str, &[&str]); 3] = [
+    ("one good receiver", "receipt-alone", &[]),
+    ("beside three good ones", "receipt-beside-good", &["/other-1", "/other-2", "/other-3"]),
+    ("beside three bad ones", "receipt-beside-bad", &[HANGING, DRIPPING, ENDLESS]),
+];
+
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// The databases to measure [default: sqlite, and postgres where --postgres is given]
@@ -104,7 +113,12 @@ impl Bench {
             .map_err(|error| error.to_string())?;
         let receipts = Arc::new(Receipts::default());
         let told = receipts.clone();
-        let address = receiver::start(Arc::new(move |_, body| told.add(body)))?;
+        let address = receiver::start(Arc::new(move |path, body| {
+            told.count_one();
+            if path == MEASURED {
+                told.time(body);
+            }
+        }))?;
         let binary = binary(options.server.as_deref())?;
         Ok(Bench { options, binary, runtime, receipts, receiver: format!("http://{address}") })
     }
@@ -156,31 +170,37 @@ impl Bench {
         Ok(rate)
     }
 
-    /// Events at a steady pace to one good receiver, alone and beside three bad ones in turns.
+    /// Events at a steady pace to one good receiver: alone, beside good and beside bad ones.
     fn soon_and_apart(&self, kind: Kind) -> Result<(Vec<String>, Vec<Goal>), String> {
         let conversations = load::events_of_turn(self.options.seconds);
-        let good = self.start(kind, "good", conversations, &["/good".into()])?;
-        let paths = ["/good", HANGING, DRIPPING, ENDLESS].map(str::to_owned);
-        let beside = self.start(kind, "beside", conversations, &paths)?;
-        let mut turns = (Vec::new(), Vec::new());
+        let mut sides = Vec::new();
+        for (name, figure, others) in SIDES {
+            let paths: Vec<String> =
+                [MEASURED].iter().chain(others).map(|p| p.to_string()).collect();
+            let short = figure.replace('-', "_");
+            let running = self.start(kind, &short, conversations, &paths)?;
+            sides.push(Side { name, figure, running, turns: Vec::new() });
+        }
         let mut memory = Vec::new();
         for round in 0..self.options.rounds.max(1) {
-            let name = |name: &'static str| move |error| format!("{name}: {error}");
-            turns.0.push(self.turn(&good, round).map_err(name("one good receiver"))?);
-            turns.1.push(self.turn(&beside, round).map_err(name("beside bad receivers"))?);
-            memory.push(beside.server.memory_mb()?);
+            for side in &mut sides {
+                let turn = self.turn(&side.running, round);
+                side.turns.push(turn.map_err(|error| format!("{}: {error}", side.name))?);
+            }
+            memory.extend(sides.last().map(|bad| bad.running.server.memory_mb()).transpose()?);
         }
-        let (alone, harmed) = (Soon::median_of(&turns.0), Soon::median_of(&turns.1));
-        alone.tell(kind, "receipt-alone");
-        harmed.tell(kind, "receipt-beside-bad");
+        sides.iter().for_each(|side| side.median().tell(kind, side.figure));
         let growth = memory.last().unwrap_or(&0.0) - memory.first().unwrap_or(&0.0);
         println!(
             "{}",
             json!({ "figure": "memory-beside-bad", "db": kind.name(),
                     "mb": memory.iter().map(|mb| rounded(*mb)).collect::<Vec<_>>() })
         );
-        let ratios = turns.0.iter().zip(&turns.1).map(|(a, b)| b.answer_p99 / a.answer_p99);
-        let ratio = median(ratios.collect());
+        let [alone, beside_good, beside_bad] = &sides[..] else {
+            return Err("three sides take turns".into());
+        };
+        let ratio = beside_bad.times_p99_of(beside_good);
+        let alone = alone.median();
         let goal = |what: &str, value, most| Goal {
             what: format!("{what} ({})", kind.name()),
             value,
@@ -189,15 +209,14 @@ impl Bench {
         let goals = vec![
             goal("answer to receipt at 200 events/s, p50 ms", alone.answer_p50, 1.0),
             goal("answer to receipt at 200 events/s, p99 ms", alone.answer_p99, 4.0),
-            goal("p99 beside three bad receivers, times p99 alone", ratio, 2.0),
+            goal("p99 beside three bad receivers, times that beside good ones", ratio, 2.0),
             goal("memory beside bad receivers, growth over the turns, MB", growth, 10.0),
         ];
         let mut lines = vec![format!(
             "\n{:<34}{:>12}{:>12}{:>16}{:>16}",
             "at 200 events/s, ms", "answer p50", "answer p99", "request p50", "request p99"
         )];
-        lines.push(alone.line("one good receiver"));
-        lines.push(harmed.line("the same beside three bad ones"));
+        lines.extend(sides.iter().map(|side| side.median().line(side.name)));
         Ok((lines, goals))
     }
 
@@ -211,6 +230,26 @@ impl Bench {
             Ok::<_, String>(sent)
         })?;
         Soon::of(&sent, &self.receipts)
+    }
+}
+
+/// One of those that take turns.
+struct Side {
+    name: &'static str,
+    figure: &'static str,
+    running: Running,
+    turns: Vec<Soon>,
+}
+
+impl Side {
+    fn median(&self) -> Soon {
+        Soon::median_of(&self.turns)
+    }
+
+    /// The median over the pairs of turns.
+    fn times_p99_of(&self, other: &Side) -> f64 {
+        let pairs = self.turns.iter().zip(&other.turns);
+        median(pairs.map(|(mine, theirs)| mine.answer_p99 / theirs.answer_p99).collect())
     }
 }
 

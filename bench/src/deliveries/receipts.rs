@@ -15,17 +15,20 @@ const STEP: Duration = Duration::from_millis(10);
 #[derive(Default)]
 pub struct Receipts {
     count: AtomicU64,
-    /// When the latest event of each conversation came.
+    /// When the latest timed event of each conversation came.
     at: Mutex<HashMap<String, Instant>>,
 }
 
 impl Receipts {
-    pub fn add(&self, body: &[u8]) {
+    pub fn count_one(&self) {
+        self.count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub fn time(&self, body: &[u8]) {
         let now = Instant::now();
         if let Some(conversation) = conversation(body) {
             self.at().insert(conversation.to_owned(), now);
         }
-        self.count.fetch_add(1, Ordering::Relaxed);
     }
 
     pub fn count(&self) -> u64 {

@@ -48,7 +48,7 @@ const QUEUES: &[Queue] = &[
     Queue {
         name: "messages",
         earliest: "SELECT min(sends_at) FROM messages WHERE sends_at IS NOT NULL",
-        work: |worker| Box::pin(worker.send_messages()),
+        work: |worker| Box::pin(async { Ok(worker.send_messages().await?.into()) }),
     },
     Queue {
         name: "deliveries",
@@ -58,22 +58,22 @@ const QUEUES: &[Queue] = &[
     Queue {
         name: "sandbox answers",
         earliest: "SELECT min(due_at) FROM sandbox_answers",
-        work: |worker| Box::pin(worker.give_sandbox_answers()),
+        work: |worker| Box::pin(async { Ok(worker.give_sandbox_answers().await?.into()) }),
     },
     Queue {
         name: "snoozes",
         earliest: "SELECT min(snoozed_until) FROM conversations WHERE snoozed_until IS NOT NULL",
-        work: |worker| Box::pin(worker.end_snoozes()),
+        work: |worker| Box::pin(async { Ok(worker.end_snoozes().await?.into()) }),
     },
     Queue {
         name: "notices",
         earliest: "SELECT min(due_at) FROM notices",
-        work: |worker| Box::pin(worker.send_notices()),
+        work: |worker| Box::pin(async { Ok(worker.send_notices().await?.into()) }),
     },
     Queue {
         name: "retention",
         earliest: retention::EARLIEST,
-        work: |worker| Box::pin(worker.forget_old_events()),
+        work: |worker| Box::pin(async { Ok(worker.forget_old_events().await?.into()) }),
     },
 ];
 
@@ -82,11 +82,24 @@ struct Queue {
     /// Also what [`db::Tx::wake`] is told when a row is added.
     name: &'static str,
     earliest: &'static str,
-    /// Takes on what is due and there is room for; answers how much that was.
+    /// Takes on what is due and there is room for.
     work: for<'a> fn(&'a Worker) -> Work<'a>,
 }
 
-type Work<'a> = Pin<Box<dyn Future<Output = Result<usize>> + Send + 'a>>;
+type Work<'a> = Pin<Box<dyn Future<Output = Result<Taken>> + Send + 'a>>;
+
+/// How much was taken on.
+struct Taken {
+    count: usize,
+    /// Everything else that is due waits for a place.
+    full: bool,
+}
+
+impl From<usize> for Taken {
+    fn from(count: usize) -> Taken {
+        Taken { count, full: false }
+    }
+}
 
 /// What a queue does after it took something on.
 enum Next {
@@ -171,7 +184,7 @@ impl Worker {
         let left = next - self.app.clock.now();
         Ok(match u64::try_from(left) {
             Ok(left) if left > 0 => Next::Nap(Duration::from_millis(left).min(NAP)),
-            _ if taken > 0 => Next::Again,
+            _ if taken.count > 0 && !taken.full => Next::Again,
             _ => Next::WaitForRoom,
         })
     }
@@ -189,7 +202,7 @@ impl Worker {
             let mut taken_on = 0;
             for queue in QUEUES {
                 if self.earliest(queue).await?.is_some_and(|next| next <= self.app.clock.now()) {
-                    taken_on += (queue.work)(self).await?;
+                    taken_on += (queue.work)(self).await?.count;
                 }
             }
             self.tasks.close();
