@@ -24,6 +24,15 @@ impl Kind {
             Kind::Postgres => "postgres",
         }
     }
+
+    /// Those that were asked for; by default whatever there is.
+    pub fn chosen(asked: &[Kind], has_postgres: bool) -> Vec<Kind> {
+        match (asked, has_postgres) {
+            ([], false) => vec![Kind::Sqlite],
+            ([], true) => vec![Kind::Sqlite, Kind::Postgres],
+            (chosen, _) => chosen.to_vec(),
+        }
+    }
 }
 
 /// Makes an empty database beside the one that the URL names; answers its URL.
@@ -38,9 +47,49 @@ pub fn create_postgres(admin: &str, name: &str) -> Result<String, String> {
     Ok(beside(admin, name))
 }
 
-pub fn drop_postgres(admin: &str, name: &str) -> Result<(), String> {
-    let sql = format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)");
-    connect(admin)?.batch_execute(&sql).map_err(|error| error.to_string())
+/// A PostgreSQL database that is dropped with this.
+pub struct Passing {
+    admin: String,
+    name: String,
+}
+
+impl Passing {
+    pub fn new(admin: &str, name: &str) -> Passing {
+        Passing { admin: admin.to_owned(), name: name.to_owned() }
+    }
+}
+
+impl Drop for Passing {
+    fn drop(&mut self) {
+        let sql = format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name);
+        let dropped = connect(&self.admin)
+            .and_then(|mut client| client.batch_execute(&sql).map_err(|error| error.to_string()));
+        if let Err(error) = dropped {
+            eprintln!("the database {} is left behind: {error}", self.name);
+        }
+    }
+}
+
+/// Waits until nobody is connected to a database any more: what a killed process had asked of
+/// PostgreSQL is still finished. SQLite has no one else.
+pub fn wait_until_left(url: &str) -> Result<(), String> {
+    let Place::Postgres(url) = Place::parse(url).map_err(|error| error.to_string())? else {
+        return Ok(());
+    };
+    let mut client = connect(&url)?;
+    let started = Instant::now();
+    let sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+               AND backend_type = 'client backend' AND pid <> pg_backend_pid()";
+    loop {
+        let row = client.query_one(sql, &[]).map_err(|error| error.to_string())?;
+        if row.get::<_, i64>(0) == 0 {
+            return Ok(());
+        }
+        if started.elapsed() > CLOSING {
+            return Err("the database is still in use".into());
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
 }
 
 /// The same server, another database: the path of the URL.

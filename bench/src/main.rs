@@ -2,14 +2,18 @@
 
 mod client;
 mod constant;
+mod crash;
 mod database;
+mod deliveries;
 mod lane;
 mod measure;
+mod receiver;
 mod report;
 mod requests;
 mod run;
 mod seed;
 mod server;
+mod stage;
 mod words;
 
 use std::net::SocketAddr;
@@ -48,6 +52,10 @@ enum Command {
         #[arg(long, default_value_t = 1, value_name = "NUMBER")]
         seed: u64,
     },
+    /// Measure how fast and how soon events reach webhooks, and what bad receivers do to a good one
+    Deliveries(deliveries::Options),
+    /// Kill the server at random moments while clients work, and check that nothing promised is lost
+    Crash(crash::Options),
     /// Serve one answer to everything
     #[command(hide = true)]
     Constant {
@@ -63,6 +71,8 @@ fn main() -> ExitCode {
     let outcome = match cli.command {
         Some(Command::Seed { database, messages, seed }) => fill(&database, messages, seed),
         Some(Command::Constant { answer, listen }) => constant::serve(&answer, listen),
+        Some(Command::Deliveries(options)) => deliveries::run(options).map(drop),
+        Some(Command::Crash(options)) => crash::run(options),
         None => run::run(cli.run).map(drop),
     };
     match outcome {

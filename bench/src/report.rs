@@ -118,7 +118,7 @@ impl Goal {
         println!("{outcome:<8}{:<66}{:>10.2}   {word} {bound:.2}", self.what, self.value);
     }
 
-    fn print_json(&self) {
+    pub fn print_json(&self) {
         let (word, bound) = match self.wanted {
             Wanted::AtLeast(least) => ("at_least", least),
             Wanted::AtMost(most) => ("at_most", most),
@@ -135,11 +135,16 @@ impl Goal {
 pub fn print(sections: &[Section], goals: &[Goal]) -> bool {
     goals.iter().for_each(Goal::print_json);
     sections.iter().for_each(Section::print);
+    print_goals(goals)
+}
+
+/// Prints how the goals stand; true when every one is met.
+pub fn print_goals(goals: &[Goal]) -> bool {
     println!();
     goals.iter().for_each(Goal::print);
     goals.iter().all(Goal::is_met)
 }
 
-fn rounded(value: f64) -> Value {
+pub fn rounded(value: f64) -> Value {
     json!((value * 10.0).round() / 10.0)
 }

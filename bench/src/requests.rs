@@ -43,7 +43,8 @@ impl Requests {
 
     /// A request to the API.
     fn push(&mut self, key: &str, method: &str, path: &str, body: &str) {
-        self.push_to(key, method, &format!("{PREFIX}{path}"), &[], body);
+        self.bytes.push_str(&request(key, method, path, body));
+        self.ends.push(self.bytes.len());
     }
 
     fn push_to(
@@ -54,24 +55,39 @@ impl Requests {
         headers: &[(&str, &str)],
         body: &str,
     ) {
-        let _ = write!(
-            self.bytes,
-            "{method} {address} HTTP/1.1\r\nhost: bench.example\r\naccept: */*\r\n\
-             authorization: Bearer {key}\r\n"
-        );
-        for (name, value) in headers {
-            let _ = write!(self.bytes, "{name}: {value}\r\n");
-        }
-        let _ = match body {
-            "" => write!(self.bytes, "\r\n"),
-            body => write!(
-                self.bytes,
-                "content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
-                body.len()
-            ),
-        };
+        self.bytes.push_str(&request_to(key, method, address, headers, body));
         self.ends.push(self.bytes.len());
     }
+}
+
+/// One request as it is sent.
+pub fn request(key: &str, method: &str, path: &str, body: &str) -> String {
+    request_to(key, method, &format!("{PREFIX}{path}"), &[], body)
+}
+
+fn request_to(
+    key: &str,
+    method: &str,
+    address: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> String {
+    let mut bytes = format!(
+        "{method} {address} HTTP/1.1\r\nhost: bench.example\r\naccept: */*\r\n\
+         authorization: Bearer {key}\r\n"
+    );
+    for (name, value) in headers {
+        let _ = write!(bytes, "{name}: {value}\r\n");
+    }
+    let _ = match body {
+        "" => write!(bytes, "\r\n"),
+        body => write!(
+            bytes,
+            "content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        ),
+    };
+    bytes
 }
 
 /// One thing that is measured.

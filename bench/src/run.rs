@@ -12,17 +12,15 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use crate::client::Client;
-use crate::database::{self, Kind};
+use crate::database::{self, Kind, Passing};
 use crate::measure::{Pace, drive};
 use crate::report::{self, Goal, Row, Section, Wanted};
 use crate::requests::{Load, Requests, loads};
 use crate::seed::{Seeded, schema, seed};
-use crate::server::{Server, free_address};
+use crate::server::{Server, binary, free_address, serve, this_binary};
 
 /// A server gets so long to come to rest before its idle memory is read.
 const REST: Duration = Duration::from_secs(1);
-/// Nothing that is measured may run into it.
-const REQUESTS_PER_MINUTE: &str = "1000000000";
 
 #[derive(Args, Clone, Debug)]
 pub struct Options {
@@ -138,18 +136,8 @@ struct Prepared {
     url: String,
     seeded: Seeded,
     loads: Vec<Load>,
-    /// The PostgreSQL database that goes with this, and the server it is on.
-    passing: Option<(String, String)>,
-}
-
-impl Drop for Prepared {
-    fn drop(&mut self) {
-        if let Some((admin, name)) = &self.passing
-            && let Err(error) = database::drop_postgres(admin, name)
-        {
-            eprintln!("the database {name} is left behind: {error}");
-        }
-    }
+    /// The PostgreSQL database that goes with this.
+    _passing: Option<Passing>,
 }
 
 impl Prepared {
@@ -160,16 +148,7 @@ impl Prepared {
 
 impl Bench {
     fn new(options: Options) -> Result<Bench, String> {
-        let server = match &options.server {
-            Some(server) => server.clone(),
-            None => this_binary()?.with_file_name("mailroom"),
-        };
-        if !server.exists() {
-            return Err(format!(
-                "{} is not there; build it with cargo build --release",
-                server.display()
-            ));
-        }
+        let server = binary(options.server.as_deref())?;
         let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -179,11 +158,7 @@ impl Bench {
     }
 
     fn kinds(&self) -> Vec<Kind> {
-        match (&self.options.databases[..], &self.options.postgres) {
-            ([], None) => vec![Kind::Sqlite],
-            ([], Some(_)) => vec![Kind::Sqlite, Kind::Postgres],
-            (chosen, _) => chosen.to_vec(),
-        }
+        Kind::chosen(&self.options.databases, self.options.postgres.is_some())
     }
 
     /// A filled database: one that was kept, or a new one.
@@ -210,7 +185,7 @@ impl Bench {
             }
         };
         let loads = loads(&seeded);
-        Ok(Prepared { kind, folder, url, seeded, loads, passing })
+        Ok(Prepared { kind, folder, url, seeded, loads, _passing: passing })
     }
 
     /// Where a database is, and what has to be dropped in the end.
@@ -220,7 +195,7 @@ impl Bench {
         messages: usize,
         folder: &Path,
         is_filled: bool,
-    ) -> Result<(String, Option<(String, String)>), String> {
+    ) -> Result<(String, Option<Passing>), String> {
         if kind == Kind::Sqlite {
             return Ok((format!("sqlite:{}", folder.join("mailroom.db").display()), None));
         }
@@ -233,7 +208,7 @@ impl Bench {
             true => database::beside(admin, &name),
             false => database::create_postgres(admin, &name)?,
         };
-        let passing = self.options.data.is_none().then(|| (admin.to_owned(), name));
+        let passing = self.options.data.is_none().then(|| Passing::new(admin, &name));
         Ok((url, passing))
     }
 
@@ -243,15 +218,8 @@ impl Bench {
 
     fn start_with(&self, prepared: &Prepared, url: &str, batch: &str) -> Result<Server, String> {
         let listen = free_address()?;
-        let mut command = Command::new(&self.server);
-        command
-            .arg("serve")
-            .env("MAILROOM_DATA", &prepared.folder)
-            .env("MAILROOM_DATABASE_URL", url)
-            .env("MAILROOM_LISTEN", listen.to_string())
-            .env("MAILROOM_RATE_PER_MINUTE", REQUESTS_PER_MINUTE)
-            .env("MAILROOM_COMMIT_BATCH", batch)
-            .env("RUST_LOG", "warn");
+        let mut command = serve(&self.server, &prepared.folder, url, listen);
+        command.env("MAILROOM_COMMIT_BATCH", batch);
         let log = self.scratch.path().join("server.log");
         Server::start(&mut command, listen, prepared.load("list").requests.get(0), &log)
             .map_err(|error| format!("{error}\n{}", fs::read_to_string(&log).unwrap_or_default()))
@@ -458,11 +426,7 @@ impl Bench {
     }
 }
 
-fn this_binary() -> Result<PathBuf, String> {
-    std::env::current_exe().map_err(|error| error.to_string())
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
+pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,6 +14,39 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const STEP: Duration = Duration::from_millis(1);
 /// The unit in which Linux tells the time that a process had, per second.
 const TICKS: f64 = 100.0;
+/// Nothing that is measured may run into it.
+const REQUESTS_PER_MINUTE: &str = "1000000000";
+
+/// The server's binary: the one that was named, or the one beside this.
+pub fn binary(named: Option<&Path>) -> Result<PathBuf, String> {
+    let server = match named {
+        Some(server) => server.to_owned(),
+        None => this_binary()?.with_file_name("mailroom"),
+    };
+    match server.exists() {
+        true => Ok(server),
+        false => {
+            Err(format!("{} is not there; build it with cargo build --release", server.display()))
+        }
+    }
+}
+
+pub fn this_binary() -> Result<PathBuf, String> {
+    std::env::current_exe().map_err(|error| error.to_string())
+}
+
+/// The command that serves a database, which every figure starts from.
+pub fn serve(binary: &Path, data: &Path, url: &str, listen: SocketAddr) -> Command {
+    let mut command = Command::new(binary);
+    command
+        .arg("serve")
+        .env("MAILROOM_DATA", data)
+        .env("MAILROOM_DATABASE_URL", url)
+        .env("MAILROOM_LISTEN", listen.to_string())
+        .env("MAILROOM_RATE_PER_MINUTE", REQUESTS_PER_MINUTE)
+        .env("RUST_LOG", "warn");
+    command
+}
 
 pub struct Server {
     child: Child,
@@ -30,7 +63,8 @@ impl Server {
         request: &[u8],
         log: &Path,
     ) -> Result<Server, String> {
-        let log = File::create(log).map_err(|error| error.to_string())?;
+        let log = File::options().create(true).append(true).open(log);
+        let log = log.map_err(|error| error.to_string())?;
         let started = Instant::now();
         let child = command
             .stdin(Stdio::null())
@@ -67,6 +101,12 @@ impl Server {
         let after = stat.rsplit_once(") ").map_or("", |(_, after)| after);
         let ticks = after.split(' ').skip(11).take(2).filter_map(|field| field.parse::<f64>().ok());
         Ok(ticks.sum::<f64>() / TICKS)
+    }
+
+    /// Ends the process at once and unasked, and waits until it is gone.
+    pub fn kill(&mut self) -> Result<(), String> {
+        self.child.kill().map_err(|error| error.to_string())?;
+        self.child.wait().map(drop).map_err(|error| error.to_string())
     }
 
     fn told(&self, what: &str) -> Result<String, String> {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use db::{FromRow, Row, Tx};
 use metrics::{counter, histogram};
 
-use super::lanes::Room;
+use super::lanes::{Place, Room};
 use super::notices::notify;
-use super::owners::Owners;
-use super::{Answer, Call, LEASE_MS, Worker};
+use super::owners::{MET, Owners};
+use super::{Answer, Call, LEASE_MS, Taken, Worker};
 use crate::actor::{Actor, Circle, Plan};
 use crate::app::{App, Cx};
 use crate::error::Result;
@@ -62,34 +62,35 @@ struct Claims {
     set_aside: usize,
     claimed: Vec<Claimed>,
     last: String,
+    full: bool,
 }
 
 impl Worker {
-    /// Tries the deliveries that are due; answers how many were taken on.
-    pub(super) async fn make_deliveries(&self) -> Result<usize> {
+    /// Tries the deliveries that are due.
+    pub(super) async fn make_deliveries(&self) -> Result<Taken> {
         let (app, room, last) = (self.app.clone(), self.deliveries.room(), self.last_webhook.get());
         if room.all == 0 {
-            return Ok(0);
+            return Ok(Taken { count: 0, full: true });
         }
         let claims = self.app.store.write(move |tx| claim_due(tx, &app, &room, &last)).await?;
         self.last_webhook.set(claims.last);
-        let count = claims.set_aside + claims.claimed.len();
+        let taken = Taken { count: claims.set_aside + claims.claimed.len(), full: claims.full };
         for claimed in claims.claimed {
             let place = self.deliveries.enter(claimed.webhook.as_str());
             let worker = self.clone();
-            self.tasks.spawn(async move {
-                worker.try_delivery(claimed).await;
-                drop(place);
-            });
+            self.tasks.spawn(async move { worker.try_delivery(claimed, place).await });
         }
-        Ok(count)
+        Ok(taken)
     }
 
-    async fn try_delivery(&self, claimed: Claimed) {
+    async fn try_delivery(&self, claimed: Claimed, place: Place) {
         let at = self.app.clock.now();
         let headers = signing::headers(&claimed.event, at, &claimed.body, &claimed.secrets);
         let call = Call { url: claimed.url.clone(), headers, body: claimed.body.clone() };
         let answer = self.courier.post(&call).await;
+        // The receiver is free again; to write that down is our own work. Those that wait for it
+        // stay few, because the next claim waits for the same store.
+        drop(place);
         let tried = Try { at, took: self.app.clock.now() - at, answer };
         let (webhook, event) = (claimed.webhook.clone(), claimed.event.clone());
         let status = tried.status();
@@ -131,8 +132,11 @@ impl Try {
 fn claim_due(tx: &mut Tx<'_>, app: &App, room: &Room, last: &String) -> Result<Claims> {
     let now = app.clock.now();
     let most = room.all.min(CLAIMED_AT_ONCE);
-    let mut claims = Claims { set_aside: 0, claimed: Vec::new(), last: last.clone() };
-    for id in WEBHOOKS.due(tx, now, last)? {
+    let mut claims = Claims { set_aside: 0, claimed: Vec::new(), last: last.clone(), full: false };
+    let due = WEBHOOKS.due(tx, now, last)?;
+    let all_met = due.len() < MET;
+    let mut out_of_places = false;
+    for id in due {
         let Some(webhook) = load_webhook(tx, &id)? else { continue };
         claims.last = id;
         if webhook.state != State::Active || !webhook.plan.has_api() {
@@ -143,11 +147,14 @@ fn claim_due(tx: &mut Tx<'_>, app: &App, room: &Room, last: &String) -> Result<C
             true => room.of_failing(webhook.id.as_str()),
             false => room.of(webhook.id.as_str()),
         };
-        claim_of(tx, &webhook, now, room.min(most - claims.claimed.len()), &mut claims.claimed)?;
+        let before = claims.claimed.len();
+        claim_of(tx, &webhook, now, room.min(most - before), &mut claims.claimed)?;
         if claims.claimed.len() == most {
-            break;
+            return Ok(claims);
         }
+        out_of_places |= claims.claimed.len() - before == room;
     }
+    claims.full = out_of_places && all_met && claims.set_aside == 0;
     Ok(claims)
 }
 

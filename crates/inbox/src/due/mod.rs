@@ -48,7 +48,7 @@ const QUEUES: &[Queue] = &[
     Queue {
         name: "messages",
         earliest: "SELECT min(sends_at) FROM messages WHERE sends_at IS NOT NULL",
-        work: |worker| Box::pin(worker.send_messages()),
+        work: |worker| Box::pin(async { Ok(worker.send_messages().await?.into()) }),
     },
     Queue {
         name: "deliveries",
@@ -58,22 +58,22 @@ const QUEUES: &[Queue] = &[
     Queue {
         name: "sandbox answers",
         earliest: "SELECT min(due_at) FROM sandbox_answers",
-        work: |worker| Box::pin(worker.give_sandbox_answers()),
+        work: |worker| Box::pin(async { Ok(worker.give_sandbox_answers().await?.into()) }),
     },
     Queue {
         name: "snoozes",
         earliest: "SELECT min(snoozed_until) FROM conversations WHERE snoozed_until IS NOT NULL",
-        work: |worker| Box::pin(worker.end_snoozes()),
+        work: |worker| Box::pin(async { Ok(worker.end_snoozes().await?.into()) }),
     },
     Queue {
         name: "notices",
         earliest: "SELECT min(due_at) FROM notices",
-        work: |worker| Box::pin(worker.send_notices()),
+        work: |worker| Box::pin(async { Ok(worker.send_notices().await?.into()) }),
     },
     Queue {
         name: "retention",
         earliest: retention::EARLIEST,
-        work: |worker| Box::pin(worker.forget_old_events()),
+        work: |worker| Box::pin(async { Ok(worker.forget_old_events().await?.into()) }),
     },
 ];
 
@@ -82,11 +82,34 @@ struct Queue {
     /// Also what [`db::Tx::wake`] is told when a row is added.
     name: &'static str,
     earliest: &'static str,
-    /// Takes on what is due and there is room for; answers how much that was.
-    work: fn(&Worker) -> Working<'_>,
+    /// Takes on what is due and there is room for.
+    work: for<'a> fn(&'a Worker) -> Work<'a>,
 }
 
-type Working<'a> = Pin<Box<dyn Future<Output = Result<usize>> + Send + 'a>>;
+type Work<'a> = Pin<Box<dyn Future<Output = Result<Taken>> + Send + 'a>>;
+
+/// How much was taken on.
+struct Taken {
+    count: usize,
+    /// Everything else that is due waits for a place.
+    full: bool,
+}
+
+impl From<usize> for Taken {
+    fn from(count: usize) -> Taken {
+        Taken { count, full: false }
+    }
+}
+
+/// What a queue does after it took something on.
+enum Next {
+    /// More is due.
+    Again,
+    /// More is due than there are places for.
+    WaitForRoom,
+    /// Nothing is due for so long.
+    Nap(Duration),
+}
 
 /// The one that does what is due.
 #[derive(Clone)]
@@ -131,37 +154,41 @@ impl Worker {
         while !stopping.is_cancelled() {
             // Whatever these tell of is seen by the work that follows.
             while !matches!(wakes.try_recv(), Err(TryRecvError::Empty | TryRecvError::Closed)) {}
-            let nap = match self.take_on(queue).await {
-                Ok(Some(nap)) => nap,
-                Ok(None) => continue,
+            let next = match self.take_on(queue).await {
+                Ok(next) => next,
                 Err(error) => {
                     tracing::error!(%error, queue = queue.name, "due work failed");
-                    PAUSE
+                    Next::Nap(PAUSE)
                 }
+            };
+            let (full, nap) = match next {
+                Next::Again => continue,
+                Next::WaitForRoom => (true, PAUSE),
+                Next::Nap(nap) => (false, nap),
             };
             tokio::select! {
                 () = woken(&mut wakes, queue.name) => {}
-                () = self.messages.freed(), if queue.name == "messages" => {}
-                () = self.deliveries.freed(), if queue.name == "deliveries" => {}
+                () = self.messages.freed(), if full && queue.name == "messages" => {}
+                () = self.deliveries.freed(), if full && queue.name == "deliveries" => {}
                 () = tokio::time::sleep(nap) => {}
                 () = stopping.cancelled() => {}
             }
         }
     }
 
-    /// Takes on what is due; answers how long there will be nothing more, if that is known.
-    async fn take_on(&self, queue: &Queue) -> Result<Option<Duration>> {
-        if (queue.work)(self).await? > 0 {
-            return Ok(None);
-        }
-        let Some(next) = self.earliest(queue).await? else { return Ok(Some(NAP)) };
+    /// Takes on what is due, and looks what there is to do after that. Looking is a read: it does
+    /// not stand in the way of those who write, as another claim would.
+    async fn take_on(&self, queue: &Queue) -> Result<Next> {
+        let taken = (queue.work)(self).await?;
+        let Some(next) = self.earliest(queue).await? else { return Ok(Next::Nap(NAP)) };
         let left = next - self.app.clock.now();
         let late = left.min(0).unsigned_abs() as f64 / 1_000.0;
         metrics::gauge!("mailroom_due_late_seconds", "queue" => queue.name).set(late);
-        Ok(Some(match u64::try_from(left) {
-            Ok(left) if left > 0 => Duration::from_millis(left).min(NAP),
-            _ => PAUSE,
-        }))
+        Ok(match u64::try_from(left) {
+            Ok(left) if left > 0 => Next::Nap(Duration::from_millis(left).min(NAP)),
+            _ if taken.count > 0 && !taken.full => Next::Again,
+            _ => Next::WaitForRoom,
+        })
     }
 
     async fn earliest(&self, queue: &Queue) -> Result<Option<i64>> {
@@ -177,7 +204,7 @@ impl Worker {
             let mut taken_on = 0;
             for queue in QUEUES {
                 if self.earliest(queue).await?.is_some_and(|next| next <= self.app.clock.now()) {
-                    taken_on += (queue.work)(self).await?;
+                    taken_on += (queue.work)(self).await?.count;
                 }
             }
             self.tasks.close();

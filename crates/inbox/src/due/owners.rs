@@ -11,7 +11,7 @@ use crate::error::Result;
 /// Due rows looked at before an owner may be hidden behind another's.
 const LOOKED_AT: i64 = 256;
 /// Owners met in one round.
-const MET: usize = 200;
+pub const MET: usize = 200;
 
 /// A queue whose rows belong to owners.
 pub struct Owners {

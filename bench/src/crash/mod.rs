@@ -1,0 +1,294 @@
+//! Kills the server at random moments while clients work, and sees whether it kept its word.
+
+mod check;
+mod hand;
+mod night;
+mod outbox;
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use serde_json::json;
+use tokio::runtime::Runtime;
+use tokio::task::{JoinSet, spawn_blocking};
+use tokio::time::sleep;
+
+use crate::database::{Kind, wait_until_left};
+use crate::receiver;
+use crate::report::{Goal, Wanted, print_goals};
+use crate::requests::request;
+use crate::server::{Server, binary, free_address, serve};
+use crate::stage::{self, Hook, Place, Stage};
+
+use check::{Findings, Heard, Mail};
+use hand::{Hand, Memory, Pause, Stop};
+use outbox::Outbox;
+
+/// Clients that work at the same time.
+const HANDS: usize = 8;
+/// Conversations of each: some to work on, some to reply on.
+const DESK: usize = 20;
+const REPLIED: usize = 20;
+/// After the last acknowledged operation of a life the server lives on for at most this long.
+const LAST_MOMENTS_MS: u64 = 40;
+/// What is due after the last kill must be done within this time.
+const COMING_TO_REST: Duration = Duration::from_secs(120);
+/// A life without an acknowledged operation for this long has gone wrong.
+const STILLNESS: Duration = Duration::from_secs(60);
+const STEP: Duration = Duration::from_millis(1);
+/// Sentences shown of each kind of finding.
+const SHOWN: usize = 10;
+
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    /// The databases to try [default: sqlite, and postgres where --postgres is given]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES")]
+    databases: Vec<Kind>,
+    /// A PostgreSQL in which databases can be made, as postgres://user@host/database
+    #[arg(long, env = "MAILROOM_BENCH_POSTGRES", value_name = "URL")]
+    postgres: Option<String>,
+    /// How many operations must be acknowledged in all
+    #[arg(long, default_value_t = 5_000, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
+    operations: u64,
+    /// How often the server is killed
+    #[arg(long, default_value_t = 20, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
+    kills: u64,
+    /// What the operations and the moments are drawn from [default: drawn, and printed]
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u64>,
+    /// The server's binary [default: mailroom beside this one]
+    #[arg(long, value_name = "FILE")]
+    server: Option<PathBuf>,
+}
+
+/// Kills and checks on each database; an error when a promise was broken.
+pub fn run(options: Options) -> Result<(), String> {
+    let binary = binary(options.server.as_deref())?;
+    let seed = options.seed.unwrap_or_else(|| rand::rng().random_range(1..1_000_000));
+    println!("seed {seed}");
+    let runtime = Runtime::new().map_err(|error| error.to_string())?;
+    let mut goals = Vec::new();
+    for kind in Kind::chosen(&options.databases, options.postgres.is_some()) {
+        let mut trial = Trial::new(&options, kind, &binary, seed)?;
+        goals.extend(runtime.block_on(trial.run(options.operations, options.kills))?);
+    }
+    goals.iter().for_each(Goal::print_json);
+    match print_goals(&goals) {
+        true => Ok(()),
+        false => Err(format!("a promise was broken; the seed was {seed}")),
+    }
+}
+
+struct Trial {
+    kind: Kind,
+    binary: PathBuf,
+    place: Place,
+    stage: Stage,
+    chance: StdRng,
+    hands: Vec<Hand>,
+    heard: Arc<Heard>,
+    outbox: Outbox,
+    /// How often a kill fell between writing a message and recording that.
+    between: HashMap<String, u64>,
+}
+
+impl Trial {
+    fn new(options: &Options, kind: Kind, binary: &Path, seed: u64) -> Result<Trial, String> {
+        let heard = Arc::new(Heard::default());
+        let told = heard.clone();
+        let receiver = receiver::start(Arc::new(move |_, body| told.add(body)))?;
+        let place = Place::new(kind, options.postgres.as_deref(), "crash")?;
+        let hooks =
+            [true, false].map(|livemode| Hook { url: format!("http://{receiver}/"), livemode });
+        let stage = stage::set(&place, HANDS * (DESK + REPLIED), hooks.into())?;
+        let folder = place.folder.path().join("outbox");
+        fs::create_dir(&folder).map_err(|error| error.to_string())?;
+        let keys = (stage.live_key.as_str(), stage.test_key.as_str());
+        let hands = stage.conversations.chunks(DESK + REPLIED).enumerate().map(|(number, mine)| {
+            let (desk, replied) = mine.split_at(DESK);
+            Hand::new(number, seed, keys, desk, replied)
+        });
+        Ok(Trial {
+            kind,
+            binary: binary.to_owned(),
+            hands: hands.collect(),
+            chance: StdRng::seed_from_u64(seed),
+            outbox: Outbox::watch(&folder)?,
+            between: HashMap::new(),
+            place,
+            stage,
+            heard,
+        })
+    }
+
+    async fn run(&mut self, operations: u64, kills: u64) -> Result<Vec<Goal>, String> {
+        let started = Instant::now();
+        let acknowledged = Arc::new(AtomicU64::new(0));
+        for until in self.moments(operations, kills) {
+            let mut server = self.start()?;
+            self.live(&mut server, &acknowledged, until).await?;
+            self.night().await?;
+        }
+        let server = self.start()?;
+        self.come_to_rest().await?;
+        let findings = self.check(&server).await?;
+        Ok(self.report(&findings, acknowledged.load(Ordering::Relaxed), kills, started.elapsed()))
+    }
+
+    /// How many operations have been acknowledged when each life ends.
+    fn moments(&mut self, operations: u64, kills: u64) -> Vec<u64> {
+        let drawn = (1..kills).map(|_| self.chance.random_range(1..=operations));
+        let mut moments: Vec<u64> = drawn.chain([operations]).collect();
+        moments.sort_unstable();
+        moments
+    }
+
+    fn start(&self) -> Result<Server, String> {
+        let listen = free_address()?;
+        let folder = self.place.folder.path();
+        let mut command = serve(&self.binary, folder, &self.place.url, listen);
+        command
+            .env("MAILROOM_WEBHOOKS_ALLOW_PRIVATE", "true")
+            .env("MAILROOM_RELAY", format!("file:{}", folder.join("outbox").display()));
+        let log = folder.join("server.log");
+        let first = request(&self.stage.live_key, "GET", "/me", "");
+        Server::start(&mut command, listen, first.as_bytes(), &log)
+            .map_err(|error| format!("{error}\n{}", fs::read_to_string(&log).unwrap_or_default()))
+    }
+
+    /// Lets the hands work until so many operations are acknowledged, and for a moment more.
+    async fn live(
+        &mut self,
+        server: &mut Server,
+        acknowledged: &Arc<AtomicU64>,
+        until: u64,
+    ) -> Result<(), String> {
+        let mut working = JoinSet::new();
+        for mut hand in self.hands.drain(..) {
+            let (address, acknowledged) = (server.address, acknowledged.clone());
+            working.spawn(async move {
+                let pause = hand.work(address, &acknowledged).await;
+                (hand, pause)
+            });
+        }
+        let mut last = (acknowledged.load(Ordering::Relaxed), Instant::now());
+        while last.0 < until {
+            sleep(STEP).await;
+            let now = acknowledged.load(Ordering::Relaxed);
+            if now > last.0 {
+                last = (now, Instant::now());
+            }
+            if last.1.elapsed() > STILLNESS {
+                return Err("the server lives and acknowledges nothing".into());
+            }
+            if let Some(paused) = working.try_join_next() {
+                return Err(reason(paused.map_err(|error| error.to_string())?.1));
+            }
+        }
+        sleep(Duration::from_micros(self.chance.random_range(0..LAST_MOMENTS_MS * 1_000))).await;
+        server.kill()?;
+        while let Some(paused) = working.join_next().await {
+            let (hand, pause) = paused.map_err(|error| error.to_string())?;
+            if let Pause::Refused(_) = pause {
+                return Err(reason(pause));
+            }
+            self.hands.push(hand);
+        }
+        Ok(())
+    }
+
+    /// What happens while the server is dead: time passes, and the outbox is looked at.
+    async fn night(&mut self) -> Result<(), String> {
+        let url = self.place.url.clone();
+        let left = spawn_blocking(move || wait_until_left(&url)).await;
+        left.map_err(|error| error.to_string())??;
+        self.outbox.look()?;
+        let store = stage::open(&self.place.url)?;
+        for message in night::pass(&store).await? {
+            let written = self.outbox.written.get(&message).copied().unwrap_or(0);
+            let explained = self.between.get(&message).copied().unwrap_or(0);
+            if written > explained {
+                *self.between.entry(message).or_default() += 1;
+            }
+        }
+        Ok(())
+    }
+
+    async fn come_to_rest(&self) -> Result<(), String> {
+        let store = stage::open(&self.place.url)?;
+        let started = Instant::now();
+        loop {
+            let planned = night::planned(&store).await?;
+            if planned == 0 {
+                return Ok(());
+            }
+            if started.elapsed() > COMING_TO_REST {
+                return Err(format!("{planned} things are still planned long after the last kill"));
+            }
+            sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    async fn check(&mut self, server: &Server) -> Result<Findings, String> {
+        self.outbox.look()?;
+        let memories: Vec<&Memory> = self.hands.iter().map(|hand| &hand.memory).collect();
+        let keys = (self.stage.live_key.as_str(), self.stage.test_key.as_str());
+        let mail = Mail { written: &self.outbox.written, between: &self.between };
+        check::check(server.address, keys, &memories, &self.heard, &mail).await
+    }
+
+    fn report(
+        &self,
+        findings: &Findings,
+        acknowledged: u64,
+        kills: u64,
+        took: Duration,
+    ) -> Vec<Goal> {
+        let name = self.kind.name();
+        let memories = || self.hands.iter().map(|hand| &hand.memory);
+        let unanswered: u64 = memories().map(|memory| memory.unanswered).sum();
+        let stops = |wanted| {
+            let replies = memories().flat_map(|memory| memory.replies.values());
+            replies.filter(|reply| reply.stop == wanted).count()
+        };
+        let between: u64 = self.between.values().sum();
+        let line = json!({
+            "figure": "crash", "db": name, "kills": kills, "acknowledged": acknowledged,
+            "unanswered": unanswered, "mails_written": self.outbox.written.len(),
+            "killed_between_writing_and_recording": between,
+            "stopped": stops(Stop::Acknowledged), "stopped_too_late": stops(Stop::TooLate),
+            "stop_unanswered": stops(Stop::Unknown), "events": findings.events,
+            "delivered_again": self.heard.repeated(), "seconds": took.as_secs(),
+        });
+        println!("{line}");
+        let kinds = [
+            ("acknowledged and missing", &findings.missing),
+            ("events that did not arrive as they are", &findings.undelivered),
+            ("messages sent after their stop was acknowledged", &findings.sent_after_stop),
+            ("mails written twice without a kill to blame", &findings.written_twice),
+        ];
+        let goal = |(what, found): (&str, &Vec<String>)| {
+            found.iter().take(SHOWN).for_each(|sentence| eprintln!("  {what}: {sentence}"));
+            Goal {
+                what: format!("{what} ({name}, {kills} kills)"),
+                value: found.len() as f64,
+                wanted: Wanted::AtMost(0.0),
+            }
+        };
+        kinds.map(goal).into()
+    }
+}
+
+fn reason(pause: Pause) -> String {
+    match pause {
+        Pause::ServerDied => "the server died by itself".into(),
+        Pause::Refused(sentence) => format!("the server refused: {sentence}"),
+    }
+}

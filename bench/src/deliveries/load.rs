@@ -1,0 +1,133 @@
+//! Calls that make events: conversations are given to the key's agent and taken away again.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use tokio::task::JoinSet;
+use tokio::time::{sleep, sleep_until};
+
+use super::receipts::Receipts;
+use crate::client::Client;
+use crate::requests::request;
+use crate::stage::Stage;
+
+/// The pace of the figures that ask how soon.
+pub const EVENTS_PER_SECOND: u64 = 200;
+/// Clients that keep up the pace, each with its share of the moments.
+const PACED_CLIENTS: usize = 20;
+/// The part of a figure's time that the server gets beforehand to warm up.
+const WARM_UP: f64 = 0.25;
+
+pub struct Made {
+    pub events_per_second: f64,
+    pub deliveries_per_second: f64,
+}
+
+/// Makes events as fast as so many clients can, each waiting for its answer.
+pub async fn make_events(
+    address: SocketAddr,
+    stage: &Stage,
+    clients: usize,
+    seconds: f64,
+    receipts: &Receipts,
+) -> Result<Made, String> {
+    let counts_from = Instant::now() + Duration::from_secs_f64(seconds * WARM_UP);
+    let ends = counts_from + Duration::from_secs_f64(seconds);
+    let mut running = JoinSet::new();
+    let share = stage.conversations.len().div_ceil(clients);
+    for mine in stage.conversations.chunks(share) {
+        let requests = ["me", "none"].map(|to| mine.iter().map(|id| assign(stage, id, to)));
+        let requests = requests.into_iter().flatten().collect::<Vec<_>>();
+        running.spawn(keep_asking(address, requests, counts_from, ends));
+    }
+    sleep(counts_from.saturating_duration_since(Instant::now())).await;
+    let before = receipts.count();
+    sleep(ends.saturating_duration_since(Instant::now())).await;
+    let (delivered, took) = (receipts.count() - before, counts_from.elapsed().as_secs_f64());
+    let mut events = 0;
+    while let Some(asked) = running.join_next().await {
+        events += asked.map_err(|error| error.to_string())??;
+    }
+    Ok(Made {
+        events_per_second: events as f64 / took,
+        deliveries_per_second: delivered as f64 / took,
+    })
+}
+
+/// Every request in order, again and again; answers how many were answered while it counted.
+async fn keep_asking(
+    address: SocketAddr,
+    requests: Vec<String>,
+    counts_from: Instant,
+    ends: Instant,
+) -> Result<u64, String> {
+    let mut client = Client::connect(address).await.map_err(|error| error.to_string())?;
+    let mut counted = 0;
+    for request in requests.iter().cycle() {
+        ask(&mut client, request).await?;
+        let now = Instant::now();
+        if now >= ends {
+            break;
+        }
+        counted += u64::from(now >= counts_from);
+    }
+    Ok(counted)
+}
+
+/// An event that was made: when its request was begun, and when it was acknowledged.
+pub struct Sent {
+    pub conversation: String,
+    pub begun: Instant,
+    pub answered: Instant,
+}
+
+/// Events that are made in a turn of so many seconds, those to warm up included.
+pub fn events_of_turn(seconds: f64) -> usize {
+    (seconds * (1.0 + WARM_UP) * EVENTS_PER_SECOND as f64) as usize
+}
+
+/// Gives each conversation to someone, at a steady pace whatever the answers do.
+pub async fn make_paced(address: SocketAddr, stage: &Stage, to: &str) -> Result<Vec<Sent>, String> {
+    let start = Instant::now() + Duration::from_millis(50);
+    let mut running = JoinSet::new();
+    for number in 0..PACED_CLIENTS {
+        let mine = stage.conversations.iter().enumerate().skip(number).step_by(PACED_CLIENTS);
+        let planned: Vec<_> = mine
+            .map(|(place, id)| {
+                let wait = Duration::from_micros(place as u64 * 1_000_000 / EVENTS_PER_SECOND);
+                (start + wait, id.clone(), assign(stage, id, to))
+            })
+            .collect();
+        running.spawn(async move {
+            let mut client = Client::connect(address).await.map_err(|error| error.to_string())?;
+            let mut sent = Vec::new();
+            for (at, conversation, request) in planned {
+                sleep_until(at.into()).await;
+                let begun = Instant::now();
+                ask(&mut client, &request).await?;
+                sent.push(Sent { conversation, begun, answered: Instant::now() });
+            }
+            Ok::<_, String>(sent)
+        });
+    }
+    let mut all = Vec::new();
+    while let Some(sent) = running.join_next().await {
+        all.extend(sent.map_err(|error| error.to_string())??);
+    }
+    all.sort_by_key(|sent| sent.begun);
+    Ok(all)
+}
+
+fn assign(stage: &Stage, conversation: &str, to: &str) -> String {
+    let body = format!(r#"{{"to":"{to}"}}"#);
+    let path = format!("/conversations/{conversation}/assign");
+    request(&stage.live_key, "POST", &path, &body)
+}
+
+async fn ask(client: &mut Client, request: &str) -> Result<(), String> {
+    let answer = client.call(request.as_bytes()).await.map_err(|error| error.to_string())?;
+    match answer.status {
+        200 => Ok(()),
+        status => Err(format!("{status} {}", String::from_utf8_lossy(answer.body))),
+    }
+}

@@ -1,0 +1,180 @@
+//! A small workspace for the figures of due work: conversations, two keys and webhooks.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use db::{Store, Tx};
+use inbox::actor::{self, Actor, Circle, Scope};
+use inbox::blobs::Blobs;
+use inbox::ids::Ids;
+use inbox::mailboxes::{self, Mailbox};
+use inbox::people::{self, NewWorkspace};
+use inbox::time::SystemClock;
+use inbox::{App, Cx, Incoming, Limiter};
+use mail::{Address, Dmarc, Kind, Mail};
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+use crate::database::{self, Kind as Database, Passing};
+
+const OWNER: &str = "olive@bench.example";
+const INBOX: &str = "support@bench.example";
+
+/// An empty database that goes with this.
+pub struct Place {
+    pub url: String,
+    pub folder: TempDir,
+    _passing: Option<Passing>,
+}
+
+impl Place {
+    /// `postgres` is a server on which databases can be made.
+    pub fn new(database: Database, postgres: Option<&str>, name: &str) -> Result<Place, String> {
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        if database == Database::Sqlite {
+            let url = format!("sqlite:{}", folder.path().join("mailroom.db").display());
+            return Ok(Place { url, folder, _passing: None });
+        }
+        let admin = postgres.ok_or("--postgres is needed")?;
+        let name = format!("mailroom_bench_{name}_{}", std::process::id());
+        let url = database::create_postgres(admin, &name)?;
+        Ok(Place { url, folder, _passing: Some(Passing::new(admin, &name)) })
+    }
+}
+
+/// An address that is told of events.
+pub struct Hook {
+    pub url: String,
+    pub livemode: bool,
+}
+
+/// Who works in the workspace, and on what.
+pub struct Stage {
+    pub live_key: String,
+    pub test_key: String,
+    /// Open conversations of the one inbox, of one mail each.
+    pub conversations: Vec<String>,
+}
+
+/// Fills an empty database; the webhooks hear of everything.
+pub fn set(place: &Place, conversations: usize, hooks: Vec<Hook>) -> Result<Stage, String> {
+    let setting = Setting::new(place)?;
+    setting.add_webhooks(hooks)?;
+    setting.finish(conversations)
+}
+
+/// Fills an empty database; the webhooks hear only of what happens from then on.
+pub fn set_quietly(place: &Place, conversations: usize, hooks: Vec<Hook>) -> Result<Stage, String> {
+    let setting = Setting::new(place)?;
+    let stage = setting.finish(conversations)?;
+    setting.add_webhooks(hooks)?;
+    Ok(stage)
+}
+
+/// Opens the database of a server that is not running.
+pub fn open(url: &str) -> Result<Store, String> {
+    let options = db::Options { connections: 2, ..db::Options::default() };
+    Store::open(url, &options, inbox::MIGRATIONS).map_err(|error| error.to_string())
+}
+
+fn app(store: Store, folder: &Path) -> Result<App, String> {
+    Ok(App {
+        store,
+        clock: Arc::new(SystemClock),
+        ids: Arc::new(Ids::random()),
+        blobs: Blobs::open(&folder.join("blobs")).map_err(|error| error.to_string())?,
+        limiter: Arc::new(Limiter::new(1)),
+        public_url: "https://bench.example".into(),
+    })
+}
+
+/// A workspace that is being filled.
+struct Setting {
+    runtime: Runtime,
+    app: App,
+    owner: Actor,
+}
+
+impl Setting {
+    fn new(place: &Place) -> Result<Setting, String> {
+        let runtime = Runtime::new().map_err(|error| error.to_string())?;
+        let app = app(open(&place.url)?, place.folder.path())?;
+        let owner = runtime.block_on(set_up(&app)).map_err(|error| error.to_string())?;
+        Ok(Setting { runtime, app, owner })
+    }
+
+    fn add_webhooks(&self, hooks: Vec<Hook>) -> Result<(), String> {
+        self.act(&self.owner, move |tx, cx| {
+            for hook in &hooks {
+                let url = people::check_url(&hook.url, true)?;
+                people::add_webhook(tx, cx, &url, false, hook.livemode)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Makes the keys, and lets a mail come in for each conversation.
+    fn finish(&self, conversations: usize) -> Result<Stage, String> {
+        let (live_key, test_key) = self.act(&self.owner, |tx, cx| {
+            let live = people::make_key(tx, cx, "Bench", Scope::ALL, true)?;
+            let test = people::make_key(tx, cx, "Bench test", Scope::ALL, false)?;
+            Ok((live.key, test.key))
+        })?;
+        let service = Actor::system(self.owner.ws, self.owner.workspace.clone(), Circle::team());
+        let conversations = self.act(&service, move |tx, cx| {
+            let inbox = inbox(tx, cx.actor)?;
+            let received = (0..conversations).map(|number| {
+                let mail = mail(number);
+                let incoming = Incoming { mail, raw: None, attachments: Vec::new(), joins: None };
+                inbox::receive(tx, cx, &inbox, &incoming)
+            });
+            received.map(|received| Ok(received?.conversation.as_str().to_owned())).collect()
+        })?;
+        Ok(Stage { live_key, test_key, conversations })
+    }
+
+    fn act<T: Send + 'static>(
+        &self,
+        actor: &Actor,
+        work: impl FnMut(&mut Tx<'_>, &Cx<'_>) -> inbox::Result<T> + Send + 'static,
+    ) -> Result<T, String> {
+        self.runtime.block_on(self.app.act(actor, work)).map_err(|error| error.to_string())
+    }
+}
+
+/// Makes the workspace; answers its owner.
+async fn set_up(app: &App) -> inbox::Result<Actor> {
+    let new = NewWorkspace {
+        name: "Bench".into(),
+        owner_email: OWNER.into(),
+        owner_name: "Olive Owner".into(),
+        inbox: INBOX.into(),
+        inbox_name: "Support".into(),
+    };
+    let operator = Actor::operator(&app.ids);
+    app.act(&operator, move |tx, cx| people::set_up_workspace(tx, cx, &new)).await?;
+    let ws = app.store.read(people::list_workspaces).await?.first().map_or(0, |first| first.ws);
+    app.store.read(move |tx| actor::person(tx, ws, OWNER)).await
+}
+
+fn inbox(tx: &mut Tx<'_>, actor: &Actor) -> inbox::Result<Mailbox> {
+    let mut seen = mailboxes::all_seen_by(tx, actor)?.into_iter();
+    seen.find(|seen| seen.address == INBOX).ok_or(inbox::Error::NotFound("inbox"))
+}
+
+fn mail(number: usize) -> Mail {
+    Mail {
+        message_id: Some(format!("{number}@customers.example")),
+        answers: Vec::new(),
+        from: Address::new(None, &format!("customer{number}@customers.example")),
+        to: vec![Address::new(None, INBOX)],
+        cc: Vec::new(),
+        delivered_to: INBOX.into(),
+        subject: format!("Order {number}"),
+        text: format!("Hello, where is order {number}?"),
+        kind: Kind::Person,
+        dmarc: Dmarc::Pass,
+        warning: None,
+        attachments: Vec::new(),
+    }
+}
