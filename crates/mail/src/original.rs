@@ -129,7 +129,6 @@ fn clean(html: &str, pictures: &HashMap<String, String>) -> String {
         .add_tag_attributes("td", ["width", "height", "bgcolor", "valign"])
         .add_tag_attributes("tr", ["bgcolor", "valign"])
         .add_generic_attributes(["style", "align", "dir"])
-        .filter_style_properties(STYLES.iter().copied().collect::<HashSet<_>>())
         .url_schemes(HashSet::from(["http", "https", "mailto", "tel", "cid"]))
         .url_relative(ammonia::UrlRelative::Deny)
         .link_rel(Some("noopener noreferrer nofollow"))
@@ -138,9 +137,31 @@ fn clean(html: &str, pictures: &HashMap<String, String>) -> String {
             ("img", "src") => picture(value, &pictures),
             (_, "src") => None,
             ("a", "href") if value.starts_with("cid:") => None,
+            (_, "style") => plain_style(value).map(Cow::Owned),
             _ => Some(Cow::Borrowed(value)),
         });
     builder.clean(html).to_string()
+}
+
+/// The declarations of a style that only lay out and colour; `None` when none is left. Whatever could
+/// name a file, escape or nest is dropped with its declaration.
+fn plain_style(style: &str) -> Option<String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || " #%.,-'\"!".contains(c);
+    let kept: Vec<String> = style
+        .split(';')
+        .filter_map(|declaration| declaration.split_once(':'))
+        .map(|(name, value)| (name.trim().to_ascii_lowercase(), value.trim()))
+        .filter(|(name, _)| STYLES.contains(&name.as_str()))
+        .filter(|(_, value)| {
+            let colour = ["rgb(", "rgba(", "hsl(", "hsla("]
+                .iter()
+                .find_map(|start| value.strip_prefix(start)?.strip_suffix(')'));
+            let closed = ['\'', '"'].iter().all(|quote| value.matches(*quote).count() % 2 == 0);
+            !value.is_empty() && closed && colour.unwrap_or(value).chars().all(plain)
+        })
+        .map(|(name, value)| format!("{name}:{value}"))
+        .collect();
+    (!kept.is_empty()).then(|| kept.join(";"))
 }
 
 /// A picture's address: its bytes where the mail brought it, an https address otherwise.
@@ -197,13 +218,30 @@ mod tests {
                 "<p style=\"background:url(https://e.example/x);color:red\">x</p>",
                 "<p style=\"color:red\">x</p>",
             ),
-            ("<p style=\"position:fixed;top:0\">x</p>", "<p style=\"\">x</p>"),
+            ("<p style=\"position:fixed;top:0\">x</p>", "<p>x</p>"),
             ("<img src=http://e.example/x.png>", "<img>"),
             ("<img src=https://e.example/x.png>", "<img src=\"https://e.example/x.png\">"),
             ("<img src=data:image/svg+xml;base64,AAAA>", "<img>"),
             ("<object data=x></object><embed src=x>", ""),
         ] {
             assert_eq!(shown(html), left, "{html}");
+        }
+    }
+
+    #[test]
+    fn a_style_keeps_what_only_lays_out_and_colours() {
+        for (style, kept) in [
+            ("color: red; FONT-SIZE: 12px", Some("color:red;font-size:12px")),
+            ("color: rgb(1, 2, 3)", Some("color:rgb(1, 2, 3)")),
+            ("color: expression(alert(1)); width: 10%", Some("width:10%")),
+            ("background-color: url(https://e.example/x)", None),
+            ("color: \\75rl(x)", None),
+            ("font-family: 'a;b'; color: #fff", Some("color:#fff")),
+            ("font-family: 'Open Sans', serif", Some("font-family:'Open Sans', serif")),
+            ("position: fixed", None),
+            ("", None),
+        ] {
+            assert_eq!(plain_style(style).as_deref(), kept, "{style}");
         }
     }
 
