@@ -227,7 +227,7 @@ fn around(
     let own = own_end(classes, start, history);
     let quote = quote_end(classes, after, end);
     let answer_end = end_of_own(classes, start, quote, end);
-    if quote == after || own < history || !has_own_words(classes, quote, answer_end) {
+    if quote == after || !has_own_words(classes, quote, answer_end) {
         return without_trailing_quote(lines, classes, start, own);
     }
     let rest = without_trailing_quote(lines, classes, after, answer_end);
@@ -285,11 +285,20 @@ fn end_of_own(classes: &[Class], start: usize, from: usize, end: usize) -> usize
             Class::Mobile => stands_alone(classes, at, end),
             _ => false,
         };
-        if ends && has_own_words(classes, start, at) {
+        if ends && has_own_words(classes, start, at) && !answers_below(classes, at, end) {
             return at;
         }
     }
     end
+}
+
+/// True when quotes and then words follow: the writer goes on under their signature.
+fn answers_below(classes: &[Class], at: usize, end: usize) -> bool {
+    let Some(quote) = find(classes, at, end, |class| class == Class::Quote) else { return false };
+    let ends = |class| matches!(class, Class::Signature | Class::Mobile);
+    let below = quote_end(classes, quote, end);
+    let last = find(classes, below, end, ends).unwrap_or(end);
+    has_own_words(classes, below, last)
 }
 
 /// A blank line, or nothing, on the far side of it.
