@@ -1,5 +1,10 @@
 //! Pure functions over mail: bytes in, values out.
 //!
+//! [`understand`] reads a mail (`source` repairs its bytes, `people`, `body`, `html`, `files` and
+//! `kind` each read one side of it, [`trim`] finds the writer's own words); [`check`] looks for
+//! scams in what was understood; [`inspect`] shows both. `token` makes and checks what leads
+//! answers and bounces back. Every limit is in `limits`.
+//!
 //! Deliberately absent: sockets, the clock, randomness, the database.
 
 mod address;
@@ -36,8 +41,8 @@ pub use original::{Original, original};
 pub use scam::{Authentication, Known, Policy, Proof, Risk, Verdict, check};
 pub use subject::base_subject;
 pub use token::{
-    Token, is_loop_mark, loop_mark, message_of_id, reply_address, return_path, signed_message_id,
-    token_of_address,
+    LOOP_FIELD, Token, is_loop_mark, loop_mark, message_of_id, reply_address, return_path,
+    signed_message_id, token_of_address,
 };
 pub use trim::trim;
 pub use understand::{Envelope, Understood, understand};

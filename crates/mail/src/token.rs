@@ -16,6 +16,9 @@ const LOCAL_CHARS: usize = 64;
 /// Characters of an id behind its prefix.
 const ID_CHARS: usize = 40;
 
+/// The field in which our mail carries the loop mark.
+pub const LOOP_FIELD: &str = "X-Mailroom-Loop";
+
 /// What a token in an address of ours stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Token {
@@ -69,7 +72,7 @@ pub fn token_of_address(secret: &[u8], address: &str) -> Option<Token> {
     verify::<ADDRESS_MARK_BYTES>(secret, kind, &[id, &inbox], mark).then_some(token)
 }
 
-/// What our mail carries so that it is known when it comes back to us.
+/// What our mail carries in [`LOOP_FIELD`], so that it is known when it comes back to us.
 pub fn loop_mark(secret: &[u8]) -> String {
     mark::<ID_MARK_BYTES>(secret, "loop", &[])
 }

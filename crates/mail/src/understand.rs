@@ -11,7 +11,8 @@ use crate::html::Link;
 use crate::ids::{message_ids, message_ids_within};
 use crate::kind::{self, Bounce, MailKind};
 use crate::limits::{HOPS, REFERENCES};
-use crate::{people, source};
+use crate::token::LOOP_FIELD;
+use crate::{Attachment, Dmarc, Kind, Mail, Warning, people, source};
 
 /// What is known of a mail beside its bytes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -57,9 +58,16 @@ pub struct Understood {
     pub about: Option<String>,
     /// The mail has been passed on so often that it goes in circles.
     pub loops: bool,
+    /// What it carries as a loop mark; whether it is ours, [`is_loop_mark`] tells.
+    ///
+    /// [`is_loop_mark`]: crate::is_loop_mark
+    pub loop_mark: Option<String>,
     /// True when the mail was too large or too deep for more than its header to be read.
     pub unread: bool,
 }
+
+/// Who a mail is from that does not say. Nothing can be sent there (RFC 2606).
+const NOBODY: &str = "nobody@unknown.invalid";
 
 static PARSER: LazyLock<MessageParser> = LazyLock::new(MessageParser::default);
 
@@ -114,6 +122,7 @@ fn addressed(message: &Message<'_>, header: &Header, envelope: Envelope<'_>) -> 
         subject: clean_subject(message.subject().unwrap_or_default()),
         date: date.and_then(|seconds| seconds.checked_mul(1_000)),
         loops: header.all("received").count() > HOPS,
+        loop_mark: header.get(&LOOP_FIELD.to_ascii_lowercase()).map(str::to_owned),
         ..Understood::default()
     }
 }
@@ -129,5 +138,43 @@ impl Understood {
             }
         }
         answers
+    }
+
+    /// The mail as the inbox files it. `delivered_to` is the address of ours that it came to, plus
+    /// tag included; a mail that names no sender is from an address that cannot exist.
+    pub fn into_mail(self, delivered_to: &str, dmarc: Dmarc, warning: Option<Warning>) -> Mail {
+        Mail {
+            answers: self.answers(),
+            message_id: self.message_id,
+            from: self.from.unwrap_or_else(|| Address::new(None, NOBODY)),
+            to: self.to,
+            cc: self.cc,
+            delivered_to: normal_address(delivered_to),
+            subject: self.subject,
+            text: self.text,
+            kind: self.kind.into(),
+            dmarc,
+            warning,
+            attachments: self.attachments.into_iter().map(Attachment::from).collect(),
+        }
+    }
+}
+
+impl From<AttachedFile> for Attachment {
+    fn from(file: AttachedFile) -> Attachment {
+        let AttachedFile { filename, content_type, bytes, .. } = file;
+        Attachment { filename, content_type, bytes }
+    }
+}
+
+/// Mail that machines write about mail is filed like an automatic reply and changes nothing else.
+impl From<MailKind> for Kind {
+    fn from(kind: MailKind) -> Kind {
+        match kind {
+            MailKind::Person | MailKind::List => Kind::Person,
+            MailKind::AutoReply | MailKind::Bounce | MailKind::Complaint | MailKind::Receipt => {
+                Kind::AutoReply
+            }
+        }
     }
 }

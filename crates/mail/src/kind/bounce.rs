@@ -215,17 +215,19 @@ fn named_in(said: &str) -> Vec<String> {
     if leading.is_empty() { within.into_iter().take(1).collect() } else { leading }
 }
 
-/// What is said of one recipient: from the line that names it to the next address at a line's
-/// beginning; all of it when that is nothing.
+/// What is said of one recipient: from the line that names it to the next line that begins with
+/// another address; all of it when it is not named.
 fn about(recipient: &str, said: &str) -> String {
     let lower = said.to_lowercase();
     let Some(at) = lower.find(recipient) else { return lower };
     let start = lower[..at].rfind('\n').map_or(0, |end| end + 1);
     let mut told = String::new();
     for (index, line) in lower[start..].lines().enumerate() {
-        let first = line.split_whitespace().next().unwrap_or_default();
-        let first = first.trim_matches(|c: char| !c.is_alphanumeric());
-        let names_other = index > 0 && is_address(first) && first != recipient;
+        let names_other = index > 0
+            && line.split_whitespace().take(3).any(|word| {
+                let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+                is_address(word) && word != recipient
+            });
         if names_other {
             break;
         }

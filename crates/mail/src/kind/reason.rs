@@ -35,7 +35,9 @@ pub(super) fn judge(status: Option<&str>, delayed: bool, words: &str) -> (String
         Some(status) if status.ends_with(".1.7") || status.ends_with(".1.8") => {
             Some(Cause::Refused)
         }
-        given => cause_in_words(&words).or_else(|| given.and_then(cause_of_status)),
+        given => cause_in_words(&words)
+            .or_else(|| given.and_then(cause_of_status))
+            .or_else(|| contains_any(&words, REFUSED).then_some(Cause::Refused)),
     };
     let code = told_code(&words);
     let soft = delayed || given.as_deref().is_some_and(|status| status.starts_with('4'));
@@ -97,23 +99,20 @@ fn cause_of_status(status: &str) -> Option<Cause> {
     }
 }
 
+/// What the words say for certain; words such as "rejected" fit every cause.
 fn cause_in_words(words: &str) -> Option<Cause> {
-    let any = |phrases: &[&str]| phrases.iter().any(|phrase| words.contains(phrase));
-    if any(FULL) {
-        Some(Cause::Full)
-    } else if any(REFUSED_FIRST) {
-        Some(Cause::Refused)
-    } else if any(UNKNOWN) {
-        Some(Cause::Unknown)
-    } else if any(NOWHERE) {
-        Some(Cause::Nowhere)
-    } else if any(LATE) {
-        Some(Cause::Late)
-    } else if any(REFUSED) {
-        Some(Cause::Refused)
-    } else {
-        None
-    }
+    let told = [
+        (FULL, Cause::Full),
+        (REFUSED_FIRST, Cause::Refused),
+        (UNKNOWN, Cause::Unknown),
+        (NOWHERE, Cause::Nowhere),
+        (LATE, Cause::Late),
+    ];
+    told.iter().find(|(phrases, _)| contains_any(words, phrases)).map(|(_, cause)| *cause)
+}
+
+fn contains_any(words: &str, phrases: &[&str]) -> bool {
+    phrases.iter().any(|phrase| words.contains(phrase))
 }
 
 const FULL: &[&str] = &[
@@ -180,13 +179,7 @@ const REFUSED_FIRST: &[&str] = &[
     "poor reputation",
     "rate limit",
     "greylist",
-    "suspended",
-    "has been disabled",
-    "account disabled",
-    "is disabled",
     "account that you tried to reach is disabled",
-    "deactivated",
-    "inactive",
     "too many",
     "detected as spam",
     "spam message",
@@ -198,6 +191,9 @@ const REFUSED_FIRST: &[&str] = &[
 ];
 
 const UNKNOWN: &[&str] = &[
+    "recipient address rejected: access denied",
+    "invalid final delivery userid",
+    "unable to find user",
     "user unknown",
     "unknown user",
     "no such user",
@@ -265,6 +261,7 @@ const UNKNOWN: &[&str] = &[
 ];
 
 const NOWHERE: &[&str] = &[
+    "dns lookup failure",
     "host unknown",
     "unknown host",
     "host not found",
@@ -319,6 +316,12 @@ const LATE: &[&str] = &[
 ];
 
 const REFUSED: &[&str] = &[
+    "suspended",
+    "has been disabled",
+    "account disabled",
+    "is disabled",
+    "deactivated",
+    "inactive",
     "denied",
     "rejected",
     "refused",
@@ -348,6 +351,8 @@ mod tests {
             (None, "Host or domain name not found", ("5.1.2", true)),
             (Some("5.7.1"), "550 rejected for policy reasons", ("5.7.1", false)),
             (Some("4.4.1"), "connection timed out", ("4.4.1", false)),
+            (Some("5.1.1"), "550 5.1.1 address rejected", ("5.1.1", true)),
+            (Some("5.2.1"), "550 5.2.1 the account is inactive", ("5.2.1", false)),
             (None, "something went wrong", ("5.0.0", false)),
             (None, "server 10.5.1.1 said 550 5.2.1 inactive", ("5.2.1", false)),
         ];

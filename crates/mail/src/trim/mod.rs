@@ -8,6 +8,7 @@ mod attribution;
 mod header_block;
 mod line;
 mod signature;
+mod signature_words;
 mod words;
 
 pub use line::Mark;
@@ -39,6 +40,9 @@ pub fn trim_marked(text: &str) -> String {
 
 /// Characters from which on a quoted line may have been broken by a mail program.
 const WRAPPED_CHARS: usize = 60;
+
+/// Signatures under which a writer may have gone on.
+const SIGNATURES_TRIED: usize = 50;
 
 /// What a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -227,7 +231,7 @@ fn around(
     let own = own_end(classes, start, history);
     let quote = quote_end(classes, after, end);
     let answer_end = end_of_own(classes, start, quote, end);
-    if quote == after || own < history || !has_own_words(classes, quote, answer_end) {
+    if quote == after || !has_own_words(classes, quote, answer_end) {
         return without_trailing_quote(lines, classes, start, own);
     }
     let rest = without_trailing_quote(lines, classes, after, answer_end);
@@ -279,17 +283,34 @@ fn own_end(classes: &[Class], start: usize, end: usize) -> usize {
 
 /// The same from `from` on, for words that may have begun at `start` already.
 fn end_of_own(classes: &[Class], start: usize, from: usize, end: usize) -> usize {
+    let mut words = has_own_words(classes, start, from);
+    let mut tried = 0;
     for at in from..end {
         let ends = match classes[at] {
             Class::Signature => true,
             Class::Mobile => stands_alone(classes, at, end),
-            _ => false,
+            class => {
+                words |= class == Class::Text;
+                false
+            }
         };
-        if ends && has_own_words(classes, start, at) {
-            return at;
+        if ends && words {
+            tried += 1;
+            if tried > SIGNATURES_TRIED || !answers_below(classes, at, end) {
+                return at;
+            }
         }
     }
     end
+}
+
+/// True when quotes and then words follow: the writer goes on under their signature.
+fn answers_below(classes: &[Class], at: usize, end: usize) -> bool {
+    let Some(quote) = find(classes, at, end, |class| class == Class::Quote) else { return false };
+    let ends = |class| matches!(class, Class::Signature | Class::Mobile);
+    let below = quote_end(classes, quote, end);
+    let last = find(classes, below, end, ends).unwrap_or(end);
+    has_own_words(classes, below, last)
 }
 
 /// A blank line, or nothing, on the far side of it.
@@ -345,7 +366,7 @@ fn is_history_only(lines: &[Line<'_>], classes: &[Class]) -> bool {
             || quotes_announcement(lines, 0, lines.len()))
 }
 
-/// The kept lines as text, without blank lines at either end and without the telephones' lines.
+/// The kept lines as text, without blank lines at either end.
 fn join(lines: &[Line<'_>], kept: &[usize]) -> String {
     let blank = |at: &usize| lines[*at].is_blank();
     let from = kept.iter().position(|at| !blank(at)).unwrap_or(kept.len());

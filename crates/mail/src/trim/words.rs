@@ -16,6 +16,7 @@ pub(super) const WROTE: &[&str] = &[
     "escribio",
     "ha escrit",
     "va escriure",
+    "missatge de",
     "ha scritto",
     "scritto",
     "scrive",

@@ -122,6 +122,7 @@ fn long_lines_and_many_near_misses_take_little_time() {
         "Sent from my \n".repeat(50_000),
         "On 6 May 2024 at 10:00 a@x.example wrote:\n".repeat(20_000),
         "```\n".repeat(100_000),
+        format!("a\n{}> q\nb", "Sent from my iPhone\n".repeat(50_000)),
     ] {
         read(format!("From: mailer-daemon@x.example\n\n{text}").as_bytes());
     }

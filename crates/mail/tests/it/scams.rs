@@ -118,27 +118,23 @@ fn programs_dressed_as_documents_are_held() {
 
 #[test]
 fn an_archive_is_judged_by_its_list_and_never_unpacked() {
-    // One entry of a list, as an archive ends with it: a name, and sizes that are lies.
-    let mut list = b"PK\x01\x02".to_vec();
-    list.extend([0xff; 24]);
-    list.extend([9, 0]);
-    list.extend([0; 16]);
-    list.extend(b"bill.js\0\0");
+    assert_eq!(with_archive("bill.js").risk, Some(Risk::Suspicious));
+    assert_eq!(with_archive("bill.pdf").risk, None);
+}
+
+/// A mail with an archive that is nothing but its list: one name, and sizes that are lies.
+fn with_archive(name: &str) -> Verdict {
     let mut raw = b"From: a@shop.com\nContent-Type: application/zip; name=bill.zip\n\
                     Content-Disposition: attachment\nContent-Transfer-Encoding: binary\n\n"
         .to_vec();
-    raw.extend(&list);
+    raw.extend(b"PK\x01\x02");
+    raw.extend([0xff; 24]);
+    raw.extend((name.len() as u16).to_le_bytes());
+    raw.extend([0; 16]);
+    raw.extend(name.as_bytes());
     let mail = understand(&raw, Envelope::default());
     assert_eq!(mail.attachments.len(), 1);
-    let mut harmless = mail.clone();
-    let verdict = check(&mail, &Authentication::default(), &Known::default());
-    assert_eq!(verdict.risk, None, "the name ends with what is no program: {verdict:?}");
-    harmless.attachments[0].bytes = list.iter().map(|b| if *b == 0 { b'x' } else { *b }).collect();
-    let mut real = list.clone();
-    real[28] = 7;
-    harmless.attachments[0].bytes = real;
-    let verdict = check(&harmless, &Authentication::default(), &Known::default());
-    assert_eq!(verdict.risk, Some(Risk::Suspicious), "{verdict:?}");
+    check(&mail, &Authentication::default(), &Known::default())
 }
 
 #[test]

@@ -69,3 +69,21 @@ fn a_mail_that_went_round_too_often_loops() {
     let loops = |count| understand(hops(count).as_bytes(), Envelope::default()).loops;
     assert!(!loops(50) && loops(51));
 }
+
+#[test]
+fn a_mail_of_ours_that_comes_back_is_known() {
+    let raw = format!("{}: {}\n\nhello", mail::LOOP_FIELD, mail::loop_mark(SECRET));
+    let mark = understand(raw.as_bytes(), Envelope::default()).loop_mark.unwrap();
+    assert!(mail::is_loop_mark(SECRET, &mark) && !mail::is_loop_mark(b"another", &mark));
+}
+
+#[test]
+fn what_was_understood_is_what_the_inbox_files() {
+    let raw = b"In-Reply-To: <b@x>\nReferences: <a@x>\nAuto-Submitted: auto-replied\n\nAway";
+    let mail = understand(raw, Envelope::default());
+    let filed = mail.into_mail("Support+A1@acme.example", mail::Dmarc::Absent, None);
+    assert_eq!(filed.answers, ["b@x", "a@x"]);
+    assert_eq!(filed.delivered_to, "support+a1@acme.example");
+    assert_eq!(filed.from.email, "nobody@unknown.invalid");
+    assert_eq!((filed.kind, filed.text.as_str()), (mail::Kind::AutoReply, "Away"));
+}

@@ -6,7 +6,8 @@ use mail::trim;
 fn check(marked: &str) {
     let lines: Vec<&str> = marked.trim_matches('\n').lines().map(str::trim_start).collect();
     let text: Vec<&str> = lines.iter().map(|line| line.strip_prefix('│').unwrap_or(line)).collect();
-    let own: Vec<&str> = lines.iter().filter_map(|line| line.strip_prefix('│')).collect();
+    let own = lines.iter().filter_map(|line| line.strip_prefix('│')).map(str::trim_end);
+    let own: Vec<&str> = own.collect();
     for end in ["\n", "\r\n"] {
         assert_eq!(trim(&text.join(end)), own.join("\n"), "of {:?}", text.join(end));
     }
@@ -132,6 +133,35 @@ fn signatures_go_and_names_stay() {
         Am 06.05.2024 um 16:37 schrieb Acme <a@acme.example>:
 
         > alt
+        ",
+    );
+}
+
+#[test]
+fn words_below_quotes_stay_also_under_a_signature() {
+    check(
+        "
+        │First.
+        │
+        Sent from my iPhone
+
+        On 6 May 2024 at 16:37, Acme <a@acme.example> wrote:
+
+        │> Red?
+        │
+        │Yes.
+        ",
+    );
+    check(
+        "
+        │First.
+        │
+        │-- \u{20}
+        │Ann
+        │
+        │> Red?
+        │
+        │Yes.
         ",
     );
 }
