@@ -3,7 +3,7 @@ use mail::Address;
 
 use super::Worker;
 use crate::actor::{Actor, Circle};
-use crate::app::{App, Cx};
+use crate::app::{App, Cx, PAGES};
 use crate::blobs::Blob;
 use crate::error::Result;
 use crate::ids::{ConversationId, MailboxId, MessageId, WorkspaceId};
@@ -55,6 +55,9 @@ impl Worker {
         let invoice = app.blobs.put(&sandbox::invoice())?;
         let work = move |tx: &mut Tx<'_>| {
             let due = due_answers(tx, app.clock.now())?;
+            if !due.is_empty() {
+                tx.wake(PAGES);
+            }
             for due in &due {
                 give(tx, &app, due, &invoice)?;
             }

@@ -38,3 +38,15 @@ fn forget(tx: &mut Tx<'_>, before: i64) -> Result<usize> {
     }
     Ok(old.len())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::MINUTE_MS;
+
+    #[test]
+    fn old_events_are_looked_for_when_there_are_some_to_forget() {
+        let after = EVENTS_KEPT_MS + 60 * MINUTE_MS;
+        assert!(EARLIEST.contains(&format!("+ {after} ")), "{EARLIEST}");
+    }
+}

@@ -6,7 +6,7 @@ use super::lanes::Room;
 use super::owners::Owners;
 use super::{LEASE_MS, Outcome, Parcel, Worker};
 use crate::actor::{Actor, Circle};
-use crate::app::{App, Cx};
+use crate::app::{App, Cx, PAGES};
 use crate::error::{Error, Result};
 use crate::ids::{ConversationId, MessageId, WorkspaceId};
 use crate::limits::{DAY_MS, MINUTE_MS};
@@ -118,6 +118,7 @@ fn claim_due(tx: &mut Tx<'_>, app: &App, room: &Room, last: i64) -> Result<Claim
         let left = room.all.min(CLAIMED_AT_ONCE) - claims.claimed.len();
         claims.last = ws;
         for due in due_messages(tx, ws, now, room.of(&ws.to_string()).min(left))? {
+            tx.wake(PAGES);
             let actor = Actor::system(due.ws, due.workspace.clone(), due.circle.clone());
             let cx = Cx { now, ..app.cx(&actor) };
             match due.circle.is_sandbox() {

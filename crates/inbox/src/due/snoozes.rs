@@ -1,6 +1,6 @@
 use super::Worker;
 use crate::actor::{Actor, Circle};
-use crate::app::Cx;
+use crate::app::{Cx, PAGES};
 use crate::conversations;
 use crate::error::Result;
 use crate::ids::{ConversationId, WorkspaceId};
@@ -24,6 +24,9 @@ impl Worker {
                 ),
                 &[&now, &AT_ONCE],
             )?;
+            if !due.is_empty() {
+                tx.wake(PAGES);
+            }
             for (ws, workspace, circle, id) in &due {
                 let actor = Actor::system(*ws, workspace.clone(), circle.clone());
                 let cx = Cx { now, ..app.cx(&actor) };

@@ -169,10 +169,15 @@ impl Op {
         self.path.contains("{id}")
     }
 
+    /// True when the id in the path is a message's.
+    pub fn is_of_message(&self) -> bool {
+        self.path.starts_with("/messages")
+    }
+
     /// The path of a conversation, or of the message that [`give_message`] put beside it.
     pub fn at(&self, id: &impl ToString) -> String {
         let id = id.to_string();
-        let id = match self.path.starts_with("/messages") {
+        let id = match self.is_of_message() && id.starts_with("cnv_") {
             true => beside(&id),
             false => id,
         };

@@ -211,7 +211,7 @@ both! {
                     &["view", "mailbox", "q", "assigned", "limit", "reference", "cursor"]
                 }
                 "search_documents" => &["q", "kind", "limit", "cursor"],
-                "list_events" => &["limit", "cursor"],
+                "list_events" => &["start", "limit", "cursor"],
                 "sandbox_inbound" => &["Idempotency-Key"],
                 name if CREATING.contains(&name) => &["id", "Idempotency-Key"],
                 _ if op.has_id() => &["id"],

@@ -71,6 +71,7 @@ impl Holder {
         let has = |scope| self.scopes.split(' ').any(|held| held == scope);
         match op.scope {
             "read" => true,
+            "send" if op.name == "stop_message" => has("send"),
             "draft" | "send" => has("draft") || has("send"),
             scope => has(scope),
         }
@@ -100,8 +101,9 @@ impl Story {
         app.revoke(&gone.key).await;
         let all = holders[0].clone();
 
+        let message = app.draft(&all.key, &id, "It left on Tuesday.").await;
         for op in OPS.iter().chain(SENDING).filter(|op| op.name != "me") {
-            let right = arguments(op, &id);
+            let right = arguments(op, if op.is_of_message() { &message } else { &id });
             for holder in &holders {
                 self.ask(op, holder, right.clone()).await;
             }
