@@ -53,7 +53,7 @@ mod tests {
         let body = r#"{"type":"webhook.test"}"#;
         let signed = |secrets: &[String]| headers(&event, 1_794_733_200_999, body, secrets);
         assert_eq!(
-            signed(&[secret.clone()]),
+            signed(std::slice::from_ref(&secret)),
             [
                 ("content-type", "application/json".to_owned()),
                 ("webhook-id", "evt_1".to_owned()),
