@@ -23,7 +23,8 @@ impl Outbox {
     pub fn watch(folder: &Path) -> Result<Outbox, String> {
         let watch = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC);
         let watch = watch.map_err(|error| error.to_string())?;
-        inotify::add_watch(&watch, folder, WatchFlags::MOVED_TO)
+        // The system drops news that repeats the last; the old names between keep it from that.
+        inotify::add_watch(&watch, folder, WatchFlags::MOVED_FROM | WatchFlags::MOVED_TO)
             .map_err(|error| format!("{}: {error}", folder.display()))?;
         Ok(Outbox { watch, written: HashMap::new() })
     }

@@ -21,6 +21,8 @@ const WARM_UP: f64 = 0.25;
 pub struct Made {
     pub events_per_second: f64,
     pub deliveries_per_second: f64,
+    /// The rate at which what was left over is delivered when no more events are made.
+    pub drained_per_second: f64,
 }
 
 /// Makes events as fast as so many clients can, each waiting for its answer.
@@ -30,7 +32,9 @@ pub async fn make_events(
     clients: usize,
     seconds: f64,
     receipts: &Receipts,
+    webhooks: usize,
 ) -> Result<Made, String> {
+    let at_first = receipts.count();
     let counts_from = Instant::now() + Duration::from_secs_f64(seconds * WARM_UP);
     let ends = counts_from + Duration::from_secs_f64(seconds);
     let mut running = JoinSet::new();
@@ -44,34 +48,55 @@ pub async fn make_events(
     let before = receipts.count();
     sleep(ends.saturating_duration_since(Instant::now())).await;
     let (delivered, took) = (receipts.count() - before, counts_from.elapsed().as_secs_f64());
-    let mut events = 0;
+    let (mut events, mut all) = (0, 0);
     while let Some(asked) = running.join_next().await {
-        events += asked.map_err(|error| error.to_string())??;
+        let asked = asked.map_err(|error| error.to_string())??;
+        events += asked.counted;
+        all += asked.all;
     }
+    let planned = at_first + all * webhooks as u64;
     Ok(Made {
         events_per_second: events as f64 / took,
         deliveries_per_second: delivered as f64 / took,
+        drained_per_second: drain(receipts, planned, seconds).await,
     })
 }
 
-/// Every request in order, again and again; answers how many were answered while it counted.
+/// How fast deliveries come until there are so many in all, or for so long at the most.
+async fn drain(receipts: &Receipts, planned: u64, seconds: f64) -> f64 {
+    let (started, before) = (Instant::now(), receipts.count());
+    let until = started + Duration::from_secs_f64(seconds);
+    while receipts.count() < planned && Instant::now() < until {
+        sleep(Duration::from_millis(1)).await;
+    }
+    (receipts.count() - before) as f64 / started.elapsed().as_secs_f64()
+}
+
+/// Events that a client made: in all, and while it counted.
+struct Asked {
+    all: u64,
+    counted: u64,
+}
+
+/// Every request in order, again and again.
 async fn keep_asking(
     address: SocketAddr,
     requests: Vec<String>,
     counts_from: Instant,
     ends: Instant,
-) -> Result<u64, String> {
+) -> Result<Asked, String> {
     let mut client = Client::connect(address).await.map_err(|error| error.to_string())?;
-    let mut counted = 0;
+    let mut asked = Asked { all: 0, counted: 0 };
     for request in requests.iter().cycle() {
         ask(&mut client, request).await?;
         let now = Instant::now();
+        asked.all += 1;
         if now >= ends {
             break;
         }
-        counted += u64::from(now >= counts_from);
+        asked.counted += u64::from(now >= counts_from);
     }
-    Ok(counted)
+    Ok(asked)
 }
 
 /// An event that was made: when its request was begun, and when it was acknowledged.

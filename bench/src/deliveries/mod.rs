@@ -67,11 +67,12 @@ pub fn run(options: Options) -> Result<bool, String> {
     let mut tables = Vec::new();
     for kind in Kind::chosen(&bench.options.databases, bench.options.postgres.is_some()) {
         let mut table = vec![format!(
-            "\n{}\n\n{:<34}{:>12}{:>14}{:>16}",
+            "\n{}\n\n{:<34}{:>12}{:>14}{:>12}{:>16}",
             kind.name(),
             "",
             "events/s",
             "deliveries/s",
+            "drained/s",
             "server CPU µs"
         )];
         for webhooks in FAN_OUTS {
@@ -156,6 +157,7 @@ impl Bench {
             CLIENTS,
             self.options.seconds,
             &self.receipts,
+            webhooks,
         ))?;
         let delivered = (self.receipts.count() - before.0) as f64;
         let spent = running.server.processor_seconds()? - before.1;
@@ -164,6 +166,7 @@ impl Bench {
             webhooks,
             events: made.events_per_second,
             deliveries: made.deliveries_per_second,
+            drained: made.drained_per_second,
             processor_us: spent * 1e6 / delivered.max(1.0),
         };
         rate.tell();
@@ -179,27 +182,21 @@ impl Bench {
                 [MEASURED].iter().chain(others).map(|p| p.to_string()).collect();
             let short = figure.replace('-', "_");
             let running = self.start(kind, &short, conversations, &paths)?;
-            sides.push(Side { name, figure, running, turns: Vec::new() });
+            sides.push(Side { name, figure, running, turns: Vec::new(), memory: Vec::new() });
         }
-        let mut memory = Vec::new();
         for round in 0..self.options.rounds.max(1) {
             for side in &mut sides {
                 let turn = self.turn(&side.running, round);
                 side.turns.push(turn.map_err(|error| format!("{}: {error}", side.name))?);
+                side.memory.push(side.running.server.memory_mb()?);
             }
-            memory.extend(sides.last().map(|bad| bad.running.server.memory_mb()).transpose()?);
         }
-        sides.iter().for_each(|side| side.median().tell(kind, side.figure));
-        let growth = memory.last().unwrap_or(&0.0) - memory.first().unwrap_or(&0.0);
-        println!(
-            "{}",
-            json!({ "figure": "memory-beside-bad", "db": kind.name(),
-                    "mb": memory.iter().map(|mb| rounded(*mb)).collect::<Vec<_>>() })
-        );
+        sides.iter().for_each(|side| side.tell(kind));
         let [alone, beside_good, beside_bad] = &sides[..] else {
             return Err("three sides take turns".into());
         };
         let ratio = beside_bad.times_p99_of(beside_good);
+        let growth = beside_bad.growth() - beside_good.growth();
         let alone = alone.median();
         let goal = |what: &str, value, most| Goal {
             what: format!("{what} ({})", kind.name()),
@@ -210,7 +207,7 @@ impl Bench {
             goal("answer to receipt at 200 events/s, p50 ms", alone.answer_p50, 1.0),
             goal("answer to receipt at 200 events/s, p99 ms", alone.answer_p99, 4.0),
             goal("p99 beside three bad receivers, times that beside good ones", ratio, 2.0),
-            goal("memory beside bad receivers, growth over the turns, MB", growth, 10.0),
+            goal("memory, growth over the turns beside bad less beside good, MB", growth, 10.0),
         ];
         let mut lines = vec![format!(
             "\n{:<34}{:>12}{:>12}{:>16}{:>16}",
@@ -239,9 +236,22 @@ struct Side {
     figure: &'static str,
     running: Running,
     turns: Vec<Soon>,
+    /// The server's after each turn, in MB.
+    memory: Vec<f64>,
 }
 
 impl Side {
+    fn tell(&self, kind: Kind) {
+        self.median().tell(kind, self.figure);
+        let mb: Vec<_> = self.memory.iter().map(|mb| rounded(*mb)).collect();
+        println!("{}", json!({ "figure": self.figure, "db": kind.name(), "memory_mb": mb }));
+    }
+
+    /// What memory grew by after the first turn.
+    fn growth(&self) -> f64 {
+        self.memory.last().unwrap_or(&0.0) - self.memory.first().unwrap_or(&0.0)
+    }
+
     fn median(&self) -> Soon {
         Soon::median_of(&self.turns)
     }
@@ -259,6 +269,8 @@ struct Rate {
     webhooks: usize,
     events: f64,
     deliveries: f64,
+    /// The same when no more events are made.
+    drained: f64,
     /// Processor time of the server for each delivery, making its event included.
     processor_us: f64,
 }
@@ -269,6 +281,7 @@ impl Rate {
             "figure": "deliveries", "db": self.kind.name(), "webhooks": self.webhooks,
             "clients": CLIENTS, "events_per_second": rounded(self.events),
             "deliveries_per_second": rounded(self.deliveries),
+            "drained_per_second": rounded(self.drained),
             "server_cpu_us": rounded(self.processor_us),
         });
         println!("{line}");
@@ -276,8 +289,8 @@ impl Rate {
 
     fn line(&self) -> String {
         let name = format!("{CLIENTS} clients, each event to {}", self.webhooks);
-        let Rate { events, deliveries, processor_us, .. } = self;
-        format!("{name:<34}{events:>12.0}{deliveries:>14.0}{processor_us:>16.0}")
+        let Rate { events, deliveries, drained, processor_us, .. } = self;
+        format!("{name:<34}{events:>12.0}{deliveries:>14.0}{drained:>12.0}{processor_us:>16.0}")
     }
 
     /// The goal was set for SQLite.
