@@ -64,7 +64,7 @@ fn plain_text(message: &Message<'_>) -> Option<String> {
                 plain_part(message, part, text)
             }
             // HTML between plain parts of a mail that has both.
-            PartType::Html(text) => html::read(&decoded(message, part, text)).text,
+            PartType::Html(text) => html::read(&decoded(message, part, text, HTML_BYTES)).text,
             _ => continue,
         };
         let text = cut_bytes(text, left);
@@ -87,7 +87,7 @@ pub fn is_broken_multipart(part: &MessagePart<'_>) -> bool {
 }
 
 fn plain_part(message: &Message<'_>, part: &MessagePart<'_>, text: &str) -> String {
-    let text = decoded(message, part, text);
+    let text = decoded(message, part, text, TEXT_BYTES);
     let attribute = |name| part.content_type().and_then(|kind| kind.attribute(name));
     match attribute("format") {
         Some(format) if format.eq_ignore_ascii_case("flowed") => {
@@ -106,7 +106,7 @@ fn html_text(message: &Message<'_>) -> Option<String> {
         match &part.body {
             PartType::Html(text) => {
                 any = true;
-                whole.push_str(&decoded(message, part, text));
+                whole.push_str(&decoded(message, part, text, HTML_BYTES));
             }
             PartType::Text(text) => {
                 let text = plain_part(message, part, text);
@@ -129,9 +129,9 @@ fn body_parts<'a, 'x>(
 }
 
 /// A text part in its character set, decoded again where the parser met letters that are not in
-/// the set it was told.
-fn decoded(message: &Message<'_>, part: &MessagePart<'_>, text: &str) -> String {
-    let text = &text[..text.floor_char_boundary(HTML_BYTES)];
+/// the set it was told; `most` bytes of it.
+fn decoded(message: &Message<'_>, part: &MessagePart<'_>, text: &str, most: usize) -> String {
+    let text = &text[..text.floor_char_boundary(most)];
     // UTF-8 read as Latin shows these; no language does.
     let misread = text.contains('\u{fffd}')
         || ["Ã¤", "Ã¶", "Ã¼", "Ã©", "Ã¨", "Ã±", "Ã§", "Ã¡", "Ã³", "Â ", "â€"]
@@ -143,7 +143,7 @@ fn decoded(message: &Message<'_>, part: &MessagePart<'_>, text: &str) -> String 
     }
     let label = part.content_type().and_then(|kind| kind.attribute("charset"));
     match transferred(message, part) {
-        Some(bytes) => charset::decode(&bytes[..bytes.len().min(HTML_BYTES)], label),
+        Some(bytes) => charset::decode(&bytes[..bytes.len().min(most)], label),
         None => text.to_owned(),
     }
 }

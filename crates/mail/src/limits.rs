@@ -11,7 +11,7 @@ pub const NESTED_MESSAGES: usize = 500;
 /// size for each multipart in it.
 pub const BOUNDARY_SEARCH_BYTES: usize = 1024 * 1024 * 1024;
 /// Bytes of text that are kept of a mail.
-pub const TEXT_BYTES: usize = 1024 * 1024;
+pub const TEXT_BYTES: usize = 512 * 1024;
 /// Bytes of HTML that are kept of a mail and read for its text.
 pub const HTML_BYTES: usize = 2 * 1024 * 1024;
 /// Elements open at once in HTML; deeper ones count as their ancestor's.
