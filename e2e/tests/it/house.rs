@@ -102,7 +102,7 @@ impl House {
             attachments: Vec::new(),
         };
         let raw = raw.map(|raw| self.app.blobs.put(raw.as_bytes()).unwrap());
-        let incoming = Incoming { mail, raw, attachments: Vec::new() };
+        let incoming = Incoming { mail, raw, attachments: Vec::new(), joins: None };
         let service = Actor::system(1, self.ines.workspace.clone(), Circle::team());
         let receive = self.app.act(&service, move |tx, cx| {
             if let Some(raw) = &incoming.raw {
