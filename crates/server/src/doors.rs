@@ -22,7 +22,9 @@ pub fn router(app: App, options: Options) -> Router {
     web::router(Web::new(app, options.webhooks_allow_private))
         .route(mcp::PATH, any_service(api.clone()))
         // MCP clients look here for a way to sign in, and want their misses as JSON.
+        .route("/mcp/", any_service(api.clone()))
         .route("/.well-known/{*rest}", any_service(api.clone()))
+        .route("/register", any_service(api.clone()))
         .route("/api", any_service(api.clone()))
         .route("/api/{*rest}", any_service(api))
 }

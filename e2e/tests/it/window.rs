@@ -29,6 +29,8 @@ pub enum Kind {
 
 impl Window {
     pub async fn open(kind: Kind) -> Window {
+        // The driver's client is built without a provider of its own; a second time is no harm.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let program = Command::new("chromedriver")
             .arg(format!("--port={port}"))

@@ -177,7 +177,7 @@ impl Op {
     /// The path of a conversation, or of the message that [`give_message`] put beside it.
     pub fn at(&self, id: &impl ToString) -> String {
         let id = id.to_string();
-        let id = match self.is_of_message() && id.starts_with("cnv_") {
+        let id = match self.is_of_message() {
             true => beside(&id),
             false => id,
         };
