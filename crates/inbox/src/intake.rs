@@ -1,7 +1,7 @@
 //! What a mail that was read is to the inbox it came to: who is known there, and whether to warn.
 
 use db::Tx;
-use mail::{Address, Attachment, Authentication, Kind, Known, Mail, MailKind, Understood};
+use mail::{Authentication, Known, Mail, Understood};
 
 use crate::app::Cx;
 use crate::error::Result;
@@ -19,40 +19,16 @@ pub fn judge(
     authentication: &Authentication,
     delivered_to: &str,
 ) -> Result<Mail> {
-    let from = mail.from.clone().unwrap_or_else(|| Address::new(None, ""));
+    let from = mail.from.as_ref().map_or("", |from| from.email.as_str());
     let (own_domains, team) = (own_domains(tx, cx)?, team(tx, cx)?);
     let known = Known {
-        contact: is_contact(tx, cx, mailbox, &from.email)?,
+        contact: is_contact(tx, cx, mailbox, from)?,
         own_domains: &own_domains,
         team: &team,
         correspondents: &[],
     };
     let warning = mail::check(&mail, authentication, &known).warning();
-    let kind = match mail.kind {
-        MailKind::Person | MailKind::List => Kind::Person,
-        MailKind::AutoReply | MailKind::Bounce | MailKind::Complaint | MailKind::Receipt => {
-            Kind::AutoReply
-        }
-    };
-    let attachments = mail.attachments.iter().map(|file| Attachment {
-        filename: file.filename.clone(),
-        content_type: file.content_type.clone(),
-        bytes: file.bytes.clone(),
-    });
-    Ok(Mail {
-        answers: mail.answers(),
-        attachments: attachments.collect(),
-        message_id: mail.message_id,
-        from,
-        to: mail.to,
-        cc: mail.cc,
-        delivered_to: delivered_to.to_owned(),
-        subject: mail.subject,
-        text: mail.text,
-        kind,
-        dmarc: authentication.dmarc,
-        warning,
-    })
+    Ok(mail.into_mail(delivered_to, authentication.dmarc, warning))
 }
 
 /// True for someone this inbox has a conversation with.

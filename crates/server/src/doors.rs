@@ -4,22 +4,24 @@ use axum::Router;
 use axum::routing::any_service;
 use inbox::App;
 
+use crate::courier::Gate;
 use crate::mcp;
 use crate::rest::{self, Door};
 use crate::web::{self, Web};
 
 /// What the doors are set up with.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone)]
 pub struct Options {
     /// The one other site whose pages may call the API.
     pub developer_site: Option<String>,
-    pub webhooks_allow_private: bool,
+    /// Decides which webhooks may be added.
+    pub gate: Gate,
 }
 
 /// The API and the MCP server at their addresses, the web app everywhere else.
 pub fn router(app: App, options: Options) -> Router {
     let api = rest::router(Door::new(app.clone(), options.developer_site));
-    web::router(Web::new(app, options.webhooks_allow_private))
+    web::router(Web::new(app, options.gate))
         .route(mcp::PATH, any_service(api.clone()))
         // MCP clients look here for a way to sign in, and want their misses as JSON.
         .route("/mcp/", any_service(api.clone()))

@@ -20,7 +20,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
-use crate::courier::WebCourier;
+use crate::courier::{Gate, WebCourier};
 use crate::relay::Target;
 use crate::settings::Settings;
 use crate::web::Peer;
@@ -95,7 +95,7 @@ pub async fn serve(
     let router = health::router(app.clone());
     let options = doors::Options {
         developer_site: settings.developer_site.clone(),
-        webhooks_allow_private: settings.webhooks_allow_private,
+        gate: Gate::of(settings).map_err(io::Error::other)?,
     };
     let router = router.merge(doors::router(app, options));
     let served = serve_router(listener, router, stop).await;

@@ -400,9 +400,14 @@ fn tell_owner(
     )?;
     let Some((email,)) = owner else { return Ok(()) };
     let text = format!(
-        "{what}\n\nWebhook: {} ({})\nIts delivery log and the button to resume it: {}/settings/webhooks\n\n\
-         Events since then are kept in the log for 30 days and can be sent again from there.",
-        claimed.url, claimed.webhook, cx.public_url
+        "{what}\n\nWebhook: {url} ({id})\nService: {service}\n\n\
+         To see every try: mailroom webhook log {id}\n\
+         To go on: mailroom webhook resume {id}\n\n\
+         Events since then are kept in the log for 30 days and can be sent again with\n\
+         mailroom webhook redeliver.",
+        url = claimed.url,
+        id = claimed.webhook,
+        service = cx.public_url,
     );
     notify(tx, cx, &email, subject, &text)
 }

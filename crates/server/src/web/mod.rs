@@ -34,6 +34,7 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 use tokio::sync::Semaphore;
 
+use crate::courier::Gate;
 use presence::Presence;
 pub use visitor::Peer;
 
@@ -47,19 +48,19 @@ pub struct Web {
     pub app: App,
     /// True when people come by https, so that cookies must not travel otherwise.
     https: bool,
-    webhooks_allow_private: bool,
+    gate: Gate,
     hashing: Semaphore,
     listeners: Arc<Semaphore>,
     presence: Arc<Presence>,
 }
 
 impl Web {
-    pub fn new(app: App, webhooks_allow_private: bool) -> Arc<Web> {
+    pub fn new(app: App, gate: Gate) -> Arc<Web> {
         let https = app.public_url.starts_with("https://");
         let hashing = Semaphore::new(HASHING_AT_ONCE);
         let listeners = Arc::new(Semaphore::new(LISTENERS));
         let presence = Presence::new();
-        Arc::new(Web { app, https, webhooks_allow_private, hashing, listeners, presence })
+        Arc::new(Web { app, https, gate, hashing, listeners, presence })
     }
 }
 

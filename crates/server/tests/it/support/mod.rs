@@ -23,12 +23,14 @@ use inbox::time::Clock;
 use inbox::{App, Cx, Incoming, Limiter, Received};
 use mail::{Address, Attachment, Dmarc, Kind, Mail};
 use serde_json::Value;
+use server::courier::{Gate, Rules};
 use server::doors;
 use server::rest;
 use tower::ServiceExt;
 
 pub use database::{Backend, Database};
 pub use domain::*;
+use outside::Names;
 pub use outside::{Outside, eventually};
 pub use process::{Process, Working};
 
@@ -418,7 +420,7 @@ pub fn user(person: &Actor) -> UserId {
 fn router(app: &App) -> axum::Router {
     let options = doors::Options {
         developer_site: Some(DEVELOPER_SITE.into()),
-        webhooks_allow_private: false,
+        gate: Gate::new(Arc::new(Names), Rules::new(false)),
     };
     doors::router(app.clone(), options)
 }

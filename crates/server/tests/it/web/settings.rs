@@ -29,7 +29,7 @@ both! {
         let page = browser.post("/settings/webhooks", &fields).await.is(200);
         page.shows("whsec_").shows("https://hooks.example.com/in");
         browser.get("/settings/webhooks").await.is(200).hides("whsec_").shows("https://hooks.example.com/in");
-        for bad in ["http://example.com/", "https://127.0.0.1/", "nonsense", ""] {
+        for bad in ["http://example.com/", "https://127.0.0.1/", "https://inside.example.com/", "nonsense", ""] {
             browser.post("/settings/webhooks", &[("url", bad), ("hears", "team")]).await.is(422).shows("The address must");
         }
     }
