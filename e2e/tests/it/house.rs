@@ -13,8 +13,9 @@ use inbox::people;
 use inbox::time::{Clock, SystemClock};
 use inbox::{App, Incoming, Limiter, Received};
 use mail::{Address, Dmarc, Kind, Mail};
+use server::courier::{Gate, Rules, SystemResolver};
 use server::demo::Sample;
-use server::doors::{self, Options};
+use server::doors;
 use server::serve::serve_router;
 use tokio::net::TcpListener;
 
@@ -54,7 +55,11 @@ impl House {
         let sample = server::demo::fill(&app).await.unwrap();
         let email = sample.owner_email.clone();
         let ines = app.store.read(move |tx| actor::person(tx, 1, &email)).await.unwrap();
-        let router = doors::router(app.clone(), Options::default());
+        let options = doors::Options {
+            developer_site: None,
+            gate: Gate::new(Arc::new(SystemResolver::default()), Rules::new(true)),
+        };
+        let router = doors::router(app.clone(), options);
         tokio::spawn(serve_router(listener, router, std::future::pending()));
         House { app, address, sample, ines, clock, _folder: folder }
     }
