@@ -177,6 +177,9 @@ impl Story {
 
     async fn ask(&mut self, op: &Op, holder: &Holder, arguments: Value) {
         let Holder { key, .. } = holder;
+        if op.name == "list_events" {
+            self.app.settled().await;
+        }
         let outcome = match self.door {
             Through::Rest => {
                 rest_outcome(&ask_rest(&self.app, op, key, &arguments).await, holder.sees(op))
