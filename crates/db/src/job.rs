@@ -9,21 +9,31 @@ const HAD_FAILED: &str = "one of its statements had failed";
 
 /// A closure waiting for a thread, and the caller waiting for its answer.
 pub(crate) trait Job: Send {
+    fn keep(&self) -> Keep;
     /// Runs the closure and keeps its result; true when what it wrote should be kept.
     fn run(&mut self, tx: &mut Tx<'_>) -> bool;
     /// Gives the caller the kept result, or the reason why it does not count.
     fn answer(self: Box<Self>, fate: Result<(), Error>);
 }
 
+/// Whether a commit waits until the disk has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keep {
+    Lasting,
+    /// The last moments may be gone after a power cut.
+    Loosely,
+}
+
 pub(crate) struct Work<F, T, E> {
     closure: F,
+    keep: Keep,
     result: Option<Result<T, E>>,
     reply: oneshot::Sender<Result<T, E>>,
 }
 
 impl<F, T, E> Work<F, T, E> {
-    pub fn new(closure: F, reply: oneshot::Sender<Result<T, E>>) -> Self {
-        Work { closure, result: None, reply }
+    pub fn new(closure: F, keep: Keep, reply: oneshot::Sender<Result<T, E>>) -> Self {
+        Work { closure, keep, result: None, reply }
     }
 }
 
@@ -33,6 +43,10 @@ where
     T: Send,
     E: From<Error> + Send,
 {
+    fn keep(&self) -> Keep {
+        self.keep
+    }
+
     fn run(&mut self, tx: &mut Tx<'_>) -> bool {
         let closure = &mut self.closure;
         let result = match catch_unwind(AssertUnwindSafe(|| closure(tx))) {

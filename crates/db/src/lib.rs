@@ -25,7 +25,7 @@ pub use migrate::Migration;
 pub use tx::Tx;
 pub use value::{Arg, Column, FromColumn, FromRow, Row, Value};
 
-use job::{Job, Work};
+use job::{Job, Keep, Work};
 
 /// Closures that may wait for a thread before callers themselves have to wait.
 const QUEUE_CLOSURES: usize = 1024;
@@ -103,7 +103,7 @@ impl Store {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        run(&self.reads, work).await
+        run(&self.reads, Keep::Lasting, work).await
     }
 
     /// Runs a closure in one transaction; `Ok` means that what it wrote is durable. An `Err` or a
@@ -114,7 +114,18 @@ impl Store {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        run(&self.writes, work).await
+        run(&self.writes, Keep::Lasting, work).await
+    }
+
+    /// Like [`Store::write`], without waiting for the disk: a process that is killed loses nothing,
+    /// a power cut may take back the last moments. For what would then only be done again.
+    pub async fn jot<T, E, F>(&self, work: F) -> Result<T, E>
+    where
+        F: FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+    {
+        run(&self.writes, Keep::Loosely, work).await
     }
 
     /// The queues named by [`Tx::wake`], each told after the commit that named it.
@@ -123,14 +134,14 @@ impl Store {
     }
 }
 
-async fn run<T, E, F>(queue: &Sender<Box<dyn Job>>, work: F) -> Result<T, E>
+async fn run<T, E, F>(queue: &Sender<Box<dyn Job>>, keep: Keep, work: F) -> Result<T, E>
 where
     F: FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
     T: Send + 'static,
     E: From<Error> + Send + 'static,
 {
     let (reply, answer) = oneshot::channel();
-    let job = Box::new(Work::new(work, reply));
+    let job = Box::new(Work::new(work, keep, reply));
     queue.send(job).await.map_err(|_| E::from(Error::Closed))?;
     answer.await.unwrap_or_else(|_| Err(E::from(Error::Closed)))
 }

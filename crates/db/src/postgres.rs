@@ -12,7 +12,7 @@ use postgres::{Client, Config, IsolationLevel};
 use tokio::sync::broadcast;
 
 use crate::connect::connect;
-use crate::job::Job;
+use crate::job::{Job, Keep};
 use crate::migrate::migrate;
 use crate::tx::{Race, Statements, race};
 use crate::{Error, Migration, Options, QUEUE_CLOSURES, Tx};
@@ -199,7 +199,11 @@ fn attempt(connection: &mut Connection, mode: Mode, job: &mut dyn Job) -> Attemp
         .isolation_level(IsolationLevel::RepeatableRead)
         .read_only(matches!(mode, Mode::Read))
         .start();
-    let mut tx = match begin {
+    let begun = begin.and_then(|mut tx| match job.keep() {
+        Keep::Lasting => Ok(tx),
+        Keep::Loosely => tx.batch_execute("SET LOCAL synchronous_commit TO off").map(|()| tx),
+    });
+    let mut tx = match begun {
         Ok(tx) => Tx::postgres(tx, &mut connection.statements),
         Err(error) => return Attempt::NotBegun(error),
     };

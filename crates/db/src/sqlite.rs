@@ -9,7 +9,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use tokio::sync::broadcast;
 
-use crate::job::Job;
+use crate::job::{Job, Keep};
 use crate::migrate::migrate;
 use crate::{Error, Migration, Options, QUEUE_CLOSURES, Tx};
 
@@ -108,22 +108,47 @@ fn serve_writes(
     batch: usize,
     wakes: &broadcast::Sender<String>,
 ) {
-    while let Ok(first) = queue.recv_blocking() {
-        let rest = std::iter::from_fn(|| queue.try_recv().ok());
-        write_batch(conn, std::iter::once(first).chain(rest).take(batch), wakes);
+    let mut synced = Keep::Lasting;
+    let mut put_off = None;
+    while let Some(first) = put_off.take().or_else(|| queue.recv_blocking().ok()) {
+        let keep = first.keep();
+        let fate = sync_as(conn, keep, &mut synced);
+        // What must last is not committed with what need not; the other way round costs nothing.
+        let rest = std::iter::from_fn(|| match queue.try_recv().ok()? {
+            job if keep == Keep::Loosely && job.keep() == Keep::Lasting => {
+                put_off = Some(job);
+                None
+            }
+            job => Some(job),
+        });
+        write_batch(conn, fate, std::iter::once(first).chain(rest.fuse()).take(batch), wakes);
     }
+}
+
+/// Says whether commits wait for the disk. SQLite takes this only between two transactions.
+fn sync_as(conn: &Connection, keep: Keep, synced: &mut Keep) -> Result<(), Error> {
+    if *synced != keep {
+        let level = match keep {
+            Keep::Lasting => "full",
+            Keep::Loosely => "normal",
+        };
+        conn.pragma_update(None, "synchronous", level)?;
+        *synced = keep;
+    }
+    Ok(())
 }
 
 /// Runs each job in a savepoint, commits once, and only then answers. A job that fails takes back
 /// its own writes and no one else's.
 fn write_batch(
     conn: &Connection,
+    ready: Result<(), Error>,
     jobs: impl Iterator<Item = Box<dyn Job>>,
     wakes: &broadcast::Sender<String>,
 ) {
     let mut ran: Vec<Box<dyn Job>> = Vec::new();
     let mut woken: Vec<&'static str> = Vec::new();
-    let mut fate = statement(conn, "BEGIN IMMEDIATE");
+    let mut fate = ready.and_then(|()| statement(conn, "BEGIN IMMEDIATE"));
     for mut job in jobs {
         if fate.is_ok() {
             fate = run_in_savepoint(conn, job.as_mut(), &mut woken);

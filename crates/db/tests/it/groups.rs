@@ -16,6 +16,7 @@ on_sqlite! {
     a_write_that_fails_does_not_touch_its_neighbours,
     a_write_does_not_see_what_a_failed_neighbour_wrote,
     when_the_disk_is_full_only_what_was_acknowledged_is_there,
+    what_must_last_is_not_committed_with_what_need_not,
 }
 
 async fn writes_that_queue_up_share_one_commit(db: &Database) {
@@ -45,6 +46,26 @@ async fn a_batch_of_one_gives_each_write_its_own_commit(db: &Database) {
     second.let_go();
     second.answer.get().await.unwrap();
     assert_eq!(stored(&store).await, [1, 2]);
+}
+
+async fn what_must_last_is_not_committed_with_what_need_not(db: &Database) {
+    let store = db.open();
+    let mut jot = Held::jotted(&store, |tx| Ok(insert(tx, 1)?)).await;
+    jot.begun().await;
+    let mut write = Held::queued(&store, |tx| Ok(insert(tx, 2)?)).await;
+    let mut last = Held::jotted(&store, |tx| Ok(insert(tx, 3)?)).await;
+    jot.let_go();
+
+    write.begun().await;
+    jot.answer.get().await.unwrap();
+    assert_eq!(stored(&store).await, [1]);
+    write.let_go();
+    last.begun().await;
+    assert!(write.answer.is_waiting().await, "committed without what queued up behind it");
+    last.let_go();
+    write.answer.get().await.unwrap();
+    last.answer.get().await.unwrap();
+    assert_eq!(stored(&store).await, [1, 2, 3]);
 }
 
 async fn a_write_that_fails_does_not_touch_its_neighbours(db: &Database) {
@@ -149,17 +170,21 @@ impl<T: Send + 'static> Held<T> {
     /// Puts a write into the queue; its closure will hold the writing thread when its turn comes.
     async fn queued(
         store: &Store,
-        mut work: impl FnMut(&mut Tx<'_>) -> Result<T, Failure> + Send + 'static,
+        work: impl FnMut(&mut Tx<'_>) -> Result<T, Failure> + Send + 'static,
     ) -> Self {
-        let (begin, begun) = unbounded_channel();
-        let (gate, closed) = mpsc::channel::<()>();
-        let answer = Answer::of(store, move |tx| {
-            let result = work(tx);
-            let _ = begin.send(());
-            let _ = closed.recv();
-            result
-        });
-        Held { answer: answer.await, begun, gate: Some(gate) }
+        let (work, begun, gate) = holding(work);
+        Held { answer: Answer::of(store, work).await, begun, gate: Some(gate) }
+    }
+
+    /// The same, with a write that need not wait for the disk.
+    async fn jotted(
+        store: &Store,
+        work: impl FnMut(&mut Tx<'_>) -> Result<T, Failure> + Send + 'static,
+    ) -> Self {
+        let (work, begun, gate) = holding(work);
+        let store = store.clone();
+        let answer = Answer::to(async move { store.jot(work).await }).await;
+        Held { answer, begun, gate: Some(gate) }
     }
 
     async fn begun(&mut self) {
@@ -169,6 +194,25 @@ impl<T: Send + 'static> Held<T> {
     fn let_go(&mut self) {
         self.gate = None;
     }
+}
+
+/// A closure that tells when it has done its work, and then waits until its gate is dropped.
+fn holding<T>(
+    mut work: impl FnMut(&mut Tx<'_>) -> Result<T, Failure> + Send + 'static,
+) -> (
+    impl FnMut(&mut Tx<'_>) -> Result<T, Failure> + Send + 'static,
+    UnboundedReceiver<()>,
+    mpsc::Sender<()>,
+) {
+    let (begin, begun) = unbounded_channel();
+    let (gate, closed) = mpsc::channel::<()>();
+    let held = move |tx: &mut Tx<'_>| {
+        let result = work(tx);
+        let _ = begin.send(());
+        let _ = closed.recv();
+        result
+    };
+    (held, begun, gate)
 }
 
 /// What a queued write will answer.
@@ -181,7 +225,11 @@ impl<T: Send + 'static> Answer<T> {
         work: impl FnMut(&mut Tx<'_>) -> Result<T, Failure> + Send + 'static,
     ) -> Self {
         let store = store.clone();
-        let mut answer = Answer(Box::pin(async move { store.write(work).await }));
+        Self::to(async move { store.write(work).await }).await
+    }
+
+    async fn to(asked: impl Future<Output = Result<T, Failure>> + 'static) -> Self {
+        let mut answer = Answer(Box::pin(asked));
         assert!(answer.is_waiting().await, "answered at once");
         answer
     }

@@ -97,7 +97,10 @@ fn write_until_killed(url: &str) {
             let store = store.clone();
             writers.spawn(async move {
                 for n in (first + writer..first + PER_ROUND / 2).step_by(WRITERS as usize) {
-                    store.write(move |tx| write_pair(tx, n)).await.unwrap();
+                    match n % 3 {
+                        0 => store.jot(move |tx| write_pair(tx, n)).await.unwrap(),
+                        _ => store.write(move |tx| write_pair(tx, n)).await.unwrap(),
+                    }
                     println!("acknowledged {n}");
                 }
             });

@@ -10,6 +10,7 @@ on_both! {
     a_write_sees_its_own_rows,
     a_write_that_goes_on_after_a_failed_statement_is_undone,
     a_duplicate_is_the_error_of_the_one_who_brought_it,
+    a_write_waits_for_the_disk_and_a_jot_does_not,
 }
 
 async fn among_many_at_once_exactly_the_successful_writes_remain(db: &Database) {
@@ -31,6 +32,22 @@ async fn among_many_at_once_exactly_the_successful_writes_remain(db: &Database) 
     }
     let successful: Vec<i64> = (0..WRITES).filter(|n| n % 3 == 0).collect();
     assert_eq!(stored(&store).await, successful);
+}
+
+async fn a_write_waits_for_the_disk_and_a_jot_does_not(db: &Database) {
+    let store = db.open();
+    let waits = |tx: &mut Tx<'_>| {
+        let sql = tx.pick(
+            "SELECT CAST(synchronous AS TEXT) FROM pragma_synchronous",
+            "SELECT current_setting('synchronous_commit')",
+        );
+        let (level,): (String,) = tx.one(sql, &[])?;
+        Ok::<_, Error>(matches!(level.as_str(), "2" | "on"))
+    };
+    for _ in 0..2 {
+        assert!(store.write(waits).await.unwrap());
+        assert!(!store.jot(waits).await.unwrap());
+    }
 }
 
 /// Writes its number, then succeeds, fails or panics according to it.
