@@ -22,7 +22,7 @@ const STATEMENTS_KEPT: usize = 256;
 /// Page cache of the writer, in KiB.
 const WRITER_CACHE_KIB: i64 = 16 * 1024;
 /// Page cache that the readers share out among them, in KiB.
-const READERS_CACHE_KIB: i64 = 64 * 1024;
+const READERS_CACHE_KIB: i64 = 96 * 1024;
 /// The write-ahead log is cut back to this size, in bytes, after a checkpoint.
 const WAL_KEPT: i64 = 64 * 1024 * 1024;
 

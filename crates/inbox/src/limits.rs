@@ -57,6 +57,8 @@ pub const SANDBOX_ANSWERS_AFTER_MS: i64 = 5_000;
 pub const SANDBOX_INBOUND_PER_MINUTE: u32 = 120;
 pub const SANDBOX_TEXT_CHARS: usize = 50_000;
 
+/// Webhooks of a workspace: each event is written once for every one that may hear it.
+pub const WEBHOOKS: i64 = 100;
 /// After a rotation the old secret of a webhook signs too, for this long.
 pub const OLD_SECRET_MS: i64 = DAY_MS;
 /// Deliveries on one page of a webhook's log.

@@ -9,12 +9,14 @@ use super::{List, Listed, Place, SELECT, Walk};
 use crate::error::Result;
 use crate::search::{self, Needle, PROBED_AT_ONCE};
 
+/// A term with this many mails at the most is looked up before any conversation is tried.
+const FEW_MAILS: i64 = 50;
 /// A term with more mails than this is common: the newest conversations are tried instead.
 const RARE_MAILS: i64 = 300;
 const ALL_MAILS: i64 = i64::MAX - 1;
 /// Conversations tried for common terms before all matches are gathered after all.
 const TRIED: usize = 1_000;
-/// Conversations tried first for what may be the start of a word in wide use.
+/// Conversations tried first for what may be a word in wide use, or the start of one.
 const TRIED_FIRST: usize = 50;
 /// Up to this many candidates are looked up; more are met by walking the list.
 const LOOKED_UP: usize = 2_000;
@@ -35,20 +37,19 @@ pub(super) fn newest_matching(
     let all: Vec<&Needle> = needles.iter().collect();
     let has_all = |tx: &mut Tx<'_>, nums: &[i64]| search::those_with_all(tx, walk.ws, &all, nums);
     let mut trial = Trial::new(walk, limit);
-    let mut narrowed = Narrowed::by_whole_words(tx, needles)?;
-    if narrowed.candidates.is_none() && !narrowed.unfinished.is_empty() {
+    let mut narrowed = Narrowed::by_few_mails(tx, needles)?;
+    if narrowed.candidates.is_none() {
         if trial.go_on(tx, TRIED_FIRST, has_all)? {
             return trial.listed(tx);
         }
         if !trial.promises_enough() {
-            narrowed.by_starts_of_words(tx)?;
+            narrowed.by_more_mails(tx)?;
         }
     }
     if let Some(candidates) = &narrowed.candidates {
         let mut candidates: Vec<i64> = candidates.iter().copied().collect();
-        let rest = narrowed.rest();
-        if !rest.is_empty() {
-            let fit = search::those_with_all(tx, walk.ws, &rest, &candidates)?;
+        if !narrowed.rest.is_empty() {
+            let fit = search::those_with_all(tx, walk.ws, &narrowed.rest, &candidates)?;
             candidates.retain(|num| fit.contains(num));
         }
         return newest_among(tx, walk, &candidates, limit);
@@ -72,29 +73,26 @@ pub(super) fn newest_matching(
 struct Narrowed<'n> {
     /// The conversations that have every term of few mails; `None` when no term has few.
     candidates: Option<HashSet<i64>>,
-    /// Terms in wide use.
-    common: Vec<&'n Needle>,
-    /// Starts of words that are no word themselves: how many mails have them is dear to ask.
-    unfinished: Vec<&'n Needle>,
+    /// Terms that the candidates may not have: in wide use, or dear to ask about, as starts of
+    /// words are that are no word themselves.
+    rest: Vec<&'n Needle>,
 }
 
 impl<'n> Narrowed<'n> {
-    fn by_whole_words(tx: &mut Tx<'_>, needles: &'n [Needle]) -> Result<Narrowed<'n>> {
-        let mut narrowed =
-            Narrowed { candidates: None, common: Vec::new(), unfinished: Vec::new() };
+    fn by_few_mails(tx: &mut Tx<'_>, needles: &'n [Needle]) -> Result<Narrowed<'n>> {
+        let mut narrowed = Narrowed { candidates: None, rest: Vec::new() };
         for needle in needles {
-            match search::conversations_with(tx, &needle.whole, RARE_MAILS)? {
-                None => narrowed.common.push(needle),
+            match search::conversations_with(tx, &needle.whole, FEW_MAILS)? {
                 Some(nums) if needle.is_whole() => narrowed.keep(nums),
-                Some(nums) if nums.is_empty() => narrowed.unfinished.push(needle),
-                Some(_) => narrowed.by_expression(tx, needle)?,
+                Some(nums) if !nums.is_empty() => narrowed.by_expression(tx, needle)?,
+                _ => narrowed.rest.push(needle),
             }
         }
         Ok(narrowed)
     }
 
-    fn by_starts_of_words(&mut self, tx: &mut Tx<'_>) -> Result<()> {
-        for needle in std::mem::take(&mut self.unfinished) {
+    fn by_more_mails(&mut self, tx: &mut Tx<'_>) -> Result<()> {
+        for needle in std::mem::take(&mut self.rest) {
             self.by_expression(tx, needle)?;
         }
         Ok(())
@@ -103,7 +101,7 @@ impl<'n> Narrowed<'n> {
     fn by_expression(&mut self, tx: &mut Tx<'_>, needle: &'n Needle) -> Result<()> {
         match search::conversations_with(tx, &needle.expression, RARE_MAILS)? {
             Some(nums) => self.keep(nums),
-            None => self.common.push(needle),
+            None => self.rest.push(needle),
         }
         Ok(())
     }
@@ -113,11 +111,6 @@ impl<'n> Narrowed<'n> {
             Some(candidates) => candidates.retain(|num| nums.contains(num)),
             none => *none = Some(nums),
         }
-    }
-
-    /// The terms that the candidates may not have.
-    fn rest(&self) -> Vec<&'n Needle> {
-        self.common.iter().chain(&self.unfinished).copied().collect()
     }
 }
 

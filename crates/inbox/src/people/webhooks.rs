@@ -7,7 +7,7 @@ use crate::addresses::is_public_host;
 use crate::app::Cx;
 use crate::error::{Error, Result};
 use crate::ids::{UserId, WebhookId};
-use crate::limits::WEBHOOK_URL_CHARS;
+use crate::limits::{WEBHOOK_URL_CHARS, WEBHOOKS};
 use crate::signing;
 use crate::time::Moment;
 
@@ -38,6 +38,12 @@ pub fn add_webhook(
         (true, true) => Circle::of(made_by),
         (true, false) => Circle::team(),
     };
+    let (count,): (i64,) =
+        tx.one("SELECT count(*) FROM webhooks WHERE ws = ?1", &[&cx.actor.ws])?;
+    if count >= WEBHOOKS {
+        let sentence = "is one too many: a workspace has at most 100 webhooks; delete one first";
+        return Err(Error::invalid("url", sentence));
+    }
     let id = WebhookId::new(cx.ids, cx.now);
     let secret = signing::new_secret(cx.ids);
     tx.exec(

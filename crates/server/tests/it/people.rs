@@ -126,6 +126,21 @@ both! {
         assert_eq!(app.act(&app.owner, people::list_webhooks).await.len(), 0);
     }
 
+    async fn a_workspace_has_at_most_100_webhooks(app) {
+        let first = app.webhook(&app.owner, false, true).await;
+        for number in 1..100 {
+            app.webhook(&app.owner, false, number % 2 == 0).await;
+        }
+        let url = people::check_url("https://example.com/hook", false).unwrap();
+        let add = move |tx: &mut db::Tx<'_>, cx: &Cx<'_>| {
+            people::add_webhook(tx, cx, &url, false, true)
+        };
+        let refused = app.refused(&app.owner, add.clone()).await;
+        assert!(refused.to_string().contains("at most 100 webhooks"), "{refused}");
+        app.act(&app.owner, move |tx, cx| people::delete_webhook(tx, cx, &first)).await;
+        app.act(&app.owner, add).await;
+    }
+
     async fn the_sandbox_has_no_private_webhook(app) {
         let url = people::check_url("https://example.com/", false).unwrap();
         let refused =
