@@ -11,19 +11,23 @@ use crate::search::{self, Needle, PROBED_AT_ONCE};
 
 /// A term with this many mails at the most is looked up before any conversation is tried.
 const FEW_MAILS: i64 = 50;
-/// A term with more mails than this is common: the newest conversations are tried instead.
+/// A term with this many mails at the most is looked up rather than tried on.
 const RARE_MAILS: i64 = 300;
 const ALL_MAILS: i64 = i64::MAX - 1;
+/// Conversations tried before anything that may be in wide use is looked up.
+const TRIED_FIRST: usize = 50;
 /// Conversations tried for common terms before all matches are gathered after all.
 const TRIED: usize = 1_000;
-/// Conversations tried first for what may be a word in wide use, or the start of one.
-const TRIED_FIRST: usize = 50;
-/// Up to this many candidates are looked up; more are met by walking the list.
-const LOOKED_UP: usize = 2_000;
+/// How many times the first tries may be repeated to find enough.
+const PROMISE: usize = 4;
+/// Mails of a term that are looked up in the time of one try.
+const MAILS_PER_TRY: usize = 5;
+/// More candidates than this are first met by walking the list, which tells its order by itself.
+const LOOKED_UP: usize = 100;
+/// Conversations walked past in the time in which a candidate is looked up.
+const WALKED_PER_CANDIDATE: usize = 8;
 /// Conversations fetched at a time from each list while walking, and tried at a time.
 const AT_ONCE: usize = 25;
-/// How many times the first tries may be repeated to find enough.
-const PROMISE: usize = 6;
 
 /// Terms with few mails give the candidates at once. Otherwise the newest conversations are tried,
 /// which soon finds enough for words in wide use and spares gathering their mails; and when that
@@ -43,30 +47,16 @@ pub(super) fn newest_matching(
             return trial.listed(tx);
         }
         if !trial.promises_enough() {
-            narrowed.by_more_mails(tx)?;
+            narrowed.by_more_mails(tx, trial.worth_in_mails())?;
         }
     }
-    if let Some(candidates) = &narrowed.candidates {
-        let mut candidates: Vec<i64> = candidates.iter().copied().collect();
-        if !narrowed.rest.is_empty() {
-            let fit = search::those_with_all(tx, walk.ws, &narrowed.rest, &candidates)?;
-            candidates.retain(|num| fit.contains(num));
+    if narrowed.candidates.is_none() {
+        if trial.go_on(tx, TRIED, has_all)? {
+            return trial.listed(tx);
         }
-        return newest_among(tx, walk, &candidates, limit);
+        narrowed.by_more_mails(tx, ALL_MAILS)?;
     }
-    if trial.go_on(tx, TRIED, has_all)? {
-        return trial.listed(tx);
-    }
-    let gathered = gather(tx, needles)?;
-    if gathered.len() <= LOOKED_UP {
-        let gathered: Vec<i64> = gathered.into_iter().collect();
-        return newest_among(tx, walk, &gathered, limit);
-    }
-    let known = |_: &mut Tx<'_>, nums: &[i64]| {
-        Ok(nums.iter().filter(|num| gathered.contains(num)).copied().collect())
-    };
-    trial.go_on(tx, usize::MAX, known)?;
-    trial.listed(tx)
+    trial.end(tx, &narrowed)
 }
 
 /// What the index told cheaply.
@@ -84,22 +74,22 @@ impl<'n> Narrowed<'n> {
         for needle in needles {
             match search::conversations_with(tx, &needle.whole, FEW_MAILS)? {
                 Some(nums) if needle.is_whole() => narrowed.keep(nums),
-                Some(nums) if !nums.is_empty() => narrowed.by_expression(tx, needle)?,
+                Some(nums) if !nums.is_empty() => narrowed.by_expression(tx, needle, RARE_MAILS)?,
                 _ => narrowed.rest.push(needle),
             }
         }
         Ok(narrowed)
     }
 
-    fn by_more_mails(&mut self, tx: &mut Tx<'_>) -> Result<()> {
+    fn by_more_mails(&mut self, tx: &mut Tx<'_>, most: i64) -> Result<()> {
         for needle in std::mem::take(&mut self.rest) {
-            self.by_expression(tx, needle)?;
+            self.by_expression(tx, needle, most)?;
         }
         Ok(())
     }
 
-    fn by_expression(&mut self, tx: &mut Tx<'_>, needle: &'n Needle) -> Result<()> {
-        match search::conversations_with(tx, &needle.expression, RARE_MAILS)? {
+    fn by_expression(&mut self, tx: &mut Tx<'_>, needle: &'n Needle, most: i64) -> Result<()> {
+        match search::conversations_with(tx, &needle.expression, most)? {
             Some(nums) => self.keep(nums),
             None => self.rest.push(needle),
         }
@@ -112,20 +102,14 @@ impl<'n> Narrowed<'n> {
             none => *none = Some(nums),
         }
     }
-}
 
-/// The conversations that have every term, however many mails each has.
-fn gather(tx: &mut Tx<'_>, needles: &[Needle]) -> Result<HashSet<i64>> {
-    let mut gathered: Option<HashSet<i64>> = None;
-    for needle in needles {
-        let nums = search::conversations_with(tx, &needle.expression, ALL_MAILS)?;
-        let nums = nums.unwrap_or_default();
-        match &mut gathered {
-            Some(gathered) => gathered.retain(|num| nums.contains(num)),
-            none => *none = Some(nums),
+    /// Those of the conversations that have every term.
+    fn those_with_all(&self, tx: &mut Tx<'_>, ws: i64, nums: Vec<i64>) -> Result<HashSet<i64>> {
+        match self.rest.is_empty() {
+            true => Ok(nums.into_iter().collect()),
+            false => search::those_with_all(tx, ws, &self.rest, &nums),
         }
     }
-    Ok(gathered.unwrap_or_default())
 }
 
 /// The newest of the candidates that are in the list and after its place.
@@ -223,6 +207,32 @@ impl<'w> Trial<'w> {
     /// True when at the present rate a few times as many tries will do.
     fn promises_enough(&self) -> bool {
         self.fitting.len() * PROMISE >= self.limit
+    }
+
+    /// The mails that can be looked up in the time that the missing tries would take.
+    fn worth_in_mails(&self) -> i64 {
+        let missing = self.limit.saturating_sub(self.fitting.len());
+        let tries = missing * self.met / self.fitting.len().max(1);
+        (tries.min(TRIED) * MAILS_PER_TRY).max(RARE_MAILS as usize) as i64
+    }
+
+    /// The newest that fit, all being among the candidates.
+    fn end(mut self, tx: &mut Tx<'_>, narrowed: &Narrowed<'_>) -> Result<Vec<Listed>> {
+        let ws = self.walk.ws;
+        let Some(candidates) = &narrowed.candidates else { return self.listed(tx) };
+        if candidates.len() > LOOKED_UP {
+            let most = self.met.saturating_add(candidates.len() * WALKED_PER_CANDIDATE);
+            let fits = |tx: &mut Tx<'_>, nums: &[i64]| {
+                let nums = nums.iter().filter(|num| candidates.contains(num)).copied();
+                narrowed.those_with_all(tx, ws, nums.collect())
+            };
+            if self.go_on(tx, most, fits)? {
+                return self.listed(tx);
+            }
+        }
+        let fit = narrowed.those_with_all(tx, ws, candidates.iter().copied().collect())?;
+        let fit: Vec<i64> = fit.into_iter().collect();
+        newest_among(tx, self.walk, &fit, self.limit)
     }
 
     /// The next conversations of all lists.

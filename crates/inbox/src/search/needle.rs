@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::ids::short_base32;
 
 /// Conversations looked at in one statement.
-pub const PROBED_AT_ONCE: usize = 50;
+pub const PROBED_AT_ONCE: usize = 25;
 
 /// A term as the database at hand asks for it.
 pub struct Needle {
@@ -108,28 +108,22 @@ fn in_sqlite(
     nums: &[i64],
     found: &mut HashSet<i64>,
 ) -> Result<()> {
-    let asked = asked(nums);
-    let sql = format!(
-        "SELECT num, words FROM conversation_words WHERE num IN ({})",
-        marks(1, PROBED_AT_ONCE)
-    );
     let mut in_question = Vec::new();
-    tx.each(&sql, &asked, |row| {
-        let num: i64 = row.take()?;
-        let words = row.take_bytes()?;
-        let has = |needle: &Needle| needle.lines.iter().all(|line| line.find(words).is_some());
-        if words.is_empty() {
-            in_question.push(num);
-        } else if needles.iter().all(|needle| has(needle)) {
-            match needles.iter().any(|needle| needle.is_phrase) {
-                true => in_question.push(num),
-                false => {
-                    found.insert(num);
+    for num in nums {
+        tx.each("SELECT words FROM conversation_words WHERE num = ?1", &[num], |row| {
+            let words = row.take_bytes()?;
+            let has = |needle: &&Needle| needle.lines.iter().all(|line| line.find(words).is_some());
+            if words.is_empty() {
+                in_question.push(*num);
+            } else if needles.iter().all(has) {
+                match needles.iter().any(|needle| needle.is_phrase) {
+                    true => in_question.push(*num),
+                    false => drop(found.insert(*num)),
                 }
             }
-        }
-        Ok(())
-    })?;
+            Ok(())
+        })?;
+    }
     for num in in_question {
         let mut all = true;
         for needle in needles {
