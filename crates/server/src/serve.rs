@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,9 +21,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
+use crate::authentication::DnsAuthenticator;
 use crate::courier::{Gate, WebCourier};
 use crate::relay::Target;
 use crate::settings::Settings;
+use crate::smtp::{self, Door, Doors, Protocol};
 use crate::web::Peer;
 use crate::{doors, health, metrics};
 
@@ -71,11 +74,48 @@ pub fn open_worker(settings: &Settings, app: &App) -> Result<Worker, String> {
     Ok(Worker::new(app.clone(), relay, Arc::new(courier)))
 }
 
-/// Serves the API and the app and does what falls due until `stop` is ready; what is in flight is finished.
+/// The doors for mail, open, and who stands at them.
+pub struct MailIn {
+    doors: Doors,
+    open: Vec<Door>,
+}
+
+/// Opens the doors that the settings name.
+pub async fn open_mail(settings: &Settings, app: &App) -> Result<MailIn, String> {
+    let places = [(&settings.smtp_listen, Protocol::Smtp), (&settings.lmtp_listen, Protocol::Lmtp)];
+    let mut open = Vec::new();
+    for (place, protocol) in places {
+        open.extend(Door::open(place, protocol).await?);
+    }
+    let name = our_name(&app.public_url);
+    let authenticator = Arc::new(DnsAuthenticator::of(settings)?);
+    let tls = smtp::certificate(settings, &name)?;
+    let (trusted, limits) = (settings.trusted_networks.clone(), smtp::Limits::default());
+    let doors = Doors::new(app.clone(), authenticator, tls, &name, trusted, limits);
+    Ok(MailIn { doors, open })
+}
+
+impl MailIn {
+    /// Where mail can be sent to by SMTP.
+    pub fn smtp_address(&self) -> Option<SocketAddr> {
+        self.open.iter().find(|door| door.protocol() == Protocol::Smtp).and_then(Door::address)
+    }
+}
+
+/// The host in the address by which the service is reached.
+fn our_name(public_url: &str) -> String {
+    let url = url::Url::parse(public_url).ok();
+    let host = url.as_ref().and_then(|url| url.host_str());
+    host.unwrap_or("localhost").to_owned()
+}
+
+/// Serves the API and the app, takes mail in and does what falls due until `stop` is ready; what is
+/// in flight is finished.
 pub async fn serve(
     listener: TcpListener,
     app: App,
     worker: Worker,
+    mail: MailIn,
     settings: &Settings,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
@@ -92,6 +132,7 @@ pub async fn serve(
         let stopping = stopping.clone();
         async move { worker.run(stopping.cancelled_owned()).await }
     });
+    let mail_in = tokio::spawn(mail.doors.serve(mail.open, stopping.clone().cancelled_owned()));
     let router = health::router(app.clone());
     let options = doors::Options {
         developer_site: settings.developer_site.clone(),
@@ -100,6 +141,8 @@ pub async fn serve(
     let router = router.merge(doors::router(app, options));
     let served = serve_router(listener, router, stop).await;
     stopping.cancel();
+    // The doors have their own patience with what is in flight.
+    let _ = mail_in.await;
     if tokio::time::timeout(Duration::from_secs(GOODBYE_SECONDS), due_work).await.is_err() {
         tracing::warn!("some due work did not finish in time; its claims will lapse");
     }
