@@ -251,6 +251,48 @@ pub fn mark_failed(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &Outgoing) -> Result<(
     timeline::note_event(tx, cx, &message.conversation, "bounced", data)
 }
 
+/// Records that a message came back: it did not arrive. Where nothing was written since, it is our
+/// turn again, for the customer waits for nothing.
+pub fn mark_bounced(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+    message: &Outgoing,
+) -> Result<()> {
+    let failed = tx.exec(
+        "UPDATE messages SET status = 'failed', sends_at = NULL
+         WHERE ws = ?1 AND id = ?2 AND status IN ('sending', 'sent')",
+        &[&cx.actor.ws, &message.id],
+    )?;
+    if failed == 0 {
+        return Ok(());
+    }
+    let data = json!({ "messageId": message.id.as_str() });
+    timeline::note_event(tx, cx, &message.conversation, "bounced", data)?;
+    let latest: Option<(MessageId,)> = tx.opt(
+        "SELECT id FROM messages
+         WHERE ws = ?1 AND conversation = ?2 AND direction = 'outbound' AND counted_at IS NOT NULL
+         ORDER BY at DESC, id DESC LIMIT 1",
+        &[&cx.actor.ws, &message.conversation],
+    )?;
+    let is_latest = latest.is_some_and(|(id,)| id == message.id);
+    match is_latest && conversation.status == Status::Waiting {
+        true => conversations::set_status(tx, cx, conversation, Status::Open),
+        false => Ok(()),
+    }
+}
+
+/// Records that a recipient called a message spam.
+pub fn note_complaint(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &Outgoing) -> Result<()> {
+    let (to,): (String,) = tx.one(
+        "SELECT to_list FROM messages WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &message.id],
+    )?;
+    let to: Vec<Party> = serde_json::from_str(&to).unwrap_or_default();
+    let data = json!({ "email": to.first().map(|party| &party.email) });
+    timeline::note_event(tx, cx, &message.conversation, "spam-complaint", data)
+}
+
 /// Takes a scheduled message back; it is a draft again.
 pub fn stop(
     tx: &mut Tx<'_>,

@@ -16,7 +16,7 @@ use crate::mailboxes::Mailbox;
 use crate::messages::{self, NewMessage, Party};
 use crate::wire::{AttachmentInfo, Direction, Status};
 use crate::words::words;
-use crate::{app_mail, search, timeline};
+use crate::{app_mail, search, secrets, timeline};
 
 /// A mail and the durable bytes it is made of.
 pub struct Incoming {
@@ -46,7 +46,7 @@ pub fn receive(
 ) -> Result<Received> {
     let mail = &incoming.mail;
     let id = MessageId::new(cx.ids, cx.now);
-    let header_id = mail.message_id.clone().unwrap_or_else(|| synthetic_id(incoming, &id));
+    let header_id = header_id(incoming).unwrap_or_else(|| format!("{id}@{NO_MESSAGE_ID}"));
     if let Some(seen) = seen_before(tx, cx, mailbox, &header_id)? {
         return Ok(seen);
     }
@@ -101,11 +101,25 @@ fn reference_written_to(mailbox: &Mailbox, mail: &Mail) -> Option<String> {
     tags.filter(|(base, _)| *base == mailbox.address).find_map(|(_, reference)| reference)
 }
 
+/// What a mail without a Message-ID is called behind the `@`.
+const NO_MESSAGE_ID: &str = "no-message-id";
+
 /// A mail without a Message-ID is known by its bytes, so that it is still stored only once.
-fn synthetic_id(incoming: &Incoming, id: &MessageId) -> String {
-    match &incoming.raw {
-        Some(raw) => format!("{}@no-message-id", raw.hash),
-        None => format!("{id}@no-message-id"),
+fn header_id(incoming: &Incoming) -> Option<String> {
+    let by_bytes = || Some(format!("{}@{NO_MESSAGE_ID}", incoming.raw.as_ref()?.hash));
+    incoming.mail.message_id.clone().or_else(by_bytes)
+}
+
+/// The mail as this inbox has it already.
+pub(crate) fn seen(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    mailbox: &Mailbox,
+    incoming: &Incoming,
+) -> Result<Option<Received>> {
+    match header_id(incoming) {
+        Some(header_id) => seen_before(tx, cx, mailbox, &header_id),
+        None => Ok(None),
     }
 }
 
@@ -209,12 +223,28 @@ fn named_conversation(
     mail: &Mail,
 ) -> Result<Option<Conversation>> {
     for header_id in mail.answers.iter().take(ANSWERS_LOOKED_UP) {
-        let Some(named) = seen_before(tx, cx, mailbox, header_id)? else { continue };
-        if is_participant(tx, cx.actor.ws, &named.conversation, &mail.from.email)? {
-            return in_mailbox(tx, cx, mailbox, &named.conversation);
+        let named = match seen_before(tx, cx, mailbox, header_id)? {
+            Some(named) => Some(named.conversation),
+            None => signed_by_us(tx, cx, header_id)?,
+        };
+        let Some(named) = named else { continue };
+        if is_participant(tx, cx.actor.ws, &named, &mail.from.email)? {
+            return in_mailbox(tx, cx, mailbox, &named);
         }
     }
     Ok(None)
+}
+
+/// The conversation of our message that a Message-ID carries the mark of, however the rest of it
+/// was rewritten on the way.
+fn signed_by_us(tx: &mut Tx<'_>, cx: &Cx<'_>, header_id: &str) -> Result<Option<ConversationId>> {
+    let secret = secrets::mail_secret(tx, cx)?;
+    let Some(message) = mail::message_of_id(secret.as_bytes(), header_id) else { return Ok(None) };
+    let found: Option<(ConversationId,)> = tx.opt(
+        "SELECT conversation FROM messages WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &message],
+    )?;
+    Ok(found.map(|(conversation,)| conversation))
 }
 
 /// A conversation of the same contact with the same base subject and reference, active in the

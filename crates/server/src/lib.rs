@@ -1,8 +1,9 @@
-//! The binary's rooms: the REST and MCP doors, the web app, the command line, and the process that
-//! serves.
+//! The binary's rooms: the REST, MCP and mail doors, the web app, the command line, and the process
+//! that serves.
 //!
 //! Only this crate knows HTTP and sockets; it never writes SQL.
 
+pub mod authentication;
 pub mod cli;
 pub mod courier;
 pub mod demo;
@@ -14,4 +15,5 @@ pub mod relay;
 pub mod rest;
 pub mod serve;
 pub mod settings;
+pub mod smtp;
 pub mod web;

@@ -11,6 +11,7 @@ use clap::Args;
 use inbox::limits::RATE_PER_MINUTE;
 
 use crate::relay::Target;
+use crate::smtp::{Networks, Place};
 
 /// The flags, as they were typed.
 #[derive(Args, Clone, Debug, Default)]
@@ -31,6 +32,25 @@ pub struct Flags {
     /// Where to serve HTTP [default: 127.0.0.1:8080]
     #[arg(long, env = "MAILROOM_LISTEN", global = true, value_name = "ADDRESS")]
     pub listen: Option<String>,
+    /// Where to take mail by SMTP, or off [default: 127.0.0.1:2525]
+    #[arg(long, env = "MAILROOM_SMTP_LISTEN", global = true, value_name = "ADDRESS")]
+    pub smtp_listen: Option<String>,
+    /// Where a mail server of yours hands mail over by LMTP: address and port, unix:PATH or off
+    /// [default: off]
+    #[arg(long, env = "MAILROOM_LMTP_LISTEN", global = true, value_name = "PLACE")]
+    pub lmtp_listen: Option<String>,
+    /// The certificate chain for STARTTLS, a PEM file [default: one of our own making]
+    #[arg(long, env = "MAILROOM_TLS_CERT", global = true, value_name = "FILE")]
+    pub tls_cert: Option<String>,
+    /// The certificate's private key, a PEM file
+    #[arg(long, env = "MAILROOM_TLS_KEY", global = true, value_name = "FILE")]
+    pub tls_key: Option<String>,
+    /// Networks of your own mail servers, such as 10.0.0.0/8, 192.0.2.7 [default: none]
+    #[arg(long, env = "MAILROOM_TRUSTED_NETWORKS", global = true, value_name = "NETWORKS")]
+    pub trusted_networks: Option<String>,
+    /// The name by which your mail server signs its Authentication-Results [default: none]
+    #[arg(long, env = "MAILROOM_TRUSTED_RESULTS", global = true, value_name = "NAME")]
+    pub trusted_results: Option<String>,
     /// Where this service is reached from outside [default: http:// and the listen address]
     #[arg(long, env = "MAILROOM_PUBLIC_URL", global = true, value_name = "URL")]
     pub public_url: Option<String>,
@@ -66,6 +86,14 @@ pub struct Settings {
     pub data: PathBuf,
     pub database_url: String,
     pub listen: SocketAddr,
+    pub smtp_listen: Place,
+    pub lmtp_listen: Place,
+    /// The files of the certificate and its key.
+    pub tls: Option<(PathBuf, PathBuf)>,
+    /// Where our own mail servers are, which take mail from others and hand it on to us.
+    pub trusted_networks: Networks,
+    /// The one of them whose Authentication-Results are believed.
+    pub trusted_results: Option<String>,
     /// Without a slash at the end.
     pub public_url: Option<String>,
     /// An origin, such as `https://developers.example.com`.
@@ -84,6 +112,12 @@ pub struct Settings {
 const NAMES: &[&str] = &[
     "database_url",
     "listen",
+    "smtp_listen",
+    "lmtp_listen",
+    "tls_cert",
+    "tls_key",
+    "trusted_networks",
+    "trusted_results",
     "public_url",
     "developer_site",
     "dns",
@@ -109,6 +143,21 @@ impl Settings {
             listen: found
                 .parsed("listen", &flags.listen, "an address and port such as 127.0.0.1:8080")
                 .unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 8080))),
+            smtp_listen: found
+                .parsed("smtp_listen", &flags.smtp_listen, "an address and port, or off")
+                .unwrap_or_else(|| Place::Tcp(SocketAddr::from(([127, 0, 0, 1], 2525)))),
+            lmtp_listen: found
+                .parsed("lmtp_listen", &flags.lmtp_listen, "an address and port, unix:PATH or off")
+                .unwrap_or(Place::Off),
+            tls: found.tls_files(&flags.tls_cert, &flags.tls_key),
+            trusted_networks: found
+                .parsed(
+                    "trusted_networks",
+                    &flags.trusted_networks,
+                    "networks such as 10.0.0.0/8, 192.0.2.7",
+                )
+                .unwrap_or_default(),
+            trusted_results: found.text("trusted_results", &flags.trusted_results),
             public_url: found.web_address("public_url", &flags.public_url),
             developer_site: found.web_address("developer_site", &flags.developer_site),
             dns: found.parsed("dns", &flags.dns, "an address and port such as 127.0.0.1:53"),
@@ -137,6 +186,9 @@ impl Settings {
         if let Err(error) = db::Place::parse(&settings.database_url) {
             found.mistakes.push(format!("database_url: {error}"));
         }
+        if matches!(settings.smtp_listen, Place::Unix(_)) {
+            found.mistakes.push("smtp_listen: must be an address and port, or off".into());
+        }
         if settings.rate_per_minute == 0 || settings.commit_batch == 0 {
             found.mistakes.push("rate_per_minute, commit_batch: must be at least 1".into());
         }
@@ -161,6 +213,22 @@ impl Found {
             self.mistakes.push(format!("{name}: must be {wanted}"));
         }
         parsed
+    }
+
+    /// The files of a certificate and its key: both or neither.
+    fn tls_files(
+        &mut self,
+        cert: &Option<String>,
+        key: &Option<String>,
+    ) -> Option<(PathBuf, PathBuf)> {
+        match (self.text("tls_cert", cert), self.text("tls_key", key)) {
+            (Some(cert), Some(key)) => Some((cert.into(), key.into())),
+            (None, None) => None,
+            _ => {
+                self.mistakes.push("tls_cert, tls_key: must be given together".into());
+                None
+            }
+        }
     }
 
     /// An `http` or `https` address without a path, as `scheme://host[:port]`.

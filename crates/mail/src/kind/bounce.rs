@@ -134,7 +134,8 @@ fn from_fields(groups: &[Header], said: &str) -> Vec<Bounce> {
         let delayed = action.starts_with("delayed");
         let (status, hard) = reason::judge(group.get("status"), delayed, &words);
         if !bounces.iter().any(|bounce| bounce.recipient == recipient) {
-            bounces.push(Bounce { recipient, status, hard });
+            let gave_up = action.starts_with("failed");
+            bounces.push(Bounce { recipient, status, hard, gave_up });
         }
     }
     bounces
@@ -178,7 +179,7 @@ fn from_words(
     }
     let judged = recipients.into_iter().map(|recipient| {
         let (status, hard) = reason::judge(None, evidence.delayed, &about(&recipient, said));
-        Bounce { recipient, status, hard }
+        Bounce { recipient, status, hard, gave_up: false }
     });
     judged.collect()
 }

@@ -40,6 +40,9 @@ pub struct Bounce {
     pub status: String,
     /// True when the address does not work and no later try will change that.
     pub hard: bool,
+    /// True when the mail system says outright that it will not try again.
+    #[serde(skip)]
+    pub gave_up: bool,
 }
 
 /// What a mail is, and what it is about.

@@ -1,8 +1,9 @@
 //! What a mail that was read is to the inbox it came to: who is known there, and whether to warn.
 
 use db::Tx;
-use mail::{Authentication, Known, Mail, Understood};
+use mail::{Authentication, Known, Mail, Understood, Warning};
 
+use crate::actor::Actor;
 use crate::app::Cx;
 use crate::error::Result;
 use crate::mailboxes::Mailbox;
@@ -19,32 +20,43 @@ pub fn judge(
     authentication: &Authentication,
     delivered_to: &str,
 ) -> Result<Mail> {
+    let warning = warning(tx, cx.actor, mailbox, &mail, authentication)?;
+    Ok(mail.into_mail(delivered_to, authentication.dmarc, warning))
+}
+
+/// What speaks against a mail, given what this workspace knows.
+pub(super) fn warning(
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    mailbox: &Mailbox,
+    mail: &Understood,
+    authentication: &Authentication,
+) -> Result<Option<Warning>> {
     let from = mail.from.as_ref().map_or("", |from| from.email.as_str());
-    let (own_domains, team) = (own_domains(tx, cx)?, team(tx, cx)?);
+    let (own_domains, team) = (own_domains(tx, actor)?, team(tx, actor)?);
     let known = Known {
-        contact: is_contact(tx, cx, mailbox, from)?,
+        contact: is_contact(tx, actor, mailbox, from)?,
         own_domains: &own_domains,
         team: &team,
         correspondents: &[],
     };
-    let warning = mail::check(&mail, authentication, &known).warning();
-    Ok(mail.into_mail(delivered_to, authentication.dmarc, warning))
+    Ok(mail::check(mail, authentication, &known).warning())
 }
 
 /// True for someone this inbox has a conversation with.
-fn is_contact(tx: &mut Tx<'_>, cx: &Cx<'_>, mailbox: &Mailbox, email: &str) -> Result<bool> {
+fn is_contact(tx: &mut Tx<'_>, actor: &Actor, mailbox: &Mailbox, email: &str) -> Result<bool> {
     let found: Option<(String,)> = tx.opt(
         "SELECT id FROM conversations WHERE ws = ?1 AND mailbox = ?2 AND contact_email = ?3 LIMIT 1",
-        &[&cx.actor.ws, &mailbox.id, &email],
+        &[&actor.ws, &mailbox.id, &email],
     )?;
     Ok(found.is_some())
 }
 
-fn own_domains(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<String>> {
+fn own_domains(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<String>> {
     let addresses: Vec<(String,)> = tx.all(
         "SELECT address FROM mailboxes WHERE ws = ?1
          UNION SELECT email FROM users WHERE ws = ?1 LIMIT ?2",
-        &[&cx.actor.ws, &NAMES_KNOWN],
+        &[&actor.ws, &NAMES_KNOWN],
     )?;
     let domains = addresses.iter().filter_map(|(address,)| address.rsplit_once('@'));
     let mut domains: Vec<String> = domains.map(|(_, domain)| domain.to_owned()).collect();
@@ -53,10 +65,10 @@ fn own_domains(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<String>> {
     Ok(domains)
 }
 
-fn team(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<String>> {
+fn team(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<String>> {
     let names: Vec<(String,)> = tx.all(
         "SELECT name FROM users WHERE ws = ?1 UNION SELECT name FROM agents WHERE ws = ?1 LIMIT ?2",
-        &[&cx.actor.ws, &NAMES_KNOWN],
+        &[&actor.ws, &NAMES_KNOWN],
     )?;
     Ok(names.into_iter().map(|(name,)| name).collect())
 }

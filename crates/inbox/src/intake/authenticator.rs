@@ -1,0 +1,36 @@
+use std::future::Future;
+use std::net::IpAddr;
+use std::pin::Pin;
+
+use mail::Authentication;
+
+/// Finds out what the sending systems can prove about a mail.
+pub trait Authenticator: Send + Sync {
+    fn check<'a>(&'a self, credentials: Credentials<'a>) -> Checking<'a>;
+}
+
+pub type Checking<'a> = Pin<Box<dyn Future<Output = Authentication> + Send + 'a>>;
+
+/// Where a mail comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// Straight from a machine that speaks for its sender.
+    Sender {
+        ip: IpAddr,
+        /// What it calls itself.
+        helo: String,
+    },
+    /// From a server of ours, which took it from somebody else: over LMTP, from a trusted network,
+    /// out of a mailbox elsewhere.
+    OurServer,
+}
+
+/// What a mail can be proven by.
+#[derive(Clone, Copy, Debug)]
+pub struct Credentials<'a> {
+    pub raw: &'a [u8],
+    /// The address that it is shown as coming from: the one whose proof counts.
+    pub from: Option<&'a str>,
+    pub sender: Option<&'a str>,
+    pub source: &'a Source,
+}

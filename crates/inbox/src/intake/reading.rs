@@ -1,0 +1,103 @@
+use std::sync::Arc;
+
+use mail::{AttachedFile, Dmarc, Envelope, Understood, Warning};
+use tokio::task::spawn_blocking;
+
+use super::Delivery;
+use crate::app::App;
+use crate::blobs::{Blob, Blobs};
+use crate::error::{Error, Result};
+use crate::mailboxes::Mailbox;
+use crate::receive::Incoming;
+
+/// What a mail is called that could not be read, as a file of itself.
+const UNREAD_NAME: &str = "mail.eml";
+const UNREAD_TYPE: &str = "message/rfc822";
+
+/// A mail that was kept and read.
+pub(super) struct Read {
+    pub mail: Understood,
+    pub raw: Blob,
+    files: Vec<Blob>,
+}
+
+/// Keeps a mail's bytes, then reads it. What cannot be read is still filed, with all its bytes as
+/// an attachment.
+pub(super) async fn read(app: &App, delivery: &Arc<Delivery>) -> Result<Read> {
+    let (blobs, kept) = (app.blobs.clone(), Arc::clone(delivery));
+    let raw = spawn_blocking(move || blobs.put(&kept.raw)).await.map_err(stopped)??;
+    let (blobs, reading) = (app.blobs.clone(), Arc::clone(delivery));
+    let read = spawn_blocking(move || understood(&reading, &blobs)).await;
+    let (mail, files) = match read {
+        Ok(read) => read?,
+        Err(panic) => {
+            tracing::error!(%panic, hash = raw.hash, "a mail could not be read");
+            (unreadable(delivery), vec![raw.clone()])
+        }
+    };
+    Ok(Read { mail, raw, files })
+}
+
+fn understood(delivery: &Delivery, blobs: &Blobs) -> Result<(Understood, Vec<Blob>)> {
+    let mut mail = mail::understand(&delivery.raw, envelope(delivery));
+    if mail.unread {
+        mail.attachments.push(whole(delivery));
+    }
+    let files = mail.attachments.iter().map(|file| blobs.put(&file.bytes));
+    let files = files.collect::<std::io::Result<Vec<_>>>()?;
+    Ok((mail, files))
+}
+
+fn envelope(delivery: &Delivery) -> Envelope<'_> {
+    Envelope { sender: delivery.sender.as_deref() }
+}
+
+/// All that is known of a mail whose reading failed.
+fn unreadable(delivery: &Delivery) -> Understood {
+    Understood { attachments: vec![whole(delivery)], unread: true, ..Understood::default() }
+}
+
+fn whole(delivery: &Delivery) -> AttachedFile {
+    AttachedFile {
+        filename: UNREAD_NAME.into(),
+        content_type: UNREAD_TYPE.into(),
+        bytes: delivery.raw.clone(),
+        inline: false,
+        content_id: None,
+        disguised: false,
+    }
+}
+
+fn stopped(error: tokio::task::JoinError) -> Error {
+    Error::Files(std::io::Error::other(error))
+}
+
+impl Read {
+    /// The mail as one inbox files it.
+    pub fn incoming(
+        &self,
+        mailbox: &Mailbox,
+        addresses: &[String],
+        dmarc: Dmarc,
+        warning: Option<Warning>,
+    ) -> Incoming {
+        let delivered_to = self.delivered_to(mailbox, addresses);
+        Incoming {
+            mail: self.mail.clone().into_mail(delivered_to, dmarc, warning),
+            raw: Some(self.raw.clone()),
+            attachments: self.files.clone(),
+            joins: None,
+        }
+    }
+
+    /// The address of this inbox that the mail was delivered to: one that carries a reference, or
+    /// else the first of the envelope.
+    fn delivered_to<'a>(&'a self, mailbox: &'a Mailbox, addresses: &'a [String]) -> &'a str {
+        let all = addresses.iter().chain(&self.mail.delivered_to);
+        let mut referring = all.filter(|address| {
+            let (base, reference) = mail::plus_tag(address);
+            base == mailbox.address && reference.is_some()
+        });
+        referring.next().or(addresses.first()).unwrap_or(&mailbox.address)
+    }
+}

@@ -1,0 +1,240 @@
+//! SPF, DKIM, DMARC and ARC: what the sending systems can prove about a mail.
+//!
+//! The body of the port [`inbox::intake::Authenticator`]. The proof is always about the address
+//! that the mail is shown as coming from. Behind a server of ours the machine that we speak to says
+//! nothing about the sender, so SPF is taken from that server's `Authentication-Results` when the
+//! settings say to believe it, and from nothing otherwise.
+
+mod dns;
+mod results;
+
+use std::time::Duration;
+
+use inbox::intake::{Authenticator, Checking, Credentials, Source};
+use mail::{Authentication, Dmarc, Policy, Proof};
+use mail_auth::common::verify::VerifySignature;
+use mail_auth::dmarc::verify::DmarcParameters;
+use mail_auth::spf::verify::SpfParameters;
+use mail_auth::{
+    ArcOutput, AuthenticatedMessage, DkimOutput, DkimResult, DmarcOutput, DmarcResult,
+    MessageAuthenticator, SpfOutput, SpfResult, dmarc,
+};
+use tokio::time::timeout;
+
+use crate::settings::Settings;
+use results::Results;
+
+/// How long SPF may take for one mail, with all the records it leads to.
+const SPF_PATIENCE: Duration = Duration::from_secs(10);
+/// How long a chain of ARC seals may take.
+const ARC_PATIENCE: Duration = Duration::from_secs(10);
+/// DKIM signatures of a mail that are checked, those of its sender's domain first.
+const SIGNATURES: usize = 5;
+/// What we call ourselves where a sender's policy asks for it.
+const OUR_NAME: &str = "mailroom";
+/// Large forwarders whose word is taken for what they found before they changed a mail.
+const SEALERS: [&str; 5] =
+    ["google.com", "microsoft.com", "fastmail.com", "messagingengine.com", "zohomail.com"];
+
+/// Checks mail against what its senders publish in the DNS.
+pub struct DnsAuthenticator {
+    dns: MessageAuthenticator,
+    /// The server of ours whose results are believed, lower case.
+    believed: Option<String>,
+}
+
+impl DnsAuthenticator {
+    pub fn of(settings: &Settings) -> Result<DnsAuthenticator, String> {
+        let believed = settings.trusted_results.as_ref().map(|name| name.to_lowercase());
+        Ok(DnsAuthenticator { dns: dns::open(settings.dns)?, believed })
+    }
+}
+
+impl Authenticator for DnsAuthenticator {
+    fn check<'a>(&'a self, credentials: Credentials<'a>) -> Checking<'a> {
+        Box::pin(self.verdict(credentials))
+    }
+}
+
+impl DnsAuthenticator {
+    async fn verdict(&self, credentials: Credentials<'_>) -> Authentication {
+        let message = readable(&credentials);
+        let (spf, dkim, arc) = tokio::join!(
+            self.spf(&credentials, &message),
+            self.dns.verify_dkim(&message),
+            self.arc(&message),
+        );
+        let dmarc = self.dmarc(&credentials, &message, spf.as_ref(), &dkim).await;
+        let vouched = vouched_for(&arc, &credentials);
+        let (dmarc, policy) = match told(&dmarc, spf.is_some()) {
+            (Dmarc::Fail, policy) if vouched => (Dmarc::Pass, policy),
+            told => told,
+        };
+        Authentication {
+            spf: spf.as_ref().map_or(Proof::None, spf_proof),
+            dkim: dkim_proof(&dkim),
+            dmarc,
+            policy,
+            arc: if vouched { Proof::Pass } else { arc_proof(&arc) },
+        }
+    }
+
+    /// `None` when it cannot be known.
+    async fn spf(
+        &self,
+        credentials: &Credentials<'_>,
+        message: &AuthenticatedMessage<'_>,
+    ) -> Option<SpfOutput> {
+        let Source::Sender { ip, helo } = credentials.source else {
+            return self.believed_spf(message);
+        };
+        let sender = credentials.sender.unwrap_or_default();
+        let parameters = match sender.is_empty() {
+            true => SpfParameters::verify_ehlo(*ip, helo, OUR_NAME),
+            false => SpfParameters::verify_mail_from(*ip, helo, OUR_NAME, sender),
+        };
+        let checked = timeout(SPF_PATIENCE, self.dns.verify_spf(parameters)).await;
+        let slow = |_| SpfOutput::new(domain_of(sender).into()).with_result(SpfResult::TempError);
+        Some(checked.unwrap_or_else(slow))
+    }
+
+    /// What the server of ours that handed the mail over wrote at its top.
+    fn believed_spf(&self, message: &AuthenticatedMessage<'_>) -> Option<SpfOutput> {
+        let believed = self.believed.as_deref()?;
+        let fields = message.headers.iter().filter(|(name, _)| is(name, b"authentication-results"));
+        let mut all = fields.filter_map(|(_, value)| Results::parse(value));
+        let results = all.find(|results| results.server == believed)?;
+        let (outcome, sender) = results.of("spf", "smtp.mailfrom")?;
+        let outcome = SpfResult::try_from(outcome).ok()?;
+        let sender = sender.unwrap_or_default();
+        Some(SpfOutput::new(domain_of(sender).into()).with_result(outcome))
+    }
+
+    async fn arc<'m>(&self, message: &'m AuthenticatedMessage<'m>) -> ArcOutput<'m> {
+        timeout(ARC_PATIENCE, self.dns.verify_arc(message)).await.unwrap_or_default()
+    }
+
+    async fn dmarc(
+        &self,
+        credentials: &Credentials<'_>,
+        message: &AuthenticatedMessage<'_>,
+        spf: Option<&SpfOutput>,
+        dkim: &[DkimOutput<'_>],
+    ) -> DmarcOutput {
+        let unknown = SpfOutput::new(String::new());
+        let spf = spf.unwrap_or(&unknown);
+        // A mail that wants no bounces is known by the name of the machine that sent it.
+        let identity = match credentials.sender {
+            Some(sender) if !sender.is_empty() => domain_of(sender),
+            _ => spf.domain(),
+        };
+        let parameters = DmarcParameters {
+            message,
+            dkim_output: dkim,
+            dkim2_output: None,
+            rfc5321_mail_from_domain: identity,
+            spf_output: spf,
+        };
+        self.dns.verify_dmarc(parameters).await
+    }
+}
+
+/// The mail as it is checked: for the sender that is shown, with so many signatures. A signature
+/// counts only where there is one `From` field and it holds that sender, for a second one would be
+/// shown and not signed.
+fn readable<'a>(credentials: &Credentials<'a>) -> AuthenticatedMessage<'a> {
+    let mut message = AuthenticatedMessage::parse(credentials.raw).unwrap_or_default();
+    let from = credentials.from.unwrap_or_default();
+    let fields = message.headers.iter().filter(|(name, _)| is(name, b"from")).count();
+    if fields != 1 || !message.from.iter().any(|signed| signed.eq_ignore_ascii_case(from)) {
+        message.dkim_headers.clear();
+    }
+    let domain = domain_of(from);
+    message.dkim_headers.sort_by_key(|signature| !is_within(domain, signature.header.domain()));
+    message.dkim_headers.truncate(SIGNATURES);
+    message.from = vec![from.to_owned()];
+    message
+}
+
+/// True when a domain is another or part of it.
+fn is_within(domain: &str, other: &str) -> bool {
+    let other = other.to_lowercase();
+    let rest = domain.strip_suffix(other.as_str());
+    rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+}
+
+/// A chain of seals that is whole, whose last is a forwarder's that we know, which says that the
+/// mail was its sender's when it came there.
+fn vouched_for(arc: &ArcOutput<'_>, credentials: &Credentials<'_>) -> bool {
+    let Some(last) = arc.sets().last().filter(|_| *arc.result() == DkimResult::Pass) else {
+        return false;
+    };
+    let sealer = last.seal.header.domain().to_lowercase();
+    let instance = |value: &[u8]| Results::parse(after_instance(value));
+    let Some(results) = instance(last.results.value) else { return false };
+    let from = domain_of(credentials.from.unwrap_or_default());
+    SEALERS.contains(&sealer.as_str())
+        && results.of("dmarc", "header.from") == Some(("pass", Some(from)))
+}
+
+/// `ARC-Authentication-Results` without the number of its set.
+fn after_instance(value: &[u8]) -> &[u8] {
+    let end = value.iter().position(|byte| *byte == b';');
+    end.map_or(value, |end| &value[end + 1..])
+}
+
+/// What DMARC comes to. Where SPF cannot be known, a mail without a signature might still be
+/// proven by it: only a domain that asks for strictness is then said to have failed.
+fn told(dmarc: &DmarcOutput, spf_known: bool) -> (Dmarc, Policy) {
+    let policy = match dmarc.policy() {
+        dmarc::Policy::Reject => Policy::Reject,
+        dmarc::Policy::Quarantine => Policy::Quarantine,
+        dmarc::Policy::None | dmarc::Policy::Unspecified => Policy::None,
+    };
+    let outcome = match dmarc.result() {
+        DmarcResult::Pass => Dmarc::Pass,
+        DmarcResult::Fail(_) if !spf_known && policy == Policy::None => Dmarc::Absent,
+        DmarcResult::Fail(_) => Dmarc::Fail,
+        DmarcResult::None | DmarcResult::PermError(_) | DmarcResult::TempError(_) => Dmarc::Absent,
+    };
+    (outcome, policy)
+}
+
+fn spf_proof(spf: &SpfOutput) -> Proof {
+    match spf.result() {
+        SpfResult::Pass => Proof::Pass,
+        SpfResult::Fail => Proof::Fail,
+        SpfResult::SoftFail
+        | SpfResult::Neutral
+        | SpfResult::TempError
+        | SpfResult::PermError
+        | SpfResult::None => Proof::None,
+    }
+}
+
+fn dkim_proof(dkim: &[DkimOutput<'_>]) -> Proof {
+    let any = |wanted: fn(&DkimResult) -> bool| dkim.iter().any(|output| wanted(output.result()));
+    if any(|result| *result == DkimResult::Pass) {
+        Proof::Pass
+    } else if any(|result| matches!(result, DkimResult::Fail(_))) {
+        Proof::Fail
+    } else {
+        Proof::None
+    }
+}
+
+/// A whole chain of strangers proves nothing; a broken one is told.
+fn arc_proof(arc: &ArcOutput<'_>) -> Proof {
+    match arc.result() {
+        DkimResult::Fail(_) => Proof::Fail,
+        _ => Proof::None,
+    }
+}
+
+fn domain_of(address: &str) -> &str {
+    address.rsplit_once('@').map_or("", |(_, domain)| domain)
+}
+
+fn is(name: &[u8], wanted: &[u8]) -> bool {
+    name.trim_ascii().eq_ignore_ascii_case(wanted)
+}

@@ -1,0 +1,121 @@
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// Where a mail door is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    Tcp(SocketAddr),
+    /// A socket in the file system.
+    Unix(PathBuf),
+    Off,
+}
+
+impl FromStr for Place {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Place, ()> {
+        match text.split_once(':') {
+            None if text.eq_ignore_ascii_case("off") => Ok(Place::Off),
+            Some(("unix", path)) if !path.is_empty() => Ok(Place::Unix(path.into())),
+            _ => text.parse().map(Place::Tcp).map_err(|_| ()),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Tcp(address) => address.fmt(f),
+            Place::Unix(path) => write!(f, "unix:{}", path.display()),
+            Place::Off => f.write_str("off"),
+        }
+    }
+}
+
+/// Networks of our own, written with commas between.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Networks(Vec<Network>);
+
+/// Addresses whose first bits are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Network {
+    address: IpAddr,
+    bits: u32,
+}
+
+impl Networks {
+    pub fn hold(&self, address: IpAddr) -> bool {
+        self.0.iter().any(|network| network.holds(address.to_canonical()))
+    }
+}
+
+impl FromStr for Networks {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Networks, ()> {
+        let pieces = text.split(',').map(str::trim).filter(|piece| !piece.is_empty());
+        pieces.map(str::parse).collect::<Result<_, ()>>().map(Networks)
+    }
+}
+
+impl Network {
+    fn holds(self, address: IpAddr) -> bool {
+        match (self.address, address) {
+            (IpAddr::V4(own), IpAddr::V4(other)) => {
+                let mask = u32::MAX.checked_shl(32 - self.bits).unwrap_or(0);
+                own.to_bits() & mask == other.to_bits() & mask
+            }
+            (IpAddr::V6(own), IpAddr::V6(other)) => {
+                let mask = u128::MAX.checked_shl(128 - self.bits).unwrap_or(0);
+                own.to_bits() & mask == other.to_bits() & mask
+            }
+            _ => false,
+        }
+    }
+}
+
+impl FromStr for Network {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Network, ()> {
+        let (address, bits) = text.split_once('/').map_or((text, None), |(a, b)| (a, Some(b)));
+        let address: IpAddr = address.parse().map_err(|_| ())?;
+        let most = if address.is_ipv4() { 32 } else { 128 };
+        let bits = bits.map_or(Ok(most), |bits| bits.parse().map_err(|_| ()))?;
+        (bits <= most).then_some(Network { address, bits }).ok_or(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_door_is_an_address_a_socket_or_off() {
+        assert_eq!("off".parse(), Ok(Place::Off));
+        assert_eq!("unix:run/lmtp".parse(), Ok(Place::Unix("run/lmtp".into())));
+        let tcp = "[::1]:24".parse::<Place>().expect("an address");
+        assert_eq!(tcp.to_string(), "[::1]:24");
+        for bad in ["", "unix:", "2525", "localhost:25", "127.0.0.1"] {
+            assert_eq!(bad.parse::<Place>(), Err(()), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_network_holds_the_addresses_that_begin_like_it() {
+        let networks: Networks = "10.0.0.0/8, 192.0.2.7,2001:db8::/32".parse().expect("networks");
+        for inside in ["10.255.0.1", "192.0.2.7", "2001:db8:1::1", "::ffff:10.1.1.1"] {
+            assert!(networks.hold(inside.parse().expect("an address")), "{inside}");
+        }
+        for outside in ["11.0.0.1", "192.0.2.8", "2001:db9::1", "::1"] {
+            assert!(!networks.hold(outside.parse().expect("an address")), "{outside}");
+        }
+        let everywhere: Networks = "0.0.0.0/0".parse().expect("a network");
+        assert!(everywhere.hold("198.51.100.1".parse().expect("an address")));
+        for bad in ["10.0.0.0/33", "10.0.0/8", "x", "10.0.0.0/-1"] {
+            assert_eq!(bad.parse::<Networks>(), Err(()), "{bad}");
+        }
+    }
+}
