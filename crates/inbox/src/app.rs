@@ -30,11 +30,18 @@ pub struct Cx<'a> {
     pub now: i64,
     pub ids: &'a Ids,
     pub public_url: &'a str,
+    pub blobs: &'a Blobs,
 }
 
 impl App {
     pub fn cx<'a>(&'a self, actor: &'a Actor) -> Cx<'a> {
-        Cx { actor, now: self.clock.now(), ids: &self.ids, public_url: &self.public_url }
+        Cx {
+            actor,
+            now: self.clock.now(),
+            ids: &self.ids,
+            public_url: &self.public_url,
+            blobs: &self.blobs,
+        }
     }
 
     /// Runs a writing operation as somebody who is known already.

@@ -28,6 +28,7 @@ pub mod mailboxes;
 mod members;
 mod messages;
 pub mod operations;
+mod originals;
 mod outgoing;
 pub mod pdf;
 pub mod people;

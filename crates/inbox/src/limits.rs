@@ -28,6 +28,13 @@ pub const APP_MAIL_KEPT: i64 = 50_000;
 pub const SNIPPET_CHARS: usize = 140;
 /// Message text in a read is cut after this many characters.
 pub const READ_TEXT_CHARS: usize = 8_000;
+/// The whole text of a message, where it is asked for, is cut after this many characters.
+pub const ORIGINAL_CHARS: usize = 100_000;
+/// Characters of whole texts in one read, bytes of mail that are read for them, and messages that
+/// have one; the newest messages come first.
+pub const ORIGINALS_CHARS: usize = 1_000_000;
+pub const ORIGINALS_RAW_BYTES: i64 = 64 * 1024 * 1024;
+pub const ORIGINALS: i64 = 200;
 pub const RISK_REASONS: usize = 3;
 pub const EVENT_SUMMARY_CHARS: usize = 200;
 pub const SUBJECT_CHARS: usize = 998;

@@ -4,7 +4,7 @@ use crate::charset;
 use crate::clean::{clean_text, cut_bytes};
 use crate::files::{content, transferred};
 use crate::flowed;
-use crate::html::{self, Link};
+use crate::html::{self, Link, Page};
 use crate::limits::{HTML_BYTES, TEXT_BYTES};
 use crate::trim::{trim, trim_marked};
 
@@ -23,18 +23,28 @@ pub struct Body {
 /// Reads the body. Where a mail has both forms, the HTML tells the own words if a mail program told
 /// history apart in it, else the plain text does.
 pub fn body(message: &Message<'_>) -> Body {
-    let plain = plain_text(message);
     let html = html_text(message);
     let page = html.as_deref().map(html::read).unwrap_or_default();
-    let seen = clean_text(&page.text);
-    let original = match plain {
-        Some(plain) if !plain.trim().is_empty() || seen.is_empty() => plain,
-        _ => seen,
-    };
+    let original = original(message, &page);
     let told = page.tells_history || original == clean_text(&page.text);
     let by_html = if told { trim_marked(&clean_marked(&page.marked)) } else { String::new() };
     let text = if by_html.is_empty() { trim(&original) } else { by_html };
     Body { text, original: original.trim().to_owned(), html, links: page.links }
+}
+
+/// All of the body as plain text, and nothing else.
+pub fn whole(message: &Message<'_>) -> String {
+    let page = html_text(message).as_deref().map(html::read).unwrap_or_default();
+    original(message, &page).trim().to_owned()
+}
+
+/// The plain text, or what the page says where there is none.
+fn original(message: &Message<'_>, page: &Page) -> String {
+    let seen = clean_text(&page.text);
+    match plain_text(message) {
+        Some(plain) if !plain.trim().is_empty() || seen.is_empty() => plain,
+        _ => seen,
+    }
 }
 
 /// Text without headers at all: bytes that nobody could parse.

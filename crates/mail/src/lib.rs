@@ -45,7 +45,7 @@ pub use token::{
     signed_message_id, token_of_address,
 };
 pub use trim::trim;
-pub use understand::{Envelope, Understood, understand};
+pub use understand::{Envelope, Understood, understand, whole_text};
 
 /// A mail as the rest of Mailroom sees it, however it came in.
 #[derive(Clone, Debug)]

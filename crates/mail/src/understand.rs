@@ -103,6 +103,19 @@ pub fn understand(raw: &[u8], envelope: Envelope<'_>) -> Understood {
     }
 }
 
+/// All of a mail's body as plain text, history and signatures included, as [`understand`] tells it
+/// in `original`; empty where only the header was read.
+pub fn whole_text(raw: &[u8]) -> String {
+    let source = source::prepare(raw);
+    if !source.readable {
+        return String::new();
+    }
+    match PARSER.parse(source.bytes.as_ref()) {
+        Some(message) => body::whole(&message),
+        None => body::bare_text(&source.bytes).original,
+    }
+}
+
 /// What the header alone says.
 fn addressed(message: &Message<'_>, header: &Header, envelope: Envelope<'_>) -> Understood {
     let date = message.date().filter(|date| date.is_valid()).map(|date| date.to_timestamp());

@@ -59,7 +59,7 @@ impl Cast {
 /// Makes the workspace and everybody in it.
 pub fn assemble(tx: &mut Tx<'_>, app: &App, now: i64) -> Result<Cast> {
     let nobody = Actor::system(0, WorkspaceId::new(&app.ids, now), Circle::team());
-    let cx = |actor| Cx { actor, now, ids: &app.ids, public_url: &app.public_url };
+    let cx = |actor| Cx { now, ..app.cx(actor) };
     let new = NewWorkspace {
         name: "Lumen & Holz".into(),
         owner_email: OWNER_EMAIL.into(),

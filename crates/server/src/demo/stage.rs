@@ -114,8 +114,7 @@ impl<'a> Stage<'a> {
     pub fn play(&mut self, tx: &mut Tx<'_>, scene: &Scene) -> Result<()> {
         let mut thread = self.threads.remove(&scene.number).unwrap_or_default();
         let actor = self.actor(scene);
-        let (ids, public_url) = (&self.app.ids, &self.app.public_url);
-        let cx = &Cx { actor: &actor, now: scene.at, ids, public_url };
+        let cx = &Cx { now: scene.at, ..self.app.cx(&actor) };
         match scene.act {
             Act::Step(what) => self.step(tx, cx, scene.story, what, &mut thread)?,
             Act::Leaves => leave(tx, cx, &thread)?,

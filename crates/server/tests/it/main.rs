@@ -18,6 +18,7 @@ mod list;
 mod mailboxes;
 mod mcp;
 mod notes;
+mod originals;
 mod parity;
 mod people;
 mod read;

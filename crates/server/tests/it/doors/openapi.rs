@@ -103,8 +103,9 @@ both! {
                 operation["responses"].as_object().unwrap().keys().map(String::as_str).collect();
             let success = op.success.to_string();
             let mut expected = BTreeSet::from([success.as_str(), "401", "403", "429", "500"]);
-            let takes_input = op.method == "POST"
-                || ["list_conversations", "search_documents", "list_events"].contains(&op.name);
+            let asking =
+                ["list_conversations", "get_conversation", "search_documents", "list_events"];
+            let takes_input = op.method == "POST" || asking.contains(&op.name);
             expected.extend(takes_input.then_some("400"));
             let names_one = op.has_id() || op.name == "sandbox_inbound";
             expected.extend(names_one.then_some("404"));
@@ -210,6 +211,7 @@ both! {
                 "list_conversations" => {
                     &["view", "mailbox", "q", "assigned", "limit", "reference", "cursor"]
                 }
+                "get_conversation" => &["id", "include"],
                 "search_documents" => &["q", "kind", "limit", "cursor"],
                 "list_events" => &["start", "limit", "cursor"],
                 "sandbox_inbound" => &["Idempotency-Key"],
