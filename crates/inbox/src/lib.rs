@@ -37,6 +37,7 @@ mod requests;
 mod sandbox;
 mod schema;
 mod search;
+pub mod secrets;
 pub mod signing;
 mod tags;
 mod tallies;

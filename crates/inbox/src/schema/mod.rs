@@ -28,4 +28,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 4,
+        name: "what mail is signed with",
+        both: include_str!("004_mail_secret.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];
