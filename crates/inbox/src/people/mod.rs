@@ -20,8 +20,8 @@ pub use approvals::{
     Decision, LeavingLetter, QueuedDraft, leaving, look_at_draft, queue, under_way,
 };
 pub use deliveries::{
-    Delivery, DeliveryState, LogFilter, LoggedTry, delete_webhook, delivery_log, pause_webhook,
-    redeliver, resume_webhook, rotate_secret, send_test_event,
+    Delivery, DeliveryState, LogFilter, LoggedTry, delete_webhook, delivery_log, latest_deliveries,
+    pause_webhook, redeliver, resume_webhook, rotate_secret, send_test_event,
 };
 pub use drafts::{approve_draft, discard_draft, edit_draft, stop_message};
 pub use files::{StoredFile, file, original};
@@ -42,7 +42,10 @@ pub use shelves::{
 };
 pub use snooze::{release_held, snooze};
 pub use timeline_read::{AskedFor, Entry, EventEntry, FiledAs, Letter, NoteEntry};
-pub use webhooks::{MadeWebhook, WebhookListing, add_webhook, check_url, list_webhooks};
+pub use webhooks::{
+    MadeWebhook, WebhookDetail, WebhookListing, add_webhook, check_url, list_webhooks,
+    look_at_webhook,
+};
 pub use writing::{
     Letter as NewLetter, Unfinished, forget_unfinished, keep_unfinished, newer_than, parties,
     send_letter,

@@ -28,4 +28,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 4,
+        name: "the rest of the app",
+        both: include_str!("004_app.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];

@@ -206,6 +206,12 @@ fn flash(code: &str) -> Option<Flash> {
         "ended" => ("check", "That session is over.", false),
         "password" => ("check", "The password is set. Your other sessions are over.", false),
         "plan" => ("check", "The plan is changed.", false),
+        "webhook-paused" => ("pause", "Paused. What is meant for it is kept in the log.", false),
+        "webhook-resumed" => ("check", "Resumed. Events are delivered again.", false),
+        "webhook-tested" => ("check", "A test event is on its way.", false),
+        "webhook-deleted" => ("check", "Deleted, with its log.", false),
+        "again" => ("again", "It is on its way once more, with the same id.", false),
+        "resume-first" => ("warn", "Nothing was sent: resume the webhook first.", true),
         "inbox-added" => ("check", "The inbox is there.", false),
         _ => return None,
     };

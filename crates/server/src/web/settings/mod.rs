@@ -5,6 +5,7 @@ mod keys;
 mod people_page;
 mod plan;
 mod tags;
+mod webhook;
 mod webhooks;
 mod you;
 
@@ -32,6 +33,13 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/keys", get(keys::page).post(keys::make))
         .route("/settings/keys/{id}/revoke", post(keys::revoke))
         .route("/settings/webhooks", get(webhooks::page).post(webhooks::add))
+        .route("/settings/webhooks/{webhook}", get(webhook::page))
+        .route("/settings/webhooks/{webhook}/rotate", post(webhook::rotate))
+        .route("/settings/webhooks/{webhook}/pause", post(webhook::pause))
+        .route("/settings/webhooks/{webhook}/resume", post(webhook::resume))
+        .route("/settings/webhooks/{webhook}/test", post(webhook::test))
+        .route("/settings/webhooks/{webhook}/delete", post(webhook::delete))
+        .route("/settings/webhooks/{webhook}/events/{event}/again", post(webhook::again))
         .route("/settings/plan", get(plan::page).post(plan::set))
 }
 
