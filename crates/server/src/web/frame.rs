@@ -212,6 +212,8 @@ fn flash(code: &str) -> Option<Flash> {
         "webhook-deleted" => ("check", "Deleted, with its log.", false),
         "again" => ("again", "It is on its way once more, with the same id.", false),
         "resume-first" => ("warn", "Nothing was sent: resume the webhook first.", true),
+        "reply-saved" => ("check", "Saved. Everyone on the team can use it.", false),
+        "reply-deleted" => ("check", "Deleted.", false),
         "inbox-added" => ("check", "The inbox is there.", false),
         _ => return None,
     };

@@ -4,6 +4,7 @@ mod inboxes;
 mod keys;
 mod people_page;
 mod plan;
+mod replies;
 mod tags;
 mod webhook;
 mod webhooks;
@@ -30,6 +31,9 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/people/{id}/link", post(people_page::link))
         .route("/settings/inboxes", get(inboxes::page).post(inboxes::add))
         .route("/settings/tags", get(tags::page))
+        .route("/settings/replies", get(replies::page).post(replies::add))
+        .route("/settings/replies/{id}", get(replies::edit_page).post(replies::change))
+        .route("/settings/replies/{id}/delete", post(replies::delete))
         .route("/settings/keys", get(keys::page).post(keys::make))
         .route("/settings/keys/{id}/revoke", post(keys::revoke))
         .route("/settings/webhooks", get(webhooks::page).post(webhooks::add))
