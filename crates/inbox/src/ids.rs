@@ -89,6 +89,9 @@ id!(RequestId, "req_");
 id!(EventId, "evt_");
 id!(WebhookId, "whk_");
 id!(SessionId, "ses_");
+id!(EnclosureId, "enc_");
+id!(SavedReplyId, "sav_");
+id!(AuditId, "aud_");
 
 /// Someone who can write or be assigned: a person or an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

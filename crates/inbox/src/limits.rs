@@ -92,8 +92,15 @@ pub const GUESSES_PER_PLACE: i64 = 100;
 pub const WORKSPACES_PER_ADDRESS: i64 = 20;
 pub const DEVICE_CHARS: usize = 120;
 pub const DISCARD_REASON_CHARS: usize = 500;
-/// Recipients of one letter, To and Cc each.
+/// Recipients of one letter, To, Cc and Bcc each.
 pub const RECIPIENTS: usize = 20;
+/// Files that go with one letter, and their bytes together: written as mail they stay below the
+/// 25 MB that most servers take.
+pub const ENCLOSURES: usize = 20;
+pub const ENCLOSED_BYTES: i64 = 15 * 1024 * 1024;
+pub const SAVED_REPLIES: i64 = 200;
+pub const SAVED_REPLY_CHARS: usize = 10_000;
+pub const SAVED_REPLY_NAME_CHARS: usize = 80;
 
 pub const PERSON_NAME_CHARS: usize = 100;
 pub const WEBHOOK_URL_CHARS: usize = 2_000;

@@ -166,6 +166,26 @@ pub fn load_outgoing(
     Ok((message, conversation))
 }
 
+/// Says whom a message goes to: To, Cc and Bcc.
+pub fn address(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &MessageId,
+    [to, cc, bcc]: [&[Party]; 3],
+) -> Result<()> {
+    tx.exec(
+        "UPDATE messages SET to_list = ?3, cc_list = ?4, bcc_list = ?5 WHERE ws = ?1 AND id = ?2",
+        &[
+            &cx.actor.ws,
+            id,
+            &json!(to).to_string(),
+            &json!(cc).to_string(),
+            &json!(bcc).to_string(),
+        ],
+    )?;
+    Ok(())
+}
+
 /// How long a message of this conversation can be stopped before it leaves.
 pub fn undo_window(conversation: &Conversation) -> i64 {
     if conversation.circle.is_sandbox() { UNDO_SANDBOX_MS } else { UNDO_LIVE_MS }

@@ -7,7 +7,7 @@ use mail_builder::headers::message_id::MessageId;
 use mail_builder::headers::raw::Raw;
 use mail_builder::mime::MimePart;
 
-use crate::Address;
+use crate::{Address, Attachment};
 
 /// Characters of a boundary, which may have 70.
 const BOUNDARY_CHARS: usize = 40;
@@ -28,6 +28,7 @@ pub struct Letter {
     pub at: i64,
     /// True for mail that no person or agent wrote.
     pub automatic: bool,
+    pub attachments: Vec<Attachment>,
 }
 
 /// The letter as MIME: text and a simple HTML twin. The same letter gives the same headers on
@@ -39,7 +40,7 @@ pub fn compose(letter: &Letter) -> Vec<u8> {
         .from(address(&letter.from))
         .to(addresses(&letter.to))
         .subject(one_line(&letter.subject))
-        .body(body(letter));
+        .body(whole(letter));
     if !letter.cc.is_empty() {
         mail = mail.cc(addresses(&letter.cc));
     }
@@ -52,6 +53,32 @@ pub fn compose(letter: &Letter) -> Vec<u8> {
         mail = mail.header("Auto-Submitted", Raw::new("auto-generated"));
     }
     mail.write_to_vec().unwrap_or_default()
+}
+
+/// The text, and the files that go with it.
+fn whole(letter: &Letter) -> MimePart<'_> {
+    if letter.attachments.is_empty() {
+        return body(letter);
+    }
+    let mut parts = vec![body(letter)];
+    for file in &letter.attachments {
+        let part = MimePart::new(content_type(&file.content_type), file.bytes.as_slice());
+        parts.push(part.attachment(one_line(&file.filename)));
+    }
+    // The files are written as base64, which has no such line.
+    let boundary = format!("{}_files", boundary(letter));
+    MimePart::new(ContentType::new("multipart/mixed").attribute("boundary", boundary), parts)
+}
+
+/// The kind of a file, if it is one that can stand in a header; mails and parts of mails are not
+/// looked into on the way.
+fn content_type(given: &str) -> ContentType<'static> {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&b);
+    let is_kind = given.split_once('/').is_some_and(|(kind, rest)| {
+        let known = !matches!(kind, "multipart" | "message");
+        known && !kind.is_empty() && !rest.is_empty() && kind.bytes().chain(rest.bytes()).all(plain)
+    });
+    ContentType::new(if is_kind { given.to_owned() } else { "application/octet-stream".into() })
 }
 
 fn body(letter: &Letter) -> MimePart<'_> {
@@ -138,6 +165,43 @@ mod tests {
             text: "Hello <Bruno>,\n\nsee https://acme.example/a?b=1&c=2\nnow.".into(),
             at: 1_794_733_200_000,
             automatic: false,
+            attachments: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn files_go_with_a_letter_and_come_out_as_they_went_in() {
+        let mut letter = letter();
+        let file = |name: &str, kind: &str, bytes: &[u8]| Attachment {
+            filename: name.into(),
+            content_type: kind.into(),
+            bytes: bytes.to_vec(),
+        };
+        letter.attachments = vec![
+            file("Rechnung für \"Zürich\".pdf", "application/pdf", b"%PDF\r\n\0\xff"),
+            file("list.csv", "text/csv", "größe;1\n\n--=_0_msg1abcacmeexample\n".as_bytes()),
+            file("a.eml", "message/rfc822", b"Subject: x\n\ny"),
+            file("b.bin", "x/y\r\nEvil: 1", b""),
+        ];
+        let mail = compose(&letter);
+        assert_eq!(compose(&letter), mail, "the same letter is the same mail");
+        assert!(!String::from_utf8_lossy(&mail).contains("\r\nEvil"));
+        let read = mail_parser::MessageParser::new().parse(&mail).expect("a mail");
+        assert!(read.body_text(0).is_some_and(|text| text.contains("Hello <Bruno>")));
+        let found: Vec<(String, String, Vec<u8>)> = read
+            .attachments()
+            .map(|part| {
+                let name = mail_parser::MimeHeaders::attachment_name(part).unwrap_or_default();
+                let kind = mail_parser::MimeHeaders::content_type(part).expect("a type");
+                let kind = format!("{}/{}", kind.ctype(), kind.subtype().unwrap_or_default());
+                (name.to_owned(), kind, part.contents().to_vec())
+            })
+            .collect();
+        let kinds = ["application/pdf", "text/csv", "application/octet-stream"];
+        for (place, file) in letter.attachments.iter().enumerate() {
+            let kind = kinds.get(place).unwrap_or(&"application/octet-stream");
+            let expected = (file.filename.clone(), (*kind).to_owned(), file.bytes.clone());
+            assert_eq!(found.get(place), Some(&expected));
         }
     }
 

@@ -32,6 +32,7 @@ mod understand;
 
 pub use address::{Address, is_address, is_unattended, normal_address, plus_tag};
 pub use compose::{Letter, compose};
+pub use filename::safe_filename;
 pub use files::AttachedFile;
 pub use html::Link;
 pub use ids::bare_message_id;

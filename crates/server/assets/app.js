@@ -7,6 +7,8 @@ setInterval(countDown, 1000);
 closeMenus();
 document.addEventListener("keydown", keyPressed);
 keepDraft();
+attachAtOnce();
+insertSaved();
 showChanges();
 offerCopying();
 document.querySelector(".news .flash[role]")?.focus();
@@ -137,7 +139,7 @@ function keepDraft() {
   let kept = form.elements.body.value;
   const keep = async () => {
     const fields = new URLSearchParams();
-    for (const name of ["csrf", "kind", "body", "to", "cc"]) {
+    for (const name of ["csrf", "kind", "body", "to", "cc", "bcc"]) {
       fields.set(name, form.elements[name]?.value ?? "");
     }
     const body = fields.get("body");
@@ -161,6 +163,46 @@ function keepDraft() {
   form.addEventListener("submit", () => (kept = form.elements.body.value));
   const body = form.elements.body;
   body.setSelectionRange(body.value.length, body.value.length);
+}
+
+// Files that were chosen are added without a second click.
+function attachAtOnce() {
+  const field = document.querySelector("[data-attach]");
+  field?.addEventListener("change", () => {
+    if (field.files.length > 0) field.form.requestSubmit(field.form.querySelector("[data-attach-now]"));
+  });
+}
+
+// A saved reply goes where the cursor is.
+function insertSaved() {
+  const menu = document.getElementById("saved");
+  const body = document.querySelector("form[data-keep] textarea");
+  if (!menu || !body) return;
+  body.addEventListener("keydown", (event) => {
+    if (event.key !== "." || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    menu.open = true;
+    menu.querySelector("button").focus();
+  });
+  menu.addEventListener("keydown", (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const buttons = [...menu.querySelectorAll("button")];
+    const at = buttons.indexOf(document.activeElement);
+    buttons[(at + step + buttons.length) % buttons.length].focus();
+  });
+  for (const button of menu.querySelectorAll("[data-insert]")) {
+    button.addEventListener("click", async (event) => {
+      event.preventDefault();
+      const answer = await fetch(button.dataset.insert);
+      if (!answer.ok) return;
+      menu.open = false;
+      body.focus();
+      body.setRangeText(await answer.text(), body.selectionStart, body.selectionEnd, "end");
+      body.dispatchEvent(new Event("input", { bubbles: true }));
+    });
+  }
 }
 
 // What an approving person changed, word by word.

@@ -1,11 +1,13 @@
 //! A Mailroom that listens on this machine, with the sample workspace and a clock that can be
 //! moved ahead.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use inbox::actor::{self, Actor, Circle, KeyHash};
 use inbox::blobs::Blobs;
+use inbox::due::Worker;
 use inbox::ids::Ids;
 use inbox::mailboxes::{self, Mailbox};
 use inbox::operations::{Reply, reply};
@@ -13,11 +15,14 @@ use inbox::people;
 use inbox::time::{Clock, SystemClock};
 use inbox::{App, Incoming, Limiter, Received};
 use mail::{Address, Dmarc, Kind, Mail};
-use server::courier::{Gate, Rules, SystemResolver};
+use rustls::RootCertStore;
+use server::courier::{DEADLINE, Gate, Rules, SystemResolver, WebCourier};
 use server::demo::Sample;
 use server::doors;
+use server::relay::Target;
 use server::serve::serve_router;
 use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
 
 /// The system's time and what a test has moved it ahead.
 struct MovedClock(AtomicI64);
@@ -34,7 +39,16 @@ pub struct House {
     pub sample: Sample,
     pub ines: Actor,
     clock: Arc<MovedClock>,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
+}
+
+/// Due work that goes on while this is kept.
+pub struct Working(JoinHandle<()>);
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 impl House {
@@ -61,7 +75,21 @@ impl House {
         };
         let router = doors::router(app.clone(), options);
         tokio::spawn(serve_router(listener, router, std::future::pending()));
-        House { app, address, sample, ines, clock, _folder: folder }
+        House { app, address, sample, ines, clock, folder }
+    }
+
+    /// Does what falls due, until the answer is dropped. Mail goes into a folder.
+    pub fn keep_working(&self) -> Working {
+        let relay = Target::Folder(self.outbox()).open().unwrap();
+        let gate = Gate::new(Arc::new(SystemResolver::default()), Rules::new(true));
+        let courier = WebCourier::new(gate, RootCertStore::empty(), DEADLINE).unwrap();
+        let worker = Worker::new(self.app.clone(), relay, Arc::new(courier));
+        Working(tokio::spawn(async move { worker.run(std::future::pending()).await }))
+    }
+
+    /// Where mail goes.
+    pub fn outbox(&self) -> PathBuf {
+        self.folder.path().join("outbox")
     }
 
     pub fn advance(&self, millis: i64) {

@@ -131,6 +131,7 @@ fn parcel(tx: &mut Tx<'_>, due: Due) -> Result<Parcel> {
         text: due.text,
         at: due.created_at,
         automatic: true,
+        attachments: Vec::new(),
     };
     Ok(Parcel {
         bytes: mail::compose(&letter),

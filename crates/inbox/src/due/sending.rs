@@ -7,6 +7,8 @@ use super::owners::Owners;
 use super::{LEASE_MS, Outcome, Parcel, Worker};
 use crate::actor::{Actor, Circle};
 use crate::app::{App, Cx, PAGES};
+use crate::blobs::Blobs;
+use crate::enclosures;
 use crate::error::{Error, Result};
 use crate::ids::{ConversationId, MessageId, WorkspaceId};
 use crate::limits::{DAY_MS, MINUTE_MS};
@@ -46,6 +48,8 @@ struct Claimed {
     attempts: i64,
     first_try_at: i64,
     parcel: Parcel,
+    /// The places that it takes among those on their way.
+    places: usize,
 }
 
 /// What a claim did: messages simulated in it, and messages to take to the relay.
@@ -66,11 +70,12 @@ impl Worker {
         self.last_sender.set(claims.last);
         let count = claims.simulated + claims.claimed.len();
         for claimed in claims.claimed {
-            let place = self.messages.enter(&claimed.actor.ws.to_string());
+            let owner = claimed.actor.ws.to_string();
+            let places: Vec<_> = (0..claimed.places).map(|_| self.messages.enter(&owner)).collect();
             let worker = self.clone();
             self.tasks.spawn(async move {
                 worker.send_claimed(claimed).await;
-                drop(place);
+                drop(places);
             });
         }
         Ok(count)
@@ -115,9 +120,13 @@ fn claim_due(tx: &mut Tx<'_>, app: &App, room: &Room, last: i64) -> Result<Claim
     let now = app.clock.now();
     let mut claims = Claims { simulated: 0, claimed: Vec::new(), last };
     for ws in WORKSPACES.due(tx, now, &last)? {
-        let left = room.all.min(CLAIMED_AT_ONCE) - claims.claimed.len();
+        let left = room.all.min(CLAIMED_AT_ONCE).saturating_sub(claims.places());
         claims.last = ws;
-        for due in due_messages(tx, ws, now, room.of(&ws.to_string()).min(left))? {
+        let (own, before) = (room.of(&ws.to_string()).min(left), claims.places());
+        for due in due_messages(tx, ws, now, own)? {
+            if claims.places() - before >= own {
+                break;
+            }
             tx.wake(PAGES);
             let actor = Actor::system(due.ws, due.workspace.clone(), due.circle.clone());
             let cx = Cx { now, ..app.cx(&actor) };
@@ -126,14 +135,20 @@ fn claim_due(tx: &mut Tx<'_>, app: &App, room: &Room, last: i64) -> Result<Claim
                     sandbox::deliver(tx, &cx, &due.message)?;
                     claims.simulated += 1;
                 }
-                false => claims.claimed.push(claim(tx, &cx, &due)?),
+                false => claims.claimed.push(claim(tx, &cx, &app.blobs, &due)?),
             }
         }
-        if claims.claimed.len() == room.all.min(CLAIMED_AT_ONCE) {
+        if claims.places() >= room.all.min(CLAIMED_AT_ONCE) {
             break;
         }
     }
     Ok(claims)
+}
+
+impl Claims {
+    fn places(&self) -> usize {
+        self.claimed.iter().map(|claimed| claimed.places).sum()
+    }
 }
 
 struct Due {
@@ -169,7 +184,7 @@ fn due_messages(tx: &mut Tx<'_>, ws: i64, now: i64, most: usize) -> Result<Vec<D
     )?)
 }
 
-fn claim(tx: &mut Tx<'_>, cx: &Cx<'_>, due: &Due) -> Result<Claimed> {
+fn claim(tx: &mut Tx<'_>, cx: &Cx<'_>, blobs: &Blobs, due: &Due) -> Result<Claimed> {
     tx.exec(
         "UPDATE messages SET status = 'sending', sends_at = ?3, attempts = attempts + 1,
             first_try_at = coalesce(first_try_at, ?4)
@@ -178,16 +193,17 @@ fn claim(tx: &mut Tx<'_>, cx: &Cx<'_>, due: &Due) -> Result<Claimed> {
     )?;
     let sheet: Sheet = tx.one(
         "SELECT conversation, header_id, from_name, from_email, to_list, cc_list, subject, text,
-                attempts, first_try_at
+                attempts, first_try_at, bcc_list
          FROM messages WHERE ws = ?1 AND id = ?2",
         &[&due.ws, &due.message],
     )?;
     let letter = Letter {
         answers: chain(tx, due.ws, &sheet.conversation)?,
         at: sheet.first_try_at,
+        attachments: enclosures::of_letter(tx, blobs, due.ws, &sheet.conversation, &due.message)?,
         ..sheet.letter
     };
-    let everyone = letter.to.iter().chain(&letter.cc);
+    let everyone = letter.to.iter().chain(&letter.cc).chain(&sheet.bcc);
     let parcel = Parcel {
         message_id: letter.message_id.clone(),
         sender: letter.from.email.clone(),
@@ -199,6 +215,7 @@ fn claim(tx: &mut Tx<'_>, cx: &Cx<'_>, due: &Due) -> Result<Claimed> {
         message: due.message.clone(),
         attempts: sheet.attempts,
         first_try_at: sheet.first_try_at,
+        places: enclosures::places(&letter.attachments),
         parcel,
     })
 }
@@ -208,6 +225,7 @@ struct Sheet {
     letter: Letter,
     attempts: i64,
     first_try_at: i64,
+    bcc: Vec<Address>,
 }
 
 impl FromRow for Sheet {
@@ -225,8 +243,15 @@ impl FromRow for Sheet {
             text: row.take()?,
             at: 0,
             automatic: false,
+            attachments: Vec::new(),
         };
-        Ok(Sheet { conversation, letter, attempts: row.take()?, first_try_at: row.take()? })
+        Ok(Sheet {
+            conversation,
+            letter,
+            attempts: row.take()?,
+            first_try_at: row.take()?,
+            bcc: addresses(&row.take::<String>()?),
+        })
     }
 }
 

@@ -113,6 +113,7 @@ pub fn look_at_draft(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Dec
         &[&ws, &conversation.id, &SAID_SHOWN],
     )?;
     attach_files(tx, ws, &conversation.id, &mut said)?;
+    attach_files(tx, ws, &conversation.id, std::slice::from_mut(&mut draft))?;
     let mailbox = mailboxes::seen_by(tx, cx.actor, &conversation.mailbox)?;
     let (seen,): (i64,) = tx.one(
         "SELECT next_serial FROM conversations WHERE ws = ?1 AND id = ?2",

@@ -97,6 +97,9 @@ pub struct Delivery {
     pub created_at: Moment,
     pub next_try_at: Option<Moment>,
     pub tries: Vec<LoggedTry>,
+    /// The envelope exactly as it is sent.
+    #[serde(skip)]
+    pub body: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -122,24 +125,28 @@ pub fn delivery_log(
     let mut conditions = String::new();
     let mut args: Vec<&dyn Arg> = vec![&cx.actor.ws, id, &before, &LOG_ITEMS];
     match &filter.state {
-        // Spelled out, because the index of the failed ones holds no others.
-        Some(DeliveryState::Failed) => conditions.push_str(" AND state = 'failed'"),
+        // Spelled out, because the indexes of these hold no others.
+        Some(DeliveryState::Failed) => conditions.push_str(" AND d.state = 'failed'"),
+        Some(DeliveryState::Skipped) => conditions.push_str(" AND d.state = 'skipped'"),
         Some(state) => {
             args.push(state);
-            conditions.push_str(&format!(" AND state = ?{}", args.len()));
+            conditions.push_str(&format!(" AND d.state = ?{}", args.len()));
         }
         None => {}
     }
     if let Some(event_type) = &filter.event_type {
         args.push(event_type);
-        conditions.push_str(&format!(" AND type = ?{}", args.len()));
+        conditions.push_str(&format!(" AND d.type = ?{}", args.len()));
     }
     let index = index_for(tx, filter);
     let mut deliveries: Vec<Delivery> = tx.all(
         &format!(
-            "SELECT event, type, state, created_at, next_try_at FROM deliveries {index}
-             WHERE ws = ?1 AND webhook = ?2 AND event < ?3{conditions}
-             ORDER BY event DESC LIMIT ?4"
+            "SELECT d.event, d.type, d.state, d.created_at, d.next_try_at, (
+                 SELECT e.body FROM events e WHERE e.ws = d.ws AND e.id = d.event
+             )
+             FROM deliveries d {index}
+             WHERE d.ws = ?1 AND d.webhook = ?2 AND d.event < ?3{conditions}
+             ORDER BY d.event DESC LIMIT ?4"
         ),
         &args,
     )?;
@@ -157,6 +164,7 @@ pub fn delivery_log(
 fn index_for(tx: &Tx<'_>, filter: &LogFilter) -> &'static str {
     let index = match (&filter.state, &filter.event_type) {
         (Some(DeliveryState::Failed), _) => "INDEXED BY deliveries_failed",
+        (Some(DeliveryState::Skipped), _) => "INDEXED BY deliveries_skipped",
         (_, Some(_)) => "INDEXED BY deliveries_by_type",
         (_, None) => "",
     };
@@ -171,6 +179,7 @@ impl FromRow for Delivery {
             state: row.take()?,
             created_at: Moment(row.take()?),
             next_try_at: row.take::<Option<i64>>()?.map(Moment),
+            body: row.take::<Option<String>>()?.unwrap_or_default(),
             tries: Vec::new(),
         })
     }
@@ -207,8 +216,22 @@ pub fn redeliver(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId, event: &EventId) 
     Ok(())
 }
 
+/// What has become of a webhook's latest deliveries: it is different after every try.
+pub fn latest_deliveries(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &WebhookId,
+) -> Result<Vec<(String, String, i64)>> {
+    find(tx, cx, id)?;
+    Ok(tx.all(
+        "SELECT event, state, tries FROM deliveries
+         WHERE ws = ?1 AND webhook = ?2 ORDER BY event DESC LIMIT ?3",
+        &[&cx.actor.ws, id, &LOG_ITEMS],
+    )?)
+}
+
 /// The circle of a webhook that the actor looks after. Someone else's private one is not there.
-fn find(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<Circle> {
+pub(super) fn find(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<Circle> {
     cx.actor.must_administer()?;
     let found: Option<(Circle, UserId)> = tx.opt(
         "SELECT circle, made_by FROM webhooks WHERE ws = ?1 AND id = ?2",

@@ -1,13 +1,14 @@
 use db::Tx;
 use serde_json::json;
 
+use super::writing::wrong_recipients;
 use crate::actor::Who;
 use crate::app::Cx;
 use crate::error::{Error, Result};
 use crate::events::{self, Event};
 use crate::ids::MessageId;
 use crate::limits::REPLY_CHARS;
-use crate::messages::{self, Outgoing};
+use crate::messages::{self, Outgoing, Party};
 use crate::timeline;
 use crate::wire::MessageStatus;
 
@@ -51,6 +52,22 @@ pub fn edit_draft(
         &[&cx.actor.ws, id, &text, &(message.edited || text != message.text)],
     )?;
     Ok(message.revision + 1)
+}
+
+/// Says whom a draft goes to, as it was seen: To, Cc and Bcc.
+pub fn address_draft(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &MessageId,
+    revision: i64,
+    lines: [&[Party]; 3],
+) -> Result<()> {
+    let (message, _) = messages::load_outgoing(tx, cx.actor, id)?;
+    must_be_seen(&message, revision)?;
+    if let Some(sentence) = wrong_recipients(lines) {
+        return Err(Error::invalid("to", sentence));
+    }
+    messages::address(tx, cx, id, lines)
 }
 
 /// Takes a draft out of the queue and the timeline.

@@ -5,8 +5,8 @@ use db::Tx;
 use crate::app::Cx;
 use crate::blobs::Blobs;
 use crate::error::{Error, Result};
-use crate::ids::{DocumentId, MessageId};
-use crate::{conversations, messages};
+use crate::ids::{DocumentId, EnclosureId, MessageId};
+use crate::{conversations, enclosures, messages};
 
 pub struct StoredFile {
     pub filename: String,
@@ -25,6 +25,25 @@ pub fn file(tx: &mut Tx<'_>, cx: &Cx<'_>, blobs: &Blobs, id: &DocumentId) -> Res
     let (filename, content_type, hash) = found.ok_or(Error::NotFound("document"))?;
     let bytes = blobs.get(tx, cx.actor.ws, &hash)?.ok_or(Error::NotFound("document"))?;
     Ok(StoredFile { filename, content_type, bytes })
+}
+
+/// A file that goes with a letter of ours, if the actor may see the letter, or is writing it.
+pub fn enclosure(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    blobs: &Blobs,
+    id: &EnclosureId,
+) -> Result<StoredFile> {
+    let missing = || Error::NotFound("file");
+    let (file, conversation, writer) =
+        enclosures::find(tx, cx.actor.ws, id)?.ok_or_else(missing)?;
+    conversations::load(tx, cx.actor, conversation.as_str()).map_err(|_| missing())?;
+    let own = cx.actor.member().is_some_and(|me| me.as_str() == writer.as_str());
+    if file.message.is_none() && !own {
+        return Err(missing());
+    }
+    let bytes = file.bytes(tx, blobs, cx.actor.ws)?.ok_or_else(missing)?;
+    Ok(StoredFile { filename: file.filename, content_type: file.content_type, bytes })
 }
 
 /// A mail as it came over the wire, if the actor may see its conversation and it was kept.

@@ -8,6 +8,7 @@ mod files;
 mod keys;
 mod reading;
 mod roles;
+mod saved_replies;
 mod sessions;
 mod setup;
 mod shelves;
@@ -20,14 +21,18 @@ pub use approvals::{
     Decision, LeavingLetter, QueuedDraft, leaving, look_at_draft, queue, under_way,
 };
 pub use deliveries::{
-    Delivery, DeliveryState, LogFilter, LoggedTry, delete_webhook, delivery_log, pause_webhook,
-    redeliver, resume_webhook, rotate_secret, send_test_event,
+    Delivery, DeliveryState, LogFilter, LoggedTry, delete_webhook, delivery_log, latest_deliveries,
+    pause_webhook, redeliver, resume_webhook, rotate_secret, send_test_event,
 };
-pub use drafts::{approve_draft, discard_draft, edit_draft, stop_message};
-pub use files::{StoredFile, file, original};
+pub use drafts::{address_draft, approve_draft, discard_draft, edit_draft, stop_message};
+pub use files::{StoredFile, enclosure, file, original};
 pub use keys::{KeyListing, MadeKey, list_keys, make_key, revoke_key};
 pub use reading::{OtherConversation, Reading, is_unread, latest_of, mark_read, read_conversation};
 pub use roles::set_role;
+pub use saved_replies::{
+    PLACEHOLDERS, SavedReply, change_saved_reply, delete_saved_reply, fill_saved_reply,
+    list_saved_replies, save_reply, saved_reply_names,
+};
 pub use sessions::{
     SessionListing, SignedIn, TokenHash, begin_session, count_guess, end_other_sessions,
     end_session, forget_guesses, has_password, list_sessions, look_at_link, make_sign_in_link,
@@ -41,9 +46,12 @@ pub use shelves::{
     COUNTED, InboxShelf, Shelves, TagShelf, list_held, list_tagged, shelves, tag_name, unread,
 };
 pub use snooze::{release_held, snooze};
-pub use timeline_read::{AskedFor, Entry, EventEntry, FiledAs, Letter, NoteEntry};
-pub use webhooks::{MadeWebhook, WebhookListing, add_webhook, check_url, list_webhooks};
+pub use timeline_read::{AskedFor, Entry, EventEntry, FilePlace, FiledAs, Letter, NoteEntry};
+pub use webhooks::{
+    MadeWebhook, WebhookDetail, WebhookListing, add_webhook, check_url, list_webhooks,
+    look_at_webhook,
+};
 pub use writing::{
-    Letter as NewLetter, Unfinished, forget_unfinished, keep_unfinished, newer_than, parties,
-    send_letter,
+    Letter as NewLetter, Unfinished, discard_unfinished, enclose, enclosed, forget_unfinished,
+    keep_unfinished, newer_than, parties, send_letter, take_out,
 };

@@ -2,12 +2,14 @@
 
 use db::Tx;
 
+use super::saved_replies::saved_reply_names;
 use super::timeline_read::{Entry, entries};
-use super::writing::{Unfinished, unfinished};
+use super::writing::{Unfinished, enclosed, unfinished};
 use crate::app::Cx;
 use crate::conversations;
+use crate::enclosures::Enclosure;
 use crate::error::{Error, Result};
-use crate::ids::ConversationId;
+use crate::ids::{ConversationId, SavedReplyId};
 use crate::mailboxes::{self, Mailbox};
 use crate::members;
 use crate::wire::{Assignee, Status, Team};
@@ -44,6 +46,9 @@ pub struct Reading {
     pub read_at: Option<i64>,
     pub others: Vec<OtherConversation>,
     pub unfinished: Option<Unfinished>,
+    /// The files of what the reader is writing.
+    pub enclosed: Vec<Enclosure>,
+    pub saved_replies: Vec<(SavedReplyId, String)>,
 }
 
 /// Another conversation with the same customer.
@@ -69,6 +74,8 @@ pub fn read_conversation(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, whole: bool) ->
         team: members::team(tx, ws, &found.circle)?,
         others: others(tx, cx, &found)?,
         unfinished: unfinished(tx, cx, &found.id)?,
+        enclosed: enclosed(tx, cx, &found.id)?,
+        saved_replies: saved_reply_names(tx, cx)?,
         read_at: read_at(tx, cx, &found.id)?,
         mailbox: mailbox.ok_or(Error::NotFound("conversation"))?,
         id: found.id,

@@ -264,7 +264,7 @@ pub fn forget_guesses(tx: &mut Tx<'_>, what: &str) -> Result<()> {
     Ok(())
 }
 
-fn own_id<'c>(cx: &'c Cx<'_>) -> Result<&'c UserId> {
+pub(super) fn own_id<'c>(cx: &'c Cx<'_>) -> Result<&'c UserId> {
     match &cx.actor.who {
         Who::Person { id, .. } => Ok(id),
         _ => Err(Error::Forbidden("Only a person signs in.".into())),

@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use db::{FromRow, Row, Tx};
 use serde_json::{Map, Value};
 
+use crate::enclosures;
 use crate::error::Result;
-use crate::ids::{ConversationId, DocumentId, MessageId, NoteId, RequestId};
+use crate::ids::{ConversationId, DocumentId, EnclosureId, MessageId, NoteId, RequestId};
 use crate::limits::READ_TEXT_CHARS;
 use crate::messages::Party;
 use crate::wire::{Direction, MessageStatus};
@@ -51,6 +52,7 @@ pub struct Letter {
     pub from: Party,
     pub to: Vec<Party>,
     pub cc: Vec<Party>,
+    pub bcc: Vec<Party>,
     pub text: String,
     /// True when the text goes on after what is given here.
     pub cut: bool,
@@ -68,10 +70,17 @@ pub struct Letter {
 
 #[derive(Clone, Debug)]
 pub struct FiledAs {
-    pub document: DocumentId,
+    pub place: FilePlace,
     pub filename: String,
     pub content_type: String,
     pub size: i64,
+}
+
+/// Where a letter's file is kept: mail that came in is filed in the library, ours goes along.
+#[derive(Clone, Debug)]
+pub enum FilePlace {
+    Document(DocumentId),
+    Enclosure(EnclosureId),
 }
 
 #[derive(Clone, Debug)]
@@ -99,7 +108,7 @@ pub struct EventEntry {
 
 pub const LETTER: &str = "m.id, m.at, m.serial, m.direction, m.status, m.from_name, m.from_email,
     m.to_list, m.cc_list, m.text, m.raw_hash IS NOT NULL, m.author, m.summary, m.revision,
-    m.sends_at, m.request";
+    m.sends_at, m.request, m.bcc_list";
 
 impl FromRow for Letter {
     fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
@@ -112,6 +121,7 @@ impl FromRow for Letter {
             from: Party { name: row.take()?, email: row.take()? },
             to: parties(&row.take::<String>()?),
             cc: parties(&row.take::<String>()?),
+            bcc: Vec::new(),
             text: row.take()?,
             cut: false,
             has_original: row.take()?,
@@ -123,6 +133,7 @@ impl FromRow for Letter {
             asks: Vec::new(),
             request: row.take()?,
         };
+        letter.bcc = parties(&row.take::<String>()?);
         // What is still a draft is shown whole: a person decides about all of it.
         let is_draft = matches!(letter.status, Some(MessageStatus::Draft));
         if !is_draft && let Some((end, _)) = letter.text.char_indices().nth(READ_TEXT_CHARS) {
@@ -134,6 +145,9 @@ impl FromRow for Letter {
 }
 
 fn parties(json: &str) -> Vec<Party> {
+    if json == "[]" {
+        return Vec::new();
+    }
     serde_json::from_str(json).unwrap_or_default()
 }
 
@@ -204,7 +218,7 @@ pub fn entries(
     Ok((entries, older))
 }
 
-/// Gives each letter the documents that it was filed as.
+/// Gives each letter the documents that it was filed as, and the files that go with it.
 pub fn attach_files(
     tx: &mut Tx<'_>,
     ws: i64,
@@ -219,7 +233,17 @@ pub fn attach_files(
     )?;
     let mut files: HashMap<MessageId, Vec<FiledAs>> = HashMap::new();
     for (message, document, filename, content_type, size) in rows.into_iter().rev() {
-        files.entry(message).or_default().push(FiledAs { document, filename, content_type, size });
+        let place = FilePlace::Document(document);
+        files.entry(message).or_default().push(FiledAs { place, filename, content_type, size });
+    }
+    for file in enclosures::of_conversation(tx, ws, id, FILES)? {
+        let Some(message) = file.message else { continue };
+        files.entry(message).or_default().push(FiledAs {
+            place: FilePlace::Enclosure(file.id),
+            filename: file.filename,
+            content_type: file.content_type,
+            size: file.size,
+        });
     }
     for letter in letters {
         letter.files = files.remove(&letter.id).unwrap_or_default();

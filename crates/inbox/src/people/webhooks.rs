@@ -2,6 +2,7 @@ use db::Tx;
 use serde::Serialize;
 use url::Url;
 
+use super::deliveries::find;
 use crate::actor::{Circle, Who};
 use crate::addresses::is_public_host;
 use crate::app::Cx;
@@ -10,6 +11,7 @@ use crate::ids::{UserId, WebhookId};
 use crate::limits::{WEBHOOK_URL_CHARS, WEBHOOKS};
 use crate::signing;
 use crate::time::Moment;
+use crate::webhooks::State;
 
 /// A webhook and its secret, shown this once.
 #[derive(Debug, Serialize)]
@@ -110,6 +112,43 @@ pub fn list_webhooks(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<WebhookListing>
         WebhookListing { id, url, livemode, private, state, made_by, created_at }
     });
     Ok(listed.collect())
+}
+
+/// A webhook with what its page tells of it.
+pub struct WebhookDetail {
+    pub url: String,
+    pub livemode: bool,
+    pub private: bool,
+    pub state: State,
+    /// `None` when its maker is not on the team any more.
+    pub maker: Option<String>,
+    pub created_at: i64,
+    /// The old secret signs too until then.
+    pub old_secret_until: Option<i64>,
+    /// The first failure after the last success.
+    pub failing_since: Option<i64>,
+}
+
+pub fn look_at_webhook(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<WebhookDetail> {
+    let circle = find(tx, cx, id)?;
+    type Row = (String, bool, State, Option<String>, i64, Option<i64>, Option<i64>);
+    let (url, livemode, state, maker, created_at, old_secret_until, failing_since): Row = tx.one(
+        "SELECT w.url, w.livemode, w.state, u.name, w.created_at, w.old_secret_until,
+                w.failing_since
+         FROM webhooks w LEFT JOIN users u ON u.ws = w.ws AND u.id = w.made_by
+         WHERE w.ws = ?1 AND w.id = ?2",
+        &[&cx.actor.ws, id],
+    )?;
+    Ok(WebhookDetail {
+        url,
+        livemode,
+        private: circle.person().is_some(),
+        state,
+        maker,
+        created_at,
+        old_secret_until: old_secret_until.filter(|until| *until > cx.now),
+        failing_since,
+    })
 }
 
 #[cfg(test)]

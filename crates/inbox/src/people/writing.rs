@@ -2,12 +2,15 @@
 
 use db::Tx;
 
+use super::sessions::own_id;
+use crate::actor::Who;
 use crate::app::Cx;
 use crate::conversations;
+use crate::enclosures::{self, Enclosure, NewEnclosure};
 use crate::error::{Error, Problem, Problems, Result};
-use crate::ids::{ConversationId, MessageId};
+use crate::ids::{ConversationId, EnclosureId, MessageId};
 use crate::limits::{RECIPIENTS, REPLY_CHARS};
-use crate::messages::Party;
+use crate::messages::{self, Party};
 use crate::outgoing::{self, Draft};
 use crate::wire::{Direction, ReplyResult, Status};
 
@@ -17,6 +20,7 @@ pub struct Letter {
     pub body: String,
     pub to: Vec<Party>,
     pub cc: Vec<Party>,
+    pub bcc: Vec<Party>,
     /// True when the conversation is done with it.
     pub close: bool,
     /// False keeps it as a draft.
@@ -32,11 +36,10 @@ pub fn send_letter(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, letter: &Letter) -> R
         true => outgoing::send(tx, cx, &conversation, &draft)?,
         false => outgoing::keep_as_draft(tx, cx, &conversation, &draft)?,
     };
-    let json = |parties: &[Party]| serde_json::to_string(parties).unwrap_or_default();
-    tx.exec(
-        "UPDATE messages SET to_list = ?3, cc_list = ?4 WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, &result.message_id, &json(&letter.to), &json(&letter.cc)],
-    )?;
+    messages::address(tx, cx, &result.message_id, [&letter.to, &letter.cc, &letter.bcc])?;
+    if let Who::Person { id: me, .. } = &cx.actor.who {
+        enclosures::seal(tx, cx.actor.ws, &conversation.id, me, &result.message_id)?;
+    }
     if letter.send && letter.close {
         conversations::set_status(tx, cx, &mut conversation, Status::Closed)?;
     }
@@ -54,13 +57,19 @@ fn check(letter: &Letter) -> Result<()> {
     } else if letter.body.contains('\0') || letter.body.chars().count() > REPLY_CHARS {
         add("body", "A letter has at most 50,000 characters.");
     }
-    if letter.to.is_empty() {
-        add("to", "Say who it goes to.");
-    }
-    if letter.to.len() > RECIPIENTS || letter.cc.len() > RECIPIENTS {
-        add("to", "A letter goes to at most 20 addresses in each line.");
+    if let Some(sentence) = wrong_recipients([&letter.to, &letter.cc, &letter.bcc]) {
+        add("to", sentence);
     }
     if problems.0.is_empty() { Ok(()) } else { Err(Error::Invalid(problems)) }
+}
+
+/// What is wrong with the lines To, Cc and Bcc.
+pub(super) fn wrong_recipients(lines: [&[Party]; 3]) -> Option<&'static str> {
+    if lines[0].is_empty() {
+        return Some("Say who it goes to.");
+    }
+    let too_many = lines.iter().any(|line| line.len() > RECIPIENTS);
+    too_many.then_some("A letter goes to at most 20 addresses in each line.")
 }
 
 /// Reads a line of addresses with commas between them: `ann@example.com, Bo Li <bo@example.com>`.
@@ -122,17 +131,25 @@ pub struct Unfinished {
     pub body: String,
     pub to: String,
     pub cc: String,
+    pub bcc: String,
     pub saved_at: i64,
 }
 
 pub fn unfinished(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<Option<Unfinished>> {
     let Some(me) = cx.actor.member() else { return Ok(None) };
-    let found: Option<(String, String, String, String, i64)> = tx.opt(
-        "SELECT kind, body, to_line, cc_line, saved_at FROM unfinished
+    let found: Option<(String, String, String, String, String, i64)> = tx.opt(
+        "SELECT kind, body, to_line, cc_line, bcc_line, saved_at FROM unfinished
          WHERE ws = ?1 AND person = ?2 AND conversation = ?3",
         &[&cx.actor.ws, &me, id],
     )?;
-    Ok(found.map(|(kind, body, to, cc, saved_at)| Unfinished { kind, body, to, cc, saved_at }))
+    Ok(found.map(|(kind, body, to, cc, bcc, saved_at)| Unfinished {
+        kind,
+        body,
+        to,
+        cc,
+        bcc,
+        saved_at,
+    }))
 }
 
 /// Keeps what somebody has written so far; an empty text is forgotten.
@@ -147,17 +164,19 @@ pub fn keep_unfinished(
     if unfinished.body.trim().is_empty() {
         return forget_unfinished(tx, cx, &conversation.id);
     }
-    let texts = [&unfinished.body, &unfinished.to, &unfinished.cc];
+    let texts = [&unfinished.body, &unfinished.to, &unfinished.cc, &unfinished.bcc];
     let too_long = |text: &&String| text.contains('\0') || text.chars().count() > REPLY_CHARS;
     if texts.iter().any(too_long) || !["reply", "note"].contains(&unfinished.kind.as_str()) {
         return Err(Error::invalid("body", "A letter has at most 50,000 characters."));
     }
     tx.exec(
-        "INSERT INTO unfinished (ws, person, conversation, kind, body, to_line, cc_line, saved_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+        "INSERT INTO unfinished (
+            ws, person, conversation, kind, body, to_line, cc_line, bcc_line, saved_at
+         ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
          ON CONFLICT (ws, person, conversation) DO UPDATE
          SET kind = excluded.kind, body = excluded.body, to_line = excluded.to_line,
-             cc_line = excluded.cc_line, saved_at = excluded.saved_at",
+             cc_line = excluded.cc_line, bcc_line = excluded.bcc_line,
+             saved_at = excluded.saved_at",
         &[
             &cx.actor.ws,
             &me,
@@ -166,6 +185,7 @@ pub fn keep_unfinished(
             &unfinished.body,
             &unfinished.to,
             &unfinished.cc,
+            &unfinished.bcc,
             &cx.now,
         ],
     )?;
@@ -179,6 +199,33 @@ pub fn forget_unfinished(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> R
         &[&cx.actor.ws, &me, id],
     )?;
     Ok(())
+}
+
+/// Adds files to what the actor is writing.
+pub fn enclose(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, files: &[NewEnclosure]) -> Result<()> {
+    let conversation = conversations::load(tx, cx.actor, id)?;
+    enclosures::add(tx, cx.actor.ws, cx.now, &conversation.id, own_id(cx)?, files)
+}
+
+/// Takes one of these files off again.
+pub fn take_out(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, file: &EnclosureId) -> Result<()> {
+    let conversation = conversations::load(tx, cx.actor, id)?;
+    enclosures::remove(tx, cx.actor.ws, &conversation.id, own_id(cx)?, file)
+}
+
+/// The files of what the actor is writing.
+pub fn enclosed(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<Vec<Enclosure>> {
+    match &cx.actor.who {
+        Who::Person { id: me, .. } => enclosures::unsent(tx, cx.actor.ws, id, me),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// Gives up what the actor was writing, with its files.
+pub fn discard_unfinished(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<()> {
+    let conversation = conversations::load(tx, cx.actor, id)?;
+    enclosures::remove_all(tx, cx.actor.ws, &conversation.id, own_id(cx)?)?;
+    forget_unfinished(tx, cx, &conversation.id)
 }
 
 #[cfg(test)]

@@ -35,4 +35,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 5,
+        name: "the rest of the app",
+        both: include_str!("004_app.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];

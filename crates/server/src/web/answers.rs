@@ -59,7 +59,8 @@ impl IntoResponse for Refusal {
             Refusal::TooLarge => (
                 StatusCode::PAYLOAD_TOO_LARGE,
                 "That is too long",
-                "A form holds at most 1 MB. Nothing was changed.".to_owned(),
+                "A form holds at most 1 MB, and 64 MB with its files. Nothing was changed."
+                    .to_owned(),
             ),
             Refusal::Domain(Error::NotFound(_)) => return missing(),
             Refusal::Domain(Error::Unauthorized) => return sign_in("/"),
@@ -143,6 +144,15 @@ pub fn html(status: StatusCode, template: &impl Template) -> Response<Body> {
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    guard(&mut response, POLICY);
+    response
+}
+
+/// A text for a script of ours.
+pub fn plain(text: String) -> Response<Body> {
+    let mut response = Response::new(Body::from(text));
+    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
     guard(&mut response, POLICY);
     response
 }

@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::{Path, State};
-use inbox::Error;
 use inbox::ids::MessageId;
 use inbox::limits::DISCARD_REASON_CHARS;
 use inbox::people::{self, Decision, QueuedDraft};
 use inbox::wire::Direction;
+use inbox::{Error, Party};
 
 use super::Web;
 use super::answers::{self, Answer, Refusal, see_other};
+use super::compose::recipients;
+use super::conversation::party_line;
 use super::form::{Fields, Posted};
 use super::frame::{Frame, Spot};
 use super::rows::{Mark, subject};
@@ -45,7 +47,11 @@ struct DecisionView {
     subject: String,
     contact: String,
     contact_first: String,
+    /// The lines as they stand in their fields.
     to: String,
+    cc: String,
+    bcc: String,
+    to_error: String,
     inbox: String,
     said: Vec<(bool, LetterView)>,
     draft: LetterView,
@@ -163,7 +169,10 @@ fn decision_view(decision: &Decision, queue: &[QueuedDraft], frame: &Frame) -> D
         subject: subject(&conversation.subject),
         contact_first: first_name(&contact).to_owned(),
         contact,
-        to: draft.address.clone(),
+        to: party_line(&decision.draft.to),
+        cc: party_line(&decision.draft.cc),
+        bcc: party_line(&decision.draft.bcc),
+        to_error: String::new(),
         inbox: decision.mailbox.name.clone(),
         said,
         author_first: first_name(&draft.name).to_owned(),
@@ -201,12 +210,19 @@ pub async fn approve(
     let revision = fields.number("revision").unwrap_or(0);
     let seen = fields.number("seen").unwrap_or(0);
     let typed = if fields.has("body") { Some(fields.get("body")) } else { None };
+    let lines = match addressed(&fields) {
+        Ok(lines) => lines,
+        Err(sentence) => return wrong_address(&web, &visitor, &id, &fields, sentence).await,
+    };
     let outcome = web
         .act(&visitor, move |tx, cx, _| {
             let (letter, conversation) = inbox::load_outgoing(tx, cx.actor, &draft)?;
             let newer = people::newer_than(tx, cx, conversation.id.as_str(), seen)?;
             if newer.is_some_and(|newer| newer.direction == Direction::Inbound) {
                 return Ok(Outcome::Meanwhile);
+            }
+            if let Some([to, cc, bcc]) = &lines {
+                people::address_draft(tx, cx, &draft, revision, [to, cc, bcc])?;
             }
             let text = typed.as_deref().unwrap_or(&letter.text);
             people::approve_draft(tx, cx, &draft, revision, text)?;
@@ -232,8 +248,17 @@ pub async fn save(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: P
     let Posted { visitor, fields } = posted;
     let draft = MessageId::parse(&id).ok_or(Error::NotFound("draft"))?;
     let (revision, text) = (fields.number("revision").unwrap_or(0), fields.get("body"));
+    let lines = match addressed(&fields) {
+        Ok(lines) => lines,
+        Err(sentence) => return wrong_address(&web, &visitor, &id, &fields, sentence).await,
+    };
     let saved = web
-        .act(&visitor, move |tx, cx, _| people::edit_draft(tx, cx, &draft, revision, &text))
+        .act(&visitor, move |tx, cx, _| {
+            if let Some([to, cc, bcc]) = &lines {
+                people::address_draft(tx, cx, &draft, revision, [to, cc, bcc])?;
+            }
+            people::edit_draft(tx, cx, &draft, revision, &text)
+        })
         .await;
     match saved {
         Ok(_) => {
@@ -267,6 +292,25 @@ pub async fn discard(
     }
 }
 
+/// Whom the form says the draft goes to; `None` where it does not say.
+fn addressed(fields: &Fields) -> Result<Option<[Vec<Party>; 3]>, String> {
+    if fields.has("to") { recipients(fields).map(Some) } else { Ok(None) }
+}
+
+async fn wrong_address(
+    web: &Web,
+    visitor: &Visitor,
+    id: &str,
+    fields: &Fields,
+    sentence: String,
+) -> Answer {
+    let page = build(web, visitor, id, |decision| {
+        keep_typed(decision, fields);
+        decision.to_error = sentence;
+    });
+    answers::again(&page.await?)
+}
+
 /// Shows the draft as it is now, or goes on when somebody else has decided about it.
 async fn decided(
     web: &Web,
@@ -276,6 +320,9 @@ async fn decided(
     refusal: Refusal,
 ) -> Answer {
     let Refusal::Domain(Error::Invalid(problems)) = refusal else { return Err(refusal) };
+    if let Some(problem) = problems.0.iter().find(|problem| problem.field == "to") {
+        return wrong_address(web, visitor, id, fields, problem.sentence.clone()).await;
+    }
     let sentence = problems.0.first().map(|first| match first.field.as_str() {
         "revision" => "Somebody changed this draft meanwhile. Read it again; what you typed is \
                        still in the field."
@@ -300,6 +347,11 @@ fn keep_typed(decision: &mut DecisionView, fields: &Fields) {
     if fields.has("body") {
         decision.typed = fields.get("body");
         decision.changed = decision.typed != decision.text;
+    }
+    if fields.has("to") {
+        decision.to = fields.get("to");
+        decision.cc = fields.get("cc");
+        decision.bcc = fields.get("bcc");
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{Response, StatusCode};
+use inbox::ids::{EnclosureId, SavedReplyId};
 use inbox::limits::NOTE_CHARS;
 use inbox::operations::{AddNote, add_note};
 use inbox::people::{self, NewLetter, Reading, Unfinished};
@@ -15,7 +16,9 @@ use super::Web;
 use super::answers::{self, Answer, Refusal, see_other};
 use super::conversation::{self, back_to, back_to_list, party_line};
 use super::form::{Fields, Posted};
+use super::upload::{File, Upload};
 use super::visitor::Visitor;
+use super::wording::size;
 
 /// What stands in the composer.
 #[derive(Default)]
@@ -24,6 +27,12 @@ pub struct Composer {
     pub body: String,
     pub to: String,
     pub cc: String,
+    pub bcc: String,
+    /// Files that go with the letter: their ids, names and sizes.
+    pub files: Vec<(String, String, String)>,
+    pub file_error: String,
+    /// The saved replies that can be put in: their ids and names.
+    pub saved_replies: Vec<(String, String)>,
     pub from_address: String,
     pub seen: i64,
     pub body_error: String,
@@ -42,6 +51,7 @@ impl Composer {
             ("reply", _) => false,
             ("note", _) => true,
             (_, Some(kept)) => kept.kind == "note",
+            (_, None) if !reading.enclosed.is_empty() => false,
             _ => return None,
         };
         let kept = kept.filter(|kept| (kept.kind == "note") == is_note);
@@ -50,6 +60,7 @@ impl Composer {
             composer.body = kept.body.clone();
             composer.to = Some(kept.to.clone()).filter(|to| !to.is_empty()).unwrap_or(composer.to);
             composer.cc = kept.cc.clone();
+            composer.bcc = kept.bcc.clone();
             composer.kept = true;
         }
         Some(composer)
@@ -63,6 +74,16 @@ impl Composer {
             to: party_line(&[contact]),
             from_address: reading.mailbox.address.clone(),
             seen: reading.seen,
+            files: reading
+                .enclosed
+                .iter()
+                .map(|file| (file.id.to_string(), file.filename.clone(), size(file.size)))
+                .collect(),
+            saved_replies: reading
+                .saved_replies
+                .iter()
+                .map(|(id, name)| (id.to_string(), name.clone()))
+                .collect(),
             ..Composer::default()
         }
     }
@@ -73,6 +94,7 @@ impl Composer {
             body: fields.get("body"),
             to: fields.get("to"),
             cc: fields.get("cc"),
+            bcc: fields.get("bcc"),
             ..Composer::fresh(reading, is_note)
         }
     }
@@ -83,21 +105,28 @@ enum Outcome {
     Meanwhile { by: String, is_customer: bool },
 }
 
-pub async fn reply(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
-    let Posted { visitor, fields } = posted;
+pub async fn reply(State(web): State<Arc<Web>>, Path(id): Path<String>, upload: Upload) -> Answer {
+    let Upload { visitor, fields, files, too_much } = upload;
     if fields.has("discard") {
         return discard(&web, &visitor, &id, &fields).await;
     }
-    let (to, cc) = match (people::parties(&fields.get("to")), people::parties(&fields.get("cc"))) {
-        (Ok(to), Ok(cc)) => (to, cc),
-        (Err(part), _) | (_, Err(part)) => {
-            let sentence = format!("{part} is not an e-mail address.");
+    if let Some(sentence) = enclose(&web, &visitor, &id, files, too_much).await? {
+        return again(&web, &visitor, &id, &fields, |composer| composer.file_error = sentence)
+            .await;
+    }
+    if ["attach", "remove", "insert"].iter().any(|name| fields.has(name)) {
+        return go_on(&web, &visitor, &id, &fields).await;
+    }
+    let lines = recipients(&fields);
+    let (to, cc, bcc) = match lines {
+        Ok([to, cc, bcc]) => (to, cc, bcc),
+        Err(sentence) => {
             return again(&web, &visitor, &id, &fields, |composer| composer.to_error = sentence)
                 .await;
         }
     };
     let (send, close) = (!fields.has("keep"), fields.has("close"));
-    let letter = NewLetter { body: fields.get("body"), to, cc, close, send };
+    let letter = NewLetter { body: fields.get("body"), to, cc, bcc, close, send };
     let (wanted, seen) = (id.clone(), fields.number("seen").unwrap_or(0));
     let outcome = web
         .act(&visitor, move |tx, cx, _| {
@@ -131,6 +160,85 @@ pub async fn reply(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: 
         }
         Err(refusal) => Err(refusal),
     }
+}
+
+/// The lines To, Cc and Bcc; the error is a sentence about what is no address.
+pub fn recipients(fields: &Fields) -> Result<[Vec<Party>; 3], String> {
+    let read = |name: &str| {
+        let line = people::parties(&fields.get(name));
+        line.map_err(|part| format!("{part} is not an e-mail address."))
+    };
+    Ok([read("to")?, read("cc")?, read("bcc")?])
+}
+
+/// Adds the files that came with the form to what is being written; answers what is wrong.
+async fn enclose(
+    web: &Web,
+    visitor: &Visitor,
+    id: &str,
+    files: Vec<File>,
+    too_much: bool,
+) -> Result<Option<String>, Refusal> {
+    if too_much {
+        let sentence = "A letter has at most 20 files, of 15 MB together. None was added.";
+        return Ok(Some(sentence.into()));
+    }
+    if files.is_empty() {
+        return Ok(None);
+    }
+    let (files, wanted) = (web.take_in(files).await?, id.to_owned());
+    let added =
+        web.act_quietly(visitor, move |tx, cx, _| people::enclose(tx, cx, &wanted, &files)).await;
+    match added {
+        Ok(()) => Ok(None),
+        Err(Refusal::Domain(Error::Invalid(problems))) => {
+            Ok(problems.0.into_iter().next().map(|problem| problem.sentence))
+        }
+        Err(refusal) => Err(refusal),
+    }
+}
+
+/// Keeps what was typed, changes it as the button said, and shows it again: without a script this
+/// is how files and saved replies get into a letter.
+async fn go_on(web: &Web, visitor: &Visitor, id: &str, fields: &Fields) -> Answer {
+    let unfinished = unfinished(fields, "reply");
+    let removed = match fields.opt("remove") {
+        Some(file) => Some(EnclosureId::parse(&file).ok_or(Error::NotFound("file"))?),
+        None => None,
+    };
+    let inserted = match fields.opt("insert") {
+        Some(reply) => Some(SavedReplyId::parse(&reply).ok_or(Error::NotFound("saved reply"))?),
+        None => None,
+    };
+    let wanted = id.to_owned();
+    web.act_quietly(visitor, move |tx, cx, _| {
+        let mut unfinished = unfinished.clone();
+        if let Some(file) = &removed {
+            people::take_out(tx, cx, &wanted, file)?;
+        }
+        if let Some(reply) = &inserted {
+            let text = people::fill_saved_reply(tx, cx, &wanted, reply)?;
+            let gap = if unfinished.body.trim().is_empty() { "" } else { "\n\n" };
+            unfinished.body = format!("{}{gap}{text}", unfinished.body.trim_end());
+        }
+        people::keep_unfinished(tx, cx, &wanted, &unfinished)
+    })
+    .await?;
+    let path = back_to(id, fields);
+    let joint = if path.contains('?') { '&' } else { '?' };
+    Ok(see_other(&format!("{path}{joint}write=reply#body")))
+}
+
+/// A saved reply as it reads in this conversation, for the script that puts it where the cursor is.
+pub async fn saved_reply(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Path((id, reply)): Path<(String, String)>,
+) -> Answer {
+    let reply = SavedReplyId::parse(&reply).ok_or(Error::NotFound("saved reply"))?;
+    let text =
+        web.read(&visitor, move |tx, cx, _| people::fill_saved_reply(tx, cx, &id, &reply)).await?;
+    Ok(answers::plain(text))
 }
 
 fn sent(
@@ -211,24 +319,14 @@ async fn again_note(
 
 async fn discard(web: &Web, visitor: &Visitor, id: &str, fields: &Fields) -> Answer {
     let wanted = id.to_owned();
-    web.act_quietly(visitor, move |tx, cx, _| {
-        let conversation = load_conversation(tx, cx.actor, &wanted)?;
-        people::forget_unfinished(tx, cx, &conversation.id)
-    })
-    .await?;
+    web.act_quietly(visitor, move |tx, cx, _| people::discard_unfinished(tx, cx, &wanted)).await?;
     Ok(see_other(&back_to(id, fields)))
 }
 
 /// Keeps what a script sends while somebody is writing.
 pub async fn keep(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
     let Posted { visitor, fields } = posted;
-    let unfinished = Unfinished {
-        kind: fields.get("kind"),
-        body: fields.get("body"),
-        to: fields.get("to"),
-        cc: fields.get("cc"),
-        saved_at: 0,
-    };
+    let unfinished = unfinished(&fields, &fields.get("kind"));
     let wanted = id.clone();
     let (ws, me) = web
         .act_quietly(&visitor, move |tx, cx, me| {
@@ -240,4 +338,15 @@ pub async fn keep(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: P
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::NO_CONTENT;
     Ok(response)
+}
+
+fn unfinished(fields: &Fields, kind: &str) -> Unfinished {
+    Unfinished {
+        kind: kind.to_owned(),
+        body: fields.get("body"),
+        to: fields.get("to"),
+        cc: fields.get("cc"),
+        bcc: fields.get("bcc"),
+        saved_at: 0,
+    }
 }

@@ -8,12 +8,12 @@ use axum::extract::{Path, State};
 use axum::http::header;
 use axum::http::{HeaderValue, Response};
 use inbox::Error;
-use inbox::ids::{DocumentId, MessageId};
-use inbox::people;
+use inbox::ids::{DocumentId, EnclosureId, MessageId};
+use inbox::people::{self, StoredFile};
 
 use super::Web;
 use super::answers::{self, Answer, guard};
-use super::form::Asked;
+use super::form::{Asked, Fields};
 use super::frame::{Frame, Spot};
 use super::visitor::Visitor;
 use super::wording::filters;
@@ -41,6 +41,23 @@ pub async fn document(
     let id = DocumentId::parse(&id).ok_or(Error::NotFound("document"))?;
     let blobs = web.app.blobs.clone();
     let file = web.read(&visitor, move |tx, cx, _| people::file(tx, cx, &blobs, &id)).await?;
+    Ok(stored(file, &asked))
+}
+
+/// A file that goes with a letter of ours.
+pub async fn enclosure(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+    Asked(asked): Asked,
+) -> Answer {
+    let id = EnclosureId::parse(&id).ok_or(Error::NotFound("file"))?;
+    let blobs = web.app.blobs.clone();
+    let file = web.read(&visitor, move |tx, cx, _| people::enclosure(tx, cx, &blobs, &id)).await?;
+    Ok(stored(file, &asked))
+}
+
+fn stored(file: StoredFile, asked: &Fields) -> Response<Body> {
     let shown = asked.has("shown") && is_picture(&file.content_type);
     let kind = if shown { file.content_type.as_str() } else { "application/octet-stream" };
     let place = if shown { "inline" } else { "attachment" };
@@ -54,7 +71,7 @@ pub async fn document(
     if let Ok(value) = HeaderValue::from_str(&disposition) {
         headers.insert(header::CONTENT_DISPOSITION, value);
     }
-    Ok(response)
+    response
 }
 
 /// A name as RFC 8187 writes it into a header.

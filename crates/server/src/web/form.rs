@@ -10,7 +10,7 @@ use super::answers::Refusal;
 use super::visitor::{Visitor, is_from_here};
 
 /// The largest form, in bytes.
-const FORM_BYTES: usize = 1024 * 1024;
+pub const FORM_BYTES: usize = 1024 * 1024;
 /// A form must have arrived by then.
 const FORM_TIME: Duration = Duration::from_secs(30);
 
@@ -21,6 +21,10 @@ pub struct Fields(Vec<(String, String)>);
 impl Fields {
     pub fn read(text: &[u8]) -> Fields {
         Fields(url::form_urlencoded::parse(text).into_owned().collect())
+    }
+
+    pub fn of(pairs: Vec<(String, String)>) -> Fields {
+        Fields(pairs)
     }
 
     /// A field's text, line ends as we keep them; empty when it is not there.

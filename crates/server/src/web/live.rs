@@ -16,7 +16,7 @@ use axum::http::header;
 use axum::http::{HeaderValue, Response, StatusCode};
 use db::Tx;
 use hyper::body::{Body as HttpBody, Frame};
-use inbox::ids::MessageId;
+use inbox::ids::{MessageId, WebhookId};
 use inbox::people::{self, Shelves};
 use inbox::{Cx, Error, PAGES};
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
@@ -34,6 +34,8 @@ const TOGETHER: Duration = Duration::from_millis(150);
 /// A word now and then keeps connections open through proxies and finds those that are gone; what
 /// ends by the clock is looked at then too.
 const HEARTBEAT: Duration = Duration::from_secs(20);
+/// Tries of webhooks wake nobody, there are too many of them: the page of a log looks by itself.
+const LOG_LOOKS: Duration = Duration::from_secs(2);
 /// Lines that may wait for a slow page before it is let go.
 const LINES: usize = 4;
 const POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
@@ -93,6 +95,7 @@ impl Page {
             return;
         }
         let mut comings = self.web.presence.changes();
+        let pause = if self.asked.has("webhook") { LOG_LOOKS } else { HEARTBEAT };
         loop {
             tokio::select! {
                 came = comings.recv() => match came {
@@ -105,7 +108,7 @@ impl Page {
                     Ok(_) | Err(RecvError::Lagged(_)) => {}
                     Err(RecvError::Closed) => return,
                 },
-                () = tokio::time::sleep(HEARTBEAT) => {
+                () = tokio::time::sleep(pause) => {
                     if self.lines.send(Bytes::from_static(b": still here\n\n")).await.is_err() {
                         return;
                     }
@@ -183,6 +186,11 @@ fn mark_page(
 ) -> inbox::Result<()> {
     match asked.get("page").as_str() {
         "leaving" => return Ok(()),
+        "webhook" => {
+            let id = WebhookId::parse(&asked.get("webhook")).ok_or(Error::NotFound("webhook"))?;
+            people::latest_deliveries(tx, cx, &id)?.hash(mark);
+            return Ok(());
+        }
         "approvals" => {
             for draft in people::queue(tx, cx)? {
                 (draft.id.as_str(), draft.wrote_meanwhile).hash(mark);

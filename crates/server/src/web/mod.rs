@@ -23,6 +23,7 @@ mod search_page;
 mod settings;
 mod sign_in;
 mod timeline;
+mod upload;
 mod visitor;
 mod wording;
 
@@ -36,6 +37,7 @@ use tokio::sync::Semaphore;
 
 use crate::courier::Gate;
 use presence::Presence;
+use upload::UPLOADS_AT_ONCE;
 pub use visitor::Peer;
 
 /// Passwords that are hashed at one time; each takes some 20 MB and a core.
@@ -50,6 +52,7 @@ pub struct Web {
     https: bool,
     gate: Gate,
     hashing: Semaphore,
+    uploads: Semaphore,
     listeners: Arc<Semaphore>,
     presence: Arc<Presence>,
 }
@@ -60,7 +63,8 @@ impl Web {
         let hashing = Semaphore::new(HASHING_AT_ONCE);
         let listeners = Arc::new(Semaphore::new(LISTENERS));
         let presence = Presence::new();
-        Arc::new(Web { app, https, gate, hashing, listeners, presence })
+        let uploads = Semaphore::new(UPLOADS_AT_ONCE);
+        Arc::new(Web { app, https, gate, hashing, uploads, listeners, presence })
     }
 }
 
@@ -86,7 +90,9 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/conversations/{id}/release", post(conversation::release))
         .route("/conversations/{id}/messages/{message}/original", get(files::original_page))
         .route("/conversations/{id}/messages/{message}/html", get(files::original_html))
+        .route("/conversations/{id}/saved/{reply}", get(compose::saved_reply))
         .route("/documents/{id}", get(files::document))
+        .route("/enclosures/{enclosure}", get(files::enclosure))
         .route("/messages/{id}/stop", post(leaving::stop))
         .route("/leaving", get(leaving::page))
         .route("/approvals", get(approvals::first))

@@ -1,7 +1,7 @@
 //! A conversation's timeline in words and shapes.
 
 use inbox::people::Entry;
-use inbox::people::{EventEntry, FiledAs, Letter, NoteEntry, Reading};
+use inbox::people::{EventEntry, FilePlace, FiledAs, Letter, NoteEntry, Reading};
 use inbox::wire::{Direction, MessageStatus};
 use serde_json::{Map, Value};
 
@@ -203,13 +203,21 @@ fn address_line(letter: &Letter, inbound: bool, contact: &str) -> String {
     }
     let to: Vec<String> = letter.to.iter().map(shown).collect();
     let to = if to.is_empty() { contact.to_owned() } else { to.join(", ") };
-    format!("to {to}{cc}")
+    let bcc: Vec<String> = letter.bcc.iter().map(shown).collect();
+    let bcc = match bcc.is_empty() {
+        true => String::new(),
+        false => format!(", hidden copy to {}", bcc.join(", ")),
+    };
+    format!("to {to}{cc}{bcc}")
 }
 
 pub fn file_view(file: &FiledAs) -> FileView {
     let short = file.content_type.rsplit('/').next().unwrap_or("").to_uppercase();
     FileView {
-        href: format!("/documents/{}", file.document),
+        href: match &file.place {
+            FilePlace::Document(id) => format!("/documents/{id}"),
+            FilePlace::Enclosure(id) => format!("/enclosures/{id}"),
+        },
         name: file.filename.clone(),
         kind: format!("{short}, {}", size(file.size)),
         is_picture: super::files::is_picture(&file.content_type) && file.size <= PREVIEW_BYTES,

@@ -104,6 +104,13 @@ impl Watch {
         self.when(at, form)
     }
 
+    /// In a log: day and time to the second.
+    pub fn stamp(&self, at: i64) -> When {
+        let then = self.zoned(at);
+        let today = then.date() == self.zoned(self.now).date();
+        self.when(at, if today { "%H:%M:%S" } else { "%-d %b, %H:%M:%S" })
+    }
+
     /// The clock time, as in "leaves at 09:24".
     pub fn clock(&self, at: i64) -> String {
         self.zoned(at).strftime("%H:%M").to_string()

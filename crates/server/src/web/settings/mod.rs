@@ -4,7 +4,9 @@ mod inboxes;
 mod keys;
 mod people_page;
 mod plan;
+mod replies;
 mod tags;
+mod webhook;
 mod webhooks;
 mod you;
 
@@ -29,9 +31,19 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/people/{id}/link", post(people_page::link))
         .route("/settings/inboxes", get(inboxes::page).post(inboxes::add))
         .route("/settings/tags", get(tags::page))
+        .route("/settings/replies", get(replies::page).post(replies::add))
+        .route("/settings/replies/{id}", get(replies::edit_page).post(replies::change))
+        .route("/settings/replies/{id}/delete", post(replies::delete))
         .route("/settings/keys", get(keys::page).post(keys::make))
         .route("/settings/keys/{id}/revoke", post(keys::revoke))
         .route("/settings/webhooks", get(webhooks::page).post(webhooks::add))
+        .route("/settings/webhooks/{webhook}", get(webhook::page))
+        .route("/settings/webhooks/{webhook}/rotate", post(webhook::rotate))
+        .route("/settings/webhooks/{webhook}/pause", post(webhook::pause))
+        .route("/settings/webhooks/{webhook}/resume", post(webhook::resume))
+        .route("/settings/webhooks/{webhook}/test", post(webhook::test))
+        .route("/settings/webhooks/{webhook}/delete", post(webhook::delete))
+        .route("/settings/webhooks/{webhook}/events/{event}/again", post(webhook::again))
         .route("/settings/plan", get(plan::page).post(plan::set))
 }
 

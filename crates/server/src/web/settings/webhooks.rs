@@ -23,12 +23,13 @@ struct WebhooksPage {
     url: String,
     hears: String,
     url_error: String,
-    /// The address and its secret, shown this once.
-    made: Option<(String, String)>,
+    /// The address, its secret, shown this once, and the page of its own.
+    made: Option<(String, String, String)>,
     has_api: bool,
 }
 
 struct HookView {
+    id: String,
     url: String,
     hears: &'static str,
     state: String,
@@ -36,7 +37,7 @@ struct HookView {
 }
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
-    answers::page(&build(&web, &visitor).await?)
+    web.show(&visitor, &build(&web, &visitor).await?)
 }
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<WebhooksPage, Refusal> {
@@ -46,12 +47,9 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<WebhooksPage, Refusal> {
         })
         .await?;
     let view = |hook: WebhookListing| HookView {
+        id: hook.id.to_string(),
         url: hook.url,
-        hears: match (hook.livemode, hook.private) {
-            (false, _) => "Sandbox",
-            (true, true) => "Your private inboxes",
-            (true, false) => "Team inboxes",
-        },
+        hears: hears(hook.livemode, hook.private),
         state: hook.state,
         made: frame.watch.short(hook.created_at.0),
     };
@@ -64,6 +62,15 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<WebhooksPage, Refusal> {
         made: None,
         has_api: me.plan.has_api(),
     })
+}
+
+/// What a webhook hears of, in words.
+pub fn hears(livemode: bool, private: bool) -> &'static str {
+    match (livemode, private) {
+        (false, _) => "Sandbox",
+        (true, true) => "Your private inboxes",
+        (true, false) => "Team inboxes",
+    }
 }
 
 pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
@@ -86,7 +93,8 @@ pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
     match made {
         Ok(made) => {
             let page = build(&web, &visitor).await?;
-            answers::page(&WebhooksPage { made: Some((typed, made.secret)), ..page })
+            let made = Some((typed, made.secret, made.id.to_string()));
+            answers::page(&WebhooksPage { made, ..page })
         }
         Err(Refusal::Domain(Error::Invalid(problems))) => {
             let page = build(&web, &visitor).await?;

@@ -10,3 +10,4 @@ mod original;
 mod settings;
 mod sign_in;
 mod visibility;
+mod webhooks;

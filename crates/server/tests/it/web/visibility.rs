@@ -36,6 +36,18 @@ const NAMING: &[(&str, &str, Form)] = &[
     ("POST", "/settings/you/sessions/{session}/end", &[]),
 ];
 
+/// The same for routes that only owners and admins may use at all.
+const ADMINISTERED: &[(&str, &str, Form)] = &[
+    ("GET", "/settings/webhooks/{webhook}", &[]),
+    ("GET", "/live?page=webhook&webhook={webhook}", &[]),
+    ("POST", "/settings/webhooks/{webhook}/rotate", &[]),
+    ("POST", "/settings/webhooks/{webhook}/pause", &[]),
+    ("POST", "/settings/webhooks/{webhook}/resume", &[]),
+    ("POST", "/settings/webhooks/{webhook}/test", &[]),
+    ("POST", "/settings/webhooks/{webhook}/events/{event}/again", &[]),
+    ("POST", "/settings/webhooks/{webhook}/delete", &[]),
+];
+
 /// Routes that name people and keys, whom everyone on the team may know, or files of ours.
 const KNOWN_TO_ALL: &[&str] = &[
     "/assets/{name}",
@@ -57,6 +69,7 @@ fn every_route_that_names_a_thing_is_in_the_table() {
     };
     let known: Vec<String> = NAMING
         .iter()
+        .chain(ADMINISTERED)
         .map(|(_, path, _)| shape(path))
         .chain(KNOWN_TO_ALL.iter().map(|p| shape(p)))
         .collect();
@@ -76,6 +89,8 @@ struct Things {
     draft: String,
     mailbox: String,
     session: String,
+    webhook: String,
+    event: String,
 }
 
 impl Things {
@@ -87,6 +102,8 @@ impl Things {
             .replace("{draft}", &self.draft)
             .replace("{mailbox}", &self.mailbox)
             .replace("{session}", &self.session)
+            .replace("{webhook}", &self.webhook)
+            .replace("{event}", &self.event)
     }
 }
 
@@ -126,6 +143,10 @@ async fn private_things(app: &TestApp, person: &Actor) -> Things {
     let sessions = browser.get("/settings/you").await;
     let session = format!("ses_{}", sessions.between("/settings/you/sessions/ses_", "/end"));
     assert!(page.status == 200);
+    let webhook = app.webhook(person, true, true).await;
+    let tested = webhook.clone();
+    let event =
+        app.act(person, move |tx, cx| inbox::people::send_test_event(tx, cx, &tested)).await;
     Things {
         message: received.message.to_string(),
         document: text_of(&listed[0], "id"),
@@ -134,6 +155,8 @@ async fn private_things(app: &TestApp, person: &Actor) -> Things {
         draft,
         scheduled,
         session,
+        webhook: webhook.to_string(),
+        event: event.to_string(),
     }
 }
 
@@ -147,6 +170,8 @@ fn nothing() -> Things {
         draft: none("msg"),
         mailbox: none("mbx"),
         session: none("ses"),
+        webhook: none("whk"),
+        event: none("evt"),
     }
 }
 
@@ -159,7 +184,9 @@ both! {
         let before = app.timeline(&app.key_of(&ann, "Reader", "read", true).await, &hidden.id, "event").await.len();
         for viewer in [&app.owner, &admin, &member] {
             let browser = app.signed_in(viewer).await;
-            for (method, path, fields) in NAMING {
+            let is_member = user(viewer) == user(&member);
+            for (method, path, fields) in NAMING.iter().chain(ADMINISTERED) {
+                let refused = is_member && ADMINISTERED.iter().any(|one| one.1 == *path);
                 let mut pages = Vec::new();
                 for things in [&hidden, &missing] {
                     let path = things.in_path(path);
@@ -169,7 +196,8 @@ both! {
                     };
                     pages.push((page.status, page.text, page.answer.header_list()));
                 }
-                assert_eq!(pages[0].0, 404, "{method} {path}: {}", pages[0].1);
+                let expected = if refused { 403 } else { 404 };
+                assert_eq!(pages[0].0, expected, "{method} {path}: {}", pages[0].1);
                 assert_eq!(pages[0], pages[1], "{method} {path}");
             }
         }
@@ -188,7 +216,6 @@ both! {
             before.push(browser.get(path).await.is(200).text);
         }
         let things = private_things(&app, &ann).await;
-        app.webhook(&app.owner, true, true).await;
         for (path, before) in pages.iter().zip(before) {
             let now = browser.get(path).await.is(200).text;
             // The tag's name is the workspace's; that is all there may be.

@@ -1,0 +1,138 @@
+//! Saved replies: texts that the whole team answers with.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::{Path, State};
+use inbox::Error;
+use inbox::ids::SavedReplyId;
+use inbox::people::{self, SavedReply};
+
+use super::spot;
+use crate::web::Web;
+use crate::web::answers::{self, Answer, Refusal, see_other};
+use crate::web::form::{Fields, Posted};
+use crate::web::frame::Frame;
+use crate::web::visitor::Visitor;
+use crate::web::wording::{When, filters};
+
+#[derive(Template)]
+#[template(path = "settings_replies.html")]
+struct RepliesPage {
+    frame: Frame,
+    replies: Vec<ReplyView>,
+    /// The one that is being changed; empty for a new one.
+    editing: String,
+    name: String,
+    body: String,
+    name_error: String,
+    body_error: String,
+    placeholders: &'static [(&'static str, &'static str)],
+}
+
+struct ReplyView {
+    id: String,
+    name: String,
+    gist: String,
+    changed: When,
+}
+
+pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
+    let (page, _) = build(&web, &visitor).await?;
+    web.show(&visitor, &page)
+}
+
+pub async fn edit_page(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+) -> Answer {
+    let (page, replies) = build(&web, &visitor).await?;
+    let found = replies.into_iter().find(|reply| reply.id.as_str() == id);
+    let found = found.ok_or(Error::NotFound("saved reply"))?;
+    web.show(&visitor, &RepliesPage { editing: id, name: found.name, body: found.body, ..page })
+}
+
+async fn build(web: &Web, visitor: &Visitor) -> Result<(RepliesPage, Vec<SavedReply>), Refusal> {
+    let (frame, replies) = web
+        .page(visitor, spot("Saved replies"), |tx, cx, _| people::list_saved_replies(tx, cx))
+        .await?;
+    let view = |reply: &SavedReply| ReplyView {
+        id: reply.id.to_string(),
+        name: reply.name.clone(),
+        gist: reply.body.split_whitespace().take(20).collect::<Vec<_>>().join(" "),
+        changed: frame.watch.short(reply.changed_at),
+    };
+    let page = RepliesPage {
+        replies: replies.iter().map(view).collect(),
+        frame,
+        editing: String::new(),
+        name: String::new(),
+        body: String::new(),
+        name_error: String::new(),
+        body_error: String::new(),
+        placeholders: people::PLACEHOLDERS,
+    };
+    Ok((page, replies))
+}
+
+pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
+    let Posted { visitor, fields } = posted;
+    let (name, body) = (fields.get("name"), fields.get("body"));
+    let saved = web
+        .act(&visitor, move |tx, cx, _| people::save_reply(tx, cx, &name, &body).map(|_| ()))
+        .await;
+    answer(&web, &visitor, "", &fields, saved).await
+}
+
+pub async fn change(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+    let Posted { visitor, fields } = posted;
+    let reply = reply_id(&id)?;
+    let (name, body) = (fields.get("name"), fields.get("body"));
+    let changed = web
+        .act(&visitor, move |tx, cx, _| people::change_saved_reply(tx, cx, &reply, &name, &body))
+        .await;
+    answer(&web, &visitor, &id, &fields, changed).await
+}
+
+/// Back to the list, or the form again with what is wrong.
+async fn answer(
+    web: &Web,
+    visitor: &Visitor,
+    editing: &str,
+    fields: &Fields,
+    saved: Result<(), Refusal>,
+) -> Answer {
+    let problems = match saved {
+        Ok(()) => {
+            let mut response = see_other("/settings/replies");
+            web.set_flash(&mut response, "reply-saved");
+            return Ok(response);
+        }
+        Err(Refusal::Domain(Error::Invalid(problems))) => problems,
+        Err(refusal) => return Err(refusal),
+    };
+    let (mut page, _) = build(web, visitor).await?;
+    page.editing = editing.to_owned();
+    page.name = fields.get("name");
+    page.body = fields.get("body");
+    for problem in problems.0 {
+        match problem.field.as_str() {
+            "name" => page.name_error = problem.sentence,
+            _ => page.body_error = problem.sentence,
+        }
+    }
+    answers::again(&page)
+}
+
+pub async fn delete(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+    let reply = reply_id(&id)?;
+    web.act(&posted.visitor, move |tx, cx, _| people::delete_saved_reply(tx, cx, &reply)).await?;
+    let mut response = see_other("/settings/replies");
+    web.set_flash(&mut response, "reply-deleted");
+    Ok(response)
+}
+
+fn reply_id(id: &str) -> inbox::Result<SavedReplyId> {
+    SavedReplyId::parse(id).ok_or(Error::NotFound("saved reply"))
+}

@@ -1,0 +1,281 @@
+//! One webhook: its secret, its state, and the log of what was sent to it.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use inbox::Error;
+use inbox::ids::{EventId, WebhookId};
+use inbox::limits::LOG_ITEMS;
+use inbox::people::{self, Delivery, DeliveryState, LogFilter, LoggedTry, WebhookDetail};
+use inbox::webhooks::State as HookState;
+
+use super::spot;
+use super::webhooks::hears;
+use crate::web::Web;
+use crate::web::answers::{Answer, Refusal, see_other};
+use crate::web::form::{Asked, Fields, Posted};
+use crate::web::frame::Frame;
+use crate::web::visitor::Visitor;
+use crate::web::wording::{Watch, When, filters};
+
+/// The events that a log can be narrowed to (API section 6.2).
+const EVENTS: &[&str] = &[
+    "ask.completed",
+    "booking.cancelled",
+    "booking.created",
+    "client.replied",
+    "conversation.assigned",
+    "draft.approved",
+    "message.sent",
+    "scout.held",
+    "turn.changed",
+    "webhook.test",
+];
+
+#[derive(Template)]
+#[template(path = "settings_webhook.html")]
+struct WebhookPage {
+    frame: Frame,
+    id: String,
+    url: String,
+    hears: &'static str,
+    state: HookState,
+    maker: String,
+    made: When,
+    old_until: Option<When>,
+    failing: Option<When>,
+    /// The new secret, shown this once.
+    secret: Option<String>,
+    deliveries: Vec<DeliveryView>,
+    /// Where each state's part of the log is; the flag marks the one that is shown.
+    filters: Vec<(String, &'static str, bool)>,
+    chosen_state: String,
+    chosen_event: String,
+    events: &'static [&'static str],
+    older: Option<String>,
+    has_api: bool,
+}
+
+struct DeliveryView {
+    event: String,
+    kind: String,
+    class: &'static str,
+    icon: &'static str,
+    word: &'static str,
+    tries_words: String,
+    at: When,
+    next: Option<When>,
+    tries: Vec<TryView>,
+    body: String,
+    skipped: bool,
+}
+
+struct TryView {
+    number: usize,
+    at: When,
+    class: &'static str,
+    icon: &'static str,
+    status: String,
+    answer: String,
+    took: String,
+}
+
+pub async fn page(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+    Asked(asked): Asked,
+) -> Answer {
+    let page = build(&web, &visitor, &id, &asked).await?;
+    web.show(&visitor, &page)
+}
+
+async fn build(
+    web: &Web,
+    visitor: &Visitor,
+    id: &str,
+    asked: &Fields,
+) -> Result<WebhookPage, Refusal> {
+    let hook = webhook_id(id)?;
+    let filter = filter(asked);
+    let wanted = filter.clone();
+    let (mut frame, (detail, log, has_api)) = web
+        .page(visitor, spot("Webhooks"), move |tx, cx, me| {
+            let detail = people::look_at_webhook(tx, cx, &hook)?;
+            let log = people::delivery_log(tx, cx, &hook, &wanted)?;
+            Ok((detail, log, me.plan.has_api()))
+        })
+        .await?;
+    frame.live = format!("page=webhook&webhook={id}");
+    Ok(view(frame, id, detail, &log, &filter, has_api))
+}
+
+fn view(
+    frame: Frame,
+    id: &str,
+    detail: WebhookDetail,
+    log: &[Delivery],
+    filter: &LogFilter,
+    has_api: bool,
+) -> WebhookPage {
+    let watch = frame.watch.clone();
+    let state = filter.state.map_or("", |state| state.word());
+    let event = filter.event_type.as_deref().unwrap_or("");
+    let shown =
+        [("", "All"), ("failed", "Failed"), ("skipped", "Skipped"), ("delivered", "Delivered")];
+    let older = log.last().filter(|_| log.len() as i64 == LOG_ITEMS);
+    WebhookPage {
+        id: id.to_owned(),
+        url: detail.url,
+        hears: hears(detail.livemode, detail.private),
+        state: detail.state,
+        maker: detail.maker.unwrap_or_else(|| "Somebody who left the team".into()),
+        made: watch.long(detail.created_at),
+        old_until: detail.old_secret_until.map(|until| watch.long(until)),
+        failing: detail.failing_since.map(|since| watch.long(since)),
+        secret: None,
+        deliveries: log.iter().map(|delivery| delivery_view(delivery, &watch)).collect(),
+        filters: shown
+            .map(|(word, label)| (log_path(id, word, event, None), label, word == state))
+            .to_vec(),
+        older: older.map(|last| log_path(id, state, event, Some(&last.event))),
+        chosen_state: state.to_owned(),
+        chosen_event: event.to_owned(),
+        events: EVENTS,
+        has_api,
+        frame,
+    }
+}
+
+fn delivery_view(delivery: &Delivery, watch: &Watch) -> DeliveryView {
+    let (class, icon, word) = match delivery.state {
+        DeliveryState::Delivered => ("ok", "check", "Delivered"),
+        DeliveryState::Failed => ("danger", "fail", "Dropped"),
+        DeliveryState::Skipped => ("", "pause", "Skipped"),
+        DeliveryState::Waiting if delivery.tries.is_empty() => ("act", "wait", "On its way"),
+        DeliveryState::Waiting => ("warn", "wait", "Tried again"),
+    };
+    DeliveryView {
+        event: delivery.event.to_string(),
+        kind: delivery.event_type.clone(),
+        class,
+        icon,
+        word,
+        tries_words: match delivery.tries.len() {
+            0 => "no try".into(),
+            1 => "1 try".into(),
+            n => format!("{n} tries"),
+        },
+        at: watch.long(delivery.created_at.0),
+        next: delivery.next_try_at.map(|next| watch.stamp(next.0)),
+        tries: delivery
+            .tries
+            .iter()
+            .enumerate()
+            .map(|(at, tried)| try_view(at, tried, watch))
+            .collect(),
+        body: delivery.body.clone(),
+        skipped: delivery.state == DeliveryState::Skipped,
+    }
+}
+
+fn try_view(place: usize, tried: &LoggedTry, watch: &Watch) -> TryView {
+    let code = tried.status.and_then(|code| u16::try_from(code).ok());
+    let code = code.and_then(|code| StatusCode::from_u16(code).ok());
+    let (class, icon) = match code {
+        Some(code) if code.is_success() => ("ok", "check"),
+        Some(_) => ("danger", "fail"),
+        None => ("danger", "wait"),
+    };
+    TryView {
+        number: place + 1,
+        at: watch.stamp(tried.at.0),
+        class,
+        icon,
+        status: code.map_or_else(|| "No answer".into(), |code| code.to_string()),
+        answer: tried.answer.clone(),
+        took: format!("{:.1} s", tried.took_ms as f64 / 1_000.0),
+    }
+}
+
+/// What of the log is asked for. What cannot be narrowed to is not narrowed to.
+fn filter(asked: &Fields) -> LogFilter {
+    LogFilter {
+        state: DeliveryState::parse(&asked.get("state")),
+        event_type: asked.opt("event").filter(|event| EVENTS.contains(&event.as_str())),
+        before: EventId::parse(&asked.get("before")),
+    }
+}
+
+fn log_path(id: &str, state: &str, event: &str, before: Option<&EventId>) -> String {
+    let mut query = url::form_urlencoded::Serializer::new(String::new());
+    let before = before.map(|before| before.as_str()).unwrap_or("");
+    for (name, value) in [("state", state), ("event", event), ("before", before)] {
+        if !value.is_empty() {
+            query.append_pair(name, value);
+        }
+    }
+    format!("/settings/webhooks/{id}?{}#log", query.finish())
+}
+
+fn webhook_id(id: &str) -> inbox::Result<WebhookId> {
+    WebhookId::parse(id).ok_or(Error::NotFound("webhook"))
+}
+
+pub async fn rotate(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+    let (visitor, hook) = (posted.visitor, webhook_id(&id)?);
+    let secret = web.act(&visitor, move |tx, cx, _| people::rotate_secret(tx, cx, &hook)).await?;
+    let page = build(&web, &visitor, &id, &Fields::default()).await?;
+    web.show(&visitor, &WebhookPage { secret: Some(secret), ..page })
+}
+
+pub async fn pause(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+    let hook = webhook_id(&id)?;
+    web.act(&posted.visitor, move |tx, cx, _| people::pause_webhook(tx, cx, &hook)).await?;
+    Ok(back(&web, &id, "webhook-paused"))
+}
+
+pub async fn resume(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+    let hook = webhook_id(&id)?;
+    web.act(&posted.visitor, move |tx, cx, _| people::resume_webhook(tx, cx, &hook)).await?;
+    Ok(back(&web, &id, "webhook-resumed"))
+}
+
+pub async fn test(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+    let hook = webhook_id(&id)?;
+    web.act(&posted.visitor, move |tx, cx, _| people::send_test_event(tx, cx, &hook)).await?;
+    Ok(back(&web, &id, "webhook-tested"))
+}
+
+pub async fn delete(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+    let hook = webhook_id(&id)?;
+    web.act(&posted.visitor, move |tx, cx, _| people::delete_webhook(tx, cx, &hook)).await?;
+    let mut response = see_other("/settings/webhooks");
+    web.set_flash(&mut response, "webhook-deleted");
+    Ok(response)
+}
+
+/// Sends one event of the log once more.
+pub async fn again(
+    State(web): State<Arc<Web>>,
+    Path((id, event)): Path<(String, String)>,
+    posted: Posted,
+) -> Answer {
+    let hook = webhook_id(&id)?;
+    let event = EventId::parse(&event).ok_or(Error::NotFound("event"))?;
+    let sent =
+        web.act(&posted.visitor, move |tx, cx, _| people::redeliver(tx, cx, &hook, &event)).await;
+    match sent {
+        Ok(()) => Ok(back(&web, &id, "again")),
+        Err(Refusal::Domain(Error::Invalid(_))) => Ok(back(&web, &id, "resume-first")),
+        Err(refusal) => Err(refusal),
+    }
+}
+
+fn back(web: &Web, id: &str, flash: &str) -> axum::http::Response<axum::body::Body> {
+    let mut response = see_other(&format!("/settings/webhooks/{id}"));
+    web.set_flash(&mut response, flash);
+    response
+}

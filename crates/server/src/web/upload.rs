@@ -1,0 +1,145 @@
+//! A form that may bring files along.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{FromRequest, Request};
+use axum::http::header;
+use http_body_util::Limited;
+use inbox::NewEnclosure;
+use inbox::ids::EnclosureId;
+use inbox::limits::{ENCLOSED_BYTES, ENCLOSURES};
+use multer::Multipart;
+
+use super::Web;
+use super::answers::Refusal;
+use super::form::{FORM_BYTES, Fields, Posted};
+use super::visitor::{Visitor, is_from_here};
+
+/// The largest body that is read to its end, so that a form with files that are too large can be
+/// shown again with what was typed.
+const BODY_BYTES: usize = 64 * 1024 * 1024;
+/// A form with files must have arrived by then.
+const UPLOAD_TIME: Duration = Duration::from_secs(300);
+/// Forms with files that are read at one time; each may take the bytes of a letter's files.
+pub const UPLOADS_AT_ONCE: usize = 8;
+
+/// A form of this very session, with the files that were chosen in it.
+pub struct Upload {
+    pub visitor: Visitor,
+    pub fields: Fields,
+    pub files: Vec<File>,
+    /// True when there were more files, or larger ones, than a letter takes; none are kept then.
+    pub too_much: bool,
+}
+
+pub struct File {
+    pub filename: String,
+    pub content_type: String,
+    pub bytes: Vec<u8>,
+}
+
+impl FromRequest<Arc<Web>> for Upload {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, web: &Arc<Web>) -> Result<Self, Refusal> {
+        let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        let Some(boundary) = kind.and_then(|kind| multer::parse_boundary(kind).ok()) else {
+            let Posted { visitor, fields } = Posted::from_request(request, web).await?;
+            return Ok(Upload { visitor, fields, files: Vec::new(), too_much: false });
+        };
+        let (parts, body) = request.into_parts();
+        let visitor = Visitor::of(&parts);
+        if !is_from_here(&parts.headers) {
+            return Err(Refusal::Foreign);
+        }
+        // Nobody else makes us take in files.
+        web.read(&visitor, |_, _, _| Ok(())).await?;
+        let _place = web.uploads.acquire().await.map_err(|_| Refusal::TooLarge)?;
+        let reading = read(visitor, Multipart::new(limited(body), boundary));
+        match tokio::time::timeout(UPLOAD_TIME, reading).await {
+            Ok(read) => read,
+            Err(_) => Err(Refusal::TooLarge),
+        }
+    }
+}
+
+fn limited(body: Body) -> axum::body::BodyDataStream {
+    Body::new(Limited::new(body, BODY_BYTES)).into_data_stream()
+}
+
+/// Reads the parts. The token that shows that the form is ours comes before any file.
+async fn read(visitor: Visitor, mut form: Multipart<'_>) -> Result<Upload, Refusal> {
+    let broken = |_: multer::Error| Refusal::TooLarge;
+    let (mut pairs, mut files) = (Vec::new(), Vec::new());
+    let (mut typed, mut brought, mut too_much, mut ours) = (0, 0, false, false);
+    while let Some(mut part) = form.next_field().await.map_err(broken)? {
+        let name = part.name().unwrap_or_default().to_owned();
+        let filename = part.file_name().map(str::to_owned);
+        if filename.is_some() && !ours {
+            return Err(Refusal::Foreign);
+        }
+        let content_type = part.content_type().map(|kind| kind.essence_str().to_owned());
+        let mut bytes = Vec::new();
+        while let Some(chunk) = part.chunk().await.map_err(broken)? {
+            let (sum, most) = match filename {
+                Some(_) => (&mut brought, ENCLOSED_BYTES as usize),
+                None => (&mut typed, FORM_BYTES),
+            };
+            *sum += chunk.len();
+            match (*sum > most, &filename) {
+                (false, _) => bytes.extend_from_slice(&chunk),
+                // What is too much is read and not kept.
+                (true, Some(_)) => too_much = true,
+                (true, None) => return Err(Refusal::TooLarge),
+            }
+        }
+        match filename {
+            // A field in which no file was chosen.
+            Some(filename) if filename.is_empty() && bytes.is_empty() => {}
+            Some(_) if files.len() == ENCLOSURES => too_much = true,
+            Some(filename) => {
+                let content_type =
+                    content_type.unwrap_or_else(|| "application/octet-stream".into());
+                let filename = mail::safe_filename(Some(&filename), &content_type, files.len() + 1);
+                files.push(File { filename, content_type, bytes });
+            }
+            None => {
+                let text = String::from_utf8_lossy(&bytes).into_owned();
+                ours |= name == "csrf" && text == visitor.csrf;
+                pairs.push((name, text));
+            }
+        }
+    }
+    if !ours {
+        return Err(Refusal::Foreign);
+    }
+    if too_much {
+        files.clear();
+    }
+    Ok(Upload { visitor, fields: Fields::of(pairs), files, too_much })
+}
+
+impl Web {
+    /// Takes the bytes of files in, durably, before anything names them.
+    pub async fn take_in(&self, files: Vec<File>) -> Result<Vec<NewEnclosure>, Refusal> {
+        let app = self.app.clone();
+        let taken = tokio::task::spawn_blocking(move || {
+            let take = |file: File| -> std::io::Result<NewEnclosure> {
+                Ok(NewEnclosure {
+                    id: EnclosureId::new(&app.ids, app.clock.now()),
+                    blob: app.blobs.put(&file.bytes)?,
+                    filename: file.filename,
+                    content_type: file.content_type,
+                })
+            };
+            files.into_iter().map(take).collect::<std::io::Result<Vec<_>>>()
+        });
+        match taken.await {
+            Ok(Ok(taken)) => Ok(taken),
+            Ok(Err(error)) => Err(Refusal::Domain(error.into())),
+            Err(error) => Err(Refusal::Domain(std::io::Error::other(error).into())),
+        }
+    }
+}
