@@ -42,4 +42,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 6,
+        name: "reading documents",
+        both: include_str!("005_reading.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];
