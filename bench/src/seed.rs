@@ -270,7 +270,7 @@ impl Stage {
     }
 
     fn cx<'a>(&'a self, actor: &'a Actor, now: i64) -> Cx<'a> {
-        Cx { actor, now, ids: &self.app.ids, public_url: &self.app.public_url }
+        Cx { now, ..self.app.cx(actor) }
     }
 }
 

@@ -12,6 +12,7 @@ mod relay;
 mod retention;
 mod sending;
 mod snoozes;
+mod upkeep;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -73,6 +74,11 @@ const QUEUES: &[Queue] = &[
         name: "retention",
         earliest: retention::EARLIEST,
         work: |worker| Box::pin(async { Ok(worker.forget_old_events().await?.into()) }),
+    },
+    Queue {
+        name: "upkeep",
+        earliest: upkeep::EARLIEST,
+        work: |worker| Box::pin(async { Ok(worker.keep_up_index().await?.into()) }),
     },
 ];
 

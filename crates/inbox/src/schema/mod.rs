@@ -49,4 +49,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 7,
+        name: "upkeep",
+        both: include_str!("007_upkeep.sql"),
+        sqlite: include_str!("007_upkeep.sqlite.sql"),
+        postgres: "",
+    },
 ];

@@ -5,9 +5,24 @@ use mail::{Address, Mail};
 use serde_json::json;
 
 use crate::both;
-use crate::support::{SECOND, letter, query, texts};
+use crate::support::{MINUTE, SECOND, TestApp, letter, query, texts};
 
 both! {
+    async fn the_index_is_put_together_in_time_and_finds_the_same(app) {
+        let key = app.key("read").await;
+        app.work().await;
+        for number in 0..40 {
+            let text = format!("The lamp number{number} is broken.");
+            app.mail(&format!("c{number}@x.example"), &format!("Lamp {number}"), &text).await;
+        }
+        let before = (app.found(&key, "broken").await, parts(&app).await);
+        app.pass(3 * 60 * MINUTE + SECOND).await;
+        let after = (app.found(&key, "broken").await, parts(&app).await);
+        assert_eq!(before.0, after.0);
+        assert_eq!(app.found(&key, "number7").await, ["Lamp 7"]);
+        assert!(after.1 == 0 || after.1 < before.1, "{} parts, then {}", before.1, after.1);
+    }
+
     async fn words_are_found_in_subject_text_names_and_addresses(app) {
         let key = app.key("read").await;
         let mail = Mail {
@@ -355,4 +370,13 @@ both! {
             assert_eq!(app.found(&key, q).await, ["Lamp"]);
         }
     }
+}
+
+/// The parts that the word index is in; PostgreSQL's has none.
+async fn parts(app: &TestApp) -> i64 {
+    let read = app.app.store.read(|tx| {
+        let sql = tx.pick("SELECT count(DISTINCT segid) FROM mail_words_idx", "SELECT 0");
+        Ok::<_, db::Error>(tx.one::<(i64,)>(sql, &[])?.0)
+    });
+    read.await.unwrap()
 }

@@ -1,0 +1,6 @@
+-- What the service does for itself now and then.
+CREATE TABLE upkeep (
+    name         TEXT NOT NULL,
+    due_at       BIGINT NOT NULL,
+    PRIMARY KEY (name)
+) {keyed};
