@@ -6,8 +6,10 @@
 pub mod cli;
 pub mod courier;
 pub mod demo;
+pub mod dns_records;
 pub mod doors;
 mod health;
+pub mod lookup;
 pub mod mcp;
 mod metrics;
 pub mod relay;

@@ -35,4 +35,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 5,
+        name: "mail goes out",
+        both: include_str!("005_mail_out.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];

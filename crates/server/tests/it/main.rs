@@ -14,6 +14,7 @@ mod event_list;
 mod events;
 mod held;
 mod list;
+mod mail_out;
 mod mailboxes;
 mod mcp;
 mod notes;
