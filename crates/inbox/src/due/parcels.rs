@@ -40,8 +40,9 @@ impl Unsealed {
         let secret = secrets::mail_secret(tx, cx)?;
         let secret = secret.as_bytes();
         let inbox = &letter.from.email;
-        let (plus_tags,): (bool,) =
-            tx.one("SELECT plus_tags FROM mailboxes WHERE address = ?1", &[inbox])?;
+        let plus_tags: Option<(bool,)> =
+            tx.opt("SELECT plus_tags FROM mailboxes WHERE address = ?1", &[inbox])?;
+        let plus_tags = plus_tags.is_some_and(|(on,)| on);
         let sender = match plus_tags {
             true => mail::return_path(secret, inbox, back.message),
             false => None,
