@@ -15,6 +15,7 @@ mod calls;
 mod conversations;
 mod cursor;
 mod documents;
+pub mod domains;
 pub mod due;
 mod enclosures;
 mod error;

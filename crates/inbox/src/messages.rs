@@ -313,6 +313,17 @@ pub fn note_complaint(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &Outgoing) -> Resul
     timeline::note_event(tx, cx, &message.conversation, "spam-complaint", data)
 }
 
+/// Records that a message that has gone out did not reach everyone it was for.
+pub fn note_refused(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    message: &Outgoing,
+    refused: &[String],
+) -> Result<()> {
+    let data = json!({ "messageId": message.id.as_str(), "recipients": refused });
+    timeline::note_event(tx, cx, &message.conversation, "bounced", data)
+}
+
 /// Takes a scheduled message back; it is a draft again.
 pub fn stop(
     tx: &mut Tx<'_>,

@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::ids::MessageId;
 use crate::messages::{self, NewMessage, Outgoing, Party};
 use crate::requests::{self, Item};
+use crate::secrets;
 use crate::time::Moment;
 use crate::wire::{Direction, MessageStatus, ReplyResult, ReplyStatus};
 
@@ -74,7 +75,8 @@ fn write(
         &[&ws, &conversation.mailbox],
     )?;
     let domain = address.rsplit_once('@').map_or("localhost", |(_, domain)| domain);
-    let header_id = format!("{}.{}@{domain}", id.as_str().replace('_', "."), cx.ids.token(24));
+    let secret = secrets::mail_secret(tx, cx)?;
+    let header_id = mail::signed_message_id(secret.as_bytes(), id.as_str(), domain);
     let subject = reply_subject(&conversation.subject);
     let author = cx.actor.member();
     let author = author.as_ref().map(|author| author.as_str());

@@ -35,6 +35,19 @@ pub fn is_address(text: &str) -> bool {
         })
 }
 
+/// The name of a domain as the DNS has it, in ASCII and lower case; `None` for what is no name of a
+/// domain, such as a bare address.
+pub fn ascii_domain(domain: &str) -> Option<String> {
+    let ascii = idna::domain_to_ascii(domain.trim_end_matches('.')).ok()?;
+    let label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+    };
+    let numeric =
+        ascii.rsplit('.').next().is_some_and(|last| last.bytes().all(|b| b.is_ascii_digit()));
+    (ascii.len() <= 253 && !numeric && ascii.split('.').all(label)).then_some(ascii)
+}
+
 /// True for addresses that nobody reads: delivery systems, and those that say so themselves.
 /// Automatic mail never goes to them, because what answers them is a machine too.
 pub fn is_unattended(email: &str) -> bool {

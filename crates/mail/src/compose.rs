@@ -1,5 +1,7 @@
 //! A finished mail out of what somebody wrote.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use mail_builder::MessageBuilder;
 use mail_builder::headers::address::Address as HeaderAddress;
 use mail_builder::headers::content_type::ContentType;
@@ -7,6 +9,7 @@ use mail_builder::headers::message_id::MessageId;
 use mail_builder::headers::raw::Raw;
 use mail_builder::mime::MimePart;
 
+use crate::token::LOOP_FIELD;
 use crate::{Address, Attachment};
 
 /// Characters of a boundary, which may have 70.
@@ -20,15 +23,19 @@ pub struct Letter {
     /// The Message-IDs it answers, the oldest first.
     pub answers: Vec<String>,
     pub from: Address,
+    /// Where answers go, if not to the sender.
+    pub reply_to: Option<String>,
     pub to: Vec<Address>,
     pub cc: Vec<Address>,
     pub subject: String,
     pub text: String,
+    pub attachments: Vec<Attachment>,
     /// Milliseconds since 1970.
     pub at: i64,
     /// True for mail that no person or agent wrote.
     pub automatic: bool,
-    pub attachments: Vec<Attachment>,
+    /// By which we know our own when it comes back to us: see [`crate::loop_mark`].
+    pub loop_mark: Option<String>,
 }
 
 /// The letter as MIME: text and a simple HTML twin. The same letter gives the same headers on
@@ -40,9 +47,12 @@ pub fn compose(letter: &Letter) -> Vec<u8> {
         .from(address(&letter.from))
         .to(addresses(&letter.to))
         .subject(one_line(&letter.subject))
-        .body(whole(letter));
+        .body(body(letter));
     if !letter.cc.is_empty() {
         mail = mail.cc(addresses(&letter.cc));
+    }
+    if let Some(reply_to) = &letter.reply_to {
+        mail = mail.reply_to(HeaderAddress::new_address(None::<String>, one_line(reply_to)));
     }
     if let Some(last) = letter.answers.last() {
         mail = mail
@@ -52,50 +62,72 @@ pub fn compose(letter: &Letter) -> Vec<u8> {
     if letter.automatic {
         mail = mail.header("Auto-Submitted", Raw::new("auto-generated"));
     }
+    if let Some(mark) = &letter.loop_mark {
+        mail = mail.header(LOOP_FIELD, Raw::new(one_line(mark)));
+    }
     mail.write_to_vec().unwrap_or_default()
 }
 
-/// The text, and the files that go with it.
-fn whole(letter: &Letter) -> MimePart<'_> {
-    if letter.attachments.is_empty() {
-        return body(letter);
-    }
-    let mut parts = vec![body(letter)];
-    for file in &letter.attachments {
-        let part = MimePart::new(content_type(&file.content_type), file.bytes.as_slice());
-        parts.push(part.attachment(one_line(&file.filename)));
-    }
-    // The files are written as base64, which has no such line.
-    let boundary = format!("{}_files", boundary(letter));
-    MimePart::new(ContentType::new("multipart/mixed").attribute("boundary", boundary), parts)
-}
-
-/// The kind of a file, if it is one that can stand in a header; mails and parts of mails are not
-/// looked into on the way.
-fn content_type(given: &str) -> ContentType<'static> {
-    let plain = |b: u8| b.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&b);
-    let is_kind = given.split_once('/').is_some_and(|(kind, rest)| {
-        let known = !matches!(kind, "multipart" | "message");
-        known && !kind.is_empty() && !rest.is_empty() && kind.bytes().chain(rest.bytes()).all(plain)
-    });
-    ContentType::new(if is_kind { given.to_owned() } else { "application/octet-stream".into() })
-}
-
+/// Text and HTML, and behind them what is attached.
 fn body(letter: &Letter) -> MimePart<'_> {
-    let kind = ContentType::new("multipart/alternative").attribute("boundary", boundary(letter));
-    let text = MimePart::new("text/plain", letter.text.as_str());
-    MimePart::new(kind, vec![text, MimePart::new("text/html", html(&letter.text))])
+    let words = vec![
+        MimePart::new("text/plain", letter.text.as_str()),
+        MimePart::new("text/html", html(&letter.text)),
+    ];
+    let words = multipart("alternative", letter, words);
+    if letter.attachments.is_empty() {
+        return words;
+    }
+    let mut parts = vec![words];
+    parts.extend(letter.attachments.iter().map(|file| {
+        MimePart::new(content_type(&file.content_type), base64_lines(&file.bytes))
+            .attachment(one_line(&file.filename))
+            .transfer_encoding("base64")
+    }));
+    multipart("mixed", letter, parts)
 }
 
-/// Made from the Message-ID, so that every try has the same bytes, and not found in the text.
-fn boundary(letter: &Letter) -> String {
+fn multipart<'a>(kind: &str, letter: &Letter, parts: Vec<MimePart<'a>>) -> MimePart<'a> {
+    let boundary = boundary(kind, letter);
+    let kind = ContentType::new(format!("multipart/{kind}")).attribute("boundary", boundary);
+    MimePart::new(kind, parts)
+}
+
+/// Text files too: whatever line ends they have must arrive as they are.
+fn base64_lines(bytes: &[u8]) -> Vec<u8> {
+    let mut lines = Vec::with_capacity(bytes.len() / 57 * 78 + 80);
+    for line in bytes.chunks(57) {
+        lines.extend_from_slice(STANDARD.encode(line).as_bytes());
+        lines.extend_from_slice(b"\r\n");
+    }
+    lines
+}
+
+/// The kind of a file as its sender gave it, if it has the form of one.
+fn content_type(given: &str) -> ContentType<'static> {
+    let token = |c: char| c.is_ascii_alphanumeric() || "!#$&-^_.+".contains(c);
+    let is_kind = given.split_once('/').is_some_and(|(kind, subkind)| {
+        !kind.is_empty() && !subkind.is_empty() && (kind.to_owned() + subkind).chars().all(token)
+    });
+    // A mail or a multipart inside would have to keep to the rules of one (RFC 2046, 5.2.1).
+    let plain = !given.starts_with("message/") && !given.starts_with("multipart/");
+    match is_kind && plain {
+        true => ContentType::new(given.to_owned()),
+        false => ContentType::new("application/octet-stream"),
+    }
+}
+
+/// Made from the Message-ID, so that every try has the same bytes, and not found in the text. What
+/// is attached cannot hold one: it is in base64.
+fn boundary(kind: &str, letter: &Letter) -> String {
     let name: String = letter
         .message_id
         .chars()
         .filter(char::is_ascii_alphanumeric)
         .take(BOUNDARY_CHARS)
         .collect();
-    let mut boundaries = (0..u64::MAX).map(|number| format!("=_{number}_{name}"));
+    let initial = &kind[..1];
+    let mut boundaries = (0..u64::MAX).map(|number| format!("=_{initial}{number}_{name}"));
     boundaries.find(|made| !letter.text.contains(made)).unwrap_or_default()
 }
 
@@ -159,13 +191,15 @@ mod tests {
             message_id: "msg.1.abc@acme.example".into(),
             answers: vec!["first@x.example".into(), "last@x.example".into()],
             from: Address::new(Some("Ines Märti"), "support@acme.example"),
+            reply_to: None,
             to: vec![Address::new(Some("Bruno"), "bruno@keller.example")],
             cc: Vec::new(),
             subject: "Re: Lampe für Zürich".into(),
             text: "Hello <Bruno>,\n\nsee https://acme.example/a?b=1&c=2\nnow.".into(),
+            attachments: Vec::new(),
             at: 1_794_733_200_000,
             automatic: false,
-            attachments: Vec::new(),
+            loop_mark: Some("mark".into()),
         }
     }
 
@@ -221,10 +255,39 @@ mod tests {
     #[test]
     fn a_text_that_holds_the_boundary_does_not_break_the_mail() {
         let mut letter = letter();
-        letter.text = "Hi\n--=_0_msg1abcacmeexample--\n--=_0_msg1abcacmeexample\nmore".into();
+        letter.text = "Hi\n--=_a0_msg1abcacmeexample--\n--=_a0_msg1abcacmeexample\nmore".into();
         let mail = String::from_utf8(compose(&letter)).expect("ASCII");
-        let lines = mail.lines().filter(|line| line.starts_with("--=_1_msg1abcacmeexample"));
+        let lines = mail.lines().filter(|line| line.starts_with("--=_a1_msg1abcacmeexample"));
         assert_eq!(lines.count(), 3, "{mail}");
+    }
+
+    #[test]
+    fn files_go_along_and_their_names_and_kinds_add_nothing() {
+        let mut letter = letter();
+        letter.reply_to = Some("support+c_1_abc@acme.example".into());
+        letter.attachments = vec![
+            Attachment {
+                filename: "Rechnung\r\nX-Evil: 1 ü.pdf".into(),
+                content_type: "application/pdf".into(),
+                bytes: vec![0, 13, 10, 46, 13, 10, 255],
+            },
+            Attachment {
+                filename: "a.txt".into(),
+                content_type: "text/plain; x=\"\r\nX-Evil: 2".into(),
+                bytes: b"\r\n.\r\nHello".to_vec(),
+            },
+        ];
+        let mail = compose(&letter);
+        assert!(mail.is_ascii());
+        let text = String::from_utf8_lossy(&mail);
+        assert!(text.contains("Reply-To: <support+c_1_abc@acme.example>"), "{text}");
+        assert!(text.contains(&format!("{LOOP_FIELD}: mark")), "{text}");
+        assert!(!text.lines().any(|line| line.starts_with("X-Evil")), "{text}");
+        let read = crate::understand(&mail, crate::Envelope::default());
+        let files: Vec<_> =
+            read.attachments.iter().map(|f| (f.content_type.as_str(), f.bytes.clone())).collect();
+        assert_eq!(files[0], ("application/pdf", letter.attachments[0].bytes.clone()));
+        assert_eq!(files[1], ("application/octet-stream", letter.attachments[1].bytes.clone()));
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod body;
 mod charset;
 mod clean;
 mod compose;
+mod dkim;
 mod filename;
 mod files;
 mod flowed;
@@ -30,8 +31,9 @@ mod token;
 mod trim;
 mod understand;
 
-pub use address::{Address, is_address, is_unattended, normal_address, plus_tag};
+pub use address::{Address, ascii_domain, is_address, is_unattended, normal_address, plus_tag};
 pub use compose::{Letter, compose};
+pub use dkim::{DkimKey, dkim_record, dkim_sign};
 pub use filename::safe_filename;
 pub use files::AttachedFile;
 pub use html::Link;

@@ -66,7 +66,7 @@ pub async fn listen(settings: &Settings) -> Result<(TcpListener, String), String
 
 /// Opens the ways out: the relay for mail and the courier for events.
 pub fn open_worker(settings: &Settings, app: &App) -> Result<Worker, String> {
-    let relay = settings.relay.open()?;
+    let relay = settings.relay.open(settings)?;
     if settings.relay == Target::Nowhere {
         tracing::warn!("no relay is configured (MAILROOM_RELAY): outgoing mail waits");
     }

@@ -63,8 +63,15 @@ pub struct Flags {
     /// The folder of raw mail, attachments and uploads [default: blobs in the data folder]
     #[arg(long, env = "MAILROOM_BLOBS", global = true, value_name = "FOLDER")]
     pub blobs: Option<String>,
-    /// Where mail leaves: file:FOLDER writes it there [default: none, mail waits]
-    #[arg(long, env = "MAILROOM_RELAY", global = true, value_name = "RELAY")]
+    /// Where mail leaves: smtp://USER:PASSWORD@HOST, smtps://…, mx: (straight to the recipients'
+    /// servers) or file:FOLDER [default: none, mail waits]
+    #[arg(
+        long,
+        env = "MAILROOM_RELAY",
+        global = true,
+        value_name = "RELAY",
+        hide_env_values = true
+    )]
     pub relay: Option<String>,
     /// Where to serve /metrics, apart from everything else [default: nowhere]
     #[arg(long, env = "MAILROOM_METRICS_LISTEN", global = true, value_name = "ADDRESS")]
@@ -164,9 +171,7 @@ impl Settings {
             blobs: found
                 .text("blobs", &flags.blobs)
                 .map_or_else(|| data.join("blobs"), PathBuf::from),
-            relay: found
-                .parsed("relay", &flags.relay, "file: and a folder")
-                .unwrap_or(Target::Nowhere),
+            relay: found.relay(&flags.relay),
             metrics_listen: found.parsed(
                 "metrics_listen",
                 &flags.metrics_listen,
@@ -227,6 +232,17 @@ impl Found {
             _ => {
                 self.mistakes.push("tls_cert, tls_key: must be given together".into());
                 None
+            }
+        }
+    }
+
+    fn relay(&mut self, flag: &Option<String>) -> Target {
+        match self.text("relay", flag).map(|text| text.trim().parse()) {
+            None => Target::Nowhere,
+            Some(Ok(target)) => target,
+            Some(Err(sentence)) => {
+                self.mistakes.push(format!("relay: {sentence}"));
+                Target::Nowhere
             }
         }
     }

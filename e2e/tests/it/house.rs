@@ -19,7 +19,7 @@ use rustls::RootCertStore;
 use server::courier::{DEADLINE, Gate, Rules, SystemResolver, WebCourier};
 use server::demo::Sample;
 use server::doors;
-use server::relay::Target;
+use server::relay::FolderRelay;
 use server::serve::serve_router;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -80,7 +80,7 @@ impl House {
 
     /// Does what falls due, until the answer is dropped. Mail goes into a folder.
     pub fn keep_working(&self) -> Working {
-        let relay = Target::Folder(self.outbox()).open().unwrap();
+        let relay = Arc::new(FolderRelay::open(&self.outbox()).unwrap());
         let gate = Gate::new(Arc::new(SystemResolver::default()), Rules::new(true));
         let courier = WebCourier::new(gate, RootCertStore::empty(), DEADLINE).unwrap();
         let worker = Worker::new(self.app.clone(), relay, Arc::new(courier));

@@ -3,11 +3,14 @@
 //! process was killed, is taken over by whoever finds it.
 
 mod answers;
+mod arrivals;
+mod claims;
 mod courier;
 mod deliveries;
 mod lanes;
 mod notices;
 mod owners;
+mod parcels;
 mod relay;
 mod retention;
 mod sending;

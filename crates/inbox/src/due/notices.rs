@@ -3,10 +3,13 @@
 use db::{FromRow, Row, Tx};
 use mail::{Address, Letter};
 
+use super::parcels::{Back, Unsealed};
 use super::sending::{RETRY_FOR_MS, retry_after};
-use super::{LEASE_MS, Outcome, Parcel, Worker};
-use crate::app::App;
-use crate::error::Result;
+use super::{LEASE_MS, Outcome, Worker, claims};
+use crate::actor::{Actor, Circle};
+use crate::app::{App, Cx};
+use crate::error::{Error, Result};
+use crate::ids::WorkspaceId;
 
 /// Notices claimed in one transaction.
 const AT_ONCE: i64 = 20;
@@ -17,7 +20,7 @@ struct Claimed {
     id: String,
     attempts: i64,
     created_at: i64,
-    parcel: Parcel,
+    unsealed: Unsealed,
 }
 
 impl Worker {
@@ -29,14 +32,37 @@ impl Worker {
         for claimed in claimed {
             let worker = self.clone();
             self.tasks.spawn(async move {
-                let outcome = worker.relay.send(&claimed.parcel).await;
                 let id = claimed.id.clone();
+                let outcome = worker.send_notice(&claimed).await;
                 if let Err(error) = worker.record_notice(claimed, outcome).await {
                     tracing::error!(id, %error, "what became of a notice was not recorded");
                 }
             });
         }
         Ok(count)
+    }
+
+    async fn send_notice(&self, claimed: &Claimed) -> Outcome {
+        let parcel = match self.seal(&claimed.unsealed).await {
+            Ok(parcel) => parcel,
+            Err(error) => return Outcome::Later(error.to_string()),
+        };
+        let mut outcomes =
+            claims::held(self.relay.send(&parcel), || self.renew_notice(claimed)).await;
+        outcomes.pop().unwrap_or_else(|| Outcome::Later("nothing was said of it".into()))
+    }
+
+    async fn renew_notice(&self, claimed: &Claimed) {
+        let (ws, id) = (claimed.ws, claimed.id.clone());
+        let lapses = self.app.clock.now() + LEASE_MS;
+        let renewed = self.app.store.write(move |tx| {
+            let sql = "UPDATE notices SET due_at = ?3 WHERE ws = ?1 AND id = ?2";
+            tx.exec(sql, &[&ws, &id, &lapses])?;
+            Ok::<_, Error>(())
+        });
+        if let Err(error) = renewed.await {
+            tracing::error!(id = claimed.id, %error, "a claim could not be renewed");
+        }
     }
 
     async fn record_notice(&self, claimed: Claimed, outcome: Outcome) -> Result<()> {
@@ -64,6 +90,7 @@ impl Worker {
 
 struct Due {
     ws: i64,
+    workspace: WorkspaceId,
     id: String,
     email: String,
     subject: String,
@@ -76,6 +103,7 @@ impl FromRow for Due {
     fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
         Ok(Due {
             ws: row.take()?,
+            workspace: row.take()?,
             id: row.take()?,
             email: row.take()?,
             subject: row.take()?,
@@ -88,11 +116,12 @@ impl FromRow for Due {
 
 fn claim(tx: &mut Tx<'_>, app: &App) -> Result<Vec<Claimed>> {
     let now = app.clock.now();
-    let lock = tx.pick("", " FOR UPDATE SKIP LOCKED");
+    let lock = tx.pick("", " FOR UPDATE OF n SKIP LOCKED");
     let due: Vec<Due> = tx.all(
         &format!(
-            "SELECT ws, id, email, subject, text, attempts, created_at FROM notices
-             WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2{lock}"
+            "SELECT n.ws, w.id, n.id, n.email, n.subject, n.text, n.attempts, n.created_at
+             FROM notices n JOIN workspaces w ON w.ws = n.ws
+             WHERE n.due_at <= ?1 ORDER BY n.due_at LIMIT ?2{lock}"
         ),
         &[&now, &AT_ONCE],
     )?;
@@ -102,19 +131,21 @@ fn claim(tx: &mut Tx<'_>, app: &App) -> Result<Vec<Claimed>> {
             "UPDATE notices SET due_at = ?3, attempts = attempts + 1 WHERE ws = ?1 AND id = ?2",
             &[&due.ws, &due.id, &(now + LEASE_MS)],
         )?;
+        let actor = Actor::system(due.ws, due.workspace.clone(), Circle::team());
+        let cx = Cx { now, ..app.cx(&actor) };
         claimed.push(Claimed {
             ws: due.ws,
             id: due.id.clone(),
             attempts: due.attempts + 1,
             created_at: due.created_at,
-            parcel: parcel(tx, due)?,
+            unsealed: unsealed(tx, &cx, due)?,
         });
     }
     Ok(claimed)
 }
 
 /// The notice as mail from the workspace's first inbox.
-fn parcel(tx: &mut Tx<'_>, due: Due) -> Result<Parcel> {
+fn unsealed(tx: &mut Tx<'_>, cx: &Cx<'_>, due: Due) -> Result<Unsealed> {
     let (address,): (String,) = tx.one(
         "SELECT address FROM mailboxes WHERE ws = ?1 AND circle = 'team'
          ORDER BY created_at, id LIMIT 1",
@@ -125,18 +156,17 @@ fn parcel(tx: &mut Tx<'_>, due: Due) -> Result<Parcel> {
         message_id: format!("notice.{}@{domain}", due.id),
         answers: Vec::new(),
         from: Address::new(Some("Mailroom"), &address),
+        reply_to: None,
         to: vec![Address::new(None, &due.email)],
         cc: Vec::new(),
         subject: due.subject,
         text: due.text,
+        attachments: Vec::new(),
         at: due.created_at,
         automatic: true,
-        attachments: Vec::new(),
+        loop_mark: None,
     };
-    Ok(Parcel {
-        bytes: mail::compose(&letter),
-        message_id: letter.message_id,
-        sender: address,
-        recipients: vec![due.email],
-    })
+    let message = format!("msg_{}", due.id);
+    let back = Back { message: &message, conversation: None };
+    Unsealed::new(tx, cx, letter, &back, vec![due.email])
 }

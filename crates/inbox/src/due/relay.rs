@@ -3,17 +3,20 @@ use std::pin::Pin;
 
 /// Takes a finished mail to where it goes.
 pub trait Relay: Send + Sync {
+    /// Answers what became of it for each recipient, in their order.
     fn send<'a>(&'a self, parcel: &'a Parcel) -> Sending<'a>;
 }
 
-pub type Sending<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
+pub type Sending<'a> = Pin<Box<dyn Future<Output = Vec<Outcome>> + Send + 'a>>;
 
 /// A finished mail and its envelope.
 #[derive(Clone, Debug)]
 pub struct Parcel {
     /// The Message-ID, the same on every try.
     pub message_id: String,
+    /// Where it goes back to if it cannot be delivered.
     pub sender: String,
+    /// Everyone it goes to, whether its header names them or not.
     pub recipients: Vec<String>,
     pub bytes: Vec<u8>,
 }

@@ -1,18 +1,16 @@
 use db::{FromRow, Row, Tx};
-use mail::{Address, Letter};
 use metrics::counter;
 
 use super::lanes::Room;
 use super::owners::Owners;
-use super::{LEASE_MS, Outcome, Parcel, Worker};
+use super::parcels::{self, Unsealed};
+use super::{LEASE_MS, Outcome, Worker, arrivals, claims};
 use crate::actor::{Actor, Circle};
 use crate::app::{App, Cx, PAGES};
-use crate::blobs::Blobs;
-use crate::enclosures;
 use crate::error::{Error, Result};
-use crate::ids::{ConversationId, MessageId, WorkspaceId};
+use crate::ids::{MessageId, WorkspaceId};
 use crate::limits::{DAY_MS, MINUTE_MS};
-use crate::messages::{self, Party};
+use crate::messages;
 use crate::sandbox;
 
 /// A message is tried for this long.
@@ -22,8 +20,6 @@ pub(super) const IN_FLIGHT: usize = 32;
 pub(super) const IN_FLIGHT_EACH: usize = 8;
 /// Messages claimed in one transaction.
 const CLAIMED_AT_ONCE: usize = 50;
-/// Message-IDs named in `References`: the first and the latest.
-const REFERENCES: usize = 20;
 
 const WORKSPACES: Owners = Owners {
     oldest: "SELECT ws FROM messages WHERE sends_at <= ?1 ORDER BY sends_at LIMIT ?2",
@@ -47,9 +43,7 @@ struct Claimed {
     message: MessageId,
     attempts: i64,
     first_try_at: i64,
-    parcel: Parcel,
-    /// The places that it takes among those on their way.
-    places: usize,
+    unsealed: Unsealed,
 }
 
 /// What a claim did: messages simulated in it, and messages to take to the relay.
@@ -71,7 +65,8 @@ impl Worker {
         let count = claims.simulated + claims.claimed.len();
         for claimed in claims.claimed {
             let owner = claimed.actor.ws.to_string();
-            let places: Vec<_> = (0..claimed.places).map(|_| self.messages.enter(&owner)).collect();
+            let places: Vec<_> =
+                (0..claimed.unsealed.places()).map(|_| self.messages.enter(&owner)).collect();
             let worker = self.clone();
             self.tasks.spawn(async move {
                 worker.send_claimed(claimed).await;
@@ -82,30 +77,64 @@ impl Worker {
     }
 
     async fn send_claimed(&self, claimed: Claimed) {
-        let outcome = self.relay.send(&claimed.parcel).await;
         let message = claimed.message.clone();
-        counter!("mailroom_messages_total", "outcome" => outcome.word()).increment(1);
-        match &outcome {
-            Outcome::Delivered => tracing::info!(%message, "a message left"),
-            Outcome::Later(reason) => tracing::warn!(%message, reason, "a message must wait"),
-            Outcome::Never(reason) => tracing::warn!(%message, reason, "a message was refused"),
+        let outcomes = match self.seal(&claimed.unsealed).await {
+            Ok(parcel) => claims::held(self.relay.send(&parcel), || self.renew(&claimed)).await,
+            Err(error) => {
+                tracing::error!(%message, %error, "a message could not be put together");
+                let later = Outcome::Later("its parts could not be read".into());
+                vec![later; claimed.unsealed.recipients.len()]
+            }
+        };
+        for outcome in &outcomes {
+            counter!("mailroom_messages_total", "outcome" => outcome.word()).increment(1);
+            match outcome {
+                Outcome::Delivered => tracing::info!(%message, "a message left"),
+                Outcome::Later(reason) => tracing::warn!(%message, reason, "a message must wait"),
+                Outcome::Never(reason) => tracing::warn!(%message, reason, "a message was refused"),
+            }
         }
-        if let Err(error) = self.record_sending(claimed, outcome).await {
+        if let Err(error) = self.record_sending(claimed, outcomes).await {
             tracing::error!(%message, %error, "what became of a message was not recorded");
         }
     }
 
-    async fn record_sending(&self, claimed: Claimed, outcome: Outcome) -> Result<()> {
+    /// A server may take longer over a mail than a claim lasts, and nobody else may send it then.
+    async fn renew(&self, claimed: &Claimed) {
+        let (ws, message, attempts) = (claimed.actor.ws, claimed.message.clone(), claimed.attempts);
+        let lapses = self.app.clock.now() + LEASE_MS;
+        let renewed = self.app.store.write(move |tx| {
+            tx.exec(
+                "UPDATE messages SET sends_at = ?3
+                 WHERE ws = ?1 AND id = ?2 AND status = 'sending' AND attempts = ?4",
+                &[&ws, &message, &lapses, &attempts],
+            )?;
+            Ok::<_, Error>(())
+        });
+        if let Err(error) = renewed.await {
+            tracing::error!(message = %claimed.message, %error, "a claim could not be renewed");
+        }
+    }
+
+    async fn record_sending(&self, claimed: Claimed, outcomes: Vec<Outcome>) -> Result<()> {
         let actor = claimed.actor.clone();
         let recorded = self.app.act(&actor, move |tx, cx| {
             let (message, mut conversation) =
                 messages::load_outgoing(tx, cx.actor, &claimed.message)?;
-            match &outcome {
-                Outcome::Delivered => messages::mark_sent(tx, cx, &mut conversation, &message),
-                Outcome::Later(_) if cx.now - claimed.first_try_at < RETRY_FOR_MS => {
-                    try_again(tx, cx, &claimed)
-                }
-                Outcome::Later(_) | Outcome::Never(_) => messages::mark_failed(tx, cx, &message),
+            let recipients = &claimed.unsealed.recipients;
+            let goes_on = cx.now - claimed.first_try_at < RETRY_FOR_MS;
+            if goes_on && outcomes.iter().any(|outcome| matches!(outcome, Outcome::Later(_))) {
+                arrivals::keep(tx, cx, &claimed.message, recipients, &outcomes)?;
+                return try_again(tx, cx, &claimed);
+            }
+            let end = arrivals::end(tx, cx, &claimed.message, recipients, &outcomes)?;
+            match claimed.unsealed.to().any(|to| end.has_it(to)) {
+                true => messages::mark_sent(tx, cx, &mut conversation, &message)?,
+                false => return messages::mark_failed(tx, cx, &message),
+            }
+            match end.refused.is_empty() {
+                true => Ok(()),
+                false => messages::note_refused(tx, cx, &message, &end.refused),
             }
         });
         match recorded.await {
@@ -135,7 +164,7 @@ fn claim_due(tx: &mut Tx<'_>, app: &App, room: &Room, last: i64) -> Result<Claim
                     sandbox::deliver(tx, &cx, &due.message)?;
                     claims.simulated += 1;
                 }
-                false => claims.claimed.push(claim(tx, &cx, &app.blobs, &due)?),
+                false => claims.claimed.push(claim(tx, &cx, &due)?),
             }
         }
         if claims.places() >= room.all.min(CLAIMED_AT_ONCE) {
@@ -147,7 +176,7 @@ fn claim_due(tx: &mut Tx<'_>, app: &App, room: &Room, last: i64) -> Result<Claim
 
 impl Claims {
     fn places(&self) -> usize {
-        self.claimed.iter().map(|claimed| claimed.places).sum()
+        self.claimed.iter().map(|claimed| claimed.unsealed.places()).sum()
     }
 }
 
@@ -184,101 +213,24 @@ fn due_messages(tx: &mut Tx<'_>, ws: i64, now: i64, most: usize) -> Result<Vec<D
     )?)
 }
 
-fn claim(tx: &mut Tx<'_>, cx: &Cx<'_>, blobs: &Blobs, due: &Due) -> Result<Claimed> {
+fn claim(tx: &mut Tx<'_>, cx: &Cx<'_>, due: &Due) -> Result<Claimed> {
     tx.exec(
         "UPDATE messages SET status = 'sending', sends_at = ?3, attempts = attempts + 1,
             first_try_at = coalesce(first_try_at, ?4)
          WHERE ws = ?1 AND id = ?2",
         &[&due.ws, &due.message, &(cx.now + LEASE_MS), &cx.now],
     )?;
-    let sheet: Sheet = tx.one(
-        "SELECT conversation, header_id, from_name, from_email, to_list, cc_list, subject, text,
-                attempts, first_try_at, bcc_list
-         FROM messages WHERE ws = ?1 AND id = ?2",
+    let (attempts, first_try_at): (i64, i64) = tx.one(
+        "SELECT attempts, first_try_at FROM messages WHERE ws = ?1 AND id = ?2",
         &[&due.ws, &due.message],
     )?;
-    let letter = Letter {
-        answers: chain(tx, due.ws, &sheet.conversation)?,
-        at: sheet.first_try_at,
-        attachments: enclosures::of_letter(tx, blobs, due.ws, &sheet.conversation, &due.message)?,
-        ..sheet.letter
-    };
-    let everyone = letter.to.iter().chain(&letter.cc).chain(&sheet.bcc);
-    let parcel = Parcel {
-        message_id: letter.message_id.clone(),
-        sender: letter.from.email.clone(),
-        recipients: everyone.map(|address| address.email.clone()).collect(),
-        bytes: mail::compose(&letter),
-    };
     Ok(Claimed {
         actor: cx.actor.clone(),
         message: due.message.clone(),
-        attempts: sheet.attempts,
-        first_try_at: sheet.first_try_at,
-        places: enclosures::places(&letter.attachments),
-        parcel,
+        attempts,
+        first_try_at,
+        unsealed: parcels::of_message(tx, cx, &due.message)?,
     })
-}
-
-struct Sheet {
-    conversation: ConversationId,
-    letter: Letter,
-    attempts: i64,
-    first_try_at: i64,
-    bcc: Vec<Address>,
-}
-
-impl FromRow for Sheet {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
-        let conversation = row.take()?;
-        let message_id = row.take()?;
-        let from = Address { name: row.take()?, email: row.take()? };
-        let letter = Letter {
-            message_id,
-            answers: Vec::new(),
-            from,
-            to: addresses(&row.take::<String>()?),
-            cc: addresses(&row.take::<String>()?),
-            subject: row.take()?,
-            text: row.take()?,
-            at: 0,
-            automatic: false,
-            attachments: Vec::new(),
-        };
-        Ok(Sheet {
-            conversation,
-            letter,
-            attempts: row.take()?,
-            first_try_at: row.take()?,
-            bcc: addresses(&row.take::<String>()?),
-        })
-    }
-}
-
-fn addresses(json: &str) -> Vec<Address> {
-    let parties: Vec<Party> = serde_json::from_str(json).unwrap_or_default();
-    parties.into_iter().map(|party| Address { name: party.name, email: party.email }).collect()
-}
-
-/// The Message-IDs of the conversation's mail so far: the first, and the latest.
-fn chain(tx: &mut Tx<'_>, ws: i64, conversation: &ConversationId) -> Result<Vec<String>> {
-    let latest: Vec<(String,)> = tx.all(
-        "SELECT header_id FROM messages
-         WHERE ws = ?1 AND conversation = ?2 AND counted_at IS NOT NULL
-         ORDER BY at DESC, id DESC LIMIT ?3",
-        &[&ws, conversation, &(REFERENCES as i64 - 1)],
-    )?;
-    let first: Option<(String,)> = tx.opt(
-        "SELECT header_id FROM messages
-         WHERE ws = ?1 AND conversation = ?2 AND counted_at IS NOT NULL
-         ORDER BY at, id LIMIT 1",
-        &[&ws, conversation],
-    )?;
-    let mut chain: Vec<String> = latest.into_iter().rev().map(|(id,)| id).collect();
-    if let Some((first,)) = first.filter(|(first,)| chain.first() != Some(first)) {
-        chain.insert(0, first);
-    }
-    Ok(chain)
 }
 
 fn try_again(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed) -> Result<()> {

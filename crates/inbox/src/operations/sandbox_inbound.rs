@@ -88,13 +88,15 @@ pub fn sandbox_inbound(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Sim
             None => Vec::new(),
         },
         from: Address::new(input.name.as_deref(), &input.from),
+        reply_to: None,
         to: vec![Address::new(None, &mailbox.address)],
         cc: Vec::new(),
         subject,
         text: input.text,
+        attachments: Vec::new(),
         at: cx.now,
         automatic: false,
-        attachments: Vec::new(),
+        loop_mark: None,
     };
     let mail = mail::understand(&mail::compose(&letter), Envelope::default());
     // The only place where DMARC is assumed to pass.

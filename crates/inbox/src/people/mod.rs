@@ -42,7 +42,7 @@ pub use sessions::{
 };
 pub use setup::{
     NewWorkspace, Person, SetUp, WorkspaceListing, add_mailbox, add_person, list_people,
-    list_workspaces, set_plan, set_up_workspace,
+    list_workspaces, mailbox_at, set_plan, set_plus_tags, set_up_workspace,
 };
 pub use shelves::{
     COUNTED, InboxShelf, Shelves, TagShelf, list_held, list_tagged, shelves, tag_name, unread,

@@ -143,6 +143,27 @@ fn insert_mailbox(
     Ok(id)
 }
 
+/// The inbox at an address, whoever sees it.
+pub fn mailbox_at(tx: &mut Tx<'_>, cx: &Cx<'_>, address: &str) -> Result<MailboxId> {
+    cx.actor.must_administer()?;
+    let found: Option<(MailboxId,)> = tx.opt(
+        "SELECT id FROM mailboxes WHERE address = ?2 AND ws = ?1",
+        &[&cx.actor.ws, &mail::normal_address(address)],
+    )?;
+    found.map(|(id,)| id).ok_or(Error::NotFound("inbox"))
+}
+
+/// Says whether an inbox's provider passes on addresses with plus tags. Where it does not, answers
+/// and bounces go to the bare address, and find back by the Message-ID alone.
+pub fn set_plus_tags(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MailboxId, on: bool) -> Result<()> {
+    cx.actor.must_administer()?;
+    let set = tx.exec(
+        "UPDATE mailboxes SET plus_tags = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, id, &on],
+    )?;
+    if set == 0 { Err(Error::NotFound("inbox")) } else { Ok(()) }
+}
+
 pub fn set_plan(tx: &mut Tx<'_>, cx: &Cx<'_>, plan: Plan) -> Result<()> {
     cx.actor.must_administer()?;
     tx.exec("UPDATE workspaces SET plan = ?2 WHERE ws = ?1", &[&cx.actor.ws, &plan])?;

@@ -56,4 +56,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("007_upkeep.sqlite.sql"),
         postgres: "",
     },
+    Migration {
+        version: 8,
+        name: "mail goes out",
+        both: include_str!("005_mail_out.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];

@@ -139,6 +139,16 @@ pub enum Mailbox {
         #[command(flatten)]
         of: Of,
     },
+    /// Say whether the provider of an inbox passes on addresses with plus tags (they all should,
+    /// some do not): with `off`, answers and bounces come to the bare address
+    Plus {
+        address: String,
+        /// on or off
+        #[arg(value_parser = ["on", "off"])]
+        tags: String,
+        #[command(flatten)]
+        of: Of,
+    },
     /// List the inboxes of the team, or those that one person sees
     List {
         /// List what this person sees
@@ -171,6 +181,17 @@ impl Mailbox {
                     .await
                     .map_err(sentence)?;
                 print(of.output, &json!({ "id": id }), &said);
+            }
+            Mailbox::Plus { address, tags, of } => {
+                let operator = of.operator(&app).await?;
+                let on = tags == "on";
+                app.act(&operator, move |tx, cx| {
+                    let id = people::mailbox_at(tx, cx, &address)?;
+                    people::set_plus_tags(tx, cx, &id, on)
+                })
+                .await
+                .map_err(sentence)?;
+                print(of.output, &json!({ "ok": true }), "Set.");
             }
             Mailbox::List { by, of } => {
                 let mut viewer = of.operator(&app).await?;

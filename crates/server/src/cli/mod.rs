@@ -1,6 +1,7 @@
 //! The command line.
 
 mod admin;
+mod domain;
 mod inspect;
 mod listen;
 mod run;
@@ -46,6 +47,9 @@ enum Command {
     /// The inboxes of a workspace
     #[command(subcommand)]
     Mailbox(admin::Mailbox),
+    /// The domains that mail is sent from: DNS records and signing keys
+    #[command(subcommand)]
+    Domain(domain::Domain),
     /// API keys; each acts as an agent of its own
     #[command(subcommand)]
     Key(admin::Key),
@@ -93,6 +97,7 @@ pub fn main() -> ExitCode {
             Command::Setup(setup) => setup.run(&settings).await,
             Command::User(user) => user.run(&settings).await,
             Command::Mailbox(mailbox) => mailbox.run(&settings).await,
+            Command::Domain(domain) => domain.run(&settings).await,
             Command::Key(key) => key.run(&settings).await,
             Command::Webhook(webhook) => webhook.run(&settings).await,
             Command::Listen(listen) => listen.run(&settings).await,

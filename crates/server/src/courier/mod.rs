@@ -20,12 +20,12 @@ use url::Host;
 
 use crate::settings::Settings;
 use client::Line;
-pub use client::own_client;
+pub use client::{own_client, system_roots};
 pub use dns::DnsResolver;
 use gate::{Admitted, Barred};
 pub use gate::{Gate, Rules};
 use pins::Pins;
-pub use resolver::{Found, LookUp, NotFound, Resolver};
+pub use resolver::{Found, LookUp, NotFound, Resolver, of as resolver_of};
 pub use system::SystemResolver;
 
 /// Finding the name, connecting, TLS, the answer's head and its body together (API section 6.1).

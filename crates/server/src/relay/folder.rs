@@ -31,11 +31,13 @@ impl Relay for FolderRelay {
     fn send<'a>(&'a self, parcel: &'a Parcel) -> Sending<'a> {
         let (folder, parcel) = (self.folder.clone(), parcel.clone());
         Box::pin(async move {
-            match tokio::task::spawn_blocking(move || write(&folder, &parcel)).await {
+            let recipients = parcel.recipients.len();
+            let outcome = match tokio::task::spawn_blocking(move || write(&folder, &parcel)).await {
                 Ok(Ok(())) => Outcome::Delivered,
                 Ok(Err(error)) => Outcome::Later(error.to_string()),
                 Err(error) => Outcome::Later(error.to_string()),
-            }
+            };
+            vec![outcome; recipients]
         })
     }
 }
@@ -55,7 +57,7 @@ mod tests {
             bytes: b"Subject: Hello\r\n\r\nHello".to_vec(),
         };
         for _ in 0..2 {
-            assert_eq!(relay.send(&parcel).await, Outcome::Delivered);
+            assert_eq!(relay.send(&parcel).await, [Outcome::Delivered]);
         }
         let files: Vec<_> = fs::read_dir(folder.path()).expect("files").flatten().collect();
         assert_eq!(files.len(), 1);

@@ -1,18 +1,39 @@
 //! Where finished mail goes: the bodies of the relay that `MAILROOM_RELAY` can name.
 
+mod envelope;
 mod folder;
+mod mx;
+mod options;
+mod places;
+mod pool;
+mod smarthost;
+mod smtp;
 
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use inbox::addresses::is_public;
 use inbox::due::{Outcome, Parcel, Relay, Sending};
+use url::{Host, Url};
 
-use folder::FolderRelay;
+use crate::courier;
+use crate::lookup::Lookup;
+use crate::settings::Settings;
+
+pub use folder::FolderRelay;
+pub use mx::Direct;
+pub use options::{MxOptions, MxTls, SmtpOptions};
+pub use smarthost::Smarthost;
+pub use smtp::{Patience, Security};
 
 /// What `MAILROOM_RELAY` names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
+    /// `smtp://…` and `smtps://…`: one server takes every mail.
+    Smarthost(SmtpOptions),
+    /// `mx:`: every mail goes to the servers of its recipients.
+    Direct(MxOptions),
     /// `file:FOLDER`: each mail becomes a file there.
     Folder(PathBuf),
     /// Nothing is configured: mail waits.
@@ -20,25 +41,67 @@ pub enum Target {
 }
 
 impl FromStr for Target {
-    type Err = ();
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Target, ()> {
+    /// The error is a sentence without its subject, and never repeats a password.
+    fn from_str(text: &str) -> Result<Target, String> {
         match text.split_once(':') {
+            Some(("smtp" | "smtps", _)) => text.parse().map(Target::Smarthost),
+            Some(("mx", _)) => text.parse().map(Target::Direct),
             Some(("file", folder)) if !folder.is_empty() => Ok(Target::Folder(folder.into())),
-            _ => Err(()),
+            _ => Err("must be smtp://HOST, smtps://HOST, mx: or file:FOLDER".into()),
         }
     }
 }
 
 impl Target {
-    pub fn open(&self) -> Result<Arc<dyn Relay>, String> {
-        match self {
-            Target::Folder(folder) => Ok(Arc::new(
+    pub fn open(&self, settings: &Settings) -> Result<Arc<dyn Relay>, String> {
+        let roots = courier::system_roots;
+        Ok(match self {
+            Target::Smarthost(options) => {
+                let helo = self.name(settings).unwrap_or_else(|| "localhost".into());
+                let resolver = courier::resolver_of(settings)?;
+                Arc::new(Smarthost::new(options, helo, resolver, roots(), Patience::default())?)
+            }
+            Target::Direct(options) => {
+                let helo = self.name(settings).ok_or(
+                    "relay: mx: needs the name by which other mail servers find this one: set \
+                     MAILROOM_PUBLIC_URL, or write mx:?helo=NAME",
+                )?;
+                let may_dial = if settings.webhooks_allow_private { |_| true } else { is_public };
+                let lookup = Lookup::of(settings)?;
+                Arc::new(Direct::new(
+                    options,
+                    helo,
+                    lookup,
+                    may_dial,
+                    roots(),
+                    Patience::default(),
+                )?)
+            }
+            Target::Folder(folder) => Arc::new(
                 FolderRelay::open(folder)
                     .map_err(|error| format!("relay: {}: {error}", folder.display()))?,
-            )),
-            Target::Nowhere => Ok(Arc::new(NoRelay)),
-        }
+            ),
+            Target::Nowhere => Arc::new(NoRelay),
+        })
+    }
+
+    /// The name by which this machine is known: what was set, or that of the public address.
+    pub fn name(&self, settings: &Settings) -> Option<String> {
+        let set = match self {
+            Target::Smarthost(options) => options.helo.clone(),
+            Target::Direct(options) => options.helo.clone(),
+            Target::Folder(_) | Target::Nowhere => None,
+        };
+        let public = || {
+            let url = Url::parse(settings.public_url.as_deref()?).ok()?;
+            match url.host()? {
+                Host::Domain(name) if name.contains('.') => Some(name.to_owned()),
+                _ => None,
+            }
+        };
+        set.or_else(public)
     }
 }
 
@@ -46,8 +109,9 @@ impl Target {
 struct NoRelay;
 
 impl Relay for NoRelay {
-    fn send<'a>(&'a self, _: &'a Parcel) -> Sending<'a> {
-        Box::pin(async { Outcome::Later("no relay is configured".into()) })
+    fn send<'a>(&'a self, parcel: &'a Parcel) -> Sending<'a> {
+        let outcome = Outcome::Later("no relay is configured".into());
+        Box::pin(async move { vec![outcome; parcel.recipients.len()] })
     }
 }
 
@@ -58,8 +122,18 @@ mod tests {
     #[test]
     fn a_relay_is_named_by_its_kind_and_place() {
         assert_eq!("file:out/mail".parse(), Ok(Target::Folder("out/mail".into())));
-        for bad in ["", "file:", "out", "ftp://x"] {
-            assert_eq!(bad.parse::<Target>(), Err(()), "{bad}");
+        assert!(matches!("mx:".parse(), Ok(Target::Direct(_))));
+        assert!(matches!("smtps://mail.example".parse(), Ok(Target::Smarthost(_))));
+        for bad in ["", "file:", "out", "ftp://x", "smtp:", "mx:acme.example"] {
+            assert!(bad.parse::<Target>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_relay_is_said_without_its_password() {
+        for bad in ["smtp://ann:hunter2@mail.example/x", "smtp://ann:hunter2@mail.example?tls=no"] {
+            let sentence = bad.parse::<Target>().unwrap_err();
+            assert!(!sentence.contains("hunter2"), "{sentence}");
         }
     }
 }

@@ -318,7 +318,10 @@ fn words(event: &str, data: &Map<String, Value>, watch: &Watch) -> String {
         "requested" => "asked for documents".into(),
         "uploaded" => "received an upload".into(),
         "completed" => "has everything that was asked for".into(),
-        "bounced" => "could not deliver the letter".into(),
+        "bounced" => match list("recipients").as_str() {
+            "" => "could not deliver the letter".into(),
+            refused => format!("could not deliver the letter to {refused}"),
+        },
         "spam-complaint" => "heard that the customer reported the letter as spam".into(),
         "booked" => "booked a time".into(),
         "booking-cancelled" => "cancelled a booking".into(),

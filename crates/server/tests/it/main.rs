@@ -16,6 +16,7 @@ mod events;
 mod held;
 mod intake;
 mod list;
+mod mail_out;
 mod mailboxes;
 mod mcp;
 mod notes;

@@ -8,7 +8,7 @@ mod certificates;
 mod dns;
 mod patience;
 mod proxy;
-mod receiver;
+pub mod receiver;
 mod reuse;
 
 use std::collections::VecDeque;

@@ -26,8 +26,13 @@ pub struct TestRelay {
 struct RelayState {
     sent: Vec<Parcel>,
     /// What it says of the next mails; afterwards they are delivered.
-    script: Vec<Outcome>,
+    script: Vec<Said>,
     hangs: bool,
+}
+
+enum Said {
+    OfAll(Outcome),
+    OfEach(Vec<Outcome>),
 }
 
 impl TestRelay {
@@ -37,7 +42,13 @@ impl TestRelay {
     }
 
     pub fn will_say(&self, outcomes: &[Outcome]) {
-        self.state.lock().unwrap().script.extend_from_slice(outcomes);
+        let said = outcomes.iter().cloned().map(Said::OfAll);
+        self.state.lock().unwrap().script.extend(said);
+    }
+
+    /// What it says of the next mail for each recipient.
+    pub fn will_say_of_each(&self, outcomes: &[Outcome]) {
+        self.state.lock().unwrap().script.push(Said::OfEach(outcomes.to_vec()));
     }
 
     /// Takes mails from now on and says nothing of them.
@@ -59,11 +70,14 @@ impl Relay for TestRelay {
         if state.hangs {
             return Box::pin(std::future::pending());
         }
-        let outcome = match state.script.is_empty() {
-            true => Outcome::Delivered,
-            false => state.script.remove(0),
+        let outcomes = match state.script.is_empty() {
+            true => vec![Outcome::Delivered; parcel.recipients.len()],
+            false => match state.script.remove(0) {
+                Said::OfAll(outcome) => vec![outcome; parcel.recipients.len()],
+                Said::OfEach(outcomes) => outcomes,
+            },
         };
-        Box::pin(async move { outcome })
+        Box::pin(async move { outcomes })
     }
 }
 

@@ -1,0 +1,130 @@
+//! The commands about the domains that mail is sent from.
+
+use clap::Subcommand;
+use inbox::actor::Actor;
+use inbox::{App, domains};
+use serde_json::json;
+
+use super::admin::{Of, Outcome, open, print, sentence};
+use crate::dns_records::{self, Record, Sending, Stand};
+use crate::lookup::Lookup;
+use crate::settings::Settings;
+
+#[derive(Subcommand)]
+pub enum Domain {
+    /// List the domains of the inboxes
+    List {
+        #[command(flatten)]
+        of: Of,
+    },
+    /// Print the DNS records to publish (DKIM, SPF, DMARC, MX); the first time it makes the key
+    /// that signs the domain's mail
+    Dns {
+        domain: String,
+        #[command(flatten)]
+        of: Of,
+    },
+    /// Look the records up and say what is missing; a new key begins to sign once it is seen
+    Check {
+        domain: String,
+        #[command(flatten)]
+        of: Of,
+    },
+    /// Make a new signing key; the old one signs until `domain check` sees the new one's record
+    Rotate {
+        domain: String,
+        #[command(flatten)]
+        of: Of,
+    },
+}
+
+impl Domain {
+    pub async fn run(self, settings: &Settings) -> Outcome {
+        let app = open(settings)?;
+        match self {
+            Domain::List { of } => {
+                let operator = of.operator(&app).await?;
+                let list = app.act(&operator, domains::list_domains).await.map_err(sentence)?;
+                print(of.output, &json!({ "domains": list }), &list.join("\n"));
+            }
+            Domain::Dns { domain, of } => {
+                let operator = of.operator(&app).await?;
+                if keys(&app, &operator, &domain).await?.is_empty() {
+                    let key = make_key(&app).await?;
+                    let domain = domain.clone();
+                    app.act(&operator, move |tx, cx| {
+                        domains::keep_first_key(tx, cx, &domain, &key)
+                    })
+                    .await
+                    .map_err(sentence)?;
+                }
+                print_records(&app, &operator, settings, &domain, &of).await?;
+            }
+            Domain::Rotate { domain, of } => {
+                let operator = of.operator(&app).await?;
+                keys(&app, &operator, &domain).await?;
+                let (key, named) = (make_key(&app).await?, domain.clone());
+                app.act(&operator, move |tx, cx| domains::keep_next_key(tx, cx, &named, &key))
+                    .await
+                    .map_err(sentence)?;
+                print_records(&app, &operator, settings, &domain, &of).await?;
+            }
+            Domain::Check { domain, of } => {
+                let operator = of.operator(&app).await?;
+                let (lookup, sending) = (Lookup::of(settings)?, Sending::of(settings));
+                let findings = dns_records::check(&app, &operator, &lookup, &domain, &sending)
+                    .await
+                    .map_err(sentence)?;
+                let good = findings.iter().all(|finding| finding.stand == Stand::Good);
+                let lines = findings.iter().map(|finding| {
+                    let stand = match finding.stand {
+                        Stand::Good => "good     ",
+                        Stand::Missing => "missing  ",
+                        Stand::Different => "different",
+                        Stand::Unknown => "unknown  ",
+                    };
+                    let record = &finding.record;
+                    format!("{stand}  {} {}  {}", record.kind, record.name, finding.sentence)
+                });
+                let said = lines.collect::<Vec<_>>().join("\n");
+                print(of.output, &json!({ "good": good, "records": findings }), &said);
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn make_key(app: &App) -> Result<mail::DkimKey, String> {
+    let ids = app.ids.clone();
+    let made = tokio::task::spawn_blocking(move || domains::make_key(&ids)).await;
+    made.map_err(|error| error.to_string())?.map_err(sentence)
+}
+
+async fn keys(
+    app: &App,
+    operator: &Actor,
+    domain: &str,
+) -> Result<Vec<domains::ListedKey>, String> {
+    let domain = domain.to_owned();
+    app.act(operator, move |tx, cx| domains::list_keys(tx, cx, &domain)).await.map_err(sentence)
+}
+
+async fn print_records(
+    app: &App,
+    operator: &Actor,
+    settings: &Settings,
+    domain: &str,
+    of: &Of,
+) -> Outcome {
+    let listed = keys(app, operator, domain).await?;
+    let domain = mail::ascii_domain(domain.trim()).unwrap_or_default();
+    let records = dns_records::records(&domain, &listed, &Sending::of(settings));
+    let shown =
+        records.iter().map(|record| format!("; {}\n{}", record.note, Record::zone_line(record)));
+    let said = format!(
+        "{}\n\nThen: mailroom domain check {domain}",
+        shown.collect::<Vec<_>>().join("\n\n")
+    );
+    print(of.output, &json!({ "domain": domain, "records": records }), &said);
+    Ok(())
+}

@@ -1,0 +1,359 @@
+//! What a domain publishes so that its mail is believed and answered: the records, and whether the
+//! DNS has them. The command line prints it and the app's settings show it.
+
+use std::net::IpAddr;
+
+use inbox::actor::Actor;
+use inbox::domains::{self, KeyState, ListedKey};
+use inbox::{App, Result};
+use serde::Serialize;
+
+use crate::lookup::{Lookup, Missing};
+use crate::relay::Target;
+use crate::settings::Settings;
+
+/// Characters of one string of a TXT record.
+const STRING_CHARS: usize = 255;
+/// Parent domains whose DMARC policy is looked for.
+const PARENTS: usize = 4;
+
+/// How this server sends, as far as others can see it.
+#[derive(Clone, Debug, Default)]
+pub struct Sending {
+    /// The name of this machine.
+    pub host: Option<String>,
+    /// The server that takes our mail on from here, if there is one.
+    pub relay: Option<String>,
+}
+
+impl Sending {
+    pub fn of(settings: &Settings) -> Sending {
+        let relay = match &settings.relay {
+            Target::Smarthost(options) => Some(options.host.clone()),
+            Target::Direct(_) | Target::Folder(_) | Target::Nowhere => None,
+        };
+        Sending { host: settings.relay.name(settings), relay }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Purpose {
+    /// The domain's signature on its mail.
+    Dkim,
+    /// Who may send for the domain.
+    Spf,
+    /// What others do about mail that only claims to be the domain's.
+    Dmarc,
+    /// Where mail to the domain goes, bounces included.
+    Mx,
+}
+
+/// A record to publish.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Record {
+    pub purpose: Purpose,
+    /// Without a dot at the end.
+    pub name: String,
+    /// `TXT` or `MX`.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    pub value: String,
+    /// A sentence on what it is for.
+    pub note: String,
+}
+
+impl Record {
+    /// As it stands in a zone file.
+    pub fn zone_line(&self) -> String {
+        let value = match self.kind {
+            "TXT" => {
+                let strings = self.value.as_bytes().chunks(STRING_CHARS);
+                let quoted = strings.map(|text| format!("\"{}\"", String::from_utf8_lossy(text)));
+                quoted.collect::<Vec<_>>().join(" ")
+            }
+            _ => format!("{}.", self.value),
+        };
+        format!("{}. IN {} {value}", self.name, self.kind)
+    }
+}
+
+/// How a record stands in the DNS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stand {
+    Good,
+    Missing,
+    /// Something else is published.
+    Different,
+    /// The DNS could not be asked.
+    Unknown,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Finding {
+    pub record: Record,
+    pub stand: Stand,
+    /// What is published instead, or beside it.
+    pub found: Vec<String>,
+    pub sentence: String,
+}
+
+/// The records of a domain with these keys.
+pub fn records(domain: &str, keys: &[ListedKey], sending: &Sending) -> Vec<Record> {
+    let mut records: Vec<Record> = keys
+        .iter()
+        .filter(|key| key.state != KeyState::Retired)
+        .map(|key| Record {
+            purpose: Purpose::Dkim,
+            name: format!("{}._domainkey.{domain}", key.selector),
+            kind: "TXT",
+            value: mail::dkim_record(&key.public),
+            note: match key.state {
+                KeyState::Waiting => "The next key: it signs once this record is seen.".into(),
+                _ => "The key that signs the domain's mail.".into(),
+            },
+        })
+        .collect();
+    records.push(spf(domain, sending));
+    records.push(Record {
+        purpose: Purpose::Dmarc,
+        name: format!("_dmarc.{domain}"),
+        kind: "TXT",
+        value: "v=DMARC1; p=none".into(),
+        note: "Go on to p=quarantine and p=reject once all of your mail is signed.".into(),
+    });
+    if let Some(host) = &sending.host {
+        records.push(Record {
+            purpose: Purpose::Mx,
+            name: domain.to_owned(),
+            kind: "MX",
+            value: format!("10 {host}"),
+            note: "Only if mail to the domain is to arrive here directly; answers and bounces \
+                   come to the addresses of its inboxes, with a plus tag."
+                .into(),
+        });
+    }
+    records
+}
+
+fn spf(domain: &str, sending: &Sending) -> Record {
+    let (value, note) = match (&sending.relay, &sending.host) {
+        (Some(relay), _) => (
+            format!("v=spf1 a:{relay} ~all"),
+            "Your relay sends for the domain. If its provider names an include, use that."
+                .to_owned(),
+        ),
+        (None, Some(host)) => {
+            (format!("v=spf1 a:{host} ~all"), "This server sends for the domain.".to_owned())
+        }
+        (None, None) => (
+            "v=spf1 mx ~all".to_owned(),
+            "The servers that take the domain's mail also send it.".to_owned(),
+        ),
+    };
+    Record { purpose: Purpose::Spf, name: domain.to_owned(), kind: "TXT", value, note }
+}
+
+/// Looks every record up. A key that was waiting for its record signs from now on if it is there.
+pub async fn check(
+    app: &App,
+    actor: &Actor,
+    lookup: &Lookup,
+    domain: &str,
+    sending: &Sending,
+) -> Result<Vec<Finding>> {
+    let asked = domain.to_owned();
+    let keys = app.act(actor, move |tx, cx| domains::list_keys(tx, cx, &asked)).await?;
+    let domain = mail::ascii_domain(domain.trim()).unwrap_or_default();
+    let mut findings = Vec::new();
+    for record in records(&domain, &keys, sending) {
+        let finding = match record.purpose {
+            Purpose::Dkim => check_dkim(lookup, record).await,
+            Purpose::Spf => check_spf(lookup, record, sending).await,
+            Purpose::Dmarc => check_dmarc(lookup, record, &domain).await,
+            Purpose::Mx => check_mx(lookup, record, &domain, sending).await,
+        };
+        findings.push(finding);
+    }
+    let seen = |key: &&ListedKey| {
+        let name = format!("{}._domainkey.{domain}", key.selector);
+        key.state == KeyState::Waiting
+            && findings.iter().any(|f| f.record.name == name && f.stand == Stand::Good)
+    };
+    if let Some(key) = keys.iter().find(seen) {
+        let selector = key.selector.clone();
+        let begin = move |tx: &mut db::Tx<'_>, cx: &inbox::Cx<'_>| {
+            domains::begin_signing(tx, cx, &domain, &selector)
+        };
+        app.act(actor, begin).await?;
+    }
+    Ok(findings)
+}
+
+fn finding(record: Record, stand: Stand, found: Vec<String>, sentence: &str) -> Finding {
+    Finding { record, stand, found, sentence: sentence.into() }
+}
+
+fn absent(record: Record, missing: Missing) -> Finding {
+    match missing {
+        Missing::Nothing => finding(record, Stand::Missing, Vec::new(), "It is not published yet."),
+        Missing::Unknown => {
+            finding(record, Stand::Unknown, Vec::new(), "The DNS could not be asked.")
+        }
+    }
+}
+
+async fn check_dkim(lookup: &Lookup, record: Record) -> Finding {
+    let found = match lookup.texts(&record.name).await {
+        Ok(found) => found,
+        Err(missing) => return absent(record, missing),
+    };
+    let wanted = tag(&record.value, "p");
+    let same = found.len() == 1 && tag(&found[0], "p") == wanted;
+    match same {
+        true => finding(record, Stand::Good, found, "It is published."),
+        false => finding(record, Stand::Different, found, "Another key is published there."),
+    }
+}
+
+/// The value of a tag of a `name=value; …` record, white space removed.
+fn tag(record: &str, name: &str) -> Option<String> {
+    let mut pairs = record.split(';').filter_map(|pair| pair.split_once('='));
+    let (_, value) = pairs.find(|(tag, _)| tag.trim().eq_ignore_ascii_case(name))?;
+    Some(value.chars().filter(|c| !c.is_whitespace()).collect())
+}
+
+async fn check_spf(lookup: &Lookup, record: Record, sending: &Sending) -> Finding {
+    let found = match lookup.texts(&record.name).await {
+        Ok(found) => found,
+        Err(missing) => return absent(record, missing),
+    };
+    let is_spf = |text: &String| {
+        text.split_whitespace().next().is_some_and(|word| word.eq_ignore_ascii_case("v=spf1"))
+    };
+    let found: Vec<String> = found.into_iter().filter(is_spf).collect();
+    match found.as_slice() {
+        [] => absent(record, Missing::Nothing),
+        [_, _, ..] => {
+            let sentence = "There are several SPF records, and then none of them counts.";
+            finding(record, Stand::Different, found, sentence)
+        }
+        [_] if sending.relay.is_some() => {
+            let sentence = "It is published. Make sure that it names your relay as its provider \
+                            says.";
+            finding(record, Stand::Good, found, sentence)
+        }
+        [only] => match names_sender(lookup, only, &record.name, sending).await {
+            true => finding(record, Stand::Good, found, "It is published."),
+            false => finding(
+                record,
+                Stand::Different,
+                found,
+                "It does not name this server as a sender.",
+            ),
+        },
+    }
+}
+
+/// True when an SPF record names this server by its name, its address or as one that takes the
+/// domain's mail. What it includes of others is not followed.
+async fn names_sender(lookup: &Lookup, spf: &str, domain: &str, sending: &Sending) -> bool {
+    let Some(host) = &sending.host else { return true };
+    let addresses: Vec<IpAddr> = lookup.addresses(host).await.unwrap_or_default();
+    let takes_mail = lookup
+        .exchanges(domain)
+        .await
+        .is_ok_and(|all| all.iter().any(|exchange| exchange.host == *host));
+    let mechanisms = spf
+        .split_whitespace()
+        .map(|word| word.trim_start_matches(['+', '?', '~']).to_ascii_lowercase());
+    let mut mechanisms = mechanisms.filter(|word| !word.starts_with('-'));
+    mechanisms.any(|word| {
+        let by_address = addresses.iter().any(|address| match address {
+            IpAddr::V4(address) => word == format!("ip4:{address}"),
+            IpAddr::V6(address) => word == format!("ip6:{address}"),
+        });
+        by_address
+            || word == format!("a:{host}")
+            || (word == "a" && host == domain)
+            || (word == "mx" && takes_mail)
+    })
+}
+
+async fn check_dmarc(lookup: &Lookup, record: Record, domain: &str) -> Finding {
+    let mut missing = Missing::Nothing;
+    let parents = std::iter::successors(Some(domain), |name| {
+        name.split_once('.').map(|(_, parent)| parent).filter(|parent| parent.contains('.'))
+    });
+    for name in parents.take(PARENTS) {
+        let found = match lookup.texts(&format!("_dmarc.{name}")).await {
+            Ok(found) => found,
+            Err(why) => {
+                missing = why;
+                continue;
+            }
+        };
+        let policies: Vec<String> =
+            found.into_iter().filter(|text| tag(text, "v").as_deref() == Some("DMARC1")).collect();
+        match policies.len() {
+            0 => {}
+            1 => return finding(record, Stand::Good, policies, "A policy is published."),
+            _ => {
+                let sentence = "There are several policies, and then none of them counts.";
+                return finding(record, Stand::Different, policies, sentence);
+            }
+        }
+    }
+    absent(record, missing)
+}
+
+async fn check_mx(lookup: &Lookup, record: Record, domain: &str, sending: &Sending) -> Finding {
+    let exchanges = match lookup.exchanges(domain).await {
+        Ok(exchanges) => exchanges,
+        Err(missing) => return absent(record, missing),
+    };
+    let here = exchanges.iter().any(|exchange| Some(&exchange.host) == sending.host.as_ref());
+    let found = exchanges.iter().map(|e| format!("{} {}", e.preference, e.host)).collect();
+    match here {
+        true => finding(record, Stand::Good, found, "Mail to the domain arrives here."),
+        false => {
+            let sentence = "Mail to the domain goes elsewhere, which is fine where it is forwarded \
+                            or fetched from there.";
+            finding(record, Stand::Different, found, sentence)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_record_is_split_for_a_zone_file() {
+        let key = ListedKey {
+            selector: "mr1".into(),
+            state: KeyState::Signing,
+            public: "A".repeat(392),
+            created_at: 0,
+        };
+        let sending = Sending { host: Some("mail.acme.example".into()), relay: None };
+        let lines: Vec<String> =
+            records("acme.example", &[key], &sending).iter().map(Record::zone_line).collect();
+        let long = format!(
+            "mr1._domainkey.acme.example. IN TXT \"v=DKIM1; k=rsa; p={}\" \"{}\"",
+            "A".repeat(237),
+            "A".repeat(155)
+        );
+        assert_eq!(
+            lines,
+            [
+                long.as_str(),
+                "acme.example. IN TXT \"v=spf1 a:mail.acme.example ~all\"",
+                "_dmarc.acme.example. IN TXT \"v=DMARC1; p=none\"",
+                "acme.example. IN MX 10 mail.acme.example.",
+            ]
+        );
+    }
+}

@@ -1,0 +1,64 @@
+use std::future::Future;
+
+use inbox::due::{Outcome, Parcel};
+
+/// An address as it stands in an envelope: its domain in ASCII, its local part as it is. `None`
+/// for what no server could be given.
+pub fn deliverable(address: &str) -> Option<String> {
+    let (local, domain) = address.rsplit_once('@').filter(|_| mail::is_address(address))?;
+    let domain = mail::ascii_domain(domain)?;
+    Some(format!("{local}@{domain}"))
+}
+
+/// The domain of a deliverable address.
+pub fn domain(address: &str) -> &str {
+    address.rsplit_once('@').map_or("", |(_, domain)| domain)
+}
+
+/// Sends to those recipients that have a deliverable address, in the order of the parcel; the
+/// others never get it.
+pub async fn to_deliverable<'a, F, R>(parcel: &'a Parcel, send: F) -> Vec<Outcome>
+where
+    F: FnOnce(Parcel, Vec<String>) -> R,
+    R: Future<Output = Vec<Outcome>>,
+{
+    let sender = deliverable(&parcel.sender).unwrap_or_default();
+    let recipients: Vec<Option<String>> =
+        parcel.recipients.iter().map(|to| deliverable(to)).collect();
+    let good: Vec<String> = recipients.iter().flatten().cloned().collect();
+    let mut told = match good.is_empty() {
+        true => Vec::new(),
+        false => send(Parcel { sender, ..parcel.clone() }, good).await,
+    }
+    .into_iter();
+    let unfit = || Outcome::Never("this is not an address that mail can go to".into());
+    let missed = || Outcome::Later("nothing was said of this recipient".into());
+    let outcome = |to: Option<String>| match to {
+        Some(_) => told.next().unwrap_or_else(missed),
+        None => unfit(),
+    };
+    recipients.into_iter().map(outcome).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_envelope_holds_no_address_that_could_be_a_command() {
+        for (address, expected) in [
+            ("mara@x.example", Some("mara@x.example")),
+            ("mara@Bücher.example", Some("mara@xn--bcher-kva.example")),
+            ("mära@x.example", Some("mära@x.example")),
+            ("mara@x.example>\r\nRCPT TO:<evil@x.example", None),
+            ("ma ra@x.example", None),
+            ("mara", None),
+            ("@x.example", None),
+            ("mara@[127.0.0.1]", None),
+            ("mara@127.0.0.1", None),
+            ("", None),
+        ] {
+            assert_eq!(deliverable(address).as_deref(), expected, "{address:?}");
+        }
+    }
+}

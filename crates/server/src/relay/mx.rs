@@ -1,0 +1,248 @@
+//! Direct delivery: every mail goes to the servers that its recipients' domains name.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use inbox::due::{Outcome, Parcel, Relay, Sending};
+use rustls::RootCertStore;
+use tokio::task::JoinSet;
+
+use super::envelope;
+use super::options::{MxOptions, MxTls};
+use super::places::{self, Places};
+use super::pool::Pool;
+use super::smtp::{self, Dial, Patience, Security, Session, Told};
+use crate::lookup::{Exchange, Lookup, Missing};
+
+/// Servers of a domain that are tried, and addresses of each.
+const SERVERS: usize = 5;
+const ADDRESSES: usize = 3;
+
+/// Which addresses may be dialled.
+pub type MayDial = fn(IpAddr) -> bool;
+
+#[derive(Clone)]
+pub struct Direct(Arc<Inner>);
+
+struct Inner {
+    lookup: Lookup,
+    may_dial: MayDial,
+    port: u16,
+    tls: MxTls,
+    dial: Dial,
+    pool: Pool,
+    places: Places,
+    turn: AtomicUsize,
+}
+
+impl Direct {
+    pub fn new(
+        options: &MxOptions,
+        helo: String,
+        lookup: Lookup,
+        may_dial: MayDial,
+        roots: RootCertStore,
+        patience: Patience,
+    ) -> Result<Direct, String> {
+        let (security, tls) = match options.tls {
+            MxTls::Required => (Security::Required, smtp::checked(roots)?),
+            MxTls::Offered | MxTls::Fallback => (Security::WhenOffered, smtp::unchecked()?),
+        };
+        Ok(Direct(Arc::new(Inner {
+            lookup,
+            may_dial,
+            port: options.port,
+            tls: options.tls,
+            dial: Dial { helo, security, tls, login: None, patience },
+            pool: Pool::default(),
+            places: Places::new(places::WAIT),
+            turn: AtomicUsize::new(0),
+        })))
+    }
+
+    /// Sends to every domain at once; the outcomes are in the order of the recipients.
+    async fn send_to_all(&self, parcel: Parcel, recipients: Vec<String>) -> Vec<Outcome> {
+        let mut domains: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (place, to) in recipients.iter().enumerate() {
+            domains.entry(envelope::domain(to).to_owned()).or_default().push(place);
+        }
+        let parcel = Arc::new(parcel);
+        let mut under_way = JoinSet::new();
+        for (domain, places) in domains {
+            let (inner, parcel) = (Arc::clone(&self.0), Arc::clone(&parcel));
+            let group: Vec<String> =
+                places.iter().map(|place| recipients[*place].clone()).collect();
+            under_way.spawn(async move {
+                (places, inner.send_to_domain(&domain, &parcel, &group).await)
+            });
+        }
+        let unsaid = Outcome::Later("the delivery was broken off".into());
+        let mut outcomes = vec![unsaid; recipients.len()];
+        while let Some(done) = under_way.join_next().await {
+            let Ok((places, told)) = done else { continue };
+            for (place, outcome) in places.into_iter().zip(told) {
+                outcomes[place] = outcome;
+            }
+        }
+        outcomes
+    }
+}
+
+impl Inner {
+    async fn send_to_domain(
+        &self,
+        domain: &str,
+        parcel: &Parcel,
+        group: &[String],
+    ) -> Vec<Outcome> {
+        let all = |outcome: Outcome| vec![outcome; group.len()];
+        let Some(_place) = self.places.enter(domain).await else {
+            return all(Outcome::Later(format!("{domain}: other mail is being sent there")));
+        };
+        let servers = match self.servers(domain).await {
+            Ok(servers) => servers,
+            Err(outcome) => return all(outcome),
+        };
+        let mut troubles = Troubles::default();
+        for server in servers.iter().take(SERVERS) {
+            if let Some(outcomes) = self.send_to_server(server, parcel, group, &mut troubles).await
+            {
+                return outcomes;
+            }
+        }
+        all(troubles.outcome(domain))
+    }
+
+    /// The servers of a domain, the best first; those that are equally good take turns. A domain
+    /// without MX records takes mail itself (RFC 5321, section 5.1), one whose only MX is a dot
+    /// takes none (RFC 7505).
+    async fn servers(&self, domain: &str) -> Result<Vec<String>, Outcome> {
+        match self.lookup.exchanges(domain).await {
+            Ok(exchanges) if exchanges.iter().all(|exchange| exchange.host.is_empty()) => {
+                Err(Outcome::Never(format!("{domain} takes no mail")))
+            }
+            Ok(exchanges) => Ok(in_turn(exchanges, self.turn.fetch_add(1, Ordering::Relaxed))),
+            Err(Missing::Nothing) => Ok(vec![domain.to_owned()]),
+            Err(Missing::Unknown) => {
+                Err(Outcome::Later(format!("{domain}: its servers could not be looked up")))
+            }
+        }
+    }
+
+    /// `None` when no session came about, so that another server may be tried.
+    async fn send_to_server(
+        &self,
+        server: &str,
+        parcel: &Parcel,
+        group: &[String],
+        troubles: &mut Troubles,
+    ) -> Option<Vec<Outcome>> {
+        while let Some(session) = self.pool.take(server) {
+            if let Told::Outcomes(outcomes) = self.tell(server, session, parcel, group).await {
+                return Some(outcomes);
+            }
+        }
+        let addresses = match self.lookup.addresses(server).await {
+            Ok(addresses) => addresses,
+            Err(Missing::Nothing) => return None,
+            Err(Missing::Unknown) => {
+                troubles.last = Some("its server's address could not be looked up".into());
+                return None;
+            }
+        };
+        let (public, private): (Vec<IpAddr>, Vec<IpAddr>) =
+            addresses.into_iter().partition(|address| (self.may_dial)(*address));
+        troubles.private |= !private.is_empty();
+        for address in public.into_iter().take(ADDRESSES) {
+            let address = SocketAddr::new(address, self.port);
+            match self.open(address, server).await {
+                Ok(session) => match self.tell(server, session, parcel, group).await {
+                    Told::Outcomes(outcomes) => return Some(outcomes),
+                    Told::Gone(sentence) => troubles.last = Some(sentence),
+                },
+                Err(sentence) => troubles.last = Some(sentence),
+            }
+        }
+        None
+    }
+
+    async fn open(&self, address: SocketAddr, server: &str) -> Result<Session, String> {
+        match Session::open(address, server, &self.dial).await {
+            Ok(session) => Ok(session),
+            Err(trouble) if trouble.encryption_failed && self.tls == MxTls::Fallback => {
+                let clear = Dial { security: Security::Clear, ..self.dial.clone() };
+                Session::open(address, server, &clear).await.map_err(|trouble| trouble.sentence)
+            }
+            Err(trouble) => Err(trouble.sentence),
+        }
+    }
+
+    async fn tell(
+        &self,
+        server: &str,
+        mut session: Session,
+        parcel: &Parcel,
+        group: &[String],
+    ) -> Told {
+        let told = session.send(parcel, group).await;
+        self.pool.give(server, session);
+        told
+    }
+}
+
+/// What went wrong on the way through a domain's servers.
+#[derive(Default)]
+struct Troubles {
+    last: Option<String>,
+    private: bool,
+}
+
+impl Troubles {
+    /// Where nobody answered, later somebody may; where there is nobody to ask, nobody ever will.
+    fn outcome(self, domain: &str) -> Outcome {
+        match (self.last, self.private) {
+            (Some(sentence), _) => Outcome::Later(format!("{domain}: {sentence}")),
+            (None, true) => Outcome::Never(format!("{domain} leads into a private network")),
+            (None, false) => Outcome::Never(format!("{domain} has no server that takes mail")),
+        }
+    }
+}
+
+/// Hosts by preference; among equals another one is the first each time.
+fn in_turn(exchanges: Vec<Exchange>, turn: usize) -> Vec<String> {
+    let mut hosts = Vec::new();
+    for equals in exchanges.chunk_by(|one, other| one.preference == other.preference) {
+        let mut equals: Vec<String> =
+            equals.iter().map(|e| e.host.clone()).filter(|host| !host.is_empty()).collect();
+        if !equals.is_empty() {
+            let first = turn % equals.len();
+            equals.rotate_left(first);
+        }
+        hosts.extend(equals);
+    }
+    hosts
+}
+
+impl Relay for Direct {
+    fn send<'a>(&'a self, parcel: &'a Parcel) -> Sending<'a> {
+        Box::pin(envelope::to_deliverable(parcel, |parcel, recipients| {
+            self.send_to_all(parcel, recipients)
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equals_take_turns_and_the_better_come_first() {
+        let exchange = |preference, host: &str| Exchange { preference, host: host.into() };
+        let exchanges = vec![exchange(5, "a"), exchange(10, "b"), exchange(10, "c")];
+        assert_eq!(in_turn(exchanges.clone(), 0), ["a", "b", "c"]);
+        assert_eq!(in_turn(exchanges.clone(), 1), ["a", "c", "b"]);
+        assert_eq!(in_turn(exchanges, 2), ["a", "b", "c"]);
+    }
+}

@@ -1,0 +1,97 @@
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use inbox::due::{Outcome, Parcel, Relay, Sending};
+use rustls::RootCertStore;
+use tokio::sync::Semaphore;
+
+use super::pool::Pool;
+use super::smtp::{self, Dial, Login, Patience, Session, Told, Trouble};
+use super::{envelope, options::SmtpOptions};
+use crate::courier::Resolver;
+
+/// Sessions with the relay at once.
+const SESSIONS: usize = 8;
+/// Addresses of the relay's name that are tried, one after the other.
+const ADDRESSES: usize = 4;
+
+/// Hands every mail to one server that takes it on from there.
+pub struct Smarthost {
+    host: String,
+    port: u16,
+    dial: Dial,
+    resolver: Arc<dyn Resolver>,
+    pool: Pool,
+    places: Semaphore,
+}
+
+impl Smarthost {
+    pub fn new(
+        options: &SmtpOptions,
+        helo: String,
+        resolver: Arc<dyn Resolver>,
+        roots: RootCertStore,
+        patience: Patience,
+    ) -> Result<Smarthost, String> {
+        let tls = smtp::checked(roots)?;
+        let login = options.login.clone().map(|(user, password)| Login { user, password });
+        Ok(Smarthost {
+            host: options.host.clone(),
+            port: options.port,
+            dial: Dial { helo, security: options.security, tls, login, patience },
+            resolver,
+            pool: Pool::default(),
+            places: Semaphore::new(SESSIONS),
+        })
+    }
+
+    async fn hand_over(&self, parcel: &Parcel, recipients: &[String]) -> Vec<Outcome> {
+        let _place = self.places.acquire().await;
+        // A session that waited may have been ended by the server meanwhile; it has not heard of
+        // this mail then, so another is begun.
+        while let Some(session) = self.pool.take(&self.host) {
+            match self.tell(session, parcel, recipients).await {
+                Told::Outcomes(outcomes) => return outcomes,
+                Told::Gone(_) => {}
+            }
+        }
+        let sentence = match self.connect().await {
+            Ok(session) => match self.tell(session, parcel, recipients).await {
+                Told::Outcomes(outcomes) => return outcomes,
+                Told::Gone(sentence) => sentence,
+            },
+            Err(trouble) => trouble.sentence,
+        };
+        vec![Outcome::Later(format!("relay: {sentence}")); recipients.len()]
+    }
+
+    async fn tell(&self, mut session: Session, parcel: &Parcel, recipients: &[String]) -> Told {
+        let told = session.send(parcel, recipients).await;
+        self.pool.give(&self.host, session);
+        told
+    }
+
+    async fn connect(&self) -> Result<Session, Trouble> {
+        let addresses: Vec<IpAddr> = match self.host.parse() {
+            Ok(address) => vec![address],
+            Err(_) => self.resolver.look_up(&self.host).await.unwrap_or_default(),
+        };
+        let mut trouble = Trouble::new("its name could not be found");
+        for address in addresses.into_iter().take(ADDRESSES) {
+            let address = SocketAddr::new(address, self.port);
+            match Session::open(address, &self.host, &self.dial).await {
+                Ok(session) => return Ok(session),
+                Err(met) => trouble = met,
+            }
+        }
+        Err(trouble)
+    }
+}
+
+impl Relay for Smarthost {
+    fn send<'a>(&'a self, parcel: &'a Parcel) -> Sending<'a> {
+        Box::pin(envelope::to_deliverable(parcel, async move |parcel, recipients: Vec<String>| {
+            self.hand_over(&parcel, &recipients).await
+        }))
+    }
+}

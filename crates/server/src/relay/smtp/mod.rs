@@ -1,0 +1,15 @@
+//! A small SMTP client (RFC 5321): one session with one server, which says of every recipient what
+//! became of the mail. It is written by hand because the usual clients give up a whole mail at its
+//! first refused recipient, and because exactly what a server has answered decides whether a mail
+//! may be sent again.
+
+mod line;
+mod offers;
+mod reply;
+mod session;
+mod text;
+mod tls;
+
+pub use line::Patience;
+pub use session::{Dial, Login, Security, Session, Told, Trouble};
+pub use tls::{checked, unchecked};

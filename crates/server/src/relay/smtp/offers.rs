@@ -1,0 +1,66 @@
+use super::reply::Reply;
+
+/// What a server offers beside plain SMTP.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Offers {
+    pub start_tls: bool,
+    pub pipelining: bool,
+    pub eight_bit: bool,
+    pub international: bool,
+    /// Bytes of a mail that it takes; zero says that it does not tell.
+    pub size: Option<u64>,
+    pub plain: bool,
+    pub login: bool,
+}
+
+impl Offers {
+    /// What stands below the first line of the answer to `EHLO`.
+    pub fn of(reply: &Reply) -> Offers {
+        let mut offers = Offers::default();
+        for line in reply.lines.iter().skip(1) {
+            // Old servers write `AUTH=PLAIN`.
+            let line = line.to_ascii_uppercase().replacen("AUTH=", "AUTH ", 1);
+            let mut words = line.split_whitespace();
+            match words.next() {
+                Some("STARTTLS") => offers.start_tls = true,
+                Some("PIPELINING") => offers.pipelining = true,
+                Some("8BITMIME") => offers.eight_bit = true,
+                Some("SMTPUTF8") => offers.international = true,
+                Some("SIZE") => {
+                    offers.size = Some(words.next().and_then(|n| n.parse().ok()).unwrap_or(0));
+                }
+                Some("AUTH") => {
+                    for word in words {
+                        offers.plain |= word == "PLAIN";
+                        offers.login |= word == "LOGIN";
+                    }
+                }
+                _ => {}
+            }
+        }
+        offers
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offers_are_read_whatever_their_case() {
+        let lines = "mx.example\nstarttls\nPipelining\n8BITMIME\nSMTPUTF8\nSIZE 1000\nAUTH=LOGIN\nAUTH CRAM-MD5 PLAIN\nDSN";
+        let reply = Reply { code: 250, lines: lines.lines().map(str::to_owned).collect() };
+        let all = Offers {
+            start_tls: true,
+            pipelining: true,
+            eight_bit: true,
+            international: true,
+            size: Some(1000),
+            plain: true,
+            login: true,
+        };
+        assert_eq!(Offers::of(&reply), all);
+        let none = Reply { code: 250, lines: vec!["STARTTLS.example greets you".into()] };
+        assert_eq!(Offers::of(&none), Offers::default());
+    }
+}

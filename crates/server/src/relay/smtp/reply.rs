@@ -1,0 +1,131 @@
+use inbox::due::Outcome;
+
+/// Lines of one reply, and bytes of one line, that are read at the most.
+pub const LINES: usize = 100;
+pub const LINE_BYTES: usize = 2_000;
+
+/// Codes by which a server asks for another login or for TLS. They are about how the relay is set
+/// up and not about the mail, which waits until somebody has put it right.
+const SET_UP: &[u16] = &[530, 534, 535, 538];
+
+/// What a server said to one command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply {
+    pub code: u16,
+    /// What follows the code on each line.
+    pub lines: Vec<String>,
+}
+
+impl Reply {
+    pub fn is_positive(&self) -> bool {
+        (200..300).contains(&self.code)
+    }
+
+    /// A server that says this hangs up (RFC 5321, section 3.8).
+    pub fn is_goodbye(&self) -> bool {
+        self.code == 421
+    }
+
+    /// The code and the enhanced status, without the server's words: these may repeat the mail.
+    pub fn summary(&self) -> String {
+        let first = self.lines.first().map_or("", String::as_str);
+        match first.split_whitespace().next().filter(|word| is_status(word)) {
+            Some(status) => format!("{} {status}", self.code),
+            None => self.code.to_string(),
+        }
+    }
+
+    /// What a refusal means for the mail; `what` was refused.
+    pub fn refusal(&self, what: &str) -> Outcome {
+        let sentence = format!("the server answered {} to {what}", self.summary());
+        match self.code {
+            code if SET_UP.contains(&code) => Outcome::Later(sentence),
+            500..600 => Outcome::Never(sentence),
+            _ => Outcome::Later(sentence),
+        }
+    }
+
+    /// The same for a recipient. 552 means here that there are too many of them (RFC 5321,
+    /// section 4.5.3.1.10), which the next try with fewer will not have.
+    pub fn refusal_of_recipient(&self) -> Outcome {
+        match self.code {
+            552 => Outcome::Later(format!("the server answered {} to RCPT", self.summary())),
+            _ => self.refusal("RCPT"),
+        }
+    }
+}
+
+/// An enhanced status such as `5.1.1` (RFC 3463).
+fn is_status(word: &str) -> bool {
+    let mut parts = word.split('.');
+    let number = |part: Option<&str>, digits: usize| {
+        part.is_some_and(|part| {
+            (1..=digits).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit())
+        })
+    };
+    number(parts.next(), 1)
+        && number(parts.next(), 3)
+        && number(parts.next(), 3)
+        && parts.next().is_none()
+}
+
+/// One line of a reply: its code, whether more lines follow, and its text.
+pub fn read_line(line: &[u8]) -> Option<(u16, bool, String)> {
+    let (code, rest) = line.split_at_checked(3)?;
+    let code: u16 = str::from_utf8(code).ok().filter(|code| is_code(code))?.parse().ok()?;
+    let (more, text) = match rest.split_first() {
+        None => (false, rest),
+        Some((b' ', text)) => (false, text),
+        Some((b'-', text)) => (true, text),
+        Some(_) => return None,
+    };
+    Some((code, more, String::from_utf8_lossy(text).into_owned()))
+}
+
+fn is_code(code: &str) -> bool {
+    matches!(code.as_bytes(), [b'2'..=b'5', b'0'..=b'9', b'0'..=b'9'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reply(line: &str) -> Reply {
+        let (code, _, text) = read_line(line.as_bytes()).expect("a reply");
+        Reply { code, lines: vec![text] }
+    }
+
+    #[test]
+    fn a_line_is_a_code_and_a_text_or_nothing() {
+        assert_eq!(read_line(b"250 OK"), Some((250, false, "OK".into())));
+        assert_eq!(read_line(b"250-SIZE 10"), Some((250, true, "SIZE 10".into())));
+        assert_eq!(read_line(b"250"), Some((250, false, String::new())));
+        for bad in ["", "25", "2500", "abc", "150 x", "650 x", "+50 x", "250_x", "HTTP/1.1 400"] {
+            assert_eq!(read_line(bad.as_bytes()), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_lasts_as_its_code_says_and_repeats_no_words() {
+        for (line, expected) in [
+            ("450 4.2.0 mara@x.example greylisted", "later: 450 4.2.0"),
+            ("421 closing", "later: 421"),
+            ("452 4.2.2 full", "later: 452 4.2.2"),
+            ("550 5.1.1 <mara@x.example> unknown", "never: 550 5.1.1"),
+            ("554 Hello Mara, spam", "never: 554"),
+            ("550 5.7.1. no", "never: 550"),
+            ("530 5.7.0 log in first", "later: 530 5.7.0"),
+            ("354 go on", "later: 354"),
+        ] {
+            let told = match reply(line).refusal("MAIL") {
+                Outcome::Later(reason) => format!("later: {reason}"),
+                Outcome::Never(reason) => format!("never: {reason}"),
+                Outcome::Delivered => "delivered".into(),
+            };
+            let plain = told.replace("the server answered ", "").replace(" to MAIL", "");
+            assert_eq!(plain, expected, "{line}");
+        }
+        assert!(matches!(reply("552 too many").refusal_of_recipient(), Outcome::Later(_)));
+        assert!(matches!(reply("552 too large").refusal("DATA"), Outcome::Never(_)));
+    }
+}

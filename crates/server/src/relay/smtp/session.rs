@@ -1,0 +1,358 @@
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use inbox::due::{Outcome, Parcel};
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
+use tokio::net::TcpStream;
+
+use super::line::{Line, Patience, within};
+use super::offers::Offers;
+use super::reply::Reply;
+use super::text::as_data;
+
+/// How a server is spoken to.
+#[derive(Clone)]
+pub struct Dial {
+    /// What we call ourselves.
+    pub helo: String,
+    pub security: Security,
+    pub tls: Arc<ClientConfig>,
+    pub login: Option<Login>,
+    pub patience: Patience,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Security {
+    /// Never encrypted.
+    Clear,
+    /// Encrypted when the server offers it.
+    WhenOffered,
+    /// Encrypted, or not at all.
+    Required,
+    /// Encrypted before the first word (port 465).
+    FromTheStart,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+pub struct Login {
+    pub user: String,
+    pub password: String,
+}
+
+/// Passwords are in no log.
+impl fmt::Debug for Login {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Login")
+    }
+}
+
+/// Why no session came about. It is about the server and not about a mail.
+#[derive(Debug)]
+pub struct Trouble {
+    pub sentence: String,
+    /// True when the connection could not be encrypted although the server offered it.
+    pub encryption_failed: bool,
+}
+
+impl Trouble {
+    pub fn new(sentence: impl Into<String>) -> Trouble {
+        Trouble { sentence: sentence.into(), encryption_failed: false }
+    }
+
+    fn encryption(error: &io::Error) -> Trouble {
+        let sentence = format!("the connection could not be encrypted: {error}");
+        Trouble { sentence, encryption_failed: true }
+    }
+}
+
+/// What a server was told of a mail, and what it said.
+#[derive(Debug)]
+pub enum Told {
+    /// What became of the mail for each recipient.
+    Outcomes(Vec<Outcome>),
+    /// The server was gone before it took the sender: it knows nothing of this mail.
+    Gone(String),
+}
+
+/// A conversation with one server, in which several mails can be sent.
+pub struct Session {
+    line: Line,
+    offers: Offers,
+    /// Mails sent in it so far.
+    mails: usize,
+    over: bool,
+}
+
+impl Session {
+    /// Connects, greets, encrypts and logs in.
+    pub async fn open(address: SocketAddr, name: &str, dial: &Dial) -> Result<Session, Trouble> {
+        let stream = within(dial.patience.connect, TcpStream::connect(address)).await;
+        let stream = stream.map_err(|error| Trouble::new(format!("no connection: {error}")))?;
+        let mut line = Line::over(stream, dial.patience);
+        if dial.security == Security::FromTheStart {
+            line = encrypt(line, name, dial).await?;
+        }
+        let greeting = heard(line.hear().await, "the connection")?;
+        if !greeting.is_positive() {
+            return Err(Trouble::new(format!("the server greeted with {}", greeting.summary())));
+        }
+        let mut offers = greet(&mut line, &dial.helo).await?;
+        let mut encrypted = dial.security == Security::FromTheStart;
+        let wanted = matches!(dial.security, Security::WhenOffered | Security::Required);
+        if wanted && offers.start_tls {
+            line = start_tls(line, name, dial).await?;
+            encrypted = true;
+            // What was offered in the clear may have been anybody's offer.
+            offers = greet(&mut line, &dial.helo).await?;
+        }
+        if dial.security == Security::Required && !encrypted {
+            return Err(Trouble::new("the server offers no encryption"));
+        }
+        if let Some(login) = &dial.login {
+            if !encrypted && dial.security != Security::Clear {
+                return Err(Trouble::new(
+                    "the server offers no encryption, and a password is not sent without it",
+                ));
+            }
+            log_in(&mut line, &offers, login).await?;
+        }
+        Ok(Session { line, offers, mails: 0, over: false })
+    }
+
+    /// True while more mails can be sent in it.
+    pub fn is_open(&self) -> bool {
+        !self.over
+    }
+
+    pub fn mails(&self) -> usize {
+        self.mails
+    }
+
+    /// Sends a mail to these of its recipients, and answers what became of each.
+    pub async fn send(&mut self, parcel: &Parcel, recipients: &[String]) -> Told {
+        self.mails += 1;
+        if let Some(outcome) = self.unfit(parcel, recipients) {
+            return Told::Outcomes(vec![outcome; recipients.len()]);
+        }
+        let told = self.send_fit(parcel, recipients).await;
+        told.unwrap_or_else(|error| {
+            self.over = true;
+            Told::Gone(format!("the connection broke before MAIL was answered: {error}"))
+        })
+    }
+
+    /// Leaves politely; what the server makes of it does not matter any more.
+    pub async fn quit(mut self) {
+        if !self.over && self.line.say("QUIT\r\n").await.is_ok() {
+            let _ = self.line.hear().await;
+        }
+    }
+
+    /// What this server can never be given.
+    fn unfit(&self, parcel: &Parcel, recipients: &[String]) -> Option<Outcome> {
+        let most = self.offers.size.filter(|size| *size > 0);
+        if most.is_some_and(|most| parcel.bytes.len() as u64 > most) {
+            return Some(Outcome::Never("the mail is larger than the server takes".into()));
+        }
+        if needs_utf8(parcel, recipients) && !self.offers.international {
+            let sentence = "the server does not take addresses with letters beyond ASCII";
+            return Some(Outcome::Never(sentence.into()));
+        }
+        None
+    }
+
+    /// The error is a break before the sender was answered.
+    async fn send_fit(&mut self, parcel: &Parcel, recipients: &[String]) -> io::Result<Told> {
+        let mail = self.mail_command(parcel, recipients);
+        let rcpts = recipients.iter().map(|to| format!("RCPT TO:<{to}>\r\n"));
+        let rcpts: Vec<String> = rcpts.collect();
+        let pipelined = self.offers.pipelining;
+        match pipelined {
+            true => self.line.say(&(mail + &rcpts.concat())).await?,
+            false => self.line.say(&mail).await?,
+        }
+        let answer = self.line.hear().await?;
+        if answer.is_goodbye() {
+            self.over = true;
+            return Ok(Told::Gone(format!("the server answered {} to MAIL", answer.summary())));
+        }
+        if !answer.is_positive() {
+            // The answers to what was sent behind it are of no interest.
+            self.over |= pipelined;
+            if !pipelined {
+                self.reset().await;
+            }
+            return Ok(Told::Outcomes(vec![answer.refusal("MAIL"); recipients.len()]));
+        }
+        let mut outcomes: Vec<Option<Outcome>> = vec![None; recipients.len()];
+        let broken = self.tell_the_rest(parcel, &rcpts, pipelined, &mut outcomes).await.err();
+        if let Some(error) = &broken {
+            self.over = true;
+            tracing::debug!(%error, "an SMTP connection broke");
+        }
+        let undecided =
+            || Outcome::Later("the connection broke before the server had taken the mail".into());
+        Ok(Told::Outcomes(outcomes.into_iter().map(|o| o.unwrap_or_else(undecided)).collect()))
+    }
+
+    /// Recipients, mail and verdict. What was decided before a break stays decided.
+    async fn tell_the_rest(
+        &mut self,
+        parcel: &Parcel,
+        rcpts: &[String],
+        pipelined: bool,
+        outcomes: &mut [Option<Outcome>],
+    ) -> io::Result<()> {
+        for (rcpt, outcome) in rcpts.iter().zip(outcomes.iter_mut()) {
+            if !pipelined {
+                self.line.say(rcpt).await?;
+            }
+            let answer = self.line.hear().await?;
+            if !answer.is_positive() {
+                *outcome = Some(answer.refusal_of_recipient());
+            }
+            if answer.is_goodbye() {
+                return Err(io::Error::other("the server said goodbye"));
+            }
+        }
+        if outcomes.iter().all(Option::is_some) {
+            self.reset().await;
+            return Ok(());
+        }
+        self.line.say("DATA\r\n").await?;
+        let answer = self.line.hear().await?;
+        if answer.code != 354 {
+            settle(outcomes, &answer.refusal("DATA"));
+            self.reset().await;
+            return Ok(());
+        }
+        let verdict = match self.line.say_data(&as_data(&parcel.bytes)).await {
+            Ok(()) => self.line.hear_verdict().await?,
+            // Who has enough of a mail says so and hangs up.
+            Err(error) => match self.line.hear().await {
+                Ok(refusal) if !refusal.is_positive() => {
+                    self.over = true;
+                    refusal
+                }
+                _ => return Err(error),
+            },
+        };
+        let outcome = match verdict.is_positive() {
+            true => Outcome::Delivered,
+            false => verdict.refusal("the mail"),
+        };
+        self.over |= verdict.is_goodbye();
+        settle(outcomes, &outcome);
+        Ok(())
+    }
+
+    /// Forgets a mail that was begun, so that the next can be.
+    async fn reset(&mut self) {
+        let done = match self.line.say("RSET\r\n").await {
+            Ok(()) => self.line.hear().await.is_ok_and(|answer| answer.is_positive()),
+            Err(_) => false,
+        };
+        self.over |= !done;
+    }
+
+    fn mail_command(&self, parcel: &Parcel, recipients: &[String]) -> String {
+        let mut command = format!("MAIL FROM:<{}>", parcel.sender);
+        if self.offers.size.is_some() {
+            command.push_str(&format!(" SIZE={}", parcel.bytes.len()));
+        }
+        if self.offers.eight_bit && !parcel.bytes.is_ascii() {
+            command.push_str(" BODY=8BITMIME");
+        }
+        if needs_utf8(parcel, recipients) {
+            command.push_str(" SMTPUTF8");
+        }
+        command + "\r\n"
+    }
+}
+
+/// Every recipient of whom nothing was said yet shares what became of the mail.
+fn settle(outcomes: &mut [Option<Outcome>], outcome: &Outcome) {
+    for open in outcomes.iter_mut().filter(|open| open.is_none()) {
+        *open = Some(outcome.clone());
+    }
+}
+
+/// True when addresses or headers have letters beyond ASCII (RFC 6531).
+fn needs_utf8(parcel: &Parcel, recipients: &[String]) -> bool {
+    let head = parcel.bytes.windows(4).position(|four| four == b"\r\n\r\n");
+    let head = &parcel.bytes[..head.unwrap_or(parcel.bytes.len())];
+    !(parcel.sender.is_ascii() && recipients.iter().all(|to| to.is_ascii()) && head.is_ascii())
+}
+
+async fn greet(line: &mut Line, helo: &str) -> Result<Offers, Trouble> {
+    let answer = ask(line, &format!("EHLO {helo}\r\n"), "EHLO").await?;
+    if answer.is_positive() {
+        return Ok(Offers::of(&answer));
+    }
+    let answer = match answer.code {
+        500..=504 => ask(line, &format!("HELO {helo}\r\n"), "HELO").await?,
+        _ => answer,
+    };
+    match answer.is_positive() {
+        true => Ok(Offers::default()),
+        false => Err(Trouble::new(format!("the server answered {} to EHLO", answer.summary()))),
+    }
+}
+
+async fn start_tls(mut line: Line, name: &str, dial: &Dial) -> Result<Line, Trouble> {
+    let answer = ask(&mut line, "STARTTLS\r\n", "STARTTLS").await?;
+    if !answer.is_positive() {
+        let said = format!("it answered {} to STARTTLS", answer.summary());
+        return Err(Trouble::encryption(&io::Error::other(said)));
+    }
+    encrypt(line, name, dial).await
+}
+
+async fn encrypt(line: Line, name: &str, dial: &Dial) -> Result<Line, Trouble> {
+    let name = ServerName::try_from(name.trim_end_matches('.').to_owned())
+        .map_err(|_| Trouble::new("the server's name cannot stand in a certificate"))?;
+    line.encrypted(&dial.tls, name).await.map_err(|error| Trouble::encryption(&error))
+}
+
+async fn log_in(line: &mut Line, offers: &Offers, login: &Login) -> Result<(), Trouble> {
+    let encoded = |text: &str| STANDARD.encode(text);
+    let answer = if offers.plain {
+        let word = encoded(&format!("\0{}\0{}", login.user, login.password));
+        ask(line, &format!("AUTH PLAIN {word}\r\n"), "AUTH").await?
+    } else if offers.login {
+        let mut answer = ask(line, "AUTH LOGIN\r\n", "AUTH").await?;
+        for word in [&login.user, &login.password] {
+            if answer.code != 334 {
+                break;
+            }
+            answer = ask(line, &format!("{}\r\n", encoded(word)), "AUTH").await?;
+        }
+        answer
+    } else {
+        return Err(Trouble::new("the server offers no way to log in that is known here"));
+    };
+    match answer.is_positive() {
+        true => Ok(()),
+        false => Err(Trouble::new(format!(
+            "the server does not accept the user name and password ({})",
+            answer.summary()
+        ))),
+    }
+}
+
+async fn ask(line: &mut Line, command: &str, what: &str) -> Result<Reply, Trouble> {
+    let answer = match line.say(command).await {
+        Ok(()) => line.hear().await,
+        Err(error) => Err(error),
+    };
+    heard(answer, what)
+}
+
+fn heard(answer: io::Result<Reply>, what: &str) -> Result<Reply, Trouble> {
+    answer.map_err(|error| Trouble::new(format!("no answer to {what}: {error}")))
+}

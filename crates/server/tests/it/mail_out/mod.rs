@@ -1,0 +1,78 @@
+//! Mail that leaves: the SMTP client against servers on real sockets that behave as they are told,
+//! and what becomes of messages.
+
+mod cuts;
+mod direct;
+mod domains;
+mod encryption;
+mod envelope;
+mod names;
+mod peer;
+mod recipients;
+mod replies;
+mod reuse;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use inbox::due::{Outcome, Parcel, Relay};
+use server::courier::SystemResolver;
+use server::relay::{Patience, Smarthost};
+
+use crate::courier::receiver::Authority;
+use peer::{Manner, Peer};
+
+/// Everything that a modern server offers.
+const OFFERS: &[&str] = &["PIPELINING", "8BITMIME", "SMTPUTF8", "SIZE 1000000"];
+
+fn offering(offers: &[&'static str]) -> Manner {
+    Manner { offers: offers.to_vec(), ..Manner::default() }
+}
+
+/// Long enough for a slow machine; what must run out in a test uses less.
+fn patience() -> Patience {
+    let long = Duration::from_secs(60);
+    Patience { connect: long, command: long, block: long, verdict: long }
+}
+
+/// A relay at this address: `options` is what stands behind it in `MAILROOM_RELAY`.
+fn smarthost(scheme: &str, peer: &Peer, options: &str, authority: &Authority) -> Smarthost {
+    let text = format!("{scheme}127.0.0.1:{}{options}", peer.address.port());
+    smarthost_named(&text, authority, patience())
+}
+
+fn smarthost_named(text: &str, authority: &Authority, patience: Patience) -> Smarthost {
+    let resolver = Arc::new(SystemResolver::default());
+    let options = text.parse().unwrap();
+    Smarthost::new(&options, "mail.acme.example".into(), resolver, authority.roots(), patience)
+        .unwrap()
+}
+
+fn plain(peer: &Peer) -> Smarthost {
+    smarthost("smtp://", peer, "", &Authority::new())
+}
+
+fn parcel(recipients: &[&str]) -> Parcel {
+    Parcel {
+        message_id: "msg.1@acme.example".into(),
+        sender: "support+b_1_abc@acme.example".into(),
+        recipients: recipients.iter().map(|to| (*to).to_owned()).collect(),
+        bytes: b"Subject: Hello\r\n\r\nHello\r\n.\r\n.. and on\r\n".to_vec(),
+    }
+}
+
+/// What became of a mail to one recipient.
+async fn sent(relay: &impl Relay) -> Outcome {
+    let mut outcomes = relay.send(&parcel(&["mara@customer.example"])).await;
+    assert_eq!(outcomes.len(), 1);
+    outcomes.remove(0)
+}
+
+/// An outcome as a word and its reason.
+fn told(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Delivered => "delivered".into(),
+        Outcome::Later(reason) => format!("later: {reason}"),
+        Outcome::Never(reason) => format!("never: {reason}"),
+    }
+}

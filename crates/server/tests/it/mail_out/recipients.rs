@@ -1,0 +1,90 @@
+//! A message to several recipients: who has it does not get it again.
+
+use inbox::Party;
+use inbox::people::{self, NewLetter};
+use serde_json::json;
+
+use super::*;
+use crate::both;
+use crate::support::*;
+
+/// A letter to Mara, with Bo and Cy in copy, on its way out.
+async fn letter_to_three(app: &TestApp) -> String {
+    let party = |name: &str| Party { name: None, email: format!("{name}@customer.example") };
+    let mail = app.mail("mara@customer.example", "Lamp", "Where is it?").await;
+    let (id, to, cc) = (mail.conversation.to_string(), party("mara"), [party("bo"), party("cy")]);
+    let conversation = id.clone();
+    let letter = NewLetter {
+        body: "It left on Tuesday.".into(),
+        to: vec![to],
+        cc: cc.to_vec(),
+        bcc: Vec::new(),
+        close: false,
+        send: true,
+    };
+    app.act(&app.owner, move |tx, cx| people::send_letter(tx, cx, &conversation, &letter)).await;
+    id
+}
+
+fn later() -> Outcome {
+    Outcome::Later("busy".into())
+}
+
+fn never() -> Outcome {
+    Outcome::Never("no".into())
+}
+
+both! {
+    async fn only_those_who_were_put_off_are_tried_again(app) {
+        let key = app.key("read").await;
+        let id = letter_to_three(&app).await;
+        // In the order of their addresses: Bo, Cy, Mara.
+        app.outside.relay.will_say_of_each(&[Outcome::Delivered, later(), later()]);
+        app.outside.relay.will_say_of_each(&[never(), later()]);
+        app.pass(10 * MINUTE).await;
+        assert_eq!(app.timeline(&key, &id, "message").await[1]["status"], "sending");
+        app.pass(DAY).await;
+        let tries = app.outside.relay.tries();
+        let to: Vec<Vec<String>> = tries.iter().map(|parcel| parcel.recipients.clone()).collect();
+        assert_eq!(
+            to,
+            [
+                vec!["bo@customer.example", "cy@customer.example", "mara@customer.example"],
+                vec!["cy@customer.example", "mara@customer.example"],
+                vec!["mara@customer.example"],
+            ]
+        );
+        assert!(tries.iter().all(|parcel| parcel.bytes == tries[0].bytes), "the same mail");
+        assert_eq!(app.timeline(&key, &id, "message").await[1]["status"], "sent");
+        let happened = app.happenings(&key, &id).await;
+        let (name, data) = happened.iter().find(|(name, _)| name == "bounced").unwrap();
+        assert_eq!((name.as_str(), &data["recipients"]), ("bounced", &json!(["cy@customer.example"])));
+    }
+
+    async fn a_letter_is_sent_when_somebody_it_is_for_has_it_and_failed_otherwise(app) {
+        let key = app.key("read").await;
+        for (said, status) in [
+            ([never(), never(), Outcome::Delivered], "sent"),
+            ([Outcome::Delivered, Outcome::Delivered, never()], "failed"),
+            ([never(), never(), never()], "failed"),
+        ] {
+            let id = letter_to_three(&app).await;
+            app.outside.relay.will_say_of_each(&said);
+            app.pass(10 * MINUTE).await;
+            let messages = app.timeline(&key, &id, "message").await;
+            assert_eq!(messages.last().unwrap()["status"], status, "{said:?}");
+        }
+    }
+
+    async fn after_two_days_those_still_put_off_are_given_up(app) {
+        let key = app.key("read").await;
+        let id = letter_to_three(&app).await;
+        app.outside.relay.will_say_of_each(&[later(), later(), Outcome::Delivered]);
+        app.outside.relay.will_say(&vec![later(); 100]);
+        app.pass(3 * DAY).await;
+        assert_eq!(app.timeline(&key, &id, "message").await[1]["status"], "sent");
+        let happened = app.happenings(&key, &id).await;
+        let (_, data) = happened.iter().find(|(name, _)| name == "bounced").unwrap();
+        assert_eq!(data["recipients"], json!(["bo@customer.example", "cy@customer.example"]));
+    }
+}
