@@ -18,6 +18,7 @@ mod documents;
 pub mod due;
 mod error;
 mod events;
+pub mod fetching;
 pub mod fields;
 pub mod idempotency;
 pub mod ids;

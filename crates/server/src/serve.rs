@@ -20,9 +20,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
-use crate::courier::{Gate, WebCourier};
+use crate::authentication::DnsAuthenticator;
+use crate::courier::{Gate, WebCourier, system_roots};
+use crate::imap::{Fetchers, Pace};
 use crate::relay::Target;
 use crate::settings::Settings;
+use crate::vault::Vault;
 use crate::web::Peer;
 use crate::{doors, health, metrics};
 
@@ -71,6 +74,13 @@ pub fn open_worker(settings: &Settings, app: &App) -> Result<Worker, String> {
     Ok(Worker::new(app.clone(), relay, Arc::new(courier)))
 }
 
+/// Those who fetch mail from mailboxes elsewhere.
+fn open_fetchers(settings: &Settings, app: &App) -> Result<Fetchers, String> {
+    let authenticator = Arc::new(DnsAuthenticator::of(settings)?);
+    let vault = Vault::open(&settings.data, &app.ids)?;
+    Fetchers::new(app.clone(), authenticator, vault, system_roots(), Pace::default())
+}
+
 /// Serves the API and the app and does what falls due until `stop` is ready; what is in flight is finished.
 pub async fn serve(
     listener: TcpListener,
@@ -92,6 +102,11 @@ pub async fn serve(
         let stopping = stopping.clone();
         async move { worker.run(stopping.cancelled_owned()).await }
     });
+    let fetchers = open_fetchers(settings, &app).map_err(io::Error::other)?;
+    let fetching = tokio::spawn({
+        let stopping = stopping.clone();
+        async move { fetchers.run(stopping.cancelled_owned()).await }
+    });
     let router = health::router(app.clone());
     let options = doors::Options {
         developer_site: settings.developer_site.clone(),
@@ -100,7 +115,8 @@ pub async fn serve(
     let router = router.merge(doors::router(app, options));
     let served = serve_router(listener, router, stop).await;
     stopping.cancel();
-    if tokio::time::timeout(Duration::from_secs(GOODBYE_SECONDS), due_work).await.is_err() {
+    let goodbyes = async { tokio::join!(due_work, fetching) };
+    if tokio::time::timeout(Duration::from_secs(GOODBYE_SECONDS), goodbyes).await.is_err() {
         tracing::warn!("some due work did not finish in time; its claims will lapse");
     }
     served

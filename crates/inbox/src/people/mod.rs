@@ -4,6 +4,7 @@
 mod approvals;
 mod deliveries;
 mod drafts;
+mod fetching;
 mod files;
 mod keys;
 mod reading;
@@ -24,6 +25,7 @@ pub use deliveries::{
     redeliver, resume_webhook, rotate_secret, send_test_event,
 };
 pub use drafts::{approve_draft, discard_draft, edit_draft, stop_message};
+pub use fetching::{FetchFrom, FetchedInbox, fetch_mail_from, list_fetched, stop_fetching};
 pub use files::{StoredFile, file, original};
 pub use keys::{KeyListing, MadeKey, list_keys, make_key, revoke_key};
 pub use reading::{OtherConversation, Reading, is_unread, latest_of, mark_read, read_conversation};

@@ -35,4 +35,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 5,
+        name: "mail that is fetched",
+        both: include_str!("005_fetching.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod admin;
+mod imap;
 mod inspect;
 mod listen;
 mod run;
@@ -118,6 +119,11 @@ fn start_log(serving: bool) {
     use tracing_subscriber::EnvFilter;
     let usual = if serving { "info" } else { "warn" };
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(usual));
+    // At their most talkative these would write down passwords and mail.
+    let filter = ["async_imap=off", "async_imap::imap_stream=off"]
+        .into_iter()
+        .filter_map(|quiet| quiet.parse().ok())
+        .fold(filter, EnvFilter::add_directive);
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(std::io::stderr().is_terminal())

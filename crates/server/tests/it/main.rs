@@ -13,6 +13,7 @@ mod due;
 mod event_list;
 mod events;
 mod held;
+mod imap;
 mod list;
 mod mailboxes;
 mod mcp;

@@ -201,6 +201,11 @@ impl TestApp {
         self
     }
 
+    /// The data folder.
+    pub fn folder(&self) -> &std::path::Path {
+        self._folder.path()
+    }
+
     pub fn now(&self) -> i64 {
         self.clock.now()
     }
