@@ -40,6 +40,7 @@ mod sandbox;
 mod schema;
 mod search;
 pub mod secrets;
+pub mod services;
 pub mod signing;
 mod tags;
 mod tallies;

@@ -93,6 +93,11 @@ pub const DISCARD_REASON_CHARS: usize = 500;
 /// Recipients of one letter, To and Cc each.
 pub const RECIPIENTS: usize = 20;
 
+/// Characters of the token in the address that a sending service calls.
+pub const SERVICE_TOKEN_CHARS: usize = 32;
+/// Connections to sending services, per workspace.
+pub const SERVICES: i64 = 20;
+
 /// Inboxes that one process fetches mail for at the same time.
 pub const FETCHING_AT_ONCE: usize = 1_000;
 /// The largest mail that is fetched, in bytes; a larger one stays where it is.

@@ -31,6 +31,7 @@ mod trim;
 mod understand;
 
 pub use address::{Address, is_address, normal_address, plus_tag};
+pub use body::text_of_html;
 pub use compose::{Letter, compose};
 pub use files::AttachedFile;
 pub use html::Link;

@@ -15,6 +15,7 @@ mod metrics;
 pub mod relay;
 pub mod rest;
 pub mod serve;
+pub mod services;
 pub mod settings;
 pub mod smtp;
 pub mod vault;

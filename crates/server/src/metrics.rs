@@ -38,5 +38,7 @@ fn describe() {
     describe_counter!("mailroom_messages_total", "Tries to send a message, by outcome.");
     describe_counter!("mailroom_deliveries_total", "Tries to deliver an event, by outcome.");
     describe_histogram!("mailroom_delivery_seconds", Unit::Seconds, "Time a webhook took.");
+    describe_counter!("mailroom_imap_fetched_total", "Mails fetched by IMAP.");
+    describe_gauge!("mailroom_imap_failing", "Inboxes whose mail cannot be fetched at present.");
     describe_gauge!("mailroom_due_late_seconds", Unit::Seconds, "How late the oldest due row is.");
 }

@@ -24,10 +24,11 @@ use crate::authentication::DnsAuthenticator;
 use crate::courier::{Gate, WebCourier, system_roots};
 use crate::imap::{Fetchers, Pace};
 use crate::relay::Target;
+use crate::services::HttpReader;
 use crate::settings::Settings;
 use crate::vault::Vault;
 use crate::web::Peer;
-use crate::{doors, health, metrics};
+use crate::{doors, health, metrics, services};
 
 /// Connections served at once; further ones wait to be accepted.
 const CONNECTIONS: usize = 10_000;
@@ -71,7 +72,8 @@ pub fn open_worker(settings: &Settings, app: &App) -> Result<Worker, String> {
         tracing::warn!("no relay is configured (MAILROOM_RELAY): outgoing mail waits");
     }
     let courier = WebCourier::of(settings)?;
-    Ok(Worker::new(app.clone(), relay, Arc::new(courier)))
+    let reader = HttpReader::new(Vault::open(&settings.data, &app.ids)?)?;
+    Ok(Worker::new(app.clone(), relay, Arc::new(courier)).reading_with(Arc::new(reader)))
 }
 
 /// Those who fetch mail from mailboxes elsewhere.
@@ -107,7 +109,8 @@ pub async fn serve(
         let stopping = stopping.clone();
         async move { fetchers.run(stopping.cancelled_owned()).await }
     });
-    let router = health::router(app.clone());
+    let vault = Vault::open(&settings.data, &app.ids).map_err(io::Error::other)?;
+    let router = health::router(app.clone()).merge(services::router(app.clone(), vault));
     let options = doors::Options {
         developer_site: settings.developer_site.clone(),
         gate: Gate::of(settings).map_err(io::Error::other)?,

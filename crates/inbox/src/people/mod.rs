@@ -9,6 +9,7 @@ mod files;
 mod keys;
 mod reading;
 mod roles;
+mod services;
 mod sessions;
 mod setup;
 mod shelves;
@@ -30,6 +31,10 @@ pub use files::{StoredFile, file, original};
 pub use keys::{KeyListing, MadeKey, list_keys, make_key, revoke_key};
 pub use reading::{OtherConversation, Reading, is_unread, latest_of, mark_read, read_conversation};
 pub use roles::set_role;
+pub use services::{
+    NewService, ServiceListing, connect_service, disconnect_service, list_services, service_path,
+    set_service_secret,
+};
 pub use sessions::{
     SessionListing, SignedIn, TokenHash, begin_session, count_guess, end_other_sessions,
     end_session, forget_guesses, has_password, list_sessions, look_at_link, make_sign_in_link,

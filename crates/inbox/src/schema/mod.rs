@@ -42,4 +42,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 6,
+        name: "services that send for apps",
+        both: include_str!("006_services.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];

@@ -5,6 +5,7 @@ mod imap;
 mod inspect;
 mod listen;
 mod run;
+mod services;
 mod webhooks;
 
 use std::io::IsTerminal;
@@ -53,6 +54,9 @@ enum Command {
     /// Addresses that are told of events
     #[command(subcommand)]
     Webhook(webhooks::Webhook),
+    /// Services that your app sends its own mail through
+    #[command(subcommand)]
+    Service(services::Service),
     /// Print events as they happen, and forward them, signed, to a local address
     Listen(listen::Listen),
     /// Show what is made of mails: sender, kind, trimmed text, attachments, risk
@@ -96,6 +100,7 @@ pub fn main() -> ExitCode {
             Command::Mailbox(mailbox) => mailbox.run(&settings).await,
             Command::Key(key) => key.run(&settings).await,
             Command::Webhook(webhook) => webhook.run(&settings).await,
+            Command::Service(service) => service.run(&settings).await,
             Command::Listen(listen) => listen.run(&settings).await,
             Command::Inspect(inspect) => inspect.run(),
             Command::Migrate(json) => run::migrate(&settings, json.json),

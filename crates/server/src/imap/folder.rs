@@ -7,7 +7,9 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use async_imap::Session;
-use async_imap::imap_proto::{AttributeValue, MailboxDatum, Response, ResponseCode, Status};
+use async_imap::imap_proto::{
+    AttributeValue, Capability, MailboxDatum, Response, ResponseCode, Status,
+};
 use inbox::fetching::{Account, After};
 use jiff::fmt::strtime::BrokenDownTime;
 use tokio::time::{sleep, timeout};
@@ -73,12 +75,12 @@ impl Folder {
         self.run("CAPABILITY", |response| {
             let Response::Capabilities(all) = response else { return };
             for capability in all {
-                // `Debug` is the one way to read it that does not depend on its spelling's case.
-                match format!("{capability:?}").to_ascii_uppercase().as_str() {
-                    "ATOM(\"IDLE\")" => can.idle = true,
-                    "ATOM(\"MOVE\")" => can.moves = true,
-                    "ATOM(\"UIDPLUS\")" => can.uid_plus = true,
-                    "ATOM(\"ID\")" => can.id = true,
+                let Capability::Atom(name) = capability else { continue };
+                match name.to_ascii_uppercase().as_str() {
+                    "IDLE" => can.idle = true,
+                    "MOVE" => can.moves = true,
+                    "UIDPLUS" => can.uid_plus = true,
+                    "ID" => can.id = true,
                     _ => {}
                 }
             }

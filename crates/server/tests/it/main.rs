@@ -28,6 +28,7 @@ mod requests;
 mod sandbox;
 mod search;
 mod search_model;
+mod services;
 mod snooze;
 mod status;
 mod stop;

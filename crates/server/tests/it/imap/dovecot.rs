@@ -7,7 +7,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use rustls::RootCertStore;
@@ -120,12 +120,18 @@ impl Dovecot {
 
     /// Puts a mail into the user's INBOX, as a mail server that receives it does.
     pub fn deliver(&self, mail: &str) {
+        self.deliver_at(mail, SystemTime::now());
+    }
+
+    /// The same, taken by the server at this time.
+    pub fn deliver_at(&self, mail: &str, at: SystemTime) {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = format!("{:08}.test", COUNT.fetch_add(1, Ordering::SeqCst));
         let written = self.path("mail/ann/tmp").join(&name);
         fs::write(&written, mail).unwrap();
         fs::set_permissions(&written, fs::Permissions::from_mode(0o666)).unwrap();
         self.give(&written);
+        fs::File::options().write(true).open(&written).unwrap().set_modified(at).unwrap();
         fs::rename(&written, self.path("mail/ann/new").join(&name)).unwrap();
     }
 

@@ -4,7 +4,7 @@ mod dovecot;
 mod troubles;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use inbox::fetching::{After, Security};
 use inbox::intake::{Authenticator, Checking, Credentials};
@@ -16,7 +16,7 @@ use server::vault::Vault;
 use tokio_util::sync::CancellationToken;
 
 use crate::both;
-use crate::support::{Key, TestApp, eventually, texts};
+use crate::support::{DAY, Key, SECOND, TestApp, eventually, texts};
 use dovecot::{Dovecot, PASSWORD, USER};
 
 const ADDRESS: &str = "support@acme.example";
@@ -72,12 +72,13 @@ both! {
 
     async fn what_was_there_before_is_left_alone_where_that_is_asked_for(app) {
         let mut dovecot = Dovecot::start();
-        dovecot.deliver(&letter(1));
+        let at = |millis: i64| UNIX_EPOCH + Duration::from_millis(millis.unsigned_abs());
+        dovecot.deliver_at(&letter(1), at(app.now() - DAY));
         let from = FetchFrom { new_only: true, ..plain() };
         let (key, fetchers) = (app.key("read").await, set_up(&app, &dovecot, &from).await);
         fetchers.fetch_due().await.unwrap();
         assert!(subjects(&app, &key).await.is_empty());
-        dovecot.deliver(&letter(2));
+        dovecot.deliver_at(&letter(2), at(app.now() + SECOND));
         app.advance(61_000);
         fetchers.fetch_due().await.unwrap();
         assert_eq!(subjects(&app, &key).await, ["Lamp 2"]);
