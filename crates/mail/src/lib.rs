@@ -30,7 +30,7 @@ mod token;
 mod trim;
 mod understand;
 
-pub use address::{Address, is_address, normal_address, plus_tag};
+pub use address::{Address, is_address, is_unattended, normal_address, plus_tag};
 pub use body::text_of_html;
 pub use compose::{Letter, compose};
 pub use files::AttachedFile;

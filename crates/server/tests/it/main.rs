@@ -18,6 +18,7 @@ mod list;
 mod mailboxes;
 mod mcp;
 mod notes;
+mod notices;
 mod originals;
 mod parity;
 mod people;
