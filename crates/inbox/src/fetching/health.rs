@@ -5,9 +5,9 @@ use db::Tx;
 
 use super::{Account, concerned};
 use crate::app::Cx;
-use crate::due::notify;
 use crate::error::Result;
 use crate::limits::{DAY_MS, FETCHING_FAILED_MS, MINUTE_MS};
+use crate::notices::{Notice, notify};
 
 /// The wait after the first trouble; it doubles with each further one.
 const FIRST_WAIT_MS: i64 = 10_000;
@@ -182,8 +182,8 @@ pub fn failing(tx: &mut Tx<'_>) -> Result<i64> {
 }
 
 fn tell(tx: &mut Tx<'_>, cx: &Cx<'_>, account: &Account, subject: &str, text: &str) -> Result<()> {
-    for email in concerned(tx, cx, account)? {
-        notify(tx, cx, &email, subject, text)?;
+    for person in concerned(tx, cx, account)? {
+        notify(tx, cx, &person, &Notice { subject, text })?;
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ use db::Tx;
 
 use crate::app::Cx;
 use crate::error::Result;
-use crate::ids::Ids;
+use crate::ids::{Ids, UserId};
 use crate::limits::FETCHING_LEASE_MS;
 use crate::messages::header_key;
 
@@ -110,15 +110,13 @@ pub fn is_filed(tx: &mut Tx<'_>, account: &Account, header_id: &str) -> Result<b
 }
 
 /// Those who hear how fetching goes: the owners, or the one whose private inbox it is.
-fn concerned(tx: &mut Tx<'_>, cx: &Cx<'_>, account: &Account) -> Result<Vec<String>> {
-    let rows: Vec<(String,)> = match account.inbox.mailbox.circle.person() {
-        Some(person) => {
-            tx.all("SELECT email FROM users WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, &person])?
-        }
-        None => tx.all(
-            "SELECT email FROM users WHERE ws = ?1 AND role = 'owner' ORDER BY created_at, id",
-            &[&cx.actor.ws],
-        )?,
-    };
-    Ok(rows.into_iter().map(|(email,)| email).collect())
+fn concerned(tx: &mut Tx<'_>, cx: &Cx<'_>, account: &Account) -> Result<Vec<UserId>> {
+    if let Some(person) = account.inbox.mailbox.circle.person() {
+        return Ok(vec![person]);
+    }
+    let owners: Vec<(UserId,)> = tx.all(
+        "SELECT id FROM users WHERE ws = ?1 AND role = 'owner' ORDER BY created_at, id",
+        &[&cx.actor.ws],
+    )?;
+    Ok(owners.into_iter().map(|(id,)| id).collect())
 }
