@@ -43,6 +43,7 @@ pub fn serve(binary: &Path, data: &Path, url: &str, listen: SocketAddr) -> Comma
         .env("MAILROOM_DATA", data)
         .env("MAILROOM_DATABASE_URL", url)
         .env("MAILROOM_LISTEN", listen.to_string())
+        .env("MAILROOM_SMTP_LISTEN", "off")
         .env("MAILROOM_RATE_PER_MINUTE", REQUESTS_PER_MINUTE)
         .env("RUST_LOG", "warn");
     command

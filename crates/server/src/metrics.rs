@@ -38,6 +38,13 @@ fn describe() {
     describe_counter!("mailroom_messages_total", "Tries to send a message, by outcome.");
     describe_counter!("mailroom_deliveries_total", "Tries to deliver an event, by outcome.");
     describe_histogram!("mailroom_delivery_seconds", Unit::Seconds, "Time a webhook took.");
+    describe_counter!("mailroom_mails_total", "Mails that came, by what became of them.");
+    describe_histogram!("mailroom_mail_seconds", Unit::Seconds, "Time to take a mail in.");
+    describe_gauge!("mailroom_mail_connections", "Mail clients that are connected.");
+    describe_counter!(
+        "mailroom_mail_connections_refused_total",
+        "Mail clients turned away because there were too many."
+    );
     describe_counter!("mailroom_imap_fetched_total", "Mails fetched by IMAP.");
     describe_gauge!("mailroom_imap_failing", "Inboxes whose mail cannot be fetched at present.");
     describe_gauge!("mailroom_due_late_seconds", Unit::Seconds, "How late the oldest due row is.");

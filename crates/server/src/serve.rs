@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,6 +27,7 @@ use crate::imap::{Fetchers, Pace};
 use crate::relay::Target;
 use crate::services::HttpReader;
 use crate::settings::Settings;
+use crate::smtp::{self, Door, Doors, Protocol};
 use crate::vault::Vault;
 use crate::web::Peer;
 use crate::{doors, health, metrics, services};
@@ -83,11 +85,48 @@ fn open_fetchers(settings: &Settings, app: &App) -> Result<Fetchers, String> {
     Fetchers::new(app.clone(), authenticator, vault, system_roots(), Pace::default())
 }
 
-/// Serves the API and the app and does what falls due until `stop` is ready; what is in flight is finished.
+/// The doors for mail, open, and who stands at them.
+pub struct MailIn {
+    doors: Doors,
+    open: Vec<Door>,
+}
+
+/// Opens the doors that the settings name.
+pub async fn open_mail(settings: &Settings, app: &App) -> Result<MailIn, String> {
+    let places = [(&settings.smtp_listen, Protocol::Smtp), (&settings.lmtp_listen, Protocol::Lmtp)];
+    let mut open = Vec::new();
+    for (place, protocol) in places {
+        open.extend(Door::open(place, protocol).await?);
+    }
+    let name = our_name(&app.public_url);
+    let authenticator = Arc::new(DnsAuthenticator::of(settings)?);
+    let tls = smtp::certificate(settings, &name)?;
+    let (trusted, limits) = (settings.trusted_networks.clone(), smtp::Limits::default());
+    let doors = Doors::new(app.clone(), authenticator, tls, &name, trusted, limits);
+    Ok(MailIn { doors, open })
+}
+
+impl MailIn {
+    /// Where mail can be sent to by SMTP.
+    pub fn smtp_address(&self) -> Option<SocketAddr> {
+        self.open.iter().find(|door| door.protocol() == Protocol::Smtp).and_then(Door::address)
+    }
+}
+
+/// The host in the address by which the service is reached.
+fn our_name(public_url: &str) -> String {
+    let url = url::Url::parse(public_url).ok();
+    let host = url.as_ref().and_then(|url| url.host_str());
+    host.unwrap_or("localhost").to_owned()
+}
+
+/// Serves the API and the app, takes mail in and does what falls due until `stop` is ready; what is
+/// in flight is finished.
 pub async fn serve(
     listener: TcpListener,
     app: App,
     worker: Worker,
+    mail: MailIn,
     settings: &Settings,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
@@ -111,6 +150,7 @@ pub async fn serve(
     });
     let vault = Vault::open(&settings.data, &app.ids).map_err(io::Error::other)?;
     let router = health::router(app.clone()).merge(services::router(app.clone(), vault));
+    let mail_in = tokio::spawn(mail.doors.serve(mail.open, stopping.clone().cancelled_owned()));
     let options = doors::Options {
         developer_site: settings.developer_site.clone(),
         gate: Gate::of(settings).map_err(io::Error::other)?,
@@ -118,6 +158,8 @@ pub async fn serve(
     let router = router.merge(doors::router(app, options));
     let served = serve_router(listener, router, stop).await;
     stopping.cancel();
+    // The doors have their own patience with what is in flight.
+    let _ = mail_in.await;
     let goodbyes = async { tokio::join!(due_work, fetching) };
     if tokio::time::timeout(Duration::from_secs(GOODBYE_SECONDS), goodbyes).await.is_err() {
         tracing::warn!("some due work did not finish in time; its claims will lapse");

@@ -18,7 +18,7 @@ fn program() -> std::path::PathBuf {
 async fn the_first_sign_in_is_by_the_link_that_demo_prints() {
     let folder = tempfile::tempdir().unwrap();
     let mut demo = Command::new(program())
-        .args(["demo", "--json", "--listen", "127.0.0.1:0", "--data"])
+        .args(["demo", "--json", "--listen", "127.0.0.1:0", "--smtp-listen", "off", "--data"])
         .arg(folder.path())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

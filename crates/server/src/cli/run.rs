@@ -8,16 +8,22 @@ use serde_json::json;
 
 use crate::demo;
 use crate::relay::Target;
-use crate::serve::{listen, open_app, open_worker, serve as serve_requests, stop_signal};
+use crate::serve::{
+    MailIn, listen, open_app, open_mail, open_worker, serve as serve_requests, stop_signal,
+};
 use crate::settings::Settings;
+use crate::smtp::Place;
 
 pub async fn serve(settings: &Settings) -> Result<(), String> {
     let (listener, address) = listen(settings).await?;
     let public_url = settings.public_url.clone().unwrap_or_else(|| address.clone());
     let app = open_app(settings, &public_url)?;
     let worker = open_worker(settings, &app)?;
-    tracing::info!(%address, %public_url, "serving");
-    serve_requests(listener, app, worker, settings, stop_signal()).await.map_err(|e| e.to_string())
+    let mail = open_mail(settings, &app).await?;
+    let (smtp, lmtp) = (&settings.smtp_listen, &settings.lmtp_listen);
+    tracing::info!(%address, %public_url, %smtp, %lmtp, "serving");
+    let served = serve_requests(listener, app, worker, mail, settings, stop_signal());
+    served.await.map_err(|error| error.to_string())
 }
 
 pub fn migrate(settings: &Settings, json: bool) -> Result<(), String> {
@@ -37,6 +43,8 @@ pub async fn demo(settings: &Settings, json: bool) -> Result<(), String> {
     let public_url = settings.public_url.clone().unwrap_or_else(|| address.clone());
     let app = open_app(settings, &public_url)?;
     let worker = open_worker(settings, &app)?;
+    let (mail, mail_trouble) = demo_mail(settings, &app).await?;
+    let smtp = mail.smtp_address().map(|address| address.to_string());
     let keys = sample_keys(&app).await.map_err(|error| error.to_string())?;
     let stop = stop_signal();
     let printed = match json {
@@ -46,13 +54,28 @@ pub async fn demo(settings: &Settings, json: bool) -> Result<(), String> {
             "liveKey": keys.live,
             "testKey": keys.test,
             "readKey": keys.read,
+            "smtp": smtp,
         })
         .to_string(),
-        false => welcome(&address, &keys, settings),
+        false => welcome(&address, &keys, settings, smtp.ok_or(mail_trouble)),
     };
     println!("{printed}");
     std::io::stdout().flush().map_err(|error| error.to_string())?;
-    serve_requests(listener, app, worker, settings, stop).await.map_err(|error| error.to_string())
+    let served = serve_requests(listener, app, worker, mail, settings, stop);
+    served.await.map_err(|error| error.to_string())
+}
+
+/// The demo goes on without mail, and says why, where another program has the port.
+async fn demo_mail(settings: &Settings, app: &App) -> Result<(MailIn, String), String> {
+    match open_mail(settings, app).await {
+        Ok(mail) => Ok((mail, "off".into())),
+        Err(sentence) => {
+            let without =
+                Settings { smtp_listen: Place::Off, lmtp_listen: Place::Off, ..settings.clone() };
+            let sentence = format!("{sentence}; name another place with --smtp-listen");
+            Ok((open_mail(&without, app).await?, sentence))
+        }
+    }
 }
 
 struct Keys {
@@ -116,7 +139,16 @@ fn demo_settings(settings: &Settings) -> Settings {
     settings
 }
 
-fn welcome(address: &str, keys: &Keys, settings: &Settings) -> String {
+fn welcome(
+    address: &str,
+    keys: &Keys,
+    settings: &Settings,
+    smtp: Result<String, String>,
+) -> String {
+    let smtp = match smtp {
+        Ok(smtp) => format!("{smtp}   (SMTP: mail to support@lumen-holz.example arrives)"),
+        Err(sentence) => sentence,
+    };
     let (bold, plain) = match std::io::stdout().is_terminal() {
         true => ("\x1b[1m", "\x1b[0m"),
         false => ("", ""),
@@ -127,6 +159,7 @@ fn welcome(address: &str, keys: &Keys, settings: &Settings) -> String {
   Sign in    {sign_in}
              (works once, for a day; start again for another)
   Address    {address}
+  Mail in    {smtp}
   MCP        {address}/mcp   (for agents: the same operations as tools, with a key)
   Data       {data}
   Live key   {live}

@@ -3,6 +3,7 @@
 
 mod database;
 mod domain;
+mod mail_in;
 mod outside;
 mod process;
 
@@ -30,6 +31,7 @@ use tower::ServiceExt;
 
 pub use database::{Backend, Database};
 pub use domain::*;
+pub use mail_in::{Client, filed, raw, raw_with};
 use outside::Names;
 pub use outside::{Outside, eventually};
 pub use process::{Process, Working};

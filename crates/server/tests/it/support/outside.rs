@@ -10,6 +10,8 @@ use inbox::due::{Answer, Call, Courier, Outcome, Parcel, Posting, Relay, Sending
 use server::courier::{LookUp, Resolver};
 use tokio::sync::Notify;
 
+use super::mail_in::TestAuthenticator;
+
 /// What a test waits for in real time comes within this long, or never.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -146,6 +148,7 @@ impl Courier for TestCourier {
 pub struct Outside {
     pub relay: Arc<TestRelay>,
     pub courier: Arc<TestCourier>,
+    pub authenticator: Arc<TestAuthenticator>,
 }
 
 /// Waits until something is so that nobody tells of.

@@ -1,0 +1,209 @@
+use std::io;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use inbox::intake::{Delivery, NotTaken, Source, find_inbox, take_in};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::time::{Instant, timeout, timeout_at};
+use tokio_rustls::TlsAcceptor;
+
+use super::door::Doors;
+use super::session::{Letter, Protocol, Session, Step};
+
+/// Bytes that are read at once.
+const READ_BYTES: usize = 64 * 1024;
+
+const SILENT: &str = "421 4.4.2 Nothing came for too long.";
+const SLOW: &str = "421 4.4.2 The mail takes too long.";
+const OVER: &str = "421 4.4.2 The session takes too long. Come again.";
+const GOING: &str = "421 4.3.2 The server is going down. Come again.";
+
+/// One client's connection.
+pub(super) struct Connection<'a> {
+    doors: &'a Doors,
+    protocol: Protocol,
+    /// `None` for a neighbour on this machine, whose socket has no address.
+    peer: Option<IpAddr>,
+    began: Instant,
+    held: Held<'a>,
+}
+
+/// How a part of a conversation ended.
+enum End {
+    Closed,
+    StartTls,
+}
+
+impl<'a> Connection<'a> {
+    pub fn new(doors: &'a Doors, protocol: Protocol, peer: Option<IpAddr>) -> Connection<'a> {
+        let held = Held { all: &doors.bytes_held, own: 0 };
+        Connection { doors, protocol, peer, began: Instant::now(), held }
+    }
+
+    /// Speaks with the client until one of the two is done.
+    pub async fn converse<S>(mut self, mut stream: S) -> io::Result<()>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send,
+    {
+        let (name, limits) = (&self.doors.name, self.doors.limits.clone());
+        let mut session = Session::new(self.protocol, name, limits, true);
+        if let End::Closed = self.run(&mut session, &mut stream).await? {
+            return stream.shutdown().await;
+        }
+        let acceptor = TlsAcceptor::from(self.doors.tls.clone());
+        let mut stream = within(self.doors.limits.silence, acceptor.accept(stream)).await?;
+        session.secure();
+        self.run(&mut session, &mut stream).await?;
+        stream.shutdown().await
+    }
+
+    async fn run<S>(&mut self, session: &mut Session, stream: &mut S) -> io::Result<End>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send,
+    {
+        let mut input = vec![0; READ_BYTES];
+        let mut mail_began = None;
+        loop {
+            match session.step() {
+                Step::Read => {
+                    self.hold(session);
+                    self.write(session, stream).await?;
+                    mail_began = session.in_mail().then(|| mail_began.unwrap_or_else(Instant::now));
+                    match self.read(stream, &mut input, mail_began).await? {
+                        Heard::Bytes(0) => return Ok(End::Closed),
+                        Heard::Bytes(count) => session.feed(&input[..count]),
+                        Heard::Enough(last_word) => session.end(last_word),
+                    }
+                }
+                Step::FindInbox(address) => session.know_recipient(self.find(address).await),
+                Step::TakeIn(letter) => {
+                    self.held.set(letter.bytes.len());
+                    let outcomes = self.take_in(session.helo(), letter).await;
+                    self.held.set(0);
+                    session.know_mail(&outcomes);
+                }
+                Step::StartTls => {
+                    self.write(session, stream).await?;
+                    return Ok(End::StartTls);
+                }
+                Step::Close => {
+                    self.write(session, stream).await?;
+                    return Ok(End::Closed);
+                }
+            }
+        }
+    }
+
+    /// Counts what the session holds of a mail; where that is too much for all, it lets it go.
+    fn hold(&mut self, session: &mut Session) {
+        self.held.set(session.held());
+        if self.held.all.load(Ordering::Relaxed) > self.doors.limits.bytes_at_once {
+            session.drop_mail();
+            self.held.set(0);
+        }
+    }
+
+    async fn write<S>(&self, session: &mut Session, stream: &mut S) -> io::Result<()>
+    where
+        S: AsyncWrite + Unpin,
+    {
+        let output = session.take_output();
+        if output.is_empty() {
+            return Ok(());
+        }
+        let all = async {
+            stream.write_all(&output).await?;
+            stream.flush().await
+        };
+        within(self.doors.limits.silence, all).await
+    }
+
+    async fn read<S>(
+        &self,
+        stream: &mut S,
+        input: &mut [u8],
+        mail_began: Option<Instant>,
+    ) -> io::Result<Heard>
+    where
+        S: AsyncRead + Unpin,
+    {
+        let limits = &self.doors.limits;
+        let (silent, over) = (Instant::now() + limits.silence, self.began + limits.session_time);
+        let slow = mail_began.map(|began| began + limits.message_time);
+        let mut ends = vec![(silent, SILENT), (over, OVER)];
+        ends.extend(slow.map(|slow| (slow, SLOW)));
+        let (until, last_word) = ends.into_iter().min().unwrap_or((silent, SILENT));
+        tokio::select! {
+            read = timeout_at(until, stream.read(input)) => match read {
+                Ok(count) => Ok(Heard::Bytes(count?)),
+                Err(_) => Ok(Heard::Enough(last_word)),
+            },
+            () = self.doors.stopping.cancelled() => Ok(Heard::Enough(GOING)),
+        }
+    }
+
+    async fn find(&self, address: String) -> Result<bool, NotTaken> {
+        let found = self.doors.app.store.read(move |tx| find_inbox(tx, &address)).await;
+        found.map(|inbox| inbox.is_some()).map_err(|error| {
+            tracing::error!(cause = ?error, "a recipient could not be looked up");
+            NotTaken
+        })
+    }
+
+    async fn take_in(
+        &self,
+        helo: &str,
+        letter: Letter,
+    ) -> Vec<Result<inbox::intake::Taken, NotTaken>> {
+        let Letter { sender, recipients, bytes } = letter;
+        let delivery =
+            Delivery { sender: Some(sender), recipients, source: self.source(helo), raw: bytes };
+        let _place = self.doors.mails.acquire().await;
+        take_in(&self.doors.app, &*self.doors.authenticator, delivery).await
+    }
+
+    fn source(&self, helo: &str) -> Source {
+        match self.peer {
+            Some(ip) if self.protocol == Protocol::Smtp && !self.doors.trusted.hold(ip) => {
+                Source::Sender { ip: ip.to_canonical(), helo: helo.to_owned() }
+            }
+            _ => Source::OurServer,
+        }
+    }
+}
+
+/// What came of waiting for a client.
+enum Heard {
+    /// None means that it left.
+    Bytes(usize),
+    /// The session ends, with this last word.
+    Enough(&'static str),
+}
+
+/// Bytes of mail that a connection holds, counted among everybody's.
+struct Held<'a> {
+    all: &'a AtomicUsize,
+    own: usize,
+}
+
+impl Held<'_> {
+    fn set(&mut self, bytes: usize) {
+        if bytes >= self.own {
+            self.all.fetch_add(bytes - self.own, Ordering::Relaxed);
+        } else {
+            self.all.fetch_sub(self.own - bytes, Ordering::Relaxed);
+        }
+        self.own = bytes;
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.set(0);
+    }
+}
+
+async fn within<T>(patience: Duration, work: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+    timeout(patience, work).await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+}

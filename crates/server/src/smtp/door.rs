@@ -1,0 +1,277 @@
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use inbox::App;
+use inbox::intake::Authenticator;
+use metrics::{counter, gauge};
+use rustls::ServerConfig;
+use tokio::io::AsyncWriteExt;
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::connection::Connection;
+use super::limits::Limits;
+use super::place::{Networks, Place};
+use super::session::Protocol;
+
+/// What is in flight at shutdown has this long to finish.
+const GOODBYE: Duration = Duration::from_secs(20);
+/// The wait after a connection could not be accepted.
+const BREATH: Duration = Duration::from_millis(50);
+/// Who may hand mail over through a socket in the file system: whoever may enter its folder.
+const SOCKET_MODE: u32 = 0o666;
+
+const FULL: &[u8] = b"421 4.7.0 Too many connections. Come again later.\r\n";
+
+/// A place that is listened on.
+pub struct Door {
+    listener: Listener,
+    protocol: Protocol,
+}
+
+enum Listener {
+    Tcp(TcpListener),
+    Unix(UnixListener, PathBuf),
+}
+
+impl Door {
+    /// Opens a door; none where it is off.
+    pub async fn open(place: &Place, protocol: Protocol) -> Result<Option<Door>, String> {
+        let listener = match place {
+            Place::Off => return Ok(None),
+            Place::Tcp(address) => TcpListener::bind(address).await.map(Listener::Tcp),
+            Place::Unix(path) => bind_socket(path).await,
+        };
+        match listener {
+            Ok(listener) => Ok(Some(Door { listener, protocol })),
+            Err(error) => Err(format!("cannot take mail on {place}: {error}")),
+        }
+    }
+
+    pub fn protocol(&self) -> Protocol {
+        self.protocol
+    }
+
+    /// Where it is, for a door that has an address.
+    pub fn address(&self) -> Option<SocketAddr> {
+        match &self.listener {
+            Listener::Tcp(listener) => listener.local_addr().ok(),
+            Listener::Unix(..) => None,
+        }
+    }
+}
+
+/// A socket that an earlier process left behind is taken over; one that answers is not.
+async fn bind_socket(path: &Path) -> io::Result<Listener> {
+    if UnixStream::connect(path).await.is_ok() {
+        return Err(io::ErrorKind::AddrInUse.into());
+    }
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let listener = UnixListener::bind(path)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(SOCKET_MODE))?;
+    Ok(Listener::Unix(listener, path.to_owned()))
+}
+
+/// What every connection shares.
+pub struct Doors {
+    pub(super) app: App,
+    pub(super) authenticator: Arc<dyn Authenticator>,
+    pub(super) tls: Arc<ServerConfig>,
+    /// What this server calls itself.
+    pub(super) name: String,
+    pub(super) trusted: Networks,
+    pub(super) limits: Limits,
+    pub(super) bytes_held: AtomicUsize,
+    pub(super) mails: Semaphore,
+    pub(super) stopping: CancellationToken,
+    connections: Mutex<Connections>,
+}
+
+impl Doors {
+    pub fn new(
+        app: App,
+        authenticator: Arc<dyn Authenticator>,
+        tls: Arc<ServerConfig>,
+        name: &str,
+        trusted: Networks,
+        limits: Limits,
+    ) -> Doors {
+        Doors {
+            app,
+            authenticator,
+            tls,
+            name: name.to_owned(),
+            trusted,
+            bytes_held: AtomicUsize::new(0),
+            mails: Semaphore::new(limits.mails_at_once),
+            limits,
+            stopping: CancellationToken::new(),
+            connections: Mutex::default(),
+        }
+    }
+
+    /// Takes mail through these doors until `stop` is ready; mail that has come is still filed.
+    pub async fn serve(self, doors: Vec<Door>, stop: impl Future<Output = ()>) {
+        let (all, conversations) = (Arc::new(self), TaskTracker::new());
+        let listening = doors.into_iter().map(|door| {
+            let (all, conversations) = (Arc::clone(&all), conversations.clone());
+            tokio::spawn(async move { all.listen(door, &conversations).await })
+        });
+        let listening: Vec<_> = listening.collect();
+        stop.await;
+        all.stopping.cancel();
+        for door in listening {
+            let _ = door.await;
+        }
+        conversations.close();
+        if tokio::time::timeout(GOODBYE, conversations.wait()).await.is_err() {
+            tracing::warn!("some mail was not taken in in time; it will be brought again");
+        }
+    }
+
+    async fn listen(self: &Arc<Self>, door: Door, conversations: &TaskTracker) {
+        loop {
+            let accepted = tokio::select! {
+                accepted = accept(&door.listener) => accepted,
+                () = self.stopping.cancelled() => break,
+            };
+            match accepted {
+                Ok(client) => self.admit(client, door.protocol, conversations),
+                Err(error) => {
+                    tracing::warn!(%error, "a mail connection could not be accepted");
+                    tokio::time::sleep(BREATH).await;
+                }
+            }
+        }
+        if let Listener::Unix(_, path) = &door.listener {
+            let _ = fs::remove_file(path);
+        }
+    }
+
+    fn admit(self: &Arc<Self>, client: Client, protocol: Protocol, conversations: &TaskTracker) {
+        let peer = client.peer();
+        let ours = protocol == Protocol::Lmtp || peer.is_none_or(|ip| self.trusted.hold(ip));
+        let place = Seat::take(self, peer.filter(|_| !ours));
+        let doors = Arc::clone(self);
+        conversations.spawn(async move {
+            let outcome = match (place, client) {
+                (None, mut client) => client.refuse().await,
+                (Some(_place), Client::Tcp(stream, _)) => {
+                    let _ = stream.set_nodelay(true);
+                    Connection::new(&doors, protocol, peer).converse(stream).await
+                }
+                (Some(_place), Client::Unix(stream)) => {
+                    Connection::new(&doors, protocol, peer).converse(stream).await
+                }
+            };
+            if let Err(error) = outcome {
+                // A client that breaks off concerns nobody else.
+                tracing::debug!(%error, "a mail connection broke");
+            }
+        });
+    }
+}
+
+enum Client {
+    Tcp(TcpStream, IpAddr),
+    Unix(UnixStream),
+}
+
+async fn accept(listener: &Listener) -> io::Result<Client> {
+    match listener {
+        Listener::Tcp(listener) => {
+            let (stream, peer) = listener.accept().await?;
+            Ok(Client::Tcp(stream, peer.ip().to_canonical()))
+        }
+        Listener::Unix(listener, _) => Ok(Client::Unix(listener.accept().await?.0)),
+    }
+}
+
+impl Client {
+    fn peer(&self) -> Option<IpAddr> {
+        match self {
+            Client::Tcp(_, ip) => Some(*ip),
+            Client::Unix(_) => None,
+        }
+    }
+
+    async fn refuse(&mut self) -> io::Result<()> {
+        counter!("mailroom_mail_connections_refused_total").increment(1);
+        match self {
+            Client::Tcp(stream, _) => stream.write_all(FULL).await,
+            Client::Unix(stream) => stream.write_all(FULL).await,
+        }
+    }
+}
+
+/// Who is connected.
+#[derive(Default)]
+struct Connections {
+    all: usize,
+    each: HashMap<IpAddr, usize>,
+}
+
+/// A connection's place among the others, free again when it is dropped.
+struct Seat {
+    doors: Arc<Doors>,
+    counted: Option<IpAddr>,
+}
+
+impl Seat {
+    /// None when there are too many, in all or from this address.
+    fn take(doors: &Arc<Doors>, peer: Option<IpAddr>) -> Option<Seat> {
+        let counted = peer.map(neighbourhood);
+        let mut connections = doors.connections();
+        let each = counted.map_or(0, |ip| connections.each.get(&ip).copied().unwrap_or(0));
+        if connections.all >= doors.limits.connections || each >= doors.limits.connections_each {
+            return None;
+        }
+        connections.all += 1;
+        if let Some(ip) = counted {
+            connections.each.insert(ip, each + 1);
+        }
+        gauge!("mailroom_mail_connections").set(connections.all as f64);
+        drop(connections);
+        Some(Seat { doors: Arc::clone(doors), counted })
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let mut connections = self.doors.connections();
+        connections.all -= 1;
+        if let Some(ip) = self.counted {
+            match connections.each.get_mut(&ip) {
+                Some(each) if *each > 1 => *each -= 1,
+                _ => drop(connections.each.remove(&ip)),
+            }
+        }
+        gauge!("mailroom_mail_connections").set(connections.all as f64);
+    }
+}
+
+impl Doors {
+    fn connections(&self) -> std::sync::MutexGuard<'_, Connections> {
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An IPv6 customer has a network of 64 bits at the least, so that is who is counted.
+fn neighbourhood(ip: IpAddr) -> IpAddr {
+    match ip {
+        IpAddr::V4(_) => ip,
+        IpAddr::V6(ip) => IpAddr::V6((ip.to_bits() & !u128::from(u64::MAX)).into()),
+    }
+}

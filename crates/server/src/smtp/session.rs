@@ -1,0 +1,471 @@
+//! A conversation with a mail client, as a machine that is fed bytes and tells what to do next.
+//!
+//! It knows no sockets, no clock and no database, so that every way of cutting its input into
+//! pieces can be tried.
+
+use inbox::intake::{NotTaken, Taken};
+
+use super::command::{Command, Fault, Greeting, NOT_MAIL, Sender};
+use super::content::{Content, Progress, Refused};
+use super::limits::Limits;
+
+/// SMTP, by which anyone brings mail, or LMTP, by which a server of ours hands it over and is told
+/// of each recipient apart (RFC 2033).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    Smtp,
+    Lmtp,
+}
+
+/// What to do next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Write the output, then wait for more input.
+    Read,
+    /// Find out whether this is an inbox, and say so with [`Session::know_recipient`].
+    FindInbox(String),
+    /// Take the mail in, and say what came of it with [`Session::know_mail`].
+    TakeIn(Letter),
+    /// Write the output, encrypt the connection, and say so with [`Session::secure`].
+    StartTls,
+    /// Write the output and end.
+    Close,
+}
+
+/// A mail with its envelope.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Letter {
+    pub sender: String,
+    pub recipients: Vec<String>,
+    pub bytes: Vec<u8>,
+}
+
+pub struct Session {
+    protocol: Protocol,
+    limits: Limits,
+    /// What this server calls itself.
+    name: String,
+    input: Vec<u8>,
+    output: Vec<u8>,
+    phase: Phase,
+    tls: Tls,
+    helo: Option<String>,
+    mail: Option<Mail>,
+    commands: usize,
+    errors: usize,
+    /// The line that is being read is too long already.
+    overlong: bool,
+}
+
+enum Phase {
+    Commands,
+    Data(Content),
+    /// So many bytes of a chunk are still to come.
+    Chunk {
+        left: usize,
+        last: bool,
+    },
+    /// Whether this is an inbox is being found out.
+    Finding(String),
+    /// A step is under way.
+    Waiting,
+    Closed,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tls {
+    No,
+    Offered,
+    On,
+}
+
+/// A mail that is being sent.
+struct Mail {
+    sender: Sender,
+    recipients: Vec<String>,
+    /// What came of it in chunks so far.
+    chunks: Option<Content>,
+}
+
+const GREET_FIRST: Fault = "503 5.5.1 Say hello first.";
+const MAIL_FIRST: Fault = "503 5.5.1 Say who sends the mail first.";
+const RECIPIENT_FIRST: Fault = "503 5.5.1 There is no recipient.";
+const CHUNKS_BEGAN: Fault = "503 5.5.1 The mail began in chunks.";
+const NO_INBOX: Fault = "550 5.1.1 There is no such inbox here.";
+const TROUBLE: Fault = "451 4.3.0 Something failed on our side. Try again later.";
+const TOO_LARGE: Fault = "552 5.3.4 The mail is too large.";
+const NO_ROOM: Fault = "452 4.3.1 Too much mail comes in at once. Try again later.";
+const BARE_LINE_END: Fault = "550 5.6.0 Every line of a mail must end with CR LF.";
+const IN_CIRCLES: Fault = "450 4.4.6 The mail has been passed on too often.";
+const ANY_LETTER: Fault = "553 5.6.7 This address needs SMTPUTF8.";
+const TAKEN: Fault = "250 2.0.0 The mail is here.";
+
+impl Session {
+    pub fn new(protocol: Protocol, name: &str, limits: Limits, offers_tls: bool) -> Session {
+        let mut session = Session {
+            protocol,
+            limits,
+            name: name.to_owned(),
+            input: Vec::new(),
+            output: Vec::new(),
+            phase: Phase::Commands,
+            tls: if offers_tls { Tls::Offered } else { Tls::No },
+            helo: None,
+            mail: None,
+            commands: 0,
+            errors: 0,
+            overlong: false,
+        };
+        let word = if protocol == Protocol::Smtp { "ESMTP" } else { "LMTP" };
+        session.say(&format!("220 {name} {word} Mailroom"));
+        session
+    }
+
+    pub fn feed(&mut self, bytes: &[u8]) {
+        self.input.extend_from_slice(bytes);
+    }
+
+    /// What is to be written to the client.
+    pub fn take_output(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.output)
+    }
+
+    /// What the client calls itself.
+    pub fn helo(&self) -> &str {
+        self.helo.as_deref().unwrap_or_default()
+    }
+
+    /// True while a mail's bytes come in.
+    pub fn in_mail(&self) -> bool {
+        matches!(self.phase, Phase::Data(_) | Phase::Chunk { .. })
+            || self.mail.as_ref().is_some_and(|mail| mail.chunks.is_some())
+    }
+
+    /// Bytes of mail that it holds.
+    pub fn held(&self) -> usize {
+        let chunks = self.mail.as_ref().and_then(|mail| mail.chunks.as_ref());
+        let data = match &self.phase {
+            Phase::Data(content) => Some(content),
+            _ => None,
+        };
+        chunks.or(data).map_or(0, Content::held)
+    }
+
+    /// Holds no more of the mail that comes in: there is no room for it.
+    pub fn drop_mail(&mut self) {
+        let chunks = self.mail.as_mut().and_then(|mail| mail.chunks.as_mut());
+        let data = match &mut self.phase {
+            Phase::Data(content) => Some(content),
+            _ => None,
+        };
+        if let Some(content) = chunks.or(data) {
+            content.refuse(Refused::NoRoom);
+        }
+    }
+
+    /// Goes on as far as the input leads.
+    pub fn step(&mut self) -> Step {
+        loop {
+            let step = match &self.phase {
+                Phase::Commands => self.command_step(),
+                Phase::Data(_) => self.data_step(),
+                Phase::Chunk { .. } => self.chunk_step(),
+                Phase::Finding(_) | Phase::Waiting => Some(Step::Read),
+                Phase::Closed => Some(Step::Close),
+            };
+            if let Some(step) = step {
+                return step;
+            }
+        }
+    }
+
+    /// Answers [`Step::FindInbox`].
+    pub fn know_recipient(&mut self, found: Result<bool, NotTaken>) {
+        let phase = std::mem::replace(&mut self.phase, Phase::Commands);
+        match (found, phase, &mut self.mail) {
+            (Ok(true), Phase::Finding(recipient), Some(mail)) => {
+                mail.recipients.push(recipient);
+                self.say("250 2.1.5 Go on.");
+            }
+            (Ok(_), ..) => self.fault(NO_INBOX),
+            (Err(NotTaken), ..) => self.say(TROUBLE),
+        }
+    }
+
+    /// Answers [`Step::TakeIn`]: what came of the mail for each recipient.
+    pub fn know_mail(&mut self, outcomes: &[Result<Taken, NotTaken>]) {
+        self.phase = Phase::Commands;
+        let answers: Vec<Fault> = outcomes.iter().map(answer).collect();
+        match self.protocol {
+            Protocol::Lmtp => answers.iter().for_each(|answer| self.say(answer)),
+            Protocol::Smtp => self.say(together(&answers)),
+        }
+    }
+
+    /// Answers [`Step::StartTls`]: the connection is encrypted. What the client said before counts
+    /// for nothing, and what it sent behind the command was never read.
+    pub fn secure(&mut self) {
+        self.phase = Phase::Commands;
+        self.tls = Tls::On;
+        self.helo = None;
+        self.mail = None;
+    }
+
+    /// Ends the session with a last word.
+    pub fn end(&mut self, last_word: &str) {
+        if !matches!(self.phase, Phase::Closed) {
+            self.say(last_word);
+            self.phase = Phase::Closed;
+        }
+    }
+
+    fn say(&mut self, line: &str) {
+        self.output.extend_from_slice(line.as_bytes());
+        self.output.extend_from_slice(b"\r\n");
+    }
+
+    /// Says what was wrong, and ends a session that is wrong too often.
+    fn fault(&mut self, line: &str) {
+        self.errors += 1;
+        if self.errors > self.limits.errors {
+            return self.end("421 4.7.0 Too many mistakes.");
+        }
+        self.say(line);
+    }
+
+    fn command_step(&mut self) -> Option<Step> {
+        let Some(end) = memchr::memchr(b'\n', &self.input) else {
+            if self.input.len() > self.limits.command_bytes {
+                self.input.clear();
+                self.overlong = true;
+            }
+            return Some(Step::Read);
+        };
+        let line: Vec<u8> = self.input.drain(..=end).collect();
+        self.commands += 1;
+        if self.commands > self.limits.commands {
+            self.end("421 4.7.0 Too many commands. Come again.");
+            return None;
+        }
+        let too_long = std::mem::take(&mut self.overlong) || line.len() > self.limits.command_bytes;
+        let command = match line.strip_suffix(b"\r\n") {
+            _ if too_long => Err("500 5.5.2 The line is too long."),
+            None => Err("500 5.5.2 A line must end with CR LF."),
+            Some(line) => Command::parse(line),
+        };
+        match command {
+            Ok(command) => self.obey(command),
+            Err(NOT_MAIL) => {
+                self.end(NOT_MAIL);
+                None
+            }
+            Err(fault) => {
+                self.fault(fault);
+                None
+            }
+        }
+    }
+
+    fn obey(&mut self, command: Command) -> Option<Step> {
+        match command {
+            Command::Hello { greeting, name } => self.hello(greeting, name),
+            Command::Mail(sender) => self.begin_mail(sender),
+            Command::Recipient(address) => return self.add_recipient(address),
+            Command::Data => self.begin_data(),
+            Command::Chunk { bytes, last } => self.begin_chunk(bytes, last),
+            Command::StartTls => return self.start_tls(),
+            Command::Reset => {
+                self.mail = None;
+                self.say("250 2.0.0 Forgotten.");
+            }
+            Command::Nothing => self.say("250 2.0.0 Nothing done."),
+            Command::Verify => self.say("252 2.1.5 Send a mail and see."),
+            Command::Help => self.say("214 2.0.0 This server takes mail for its own inboxes."),
+            Command::Quit => self.end("221 2.0.0 Goodbye."),
+        }
+        None
+    }
+
+    fn hello(&mut self, greeting: Greeting, name: String) {
+        let fits = match greeting {
+            Greeting::Helo | Greeting::Ehlo => self.protocol == Protocol::Smtp,
+            Greeting::Lhlo => self.protocol == Protocol::Lmtp,
+        };
+        if !fits {
+            return self.fault("500 5.5.1 This is the hello of another protocol.");
+        }
+        self.helo = Some(name);
+        self.mail = None;
+        if greeting == Greeting::Helo {
+            return self.say(&format!("250 {}", self.name));
+        }
+        let size = format!("SIZE {}", self.limits.message_bytes);
+        let mut lines = vec![self.name.as_str(), "PIPELINING", &size, "8BITMIME", "SMTPUTF8"];
+        lines.extend(["ENHANCEDSTATUSCODES", "CHUNKING"]);
+        if self.tls == Tls::Offered {
+            lines.push("STARTTLS");
+        }
+        let last = lines.len() - 1;
+        let lines: Vec<String> = lines
+            .iter()
+            .enumerate()
+            .map(|(place, line)| format!("250{}{line}", if place < last { '-' } else { ' ' }))
+            .collect();
+        self.say(&lines.join("\r\n"));
+    }
+
+    fn begin_mail(&mut self, sender: Sender) {
+        if self.helo.is_none() {
+            return self.fault(GREET_FIRST);
+        }
+        if self.mail.is_some() {
+            return self.fault("503 5.5.1 A mail is under way.");
+        }
+        if !sender.path.is_ascii() && !sender.any_letter {
+            return self.fault(ANY_LETTER);
+        }
+        if sender.bytes.is_some_and(|bytes| bytes > self.limits.message_bytes as u64) {
+            return self.fault(TOO_LARGE);
+        }
+        self.mail = Some(Mail { sender, recipients: Vec::new(), chunks: None });
+        self.say("250 2.1.0 Go on.");
+    }
+
+    fn add_recipient(&mut self, address: String) -> Option<Step> {
+        let fault = match &self.mail {
+            None => MAIL_FIRST,
+            Some(mail) if mail.chunks.is_some() => CHUNKS_BEGAN,
+            Some(mail) if mail.recipients.len() >= self.limits.recipients => {
+                self.say("452 4.5.3 That is as many recipients as a mail may have.");
+                return None;
+            }
+            Some(mail) if !address.is_ascii() && !mail.sender.any_letter => ANY_LETTER,
+            Some(_) => {
+                self.phase = Phase::Finding(address.clone());
+                return Some(Step::FindInbox(address));
+            }
+        };
+        self.fault(fault);
+        None
+    }
+
+    fn begin_data(&mut self) {
+        match &self.mail {
+            None => self.fault(MAIL_FIRST),
+            Some(mail) if mail.chunks.is_some() => self.fault(CHUNKS_BEGAN),
+            Some(mail) if mail.recipients.is_empty() => self.fault(RECIPIENT_FIRST),
+            Some(_) => {
+                self.say("354 End the mail with a line that holds one dot.");
+                self.phase = Phase::Data(Content::new(self.limits.message_bytes));
+            }
+        }
+    }
+
+    fn data_step(&mut self) -> Option<Step> {
+        let Phase::Data(content) = &mut self.phase else { return None };
+        let input = std::mem::take(&mut self.input);
+        match content.take(&input) {
+            Progress::More => Some(Step::Read),
+            Progress::Endless => {
+                self.end("421 4.3.4 The mail is far too large.");
+                None
+            }
+            Progress::Ended { taken } => {
+                self.input = input[taken..].to_vec();
+                let phase = std::mem::replace(&mut self.phase, Phase::Commands);
+                match phase {
+                    Phase::Data(content) => self.finish_mail(content),
+                    _ => None,
+                }
+            }
+        }
+    }
+
+    /// The bytes of a chunk follow its command whatever is made of them, so they are always read.
+    fn begin_chunk(&mut self, bytes: usize, last: bool) {
+        if bytes > self.limits.message_bytes {
+            return self.end(TOO_LARGE);
+        }
+        if let Some(mail) = self.mail.as_mut().filter(|mail| !mail.recipients.is_empty()) {
+            mail.chunks.get_or_insert_with(|| Content::new(self.limits.message_bytes));
+        }
+        self.phase = Phase::Chunk { left: bytes, last };
+    }
+
+    fn chunk_step(&mut self) -> Option<Step> {
+        let Phase::Chunk { left, last } = self.phase else { return None };
+        let now = left.min(self.input.len());
+        if let Some(content) = self.mail.as_mut().and_then(|mail| mail.chunks.as_mut()) {
+            content.take_counted(&self.input[..now]);
+        }
+        self.input.drain(..now);
+        if now < left {
+            self.phase = Phase::Chunk { left: left - now, last };
+            return Some(Step::Read);
+        }
+        self.phase = Phase::Commands;
+        let chunks = self.mail.as_mut().map(|mail| mail.chunks.take());
+        match (chunks, last) {
+            (None, _) => self.fault(MAIL_FIRST),
+            (Some(None), _) => self.fault(RECIPIENT_FIRST),
+            (Some(Some(content)), true) => return self.finish_mail(content),
+            (Some(content), false) => {
+                if let Some(mail) = &mut self.mail {
+                    mail.chunks = content;
+                }
+                self.say("250 2.0.0 Go on.");
+            }
+        }
+        None
+    }
+
+    fn finish_mail(&mut self, content: Content) -> Option<Step> {
+        let Mail { sender, recipients, .. } = self.mail.take()?;
+        match content.finish() {
+            Ok(bytes) => {
+                self.phase = Phase::Waiting;
+                Some(Step::TakeIn(Letter { sender: sender.path, recipients, bytes }))
+            }
+            Err(why) => {
+                let line = match why {
+                    Refused::BareLineEnd => BARE_LINE_END,
+                    Refused::TooLarge => TOO_LARGE,
+                    Refused::NoRoom => NO_ROOM,
+                };
+                let times = if self.protocol == Protocol::Lmtp { recipients.len() } else { 1 };
+                (0..times).for_each(|_| self.say(line));
+                None
+            }
+        }
+    }
+
+    fn start_tls(&mut self) -> Option<Step> {
+        if self.tls != Tls::Offered {
+            self.fault("503 5.5.1 There is no encryption to start.");
+            return None;
+        }
+        self.say("220 2.0.0 Begin.");
+        // Whoever stands between could have put commands here for the client to be blamed for.
+        self.input.clear();
+        self.phase = Phase::Waiting;
+        Some(Step::StartTls)
+    }
+}
+
+fn answer(outcome: &Result<Taken, NotTaken>) -> Fault {
+    match outcome {
+        Ok(Taken::Filed(_) | Taken::Known(_) | Taken::OurOwn) => TAKEN,
+        Ok(Taken::InCircles) => IN_CIRCLES,
+        Ok(Taken::NoInbox) => NO_INBOX,
+        Err(NotTaken) => TROUBLE,
+    }
+}
+
+/// One answer for all recipients. Where they differ the mail is to come again: what was filed is
+/// known then, and what is no inbox any more is refused by its name.
+fn together(answers: &[Fault]) -> Fault {
+    match answers.split_first() {
+        Some((first, rest)) if rest.iter().all(|answer| answer == first) => first,
+        _ => TROUBLE,
+    }
+}

@@ -1,0 +1,56 @@
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use rustls::ServerConfig;
+use rustls::crypto::ring;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+use crate::settings::Settings;
+
+/// The certificate and key of our own making, in the data folder.
+const OWN_FILE: &str = "smtp-tls.pem";
+
+/// What STARTTLS is offered with: the files of the settings, or a certificate of our own making,
+/// made once and kept. Senders encrypt to either; few check whose it is.
+pub fn certificate(settings: &Settings, name: &str) -> Result<Arc<ServerConfig>, String> {
+    match &settings.tls {
+        Some((cert, key)) => config(cert, key),
+        None => {
+            let own = settings.data.join(OWN_FILE);
+            if !own.exists() {
+                make(&own, name).map_err(|error| format!("{}: {error}", own.display()))?;
+            }
+            config(&own, &own)
+        }
+    }
+}
+
+fn config(cert: &Path, key: &Path) -> Result<Arc<ServerConfig>, String> {
+    let of = |path: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let chain = CertificateDer::pem_file_iter(cert).map_err(|error| of(cert, &error))?;
+    let chain = chain.collect::<Result<Vec<_>, _>>().map_err(|error| of(cert, &error))?;
+    let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| of(key, &error))?;
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| error.to_string())?
+        .with_no_client_auth()
+        .with_single_cert(chain, secret)
+        .map_err(|error| of(cert, &error))?;
+    Ok(Arc::new(config))
+}
+
+/// Written aside and moved into place whole, readable by nobody else.
+fn make(path: &Path, name: &str) -> io::Result<()> {
+    let made = rcgen::generate_simple_self_signed([name.to_owned()]).map_err(io::Error::other)?;
+    let aside = path.with_extension(format!("{}.tmp", std::process::id()));
+    let mut file =
+        OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&aside)?;
+    file.write_all(made.signing_key.serialize_pem().as_bytes())?;
+    file.write_all(made.cert.pem().as_bytes())?;
+    file.sync_all()?;
+    fs::rename(&aside, path)
+}

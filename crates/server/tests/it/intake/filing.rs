@@ -1,0 +1,140 @@
+use inbox::intake::{Taken, find_inbox};
+use inbox::people::{NewWorkspace, set_up_workspace};
+
+use super::secret;
+use crate::both;
+use crate::support::{filed, raw, raw_with};
+
+const SUPPORT: &str = "support@acme.example";
+
+both! {
+    async fn a_mail_is_filed_with_its_bytes_and_everything_it_says(app) {
+        let key = app.key("read").await;
+        let mail = raw("\"Keller, Ann\" <Ann@X.example>", "=?utf-8?q?L=C3=A4mp?=", "It is broken.");
+        let received = app.arrives(&mail).await;
+        let read = app.read(&key, &received.conversation).await;
+        assert_eq!(read["subject"], "Lämp");
+        assert_eq!(read["contact"]["email"], "ann@x.example");
+        assert_eq!(read["contact"]["name"], "Keller, Ann");
+        assert_eq!(read["timeline"][0]["text"], "It is broken.");
+        assert_eq!(app.event_types().await, ["turn.changed"]);
+        let (ws, blobs) = (app.owner.ws, app.app.blobs.clone());
+        let kept = app.act(&app.owner, move |tx, _| {
+            let (hash,): (String,) =
+                tx.one("SELECT raw_hash FROM messages WHERE ws = ?1", &[&ws])?;
+            blobs.get(tx, ws, &hash)
+        });
+        assert_eq!(kept.await.unwrap(), mail.as_bytes());
+    }
+
+    async fn a_plus_tag_is_a_reference_wherever_the_address_stands(app) {
+        let key = app.key("read").await;
+        for (place, to, fields) in [
+            ("envelope", &["support+inv-1@acme.example"][..], ""),
+            ("second", &["Support@acme.example", "SUPPORT+Inv-1@acme.example"], ""),
+            ("delivered", &[SUPPORT], "Delivered-To: support+inv-1@acme.example\r\n"),
+            ("cc", &[SUPPORT], "Cc: support+inv-1@acme.example\r\n"),
+        ] {
+            let fields = format!("Message-ID: <{place}@x.example>\r\n{fields}");
+            let mail = raw_with(&fields, "ann@x.example", place, "text");
+            let taken = app.take_in(to, &mail).await;
+            let read = app.read(&key, &filed(&taken[0]).conversation).await;
+            assert_eq!(read["reference"], "inv-1", "{place}");
+        }
+    }
+
+    async fn each_inbox_gets_its_own_and_strangers_get_none(app) {
+        let key = app.key("read").await;
+        app.team_inbox("sales@acme.example", "Sales").await;
+        app.other_workspace("Other").await;
+        let to = [
+            SUPPORT,
+            "sales@acme.example",
+            "support@other.example",
+            "support+x1@acme.example",
+            "nobody@acme.example",
+            &app.sandbox.address,
+        ];
+        let taken = app.take_in(&to, &raw("ann@x.example", "Lamp", "text")).await;
+        let (support, sales, other) = (filed(&taken[0]), filed(&taken[1]), filed(&taken[2]));
+        assert_ne!(support.conversation, sales.conversation);
+        assert_eq!(filed(&taken[3]), support);
+        assert_eq!(taken[4..], [Ok(Taken::NoInbox), Ok(Taken::NoInbox)]);
+        assert_eq!(app.list(&key, "").await.len(), 2);
+        app.get(&key, &format!("/conversations/{}", other.conversation)).await.is(404);
+        assert!(app.list(&app.test_key("read").await, "").await.is_empty());
+    }
+
+    async fn the_same_mail_again_is_known_with_or_without_a_message_id(app) {
+        let key = app.key("read").await;
+        for mail in [raw("ann@x.example", "Lamp", "one"), raw_with("", "ann@x.example", "Lamp", "two")] {
+            let first = app.arrives(&mail).await;
+            let again = app.take_in(&[SUPPORT], &mail).await;
+            assert_eq!(again, [Ok(Taken::Known(first))]);
+        }
+        assert_eq!(app.list(&key, "").await[0]["messageCount"], 2);
+    }
+
+    async fn our_own_mail_that_comes_back_is_dropped(app) {
+        let key = app.key("read").await;
+        let secret = secret(&app).await;
+        let mark = mail::loop_mark(&secret);
+        let id = mail::signed_message_id(&secret, "msg_01hxyz", "acme.example");
+        for fields in [
+            format!("X-Mailroom-Loop: {mark}\r\n"),
+            format!("Message-ID: <{id}>\r\n"),
+        ] {
+            let mail = raw_with(&fields, "support@acme.example", "Lamp", "text");
+            assert_eq!(app.take_in(&[SUPPORT], &mail).await, [Ok(Taken::OurOwn)]);
+        }
+        assert!(app.list(&key, "view=all").await.is_empty());
+        for forged in ["X-Mailroom-Loop: abcdefgh\r\n", "Message-ID: <msg.01hxyz.abc@acme.example>\r\n"] {
+            app.arrives(&raw_with(forged, "ann@x.example", "Lamp", forged)).await;
+        }
+    }
+
+    async fn a_mail_that_goes_in_circles_is_not_kept(app) {
+        let key = app.key("read").await;
+        let hops = |count: usize| "Received: from a by b; Sun, 15 Nov 2026 09:00:00 +0000\r\n".repeat(count);
+        let circling = raw_with(&hops(51), "ann@x.example", "Lamp", "text");
+        assert_eq!(app.take_in(&[SUPPORT], &circling).await, [Ok(Taken::InCircles)]);
+        assert!(app.list(&key, "view=all").await.is_empty());
+        app.arrives(&raw_with(&hops(50), "ann@x.example", "Lamp", "text")).await;
+    }
+
+    async fn a_workspace_has_one_secret_and_no_other_has_it(app) {
+        let first = secret(&app).await;
+        assert_eq!(first.len(), 32);
+        assert_eq!(secret(&app).await, first);
+        let other = app.other_workspace("Other").await;
+        let others = app.act(&other, |tx, cx| Ok(inbox::secrets::mail_secret(tx, cx)?.as_bytes().to_vec()));
+        assert_ne!(others.await, first);
+    }
+
+    async fn an_address_leads_to_an_inbox_whatever_its_case_and_tag(app) {
+        for (address, found) in [
+            ("support@acme.example", true),
+            ("SUPPORT+anything@Acme.Example", true),
+            ("sandbox@acme.test", false),
+            ("support@acme.example.evil.example", false),
+            ("support", false),
+            ("", false),
+        ] {
+            let inbox = app.act(&app.owner, move |tx, _| find_inbox(tx, address)).await;
+            assert_eq!(inbox.is_some(), found, "{address}");
+        }
+    }
+
+    async fn a_new_workspaces_inbox_takes_mail_at_once(app) {
+        let new = NewWorkspace {
+            name: "Fresh".into(),
+            owner_email: "o@fresh.example".into(),
+            owner_name: "O".into(),
+            inbox: "hello@fresh.example".into(),
+            inbox_name: "Hello".into(),
+        };
+        app.act(&app.owner, move |tx, cx| set_up_workspace(tx, cx, &new)).await;
+        let taken = app.take_in(&["hello@fresh.example"], &raw("ann@x.example", "Hi", "text")).await;
+        filed(&taken[0]);
+    }
+}

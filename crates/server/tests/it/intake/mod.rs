@@ -1,0 +1,25 @@
+//! A mail from outside, through the one function that every mail door calls.
+
+mod attacks;
+mod filing;
+mod reports;
+mod threads;
+
+use inbox::secrets::mail_secret;
+
+use crate::support::TestApp;
+
+/// The secret of the test's workspace.
+async fn secret(app: &TestApp) -> Vec<u8> {
+    let service = app.service(&app.support);
+    app.act(&service, |tx, cx| Ok(mail_secret(tx, cx)?.as_bytes().to_vec())).await
+}
+
+/// A message of ours that has gone out, and the conversation it is in.
+async fn sent(app: &TestApp) -> (String, String) {
+    let key = app.key("send").await;
+    let first = app.mail("ann@x.example Ann", "Lamp", "It is broken").await;
+    let conversation = first.conversation.to_string();
+    let message = app.sent(&key, &conversation, "A new one is on its way").await;
+    (message, conversation)
+}

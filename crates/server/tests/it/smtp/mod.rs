@@ -1,0 +1,6 @@
+//! The mail doors over real sockets.
+
+mod limits;
+mod machine;
+mod sessions;
+mod tls;

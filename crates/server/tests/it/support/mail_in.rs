@@ -1,0 +1,245 @@
+//! Mail from outside: as bytes through the one function, and over real sockets.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use inbox::Received;
+use inbox::intake::{
+    Authenticator, Checking, Credentials, Delivery, NotTaken, Source, Taken, take_in,
+};
+use mail::{Authentication, Dmarc};
+use server::settings::{Flags, Settings};
+use server::smtp::{Door, Doors, Limits, Place, Protocol, certificate};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::net::TcpStream;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use super::TestApp;
+
+/// What a test waits for from a real socket comes within this long, or never.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Says of every mail what it was told to say, and remembers where the mails came from.
+pub struct TestAuthenticator {
+    says: Mutex<Authentication>,
+    sources: Mutex<Vec<Source>>,
+}
+
+impl Default for TestAuthenticator {
+    fn default() -> TestAuthenticator {
+        let says = Authentication { dmarc: Dmarc::Pass, ..Authentication::default() };
+        TestAuthenticator { says: Mutex::new(says), sources: Mutex::default() }
+    }
+}
+
+impl TestAuthenticator {
+    pub fn says(&self, dmarc: Dmarc) {
+        self.says.lock().unwrap().dmarc = dmarc;
+    }
+
+    pub fn sources(&self) -> Vec<Source> {
+        self.sources.lock().unwrap().clone()
+    }
+}
+
+impl Authenticator for TestAuthenticator {
+    fn check<'a>(&'a self, credentials: Credentials<'a>) -> Checking<'a> {
+        self.sources.lock().unwrap().push(credentials.source.clone());
+        let says = *self.says.lock().unwrap();
+        Box::pin(async move { says })
+    }
+}
+
+/// A mail as it comes over the wire, with a Message-ID made of its subject and text.
+pub fn raw(from: &str, subject: &str, text: &str) -> String {
+    let id: String =
+        format!("{subject}.{text}").chars().filter(char::is_ascii_alphanumeric).collect();
+    let id: String = id.chars().take(60).collect();
+    raw_with(&format!("Message-ID: <{id}@x.example>\r\n"), from, subject, text)
+}
+
+/// The same with other fields before it.
+pub fn raw_with(fields: &str, from: &str, subject: &str, text: &str) -> String {
+    format!(
+        "{fields}From: {from}\r\nTo: support@acme.example\r\nSubject: {subject}\r\n\
+         Date: Sun, 15 Nov 2026 09:00:00 +0000\r\n\r\n{text}\r\n"
+    )
+}
+
+pub fn filed(taken: &Result<Taken, NotTaken>) -> Received {
+    match taken {
+        Ok(Taken::Filed(received)) => received.clone(),
+        other => panic!("it was not filed: {other:?}"),
+    }
+}
+
+impl TestApp {
+    /// Takes a mail in for these recipients.
+    pub async fn take_in(&self, to: &[&str], raw: &str) -> Vec<Result<Taken, NotTaken>> {
+        self.take_in_from("ann@x.example", to, raw.as_bytes()).await
+    }
+
+    pub async fn take_in_from(
+        &self,
+        sender: &str,
+        to: &[&str],
+        raw: &[u8],
+    ) -> Vec<Result<Taken, NotTaken>> {
+        let delivery = Delivery {
+            sender: Some(sender.to_owned()),
+            recipients: to.iter().map(|to| (*to).to_owned()).collect(),
+            source: Source::OurServer,
+            raw: raw.to_vec(),
+        };
+        take_in(&self.app, &*self.outside.authenticator, delivery).await
+    }
+
+    /// Takes a mail in for the support inbox, where it is filed.
+    pub async fn arrives(&self, raw: &str) -> Received {
+        filed(&self.take_in(&["support@acme.example"], raw).await[0])
+    }
+
+    /// Opens doors for mail on real sockets.
+    pub async fn doors(&self, limits: Limits, trusted: &str) -> OpenDoors {
+        let folder = tempfile::tempdir().unwrap();
+        let flags = Flags { data: Some(folder.path().into()), ..Flags::default() };
+        let tls = certificate(&Settings::load(&flags).unwrap(), "mail.acme.example").unwrap();
+        let authenticator = self.outside.authenticator.clone();
+        let (name, trusted) = ("mail.acme.example", trusted.parse().unwrap());
+        let doors = Doors::new(self.app.clone(), authenticator, tls, name, trusted, limits);
+        let anywhere = Place::Tcp(SocketAddr::from(([127, 0, 0, 1], 0)));
+        let socket = folder.path().join("lmtp.sock");
+        let smtp = Door::open(&anywhere, Protocol::Smtp).await.unwrap().unwrap();
+        let lmtp = Door::open(&Place::Unix(socket.clone()), Protocol::Lmtp).await.unwrap().unwrap();
+        let smtp_address = smtp.address().unwrap();
+        let stopping = CancellationToken::new();
+        let stop = stopping.clone().cancelled_owned();
+        let serving = tokio::spawn(doors.serve(vec![smtp, lmtp], stop));
+        OpenDoors { smtp: smtp_address, lmtp: socket, stopping, serving, _folder: folder }
+    }
+}
+
+pub struct OpenDoors {
+    pub smtp: SocketAddr,
+    pub lmtp: PathBuf,
+    stopping: CancellationToken,
+    serving: JoinHandle<()>,
+    _folder: tempfile::TempDir,
+}
+
+impl OpenDoors {
+    /// A client that has heard the greeting.
+    pub async fn client(&self) -> Client<TcpStream> {
+        Client::greeted(TcpStream::connect(self.smtp).await.unwrap(), "220 ").await
+    }
+
+    /// A client that has said hello.
+    pub async fn known_client(&self) -> Client<TcpStream> {
+        let mut client = self.client().await;
+        client.say("EHLO client.x.example", "250 ").await;
+        client
+    }
+
+    /// Asks the doors to close; answers when they are.
+    pub fn close(&self) {
+        self.stopping.cancel();
+    }
+
+    pub async fn closed(self) {
+        timeout(PATIENCE, self.serving).await.expect("it ends").unwrap();
+    }
+}
+
+/// A mail client that knows what it wants to hear.
+pub struct Client<S> {
+    stream: BufReader<S>,
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Client<S> {
+    pub async fn greeted(stream: S, greeting: &str) -> Client<S> {
+        let mut client = Client { stream: BufReader::new(stream) };
+        client.hears(greeting).await;
+        client
+    }
+
+    pub fn over(stream: S) -> Client<S> {
+        Client { stream: BufReader::new(stream) }
+    }
+
+    pub fn into_inner(self) -> S {
+        self.stream.into_inner()
+    }
+
+    pub async fn write(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).await.unwrap();
+        self.stream.flush().await.unwrap();
+    }
+
+    /// Says a line and insists on how the last line of the answer begins.
+    pub async fn say(&mut self, line: &str, wanted: &str) -> String {
+        self.write(format!("{line}\r\n").as_bytes()).await;
+        self.hears(wanted).await
+    }
+
+    /// The whole next answer.
+    pub async fn hears(&mut self, wanted: &str) -> String {
+        let answer = self.next_answer().await;
+        let last = answer.lines().last().unwrap_or_default();
+        assert!(last.starts_with(wanted), "{wanted:?} was wanted: {answer}");
+        answer
+    }
+
+    async fn next_answer(&mut self) -> String {
+        let mut answer = String::new();
+        loop {
+            let mut line = String::new();
+            let read = timeout(PATIENCE, self.stream.read_line(&mut line)).await;
+            read.expect("an answer comes").unwrap();
+            let last = line.as_bytes().get(3) != Some(&b'-');
+            answer.push_str(&line);
+            if last {
+                return answer;
+            }
+        }
+    }
+
+    /// Whether the next answer, if one comes, begins like this.
+    pub async fn next_is(&mut self, wanted: &str) -> bool {
+        let mut line = String::new();
+        let _ = timeout(PATIENCE, self.stream.read_line(&mut line)).await;
+        line.starts_with(wanted)
+    }
+
+    /// Writes what the other side may not want any more.
+    pub async fn try_write(&mut self, bytes: &[u8]) {
+        let _ = self.stream.write_all(bytes).await;
+        let _ = self.stream.flush().await;
+    }
+
+    /// True when the other side has hung up.
+    pub async fn is_over(&mut self) -> bool {
+        let mut line = String::new();
+        let read = timeout(PATIENCE, self.stream.read_line(&mut line)).await;
+        !matches!(read.expect("it ends or speaks"), Ok(1..))
+    }
+
+    /// Sends a mail to one recipient and insists on the answer.
+    pub async fn send(&mut self, to: &str, raw: &str, wanted: &str) -> String {
+        self.say("MAIL FROM:<ann@x.example>", "250 ").await;
+        self.say(&format!("RCPT TO:<{to}>"), "250 ").await;
+        self.say("DATA", "354 ").await;
+        self.write(stuffed(raw).as_bytes()).await;
+        self.write(b".\r\n").await;
+        self.hears(wanted).await
+    }
+}
+
+/// With a second dot before each line that begins with one.
+fn stuffed(raw: &str) -> String {
+    let stuffed = raw.replace("\r\n.", "\r\n..");
+    if stuffed.starts_with('.') { format!(".{stuffed}") } else { stuffed }
+}
