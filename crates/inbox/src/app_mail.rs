@@ -1,12 +1,14 @@
 //! Mail that an app sent by itself and told us of (API section 4.13).
 
 use db::{FromRow, Row, Tx};
+use serde_json::json;
 
 use crate::actor::Circle;
+use crate::app::Cx;
 use crate::conversations::names;
 use crate::error::Result;
-use crate::ids::ConversationId;
-use crate::limits::{APP_MAIL_KEPT, APP_MAIL_KEPT_MS};
+use crate::ids::{ConversationId, ServiceId};
+use crate::limits::{APP_MAIL_KEPT, APP_MAIL_KEPT_MS, APP_MAIL_RECIPIENTS};
 use crate::messages::header_key;
 use crate::tallies;
 use crate::time::Moment;
@@ -14,12 +16,15 @@ use crate::wire::AppSent;
 
 /// The tally of records without an answer.
 const UNANSWERED: &str = "app-mail:unanswered";
+/// The queue of mails whose words are to be read.
+pub const WORDS: &str = "app mail words";
 /// Records looked at when a new one comes in: more than one, so that old ones run out.
 const FORGOTTEN_AT_ONCE: i64 = 5;
 
 pub struct AppMail {
     pub header_id: String,
-    pub reference: String,
+    /// `None` when whoever told of it did not know one.
+    pub reference: Option<String>,
     pub to: Vec<String>,
     pub subject: String,
     pub text: Option<String>,
@@ -33,7 +38,7 @@ impl FromRow for AppMail {
     fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
         Ok(AppMail {
             header_id: row.take()?,
-            reference: row.take()?,
+            reference: Some(row.take::<String>()?).filter(|reference| !reference.is_empty()),
             to: names(&row.take::<String>()?),
             subject: row.take()?,
             text: row.take()?,
@@ -83,20 +88,99 @@ pub fn of_conversation(
     }))
 }
 
-/// Ties a recorded mail to the conversation that answers it; from now on it stays.
+/// Ties a recorded mail to the conversation that answers it; from now on it stays, and the words of
+/// one that a service sent are read.
 pub fn answered_by(
     tx: &mut Tx<'_>,
     ws: i64,
     livemode: bool,
     header_id: &str,
     conversation: &ConversationId,
+    now: i64,
 ) -> Result<()> {
     let tied = tx.exec(
-        "UPDATE app_mail SET conversation = ?4
+        "UPDATE app_mail SET conversation = ?4,
+            words_due_at = CASE WHEN service IS NOT NULL AND text IS NULL THEN ?5 END
          WHERE ws = ?1 AND livemode = ?2 AND header_key = ?3 AND conversation IS NULL",
-        &[&ws, &livemode, &header_key(header_id), conversation],
+        &[&ws, &livemode, &header_key(header_id), conversation, &now],
     )?;
+    tx.wake(WORDS);
     count_unanswered(tx, ws, &header_key(header_id), -(tied as i64))
+}
+
+/// What a sending service tells of a mail.
+pub struct Outline<'a> {
+    /// Without angle brackets.
+    pub header_id: &'a str,
+    pub to: &'a [String],
+    /// Empty when it is not known, as is the reference.
+    pub subject: &'a str,
+    pub reference: &'a str,
+    pub service: &'a ServiceId,
+    pub service_mail: &'a str,
+}
+
+/// Notes a mail that a service sent. Services tell of a mail more than once, and the app may have
+/// recorded it itself: whatever is known stays, and what was missing is filled in, such as another
+/// recipient.
+pub fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, outline: &Outline<'_>) -> Result<()> {
+    let (ws, key) = (cx.actor.ws, header_key(outline.header_id));
+    let mut known: Option<(String, Option<ConversationId>, i64)> = tx.opt(
+        "SELECT to_list, conversation, recorded_at FROM app_mail
+         WHERE ws = ?1 AND livemode = TRUE AND header_key = ?2",
+        &[&ws, &key],
+    )?;
+    if matches!(known, Some((_, None, at)) if at <= cx.now - APP_MAIL_KEPT_MS) {
+        forget(tx, ws, true, &key)?;
+        known = None;
+    }
+    let Some((to, ..)) = known else {
+        tx.exec(
+            "INSERT INTO app_mail (
+                ws, livemode, header_key, header_id, reference, to_list, subject, service,
+                service_mail, recorded_at
+             ) VALUES (?1, TRUE, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            &[
+                &ws,
+                &key,
+                &outline.header_id,
+                &outline.reference,
+                &json!(outline.to).to_string(),
+                &outline.subject,
+                outline.service,
+                &outline.service_mail,
+                &cx.now,
+            ],
+        )?;
+        count_unanswered(tx, ws, &key, 1)?;
+        return forget_old(tx, ws, cx.now);
+    };
+    let mut all = names(&to);
+    all.extend(outline.to.iter().filter(|email| !names(&to).contains(email)).cloned());
+    all.truncate(APP_MAIL_RECIPIENTS);
+    tx.exec(
+        "UPDATE app_mail SET to_list = ?3,
+            reference = CASE WHEN reference = '' THEN ?4 ELSE reference END,
+            subject = CASE WHEN subject = '' THEN ?5 ELSE subject END,
+            service = coalesce(service, ?6), service_mail = coalesce(service_mail, ?7),
+            words_due_at = CASE
+                WHEN conversation IS NOT NULL AND service IS NULL AND text IS NULL THEN ?8
+                ELSE words_due_at
+            END
+         WHERE ws = ?1 AND livemode = TRUE AND header_key = ?2",
+        &[
+            &ws,
+            &key,
+            &json!(all).to_string(),
+            &outline.reference,
+            &outline.subject,
+            outline.service,
+            &outline.service_mail,
+            &cx.now,
+        ],
+    )?;
+    tx.wake(WORDS);
+    Ok(())
 }
 
 /// Keeps the number of records that nobody answered yet.

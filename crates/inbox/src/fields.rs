@@ -259,7 +259,7 @@ fn is_test_address(text: &str) -> bool {
         )
 }
 
-fn is_reference(text: &str) -> bool {
+pub(crate) fn is_reference(text: &str) -> bool {
     text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
         && text.bytes().any(|b| b.is_ascii_digit())
 }

@@ -92,6 +92,7 @@ id!(SessionId, "ses_");
 id!(EnclosureId, "enc_");
 id!(SavedReplyId, "sav_");
 id!(AuditId, "aud_");
+id!(ServiceId, "svc_");
 
 /// Someone who can write or be assigned: a person or an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

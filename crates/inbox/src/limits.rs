@@ -107,6 +107,24 @@ pub const DOCUMENT_FIELD_CHARS: usize = 200;
 /// The largest amount of a document, either way.
 pub const DOCUMENT_AMOUNT: f64 = 999_999_999_999.99;
 
+/// Characters of the token in the address that a sending service calls.
+pub const SERVICE_TOKEN_CHARS: usize = 32;
+/// Connections to sending services, per workspace.
+pub const SERVICES: i64 = 20;
+
+/// Inboxes that one process fetches mail for at the same time.
+pub const FETCHING_AT_ONCE: usize = 1_000;
+/// The largest mail that is fetched, in bytes; a larger one stays where it is.
+pub const FETCHED_MAIL_BYTES: u32 = 50 * 1024 * 1024;
+/// Who fetches an inbox's mail says so again and again; after this long another may take over.
+pub const FETCHING_LEASE_MS: i64 = 2 * MINUTE_MS;
+/// After this long without mail being fetched, the owners are told.
+pub const FETCHING_FAILED_MS: i64 = 60 * MINUTE_MS;
+/// Tries to have one mail before it is passed over.
+pub const FETCHING_TRIES: i64 = 5;
+/// Characters of a host, user, folder or password.
+pub const IMAP_WORD_CHARS: usize = 255;
+
 pub const PERSON_NAME_CHARS: usize = 100;
 pub const WEBHOOK_URL_CHARS: usize = 2_000;
 

@@ -56,7 +56,7 @@ pub fn receive(
         None => find_thread(tx, cx, mailbox, mail, reference.as_deref())?,
     };
     let begins = thread.joins.is_none();
-    let answers_app_mail = thread.reference.is_some();
+    let answers_app_mail = thread.reference.is_some() || thread.app_mail.is_some();
     let mut conversation = match thread.joins {
         Some(conversation) => conversation,
         None => conversations::begin(
@@ -72,12 +72,12 @@ pub fn receive(
             },
         )?,
     };
-    if conversation.reference.is_none() && answers_app_mail {
+    if conversation.reference.is_none() && thread.reference.is_some() {
         give_reference(tx, cx, &mut conversation, thread.reference)?;
     }
     if let Some(header_id) = &thread.app_mail {
         let livemode = !mailbox.circle.is_sandbox();
-        app_mail::answered_by(tx, cx.actor.ws, livemode, header_id, &conversation.id)?;
+        app_mail::answered_by(tx, cx.actor.ws, livemode, header_id, &conversation.id, cx.now)?;
     }
     let news = News::of(mail, begins, answers_app_mail);
     let suspicious = mail.warning.as_ref().is_some_and(|warning| warning.hold);
@@ -176,7 +176,7 @@ fn find_thread(
         return Ok(alone);
     }
     if let Some(thread) = answered_app_mail(tx, cx, mailbox, mail)? {
-        return Ok(thread);
+        return Ok(Thread { reference: thread.reference.or(alone.reference), ..thread });
     }
     let joins = match named_conversation(tx, cx, mailbox, mail)? {
         Some(conversation) => Some(conversation),
@@ -208,7 +208,7 @@ fn answered_app_mail(
             None => false,
         };
         if sent.to.contains(&mail.from.email) || on_it {
-            let (reference, app_mail) = (Some(sent.reference), Some(sent.header_id));
+            let (reference, app_mail) = (sent.reference, Some(sent.header_id));
             return Ok(Some(Thread { joins, reference, app_mail }));
         }
     }

@@ -32,6 +32,11 @@ pub fn body(message: &Message<'_>) -> Body {
     Body { text, original: original.trim().to_owned(), html, links: page.links }
 }
 
+/// A page as plain text.
+pub fn text_of_html(html: &str) -> String {
+    clean_text(&html::read(html).text).trim().to_owned()
+}
+
 /// All of the body as plain text, and nothing else.
 pub fn whole(message: &Message<'_>) -> String {
     let page = html_text(message).as_deref().map(html::read).unwrap_or_default();

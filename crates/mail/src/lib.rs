@@ -32,6 +32,7 @@ mod trim;
 mod understand;
 
 pub use address::{Address, ascii_domain, is_address, is_unattended, normal_address, plus_tag};
+pub use body::text_of_html;
 pub use compose::{Letter, compose};
 pub use dkim::{DkimKey, dkim_record, dkim_sign};
 pub use filename::safe_filename;

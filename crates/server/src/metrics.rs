@@ -45,5 +45,7 @@ fn describe() {
         "mailroom_mail_connections_refused_total",
         "Mail clients turned away because there were too many."
     );
+    describe_counter!("mailroom_imap_fetched_total", "Mails fetched by IMAP.");
+    describe_gauge!("mailroom_imap_failing", "Inboxes whose mail cannot be fetched at present.");
     describe_gauge!("mailroom_due_late_seconds", Unit::Seconds, "How late the oldest due row is.");
 }

@@ -22,12 +22,15 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use crate::authentication::DnsAuthenticator;
-use crate::courier::{Gate, WebCourier};
+use crate::courier::{Gate, WebCourier, system_roots};
+use crate::imap::{Fetchers, Pace};
 use crate::relay::Target;
+use crate::services::HttpReader;
 use crate::settings::Settings;
 use crate::smtp::{self, Door, Doors, Protocol};
+use crate::vault::Vault;
 use crate::web::Peer;
-use crate::{doors, health, metrics};
+use crate::{doors, health, metrics, services};
 
 /// Connections served at once; further ones wait to be accepted.
 const CONNECTIONS: usize = 10_000;
@@ -71,7 +74,15 @@ pub fn open_worker(settings: &Settings, app: &App) -> Result<Worker, String> {
         tracing::warn!("no relay is configured (MAILROOM_RELAY): outgoing mail waits");
     }
     let courier = WebCourier::of(settings)?;
-    Ok(Worker::new(app.clone(), relay, Arc::new(courier)))
+    let reader = HttpReader::new(Vault::open(&settings.data, &app.ids)?)?;
+    Ok(Worker::new(app.clone(), relay, Arc::new(courier)).reading_with(Arc::new(reader)))
+}
+
+/// Those who fetch mail from mailboxes elsewhere.
+fn open_fetchers(settings: &Settings, app: &App) -> Result<Fetchers, String> {
+    let authenticator = Arc::new(DnsAuthenticator::of(settings)?);
+    let vault = Vault::open(&settings.data, &app.ids)?;
+    Fetchers::new(app.clone(), authenticator, vault, system_roots(), Pace::default())
 }
 
 /// The doors for mail, open, and who stands at them.
@@ -132,8 +143,14 @@ pub async fn serve(
         let stopping = stopping.clone();
         async move { worker.run(stopping.cancelled_owned()).await }
     });
+    let fetchers = open_fetchers(settings, &app).map_err(io::Error::other)?;
+    let fetching = tokio::spawn({
+        let stopping = stopping.clone();
+        async move { fetchers.run(stopping.cancelled_owned()).await }
+    });
+    let vault = Vault::open(&settings.data, &app.ids).map_err(io::Error::other)?;
+    let router = health::router(app.clone()).merge(services::router(app.clone(), vault));
     let mail_in = tokio::spawn(mail.doors.serve(mail.open, stopping.clone().cancelled_owned()));
-    let router = health::router(app.clone());
     let options = doors::Options {
         developer_site: settings.developer_site.clone(),
         gate: Gate::of(settings).map_err(io::Error::other)?,
@@ -143,7 +160,8 @@ pub async fn serve(
     stopping.cancel();
     // The doors have their own patience with what is in flight.
     let _ = mail_in.await;
-    if tokio::time::timeout(Duration::from_secs(GOODBYE_SECONDS), due_work).await.is_err() {
+    let goodbyes = async { tokio::join!(due_work, fetching) };
+    if tokio::time::timeout(Duration::from_secs(GOODBYE_SECONDS), goodbyes).await.is_err() {
         tracing::warn!("some due work did not finish in time; its claims will lapse");
     }
     served

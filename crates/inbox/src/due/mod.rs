@@ -11,11 +11,13 @@ mod lanes;
 mod notices;
 mod owners;
 mod parcels;
+mod reader;
 mod relay;
 mod retention;
 mod sending;
 mod snoozes;
 mod upkeep;
+mod words;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -28,11 +30,13 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::app::App;
+use crate::app_mail;
 use crate::error::{Error, Result};
 use crate::limits::MINUTE_MS;
 
 pub use courier::{Answer, Call, Courier, Posting};
 pub use deliveries::RETRIES_MS as DELIVERY_RETRIES_MS;
+pub use reader::{WantedMail, WordReader, WordReading, Words};
 pub use relay::{Outcome, Parcel, Relay, Sending};
 pub use sending::retry_after;
 
@@ -72,6 +76,11 @@ const QUEUES: &[Queue] = &[
         name: "notices",
         earliest: "SELECT min(due_at) FROM notices",
         work: |worker| Box::pin(async { Ok(worker.send_notices().await?.into()) }),
+    },
+    Queue {
+        name: app_mail::WORDS,
+        earliest: "SELECT min(words_due_at) FROM app_mail WHERE words_due_at IS NOT NULL",
+        work: |worker| Box::pin(async { Ok(worker.read_words().await?.into()) }),
     },
     Queue {
         name: "retention",
@@ -125,6 +134,7 @@ pub struct Worker {
     app: App,
     relay: Arc<dyn Relay>,
     courier: Arc<dyn Courier>,
+    reader: Arc<dyn WordReader>,
     messages: Lanes,
     last_sender: Last<i64>,
     deliveries: Lanes,
@@ -138,7 +148,23 @@ impl Worker {
         let deliveries = Lanes::new(deliveries::IN_FLIGHT_EACH, deliveries::IN_FLIGHT);
         let (last_sender, last_webhook) = (Last::default(), Last::default());
         let tasks = TaskTracker::new();
-        Worker { app, relay, courier, messages, last_sender, deliveries, last_webhook, tasks }
+        let reader = Arc::new(reader::Nobody);
+        Worker {
+            app,
+            relay,
+            courier,
+            reader,
+            messages,
+            last_sender,
+            deliveries,
+            last_webhook,
+            tasks,
+        }
+    }
+
+    /// The same worker with a way to read the words of mail at the services that sent it.
+    pub fn reading_with(self, reader: Arc<dyn WordReader>) -> Worker {
+        Worker { reader, ..self }
     }
 
     /// Does what is due until `stop` is ready; what is in flight then is finished.

@@ -20,9 +20,13 @@ pub enum Source {
         /// What it calls itself.
         helo: String,
     },
-    /// From a server of ours, which took it from somebody else: over LMTP, from a trusted network,
-    /// out of a mailbox elsewhere.
+    /// From a server of ours, which took it from somebody else: over LMTP, from a trusted network.
     OurServer,
+    /// Out of a mailbox elsewhere, whose own server wrote down what it found about the sender.
+    Mailbox {
+        /// The names, or ends of names, under which that server does so, lower case.
+        believed: Vec<String>,
+    },
 }
 
 /// What a mail can be proven by.

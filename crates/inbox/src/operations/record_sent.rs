@@ -141,9 +141,10 @@ pub fn record_sent(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Done> {
         }
         Some((Some(_), _)) => {
             tx.exec(
-                "UPDATE app_mail SET text = coalesce(text, ?4), html = coalesce(html, ?5)
+                "UPDATE app_mail SET text = coalesce(text, ?4), html = coalesce(html, ?5),
+                    subject = CASE WHEN subject = '' THEN ?6 ELSE subject END
                  WHERE ws = ?1 AND livemode = ?2 AND header_key = ?3",
-                &[&ws, &livemode, &key, &input.text, &input.html],
+                &[&ws, &livemode, &key, &input.text, &input.html, &input.subject],
             )?;
         }
     }

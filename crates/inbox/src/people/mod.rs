@@ -5,11 +5,13 @@ mod approvals;
 mod correcting;
 mod deliveries;
 mod drafts;
+mod fetching;
 mod files;
 mod keys;
 mod reading;
 mod roles;
 mod saved_replies;
+mod services;
 mod sessions;
 mod setup;
 mod shelves;
@@ -27,6 +29,7 @@ pub use deliveries::{
     pause_webhook, redeliver, resume_webhook, rotate_secret, send_test_event,
 };
 pub use drafts::{address_draft, approve_draft, discard_draft, edit_draft, stop_message};
+pub use fetching::{FetchFrom, FetchedInbox, fetch_mail_from, list_fetched, stop_fetching};
 pub use files::{StoredFile, enclosure, file, original};
 pub use keys::{KeyListing, MadeKey, list_keys, make_key, revoke_key};
 pub use reading::{OtherConversation, Reading, is_unread, latest_of, mark_read, read_conversation};
@@ -34,6 +37,10 @@ pub use roles::set_role;
 pub use saved_replies::{
     PLACEHOLDERS, SavedReply, change_saved_reply, delete_saved_reply, fill_saved_reply,
     list_saved_replies, save_reply, saved_reply_names,
+};
+pub use services::{
+    NewService, ServiceListing, connect_service, disconnect_service, list_services, service_path,
+    set_service_secret,
 };
 pub use sessions::{
     SessionListing, SignedIn, TokenHash, begin_session, count_guess, end_other_sessions,

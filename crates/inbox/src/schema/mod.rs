@@ -63,4 +63,18 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 9,
+        name: "mail that is fetched",
+        both: include_str!("005_fetching.sql"),
+        sqlite: "",
+        postgres: "",
+    },
+    Migration {
+        version: 10,
+        name: "services that send for apps",
+        both: include_str!("006_services.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];

@@ -85,8 +85,10 @@ impl DnsAuthenticator {
         credentials: &Credentials<'_>,
         message: &AuthenticatedMessage<'_>,
     ) -> Option<SpfOutput> {
-        let Source::Sender { ip, helo } = credentials.source else {
-            return self.believed_spf(message);
+        let (ip, helo) = match credentials.source {
+            Source::Sender { ip, helo } => (ip, helo),
+            Source::OurServer => return believed_spf(message, self.believed.as_slice()),
+            Source::Mailbox { believed } => return believed_spf(message, believed),
         };
         let sender = credentials.sender.unwrap_or_default();
         let parameters = match sender.is_empty() {
@@ -96,18 +98,6 @@ impl DnsAuthenticator {
         let checked = timeout(SPF_PATIENCE, self.dns.verify_spf(parameters)).await;
         let slow = |_| SpfOutput::new(domain_of(sender).into()).with_result(SpfResult::TempError);
         Some(checked.unwrap_or_else(slow))
-    }
-
-    /// What the server of ours that handed the mail over wrote at its top.
-    fn believed_spf(&self, message: &AuthenticatedMessage<'_>) -> Option<SpfOutput> {
-        let believed = self.believed.as_deref()?;
-        let fields = message.headers.iter().filter(|(name, _)| is(name, b"authentication-results"));
-        let mut all = fields.filter_map(|(_, value)| Results::parse(value));
-        let results = all.find(|results| results.server == believed)?;
-        let (outcome, sender) = results.of("spf", "smtp.mailfrom")?;
-        let outcome = SpfResult::try_from(outcome).ok()?;
-        let sender = sender.unwrap_or_default();
-        Some(SpfOutput::new(domain_of(sender).into()).with_result(outcome))
     }
 
     async fn arc<'m>(&self, message: &'m AuthenticatedMessage<'m>) -> ArcOutput<'m> {
@@ -137,6 +127,19 @@ impl DnsAuthenticator {
         };
         self.dns.verify_dmarc(parameters).await
     }
+}
+
+/// What the server that took the mail in wrote at its top. A server writes above what others wrote
+/// before it, so that the first field counts, and only under a name that is believed.
+fn believed_spf(message: &AuthenticatedMessage<'_>, believed: &[String]) -> Option<SpfOutput> {
+    let fields = message.headers.iter().filter(|(name, _)| is(name, b"authentication-results"));
+    let mut all = fields.filter_map(|(_, value)| Results::parse(value));
+    let results =
+        all.find(|results| believed.iter().any(|name| is_within(&results.server, name)))?;
+    let (outcome, sender) = results.of("spf", "smtp.mailfrom")?;
+    let outcome = SpfResult::try_from(outcome).ok()?;
+    let sender = sender.unwrap_or_default();
+    Some(SpfOutput::new(domain_of(sender).into()).with_result(outcome))
 }
 
 /// The mail as it is checked: for the sender that is shown, with so many signatures. A signature

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use inbox::actor::{self, Actor, Circle, Plan, Role, Scope};
-use inbox::ids::AgentId;
+use inbox::ids::{AgentId, MailboxId};
 use inbox::people::{self, NewWorkspace, WorkspaceListing};
 use inbox::{App, mailboxes};
 use serde_json::{Value, json};
@@ -149,7 +149,9 @@ pub enum Mailbox {
         #[command(flatten)]
         of: Of,
     },
-    /// List the inboxes of the team, or those that one person sees
+    /// Fetch an inbox's mail by IMAP from a mailbox elsewhere
+    Imap(Box<super::imap::Imap>),
+    /// List the inboxes of the team, or those that one person sees, and how fetching their mail goes
     List {
         /// List what this person sees
         #[arg(long, value_name = "EMAIL")]
@@ -163,6 +165,7 @@ impl Mailbox {
     pub async fn run(self, settings: &Settings) -> Outcome {
         let app = open(settings)?;
         match self {
+            Mailbox::Imap(imap) => imap.run(settings, &app).await?,
             Mailbox::Add { address, name, private_to, of } => {
                 let operator = of.operator(&app).await?;
                 let owner = match private_to {
@@ -198,20 +201,30 @@ impl Mailbox {
                 if let Some(email) = by {
                     viewer = person(&app, &viewer, email).await?;
                 }
-                let list = app
-                    .act(&viewer, |tx, cx| mailboxes::all_seen_by(tx, cx.actor))
+                let (list, fetched) = app
+                    .act(&viewer, |tx, cx| {
+                        let list = mailboxes::all_seen_by(tx, cx.actor)?;
+                        Ok((list, people::list_fetched(tx, cx.actor)?))
+                    })
                     .await
                     .map_err(sentence)?;
+                let fetching =
+                    |id: &MailboxId| fetched.iter().find(|fetched| fetched.mailbox == *id);
                 let shown = list.iter().map(|mailbox| {
                     json!({
                         "id": mailbox.id,
                         "address": mailbox.address,
                         "name": mailbox.name,
                         "private": mailbox.circle.person().is_some(),
+                        "imap": fetching(&mailbox.id),
                     })
                 });
                 let shown = json!({ "mailboxes": shown.collect::<Vec<_>>() });
-                let lines = list.iter().map(|m| format!("{}  {}  {}", m.id, m.address, m.name));
+                let lines = list.iter().flat_map(|m| {
+                    let own = format!("{}  {}  {}", m.id, m.address, m.name);
+                    let health = fetching(&m.id).map(super::imap::health);
+                    std::iter::once(own).chain(health)
+                });
                 print(of.output, &shown, &lines.collect::<Vec<_>>().join("\n"));
             }
         }

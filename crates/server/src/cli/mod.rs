@@ -2,9 +2,11 @@
 
 mod admin;
 mod domain;
+mod imap;
 mod inspect;
 mod listen;
 mod run;
+mod services;
 mod webhooks;
 
 use std::io::IsTerminal;
@@ -56,6 +58,9 @@ enum Command {
     /// Addresses that are told of events
     #[command(subcommand)]
     Webhook(webhooks::Webhook),
+    /// Services that your app sends its own mail through
+    #[command(subcommand)]
+    Service(services::Service),
     /// Print events as they happen, and forward them, signed, to a local address
     Listen(listen::Listen),
     /// Show what is made of mails: sender, kind, trimmed text, attachments, risk
@@ -100,6 +105,7 @@ pub fn main() -> ExitCode {
             Command::Domain(domain) => domain.run(&settings).await,
             Command::Key(key) => key.run(&settings).await,
             Command::Webhook(webhook) => webhook.run(&settings).await,
+            Command::Service(service) => service.run(&settings).await,
             Command::Listen(listen) => listen.run(&settings).await,
             Command::Inspect(inspect) => inspect.run(),
             Command::Migrate(json) => run::migrate(&settings, json.json),
@@ -123,6 +129,11 @@ fn start_log(serving: bool) {
     use tracing_subscriber::EnvFilter;
     let usual = if serving { "info" } else { "warn" };
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(usual));
+    // At their most talkative these would write down passwords and mail.
+    let filter = ["async_imap=off", "async_imap::imap_stream=off"]
+        .into_iter()
+        .filter_map(|quiet| quiet.parse().ok())
+        .fold(filter, EnvFilter::add_directive);
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(std::io::stderr().is_terminal())

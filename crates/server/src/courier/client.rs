@@ -108,6 +108,18 @@ pub fn own_client(within: Duration) -> Result<Client, String> {
         .map_err(|error| error.to_string())
 }
 
+/// A client for the APIs of services, which carry a key: they lead nowhere else.
+pub fn api_client(within: Duration) -> Result<Client, String> {
+    Client::builder()
+        .tls_backend_preconfigured(tls(system_roots())?)
+        .user_agent(concat!("Mailroom/", env!("CARGO_PKG_VERSION")))
+        .redirect(Policy::none())
+        .referer(false)
+        .timeout(within)
+        .build()
+        .map_err(|error| error.to_string())
+}
+
 /// The authorities that this machine trusts. They are the system's and not built in: whoever runs
 /// the machine adds their own authority or drops one, for every program alike, and an old binary
 /// does not go on trusting what the world has stopped to trust.

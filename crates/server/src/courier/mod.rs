@@ -20,7 +20,7 @@ use url::Host;
 
 use crate::settings::Settings;
 use client::Line;
-pub use client::{own_client, system_roots};
+pub use client::{api_client, own_client, system_roots};
 pub use dns::DnsResolver;
 use gate::{Admitted, Barred};
 pub use gate::{Gate, Rules};

@@ -16,7 +16,7 @@ use axum::http::{HeaderMap, Request};
 use http_body_util::BodyExt;
 use inbox::actor::{self, Actor, Circle, Role, Scope, Who};
 use inbox::blobs::Blobs;
-use inbox::due::Worker;
+use inbox::due::{WordReader, Worker};
 use inbox::ids::{AgentId, Ids, MailboxId, UserId};
 use inbox::mailboxes::{self, Mailbox};
 use inbox::people::{self, NewWorkspace};
@@ -201,6 +201,17 @@ impl TestApp {
         self.app.limiter = Arc::new(Limiter::new(per_minute));
         self.router = router(&self.app);
         self
+    }
+
+    /// The same, with a way to read the words of mail at the services that sent it.
+    pub fn reading_with(mut self, reader: Arc<dyn WordReader>) -> TestApp {
+        self.worker = self.worker.reading_with(reader);
+        self
+    }
+
+    /// The data folder.
+    pub fn folder(&self) -> &std::path::Path {
+        self._folder.path()
     }
 
     pub fn now(&self) -> i64 {

@@ -1,0 +1,122 @@
+//! Mail that is fetched by IMAP from a mailbox elsewhere: whose turn it is, how far each inbox has
+//! come, and how it goes. The sockets are in the server.
+//!
+//! The row is the job: whoever claims an inbox holds it for as long as they say so, so that of
+//! several processes one fetches its mail. What is dealt with is counted only after it is filed, and
+//! what was filed is known by its Message-ID, so that a crash repeats a download and nothing else.
+
+mod account;
+mod health;
+
+pub use account::{Account, After, Cursor, Security};
+pub use health::{Trouble, failing, let_go, note_failure, note_round, note_skipped, note_stuck};
+
+use db::Tx;
+
+use crate::app::Cx;
+use crate::error::Result;
+use crate::ids::{Ids, UserId};
+use crate::limits::FETCHING_LEASE_MS;
+use crate::messages::header_key;
+
+/// What wakes those who fetch.
+pub const QUEUE: &str = "imap";
+
+const HOLDER_CHARS: usize = 20;
+
+/// Claims inboxes whose time has come, for whoever asks.
+pub fn claim_due(tx: &mut Tx<'_>, ids: &Ids, now: i64, most: usize) -> Result<Vec<Account>> {
+    let lock = tx.pick("", " FOR UPDATE OF a SKIP LOCKED");
+    let mut accounts: Vec<Account> = tx.all(
+        &format!(
+            "SELECT {} WHERE a.next_try_at <= ?1 ORDER BY a.next_try_at LIMIT ?2{lock}",
+            account::FROM
+        ),
+        &[&now, &(most as i64)],
+    )?;
+    for account in &mut accounts {
+        account.holder = ids.token(HOLDER_CHARS);
+        tx.exec(
+            "UPDATE imap_accounts SET holder = ?3, next_try_at = ?4 WHERE ws = ?1 AND mailbox = ?2",
+            &[
+                &account.inbox.ws,
+                &account.inbox.mailbox.id,
+                &account.holder,
+                &(now + FETCHING_LEASE_MS),
+            ],
+        )?;
+    }
+    Ok(accounts)
+}
+
+/// When the next inbox's time comes.
+pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<i64>> {
+    let (next,): (Option<i64>,) = tx.one("SELECT min(next_try_at) FROM imap_accounts", &[])?;
+    Ok(next)
+}
+
+/// Says that an inbox is still being fetched; false when it has become somebody else's, was set up
+/// anew or is fetched no more.
+pub fn hold(tx: &mut Tx<'_>, account: &Account, now: i64) -> Result<bool> {
+    let held = tx.exec(
+        "UPDATE imap_accounts SET next_try_at = ?4 WHERE ws = ?1 AND mailbox = ?2 AND holder = ?3",
+        &[
+            &account.inbox.ws,
+            &account.inbox.mailbox.id,
+            &account.holder,
+            &(now + FETCHING_LEASE_MS),
+        ],
+    )?;
+    Ok(held == 1)
+}
+
+/// Begins to count anew: the server has numbered its mails anew, or they are seen for the first
+/// time. Mails up to `seen_to` may have been dealt with under their old numbers.
+pub fn begin_count(tx: &mut Tx<'_>, account: &Account, cursor: &Cursor) -> Result<bool> {
+    let begun = tx.exec(
+        "UPDATE imap_accounts SET uid_validity = ?4, last_uid = ?5, seen_to = ?6,
+            stuck_uid = 0, stuck_tries = 0
+         WHERE ws = ?1 AND mailbox = ?2 AND holder = ?3",
+        &[
+            &account.inbox.ws,
+            &account.inbox.mailbox.id,
+            &account.holder,
+            &cursor.validity,
+            &cursor.last_uid,
+            &cursor.seen_to,
+        ],
+    )?;
+    Ok(begun == 1)
+}
+
+/// Counts a mail as dealt with, and how many of it were `fetched`: none or one. False when the
+/// inbox is somebody else's by now.
+pub fn count(tx: &mut Tx<'_>, account: &Account, uid: i64, fetched: i64) -> Result<bool> {
+    let counted = tx.exec(
+        "UPDATE imap_accounts SET last_uid = ?4, fetched = fetched + ?5
+         WHERE ws = ?1 AND mailbox = ?2 AND holder = ?3 AND last_uid < ?4",
+        &[&account.inbox.ws, &account.inbox.mailbox.id, &account.holder, &uid, &fetched],
+    )?;
+    Ok(counted == 1)
+}
+
+/// True when the inbox has a mail of this Message-ID.
+pub fn is_filed(tx: &mut Tx<'_>, account: &Account, header_id: &str) -> Result<bool> {
+    let found: Option<(String,)> = tx.opt(
+        "SELECT id FROM messages WHERE ws = ?1 AND mailbox = ?2 AND header_key = ?3",
+        &[&account.inbox.ws, &account.inbox.mailbox.id, &header_key(header_id)],
+    )?;
+    Ok(found.is_some())
+}
+
+/// Those who hear how fetching goes: the owners, or the one whose private inbox it is.
+fn concerned(tx: &mut Tx<'_>, cx: &Cx<'_>, account: &Account) -> Result<Vec<UserId>> {
+    if let Some(person) = account.inbox.mailbox.circle.person() {
+        return Ok(vec![person]);
+    }
+    let owners: Vec<(UserId,)> = tx.all(
+        "SELECT id FROM users WHERE ws = ?1 AND role = 'owner' ORDER BY created_at, id",
+        &[&cx.actor.ws],
+    )?;
+    Ok(owners.into_iter().map(|(id,)| id).collect())
+}

@@ -1,0 +1,327 @@
+//! An open folder of a mailbox elsewhere.
+//!
+//! Commands are run one by one and their outcome is looked at: a server that refuses to hand a mail
+//! over, or a connection that ends within an answer, must not be taken for a mail that is gone.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use async_imap::Session;
+use async_imap::imap_proto::{
+    AttributeValue, Capability, MailboxDatum, Response, ResponseCode, Status,
+};
+use inbox::fetching::{Account, After};
+use jiff::fmt::strtime::BrokenDownTime;
+use tokio::time::{sleep, timeout};
+
+use super::folder_name::on_the_wire;
+use super::line::Line;
+use super::sentences::{Fault, Within};
+use super::wire::{ANSWER_BYTES, Wire};
+
+/// Numbers of mails that are asked for at once where there may be many.
+const WINDOW: u32 = 10_000;
+
+/// What the server can do beyond what every one can.
+#[derive(Clone, Copy, Debug, Default)]
+struct Can {
+    idle: bool,
+    moves: bool,
+    uid_plus: bool,
+    id: bool,
+}
+
+pub struct Folder {
+    session: Session<Wire>,
+    can: Can,
+    within: Within,
+    /// Numbers mean the same mails only while this stays the same.
+    pub validity: i64,
+    /// The number that the next mail will have, as it was when the folder was opened.
+    pub next_uid: Option<u32>,
+    /// Mails in it, as it was when the folder was opened.
+    pub mails: u32,
+}
+
+/// What is known of a mail before it is downloaded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outline {
+    pub bytes: u32,
+    /// When the server took it, in milliseconds.
+    pub taken_at: Option<i64>,
+}
+
+impl Folder {
+    pub async fn open(
+        line: Line,
+        account: &Account,
+        password: &str,
+        within: Within,
+    ) -> Result<Folder, Fault> {
+        let session = within.answer(line.log_in(&account.username, password)).await??;
+        let (validity, next_uid, mails) = (0, None, 0);
+        let can = Can::default();
+        let mut folder = Folder { session, can, within, validity, next_uid, mails };
+        folder.learn().await?;
+        folder.select(&account.folder).await?;
+        if let After::Move(to) = &account.after {
+            folder.make(to).await?;
+        }
+        Ok(folder)
+    }
+
+    async fn learn(&mut self) -> Result<(), Fault> {
+        let mut can = Can::default();
+        self.run("CAPABILITY", |response| {
+            let Response::Capabilities(all) = response else { return };
+            for capability in all {
+                let Capability::Atom(name) = capability else { continue };
+                match name.to_ascii_uppercase().as_str() {
+                    "IDLE" => can.idle = true,
+                    "MOVE" => can.moves = true,
+                    "UIDPLUS" => can.uid_plus = true,
+                    "ID" => can.id = true,
+                    _ => {}
+                }
+            }
+        })
+        .await?;
+        self.can = can;
+        if can.id {
+            // Some providers let no client in that does not say what it is.
+            self.run(r#"ID ("name" "Mailroom")"#, |_| {}).await.or_else(unless_refused)?;
+        }
+        Ok(())
+    }
+
+    async fn select(&mut self, name: &str) -> Result<(), Fault> {
+        let (mut validity, mut next_uid, mut mails) = (None, None, 0);
+        let selected = self
+            .run(&format!("SELECT {}", quoted(name)), |response| match response {
+                Response::MailboxData(MailboxDatum::Exists(count)) => mails = *count,
+                Response::Data { outcome, .. } => match outcome.code {
+                    Some(ResponseCode::UidValidity(number)) => validity = Some(number),
+                    Some(ResponseCode::UidNext(number)) => next_uid = Some(number),
+                    _ => {}
+                },
+                _ => {}
+            })
+            .await;
+        selected.map_err(|fault| match fault {
+            Fault::Said(words) => Fault::NoFolder(words),
+            fault => fault,
+        })?;
+        self.validity = i64::from(validity.ok_or(Fault::Unclear)?);
+        (self.next_uid, self.mails) = (next_uid, mails);
+        Ok(())
+    }
+
+    /// Makes the folder that mails are moved to, unless it is there.
+    async fn make(&mut self, name: &str) -> Result<(), Fault> {
+        self.run(&format!("CREATE {}", quoted(name)), |_| {}).await.or_else(unless_refused)
+    }
+
+    /// The numbers of some mails after this one, in order: the nearest, and all of them where they
+    /// are not very many. Empty when there is none.
+    pub async fn uids_after(&mut self, last: i64) -> Result<Vec<u32>, Fault> {
+        let first = u32::try_from(last + 1).unwrap_or(u32::MAX);
+        let (mut from, mut width) = (first, WINDOW);
+        while self.next_uid.is_some_and(|next| next.saturating_sub(from) > width) {
+            let found = self.search(&format!("{from}:{}", from + width - 1), first).await?;
+            if !found.is_empty() {
+                return Ok(found);
+            }
+            (from, width) = (from + width, width.saturating_mul(2));
+        }
+        self.search(&format!("{from}:*"), first).await
+    }
+
+    /// `*` is the last mail even where its number is lower than what is asked for.
+    async fn search(&mut self, range: &str, first: u32) -> Result<Vec<u32>, Fault> {
+        let mut found = Vec::new();
+        self.run(&format!("UID SEARCH UID {range}"), |response| {
+            if let Response::MailboxData(MailboxDatum::Search(uids)) = response {
+                found.extend(uids.iter().copied().filter(|uid| *uid >= first));
+            }
+        })
+        .await?;
+        found.sort_unstable();
+        found.dedup();
+        Ok(found)
+    }
+
+    /// What is known of each; one that is not among the answers is gone.
+    pub async fn outlines(&mut self, uids: &[u32]) -> Result<HashMap<u32, Outline>, Fault> {
+        let set = uids.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+        let mut outlines = HashMap::new();
+        self.run(&format!("UID FETCH {set} (UID RFC822.SIZE INTERNALDATE)"), |response| {
+            let Response::Fetch(_, attributes) = response else { return };
+            let (mut uid, mut outline) = (None, Outline::default());
+            for attribute in attributes {
+                match attribute {
+                    AttributeValue::Uid(number) => uid = Some(*number),
+                    AttributeValue::Rfc822Size(bytes) => outline.bytes = *bytes,
+                    AttributeValue::InternalDate(date) => outline.taken_at = moment(date),
+                    _ => {}
+                }
+            }
+            if let Some(uid) = uid {
+                outlines.insert(uid, outline);
+            }
+        })
+        .await?;
+        Ok(outlines)
+    }
+
+    /// A mail's header; `None` when the mail is gone.
+    pub async fn header(&mut self, uid: u32) -> Result<Option<Vec<u8>>, Fault> {
+        self.section(uid, "HEADER", 1024 * 1024).await
+    }
+
+    /// A whole mail of so many bytes; `None` when it is gone. Reading it leaves it unread there.
+    pub async fn mail(&mut self, uid: u32, bytes: u32) -> Result<Option<Vec<u8>>, Fault> {
+        self.section(uid, "", u64::from(bytes)).await
+    }
+
+    async fn section(
+        &mut self,
+        uid: u32,
+        section: &str,
+        bytes: u64,
+    ) -> Result<Option<Vec<u8>>, Fault> {
+        let mut found = None;
+        let command = format!("UID FETCH {uid} (UID BODY.PEEK[{section}])");
+        self.session.as_mut().allow(bytes + ANSWER_BYTES);
+        let within = self.within;
+        let fetched = run(&mut self.session, &command, |response| {
+            let Response::Fetch(_, attributes) = response else { return };
+            let this = |attribute: &AttributeValue<'_>| *attribute == AttributeValue::Uid(uid);
+            if !attributes.iter().any(this) {
+                return;
+            }
+            for attribute in attributes {
+                if let AttributeValue::BodySection { data: Some(data), .. } = attribute {
+                    found = Some(data.to_vec());
+                }
+            }
+        });
+        within.download(fetched).await??;
+        Ok(found)
+    }
+
+    /// Does with a mail that was filed what the inbox's settings say.
+    pub async fn afterwards(&mut self, uid: u32, after: &After) -> Result<(), Fault> {
+        match after {
+            After::Nothing => Ok(()),
+            After::Seen => self.store(uid, "\\Seen").await,
+            After::Move(to) if self.can.moves => {
+                self.run(&format!("UID MOVE {uid} {}", quoted(to)), |_| {}).await
+            }
+            After::Move(to) => {
+                self.run(&format!("UID COPY {uid} {}", quoted(to)), |_| {}).await?;
+                self.store(uid, "\\Deleted").await?;
+                match self.can.uid_plus {
+                    true => self.run(&format!("UID EXPUNGE {uid}"), |_| {}).await,
+                    // EXPUNGE alone would take what others have marked as well.
+                    false => Ok(()),
+                }
+            }
+        }
+    }
+
+    async fn store(&mut self, uid: u32, flag: &str) -> Result<(), Fault> {
+        self.run(&format!("UID STORE {uid} +FLAGS.SILENT ({flag})"), |_| {}).await
+    }
+
+    /// Waits until the server tells of something, or until it is time to look anyway.
+    pub async fn wait_for_news(mut self, idle: Duration, poll: Duration) -> Result<Folder, Fault> {
+        if !self.can.idle {
+            sleep(poll).await;
+            self.run("NOOP", |_| {}).await?;
+            return Ok(self);
+        }
+        self.session.as_mut().allow(ANSWER_BYTES);
+        let within = self.within;
+        let mut handle = self.session.idle();
+        within.answer(handle.init()).await??;
+        {
+            // The keeping alive of some servers would let this wait forever; so it ends here.
+            let (news, _interrupt) = handle.wait_with_timeout(idle);
+            if let Ok(news) = timeout(idle, news).await {
+                news?;
+            }
+        }
+        self.session = within.answer(handle.done()).await??;
+        Ok(self)
+    }
+
+    /// Says goodbye; whether the server hears it does not matter.
+    pub async fn close(mut self) {
+        let _ = self.run("LOGOUT", |_| {}).await;
+    }
+
+    async fn run(&mut self, command: &str, see: impl FnMut(&Response<'_>)) -> Result<(), Fault> {
+        self.session.as_mut().allow(ANSWER_BYTES);
+        let within = self.within;
+        within.answer(run(&mut self.session, command, see)).await?
+    }
+}
+
+/// Runs a command to its end and shows what comes on the way. Only a server that says OK has done it.
+async fn run(
+    session: &mut Session<Wire>,
+    command: &str,
+    mut see: impl FnMut(&Response<'_>),
+) -> Result<(), Fault> {
+    let id = session.run_command(command).await?;
+    loop {
+        let response = session.read_response().await?.ok_or(Fault::BrokeOff)?;
+        match response.parsed() {
+            Response::Done { tag, status, outcome } if *tag == id => {
+                let words = outcome.information.as_deref().unwrap_or("it gives no reason");
+                return match status {
+                    Status::Ok => Ok(()),
+                    Status::No | Status::Bad => Err(Fault::said(words)),
+                    Status::PreAuth | Status::Bye => Err(Fault::BrokeOff),
+                };
+            }
+            Response::Data { status: Status::Bye, .. } if command != "LOGOUT" => {
+                return Err(Fault::BrokeOff);
+            }
+            response => see(response),
+        }
+    }
+}
+
+fn unless_refused(fault: Fault) -> Result<(), Fault> {
+    if fault.is_refusal() { Ok(()) } else { Err(fault) }
+}
+
+/// A folder's name as a quoted string.
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", on_the_wire(name).replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// A time such as `17-Jul-2026 02:44:25 -0700`.
+fn moment(date: &str) -> Option<i64> {
+    let time = BrokenDownTime::parse("%d-%b-%Y %H:%M:%S %z", date.trim()).ok()?;
+    Some(time.to_timestamp().ok()?.as_millisecond())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_a_server_took_a_mail_is_read() {
+        assert_eq!(moment("17-Jul-2026 02:44:25 -0700"), Some(1_784_281_465_000));
+        assert_eq!(moment(" 1-Jan-1970 00:00:01 +0000"), Some(1_000));
+        assert_eq!(moment("yesterday"), None);
+    }
+
+    #[test]
+    fn a_name_cannot_leave_its_quotes() {
+        assert_eq!(quoted(r#"a" b\"#), r#""a\" b\\""#);
+        assert_eq!(quoted("Müll\r\nx"), "\"M&APw-ll&AA0ACg-x\"");
+    }
+}

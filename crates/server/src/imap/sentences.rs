@@ -1,0 +1,173 @@
+//! What went wrong with a mail server, as sentences for those who run the inbox. None repeats a
+//! mail or a password: of what a server says, only its refusals are told, and those in few words.
+
+use std::future::Future;
+use std::io;
+use std::time::Duration;
+
+use async_imap::error::Error;
+use inbox::fetching::{Account, Trouble};
+use tokio::time::timeout;
+
+/// Characters of a server's own words that are told.
+const WORDS_CHARS: usize = 200;
+
+/// What can go wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    NotFound,
+    Unreachable(String),
+    Untrusted(String),
+    NoStartTls,
+    /// The server does not let us in, in its words.
+    Refused(String),
+    NoFolder(String),
+    /// The server refused a command, in its words.
+    Said(String),
+    Slow(Duration),
+    BrokeOff,
+    TooMuch,
+    Unclear,
+    /// The password cannot be unsealed.
+    Sealed,
+    /// Something failed on our side; the log tells what.
+    Ours,
+    /// The inbox is somebody else's by now, or we are to stop.
+    Over,
+}
+
+impl Fault {
+    pub fn unreachable(error: io::Error) -> Fault {
+        match error.kind() {
+            io::ErrorKind::ConnectionRefused => Fault::Unreachable("nobody answers there".into()),
+            io::ErrorKind::TimedOut => Fault::Unreachable("it did not answer in time".into()),
+            io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => {
+                Fault::Unreachable("there is no way to it".into())
+            }
+            _ => Fault::NotFound,
+        }
+    }
+
+    pub fn untrusted(error: io::Error) -> Fault {
+        match error.kind() {
+            io::ErrorKind::InvalidData => Fault::Untrusted(few_words(&error.to_string())),
+            _ => Fault::BrokeOff,
+        }
+    }
+
+    /// What a server says when it refuses.
+    pub fn said(words: &str) -> Fault {
+        Fault::Said(few_words(words))
+    }
+
+    /// True when the server itself answered that it will not: the connection goes on.
+    pub fn is_refusal(&self) -> bool {
+        matches!(self, Fault::Said(_))
+    }
+
+    pub fn trouble(&self, account: &Account) -> Trouble {
+        let host = &account.host;
+        let sentence = match self {
+            Fault::NotFound => format!("There is no server called {host}."),
+            Fault::Unreachable(why) => {
+                format!("{host} cannot be reached on port {}: {why}.", account.port)
+            }
+            Fault::Untrusted(why) => format!("The certificate of {host} is not trusted: {why}."),
+            Fault::NoStartTls => {
+                format!("{host} does not offer STARTTLS, and nothing is sent without encryption.")
+            }
+            Fault::Refused(words) => {
+                format!("{host} does not accept the user name and password: {words}.")
+            }
+            Fault::NoFolder(words) => {
+                format!("{host} does not open the folder {}: {words}.", account.folder)
+            }
+            Fault::Said(words) => format!("{host} refused: {words}."),
+            Fault::Slow(time) => format!("{host} did not answer within {} s.", time.as_secs()),
+            Fault::BrokeOff => format!("The connection to {host} broke off."),
+            Fault::TooMuch => format!("{host} said more than it was asked for."),
+            Fault::Unclear => format!("{host} said something that could not be understood."),
+            Fault::Sealed => "The password cannot be opened: secret.key in the data folder is not \
+                              the one that it was sealed with. Set the password anew."
+                .into(),
+            Fault::Ours => "Something failed on our side; the log tells what.".into(),
+            Fault::Over => "Fetching was stopped.".into(),
+        };
+        Trouble { sentence, refused: matches!(self, Fault::Refused(_) | Fault::Sealed) }
+    }
+}
+
+/// An error's text may hold all that the server said, so only its kind is taken.
+impl From<Error> for Fault {
+    fn from(error: Error) -> Fault {
+        match error {
+            Error::No(words) | Error::Bad(words) => Fault::Said(own_words(&words)),
+            Error::Io(error) => Fault::from(error),
+            Error::ConnectionLost => Fault::BrokeOff,
+            _ => Fault::Unclear,
+        }
+    }
+}
+
+impl From<io::Error> for Fault {
+    fn from(error: io::Error) -> Fault {
+        match error.kind() {
+            io::ErrorKind::FileTooLarge => Fault::TooMuch,
+            io::ErrorKind::Other | io::ErrorKind::InvalidData => Fault::Unclear,
+            _ => Fault::BrokeOff,
+        }
+    }
+}
+
+/// A refusal reads `code: …, info: Some("…")`; what stands in quotes are the server's words.
+fn own_words(text: &str) -> String {
+    let info = text.split_once("info: Some(\"").and_then(|(_, rest)| rest.rsplit_once("\")"));
+    few_words(info.map_or(text, |(words, _)| words))
+}
+
+fn few_words(text: &str) -> String {
+    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    let text: String = text.chars().map(plain).take(WORDS_CHARS).collect();
+    text.trim().trim_end_matches('.').to_owned()
+}
+
+/// How long things may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Within {
+    pub connecting: Duration,
+    pub answering: Duration,
+    pub downloading: Duration,
+}
+
+impl Within {
+    pub async fn connect<T>(&self, work: impl Future<Output = T>) -> Result<T, Fault> {
+        limited(self.connecting, work).await
+    }
+
+    pub async fn answer<T>(&self, work: impl Future<Output = T>) -> Result<T, Fault> {
+        limited(self.answering, work).await
+    }
+
+    pub async fn download<T>(&self, work: impl Future<Output = T>) -> Result<T, Fault> {
+        limited(self.downloading, work).await
+    }
+}
+
+async fn limited<T>(time: Duration, work: impl Future<Output = T>) -> Result<T, Fault> {
+    timeout(time, work).await.map_err(|_| Fault::Slow(time))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_what_a_server_says_its_refusals_are_told_in_few_words() {
+        let said = Error::No("code: None, info: Some(\"[AUTH] Wrong\r\npassword.\")".into());
+        assert_eq!(Fault::from(said), Fault::Said("[AUTH] Wrong  password".into()));
+        let long = Error::Bad("x".repeat(1_000));
+        assert_eq!(Fault::from(long), Fault::Said("x".repeat(200)));
+        let mail = io::Error::other("Failure during parsing of \"Dear support, my PIN is 1234\"");
+        assert_eq!(Fault::from(Error::Io(mail)), Fault::Unclear);
+    }
+}

@@ -1,0 +1,24 @@
+//! Whose word about senders is taken: a mailbox's own server, which wrote down what it found before
+//! it put a mail there.
+
+use inbox::fetching::Account;
+
+/// Providers whose servers for receiving have another domain than those for reading.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("gmail.com", "mx.google.com"),
+    ("googlemail.com", "mx.google.com"),
+    ("fastmail.com", "messagingengine.com"),
+    ("me.com", "icloud.com"),
+];
+
+/// The names under which the account's server signs its `Authentication-Results`: the one that was
+/// set up, or the provider's domain. What is below such a name counts as well.
+pub fn believed(account: &Account) -> Vec<String> {
+    if let Some(name) = &account.trusts {
+        return vec![name.to_lowercase()];
+    }
+    let host = account.host.to_lowercase();
+    let domain = psl::domain_str(&host).unwrap_or(&host);
+    let elsewhere = ELSEWHERE.iter().filter(|(reading, _)| *reading == domain);
+    elsewhere.map(|(_, receiving)| *receiving).chain([domain]).map(str::to_owned).collect()
+}
