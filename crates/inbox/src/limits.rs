@@ -86,6 +86,11 @@ pub const DISCARD_REASON_CHARS: usize = 500;
 /// Recipients of one letter, To and Cc each.
 pub const RECIPIENTS: usize = 20;
 
+/// Characters of a vendor or reference that was read in a document or written by a person.
+pub const DOCUMENT_FIELD_CHARS: usize = 200;
+/// The largest amount of a document, either way.
+pub const DOCUMENT_AMOUNT: f64 = 999_999_999_999.99;
+
 pub const PERSON_NAME_CHARS: usize = 100;
 pub const WEBHOOK_URL_CHARS: usize = 2_000;
 

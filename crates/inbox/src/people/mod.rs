@@ -2,6 +2,7 @@
 //! and look after keys, people, inboxes and webhooks.
 
 mod approvals;
+mod correcting;
 mod deliveries;
 mod drafts;
 mod files;
@@ -19,6 +20,7 @@ mod writing;
 pub use approvals::{
     Decision, LeavingLetter, QueuedDraft, leaving, look_at_draft, queue, under_way,
 };
+pub use correcting::correct_document;
 pub use deliveries::{
     Delivery, DeliveryState, LogFilter, LoggedTry, delete_webhook, delivery_log, pause_webhook,
     redeliver, resume_webhook, rotate_secret, send_test_event,

@@ -28,4 +28,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 5,
+        name: "reading documents",
+        both: include_str!("005_reading.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];

@@ -128,6 +128,16 @@ pub fn index_document(tx: &mut Tx<'_>, ws: i64, num: i64, texts: &[&str]) -> Res
     Ok(())
 }
 
+/// Makes a document findable by other words than before.
+pub fn reindex_document(tx: &mut Tx<'_>, ws: i64, num: i64, texts: &[&str]) -> Result<()> {
+    let forget = tx.pick(
+        "DELETE FROM document_words WHERE rowid = ?1",
+        "DELETE FROM document_words WHERE num = ?1",
+    );
+    tx.exec(forget, &[&num])?;
+    index_document(tx, ws, num, texts)
+}
+
 fn tagged(ws: i64, texts: &[&str]) -> Vec<String> {
     let tag = short_base32(ws, TAG_CHARS);
     let words = texts.iter().flat_map(|text| index_words(text));
