@@ -89,6 +89,7 @@ id!(RequestId, "req_");
 id!(EventId, "evt_");
 id!(WebhookId, "whk_");
 id!(SessionId, "ses_");
+id!(UploadId, "upl_");
 
 /// Someone who can write or be assigned: a person or an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

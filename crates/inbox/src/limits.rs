@@ -7,6 +7,25 @@ pub const REQUEST_MESSAGE_CHARS: usize = 5_000;
 pub const REQUEST_ITEMS: usize = 20;
 pub const ITEM_LABEL_CHARS: usize = 120;
 pub const ITEM_DESCRIPTION_CHARS: usize = 500;
+/// One file that a customer adds to a request, in bytes.
+pub const UPLOAD_BYTES: i64 = 25 * 1024 * 1024;
+/// All files of one request, in bytes.
+pub const UPLOADS_BYTES: i64 = 200 * 1024 * 1024;
+/// Files of one request, those that were refused and not yet forgotten among them.
+pub const UPLOADS_PER_REQUEST: i64 = 200;
+pub const UPLOAD_NAME_CHARS: usize = 150;
+/// Characters of what a browser knows a file by.
+pub const UPLOAD_MARK_CHARS: usize = 500;
+/// A file whose bytes stop coming, and the line about one that was refused, are kept this long.
+pub const UPLOAD_LEFT_MS: i64 = DAY_MS;
+/// Accepted files count as handed over after this long without the button being pressed.
+pub const HAND_OVER_AFTER_MS: i64 = 60 * MINUTE_MS;
+/// The upload page stays open this long after everything is in.
+pub const UPLOAD_PAGE_MS: i64 = 30 * DAY_MS;
+/// When a customer is reminded, counted from when the message that asks left (API section 8).
+pub const REMIND_AFTER_MS: [i64; 3] = [2 * DAY_MS, 4 * DAY_MS, 7 * DAY_MS];
+/// Upload links that lead nowhere, tried from one place within the window for guesses.
+pub const LINK_GUESSES_PER_PLACE: i64 = 100;
 pub const TAGS_PER_CALL: usize = 10;
 pub const TAG_CHARS: usize = 40;
 pub const ASSIGN_TO_CHARS: usize = 80;

@@ -28,6 +28,8 @@ pub struct Letter {
     pub at: i64,
     /// True for mail that no person or agent wrote.
     pub automatic: bool,
+    /// Where the recipient says with one click that they want no more of it.
+    pub unsubscribe: Option<String>,
 }
 
 /// The letter as MIME: text and a simple HTML twin. The same letter gives the same headers on
@@ -50,6 +52,11 @@ pub fn compose(letter: &Letter) -> Vec<u8> {
     }
     if letter.automatic {
         mail = mail.header("Auto-Submitted", Raw::new("auto-generated"));
+    }
+    if let Some(address) = &letter.unsubscribe {
+        mail = mail
+            .header("List-Unsubscribe", Raw::new(format!("<{}>", one_line(address))))
+            .header("List-Unsubscribe-Post", Raw::new("List-Unsubscribe=One-Click"));
     }
     mail.write_to_vec().unwrap_or_default()
 }
@@ -138,7 +145,18 @@ mod tests {
             text: "Hello <Bruno>,\n\nsee https://acme.example/a?b=1&c=2\nnow.".into(),
             at: 1_794_733_200_000,
             automatic: false,
+            unsubscribe: None,
         }
+    }
+
+    #[test]
+    fn automatic_mail_says_so_and_how_to_have_no_more_of_it() {
+        let mut letter = letter();
+        (letter.automatic, letter.unsubscribe) = (true, Some("https://m.example/u/x/stop".into()));
+        let mail = String::from_utf8(compose(&letter)).expect("ASCII");
+        assert!(mail.contains("Auto-Submitted: auto-generated"), "{mail}");
+        assert!(mail.contains("List-Unsubscribe: <https://m.example/u/x/stop>"), "{mail}");
+        assert!(mail.contains("List-Unsubscribe-Post: List-Unsubscribe=One-Click"), "{mail}");
     }
 
     #[test]

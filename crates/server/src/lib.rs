@@ -3,6 +3,7 @@
 //!
 //! Only this crate knows HTTP and sockets; it never writes SQL.
 
+pub mod clamd;
 pub mod cli;
 pub mod courier;
 pub mod demo;

@@ -9,9 +9,11 @@ mod lanes;
 mod notices;
 mod owners;
 mod relay;
+mod reminders;
 mod retention;
 mod sending;
 mod snoozes;
+mod uploads;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -69,6 +71,21 @@ const QUEUES: &[Queue] = &[
         name: "notices",
         earliest: "SELECT min(due_at) FROM notices",
         work: |worker| Box::pin(async { Ok(worker.send_notices().await?.into()) }),
+    },
+    Queue {
+        name: "reminders",
+        earliest: "SELECT min(remind_at) FROM requests WHERE remind_at IS NOT NULL",
+        work: |worker| Box::pin(async { Ok(worker.send_reminders().await?.into()) }),
+    },
+    Queue {
+        name: "handing over",
+        earliest: "SELECT min(hands_over_at) FROM requests WHERE hands_over_at IS NOT NULL",
+        work: |worker| Box::pin(async { Ok(worker.hand_over_uploads().await?.into()) }),
+    },
+    Queue {
+        name: "uploads",
+        earliest: "SELECT min(due_at) FROM uploads WHERE due_at IS NOT NULL",
+        work: |worker| Box::pin(async { Ok(worker.tend_uploads().await?.into()) }),
     },
     Queue {
         name: "retention",

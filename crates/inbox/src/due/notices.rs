@@ -143,6 +143,7 @@ fn parcel(tx: &mut Tx<'_>, due: Due) -> Result<Parcel> {
         text: due.text,
         at: due.created_at,
         automatic: true,
+        unsubscribe: None,
     };
     Ok(Parcel {
         bytes: mail::compose(&letter),

@@ -178,7 +178,7 @@ fn claim(tx: &mut Tx<'_>, cx: &Cx<'_>, due: &Due) -> Result<Claimed> {
     )?;
     let sheet: Sheet = tx.one(
         "SELECT conversation, header_id, from_name, from_email, to_list, cc_list, subject, text,
-                attempts, first_try_at
+                automatic, unsubscribe, attempts, first_try_at
          FROM messages WHERE ws = ?1 AND id = ?2",
         &[&due.ws, &due.message],
     )?;
@@ -224,7 +224,8 @@ impl FromRow for Sheet {
             subject: row.take()?,
             text: row.take()?,
             at: 0,
-            automatic: false,
+            automatic: row.take()?,
+            unsubscribe: row.take()?,
         };
         Ok(Sheet { conversation, letter, attempts: row.take()?, first_try_at: row.take()? })
     }

@@ -94,6 +94,7 @@ pub fn sandbox_inbound(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Sim
         text: input.text,
         at: cx.now,
         automatic: false,
+        unsubscribe: None,
     };
     let mail = mail::understand(&mail::compose(&letter), Envelope::default());
     // The only place where DMARC is assumed to pass.

@@ -7,7 +7,9 @@ mod deliveries;
 mod drafts;
 mod files;
 mod keys;
+mod library;
 mod reading;
+mod requests;
 mod roles;
 mod sessions;
 mod setup;
@@ -28,7 +30,12 @@ pub use deliveries::{
 pub use drafts::{approve_draft, discard_draft, edit_draft, stop_message};
 pub use files::{StoredFile, file, original};
 pub use keys::{KeyListing, MadeKey, list_keys, make_key, revoke_key};
+pub use library::{LibraryCard, LibraryDocument, cards, look_at_document};
 pub use reading::{OtherConversation, Reading, is_unread, latest_of, mark_read, read_conversation};
+pub use requests::{
+    RequestCard, RequestItem, RequestState, close_request, conversation_of, reopen_request,
+    revoke_request,
+};
 pub use roles::set_role;
 pub use sessions::{
     SessionListing, SignedIn, TokenHash, begin_session, count_guess, end_other_sessions,
@@ -43,7 +50,7 @@ pub use shelves::{
     COUNTED, InboxShelf, Shelves, TagShelf, list_held, list_tagged, shelves, tag_name, unread,
 };
 pub use snooze::{release_held, snooze};
-pub use timeline_read::{AskedFor, Entry, EventEntry, FiledAs, Letter, NoteEntry};
+pub use timeline_read::{Entry, EventEntry, FiledAs, Letter, NoteEntry};
 pub use webhooks::{MadeWebhook, WebhookListing, add_webhook, check_url, list_webhooks};
 pub use writing::{
     Letter as NewLetter, Unfinished, forget_unfinished, keep_unfinished, newer_than, parties,

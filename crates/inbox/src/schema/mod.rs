@@ -29,6 +29,13 @@ pub const MIGRATIONS: &[Migration] = &[
         postgres: "",
     },
     Migration {
+        version: 4,
+        name: "uploads and reminders",
+        both: include_str!("004_uploads.sql"),
+        sqlite: "",
+        postgres: "",
+    },
+    Migration {
         version: 5,
         name: "reading documents",
         both: include_str!("005_reading.sql"),

@@ -37,6 +37,7 @@ pub struct Frame {
     pub inboxes: Vec<NavEntry>,
     pub tags: Vec<NavEntry>,
     pub settings_current: bool,
+    pub documents_current: bool,
     pub flash: Option<Flash>,
     pub undo: Option<Undo>,
     pub watch: Watch,
@@ -101,6 +102,7 @@ impl Frame {
             inboxes: inboxes(&shelves, &spot.current),
             tags: tags(&shelves, &spot.current),
             settings_current: spot.current == "/settings",
+            documents_current: spot.current == "/documents",
             flash: visitor.flash.as_deref().and_then(flash),
             undo: undo.map(|letter| Undo {
                 message: letter.id.to_string(),
@@ -206,6 +208,10 @@ fn flash(code: &str) -> Option<Flash> {
         "ended" => ("check", "That session is over.", false),
         "password" => ("check", "The password is set. Your other sessions are over.", false),
         "plan" => ("check", "The plan is changed.", false),
+        "request-closed" => ("closed", "Closed. The customer is not reminded any more.", false),
+        "request-reopened" => ("check", "Open again. The customer can add documents.", false),
+        "request-revoked" => ("lock", "Taken back. The link leads nowhere from now on.", false),
+        "corrected" => ("check", "Corrected. What you wrote stays.", false),
         "inbox-added" => ("check", "The inbox is there.", false),
         _ => return None,
     };

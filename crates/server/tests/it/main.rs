@@ -33,5 +33,6 @@ mod stop;
 mod support;
 mod tags;
 mod threading;
+mod uploads;
 mod web;
 mod webhooks;
