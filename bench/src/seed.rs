@@ -103,6 +103,7 @@ pub fn seed(url: &str, messages: usize, seed: u64) -> Result<Seeded, String> {
         ids: Arc::new(Ids::seeded(seed)),
         blobs,
         limiter: Arc::new(Limiter::new(1)),
+        scanner: None,
         public_url: "https://bench.example".into(),
     };
     let written = Arc::new(AtomicUsize::new(0));

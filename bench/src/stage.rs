@@ -84,6 +84,7 @@ fn app(store: Store, folder: &Path) -> Result<App, String> {
         ids: Arc::new(Ids::random()),
         blobs: Blobs::open(&folder.join("blobs")).map_err(|error| error.to_string())?,
         limiter: Arc::new(Limiter::new(1)),
+        scanner: None,
         public_url: "https://bench.example".into(),
     })
 }

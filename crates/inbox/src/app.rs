@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::ids::Ids;
 use crate::rate::Limiter;
 use crate::time::Clock;
+use crate::uploads::Scanner;
 
 /// Whoever shows pages listens here: something may have changed.
 pub const PAGES: &str = "pages";
@@ -20,6 +21,8 @@ pub struct App {
     pub ids: Arc<Ids>,
     pub blobs: Blobs,
     pub limiter: Arc<Limiter>,
+    /// Looks for viruses in what customers upload, where one is set up.
+    pub scanner: Option<Arc<dyn Scanner>>,
     /// Where this service can be reached from outside, without a slash at the end.
     pub public_url: Arc<str>,
 }

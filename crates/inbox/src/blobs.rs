@@ -4,7 +4,7 @@
 //! file is made per mail; larger ones are files that are synced before anything names them.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,14 +12,20 @@ use db::Tx;
 use sha2::{Digest, Sha256};
 
 use crate::error::Result;
+use crate::uploads::Arrivals;
 
 /// Up to this many bytes, after compression, a blob lives in the database.
 const INLINE_BYTES: usize = 100 * 1024;
 const ZSTD_LEVEL: i32 = 3;
+/// A file is taken in by pieces of this many bytes.
+const PIECE_BYTES: usize = 64 * 1024;
+/// The folder of what customers upload, until it is handed over; no hash begins like it.
+const ARRIVALS: &str = "arriving";
 
 #[derive(Clone)]
 pub struct Blobs {
     folder: Arc<Path>,
+    arrivals: Arrivals,
 }
 
 /// A blob that is durable, or will be with the transaction that keeps it.
@@ -33,7 +39,12 @@ pub struct Blob {
 impl Blobs {
     pub fn open(folder: &Path) -> io::Result<Blobs> {
         fs::create_dir_all(folder)?;
-        Ok(Blobs { folder: folder.into() })
+        Ok(Blobs { folder: folder.into(), arrivals: Arrivals::open(&folder.join(ARRIVALS))? })
+    }
+
+    /// Files that are on their way here.
+    pub fn arrivals(&self) -> &Arrivals {
+        &self.arrivals
     }
 
     /// Takes bytes in. Call it outside of a transaction: it may write and sync a file.
@@ -48,6 +59,42 @@ impl Blobs {
         Ok(Blob { hash, size, packed: None })
     }
 
+    /// Takes a file in by pieces, however large it is. Call it outside of a transaction.
+    pub fn put_file(&self, mut file: File) -> io::Result<Blob> {
+        let (mut packed, place) = tempfile_in(&self.folder, ARRIVALS)?;
+        let taken = self.pack(&mut file, &mut packed, &place);
+        if taken.is_err() || place.exists() {
+            let _ = fs::remove_file(&place);
+        }
+        taken
+    }
+
+    fn pack(&self, file: &mut File, packed: &mut File, place: &Path) -> io::Result<Blob> {
+        let (mut hash, mut size) = (Sha256::new(), 0);
+        let mut encoder = zstd::Encoder::new(packed, ZSTD_LEVEL)?;
+        let mut piece = vec![0; PIECE_BYTES];
+        loop {
+            let read = file.read(&mut piece)?;
+            if read == 0 {
+                break;
+            }
+            hash.update(&piece[..read]);
+            encoder.write_all(&piece[..read])?;
+            size += read as i64;
+        }
+        let packed = encoder.finish()?;
+        let hash = hex(&hash.finalize());
+        if packed.metadata()?.len() <= INLINE_BYTES as u64 {
+            return Ok(Blob { hash, size, packed: Some(fs::read(place)?) });
+        }
+        let path = self.path(&hash);
+        if !path.exists() {
+            packed.sync_all()?;
+            self.shelve(place, &path)?;
+        }
+        Ok(Blob { hash, size, packed: None })
+    }
+
     fn write_file(&self, hash: &str, packed: &[u8]) -> io::Result<()> {
         let path = self.path(hash);
         if path.exists() {
@@ -58,7 +105,14 @@ impl Blobs {
         let mut file = tempfile_in(shelf, hash)?;
         file.0.write_all(packed)?;
         file.0.sync_all()?;
-        fs::rename(&file.1, &path)?;
+        self.shelve(&file.1, &path)
+    }
+
+    /// Gives a synced file its name for good.
+    fn shelve(&self, from: &Path, path: &Path) -> io::Result<()> {
+        let shelf = path.parent().unwrap_or(&self.folder);
+        fs::create_dir_all(shelf)?;
+        fs::rename(from, path)?;
         File::open(shelf)?.sync_all()?;
         File::open(&self.folder)?.sync_all()
     }

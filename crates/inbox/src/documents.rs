@@ -1,4 +1,4 @@
-//! The document library: what came attached to mail, and later what customers upload.
+//! The document library: what came attached to mail, and what customers upload.
 
 use db::Tx;
 use serde_json::json;
@@ -16,7 +16,8 @@ pub const TO_READ: &str = "documents";
 
 /// A file to be filed.
 pub struct NewDocument<'a> {
-    pub message: &'a MessageId,
+    /// The mail it came with; an upload came with none.
+    pub message: Option<&'a MessageId>,
     pub filename: &'a str,
     pub content_type: &'a str,
     pub blob: &'a Blob,
@@ -52,7 +53,7 @@ pub fn file(
             &conversation.circle,
             &conversation.mailbox,
             &conversation.id,
-            document.message,
+            &document.message,
             &document.filename,
             &document.content_type,
             &document.blob.size,

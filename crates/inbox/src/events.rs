@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::actor::{Actor, Circle, Who};
 use crate::app::Cx;
 use crate::error::Result;
-use crate::ids::{ConversationId, EventId, MailboxId, MessageId, WebhookId};
+use crate::ids::{ConversationId, EventId, MailboxId, MessageId, RequestId, WebhookId};
 use crate::limits::EVENT_SUMMARY_CHARS;
 use crate::time::Moment;
 use crate::wire::Assignee;
@@ -26,6 +26,7 @@ pub enum Event<'a> {
     DraftApproved { message: &'a MessageId, drafted_by: Option<&'a str>, edited: bool },
     MessageSent { message: &'a MessageId, mailbox: &'a MailboxId, author: Option<&'a str> },
     ScoutHeld,
+    AskCompleted { request: &'a RequestId },
     WebhookTest { endpoint: &'a WebhookId },
 }
 
@@ -153,6 +154,7 @@ impl Event<'_> {
             Event::DraftApproved { .. } => "draft.approved",
             Event::MessageSent { .. } => "message.sent",
             Event::ScoutHeld => "scout.held",
+            Event::AskCompleted { .. } => "ask.completed",
             Event::WebhookTest { .. } => "webhook.test",
         }
     }
@@ -189,6 +191,9 @@ impl Event<'_> {
                 "secure": false,
             }),
             Event::ScoutHeld => json!({}),
+            Event::AskCompleted { request } => {
+                json!({ "ask_id": request.as_str(), "kind": "documents" })
+            }
             Event::WebhookTest { endpoint } => json!({ "endpoint_id": endpoint.as_str() }),
         }
     }
@@ -214,6 +219,7 @@ impl Event<'_> {
             Event::DraftApproved { .. } => format!("{name} approved a draft"),
             Event::MessageSent { .. } => "A message went out to the customer".into(),
             Event::ScoutHeld => "A mail that looks like a scam was held".into(),
+            Event::AskCompleted { .. } => "Everything asked of the customer is in".into(),
             Event::WebhookTest { .. } => format!("{name} sent a test event"),
         }
     }

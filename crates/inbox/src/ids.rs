@@ -93,6 +93,7 @@ id!(EnclosureId, "enc_");
 id!(SavedReplyId, "sav_");
 id!(AuditId, "aud_");
 id!(ServiceId, "svc_");
+id!(UploadId, "upl_");
 
 /// Someone who can write or be assigned: a person or an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -7,6 +7,25 @@ pub const REQUEST_MESSAGE_CHARS: usize = 5_000;
 pub const REQUEST_ITEMS: usize = 20;
 pub const ITEM_LABEL_CHARS: usize = 120;
 pub const ITEM_DESCRIPTION_CHARS: usize = 500;
+/// One file that a customer adds to a request, in bytes.
+pub const UPLOAD_BYTES: i64 = 25 * 1024 * 1024;
+/// All files of one request, in bytes.
+pub const UPLOADS_BYTES: i64 = 200 * 1024 * 1024;
+/// Files of one request, those that were refused and not yet forgotten among them.
+pub const UPLOADS_PER_REQUEST: i64 = 200;
+pub const UPLOAD_NAME_CHARS: usize = 150;
+/// Characters of what a browser knows a file by.
+pub const UPLOAD_MARK_CHARS: usize = 500;
+/// A file whose bytes stop coming, and the line about one that was refused, are kept this long.
+pub const UPLOAD_LEFT_MS: i64 = DAY_MS;
+/// Accepted files count as handed over after this long without the button being pressed.
+pub const HAND_OVER_AFTER_MS: i64 = 60 * MINUTE_MS;
+/// The upload page stays open this long after everything is in.
+pub const UPLOAD_PAGE_MS: i64 = 30 * DAY_MS;
+/// When a customer is reminded, counted from when the message that asks left (API section 8).
+pub const REMIND_AFTER_MS: [i64; 3] = [2 * DAY_MS, 4 * DAY_MS, 7 * DAY_MS];
+/// Upload links that lead nowhere, tried from one place within the window for guesses.
+pub const LINK_GUESSES_PER_PLACE: i64 = 100;
 pub const TAGS_PER_CALL: usize = 10;
 pub const TAG_CHARS: usize = 40;
 pub const ASSIGN_TO_CHARS: usize = 80;
@@ -102,11 +121,6 @@ pub const SAVED_REPLIES: i64 = 200;
 pub const SAVED_REPLY_CHARS: usize = 10_000;
 pub const SAVED_REPLY_NAME_CHARS: usize = 80;
 
-/// Characters of a vendor or reference that was read in a document or written by a person.
-pub const DOCUMENT_FIELD_CHARS: usize = 200;
-/// The largest amount of a document, either way.
-pub const DOCUMENT_AMOUNT: f64 = 999_999_999_999.99;
-
 /// Characters of the token in the address that a sending service calls.
 pub const SERVICE_TOKEN_CHARS: usize = 32;
 /// Connections to sending services, per workspace.
@@ -124,6 +138,11 @@ pub const FETCHING_FAILED_MS: i64 = 60 * MINUTE_MS;
 pub const FETCHING_TRIES: i64 = 5;
 /// Characters of a host, user, folder or password.
 pub const IMAP_WORD_CHARS: usize = 255;
+
+/// Characters of a vendor or reference that was read in a document or written by a person.
+pub const DOCUMENT_FIELD_CHARS: usize = 200;
+/// The largest amount of a document, either way.
+pub const DOCUMENT_AMOUNT: f64 = 999_999_999_999.99;
 
 pub const PERSON_NAME_CHARS: usize = 100;
 pub const WEBHOOK_URL_CHARS: usize = 2_000;

@@ -233,8 +233,9 @@ pub fn mark_sent(
         return Err(Error::NotFound("scheduled message"));
     }
     conversations::count_mail(tx, cx, conversation, &message.text)?;
-    let (from_name, from_email, to): (Option<String>, String, String) = tx.one(
-        "SELECT from_name, from_email, to_list FROM messages WHERE ws = ?1 AND id = ?2",
+    type Sheet = (Option<String>, String, String, bool);
+    let (from_name, from_email, to, automatic): Sheet = tx.one(
+        "SELECT from_name, from_email, to_list, automatic FROM messages WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &message.id],
     )?;
     let from_name = from_name.unwrap_or_default();
@@ -246,7 +247,11 @@ pub fn mark_sent(
     }
     words.push(&message.text);
     search::index_mail(tx, cx.actor.ws, conversation, message.serial, &words)?;
-    if conversation.status == Status::Open {
+    if let Some(request) = &message.request {
+        requests::left(tx, cx, request)?;
+    }
+    // What goes out by itself answers nothing: whose turn it is stays.
+    if conversation.status == Status::Open && !automatic {
         conversations::set_status(tx, cx, conversation, Status::Waiting)?;
     }
     let event = Event::MessageSent {

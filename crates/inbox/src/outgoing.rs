@@ -56,6 +56,43 @@ pub fn send(
     })
 }
 
+/// A mail of the service itself to a customer.
+pub struct Automatic<'a> {
+    pub text: &'a str,
+    /// In whose name it is written.
+    pub from_name: Option<String>,
+    /// The recipients, as a message's row keeps them.
+    pub to: &'a str,
+    /// Where the customer says that they want no more of it.
+    pub unsubscribe: &'a str,
+}
+
+/// Writes a mail that no person or agent wrote; it leaves at once.
+pub fn send_automatic(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    automatic: &Automatic<'_>,
+) -> Result<MessageId> {
+    let draft = Draft { text: automatic.text, summary: None, documents: &[], due_date: None };
+    let message = write(tx, cx, conversation, &draft)?;
+    tx.exec(
+        "UPDATE messages SET status = 'scheduled', sends_at = ?3, from_name = ?4, to_list = ?5,
+            automatic = TRUE, unsubscribe = ?6
+         WHERE ws = ?1 AND id = ?2",
+        &[
+            &cx.actor.ws,
+            &message.id,
+            &cx.now,
+            &automatic.from_name,
+            &automatic.to,
+            &automatic.unsubscribe,
+        ],
+    )?;
+    tx.wake("messages");
+    Ok(message.id)
+}
+
 /// The draft's row, with its document request. Its Message-ID is fixed here, before any try to
 /// send it.
 fn write(

@@ -371,7 +371,7 @@ fn write_message(
     )?;
     for (file, blob) in mail.attachments.iter().zip(&incoming.attachments) {
         let document = NewDocument {
-            message: id,
+            message: Some(id),
             filename: &file.filename,
             content_type: &file.content_type,
             blob,

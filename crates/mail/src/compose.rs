@@ -36,6 +36,8 @@ pub struct Letter {
     pub automatic: bool,
     /// By which we know our own when it comes back to us: see [`crate::loop_mark`].
     pub loop_mark: Option<String>,
+    /// Where the recipient says with one click that they want no more of it.
+    pub unsubscribe: Option<String>,
 }
 
 /// The letter as MIME: text and a simple HTML twin. The same letter gives the same headers on
@@ -64,6 +66,11 @@ pub fn compose(letter: &Letter) -> Vec<u8> {
     }
     if let Some(mark) = &letter.loop_mark {
         mail = mail.header(LOOP_FIELD, Raw::new(one_line(mark)));
+    }
+    if let Some(address) = &letter.unsubscribe {
+        mail = mail
+            .header("List-Unsubscribe", Raw::new(format!("<{}>", one_line(address))))
+            .header("List-Unsubscribe-Post", Raw::new("List-Unsubscribe=One-Click"));
     }
     mail.write_to_vec().unwrap_or_default()
 }
@@ -200,6 +207,7 @@ mod tests {
             at: 1_794_733_200_000,
             automatic: false,
             loop_mark: Some("mark".into()),
+            unsubscribe: None,
         }
     }
 
@@ -237,6 +245,16 @@ mod tests {
             let expected = (file.filename.clone(), (*kind).to_owned(), file.bytes.clone());
             assert_eq!(found.get(place), Some(&expected));
         }
+    }
+
+    #[test]
+    fn automatic_mail_says_so_and_how_to_have_no_more_of_it() {
+        let mut letter = letter();
+        (letter.automatic, letter.unsubscribe) = (true, Some("https://m.example/u/x/stop".into()));
+        let mail = String::from_utf8(compose(&letter)).expect("ASCII");
+        assert!(mail.contains("Auto-Submitted: auto-generated"), "{mail}");
+        assert!(mail.contains("List-Unsubscribe: <https://m.example/u/x/stop>"), "{mail}");
+        assert!(mail.contains("List-Unsubscribe-Post: List-Unsubscribe=One-Click"), "{mail}");
     }
 
     #[test]

@@ -61,7 +61,7 @@ function keyPressed(event) {
   const key = event.key.toLowerCase();
   if (prefix === "g") {
     prefix = "";
-    const places = { i: "/inbox?view=mine", a: "/approvals", l: "/leaving", o: "/inbox?view=open" };
+    const places = { i: "/inbox?view=mine", a: "/approvals", l: "/leaving", o: "/inbox?view=open", d: "/documents" };
     if (places[key]) {
       event.preventDefault();
       location.assign(places[key]);

@@ -4,6 +4,7 @@
 //! Only this crate knows HTTP and sockets; it never writes SQL.
 
 pub mod authentication;
+pub mod clamd;
 pub mod cli;
 pub mod courier;
 pub mod demo;

@@ -15,6 +15,7 @@ use inbox::blobs::Blobs;
 use inbox::due::Worker;
 use inbox::ids::Ids;
 use inbox::time::SystemClock;
+use inbox::uploads::Scanner;
 use inbox::{App, Limiter};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -54,6 +55,7 @@ pub fn open_app(settings: &Settings, public_url: &str) -> Result<App, String> {
         ids: Arc::new(Ids::random()),
         blobs,
         limiter: Arc::new(Limiter::new(settings.rate_per_minute)),
+        scanner: settings.clamd.clone().map(|clamd| Arc::new(clamd) as Arc<dyn Scanner>),
         public_url: public_url.into(),
     })
 }

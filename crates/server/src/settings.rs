@@ -10,6 +10,7 @@ use std::str::FromStr;
 use clap::Args;
 use inbox::limits::RATE_PER_MINUTE;
 
+use crate::clamd::Clamd;
 use crate::relay::Target;
 use crate::smtp::{Networks, Place};
 
@@ -73,6 +74,9 @@ pub struct Flags {
         hide_env_values = true
     )]
     pub relay: Option<String>,
+    /// The virus scanner for uploads: unix:PATH or host:port of a clamd [default: none]
+    #[arg(long, env = "MAILROOM_CLAMD", global = true, value_name = "ADDRESS")]
+    pub clamd: Option<String>,
     /// Where to serve /metrics, apart from everything else [default: nowhere]
     #[arg(long, env = "MAILROOM_METRICS_LISTEN", global = true, value_name = "ADDRESS")]
     pub metrics_listen: Option<String>,
@@ -109,6 +113,7 @@ pub struct Settings {
     pub dns: Option<SocketAddr>,
     pub blobs: PathBuf,
     pub relay: Target,
+    pub clamd: Option<Clamd>,
     pub metrics_listen: Option<SocketAddr>,
     pub rate_per_minute: u32,
     pub commit_batch: usize,
@@ -130,6 +135,7 @@ const NAMES: &[&str] = &[
     "dns",
     "blobs",
     "relay",
+    "clamd",
     "metrics_listen",
     "rate_per_minute",
     "commit_batch",
@@ -172,6 +178,11 @@ impl Settings {
                 .text("blobs", &flags.blobs)
                 .map_or_else(|| data.join("blobs"), PathBuf::from),
             relay: found.relay(&flags.relay),
+            clamd: found.parsed(
+                "clamd",
+                &flags.clamd,
+                "unix: and a path, or a host and port such as 127.0.0.1:3310",
+            ),
             metrics_listen: found.parsed(
                 "metrics_listen",
                 &flags.metrics_listen,

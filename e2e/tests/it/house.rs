@@ -64,6 +64,7 @@ impl House {
             ids: Arc::new(Ids::random()),
             blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
             limiter: Arc::new(Limiter::new(1_000)),
+            scanner: None,
             public_url: address.as_str().into(),
         };
         let sample = server::demo::fill(&app).await.unwrap();

@@ -191,6 +191,7 @@ pub async fn pages(house: &House, window: &Window) -> Vec<String> {
         "/inbox?view=closed",
         "/approvals",
         "/leaving",
+        "/documents",
         "/search",
         "/search?q=order",
         "/search?q=absentword",
@@ -209,5 +210,6 @@ pub async fn pages(house: &House, window: &Window) -> Vec<String> {
     pages.extend(rows.iter().take(6).cloned());
     pages.push(format!("{}&write=reply", rows[0]));
     pages.push(format!("{}&write=note", rows[0]));
+    pages.push(format!("{}&write=ask", rows[0]));
     pages
 }

@@ -13,10 +13,12 @@ mod owners;
 mod parcels;
 mod reader;
 mod relay;
+mod reminders;
 mod retention;
 mod sending;
 mod snoozes;
 mod upkeep;
+mod uploads;
 mod words;
 
 use std::future::Future;
@@ -81,6 +83,21 @@ const QUEUES: &[Queue] = &[
         name: app_mail::WORDS,
         earliest: "SELECT min(words_due_at) FROM app_mail WHERE words_due_at IS NOT NULL",
         work: |worker| Box::pin(async { Ok(worker.read_words().await?.into()) }),
+    },
+    Queue {
+        name: "reminders",
+        earliest: "SELECT min(remind_at) FROM requests WHERE remind_at IS NOT NULL",
+        work: |worker| Box::pin(async { Ok(worker.send_reminders().await?.into()) }),
+    },
+    Queue {
+        name: "handing over",
+        earliest: "SELECT min(hands_over_at) FROM requests WHERE hands_over_at IS NOT NULL",
+        work: |worker| Box::pin(async { Ok(worker.hand_over_uploads().await?.into()) }),
+    },
+    Queue {
+        name: "uploads",
+        earliest: "SELECT min(due_at) FROM uploads WHERE due_at IS NOT NULL",
+        work: |worker| Box::pin(async { Ok(worker.tend_uploads().await?.into()) }),
     },
     Queue {
         name: "retention",

@@ -165,6 +165,7 @@ fn unsealed(tx: &mut Tx<'_>, cx: &Cx<'_>, due: Due) -> Result<Unsealed> {
         at: due.created_at,
         automatic: true,
         loop_mark: None,
+        unsubscribe: None,
     };
     let message = format!("msg_{}", due.id);
     let back = Back { message: &message, conversation: None };

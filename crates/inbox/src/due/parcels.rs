@@ -112,7 +112,7 @@ pub fn of_message(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<U
     let ws = cx.actor.ws;
     let sheet: Sheet = tx.one(
         "SELECT conversation, header_id, from_name, from_email, to_list, cc_list, subject, text,
-                first_try_at, bcc_list
+                first_try_at, automatic, unsubscribe, bcc_list
          FROM messages WHERE ws = ?1 AND id = ?2",
         &[&ws, message],
     )?;
@@ -153,8 +153,9 @@ impl FromRow for Sheet {
                 text: row.take()?,
                 attachments: Vec::new(),
                 at: row.take()?,
-                automatic: false,
+                automatic: row.take()?,
                 loop_mark: None,
+                unsubscribe: row.take()?,
             },
             bcc: addresses(&row.take::<String>()?),
         })

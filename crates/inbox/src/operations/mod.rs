@@ -33,6 +33,7 @@ pub use record_sent::{Input as RecordSent, record_sent};
 pub use reply::{Input as Reply, reply};
 pub use request_documents::{Input as RequestDocuments, request_documents};
 pub use sandbox_inbound::{Input as SandboxInbound, sandbox_inbound};
+pub use search_documents::{Input as SearchDocuments, search_documents};
 pub use set_status::{Input as SetStatus, set_status};
 pub use stop_message::{Input as StopMessage, stop_message};
 pub use tag_conversation::{Input as TagConversation, tag_conversation};

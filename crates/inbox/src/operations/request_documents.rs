@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::fields::{Field, Kind, Rule, text};
 use crate::limits::{REQUEST_ITEMS, REQUEST_MESSAGE_CHARS};
 use crate::outgoing::{self, Draft};
-use crate::requests::Item;
+use crate::requests::{self, Item};
 use crate::wire::ReplyResult;
 
 pub const OPERATION: Operation = Operation {
@@ -102,10 +102,14 @@ pub fn request_documents(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<R
         documents: &input.documents,
         due_date: input.due_date.as_deref(),
     };
-    match input.send {
-        true => outgoing::send(tx, cx, &conversation, &draft),
-        false => outgoing::keep_as_draft(tx, cx, &conversation, &draft),
+    let result = match input.send {
+        true => outgoing::send(tx, cx, &conversation, &draft)?,
+        false => outgoing::keep_as_draft(tx, cx, &conversation, &draft)?,
+    };
+    if let Some(request) = &result.request_id {
+        requests::explain(tx, cx, request, &text)?;
     }
+    Ok(result)
 }
 
 fn greeting(conversation: &Conversation) -> String {

@@ -97,6 +97,7 @@ pub fn sandbox_inbound(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Sim
         at: cx.now,
         automatic: false,
         loop_mark: None,
+        unsubscribe: None,
     };
     let mail = mail::understand(&mail::compose(&letter), Envelope::default());
     // The only place where DMARC is assumed to pass.

@@ -65,15 +65,15 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, input| page(search_documents(tx, cx, &typed(input)?)?),
 };
 
-#[derive(Deserialize)]
-struct Input {
-    q: Option<String>,
-    kind: Option<DocumentKind>,
-    limit: Option<i64>,
-    cursor: Option<String>,
+#[derive(Clone, Debug, Deserialize)]
+pub struct Input {
+    pub q: Option<String>,
+    pub kind: Option<DocumentKind>,
+    pub limit: Option<i64>,
+    pub cursor: Option<String>,
 }
 
-fn search_documents(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &Input) -> Result<Page<Document>> {
+pub fn search_documents(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &Input) -> Result<Page<Document>> {
     let limit = input.limit.unwrap_or(LIST_ITEMS_DEFAULT);
     let query = input.q.as_deref().and_then(Query::parse);
     if query.as_ref().is_some_and(|query| query.terms.is_empty()) {

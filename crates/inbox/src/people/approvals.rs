@@ -2,7 +2,8 @@
 
 use db::{FromRow, Row, Tx};
 
-use super::timeline_read::{self, Letter, asked_for, attach_files};
+use super::requests::card;
+use super::timeline_read::{self, Letter, attach_files};
 use crate::app::Cx;
 use crate::conversations::Conversation;
 use crate::error::{Error, Result};
@@ -102,7 +103,7 @@ pub fn look_at_draft(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Dec
         &[&ws, id],
     )?;
     if let Some(request) = draft.request() {
-        draft.asks = asked_for(tx, ws, request)?;
+        draft.asks = Some(card(tx, cx, request)?);
     }
     let mut said: Vec<Letter> = tx.all(
         &format!(

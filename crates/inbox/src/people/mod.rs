@@ -8,7 +8,9 @@ mod drafts;
 mod fetching;
 mod files;
 mod keys;
+mod library;
 mod reading;
+mod requests;
 mod roles;
 mod saved_replies;
 mod services;
@@ -32,7 +34,12 @@ pub use drafts::{address_draft, approve_draft, discard_draft, edit_draft, stop_m
 pub use fetching::{FetchFrom, FetchedInbox, fetch_mail_from, list_fetched, stop_fetching};
 pub use files::{StoredFile, enclosure, file, original};
 pub use keys::{KeyListing, MadeKey, list_keys, make_key, revoke_key};
+pub use library::{LibraryCard, LibraryDocument, cards, look_at_document};
 pub use reading::{OtherConversation, Reading, is_unread, latest_of, mark_read, read_conversation};
+pub use requests::{
+    RequestCard, RequestItem, RequestState, close_request, conversation_of, reopen_request,
+    revoke_request,
+};
 pub use roles::set_role;
 pub use saved_replies::{
     PLACEHOLDERS, SavedReply, change_saved_reply, delete_saved_reply, fill_saved_reply,
@@ -55,7 +62,7 @@ pub use shelves::{
     COUNTED, InboxShelf, Shelves, TagShelf, list_held, list_tagged, shelves, tag_name, unread,
 };
 pub use snooze::{release_held, snooze};
-pub use timeline_read::{AskedFor, Entry, EventEntry, FilePlace, FiledAs, Letter, NoteEntry};
+pub use timeline_read::{Entry, EventEntry, FilePlace, FiledAs, Letter, NoteEntry};
 pub use webhooks::{
     MadeWebhook, WebhookDetail, WebhookListing, add_webhook, check_url, list_webhooks,
     look_at_webhook,

@@ -63,7 +63,7 @@ pub fn read_conversation(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, whole: bool) ->
     let found = conversations::load(tx, cx.actor, id)?;
     let ws = cx.actor.ws;
     let most = if whole { SHOWN_AT_MOST } else { SHOWN };
-    let (entries, older) = entries(tx, ws, &found.id, most)?;
+    let (entries, older) = entries(tx, cx, &found.id, most)?;
     let (seen,): (i64,) = tx.one(
         "SELECT next_serial FROM conversations WHERE ws = ?1 AND id = ?2",
         &[&ws, &found.id],

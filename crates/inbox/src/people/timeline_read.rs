@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use db::{FromRow, Row, Tx};
 use serde_json::{Map, Value};
 
+use super::requests::{RequestCard, card};
+use crate::app::Cx;
 use crate::enclosures;
 use crate::error::Result;
 use crate::ids::{ConversationId, DocumentId, EnclosureId, MessageId, NoteId, RequestId};
@@ -64,7 +66,8 @@ pub struct Letter {
     pub revision: i64,
     pub sends_at: Option<i64>,
     pub files: Vec<FiledAs>,
-    pub asks: Vec<AskedFor>,
+    /// What it asks for, and what came of it.
+    pub asks: Option<RequestCard>,
     request: Option<RequestId>,
 }
 
@@ -81,13 +84,6 @@ pub struct FiledAs {
 pub enum FilePlace {
     Document(DocumentId),
     Enclosure(EnclosureId),
-}
-
-#[derive(Clone, Debug)]
-pub struct AskedFor {
-    pub label: String,
-    pub description: Option<String>,
-    pub required: bool,
 }
 
 pub struct NoteEntry {
@@ -130,7 +126,7 @@ impl FromRow for Letter {
             revision: row.take()?,
             sends_at: row.take()?,
             files: Vec::new(),
-            asks: Vec::new(),
+            asks: None,
             request: row.take()?,
         };
         letter.bcc = parties(&row.take::<String>()?);
@@ -179,10 +175,11 @@ impl FromRow for EventEntry {
 /// `most` letters, notes and events each.
 pub fn entries(
     tx: &mut Tx<'_>,
-    ws: i64,
+    cx: &Cx<'_>,
     id: &ConversationId,
     most: i64,
 ) -> Result<(Vec<Entry>, bool)> {
+    let ws = cx.actor.ws;
     let mut letters: Vec<Letter> = tx.all(
         &format!(
             "SELECT {LETTER} FROM messages m
@@ -207,7 +204,7 @@ pub fn entries(
     attach_files(tx, ws, id, &mut letters)?;
     for letter in &mut letters {
         if let Some(request) = &letter.request {
-            letter.asks = asked_for(tx, ws, request)?;
+            letter.asks = Some(card(tx, cx, request)?);
         }
     }
     let letters = letters.into_iter().map(|letter| Entry::Letter(Box::new(letter)));
@@ -249,21 +246,6 @@ pub fn attach_files(
         letter.files = files.remove(&letter.id).unwrap_or_default();
     }
     Ok(())
-}
-
-/// What a letter's document request asks for.
-pub fn asked_for(tx: &mut Tx<'_>, ws: i64, request: &RequestId) -> Result<Vec<AskedFor>> {
-    let rows: Vec<(String, Option<String>, bool)> = tx.all(
-        "SELECT label, description, required FROM request_items
-         WHERE ws = ?1 AND request = ?2 ORDER BY place",
-        &[&ws, request],
-    )?;
-    let asked = rows.into_iter().map(|(label, description, required)| AskedFor {
-        label,
-        description,
-        required,
-    });
-    Ok(asked.collect())
 }
 
 impl Letter {

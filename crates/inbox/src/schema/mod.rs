@@ -77,4 +77,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 11,
+        name: "uploads and reminders",
+        both: include_str!("004_uploads.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];

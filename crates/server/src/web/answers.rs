@@ -29,6 +29,8 @@ pub enum Refusal {
     /// The form did not come from a page of ours, or its page is from another session.
     Foreign,
     TooLarge,
+    /// Too many links that lead nowhere, from one place.
+    TooManyGuesses,
     Domain(Error),
 }
 
@@ -61,6 +63,11 @@ impl IntoResponse for Refusal {
                 "That is too long",
                 "A form holds at most 1 MB, and 64 MB with its files. Nothing was changed."
                     .to_owned(),
+            ),
+            Refusal::TooManyGuesses => (
+                StatusCode::TOO_MANY_REQUESTS,
+                "Wait a little",
+                "Too many links that lead nowhere were opened from here.".to_owned(),
             ),
             Refusal::Domain(Error::NotFound(_)) => return missing(),
             Refusal::Domain(Error::Unauthorized) => return sign_in("/"),

@@ -16,6 +16,7 @@ use jiff::civil::Weekday;
 
 use super::Web;
 use super::answers::{Answer, Refusal, see_other};
+use super::asking::AskForm;
 use super::compose::Composer;
 use super::form::{Asked, Fields, Posted};
 use super::frame::{Frame, Spot};
@@ -32,6 +33,15 @@ pub struct ConversationPage {
     list: ListView,
     convo: ConvoView,
     composer: Option<Composer>,
+    /// The form that asks for documents, in the composer's place.
+    pub asking: Option<AskForm>,
+}
+
+impl ConversationPage {
+    /// The next message's number, as this page shows it.
+    pub fn seen(&self) -> i64 {
+        self.convo.seen
+    }
 }
 
 pub struct ConvoView {
@@ -89,7 +99,10 @@ pub async fn page(
 ) -> Answer {
     let write = asked.get("write");
     let page = build(&web, &visitor, &id, &asked, move |reading| Composer::asked(&write, reading));
-    let page = page.await?;
+    let mut page = page.await?;
+    if asked.get("write") == "ask" {
+        page.asking = Some(AskForm::fresh(page.seen()));
+    }
     note_reading(&web, &visitor, id);
     web.show(&visitor, &page)
 }
@@ -119,7 +132,7 @@ pub async fn build(
     let list = ListView::new(&shelf, listing, &frame, Some(id));
     let mut convo = convo_view(reading, &frame.watch, &shelf);
     convo.others_here = here.into_iter().map(other_here).collect();
-    Ok(ConversationPage { frame, list, convo, composer })
+    Ok(ConversationPage { frame, list, convo, composer, asking: None })
 }
 
 fn other_here(other: Other) -> OtherHere {

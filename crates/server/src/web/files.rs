@@ -20,6 +20,10 @@ use super::wording::filters;
 
 /// A file may do nothing: no script, no form, no origin of its own.
 const FILE_POLICY: &str = "default-src 'none'; sandbox; frame-ancestors 'none'";
+/// A PDF may be shown by the browser's own viewer, which lives apart from our pages and does not
+/// start in a sandbox; it can load nothing and is in nobody's frame.
+const PDF_POLICY: &str = "default-src 'none'; object-src 'self'; style-src 'unsafe-inline'; \
+                          frame-ancestors 'none'";
 /// A mail may show itself and pictures that it brought.
 const MAIL_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; \
                            form-action 'none'; base-uri 'none'; frame-ancestors 'self'";
@@ -58,14 +62,15 @@ pub async fn enclosure(
 }
 
 fn stored(file: StoredFile, asked: &Fields) -> Response<Body> {
-    let shown = asked.has("shown") && is_picture(&file.content_type);
+    let is_pdf = file.content_type == "application/pdf";
+    let shown = asked.has("shown") && (is_pdf || is_picture(&file.content_type));
     let kind = if shown { file.content_type.as_str() } else { "application/octet-stream" };
     let place = if shown { "inline" } else { "attachment" };
     let disposition = format!("{place}; filename*=UTF-8''{}", percent(&file.filename));
     let kind = HeaderValue::from_str(kind)
         .unwrap_or_else(|_| HeaderValue::from_static("application/octet-stream"));
     let mut response = Response::new(Body::from(file.bytes));
-    guard(&mut response, FILE_POLICY);
+    guard(&mut response, if shown && is_pdf { PDF_POLICY } else { FILE_POLICY });
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, kind);
     if let Ok(value) = HeaderValue::from_str(&disposition) {

@@ -37,6 +37,7 @@ pub struct Frame {
     pub inboxes: Vec<NavEntry>,
     pub tags: Vec<NavEntry>,
     pub settings_current: bool,
+    pub documents_current: bool,
     pub flash: Option<Flash>,
     pub undo: Option<Undo>,
     pub watch: Watch,
@@ -101,6 +102,7 @@ impl Frame {
             inboxes: inboxes(&shelves, &spot.current),
             tags: tags(&shelves, &spot.current),
             settings_current: spot.current == "/settings",
+            documents_current: spot.current == "/documents",
             flash: visitor.flash.as_deref().and_then(flash),
             undo: undo.map(|letter| Undo {
                 message: letter.id.to_string(),
@@ -214,6 +216,10 @@ fn flash(code: &str) -> Option<Flash> {
         "resume-first" => ("warn", "Nothing was sent: resume the webhook first.", true),
         "reply-saved" => ("check", "Saved. Everyone on the team can use it.", false),
         "reply-deleted" => ("check", "Deleted.", false),
+        "request-closed" => ("closed", "Closed. The customer is not reminded any more.", false),
+        "request-reopened" => ("check", "Open again. The customer can add documents.", false),
+        "request-revoked" => ("lock", "Taken back. The link leads nowhere from now on.", false),
+        "corrected" => ("check", "Corrected. What you wrote stays.", false),
         "inbox-added" => ("check", "The inbox is there.", false),
         _ => return None,
     };

@@ -5,6 +5,7 @@
 
 mod answers;
 mod approvals;
+mod asking;
 mod assets;
 mod compose;
 mod conversation;
@@ -14,16 +15,20 @@ mod form;
 mod frame;
 mod inbox_page;
 mod leaving;
+mod library;
 mod live;
 mod log;
 mod passwords;
 mod presence;
+mod previews;
+mod requests;
 mod rows;
 mod search_page;
 mod settings;
 mod sign_in;
 mod timeline;
 mod upload;
+mod upload_page;
 mod visitor;
 mod wording;
 
@@ -54,6 +59,10 @@ pub struct Web {
     hashing: Semaphore,
     uploads: Semaphore,
     listeners: Arc<Semaphore>,
+    /// Files of customers that are on their way.
+    streams: Semaphore,
+    lanes: upload_page::Lanes,
+    previews: previews::Previews,
     presence: Arc<Presence>,
 }
 
@@ -62,9 +71,22 @@ impl Web {
         let https = app.public_url.starts_with("https://");
         let hashing = Semaphore::new(HASHING_AT_ONCE);
         let listeners = Arc::new(Semaphore::new(LISTENERS));
-        let presence = Presence::new();
+        let (presence, previews) = (Presence::new(), previews::Previews::find());
         let uploads = Semaphore::new(UPLOADS_AT_ONCE);
-        Arc::new(Web { app, https, gate, hashing, uploads, listeners, presence })
+        let (streams, lanes) =
+            (Semaphore::new(upload_page::STREAMS), upload_page::Lanes::default());
+        Arc::new(Web {
+            app,
+            https,
+            gate,
+            hashing,
+            uploads,
+            listeners,
+            streams,
+            lanes,
+            previews,
+            presence,
+        })
     }
 }
 
@@ -82,6 +104,7 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/conversations/{id}", get(conversation::page))
         .route("/conversations/{id}/reply", post(compose::reply))
         .route("/conversations/{id}/note", post(compose::note))
+        .route("/conversations/{id}/ask", post(asking::ask))
         .route("/conversations/{id}/unfinished", post(compose::keep))
         .route("/conversations/{id}/status", post(conversation::set_status))
         .route("/conversations/{id}/assign", post(conversation::assign))
@@ -91,8 +114,14 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/conversations/{id}/messages/{message}/original", get(files::original_page))
         .route("/conversations/{id}/messages/{message}/html", get(files::original_html))
         .route("/conversations/{id}/saved/{reply}", get(compose::saved_reply))
-        .route("/documents/{id}", get(files::document))
         .route("/enclosures/{enclosure}", get(files::enclosure))
+        .route("/documents", get(library::page))
+        .route("/documents/{id}", get(files::document))
+        .route("/documents/{id}/page", get(previews::first_page))
+        .route("/documents/{id}/correct", post(library::correct))
+        .route("/requests/{id}/close", post(requests::close))
+        .route("/requests/{id}/reopen", post(requests::reopen))
+        .route("/requests/{id}/revoke", post(requests::revoke))
         .route("/messages/{id}/stop", post(leaving::stop))
         .route("/leaving", get(leaving::page))
         .route("/approvals", get(approvals::first))
@@ -101,6 +130,7 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/approvals/{id}/save", post(approvals::save))
         .route("/approvals/{id}/discard", post(approvals::discard))
         .merge(settings::router())
+        .merge(upload_page::router())
         .fallback(answers::nothing_here)
         .method_not_allowed_fallback(answers::not_this_way)
         .layer(from_fn_with_state(Arc::clone(&web), log::log))

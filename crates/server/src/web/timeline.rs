@@ -5,6 +5,7 @@ use inbox::people::{EventEntry, FilePlace, FiledAs, Letter, NoteEntry, Reading};
 use inbox::wire::{Direction, MessageStatus};
 use serde_json::{Map, Value};
 
+use super::requests::RequestView;
 use super::wording::{Seal, Watch, When, first_name, paragraphs, size};
 
 /// Letters from the end that are shown open.
@@ -38,7 +39,7 @@ pub struct LetterView {
     pub cut: bool,
     pub has_original: bool,
     pub files: Vec<FileView>,
-    pub asks: Vec<(String, &'static str)>,
+    pub asks: Option<RequestView>,
     pub summary: Option<String>,
     pub revision: i64,
     pub state: State,
@@ -159,14 +160,7 @@ pub fn view(letter: &Letter, contact: &str, watch: &Watch) -> LetterView {
         cut: letter.cut,
         has_original: letter.has_original,
         files: letter.files.iter().map(file_view).collect(),
-        asks: letter
-            .asks
-            .iter()
-            .map(|ask| {
-                let state = if ask.required { "Required" } else { "Nice to have" };
-                (ask.label.clone(), state)
-            })
-            .collect(),
+        asks: letter.asks.as_ref().map(|card| RequestView::of(card, watch)),
         summary: letter.summary.clone(),
         revision: letter.revision,
         state,
@@ -317,6 +311,11 @@ fn words(event: &str, data: &Map<String, Value>, watch: &Watch) -> String {
         },
         "requested" => "asked for documents".into(),
         "uploaded" => "received an upload".into(),
+        "reminded" => "reminded the customer of the documents".into(),
+        "reminders-stopped" => "heard that the customer wants no more reminders".into(),
+        "request-closed" => "closed the document request".into(),
+        "request-reopened" => "opened the document request again".into(),
+        "request-revoked" => "took the upload link back".into(),
         "completed" => "has everything that was asked for".into(),
         "bounced" => match list("recipients").as_str() {
             "" => "could not deliver the letter".into(),

@@ -40,5 +40,6 @@ mod stop;
 mod support;
 mod tags;
 mod threading;
+mod uploads;
 mod web;
 mod webhooks;

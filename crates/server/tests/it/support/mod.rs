@@ -163,6 +163,7 @@ impl TestApp {
             ids: Arc::new(Ids::seeded(7)),
             blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
             limiter: Arc::new(Limiter::new(1_000_000)),
+            scanner: None,
             public_url: PUBLIC_URL.into(),
         };
         let owner = set_up(&app, "Acme", "Olive Owner").await;
@@ -194,6 +195,18 @@ impl TestApp {
     /// Does what falls due in the background, until it is stopped or the test is over.
     pub fn keep_working(&self) -> Working {
         Working::start(self.worker.clone())
+    }
+
+    /// The folder of raw mail, attachments and uploads.
+    pub fn blob_folder(&self) -> std::path::PathBuf {
+        self._folder.path().join("blobs")
+    }
+
+    pub fn set_scanner(&mut self, scanner: Arc<dyn inbox::uploads::Scanner>) {
+        self.app.scanner = Some(scanner);
+        self.router = router(&self.app);
+        let outside = (self.outside.relay.clone(), self.outside.courier.clone());
+        self.worker = Worker::new(self.app.clone(), outside.0, outside.1);
     }
 
     /// The same data behind another limit of requests a minute.

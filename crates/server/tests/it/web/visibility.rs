@@ -15,6 +15,7 @@ const NAMING: &[(&str, &str, Form)] = &[
     ("GET", "/conversations/{id}", &[]),
     ("POST", "/conversations/{id}/reply", &[("to", "a@b.example"), ("body", "x"), ("seen", "99")]),
     ("POST", "/conversations/{id}/note", &[("body", "x")]),
+    ("POST", "/conversations/{id}/ask", &[("label-1", "Passport"), ("seen", "99")]),
     ("POST", "/conversations/{id}/unfinished", &[("kind", "note"), ("body", "x")]),
     ("POST", "/conversations/{id}/status", &[("status", "closed")]),
     ("POST", "/conversations/{id}/assign", &[("to", "me")]),
@@ -24,6 +25,12 @@ const NAMING: &[(&str, &str, Form)] = &[
     ("GET", "/conversations/{id}/messages/{message}/original", &[]),
     ("GET", "/conversations/{id}/messages/{message}/html", &[]),
     ("GET", "/documents/{document}", &[]),
+    ("GET", "/documents?doc={document}", &[]),
+    ("GET", "/documents/{document}/page", &[]),
+    ("POST", "/documents/{document}/correct", &[("kind", "invoice")]),
+    ("POST", "/requests/{request}/close", &[]),
+    ("POST", "/requests/{request}/reopen", &[]),
+    ("POST", "/requests/{request}/revoke", &[]),
     ("POST", "/messages/{scheduled}/stop", &[]),
     ("GET", "/approvals/{draft}", &[]),
     ("POST", "/approvals/{draft}/approve", &[("revision", "1"), ("seen", "99"), ("body", "x")]),
@@ -85,6 +92,7 @@ struct Things {
     id: String,
     message: String,
     document: String,
+    request: String,
     scheduled: String,
     draft: String,
     mailbox: String,
@@ -98,6 +106,7 @@ impl Things {
         path.replace("{id}", &self.id)
             .replace("{message}", &self.message)
             .replace("{document}", &self.document)
+            .replace("{request}", &self.request)
             .replace("{scheduled}", &self.scheduled)
             .replace("{draft}", &self.draft)
             .replace("{mailbox}", &self.mailbox)
@@ -136,6 +145,8 @@ async fn private_things(app: &TestApp, person: &Actor) -> Things {
     let draft = app.draft(&key, &id, "A hidden draft").await;
     let scheduled = app.schedule(&key, &id, "A hidden letter").await;
     app.on(&key, &id, "tags", json!({ "add": ["lamps"] })).await.is(200);
+    let asks = json!({ "documents": [{ "label": "A hidden paper" }], "send": true });
+    let asked = app.on(&key, &id, "document-requests", asks).await.is(201).json();
     let listed = app.get(&key, "/documents").await.is(200).json();
     let browser = app.signed_in(person).await;
     let page = browser.get("/settings/you").await;
@@ -150,6 +161,7 @@ async fn private_things(app: &TestApp, person: &Actor) -> Things {
     Things {
         message: received.message.to_string(),
         document: text_of(&listed[0], "id"),
+        request: text_of(&asked, "requestId"),
         mailbox: inbox.id.to_string(),
         id,
         draft,
@@ -166,6 +178,7 @@ fn nothing() -> Things {
         id: none("cnv"),
         message: none("msg"),
         document: none("doc"),
+        request: none("req"),
         scheduled: none("msg"),
         draft: none("msg"),
         mailbox: none("mbx"),

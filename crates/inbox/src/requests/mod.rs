@@ -1,5 +1,8 @@
 //! Document requests: what a customer is asked for, and the words that ask.
 
+mod completion;
+mod reminders;
+
 use db::Tx;
 use serde::Deserialize;
 use serde_json::json;
@@ -9,8 +12,11 @@ use crate::error::Result;
 use crate::ids::{ConversationId, MessageId, RequestId};
 use crate::timeline;
 
+pub use completion::{complete_if_all_in, missing};
+pub use reminders::{left, next_reminder, remind};
+
 /// Characters of the upload page's secret, 5 bits each.
-const TOKEN_CHARS: usize = 40;
+pub const TOKEN_CHARS: usize = 40;
 
 /// One asked document (API section 2.9).
 #[derive(Clone, Debug, Deserialize)]
@@ -70,7 +76,7 @@ pub fn open(tx: &mut Tx<'_>, cx: &Cx<'_>, request: &RequestId, text: &str) -> Re
         "UPDATE requests SET opened_at = ?3 WHERE ws = ?1 AND id = ?2 AND opened_at IS NULL",
         &[&ws, request, &cx.now],
     )?;
-    let link = format!("{}/u/{token}", cx.public_url);
+    let link = link(cx, &token);
     if text.contains(&link) {
         return Ok(text.to_owned());
     }
@@ -79,7 +85,26 @@ pub fn open(tx: &mut Tx<'_>, cx: &Cx<'_>, request: &RequestId, text: &str) -> Re
          WHERE ws = ?1 AND request = ?2 ORDER BY place",
         &[&ws, request],
     )?;
+    tx.exec(
+        "UPDATE requests SET note = ?3 WHERE ws = ?1 AND id = ?2 AND note IS NOT NULL",
+        &[&ws, request, &text.trim()],
+    )?;
     Ok(format!("{}\n\n{}", text.trim_end(), checklist(&items, due_date.as_deref(), &link)))
+}
+
+/// The address of a request's upload page.
+pub fn link(cx: &Cx<'_>, token: &str) -> String {
+    format!("{}/u/{token}", cx.public_url)
+}
+
+/// Gives the upload page the words that a request of its own says above its checklist. The words
+/// of a reply are not shown there: they may speak of anything.
+pub fn explain(tx: &mut Tx<'_>, cx: &Cx<'_>, request: &RequestId, note: &str) -> Result<()> {
+    tx.exec(
+        "UPDATE requests SET note = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, request, &note.trim()],
+    )?;
+    Ok(())
 }
 
 fn checklist(
