@@ -1,0 +1,121 @@
+//! Pure functions over papers: a file's bytes in, what kind of paper it is and what it says out.
+//!
+//! An invoice that carries its own data (ZUGFeRD, Factur-X, XRechnung, FatturaPA) is believed;
+//! anything else is read from its words and where they stand on the page. Words come from a PDF's
+//! text layer, from plain text, or from whoever looks at the pictures that [`open`] hands out.
+//!
+//! Deliberately absent: sockets, the clock, files, processes. Every part of a file is hostile
+//! until it has been read, so whoever calls this does so in a process that may fail.
+
+mod einvoice;
+mod grounds;
+mod layout;
+mod limits;
+mod paper;
+mod pdf;
+mod picture;
+mod plain;
+mod rules;
+mod seen;
+mod sniff;
+
+pub use grounds::Grounds;
+pub use layout::{Page, Word};
+pub use limits::TEXT_CHARS;
+pub use paper::{Fields, Kind, Paper};
+pub use picture::Picture;
+pub use seen::words_seen;
+
+use sniff::Format;
+
+/// What a file holds, before anything is made of it.
+#[derive(Clone, Debug, Default)]
+pub struct Contents {
+    /// What the file says about itself in a form made for machines.
+    stated: Option<Fields>,
+    pages: Vec<Page>,
+    /// What has to be looked at to know its words: a photo, or pages that were scanned.
+    pub pictures: Vec<Picture>,
+    /// The file is a picture, not a paper that was put into a file.
+    is_picture: bool,
+}
+
+/// Why nothing can be read in a file. The sentence is for people and holds nothing of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unreadable {
+    Empty,
+    Damaged,
+    Locked,
+    Unknown,
+}
+
+impl Unreadable {
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Unreadable::Empty => "The file is empty.",
+            Unreadable::Damaged => "The file is damaged and cannot be opened.",
+            Unreadable::Locked => "The file is protected by a password.",
+            Unreadable::Unknown => "Files of this kind are not read.",
+        }
+    }
+}
+
+/// Opens a file by what its first bytes say it is, whatever it is called.
+pub fn open(bytes: &[u8]) -> Result<Contents, Unreadable> {
+    match sniff::format(bytes) {
+        Format::Empty => Err(Unreadable::Empty),
+        Format::Pdf => pdf::open(bytes),
+        Format::Picture => picture::open(bytes),
+        Format::UnknownPicture => Ok(Contents { is_picture: true, ..Contents::default() }),
+        Format::Xml => match einvoice::read(bytes) {
+            Some(fields) => Ok(Contents { stated: Some(fields), ..Contents::default() }),
+            None => plain::open(bytes),
+        },
+        Format::Text => plain::open(bytes),
+        Format::Unknown => Err(Unreadable::Unknown),
+    }
+}
+
+/// The files inside a PDF, for scoring against what they say.
+pub fn files_inside(bytes: &[u8]) -> Vec<Vec<u8>> {
+    pdf::files_inside(bytes)
+}
+
+impl Contents {
+    /// Pages of words that somebody saw in pictures.
+    pub fn seen(pages: Vec<Page>, is_picture: bool) -> Contents {
+        Contents { pages, is_picture, ..Contents::default() }
+    }
+
+    /// Whether the file says what it is in a form made for machines.
+    pub fn is_stated(&self) -> bool {
+        self.stated.is_some()
+    }
+
+    pub fn is_picture(&self) -> bool {
+        self.is_picture
+    }
+
+    /// Whether the words alone say too little, so that the pictures should be looked at.
+    pub fn needs_eyes(&self) -> bool {
+        self.stated.is_none() && !self.pictures.is_empty() && !layout::has_text(&self.pages)
+    }
+
+    /// The text, a line a line, cut after [`TEXT_CHARS`].
+    pub fn text(&self) -> String {
+        layout::text(&self.pages)
+    }
+
+    /// Makes sense of it all.
+    pub fn paper(&self) -> Paper {
+        if let Some(fields) = &self.stated {
+            return Paper { kind: Kind::Invoice, fields: fields.clone() };
+        }
+        rules::judge(&self.pages, self.is_picture)
+    }
+
+    /// The same, as if the file said nothing about itself; for scoring the rules.
+    pub fn paper_by_words(&self) -> Paper {
+        rules::judge(&self.pages, self.is_picture)
+    }
+}

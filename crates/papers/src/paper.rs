@@ -1,0 +1,59 @@
+use serde::{Deserialize, Serialize};
+
+use crate::limits::{AMOUNT, FIELD_CHARS};
+
+/// What kind of paper something is (API section 2.7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    Invoice,
+    Receipt,
+    Statement,
+    Contract,
+    Id,
+    Tax,
+    Photo,
+    Other,
+}
+
+/// What a paper says; each may be unknown.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Fields {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vendor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amount: Option<f64>,
+    /// An ISO 4217 code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub currency: Option<String>,
+    /// Dates are written `2026-11-15`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub due_date: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Paper {
+    pub kind: Kind,
+    pub fields: Fields,
+}
+
+/// A text as a field may hold it: one line, not too long, none when nothing is left.
+pub fn tidy(text: &str) -> Option<String> {
+    let words: Vec<&str> = text
+        .split(|c: char| c.is_whitespace() || c.is_control())
+        .filter(|w| !w.is_empty())
+        .collect();
+    let line: String = words.join(" ").chars().take(FIELD_CHARS).collect();
+    let line = line.trim();
+    (!line.is_empty()).then(|| line.to_owned())
+}
+
+/// An amount that can be one.
+pub fn sound(amount: f64) -> Option<f64> {
+    (amount.abs() <= AMOUNT).then_some(amount)
+}

@@ -1,0 +1,73 @@
+//! What the words of a paper and their places say, when nobody wrote it down for machines.
+//!
+//! Each field has its own file. A rule proposes values with a score; the best one wins. Rules know
+//! how papers are made in general (labels and what stands near them, sums that add up, letterheads)
+//! and nothing about any one sender.
+
+mod amount;
+pub mod currency;
+mod dates;
+mod kind;
+mod made;
+mod money;
+mod numbers;
+mod reference;
+mod sheet;
+mod tokens;
+mod vendor;
+mod words;
+
+use crate::layout::Page;
+use crate::paper::{Fields, Kind, Paper};
+pub use dates::{Order, days};
+pub use numbers::numbers;
+use sheet::Sheet;
+pub use tokens::fold;
+
+pub fn judge(pages: &[Page], is_picture: bool) -> Paper {
+    let sheet = Sheet::of(pages);
+    match kind::kind(&sheet, is_picture) {
+        kind @ (Kind::Invoice | Kind::Receipt | Kind::Statement | Kind::Contract | Kind::Tax) => {
+            Paper { kind, fields: fields(&sheet, kind) }
+        }
+        // A number and a sum make an invoice, whatever it calls itself.
+        Kind::Other if reference::is_labelled(&sheet) && amount::is_labelled(&sheet) => {
+            Paper { kind: Kind::Invoice, fields: fields(&sheet, Kind::Invoice) }
+        }
+        kind => Paper { kind, fields: Fields::default() },
+    }
+}
+
+fn fields(sheet: &Sheet, kind: Kind) -> Fields {
+    let reference = reference::reference(sheet);
+    // A statement has a sum for every day and a contract for every case.
+    let amount = match kind {
+        Kind::Invoice | Kind::Receipt => amount::amount(sheet),
+        _ => None,
+    };
+    let currency = money::currency(sheet, amount.as_ref().map(|amount| amount.row));
+    let order = dates::order_of(sheet.texts()).unwrap_or_else(|| usual_order(currency));
+    let days = made::days(sheet, order, reference.as_ref());
+    Fields {
+        vendor: vendor::vendor(sheet),
+        amount: amount.map(|amount| money::owed(sheet, amount.value)),
+        currency: currency.map(str::to_owned),
+        date: days.date.map(|day| day.to_string()),
+        due_date: days.due.map(|day| day.to_string()),
+        reference: reference.map(|reference| reference.text),
+    }
+}
+
+/// The currencies that a line names.
+pub fn named_currencies(line: &str) -> Vec<&'static str> {
+    let named = currency::named(line, &tokens::tokens(line));
+    named.into_iter().map(|(code, _)| code).collect()
+}
+
+/// Who pays in dollars of the United States writes the month first; nearly nobody else does.
+fn usual_order(currency: Option<&str>) -> Order {
+    match currency {
+        Some("USD") => Order::MonthFirst,
+        _ => Order::DayFirst,
+    }
+}

@@ -1,0 +1,5 @@
+//! Whole papers, as people of several countries write them.
+
+mod invoices;
+mod kinds;
+mod odd;
