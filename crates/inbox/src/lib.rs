@@ -28,6 +28,7 @@ mod listing;
 pub mod mailboxes;
 mod members;
 mod messages;
+pub mod notices;
 pub mod operations;
 mod outgoing;
 pub mod pdf;

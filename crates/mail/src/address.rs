@@ -35,6 +35,17 @@ pub fn is_address(text: &str) -> bool {
         })
 }
 
+/// True for addresses that nobody reads: delivery systems, and those that say so themselves.
+/// Automatic mail never goes to them, because what answers them is a machine too.
+pub fn is_unattended(email: &str) -> bool {
+    let email = normal_address(email);
+    let local = email.rsplit_once('@').map_or(email.as_str(), |(local, _)| local);
+    let letters: String = local.chars().filter(char::is_ascii_alphanumeric).collect();
+    let known = ["mailerdaemon", "postmaster", "bounce", "bounces", "nobody"];
+    known.contains(&letters.as_str())
+        || ["noreply", "donotreply", "dontreply"].iter().any(|word| letters.contains(word))
+}
+
 /// The form in which addresses are compared and kept: no spaces around it, lower case.
 pub fn normal_address(email: &str) -> String {
     email.trim().to_lowercase()
@@ -59,6 +70,23 @@ fn is_reference(tag: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn addresses_of_machines_are_known() {
+        for machine in [
+            "MAILER-DAEMON@mx.example",
+            "postmaster@x.example",
+            "no-reply@x.example",
+            "Acme.NoReply@x.example",
+            "do_not_reply+7@x.example",
+            "bounces@x.example",
+        ] {
+            assert!(is_unattended(machine), "{machine}");
+        }
+        for person in ["ann@noreply.example", "reply@x.example", "daemon.bauer@x.example"] {
+            assert!(!is_unattended(person), "{person}");
+        }
+    }
 
     #[test]
     fn a_plus_tag_is_a_reference_only_by_the_rules_of_the_api() {

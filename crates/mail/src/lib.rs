@@ -30,7 +30,7 @@ mod token;
 mod trim;
 mod understand;
 
-pub use address::{Address, is_address, normal_address, plus_tag};
+pub use address::{Address, is_address, is_unattended, normal_address, plus_tag};
 pub use compose::{Letter, compose};
 pub use filename::safe_filename;
 pub use files::AttachedFile;

@@ -6,14 +6,14 @@ use db::{FromRow, Row, Tx};
 use metrics::{counter, histogram};
 
 use super::lanes::{Place, Room};
-use super::notices::notify;
 use super::owners::{MET, Owners};
 use super::{Answer, Call, LEASE_MS, Taken, Worker};
 use crate::actor::{Actor, Circle, Plan};
 use crate::app::{App, Cx};
 use crate::error::Result;
-use crate::ids::{EventId, WebhookId, WorkspaceId};
+use crate::ids::{EventId, UserId, WebhookId, WorkspaceId};
 use crate::limits::{DAY_MS, MINUTE_MS};
+use crate::notices::{Notice, notify};
 use crate::signing;
 use crate::webhooks::State;
 
@@ -393,12 +393,12 @@ fn tell_owner(
     subject: &str,
     what: &str,
 ) -> Result<()> {
-    let owner: Option<(String,)> = tx.opt(
-        "SELECT u.email FROM webhooks h JOIN users u ON u.ws = h.ws AND u.id = h.made_by
+    let owner: Option<(UserId,)> = tx.opt(
+        "SELECT u.id FROM webhooks h JOIN users u ON u.ws = h.ws AND u.id = h.made_by
          WHERE h.ws = ?1 AND h.id = ?2",
         &[&cx.actor.ws, &claimed.webhook],
     )?;
-    let Some((email,)) = owner else { return Ok(()) };
+    let Some((owner,)) = owner else { return Ok(()) };
     let text = format!(
         "{what}\n\nWebhook: {url} ({id})\nService: {service}\n\n\
          To see every try: mailroom webhook log {id}\n\
@@ -409,5 +409,5 @@ fn tell_owner(
         id = claimed.webhook,
         service = cx.public_url,
     );
-    notify(tx, cx, &email, subject, &text)
+    notify(tx, cx, &owner, &Notice { subject, text: &text })
 }

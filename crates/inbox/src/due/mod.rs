@@ -29,7 +29,6 @@ use crate::limits::MINUTE_MS;
 
 pub use courier::{Answer, Call, Courier, Posting};
 pub use deliveries::RETRIES_MS as DELIVERY_RETRIES_MS;
-pub use notices::notify;
 pub use relay::{Outcome, Parcel, Relay, Sending};
 pub use sending::retry_after;
 

@@ -1,27 +1,15 @@
-//! Mail of the service itself, to people of a workspace.
+//! Sends the mail of the service itself to people of a workspace: see `crate::notices`.
 
 use db::{FromRow, Row, Tx};
 use mail::{Address, Letter};
 
 use super::sending::{RETRY_FOR_MS, retry_after};
 use super::{LEASE_MS, Outcome, Parcel, Worker};
-use crate::app::{App, Cx};
+use crate::app::App;
 use crate::error::Result;
 
 /// Notices claimed in one transaction.
 const AT_ONCE: i64 = 20;
-const ID_CHARS: usize = 24;
-
-/// Plans a mail to somebody of the workspace, in the transaction of what it tells of.
-pub fn notify(tx: &mut Tx<'_>, cx: &Cx<'_>, email: &str, subject: &str, text: &str) -> Result<()> {
-    tx.exec(
-        "INSERT INTO notices (ws, id, email, subject, text, due_at, attempts, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?6)",
-        &[&cx.actor.ws, &cx.ids.token(ID_CHARS), &email, &subject, &text, &cx.now],
-    )?;
-    tx.wake("notices");
-    Ok(())
-}
 
 #[derive(Clone)]
 struct Claimed {

@@ -17,6 +17,7 @@ mod list;
 mod mailboxes;
 mod mcp;
 mod notes;
+mod notices;
 mod parity;
 mod people;
 mod read;
