@@ -8,6 +8,7 @@ use crate::app::{App, Cx, PAGES};
 use crate::error::{Error, Problems, Result};
 use crate::idempotency::{self, IdempotencyKey};
 use crate::operations::{Access, Answer, Need, Operation, with_id};
+use crate::people;
 use crate::rate::Standing;
 
 /// A request for an operation, before anything about it is known to be right.
@@ -93,7 +94,22 @@ impl App {
             Err(Error::TooMany(over)) => *over,
             _ => standing,
         };
+        if result.is_ok() && standing.remaining + 1 == standing.limit {
+            self.mark_used(key);
+        }
         (result, standing)
+    }
+
+    /// Written beside the first call of a minute: nobody waits for it.
+    fn mark_used(&self, key: KeyHash) {
+        let app = self.clone();
+        tokio::spawn(async move {
+            let now = app.clock.now();
+            let written = app.store.write(move |tx| people::mark_used(tx, &key, now)).await;
+            if let Err(error) = written {
+                tracing::warn!(%error, "a key's use was not written down");
+            }
+        });
     }
 }
 

@@ -31,6 +31,11 @@ impl FromStr for Target {
 }
 
 impl Target {
+    /// False where mail waits or becomes a file.
+    pub fn reaches_people(&self) -> bool {
+        !matches!(self, Target::Folder(_) | Target::Nowhere)
+    }
+
     pub fn open(&self) -> Result<Arc<dyn Relay>, String> {
         match self {
             Target::Folder(folder) => Ok(Arc::new(

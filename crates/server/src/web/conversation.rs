@@ -214,13 +214,16 @@ fn snoozes(watch: &Watch) -> Vec<(String, String)> {
 impl Web {
     async fn note_reading(&self, visitor: &Visitor, id: String) -> Result<(), Refusal> {
         let read = id.clone();
-        let is_news = self
+        let (is_news, is_mentioned) = self
             .read(visitor, move |tx, cx, _| {
                 let reading = inbox::load_conversation(tx, cx.actor, &read)?;
-                people::is_unread(tx, cx, &reading.id, reading.last_message_at)
+                let is_news = people::is_unread(tx, cx, &reading.id, reading.last_message_at)?;
+                Ok((is_news, people::is_mentioned(tx, cx, &reading.id)?))
             })
             .await?;
-        if is_news {
+        if is_mentioned {
+            self.act(visitor, move |tx, cx, _| people::mark_read(tx, cx, &id)).await?;
+        } else if is_news {
             self.act_quietly(visitor, move |tx, cx, _| people::mark_read(tx, cx, &id)).await?;
         }
         Ok(())

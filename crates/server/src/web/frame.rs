@@ -121,6 +121,7 @@ impl Frame {
 /// The views, in the order of a day's work.
 const VIEWS: &[(&str, &str, &str)] = &[
     ("/inbox?view=mine", "you", "For you"),
+    ("/mentions", "bell", "Mentions"),
     ("/approvals", "approve", "To approve"),
     ("/inbox?view=unassigned", "none", "Unassigned"),
     ("/inbox?view=open", "tray", "All open"),
@@ -135,6 +136,7 @@ fn views(shelves: &Shelves, current: &str) -> Vec<NavEntry> {
     let entry = |(href, icon, label): &(&str, &'static str, &str)| NavEntry {
         count: match *icon {
             "you" => count(shelves.mine),
+            "bell" => count(shelves.mentions),
             "approve" => count(shelves.drafts.len() as i64),
             "none" => count(shelves.unassigned),
             "tray" if shelves.open > 0 => shelves.open.to_string(),
@@ -148,7 +150,7 @@ fn views(shelves: &Shelves, current: &str) -> Vec<NavEntry> {
         icon,
         abbr: String::new(),
         label: (*label).to_owned(),
-        hot: *icon == "approve",
+        hot: matches!(*icon, "approve" | "bell"),
         current: *href == current,
     };
     VIEWS.iter().map(entry).collect()
@@ -214,6 +216,11 @@ fn flash(code: &str) -> Option<Flash> {
         "resume-first" => ("warn", "Nothing was sent: resume the webhook first.", true),
         "reply-saved" => ("check", "Saved. Everyone on the team can use it.", false),
         "reply-deleted" => ("check", "Deleted.", false),
+        "mail-choice" => ("check", "Changed.", false),
+        "invited" => ("leaving", "The link is on its way to them by e-mail.", false),
+        "tag-renamed" => ("check", "Renamed on every conversation that has it.", false),
+        "inbox-renamed" => ("check", "Renamed.", false),
+        "removed" => ("check", "Removed. They can do nothing here any more.", false),
         "inbox-added" => ("check", "The inbox is there.", false),
         _ => return None,
     };

@@ -170,7 +170,7 @@ async fn enter(web: &Web, visitor: &Visitor, asked: &Fields) -> Result<Option<St
 
 fn mark_shelves(shelves: &Shelves, mark: &mut impl Hasher) {
     let counts = [shelves.mine, shelves.unassigned, shelves.open, shelves.waiting];
-    (counts, shelves.snoozed, shelves.held).hash(mark);
+    (counts, shelves.snoozed, shelves.held, shelves.mentions).hash(mark);
     shelves.drafts.hash(mark);
     shelves.leaving.hash(mark);
     for inbox in &shelves.inboxes {
@@ -185,7 +185,7 @@ fn mark_page(
     mark: &mut impl Hasher,
 ) -> inbox::Result<()> {
     match asked.get("page").as_str() {
-        "leaving" => return Ok(()),
+        "leaving" | "mentions" => return Ok(()),
         "webhook" => {
             let id = WebhookId::parse(&asked.get("webhook")).ok_or(Error::NotFound("webhook"))?;
             people::latest_deliveries(tx, cx, &id)?.hash(mark);

@@ -166,7 +166,7 @@ impl TestApp {
         let owner = set_up(&app, "Acme", "Olive Owner").await;
         let support = mailbox(&app, &owner, "support@acme.example").await;
         let sandbox = sandbox(&app, &owner).await;
-        let (router, outside) = (router(&app), Outside::default());
+        let (router, outside) = (router(&app, false), Outside::default());
         let worker = Worker::new(app.clone(), outside.relay.clone(), outside.courier.clone());
         let url = url.to_owned();
         TestApp {
@@ -197,7 +197,13 @@ impl TestApp {
     /// The same data behind another limit of requests a minute.
     pub fn with_rate(mut self, per_minute: u32) -> TestApp {
         self.app.limiter = Arc::new(Limiter::new(per_minute));
-        self.router = router(&self.app);
+        self.router = router(&self.app, false);
+        self
+    }
+
+    /// The same data where mail reaches people.
+    pub fn with_mail(mut self) -> TestApp {
+        self.router = router(&self.app, true);
         self
     }
 
@@ -417,10 +423,11 @@ pub fn user(person: &Actor) -> UserId {
     }
 }
 
-fn router(app: &App) -> axum::Router {
+fn router(app: &App, mails: bool) -> axum::Router {
     let options = doors::Options {
         developer_site: Some(DEVELOPER_SITE.into()),
         gate: Gate::new(Arc::new(Names), Rules::new(false)),
+        mails,
     };
     doors::router(app.clone(), options)
 }

@@ -2,12 +2,15 @@
 
 mod approvals;
 mod browser;
+mod compose;
 mod conversation;
 mod headers;
 mod inbox;
 mod live;
+mod mentions;
 mod original;
 mod settings;
 mod sign_in;
+mod team;
 mod visibility;
 mod webhooks;
