@@ -41,7 +41,9 @@ impl App {
                     return Err(Error::TooMany(standing));
                 }
             }
-            checked.run(tx, cx)
+            let answer = checked.run(tx, cx)?;
+            checked.note_look(&app, cx);
+            Ok(answer)
         };
         self.with_key(key, access, work).await
     }
@@ -137,6 +139,15 @@ impl CheckedCall {
 
     fn simulates(&self) -> bool {
         matches!(self.operation.scope, Need::InSandbox(_))
+    }
+
+    /// Whoever has the conversation open sees the agent there for a while.
+    fn note_look(&self, app: &App, cx: &Cx<'_>) {
+        let Who::Agent { id: agent, name, .. } = &cx.actor.who else { return };
+        let id = self.input.as_ref().ok().and_then(|input| input["id"].as_str());
+        let Some(id) = id.filter(|_| cx.actor.livemode()) else { return };
+        let writes = self.operation.access == Access::Write;
+        app.limiter.looks.note(cx.actor.ws, id, agent, name, writes, cx.now);
     }
 
     fn run(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Answer> {

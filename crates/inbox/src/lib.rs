@@ -26,6 +26,7 @@ pub mod ids;
 pub mod intake;
 pub mod limits;
 mod listing;
+pub mod looks;
 pub mod mailboxes;
 mod members;
 pub mod mentions;

@@ -36,7 +36,7 @@ pub use mentions::{
     MENTIONS_LISTED, Mention, is_mentioned, list_mentions, read_mentions, want_mention_mail,
     wants_mention_mail,
 };
-pub use reading::{OtherConversation, Reading, is_unread, latest_of, mark_read, read_conversation};
+pub use reading::{OtherConversation, Reading, latest_of, mark_read, read_conversation};
 pub use removal::remove_person;
 pub use roles::set_role;
 pub use saved_replies::{

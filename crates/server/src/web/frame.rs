@@ -84,7 +84,7 @@ impl Frame {
         spot: &Spot,
     ) -> inbox::Result<Frame> {
         let shelves = people::shelves(tx, cx)?;
-        let watch = Watch { now: cx.now, zone: visitor.zone.clone() };
+        let watch = Watch::new(cx.now, visitor.zone.clone());
         let undo = match &visitor.undo {
             Some(id) => people::under_way(tx, cx, id)?,
             None => None,

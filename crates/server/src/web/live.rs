@@ -112,6 +112,9 @@ impl Page {
                     if self.lines.send(Bytes::from_static(b": still here\n\n")).await.is_err() {
                         return;
                     }
+                    if let Some(stay) = &self.stay {
+                        stay.goes_on();
+                    }
                 }
                 () = self.lines.closed() => return,
             }
@@ -144,13 +147,16 @@ impl Page {
 /// A mark of what a page shows now.
 async fn look(web: &Web, visitor: &Visitor, asked: &Fields) -> Result<u64, Refusal> {
     let asked = asked.clone();
-    let presence = Arc::clone(&web.presence);
+    let (presence, looks) = (Arc::clone(&web.presence), Arc::clone(&web.app.limiter));
     web.read(visitor, move |tx, cx, me| {
         let mut mark = DefaultHasher::new();
         mark_shelves(&people::shelves(tx, cx)?, &mut mark);
         mark_page(tx, cx, &asked, &mut mark)?;
         let spot = (cx.actor.ws, asked.get("conversation"));
         presence.others(&spot, &me.id, cx.now).hash(&mut mark);
+        for look in looks.looks.at(spot.0, &spot.1, cx.now) {
+            (&look.name, look.writes(cx.now)).hash(&mut mark);
+        }
         Ok(mark.finish())
     })
     .await

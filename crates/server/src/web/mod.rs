@@ -65,7 +65,7 @@ impl Web {
         let https = app.public_url.starts_with("https://");
         let hashing = Semaphore::new(HASHING_AT_ONCE);
         let listeners = Arc::new(Semaphore::new(LISTENERS));
-        let presence = Presence::new();
+        let presence = Presence::new(&app);
         let uploads = Semaphore::new(UPLOADS_AT_ONCE);
         Arc::new(Web { app, https, gate, mails, hashing, uploads, listeners, presence })
     }

@@ -39,6 +39,7 @@ struct PersonView {
     email: String,
     role: &'static str,
     seal: Seal,
+    is_you: bool,
 }
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
@@ -46,10 +47,13 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
 }
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<PeoplePage, Refusal> {
-    let (frame, people) =
-        web.page(visitor, spot("People"), |tx, cx, _| people::list_people(tx, cx)).await?;
+    let (frame, (people, you)): (Frame, (Vec<Person>, UserId)) = web
+        .page(visitor, spot("People"), |tx, cx, me| {
+            Ok((people::list_people(tx, cx)?, me.id.clone()))
+        })
+        .await?;
     Ok(PeoplePage {
-        people: people.into_iter().map(view).collect(),
+        people: people.into_iter().map(|person| view(person, &you)).collect(),
         frame,
         email: String::new(),
         name: String::new(),
@@ -61,8 +65,9 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<PeoplePage, Refusal> {
     })
 }
 
-fn view(person: Person) -> PersonView {
+fn view(person: Person, you: &UserId) -> PersonView {
     PersonView {
+        is_you: person.id == *you,
         id: person.id.to_string(),
         seal: Seal::person(&person.name),
         name: person.name,
@@ -173,14 +178,14 @@ async fn removal(
     id: &str,
     error: String,
 ) -> Result<RemovePage, Refusal> {
-    let (frame, people) = web
-        .page(visitor, spot("People"), |tx, cx, _| {
+    let (frame, (people, you)): (Frame, (Vec<Person>, UserId)) = web
+        .page(visitor, spot("People"), |tx, cx, me| {
             cx.actor.must_administer()?;
-            people::list_people(tx, cx)
+            Ok((people::list_people(tx, cx)?, me.id.clone()))
         })
         .await?;
     let found = people.into_iter().find(|person| person.id.as_str() == id);
-    let person = view(found.ok_or(Error::NotFound("person"))?);
+    let person = view(found.ok_or(Error::NotFound("person"))?, &you);
     Ok(RemovePage { frame, person, error })
 }
 

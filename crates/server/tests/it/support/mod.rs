@@ -189,6 +189,17 @@ impl TestApp {
         Process::start(App { store: database::open(&self.url), ids, ..self.app.clone() })
     }
 
+    /// The doors of another process on the same database; only PostgreSQL has several.
+    pub fn another_node(&self) -> Option<axum::Router> {
+        let app = App {
+            store: database::open(&self.url),
+            ids: Arc::new(Ids::seeded(9)),
+            limiter: Arc::new(Limiter::new(1_000_000)),
+            ..self.app.clone()
+        };
+        app.store.is_shared().then(|| router(&app, false))
+    }
+
     /// Does what falls due in the background, until it is stopped or the test is over.
     pub fn keep_working(&self) -> Working {
         Working::start(self.worker.clone())
@@ -347,7 +358,11 @@ impl TestApp {
     }
 
     pub async fn send(&self, request: Request<Body>) -> Answer {
-        let response = self.router.clone().oneshot(request).await.unwrap();
+        TestApp::send_to(&self.router, request).await
+    }
+
+    pub async fn send_to(router: &axum::Router, request: Request<Body>) -> Answer {
+        let response = router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
         let bytes = body.collect().await.unwrap().to_bytes().to_vec();
         Answer { status: parts.status.as_u16(), headers: parts.headers, bytes }

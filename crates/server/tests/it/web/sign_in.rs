@@ -142,7 +142,7 @@ both! {
         let link = mailed_links(&app, "owner@acme.example").remove(0);
         browser.post(&link, &[]).await.goes_to("/");
         browser.get("/inbox?view=open").await.is(200).shows("Olive Owner");
-        browser.post("/sign-in-link", &[("email", "nonsense")]).await.is(422).shows("not an e-mail address");
+        app.browser().post("/sign-in-link", &[("email", "nonsense")]).await.is(422).shows("not an e-mail address");
     }
 
     async fn mailed_links_end_after_an_hour_and_are_not_sent_without_end(app) {
@@ -163,7 +163,7 @@ both! {
         app.browser().post(&links[0], &[]).await.is(404);
         app.advance(HOUR);
         app.browser().post(&links[1], &[]).await.is(404);
-        browser.post("/sign-in-link", &[("email", "owner@acme.example")]).await.is(200);
+        app.browser().post("/sign-in-link", &[("email", "owner@acme.example")]).await.is(200);
     }
 
     async fn who_is_added_is_invited_by_mail_where_mail_reaches_people(app) {

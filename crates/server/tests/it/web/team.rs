@@ -48,7 +48,7 @@ both! {
     }
 
     async fn the_private_inbox_of_somebody_removed_is_closed_for_everybody(app) {
-        let bo = app.person("Bo").await;
+        let bo = app.person_with("Bo", Role::Admin).await;
         let inbox = app.private_inbox(&bo).await;
         let received = app.deliver(&inbox, letter("zed@shop.example", "Secrets", "Hello")).await;
         let key = app.key_of(&app.owner, "Reader", "read", true).await;

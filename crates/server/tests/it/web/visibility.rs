@@ -231,7 +231,7 @@ both! {
             let browser = app.signed_in(viewer).await;
             let is_member = user(viewer) == user(&member);
             for (method, path, fields) in NAMING.iter().chain(ADMINISTERED) {
-                let refused = is_member && ADMINISTERED.iter().any(|one| one.1 == *path);
+                let refused = is_member && ADMINISTERED.iter().any(|one| (one.0, one.1) == (*method, *path));
                 let mut pages = Vec::new();
                 for things in [&hidden, &missing] {
                     let path = things.in_path(path);
