@@ -6,6 +6,7 @@ mod crash;
 mod database;
 mod deliveries;
 mod lane;
+mod live;
 mod measure;
 mod receiver;
 mod report;
@@ -54,6 +55,8 @@ enum Command {
     },
     /// Measure how fast and how soon events reach webhooks, and what bad receivers do to a good one
     Deliveries(deliveries::Options),
+    /// Measure how soon a change reaches every open page, and what memory a page costs
+    Live(live::Options),
     /// Kill the server at random moments while clients work, and check that nothing promised is lost
     Crash(crash::Options),
     /// Serve one answer to everything
@@ -72,6 +75,7 @@ fn main() -> ExitCode {
         Some(Command::Seed { database, messages, seed }) => fill(&database, messages, seed),
         Some(Command::Constant { answer, listen }) => constant::serve(&answer, listen),
         Some(Command::Deliveries(options)) => deliveries::run(options).map(drop),
+        Some(Command::Live(options)) => live::run(options).map(drop),
         Some(Command::Crash(options)) => crash::run(options),
         None => run::run(cli.run).map(drop),
     };

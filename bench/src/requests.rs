@@ -33,11 +33,7 @@ impl Requests {
 
     /// A page, as the browser of somebody who is signed in asks for it.
     fn push_page(&mut self, session: &str, path: &str) {
-        let _ = write!(
-            self.bytes,
-            "GET {path} HTTP/1.1\r\nhost: bench.example\r\naccept: text/html\r\n\
-             cookie: mailroom_session={session}; mailroom_zone=Europe%2FBerlin\r\n\r\n"
-        );
+        self.bytes.push_str(&page_request(session, path));
         self.ends.push(self.bytes.len());
     }
 
@@ -58,6 +54,14 @@ impl Requests {
         self.bytes.push_str(&request_to(key, method, address, headers, body));
         self.ends.push(self.bytes.len());
     }
+}
+
+/// The request of a page, as the browser of somebody who is signed in sends it.
+pub fn page_request(session: &str, path: &str) -> String {
+    format!(
+        "GET {path} HTTP/1.1\r\nhost: bench.example\r\naccept: text/html\r\n\
+         cookie: mailroom_session={session}; mailroom_zone=Europe%2FBerlin\r\n\r\n"
+    )
 }
 
 /// One request as it is sent.

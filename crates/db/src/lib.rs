@@ -15,6 +15,7 @@ mod sqlite;
 mod tx;
 mod value;
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use async_channel::Sender;
@@ -83,17 +84,25 @@ pub struct Store {
     reads: Sender<Box<dyn Job>>,
     writes: Sender<Box<dyn Job>>,
     wakes: broadcast::Sender<String>,
+    /// The way to other nodes, where there can be any.
+    notify: Option<postgres::Notify>,
 }
 
 impl Store {
     /// Opens the database, brings its schema up to date and starts the threads.
     pub fn open(url: &str, options: &Options, migrations: &[Migration]) -> Result<Store, Error> {
         let (wakes, _) = broadcast::channel(WAKES_KEPT);
-        let (reads, writes) = match Place::parse(url)? {
-            Place::Sqlite(path) => sqlite::start(&path, options, migrations, &wakes)?,
-            Place::Postgres(url) => postgres::start(&url, options, migrations, &wakes)?,
+        let (reads, writes, notify) = match Place::parse(url)? {
+            Place::Sqlite(path) => {
+                let (reads, writes) = sqlite::start(&path, options, migrations, &wakes)?;
+                (reads, writes, None)
+            }
+            Place::Postgres(url) => {
+                let (reads, writes, notify) = postgres::start(&url, options, migrations, &wakes)?;
+                (reads, writes, Some(notify))
+            }
         };
-        Ok(Store { reads, writes, wakes })
+        Ok(Store { reads, writes, wakes, notify })
     }
 
     /// Runs a closure on one consistent snapshot. It may be run again, so it must have no effects.
@@ -126,6 +135,19 @@ impl Store {
         E: From<Error> + Send + 'static,
     {
         run(&self.writes, Keep::Loosely, work).await
+    }
+
+    /// True when other nodes may work on the same database.
+    pub fn is_shared(&self) -> bool {
+        self.notify.is_some()
+    }
+
+    /// Tells the other nodes something that is in no table; they hear it among their
+    /// [`Store::wakes`]. It is a hint: what cannot be told now is left out.
+    pub fn tell_others(&self, words: String) {
+        if let Some(notify) = &self.notify {
+            let _ = notify.try_send(Cow::Owned(words));
+        }
     }
 
     /// The queues named by [`Tx::wake`], each told after the commit that named it.

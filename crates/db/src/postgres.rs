@@ -1,5 +1,6 @@
 //! PostgreSQL: a few connections, each on a thread of its own, sharing one queue.
 
+use std::borrow::Cow;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, mpsc};
@@ -33,6 +34,8 @@ const CHANNEL: &str = "mailroom";
 const MIGRATION_LOCK: i64 = 0x6d61_696c_726f_6f6d;
 
 type Queue = Sender<Box<dyn Job>>;
+/// What other nodes are told goes in here.
+pub(crate) type Notify = mpsc::SyncSender<Cow<'static, str>>;
 
 /// Connects from a thread of its own: the client blocks on a runtime that it brings along, which
 /// cannot be done inside the runtime of a caller.
@@ -41,7 +44,7 @@ pub(crate) fn start(
     options: &Options,
     migrations: &[Migration],
     wakes: &broadcast::Sender<String>,
-) -> Result<(Queue, Queue), Error> {
+) -> Result<(Queue, Queue, Notify), Error> {
     thread::scope(|scope| scope.spawn(|| open(url, options, migrations, wakes)).join())
         .unwrap_or_else(|panic| resume_unwind(panic))
 }
@@ -51,13 +54,13 @@ fn open(
     options: &Options,
     migrations: &[Migration],
     wakes: &broadcast::Sender<String>,
-) -> Result<(Queue, Queue), Error> {
+) -> Result<(Queue, Queue, Notify), Error> {
     let config: Config = url.parse()?;
     prepare_schema(&config, migrations)?;
     let notifier_pid = Arc::new(AtomicI32::new(0));
     listener(config.clone(), wakes.clone(), notifier_pid.clone())?;
     let notify = notifier(config.clone(), notifier_pid);
-    let node = Node { config, wakes: wakes.clone(), notify };
+    let node = Node { config, wakes: wakes.clone(), notify: notify.clone() };
 
     let (reads, read_queue) = bounded(QUEUE_CLOSURES);
     let (writes, write_queue) = bounded(QUEUE_CLOSURES);
@@ -70,7 +73,7 @@ fn open(
         let connection = Connection::open(node.clone())?;
         spawn(format!("db-{number}"), move || serve(connection, mode, &queue));
     }
-    Ok((reads, writes))
+    Ok((reads, writes, notify))
 }
 
 #[derive(Clone, Copy)]
@@ -83,7 +86,7 @@ enum Mode {
 struct Node {
     config: Config,
     wakes: broadcast::Sender<String>,
-    notify: mpsc::SyncSender<&'static str>,
+    notify: Notify,
 }
 
 impl Node {
@@ -91,7 +94,7 @@ impl Node {
         for queue in queues {
             // A wake-up is a hint; what is due is found by the clock as well.
             let _ = self.wakes.send(queue.to_owned());
-            let _ = self.notify.try_send(queue);
+            let _ = self.notify.try_send(Cow::Borrowed(queue));
         }
     }
 }
@@ -223,8 +226,8 @@ fn attempt(connection: &mut Connection, mode: Mode, job: &mut dyn Job) -> Attemp
 
 /// Tells the other nodes, from a connection of its own: a NOTIFY inside the transactions
 /// themselves would make them commit one after another.
-fn notifier(config: Config, pid: Arc<AtomicI32>) -> mpsc::SyncSender<&'static str> {
-    let (notify, queue) = mpsc::sync_channel::<&'static str>(NOTIFICATIONS);
+fn notifier(config: Config, pid: Arc<AtomicI32>) -> Notify {
+    let (notify, queue) = mpsc::sync_channel::<Cow<'static, str>>(NOTIFICATIONS);
     spawn("db-notify".into(), move || {
         let mut client: Option<Client> = None;
         while let Ok(first) = queue.recv() {
@@ -246,7 +249,7 @@ fn tell(
     config: &Config,
     kept: &mut Option<Client>,
     pid: &AtomicI32,
-    names: &[&'static str],
+    names: &[Cow<'static, str>],
 ) -> Result<(), Error> {
     let mut client = match kept.take() {
         Some(client) => client,
@@ -258,7 +261,7 @@ fn tell(
         }
     };
     for name in names {
-        client.execute("SELECT pg_notify($1, $2)", &[&CHANNEL, name])?;
+        client.execute("SELECT pg_notify($1, $2)", &[&CHANNEL, &name.as_ref()])?;
     }
     *kept = Some(client);
     Ok(())

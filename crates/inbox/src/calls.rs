@@ -8,6 +8,7 @@ use crate::app::{App, Cx, PAGES};
 use crate::error::{Error, Problems, Result};
 use crate::idempotency::{self, IdempotencyKey};
 use crate::operations::{Access, Answer, Need, Operation, with_id};
+use crate::people;
 use crate::rate::Standing;
 
 /// A request for an operation, before anything about it is known to be right.
@@ -40,7 +41,9 @@ impl App {
                     return Err(Error::TooMany(standing));
                 }
             }
-            checked.run(tx, cx)
+            let answer = checked.run(tx, cx)?;
+            checked.note_look(&app, cx);
+            Ok(answer)
         };
         self.with_key(key, access, work).await
     }
@@ -93,7 +96,22 @@ impl App {
             Err(Error::TooMany(over)) => *over,
             _ => standing,
         };
+        if result.is_ok() && standing.remaining + 1 == standing.limit {
+            self.mark_used(key);
+        }
         (result, standing)
+    }
+
+    /// Written beside the first call of a minute: nobody waits for it.
+    fn mark_used(&self, key: KeyHash) {
+        let app = self.clone();
+        tokio::spawn(async move {
+            let now = app.clock.now();
+            let written = app.store.write(move |tx| people::mark_used(tx, &key, now)).await;
+            if let Err(error) = written {
+                tracing::warn!(%error, "a key's use was not written down");
+            }
+        });
     }
 }
 
@@ -121,6 +139,15 @@ impl CheckedCall {
 
     fn simulates(&self) -> bool {
         matches!(self.operation.scope, Need::InSandbox(_))
+    }
+
+    /// Whoever has the conversation open sees the agent there for a while.
+    fn note_look(&self, app: &App, cx: &Cx<'_>) {
+        let Who::Agent { id: agent, name, .. } = &cx.actor.who else { return };
+        let id = self.input.as_ref().ok().and_then(|input| input["id"].as_str());
+        let Some(id) = id.filter(|_| cx.actor.livemode()) else { return };
+        let writes = self.operation.access == Access::Write;
+        app.limiter.looks.note(cx.actor.ws, id, agent, name, writes, cx.now);
     }
 
     fn run(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Answer> {

@@ -175,6 +175,25 @@ impl Conversation {
     }
 }
 
+/// Gives a conversation to somebody, or to nobody, and tells of it.
+pub fn assign(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    to: Option<&Assignee>,
+) -> Result<()> {
+    let from = conversation.assignee_named(tx, cx.actor.ws)?;
+    let id = to.map_or("", |to| to.id.as_str());
+    tx.exec(
+        "UPDATE conversations SET assignee = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &conversation.id, &id],
+    )?;
+    let data = json!({ "from": from, "to": to });
+    timeline::note_event(tx, cx, &conversation.id, "assigned", data)?;
+    let event = Event::ConversationAssigned { assignee: to };
+    events::record(tx, cx, conversation.subject_of_events(), &event)
+}
+
 /// Moves a conversation to a status and ends a snooze. Setting the status it has changes nothing.
 pub fn set_status(
     tx: &mut Tx<'_>,

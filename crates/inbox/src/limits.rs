@@ -107,6 +107,11 @@ pub const PASSWORD_CHARS: usize = 200;
 pub const GUESS_WINDOW_MS: i64 = 15 * MINUTE_MS;
 pub const GUESSES_PER_ADDRESS: i64 = 10;
 pub const GUESSES_PER_PLACE: i64 = 100;
+/// A sign-in link that was e-mailed works this long, once.
+pub const MAILED_LINK_MS: i64 = HOUR_MS;
+/// Sign-in links that are mailed within the window, to one address and for one place.
+pub const LINKS_PER_ADDRESS: i64 = 3;
+pub const LINKS_PER_PLACE: i64 = 20;
 /// Workspaces that one e-mail address is looked for in when signing in.
 pub const WORKSPACES_PER_ADDRESS: i64 = 20;
 pub const DEVICE_CHARS: usize = 120;
@@ -117,6 +122,8 @@ pub const RECIPIENTS: usize = 20;
 /// 25 MB that most servers take.
 pub const ENCLOSURES: usize = 20;
 pub const ENCLOSED_BYTES: i64 = 15 * 1024 * 1024;
+/// Mails about mentions that one person gets in an hour; further ones are only in the app.
+pub const MENTIONS_MAILED_PER_HOUR: i64 = 20;
 pub const SAVED_REPLIES: i64 = 200;
 pub const SAVED_REPLY_CHARS: usize = 10_000;
 pub const SAVED_REPLY_NAME_CHARS: usize = 80;
@@ -151,4 +158,5 @@ pub const RATE_WINDOW_MS: i64 = MINUTE_MS;
 pub const RATE_PER_MINUTE: u32 = 120;
 
 pub const MINUTE_MS: i64 = 60_000;
-pub const DAY_MS: i64 = 24 * 60 * MINUTE_MS;
+pub const HOUR_MS: i64 = 60 * MINUTE_MS;
+pub const DAY_MS: i64 = 24 * HOUR_MS;

@@ -5,11 +5,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::actor::KeyHash;
 use crate::limits::{RATE_WINDOW_MS, SANDBOX_INBOUND_PER_MINUTE};
+use crate::looks::Looks;
 
 /// Keys remembered before the windows that are over are swept out.
 const KEYS_REMEMBERED: usize = 10_000;
 
 pub struct Limiter {
+    /// What the calls of agents were about.
+    pub looks: Looks,
     per_minute: u32,
     windows: Mutex<HashMap<Counted, Window>>,
 }
@@ -40,7 +43,7 @@ pub struct Standing {
 
 impl Limiter {
     pub fn new(per_minute: u32) -> Limiter {
-        Limiter { per_minute, windows: Mutex::new(HashMap::new()) }
+        Limiter { looks: Looks::default(), per_minute, windows: Mutex::new(HashMap::new()) }
     }
 
     /// Counts one request. Nothing is known of the key yet: see [`Limiter::forget`].

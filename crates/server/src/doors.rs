@@ -16,12 +16,14 @@ pub struct Options {
     pub developer_site: Option<String>,
     /// Decides which webhooks may be added.
     pub gate: Gate,
+    /// True when mail reaches people.
+    pub mails: bool,
 }
 
 /// The API and the MCP server at their addresses, the web app everywhere else.
 pub fn router(app: App, options: Options) -> Router {
     let api = rest::router(Door::new(app.clone(), options.developer_site));
-    web::router(Web::new(app, options.gate))
+    web::router(Web::new(app, options.gate, options.mails))
         .route(mcp::PATH, any_service(api.clone()))
         // MCP clients look here for a way to sign in, and want their misses as JSON.
         .route("/mcp/", any_service(api.clone()))

@@ -156,6 +156,7 @@ pub async fn serve(
     let options = doors::Options {
         developer_site: settings.developer_site.clone(),
         gate: Gate::of(settings).map_err(io::Error::other)?,
+        mails: settings.relay.reaches_people(),
     };
     let router = router.merge(doors::router(app, options));
     let served = serve_router(listener, router, stop).await;

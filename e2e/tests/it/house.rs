@@ -10,7 +10,7 @@ use inbox::blobs::Blobs;
 use inbox::due::Worker;
 use inbox::ids::Ids;
 use inbox::mailboxes::{self, Mailbox};
-use inbox::operations::{Reply, reply};
+use inbox::operations::{AddNote, Reply, add_note, reply};
 use inbox::people;
 use inbox::time::{Clock, SystemClock};
 use inbox::{App, Incoming, Limiter, Received};
@@ -73,6 +73,7 @@ impl House {
         let options = doors::Options {
             developer_site: None,
             gate: Gate::new(Arc::new(SystemResolver::default()), Rules::new(true)),
+            mails: true,
         };
         let router = doors::router(app.clone(), options);
         tokio::spawn(serve_router(listener, router, std::future::pending()));
@@ -149,8 +150,7 @@ impl House {
 
     /// Robo writes a draft on a conversation.
     pub async fn draft(&self, conversation: &str, text: &str) -> String {
-        let key = KeyHash::of(&self.sample.live_key).unwrap();
-        let robo = self.app.store.read(move |tx| actor::authenticate(tx, &key)).await.unwrap().0;
+        let robo = self.robo().await;
         let input = Reply {
             id: conversation.to_owned(),
             body: text.to_owned(),
@@ -160,6 +160,38 @@ impl House {
         };
         let written = self.app.act(&robo, move |tx, cx| reply(tx, cx, input.clone()));
         written.await.unwrap().message_id.to_string()
+    }
+
+    /// A webhook with a log, a saved reply and a mention of Ines: the pages that show them.
+    pub async fn furnish(&self) -> Vec<String> {
+        let robo = self.robo().await;
+        let url = people::check_url("https://hooks.example.com/in", false).unwrap();
+        let furnished = self.app.act(&self.ines, move |tx, cx| {
+            let hook = people::add_webhook(tx, cx, &url, false, true)?;
+            people::send_test_event(tx, cx, &hook.id)?;
+            people::pause_webhook(tx, cx, &hook.id)?;
+            let saved = people::save_reply(tx, cx, "Thanks", "Hello {{first_name|there}}")?;
+            let inbox = mailboxes::all_seen_by(tx, cx.actor)?.remove(0);
+            let person = people::list_people(tx, cx)?.pop().unwrap();
+            Ok(vec![
+                format!("/settings/webhooks/{}", hook.id),
+                format!("/settings/replies/{saved}"),
+                format!("/settings/inboxes/{}", inbox.id),
+                format!("/settings/people/{}/remove", person.id),
+            ])
+        });
+        let pages = furnished.await.unwrap();
+        let received = self.mail("ann@shop.example Ann Shop", "A mention", "Hello", None).await;
+        let input = AddNote { id: received.conversation.to_string(), body: "@Ines, look".into() };
+        let noted = self.app.act(&robo, move |tx, cx| add_note(tx, cx, input.clone()).map(|_| ()));
+        noted.await.unwrap();
+        pages
+    }
+
+    /// The sample's agent.
+    async fn robo(&self) -> Actor {
+        let key = KeyHash::of(&self.sample.live_key).unwrap();
+        self.app.store.read(move |tx| actor::authenticate(tx, &key)).await.unwrap().0
     }
 
     /// The status and text of the latest message of ours.

@@ -12,3 +12,4 @@ mod keyboard;
 mod plain;
 mod webhook;
 mod window;
+mod writing;

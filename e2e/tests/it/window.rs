@@ -203,9 +203,13 @@ pub async fn pages(house: &House, window: &Window) -> Vec<String> {
         "/settings/keys",
         "/settings/webhooks",
         "/settings/plan",
+        "/settings/replies",
+        "/settings/audit",
+        "/mentions",
     ]
     .map(str::to_owned)
     .to_vec();
+    pages.extend(house.furnish().await);
     pages.push(held);
     pages.extend(rows.iter().take(6).cloned());
     pages.push(format!("{}&write=reply", rows[0]));

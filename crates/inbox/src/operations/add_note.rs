@@ -4,12 +4,12 @@ use serde::Deserialize;
 use super::{Access, Method, Need, Operation, Tool, answer, typed};
 use crate::actor::Scope;
 use crate::app::Cx;
-use crate::conversations;
 use crate::error::Result;
 use crate::fields::{Field, filled};
 use crate::ids::NoteId;
 use crate::limits::NOTE_CHARS;
 use crate::wire::Done;
+use crate::{conversations, mentions};
 
 pub const OPERATION: Operation = Operation {
     name: "add_note",
@@ -55,18 +55,20 @@ pub struct Input {
 
 pub fn add_note(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Done> {
     let conversation = conversations::load(tx, cx.actor, &input.id)?;
+    let id = NoteId::new(cx.ids, cx.now);
     tx.exec(
         "INSERT INTO notes (ws, conversation, id, at, author, author_name, body)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         &[
             &cx.actor.ws,
             &conversation.id,
-            &NoteId::new(cx.ids, cx.now),
+            &id,
             &cx.now,
             &cx.actor.member().as_ref().map_or("", |member| member.as_str()),
             &cx.actor.name(),
             &input.body,
         ],
     )?;
+    mentions::tell(tx, cx, &conversation, &id, &input.body)?;
     Ok(Done::OK)
 }

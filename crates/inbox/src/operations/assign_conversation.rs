@@ -1,18 +1,16 @@
 use db::Tx;
 use serde::Deserialize;
-use serde_json::json;
 
 use super::{Access, Method, Need, Operation, Tool, answer, typed};
 use crate::actor::Scope;
 use crate::app::Cx;
 use crate::conversations::{self, Conversation};
 use crate::error::{Error, Result};
-use crate::events::{self, Event};
 use crate::fields::{Field, Kind, Rule};
 use crate::ids::MemberId;
 use crate::limits::ASSIGN_TO_CHARS;
+use crate::members;
 use crate::wire::{Assignee, Done};
-use crate::{members, timeline};
 
 pub const OPERATION: Operation = Operation {
     name: "assign_conversation",
@@ -61,16 +59,7 @@ pub fn assign_conversation(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result
     if to.as_ref().map(|to| &to.id) == conversation.assignee.as_ref() {
         return Ok(Done::OK);
     }
-    let from = conversation.assignee_named(tx, cx.actor.ws)?;
-    let id = to.as_ref().map_or("", |to| to.id.as_str());
-    tx.exec(
-        "UPDATE conversations SET assignee = ?3 WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, &conversation.id, &id],
-    )?;
-    let data = json!({ "from": from, "to": to });
-    timeline::note_event(tx, cx, &conversation.id, "assigned", data)?;
-    let event = Event::ConversationAssigned { assignee: to.as_ref() };
-    events::record(tx, cx, conversation.subject_of_events(), &event)?;
+    conversations::assign(tx, cx, &conversation, to.as_ref())?;
     Ok(Done::OK)
 }
 

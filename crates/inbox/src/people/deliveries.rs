@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::actor::{Circle, Who};
 use crate::app::Cx;
+use crate::audit::{self, Action};
 use crate::error::{Error, Result};
 use crate::events::{self, Event};
 use crate::ids::{EventId, UserId, WebhookId};
@@ -16,7 +17,7 @@ use crate::words::words;
 
 /// Gives a webhook a new secret, shown this once. The old one signs too for 24 hours.
 pub fn rotate_secret(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<String> {
-    find(tx, cx, id)?;
+    note(tx, cx, id, Action::WebhookRotated)?;
     let secret = signing::new_secret(cx.ids);
     tx.exec(
         "UPDATE webhooks SET old_secret = secret, old_secret_until = ?3, secret = ?4
@@ -28,7 +29,7 @@ pub fn rotate_secret(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<Str
 
 /// Nothing is sent to a paused webhook; what is meant for it is kept in its log.
 pub fn pause_webhook(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<()> {
-    find(tx, cx, id)?;
+    note(tx, cx, id, Action::WebhookPaused)?;
     tx.exec("UPDATE webhooks SET state = 'paused' WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
     tx.exec(
         "UPDATE deliveries SET state = 'skipped', next_try_at = NULL
@@ -40,7 +41,7 @@ pub fn pause_webhook(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<()>
 
 /// Lets events through again, with a clean record. What was skipped can be redelivered by hand.
 pub fn resume_webhook(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<()> {
-    find(tx, cx, id)?;
+    note(tx, cx, id, Action::WebhookResumed)?;
     tx.exec(
         "UPDATE webhooks SET state = 'active', failing_since = NULL WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, id],
@@ -50,7 +51,20 @@ pub fn resume_webhook(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<()
 
 /// Removes a webhook and its log.
 pub fn delete_webhook(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<()> {
-    find(tx, cx, id)?;
+    note(tx, cx, id, Action::WebhookDeleted)?;
+    forget_webhook(tx, cx, id)
+}
+
+/// Writes down what the actor does to a webhook that they look after.
+fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId, action: Action) -> Result<()> {
+    let circle = find(tx, cx, id)?;
+    let (url,): (String,) =
+        tx.one("SELECT url FROM webhooks WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
+    audit::record(tx, cx, &circle, action, &url, "")
+}
+
+/// Removes a webhook's row and its log.
+pub(super) fn forget_webhook(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<()> {
     for sql in [
         "DELETE FROM tries WHERE ws = ?1 AND webhook = ?2",
         "DELETE FROM deliveries WHERE ws = ?1 AND webhook = ?2",

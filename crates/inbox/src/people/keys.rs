@@ -1,8 +1,9 @@
 use db::Tx;
 use serde::Serialize;
 
-use crate::actor::{KEY_SECRET_CHARS, KeyHash, Scope, Scopes, Who};
+use crate::actor::{Circle, KEY_SECRET_CHARS, KeyHash, Scope, Scopes, Who};
 use crate::app::Cx;
+use crate::audit::{self, Action};
 use crate::error::{Error, Result};
 use crate::ids::{AgentId, UserId};
 use crate::limits::PERSON_NAME_CHARS;
@@ -55,20 +56,36 @@ pub fn make_key(
             &cx.now,
         ],
     )?;
+    let works = if livemode { "live" } else { "sandbox" };
+    let detail = format!("{works}, may {}", Scopes::new(scopes).stored().replace(' ', ", "));
+    audit::record(tx, cx, &Circle::team(), Action::KeyMade, name, &detail)?;
     Ok(MadeKey { id, key })
+}
+
+/// Writes down when a key was last used.
+pub fn mark_used(tx: &mut Tx<'_>, key: &KeyHash, now: i64) -> Result<()> {
+    tx.exec(
+        "UPDATE agents SET last_used_at = ?2
+         WHERE key_hash = ?1 AND (last_used_at IS NULL OR last_used_at < ?2)",
+        &[key, &now],
+    )?;
+    Ok(())
 }
 
 /// Revokes a key at once. Revoking one that is revoked changes nothing.
 pub fn revoke_key(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AgentId) -> Result<()> {
     cx.actor.must_administer()?;
-    let known: Option<(AgentId,)> =
-        tx.opt("SELECT id FROM agents WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
-    known.ok_or(Error::NotFound("key"))?;
-    tx.exec(
+    let known: Option<(String,)> =
+        tx.opt("SELECT name FROM agents WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
+    let (name,) = known.ok_or(Error::NotFound("key"))?;
+    let revoked = tx.exec(
         "UPDATE agents SET revoked_at = ?3 WHERE ws = ?1 AND id = ?2 AND revoked_at IS NULL",
         &[&cx.actor.ws, id, &cx.now],
     )?;
-    Ok(())
+    match revoked {
+        0 => Ok(()),
+        _ => audit::record(tx, cx, &Circle::team(), Action::KeyRevoked, &name, ""),
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -81,19 +98,23 @@ pub struct KeyListing {
     pub made_by: UserId,
     pub created_at: Moment,
     pub revoked_at: Option<Moment>,
+    pub last_used_at: Option<Moment>,
 }
 
 pub fn list_keys(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<KeyListing>> {
     cx.actor.must_administer()?;
-    type Row = (AgentId, String, String, bool, UserId, i64, Option<i64>);
+    type Row = (AgentId, String, String, bool, UserId, i64, Option<i64>, Option<i64>);
     let rows: Vec<Row> = tx.all(
-        "SELECT id, name, scopes, livemode, made_by, created_at, revoked_at FROM agents
+        "SELECT id, name, scopes, livemode, made_by, created_at, revoked_at, last_used_at
+         FROM agents
          WHERE ws = ?1 ORDER BY created_at, id",
         &[&cx.actor.ws],
     )?;
-    let listed = rows.into_iter().map(|(id, name, scopes, livemode, made_by, created, revoked)| {
+    let listed = rows.into_iter().map(|row| {
+        let (id, name, scopes, livemode, made_by, created, revoked, used) = row;
         let (created_at, revoked_at) = (Moment(created), revoked.map(Moment));
-        KeyListing { id, name, scopes, livemode, made_by, created_at, revoked_at }
+        let last_used_at = used.map(Moment);
+        KeyListing { id, name, scopes, livemode, made_by, created_at, revoked_at, last_used_at }
     });
     Ok(listed.collect())
 }

@@ -2,6 +2,7 @@
 //! and look after keys, people, inboxes and webhooks.
 
 mod approvals;
+mod audit;
 mod correcting;
 mod deliveries;
 mod drafts;
@@ -9,7 +10,9 @@ mod fetching;
 mod files;
 mod keys;
 mod library;
+mod mentions;
 mod reading;
+mod removal;
 mod requests;
 mod roles;
 mod saved_replies;
@@ -18,6 +21,7 @@ mod sessions;
 mod setup;
 mod shelves;
 mod snooze;
+mod tags;
 mod timeline_read;
 mod webhooks;
 mod writing;
@@ -25,6 +29,7 @@ mod writing;
 pub use approvals::{
     Decision, LeavingLetter, QueuedDraft, leaving, look_at_draft, queue, under_way,
 };
+pub use audit::{AUDIT_LISTED, AuditEntry, list_audit};
 pub use correcting::correct_document;
 pub use deliveries::{
     Delivery, DeliveryState, LogFilter, LoggedTry, delete_webhook, delivery_log, latest_deliveries,
@@ -33,9 +38,14 @@ pub use deliveries::{
 pub use drafts::{address_draft, approve_draft, discard_draft, edit_draft, stop_message};
 pub use fetching::{FetchFrom, FetchedInbox, fetch_mail_from, list_fetched, stop_fetching};
 pub use files::{StoredFile, enclosure, file, original};
-pub use keys::{KeyListing, MadeKey, list_keys, make_key, revoke_key};
+pub use keys::{KeyListing, MadeKey, list_keys, make_key, mark_used, revoke_key};
 pub use library::{LibraryCard, LibraryDocument, cards, look_at_document};
-pub use reading::{OtherConversation, Reading, is_unread, latest_of, mark_read, read_conversation};
+pub use mentions::{
+    MENTIONS_LISTED, Mention, is_mentioned, list_mentions, read_mentions, want_mention_mail,
+    wants_mention_mail,
+};
+pub use reading::{OtherConversation, Reading, latest_of, mark_read, read_conversation};
+pub use removal::remove_person;
 pub use requests::{
     RequestCard, RequestItem, RequestState, close_request, conversation_of, reopen_request,
     revoke_request,
@@ -51,17 +61,19 @@ pub use services::{
 };
 pub use sessions::{
     SessionListing, SignedIn, TokenHash, begin_session, count_guess, end_other_sessions,
-    end_session, forget_guesses, has_password, list_sessions, look_at_link, make_sign_in_link,
-    mark_seen, password_hashes, set_password, signed_in, use_sign_in_link,
+    end_session, forget_guesses, has_password, invite, list_sessions, look_at_link,
+    mail_sign_in_link, make_sign_in_link, mark_seen, password_hashes, set_password, signed_in,
+    use_sign_in_link,
 };
 pub use setup::{
     NewWorkspace, Person, SetUp, WorkspaceListing, add_mailbox, add_person, list_people,
-    list_workspaces, mailbox_at, set_plan, set_plus_tags, set_up_workspace,
+    list_workspaces, mailbox_at, rename_mailbox, set_plan, set_plus_tags, set_up_workspace,
 };
 pub use shelves::{
     COUNTED, InboxShelf, Shelves, TagShelf, list_held, list_tagged, shelves, tag_name, unread,
 };
 pub use snooze::{release_held, snooze};
+pub use tags::rename_tag;
 pub use timeline_read::{Entry, EventEntry, FilePlace, FiledAs, Letter, NoteEntry};
 pub use webhooks::{
     MadeWebhook, WebhookDetail, WebhookListing, add_webhook, check_url, list_webhooks,

@@ -2,14 +2,13 @@
 
 use db::Tx;
 
-use super::saved_replies::saved_reply_names;
 use super::timeline_read::{Entry, entries};
 use super::writing::{Unfinished, enclosed, unfinished};
 use crate::app::Cx;
 use crate::conversations;
 use crate::enclosures::Enclosure;
 use crate::error::{Error, Result};
-use crate::ids::{ConversationId, SavedReplyId};
+use crate::ids::ConversationId;
 use crate::mailboxes::{self, Mailbox};
 use crate::members;
 use crate::wire::{Assignee, Status, Team};
@@ -44,11 +43,18 @@ pub struct Reading {
     pub seen: i64,
     /// When the reader was last here.
     pub read_at: Option<i64>,
+    pub last_message_at: i64,
     pub others: Vec<OtherConversation>,
     pub unfinished: Option<Unfinished>,
     /// The files of what the reader is writing.
     pub enclosed: Vec<Enclosure>,
-    pub saved_replies: Vec<(SavedReplyId, String)>,
+}
+
+impl Reading {
+    /// True when mail has come since the reader was here.
+    pub fn is_news(&self) -> bool {
+        self.read_at.is_none_or(|read_at| self.last_message_at > read_at)
+    }
 }
 
 /// Another conversation with the same customer.
@@ -75,8 +81,8 @@ pub fn read_conversation(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, whole: bool) ->
         others: others(tx, cx, &found)?,
         unfinished: unfinished(tx, cx, &found.id)?,
         enclosed: enclosed(tx, cx, &found.id)?,
-        saved_replies: saved_reply_names(tx, cx)?,
         read_at: read_at(tx, cx, &found.id)?,
+        last_message_at: found.last_message_at,
         mailbox: mailbox.ok_or(Error::NotFound("conversation"))?,
         id: found.id,
         subject: found.subject,
@@ -165,15 +171,15 @@ pub fn latest_of(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<Vec<String>> 
     Ok(latest)
 }
 
-/// True when mail has come since the actor read a conversation whose latest mail is of `latest`.
-pub fn is_unread(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId, latest: i64) -> Result<bool> {
-    Ok(read_at(tx, cx, id)?.is_none_or(|read_at| latest > read_at))
-}
-
 /// Writes down that the actor has read a conversation up to now.
 pub fn mark_read(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<()> {
     let conversation = conversations::load(tx, cx.actor, id)?;
     let Some(me) = cx.actor.member() else { return Ok(()) };
+    tx.exec(
+        "UPDATE mentions SET read_at = ?4
+         WHERE ws = ?1 AND person = ?2 AND conversation = ?3 AND read_at IS NULL",
+        &[&cx.actor.ws, &me, &conversation.id, &cx.now],
+    )?;
     tx.exec(
         "INSERT INTO readings (ws, person, conversation, read_at) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (ws, person, conversation) DO UPDATE SET read_at = excluded.read_at",

@@ -1,16 +1,17 @@
 use db::Tx;
 
-use crate::actor::{Role, Who};
+use crate::actor::{Circle, Role, Who};
 use crate::app::Cx;
+use crate::audit::{self, Action};
 use crate::error::{Error, Result};
 use crate::ids::UserId;
 
 /// Gives somebody another role. Only an owner makes or unmakes owners, and one owner stays.
 pub fn set_role(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, role: Role) -> Result<()> {
     cx.actor.must_administer()?;
-    let had: Option<(Role,)> =
-        tx.opt("SELECT role FROM users WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, person])?;
-    let (had,) = had.ok_or(Error::NotFound("person"))?;
+    let had: Option<(Role, String)> =
+        tx.opt("SELECT role, name FROM users WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, person])?;
+    let (had, name) = had.ok_or(Error::NotFound("person"))?;
     if had == role {
         return Ok(());
     }
@@ -34,5 +35,6 @@ pub fn set_role(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, role: Role) -> Re
         "UPDATE users SET role = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, person, &role],
     )?;
-    Ok(())
+    let detail = format!("from {} to {}", had.word(), role.word());
+    audit::record(tx, cx, &Circle::team(), Action::RoleChanged, &name, &detail)
 }

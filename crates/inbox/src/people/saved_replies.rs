@@ -10,13 +10,13 @@ use crate::{conversations, mailboxes};
 
 /// What can stand between double braces, and what is put there.
 pub const PLACEHOLDERS: &[(&str, &str)] = &[
-    ("first_name", "The customer's first name"),
-    ("name", "The customer's name"),
-    ("email", "The customer's address"),
-    ("subject", "The conversation's subject"),
-    ("inbox", "The inbox's name"),
-    ("my_name", "Your name"),
-    ("my_first_name", "Your first name"),
+    ("first_name", "the customer's first name"),
+    ("name", "the customer's name"),
+    ("email", "the customer's address"),
+    ("subject", "the conversation's subject"),
+    ("inbox", "the inbox's name"),
+    ("my_name", "your name"),
+    ("my_first_name", "your first name"),
 ];
 
 #[derive(Clone, Debug)]

@@ -5,12 +5,15 @@ use sha2::{Digest, Sha256};
 
 use crate::actor::{Actor, Circle, Plan, Role, Who};
 use crate::app::Cx;
+use crate::audit::{self, Action};
 use crate::error::{Error, Result};
 use crate::ids::{Ids, SessionId, UserId, WorkspaceId};
 use crate::limits::{
-    DEVICE_CHARS, GUESS_WINDOW_MS, SEEN_EVERY_MS, SESSION_IDLE_MS, SESSION_MS, SESSIONS_PER_PERSON,
-    SIGN_IN_LINK_MS, SIGN_IN_TOKEN_CHARS, WORKSPACES_PER_ADDRESS,
+    DEVICE_CHARS, GUESS_WINDOW_MS, MAILED_LINK_MS, SEEN_EVERY_MS, SESSION_IDLE_MS, SESSION_MS,
+    SESSIONS_PER_PERSON, SIGN_IN_LINK_MS, SIGN_IN_TOKEN_CHARS, WORKSPACES_PER_ADDRESS,
 };
+
+use crate::notices::{Notice, notify};
 
 /// The SHA-256 of a link's or session's token, which is all that is kept of it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -54,18 +57,60 @@ impl SignedIn {
 /// Makes a link that signs one person in, once. Answers its address.
 pub fn make_sign_in_link(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<String> {
     cx.actor.must_administer()?;
-    let known: Option<(Role,)> =
-        tx.opt("SELECT role FROM users WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, person])?;
-    let (role,) = known.ok_or(Error::NotFound("person"))?;
+    let known: Option<(Role, String)> =
+        tx.opt("SELECT role, name FROM users WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, person])?;
+    let (role, name) = known.ok_or(Error::NotFound("person"))?;
     if role == Role::Owner && matches!(cx.actor.who, Who::Person { role: Role::Admin, .. }) {
         return Err(Error::Forbidden("Only an owner can make a link for an owner.".into()));
     }
+    audit::record(tx, cx, &Circle::team(), Action::LinkMade, &name, "")?;
+    write_link(tx, cx, person, SIGN_IN_LINK_MS)
+}
+
+/// Mails a sign-in link to whoever has this address, one for each workspace. Whether anybody has it
+/// is not told.
+pub fn mail_sign_in_link(tx: &mut Tx<'_>, cx: &Cx<'_>, email: &str) -> Result<()> {
+    let found: Vec<(i64, WorkspaceId, String, UserId)> = tx.all(
+        "SELECT u.ws, w.id, w.name, u.id FROM users u JOIN workspaces w ON w.ws = u.ws
+         WHERE u.email = ?1 ORDER BY u.ws LIMIT ?2",
+        &[&mail::normal_address(email), &WORKSPACES_PER_ADDRESS],
+    )?;
+    for (ws, workspace, name, person) in found {
+        let actor = Actor::system(ws, workspace, Circle::team());
+        let cx = Cx { actor: &actor, ..*cx };
+        let link = write_link(tx, &cx, &person, MAILED_LINK_MS)?;
+        let subject = format!("Sign in to {name}");
+        let text = format!(
+            "This link signs you in to {name}. It works once, for an hour:\n\n{link}\n\n\
+             If you did not ask for it, nothing has happened; you can delete this mail.\n"
+        );
+        notify(tx, &cx, &person, &Notice { subject: &subject, text: &text })?;
+    }
+    Ok(())
+}
+
+/// Mails somebody who was added, or who cannot sign in, a link that signs them in.
+pub fn invite(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
+    let link = make_sign_in_link(tx, cx, person)?;
+    let (workspace,): (String,) =
+        tx.one("SELECT name FROM workspaces WHERE ws = ?1", &[&cx.actor.ws])?;
+    let by = cx.actor.name();
+    let subject = format!("{by} invites you to {workspace}");
+    let text = format!(
+        "{by} has made a place for you in {workspace}, where the team answers its mail.\n\n\
+         This link signs you in. It works once, for a day:\n\n{link}\n\n\
+         Set a password afterwards under Settings, You.\n"
+    );
+    notify(tx, cx, person, &Notice { subject: &subject, text: &text })
+}
+
+fn write_link(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, works_ms: i64) -> Result<String> {
     tx.exec("DELETE FROM sign_in_links WHERE expires_at <= ?1", &[&cx.now])?;
     let token = cx.ids.secret(SIGN_IN_TOKEN_CHARS);
     let hash = TokenHash::of(&token).ok_or(Error::Unauthorized)?;
     tx.exec(
         "INSERT INTO sign_in_links (ws, token_hash, person, expires_at) VALUES (?1, ?2, ?3, ?4)",
-        &[&cx.actor.ws, &hash, person, &(cx.now + SIGN_IN_LINK_MS)],
+        &[&cx.actor.ws, &hash, person, &(cx.now + works_ms)],
     )?;
     Ok(format!("{}/sign-in/{token}", cx.public_url))
 }

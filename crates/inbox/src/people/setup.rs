@@ -3,9 +3,11 @@ use serde::Serialize;
 
 use crate::actor::{Actor, Circle, Plan, Role};
 use crate::app::Cx;
+use crate::audit::{self, Action};
 use crate::error::{Error, Problem, Problems, Result};
 use crate::ids::{MailboxId, UserId, WorkspaceId};
 use crate::limits::PERSON_NAME_CHARS;
+use crate::mailboxes;
 
 /// What a new workspace begins with.
 #[derive(Clone, Debug)]
@@ -92,6 +94,8 @@ pub fn add_person(
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         &[&cx.actor.ws, &id, &email, &name.trim(), &role, &cx.now],
     )?;
+    let detail = format!("{email}, as {}", role.word());
+    audit::record(tx, cx, &Circle::team(), Action::PersonAdded, name.trim(), &detail)?;
     Ok(id)
 }
 
@@ -119,7 +123,28 @@ pub fn add_mailbox(
         return Err(Error::invalid("address", "is kept for the sandbox"));
     }
     let circle = private_to.map_or_else(Circle::team, Circle::of);
-    insert_mailbox(tx, cx, &address, name.trim(), &circle)
+    let id = insert_mailbox(tx, cx, &address, name.trim(), &circle)?;
+    audit::record(tx, cx, &circle, Action::InboxAdded, name.trim(), &address)?;
+    Ok(id)
+}
+
+/// Gives an inbox another name; its address stays.
+pub fn rename_mailbox(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MailboxId, name: &str) -> Result<()> {
+    cx.actor.must_administer()?;
+    let found = mailboxes::seen_by(tx, cx.actor, id)?.ok_or(Error::NotFound("inbox"))?;
+    let mut problems = Problems::default();
+    check_name(&mut problems, "name", name);
+    refuse(problems)?;
+    let name = name.trim();
+    if found.name == name {
+        return Ok(());
+    }
+    tx.exec(
+        "UPDATE mailboxes SET name = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, id, &name],
+    )?;
+    let detail = format!("now {name}");
+    audit::record(tx, cx, &found.circle, Action::InboxRenamed, &found.name, &detail)
 }
 
 fn insert_mailbox(
@@ -167,7 +192,7 @@ pub fn set_plus_tags(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MailboxId, on: bool) -> 
 pub fn set_plan(tx: &mut Tx<'_>, cx: &Cx<'_>, plan: Plan) -> Result<()> {
     cx.actor.must_administer()?;
     tx.exec("UPDATE workspaces SET plan = ?2 WHERE ws = ?1", &[&cx.actor.ws, &plan])?;
-    Ok(())
+    audit::record(tx, cx, &Circle::team(), Action::PlanChanged, plan.word(), "")
 }
 
 #[derive(Debug, Serialize)]

@@ -28,6 +28,8 @@ pub struct Shelves {
     pub waiting: i64,
     pub snoozed: i64,
     pub held: i64,
+    /// Notes that name them and that they have not read.
+    pub mentions: i64,
     /// Conversations with a draft that waits for a person, one entry for each draft.
     pub drafts: Vec<ConversationId>,
     /// Letters on their way out, the next to leave first.
@@ -62,6 +64,7 @@ pub fn shelves(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Shelves> {
         waiting: count_view(tx, actor, View::Waiting)?,
         snoozed: count_view(tx, actor, View::Snoozed)?,
         held: count_held(tx, actor)?,
+        mentions: count_mentions(tx, actor, &me)?,
         drafts: drafts(tx, actor)?,
         leaving: leaving(tx, actor)?,
         inboxes: inboxes
@@ -116,6 +119,16 @@ fn count_held(tx: &mut Tx<'_>, actor: &Actor) -> Result<i64> {
              WHERE ws = ?1 AND circle IN (?2, ?3) AND held = TRUE LIMIT ?4
          ) AS counted",
         &[&actor.ws, first, second, &COUNTED],
+    )?;
+    Ok(n)
+}
+
+fn count_mentions(tx: &mut Tx<'_>, actor: &Actor, me: &str) -> Result<i64> {
+    let (n,): (i64,) = tx.one(
+        "SELECT CAST(count(*) AS BIGINT) FROM (
+             SELECT 1 FROM mentions WHERE ws = ?1 AND person = ?2 AND read_at IS NULL LIMIT ?3
+         ) AS counted",
+        &[&actor.ws, &me, &COUNTED],
     )?;
     Ok(n)
 }

@@ -132,7 +132,11 @@ impl FromRow for Letter {
         letter.bcc = parties(&row.take::<String>()?);
         // What is still a draft is shown whole: a person decides about all of it.
         let is_draft = matches!(letter.status, Some(MessageStatus::Draft));
-        if !is_draft && let Some((end, _)) = letter.text.char_indices().nth(READ_TEXT_CHARS) {
+        // Most letters are shorter in bytes already, and need no counting.
+        if !is_draft
+            && letter.text.len() > READ_TEXT_CHARS
+            && let Some((end, _)) = letter.text.char_indices().nth(READ_TEXT_CHARS)
+        {
             letter.text.truncate(end);
             letter.cut = true;
         }

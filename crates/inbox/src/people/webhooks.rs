@@ -6,6 +6,7 @@ use super::deliveries::find;
 use crate::actor::{Circle, Who};
 use crate::addresses::is_public_host;
 use crate::app::Cx;
+use crate::audit::{self, Action};
 use crate::error::{Error, Result};
 use crate::ids::{UserId, WebhookId};
 use crate::limits::{WEBHOOK_URL_CHARS, WEBHOOKS};
@@ -53,6 +54,7 @@ pub fn add_webhook(
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'active', ?7, ?8)",
         &[&cx.actor.ws, &id, &url.as_str(), &circle, &livemode, &secret, made_by, &cx.now],
     )?;
+    audit::record(tx, cx, &circle, Action::WebhookAdded, url.as_str(), "")?;
     Ok(MadeWebhook { id, secret })
 }
 

@@ -55,6 +55,11 @@ impl FromStr for Target {
 }
 
 impl Target {
+    /// False where mail waits or becomes a file.
+    pub fn reaches_people(&self) -> bool {
+        !matches!(self, Target::Folder(_) | Target::Nowhere)
+    }
+
     pub fn open(&self, settings: &Settings) -> Result<Arc<dyn Relay>, String> {
         let roots = courier::system_roots;
         Ok(match self {

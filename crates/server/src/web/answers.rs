@@ -18,6 +18,9 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 const PERMISSIONS: HeaderName = HeaderName::from_static("permissions-policy");
 const OPENER: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 
+/// Bytes that most pages have at the most.
+const PAGE_BYTES: usize = 96 * 1024;
+
 pub type Answer = Result<Response<Body>, Refusal>;
 
 /// Why there is no page.
@@ -140,8 +143,10 @@ pub fn again(template: &impl Template) -> Answer {
 }
 
 pub fn html(status: StatusCode, template: &impl Template) -> Response<Body> {
-    let (status, text) = match template.render() {
-        Ok(text) => (status, text),
+    // Room for most pages, so that they are not copied while they grow.
+    let mut text = String::with_capacity(PAGE_BYTES);
+    let (status, text) = match template.render_into(&mut text) {
+        Ok(()) => (status, text),
         Err(error) => {
             tracing::error!(%error, "a page could not be put together");
             (StatusCode::INTERNAL_SERVER_ERROR, "Something failed on our side.".to_owned())

@@ -79,13 +79,14 @@ impl Composer {
                 .iter()
                 .map(|file| (file.id.to_string(), file.filename.clone(), size(file.size)))
                 .collect(),
-            saved_replies: reading
-                .saved_replies
-                .iter()
-                .map(|(id, name)| (id.to_string(), name.clone()))
-                .collect(),
             ..Composer::default()
         }
+    }
+
+    pub fn with_saved(mut self, saved: &[(SavedReplyId, String)]) -> Composer {
+        let named = saved.iter().map(|(id, name)| (id.to_string(), name.clone()));
+        self.saved_replies = named.collect();
+        self
     }
 
     /// What was typed, with what is wrong about it.
@@ -292,7 +293,7 @@ async fn again(
     fields: &Fields,
     wrong: impl FnOnce(&mut Composer),
 ) -> Answer {
-    let list = Fields::read(fields.get("from").as_bytes());
+    let list = Fields::read(format!("{}&write=reply", fields.get("from")).as_bytes());
     let page = conversation::build(web, visitor, id, &list, |reading| {
         let mut composer = Composer::typed(reading, fields, false);
         wrong(&mut composer);

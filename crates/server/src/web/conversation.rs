@@ -4,14 +4,17 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::{Path, State};
+use db::Tx;
+use inbox::ids::{AgentId, SavedReplyId, UserId};
 use inbox::limits::{TAG_CHARS, TAGS_PER_CALL};
+use inbox::looks::AGENT_STAYS_MS;
 use inbox::operations::{
     AssignConversation, SetStatus, TagConversation, assign_conversation, set_status as put_status,
     tag_conversation,
 };
-use inbox::people::{self, Reading};
+use inbox::people::{self, Entry, Reading, SignedIn};
 use inbox::wire::Status;
-use inbox::{Error, Party};
+use inbox::{Cx, Error, Party};
 use jiff::civil::Weekday;
 
 use super::Web;
@@ -35,6 +38,10 @@ pub struct ConversationPage {
     composer: Option<Composer>,
     /// The form that asks for documents, in the composer's place.
     pub asking: Option<AskForm>,
+    /// True when mail has come since the reader was here.
+    is_news: bool,
+    /// True when a note names the reader that they have not read.
+    is_mentioned: bool,
 }
 
 impl ConversationPage {
@@ -103,7 +110,9 @@ pub async fn page(
     if asked.get("write") == "ask" {
         page.asking = Some(AskForm::fresh(page.seen()));
     }
-    note_reading(&web, &visitor, id);
+    if page.is_news || page.is_mentioned {
+        note_reading(&web, &visitor, id, page.is_mentioned);
+    }
     web.show(&visitor, &page)
 }
 
@@ -118,21 +127,43 @@ pub async fn build(
     let shelf = Shelf::asked(asked)?;
     let spot = Spot::at("", &shelf.href);
     let (list, wanted, whole) = (shelf.clone(), id.to_owned(), asked.has("whole"));
-    let (mut frame, (reading, listing, (ws, me))) = web
+    let writes = asked.has("write");
+    let (mut frame, (reading, listing, beside)) = web
         .page(visitor, spot, move |tx, cx, me| {
             let reading = people::read_conversation(tx, cx, &wanted, whole)?;
-            Ok((reading, list.read(tx, cx)?, (cx.actor.ws, me.id.clone())))
+            let writes = writes || reading.unfinished.is_some() || !reading.enclosed.is_empty();
+            let beside = Beside {
+                ws: cx.actor.ws,
+                me: me.id.clone(),
+                is_mentioned: people::is_mentioned(tx, cx, &reading.id)?,
+                saved_replies: match writes {
+                    true => people::saved_reply_names(tx, cx)?,
+                    false => Vec::new(),
+                },
+            };
+            Ok((reading, list.read(tx, cx)?, beside))
         })
         .await?;
+    let Beside { ws, me, is_mentioned, saved_replies } = beside;
     let here = web.presence.others(&(ws, reading.id.to_string()), &me, frame.watch.now);
+    let agents = agents_here(web, ws, &reading, frame.watch.now);
     frame.title = subject(&reading.subject);
     frame.from = shelf.full_query();
     frame.live = format!("{}&conversation={id}", shelf.full_query());
-    let composer = composer(&reading);
+    let composer = composer(&reading).map(|composer| composer.with_saved(&saved_replies));
+    let is_news = reading.is_news();
     let list = ListView::new(&shelf, listing, &frame, Some(id));
     let mut convo = convo_view(reading, &frame.watch, &shelf);
-    convo.others_here = here.into_iter().map(other_here).collect();
-    Ok(ConversationPage { frame, list, convo, composer, asking: None })
+    convo.others_here = here.into_iter().map(other_here).chain(agents).collect();
+    Ok(ConversationPage { frame, list, convo, composer, asking: None, is_news, is_mentioned })
+}
+
+/// What is read beside a conversation.
+struct Beside {
+    ws: i64,
+    me: UserId,
+    is_mentioned: bool,
+    saved_replies: Vec<(SavedReplyId, String)>,
 }
 
 fn other_here(other: Other) -> OtherHere {
@@ -141,11 +172,45 @@ fn other_here(other: Other) -> OtherHere {
     OtherHere { seal: Seal::person(&other.name), does }
 }
 
+/// The agents that are at work here: those whose calls this process took, and those whose notes
+/// and letters say so, whichever process took them.
+fn agents_here(web: &Web, ws: i64, reading: &Reading, now: i64) -> Vec<OtherHere> {
+    let mut there: Vec<(String, bool)> = Vec::new();
+    for entry in reading.entries.iter().filter(|entry| now - entry.at() < AGENT_STAYS_MS) {
+        let (author, name) = match entry {
+            Entry::Letter(letter) => (letter.author.as_deref(), letter.from.name.as_deref()),
+            Entry::Note(note) => (Some(note.author.as_str()), Some(note.author_name.as_str())),
+            Entry::Event(_) => (None, None),
+        };
+        let is_agent = author.and_then(AgentId::parse).is_some();
+        if let Some(name) = name.filter(|_| is_agent)
+            && !there.iter().any(|(met, _)| met == name)
+        {
+            there.push((name.to_owned(), true));
+        }
+    }
+    for look in web.app.limiter.looks.at(ws, reading.id.as_str(), now) {
+        if !there.iter().any(|(met, _)| *met == look.name) {
+            there.push((look.name.clone(), look.writes(now)));
+        }
+    }
+    let shown = there.into_iter().map(|(name, writes)| {
+        let doing = if writes { "is writing" } else { "is reading" };
+        OtherHere { does: format!("{name} {doing}"), seal: Seal::agent(&name) }
+    });
+    shown.collect()
+}
+
 /// Written beside the page: nobody waits for it.
-fn note_reading(web: &Arc<Web>, visitor: &Visitor, id: String) {
+fn note_reading(web: &Arc<Web>, visitor: &Visitor, id: String, is_mentioned: bool) {
     let (web, visitor) = (Arc::clone(web), visitor.clone());
     tokio::spawn(async move {
-        let noted = web.note_reading(&visitor, id).await;
+        let mark = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &SignedIn| people::mark_read(tx, cx, &id);
+        // The bell of the reader's own pages falls silent; nobody else sees what was read.
+        let noted = match is_mentioned {
+            true => web.act(&visitor, mark).await,
+            false => web.act_quietly(&visitor, mark).await,
+        };
         if let Err(Refusal::Domain(error)) = noted {
             tracing::warn!(%error, "a reading was not written down");
         }
@@ -222,22 +287,6 @@ fn snoozes(watch: &Watch) -> Vec<(String, String)> {
     choices.extend(tomorrow.map(|at| ("Until tomorrow, 08:00".to_owned(), at)));
     choices.extend(monday.map(|at| (format!("Until {}", watch.long(at).text), at)));
     choices.into_iter().map(|(words, at)| (words, at.to_string())).collect()
-}
-
-impl Web {
-    async fn note_reading(&self, visitor: &Visitor, id: String) -> Result<(), Refusal> {
-        let read = id.clone();
-        let is_news = self
-            .read(visitor, move |tx, cx, _| {
-                let reading = inbox::load_conversation(tx, cx.actor, &read)?;
-                people::is_unread(tx, cx, &reading.id, reading.last_message_at)
-            })
-            .await?;
-        if is_news {
-            self.act_quietly(visitor, move |tx, cx, _| people::mark_read(tx, cx, &id)).await?;
-        }
-        Ok(())
-    }
 }
 
 /// Back to the conversation, in the list that it was opened from.

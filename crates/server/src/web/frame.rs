@@ -85,7 +85,7 @@ impl Frame {
         spot: &Spot,
     ) -> inbox::Result<Frame> {
         let shelves = people::shelves(tx, cx)?;
-        let watch = Watch { now: cx.now, zone: visitor.zone.clone() };
+        let watch = Watch::new(cx.now, visitor.zone.clone());
         let undo = match &visitor.undo {
             Some(id) => people::under_way(tx, cx, id)?,
             None => None,
@@ -123,6 +123,7 @@ impl Frame {
 /// The views, in the order of a day's work.
 const VIEWS: &[(&str, &str, &str)] = &[
     ("/inbox?view=mine", "you", "For you"),
+    ("/mentions", "bell", "Mentions"),
     ("/approvals", "approve", "To approve"),
     ("/inbox?view=unassigned", "none", "Unassigned"),
     ("/inbox?view=open", "tray", "All open"),
@@ -137,6 +138,7 @@ fn views(shelves: &Shelves, current: &str) -> Vec<NavEntry> {
     let entry = |(href, icon, label): &(&str, &'static str, &str)| NavEntry {
         count: match *icon {
             "you" => count(shelves.mine),
+            "bell" => count(shelves.mentions),
             "approve" => count(shelves.drafts.len() as i64),
             "none" => count(shelves.unassigned),
             "tray" if shelves.open > 0 => shelves.open.to_string(),
@@ -150,7 +152,7 @@ fn views(shelves: &Shelves, current: &str) -> Vec<NavEntry> {
         icon,
         abbr: String::new(),
         label: (*label).to_owned(),
-        hot: *icon == "approve",
+        hot: matches!(*icon, "approve" | "bell"),
         current: *href == current,
     };
     VIEWS.iter().map(entry).collect()
@@ -220,6 +222,11 @@ fn flash(code: &str) -> Option<Flash> {
         "request-reopened" => ("check", "Open again. The customer can add documents.", false),
         "request-revoked" => ("lock", "Taken back. The link leads nowhere from now on.", false),
         "corrected" => ("check", "Corrected. What you wrote stays.", false),
+        "mail-choice" => ("check", "Changed.", false),
+        "invited" => ("leaving", "The link is on its way to them by e-mail.", false),
+        "tag-renamed" => ("check", "Renamed on every conversation that has it.", false),
+        "inbox-renamed" => ("check", "Renamed.", false),
+        "removed" => ("check", "Removed. They can do nothing here any more.", false),
         "inbox-added" => ("check", "The inbox is there.", false),
         _ => return None,
     };

@@ -112,6 +112,9 @@ impl Page {
                     if self.lines.send(Bytes::from_static(b": still here\n\n")).await.is_err() {
                         return;
                     }
+                    if let Some(stay) = &self.stay {
+                        stay.goes_on();
+                    }
                 }
                 () = self.lines.closed() => return,
             }
@@ -144,13 +147,16 @@ impl Page {
 /// A mark of what a page shows now.
 async fn look(web: &Web, visitor: &Visitor, asked: &Fields) -> Result<u64, Refusal> {
     let asked = asked.clone();
-    let presence = Arc::clone(&web.presence);
+    let (presence, looks) = (Arc::clone(&web.presence), Arc::clone(&web.app.limiter));
     web.read(visitor, move |tx, cx, me| {
         let mut mark = DefaultHasher::new();
         mark_shelves(&people::shelves(tx, cx)?, &mut mark);
         mark_page(tx, cx, &asked, &mut mark)?;
         let spot = (cx.actor.ws, asked.get("conversation"));
         presence.others(&spot, &me.id, cx.now).hash(&mut mark);
+        for look in looks.looks.at(spot.0, &spot.1, cx.now) {
+            (&look.name, look.writes(cx.now)).hash(&mut mark);
+        }
         Ok(mark.finish())
     })
     .await
@@ -170,7 +176,7 @@ async fn enter(web: &Web, visitor: &Visitor, asked: &Fields) -> Result<Option<St
 
 fn mark_shelves(shelves: &Shelves, mark: &mut impl Hasher) {
     let counts = [shelves.mine, shelves.unassigned, shelves.open, shelves.waiting];
-    (counts, shelves.snoozed, shelves.held).hash(mark);
+    (counts, shelves.snoozed, shelves.held, shelves.mentions).hash(mark);
     shelves.drafts.hash(mark);
     shelves.leaving.hash(mark);
     for inbox in &shelves.inboxes {
@@ -185,7 +191,7 @@ fn mark_page(
     mark: &mut impl Hasher,
 ) -> inbox::Result<()> {
     match asked.get("page").as_str() {
-        "leaving" => return Ok(()),
+        "leaving" | "mentions" => return Ok(()),
         "webhook" => {
             let id = WebhookId::parse(&asked.get("webhook")).ok_or(Error::NotFound("webhook"))?;
             people::latest_deliveries(tx, cx, &id)?.hash(mark);

@@ -18,6 +18,7 @@ mod leaving;
 mod library;
 mod live;
 mod log;
+mod mentions;
 mod passwords;
 mod presence;
 mod previews;
@@ -56,6 +57,8 @@ pub struct Web {
     /// True when people come by https, so that cookies must not travel otherwise.
     https: bool,
     gate: Gate,
+    /// True when mail reaches people, so that links can be mailed instead of handed over.
+    mails: bool,
     hashing: Semaphore,
     uploads: Semaphore,
     listeners: Arc<Semaphore>,
@@ -67,11 +70,11 @@ pub struct Web {
 }
 
 impl Web {
-    pub fn new(app: App, gate: Gate) -> Arc<Web> {
+    pub fn new(app: App, gate: Gate, mails: bool) -> Arc<Web> {
         let https = app.public_url.starts_with("https://");
         let hashing = Semaphore::new(HASHING_AT_ONCE);
         let listeners = Arc::new(Semaphore::new(LISTENERS));
-        let (presence, previews) = (Presence::new(), previews::Previews::find());
+        let (presence, previews) = (Presence::new(&app), previews::Previews::find());
         let uploads = Semaphore::new(UPLOADS_AT_ONCE);
         let (streams, lanes) =
             (Semaphore::new(upload_page::STREAMS), upload_page::Lanes::default());
@@ -79,6 +82,7 @@ impl Web {
             app,
             https,
             gate,
+            mails,
             hashing,
             uploads,
             listeners,
@@ -96,6 +100,7 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/assets/{name}", get(assets::asset))
         .route("/sign-in", get(sign_in::page).post(sign_in::with_password))
         .route("/sign-in/{token}", get(sign_in::link_page).post(sign_in::with_link))
+        .route("/sign-in-link", post(sign_in::mail_link))
         .route("/sign-out", post(sign_in::sign_out))
         .route("/inbox", get(inbox_page::list))
         .route("/search", get(search_page::page))
@@ -124,6 +129,8 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/requests/{id}/revoke", post(requests::revoke))
         .route("/messages/{id}/stop", post(leaving::stop))
         .route("/leaving", get(leaving::page))
+        .route("/mentions", get(mentions::page))
+        .route("/mentions/read", post(mentions::read_all))
         .route("/approvals", get(approvals::first))
         .route("/approvals/{id}", get(approvals::page))
         .route("/approvals/{id}/approve", post(approvals::approve))

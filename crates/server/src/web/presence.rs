@@ -1,23 +1,46 @@
-//! Who else is looking at a conversation, or writing in it, right now: as far as the pages that
-//! this process serves can tell.
+//! Who else is looking at a conversation, or writing in it, right now.
+//!
+//! Each process knows the pages that it serves. On PostgreSQL it tells the others of them, and
+//! again now and then while they are open; what is not told again is forgotten.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use inbox::App;
 use inbox::ids::UserId;
 use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
 
 /// Somebody counts as writing for so long after what they wrote was kept.
 const WRITING_MS: i64 = 20_000;
+/// Whoever is elsewhere is there for so long after it was told.
+const TOLD_MS: i64 = 50_000;
+/// Somebody who goes on writing is told of this often.
+const TOLD_AGAIN_MS: i64 = 10_000;
 /// Changes that a slow page may fall behind before it looks anyway.
 const CHANGES_KEPT: usize = 256;
+/// Conversations of other processes that are remembered, and people on each.
+const SPOTS_ELSEWHERE: usize = 20_000;
+const PEOPLE_ELSEWHERE: usize = 20;
+/// How what is told to other processes begins.
+const MARK: &str = "presence";
+const NODE_CHARS: usize = 12;
 
 /// A conversation of a workspace.
 pub type Spot = (i64, String);
 
 pub struct Presence {
-    visits: Mutex<HashMap<Spot, Vec<Visit>>>,
+    node: String,
+    /// Where other processes are told; `None` when there are none.
+    others: Option<db::Store>,
+    visits: Mutex<Visits>,
     changes: broadcast::Sender<Spot>,
+}
+
+#[derive(Default)]
+struct Visits {
+    here: HashMap<Spot, Vec<Visit>>,
+    elsewhere: HashMap<Spot, Vec<Elsewhere>>,
 }
 
 struct Visit {
@@ -26,6 +49,16 @@ struct Visit {
     /// Open pages of this person on this conversation.
     pages: usize,
     wrote_at: i64,
+    told_at: i64,
+}
+
+/// Somebody with a page of another process.
+struct Elsewhere {
+    node: String,
+    person: String,
+    name: String,
+    wrote_at: i64,
+    until: i64,
 }
 
 /// Somebody else who is there.
@@ -43,15 +76,24 @@ pub struct Stay {
 }
 
 impl Presence {
-    pub fn new() -> Arc<Presence> {
+    pub fn new(app: &App) -> Arc<Presence> {
+        let others = app.store.is_shared().then(|| app.store.clone());
+        let presence = Presence::with(app.ids.token(NODE_CHARS), others);
+        if app.store.is_shared() {
+            tokio::spawn(hear_others(Arc::downgrade(&presence), app.clone()));
+        }
+        presence
+    }
+
+    fn with(node: String, others: Option<db::Store>) -> Arc<Presence> {
         let (changes, _) = broadcast::channel(CHANGES_KEPT);
-        Arc::new(Presence { visits: Mutex::default(), changes })
+        Arc::new(Presence { node, others, visits: Mutex::default(), changes })
     }
 
     pub fn enter(self: &Arc<Self>, spot: Spot, person: &UserId, name: &str) -> Stay {
         {
             let mut visits = self.visits();
-            let there = visits.entry(spot.clone()).or_default();
+            let there = visits.here.entry(spot.clone()).or_default();
             match there.iter_mut().find(|visit| visit.person == *person) {
                 Some(visit) => visit.pages += 1,
                 None => there.push(Visit {
@@ -59,37 +101,56 @@ impl Presence {
                     name: name.to_owned(),
                     pages: 1,
                     wrote_at: 0,
+                    told_at: 0,
                 }),
             }
         }
         self.tell(&spot);
+        self.tell_others(&spot, person.as_str(), "reads", name);
         Stay { presence: Arc::clone(self), spot, person: person.clone() }
     }
 
     /// Notes that somebody with an open page has just written something.
     pub fn writes(&self, spot: &Spot, person: &UserId, now: i64) {
         let mut visits = self.visits();
-        let there = visits.get_mut(spot);
+        let there = visits.here.get_mut(spot);
         let visit = there.and_then(|there| there.iter_mut().find(|visit| visit.person == *person));
         let Some(visit) = visit else { return };
         let is_news = now - visit.wrote_at >= WRITING_MS;
         visit.wrote_at = now;
+        let tells = now - visit.told_at >= TOLD_AGAIN_MS;
+        if tells {
+            visit.told_at = now;
+        }
+        let name = visit.name.clone();
         drop(visits);
         if is_news {
             self.tell(spot);
+        }
+        if tells {
+            self.tell_others(spot, person.as_str(), "writes", &name);
         }
     }
 
     /// Everybody there but one.
     pub fn others(&self, spot: &Spot, but: &UserId, now: i64) -> Vec<Other> {
         let visits = self.visits();
-        let there = visits.get(spot).map_or(&[][..], Vec::as_slice);
-        let others = there.iter().filter(|visit| visit.person != *but);
-        let other = |visit: &Visit| Other {
-            name: visit.name.clone(),
-            writes: now - visit.wrote_at < WRITING_MS,
-        };
-        others.map(other).collect()
+        let here = visits.here.get(spot).map_or(&[][..], Vec::as_slice);
+        let elsewhere = visits.elsewhere.get(spot).map_or(&[][..], Vec::as_slice);
+        let mut met: Vec<&str> = vec![but.as_str()];
+        let mut others = Vec::new();
+        let here = here.iter().map(|one| (one.person.as_str(), &one.name, one.wrote_at));
+        let elsewhere = elsewhere
+            .iter()
+            .filter(|one| one.until > now)
+            .map(|one| (one.person.as_str(), &one.name, one.wrote_at));
+        for (person, name, wrote_at) in here.chain(elsewhere) {
+            if !met.contains(&person) {
+                met.push(person);
+                others.push(Other { name: name.clone(), writes: now - wrote_at < WRITING_MS });
+            }
+        }
+        others
     }
 
     /// The conversations where somebody has come, gone or begun to write.
@@ -102,8 +163,74 @@ impl Presence {
         let _ = self.changes.send(spot.clone());
     }
 
-    fn visits(&self) -> MutexGuard<'_, HashMap<Spot, Vec<Visit>>> {
+    fn tell_others(&self, (ws, conversation): &Spot, person: &str, does: &str, name: &str) {
+        let Some(store) = &self.others else { return };
+        let name = name.replace('\t', " ");
+        let node = &self.node;
+        store
+            .tell_others(format!("{MARK}\t{node}\t{ws}\t{conversation}\t{person}\t{does}\t{name}"));
+    }
+
+    /// Takes in what another process tells.
+    fn hear(&self, told: &str, now: i64) {
+        let parts: Vec<&str> = told.split('\t').collect();
+        let [MARK, node, ws, conversation, person, does, name] = parts[..] else { return };
+        let Ok(ws) = ws.parse::<i64>() else { return };
+        if node == self.node {
+            return;
+        }
+        let spot = (ws, conversation.to_owned());
+        let mut visits = self.visits();
+        let elsewhere = &mut visits.elsewhere;
+        if elsewhere.len() >= SPOTS_ELSEWHERE && !elsewhere.contains_key(&spot) {
+            elsewhere.retain(|_, there| there.iter().any(|one| one.until > now));
+            if elsewhere.len() >= SPOTS_ELSEWHERE {
+                return;
+            }
+        }
+        let there = elsewhere.entry(spot.clone()).or_default();
+        let before = there.iter().find(|one| one.node == node && one.person == person);
+        let wrote_at = match does {
+            "writes" => now,
+            _ => before.map_or(0, |one| one.wrote_at),
+        };
+        there.retain(|one| one.until > now && (one.node != node || one.person != person));
+        if does != "left" && there.len() < PEOPLE_ELSEWHERE {
+            there.push(Elsewhere {
+                node: node.to_owned(),
+                person: person.to_owned(),
+                name: name.to_owned(),
+                wrote_at,
+                until: now + TOLD_MS,
+            });
+        }
+        if there.is_empty() {
+            elsewhere.remove(&spot);
+        }
+        drop(visits);
+        self.tell(&spot);
+    }
+
+    fn visits(&self) -> MutexGuard<'_, Visits> {
         self.visits.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Hears what other processes tell for as long as anybody uses the presence.
+async fn hear_others(presence: Weak<Presence>, app: App) {
+    let (mut wakes, clock) = (app.store.wakes(), app.clock.clone());
+    // Holding on to the app would keep its database open.
+    drop(app);
+    loop {
+        match wakes.recv().await {
+            Ok(told) if !told.starts_with(MARK) => {}
+            Ok(told) => match presence.upgrade() {
+                Some(presence) => presence.hear(&told, clock.now()),
+                None => return,
+            },
+            Err(RecvError::Lagged(_)) => {}
+            Err(RecvError::Closed) => return,
+        }
     }
 }
 
@@ -111,22 +238,37 @@ impl Stay {
     pub fn spot(&self) -> &Spot {
         &self.spot
     }
+
+    /// Tells other processes that the page is still open.
+    pub fn goes_on(&self) {
+        let visits = self.presence.visits();
+        let there = visits.here.get(&self.spot).map_or(&[][..], Vec::as_slice);
+        let name = there.iter().find(|visit| visit.person == self.person);
+        let Some(name) = name.map(|visit| visit.name.clone()) else { return };
+        drop(visits);
+        self.presence.tell_others(&self.spot, self.person.as_str(), "reads", &name);
+    }
 }
 
 impl Drop for Stay {
     fn drop(&mut self) {
         let mut visits = self.presence.visits();
-        if let Some(there) = visits.get_mut(&self.spot) {
+        let mut left = false;
+        if let Some(there) = visits.here.get_mut(&self.spot) {
             for visit in there.iter_mut().filter(|visit| visit.person == self.person) {
                 visit.pages -= 1;
+                left = visit.pages == 0;
             }
             there.retain(|visit| visit.pages > 0);
             if there.is_empty() {
-                visits.remove(&self.spot);
+                visits.here.remove(&self.spot);
             }
         }
         drop(visits);
         self.presence.tell(&self.spot);
+        if left {
+            self.presence.tell_others(&self.spot, self.person.as_str(), "left", "");
+        }
     }
 }
 
@@ -140,7 +282,7 @@ mod tests {
 
     #[test]
     fn one_is_there_as_long_as_a_page_is_open_and_writes_for_a_while() {
-        let presence = Presence::new();
+        let presence = Presence::with("one".into(), None);
         let spot = (1, "cnv_1".to_owned());
         let (ann, bo) = (person("a"), person("b"));
         let first = presence.enter(spot.clone(), &ann, "Ann");
@@ -156,5 +298,42 @@ mod tests {
         drop(second);
         assert_eq!(seen(200_000), []);
         assert_eq!(presence.others(&(2, "cnv_1".into()), &ann, 0), []);
+    }
+
+    #[test]
+    fn whoever_is_elsewhere_is_there_until_they_leave_or_are_not_told_of_again() {
+        let presence = Presence::with("one".into(), None);
+        let spot = (1, "cnv_1".to_owned());
+        let seen = |now| presence.others(&spot, &person("b"), now);
+        let told = |node: &str, who: &str, does: &str| {
+            format!("presence\t{node}\t1\tcnv_1\tusr_{who}\t{does}\tAnn Ames")
+        };
+        let ann_is = |writes| vec![Other { name: "Ann Ames".into(), writes }];
+        presence.hear(&told("two", "a", "reads"), 100_000);
+        assert_eq!((seen(149_999), seen(150_000)), (ann_is(false), vec![]));
+        presence.hear(&told("two", "a", "writes"), 110_000);
+        presence.hear(&told("two", "a", "reads"), 115_000);
+        presence.hear(&told("three", "a", "reads"), 115_000);
+        assert_eq!(seen(116_000), ann_is(true));
+        presence.hear(&told("two", "a", "left"), 117_000);
+        assert_eq!(seen(118_000), ann_is(false));
+        presence.hear(&told("three", "a", "left"), 117_000);
+        for other in [told("one", "a", "reads"), told("two", "b", "reads"), "presence\tx".into()] {
+            presence.hear(&other, 117_000);
+        }
+        assert_eq!(seen(118_000), []);
+    }
+
+    #[test]
+    fn what_is_remembered_of_others_has_an_end() {
+        let presence = Presence::with("one".into(), None);
+        for n in 0..30 {
+            presence.hear(&format!("presence\ttwo\t1\tcnv_1\tusr_{n}\treads\tAnn"), 1);
+        }
+        assert_eq!(presence.others(&(1, "cnv_1".into()), &person("x"), 2).len(), PEOPLE_ELSEWHERE);
+        for n in 0..=SPOTS_ELSEWHERE {
+            presence.hear(&format!("presence\ttwo\t1\tcnv_{n}\tusr_a\treads\tAnn"), 1);
+        }
+        assert_eq!(presence.visits().elsewhere.len(), SPOTS_ELSEWHERE);
     }
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::{Path, State};
 use inbox::Error;
-use inbox::limits::{GUESSES_PER_ADDRESS, GUESSES_PER_PLACE};
+use inbox::actor::Actor;
+use inbox::limits::{GUESSES_PER_ADDRESS, GUESSES_PER_PLACE, LINKS_PER_ADDRESS, LINKS_PER_PLACE};
 use inbox::people::{self, TokenHash};
 
 use super::Web;
@@ -26,6 +27,11 @@ struct SignInPage {
     wrong: bool,
     too_many: bool,
     signed_out: bool,
+    /// True when links can be mailed.
+    mails: bool,
+    /// Why no link was mailed, or that one may be on its way.
+    link_error: &'static str,
+    link_sent: bool,
 }
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked): Asked) -> Answer {
@@ -41,6 +47,9 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked): A
         wrong: false,
         too_many: false,
         signed_out,
+        mails: web.mails,
+        link_error: "",
+        link_sent: false,
     };
     let mut response = answers::page(&page)?;
     web.clear_flash(&mut response);
@@ -58,6 +67,9 @@ pub async fn with_password(State(web): State<Arc<Web>>, posted: Posted) -> Answe
             wrong,
             too_many,
             signed_out: false,
+            mails: web.mails,
+            link_error: "",
+            link_sent: false,
         })
     };
     if email.is_empty() || !mail::is_address(&email) {
@@ -95,6 +107,50 @@ pub async fn with_password(State(web): State<Arc<Web>>, posted: Posted) -> Answe
     let mut response = see_other(&next);
     web.set_session(&mut response, &token);
     Ok(response)
+}
+
+/// Mails a link to whoever has the address. The answer is the same whether anybody has it.
+pub async fn mail_link(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
+    if !web.mails {
+        return Err(Error::NotFound("page").into());
+    }
+    let Posted { visitor, fields } = posted;
+    let email = fields.get("email").trim().to_owned();
+    let page = |link_error, link_sent| SignInPage {
+        csrf: visitor.csrf.clone(),
+        email: email.clone(),
+        next: own_path(&fields.get("next")),
+        wrong: false,
+        too_many: false,
+        signed_out: false,
+        mails: true,
+        link_error,
+        link_sent,
+    };
+    if !mail::is_address(&email) {
+        return answers::again(&page("That is not an e-mail address.", false));
+    }
+    let (app, asked) = (web.app.clone(), mail::normal_address(&email));
+    let place = format!("links for {}", visitor.place);
+    let may = web
+        .app
+        .store
+        .write(move |tx| -> inbox::Result<bool> {
+            let operator = Actor::operator(&app.ids);
+            let cx = app.cx(&operator);
+            let address = format!("links to {asked}");
+            let address = people::count_guess(tx, &address, LINKS_PER_ADDRESS, cx.now)?;
+            let may = people::count_guess(tx, &place, LINKS_PER_PLACE, cx.now)? && address;
+            if may {
+                people::mail_sign_in_link(tx, &cx, &asked)?;
+            }
+            Ok(may)
+        })
+        .await?;
+    match may {
+        true => answers::page(&page("", true)),
+        false => answers::again(&page("Too many links were asked for. Wait 15 minutes.", false)),
+    }
 }
 
 #[derive(Template)]

@@ -1,5 +1,6 @@
 //! A conversation's timeline in words and shapes.
 
+use inbox::mentions::marked;
 use inbox::people::Entry;
 use inbox::people::{EventEntry, FilePlace, FiledAs, Letter, NoteEntry, Reading};
 use inbox::wire::{Direction, MessageStatus};
@@ -220,7 +221,7 @@ pub fn file_view(file: &FiledAs) -> FileView {
 
 fn note_view(note: &NoteEntry, names: &[&str], watch: &Watch) -> NoteView {
     let seal = Seal::of(Some(&note.author), &note.author_name);
-    let lines = |lines: Vec<String>| lines.iter().map(|line| mentions(line, names)).collect();
+    let lines = |lines: Vec<String>| lines.iter().map(|line| marked(line, names)).collect();
     NoteView {
         is_agent: seal.is_agent(),
         seal,
@@ -228,28 +229,6 @@ fn note_view(note: &NoteEntry, names: &[&str], watch: &Watch) -> NoteView {
         time: watch.long(note.at),
         body: paragraphs(&note.body).into_iter().map(lines).collect(),
     }
-}
-
-/// A line in pieces; those that name somebody on the team with an `@` are marked.
-fn mentions(line: &str, names: &[&str]) -> Vec<(bool, String)> {
-    let mut pieces: Vec<(bool, String)> = Vec::new();
-    let mut rest = line;
-    while let Some(at) = rest.find('@') {
-        let after = &rest[at + 1..];
-        let named = names.iter().filter(|name| after.starts_with(**name)).max_by_key(|n| n.len());
-        let end = named.map_or(0, |name| name.len());
-        let whole = !after[end..].starts_with(char::is_alphanumeric);
-        if end > 0 && whole {
-            pieces.push((false, rest[..at].to_owned()));
-            pieces.push((true, rest[at..at + 1 + end].to_owned()));
-        } else {
-            pieces.push((false, rest[..=at].to_owned()));
-        }
-        rest = &after[if end > 0 && whole { end } else { 0 }..];
-    }
-    pieces.push((false, rest.to_owned()));
-    pieces.retain(|(_, text)| !text.is_empty());
-    pieces
 }
 
 fn event_view(event: &EventEntry, agents: &[&str], watch: &Watch) -> EventView {
@@ -353,23 +332,4 @@ fn close_run(out: &mut Vec<Item>, run: &mut Vec<EventView>) {
     }
     let last = events.last().map(|event| event.time.text.clone()).unwrap_or_default();
     out.push(Item::Fold { summary: format!("{} changes, until {last}", events.len()), events });
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_mention_is_the_whole_first_name_of_somebody_on_the_team() {
-        let marked = |line: &str| {
-            let pieces = mentions(line, &["Ines", "In", "Jonas"]);
-            pieces
-                .iter()
-                .map(|(named, text)| if *named { format!("[{text}]") } else { text.clone() })
-                .collect::<String>()
-        };
-        assert_eq!(marked("@Ines, see @Jonas"), "[@Ines], see [@Jonas]");
-        assert_eq!(marked("@Inessa mail@Inland a@b @"), "@Inessa mail@Inland a@b @");
-        assert_eq!(marked("no one"), "no one");
-    }
 }

@@ -4,6 +4,7 @@ use inbox::ids::MemberId;
 use inbox::people::COUNTED;
 use inbox::wire::Status;
 use jiff::Timestamp;
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 /// The shape that says what somebody is, and their letters.
@@ -77,43 +78,77 @@ pub struct When {
 pub struct Watch {
     pub now: i64,
     pub zone: TimeZone,
+    today: Date,
 }
 
+/// How much of a moment is shown.
+#[derive(Clone, Copy)]
+enum Form {
+    Clock,
+    Seconds,
+    Weekday,
+    Day,
+    DayOfYear,
+    DayAndClock,
+    DayOfYearAndClock,
+    DayAndSeconds,
+}
+
+const DAYS: [&str; 7] =
+    ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
 impl Watch {
+    pub fn new(now: i64, zone: TimeZone) -> Watch {
+        let then = Timestamp::from_millisecond(now).unwrap_or(Timestamp::UNIX_EPOCH);
+        let today = zone.to_datetime(then).date();
+        Watch { now, zone, today }
+    }
+
     /// In a list: the time today, the day this week, else the date.
     pub fn short(&self, at: i64) -> When {
-        let (then, today) = (self.zoned(at), self.zoned(self.now));
         let days = (self.now - at).div_euclid(DAY_MS);
-        let form = match () {
-            () if then.date() == today.date() => "%H:%M",
-            () if (0..6).contains(&days) => "%a",
-            () if then.year() == today.year() => "%-d %b",
-            () => "%-d %b %Y",
-        };
-        self.when(at, form)
+        self.when(at, |date, today| match () {
+            () if date == today => Form::Clock,
+            () if (0..6).contains(&days) => Form::Weekday,
+            () if date.year() == today.year() => Form::Day,
+            () => Form::DayOfYear,
+        })
     }
 
     /// In a timeline: day and time.
     pub fn long(&self, at: i64) -> When {
-        let (then, today) = (self.zoned(at), self.zoned(self.now));
-        let form = match () {
-            () if then.date() == today.date() => "%H:%M",
-            () if then.year() == today.year() => "%a %-d %b, %H:%M",
-            () => "%-d %b %Y, %H:%M",
-        };
-        self.when(at, form)
+        self.when(at, |date, today| match () {
+            () if date == today => Form::Clock,
+            () if date.year() == today.year() => Form::DayAndClock,
+            () => Form::DayOfYearAndClock,
+        })
     }
 
     /// In a log: day and time to the second.
     pub fn stamp(&self, at: i64) -> When {
-        let then = self.zoned(at);
-        let today = then.date() == self.zoned(self.now).date();
-        self.when(at, if today { "%H:%M:%S" } else { "%-d %b, %H:%M:%S" })
+        self.when(at, |date, today| match date == today {
+            true => Form::Seconds,
+            false => Form::DayAndSeconds,
+        })
     }
 
     /// The clock time, as in "leaves at 09:24".
     pub fn clock(&self, at: i64) -> String {
-        self.zoned(at).strftime("%H:%M").to_string()
+        self.when(at, |_, _| Form::Clock).text
     }
 
     /// How long ago, in the largest fitting unit.
@@ -128,12 +163,38 @@ impl Watch {
         }
     }
 
-    fn when(&self, at: i64, form: &str) -> When {
-        let then = self.zoned(at);
+    /// A page has a hundred of these, so the zone is asked once and patterns are not read anew.
+    fn when(&self, at: i64, form: impl FnOnce(Date, Date) -> Form) -> When {
+        let moment = Timestamp::from_millisecond(at).unwrap_or(Timestamp::UNIX_EPOCH);
+        let offset = self.zone.to_offset_info(moment);
+        let then = offset.offset().to_datetime(moment);
+        let (date, hour, minute, second) = (then.date(), then.hour(), then.minute(), then.second());
+        let weekday = DAYS[then.weekday().to_monday_zero_offset() as usize];
+        let month = MONTHS[then.month() as usize - 1];
+        let (day, year, zone) = (then.day(), then.year(), offset.abbreviation());
+        let (short_day, short_month) = (&weekday[..3], &month[..3]);
+        let text = match form(date, self.today) {
+            Form::Clock => format!("{hour:02}:{minute:02}"),
+            Form::Seconds => format!("{hour:02}:{minute:02}:{second:02}"),
+            Form::Weekday => short_day.to_owned(),
+            Form::Day => format!("{day} {short_month}"),
+            Form::DayOfYear => format!("{day} {short_month} {year}"),
+            Form::DayAndClock => {
+                format!("{short_day} {day} {short_month}, {hour:02}:{minute:02}")
+            }
+            Form::DayOfYearAndClock => {
+                format!("{day} {short_month} {year}, {hour:02}:{minute:02}")
+            }
+            Form::DayAndSeconds => {
+                format!("{day} {short_month}, {hour:02}:{minute:02}:{second:02}")
+            }
+        };
         When {
-            text: then.strftime(form).to_string(),
+            text,
             iso: inbox::time::Moment(at).iso(),
-            exact: then.strftime("%A %-d %B %Y, %H:%M:%S %Z").to_string(),
+            exact: format!(
+                "{weekday} {day} {month} {year}, {hour:02}:{minute:02}:{second:02} {zone}"
+            ),
         }
     }
 
@@ -254,7 +315,7 @@ mod tests {
     #[test]
     fn times_grow_less_exact_with_age() {
         let now = 1_794_733_200_000;
-        let watch = Watch { now, zone: TimeZone::UTC };
+        let watch = Watch::new(now, TimeZone::UTC);
         assert_eq!(watch.short(now - 60_000).text, "08:59");
         assert_eq!(watch.short(now - 2 * DAY_MS).text, "Fri");
         assert_eq!(watch.short(now - 20 * DAY_MS).text, "26 Oct");
@@ -262,7 +323,10 @@ mod tests {
         assert_eq!(watch.long(now - 2 * DAY_MS).text, "Fri 13 Nov, 09:00");
         assert_eq!(watch.short(now).exact, "Sunday 15 November 2026, 09:00:00 UTC");
         let zone = TimeZone::get("Europe/Berlin").unwrap();
-        assert_eq!(Watch { now, zone }.clock(now), "10:00");
+        let watch = Watch::new(now, zone);
+        assert_eq!(watch.clock(now), "10:00");
+        assert_eq!(watch.short(now).exact, "Sunday 15 November 2026, 10:00:00 CET");
+        assert_eq!(watch.stamp(now - DAY_MS).text, "14 Nov, 10:00:00");
     }
 
     #[test]

@@ -40,6 +40,7 @@ struct KeyView {
     made_by: String,
     made: When,
     revoked: Option<When>,
+    used: Option<When>,
 }
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
@@ -62,9 +63,10 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<KeysPage, Refusal> {
             .iter()
             .find(|person| person.id == key.made_by)
             .map(|person| person.name.clone())
-            .unwrap_or_default(),
+            .unwrap_or_else(|| "Somebody who left".into()),
         made: frame.watch.short(key.created_at.0),
         revoked: key.revoked_at.map(|at| frame.watch.short(at.0)),
+        used: key.last_used_at.map(|at| frame.watch.short(at.0)),
     };
     Ok(KeysPage {
         keys: keys.into_iter().map(view).collect(),

@@ -1,5 +1,7 @@
 //! Settings: yourself, people, inboxes, tags, keys, webhooks, the plan.
 
+mod audit;
+mod inbox;
 mod inboxes;
 mod keys;
 mod people_page;
@@ -24,13 +26,17 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings", get(first))
         .route("/settings/you", get(you::page))
         .route("/settings/you/password", post(you::set_password))
+        .route("/settings/you/mail", post(you::choose_mail))
         .route("/settings/you/sessions/{id}/end", post(you::end_session))
         .route("/settings/you/sessions/end-others", post(you::end_others))
         .route("/settings/people", get(people_page::page).post(people_page::add))
         .route("/settings/people/{id}/role", post(people_page::set_role))
         .route("/settings/people/{id}/link", post(people_page::link))
+        .route("/settings/people/{id}/remove", get(people_page::ask).post(people_page::remove))
         .route("/settings/inboxes", get(inboxes::page).post(inboxes::add))
+        .route("/settings/inboxes/{mailbox}", get(inbox::page).post(inbox::rename))
         .route("/settings/tags", get(tags::page))
+        .route("/settings/tags/{tag}/rename", post(tags::rename))
         .route("/settings/replies", get(replies::page).post(replies::add))
         .route("/settings/replies/{id}", get(replies::edit_page).post(replies::change))
         .route("/settings/replies/{id}/delete", post(replies::delete))
@@ -44,6 +50,7 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/webhooks/{webhook}/test", post(webhook::test))
         .route("/settings/webhooks/{webhook}/delete", post(webhook::delete))
         .route("/settings/webhooks/{webhook}/events/{event}/again", post(webhook::again))
+        .route("/settings/audit", get(audit::page))
         .route("/settings/plan", get(plan::page).post(plan::set))
 }
 

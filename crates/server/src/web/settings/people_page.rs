@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::{Path, State};
-use inbox::Error;
+use db::Tx;
 use inbox::actor::Role;
 use inbox::ids::UserId;
 use inbox::people::{self, Person};
+use inbox::{Cx, Error};
 
 use super::spot;
 use crate::web::Web;
@@ -29,6 +30,7 @@ struct PeoplePage {
     name_error: String,
     /// A person's name and the link that signs them in, shown this once.
     link: Option<(String, String)>,
+    mails: bool,
 }
 
 struct PersonView {
@@ -37,6 +39,7 @@ struct PersonView {
     email: String,
     role: &'static str,
     seal: Seal,
+    is_you: bool,
 }
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
@@ -44,17 +47,13 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
 }
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<PeoplePage, Refusal> {
-    let (frame, people) =
-        web.page(visitor, spot("People"), |tx, cx, _| people::list_people(tx, cx)).await?;
-    let view = |person: Person| PersonView {
-        id: person.id.to_string(),
-        seal: Seal::person(&person.name),
-        name: person.name,
-        email: person.email,
-        role: person.role.word(),
-    };
+    let (frame, (people, you)): (Frame, (Vec<Person>, UserId)) = web
+        .page(visitor, spot("People"), |tx, cx, me| {
+            Ok((people::list_people(tx, cx)?, me.id.clone()))
+        })
+        .await?;
     Ok(PeoplePage {
-        people: people.into_iter().map(view).collect(),
+        people: people.into_iter().map(|person| view(person, &you)).collect(),
         frame,
         email: String::new(),
         name: String::new(),
@@ -62,7 +61,19 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<PeoplePage, Refusal> {
         email_error: String::new(),
         name_error: String::new(),
         link: None,
+        mails: web.mails,
     })
+}
+
+fn view(person: Person, you: &UserId) -> PersonView {
+    PersonView {
+        is_you: person.id == *you,
+        id: person.id.to_string(),
+        seal: Seal::person(&person.name),
+        name: person.name,
+        email: person.email,
+        role: person.role.word(),
+    }
 }
 
 pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
@@ -70,20 +81,19 @@ pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
     let role = Role::parse(&fields.get("role"))
         .ok_or_else(|| Error::invalid("role", "Choose owner, admin or member."))?;
     let (email, name) = (fields.get("email").trim().to_owned(), fields.get("name"));
+    let mails = web.mails;
     let added = web
         .act(&visitor, move |tx, cx, me| {
             if role == Role::Owner && me.role != Role::Owner {
                 return Err(Error::Forbidden("Only an owner can add an owner.".into()));
             }
             let id = people::add_person(tx, cx, &email, &name, role)?;
-            Ok((name.trim().to_owned(), people::make_sign_in_link(tx, cx, &id)?))
+            let link = hand_over(tx, cx, &id, mails)?;
+            Ok(link.map(|link| (name.trim().to_owned(), link)))
         })
         .await;
     match added {
-        Ok(link) => {
-            let page = build(&web, &visitor).await?;
-            answers::page(&PeoplePage { link: Some(link), ..page })
-        }
+        Ok(link) => handed_over(&web, &visitor, link).await,
         Err(Refusal::Domain(Error::Invalid(problems))) => {
             let mut page = build(&web, &visitor).await?;
             typed(&mut page, &fields);
@@ -102,6 +112,29 @@ pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
         }
         Err(refusal) => Err(refusal),
     }
+}
+
+/// Mails a sign-in link where mail reaches people; answers it where it has to be passed on.
+fn hand_over(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &UserId,
+    mails: bool,
+) -> inbox::Result<Option<String>> {
+    match mails {
+        true => people::invite(tx, cx, id).map(|()| None),
+        false => people::make_sign_in_link(tx, cx, id).map(Some),
+    }
+}
+
+async fn handed_over(web: &Web, visitor: &Visitor, link: Option<(String, String)>) -> Answer {
+    if link.is_none() {
+        let mut response = see_other("/settings/people");
+        web.set_flash(&mut response, "invited");
+        return Ok(response);
+    }
+    let page = build(web, visitor).await?;
+    answers::page(&PeoplePage { link, ..page })
 }
 
 fn typed(page: &mut PeoplePage, fields: &Fields) {
@@ -125,17 +158,68 @@ pub async fn set_role(
     Ok(response)
 }
 
+#[derive(Template)]
+#[template(path = "settings_remove.html")]
+struct RemovePage {
+    frame: Frame,
+    person: PersonView,
+    error: String,
+}
+
+/// Says what removing somebody does before it is done.
+pub async fn ask(State(web): State<Arc<Web>>, visitor: Visitor, Path(id): Path<String>) -> Answer {
+    let page = removal(&web, &visitor, &id, String::new()).await?;
+    web.show(&visitor, &page)
+}
+
+async fn removal(
+    web: &Web,
+    visitor: &Visitor,
+    id: &str,
+    error: String,
+) -> Result<RemovePage, Refusal> {
+    let (frame, (people, you)): (Frame, (Vec<Person>, UserId)) = web
+        .page(visitor, spot("People"), |tx, cx, me| {
+            cx.actor.must_administer()?;
+            Ok((people::list_people(tx, cx)?, me.id.clone()))
+        })
+        .await?;
+    let found = people.into_iter().find(|person| person.id.as_str() == id);
+    let person = view(found.ok_or(Error::NotFound("person"))?, &you);
+    Ok(RemovePage { frame, person, error })
+}
+
+pub async fn remove(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+    let visitor = posted.visitor;
+    let person = UserId::parse(&id).ok_or(Error::NotFound("person"))?;
+    let removed = web.act(&visitor, move |tx, cx, _| people::remove_person(tx, cx, &person)).await;
+    match removed {
+        Ok(()) => {
+            let mut response = see_other("/settings/people");
+            web.set_flash(&mut response, "removed");
+            Ok(response)
+        }
+        Err(Refusal::Domain(Error::Invalid(problems))) => {
+            let sentence = problems.0.into_iter().next().map(|problem| problem.sentence);
+            let sentence = format!("This person {}.", sentence.unwrap_or_default());
+            answers::again(&removal(&web, &visitor, &id, sentence).await?)
+        }
+        Err(refusal) => Err(refusal),
+    }
+}
+
 /// A new link for somebody who cannot sign in.
 pub async fn link(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
     let visitor = posted.visitor;
     let id = UserId::parse(&id).ok_or(Error::NotFound("person"))?;
+    let mails = web.mails;
     let link = web
         .act_quietly(&visitor, move |tx, cx, _| {
-            let link = people::make_sign_in_link(tx, cx, &id)?;
+            let link = hand_over(tx, cx, &id, mails)?;
             let known = people::list_people(tx, cx)?.into_iter().find(|person| person.id == id);
-            Ok((known.ok_or(Error::NotFound("person"))?.name, link))
+            let name = known.ok_or(Error::NotFound("person"))?.name;
+            Ok(link.map(|link| (name, link)))
         })
         .await?;
-    let page = build(&web, &visitor).await?;
-    answers::page(&PeoplePage { link: Some(link), ..page })
+    handed_over(&web, &visitor, link).await
 }

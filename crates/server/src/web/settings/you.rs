@@ -26,6 +26,7 @@ struct YouPage {
     sessions: Vec<SessionView>,
     old_error: String,
     new_error: String,
+    mail_mentions: bool,
 }
 
 struct SessionView {
@@ -36,16 +37,17 @@ struct SessionView {
     is_this: bool,
 }
 
-type Read = (SignedIn, bool, Vec<SessionListing>);
+type Read = (SignedIn, (bool, bool), Vec<SessionListing>);
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
     web.show(&visitor, &build(&web, &visitor).await?)
 }
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<YouPage, Refusal> {
-    let (frame, (me, has_password, sessions)): (Frame, Read) = web
+    let (frame, (me, (has_password, mail_mentions), sessions)): (Frame, Read) = web
         .page(visitor, spot("You"), |tx, cx, me| {
-            Ok((me.clone(), people::has_password(tx, cx)?, people::list_sessions(tx, cx)?))
+            let chosen = (people::has_password(tx, cx)?, people::wants_mention_mail(tx, cx)?);
+            Ok((me.clone(), chosen, people::list_sessions(tx, cx)?))
         })
         .await?;
     let view = |session: SessionListing| SessionView {
@@ -63,7 +65,18 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<YouPage, Refusal> {
         frame,
         old_error: String::new(),
         new_error: String::new(),
+        mail_mentions,
     })
+}
+
+/// What one is mailed about.
+pub async fn choose_mail(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
+    let Posted { visitor, fields } = posted;
+    let wants = fields.has("mentions");
+    web.act_quietly(&visitor, move |tx, cx, _| people::want_mention_mail(tx, cx, wants)).await?;
+    let mut response = see_other("/settings/you");
+    web.set_flash(&mut response, "mail-choice");
+    Ok(response)
 }
 
 /// A browser and a system, as far as the browser says.

@@ -71,7 +71,7 @@ pub async fn show(
 ) -> Response<Body> {
     match web.read_ask(&visitor, &token, uploads::look).await {
         Ok(page) => {
-            let watch = Watch { now: web.app.clock.now(), zone: visitor.zone.clone() };
+            let watch = Watch::new(web.app.clock.now(), visitor.zone.clone());
             html(StatusCode::OK, &view(token, page, &watch))
         }
         Err(refusal) => gone(refusal),

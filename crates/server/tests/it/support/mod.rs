@@ -169,7 +169,7 @@ impl TestApp {
         let owner = set_up(&app, "Acme", "Olive Owner").await;
         let support = mailbox(&app, &owner, "support@acme.example").await;
         let sandbox = sandbox(&app, &owner).await;
-        let (router, outside) = (router(&app), Outside::default());
+        let (router, outside) = (router(&app, false), Outside::default());
         let worker = Worker::new(app.clone(), outside.relay.clone(), outside.courier.clone());
         let url = url.to_owned();
         TestApp {
@@ -192,6 +192,17 @@ impl TestApp {
         Process::start(App { store: database::open(&self.url), ids, ..self.app.clone() })
     }
 
+    /// The doors of another process on the same database; only PostgreSQL has several.
+    pub fn another_node(&self) -> Option<axum::Router> {
+        let app = App {
+            store: database::open(&self.url),
+            ids: Arc::new(Ids::seeded(9)),
+            limiter: Arc::new(Limiter::new(1_000_000)),
+            ..self.app.clone()
+        };
+        app.store.is_shared().then(|| router(&app, false))
+    }
+
     /// Does what falls due in the background, until it is stopped or the test is over.
     pub fn keep_working(&self) -> Working {
         Working::start(self.worker.clone())
@@ -204,7 +215,7 @@ impl TestApp {
 
     pub fn set_scanner(&mut self, scanner: Arc<dyn inbox::uploads::Scanner>) {
         self.app.scanner = Some(scanner);
-        self.router = router(&self.app);
+        self.router = router(&self.app, false);
         let outside = (self.outside.relay.clone(), self.outside.courier.clone());
         self.worker = Worker::new(self.app.clone(), outside.0, outside.1);
     }
@@ -212,7 +223,13 @@ impl TestApp {
     /// The same data behind another limit of requests a minute.
     pub fn with_rate(mut self, per_minute: u32) -> TestApp {
         self.app.limiter = Arc::new(Limiter::new(per_minute));
-        self.router = router(&self.app);
+        self.router = router(&self.app, false);
+        self
+    }
+
+    /// The same data where mail reaches people.
+    pub fn with_mail(mut self) -> TestApp {
+        self.router = router(&self.app, true);
         self
     }
 
@@ -367,7 +384,11 @@ impl TestApp {
     }
 
     pub async fn send(&self, request: Request<Body>) -> Answer {
-        let response = self.router.clone().oneshot(request).await.unwrap();
+        TestApp::send_to(&self.router, request).await
+    }
+
+    pub async fn send_to(router: &axum::Router, request: Request<Body>) -> Answer {
+        let response = router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
         let bytes = body.collect().await.unwrap().to_bytes().to_vec();
         Answer { status: parts.status.as_u16(), headers: parts.headers, bytes }
@@ -443,10 +464,11 @@ pub fn user(person: &Actor) -> UserId {
     }
 }
 
-fn router(app: &App) -> axum::Router {
+fn router(app: &App, mails: bool) -> axum::Router {
     let options = doors::Options {
         developer_site: Some(DEVELOPER_SITE.into()),
         gate: Gate::new(Arc::new(Names), Rules::new(false)),
+        mails,
     };
     doors::router(app.clone(), options)
 }

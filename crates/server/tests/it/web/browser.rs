@@ -11,6 +11,8 @@ use crate::support::{Answer, TestApp, user};
 /// A browser without scripts: it keeps cookies, and sends what a form of its session carries.
 pub struct Browser<'a> {
     app: &'a TestApp,
+    /// Another process that serves this browser.
+    node: Option<axum::Router>,
     cookies: Mutex<BTreeMap<String, String>>,
     csrf: Mutex<String>,
 }
@@ -25,7 +27,7 @@ pub struct Page {
 impl TestApp {
     /// A browser in which nobody is signed in.
     pub fn browser(&self) -> Browser<'_> {
-        Browser { app: self, cookies: Mutex::default(), csrf: Mutex::default() }
+        Browser { app: self, node: None, cookies: Mutex::default(), csrf: Mutex::default() }
     }
 
     /// A browser in which somebody has used a sign-in link.
@@ -47,6 +49,12 @@ impl TestApp {
 }
 
 impl Browser<'_> {
+    /// The same browser, served by another process.
+    pub fn at(mut self, node: axum::Router) -> Self {
+        self.node = Some(node);
+        self
+    }
+
     pub async fn get(&self, path: &str) -> Page {
         self.send(Request::get(path), Body::empty()).await
     }
@@ -82,7 +90,10 @@ impl Browser<'_> {
             .header("user-agent", "Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0")
             .body(body)
             .unwrap();
-        let answer = self.app.send(request).await;
+        let answer = match &self.node {
+            Some(node) => TestApp::send_to(node, request).await,
+            None => self.app.send(request).await,
+        };
         self.keep_cookies(&answer);
         let text = String::from_utf8_lossy(&answer.bytes).into_owned();
         Page { status: answer.status, text, answer }

@@ -71,6 +71,52 @@ both! {
         tokio::time::timeout(Duration::from_secs(5), gone).await.unwrap();
     }
 
+    async fn an_agent_at_work_is_seen_for_a_minute(app) {
+        let received = app.mail("ann@shop.example", "Lamps", "Hello").await;
+        let key = app.key_of(&app.owner, "Robo", "read write", true).await;
+        let path = format!("/conversations/{}", received.conversation);
+        let browser = app.signed_in(&app.owner).await;
+        browser.get(&path).await.is(200).hides("Robo is");
+        app.read(&key, &received.conversation).await;
+        browser.get(&path).await.is(200).shows("Robo is reading");
+        app.on(&key, &received.conversation, "notes", json!({ "body": "Hm" })).await.is(201);
+        browser.get(&path).await.is(200).shows("Robo is writing");
+        app.advance(MINUTE);
+        browser.get(&path).await.is(200).hides("Robo is");
+    }
+
+    async fn people_at_another_process_are_seen_and_warned_of(app) {
+        let Some(node) = app.another_node() else { return };
+        let received = app.mail("ann@shop.example", "Lamps", "Hello").await;
+        let (bo, key) = (app.person("Bo").await, app.key_of(&app.owner, "Robo", "read write", true).await);
+        let one = app.signed_in(&app.owner).await;
+        let two = app.signed_in(&bo).await;
+        let path = format!("/conversations/{}", received.conversation);
+        let session = two.cookie("__Host-mailroom_session").unwrap();
+        let two = two.at(node.clone());
+        let request = Request::get(format!("/live?conversation={}", received.conversation))
+            .header("cookie", format!("__Host-mailroom_session={session}"))
+            .body(Body::empty())
+            .unwrap();
+        let response = tower::ServiceExt::oneshot(node.clone(), request).await.unwrap();
+        let mut body = response.into_body();
+        next(&mut body, 3_000).await.unwrap();
+        eventually(async || one.get(&path).await.text.contains("Bo is reading")).await;
+        let fields = [("kind", "note"), ("body", "Half a")];
+        two.post(&format!("{path}/unfinished"), &fields).await.is(204);
+        eventually(async || one.get(&path).await.text.contains("Bo is writing")).await;
+        app.on(&key, &received.conversation, "notes", json!({ "body": "Hm" })).await.is(201);
+        two.get(&path).await.is(200).shows("Robo is writing");
+
+        let page = one.get(&format!("{path}?write=reply")).await;
+        let seen = page.between("name=\"seen\" value=\"", "\"").to_owned();
+        let letter = |text| [("seen", seen.as_str()), ("to", "ann@shop.example"), ("body", text)];
+        two.post(&format!("{path}/reply"), &letter("One")).await.goes_to(&path);
+        one.post(&format!("{path}/reply"), &letter("Two")).await.is(422).shows("Bo Teammate answered while you were writing");
+        drop(body);
+        eventually(async || !one.get(&path).await.text.contains("Bo is")).await;
+    }
+
     async fn only_who_is_signed_in_may_listen(app) {
         app.browser().get("/live?view=open").await.goes_to("/sign-in?next=%2Flive%3Fview%3Dopen");
     }

@@ -3,13 +3,16 @@
 mod approvals;
 mod asking;
 mod browser;
+mod compose;
 mod conversation;
 mod headers;
 mod inbox;
 mod library;
 mod live;
+mod mentions;
 mod original;
 mod settings;
 mod sign_in;
+mod team;
 mod visibility;
 mod webhooks;

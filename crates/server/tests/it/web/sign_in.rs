@@ -115,3 +115,74 @@ both! {
         desk.get("/inbox").await.is(200);
     }
 }
+
+/// The sign-in links in the mails to an address.
+fn mailed_links(app: &TestApp, address: &str) -> Vec<String> {
+    let tries = app.outside.relay.tries();
+    let mails = tries.iter().filter(|parcel| parcel.recipients == [address]);
+    mails
+        .map(|parcel| {
+            let text = String::from_utf8_lossy(&parcel.bytes).replace("=\r\n", "");
+            let start = text.find("/sign-in/").expect("a link");
+            text[start..].chars().take_while(|c| !c.is_whitespace() && *c != '<').collect()
+        })
+        .collect()
+}
+
+both! {
+    async fn a_link_is_mailed_to_who_has_the_address_and_the_answer_is_the_same(app) {
+        let app = app.with_mail();
+        let browser = app.browser();
+        browser.get("/sign-in").await.is(200).shows("E-mail me a link");
+        let known = browser.post("/sign-in-link", &[("email", "OWNER@acme.example")]).await.is(200);
+        let unknown = browser.post("/sign-in-link", &[("email", "NOONE@acme.example")]).await.is(200);
+        assert_eq!(known.text.replace("OWNER", "NOONE"), unknown.text);
+        app.work().await;
+        assert_eq!(app.outside.relay.tries().len(), 1);
+        let link = mailed_links(&app, "owner@acme.example").remove(0);
+        browser.post(&link, &[]).await.goes_to("/");
+        browser.get("/inbox?view=open").await.is(200).shows("Olive Owner");
+        app.browser().post("/sign-in-link", &[("email", "nonsense")]).await.is(422).shows("not an e-mail address");
+    }
+
+    async fn mailed_links_end_after_an_hour_and_are_not_sent_without_end(app) {
+        let app = app.with_mail();
+        let browser = app.browser();
+        for _ in 0..3 {
+            browser.post("/sign-in-link", &[("email", "owner@acme.example")]).await.is(200);
+        }
+        browser.post("/sign-in-link", &[("email", "owner@acme.example")]).await.is(422).shows("Too many links");
+        for n in 0..16 {
+            browser.post("/sign-in-link", &[("email", &format!("n{n}@acme.example"))]).await.is(200);
+        }
+        browser.post("/sign-in-link", &[("email", "last@acme.example")]).await.is(422).shows("Too many links");
+        app.work().await;
+        let links = mailed_links(&app, "owner@acme.example");
+        assert_eq!(links.len(), 3);
+        browser.post(&links[0], &[]).await.goes_to("/");
+        app.browser().post(&links[0], &[]).await.is(404);
+        app.advance(HOUR);
+        app.browser().post(&links[1], &[]).await.is(404);
+        app.browser().post("/sign-in-link", &[("email", "owner@acme.example")]).await.is(200);
+    }
+
+    async fn who_is_added_is_invited_by_mail_where_mail_reaches_people(app) {
+        let app = app.with_mail();
+        let browser = app.signed_in(&app.owner).await;
+        let fields = [("name", "Ann Ames"), ("email", "ann@acme.example"), ("role", "member")];
+        browser.post("/settings/people", &fields).await.goes_to("/settings/people");
+        let page = browser.get("/settings/people").await.is(200);
+        page.shows("on its way to them by e-mail").shows("ann@acme.example").hides("/sign-in/");
+        app.work().await;
+        let link = mailed_links(&app, "ann@acme.example").remove(0);
+        let ann = app.browser();
+        ann.post(&link, &[]).await.goes_to("/");
+        ann.get("/settings/you").await.is(200).shows("Ann Ames");
+    }
+
+    async fn without_mail_no_link_is_mailed(app) {
+        let browser = app.browser();
+        browser.get("/sign-in").await.is(200).hides("E-mail me a link").shows("Ask an owner");
+        browser.post("/sign-in-link", &[("email", "owner@acme.example")]).await.is(404);
+    }
+}

@@ -31,6 +31,8 @@ const NAMING: &[(&str, &str, Form)] = &[
     ("POST", "/requests/{request}/close", &[]),
     ("POST", "/requests/{request}/reopen", &[]),
     ("POST", "/requests/{request}/revoke", &[]),
+    ("GET", "/conversations/{id}/saved/{saved}", &[]),
+    ("GET", "/enclosures/{enclosure}", &[]),
     ("POST", "/messages/{scheduled}/stop", &[]),
     ("GET", "/approvals/{draft}", &[]),
     ("POST", "/approvals/{draft}/approve", &[("revision", "1"), ("seen", "99"), ("body", "x")]),
@@ -41,6 +43,7 @@ const NAMING: &[(&str, &str, Form)] = &[
     ("GET", "/live?mailbox={mailbox}", &[]),
     ("GET", "/live?page=approvals&draft={draft}", &[]),
     ("POST", "/settings/you/sessions/{session}/end", &[]),
+    ("GET", "/settings/inboxes/{mailbox}", &[]),
 ];
 
 /// The same for routes that only owners and admins may use at all.
@@ -53,6 +56,7 @@ const ADMINISTERED: &[(&str, &str, Form)] = &[
     ("POST", "/settings/webhooks/{webhook}/test", &[]),
     ("POST", "/settings/webhooks/{webhook}/events/{event}/again", &[]),
     ("POST", "/settings/webhooks/{webhook}/delete", &[]),
+    ("POST", "/settings/inboxes/{mailbox}", &[("name", "Mine")]),
 ];
 
 /// Routes that name people and keys, whom everyone on the team may know, or files of ours.
@@ -61,6 +65,10 @@ const KNOWN_TO_ALL: &[&str] = &[
     "/sign-in/{token}",
     "/settings/people/{id}/role",
     "/settings/people/{id}/link",
+    "/settings/people/{id}/remove",
+    "/settings/tags/{id}/rename",
+    "/settings/replies/{id}",
+    "/settings/replies/{id}/delete",
     "/settings/keys/{id}/revoke",
 ];
 
@@ -99,6 +107,8 @@ struct Things {
     session: String,
     webhook: String,
     event: String,
+    saved: String,
+    enclosure: String,
 }
 
 impl Things {
@@ -113,6 +123,8 @@ impl Things {
             .replace("{session}", &self.session)
             .replace("{webhook}", &self.webhook)
             .replace("{event}", &self.event)
+            .replace("{saved}", &self.saved)
+            .replace("{enclosure}", &self.enclosure)
     }
 }
 
@@ -154,6 +166,7 @@ async fn private_things(app: &TestApp, person: &Actor) -> Things {
     let sessions = browser.get("/settings/you").await;
     let session = format!("ses_{}", sessions.between("/settings/you/sessions/ses_", "/end"));
     assert!(page.status == 200);
+    let (enclosure, saved) = enclosed(app, person, &id).await;
     let webhook = app.webhook(person, true, true).await;
     let tested = webhook.clone();
     let event =
@@ -169,7 +182,37 @@ async fn private_things(app: &TestApp, person: &Actor) -> Things {
         session,
         webhook: webhook.to_string(),
         event: event.to_string(),
+        saved,
+        enclosure,
     }
+}
+
+/// A file in a letter of somebody's private inbox, and a saved reply of the team.
+async fn enclosed(app: &TestApp, person: &Actor, conversation: &str) -> (String, String) {
+    let id = inbox::ids::EnclosureId::new(&app.app.ids, app.now());
+    let file = inbox::NewEnclosure {
+        id: id.clone(),
+        filename: "secret.txt".into(),
+        content_type: "text/plain".into(),
+        blob: app.app.blobs.put(b"secret").unwrap(),
+    };
+    let letter = inbox::people::NewLetter {
+        body: "Enclosed".into(),
+        to: inbox::people::parties("zed@shop.example").unwrap(),
+        cc: Vec::new(),
+        bcc: Vec::new(),
+        close: false,
+        send: false,
+    };
+    let conversation = conversation.to_owned();
+    let saved = app
+        .act(person, move |tx, cx| {
+            inbox::people::enclose(tx, cx, &conversation, std::slice::from_ref(&file))?;
+            inbox::people::send_letter(tx, cx, &conversation, &letter)?;
+            inbox::people::save_reply(tx, cx, "Thanks", "Thank you")
+        })
+        .await;
+    (id.to_string(), saved.to_string())
 }
 
 fn nothing() -> Things {
@@ -185,6 +228,8 @@ fn nothing() -> Things {
         session: none("ses"),
         webhook: none("whk"),
         event: none("evt"),
+        saved: none("sav"),
+        enclosure: none("enc"),
     }
 }
 
@@ -199,7 +244,7 @@ both! {
             let browser = app.signed_in(viewer).await;
             let is_member = user(viewer) == user(&member);
             for (method, path, fields) in NAMING.iter().chain(ADMINISTERED) {
-                let refused = is_member && ADMINISTERED.iter().any(|one| one.1 == *path);
+                let refused = is_member && ADMINISTERED.iter().any(|one| (one.0, one.1) == (*method, *path));
                 let mut pages = Vec::new();
                 for things in [&hidden, &missing] {
                     let path = things.in_path(path);
@@ -222,7 +267,7 @@ both! {
         let ann = app.person_with("Ann", Role::Admin).await;
         let bo = app.person_with("Bo", Role::Admin).await;
         let pages = ["/inbox?view=open", "/inbox?view=held", "/inbox?view=unassigned", "/approvals",
-            "/leaving", "/search?q=hidden", "/search?q=zed", "/settings/inboxes", "/settings/webhooks"];
+            "/leaving", "/search?q=hidden", "/search?q=zed", "/settings/inboxes", "/settings/webhooks", "/mentions"];
         let browser = app.signed_in(&bo).await;
         let mut before = Vec::new();
         for path in pages {

@@ -1,0 +1,69 @@
+//! The notes that name whoever is signed in.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use inbox::ids::NoteId;
+use inbox::people::{self, MENTIONS_LISTED, Mention};
+
+use super::Web;
+use super::answers::{Answer, see_other};
+use super::form::{Asked, Posted};
+use super::frame::{Frame, Spot};
+use super::rows::subject;
+use super::visitor::Visitor;
+use super::wording::{Seal, When, filters};
+
+/// Characters of a note that are shown.
+const NOTE_SHOWN_CHARS: usize = 300;
+
+#[derive(Template)]
+#[template(path = "mentions.html")]
+struct MentionsPage {
+    frame: Frame,
+    mentions: Vec<MentionView>,
+    any_unread: bool,
+    older: Option<String>,
+}
+
+struct MentionView {
+    href: String,
+    subject: String,
+    seal: Seal,
+    author: String,
+    note: String,
+    time: When,
+    unread: bool,
+}
+
+pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked): Asked) -> Answer {
+    let spot = Spot::at("Mentions", "/mentions");
+    let before = NoteId::parse(&asked.get("before"));
+    let (mut frame, mentions) = web
+        .page(&visitor, spot, move |tx, cx, _| people::list_mentions(tx, cx, before.as_ref()))
+        .await?;
+    frame.live = "page=mentions".into();
+    let older = mentions.last().filter(|_| mentions.len() as i64 == MENTIONS_LISTED);
+    let view = |mention: &Mention| MentionView {
+        href: format!("/conversations/{}", mention.conversation),
+        subject: subject(&mention.subject),
+        seal: Seal::of(Some(&mention.author), &mention.author_name),
+        author: mention.author_name.clone(),
+        note: mention.body.chars().take(NOTE_SHOWN_CHARS).collect(),
+        time: frame.watch.long(mention.at),
+        unread: mention.unread,
+    };
+    let page = MentionsPage {
+        any_unread: frame.shelves.mentions > 0,
+        older: older.map(|last| format!("/mentions?before={}", last.note)),
+        mentions: mentions.iter().map(view).collect(),
+        frame,
+    };
+    web.show(&visitor, &page)
+}
+
+pub async fn read_all(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
+    web.act(&posted.visitor, |tx, cx, _| people::read_mentions(tx, cx)).await?;
+    Ok(see_other("/mentions"))
+}

@@ -1,0 +1,79 @@
+//! Who changed what in the settings.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use inbox::audit::Action;
+use inbox::ids::AuditId;
+use inbox::people::{self, AUDIT_LISTED, AuditEntry};
+
+use super::spot;
+use crate::web::Web;
+use crate::web::answers::Answer;
+use crate::web::form::Asked;
+use crate::web::frame::Frame;
+use crate::web::visitor::Visitor;
+use crate::web::wording::{Seal, When, filters};
+
+#[derive(Template)]
+#[template(path = "settings_audit.html")]
+struct AuditPage {
+    frame: Frame,
+    entries: Vec<EntryView>,
+    older: Option<String>,
+}
+
+struct EntryView {
+    seal: Seal,
+    actor: String,
+    did: &'static str,
+    thing: String,
+    detail: String,
+    time: When,
+}
+
+pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked): Asked) -> Answer {
+    let before = AuditId::parse(&asked.get("before"));
+    let (frame, entries) = web
+        .page(&visitor, spot("Audit log"), move |tx, cx, _| {
+            people::list_audit(tx, cx, before.as_ref())
+        })
+        .await?;
+    let older = entries.last().filter(|_| entries.len() as i64 == AUDIT_LISTED);
+    let older = older.map(|last| format!("/settings/audit?before={}", last.id));
+    let view = |entry: AuditEntry| EntryView {
+        seal: Seal::of(Some(&entry.actor), &entry.actor_name),
+        actor: match entry.actor.is_empty() {
+            true => "The command line".into(),
+            false => entry.actor_name,
+        },
+        did: did(entry.action),
+        thing: entry.thing,
+        detail: entry.detail,
+        time: frame.watch.stamp(entry.at),
+    };
+    let entries = entries.into_iter().map(view).collect();
+    web.show(&visitor, &AuditPage { frame, entries, older })
+}
+
+fn did(action: Action) -> &'static str {
+    match action {
+        Action::KeyMade => "made the key",
+        Action::KeyRevoked => "revoked the key",
+        Action::WebhookAdded => "added the webhook",
+        Action::WebhookRotated => "rotated the secret of the webhook",
+        Action::WebhookPaused => "paused the webhook",
+        Action::WebhookResumed => "resumed the webhook",
+        Action::WebhookDeleted => "deleted the webhook",
+        Action::PersonAdded => "added",
+        Action::PersonRemoved => "removed",
+        Action::LinkMade => "made a sign-in link for",
+        Action::RoleChanged => "changed the role of",
+        Action::InboxAdded => "added the inbox",
+        Action::InboxRenamed => "renamed the inbox",
+        Action::TagRenamed => "renamed the tag",
+        Action::TagsMerged => "merged the tag",
+        Action::PlanChanged => "changed the plan to",
+    }
+}
