@@ -129,8 +129,8 @@ pub fn system_roots() -> RootCertStore {
     let (added, _) = roots.add_parsable_certificates(found.certs);
     if added == 0 {
         tracing::warn!(
-            "this machine trusts no certificate authority, so webhooks will fail: install \
-             ca-certificates, or name a file of them in SSL_CERT_FILE"
+            "this machine trusts no certificate authority, so webhooks and relays will fail: \
+             install ca-certificates, or name a file of them in SSL_CERT_FILE"
         );
     }
     roots

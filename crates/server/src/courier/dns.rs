@@ -45,7 +45,7 @@ impl Resolver for DnsResolver {
     fn look_up<'a>(&'a self, name: &'a str) -> LookUp<'a> {
         Box::pin(async move {
             let found = self.0.lookup_ip(name).await.map_err(|cause| {
-                tracing::debug!(%cause, "the DNS server found no address of a webhook's name");
+                tracing::debug!(%cause, "the DNS server found no address of a name");
                 NotFound
             })?;
             Ok(found.iter().collect())

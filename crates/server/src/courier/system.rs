@@ -64,7 +64,7 @@ impl Desk {
     async fn ask(&self, name: &str) -> Found {
         let _place = self.places.acquire().await.map_err(|_| NotFound)?;
         let found = lookup_host((name, 0)).await.map_err(|cause| {
-            tracing::debug!(%cause, "the system found no address of a webhook's name");
+            tracing::debug!(%cause, "the system found no address of a name");
             NotFound
         })?;
         Ok(found.map(|address| address.ip()).collect())

@@ -17,7 +17,7 @@ pub fn domain(address: &str) -> &str {
 
 /// Sends to those recipients that have a deliverable address, in the order of the parcel; the
 /// others never get it.
-pub async fn to_deliverable<'a, F, R>(parcel: &'a Parcel, send: F) -> Vec<Outcome>
+pub async fn to_deliverable<F, R>(parcel: &Parcel, send: F) -> Vec<Outcome>
 where
     F: FnOnce(Parcel, Vec<String>) -> R,
     R: Future<Output = Vec<Outcome>>,
