@@ -100,7 +100,7 @@ pub fn answered_by(
 ) -> Result<()> {
     let tied = tx.exec(
         "UPDATE app_mail SET conversation = ?4,
-            words_due_at = CASE WHEN service IS NOT NULL AND text IS NULL THEN ?5 END
+            words_due_at = CASE WHEN service IS NOT NULL AND text IS NULL THEN CAST(?5 AS BIGINT) END
          WHERE ws = ?1 AND livemode = ?2 AND header_key = ?3 AND conversation IS NULL",
         &[&ws, &livemode, &header_key(header_id), conversation, &now],
     )?;

@@ -105,8 +105,7 @@ fn wait_after(failures: i64, refused: bool) -> i64 {
         true => (FIRST_WAIT_REFUSED_MS, LONGEST_WAIT_REFUSED_MS),
         false => (FIRST_WAIT_MS, LONGEST_WAIT_MS),
     };
-    let doublings = u32::try_from(failures - 1).unwrap_or(0).min(20);
-    (first << doublings).min(longest)
+    (first << (failures - 1).clamp(0, 20)).min(longest)
 }
 
 /// Gives an inbox back: its next round is due at once, for whoever comes first.

@@ -9,7 +9,9 @@ use crate::conversations;
 use crate::error::{Error, Result};
 use crate::fields::{Field, Kind, Rule, filled, text};
 use crate::intake;
-use crate::limits::{FILTER_CHARS, HEADER_CHARS, PERSON_NAME_CHARS, SANDBOX_TEXT_CHARS};
+use crate::limits::{
+    FILTER_CHARS, HEADER_CHARS, PERSON_NAME_CHARS, REFERENCE_CHARS, SANDBOX_TEXT_CHARS,
+};
 use crate::mailboxes;
 use crate::receive::{Incoming, receive};
 use crate::wire::SimulatedMail;
@@ -42,6 +44,17 @@ pub const OPERATION: Operation = Operation {
             text(FILTER_CHARS),
             "Makes the mail a reply on this conversation.",
         ),
+        Field::optional(
+            "inReplyTo",
+            text(HEADER_CHARS),
+            "Makes the mail an answer to the mail with this Message-ID, such as one that was \
+             recorded with POST /app-mail.",
+        ),
+        Field::optional(
+            "reference",
+            Kind::Text { min: 1, max: REFERENCE_CHARS, rule: Rule::Reference },
+            "Writes to the sandbox's address with this reference as its plus tag.",
+        ),
     ],
     body_optional: false,
     success: 201,
@@ -67,6 +80,8 @@ pub struct Input {
     pub subject: Option<String>,
     pub text: String,
     pub conversation_id: Option<String>,
+    pub in_reply_to: Option<String>,
+    pub reference: Option<String>,
 }
 
 pub fn sandbox_inbound(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<SimulatedMail> {
@@ -81,6 +96,10 @@ pub fn sandbox_inbound(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Sim
         (None, Some(conversation)) => format!("Re: {}", conversation.subject),
         (None, None) => String::new(),
     };
+    let written_to = match (&input.reference, mailbox.address.split_once('@')) {
+        (Some(reference), Some((local, domain))) => format!("{local}+{reference}@{domain}"),
+        _ => mailbox.address.clone(),
+    };
     let letter = Letter {
         message_id: format!("{}@{}", cx.ids.token(MESSAGE_ID_CHARS), domain_of(&input.from)),
         answers: match &joins {
@@ -89,7 +108,7 @@ pub fn sandbox_inbound(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Sim
         },
         from: Address::new(input.name.as_deref(), &input.from),
         reply_to: None,
-        to: vec![Address::new(None, &mailbox.address)],
+        to: vec![Address::new(None, &written_to)],
         cc: Vec::new(),
         subject,
         text: input.text,
@@ -102,8 +121,13 @@ pub fn sandbox_inbound(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Sim
     let mail = mail::understand(&mail::compose(&letter), Envelope::default());
     // The only place where DMARC is assumed to pass.
     let authentication = Authentication { dmarc: Dmarc::Pass, ..Authentication::default() };
-    let mail = intake::judge(tx, cx, &mailbox, mail, &authentication, &mailbox.address)?;
-    let mail = Mail { from: letter.from, ..mail };
+    let mail = intake::judge(tx, cx, &mailbox, mail, &authentication, &written_to)?;
+    // An app may have recorded a Message-ID that no header could carry.
+    let answers = match &input.in_reply_to {
+        Some(id) => vec![mail::bare_message_id(id).to_owned()],
+        None => mail.answers.clone(),
+    };
+    let mail = Mail { from: letter.from, answers, ..mail };
     let joins = joins.map(|conversation| conversation.id);
     let incoming = Incoming { mail, raw: None, attachments: Vec::new(), joins };
     let received = receive(tx, cx, &mailbox, &incoming)?;

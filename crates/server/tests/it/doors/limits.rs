@@ -33,6 +33,7 @@ pub const IN_SANDBOX_TEXTS: &[(&str, &str, usize)] = &[
     ("sandbox_inbound", "/name", 100),
     ("sandbox_inbound", "/subject", 998),
     ("sandbox_inbound", "/text", 50_000),
+    ("sandbox_inbound", "/inReplyTo", 998),
 ];
 
 /// Each list of each operation, and how many items it may have.

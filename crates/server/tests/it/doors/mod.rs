@@ -130,7 +130,9 @@ pub const IN_SANDBOX: &[Op] = &[post(
         "name": "Bruno",
         "subject": "Lamp",
         "text": "It is broken.",
-        "conversationId": "{id}"
+        "conversationId": "{id}",
+        "inReplyTo": "<order-20418.c1f7a9d2e4@acme.example>",
+        "reference": "order-20418"
     }"#,
 )];
 

@@ -3,13 +3,11 @@
 mod dovecot;
 mod troubles;
 
-use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use inbox::fetching::{After, Security};
-use inbox::intake::{Authenticator, Checking, Credentials};
+use inbox::intake::Source;
 use inbox::people::{self, FetchFrom, FetchedInbox};
-use mail::{Authentication, Dmarc};
 use rustls::RootCertStore;
 use server::imap::{Fetchers, Pace, purpose};
 use server::vault::Vault;
@@ -156,6 +154,18 @@ both! {
         assert_eq!(app.list(&key, "").await[0]["reference"], "inv-7");
     }
 
+    async fn the_word_of_the_mailboxs_own_server_is_taken_about_senders(app) {
+        let dovecot = Dovecot::start();
+        dovecot.deliver(&letter(1));
+        set_up(&app, &dovecot, &plain()).await.fetch_due().await.unwrap();
+        dovecot.deliver(&letter(2));
+        let from = FetchFrom { trusts: Some("MX.acme.example".into()), ..plain() };
+        set_up(&app, &dovecot, &from).await.fetch_due().await.unwrap();
+        let believed = |name: &str| Source::Mailbox { believed: vec![name.into()] };
+        let sources = app.outside.authenticator.sources();
+        assert_eq!(sources, [believed("localhost"), believed("mx.acme.example")]);
+    }
+
     async fn of_two_processes_one_fetches_an_inbox(app) {
         let dovecot = Dovecot::start();
         dovecot.deliver(&letter(1));
@@ -183,15 +193,6 @@ impl Running {
     async fn stop(self) {
         self.stop.cancel();
         self.task.await.unwrap();
-    }
-}
-
-/// Nobody proves anything, and nobody is asked.
-struct NoProof;
-
-impl Authenticator for NoProof {
-    fn check<'a>(&'a self, _: Credentials<'a>) -> Checking<'a> {
-        Box::pin(async { Authentication { dmarc: Dmarc::Absent, ..Authentication::default() } })
     }
 }
 
@@ -228,7 +229,8 @@ fn fetchers_trusting(app: &TestApp, roots: RootCertStore) -> Fetchers {
         answering: Duration::from_secs(20),
         ..Pace::default()
     };
-    Fetchers::new(app.app.clone(), Arc::new(NoProof), vault(app), roots, pace).unwrap()
+    let authenticator = app.outside.authenticator.clone();
+    Fetchers::new(app.app.clone(), authenticator, vault(app), roots, pace).unwrap()
 }
 
 fn vault(app: &TestApp) -> Vault {

@@ -2,7 +2,7 @@
 
 use inbox::people::{self, FetchFrom};
 
-use super::dovecot::Dovecot;
+use super::dovecot::{Dovecot, PASSWORD};
 use super::{ADDRESS, Running, health, letter, plain, set_up, subjects, vault};
 use crate::both;
 use crate::support::{HOUR, MINUTE, SECOND, TestApp, eventually};
@@ -169,7 +169,7 @@ both! {
         let (kept,) = kept.await.unwrap_or_else(|error: db::Error| panic!("{error}"));
         assert!(kept.starts_with("v1.") && !kept.contains("sesame"));
         let purpose = server::imap::purpose(ADDRESS);
-        assert_eq!(vault(&app).unseal(&purpose, &kept).unwrap(), crate::imap::PASSWORD);
+        assert_eq!(vault(&app).unseal(&purpose, &kept).unwrap(), PASSWORD);
     }
 
     async fn only_who_administers_sets_fetching_up_and_only_for_an_inbox_there_is(app) {

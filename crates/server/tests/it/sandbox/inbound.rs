@@ -139,9 +139,30 @@ both! {
             answers: vec!["order-7.x9@acme.example".into()],
             ..letter("mara@customer.test", "Re: Your order", "Thanks")
         };
-        let live = app.deliver(&app.support, mail.clone()).await.conversation;
+        let live = app.deliver(&app.support, mail).await.conversation;
         assert_eq!(app.read(&app.key("read").await, &live).await.get("reference"), None);
-        let simulated = app.deliver(&app.sandbox, mail).await.conversation;
-        assert_eq!(app.read(&key, &simulated).await["reference"], "order-7");
+        let reply = json!({
+            "from": "mara@customer.test", "text": "Thanks",
+            "inReplyTo": "<order-7.x9@acme.example>",
+        });
+        let simulated = app.inbound(&key, reply.clone()).await.is(201).json();
+        let simulated = simulated["conversationId"].as_str().unwrap();
+        let read = app.read(&key, &simulated).await;
+        assert_eq!(read["reference"], "order-7");
+        assert_eq!(read["appSent"]["subject"], "Your order");
+        let mut stranger = reply;
+        stranger["from"] = json!("eve@evil.test");
+        let alone = app.inbound(&key, stranger).await.is(201).json();
+        let alone = app.read(&key, &alone["conversationId"].as_str().unwrap()).await;
+        assert_eq!((alone.get("reference"), alone.get("appSent")), (None, None));
+    }
+
+    async fn a_simulated_mail_may_be_written_to_a_reference(app) {
+        let key = app.test_key("write").await;
+        let mail = json!({ "from": "mara@customer.test", "text": "Hi", "reference": "Order-8" });
+        let id = app.inbound(&key, mail).await.is(201).json()["conversationId"].clone();
+        assert_eq!(app.read(&key, &id.as_str().unwrap()).await["reference"], "order-8");
+        let wrong = json!({ "from": "mara@customer.test", "text": "Hi", "reference": "billing" });
+        assert!(app.inbound(&key, wrong).await.is(400).error().starts_with("reference: "));
     }
 }
