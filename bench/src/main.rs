@@ -14,6 +14,7 @@ mod run;
 mod seed;
 mod server;
 mod stage;
+mod uploads;
 mod words;
 
 use std::net::SocketAddr;
@@ -56,6 +57,8 @@ enum Command {
     Deliveries(deliveries::Options),
     /// Kill the server at random moments while clients work, and check that nothing promised is lost
     Crash(crash::Options),
+    /// Measure the memory that many uploads at one time take
+    Uploads(uploads::Options),
     /// Serve one answer to everything
     #[command(hide = true)]
     Constant {
@@ -73,6 +76,7 @@ fn main() -> ExitCode {
         Some(Command::Constant { answer, listen }) => constant::serve(&answer, listen),
         Some(Command::Deliveries(options)) => deliveries::run(options).map(drop),
         Some(Command::Crash(options)) => crash::run(options),
+        Some(Command::Uploads(options)) => uploads::run(options),
         None => run::run(cli.run).map(drop),
     };
     match outcome {

@@ -10,4 +10,5 @@ mod hostile;
 mod house;
 mod keyboard;
 mod plain;
+mod uploading;
 mod window;
