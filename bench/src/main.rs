@@ -15,6 +15,7 @@ mod run;
 mod seed;
 mod server;
 mod stage;
+mod uploads;
 mod words;
 
 use std::net::SocketAddr;
@@ -59,6 +60,8 @@ enum Command {
     Live(live::Options),
     /// Kill the server at random moments while clients work, and check that nothing promised is lost
     Crash(crash::Options),
+    /// Measure the memory that many uploads at one time take
+    Uploads(uploads::Options),
     /// Serve one answer to everything
     #[command(hide = true)]
     Constant {
@@ -77,6 +80,7 @@ fn main() -> ExitCode {
         Some(Command::Deliveries(options)) => deliveries::run(options).map(drop),
         Some(Command::Live(options)) => live::run(options).map(drop),
         Some(Command::Crash(options)) => crash::run(options),
+        Some(Command::Uploads(options)) => uploads::run(options),
         None => run::run(cli.run).map(drop),
     };
     match outcome {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use db::Tx;
 use sha2::{Digest, Sha256};
+use tokio::sync::Semaphore;
 
 use crate::error::Result;
 use crate::uploads::Arrivals;
@@ -17,6 +18,8 @@ use crate::uploads::Arrivals;
 /// Up to this many bytes, after compression, a blob lives in the database.
 const INLINE_BYTES: usize = 100 * 1024;
 const ZSTD_LEVEL: i32 = 3;
+/// Files that are packed at one time; each takes some megabytes and a core.
+const PACKED_AT_ONCE: usize = 2;
 /// A file is taken in by pieces of this many bytes.
 const PIECE_BYTES: usize = 64 * 1024;
 /// The folder of what customers upload, until it is handed over; no hash begins like it.
@@ -26,6 +29,7 @@ const ARRIVALS: &str = "arriving";
 pub struct Blobs {
     folder: Arc<Path>,
     arrivals: Arrivals,
+    packing: Arc<Semaphore>,
 }
 
 /// A blob that is durable, or will be with the transaction that keeps it.
@@ -39,7 +43,9 @@ pub struct Blob {
 impl Blobs {
     pub fn open(folder: &Path) -> io::Result<Blobs> {
         fs::create_dir_all(folder)?;
-        Ok(Blobs { folder: folder.into(), arrivals: Arrivals::open(&folder.join(ARRIVALS))? })
+        let arrivals = Arrivals::open(&folder.join(ARRIVALS))?;
+        let packing = Arc::new(Semaphore::new(PACKED_AT_ONCE));
+        Ok(Blobs { folder: folder.into(), arrivals, packing })
     }
 
     /// Files that are on their way here.
@@ -59,8 +65,15 @@ impl Blobs {
         Ok(Blob { hash, size, packed: None })
     }
 
-    /// Takes a file in by pieces, however large it is. Call it outside of a transaction.
-    pub fn put_file(&self, mut file: File) -> io::Result<Blob> {
+    /// Takes a file in by pieces, however large it is, when it has its turn.
+    pub async fn put_file(&self, file: File) -> io::Result<Blob> {
+        let _turn = self.packing.acquire().await.map_err(io::Error::other)?;
+        let blobs = self.clone();
+        let packing = tokio::task::spawn_blocking(move || blobs.pack_file(file));
+        packing.await.map_err(io::Error::other)?
+    }
+
+    fn pack_file(&self, mut file: File) -> io::Result<Blob> {
         let (mut packed, place) = tempfile_in(&self.folder, ARRIVALS)?;
         let taken = self.pack(&mut file, &mut packed, &place);
         if taken.is_err() || place.exists() {

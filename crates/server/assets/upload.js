@@ -155,7 +155,7 @@ function say(job, problem) {
   const away = element("button", "btn plain", "Put this away");
   away.type = "button";
   away.addEventListener("click", () => banner.remove());
-  banner.append(element("span"), head, element("p", "", problem), away);
+  banner.append(head, element("p", "", problem), away);
   job.line.line.replaceWith(banner);
 }
 

@@ -37,6 +37,8 @@ use crate::{doors, health, metrics, services};
 const CONNECTIONS: usize = 10_000;
 /// A client must have sent its request's head by then.
 const HEAD_SECONDS: u64 = 30;
+/// What is read of a connection at one time, in bytes; a request's head must fit in it.
+const READ_BYTES: usize = 64 * 1024;
 /// What is in flight at shutdown has this long to finish.
 const GOODBYE_SECONDS: u64 = 20;
 
@@ -221,6 +223,7 @@ fn serve_connection(
         .http1()
         .timer(TokioTimer::new())
         .header_read_timeout(Duration::from_secs(HEAD_SECONDS))
+        .max_buf_size(READ_BYTES)
         .pipeline_flush(true);
     builder.http2().timer(TokioTimer::new());
     let router = router.map_request(move |mut request: axum::http::Request<Incoming>| {

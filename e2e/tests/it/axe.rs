@@ -7,13 +7,13 @@ use crate::window::{Window, pages};
 
 const VARIABLE: &str = "MAILROOM_TEST_AXE";
 
-fn axe() -> String {
+pub fn axe() -> String {
     let path = std::env::var(VARIABLE)
         .unwrap_or_else(|_| panic!("{VARIABLE} is not set; run the tests with scripts/test"));
     std::fs::read_to_string(path).unwrap()
 }
 
-async fn violations(window: &Window, axe: &str) -> Vec<String> {
+pub async fn violations(window: &Window, axe: &str) -> Vec<String> {
     let script = format!(
         "const done = arguments[0]; {axe}; \
          axe.run(document, {{ resultTypes: ['violations'] }}).then((found) => done(found.violations))"

@@ -10,6 +10,7 @@ mod hostile;
 mod house;
 mod keyboard;
 mod plain;
+mod uploading;
 mod webhook;
 mod window;
 mod writing;

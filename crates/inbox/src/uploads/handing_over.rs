@@ -48,15 +48,15 @@ async fn hand_over_ask(app: &App, ask: Ask) -> Result<HandedOver> {
             )?)
         })
         .await?;
-    let blobs = app.blobs.clone();
-    let putting = tokio::task::spawn_blocking(move || {
-        let put = |upload: Upload| {
-            let blob = blobs.put_file(blobs.arrivals().read(&upload.id)?)?;
-            Ok::<_, std::io::Error>((upload, blob))
+    let mut files = Vec::with_capacity(kept.len());
+    for upload in kept {
+        let file = match app.blobs.arrivals().read(&upload.id) {
+            // Another press was faster, and the copy is gone.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            file => file?,
         };
-        kept.into_iter().map(put).collect::<Result<Vec<_>, _>>()
-    });
-    let files = putting.await.map_err(std::io::Error::other)??;
+        files.push((upload, app.blobs.put_file(file).await?));
+    }
     let actor = ask.actor.clone();
     app.act(&actor, move |tx, cx| file_all(tx, cx, &ask, &files)).await
 }

@@ -32,6 +32,11 @@ const PICTURE_BYTES: u64 = 8 * 1024 * 1024;
 /// What the child may have: memory in bytes, processor time in seconds, open files, no file written.
 const LIMITS: &[&str] = &["--as=536870912", "--cpu=8", "--nofile=64", "--fsize=0", "--core=0"];
 
+/// What stands for a page that cannot be drawn.
+const SHEET: &str = "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 80 60' fill='none' \
+                     stroke='#888' stroke-width='1.5'><path d='M26 8h20l8 8v36H26z'/>\
+                     <path d='M46 8v8h8M32 28h16M32 36h16M32 44h10'/></svg>";
+
 const POLICY: &str = "default-src 'none'; sandbox; frame-ancestors 'none'";
 
 /// The programs that draw, where they are installed.
@@ -117,11 +122,14 @@ pub async fn first_page(
     if file.content_type != "application/pdf" {
         return Err(missing().into());
     }
-    let picture = web.previews.draw(file.bytes).await.ok_or_else(missing)?;
+    let (kind, picture) = match web.previews.draw(file.bytes).await {
+        Some(picture) => ("image/png", picture),
+        None => ("image/svg+xml", SHEET.into()),
+    };
     let mut response = Response::new(Body::from(picture));
     guard(&mut response, POLICY);
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("image/png"));
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     headers.insert(header::CONTENT_DISPOSITION, HeaderValue::from_static("inline"));
     Ok(response)
 }

@@ -23,7 +23,8 @@ struct UploadPage {
     asker: Option<String>,
     heading: String,
     note: Vec<Vec<String>>,
-    due: Option<String>,
+    /// The day it is needed by, for machines and in words.
+    due: Option<(String, String)>,
     closed: bool,
     /// When everything was in: the day and the time on the postmark.
     complete: Option<(String, String)>,
@@ -97,7 +98,7 @@ fn view(token: String, page: AskPage, watch: &Watch) -> UploadPage {
         asker: page.asker,
         heading,
         note: page.note.as_deref().map(paragraphs).unwrap_or_default(),
-        due: page.due_date,
+        due: page.due_date.map(|day| (day.clone(), in_words(day))),
         closed: page.closed,
         complete: page.completed_at.map(postmark),
         open_until: page.open_until.map(day),
@@ -108,6 +109,11 @@ fn view(token: String, page: AskPage, watch: &Watch) -> UploadPage {
         items: page.items.into_iter().map(item_view).collect(),
         workspace: page.workspace,
     }
+}
+
+fn in_words(day: String) -> String {
+    let date = day.parse::<jiff::civil::Date>();
+    date.map_or(day, |date| date.strftime("%-d %B %Y").to_string())
 }
 
 fn counted(n: usize) -> String {

@@ -27,7 +27,7 @@ const BEGIN_BYTES: usize = 8 * 1024;
 /// A sender that is silent for so long is gone.
 const SILENCE: Duration = Duration::from_secs(30);
 /// Bytes that are gathered before they are written.
-const PIECE_BYTES: usize = 256 * 1024;
+const PIECE_BYTES: usize = 128 * 1024;
 
 const OFFSET: HeaderName = HeaderName::from_static("upload-offset");
 const POLICY: &str = "default-src 'none'; frame-ancestors 'none'";

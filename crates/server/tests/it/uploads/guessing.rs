@@ -43,8 +43,6 @@ both! {
         let key = app.key("read send").await;
         let ann = app.ask(&key, json!([{ "label": "Passport" }])).await;
         let bo = app.ask(&key, json!([{ "label": "Passport" }])).await;
-        let other = app.other_workspace("Globex").await;
-        assert_ne!(other.ws, app.owner.ws);
         let id = text_of(&ann.begin(0, "pass.pdf", 100).await.is(201).json(), "id");
         bo.call("GET", &format!("/uploads/{id}"), &[], Body::empty()).await.is(404);
         bo.send(&id, 0, b"x").await.is(404);
@@ -55,6 +53,26 @@ both! {
             let answer = ann.call("GET", &format!("/uploads/{id}"), &[], Body::empty()).await;
             assert!([404, 405].contains(&answer.status), "{id}: {}", answer.status);
         }
+    }
+
+    async fn one_workspaces_link_reaches_nothing_of_another(app) {
+        let key = app.key("read send").await;
+        let ann = app.ask(&key, json!([{ "label": "Passport" }])).await;
+        let other = app.other_workspace("Globex").await;
+        let their_key = app.key_of(&other, "Their", "read write send", false).await;
+        let mail = json!({ "from": "zed@shop.test", "text": "Hello" });
+        let mail = app.post(&their_key, "/sandbox/inbound", mail).await.is(201).json();
+        let id = text_of(&mail, "conversationId");
+        let zed = app.ask_in(&their_key, &id, json!([{ "label": "Lease" }])).await;
+        assert!(zed.page().await.contains("for Globex") && !zed.page().await.contains("Passport"));
+        let file = text_of(&ann.begin(0, "pass.pdf", 100).await.is(201).json(), "id");
+        zed.call("GET", &format!("/uploads/{file}"), &[], Body::empty()).await.is(404);
+        zed.send(&file, 0, b"x").await.is(404);
+        zed.add(0, "lease.pdf", &pdf("lease")).await;
+        zed.hand_over().await;
+        assert_eq!(filed(&app, &their_key).await, ["lease.pdf"]);
+        assert!(filed(&app, &key).await.is_empty());
+        assert_eq!(told(&app, "ask.completed").await, 0, "this workspace hears nothing of it");
     }
 
     async fn the_page_ends_30_days_after_completion_and_at_once_when_taken_back(app) {
