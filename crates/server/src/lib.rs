@@ -10,6 +10,7 @@ pub mod doors;
 mod health;
 pub mod mcp;
 mod metrics;
+pub mod reader;
 pub mod relay;
 pub mod rest;
 pub mod serve;

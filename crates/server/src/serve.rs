@@ -24,7 +24,7 @@ use crate::courier::{Gate, WebCourier};
 use crate::relay::Target;
 use crate::settings::Settings;
 use crate::web::Peer;
-use crate::{doors, health, metrics};
+use crate::{doors, health, metrics, reader};
 
 /// Connections served at once; further ones wait to be accepted.
 const CONNECTIONS: usize = 10_000;
@@ -61,14 +61,14 @@ pub async fn listen(settings: &Settings) -> Result<(TcpListener, String), String
     Ok((listener, format!("http://{address}")))
 }
 
-/// Opens the ways out: the relay for mail and the courier for events.
+/// Opens the ways out: the relay for mail, the courier for events, the reader of documents.
 pub fn open_worker(settings: &Settings, app: &App) -> Result<Worker, String> {
     let relay = settings.relay.open()?;
     if settings.relay == Target::Nowhere {
         tracing::warn!("no relay is configured (MAILROOM_RELAY): outgoing mail waits");
     }
     let courier = WebCourier::of(settings)?;
-    Ok(Worker::new(app.clone(), relay, Arc::new(courier)))
+    Ok(Worker::new(app.clone(), relay, Arc::new(courier), reader::of(settings)?))
 }
 
 /// Serves the API and the app and does what falls due until `stop` is ready; what is in flight is finished.

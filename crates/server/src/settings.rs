@@ -46,6 +46,15 @@ pub struct Flags {
     /// Where mail leaves: file:FOLDER writes it there [default: none, mail waits]
     #[arg(long, env = "MAILROOM_RELAY", global = true, value_name = "RELAY")]
     pub relay: Option<String>,
+    /// An OpenAI-compatible endpoint that reads documents, such as https://host/v1 [default: none]
+    #[arg(long, env = "MAILROOM_READER_URL", global = true, value_name = "URL")]
+    pub reader_url: Option<String>,
+    /// The file that holds the endpoint's key [default: none is sent]
+    #[arg(long, env = "MAILROOM_READER_KEY_FILE", global = true, value_name = "FILE")]
+    pub reader_key_file: Option<String>,
+    /// The model that the endpoint is asked for
+    #[arg(long, env = "MAILROOM_READER_MODEL", global = true, value_name = "NAME")]
+    pub reader_model: Option<String>,
     /// Where to serve /metrics, apart from everything else [default: nowhere]
     #[arg(long, env = "MAILROOM_METRICS_LISTEN", global = true, value_name = "ADDRESS")]
     pub metrics_listen: Option<String>,
@@ -74,10 +83,20 @@ pub struct Settings {
     pub dns: Option<SocketAddr>,
     pub blobs: PathBuf,
     pub relay: Target,
+    pub reader: Option<ReaderEndpoint>,
     pub metrics_listen: Option<SocketAddr>,
     pub rate_per_minute: u32,
     pub commit_batch: usize,
     pub webhooks_allow_private: bool,
+}
+
+/// Where a language model is asked about documents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReaderEndpoint {
+    /// Without a slash at the end.
+    pub url: String,
+    pub key_file: Option<PathBuf>,
+    pub model: String,
 }
 
 /// The names that `mailroom.toml` may hold.
@@ -89,6 +108,9 @@ const NAMES: &[&str] = &[
     "dns",
     "blobs",
     "relay",
+    "reader_url",
+    "reader_key_file",
+    "reader_model",
     "metrics_listen",
     "rate_per_minute",
     "commit_batch",
@@ -118,6 +140,7 @@ impl Settings {
             relay: found
                 .parsed("relay", &flags.relay, "file: and a folder")
                 .unwrap_or(Target::Nowhere),
+            reader: found.reader(flags),
             metrics_listen: found.parsed(
                 "metrics_listen",
                 &flags.metrics_listen,
@@ -161,6 +184,27 @@ impl Found {
             self.mistakes.push(format!("{name}: must be {wanted}"));
         }
         parsed
+    }
+
+    fn reader(&mut self, flags: &Flags) -> Option<ReaderEndpoint> {
+        let url = self.text("reader_url", &flags.reader_url);
+        let key_file = self.text("reader_key_file", &flags.reader_key_file).map(PathBuf::from);
+        let model = self.text("reader_model", &flags.reader_model);
+        let (url, model) = match (url, model) {
+            (None, None) if key_file.is_none() => return None,
+            (Some(url), Some(model)) => (url, model),
+            _ => {
+                self.mistakes.push("reader_url, reader_model: one needs the other".into());
+                return None;
+            }
+        };
+        let url = url.trim().trim_end_matches('/').to_owned();
+        let web = |url: &url::Url| matches!(url.scheme(), "http" | "https") && url.has_host();
+        if !url.parse().is_ok_and(|url| web(&url)) {
+            self.mistakes.push("reader_url: must be an address such as https://host/v1".into());
+            return None;
+        }
+        Some(ReaderEndpoint { url, key_file, model })
     }
 
     /// An `http` or `https` address without a path, as `scheme://host[:port]`.

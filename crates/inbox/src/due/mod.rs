@@ -8,6 +8,8 @@ mod deliveries;
 mod lanes;
 mod notices;
 mod owners;
+mod reader;
+mod reading;
 mod relay;
 mod retention;
 mod sending;
@@ -24,12 +26,14 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::app::App;
+use crate::documents;
 use crate::error::{Error, Result};
 use crate::limits::MINUTE_MS;
 
 pub use courier::{Answer, Call, Courier, Posting};
 pub use deliveries::RETRIES_MS as DELIVERY_RETRIES_MS;
 pub use notices::notify;
+pub use reader::{Found, Reader, Reading, Unread};
 pub use relay::{Outcome, Parcel, Relay, Sending};
 pub use sending::retry_after;
 
@@ -69,6 +73,11 @@ const QUEUES: &[Queue] = &[
         name: "notices",
         earliest: "SELECT min(due_at) FROM notices",
         work: |worker| Box::pin(async { Ok(worker.send_notices().await?.into()) }),
+    },
+    Queue {
+        name: documents::TO_READ,
+        earliest: "SELECT min(reads_at) FROM documents WHERE reads_at IS NOT NULL",
+        work: |worker| Box::pin(worker.read_documents()),
     },
     Queue {
         name: "retention",
@@ -117,20 +126,36 @@ pub struct Worker {
     app: App,
     relay: Arc<dyn Relay>,
     courier: Arc<dyn Courier>,
+    reader: Arc<dyn Reader>,
     messages: Lanes,
     last_sender: Last<i64>,
     deliveries: Lanes,
     last_webhook: Last<String>,
+    documents: Lanes,
+    last_read: Last<i64>,
     tasks: TaskTracker,
 }
 
 impl Worker {
-    pub fn new(app: App, relay: Arc<dyn Relay>, courier: Arc<dyn Courier>) -> Worker {
-        let messages = Lanes::new(sending::IN_FLIGHT_EACH, sending::IN_FLIGHT);
-        let deliveries = Lanes::new(deliveries::IN_FLIGHT_EACH, deliveries::IN_FLIGHT);
-        let (last_sender, last_webhook) = (Last::default(), Last::default());
-        let tasks = TaskTracker::new();
-        Worker { app, relay, courier, messages, last_sender, deliveries, last_webhook, tasks }
+    pub fn new(
+        app: App,
+        relay: Arc<dyn Relay>,
+        courier: Arc<dyn Courier>,
+        reader: Arc<dyn Reader>,
+    ) -> Worker {
+        Worker {
+            app,
+            relay,
+            courier,
+            reader,
+            messages: Lanes::new(sending::IN_FLIGHT_EACH, sending::IN_FLIGHT),
+            last_sender: Last::default(),
+            deliveries: Lanes::new(deliveries::IN_FLIGHT_EACH, deliveries::IN_FLIGHT),
+            last_webhook: Last::default(),
+            documents: Lanes::new(reading::IN_FLIGHT_EACH, reading::IN_FLIGHT),
+            last_read: Last::default(),
+            tasks: TaskTracker::new(),
+        }
     }
 
     /// Does what is due until `stop` is ready; what is in flight then is finished.
@@ -170,6 +195,7 @@ impl Worker {
                 () = woken(&mut wakes, queue.name) => {}
                 () = self.messages.freed(), if full && queue.name == "messages" => {}
                 () = self.deliveries.freed(), if full && queue.name == "deliveries" => {}
+                () = self.documents.freed(), if full && queue.name == documents::TO_READ => {}
                 () = tokio::time::sleep(nap) => {}
                 () = stopping.cancelled() => {}
             }

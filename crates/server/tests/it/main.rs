@@ -21,6 +21,7 @@ mod notes;
 mod parity;
 mod people;
 mod read;
+mod reading;
 mod receive;
 mod replies;
 mod requests;

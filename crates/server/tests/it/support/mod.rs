@@ -167,7 +167,8 @@ impl TestApp {
         let support = mailbox(&app, &owner, "support@acme.example").await;
         let sandbox = sandbox(&app, &owner).await;
         let (router, outside) = (router(&app), Outside::default());
-        let worker = Worker::new(app.clone(), outside.relay.clone(), outside.courier.clone());
+        let (relay, courier) = (outside.relay.clone(), outside.courier.clone());
+        let worker = Worker::new(app.clone(), relay, courier, outside.reader.clone());
         let url = url.to_owned();
         TestApp {
             app,
