@@ -146,6 +146,8 @@ pub const FETCHING_TRIES: i64 = 5;
 /// Characters of a host, user, folder or password.
 pub const IMAP_WORD_CHARS: usize = 255;
 
+/// Bytes of a file that is read; a larger one is kept and shown, and nothing is made of it.
+pub const DOCUMENT_READ_BYTES: i64 = 32 * 1024 * 1024;
 /// Characters of a vendor or reference that was read in a document or written by a person.
 pub const DOCUMENT_FIELD_CHARS: usize = 200;
 /// The largest amount of a document, either way.

@@ -18,6 +18,8 @@ pub const NAME_TREE_DEPTH: usize = 10;
 pub const PICTURES: usize = 3;
 /// The longer side of a picture that is handed out, in pixels.
 pub const PICTURE_SIDE: u32 = 2_500;
+/// A picture whose longer side has fewer pixels is doubled: small letters are hard to tell apart.
+pub const SMALL_SIDE: u32 = 1_200;
 /// Pixels of a picture that is decoded at all.
 pub const PICTURE_PIXELS: u64 = 60_000_000;
 /// A picture whose longer side has fewer pixels is a logo or an icon, not a page.

@@ -5,7 +5,7 @@ use std::io::Cursor;
 use image::imageops::FilterType;
 use image::{DynamicImage, GrayImage, ImageReader, Limits, RgbImage};
 
-use crate::limits::{PICTURE_PIXELS, PICTURE_SIDE};
+use crate::limits::{PICTURE_PIXELS, PICTURE_SIDE, SMALL_SIDE};
 use crate::{Contents, Unreadable};
 
 /// Bytes that decoding one picture may take.
@@ -28,12 +28,18 @@ impl Picture {
         RgbImage::from_raw(width, height, rgb.to_vec()).map(|image| Picture::of(image.into()))
     }
 
-    /// Gray, and no larger than anybody needs to read it.
+    /// Gray, no larger than anybody needs to read it, and not so small that letters blur.
     fn of(image: DynamicImage) -> Picture {
         let gray = DynamicImage::from(image.into_luma8());
-        let gray = match gray.width().max(gray.height()) > PICTURE_SIDE {
-            true => gray.resize(PICTURE_SIDE, PICTURE_SIDE, FilterType::Triangle),
-            false => gray,
+        let side = gray.width().max(gray.height());
+        let wanted = match side {
+            side if side > PICTURE_SIDE => PICTURE_SIDE,
+            side if side < SMALL_SIDE => 2 * side,
+            side => side,
+        };
+        let gray = match wanted == side {
+            true => gray,
+            false => gray.resize(wanted, wanted, FilterType::Triangle),
         };
         Picture { width: gray.width(), height: gray.height(), gray: gray.into_luma8().into_raw() }
     }

@@ -31,7 +31,7 @@ use crate::settings::Settings;
 use crate::smtp::{self, Door, Doors, Protocol};
 use crate::vault::Vault;
 use crate::web::Peer;
-use crate::{doors, health, metrics, services};
+use crate::{doors, health, metrics, reader, services};
 
 /// Connections served at once; further ones wait to be accepted.
 const CONNECTIONS: usize = 10_000;
@@ -71,15 +71,16 @@ pub async fn listen(settings: &Settings) -> Result<(TcpListener, String), String
     Ok((listener, format!("http://{address}")))
 }
 
-/// Opens the ways out: the relay for mail and the courier for events.
+/// Opens the ways out: the relay for mail, the courier for events, the reader of documents.
 pub fn open_worker(settings: &Settings, app: &App) -> Result<Worker, String> {
     let relay = settings.relay.open(settings)?;
     if settings.relay == Target::Nowhere {
         tracing::warn!("no relay is configured (MAILROOM_RELAY): outgoing mail waits");
     }
     let courier = WebCourier::of(settings)?;
-    let reader = HttpReader::new(Vault::open(&settings.data, &app.ids)?)?;
-    Ok(Worker::new(app.clone(), relay, Arc::new(courier)).reading_with(Arc::new(reader)))
+    let word_reader = HttpReader::new(Vault::open(&settings.data, &app.ids)?)?;
+    let worker = Worker::new(app.clone(), relay, Arc::new(courier), reader::of(settings)?);
+    Ok(worker.reading_with(Arc::new(word_reader)))
 }
 
 /// Those who fetch mail from mailboxes elsewhere.

@@ -77,6 +77,15 @@ pub struct Flags {
     /// The virus scanner for uploads: unix:PATH or host:port of a clamd [default: none]
     #[arg(long, env = "MAILROOM_CLAMD", global = true, value_name = "ADDRESS")]
     pub clamd: Option<String>,
+    /// An OpenAI-compatible endpoint that reads documents, such as https://host/v1 [default: none]
+    #[arg(long, env = "MAILROOM_READER_URL", global = true, value_name = "URL")]
+    pub reader_url: Option<String>,
+    /// The file that holds the endpoint's key [default: none is sent]
+    #[arg(long, env = "MAILROOM_READER_KEY_FILE", global = true, value_name = "FILE")]
+    pub reader_key_file: Option<String>,
+    /// The model that the endpoint is asked for
+    #[arg(long, env = "MAILROOM_READER_MODEL", global = true, value_name = "NAME")]
+    pub reader_model: Option<String>,
     /// Where to serve /metrics, apart from everything else [default: nowhere]
     #[arg(long, env = "MAILROOM_METRICS_LISTEN", global = true, value_name = "ADDRESS")]
     pub metrics_listen: Option<String>,
@@ -114,10 +123,20 @@ pub struct Settings {
     pub blobs: PathBuf,
     pub relay: Target,
     pub clamd: Option<Clamd>,
+    pub reader: Option<ReaderEndpoint>,
     pub metrics_listen: Option<SocketAddr>,
     pub rate_per_minute: u32,
     pub commit_batch: usize,
     pub webhooks_allow_private: bool,
+}
+
+/// Where a language model is asked about documents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReaderEndpoint {
+    /// Without a slash at the end.
+    pub url: String,
+    pub key_file: Option<PathBuf>,
+    pub model: String,
 }
 
 /// The names that `mailroom.toml` may hold.
@@ -136,6 +155,9 @@ const NAMES: &[&str] = &[
     "blobs",
     "relay",
     "clamd",
+    "reader_url",
+    "reader_key_file",
+    "reader_model",
     "metrics_listen",
     "rate_per_minute",
     "commit_batch",
@@ -183,6 +205,7 @@ impl Settings {
                 &flags.clamd,
                 "unix: and a path, or a host and port such as 127.0.0.1:3310",
             ),
+            reader: found.reader(flags),
             metrics_listen: found.parsed(
                 "metrics_listen",
                 &flags.metrics_listen,
@@ -256,6 +279,27 @@ impl Found {
                 Target::Nowhere
             }
         }
+    }
+
+    fn reader(&mut self, flags: &Flags) -> Option<ReaderEndpoint> {
+        let url = self.text("reader_url", &flags.reader_url);
+        let key_file = self.text("reader_key_file", &flags.reader_key_file).map(PathBuf::from);
+        let model = self.text("reader_model", &flags.reader_model);
+        let (url, model) = match (url, model) {
+            (None, None) if key_file.is_none() => return None,
+            (Some(url), Some(model)) => (url, model),
+            _ => {
+                self.mistakes.push("reader_url, reader_model: one needs the other".into());
+                return None;
+            }
+        };
+        let url = url.trim().trim_end_matches('/').to_owned();
+        let web = |url: &url::Url| matches!(url.scheme(), "http" | "https") && url.has_host();
+        if !url.parse().is_ok_and(|url| web(&url)) {
+            self.mistakes.push("reader_url: must be an address such as https://host/v1".into());
+            return None;
+        }
+        Some(ReaderEndpoint { url, key_file, model })
     }
 
     /// An `http` or `https` address without a path, as `scheme://host[:port]`.

@@ -3,16 +3,8 @@ use std::process::{Command, Stdio};
 
 use thirtyfour::prelude::*;
 
-use crate::house::House;
+use crate::house::{House, program};
 use crate::window::{Kind, Window};
-
-/// The built program stands beside the tests.
-fn program() -> std::path::PathBuf {
-    let tests = std::env::current_exe().unwrap();
-    let built = tests.parent().unwrap().parent().unwrap().join("mailroom");
-    assert!(built.exists(), "build it first: cargo build -p mailroom");
-    built
-}
 
 #[tokio::test]
 async fn the_first_sign_in_is_by_the_link_that_demo_prints() {

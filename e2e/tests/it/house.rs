@@ -19,6 +19,7 @@ use rustls::RootCertStore;
 use server::courier::{DEADLINE, Gate, Rules, SystemResolver, WebCourier};
 use server::demo::Sample;
 use server::doors;
+use server::reader::BuiltIn;
 use server::relay::FolderRelay;
 use server::serve::serve_router;
 use tokio::net::TcpListener;
@@ -85,7 +86,8 @@ impl House {
         let relay = Arc::new(FolderRelay::open(&self.outbox()).unwrap());
         let gate = Gate::new(Arc::new(SystemResolver::default()), Rules::new(true));
         let courier = WebCourier::new(gate, RootCertStore::empty(), DEADLINE).unwrap();
-        let worker = Worker::new(self.app.clone(), relay, Arc::new(courier));
+        let reader = BuiltIn::with_program(program());
+        let worker = Worker::new(self.app.clone(), relay, Arc::new(courier), Arc::new(reader));
         Working(tokio::spawn(async move { worker.run(std::future::pending()).await }))
     }
 
@@ -209,4 +211,12 @@ impl House {
         });
         read.await.unwrap()
     }
+}
+
+/// The built program, which stands beside the tests.
+pub fn program() -> PathBuf {
+    let tests = std::env::current_exe().unwrap();
+    let built = tests.parent().unwrap().parent().unwrap().join("mailroom");
+    assert!(built.exists(), "build it first: cargo build -p mailroom");
+    built
 }

@@ -12,6 +12,7 @@ mod notices;
 mod owners;
 mod parcels;
 mod reader;
+mod reading;
 mod relay;
 mod reminders;
 mod retention;
@@ -19,6 +20,7 @@ mod sending;
 mod snoozes;
 mod upkeep;
 mod uploads;
+mod word_reader;
 mod words;
 
 use std::future::Future;
@@ -33,14 +35,16 @@ use tokio_util::task::TaskTracker;
 
 use crate::app::App;
 use crate::app_mail;
+use crate::documents;
 use crate::error::{Error, Result};
 use crate::limits::MINUTE_MS;
 
 pub use courier::{Answer, Call, Courier, Posting};
 pub use deliveries::RETRIES_MS as DELIVERY_RETRIES_MS;
-pub use reader::{WantedMail, WordReader, WordReading, Words};
+pub use reader::{Found, Reader, Reading, Unread};
 pub use relay::{Outcome, Parcel, Relay, Sending};
 pub use sending::retry_after;
+pub use word_reader::{WantedMail, WordReader, WordReading, Words};
 
 use lanes::Lanes;
 use owners::Last;
@@ -100,6 +104,11 @@ const QUEUES: &[Queue] = &[
         work: |worker| Box::pin(async { Ok(worker.tend_uploads().await?.into()) }),
     },
     Queue {
+        name: documents::TO_READ,
+        earliest: "SELECT min(reads_at) FROM documents WHERE reads_at IS NOT NULL",
+        work: |worker| Box::pin(worker.read_documents()),
+    },
+    Queue {
         name: "retention",
         earliest: retention::EARLIEST,
         work: |worker| Box::pin(async { Ok(worker.forget_old_events().await?.into()) }),
@@ -151,37 +160,43 @@ pub struct Worker {
     app: App,
     relay: Arc<dyn Relay>,
     courier: Arc<dyn Courier>,
-    reader: Arc<dyn WordReader>,
+    reader: Arc<dyn Reader>,
+    word_reader: Arc<dyn WordReader>,
     messages: Lanes,
     last_sender: Last<i64>,
     deliveries: Lanes,
     last_webhook: Last<String>,
+    documents: Lanes,
+    last_read: Last<i64>,
     tasks: TaskTracker,
 }
 
 impl Worker {
-    pub fn new(app: App, relay: Arc<dyn Relay>, courier: Arc<dyn Courier>) -> Worker {
-        let messages = Lanes::new(sending::IN_FLIGHT_EACH, sending::IN_FLIGHT);
-        let deliveries = Lanes::new(deliveries::IN_FLIGHT_EACH, deliveries::IN_FLIGHT);
-        let (last_sender, last_webhook) = (Last::default(), Last::default());
-        let tasks = TaskTracker::new();
-        let reader = Arc::new(reader::Nobody);
+    pub fn new(
+        app: App,
+        relay: Arc<dyn Relay>,
+        courier: Arc<dyn Courier>,
+        reader: Arc<dyn Reader>,
+    ) -> Worker {
         Worker {
             app,
             relay,
             courier,
             reader,
-            messages,
-            last_sender,
-            deliveries,
-            last_webhook,
-            tasks,
+            word_reader: Arc::new(word_reader::Nobody),
+            messages: Lanes::new(sending::IN_FLIGHT_EACH, sending::IN_FLIGHT),
+            last_sender: Last::default(),
+            deliveries: Lanes::new(deliveries::IN_FLIGHT_EACH, deliveries::IN_FLIGHT),
+            last_webhook: Last::default(),
+            documents: Lanes::new(reading::IN_FLIGHT_EACH, reading::IN_FLIGHT),
+            last_read: Last::default(),
+            tasks: TaskTracker::new(),
         }
     }
 
     /// The same worker with a way to read the words of mail at the services that sent it.
-    pub fn reading_with(self, reader: Arc<dyn WordReader>) -> Worker {
-        Worker { reader, ..self }
+    pub fn reading_with(self, word_reader: Arc<dyn WordReader>) -> Worker {
+        Worker { word_reader, ..self }
     }
 
     /// Does what is due until `stop` is ready; what is in flight then is finished.
@@ -221,6 +236,7 @@ impl Worker {
                 () = woken(&mut wakes, queue.name) => {}
                 () = self.messages.freed(), if full && queue.name == "messages" => {}
                 () = self.deliveries.freed(), if full && queue.name == "deliveries" => {}
+                () = self.documents.freed(), if full && queue.name == documents::TO_READ => {}
                 () = tokio::time::sleep(nap) => {}
                 () = stopping.cancelled() => {}
             }

@@ -1,46 +1,42 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use crate::ids::ServiceId;
-use crate::services::Service;
+use crate::wire::{DocumentFields, DocumentKind};
 
-/// Reads the words of a mail at the service that sent it.
-pub trait WordReader: Send + Sync {
-    fn read<'a>(&'a self, wanted: &'a WantedMail) -> WordReading<'a>;
+/// Makes out what a document is and what it says.
+pub trait Reader: Send + Sync {
+    fn read<'a>(&'a self, document: &'a Unread) -> Reading<'a>;
 }
 
-pub type WordReading<'a> = Pin<Box<dyn Future<Output = Words> + Send + 'a>>;
+pub type Reading<'a> = Pin<Box<dyn Future<Output = Found> + Send + 'a>>;
 
-/// Which mail, and what it takes to ask for it.
-#[derive(Clone)]
-pub struct WantedMail {
-    pub connection: ServiceId,
-    pub service: Service,
-    pub api_url: String,
-    /// Sealed.
-    pub api_key: String,
-    /// The service's own name for the mail.
-    pub mail: String,
+/// A document's file.
+#[derive(Clone, Debug)]
+pub struct Unread {
+    pub filename: String,
+    pub content_type: String,
+    pub bytes: Vec<u8>,
 }
 
-/// What came of asking. Sentences are for those who run the connection.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Words {
-    Found {
-        subject: String,
-        text: Option<String>,
-        html: Option<String>,
+/// What a reader found. Reasons are for the log and hold nothing of the document.
+#[derive(Clone, Debug)]
+pub enum Found {
+    Read {
+        kind: DocumentKind,
+        fields: DocumentFields,
     },
+    /// Nothing can be read in it, however often one tries.
+    Unreadable(String),
+    /// Something else stood in the way.
     Later(String),
-    /// The service does not have it (any more).
-    Never(String),
 }
 
-/// Reads nothing: words wait for a process that can.
-pub(super) struct Nobody;
-
-impl WordReader for Nobody {
-    fn read<'a>(&'a self, _: &'a WantedMail) -> WordReading<'a> {
-        Box::pin(async { Words::Later("This process cannot ask the service.".into()) })
+impl Found {
+    pub(super) fn word(&self) -> &'static str {
+        match self {
+            Found::Read { .. } => "read",
+            Found::Unreadable(_) => "unreadable",
+            Found::Later(_) => "later",
+        }
     }
 }

@@ -2,8 +2,8 @@
 
 use db::{FromRow, Row, Tx};
 
-use super::reader::{WantedMail, Words};
 use super::sending::{RETRY_FOR_MS, retry_after};
+use super::word_reader::{WantedMail, Words};
 use super::{LEASE_MS, Worker};
 use crate::app::{App, PAGES};
 use crate::error::Result;
@@ -49,7 +49,7 @@ impl Worker {
         for claimed in claimed {
             let worker = self.clone();
             self.tasks.spawn(async move {
-                let words = worker.reader.read(&claimed.wanted).await;
+                let words = worker.word_reader.read(&claimed.wanted).await;
                 if let Err(error) = worker.record_words(claimed, words).await {
                     tracing::error!(%error, "the words of an app's mail were not recorded");
                 }

@@ -5,6 +5,7 @@ mod domain;
 mod imap;
 mod inspect;
 mod listen;
+mod read_document;
 mod run;
 mod services;
 mod webhooks;
@@ -14,6 +15,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::reader::Task;
 use crate::settings::{Flags, Settings};
 
 /// A shared customer-email inbox in which people and software agents work together.
@@ -65,6 +67,8 @@ enum Command {
     Listen(listen::Listen),
     /// Show what is made of mails: sender, kind, trimmed text, attachments, risk
     Inspect(inspect::Inspect),
+    /// Read documents as the library does: kind, vendor, amount, dates, number
+    ReadDocument(read_document::ReadDocument),
     /// Bring the database up to date and stop
     Migrate(Json),
     /// The workspace itself
@@ -81,6 +85,10 @@ struct Json {
 }
 
 pub fn main() -> ExitCode {
+    // Before anything is opened that a stranger's file might reach.
+    if let Some(task) = Task::of_this_process() {
+        return task.run();
+    }
     let cli = Cli::parse();
     let settings = match Settings::load(&cli.flags) {
         Ok(settings) => settings,
@@ -108,6 +116,7 @@ pub fn main() -> ExitCode {
             Command::Service(service) => service.run(&settings).await,
             Command::Listen(listen) => listen.run(&settings).await,
             Command::Inspect(inspect) => inspect.run(),
+            Command::ReadDocument(read) => read.run().await,
             Command::Migrate(json) => run::migrate(&settings, json.json),
             Command::Workspace(workspace) => workspace.run(&settings).await,
         }

@@ -26,6 +26,7 @@ mod originals;
 mod parity;
 mod people;
 mod read;
+mod reading;
 mod receive;
 mod replies;
 mod requests;

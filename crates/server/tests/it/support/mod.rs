@@ -170,7 +170,8 @@ impl TestApp {
         let support = mailbox(&app, &owner, "support@acme.example").await;
         let sandbox = sandbox(&app, &owner).await;
         let (router, outside) = (router(&app, false), Outside::default());
-        let worker = Worker::new(app.clone(), outside.relay.clone(), outside.courier.clone());
+        let (relay, courier) = (outside.relay.clone(), outside.courier.clone());
+        let worker = Worker::new(app.clone(), relay, courier, outside.reader.clone());
         let url = url.to_owned();
         TestApp {
             app,
@@ -217,7 +218,8 @@ impl TestApp {
         self.app.scanner = Some(scanner);
         self.router = router(&self.app, false);
         let outside = (self.outside.relay.clone(), self.outside.courier.clone());
-        self.worker = Worker::new(self.app.clone(), outside.0, outside.1);
+        self.worker =
+            Worker::new(self.app.clone(), outside.0, outside.1, self.outside.reader.clone());
     }
 
     /// The same data behind another limit of requests a minute.

@@ -1,12 +1,16 @@
 //! The world outside of Mailroom, as a test scripts it: a relay that remembers what it was given,
-//! and a receiver of webhooks that answers as it is told.
+//! a receiver of webhooks that answers as it is told, and a reader of documents that says what it
+//! is told.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use inbox::due::{Answer, Call, Courier, Outcome, Parcel, Posting, Relay, Sending};
+use inbox::due::{
+    Answer, Call, Courier, Found, Outcome, Parcel, Posting, Reader, Reading, Relay, Sending, Unread,
+};
+use inbox::wire::{DocumentFields, DocumentKind};
 use server::courier::{LookUp, Resolver};
 use tokio::sync::Notify;
 
@@ -157,9 +161,76 @@ impl Courier for TestCourier {
     }
 }
 
+/// Remembers every document, and says of each what it was told to say.
+#[derive(Default)]
+pub struct TestReader {
+    state: Mutex<ReaderState>,
+    changed: Notify,
+}
+
+#[derive(Default)]
+struct ReaderState {
+    documents: Vec<Unread>,
+    /// What it says of the next documents; afterwards they are something else.
+    script: Vec<Found>,
+    hangs: bool,
+}
+
+impl TestReader {
+    /// The names of the files that it was given, in order.
+    pub fn given(&self) -> Vec<String> {
+        let state = self.state.lock().unwrap();
+        state.documents.iter().map(|document| document.filename.clone()).collect()
+    }
+
+    pub fn bytes_given(&self) -> Vec<Vec<u8>> {
+        let state = self.state.lock().unwrap();
+        state.documents.iter().map(|document| document.bytes.clone()).collect()
+    }
+
+    pub fn will_say(&self, found: &[Found]) {
+        self.state.lock().unwrap().script.extend_from_slice(found);
+    }
+
+    /// Takes documents from now on and says nothing of them until it is told to go on.
+    pub fn hangs(&self, hangs: bool) {
+        self.state.lock().unwrap().hangs = hangs;
+        self.changed.notify_waiters();
+    }
+
+    /// Waits until so many documents were given to it.
+    pub async fn was_given(&self, count: usize) {
+        until(&self.changed, || self.state.lock().unwrap().documents.len() >= count).await;
+    }
+}
+
+impl Reader for TestReader {
+    fn read<'a>(&'a self, document: &'a Unread) -> Reading<'a> {
+        self.state.lock().unwrap().documents.push(document.clone());
+        self.changed.notify_waiters();
+        Box::pin(async move {
+            loop {
+                let changed = self.changed.notified();
+                if !self.state.lock().unwrap().hangs {
+                    break;
+                }
+                changed.await;
+            }
+            let mut state = self.state.lock().unwrap();
+            match state.script.is_empty() {
+                true => {
+                    Found::Read { kind: DocumentKind::Other, fields: DocumentFields::default() }
+                }
+                false => state.script.remove(0),
+            }
+        })
+    }
+}
+
 /// The outside of one test.
 #[derive(Clone, Default)]
 pub struct Outside {
+    pub reader: Arc<TestReader>,
     pub relay: Arc<TestRelay>,
     pub courier: Arc<TestCourier>,
     pub authenticator: Arc<TestAuthenticator>,

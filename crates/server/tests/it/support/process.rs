@@ -23,7 +23,7 @@ impl Process {
     /// Begins to work, once the test has told the world outside what to do.
     pub fn work(&self) {
         let (relay, courier) = (self.outside.relay.clone(), self.outside.courier.clone());
-        let worker = Worker::new(self.app.clone(), relay, courier);
+        let worker = Worker::new(self.app.clone(), relay, courier, self.outside.reader.clone());
         self.runtime.spawn(async move { worker.run_due().await });
     }
 

@@ -1,0 +1,86 @@
+//! Starts a caged process, hands it its input, and waits for its answer for so long and no longer.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::Command;
+use tokio::time::timeout;
+
+use super::inside::CAGED;
+
+/// Time for one file to be opened and understood.
+pub const READER_TIME: Duration = Duration::from_secs(10);
+/// Bytes that a child may answer: a few scanned pages and a text.
+const ANSWER_BYTES: u64 = 32 * 1024 * 1024;
+
+/// Why a child did not answer. None of these says anything about other files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// It could not be started: the machine's trouble, not the file's.
+    NotStarted,
+    /// It was ended by its limits, or it failed.
+    Died,
+    TookTooLong,
+}
+
+impl Failure {
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Failure::NotStarted => "The reader could not be started.",
+            Failure::Died => "The file is damaged, or too much for the reader.",
+            Failure::TookTooLong => "The file took the reader too long.",
+        }
+    }
+}
+
+/// This very program, even when a newer one was put in its place meanwhile.
+pub fn this_program() -> PathBuf {
+    let itself = Path::new("/proc/self/exe");
+    match itself.exists() {
+        true => itself.to_owned(),
+        false => std::env::current_exe().unwrap_or_else(|_| "mailroom".into()),
+    }
+}
+
+/// Runs `mailroom caged …` with an input; whatever happens, the child is gone afterwards.
+pub async fn ask(
+    program: &Path,
+    args: &[&str],
+    environment: &[(&str, String)],
+    input: Vec<u8>,
+    time: Duration,
+) -> Result<Vec<u8>, Failure> {
+    let mut child = Command::new(program)
+        .arg(CAGED)
+        .args(args)
+        .env_clear()
+        .envs(environment.iter().map(|(name, value)| (name, value)))
+        .current_dir("/")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(|_| Failure::NotStarted)?;
+    let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err(Failure::NotStarted);
+    };
+    let talk = async {
+        let give = async {
+            // A child that has heard enough closes its end; that is no failure of ours.
+            let _ = stdin.write_all(&input).await;
+            drop(stdin);
+        };
+        let mut answer = Vec::new();
+        let mut limited = stdout.take(ANSWER_BYTES);
+        let (_, heard) = tokio::join!(give, limited.read_to_end(&mut answer));
+        let status = child.wait().await;
+        match (heard, status) {
+            (Ok(_), Ok(status)) if status.success() => Ok(answer),
+            _ => Err(Failure::Died),
+        }
+    };
+    timeout(time, talk).await.unwrap_or(Err(Failure::TookTooLong))
+}

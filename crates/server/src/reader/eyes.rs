@@ -1,0 +1,58 @@
+//! Looks at pictures with tesseract, where it is installed.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::child::{self, Failure};
+
+/// Time for all pictures of one document.
+const LOOKING_TIME: Duration = Duration::from_secs(20);
+/// The languages that are looked for; each one more costs time.
+const LANGUAGES: &[&str] = &["eng", "deu", "fra", "spa", "ita", "nld"];
+
+/// Tesseract and the languages that it knows.
+#[derive(Clone, Debug)]
+pub struct Eyes {
+    program: PathBuf,
+    languages: String,
+}
+
+impl Eyes {
+    /// Finds tesseract on the path, once.
+    pub fn open() -> Option<Eyes> {
+        let folders = env::var_os("PATH")?;
+        let program = env::split_paths(&folders)
+            .map(|folder| folder.join("tesseract"))
+            .find(|program| program.is_file())?;
+        let known = Command::new(&program).arg("--list-langs").output().ok()?;
+        let known = String::from_utf8_lossy(&known.stdout).into_owned();
+        let has = |language: &&&str| known.lines().any(|line| line.trim() == **language);
+        let languages: Vec<&str> = LANGUAGES.iter().filter(has).copied().collect();
+        (!languages.is_empty()).then(|| Eyes { program, languages: languages.join("+") })
+    }
+
+    /// The tables of words of some pictures, as far as the time reaches.
+    pub async fn look(&self, this: &Path, pictures: &[Vec<u8>]) -> Result<Vec<String>, Failure> {
+        let deadline = Instant::now() + LOOKING_TIME;
+        let program = self.program.to_string_lossy();
+        let args = ["look", &program, &self.languages];
+        let mut environment = vec![("OMP_THREAD_LIMIT", "1".to_owned())];
+        if let Ok(folder) = env::var("TESSDATA_PREFIX") {
+            environment.push(("TESSDATA_PREFIX", folder));
+        }
+        let mut tables = Vec::new();
+        for picture in pictures {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match child::ask(this, &args, &environment, picture.clone(), left).await {
+                Ok(table) => tables.push(String::from_utf8_lossy(&table).into_owned()),
+                Err(failure) if tables.is_empty() => return Err(failure),
+                Err(_) => break,
+            }
+        }
+        Ok(tables)
+    }
+}

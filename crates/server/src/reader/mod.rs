@@ -1,0 +1,33 @@
+//! The bodies of the port `inbox::due::Reader`.
+//!
+//! A document is opened in a process of its own that can do nothing but think: `cage.rs` takes
+//! everything else away from it, `inside.rs` is what runs in there, `child.rs` starts it and gives
+//! it so much time. Scans and photos come out of that process as shades of gray; `eyes.rs` shows
+//! them to tesseract, another such process, and the words go back into a cage to be understood.
+//! `model.rs` asks a language model about the text and believes nothing that is not in it.
+
+mod built_in;
+mod cage;
+mod child;
+mod eyes;
+mod inside;
+mod model;
+
+pub use built_in::{BuiltIn, Reading};
+pub use inside::Task;
+pub use model::{Endpoint, ModelReader};
+
+use std::sync::Arc;
+
+use inbox::due::Reader;
+
+use crate::settings::Settings;
+
+/// The reader that the settings ask for.
+pub fn of(settings: &Settings) -> Result<Arc<dyn Reader>, String> {
+    let built_in = BuiltIn::of_this_program();
+    match Endpoint::of(settings)? {
+        Some(endpoint) => Ok(Arc::new(ModelReader::new(endpoint, built_in)?)),
+        None => Ok(Arc::new(built_in)),
+    }
+}

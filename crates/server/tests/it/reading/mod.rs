@@ -1,0 +1,32 @@
+//! Reading documents (API section 2.7): the queue, the built-in reader in its cage, the endpoint
+//! that may be asked, and the command.
+
+mod command;
+mod files;
+mod hostile;
+mod letters;
+mod model;
+mod queue;
+mod reader;
+
+use std::path::PathBuf;
+
+use server::reader::{BuiltIn, Reading};
+
+/// The built-in reader, which starts the program that these tests belong to.
+fn built_in() -> BuiltIn {
+    BuiltIn::with_program(program())
+}
+
+fn program() -> PathBuf {
+    env!("CARGO_BIN_EXE_mailroom").into()
+}
+
+/// What was read, as the wire has it.
+fn shown(reading: &Reading) -> serde_json::Value {
+    match reading {
+        Reading::Read { paper, .. } => serde_json::json!(paper),
+        Reading::Unreadable(sentence) => serde_json::json!({ "unreadable": sentence }),
+        Reading::Later(sentence) => serde_json::json!({ "later": sentence }),
+    }
+}
