@@ -46,7 +46,7 @@ fn check(fields: &DocumentFields) -> Result<()> {
             refuse(name, format!("must be 1 to {DOCUMENT_FIELD_CHARS} characters in one line"));
         }
     }
-    if fields.amount.is_some_and(|amount| !(amount.abs() <= DOCUMENT_AMOUNT)) {
+    if fields.amount.is_some_and(|amount| !amount.is_finite() || amount.abs() > DOCUMENT_AMOUNT) {
         refuse("amount", "must be a number of at most twelve digits before the point".into());
     }
     let is_code = |code: &String| code.len() == 3 && code.bytes().all(|b| b.is_ascii_uppercase());

@@ -47,7 +47,7 @@ impl Report {
             truth.reference.as_ref().map(number),
             read.reference.as_ref().map(number),
         );
-        note("vendor", truth.vendor.as_ref().map(folded), read.vendor.as_ref().map(folded));
+        note("vendor", truth.vendor.as_ref().map(|name| folded(name)), read.vendor.as_ref().map(|name| folded(name)));
     }
 
     pub fn print(&self) {
@@ -73,7 +73,7 @@ fn share((right, asked): (u32, u32)) -> String {
 }
 
 /// Letters and digits alone, without case and legal forms' dots.
-fn folded(name: &String) -> String {
+fn folded(name: &str) -> String {
     name.to_lowercase().chars().filter(|c| c.is_alphanumeric()).collect()
 }
 

@@ -68,9 +68,9 @@ fn value_of(sheet: &Sheet, label: &Label) -> Option<(Number, usize, i32)> {
     let cell = sheet.cell(label);
     let end = cell.tokens.get(label.to - 1)?.end;
     // In a row of net, tax and gross the last is the whole; another label ends the row.
-    let mut last = numbers(&cell.text[end..]).into_iter().rfind(|number| is_money(number));
+    let mut last = numbers(&cell.text[end..]).into_iter().rfind(is_money);
     for right in &sheet.rows[label.row].cells[label.cell + 1..] {
-        let found = numbers(&right.text).into_iter().rfind(|number| is_money(number));
+        let found = numbers(&right.text).into_iter().rfind(is_money);
         let speaks = letters(&right.tokens).iter().filter(|token| token.word.len() > 3).count() > 0;
         if speaks && !has(&right.tokens, WITH_TAX) {
             break;
@@ -83,7 +83,7 @@ fn value_of(sheet: &Sheet, label: &Label) -> Option<(Number, usize, i32)> {
     let header = sheet.rows[label.row].cells.len() >= 3;
     sheet.near(label).into_iter().filter(|near| near.row != label.row).find_map(|near| {
         let words = letters(&tokens(&near.text));
-        let number = numbers(&near.text).into_iter().rfind(|number| is_money(number))?;
+        let number = numbers(&near.text).into_iter().rfind(is_money)?;
         let lower = match (near.steps, header) {
             (2, _) => -5,
             (_, false) => BELOW / 2,
