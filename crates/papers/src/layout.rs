@@ -148,7 +148,7 @@ mod tests {
             word("Invoice", 50.4, 40.0),
         ];
         let page = Page { width: 600.0, height: 800.0, words };
-        assert_eq!(text(&[page.clone()]), "Invoice\nTotal due  12.50");
+        assert_eq!(text(std::slice::from_ref(&page)), "Invoice\nTotal due  12.50");
         let lines = lines(&[page]);
         assert_eq!(lines[1].cells.len(), 2);
         assert!(lines[0].depth < lines[1].depth);

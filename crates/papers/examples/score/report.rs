@@ -47,7 +47,11 @@ impl Report {
             truth.reference.as_ref().map(number),
             read.reference.as_ref().map(number),
         );
-        note("vendor", truth.vendor.as_ref().map(|name| folded(name)), read.vendor.as_ref().map(|name| folded(name)));
+        note(
+            "vendor",
+            truth.vendor.as_ref().map(|name| folded(name)),
+            read.vendor.as_ref().map(|name| folded(name)),
+        );
     }
 
     pub fn print(&self) {

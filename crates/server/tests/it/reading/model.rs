@@ -13,10 +13,13 @@ use tokio::net::TcpListener;
 use super::files::{INVOICE, invoice_xml, pdf};
 use super::{built_in, shown};
 
+/// The key that came with a question, and the question.
+type Asked = (Option<String>, Value);
+
 #[derive(Clone, Default)]
 struct StandIn {
     answer: Arc<Mutex<(u16, String)>>,
-    asked: Arc<Mutex<Vec<(Option<String>, Value)>>>,
+    asked: Arc<Mutex<Vec<Asked>>>,
 }
 
 impl StandIn {
