@@ -118,8 +118,8 @@ both! {
     }
 
     async fn a_call_that_is_not_genuine_changes_nothing(app) {
-        for service in [Service::Resend, Service::Postmark] {
-            let (app, service) = connect(&app, service).await;
+        for kind in [Service::Resend, Service::Postmark] {
+            let service = connect(&app, kind).await;
             let body = service.call(json!({ "reference": "order-9" }));
             let refused = [
                 service.request(app, &body, Sign::Not).await,
@@ -265,12 +265,12 @@ enum Sign<'a> {
 }
 
 async fn connected(app: TestApp, service: Service) -> (TestApp, Connected) {
-    let connected = connect(&app, service).await.1;
+    let connected = connect(&app, service).await;
     let reader = Arc::new(HttpReader::new(vault(&app)).unwrap());
     (app.reading_with(reader), connected)
 }
 
-async fn connect(app: &TestApp, kind: Service) -> (&TestApp, Connected) {
+async fn connect(app: &TestApp, kind: Service) -> Connected {
     let stand_in = StandIn::start().await;
     let (vault, ids) = (vault(app), &app.app.ids);
     let id = ServiceId::new(ids, app.now());
@@ -284,7 +284,7 @@ async fn connect(app: &TestApp, kind: Service) -> (&TestApp, Connected) {
         id: id.clone(),
     };
     let path = app.act(&app.owner, move |tx, cx| people::connect_service(tx, cx, &new)).await;
-    (app, Connected { kind, id, path, stand_in })
+    Connected { kind, id, path, stand_in }
 }
 
 impl Connected {
