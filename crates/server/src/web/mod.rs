@@ -29,6 +29,7 @@ mod visitor;
 mod wording;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
 
 use ::inbox::App;
 use axum::Router;
@@ -58,6 +59,8 @@ pub struct Web {
     uploads: Semaphore,
     listeners: Arc<Semaphore>,
     presence: Arc<Presence>,
+    /// When something that pages show was last changed, in milliseconds.
+    changed_at: Arc<AtomicI64>,
 }
 
 impl Web {
@@ -67,7 +70,8 @@ impl Web {
         let listeners = Arc::new(Semaphore::new(LISTENERS));
         let presence = Presence::new(&app);
         let uploads = Semaphore::new(UPLOADS_AT_ONCE);
-        Arc::new(Web { app, https, gate, mails, hashing, uploads, listeners, presence })
+        let changed_at = live::note_changes(&app);
+        Arc::new(Web { app, https, gate, mails, hashing, uploads, listeners, presence, changed_at })
     }
 }
 
