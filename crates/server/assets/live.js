@@ -12,7 +12,8 @@ document.addEventListener("visibilitychange", () => {
 });
 
 function listen() {
-  const source = new EventSource(`/live?${watched}`);
+  // What was changed since this page was made is told at once.
+  const source = new EventSource(`/live?${watched}&at=${document.body.dataset.at}`);
   // On every return of the connection the server says what there is now.
   source.addEventListener("here", (event) => {
     if (known && known !== event.data) changed();

@@ -67,6 +67,13 @@ async fn a_mention_rings_the_bell_of_an_open_page() {
     let house = House::open().await;
     let jonas = house.person("Jonas").await;
     let window = Window::signed_in(&house, &jonas).await;
+    window.goto(&format!("{}/mentions", house.address)).await;
+    window.click(".page-head .btn:not(.only-phone)").await;
+    window
+        .until("the bell is quiet", || async {
+            window.count(".to[href='/mentions'] .count").await == 0
+        })
+        .await;
     window.goto(&format!("{}/inbox?view=open", house.address)).await;
     let received =
         house.mail("ann@shop.example Ann Shop", "Two lamps", "Where are they?", None).await;

@@ -7,6 +7,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ use db::Tx;
 use hyper::body::{Body as HttpBody, Frame};
 use inbox::ids::{MessageId, WebhookId};
 use inbox::people::{self, Shelves};
-use inbox::{Cx, Error, PAGES};
+use inbox::{App, Cx, Error, PAGES};
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::{broadcast, mpsc};
 
@@ -50,8 +51,10 @@ pub async fn listen(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked):
     let wakes = web.app.store.wakes();
     let stay = enter(&web, &visitor, &asked).await?;
     let shown = look(&web, &visitor, &asked).await?;
+    let made_at = asked.number("at");
+    let missed = made_at.is_some_and(|at| web.changed_at.load(Ordering::SeqCst) >= at);
     let (lines, sent) = mpsc::channel(LINES);
-    let page = Page { web, visitor, asked, shown, lines, stay };
+    let page = Page { web, visitor, asked, shown, missed, lines, stay };
     tokio::spawn(async move {
         page.watch(wakes).await;
         drop(place);
@@ -61,6 +64,28 @@ pub async fn listen(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked):
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     Ok(response)
+}
+
+/// Keeps the time of the latest change, so that a page can be told of one that fell between its
+/// making and its connection.
+pub fn note_changes(app: &App) -> Arc<AtomicI64> {
+    let changed_at = Arc::new(AtomicI64::new(0));
+    let (noted, clock) = (Arc::downgrade(&changed_at), app.clock.clone());
+    let mut wakes = app.store.wakes();
+    tokio::spawn(async move {
+        loop {
+            match wakes.recv().await {
+                Ok(queue) if queue != PAGES => continue,
+                Ok(_) | Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => return,
+            }
+            match noted.upgrade() {
+                Some(noted) => noted.store(clock.now(), Ordering::SeqCst),
+                None => return,
+            }
+        }
+    });
+    changed_at
 }
 
 /// What was written to a page and not yet sent.
@@ -84,6 +109,8 @@ struct Page {
     visitor: Visitor,
     asked: Fields,
     shown: u64,
+    /// True when something was changed after the page was made and before it listened.
+    missed: bool,
     lines: mpsc::Sender<Bytes>,
     /// Where the others on the same conversation see this one.
     stay: Option<Stay>,
@@ -91,7 +118,8 @@ struct Page {
 
 impl Page {
     async fn watch(mut self, mut wakes: broadcast::Receiver<String>) {
-        if !self.tell("here").await {
+        let first = if self.missed { "changed" } else { "here" };
+        if !self.tell(first).await {
             return;
         }
         let mut comings = self.web.presence.changes();

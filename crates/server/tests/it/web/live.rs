@@ -117,6 +117,30 @@ both! {
         eventually(async || !one.get(&path).await.text.contains("Bo is")).await;
     }
 
+    async fn a_page_hears_of_what_changed_before_it_listened(app) {
+        let received = app.mail("ann@shop.example", "Lamps", "Hello").await;
+        let key = app.key("read write").await;
+        let browser = app.signed_in(&app.owner).await;
+        let session = browser.cookie("__Host-mailroom_session").unwrap();
+        let listen = |at: i64| {
+            let path = format!("/live?conversation={}&at={at}", received.conversation);
+            Request::get(path)
+                .header("cookie", format!("__Host-mailroom_session={session}"))
+                .body(Body::empty())
+                .unwrap()
+        };
+        app.advance(SECOND);
+        let page = browser.get(&format!("/conversations/{}", received.conversation)).await;
+        let made_at: i64 = page.between("data-at=\"", "\"").parse().unwrap();
+        assert_eq!(made_at, app.now());
+        app.advance(SECOND);
+        app.on(&key, &received.conversation, "notes", json!({ "body": "Hm" })).await.is(201);
+        let mut late = app.open(listen(made_at)).await;
+        assert!(next(&mut late, 3_000).await.unwrap().starts_with("event: changed"));
+        let mut fresh = app.open(listen(app.now() + 1)).await;
+        assert!(next(&mut fresh, 3_000).await.unwrap().starts_with("event: here"));
+    }
+
     async fn only_who_is_signed_in_may_listen(app) {
         app.browser().get("/live?view=open").await.goes_to("/sign-in?next=%2Flive%3Fview%3Dopen");
     }
