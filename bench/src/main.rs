@@ -1,5 +1,6 @@
 //! Measures Mailroom: fills databases, starts the server, drives it over loopback, reports.
 
+mod authentication;
 mod client;
 mod constant;
 mod crash;
@@ -7,6 +8,8 @@ mod database;
 mod deliveries;
 mod lane;
 mod measure;
+mod names;
+mod receive;
 mod receiver;
 mod report;
 mod requests;
@@ -54,8 +57,16 @@ enum Command {
     },
     /// Measure how fast and how soon events reach webhooks, and what bad receivers do to a good one
     Deliveries(deliveries::Options),
+    /// Measure how fast mail comes in by SMTP, and what memory and disk it takes
+    Receive(receive::Options),
     /// Kill the server at random moments while clients work, and check that nothing promised is lost
     Crash(crash::Options),
+    /// Score SPF and ARC on suites of cases: folders with spf/*.yml, arc/*.txt or tests/*.yml
+    Authentication {
+        /// The folders of the suites
+        #[arg(required = true, value_name = "FOLDER")]
+        folders: Vec<PathBuf>,
+    },
     /// Serve one answer to everything
     #[command(hide = true)]
     Constant {
@@ -71,7 +82,9 @@ fn main() -> ExitCode {
     let outcome = match cli.command {
         Some(Command::Seed { database, messages, seed }) => fill(&database, messages, seed),
         Some(Command::Constant { answer, listen }) => constant::serve(&answer, listen),
+        Some(Command::Authentication { folders }) => authentication::score(&folders),
         Some(Command::Deliveries(options)) => deliveries::run(options).map(drop),
+        Some(Command::Receive(options)) => receive::run(&options).map(drop),
         Some(Command::Crash(options)) => crash::run(options),
         None => run::run(cli.run).map(drop),
     };

@@ -4,6 +4,7 @@
 
 mod app_mail;
 mod assign;
+mod authentication;
 mod courier;
 mod cursor;
 mod documents;
