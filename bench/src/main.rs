@@ -1,5 +1,6 @@
 //! Measures Mailroom: fills databases, starts the server, drives it over loopback, reports.
 
+mod authentication;
 mod client;
 mod constant;
 mod crash;
@@ -8,6 +9,8 @@ mod deliveries;
 mod lane;
 mod live;
 mod measure;
+mod names;
+mod receive;
 mod receiver;
 mod report;
 mod requests;
@@ -58,10 +61,18 @@ enum Command {
     Deliveries(deliveries::Options),
     /// Measure how soon a change reaches every open page, and what memory a page costs
     Live(live::Options),
+    /// Measure how fast mail comes in by SMTP, and what memory and disk it takes
+    Receive(receive::Options),
     /// Kill the server at random moments while clients work, and check that nothing promised is lost
     Crash(crash::Options),
     /// Measure the memory that many uploads at one time take
     Uploads(uploads::Options),
+    /// Score SPF and ARC on suites of cases: folders with spf/*.yml, arc/*.txt or tests/*.yml
+    Authentication {
+        /// The folders of the suites
+        #[arg(required = true, value_name = "FOLDER")]
+        folders: Vec<PathBuf>,
+    },
     /// Serve one answer to everything
     #[command(hide = true)]
     Constant {
@@ -77,8 +88,10 @@ fn main() -> ExitCode {
     let outcome = match cli.command {
         Some(Command::Seed { database, messages, seed }) => fill(&database, messages, seed),
         Some(Command::Constant { answer, listen }) => constant::serve(&answer, listen),
+        Some(Command::Authentication { folders }) => authentication::score(&folders),
         Some(Command::Deliveries(options)) => deliveries::run(options).map(drop),
         Some(Command::Live(options)) => live::run(options).map(drop),
+        Some(Command::Receive(options)) => receive::run(&options).map(drop),
         Some(Command::Crash(options)) => crash::run(options),
         Some(Command::Uploads(options)) => uploads::run(options),
         None => run::run(cli.run).map(drop),

@@ -18,7 +18,8 @@ use tokio::runtime::Runtime;
 use crate::database::{self, Kind as Database, Passing};
 
 const OWNER: &str = "olive@bench.example";
-const INBOX: &str = "support@bench.example";
+/// The one inbox.
+pub const INBOX: &str = "support@bench.example";
 
 /// An empty database that goes with this.
 pub struct Place {

@@ -238,6 +238,9 @@ fn named_conversation(
 /// The conversation of our message that a Message-ID carries the mark of, however the rest of it
 /// was rewritten on the way.
 fn signed_by_us(tx: &mut Tx<'_>, cx: &Cx<'_>, header_id: &str) -> Result<Option<ConversationId>> {
+    if !header_id.starts_with("msg.") {
+        return Ok(None);
+    }
     let secret = secrets::mail_secret(tx, cx)?;
     let Some(message) = mail::message_of_id(secret.as_bytes(), header_id) else { return Ok(None) };
     let found: Option<(ConversationId,)> = tx.opt(

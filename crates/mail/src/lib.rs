@@ -3,7 +3,8 @@
 //! [`understand`] reads a mail (`source` repairs its bytes, `people`, `body`, `html`, `files` and
 //! `kind` each read one side of it, [`trim`] finds the writer's own words); [`check`] looks for
 //! scams in what was understood; [`inspect`] shows both. `token` makes and checks what leads
-//! answers and bounces back. Every limit is in `limits`.
+//! answers and bounces back; [`smtp`] is the conversation by which mail comes. Every limit of reading
+//! is in `limits`.
 //!
 //! Deliberately absent: sockets, the clock, randomness, the database.
 
@@ -25,6 +26,7 @@ mod limits;
 mod original;
 mod people;
 mod scam;
+pub mod smtp;
 mod source;
 mod subject;
 mod token;

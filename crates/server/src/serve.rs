@@ -17,6 +17,7 @@ use inbox::ids::Ids;
 use inbox::time::SystemClock;
 use inbox::uploads::Scanner;
 use inbox::{App, Limiter};
+use mail::smtp::Protocol;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
@@ -28,7 +29,7 @@ use crate::imap::{Fetchers, Pace};
 use crate::relay::Target;
 use crate::services::HttpReader;
 use crate::settings::Settings;
-use crate::smtp::{self, Door, Doors, Protocol};
+use crate::smtp::{self, Door, Doors};
 use crate::vault::Vault;
 use crate::web::Peer;
 use crate::{doors, health, metrics, reader, services};
@@ -118,11 +119,12 @@ impl MailIn {
     }
 }
 
-/// The host in the address by which the service is reached.
+/// The name in the address by which the service is reached.
 fn our_name(public_url: &str) -> String {
-    let url = url::Url::parse(public_url).ok();
-    let host = url.as_ref().and_then(|url| url.host_str());
-    host.unwrap_or("localhost").to_owned()
+    match url::Url::parse(public_url).ok().and_then(|url| url.domain().map(str::to_owned)) {
+        Some(name) => name,
+        None => "localhost".to_owned(),
+    }
 }
 
 /// Serves the API and the app, takes mail in and does what falls due until `stop` is ready; what is

@@ -175,7 +175,7 @@ async fn file(
     tracing::info!(
         mailbox = %inbox.mailbox.id,
         outcome = taken.word(),
-        message = taken.message().map(|id| id.as_str()),
+        id = taken.message().map(|id| id.as_str()),
         bytes = read.raw.size,
         "a mail came in"
     );

@@ -7,5 +7,6 @@ mod attacks;
 mod fixtures;
 mod properties;
 mod scams;
+mod smtp;
 mod threads;
 mod trimming;

@@ -8,6 +8,7 @@
 mod dns;
 mod results;
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use inbox::intake::{Authenticator, Checking, Credentials, Source};
@@ -85,19 +86,30 @@ impl DnsAuthenticator {
         credentials: &Credentials<'_>,
         message: &AuthenticatedMessage<'_>,
     ) -> Option<SpfOutput> {
-        let (ip, helo) = match credentials.source {
-            Source::Sender { ip, helo } => (ip, helo),
-            Source::OurServer => return believed_spf(message, self.believed.as_slice()),
-            Source::Mailbox { believed } => return believed_spf(message, believed),
-        };
-        let sender = credentials.sender.unwrap_or_default();
+        match credentials.source {
+            Source::Sender { ip, helo } => {
+                Some(self.check_spf(*ip, helo, credentials.sender.unwrap_or_default()).await)
+            }
+            Source::OurServer => believed_spf(message, self.believed.as_slice()),
+            Source::Mailbox { believed } => believed_spf(message, believed),
+        }
+    }
+
+    /// Whether a machine may send for a sender, or, for a mail that wants no bounces, for itself.
+    pub async fn check_spf(&self, ip: IpAddr, helo: &str, sender: &str) -> SpfOutput {
         let parameters = match sender.is_empty() {
-            true => SpfParameters::verify_ehlo(*ip, helo, OUR_NAME),
-            false => SpfParameters::verify_mail_from(*ip, helo, OUR_NAME, sender),
+            true => SpfParameters::verify_ehlo(ip, helo, OUR_NAME),
+            false => SpfParameters::verify_mail_from(ip, helo, OUR_NAME, sender),
         };
         let checked = timeout(SPF_PATIENCE, self.dns.verify_spf(parameters)).await;
         let slow = |_| SpfOutput::new(domain_of(sender).into()).with_result(SpfResult::TempError);
-        Some(checked.unwrap_or_else(slow))
+        checked.unwrap_or_else(slow)
+    }
+
+    /// What the ARC seals of a mail come to.
+    pub async fn check_arc(&self, raw: &[u8]) -> DkimResult {
+        let message = AuthenticatedMessage::parse(raw).unwrap_or_default();
+        self.arc(&message).await.result().clone()
     }
 
     async fn arc<'m>(&self, message: &'m AuthenticatedMessage<'m>) -> ArcOutput<'m> {

@@ -41,7 +41,7 @@ Start for real:
 enum Command {
     /// Start with a sample workspace, and print a sign-in link, keys and an example call
     Demo(Json),
-    /// Serve the API and the web app
+    /// Serve the API and the web app, and take mail in
     Serve,
     /// Make a workspace with its owner and first inbox
     Setup(admin::Setup),

@@ -3,13 +3,13 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use inbox::intake::{Delivery, NotTaken, Source, find_inbox, take_in};
+use inbox::intake::{Delivery, NotTaken, Source, Taken, find_inbox, take_in};
+use mail::smtp::{Letter, Outcome, Protocol, Session, Step};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_rustls::TlsAcceptor;
 
 use super::door::Doors;
-use super::session::{Letter, Protocol, Session, Step};
 
 /// Bytes that are read at once.
 const READ_BYTES: usize = 64 * 1024;
@@ -46,7 +46,7 @@ impl<'a> Connection<'a> {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send,
     {
-        let (name, limits) = (&self.doors.name, self.doors.limits.clone());
+        let (name, limits) = (&self.doors.name, self.doors.limits.session.clone());
         let mut session = Session::new(self.protocol, name, limits, true);
         if let End::Closed = self.run(&mut session, &mut stream).await? {
             return stream.shutdown().await;
@@ -143,24 +143,23 @@ impl<'a> Connection<'a> {
         }
     }
 
-    async fn find(&self, address: String) -> Result<bool, NotTaken> {
-        let found = self.doors.app.store.read(move |tx| find_inbox(tx, &address)).await;
-        found.map(|inbox| inbox.is_some()).map_err(|error| {
-            tracing::error!(cause = ?error, "a recipient could not be looked up");
-            NotTaken
-        })
+    /// Whether an address is an inbox of ours; nothing when that cannot be told.
+    async fn find(&self, address: String) -> Option<bool> {
+        match self.doors.app.store.read(move |tx| find_inbox(tx, &address)).await {
+            Ok(inbox) => Some(inbox.is_some()),
+            Err(error) => {
+                tracing::error!(cause = ?error, "a recipient could not be looked up");
+                None
+            }
+        }
     }
 
-    async fn take_in(
-        &self,
-        helo: &str,
-        letter: Letter,
-    ) -> Vec<Result<inbox::intake::Taken, NotTaken>> {
+    async fn take_in(&self, helo: &str, letter: Letter) -> Vec<Outcome> {
         let Letter { sender, recipients, bytes } = letter;
         let delivery =
             Delivery { sender: Some(sender), recipients, source: self.source(helo), raw: bytes };
-        let _place = self.doors.mails.acquire().await;
-        take_in(&self.doors.app, &*self.doors.authenticator, delivery).await
+        let taken = take_in(&self.doors.app, &*self.doors.authenticator, delivery).await;
+        taken.iter().map(outcome).collect()
     }
 
     fn source(&self, helo: &str) -> Source {
@@ -170,6 +169,15 @@ impl<'a> Connection<'a> {
             }
             _ => Source::OurServer,
         }
+    }
+}
+
+fn outcome(taken: &Result<Taken, NotTaken>) -> Outcome {
+    match taken {
+        Ok(Taken::Filed(_) | Taken::Known(_) | Taken::OurOwn) => Outcome::Taken,
+        Ok(Taken::InCircles) => Outcome::InCircles,
+        Ok(Taken::NoInbox) => Outcome::NoInbox,
+        Err(NotTaken) => Outcome::Trouble,
     }
 }
 

@@ -10,18 +10,17 @@ use std::time::Duration;
 
 use inbox::App;
 use inbox::intake::Authenticator;
+use mail::smtp::Protocol;
 use metrics::{counter, gauge};
 use rustls::ServerConfig;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::connection::Connection;
 use super::limits::Limits;
 use super::place::{Networks, Place};
-use super::session::Protocol;
 
 /// What is in flight at shutdown has this long to finish.
 const GOODBYE: Duration = Duration::from_secs(20);
@@ -94,7 +93,6 @@ pub struct Doors {
     pub(super) trusted: Networks,
     pub(super) limits: Limits,
     pub(super) bytes_held: AtomicUsize,
-    pub(super) mails: Semaphore,
     pub(super) stopping: CancellationToken,
     connections: Mutex<Connections>,
 }
@@ -115,7 +113,6 @@ impl Doors {
             name: name.to_owned(),
             trusted,
             bytes_held: AtomicUsize::new(0),
-            mails: Semaphore::new(limits.mails_at_once),
             limits,
             stopping: CancellationToken::new(),
             connections: Mutex::default(),

@@ -4,6 +4,7 @@
 
 mod app_mail;
 mod assign;
+mod authentication;
 mod correcting;
 mod courier;
 mod cursor;

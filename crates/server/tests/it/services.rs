@@ -122,9 +122,9 @@ both! {
             let service = connect(&app, kind).await;
             let body = service.call(json!({ "reference": "order-9" }));
             let refused = [
-                service.request(app, &body, Sign::Not).await,
-                service.request(app, &body, Sign::With("whsec_AAAA", 0)).await,
-                service.request(app, &body.replace("order-9", "order-8"), Sign::For(&body)).await,
+                service.request(&app, &body, Sign::Not).await,
+                service.request(&app, &body, Sign::With("whsec_AAAA", 0)).await,
+                service.request(&app, &body.replace("order-9", "order-8"), Sign::For(&body)).await,
             ];
             for (place, answer) in refused.into_iter().enumerate() {
                 let genuine = place == 2 && service.kind == Service::Postmark;
@@ -134,14 +134,14 @@ both! {
             }
             if service.kind == Service::Resend {
                 for age in [6 * MINUTE, -6 * MINUTE] {
-                    service.request(app, &body, Sign::With(SECRET, age)).await.is(401);
+                    service.request(&app, &body, Sign::With(SECRET, age)).await.is(401);
                 }
-                service.request(app, &body, Sign::With(SECRET, 4 * MINUTE)).await.is(200);
+                service.request(&app, &body, Sign::With(SECRET, 4 * MINUTE)).await.is(200);
             }
             let elsewhere = "/hooks/resend/00000000000000000000000000000000";
-            service.request_to(app, elsewhere, &body, Sign::With(SECRET, 0)).await.is(404);
-            service.request_to(app, "/hooks/else/x", &body, Sign::Not).await.is(404);
-            let broken = service.request(app, "{", Sign::For("{")).await;
+            service.request_to(&app, elsewhere, &body, Sign::With(SECRET, 0)).await.is(404);
+            service.request_to(&app, "/hooks/else/x", &body, Sign::Not).await.is(404);
+            let broken = service.request(&app, "{", Sign::For("{")).await;
             assert_eq!(broken.is(400).error(), "body: must be valid JSON");
         }
     }

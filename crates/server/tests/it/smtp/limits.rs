@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use mail::smtp::SessionLimits;
 use server::smtp::Limits;
 
 use crate::both;
@@ -12,7 +13,8 @@ const SHORT: Duration = Duration::from_millis(200);
 
 both! {
     async fn a_mail_has_so_many_recipients(app) {
-        let limits = Limits { recipients: 3, ..Limits::default() };
+        let session = SessionLimits { recipients: 3, ..SessionLimits::default() };
+        let limits = Limits { session, ..Limits::default() };
         let doors = app.doors(limits, "").await;
         let mut client = doors.known_client().await;
         client.say("MAIL FROM:<ann@x.example>", "250 ").await;

@@ -9,9 +9,10 @@ use inbox::Received;
 use inbox::intake::{
     Authenticator, Checking, Credentials, Delivery, NotTaken, Source, Taken, take_in,
 };
+use mail::smtp::Protocol;
 use mail::{Authentication, Dmarc};
 use server::settings::{Flags, Settings};
-use server::smtp::{Door, Doors, Limits, Place, Protocol, certificate};
+use server::smtp::{Door, Doors, Limits, Place, certificate};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;

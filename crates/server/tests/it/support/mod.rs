@@ -4,6 +4,9 @@
 mod database;
 mod domain;
 mod mail_in;
+#[allow(dead_code, reason = "the bench asks more of it")]
+#[path = "../../../../../bench/src/names.rs"]
+pub mod names;
 mod outside;
 mod process;
 

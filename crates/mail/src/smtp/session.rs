@@ -3,11 +3,9 @@
 //! It knows no sockets, no clock and no database, so that every way of cutting its input into
 //! pieces can be tried.
 
-use inbox::intake::{NotTaken, Taken};
-
 use super::command::{Command, Fault, Greeting, NOT_MAIL, Sender};
 use super::content::{Content, Progress, Refused};
-use super::limits::Limits;
+use super::limits::SessionLimits;
 
 /// SMTP, by which anyone brings mail, or LMTP, by which a server of ours hands it over and is told
 /// of each recipient apart (RFC 2033).
@@ -32,6 +30,19 @@ pub enum Step {
     Close,
 }
 
+/// What became of a mail for one recipient.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is durable: whoever brought it may forget it.
+    Taken,
+    /// It has been passed on too often.
+    InCircles,
+    /// The recipient is no inbox any more.
+    NoInbox,
+    /// Something failed on our side.
+    Trouble,
+}
+
 /// A mail with its envelope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Letter {
@@ -42,7 +53,7 @@ pub struct Letter {
 
 pub struct Session {
     protocol: Protocol,
-    limits: Limits,
+    limits: SessionLimits,
     /// What this server calls itself.
     name: String,
     input: Vec<u8>,
@@ -101,7 +112,7 @@ const ANY_LETTER: Fault = "553 5.6.7 This address needs SMTPUTF8.";
 const TAKEN: Fault = "250 2.0.0 The mail is here.";
 
 impl Session {
-    pub fn new(protocol: Protocol, name: &str, limits: Limits, offers_tls: bool) -> Session {
+    pub fn new(protocol: Protocol, name: &str, limits: SessionLimits, offers_tls: bool) -> Session {
         let mut session = Session {
             protocol,
             limits,
@@ -179,23 +190,23 @@ impl Session {
         }
     }
 
-    /// Answers [`Step::FindInbox`].
-    pub fn know_recipient(&mut self, found: Result<bool, NotTaken>) {
+    /// Answers [`Step::FindInbox`]: whether it is one, or that nobody could tell.
+    pub fn know_recipient(&mut self, found: Option<bool>) {
         let phase = std::mem::replace(&mut self.phase, Phase::Commands);
         match (found, phase, &mut self.mail) {
-            (Ok(true), Phase::Finding(recipient), Some(mail)) => {
+            (Some(true), Phase::Finding(recipient), Some(mail)) => {
                 mail.recipients.push(recipient);
                 self.say("250 2.1.5 Go on.");
             }
-            (Ok(_), ..) => self.fault(NO_INBOX),
-            (Err(NotTaken), ..) => self.say(TROUBLE),
+            (Some(_), ..) => self.fault(NO_INBOX),
+            (None, ..) => self.say(TROUBLE),
         }
     }
 
     /// Answers [`Step::TakeIn`]: what came of the mail for each recipient.
-    pub fn know_mail(&mut self, outcomes: &[Result<Taken, NotTaken>]) {
+    pub fn know_mail(&mut self, outcomes: &[Outcome]) {
         self.phase = Phase::Commands;
-        let answers: Vec<Fault> = outcomes.iter().map(answer).collect();
+        let answers: Vec<Fault> = outcomes.iter().copied().map(answer).collect();
         match self.protocol {
             Protocol::Lmtp => answers.iter().for_each(|answer| self.say(answer)),
             Protocol::Smtp => self.say(together(&answers)),
@@ -452,12 +463,12 @@ impl Session {
     }
 }
 
-fn answer(outcome: &Result<Taken, NotTaken>) -> Fault {
+fn answer(outcome: Outcome) -> Fault {
     match outcome {
-        Ok(Taken::Filed(_) | Taken::Known(_) | Taken::OurOwn) => TAKEN,
-        Ok(Taken::InCircles) => IN_CIRCLES,
-        Ok(Taken::NoInbox) => NO_INBOX,
-        Err(NotTaken) => TROUBLE,
+        Outcome::Taken => TAKEN,
+        Outcome::InCircles => IN_CIRCLES,
+        Outcome::NoInbox => NO_INBOX,
+        Outcome::Trouble => TROUBLE,
     }
 }
 

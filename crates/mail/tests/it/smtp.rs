@@ -1,9 +1,7 @@
 //! The session as a machine: the same answers however its input is cut.
 
-use inbox::intake::{NotTaken, Taken};
-use server::smtp::{Letter, Limits, Protocol, Session, Step};
-
-use crate::support::Chance;
+use mail::smtp::{Letter, Outcome, Protocol, Session, SessionLimits, Step};
+use proptest::prelude::*;
 
 /// What a session says and takes when it is fed in pieces of these sizes, where `support@` and
 /// `sales@` are inboxes.
@@ -12,7 +10,8 @@ fn played(
     input: &[u8],
     mut piece: impl FnMut() -> usize,
 ) -> (String, Vec<Letter>) {
-    let limits = Limits { message_bytes: 10_000, command_bytes: 512, ..Limits::default() };
+    let limits =
+        SessionLimits { message_bytes: 10_000, command_bytes: 512, ..SessionLimits::default() };
     let mut session = Session::new(protocol, "mail.acme.example", limits, true);
     let (mut said, mut letters, mut rest) = (Vec::new(), Vec::new(), input);
     loop {
@@ -27,10 +26,10 @@ fn played(
             }
             Step::FindInbox(address) => {
                 let known = ["support@acme.example", "sales@acme.example"];
-                session.know_recipient(Ok(known.contains(&address.as_str())));
+                session.know_recipient(Some(known.contains(&address.as_str())));
             }
             Step::TakeIn(letter) => {
-                let outcomes: Vec<Result<Taken, NotTaken>> =
+                let outcomes: Vec<Outcome> =
                     letter.recipients.iter().map(|to| outcome(to)).collect();
                 letters.push(letter);
                 session.know_mail(&outcomes);
@@ -39,20 +38,24 @@ fn played(
             Step::Close => break,
         }
     }
-    (String::from_utf8(said).unwrap(), letters)
+    (String::from_utf8(said).expect("ASCII"), letters)
 }
 
-fn outcome(to: &str) -> Result<Taken, NotTaken> {
-    if to.starts_with("sales") { Err(NotTaken) } else { Ok(Taken::OurOwn) }
+fn outcome(to: &str) -> Outcome {
+    if to.starts_with("sales") { Outcome::Trouble } else { Outcome::Taken }
 }
 
 /// Plays it whole, byte by byte and in random pieces, which must be the same.
 fn play(protocol: Protocol, input: &str) -> (String, Vec<Letter>) {
     let whole = played(protocol, input.as_bytes(), || usize::MAX);
     assert_eq!(played(protocol, input.as_bytes(), || 1), whole, "byte by byte");
-    let mut chance = Chance::new(input.len() as u64);
-    for _ in 0..20 {
-        assert_eq!(played(protocol, input.as_bytes(), || chance.below(40) + 1), whole);
+    for most in 2..40 {
+        let mut turn = 0;
+        let piece = || {
+            turn += 7;
+            turn % most + 1
+        };
+        assert_eq!(played(protocol, input.as_bytes(), piece), whole, "{most}");
     }
     whole
 }
@@ -197,10 +200,10 @@ fn what_was_sent_behind_starttls_is_never_read() {
 
 #[test]
 fn a_session_without_room_for_a_mail_says_so() {
-    let mut session = Session::new(Protocol::Smtp, "m", Limits::default(), true);
+    let mut session = Session::new(Protocol::Smtp, "m", SessionLimits::default(), true);
     session.feed(b"EHLO x\r\nMAIL FROM:<>\r\nRCPT TO:<a@b>\r\n");
     assert!(matches!(session.step(), Step::FindInbox(_)));
-    session.know_recipient(Ok(true));
+    session.know_recipient(Some(true));
     session.feed(b"DATA\r\nsome bytes");
     assert_eq!(session.step(), Step::Read);
     assert_eq!(session.held(), 10);
@@ -210,4 +213,25 @@ fn a_session_without_room_for_a_mail_says_so() {
     session.feed(b"\r\n.\r\n");
     assert_eq!(session.step(), Step::Read);
     assert!(session.take_output().starts_with(b"452 "));
+}
+
+proptest! {
+    /// Whatever comes, every answer is a line of its own with a code, and how the input was cut
+    /// makes no difference unless the connection was encrypted in between.
+    #[test]
+    fn anything_is_answered_the_same_however_it_is_cut(
+        pieces in prop::collection::vec(prop::sample::select(vec![
+            "EHLO x\r\n", "MAIL FROM:<a@b>\r\n", "RCPT TO:<support@acme.example>\r\n", "DATA\r\n",
+            "BDAT 5\r\n", "BDAT 3 LAST\r\n", "abc", "\r\n", "\n", "\r", ".", ".\r\n", "RSET\r\n",
+            "QUIT\r\n", "\0", "ü", "NOOP\r\n",
+        ]), 0..40),
+        size in 1usize..30,
+    ) {
+        let input = pieces.concat();
+        let (said, letters) = played(Protocol::Smtp, input.as_bytes(), || size);
+        prop_assert_eq!(&played(Protocol::Smtp, input.as_bytes(), || usize::MAX), &(said.clone(), letters));
+        for line in said.lines() {
+            prop_assert!(line.as_bytes()[..3].iter().all(u8::is_ascii_digit), "{}", line);
+        }
+    }
 }

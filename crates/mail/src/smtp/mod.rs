@@ -1,0 +1,9 @@
+//! SMTP and LMTP (RFC 5321, RFC 2033) as a machine that is fed bytes and tells what to do next.
+
+mod command;
+mod content;
+mod limits;
+mod session;
+
+pub use limits::SessionLimits;
+pub use session::{Letter, Outcome, Protocol, Session, Step};
