@@ -26,8 +26,9 @@ both! {
         let mails = app.outside.relay.tries();
         assert_eq!(mails.len(), 1);
         assert_eq!(mails[0].recipients, ["ada@acme.example"]);
-        assert_eq!(mails[0].sender, "support@acme.example");
+        assert!(mails[0].sender.starts_with("support+b_"), "{}", mails[0].sender);
         let text = text_of(&mails[0]);
+        assert!(text.contains("<support@acme.example>"), "{text}");
         assert!(text.contains("A webhook was turned off"), "{text}");
         assert!(text.contains("410") && text.contains(hook.id.as_str()), "{text}");
         assert!(text.contains(&hook.url), "{text}");
