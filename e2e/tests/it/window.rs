@@ -118,6 +118,11 @@ impl Window {
         self.find(css).await.text().await.unwrap_or_default()
     }
 
+    /// What stands in a field; nothing while the page is being replaced.
+    pub async fn value(&self, css: &str) -> String {
+        self.find(css).await.value().await.ok().flatten().unwrap_or_default()
+    }
+
     /// Waits until the page says something.
     pub async fn says(&self, words: &str) {
         self.until(words, || async { self.text("body").await.contains(words) }).await;

@@ -52,6 +52,7 @@ async fn files_and_saved_replies_need_no_script() {
     window.write("#body", "First.").await;
     window.click("#saved summary").await;
     window.click("#saved button").await;
+    window.until("the reply", || async { window.value("#body").await.contains("Hello") }).await;
     window.find("#files").await.send_keys(file.to_str().unwrap()).await.unwrap();
     window.click("[data-attach-now]").await;
     window.says("invoice.txt").await;

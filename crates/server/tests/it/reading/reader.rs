@@ -80,16 +80,8 @@ async fn a_picture_without_words_is_a_photo() {
 /// Needs tesseract, which `scripts/test` installs.
 #[tokio::test]
 async fn a_scan_and_a_photo_of_an_invoice_are_read_by_looking() {
-    let lines = [
-        "LUMEN",
-        "",
-        "INVOICE",
-        "",
-        "INVOICE NO 4711",
-        "DATE 2026-11-02",
-        "",
-        "TOTAL EUR 124.56",
-    ];
+    let lines =
+        ["LUMEN", "", "INVOICE", "", "INVOICE NO 4711", "DATE 2026-11-02", "", "TOTAL EUR 124.56"];
     let (width, height, gray) = super::letters::draw(&lines);
     for bytes in [scan(width, height, &gray), bitmap(width, height, &gray)] {
         let read = shown(&built_in().read_bytes(bytes).await);
