@@ -99,8 +99,13 @@ impl Window {
         self.driver.find_all(By::Css(css)).await.unwrap().len()
     }
 
+    /// A page that is being replaced may take its elements away between the look and the click.
     pub async fn click(&self, css: &str) {
-        self.find(css).await.click().await.unwrap();
+        let begun = Instant::now();
+        while let Err(error) = self.find(css).await.click().await {
+            let gone = error.to_string().contains("stale element");
+            assert!(gone && begun.elapsed() < PATIENCE, "{css}: {error}");
+        }
     }
 
     /// Puts a text in the place of what is in a field.
