@@ -25,7 +25,7 @@ pub fn notify(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, notice: &Notice<'_>
         tx.opt("SELECT email FROM users WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, person])?;
     let (email,) = found.ok_or(Error::NotFound("person"))?;
     if mail::is_unattended(&email) || is_inbox(tx, &email)? {
-        tracing::warn!(%person, "a notice is not sent to an address that nobody reads");
+        tracing::debug!(%person, "a notice is not sent to an address that nobody reads");
         return Ok(());
     }
     tx.exec(
