@@ -60,7 +60,7 @@ impl Case {
             "mx" => {
                 let hosts: Vec<(String, IpAddr)> = ips()
                     .enumerate()
-                    .map(|(place, ip)| (format!("mx{place}.{name}.invalid"), ip))
+                    .map(|(place, ip)| (format!("mx{place}.{name}.hosts.example"), ip))
                     .collect();
                 let mx = |(place, (host, _)): (usize, &(String, IpAddr))| {
                     Record::Mx(place as u16 + 1, host.clone())
