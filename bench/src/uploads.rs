@@ -20,7 +20,7 @@ const FILE_BYTES: usize = 25 * 1024 * 1024;
 /// The goal, in MB.
 const MEMORY_GOAL_MB: f64 = 200.0;
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-const MESSAGES: usize = 200;
+const MESSAGES: usize = 2_000;
 
 #[derive(Args)]
 pub struct Options {
