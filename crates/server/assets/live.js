@@ -5,11 +5,15 @@ const watched = document.body.dataset.live;
 let known = "";
 let behind = false;
 let fetching = false;
+let passedOver = false;
 
 listen();
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden && behind) refresh();
 });
+for (const left of ["toggle", "focusout"]) {
+  document.addEventListener(left, () => passedOver && changed(), true);
+}
 
 function listen() {
   // What was changed since this page was made is told at once.
@@ -33,7 +37,7 @@ function changed() {
 async function refresh() {
   if (fetching) return;
   fetching = true;
-  behind = false;
+  behind = passedOver = false;
   try {
     const answer = await fetch(location.href, { headers: { accept: "text/html" } });
     if (answer.redirected && new URL(answer.url).pathname === "/sign-in") {
@@ -43,7 +47,9 @@ async function refresh() {
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
     for (const part of document.querySelectorAll("[id^='live-']")) {
       const next = fresh.getElementById(part.id);
-      if (next && next.innerHTML !== part.innerHTML && !isBusy(part)) replace(part, next);
+      if (!next || next.innerHTML === part.innerHTML) continue;
+      if (isBusy(part)) passedOver = true;
+      else replace(part, next);
     }
     const draft = document.getElementById("decision");
     if (draft) tellOfDraft(draft, fresh);
@@ -59,7 +65,7 @@ async function refresh() {
   }
 }
 
-// An open menu, or a field with the cursor in it, stays as it is until the next change.
+// An open menu, or a field with the cursor in it, stays as it is until it is left.
 function isBusy(part) {
   const active = document.activeElement;
   const typing = part.contains(active) && active.matches("input, textarea, select");

@@ -12,8 +12,8 @@ use thirtyfour::prelude::*;
 
 use crate::house::House;
 
-/// How long something that must happen may take.
-const PATIENCE: Duration = Duration::from_secs(15);
+/// How long something that must happen may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(45);
 
 pub struct Window {
     pub driver: WebDriver,
@@ -99,24 +99,39 @@ impl Window {
         self.driver.find_all(By::Css(css)).await.unwrap().len()
     }
 
-    /// A page that is being replaced may take its elements away between the look and the click.
     pub async fn click(&self, css: &str) {
-        let begun = Instant::now();
-        while let Err(error) = self.find(css).await.click().await {
-            let gone = error.to_string().contains("stale element");
-            assert!(gone && begun.elapsed() < PATIENCE, "{css}: {error}");
-        }
+        self.insist(css, || async { self.find(css).await.click().await }).await;
     }
 
     /// Puts a text in the place of what is in a field.
     pub async fn write(&self, css: &str, text: &str) {
-        let field = self.find(css).await;
-        field.clear().await.unwrap();
-        field.send_keys(text).await.unwrap();
+        self.insist(css, || async {
+            let field = self.find(css).await;
+            field.clear().await?;
+            field.send_keys(text).await
+        })
+        .await;
     }
 
     pub async fn press(&self, keys: impl Into<TypingData>) {
-        self.driver.active_element().await.unwrap().send_keys(keys).await.unwrap();
+        let keys: String = keys.into().as_vec().into_iter().collect();
+        self.insist("the keyboard", || async {
+            self.driver.active_element().await?.send_keys(keys.clone()).await
+        })
+        .await;
+    }
+
+    /// A page that is being replaced may take its elements away between the look and the deed.
+    async fn insist<F, R>(&self, what: &str, mut act: F)
+    where
+        F: FnMut() -> R,
+        R: Future<Output = WebDriverResult<()>>,
+    {
+        let begun = Instant::now();
+        while let Err(error) = act().await {
+            assert!(begun.elapsed() < PATIENCE, "{what}: {error}");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
     }
 
     pub async fn text(&self, css: &str) -> String {

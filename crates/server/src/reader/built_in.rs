@@ -1,12 +1,12 @@
 //! The reader that needs nobody else: rules over words, in a child process.
 
 use std::path::PathBuf;
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use inbox::due::{self, Found, Reader, Unread};
 use inbox::wire::{DocumentFields, DocumentKind};
 use papers::{Fields, Kind, Paper};
+use tokio::sync::OnceCell;
 
 use super::child::{self, Failure, READER_TIME};
 use super::eyes::Eyes;
@@ -15,7 +15,7 @@ use super::inside::{OF_PICTURE, OF_SCAN, Report, TABLE_END};
 pub struct BuiltIn {
     program: PathBuf,
     time: Duration,
-    eyes: OnceLock<Option<Eyes>>,
+    eyes: OnceCell<Option<Eyes>>,
 }
 
 /// What reading a file came to.
@@ -39,7 +39,7 @@ impl BuiltIn {
 
     /// The program that is started for each file.
     pub fn with_program(program: PathBuf) -> BuiltIn {
-        BuiltIn { program, time: READER_TIME, eyes: OnceLock::new() }
+        BuiltIn { program, time: READER_TIME, eyes: OnceCell::new() }
     }
 
     /// The same with another time for each file.
@@ -54,14 +54,14 @@ impl BuiltIn {
             Err(failure) => return failed(failure),
         };
         let Some((report, pictures)) = parse(&answer) else { return failed(Failure::Died) };
-        match (self.eyes(), pictures.is_empty()) {
+        match (self.eyes().await, pictures.is_empty()) {
             (Some(eyes), false) => self.look(eyes, report, &pictures).await,
             _ => outcome(report),
         }
     }
 
-    fn eyes(&self) -> Option<&Eyes> {
-        self.eyes.get_or_init(Eyes::open).as_ref()
+    async fn eyes(&self) -> Option<&Eyes> {
+        self.eyes.get_or_init(Eyes::open).await.as_ref()
     }
 
     /// What the words in the pictures say; without any, what was known before.

@@ -2,9 +2,9 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
+use tokio::process::Command;
 use tokio::time::Instant;
 
 use super::child::{self, Failure};
@@ -23,12 +23,12 @@ pub struct Eyes {
 
 impl Eyes {
     /// Finds tesseract on the path, once.
-    pub fn open() -> Option<Eyes> {
+    pub async fn open() -> Option<Eyes> {
         let folders = env::var_os("PATH")?;
         let program = env::split_paths(&folders)
             .map(|folder| folder.join("tesseract"))
             .find(|program| program.is_file())?;
-        let known = Command::new(&program).arg("--list-langs").output().ok()?;
+        let known = Command::new(&program).arg("--list-langs").output().await.ok()?;
         let known = String::from_utf8_lossy(&known.stdout).into_owned();
         let has = |language: &&&str| known.lines().any(|line| line.trim() == **language);
         let languages: Vec<&str> = LANGUAGES.iter().filter(has).copied().collect();

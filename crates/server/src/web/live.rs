@@ -7,7 +7,6 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -21,7 +20,7 @@ use inbox::ids::{MessageId, WebhookId};
 use inbox::people::{self, Shelves};
 use inbox::{App, Cx, Error, PAGES};
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
-use tokio::sync::{broadcast, mpsc};
+use tokio::sync::{broadcast, mpsc, oneshot};
 
 use super::Web;
 use super::answers::{Answer, Refusal, guard};
@@ -39,6 +38,8 @@ const HEARTBEAT: Duration = Duration::from_secs(20);
 const LOG_LOOKS: Duration = Duration::from_secs(2);
 /// Lines that may wait for a slow page before it is let go.
 const LINES: usize = 4;
+/// Pages that may wait to hear of the latest change.
+const QUESTIONS: usize = 64;
 const POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
 
 pub async fn listen(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked): Asked) -> Answer {
@@ -51,8 +52,12 @@ pub async fn listen(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked):
     let wakes = web.app.store.wakes();
     let stay = enter(&web, &visitor, &asked).await?;
     let shown = look(&web, &visitor, &asked).await?;
-    let made_at = asked.number("at");
-    let missed = made_at.is_some_and(|at| web.changed_at.load(Ordering::SeqCst) >= at);
+    let missed = match asked.number("at") {
+        // Tries of webhooks are not among the changes that are noted.
+        Some(_) if asked.has("webhook") => true,
+        Some(made_at) => web.changes.latest().await >= made_at,
+        None => false,
+    };
     let (lines, sent) = mpsc::channel(LINES);
     let page = Page { web, visitor, asked, shown, missed, lines, stay };
     tokio::spawn(async move {
@@ -66,26 +71,42 @@ pub async fn listen(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked):
     Ok(response)
 }
 
-/// Keeps the time of the latest change, so that a page can be told of one that fell between its
+/// Knows the time of the latest change, so that a page can be told of one that fell between its
 /// making and its connection.
-pub fn note_changes(app: &App) -> Arc<AtomicI64> {
-    let changed_at = Arc::new(AtomicI64::new(0));
-    let (noted, clock) = (Arc::downgrade(&changed_at), app.clock.clone());
-    let mut wakes = app.store.wakes();
-    tokio::spawn(async move {
-        loop {
-            match wakes.recv().await {
-                Ok(queue) if queue != PAGES => continue,
-                Ok(_) | Err(RecvError::Lagged(_)) => {}
-                Err(RecvError::Closed) => return,
+pub struct Changes(mpsc::Sender<oneshot::Sender<i64>>);
+
+impl Changes {
+    pub fn note(app: &App) -> Changes {
+        let (questions, mut asked) = mpsc::channel::<oneshot::Sender<i64>>(QUESTIONS);
+        let (clock, mut wakes) = (app.clock.clone(), app.store.wakes());
+        tokio::spawn(async move {
+            let mut latest = 0;
+            loop {
+                tokio::select! {
+                    // What was changed before a question came is noted before it is answered.
+                    biased;
+                    woken = wakes.recv() => match woken {
+                        Ok(queue) if queue != PAGES => {}
+                        Ok(_) | Err(RecvError::Lagged(_)) => latest = clock.now(),
+                        Err(RecvError::Closed) => return,
+                    },
+                    question = asked.recv() => match question {
+                        Some(question) => drop(question.send(latest)),
+                        None => return,
+                    },
+                }
             }
-            match noted.upgrade() {
-                Some(noted) => noted.store(clock.now(), Ordering::SeqCst),
-                None => return,
-            }
+        });
+        Changes(questions)
+    }
+
+    async fn latest(&self) -> i64 {
+        let (question, answer) = oneshot::channel();
+        match self.0.send(question).await {
+            Ok(()) => answer.await.unwrap_or(i64::MAX),
+            Err(_) => i64::MAX,
         }
-    });
-    changed_at
+    }
 }
 
 /// What was written to a page and not yet sent.

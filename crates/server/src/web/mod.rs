@@ -34,7 +34,6 @@ mod visitor;
 mod wording;
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicI64;
 
 use ::inbox::App;
 use axum::Router;
@@ -68,8 +67,7 @@ pub struct Web {
     lanes: upload_page::Lanes,
     previews: previews::Previews,
     presence: Arc<Presence>,
-    /// When something that pages show was last changed, in milliseconds.
-    changed_at: Arc<AtomicI64>,
+    changes: live::Changes,
 }
 
 impl Web {
@@ -79,7 +77,7 @@ impl Web {
         let listeners = Arc::new(Semaphore::new(LISTENERS));
         let (presence, previews) = (Presence::new(&app), previews::Previews::find());
         let uploads = Semaphore::new(UPLOADS_AT_ONCE);
-        let changed_at = live::note_changes(&app);
+        let changes = live::Changes::note(&app);
         let (streams, lanes) =
             (Semaphore::new(upload_page::STREAMS), upload_page::Lanes::default());
         Arc::new(Web {
@@ -94,7 +92,7 @@ impl Web {
             lanes,
             previews,
             presence,
-            changed_at,
+            changes,
         })
     }
 }
