@@ -138,8 +138,8 @@ fn sync_as(conn: &Connection, keep: Keep, synced: &mut Keep) -> Result<(), Error
     Ok(())
 }
 
-/// Runs each job in a savepoint, commits once, and only then answers. A job that fails takes back
-/// its own writes and no one else's.
+/// Runs each job, commits once, and only then answers. A job that fails takes back its own writes
+/// and no one else's.
 fn write_batch(
     conn: &Connection,
     ready: Result<(), Error>,
@@ -148,12 +148,23 @@ fn write_batch(
 ) {
     let mut ran: Vec<Box<dyn Job>> = Vec::new();
     let mut woken: Vec<&'static str> = Vec::new();
+    let mut spoilt = false;
     let mut fate = ready.and_then(|()| statement(conn, "BEGIN IMMEDIATE"));
     for mut job in jobs {
         if fate.is_ok() {
-            fate = run_in_savepoint(conn, job.as_mut(), &mut woken);
+            match run_trusting(conn, job.as_mut(), &mut woken) {
+                Ok(clean) => spoilt = !clean,
+                Err(error) => fate = Err(error),
+            }
         }
         ran.push(job);
+        if spoilt {
+            break;
+        }
+    }
+    if spoilt {
+        woken.clear();
+        fate = fate.and_then(|()| run_again(conn, &mut ran, &mut woken));
     }
     fate = fate.and_then(|()| statement(conn, "COMMIT"));
     if fate.is_err() && !conn.is_autocommit() {
@@ -175,28 +186,53 @@ fn write_batch(
     }
 }
 
-/// `Err` when the whole batch is lost: a full disk, say, ends SQLite's transaction by itself.
-fn run_in_savepoint(
+/// Runs a job without a savepoint, because most of those that fail have written nothing, and
+/// because the word index goes to disk whenever one begins. False when this one has: then nothing
+/// of the transaction can stay.
+fn run_trusting(
     conn: &Connection,
     job: &mut dyn Job,
     woken: &mut Vec<&'static str>,
+) -> Result<bool, Error> {
+    let before = conn.total_changes();
+    let kept = run(conn, job, woken)?;
+    Ok(kept || conn.total_changes() == before)
+}
+
+/// Runs the jobs of a spoilt transaction once more, each in a savepoint of its own.
+fn run_again(
+    conn: &Connection,
+    jobs: &mut [Box<dyn Job>],
+    woken: &mut Vec<&'static str>,
 ) -> Result<(), Error> {
-    statement(conn, "SAVEPOINT job")?;
+    statement(conn, "ROLLBACK")?;
+    statement(conn, "BEGIN IMMEDIATE")?;
+    for job in jobs {
+        statement(conn, "SAVEPOINT job")?;
+        if !run(conn, job.as_mut(), woken)? {
+            statement(conn, "ROLLBACK TO job")?;
+        }
+        statement(conn, "RELEASE job")?;
+    }
+    Ok(())
+}
+
+/// True when what the job wrote should be kept; `Err` when the whole batch is lost: a full disk,
+/// say, ends SQLite's transaction by itself.
+fn run(conn: &Connection, job: &mut dyn Job, woken: &mut Vec<&'static str>) -> Result<bool, Error> {
     let mut tx = Tx::sqlite(conn);
-    let keep = job.run(&mut tx);
+    let kept = job.run(&mut tx);
     if conn.is_autocommit() {
         return Err(Error::Commit("the database ended the transaction".into()));
     }
-    if keep {
+    if kept {
         for queue in tx.into_wakes() {
             if !woken.contains(&queue) {
                 woken.push(queue);
             }
         }
-    } else {
-        statement(conn, "ROLLBACK TO job")?;
     }
-    statement(conn, "RELEASE job")
+    Ok(kept)
 }
 
 fn statement(conn: &Connection, sql: &str) -> Result<(), Error> {

@@ -1,12 +1,16 @@
 //! A tool call: arguments in, the operation's answer out.
 
+use axum::body::Bytes;
 use inbox::actor::{KeyHash, Scope};
 use inbox::fields::{check_body, one_problem};
 use inbox::idempotency::IdempotencyKey;
 use inbox::operations::{Answer, Operation};
 use inbox::{Call, Error, Problems};
+use memchr::memchr2_iter;
 use serde_json::Value;
 
+use super::Asked;
+use super::envelope::Response;
 use super::tools::{ID, IDEMPOTENCY_KEY};
 
 /// The call that a tool's arguments make. They are the REST body or query, and what REST has
@@ -44,11 +48,15 @@ fn idempotency_key(
     key.map(Some).ok_or_else(|| one_problem(IDEMPOTENCY_KEY, IdempotencyKey::RULE))
 }
 
-/// The members of a tool's result. An error comes back where it concerns the request as a whole
+/// The response with a tool's result. An error comes back where it concerns the request as a whole
 /// and not the tool: the key, its rate, its plan, its scopes.
-pub fn outcome(operation: &Operation, result: Result<Answer, Error>) -> Result<String, Error> {
+pub fn outcome(
+    asked: &Asked,
+    operation: &Operation,
+    result: Result<Answer, Error>,
+) -> Result<Bytes, Error> {
     match result {
-        Ok(answer) => Ok(done(operation, &answer)),
+        Ok(answer) => Ok(done(asked, operation, &answer)),
         Err(
             error @ (Error::Unauthorized
             | Error::TooMany(_)
@@ -57,49 +65,52 @@ pub fn outcome(operation: &Operation, result: Result<Answer, Error>) -> Result<S
         ) => Err(error),
         Err(error) => {
             crate::rest::log_cause(&error);
-            Ok(not_done(&error))
+            Ok(not_done(asked, &error))
         }
     }
 }
 
 /// The text is the REST body as it is. The structured content is the same as an object: a list
 /// has its name there, and a warning stands before everything that strangers wrote.
-fn done(operation: &Operation, answer: &Answer) -> String {
-    let body = String::from_utf8_lossy(&answer.body);
-    let mut members = String::with_capacity(2 * body.len() + body.len() / 4 + 200);
-    members.push_str(r#""content":["#);
-    push_text(&mut members, &body);
-    members.push_str(r#"],"structuredContent":{"#);
+fn done(asked: &Asked, operation: &Operation, answer: &Answer) -> Bytes {
+    let body = answer.body.as_slice();
+    let mut response = Response::begin(asked, 3 * body.len() + 200);
+    let out = &mut response.members;
+    push(out, r#""content":["#);
+    push_text(out, body);
+    push(out, r#"],"structuredContent":{"#);
     if let Some(warning) = &answer.warning {
-        push_member(&mut members, "warning", warning);
-        members.push(',');
+        push_member(out, "warning", warning.as_bytes());
+        push(out, ",");
     }
     match operation.tool.as_ref().and_then(|tool| tool.list) {
-        None => members.push_str(body.strip_prefix('{').unwrap_or("}")),
+        None => out.extend_from_slice(body.strip_prefix(b"{").unwrap_or(b"}")),
         Some(list) => {
-            members.push_str(&format!("\"{list}\":"));
-            members.push_str(&body);
+            push(out, &format!("\"{list}\":"));
+            out.extend_from_slice(body);
             if let Some(next) = &answer.next {
-                members.push(',');
-                push_member(&mut members, "nextCursor", next);
+                push(out, ",");
+                push_member(out, "nextCursor", next.as_bytes());
             }
-            members.push('}');
+            push(out, "}");
         }
     }
-    members.push_str(r#","isError":false"#);
-    members
+    push(out, r#","isError":false"#);
+    response.end()
 }
 
 /// The sentence that REST gives, and what to do about it.
-fn not_done(error: &Error) -> String {
-    let mut members = String::from(r#""content":["#);
-    push_text(&mut members, &error.to_string());
+fn not_done(asked: &Asked, error: &Error) -> Bytes {
+    let mut response = Response::begin(asked, 400);
+    let out = &mut response.members;
+    push(out, r#""content":["#);
+    push_text(out, error.to_string().as_bytes());
     if let Some(advice) = advice(error) {
-        members.push(',');
-        push_text(&mut members, advice);
+        push(out, ",");
+        push_text(out, advice.as_bytes());
     }
-    members.push_str(r#"],"isError":true"#);
-    members
+    push(out, r#"],"isError":true"#);
+    response.end()
 }
 
 fn advice(error: &Error) -> Option<&'static str> {
@@ -125,35 +136,39 @@ fn advice(error: &Error) -> Option<&'static str> {
     }
 }
 
-fn push_text(out: &mut String, text: &str) {
-    out.push_str(r#"{"type":"text","#);
+fn push(out: &mut Vec<u8>, text: &str) {
+    out.extend_from_slice(text.as_bytes());
+}
+
+fn push_text(out: &mut Vec<u8>, text: &[u8]) {
+    push(out, r#"{"type":"text","#);
     push_member(out, "text", text);
-    out.push('}');
+    push(out, "}");
 }
 
-fn push_member(out: &mut String, name: &str, text: &str) {
-    out.push('"');
-    out.push_str(name);
-    out.push_str("\":\"");
+fn push_member(out: &mut Vec<u8>, name: &str, text: &[u8]) {
+    push(out, "\"");
+    push(out, name);
+    push(out, "\":\"");
     push_escaped(out, text);
-    out.push('"');
+    push(out, "\"");
 }
 
-/// The text as the inside of a JSON string. An answer is long and full of quotes, so the stretches
-/// between what must be escaped are copied whole.
-fn push_escaped(out: &mut String, text: &str) {
-    let mut rest = text;
-    while let Some(at) = rest.bytes().position(|b| matches!(b, b'"' | b'\\' | 0..=0x1f)) {
-        out.push_str(&rest[..at]);
-        match rest.as_bytes()[at] {
-            b'"' => out.push_str("\\\""),
-            b'\\' => out.push_str("\\\\"),
-            b'\n' => out.push_str("\\n"),
-            control => out.push_str(&format!("\\u{control:04x}")),
-        }
-        rest = &rest[at + 1..];
+/// The text as the inside of a JSON string. An answer is long, JSON itself, and so without control
+/// characters and full of quotes: the stretches between them are copied whole.
+fn push_escaped(out: &mut Vec<u8>, text: &[u8]) {
+    // Not `any`, which would look at one byte after the other.
+    if text.iter().fold(false, |found, byte| found | byte.is_ascii_control()) {
+        let quoted = Value::from(String::from_utf8_lossy(text)).to_string();
+        return push(out, &quoted[1..quoted.len() - 1]);
     }
-    out.push_str(rest);
+    let mut from = 0;
+    for at in memchr2_iter(b'"', b'\\', text) {
+        out.extend_from_slice(&text[from..at]);
+        out.push(b'\\');
+        from = at;
+    }
+    out.extend_from_slice(&text[from..]);
 }
 
 #[cfg(test)]
@@ -164,10 +179,10 @@ mod tests {
     fn what_is_escaped_reads_back_as_it_was() {
         for text in ["", "plain", r#"{"a":"b\\n"}"#, "\"\\\n\r\t\u{1}\u{7f}ä漢😀", "ends with \""]
         {
-            let mut out = String::from("\"");
-            push_escaped(&mut out, text);
-            out.push('"');
-            assert_eq!(serde_json::from_str::<String>(&out).expect("JSON"), text);
+            let mut out = b"\"".to_vec();
+            push_escaped(&mut out, text.as_bytes());
+            out.push(b'"');
+            assert_eq!(serde_json::from_slice::<String>(&out).expect("JSON"), text);
         }
     }
 }

@@ -16,19 +16,43 @@ pub const KEPT: &str = r#""ttlMs":300000,"cacheScope":"private""#;
 /// Bytes of a response around its id and members, and a few more.
 const FRAME_BYTES: usize = 64;
 
-/// A successful response with these members of its result, as JSON without the braces.
-pub fn succeeded(asked: &Asked, members: &str) -> Bytes {
-    let ending = match asked.era {
-        Era::Modern => MODERN_MEMBERS.as_str(),
-        Era::Legacy => "",
-    };
-    let comma = if members.is_empty() || ending.is_empty() { "" } else { "," };
-    let id = asked.id.to_string();
-    let mut response = String::with_capacity(members.len() + ending.len() + id.len() + FRAME_BYTES);
-    for part in [r#"{"jsonrpc":"2.0","id":"#, &id, r#","result":{"#, members, comma, ending, "}}"] {
-        response.push_str(part);
+/// A successful response, whose result's members are written between [`Response::begin`] and
+/// [`Response::end`] as JSON without the braces.
+pub struct Response {
+    pub members: Vec<u8>,
+    begins: usize,
+    ending: &'static str,
+}
+
+impl Response {
+    /// With room for members of about so many bytes.
+    pub fn begin(asked: &Asked, bytes: usize) -> Response {
+        let ending = match asked.era {
+            Era::Modern => MODERN_MEMBERS.as_str(),
+            Era::Legacy => "",
+        };
+        let id = asked.id.to_string();
+        let mut members = Vec::with_capacity(bytes + id.len() + ending.len() + FRAME_BYTES);
+        for part in [r#"{"jsonrpc":"2.0","id":"#, &id, r#","result":{"#] {
+            members.extend_from_slice(part.as_bytes());
+        }
+        Response { begins: members.len(), members, ending }
     }
-    response.into()
+
+    pub fn end(mut self) -> Bytes {
+        let is_empty = self.members.len() == self.begins;
+        let comma = if is_empty || self.ending.is_empty() { "" } else { "," };
+        for part in [comma, self.ending, "}}"] {
+            self.members.extend_from_slice(part.as_bytes());
+        }
+        self.members.into()
+    }
+}
+
+pub fn succeeded(asked: &Asked, members: &str) -> Bytes {
+    let mut response = Response::begin(asked, members.len());
+    response.members.extend_from_slice(members.as_bytes());
+    response.end()
 }
 
 pub fn failed(id: &Value, failure: &Failure) -> Bytes {

@@ -105,8 +105,8 @@ async fn respond(
     };
     let call = call::call(operation, key, arguments);
     let (result, standing) = door.app.call(call).await;
-    match call::outcome(operation, result) {
-        Ok(members) => told(asked, Ok(members), standing),
+    match call::outcome(asked, operation, result) {
+        Ok(body) => Reply { status: StatusCode::OK, body, standing, extra: Vec::new() },
         Err(Error::Lacks { entirely: true, .. }) => {
             told(asked, Err(Failure::invalid_params(NO_SUCH_TOOL)), standing)
         }

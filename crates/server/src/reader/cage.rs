@@ -2,7 +2,7 @@
 
 use std::io;
 
-use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, nice, setrlimit};
 
 /// Bytes of memory, and seconds of the processor, that reading one file may take.
 pub const READER_BYTES: u64 = 512 * 1024 * 1024;
@@ -10,12 +10,15 @@ pub const READER_CPU_SECONDS: u64 = 10;
 /// The same for looking at one picture.
 pub const LOOKER_BYTES: u64 = 1024 * 1024 * 1024;
 pub const LOOKER_CPU_SECONDS: u64 = 30;
+/// Reading can wait: whoever receives, sends and answers goes first.
+const NICENESS: i32 = 19;
 /// Files that tesseract has open at once: itself, its libraries and languages.
 const LOOKER_FILES: u64 = 64;
 
 /// A process that only thinks: it reads what it was given, answers, and can open no file, start no
 /// process and reach no network.
 pub fn enter_as_reader() -> io::Result<()> {
+    nice(NICENESS)?;
     limit(Resource::Core, 0)?;
     limit(Resource::As, READER_BYTES)?;
     limit(Resource::Cpu, READER_CPU_SECONDS)?;
@@ -26,6 +29,7 @@ pub fn enter_as_reader() -> io::Result<()> {
 
 /// A process that becomes tesseract: it may read files, and do nothing to the world.
 pub fn enter_as_looker() -> io::Result<()> {
+    nice(NICENESS)?;
     limit(Resource::Core, 0)?;
     limit(Resource::As, LOOKER_BYTES)?;
     limit(Resource::Cpu, LOOKER_CPU_SECONDS)?;

@@ -255,6 +255,8 @@ pub fn first_name(name: &str) -> &str {
 
 /// What templates pipe through.
 pub mod filters {
+    use std::fmt;
+
     use askama::filters::Safe;
     use askama::{Result, Values};
 
@@ -262,14 +264,14 @@ pub mod filters {
 
     /// An icon of the sprite by name.
     #[askama::filter_fn]
-    pub fn icon(name: &str, _: &dyn Values) -> Result<Safe<String>> {
-        Ok(Safe(drawn(name, "i")))
+    pub fn icon<'a>(name: &'a str, _: &dyn Values) -> Result<Safe<Icon<'a>>> {
+        Ok(Safe(Icon { name, class: "i" }))
     }
 
     /// The same, beside small text.
     #[askama::filter_fn]
-    pub fn icon_s(name: &str, _: &dyn Values) -> Result<Safe<String>> {
-        Ok(Safe(drawn(name, "i s")))
+    pub fn icon_s<'a>(name: &'a str, _: &dyn Values) -> Result<Safe<Icon<'a>>> {
+        Ok(Safe(Icon { name, class: "i s" }))
     }
 
     /// The address of a file of ours.
@@ -279,13 +281,28 @@ pub mod filters {
         Ok(Safe(format!("/assets/{stem}.{}.{ending}", *VERSION)))
     }
 
-    fn drawn(name: &str, class: &str) -> String {
-        debug_assert!(name.bytes().all(|b| b.is_ascii_lowercase()), "{name}");
-        format!(
-            "<svg class=\"{class}\" viewBox=\"0 0 16 16\" aria-hidden=\"true\">\
-             <use href=\"/assets/icons.{}.svg#i-{name}\"/></svg>",
-            *VERSION
-        )
+    /// A page has a hundred of these: they are written where they stand.
+    pub struct Icon<'a> {
+        name: &'a str,
+        class: &'static str,
+    }
+
+    impl fmt::Display for Icon<'_> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            debug_assert!(self.name.bytes().all(|b| b.is_ascii_lowercase()), "{}", self.name);
+            for part in [
+                "<svg class=\"",
+                self.class,
+                "\" viewBox=\"0 0 16 16\" aria-hidden=\"true\"><use href=\"/assets/icons.",
+                VERSION.as_str(),
+                ".svg#i-",
+                self.name,
+                "\"/></svg>",
+            ] {
+                f.write_str(part)?;
+            }
+            Ok(())
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reads invoices of a folder and compares what was read with what is known of them.
 //!
-//!     cargo run -p mailroom-papers --example score -- FOLDER…
+//!     cargo run -p mailroom-papers --example score-papers -- FOLDER…
 //!
 //! What is known is in the XML inside a PDF or in a bare XML file (`zugferd-corpus`), or in a JSON
 //! file beside the document (`invoice2data`). Files with XML are read twice: as they are, and by
