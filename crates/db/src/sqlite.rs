@@ -11,6 +11,7 @@ use tokio::sync::broadcast;
 
 use crate::job::{Job, Keep};
 use crate::migrate::migrate;
+use crate::tx::{Later, run_later};
 use crate::{Error, Migration, Options, QUEUE_CLOSURES, Tx};
 
 /// How long a statement waits for another process (the command line, say) to finish writing.
@@ -138,6 +139,15 @@ fn sync_as(conn: &Connection, keep: Keep, synced: &mut Keep) -> Result<(), Error
     Ok(())
 }
 
+/// What is left to do when the jobs of a batch have run.
+#[derive(Default)]
+struct Rest {
+    /// The queues to tell after the commit.
+    woken: Vec<&'static str>,
+    /// Statements that were put off.
+    later: Vec<Later>,
+}
+
 /// Runs each job, commits once, and only then answers. A job that fails takes back its own writes
 /// and no one else's.
 fn write_batch(
@@ -147,12 +157,12 @@ fn write_batch(
     wakes: &broadcast::Sender<String>,
 ) {
     let mut ran: Vec<Box<dyn Job>> = Vec::new();
-    let mut woken: Vec<&'static str> = Vec::new();
+    let mut rest = Rest::default();
     let mut spoilt = false;
     let mut fate = ready.and_then(|()| statement(conn, "BEGIN IMMEDIATE"));
     for mut job in jobs {
         if fate.is_ok() {
-            match run_trusting(conn, job.as_mut(), &mut woken) {
+            match run_trusting(conn, job.as_mut(), &mut rest) {
                 Ok(clean) => spoilt = !clean,
                 Err(error) => fate = Err(error),
             }
@@ -163,16 +173,17 @@ fn write_batch(
         }
     }
     if spoilt {
-        woken.clear();
-        fate = fate.and_then(|()| run_again(conn, &mut ran, &mut woken));
+        rest = Rest::default();
+        fate = fate.and_then(|()| run_again(conn, &mut ran, &mut rest));
     }
+    fate = fate.and_then(|()| run_later(conn, rest.later));
     fate = fate.and_then(|()| statement(conn, "COMMIT"));
     if fate.is_err() && !conn.is_autocommit() {
         let _ = statement(conn, "ROLLBACK");
     }
     match fate {
         Ok(()) => {
-            for queue in woken {
+            for queue in rest.woken {
                 // Nobody listening is fine: what is due is found by the clock as well.
                 let _ = wakes.send(queue.to_owned());
             }
@@ -189,27 +200,19 @@ fn write_batch(
 /// Runs a job without a savepoint, because most of those that fail have written nothing, and
 /// because the word index goes to disk whenever one begins. False when this one has: then nothing
 /// of the transaction can stay.
-fn run_trusting(
-    conn: &Connection,
-    job: &mut dyn Job,
-    woken: &mut Vec<&'static str>,
-) -> Result<bool, Error> {
+fn run_trusting(conn: &Connection, job: &mut dyn Job, rest: &mut Rest) -> Result<bool, Error> {
     let before = conn.total_changes();
-    let kept = run(conn, job, woken)?;
+    let kept = run(conn, job, rest)?;
     Ok(kept || conn.total_changes() == before)
 }
 
 /// Runs the jobs of a spoilt transaction once more, each in a savepoint of its own.
-fn run_again(
-    conn: &Connection,
-    jobs: &mut [Box<dyn Job>],
-    woken: &mut Vec<&'static str>,
-) -> Result<(), Error> {
+fn run_again(conn: &Connection, jobs: &mut [Box<dyn Job>], rest: &mut Rest) -> Result<(), Error> {
     statement(conn, "ROLLBACK")?;
     statement(conn, "BEGIN IMMEDIATE")?;
     for job in jobs {
         statement(conn, "SAVEPOINT job")?;
-        if !run(conn, job.as_mut(), woken)? {
+        if !run(conn, job.as_mut(), rest)? {
             statement(conn, "ROLLBACK TO job")?;
         }
         statement(conn, "RELEASE job")?;
@@ -219,18 +222,20 @@ fn run_again(
 
 /// True when what the job wrote should be kept; `Err` when the whole batch is lost: a full disk,
 /// say, ends SQLite's transaction by itself.
-fn run(conn: &Connection, job: &mut dyn Job, woken: &mut Vec<&'static str>) -> Result<bool, Error> {
+fn run(conn: &Connection, job: &mut dyn Job, rest: &mut Rest) -> Result<bool, Error> {
     let mut tx = Tx::sqlite(conn);
     let kept = job.run(&mut tx);
     if conn.is_autocommit() {
         return Err(Error::Commit("the database ended the transaction".into()));
     }
     if kept {
-        for queue in tx.into_wakes() {
-            if !woken.contains(&queue) {
-                woken.push(queue);
+        let (woken, later) = tx.into_rest();
+        for queue in woken {
+            if !rest.woken.contains(&queue) {
+                rest.woken.push(queue);
             }
         }
+        rest.later.extend(later);
     }
     Ok(kept)
 }

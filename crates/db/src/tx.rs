@@ -12,8 +12,16 @@ const STATEMENTS_KEPT: usize = 512;
 pub struct Tx<'c> {
     conn: Conn<'c>,
     wakes: Vec<&'static str>,
+    later: Vec<Later>,
     failed: bool,
     race: Option<Race>,
+}
+
+/// A statement that is put off to the end of its batch, with its number and text.
+pub(crate) struct Later {
+    sql: &'static str,
+    number: i64,
+    text: String,
 }
 
 /// A race lost against another transaction. Running the closure again lets it see what that did.
@@ -32,11 +40,13 @@ enum Conn<'c> {
 
 impl<'c> Tx<'c> {
     pub(crate) fn sqlite(conn: &'c rusqlite::Connection) -> Self {
-        Tx { conn: Conn::Sqlite(conn), wakes: Vec::new(), failed: false, race: None }
+        let conn = Conn::Sqlite(conn);
+        Tx { conn, wakes: Vec::new(), later: Vec::new(), failed: false, race: None }
     }
 
     pub(crate) fn postgres(tx: postgres::Transaction<'c>, statements: &'c mut Statements) -> Self {
-        Tx { conn: Conn::Postgres { tx, statements }, wakes: Vec::new(), failed: false, race: None }
+        let conn = Conn::Postgres { tx, statements };
+        Tx { conn, wakes: Vec::new(), later: Vec::new(), failed: false, race: None }
     }
 
     /// Runs a statement; answers how many rows it touched.
@@ -51,6 +61,17 @@ impl<'c> Tx<'c> {
                 .map_err(Error::from),
         };
         self.noted(result)
+    }
+
+    /// Runs a statement with a number and a text, on SQLite only when everything else that is
+    /// committed together has run, and in the order of the numbers: what a word index takes in
+    /// that way it takes in as one. Nothing in the transaction may look for it.
+    pub fn exec_last(&mut self, sql: &'static str, number: i64, text: String) -> Result<(), Error> {
+        match self.conn {
+            Conn::Sqlite(_) => self.later.push(Later { sql, number, text }),
+            Conn::Postgres { .. } => drop(self.exec(sql, &[&number, &text])?),
+        }
+        Ok(())
     }
 
     /// Every row of a query.
@@ -109,8 +130,9 @@ impl<'c> Tx<'c> {
         }
     }
 
-    pub(crate) fn into_wakes(self) -> Vec<&'static str> {
-        self.wakes
+    /// Whom to tell, and what to run, when this is committed.
+    pub(crate) fn into_rest(self) -> (Vec<&'static str>, Vec<Later>) {
+        (self.wakes, self.later)
     }
 
     /// True when a statement failed: PostgreSQL then undoes the transaction whatever the closure
@@ -197,6 +219,15 @@ fn sqlite_each(
     let mut rows = statement.raw_query();
     while let Some(row) = rows.next()? {
         see(&mut Row::sqlite(row))?;
+    }
+    Ok(())
+}
+
+/// Runs what was put off.
+pub(crate) fn run_later(conn: &rusqlite::Connection, mut later: Vec<Later>) -> Result<(), Error> {
+    later.sort_unstable_by_key(|one| (one.sql, one.number));
+    for one in &later {
+        bind(conn, one.sql, &[&one.number, &one.text])?.raw_execute()?;
     }
     Ok(())
 }

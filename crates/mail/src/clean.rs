@@ -4,26 +4,35 @@ use crate::limits::{NAME_CHARS, SUBJECT_CHARS};
 /// or a database. Tabs stay.
 pub fn clean_text(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
+    let mut rest = text;
+    loop {
+        let plain = leading(rest, |byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t'));
+        clean.push_str(plain);
+        rest = &rest[plain.len()..];
+        let Some(c) = rest.chars().next() else { return clean };
+        rest = &rest[c.len_utf8()..];
         match c {
             '\r' => {
-                chars.next_if_eq(&'\n');
+                rest = rest.strip_prefix('\n').unwrap_or(rest);
                 clean.push('\n');
             }
             '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{b}' | '\u{c}' => clean.push('\n'),
-            '\n' | '\t' => clean.push(c),
             c if is_unfit(c) => {}
             c => clean.push(c),
         }
     }
-    clean
 }
 
 /// The same as one line: what a header can hold, whatever was hidden in it.
 pub fn clean_line(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
-    for c in text.chars() {
+    let mut rest = text;
+    loop {
+        let plain = leading(rest, |byte| matches!(byte, b'!'..=b'~'));
+        clean.push_str(plain);
+        rest = &rest[plain.len()..];
+        let Some(c) = rest.chars().next() else { break };
+        rest = &rest[c.len_utf8()..];
         if c.is_whitespace() || c.is_control() {
             if !clean.is_empty() && !clean.ends_with(' ') {
                 clean.push(' ');
@@ -34,6 +43,12 @@ pub fn clean_line(text: &str) -> String {
     }
     clean.truncate(clean.trim_end().len());
     clean
+}
+
+/// The stretch of plain ASCII at the beginning, which most text is made of.
+fn leading(text: &str, is_plain: impl Fn(u8) -> bool) -> &str {
+    let end = text.bytes().position(|byte| !is_plain(byte)).unwrap_or(text.len());
+    &text[..end]
 }
 
 pub fn clean_subject(text: &str) -> String {

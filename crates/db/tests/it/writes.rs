@@ -11,6 +11,7 @@ on_both! {
     a_write_that_goes_on_after_a_failed_statement_is_undone,
     a_duplicate_is_the_error_of_the_one_who_brought_it,
     a_write_waits_for_the_disk_and_a_jot_does_not,
+    what_is_put_off_is_there_with_the_write_and_not_without_it,
 }
 
 async fn among_many_at_once_exactly_the_successful_writes_remain(db: &Database) {
@@ -48,6 +49,30 @@ async fn a_write_waits_for_the_disk_and_a_jot_does_not(db: &Database) {
         assert!(store.write(waits).await.unwrap());
         assert!(!store.jot(waits).await.unwrap());
     }
+}
+
+async fn what_is_put_off_is_there_with_the_write_and_not_without_it(db: &Database) {
+    const COUNT: &str = "INSERT INTO counters (n, name) VALUES (?1, ?2)";
+    let store = db.open();
+    let put_off = |n: i64, name: &'static str| {
+        move |tx: &mut Tx<'_>| {
+            tx.exec_last(COUNT, n, name.to_owned())?;
+            mixed(tx, n)
+        }
+    };
+    let (kept, failed, panicked, also_kept) = tokio::join!(
+        store.write(put_off(9, "kept")),
+        store.write(put_off(1, "failed")),
+        store.write(put_off(2, "panicked")),
+        store.write(put_off(3, "also kept")),
+    );
+    assert!(kept.is_ok() && failed.is_err() && panicked.is_err() && also_kept.is_ok());
+    let names = |tx: &mut Tx<'_>| {
+        let rows: Vec<(String,)> = tx.all("SELECT name FROM counters ORDER BY n", &[])?;
+        Ok::<_, Error>(rows.into_iter().map(|(name,)| name).collect::<Vec<_>>())
+    };
+    assert_eq!(store.read(names).await.unwrap(), ["also kept", "kept"]);
+    assert_eq!(stored(&store).await, [3, 9]);
 }
 
 /// Writes its number, then succeeds, fails or panics according to it.

@@ -44,9 +44,10 @@ pub fn index_mail(
     }
     let words = tagged(ws, texts);
     if tx.pick(true, false) {
-        tx.exec(
+        tx.exec_last(
             "INSERT INTO mail_words (rowid, words) VALUES (?1, ?2)",
-            &[&(conversation.num << SERIAL_BITS | serial), &words.join(" ")],
+            conversation.num << SERIAL_BITS | serial,
+            words.join(" "),
         )?;
         return add_conversation_words(tx, conversation.num, &words);
     }
