@@ -184,8 +184,8 @@ fn outcome(findings: &[Finding]) -> OutcomeView {
         () => (
             "warn",
             "warn",
-            "Mail leaves, but some of it may land in spam. Publish what is missing or different, \
-             then check again; it can take an hour until a new record is seen.",
+            "Until they are, some of your mail may land in spam. Publish what is missing or \
+             different, then check again; it can take an hour until a new record is seen.",
         ),
     };
     let title = match good == all {
