@@ -27,6 +27,7 @@ words! {
         TagRenamed = "tag-renamed",
         TagsMerged = "tags-merged",
         PlanChanged = "plan-changed",
+        SigningKeyMade = "signing-key-made",
     }
 }
 

@@ -4,7 +4,9 @@ use db::{FromRow, Row, Tx};
 use mail::DkimKey;
 use serde::Serialize;
 
+use crate::actor::Circle;
 use crate::app::Cx;
+use crate::audit::{self, Action};
 use crate::error::{Error, Result};
 use crate::ids::Ids;
 use crate::words::words;
@@ -163,7 +165,7 @@ fn insert(
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         &[&cx.actor.ws, &domain, &selector, &key.secret(), &key.public(), &state, &cx.now],
     )?;
-    Ok(())
+    audit::record(tx, cx, &Circle::team(), Action::SigningKeyMade, domain, &selector)
 }
 
 /// A domain that the workspace has an inbox at, in ASCII.

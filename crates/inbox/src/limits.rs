@@ -141,6 +141,8 @@ pub const FETCHED_MAIL_BYTES: u32 = 50 * 1024 * 1024;
 pub const FETCHING_LEASE_MS: i64 = 2 * MINUTE_MS;
 /// After this long without mail being fetched, the owners are told.
 pub const FETCHING_FAILED_MS: i64 = 60 * MINUTE_MS;
+/// An inbox whose turn came this long ago is fetched by nobody.
+pub const FETCHING_OVERDUE_MS: i64 = 5 * MINUTE_MS;
 /// Tries to have one mail before it is passed over.
 pub const FETCHING_TRIES: i64 = 5;
 /// Characters of a host, user, folder or password.

@@ -2,11 +2,14 @@
 //! DNS has them. The command line prints it and the app's settings show it.
 
 use std::net::IpAddr;
+use std::time::Duration;
 
 use inbox::actor::Actor;
 use inbox::domains::{self, KeyState, ListedKey};
 use inbox::{App, Result};
 use serde::Serialize;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use crate::lookup::{Lookup, Missing};
 use crate::relay::Target;
@@ -16,6 +19,8 @@ use crate::settings::Settings;
 const STRING_CHARS: usize = 255;
 /// Parent domains whose DMARC policy is looked for.
 const PARENTS: usize = 4;
+/// The longest that the DNS is asked; the records are looked up side by side.
+const LOOKING: Duration = Duration::from_secs(6);
 
 /// How this server sends, as far as others can see it.
 #[derive(Clone, Debug, Default)]
@@ -167,29 +172,55 @@ pub async fn check(
     let asked = domain.to_owned();
     let keys = app.act(actor, move |tx, cx| domains::list_keys(tx, cx, &asked)).await?;
     let domain = mail::ascii_domain(domain.trim()).unwrap_or_default();
-    let mut findings = Vec::new();
-    for record in records(&domain, &keys, sending) {
-        let finding = match record.purpose {
-            Purpose::Dkim => check_dkim(lookup, record).await,
-            Purpose::Spf => check_spf(lookup, record, sending).await,
-            Purpose::Dmarc => check_dmarc(lookup, record, &domain).await,
-            Purpose::Mx => check_mx(lookup, record, &domain, sending).await,
-        };
-        findings.push(finding);
-    }
-    let seen = |key: &&ListedKey| {
-        let name = format!("{}._domainkey.{domain}", key.selector);
-        key.state == KeyState::Waiting
-            && findings.iter().any(|f| f.record.name == name && f.stand == Stand::Good)
-    };
-    if let Some(key) = keys.iter().find(seen) {
-        let selector = key.selector.clone();
+    let findings = look_up(lookup, &domain, &keys, sending).await;
+    if let Some(selector) = key_now_seen(&domain, &keys, &findings) {
         let begin = move |tx: &mut db::Tx<'_>, cx: &inbox::Cx<'_>| {
             domains::begin_signing(tx, cx, &domain, &selector)
         };
         app.act(actor, begin).await?;
     }
     Ok(findings)
+}
+
+/// Looks every record of a domain with these keys up, all of them at once.
+pub async fn look_up(
+    lookup: &Lookup,
+    domain: &str,
+    keys: &[ListedKey],
+    sending: &Sending,
+) -> Vec<Finding> {
+    let mut asking = JoinSet::new();
+    for (place, record) in records(domain, keys, sending).into_iter().enumerate() {
+        let (lookup, domain, sending) = (lookup.clone(), domain.to_owned(), sending.clone());
+        asking.spawn(async move {
+            let looked = timeout(LOOKING, check_one(&lookup, record.clone(), &domain, &sending));
+            let late = "The DNS did not answer in time.";
+            let found = looked.await;
+            (place, found.unwrap_or_else(|_| finding(record, Stand::Unknown, Vec::new(), late)))
+        });
+    }
+    let mut findings = asking.join_all().await;
+    findings.sort_by_key(|(place, _)| *place);
+    findings.into_iter().map(|(_, finding)| finding).collect()
+}
+
+/// The selector of the key that waited for its record, if that is published by now.
+pub fn key_now_seen(domain: &str, keys: &[ListedKey], findings: &[Finding]) -> Option<String> {
+    let seen = |key: &&ListedKey| {
+        let name = format!("{}._domainkey.{domain}", key.selector);
+        key.state == KeyState::Waiting
+            && findings.iter().any(|f| f.record.name == name && f.stand == Stand::Good)
+    };
+    keys.iter().find(seen).map(|key| key.selector.clone())
+}
+
+async fn check_one(lookup: &Lookup, record: Record, domain: &str, sending: &Sending) -> Finding {
+    match record.purpose {
+        Purpose::Dkim => check_dkim(lookup, record).await,
+        Purpose::Spf => check_spf(lookup, record, sending).await,
+        Purpose::Dmarc => check_dmarc(lookup, record, domain).await,
+        Purpose::Mx => check_mx(lookup, record, domain, sending).await,
+    }
 }
 
 fn finding(record: Record, stand: Stand, found: Vec<String>, sentence: &str) -> Finding {

@@ -1,12 +1,17 @@
 //! Every door over HTTP, behind one address.
 
+use std::net::SocketAddr;
+
 use axum::Router;
 use axum::routing::any_service;
 use inbox::App;
 
 use crate::courier::Gate;
+use crate::dns_records::Sending;
 use crate::mcp;
 use crate::rest::{self, Door};
+use crate::settings::Settings;
+use crate::smtp::Place;
 use crate::web::{self, Web};
 
 /// What the doors are set up with.
@@ -18,12 +23,34 @@ pub struct Options {
     pub gate: Gate,
     /// True when mail reaches people.
     pub mails: bool,
+    pub ways: MailWays,
+}
+
+/// How mail comes in and goes out here, which the settings of each inbox show.
+#[derive(Clone, Debug)]
+pub struct MailWays {
+    pub smtp: Place,
+    pub lmtp: Place,
+    pub sending: Sending,
+    /// The DNS server to ask about records instead of the system's.
+    pub dns: Option<SocketAddr>,
+}
+
+impl MailWays {
+    pub fn of(settings: &Settings) -> MailWays {
+        MailWays {
+            smtp: settings.smtp_listen.clone(),
+            lmtp: settings.lmtp_listen.clone(),
+            sending: Sending::of(settings),
+            dns: settings.dns,
+        }
+    }
 }
 
 /// The API and the MCP server at their addresses, the web app everywhere else.
 pub fn router(app: App, options: Options) -> Router {
     let api = rest::router(Door::new(app.clone(), options.developer_site));
-    web::router(Web::new(app, options.gate, options.mails))
+    web::router(Web::new(app, options.gate, options.mails, options.ways))
         .route(mcp::PATH, any_service(api.clone()))
         // MCP clients look here for a way to sign in, and want their misses as JSON.
         .route("/mcp/", any_service(api.clone()))

@@ -21,6 +21,7 @@ const REMEMBERED: Duration = Duration::from_secs(300);
 const NOTHING_REMEMBERED: Duration = Duration::from_secs(15);
 
 /// The DNS server of `MAILROOM_DNS`, or those that the system is set up with.
+#[derive(Clone)]
 pub struct Lookup(TokioResolver);
 
 /// Why there is no answer to a question.

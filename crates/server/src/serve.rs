@@ -25,6 +25,7 @@ use tower::ServiceExt;
 
 use crate::authentication::DnsAuthenticator;
 use crate::courier::{Gate, WebCourier, system_roots};
+use crate::doors::MailWays;
 use crate::imap::{Fetchers, Pace};
 use crate::relay::Target;
 use crate::services::HttpReader;
@@ -162,6 +163,7 @@ pub async fn serve(
         developer_site: settings.developer_site.clone(),
         gate: Gate::of(settings).map_err(io::Error::other)?,
         mails: settings.relay.reaches_people(),
+        ways: MailWays::of(settings),
     };
     let router = router.merge(doors::router(app, options));
     let served = serve_router(listener, router, stop).await;

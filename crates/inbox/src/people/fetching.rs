@@ -159,6 +159,9 @@ pub struct FetchedInbox {
     /// A sentence on what went wrong last, while it does.
     pub last_error: Option<String>,
     pub next_try_at: Option<Moment>,
+    /// When its turn comes, or the claim of whoever fetches it lapses.
+    #[serde(skip)]
+    pub due_at: Moment,
     pub fetched: i64,
     /// Mails that could not be had.
     pub skipped: i64,
@@ -181,6 +184,7 @@ impl FromRow for FetchedInbox {
             ok: failing_since.is_none(),
             failing_since: failing_since.map(Moment),
             next_try_at: failing_since.map(|_| Moment(next_try_at)),
+            due_at: Moment(next_try_at),
             last_fetched_at: row.take::<Option<i64>>()?.map(Moment),
             last_error: row.take()?,
             fetched: row.take()?,

@@ -226,6 +226,9 @@ fn flash(code: &str) -> Option<Flash> {
         "invited" => ("leaving", "The link is on its way to them by e-mail.", false),
         "tag-renamed" => ("check", "Renamed on every conversation that has it.", false),
         "inbox-renamed" => ("check", "Renamed.", false),
+        "signing-key" => {
+            ("key", "The key is made. Publish its record, so that others see it.", false)
+        }
         "removed" => ("check", "Removed. They can do nothing here any more.", false),
         "inbox-added" => ("check", "The inbox is there.", false),
         _ => return None,

@@ -42,12 +42,16 @@ use axum::routing::{get, post};
 use tokio::sync::Semaphore;
 
 use crate::courier::Gate;
+use crate::doors::MailWays;
 use presence::Presence;
 use upload::UPLOADS_AT_ONCE;
 pub use visitor::Peer;
 
-/// Passwords that are hashed at one time; each takes some 20 MB and a core.
+/// Passwords that are hashed, and keys of domains that are made, at one time; each takes a core, a
+/// password some 20 MB too.
 const HASHING_AT_ONCE: usize = 2;
+/// Domains whose records are looked up at one time.
+const LOOKUPS_AT_ONCE: usize = 8;
 /// Pages that may listen for changes at one time.
 const LISTENERS: usize = 5_000;
 
@@ -59,7 +63,9 @@ pub struct Web {
     gate: Gate,
     /// True when mail reaches people, so that links can be mailed instead of handed over.
     mails: bool,
+    ways: MailWays,
     hashing: Semaphore,
+    lookups: Semaphore,
     uploads: Semaphore,
     listeners: Arc<Semaphore>,
     /// Files of customers that are on their way.
@@ -71,9 +77,10 @@ pub struct Web {
 }
 
 impl Web {
-    pub fn new(app: App, gate: Gate, mails: bool) -> Arc<Web> {
+    pub fn new(app: App, gate: Gate, mails: bool, ways: MailWays) -> Arc<Web> {
         let https = app.public_url.starts_with("https://");
         let hashing = Semaphore::new(HASHING_AT_ONCE);
+        let lookups = Semaphore::new(LOOKUPS_AT_ONCE);
         let listeners = Arc::new(Semaphore::new(LISTENERS));
         let (presence, previews) = (Presence::new(&app), previews::Previews::find());
         let uploads = Semaphore::new(UPLOADS_AT_ONCE);
@@ -85,7 +92,9 @@ impl Web {
             https,
             gate,
             mails,
+            ways,
             hashing,
+            lookups,
             uploads,
             listeners,
             streams,

@@ -75,5 +75,6 @@ fn did(action: Action) -> &'static str {
         Action::TagRenamed => "renamed the tag",
         Action::TagsMerged => "merged the tag",
         Action::PlanChanged => "changed the plan to",
+        Action::SigningKeyMade => "made a key that signs the mail of",
     }
 }

@@ -4,11 +4,15 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::{Path, State};
-use inbox::Error;
+use db::Tx;
+use inbox::domains::{self, ListedKey};
 use inbox::ids::MailboxId;
-use inbox::mailboxes;
-use inbox::people;
+use inbox::mailboxes::{self, Mailbox};
+use inbox::people::{self, FetchedInbox};
+use inbox::{Cx, Error};
 
+use super::arrival::{self, DoorView, FetchedView};
+use super::records::{self, RecordsView};
 use super::spot;
 use crate::web::Web;
 use crate::web::answers::{self, Answer, Refusal, see_other};
@@ -19,7 +23,7 @@ use crate::web::wording::filters;
 
 #[derive(Template)]
 #[template(path = "settings_inbox.html")]
-struct InboxPage {
+pub struct InboxPage {
     frame: Frame,
     id: String,
     name: String,
@@ -31,17 +35,39 @@ struct InboxPage {
     typed: String,
     error: String,
     mails: bool,
+    /// For those who look after it.
+    pub mail: Option<MailView>,
+}
+
+/// How mail comes into the inbox and leaves it.
+pub struct MailView {
+    fetched: Option<FetchedView>,
+    /// How it stands with mail that is not fetched.
+    state: arrival::State,
+    doors: Vec<DoorView>,
+    relay: Option<String>,
+    pub records: Option<RecordsView>,
+}
+
+/// What only those see who look after inboxes.
+struct Kept {
+    fetched: Option<FetchedInbox>,
+    domain: Option<String>,
+    keys: Vec<ListedKey>,
 }
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor, Path(id): Path<String>) -> Answer {
     web.show(&visitor, &build(&web, &visitor, &id).await?)
 }
 
-async fn build(web: &Web, visitor: &Visitor, id: &str) -> Result<InboxPage, Refusal> {
+pub async fn build(web: &Web, visitor: &Visitor, id: &str) -> Result<InboxPage, Refusal> {
     let wanted = mailbox_id(id)?;
-    let (frame, found) = web
-        .page(visitor, spot("Inboxes"), move |tx, cx, _| {
-            mailboxes::seen_by(tx, cx.actor, &wanted)?.ok_or(Error::NotFound("inbox"))
+    let (frame, (found, kept)) = web
+        .page(visitor, spot("Inboxes"), move |tx, cx, me| {
+            let found =
+                mailboxes::seen_by(tx, cx.actor, &wanted)?.ok_or(Error::NotFound("inbox"))?;
+            let kept = me.administers().then(|| kept(tx, cx, &found)).transpose()?;
+            Ok((found, kept))
         })
         .await?;
     let open = frame.shelves.inboxes.iter().find(|shelf| shelf.id == found.id);
@@ -57,8 +83,32 @@ async fn build(web: &Web, visitor: &Visitor, id: &str) -> Result<InboxPage, Refu
         address: found.address,
         error: String::new(),
         mails: web.mails,
+        mail: kept.map(|kept| mail_view(web, &kept, &frame)),
         frame,
     })
+}
+
+fn kept(tx: &mut Tx<'_>, cx: &Cx<'_>, inbox: &Mailbox) -> inbox::Result<Kept> {
+    let fetched = people::list_fetched(tx, cx.actor)?;
+    let domain = records::ascii_domain(&inbox.address);
+    Ok(Kept {
+        fetched: fetched.into_iter().find(|fetched| fetched.mailbox == inbox.id),
+        keys: match &domain {
+            Some(domain) => domains::list_keys(tx, cx, domain)?,
+            None => Vec::new(),
+        },
+        domain,
+    })
+}
+
+fn mail_view(web: &Web, kept: &Kept, frame: &Frame) -> MailView {
+    MailView {
+        fetched: kept.fetched.as_ref().map(|it| arrival::fetched_view(it, &frame.watch)),
+        state: arrival::state_at_doors(&web.ways),
+        doors: arrival::doors(&web.ways),
+        relay: web.ways.sending.relay.clone(),
+        records: kept.domain.as_ref().map(|domain| records::view(web, domain, &kept.keys)),
+    }
 }
 
 pub async fn rename(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
@@ -81,6 +131,6 @@ pub async fn rename(State(web): State<Arc<Web>>, Path(id): Path<String>, posted:
     }
 }
 
-fn mailbox_id(id: &str) -> inbox::Result<MailboxId> {
+pub fn mailbox_id(id: &str) -> inbox::Result<MailboxId> {
     MailboxId::parse(id).ok_or(Error::NotFound("inbox"))
 }

@@ -7,9 +7,9 @@ use axum::extract::State;
 use inbox::Error;
 use inbox::ids::UserId;
 use inbox::mailboxes::{self, Mailbox};
-use inbox::people::{self, Person};
+use inbox::people::{self, FetchedInbox, Person};
 
-use super::spot;
+use super::{arrival, spot};
 use crate::web::Web;
 use crate::web::answers::{self, Answer, Refusal, see_other};
 use crate::web::form::Posted;
@@ -22,6 +22,8 @@ use crate::web::wording::filters;
 struct InboxesPage {
     frame: Frame,
     inboxes: Vec<InboxView>,
+    /// How mail comes into an inbox that is not fetched.
+    at_doors: arrival::State,
     people: Vec<(String, String)>,
     address: String,
     name: String,
@@ -35,27 +37,41 @@ struct InboxView {
     name: String,
     address: String,
     private: bool,
+    /// How fetching its mail goes, for those who look after that.
+    fetching: Option<arrival::State>,
 }
+
+type Read = (Vec<Mailbox>, Vec<Person>, Vec<FetchedInbox>);
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
     web.show(&visitor, &build(&web, &visitor).await?)
 }
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<InboxesPage, Refusal> {
-    let (frame, (inboxes, people)): (Frame, (Vec<Mailbox>, Vec<Person>)) = web
-        .page(visitor, spot("Inboxes"), |tx, cx, _| {
-            Ok((mailboxes::all_seen_by(tx, cx.actor)?, people::list_people(tx, cx)?))
+    let (frame, (inboxes, people, fetched)): (Frame, Read) = web
+        .page(visitor, spot("Inboxes"), |tx, cx, me| {
+            let fetched = match me.administers() {
+                true => people::list_fetched(tx, cx.actor)?,
+                false => Vec::new(),
+            };
+            Ok((mailboxes::all_seen_by(tx, cx.actor)?, people::list_people(tx, cx)?, fetched))
         })
         .await?;
     let view = |inbox: Mailbox| InboxView {
         id: inbox.id.to_string(),
         private: inbox.circle.person().is_some(),
+        fetching: fetched
+            .iter()
+            .find(|fetched| fetched.mailbox == inbox.id)
+            .map(|fetched| arrival::state_of(fetched, frame.watch.now)),
         name: inbox.name,
         address: inbox.address,
     };
+    let inboxes = inboxes.into_iter().map(view).collect();
     Ok(InboxesPage {
         frame,
-        inboxes: inboxes.into_iter().map(view).collect(),
+        inboxes,
+        at_doors: arrival::state_at_doors(&web.ways),
         people: people.into_iter().map(|person| (person.id.to_string(), person.name)).collect(),
         address: String::new(),
         name: String::new(),

@@ -1,11 +1,13 @@
 //! Settings: yourself, people, inboxes, tags, keys, webhooks, the plan.
 
+mod arrival;
 mod audit;
 mod inbox;
 mod inboxes;
 mod keys;
 mod people_page;
 mod plan;
+mod records;
 mod replies;
 mod tags;
 mod webhook;
@@ -35,6 +37,8 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/people/{id}/remove", get(people_page::ask).post(people_page::remove))
         .route("/settings/inboxes", get(inboxes::page).post(inboxes::add))
         .route("/settings/inboxes/{mailbox}", get(inbox::page).post(inbox::rename))
+        .route("/settings/inboxes/{mailbox}/records", post(records::look))
+        .route("/settings/inboxes/{mailbox}/signing-key", post(records::make_key))
         .route("/settings/tags", get(tags::page))
         .route("/settings/tags/{tag}/rename", post(tags::rename))
         .route("/settings/replies", get(replies::page).post(replies::add))

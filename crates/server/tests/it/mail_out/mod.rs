@@ -6,7 +6,7 @@ mod direct;
 mod domains;
 mod encryption;
 mod envelope;
-mod names;
+pub mod names;
 mod peer;
 mod recipients;
 mod replies;

@@ -11,6 +11,7 @@ mod outside;
 mod process;
 
 use std::future::Future;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -28,8 +29,10 @@ use inbox::{App, Cx, Incoming, Limiter, Received};
 use mail::{Address, Attachment, Dmarc, Kind, Mail};
 use serde_json::Value;
 use server::courier::{Gate, Rules};
+use server::dns_records::Sending;
 use server::doors;
 use server::rest;
+use server::smtp::Place;
 use tower::ServiceExt;
 
 pub use database::{Backend, Database};
@@ -172,7 +175,7 @@ impl TestApp {
         let owner = set_up(&app, "Acme", "Olive Owner").await;
         let support = mailbox(&app, &owner, "support@acme.example").await;
         let sandbox = sandbox(&app, &owner).await;
-        let (router, outside) = (router(&app, false), Outside::default());
+        let (router, outside) = (router(&app, false, None), Outside::default());
         let (relay, courier) = (outside.relay.clone(), outside.courier.clone());
         let worker = Worker::new(app.clone(), relay, courier, outside.reader.clone());
         let url = url.to_owned();
@@ -204,7 +207,7 @@ impl TestApp {
             limiter: Arc::new(Limiter::new(1_000_000)),
             ..self.app.clone()
         };
-        app.store.is_shared().then(|| router(&app, false))
+        app.store.is_shared().then(|| router(&app, false, None))
     }
 
     /// Does what falls due in the background, until it is stopped or the test is over.
@@ -219,7 +222,7 @@ impl TestApp {
 
     pub fn set_scanner(&mut self, scanner: Arc<dyn inbox::uploads::Scanner>) {
         self.app.scanner = Some(scanner);
-        self.router = router(&self.app, false);
+        self.router = router(&self.app, false, None);
         let outside = (self.outside.relay.clone(), self.outside.courier.clone());
         self.worker =
             Worker::new(self.app.clone(), outside.0, outside.1, self.outside.reader.clone());
@@ -228,13 +231,19 @@ impl TestApp {
     /// The same data behind another limit of requests a minute.
     pub fn with_rate(mut self, per_minute: u32) -> TestApp {
         self.app.limiter = Arc::new(Limiter::new(per_minute));
-        self.router = router(&self.app, false);
+        self.router = router(&self.app, false, None);
         self
     }
 
     /// The same data where mail reaches people.
     pub fn with_mail(mut self) -> TestApp {
-        self.router = router(&self.app, true);
+        self.router = router(&self.app, true, None);
+        self
+    }
+
+    /// The same data where mail reaches people and the DNS is what this server says.
+    pub fn with_dns(mut self, server: SocketAddr) -> TestApp {
+        self.router = router(&self.app, true, Some(server));
         self
     }
 
@@ -469,11 +478,17 @@ pub fn user(person: &Actor) -> UserId {
     }
 }
 
-fn router(app: &App, mails: bool) -> axum::Router {
+fn router(app: &App, mails: bool, dns: Option<SocketAddr>) -> axum::Router {
     let options = doors::Options {
         developer_site: Some(DEVELOPER_SITE.into()),
         gate: Gate::new(Arc::new(Names), Rules::new(false)),
         mails,
+        ways: doors::MailWays {
+            smtp: "0.0.0.0:25".parse().unwrap(),
+            lmtp: Place::Off,
+            sending: Sending { host: Some("mail.acme.example".into()), relay: None },
+            dns,
+        },
     };
     doors::router(app.clone(), options)
 }

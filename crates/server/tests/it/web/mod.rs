@@ -7,6 +7,7 @@ mod compose;
 mod conversation;
 mod headers;
 mod inbox;
+mod inbox_settings;
 mod library;
 mod live;
 mod mentions;

@@ -57,6 +57,8 @@ const ADMINISTERED: &[(&str, &str, Form)] = &[
     ("POST", "/settings/webhooks/{webhook}/events/{event}/again", &[]),
     ("POST", "/settings/webhooks/{webhook}/delete", &[]),
     ("POST", "/settings/inboxes/{mailbox}", &[("name", "Mine")]),
+    ("POST", "/settings/inboxes/{mailbox}/records", &[]),
+    ("POST", "/settings/inboxes/{mailbox}/signing-key", &[]),
 ];
 
 /// Routes that name people and keys, whom everyone on the team may know, or files of ours.

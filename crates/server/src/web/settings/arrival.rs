@@ -1,0 +1,163 @@
+//! How mail gets into an inbox: fetched from a mailbox elsewhere, or taken at a door of this server.
+
+use inbox::limits::FETCHING_OVERDUE_MS;
+use inbox::people::FetchedInbox;
+
+use crate::doors::MailWays;
+use crate::smtp::Place;
+use crate::web::wording::{Watch, When};
+
+/// A word for how something stands, with its colour and icon.
+#[derive(Clone, Copy)]
+pub struct State {
+    pub class: &'static str,
+    pub icon: &'static str,
+    pub word: &'static str,
+}
+
+/// What the settings show of how an inbox is fetched.
+pub struct FetchedView {
+    pub host: String,
+    pub port: i64,
+    pub username: String,
+    pub folder: String,
+    pub state: State,
+    pub last: Option<When>,
+    pub mails: String,
+    /// The last mail that could not be had, and how many there were.
+    pub skipped: Option<(i64, String)>,
+    pub trouble: Option<TroubleView>,
+}
+
+/// Why no mail comes, and what happens next.
+pub struct TroubleView {
+    pub title: &'static str,
+    pub since: When,
+    pub reason: String,
+    pub next: Option<When>,
+}
+
+/// A door of this server, as those see it who send mail to it.
+pub struct DoorView {
+    pub label: &'static str,
+    pub place: String,
+    pub hint: &'static str,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fetching {
+    Begins,
+    Works,
+    Fails,
+    /// Its turn came long ago, and nobody took it.
+    Stopped,
+}
+
+pub fn fetched_view(fetched: &FetchedInbox, watch: &Watch) -> FetchedView {
+    FetchedView {
+        host: fetched.host.clone(),
+        port: fetched.port,
+        username: fetched.username.clone(),
+        folder: fetched.folder.clone(),
+        state: state_of(fetched, watch.now),
+        last: fetched.last_fetched_at.map(|at| watch.long(at.0)),
+        mails: match fetched.fetched {
+            1 => "1 mail so far".into(),
+            n => format!("{n} mails so far"),
+        },
+        skipped: fetched.last_skipped.clone().map(|last| (fetched.skipped, last)),
+        trouble: trouble(fetched, watch),
+    }
+}
+
+/// How fetching goes, in a word.
+pub fn state_of(fetched: &FetchedInbox, now: i64) -> State {
+    match how(fetched, now) {
+        Fetching::Begins => State { class: "act", icon: "wait", word: "Not fetched yet" },
+        Fetching::Works => State { class: "ok", icon: "check", word: "Working" },
+        Fetching::Fails => State { class: "danger", icon: "fail", word: "Failing" },
+        Fetching::Stopped => State { class: "danger", icon: "pause", word: "Stopped" },
+    }
+}
+
+fn how(fetched: &FetchedInbox, now: i64) -> Fetching {
+    match (fetched.failing_since, fetched.last_fetched_at) {
+        _ if now - fetched.due_at.0 > FETCHING_OVERDUE_MS => Fetching::Stopped,
+        (Some(_), _) => Fetching::Fails,
+        (None, None) => Fetching::Begins,
+        (None, Some(_)) => Fetching::Works,
+    }
+}
+
+fn trouble(fetched: &FetchedInbox, watch: &Watch) -> Option<TroubleView> {
+    match how(fetched, watch.now) {
+        Fetching::Begins | Fetching::Works => None,
+        Fetching::Fails => Some(TroubleView {
+            title: "Mail cannot be fetched since",
+            since: watch.long(fetched.failing_since?.0),
+            reason: fetched.last_error.clone().unwrap_or_default(),
+            next: fetched.next_try_at.map(|at| watch.long(at.0)),
+        }),
+        Fetching::Stopped => Some(TroubleView {
+            title: "Nobody fetches this inbox since",
+            since: watch.long(fetched.due_at.0),
+            reason: "It was due then, and no server of yours took it on. See whether \
+                     mailroom serve runs where the inbox was set up, and what its log says."
+                .into(),
+            next: None,
+        }),
+    }
+}
+
+/// Where mail is taken by this server.
+pub fn doors(ways: &MailWays) -> Vec<DoorView> {
+    let smtp = match &ways.smtp {
+        Place::Off => None,
+        place if is_local(place) => Some(DoorView {
+            label: "SMTP",
+            place: place.to_string(),
+            hint: "Only programs on the same machine reach it. To take mail from others, set \
+                   MAILROOM_SMTP_LISTEN to 0.0.0.0:25.",
+        }),
+        place => Some(DoorView {
+            label: "SMTP",
+            place: from_outside(place, ways.sending.host.as_deref()),
+            hint: "Name it in the domain's MX record, or let the mail server you have pass on or \
+                   forward mail to it.",
+        }),
+    };
+    let lmtp = (ways.lmtp != Place::Off).then(|| DoorView {
+        label: "LMTP",
+        place: ways.lmtp.to_string(),
+        hint: "A mail server of yours hands over here.",
+    });
+    smtp.into_iter().chain(lmtp).collect()
+}
+
+/// How an inbox that is not fetched gets its mail, in a word.
+pub fn state_at_doors(ways: &MailWays) -> State {
+    match (&ways.smtp, &ways.lmtp) {
+        (Place::Off, Place::Off) => State { class: "warn", icon: "warn", word: "Nothing comes in" },
+        (Place::Off, _) => State { class: "ok", icon: "in", word: "Taken by LMTP" },
+        (place, Place::Off) if is_local(place) => {
+            State { class: "warn", icon: "in", word: "Only from this machine" }
+        }
+        (_, _) => State { class: "ok", icon: "in", word: "Taken by SMTP" },
+    }
+}
+
+fn is_local(place: &Place) -> bool {
+    match place {
+        Place::Tcp(address) => address.ip().is_loopback(),
+        Place::Unix(_) => true,
+        Place::Off => false,
+    }
+}
+
+/// A door as others name it: the machine's name, where it has one, and the port.
+fn from_outside(place: &Place, host: Option<&str>) -> String {
+    match (place, host) {
+        (Place::Tcp(address), Some(host)) => format!("{host}, port {}", address.port()),
+        (place, _) => place.to_string(),
+    }
+}
