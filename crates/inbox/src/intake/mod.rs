@@ -2,7 +2,7 @@
 //! understood, judged, and filed in every inbox it came to.
 //!
 //! The doors (SMTP, LMTP, IMAP) call [`take_in`] and promise nothing before it answers. Whom a
-//! mail is for is asked with [`find_inbox`].
+//! mail is for is asked with [`find_recipient`].
 
 mod authenticator;
 mod filing;
@@ -25,7 +25,7 @@ use crate::receive::Received;
 
 pub use authenticator::{Authenticator, Checking, Credentials, Source};
 pub use judge::judge;
-pub use routes::{Inbox, find_inbox};
+pub use routes::{Inbox, find_inbox, find_recipient};
 
 use filing::Signs;
 use reading::Read;

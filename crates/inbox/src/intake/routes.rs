@@ -5,6 +5,9 @@ use crate::error::Result;
 use crate::ids::WorkspaceId;
 use crate::mailboxes::Mailbox;
 
+/// Whom mail about mail is for, in any case of letters.
+const POSTMASTER: &str = "postmaster";
+
 /// An inbox that mail comes to, and whose it is.
 #[derive(Clone, Debug)]
 pub struct Inbox {
@@ -37,10 +40,32 @@ pub fn find_inbox(tx: &mut Tx<'_>, address: &str) -> Result<Option<Inbox>> {
     )?)
 }
 
+/// The inbox that mail for a recipient goes to. Somebody must read what comes for the postmaster, of
+/// this server or of a domain that it has inboxes of (RFC 5321, section 4.5.1): where no inbox is
+/// called that, it is the oldest of the team's. A private one is never chosen.
+pub fn find_recipient(tx: &mut Tx<'_>, recipient: &str) -> Result<Option<Inbox>> {
+    if let Some(inbox) = find_inbox(tx, recipient)? {
+        return Ok(Some(inbox));
+    }
+    let (base, _) = mail::plus_tag(recipient);
+    let Some(ending) = base.strip_prefix(POSTMASTER) else { return Ok(None) };
+    if !(ending.is_empty() || ending.starts_with('@')) {
+        return Ok(None);
+    }
+    Ok(tx.opt(
+        "SELECT m.ws, w.id, m.id, m.address, m.name, m.circle
+         FROM mailboxes m JOIN workspaces w ON w.ws = m.ws
+         WHERE m.circle = 'team' AND substr(m.address, length(m.address) - length(?1) + 1) = ?1
+         ORDER BY m.created_at, m.id
+         LIMIT 1",
+        &[&ending],
+    )?)
+}
+
 pub(super) async fn find_all(app: &App, recipients: &[String]) -> Result<Vec<Option<Inbox>>> {
     let recipients = recipients.to_vec();
     let find = move |tx: &mut Tx<'_>| {
-        recipients.iter().map(|address| find_inbox(tx, address)).collect::<Result<Vec<_>>>()
+        recipients.iter().map(|address| find_recipient(tx, address)).collect::<Result<Vec<_>>>()
     };
     app.store.read(find).await
 }

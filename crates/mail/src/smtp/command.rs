@@ -2,6 +2,8 @@
 
 /// Characters of an address (RFC 5321, section 4.5.3.1).
 const PATH_CHARS: usize = 254;
+/// The one recipient that needs no domain (RFC 5321, section 4.5.1).
+const POSTMASTER: &str = "postmaster";
 
 /// A command as a client may give it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,6 +114,9 @@ fn recipient(rest: &str) -> Result<Command, Fault> {
     if !parameters.trim().is_empty() {
         return Err(PARAMETER);
     }
+    if path.eq_ignore_ascii_case(POSTMASTER) {
+        return Ok(Command::Recipient(POSTMASTER.into()));
+    }
     if !is_path(path) {
         return Err(BAD_RECIPIENT);
     }
@@ -211,6 +216,7 @@ mod tests {
             ("rcpt to:<@relay.example,@b.example:support@acme.example>", "support@acme.example"),
             ("RCPT TO:<\"support\"@acme.example>", "support@acme.example"),
             ("RCPT TO:<\"sup port\"@acme.example>", "\"sup port\"@acme.example"),
+            ("RCPT TO:<Postmaster>", "postmaster"),
         ] {
             let command = Command::parse(line.as_bytes());
             assert_eq!(command, Ok(Command::Recipient(expected.into())), "{line}");
@@ -232,6 +238,9 @@ mod tests {
             "MAIL FROM:<ann>",
             "MAIL FROM:<a@b@c>",
             "RCPT TO:<>",
+            "RCPT TO:<support>",
+            "RCPT TO:<postmaster@>",
+            "MAIL FROM:<postmaster>",
             "RCPT TO:<a@b> NOTIFY=NEVER",
             "RCPT TO:<a b@c>",
             "DATA now",

@@ -7,6 +7,7 @@
 
 mod dns;
 mod results;
+mod spf;
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -15,7 +16,6 @@ use inbox::intake::{Authenticator, Checking, Credentials, Source};
 use mail::{Authentication, Dmarc, Policy, Proof};
 use mail_auth::common::verify::VerifySignature;
 use mail_auth::dmarc::verify::DmarcParameters;
-use mail_auth::spf::verify::SpfParameters;
 use mail_auth::{
     ArcOutput, AuthenticatedMessage, DkimOutput, DkimResult, DmarcOutput, DmarcResult,
     MessageAuthenticator, SpfOutput, SpfResult, dmarc,
@@ -24,15 +24,12 @@ use tokio::time::timeout;
 
 use crate::settings::Settings;
 use results::Results;
+pub use spf::Spf;
 
-/// How long SPF may take for one mail, with all the records it leads to.
-const SPF_PATIENCE: Duration = Duration::from_secs(10);
 /// How long a chain of ARC seals may take.
 const ARC_PATIENCE: Duration = Duration::from_secs(10);
 /// DKIM signatures of a mail that are checked, those of its sender's domain first.
 const SIGNATURES: usize = 5;
-/// What we call ourselves where a sender's policy asks for it.
-const OUR_NAME: &str = "mailroom";
 /// Large forwarders whose word is taken for what they found before they changed a mail.
 const SEALERS: [&str; 5] =
     ["google.com", "microsoft.com", "fastmail.com", "messagingengine.com", "zohomail.com"];
@@ -65,7 +62,8 @@ impl DnsAuthenticator {
             self.dns.verify_dkim(&message),
             self.arc(&message),
         );
-        let dmarc = self.dmarc(&credentials, &message, spf.as_ref(), &dkim).await;
+        let sender = spf.as_ref().map(|spf| &spf.sender);
+        let dmarc = self.dmarc(&credentials, &message, sender, &dkim).await;
         let vouched = vouched_for(&arc, &credentials);
         let (dmarc, policy) = match told(&dmarc, spf.is_some()) {
             (Dmarc::Fail, policy) if vouched => (Dmarc::Pass, policy),
@@ -85,7 +83,7 @@ impl DnsAuthenticator {
         &self,
         credentials: &Credentials<'_>,
         message: &AuthenticatedMessage<'_>,
-    ) -> Option<SpfOutput> {
+    ) -> Option<Spf> {
         match credentials.source {
             Source::Sender { ip, helo } => {
                 Some(self.check_spf(*ip, helo, credentials.sender.unwrap_or_default()).await)
@@ -95,15 +93,9 @@ impl DnsAuthenticator {
         }
     }
 
-    /// Whether a machine may send for a sender, or, for a mail that wants no bounces, for itself.
-    pub async fn check_spf(&self, ip: IpAddr, helo: &str, sender: &str) -> SpfOutput {
-        let parameters = match sender.is_empty() {
-            true => SpfParameters::verify_ehlo(ip, helo, OUR_NAME),
-            false => SpfParameters::verify_mail_from(ip, helo, OUR_NAME, sender),
-        };
-        let checked = timeout(SPF_PATIENCE, self.dns.verify_spf(parameters)).await;
-        let slow = |_| SpfOutput::new(domain_of(sender).into()).with_result(SpfResult::TempError);
-        checked.unwrap_or_else(slow)
+    /// Whether a machine may send for a sender, and whether it is what it calls itself.
+    pub async fn check_spf(&self, ip: IpAddr, helo: &str, sender: &str) -> Spf {
+        spf::check(&self.dns, ip, helo, sender).await
     }
 
     /// What the ARC seals of a mail come to.
@@ -143,7 +135,7 @@ impl DnsAuthenticator {
 
 /// What the server that took the mail in wrote at its top. A server writes above what others wrote
 /// before it, so that the first field counts, and only under a name that is believed.
-fn believed_spf(message: &AuthenticatedMessage<'_>, believed: &[String]) -> Option<SpfOutput> {
+fn believed_spf(message: &AuthenticatedMessage<'_>, believed: &[String]) -> Option<Spf> {
     let fields = message.headers.iter().filter(|(name, _)| is(name, b"authentication-results"));
     let mut all = fields.filter_map(|(_, value)| Results::parse(value));
     let results =
@@ -151,7 +143,8 @@ fn believed_spf(message: &AuthenticatedMessage<'_>, believed: &[String]) -> Opti
     let (outcome, sender) = results.of("spf", "smtp.mailfrom")?;
     let outcome = SpfResult::try_from(outcome).ok()?;
     let sender = sender.unwrap_or_default();
-    Some(SpfOutput::new(domain_of(sender).into()).with_result(outcome))
+    let sender = SpfOutput::new(domain_of(sender).into()).with_result(outcome);
+    Some(Spf { sender, poses: false })
 }
 
 /// The mail as it is checked: for the sender that is shown, with so many signatures. A signature
@@ -215,7 +208,7 @@ fn told(dmarc: &DmarcOutput, spf_known: bool) -> (Dmarc, Policy) {
     (outcome, policy)
 }
 
-fn spf_proof(spf: &SpfOutput) -> Proof {
+fn spf_proof(spf: &Spf) -> Proof {
     match spf.result() {
         SpfResult::Pass => Proof::Pass,
         SpfResult::Fail => Proof::Fail,

@@ -4,6 +4,7 @@
 mod client;
 mod dns;
 mod gate;
+mod pages;
 mod pins;
 mod resolver;
 mod sentences;
@@ -24,6 +25,7 @@ pub use client::{api_client, own_client, system_roots};
 pub use dns::DnsResolver;
 use gate::{Admitted, Barred};
 pub use gate::{Gate, Rules};
+pub use pages::{Page, Pages};
 use pins::Pins;
 pub use resolver::{Found, LookUp, NotFound, Resolver, of as resolver_of};
 pub use system::SystemResolver;

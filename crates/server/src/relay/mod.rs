@@ -8,6 +8,7 @@ mod places;
 mod pool;
 mod smarthost;
 mod smtp;
+mod sts;
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -26,6 +27,7 @@ pub use mx::Direct;
 pub use options::{MxOptions, MxTls, SmtpOptions};
 pub use smarthost::Smarthost;
 pub use smtp::{Patience, Security};
+pub use sts::{Fetching, PolicySource, WebPolicies};
 
 /// What `MAILROOM_RELAY` names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,6 +77,7 @@ impl Target {
                 )?;
                 let may_dial = if settings.webhooks_allow_private { |_| true } else { is_public };
                 let lookup = Lookup::of(settings)?;
+                let policies = WebPolicies::new(courier::Gate::of(settings)?, roots())?;
                 Arc::new(Direct::new(
                     options,
                     helo,
@@ -82,6 +85,7 @@ impl Target {
                     may_dial,
                     roots(),
                     Patience::default(),
+                    Arc::new(policies),
                 )?)
             }
             Target::Folder(folder) => Arc::new(

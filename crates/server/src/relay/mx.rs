@@ -14,6 +14,7 @@ use super::options::{MxOptions, MxTls};
 use super::places::{self, Places};
 use super::pool::Pool;
 use super::smtp::{self, Dial, Patience, Security, Session, Told};
+use super::sts::{Mode, Policies, Policy, PolicySource};
 use crate::lookup::{Exchange, Lookup, Missing};
 
 /// Servers of a domain that are tried, and addresses of each.
@@ -30,11 +31,20 @@ struct Inner {
     lookup: Lookup,
     may_dial: MayDial,
     port: u16,
-    tls: MxTls,
-    dial: Dial,
-    pool: Pool,
+    policies: Policies,
+    usual: Way,
+    /// For domains whose policy asks that their servers prove who they are.
+    enforced: Way,
     places: Places,
     turn: AtomicUsize,
+}
+
+/// How servers are spoken to, with the sessions that are kept of it.
+struct Way {
+    dial: Dial,
+    /// In clear where encryption was offered and fails.
+    fallback: bool,
+    pool: Pool,
 }
 
 impl Direct {
@@ -45,18 +55,27 @@ impl Direct {
         may_dial: MayDial,
         roots: RootCertStore,
         patience: Patience,
+        policies: Arc<dyn PolicySource>,
     ) -> Result<Direct, String> {
-        let (security, tls) = match options.tls {
-            MxTls::Required => (Security::Required, smtp::checked(roots)?),
-            MxTls::Offered | MxTls::Fallback => (Security::WhenOffered, smtp::unchecked()?),
+        let way = |security, tls, fallback| {
+            let dial = Dial { helo: helo.clone(), security, tls, login: None, patience };
+            Way { dial, fallback, pool: Pool::default() }
+        };
+        let checked = smtp::checked(roots)?;
+        let fallback = options.tls == MxTls::Fallback;
+        let usual = match options.tls {
+            MxTls::Required => way(Security::Required, Arc::clone(&checked), fallback),
+            MxTls::Offered | MxTls::Fallback => {
+                way(Security::WhenOffered, smtp::unchecked()?, fallback)
+            }
         };
         Ok(Direct(Arc::new(Inner {
             lookup,
             may_dial,
             port: options.port,
-            tls: options.tls,
-            dial: Dial { helo, security, tls, login: None, patience },
-            pool: Pool::default(),
+            policies: Policies::new(policies),
+            usual,
+            enforced: way(Security::Required, checked, false),
             places: Places::new(places::WAIT),
             turn: AtomicUsize::new(0),
         })))
@@ -101,18 +120,41 @@ impl Inner {
         let Some(_place) = self.places.enter(domain).await else {
             return all(Outcome::Later(format!("{domain}: other mail is being sent there")));
         };
-        let servers = match self.servers(domain).await {
+        let mut servers = match self.servers(domain).await {
             Ok(servers) => servers,
             Err(outcome) => return all(outcome),
         };
+        let told = match self.policies.of(&self.lookup, domain).await {
+            Some(policy) if policy.mode == Mode::Enforce => {
+                servers.retain(|server| policy.names(server));
+                let told = self.send_to_any(&self.enforced, &servers, parcel, group).await;
+                told.map_err(|troubles| troubles.outcome_by_policy(domain))
+            }
+            policy => {
+                note(domain, policy.as_deref(), &servers);
+                let told = self.send_to_any(&self.usual, &servers, parcel, group).await;
+                told.map_err(|troubles| troubles.outcome(domain))
+            }
+        };
+        told.unwrap_or_else(all)
+    }
+
+    /// Sends to the first server with which a session comes about.
+    async fn send_to_any(
+        &self,
+        way: &Way,
+        servers: &[String],
+        parcel: &Parcel,
+        group: &[String],
+    ) -> Result<Vec<Outcome>, Troubles> {
         let mut troubles = Troubles::default();
         for server in servers.iter().take(SERVERS) {
-            if let Some(outcomes) = self.send_to_server(server, parcel, group, &mut troubles).await
-            {
-                return outcomes;
+            let told = self.send_to_server(way, server, parcel, group, &mut troubles).await;
+            if let Some(outcomes) = told {
+                return Ok(outcomes);
             }
         }
-        all(troubles.outcome(domain))
+        Err(troubles)
     }
 
     /// The servers of a domain, the best first; those that are equally good take turns. A domain
@@ -134,13 +176,14 @@ impl Inner {
     /// `None` when no session came about, so that another server may be tried.
     async fn send_to_server(
         &self,
+        way: &Way,
         server: &str,
         parcel: &Parcel,
         group: &[String],
         troubles: &mut Troubles,
     ) -> Option<Vec<Outcome>> {
-        while let Some(session) = self.pool.take(server) {
-            if let Told::Outcomes(outcomes) = self.tell(server, session, parcel, group).await {
+        while let Some(session) = way.pool.take(server) {
+            if let Told::Outcomes(outcomes) = way.tell(server, session, parcel, group).await {
                 return Some(outcomes);
             }
         }
@@ -157,8 +200,8 @@ impl Inner {
         troubles.private |= !private.is_empty();
         for address in public.into_iter().take(ADDRESSES) {
             let address = SocketAddr::new(address, self.port);
-            match self.open(address, server).await {
-                Ok(session) => match self.tell(server, session, parcel, group).await {
+            match way.open(address, server).await {
+                Ok(session) => match way.tell(server, session, parcel, group).await {
                     Told::Outcomes(outcomes) => return Some(outcomes),
                     Told::Gone(sentence) => troubles.last = Some(sentence),
                 },
@@ -167,11 +210,13 @@ impl Inner {
         }
         None
     }
+}
 
+impl Way {
     async fn open(&self, address: SocketAddr, server: &str) -> Result<Session, String> {
         match Session::open(address, server, &self.dial).await {
             Ok(session) => Ok(session),
-            Err(trouble) if trouble.encryption_failed && self.tls == MxTls::Fallback => {
+            Err(trouble) if trouble.encryption_failed && self.fallback => {
                 let clear = Dial { security: Security::Clear, ..self.dial.clone() };
                 Session::open(address, server, &clear).await.map_err(|trouble| trouble.sentence)
             }
@@ -207,6 +252,24 @@ impl Troubles {
             (None, true) => Outcome::Never(format!("{domain} leads into a private network")),
             (None, false) => Outcome::Never(format!("{domain} has no server that takes mail")),
         }
+    }
+
+    /// The same where a policy is enforced: whoever stands between must not turn mail away for good.
+    fn outcome_by_policy(self, domain: &str) -> Outcome {
+        Outcome::Later(match self.last {
+            Some(sentence) => format!(
+                "{domain}: {sentence}; its MTA-STS policy asks for servers that prove their name"
+            ),
+            None => format!("{domain}: no server that its MTA-STS policy names was found"),
+        })
+    }
+}
+
+/// Takes note of servers that a policy under test does not name.
+fn note(domain: &str, policy: Option<&Policy>, servers: &[String]) {
+    let Some(policy) = policy.filter(|policy| policy.mode == Mode::Testing) else { return };
+    for server in servers.iter().filter(|server| !policy.names(server)) {
+        tracing::info!(domain, server, "an MTA-STS policy under test does not name this server");
     }
 }
 

@@ -3,7 +3,7 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use inbox::intake::{Delivery, NotTaken, Source, Taken, find_inbox, take_in};
+use inbox::intake::{Delivery, NotTaken, Source, Taken, find_recipient, take_in};
 use mail::smtp::{Letter, Outcome, Protocol, Session, Step};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -143,9 +143,9 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// Whether an address is an inbox of ours; nothing when that cannot be told.
+    /// Whether mail for a recipient has an inbox of ours to go to; nothing when that cannot be told.
     async fn find(&self, address: String) -> Option<bool> {
-        match self.doors.app.store.read(move |tx| find_inbox(tx, &address)).await {
+        match self.doors.app.store.read(move |tx| find_recipient(tx, &address)).await {
             Ok(inbox) => Some(inbox.is_some()),
             Err(error) => {
                 tracing::error!(cause = ?error, "a recipient could not be looked up");

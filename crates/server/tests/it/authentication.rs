@@ -109,6 +109,42 @@ async fn a_mail_that_wants_no_bounces_is_known_by_its_machines_name() {
 }
 
 #[tokio::test]
+async fn a_machine_that_poses_as_another_fails_spf_and_its_senders_dmarc_stands() {
+    let world = World::new("v=DMARC1; p=reject");
+    world.tell("mx.customer.example", Some("v=spf1 -all"));
+    let source = Source::Sender { ip: OWN_IP.into(), helo: "mx.customer.example".into() };
+    let verdict = world.check(&letter(), Some(ANN), source).await;
+    assert_eq!((verdict.spf, verdict.dmarc), (Proof::Fail, Dmarc::Pass));
+}
+
+#[tokio::test]
+async fn a_name_of_the_machine_counts_for_spf_if_it_leads_back_to_it() {
+    for (policy, name, leads_to, expected) in [
+        ("v=spf1 ptr -all", "customer.example", OWN_IP, Proof::Pass),
+        ("v=spf1 ptr -all", "mx.customer.example", OWN_IP, Proof::Pass),
+        ("v=spf1 ptr -all", "customer.example", OTHER_IP, Proof::Fail),
+        ("v=spf1 ptr -all", "notcustomer.example", OWN_IP, Proof::Fail),
+        ("v=spf1 exists:%{p}.ok.example -all", "mx.customer.example", OWN_IP, Proof::Pass),
+        ("v=spf1 exists:%{p}.ok.example -all", "mx.customer.example", OTHER_IP, Proof::Fail),
+    ] {
+        let world = World::new("");
+        let records = HashMap::from([
+            ("10.2.0.192.in-addr.arpa", vec![Record::Ptr(name.into())]),
+            ("customer.example", vec![Record::Txt(policy.into()), Record::A(leads_to.into())]),
+            ("mx.customer.example", vec![Record::A(leads_to.into())]),
+            ("notcustomer.example", vec![Record::A(leads_to.into())]),
+            ("mx.customer.example.ok.example", vec![Record::A([127, 0, 0, 2].into())]),
+        ]);
+        world.names.learn(move |name| match records.get(name) {
+            Some(records) => Known::Records(records.clone()),
+            None => Known::Nothing,
+        });
+        let verdict = world.check(&letter(), Some(ANN), from(OWN_IP)).await;
+        assert_eq!(verdict.spf, expected, "{policy} {name} {leads_to:?}");
+    }
+}
+
+#[tokio::test]
 async fn behind_our_server_only_strict_domains_can_fail_without_a_signature() {
     for (policy, expected) in
         [("none", Dmarc::Absent), ("quarantine", Dmarc::Fail), ("reject", Dmarc::Fail)]

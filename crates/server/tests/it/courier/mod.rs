@@ -6,6 +6,7 @@ mod addresses;
 mod answers;
 mod certificates;
 mod dns;
+mod pages;
 mod patience;
 mod proxy;
 pub mod receiver;

@@ -1,9 +1,9 @@
-use inbox::intake::{Taken, find_inbox};
-use inbox::people::{NewWorkspace, set_up_workspace};
+use inbox::intake::{Taken, find_inbox, find_recipient};
+use inbox::people::{NewWorkspace, add_mailbox, set_up_workspace};
 
 use super::secret;
 use crate::both;
-use crate::support::{filed, raw, raw_with};
+use crate::support::{filed, raw, raw_with, user};
 
 const SUPPORT: &str = "support@acme.example";
 
@@ -123,6 +123,36 @@ both! {
             let inbox = app.act(&app.owner, move |tx, _| find_inbox(tx, address)).await;
             assert_eq!(inbox.is_some(), found, "{address}");
         }
+    }
+
+    async fn the_postmasters_mail_goes_to_the_domains_oldest_team_inbox(app) {
+        app.team_inbox("sales@acme.example", "Sales").await;
+        app.team_inbox("hello@second.example", "Second").await;
+        let olive = user(&app.owner);
+        app.act(&app.owner, move |tx, cx| {
+            add_mailbox(tx, cx, "olive@private.example", "Private", Some(&olive))
+        })
+        .await;
+        app.other_workspace("Other").await;
+        for (recipient, found) in [
+            ("postmaster", Some("support@acme.example")),
+            ("POSTMASTER+x1@Acme.example", Some("support@acme.example")),
+            ("postmaster@second.example", Some("hello@second.example")),
+            ("postmaster@other.example", Some("support@other.example")),
+            ("postmaster@private.example", None),
+            ("postmaster@acme.test", None),
+            ("postmaster@elsewhere.example", None),
+            ("postmaster@example", None),
+            ("postmaster@", None),
+            ("abuse@acme.example", None),
+        ] {
+            let inbox = app.act(&app.owner, move |tx, _| find_recipient(tx, recipient)).await;
+            let address = inbox.map(|inbox| inbox.mailbox.address);
+            assert_eq!(address.as_deref(), found, "{recipient}");
+        }
+        app.team_inbox("postmaster@acme.example", "Postmaster").await;
+        let own = app.act(&app.owner, |tx, _| find_recipient(tx, "postmaster@acme.example")).await;
+        assert_eq!(own.unwrap().mailbox.address, "postmaster@acme.example");
     }
 
     async fn a_new_workspaces_inbox_takes_mail_at_once(app) {

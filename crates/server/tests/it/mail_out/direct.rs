@@ -7,20 +7,33 @@ use server::lookup::Lookup;
 use server::relay::Direct;
 
 use super::names::Zone;
+use super::sts::Published;
 use super::*;
 
 const PRIVATE: &str = "127.0.0.10";
 
 async fn direct(zone: Zone, port: u16, options: &str, authority: &Authority) -> Direct {
+    direct_with(zone, port, options, authority, Published::default()).await
+}
+
+/// With policies that domains publish.
+pub async fn direct_with(
+    zone: Zone,
+    port: u16,
+    options: &str,
+    authority: &Authority,
+    policies: Published,
+) -> Direct {
     let lookup = Lookup::at(Some(zone.serve().await)).unwrap();
     let options = format!("mx:?port={port}{options}").parse().unwrap();
     let may_dial = |ip| ip != IpAddr::V4(Ipv4Addr::new(127, 0, 0, 10));
     let helo = "mail.acme.example".into();
-    Direct::new(&options, helo, lookup, may_dial, authority.roots(), patience()).unwrap()
+    let policies = Arc::new(policies);
+    Direct::new(&options, helo, lookup, may_dial, authority.roots(), patience(), policies).unwrap()
 }
 
 /// A server of its own for each address, all on one port.
-async fn peers(addresses: &[&str], manner: Manner) -> (u16, Vec<Peer>) {
+pub async fn peers(addresses: &[&str], manner: Manner) -> (u16, Vec<Peer>) {
     let first = Peer::start_at(&format!("{}:0", addresses[0]), manner.clone()).await;
     let port = first.address.port();
     let mut peers = vec![first];

@@ -11,6 +11,7 @@ mod peer;
 mod recipients;
 mod replies;
 mod reuse;
+mod sts;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -35,7 +35,11 @@ both! {
             "support@elsewhere.example",
             "support%elsewhere.example@acme.example",
             "sandbox@acme.test",
-            "postmaster@acme.example",
+            "postmaster@elsewhere.example",
+            "postmaster@acme.test",
+            "postmaster@cme.example",
+            "postmaster@%.example",
+            "postmasters@acme.example",
         ] {
             client.say(&format!("RCPT TO:<{stranger}>"), "550 5.1.1").await;
         }
@@ -62,6 +66,21 @@ both! {
         client.say("QUIT", "221 ").await;
         assert_eq!(app.list(&key, "").await.len(), 2);
         assert_eq!(app.outside.authenticator.sources(), [Source::OurServer]);
+    }
+
+    async fn the_postmaster_is_somebody_of_the_team_by_smtp_and_lmtp(app) {
+        let key = app.key("read").await;
+        app.team_inbox("sales@acme.example", "Sales").await;
+        let doors = app.doors(Limits::default(), "").await;
+        let mut client = doors.known_client().await;
+        for (to, subject) in [("Postmaster", "Bare"), ("PostMaster@ACME.example", "With domain")] {
+            client.send(to, &raw("ann@x.example", subject, "text"), "250 2.0.0").await;
+        }
+        let stream = UnixStream::connect(&doors.lmtp).await.unwrap();
+        let mut client = Client::greeted(stream, "220 ").await;
+        client.say("LHLO mx.acme.example", "250 ").await;
+        client.send("postmaster@acme.example", &raw("ann@x.example", "LMTP", "text"), "250 ").await;
+        assert_eq!(app.subjects(&key, &format!("mailbox={}", app.support.id)).await.len(), 3);
     }
 
     async fn a_trusted_network_is_not_the_sender(app) {

@@ -1,0 +1,146 @@
+//! SPF (RFC 7208): whether a machine may send for a domain, and whether it is what it calls itself.
+
+use std::borrow::Borrow;
+use std::hash::Hash;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use mail_auth::common::cache::NoCache;
+use mail_auth::spf::verify::SpfParameters;
+use mail_auth::{MessageAuthenticator, Parameters, RecordSet, ResolverCache, SpfOutput, SpfResult};
+use tokio::time::timeout;
+
+use super::{domain_of, is_within};
+
+/// How long SPF may take for one mail, with all the records it leads to.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Names of one address that are looked at (RFC 7208, section 4.6.4).
+const NAMES: usize = 10;
+/// What we call ourselves where a sender's policy asks for it.
+const OUR_NAME: &str = "mailroom";
+/// What an address without a proven name is called (RFC 7208, section 7.3).
+const NAMELESS: &str = "unknown";
+
+/// What SPF says of a mail.
+#[derive(Debug)]
+pub struct Spf {
+    /// Of its sender, or, where it wants no bounces, of the machine: what DMARC goes by.
+    pub(super) sender: SpfOutput,
+    /// The machine is not what it calls itself.
+    pub(super) poses: bool,
+}
+
+impl Spf {
+    /// Both together. A machine that poses as another fails whoever it sends for (RFC 7208,
+    /// section 2.3).
+    pub fn result(&self) -> SpfResult {
+        if self.poses { SpfResult::Fail } else { self.sender.result() }
+    }
+}
+
+pub(super) async fn check(dns: &MessageAuthenticator, ip: IpAddr, helo: &str, sender: &str) -> Spf {
+    let machine = of_identity(dns, ip, || SpfParameters::verify_ehlo(ip, helo, OUR_NAME), helo);
+    if sender.is_empty() {
+        return Spf { sender: machine.await, poses: false };
+    }
+    let parameters = || SpfParameters::verify_mail_from(ip, helo, OUR_NAME, sender);
+    let of_sender = of_identity(dns, ip, parameters, domain_of(sender));
+    let (machine, sender) = tokio::join!(machine, of_sender);
+    Spf { sender, poses: machine.result() == SpfResult::Fail }
+}
+
+/// One of the two names that a mail comes under.
+async fn of_identity<'a>(
+    dns: &MessageAuthenticator,
+    ip: IpAddr,
+    parameters: impl Fn() -> SpfParameters<'a>,
+    domain: &str,
+) -> SpfOutput {
+    let checked = async {
+        let names = Names::default();
+        let ask = || dns.verify_spf(Parameters::new(parameters()).with_ptr_cache(&names));
+        let first = ask().await;
+        // The record goes by the address's names: they are proven now, and it is gone through once
+        // more with those. Everything else it leads to is remembered.
+        let Some(claimed) = names.take() else { return first };
+        names.set(proven(dns, ip, &claimed, domain).await);
+        ask().await
+    };
+    let slow = |_| SpfOutput::new(domain.into()).with_result(SpfResult::TempError);
+    timeout(PATIENCE, checked).await.unwrap_or_else(slow)
+}
+
+/// The names that lead back to their address (RFC 7208, section 5.5), those of the domain first,
+/// without the dot at the end that DNS answers have: mail-auth compares them with names that have
+/// none, and takes the first one for `%{p}` as it is.
+async fn proven(
+    dns: &MessageAuthenticator,
+    ip: IpAddr,
+    claimed: &Claimed,
+    domain: &str,
+) -> Claimed {
+    let mut names: Vec<Box<str>> = Vec::new();
+    for name in claimed.rrset.iter().take(NAMES) {
+        let leads_back = match ip {
+            IpAddr::V4(ip) => {
+                let found = dns.ipv4_lookup(&**name, None::<&NoCache<_, _>>).await;
+                found.is_ok_and(|found| found.rrset.contains(&ip))
+            }
+            IpAddr::V6(ip) => {
+                let found = dns.ipv6_lookup(&**name, None::<&NoCache<_, _>>).await;
+                found.is_ok_and(|found| found.rrset.contains(&ip))
+            }
+        };
+        if leads_back {
+            names.push(name.strip_suffix('.').unwrap_or(name).into());
+        }
+    }
+    names.sort_by_key(|name| (!name.eq_ignore_ascii_case(domain), !is_within(name, domain)));
+    if names.is_empty() {
+        names.push(NAMELESS.into());
+    }
+    RecordSet { rrset: Arc::from(names), dnssec_status: claimed.dnssec_status }
+}
+
+type Claimed = RecordSet<Box<str>>;
+
+/// The names of the one address that a check is about, once they were asked for.
+#[derive(Default)]
+struct Names(Mutex<Option<Claimed>>);
+
+impl Names {
+    fn take(&self) -> Option<Claimed> {
+        self.held().take()
+    }
+
+    fn set(&self, names: Claimed) {
+        *self.held() = Some(names);
+    }
+
+    fn held(&self) -> MutexGuard<'_, Option<Claimed>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ResolverCache<IpAddr, Claimed> for Names {
+    fn get<Q>(&self, _: &Q) -> Option<Claimed>
+    where
+        IpAddr: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        self.held().clone()
+    }
+
+    fn remove<Q>(&self, _: &Q) -> Option<Claimed>
+    where
+        IpAddr: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        self.take()
+    }
+
+    fn insert(&self, _: IpAddr, names: Claimed, _: Instant) {
+        self.set(names);
+    }
+}
