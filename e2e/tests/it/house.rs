@@ -18,10 +18,12 @@ use mail::{Address, Dmarc, Kind, Mail};
 use rustls::RootCertStore;
 use server::courier::{DEADLINE, Gate, Rules, SystemResolver, WebCourier};
 use server::demo::Sample;
+use server::dns_records::Sending;
 use server::doors;
 use server::reader::BuiltIn;
 use server::relay::FolderRelay;
 use server::serve::serve_router;
+use server::smtp::Place;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
@@ -75,6 +77,12 @@ impl House {
             developer_site: None,
             gate: Gate::new(Arc::new(SystemResolver::default()), Rules::new(true)),
             mails: true,
+            ways: doors::MailWays {
+                smtp: "127.0.0.1:2525".parse().unwrap(),
+                lmtp: Place::Off,
+                sending: Sending { host: Some("mail.lumen-holz.example".into()), relay: None },
+                dns: None,
+            },
         };
         let router = doors::router(app.clone(), options);
         tokio::spawn(serve_router(listener, router, std::future::pending()));
