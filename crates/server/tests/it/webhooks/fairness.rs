@@ -29,8 +29,8 @@ both! {
         app.keep_working();
         app.outside.courier.was_called(&stuck.url, 1).await;
         for _ in 0..5 {
-            fill(&app, &healthy, 20).await;
             let expected = app.calls_to(&healthy).len() + 20;
+            fill(&app, &healthy, 20).await;
             app.outside.courier.was_called(&healthy.url, expected).await;
         }
         assert!(app.calls_to(&stuck).len() <= 16, "{}", app.calls_to(&stuck).len());
