@@ -12,6 +12,9 @@ use super::inside::CAGED;
 
 /// Time for one file to be opened and understood.
 pub const READER_TIME: Duration = Duration::from_secs(10);
+/// How much of its address space the allocator sets aside when it starts. More than the limit, as
+/// it does by itself, would leave it nothing that it may ask for later.
+const ALLOCATOR_RESERVES: &str = "MIMALLOC_ARENA_RESERVE";
 /// Bytes that a child may answer: a few scanned pages and a text.
 const ANSWER_BYTES: u64 = 32 * 1024 * 1024;
 
@@ -56,6 +59,7 @@ pub async fn ask(
         .arg(CAGED)
         .args(args)
         .env_clear()
+        .env(ALLOCATOR_RESERVES, "0")
         .envs(environment.iter().map(|(name, value)| (name, value)))
         .current_dir("/")
         .stdin(Stdio::piped())
