@@ -41,6 +41,16 @@ pub struct Exchange {
     pub host: String,
 }
 
+/// One DNS server and no other, by UDP and for long answers by TCP.
+pub fn only(server: SocketAddr) -> ResolverConfig {
+    let mut connections = vec![ConnectionConfig::udp(), ConnectionConfig::tcp()];
+    for connection in &mut connections {
+        connection.port = server.port();
+    }
+    let server = NameServerConfig::new(server.ip(), true, connections);
+    ResolverConfig::from_parts(None, vec![], vec![server])
+}
+
 impl Lookup {
     pub fn of(settings: &Settings) -> Result<Lookup, String> {
         Lookup::at(settings.dns)
@@ -49,13 +59,7 @@ impl Lookup {
     pub fn at(server: Option<SocketAddr>) -> Result<Lookup, String> {
         let mut builder = match server {
             Some(server) => {
-                let mut connections = vec![ConnectionConfig::udp(), ConnectionConfig::tcp()];
-                for connection in &mut connections {
-                    connection.port = server.port();
-                }
-                let server = NameServerConfig::new(server.ip(), true, connections);
-                let config = ResolverConfig::from_parts(None, vec![], vec![server]);
-                Resolver::builder_with_config(config, TokioRuntimeProvider::default())
+                Resolver::builder_with_config(only(server), TokioRuntimeProvider::default())
             }
             None => Resolver::builder_tokio().map_err(|error| format!("dns: {error}"))?,
         };

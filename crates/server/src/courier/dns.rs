@@ -1,13 +1,12 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use hickory_resolver::config::{
-    ConnectionConfig, LookupIpStrategy, NameServerConfig, ResolveHosts, ResolverConfig,
-};
+use hickory_resolver::config::{LookupIpStrategy, ResolveHosts};
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::{Resolver as Hickory, TokioResolver};
 
 use super::resolver::{LookUp, NotFound, Resolver};
+use crate::lookup;
 
 /// How long the server has for one question, and how often it is asked.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -23,13 +22,8 @@ pub struct DnsResolver(TokioResolver);
 
 impl DnsResolver {
     pub fn at(server: SocketAddr) -> Result<DnsResolver, String> {
-        let mut connections = vec![ConnectionConfig::udp(), ConnectionConfig::tcp()];
-        for connection in &mut connections {
-            connection.port = server.port();
-        }
-        let server = NameServerConfig::new(server.ip(), true, connections);
-        let config = ResolverConfig::from_parts(None, vec![], vec![server]);
-        let mut builder = Hickory::builder_with_config(config, TokioRuntimeProvider::default());
+        let runtime = TokioRuntimeProvider::default();
+        let mut builder = Hickory::builder_with_config(lookup::only(server), runtime);
         let options = builder.options_mut();
         options.ip_strategy = LookupIpStrategy::Ipv4AndIpv6;
         options.use_hosts_file = ResolveHosts::Never;
