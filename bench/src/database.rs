@@ -4,6 +4,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use clap::{Args, ValueEnum};
 use db::Place;
 use postgres::{Client, NoTls};
 use rusqlite::Connection;
@@ -11,7 +12,7 @@ use rusqlite::Connection;
 /// How long a SQLite file may stay in use after the last write.
 const CLOSING: Duration = Duration::from_secs(60);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Kind {
     Sqlite,
     Postgres,
@@ -24,14 +25,31 @@ impl Kind {
             Kind::Postgres => "postgres",
         }
     }
+}
 
-    /// Those that were asked for; by default whatever there is.
-    pub fn chosen(asked: &[Kind], has_postgres: bool) -> Vec<Kind> {
-        match (asked, has_postgres) {
-            ([], false) => vec![Kind::Sqlite],
-            ([], true) => vec![Kind::Sqlite, Kind::Postgres],
+/// Which databases are measured.
+#[derive(Args, Clone, Debug)]
+pub struct Databases {
+    /// The databases to measure [default: sqlite, and postgres where --postgres is given]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES")]
+    databases: Vec<Kind>,
+    /// A PostgreSQL in which databases can be made, as postgres://user@host/database
+    #[arg(long, env = "MAILROOM_BENCH_POSTGRES", value_name = "URL")]
+    postgres: Option<String>,
+}
+
+impl Databases {
+    pub fn chosen(&self) -> Vec<Kind> {
+        match (self.databases.as_slice(), &self.postgres) {
+            ([], None) => vec![Kind::Sqlite],
+            ([], Some(_)) => vec![Kind::Sqlite, Kind::Postgres],
             (chosen, _) => chosen.to_vec(),
         }
+    }
+
+    /// Where databases can be made.
+    pub fn postgres(&self) -> Option<&str> {
+        self.postgres.as_deref()
     }
 }
 

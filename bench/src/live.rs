@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use crate::client::Client;
-use crate::database::Kind;
+use crate::database::{Databases, Kind};
 use crate::report::{Goal, Wanted, print_goals};
 use crate::requests::{page_request, request};
 use crate::seed;
@@ -28,12 +28,8 @@ const HEARD_BYTES: usize = 4 * 1024;
 
 #[derive(Args, Clone, Debug)]
 pub struct Options {
-    /// The databases to measure [default: sqlite, and postgres where --postgres is given]
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES")]
-    databases: Vec<Kind>,
-    /// A PostgreSQL in which databases can be made, as postgres://user@host/database
-    #[arg(long, env = "MAILROOM_BENCH_POSTGRES", value_name = "URL")]
-    postgres: Option<String>,
+    #[command(flatten)]
+    databases: Databases,
     /// Pages that are open, each on a conversation with the list beside it
     #[arg(long, default_value_t = 500, value_name = "NUMBER")]
     pages: usize,
@@ -55,7 +51,7 @@ pub fn run(options: Options) -> Result<bool, String> {
         .build()
         .map_err(|error| error.to_string())?;
     let mut goals = Vec::new();
-    for kind in Kind::chosen(&options.databases, options.postgres.is_some()) {
+    for kind in options.databases.chosen() {
         goals.extend(measure(&options, kind, &runtime)?);
     }
     goals.iter().for_each(Goal::print_json);
@@ -67,7 +63,7 @@ fn measure(
     kind: Kind,
     runtime: &tokio::runtime::Runtime,
 ) -> Result<Vec<Goal>, String> {
-    let place = Place::new(kind, options.postgres.as_deref(), "live")?;
+    let place = Place::new(kind, options.databases.postgres(), "live")?;
     let seeded = seed::seed(&place.url, options.messages, 1)?;
     let listen = free_address()?;
     let binary = binary(options.server.as_deref())?;

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use crate::client::Client;
-use crate::database::{self, Kind, Passing};
+use crate::database::{self, Databases, Kind, Passing};
 use crate::measure::{Pace, drive};
 use crate::report::{self, Goal, Row, Section, Wanted};
 use crate::requests::{Load, Requests, loads};
@@ -24,12 +24,8 @@ const REST: Duration = Duration::from_secs(1);
 
 #[derive(Args, Clone, Debug)]
 pub struct Options {
-    /// The databases to measure [default: sqlite, and postgres where --postgres is given]
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES")]
-    databases: Vec<Kind>,
-    /// A PostgreSQL in which databases can be made, as postgres://user@host/database
-    #[arg(long, env = "MAILROOM_BENCH_POSTGRES", value_name = "URL")]
-    postgres: Option<String>,
+    #[command(flatten)]
+    databases: Databases,
     /// Messages of the small workspace
     #[arg(long, default_value_t = 10_000, value_name = "NUMBER")]
     small: usize,
@@ -158,7 +154,7 @@ impl Bench {
     }
 
     fn kinds(&self) -> Vec<Kind> {
-        Kind::chosen(&self.options.databases, self.options.postgres.is_some())
+        self.options.databases.chosen()
     }
 
     /// A filled database: one that was kept, or a new one.
@@ -199,7 +195,7 @@ impl Bench {
         if kind == Kind::Sqlite {
             return Ok((format!("sqlite:{}", folder.join("mailroom.db").display()), None));
         }
-        let admin = self.options.postgres.as_deref().ok_or("--postgres is needed")?;
+        let admin = self.options.databases.postgres().ok_or("--postgres is needed")?;
         let name = match self.options.data {
             Some(_) => format!("mailroom_bench_{messages}_{}", self.options.seed),
             None => format!("mailroom_bench_{messages}_{}", std::process::id()),

@@ -20,7 +20,7 @@ use tokio::runtime::Runtime;
 use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::sleep;
 
-use crate::database::{Kind, wait_until_left};
+use crate::database::{Databases, Kind, wait_until_left};
 use crate::receiver;
 use crate::report::{Goal, Wanted, print_goals};
 use crate::requests::request;
@@ -48,12 +48,8 @@ const SHOWN: usize = 10;
 
 #[derive(Args, Clone, Debug)]
 pub struct Options {
-    /// The databases to try [default: sqlite, and postgres where --postgres is given]
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES")]
-    databases: Vec<Kind>,
-    /// A PostgreSQL in which databases can be made, as postgres://user@host/database
-    #[arg(long, env = "MAILROOM_BENCH_POSTGRES", value_name = "URL")]
-    postgres: Option<String>,
+    #[command(flatten)]
+    databases: Databases,
     /// How many operations must be acknowledged in all
     #[arg(long, default_value_t = 5_000, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
     operations: u64,
@@ -75,7 +71,7 @@ pub fn run(options: Options) -> Result<(), String> {
     println!("seed {seed}");
     let runtime = Runtime::new().map_err(|error| error.to_string())?;
     let mut goals = Vec::new();
-    for kind in Kind::chosen(&options.databases, options.postgres.is_some()) {
+    for kind in options.databases.chosen() {
         let mut trial = Trial::new(&options, kind, &binary, seed)?;
         goals.extend(runtime.block_on(trial.run(options.operations, options.kills))?);
     }
@@ -104,7 +100,7 @@ impl Trial {
         let heard = Arc::new(Heard::default());
         let told = heard.clone();
         let receiver = receiver::start(Arc::new(move |_, body| told.add(body)))?;
-        let place = Place::new(kind, options.postgres.as_deref(), "crash")?;
+        let place = Place::new(kind, options.databases.postgres(), "crash")?;
         let hooks =
             [true, false].map(|livemode| Hook { url: format!("http://{receiver}/"), livemode });
         let stage = stage::set(&place, HANDS * (DESK + REPLIED), hooks.into())?;

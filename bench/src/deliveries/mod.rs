@@ -12,7 +12,7 @@ use clap::Args;
 use serde_json::json;
 use tokio::runtime::Runtime;
 
-use crate::database::Kind;
+use crate::database::{Databases, Kind};
 use crate::receiver::{self, DRIPPING, ENDLESS, HANGING};
 use crate::report::{Goal, Wanted, print_goals, rounded};
 use crate::requests::request;
@@ -43,12 +43,8 @@ const SIDES: [(&str, &str, &[&str]); 3] = [
 
 #[derive(Args, Clone, Debug)]
 pub struct Options {
-    /// The databases to measure [default: sqlite, and postgres where --postgres is given]
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES")]
-    databases: Vec<Kind>,
-    /// A PostgreSQL in which databases can be made, as postgres://user@host/database
-    #[arg(long, env = "MAILROOM_BENCH_POSTGRES", value_name = "URL")]
-    postgres: Option<String>,
+    #[command(flatten)]
+    databases: Databases,
     /// How long each figure is measured
     #[arg(long, default_value_t = 5.0, value_name = "SECONDS")]
     seconds: f64,
@@ -65,7 +61,7 @@ pub fn run(options: Options) -> Result<bool, String> {
     let bench = Bench::new(options)?;
     let mut goals = Vec::new();
     let mut tables = Vec::new();
-    for kind in Kind::chosen(&bench.options.databases, bench.options.postgres.is_some()) {
+    for kind in bench.options.databases.chosen() {
         let mut table = vec![format!(
             "\n{}\n\n{:<34}{:>12}{:>14}{:>12}{:>16}",
             kind.name(),
@@ -131,7 +127,7 @@ impl Bench {
         conversations: usize,
         paths: &[String],
     ) -> Result<Running, String> {
-        let place = Place::new(kind, self.options.postgres.as_deref(), name)?;
+        let place = Place::new(kind, self.options.databases.postgres(), name)?;
         let hook = |path| Hook { url: format!("{}{path}", self.receiver), livemode: true };
         let stage = stage::set_quietly(&place, conversations, paths.iter().map(hook).collect())?;
         let listen = free_address()?;

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use serde_json::json;
 
-use crate::database::{self, Kind};
+use crate::database::{self, Databases, Kind};
 use crate::report::{Goal, Wanted, print_goals, rounded};
 use crate::requests::request;
 use crate::server::{Server, binary, free_address, serve};
@@ -30,12 +30,8 @@ const LOOKS: usize = 10;
 
 #[derive(Args, Clone, Debug)]
 pub struct Options {
-    /// The databases to measure [default: sqlite, and postgres where --postgres is given]
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES")]
-    databases: Vec<Kind>,
-    /// A PostgreSQL in which databases can be made, as postgres://user@host/database
-    #[arg(long, env = "MAILROOM_BENCH_POSTGRES", value_name = "URL")]
-    postgres: Option<String>,
+    #[command(flatten)]
+    databases: Databases,
     /// How many mails are sent
     #[arg(long, default_value_t = 20_000, value_name = "NUMBER")]
     messages: usize,
@@ -57,7 +53,7 @@ pub fn run(options: &Options) -> Result<bool, String> {
     let letters = (0..LETTERS).map(|number| customers.write(number, INBOX));
     let letters = letters.collect::<Result<Vec<_>, _>>()?;
     let mut goals = Vec::new();
-    for kind in Kind::chosen(&options.databases, options.postgres.is_some()) {
+    for kind in options.databases.chosen() {
         let measured = measure(options, kind, names.address, &letters)?;
         measured.tell(kind, options);
         goals.extend(measured.goals(kind));
@@ -84,7 +80,7 @@ fn measure(
     names: SocketAddr,
     letters: &[Letter],
 ) -> Result<Measured, String> {
-    let place = Place::new(kind, options.postgres.as_deref(), "receive")?;
+    let place = Place::new(kind, options.databases.postgres(), "receive")?;
     let stage = stage::set(&place, 0, Vec::new())?;
     database::settle(&place.url)?;
     let before = taken(&place)?;

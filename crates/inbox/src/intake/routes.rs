@@ -42,24 +42,39 @@ pub fn find_inbox(tx: &mut Tx<'_>, address: &str) -> Result<Option<Inbox>> {
 
 /// The inbox that mail for a recipient goes to. Somebody must read what comes for the postmaster, of
 /// this server or of a domain that it has inboxes of (RFC 5321, section 4.5.1): where no inbox is
-/// called that, it is the oldest of the team's. A private one is never chosen.
+/// called that, it is the oldest of the domain's team, or of the server's first workspace. A private
+/// one is never chosen.
 pub fn find_recipient(tx: &mut Tx<'_>, recipient: &str) -> Result<Option<Inbox>> {
     if let Some(inbox) = find_inbox(tx, recipient)? {
         return Ok(Some(inbox));
     }
     let (base, _) = mail::plus_tag(recipient);
-    let Some(ending) = base.strip_prefix(POSTMASTER) else { return Ok(None) };
-    if !(ending.is_empty() || ending.starts_with('@')) {
-        return Ok(None);
+    match base.strip_prefix(POSTMASTER) {
+        Some("") => Ok(tx.opt(
+            "SELECT m.ws, w.id, m.id, m.address, m.name, m.circle
+             FROM workspaces w JOIN mailboxes m ON m.ws = w.ws
+             WHERE w.ws = (SELECT min(ws) FROM workspaces) AND m.circle = 'team'
+             ORDER BY m.created_at, m.id
+             LIMIT 1",
+            &[],
+        )?),
+        Some(domain) if domain.starts_with('@') => {
+            let oldest = tx.pick(
+                "SELECT m.ws, w.id, m.id, m.address, m.name, m.circle
+                 FROM mailboxes m JOIN workspaces w ON w.ws = m.ws
+                 WHERE substr(m.address, instr(m.address, '@')) = ?1 AND m.circle = 'team'
+                 ORDER BY m.created_at, m.id
+                 LIMIT 1",
+                "SELECT m.ws, w.id, m.id, m.address, m.name, m.circle
+                 FROM mailboxes m JOIN workspaces w ON w.ws = m.ws
+                 WHERE substr(m.address, strpos(m.address, '@')) = ?1 AND m.circle = 'team'
+                 ORDER BY m.created_at, m.id
+                 LIMIT 1",
+            );
+            Ok(tx.opt(oldest, &[&domain])?)
+        }
+        _ => Ok(None),
     }
-    Ok(tx.opt(
-        "SELECT m.ws, w.id, m.id, m.address, m.name, m.circle
-         FROM mailboxes m JOIN workspaces w ON w.ws = m.ws
-         WHERE m.circle = 'team' AND substr(m.address, length(m.address) - length(?1) + 1) = ?1
-         ORDER BY m.created_at, m.id
-         LIMIT 1",
-        &[&ending],
-    )?)
 }
 
 pub(super) async fn find_all(app: &App, recipients: &[String]) -> Result<Vec<Option<Inbox>>> {

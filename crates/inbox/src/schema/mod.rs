@@ -84,4 +84,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 12,
+        name: "inboxes by domain",
+        both: "",
+        sqlite: include_str!("012_domains.sqlite.sql"),
+        postgres: include_str!("012_domains.postgres.sql"),
+    },
 ];

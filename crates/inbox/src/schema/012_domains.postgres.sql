@@ -1,0 +1,3 @@
+-- Whose inbox the postmaster of a domain is.
+CREATE INDEX mailboxes_by_domain ON mailboxes (substr(address, strpos(address, '@')), created_at, id)
+    WHERE circle = 'team';
