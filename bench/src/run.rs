@@ -38,8 +38,8 @@ pub struct Options {
     /// How long each figure is measured
     #[arg(long, default_value_t = 3.0, value_name = "SECONDS")]
     seconds: f64,
-    /// How often the two sides of a comparison take turns
-    #[arg(long, default_value_t = 3, value_name = "NUMBER")]
+    /// How often the two sides of a comparison take turns, each for a fifth of that time
+    #[arg(long, default_value_t = 15, value_name = "NUMBER")]
     rounds: usize,
     /// Only the figures whose names start with one of these
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
@@ -263,7 +263,7 @@ impl Bench {
         clients: usize,
     ) -> Result<Row, String> {
         let before = server.processor_seconds()?;
-        let pace = self.drive(server, &load.requests, clients)?;
+        let pace = self.drive(server, &load.requests, clients, self.options.seconds)?;
         let spent = server.processor_seconds()? - before;
         Ok(Row { figure, clients, pace, processor_us: spent * 1e6 / pace.answered as f64 })
     }
@@ -273,8 +273,9 @@ impl Bench {
         server: &Server,
         requests: &Arc<Requests>,
         clients: usize,
+        seconds: f64,
     ) -> Result<Pace, String> {
-        self.runtime.block_on(drive(server.address, requests, clients, self.options.seconds))
+        self.runtime.block_on(drive(server.address, requests, clients, seconds))
     }
 
     /// Empty answers are quick: of the first requests of each kind, one must find something.
@@ -411,11 +412,13 @@ impl Bench {
         other: (&Server, &Arc<Requests>),
         clients: usize,
     ) -> Result<Vec<[f64; 2]>, String> {
+        // Short, because the machine's own pace changes from one second to the next.
+        let turn = self.options.seconds / 5.0;
         let mut pairs = Vec::new();
         for _ in 0..self.options.rounds.max(1) {
             pairs.push([
-                self.drive(one.0, one.1, clients)?.per_second,
-                self.drive(other.0, other.1, clients)?.per_second,
+                self.drive(one.0, one.1, clients, turn)?.per_second,
+                self.drive(other.0, other.1, clients, turn)?.per_second,
             ]);
         }
         Ok(pairs)

@@ -6,11 +6,12 @@
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use db::Tx;
 use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
+use zstd::bulk::Compressor;
 
 use crate::error::Result;
 use crate::uploads::Arrivals;
@@ -18,6 +19,8 @@ use crate::uploads::Arrivals;
 /// Up to this many bytes, after compression, a blob lives in the database.
 const INLINE_BYTES: usize = 100 * 1024;
 const ZSTD_LEVEL: i32 = 3;
+/// Compressors that are kept for the next blob: to make one costs as much as to use it.
+const COMPRESSORS_KEPT: usize = 2;
 /// Files that are packed at one time; each takes some megabytes and a core.
 const PACKED_AT_ONCE: usize = 2;
 /// A file is taken in by pieces of this many bytes.
@@ -30,6 +33,7 @@ pub struct Blobs {
     folder: Arc<Path>,
     arrivals: Arrivals,
     packing: Arc<Semaphore>,
+    compressors: Arc<Mutex<Vec<Compressor<'static>>>>,
 }
 
 /// A blob that is durable, or will be with the transaction that keeps it.
@@ -45,7 +49,7 @@ impl Blobs {
         fs::create_dir_all(folder)?;
         let arrivals = Arrivals::open(&folder.join(ARRIVALS))?;
         let packing = Arc::new(Semaphore::new(PACKED_AT_ONCE));
-        Ok(Blobs { folder: folder.into(), arrivals, packing })
+        Ok(Blobs { folder: folder.into(), arrivals, packing, compressors: Arc::default() })
     }
 
     /// Files that are on their way here.
@@ -57,12 +61,27 @@ impl Blobs {
     pub fn put(&self, bytes: &[u8]) -> io::Result<Blob> {
         let hash = hex(&Sha256::digest(bytes));
         let size = bytes.len() as i64;
-        let packed = zstd::bulk::compress(bytes, ZSTD_LEVEL)?;
+        let packed = self.compress(bytes)?;
         if packed.len() <= INLINE_BYTES {
             return Ok(Blob { hash, size, packed: Some(packed) });
         }
         self.write_file(&hash, &packed)?;
         Ok(Blob { hash, size, packed: None })
+    }
+
+    fn compress(&self, bytes: &[u8]) -> io::Result<Vec<u8>> {
+        let kept = self.compressors().pop();
+        let mut compressor = kept.map_or_else(|| Compressor::new(ZSTD_LEVEL), Ok)?;
+        let packed = compressor.compress(bytes);
+        let mut kept = self.compressors();
+        if kept.len() < COMPRESSORS_KEPT {
+            kept.push(compressor);
+        }
+        packed
+    }
+
+    fn compressors(&self) -> MutexGuard<'_, Vec<Compressor<'static>>> {
+        self.compressors.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes a file in by pieces, however large it is, when it has its turn.

@@ -35,6 +35,13 @@ pub enum Error {
     Files(#[from] std::io::Error),
 }
 
+/// Work on another thread panicked. What it said is left out: that may quote a mail.
+impl From<tokio::task::JoinError> for Error {
+    fn from(_: tokio::task::JoinError) -> Error {
+        Error::Files(std::io::Error::other("the work on it panicked"))
+    }
+}
+
 impl Error {
     /// An error with one problem, `field: sentence`.
     pub fn invalid(field: impl Into<String>, sentence: impl Into<String>) -> Error {

@@ -1,5 +1,5 @@
 //! Commits that writes share, which only SQLite has: one thread writes, so a closure that is held
-//! lets others queue up behind it, and they are committed together.
+//! lets others queue up behind it, and when it is done they are committed together.
 
 use std::pin::Pin;
 use std::sync::mpsc;
@@ -12,6 +12,7 @@ use crate::harness::{Database, Failure, NONE, insert, stored};
 
 on_sqlite! {
     writes_that_queue_up_share_one_commit,
+    who_comes_while_a_batch_runs_is_in_the_next,
     a_batch_of_one_gives_each_write_its_own_commit,
     a_write_that_fails_does_not_touch_its_neighbours,
     a_write_does_not_see_what_a_failed_neighbour_wrote,
@@ -21,27 +22,43 @@ on_sqlite! {
 
 async fn writes_that_queue_up_share_one_commit(db: &Database) {
     let store = db.open();
+    let mut gate = Held::gate(&store).await;
+    let mut first = Answer::of(&store, |tx| Ok(insert(tx, 1)?)).await;
+    let mut second = Held::queued(&store, |tx| Ok(insert(tx, 2)?)).await;
+    gate.let_go();
+
+    second.begun().await;
+    assert!(first.is_waiting().await, "answered before the commit");
+    assert_eq!(stored(&store).await, NONE, "committed alone");
+    second.let_go();
+    first.get().await.unwrap();
+    second.answer.get().await.unwrap();
+    assert_eq!(stored(&store).await, [1, 2]);
+}
+
+async fn who_comes_while_a_batch_runs_is_in_the_next(db: &Database) {
+    let store = db.open();
     let mut first = Held::new(&store, |tx| Ok(insert(tx, 1)?)).await;
     let mut second = Held::queued(&store, |tx| Ok(insert(tx, 2)?)).await;
     first.let_go();
 
     second.begun().await;
-    assert!(first.answer.is_waiting().await, "answered before the commit");
-    assert_eq!(stored(&store).await, NONE, "committed alone");
-    second.let_go();
     first.answer.get().await.unwrap();
+    assert_eq!(stored(&store).await, [1]);
+    second.let_go();
     second.answer.get().await.unwrap();
     assert_eq!(stored(&store).await, [1, 2]);
 }
 
 async fn a_batch_of_one_gives_each_write_its_own_commit(db: &Database) {
     let store = db.open_with(&Options { commit_batch: 1, ..Options::default() });
-    let mut first = Held::new(&store, |tx| Ok(insert(tx, 1)?)).await;
+    let mut gate = Held::gate(&store).await;
+    let first = Answer::of(&store, |tx| Ok(insert(tx, 1)?)).await;
     let mut second = Held::queued(&store, |tx| Ok(insert(tx, 2)?)).await;
-    first.let_go();
+    gate.let_go();
 
     second.begun().await;
-    first.answer.get().await.unwrap();
+    first.get().await.unwrap();
     assert_eq!(stored(&store).await, [1]);
     second.let_go();
     second.answer.get().await.unwrap();
@@ -70,7 +87,8 @@ async fn what_must_last_is_not_committed_with_what_need_not(db: &Database) {
 
 async fn a_write_that_fails_does_not_touch_its_neighbours(db: &Database) {
     let store = db.open();
-    let mut first = Held::new(&store, |tx| Ok(insert(tx, 1)?)).await;
+    let mut gate = Held::gate(&store).await;
+    let first = Answer::of(&store, |tx| Ok(insert(tx, 1)?));
     let own = Answer::of(&store, |tx| {
         insert(tx, 2)?;
         Err::<(), _>(Failure::Own(2))
@@ -85,11 +103,11 @@ async fn a_write_that_fails_does_not_touch_its_neighbours(db: &Database) {
         panic!("told to panic")
     });
     let last = Answer::of(&store, |tx| Ok(insert(tx, 6)?));
-    let (own, third, duplicate, panicked, last) =
-        (own.await, third.await, duplicate.await, panicked.await, last.await);
-    first.let_go();
+    let (first, own, third) = (first.await, own.await, third.await);
+    let (duplicate, panicked, last) = (duplicate.await, panicked.await, last.await);
+    gate.let_go();
 
-    first.answer.get().await.unwrap();
+    first.get().await.unwrap();
     assert!(matches!(own.get().await, Err(Failure::Own(2))));
     third.get().await.unwrap();
     assert!(matches!(duplicate.get().await, Err(Failure::Store(Error::Sqlite(_)))));
@@ -100,7 +118,8 @@ async fn a_write_that_fails_does_not_touch_its_neighbours(db: &Database) {
 
 async fn a_write_does_not_see_what_a_failed_neighbour_wrote(db: &Database) {
     let store = db.open();
-    let mut first = Held::new(&store, |tx| {
+    let mut gate = Held::gate(&store).await;
+    let first = Answer::of(&store, |tx| {
         insert(tx, 1)?;
         Err::<(), _>(Failure::Own(1))
     })
@@ -110,14 +129,16 @@ async fn a_write_does_not_see_what_a_failed_neighbour_wrote(db: &Database) {
         Ok(count)
     })
     .await;
-    first.let_go();
+    gate.let_go();
+    assert!(matches!(first.get().await, Err(Failure::Own(1))));
     assert_eq!(second.get().await.unwrap(), 0);
 }
 
 async fn when_the_disk_is_full_only_what_was_acknowledged_is_there(db: &Database) {
     let store = db.open();
     store.write(|tx| insert(tx, 0)).await.unwrap();
-    let mut before = Held::new(&store, |tx| Ok(insert(tx, 1)?)).await;
+    let mut gate = Held::gate(&store).await;
+    let before = Answer::of(&store, |tx| Ok(insert(tx, 1)?)).await;
     let fills = Answer::of(&store, |tx| {
         insert(tx, 2)?;
         limit_pages(tx, 1)?;
@@ -126,11 +147,11 @@ async fn when_the_disk_is_full_only_what_was_acknowledged_is_there(db: &Database
     })
     .await;
     let after = Answer::of(&store, |tx| Ok(insert(tx, 3)?)).await;
-    before.let_go();
+    gate.let_go();
 
     let mut acknowledged = vec![0];
     for (n, outcome) in
-        [(1, before.answer.get().await), (2, fills.get().await.map(drop)), (3, after.get().await)]
+        [(1, before.get().await), (2, fills.get().await.map(drop)), (3, after.get().await)]
     {
         if outcome.is_ok() {
             acknowledged.push(n);
@@ -154,6 +175,13 @@ struct Held<T> {
     answer: Answer<T>,
     begun: UnboundedReceiver<()>,
     gate: Option<mpsc::Sender<()>>,
+}
+
+impl Held<()> {
+    /// Holds the writing thread and writes nothing, so that others queue up.
+    async fn gate(store: &Store) -> Self {
+        Self::new(store, |_| Ok(())).await
+    }
 }
 
 impl<T: Send + 'static> Held<T> {

@@ -103,7 +103,7 @@ impl Worker {
     pub(super) async fn seal(&self, unsealed: &Unsealed) -> Result<Parcel> {
         let unsealed = unsealed.clone();
         let sealed = tokio::task::spawn_blocking(move || unsealed.seal()).await;
-        Ok(sealed.map_err(std::io::Error::other)?)
+        Ok(sealed?)
     }
 }
 

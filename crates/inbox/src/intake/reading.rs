@@ -1,3 +1,4 @@
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use mail::{AttachedFile, Dmarc, Envelope, Understood, Warning};
@@ -6,7 +7,7 @@ use tokio::task::spawn_blocking;
 use super::Delivery;
 use crate::app::App;
 use crate::blobs::{Blob, Blobs};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::mailboxes::Mailbox;
 use crate::receive::Incoming;
 
@@ -21,20 +22,20 @@ pub(super) struct Read {
     files: Vec<Blob>,
 }
 
+pub(super) async fn read(app: &App, delivery: &Arc<Delivery>) -> Result<Read> {
+    let (blobs, delivery) = (app.blobs.clone(), Arc::clone(delivery));
+    spawn_blocking(move || keep_and_read(&blobs, &delivery)).await?
+}
+
 /// Keeps a mail's bytes, then reads it. What cannot be read is still filed, with all its bytes as
 /// an attachment.
-pub(super) async fn read(app: &App, delivery: &Arc<Delivery>) -> Result<Read> {
-    let (blobs, kept) = (app.blobs.clone(), Arc::clone(delivery));
-    let raw = spawn_blocking(move || blobs.put(&kept.raw)).await.map_err(stopped)??;
-    let (blobs, reading) = (app.blobs.clone(), Arc::clone(delivery));
-    let read = spawn_blocking(move || understood(&reading, &blobs)).await;
-    let (mail, files) = match read {
-        Ok(read) => read?,
-        Err(panic) => {
-            tracing::error!(%panic, hash = raw.hash, "a mail could not be read");
-            (unreadable(delivery), vec![raw.clone()])
-        }
-    };
+fn keep_and_read(blobs: &Blobs, delivery: &Delivery) -> Result<Read> {
+    let raw = blobs.put(&delivery.raw)?;
+    let read = catch_unwind(AssertUnwindSafe(|| understood(delivery, blobs)));
+    let (mail, files) = read.unwrap_or_else(|_| {
+        tracing::error!(hash = raw.hash, "a mail could not be read");
+        Ok((unreadable(delivery), vec![raw.clone()]))
+    })?;
     Ok(Read { mail, raw, files })
 }
 
@@ -66,10 +67,6 @@ fn whole(delivery: &Delivery) -> AttachedFile {
         content_id: None,
         disguised: false,
     }
-}
-
-fn stopped(error: tokio::task::JoinError) -> Error {
-    Error::Files(std::io::Error::other(error))
 }
 
 impl Read {

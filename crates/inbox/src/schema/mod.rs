@@ -91,4 +91,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("012_domains.sqlite.sql"),
         postgres: include_str!("012_domains.postgres.sql"),
     },
+    Migration {
+        version: 13,
+        name: "the word index while mail comes in",
+        both: "",
+        sqlite: include_str!("013_words.sqlite.sql"),
+        postgres: "",
+    },
 ];

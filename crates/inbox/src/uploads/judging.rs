@@ -70,7 +70,7 @@ async fn verdict(app: &App, upload: &Upload) -> Result<Verdict> {
     let file = app.blobs.arrivals().read(&upload.id)?;
     let (size, name) = (upload.size.unsigned_abs(), upload.filename.clone());
     let looking = tokio::task::spawn_blocking(move || checks::look(&mut { file }, size, &name));
-    let looked = looking.await.map_err(std::io::Error::other)??;
+    let looked = looking.await??;
     let form = match looked {
         Ok(form) => form,
         Err(refusal) => return Ok(Verdict::Refused(refusal)),

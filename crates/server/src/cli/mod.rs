@@ -154,4 +154,41 @@ fn start_log(serving: bool) {
     if let Err(error) = started {
         eprintln!("mailroom: the log could not be started: {error}");
     }
+    std::panic::set_hook(Box::new(log_panic));
+}
+
+/// Tells where something that cannot happen did. What it says is written down only where it stands
+/// in the code as it is: what was put together may quote a mail.
+fn log_panic(panic: &std::panic::PanicHookInfo<'_>) {
+    let said = panic.payload().downcast_ref::<&'static str>().copied();
+    let place = panic.location().map(ToString::to_string);
+    tracing::error!(place, said, "a panic");
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::panic::{catch_unwind, set_hook, take_hook};
+    use std::sync::Mutex;
+
+    use super::log_panic;
+
+    #[test]
+    fn a_panic_is_told_without_what_it_quotes() {
+        let (mut log, writer) = std::io::pipe().expect("a pipe");
+        let subscriber =
+            tracing_subscriber::fmt().with_ansi(false).with_writer(Mutex::new(writer)).finish();
+        let before = take_hook();
+        set_hook(Box::new(log_panic));
+        tracing::subscriber::with_default(subscriber, || {
+            let mail = String::from("my PIN is 1234");
+            let _ = catch_unwind(|| panic!("not a boundary in `{mail}`"));
+            let _ = catch_unwind(|| panic!("never empty"));
+        });
+        set_hook(before);
+        let mut told = String::new();
+        log.read_to_string(&mut told).expect("text");
+        assert!(!told.contains("1234"), "{told}");
+        assert!(told.contains("never empty") && told.contains("cli/mod.rs:"), "{told}");
+    }
 }
