@@ -86,7 +86,7 @@ impl Unsealed {
             message_id: self.letter.message_id.clone(),
             sender: self.sender.clone(),
             recipients: self.recipients.clone(),
-            bytes: signed.unwrap_or(plain),
+            bytes: signed.unwrap_or(plain).into(),
         }
     }
 }

@@ -1,10 +1,17 @@
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 /// Takes a finished mail to where it goes.
 pub trait Relay: Send + Sync {
     /// Answers what became of it for each recipient, in their order.
     fn send<'a>(&'a self, parcel: &'a Parcel) -> Sending<'a>;
+
+    /// The recipients of a mail, those together who are told of in one go. What became of a part
+    /// is written down as soon as it is known, so that a crash repeats nothing for it.
+    fn parts(&self, recipients: &[String]) -> Vec<Vec<String>> {
+        vec![recipients.to_vec()]
+    }
 }
 
 pub type Sending<'a> = Pin<Box<dyn Future<Output = Vec<Outcome>> + Send + 'a>>;
@@ -18,7 +25,7 @@ pub struct Parcel {
     pub sender: String,
     /// Everyone it goes to, whether its header names them or not.
     pub recipients: Vec<String>,
-    pub bytes: Vec<u8>,
+    pub bytes: Arc<Vec<u8>>,
 }
 
 /// What became of a try. The reason is for the log and holds no mail.

@@ -1,10 +1,13 @@
+use std::collections::BTreeMap;
+
 use db::{FromRow, Row, Tx};
 use metrics::counter;
+use tokio::task::JoinSet;
 
 use super::lanes::Room;
 use super::owners::Owners;
 use super::parcels::{self, Unsealed};
-use super::{LEASE_MS, Outcome, Worker, arrivals, claims};
+use super::{LEASE_MS, Outcome, Parcel, Worker, arrivals, claims};
 use crate::actor::{Actor, Circle};
 use crate::app::{App, Cx, PAGES};
 use crate::error::{Error, Result};
@@ -79,7 +82,9 @@ impl Worker {
     async fn send_claimed(&self, claimed: Claimed) {
         let message = claimed.message.clone();
         let outcomes = match self.seal(&claimed.unsealed).await {
-            Ok(parcel) => claims::held(self.relay.send(&parcel), || self.renew(&claimed)).await,
+            Ok(parcel) => {
+                claims::held(self.send_parts(&claimed, parcel), || self.renew(&claimed)).await
+            }
             Err(error) => {
                 tracing::error!(%message, %error, "a message could not be put together");
                 let later = Outcome::Later("its parts could not be read".into());
@@ -96,6 +101,46 @@ impl Worker {
         }
         if let Err(error) = self.record_sending(claimed, outcomes).await {
             tracing::error!(%message, %error, "what became of a message was not recorded");
+        }
+    }
+
+    /// Sends to every part of the recipients at once; the outcomes are in the parcel's order.
+    async fn send_parts(&self, claimed: &Claimed, parcel: Parcel) -> Vec<Outcome> {
+        // Nobody is left when what became of the last of them was known, and then the power failed.
+        if parcel.recipients.is_empty() {
+            return Vec::new();
+        }
+        let parts = self.relay.parts(&parcel.recipients);
+        let is_whole = parts.len() == 1;
+        let mut under_way = JoinSet::new();
+        for recipients in parts {
+            let (relay, part) = (self.relay.clone(), Parcel { recipients, ..parcel.clone() });
+            under_way.spawn(async move {
+                let outcomes = relay.send(&part).await;
+                (part.recipients, outcomes)
+            });
+        }
+        let mut told = BTreeMap::new();
+        while let Some(done) = under_way.join_next().await {
+            let Ok((recipients, outcomes)) = done else { continue };
+            if !is_whole {
+                self.keep_arrivals(claimed, &recipients, &outcomes).await;
+            }
+            told.extend(recipients.into_iter().zip(outcomes));
+        }
+        let unsaid = || Outcome::Later("the delivery was broken off".into());
+        parcel.recipients.iter().map(|to| told.remove(to).unwrap_or_else(unsaid)).collect()
+    }
+
+    async fn keep_arrivals(&self, claimed: &Claimed, recipients: &[String], outcomes: &[Outcome]) {
+        let message = claimed.message.clone();
+        let (recipients, outcomes) = (recipients.to_vec(), outcomes.to_vec());
+        let kept = self.app.act(&claimed.actor, move |tx, cx| {
+            arrivals::keep(tx, cx, &message, &recipients, &outcomes)
+        });
+        if let Err(error) = kept.await {
+            let message = &claimed.message;
+            tracing::error!(%message, %error, "who has a message was not recorded");
         }
     }
 

@@ -54,7 +54,7 @@ mod tests {
             message_id: "../msg.1@acme.example".into(),
             sender: "support@acme.example".into(),
             recipients: vec!["mara@customer.example".into()],
-            bytes: b"Subject: Hello\r\n\r\nHello".to_vec(),
+            bytes: b"Subject: Hello\r\n\r\nHello".to_vec().into(),
         };
         for _ in 0..2 {
             assert_eq!(relay.send(&parcel).await, [Outcome::Delivered]);
@@ -62,6 +62,6 @@ mod tests {
         let files: Vec<_> = fs::read_dir(folder.path()).expect("files").flatten().collect();
         assert_eq!(files.len(), 1);
         assert_eq!(files[0].file_name(), ".._msg.1@acme.example.eml");
-        assert_eq!(fs::read(files[0].path()).expect("a mail"), parcel.bytes);
+        assert_eq!(fs::read(files[0].path()).expect("a mail"), *parcel.bytes);
     }
 }

@@ -294,6 +294,16 @@ impl Relay for Direct {
             self.send_to_all(parcel, recipients)
         }))
     }
+
+    fn parts(&self, recipients: &[String]) -> Vec<Vec<String>> {
+        let mut parts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for to in recipients {
+            let deliverable = envelope::deliverable(to).unwrap_or_default();
+            let domain = envelope::domain(&deliverable).to_owned();
+            parts.entry(domain).or_default().push(to.clone());
+        }
+        parts.into_values().collect()
+    }
 }
 
 #[cfg(test)]

@@ -164,7 +164,7 @@ both! {
 }
 
 fn text_of_mail(parcel: &Parcel) -> String {
-    String::from_utf8(parcel.bytes.clone()).unwrap()
+    String::from_utf8(parcel.bytes.to_vec()).unwrap()
 }
 
 #[test]

@@ -24,7 +24,7 @@ both! {
         let sent = app.outside.relay.tries();
         assert_eq!(sent.len(), 1);
         assert_eq!(sent[0].recipients, ["ann@acme.example"]);
-        let mail = String::from_utf8(sent[0].bytes.clone()).unwrap();
+        let mail = String::from_utf8(sent[0].bytes.to_vec()).unwrap();
         for line in [
             "From: \"Mailroom\" <support@acme.example>",
             "To: <ann@acme.example>",

@@ -81,7 +81,7 @@ fn told(answer: &Answer) -> (u16, Vec<(String, String)>, String) {
     let differing = ["x-request-id", "ratelimit"];
     let headers = answer.headers.iter().filter(|(name, _)| !differing.contains(&name.as_str()));
     let headers = headers.map(|(name, value)| (name.to_string(), format!("{value:?}")));
-    (answer.status, headers.collect(), String::from_utf8(answer.bytes.clone()).unwrap())
+    (answer.status, headers.collect(), String::from_utf8(answer.bytes.to_vec()).unwrap())
 }
 
 /// Each operation answers each id as it answers one that was never there, and does nothing.

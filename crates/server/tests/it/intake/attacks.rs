@@ -31,7 +31,7 @@ both! {
         app.schedule(&key, &received.conversation, "Hello back").await;
         app.pass(11 * MINUTE).await;
         let parcels = app.outside.relay.tries();
-        let sent = String::from_utf8(parcels.last().unwrap().bytes.clone()).unwrap();
+        let sent = String::from_utf8(parcels.last().unwrap().bytes.to_vec()).unwrap();
         let head = sent.split("\r\n\r\n").next().unwrap();
         for line in head.split("\r\n") {
             assert!(!line.starts_with("Bcc:") && !line.starts_with("X-Evil"), "{head}");

@@ -31,7 +31,7 @@ both! {
         let tries = app.outside.relay.tries();
         assert_eq!(tries.len(), 2);
         assert_eq!(tries[0].bytes, tries[1].bytes);
-        let text = String::from_utf8(tries[0].bytes.clone()).unwrap();
+        let text = String::from_utf8(tries[0].bytes.to_vec()).unwrap();
         let start = "DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=acme.example;\r\n\ts=";
         assert!(text.starts_with(&format!("{start}{};", listed[0].selector)), "{text}");
     }

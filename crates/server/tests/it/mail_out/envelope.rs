@@ -13,7 +13,7 @@ async fn secret(app: &TestApp) -> Vec<u8> {
 }
 
 fn field(parcel: &Parcel, name: &str) -> Option<String> {
-    let text = String::from_utf8(parcel.bytes.clone())
+    let text = String::from_utf8(parcel.bytes.to_vec())
         .unwrap()
         .replace("\r\n\t", " ")
         .replace("\r\n ", " ");

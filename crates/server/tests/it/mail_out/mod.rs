@@ -58,7 +58,7 @@ fn parcel(recipients: &[&str]) -> Parcel {
         message_id: "msg.1@acme.example".into(),
         sender: "support+b_1_abc@acme.example".into(),
         recipients: recipients.iter().map(|to| (*to).to_owned()).collect(),
-        bytes: b"Subject: Hello\r\n\r\nHello\r\n.\r\n.. and on\r\n".to_vec(),
+        bytes: b"Subject: Hello\r\n\r\nHello\r\n.\r\n.. and on\r\n".to_vec().into(),
     }
 }
 

@@ -87,4 +87,46 @@ both! {
         let (_, data) = happened.iter().find(|(name, _)| name == "bounced").unwrap();
         assert_eq!(data["recipients"], json!(["bo@customer.example", "cy@customer.example"]));
     }
+
+    async fn who_has_it_when_the_power_fails_does_not_get_it_again(app) {
+        let key = app.key("read").await;
+        let id = letter_to_three(&app).await;
+        app.advance(10 * MINUTE);
+        let doomed = app.another_process();
+        doomed.outside.relay.hangs_for(&["mara@customer.example"]);
+        doomed.work();
+        eventually(async || settled(&app).await == 2).await;
+        doomed.kill();
+        app.pass(10 * MINUTE).await;
+        let tries = app.outside.relay.tries();
+        let to: Vec<Vec<String>> = tries.into_iter().map(|parcel| parcel.recipients).collect();
+        assert_eq!(to, [["mara@customer.example"]]);
+        assert_eq!(app.timeline(&key, &id, "message").await[1]["status"], "sent");
+    }
+
+    async fn a_letter_that_everybody_has_when_the_power_fails_is_sent(app) {
+        let key = app.key("read").await;
+        let id = letter_to_three(&app).await;
+        app.advance(10 * MINUTE);
+        let doomed = app.another_process();
+        doomed.outside.relay.hangs_for(&["mara@customer.example"]);
+        doomed.work();
+        eventually(async || settled(&app).await == 2).await;
+        doomed.kill();
+        app.app.store.write(|tx| {
+            let sql = "INSERT INTO arrivals (ws, message, email, refusal, at)
+                       SELECT ws, message, 'mara@customer.example', NULL, at FROM arrivals LIMIT 1";
+            tx.exec(sql, &[])
+        }).await.unwrap();
+        app.pass(10 * MINUTE).await;
+        assert!(app.outside.relay.tries().is_empty());
+        assert_eq!(app.timeline(&key, &id, "message").await[1]["status"], "sent");
+    }
+}
+
+/// Recipients of whom it is written down what became of the mail for them.
+async fn settled(app: &TestApp) -> i64 {
+    let (count,): (i64,) =
+        app.app.store.read(|tx| tx.one("SELECT count(*) FROM arrivals", &[])).await.unwrap();
+    count
 }

@@ -13,7 +13,7 @@ async fn a_mail_arrives_as_it_was_with_its_envelope() {
         assert!(outcomes.iter().all(|outcome| *outcome == Outcome::Delivered), "{outcomes:?}");
         let seen = peer.seen();
         assert_eq!(seen.mails.len(), 1);
-        assert_eq!(seen.mails[0].text.as_bytes(), parcel.bytes);
+        assert_eq!(seen.mails[0].text.as_bytes(), *parcel.bytes);
         let start = "MAIL FROM:<support+b_1_abc@acme.example>";
         assert!(seen.mails[0].from.starts_with(start), "{seen:?}");
         assert_eq!(seen.mails[0].to[0], "RCPT TO:<mara@customer.example>");

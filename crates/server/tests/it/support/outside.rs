@@ -32,6 +32,8 @@ struct RelayState {
     /// What it says of the next mails; afterwards they are delivered.
     script: Vec<Said>,
     hangs: bool,
+    /// Serves each recipient alone, and never comes to an end with these.
+    hangs_for: Option<Vec<String>>,
 }
 
 enum Said {
@@ -60,6 +62,12 @@ impl TestRelay {
         self.state.lock().unwrap().hangs = true;
     }
 
+    /// Serves each recipient alone from now on, and says nothing of these.
+    pub fn hangs_for(&self, recipients: &[&str]) {
+        let recipients = recipients.iter().map(|to| (*to).to_owned()).collect();
+        self.state.lock().unwrap().hangs_for = Some(recipients);
+    }
+
     /// Waits until so many mails were given to it.
     pub async fn was_given(&self, count: usize) {
         until(&self.changed, || self.state.lock().unwrap().sent.len() >= count).await;
@@ -71,7 +79,8 @@ impl Relay for TestRelay {
         let mut state = self.state.lock().unwrap();
         state.sent.push(parcel.clone());
         self.changed.notify_waiters();
-        if state.hangs {
+        let hangs_for = state.hangs_for.as_deref().unwrap_or_default();
+        if state.hangs || parcel.recipients.iter().any(|to| hangs_for.contains(to)) {
             return Box::pin(std::future::pending());
         }
         let outcomes = match state.script.is_empty() {
@@ -82,6 +91,13 @@ impl Relay for TestRelay {
             },
         };
         Box::pin(async move { outcomes })
+    }
+
+    fn parts(&self, recipients: &[String]) -> Vec<Vec<String>> {
+        match self.state.lock().unwrap().hangs_for {
+            Some(_) => recipients.iter().map(|to| vec![to.clone()]).collect(),
+            None => vec![recipients.to_vec()],
+        }
     }
 }
 

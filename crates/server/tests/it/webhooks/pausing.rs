@@ -8,7 +8,7 @@ use crate::both;
 use crate::support::{DAY, HOUR, MINUTE};
 
 fn text_of(parcel: &Parcel) -> String {
-    String::from_utf8(parcel.bytes.clone()).unwrap()
+    String::from_utf8(parcel.bytes.to_vec()).unwrap()
 }
 
 both! {
