@@ -11,10 +11,13 @@ use crate::Error;
 /// Connects to PostgreSQL. With `sslmode=require` in the URL the connection is encrypted and the
 /// server's certificate must be one that this system trusts (`SSL_CERT_FILE` names further ones).
 pub(crate) fn connect(config: &Config) -> Result<Client, Error> {
-    match config.get_ssl_mode() {
-        SslMode::Require => Ok(config.connect(MakeRustlsConnect::new(checked_tls()?))?),
-        _ => Ok(config.connect(NoTls)?),
-    }
+    let mut client = match config.get_ssl_mode() {
+        SslMode::Require => config.connect(MakeRustlsConnect::new(checked_tls()?))?,
+        _ => config.connect(NoTls)?,
+    };
+    // To compile a plan takes longer than any statement here runs.
+    client.batch_execute("SET jit TO off")?;
+    Ok(client)
 }
 
 fn checked_tls() -> Result<ClientConfig, Error> {

@@ -79,6 +79,43 @@ impl<'c> Tx<'c> {
         self.rows(sql, args, usize::MAX)
     }
 
+    /// Runs statements that PostgreSQL shall plan once, whatever their arguments are: to plan them
+    /// anew would take longer than they run.
+    pub fn planned_once<T, E: From<Error>>(
+        &mut self,
+        run: impl FnOnce(&mut Self) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.planned("force_generic_plan", run)
+    }
+
+    /// Runs statements that PostgreSQL shall plan for the arguments they have: it would read all of
+    /// an index for what it meets at once elsewhere, or the other way round.
+    pub fn planned_each<T, E: From<Error>>(
+        &mut self,
+        run: impl FnOnce(&mut Self) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.planned("force_custom_plan", run)
+    }
+
+    fn planned<T, E: From<Error>>(
+        &mut self,
+        mode: &str,
+        run: impl FnOnce(&mut Self) -> Result<T, E>,
+    ) -> Result<T, E> {
+        if let Conn::Sqlite(_) = self.conn {
+            return run(self);
+        }
+        self.set_planning(mode)?;
+        let result = run(self)?;
+        self.set_planning("DEFAULT")?;
+        Ok(result)
+    }
+
+    fn set_planning(&mut self, mode: &str) -> Result<(), Error> {
+        let set = self.batch(&format!("SET LOCAL plan_cache_mode TO {mode}"));
+        self.noted(set)
+    }
+
     /// Shows every row of a query, one after the other, without keeping any.
     pub fn each(
         &mut self,

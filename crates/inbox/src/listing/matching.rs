@@ -26,8 +26,10 @@ const MAILS_PER_TRY: usize = 5;
 const LOOKED_UP: usize = 100;
 /// Conversations walked past in the time in which a candidate is looked up.
 const WALKED_PER_CANDIDATE: usize = 8;
-/// Conversations fetched at a time from each list while walking, and tried at a time.
+/// Conversations tried at a time, and fetched from each list when a walk begins.
 const AT_ONCE: usize = 25;
+/// Conversations fetched at a time at the most; each time it is twice as many as before.
+const FETCHED_AT_ONCE: usize = 400;
 
 /// Terms with few mails give the candidates at once. Otherwise the newest conversations are tried,
 /// which soon finds enough for words in wide use and spares gathering their mails; and when that
@@ -159,6 +161,7 @@ struct Trial<'w> {
 struct Lane<'w> {
     list: &'w List,
     fetched: VecDeque<Key>,
+    fetches: usize,
     from: Place,
     ended: bool,
 }
@@ -179,7 +182,7 @@ impl<'w> Trial<'w> {
     fn new(walk: &'w Walk, limit: usize) -> Trial<'w> {
         let lanes = walk.lists.iter().map(|list| {
             let from = walk.from.clone();
-            Lane { list, fetched: VecDeque::new(), from, ended: false }
+            Lane { list, fetched: VecDeque::new(), fetches: AT_ONCE, from, ended: false }
         });
         Trial { walk, lanes: lanes.collect(), limit, met: 0, fitting: Vec::new() }
     }
@@ -192,16 +195,18 @@ impl<'w> Trial<'w> {
         most: usize,
         fits: impl Fn(&mut Tx<'_>, &[i64]) -> Result<HashSet<i64>>,
     ) -> Result<bool> {
-        while self.met < most {
-            let nums = self.next(tx, AT_ONCE)?;
-            self.met += nums.len();
-            let fit = fits(tx, &nums)?;
-            self.fitting.extend(nums.iter().filter(|num| fit.contains(num)));
-            if self.fitting.len() >= self.limit || nums.len() < AT_ONCE {
-                return Ok(true);
+        tx.planned_once(|tx| {
+            while self.met < most {
+                let nums = self.next(tx, AT_ONCE)?;
+                self.met += nums.len();
+                let fit = fits(tx, &nums)?;
+                self.fitting.extend(nums.iter().filter(|num| fit.contains(num)));
+                if self.fitting.len() >= self.limit || nums.len() < AT_ONCE {
+                    return Ok(true);
+                }
             }
-        }
-        Ok(false)
+            Ok(false)
+        })
     }
 
     /// True when at the present rate a few times as many tries will do.
@@ -268,13 +273,14 @@ impl Lane<'_> {
         let mut sql = Sql::default();
         let at = walk.in_list(&mut sql, self.list);
         let below = sql.below(&self.from);
-        let limit = sql.int(AT_ONCE as i64);
+        let limit = self.fetches;
         let text = format!(
             "SELECT c.last_message_at, c.id, c.num FROM conversations c
              WHERE {at} AND {below} ORDER BY c.last_message_at DESC, c.id DESC LIMIT {limit}"
         );
         self.fetched = sql.all::<Key>(tx, &text)?.into();
-        self.ended = self.fetched.len() < AT_ONCE;
+        self.ended = self.fetched.len() < limit;
+        self.fetches = (2 * limit).min(FETCHED_AT_ONCE);
         if let Some(last) = self.fetched.back() {
             self.from = last.place.clone();
         }

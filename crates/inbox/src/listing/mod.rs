@@ -15,7 +15,7 @@ use crate::wire::{Assignee, Contact, ConversationSummary, View};
 use sql::Sql;
 
 /// Conversations that moved since a walk began and whose former place is looked up.
-const MOVED_LOOKED_AT: i64 = 1_000;
+const MOVED_LOOKED_AT: usize = 1_000;
 
 /// Which conversations are listed.
 pub struct Filter {
@@ -179,7 +179,7 @@ impl Walk {
 
     /// The next conversations.
     pub fn next(self, tx: &mut Tx<'_>, limit: usize) -> Result<Vec<Listed>> {
-        let found = self.below(tx, &self.from, limit)?;
+        let found = tx.planned_once(|tx| self.below(tx, &self.from, limit))?;
         Ok(self.with_moved(found, limit))
     }
 
@@ -215,7 +215,7 @@ impl Walk {
             let mut sql = Sql::default();
             let at = self.in_list(&mut sql, list);
             let below = format!("{at} AND {}", sql.below(from));
-            found.extend(newest_first(tx, sql, &below, limit as i64)?);
+            found.extend(newest_first(tx, sql, &below, limit)?);
         }
         Ok(found)
     }
@@ -249,8 +249,8 @@ fn former_place(tx: &mut Tx<'_>, ws: i64, id: &ConversationId, as_of: i64) -> Re
     Ok(at)
 }
 
-fn newest_first(tx: &mut Tx<'_>, mut sql: Sql, condition: &str, limit: i64) -> Result<Vec<Listed>> {
-    let limit = sql.int(limit);
+/// The limit stands in the statement itself, so that PostgreSQL plans for it.
+fn newest_first(tx: &mut Tx<'_>, sql: Sql, condition: &str, limit: usize) -> Result<Vec<Listed>> {
     let text = format!(
         "{SELECT} WHERE {condition} ORDER BY c.last_message_at DESC, c.id DESC LIMIT {limit}"
     );

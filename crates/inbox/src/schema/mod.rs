@@ -93,9 +93,9 @@ pub const MIGRATIONS: &[Migration] = &[
     },
     Migration {
         version: 13,
-        name: "the word index while mail comes in",
+        name: "quicker word indexes",
         both: "",
         sqlite: include_str!("013_words.sqlite.sql"),
-        postgres: "",
+        postgres: include_str!("013_words.postgres.sql"),
     },
 ];

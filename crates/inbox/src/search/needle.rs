@@ -73,15 +73,14 @@ pub fn conversations_with(
 ) -> Result<Option<HashSet<i64>>> {
     let sql = tx.pick(
         "SELECT rowid >> 20 FROM mail_words WHERE mail_words MATCH ?1 LIMIT ?2",
-        "WITH hits AS MATERIALIZED (
-            SELECT ws, conversation FROM mail_words
-            WHERE words @@ CAST(CAST(?1 AS TEXT) AS TSQUERY) LIMIT ?2
-         )
-         SELECT c.num FROM hits JOIN conversations c ON c.ws = hits.ws AND c.id = hits.conversation",
+        // Not joined, which may read all conversations for a few mails.
+        "SELECT (SELECT c.num FROM conversations c WHERE c.ws = m.ws AND c.id = m.conversation)
+         FROM mail_words m WHERE m.words @@ CAST(CAST(?1 AS TEXT) AS TSQUERY) LIMIT ?2",
     );
-    let nums: Vec<(i64,)> = tx.all(sql, &[&expression, &(most + 1)])?;
+    let nums: Vec<(Option<i64>,)> =
+        tx.planned_each(|tx| tx.all(sql, &[&expression, &(most + 1)]))?;
     let few = nums.len() as i64 <= most;
-    Ok(few.then(|| nums.into_iter().map(|(num,)| num).collect()))
+    Ok(few.then(|| nums.into_iter().filter_map(|(num,)| num).collect()))
 }
 
 /// Those of the conversations that have a mail for each needle.
@@ -147,7 +146,8 @@ fn has_in_sqlite(tx: &mut Tx<'_>, needle: &Needle, num: i64) -> Result<bool> {
     Ok(found.is_some())
 }
 
-/// The offset keeps the planner from gathering all mails of a word.
+/// Looks at the mails of each conversation until one fits. The offset keeps the planner from
+/// gathering all mails of a word.
 fn in_postgres(
     tx: &mut Tx<'_>,
     ws: i64,
@@ -160,15 +160,19 @@ fn in_postgres(
     let mut tests = Vec::new();
     for needle in needles {
         args.push(&needle.expression);
-        tests.push(format!("bool_or(words @@ CAST(CAST(?{} AS TEXT) AS TSQUERY))", args.len()));
+        tests.push(format!(
+            "EXISTS (
+                SELECT 1 FROM (
+                    SELECT m.words FROM mail_words m
+                    WHERE m.ws = c.ws AND m.conversation = c.id OFFSET 0
+                ) mails
+                WHERE words @@ CAST(CAST(?{} AS TEXT) AS TSQUERY)
+             )",
+            args.len()
+        ));
     }
     let sql = format!(
-        "SELECT num FROM (
-            SELECT c.num, m.words FROM conversations c
-            JOIN mail_words m ON m.ws = c.ws AND m.conversation = c.id
-            WHERE c.num IN ({}) AND c.ws = ?{} OFFSET 0
-         ) mails
-         GROUP BY num HAVING {}",
+        "SELECT c.num FROM conversations c WHERE c.num IN ({}) AND c.ws = ?{} AND {}",
         marks(1, PROBED_AT_ONCE),
         PROBED_AT_ONCE + 1,
         tests.join(" AND "),

@@ -8,6 +8,26 @@ use crate::both;
 use crate::support::{MINUTE, SECOND, TestApp, letter, query, texts};
 
 both! {
+    async fn on_postgresql_all_ids_are_compared_by_their_bytes(app) {
+        // An index of another order is of no use to whoever looks an id up in it.
+        let others: Vec<(String,)> = app
+            .app
+            .store
+            .read(|tx| match tx.pick(true, false) {
+                true => Ok(Vec::new()),
+                false => tx.all(
+                    "SELECT CAST(table_name || '.' || column_name AS TEXT)
+                     FROM information_schema.columns
+                     WHERE table_schema = current_schema() AND data_type = 'text'
+                     AND collation_name IS DISTINCT FROM 'C' AND table_name <> 'schema_versions'",
+                    &[],
+                ),
+            })
+            .await
+            .unwrap();
+        assert_eq!(others, []);
+    }
+
     async fn the_index_is_put_together_in_time_and_finds_the_same(app) {
         let key = app.key("read").await;
         app.work().await;
