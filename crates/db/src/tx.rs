@@ -85,27 +85,10 @@ impl<'c> Tx<'c> {
         &mut self,
         run: impl FnOnce(&mut Self) -> Result<T, E>,
     ) -> Result<T, E> {
-        self.planned("force_generic_plan", run)
-    }
-
-    /// Runs statements that PostgreSQL shall plan for the arguments they have: it would read all of
-    /// an index for what it meets at once elsewhere, or the other way round.
-    pub fn planned_each<T, E: From<Error>>(
-        &mut self,
-        run: impl FnOnce(&mut Self) -> Result<T, E>,
-    ) -> Result<T, E> {
-        self.planned("force_custom_plan", run)
-    }
-
-    fn planned<T, E: From<Error>>(
-        &mut self,
-        mode: &str,
-        run: impl FnOnce(&mut Self) -> Result<T, E>,
-    ) -> Result<T, E> {
         if let Conn::Sqlite(_) = self.conn {
             return run(self);
         }
-        self.set_planning(mode)?;
+        self.set_planning("force_generic_plan")?;
         let result = run(self)?;
         self.set_planning("DEFAULT")?;
         Ok(result)

@@ -24,22 +24,19 @@ mod planning {
         let modes: Result<_, Error> = store
             .read(|tx| {
                 let mode = |tx: &mut Tx<'_>| tx.one::<(String,)>("SHOW plan_cache_mode", &[]);
-                let once = tx.planned_once(mode)?.0;
-                let each = tx.planned_each(mode)?.0;
-                Ok([once, each, mode(tx)?.0])
+                Ok([tx.planned_once(mode)?.0, mode(tx)?.0])
             })
             .await;
-        assert_eq!(modes.unwrap(), ["force_generic_plan", "force_custom_plan", "auto"]);
+        assert_eq!(modes.unwrap(), ["force_generic_plan", "auto"]);
     }
 }
 
 async fn how_statements_are_planned_changes_nothing_they_say(db: &Database) {
     let store = db.open();
     store.write(|tx| insert(tx, 7)).await.unwrap();
-    let seen: Result<_, Error> = store
-        .read(|tx| Ok([tx.planned_once(numbers)?, tx.planned_each(numbers)?, numbers(tx)?]))
-        .await;
-    assert_eq!(seen.unwrap(), [[7], [7], [7]]);
+    let seen: Result<_, Error> =
+        store.read(|tx| Ok([tx.planned_once(numbers)?, numbers(tx)?])).await;
+    assert_eq!(seen.unwrap(), [[7], [7]]);
 }
 
 async fn a_read_sees_every_write_acknowledged_before_it(db: &Database) {

@@ -77,8 +77,7 @@ pub fn conversations_with(
         "SELECT (SELECT c.num FROM conversations c WHERE c.ws = m.ws AND c.id = m.conversation)
          FROM mail_words m WHERE m.words @@ CAST(CAST(?1 AS TEXT) AS TSQUERY) LIMIT ?2",
     );
-    let nums: Vec<(Option<i64>,)> =
-        tx.planned_each(|tx| tx.all(sql, &[&expression, &(most + 1)]))?;
+    let nums: Vec<(Option<i64>,)> = tx.all(sql, &[&expression, &(most + 1)])?;
     let few = nums.len() as i64 <= most;
     Ok(few.then(|| nums.into_iter().filter_map(|(num,)| num).collect()))
 }
