@@ -90,13 +90,7 @@ both! {
 
     async fn who_has_it_when_the_power_fails_does_not_get_it_again(app) {
         let key = app.key("read").await;
-        let id = letter_to_three(&app).await;
-        app.advance(10 * MINUTE);
-        let doomed = app.another_process();
-        doomed.outside.relay.hangs_for(&["mara@customer.example"]);
-        doomed.work();
-        eventually(async || settled(&app).await == 2).await;
-        doomed.kill();
+        let id = letter_cut_short(&app).await;
         app.pass(10 * MINUTE).await;
         let tries = app.outside.relay.tries();
         let to: Vec<Vec<String>> = tries.into_iter().map(|parcel| parcel.recipients).collect();
@@ -106,13 +100,7 @@ both! {
 
     async fn a_letter_that_everybody_has_when_the_power_fails_is_sent(app) {
         let key = app.key("read").await;
-        let id = letter_to_three(&app).await;
-        app.advance(10 * MINUTE);
-        let doomed = app.another_process();
-        doomed.outside.relay.hangs_for(&["mara@customer.example"]);
-        doomed.work();
-        eventually(async || settled(&app).await == 2).await;
-        doomed.kill();
+        let id = letter_cut_short(&app).await;
         app.app.store.write(|tx| {
             let sql = "INSERT INTO arrivals (ws, message, email, refusal, at)
                        SELECT ws, message, 'mara@customer.example', NULL, at FROM arrivals LIMIT 1";
@@ -122,6 +110,18 @@ both! {
         assert!(app.outside.relay.tries().is_empty());
         assert_eq!(app.timeline(&key, &id, "message").await[1]["status"], "sent");
     }
+}
+
+/// The same letter from a process that was killed when Bo and Cy had it, and Mara not yet.
+async fn letter_cut_short(app: &TestApp) -> String {
+    let id = letter_to_three(app).await;
+    app.advance(10 * MINUTE);
+    let doomed = app.another_process();
+    doomed.outside.relay.hangs_for(&["mara@customer.example"]);
+    doomed.work();
+    eventually(async || settled(app).await == 2).await;
+    doomed.kill();
+    id
 }
 
 /// Recipients of whom it is written down what became of the mail for them.
