@@ -1,5 +1,6 @@
 //! Measures Mailroom: fills databases, starts the server, drives it over loopback, reports.
 
+mod attack;
 mod authentication;
 mod client;
 mod constant;
@@ -17,6 +18,7 @@ mod requests;
 mod run;
 mod seed;
 mod server;
+mod soak;
 mod stage;
 mod uploads;
 mod words;
@@ -65,6 +67,10 @@ enum Command {
     Receive(receive::Options),
     /// Kill the server at random moments while clients work, and check that nothing promised is lost
     Crash(crash::Options),
+    /// Attack the server with hostile HTML, silent connections and large bodies, and check its bounds
+    Attack(attack::Options),
+    /// Work for an hour with attacks in between, and check that nothing is lost, slow or growing
+    Soak(soak::Options),
     /// Measure the memory that many uploads at one time take
     Uploads(uploads::Options),
     /// Score SPF and ARC on suites of cases: folders with spf/*.yml, arc/*.txt or tests/*.yml
@@ -93,6 +99,8 @@ fn main() -> ExitCode {
         Some(Command::Live(options)) => live::run(options).map(drop),
         Some(Command::Receive(options)) => receive::run(&options).map(drop),
         Some(Command::Crash(options)) => crash::run(options),
+        Some(Command::Attack(options)) => attack::run(&options),
+        Some(Command::Soak(options)) => soak::run(&options),
         Some(Command::Uploads(options)) => uploads::run(options),
         None => run::run(cli.run).map(drop),
     };

@@ -8,6 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
+
 /// A server must have given its first answer by then.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The wait between two tries to get a first answer.
@@ -108,6 +110,16 @@ impl Server {
     pub fn kill(&mut self) -> Result<(), String> {
         self.child.kill().map_err(|error| error.to_string())?;
         self.child.wait().map(drop).map_err(|error| error.to_string())
+    }
+
+    /// Asks the process to end, and answers how long that took.
+    pub fn terminate(&mut self) -> Result<Duration, String> {
+        let begun = Instant::now();
+        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        let pid = pid.ok_or("the process has no number")?;
+        kill_process(pid, Signal::TERM).map_err(|error| error.to_string())?;
+        self.child.wait().map_err(|error| error.to_string())?;
+        Ok(begun.elapsed())
     }
 
     fn told(&self, what: &str) -> Result<String, String> {

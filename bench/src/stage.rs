@@ -4,12 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use db::{Store, Tx};
-use inbox::actor::{self, Actor, Circle, Scope};
+use inbox::actor::{self, Actor, Circle, Scope, Who};
 use inbox::blobs::Blobs;
 use inbox::ids::Ids;
 use inbox::mailboxes::{self, Mailbox};
 use inbox::people::{self, NewWorkspace};
-use inbox::time::SystemClock;
+use inbox::time::{Clock, SystemClock};
 use inbox::{App, Cx, Incoming, Limiter};
 use mail::{Address, Dmarc, Kind, Mail};
 use tempfile::TempDir;
@@ -53,6 +53,8 @@ pub struct Hook {
 pub struct Stage {
     pub live_key: String,
     pub test_key: String,
+    /// The token of the owner's session.
+    pub session: String,
     /// Open conversations of the one inbox, of one mail each.
     pub conversations: Vec<String>,
 }
@@ -122,6 +124,7 @@ impl Setting {
             let test = people::make_key(tx, cx, "Bench test", Scope::ALL, false)?;
             Ok((live.key, test.key))
         })?;
+        let session = self.begin_session()?;
         let service = Actor::system(self.owner.ws, self.owner.workspace.clone(), Circle::team());
         let conversations = self.act(&service, move |tx, cx| {
             let inbox = inbox(tx, cx.actor)?;
@@ -132,7 +135,19 @@ impl Setting {
             });
             received.map(|received| Ok(received?.conversation.as_str().to_owned())).collect()
         })?;
-        Ok(Stage { live_key, test_key, conversations })
+        Ok(Stage { live_key, test_key, session, conversations })
+    }
+
+    fn begin_session(&self) -> Result<String, String> {
+        let (ids, ws) = (self.app.ids.clone(), self.owner.ws);
+        let Who::Person { id: owner, .. } = self.owner.who.clone() else {
+            return Err("the owner is a person".into());
+        };
+        let begun = self.app.store.write(move |tx| {
+            // The server goes by the system's clock.
+            people::begin_session(tx, &ids, SystemClock.now(), ws, &owner, "bench")
+        });
+        self.runtime.block_on(begun).map_err(|error| error.to_string())
     }
 
     fn act<T: Send + 'static>(

@@ -4,19 +4,18 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use serde_json::{Value, json};
 use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
 
 use crate::client::Client;
 use crate::requests::request;
 
-/// The longest pause between two operations.
-const PAUSE_MS: u64 = 30;
 /// Simulated mails of one hand before its server dies: all hands together stay under 120 a minute.
 const SIMULATED: usize = 10;
 /// Messages, the latest first, that a hand thinks of taking back.
@@ -58,6 +57,8 @@ pub struct Memory {
 pub struct Hand {
     number: usize,
     chance: StdRng,
+    /// The longest pause between two operations.
+    pause: Duration,
     live_key: String,
     test_key: String,
     /// Conversations whose status nobody else changes.
@@ -70,10 +71,14 @@ pub struct Hand {
     simulated: usize,
     made: u64,
     pub memory: Memory,
+    /// The longest wait for an answer.
+    pub slowest: Duration,
 }
 
 /// Why a hand stopped.
 pub enum Pause {
+    /// It was asked to.
+    Asked,
     ServerDied,
     Refused(String),
 }
@@ -82,6 +87,7 @@ impl Hand {
     pub fn new(
         number: usize,
         seed: u64,
+        pause: Duration,
         keys: (&str, &str),
         desk: &[String],
         replied: &[String],
@@ -89,6 +95,7 @@ impl Hand {
         Hand {
             number,
             chance: StdRng::seed_from_u64(seed.wrapping_mul(1_000).wrapping_add(number as u64)),
+            pause,
             live_key: keys.0.to_owned(),
             test_key: keys.1.to_owned(),
             desk: desk.to_vec(),
@@ -98,15 +105,24 @@ impl Hand {
             simulated: 0,
             made: 0,
             memory: Memory::default(),
+            slowest: Duration::ZERO,
         }
     }
 
-    /// Works until the server dies, counting what is acknowledged.
-    pub async fn work(&mut self, server: SocketAddr, acknowledged: &Arc<AtomicU64>) -> Pause {
+    /// Works until the server dies or somebody asks it to stop, counting what is acknowledged.
+    pub async fn work(
+        &mut self,
+        server: SocketAddr,
+        acknowledged: &Arc<AtomicU64>,
+        stop: &CancellationToken,
+    ) -> Pause {
         self.simulated = 0;
         let Ok(mut client) = Client::connect(server).await else { return Pause::ServerDied };
         loop {
-            sleep(Duration::from_millis(self.chance.random_range(0..=PAUSE_MS))).await;
+            sleep(self.pause.mul_f64(self.chance.random())).await;
+            if stop.is_cancelled() {
+                return Pause::Asked;
+            }
             match self.do_something(&mut client).await {
                 Ok(true) => drop(acknowledged.fetch_add(1, Ordering::Relaxed)),
                 Ok(false) => {}
@@ -236,7 +252,7 @@ impl Hand {
     }
 
     async fn post(
-        &self,
+        &mut self,
         client: &mut Client,
         livemode: bool,
         path: &str,
@@ -244,7 +260,9 @@ impl Hand {
     ) -> Result<Value, Pause> {
         let key = if livemode { &self.live_key } else { &self.test_key };
         let request = request(key, "POST", path, &body.to_string());
+        let begun = Instant::now();
         let answer = client.call(request.as_bytes()).await.map_err(|_| Pause::ServerDied)?;
+        self.slowest = self.slowest.max(begun.elapsed());
         if !(200..300).contains(&answer.status) {
             let sentence = String::from_utf8_lossy(answer.body);
             return Err(Pause::Refused(format!("{} {path}: {sentence}", answer.status)));

@@ -7,6 +7,7 @@ mod outbox;
 
 use std::collections::HashMap;
 use std::fs;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,6 +20,7 @@ use serde_json::json;
 use tokio::runtime::Runtime;
 use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
 
 use crate::database::{Databases, Kind, wait_until_left};
 use crate::receiver;
@@ -28,7 +30,9 @@ use crate::server::{Server, binary, free_address, serve};
 use crate::stage::{self, Hook, Place, Stage};
 
 use check::{Findings, Heard, Mail};
-use hand::{Hand, Memory, Pause, Stop};
+pub use hand::{Hand, Pause};
+
+use hand::{Memory, Stop};
 use outbox::Outbox;
 
 /// Clients that work at the same time.
@@ -36,6 +40,8 @@ const HANDS: usize = 8;
 /// Conversations of each: some to work on, some to reply on.
 const DESK: usize = 20;
 const REPLIED: usize = 20;
+/// The longest pause of a client between two operations.
+const PAUSE: Duration = Duration::from_millis(30);
 /// After the last acknowledged operation of a life the server lives on for at most this long.
 const LAST_MOMENTS_MS: u64 = 40;
 /// What is due after the last kill must be done within this time.
@@ -72,7 +78,7 @@ pub fn run(options: Options) -> Result<(), String> {
     let runtime = Runtime::new().map_err(|error| error.to_string())?;
     let mut goals = Vec::new();
     for kind in options.databases.chosen() {
-        let mut trial = Trial::new(&options, kind, &binary, seed)?;
+        let mut trial = Trial::new(&options.databases, kind, &binary, seed, PAUSE)?;
         goals.extend(runtime.block_on(trial.run(options.operations, options.kills))?);
     }
     goals.iter().for_each(Goal::print_json);
@@ -82,25 +88,32 @@ pub fn run(options: Options) -> Result<(), String> {
     }
 }
 
-struct Trial {
+/// A server, clients that remember what they were promised, and what may hear of it.
+pub struct Trial {
     kind: Kind,
     binary: PathBuf,
-    place: Place,
-    stage: Stage,
+    pub place: Place,
+    pub stage: Stage,
     chance: StdRng,
-    hands: Vec<Hand>,
+    pub hands: Vec<Hand>,
     heard: Arc<Heard>,
-    outbox: Outbox,
+    pub outbox: Outbox,
     /// How often a kill fell between writing a message and recording that.
     between: HashMap<String, u64>,
 }
 
 impl Trial {
-    fn new(options: &Options, kind: Kind, binary: &Path, seed: u64) -> Result<Trial, String> {
+    pub fn new(
+        databases: &Databases,
+        kind: Kind,
+        binary: &Path,
+        seed: u64,
+        pause: Duration,
+    ) -> Result<Trial, String> {
         let heard = Arc::new(Heard::default());
         let told = heard.clone();
         let receiver = receiver::start(Arc::new(move |_, body| told.add(body)))?;
-        let place = Place::new(kind, options.databases.postgres(), "crash")?;
+        let place = Place::new(kind, databases.postgres(), "crash")?;
         let hooks =
             [true, false].map(|livemode| Hook { url: format!("http://{receiver}/"), livemode });
         let stage = stage::set(&place, HANDS * (DESK + REPLIED), hooks.into())?;
@@ -109,7 +122,7 @@ impl Trial {
         let keys = (stage.live_key.as_str(), stage.test_key.as_str());
         let hands = stage.conversations.chunks(DESK + REPLIED).enumerate().map(|(number, mine)| {
             let (desk, replied) = mine.split_at(DESK);
-            Hand::new(number, seed, keys, desk, replied)
+            Hand::new(number, seed, pause, keys, desk, replied)
         });
         Ok(Trial {
             kind,
@@ -147,16 +160,40 @@ impl Trial {
     }
 
     fn start(&self) -> Result<Server, String> {
+        self.start_with(&[])
+    }
+
+    /// Starts the server with settings of its own.
+    pub fn start_with(&self, settings: &[(&str, String)]) -> Result<Server, String> {
         let listen = free_address()?;
         let folder = self.place.folder.path();
         let mut command = serve(&self.binary, folder, &self.place.url, listen);
         command
+            .envs(settings.iter().map(|(name, value)| (name, value)))
             .env("MAILROOM_WEBHOOKS_ALLOW_PRIVATE", "true")
             .env("MAILROOM_RELAY", format!("file:{}", folder.join("outbox").display()));
         let log = folder.join("server.log");
         let first = request(&self.stage.live_key, "GET", "/me", "");
         Server::start(&mut command, listen, first.as_bytes(), &log)
             .map_err(|error| format!("{error}\n{}", fs::read_to_string(&log).unwrap_or_default()))
+    }
+
+    /// Lets the hands work on their own.
+    pub fn work(
+        &mut self,
+        server: SocketAddr,
+        acknowledged: &Arc<AtomicU64>,
+        stop: &CancellationToken,
+    ) -> JoinSet<(Hand, Pause)> {
+        let mut working = JoinSet::new();
+        for mut hand in self.hands.drain(..) {
+            let (acknowledged, stop) = (acknowledged.clone(), stop.clone());
+            working.spawn(async move {
+                let pause = hand.work(server, &acknowledged, &stop).await;
+                (hand, pause)
+            });
+        }
+        working
     }
 
     /// Lets the hands work until so many operations are acknowledged, and for a moment more.
@@ -166,14 +203,7 @@ impl Trial {
         acknowledged: &Arc<AtomicU64>,
         until: u64,
     ) -> Result<(), String> {
-        let mut working = JoinSet::new();
-        for mut hand in self.hands.drain(..) {
-            let (address, acknowledged) = (server.address, acknowledged.clone());
-            working.spawn(async move {
-                let pause = hand.work(address, &acknowledged).await;
-                (hand, pause)
-            });
-        }
+        let mut working = self.work(server.address, acknowledged, &CancellationToken::new());
         let mut last = (acknowledged.load(Ordering::Relaxed), Instant::now());
         while last.0 < until {
             sleep(STEP).await;
@@ -201,7 +231,7 @@ impl Trial {
     }
 
     /// What happens while the server is dead: time passes, and the outbox is looked at.
-    async fn night(&mut self) -> Result<(), String> {
+    pub async fn night(&mut self) -> Result<(), String> {
         let url = self.place.url.clone();
         let left = spawn_blocking(move || wait_until_left(&url)).await;
         left.map_err(|error| error.to_string())??;
@@ -217,7 +247,7 @@ impl Trial {
         Ok(())
     }
 
-    async fn come_to_rest(&self) -> Result<(), String> {
+    pub async fn come_to_rest(&self) -> Result<(), String> {
         let store = stage::open(&self.place.url)?;
         let started = Instant::now();
         loop {
@@ -232,7 +262,7 @@ impl Trial {
         }
     }
 
-    async fn check(&mut self, server: &Server) -> Result<Findings, String> {
+    pub async fn check(&mut self, server: &Server) -> Result<Findings, String> {
         self.outbox.look()?;
         let memories: Vec<&Memory> = self.hands.iter().map(|hand| &hand.memory).collect();
         let keys = (self.stage.live_key.as_str(), self.stage.test_key.as_str());
@@ -240,7 +270,7 @@ impl Trial {
         check::check(server.address, keys, &memories, &self.heard, &mail).await
     }
 
-    fn report(
+    pub fn report(
         &self,
         findings: &Findings,
         acknowledged: u64,
@@ -282,8 +312,9 @@ impl Trial {
     }
 }
 
-fn reason(pause: Pause) -> String {
+pub fn reason(pause: Pause) -> String {
     match pause {
+        Pause::Asked => "a client stopped although nobody asked it to".into(),
         Pause::ServerDied => "the server died by itself".into(),
         Pause::Refused(sentence) => format!("the server refused: {sentence}"),
     }

@@ -20,8 +20,8 @@ use crate::requests::request;
 use crate::server::{Server, binary, free_address, serve};
 use crate::stage::{self, INBOX, Place};
 
-use letters::{Customers, Letter};
-use sender::Sender;
+pub use letters::{Customers, Letter};
+pub use sender::Sender;
 
 /// Different mails; each is sent again and again under another Message-ID.
 const LETTERS: usize = 4_000;

@@ -46,15 +46,21 @@ impl Sender {
         }
         self.sent += 1;
         let mail = letter.with_id(id);
+        let wait = self.send_bytes(&letter.sender, to, &mail)?;
+        Ok((mail.len(), wait))
+    }
+
+    /// Sends a mail that ends with a line end and has no line that begins with a dot.
+    pub fn send_bytes(&mut self, from: &str, to: &str, mail: &[u8]) -> Result<Duration, String> {
         let began = Instant::now();
-        let commands = format!("MAIL FROM:<{}>\r\nRCPT TO:<{to}>\r\nDATA\r\n", letter.sender);
+        let commands = format!("MAIL FROM:<{from}>\r\nRCPT TO:<{to}>\r\nDATA\r\n");
         self.write(commands.as_bytes())?;
         for wanted in ["250", "250", "354"] {
             self.hear(wanted)?;
         }
-        self.write(&[&mail, &b".\r\n"[..]].concat())?;
+        self.write(&[mail, &b".\r\n"[..]].concat())?;
         self.hear("250")?;
-        Ok((mail.len(), began.elapsed()))
+        Ok(began.elapsed())
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), String> {
