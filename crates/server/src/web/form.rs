@@ -1,11 +1,13 @@
 //! A form as it was posted, after the checks that every form passes.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{FromRequest, Request};
 use axum::http::header;
 use http_body_util::{BodyExt, Limited};
 
+use super::Web;
 use super::answers::Refusal;
 use super::visitor::{Visitor, is_from_here};
 
@@ -61,12 +63,12 @@ pub struct Posted {
     pub fields: Fields,
 }
 
-impl<S: Sync> FromRequest<S> for Posted {
+impl FromRequest<Arc<Web>> for Posted {
     type Rejection = Refusal;
 
-    async fn from_request(request: Request, _: &S) -> Result<Self, Refusal> {
+    async fn from_request(request: Request, web: &Arc<Web>) -> Result<Self, Refusal> {
         let (parts, body) = request.into_parts();
-        let visitor = Visitor::of(&parts);
+        let visitor = Visitor::of(&parts, web);
         let kind = parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         let is_form =
             kind.is_some_and(|kind| kind.starts_with("application/x-www-form-urlencoded"));

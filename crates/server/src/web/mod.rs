@@ -45,7 +45,6 @@ use crate::courier::Gate;
 use crate::doors::MailWays;
 use presence::Presence;
 use upload::UPLOADS_AT_ONCE;
-pub use visitor::Peer;
 
 /// Passwords that are hashed, and keys of domains that are made, at one time; each takes a core, a
 /// password some 20 MB too.

@@ -50,7 +50,7 @@ impl FromRequest<Arc<Web>> for Upload {
             return Ok(Upload { visitor, fields, files: Vec::new(), too_much: false });
         };
         let (parts, body) = request.into_parts();
-        let visitor = Visitor::of(&parts);
+        let visitor = Visitor::of(&parts, web);
         if !is_from_here(&parts.headers) {
             return Err(Refusal::Foreign);
         }
