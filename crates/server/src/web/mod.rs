@@ -18,6 +18,7 @@ mod leaving;
 mod library;
 mod live;
 mod log;
+mod mark;
 mod mentions;
 mod passwords;
 mod presence;
@@ -72,7 +73,6 @@ pub struct Web {
     lanes: upload_page::Lanes,
     previews: previews::Previews,
     presence: Arc<Presence>,
-    changes: live::Changes,
 }
 
 impl Web {
@@ -83,7 +83,6 @@ impl Web {
         let listeners = Arc::new(Semaphore::new(LISTENERS));
         let (presence, previews) = (Presence::new(&app), previews::Previews::find());
         let uploads = Semaphore::new(UPLOADS_AT_ONCE);
-        let changes = live::Changes::note(&app);
         let (streams, lanes) =
             (Semaphore::new(upload_page::STREAMS), upload_page::Lanes::default());
         Arc::new(Web {
@@ -100,7 +99,6 @@ impl Web {
             lanes,
             previews,
             presence,
-            changes,
         })
     }
 }
