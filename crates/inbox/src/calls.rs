@@ -55,6 +55,12 @@ impl App {
         self.with_key(key, Access::Read, scopes).await
     }
 
+    /// Whether this is a key, for a door that has to decide before it has the whole call. Nothing
+    /// is counted: the call itself checks the key again, in its transaction.
+    pub async fn check_key(&self, key: KeyHash) -> Result<()> {
+        self.store.read(move |tx| authenticate(tx, &key).map(drop)).await
+    }
+
     /// Counts the request, and does the work of a key that is one, is not too fast, and whose
     /// workspace's plan has the API.
     async fn with_key<T, F>(

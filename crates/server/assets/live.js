@@ -16,8 +16,8 @@ for (const left of ["toggle", "focusout"]) {
 }
 
 function listen() {
-  // What was changed since this page was made is told at once.
-  const source = new EventSource(`/live?${watched}&at=${document.body.dataset.at}`);
+  // What changed since this page was made is told at once.
+  const source = new EventSource(`/live?${watched}&mark=${document.body.dataset.mark}`);
   // On every return of the connection the server says what there is now.
   source.addEventListener("here", (event) => {
     if (known && known !== event.data) changed();

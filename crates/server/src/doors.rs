@@ -1,6 +1,7 @@
 //! Every door over HTTP, behind one address.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::any_service;
@@ -9,8 +10,10 @@ use inbox::App;
 use crate::courier::Gate;
 use crate::dns_records::Sending;
 use crate::mcp;
+use crate::request_body::LARGE_BODIES;
 use crate::rest::{self, Door};
 use crate::settings::Settings;
+use crate::slots::Slots;
 use crate::smtp::Place;
 use crate::web::{self, Web};
 
@@ -49,8 +52,9 @@ impl MailWays {
 
 /// The API and the MCP server at their addresses, the web app everywhere else.
 pub fn router(app: App, options: Options) -> Router {
-    let api = rest::router(Door::new(app.clone(), options.developer_site));
-    web::router(Web::new(app, options.gate, options.mails, options.ways))
+    let bodies = Slots::new(LARGE_BODIES);
+    let api = rest::router(Door::new(app.clone(), options.developer_site, Arc::clone(&bodies)));
+    web::router(Web::new(app, options.gate, options.mails, options.ways, bodies))
         .route(mcp::PATH, any_service(api.clone()))
         // MCP clients look here for a way to sign in, and want their misses as JSON.
         .route("/mcp/", any_service(api.clone()))

@@ -9,10 +9,14 @@ use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
 use tokio::net::TcpListener;
 
-use crate::serve::serve_router;
+use crate::descriptors::ConnectionBudget;
+use crate::http::{HttpLimits, HttpServer};
 
 /// Upper bounds of what durations are sorted into, in seconds.
 const SECONDS: &[f64] = &[0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0];
+
+/// Connections of those who read the figures.
+const CONNECTIONS: usize = 64;
 
 /// Serves `/metrics` until `stop` is ready. From here on figures are kept.
 pub async fn serve(listener: TcpListener, stop: impl Future<Output = ()>) -> Result<(), String> {
@@ -21,6 +25,7 @@ pub async fn serve(listener: TcpListener, stop: impl Future<Output = ()>) -> Res
         .and_then(PrometheusBuilder::install_recorder)
         .map_err(|error| format!("metrics: {error}"))?;
     describe();
+    ConnectionBudget::current().report();
     let answer = move || {
         let handle = handle.clone();
         async move {
@@ -29,7 +34,10 @@ pub async fn serve(listener: TcpListener, stop: impl Future<Output = ()>) -> Res
         }
     };
     let router = Router::new().route("/metrics", get(answer));
-    serve_router(listener, router, stop).await.map_err(|error| error.to_string())
+    let limits =
+        HttpLimits { connections: CONNECTIONS, waiting: CONNECTIONS, ..HttpLimits::default() };
+    let server = HttpServer { listener: "metrics", limits, ..HttpServer::default() };
+    server.serve(listener, router, stop).await.map_err(|error| error.to_string())
 }
 
 fn describe() {
@@ -44,6 +52,22 @@ fn describe() {
     describe_counter!(
         "mailroom_mail_connections_refused_total",
         "Mail clients turned away because there were too many."
+    );
+    describe_gauge!("mailroom_open_files_limit", "File descriptors this process may have.");
+    describe_gauge!("mailroom_http_connections", "HTTP connections that are open.");
+    describe_gauge!("mailroom_http_connections_limit", "HTTP connections there is room for.");
+    describe_gauge!("mailroom_mail_connections_limit", "Mail clients there is room for.");
+    describe_counter!(
+        "mailroom_http_connections_refused_total",
+        "HTTP connections turned away, by the limit that was reached."
+    );
+    describe_counter!(
+        "mailroom_http_connections_evicted_total",
+        "HTTP connections closed to make room, by what they were doing."
+    );
+    describe_counter!(
+        "mailroom_http_connections_timed_out_total",
+        "HTTP connections closed because their client was silent, by deadline."
     );
     describe_counter!("mailroom_imap_fetched_total", "Mails fetched by IMAP.");
     describe_gauge!("mailroom_imap_failing", "Inboxes whose mail cannot be fetched at present.");

@@ -6,11 +6,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hyper::body::Incoming;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::GracefulShutdown;
-use hyper_util::service::TowerToHyperService;
 use inbox::blobs::Blobs;
 use inbox::due::Worker;
 use inbox::ids::Ids;
@@ -18,31 +13,25 @@ use inbox::time::SystemClock;
 use inbox::uploads::Scanner;
 use inbox::{App, Limiter};
 use mail::smtp::Protocol;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
-use tower::ServiceExt;
 
 use crate::authentication::DnsAuthenticator;
 use crate::courier::{Gate, WebCourier, system_roots};
+use crate::descriptors::ConnectionBudget;
 use crate::doors::MailWays;
+use crate::http::HttpServer;
 use crate::imap::{Fetchers, Pace};
 use crate::relay::Target;
 use crate::services::HttpReader;
 use crate::settings::Settings;
-use crate::smtp::{self, Door, Doors};
+use crate::smtp::{self, Door, Doors, TlsCertificate};
 use crate::vault::Vault;
-use crate::web::Peer;
 use crate::{doors, health, metrics, reader, services};
 
-/// Connections served at once; further ones wait to be accepted.
-const CONNECTIONS: usize = 10_000;
-/// A client must have sent its request's head by then.
-const HEAD_SECONDS: u64 = 30;
-/// What is read of a connection at one time, in bytes; a request's head must fit in it.
-const READ_BYTES: usize = 64 * 1024;
-/// What is in flight at shutdown has this long to finish.
-const GOODBYE_SECONDS: u64 = 20;
+/// Due work that is under way when the server stops has this long to finish. Its claims lapse
+/// otherwise, and it is done again.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// Opens everything that operations stand on.
 pub fn open_app(settings: &Settings, public_url: &str) -> Result<App, String> {
@@ -96,6 +85,7 @@ fn open_fetchers(settings: &Settings, app: &App) -> Result<Fetchers, String> {
 pub struct MailIn {
     doors: Doors,
     open: Vec<Door>,
+    certificate: Arc<TlsCertificate>,
 }
 
 /// Opens the doors that the settings name.
@@ -108,15 +98,22 @@ pub async fn open_mail(settings: &Settings, app: &App) -> Result<MailIn, String>
     let name = our_name(&app.public_url);
     let authenticator = Arc::new(DnsAuthenticator::of(settings)?);
     let tls = smtp::certificate(settings, &name)?;
-    let (trusted, limits) = (settings.trusted_networks.clone(), smtp::Limits::default());
+    let connections = ConnectionBudget::current().mail;
+    let limits = smtp::Limits { connections, ..smtp::Limits::default() };
+    let (trusted, certificate) = (settings.trusted_networks.clone(), Arc::clone(&tls));
     let doors = Doors::new(app.clone(), authenticator, tls, &name, trusted, limits);
-    Ok(MailIn { doors, open })
+    Ok(MailIn { doors, open, certificate })
 }
 
 impl MailIn {
     /// Where mail can be sent to by SMTP.
     pub fn smtp_address(&self) -> Option<SocketAddr> {
         self.open.iter().find(|door| door.protocol() == Protocol::Smtp).and_then(Door::address)
+    }
+
+    /// What mail is encrypted with on its way in.
+    pub fn certificate(&self) -> Arc<TlsCertificate> {
+        Arc::clone(&self.certificate)
     }
 }
 
@@ -128,8 +125,8 @@ fn our_name(public_url: &str) -> String {
     }
 }
 
-/// Serves the API and the app, takes mail in and does what falls due until `stop` is ready; what is
-/// in flight is finished.
+/// Serves the API and the app, takes mail in and does what falls due until `stop` is ready. All of
+/// it then ends at the same time, and what is in flight has a short while to finish.
 pub async fn serve(
     listener: TcpListener,
     app: App,
@@ -166,84 +163,31 @@ pub async fn serve(
         ways: MailWays::of(settings),
     };
     let router = router.merge(doors::router(app, options));
-    let served = serve_router(listener, router, stop).await;
-    stopping.cancel();
-    // The doors have their own patience with what is in flight.
-    let _ = mail_in.await;
-    let goodbyes = async { tokio::join!(due_work, fetching) };
-    if tokio::time::timeout(Duration::from_secs(GOODBYE_SECONDS), goodbyes).await.is_err() {
-        tracing::warn!("some due work did not finish in time; its claims will lapse");
-    }
+    let proxies = Arc::new(settings.trusted_proxies.clone());
+    let http = HttpServer { proxies, ..HttpServer::default() };
+    let stop = async {
+        stop.await;
+        stopping.cancel();
+    };
+    let served = http.serve(listener, router, stop);
+    let goodbyes = async {
+        stopping.cancelled().await;
+        let ends = async { tokio::join!(due_work, fetching) };
+        if tokio::time::timeout(GRACE, ends).await.is_err() {
+            tracing::warn!("some due work did not finish in time; its claims will lapse");
+        }
+    };
+    let (served, _, ()) = tokio::join!(served, mail_in, goodbyes);
     served
 }
 
-/// Serves until `stop` is ready, then lets what is in flight finish.
+/// Serves with the usual limits until `stop` is ready.
 pub async fn serve_router(
     listener: TcpListener,
     router: axum::Router,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    let places = Arc::new(Semaphore::new(CONNECTIONS));
-    let graceful = GracefulShutdown::new();
-    let mut stop = std::pin::pin!(stop);
-    loop {
-        let place = tokio::select! {
-            place = Arc::clone(&places).acquire_owned() => place,
-            () = &mut stop => break,
-        };
-        let Ok(place) = place else { break };
-        let (stream, peer) = tokio::select! {
-            accepted = listener.accept() => match accepted {
-                Ok((stream, address)) => (stream, Peer(address.ip())),
-                Err(error) => {
-                    tracing::warn!(%error, "a connection could not be accepted");
-                    tokio::time::sleep(Duration::from_millis(50)).await;
-                    continue;
-                }
-            },
-            () = &mut stop => break,
-        };
-        serve_connection(stream, peer, router.clone(), place, &graceful);
-    }
-    drop(listener);
-    tokio::select! {
-        () = graceful.shutdown() => {}
-        () = tokio::time::sleep(Duration::from_secs(GOODBYE_SECONDS)) => {
-            tracing::warn!("some requests did not finish in time");
-        }
-    }
-    Ok(())
-}
-
-fn serve_connection(
-    stream: TcpStream,
-    peer: Peer,
-    router: axum::Router,
-    place: OwnedSemaphorePermit,
-    graceful: &GracefulShutdown,
-) {
-    let _ = stream.set_nodelay(true);
-    let mut builder = auto::Builder::new(TokioExecutor::new());
-    builder
-        .http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(Duration::from_secs(HEAD_SECONDS))
-        .max_buf_size(READ_BYTES)
-        .pipeline_flush(true);
-    builder.http2().timer(TokioTimer::new());
-    let router = router.map_request(move |mut request: axum::http::Request<Incoming>| {
-        request.extensions_mut().insert(peer);
-        request
-    });
-    let connection = builder
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
-        .into_owned();
-    let connection = graceful.watch(connection);
-    tokio::spawn(async move {
-        // A client that breaks off or breaks the protocol concerns nobody else.
-        let _ = connection.await;
-        drop(place);
-    });
+    HttpServer::default().serve(listener, router, stop).await
 }
 
 /// Ready when the process is asked to stop.
@@ -256,4 +200,21 @@ pub async fn stop_signal() {
         _ = tokio::signal::ctrl_c() => {}
         _ = terminate.recv() => {}
     }
+}
+
+/// Reads the certificate anew whenever the process is told to (SIGHUP).
+pub fn reload_on_hangup(certificate: Arc<TlsCertificate>) {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut hangups = match signal(SignalKind::hangup()) {
+        Ok(hangups) => hangups,
+        Err(error) => return tracing::warn!(%error, "SIGHUP cannot be listened for"),
+    };
+    tokio::spawn(async move {
+        while hangups.recv().await.is_some() {
+            match certificate.reload() {
+                Ok(()) => tracing::info!("the TLS certificate is read anew"),
+                Err(error) => tracing::error!(%error, "the TLS certificate stays as it was"),
+            }
+        }
+    });
 }

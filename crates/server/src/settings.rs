@@ -49,6 +49,10 @@ pub struct Flags {
     /// Networks of your own mail servers, such as 10.0.0.0/8, 192.0.2.7 [default: none]
     #[arg(long, env = "MAILROOM_TRUSTED_NETWORKS", global = true, value_name = "NETWORKS")]
     pub trusted_networks: Option<String>,
+    /// Networks of your reverse proxies, whose X-Forwarded-For counts; this machine's always does
+    /// [default: none]
+    #[arg(long, env = "MAILROOM_TRUSTED_PROXIES", global = true, value_name = "NETWORKS")]
+    pub trusted_proxies: Option<String>,
     /// The name by which your mail server signs its Authentication-Results [default: none]
     #[arg(long, env = "MAILROOM_TRUSTED_RESULTS", global = true, value_name = "NAME")]
     pub trusted_results: Option<String>,
@@ -112,7 +116,9 @@ pub struct Settings {
     pub tls: Option<(PathBuf, PathBuf)>,
     /// Where our own mail servers are, which take mail from others and hand it on to us.
     pub trusted_networks: Networks,
-    /// The one of them whose Authentication-Results are believed.
+    /// Where our reverse proxies are, beside those on this machine.
+    pub trusted_proxies: Networks,
+    /// The mail server of ours whose Authentication-Results are believed.
     pub trusted_results: Option<String>,
     /// Without a slash at the end.
     pub public_url: Option<String>,
@@ -148,6 +154,7 @@ const NAMES: &[&str] = &[
     "tls_cert",
     "tls_key",
     "trusted_networks",
+    "trusted_proxies",
     "trusted_results",
     "public_url",
     "developer_site",
@@ -189,6 +196,13 @@ impl Settings {
                 .parsed(
                     "trusted_networks",
                     &flags.trusted_networks,
+                    "networks such as 10.0.0.0/8, 192.0.2.7",
+                )
+                .unwrap_or_default(),
+            trusted_proxies: found
+                .parsed(
+                    "trusted_proxies",
+                    &flags.trusted_proxies,
                     "networks such as 10.0.0.0/8, 192.0.2.7",
                 )
                 .unwrap_or_default(),

@@ -12,6 +12,7 @@ mod webhooks;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
@@ -121,11 +122,16 @@ pub fn main() -> ExitCode {
             Command::Workspace(workspace) => workspace.run(&settings).await,
         }
     });
+    // What still runs on another thread is not waited for long.
+    runtime.shutdown_timeout(LAST_GRACE);
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(sentence) => fail(&sentence),
     }
 }
+
+/// Work on other threads has this long to end after everything else has.
+const LAST_GRACE: Duration = Duration::from_millis(500);
 
 fn fail(sentence: &str) -> ExitCode {
     eprintln!("mailroom: {sentence}");

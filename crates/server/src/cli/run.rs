@@ -7,20 +7,25 @@ use inbox::{App, people};
 use serde_json::json;
 
 use crate::demo;
+use crate::descriptors::raise_open_files;
 use crate::relay::Target;
 use crate::serve::{
-    MailIn, listen, open_app, open_mail, open_worker, serve as serve_requests, stop_signal,
+    MailIn, listen, open_app, open_mail, open_worker, reload_on_hangup, serve as serve_requests,
+    stop_signal,
 };
 use crate::settings::Settings;
 use crate::smtp::Place;
 
 pub async fn serve(settings: &Settings) -> Result<(), String> {
+    raise_open_files();
     let (listener, address) = listen(settings).await?;
     let public_url = settings.public_url.clone().unwrap_or_else(|| address.clone());
     let app = open_app(settings, &public_url)?;
     let worker = open_worker(settings, &app)?;
     let mail = open_mail(settings, &app).await?;
-    let (smtp, lmtp) = (&settings.smtp_listen, &settings.lmtp_listen);
+    reload_on_hangup(mail.certificate());
+    let smtp = mail.smtp_address().map_or(settings.smtp_listen.clone(), Place::Tcp);
+    let lmtp = &settings.lmtp_listen;
     tracing::info!(%address, %public_url, %smtp, %lmtp, "serving");
     let served = serve_requests(listener, app, worker, mail, settings, stop_signal());
     served.await.map_err(|error| error.to_string())
@@ -39,6 +44,7 @@ pub fn migrate(settings: &Settings, json: bool) -> Result<(), String> {
 /// Starts on embedded defaults with a sample workspace.
 pub async fn demo(settings: &Settings, json: bool) -> Result<(), String> {
     let settings = &demo_settings(settings);
+    raise_open_files();
     let (listener, address) = listen(settings).await?;
     let public_url = settings.public_url.clone().unwrap_or_else(|| address.clone());
     let app = open_app(settings, &public_url)?;

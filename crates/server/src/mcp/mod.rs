@@ -18,7 +18,7 @@ use inbox::operations::{self, Operation};
 use inbox::{Error, Standing};
 use serde_json::{Map, Value, json};
 
-use crate::rest::{self, Door, Reply};
+use crate::rest::{self, Door, Reply, Unread};
 use envelope::{failed, succeeded};
 use era::{Era, LEGACY, Routing, VERSIONS};
 use failure::Failure;
@@ -44,9 +44,14 @@ pub(crate) async fn answer(door: &Door, request: Request<Body>) -> Reply {
         return rest::refuse(door, StatusCode::NOT_ACCEPTABLE, sentence);
     }
     let routing = Routing::of(request.headers());
-    let body = match rest::read_body(request).await {
+    let body = match rest::read_body(door, key, request).await {
         Ok(body) => body,
-        Err(status) => return rest::refuse(door, status, rest::body_sentence(status)),
+        Err(Unread::Body(status)) => {
+            return rest::refuse(door, status, rest::body_sentence(status));
+        }
+        Err(Unread::Key(error)) => {
+            return refused(door, &error, door.app.limiter.untouched(), &Value::Null);
+        }
     };
     match message::understand(&routing, &body) {
         Ok(Heard::Notification) => acknowledge(door, key).await,

@@ -14,7 +14,6 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderValue, Method, Request, Response, StatusCode, header};
-use http_body_util::{BodyExt, Limited};
 use inbox::actor::KeyHash;
 use inbox::fields::{check_body, check_query, one_problem};
 use inbox::idempotency::IdempotencyKey;
@@ -28,6 +27,8 @@ pub use openapi::document as openapi_document;
 use route::Route;
 
 use crate::mcp::{self, Toolbox};
+use crate::request_body::{LARGE_BODIES_EACH, RequestBody};
+use crate::slots::{SlotOwner, Slots};
 
 /// Where the API lives.
 pub const PREFIX: &str = "/api/v1";
@@ -44,13 +45,16 @@ pub struct Door {
     developer_site: Option<String>,
     openapi: Bytes,
     pub(crate) tools: Toolbox,
+    /// Bodies of some size that are being read.
+    large_bodies: Arc<Slots>,
 }
 
 impl Door {
-    pub fn new(app: App, developer_site: Option<String>) -> Arc<Door> {
+    pub fn new(app: App, developer_site: Option<String>, large_bodies: Arc<Slots>) -> Arc<Door> {
         let own_origin = app.public_url.to_string();
         let openapi = Bytes::from(openapi::document().to_string());
-        Arc::new(Door { app, own_origin, developer_site, openapi, tools: Toolbox::new() })
+        let tools = Toolbox::new();
+        Arc::new(Door { app, own_origin, developer_site, openapi, tools, large_bodies })
     }
 }
 
@@ -118,7 +122,7 @@ async fn answer(door: &Door, request: Request<Body>) -> Reply {
     }
 }
 
-/// 401 for what is no key at all comes before the body is read.
+/// 401 comes before a body is waited for. The call checks the key once more, in its transaction.
 async fn run(
     door: &Door,
     operation: &'static Operation,
@@ -136,9 +140,12 @@ async fn run(
                 url::form_urlencoded::parse(query.as_bytes()).into_owned().collect();
             (Value::Null, check_query(operation.fields, &pairs))
         }
-        operations::Method::Post => match read_body(request).await {
+        operations::Method::Post => match read_body(door, key, request).await {
             Ok(bytes) => parse_body(operation, &bytes),
-            Err(status) => return refuse(door, status, body_sentence(status)),
+            Err(Unread::Body(status)) => return refuse(door, status, body_sentence(status)),
+            Err(Unread::Key(error)) => {
+                return refuse_error(door, &error, door.app.limiter.untouched());
+            }
         },
     };
     let (input, idempotency_key) = match idempotency_key {
@@ -192,25 +199,28 @@ fn idempotency_key(
     key.map(Some).ok_or_else(|| one_problem("Idempotency-Key", IdempotencyKey::RULE))
 }
 
-/// Reads a body up to its limit; a longer one is refused without reading on.
-pub(crate) async fn read_body(request: Request<Body>) -> Result<Bytes, StatusCode> {
-    let told = request
-        .headers()
-        .get(header::CONTENT_LENGTH)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|text| text.parse::<usize>().ok());
-    if told.is_some_and(|length| length > BODY_BYTES) {
-        return Err(StatusCode::PAYLOAD_TOO_LARGE);
+/// Why a body was not read.
+pub(crate) enum Unread {
+    /// Its sender has no key, or that could not be found out.
+    Key(Error),
+    Body(StatusCode),
+}
+
+/// Reads a body up to its limit. What did not come along with the head is waited for only when the
+/// key is one.
+pub(crate) async fn read_body(
+    door: &Door,
+    key: KeyHash,
+    request: Request<Body>,
+) -> Result<Bytes, Unread> {
+    let (head, body) = request.into_parts();
+    let mut body = RequestBody::new(&head.headers, body, BODY_BYTES, BODY_TIME);
+    if let Some(whole) = body.came_along().await.map_err(Unread::Body)? {
+        return Ok(whole);
     }
-    let reading = Limited::new(request.into_body(), BODY_BYTES).collect();
-    match tokio::time::timeout(BODY_TIME, reading).await {
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
-            Err(StatusCode::PAYLOAD_TOO_LARGE)
-        }
-        Ok(Err(_)) => Err(StatusCode::BAD_REQUEST),
-        Err(_) => Err(StatusCode::REQUEST_TIMEOUT),
-    }
+    door.app.check_key(key).await.map_err(Unread::Key)?;
+    let share = [(SlotOwner::Key(key), LARGE_BODIES_EACH)];
+    body.rest(&door.large_bodies, &share).await.map_err(Unread::Body)
 }
 
 pub(crate) fn body_sentence(status: StatusCode) -> &'static str {

@@ -5,8 +5,11 @@
 mod formats;
 mod reader;
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use axum::Router;
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
 use axum::extract::{Path, Request, State};
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
 use axum::http::{HeaderMap, Response, StatusCode};
@@ -19,11 +22,17 @@ use inbox::wire::ErrorBody;
 use inbox::{App, Error, signing};
 use serde_json::{Value, json};
 
+use crate::request_body::RequestBody;
+use crate::slots::Slots;
 use crate::vault::Vault;
 pub use reader::HttpReader;
 
 /// The largest call, in bytes.
 const CALL_BYTES: usize = 1024 * 1024;
+/// A call must have arrived by then.
+const CALL_TIME: Duration = Duration::from_secs(30);
+/// Calls of some size that are read at one time.
+const LARGE_CALLS: usize = 16;
 /// The user that Postmark is to name.
 pub const POSTMARK_USER: &str = "mailroom";
 
@@ -36,10 +45,12 @@ pub fn purpose(what: &str, connection: &ServiceId) -> String {
 struct Door {
     app: App,
     vault: Vault,
+    large_bodies: Arc<Slots>,
 }
 
 pub fn router(app: App, vault: Vault) -> Router {
-    Router::new().route("/hooks/{service}/{token}", post(call)).with_state(Door { app, vault })
+    let door = Door { app, vault, large_bodies: Slots::new(LARGE_CALLS) };
+    Router::new().route("/hooks/{service}/{token}", post(call)).with_state(door)
 }
 
 type Refusal = (StatusCode, &'static str);
@@ -78,9 +89,11 @@ impl Door {
                 "Connections are part of the Pro and Team plans; this workspace is on Free.",
             ));
         }
-        let body = to_bytes(body, CALL_BYTES)
-            .await
-            .map_err(|_| (StatusCode::PAYLOAD_TOO_LARGE, "A call has at most 1 MiB."))?;
+        let body = RequestBody::new(headers, body, CALL_BYTES, CALL_TIME);
+        let body = body.rest(&self.large_bodies, &[]).await.map_err(|status| match status {
+            StatusCode::PAYLOAD_TOO_LARGE => (status, "A call has at most 1 MiB."),
+            status => (status, "The call did not arrive whole."),
+        })?;
         if !self.is_genuine(&connection, headers, &body) {
             return Err((
                 StatusCode::UNAUTHORIZED,

@@ -51,7 +51,7 @@ impl<'a> Connection<'a> {
         if let End::Closed = self.run(&mut session, &mut stream).await? {
             return stream.shutdown().await;
         }
-        let acceptor = TlsAcceptor::from(self.doors.tls.clone());
+        let acceptor = TlsAcceptor::from(self.doors.tls.config());
         let mut stream = within(self.doors.limits.silence, acceptor.accept(stream)).await?;
         session.secure();
         self.run(&mut session, &mut stream).await?;

@@ -12,7 +12,6 @@ use inbox::App;
 use inbox::intake::Authenticator;
 use mail::smtp::Protocol;
 use metrics::{counter, gauge};
-use rustls::ServerConfig;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio_util::sync::CancellationToken;
@@ -21,11 +20,12 @@ use tokio_util::task::TaskTracker;
 use super::connection::Connection;
 use super::limits::Limits;
 use super::place::{Networks, Place};
+use super::tls::TlsCertificate;
+use crate::http::ClientNetwork;
+use crate::listening::AcceptPause;
 
-/// What is in flight at shutdown has this long to finish.
-const GOODBYE: Duration = Duration::from_secs(20);
-/// The wait after a connection could not be accepted.
-const BREATH: Duration = Duration::from_millis(50);
+/// Mail that is being taken in when the server stops has this long to be filed.
+const GRACE: Duration = Duration::from_secs(2);
 /// Who may hand mail over through a socket in the file system: whoever may enter its folder.
 const SOCKET_MODE: u32 = 0o666;
 
@@ -87,7 +87,7 @@ async fn bind_socket(path: &Path) -> io::Result<Listener> {
 pub struct Doors {
     pub(super) app: App,
     pub(super) authenticator: Arc<dyn Authenticator>,
-    pub(super) tls: Arc<ServerConfig>,
+    pub(super) tls: Arc<TlsCertificate>,
     /// What this server calls itself.
     pub(super) name: String,
     pub(super) trusted: Networks,
@@ -101,7 +101,7 @@ impl Doors {
     pub fn new(
         app: App,
         authenticator: Arc<dyn Authenticator>,
-        tls: Arc<ServerConfig>,
+        tls: Arc<TlsCertificate>,
         name: &str,
         trusted: Networks,
         limits: Limits,
@@ -133,12 +133,13 @@ impl Doors {
             let _ = door.await;
         }
         conversations.close();
-        if tokio::time::timeout(GOODBYE, conversations.wait()).await.is_err() {
+        if tokio::time::timeout(GRACE, conversations.wait()).await.is_err() {
             tracing::warn!("some mail was not taken in in time; it will be brought again");
         }
     }
 
     async fn listen(self: &Arc<Self>, door: Door, conversations: &TaskTracker) {
+        let mut pause = AcceptPause::new("mail");
         loop {
             let accepted = tokio::select! {
                 accepted = accept(&door.listener) => accepted,
@@ -146,10 +147,7 @@ impl Doors {
             };
             match accepted {
                 Ok(client) => self.admit(client, door.protocol, conversations),
-                Err(error) => {
-                    tracing::warn!(%error, "a mail connection could not be accepted");
-                    tokio::time::sleep(BREATH).await;
-                }
+                Err(error) => pause.after(&error).await,
             }
         }
         if let Listener::Unix(_, path) = &door.listener {
@@ -217,19 +215,19 @@ impl Client {
 #[derive(Default)]
 struct Connections {
     all: usize,
-    each: HashMap<IpAddr, usize>,
+    each: HashMap<ClientNetwork, usize>,
 }
 
 /// A connection's place among the others, free again when it is dropped.
 struct Seat {
     doors: Arc<Doors>,
-    counted: Option<IpAddr>,
+    counted: Option<ClientNetwork>,
 }
 
 impl Seat {
     /// None when there are too many, in all or from this address.
     fn take(doors: &Arc<Doors>, peer: Option<IpAddr>) -> Option<Seat> {
-        let counted = peer.map(neighbourhood);
+        let counted = peer.map(ClientNetwork::of);
         let mut connections = doors.connections();
         let each = counted.map_or(0, |ip| connections.each.get(&ip).copied().unwrap_or(0));
         if connections.all >= doors.limits.connections || each >= doors.limits.connections_each {
@@ -262,13 +260,5 @@ impl Drop for Seat {
 impl Doors {
     fn connections(&self) -> std::sync::MutexGuard<'_, Connections> {
         self.connections.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// An IPv6 customer has a network of 64 bits at the least, so that is who is counted.
-fn neighbourhood(ip: IpAddr) -> IpAddr {
-    match ip {
-        IpAddr::V4(_) => ip,
-        IpAddr::V6(ip) => IpAddr::V6((ip.to_bits() & !u128::from(u64::MAX)).into()),
     }
 }

@@ -15,4 +15,4 @@ mod tls;
 pub use door::{Door, Doors};
 pub use limits::Limits;
 pub use place::{Networks, Place};
-pub use tls::certificate;
+pub use tls::{TlsCertificate, certificate};

@@ -1,8 +1,8 @@
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use rustls::ServerConfig;
 use rustls::crypto::ring;
@@ -14,18 +14,42 @@ use crate::settings::Settings;
 /// The certificate and key of our own making, in the data folder.
 const OWN_FILE: &str = "smtp-tls.pem";
 
-/// What STARTTLS is offered with: the files of the settings, or a certificate of our own making,
-/// made once and kept. Senders encrypt to either; few check whose it is.
-pub fn certificate(settings: &Settings, name: &str) -> Result<Arc<ServerConfig>, String> {
-    match &settings.tls {
-        Some((cert, key)) => config(cert, key),
+/// The certificate that STARTTLS is offered with, which can be read anew while mail comes in.
+pub struct TlsCertificate {
+    cert: PathBuf,
+    key: PathBuf,
+    current: RwLock<Arc<ServerConfig>>,
+}
+
+/// The files of the settings, or a certificate of our own making, made once and kept. Senders
+/// encrypt to either; few check whose it is.
+pub fn certificate(settings: &Settings, name: &str) -> Result<Arc<TlsCertificate>, String> {
+    let (cert, key) = match &settings.tls {
+        Some((cert, key)) => (cert.clone(), key.clone()),
         None => {
             let own = settings.data.join(OWN_FILE);
             if !own.exists() {
                 make(&own, name).map_err(|error| format!("{}: {error}", own.display()))?;
             }
-            config(&own, &own)
+            (own.clone(), own)
         }
+    };
+    let current = RwLock::new(config(&cert, &key)?);
+    Ok(Arc::new(TlsCertificate { cert, key, current }))
+}
+
+impl TlsCertificate {
+    /// What a new connection is encrypted with.
+    pub fn config(&self) -> Arc<ServerConfig> {
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Reads the files anew. Where they cannot be used the certificate stays as it is, and the
+    /// sentence says why.
+    pub fn reload(&self) -> Result<(), String> {
+        let read = config(&self.cert, &self.key)?;
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = read;
+        Ok(())
     }
 }
 

@@ -16,6 +16,7 @@ use super::compose::recipients;
 use super::conversation::party_line;
 use super::form::{Fields, Posted};
 use super::frame::{Frame, Spot};
+use super::mark::PartMark;
 use super::rows::{Mark, subject};
 use super::timeline::{LetterView, view};
 use super::visitor::Visitor;
@@ -86,7 +87,8 @@ pub async fn first(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
             Ok((queue, decision))
         })
         .await?;
-    frame.live = "page=approvals".into();
+    let shown = PartMark::of_drafts(&queue, None);
+    frame.watch_live("page=approvals".into(), shown, PartMark::default());
     let decision = decision.map(|decision| decision_view(&decision, &queue, &frame));
     let page = ApprovalsPage { queue: rows(&queue, &frame, None), decision, frame };
     web.show(&visitor, &page)
@@ -106,12 +108,16 @@ async fn build(
     let id = MessageId::parse(id).ok_or(Error::NotFound("draft"))?;
     let spot = Spot::at("To approve", "/approvals");
     let wanted = id.clone();
-    let (mut frame, (queue, decision)) = web
+    let (mut frame, (queue, decision, shown)) = web
         .page(visitor, spot, move |tx, cx, _| {
-            Ok((people::queue(tx, cx)?, people::look_at_draft(tx, cx, &wanted)?))
+            let decision = people::look_at_draft(tx, cx, &wanted)?;
+            let (queue, (draft, _)) =
+                (people::queue(tx, cx)?, inbox::load_outgoing(tx, cx.actor, &wanted)?);
+            let shown = PartMark::of_drafts(&queue, Some((draft.revision, draft.status.word())));
+            Ok((queue, decision, shown))
         })
         .await?;
-    frame.live = format!("page=approvals&draft={id}");
+    frame.watch_live(format!("page=approvals&draft={id}"), shown, PartMark::default());
     let mut decision = decision_view(&decision, &queue, &frame);
     change(&mut decision);
     Ok(ApprovalsPage { queue: rows(&queue, &frame, Some(&id)), decision: Some(decision), frame })

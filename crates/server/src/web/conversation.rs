@@ -23,6 +23,7 @@ use super::asking::AskForm;
 use super::compose::Composer;
 use super::form::{Asked, Fields, Posted};
 use super::frame::{Frame, Spot};
+use super::mark::PartMark;
 use super::presence::Other;
 use super::rows::{ListView, Shelf, subject};
 use super::timeline::{self, Item, State as LetterState};
@@ -136,6 +137,7 @@ pub async fn build(
                 ws: cx.actor.ws,
                 me: me.id.clone(),
                 is_mentioned: people::is_mentioned(tx, cx, &reading.id)?,
+                latest: people::latest_of(tx, cx, &wanted)?,
                 saved_replies: match writes {
                     true => people::saved_reply_names(tx, cx)?,
                     false => Vec::new(),
@@ -144,12 +146,14 @@ pub async fn build(
             Ok((reading, list.read(tx, cx)?, beside))
         })
         .await?;
-    let Beside { ws, me, is_mentioned, saved_replies } = beside;
+    let Beside { ws, me, is_mentioned, saved_replies, latest } = beside;
     let here = web.presence.others(&(ws, reading.id.to_string()), &me, frame.watch.now);
     let agents = agents_here(web, ws, &reading, frame.watch.now);
     frame.title = subject(&reading.subject);
     frame.from = shelf.full_query();
-    frame.live = format!("{}&conversation={id}", shelf.full_query());
+    let shown = PartMark::of_conversation(PartMark::of_list(&listing.items), &latest);
+    let present = web.mark_present(ws, reading.id.as_str(), &me, frame.watch.now);
+    frame.watch_live(format!("{}&conversation={id}", shelf.full_query()), shown, present);
     let composer = composer(&reading).map(|composer| composer.with_saved(&saved_replies));
     let is_news = reading.is_news();
     let list = ListView::new(&shelf, listing, &frame, Some(id));
@@ -164,6 +168,8 @@ struct Beside {
     me: UserId,
     is_mentioned: bool,
     saved_replies: Vec<(SavedReplyId, String)>,
+    /// The newest of everything in it, by which a live page sees a change.
+    latest: Vec<String>,
 }
 
 fn other_here(other: Other) -> OtherHere {

@@ -1,15 +1,18 @@
 //! A form as it was posted, after the checks that every form passes.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{FromRequest, Request};
 use axum::http::header;
-use http_body_util::{BodyExt, Limited};
 
+use super::Web;
 use super::answers::Refusal;
 use super::visitor::{Visitor, is_from_here};
+use crate::request_body::{LARGE_BODIES_EACH, RequestBody};
+use crate::slots::SlotOwner;
 
-/// The largest form, in bytes.
+/// The largest form, in bytes. Who is not signed in sends small ones only.
 pub const FORM_BYTES: usize = 1024 * 1024;
 /// A form must have arrived by then.
 const FORM_TIME: Duration = Duration::from_secs(30);
@@ -61,22 +64,27 @@ pub struct Posted {
     pub fields: Fields,
 }
 
-impl<S: Sync> FromRequest<S> for Posted {
+impl FromRequest<Arc<Web>> for Posted {
     type Rejection = Refusal;
 
-    async fn from_request(request: Request, _: &S) -> Result<Self, Refusal> {
+    async fn from_request(request: Request, web: &Arc<Web>) -> Result<Self, Refusal> {
         let (parts, body) = request.into_parts();
-        let visitor = Visitor::of(&parts);
+        let visitor = Visitor::of(&parts, web);
         let kind = parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         let is_form =
             kind.is_some_and(|kind| kind.starts_with("application/x-www-form-urlencoded"));
         if !is_form || !is_from_here(&parts.headers) {
             return Err(Refusal::Foreign);
         }
-        let reading = Limited::new(body, FORM_BYTES).collect();
-        let bytes = match tokio::time::timeout(FORM_TIME, reading).await {
-            Ok(Ok(collected)) => collected.to_bytes(),
-            Ok(Err(_)) | Err(_) => return Err(Refusal::TooLarge),
+        let mut body = RequestBody::new(&parts.headers, body, FORM_BYTES, FORM_TIME);
+        let bytes = match body.small().await.map_err(|_| Refusal::TooLarge)? {
+            Some(small) => small,
+            None => {
+                let person = web.read(&visitor, |_, _, me| Ok(me.id.clone())).await?;
+                let share = [(SlotOwner::Person(person), LARGE_BODIES_EACH)];
+                let read = body.rest(&web.large_bodies, &share).await;
+                read.map_err(|_| Refusal::TooLarge)?
+            }
         };
         let fields = Fields::read(&bytes);
         if fields.get("csrf") != visitor.csrf {

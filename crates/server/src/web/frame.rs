@@ -5,6 +5,7 @@ use db::Tx;
 use inbox::Cx;
 use inbox::people::{self, Shelves, SignedIn};
 
+use super::mark::{PageMark, PartMark};
 use super::visitor::Visitor;
 use super::wording::{Seal, Watch, count};
 
@@ -44,6 +45,8 @@ pub struct Frame {
     pub shelves: Shelves,
     /// What the live connection watches; empty on pages that do not change.
     pub live: String,
+    /// The mark of what is shown, by which a live page hears of what changed meanwhile.
+    pub mark: String,
     /// The list that is shown, to come back to: `view=waiting`.
     pub from: String,
 }
@@ -115,8 +118,17 @@ impl Frame {
             watch,
             shelves,
             live: String::new(),
+            mark: String::new(),
             from: String::new(),
         })
+    }
+}
+
+impl Frame {
+    /// Makes the page a live one: what it watches, and the mark of what it shows.
+    pub fn watch_live(&mut self, live: String, shown: PartMark, present: PartMark) {
+        self.live = live;
+        self.mark = PageMark::new(&self.shelves, shown, present).hex();
     }
 }
 

@@ -9,6 +9,7 @@ use super::Web;
 use super::answers::{Answer, see_other};
 use super::form::Asked;
 use super::frame::{Frame, Spot};
+use super::mark::PartMark;
 use super::rows::{ListView, Shelf};
 use super::visitor::Visitor;
 use super::wording::filters;
@@ -34,7 +35,8 @@ pub async fn list(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked): A
     let (read, spot) = (shelf.clone(), Spot::at("", &shelf.href));
     let (mut frame, listing) = web.page(&visitor, spot, move |tx, cx, _| read.read(tx, cx)).await?;
     frame.title = listing.title.clone();
-    frame.live = shelf.full_query();
+    let shown = PartMark::of_list(&listing.items);
+    frame.watch_live(shelf.full_query(), shown, PartMark::default());
     frame.from = shelf.full_query();
     let list = ListView::new(&shelf, listing, &frame, None);
     web.show(&visitor, &InboxPage { frame, list })

@@ -13,6 +13,7 @@ use super::Web;
 use super::answers::{Answer, Refusal, see_other};
 use super::form::Posted;
 use super::frame::{Frame, Spot};
+use super::mark::PartMark;
 use super::rows::subject;
 use super::visitor::Visitor;
 use super::wording::{Seal, filters, paragraphs};
@@ -42,7 +43,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
     let spot = Spot::at("Leaving soon", "/leaving");
     let (mut frame, letters) =
         web.page(&visitor, spot, |tx, cx, _| people::leaving(tx, cx)).await?;
-    frame.live = "page=leaving".into();
+    frame.watch_live("page=leaving".into(), PartMark::default(), PartMark::default());
     let view = |letter: people::LeavingLetter| LeavingView {
         id: letter.id.to_string(),
         conversation: letter.conversation.to_string(),

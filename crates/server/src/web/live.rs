@@ -1,33 +1,35 @@
 //! Open pages hear when what they show has changed.
 //!
 //! A page says what it shows; after each commit the server looks whether that has become
-//! different, by reading little, and tells the page, which fetches itself again. A page that lost
-//! its connection says on returning what it had, and is told at once if that is old.
+//! different, by reading little, and tells the page, which fetches itself again. A page says what
+//! it has by a mark, when it connects and when it returns, and is told at once if that is old.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::header;
-use axum::http::{HeaderValue, Response, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, Response, StatusCode};
 use db::Tx;
 use hyper::body::{Body as HttpBody, Frame};
 use inbox::ids::{MessageId, WebhookId};
-use inbox::people::{self, Shelves};
-use inbox::{App, Cx, Error, PAGES};
+use inbox::people;
+use inbox::{Cx, Error, PAGES};
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
-use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::sync::{broadcast, mpsc};
 
 use super::Web;
 use super::answers::{Answer, Refusal, guard};
 use super::form::{Asked, Fields};
+use super::mark::{PageMark, PartMark};
 use super::presence::Stay;
 use super::rows::Shelf;
 use super::visitor::Visitor;
+use crate::http::Stopping;
 
 /// Changes that come close together are told as one.
 const TOGETHER: Duration = Duration::from_millis(150);
@@ -38,11 +40,15 @@ const HEARTBEAT: Duration = Duration::from_secs(20);
 const LOG_LOOKS: Duration = Duration::from_secs(2);
 /// Lines that may wait for a slow page before it is let go.
 const LINES: usize = 4;
-/// Pages that may wait to hear of the latest change.
-const QUESTIONS: usize = 64;
 const POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
 
-pub async fn listen(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked): Asked) -> Answer {
+pub async fn listen(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    stopping: Option<Extension<Stopping>>,
+    headers: HeaderMap,
+    Asked(asked): Asked,
+) -> Answer {
     let Ok(place) = Arc::clone(&web.listeners).try_acquire_owned() else {
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
@@ -52,16 +58,21 @@ pub async fn listen(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked):
     let wakes = web.app.store.wakes();
     let stay = enter(&web, &visitor, &asked).await?;
     let shown = look(&web, &visitor, &asked).await?;
-    let missed = match asked.number("at") {
-        // Tries of webhooks are not among the changes that are noted.
+    let missed = match had(&headers, &asked) {
+        // Tries of webhooks wake nobody: the page of a log looks once more.
         Some(_) if asked.has("webhook") => true,
-        Some(made_at) => web.changes.latest().await >= made_at,
+        Some(had) => had != shown.hex(),
         None => false,
     };
+    let stopping = stopping.map(|Extension(Stopping(token))| token).unwrap_or_default();
     let (lines, sent) = mpsc::channel(LINES);
     let page = Page { web, visitor, asked, shown, missed, lines, stay };
     tokio::spawn(async move {
-        page.watch(wakes).await;
+        tokio::select! {
+            () = page.watch(wakes) => {}
+            // The browser comes back by itself, to whoever serves then.
+            () = stopping.cancelled() => {}
+        }
         drop(place);
     });
     let mut response = Response::new(Body::new(Lines(sent)));
@@ -71,42 +82,10 @@ pub async fn listen(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked):
     Ok(response)
 }
 
-/// Knows the time of the latest change, so that a page can be told of one that fell between its
-/// making and its connection.
-pub struct Changes(mpsc::Sender<oneshot::Sender<i64>>);
-
-impl Changes {
-    pub fn note(app: &App) -> Changes {
-        let (questions, mut asked) = mpsc::channel::<oneshot::Sender<i64>>(QUESTIONS);
-        let (clock, mut wakes) = (app.clock.clone(), app.store.wakes());
-        tokio::spawn(async move {
-            let mut latest = 0;
-            loop {
-                tokio::select! {
-                    // What was changed before a question came is noted before it is answered.
-                    biased;
-                    woken = wakes.recv() => match woken {
-                        Ok(queue) if queue != PAGES => {}
-                        Ok(_) | Err(RecvError::Lagged(_)) => latest = clock.now(),
-                        Err(RecvError::Closed) => return,
-                    },
-                    question = asked.recv() => match question {
-                        Some(question) => drop(question.send(latest)),
-                        None => return,
-                    },
-                }
-            }
-        });
-        Changes(questions)
-    }
-
-    async fn latest(&self) -> i64 {
-        let (question, answer) = oneshot::channel();
-        match self.0.send(question).await {
-            Ok(()) => answer.await.unwrap_or(i64::MAX),
-            Err(_) => i64::MAX,
-        }
-    }
+/// The mark of what the page has: a browser that returns repeats the last that it was told.
+fn had(headers: &HeaderMap, asked: &Fields) -> Option<String> {
+    let told = headers.get("last-event-id").and_then(|mark| mark.to_str().ok());
+    told.map(str::to_owned).or_else(|| asked.opt("mark"))
 }
 
 /// What was written to a page and not yet sent.
@@ -129,7 +108,7 @@ struct Page {
     web: Arc<Web>,
     visitor: Visitor,
     asked: Fields,
-    shown: u64,
+    shown: PageMark,
     /// True when something was changed after the page was made and before it listened.
     missed: bool,
     lines: mpsc::Sender<Bytes>,
@@ -188,25 +167,23 @@ impl Page {
 
     /// The mark of what is shown goes along, so that a returning page can say what it had.
     async fn tell(&self, event: &str) -> bool {
-        let line = format!("event: {event}\ndata: {:016x}\n\n", self.shown);
+        let mark = self.shown.hex();
+        let line = format!("event: {event}\ndata: {mark}\nid: {mark}\n\n");
         self.lines.send(Bytes::from(line)).await.is_ok()
     }
 }
 
 /// A mark of what a page shows now.
-async fn look(web: &Web, visitor: &Visitor, asked: &Fields) -> Result<u64, Refusal> {
-    let asked = asked.clone();
-    let (presence, looks) = (Arc::clone(&web.presence), Arc::clone(&web.app.limiter));
+async fn look(web: &Arc<Web>, visitor: &Visitor, asked: &Fields) -> Result<PageMark, Refusal> {
+    let (asked, here) = (asked.clone(), Arc::clone(web));
     web.read(visitor, move |tx, cx, me| {
-        let mut mark = DefaultHasher::new();
-        mark_shelves(&people::shelves(tx, cx)?, &mut mark);
-        mark_page(tx, cx, &asked, &mut mark)?;
-        let spot = (cx.actor.ws, asked.get("conversation"));
-        presence.others(&spot, &me.id, cx.now).hash(&mut mark);
-        for look in looks.looks.at(spot.0, &spot.1, cx.now) {
-            (&look.name, look.writes(cx.now)).hash(&mut mark);
-        }
-        Ok(mark.finish())
+        let shelves = people::shelves(tx, cx)?;
+        let shown = mark_shown(tx, cx, &asked)?;
+        let present = match asked.opt("conversation") {
+            Some(id) => here.mark_present(cx.actor.ws, &id, &me.id, cx.now),
+            None => PartMark::default(),
+        };
+        Ok(PageMark::new(&shelves, shown, present))
     })
     .await
 }
@@ -223,49 +200,26 @@ async fn enter(web: &Web, visitor: &Visitor, asked: &Fields) -> Result<Option<St
     Ok(Some(web.presence.enter(spot, &me, &name)))
 }
 
-fn mark_shelves(shelves: &Shelves, mark: &mut impl Hasher) {
-    let counts = [shelves.mine, shelves.unassigned, shelves.open, shelves.waiting];
-    (counts, shelves.snoozed, shelves.held, shelves.mentions).hash(mark);
-    shelves.drafts.hash(mark);
-    shelves.leaving.hash(mark);
-    for inbox in &shelves.inboxes {
-        (&inbox.id, &inbox.name, inbox.open).hash(mark);
-    }
-}
-
-fn mark_page(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    asked: &Fields,
-    mark: &mut impl Hasher,
-) -> inbox::Result<()> {
+fn mark_shown(tx: &mut Tx<'_>, cx: &Cx<'_>, asked: &Fields) -> inbox::Result<PartMark> {
     match asked.get("page").as_str() {
-        "leaving" | "mentions" => return Ok(()),
+        "leaving" | "mentions" => return Ok(PartMark::default()),
         "webhook" => {
             let id = WebhookId::parse(&asked.get("webhook")).ok_or(Error::NotFound("webhook"))?;
-            people::latest_deliveries(tx, cx, &id)?.hash(mark);
-            return Ok(());
+            return Ok(PartMark::of(people::latest_deliveries(tx, cx, &id)?));
         }
         "approvals" => {
-            for draft in people::queue(tx, cx)? {
-                (draft.id.as_str(), draft.wrote_meanwhile).hash(mark);
-            }
-            if let Some(id) = asked.opt("draft") {
-                let id = MessageId::parse(&id).ok_or(Error::NotFound("draft"))?;
-                let (draft, _) = inbox::load_outgoing(tx, cx.actor, &id)?;
-                (draft.revision, draft.status.word()).hash(mark);
-            }
-            return Ok(());
+            let queue = people::queue(tx, cx)?;
+            let Some(id) = asked.opt("draft") else { return Ok(PartMark::of_drafts(&queue, None)) };
+            let id = MessageId::parse(&id).ok_or(Error::NotFound("draft"))?;
+            let (draft, _) = inbox::load_outgoing(tx, cx.actor, &id)?;
+            let looked_at = (draft.revision, draft.status.word());
+            return Ok(PartMark::of_drafts(&queue, Some(looked_at)));
         }
         _ => {}
     }
-    for summary in Shelf::asked(asked)?.read(tx, cx)?.items {
-        (summary.id.as_str(), summary.last_message_at.0, summary.message_count).hash(mark);
-        (&summary.tags, summary.status.word(), &summary.risk).hash(mark);
-        summary.assignee.as_ref().map(|assignee| assignee.id.as_str().to_owned()).hash(mark);
+    let list = PartMark::of_list(&Shelf::asked(asked)?.read(tx, cx)?.items);
+    match asked.opt("conversation") {
+        Some(id) => Ok(PartMark::of_conversation(list, &people::latest_of(tx, cx, &id)?)),
+        None => Ok(list),
     }
-    if let Some(id) = asked.opt("conversation") {
-        people::latest_of(tx, cx, &id)?.hash(mark);
-    }
-    Ok(())
 }

@@ -11,6 +11,7 @@ use super::Web;
 use super::answers::{Answer, see_other};
 use super::form::{Asked, Posted};
 use super::frame::{Frame, Spot};
+use super::mark::PartMark;
 use super::rows::subject;
 use super::visitor::Visitor;
 use super::wording::{Seal, When, filters};
@@ -43,7 +44,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked): A
     let (mut frame, mentions) = web
         .page(&visitor, spot, move |tx, cx, _| people::list_mentions(tx, cx, before.as_ref()))
         .await?;
-    frame.live = "page=mentions".into();
+    frame.watch_live("page=mentions".into(), PartMark::default(), PartMark::default());
     let older = mentions.last().filter(|_| mentions.len() as i64 == MENTIONS_LISTED);
     let view = |mention: &Mention| MentionView {
         href: format!("/conversations/{}", mention.conversation),

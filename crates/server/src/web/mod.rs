@@ -18,6 +18,7 @@ mod leaving;
 mod library;
 mod live;
 mod log;
+mod mark;
 mod mentions;
 mod passwords;
 mod presence;
@@ -43,9 +44,9 @@ use tokio::sync::Semaphore;
 
 use crate::courier::Gate;
 use crate::doors::MailWays;
+use crate::slots::Slots;
 use presence::Presence;
-use upload::UPLOADS_AT_ONCE;
-pub use visitor::Peer;
+use upload::FORMS_WITH_FILES;
 
 /// Passwords that are hashed, and keys of domains that are made, at one time; each takes a core, a
 /// password some 20 MB too.
@@ -66,27 +67,33 @@ pub struct Web {
     ways: MailWays,
     hashing: Semaphore,
     lookups: Semaphore,
-    uploads: Semaphore,
+    /// Forms with files that are being read.
+    forms: Arc<Slots>,
+    /// Other bodies of some size that are being read, those of the API among them.
+    large_bodies: Arc<Slots>,
     listeners: Arc<Semaphore>,
     /// Files of customers that are on their way.
-    streams: Semaphore,
+    streams: Arc<Slots>,
     lanes: upload_page::Lanes,
     previews: previews::Previews,
     presence: Arc<Presence>,
-    changes: live::Changes,
 }
 
 impl Web {
-    pub fn new(app: App, gate: Gate, mails: bool, ways: MailWays) -> Arc<Web> {
+    pub fn new(
+        app: App,
+        gate: Gate,
+        mails: bool,
+        ways: MailWays,
+        large_bodies: Arc<Slots>,
+    ) -> Arc<Web> {
         let https = app.public_url.starts_with("https://");
         let hashing = Semaphore::new(HASHING_AT_ONCE);
         let lookups = Semaphore::new(LOOKUPS_AT_ONCE);
         let listeners = Arc::new(Semaphore::new(LISTENERS));
         let (presence, previews) = (Presence::new(&app), previews::Previews::find());
-        let uploads = Semaphore::new(UPLOADS_AT_ONCE);
-        let changes = live::Changes::note(&app);
-        let (streams, lanes) =
-            (Semaphore::new(upload_page::STREAMS), upload_page::Lanes::default());
+        let forms = Slots::new(FORMS_WITH_FILES);
+        let (streams, lanes) = (Slots::new(upload_page::STREAMS), upload_page::Lanes::default());
         Arc::new(Web {
             app,
             https,
@@ -95,13 +102,13 @@ impl Web {
             ways,
             hashing,
             lookups,
-            uploads,
+            forms,
+            large_bodies,
             listeners,
             streams,
             lanes,
             previews,
             presence,
-            changes,
         })
     }
 }

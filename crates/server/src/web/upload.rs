@@ -16,14 +16,21 @@ use super::Web;
 use super::answers::Refusal;
 use super::form::{FORM_BYTES, Fields, Posted};
 use super::visitor::{Visitor, is_from_here};
+use crate::request_body::SMALL_BODY_BYTES;
+use crate::slots::{Slot, SlotOwner, SlotShare, Slots};
 
 /// The largest body that is read to its end, so that a form with files that are too large can be
 /// shown again with what was typed.
 const BODY_BYTES: usize = 64 * 1024 * 1024;
 /// A form with files must have arrived by then.
 const UPLOAD_TIME: Duration = Duration::from_secs(300);
+/// A form of which nothing comes for so long is given up.
+const SILENCE: Duration = Duration::from_secs(30);
 /// Forms with files that are read at one time; each may take the bytes of a letter's files.
-pub const UPLOADS_AT_ONCE: usize = 8;
+pub const FORMS_WITH_FILES: usize = 8;
+/// Those of one person, and of one client network.
+const FORMS_OF_PERSON: usize = 2;
+const FORMS_OF_NETWORK: usize = 4;
 
 /// A form of this very session, with the files that were chosen in it.
 pub struct Upload {
@@ -50,14 +57,17 @@ impl FromRequest<Arc<Web>> for Upload {
             return Ok(Upload { visitor, fields, files: Vec::new(), too_much: false });
         };
         let (parts, body) = request.into_parts();
-        let visitor = Visitor::of(&parts);
+        let visitor = Visitor::of(&parts, web);
         if !is_from_here(&parts.headers) {
             return Err(Refusal::Foreign);
         }
         // Nobody else makes us take in files.
-        web.read(&visitor, |_, _, _| Ok(())).await?;
-        let _place = web.uploads.acquire().await.map_err(|_| Refusal::TooLarge)?;
-        let reading = read(visitor, Multipart::new(limited(body), boundary));
+        let person = web.read(&visitor, |_, _, me| Ok(me.id.clone())).await?;
+        let mut shares = vec![(SlotOwner::Person(person), FORMS_OF_PERSON)];
+        let network = visitor.network.map(SlotOwner::Network);
+        shares.extend(network.map(|network| (network, FORMS_OF_NETWORK)));
+        let room = Room { slots: Arc::clone(&web.forms), shares, slot: None };
+        let reading = read(visitor, Multipart::new(limited(body), boundary), room);
         match tokio::time::timeout(UPLOAD_TIME, reading).await {
             Ok(read) => read,
             Err(_) => Err(Refusal::TooLarge),
@@ -69,12 +79,39 @@ fn limited(body: Body) -> axum::body::BodyDataStream {
     Body::new(Limited::new(body, BODY_BYTES)).into_data_stream()
 }
 
+/// Room for a form with files, taken when it turns out to be large: a letter without files waits
+/// for nobody.
+struct Room {
+    slots: Arc<Slots>,
+    shares: Vec<SlotShare>,
+    slot: Option<Slot>,
+}
+
+impl Room {
+    async fn make(&mut self, bytes: usize) {
+        if self.slot.is_none() && bytes > SMALL_BODY_BYTES {
+            self.slot = Some(self.slots.wait(&self.shares).await);
+        }
+    }
+}
+
+/// What comes next of a form, unless nothing comes.
+async fn next<T>(coming: impl Future<Output = Result<T, multer::Error>>) -> Result<T, Refusal> {
+    match tokio::time::timeout(SILENCE, coming).await {
+        Ok(Ok(next)) => Ok(next),
+        Ok(Err(_)) | Err(_) => Err(Refusal::TooLarge),
+    }
+}
+
 /// Reads the parts. The token that shows that the form is ours comes before any file.
-async fn read(visitor: Visitor, mut form: Multipart<'_>) -> Result<Upload, Refusal> {
-    let broken = |_: multer::Error| Refusal::TooLarge;
+async fn read(
+    visitor: Visitor,
+    mut form: Multipart<'_>,
+    mut room: Room,
+) -> Result<Upload, Refusal> {
     let (mut pairs, mut files) = (Vec::new(), Vec::new());
     let (mut typed, mut brought, mut too_much, mut ours) = (0, 0, false, false);
-    while let Some(mut part) = form.next_field().await.map_err(broken)? {
+    while let Some(mut part) = next(form.next_field()).await? {
         let name = part.name().unwrap_or_default().to_owned();
         let filename = part.file_name().map(str::to_owned);
         if filename.is_some() && !ours {
@@ -82,7 +119,8 @@ async fn read(visitor: Visitor, mut form: Multipart<'_>) -> Result<Upload, Refus
         }
         let content_type = part.content_type().map(|kind| kind.essence_str().to_owned());
         let mut bytes = Vec::new();
-        while let Some(chunk) = part.chunk().await.map_err(broken)? {
+        while let Some(chunk) = next(part.chunk()).await? {
+            room.make(typed + brought + chunk.len()).await;
             let (sum, most) = match filename {
                 Some(_) => (&mut brought, ENCLOSED_BYTES as usize),
                 None => (&mut typed, FORM_BYTES),

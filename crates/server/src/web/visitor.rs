@@ -1,6 +1,6 @@
 //! Who is at the browser: cookies, and where a request comes from.
 
-use std::net::IpAddr;
+use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::http::header;
@@ -13,6 +13,7 @@ use jiff::tz::TimeZone;
 use sha2::{Digest, Sha256};
 
 use super::Web;
+use crate::http::{ClientNetwork, Peer};
 
 const SESSION: &str = "mailroom_session";
 /// Browsers keep a `__Host-` cookie to this host and to https.
@@ -23,10 +24,6 @@ const ZONE: &str = "mailroom_zone";
 const FLASH_SECONDS: i64 = 30;
 const UNDO_SECONDS: i64 = 600;
 const CSRF_CHARS: usize = 32;
-
-/// The other end of a connection.
-#[derive(Clone, Copy, Debug)]
-pub struct Peer(pub IpAddr);
 
 /// What a request says about the one who sends it, before anything is looked up.
 #[derive(Clone)]
@@ -40,22 +37,28 @@ pub struct Visitor {
     /// Where they are, to come back to after signing in.
     pub here: String,
     pub device: String,
+    /// Where tries are counted: the client's network, as far as it is known.
     pub place: String,
+    /// The same for what is shared by network; `None` when all that is known is a proxy of ours.
+    pub network: Option<ClientNetwork>,
 }
 
-impl<S: Sync> FromRequestParts<S> for Visitor {
+impl FromRequestParts<Arc<Web>> for Visitor {
     type Rejection = std::convert::Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
-        Ok(Visitor::of(parts))
+    async fn from_request_parts(
+        parts: &mut Parts,
+        web: &Arc<Web>,
+    ) -> Result<Self, Self::Rejection> {
+        Ok(Visitor::of(parts, web))
     }
 }
 
 impl Visitor {
-    pub fn of(parts: &Parts) -> Visitor {
-        let token = cookie(&parts.headers, SESSION_HTTPS)
-            .or_else(|| cookie(&parts.headers, SESSION))
-            .unwrap_or_default();
+    pub fn of(parts: &Parts, web: &Web) -> Visitor {
+        // Under https the plain name is not ours: any site of the domain could have set it.
+        let token = cookie(&parts.headers, web.session_cookie()).unwrap_or_default();
+        let peer = parts.extensions.get::<Peer>();
         let session = TokenHash::of(&token);
         let zone = cookie(&parts.headers, ZONE).and_then(|name| zone(&name));
         Visitor {
@@ -66,7 +69,11 @@ impl Visitor {
             zone: zone.unwrap_or(TimeZone::UTC),
             here: parts.uri.path_and_query().map_or("/", |here| here.as_str()).to_owned(),
             device: text_header(&parts.headers, header::USER_AGENT.as_str()),
-            place: place(parts),
+            place: match peer {
+                Some(peer) => ClientNetwork::of(peer.client(&parts.headers)).to_string(),
+                None => "unknown".into(),
+            },
+            network: peer.and_then(|peer| peer.client_network(&parts.headers)),
         }
     }
 }
@@ -96,17 +103,6 @@ fn cookie(headers: &HeaderMap, name: &str) -> Option<String> {
 
 fn text_header(headers: &HeaderMap, name: &str) -> String {
     headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or("").to_owned()
-}
-
-/// Where tries to sign in are counted: the other end, or what a proxy on this machine says it is.
-fn place(parts: &Parts) -> String {
-    let Some(Peer(peer)) = parts.extensions.get::<Peer>() else { return "unknown".into() };
-    if peer.is_loopback() {
-        let told = text_header(&parts.headers, "x-forwarded-for");
-        let last = told.rsplit(',').next().and_then(|ip| ip.trim().parse::<IpAddr>().ok());
-        return last.unwrap_or(*peer).to_string();
-    }
-    peer.to_string()
 }
 
 /// True when a browser says that the request comes from a page of this very site, or when it is

@@ -15,6 +15,7 @@ mod due;
 mod event_list;
 mod events;
 mod held;
+mod http;
 mod imap;
 mod intake;
 mod list;

@@ -24,12 +24,16 @@ use inbox::{Cx, Error};
 use super::Web;
 use super::answers::{Refusal, html};
 use super::visitor::Visitor;
+use crate::slots::{Slot, SlotOwner};
 pub use lanes::Lanes;
 
 /// What a form with files may have beside the files' bytes.
 const FORM_ROOM_BYTES: usize = 1024 * 1024;
 /// Files that may be on their way at one time, in all.
 pub const STREAMS: usize = 200;
+/// Those of one link, and of one client network.
+const STREAMS_OF_LINK: usize = 8;
+const STREAMS_OF_NETWORK: usize = 40;
 
 const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
 
@@ -55,6 +59,14 @@ async fn keep_secret(mut response: Response<Body>) -> Response<Body> {
 }
 
 impl Web {
+    /// A place for a file on its way; none when this link, this network or everybody has enough.
+    fn take_stream(&self, visitor: &Visitor, token: &str) -> Option<Slot> {
+        let mut shares = vec![(SlotOwner::Link(token.to_owned()), STREAMS_OF_LINK)];
+        let network = visitor.network.map(SlotOwner::Network);
+        shares.extend(network.map(|network| (network, STREAMS_OF_NETWORK)));
+        self.streams.take(&shares)
+    }
+
     /// Reads for who has a link.
     async fn read_ask<T, F>(
         &self,

@@ -33,7 +33,7 @@ pub async fn add(
     Path((token, item)): Path<(String, i64)>,
     form: Multipart,
 ) -> Response<Body> {
-    let Ok(_place) = web.streams.try_acquire() else {
+    let Some(_place) = web.take_stream(&visitor, &token) else {
         let busy = Error::invalid("file", "Many files arrive just now. Wait a minute, try again.");
         return gone(Refusal::Domain(busy));
     };

@@ -101,7 +101,7 @@ pub async fn go_on(
     body: Body,
 ) -> Response<Body> {
     let Some(id) = UploadId::parse(&id) else { return missing() };
-    let Ok(_place) = web.streams.try_acquire() else {
+    let Some(_place) = web.take_stream(&visitor, &token) else {
         return told(StatusCode::SERVICE_UNAVAILABLE, "Many files arrive just now. Try again.");
     };
     let turn = web.lanes.enter(id.as_str()).await;

@@ -1,6 +1,7 @@
 //! The REST door: what a key may ask through it, and every way in which it is refused.
 
 mod bad_input;
+mod bodies;
 mod errors;
 pub mod garbage;
 mod idempotency;

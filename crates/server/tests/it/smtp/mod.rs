@@ -2,4 +2,4 @@
 
 mod limits;
 mod sessions;
-mod tls;
+pub mod tls;

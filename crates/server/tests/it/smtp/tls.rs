@@ -39,8 +39,15 @@ both! {
     }
 }
 
+/// What the server showed of itself.
+pub fn certificate_of(client: Client<TlsStream<TcpStream>>) -> Vec<u8> {
+    let stream = client.into_inner();
+    let shown = stream.get_ref().1.peer_certificates().unwrap_or_default();
+    shown.first().map(|first| first.to_vec()).unwrap_or_default()
+}
+
 /// Goes on encrypted, with whoever that is: the server's certificate is of its own making.
-async fn encrypted(client: Client<TcpStream>) -> Client<TlsStream<TcpStream>> {
+pub async fn encrypted(client: Client<TcpStream>) -> Client<TlsStream<TcpStream>> {
     let provider = Arc::new(ring::default_provider());
     let config = ClientConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()

@@ -210,6 +210,11 @@ impl TestApp {
         app.store.is_shared().then(|| router(&app, false, None))
     }
 
+    /// The doors of this process, for a server of the test's own.
+    pub fn router(&self) -> axum::Router {
+        self.router.clone()
+    }
+
     /// Does what falls due in the background, until it is stopped or the test is over.
     pub fn keep_working(&self) -> Working {
         Working::start(self.worker.clone())

@@ -131,7 +131,8 @@ impl hyper::body::Body for Pieces {
     }
 }
 
-fn pieces() -> (Sender<std::io::Result<Bytes>>, Body) {
+/// A body that goes on for as long as the other end of the channel is there.
+pub fn pieces() -> (Sender<std::io::Result<Bytes>>, Body) {
     let (sender, receiver) = tokio::sync::mpsc::channel(4);
     (sender, Body::new(Pieces(receiver)))
 }

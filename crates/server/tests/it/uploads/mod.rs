@@ -8,7 +8,10 @@ mod guessing;
 mod page;
 mod plain;
 mod reminders;
+mod sharing;
 mod team;
+
+pub use cut_off::pieces;
 
 use std::fs::File;
 use std::sync::{Arc, Mutex};

@@ -1,11 +1,17 @@
 //! What goes with a letter: hidden copies, files, saved replies.
 
-use axum::body::Body;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
 use axum::http::Request;
 
 use super::browser::{Browser, Page};
 use crate::both;
 use crate::support::*;
+use crate::uploads::pieces;
+
+/// How long something that must happen may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 const BOUNDARY: &str = "a-boundary-of-a-browser";
 
@@ -196,5 +202,38 @@ both! {
         app.pass(11 * MINUTE).await;
         let parcel = app.outside.relay.tries().pop().unwrap();
         assert_eq!(parcel.recipients, ["ann@shop.example", "bo@shop.example"]);
+    }
+
+    async fn half_sent_forms_of_one_member_hold_up_nobody_else(app) {
+        let received = app.mail("ann@shop.example", "Lamps", "Hello").await;
+        let reply = format!("/conversations/{}/reply", received.conversation);
+        let bo = app.person("Bo").await;
+        let (one, two) = (app.signed_in(&app.owner).await, app.signed_in(&bo).await);
+        let session = two.cookie("__Host-mailroom_session").unwrap();
+        let (csrf, large) = (two.csrf(), vec![7; 100_000]);
+        let whole = multipart(&[("csrf", &csrf), ("body", "Hm")], &[("half.bin", "x/y", &large)]);
+        let mut halves = Vec::new();
+        for _ in 0..8 {
+            let (sender, body) = pieces();
+            let request = Request::post(&reply)
+                .header("content-type", format!("multipart/form-data; boundary={BOUNDARY}"))
+                .header("cookie", format!("__Host-mailroom_session={session}"))
+                .body(body)
+                .unwrap();
+            let router = app.router();
+            let sending = tokio::spawn(async move { TestApp::send_to(&router, request).await });
+            sender.send(Ok(Bytes::copy_from_slice(&whole[..50_000]))).await.unwrap();
+            halves.push((sender, sending));
+        }
+        let read = || halves.iter().all(|(sender, _)| sender.capacity() == sender.max_capacity());
+        eventually(async || read()).await;
+        let fields = [("seen", "9"), ("to", "ann@shop.example"), ("body", "Hi")];
+        let files: [(&str, &str, &[u8]); 1] = [("whole.bin", "x/y", &large)];
+        let others = async {
+            upload(&one, &reply, &fields, &files).await.is(303);
+            upload(&two, &reply, &fields, &[]).await.is(303);
+        };
+        tokio::time::timeout(PATIENCE, others).await.expect("they are taken");
+        halves.iter().for_each(|(_, sending)| sending.abort());
     }
 }

@@ -125,30 +125,65 @@ both! {
         let key = app.key("read write").await;
         let browser = app.signed_in(&app.owner).await;
         let session = browser.cookie("__Host-mailroom_session").unwrap();
-        let listen = |at: i64| {
-            let path = format!("/live?conversation={}&at={at}", received.conversation);
+        let listen = |mark: &str| {
+            let path = format!("/live?conversation={}&mark={mark}", received.conversation);
             Request::get(path)
                 .header("cookie", format!("__Host-mailroom_session={session}"))
                 .body(Body::empty())
                 .unwrap()
         };
-        app.advance(SECOND);
-        let page = browser.get(&format!("/conversations/{}", received.conversation)).await;
-        let made_at: i64 = page.between("data-at=\"", "\"").parse().unwrap();
-        assert_eq!(made_at, app.now());
-        app.advance(SECOND);
+        let page = format!("/conversations/{}", received.conversation);
+        let mark = async || browser.get(&page).await.between("data-mark=\"", "\"").to_owned();
+        let before = mark().await;
         app.on(&key, &received.conversation, "notes", json!({ "body": "Hm" })).await.is(201);
-        let mut late = app.open(listen(made_at)).await;
+        let mut late = app.open(listen(&before)).await;
         assert!(soon(&mut late).await.starts_with("event: changed"));
-        let mut fresh = app.open(listen(app.now() + 1)).await;
-        assert!(soon(&mut fresh).await.starts_with("event: here"));
+        let now = mark().await;
+        let mut fresh = app.open(listen(&now)).await;
+        let heard = soon(&mut fresh).await;
+        assert!(heard.starts_with(&format!("event: here\ndata: {now}\n")), "{heard}");
+        let mut returning = listen(&before);
+        returning.headers_mut().insert("last-event-id", now.parse().unwrap());
+        assert!(soon(&mut app.open(returning).await).await.starts_with("event: here"));
+    }
+
+    async fn a_page_hears_of_no_change_that_it_may_not_see_before_it_listened(app) {
+        let received = app.mail("ann@shop.example", "Lamps", "Hello").await;
+        let (bo, other) = (app.person("Bo").await, app.other_workspace("Globex").await);
+        let (private, their_key) =
+            (app.private_inbox(&bo).await, app.key_of(&other, "Their", "read write", false).await);
+        let browser = app.signed_in(&app.owner).await;
+        let session = browser.cookie("__Host-mailroom_session").unwrap();
+        let conversation = format!("/conversations/{}?view=open", received.conversation);
+        for (page, live) in [
+            (conversation.as_str(), format!("/live?view=open&conversation={}", received.conversation)),
+            ("/inbox?view=open", "/live?view=open".to_owned()),
+            ("/leaving", "/live?page=leaving".to_owned()),
+            ("/mentions", "/live?page=mentions".to_owned()),
+            ("/approvals", "/live?page=approvals".to_owned()),
+        ] {
+            let made_at = app.now();
+            let shown = browser.get(page).await;
+            let mark = shown.between("data-mark=\"", "\"");
+            app.advance(SECOND);
+            app.deliver(&private, letter("ann@shop.example", page, "Hello")).await;
+            let mail = json!({ "from": "zed@shop.test", "text": "Hello" });
+            app.post(&their_key, "/sandbox/inbound", mail).await.is(201);
+            let path = format!("{live}&mark={mark}&at={made_at}");
+            let request = Request::get(path)
+                .header("cookie", format!("__Host-mailroom_session={session}"))
+                .body(Body::empty())
+                .unwrap();
+            let heard = soon(&mut app.open(request).await).await;
+            assert!(heard.starts_with("event: here"), "{page}: {heard}");
+        }
     }
 
     async fn the_page_of_a_webhook_looks_once_more_because_tries_wake_nobody(app) {
         let hook = app.webhook(&app.owner, false, true).await;
         let browser = app.signed_in(&app.owner).await;
         let session = browser.cookie("__Host-mailroom_session").unwrap();
-        let path = format!("/live?page=webhook&webhook={hook}&at={}", app.now() + 1);
+        let path = format!("/live?page=webhook&webhook={hook}&mark=0");
         let request = Request::get(path)
             .header("cookie", format!("__Host-mailroom_session={session}"))
             .body(Body::empty())

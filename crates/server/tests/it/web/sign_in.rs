@@ -1,3 +1,7 @@
+use axum::body::Body;
+use axum::http::Request;
+use inbox::people;
+
 use crate::both;
 use crate::support::*;
 
@@ -52,6 +56,41 @@ both! {
         let right = [("email", "Owner@acme.example"), ("password", password), ("next", "/leaving")];
         other.post("/sign-in", &right).await.goes_to("/leaving");
         other.get("/leaving").await.is(200);
+    }
+
+    async fn over_https_the_plain_cookie_is_nobodys_session(app) {
+        let browser = app.signed_in(&app.owner).await;
+        let session = browser.cookie("__Host-mailroom_session").unwrap();
+        let other = app.browser();
+        other.set_cookie("mailroom_session", &session);
+        other.get("/leaving").await.goes_to("/sign-in?next=%2Fleaving");
+        other.set_cookie("__Host-mailroom_session", &session);
+        other.get("/leaving").await.is(200);
+    }
+
+    async fn guesses_are_counted_by_what_our_proxy_saw_and_by_ipv6_network(app) {
+        let guess = async |number: usize, seen_from: &str| {
+            let form = format!("csrf=&email=nobody{number}%40acme.example&password=wrong+horse");
+            let proxy = "127.0.0.1".parse().unwrap();
+            let request = Request::post("/sign-in")
+                .header("content-type", "application/x-www-form-urlencoded")
+                .header("x-forwarded-for", format!("203.0.113.{}", number % 250))
+                .header("x-forwarded-for", seen_from)
+                .extension(server::http::Peer::new(proxy, Default::default()))
+                .body(Body::from(form))
+                .unwrap();
+            let answer = app.send(request).await.is(422);
+            String::from_utf8(answer.bytes).unwrap().contains("Too many tries")
+        };
+        let place = "place 2001:db8:1:2::/64".to_owned();
+        let now = app.now();
+        for _ in 0..99 {
+            let place = place.clone();
+            app.act(&app.owner, move |tx, _| people::count_guess(tx, &place, 100, now)).await;
+        }
+        assert!(!guess(1, "2001:db8:1:2::1").await, "the hundredth is looked at");
+        assert!(guess(2, "2001:db8:1:2:ffff::9").await, "and no other of the same network");
+        assert!(!guess(3, "2001:db8:1:3::1").await);
     }
 
     async fn guessing_ends_after_ten_tries_for_an_address(app) {

@@ -1,0 +1,233 @@
+//! What a connection is doing: whose turn it is, and when an answer last got on. A client that
+//! neither asks nor takes its answers is told from one that waits for us.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use hyper::body::{Body as HttpBody, Frame, SizeHint};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::Instant;
+
+/// A client takes an answer when it takes at least so many bytes of it within the idle time.
+const TAKEN_BYTES: u64 = 1024;
+
+pub struct Activity {
+    began: Instant,
+    requests: AtomicUsize,
+    /// Handlers that run, and answers whose next piece is not there yet.
+    our_turns: AtomicUsize,
+    /// Milliseconds from the beginning to the last request, piece of an answer, or bytes taken.
+    progress: AtomicU64,
+    written: AtomicU64,
+}
+
+impl Activity {
+    pub fn begin() -> Arc<Activity> {
+        Activity::begun_at(Instant::now())
+    }
+
+    fn begun_at(began: Instant) -> Arc<Activity> {
+        Arc::new(Activity {
+            began,
+            requests: AtomicUsize::new(0),
+            our_turns: AtomicUsize::new(0),
+            progress: AtomicU64::new(0),
+            written: AtomicU64::new(0),
+        })
+    }
+
+    /// Notes a request; answers whether it is the first.
+    pub fn request(self: &Arc<Self>) -> (OurTurn, bool) {
+        let first = self.requests.fetch_add(1, Ordering::Relaxed) == 0;
+        (OurTurn::take(self), first)
+    }
+
+    /// True when the client has to do something, and not we.
+    pub fn is_idle(&self) -> bool {
+        self.our_turns.load(Ordering::Relaxed) == 0
+    }
+
+    /// When something last got on.
+    pub fn last_progress(&self) -> Instant {
+        self.began + Duration::from_millis(self.progress.load(Ordering::Relaxed))
+    }
+
+    /// When this connection is to be closed unless something happens.
+    pub fn deadline(&self, first_head: Duration, idle: Duration) -> Instant {
+        match self.requests.load(Ordering::Relaxed) {
+            0 => self.began + first_head,
+            _ if self.is_idle() => self.last_progress() + idle,
+            _ => Instant::now() + idle,
+        }
+    }
+
+    fn note_progress(&self) {
+        let millis = self.began.elapsed().as_millis() as u64;
+        self.progress.store(millis, Ordering::Relaxed);
+    }
+
+    fn note_written(&self, bytes: usize) {
+        let bytes = bytes as u64;
+        if self.written.fetch_add(bytes, Ordering::Relaxed) + bytes >= TAKEN_BYTES {
+            self.written.store(0, Ordering::Relaxed);
+            self.note_progress();
+        }
+    }
+}
+
+/// It is our turn to do something for the client, until this is dropped.
+pub struct OurTurn(Arc<Activity>);
+
+impl OurTurn {
+    fn take(activity: &Arc<Activity>) -> OurTurn {
+        activity.our_turns.fetch_add(1, Ordering::Relaxed);
+        activity.note_progress();
+        OurTurn(Arc::clone(activity))
+    }
+}
+
+impl Drop for OurTurn {
+    fn drop(&mut self) {
+        self.0.our_turns.fetch_sub(1, Ordering::Relaxed);
+        self.0.note_progress();
+    }
+}
+
+/// An answer's body. It is our turn while its next piece is not there, and the client's while a
+/// piece waits to be taken.
+pub struct WatchedBody {
+    body: Body,
+    activity: Arc<Activity>,
+    our_turn: Option<OurTurn>,
+}
+
+impl WatchedBody {
+    pub fn new(body: Body, activity: Arc<Activity>) -> WatchedBody {
+        WatchedBody { body, activity, our_turn: None }
+    }
+}
+
+impl HttpBody for WatchedBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let polled = Pin::new(&mut self.body).poll_frame(cx);
+        if polled.is_pending() {
+            if self.our_turn.is_none() {
+                self.our_turn = Some(OurTurn::take(&self.activity));
+            }
+        } else {
+            self.our_turn = None;
+            self.activity.note_progress();
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// A socket whose client is seen to take what is written.
+pub struct WatchedStream {
+    stream: TcpStream,
+    activity: Arc<Activity>,
+}
+
+impl WatchedStream {
+    pub fn new(stream: TcpStream, activity: Arc<Activity>) -> WatchedStream {
+        WatchedStream { stream, activity }
+    }
+
+    fn noted(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        if let Poll::Ready(Ok(bytes)) = &written {
+            self.activity.note_written(*bytes);
+        }
+        written
+    }
+}
+
+impl AsyncRead for WatchedStream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(cx, buffer)
+    }
+}
+
+impl AsyncWrite for WatchedStream {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.noted(written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        pieces: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, pieces);
+        self.noted(written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: Duration = Duration::from_secs(15);
+    const IDLE: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn a_client_has_a_deadline_when_it_is_its_turn_and_none_while_we_work() {
+        let began = Instant::now() - Duration::from_secs(3_600);
+        let activity = Activity::begun_at(began);
+        assert_eq!(activity.deadline(HEAD, IDLE), began + HEAD);
+        let (turn, first) = activity.request();
+        assert!(first && !activity.is_idle());
+        activity.progress.store(0, Ordering::Relaxed);
+        let now = Instant::now();
+        assert!(activity.deadline(HEAD, IDLE) >= now + IDLE, "we work, however long it takes");
+        drop(turn);
+        assert!(activity.is_idle() && activity.last_progress() > began);
+        activity.progress.store(0, Ordering::Relaxed);
+        activity.note_written(10);
+        assert_eq!(activity.deadline(HEAD, IDLE), began + IDLE, "too little is taken");
+        activity.note_written(TAKEN_BYTES as usize);
+        assert_eq!(activity.deadline(HEAD, IDLE), activity.last_progress() + IDLE);
+        assert!(activity.last_progress() > began);
+        assert!(!activity.request().1);
+    }
+}
