@@ -9,6 +9,7 @@ use inbox::App;
 use crate::courier::Gate;
 use crate::dns_records::Sending;
 use crate::mcp;
+use crate::quiet::QuietMode;
 use crate::rest::{self, Door};
 use crate::settings::Settings;
 use crate::smtp::Place;
@@ -23,6 +24,7 @@ pub struct Options {
     pub gate: Gate,
     /// True when mail reaches people.
     pub mails: bool,
+    pub quiet: QuietMode,
     pub ways: MailWays,
 }
 
@@ -50,7 +52,7 @@ impl MailWays {
 /// The API and the MCP server at their addresses, the web app everywhere else.
 pub fn router(app: App, options: Options) -> Router {
     let api = rest::router(Door::new(app.clone(), options.developer_site));
-    web::router(Web::new(app, options.gate, options.mails, options.ways))
+    web::router(Web::new(app, options.gate, options.mails, options.quiet, options.ways))
         .route(mcp::PATH, any_service(api.clone()))
         // MCP clients look here for a way to sign in, and want their misses as JSON.
         .route("/mcp/", any_service(api.clone()))

@@ -15,6 +15,7 @@ pub mod imap;
 pub mod lookup;
 pub mod mcp;
 mod metrics;
+pub mod quiet;
 pub mod reader;
 pub mod relay;
 pub mod rest;

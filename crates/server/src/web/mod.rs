@@ -43,6 +43,7 @@ use tokio::sync::Semaphore;
 
 use crate::courier::Gate;
 use crate::doors::MailWays;
+use crate::quiet::QuietMode;
 use presence::Presence;
 use upload::UPLOADS_AT_ONCE;
 pub use visitor::Peer;
@@ -63,6 +64,7 @@ pub struct Web {
     gate: Gate,
     /// True when mail reaches people, so that links can be mailed instead of handed over.
     mails: bool,
+    quiet: QuietMode,
     ways: MailWays,
     hashing: Semaphore,
     lookups: Semaphore,
@@ -77,7 +79,7 @@ pub struct Web {
 }
 
 impl Web {
-    pub fn new(app: App, gate: Gate, mails: bool, ways: MailWays) -> Arc<Web> {
+    pub fn new(app: App, gate: Gate, mails: bool, quiet: QuietMode, ways: MailWays) -> Arc<Web> {
         let https = app.public_url.starts_with("https://");
         let hashing = Semaphore::new(HASHING_AT_ONCE);
         let lookups = Semaphore::new(LOOKUPS_AT_ONCE);
@@ -92,6 +94,7 @@ impl Web {
             https,
             gate,
             mails,
+            quiet,
             ways,
             hashing,
             lookups,
