@@ -5,6 +5,7 @@
 mod app_mail;
 mod assign;
 mod authentication;
+mod commands;
 mod correcting;
 mod courier;
 mod cursor;
