@@ -418,6 +418,24 @@ mod tests {
     }
 
     #[test]
+    fn dkim_spf_and_dmarc_are_required_and_mx_is_not() {
+        let stands = [Purpose::Dkim, Purpose::Spf, Purpose::Dmarc, Purpose::Mx].map(|purpose| {
+            let record = Record { purpose, ..spf("acme.example", &Sending::default()) };
+            finding(record, Stand::Good, Vec::new(), "")
+        });
+        assert!(are_good(&stands));
+        assert!(!are_good(&stands[1..]), "there is no key");
+        for (place, stand) in [(0, Stand::Missing), (1, Stand::Different), (2, Stand::Unknown)] {
+            let mut worse = stands.clone();
+            worse[place].stand = stand;
+            assert!(!are_good(&worse), "{:?}", worse[place].record.purpose);
+        }
+        let mut elsewhere = stands;
+        elsewhere[3].stand = Stand::Different;
+        assert!(are_good(&elsewhere), "mail may be fetched from elsewhere");
+    }
+
+    #[test]
     fn a_long_record_is_split_for_a_zone_file() {
         let key = ListedKey {
             selector: "mr1".into(),
