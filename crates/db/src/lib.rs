@@ -8,6 +8,7 @@
 
 mod connect;
 mod error;
+mod identity;
 mod job;
 mod migrate;
 mod postgres;

@@ -16,6 +16,18 @@ pub struct Migration {
 const VERSIONS: &str =
     "CREATE TABLE IF NOT EXISTS schema_versions (version BIGINT PRIMARY KEY, name TEXT NOT NULL)";
 
+/// True when the last step was taken already. A database that is newer than that is not current.
+pub(crate) fn is_current(tx: &mut Tx<'_>, migrations: &[Migration]) -> Result<bool, Error> {
+    let known = migrations.last().map_or(0, |last| last.version);
+    let tables: Vec<(String,)> =
+        tx.all("SELECT name FROM sqlite_master WHERE name = 'schema_versions'", &[])?;
+    if tables.is_empty() {
+        return Ok(false);
+    }
+    let (found,): (Option<i64>,) = tx.one("SELECT max(version) FROM schema_versions", &[])?;
+    Ok(found == Some(known))
+}
+
 /// Brings the schema up to date.
 pub(crate) fn migrate(tx: &mut Tx<'_>, migrations: &[Migration]) -> Result<(), Error> {
     assert!(migrations.is_sorted_by(|a, b| a.version < b.version), "steps are in order");

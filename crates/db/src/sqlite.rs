@@ -10,7 +10,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use tokio::sync::broadcast;
 
 use crate::job::{Job, Keep};
-use crate::migrate::migrate;
+use crate::migrate::{is_current, migrate};
 use crate::tx::{Later, run_later};
 use crate::{Error, Migration, Options, QUEUE_CLOSURES, Tx};
 
@@ -44,9 +44,12 @@ pub(crate) fn start(
     writer.pragma_update(None, "synchronous", "full")?;
     writer.pragma_update(None, "journal_size_limit", WAL_KEPT)?;
     writer.pragma_update(None, "wal_autocheckpoint", WAL_PAGES)?;
-    let tx = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    migrate(&mut Tx::sqlite(&tx), migrations)?;
-    tx.commit()?;
+    // A command that only reads must not wait for whoever writes.
+    if !is_current(&mut Tx::sqlite(&writer), migrations)? {
+        let tx = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        migrate(&mut Tx::sqlite(&tx), migrations)?;
+        tx.commit()?;
+    }
 
     let (reads, read_queue) = bounded(QUEUE_CLOSURES);
     let readers = options.readers.max(1);

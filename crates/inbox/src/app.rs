@@ -47,7 +47,17 @@ impl App {
         }
     }
 
-    /// Runs a writing operation as somebody who is known already.
+    /// Runs a reading operation as somebody who is known already.
+    pub async fn read<T, F>(&self, actor: &Actor, mut operation: F) -> Result<T>
+    where
+        F: FnMut(&mut Tx<'_>, &Cx<'_>) -> Result<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        let (app, actor) = (self.clone(), actor.clone());
+        self.store.read(move |tx| operation(tx, &app.cx(&actor))).await
+    }
+
+    /// Runs a writing operation as somebody who is known already, and tells open pages.
     pub async fn act<T, F>(&self, actor: &Actor, mut operation: F) -> Result<T>
     where
         F: FnMut(&mut Tx<'_>, &Cx<'_>) -> Result<T> + Send + 'static,

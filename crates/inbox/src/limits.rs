@@ -62,9 +62,24 @@ pub const BASE_SUBJECT_CHARS: usize = 200;
 /// Bytes of a Message-ID up to which it is its own key.
 pub const HEADER_KEY_BYTES: usize = 255;
 
-/// The undo window of a message that leaves on its own.
-pub const UNDO_LIVE_MS: i64 = 10 * MINUTE_MS;
-pub const UNDO_SANDBOX_MS: i64 = 5_000;
+/// The undo window of a message that leaves on its own, in minutes; a macro, because the texts of
+/// tools are constants that hold it too.
+macro_rules! undo_minutes {
+    () => {
+        10
+    };
+}
+/// The same in the sandbox, in seconds.
+macro_rules! undo_sandbox_seconds {
+    () => {
+        5
+    };
+}
+pub(crate) use {undo_minutes, undo_sandbox_seconds};
+
+pub const UNDO_MINUTES: i64 = undo_minutes!();
+pub const UNDO_LIVE_MS: i64 = UNDO_MINUTES * MINUTE_MS;
+pub const UNDO_SANDBOX_MS: i64 = undo_sandbox_seconds!() * 1_000;
 
 /// How far back the sender-and-subject rule looks for a conversation to join.
 pub const SUBJECT_THREAD_MS: i64 = 30 * DAY_MS;

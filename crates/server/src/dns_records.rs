@@ -5,11 +5,13 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use inbox::actor::Actor;
+use inbox::addresses::{is_public, is_public_host};
 use inbox::domains::{self, KeyState, ListedKey};
 use inbox::{App, Result};
 use serde::Serialize;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
+use url::Host;
 
 use crate::lookup::{Lookup, Missing};
 use crate::relay::Target;
@@ -144,21 +146,41 @@ pub fn records(domain: &str, keys: &[ListedKey], sending: &Sending) -> Vec<Recor
 }
 
 fn spf(domain: &str, sending: &Sending) -> Record {
-    let (value, note) = match (&sending.relay, &sending.host) {
-        (Some(relay), _) => (
-            format!("v=spf1 a:{relay} ~all"),
+    let relay = sending.relay.as_deref().map(sender_term);
+    let (value, note) = match (relay, &sending.host) {
+        (Some(Some(term)), _) => (
+            format!("v=spf1 {term} ~all"),
             "Your relay sends for the domain. If its provider names an include, use that."
+                .to_owned(),
+        ),
+        (Some(None), Some(host)) => (
+            format!("v=spf1 a:{host} ~all"),
+            "Your relay is inside your own network, so this machine's public name stands for it. \
+             If mail leaves from another address, write ip4: and that address instead."
                 .to_owned(),
         ),
         (None, Some(host)) => {
             (format!("v=spf1 a:{host} ~all"), "This server sends for the domain.".to_owned())
         }
-        (None, None) => (
+        (Some(None) | None, None) => (
             "v=spf1 mx ~all".to_owned(),
-            "The servers that take the domain's mail also send it.".to_owned(),
+            "The public name of this machine is not known: set MAILROOM_PUBLIC_URL, then ask again. \
+             As it stands, the record lets the servers that take the domain's mail send it."
+                .to_owned(),
         ),
     };
     Record { purpose: Purpose::Spf, name: domain.to_owned(), kind: "TXT", value, note }
+}
+
+/// How an SPF record names a server (RFC 7208, section 5): by its public name or public address. A
+/// server that only our own network knows cannot be named.
+fn sender_term(host: &str) -> Option<String> {
+    let host = host.trim_matches(['[', ']']);
+    match host.parse::<IpAddr>() {
+        Ok(ip @ IpAddr::V4(_)) => is_public(ip).then(|| format!("ip4:{ip}")),
+        Ok(ip @ IpAddr::V6(_)) => is_public(ip).then(|| format!("ip6:{ip}")),
+        Err(_) => is_public_host(&Host::Domain(host)).then(|| format!("a:{host}")),
+    }
 }
 
 /// Looks every record up. A key that was waiting for its record signs from now on if it is there.
@@ -170,7 +192,7 @@ pub async fn check(
     sending: &Sending,
 ) -> Result<Vec<Finding>> {
     let asked = domain.to_owned();
-    let keys = app.act(actor, move |tx, cx| domains::list_keys(tx, cx, &asked)).await?;
+    let keys = app.read(actor, move |tx, cx| domains::list_keys(tx, cx, &asked)).await?;
     let domain = mail::ascii_domain(domain.trim()).unwrap_or_default();
     let findings = look_up(lookup, &domain, &keys, sending).await;
     if let Some(selector) = key_now_seen(&domain, &keys, &findings) {
@@ -202,6 +224,17 @@ pub async fn look_up(
     let mut findings = asking.join_all().await;
     findings.sort_by_key(|(place, _)| *place);
     findings.into_iter().map(|(_, finding)| finding).collect()
+}
+
+/// True when everything is published that others ask for before they believe the domain's mail. MX
+/// is not among it: mail may be forwarded or fetched from elsewhere.
+pub fn are_good(findings: &[Finding]) -> bool {
+    let mut required = findings.iter().filter(|finding| finding.record.purpose != Purpose::Mx);
+    has_key(findings) && required.all(|finding| finding.stand == Stand::Good)
+}
+
+pub fn has_key(findings: &[Finding]) -> bool {
+    findings.iter().any(|finding| finding.record.purpose == Purpose::Dkim)
 }
 
 /// The selector of the key that waited for its record, if that is published by now.
@@ -360,6 +393,47 @@ async fn check_mx(lookup: &Lookup, record: Record, domain: &str, sending: &Sendi
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_spf_record_names_what_others_can_reach() {
+        let host = Some("mail.acme.example".to_owned());
+        for (relay, host, value) in [
+            (Some("smtp.provider.example"), &host, "v=spf1 a:smtp.provider.example ~all"),
+            (Some("8.8.4.4"), &host, "v=spf1 ip4:8.8.4.4 ~all"),
+            (Some("[2001:4860:4860::8844]"), &host, "v=spf1 ip6:2001:4860:4860::8844 ~all"),
+            (Some("127.0.0.1"), &host, "v=spf1 a:mail.acme.example ~all"),
+            (Some("10.0.0.5"), &host, "v=spf1 a:mail.acme.example ~all"),
+            (Some("[::1]"), &None, "v=spf1 mx ~all"),
+            (Some("localhost"), &None, "v=spf1 mx ~all"),
+            (Some("127.0.0.1"), &None, "v=spf1 mx ~all"),
+            (None, &host, "v=spf1 a:mail.acme.example ~all"),
+            (None, &None, "v=spf1 mx ~all"),
+        ] {
+            let sending = Sending { host: host.clone(), relay: relay.map(str::to_owned) };
+            let record = spf("acme.example", &sending);
+            assert_eq!(record.value, value, "{relay:?}");
+            let unknown = record.note.contains("MAILROOM_PUBLIC_URL");
+            assert_eq!(unknown, host.is_none(), "{}", record.note);
+        }
+    }
+
+    #[test]
+    fn dkim_spf_and_dmarc_are_required_and_mx_is_not() {
+        let stands = [Purpose::Dkim, Purpose::Spf, Purpose::Dmarc, Purpose::Mx].map(|purpose| {
+            let record = Record { purpose, ..spf("acme.example", &Sending::default()) };
+            finding(record, Stand::Good, Vec::new(), "")
+        });
+        assert!(are_good(&stands));
+        assert!(!are_good(&stands[1..]), "there is no key");
+        for (place, stand) in [(0, Stand::Missing), (1, Stand::Different), (2, Stand::Unknown)] {
+            let mut worse = stands.clone();
+            worse[place].stand = stand;
+            assert!(!are_good(&worse), "{:?}", worse[place].record.purpose);
+        }
+        let mut elsewhere = stands;
+        elsewhere[3].stand = Stand::Different;
+        assert!(are_good(&elsewhere), "mail may be fetched from elsewhere");
+    }
 
     #[test]
     fn a_long_record_is_split_for_a_zone_file() {

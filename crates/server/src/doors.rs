@@ -10,6 +10,7 @@ use inbox::App;
 use crate::courier::Gate;
 use crate::dns_records::Sending;
 use crate::mcp;
+use crate::quiet::QuietMode;
 use crate::request_body::LARGE_BODIES;
 use crate::rest::{self, Door};
 use crate::settings::Settings;
@@ -26,6 +27,7 @@ pub struct Options {
     pub gate: Gate,
     /// True when mail reaches people.
     pub mails: bool,
+    pub quiet: QuietMode,
     pub ways: MailWays,
 }
 
@@ -54,7 +56,7 @@ impl MailWays {
 pub fn router(app: App, options: Options) -> Router {
     let bodies = Slots::new(LARGE_BODIES);
     let api = rest::router(Door::new(app.clone(), options.developer_site, Arc::clone(&bodies)));
-    web::router(Web::new(app, options.gate, options.mails, options.ways, bodies))
+    web::router(Web::new(app, options.gate, options.mails, options.quiet, options.ways, bodies))
         .route(mcp::PATH, any_service(api.clone()))
         // MCP clients look here for a way to sign in, and want their misses as JSON.
         .route("/mcp/", any_service(api.clone()))

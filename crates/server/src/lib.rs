@@ -18,6 +18,7 @@ mod listening;
 pub mod lookup;
 pub mod mcp;
 mod metrics;
+pub mod quiet;
 pub mod reader;
 pub mod relay;
 mod request_body;

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,6 +22,7 @@ use crate::descriptors::ConnectionBudget;
 use crate::doors::MailWays;
 use crate::http::HttpServer;
 use crate::imap::{Fetchers, Pace};
+use crate::quiet::QuietMode;
 use crate::relay::Target;
 use crate::services::HttpReader;
 use crate::settings::Settings;
@@ -59,7 +60,17 @@ pub async fn listen(settings: &Settings) -> Result<(TcpListener, String), String
         .await
         .map_err(|error| format!("cannot listen on {}: {error}", settings.listen))?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
-    Ok((listener, format!("http://{address}")))
+    Ok((listener, reached_at(address)))
+}
+
+/// The URL under which a server that listens there is reached from the same machine.
+pub fn reached_at(listen: SocketAddr) -> String {
+    let ip = match listen.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::from(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::from(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    format!("http://{}", SocketAddr::new(ip, listen.port()))
 }
 
 /// Opens the ways out: the relay for mail, the courier for events, the reader of documents.
@@ -144,22 +155,19 @@ pub async fn serve(
             }
         });
     }
-    let due_work = tokio::spawn({
-        let stopping = stopping.clone();
-        async move { worker.run(stopping.cancelled_owned()).await }
-    });
     let fetchers = open_fetchers(settings, &app).map_err(io::Error::other)?;
-    let fetching = tokio::spawn({
-        let stopping = stopping.clone();
-        async move { fetchers.run(stopping.cancelled_owned()).await }
-    });
+    let quiet =
+        QuietMode::follow(&app, settings, stopping.clone()).await.map_err(io::Error::other)?;
+    let due_work = tokio::spawn(quiet.clone().work(worker, fetchers, stopping.clone()));
     let vault = Vault::open(&settings.data, &app.ids).map_err(io::Error::other)?;
-    let router = health::router(app.clone()).merge(services::router(app.clone(), vault));
+    let router =
+        health::router(app.clone(), quiet.clone()).merge(services::router(app.clone(), vault));
     let mail_in = tokio::spawn(mail.doors.serve(mail.open, stopping.clone().cancelled_owned()));
     let options = doors::Options {
         developer_site: settings.developer_site.clone(),
         gate: Gate::of(settings).map_err(io::Error::other)?,
-        mails: settings.relay.reaches_people(),
+        mails: settings.relay.reaches_people() && !quiet.is_quiet(),
+        quiet,
         ways: MailWays::of(settings),
     };
     let router = router.merge(doors::router(app, options));
@@ -172,8 +180,7 @@ pub async fn serve(
     let served = http.serve(listener, router, stop);
     let goodbyes = async {
         stopping.cancelled().await;
-        let ends = async { tokio::join!(due_work, fetching) };
-        if tokio::time::timeout(GRACE, ends).await.is_err() {
+        if tokio::time::timeout(GRACE, due_work).await.is_err() {
             tracing::warn!("some due work did not finish in time; its claims will lapse");
         }
     };

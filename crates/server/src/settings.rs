@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -99,6 +99,17 @@ pub struct Flags {
     /// SQLite: the most writes that share one commit; 1 gives each its own [default: 128]
     #[arg(long, env = "MAILROOM_COMMIT_BATCH", global = true, value_name = "NUMBER")]
     pub commit_batch: Option<String>,
+    /// Send nothing, fetch nothing and call no webhook [default: false]
+    #[arg(
+        long,
+        env = "MAILROOM_QUIET",
+        global = true,
+        value_name = "BOOLEAN",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true"
+    )]
+    pub quiet: Option<String>,
     /// Allow webhooks to private and http addresses, for development alone [default: false]
     #[arg(long, env = "MAILROOM_WEBHOOKS_ALLOW_PRIVATE", global = true, value_name = "BOOLEAN")]
     pub webhooks_allow_private: Option<String>,
@@ -133,8 +144,13 @@ pub struct Settings {
     pub metrics_listen: Option<SocketAddr>,
     pub rate_per_minute: u32,
     pub commit_batch: usize,
+    /// Nothing is sent or fetched, whatever the database says.
+    pub quiet: bool,
     pub webhooks_allow_private: bool,
 }
+
+/// Where HTTP is served unless the settings say otherwise.
+const USUAL_LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
 
 /// Where a language model is asked about documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -168,6 +184,7 @@ const NAMES: &[&str] = &[
     "metrics_listen",
     "rate_per_minute",
     "commit_batch",
+    "quiet",
     "webhooks_allow_private",
 ];
 
@@ -184,7 +201,7 @@ impl Settings {
                 .unwrap_or_else(|| format!("sqlite:{}", data.join("mailroom.db").display())),
             listen: found
                 .parsed("listen", &flags.listen, "an address and port such as 127.0.0.1:8080")
-                .unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 8080))),
+                .unwrap_or(USUAL_LISTEN),
             smtp_listen: found
                 .parsed("smtp_listen", &flags.smtp_listen, "an address and port, or off")
                 .unwrap_or_else(|| Place::Tcp(SocketAddr::from(([127, 0, 0, 1], 2525)))),
@@ -231,6 +248,7 @@ impl Settings {
             commit_batch: found
                 .parsed("commit_batch", &flags.commit_batch, "a whole number from 1")
                 .unwrap_or(db::Options::default().commit_batch),
+            quiet: found.parsed("quiet", &flags.quiet, "true or false").unwrap_or(false),
             webhooks_allow_private: found
                 .parsed("webhooks_allow_private", &flags.webhooks_allow_private, "true or false")
                 .unwrap_or(false),
@@ -246,6 +264,11 @@ impl Settings {
             found.mistakes.push("rate_per_minute, commit_batch: must be at least 1".into());
         }
         if found.mistakes.is_empty() { Ok(settings) } else { Err(found.mistakes) }
+    }
+
+    /// True when the settings leave open on which port a server is found.
+    pub fn listens_as_usual(&self) -> bool {
+        self.listen == USUAL_LISTEN || self.listen.port() == 0
     }
 }
 

@@ -20,6 +20,7 @@ use server::courier::{DEADLINE, Gate, Rules, SystemResolver, WebCourier};
 use server::demo::Sample;
 use server::dns_records::Sending;
 use server::doors;
+use server::quiet::QuietMode;
 use server::reader::BuiltIn;
 use server::relay::FolderRelay;
 use server::serve::serve_router;
@@ -77,6 +78,7 @@ impl House {
             developer_site: None,
             gate: Gate::new(Arc::new(SystemResolver::default()), Rules::new(true)),
             mails: true,
+            quiet: QuietMode::fixed(false),
             ways: doors::MailWays {
                 smtp: "127.0.0.1:2525".parse().unwrap(),
                 lmtp: Place::Off,

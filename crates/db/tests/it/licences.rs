@@ -1,4 +1,6 @@
-//! No crate that is linked, or runs while building, may only be had under a copyleft licence.
+//! The rules of `deny.toml` that can be held without cargo-deny: no crate that is linked, or runs
+//! while building, may only be had under a copyleft licence; all come from crates.io, each in a
+//! version that somebody chose.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::env;
@@ -48,6 +50,31 @@ fn deny_toml_allows_the_same_licences() {
     let listed: BTreeSet<&str> =
         list.split(',').map(|id| id.trim().trim_matches('"')).filter(|id| !id.is_empty()).collect();
     assert_eq!(listed, ALLOWED.iter().copied().collect());
+}
+
+/// Where every crate that is not ours comes from.
+const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
+
+#[test]
+fn every_crate_of_others_comes_from_the_one_registry() {
+    let metadata = metadata();
+    let strange: Vec<String> = list(&metadata["packages"])
+        .filter(|package| !package["source"].is_null() && package["source"] != REGISTRY)
+        .map(|package| format!("{} from {}", package["name"], package["source"]))
+        .collect();
+    assert!(strange.is_empty(), "{}", strange.join("\n"));
+}
+
+#[test]
+fn no_crate_of_ours_takes_whatever_version_there_is() {
+    let metadata = metadata();
+    let ours = list(&metadata["packages"]).filter(|package| package["source"].is_null());
+    let wild: Vec<String> = ours
+        .flat_map(|package| list(&package["dependencies"]).map(move |needed| (package, needed)))
+        .filter(|(_, needed)| needed["req"] == "*" && needed["path"].is_null())
+        .map(|(package, needed)| format!("{} takes any {}", package["name"], needed["name"]))
+        .collect();
+    assert!(wild.is_empty(), "{}", wild.join("\n"));
 }
 
 #[test]

@@ -8,6 +8,7 @@ use crate::harness::{Database, insert, stored};
 on_both! {
     two_stores_on_one_database_can_both_write,
     a_store_opened_later_finds_what_was_written,
+    a_database_keeps_its_identity_and_shares_it_with_no_other,
 }
 
 async fn two_stores_on_one_database_can_both_write(db: &Database) {
@@ -30,4 +31,21 @@ async fn a_store_opened_later_finds_what_was_written(db: &Database) {
     first.write(|tx| insert(tx, 1)).await.unwrap();
     drop(first);
     assert_eq!(stored(&db.open()).await, [1]);
+}
+
+async fn a_database_keeps_its_identity_and_shares_it_with_no_other(db: &Database) {
+    let first = db.open();
+    let identity = first.identity(&db.url).await;
+    first.write(|tx| insert(tx, 1)).await.unwrap();
+    drop(first);
+    assert_eq!(db.open().identity(&db.url).await, identity);
+    let other = if is_file(&db.url) { Database::sqlite() } else { Database::postgres() };
+    let another = other.open().identity(&other.url).await;
+    // Some file systems do not tell when a file was made.
+    assert!(identity.is_none() || identity != another, "{identity:?}");
+    assert!(identity.is_some() || is_file(&db.url), "PostgreSQL always tells");
+}
+
+fn is_file(url: &str) -> bool {
+    url.starts_with("sqlite:")
 }

@@ -11,6 +11,7 @@ mod lanes;
 mod notices;
 mod owners;
 mod parcels;
+mod quiet;
 mod reader;
 mod reading;
 mod relay;
@@ -60,61 +61,73 @@ const PAUSE: Duration = Duration::from_secs(1);
 const QUEUES: &[Queue] = &[
     Queue {
         name: "messages",
+        outward: true,
         earliest: "SELECT min(sends_at) FROM messages WHERE sends_at IS NOT NULL",
         work: |worker| Box::pin(async { Ok(worker.send_messages().await?.into()) }),
     },
     Queue {
         name: "deliveries",
+        outward: true,
         earliest: "SELECT min(next_try_at) FROM deliveries WHERE next_try_at IS NOT NULL",
         work: |worker| Box::pin(worker.make_deliveries()),
     },
     Queue {
         name: "sandbox answers",
+        outward: false,
         earliest: "SELECT min(due_at) FROM sandbox_answers",
         work: |worker| Box::pin(async { Ok(worker.give_sandbox_answers().await?.into()) }),
     },
     Queue {
         name: "snoozes",
+        outward: false,
         earliest: "SELECT min(snoozed_until) FROM conversations WHERE snoozed_until IS NOT NULL",
         work: |worker| Box::pin(async { Ok(worker.end_snoozes().await?.into()) }),
     },
     Queue {
         name: "notices",
+        outward: true,
         earliest: "SELECT min(due_at) FROM notices",
         work: |worker| Box::pin(async { Ok(worker.send_notices().await?.into()) }),
     },
     Queue {
         name: app_mail::WORDS,
+        outward: true,
         earliest: "SELECT min(words_due_at) FROM app_mail WHERE words_due_at IS NOT NULL",
         work: |worker| Box::pin(async { Ok(worker.read_words().await?.into()) }),
     },
     Queue {
         name: "reminders",
+        outward: true,
         earliest: "SELECT min(remind_at) FROM requests WHERE remind_at IS NOT NULL",
         work: |worker| Box::pin(async { Ok(worker.send_reminders().await?.into()) }),
     },
     Queue {
         name: "handing over",
+        outward: false,
         earliest: "SELECT min(hands_over_at) FROM requests WHERE hands_over_at IS NOT NULL",
         work: |worker| Box::pin(async { Ok(worker.hand_over_uploads().await?.into()) }),
     },
     Queue {
         name: "uploads",
+        outward: false,
         earliest: "SELECT min(due_at) FROM uploads WHERE due_at IS NOT NULL",
         work: |worker| Box::pin(async { Ok(worker.tend_uploads().await?.into()) }),
     },
     Queue {
         name: documents::TO_READ,
+        outward: false,
         earliest: "SELECT min(reads_at) FROM documents WHERE reads_at IS NOT NULL",
         work: |worker| Box::pin(worker.read_documents()),
     },
     Queue {
         name: "retention",
+        outward: false,
         earliest: retention::EARLIEST,
         work: |worker| Box::pin(async { Ok(worker.forget_old_events().await?.into()) }),
     },
     Queue {
         name: "upkeep",
+        outward: false,
         earliest: upkeep::EARLIEST,
         work: |worker| Box::pin(async { Ok(worker.keep_up_index().await?.into()) }),
     },
@@ -124,6 +137,8 @@ const QUEUES: &[Queue] = &[
 struct Queue {
     /// Also what [`db::Tx::wake`] is told when a row is added.
     name: &'static str,
+    /// True for work that reaches somebody outside; it waits while the installation is quiet.
+    outward: bool,
     earliest: &'static str,
     /// Takes on what is due and there is room for.
     work: for<'a> fn(&'a Worker) -> Work<'a>,
@@ -169,6 +184,7 @@ pub struct Worker {
     documents: Lanes,
     last_read: Last<i64>,
     tasks: TaskTracker,
+    quiet: bool,
 }
 
 impl Worker {
@@ -191,6 +207,7 @@ impl Worker {
             documents: Lanes::new(reading::IN_FLIGHT_EACH, reading::IN_FLIGHT),
             last_read: Last::default(),
             tasks: TaskTracker::new(),
+            quiet: false,
         }
     }
 
@@ -199,11 +216,23 @@ impl Worker {
         Worker { word_reader, ..self }
     }
 
+    /// The same worker, doing only what stays inside: no mail, event or notice leaves, and what
+    /// waits to leave stays as it is.
+    pub fn quiet(self) -> Worker {
+        Worker { quiet: true, ..self }
+    }
+
+    fn queues(&self) -> impl Iterator<Item = &'static Queue> + use<> {
+        let quiet = self.quiet;
+        let simulated = Some(&quiet::SIMULATED_MESSAGES).filter(|_| quiet);
+        QUEUES.iter().filter(move |queue| !(quiet && queue.outward)).chain(simulated)
+    }
+
     /// Does what is due until `stop` is ready; what is in flight then is finished.
     pub async fn run(&self, stop: impl Future<Output = ()>) {
         let stopping = CancellationToken::new();
         let queues = TaskTracker::new();
-        for queue in QUEUES {
+        for queue in self.queues() {
             let (worker, stopping) = (self.clone(), stopping.clone());
             queues.spawn(async move { worker.keep_up(queue, &stopping).await });
         }
@@ -269,7 +298,7 @@ impl Worker {
     pub async fn run_due(&self) -> Result<()> {
         loop {
             let mut taken_on = 0;
-            for queue in QUEUES {
+            for queue in self.queues() {
                 if self.earliest(queue).await?.is_some_and(|next| next <= self.app.clock.now()) {
                     taken_on += (queue.work)(self).await?.count;
                 }
@@ -286,7 +315,7 @@ impl Worker {
     /// When the next row of any queue falls due.
     pub async fn next_due(&self) -> Result<Option<i64>> {
         let mut next: Option<i64> = None;
-        for queue in QUEUES {
+        for queue in self.queues() {
             next = next.into_iter().chain(self.earliest(queue).await?).min();
         }
         Ok(next)

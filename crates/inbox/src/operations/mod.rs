@@ -27,13 +27,19 @@ use serde_json::{Map, Value};
 
 pub use add_note::{Input as AddNote, add_note};
 pub use assign_conversation::{Input as AssignConversation, assign_conversation};
-pub use list_conversations::{Input as ListConversations, list_conversations};
+pub use list_conversations::{
+    Input as ListConversations, OPERATION as LIST_CONVERSATIONS, list_conversations,
+};
 pub use list_tags::list_tags;
 pub use record_sent::{Input as RecordSent, record_sent};
 pub use reply::{Input as Reply, reply};
-pub use request_documents::{Input as RequestDocuments, request_documents};
+pub use request_documents::{
+    Input as RequestDocuments, OPERATION as REQUEST_DOCUMENTS, request_documents,
+};
 pub use sandbox_inbound::{Input as SandboxInbound, sandbox_inbound};
-pub use search_documents::{Input as SearchDocuments, search_documents};
+pub use search_documents::{
+    Input as SearchDocuments, OPERATION as SEARCH_DOCUMENTS, search_documents,
+};
 pub use set_status::{Input as SetStatus, set_status};
 pub use stop_message::{Input as StopMessage, stop_message};
 pub use tag_conversation::{Input as TagConversation, tag_conversation};

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::fields::{Field, Kind, filled, text};
 use crate::limits::{
     ITEM_DESCRIPTION_CHARS, ITEM_LABEL_CHARS, REPLY_CHARS, REPLY_SUMMARY_CHARS, REQUEST_ITEMS,
+    undo_minutes, undo_sandbox_seconds,
 };
 use crate::outgoing::{self, Draft};
 use crate::requests::Item;
@@ -30,16 +31,21 @@ pub const OPERATION: Operation = Operation {
     path: "/conversations/{id}/replies",
     tool: Some(Tool {
         name: "reply",
-        about: "Writes a reply to the conversation's contact. Use it when a conversation needs an \
-                answer. Without send it is a draft: nothing reaches the customer until a person \
-                approves it, so tell your user that it waits. With send true (needs the send \
-                scope) it leaves on its own after an undo window of 10 minutes (5 seconds in the \
-                sandbox), in which anyone on the team can stop it; a mail that has left cannot be \
-                taken back. Write plain text and give a summary for the person who approves. To \
-                ask for files use documents: a checklist and a private upload link are added \
-                under the text, so never write a link for uploads yourself. Each call makes a new \
-                reply: give an idempotencyKey so that a repeat after a timeout makes no second \
-                one.",
+        about: concat!(
+            "Writes a reply to the conversation's contact. Use it when a conversation needs an \
+             answer. Without send it is a draft: nothing reaches the customer until a person \
+             approves it, so tell your user that it waits. With send true (needs the send scope) \
+             it leaves on its own after an undo window of ",
+            undo_minutes!(),
+            " minutes (",
+            undo_sandbox_seconds!(),
+            " seconds in the sandbox), in which anyone on the team can stop it; a mail that has \
+             left cannot be taken back. Write plain text and give a summary for the person who \
+             approves. To ask for files use documents: a checklist and a private upload link are \
+             added under the text, so never write a link for uploads yourself. Each call makes a \
+             new reply: give an idempotencyKey so that a repeat after a timeout makes no second \
+             one.",
+        ),
         example: r#"{
             "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
             "body": "Hello Bruno, your parcel left on Tuesday and should be with you tomorrow.",

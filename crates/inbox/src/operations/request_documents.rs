@@ -7,7 +7,7 @@ use crate::app::Cx;
 use crate::conversations::{self, Conversation};
 use crate::error::Result;
 use crate::fields::{Field, Kind, Rule, text};
-use crate::limits::{REQUEST_ITEMS, REQUEST_MESSAGE_CHARS};
+use crate::limits::{REQUEST_ITEMS, REQUEST_MESSAGE_CHARS, undo_minutes, undo_sandbox_seconds};
 use crate::outgoing::{self, Draft};
 use crate::requests::{self, Item};
 use crate::wire::ReplyResult;
@@ -18,15 +18,19 @@ pub const OPERATION: Operation = Operation {
     path: "/conversations/{id}/document-requests",
     tool: Some(Tool {
         name: "request_documents",
-        about: "Asks the conversation's contact for documents: a mail with a checklist and a \
-                private upload link, which are added for you, so never write a link for uploads \
-                yourself. Use it when files are all you need; reply can ask for documents along \
-                with an answer. Without send it is a draft: nothing reaches the customer until a \
-                person approves it. With send true (needs the send scope) it leaves on its own \
-                after an undo window of 10 minutes (5 seconds in the sandbox). Once it has left, \
-                the customer is reminded on days 2, 4 and 7 until everything required is in. Each \
-                call makes a new request: give an idempotencyKey so that a repeat after a timeout \
-                makes no second one.",
+        about: concat!(
+            "Asks the conversation's contact for documents: a mail with a checklist and a private \
+             upload link, which are added for you, so never write a link for uploads yourself. Use \
+             it when files are all you need; reply can ask for documents along with an answer. \
+             Without send it is a draft: nothing reaches the customer until a person approves it. \
+             With send true (needs the send scope) it leaves on its own after an undo window of ",
+            undo_minutes!(),
+            " minutes (",
+            undo_sandbox_seconds!(),
+            " seconds in the sandbox). Once it has left, the customer is reminded on days 2, 4 and \
+             7 until everything required is in. Each call makes a new request: give an \
+             idempotencyKey so that a repeat after a timeout makes no second one.",
+        ),
         example: r#"{
             "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
             "documents": [{ "label": "Passport", "description": "The page with your photo" }],

@@ -6,6 +6,7 @@ use crate::actor::{Scope, Who};
 use crate::app::Cx;
 use crate::error::{Error, Result};
 use crate::ids::{AgentId, MessageId};
+use crate::limits::{undo_minutes, undo_sandbox_seconds};
 use crate::messages;
 use crate::wire::{Done, MessageStatus};
 
@@ -15,10 +16,16 @@ pub const OPERATION: Operation = Operation {
     path: "/messages/{id}/stop",
     tool: Some(Tool {
         name: "stop_message",
-        about: "Stops a scheduled message that you or another agent sent, while its undo window is \
-                open (10 minutes, 5 seconds in the sandbox). Use it as soon as you see that a reply \
-                was wrong. The customer never gets it; it is a draft again and waits for a person. \
-                A message that has left cannot be stopped.",
+        about: concat!(
+            "Stops a scheduled message that you or another agent sent, while its undo window is \
+             open (",
+            undo_minutes!(),
+            " minutes, ",
+            undo_sandbox_seconds!(),
+            " seconds in the sandbox). Use it as soon as you see that a reply was wrong. The \
+             customer never gets it; it is a draft again and waits for a person. A message that \
+             has left cannot be stopped.",
+        ),
         example: r#"{ "id": "msg_01kag13z8m4s6y2t9r5w1q3n7x" }"#,
         list: None,
         loses: false,

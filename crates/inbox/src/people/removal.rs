@@ -16,7 +16,7 @@ const GIVEN_BACK: i64 = 1_000;
 /// Removes somebody, at once and for good. Their sessions end, their keys are revoked, what they
 /// had to answer is nobody's again. Their private inboxes are closed: what is in them can be read
 /// by nobody, and their addresses are free. Webhooks of theirs that hear the team go on under
-/// whoever removes them.
+/// whoever removes them, or under the oldest owner where that is the operator.
 pub fn remove_person(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
     cx.actor.must_administer()?;
     let found: Option<(String, String, Role)> = tx.opt(
@@ -24,7 +24,7 @@ pub fn remove_person(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()
         &[&cx.actor.ws, person],
     )?;
     let (name, email, role) = found.ok_or(Error::NotFound("person"))?;
-    may_remove(cx, person, role)?;
+    may_remove(tx, cx, person, role)?;
     give_back(tx, cx, person)?;
     tx.exec(
         "UPDATE agents SET revoked_at = ?3
@@ -47,18 +47,33 @@ pub fn remove_person(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()
     audit::record(tx, cx, &Circle::team(), Action::PersonRemoved, &name, &email)
 }
 
-/// Only an owner removes owners, so one owner always stays: nobody removes themselves.
-fn may_remove(cx: &Cx<'_>, person: &UserId, role: Role) -> Result<()> {
+/// Only an owner, or the operator at the machine, removes owners. One owner always stays: nobody
+/// removes themselves, and the operator does not remove the last one.
+fn may_remove(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, role: Role) -> Result<()> {
     match &cx.actor.who {
         Who::Person { id, .. } if id == person => {
             Err(Error::Forbidden("You cannot remove yourself. Ask another owner or admin.".into()))
         }
         Who::Person { role: Role::Owner, .. } => Ok(()),
+        Who::System if role == Role::Owner && oldest_owner(tx, cx, person)?.is_none() => Err(
+            Error::Forbidden("The last owner cannot be removed. Add another owner first.".into()),
+        ),
+        Who::System => Ok(()),
         _ if role == Role::Owner => {
             Err(Error::Forbidden("Only an owner can remove an owner.".into()))
         }
         _ => Ok(()),
     }
+}
+
+/// The oldest of the other owners.
+fn oldest_owner(tx: &mut Tx<'_>, cx: &Cx<'_>, except: &UserId) -> Result<Option<UserId>> {
+    let found: Option<(UserId,)> = tx.opt(
+        "SELECT id FROM users WHERE ws = ?1 AND role = 'owner' AND id <> ?2
+         ORDER BY created_at, id LIMIT 1",
+        &[&cx.actor.ws, except],
+    )?;
+    Ok(found.map(|(id,)| id))
 }
 
 /// What they had to answer is nobody's again; of what is closed nobody needs to hear.
@@ -96,10 +111,14 @@ fn pass_on_webhooks(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()>
     for (id,) in private {
         forget_webhook(tx, cx, &id)?;
     }
-    if let Who::Person { id: heir, .. } = &cx.actor.who {
+    let heir = match &cx.actor.who {
+        Who::Person { id, .. } => Some(id.clone()),
+        _ => oldest_owner(tx, cx, person)?,
+    };
+    if let Some(heir) = heir {
         tx.exec(
             "UPDATE webhooks SET made_by = ?3 WHERE ws = ?1 AND made_by = ?2",
-            &[&cx.actor.ws, person, heir],
+            &[&cx.actor.ws, person, &heir],
         )?;
     }
     Ok(())

@@ -98,4 +98,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("013_words.sqlite.sql"),
         postgres: include_str!("013_words.postgres.sql"),
     },
+    Migration {
+        version: 17,
+        name: "the installation",
+        both: include_str!("017_installation.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];

@@ -1,19 +1,42 @@
 //! The administrative commands. They work on the database itself, whether or not a server runs.
 
+use std::io::{self, ErrorKind, Write};
+
 use clap::{Args, Subcommand};
-use inbox::actor::{self, Actor, Circle, Plan, Role, Scope};
+use inbox::actor::{self, Actor, Circle, Plan, Scope};
 use inbox::ids::{AgentId, MailboxId};
+use inbox::installation::installation;
 use inbox::people::{self, NewWorkspace, WorkspaceListing};
 use inbox::{App, mailboxes};
 use serde_json::{Value, json};
 
 use super::Json;
-use crate::serve::open_app;
+use crate::serve::{open_app, reached_at};
 use crate::settings::Settings;
 
-pub type Outcome = Result<(), String>;
+pub type Outcome = Result<(), CommandFailure>;
 
-const LINK_WORKS: &str = "The link works once, for a day.";
+/// Why a command ends with another status than 0.
+pub enum CommandFailure {
+    /// The sentence is still to be told.
+    Untold(String),
+    /// What was printed says it.
+    Told,
+}
+
+impl From<String> for CommandFailure {
+    fn from(sentence: String) -> CommandFailure {
+        CommandFailure::Untold(sentence)
+    }
+}
+
+impl From<&str> for CommandFailure {
+    fn from(sentence: &str) -> CommandFailure {
+        CommandFailure::Untold(sentence.to_owned())
+    }
+}
+
+pub const LINK_WORKS: &str = "The link works once, for a day.";
 
 #[derive(Args)]
 pub struct Setup {
@@ -35,7 +58,7 @@ pub struct Setup {
 
 impl Setup {
     pub async fn run(self, settings: &Settings) -> Outcome {
-        let app = open(settings)?;
+        let app = open(settings).await?;
         let new = NewWorkspace {
             name: self.workspace,
             owner_email: self.owner_email,
@@ -65,63 +88,6 @@ impl Setup {
             "{name} is ready. Start `mailroom serve`, then sign in at\n{url}\n{LINK_WORKS}"
         );
         print(self.output, &answer, &said);
-        Ok(())
-    }
-}
-
-#[derive(Subcommand)]
-pub enum User {
-    /// Add somebody to the team
-    Add {
-        email: String,
-        #[arg(long)]
-        name: String,
-        /// owner, admin or member
-        #[arg(long, default_value = "member")]
-        role: String,
-        #[command(flatten)]
-        of: Of,
-    },
-    /// List the team
-    List {
-        #[command(flatten)]
-        of: Of,
-    },
-}
-
-impl User {
-    pub async fn run(self, settings: &Settings) -> Outcome {
-        let app = open(settings)?;
-        match self {
-            User::Add { email, name, role, of } => {
-                let role =
-                    Role::parse(&role).ok_or("role: must be owner, admin or member".to_owned())?;
-                let operator = of.operator(&app).await?;
-                let said = format!("{name} is on the team. They sign in at");
-                let (id, url) = app
-                    .act(&operator, move |tx, cx| {
-                        let id = people::add_person(tx, cx, &email, &name, role)?;
-                        let url = people::make_sign_in_link(tx, cx, &id)?;
-                        Ok((id, url))
-                    })
-                    .await
-                    .map_err(sentence)?;
-                let said = format!("{said}\n{url}\n{LINK_WORKS}");
-                print(of.output, &json!({ "id": id, "signInUrl": url }), &said);
-            }
-            User::List { of } => {
-                let operator = of.operator(&app).await?;
-                let people = app.act(&operator, people::list_people).await.map_err(sentence)?;
-                let lines = people
-                    .iter()
-                    .map(|p| format!("{}  {:8} {} <{}>", p.id, p.role.word(), p.name, p.email));
-                print(
-                    of.output,
-                    &json!({ "people": people }),
-                    &lines.collect::<Vec<_>>().join("\n"),
-                );
-            }
-        }
         Ok(())
     }
 }
@@ -163,7 +129,7 @@ pub enum Mailbox {
 
 impl Mailbox {
     pub async fn run(self, settings: &Settings) -> Outcome {
-        let app = open(settings)?;
+        let app = open(settings).await?;
         match self {
             Mailbox::Imap(imap) => imap.run(settings, &app).await?,
             Mailbox::Add { address, name, private_to, of } => {
@@ -202,7 +168,7 @@ impl Mailbox {
                     viewer = person(&app, &viewer, email).await?;
                 }
                 let (list, fetched) = app
-                    .act(&viewer, |tx, cx| {
+                    .read(&viewer, |tx, cx| {
                         let list = mailboxes::all_seen_by(tx, cx.actor)?;
                         Ok((list, people::list_fetched(tx, cx.actor)?))
                     })
@@ -267,7 +233,7 @@ pub enum Key {
 
 impl Key {
     pub async fn run(self, settings: &Settings) -> Outcome {
-        let app = open(settings)?;
+        let app = open(settings).await?;
         match self {
             Key::Create { name, scopes, by, test, of } => {
                 let parse = |text: &String| {
@@ -287,7 +253,7 @@ impl Key {
             }
             Key::List { of } => {
                 let operator = of.operator(&app).await?;
-                let keys = app.act(&operator, people::list_keys).await.map_err(sentence)?;
+                let keys = app.read(&operator, people::list_keys).await.map_err(sentence)?;
                 let lines = keys.iter().map(|key| {
                     let kind = if key.livemode { "live" } else { "test" };
                     let revoked = if key.revoked_at.is_some() { "  revoked" } else { "" };
@@ -325,7 +291,7 @@ pub enum Workspace {
 
 impl Workspace {
     pub async fn run(self, settings: &Settings) -> Outcome {
-        let app = open(settings)?;
+        let app = open(settings).await?;
         match self {
             Workspace::SetPlan { plan, of } => {
                 let plan =
@@ -392,9 +358,19 @@ pub async fn person(app: &App, operator: &Actor, email: String) -> Result<Actor,
         .map_err(|_| "There is nobody with this address on the team.".to_owned())
 }
 
-pub fn open(settings: &Settings) -> Result<App, String> {
-    let usual = format!("http://{}", settings.listen);
-    open_app(settings, settings.public_url.as_deref().unwrap_or(&usual))
+/// Opens everything for one command. Links it makes lead to the public URL, or to where a server
+/// was last started, or to where the settings would start one.
+pub async fn open(settings: &Settings) -> Result<App, String> {
+    let usual = reached_at(settings.listen);
+    let app = open_app(settings, settings.public_url.as_deref().unwrap_or(&usual))?;
+    if settings.public_url.is_some() || !settings.listens_as_usual() {
+        return Ok(app);
+    }
+    let known = app.store.read(installation).await.map_err(sentence)?.address;
+    Ok(match known {
+        Some(address) => App { public_url: address.into(), ..app },
+        None => app,
+    })
 }
 
 pub fn sentence(error: inbox::Error) -> String {
@@ -405,8 +381,14 @@ pub fn sentence(error: inbox::Error) -> String {
 }
 
 pub fn print(output: Json, answer: &Value, said: &str) {
-    match output.json {
-        true => println!("{answer}"),
-        false => println!("{said}"),
+    let said = match output.json {
+        true => format!("{answer}\n"),
+        false => format!("{said}\n"),
+    };
+    // Whoever reads the first line alone closes the pipe early.
+    if let Err(error) = io::stdout().lock().write_all(said.as_bytes())
+        && error.kind() != ErrorKind::BrokenPipe
+    {
+        eprintln!("mailroom: what was done could not be printed: {error}");
     }
 }

@@ -5,7 +5,7 @@ use inbox::actor::Actor;
 use inbox::{App, domains};
 use serde_json::json;
 
-use super::admin::{Of, Outcome, open, print, sentence};
+use super::admin::{CommandFailure, Of, Outcome, open, print, sentence};
 use crate::dns_records::{self, Record, Sending, Stand};
 use crate::lookup::Lookup;
 use crate::settings::Settings;
@@ -24,7 +24,8 @@ pub enum Domain {
         #[command(flatten)]
         of: Of,
     },
-    /// Look the records up and say what is missing; a new key begins to sign once it is seen
+    /// Look the records up and say what is missing; a new key begins to sign once it is seen. The
+    /// exit status is 0 when DKIM, SPF and DMARC are published
     Check {
         domain: String,
         #[command(flatten)]
@@ -40,11 +41,11 @@ pub enum Domain {
 
 impl Domain {
     pub async fn run(self, settings: &Settings) -> Outcome {
-        let app = open(settings)?;
+        let app = open(settings).await?;
         match self {
             Domain::List { of } => {
                 let operator = of.operator(&app).await?;
-                let list = app.act(&operator, domains::list_domains).await.map_err(sentence)?;
+                let list = app.read(&operator, domains::list_domains).await.map_err(sentence)?;
                 print(of.output, &json!({ "domains": list }), &list.join("\n"));
             }
             Domain::Dns { domain, of } => {
@@ -75,7 +76,7 @@ impl Domain {
                 let findings = dns_records::check(&app, &operator, &lookup, &domain, &sending)
                     .await
                     .map_err(sentence)?;
-                let good = findings.iter().all(|finding| finding.stand == Stand::Good);
+                let good = dns_records::are_good(&findings);
                 let lines = findings.iter().map(|finding| {
                     let stand = match finding.stand {
                         Stand::Good => "good     ",
@@ -86,8 +87,15 @@ impl Domain {
                     let record = &finding.record;
                     format!("{stand}  {} {}  {}", record.kind, record.name, finding.sentence)
                 });
-                let said = lines.collect::<Vec<_>>().join("\n");
-                print(of.output, &json!({ "good": good, "records": findings }), &said);
+                let mut said = lines.collect::<Vec<_>>();
+                if !dns_records::has_key(&findings) {
+                    said.push(format!("There is no signing key yet: mailroom domain dns {domain}"));
+                }
+                let answer = json!({ "good": good, "records": findings });
+                print(of.output, &answer, &said.join("\n"));
+                if !good {
+                    return Err(CommandFailure::Told);
+                }
             }
         }
         Ok(())
@@ -106,7 +114,7 @@ async fn keys(
     domain: &str,
 ) -> Result<Vec<domains::ListedKey>, String> {
     let domain = domain.to_owned();
-    app.act(operator, move |tx, cx| domains::list_keys(tx, cx, &domain)).await.map_err(sentence)
+    app.read(operator, move |tx, cx| domains::list_keys(tx, cx, &domain)).await.map_err(sentence)
 }
 
 async fn print_records(

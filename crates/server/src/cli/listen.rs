@@ -22,6 +22,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Mailroom and the local address have this long to answer.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
+/// Characters that tell one simulated customer from another.
+const CUSTOMER_CHARS: usize = 10;
+
 #[derive(Args)]
 pub struct Listen {
     /// The key whose events are shown: live or test
@@ -57,9 +60,10 @@ impl Listen {
         let secret = secret.unwrap_or_else(|| signing::new_secret(&Ids::random()));
         let mut place = Place { client, server, key: self.key.clone(), next: "start=now".into() };
         place.look().await?;
-        if self.try_sandbox {
-            place.try_sandbox().await?;
-        }
+        let mut tried = match self.try_sandbox {
+            true => Some(place.try_sandbox().await?),
+            false => None,
+        };
         if self.forward_to.is_some() || self.headers || self.try_sandbox {
             eprintln!("Events are signed with {secret}");
         }
@@ -75,7 +79,7 @@ impl Listen {
             };
             for event in &events {
                 println!("{}", self.told(&place.client, &secret, event).await);
-                if self.try_sandbox && event["type"] == "client.replied" {
+                if tried.as_mut().is_some_and(|tried| tried.ends_with(event)) {
                     return Ok(());
                 }
             }
@@ -104,6 +108,23 @@ impl Listen {
     }
 }
 
+/// The conversation with the simulated customer, as far as its events tell.
+struct Tried {
+    conversation: String,
+    answered: bool,
+}
+
+impl Tried {
+    /// True for the event that tells that the customer has written back to our answer.
+    fn ends_with(&mut self, event: &Value) -> bool {
+        if event["data"]["conversation_id"] != self.conversation.as_str() {
+            return false;
+        }
+        self.answered |= event["type"] == "message.sent";
+        self.answered && event["type"] == "client.replied"
+    }
+}
+
 /// How far the events have been seen.
 struct Place {
     client: Client,
@@ -124,11 +145,12 @@ impl Place {
         Ok(body.as_array().cloned().unwrap_or_default())
     }
 
-    /// A customer at `reply@…` writes, and is answered; five seconds later they write back.
-    async fn try_sandbox(&self) -> Result<(), String> {
+    /// A customer at `reply+…@` writes, and is answered; five seconds later they write back. Each
+    /// time it is another customer, so that their mail begins a conversation of its own.
+    async fn try_sandbox(&self) -> Result<Tried, String> {
         let url = format!("{}{PREFIX}/sandbox/inbound", self.server);
         let mail = json!({
-            "from": "reply@customer.test",
+            "from": format!("reply+{}@customer.test", Ids::random().token(CUSTOMER_CHARS)),
             "name": "Mara Lind",
             "subject": "Brass desk lamp",
             "text": "Is the brass desk lamp in stock?",
@@ -138,7 +160,7 @@ impl Place {
         let url = format!("{}{PREFIX}/conversations/{id}/replies", self.server);
         let reply = json!({ "body": "Yes, it is.", "send": true });
         self.ask(self.client.post(url).body(reply.to_string())).await?;
-        Ok(())
+        Ok(Tried { conversation: id.to_owned(), answered: false })
     }
 
     /// The Link header and the body of an answer; an error's sentence otherwise.

@@ -5,16 +5,21 @@ mod domain;
 mod imap;
 mod inspect;
 mod listen;
+mod quiet;
 mod read_document;
 mod run;
 mod services;
+mod user;
 mod webhooks;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use admin::{CommandFailure, Outcome};
+use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
+use serde_json::json;
 
 use crate::reader::Task;
 use crate::settings::{Flags, Settings};
@@ -38,6 +43,9 @@ Start for real:
   mailroom key create --name Robo --scopes read,write,draft --by you@acme.example
   mailroom serve";
 
+/// The exit status for commands and settings that cannot be used.
+const USAGE_STATUS: u8 = 2;
+
 #[derive(Subcommand)]
 enum Command {
     /// Start with a sample workspace, and print a sign-in link, keys and an example call
@@ -48,9 +56,9 @@ enum Command {
     Setup(admin::Setup),
     /// The people of a workspace
     #[command(subcommand)]
-    User(admin::User),
+    User(user::User),
     /// The inboxes of a workspace
-    #[command(subcommand)]
+    #[command(subcommand, visible_alias = "inbox")]
     Mailbox(admin::Mailbox),
     /// The domains that mail is sent from: DNS records and signing keys
     #[command(subcommand)]
@@ -70,6 +78,9 @@ enum Command {
     Inspect(inspect::Inspect),
     /// Read documents as the library does: kind, vendor, amount, dates, number
     ReadDocument(read_document::ReadDocument),
+    /// Send and fetch nothing for a while, as after a restore
+    #[command(subcommand)]
+    Quiet(quiet::Quiet),
     /// Bring the database up to date and stop
     Migrate(Json),
     /// The workspace itself
@@ -90,52 +101,94 @@ pub fn main() -> ExitCode {
     if let Some(task) = Task::of_this_process() {
         return task.run();
     }
-    let cli = Cli::parse();
+    let json = wants_json();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return refuse_usage(&error, json),
+    };
     let settings = match Settings::load(&cli.flags) {
         Ok(settings) => settings,
-        Err(mistakes) => {
-            eprintln!("mailroom: the settings cannot be used:");
-            mistakes.iter().for_each(|mistake| eprintln!("  {mistake}"));
-            return ExitCode::from(2);
-        }
+        Err(mistakes) => return refuse_settings(&mistakes, json),
     };
     start_log(matches!(cli.command, Command::Serve));
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
-        Err(error) => return fail(&error.to_string()),
+        Err(error) => return fail(&error.to_string(), json),
     };
-    let outcome = runtime.block_on(async {
-        match cli.command {
-            Command::Demo(json) => run::demo(&settings, json.json).await,
-            Command::Serve => run::serve(&settings).await,
-            Command::Setup(setup) => setup.run(&settings).await,
-            Command::User(user) => user.run(&settings).await,
-            Command::Mailbox(mailbox) => mailbox.run(&settings).await,
-            Command::Domain(domain) => domain.run(&settings).await,
-            Command::Key(key) => key.run(&settings).await,
-            Command::Webhook(webhook) => webhook.run(&settings).await,
-            Command::Service(service) => service.run(&settings).await,
-            Command::Listen(listen) => listen.run(&settings).await,
-            Command::Inspect(inspect) => inspect.run(),
-            Command::ReadDocument(read) => read.run().await,
-            Command::Migrate(json) => run::migrate(&settings, json.json),
-            Command::Workspace(workspace) => workspace.run(&settings).await,
-        }
-    });
+    let outcome = runtime.block_on(run(cli.command, &settings));
     // What still runs on another thread is not waited for long.
     runtime.shutdown_timeout(LAST_GRACE);
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(sentence) => fail(&sentence),
+        Err(CommandFailure::Untold(sentence)) => fail(&sentence, json),
+        Err(CommandFailure::Told) => ExitCode::FAILURE,
     }
 }
 
 /// Work on other threads has this long to end after everything else has.
 const LAST_GRACE: Duration = Duration::from_millis(500);
 
-fn fail(sentence: &str) -> ExitCode {
-    eprintln!("mailroom: {sentence}");
+async fn run(command: Command, settings: &Settings) -> Outcome {
+    match command {
+        Command::Demo(output) => Ok(run::demo(settings, output.json).await?),
+        Command::Serve => Ok(run::serve(settings).await?),
+        Command::Setup(setup) => setup.run(settings).await,
+        Command::User(user) => user.run(settings).await,
+        Command::Mailbox(mailbox) => mailbox.run(settings).await,
+        Command::Domain(domain) => domain.run(settings).await,
+        Command::Key(key) => key.run(settings).await,
+        Command::Webhook(webhook) => webhook.run(settings).await,
+        Command::Service(service) => service.run(settings).await,
+        Command::Listen(listen) => Ok(listen.run(settings).await?),
+        Command::Inspect(inspect) => Ok(inspect.run()?),
+        Command::ReadDocument(read) => Ok(read.run().await?),
+        Command::Quiet(quiet) => quiet.run(settings).await,
+        Command::Migrate(output) => Ok(run::migrate(settings, output.json)?),
+        Command::Workspace(workspace) => workspace.run(settings).await,
+    }
+}
+
+/// True when the command was asked to answer in JSON. Seen before anything is parsed, so that every
+/// mistake can be told in the same way.
+fn wants_json() -> bool {
+    std::env::args_os().skip(1).take_while(|arg| arg != "--").any(|arg| arg == "--json")
+}
+
+/// A command that was typed wrong; help and version are no mistakes.
+fn refuse_usage(error: &clap::Error, json: bool) -> ExitCode {
+    let help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    if help || !json {
+        // Exits with the status that clap has for it.
+        error.exit();
+    }
+    let said = error.render().to_string();
+    let first = said.split("\n\n").next().unwrap_or_default();
+    let sentence: Vec<&str> = first.trim_start_matches("error: ").split_whitespace().collect();
+    print_error(&sentence.join(" "));
+    ExitCode::from(USAGE_STATUS)
+}
+
+fn refuse_settings(mistakes: &[String], json: bool) -> ExitCode {
+    if json {
+        print_error(&format!("the settings cannot be used: {}", mistakes.join("; ")));
+    } else {
+        eprintln!("mailroom: the settings cannot be used:");
+        mistakes.iter().for_each(|mistake| eprintln!("  {mistake}"));
+    }
+    ExitCode::from(USAGE_STATUS)
+}
+
+fn fail(sentence: &str, json: bool) -> ExitCode {
+    match json {
+        true => print_error(sentence),
+        false => eprintln!("mailroom: {sentence}"),
+    }
     ExitCode::FAILURE
+}
+
+/// The one JSON object of a command that could not be done.
+fn print_error(sentence: &str) {
+    println!("{}", json!({ "error": sentence }));
 }
 
 /// Logs go to standard error: requests and warnings when serving, warnings alone otherwise.

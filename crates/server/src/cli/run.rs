@@ -3,6 +3,7 @@
 use std::io::{IsTerminal, Write};
 
 use inbox::actor::{self, Actor, Circle, Role, Scope};
+use inbox::installation::keep_address;
 use inbox::{App, people};
 use serde_json::json;
 
@@ -21,6 +22,7 @@ pub async fn serve(settings: &Settings) -> Result<(), String> {
     let (listener, address) = listen(settings).await?;
     let public_url = settings.public_url.clone().unwrap_or_else(|| address.clone());
     let app = open_app(settings, &public_url)?;
+    remember_address(&app).await?;
     let worker = open_worker(settings, &app)?;
     let mail = open_mail(settings, &app).await?;
     reload_on_hangup(mail.certificate());
@@ -29,6 +31,13 @@ pub async fn serve(settings: &Settings) -> Result<(), String> {
     tracing::info!(%address, %public_url, %smtp, %lmtp, "serving");
     let served = serve_requests(listener, app, worker, mail, settings, stop_signal());
     served.await.map_err(|error| error.to_string())
+}
+
+/// Links that commands make lead to the server that runs.
+async fn remember_address(app: &App) -> Result<(), String> {
+    let address = app.public_url.clone();
+    let kept = app.store.write(move |tx| keep_address(tx, &address)).await;
+    kept.map_err(|error| error.to_string())
 }
 
 pub fn migrate(settings: &Settings, json: bool) -> Result<(), String> {
@@ -48,6 +57,7 @@ pub async fn demo(settings: &Settings, json: bool) -> Result<(), String> {
     let (listener, address) = listen(settings).await?;
     let public_url = settings.public_url.clone().unwrap_or_else(|| address.clone());
     let app = open_app(settings, &public_url)?;
+    remember_address(&app).await?;
     let worker = open_worker(settings, &app)?;
     let (mail, mail_trouble) = demo_mail(settings, &app).await?;
     let smtp = mail.smtp_address().map(|address| address.to_string());
@@ -103,7 +113,7 @@ async fn sample_keys(app: &App) -> inbox::Result<Keys> {
     }
     let workspace = workspaces.into_iter().next().ok_or(inbox::Error::NotFound("workspace"))?;
     let operator = Actor::system(workspace.ws, workspace.id, Circle::team());
-    let people = app.act(&operator, people::list_people).await?;
+    let people = app.read(&operator, people::list_people).await?;
     let owner = people.into_iter().find(|person| person.role == Role::Owner);
     let people::Person { id, email, .. } = owner.ok_or(inbox::Error::NotFound("owner"))?;
     let maker = app.store.read(move |tx| actor::person(tx, workspace.ws, &email)).await?;

@@ -75,7 +75,7 @@ pub enum Service {
 
 impl Service {
     pub async fn run(self, settings: &Settings) -> Outcome {
-        let app = open(settings)?;
+        let app = open(settings).await?;
         match self {
             Service::Add { service, by, api_key_file, secret_file, reference_tag, api_url, of } => {
                 let maker = person(&app, &of.operator(&app).await?, by).await?;
@@ -131,7 +131,7 @@ impl Service {
             }
             Service::List { of } => {
                 let operator = of.operator(&app).await?;
-                let list = app.act(&operator, people::list_services).await.map_err(sentence)?;
+                let list = app.read(&operator, people::list_services).await.map_err(sentence)?;
                 let lines = list.iter().map(|listed| {
                     let state = match (&listed.last_error, listed.complete) {
                         (_, false) => "its secret is missing (mailroom service secret)".to_owned(),

@@ -9,6 +9,9 @@ use super::admin::{Of, Outcome, open, person, print, sentence};
 use crate::courier::Gate;
 use crate::settings::Settings;
 
+/// Characters of an answer that the log shows.
+const ANSWER_CHARS: usize = 200;
+
 #[derive(Subcommand)]
 pub enum Webhook {
     /// Add an address that is told of events; its secret is shown this once
@@ -108,22 +111,25 @@ async fn add(
     private: bool,
     of: Of,
 ) -> Outcome {
-    let app = open(settings)?;
+    let app = open(settings).await?;
     let maker = person(&app, &of.operator(&app).await?, by).await?;
     let url = Gate::of(settings)?.vet(url).await.map_err(sentence)?;
     let made = app
         .act(&maker, move |tx, cx| people::add_webhook(tx, cx, &url, private, !test))
         .await
         .map_err(sentence)?;
-    let said = format!("{}\nIt is shown this once.", made.secret);
+    let said = format!(
+        "{} is told of events from now on. Its secret, which is shown this once:\n{}",
+        made.id, made.secret
+    );
     print(of.output, &json!(made), &said);
     Ok(())
 }
 
 async fn list(settings: &Settings, of: Of) -> Outcome {
-    let app = open(settings)?;
+    let app = open(settings).await?;
     let operator = of.operator(&app).await?;
-    let hooks = app.act(&operator, people::list_webhooks).await.map_err(sentence)?;
+    let hooks = app.read(&operator, people::list_webhooks).await.map_err(sentence)?;
     let lines = hooks.iter().map(|hook| {
         let kind = if hook.livemode { "live" } else { "test" };
         format!("{}  {kind}  {}  {}", hook.id, hook.state, hook.url)
@@ -133,7 +139,7 @@ async fn list(settings: &Settings, of: Of) -> Outcome {
 }
 
 async fn rotate(settings: &Settings, one: One) -> Outcome {
-    let app = open(settings)?;
+    let app = open(settings).await?;
     let (id, operator) = (one.id()?, one.of.operator(&app).await?);
     let rotated = app.act(&operator, move |tx, cx| people::rotate_secret(tx, cx, &id)).await;
     let secret = rotated.map_err(sentence)?;
@@ -145,7 +151,7 @@ async fn rotate(settings: &Settings, one: One) -> Outcome {
 type Change = fn(&mut db::Tx<'_>, &inbox::Cx<'_>, &WebhookId) -> inbox::Result<()>;
 
 async fn change(settings: &Settings, one: One, change: Change, said: &str) -> Outcome {
-    let app = open(settings)?;
+    let app = open(settings).await?;
     let (id, operator) = (one.id()?, one.of.operator(&app).await?);
     app.act(&operator, move |tx, cx| change(tx, cx, &id)).await.map_err(sentence)?;
     print(one.of.output, &json!({ "ok": true }), said);
@@ -153,7 +159,7 @@ async fn change(settings: &Settings, one: One, change: Change, said: &str) -> Ou
 }
 
 async fn test(settings: &Settings, one: One) -> Outcome {
-    let app = open(settings)?;
+    let app = open(settings).await?;
     let (id, operator) = (one.id()?, one.of.operator(&app).await?);
     let sent = app.act(&operator, move |tx, cx| people::send_test_event(tx, cx, &id)).await;
     let event = sent.map_err(sentence)?;
@@ -174,10 +180,10 @@ async fn log(
         state => state.flatten(),
     };
     let before = before.as_deref().map(event_id).transpose()?;
-    let app = open(settings)?;
+    let app = open(settings).await?;
     let (id, operator) = (one.id()?, one.of.operator(&app).await?);
     let filter = LogFilter { state, event_type, before };
-    let log = app.act(&operator, move |tx, cx| people::delivery_log(tx, cx, &id, &filter)).await;
+    let log = app.read(&operator, move |tx, cx| people::delivery_log(tx, cx, &id, &filter)).await;
     let log = log.map_err(sentence)?;
     let lines: Vec<String> = log.iter().map(line).collect();
     print(one.of.output, &json!({ "deliveries": log }), &lines.join("\n"));
@@ -186,16 +192,26 @@ async fn log(
 
 fn line(delivery: &Delivery) -> String {
     let tries = delivery.tries.iter().map(|tried| {
-        let status = tried.status.map_or("-".to_owned(), |status| status.to_string());
-        format!("\n    {}  {status}  {} ms", tried.at.iso(), tried.took_ms)
+        let status = tried.status.map_or("no answer".to_owned(), |status| status.to_string());
+        let (at, took) = (tried.at.iso(), tried.took_ms);
+        format!("\n    {at}  {status}  {took} ms  {}", one_line(&tried.answer))
+            .trim_end()
+            .to_owned()
     });
     let (state, kind) = (delivery.state.word(), &delivery.event_type);
     format!("{}  {state:9}  {kind}{}", delivery.event, tries.collect::<String>())
 }
 
+/// The start of what a receiver answered, fit for a terminal: without control characters.
+fn one_line(answer: &str) -> String {
+    let plain = answer.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let plain: String = plain.take(ANSWER_CHARS).collect();
+    plain.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 async fn redeliver(settings: &Settings, one: One, event: &str) -> Outcome {
     let event = event_id(event)?;
-    let app = open(settings)?;
+    let app = open(settings).await?;
     let (id, operator) = (one.id()?, one.of.operator(&app).await?);
     app.act(&operator, move |tx, cx| people::redeliver(tx, cx, &id, &event))
         .await

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use inbox::fields::check_body;
 use inbox::limits::REQUEST_ITEMS;
-use inbox::operations::{self, RequestDocuments, request_documents};
+use inbox::operations::{REQUEST_DOCUMENTS, RequestDocuments, request_documents};
 use inbox::people;
 use inbox::wire::ReplyResult;
 use inbox::{Error, Problem};
@@ -135,9 +135,7 @@ fn checked(id: &str, fields: &Fields, send: bool) -> Result<RequestDocuments, Ve
             body.insert(name.into(), value.into());
         }
     }
-    let operation = operations::named("request_documents");
-    let known = operation.map_or(&[][..], |operation| operation.fields);
-    let mut checked = check_body(known, &Value::Object(body))
+    let mut checked = check_body(REQUEST_DOCUMENTS.fields, &Value::Object(body))
         .map_err(|problems| problems.0.iter().map(sentence).collect::<Vec<_>>())?;
     checked.insert("id".into(), id.into());
     serde_json::from_value(Value::Object(checked))

@@ -1,4 +1,4 @@
-//! Writing: a reply that can be stopped for ten minutes, or a note that only the team sees.
+//! Writing: a reply that can be stopped until its undo window is over, or a note that only the team sees.
 
 use std::sync::Arc;
 

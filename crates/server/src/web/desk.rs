@@ -26,10 +26,11 @@ impl Web {
         F: FnMut(&mut Tx<'_>, &Cx<'_>, &SignedIn) -> inbox::Result<T> + Send + 'static,
         T: Send + 'static,
     {
-        let guest = visitor.clone();
+        let (guest, quiet) = (visitor.clone(), self.quiet.is_quiet());
         self.read(visitor, move |tx, cx, me| {
             let shown = read(tx, cx, me)?;
-            Ok((Frame::read(tx, cx, me, &guest, &spot)?, shown))
+            let frame = Frame::read(tx, cx, me, &guest, &spot)?;
+            Ok((Frame { quiet, ..frame }, shown))
         })
         .await
     }

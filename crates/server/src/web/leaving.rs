@@ -6,7 +6,6 @@ use askama::Template;
 use axum::extract::{Path, State};
 use inbox::Error;
 use inbox::ids::MessageId;
-use inbox::limits::UNDO_LIVE_MS;
 use inbox::people;
 
 use super::Web;
@@ -23,7 +22,6 @@ use super::wording::{Seal, filters, paragraphs};
 struct LeavingPage {
     frame: Frame,
     letters: Vec<LeavingView>,
-    window: i64,
 }
 
 struct LeavingView {
@@ -57,7 +55,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
         paragraphs: paragraphs(&letter.text),
     };
     let letters = letters.into_iter().map(view).collect();
-    web.show(&visitor, &LeavingPage { frame, letters, window: UNDO_LIVE_MS / 1_000 })
+    web.show(&visitor, &LeavingPage { frame, letters })
 }
 
 pub async fn stop(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {

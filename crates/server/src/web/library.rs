@@ -7,7 +7,7 @@ use axum::extract::{Path, State};
 use inbox::Error;
 use inbox::fields::check_query;
 use inbox::ids::DocumentId;
-use inbox::operations::{self, SearchDocuments, search_documents};
+use inbox::operations::{SEARCH_DOCUMENTS, SearchDocuments, search_documents};
 use inbox::people::{self, LibraryCard, LibraryDocument};
 use inbox::wire::{Document, DocumentFields, DocumentKind};
 
@@ -167,12 +167,11 @@ async fn build(
 
 /// The input after the API's own checks.
 fn checked(asked: &Fields, q: &str) -> inbox::Result<SearchDocuments> {
-    let operation = operations::named("search_documents").ok_or(Error::NotFound("search"))?;
     let mut pairs = vec![("q".to_owned(), q.to_owned())];
     for name in ["kind", "cursor"] {
         pairs.extend(asked.opt(name).map(|value| (name.to_owned(), value)));
     }
-    check_query(operation.fields, &pairs).map_err(Error::Invalid)?;
+    check_query(SEARCH_DOCUMENTS.fields, &pairs).map_err(Error::Invalid)?;
     Ok(SearchDocuments {
         q: Some(q.to_owned()).filter(|q| !q.is_empty()),
         kind: DocumentKind::parse(&asked.get("kind")),

@@ -44,6 +44,7 @@ use tokio::sync::Semaphore;
 
 use crate::courier::Gate;
 use crate::doors::MailWays;
+use crate::quiet::QuietMode;
 use crate::slots::Slots;
 use presence::Presence;
 use upload::FORMS_WITH_FILES;
@@ -64,6 +65,7 @@ pub struct Web {
     gate: Gate,
     /// True when mail reaches people, so that links can be mailed instead of handed over.
     mails: bool,
+    quiet: QuietMode,
     ways: MailWays,
     hashing: Semaphore,
     lookups: Semaphore,
@@ -84,6 +86,7 @@ impl Web {
         app: App,
         gate: Gate,
         mails: bool,
+        quiet: QuietMode,
         ways: MailWays,
         large_bodies: Arc<Slots>,
     ) -> Arc<Web> {
@@ -99,6 +102,7 @@ impl Web {
             https,
             gate,
             mails,
+            quiet,
             ways,
             hashing,
             lookups,

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use db::Tx;
 use inbox::fields::check_query;
 use inbox::ids::{ConversationId, TagId};
-use inbox::operations::{self, ListConversations, list_conversations};
+use inbox::operations::{LIST_CONVERSATIONS, ListConversations, list_conversations};
 use inbox::people;
 use inbox::wire::{ConversationSummary, MemberType, Status, Urgency};
 use inbox::{Cx, Error};
@@ -143,9 +143,8 @@ impl Shelf {
 
 /// A cursor is checked by the same table as the API's.
 fn check_cursor(cursor: &str) -> inbox::Result<()> {
-    let fields = operations::named("list_conversations").map_or(&[][..], |found| found.fields);
     let pairs = [("cursor".to_owned(), cursor.to_owned())];
-    check_query(fields, &pairs).map(|_| ()).map_err(Error::Invalid)
+    check_query(LIST_CONVERSATIONS.fields, &pairs).map(|_| ()).map_err(Error::Invalid)
 }
 
 /// A list, ready for its template.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 use inbox::fields::check_query;
-use inbox::operations::{self, ListConversations, list_conversations};
+use inbox::operations::{LIST_CONVERSATIONS, ListConversations, list_conversations};
 use inbox::{Error, mailboxes};
 
 use super::Web;
@@ -104,12 +104,11 @@ fn checked(asked: &Fields, q: &str, view: &str) -> inbox::Result<Option<ListConv
     if q.is_empty() {
         return Ok(None);
     }
-    let operation = operations::named("list_conversations").ok_or(Error::NotFound("search"))?;
     let mut pairs = vec![("q".to_owned(), q.to_owned()), ("view".to_owned(), view.to_owned())];
     for name in ["mailbox", "assigned", "cursor"] {
         pairs.extend(asked.opt(name).map(|value| (name.to_owned(), value)));
     }
-    check_query(operation.fields, &pairs).map_err(Error::Invalid)?;
+    check_query(LIST_CONVERSATIONS.fields, &pairs).map_err(Error::Invalid)?;
     Ok(Some(ListConversations {
         view: Some(view.to_owned()),
         mailbox: asked.opt("mailbox"),

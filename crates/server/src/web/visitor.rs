@@ -7,7 +7,7 @@ use axum::http::header;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Response};
 use inbox::ids::MessageId;
-use inbox::limits::SESSION_IDLE_MS;
+use inbox::limits::{SESSION_IDLE_MS, UNDO_LIVE_MS};
 use inbox::people::TokenHash;
 use jiff::tz::TimeZone;
 use sha2::{Digest, Sha256};
@@ -22,7 +22,7 @@ const FLASH: &str = "mailroom_flash";
 const UNDO: &str = "mailroom_undo";
 const ZONE: &str = "mailroom_zone";
 const FLASH_SECONDS: i64 = 30;
-const UNDO_SECONDS: i64 = 600;
+const UNDO_SECONDS: i64 = UNDO_LIVE_MS / 1_000;
 const CSRF_CHARS: usize = 32;
 
 /// What a request says about the one who sends it, before anything is looked up.

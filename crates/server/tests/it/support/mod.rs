@@ -31,6 +31,7 @@ use serde_json::Value;
 use server::courier::{Gate, Rules};
 use server::dns_records::Sending;
 use server::doors;
+use server::quiet::QuietMode;
 use server::rest;
 use server::smtp::Place;
 use tower::ServiceExt;
@@ -250,6 +251,16 @@ impl TestApp {
     pub fn with_dns(mut self, server: SocketAddr) -> TestApp {
         self.router = router(&self.app, true, Some(server));
         self
+    }
+
+    /// The same data in a process that is quiet, or is not.
+    pub fn set_quiet(&mut self, quiet: bool) {
+        let (relay, courier) = (self.outside.relay.clone(), self.outside.courier.clone());
+        let worker = Worker::new(self.app.clone(), relay, courier, self.outside.reader.clone());
+        self.worker = if quiet { worker.quiet() } else { worker };
+        let mode = QuietMode::fixed(quiet);
+        self.router =
+            doors::router(self.app.clone(), doors::Options { quiet: mode, ..options(false, None) });
     }
 
     /// The same, with a way to read the words of mail at the services that sent it.
@@ -484,18 +495,22 @@ pub fn user(person: &Actor) -> UserId {
 }
 
 fn router(app: &App, mails: bool, dns: Option<SocketAddr>) -> axum::Router {
-    let options = doors::Options {
+    doors::router(app.clone(), options(mails, dns))
+}
+
+fn options(mails: bool, dns: Option<SocketAddr>) -> doors::Options {
+    doors::Options {
         developer_site: Some(DEVELOPER_SITE.into()),
         gate: Gate::new(Arc::new(Names), Rules::new(false)),
         mails,
+        quiet: QuietMode::fixed(false),
         ways: doors::MailWays {
             smtp: "0.0.0.0:25".parse().unwrap(),
             lmtp: Place::Off,
             sending: Sending { host: Some("mail.acme.example".into()), relay: None },
             dns,
         },
-    };
-    doors::router(app.clone(), options)
+    }
 }
 
 async fn set_up(app: &App, name: &str, owner: &str) -> Actor {

@@ -1,0 +1,118 @@
+//! The people of a workspace at the command line.
+
+use clap::Subcommand;
+use inbox::actor::{Actor, Role, Who};
+use inbox::ids::UserId;
+use inbox::{App, people};
+use serde_json::json;
+
+use super::admin::{LINK_WORKS, Of, Outcome, open, person, print, sentence};
+use crate::settings::Settings;
+
+/// What `user remove` does, in the words of the app's page.
+const REMOVED: &str = "Their sessions are over, their keys are revoked, what they had to answer is \
+                       unassigned, their private inboxes are closed and not fetched any more.";
+
+#[derive(Subcommand)]
+pub enum User {
+    /// Add somebody to the team
+    Add {
+        email: String,
+        #[arg(long)]
+        name: String,
+        /// owner, admin or member
+        #[arg(long, default_value = "member")]
+        role: String,
+        #[command(flatten)]
+        of: Of,
+    },
+    /// List the team
+    List {
+        #[command(flatten)]
+        of: Of,
+    },
+    /// Make a link that signs somebody in who cannot sign in any more
+    Link {
+        email: String,
+        #[command(flatten)]
+        of: Of,
+    },
+    /// Remove somebody at once and for good: their sessions end, their keys are revoked, what they
+    /// had to answer is unassigned, and their private inboxes are closed
+    Remove {
+        email: String,
+        #[command(flatten)]
+        of: Of,
+    },
+}
+
+impl User {
+    pub async fn run(self, settings: &Settings) -> Outcome {
+        let app = open(settings).await?;
+        match self {
+            User::Add { email, name, role, of } => add(&app, email, name, &role, &of).await,
+            User::List { of } => list(&app, &of).await,
+            User::Link { email, of } => link(&app, email, &of).await,
+            User::Remove { email, of } => remove(&app, email, &of).await,
+        }
+    }
+}
+
+async fn add(app: &App, email: String, name: String, role: &str, of: &Of) -> Outcome {
+    let role = Role::parse(role).ok_or("role: must be owner, admin or member")?;
+    let operator = of.operator(app).await?;
+    let said = format!("{name} is on the team. They sign in at");
+    let (id, url) = app
+        .act(&operator, move |tx, cx| {
+            let id = people::add_person(tx, cx, &email, &name, role)?;
+            let url = people::make_sign_in_link(tx, cx, &id)?;
+            Ok((id, url))
+        })
+        .await
+        .map_err(sentence)?;
+    let said = format!("{said}\n{url}\n{LINK_WORKS}");
+    print(of.output, &json!({ "id": id, "signInUrl": url }), &said);
+    Ok(())
+}
+
+async fn list(app: &App, of: &Of) -> Outcome {
+    let operator = of.operator(app).await?;
+    let people = app.read(&operator, people::list_people).await.map_err(sentence)?;
+    let lines =
+        people.iter().map(|p| format!("{}  {:8} {} <{}>", p.id, p.role.word(), p.name, p.email));
+    let said = lines.collect::<Vec<_>>().join("\n");
+    print(of.output, &json!({ "people": people }), &said);
+    Ok(())
+}
+
+async fn link(app: &App, email: String, of: &Of) -> Outcome {
+    let operator = of.operator(app).await?;
+    let (id, name) = named(app, &operator, email).await?;
+    let made = id.clone();
+    let url = app
+        .act(&operator, move |tx, cx| people::make_sign_in_link(tx, cx, &made))
+        .await
+        .map_err(sentence)?;
+    let said = format!("{name} signs in at\n{url}\n{LINK_WORKS}");
+    print(of.output, &json!({ "id": id, "signInUrl": url }), &said);
+    Ok(())
+}
+
+async fn remove(app: &App, email: String, of: &Of) -> Outcome {
+    let operator = of.operator(app).await?;
+    let (id, name) = named(app, &operator, email).await?;
+    let removed = id.clone();
+    app.act(&operator, move |tx, cx| people::remove_person(tx, cx, &removed))
+        .await
+        .map_err(sentence)?;
+    print(of.output, &json!({ "ok": true, "id": id }), &format!("{name} is removed. {REMOVED}"));
+    Ok(())
+}
+
+/// The id and name of whoever has this address.
+async fn named(app: &App, operator: &Actor, email: String) -> Result<(UserId, String), String> {
+    match person(app, operator, email).await?.who {
+        Who::Person { id, name, .. } => Ok((id, name)),
+        Who::Agent { .. } | Who::System => Err("There is nobody with this address.".to_owned()),
+    }
+}
