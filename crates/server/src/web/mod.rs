@@ -43,6 +43,7 @@ use tokio::sync::Semaphore;
 
 use crate::courier::Gate;
 use crate::doors::MailWays;
+use crate::reader::PageRenderer;
 use presence::Presence;
 use upload::UPLOADS_AT_ONCE;
 pub use visitor::Peer;
@@ -71,7 +72,7 @@ pub struct Web {
     /// Files of customers that are on their way.
     streams: Semaphore,
     lanes: upload_page::Lanes,
-    previews: previews::Previews,
+    previews: PageRenderer,
     presence: Arc<Presence>,
     changes: live::Changes,
 }
@@ -82,7 +83,7 @@ impl Web {
         let hashing = Semaphore::new(HASHING_AT_ONCE);
         let lookups = Semaphore::new(LOOKUPS_AT_ONCE);
         let listeners = Arc::new(Semaphore::new(LISTENERS));
-        let (presence, previews) = (Presence::new(&app), previews::Previews::find());
+        let (presence, previews) = (Presence::new(&app), PageRenderer::of_this_program());
         let uploads = Semaphore::new(UPLOADS_AT_ONCE);
         let changes = live::Changes::note(&app);
         let (streams, lanes) =
