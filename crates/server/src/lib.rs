@@ -12,6 +12,7 @@ pub mod dns_records;
 pub mod doors;
 mod health;
 pub mod imap;
+mod log_filter;
 pub mod lookup;
 pub mod mcp;
 mod metrics;
