@@ -104,6 +104,7 @@ pub fn seed(url: &str, messages: usize, seed: u64) -> Result<Seeded, String> {
         blobs,
         limiter: Arc::new(Limiter::new(1)),
         scanner: None,
+        sealer: Arc::new(inbox::sealing::PlainSecrets),
         public_url: "https://bench.example".into(),
     };
     let written = Arc::new(AtomicUsize::new(0));

@@ -16,6 +16,7 @@ mod log_filter;
 pub mod lookup;
 pub mod mcp;
 mod metrics;
+pub mod permissions;
 pub mod reader;
 pub mod relay;
 pub mod rest;

@@ -14,6 +14,7 @@ use hyper_util::service::TowerToHyperService;
 use inbox::blobs::Blobs;
 use inbox::due::Worker;
 use inbox::ids::Ids;
+use inbox::private_files;
 use inbox::time::SystemClock;
 use inbox::uploads::Scanner;
 use inbox::{App, Limiter};
@@ -33,7 +34,7 @@ use crate::settings::Settings;
 use crate::smtp::{self, Door, Doors};
 use crate::vault::Vault;
 use crate::web::Peer;
-use crate::{doors, health, metrics, reader, services};
+use crate::{doors, health, metrics, permissions, reader, services};
 
 /// Connections served at once; further ones wait to be accepted.
 const CONNECTIONS: usize = 10_000;
@@ -46,22 +47,38 @@ const GOODBYE_SECONDS: u64 = 20;
 
 /// Opens everything that operations stand on.
 pub fn open_app(settings: &Settings, public_url: &str) -> Result<App, String> {
-    std::fs::create_dir_all(&settings.data)
+    private_files::make_folder(&settings.data)
         .map_err(|error| format!("{}: {error}", settings.data.display()))?;
     let options = db::Options { commit_batch: settings.commit_batch, ..db::Options::default() };
     let store = db::Store::open(&settings.database_url, &options, inbox::MIGRATIONS)
         .map_err(|error| format!("the database cannot be opened: {error}"))?;
     let blobs = Blobs::open(&settings.blobs)
         .map_err(|error| format!("{}: {error}", settings.blobs.display()))?;
+    let ids = Arc::new(Ids::random());
+    let sealer = Arc::new(Vault::open(&settings.data, &ids)?);
     Ok(App {
         store,
         clock: Arc::new(SystemClock),
-        ids: Arc::new(Ids::random()),
+        ids,
         blobs,
         limiter: Arc::new(Limiter::new(settings.rate_per_minute)),
         scanner: settings.clamd.clone().map(|clamd| Arc::new(clamd) as Arc<dyn Scanner>),
+        sealer,
         public_url: public_url.into(),
     })
+}
+
+/// Seals the secrets that an earlier version kept as they were.
+async fn seal_plain_secrets(app: &App) -> io::Result<()> {
+    let sealed = inbox::sealing::seal_plain_secrets(app).await.map_err(io::Error::other)?;
+    if sealed > 0 {
+        tracing::warn!(
+            sealed,
+            "secrets that were kept in the clear are sealed with secret.key from now on; backups \
+             made before still hold them in the clear"
+        );
+    }
+    Ok(())
 }
 
 /// Takes the listen address; answers it with the port that was given.
@@ -103,7 +120,7 @@ pub async fn open_mail(settings: &Settings, app: &App) -> Result<MailIn, String>
     let places = [(&settings.smtp_listen, Protocol::Smtp), (&settings.lmtp_listen, Protocol::Lmtp)];
     let mut open = Vec::new();
     for (place, protocol) in places {
-        open.extend(Door::open(place, protocol).await?);
+        open.extend(Door::open_for(place, protocol, settings.lmtp_socket).await?);
     }
     let name = our_name(&app.public_url);
     let authenticator = Arc::new(DnsAuthenticator::of(settings)?);
@@ -138,6 +155,8 @@ pub async fn serve(
     settings: &Settings,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
+    permissions::tighten(settings);
+    seal_plain_secrets(&app).await?;
     let stopping = CancellationToken::new();
     if let Some(address) = settings.metrics_listen {
         let (listener, stopping) = (TcpListener::bind(address).await?, stopping.clone());

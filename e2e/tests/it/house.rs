@@ -68,6 +68,7 @@ impl House {
             blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
             limiter: Arc::new(Limiter::new(1_000)),
             scanner: None,
+            sealer: Arc::new(inbox::sealing::PlainSecrets),
             public_url: address.as_str().into(),
         };
         let sample = server::demo::fill(&app).await.unwrap();

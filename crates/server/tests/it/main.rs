@@ -34,6 +34,7 @@ mod requests;
 mod sandbox;
 mod search;
 mod search_model;
+mod secrecy;
 mod services;
 mod smtp;
 mod snooze;
