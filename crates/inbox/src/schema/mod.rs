@@ -98,4 +98,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("013_words.sqlite.sql"),
         postgres: include_str!("013_words.postgres.sql"),
     },
+    Migration {
+        version: 16,
+        name: "private inboxes open to their own person",
+        both: include_str!("016_own_sign_in.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];
