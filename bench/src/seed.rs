@@ -246,7 +246,7 @@ async fn set_up(app: &App) -> inbox::Result<(Actor, String, String)> {
         .store
         .write(move |tx| {
             // The server that is measured goes by the system's clock.
-            people::begin_session(tx, &ids, SystemClock.now(), ws, &made.owner, "bench")
+            people::begin_session(tx, &ids, SystemClock.now(), ws, &made.owner, "bench", true)
         })
         .await?;
     Ok((owner, key.key, session))

@@ -117,8 +117,10 @@ impl House {
     /// A link that signs somebody in.
     pub async fn sign_in_link(&self, person: &Actor) -> String {
         let actor::Who::Person { id, .. } = person.who.clone() else { panic!("not a person") };
+        let workspace = self.ines.workspace.clone();
+        let operator = Actor::system(self.ines.ws, workspace, actor::Circle::team());
         self.app
-            .act(&self.ines, move |tx, cx| people::make_sign_in_link(tx, cx, &id))
+            .act(&operator, move |tx, cx| people::make_recovery_link(tx, cx, &id))
             .await
             .unwrap()
     }
