@@ -104,6 +104,7 @@ pub fn seed(url: &str, messages: usize, seed: u64) -> Result<Seeded, String> {
         blobs,
         limiter: Arc::new(Limiter::new(1)),
         scanner: None,
+        sealer: Arc::new(inbox::sealing::PlainSecrets),
         public_url: "https://bench.example".into(),
     };
     let written = Arc::new(AtomicUsize::new(0));
@@ -245,7 +246,7 @@ async fn set_up(app: &App) -> inbox::Result<(Actor, String, String)> {
         .store
         .write(move |tx| {
             // The server that is measured goes by the system's clock.
-            people::begin_session(tx, &ids, SystemClock.now(), ws, &made.owner, "bench")
+            people::begin_session(tx, &ids, SystemClock.now(), ws, &made.owner, "bench", true)
         })
         .await?;
     Ok((owner, key.key, session))

@@ -88,6 +88,7 @@ fn app(store: Store, folder: &Path) -> Result<App, String> {
         blobs: Blobs::open(&folder.join("blobs")).map_err(|error| error.to_string())?,
         limiter: Arc::new(Limiter::new(1)),
         scanner: None,
+        sealer: Arc::new(inbox::sealing::PlainSecrets),
         public_url: "https://bench.example".into(),
     })
 }

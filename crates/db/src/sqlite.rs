@@ -1,5 +1,7 @@
 //! SQLite: one writer thread that commits in groups, a few read-only threads beside it.
 
+use std::fs::File;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -30,6 +32,9 @@ const WAL_PAGES: i64 = 4_000;
 /// The write-ahead log is cut back to this size, in bytes, after a checkpoint.
 const WAL_KEPT: i64 = 64 * 1024 * 1024;
 
+/// Who may read a new database: the user who runs us.
+const DATABASE_MODE: u32 = 0o600;
+
 type Queue = Sender<Box<dyn Job>>;
 
 pub(crate) fn start(
@@ -38,6 +43,7 @@ pub(crate) fn start(
     migrations: &[Migration],
     wakes: &broadcast::Sender<String>,
 ) -> Result<(Queue, Queue), Error> {
+    make_private(path);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     let mut writer = open(path, flags, WRITER_CACHE_KIB)?;
     use_write_ahead_log(&writer)?;
@@ -64,6 +70,12 @@ pub(crate) fn start(
     let (batch, wakes) = (options.commit_batch.max(1), wakes.clone());
     spawn("db-write".into(), move || serve_writes(&writer, &write_queue, batch, &wakes));
     Ok((reads, writes))
+}
+
+/// A new database is its user's alone; the files that SQLite puts beside it follow its mode. What
+/// is wrong with the place is told when it is opened.
+fn make_private(path: &Path) {
+    let _ = File::options().write(true).create_new(true).mode(DATABASE_MODE).open(path);
 }
 
 fn open(path: &Path, flags: OpenFlags, cache_kib: i64) -> Result<Connection, Error> {

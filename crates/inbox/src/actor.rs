@@ -213,17 +213,18 @@ impl Arg for KeyHash {
 /// The agent whose key this is, and its workspace's plan. Read in the transaction that goes on to
 /// do the work, so that revoking a key counts at once.
 pub fn authenticate(tx: &mut Tx<'_>, key: &KeyHash) -> Result<(Actor, Plan)> {
-    type Found = (i64, AgentId, String, String, bool, UserId, WorkspaceId, Plan);
+    type Found = (i64, AgentId, String, String, bool, Circle, WorkspaceId, Plan);
     let found: Option<Found> = tx.opt(
-        "SELECT a.ws, a.id, a.name, a.scopes, a.livemode, a.made_by, w.id, w.plan
+        "SELECT a.ws, a.id, a.name, a.scopes, a.livemode,
+                CASE WHEN a.sees_private = TRUE THEN a.made_by ELSE 'team' END, w.id, w.plan
          FROM agents a JOIN workspaces w ON w.ws = a.ws
          WHERE a.key_hash = ?1 AND a.revoked_at IS NULL",
         &[key],
     )?;
-    let (ws, id, name, scopes, livemode, made_by, workspace, plan) =
+    let (ws, id, name, scopes, livemode, private, workspace, plan) =
         found.ok_or(Error::Unauthorized)?;
     let circles = match livemode {
-        true => [Circle::team(), Circle::of(&made_by)],
+        true => [Circle::team(), private],
         false => [Circle::sandbox(), Circle::sandbox()],
     };
     let who = Who::Agent { id, name, scopes: Scopes::from_stored(&scopes) };

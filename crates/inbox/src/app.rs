@@ -7,6 +7,7 @@ use crate::blobs::Blobs;
 use crate::error::Result;
 use crate::ids::Ids;
 use crate::rate::Limiter;
+use crate::sealing::SecretSealer;
 use crate::time::Clock;
 use crate::uploads::Scanner;
 
@@ -23,6 +24,8 @@ pub struct App {
     pub limiter: Arc<Limiter>,
     /// Looks for viruses in what customers upload, where one is set up.
     pub scanner: Option<Arc<dyn Scanner>>,
+    /// Seals what the database keeps of secrets.
+    pub sealer: Arc<dyn SecretSealer>,
     /// Where this service can be reached from outside, without a slash at the end.
     pub public_url: Arc<str>,
 }
@@ -34,6 +37,7 @@ pub struct Cx<'a> {
     pub ids: &'a Ids,
     pub public_url: &'a str,
     pub blobs: &'a Blobs,
+    pub sealer: &'a dyn SecretSealer,
 }
 
 impl App {
@@ -44,6 +48,7 @@ impl App {
             ids: &self.ids,
             public_url: &self.public_url,
             blobs: &self.blobs,
+            sealer: &*self.sealer,
         }
     }
 

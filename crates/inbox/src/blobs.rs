@@ -14,6 +14,7 @@ use tokio::sync::Semaphore;
 use zstd::bulk::Compressor;
 
 use crate::error::Result;
+use crate::private_files;
 use crate::uploads::Arrivals;
 
 /// Up to this many bytes, after compression, a blob lives in the database.
@@ -46,7 +47,7 @@ pub struct Blob {
 
 impl Blobs {
     pub fn open(folder: &Path) -> io::Result<Blobs> {
-        fs::create_dir_all(folder)?;
+        private_files::make_folder(folder)?;
         let arrivals = Arrivals::open(&folder.join(ARRIVALS))?;
         let packing = Arc::new(Semaphore::new(PACKED_AT_ONCE));
         Ok(Blobs { folder: folder.into(), arrivals, packing, compressors: Arc::default() })
@@ -133,7 +134,7 @@ impl Blobs {
             return Ok(());
         }
         let shelf = path.parent().unwrap_or(&self.folder);
-        fs::create_dir_all(shelf)?;
+        private_files::make_folder(shelf)?;
         let mut file = tempfile_in(shelf, hash)?;
         file.0.write_all(packed)?;
         file.0.sync_all()?;
@@ -143,7 +144,7 @@ impl Blobs {
     /// Gives a synced file its name for good.
     fn shelve(&self, from: &Path, path: &Path) -> io::Result<()> {
         let shelf = path.parent().unwrap_or(&self.folder);
-        fs::create_dir_all(shelf)?;
+        private_files::make_folder(shelf)?;
         fs::rename(from, path)?;
         File::open(shelf)?.sync_all()?;
         File::open(&self.folder)?.sync_all()
@@ -186,7 +187,7 @@ pub fn keep(tx: &mut Tx<'_>, ws: i64, blob: &Blob) -> Result<()> {
 fn tempfile_in(shelf: &Path, hash: &str) -> io::Result<(File, PathBuf)> {
     for number in 0u32.. {
         let path = shelf.join(format!("{hash}.{}.{number}", std::process::id()));
-        match File::create_new(&path) {
+        match private_files::file_options().write(true).create_new(true).open(&path) {
             Ok(file) => return Ok((file, path)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),

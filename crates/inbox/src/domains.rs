@@ -9,6 +9,7 @@ use crate::app::Cx;
 use crate::audit::{self, Action};
 use crate::error::{Error, Result};
 use crate::ids::Ids;
+use crate::sealing;
 use crate::words::words;
 
 /// Characters of a selector behind its start.
@@ -91,9 +92,9 @@ pub fn list_keys(tx: &mut Tx<'_>, cx: &Cx<'_>, domain: &str) -> Result<Vec<Liste
 /// counts as none. Where there is a key already, nothing changes.
 pub fn keep_first_key(tx: &mut Tx<'_>, cx: &Cx<'_>, domain: &str, key: &DkimKey) -> Result<()> {
     let domain = own_domain(tx, cx, domain)?;
-    match signer(tx, cx.actor.ws, &domain)? {
-        Some(_) => Ok(()),
-        None => insert(tx, cx, &domain, key, KeyState::Signing),
+    match signs(tx, cx, &domain)? {
+        true => Ok(()),
+        false => insert(tx, cx, &domain, key, KeyState::Signing),
     }
 }
 
@@ -105,9 +106,9 @@ pub fn keep_next_key(tx: &mut Tx<'_>, cx: &Cx<'_>, domain: &str, key: &DkimKey) 
         "DELETE FROM signing_keys WHERE ws = ?1 AND domain = ?2 AND state = 'waiting'",
         &[&cx.actor.ws, &domain],
     )?;
-    let state = match signer(tx, cx.actor.ws, &domain)? {
-        Some(_) => KeyState::Waiting,
-        None => KeyState::Signing,
+    let state = match signs(tx, cx, &domain)? {
+        true => KeyState::Waiting,
+        false => KeyState::Signing,
     };
     insert(tx, cx, &domain, key, state)
 }
@@ -132,24 +133,33 @@ pub fn begin_signing(tx: &mut Tx<'_>, cx: &Cx<'_>, domain: &str, selector: &str)
 }
 
 /// The key that signs mail from this address, if its domain has one.
-pub(crate) fn signer_of(tx: &mut Tx<'_>, ws: i64, address: &str) -> Result<Option<Signer>> {
+pub(crate) fn signer_of(tx: &mut Tx<'_>, cx: &Cx<'_>, address: &str) -> Result<Option<Signer>> {
     match domain_of(address) {
-        Some(domain) => signer(tx, ws, &domain),
+        Some(domain) => signer(tx, cx, &domain),
         None => Ok(None),
     }
 }
 
-fn signer(tx: &mut Tx<'_>, ws: i64, domain: &str) -> Result<Option<Signer>> {
+/// True when a key signs the domain's mail.
+fn signs(tx: &mut Tx<'_>, cx: &Cx<'_>, domain: &str) -> Result<bool> {
+    let found: Option<(String,)> = tx.opt(
+        "SELECT selector FROM signing_keys WHERE ws = ?1 AND domain = ?2 AND state = 'signing'",
+        &[&cx.actor.ws, &domain],
+    )?;
+    Ok(found.is_some())
+}
+
+fn signer(tx: &mut Tx<'_>, cx: &Cx<'_>, domain: &str) -> Result<Option<Signer>> {
+    let ws = cx.actor.ws;
     let found: Option<(String, Vec<u8>, String)> = tx.opt(
         "SELECT selector, secret, public FROM signing_keys
          WHERE ws = ?1 AND domain = ?2 AND state = 'signing'",
         &[&ws, &domain],
     )?;
-    Ok(found.map(|(selector, secret, public)| Signer {
-        domain: domain.to_owned(),
-        selector,
-        key: DkimKey::kept(secret, public),
-    }))
+    let Some((selector, kept, public)) = found else { return Ok(None) };
+    let purpose = sealing::dkim_purpose(ws, domain, &selector);
+    let key = DkimKey::kept(sealing::unseal_bytes(cx, &purpose, kept)?, public);
+    Ok(Some(Signer { domain: domain.to_owned(), selector, key }))
 }
 
 fn insert(
@@ -160,10 +170,12 @@ fn insert(
     state: KeyState,
 ) -> Result<()> {
     let selector = format!("mr{}", cx.ids.token(SELECTOR_CHARS));
+    let purpose = sealing::dkim_purpose(cx.actor.ws, domain, &selector);
+    let secret = sealing::seal_bytes(cx, &purpose, key.secret());
     tx.exec(
         "INSERT INTO signing_keys (ws, domain, selector, secret, public, state, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        &[&cx.actor.ws, &domain, &selector, &key.secret(), &key.public(), &state, &cx.now],
+        &[&cx.actor.ws, &domain, &selector, &secret, &key.public(), &state, &cx.now],
     )?;
     audit::record(tx, cx, &Circle::team(), Action::SigningKeyMade, domain, &selector)
 }

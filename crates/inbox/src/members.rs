@@ -22,7 +22,7 @@ pub fn team(tx: &mut Tx<'_>, ws: i64, circle: &Circle) -> Result<Team> {
     let agents: Vec<(AgentId, String)> = tx.all(
         "SELECT id, name FROM agents
          WHERE ws = ?1 AND revoked_at IS NULL AND livemode = ?2
-           AND (?3 = 'team' OR ?3 = 'sandbox' OR made_by = ?3)
+           AND (?3 = 'team' OR ?3 = 'sandbox' OR (made_by = ?3 AND sees_private = TRUE))
          ORDER BY name, id",
         &[&ws, &!circle.is_sandbox(), circle],
     )?;
@@ -48,7 +48,7 @@ pub fn in_circle(
         MemberId::Agent(id) => tx.opt(
             "SELECT name FROM agents
              WHERE ws = ?1 AND id = ?2 AND revoked_at IS NULL AND livemode = ?3
-               AND (?4 = 'team' OR ?4 = 'sandbox' OR made_by = ?4)",
+               AND (?4 = 'team' OR ?4 = 'sandbox' OR (made_by = ?4 AND sees_private = TRUE))",
             &[&ws, id, &!circle.is_sandbox(), circle],
         )?,
     };

@@ -6,6 +6,7 @@ use db::Tx;
 use crate::app::Cx;
 use crate::error::{Error, Result};
 use crate::ids::UserId;
+use crate::sealing;
 
 const ID_CHARS: usize = 24;
 
@@ -28,10 +29,12 @@ pub fn notify(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, notice: &Notice<'_>
         tracing::debug!(%person, "a notice is not sent to an address that nobody reads");
         return Ok(());
     }
+    let id = cx.ids.token(ID_CHARS);
+    let text = sealing::seal(cx, &sealing::notice_purpose(cx.actor.ws, &id), notice.text);
     tx.exec(
         "INSERT INTO notices (ws, id, email, subject, text, due_at, attempts, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?6)",
-        &[&cx.actor.ws, &cx.ids.token(ID_CHARS), &email, &notice.subject, &notice.text, &cx.now],
+        &[&cx.actor.ws, &id, &email, &notice.subject, &text, &cx.now],
     )?;
     tx.wake("notices");
     Ok(())

@@ -4,6 +4,7 @@ use db::Tx;
 
 use crate::app::Cx;
 use crate::error::Result;
+use crate::sealing;
 
 /// Random bytes of a secret: as many as the hash it keys gives out.
 const SECRET_BYTES: usize = 32;
@@ -22,20 +23,22 @@ impl MailSecret {
 /// The workspace's secret, made when it is first asked for. It never changes: mail that has left
 /// is answered years later.
 pub fn mail_secret(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<MailSecret> {
-    if let Some(secret) = kept(tx, cx.actor.ws)? {
+    if let Some(secret) = kept(tx, cx)? {
         return Ok(secret);
     }
     // Of two that make one at the same time, one loses the race and reads the other's.
     let made = cx.ids.bytes::<SECRET_BYTES>();
     tx.exec(
         "INSERT INTO mail_secrets (ws, secret) VALUES (?1, ?2)",
-        &[&cx.actor.ws, &made.as_slice()],
+        &[&cx.actor.ws, &sealing::seal_bytes(cx, &sealing::mail_purpose(cx.actor.ws), &made)],
     )?;
     Ok(MailSecret(made.to_vec()))
 }
 
-fn kept(tx: &mut Tx<'_>, ws: i64) -> Result<Option<MailSecret>> {
+fn kept(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Option<MailSecret>> {
+    let ws = cx.actor.ws;
     let found: Option<(Vec<u8>,)> =
         tx.opt("SELECT secret FROM mail_secrets WHERE ws = ?1", &[&ws])?;
-    Ok(found.map(|(secret,)| MailSecret(secret)))
+    let Some((kept,)) = found else { return Ok(None) };
+    Ok(Some(MailSecret(sealing::unseal_bytes(cx, &sealing::mail_purpose(ws), kept)?)))
 }

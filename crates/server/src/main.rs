@@ -5,7 +5,15 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     keep_small();
+    keep_private();
     server::cli::main()
+}
+
+/// What this process makes, and what is in its memory, is for nobody else on the machine.
+fn keep_private() {
+    server::permissions::make_private_files();
+    // Where the system does not allow it, other processes of the same user can look.
+    let _ = server::reader::hide_memory();
 }
 
 /// The allocator asks for huge pages and touches little of each: ten of them are half of what an

@@ -9,6 +9,7 @@ use std::time::Duration;
 use inbox::blobs::Blobs;
 use inbox::due::Worker;
 use inbox::ids::Ids;
+use inbox::private_files;
 use inbox::time::SystemClock;
 use inbox::uploads::Scanner;
 use inbox::{App, Limiter};
@@ -28,7 +29,7 @@ use crate::services::HttpReader;
 use crate::settings::Settings;
 use crate::smtp::{self, Door, Doors, TlsCertificate};
 use crate::vault::Vault;
-use crate::{doors, health, metrics, reader, services};
+use crate::{doors, health, metrics, permissions, reader, services};
 
 /// Due work that is under way when the server stops has this long to finish. Its claims lapse
 /// otherwise, and it is done again.
@@ -36,22 +37,38 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// Opens everything that operations stand on.
 pub fn open_app(settings: &Settings, public_url: &str) -> Result<App, String> {
-    std::fs::create_dir_all(&settings.data)
+    private_files::make_folder(&settings.data)
         .map_err(|error| format!("{}: {error}", settings.data.display()))?;
     let options = db::Options { commit_batch: settings.commit_batch, ..db::Options::default() };
     let store = db::Store::open(&settings.database_url, &options, inbox::MIGRATIONS)
         .map_err(|error| format!("the database cannot be opened: {error}"))?;
     let blobs = Blobs::open(&settings.blobs)
         .map_err(|error| format!("{}: {error}", settings.blobs.display()))?;
+    let ids = Arc::new(Ids::random());
+    let sealer = Arc::new(Vault::open(&settings.data, &ids)?);
     Ok(App {
         store,
         clock: Arc::new(SystemClock),
-        ids: Arc::new(Ids::random()),
+        ids,
         blobs,
         limiter: Arc::new(Limiter::new(settings.rate_per_minute)),
         scanner: settings.clamd.clone().map(|clamd| Arc::new(clamd) as Arc<dyn Scanner>),
+        sealer,
         public_url: public_url.into(),
     })
+}
+
+/// Seals the secrets that an earlier version kept as they were.
+async fn seal_plain_secrets(app: &App) -> io::Result<()> {
+    let sealed = inbox::sealing::seal_plain_secrets(app).await.map_err(io::Error::other)?;
+    if sealed > 0 {
+        tracing::warn!(
+            sealed,
+            "secrets that were kept in the clear are sealed with secret.key from now on; backups \
+             made before still hold them in the clear"
+        );
+    }
+    Ok(())
 }
 
 /// Takes the listen address; answers it with the port that was given.
@@ -104,7 +121,7 @@ pub async fn open_mail(settings: &Settings, app: &App) -> Result<MailIn, String>
     let places = [(&settings.smtp_listen, Protocol::Smtp), (&settings.lmtp_listen, Protocol::Lmtp)];
     let mut open = Vec::new();
     for (place, protocol) in places {
-        open.extend(Door::open(place, protocol).await?);
+        open.extend(Door::open_for(place, protocol, settings.lmtp_socket).await?);
     }
     let name = our_name(&app.public_url);
     let authenticator = Arc::new(DnsAuthenticator::of(settings)?);
@@ -146,6 +163,8 @@ pub async fn serve(
     settings: &Settings,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
+    permissions::tighten(settings);
+    seal_plain_secrets(&app).await?;
     let stopping = CancellationToken::new();
     if let Some(address) = settings.metrics_listen {
         let (listener, stopping) = (TcpListener::bind(address).await?, stopping.clone());

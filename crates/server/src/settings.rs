@@ -12,7 +12,7 @@ use inbox::limits::RATE_PER_MINUTE;
 
 use crate::clamd::Clamd;
 use crate::relay::Target;
-use crate::smtp::{Networks, Place};
+use crate::smtp::{Networks, Place, SocketAccess, SocketMode, SystemGroup};
 
 /// The flags, as they were typed.
 #[derive(Args, Clone, Debug, Default)]
@@ -40,6 +40,12 @@ pub struct Flags {
     /// [default: off]
     #[arg(long, env = "MAILROOM_LMTP_LISTEN", global = true, value_name = "PLACE")]
     pub lmtp_listen: Option<String>,
+    /// The mode of the LMTP socket, as for chmod [default: 660]
+    #[arg(long, env = "MAILROOM_LMTP_SOCKET_MODE", global = true, value_name = "MODE")]
+    pub lmtp_socket_mode: Option<String>,
+    /// The group of the LMTP socket, such as postfix [default: the one of this process]
+    #[arg(long, env = "MAILROOM_LMTP_SOCKET_GROUP", global = true, value_name = "GROUP")]
+    pub lmtp_socket_group: Option<String>,
     /// The certificate chain for STARTTLS, a PEM file [default: one of our own making]
     #[arg(long, env = "MAILROOM_TLS_CERT", global = true, value_name = "FILE")]
     pub tls_cert: Option<String>,
@@ -123,6 +129,7 @@ pub struct Settings {
     pub listen: SocketAddr,
     pub smtp_listen: Place,
     pub lmtp_listen: Place,
+    pub lmtp_socket: SocketAccess,
     /// The files of the certificate and its key.
     pub tls: Option<(PathBuf, PathBuf)>,
     /// Where our own mail servers are, which take mail from others and hand it on to us.
@@ -167,6 +174,8 @@ const NAMES: &[&str] = &[
     "listen",
     "smtp_listen",
     "lmtp_listen",
+    "lmtp_socket_mode",
+    "lmtp_socket_group",
     "tls_cert",
     "tls_key",
     "trusted_networks",
@@ -208,6 +217,7 @@ impl Settings {
             lmtp_listen: found
                 .parsed("lmtp_listen", &flags.lmtp_listen, "an address and port, unix:PATH or off")
                 .unwrap_or(Place::Off),
+            lmtp_socket: found.lmtp_socket(flags),
             tls: found.tls_files(&flags.tls_cert, &flags.tls_key),
             trusted_networks: found
                 .parsed(
@@ -289,6 +299,19 @@ impl Found {
             self.mistakes.push(format!("{name}: must be {wanted}"));
         }
         parsed
+    }
+
+    fn lmtp_socket(&mut self, flags: &Flags) -> SocketAccess {
+        let mode = self.parsed("lmtp_socket_mode", &flags.lmtp_socket_mode, "a mode such as 660");
+        let group = self.parsed(
+            "lmtp_socket_group",
+            &flags.lmtp_socket_group,
+            "a group of this system, by name or number",
+        );
+        SocketAccess {
+            mode: mode.map_or(SocketAccess::default().mode, |SocketMode(mode)| mode),
+            group: group.map(|SystemGroup(number)| number),
+        }
     }
 
     /// The files of a certificate and its key: both or neither.

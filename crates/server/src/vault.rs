@@ -11,13 +11,12 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use inbox::ids::Ids;
+use inbox::sealing::{SEALED_PREFIX as FORM, SecretSealer};
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 
 /// The key's file in the data folder.
 pub const KEY_FILE: &str = "secret.key";
 const KEY_BYTES: usize = 32;
-/// What a sealed secret begins with, so that another way of sealing can be told from this one.
-const FORM: &str = "v1.";
 
 /// Seals and opens secrets. Cheap to clone.
 #[derive(Clone)]
@@ -74,6 +73,16 @@ impl Vault {
             )
             .map_err(|_| CannotOpen)?;
         String::from_utf8(opened.to_vec()).map_err(|_| CannotOpen)
+    }
+}
+
+impl SecretSealer for Vault {
+    fn seal(&self, ids: &Ids, purpose: &str, secret: &str) -> String {
+        Vault::seal(self, ids, purpose, secret)
+    }
+
+    fn unseal(&self, purpose: &str, sealed: &str) -> Option<String> {
+        Vault::unseal(self, purpose, sealed).ok()
     }
 }
 

@@ -69,6 +69,7 @@ impl House {
             blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
             limiter: Arc::new(Limiter::new(1_000)),
             scanner: None,
+            sealer: Arc::new(inbox::sealing::PlainSecrets),
             public_url: address.as_str().into(),
         };
         let sample = server::demo::fill(&app).await.unwrap();
@@ -118,8 +119,10 @@ impl House {
     /// A link that signs somebody in.
     pub async fn sign_in_link(&self, person: &Actor) -> String {
         let actor::Who::Person { id, .. } = person.who.clone() else { panic!("not a person") };
+        let workspace = self.ines.workspace.clone();
+        let operator = Actor::system(self.ines.ws, workspace, actor::Circle::team());
         self.app
-            .act(&self.ines, move |tx, cx| people::make_sign_in_link(tx, cx, &id))
+            .act(&operator, move |tx, cx| people::make_recovery_link(tx, cx, &id))
             .await
             .unwrap()
     }

@@ -17,6 +17,7 @@ use crate::error::Result;
 use crate::ids::{EventId, UserId, WebhookId, WorkspaceId};
 use crate::limits::{DAY_MS, MINUTE_MS};
 use crate::notices::{Notice, notify};
+use crate::sealing;
 use crate::signing;
 use crate::webhooks::State;
 
@@ -40,6 +41,8 @@ pub(super) const IN_FLIGHT_EACH: usize = 16;
 const CLAIMED_AT_ONCE: usize = 64;
 /// Deliveries of a webhook that is not active set aside in one transaction.
 const SET_ASIDE_AT_ONCE: i64 = 500;
+/// What a log says of a webhook whose signing secret does not open.
+const SECRET_SHUT: &str = "The signing secret does not open with the secret.key of this server.";
 
 const WEBHOOKS: Owners = Owners {
     oldest: "SELECT webhook FROM deliveries WHERE next_try_at <= ?1
@@ -88,9 +91,14 @@ impl Worker {
 
     async fn try_delivery(&self, claimed: Claimed, place: Place) {
         let at = self.app.clock.now();
-        let headers = signing::headers(&claimed.event, at, &claimed.body, &claimed.secrets);
-        let call = Call { url: claimed.url.clone(), headers, body: claimed.body.clone() };
-        let answer = self.courier.post(&call).await;
+        let answer = match claimed.secrets.is_empty() {
+            true => Answer::Failed(SECRET_SHUT.into()),
+            false => {
+                let headers = signing::headers(&claimed.event, at, &claimed.body, &claimed.secrets);
+                let call = Call { url: claimed.url.clone(), headers, body: claimed.body.clone() };
+                self.courier.post(&call).await
+            }
+        };
         // The receiver is free again; to write that down is our own work. Those that wait for it
         // stay few, because the next claim waits for the same store.
         drop(place);
@@ -151,7 +159,9 @@ fn claim_due(tx: &mut Tx<'_>, app: &App, room: &Room, last: &String) -> Result<C
             false => room.of(webhook.id.as_str()),
         };
         let before = claims.claimed.len();
-        claim_of(tx, &webhook, now, room.min(most - before), &mut claims.claimed)?;
+        let secrets = webhook.secrets(app, now);
+        let most = room.min(most - before);
+        claim_of(tx, &webhook, &secrets, now, most, &mut claims.claimed)?;
         if claims.claimed.len() == most {
             return Ok(claims);
         }
@@ -218,6 +228,7 @@ fn set_aside(tx: &mut Tx<'_>, webhook: &Webhook, now: i64) -> Result<usize> {
 fn claim_of(
     tx: &mut Tx<'_>,
     webhook: &Webhook,
+    secrets: &[String],
     now: i64,
     most: usize,
     claimed: &mut Vec<Claimed>,
@@ -243,7 +254,7 @@ fn claim_of(
             webhook: webhook.id.clone(),
             event,
             url: webhook.url.clone(),
-            secrets: webhook.secrets(now),
+            secrets: secrets.to_vec(),
             body: body.into(),
             tries,
             lease,
@@ -253,11 +264,16 @@ fn claim_of(
 }
 
 impl Webhook {
-    /// The secrets that sign at a moment, the newest first.
-    fn secrets(&self, now: i64) -> Vec<String> {
+    /// The secrets that sign at a moment, the newest first. None when they do not open: nothing
+    /// leaves unsigned.
+    fn secrets(&self, app: &App, now: i64) -> Vec<String> {
+        let purpose = sealing::webhook_purpose(self.ws, &self.id);
         let old = self.old_secret.clone();
         let old = old.filter(|_| self.old_secret_until.is_some_and(|until| now < until));
-        std::iter::once(self.secret.clone()).chain(old).collect()
+        let kept = std::iter::once(self.secret.clone()).chain(old);
+        let opened: Result<_> =
+            kept.map(|kept| sealing::unseal(&*app.sealer, &purpose, kept)).collect();
+        opened.unwrap_or_default()
     }
 }
 

@@ -10,6 +10,7 @@ use crate::actor::{Actor, Circle};
 use crate::app::{App, Cx};
 use crate::error::{Error, Result};
 use crate::ids::WorkspaceId;
+use crate::sealing;
 
 /// Notices claimed in one transaction.
 const AT_ONCE: i64 = 20;
@@ -152,6 +153,8 @@ fn unsealed(tx: &mut Tx<'_>, cx: &Cx<'_>, due: Due) -> Result<Unsealed> {
         &[&due.ws],
     )?;
     let domain = address.rsplit_once('@').map_or("localhost", |(_, domain)| domain);
+    let purpose = sealing::notice_purpose(due.ws, &due.id);
+    let text = sealing::unseal(cx.sealer, &purpose, due.text)?;
     let letter = Letter {
         message_id: format!("notice.{}@{domain}", due.id),
         answers: Vec::new(),
@@ -160,7 +163,7 @@ fn unsealed(tx: &mut Tx<'_>, cx: &Cx<'_>, due: Due) -> Result<Unsealed> {
         to: vec![Address::new(None, &due.email)],
         cc: Vec::new(),
         subject: due.subject,
-        text: due.text,
+        text,
         attachments: Vec::new(),
         at: due.created_at,
         automatic: true,

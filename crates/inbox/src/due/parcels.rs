@@ -55,7 +55,7 @@ impl Unsealed {
             _ => None,
         };
         letter.loop_mark = Some(mail::loop_mark(secret));
-        let signer = domains::signer_of(tx, cx.actor.ws, inbox)?;
+        let signer = domains::signer_of(tx, cx, inbox)?;
         let sender = sender.unwrap_or_else(|| inbox.clone());
         Ok(Unsealed { letter: letter.into(), sender, recipients, signer })
     }

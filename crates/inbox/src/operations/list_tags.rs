@@ -25,7 +25,7 @@ pub const OPERATION: Operation = Operation {
     access: Access::Read,
     repeatable: true,
     title: "List tags",
-    about: "Every tag of the workspace, with how many of the conversations this key can see have it.",
+    about: "Every tag of the team, and those of the key's private inboxes, with how many of the conversations this key can see have it.",
     fields: &[],
     body_optional: false,
     success: 200,
@@ -37,8 +37,12 @@ pub const OPERATION: Operation = Operation {
 
 pub fn list_tags(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<Tag>> {
     let counts = tallies::of_kind(tx, cx.actor, "tag")?;
-    let tags: Vec<(TagId, String)> =
-        tx.all("SELECT id, name FROM tags WHERE ws = ?1 ORDER BY folded", &[&cx.actor.ws])?;
+    let [first, second] = &cx.actor.circles;
+    let tags: Vec<(TagId, String)> = tx.all(
+        "SELECT id, name FROM tags WHERE ws = ?1 AND circle IN ('team', ?2, ?3)
+         ORDER BY folded, circle",
+        &[&cx.actor.ws, first, second],
+    )?;
     Ok(tags
         .into_iter()
         .map(|(id, name)| Tag { count: counts.get(id.as_str()).copied().unwrap_or(0), id, name })

@@ -8,8 +8,9 @@ use crate::app::Cx;
 use crate::audit::{self, Action};
 use crate::error::{Error, Result};
 use crate::events::{self, Event};
-use crate::ids::{EventId, UserId, WebhookId};
+use crate::ids::{EventId, WebhookId};
 use crate::limits::{LOG_ITEMS, OLD_SECRET_MS};
+use crate::sealing;
 use crate::signing;
 use crate::time::Moment;
 use crate::webhooks::State;
@@ -19,10 +20,11 @@ use crate::words::words;
 pub fn rotate_secret(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<String> {
     note(tx, cx, id, Action::WebhookRotated)?;
     let secret = signing::new_secret(cx.ids);
+    let kept = sealing::seal(cx, &sealing::webhook_purpose(cx.actor.ws, id), &secret);
     tx.exec(
         "UPDATE webhooks SET old_secret = secret, old_secret_until = ?3, secret = ?4
          WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, id, &(cx.now + OLD_SECRET_MS), &secret],
+        &[&cx.actor.ws, id, &(cx.now + OLD_SECRET_MS), &kept],
     )?;
     Ok(secret)
 }
@@ -247,13 +249,16 @@ pub fn latest_deliveries(
 /// The circle of a webhook that the actor looks after. Someone else's private one is not there.
 pub(super) fn find(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<Circle> {
     cx.actor.must_administer()?;
-    let found: Option<(Circle, UserId)> = tx.opt(
-        "SELECT circle, made_by FROM webhooks WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, id],
-    )?;
-    let found = found.filter(|(circle, made_by)| match (&cx.actor.who, circle.person()) {
-        (Who::Person { id, .. }, Some(_)) => id == made_by,
+    let found: Option<(Circle,)> =
+        tx.opt("SELECT circle FROM webhooks WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
+    let found = found.filter(|(circle,)| looks_after(cx, circle));
+    found.map(|(circle,)| circle).ok_or(Error::NotFound("webhook"))
+}
+
+/// A private webhook is there for whoever sees what it hears, and for the operator of the machine.
+pub(super) fn looks_after(cx: &Cx<'_>, circle: &Circle) -> bool {
+    match (&cx.actor.who, circle.person()) {
+        (Who::Person { .. }, Some(_)) => cx.actor.sees(circle),
         _ => true,
-    });
-    found.map(|(circle, _)| circle).ok_or(Error::NotFound("webhook"))
+    }
 }

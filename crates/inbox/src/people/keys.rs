@@ -16,7 +16,8 @@ pub struct MadeKey {
     pub key: String,
 }
 
-/// Makes a key and the agent it acts as.
+/// Makes a key and the agent it acts as. It sees its maker's private inboxes where its maker does
+/// when making it.
 pub fn make_key(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -43,8 +44,9 @@ pub fn make_key(
     let hash = KeyHash::of(&key).ok_or(Error::Unauthorized)?;
     let id = AgentId::new(cx.ids, cx.now);
     tx.exec(
-        "INSERT INTO agents (ws, id, name, key_hash, scopes, livemode, made_by, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        "INSERT INTO agents (
+            ws, id, name, key_hash, scopes, livemode, made_by, created_at, sees_private
+         ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         &[
             &cx.actor.ws,
             &id,
@@ -54,6 +56,7 @@ pub fn make_key(
             &livemode,
             made_by,
             &cx.now,
+            &cx.actor.sees(&Circle::of(made_by)),
         ],
     )?;
     let works = if livemode { "live" } else { "sandbox" };

@@ -60,10 +60,10 @@ pub use services::{
     set_service_secret,
 };
 pub use sessions::{
-    SessionListing, SignedIn, TokenHash, begin_session, count_guess, end_other_sessions,
-    end_session, forget_guesses, has_password, invite, list_sessions, look_at_link,
-    mail_sign_in_link, make_sign_in_link, mark_seen, password_hashes, set_password, signed_in,
-    use_sign_in_link,
+    SessionListing, SignedIn, StoredPassword, TokenHash, begin_session, count_guess,
+    end_other_sessions, end_session, forget_guesses, has_password, invite, list_sessions,
+    look_at_link, mail_sign_in_link, make_recovery_link, make_sign_in_link, mark_seen,
+    open_private, set_password, signed_in, stored_passwords, use_sign_in_link,
 };
 pub use setup::{
     NewWorkspace, Person, SetUp, WorkspaceListing, add_mailbox, add_person, list_people,

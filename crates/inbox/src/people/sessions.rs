@@ -1,6 +1,6 @@
 //! Signing in: one-time links, sessions, and how often somebody may guess.
 
-use db::{Arg, Tx, Value};
+use db::{Arg, FromRow, Row, Tx, Value};
 use sha2::{Digest, Sha256};
 
 use crate::actor::{Actor, Circle, Plan, Role, Who};
@@ -46,6 +46,9 @@ pub struct SignedIn {
     pub plan: Plan,
     /// True when it is time to write down that the session is in use.
     pub stale: bool,
+    /// False while nobody has shown in this session that they are this person: it began with a
+    /// link that somebody else made. Private inboxes are shut then.
+    pub opens_private: bool,
 }
 
 impl SignedIn {
@@ -54,8 +57,26 @@ impl SignedIn {
     }
 }
 
-/// Makes a link that signs one person in, once. Answers its address.
+/// Makes a link that signs one person in, once. Answers its address. It opens no more than its
+/// maker sees: whoever makes one for somebody else cannot read that person's private inboxes by it.
 pub fn make_sign_in_link(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<String> {
+    note_link(tx, cx, person)?;
+    let opens_private = cx.actor.sees(&Circle::of(person));
+    write_link(tx, cx, person, SIGN_IN_LINK_MS, opens_private)
+}
+
+/// Makes a link that opens private inboxes, too, for somebody who has lost their password where no
+/// mail reaches people. Only the operator of the machine can, who could read everything anyway.
+pub fn make_recovery_link(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<String> {
+    if !matches!(cx.actor.who, Who::System) {
+        return Err(Error::Forbidden("Only the operator of the machine can do this.".into()));
+    }
+    note_link(tx, cx, person)?;
+    write_link(tx, cx, person, SIGN_IN_LINK_MS, true)
+}
+
+/// Writes down that a link is made for somebody, by one who may.
+fn note_link(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
     cx.actor.must_administer()?;
     let known: Option<(Role, String)> =
         tx.opt("SELECT role, name FROM users WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, person])?;
@@ -63,8 +84,7 @@ pub fn make_sign_in_link(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Resul
     if role == Role::Owner && matches!(cx.actor.who, Who::Person { role: Role::Admin, .. }) {
         return Err(Error::Forbidden("Only an owner can make a link for an owner.".into()));
     }
-    audit::record(tx, cx, &Circle::team(), Action::LinkMade, &name, "")?;
-    write_link(tx, cx, person, SIGN_IN_LINK_MS)
+    audit::record(tx, cx, &Circle::team(), Action::LinkMade, &name, "")
 }
 
 /// Mails a sign-in link to whoever has this address, one for each workspace. Whether anybody has it
@@ -78,7 +98,7 @@ pub fn mail_sign_in_link(tx: &mut Tx<'_>, cx: &Cx<'_>, email: &str) -> Result<()
     for (ws, workspace, name, person) in found {
         let actor = Actor::system(ws, workspace, Circle::team());
         let cx = Cx { actor: &actor, ..*cx };
-        let link = write_link(tx, &cx, &person, MAILED_LINK_MS)?;
+        let link = write_link(tx, &cx, &person, MAILED_LINK_MS, true)?;
         let subject = format!("Sign in to {name}");
         let text = format!(
             "This link signs you in to {name}. It works once, for an hour:\n\n{link}\n\n\
@@ -89,9 +109,11 @@ pub fn mail_sign_in_link(tx: &mut Tx<'_>, cx: &Cx<'_>, email: &str) -> Result<()
     Ok(())
 }
 
-/// Mails somebody who was added, or who cannot sign in, a link that signs them in.
+/// Mails somebody who was added, or who cannot sign in, a link that signs them in. Nobody else sees
+/// it, so it opens their private inboxes.
 pub fn invite(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
-    let link = make_sign_in_link(tx, cx, person)?;
+    note_link(tx, cx, person)?;
+    let link = write_link(tx, cx, person, SIGN_IN_LINK_MS, true)?;
     let (workspace,): (String,) =
         tx.one("SELECT name FROM workspaces WHERE ws = ?1", &[&cx.actor.ws])?;
     let by = cx.actor.name();
@@ -104,13 +126,20 @@ pub fn invite(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
     notify(tx, cx, person, &Notice { subject: &subject, text: &text })
 }
 
-fn write_link(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, works_ms: i64) -> Result<String> {
+fn write_link(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    person: &UserId,
+    works_ms: i64,
+    opens_private: bool,
+) -> Result<String> {
     tx.exec("DELETE FROM sign_in_links WHERE expires_at <= ?1", &[&cx.now])?;
     let token = cx.ids.secret(SIGN_IN_TOKEN_CHARS);
     let hash = TokenHash::of(&token).ok_or(Error::Unauthorized)?;
     tx.exec(
-        "INSERT INTO sign_in_links (ws, token_hash, person, expires_at) VALUES (?1, ?2, ?3, ?4)",
-        &[&cx.actor.ws, &hash, person, &(cx.now + works_ms)],
+        "INSERT INTO sign_in_links (ws, token_hash, person, expires_at, opens_private)
+         VALUES (?1, ?2, ?3, ?4, ?5)",
+        &[&cx.actor.ws, &hash, person, &(cx.now + works_ms), &opens_private],
     )?;
     Ok(format!("{}/sign-in/{token}", cx.public_url))
 }
@@ -136,20 +165,37 @@ pub fn use_sign_in_link(
     link: &TokenHash,
     device: &str,
 ) -> Result<String> {
-    let found: Option<(i64, UserId)> = tx.opt(
-        "SELECT ws, person FROM sign_in_links WHERE token_hash = ?1 AND expires_at > ?2",
+    let found: Option<(i64, UserId, bool)> = tx.opt(
+        "SELECT ws, person, opens_private FROM sign_in_links
+         WHERE token_hash = ?1 AND expires_at > ?2",
         &[link, &now],
     )?;
-    let (ws, person) = found.ok_or(Error::NotFound("link"))?;
+    let (ws, person, opens_private) = found.ok_or(Error::NotFound("link"))?;
     let used =
         tx.exec("DELETE FROM sign_in_links WHERE ws = ?1 AND token_hash = ?2", &[&ws, link])?;
     if used == 0 {
         return Err(Error::NotFound("link"));
     }
-    begin_session(tx, ids, now, ws, &person, device)
+    let opens_private = opens_private || is_new_here(tx, ws, &person)?;
+    begin_session(tx, ids, now, ws, &person, device, opens_private)
 }
 
-/// Begins a session of somebody who has shown who they are. Answers its token.
+/// True for somebody who never signed in and has no private mail that a stranger could read: the
+/// first to use a link of theirs is taken for them.
+fn is_new_here(tx: &mut Tx<'_>, ws: i64, person: &UserId) -> Result<bool> {
+    let never: Option<(String,)> = tx.opt(
+        "SELECT id FROM users WHERE ws = ?1 AND id = ?2 AND first_signed_in_at IS NULL",
+        &[&ws, person],
+    )?;
+    let private: Option<(String,)> = tx.opt(
+        "SELECT id FROM conversations WHERE ws = ?1 AND circle = ?2 LIMIT 1",
+        &[&ws, &Circle::of(person)],
+    )?;
+    Ok(never.is_some() && private.is_none())
+}
+
+/// Begins a session, which opens the person's private inboxes where they have shown who they are.
+/// Answers its token.
 pub fn begin_session(
     tx: &mut Tx<'_>,
     ids: &Ids,
@@ -157,7 +203,13 @@ pub fn begin_session(
     ws: i64,
     person: &UserId,
     device: &str,
+    opens_private: bool,
 ) -> Result<String> {
+    tx.exec(
+        "UPDATE users SET first_signed_in_at = ?3
+         WHERE ws = ?1 AND id = ?2 AND first_signed_in_at IS NULL",
+        &[&ws, person, &now],
+    )?;
     tx.exec(
         "DELETE FROM sessions
          WHERE ws = ?1 AND person = ?2 AND (seen_at <= ?3 OR created_at <= ?4)",
@@ -174,9 +226,9 @@ pub fn begin_session(
     let hash = TokenHash::of(&token).ok_or(Error::Unauthorized)?;
     let device: String = device.chars().filter(|c| !c.is_control()).take(DEVICE_CHARS).collect();
     tx.exec(
-        "INSERT INTO sessions (ws, person, id, token_hash, device, created_at, seen_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
-        &[&ws, person, &SessionId::new(ids, now), &hash, &device, &now],
+        "INSERT INTO sessions (ws, person, id, token_hash, device, created_at, seen_at, opens_private)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7)",
+        &[&ws, person, &SessionId::new(ids, now), &hash, &device, &now, &opens_private],
     )?;
     Ok(token)
 }
@@ -184,16 +236,20 @@ pub fn begin_session(
 /// Whose session this is. Read in the transaction that goes on to do the work, so that ending a
 /// session or changing a role counts at once.
 pub fn signed_in(tx: &mut Tx<'_>, session: &TokenHash, now: i64) -> Result<SignedIn> {
-    let found: Option<(i64, SessionId, i64, UserId, String, String, Role)> = tx.opt(
-        "SELECT s.ws, s.id, s.seen_at, u.id, u.name, u.email, u.role
+    let found: Option<(i64, SessionId, i64, bool, UserId, String, String, Role)> = tx.opt(
+        "SELECT s.ws, s.id, s.seen_at, s.opens_private, u.id, u.name, u.email, u.role
          FROM sessions s JOIN users u ON u.ws = s.ws AND u.id = s.person
          WHERE s.token_hash = ?1 AND s.seen_at > ?2 AND s.created_at > ?3",
         &[session, &(now - SESSION_IDLE_MS), &(now - SESSION_MS)],
     )?;
-    let (ws, id, seen_at, person, name, email, role) = found.ok_or(Error::Unauthorized)?;
+    let (ws, id, seen_at, opens_private, person, name, email, role) =
+        found.ok_or(Error::Unauthorized)?;
     let (workspace, workspace_name, plan): (WorkspaceId, String, Plan) =
         tx.one("SELECT id, name, plan FROM workspaces WHERE ws = ?1", &[&ws])?;
-    let circles = [Circle::team(), Circle::of(&person)];
+    let circles = match opens_private {
+        true => [Circle::team(), Circle::of(&person)],
+        false => [Circle::team(), Circle::team()],
+    };
     let who = Who::Person { id: person.clone(), name, role };
     Ok(SignedIn {
         actor: Actor { ws, workspace, who, circles },
@@ -204,6 +260,7 @@ pub fn signed_in(tx: &mut Tx<'_>, session: &TokenHash, now: i64) -> Result<Signe
         workspace_name,
         plan,
         stale: now - seen_at >= SEEN_EVERY_MS,
+        opens_private,
     })
 }
 
@@ -258,10 +315,32 @@ pub fn end_other_sessions(tx: &mut Tx<'_>, cx: &Cx<'_>, kept: &SessionId) -> Res
     )?)
 }
 
-/// The argon2 strings that a password for this address may fit, one for each workspace.
-pub fn password_hashes(tx: &mut Tx<'_>, email: &str) -> Result<Vec<(i64, UserId, String)>> {
+/// A password as it is kept.
+#[derive(Clone)]
+pub struct StoredPassword {
+    pub ws: i64,
+    pub person: UserId,
+    /// The argon2 string.
+    pub hash: String,
+    /// False for one that was set in a session in which private inboxes were shut.
+    pub opens_private: bool,
+}
+
+impl FromRow for StoredPassword {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+        Ok(StoredPassword {
+            ws: row.take()?,
+            person: row.take()?,
+            hash: row.take()?,
+            opens_private: row.take()?,
+        })
+    }
+}
+
+/// What a password for this address may fit, one for each workspace.
+pub fn stored_passwords(tx: &mut Tx<'_>, email: &str) -> Result<Vec<StoredPassword>> {
     Ok(tx.all(
-        "SELECT p.ws, p.person, p.hash
+        "SELECT p.ws, p.person, p.hash, p.opens_private
          FROM users u JOIN passwords p ON p.ws = u.ws AND p.person = u.id
          WHERE u.email = ?1 ORDER BY p.ws LIMIT ?2",
         &[&mail::normal_address(email), &WORKSPACES_PER_ADDRESS],
@@ -277,15 +356,30 @@ pub fn has_password(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<bool> {
     Ok(found.is_some())
 }
 
-/// Keeps the argon2 string of the actor's new password and ends their other sessions.
+/// Keeps the argon2 string of the actor's new password; their other sessions, and links that would
+/// sign them in, end. It opens private inboxes where this session does.
 pub fn set_password(tx: &mut Tx<'_>, cx: &Cx<'_>, hash: &str, kept: &SessionId) -> Result<()> {
+    let me = own_id(cx)?;
+    let opens_private = cx.actor.sees(&Circle::of(me));
     tx.exec(
-        "INSERT INTO passwords (ws, person, hash, changed_at) VALUES (?1, ?2, ?3, ?4)
+        "INSERT INTO passwords (ws, person, hash, changed_at, opens_private)
+         VALUES (?1, ?2, ?3, ?4, ?5)
          ON CONFLICT (ws, person) DO UPDATE
-         SET hash = excluded.hash, changed_at = excluded.changed_at",
-        &[&cx.actor.ws, own_id(cx)?, &hash, &cx.now],
+         SET hash = excluded.hash, changed_at = excluded.changed_at,
+             opens_private = excluded.opens_private",
+        &[&cx.actor.ws, me, &hash, &cx.now, &opens_private],
     )?;
+    tx.exec("DELETE FROM sign_in_links WHERE ws = ?1 AND person = ?2", &[&cx.actor.ws, me])?;
     end_other_sessions(tx, cx, kept)?;
+    Ok(())
+}
+
+/// Opens private inboxes in a session whose person has just said a password that opens them.
+pub fn open_private(tx: &mut Tx<'_>, cx: &Cx<'_>, session: &SessionId) -> Result<()> {
+    tx.exec(
+        "UPDATE sessions SET opens_private = TRUE WHERE ws = ?1 AND person = ?2 AND id = ?3",
+        &[&cx.actor.ws, own_id(cx)?, session],
+    )?;
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::ids::{ConversationId, MailboxId, MessageId, TagId};
 use crate::listing::{self, Listed};
 use crate::wire::{ConversationSummary, View};
-use crate::{mailboxes, tallies};
+use crate::{mailboxes, tags, tallies};
 
 /// Counts in the navigation end here, so that they cost the same whatever there is.
 pub const COUNTED: i64 = 100;
@@ -78,8 +78,9 @@ pub fn shelves(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Shelves> {
             .collect(),
         tags: tx
             .all::<(TagId, String)>(
-                "SELECT id, name FROM tags WHERE ws = ?1 ORDER BY folded LIMIT ?2",
-                &[&actor.ws, &TAGS_SHOWN],
+                "SELECT id, name FROM tags WHERE ws = ?1 AND circle IN ('team', ?2, ?3)
+                 ORDER BY folded LIMIT ?4",
+                &[&actor.ws, &actor.circles[0], &actor.circles[1], &TAGS_SHOWN],
             )?
             .into_iter()
             .map(|(id, name)| TagShelf { id, name })
@@ -124,11 +125,15 @@ fn count_held(tx: &mut Tx<'_>, actor: &Actor) -> Result<i64> {
 }
 
 fn count_mentions(tx: &mut Tx<'_>, actor: &Actor, me: &str) -> Result<i64> {
+    let [first, second] = &actor.circles;
     let (n,): (i64,) = tx.one(
         "SELECT CAST(count(*) AS BIGINT) FROM (
-             SELECT 1 FROM mentions WHERE ws = ?1 AND person = ?2 AND read_at IS NULL LIMIT ?3
+             SELECT 1 FROM mentions m
+             JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
+             WHERE m.ws = ?1 AND m.person = ?2 AND m.read_at IS NULL AND c.circle IN (?3, ?4)
+             LIMIT ?5
          ) AS counted",
-        &[&actor.ws, &me, &COUNTED],
+        &[&actor.ws, &me, first, second, &COUNTED],
     )?;
     Ok(n)
 }
@@ -195,9 +200,7 @@ pub fn list_tagged(
 }
 
 pub fn tag_name(tx: &mut Tx<'_>, cx: &Cx<'_>, tag: &TagId) -> Result<String> {
-    let found: Option<(String,)> =
-        tx.opt("SELECT name FROM tags WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, tag])?;
-    Ok(found.ok_or(Error::NotFound("tag"))?.0)
+    Ok(tags::seen_by(tx, cx.actor, tag)?.ok_or(Error::NotFound("tag"))?.name)
 }
 
 /// Which of these conversations have mail that the actor has not read.

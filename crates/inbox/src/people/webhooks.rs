@@ -2,7 +2,7 @@ use db::Tx;
 use serde::Serialize;
 use url::Url;
 
-use super::deliveries::find;
+use super::deliveries::{find, looks_after};
 use crate::actor::{Circle, Who};
 use crate::addresses::is_public_host;
 use crate::app::Cx;
@@ -10,9 +10,14 @@ use crate::audit::{self, Action};
 use crate::error::{Error, Result};
 use crate::ids::{UserId, WebhookId};
 use crate::limits::{WEBHOOK_URL_CHARS, WEBHOOKS};
+use crate::sealing;
 use crate::signing;
 use crate::time::Moment;
 use crate::webhooks::State;
+
+/// Why a private webhook is not made in a session that somebody else's link began.
+const PRIVATE_SHUT: &str = "Your private inboxes are shut in this session. Open them with your \
+                            password first, under Settings, You.";
 
 /// A webhook and its secret, shown this once.
 #[derive(Debug, Serialize)]
@@ -38,6 +43,9 @@ pub fn add_webhook(
             return Err(Error::invalid("private", "the sandbox has no private inboxes"));
         }
         (false, false) => Circle::sandbox(),
+        (true, true) if !cx.actor.sees(&Circle::of(made_by)) => {
+            return Err(Error::Forbidden(PRIVATE_SHUT.into()));
+        }
         (true, true) => Circle::of(made_by),
         (true, false) => Circle::team(),
     };
@@ -49,10 +57,11 @@ pub fn add_webhook(
     }
     let id = WebhookId::new(cx.ids, cx.now);
     let secret = signing::new_secret(cx.ids);
+    let kept = sealing::seal(cx, &sealing::webhook_purpose(cx.actor.ws, &id), &secret);
     tx.exec(
         "INSERT INTO webhooks (ws, id, url, circle, livemode, secret, state, made_by, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'active', ?7, ?8)",
-        &[&cx.actor.ws, &id, &url.as_str(), &circle, &livemode, &secret, made_by, &cx.now],
+        &[&cx.actor.ws, &id, &url.as_str(), &circle, &livemode, &kept, made_by, &cx.now],
     )?;
     audit::record(tx, cx, &circle, Action::WebhookAdded, url.as_str(), "")?;
     Ok(MadeWebhook { id, secret })
@@ -105,10 +114,7 @@ pub fn list_webhooks(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<WebhookListing>
         &[&cx.actor.ws],
     )?;
     // Someone else's private webhook is not there.
-    rows.retain(|(_, _, _, circle, ..)| match (&cx.actor.who, circle.person()) {
-        (Who::Person { id, .. }, Some(owner)) => *id == owner,
-        _ => true,
-    });
+    rows.retain(|(_, _, _, circle, ..)| looks_after(cx, circle));
     let listed = rows.into_iter().map(|(id, url, livemode, circle, state, made_by, created)| {
         let (private, created_at) = (circle.person().is_some(), Moment(created));
         WebhookListing { id, url, livemode, private, state, made_by, created_at }

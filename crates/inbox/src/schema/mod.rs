@@ -99,9 +99,16 @@ pub const MIGRATIONS: &[Migration] = &[
         postgres: include_str!("013_words.postgres.sql"),
     },
     Migration {
-        version: 17,
+        version: 14,
+        name: "private inboxes open to their own person",
+        both: include_str!("014_own_sign_in.sql"),
+        sqlite: "",
+        postgres: "",
+    },
+    Migration {
+        version: 15,
         name: "the installation",
-        both: include_str!("017_installation.sql"),
+        both: include_str!("015_installation.sql"),
         sqlite: "",
         postgres: "",
     },

@@ -1,9 +1,10 @@
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::ids::UploadId;
+use crate::private_files;
 
 /// The folder of files that are on their way, or not handed over yet. A file is named by its
 /// upload's id, never by what the customer calls it.
@@ -14,7 +15,7 @@ pub struct Arrivals {
 
 impl Arrivals {
     pub(crate) fn open(folder: &Path) -> io::Result<Arrivals> {
-        fs::create_dir_all(folder)?;
+        private_files::make_folder(folder)?;
         Ok(Arrivals { folder: folder.into() })
     }
 
@@ -22,7 +23,7 @@ impl Arrivals {
     /// and is dropped.
     pub fn go_on(&self, id: &UploadId, received: i64) -> io::Result<File> {
         let received = received.unsigned_abs();
-        let mut options = OpenOptions::new();
+        let mut options = private_files::file_options();
         options.write(true).create(received == 0).truncate(false);
         let mut file = options.open(self.path(id))?;
         if file.metadata()?.len() < received {

@@ -21,6 +21,7 @@ use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 use serde_json::json;
 
+use crate::log_filter;
 use crate::reader::Task;
 use crate::settings::{Flags, Settings};
 
@@ -192,24 +193,20 @@ fn print_error(sentence: &str) {
 }
 
 /// Logs go to standard error: requests and warnings when serving, warnings alone otherwise.
-/// `RUST_LOG` says otherwise; `MAILROOM_LOG=json` writes one object a line.
+/// `RUST_LOG` says otherwise, within `log_filter`; `MAILROOM_LOG=json` writes one object a line.
 fn start_log(serving: bool) {
-    use tracing_subscriber::EnvFilter;
-    let usual = if serving { "info" } else { "warn" };
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(usual));
-    // At their most talkative these would write down passwords and mail.
-    let filter = ["async_imap=off", "async_imap::imap_stream=off"]
-        .into_iter()
-        .filter_map(|quiet| quiet.parse().ok())
-        .fold(filter, EnvFilter::add_directive);
-    let log = tracing_subscriber::fmt()
-        .with_env_filter(filter)
+    use tracing_subscriber::Layer;
+    use tracing_subscriber::layer::SubscriberExt;
+    use tracing_subscriber::util::SubscriberInitExt;
+    let filter = log_filter::of_process(if serving { "info" } else { "warn" });
+    let lines = tracing_subscriber::fmt::layer()
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr);
-    let started = match std::env::var("MAILROOM_LOG").as_deref() {
-        Ok("json") => log.json().try_init(),
-        _ => log.try_init(),
+    let lines = match std::env::var("MAILROOM_LOG").as_deref() {
+        Ok("json") => lines.json().boxed(),
+        _ => lines.boxed(),
     };
+    let started = tracing_subscriber::registry().with(lines.with_filter(filter)).try_init();
     if let Err(error) = started {
         eprintln!("mailroom: the log could not be started: {error}");
     }

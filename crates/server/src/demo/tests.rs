@@ -35,6 +35,7 @@ async fn filled(now: i64) -> (tempfile::TempDir, App, Sample) {
         blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
         limiter: Arc::new(Limiter::new(120)),
         scanner: None,
+        sealer: Arc::new(inbox::sealing::PlainSecrets),
         public_url: "http://127.0.0.1:8080".into(),
     };
     let sample = fill(&app).await.unwrap();

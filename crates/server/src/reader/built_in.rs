@@ -61,7 +61,7 @@ impl BuiltIn {
     }
 
     async fn eyes(&self) -> Option<&Eyes> {
-        self.eyes.get_or_init(Eyes::open).await.as_ref()
+        self.eyes.get_or_init(|| Eyes::open(&self.program)).await.as_ref()
     }
 
     /// What the words in the pictures say; without any, what was known before.

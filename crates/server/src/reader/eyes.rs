@@ -4,13 +4,14 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tokio::process::Command;
 use tokio::time::Instant;
 
 use super::child::{self, Failure};
 
 /// Time for all pictures of one document.
 const LOOKING_TIME: Duration = Duration::from_secs(20);
+/// Time for tesseract to say which languages it knows.
+const LISTING_TIME: Duration = Duration::from_secs(10);
 /// The languages that are looked for; each one more costs time.
 const LANGUAGES: &[&str] = &["eng", "deu", "fra", "spa", "ita", "nld"];
 
@@ -23,13 +24,14 @@ pub struct Eyes {
 
 impl Eyes {
     /// Finds tesseract on the path, once.
-    pub async fn open() -> Option<Eyes> {
+    pub async fn open(this: &Path) -> Option<Eyes> {
         let folders = env::var_os("PATH")?;
         let program = env::split_paths(&folders)
             .map(|folder| folder.join("tesseract"))
             .find(|program| program.is_file())?;
-        let known = Command::new(&program).arg("--list-langs").output().await.ok()?;
-        let known = String::from_utf8_lossy(&known.stdout).into_owned();
+        let args = ["look", &program.to_string_lossy(), "--list-langs"];
+        let known = child::ask(this, &args, &environment(), Vec::new(), LISTING_TIME).await.ok()?;
+        let known = String::from_utf8_lossy(&known).into_owned();
         let has = |language: &&&str| known.lines().any(|line| line.trim() == **language);
         let languages: Vec<&str> = LANGUAGES.iter().filter(has).copied().collect();
         (!languages.is_empty()).then(|| Eyes { program, languages: languages.join("+") })
@@ -39,11 +41,8 @@ impl Eyes {
     pub async fn look(&self, this: &Path, pictures: &[Vec<u8>]) -> Result<Vec<String>, Failure> {
         let deadline = Instant::now() + LOOKING_TIME;
         let program = self.program.to_string_lossy();
-        let args = ["look", &program, &self.languages];
-        let mut environment = vec![("OMP_THREAD_LIMIT", "1".to_owned())];
-        if let Ok(folder) = env::var("TESSDATA_PREFIX") {
-            environment.push(("TESSDATA_PREFIX", folder));
-        }
+        let args = ["look", &program, "stdin", "stdout", "-l", &self.languages, "tsv"];
+        let environment = environment();
         let mut tables = Vec::new();
         for picture in pictures {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -55,4 +54,11 @@ impl Eyes {
         }
         Ok(tables)
     }
+}
+
+/// One thread, and where the languages are if somebody said so; nothing else of ours.
+fn environment() -> Vec<(&'static str, String)> {
+    let mut environment = vec![("OMP_THREAD_LIMIT", "1".to_owned())];
+    environment.extend(env::var("TESSDATA_PREFIX").ok().map(|folder| ("TESSDATA_PREFIX", folder)));
+    environment
 }

@@ -2,14 +2,15 @@
 //! on standard output.
 
 use std::io::{self, BufRead, Read, Write};
-use std::process::{Command, ExitCode};
+use std::path::PathBuf;
+use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 use inbox::limits::DOCUMENT_READ_BYTES;
 use papers::{Contents, Paper};
 use serde::{Deserialize, Serialize};
 
-use super::cage;
+use super::cage::{self, OCR_LIMITS, RENDERING_LIMITS};
 
 /// Bytes of a table of words that was seen in a picture.
 pub const TABLE_BYTES: u64 = 4 * 1024 * 1024;
@@ -30,8 +31,18 @@ enum What {
     File,
     /// Understand words that were seen in pictures
     Words,
-    /// Look at a picture
-    Look { program: String, languages: String },
+    /// Become tesseract, to look at a picture
+    Look(Program),
+    /// Become pdftoppm, to draw a page
+    Draw(Program),
+}
+
+/// The program to become, with its arguments.
+#[derive(Args)]
+struct Program {
+    path: PathBuf,
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    args: Vec<String>,
 }
 
 /// What leaves the cage; pictures to look at follow it, in the order and sizes given.
@@ -67,8 +78,11 @@ impl Task {
         let done = match self.what {
             What::File => cage::enter_as_reader().and_then(|()| file()),
             What::Words => cage::enter_as_reader().and_then(|()| words()),
-            What::Look { program, languages } => {
-                cage::enter_as_looker().and_then(|()| Err(become_tesseract(&program, &languages)))
+            What::Look(Program { path, args }) => {
+                Err(cage::become_program(OCR_LIMITS, &path, &args))
+            }
+            What::Draw(Program { path, args }) => {
+                Err(cage::become_program(RENDERING_LIMITS, &path, &args))
             }
         };
         match done {
@@ -128,10 +142,4 @@ fn answer(report: &Report, pictures: &[Vec<u8>]) -> io::Result<()> {
         out.write_all(picture)?;
     }
     out.flush()
-}
-
-/// Only comes back when there is no tesseract after all.
-fn become_tesseract(program: &str, languages: &str) -> io::Error {
-    use std::os::unix::process::CommandExt;
-    Command::new(program).args(["stdin", "stdout", "-l", languages, "tsv"]).exec()
 }

@@ -1,8 +1,9 @@
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use inbox::due::{Outcome, Parcel, Relay, Sending};
+use inbox::private_files;
 
 /// Writes each mail to a file of its own, for development and the demo.
 pub struct FolderRelay {
@@ -11,7 +12,7 @@ pub struct FolderRelay {
 
 impl FolderRelay {
     pub fn open(folder: &Path) -> io::Result<FolderRelay> {
-        fs::create_dir_all(folder)?;
+        private_files::make_folder(folder)?;
         Ok(FolderRelay { folder: folder.into() })
     }
 }
@@ -21,7 +22,8 @@ fn write(folder: &Path, parcel: &Parcel) -> io::Result<()> {
     let safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '@' | '-' | '_');
     let name: String = parcel.message_id.chars().map(|c| if safe(c) { c } else { '_' }).collect();
     let unfinished = folder.join(format!(".{name}.part"));
-    let mut file = File::create(&unfinished)?;
+    let mut file =
+        private_files::file_options().write(true).create(true).truncate(true).open(&unfinished)?;
     file.write_all(&parcel.bytes)?;
     file.sync_all()?;
     fs::rename(&unfinished, folder.join(format!("{name}.eml")))

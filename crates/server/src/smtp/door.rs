@@ -19,15 +19,13 @@ use tokio_util::task::TaskTracker;
 
 use super::connection::Connection;
 use super::limits::Limits;
-use super::place::{Networks, Place};
+use super::place::{Networks, Place, SocketAccess};
 use super::tls::TlsCertificate;
 use crate::http::ClientNetwork;
 use crate::listening::AcceptPause;
 
 /// Mail that is being taken in when the server stops has this long to be filed.
 const GRACE: Duration = Duration::from_secs(2);
-/// Who may hand mail over through a socket in the file system: whoever may enter its folder.
-const SOCKET_MODE: u32 = 0o666;
 
 const FULL: &[u8] = b"421 4.7.0 Too many connections. Come again later.\r\n";
 
@@ -45,10 +43,19 @@ enum Listener {
 impl Door {
     /// Opens a door; none where it is off.
     pub async fn open(place: &Place, protocol: Protocol) -> Result<Option<Door>, String> {
+        Door::open_for(place, protocol, SocketAccess::default()).await
+    }
+
+    /// The same; a socket in the file system is for these users.
+    pub async fn open_for(
+        place: &Place,
+        protocol: Protocol,
+        access: SocketAccess,
+    ) -> Result<Option<Door>, String> {
         let listener = match place {
             Place::Off => return Ok(None),
             Place::Tcp(address) => TcpListener::bind(address).await.map(Listener::Tcp),
-            Place::Unix(path) => bind_socket(path).await,
+            Place::Unix(path) => bind_socket(path, access).await,
         };
         match listener {
             Ok(listener) => Ok(Some(Door { listener, protocol })),
@@ -70,7 +77,7 @@ impl Door {
 }
 
 /// A socket that an earlier process left behind is taken over; one that answers is not.
-async fn bind_socket(path: &Path) -> io::Result<Listener> {
+async fn bind_socket(path: &Path, access: SocketAccess) -> io::Result<Listener> {
     if UnixStream::connect(path).await.is_ok() {
         return Err(io::ErrorKind::AddrInUse.into());
     }
@@ -79,7 +86,10 @@ async fn bind_socket(path: &Path) -> io::Result<Listener> {
         _ => {}
     }
     let listener = UnixListener::bind(path)?;
-    fs::set_permissions(path, fs::Permissions::from_mode(SOCKET_MODE))?;
+    if let Some(group) = access.group {
+        std::os::unix::fs::chown(path, None, Some(group))?;
+    }
+    fs::set_permissions(path, fs::Permissions::from_mode(access.mode))?;
     Ok(Listener::Unix(listener, path.to_owned()))
 }
 

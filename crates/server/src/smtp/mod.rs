@@ -14,5 +14,5 @@ mod tls;
 
 pub use door::{Door, Doors};
 pub use limits::Limits;
-pub use place::{Networks, Place};
+pub use place::{Networks, Place, SocketAccess, SocketMode, SystemGroup};
 pub use tls::{TlsCertificate, certificate};

@@ -34,6 +34,62 @@ impl fmt::Display for Place {
     }
 }
 
+/// The mode of a socket in the file system unless the settings say otherwise: the user who runs us
+/// and their group.
+const SOCKET_MODE: u32 = 0o660;
+/// Where the system's groups are written.
+const GROUPS: &str = "/etc/group";
+
+/// Who may hand mail over through a socket in the file system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SocketAccess {
+    pub mode: u32,
+    /// The group's number; `None` leaves the one of the process.
+    pub group: Option<u32>,
+}
+
+impl Default for SocketAccess {
+    fn default() -> SocketAccess {
+        SocketAccess { mode: SOCKET_MODE, group: None }
+    }
+}
+
+/// The mode of a socket, written as for `chmod`: `660`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SocketMode(pub u32);
+
+impl FromStr for SocketMode {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<SocketMode, ()> {
+        match u32::from_str_radix(text, 8) {
+            Ok(mode) if (0o600..=0o777).contains(&mode) => Ok(SocketMode(mode)),
+            _ => Err(()),
+        }
+    }
+}
+
+/// A group of the system, by its number or its name in `/etc/group`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SystemGroup(pub u32);
+
+impl FromStr for SystemGroup {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<SystemGroup, ()> {
+        if let Ok(number) = text.parse() {
+            return Ok(SystemGroup(number));
+        }
+        let groups = std::fs::read_to_string(GROUPS).map_err(|_| ())?;
+        let number = groups.lines().find_map(|line| {
+            let mut fields = line.split(':');
+            let is_named = fields.next() == Some(text);
+            is_named.then(|| fields.nth(1)?.parse().ok()).flatten()
+        });
+        number.map(SystemGroup).ok_or(())
+    }
+}
+
 /// Networks of our own, written with commas between.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Networks(Vec<Network>);
@@ -101,6 +157,18 @@ mod tests {
         for bad in ["", "unix:", "2525", "localhost:25", "127.0.0.1"] {
             assert_eq!(bad.parse::<Place>(), Err(()), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_socket_has_a_mode_and_a_group_of_this_system() {
+        assert_eq!("660".parse(), Ok(SocketMode(0o660)));
+        assert_eq!("0600".parse(), Ok(SocketMode(0o600)));
+        for bad in ["", "66", "888", "1777", "rw"] {
+            assert_eq!(bad.parse::<SocketMode>(), Err(()), "{bad}");
+        }
+        assert_eq!("104".parse(), Ok(SystemGroup(104)));
+        assert_eq!("root".parse(), Ok(SystemGroup(0)));
+        assert_eq!("no such group".parse::<SystemGroup>(), Err(()));
     }
 
     #[test]

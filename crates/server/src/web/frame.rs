@@ -223,6 +223,7 @@ fn flash(code: &str) -> Option<Flash> {
         "revoked" => ("check", "Revoked. The key stopped working at once.", false),
         "ended" => ("check", "That session is over.", false),
         "password" => ("check", "The password is set. Your other sessions are over.", false),
+        "private-opened" => ("check", "Your private inboxes are open in this session.", false),
         "plan" => ("check", "The plan is changed.", false),
         "webhook-paused" => ("pause", "Paused. What is meant for it is kept in the log.", false),
         "webhook-resumed" => ("check", "Resumed. Events are delivered again.", false),

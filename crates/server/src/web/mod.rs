@@ -45,6 +45,7 @@ use tokio::sync::Semaphore;
 use crate::courier::Gate;
 use crate::doors::MailWays;
 use crate::quiet::QuietMode;
+use crate::reader::PageRenderer;
 use crate::slots::Slots;
 use presence::Presence;
 use upload::FORMS_WITH_FILES;
@@ -77,7 +78,7 @@ pub struct Web {
     /// Files of customers that are on their way.
     streams: Arc<Slots>,
     lanes: upload_page::Lanes,
-    previews: previews::Previews,
+    previews: PageRenderer,
     presence: Arc<Presence>,
 }
 
@@ -94,7 +95,7 @@ impl Web {
         let hashing = Semaphore::new(HASHING_AT_ONCE);
         let lookups = Semaphore::new(LOOKUPS_AT_ONCE);
         let listeners = Arc::new(Semaphore::new(LISTENERS));
-        let (presence, previews) = (Presence::new(&app), previews::Previews::find());
+        let (presence, previews) = (Presence::new(&app), PageRenderer::of_this_program());
         let forms = Slots::new(FORMS_WITH_FILES);
         let (streams, lanes) = (Slots::new(upload_page::STREAMS), upload_page::Lanes::default());
         Arc::new(Web {

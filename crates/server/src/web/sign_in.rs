@@ -89,19 +89,19 @@ pub async fn with_password(State(web): State<Arc<Web>>, posted: Posted) -> Answe
         return again(false, true);
     }
     let asked = email.clone();
-    let found = web.app.store.read(move |tx| people::password_hashes(tx, &asked)).await?;
-    let hashes = found.iter().map(|(_, _, hash)| hash.clone()).collect();
+    let found = web.app.store.read(move |tx| people::stored_passwords(tx, &asked)).await?;
+    let hashes = found.iter().map(|stored| stored.hash.clone()).collect();
     let Some(place) = web.fitting(fields.get("password"), hashes).await else {
         return again(true, false);
     };
-    let (ws, person, _) = found[place].clone();
+    let people::StoredPassword { ws, person, opens_private, .. } = found[place].clone();
     let (app, device) = (web.app.clone(), visitor.device.clone());
     let token = web
         .app
         .store
         .write(move |tx| {
             people::forget_guesses(tx, &address)?;
-            people::begin_session(tx, &app.ids, now, ws, &person, &device)
+            people::begin_session(tx, &app.ids, now, ws, &person, &device, opens_private)
         })
         .await?;
     let mut response = see_other(&next);

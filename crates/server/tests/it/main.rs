@@ -37,6 +37,7 @@ mod requests;
 mod sandbox;
 mod search;
 mod search_model;
+mod secrecy;
 mod services;
 mod smtp;
 mod snooze;

@@ -142,6 +142,46 @@ both! {
         assert_eq!(counts(&live), [("Shared".into(), 1)]);
     }
 
+    async fn a_tag_of_a_private_inbox_is_its_persons_alone_until_the_team_uses_its_name(app) {
+        let (key, test_key) = (app.key("write").await, app.test_key("write").await);
+        let ann = app.person_with("Ann", Role::Admin).await;
+        let bo = app.person_with("Bo", Role::Admin).await;
+        let (anns, bos) =
+            (app.key_of(&ann, "Anns", "write", true).await, app.key_of(&bo, "Bos", "write", true).await);
+        let (hers, his) = (app.private_inbox(&ann).await, app.private_inbox(&bo).await);
+        let to_ann = app.deliver(&hers, letter("a@x.example", "Ann", "text")).await;
+        let to_bo = app.deliver(&his, letter("a@x.example", "Bo", "text")).await;
+        app.on(&anns, &to_ann.conversation, "tags", json!({ "add": ["DIVORCE", "vip"] })).await.is(200);
+        app.on(&bos, &to_bo.conversation, "tags", json!({ "add": ["Divorce"] })).await.is(200);
+        for nobody in [&key, &test_key] {
+            assert_eq!(app.get(nobody, "/tags").await.json(), json!([]));
+        }
+        let tags_of = async |key| app.get(key, "/tags").await.json();
+        assert_eq!(counts(&tags_of(&anns).await), [("DIVORCE".into(), 1), ("vip".into(), 1)]);
+        assert_eq!(counts(&tags_of(&bos).await), [("Divorce".into(), 1)]);
+        let secret = tags_of(&anns).await[0]["id"].as_str().unwrap().to_owned();
+        let browser = app.signed_in(&app.owner).await;
+        browser.get(&format!("/inbox?tag={secret}")).await.is(404);
+        browser.get("/inbox?view=open").await.is(200).hides("DIVORCE").hides("Divorce");
+        browser.get("/settings/tags").await.is(200).hides("DIVORCE").hides("Divorce");
+        let rename = format!("/settings/tags/{secret}/rename");
+        browser.post(&rename, &[("name", "other")]).await.is(404);
+
+        // The team's own use of the name tells nothing of who had it before.
+        app.advance(SECOND);
+        let mail = app.mail("a@x.example", "Lamp", "text").await;
+        app.on(&key, &mail.conversation, "tags", json!({ "add": ["divorce"] })).await.is(200);
+        assert_eq!(app.read(&key, &mail.conversation).await["tags"], json!(["divorce"]));
+        let live = tags_of(&key).await;
+        assert_eq!(counts(&live), [("divorce".into(), 1)]);
+        assert_ne!(live[0]["id"], json!(secret));
+        assert_eq!(counts(&tags_of(&anns).await), [("divorce".into(), 2), ("vip".into(), 1)]);
+        assert_eq!(counts(&tags_of(&bos).await), [("divorce".into(), 2)]);
+        assert_eq!(app.read(&anns, &to_ann.conversation).await["tags"], json!(["divorce", "vip"]));
+        app.on(&anns, &to_ann.conversation, "tags", json!({ "remove": ["Divorce"] })).await.is(200);
+        assert_eq!(app.read(&anns, &to_ann.conversation).await["tags"], json!(["vip"]));
+    }
+
     async fn tags_are_listed_by_name_and_another_workspaces_are_not(app) {
         let key = app.key("write").await;
         let mail = app.mail("a@x.example", "Lamp", "text").await;

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::{Path, State};
-use inbox::Error;
+use db::Tx;
 use inbox::ids::SessionId;
 use inbox::people::{self, SessionListing, SignedIn};
+use inbox::{Cx, Error};
 
 use super::spot;
 use crate::web::Web;
@@ -15,6 +16,11 @@ use crate::web::form::Posted;
 use crate::web::frame::Frame;
 use crate::web::visitor::Visitor;
 use crate::web::wording::{When, filters};
+
+/// Why a password does not open private inboxes.
+const SET_IN_SHUT_SESSION: &str = "There is no password of yours that opens them. A sign-in link \
+                                   that is mailed to you does, and so does one that the operator \
+                                   of this server makes for it.";
 
 #[derive(Template)]
 #[template(path = "settings_you.html")]
@@ -27,6 +33,9 @@ struct YouPage {
     old_error: String,
     new_error: String,
     mail_mentions: bool,
+    /// True while private inboxes are shut in this session, and why they were not opened.
+    private_shut: bool,
+    open_error: String,
 }
 
 struct SessionView {
@@ -66,6 +75,8 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<YouPage, Refusal> {
         old_error: String::new(),
         new_error: String::new(),
         mail_mentions,
+        private_shut: !me.opens_private,
+        open_error: String::new(),
     })
 }
 
@@ -109,26 +120,16 @@ fn device(agent: &str) -> String {
 /// Whoever has a password must say it to change it, so that an unlocked desk is not enough.
 pub async fn set_password(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
     let Posted { visitor, fields } = posted;
-    let (me, hashes) = web
-        .read(&visitor, |tx, _, me| {
-            let mut hashes = people::password_hashes(tx, &me.email)?;
-            hashes.retain(|(ws, person, _)| *ws == me.actor.ws && *person == me.id);
-            Ok((me.clone(), hashes))
-        })
-        .await?;
-    let hashes: Vec<String> = hashes.into_iter().map(|(_, _, hash)| hash).collect();
-    if !hashes.is_empty() {
-        let what = format!("session {}", me.session);
-        let now = web.app.clock.now();
-        let may_try = web.app.store.write(move |tx| {
-            people::count_guess(tx, &what, inbox::limits::GUESSES_PER_ADDRESS, now)
-        });
-        if !may_try.await? {
-            return again(&web, &visitor, "Too many tries. Wait 15 minutes.", "").await;
+    match own_password(&web, &visitor, fields.get("old")).await? {
+        Said::Nothing | Said::Right { opens_private: false } => {}
+        Said::Right { opens_private: true } => {
+            // Whoever said it is its person, however this session began.
+            let open = |tx: &mut Tx<'_>, cx: &Cx<'_>, me: &SignedIn| {
+                people::open_private(tx, cx, &me.session)
+            };
+            web.act_quietly(&visitor, open).await?;
         }
-        if web.fitting(fields.get("old"), hashes).await.is_none() {
-            return again(&web, &visitor, "That is not your password.", "").await;
-        }
+        Said::Wrong(sentence) => return again(&web, &visitor, sentence, "").await,
     }
     let hash = match web.hashed(fields.get("new")).await {
         Ok(hash) => hash,
@@ -143,6 +144,57 @@ pub async fn set_password(State(web): State<Arc<Web>>, posted: Posted) -> Answer
     let mut response = see_other("/settings/you");
     web.set_flash(&mut response, "password");
     Ok(response)
+}
+
+/// Opens private inboxes in a session that began with somebody else's link.
+pub async fn open_private(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
+    let Posted { visitor, fields } = posted;
+    let open_error = match own_password(&web, &visitor, fields.get("password")).await? {
+        Said::Right { opens_private: true } => {
+            web.act(&visitor, |tx, cx, me| people::open_private(tx, cx, &me.session)).await?;
+            let mut response = see_other("/settings/you");
+            web.set_flash(&mut response, "private-opened");
+            return Ok(response);
+        }
+        Said::Wrong(sentence) => sentence,
+        Said::Nothing | Said::Right { .. } => SET_IN_SHUT_SESSION,
+    };
+    let page = build(&web, &visitor).await?;
+    answers::again(&YouPage { open_error: open_error.to_owned(), ..page })
+}
+
+/// What came of a password that somebody said of their own.
+enum Said {
+    /// They have none.
+    Nothing,
+    Right {
+        opens_private: bool,
+    },
+    Wrong(&'static str),
+}
+
+async fn own_password(web: &Web, visitor: &Visitor, password: String) -> Result<Said, Refusal> {
+    let (me, kept) = web
+        .read(visitor, |tx, _, me| {
+            let mut kept = people::stored_passwords(tx, &me.email)?;
+            kept.retain(|kept| kept.ws == me.actor.ws && kept.person == me.id);
+            Ok((me.clone(), kept))
+        })
+        .await?;
+    let Some(kept) = kept.into_iter().next() else { return Ok(Said::Nothing) };
+    // Counted for the person: whoever can make links can begin many sessions.
+    let (what, now) = (format!("person {}", me.id), web.app.clock.now());
+    let may_try = web
+        .app
+        .store
+        .write(move |tx| people::count_guess(tx, &what, inbox::limits::GUESSES_PER_ADDRESS, now));
+    if !may_try.await? {
+        return Ok(Said::Wrong("Too many tries. Wait 15 minutes."));
+    }
+    match web.fitting(password, vec![kept.hash]).await {
+        Some(_) => Ok(Said::Right { opens_private: kept.opens_private }),
+        None => Ok(Said::Wrong("That is not your password.")),
+    }
 }
 
 async fn again(web: &Web, visitor: &Visitor, old_error: &str, new_error: &str) -> Answer {

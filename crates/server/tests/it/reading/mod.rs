@@ -2,6 +2,7 @@
 //! that may be asked, and the command.
 
 mod command;
+mod escapes;
 mod files;
 mod hostile;
 mod letters;

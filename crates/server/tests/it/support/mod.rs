@@ -164,13 +164,16 @@ impl Answer {
 impl TestApp {
     async fn start(url: &str, folder: tempfile::TempDir) -> TestApp {
         let clock = Arc::new(TestClock(AtomicI64::new(BEGINNING)));
+        let ids = Arc::new(Ids::seeded(7));
+        let sealer = Arc::new(server::vault::Vault::open(folder.path(), &ids).unwrap());
         let app = App {
             store: database::open(url),
             clock: clock.clone(),
-            ids: Arc::new(Ids::seeded(7)),
+            ids,
             blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
             limiter: Arc::new(Limiter::new(1_000_000)),
             scanner: None,
+            sealer,
             public_url: PUBLIC_URL.into(),
         };
         let owner = set_up(&app, "Acme", "Olive Owner").await;

@@ -39,11 +39,11 @@ impl TestApp {
         browser
     }
 
-    /// The path of a link that signs somebody in.
+    /// The path of a link that signs somebody in and opens their private inboxes.
     pub async fn sign_in_link(&self, person: &Actor) -> String {
         let id = user(person);
         let service = self.service(&self.support);
-        let url = self.act(&service, move |tx, cx| people::make_sign_in_link(tx, cx, &id)).await;
+        let url = self.act(&service, move |tx, cx| people::make_recovery_link(tx, cx, &id)).await;
         url.strip_prefix(crate::support::PUBLIC_URL).expect("our own address").to_owned()
     }
 }

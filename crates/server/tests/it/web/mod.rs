@@ -12,6 +12,7 @@ mod library;
 mod live;
 mod mentions;
 mod original;
+mod own_sign_in;
 mod settings;
 mod sign_in;
 mod team;

@@ -156,7 +156,7 @@ both! {
 }
 
 /// The sign-in links in the mails to an address.
-fn mailed_links(app: &TestApp, address: &str) -> Vec<String> {
+pub fn mailed_links(app: &TestApp, address: &str) -> Vec<String> {
     let tries = app.outside.relay.tries();
     let mails = tries.iter().filter(|parcel| parcel.recipients == [address]);
     mails

@@ -7,6 +7,7 @@ mod pausing;
 mod processes;
 mod retries;
 mod scoping;
+mod sealing;
 mod secrets;
 mod upkeep;
 

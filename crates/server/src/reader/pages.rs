@@ -1,0 +1,56 @@
+//! The first page of a PDF as a picture, drawn by `pdftoppm` (poppler-utils) where it is installed,
+//! in a cage.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+
+use super::child;
+
+/// Pages that are drawn at one time.
+const AT_ONCE: usize = 2;
+/// A page that takes longer is not drawn.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The longest side of the picture, in pixels.
+const SIDE: &str = "1000";
+/// The largest picture, in bytes.
+const PICTURE_BYTES: usize = 8 * 1024 * 1024;
+/// Where the program may be.
+const FOLDERS: &[&str] = &["/usr/bin", "/bin", "/usr/local/bin"];
+
+/// Draws pages where the program for it is installed.
+pub struct PageRenderer {
+    /// The program that goes into the cage and becomes the other.
+    this: PathBuf,
+    pdftoppm: Option<PathBuf>,
+    places: Semaphore,
+}
+
+impl PageRenderer {
+    pub fn of_this_program() -> PageRenderer {
+        PageRenderer::with_program(child::this_program())
+    }
+
+    /// The program that is started for each page.
+    pub fn with_program(this: PathBuf) -> PageRenderer {
+        let programs = FOLDERS.iter().map(|folder| Path::new(folder).join("pdftoppm"));
+        let pdftoppm = programs.into_iter().find(|program| program.exists());
+        PageRenderer { this, pdftoppm, places: Semaphore::new(AT_ONCE) }
+    }
+
+    pub fn can_draw(&self) -> bool {
+        self.pdftoppm.is_some()
+    }
+
+    /// The first page as a PNG; `None` when it cannot be drawn.
+    pub async fn first_page(&self, pdf: Vec<u8>) -> Option<Vec<u8>> {
+        let program = self.pdftoppm.as_ref()?.to_string_lossy();
+        let _place = self.places.acquire().await.ok()?;
+        let drawn = ["-q", "-png", "-f", "1", "-l", "1", "-scale-to", SIDE, "-"];
+        let args: Vec<&str> = ["draw", &program].into_iter().chain(drawn).collect();
+        let picture = child::ask(&self.this, &args, &[], pdf, PATIENCE).await.ok()?;
+        let is_png = picture.starts_with(b"\x89PNG");
+        (is_png && picture.len() <= PICTURE_BYTES).then_some(picture)
+    }
+}

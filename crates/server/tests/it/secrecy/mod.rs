@@ -1,0 +1,5 @@
+//! What nobody else may learn: from the files on the machine, from the database alone, from the log.
+
+mod files;
+mod log;
+mod program;
