@@ -1,4 +1,7 @@
+//! Opens connections to PostgreSQL: encryption and time limits.
+
 use std::sync::Arc;
+use std::time::Duration;
 
 use postgres::config::SslMode;
 use postgres::{Client, Config, NoTls};
@@ -7,6 +10,30 @@ use rustls::{ClientConfig, RootCertStore};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::Error;
+
+/// A server that does not take the connection by then is down.
+const CONNECT: Duration = Duration::from_secs(1);
+/// A network that swallows what is sent is noticed after this long.
+const UNACKNOWLEDGED: Duration = Duration::from_secs(5);
+/// A silent connection is asked after this long, this often, this many times, whether its other end
+/// is still there.
+const IDLE: Duration = Duration::from_secs(5);
+const ASKED_EVERY: Duration = Duration::from_secs(2);
+const ASKED: u32 = 3;
+
+/// The settings of a URL, with time limits where it has none of its own.
+pub(crate) fn with_limits(mut config: Config) -> Config {
+    if config.get_connect_timeout().is_none() {
+        config.connect_timeout(CONNECT);
+    }
+    if config.get_tcp_user_timeout().is_none() {
+        config.tcp_user_timeout(UNACKNOWLEDGED);
+    }
+    if config.get_keepalives_interval().is_none() && config.get_keepalives_retries().is_none() {
+        config.keepalives_idle(IDLE).keepalives_interval(ASKED_EVERY).keepalives_retries(ASKED);
+    }
+    config
+}
 
 /// Connects to PostgreSQL. With `sslmode=require` in the URL the connection is encrypted and the
 /// server's certificate must be one that this system trusts (`SSL_CERT_FILE` names further ones).
