@@ -8,6 +8,7 @@ pub mod clamd;
 pub mod cli;
 pub mod courier;
 pub mod demo;
+pub mod dns_health;
 pub mod dns_records;
 pub mod doors;
 mod health;
