@@ -1,4 +1,4 @@
-//! Opens connections to PostgreSQL: encryption and time limits.
+//! Opens connections to PostgreSQL: encryption, time limits, and what the planner may choose.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +21,25 @@ const IDLE: Duration = Duration::from_secs(5);
 const ASKED_EVERY: Duration = Duration::from_secs(2);
 const ASKED: u32 = 3;
 
+/// What every session is set to. The data of a workspace is read by index, a few rows at a time, and
+/// each statement has an index that fits it. Which plan PostgreSQL thinks cheapest depends on
+/// statistics that are missing, or old, for as long as a table grows faster than it is analysed; a
+/// plan made then reads whole tables. So what never fits is taken away from the planner: reading
+/// tables from end to end, and joining by hashing or sorting them. `enable_sort` makes it read a
+/// list from the index that has its order. Joins are made in the order in which they are written.
+/// Statements are planned once, whatever their arguments are: what a plan made for one argument
+/// gains is less than what planning costs. To compile a plan, or to start workers for it, takes
+/// longer than any statement here runs.
+const SESSION: &str = "
+    SET enable_seqscan TO off;
+    SET enable_hashjoin TO off;
+    SET enable_mergejoin TO off;
+    SET enable_sort TO off;
+    SET join_collapse_limit TO 1;
+    SET plan_cache_mode TO force_generic_plan;
+    SET max_parallel_workers_per_gather TO 0;
+    SET jit TO off";
+
 /// The settings of a URL, with time limits where it has none of its own.
 pub(crate) fn with_limits(mut config: Config) -> Config {
     if config.get_connect_timeout().is_none() {
@@ -42,8 +61,7 @@ pub(crate) fn connect(config: &Config) -> Result<Client, Error> {
         SslMode::Require => config.connect(MakeRustlsConnect::new(checked_tls()?))?,
         _ => config.connect(NoTls)?,
     };
-    // To compile a plan takes longer than any statement here runs.
-    client.batch_execute("SET jit TO off")?;
+    client.batch_execute(SESSION)?;
     Ok(client)
 }
 

@@ -98,4 +98,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("013_words.sqlite.sql"),
         postgres: include_str!("013_words.postgres.sql"),
     },
+    Migration {
+        version: 15,
+        name: "the files that belong to a database",
+        both: include_str!("015_installation.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];
