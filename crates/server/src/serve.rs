@@ -16,7 +16,7 @@ use inbox::due::Worker;
 use inbox::ids::Ids;
 use inbox::time::SystemClock;
 use inbox::uploads::Scanner;
-use inbox::{App, Limiter};
+use inbox::{App, Limiter, share_rates};
 use mail::smtp::Protocol;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -25,15 +25,18 @@ use tower::ServiceExt;
 
 use crate::authentication::DnsAuthenticator;
 use crate::courier::{Gate, WebCourier, system_roots};
+use crate::dns_health::DnsHealth;
 use crate::doors::MailWays;
+use crate::health::Readiness;
 use crate::imap::{Fetchers, Pace};
 use crate::relay::Target;
 use crate::services::HttpReader;
 use crate::settings::Settings;
 use crate::smtp::{self, Door, Doors};
+use crate::storage_check::{FREE_BYTES_LEAST, StorageCheck};
 use crate::vault::Vault;
 use crate::web::Peer;
-use crate::{doors, health, metrics, reader, services};
+use crate::{doors, health, installation, metrics, reader, services};
 
 /// Connections served at once; further ones wait to be accepted.
 const CONNECTIONS: usize = 10_000;
@@ -53,7 +56,7 @@ pub fn open_app(settings: &Settings, public_url: &str) -> Result<App, String> {
         .map_err(|error| format!("the database cannot be opened: {error}"))?;
     let blobs = Blobs::open(&settings.blobs)
         .map_err(|error| format!("{}: {error}", settings.blobs.display()))?;
-    Ok(App {
+    let app = App {
         store,
         clock: Arc::new(SystemClock),
         ids: Arc::new(Ids::random()),
@@ -61,7 +64,22 @@ pub fn open_app(settings: &Settings, public_url: &str) -> Result<App, String> {
         limiter: Arc::new(Limiter::new(settings.rate_per_minute)),
         scanner: settings.clamd.clone().map(|clamd| Arc::new(clamd) as Arc<dyn Scanner>),
         public_url: public_url.into(),
-    })
+    };
+    installation::check(settings, &app)?;
+    Ok(app)
+}
+
+/// Says what to do where nobody can sign in yet.
+pub async fn warn_without_workspace(app: &App) -> Result<(), String> {
+    let workspaces = app.store.read(inbox::people::list_workspaces).await;
+    if workspaces.map_err(|error| error.to_string())?.is_empty() {
+        tracing::warn!(
+            "there is no workspace yet, so nobody can sign in and no mail is taken in: make one \
+             with `mailroom setup --workspace NAME --owner-email ADDRESS --owner-name NAME \
+             --inbox ADDRESS --inbox-name NAME`"
+        );
+    }
+    Ok(())
 }
 
 /// Takes the listen address; answers it with the port that was given.
@@ -156,8 +174,15 @@ pub async fn serve(
         let stopping = stopping.clone();
         async move { fetchers.run(stopping.cancelled_owned()).await }
     });
+    tokio::spawn({
+        let (app, stopping) = (app.clone(), stopping.clone());
+        async move { share_rates(&app, &stopping).await }
+    });
     let vault = Vault::open(&settings.data, &app.ids).map_err(io::Error::other)?;
-    let router = health::router(app.clone()).merge(services::router(app.clone(), vault));
+    let storage = StorageCheck::new(app.clone(), &settings.data, &settings.blobs, FREE_BYTES_LEAST);
+    let dns = DnsHealth::of(settings.dns);
+    let readiness = Readiness { app: app.clone(), storage, dns };
+    let router = health::router(readiness).merge(services::router(app.clone(), vault));
     let mail_in = tokio::spawn(mail.doors.serve(mail.open, stopping.clone().cancelled_owned()));
     let options = doors::Options {
         developer_site: settings.developer_site.clone(),

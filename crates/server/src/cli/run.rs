@@ -10,14 +10,18 @@ use crate::demo;
 use crate::relay::Target;
 use crate::serve::{
     MailIn, listen, open_app, open_mail, open_worker, serve as serve_requests, stop_signal,
+    warn_without_workspace,
 };
 use crate::settings::Settings;
 use crate::smtp::Place;
+use crate::storage_check::require_writable;
 
 pub async fn serve(settings: &Settings) -> Result<(), String> {
+    require_writable(settings)?;
     let (listener, address) = listen(settings).await?;
     let public_url = settings.public_url.clone().unwrap_or_else(|| address.clone());
     let app = open_app(settings, &public_url)?;
+    warn_without_workspace(&app).await?;
     let worker = open_worker(settings, &app)?;
     let mail = open_mail(settings, &app).await?;
     let (smtp, lmtp) = (&settings.smtp_listen, &settings.lmtp_listen);
