@@ -26,7 +26,7 @@ pub mod fetching;
 pub mod fields;
 pub mod idempotency;
 pub mod ids;
-pub mod installation;
+pub mod node_files;
 pub mod intake;
 pub mod limits;
 mod listing;

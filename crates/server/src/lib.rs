@@ -13,7 +13,7 @@ pub mod dns_records;
 pub mod doors;
 pub mod health;
 pub mod imap;
-mod installation;
+mod node_files;
 pub mod lookup;
 pub mod mcp;
 mod metrics;

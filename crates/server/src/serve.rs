@@ -36,7 +36,7 @@ use crate::smtp::{self, Door, Doors};
 use crate::storage_check::{FREE_BYTES_LEAST, StorageCheck};
 use crate::vault::Vault;
 use crate::web::Peer;
-use crate::{doors, health, installation, metrics, reader, services};
+use crate::{doors, health, node_files, metrics, reader, services};
 
 /// Connections served at once; further ones wait to be accepted.
 const CONNECTIONS: usize = 10_000;
@@ -65,7 +65,7 @@ pub fn open_app(settings: &Settings, public_url: &str) -> Result<App, String> {
         scanner: settings.clamd.clone().map(|clamd| Arc::new(clamd) as Arc<dyn Scanner>),
         public_url: public_url.into(),
     };
-    installation::check(settings, &app)?;
+    node_files::check(settings, &app)?;
     Ok(app)
 }
 

@@ -99,9 +99,9 @@ pub const MIGRATIONS: &[Migration] = &[
         postgres: include_str!("013_words.postgres.sql"),
     },
     Migration {
-        version: 15,
+        version: 16,
         name: "the files that belong to a database",
-        both: include_str!("015_installation.sql"),
+        both: include_str!("016_node_files.sql"),
         sqlite: "",
         postgres: "",
     },

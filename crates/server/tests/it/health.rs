@@ -32,7 +32,7 @@ both! {
     }
 
     async fn a_database_that_cannot_be_written_makes_it_unready(app) {
-        app.exec("DROP TABLE installation").await;
+        app.exec("DROP TABLE node_files").await;
         let answer = ready(&app, 1, up().await).await.is(503);
         assert!(said(&answer).starts_with("the database cannot be written: "), "{}", said(&answer));
     }

@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
 use inbox::App;
-use inbox::installation::{Sealed, sealed_samples, settle, value};
+use inbox::node_files::{Sealed, sealed_samples, settle, value};
 
 use crate::settings::Settings;
 use crate::vault::{KEY_FILE, Vault};
@@ -55,7 +55,7 @@ fn check_key(data: &Path, app: &App) -> Result<(), String> {
 }
 
 const LOST_KEY: &str = "If it is lost for good, delete the row `secret.key` of the table \
-    installation; sealed passwords then have to be given again.";
+    node_files; sealed passwords then have to be given again.";
 
 fn other_key(data: &Path) -> String {
     format!(

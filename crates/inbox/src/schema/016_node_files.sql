@@ -1,6 +1,6 @@
 -- What ties the database to the files of its nodes: a check value of `secret.key`, the mark of the
 -- folder of blobs. `written` is when a node last tried whether the database can be written.
-CREATE TABLE installation (
+CREATE TABLE node_files (
     name  TEXT NOT NULL,
     value TEXT NOT NULL,
     PRIMARY KEY (name)

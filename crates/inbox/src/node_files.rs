@@ -18,14 +18,14 @@ pub enum Sealed {
 /// What is written down under a name.
 pub fn value(tx: &mut Tx<'_>, name: &str) -> Result<Option<String>> {
     let found: Option<(String,)> =
-        tx.opt("SELECT value FROM installation WHERE name = ?1", &[&name])?;
+        tx.opt("SELECT value FROM node_files WHERE name = ?1", &[&name])?;
     Ok(found.map(|(value,)| value))
 }
 
 /// Writes a value down where there is none yet; answers the one that counts.
 pub fn settle(tx: &mut Tx<'_>, name: &str, new: &str) -> Result<String> {
     tx.exec(
-        "INSERT INTO installation (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING",
+        "INSERT INTO node_files (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING",
         &[&name, &new],
     )?;
     Ok(value(tx, name)?.unwrap_or_else(|| new.to_owned()))
@@ -34,7 +34,7 @@ pub fn settle(tx: &mut Tx<'_>, name: &str, new: &str) -> Result<String> {
 /// Writes when it was, which only a database that can be written allows.
 pub fn write_time(tx: &mut Tx<'_>, now: i64) -> Result<()> {
     tx.exec(
-        "INSERT INTO installation (name, value) VALUES (?1, ?2)
+        "INSERT INTO node_files (name, value) VALUES (?1, ?2)
          ON CONFLICT (name) DO UPDATE SET value = excluded.value",
         &[&WRITTEN, &now.to_string()],
     )?;
