@@ -55,7 +55,7 @@ fn check_key(data: &Path, app: &App) -> Result<(), String> {
 }
 
 const LOST_KEY: &str = "If it is lost for good, delete the row `secret.key` of the table \
-    node_files; sealed passwords then have to be given again.";
+    installation; sealed passwords then have to be given again.";
 
 fn other_key(data: &Path) -> String {
     format!(
