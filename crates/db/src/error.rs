@@ -27,6 +27,15 @@ pub enum Error {
     Conflicts(u32),
     #[error("the store is closed")]
     Closed,
+    #[error("the database cannot be reached")]
+    Unreachable,
+}
+
+impl Error {
+    /// True while the database is down, which the store itself has logged: whoever asked need not.
+    pub fn is_outage(&self) -> bool {
+        matches!(self, Error::Unreachable)
+    }
 }
 
 /// The server's own words without the statement's values, which could be somebody's mail.

@@ -1,4 +1,6 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::oneshot;
 
@@ -10,6 +12,8 @@ const HAD_FAILED: &str = "one of its statements had failed";
 /// A closure waiting for a thread, and the caller waiting for its answer.
 pub(crate) trait Job: Send {
     fn keep(&self) -> Keep;
+    /// True when the caller was told that the database cannot be reached: then it must not run.
+    fn is_given_up(&self) -> bool;
     /// Runs the closure and keeps its result; true when what it wrote should be kept.
     fn run(&mut self, tx: &mut Tx<'_>) -> bool;
     /// Gives the caller the kept result, or the reason why it does not count.
@@ -29,11 +33,17 @@ pub(crate) struct Work<F, T, E> {
     keep: Keep,
     result: Option<Result<T, E>>,
     reply: oneshot::Sender<Result<T, E>>,
+    given_up: Arc<AtomicBool>,
 }
 
 impl<F, T, E> Work<F, T, E> {
     pub fn new(closure: F, keep: Keep, reply: oneshot::Sender<Result<T, E>>) -> Self {
-        Work { closure, keep, result: None, reply }
+        Work { closure, keep, result: None, reply, given_up: Arc::default() }
+    }
+
+    /// Set it to keep the closure from being run any more.
+    pub fn given_up(&self) -> Arc<AtomicBool> {
+        self.given_up.clone()
     }
 }
 
@@ -45,6 +55,10 @@ where
 {
     fn keep(&self) -> Keep {
         self.keep
+    }
+
+    fn is_given_up(&self) -> bool {
+        self.given_up.load(Ordering::Acquire)
     }
 
     fn run(&mut self, tx: &mut Tx<'_>) -> bool {

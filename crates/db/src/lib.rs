@@ -6,6 +6,7 @@
 //!
 //! Deliberately absent: async inside a transaction, an ORM, a query builder.
 
+mod breaker;
 mod connect;
 mod error;
 mod identity;
@@ -18,6 +19,9 @@ mod value;
 
 use std::borrow::Cow;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use async_channel::Sender;
 use tokio::sync::{broadcast, oneshot};
@@ -27,6 +31,7 @@ pub use migrate::Migration;
 pub use tx::Tx;
 pub use value::{Arg, Column, FromColumn, FromRow, Row, Value};
 
+use breaker::Breaker;
 use job::{Job, Keep, Work};
 
 /// Closures that may wait for a thread before callers themselves have to wait.
@@ -38,6 +43,9 @@ const WAKES_KEPT: usize = 1024;
 const READERS_LEAST: usize = 2;
 const READERS_MOST: usize = 8;
 
+/// How long PostgreSQL may be silent.
+const SILENCE: Duration = Duration::from_millis(1_200);
+
 /// How a store is opened.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -47,13 +55,15 @@ pub struct Options {
     pub readers: usize,
     /// PostgreSQL: connections, each on its own thread.
     pub connections: usize,
+    /// PostgreSQL: a server that says nothing for this long counts as down.
+    pub silence: Duration,
 }
 
 impl Default for Options {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(READERS_LEAST, usize::from);
         let readers = cores.clamp(READERS_LEAST, READERS_MOST);
-        Options { commit_batch: 128, readers, connections: 8 }
+        Options { commit_batch: 128, readers, connections: 8, silence: SILENCE }
     }
 }
 
@@ -87,23 +97,26 @@ pub struct Store {
     wakes: broadcast::Sender<String>,
     /// The way to other nodes, where there can be any.
     notify: Option<postgres::Notify>,
+    /// Whether the server answers, where there is one.
+    breaker: Option<Arc<Breaker>>,
 }
 
 impl Store {
     /// Opens the database, brings its schema up to date and starts the threads.
     pub fn open(url: &str, options: &Options, migrations: &[Migration]) -> Result<Store, Error> {
         let (wakes, _) = broadcast::channel(WAKES_KEPT);
-        let (reads, writes, notify) = match Place::parse(url)? {
+        match Place::parse(url)? {
             Place::Sqlite(path) => {
                 let (reads, writes) = sqlite::start(&path, options, migrations, &wakes)?;
-                (reads, writes, None)
+                Ok(Store { reads, writes, wakes, notify: None, breaker: None })
             }
             Place::Postgres(url) => {
-                let (reads, writes, notify) = postgres::start(&url, options, migrations, &wakes)?;
-                (reads, writes, Some(notify))
+                let breaker = Arc::new(Breaker::new());
+                let (reads, writes, notify) =
+                    postgres::start(&url, options, migrations, &wakes, &breaker)?;
+                Ok(Store { reads, writes, wakes, notify: Some(notify), breaker: Some(breaker) })
             }
-        };
-        Ok(Store { reads, writes, wakes, notify })
+        }
     }
 
     /// Runs a closure on one consistent snapshot. It may be run again, so it must have no effects.
@@ -113,7 +126,7 @@ impl Store {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        run(&self.reads, Keep::Lasting, work).await
+        self.run(&self.reads, Keep::Lasting, work).await
     }
 
     /// Runs a closure in one transaction; `Ok` means that what it wrote is durable. An `Err` or a
@@ -124,7 +137,7 @@ impl Store {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        run(&self.writes, Keep::Lasting, work).await
+        self.run(&self.writes, Keep::Lasting, work).await
     }
 
     /// Like [`Store::write`], without waiting for the disk: a process that is killed loses nothing,
@@ -135,7 +148,7 @@ impl Store {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        run(&self.writes, Keep::Loosely, work).await
+        self.run(&self.writes, Keep::Loosely, work).await
     }
 
     /// True when other nodes may work on the same database.
@@ -155,18 +168,37 @@ impl Store {
     pub fn wakes(&self) -> broadcast::Receiver<String> {
         self.wakes.subscribe()
     }
-}
 
-async fn run<T, E, F>(queue: &Sender<Box<dyn Job>>, keep: Keep, work: F) -> Result<T, E>
-where
-    F: FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
-    T: Send + 'static,
-    E: From<Error> + Send + 'static,
-{
-    let (reply, answer) = oneshot::channel();
-    let job = Box::new(Work::new(work, keep, reply));
-    queue.send(job).await.map_err(|_| E::from(Error::Closed))?;
-    answer.await.unwrap_or_else(|_| Err(E::from(Error::Closed)))
+    /// False from the first sign that the database's server is down to its first answer after that.
+    pub fn is_reachable(&self) -> bool {
+        !self.breaker.as_ref().is_some_and(|breaker| breaker.is_down())
+    }
+
+    /// Waits for the answer, or until the server counts as down. A write that was under way then
+    /// may have been done, as one whose connection breaks off may.
+    async fn run<T, E, F>(&self, queue: &Sender<Box<dyn Job>>, keep: Keep, work: F) -> Result<T, E>
+    where
+        F: FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        let job = Box::new(Work::new(work, keep, reply));
+        let given_up = job.given_up();
+        let answered = async {
+            queue.send(job).await.map_err(|_| E::from(Error::Closed))?;
+            answer.await.unwrap_or_else(|_| Err(E::from(Error::Closed)))
+        };
+        let Some(breaker) = &self.breaker else { return answered.await };
+        tokio::select! {
+            biased;
+            () = breaker.opened() => {
+                given_up.store(true, Ordering::Release);
+                Err(E::from(Error::Unreachable))
+            }
+            result = answered => result,
+        }
+    }
 }
 
 #[cfg(test)]

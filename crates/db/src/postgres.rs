@@ -5,14 +5,15 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_channel::{Receiver, Sender, bounded};
 use postgres::fallible_iterator::FallibleIterator;
 use postgres::{Client, Config, IsolationLevel};
 use tokio::sync::broadcast;
 
-use crate::connect::connect;
+use crate::breaker::{Breaker, GRACE};
+use crate::connect::{connect, with_limits};
 use crate::job::{Job, Keep};
 use crate::migrate::migrate;
 use crate::tx::{Race, Statements, race};
@@ -22,8 +23,10 @@ use crate::{Error, Migration, Options, QUEUE_CLOSURES, Tx};
 const TRIES: u32 = 25;
 /// The wait after the first lost race; it grows with each further one.
 const BACKOFF: Duration = Duration::from_micros(500);
-/// The wait before a lost connection is opened again.
-const RECONNECT: Duration = Duration::from_secs(1);
+/// The wait before a connection is tried again while the server cannot be reached.
+const RECONNECT: Duration = Duration::from_millis(100);
+/// How often a silent server is asked whether it is there.
+const ASKED_EVERY: Duration = Duration::from_millis(500);
 /// The time a connection has to show that it is still there.
 const ALIVE: Duration = Duration::from_secs(5);
 /// Wake-ups for other nodes that may wait to be sent; further ones are left to the clock.
@@ -44,8 +47,9 @@ pub(crate) fn start(
     options: &Options,
     migrations: &[Migration],
     wakes: &broadcast::Sender<String>,
+    breaker: &Arc<Breaker>,
 ) -> Result<(Queue, Queue, Notify), Error> {
-    thread::scope(|scope| scope.spawn(|| open(url, options, migrations, wakes)).join())
+    thread::scope(|scope| scope.spawn(|| open(url, options, migrations, wakes, breaker)).join())
         .unwrap_or_else(|panic| resume_unwind(panic))
 }
 
@@ -54,13 +58,22 @@ fn open(
     options: &Options,
     migrations: &[Migration],
     wakes: &broadcast::Sender<String>,
+    breaker: &Arc<Breaker>,
 ) -> Result<(Queue, Queue, Notify), Error> {
-    let config: Config = url.parse()?;
+    let config = with_limits(url.parse()?);
     prepare_schema(&config, migrations)?;
     let notifier_pid = Arc::new(AtomicI32::new(0));
-    listener(config.clone(), wakes.clone(), notifier_pid.clone())?;
-    let notify = notifier(config.clone(), notifier_pid);
-    let node = Node { config, wakes: wakes.clone(), notify: notify.clone() };
+    let ear = Ear {
+        config: config.clone(),
+        wakes: wakes.clone(),
+        own: notifier_pid.clone(),
+        breaker: breaker.clone(),
+        silence: options.silence,
+    };
+    ear.start()?;
+    let notify = notifier(config.clone(), notifier_pid, breaker.clone());
+    let breaker = breaker.clone();
+    let node = Node { config, wakes: wakes.clone(), notify: notify.clone(), breaker };
 
     let (reads, read_queue) = bounded(QUEUE_CLOSURES);
     let (writes, write_queue) = bounded(QUEUE_CLOSURES);
@@ -87,6 +100,7 @@ struct Node {
     config: Config,
     wakes: broadcast::Sender<String>,
     notify: Notify,
+    breaker: Arc<Breaker>,
 }
 
 impl Node {
@@ -124,11 +138,25 @@ impl Connection {
         Ok(Connection { node, client, statements: Statements::default(), lost: false })
     }
 
+    /// Opens a lost connection again; whoever waits for it gives up when the breaker is open.
     fn reopen_if_lost(&mut self) -> Result<(), Error> {
-        if self.lost {
-            self.client = connect(&self.node.config)?;
-            self.statements = Statements::default();
-            self.lost = false;
+        let begun = Instant::now();
+        while self.lost {
+            match connect(&self.node.config) {
+                Ok(client) => {
+                    self.client = client;
+                    self.statements = Statements::default();
+                    self.lost = false;
+                    self.node.breaker.answered();
+                }
+                Err(error) => {
+                    self.node.breaker.refused(&error);
+                    if self.node.breaker.is_open() || begun.elapsed() >= GRACE {
+                        return Err(Error::Unreachable);
+                    }
+                    thread::sleep(RECONNECT);
+                }
+            }
         }
         Ok(())
     }
@@ -143,6 +171,9 @@ impl Connection {
 
 fn serve(mut connection: Connection, mode: Mode, queue: &Receiver<Box<dyn Job>>) {
     while let Ok(mut job) = queue.recv_blocking() {
+        if job.is_given_up() {
+            continue;
+        }
         let fate = run(&mut connection, mode, job.as_mut());
         job.answer(fate);
     }
@@ -152,14 +183,7 @@ fn serve(mut connection: Connection, mode: Mode, queue: &Receiver<Box<dyn Job>>)
 /// again; a connection lost during the commit leaves the outcome unknown and is reported.
 fn run(connection: &mut Connection, mode: Mode, job: &mut dyn Job) -> Result<(), Error> {
     for tries in 1..=TRIES {
-        if let Err(error) = connection.reopen_if_lost() {
-            tracing::warn!(%error, "the database cannot be reached");
-            thread::sleep(RECONNECT);
-            if tries == TRIES {
-                return Err(error);
-            }
-            continue;
-        }
+        connection.reopen_if_lost()?;
         match attempt(connection, mode, job) {
             Attempt::Committed(wakes) => {
                 connection.node.wake(wakes);
@@ -226,7 +250,7 @@ fn attempt(connection: &mut Connection, mode: Mode, job: &mut dyn Job) -> Attemp
 
 /// Tells the other nodes, from a connection of its own: a NOTIFY inside the transactions
 /// themselves would make them commit one after another.
-fn notifier(config: Config, pid: Arc<AtomicI32>) -> Notify {
+fn notifier(config: Config, pid: Arc<AtomicI32>, breaker: Arc<Breaker>) -> Notify {
     let (notify, queue) = mpsc::sync_channel::<Cow<'static, str>>(NOTIFICATIONS);
     spawn("db-notify".into(), move || {
         let mut client: Option<Client> = None;
@@ -235,9 +259,12 @@ fn notifier(config: Config, pid: Arc<AtomicI32>) -> Notify {
             names.extend(queue.try_iter());
             names.sort_unstable();
             names.dedup();
+            if breaker.is_down() {
+                continue;
+            }
             // The first try may be what shows that the connection was lost.
             let sent = (0..2).any(|_| tell(&config, &mut client, &pid, &names).is_ok());
-            if !sent {
+            if !sent && !breaker.is_down() {
                 tracing::warn!("other nodes could not be woken");
             }
         }
@@ -267,46 +294,68 @@ fn tell(
     Ok(())
 }
 
-/// Hears the other nodes, from before the store is opened until nobody holds it any more.
-fn listener(
+/// Hears the other nodes, from before the store is opened until nobody holds it any more. It is also
+/// the one who finds out that the server is down while nobody asks for anything, or while everybody
+/// waits for an answer, and that it is back.
+struct Ear {
     config: Config,
     wakes: broadcast::Sender<String>,
+    /// What this node says itself was told when it was committed.
     own: Arc<AtomicI32>,
-) -> Result<(), Error> {
-    let mut client = Some(listen(&config)?);
-    spawn("db-listen".into(), move || {
-        while wakes.strong_count() > 1 {
-            let opened = client.take().map_or_else(|| listen(&config), Ok);
-            if opened.and_then(|client| hear(client, &wakes, &own)).is_err() {
-                thread::sleep(RECONNECT);
+    breaker: Arc<Breaker>,
+    silence: Duration,
+}
+
+impl Ear {
+    fn start(self) -> Result<(), Error> {
+        let mut client = Some(self.listen()?);
+        spawn("db-listen".into(), move || {
+            while self.is_needed() {
+                match client.take().map_or_else(|| self.listen(), Ok) {
+                    Ok(client) => {
+                        self.breaker.answered();
+                        self.hear(client);
+                    }
+                    Err(error) => {
+                        self.breaker.refused(&error);
+                        thread::sleep(RECONNECT);
+                    }
+                }
+            }
+        });
+        Ok(())
+    }
+
+    fn is_needed(&self) -> bool {
+        self.wakes.strong_count() > 1
+    }
+
+    fn listen(&self) -> Result<Client, Error> {
+        let mut client = connect(&self.config)?;
+        client.batch_execute(&format!("LISTEN {CHANNEL}"))?;
+        Ok(client)
+    }
+
+    /// Passes on what other nodes say, until the connection is lost.
+    fn hear(&self, mut client: Client) {
+        while self.is_needed() {
+            let heard = client.notifications().timeout_iter(ASKED_EVERY).next();
+            match heard {
+                Ok(Some(told)) if told.process_id() == self.own.load(Ordering::Acquire) => {}
+                Ok(Some(told)) => drop(self.wakes.send(told.payload().to_owned())),
+                // Silence may also mean that nobody is there.
+                Ok(None) => {
+                    let asked = Instant::now();
+                    match client.is_valid(self.silence) {
+                        Ok(()) => {}
+                        Err(_) if asked.elapsed() >= self.silence => return self.breaker.stalled(),
+                        Err(_) => return,
+                    }
+                }
+                Err(_) => return,
             }
         }
-    });
-    Ok(())
-}
-
-fn listen(config: &Config) -> Result<Client, Error> {
-    let mut client = connect(config)?;
-    client.batch_execute(&format!("LISTEN {CHANNEL}"))?;
-    Ok(client)
-}
-
-/// Passes on what other nodes say. What this one says itself was told when it was committed.
-fn hear(
-    mut client: Client,
-    wakes: &broadcast::Sender<String>,
-    own: &AtomicI32,
-) -> Result<(), Error> {
-    while wakes.strong_count() > 1 {
-        let heard = client.notifications().timeout_iter(RECONNECT).next()?;
-        match heard {
-            Some(told) if told.process_id() == own.load(Ordering::Acquire) => {}
-            Some(told) => drop(wakes.send(told.payload().to_owned())),
-            // Silence may also mean that the connection is gone.
-            None => client.is_valid(ALIVE)?,
-        }
     }
-    Ok(())
 }
 
 fn spawn(name: String, body: impl FnOnce() + Send + 'static) {

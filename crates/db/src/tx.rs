@@ -79,26 +79,6 @@ impl<'c> Tx<'c> {
         self.rows(sql, args, usize::MAX)
     }
 
-    /// Runs statements that PostgreSQL shall plan once, whatever their arguments are: to plan them
-    /// anew would take longer than they run.
-    pub fn planned_once<T, E: From<Error>>(
-        &mut self,
-        run: impl FnOnce(&mut Self) -> Result<T, E>,
-    ) -> Result<T, E> {
-        if let Conn::Sqlite(_) = self.conn {
-            return run(self);
-        }
-        self.set_planning("force_generic_plan")?;
-        let result = run(self)?;
-        self.set_planning("DEFAULT")?;
-        Ok(result)
-    }
-
-    fn set_planning(&mut self, mode: &str) -> Result<(), Error> {
-        let set = self.batch(&format!("SET LOCAL plan_cache_mode TO {mode}"));
-        self.noted(set)
-    }
-
     /// Shows every row of a query, one after the other, without keeping any.
     pub fn each(
         &mut self,

@@ -151,7 +151,7 @@ impl Blobs {
     }
 
     fn path(&self, hash: &str) -> PathBuf {
-        self.folder.join(&hash[..2]).join(hash)
+        place_in(&self.folder, hash)
     }
 
     /// The bytes of a blob that a row of this workspace names; `None` when there is none.
@@ -171,6 +171,18 @@ impl Blobs {
         };
         Ok(zstd::bulk::decompress(&packed, size as usize).ok())
     }
+}
+
+/// Where a blob's file lies in the folder of blobs.
+pub fn place_in(folder: &Path, hash: &str) -> PathBuf {
+    folder.join(&hash[..2]).join(hash)
+}
+
+/// A blob that lives in the folder, if there is any.
+pub fn first_file(tx: &mut Tx<'_>) -> Result<Option<String>> {
+    let found: Option<(String,)> =
+        tx.opt("SELECT hash FROM blobs WHERE packed IS NULL LIMIT 1", &[])?;
+    Ok(found.map(|(hash,)| hash))
 }
 
 /// Names a blob in a workspace, in the transaction of whatever refers to it.

@@ -35,7 +35,10 @@ impl App {
         let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>| {
             if checked.simulates() && !cx.actor.livemode() {
                 // Counted once, however often the transaction has to be run.
-                let counted = || app.limiter.take_simulated(cx.actor.ws, cx.now);
+                let counted = || {
+                    app.limiter.tell_of_simulated(cx.actor.ws);
+                    app.limiter.take_simulated(cx.actor.ws, cx.now)
+                };
                 let standing: Standing = *simulated.get_or_insert_with(counted);
                 if standing.over {
                     return Err(Error::TooMany(standing));
@@ -100,7 +103,10 @@ impl App {
                 self.limiter.untouched()
             }
             Err(Error::TooMany(over)) => *over,
-            _ => standing,
+            _ => {
+                self.limiter.tell_of(&key);
+                standing
+            }
         };
         if result.is_ok() && standing.remaining + 1 == standing.limit {
             self.mark_used(key);
@@ -114,7 +120,9 @@ impl App {
         tokio::spawn(async move {
             let now = app.clock.now();
             let written = app.store.write(move |tx| people::mark_used(tx, &key, now)).await;
-            if let Err(error) = written {
+            if let Err(error) = written
+                && !error.is_outage()
+            {
                 tracing::warn!(%error, "a key's use was not written down");
             }
         });

@@ -43,6 +43,11 @@ impl From<tokio::task::JoinError> for Error {
 }
 
 impl Error {
+    /// True while the database is down. The store logs that itself, once a second.
+    pub fn is_outage(&self) -> bool {
+        matches!(self, Error::Store(error) if error.is_outage())
+    }
+
     /// An error with one problem, `field: sentence`.
     pub fn invalid(field: impl Into<String>, sentence: impl Into<String>) -> Error {
         Error::Invalid(Problems(vec![Problem { field: field.into(), sentence: sentence.into() }]))

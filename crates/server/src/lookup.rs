@@ -1,6 +1,7 @@
 //! What the DNS says about mail: where a domain takes it, and what it publishes about itself.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use hickory_resolver::config::{
@@ -11,6 +12,7 @@ use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::proto::rr::RData;
 use hickory_resolver::{Resolver, TokioResolver};
 
+use crate::dns_health::DnsHealth;
 use crate::settings::Settings;
 
 /// How long a server has for one question, and how often it is asked.
@@ -22,7 +24,10 @@ const NOTHING_REMEMBERED: Duration = Duration::from_secs(15);
 
 /// The DNS server of `MAILROOM_DNS`, or those that the system is set up with.
 #[derive(Clone)]
-pub struct Lookup(TokioResolver);
+pub struct Lookup {
+    resolver: TokioResolver,
+    health: Arc<DnsHealth>,
+}
 
 /// Why there is no answer to a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,12 +75,18 @@ impl Lookup {
         options.attempts = QUESTIONS;
         options.positive_max_ttl = Some(REMEMBERED);
         options.negative_max_ttl = Some(NOTHING_REMEMBERED);
-        builder.build().map(Lookup).map_err(|error| format!("dns: {error}"))
+        let resolver = builder.build().map_err(|error| format!("dns: {error}"))?;
+        Ok(Lookup { resolver, health: DnsHealth::of(server) })
+    }
+
+    /// The resolver, while its server answers.
+    async fn ready(&self) -> Result<&TokioResolver, Missing> {
+        if self.health.is_up().await { Ok(&self.resolver) } else { Err(Missing::Unknown) }
     }
 
     /// The MX records of a domain, the best first.
     pub async fn exchanges(&self, domain: &str) -> Result<Vec<Exchange>, Missing> {
-        let found = self.0.mx_lookup(complete(domain)).await.map_err(missing)?;
+        let found = self.ready().await?.mx_lookup(complete(domain)).await.map_err(missing)?;
         let mut exchanges: Vec<Exchange> = found
             .answers()
             .iter()
@@ -93,14 +104,14 @@ impl Lookup {
 
     /// Every address of a host, of both kinds.
     pub async fn addresses(&self, host: &str) -> Result<Vec<IpAddr>, Missing> {
-        let found = self.0.lookup_ip(complete(host)).await.map_err(missing)?;
+        let found = self.ready().await?.lookup_ip(complete(host)).await.map_err(missing)?;
         let addresses: Vec<IpAddr> = found.iter().collect();
         if addresses.is_empty() { Err(Missing::Nothing) } else { Ok(addresses) }
     }
 
     /// The TXT records of a name, each with its pieces put together.
     pub async fn texts(&self, name: &str) -> Result<Vec<String>, Missing> {
-        let found = self.0.txt_lookup(complete(name)).await.map_err(missing)?;
+        let found = self.ready().await?.txt_lookup(complete(name)).await.map_err(missing)?;
         let texts: Vec<String> = found
             .answers()
             .iter()

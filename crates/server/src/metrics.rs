@@ -69,6 +69,11 @@ fn describe() {
         "mailroom_http_connections_timed_out_total",
         "HTTP connections closed because their client was silent, by deadline."
     );
+    describe_gauge!("mailroom_dns_up", "1 while the DNS server answers, 0 while it does not.");
+    describe_counter!(
+        "mailroom_mails_unproven_total",
+        "Mails whose SPF, DKIM and DMARC were not all known in time, by reason."
+    );
     describe_counter!("mailroom_imap_fetched_total", "Mails fetched by IMAP.");
     describe_gauge!("mailroom_imap_failing", "Inboxes whose mail cannot be fetched at present.");
     describe_gauge!("mailroom_due_late_seconds", Unit::Seconds, "How late the oldest due row is.");

@@ -12,7 +12,7 @@ use inbox::ids::Ids;
 use inbox::private_files;
 use inbox::time::SystemClock;
 use inbox::uploads::Scanner;
-use inbox::{App, Limiter};
+use inbox::{App, Limiter, share_rates};
 use mail::smtp::Protocol;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -20,7 +20,9 @@ use tokio_util::sync::CancellationToken;
 use crate::authentication::DnsAuthenticator;
 use crate::courier::{Gate, WebCourier, system_roots};
 use crate::descriptors::ConnectionBudget;
+use crate::dns_health::DnsHealth;
 use crate::doors::MailWays;
+use crate::health::Readiness;
 use crate::http::HttpServer;
 use crate::imap::{Fetchers, Pace};
 use crate::quiet::QuietMode;
@@ -28,8 +30,9 @@ use crate::relay::Target;
 use crate::services::HttpReader;
 use crate::settings::Settings;
 use crate::smtp::{self, Door, Doors, TlsCertificate};
+use crate::storage_check::{FREE_BYTES_LEAST, StorageCheck};
 use crate::vault::Vault;
-use crate::{doors, health, metrics, permissions, reader, services};
+use crate::{doors, health, metrics, node_files, permissions, reader, services};
 
 /// Due work that is under way when the server stops has this long to finish. Its claims lapse
 /// otherwise, and it is done again.
@@ -45,7 +48,7 @@ pub fn open_app(settings: &Settings, public_url: &str) -> Result<App, String> {
     let blobs = Blobs::open(&settings.blobs)
         .map_err(|error| format!("{}: {error}", settings.blobs.display()))?;
     let ids = Arc::new(Ids::random());
-    let sealer = Arc::new(Vault::open(&settings.data, &ids)?);
+    let sealer = Arc::new(node_files::check(settings, &store, &ids)?);
     Ok(App {
         store,
         clock: Arc::new(SystemClock),
@@ -56,6 +59,19 @@ pub fn open_app(settings: &Settings, public_url: &str) -> Result<App, String> {
         sealer,
         public_url: public_url.into(),
     })
+}
+
+/// Says what to do where nobody can sign in yet.
+pub async fn warn_without_workspace(app: &App) -> Result<(), String> {
+    let workspaces = app.store.read(inbox::people::list_workspaces).await;
+    if workspaces.map_err(|error| error.to_string())?.is_empty() {
+        tracing::warn!(
+            "there is no workspace yet, so nobody can sign in and no mail is taken in: make one \
+             with `mailroom setup --workspace NAME --owner-email ADDRESS --owner-name NAME \
+             --inbox ADDRESS --inbox-name NAME`"
+        );
+    }
+    Ok(())
 }
 
 /// Seals the secrets that an earlier version kept as they were.
@@ -178,9 +194,15 @@ pub async fn serve(
     let quiet =
         QuietMode::follow(&app, settings, stopping.clone()).await.map_err(io::Error::other)?;
     let due_work = tokio::spawn(quiet.clone().work(worker, fetchers, stopping.clone()));
+    tokio::spawn({
+        let (app, stopping) = (app.clone(), stopping.clone());
+        async move { share_rates(&app, &stopping).await }
+    });
     let vault = Vault::open(&settings.data, &app.ids).map_err(io::Error::other)?;
-    let router =
-        health::router(app.clone(), quiet.clone()).merge(services::router(app.clone(), vault));
+    let storage = StorageCheck::new(app.clone(), &settings.data, &settings.blobs, FREE_BYTES_LEAST);
+    let dns = DnsHealth::of(settings.dns);
+    let readiness = Readiness { app: app.clone(), storage, dns, quiet: quiet.clone() };
+    let router = health::router(readiness).merge(services::router(app.clone(), vault));
     let mail_in = tokio::spawn(mail.doors.serve(mail.open, stopping.clone().cancelled_owned()));
     let options = doors::Options {
         developer_site: settings.developer_site.clone(),

@@ -89,7 +89,7 @@ impl Database {
 
     /// Opens the store with the tables these tests use.
     pub fn open(&self) -> Store {
-        self.open_with(&Options::default())
+        self.open_with(&Options { silence: PATIENCE, ..Options::default() })
     }
 
     pub fn open_with(&self, options: &Options) -> Store {
@@ -111,6 +111,11 @@ impl Database {
                 client.query(query, &[]).unwrap().iter().map(|row| row.get(0)).collect()
             }),
         }
+    }
+
+    /// How a client reaches the server itself.
+    pub fn server(&self) -> postgres::Config {
+        self.url.parse().unwrap()
     }
 
     /// Runs statements past the store, on PostgreSQL's administrative database.

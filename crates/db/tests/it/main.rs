@@ -11,6 +11,8 @@ mod groups;
 mod kill;
 mod licences;
 mod migrations;
+mod outage;
+mod proxy;
 mod reads;
 mod several_stores;
 mod values;

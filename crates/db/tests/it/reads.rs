@@ -1,6 +1,6 @@
 use std::sync::mpsc;
 
-use db::{Error, Tx};
+use db::Error;
 
 use crate::harness::{Database, NONE, insert, numbers, stored};
 
@@ -9,34 +9,6 @@ on_both! {
     a_read_is_one_snapshot_from_its_first_statement_on,
     a_read_cannot_write,
     a_read_that_fails_or_panics_leaves_the_store_usable,
-    how_statements_are_planned_changes_nothing_they_say,
-}
-
-mod planning {
-    use super::*;
-
-    on_postgres! {
-        a_way_of_planning_ends_with_what_it_is_for,
-    }
-
-    async fn a_way_of_planning_ends_with_what_it_is_for(db: &Database) {
-        let store = db.open();
-        let modes: Result<_, Error> = store
-            .read(|tx| {
-                let mode = |tx: &mut Tx<'_>| tx.one::<(String,)>("SHOW plan_cache_mode", &[]);
-                Ok([tx.planned_once(mode)?.0, mode(tx)?.0])
-            })
-            .await;
-        assert_eq!(modes.unwrap(), ["force_generic_plan", "auto"]);
-    }
-}
-
-async fn how_statements_are_planned_changes_nothing_they_say(db: &Database) {
-    let store = db.open();
-    store.write(|tx| insert(tx, 7)).await.unwrap();
-    let seen: Result<_, Error> =
-        store.read(|tx| Ok([tx.planned_once(numbers)?, numbers(tx)?])).await;
-    assert_eq!(seen.unwrap(), [[7], [7]]);
 }
 
 async fn a_read_sees_every_write_acknowledged_before_it(db: &Database) {

@@ -236,6 +236,8 @@ impl Worker {
             let (worker, stopping) = (self.clone(), stopping.clone());
             queues.spawn(async move { worker.keep_up(queue, &stopping).await });
         }
+        let (worker, stop_statistics) = (self.clone(), stopping.clone());
+        queues.spawn(async move { worker.keep_statistics(&stop_statistics).await });
         stop.await;
         stopping.cancel();
         for tasks in [&queues, &self.tasks] {
@@ -251,6 +253,7 @@ impl Worker {
             while !matches!(wakes.try_recv(), Err(TryRecvError::Empty | TryRecvError::Closed)) {}
             let next = match self.take_on(queue).await {
                 Ok(next) => next,
+                Err(error) if error.is_outage() => Next::Nap(PAUSE),
                 Err(error) => {
                     tracing::error!(%error, queue = queue.name, "due work failed");
                     Next::Nap(PAUSE)

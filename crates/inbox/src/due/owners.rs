@@ -17,7 +17,8 @@ pub const MET: usize = 200;
 pub struct Owners {
     /// The owners of due rows, by age: `?1` is now, `?2` how many rows.
     pub oldest: &'static str,
-    /// The owner after `?1` that has any row planned.
+    /// The owner after `?1` that has any row planned. It asks for an order that the index of planned
+    /// rows alone has, lest PostgreSQL walks all rows of an owner.
     pub next: &'static str,
 }
 

@@ -22,7 +22,10 @@ const TRIES: i64 = 3;
 
 const WORKSPACES: Owners = Owners {
     oldest: "SELECT ws FROM documents WHERE reads_at <= ?1 ORDER BY reads_at LIMIT ?2",
-    next: "SELECT min(ws) FROM documents WHERE reads_at IS NOT NULL AND ws > ?1",
+    next: "SELECT min(ws) FROM (
+            SELECT ws FROM documents WHERE reads_at IS NOT NULL AND ws > ?1
+            ORDER BY ws, reads_at LIMIT 1
+        ) AS planned",
 };
 
 /// The wait after a try that came to nothing.

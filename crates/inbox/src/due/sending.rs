@@ -26,7 +26,10 @@ const CLAIMED_AT_ONCE: usize = 50;
 
 const WORKSPACES: Owners = Owners {
     oldest: "SELECT ws FROM messages WHERE sends_at <= ?1 ORDER BY sends_at LIMIT ?2",
-    next: "SELECT min(ws) FROM messages WHERE sends_at IS NOT NULL AND ws > ?1",
+    next: "SELECT min(ws) FROM (
+            SELECT ws FROM messages WHERE sends_at IS NOT NULL AND ws > ?1
+            ORDER BY ws, sends_at LIMIT 1
+        ) AS planned",
 };
 
 /// The wait after a try that was refused for now.

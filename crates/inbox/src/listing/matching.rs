@@ -5,7 +5,7 @@ use std::collections::{HashSet, VecDeque};
 use db::{FromRow, Row, Tx};
 
 use super::sql::Sql;
-use super::{List, Listed, Place, SELECT, Walk};
+use super::{List, Listed, Place, Walk, select};
 use crate::error::Result;
 use crate::search::{self, Needle, PROBED_AT_ONCE};
 
@@ -143,7 +143,8 @@ fn listed(tx: &mut Tx<'_>, nums: &[i64]) -> Result<Vec<Listed>> {
     for nums in nums.chunks(AT_ONCE) {
         let mut sql = Sql::default();
         let nums = sql.ints(nums, AT_ONCE);
-        found.extend(sql.all::<Listed>(tx, &format!("{SELECT} WHERE c.num IN ({nums})"))?);
+        let text = format!("{} WHERE c.num IN ({nums})", select("conversations c"));
+        found.extend(sql.all::<Listed>(tx, &text)?);
     }
     Ok(found)
 }
@@ -195,18 +196,16 @@ impl<'w> Trial<'w> {
         most: usize,
         fits: impl Fn(&mut Tx<'_>, &[i64]) -> Result<HashSet<i64>>,
     ) -> Result<bool> {
-        tx.planned_once(|tx| {
-            while self.met < most {
-                let nums = self.next(tx, AT_ONCE)?;
-                self.met += nums.len();
-                let fit = fits(tx, &nums)?;
-                self.fitting.extend(nums.iter().filter(|num| fit.contains(num)));
-                if self.fitting.len() >= self.limit || nums.len() < AT_ONCE {
-                    return Ok(true);
-                }
+        while self.met < most {
+            let nums = self.next(tx, AT_ONCE)?;
+            self.met += nums.len();
+            let fit = fits(tx, &nums)?;
+            self.fitting.extend(nums.iter().filter(|num| fit.contains(num)));
+            if self.fitting.len() >= self.limit || nums.len() < AT_ONCE {
+                return Ok(true);
             }
-            Ok(false)
-        })
+        }
+        Ok(false)
     }
 
     /// True when at the present rate a few times as many tries will do.

@@ -94,13 +94,18 @@ pub struct Listed {
     num: i64,
 }
 
-pub const SELECT: &str = "SELECT c.num, c.id, c.subject, c.snippet, c.status, c.contact_name,
-        c.contact_email, b.name, c.last_message_at, c.message_count, c.assignee,
-        coalesce(u.name, a.name), c.tags, c.topic, c.urgency, c.risk, c.reference
-    FROM conversations c
-    JOIN mailboxes b ON b.ws = c.ws AND b.id = c.mailbox
-    LEFT JOIN users u ON u.ws = c.ws AND u.id = c.assignee
-    LEFT JOIN agents a ON a.ws = c.ws AND a.id = c.assignee";
+/// Reads [`Listed`] from the conversations `c` of a FROM clause.
+pub fn select(from: &str) -> String {
+    format!(
+        "SELECT c.num, c.id, c.subject, c.snippet, c.status, c.contact_name,
+            c.contact_email, b.name, c.last_message_at, c.message_count, c.assignee,
+            coalesce(u.name, a.name), c.tags, c.topic, c.urgency, c.risk, c.reference
+         FROM {from}
+         JOIN mailboxes b ON b.ws = c.ws AND b.id = c.mailbox
+         LEFT JOIN users u ON u.ws = c.ws AND u.id = c.assignee
+         LEFT JOIN agents a ON a.ws = c.ws AND a.id = c.assignee"
+    )
+}
 
 impl FromRow for Listed {
     fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
@@ -179,7 +184,7 @@ impl Walk {
 
     /// The next conversations.
     pub fn next(self, tx: &mut Tx<'_>, limit: usize) -> Result<Vec<Listed>> {
-        let found = tx.planned_once(|tx| self.below(tx, &self.from, limit))?;
+        let found = self.below(tx, &self.from, limit)?;
         Ok(self.with_moved(found, limit))
     }
 
@@ -252,7 +257,8 @@ fn former_place(tx: &mut Tx<'_>, ws: i64, id: &ConversationId, as_of: i64) -> Re
 /// The limit stands in the statement itself, so that PostgreSQL plans for it.
 fn newest_first(tx: &mut Tx<'_>, sql: Sql, condition: &str, limit: usize) -> Result<Vec<Listed>> {
     let text = format!(
-        "{SELECT} WHERE {condition} ORDER BY c.last_message_at DESC, c.id DESC LIMIT {limit}"
+        "{} WHERE {condition} ORDER BY c.last_message_at DESC, c.id DESC LIMIT {limit}",
+        select("conversations c")
     );
     sql.all(tx, &text)
 }

@@ -125,13 +125,18 @@ fn statement(tx: &Tx<'_>, kind: bool, words: bool) -> String {
              WHERE w.document_words MATCH {words_at} AND {filter}
              ORDER BY w.rowid DESC LIMIT ?5"
         ),
+        // Every document is looked up by its number: read the other way round, in the order of the
+        // list, all hits would be gone through for each document.
         false => format!(
             "WITH hits AS MATERIALIZED (
                 SELECT num FROM document_words
                 WHERE words @@ CAST(CAST({words_at} AS TEXT) AS TSQUERY)
              )
-             SELECT {columns} FROM hits JOIN documents d ON d.num = hits.num
-             WHERE {filter} ORDER BY d.created_at DESC, d.id DESC LIMIT ?5"
+             SELECT {columns} FROM hits
+             CROSS JOIN LATERAL (
+                SELECT * FROM documents d WHERE d.num = hits.num AND {filter} OFFSET 0
+             ) d
+             ORDER BY d.created_at DESC, d.id DESC LIMIT ?5"
         ),
     }
 }

@@ -111,7 +111,7 @@ fn others(
     let [first, second] = &cx.actor.circles;
     let rows: Vec<(ConversationId, String, Status, i64)> = tx.all(
         "SELECT id, subject, status, last_message_at FROM conversations
-         WHERE ws = ?1 AND contact_email = ?2 AND circle IN (?3, ?4) AND id <> ?5
+         WHERE ws = ?1 AND contact_email = ?2 AND num > 0 AND circle IN (?3, ?4) AND id <> ?5
          ORDER BY last_message_at DESC, id DESC LIMIT ?6",
         &[
             &cx.actor.ws,

@@ -89,39 +89,38 @@ pub fn shelves(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Shelves> {
 }
 
 fn count_assigned(tx: &mut Tx<'_>, actor: &Actor, assignee: &str) -> Result<i64> {
-    let [first, second] = &actor.circles;
-    let (n,): (i64,) = tx.one(
-        "SELECT CAST(count(*) AS BIGINT) FROM (
-             SELECT 1 FROM conversations
-             WHERE ws = ?1 AND circle IN (?2, ?3) AND assignee = ?4 AND view = 'open' LIMIT ?5
-         ) AS counted",
-        &[&actor.ws, first, second, &assignee, &COUNTED],
-    )?;
-    Ok(n)
+    count(tx, actor, "assignee = ?5 AND view = ?6", &[&assignee, &View::Open])
 }
 
 fn count_view(tx: &mut Tx<'_>, actor: &Actor, view: View) -> Result<i64> {
-    let [first, second] = &actor.circles;
-    let (n,): (i64,) = tx.one(
-        "SELECT CAST(count(*) AS BIGINT) FROM (
-             SELECT 1 FROM conversations
-             WHERE ws = ?1 AND circle IN (?2, ?3) AND view = ?4 LIMIT ?5
-         ) AS counted",
-        &[&actor.ws, first, second, &view, &COUNTED],
-    )?;
-    Ok(n)
+    count(tx, actor, "view = ?5", &[&view])
 }
 
 fn count_held(tx: &mut Tx<'_>, actor: &Actor) -> Result<i64> {
+    count(tx, actor, "held = TRUE", &[])
+}
+
+/// The conversations of both circles that are as asked, as far as they are counted. Each circle is
+/// walked in the order of its list, which only the index has that is meant.
+fn count(tx: &mut Tx<'_>, actor: &Actor, asked: &str, more: &[&dyn Arg]) -> Result<i64> {
+    let in_circle = |circle: &str| {
+        format!(
+            "(SELECT count(*) FROM (
+                SELECT 1 FROM conversations WHERE ws = ?1 AND {circle} AND {asked}
+                ORDER BY last_message_at DESC, id DESC LIMIT ?4
+             ) AS counted)"
+        )
+    };
+    let sql = format!(
+        "SELECT CAST({} + {} AS BIGINT)",
+        in_circle("circle = ?2"),
+        in_circle("circle = ?3 AND ?3 <> ?2")
+    );
     let [first, second] = &actor.circles;
-    let (n,): (i64,) = tx.one(
-        "SELECT CAST(count(*) AS BIGINT) FROM (
-             SELECT 1 FROM conversations
-             WHERE ws = ?1 AND circle IN (?2, ?3) AND held = TRUE LIMIT ?4
-         ) AS counted",
-        &[&actor.ws, first, second, &COUNTED],
-    )?;
-    Ok(n)
+    let mut args: Vec<&dyn Arg> = vec![&actor.ws, first, second, &COUNTED];
+    args.extend(more);
+    let (n,): (i64,) = tx.one(&sql, &args)?;
+    Ok(n.min(COUNTED))
 }
 
 fn count_mentions(tx: &mut Tx<'_>, actor: &Actor, me: &str) -> Result<i64> {
@@ -169,7 +168,7 @@ pub fn list_held(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<ConversationSummary
         &format!(
             "{} WHERE c.ws = ?1 AND c.circle IN (?2, ?3) AND c.held = TRUE
              ORDER BY c.last_message_at DESC, c.id DESC LIMIT ?4",
-            listing::SELECT
+            listing::select("conversations c")
         ),
         &[&cx.actor.ws, first, second, &HELD_LISTED],
     )?;
@@ -189,10 +188,12 @@ pub fn list_tagged(
     let below = after.map_or("cnv_~", |id| id.as_str());
     let listed: Vec<Listed> = tx.all(
         &format!(
-            "{} JOIN conversation_tags t ON t.ws = c.ws AND t.conversation = c.id
-             WHERE t.ws = ?1 AND t.tag = ?2 AND t.conversation < ?3 AND c.circle IN (?4, ?5)
+            "{} WHERE t.ws = ?1 AND t.tag = ?2 AND t.conversation < ?3 AND c.circle IN (?4, ?5)
              ORDER BY t.conversation DESC LIMIT ?6",
-            listing::SELECT
+            listing::select(
+                "conversation_tags t
+                 JOIN conversations c ON c.ws = t.ws AND c.id = t.conversation"
+            )
         ),
         &[&cx.actor.ws, tag, &below, first, second, &limit],
     )?;

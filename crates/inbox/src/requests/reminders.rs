@@ -90,7 +90,7 @@ fn takes_mail(
     let refused: Option<(String,)> = tx.opt(
         "SELECT h.id
          FROM (
-             SELECT id FROM conversations WHERE ws = ?1 AND contact_email = ?2
+             SELECT id FROM conversations WHERE ws = ?1 AND contact_email = ?2 AND num > 0
              ORDER BY last_message_at DESC, id DESC LIMIT ?4
          ) AS c
          JOIN happenings h ON h.ws = ?1 AND h.conversation = c.id

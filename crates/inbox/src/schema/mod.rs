@@ -112,4 +112,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 16,
+        name: "the files that belong to a database",
+        both: include_str!("016_node_files.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];

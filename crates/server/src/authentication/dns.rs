@@ -7,8 +7,9 @@ use mail_auth::hickory_resolver::config::{
 };
 use mail_auth::hickory_resolver::system_conf::read_system_conf;
 
-/// How long the server has for one question, and how often it is asked.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// How long the server has for one question, and how often it is asked: both times are within what
+/// the proof of one mail may take.
+const PATIENCE: Duration = Duration::from_millis(900);
 const QUESTIONS: usize = 2;
 /// Answers that are remembered, each for as long as its owner says, within these bounds.
 const REMEMBERED: u64 = 20_000;

@@ -10,6 +10,7 @@ mod results;
 mod spf;
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use inbox::intake::{Authenticator, Checking, Credentials, Source};
@@ -17,17 +18,21 @@ use mail::{Authentication, Dmarc, Policy, Proof};
 use mail_auth::common::verify::VerifySignature;
 use mail_auth::dmarc::verify::DmarcParameters;
 use mail_auth::{
-    ArcOutput, AuthenticatedMessage, DkimOutput, DkimResult, DmarcOutput, DmarcResult,
-    MessageAuthenticator, SpfOutput, SpfResult, dmarc,
+    ArcOutput, AuthenticatedMessage, DkimOutput, DkimResult, DmarcOutput, DmarcResult, DnsError,
+    Error, MessageAuthenticator, SpfOutput, SpfResult, dmarc,
 };
-use tokio::time::timeout;
+use metrics::counter;
+use tokio::time::{Instant, timeout_at};
 
+use crate::dns_health::DnsHealth;
 use crate::settings::Settings;
 use results::Results;
 pub use spf::Spf;
 
-/// How long a chain of ARC seals may take.
-const ARC_PATIENCE: Duration = Duration::from_secs(10);
+/// How long the proof of one mail may take in all: the sender waits for it.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// The part of it that SPF, DKIM and ARC have; the rest is for DMARC, which goes by their outcome.
+const FIRST_PART: Duration = Duration::from_millis(1_700);
 /// DKIM signatures of a mail that are checked, those of its sender's domain first.
 const SIGNATURES: usize = 5;
 /// Large forwarders whose word is taken for what they found before they changed a mail.
@@ -37,6 +42,7 @@ const SEALERS: [&str; 5] =
 /// Checks mail against what its senders publish in the DNS.
 pub struct DnsAuthenticator {
     dns: MessageAuthenticator,
+    health: Arc<DnsHealth>,
     /// The server of ours whose results are believed, lower case.
     believed: Option<String>,
 }
@@ -44,7 +50,8 @@ pub struct DnsAuthenticator {
 impl DnsAuthenticator {
     pub fn of(settings: &Settings) -> Result<DnsAuthenticator, String> {
         let believed = settings.trusted_results.as_ref().map(|name| name.to_lowercase());
-        Ok(DnsAuthenticator { dns: dns::open(settings.dns)?, believed })
+        let health = DnsHealth::of(settings.dns);
+        Ok(DnsAuthenticator { dns: dns::open(settings.dns)?, health, believed })
     }
 }
 
@@ -56,14 +63,29 @@ impl Authenticator for DnsAuthenticator {
 
 impl DnsAuthenticator {
     async fn verdict(&self, credentials: Credentials<'_>) -> Authentication {
+        if !self.health.is_up().await {
+            counter!("mailroom_mails_unproven_total", "reason" => "dns down").increment(1);
+            return Authentication::default();
+        }
+        let begun = Instant::now();
+        let (first, last) = (begun + FIRST_PART, begun + PATIENCE);
         let message = readable(&credentials);
-        let (spf, dkim, arc) = tokio::join!(
-            self.spf(&credentials, &message),
-            self.dns.verify_dkim(&message),
-            self.arc(&message),
+        let signed = by_signature(&message);
+        // The policy is looked up meanwhile, so that DMARC finds it remembered.
+        let policy = timeout_at(first, self.dmarc(&credentials, &message, None, &[]));
+        let (spf, dkim, arc, _) = tokio::join!(
+            self.spf(&credentials, &message, first),
+            self.dkim(&signed, first),
+            self.arc(&message, first),
+            policy,
         );
         let sender = spf.as_ref().map(|spf| &spf.sender);
-        let dmarc = self.dmarc(&credentials, &message, sender, &dkim).await;
+        let dmarc = timeout_at(last, self.dmarc(&credentials, &message, sender, &dkim)).await;
+        if Instant::now() >= first {
+            counter!("mailroom_mails_unproven_total", "reason" => "timeout").increment(1);
+            self.health.suspect();
+        }
+        let dmarc = dmarc.unwrap_or_default();
         let vouched = vouched_for(&arc, &credentials);
         let (dmarc, policy) = match told(&dmarc, spf.is_some()) {
             (Dmarc::Fail, policy) if vouched => (Dmarc::Pass, policy),
@@ -83,10 +105,12 @@ impl DnsAuthenticator {
         &self,
         credentials: &Credentials<'_>,
         message: &AuthenticatedMessage<'_>,
+        deadline: Instant,
     ) -> Option<Spf> {
         match credentials.source {
             Source::Sender { ip, helo } => {
-                Some(self.check_spf(*ip, helo, credentials.sender.unwrap_or_default()).await)
+                let sender = credentials.sender.unwrap_or_default();
+                Some(spf::check(&self.dns, *ip, helo, sender, deadline).await)
             }
             Source::OurServer => believed_spf(message, self.believed.as_slice()),
             Source::Mailbox { believed } => believed_spf(message, believed),
@@ -95,17 +119,40 @@ impl DnsAuthenticator {
 
     /// Whether a machine may send for a sender, and whether it is what it calls itself.
     pub async fn check_spf(&self, ip: IpAddr, helo: &str, sender: &str) -> Spf {
-        spf::check(&self.dns, ip, helo, sender).await
+        spf::check(&self.dns, ip, helo, sender, Instant::now() + PATIENCE).await
+    }
+
+    /// Each signature by itself: a domain whose DNS is slow leaves its own unknown and no other.
+    async fn dkim<'m>(
+        &self,
+        signed: &'m [AuthenticatedMessage<'m>],
+        deadline: Instant,
+    ) -> Vec<DkimOutput<'m>> {
+        let check = async |place: usize| {
+            let Some(message) = signed.get(place) else { return Vec::new() };
+            let checked = timeout_at(deadline, self.dns.verify_dkim(message)).await;
+            checked.unwrap_or_else(|_| {
+                let signatures = message.dkim_headers.iter();
+                signatures.map(|signature| unknown().with_signature(&signature.header)).collect()
+            })
+        };
+        const { assert!(SIGNATURES == 5, "each has its place below") };
+        let (a, b, c, d, e) = tokio::join!(check(0), check(1), check(2), check(3), check(4));
+        [a, b, c, d, e].into_iter().flatten().collect()
     }
 
     /// What the ARC seals of a mail come to.
     pub async fn check_arc(&self, raw: &[u8]) -> DkimResult {
         let message = AuthenticatedMessage::parse(raw).unwrap_or_default();
-        self.arc(&message).await.result().clone()
+        self.arc(&message, Instant::now() + PATIENCE).await.result().clone()
     }
 
-    async fn arc<'m>(&self, message: &'m AuthenticatedMessage<'m>) -> ArcOutput<'m> {
-        timeout(ARC_PATIENCE, self.dns.verify_arc(message)).await.unwrap_or_default()
+    async fn arc<'m>(
+        &self,
+        message: &'m AuthenticatedMessage<'m>,
+        deadline: Instant,
+    ) -> ArcOutput<'m> {
+        timeout_at(deadline, self.dns.verify_arc(message)).await.unwrap_or_default()
     }
 
     async fn dmarc(
@@ -162,6 +209,22 @@ fn readable<'a>(credentials: &Credentials<'a>) -> AuthenticatedMessage<'a> {
     message.dkim_headers.truncate(SIGNATURES);
     message.from = vec![from.to_owned()];
     message
+}
+
+/// The same mail for each of its signatures, with that one alone.
+fn by_signature<'a>(message: &AuthenticatedMessage<'a>) -> Vec<AuthenticatedMessage<'a>> {
+    let signatures = message.dkim_headers.iter();
+    signatures
+        .map(|signature| AuthenticatedMessage {
+            dkim_headers: vec![signature.clone()],
+            ..message.clone()
+        })
+        .collect()
+}
+
+/// A signature whose key was not found out in time.
+fn unknown<'a>() -> DkimOutput<'a> {
+    DkimOutput::temp_err(Error::Dns(DnsError::Resolver(String::new())))
 }
 
 /// True when a domain is another or part of it.

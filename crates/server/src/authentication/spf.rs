@@ -4,17 +4,15 @@ use std::borrow::Borrow;
 use std::hash::Hash;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant as RecordEnd;
 
 use mail_auth::common::cache::NoCache;
 use mail_auth::spf::verify::SpfParameters;
 use mail_auth::{MessageAuthenticator, Parameters, RecordSet, ResolverCache, SpfOutput, SpfResult};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use super::{domain_of, is_within};
 
-/// How long SPF may take for one mail, with all the records it leads to.
-const PATIENCE: Duration = Duration::from_secs(10);
 /// Names of one address that are looked at (RFC 7208, section 4.6.4).
 const NAMES: usize = 10;
 /// What we call ourselves where a sender's policy asks for it.
@@ -39,13 +37,21 @@ impl Spf {
     }
 }
 
-pub(super) async fn check(dns: &MessageAuthenticator, ip: IpAddr, helo: &str, sender: &str) -> Spf {
-    let machine = of_identity(dns, ip, || SpfParameters::verify_ehlo(ip, helo, OUR_NAME), helo);
+/// What is not known at the deadline is a temporary error.
+pub(super) async fn check(
+    dns: &MessageAuthenticator,
+    ip: IpAddr,
+    helo: &str,
+    sender: &str,
+    deadline: Instant,
+) -> Spf {
+    let parameters = || SpfParameters::verify_ehlo(ip, helo, OUR_NAME);
+    let machine = of_identity(dns, ip, parameters, helo, deadline);
     if sender.is_empty() {
         return Spf { sender: machine.await, poses: false };
     }
     let parameters = || SpfParameters::verify_mail_from(ip, helo, OUR_NAME, sender);
-    let of_sender = of_identity(dns, ip, parameters, domain_of(sender));
+    let of_sender = of_identity(dns, ip, parameters, domain_of(sender), deadline);
     let (machine, sender) = tokio::join!(machine, of_sender);
     Spf { sender, poses: machine.result() == SpfResult::Fail }
 }
@@ -56,6 +62,7 @@ async fn of_identity<'a>(
     ip: IpAddr,
     parameters: impl Fn() -> SpfParameters<'a>,
     domain: &str,
+    deadline: Instant,
 ) -> SpfOutput {
     let checked = async {
         let names = Names::default();
@@ -68,7 +75,7 @@ async fn of_identity<'a>(
         ask().await
     };
     let slow = |_| SpfOutput::new(domain.into()).with_result(SpfResult::TempError);
-    timeout(PATIENCE, checked).await.unwrap_or_else(slow)
+    timeout_at(deadline, checked).await.unwrap_or_else(slow)
 }
 
 /// The names that lead back to their address (RFC 7208, section 5.5), those of the domain first,
@@ -140,7 +147,7 @@ impl ResolverCache<IpAddr, Claimed> for Names {
         self.take()
     }
 
-    fn insert(&self, _: IpAddr, names: Claimed, _: Instant) {
+    fn insert(&self, _: IpAddr, names: Claimed, _: RecordEnd) {
         self.set(names);
     }
 }

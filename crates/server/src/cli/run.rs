@@ -12,17 +12,20 @@ use crate::descriptors::raise_open_files;
 use crate::relay::Target;
 use crate::serve::{
     MailIn, listen, open_app, open_mail, open_worker, reload_on_hangup, serve as serve_requests,
-    stop_signal,
+    stop_signal, warn_without_workspace,
 };
 use crate::settings::Settings;
 use crate::smtp::Place;
+use crate::storage_check::require_writable;
 
 pub async fn serve(settings: &Settings) -> Result<(), String> {
     raise_open_files();
+    require_writable(settings)?;
     let (listener, address) = listen(settings).await?;
     let public_url = settings.public_url.clone().unwrap_or_else(|| address.clone());
     let app = open_app(settings, &public_url)?;
     remember_address(&app).await?;
+    warn_without_workspace(&app).await?;
     let worker = open_worker(settings, &app)?;
     let mail = open_mail(settings, &app).await?;
     reload_on_hangup(mail.certificate());

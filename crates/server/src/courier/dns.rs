@@ -1,4 +1,5 @@
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use hickory_resolver::config::{LookupIpStrategy, ResolveHosts};
@@ -6,6 +7,7 @@ use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::{Resolver as Hickory, TokioResolver};
 
 use super::resolver::{LookUp, NotFound, Resolver};
+use crate::dns_health::DnsHealth;
 use crate::lookup;
 
 /// How long the server has for one question, and how often it is asked.
@@ -18,7 +20,10 @@ const REMEMBERED: Duration = Duration::from_secs(60);
 const NOTHING_REMEMBERED: Duration = Duration::from_secs(5);
 
 /// One DNS server, asked for both kinds of addresses.
-pub struct DnsResolver(TokioResolver);
+pub struct DnsResolver {
+    resolver: TokioResolver,
+    health: Arc<DnsHealth>,
+}
 
 impl DnsResolver {
     pub fn at(server: SocketAddr) -> Result<DnsResolver, String> {
@@ -31,14 +36,18 @@ impl DnsResolver {
         options.attempts = QUESTIONS;
         options.positive_max_ttl = Some(REMEMBERED);
         options.negative_max_ttl = Some(NOTHING_REMEMBERED);
-        builder.build().map(DnsResolver).map_err(|error| format!("dns: {error}"))
+        let resolver = builder.build().map_err(|error| format!("dns: {error}"))?;
+        Ok(DnsResolver { resolver, health: DnsHealth::of(Some(server)) })
     }
 }
 
 impl Resolver for DnsResolver {
     fn look_up<'a>(&'a self, name: &'a str) -> LookUp<'a> {
         Box::pin(async move {
-            let found = self.0.lookup_ip(name).await.map_err(|cause| {
+            if !self.health.is_up().await {
+                return Err(NotFound);
+            }
+            let found = self.resolver.lookup_ip(name).await.map_err(|cause| {
                 tracing::debug!(%cause, "the DNS server found no address of a name");
                 NotFound
             })?;

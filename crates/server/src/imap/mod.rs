@@ -103,6 +103,7 @@ impl Fetchers {
         loop {
             let nap = match self.begin_due(&tasks, &stopping).await {
                 Ok(nap) => nap,
+                Err(error) if error.is_outage() => NAP,
                 Err(error) => {
                     tracing::error!(%error, "no inbox could be claimed for fetching");
                     NAP

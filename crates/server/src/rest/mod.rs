@@ -286,7 +286,9 @@ pub(crate) fn refuse_error(door: &Door, error: &Error, standing: Standing) -> Re
 /// The caller gets a sentence, the log gets the cause.
 pub(crate) fn log_cause(error: &Error) {
     match error {
-        Error::Store(cause) => tracing::error!(%cause, "an operation failed"),
+        Error::Store(cause) if !cause.is_outage() => {
+            tracing::error!(%cause, "an operation failed");
+        }
         Error::Files(cause) => tracing::error!(%cause, "a file could not be read or written"),
         _ => {}
     }

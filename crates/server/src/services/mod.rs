@@ -38,6 +38,11 @@ pub const POSTMARK_USER: &str = "mailroom";
 
 /// What a connection's key or secret is sealed for.
 pub fn purpose(what: &str, connection: &ServiceId) -> String {
+    purpose_of(what, connection.as_str())
+}
+
+/// The same for a connection that is known by the text of its id.
+pub fn purpose_of(what: &str, connection: &str) -> String {
     format!("service {what} {connection}")
 }
 

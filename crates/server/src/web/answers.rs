@@ -83,7 +83,9 @@ impl IntoResponse for Refusal {
                 (StatusCode::BAD_REQUEST, "That did not work", sentences.join(" "))
             }
             Refusal::Domain(error) => {
-                tracing::error!(cause = ?cause(&error), "a page failed");
+                if !error.is_outage() {
+                    tracing::error!(cause = ?cause(&error), "a page failed");
+                }
                 (
                     StatusCode::INTERNAL_SERVER_ERROR,
                     "Something failed on our side",

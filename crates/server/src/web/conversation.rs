@@ -217,7 +217,9 @@ fn note_reading(web: &Arc<Web>, visitor: &Visitor, id: String, is_mentioned: boo
             true => web.act(&visitor, mark).await,
             false => web.act_quietly(&visitor, mark).await,
         };
-        if let Err(Refusal::Domain(error)) = noted {
+        if let Err(Refusal::Domain(error)) = noted
+            && !error.is_outage()
+        {
             tracing::warn!(%error, "a reading was not written down");
         }
     });

@@ -102,7 +102,9 @@ impl Web {
         tokio::spawn(async move {
             let now = app.clock.now();
             let written = app.store.write(move |tx| people::mark_seen(tx, &session, now)).await;
-            if let Err(error) = written {
+            if let Err(error) = written
+                && !error.is_outage()
+            {
                 tracing::warn!(%error, "a session's use was not written down");
             }
         });

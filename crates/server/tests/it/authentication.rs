@@ -1,8 +1,9 @@
 //! What the DNS proves about mail, against a DNS server with real records.
 
 use std::collections::HashMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -22,6 +23,8 @@ use crate::support::names::{Known, Names, Record};
 const ANN: &str = "ann@customer.example";
 const OWN_IP: [u8; 4] = [192, 0, 2, 10];
 const OTHER_IP: [u8; 4] = [198, 51, 100, 7];
+/// Far more than the proofs of two mails may take, and less than one took with a dead DNS server.
+const SOON: Duration = Duration::from_secs(9);
 const FORWARDER: &str = "mx.acme.example";
 
 #[tokio::test]
@@ -184,6 +187,50 @@ async fn a_dns_that_fails_proves_nothing_and_fails_nobody() {
 }
 
 #[tokio::test]
+async fn a_dns_server_that_is_not_there_is_noticed_at_once_and_remembered() {
+    let closed = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let authenticator = asking(closed);
+    let (raw, source) = (letter(), from(OTHER_IP));
+    let begun = Instant::now();
+    for _ in 0..20 {
+        let credentials = Credentials {
+            raw: raw.as_bytes(),
+            from: Some(ANN),
+            sender: Some(ANN),
+            source: &source,
+        };
+        assert_eq!(authenticator.check(credentials).await, Authentication::default());
+    }
+    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+}
+
+#[tokio::test]
+async fn a_domain_whose_dns_is_silent_leaves_what_others_prove_known() {
+    let world = World::new("v=DMARC1; p=reject");
+    let slow = |name: &str| name.ends_with("slow.example");
+    world.silent_about(slow);
+    let signed = world.signed(&letter(), "customer.example");
+    let twice = world.signed(&signed, "slow.example");
+    let begun = Instant::now();
+    let verdict = world.check(&twice, Some("x@slow.example"), from(OTHER_IP)).await;
+    assert_eq!((verdict.spf, verdict.dkim, verdict.dmarc), (Proof::None, Proof::Pass, Dmarc::Pass));
+    let forged = twice.replace("broken", "fine");
+    let verdict = world.check(&forged, Some("x@slow.example"), from(OTHER_IP)).await;
+    assert_eq!(verdict.dmarc, Dmarc::Fail, "a stranger's silence excuses nobody");
+    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+}
+
+#[tokio::test]
+async fn a_sender_whose_own_dns_is_silent_fails_nobody() {
+    let world = World::new("v=DMARC1; p=reject");
+    world.silent_about(|name| name.ends_with("customer.example"));
+    let begun = Instant::now();
+    let verdict = world.check(&letter(), Some(ANN), from(OTHER_IP)).await;
+    assert_eq!(verdict, Authentication::default());
+    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+}
+
+#[tokio::test]
 async fn a_stranger_whose_dns_fails_does_not_excuse_a_forgery() {
     let world = World::new("v=DMARC1; p=reject");
     world.tell("trouble.example", None);
@@ -242,6 +289,18 @@ fn from(ip: [u8; 4]) -> Source {
     Source::Sender { ip: IpAddr::from(ip), helo: "mail.sender.invalid".into() }
 }
 
+/// A Mailroom that asks a DNS server.
+fn asking(server: SocketAddr) -> DnsAuthenticator {
+    let folder = tempfile::tempdir().unwrap();
+    let flags = Flags {
+        data: Some(folder.path().into()),
+        dns: Some(server.to_string()),
+        trusted_results: Some("MX.acme.example".into()),
+        ..Flags::default()
+    };
+    DnsAuthenticator::of(&Settings::load(&flags).unwrap()).unwrap()
+}
+
 /// The DNS of a few domains, and a Mailroom that asks it.
 struct World {
     authenticator: DnsAuthenticator,
@@ -249,6 +308,7 @@ struct World {
     key: Vec<u8>,
     asked: Arc<Mutex<Vec<String>>>,
     known: Arc<Mutex<HashMap<String, Option<String>>>>,
+    silent: Arc<Mutex<fn(&str) -> bool>>,
 }
 
 impl World {
@@ -265,8 +325,13 @@ impl World {
         }
         let (known, asked) = (Arc::new(Mutex::new(known)), Arc::<Mutex<Vec<String>>>::default());
         let (knows, log) = (Arc::clone(&known), Arc::clone(&asked));
+        let silent = Arc::new(Mutex::new((|_| false) as fn(&str) -> bool));
+        let is_silent = Arc::clone(&silent);
         let names = Names::start(move |name| {
             log.lock().unwrap().push(name.to_owned());
+            if (*is_silent.lock().unwrap())(name) {
+                return Known::Silence;
+            }
             if name.starts_with("s1._domainkey.") {
                 let key = format!("v=DKIM1; k=ed25519; p={public}");
                 return Known::Records(vec![Record::Txt(key)]);
@@ -278,15 +343,13 @@ impl World {
             }
         });
         let names = names.unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        let flags = Flags {
-            data: Some(folder.path().into()),
-            dns: Some(names.address.to_string()),
-            trusted_results: Some("MX.acme.example".into()),
-            ..Flags::default()
-        };
-        let authenticator = DnsAuthenticator::of(&Settings::load(&flags).unwrap()).unwrap();
-        World { authenticator, names, key, asked, known }
+        let authenticator = asking(names.address);
+        World { authenticator, names, key, asked, known, silent }
+    }
+
+    /// The server does not answer about these names from now on.
+    fn silent_about(&self, names: fn(&str) -> bool) {
+        *self.silent.lock().unwrap() = names;
     }
 
     /// What stands under a name from now on; nothing means that its server fails.

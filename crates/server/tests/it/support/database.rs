@@ -1,6 +1,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use db::{Options, Store};
 use postgres::{Client, Config, NoTls};
@@ -33,9 +34,15 @@ impl Database {
     }
 }
 
+/// Connections to PostgreSQL of one process, half of which read and half of which write.
+pub const CONNECTIONS: usize = 4;
+/// A machine that runs tests may be slow; the server is not down for that.
+const SILENCE: Duration = Duration::from_secs(60);
+
 /// Opens a test's database, as each process that works on it does for itself.
 pub fn open(url: &str) -> Store {
-    let options = Options { readers: 2, connections: 4, ..Options::default() };
+    let options =
+        Options { readers: 2, connections: CONNECTIONS, silence: SILENCE, ..Options::default() };
     Store::open(url, &options, inbox::MIGRATIONS).unwrap()
 }
 

@@ -36,7 +36,7 @@ use server::rest;
 use server::smtp::Place;
 use tower::ServiceExt;
 
-pub use database::{Backend, Database};
+pub use database::{Backend, CONNECTIONS, Database};
 pub use domain::*;
 pub use mail_in::{Client, filed, raw, raw_with};
 use outside::Names;
@@ -51,8 +51,25 @@ where
 {
     let folder = tempfile::tempdir().unwrap();
     let database = Database::new(backend, folder.path());
+    run_in(&database.url, folder, rule);
+}
+
+/// Runs a rule on a database that the test looks after itself.
+pub fn run_at<F, R>(url: &str, rule: F)
+where
+    F: FnOnce(TestApp) -> R,
+    R: Future<Output = ()>,
+{
+    run_in(url, tempfile::tempdir().unwrap(), rule);
+}
+
+fn run_in<F, R>(url: &str, folder: tempfile::TempDir, rule: F)
+where
+    F: FnOnce(TestApp) -> R,
+    R: Future<Output = ()>,
+{
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async { rule(TestApp::start(&database.url, folder).await).await });
+    runtime.block_on(async { rule(TestApp::start(url, folder).await).await });
 }
 
 /// Declares rules, each of which is tested on SQLite and on PostgreSQL.
@@ -203,20 +220,43 @@ impl TestApp {
         Process::start(App { store: database::open(&self.url), ids, ..self.app.clone() })
     }
 
-    /// The doors of another process on the same database; only PostgreSQL has several.
-    pub fn another_node(&self) -> Option<axum::Router> {
-        let app = App {
+    /// The same service in another process on the same database.
+    pub fn on_another_node(&self) -> App {
+        App {
             store: database::open(&self.url),
             ids: Arc::new(Ids::seeded(9)),
             limiter: Arc::new(Limiter::new(1_000_000)),
             ..self.app.clone()
-        };
+        }
+    }
+
+    pub fn doors_of(&self, app: &App) -> axum::Router {
+        router(app, false, None)
+    }
+
+    /// The doors of another process on the same database; only PostgreSQL has several.
+    pub fn another_node(&self) -> Option<axum::Router> {
+        let app = self.on_another_node();
         app.store.is_shared().then(|| router(&app, false, None))
     }
 
     /// The doors of this process, for a server of the test's own.
     pub fn router(&self) -> axum::Router {
         self.router.clone()
+    }
+
+    /// The same data in a process that was started anew.
+    pub fn restarted(mut self) -> TestApp {
+        self.app.store = database::open(&self.url);
+        self.router = router(&self.app, false, None);
+        let outside = (self.outside.relay.clone(), self.outside.courier.clone());
+        self.worker =
+            Worker::new(self.app.clone(), outside.0, outside.1, self.outside.reader.clone());
+        self
+    }
+
+    pub fn database_url(&self) -> &str {
+        &self.url
     }
 
     /// Does what falls due in the background, until it is stopped or the test is over.
@@ -298,6 +338,11 @@ impl TestApp {
         }
         self.clock.0.store(until, Ordering::SeqCst);
         self.work().await;
+    }
+
+    /// Brings PostgreSQL's statistics of what grew up to date; answers which tables that were.
+    pub async fn analyse_grown_tables(&self) -> Vec<String> {
+        self.worker.analyse_grown_tables().await.unwrap()
     }
 
     /// Does what is due now.
