@@ -236,7 +236,8 @@ pub fn begin_session(
 /// Whose session this is. Read in the transaction that goes on to do the work, so that ending a
 /// session or changing a role counts at once.
 pub fn signed_in(tx: &mut Tx<'_>, session: &TokenHash, now: i64) -> Result<SignedIn> {
-    let found: Option<(i64, SessionId, i64, bool, UserId, String, String, Role)> = tx.opt(
+    type Found = (i64, SessionId, i64, bool, UserId, String, String, Role);
+    let found: Option<Found> = tx.opt(
         "SELECT s.ws, s.id, s.seen_at, s.opens_private, u.id, u.name, u.email, u.role
          FROM sessions s JOIN users u ON u.ws = s.ws AND u.id = s.person
          WHERE s.token_hash = ?1 AND s.seen_at > ?2 AND s.created_at > ?3",

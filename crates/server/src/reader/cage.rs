@@ -64,10 +64,10 @@ pub fn become_program(limits: ProgramLimits, program: &Path, args: &[String]) ->
 /// `name` is where the command keeps the program's path: the one place to start a program from.
 fn enter_as_program(limits: ProgramLimits, program: &Path, name: &OsStr) -> io::Result<()> {
     shed()?;
+    file_access::allow_program(program)?;
     limit(Resource::As, limits.memory_bytes)?;
     limit(Resource::Cpu, limits.cpu_seconds)?;
     limit(Resource::Nofile, limits.open_files)?;
-    file_access::allow_program(program)?;
     seccomp::allow_one_program(name.as_encoded_bytes().as_ptr() as u64)
 }
 

@@ -14,7 +14,7 @@ use super::inside::CAGED;
 pub const READER_TIME: Duration = Duration::from_secs(10);
 /// How much of its address space the allocator sets aside when it starts. More than the limit, as
 /// it does by itself, would leave it nothing that it may ask for later.
-const ALLOCATOR_RESERVES: &str = "MIMALLOC_ARENA_RESERVE";
+pub const ALLOCATOR_RESERVES: &str = "MIMALLOC_ARENA_RESERVE";
 /// Bytes that a child may answer: a few scanned pages and a text.
 const ANSWER_BYTES: u64 = 32 * 1024 * 1024;
 

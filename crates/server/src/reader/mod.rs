@@ -18,6 +18,7 @@ mod seccomp;
 
 pub use built_in::{BuiltIn, Reading};
 pub use cage::hide_memory;
+pub use child::ALLOCATOR_RESERVES;
 pub use inside::Task;
 pub use model::{Endpoint, ModelReader};
 pub use pages::PageRenderer;

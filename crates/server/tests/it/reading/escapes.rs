@@ -6,7 +6,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use server::reader::PageRenderer;
+use server::reader::{ALLOCATOR_RESERVES, PageRenderer};
 
 use super::program;
 
@@ -103,15 +103,18 @@ fn attempt(cage: Option<&str>, victim: &Victim, code: &str) -> String {
         victim.process.id()
     );
     let mut command = match cage {
-        Some(cage) => {
-            let mut command = Command::new(program());
-            command.args(["caged", cage, "/usr/bin/perl"]);
-            command
-        }
+        Some(cage) => caged(cage),
         None => Command::new("/usr/bin/perl"),
     };
-    let run = command.args(["-e", &script]).env_clear().stdin(Stdio::null()).output().unwrap();
+    let run = command.args(["-e", &script]).stdin(Stdio::null()).output().unwrap();
     format!("{}{}", String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr))
+}
+
+/// Perl in a cage, started as the server starts programs there.
+fn caged(cage: &str) -> Command {
+    let mut command = Command::new(program());
+    command.env_clear().env(ALLOCATOR_RESERVES, "0").args(["caged", cage, "/usr/bin/perl"]);
+    command
 }
 
 #[test]
@@ -135,16 +138,8 @@ fn nothing_that_a_taken_program_tries_works_from_inside() {
 #[test]
 fn who_starts_another_program_from_inside_is_ended() {
     for cage in ["look", "draw"] {
-        let run = Command::new(program())
-            .args([
-                "caged",
-                cage,
-                "/usr/bin/perl",
-                "-e",
-                "exec '/bin/echo', 'WORKED'; print 'WORKED'",
-            ])
-            .output()
-            .unwrap();
+        let script = "exec '/bin/echo', 'WORKED'; print 'WORKED'";
+        let run = caged(cage).args(["-e", script]).output().unwrap();
         assert_eq!(run.status.signal(), Some(libc::SIGSYS), "{run:?}");
         assert!(run.stdout.is_empty(), "{run:?}");
     }
@@ -159,6 +154,7 @@ fn no_descriptor_of_ours_is_open_inside() {
     let run = |started: &[&str]| {
         let mut command = Command::new("sh");
         command.args(["-c", "key=$1; shift; exec \"$@\" 7<\"$key\"", "sh"]).arg(&key);
+        command.env(ALLOCATOR_RESERVES, "0");
         let run = command.args(started).args(["/usr/bin/perl", "-e", script]).output().unwrap();
         String::from_utf8_lossy(&run.stdout).into_owned()
     };
