@@ -23,7 +23,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use metrics::counter;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::time::{sleep_until, timeout};
+use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::Service;
@@ -149,9 +149,10 @@ impl Serving {
         let limits = &self.server.limits;
         let _ = stream.set_nodelay(true);
         // Nothing is set up for a client that says nothing.
+        let mut first = [0];
         tokio::select! {
-            heard = timeout(limits.first_byte, stream.readable()) => {
-                if !matches!(heard, Ok(Ok(()))) {
+            heard = timeout(limits.first_byte, stream.peek(&mut first)) => {
+                if !matches!(heard, Ok(Ok(1..))) {
                     return closed("first_byte");
                 }
             }
@@ -163,7 +164,9 @@ impl Serving {
         let builder = self.builder();
         let mut connection = pin!(builder.serve_connection(stream, service));
         loop {
+            // Looked at again after the idle time, because a request changes the deadline.
             let deadline = activity.deadline(limits.first_head, limits.idle);
+            let look = deadline.min(Instant::now() + limits.idle);
             tokio::select! {
                 biased;
                 // A client that breaks off or breaks the protocol concerns nobody else.
@@ -173,8 +176,8 @@ impl Serving {
                     let _ = connection.await;
                     return;
                 }
-                () = sleep_until(deadline) => {
-                    if activity.deadline(limits.first_head, limits.idle) <= deadline {
+                () = sleep_until(look) => {
+                    if activity.deadline(limits.first_head, limits.idle) <= Instant::now() {
                         return closed("idle");
                     }
                 }
