@@ -21,6 +21,7 @@ use tokio_util::task::TaskTracker;
 use super::connection::Connection;
 use super::limits::Limits;
 use super::place::{Networks, Place};
+use super::refusals::RefusalLog;
 
 /// What is in flight at shutdown has this long to finish.
 const GOODBYE: Duration = Duration::from_secs(20);
@@ -29,6 +30,7 @@ const BREATH: Duration = Duration::from_millis(50);
 /// Who may hand mail over through a socket in the file system: whoever may enter its folder.
 const SOCKET_MODE: u32 = 0o666;
 
+const TOO_MANY_CONNECTIONS: &str = "too-many-connections";
 const FULL: &[u8] = b"421 4.7.0 Too many connections. Come again later.\r\n";
 
 /// A place that is listened on.
@@ -94,6 +96,7 @@ pub struct Doors {
     pub(super) limits: Limits,
     pub(super) bytes_held: AtomicUsize,
     pub(super) stopping: CancellationToken,
+    pub(super) refusals: RefusalLog,
     connections: Mutex<Connections>,
 }
 
@@ -115,6 +118,7 @@ impl Doors {
             bytes_held: AtomicUsize::new(0),
             limits,
             stopping: CancellationToken::new(),
+            refusals: RefusalLog::default(),
             connections: Mutex::default(),
         }
     }
@@ -164,7 +168,10 @@ impl Doors {
         let doors = Arc::clone(self);
         conversations.spawn(async move {
             let outcome = match (place, client) {
-                (None, mut client) => client.refuse().await,
+                (None, mut client) => {
+                    doors.refusals.note(peer, protocol_name(protocol), TOO_MANY_CONNECTIONS);
+                    client.refuse().await
+                }
                 (Some(_place), Client::Tcp(stream, _)) => {
                     let _ = stream.set_nodelay(true);
                     Connection::new(&doors, protocol, peer).converse(stream).await
@@ -178,6 +185,14 @@ impl Doors {
                 tracing::debug!(%error, "a mail connection broke");
             }
         });
+    }
+}
+
+/// What a protocol is called in the log.
+pub(super) fn protocol_name(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::Smtp => "smtp",
+        Protocol::Lmtp => "lmtp",
     }
 }
 
@@ -266,7 +281,7 @@ impl Doors {
 }
 
 /// An IPv6 customer has a network of 64 bits at the least, so that is who is counted.
-fn neighbourhood(ip: IpAddr) -> IpAddr {
+pub(super) fn neighbourhood(ip: IpAddr) -> IpAddr {
     match ip {
         IpAddr::V4(_) => ip,
         IpAddr::V6(ip) => IpAddr::V6((ip.to_bits() & !u128::from(u64::MAX)).into()),
