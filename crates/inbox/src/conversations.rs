@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::events::{self, Event, Subject, Turn};
 use crate::ids::{ConversationId, MailboxId, MemberId};
 use crate::limits::{BASE_SUBJECT_CHARS, SNIPPET_CHARS, SUBJECT_CHARS};
+use crate::timeline::WokenBy;
 use crate::wire::{Assignee, Status, Urgency, View};
 use crate::{members, tallies, timeline};
 
@@ -266,12 +267,17 @@ pub fn snooze(
 }
 
 /// Ends a snooze, if there is one; `by` says what ended it.
-pub fn wake(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation, by: &str) -> Result<()> {
+pub fn wake(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+    by: WokenBy,
+) -> Result<()> {
     if conversation.snoozed_until.is_none() {
         return Ok(());
     }
     put_in_view(tx, cx, conversation, conversation.status, None)?;
-    timeline::note_event(tx, cx, &conversation.id, "woke", json!({ "by": by }))
+    timeline::note_event(tx, cx, &conversation.id, "woke", json!({ "by": by.word() }))
 }
 
 /// The one place that writes status, snooze and view, and keeps the open count true.

@@ -68,3 +68,4 @@ pub use rate::{Limiter, Standing};
 pub use receive::{Incoming, News, Received, receive};
 pub use requests::Item;
 pub use schema::MIGRATIONS;
+pub use timeline::WokenBy;

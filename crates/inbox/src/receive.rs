@@ -14,9 +14,10 @@ use crate::ids::{ConversationId, MessageId};
 use crate::limits::{ANSWERS_LOOKED_UP, RISK_REASONS, SUBJECT_THREAD_MS};
 use crate::mailboxes::Mailbox;
 use crate::messages::{self, NewMessage, Party};
+use crate::timeline::{self, WokenBy};
 use crate::wire::{AttachmentInfo, Direction, Status};
 use crate::words::words;
-use crate::{app_mail, search, secrets, timeline};
+use crate::{app_mail, search, secrets};
 
 /// A mail and the durable bytes it is made of.
 pub struct Incoming {
@@ -455,7 +456,7 @@ fn announce(
         News::Begins => return conversations::announce_turn(tx, cx, conversation),
         News::BeginsAsReply => conversations::announce_turn(tx, cx, conversation)?,
         News::Reply => {
-            conversations::wake(tx, cx, conversation, "customer")?;
+            conversations::wake(tx, cx, conversation, WokenBy::Customer)?;
             conversations::set_status(tx, cx, conversation, Status::Open)?;
         }
     }

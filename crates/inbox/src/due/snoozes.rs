@@ -4,6 +4,7 @@ use crate::app::{Cx, PAGES};
 use crate::conversations;
 use crate::error::Result;
 use crate::ids::{ConversationId, WorkspaceId};
+use crate::timeline::WokenBy;
 
 /// Snoozes ended in one transaction.
 const AT_ONCE: i64 = 100;
@@ -31,7 +32,7 @@ impl Worker {
                 let actor = Actor::system(*ws, workspace.clone(), circle.clone());
                 let cx = Cx { now, ..app.cx(&actor) };
                 let mut conversation = conversations::load(tx, &actor, id.as_str())?;
-                conversations::wake(tx, &cx, &mut conversation, "clock")?;
+                conversations::wake(tx, &cx, &mut conversation, WokenBy::Clock)?;
             }
             Ok(due.len())
         };

@@ -1,5 +1,6 @@
 //! A conversation's timeline in words and shapes.
 
+use inbox::WokenBy;
 use inbox::mentions::marked;
 use inbox::people::Entry;
 use inbox::people::{EventEntry, FilePlace, FiledAs, Letter, NoteEntry, Reading};
@@ -272,10 +273,10 @@ fn words(event: &str, data: &Map<String, Value>, watch: &Watch) -> String {
             Ok(until) => format!("snoozed this until {}", watch.long(until.as_millisecond()).text),
             Err(_) => "snoozed this".into(),
         },
-        "woke" => match text("by") {
-            "clock" => "brought this back, its time had come".into(),
-            "mail" => "brought this back, the customer wrote".into(),
-            _ => "brought this back".into(),
+        "woke" => match WokenBy::parse(text("by")) {
+            Some(WokenBy::Clock) => "brought this back, its time had come".into(),
+            Some(WokenBy::Customer) => "brought this back, the customer answered".into(),
+            None => "brought this back".into(),
         },
         "held" => format!("held this: {}", text("risk")),
         "released" => "released this to the inbox".into(),
