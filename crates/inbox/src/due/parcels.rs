@@ -65,11 +65,6 @@ impl Unsealed {
         self.letter.to.iter().map(|to| to.email.as_str())
     }
 
-    /// The places that it takes among those on their way.
-    pub fn places(&self) -> usize {
-        enclosures::places(&self.letter.attachments)
-    }
-
     /// The finished mail, the same bytes on every try.
     pub fn seal(&self) -> Parcel {
         let plain = mail::compose(&self.letter);

@@ -98,4 +98,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("013_words.sqlite.sql"),
         postgres: include_str!("013_words.postgres.sql"),
     },
+    Migration {
+        version: 14,
+        name: "failed jobs and correspondents",
+        both: include_str!("014_job_failures.sql"),
+        sqlite: include_str!("014_job_failures.sqlite.sql"),
+        postgres: include_str!("014_job_failures.postgres.sql"),
+    },
 ];

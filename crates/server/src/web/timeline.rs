@@ -301,6 +301,10 @@ fn words(event: &str, data: &Map<String, Value>, watch: &Watch) -> String {
             "" => "could not deliver the letter".into(),
             refused => format!("could not deliver the letter to {refused}"),
         },
+        "send-delayed" => {
+            format!("could not send the letter yet: {}. It is tried again", text("reason"))
+        }
+        "send-failed" => format!("could not send the letter: {}", text("reason")),
         "spam-complaint" => "heard that the customer reported the letter as spam".into(),
         "booked" => "booked a time".into(),
         "booking-cancelled" => "cancelled a booking".into(),

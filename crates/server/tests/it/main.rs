@@ -14,6 +14,7 @@ mod drafts;
 mod due;
 mod event_list;
 mod events;
+mod failing_jobs;
 mod held;
 mod imap;
 mod intake;
