@@ -54,7 +54,7 @@ impl Unsealed {
             (true, Some(conversation)) => mail::reply_address(secret, inbox, conversation.as_str()),
             _ => None,
         };
-        letter.loop_mark = Some(mail::loop_mark(secret));
+        letter.loop_mark = mail::loop_mark(secret, back.message);
         let signer = domains::signer_of(tx, cx.actor.ws, inbox)?;
         let sender = sender.unwrap_or_else(|| inbox.clone());
         Ok(Unsealed { letter: letter.into(), sender, recipients, signer })
