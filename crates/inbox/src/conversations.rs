@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::events::{self, Event, Subject, Turn};
 use crate::ids::{ConversationId, MailboxId, MemberId};
 use crate::limits::{BASE_SUBJECT_CHARS, SNIPPET_CHARS, SUBJECT_CHARS};
+use crate::timeline::WokenBy;
 use crate::wire::{Assignee, Status, Urgency, View};
 use crate::{members, tallies, timeline};
 
@@ -90,6 +91,8 @@ pub struct Beginning<'a> {
     pub contact_name: Option<&'a str>,
     pub contact_email: &'a str,
     pub reference: Option<&'a str>,
+    /// When its first mail arrived: where it stands in the lists.
+    pub listed_at: i64,
 }
 
 /// Starts a conversation: open, unassigned, still without mail.
@@ -116,7 +119,7 @@ pub fn begin(tx: &mut Tx<'_>, cx: &Cx<'_>, beginning: &Beginning<'_>) -> Result<
         subject,
         contact_name: beginning.contact_name.map(str::to_owned),
         contact_email: beginning.contact_email.to_owned(),
-        last_message_at: cx.now,
+        last_message_at: beginning.listed_at,
         assignee: None,
         tags: Vec::new(),
         topic: None,
@@ -133,7 +136,7 @@ pub fn begin(tx: &mut Tx<'_>, cx: &Cx<'_>, beginning: &Beginning<'_>) -> Result<
             tags, risk_reasons, reference, created_at
          ) VALUES (
             ?1, ?2, ?3, ?4, ?5, 'open', 'open', FALSE, ?6, ?7, '', ?8, ?9, ?10, 0, 1, '', '[]',
-            '[]', ?11, ?10
+            '[]', ?11, ?12
          )",
         &[
             &cx.actor.ws,
@@ -145,8 +148,9 @@ pub fn begin(tx: &mut Tx<'_>, cx: &Cx<'_>, beginning: &Beginning<'_>) -> Result<
             &base_subject(beginning.subject),
             &c.contact_name,
             &c.contact_email,
-            &cx.now,
+            &c.last_message_at,
             &c.reference,
+            &cx.now,
         ],
     )?;
     tally_open(tx, cx, c, 1)?;
@@ -266,12 +270,17 @@ pub fn snooze(
 }
 
 /// Ends a snooze, if there is one; `by` says what ended it.
-pub fn wake(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation, by: &str) -> Result<()> {
+pub fn wake(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+    by: WokenBy,
+) -> Result<()> {
     if conversation.snoozed_until.is_none() {
         return Ok(());
     }
     put_in_view(tx, cx, conversation, conversation.status, None)?;
-    timeline::note_event(tx, cx, &conversation.id, "woke", json!({ "by": by }))
+    timeline::note_event(tx, cx, &conversation.id, "woke", json!({ "by": by.word() }))
 }
 
 /// The one place that writes status, snooze and view, and keeps the open count true.
@@ -311,20 +320,36 @@ fn tally_open(
     tallies::add(tx, cx.actor.ws, &conversation.circle, &what, conversation.id.as_str(), change)
 }
 
-/// Counts a mail that came in or went out: it is now the newest of its conversation.
+/// Counts a mail that arrived or went out at a time. The newest of a conversation gives it its
+/// place in the lists and its snippet; a fetched one may be older than what is there.
 pub fn count_mail(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &mut Conversation,
+    at: i64,
     text: &str,
 ) -> Result<()> {
     tx.exec(
         "UPDATE conversations
-         SET last_message_at = ?3, message_count = message_count + 1, snippet = ?4
+         SET message_count = message_count + 1,
+             snippet = CASE WHEN last_message_at > ?3 THEN snippet ELSE ?4 END,
+             last_message_at = CASE WHEN last_message_at > ?3 THEN last_message_at ELSE ?3 END
          WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, &conversation.id, &cx.now, &snippet(text)],
+        &[&cx.actor.ws, &conversation.id, &at, &snippet(text)],
     )?;
-    conversation.last_message_at = cx.now;
+    conversation.last_message_at = conversation.last_message_at.max(at);
+    Ok(())
+}
+
+/// Forgets of everybody that they have read a conversation up to a time or further: a mail of that
+/// time has been fetched only now.
+pub fn mark_unread(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId, at: i64) -> Result<()> {
+    tx.exec(
+        "DELETE FROM readings
+         WHERE ws = ?1 AND person IN (SELECT id FROM users WHERE ws = ?1)
+           AND conversation = ?2 AND read_at >= ?3",
+        &[&cx.actor.ws, id, &at],
+    )?;
     Ok(())
 }
 

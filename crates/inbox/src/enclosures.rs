@@ -207,11 +207,10 @@ pub fn of_letter(
     Ok(attachments)
 }
 
-/// The places that a letter takes among those on their way, so that a few large ones hold no more
-/// memory than many small ones.
-pub fn places(attachments: &[mail::Attachment]) -> usize {
-    let bytes: i64 = attachments.iter().map(|file| file.bytes.len() as i64).sum();
-    1 + (bytes / BYTES_IN_A_PLACE) as usize
+/// The places that a letter with so many bytes of files takes among those on their way, so that a
+/// few large ones hold no more memory than many small ones.
+pub fn places(bytes: i64) -> usize {
+    1 + (bytes.max(0) / BYTES_IN_A_PLACE) as usize
 }
 
 /// A file and the conversation it belongs to, and who is writing while it has no letter.

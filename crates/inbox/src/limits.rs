@@ -152,8 +152,9 @@ pub const SERVICES: i64 = 20;
 pub const FETCHING_AT_ONCE: usize = 1_000;
 /// The largest mail that is fetched, in bytes; a larger one stays where it is.
 pub const FETCHED_MAIL_BYTES: u32 = 50 * 1024 * 1024;
-/// Who fetches an inbox's mail says so again and again; after this long another may take over.
-pub const FETCHING_LEASE_MS: i64 = 2 * MINUTE_MS;
+/// Who fetches an inbox's mail says so again and again; after this long without that another may
+/// take over, so this is also how long fetching rests after a process was killed.
+pub const FETCHING_LEASE_MS: i64 = MINUTE_MS;
 /// After this long without mail being fetched, the owners are told.
 pub const FETCHING_FAILED_MS: i64 = 60 * MINUTE_MS;
 /// An inbox whose turn came this long ago is fetched by nobody.

@@ -15,7 +15,7 @@ use crate::events::{self, Event};
 use crate::ids::{ConversationId, MailboxId, MessageId, RequestId};
 use crate::limits::{HEADER_KEY_BYTES, UNDO_LIVE_MS, UNDO_SANDBOX_MS};
 use crate::wire::{AttachmentInfo, Direction, MessageStatus, Status};
-use crate::{requests, search, timeline};
+use crate::{correspondents, requests, search, timeline};
 
 /// A message of ours: a draft, or one on its way.
 #[derive(Clone, Debug)]
@@ -72,8 +72,10 @@ pub struct NewMessage<'a> {
     pub id: MessageId,
     pub direction: Direction,
     pub status: Option<MessageStatus>,
-    /// True for mail that came in: it counts in the list from now on.
-    pub counted: bool,
+    /// Its place in the timeline: when the sender's side sent it.
+    pub at: i64,
+    /// When it came in, which moves its conversation in the lists; `None` for what has not left yet.
+    pub counted_at: Option<i64>,
     pub header_id: &'a str,
     pub answers: &'a [String],
     pub from: Party,
@@ -113,8 +115,8 @@ pub fn insert(
             &conversation.id,
             &conversation.mailbox,
             &serial,
-            &cx.now,
-            &message.counted.then_some(cx.now),
+            &message.at,
+            &message.counted_at,
             &message.direction,
             &message.status,
             &message.header_id,
@@ -232,7 +234,7 @@ pub fn mark_sent(
     if moved == 0 {
         return Err(Error::NotFound("scheduled message"));
     }
-    conversations::count_mail(tx, cx, conversation, &message.text)?;
+    conversations::count_mail(tx, cx, conversation, cx.now, &message.text)?;
     type Sheet = (Option<String>, String, String, bool);
     let (from_name, from_email, to, automatic): Sheet = tx.one(
         "SELECT from_name, from_email, to_list, automatic FROM messages WHERE ws = ?1 AND id = ?2",
@@ -244,6 +246,7 @@ pub fn mark_sent(
     for party in &to {
         words.extend(party.name.as_deref());
         words.push(&party.email);
+        correspondents::note(tx, cx, &conversation.circle, &party.email)?;
     }
     words.push(&message.text);
     search::index_mail(tx, cx.actor.ws, conversation, message.serial, &words)?;
@@ -305,6 +308,32 @@ pub fn mark_bounced(
         true => conversations::set_status(tx, cx, conversation, Status::Open),
         false => Ok(()),
     }
+}
+
+/// Whom a message goes to.
+pub struct Recipients {
+    /// Whom its header names first.
+    pub to: Vec<String>,
+    /// Everybody: To, Cc and Bcc.
+    pub all: Vec<String>,
+}
+
+/// Whom a message of ours goes to, by its own row.
+pub fn recipients(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Recipients> {
+    let lists: (String, String, String) = tx.one(
+        "SELECT to_list, cc_list, bcc_list FROM messages WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, id],
+    )?;
+    let addresses = |json: &str| -> Vec<String> {
+        let parties: Vec<Party> = serde_json::from_str(json).unwrap_or_default();
+        parties.iter().map(|party| mail::normal_address(&party.email)).collect()
+    };
+    let to = addresses(&lists.0);
+    let mut all = to.clone();
+    all.extend(addresses(&lists.1).into_iter().chain(addresses(&lists.2)));
+    all.sort_unstable();
+    all.dedup();
+    Ok(Recipients { to, all })
 }
 
 /// Records that a recipient called a message spam.

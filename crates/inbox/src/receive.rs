@@ -1,22 +1,25 @@
 //! Turning a mail into a conversation. SMTP, IMAP and the sandbox all end here.
 
 use db::Tx;
-use mail::{Dmarc, Kind, Mail};
+use mail::{Kind, Mail};
 use serde_json::json;
 
 use crate::app::Cx;
 use crate::blobs::{self, Blob};
 use crate::conversations::{self, Beginning, Conversation};
 use crate::documents::{self, NewDocument};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::events::{self, Event};
 use crate::ids::{ConversationId, MessageId};
-use crate::limits::{ANSWERS_LOOKED_UP, RISK_REASONS, SUBJECT_THREAD_MS};
+use crate::limits::RISK_REASONS;
+use crate::mail_dates::MailDates;
 use crate::mailboxes::Mailbox;
 use crate::messages::{self, NewMessage, Party};
+use crate::threading::{find_thread, joined};
+use crate::timeline::{self, WokenBy};
 use crate::wire::{AttachmentInfo, Direction, Status};
 use crate::words::words;
-use crate::{app_mail, search, secrets, timeline};
+use crate::{app_mail, search};
 
 /// A mail and the durable bytes it is made of.
 pub struct Incoming {
@@ -36,24 +39,67 @@ pub struct Received {
     pub message: MessageId,
 }
 
-/// Files a mail in the inbox it was delivered to, in one transaction: seen before? thread,
-/// message, documents, reopen, events.
+/// Files a mail that comes in now in the inbox it was delivered to, unless the inbox has it
+/// already, in one transaction.
 pub fn receive(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     mailbox: &Mailbox,
     incoming: &Incoming,
 ) -> Result<Received> {
-    let mail = &incoming.mail;
-    let id = MessageId::new(cx.ids, cx.now);
-    let header_id = header_id(incoming).unwrap_or_else(|| format!("{id}@{NO_MESSAGE_ID}"));
-    if let Some(seen) = seen_before(tx, cx, mailbox, &header_id)? {
-        return Ok(seen);
+    match look_up(tx, cx, mailbox, incoming)? {
+        MailLookup::Known(received) => Ok(received),
+        MailLookup::Unknown(unknown) => {
+            file(tx, cx, mailbox, incoming, &MailDates::live(None, cx.now), unknown)
+        }
     }
+}
+
+/// Whether an inbox has a mail already.
+pub(crate) enum MailLookup {
+    Known(Received),
+    Unknown(UnknownMail),
+}
+
+/// Proof that an inbox was asked for a mail in this transaction and does not have it. Only
+/// [`look_up`] makes one, and filing a mail takes it.
+pub(crate) struct UnknownMail {
+    id: MessageId,
+    header_id: String,
+}
+
+pub(crate) fn look_up(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    mailbox: &Mailbox,
+    incoming: &Incoming,
+) -> Result<MailLookup> {
+    let id = MessageId::new(cx.ids, cx.now);
+    let Some(header_id) = header_id(incoming) else {
+        let header_id = format!("{id}@{NO_MESSAGE_ID}");
+        return Ok(MailLookup::Unknown(UnknownMail { id, header_id }));
+    };
+    Ok(match seen_before(tx, cx, mailbox, &header_id)? {
+        Some(received) => MailLookup::Known(received),
+        None => MailLookup::Unknown(UnknownMail { id, header_id }),
+    })
+}
+
+/// Files a mail that the inbox does not have: thread, message, documents, reopen, events.
+pub(crate) fn file(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    mailbox: &Mailbox,
+    incoming: &Incoming,
+    dates: &MailDates,
+    unknown: UnknownMail,
+) -> Result<Received> {
+    let mail = &incoming.mail;
+    let UnknownMail { id, header_id } = unknown;
     let reference = reference_written_to(mailbox, mail);
     let thread = match &incoming.joins {
         Some(conversation) => joined(tx, cx, mailbox, mail, conversation, reference)?,
-        None => find_thread(tx, cx, mailbox, mail, reference.as_deref())?,
+        None => find_thread(tx, cx, mailbox, mail, dates.arrived_at, reference.as_deref())?,
     };
     let begins = thread.joins.is_none();
     let answers_app_mail = thread.reference.is_some() || thread.app_mail.is_some();
@@ -69,6 +115,7 @@ pub fn receive(
                 contact_name: mail.from.name.as_deref(),
                 contact_email: &mail.from.email,
                 reference: thread.reference.as_deref(),
+                listed_at: dates.arrived_at,
             },
         )?,
     };
@@ -82,9 +129,13 @@ pub fn receive(
     let news = News::of(mail, begins, answers_app_mail);
     let suspicious = mail.warning.as_ref().is_some_and(|warning| warning.hold);
     let held = suspicious || conversation.held;
-    let filing = Filing { id: &id, header_id: &header_id, withheld: held.then_some(news) };
+    let withheld = held.then_some(news);
+    let filing = Filing { id: &id, header_id: &header_id, dates, withheld };
     write_message(tx, cx, mailbox, &conversation, incoming, &filing)?;
-    conversations::count_mail(tx, cx, &mut conversation, &mail.text)?;
+    conversations::count_mail(tx, cx, &mut conversation, dates.arrived_at, &mail.text)?;
+    if !begins && dates.arrived_at < cx.now {
+        conversations::mark_unread(tx, cx, &conversation.id, dates.arrived_at)?;
+    }
     warn(tx, cx, &mut conversation, mail)?;
     match (held, conversation.held) {
         (true, false) => hold(tx, cx, &conversation)?,
@@ -110,20 +161,8 @@ fn header_id(incoming: &Incoming) -> Option<String> {
     incoming.mail.message_id.clone().or_else(by_bytes)
 }
 
-/// The mail as this inbox has it already.
-pub(crate) fn seen(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    mailbox: &Mailbox,
-    incoming: &Incoming,
-) -> Result<Option<Received>> {
-    match header_id(incoming) {
-        Some(header_id) => seen_before(tx, cx, mailbox, &header_id),
-        None => Ok(None),
-    }
-}
-
-fn seen_before(
+/// The mail of this Message-ID as this inbox has it already.
+pub(crate) fn seen_before(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     mailbox: &Mailbox,
@@ -134,179 +173,6 @@ fn seen_before(
         &[&cx.actor.ws, &mailbox.id, &messages::header_key(header_id)],
     )?;
     Ok(found.map(|(conversation, message)| Received { conversation, message }))
-}
-
-/// Where a mail belongs.
-#[derive(Default)]
-struct Thread {
-    /// The conversation it goes on with; `None` begins a new one.
-    joins: Option<Conversation>,
-    reference: Option<String>,
-    /// The recorded app mail that it answers.
-    app_mail: Option<String>,
-}
-
-/// A simulated reply goes where it is meant to go; it may answer recorded app mail all the same.
-fn joined(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    mailbox: &Mailbox,
-    mail: &Mail,
-    conversation: &ConversationId,
-    reference: Option<String>,
-) -> Result<Thread> {
-    let answered = answered_app_mail(tx, cx, mailbox, mail)?;
-    let (app_mail, sent_for) =
-        answered.map_or((None, None), |thread| (thread.app_mail, thread.reference));
-    let joins = in_mailbox(tx, cx, mailbox, conversation)?;
-    Ok(Thread { joins, reference: sent_for.or(reference), app_mail })
-}
-
-/// The first rule that matches wins: recorded app mail, a message we hold that it names, the same
-/// sender and subject. A mail that fails its domain's DMARC joins nothing.
-fn find_thread(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    mailbox: &Mailbox,
-    mail: &Mail,
-    reference: Option<&str>,
-) -> Result<Thread> {
-    let alone = Thread { reference: reference.map(str::to_owned), ..Thread::default() };
-    if mail.dmarc == Dmarc::Fail {
-        return Ok(alone);
-    }
-    if let Some(thread) = answered_app_mail(tx, cx, mailbox, mail)? {
-        return Ok(Thread { reference: thread.reference.or(alone.reference), ..thread });
-    }
-    let joins = match named_conversation(tx, cx, mailbox, mail)? {
-        Some(conversation) => Some(conversation),
-        None => same_subject(tx, cx, mailbox, mail, reference)?,
-    };
-    Ok(Thread { joins, ..alone })
-}
-
-/// API section 4.13.3: only someone the recorded mail went to, or someone already on its
-/// conversation, whose mail passes DMARC.
-fn answered_app_mail(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    mailbox: &Mailbox,
-    mail: &Mail,
-) -> Result<Option<Thread>> {
-    if mail.dmarc != Dmarc::Pass {
-        return Ok(None);
-    }
-    let (ws, livemode) = (cx.actor.ws, !mailbox.circle.is_sandbox());
-    for header_id in mail.answers.iter().take(ANSWERS_LOOKED_UP) {
-        let Some(sent) = app_mail::find(tx, ws, livemode, header_id, cx.now)? else { continue };
-        let joins = match &sent.conversation {
-            Some(id) => in_mailbox(tx, cx, mailbox, id)?,
-            None => None,
-        };
-        let on_it = match &joins {
-            Some(conversation) => is_participant(tx, ws, &conversation.id, &mail.from.email)?,
-            None => false,
-        };
-        if sent.to.contains(&mail.from.email) || on_it {
-            let (reference, app_mail) = (sent.reference, Some(sent.header_id));
-            return Ok(Some(Thread { joins, reference, app_mail }));
-        }
-    }
-    Ok(None)
-}
-
-/// A message of this inbox that the mail names, if its writer took part in that conversation.
-fn named_conversation(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    mailbox: &Mailbox,
-    mail: &Mail,
-) -> Result<Option<Conversation>> {
-    for header_id in mail.answers.iter().take(ANSWERS_LOOKED_UP) {
-        let named = match seen_before(tx, cx, mailbox, header_id)? {
-            Some(named) => Some(named.conversation),
-            None => signed_by_us(tx, cx, header_id)?,
-        };
-        let Some(named) = named else { continue };
-        if is_participant(tx, cx.actor.ws, &named, &mail.from.email)? {
-            return in_mailbox(tx, cx, mailbox, &named);
-        }
-    }
-    Ok(None)
-}
-
-/// The conversation of our message that a Message-ID carries the mark of, however the rest of it
-/// was rewritten on the way.
-fn signed_by_us(tx: &mut Tx<'_>, cx: &Cx<'_>, header_id: &str) -> Result<Option<ConversationId>> {
-    if !header_id.starts_with("msg.") {
-        return Ok(None);
-    }
-    let secret = secrets::mail_secret(tx, cx)?;
-    let Some(message) = mail::message_of_id(secret.as_bytes(), header_id) else { return Ok(None) };
-    let found: Option<(ConversationId,)> = tx.opt(
-        "SELECT conversation FROM messages WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, &message],
-    )?;
-    Ok(found.map(|(conversation,)| conversation))
-}
-
-/// A conversation of the same contact with the same base subject and reference, active in the
-/// last 30 days. A subject that says nothing joins nothing.
-fn same_subject(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    mailbox: &Mailbox,
-    mail: &Mail,
-    reference: Option<&str>,
-) -> Result<Option<Conversation>> {
-    let base = conversations::base_subject(&mail.subject);
-    if base.is_empty() {
-        return Ok(None);
-    }
-    let found: Option<(ConversationId,)> = tx.opt(
-        "SELECT id FROM conversations
-         WHERE ws = ?1 AND mailbox = ?2 AND contact_email = ?3 AND base_subject = ?4
-           AND last_message_at > ?5 AND coalesce(reference, '') = ?6
-         ORDER BY last_message_at DESC, id DESC LIMIT 1",
-        &[
-            &cx.actor.ws,
-            &mailbox.id,
-            &mail.from.email,
-            &base,
-            &(cx.now - SUBJECT_THREAD_MS),
-            &reference.unwrap_or(""),
-        ],
-    )?;
-    match found {
-        Some((id,)) => in_mailbox(tx, cx, mailbox, &id),
-        None => Ok(None),
-    }
-}
-
-fn in_mailbox(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    mailbox: &Mailbox,
-    id: &ConversationId,
-) -> Result<Option<Conversation>> {
-    match conversations::load(tx, cx.actor, id.as_str()) {
-        Ok(found) => Ok(Some(found).filter(|found| found.mailbox == mailbox.id)),
-        Err(Error::NotFound(_)) => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-fn is_participant(
-    tx: &mut Tx<'_>,
-    ws: i64,
-    conversation: &ConversationId,
-    email: &str,
-) -> Result<bool> {
-    let found: Option<(String,)> = tx.opt(
-        "SELECT email FROM participants WHERE ws = ?1 AND conversation = ?2 AND email = ?3",
-        &[&ws, conversation, &email],
-    )?;
-    Ok(found.is_some())
 }
 
 fn give_reference(
@@ -327,6 +193,7 @@ fn give_reference(
 struct Filing<'a> {
     id: &'a MessageId,
     header_id: &'a str,
+    dates: &'a MailDates,
     withheld: Option<News>,
 }
 
@@ -355,7 +222,8 @@ fn write_message(
             id: id.clone(),
             direction: Direction::Inbound,
             status: None,
-            counted: true,
+            at: filing.dates.sent_at,
+            counted_at: Some(filing.dates.arrived_at),
             header_id: filing.header_id,
             answers: &mail.answers,
             from: Party::from(&mail.from),
@@ -455,7 +323,7 @@ fn announce(
         News::Begins => return conversations::announce_turn(tx, cx, conversation),
         News::BeginsAsReply => conversations::announce_turn(tx, cx, conversation)?,
         News::Reply => {
-            conversations::wake(tx, cx, conversation, "customer")?;
+            conversations::wake(tx, cx, conversation, WokenBy::Customer)?;
             conversations::set_status(tx, cx, conversation, Status::Open)?;
         }
     }
@@ -484,7 +352,7 @@ pub fn release(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) ->
     }
     let withheld: Vec<(MessageId, News)> = tx.all(
         "SELECT id, withheld FROM messages
-         WHERE ws = ?1 AND conversation = ?2 AND withheld IS NOT NULL ORDER BY at, id",
+         WHERE ws = ?1 AND conversation = ?2 AND withheld IS NOT NULL ORDER BY serial",
         &[&cx.actor.ws, &conversation.id],
     )?;
     conversations::end_hold(tx, cx, conversation)?;

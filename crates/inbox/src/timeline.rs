@@ -6,6 +6,12 @@ use serde_json::Value;
 use crate::app::Cx;
 use crate::error::Result;
 use crate::ids::{ConversationId, EventId};
+use crate::words::words;
+
+words! {
+    /// What ended a snooze, as `by` of the timeline event `woke`.
+    WokenBy { Clock = "clock", Customer = "customer" }
+}
 
 /// Writes one line into the timeline: who did what.
 pub fn note_event(

@@ -23,6 +23,7 @@ mod ids;
 mod inspect;
 mod kind;
 mod limits;
+mod organisation;
 mod original;
 mod people;
 mod scam;
@@ -43,11 +44,12 @@ pub use html::Link;
 pub use ids::bare_message_id;
 pub use inspect::{Inspection, inspect, inspect_text};
 pub use kind::{Bounce, MailKind};
+pub use organisation::{is_public_provider, organisation};
 pub use original::{Original, original};
 pub use scam::{Authentication, Known, Policy, Proof, Risk, Verdict, check};
 pub use subject::base_subject;
 pub use token::{
-    LOOP_FIELD, Token, is_loop_mark, loop_mark, message_of_id, reply_address, return_path,
+    LOOP_FIELD, Token, loop_mark, message_of_id, message_of_loop_mark, reply_address, return_path,
     signed_message_id, token_of_address,
 };
 pub use trim::trim;

@@ -72,14 +72,19 @@ pub fn token_of_address(secret: &[u8], address: &str) -> Option<Token> {
     verify::<ADDRESS_MARK_BYTES>(secret, kind, &[id, &inbox], mark).then_some(token)
 }
 
-/// What our mail carries in [`LOOP_FIELD`], so that it is known when it comes back to us.
-pub fn loop_mark(secret: &[u8]) -> String {
-    mark::<ID_MARK_BYTES>(secret, "loop", &[])
+/// What a message of ours carries in [`LOOP_FIELD`], so that a copy of it is known when it comes
+/// back to us: its id and a mark, in the form `ID.MARK`. `None` for what is no id of a message.
+pub fn loop_mark(secret: &[u8], message: &str) -> Option<String> {
+    let id = message.strip_prefix("msg_")?;
+    Some(format!("{id}.{}", mark::<ID_MARK_BYTES>(secret, "loop", &[message])))
 }
 
-/// True for a mail with our own loop mark.
-pub fn is_loop_mark(secret: &[u8], value: &str) -> bool {
-    verify::<ID_MARK_BYTES>(secret, "loop", &[], value.trim())
+/// The id of our message that a loop mark was made for; `None` when we did not make it. Whoever got
+/// the message can copy its mark: that a mail is that message, its sender and text must show.
+pub fn message_of_loop_mark(secret: &[u8], value: &str) -> Option<String> {
+    let (id, mark) = value.trim().split_once('.')?;
+    let message = with_prefix("msg_", id)?;
+    verify::<ID_MARK_BYTES>(secret, "loop", &[&message], mark).then_some(message)
 }
 
 fn signed_address(secret: &[u8], inbox: &str, kind: &str, id: &str) -> Option<String> {
@@ -200,10 +205,14 @@ mod tests {
     }
 
     #[test]
-    fn our_own_loop_mark_is_known() {
-        let mark = loop_mark(SECRET);
-        assert!(is_loop_mark(SECRET, &format!(" {mark}")));
-        assert!(!is_loop_mark(b"another secret", &mark));
-        assert!(!is_loop_mark(SECRET, ""));
+    fn a_loop_mark_is_of_one_message_and_no_other() {
+        let mark = loop_mark(SECRET, MESSAGE).expect("it is a message");
+        assert_eq!(message_of_loop_mark(SECRET, &format!(" {mark}")).as_deref(), Some(MESSAGE));
+        let (_, of_all) = mark.split_once('.').expect("it has two parts");
+        for forged in [mark.replace("01hxyz", "01hxyy"), of_all.to_owned(), String::new()] {
+            assert_eq!(message_of_loop_mark(SECRET, &forged), None, "{forged}");
+        }
+        assert_eq!(message_of_loop_mark(b"another secret", &mark), None);
+        assert_eq!(loop_mark(SECRET, "cnv_01hxyz"), None);
     }
 }

@@ -58,9 +58,9 @@ pub struct Understood {
     pub about: Option<String>,
     /// The mail has been passed on so often that it goes in circles.
     pub loops: bool,
-    /// What it carries as a loop mark; whether it is ours, [`is_loop_mark`] tells.
+    /// What it carries as a loop mark; whose it is, [`message_of_loop_mark`] tells.
     ///
-    /// [`is_loop_mark`]: crate::is_loop_mark
+    /// [`message_of_loop_mark`]: crate::message_of_loop_mark
     pub loop_mark: Option<String>,
     /// True when the mail was too large or too deep for more than its header to be read.
     pub unread: bool,

@@ -1,12 +1,15 @@
+//! Files the answers of simulated customers.
+
 use db::{FromRow, Row, Tx};
 use mail::Address;
 
 use super::Worker;
-use crate::actor::{Actor, Circle};
+use super::jobs::{DueJob, JobRule, system, tell_owners};
+use crate::actor::Circle;
 use crate::app::{App, Cx, PAGES};
 use crate::blobs::Blob;
 use crate::error::Result;
-use crate::ids::{ConversationId, MailboxId, MessageId, WorkspaceId};
+use crate::ids::{ConversationId, MailboxId};
 use crate::mailboxes;
 use crate::receive::{Incoming, receive};
 use crate::sandbox::{self, Answer};
@@ -14,13 +17,20 @@ use crate::sandbox::{self, Answer};
 /// Simulated answers given in one round.
 const AT_ONCE: i64 = 20;
 
-/// A simulated customer whose answer is due.
+const DUE: &str = "SELECT ws, message, email FROM sandbox_answers WHERE due_at <= ?1
+                   ORDER BY due_at LIMIT ?2";
+
+const JOBS: JobRule = JobRule {
+    queue: "sandbox answers",
+    put_off: Some(
+        "UPDATE sandbox_answers SET due_at = ?1 WHERE ws = ?2 AND message = ?3 AND email = ?4",
+    ),
+    stop: "DELETE FROM sandbox_answers WHERE ws = ?1 AND message = ?2 AND email = ?3",
+    tell: tell_owners,
+};
+
+/// What a simulated customer answers.
 struct Due {
-    ws: i64,
-    workspace: WorkspaceId,
-    message: MessageId,
-    email: String,
-    answer: Answer,
     mailbox: MailboxId,
     conversation: ConversationId,
     header_id: String,
@@ -32,11 +42,6 @@ struct Due {
 impl FromRow for Due {
     fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
         Ok(Due {
-            ws: row.take()?,
-            workspace: row.take()?,
-            message: row.take()?,
-            email: row.take()?,
-            answer: row.take()?,
             mailbox: row.take()?,
             conversation: row.take()?,
             header_id: row.take()?,
@@ -50,54 +55,38 @@ impl FromRow for Due {
 impl Worker {
     /// Files the simulated answers whose time has come; answers how many.
     pub(super) async fn give_sandbox_answers(&self) -> Result<usize> {
-        let app = self.app.clone();
         // The one attachment there is, taken in before the transaction that names it.
-        let invoice = app.blobs.put(&sandbox::invoice())?;
-        let work = move |tx: &mut Tx<'_>| {
-            let due = due_answers(tx, app.clock.now())?;
-            if !due.is_empty() {
-                tx.wake(PAGES);
-            }
-            for due in &due {
-                give(tx, &app, due, &invoice)?;
-            }
-            Ok(due.len())
-        };
-        self.app.store.write(work).await
+        let invoice = self.app.blobs.put(&sandbox::invoice())?;
+        let due = self.due_rows::<(i64, String, String)>(DUE, AT_ONCE).await?;
+        Ok(self.run_each(&JOBS, due, move |tx, app, job| give(tx, app, job, &invoice)).await)
     }
 }
 
-fn due_answers(tx: &mut Tx<'_>, now: i64) -> Result<Vec<Due>> {
-    let lock = tx.pick("", " FOR UPDATE OF a SKIP LOCKED");
-    Ok(tx.all(
-        &format!(
-            "SELECT a.ws, w.id, a.message, a.email, a.kind, m.mailbox, m.conversation, m.header_id,
-                    m.subject, c.contact_name, c.contact_email
-             FROM sandbox_answers a
-             JOIN workspaces w ON w.ws = a.ws
-             JOIN messages m ON m.ws = a.ws AND m.id = a.message
-             JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
-             WHERE a.due_at <= ?1 ORDER BY a.due_at LIMIT ?2{lock}"
-        ),
-        &[&now, &AT_ONCE],
-    )?)
-}
-
-fn give(tx: &mut Tx<'_>, app: &App, due: &Due, invoice: &Blob) -> Result<()> {
-    let actor = Actor::system(due.ws, due.workspace.clone(), Circle::sandbox());
-    let cx: Cx<'_> = app.cx(&actor);
-    tx.exec(
-        "DELETE FROM sandbox_answers WHERE ws = ?1 AND message = ?2 AND email = ?3",
-        &[&due.ws, &due.message, &due.email],
+fn give(tx: &mut Tx<'_>, app: &App, job: &DueJob, invoice: &Blob) -> Result<bool> {
+    let (now, message, email) = (app.clock.now(), &job.key[0], &job.key[1]);
+    let taken: Option<(Answer,)> = tx.opt(
+        "DELETE FROM sandbox_answers
+         WHERE ws = ?1 AND message = ?2 AND email = ?3 AND due_at <= ?4
+         RETURNING kind",
+        &[&job.ws, message, email, &now],
     )?;
-    let Some(mailbox) = mailboxes::seen_by(tx, &actor, &due.mailbox)? else { return Ok(()) };
-    let is_contact = due.email == due.contact_email;
+    let Some((answer,)) = taken else { return Ok(false) };
+    let due: Due = tx.one(
+        "SELECT m.mailbox, m.conversation, m.header_id, m.subject, c.contact_name, c.contact_email
+         FROM messages m JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
+         WHERE m.ws = ?1 AND m.id = ?2",
+        &[&job.ws, message],
+    )?;
+    let actor = system(tx, job.ws, Circle::sandbox())?;
+    let cx = Cx { now, ..app.cx(&actor) };
+    let Some(mailbox) = mailboxes::seen_by(tx, &actor, &due.mailbox)? else { return Ok(true) };
+    let is_contact = *email == due.contact_email;
     let from =
-        Address { name: due.contact_name.clone().filter(|_| is_contact), email: due.email.clone() };
-    let mail =
-        sandbox::answer_mail(due.answer, &due.header_id, from, &mailbox.address, &due.subject);
+        Address { name: due.contact_name.clone().filter(|_| is_contact), email: email.clone() };
+    let mail = sandbox::answer_mail(answer, &due.header_id, from, &mailbox.address, &due.subject);
     let attachments = mail.attachments.iter().map(|_| invoice.clone()).collect();
     let joins = Some(due.conversation.clone());
     receive(tx, &cx, &mailbox, &Incoming { mail, raw: None, attachments, joins })?;
-    Ok(())
+    tx.wake(PAGES);
+    Ok(true)
 }

@@ -8,12 +8,13 @@ use std::sync::Arc;
 use db::{FromRow, Row, Tx};
 use metrics::{counter, histogram};
 
+use super::jobs::{DueJob, JobRule, tell_nobody};
 use super::lanes::{Place, Room};
 use super::owners::{MET, Owners};
 use super::{Answer, Call, LEASE_MS, Taken, Worker};
 use crate::actor::{Actor, Circle, Plan};
 use crate::app::{App, Cx};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::{EventId, UserId, WebhookId, WorkspaceId};
 use crate::limits::{DAY_MS, MINUTE_MS};
 use crate::notices::{Notice, notify};
@@ -50,6 +51,18 @@ const WEBHOOKS: Owners = Owners {
     next: "SELECT min(webhook) FROM deliveries WHERE next_try_at IS NOT NULL AND webhook > ?1",
 };
 
+/// A delivery that cannot be put together waits, and is then failed in its webhook's log.
+const JOBS: JobRule = JobRule {
+    queue: "deliveries",
+    put_off: Some(
+        "UPDATE deliveries SET next_try_at = ?1
+         WHERE ws = ?2 AND webhook = ?3 AND event = ?4 AND next_try_at IS NOT NULL",
+    ),
+    stop: "UPDATE deliveries SET state = 'failed', next_try_at = NULL
+           WHERE ws = ?1 AND webhook = ?2 AND event = ?3",
+    tell: tell_nobody,
+};
+
 /// A delivery that is to be tried now.
 #[derive(Clone)]
 struct Claimed {
@@ -67,6 +80,8 @@ struct Claimed {
 struct Claims {
     set_aside: usize,
     claimed: Vec<Claimed>,
+    /// Those whose webhook or event cannot be read.
+    unreadable: Vec<(DueJob, Error)>,
     last: String,
     full: bool,
 }
@@ -80,16 +95,24 @@ impl Worker {
         }
         let claims = self.app.store.jot(move |tx| claim_due(tx, &app, &room, &last)).await?;
         self.last_webhook.set(claims.last);
-        let taken = Taken { count: claims.set_aside + claims.claimed.len(), full: claims.full };
+        let count = claims.set_aside + claims.claimed.len() + claims.unreadable.len();
+        let taken = Taken { count, full: claims.full };
         for claimed in claims.claimed {
             let place = self.deliveries.enter(claimed.webhook.as_str());
-            let worker = self.clone();
-            self.tasks.spawn(async move { worker.try_delivery(claimed, place).await });
+            let (worker, job) = (self.clone(), claimed.job());
+            let work = {
+                let worker = self.clone();
+                async move { worker.try_delivery(claimed, place).await }
+            };
+            self.tasks.spawn(async move { worker.run_claimed(&JOBS, job, work).await });
+        }
+        for (job, error) in claims.unreadable {
+            self.settle(&JOBS, job, Err(error)).await;
         }
         Ok(taken)
     }
 
-    async fn try_delivery(&self, claimed: Claimed, place: Place) {
+    async fn try_delivery(&self, claimed: Claimed, place: Place) -> Result<()> {
         let at = self.app.clock.now();
         let answer = match claimed.secrets.is_empty() {
             true => Answer::Failed(SECRET_SHUT.into()),
@@ -111,9 +134,14 @@ impl Worker {
         tracing::debug!(%webhook, %event, status, "an event was delivered or not");
         let app = self.app.clone();
         let record = move |tx: &mut Tx<'_>| record(tx, &app.cx(&claimed.actor), &claimed, &tried);
-        if let Err(error) = self.app.store.jot(record).await {
-            tracing::error!(%webhook, %event, %error, "a try was not recorded");
-        }
+        self.app.store.jot(record).await
+    }
+}
+
+impl Claimed {
+    fn job(&self) -> DueJob {
+        let key = vec![self.webhook.to_string(), self.event.to_string()];
+        DueJob { ws: self.actor.ws, key }
     }
 }
 
@@ -143,13 +171,26 @@ impl Try {
 fn claim_due(tx: &mut Tx<'_>, app: &App, room: &Room, last: &String) -> Result<Claims> {
     let now = app.clock.now();
     let most = room.all.min(CLAIMED_AT_ONCE);
-    let mut claims = Claims { set_aside: 0, claimed: Vec::new(), last: last.clone(), full: false };
+    let mut claims = Claims {
+        set_aside: 0,
+        claimed: Vec::new(),
+        unreadable: Vec::new(),
+        last: last.clone(),
+        full: false,
+    };
     let due = WEBHOOKS.due(tx, now, last)?;
     let all_met = due.len() < MET;
     let mut out_of_places = false;
     for id in due {
-        let Some(webhook) = load_webhook(tx, &id)? else { continue };
+        let loaded = load_webhook(tx, &id);
         claims.last = id;
+        let webhook = match loaded {
+            Ok(webhook) => webhook,
+            Err(error) => {
+                claims.unreadable.extend(unreadable(tx, &claims.last, now, error)?);
+                continue;
+            }
+        };
         if webhook.state != State::Active || !webhook.plan.has_api() {
             claims.set_aside += set_aside(tx, &webhook, now)?;
             continue;
@@ -161,13 +202,14 @@ fn claim_due(tx: &mut Tx<'_>, app: &App, room: &Room, last: &String) -> Result<C
         let before = claims.claimed.len();
         let secrets = webhook.secrets(app, now);
         let most = room.min(most - before);
-        claim_of(tx, &webhook, &secrets, now, most, &mut claims.claimed)?;
+        claim_of(tx, &webhook, &secrets, now, most, &mut claims)?;
         if claims.claimed.len() == most {
             return Ok(claims);
         }
         out_of_places |= claims.claimed.len() - before == room;
     }
-    claims.full = out_of_places && all_met && claims.set_aside == 0;
+    let waits = claims.set_aside == 0 && claims.unreadable.is_empty();
+    claims.full = out_of_places && all_met && waits;
     Ok(claims)
 }
 
@@ -203,8 +245,28 @@ impl FromRow for Webhook {
     }
 }
 
-fn load_webhook(tx: &mut Tx<'_>, id: &str) -> Result<Option<Webhook>> {
-    Ok(tx.opt(
+/// The first due deliveries of a webhook that cannot be loaded, none of them claimed.
+fn unreadable(
+    tx: &mut Tx<'_>,
+    webhook: &str,
+    now: i64,
+    error: Error,
+) -> Result<Vec<(DueJob, Error)>> {
+    // After this one nothing can be asked in the transaction any more.
+    if matches!(error, Error::Store(db::Error::Sqlite(_) | db::Error::Postgres(_))) {
+        return Err(error);
+    }
+    let due: Vec<(i64, String, String)> = tx.all(
+        "SELECT ws, webhook, event FROM deliveries WHERE webhook = ?1 AND next_try_at <= ?2
+         ORDER BY next_try_at LIMIT ?3",
+        &[&webhook, &now, &(CLAIMED_AT_ONCE as i64)],
+    )?;
+    let jobs = due.into_iter().map(DueJob::from);
+    Ok(jobs.map(|job| (job, Error::NotFound("webhook"))).collect())
+}
+
+fn load_webhook(tx: &mut Tx<'_>, id: &str) -> Result<Webhook> {
+    Ok(tx.one(
         "SELECT h.ws, w.id, w.plan, h.id, h.url, h.circle, h.state, h.failing_since, h.secret,
                 h.old_secret, h.old_secret_until
          FROM webhooks h JOIN workspaces w ON w.ws = h.ws WHERE h.id = ?1",
@@ -231,13 +293,13 @@ fn claim_of(
     secrets: &[String],
     now: i64,
     most: usize,
-    claimed: &mut Vec<Claimed>,
+    claims: &mut Claims,
 ) -> Result<()> {
     let lock = tx.pick("", " FOR UPDATE OF d SKIP LOCKED");
-    let due: Vec<(EventId, i64, String)> = tx.all(
+    let due: Vec<(String, i64, Option<String>)> = tx.all(
         &format!(
             "SELECT d.event, d.tries, e.body
-             FROM deliveries d JOIN events e ON e.ws = d.ws AND e.id = d.event
+             FROM deliveries d LEFT JOIN events e ON e.ws = d.ws AND e.id = d.event
              WHERE d.webhook = ?1 AND d.next_try_at <= ?2
              ORDER BY d.next_try_at, d.event LIMIT ?3{lock}"
         ),
@@ -249,10 +311,15 @@ fn claim_of(
             "UPDATE deliveries SET next_try_at = ?4 WHERE ws = ?1 AND webhook = ?2 AND event = ?3",
             &[&webhook.ws, &webhook.id, &event, &lease],
         )?;
-        claimed.push(Claimed {
+        let (Some(id), Some(body)) = (EventId::parse(&event), body) else {
+            let job = DueJob::from((webhook.ws, webhook.id.to_string(), event));
+            claims.unreadable.push((job, Error::NotFound("event")));
+            continue;
+        };
+        claims.claimed.push(Claimed {
             actor: Actor::system(webhook.ws, webhook.workspace.clone(), webhook.circle.clone()),
             webhook: webhook.id.clone(),
-            event,
+            event: id,
             url: webhook.url.clone(),
             secrets: secrets.to_vec(),
             body: body.into(),

@@ -1,12 +1,13 @@
 //! What falls due. The rows are the queues: a row is claimed with a short lease, acted on outside
 //! of any transaction, and its outcome recorded in a second one. A claim that lapses, because its
-//! process was killed, is taken over by whoever finds it.
+//! process was killed, is taken over by whoever finds it. A job that fails fails alone: see `jobs`.
 
 mod answers;
 mod arrivals;
 mod claims;
 mod courier;
 mod deliveries;
+mod jobs;
 mod lanes;
 mod notices;
 mod owners;
@@ -29,6 +30,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use metrics::{counter, gauge};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio_util::sync::CancellationToken;
@@ -47,6 +49,7 @@ pub use relay::{Outcome, Parcel, Relay, Sending};
 pub use sending::retry_after;
 pub use word_reader::{WantedMail, WordReader, WordReading, Words};
 
+use jobs::FailedJobs;
 use lanes::Lanes;
 use owners::Last;
 
@@ -54,8 +57,10 @@ use owners::Last;
 pub const LEASE_MS: i64 = MINUTE_MS;
 /// How long a queue sleeps at the most: what other processes planned is found by the clock.
 const NAP: Duration = Duration::from_secs(5);
-/// The wait after a failure of the store, and while all places are taken.
+/// The wait after a round that failed as a whole, and while all places are taken.
 const PAUSE: Duration = Duration::from_secs(1);
+/// The wait doubles with each further round that fails, up to this.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// Every kind of work that falls due.
 const QUEUES: &[Queue] = &[
@@ -183,6 +188,7 @@ pub struct Worker {
     last_webhook: Last<String>,
     documents: Lanes,
     last_read: Last<i64>,
+    failed_jobs: FailedJobs,
     tasks: TaskTracker,
     quiet: bool,
 }
@@ -206,6 +212,7 @@ impl Worker {
             last_webhook: Last::default(),
             documents: Lanes::new(reading::IN_FLIGHT_EACH, reading::IN_FLIGHT),
             last_read: Last::default(),
+            failed_jobs: FailedJobs::default(),
             tasks: TaskTracker::new(),
             quiet: false,
         }
@@ -248,24 +255,27 @@ impl Worker {
 
     async fn keep_up(&self, queue: &'static Queue, stopping: &CancellationToken) {
         let mut wakes = self.app.store.wakes();
+        let mut pause = PAUSE;
         while !stopping.is_cancelled() {
             // Whatever these tell of is seen by the work that follows.
             while !matches!(wakes.try_recv(), Err(TryRecvError::Empty | TryRecvError::Closed)) {}
-            let next = match self.take_on(queue).await {
-                Ok(next) => next,
-                Err(error) if error.is_outage() => Next::Nap(PAUSE),
+            let worker = self.clone();
+            // A task of its own, so that a panic is not the end of the queue.
+            let round = tokio::spawn(async move { worker.take_on(queue).await }).await;
+            let (full, failed, nap) = match round.unwrap_or_else(|panic| Err(panic.into())) {
+                Ok(Next::Again) => continue,
+                Ok(Next::WaitForRoom) => (true, false, PAUSE),
+                Ok(Next::Nap(nap)) => (false, false, nap),
+                Err(error) if error.is_outage() => (false, false, PAUSE),
                 Err(error) => {
-                    tracing::error!(%error, queue = queue.name, "due work failed");
-                    Next::Nap(PAUSE)
+                    tracing::error!(cause = ?error, queue = queue.name, "due work failed");
+                    counter!("mailroom_due_failures_total", "queue" => queue.name).increment(1);
+                    (false, true, pause)
                 }
             };
-            let (full, nap) = match next {
-                Next::Again => continue,
-                Next::WaitForRoom => (true, PAUSE),
-                Next::Nap(nap) => (false, nap),
-            };
+            pause = if failed { (2 * pause).min(LONGEST_PAUSE) } else { PAUSE };
             tokio::select! {
-                () = woken(&mut wakes, queue.name) => {}
+                () = woken(&mut wakes, queue.name), if !failed => {}
                 () = self.messages.freed(), if full && queue.name == "messages" => {}
                 () = self.deliveries.freed(), if full && queue.name == "deliveries" => {}
                 () = self.documents.freed(), if full && queue.name == documents::TO_READ => {}
@@ -278,11 +288,14 @@ impl Worker {
     /// Takes on what is due, and looks what there is to do after that. Looking is a read: it does
     /// not stand in the way of those who write, as another claim would.
     async fn take_on(&self, queue: &Queue) -> Result<Next> {
-        let taken = (queue.work)(self).await?;
-        let Some(next) = self.earliest(queue).await? else { return Ok(Next::Nap(NAP)) };
-        let left = next - self.app.clock.now();
-        let late = left.min(0).unsigned_abs() as f64 / 1_000.0;
-        metrics::gauge!("mailroom_due_late_seconds", "queue" => queue.name).set(late);
+        let taken = (queue.work)(self).await;
+        // How late the queue is, a round that failed as a whole tells as well.
+        let next = self.earliest(queue).await?;
+        let left = next.map(|next| next - self.app.clock.now());
+        let late = left.unwrap_or(0).min(0).unsigned_abs() as f64 / 1_000.0;
+        gauge!("mailroom_due_late_seconds", "queue" => queue.name).set(late);
+        let taken = taken?;
+        let Some(left) = left else { return Ok(Next::Nap(NAP)) };
         Ok(match u64::try_from(left) {
             Ok(left) if left > 0 => Next::Nap(Duration::from_millis(left).min(NAP)),
             _ if taken.count > 0 && !taken.full => Next::Again,

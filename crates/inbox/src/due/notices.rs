@@ -3,17 +3,25 @@
 use db::{FromRow, Row, Tx};
 use mail::{Address, Letter};
 
+use super::jobs::{DueJob, JobRule, system, tell_nobody};
 use super::parcels::{Back, Unsealed};
 use super::sending::{RETRY_FOR_MS, retry_after};
 use super::{LEASE_MS, Outcome, Worker, claims};
-use crate::actor::{Actor, Circle};
+use crate::actor::Circle;
 use crate::app::{App, Cx};
 use crate::error::{Error, Result};
-use crate::ids::WorkspaceId;
 use crate::sealing;
 
 /// Notices claimed in one transaction.
 const AT_ONCE: i64 = 20;
+
+/// Of a notice that cannot be sent nobody can be told by a notice: the log and the figures do.
+const JOBS: JobRule = JobRule {
+    queue: "notices",
+    put_off: Some("UPDATE notices SET due_at = ?1 WHERE ws = ?2 AND id = ?3"),
+    stop: "DELETE FROM notices WHERE ws = ?1 AND id = ?2",
+    tell: tell_nobody,
+};
 
 #[derive(Clone)]
 struct Claimed {
@@ -28,29 +36,28 @@ impl Worker {
     /// Sends the notices that are due; answers how many were taken on.
     pub(super) async fn send_notices(&self) -> Result<usize> {
         let app = self.app.clone();
-        let claimed = self.app.store.write(move |tx| claim(tx, &app)).await?;
-        let count = claimed.len();
-        for claimed in claimed {
-            let worker = self.clone();
-            self.tasks.spawn(async move {
-                let id = claimed.id.clone();
-                let outcome = worker.send_notice(&claimed).await;
-                if let Err(error) = worker.record_notice(claimed, outcome).await {
-                    tracing::error!(id, %error, "what became of a notice was not recorded");
-                }
-            });
+        let jobs = self.app.store.write(move |tx| claim(tx, &app)).await?;
+        let count = jobs.len();
+        for job in jobs {
+            let (worker, own) = (self.clone(), job.clone());
+            let work = {
+                let worker = self.clone();
+                async move { worker.send_notice(own).await }
+            };
+            self.tasks.spawn(async move { worker.run_claimed(&JOBS, job, work).await });
         }
         Ok(count)
     }
 
-    async fn send_notice(&self, claimed: &Claimed) -> Outcome {
-        let parcel = match self.seal(&claimed.unsealed).await {
-            Ok(parcel) => parcel,
-            Err(error) => return Outcome::Later(error.to_string()),
-        };
+    async fn send_notice(&self, job: DueJob) -> Result<()> {
+        let app = self.app.clone();
+        let claimed = self.app.store.write(move |tx| load(tx, &app, &job)).await?;
+        let parcel = self.seal(&claimed.unsealed).await?;
         let mut outcomes =
-            claims::held(self.relay.send(&parcel), || self.renew_notice(claimed)).await;
-        outcomes.pop().unwrap_or_else(|| Outcome::Later("nothing was said of it".into()))
+            claims::held(self.relay.send(&parcel), || self.renew_notice(&claimed)).await;
+        let unsaid = || Outcome::Later("nothing was said of it".into());
+        let outcome = outcomes.pop().unwrap_or_else(unsaid);
+        self.record_notice(claimed, outcome).await
     }
 
     async fn renew_notice(&self, claimed: &Claimed) {
@@ -91,7 +98,6 @@ impl Worker {
 
 struct Due {
     ws: i64,
-    workspace: WorkspaceId,
     id: String,
     email: String,
     subject: String,
@@ -104,7 +110,6 @@ impl FromRow for Due {
     fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
         Ok(Due {
             ws: row.take()?,
-            workspace: row.take()?,
             id: row.take()?,
             email: row.take()?,
             subject: row.take()?,
@@ -115,34 +120,36 @@ impl FromRow for Due {
     }
 }
 
-fn claim(tx: &mut Tx<'_>, app: &App) -> Result<Vec<Claimed>> {
+fn claim(tx: &mut Tx<'_>, app: &App) -> Result<Vec<DueJob>> {
     let now = app.clock.now();
-    let lock = tx.pick("", " FOR UPDATE OF n SKIP LOCKED");
-    let due: Vec<Due> = tx.all(
-        &format!(
-            "SELECT n.ws, w.id, n.id, n.email, n.subject, n.text, n.attempts, n.created_at
-             FROM notices n JOIN workspaces w ON w.ws = n.ws
-             WHERE n.due_at <= ?1 ORDER BY n.due_at LIMIT ?2{lock}"
-        ),
+    let lock = tx.pick("", " FOR UPDATE SKIP LOCKED");
+    let due: Vec<(i64, String)> = tx.all(
+        &format!("SELECT ws, id FROM notices WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2{lock}"),
         &[&now, &AT_ONCE],
     )?;
-    let mut claimed = Vec::new();
-    for due in due {
+    for (ws, id) in &due {
         tx.exec(
             "UPDATE notices SET due_at = ?3, attempts = attempts + 1 WHERE ws = ?1 AND id = ?2",
-            &[&due.ws, &due.id, &(now + LEASE_MS)],
+            &[ws, id, &(now + LEASE_MS)],
         )?;
-        let actor = Actor::system(due.ws, due.workspace.clone(), Circle::team());
-        let cx = Cx { now, ..app.cx(&actor) };
-        claimed.push(Claimed {
-            ws: due.ws,
-            id: due.id.clone(),
-            attempts: due.attempts + 1,
-            created_at: due.created_at,
-            unsealed: unsealed(tx, &cx, due)?,
-        });
     }
-    Ok(claimed)
+    Ok(due.into_iter().map(DueJob::from).collect())
+}
+
+fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Claimed> {
+    let due: Due = tx.one(
+        "SELECT ws, id, email, subject, text, attempts, created_at
+         FROM notices WHERE ws = ?1 AND id = ?2",
+        &[&job.ws, &job.key[0]],
+    )?;
+    let actor = system(tx, job.ws, Circle::team())?;
+    Ok(Claimed {
+        ws: due.ws,
+        id: due.id.clone(),
+        attempts: due.attempts,
+        created_at: due.created_at,
+        unsealed: unsealed(tx, &app.cx(&actor), due)?,
+    })
 }
 
 /// The notice as mail from the workspace's first inbox.

@@ -54,7 +54,7 @@ impl Unsealed {
             (true, Some(conversation)) => mail::reply_address(secret, inbox, conversation.as_str()),
             _ => None,
         };
-        letter.loop_mark = Some(mail::loop_mark(secret));
+        letter.loop_mark = mail::loop_mark(secret, back.message);
         let signer = domains::signer_of(tx, cx, inbox)?;
         let sender = sender.unwrap_or_else(|| inbox.clone());
         Ok(Unsealed { letter: letter.into(), sender, recipients, signer })
@@ -63,11 +63,6 @@ impl Unsealed {
     /// Whom its header names first.
     pub fn to(&self) -> impl Iterator<Item = &str> {
         self.letter.to.iter().map(|to| to.email.as_str())
-    }
-
-    /// The places that it takes among those on their way.
-    pub fn places(&self) -> usize {
-        enclosures::places(&self.letter.attachments)
     }
 
     /// The finished mail, the same bytes on every try.

@@ -3,6 +3,7 @@
 use db::{FromRow, Row, Tx};
 use metrics::counter;
 
+use super::jobs::{DueJob, JobFailure, JobRule};
 use super::lanes::Room;
 use super::owners::Owners;
 use super::{Found, LEASE_MS, Taken, Unread, Worker};
@@ -26,6 +27,17 @@ const WORKSPACES: Owners = Owners {
             SELECT ws FROM documents WHERE reads_at IS NOT NULL AND ws > ?1
             ORDER BY ws, reads_at LIMIT 1
         ) AS planned",
+};
+
+/// A document that cannot be read is `other`, as one that says nothing.
+const JOBS: JobRule = JobRule {
+    queue: documents::TO_READ,
+    put_off: Some(
+        "UPDATE documents SET reads_at = ?1
+         WHERE ws = ?2 AND id = ?3 AND reads_at IS NOT NULL AND corrected = FALSE",
+    ),
+    stop: "UPDATE documents SET reads_at = NULL WHERE ws = ?1 AND id = ?2",
+    tell: call_it_other,
 };
 
 /// The wait after a try that came to nothing.
@@ -56,18 +68,23 @@ impl Worker {
         let (claims, last) = self.app.store.write(claim).await?;
         self.last_read.set(last);
         let taken = Taken { count: claims.len(), full: claims.is_empty() };
-        for claimed in claims {
-            let place = self.documents.enter(&claimed.actor.ws.to_string());
-            let worker = self.clone();
+        for job in claims {
+            let place = self.documents.enter(&job.ws.to_string());
+            let (worker, own) = (self.clone(), job.clone());
+            let work = {
+                let worker = self.clone();
+                async move { worker.read_claimed(own).await }
+            };
             self.tasks.spawn(async move {
-                worker.read_claimed(claimed).await;
+                worker.run_claimed(&JOBS, job, work).await;
                 drop(place);
             });
         }
         Ok(taken)
     }
 
-    async fn read_claimed(&self, claimed: Claimed) {
+    async fn read_claimed(&self, job: DueJob) -> Result<()> {
+        let claimed = self.app.store.read(move |tx| load(tx, &job)).await?;
         let id = claimed.id.clone();
         let found = match self.fetch(&claimed).await {
             Ok(Some(document)) => self.reader.read(&document).await,
@@ -82,9 +99,7 @@ impl Worker {
             Found::Unreadable(reason) => tracing::info!(%id, reason, "a document cannot be read"),
             Found::Later(reason) => tracing::warn!(%id, reason, "a document could not be read"),
         }
-        if let Err(error) = self.record_reading(claimed, found).await {
-            tracing::error!(%id, %error, "what was read in a document was not recorded");
-        }
+        self.record_reading(claimed, found).await
     }
 
     /// The document's file, unless it is larger than anybody reads.
@@ -135,7 +150,7 @@ fn record(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed, found: &Found) -> Res
 }
 
 /// The documents taken on, and the workspace that the round ended with.
-fn claim_due(tx: &mut Tx<'_>, app: &App, room: &Room, last: i64) -> Result<(Vec<Claimed>, i64)> {
+fn claim_due(tx: &mut Tx<'_>, app: &App, room: &Room, last: i64) -> Result<(Vec<DueJob>, i64)> {
     let now = app.clock.now();
     let (mut claims, mut last) = (Vec::new(), last);
     for ws in WORKSPACES.due(tx, now, &last)? {
@@ -144,30 +159,49 @@ fn claim_due(tx: &mut Tx<'_>, app: &App, room: &Room, last: i64) -> Result<(Vec<
             break;
         }
         last = ws;
-        for due in due_documents(tx, ws, now, room.of(&ws.to_string()).min(left))? {
+        for id in due_documents(tx, ws, now, room.of(&ws.to_string()).min(left))? {
             tx.exec(
                 "UPDATE documents SET reads_at = ?3, read_tries = read_tries + 1
                  WHERE ws = ?1 AND id = ?2",
-                &[&ws, &due.id, &(now + LEASE_MS)],
+                &[&ws, &id, &(now + LEASE_MS)],
             )?;
-            claims.push(due);
+            claims.push(DueJob::from((ws, id)));
         }
     }
     Ok((claims, last))
 }
 
 /// The documents of a workspace that are due, those that another process holds left alone.
-fn due_documents(tx: &mut Tx<'_>, ws: i64, now: i64, most: usize) -> Result<Vec<Claimed>> {
-    let lock = tx.pick("", " FOR UPDATE OF d SKIP LOCKED");
-    Ok(tx.all(
+fn due_documents(tx: &mut Tx<'_>, ws: i64, now: i64, most: usize) -> Result<Vec<String>> {
+    let lock = tx.pick("", " FOR UPDATE SKIP LOCKED");
+    let due: Vec<(String,)> = tx.all(
         &format!(
-            "SELECT d.ws, w.id, d.circle, d.id, d.filename, d.content_type, d.size, d.hash,
-                    d.read_tries + 1
-             FROM documents d JOIN workspaces w ON w.ws = d.ws
-             WHERE d.ws = ?1 AND d.reads_at <= ?2 ORDER BY d.reads_at, d.id LIMIT ?3{lock}"
+            "SELECT id FROM documents
+             WHERE ws = ?1 AND reads_at <= ?2 ORDER BY reads_at, id LIMIT ?3{lock}"
         ),
         &[&ws, &now, &(most as i64)],
+    )?;
+    Ok(due.into_iter().map(|(id,)| id).collect())
+}
+
+fn load(tx: &mut Tx<'_>, job: &DueJob) -> Result<Claimed> {
+    Ok(tx.one(
+        "SELECT d.ws, w.id, d.circle, d.id, d.filename, d.content_type, d.size, d.hash, d.read_tries
+         FROM documents d JOIN workspaces w ON w.ws = d.ws
+         WHERE d.ws = ?1 AND d.id = ?2",
+        &[&job.ws, &job.key[0]],
     )?)
+}
+
+fn call_it_other(tx: &mut Tx<'_>, _: &App, failure: &JobFailure) -> Result<()> {
+    let id = DocumentId::parse(&failure.job.key[0]);
+    match id.filter(|_| failure.given_up) {
+        Some(id) => {
+            let fields = DocumentFields::default();
+            documents::describe(tx, failure.job.ws, &id, DocumentKind::Other, &fields)
+        }
+        None => Ok(()),
+    }
 }
 
 impl FromRow for Claimed {

@@ -1,20 +1,26 @@
+//! Sends the messages whose undo window is over.
+
 use std::collections::BTreeMap;
 
-use db::{FromRow, Row, Tx};
+use db::Tx;
 use metrics::counter;
+use serde_json::json;
 use tokio::task::JoinSet;
 
+use super::jobs::{DueJob, JobFailure, JobRule, system};
 use super::lanes::Room;
 use super::owners::Owners;
 use super::parcels::{self, Unsealed};
 use super::{LEASE_MS, Outcome, Parcel, Worker, arrivals, claims};
 use crate::actor::{Actor, Circle};
 use crate::app::{App, Cx, PAGES};
+use crate::enclosures;
 use crate::error::{Error, Result};
-use crate::ids::{MessageId, WorkspaceId};
+use crate::ids::{ConversationId, MessageId};
 use crate::limits::{DAY_MS, MINUTE_MS};
 use crate::messages;
 use crate::sandbox;
+use crate::timeline;
 
 /// A message is tried for this long.
 pub(super) const RETRY_FOR_MS: i64 = 2 * DAY_MS;
@@ -32,6 +38,17 @@ const WORKSPACES: Owners = Owners {
         ) AS planned",
 };
 
+/// A message that cannot be put together or recorded waits, and has then failed.
+const JOBS: JobRule = JobRule {
+    queue: "messages",
+    put_off: Some(
+        "UPDATE messages SET sends_at = ?1 WHERE ws = ?2 AND id = ?3 AND status = 'sending'",
+    ),
+    stop: "UPDATE messages SET status = 'failed', sends_at = NULL
+           WHERE ws = ?1 AND id = ?2 AND status = 'sending'",
+    tell: note_in_timeline,
+};
+
 /// The wait after a try that was refused for now.
 pub fn retry_after(attempts: i64) -> i64 {
     match attempts {
@@ -44,6 +61,7 @@ pub fn retry_after(attempts: i64) -> i64 {
 }
 
 /// A message whose time has come, claimed.
+#[derive(Clone)]
 struct Claimed {
     actor: Actor,
     message: MessageId,
@@ -52,10 +70,10 @@ struct Claimed {
     unsealed: Unsealed,
 }
 
-/// What a claim did: messages simulated in it, and messages to take to the relay.
+/// The messages that were claimed, each with the places that it takes, and the workspace that the
+/// round ended with.
 struct Claims {
-    simulated: usize,
-    claimed: Vec<Claimed>,
+    jobs: Vec<(DueJob, usize)>,
     last: i64,
 }
 
@@ -68,32 +86,34 @@ impl Worker {
         }
         let claims = self.app.store.write(move |tx| claim_due(tx, &app, &room, last)).await?;
         self.last_sender.set(claims.last);
-        let count = claims.simulated + claims.claimed.len();
-        for claimed in claims.claimed {
-            let owner = claimed.actor.ws.to_string();
-            let places: Vec<_> =
-                (0..claimed.unsealed.places()).map(|_| self.messages.enter(&owner)).collect();
-            let worker = self.clone();
+        let count = claims.jobs.len();
+        for (job, places) in claims.jobs {
+            let owner = job.ws.to_string();
+            let places: Vec<_> = (0..places).map(|_| self.messages.enter(&owner)).collect();
+            let (worker, own) = (self.clone(), job.clone());
+            let work = {
+                let worker = self.clone();
+                async move { worker.send_claimed(own).await }
+            };
             self.tasks.spawn(async move {
-                worker.send_claimed(claimed).await;
+                worker.run_claimed(&JOBS, job, work).await;
                 drop(places);
             });
         }
         Ok(count)
     }
 
-    async fn send_claimed(&self, claimed: Claimed) {
-        let message = claimed.message.clone();
-        let outcomes = match self.seal(&claimed.unsealed).await {
-            Ok(parcel) => {
-                claims::held(self.send_parts(&claimed, parcel), || self.renew(&claimed)).await
-            }
-            Err(error) => {
-                tracing::error!(%message, %error, "a message could not be put together");
-                let later = Outcome::Later("its parts could not be read".into());
-                vec![later; claimed.unsealed.recipients.len()]
-            }
+    async fn send_claimed(&self, job: DueJob) -> Result<()> {
+        let (app, asked) = (self.app.clone(), job.clone());
+        let loaded = self.app.store.read(move |tx| load(tx, &app, &asked)).await?;
+        let Some(claimed) = loaded else {
+            let app = self.app.clone();
+            return self.app.store.write(move |tx| simulate(tx, &app, &job)).await;
         };
+        let message = claimed.message.clone();
+        let parcel = self.seal(&claimed.unsealed).await?;
+        let outcomes =
+            claims::held(self.send_parts(&claimed, parcel), || self.renew(&claimed)).await;
         for outcome in &outcomes {
             counter!("mailroom_messages_total", "outcome" => outcome.word()).increment(1);
             match outcome {
@@ -102,9 +122,12 @@ impl Worker {
                 Outcome::Never(reason) => tracing::warn!(%message, reason, "a message was refused"),
             }
         }
-        if let Err(error) = self.record_sending(claimed, outcomes).await {
-            tracing::error!(%message, %error, "what became of a message was not recorded");
+        let recorded = self.record_sending(claimed.clone(), outcomes.clone()).await;
+        if recorded.is_err() {
+            // Nobody who has it may get it again when it is tried again.
+            self.keep_arrivals(&claimed, &claimed.unsealed.recipients, &outcomes).await;
         }
+        recorded
     }
 
     /// Sends to every part of the recipients at once; the outcomes are in the parcel's order.
@@ -193,27 +216,26 @@ impl Worker {
     }
 }
 
+/// Claims by keys and numbers alone: whatever else is wrong with a row is found when it is run.
 fn claim_due(tx: &mut Tx<'_>, app: &App, room: &Room, last: i64) -> Result<Claims> {
     let now = app.clock.now();
-    let mut claims = Claims { simulated: 0, claimed: Vec::new(), last };
+    let mut claims = Claims { jobs: Vec::new(), last };
     for ws in WORKSPACES.due(tx, now, &last)? {
         let left = room.all.min(CLAIMED_AT_ONCE).saturating_sub(claims.places());
         claims.last = ws;
         let (own, before) = (room.of(&ws.to_string()).min(left), claims.places());
-        for due in due_messages(tx, ws, now, own)? {
+        for (id, places) in due_messages(tx, ws, now, own)? {
             if claims.places() - before >= own {
                 break;
             }
             tx.wake(PAGES);
-            let actor = Actor::system(due.ws, due.workspace.clone(), due.circle.clone());
-            let cx = Cx { now, ..app.cx(&actor) };
-            match due.circle.is_sandbox() {
-                true => {
-                    sandbox::deliver(tx, &cx, &due.message)?;
-                    claims.simulated += 1;
-                }
-                false => claims.claimed.push(claim(tx, &cx, &due)?),
-            }
+            tx.exec(
+                "UPDATE messages SET status = 'sending', sends_at = ?3, attempts = attempts + 1,
+                    first_try_at = coalesce(first_try_at, ?4)
+                 WHERE ws = ?1 AND id = ?2",
+                &[&ws, &id, &(now + LEASE_MS), &now],
+            )?;
+            claims.jobs.push((DueJob::from((ws, id)), places));
         }
         if claims.places() >= room.all.min(CLAIMED_AT_ONCE) {
             break;
@@ -224,61 +246,71 @@ fn claim_due(tx: &mut Tx<'_>, app: &App, room: &Room, last: i64) -> Result<Claim
 
 impl Claims {
     fn places(&self) -> usize {
-        self.claimed.iter().map(|claimed| claimed.unsealed.places()).sum()
+        self.jobs.iter().map(|(_, places)| places).sum()
     }
 }
 
-struct Due {
-    ws: i64,
-    workspace: WorkspaceId,
-    circle: Circle,
-    message: MessageId,
-}
-
-impl FromRow for Due {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
-        Ok(Due {
-            ws: row.take()?,
-            workspace: row.take()?,
-            circle: row.take()?,
-            message: row.take()?,
-        })
-    }
-}
-
-/// The messages of a workspace that are due, those that another process holds left alone.
-fn due_messages(tx: &mut Tx<'_>, ws: i64, now: i64, most: usize) -> Result<Vec<Due>> {
+/// The messages of a workspace that are due and the places that each takes, those that another
+/// process holds left alone.
+fn due_messages(tx: &mut Tx<'_>, ws: i64, now: i64, most: usize) -> Result<Vec<(String, usize)>> {
     let lock = tx.pick("", " FOR UPDATE OF m SKIP LOCKED");
-    Ok(tx.all(
+    let due: Vec<(String, i64)> = tx.all(
         &format!(
-            "SELECT m.ws, w.id, c.circle, m.id
+            "SELECT m.id, (
+                 SELECT CAST(coalesce(sum(e.size), 0) AS BIGINT) FROM enclosures e
+                 WHERE e.ws = m.ws AND e.conversation = m.conversation AND e.message = m.id
+             )
              FROM messages m
-             JOIN workspaces w ON w.ws = m.ws
-             JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
              WHERE m.ws = ?1 AND m.sends_at <= ?2 ORDER BY m.sends_at, m.id LIMIT ?3{lock}"
         ),
         &[&ws, &now, &(most as i64)],
-    )?)
+    )?;
+    Ok(due.into_iter().map(|(id, bytes)| (id, enclosures::places(bytes))).collect())
 }
 
-fn claim(tx: &mut Tx<'_>, cx: &Cx<'_>, due: &Due) -> Result<Claimed> {
-    tx.exec(
-        "UPDATE messages SET status = 'sending', sends_at = ?3, attempts = attempts + 1,
-            first_try_at = coalesce(first_try_at, ?4)
-         WHERE ws = ?1 AND id = ?2",
-        &[&due.ws, &due.message, &(cx.now + LEASE_MS), &cx.now],
+/// A claimed message with everything that it takes to send it and to record that; `None` for one of
+/// the sandbox, which goes nowhere.
+fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Option<Claimed>> {
+    let (ws, id) = (job.ws, &job.key[0]);
+    let (attempts, first_try_at, circle): (i64, i64, Circle) = tx.one(
+        "SELECT m.attempts, m.first_try_at, c.circle
+         FROM messages m JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
+         WHERE m.ws = ?1 AND m.id = ?2",
+        &[&ws, id],
     )?;
-    let (attempts, first_try_at): (i64, i64) = tx.one(
-        "SELECT attempts, first_try_at FROM messages WHERE ws = ?1 AND id = ?2",
-        &[&due.ws, &due.message],
+    if circle.is_sandbox() {
+        return Ok(None);
+    }
+    let message = MessageId::parse(id).ok_or(Error::NotFound("message"))?;
+    let actor = system(tx, ws, circle)?;
+    let cx = app.cx(&actor);
+    // What cannot be recorded afterwards must not leave.
+    messages::load_outgoing(tx, &actor, &message)?;
+    let unsealed = parcels::of_message(tx, &cx, &message)?;
+    Ok(Some(Claimed { actor, message, attempts, first_try_at, unsealed }))
+}
+
+fn simulate(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<()> {
+    let message = MessageId::parse(&job.key[0]).ok_or(Error::NotFound("message"))?;
+    let actor = system(tx, job.ws, Circle::sandbox())?;
+    tx.wake(PAGES);
+    sandbox::deliver(tx, &app.cx(&actor), &message)
+}
+
+/// Tells in the conversation that a message waits, or has failed, and why.
+fn note_in_timeline(tx: &mut Tx<'_>, app: &App, failure: &JobFailure) -> Result<()> {
+    let (ws, id) = (failure.job.ws, &failure.job.key[0]);
+    let (conversation, circle): (ConversationId, Circle) = tx.one(
+        "SELECT c.id, c.circle
+         FROM messages m JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
+         WHERE m.ws = ?1 AND m.id = ?2",
+        &[&ws, id],
     )?;
-    Ok(Claimed {
-        actor: cx.actor.clone(),
-        message: due.message.clone(),
-        attempts,
-        first_try_at,
-        unsealed: parcels::of_message(tx, cx, &due.message)?,
-    })
+    let actor = system(tx, ws, circle)?;
+    let event = if failure.given_up { "send-failed" } else { "send-delayed" };
+    let data = json!({ "messageId": id, "reason": failure.reason });
+    tx.wake(PAGES);
+    timeline::note_event(tx, &app.cx(&actor), &conversation, event, data)
 }
 
 fn try_again(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed) -> Result<()> {

@@ -2,16 +2,31 @@
 
 use db::{FromRow, Row, Tx};
 
+use super::jobs::{DueJob, JobRule, tell_owners};
 use super::sending::{RETRY_FOR_MS, retry_after};
 use super::word_reader::{WantedMail, Words};
 use super::{LEASE_MS, Worker};
 use crate::app::{App, PAGES};
+use crate::app_mail;
 use crate::error::Result;
 use crate::limits::{APP_MAIL_TEXT_CHARS, HEADER_CHARS};
 use crate::originals::cut;
 
 /// Mails whose words are asked for in one round.
 const AT_ONCE: i64 = 10;
+/// A mail of the live side, as the first part of a job's key.
+const LIVE: &str = "live";
+
+const JOBS: JobRule = JobRule {
+    queue: app_mail::WORDS,
+    put_off: Some(
+        "UPDATE app_mail SET words_due_at = ?1
+         WHERE ws = ?2 AND livemode = (CAST(?3 AS TEXT) = 'live') AND header_key = ?4",
+    ),
+    stop: "UPDATE app_mail SET words_due_at = NULL
+           WHERE ws = ?1 AND livemode = (CAST(?2 AS TEXT) = 'live') AND header_key = ?3",
+    tell: tell_owners,
+};
 
 struct Claimed {
     ws: i64,
@@ -45,17 +60,30 @@ impl Worker {
     /// Asks for the words that are due; answers how many were taken on.
     pub(super) async fn read_words(&self) -> Result<usize> {
         let app = self.app.clone();
-        let (count, claimed) = self.app.store.write(move |tx| claim(tx, &app)).await?;
-        for claimed in claimed {
-            let worker = self.clone();
-            self.tasks.spawn(async move {
-                let words = worker.word_reader.read(&claimed.wanted).await;
-                if let Err(error) = worker.record_words(claimed, words).await {
-                    tracing::error!(%error, "the words of an app's mail were not recorded");
-                }
-            });
+        let jobs = self.app.store.write(move |tx| claim(tx, &app)).await?;
+        let count = jobs.len();
+        for job in jobs {
+            let (worker, own) = (self.clone(), job.clone());
+            let work = {
+                let worker = self.clone();
+                async move { worker.read_claimed_words(own).await }
+            };
+            self.tasks.spawn(async move { worker.run_claimed(&JOBS, job, work).await });
         }
         Ok(count)
+    }
+
+    /// What no connection is there for any more is given up.
+    async fn read_claimed_words(&self, job: DueJob) -> Result<()> {
+        let asked = job.clone();
+        let claimed = self.app.store.read(move |tx| load(tx, &asked)).await?;
+        match claimed {
+            Some(claimed) => {
+                let words = self.word_reader.read(&claimed.wanted).await;
+                self.record_words(claimed, words).await
+            }
+            None => self.app.store.write(move |tx| forget(tx, &job)).await,
+        }
     }
 
     async fn record_words(&self, claimed: Claimed, words: Words) -> Result<()> {
@@ -110,8 +138,8 @@ fn fill(
     Ok(())
 }
 
-/// Claims what is due; what no connection is there for any more is given up.
-fn claim(tx: &mut Tx<'_>, app: &App) -> Result<(usize, Vec<Claimed>)> {
+/// Claims what is due.
+fn claim(tx: &mut Tx<'_>, app: &App) -> Result<Vec<DueJob>> {
     let now = app.clock.now();
     let lock = tx.pick("", " FOR UPDATE SKIP LOCKED");
     let due: Vec<(i64, bool, String)> = tx.all(
@@ -121,24 +149,38 @@ fn claim(tx: &mut Tx<'_>, app: &App) -> Result<(usize, Vec<Claimed>)> {
         ),
         &[&now, &AT_ONCE],
     )?;
-    let mut claimed = Vec::new();
     for (ws, livemode, key) in &due {
-        let found: Option<Claimed> = tx.opt(
-            "SELECT m.ws, m.livemode, m.header_key, m.words_tries + 1,
-                    coalesce(m.words_since, m.words_due_at), m.service_mail, s.id, s.service,
-                    s.api_url, s.api_key
-             FROM app_mail m JOIN services s ON s.ws = m.ws AND s.id = m.service
-             WHERE m.ws = ?1 AND m.livemode = ?2 AND m.header_key = ?3",
-            &[ws, livemode, key],
-        )?;
-        let lapses = found.is_some().then_some(now + LEASE_MS);
         tx.exec(
             "UPDATE app_mail SET words_since = coalesce(words_since, words_due_at),
                 words_due_at = ?4, words_tries = words_tries + 1
              WHERE ws = ?1 AND livemode = ?2 AND header_key = ?3",
-            &[ws, livemode, key, &lapses],
+            &[ws, livemode, key, &(now + LEASE_MS)],
         )?;
-        claimed.extend(found);
     }
-    Ok((due.len(), claimed))
+    Ok(due.into_iter().map(|(ws, livemode, key)| job_of(ws, livemode, key)).collect())
+}
+
+fn job_of(ws: i64, livemode: bool, key: String) -> DueJob {
+    let side = if livemode { LIVE } else { "test" };
+    DueJob { ws, key: vec![side.to_owned(), key] }
+}
+
+fn load(tx: &mut Tx<'_>, job: &DueJob) -> Result<Option<Claimed>> {
+    Ok(tx.opt(
+        "SELECT m.ws, m.livemode, m.header_key, m.words_tries,
+                coalesce(m.words_since, m.words_due_at), m.service_mail, s.id, s.service,
+                s.api_url, s.api_key
+         FROM app_mail m JOIN services s ON s.ws = m.ws AND s.id = m.service
+         WHERE m.ws = ?1 AND m.livemode = ?2 AND m.header_key = ?3",
+        &[&job.ws, &(job.key[0] == LIVE), &job.key[1]],
+    )?)
+}
+
+fn forget(tx: &mut Tx<'_>, job: &DueJob) -> Result<()> {
+    tx.exec(
+        "UPDATE app_mail SET words_due_at = NULL
+         WHERE ws = ?1 AND livemode = ?2 AND header_key = ?3",
+        &[&job.ws, &(job.key[0] == LIVE), &job.key[1]],
+    )?;
+    Ok(())
 }

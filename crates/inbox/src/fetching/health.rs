@@ -18,6 +18,9 @@ const LONGEST_WAIT_REFUSED_MS: i64 = 60 * MINUTE_MS;
 /// Waits vary by this many hundredths, so that many inboxes do not call at one moment.
 const VARIES_BY: i64 = 20;
 
+const UNREADABLE: &str = "How this inbox is fetched cannot be read from the database. Set it up \
+    again with mailroom mailbox imap.";
+
 /// Why mail could not be fetched, as a sentence for those who run the inbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
@@ -96,6 +99,22 @@ pub fn note_failure(
         );
         tell(tx, cx, account, &subject, &text)?;
     }
+    Ok(())
+}
+
+/// An inbox whose row cannot be read waits as after any other trouble.
+pub(super) fn note_unreadable(tx: &mut Tx<'_>, ws: i64, mailbox: &str, now: i64) -> Result<()> {
+    let (failures,): (i64,) = tx.one(
+        "UPDATE imap_accounts SET failures = failures + 1,
+            failing_since = coalesce(failing_since, ?3), last_error = ?4, holder = ''
+         WHERE ws = ?1 AND mailbox = ?2
+         RETURNING failures",
+        &[&ws, &mailbox, &now, &UNREADABLE],
+    )?;
+    tx.exec(
+        "UPDATE imap_accounts SET next_try_at = ?3 WHERE ws = ?1 AND mailbox = ?2",
+        &[&ws, &mailbox, &(now + wait_after(failures, false))],
+    )?;
     Ok(())
 }
 

@@ -17,6 +17,7 @@ use crate::app::Cx;
 use crate::error::Result;
 use crate::ids::{Ids, UserId};
 use crate::limits::FETCHING_LEASE_MS;
+use crate::mailboxes::Mailbox;
 use crate::messages::header_key;
 
 /// What wakes those who fetch.
@@ -24,29 +25,46 @@ pub const QUEUE: &str = "imap";
 
 const HOLDER_CHARS: usize = 20;
 
-/// Claims inboxes whose time has come, for whoever asks.
+/// Claims inboxes whose time has come, for whoever asks. One whose row cannot be read waits, and
+/// holds up no other.
 pub fn claim_due(tx: &mut Tx<'_>, ids: &Ids, now: i64, most: usize) -> Result<Vec<Account>> {
-    let lock = tx.pick("", " FOR UPDATE OF a SKIP LOCKED");
-    let mut accounts: Vec<Account> = tx.all(
+    let lock = tx.pick("", " FOR UPDATE SKIP LOCKED");
+    let due: Vec<(i64, String)> = tx.all(
         &format!(
-            "SELECT {} WHERE a.next_try_at <= ?1 ORDER BY a.next_try_at LIMIT ?2{lock}",
-            account::FROM
+            "SELECT ws, mailbox FROM imap_accounts
+             WHERE next_try_at <= ?1 ORDER BY next_try_at LIMIT ?2{lock}"
         ),
         &[&now, &(most as i64)],
     )?;
-    for account in &mut accounts {
-        account.holder = ids.token(HOLDER_CHARS);
+    let mut accounts = Vec::with_capacity(due.len());
+    for (ws, mailbox) in due {
         tx.exec(
             "UPDATE imap_accounts SET holder = ?3, next_try_at = ?4 WHERE ws = ?1 AND mailbox = ?2",
-            &[
-                &account.inbox.ws,
-                &account.inbox.mailbox.id,
-                &account.holder,
-                &(now + FETCHING_LEASE_MS),
-            ],
+            &[&ws, &mailbox, &ids.token(HOLDER_CHARS), &(now + FETCHING_LEASE_MS)],
         )?;
+        let loaded: Result<Account, db::Error> = tx.one(
+            &format!("SELECT {} WHERE a.ws = ?1 AND a.mailbox = ?2", account::FROM),
+            &[&ws, &mailbox],
+        );
+        match loaded {
+            Ok(account) => accounts.push(account),
+            Err(error @ (db::Error::Sqlite(_) | db::Error::Postgres(_))) => {
+                return Err(error.into());
+            }
+            Err(error) => {
+                tracing::error!(mailbox, %error, "how an inbox is fetched cannot be read");
+                health::note_unreadable(tx, ws, &mailbox, now)?;
+            }
+        }
     }
     Ok(accounts)
+}
+
+/// Takes back every claim, where no other process can have one: those that are there are of a
+/// process that was killed.
+pub fn release_all(tx: &mut Tx<'_>, now: i64) -> Result<()> {
+    tx.exec("UPDATE imap_accounts SET holder = '', next_try_at = ?1 WHERE holder <> ''", &[&now])?;
+    Ok(())
 }
 
 /// When the next inbox's time comes.
@@ -68,6 +86,20 @@ pub fn hold(tx: &mut Tx<'_>, account: &Account, now: i64) -> Result<bool> {
         ],
     )?;
     Ok(held == 1)
+}
+
+/// True while an inbox is fetched by whoever claimed it. Filing asks in its own transaction: of two,
+/// who ends the fetching and who files, one comes first.
+pub fn is_held(tx: &mut Tx<'_>, account: &Account, mailbox: &Mailbox) -> Result<bool> {
+    let lock = tx.pick("", " FOR SHARE");
+    let found: Option<(String,)> = tx.opt(
+        &format!(
+            "SELECT mailbox FROM imap_accounts
+             WHERE ws = ?1 AND mailbox = ?2 AND holder = ?3{lock}"
+        ),
+        &[&account.inbox.ws, &mailbox.id, &account.holder],
+    )?;
+    Ok(found.is_some())
 }
 
 /// Begins to count anew: the server has numbered its mails anew, or they are seen for the first

@@ -1,13 +1,19 @@
+//! Files a mail in one inbox: known already? our own come back? a report? an answer to a signed
+//! address?
+
 use db::Tx;
 use mail::{Dmarc, MailKind, Token, Understood};
 
-use super::Taken;
+use super::own_copies;
 use super::reports;
+use super::{FetchedMail, Taken};
 use crate::app::Cx;
 use crate::error::Result;
+use crate::fetching;
 use crate::ids::ConversationId;
+use crate::mail_dates::MailDates;
 use crate::mailboxes::Mailbox;
-use crate::receive::{self, Incoming, receive};
+use crate::receive::{self, Incoming, MailLookup};
 use crate::secrets::{self, MailSecret};
 
 /// Addresses of a mail that are looked at for a token of ours.
@@ -17,11 +23,14 @@ const ADDRESSES_LOOKED_AT: usize = 100;
 pub(super) struct Signs {
     /// Every address it went to that may hold a token, the envelope's first.
     addresses: Vec<String>,
-    message_id: Option<String>,
-    loop_mark: Option<String>,
+    pub loop_mark: Option<String>,
+    /// All of its text, where it may be a message of ours come back.
+    pub whole_text: Option<String>,
+    /// When the sender's clock says that it was sent.
+    date: Option<i64>,
     pub kind: MailKind,
-    /// A bounce says that the mail will not arrive, not only that it is late.
-    pub gave_up: bool,
+    /// Whom a bounce says the mail will not reach, not only that it is late.
+    pub given_up: Vec<String>,
     /// The Message-ID of the mail that a report is about.
     pub about: Option<String>,
 }
@@ -36,10 +45,16 @@ impl Signs {
                 .take(ADDRESSES_LOOKED_AT)
                 .cloned()
                 .collect(),
-            message_id: mail.message_id.clone(),
             loop_mark: mail.loop_mark.clone(),
+            whole_text: own_copies::may_be_one(mail).then(|| mail.original.clone()),
+            date: mail.date,
             kind: mail.kind,
-            gave_up: mail.bounces.iter().any(|bounce| bounce.hard || bounce.gave_up),
+            given_up: mail
+                .bounces
+                .iter()
+                .filter(|bounce| bounce.hard || bounce.gave_up)
+                .map(|bounce| mail::normal_address(&bounce.recipient))
+                .collect(),
             about: mail.about.clone(),
         }
     }
@@ -49,35 +64,45 @@ impl Signs {
         self.addresses.iter().filter_map(|to| mail::token_of_address(secret.as_bytes(), to))
     }
 
-    fn is_our_own(&self, secret: &MailSecret) -> bool {
-        let secret = secret.as_bytes();
-        let marked = self.loop_mark.as_deref().is_some_and(|mark| mail::is_loop_mark(secret, mark));
-        let named = self.message_id.as_deref().and_then(|id| mail::message_of_id(secret, id));
-        marked || named.is_some()
+    fn dates(&self, fetched: Option<&FetchedMail>, now: i64) -> MailDates {
+        match fetched {
+            Some(fetched) => MailDates::fetched(self.date, fetched.internal_date, now),
+            None => MailDates::live(self.date, now),
+        }
     }
 }
 
-/// Files a mail in one inbox, unless it is there already or is our own come back.
+/// Files a mail in one inbox, unless it is there already or is our own come back. What was fetched
+/// is filed only for as long as the inbox is fetched by whoever brings it.
 pub(super) fn file(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     mailbox: &Mailbox,
     incoming: &mut Incoming,
     signs: &Signs,
+    fetched: Option<&FetchedMail>,
 ) -> Result<Taken> {
+    if let Some(fetched) = fetched
+        && !fetching::is_held(tx, &fetched.account, mailbox)?
+    {
+        return Ok(Taken::NoInbox);
+    }
     let secret = secrets::mail_secret(tx, cx)?;
-    if signs.is_our_own(&secret) {
+    if own_copies::is_one(tx, cx, &secret, incoming, signs)? {
         return Ok(Taken::OurOwn);
     }
-    if let Some(known) = receive::seen(tx, cx, mailbox, incoming)? {
-        return Ok(Taken::Known(known));
-    }
+    own_copies::disown_message_id(&secret, incoming);
+    let unknown = match receive::look_up(tx, cx, mailbox, incoming)? {
+        MailLookup::Known(known) => return Ok(Taken::Known(known)),
+        MailLookup::Unknown(unknown) => unknown,
+    };
     let report = reports::verified(tx, cx, &secret, signs)?;
     incoming.joins = match &report {
         Some(report) => Some(report.conversation.id.clone()),
         None => answered(&secret, incoming, signs),
     };
-    let received = receive(tx, cx, mailbox, incoming)?;
+    let dates = signs.dates(fetched, cx.now);
+    let received = receive::file(tx, cx, mailbox, incoming, &dates, unknown)?;
     if let Some(report) = report {
         reports::apply(tx, cx, report)?;
     }

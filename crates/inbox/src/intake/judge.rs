@@ -5,6 +5,7 @@ use mail::{Authentication, Known, Mail, Understood, Warning};
 
 use crate::actor::Actor;
 use crate::app::Cx;
+use crate::correspondents;
 use crate::error::Result;
 use crate::mailboxes::Mailbox;
 
@@ -34,12 +35,13 @@ pub(super) fn warning(
 ) -> Result<Option<Warning>> {
     let from = mail.from.as_ref().map_or("", |from| from.email.as_str());
     let (own_domains, team) = (own_domains(tx, actor)?, team(tx, actor)?);
-    let known = Known {
-        contact: is_contact(tx, actor, mailbox, from)?,
-        own_domains: &own_domains,
-        team: &team,
-        correspondents: &[],
+    let contact = is_contact(tx, actor, mailbox, from)?;
+    let correspondents = match contact {
+        true => Vec::new(),
+        false => correspondents::compared_with(tx, actor.ws, &mailbox.circle, from)?,
     };
+    let known =
+        Known { contact, own_domains: &own_domains, team: &team, correspondents: &correspondents };
     Ok(mail::check(mail, authentication, &known).warning())
 }
 

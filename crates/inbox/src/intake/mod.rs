@@ -7,6 +7,7 @@
 mod authenticator;
 mod filing;
 mod judge;
+mod own_copies;
 mod reading;
 mod reports;
 mod routes;
@@ -20,6 +21,7 @@ use metrics::{counter, histogram};
 use crate::actor::Actor;
 use crate::app::App;
 use crate::error::Result;
+use crate::fetching::Account;
 use crate::ids::MessageId;
 use crate::receive::Received;
 
@@ -42,6 +44,14 @@ pub struct Delivery {
     pub raw: Vec<u8>,
 }
 
+/// Where a mail was fetched from, and when the mailbox there took it.
+#[derive(Clone, Debug)]
+pub struct FetchedMail {
+    pub account: Account,
+    /// In milliseconds; `None` where the server does not tell.
+    pub internal_date: Option<i64>,
+}
+
 /// What became of a mail for one recipient. Everything here is durable and final: whoever brought
 /// the mail may forget it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +63,7 @@ pub enum Taken {
     OurOwn,
     /// It has been passed on so often that it goes in circles; nothing is kept.
     InCircles,
-    /// The recipient is no inbox of ours (any more).
+    /// The recipient is no inbox of ours (any more), or is not fetched (any more) by who brings it.
     NoInbox,
 }
 
@@ -81,15 +91,35 @@ impl Taken {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotTaken;
 
-/// Takes a mail in; answers for each recipient, in their order.
+/// Takes a mail in that comes in live; answers for each recipient, in their order.
 pub async fn take_in(
     app: &App,
     authenticator: &dyn Authenticator,
     delivery: Delivery,
 ) -> Vec<Result<Taken, NotTaken>> {
+    take_in_from(app, authenticator, delivery, None).await
+}
+
+/// Takes a mail in that was fetched from a mailbox elsewhere, for the inbox of that mailbox alone.
+pub async fn take_in_fetched(
+    app: &App,
+    authenticator: &dyn Authenticator,
+    delivery: Delivery,
+    fetched: FetchedMail,
+) -> Result<Taken, NotTaken> {
+    let taken = take_in_from(app, authenticator, delivery, Some(fetched)).await;
+    taken.into_iter().next().unwrap_or(Err(NotTaken))
+}
+
+async fn take_in_from(
+    app: &App,
+    authenticator: &dyn Authenticator,
+    delivery: Delivery,
+    fetched: Option<FetchedMail>,
+) -> Vec<Result<Taken, NotTaken>> {
     let began = Instant::now();
     let recipients = delivery.recipients.len();
-    let outcomes = match take_in_once(app, authenticator, Arc::new(delivery)).await {
+    let outcomes = match take_in_once(app, authenticator, Arc::new(delivery), fetched).await {
         Ok(outcomes) => outcomes,
         Err(error) => {
             tracing::error!(cause = ?error, "a mail could not be taken in");
@@ -108,6 +138,7 @@ async fn take_in_once(
     app: &App,
     authenticator: &dyn Authenticator,
     delivery: Arc<Delivery>,
+    fetched: Option<FetchedMail>,
 ) -> Result<Vec<Result<Taken, NotTaken>>> {
     let inboxes = routes::find_all(app, &delivery.recipients).await?;
     if inboxes.iter().all(Option::is_none) {
@@ -138,7 +169,8 @@ async fn take_in_once(
                 let addresses = delivery.recipients.iter().zip(&inboxes);
                 let addresses = addresses.filter(|(_, inbox)| same(inbox)).map(|(to, _)| to);
                 let addresses: Vec<String> = addresses.cloned().collect();
-                file(app, inbox, &read, &authentication, addresses).await.map_err(|error| {
+                let filed = file(app, inbox, &read, &authentication, addresses, fetched.clone());
+                filed.await.map_err(|error| {
                     let mailbox = &inbox.mailbox.id;
                     tracing::error!(cause = ?error, %mailbox, "a mail was not filed");
                     NotTaken
@@ -156,6 +188,7 @@ async fn file(
     read: &Arc<Read>,
     authentication: &Authentication,
     addresses: Vec<String>,
+    fetched: Option<FetchedMail>,
 ) -> Result<Taken> {
     let circle = inbox.mailbox.circle.clone();
     let actor = Actor::system(inbox.ws, inbox.workspace.clone(), circle);
@@ -169,8 +202,9 @@ async fn file(
     let signs = Signs::of(&read.mail, &addresses);
     let mut incoming = read.incoming(&inbox.mailbox, &addresses, authentication.dmarc, warning);
     let mailbox = inbox.mailbox.clone();
-    let filed =
-        app.act(&actor, move |tx, cx| filing::file(tx, cx, &mailbox, &mut incoming, &signs));
+    let filed = app.act(&actor, move |tx, cx| {
+        filing::file(tx, cx, &mailbox, &mut incoming, &signs, fetched.as_ref())
+    });
     let taken = filed.await?;
     tracing::info!(
         mailbox = %inbox.mailbox.id,

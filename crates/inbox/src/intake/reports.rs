@@ -1,7 +1,8 @@
 //! Bounces and complaints: what other mail systems tell of mail that we sent.
 //!
 //! Anyone can write a mail that looks like one. It counts only when it carries a mark that nobody
-//! else can make: it came to the return path of one message, or returns its Message-ID.
+//! else can make: it came to the return path of one message, or returns its Message-ID. Every
+//! recipient of a message can make such a report, so it counts only for those the message went to.
 
 use db::Tx;
 use mail::{MailKind, Token};
@@ -11,8 +12,11 @@ use crate::app::Cx;
 use crate::conversations::Conversation;
 use crate::error::{Error, Result};
 use crate::ids::MessageId;
-use crate::messages::{self, Outgoing};
+use crate::messages::{self, Outgoing, Recipients};
 use crate::secrets::MailSecret;
+
+/// Why a recipient does not have a message, where a bounce says so.
+const BOUNCED: &str = "it came back";
 
 /// What a report says of a message of ours, proven.
 pub(super) struct Report {
@@ -21,10 +25,10 @@ pub(super) struct Report {
     says: Says,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Says {
-    /// It will not arrive.
-    Bounced,
+    /// It will not arrive at these addresses.
+    Bounced(Vec<String>),
     /// Its recipient called it spam.
     Complained,
     /// It is late, was delivered, or was read.
@@ -39,7 +43,7 @@ pub(super) fn verified(
     signs: &Signs,
 ) -> Result<Option<Report>> {
     let says = match signs.kind {
-        MailKind::Bounce if signs.gave_up => Says::Bounced,
+        MailKind::Bounce if !signs.given_up.is_empty() => Says::Bounced(signs.given_up.clone()),
         MailKind::Complaint => Says::Complained,
         MailKind::Bounce | MailKind::Receipt => Says::Otherwise,
         MailKind::Person | MailKind::AutoReply | MailKind::List => return Ok(None),
@@ -65,8 +69,52 @@ fn message_of(secret: &MailSecret, signs: &Signs) -> Option<MessageId> {
 pub(super) fn apply(tx: &mut Tx<'_>, cx: &Cx<'_>, report: Report) -> Result<()> {
     let Report { mut conversation, message, says } = report;
     match says {
-        Says::Bounced => messages::mark_bounced(tx, cx, &mut conversation, &message),
+        Says::Bounced(named) => bounced(tx, cx, &mut conversation, &message, &named),
         Says::Complained => messages::note_complaint(tx, cx, &message),
         Says::Otherwise => Ok(()),
     }
+}
+
+/// Of those a bounce names, the ones the message went to do not have it. It has failed when nobody
+/// it is addressed to has it.
+fn bounced(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+    message: &Outgoing,
+    named: &[String],
+) -> Result<()> {
+    let Recipients { to, all } = messages::recipients(tx, cx, &message.id)?;
+    let gone: Vec<&String> = all.iter().filter(|email| named.contains(email)).collect();
+    if gone.is_empty() {
+        return Ok(());
+    }
+    let mut news = Vec::new();
+    for email in gone {
+        if refuse(tx, cx, &message.id, email)? {
+            news.push(email.clone());
+        }
+    }
+    let refused: Vec<(String,)> = tx.all(
+        "SELECT email FROM arrivals WHERE ws = ?1 AND message = ?2 AND refusal IS NOT NULL",
+        &[&cx.actor.ws, &message.id],
+    )?;
+    if to.iter().all(|email| refused.iter().any(|(gone,)| gone == email)) {
+        return messages::mark_bounced(tx, cx, conversation, message);
+    }
+    match news.is_empty() {
+        true => Ok(()),
+        false => messages::note_refused(tx, cx, message, &news),
+    }
+}
+
+/// Keeps that a recipient does not have a message; false when that was known.
+fn refuse(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId, email: &str) -> Result<bool> {
+    let news = tx.exec(
+        "INSERT INTO arrivals (ws, message, email, refusal, at) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT (ws, message, email) DO UPDATE SET refusal = excluded.refusal, at = excluded.at
+            WHERE arrivals.refusal IS NULL",
+        &[&cx.actor.ws, message, &email, &BOUNCED, &cx.now],
+    )?;
+    Ok(news > 0)
 }

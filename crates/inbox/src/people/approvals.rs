@@ -59,7 +59,7 @@ pub fn queue(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<QueuedDraft>> {
                 coalesce(c.contact_name, c.contact_email), c.risk, m.request IS NOT NULL,
                 EXISTS (
                     SELECT 1 FROM messages n
-                    WHERE n.ws = m.ws AND n.conversation = m.conversation AND n.at >= m.at
+                    WHERE n.ws = m.ws AND n.conversation = m.conversation
                       AND n.direction = 'inbound' AND n.serial > m.serial
                 )
          FROM mailboxes b
@@ -109,7 +109,7 @@ pub fn look_at_draft(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Dec
         &format!(
             "SELECT {columns} FROM messages m
              WHERE m.ws = ?1 AND m.conversation = ?2 AND m.direction = 'inbound'
-             ORDER BY m.at DESC, m.id DESC LIMIT ?3"
+             ORDER BY m.serial DESC LIMIT ?3"
         ),
         &[&ws, &conversation.id, &SAID_SHOWN],
     )?;

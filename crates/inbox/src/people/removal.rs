@@ -124,7 +124,7 @@ fn pass_on_webhooks(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()>
     Ok(())
 }
 
-/// Letters that were about to leave from a closed inbox stay.
+/// Letters that were about to leave from a closed inbox stay, and no more mail is fetched for it.
 fn close_inboxes(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
     let private: Vec<(MailboxId,)> = tx.all(
         "SELECT id FROM mailboxes WHERE ws = ?1 AND circle = ?2",
@@ -136,6 +136,7 @@ fn close_inboxes(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
              WHERE ws = ?1 AND mailbox = ?2 AND status = 'scheduled'",
             &[&cx.actor.ws, &id],
         )?;
+        tx.exec("DELETE FROM imap_accounts WHERE ws = ?1 AND mailbox = ?2", &[&cx.actor.ws, &id])?;
         tx.exec(
             "UPDATE mailboxes SET address = ?3 WHERE ws = ?1 AND id = ?2",
             &[&cx.actor.ws, &id, &format!("{id}@closed.invalid")],

@@ -112,7 +112,7 @@ pub fn newer_than(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, seen: i64) -> Result<O
          WHERE ws = ?1 AND conversation = ?2 AND serial >= ?3 AND discarded_at IS NULL
            AND coalesce(author, '') <> ?4
            AND (direction = 'inbound' OR status <> 'draft')
-         ORDER BY at, id LIMIT 1",
+         ORDER BY serial LIMIT 1",
         &[&cx.actor.ws, &conversation.id, &seen, &me],
     )?;
     Ok(found.map(|(id, at, direction, name, email)| Newer {

@@ -6,7 +6,7 @@ use crate::conversations::{self, Conversation};
 use crate::error::Result;
 use crate::events::{self, Event};
 use crate::ids::RequestId;
-use crate::timeline;
+use crate::timeline::{self, WokenBy};
 use crate::wire::Status;
 
 /// A request is complete when every required item has an accepted upload; one with no required
@@ -32,7 +32,7 @@ pub fn complete_if_all_in(
     let data = json!({ "requestId": request.as_str() });
     timeline::note_event(tx, cx, &conversation.id, "completed", data)?;
     if !conversation.held {
-        conversations::wake(tx, cx, conversation, "customer")?;
+        conversations::wake(tx, cx, conversation, WokenBy::Customer)?;
         conversations::set_status(tx, cx, conversation, Status::Open)?;
     }
     let event = Event::AskCompleted { request };

@@ -119,4 +119,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 17,
+        name: "failed jobs and correspondents",
+        both: include_str!("017_job_failures.sql"),
+        sqlite: include_str!("017_job_failures.sqlite.sql"),
+        postgres: include_str!("017_job_failures.postgres.sql"),
+    },
 ];

@@ -87,55 +87,7 @@ fn one_step(one: &str, other: &str) -> bool {
 
 /// Providers at which anybody gets an address.
 pub(super) fn is_freemail(domain: &str) -> bool {
-    const FREEMAIL: &[&str] = &[
-        "gmail.com",
-        "googlemail.com",
-        "outlook.com",
-        "hotmail.com",
-        "hotmail.co.uk",
-        "hotmail.fr",
-        "live.com",
-        "msn.com",
-        "yahoo.com",
-        "yahoo.co.uk",
-        "yahoo.fr",
-        "yahoo.de",
-        "yahoo.co.jp",
-        "ymail.com",
-        "aol.com",
-        "gmx.com",
-        "gmx.de",
-        "gmx.net",
-        "web.de",
-        "mail.com",
-        "mail.ru",
-        "inbox.ru",
-        "bk.ru",
-        "list.ru",
-        "yandex.ru",
-        "yandex.com",
-        "proton.me",
-        "protonmail.com",
-        "icloud.com",
-        "me.com",
-        "zoho.com",
-        "qq.com",
-        "163.com",
-        "126.com",
-        "naver.com",
-        "tutanota.com",
-        "hushmail.com",
-        "rediffmail.com",
-        "t-online.de",
-        "orange.fr",
-        "free.fr",
-        "laposte.net",
-        "libero.it",
-        "wp.pl",
-        "o2.pl",
-        "seznam.cz",
-    ];
-    FREEMAIL.contains(&registered(domain).as_str())
+    crate::is_public_provider(&registered(domain))
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! One command line, read strictly: what is not understood for sure is refused.
 
+use super::refusal::{BAD_RECIPIENT, BAD_SENDER, NOT_MAIL, PARAMETER, Refusal, SYNTAX, UNKNOWN};
+
 /// Characters of an address (RFC 5321, section 4.5.3.1).
 const PATH_CHARS: usize = 254;
 /// The one recipient that needs no domain (RFC 5321, section 4.5.1).
@@ -39,19 +41,8 @@ pub(super) struct Sender {
     pub any_letter: bool,
 }
 
-/// The whole answer to a line that is no command.
-pub(super) type Fault = &'static str;
-
-const UNKNOWN: Fault = "500 5.5.1 There is no such command.";
-const SYNTAX: Fault = "501 5.5.4 The command is not written as it should be.";
-const BAD_SENDER: Fault = "501 5.1.7 The sender must be written as <name@domain> or <>.";
-const BAD_RECIPIENT: Fault = "501 5.1.3 The recipient must be written as <name@domain>.";
-const PARAMETER: Fault = "555 5.5.4 There is no such parameter.";
-/// The end of a conversation with somebody who takes this for another kind of server.
-pub(super) const NOT_MAIL: Fault = "421 4.7.0 This is a mail server.";
-
 impl Command {
-    pub fn parse(line: &[u8]) -> Result<Command, Fault> {
+    pub fn parse(line: &[u8]) -> Result<Command, Refusal> {
         let line = std::str::from_utf8(line).map_err(|_| SYNTAX)?;
         if line.contains(char::is_control) {
             return Err(SYNTAX);
@@ -87,12 +78,12 @@ fn after<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     start.eq_ignore_ascii_case(word).then(|| text[word.len()..].trim_start())
 }
 
-fn hello(greeting: Greeting, name: &str) -> Result<Command, Fault> {
+fn hello(greeting: Greeting, name: &str) -> Result<Command, Refusal> {
     let fits = !name.is_empty() && name.len() <= 255 && !name.contains(' ');
     fits.then(|| Command::Hello { greeting, name: name.to_owned() }).ok_or(SYNTAX)
 }
 
-fn mail(rest: &str) -> Result<Command, Fault> {
+fn mail(rest: &str) -> Result<Command, Refusal> {
     let (path, parameters) = path(rest).ok_or(BAD_SENDER)?;
     let mut sender = Sender { path: path.to_owned(), ..Sender::default() };
     for parameter in parameters.split_whitespace() {
@@ -109,7 +100,7 @@ fn mail(rest: &str) -> Result<Command, Fault> {
     if known { Ok(Command::Mail(sender)) } else { Err(BAD_SENDER) }
 }
 
-fn recipient(rest: &str) -> Result<Command, Fault> {
+fn recipient(rest: &str) -> Result<Command, Refusal> {
     let (path, parameters) = path(rest).ok_or(BAD_RECIPIENT)?;
     if !parameters.trim().is_empty() {
         return Err(PARAMETER);
@@ -178,7 +169,7 @@ fn unquoted(path: &str) -> String {
     }
 }
 
-fn chunk(rest: &str) -> Result<Command, Fault> {
+fn chunk(rest: &str) -> Result<Command, Refusal> {
     let (bytes, last) = rest.split_once(' ').unwrap_or((rest, ""));
     let digits = !bytes.is_empty() && bytes.bytes().all(|byte| byte.is_ascii_digit());
     let bytes = bytes.parse().ok().filter(|_| digits).ok_or(SYNTAX)?;

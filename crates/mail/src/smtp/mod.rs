@@ -3,7 +3,9 @@
 mod command;
 mod content;
 mod limits;
+mod refusal;
 mod session;
 
 pub use limits::SessionLimits;
+pub use refusal::Refusal;
 pub use session::{Letter, Outcome, Protocol, Session, Step};

@@ -3,9 +3,10 @@
 //! It knows no sockets, no clock and no database, so that every way of cutting its input into
 //! pieces can be tried.
 
-use super::command::{Command, Fault, Greeting, NOT_MAIL, Sender};
+use super::command::{Command, Greeting, Sender};
 use super::content::{Content, Progress, Refused};
 use super::limits::SessionLimits;
+use super::refusal::*;
 
 /// SMTP, by which anyone brings mail, or LMTP, by which a server of ours hands it over and is told
 /// of each recipient apart (RFC 2033).
@@ -66,6 +67,7 @@ pub struct Session {
     errors: usize,
     /// The line that is being read is too long already.
     overlong: bool,
+    refusals: Vec<Refusal>,
 }
 
 enum Phase {
@@ -98,19 +100,6 @@ struct Mail {
     chunks: Option<Content>,
 }
 
-const GREET_FIRST: Fault = "503 5.5.1 Say hello first.";
-const MAIL_FIRST: Fault = "503 5.5.1 Say who sends the mail first.";
-const RECIPIENT_FIRST: Fault = "503 5.5.1 There is no recipient.";
-const CHUNKS_BEGAN: Fault = "503 5.5.1 The mail began in chunks.";
-const NO_INBOX: Fault = "550 5.1.1 There is no such inbox here.";
-const TROUBLE: Fault = "451 4.3.0 Something failed on our side. Try again later.";
-const TOO_LARGE: Fault = "552 5.3.4 The mail is too large.";
-const NO_ROOM: Fault = "452 4.3.1 Too much mail comes in at once. Try again later.";
-const BARE_LINE_END: Fault = "550 5.6.0 Every line of a mail must end with CR LF.";
-const IN_CIRCLES: Fault = "450 4.4.6 The mail has been passed on too often.";
-const ANY_LETTER: Fault = "553 5.6.7 This address needs SMTPUTF8.";
-const TAKEN: Fault = "250 2.0.0 The mail is here.";
-
 impl Session {
     pub fn new(protocol: Protocol, name: &str, limits: SessionLimits, offers_tls: bool) -> Session {
         let mut session = Session {
@@ -126,6 +115,7 @@ impl Session {
             commands: 0,
             errors: 0,
             overlong: false,
+            refusals: Vec::new(),
         };
         let word = if protocol == Protocol::Smtp { "ESMTP" } else { "LMTP" };
         session.say(&format!("220 {name} {word} Mailroom"));
@@ -139,6 +129,11 @@ impl Session {
     /// What is to be written to the client.
     pub fn take_output(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.output)
+    }
+
+    /// What was refused since this was last asked.
+    pub fn take_refusals(&mut self) -> Vec<Refusal> {
+        std::mem::take(&mut self.refusals)
     }
 
     /// What the client calls itself.
@@ -199,17 +194,17 @@ impl Session {
                 self.say("250 2.1.5 Go on.");
             }
             (Some(_), ..) => self.fault(NO_INBOX),
-            (None, ..) => self.say(TROUBLE),
+            (None, ..) => self.refuse(TROUBLE),
         }
     }
 
     /// Answers [`Step::TakeIn`]: what came of the mail for each recipient.
     pub fn know_mail(&mut self, outcomes: &[Outcome]) {
         self.phase = Phase::Commands;
-        let answers: Vec<Fault> = outcomes.iter().copied().map(answer).collect();
+        let answers: Vec<Result<(), Refusal>> = outcomes.iter().copied().map(answer).collect();
         match self.protocol {
-            Protocol::Lmtp => answers.iter().for_each(|answer| self.say(answer)),
-            Protocol::Smtp => self.say(together(&answers)),
+            Protocol::Lmtp => answers.into_iter().for_each(|answer| self.conclude(answer)),
+            Protocol::Smtp => self.conclude(together(&answers)),
         }
     }
 
@@ -223,11 +218,24 @@ impl Session {
     }
 
     /// Ends the session with a last word.
-    pub fn end(&mut self, last_word: &str) {
+    pub fn end(&mut self, last_word: Refusal) {
         if !matches!(self.phase, Phase::Closed) {
-            self.say(last_word);
+            self.refuse(last_word);
             self.phase = Phase::Closed;
         }
+    }
+
+    /// Says that a mail is here, or why it is not.
+    fn conclude(&mut self, answer: Result<(), Refusal>) {
+        match answer {
+            Ok(()) => self.say("250 2.0.0 The mail is here."),
+            Err(refusal) => self.refuse(refusal),
+        }
+    }
+
+    fn refuse(&mut self, refusal: Refusal) {
+        self.say(refusal.line);
+        self.refusals.push(refusal);
     }
 
     fn say(&mut self, line: &str) {
@@ -236,12 +244,12 @@ impl Session {
     }
 
     /// Says what was wrong, and ends a session that is wrong too often.
-    fn fault(&mut self, line: &str) {
+    fn fault(&mut self, refusal: Refusal) {
         self.errors += 1;
         if self.errors > self.limits.errors {
-            return self.end("421 4.7.0 Too many mistakes.");
+            return self.end(TOO_MANY_MISTAKES);
         }
-        self.say(line);
+        self.refuse(refusal);
     }
 
     fn command_step(&mut self) -> Option<Step> {
@@ -255,13 +263,13 @@ impl Session {
         let line: Vec<u8> = self.input.drain(..=end).collect();
         self.commands += 1;
         if self.commands > self.limits.commands {
-            self.end("421 4.7.0 Too many commands. Come again.");
+            self.end(TOO_MANY_COMMANDS);
             return None;
         }
         let too_long = std::mem::take(&mut self.overlong) || line.len() > self.limits.command_bytes;
         let command = match line.strip_suffix(b"\r\n") {
-            _ if too_long => Err("500 5.5.2 The line is too long."),
-            None => Err("500 5.5.2 A line must end with CR LF."),
+            _ if too_long => Err(LONG_LINE),
+            None => Err(BARE_COMMAND_END),
             Some(line) => Command::parse(line),
         };
         match command {
@@ -292,7 +300,10 @@ impl Session {
             Command::Nothing => self.say("250 2.0.0 Nothing done."),
             Command::Verify => self.say("252 2.1.5 Send a mail and see."),
             Command::Help => self.say("214 2.0.0 This server takes mail for its own inboxes."),
-            Command::Quit => self.end("221 2.0.0 Goodbye."),
+            Command::Quit => {
+                self.say("221 2.0.0 Goodbye.");
+                self.phase = Phase::Closed;
+            }
         }
         None
     }
@@ -303,7 +314,7 @@ impl Session {
             Greeting::Lhlo => self.protocol == Protocol::Lmtp,
         };
         if !fits {
-            return self.fault("500 5.5.1 This is the hello of another protocol.");
+            return self.fault(OTHER_PROTOCOL);
         }
         self.helo = Some(name);
         self.mail = None;
@@ -330,7 +341,7 @@ impl Session {
             return self.fault(GREET_FIRST);
         }
         if self.mail.is_some() {
-            return self.fault("503 5.5.1 A mail is under way.");
+            return self.fault(MAIL_UNDER_WAY);
         }
         if !sender.path.is_ascii() && !sender.any_letter {
             return self.fault(ANY_LETTER);
@@ -347,7 +358,7 @@ impl Session {
             None => MAIL_FIRST,
             Some(mail) if mail.chunks.is_some() => CHUNKS_BEGAN,
             Some(mail) if mail.recipients.len() >= self.limits.recipients => {
-                self.say("452 4.5.3 That is as many recipients as a mail may have.");
+                self.refuse(TOO_MANY_RECIPIENTS);
                 return None;
             }
             Some(mail) if !address.is_ascii() && !mail.sender.any_letter => ANY_LETTER,
@@ -378,7 +389,7 @@ impl Session {
         match content.take(&input) {
             Progress::More => Some(Step::Read),
             Progress::Endless => {
-                self.end("421 4.3.4 The mail is far too large.");
+                self.end(ENDLESS);
                 None
             }
             Progress::Ended { taken } => {
@@ -444,7 +455,7 @@ impl Session {
                     Refused::NoRoom => NO_ROOM,
                 };
                 let times = if self.protocol == Protocol::Lmtp { recipients.len() } else { 1 };
-                (0..times).for_each(|_| self.say(line));
+                (0..times).for_each(|_| self.refuse(line));
                 None
             }
         }
@@ -452,7 +463,7 @@ impl Session {
 
     fn start_tls(&mut self) -> Option<Step> {
         if self.tls != Tls::Offered {
-            self.fault("503 5.5.1 There is no encryption to start.");
+            self.fault(NO_ENCRYPTION);
             return None;
         }
         self.say("220 2.0.0 Begin.");
@@ -463,20 +474,20 @@ impl Session {
     }
 }
 
-fn answer(outcome: Outcome) -> Fault {
+fn answer(outcome: Outcome) -> Result<(), Refusal> {
     match outcome {
-        Outcome::Taken => TAKEN,
-        Outcome::InCircles => IN_CIRCLES,
-        Outcome::NoInbox => NO_INBOX,
-        Outcome::Trouble => TROUBLE,
+        Outcome::Taken => Ok(()),
+        Outcome::InCircles => Err(IN_CIRCLES),
+        Outcome::NoInbox => Err(NO_INBOX),
+        Outcome::Trouble => Err(TROUBLE),
     }
 }
 
 /// One answer for all recipients. Where they differ the mail is to come again: what was filed is
 /// known then, and what is no inbox any more is refused by its name.
-fn together(answers: &[Fault]) -> Fault {
+fn together(answers: &[Result<(), Refusal>]) -> Result<(), Refusal> {
     match answers.split_first() {
-        Some((first, rest)) if rest.iter().all(|answer| answer == first) => first,
-        _ => TROUBLE,
+        Some((first, rest)) if rest.iter().all(|answer| answer == first) => *first,
+        _ => Err(TROUBLE),
     }
 }

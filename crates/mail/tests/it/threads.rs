@@ -72,9 +72,11 @@ fn a_mail_that_went_round_too_often_loops() {
 
 #[test]
 fn a_mail_of_ours_that_comes_back_is_known() {
-    let raw = format!("{}: {}\n\nhello", mail::LOOP_FIELD, mail::loop_mark(SECRET));
+    let raw =
+        format!("{}: {}\n\nhello", mail::LOOP_FIELD, mail::loop_mark(SECRET, "msg_01h").unwrap());
     let mark = understand(raw.as_bytes(), Envelope::default()).loop_mark.unwrap();
-    assert!(mail::is_loop_mark(SECRET, &mark) && !mail::is_loop_mark(b"another", &mark));
+    assert_eq!(mail::message_of_loop_mark(SECRET, &mark).as_deref(), Some("msg_01h"));
+    assert_eq!(mail::message_of_loop_mark(b"another", &mark), None);
 }
 
 #[test]

@@ -26,7 +26,7 @@ use rustls::RootCertStore;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use crate::vault::Vault;
 use folder::Folder;
@@ -100,6 +100,9 @@ impl Fetchers {
         let (stopping, tasks) = (CancellationToken::new(), TaskTracker::new());
         let mut stop = std::pin::pin!(stop);
         let mut wakes = self.app.store.wakes();
+        if let Err(error) = self.take_over().await {
+            tracing::error!(%error, "what an earlier process held was not taken over");
+        }
         loop {
             let nap = match self.begin_due(&tasks, &stopping).await {
                 Ok(nap) => nap,
@@ -119,6 +122,16 @@ impl Fetchers {
         stopping.cancel();
         tasks.close();
         tasks.wait().await;
+    }
+
+    /// Ends the claims of an earlier process that was killed, where this is the only one there is;
+    /// elsewhere they lapse.
+    async fn take_over(&self) -> inbox::Result<()> {
+        if self.app.store.is_shared() {
+            return Ok(());
+        }
+        let now = self.app.clock.now();
+        self.app.store.write(move |tx| fetching::release_all(tx, now)).await
     }
 
     /// Attends to every inbox that is due; answers how long nothing else is.
@@ -167,9 +180,12 @@ impl Fetchers {
 
     /// Attends to an inbox: one round, and then whatever comes until the time is up.
     async fn attend(&self, account: Account, stopping: CancellationToken, until: Option<Instant>) {
-        let held = account.clone();
+        let (held, fetchers) = (account.clone(), self.clone());
+        // A task of its own, so that a panic is a failure of this inbox and is counted as one.
+        let attending = async move { fetchers.attend_to(account, until).await };
+        let attending = AbortOnDropHandle::new(tokio::spawn(attending));
         let attended = tokio::select! {
-            attended = self.attend_to(account, until) => attended,
+            attended = attending => attended.unwrap_or(Err(Fault::Ours)),
             () = self.keep_hold(&held) => Err(Fault::Over),
             () = stopping.cancelled() => Err(Fault::Over),
         };

@@ -3,7 +3,7 @@
 
 use db::Tx;
 use inbox::fetching::{self, Account, Cursor};
-use inbox::intake::{self, Delivery, NotTaken, Source};
+use inbox::intake::{self, Delivery, FetchedMail, NotTaken, Source, Taken};
 use inbox::limits::{FETCHED_MAIL_BYTES, FETCHING_TRIES};
 use inbox::{Cx, Error, Result as InboxResult};
 use metrics::counter;
@@ -96,7 +96,7 @@ impl Fetchers {
             let why = format!("It could not be had in {FETCHING_TRIES} tries.");
             return self.skip(account, number, why).await;
         }
-        match self.fetch(account, folder, uid, outline.bytes).await {
+        match self.fetch(account, folder, uid, outline).await {
             Err(Fault::Said(words)) => {
                 let why = format!("{} does not hand it over: {words}.", account.host);
                 self.skip(account, number, why).await
@@ -141,20 +141,25 @@ impl Fetchers {
         account: &Account,
         folder: &mut Folder,
         uid: u32,
-        bytes: u32,
+        outline: &Outline,
     ) -> Result<bool, Fault> {
         let place = self.downloads.acquire().await.map_err(|_| Fault::Over)?;
-        let Some(raw) = folder.mail(uid, bytes).await? else { return Ok(false) };
+        let Some(raw) = folder.mail(uid, outline.bytes).await? else { return Ok(false) };
         let delivery = Delivery {
             sender: None,
             recipients: vec![account.inbox.mailbox.address.clone()],
             source: Source::Mailbox { believed: trust::believed(account) },
             raw,
         };
-        let taken = intake::take_in(&self.app, &*self.authenticator, delivery).await;
+        let fetched = FetchedMail { account: account.clone(), internal_date: outline.taken_at };
+        let authenticator = &*self.authenticator;
+        let taken = intake::take_in_fetched(&self.app, authenticator, delivery, fetched).await;
         drop(place);
-        if taken.contains(&Err(NotTaken)) {
-            return Err(Fault::Ours);
+        match taken {
+            Err(NotTaken) => return Err(Fault::Ours),
+            // Fetching was ended meanwhile. The mail stays as it is elsewhere: nobody here has it.
+            Ok(Taken::NoInbox) => return Err(Fault::Over),
+            Ok(_) => {}
         }
         counter!("mailroom_imap_fetched_total").increment(1);
         match folder.afterwards(uid, &account.after).await {

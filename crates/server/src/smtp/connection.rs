@@ -1,23 +1,33 @@
+//! One client's connection: a session over a socket, with its time limits.
+
 use std::io;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use db::Tx;
 use inbox::intake::{Delivery, NotTaken, Source, Taken, find_recipient, take_in};
-use mail::smtp::{Letter, Outcome, Protocol, Session, Step};
+use mail::smtp::{Letter, Outcome, Protocol, Refusal, Session, Step};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_rustls::TlsAcceptor;
 
-use super::door::Doors;
+use super::door::{Doors, protocol_name};
 
 /// Bytes that are read at once.
 const READ_BYTES: usize = 64 * 1024;
 
-const SILENT: &str = "421 4.4.2 Nothing came for too long.";
-const SLOW: &str = "421 4.4.2 The mail takes too long.";
-const OVER: &str = "421 4.4.2 The session takes too long. Come again.";
-const GOING: &str = "421 4.3.2 The server is going down. Come again.";
+const SILENT: Refusal = Refusal { reason: "timeout", line: "421 4.4.2 Nothing came for too long." };
+const SLOW: Refusal = Refusal { reason: "timeout", line: "421 4.4.2 The mail takes too long." };
+const OVER: Refusal =
+    Refusal { reason: "timeout", line: "421 4.4.2 The session takes too long. Come again." };
+const GOING: Refusal =
+    Refusal { reason: "shutting-down", line: "421 4.3.2 The server is going down. Come again." };
+/// The client asked for TLS and did not come to terms with us.
+const TLS_FAILED: &str = "tls-failure";
+/// The recipient is of a domain that has no inbox here: the client takes us for a relay.
+const RELAY_DENIED: &str = "relay-denied";
+const NO_SUCH_INBOX: &str = "no-such-inbox";
 
 /// One client's connection.
 pub(super) struct Connection<'a> {
@@ -27,6 +37,8 @@ pub(super) struct Connection<'a> {
     peer: Option<IpAddr>,
     began: Instant,
     held: Held<'a>,
+    /// The recipient that was just looked for is of a domain that has no inbox here.
+    elsewhere: bool,
 }
 
 /// How a part of a conversation ended.
@@ -38,7 +50,7 @@ enum End {
 impl<'a> Connection<'a> {
     pub fn new(doors: &'a Doors, protocol: Protocol, peer: Option<IpAddr>) -> Connection<'a> {
         let held = Held { all: &doors.bytes_held, own: 0 };
-        Connection { doors, protocol, peer, began: Instant::now(), held }
+        Connection { doors, protocol, peer, began: Instant::now(), held, elsewhere: false }
     }
 
     /// Speaks with the client until one of the two is done.
@@ -52,7 +64,8 @@ impl<'a> Connection<'a> {
             return stream.shutdown().await;
         }
         let acceptor = TlsAcceptor::from(self.doors.tls.config());
-        let mut stream = within(self.doors.limits.silence, acceptor.accept(stream)).await?;
+        let accepted = within(self.doors.limits.silence, acceptor.accept(stream)).await;
+        let mut stream = accepted.inspect_err(|_| self.note_refusal(TLS_FAILED))?;
         session.secure();
         self.run(&mut session, &mut stream).await?;
         stream.shutdown().await
@@ -76,7 +89,11 @@ impl<'a> Connection<'a> {
                         Heard::Enough(last_word) => session.end(last_word),
                     }
                 }
-                Step::FindInbox(address) => session.know_recipient(self.find(address).await),
+                Step::FindInbox(address) => {
+                    let found = self.find(address).await;
+                    session.know_recipient(found);
+                    self.note_refusals(session);
+                }
                 Step::TakeIn(letter) => {
                     self.held.set(letter.bytes.len());
                     let outcomes = self.take_in(session.helo(), letter).await;
@@ -104,10 +121,24 @@ impl<'a> Connection<'a> {
         }
     }
 
+    fn note_refusals(&self, session: &mut Session) {
+        for refusal in session.take_refusals() {
+            self.note_refusal(match refusal.reason {
+                NO_SUCH_INBOX if self.elsewhere => RELAY_DENIED,
+                reason => reason,
+            });
+        }
+    }
+
+    fn note_refusal(&self, reason: &'static str) {
+        self.doors.refusals.note(self.peer, protocol_name(self.protocol), reason);
+    }
+
     async fn write<S>(&self, session: &mut Session, stream: &mut S) -> io::Result<()>
     where
         S: AsyncWrite + Unpin,
     {
+        self.note_refusals(session);
         let output = session.take_output();
         if output.is_empty() {
             return Ok(());
@@ -133,7 +164,8 @@ impl<'a> Connection<'a> {
         let slow = mail_began.map(|began| began + limits.message_time);
         let mut ends = vec![(silent, SILENT), (over, OVER)];
         ends.extend(slow.map(|slow| (slow, SLOW)));
-        let (until, last_word) = ends.into_iter().min().unwrap_or((silent, SILENT));
+        let first = ends.into_iter().min_by_key(|(end, _)| *end);
+        let (until, last_word) = first.unwrap_or((silent, SILENT));
         tokio::select! {
             read = timeout_at(until, stream.read(input)) => match read {
                 Ok(count) => Ok(Heard::Bytes(count?)),
@@ -144,9 +176,17 @@ impl<'a> Connection<'a> {
     }
 
     /// Whether mail for a recipient has an inbox of ours to go to; nothing when that cannot be told.
-    async fn find(&self, address: String) -> Option<bool> {
-        match self.doors.app.store.read(move |tx| find_recipient(tx, &address)).await {
-            Ok(inbox) => Some(inbox.is_some()),
+    async fn find(&mut self, address: String) -> Option<bool> {
+        let find = move |tx: &mut Tx<'_>| {
+            let found = find_recipient(tx, &address)?.is_some();
+            let elsewhere = !found && !is_our_domain(tx, &address)?;
+            Ok::<_, inbox::Error>((found, elsewhere))
+        };
+        match self.doors.app.store.read(find).await {
+            Ok((found, elsewhere)) => {
+                self.elsewhere = elsewhere;
+                Some(found)
+            }
             Err(error) => {
                 tracing::error!(cause = ?error, "a recipient could not be looked up");
                 None
@@ -172,6 +212,14 @@ impl<'a> Connection<'a> {
     }
 }
 
+/// True for an address of a domain that has inboxes here: its postmaster is one of them.
+fn is_our_domain(tx: &mut Tx<'_>, address: &str) -> inbox::Result<bool> {
+    match address.rsplit_once('@') {
+        Some((_, domain)) => Ok(find_recipient(tx, &format!("postmaster@{domain}"))?.is_some()),
+        None => Ok(true),
+    }
+}
+
 fn outcome(taken: &Result<Taken, NotTaken>) -> Outcome {
     match taken {
         Ok(Taken::Filed(_) | Taken::Known(_) | Taken::OurOwn) => Outcome::Taken,
@@ -186,7 +234,7 @@ enum Heard {
     /// None means that it left.
     Bytes(usize),
     /// The session ends, with this last word.
-    Enough(&'static str),
+    Enough(Refusal),
 }
 
 /// Bytes of mail that a connection holds, counted among everybody's.

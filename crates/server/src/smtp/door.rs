@@ -20,6 +20,7 @@ use tokio_util::task::TaskTracker;
 use super::connection::Connection;
 use super::limits::Limits;
 use super::place::{Networks, Place, SocketAccess};
+use super::refusals::RefusalLog;
 use super::tls::TlsCertificate;
 use crate::http::ClientNetwork;
 use crate::listening::AcceptPause;
@@ -27,6 +28,7 @@ use crate::listening::AcceptPause;
 /// Mail that is being taken in when the server stops has this long to be filed.
 const GRACE: Duration = Duration::from_secs(2);
 
+const TOO_MANY_CONNECTIONS: &str = "too-many-connections";
 const FULL: &[u8] = b"421 4.7.0 Too many connections. Come again later.\r\n";
 
 /// A place that is listened on.
@@ -104,6 +106,7 @@ pub struct Doors {
     pub(super) limits: Limits,
     pub(super) bytes_held: AtomicUsize,
     pub(super) stopping: CancellationToken,
+    pub(super) refusals: RefusalLog,
     connections: Mutex<Connections>,
 }
 
@@ -125,6 +128,7 @@ impl Doors {
             bytes_held: AtomicUsize::new(0),
             limits,
             stopping: CancellationToken::new(),
+            refusals: RefusalLog::default(),
             connections: Mutex::default(),
         }
     }
@@ -172,7 +176,10 @@ impl Doors {
         let doors = Arc::clone(self);
         conversations.spawn(async move {
             let outcome = match (place, client) {
-                (None, mut client) => client.refuse().await,
+                (None, mut client) => {
+                    doors.refusals.note(peer, protocol_name(protocol), TOO_MANY_CONNECTIONS);
+                    client.refuse().await
+                }
                 (Some(_place), Client::Tcp(stream, _)) => {
                     let _ = stream.set_nodelay(true);
                     Connection::new(&doors, protocol, peer).converse(stream).await
@@ -186,6 +193,14 @@ impl Doors {
                 tracing::debug!(%error, "a mail connection broke");
             }
         });
+    }
+}
+
+/// What a protocol is called in the log.
+pub(super) fn protocol_name(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::Smtp => "smtp",
+        Protocol::Lmtp => "lmtp",
     }
 }
 

@@ -10,6 +10,7 @@ mod connection;
 mod door;
 mod limits;
 mod place;
+mod refusals;
 mod tls;
 
 pub use door::{Door, Doors};

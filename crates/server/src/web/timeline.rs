@@ -1,5 +1,6 @@
 //! A conversation's timeline in words and shapes.
 
+use inbox::WokenBy;
 use inbox::mentions::marked;
 use inbox::people::Entry;
 use inbox::people::{EventEntry, FilePlace, FiledAs, Letter, NoteEntry, Reading};
@@ -272,10 +273,10 @@ fn words(event: &str, data: &Map<String, Value>, watch: &Watch) -> String {
             Ok(until) => format!("snoozed this until {}", watch.long(until.as_millisecond()).text),
             Err(_) => "snoozed this".into(),
         },
-        "woke" => match text("by") {
-            "clock" => "brought this back, its time had come".into(),
-            "mail" => "brought this back, the customer wrote".into(),
-            _ => "brought this back".into(),
+        "woke" => match WokenBy::parse(text("by")) {
+            Some(WokenBy::Clock) => "brought this back, its time had come".into(),
+            Some(WokenBy::Customer) => "brought this back, the customer answered".into(),
+            None => "brought this back".into(),
         },
         "held" => format!("held this: {}", text("risk")),
         "released" => "released this to the inbox".into(),
@@ -300,6 +301,10 @@ fn words(event: &str, data: &Map<String, Value>, watch: &Watch) -> String {
             "" => "could not deliver the letter".into(),
             refused => format!("could not deliver the letter to {refused}"),
         },
+        "send-delayed" => {
+            format!("could not send the letter yet: {}. It is tried again", text("reason"))
+        }
+        "send-failed" => format!("could not send the letter: {}", text("reason")),
         "spam-complaint" => "heard that the customer reported the letter as spam".into(),
         "booked" => "booked a time".into(),
         "booking-cancelled" => "cancelled a booking".into(),

@@ -15,6 +15,7 @@ mod drafts;
 mod due;
 mod event_list;
 mod events;
+mod failing_jobs;
 mod health;
 mod held;
 mod http;

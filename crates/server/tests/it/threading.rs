@@ -34,7 +34,7 @@ both! {
         let header_id = app.header_id(&message).await;
         let joined = app.deliver(&app.support, naming("bruno@x.example", &[&header_id])).await;
         assert_eq!(joined.conversation, first.conversation);
-        let stranger = app.deliver(&app.support, naming("eve@x.example", &[&header_id])).await;
+        let stranger = app.deliver(&app.support, naming("eve@evil.example", &[&header_id])).await;
         assert_ne!(stranger.conversation, first.conversation);
     }
 
@@ -43,7 +43,7 @@ both! {
         let first = begin(&app).await;
         let before = app.read(&key, &first.conversation).await;
         app.advance(SECOND);
-        for from in ["eve@x.example", "bruno@evil.example", "support@acme.example"] {
+        for from in ["eve@evil.example", "bruno@evil.example", "support@acme.example"] {
             let alone = app.deliver(&app.support, naming(from, &[NAMED])).await;
             assert_ne!(alone.conversation, first.conversation, "{from}");
         }
@@ -191,6 +191,76 @@ both! {
         app.deliver(&app.support, copied).await;
         let joined = app.deliver(&app.support, naming("finn@x.example", &[NAMED])).await;
         assert_eq!(joined.conversation, first.conversation);
+    }
+
+    async fn a_participants_colleague_who_names_a_message_joins(app) {
+        let first = begin(&app).await;
+        for from in ["eve@x.example", "finn@mail.x.example", "Gina@X.EXAMPLE"] {
+            let joined = app.deliver(&app.support, naming(from, &[NAMED])).await;
+            assert_eq!(joined.conversation, first.conversation, "{from}");
+        }
+        let failed = Mail { dmarc: Dmarc::Fail, ..naming("hans@x.example", &[NAMED]) };
+        let alone = app.deliver(&app.support, failed).await;
+        assert_ne!(alone.conversation, first.conversation, "who fails DMARC joins nothing");
+    }
+
+    async fn an_answer_to_our_mail_by_the_customers_colleague_joins(app) {
+        let key = app.key("send").await;
+        let first = app.mail("bruno@x.example", "Lamp", "text").await;
+        let message = app.sent(&key, &first.conversation, "Here you are").await;
+        let colleague = Mail {
+            cc: vec![Address::new(None, "bruno@x.example")],
+            ..naming("cara@x.example", &[&app.header_id(&message).await])
+        };
+        let joined = app.deliver(&app.support, colleague).await;
+        assert_eq!(joined.conversation, first.conversation);
+    }
+
+    async fn who_shares_a_provider_or_a_public_suffix_is_no_colleague(app) {
+        for (place, (participant, stranger)) in [
+            ("bruno@gmail.com", "eve@gmail.com"),
+            ("bruno@mail.gmx.de", "eve@gmx.de"),
+            ("bruno@keller.co.uk", "eve@other.co.uk"),
+            ("bruno@keller.co.uk", "eve@co.uk"),
+            ("bruno@co.uk", "eve@co.uk"),
+            ("bruno@keller.github.io", "eve@evil.github.io"),
+            ("bruno@github.io", "eve@github.io"),
+            ("bruno@[192.0.2.1]", "eve@[192.0.2.1]"),
+            ("bruno@x.example", "eve@xx.example"),
+            ("bruno@x.example", "eve@x.example.evil.example"),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let named = format!("{place}@named.example");
+            let mail = Mail {
+                message_id: Some(named.clone()),
+                ..letter(participant, &format!("Lamp {place}"), "text")
+            };
+            let first = app.deliver(&app.support, mail).await;
+            let alone = app.deliver(&app.support, naming(stranger, &[&named])).await;
+            assert_ne!(alone.conversation, first.conversation, "{participant} and {stranger}");
+        }
+    }
+
+    async fn our_own_organisation_makes_nobody_a_colleague(app) {
+        app.team_inbox("sales@acme.example", "Sales").await;
+        let mail = Mail {
+            message_id: Some(NAMED.into()),
+            cc: vec![Address::new(None, "sales@acme.example"), Address::new(None, "olive@acme.example")],
+            ..letter("bruno@x.example", "Lamp", "text")
+        };
+        let first = app.deliver(&app.support, mail).await;
+        let alone = app.deliver(&app.support, naming("eve@acme.example", &[NAMED])).await;
+        assert_ne!(alone.conversation, first.conversation);
+    }
+
+    async fn who_was_only_written_about_makes_no_colleagues(app) {
+        let first = begin(&app).await;
+        let elsewhere = app.mail("dan@keller.example", "Other", "text").await;
+        let alone = app.deliver(&app.support, naming("eve@keller.example", &[NAMED])).await;
+        assert_ne!(alone.conversation, first.conversation);
+        assert_ne!(alone.conversation, elsewhere.conversation);
     }
 
     async fn the_inbox_itself_is_no_participant(app) {

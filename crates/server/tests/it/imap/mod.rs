@@ -5,7 +5,7 @@ mod troubles;
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use inbox::fetching::{After, Security};
+use inbox::fetching::{self, After, Security};
 use inbox::intake::Source;
 use inbox::people::{self, FetchFrom, FetchedInbox};
 use rustls::RootCertStore;
@@ -14,7 +14,7 @@ use server::vault::Vault;
 use tokio_util::sync::CancellationToken;
 
 use crate::both;
-use crate::support::{DAY, Key, SECOND, TestApp, eventually, texts};
+use crate::support::{Backend, DAY, Key, SECOND, TestApp, eventually, run, texts};
 use dovecot::{Dovecot, PASSWORD, USER};
 
 const ADDRESS: &str = "support@acme.example";
@@ -36,6 +36,20 @@ both! {
         assert!(health.last_fetched_at.is_some() && health.last_error.is_none());
         let unread = dovecot.mails("").iter().all(|name| !name.contains('S'));
         assert!(unread, "nothing is changed there: {:?}", dovecot.mails(""));
+    }
+
+    async fn history_is_listed_by_when_its_mailbox_took_it(app) {
+        let dovecot = Dovecot::start();
+        let at = |millis: i64| UNIX_EPOCH + Duration::from_millis(millis.unsigned_abs());
+        for (number, days) in [(1, 2), (2, 400), (3, 30)] {
+            dovecot.deliver_at(&letter(number), at(app.now() - days * DAY));
+        }
+        let (key, fetchers) = (app.key("read").await, set_up(&app, &dovecot, &plain()).await);
+        app.mail("cara@x.example", "Today", "text").await;
+        fetchers.fetch_due().await.unwrap();
+        assert_eq!(subjects(&app, &key).await, ["Today", "Lamp 1", "Lamp 3", "Lamp 2"]);
+        let taken = inbox::time::Moment(app.now() - 2 * DAY).iso();
+        assert_eq!(app.list(&key, "").await[1]["lastMessageAt"], taken);
     }
 
     async fn nothing_is_fetched_twice(app) {
@@ -175,6 +189,23 @@ both! {
         assert_eq!(a.unwrap() + b.unwrap(), 1);
         assert_eq!(dovecot.log().matches("Login: ").count(), 1, "{}", dovecot.log());
     }
+}
+
+#[test]
+fn a_server_that_was_killed_fetches_at_once_when_it_is_back() {
+    run(Backend::Sqlite, |app| async move {
+        let dovecot = Dovecot::start();
+        dovecot.deliver(&letter(1));
+        let (key, fetchers) = (app.key("read").await, set_up(&app, &dovecot, &plain()).await);
+        // The killed process has its claim, and the clock stands still: it does not lapse.
+        let (ids, now) = (app.app.ids.clone(), app.now());
+        let claimed = app.app.store.write(move |tx| fetching::claim_due(tx, &ids, now, 1));
+        assert_eq!(claimed.await.unwrap().len(), 1);
+        assert_eq!(fetchers.fetch_due().await.unwrap(), 0);
+        let working = Running::start(fetchers);
+        eventually(async || subjects(&app, &key).await.len() == 1).await;
+        working.stop().await;
+    });
 }
 
 /// Fetching in the background.

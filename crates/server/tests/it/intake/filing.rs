@@ -1,9 +1,11 @@
 use inbox::intake::{Taken, find_inbox, find_recipient};
 use inbox::people::{NewWorkspace, add_mailbox, set_up_workspace};
 
-use super::secret;
+use mail::Dmarc;
+
+use super::{secret, sent};
 use crate::both;
-use crate::support::{filed, raw, raw_with, user};
+use crate::support::{TestApp, filed, raw, raw_with, user};
 
 const SUPPORT: &str = "support@acme.example";
 
@@ -76,21 +78,58 @@ both! {
     }
 
     async fn our_own_mail_that_comes_back_is_dropped(app) {
-        let key = app.key("read").await;
-        let secret = secret(&app).await;
-        let mark = mail::loop_mark(&secret);
-        let id = mail::signed_message_id(&secret, "msg_01hxyz", "acme.example");
-        for fields in [
-            format!("X-Mailroom-Loop: {mark}\r\n"),
-            format!("Message-ID: <{id}>\r\n"),
+        let (message, _) = sent(&app).await;
+        let before = app.list(&app.key("read").await, "view=all").await;
+        let marks = marks(&app, &message).await;
+        let footer = format!("{TEXT}\r\n__\r\nYou are on this list.");
+        for (fields, text) in [
+            (marks.both(), TEXT),
+            (marks.loop_field.clone(), TEXT),
+            (marks.message_id_field.clone(), TEXT),
+            (format!("{}Message-ID: <rewritten@relay.example>\r\n", marks.loop_field), &footer),
         ] {
-            let mail = raw_with(&fields, "support@acme.example", "Lamp", "text");
-            assert_eq!(app.take_in(&[SUPPORT], &mail).await, [Ok(Taken::OurOwn)]);
+            let mail = raw_with(&fields, "Robo <support@acme.example>", "Re: Lamp", text);
+            assert_eq!(app.take_in(&[SUPPORT], &mail).await, [Ok(Taken::OurOwn)], "{fields}");
         }
-        assert!(app.list(&key, "view=all").await.is_empty());
-        for forged in ["X-Mailroom-Loop: abcdefgh\r\n", "Message-ID: <msg.01hxyz.abc@acme.example>\r\n"] {
-            app.arrives(&raw_with(forged, "ann@x.example", "Lamp", forged)).await;
+        assert_eq!(app.list(&app.key("read").await, "view=all").await, before);
+    }
+
+    async fn a_mail_that_carries_our_marks_and_is_another_is_filed(app) {
+        let (message, _) = sent(&app).await;
+        let other = app.sent(&app.key("send").await, &app.mail("ben@x.example", "Chair", "text").await.conversation, "Another answer").await;
+        let (marks, others) = (marks(&app, &message).await, marks(&app, &other).await);
+        let quoted = format!("I am glad to hear that.\r\n> {TEXT}");
+        let ours = "support@acme.example";
+        for (from, fields, text) in [
+            // A client that copies fields when it answers or forwards.
+            ("ann@x.example", &marks.loop_field, quoted.as_str()),
+            ("ann@x.example", &marks.loop_field, TEXT),
+            // Marks that were lifted from a mail of ours.
+            ("eve@evil.example", &marks.both(), "Pay here instead."),
+            (ours, &marks.both(), "Pay here instead."),
+            (ours, &marks.loop_field, "Pay there instead."),
+            (ours, &others.both(), TEXT),
+            // The mark that mail of an older version carries.
+            (ours, &"X-Mailroom-Loop: 0123456789abcdefghjkmnpq\r\n".to_owned(), "Old."),
+        ] {
+            app.arrives(&raw_with(fields, from, "Re: Lamp", text)).await;
         }
+        app.outside.authenticator.says(Dmarc::Fail);
+        app.arrives(&raw_with(&marks.both(), ours, "Re: Lamp", &format!("{TEXT} Pay here."))).await;
+    }
+
+    async fn a_notice_that_comes_back_is_dropped(app) {
+        let person = user(&app.owner);
+        app.act(&app.owner, move |tx, cx| {
+            inbox::notices::notify(tx, cx, &person, &inbox::notices::Notice { subject: "Hello", text: "Look." })
+        })
+        .await;
+        app.work().await;
+        let notice = app.outside.relay.tries().remove(0).bytes;
+        let taken = app.take_in_from("", &[SUPPORT], &notice).await;
+        assert_eq!(taken, [Ok(Taken::OurOwn)]);
+        let other = String::from_utf8(notice.to_vec()).unwrap().replace("Message-ID: <notice.", "Message-ID: <x.");
+        assert!(matches!(app.take_in_from("", &[SUPPORT], other.as_bytes()).await[0], Ok(Taken::Filed(_))));
     }
 
     async fn a_mail_that_goes_in_circles_is_not_kept(app) {
@@ -166,5 +205,28 @@ both! {
         app.act(&app.owner, move |tx, cx| set_up_workspace(tx, cx, &new)).await;
         let taken = app.take_in(&["hello@fresh.example"], &raw("ann@x.example", "Hi", "text")).await;
         filed(&taken[0]);
+    }
+}
+
+/// The text of the message that [`sent`] sends.
+const TEXT: &str = "A new one is on its way";
+
+/// What a message of ours carries as it leaves.
+struct Marks {
+    message_id_field: String,
+    loop_field: String,
+}
+
+impl Marks {
+    fn both(&self) -> String {
+        format!("{}{}", self.message_id_field, self.loop_field)
+    }
+}
+
+async fn marks(app: &TestApp, message: &str) -> Marks {
+    let mark = mail::loop_mark(&secret(app).await, message).unwrap();
+    Marks {
+        message_id_field: format!("Message-ID: <{}>\r\n", app.header_id(message).await),
+        loop_field: format!("{}: {mark}\r\n", mail::LOOP_FIELD),
     }
 }

@@ -1,6 +1,8 @@
 //! A mail from outside, through the one function that every mail door calls.
 
 mod attacks;
+mod correspondents;
+mod dates;
 mod filing;
 mod reports;
 mod threads;

@@ -100,6 +100,49 @@ both! {
         assert_eq!(status_of(&app.read(&key, &conversation).await, &message), "sent");
     }
 
+    async fn a_report_of_an_address_that_the_message_did_not_go_to_changes_nothing(app) {
+        let key = app.key("read").await;
+        let (message, conversation) = sent(&app).await;
+        let path = mail::return_path(&secret(&app).await, "support@acme.example", &message).unwrap();
+        let forged = dsn("failed", "5.1.1", None).replace("ann@x.example", "victim@y.example");
+        let taken = app.take_in_from("", &[&path], forged.as_bytes()).await;
+        filed(&taken[0]);
+        let read = app.read(&key, &conversation).await;
+        assert_eq!(status_of(&read, &message), "sent");
+        assert_eq!(read["status"], "waiting");
+        let happened = app.happenings(&key, &conversation).await;
+        assert!(!happened.iter().any(|(event, _)| event == "bounced"), "{happened:?}");
+    }
+
+    async fn of_several_recipients_only_who_bounced_does_not_have_it(app) {
+        let key = app.key("read").await;
+        let (message, conversation) = sent(&app).await;
+        app.exec(&format!(
+            "UPDATE messages SET
+                to_list = '[{{\"name\":null,\"email\":\"ann@x.example\"}},{{\"name\":null,\"email\":\"ben@y.example\"}}]',
+                bcc_list = '[{{\"name\":null,\"email\":\"cleo@z.example\"}}]'
+             WHERE id = '{message}'"
+        )).await;
+        let path = mail::return_path(&secret(&app).await, "support@acme.example", &message).unwrap();
+        let report = |place: usize, email: &str| {
+            let report = dsn("failed", "5.1.1", None).replace("ann@x.example", email);
+            report.replace("dsn-1@", &format!("dsn-{place}@"))
+        };
+        for (place, email) in ["BEN@y.example", "ben@y.example", "cleo@z.example"].into_iter().enumerate() {
+            app.take_in_from("", &[&path], report(place, email).as_bytes()).await;
+        }
+        assert_eq!(status_of(&app.read(&key, &conversation).await, &message), "sent");
+        let bounced = |happened: Vec<(String, Value)>| -> Vec<Value> {
+            let bounced = happened.into_iter().filter(|(event, _)| event == "bounced");
+            bounced.map(|(_, data)| data).collect()
+        };
+        let told = |email: &str| json!({ "messageId": message, "recipients": [email] });
+        let expected = [told("ben@y.example"), told("cleo@z.example")];
+        assert_eq!(bounced(app.happenings(&key, &conversation).await), expected);
+        app.take_in_from("", &[&path], report(9, "ann@x.example").as_bytes()).await;
+        assert_eq!(status_of(&app.read(&key, &conversation).await, &message), "failed");
+    }
+
     async fn a_complaint_is_recorded_when_it_returns_our_message_id(app) {
         let key = app.key("read").await;
         let (message, conversation) = sent(&app).await;

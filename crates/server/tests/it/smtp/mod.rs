@@ -1,5 +1,6 @@
 //! The mail doors over real sockets.
 
 mod limits;
+mod refusals;
 mod sessions;
 pub mod tls;

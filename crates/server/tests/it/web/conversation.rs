@@ -40,6 +40,15 @@ both! {
         other.get("/leaving").await.shows("Too late");
     }
 
+    async fn the_timeline_tells_what_ended_a_snooze(app) {
+        let received = app.mail("ann@shop.example", "Lamps", "Where are they?").await;
+        let path = format!("/conversations/{}", received.conversation);
+        let browser = app.signed_in(&app.owner).await;
+        app.snooze(&app.owner, &received.conversation, app.now() + DAY).await;
+        app.mail("ann@shop.example", "Lamps", "Hello?").await;
+        browser.get(&path).await.is(200).shows("brought this back, the customer answered");
+    }
+
     async fn sending_and_closing_is_one_step(app) {
         let received = app.mail("ann@shop.example", "Lamps", "Thanks!").await;
         let key = app.key("read").await;

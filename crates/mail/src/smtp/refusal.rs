@@ -1,0 +1,65 @@
+//! Every answer that refuses something, with the code under which refusals are counted.
+
+/// A refusal: what the client is told, and the reason as a fixed code for logs and figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    pub reason: &'static str,
+    /// The whole answer, without its line end.
+    pub line: &'static str,
+}
+
+const fn refusal(reason: &'static str, line: &'static str) -> Refusal {
+    Refusal { reason, line }
+}
+
+pub(super) const UNKNOWN: Refusal =
+    refusal("unknown-command", "500 5.5.1 There is no such command.");
+pub(super) const SYNTAX: Refusal =
+    refusal("syntax", "501 5.5.4 The command is not written as it should be.");
+pub(super) const BAD_SENDER: Refusal =
+    refusal("bad-sender", "501 5.1.7 The sender must be written as <name@domain> or <>.");
+pub(super) const BAD_RECIPIENT: Refusal =
+    refusal("bad-recipient", "501 5.1.3 The recipient must be written as <name@domain>.");
+pub(super) const PARAMETER: Refusal =
+    refusal("unknown-parameter", "555 5.5.4 There is no such parameter.");
+/// The end of a conversation with somebody who takes this for another kind of server.
+pub(super) const NOT_MAIL: Refusal = refusal("not-mail", "421 4.7.0 This is a mail server.");
+pub(super) const LONG_LINE: Refusal = refusal("long-line", "500 5.5.2 The line is too long.");
+pub(super) const BARE_COMMAND_END: Refusal =
+    refusal("bare-line-end", "500 5.5.2 A line must end with CR LF.");
+pub(super) const OTHER_PROTOCOL: Refusal =
+    refusal("other-protocol", "500 5.5.1 This is the hello of another protocol.");
+
+pub(super) const GREET_FIRST: Refusal = refusal("bad-sequence", "503 5.5.1 Say hello first.");
+pub(super) const MAIL_FIRST: Refusal =
+    refusal("bad-sequence", "503 5.5.1 Say who sends the mail first.");
+pub(super) const RECIPIENT_FIRST: Refusal =
+    refusal("bad-sequence", "503 5.5.1 There is no recipient.");
+pub(super) const CHUNKS_BEGAN: Refusal =
+    refusal("bad-sequence", "503 5.5.1 The mail began in chunks.");
+pub(super) const MAIL_UNDER_WAY: Refusal =
+    refusal("bad-sequence", "503 5.5.1 A mail is under way.");
+pub(super) const NO_ENCRYPTION: Refusal =
+    refusal("bad-sequence", "503 5.5.1 There is no encryption to start.");
+
+pub(super) const NO_INBOX: Refusal =
+    refusal("no-such-inbox", "550 5.1.1 There is no such inbox here.");
+pub(super) const ANY_LETTER: Refusal =
+    refusal("needs-smtputf8", "553 5.6.7 This address needs SMTPUTF8.");
+pub(super) const TOO_MANY_RECIPIENTS: Refusal =
+    refusal("too-many-recipients", "452 4.5.3 That is as many recipients as a mail may have.");
+pub(super) const TOO_LARGE: Refusal = refusal("too-large", "552 5.3.4 The mail is too large.");
+pub(super) const ENDLESS: Refusal = refusal("too-large", "421 4.3.4 The mail is far too large.");
+pub(super) const BARE_LINE_END: Refusal =
+    refusal("bare-line-end", "550 5.6.0 Every line of a mail must end with CR LF.");
+pub(super) const IN_CIRCLES: Refusal =
+    refusal("mail-loop", "450 4.4.6 The mail has been passed on too often.");
+pub(super) const NO_ROOM: Refusal =
+    refusal("no-room", "452 4.3.1 Too much mail comes in at once. Try again later.");
+pub(super) const TROUBLE: Refusal =
+    refusal("our-failure", "451 4.3.0 Something failed on our side. Try again later.");
+
+pub(super) const TOO_MANY_MISTAKES: Refusal =
+    refusal("too-many-mistakes", "421 4.7.0 Too many mistakes.");
+pub(super) const TOO_MANY_COMMANDS: Refusal =
+    refusal("too-many-commands", "421 4.7.0 Too many commands. Come again.");

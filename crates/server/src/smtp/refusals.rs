@@ -1,0 +1,111 @@
+//! Counts what is refused to mail clients, and logs it: one line each, a bounded number of them.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use metrics::counter;
+use tokio::time::Instant;
+
+use crate::http::ClientNetwork;
+
+/// Lines are counted over this time.
+const WINDOW: Duration = Duration::from_secs(60);
+/// Lines about one address, or one IPv6 network of 64 bits, in a window.
+const LINES_EACH: u32 = 10;
+/// Lines about all addresses in a window. This also bounds the addresses that are remembered.
+const LINES: u32 = 600;
+
+/// The log of refusals.
+#[derive(Default)]
+pub struct RefusalLog {
+    window: Mutex<LogWindow>,
+}
+
+#[derive(Default)]
+struct LogWindow {
+    began: Option<Instant>,
+    lines: u32,
+    each: HashMap<Option<ClientNetwork>, u32>,
+    /// Refusals that were counted and not logged.
+    unlogged: u64,
+}
+
+/// Whether a refusal is logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Logging {
+    line: bool,
+    /// Refusals of the window before that were not logged, told once.
+    unlogged_before: u64,
+}
+
+impl RefusalLog {
+    /// Counts a refusal by its reason and logs it. A neighbour on this machine has no address. The
+    /// reason is a fixed code: nothing of a mail or its envelope is in the line.
+    pub fn note(&self, client: Option<IpAddr>, protocol: &'static str, reason: &'static str) {
+        counter!("mailroom_smtp_refused_total", "reason" => reason).increment(1);
+        let logging = self.admit(client, Instant::now());
+        if logging.unlogged_before > 0 {
+            let count = logging.unlogged_before;
+            tracing::warn!(count, "further mail refusals of the last minute were not logged");
+        }
+        if logging.line {
+            let client = client.map_or_else(|| "local".to_owned(), |ip| ip.to_string());
+            tracing::info!(client, protocol, reason, "mail was refused");
+        }
+    }
+
+    fn admit(&self, client: Option<IpAddr>, now: Instant) -> Logging {
+        let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut unlogged_before = 0;
+        if window.began.is_none_or(|began| now.duration_since(began) >= WINDOW) {
+            unlogged_before = window.unlogged;
+            *window = LogWindow { began: Some(now), ..LogWindow::default() };
+        }
+        if window.lines >= LINES {
+            window.unlogged += 1;
+            return Logging { line: false, unlogged_before };
+        }
+        let each = window.each.entry(client.map(ClientNetwork::of)).or_insert(0);
+        *each += 1;
+        let line = *each <= LINES_EACH;
+        match line {
+            true => window.lines += 1,
+            false => window.unlogged += 1,
+        }
+        Logging { line, unlogged_before }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn logged(log: &RefusalLog, ip: &str, times: u32, now: Instant) -> usize {
+        let ip: IpAddr = ip.parse().expect("it is an address");
+        (0..times).filter(|_| log.admit(Some(ip), now).line).count()
+    }
+
+    #[test]
+    fn one_address_writes_few_lines_a_minute_and_silences_nobody_else() {
+        let (log, now) = (RefusalLog::default(), Instant::now());
+        assert_eq!(logged(&log, "192.0.2.1", 1_000, now), 10);
+        assert_eq!(logged(&log, "192.0.2.2", 3, now), 3);
+        assert_eq!(logged(&log, "2001:db8::1", 8, now), 8);
+        assert_eq!(logged(&log, "2001:db8::2", 8, now), 2, "the same network of 64 bits");
+        let later = now + WINDOW;
+        let next = log.admit(Some("192.0.2.1".parse().expect("an address")), later);
+        assert_eq!(next, Logging { line: true, unlogged_before: 990 + 6 });
+    }
+
+    #[test]
+    fn many_addresses_together_write_a_bounded_number_of_lines() {
+        let (log, now) = (RefusalLog::default(), Instant::now());
+        let lines: usize = (0..5_000u32)
+            .map(|n| logged(&log, &IpAddr::from(n.to_be_bytes()).to_string(), 1, now))
+            .sum();
+        assert_eq!(lines, 600);
+        assert!(log.window.lock().expect("nobody panicked").each.len() <= 600);
+    }
+}
