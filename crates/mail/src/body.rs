@@ -114,7 +114,7 @@ fn plain_part(message: &Message<'_>, part: &MessagePart<'_>, text: &str) -> Stri
 }
 
 /// The HTML parts one after another; `None` when the mail has none.
-fn html_text(message: &Message<'_>) -> Option<String> {
+pub fn html_text(message: &Message<'_>) -> Option<String> {
     let mut whole = String::new();
     let mut any = false;
     for part in body_parts(message, &message.html_body) {

@@ -55,7 +55,8 @@ pub fn read(html: &str) -> Page {
     reader.finish()
 }
 
-type TagAttributes =
+/// The attributes of a tag, as the tokenizer hands them over.
+pub type TagAttributes =
     std::collections::BTreeMap<html5gum::HtmlString, html5gum::Spanned<html5gum::HtmlString, ()>>;
 
 fn attributes(of_tag: &TagAttributes) -> Attributes {

@@ -19,6 +19,7 @@ mod library;
 mod live;
 mod log;
 mod mentions;
+mod originals;
 mod passwords;
 mod presence;
 mod previews;
@@ -72,6 +73,7 @@ pub struct Web {
     streams: Semaphore,
     lanes: upload_page::Lanes,
     previews: previews::Previews,
+    originals: originals::Originals,
     presence: Arc<Presence>,
     changes: live::Changes,
 }
@@ -100,6 +102,7 @@ impl Web {
             streams,
             lanes,
             previews,
+            originals: originals::Originals::new(),
             presence,
             changes,
         })
@@ -128,8 +131,9 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/conversations/{id}/tags", post(conversation::tag))
         .route("/conversations/{id}/snooze", post(conversation::snooze))
         .route("/conversations/{id}/release", post(conversation::release))
-        .route("/conversations/{id}/messages/{message}/original", get(files::original_page))
-        .route("/conversations/{id}/messages/{message}/html", get(files::original_html))
+        .route("/conversations/{id}/messages/{message}/original", get(originals::page))
+        .route("/conversations/{id}/messages/{message}/html", get(originals::html))
+        .route("/conversations/{id}/messages/{message}/pictures/{number}", get(originals::picture))
         .route("/conversations/{id}/saved/{reply}", get(compose::saved_reply))
         .route("/enclosures/{enclosure}", get(files::enclosure))
         .route("/documents", get(library::page))
