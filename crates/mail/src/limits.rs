@@ -15,7 +15,9 @@ pub const TEXT_BYTES: usize = 512 * 1024;
 /// Bytes of HTML that are kept of a mail and read for its text.
 pub const HTML_BYTES: usize = 2 * 1024 * 1024;
 /// Elements open at once in HTML; deeper ones count as their ancestor's.
-pub const HTML_DEPTH: usize = 256;
+pub const HTML_DEPTH: usize = 2_000;
+/// Elements of HTML that are read for its text.
+pub const HTML_TAGS: usize = 200_000;
 /// Links of a mail that are looked at.
 pub const LINKS: usize = 500;
 /// Characters of a link's visible text that are looked at.
