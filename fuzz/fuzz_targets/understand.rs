@@ -2,7 +2,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mail::{Authentication, Envelope, Known, check, inspect, understand};
+use mail::{
+    Authentication, Envelope, Known, PageAddresses, check, inspect, original, original_html,
+    understand,
+};
 
 fuzz_target!(|raw: &[u8]| {
     let mail = understand(raw, Envelope::default());
@@ -15,4 +18,6 @@ fuzz_target!(|raw: &[u8]| {
     let verdict = check(&mail, &Authentication::default(), &Known::default());
     assert!(verdict.score.is_finite() && verdict.reasons.len() <= 3);
     let _ = inspect("fuzz", raw);
+    let _ = original(raw);
+    let _ = original_html(raw, &PageAddresses { pictures: "/p", host: "desk.example" });
 });

@@ -1,3 +1,5 @@
+use crate::domain_name::DomainName;
+
 /// The longest address that can be delivered to (RFC 5321, section 4.5.3.1).
 const ADDRESS_CHARS: usize = 254;
 /// The longest plus tag that can be a reference.
@@ -38,14 +40,7 @@ pub fn is_address(text: &str) -> bool {
 /// The name of a domain as the DNS has it, in ASCII and lower case; `None` for what is no name of a
 /// domain, such as a bare address.
 pub fn ascii_domain(domain: &str) -> Option<String> {
-    let ascii = idna::domain_to_ascii(domain.trim_end_matches('.')).ok()?;
-    let label = |label: &str| {
-        (1..=63).contains(&label.len())
-            && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
-    };
-    let numeric =
-        ascii.rsplit('.').next().is_some_and(|last| last.bytes().all(|b| b.is_ascii_digit()));
-    (ascii.len() <= 253 && !numeric && ascii.split('.').all(label)).then_some(ascii)
+    DomainName::parse(domain).map(|name| name.to_string())
 }
 
 /// True for addresses that nobody reads: delivery systems, and those that say so themselves.
@@ -59,9 +54,16 @@ pub fn is_unattended(email: &str) -> bool {
         || ["noreply", "donotreply", "dontreply"].iter().any(|word| letters.contains(word))
 }
 
-/// The form in which addresses are compared and kept: no spaces around it, lower case.
+/// The form in which addresses are compared and kept: no spaces around it, lower case, its domain as
+/// a [`DomainName`].
 pub fn normal_address(email: &str) -> String {
-    email.trim().to_lowercase()
+    let email = email.trim().to_lowercase();
+    let Some((local, domain)) = email.rsplit_once('@') else { return email };
+    match DomainName::parse(domain) {
+        Some(domain) => format!("{local}@{domain}"),
+        // A bare IP address in brackets, or no domain at all.
+        None => email,
+    }
 }
 
 /// An address without its plus tag, and the reference that the tag holds (API section 4.13.1):
@@ -115,6 +117,18 @@ mod tests {
         );
         assert_eq!(reference(&format!("s+{}1@a.example", "x".repeat(40))), None);
         assert_eq!(plus_tag("support+billing@acme.example").0, "support@acme.example");
+    }
+
+    #[test]
+    fn one_mailbox_has_one_address() {
+        for email in ["boss@victim.example", " Boss@VICTIM.example.", "boss@victim.example.."] {
+            assert_eq!(normal_address(email), "boss@victim.example", "{email}");
+            assert_eq!(Address::new(None, email).email, "boss@victim.example", "{email}");
+            assert_eq!(plus_tag(email).0, "boss@victim.example", "{email}");
+        }
+        assert_eq!(normal_address("ann@Bücher.example"), "ann@xn--bcher-kva.example");
+        assert_eq!(normal_address("ann@[192.0.2.1]"), "ann@[192.0.2.1]");
+        assert_eq!(normal_address("MAILER-DAEMON"), "mailer-daemon");
     }
 
     #[test]

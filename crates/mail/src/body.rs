@@ -13,7 +13,7 @@ use crate::trim::{trim, trim_marked};
 pub struct Body {
     /// The writer's own words.
     pub text: String,
-    /// All of it as plain text.
+    /// All of it as plain text, with words that nobody sees.
     pub original: String,
     /// As it was sent, for the app, which cleans it before it shows it.
     pub html: Option<String>,
@@ -25,10 +25,14 @@ pub struct Body {
 pub fn body(message: &Message<'_>) -> Body {
     let html = html_text(message);
     let page = html.as_deref().map(html::read).unwrap_or_default();
-    let original = original(message, &page);
-    let told = page.tells_history || original == clean_text(&page.text);
+    let seen = clean_text(&page.text);
+    let (original, readable) = match plain(message, &page) {
+        Some(plain) => (plain.clone(), plain),
+        None => (clean_text(&page.whole), seen.clone()),
+    };
+    let told = page.tells_history || readable == seen;
     let by_html = if told { trim_marked(&clean_marked(&page.marked)) } else { String::new() };
-    let text = if by_html.is_empty() { trim(&original) } else { by_html };
+    let text = if by_html.is_empty() { trim(&readable) } else { by_html };
     Body { text, original: original.trim().to_owned(), html, links: page.links }
 }
 
@@ -37,19 +41,16 @@ pub fn text_of_html(html: &str) -> String {
     clean_text(&html::read(html).text).trim().to_owned()
 }
 
-/// All of the body as plain text, and nothing else.
+/// All of the body as plain text, words that nobody sees included, and nothing else.
 pub fn whole(message: &Message<'_>) -> String {
     let page = html_text(message).as_deref().map(html::read).unwrap_or_default();
-    original(message, &page).trim().to_owned()
+    let whole = plain(message, &page).unwrap_or_else(|| clean_text(&page.whole));
+    whole.trim().to_owned()
 }
 
-/// The plain text, or what the page says where there is none.
-fn original(message: &Message<'_>, page: &Page) -> String {
-    let seen = clean_text(&page.text);
-    match plain_text(message) {
-        Some(plain) if !plain.trim().is_empty() || seen.is_empty() => plain,
-        _ => seen,
-    }
+/// The plain text, unless only the page says anything.
+fn plain(message: &Message<'_>, page: &Page) -> Option<String> {
+    plain_text(message).filter(|plain| !plain.trim().is_empty() || page.whole.trim().is_empty())
 }
 
 /// Text without headers at all: bytes that nobody could parse.
@@ -114,7 +115,7 @@ fn plain_part(message: &Message<'_>, part: &MessagePart<'_>, text: &str) -> Stri
 }
 
 /// The HTML parts one after another; `None` when the mail has none.
-fn html_text(message: &Message<'_>) -> Option<String> {
+pub fn html_text(message: &Message<'_>) -> Option<String> {
     let mut whole = String::new();
     let mut any = false;
     for part in body_parts(message, &message.html_body) {

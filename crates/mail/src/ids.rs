@@ -29,6 +29,15 @@ pub fn message_ids(field: &str) -> Vec<String> {
     found
 }
 
+/// The ID that a mail gives itself. Some programs write a bare number, which is one as well.
+pub fn own_message_id(field: &str) -> Option<String> {
+    let mut found = message_ids(field);
+    if found.is_empty() && field.split_whitespace().count() == 1 {
+        note(&mut found, field.trim());
+    }
+    found.pop()
+}
+
 /// The Message-IDs of a field that may come several times.
 pub fn message_ids_within<'a>(fields: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
@@ -63,6 +72,14 @@ mod tests {
         assert_eq!(message_ids("your mail of Monday"), Vec::<String>::new());
         assert_eq!(message_ids(&format!("<{}@x>", "a".repeat(2_000))), Vec::<String>::new());
         assert_eq!(message_ids_within(["<a@x>", "<a@x> <c@x>"].into_iter()), ["a@x", "c@x"]);
+    }
+
+    #[test]
+    fn a_mail_may_call_itself_by_a_number() {
+        assert_eq!(own_message_id("00220"), Some("00220".into()));
+        assert_eq!(own_message_id("<a@x>"), Some("a@x".into()));
+        assert_eq!(own_message_id("none of them"), None);
+        assert_eq!(own_message_id(""), None);
     }
 
     #[test]

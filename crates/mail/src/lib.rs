@@ -13,7 +13,9 @@ mod body;
 mod charset;
 mod clean;
 mod compose;
+mod date;
 mod dkim;
+mod domain_name;
 mod filename;
 mod files;
 mod flowed;
@@ -38,6 +40,7 @@ pub use address::{Address, ascii_domain, is_address, is_unattended, normal_addre
 pub use body::text_of_html;
 pub use compose::{Letter, compose};
 pub use dkim::{DkimKey, dkim_record, dkim_sign};
+pub use domain_name::DomainName;
 pub use filename::safe_filename;
 pub use files::AttachedFile;
 pub use html::Link;
@@ -45,7 +48,9 @@ pub use ids::bare_message_id;
 pub use inspect::{Inspection, inspect, inspect_text};
 pub use kind::{Bounce, MailKind};
 pub use organisation::{is_public_provider, organisation};
-pub use original::{Original, original};
+pub use original::{
+    InlinePicture, Original, PageAddresses, PageState, original, original_html, original_picture,
+};
 pub use scam::{Authentication, Known, Policy, Proof, Risk, Verdict, check};
 pub use subject::base_subject;
 pub use token::{

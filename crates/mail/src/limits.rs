@@ -15,7 +15,9 @@ pub const TEXT_BYTES: usize = 512 * 1024;
 /// Bytes of HTML that are kept of a mail and read for its text.
 pub const HTML_BYTES: usize = 2 * 1024 * 1024;
 /// Elements open at once in HTML; deeper ones count as their ancestor's.
-pub const HTML_DEPTH: usize = 256;
+pub const HTML_DEPTH: usize = 2_000;
+/// Elements of HTML that are read for its text.
+pub const HTML_TAGS: usize = 200_000;
 /// Links of a mail that are looked at.
 pub const LINKS: usize = 500;
 /// Characters of a link's visible text that are looked at.
@@ -40,3 +42,17 @@ pub const MESSAGE_ID_BYTES: usize = 998;
 pub const HOPS: usize = 50;
 /// Recipients of a bounce that are told.
 pub const BOUNCED_RECIPIENTS: usize = 100;
+/// Bytes of a mail's HTML that is shown as a page, once it is written anew.
+pub const PAGE_BYTES: usize = 4 * 1024 * 1024;
+/// Elements of a mail's HTML that is shown as a page.
+pub const PAGE_TAGS: usize = 20_000;
+/// Elements open at once in a mail's HTML that is shown as a page.
+pub const PAGE_DEPTH: usize = 200;
+/// Pictures of a page, whether the mail brought them or not; further ones are left out.
+pub const PAGE_IMAGES: usize = 500;
+/// Bytes of an attribute's value in a page; a longer attribute is left out.
+pub const PAGE_ATTRIBUTE_BYTES: usize = 16 * 1024;
+/// Different pictures that a mail brought and that its page asks for.
+pub const OWN_PICTURES: usize = 50;
+/// Bytes of a picture that a mail brought and that is shown in its page.
+pub const OWN_PICTURE_BYTES: usize = 5 * 1024 * 1024;

@@ -1,15 +1,16 @@
 //! The organisation that an address belongs to, by its registrable domain.
 
+use crate::DomainName;
+
 /// The organisation of an address: what somebody registered of its domain, by the public suffix
 /// list. `None` where a domain says nothing about who its users are: a public mail provider's, a
 /// public suffix itself, an IP address.
 pub fn organisation(email: &str) -> Option<String> {
-    let (_, domain) = email.rsplit_once('@')?;
-    let domain = domain.trim_end_matches('.').to_lowercase();
-    if domain.starts_with('[') || domain.parse::<std::net::IpAddr>().is_ok() {
+    let domain = DomainName::of_address(email)?;
+    if domain.as_str().parse::<std::net::IpAddr>().is_ok() {
         return None;
     }
-    let registered = psl::domain_str(&domain)?;
+    let registered = psl::domain_str(domain.as_str())?;
     (!is_public_provider(registered)).then(|| registered.to_owned())
 }
 

@@ -34,8 +34,9 @@ pub fn sender(message: &Message<'_>, header: &Header) -> Option<Address> {
     header.all("from").find_map(address_within)
 }
 
-/// The people of a field, in order.
-pub fn people(message: &Message<'_>, field: HeaderName<'static>) -> Vec<Address> {
+/// The people of a field, in order. Where its grammar tells none, the first address in it counts.
+pub fn people(message: &Message<'_>, header: &Header, field: HeaderName<'static>) -> Vec<Address> {
+    let name = field.as_str().to_ascii_lowercase();
     let values = message.header_values(field).filter_map(|value| value.as_address());
     let mut found: Vec<Address> = Vec::new();
     for person in values.flat_map(|people| people.iter()) {
@@ -47,6 +48,9 @@ pub fn people(message: &Message<'_>, field: HeaderName<'static>) -> Vec<Address>
             let name = person.name.as_deref().and_then(clean_name);
             found.push(Address::new(name.as_deref(), email));
         }
+    }
+    if found.is_empty() {
+        found.extend(header.all(&name).find_map(address_within));
     }
     found
 }

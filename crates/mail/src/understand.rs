@@ -5,10 +5,11 @@ use mail_parser::{HeaderName, Message, MessageParser};
 use crate::address::{Address, is_address, normal_address};
 use crate::body::{self, Body};
 use crate::clean::clean_subject;
+use crate::date::sent_at;
 use crate::files::{self, AttachedFile};
 use crate::header::Header;
 use crate::html::Link;
-use crate::ids::{message_ids, message_ids_within};
+use crate::ids::{message_ids_within, own_message_id};
 use crate::kind::{self, Bounce, MailKind};
 use crate::limits::{HOPS, REFERENCES};
 use crate::token::LOOP_FIELD;
@@ -69,7 +70,18 @@ pub struct Understood {
 /// Who a mail is from that does not say. Nothing can be sent there (RFC 2606).
 const NOBODY: &str = "nobody@unknown.invalid";
 
-static PARSER: LazyLock<MessageParser> = LazyLock::new(MessageParser::default);
+/// Reads only those fields by their grammar whose parts are looked at; all others are taken as they
+/// stand, so that a mistake in one cannot reach the next.
+pub static PARSER: LazyLock<MessageParser> = LazyLock::new(|| {
+    MessageParser::new()
+        .with_mime_headers()
+        .header_text(HeaderName::Subject)
+        .header_address(HeaderName::From)
+        .header_address(HeaderName::ReplyTo)
+        .header_address(HeaderName::To)
+        .header_address(HeaderName::Cc)
+        .default_header_raw()
+});
 
 /// Reads a mail. It never fails: what cannot be understood is left out.
 pub fn understand(raw: &[u8], envelope: Envelope<'_>) -> Understood {
@@ -118,22 +130,21 @@ pub fn whole_text(raw: &[u8]) -> String {
 
 /// What the header alone says.
 fn addressed(message: &Message<'_>, header: &Header, envelope: Envelope<'_>) -> Understood {
-    let date = message.date().filter(|date| date.is_valid()).map(|date| date.to_timestamp());
     let sender = |path: &str| if is_address(path) { normal_address(path) } else { String::new() };
     let mut references = message_ids_within(header.all("references"));
     references.drain(..references.len().saturating_sub(REFERENCES));
     Understood {
-        message_id: header.get("message-id").and_then(|value| message_ids(value).pop()),
+        message_id: header.get("message-id").and_then(own_message_id),
         in_reply_to: message_ids_within(header.all("in-reply-to")),
         references,
         from: people::sender(message, header),
-        reply_to: people::people(message, HeaderName::ReplyTo),
-        to: people::people(message, HeaderName::To),
-        cc: people::people(message, HeaderName::Cc),
+        reply_to: people::people(message, header, HeaderName::ReplyTo),
+        to: people::people(message, header, HeaderName::To),
+        cc: people::people(message, header, HeaderName::Cc),
         delivered_to: people::delivered_to(header),
         return_path: envelope.sender.map(sender).or_else(|| people::return_path(header)),
         subject: clean_subject(message.subject().unwrap_or_default()),
-        date: date.and_then(|seconds| seconds.checked_mul(1_000)),
+        date: header.all("date").find_map(sent_at),
         loops: header.all("received").count() > HOPS,
         loop_mark: header.get(&LOOP_FIELD.to_ascii_lowercase()).map(str::to_owned),
         ..Understood::default()

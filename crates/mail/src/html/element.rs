@@ -1,10 +1,12 @@
+use super::style::Declared;
+
 /// What an element means for reading a mail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Meaning {
     /// Its lines are quoted.
     pub quote: bool,
-    /// It shows nothing.
-    pub hidden: bool,
+    /// What stands in it are no words.
+    pub silent: bool,
     /// White space in it stands as it is.
     pub preformatted: bool,
     /// It is the writer's signature.
@@ -29,6 +31,10 @@ pub(super) struct Attributes {
     pub class: String,
     /// Lower case, without white space.
     pub style: String,
+    /// What the element's own attributes declare about how it looks.
+    pub declared: Declared,
+    /// The screens that a style block is for, lower case.
+    pub media: String,
     pub kind: String,
     pub name: String,
     pub cite: bool,
@@ -40,7 +46,7 @@ pub(super) struct Attributes {
 pub(super) fn meaning(tag: &str, attributes: &Attributes) -> Meaning {
     Meaning {
         quote: is_quote(tag, attributes),
-        hidden: is_hidden(tag, attributes),
+        silent: is_silent(tag),
         preformatted: matches!(tag, "pre" | "textarea"),
         signature: is_signature(attributes),
         marker: has_class(attributes, &["gmail_attr", "moz-cite-prefix", "zmail_extra_hr"]),
@@ -103,14 +109,11 @@ fn is_boundary(tag: &str, attributes: &Attributes) -> bool {
     named || desktop || windows_mail || attributes.data_marker == "__divider__"
 }
 
-fn is_hidden(tag: &str, attributes: &Attributes) -> bool {
+fn is_silent(tag: &str) -> bool {
     matches!(
         tag,
         "head" | "style" | "script" | "title" | "template" | "noscript" | "svg" | "select"
-    ) || attributes.hidden
-        || attributes.style.contains("display:none")
-        || attributes.style.contains("visibility:hidden")
-        || attributes.style.contains("mso-hide:all")
+    )
 }
 
 fn has_class(attributes: &Attributes, classes: &[&str]) -> bool {

@@ -1,17 +1,21 @@
 //! HTML as lines of text, with what mail programs tell about history in it.
 //!
-//! The tokens are walked once, with a stack of what is open: no tree is built, so that a mail can
-//! be neither too deep nor too wide.
+//! The tokens are walked with a stack of what is open: no tree is built, so that a mail can be
+//! neither too deep nor too wide. Words that nobody sees are told apart (`style`, `sheet`).
 
 mod element;
 mod lines;
+mod sheet;
+mod style;
 
 use html5gum::{DefaultEmitter, Token, Tokenizer};
 
-use crate::limits::{HTML_BYTES, HTML_DEPTH, LINK_TARGET_BYTES, LINK_TEXT_CHARS, LINKS};
+use crate::limits::{HTML_BYTES, HTML_DEPTH, HTML_TAGS, LINK_TARGET_BYTES, LINK_TEXT_CHARS, LINKS};
 use crate::trim::Mark;
 use element::{Attributes, Meaning};
 use lines::{Lines, Setting};
+use sheet::Sheet;
+use style::{Declared, Look, Shade};
 
 /// Open elements among which an end tag looks for its own.
 const CLOSING_REACH: usize = 64;
@@ -19,8 +23,10 @@ const CLOSING_REACH: usize = 64;
 /// What a mail's HTML says.
 #[derive(Debug, Default)]
 pub struct Page {
-    /// All of it, as plain text; what is quoted stands behind `> `.
+    /// What is seen of it, as plain text; what is quoted stands behind `> `.
     pub text: String,
+    /// The same with the words that nobody sees.
+    pub whole: String,
     /// The same for trimming: signatures left out, announcements of earlier mails marked.
     pub marked: String,
     /// True when a mail program told history apart.
@@ -37,25 +43,80 @@ pub struct Link {
 
 pub fn read(html: &str) -> Page {
     let html = &html[..html.floor_char_boundary(HTML_BYTES)];
-    let mut emitter = DefaultEmitter::default();
-    emitter.naively_switch_states(true);
-    let mut reader = Reader::default();
-    for Ok(token) in Tokenizer::new_with_emitter(html, emitter) {
+    let sheet = sheet(html);
+    let (mut page, conceals) = walk(html, &sheet, Words::Seen);
+    page.whole = match conceals {
+        true => walk(html, &sheet, Words::All).0.text,
+        false => page.text.clone(),
+    };
+    page
+}
+
+/// Which words are read.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Words {
+    #[default]
+    Seen,
+    All,
+}
+
+/// What the page says, and whether words were passed over that nobody sees.
+fn walk(html: &str, sheet: &Sheet, words: Words) -> (Page, bool) {
+    let mut reader = Reader { words, ..Reader::default() };
+    let mut tags = 0;
+    for Ok(token) in tokens(html) {
         match token {
             Token::StartTag(tag) => {
+                tags += 1;
+                if tags > HTML_TAGS {
+                    break;
+                }
                 let name = lower(&tag.name);
                 let attributes = attributes(&tag.attributes);
-                reader.open(name, attributes);
+                let mut declared = sheet.declared(&name, &attributes);
+                declared.overridden_by(&attributes.declared);
+                reader.open(name, attributes, &declared);
             }
             Token::EndTag(tag) => reader.close(&lower(&tag.name)),
             Token::String(text) => reader.text(&String::from_utf8_lossy(&text)),
             Token::Comment(_) | Token::Doctype(_) | Token::Error(_) => {}
         }
     }
-    reader.finish()
+    let conceals = reader.conceals;
+    (reader.finish(), conceals)
 }
 
-type TagAttributes =
+/// The rules of all style blocks, wherever they stand.
+fn sheet(html: &str) -> Sheet {
+    let mut sheet = Sheet::default();
+    let has_style = html.as_bytes().windows(6).any(|tag| tag.eq_ignore_ascii_case(b"<style"));
+    if !has_style {
+        return sheet;
+    }
+    let mut within = false;
+    for Ok(token) in tokens(html) {
+        match token {
+            Token::StartTag(tag) => {
+                let media = attributes(&tag.attributes).media;
+                let everywhere = matches!(media.trim(), "" | "all" | "screen");
+                within = tag.name.eq_ignore_ascii_case(b"style") && everywhere;
+            }
+            Token::String(css) if within => sheet.read(&String::from_utf8_lossy(&css)),
+            Token::EndTag(_) => within = false,
+            _ => {}
+        }
+    }
+    sheet
+}
+
+fn tokens(html: &str) -> Tokenizer<html5gum::StringReader<'_>, DefaultEmitter> {
+    let mut emitter = DefaultEmitter::default();
+    emitter.naively_switch_states(true);
+    Tokenizer::new_with_emitter(html, emitter)
+}
+
+/// The attributes of a tag, as the tokenizer hands them over.
+pub type TagAttributes =
     std::collections::BTreeMap<html5gum::HtmlString, html5gum::Spanned<html5gum::HtmlString, ()>>;
 
 fn attributes(of_tag: &TagAttributes) -> Attributes {
@@ -66,13 +127,23 @@ fn attributes(of_tag: &TagAttributes) -> Attributes {
             b"class" => attributes.class = lower(value),
             b"style" => {
                 attributes.style = lower(value);
+                let declared = Declared::parse(&attributes.style);
+                attributes.declared.overridden_by(&declared);
                 attributes.style.retain(|c| !c.is_whitespace());
             }
+            // These come before a style in the alphabet, and count for less.
+            b"bgcolor" => attributes.declared.paper = style::shade(&lower(value)),
+            b"background" => attributes.declared.paper = Some(Shade::Unknown),
+            b"color" => attributes.declared.ink = style::shade(&lower(value)),
+            b"media" => attributes.media = lower(value),
             b"type" => attributes.kind = lower(value),
             b"name" => attributes.name = lower(value),
             b"cite" => attributes.cite = true,
             b"data-marker" => attributes.data_marker = lower(value),
             b"hidden" => attributes.hidden = true,
+            b"text" => {
+                attributes.declared.ink = attributes.declared.ink.or(style::shade(&lower(value)));
+            }
             b"href" => {
                 let end = value.len().min(LINK_TARGET_BYTES);
                 attributes.href = Some(String::from_utf8_lossy(&value[..end]).trim().to_owned());
@@ -94,6 +165,11 @@ struct Reader {
     tells_history: bool,
     link: Option<Link>,
     links: Vec<Link>,
+    words: Words,
+    /// Words were passed over that nobody sees.
+    conceals: bool,
+    /// Something deeper than is told apart conceals what stands in it: the rest counts as concealed.
+    lost: bool,
 }
 
 struct Open {
@@ -104,15 +180,21 @@ struct Open {
 /// What text stands in, all open elements taken together.
 #[derive(Clone, Copy, Default)]
 struct Inside {
-    hidden: bool,
+    /// What stands here are no words.
+    silent: bool,
+    /// Nothing that stands here is seen.
+    concealed: bool,
+    look: Look,
     preformatted: bool,
     lines: Setting,
 }
 
 impl Inside {
-    fn and(self, meaning: Meaning) -> Inside {
+    fn and(self, meaning: Meaning, conceals: bool, declared: &Declared) -> Inside {
         Inside {
-            hidden: self.hidden || meaning.hidden,
+            silent: self.silent || meaning.silent,
+            concealed: self.concealed || conceals,
+            look: self.look.within(declared),
             preformatted: self.preformatted || meaning.preformatted,
             lines: Setting {
                 depth: self.lines.depth + usize::from(meaning.quote),
@@ -124,32 +206,45 @@ impl Inside {
 }
 
 impl Reader {
-    fn open(&mut self, tag: String, attributes: Attributes) {
+    fn open(&mut self, tag: String, attributes: Attributes, declared: &Declared) {
         if element::closes_itself(&tag) && self.open.last().is_some_and(|open| open.tag == tag) {
             self.close(&tag);
         }
         self.break_before(&tag);
         let meaning = element::meaning(&tag, &attributes);
+        let conceals = attributes.hidden || declared.conceals();
         let inside = self.inside();
-        self.tells_history |= meaning.tells_history() && !inside.hidden;
-        if meaning.boundary && !inside.hidden {
+        let shown = !inside.silent && !self.passes_over(&inside);
+        self.tells_history |= meaning.tells_history() && shown;
+        if meaning.boundary && shown {
             self.lines.mark(Mark::Boundary);
         }
         match tag.as_str() {
-            "br" if !inside.hidden => self.lines.end_line(),
-            "hr" if !inside.hidden => self.lines.rule(),
-            "li" if !inside.hidden => self.lines.bullet(),
+            "br" if shown => self.lines.end_line(),
+            "hr" if shown => self.lines.rule(),
+            "li" if shown && !(conceals && self.words == Words::Seen) => self.lines.bullet(),
             "a" => {
                 self.end_link();
                 self.link = attributes.href.map(|target| Link { text: String::new(), target });
             }
             _ => {}
         }
-        if !element::is_void(&tag) && self.open.len() < HTML_DEPTH {
-            let inside = inside.and(meaning);
+        if element::is_void(&tag) {
+            return;
+        }
+        let inside = inside.and(meaning, conceals, declared);
+        if self.open.len() < HTML_DEPTH {
             self.lines.setting = inside.lines;
             self.open.push(Open { tag, inside });
+        } else {
+            self.lost |= inside.concealed || inside.look.hides_text();
         }
+    }
+
+    /// True where nothing is read because nobody sees the element. Text that cannot be read for its
+    /// size or colour still has its lines.
+    fn passes_over(&self, inside: &Inside) -> bool {
+        self.words == Words::Seen && inside.concealed
     }
 
     /// Ends the nearest open element of this name and all within it. A stray end is ignored, as is
@@ -175,7 +270,12 @@ impl Reader {
 
     fn text(&mut self, text: &str) {
         let inside = self.inside();
-        if inside.hidden {
+        if inside.silent {
+            return;
+        }
+        let unseen = inside.concealed || inside.look.hides_text() || self.lost;
+        if unseen && self.words == Words::Seen {
+            self.conceals |= !text.trim().is_empty();
             return;
         }
         if let Some(link) = &mut self.link {
@@ -213,7 +313,8 @@ impl Reader {
     fn finish(mut self) -> Page {
         self.end_link();
         let (text, marked) = self.lines.finish();
-        Page { text, marked, tells_history: self.tells_history, links: self.links }
+        let whole = String::new();
+        Page { text, whole, marked, tells_history: self.tells_history, links: self.links }
     }
 }
 
@@ -239,6 +340,89 @@ mod tests {
             "Dear Ann,\n\ntwo\nlines & a lamp\n\n- one\n- two\n\na b\nc\n\nx\n  y\n\nend"
         );
         assert!(!page.tells_history);
+    }
+
+    #[test]
+    fn words_that_nobody_sees_are_not_read_and_stay_in_the_whole() {
+        for hidden in [
+            "<div style='display:none'>hidden</div>",
+            "<div style='display: none !important'>hidden</div>",
+            "<span style='visibility:hidden'>hidden</span>",
+            "<span style='font-size:0'>hidden</span>",
+            "<span style='FONT-SIZE: 0px;'>hidden</span>",
+            "<span style='font-size:1px'><b>hidden</b></span>",
+            "<span style='font:0/0 a'>hidden</span>",
+            "<span style='font-size:0.01em'>hidden</span>",
+            "<div style='max-height:0;overflow:hidden'>hidden</div>",
+            "<div style='overflow:hidden;height:0px'>hidden</div>",
+            "<div style='width:0; overflow:hidden'>hidden</div>",
+            "<div style='opacity:0'>hidden</div>",
+            "<div style='opacity: 0.0'>hidden</div>",
+            "<div style='text-indent:-9999px'>hidden</div>",
+            "<div style='position:absolute;left:-9999px'>hidden</div>",
+            "<div style='margin-left:-10000px'>hidden</div>",
+            "<div style='clip:rect(0,0,0,0);position:absolute'>hidden</div>",
+            "<font color=white>hidden</font>",
+            "<span style='color:#fff'>hidden</span>",
+            "<span style='color:#FEFEFE'>hidden</span>",
+            "<span style='color:rgb(255, 255, 255)'>hidden</span>",
+            "<span style='color:transparent'>hidden</span>",
+            "<span style='color:rgba(0,0,0,0)'>hidden</span>",
+            "<table bgcolor='#102030'><tr><td style='color:#102030'>hidden</td></tr></table>",
+            "<div style='background:#eee'><p><span style='color:#eeeeee'>hidden</span></p></div>",
+            "<div hidden>hidden</div>",
+            "<div style='mso-hide:all'>hidden</div>",
+            "<style>.x{display:none}</style><p class='y x'>hidden</p>",
+            "<style>/* a */ p#k , .z { font-size:0 }</style><p id=k>hidden</p>",
+            "<style>em{visibility:hidden}</style><em>hidden</em>",
+            "<style><!-- .w{color:#fff} --></style><p class=w>hidden</p>",
+            "<p class=late>hidden</p><style>.late{display:none}</style>",
+        ] {
+            let page = read(&format!("<p>Seen before</p>{hidden}<p>and after</p>"));
+            assert!(!page.text.contains("hidden"), "{hidden}: {}", page.text);
+            assert!(!page.marked.contains("hidden"), "{hidden}");
+            assert!(page.whole.contains("hidden"), "{hidden}: {}", page.whole);
+            for text in [&page.text, &page.whole] {
+                assert!(text.starts_with("Seen before") && text.ends_with("and after"), "{hidden}");
+            }
+        }
+    }
+
+    #[test]
+    fn words_that_somebody_sees_stay() {
+        for seen in [
+            "<div style='font-size:0'><span style='font-size:14px'>seen</span></div>",
+            "<div style='visibility:hidden'><b style='visibility:visible'>seen</b></div>",
+            "<div style='color:#fff'><p style='color:black'>seen</p></div>",
+            "<td style='color:#fff;background:url(x.png)'>seen</td>",
+            "<table background=x.png><tr><td style='color:#fff'>seen</table>",
+            "<a style='background-color:#205080;color:#ffffff'>seen</a>",
+            "<table bgcolor=#205080><tr><td><font color=#ffffff>seen</font></table>",
+            "<a style='display:inline-block;mso-hide:all;'>seen</a>",
+            "<div style='max-height:0'>seen</div>",
+            "<div style='width:0'>seen</div>",
+            "<div style='overflow:hidden;height:20px'>seen</div>",
+            "<style>@media (max-width:600px){.x{display:none}}</style><p class=x>seen</p>",
+            "<style>@media print{p{display:none}} .q{color:red}</style><p class=x>seen</p>",
+            "<style media='(max-width:600px)'>.x{display:none}</style><p class=x>seen</p>",
+            "<style>.x:hover{display:none} .a .x{display:none}</style><p class=x>seen</p>",
+            "<style>div.x{display:none}</style><p class=x>seen</p>",
+            "<style>.dark td{background:#000}</style><table><td style='color:#fff'>seen</table>",
+            "<style>.b{background:#123}</style><div class=b><p style='color:#fff'>seen</p></div>",
+            "<style>.x{display:none}</style><p class=x style='display:block'>seen</p>",
+            "<div style='text-indent:-20px'>seen</div>",
+            "<div style='line-height:0;font-size:80%'>seen</div>",
+            "<div style='opacity:0.9'>seen</div>",
+        ] {
+            assert!(read(seen).text.contains("seen"), "{seen}");
+        }
+    }
+
+    #[test]
+    fn words_cannot_hide_by_depth() {
+        let open = "<b>".repeat(HTML_DEPTH + 5);
+        let page = read(&format!("seen{open}<i style='display:none'>hidden</i>"));
+        assert_eq!((page.text.as_str(), page.whole.as_str()), ("seen", "seenhidden"));
     }
 
     #[test]
@@ -286,7 +470,7 @@ mod tests {
 
     #[test]
     fn bombs_of_tags_take_no_depth_and_little_time() {
-        let deep = format!("{}x{}", "<div><b>".repeat(200_000), "</b></div>".repeat(200_000));
+        let deep = format!("{}x{}", "<div><b>".repeat(90_000), "</b></div>".repeat(90_000));
         assert!(read(&deep).text.contains('x'));
         let wide = "<blockquote>x".repeat(20_000);
         assert!(read(&wide).text.len() < 20_000 * (HTML_DEPTH * 2 + 4));

@@ -3,6 +3,7 @@ use std::sync::LazyLock;
 use mail_parser::Message;
 use regex::Regex;
 
+use super::reason::Progress;
 use super::report::{self, Report};
 use super::{Bounce, copy, list, reason};
 use crate::address::{is_address, normal_address};
@@ -123,20 +124,29 @@ fn from_fields(groups: &[Header], said: &str) -> Vec<Bounce> {
         let named = ["original-recipient", "final-recipient", "x-actual-recipient"];
         let recipient = named.iter().filter_map(|field| group.get(field)).find_map(recipient);
         let Some(recipient) = recipient.filter(|_| !good) else { continue };
+        if bounces.iter().any(|bounce| bounce.recipient == recipient) {
+            continue;
+        }
+        if bounces.len() == BOUNCED_RECIPIENTS {
+            break;
+        }
         let told = ["diagnostic-code", "x-supplementary-info", "x-postfix-sender"];
         let diagnostic: Vec<&str> = told.iter().filter_map(|field| group.get(field)).collect();
         let diagnostic = diagnostic.join(" ");
-        let words = if tells_nothing(&diagnostic) {
+        let status = group.get("status");
+        let words = if tells_nothing(&diagnostic) || !reason::tells_cause(status, &diagnostic) {
             format!("{diagnostic} {}", about(&recipient, said))
         } else {
             diagnostic
         };
-        let delayed = action.starts_with("delayed");
-        let (status, hard) = reason::judge(group.get("status"), delayed, &words);
-        if !bounces.iter().any(|bounce| bounce.recipient == recipient) {
-            let gave_up = action.starts_with("failed");
-            bounces.push(Bounce { recipient, status, hard, gave_up });
-        }
+        let gave_up = action.starts_with("failed");
+        let progress = match gave_up {
+            true => Progress::GaveUp,
+            false if action.starts_with("delayed") => Progress::Delayed,
+            false => Progress::Untold,
+        };
+        let (status, hard) = reason::judge(status, progress, &words);
+        bounces.push(Bounce { recipient, status, hard, gave_up });
     }
     bounces
 }
@@ -177,8 +187,14 @@ fn from_words(
         let subject = address_within(&mail.subject).map(|address| address.email);
         recipients.extend(subject.filter(|email| !ours(email)).or(original));
     }
+    let progress = if evidence.delayed { Progress::Delayed } else { Progress::Untold };
+    recipients.truncate(BOUNCED_RECIPIENTS);
+    let alone = recipients.len() == 1;
     let judged = recipients.into_iter().map(|recipient| {
-        let (status, hard) = reason::judge(None, evidence.delayed, &about(&recipient, said));
+        let told = about(&recipient, said);
+        // Where it is about one recipient only, the cause may stand before its name.
+        let told = if alone && !reason::tells_cause(None, &told) { said } else { told.as_str() };
+        let (status, hard) = reason::judge(None, progress, told);
         Bounce { recipient, status, hard, gave_up: false }
     });
     judged.collect()

@@ -26,26 +26,52 @@ enum Cause {
     Late,
 }
 
+/// How far a mail system has come with a recipient.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Progress {
+    /// It is still trying.
+    Delayed,
+    /// It says outright that it will not try again.
+    GaveUp,
+    /// It does not say.
+    Untold,
+}
+
 /// The status and whether it is final for the address, from what a bounce says of one recipient.
-pub(super) fn judge(status: Option<&str>, delayed: bool, words: &str) -> (String, bool) {
+pub(super) fn judge(status: Option<&str>, progress: Progress, words: &str) -> (String, bool) {
     let words = words.to_lowercase();
     let given = status.and_then(first_status).or_else(|| told_status(&words));
+    let told = cause_in_words(&words);
     let cause = match given.as_deref() {
         // These are about the sender's address, whatever the words.
         Some(status) if status.ends_with(".1.7") || status.ends_with(".1.8") => {
             Some(Cause::Refused)
         }
-        given => cause_in_words(&words)
+        given => told
             .or_else(|| given.and_then(cause_of_status))
             .or_else(|| contains_any(&words, REFUSED).then_some(Cause::Refused)),
     };
     let code = told_code(&words);
-    let soft = delayed || given.as_deref().is_some_and(|status| status.starts_with('4'));
+    let soft = progress == Progress::Delayed
+        || given.as_deref().is_some_and(|status| status.starts_with('4'));
     let status = given
         .filter(|status| !is_vague(status))
         .unwrap_or_else(|| guessed(cause, soft || (code == Some('4') && cause.is_none())));
-    let hard = !soft && matches!(cause, Some(Cause::Unknown | Cause::Nowhere));
+    let dead = matches!(cause, Some(Cause::Unknown | Cause::Nowhere));
+    // A code for a passing fault does not outweigh plain words once nobody tries any more, and a
+    // domain that takes no mail at all takes none later.
+    let gave_up =
+        progress == Progress::GaveUp && matches!(told, Some(Cause::Unknown | Cause::Nowhere));
+    let hard = dead && (!soft || gave_up || contains_any(&words, NEVER));
     (status, hard)
+}
+
+/// True when words or status tell the cause, rather than that there was one.
+pub(super) fn tells_cause(status: Option<&str>, words: &str) -> bool {
+    let words = words.to_lowercase();
+    let given = status.and_then(first_status).or_else(|| told_status(&words));
+    cause_in_words(&words).is_some()
+        || given.is_some_and(|status| cause_of_status(&status).is_some())
 }
 
 /// The first status in a field such as `5.1.1 (user unknown)`.
@@ -254,6 +280,10 @@ const UNKNOWN: &[&str] = &[
     "no such local user",
     "user invalid",
     "unknown to address",
+    "見つかりません",
+    "リストにありません",
+    "存在しません",
+    "宛先が不明",
     "unbekannt",
     "inconnu",
     "desconocido",
@@ -286,6 +316,10 @@ const NOWHERE: &[&str] = &[
     "bad destination system",
     "no route to host found for domain",
 ];
+
+/// Words by which a domain says that it will never take mail.
+const NEVER: &[&str] =
+    &["no mx found", "null mx", "nullmx", "does not accept mail", "domain does not accept"];
 
 const LATE: &[&str] = &[
     "timed out",
@@ -340,7 +374,7 @@ const REFUSED: &[&str] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::judge;
+    use super::{Progress, judge};
 
     #[test]
     fn words_tell_more_than_codes() {
@@ -357,8 +391,24 @@ mod tests {
             (None, "server 10.5.1.1 said 550 5.2.1 inactive", ("5.2.1", false)),
         ];
         for (status, words, (code, hard)) in cases {
-            assert_eq!(judge(status, false, words), (code.to_owned(), hard), "{words}");
+            let judged = judge(status, Progress::Untold, words);
+            assert_eq!(judged, (code.to_owned(), hard), "{words}");
         }
-        assert_eq!(judge(None, true, "user unknown"), ("4.1.1".to_owned(), false));
+        let delayed = judge(None, Progress::Delayed, "user unknown");
+        assert_eq!(delayed, ("4.1.1".to_owned(), false));
+    }
+
+    #[test]
+    fn an_address_that_does_not_exist_is_no_passing_fault() {
+        let judged = |status, progress, words| judge(Some(status), progress, words).1;
+        let unknown = "450 4.1.1 recipient address rejected: user unknown";
+        assert!(judged("4.1.1", Progress::GaveUp, unknown));
+        assert!(!judged("4.1.1", Progress::Untold, unknown));
+        assert!(!judged("4.2.2", Progress::GaveUp, "452 4.2.2 mailbox full"));
+        assert!(!judged("4.4.4", Progress::GaveUp, "connection timed out"));
+        assert!(judged("4.4.4", Progress::GaveUp, "host unknown"));
+        assert!(judged("4.0.0", Progress::Delayed, "no mx found for domain"));
+        assert!(judged("5.0.0", Progress::Untold, "the domain does not accept mail (null mx)"));
+        assert!(judged("5.0.0", Progress::GaveUp, "ディレクトリには見つかりません"));
     }
 }

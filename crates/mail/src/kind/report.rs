@@ -7,6 +7,8 @@ use crate::ids::message_ids;
 
 /// Bytes of a report's part that are read.
 const PART_BYTES: usize = 256 * 1024;
+/// Bytes at the beginning of a text in which the fields of a complaint are looked for.
+const FIELDS_BYTES: usize = 4 * 1024;
 /// Parts of a report that are read.
 const PARTS: usize = 20;
 
@@ -51,7 +53,9 @@ impl Report {
                 "message/disposition-notification" | "message/global-disposition-notification" => {
                     report.disposition = Some(Header::parse(&text()));
                 }
-                "message/feedback-report" => report.feedback = true,
+                kind if kind.ends_with("/feedback-report") => report.feedback = true,
+                // Programs that know no such type write the fields as text.
+                "text/plain" => report.feedback |= reads_as_complaint(&text()),
                 _ => {}
             }
         }
@@ -65,7 +69,7 @@ impl Report {
     pub fn is_complaint(&self, header: &Header) -> bool {
         // An older form of complaint is told by its subject, and returns the mail as a part.
         let told = header.lower("subject").contains("complaint about message from");
-        self.feedback || self.kind == "feedback-report" || (told && self.returns_mail)
+        self.feedback || self.kind.contains("feedback-report") || (told && self.returns_mail)
     }
 
     pub fn is_receipt(&self) -> bool {
@@ -89,9 +93,38 @@ impl Report {
     }
 }
 
+/// True for the fields of a complaint (RFC 5965), and for a complaint as Amazon SES notes it.
+fn reads_as_complaint(text: &str) -> bool {
+    let start = text[..text.floor_char_boundary(FIELDS_BYTES)].trim_start();
+    let noted = start.starts_with('{')
+        && start.contains("\"notificationType\":\"Complaint\"")
+        && start.contains("\"complainedRecipients\"");
+    let header = || Header::parse(start.split("\n\n").next().unwrap_or_default());
+    noted
+        || (start.to_ascii_lowercase().contains("feedback-type:") && {
+            let header = header();
+            header.has("feedback-type") && (header.has("version") || header.has("user-agent"))
+        })
+}
+
 /// Groups of fields with blank lines between them.
 pub(super) fn groups(text: &str) -> Vec<Header> {
     let text = text.replace('\r', "");
     let groups = text.split("\n\n").map(Header::parse);
     groups.filter(|group| group.names().next().is_some()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reads_as_complaint;
+
+    #[test]
+    fn complaints_are_told_by_their_fields_wherever_they_stand() {
+        assert!(reads_as_complaint("Feedback-Type: abuse\nUser-Agent: x/1\nVersion: 1\n\nrest"));
+        assert!(reads_as_complaint(
+            "{\"notificationType\":\"Complaint\",\"complaint\":{\"complainedRecipients\":[]}}"
+        ));
+        assert!(!reads_as_complaint("Hello,\n\nFeedback-Type: abuse\nVersion: 1\n"));
+        assert!(!reads_as_complaint("What does \"Feedback-Type:\" mean? Version: 1"));
+    }
 }

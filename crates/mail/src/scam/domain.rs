@@ -1,13 +1,17 @@
 use unicode_security::confusable_detection::skeleton;
 use unicode_security::mixed_script::MixedScript;
 
+use crate::domain_name::DomainName;
+
 /// Characters of a name below which a near miss is chance.
 const NAME_CHARS: usize = 4;
 
 /// The part of a domain that somebody registered: `shop.co.uk` of `mail.shop.co.uk`.
 pub(super) fn registered(domain: &str) -> String {
-    let domain = domain.trim_end_matches('.').to_lowercase();
-    psl::domain_str(&domain).map_or_else(|| domain.clone(), str::to_owned)
+    match DomainName::parse(domain) {
+        Some(name) => name.organisation().to_string(),
+        None => domain.trim_end_matches('.').to_lowercase(),
+    }
 }
 
 pub(super) fn is_same_owner(one: &str, other: &str) -> bool {
@@ -21,7 +25,11 @@ pub(super) fn of_address(email: &str) -> &str {
 
 /// True for a domain under a suffix that exists.
 pub(super) fn exists(domain: &str) -> bool {
-    psl::domain(domain.as_bytes()).is_some_and(|domain| domain.suffix().is_known())
+    let name = DomainName::parse(domain);
+    let known = |name: &DomainName| {
+        psl::domain(name.as_str().as_bytes()).is_some_and(|domain| domain.suffix().is_known())
+    };
+    name.as_ref().is_some_and(known)
 }
 
 /// True for another owner's domain that a reader takes for this one: letters swapped for ones that

@@ -72,13 +72,19 @@ impl Sender<'_> {
 
     fn domain_looks_alike(&self) -> Option<Signal> {
         let own = self.known.own_domains.iter().take(COMPARED);
-        if let Some(real) = own.clone().find(|own| domain::looks_like(self.domain, own)) {
+        let known = self.known.correspondents.iter().take(COMPARED);
+        // Whoever is known is who they are, however like another they look; and providers at which
+        // anybody gets an address look like one another.
+        let itself = |other: &String| domain::is_same_owner(other, self.domain);
+        let settled = domain::is_freemail(self.domain) || own.clone().any(itself);
+        let alike = |real: &&String| !settled && domain::looks_like(self.domain, real);
+        if let Some(real) = own.clone().find(alike) {
             let reason = format!("{} looks like your own {real}, but is not.", self.domain);
             return Some(Signal::certain(8.0, Risk::Impersonation, reason));
         }
-        let known = self.known.correspondents.iter().take(COMPARED);
         if !self.known.contact
-            && let Some(real) = known.clone().find(|known| domain::looks_like(self.domain, known))
+            && !known.clone().any(itself)
+            && let Some(real) = known.clone().find(alike)
         {
             let reason = format!("{} looks like {real}, which you know, but is not.", self.domain);
             return Some(Signal::certain(6.0, Risk::Impersonation, reason));

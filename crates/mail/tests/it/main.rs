@@ -5,6 +5,7 @@
 
 mod attacks;
 mod fixtures;
+mod headers;
 mod properties;
 mod scams;
 mod smtp;

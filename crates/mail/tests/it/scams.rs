@@ -34,6 +34,52 @@ fn a_look_alike_of_our_own_domain_is_held_even_for_a_contact() {
 }
 
 #[test]
+fn a_look_alike_of_somebody_we_write_to_is_marked() {
+    let correspondents: Vec<String> =
+        ["brightfoundry.com", "gmail.com", "harborline.com", "harborlime.com"]
+            .map(Into::into)
+            .into();
+    let known = Known { correspondents: &correspondents, ..Known::default() };
+    let judged =
+        |from: &str, known: &Known<'_>| checked(&format!("From: {from}\n\nHello"), proven(), known);
+    for alike in ["pay@brightf0undry.com", "pay@bright-foundry.com", "pay@brightfoundrv.com."] {
+        let verdict = judged(alike, &known);
+        assert_eq!(verdict.risk, Some(Risk::Suspicious), "{alike}");
+        assert!(
+            verdict.reasons[0]
+                .ends_with("looks like brightfoundry.com, which you know, but is not.")
+        );
+    }
+    for honest in [
+        "ann@brightfoundry.com",
+        "ann@mail.brightfoundry.com.",
+        "ann@BrightFoundry.com",
+        "ann@ymail.com",
+        "ann@mail.com",
+        "ann@harborline.com",
+        "ann@harborlime.com",
+        "ann@elsewhere.com",
+    ] {
+        assert_eq!(judged(honest, &known).risk, None, "{honest}");
+    }
+    let contact = Known { contact: true, ..known };
+    assert_eq!(judged("pay@brightf0undry.com", &contact).risk, None);
+}
+
+#[test]
+fn a_dot_at_the_end_of_a_domain_hides_nobody() {
+    let own = own();
+    let known = Known { own_domains: &own, ..Known::default() };
+    let forged = Authentication { dmarc: Dmarc::Fail, ..Authentication::default() };
+    let verdict = checked("From: boss@AcmeLamps.com.\n\nHello", forged, &known);
+    assert!(verdict.hold, "{verdict:?}");
+    let shown = "From: \"ceo@acmelamps.com.\" <x@elsewhere.com.>\n\nHello";
+    assert!(checked(shown, Authentication::default(), &known).hold);
+    let mail = understand(b"From: boss@AcmeLamps.com.\n\nHello", Envelope::default());
+    assert_eq!(mail.from.unwrap().email, "boss@acmelamps.com");
+}
+
+#[test]
 fn our_own_domain_must_be_proven() {
     let own = own();
     let known = Known { own_domains: &own, ..Known::default() };

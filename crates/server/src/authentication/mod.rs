@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inbox::intake::{Authenticator, Checking, Credentials, Source};
-use mail::{Authentication, Dmarc, Policy, Proof};
+use mail::{Authentication, Dmarc, DomainName, Policy, Proof};
 use mail_auth::common::verify::VerifySignature;
 use mail_auth::dmarc::verify::DmarcParameters;
 use mail_auth::{
@@ -109,8 +109,9 @@ impl DnsAuthenticator {
     ) -> Option<Spf> {
         match credentials.source {
             Source::Sender { ip, helo } => {
-                let sender = credentials.sender.unwrap_or_default();
-                Some(spf::check(&self.dns, *ip, helo, sender, deadline).await)
+                let sender = mail::normal_address(credentials.sender.unwrap_or_default());
+                let helo = helo.trim_end_matches('.');
+                Some(spf::check(&self.dns, *ip, helo, &sender, deadline).await)
             }
             Source::OurServer => believed_spf(message, self.believed.as_slice()),
             Source::Mailbox { believed } => believed_spf(message, believed),
@@ -165,10 +166,8 @@ impl DnsAuthenticator {
         let unknown = SpfOutput::new(String::new());
         let spf = spf.unwrap_or(&unknown);
         // A mail that wants no bounces is known by the name of the machine that sent it.
-        let identity = match credentials.sender {
-            Some(sender) if !sender.is_empty() => domain_of(sender),
-            _ => spf.domain(),
-        };
+        let sender = mail::normal_address(credentials.sender.unwrap_or_default());
+        let identity = if sender.is_empty() { spf.domain() } else { domain_of(&sender) };
         let parameters = DmarcParameters {
             message,
             dkim_output: dkim,
@@ -189,8 +188,8 @@ fn believed_spf(message: &AuthenticatedMessage<'_>, believed: &[String]) -> Opti
         all.find(|results| believed.iter().any(|name| is_within(&results.server, name)))?;
     let (outcome, sender) = results.of("spf", "smtp.mailfrom")?;
     let outcome = SpfResult::try_from(outcome).ok()?;
-    let sender = sender.unwrap_or_default();
-    let sender = SpfOutput::new(domain_of(sender).into()).with_result(outcome);
+    let sender = mail::normal_address(sender.unwrap_or_default());
+    let sender = SpfOutput::new(domain_of(&sender).into()).with_result(outcome);
     Some(Spf { sender, poses: false })
 }
 
@@ -199,15 +198,16 @@ fn believed_spf(message: &AuthenticatedMessage<'_>, believed: &[String]) -> Opti
 /// shown and not signed.
 fn readable<'a>(credentials: &Credentials<'a>) -> AuthenticatedMessage<'a> {
     let mut message = AuthenticatedMessage::parse(credentials.raw).unwrap_or_default();
-    let from = credentials.from.unwrap_or_default();
+    let from = mail::normal_address(credentials.from.unwrap_or_default());
     let fields = message.headers.iter().filter(|(name, _)| is(name, b"from")).count();
-    if fields != 1 || !message.from.iter().any(|signed| signed.eq_ignore_ascii_case(from)) {
+    let shown = |signed: &String| mail::normal_address(signed) == from;
+    if fields != 1 || !message.from.iter().any(shown) {
         message.dkim_headers.clear();
     }
-    let domain = domain_of(from);
+    let domain = domain_of(&from);
     message.dkim_headers.sort_by_key(|signature| !is_within(domain, signature.header.domain()));
     message.dkim_headers.truncate(SIGNATURES);
-    message.from = vec![from.to_owned()];
+    message.from = vec![from];
     message
 }
 
@@ -229,9 +229,10 @@ fn unknown<'a>() -> DkimOutput<'a> {
 
 /// True when a domain is another or part of it.
 fn is_within(domain: &str, other: &str) -> bool {
-    let other = other.to_lowercase();
-    let rest = domain.strip_suffix(other.as_str());
-    rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    match (DomainName::parse(domain), DomainName::parse(other)) {
+        (Some(domain), Some(other)) => domain.is_within(&other),
+        _ => domain.eq_ignore_ascii_case(other),
+    }
 }
 
 /// A chain of seals that is whole, whose last is a forwarder's that we know, which says that the
@@ -243,9 +244,9 @@ fn vouched_for(arc: &ArcOutput<'_>, credentials: &Credentials<'_>) -> bool {
     let sealer = last.seal.header.domain().to_lowercase();
     let instance = |value: &[u8]| Results::parse(after_instance(value));
     let Some(results) = instance(last.results.value) else { return false };
-    let from = domain_of(credentials.from.unwrap_or_default());
-    SEALERS.contains(&sealer.as_str())
-        && results.of("dmarc", "header.from") == Some(("pass", Some(from)))
+    let from = DomainName::of_address(credentials.from.unwrap_or_default());
+    let Some(("pass", Some(named))) = results.of("dmarc", "header.from") else { return false };
+    SEALERS.contains(&sealer.as_str()) && from.is_some() && DomainName::parse(named) == from
 }
 
 /// `ARC-Authentication-Results` without the number of its set.

@@ -1,36 +1,26 @@
-//! Attachments, and mails as they came.
+//! Attachments.
 
 use std::sync::Arc;
 
-use askama::Template;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::header;
 use axum::http::{HeaderValue, Response};
 use inbox::Error;
-use inbox::ids::{DocumentId, EnclosureId, MessageId};
+use inbox::ids::{DocumentId, EnclosureId};
 use inbox::people::{self, StoredFile};
 
 use super::Web;
-use super::answers::{self, Answer, guard};
+use super::answers::{Answer, guard};
 use super::form::{Asked, Fields};
-use super::frame::{Frame, Spot};
 use super::visitor::Visitor;
-use super::wording::filters;
 
 /// A file may do nothing: no script, no form, no origin of its own.
-const FILE_POLICY: &str = "default-src 'none'; sandbox; frame-ancestors 'none'";
+pub const FILE_POLICY: &str = "default-src 'none'; sandbox; frame-ancestors 'none'";
 /// A PDF may be shown by the browser's own viewer, which lives apart from our pages and does not
 /// start in a sandbox; it can load nothing and is in nobody's frame.
 const PDF_POLICY: &str = "default-src 'none'; object-src 'self'; style-src 'unsafe-inline'; \
                           frame-ancestors 'none'";
-/// A mail may show itself and pictures that it brought.
-const MAIL_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; \
-                           form-action 'none'; base-uri 'none'; frame-ancestors 'self'";
-/// The same, after somebody asked for the pictures.
-const MAIL_WITH_PICTURES: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data: https:; sandbox; \
-     form-action 'none'; base-uri 'none'; frame-ancestors 'self'";
-
 /// Pictures that browsers show without running anything.
 pub fn is_picture(content_type: &str) -> bool {
     matches!(content_type, "image/png" | "image/jpeg" | "image/gif" | "image/webp")
@@ -84,65 +74,6 @@ fn percent(name: &str) -> String {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"-._".contains(&b);
     let one = |b: u8| if plain(b) { char::from(b).to_string() } else { format!("%{b:02X}") };
     name.bytes().map(one).collect()
-}
-
-#[derive(Template)]
-#[template(path = "original.html")]
-struct OriginalPage {
-    frame: Frame,
-    conversation: String,
-    message: String,
-    pictures: bool,
-    has_html: bool,
-    headers: Vec<(String, String)>,
-    text: String,
-}
-
-pub async fn original_page(
-    State(web): State<Arc<Web>>,
-    visitor: Visitor,
-    Path((conversation, message)): Path<(String, String)>,
-    Asked(asked): Asked,
-) -> Answer {
-    let id = MessageId::parse(&message).ok_or(Error::NotFound("message"))?;
-    let (blobs, wanted) = (web.app.blobs.clone(), conversation.clone());
-    let spot = Spot::at("As it came", "/inbox?view=open");
-    let (frame, raw) = web
-        .page(&visitor, spot, move |tx, cx, _| people::original(tx, cx, &blobs, &wanted, &id))
-        .await?;
-    let shown = mail::original(&raw).ok_or(Error::NotFound("message"))?;
-    answers::page(&OriginalPage {
-        frame,
-        conversation,
-        message,
-        pictures: asked.has("pictures"),
-        has_html: shown.html.is_some(),
-        headers: shown.headers,
-        text: shown.text,
-    })
-}
-
-/// The mail's own page, inside a frame that can do nothing.
-pub async fn original_html(
-    State(web): State<Arc<Web>>,
-    visitor: Visitor,
-    Path((conversation, message)): Path<(String, String)>,
-    Asked(asked): Asked,
-) -> Answer {
-    let id = MessageId::parse(&message).ok_or(Error::NotFound("message"))?;
-    let blobs = web.app.blobs.clone();
-    let raw = web
-        .read(&visitor, move |tx, cx, _| people::original(tx, cx, &blobs, &conversation, &id))
-        .await?;
-    let html = mail::original(&raw).and_then(|shown| shown.html);
-    let html = html.ok_or(Error::NotFound("message"))?;
-    let mut response = Response::new(Body::from(html));
-    let policy = if asked.has("pictures") { MAIL_WITH_PICTURES } else { MAIL_POLICY };
-    guard(&mut response, policy);
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
-    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    Ok(response)
 }
 
 #[cfg(test)]

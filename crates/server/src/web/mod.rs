@@ -20,6 +20,7 @@ mod live;
 mod log;
 mod mark;
 mod mentions;
+mod originals;
 mod passwords;
 mod presence;
 mod previews;
@@ -79,6 +80,7 @@ pub struct Web {
     streams: Arc<Slots>,
     lanes: upload_page::Lanes,
     previews: PageRenderer,
+    originals: originals::Originals,
     presence: Arc<Presence>,
 }
 
@@ -113,6 +115,7 @@ impl Web {
             streams,
             lanes,
             previews,
+            originals: originals::Originals::new(),
             presence,
         })
     }
@@ -140,8 +143,9 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/conversations/{id}/tags", post(conversation::tag))
         .route("/conversations/{id}/snooze", post(conversation::snooze))
         .route("/conversations/{id}/release", post(conversation::release))
-        .route("/conversations/{id}/messages/{message}/original", get(files::original_page))
-        .route("/conversations/{id}/messages/{message}/html", get(files::original_html))
+        .route("/conversations/{id}/messages/{message}/original", get(originals::page))
+        .route("/conversations/{id}/messages/{message}/html", get(originals::html))
+        .route("/conversations/{id}/messages/{message}/pictures/{number}", get(originals::picture))
         .route("/conversations/{id}/saved/{reply}", get(compose::saved_reply))
         .route("/enclosures/{enclosure}", get(files::enclosure))
         .route("/documents", get(library::page))

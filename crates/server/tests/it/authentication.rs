@@ -95,6 +95,26 @@ async fn a_second_from_field_takes_a_signature_its_worth() {
 }
 
 #[tokio::test]
+async fn a_dot_at_the_end_of_a_domain_evades_no_policy() {
+    let world = World::new("v=DMARC1; p=reject");
+    let dotted = letter().replace(ANN, "Ann@Customer.example.");
+    let check = async |sender: &str, ip| {
+        let source = from(ip);
+        let credentials = Credentials {
+            raw: dotted.as_bytes(),
+            from: Some("Ann@Customer.example."),
+            sender: Some(sender),
+            source: &source,
+        };
+        world.authenticator.check(credentials).await
+    };
+    let forged = check("x@evil.example", OTHER_IP).await;
+    assert_eq!((forged.dmarc, forged.policy), (Dmarc::Fail, Policy::Reject));
+    let own = check("ann@customer.example.", OWN_IP).await;
+    assert_eq!((own.spf, own.dmarc), (Proof::Pass, Dmarc::Pass));
+}
+
+#[tokio::test]
 async fn a_domain_without_a_policy_is_no_failure() {
     let world = World::new("");
     let verdict = world.check(&letter(), Some(ANN), from(OTHER_IP)).await;

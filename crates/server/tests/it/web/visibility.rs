@@ -24,6 +24,7 @@ const NAMING: &[(&str, &str, Form)] = &[
     ("POST", "/conversations/{id}/release", &[]),
     ("GET", "/conversations/{id}/messages/{message}/original", &[]),
     ("GET", "/conversations/{id}/messages/{message}/html", &[]),
+    ("GET", "/conversations/{id}/messages/{message}/pictures/{number}", &[]),
     ("GET", "/documents/{document}", &[]),
     ("GET", "/documents?doc={document}", &[]),
     ("GET", "/documents/{document}/page", &[]),

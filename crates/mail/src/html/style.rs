@@ -1,0 +1,274 @@
+//! CSS as far as it makes words invisible: what an element declares, and how its text then looks.
+
+/// Pixels up to which letters cannot be read.
+const TINY_PX: f32 = 2.0;
+/// Pixels of the size from which others are reckoned.
+const USUAL_PX: f32 = 16.0;
+/// Pixels beyond which a place is off every screen.
+const OFF_SCREEN_PX: f32 = 500.0;
+/// What each part of two colours may differ by to look the same.
+const SAME_SHADE: u8 = 8;
+/// Bytes of an element's declarations that are read.
+const DECLARED_BYTES: usize = 16 * 1024;
+
+/// A colour, where it is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Shade {
+    Rgb(u8, u8, u8),
+    Transparent,
+    /// A picture, a gradient, or a rule that may or may not hold.
+    Unknown,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Size {
+    Px(f32),
+    Times(f32),
+}
+
+/// What an element declares about itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Declared {
+    display_none: Option<bool>,
+    visible: Option<bool>,
+    clear: Option<bool>,
+    clips: Option<bool>,
+    flat: Option<bool>,
+    away: Option<bool>,
+    positioned: Option<bool>,
+    shifted: Option<bool>,
+    not_in_outlook: bool,
+    size: Option<Size>,
+    indent: Option<f32>,
+    pub ink: Option<Shade>,
+    pub paper: Option<Shade>,
+}
+
+impl Declared {
+    /// Declarations as they stand in a `style` attribute or a rule, in lower case.
+    pub fn parse(style: &str) -> Declared {
+        let style = &style[..style.floor_char_boundary(DECLARED_BYTES)];
+        let mut declared = Declared::default();
+        for declaration in style.split(';') {
+            if let Some((name, value)) = declaration.split_once(':') {
+                let value = value.trim().trim_end_matches("!important").trim();
+                declared.declare(name.trim(), value);
+            }
+        }
+        declared
+    }
+
+    fn declare(&mut self, name: &str, value: &str) {
+        let zero = || px(value).is_some_and(|px| px <= 0.0);
+        match name {
+            "display" => self.display_none = Some(value == "none"),
+            "visibility" => self.visible = Some(!matches!(value, "hidden" | "collapse")),
+            "opacity" => self.clear = Some(number(value).is_some_and(|part| part < 0.05)),
+            "overflow" | "overflow-x" | "overflow-y" => {
+                self.clips = Some(matches!(value, "hidden" | "clip"));
+            }
+            "max-height" | "height" | "max-width" | "width" => {
+                // One of them is enough; a later height does not undo a width.
+                self.flat = Some(zero() || self.flat == Some(true));
+            }
+            "position" => self.positioned = Some(matches!(value, "absolute" | "fixed")),
+            "left" | "top" | "right" | "bottom" => self.shifted = shifted(self.shifted, value),
+            "margin-left" | "margin-top" | "margin" => self.away = shifted(self.away, value),
+            "clip" | "clip-path" => {
+                let nothing = ["rect(0", "rect(1px", "inset(100%", "inset(50%", "circle(0"];
+                self.away = Some(nothing.iter().any(|shape| value.starts_with(shape)));
+            }
+            "transform" if value.contains("scale(0)") => self.away = Some(true),
+            "text-indent" => self.indent = px(value),
+            "mso-hide" => self.not_in_outlook = value == "all",
+            "font-size" => self.size = size(value),
+            // `font: 0/0 a` and its likes; the size stands before the slash.
+            "font" => {
+                let words = value.split([' ', '/']);
+                self.size = words.map(size).find(Option::is_some).flatten().or(self.size);
+            }
+            "color" => self.ink = shade(value).or(self.ink),
+            "background-color" | "background" => self.paper = paper(value).or(self.paper),
+            "background-image" if value != "none" => self.paper = Some(Shade::Unknown),
+            _ => {}
+        }
+    }
+
+    /// Takes over what another declares, which counts for more.
+    pub fn overridden_by(&mut self, other: &Declared) {
+        self.display_none = other.display_none.or(self.display_none);
+        self.visible = other.visible.or(self.visible);
+        self.clear = other.clear.or(self.clear);
+        self.clips = other.clips.or(self.clips);
+        self.flat = other.flat.or(self.flat);
+        self.away = other.away.or(self.away);
+        self.positioned = other.positioned.or(self.positioned);
+        self.shifted = other.shifted.or(self.shifted);
+        self.not_in_outlook |= other.not_in_outlook;
+        self.size = other.size.or(self.size);
+        self.indent = other.indent.or(self.indent);
+        self.ink = other.ink.or(self.ink);
+        self.paper = other.paper.or(self.paper);
+    }
+
+    /// What a rule leaves to know that may or may not hold for an element.
+    pub fn uncertain(self) -> Declared {
+        let unknown = |shade: Option<Shade>| shade.map(|_| Shade::Unknown);
+        Declared { ink: unknown(self.ink), paper: unknown(self.paper), ..Declared::default() }
+    }
+
+    /// True when nothing within the element is seen, whatever stands in it. What only Outlook hides
+    /// is seen where it has a form of its own: buttons are made so.
+    pub fn conceals(&self) -> bool {
+        let is = |told: Option<bool>| told == Some(true);
+        is(self.display_none)
+            || is(self.clear)
+            || is(self.away)
+            || (is(self.clips) && is(self.flat))
+            || (is(self.positioned) && is(self.shifted))
+            || (self.not_in_outlook && self.display_none.is_none())
+    }
+}
+
+/// How text looks, all open elements taken together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Look {
+    visible: bool,
+    px: f32,
+    indent: f32,
+    ink: Shade,
+    paper: Shade,
+}
+
+impl Default for Look {
+    fn default() -> Look {
+        let (ink, paper) = (Shade::Rgb(0, 0, 0), Shade::Rgb(255, 255, 255));
+        Look { visible: true, px: USUAL_PX, indent: 0.0, ink, paper }
+    }
+}
+
+impl Look {
+    /// The look of what stands in an element.
+    pub fn within(self, declared: &Declared) -> Look {
+        Look {
+            visible: declared.visible.unwrap_or(self.visible),
+            px: match declared.size {
+                Some(Size::Px(px)) => px,
+                // A part of nothing is nothing; what is not tiny keeps to a readable size.
+                Some(Size::Times(times)) => self.px * times,
+                None => self.px,
+            },
+            indent: declared.indent.unwrap_or(self.indent),
+            ink: declared.ink.unwrap_or(self.ink),
+            paper: match declared.paper {
+                Some(Shade::Transparent) | None => self.paper,
+                Some(paper) => paper,
+            },
+        }
+    }
+
+    pub fn hides_text(&self) -> bool {
+        let same = match (self.ink, self.paper) {
+            (Shade::Transparent, _) => true,
+            (Shade::Rgb(r, g, b), Shade::Rgb(pr, pg, pb)) => {
+                let near = |one: u8, other: u8| one.abs_diff(other) <= SAME_SHADE;
+                near(r, pr) && near(g, pg) && near(b, pb)
+            }
+            _ => false,
+        };
+        same || !self.visible || self.px <= TINY_PX || self.indent <= -OFF_SCREEN_PX
+    }
+}
+
+fn shifted(before: Option<bool>, value: &str) -> Option<bool> {
+    let far = value.split(' ').filter_map(px).any(|px| px <= -OFF_SCREEN_PX);
+    Some(far || before == Some(true))
+}
+
+fn number(value: &str) -> Option<f32> {
+    let end = value.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+')));
+    value[..end.unwrap_or(value.len())].parse().ok().filter(|number: &f32| number.is_finite())
+}
+
+/// A length in pixels; parts of something else are taken for what they usually come to.
+fn px(value: &str) -> Option<f32> {
+    match size(value)? {
+        Size::Px(px) => Some(px),
+        Size::Times(times) => Some(times * USUAL_PX),
+    }
+}
+
+fn size(value: &str) -> Option<Size> {
+    let number = number(value)?;
+    let unit =
+        value.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+'));
+    Some(match unit.trim() {
+        "px" | "" => Size::Px(number),
+        "pt" => Size::Px(number * 4.0 / 3.0),
+        "em" | "ex" | "ch" => Size::Times(number),
+        "rem" => Size::Px(number * USUAL_PX),
+        "%" => Size::Times(number / 100.0),
+        "in" => Size::Px(number * 96.0),
+        "cm" => Size::Px(number * 38.0),
+        "mm" => Size::Px(number * 3.8),
+        "vw" | "vh" => Size::Px(number * 8.0),
+        _ => return None,
+    })
+}
+
+/// A background: its colour where it is only one.
+fn paper(value: &str) -> Option<Shade> {
+    if value.contains("url(") || value.contains("gradient") {
+        return Some(Shade::Unknown);
+    }
+    shade(value).or_else(|| value.split(' ').find_map(shade))
+}
+
+/// A colour as CSS or an attribute writes it; `None` for what is none.
+pub(super) fn shade(value: &str) -> Option<Shade> {
+    let value = value.trim();
+    if let Some(digits) = value.strip_prefix('#') {
+        return hex(digits);
+    }
+    let function = value.strip_prefix("rgba(").or_else(|| value.strip_prefix("rgb("));
+    if let Some(parts) = function.and_then(|rest| rest.strip_suffix(')')) {
+        let parts: Vec<f32> = parts.split([',', ' ', '/']).filter_map(number).collect();
+        let part = |place: usize| parts.get(place).map(|part| part.clamp(0.0, 255.0) as u8);
+        if parts.get(3).is_some_and(|alpha| *alpha < 0.05) {
+            return Some(Shade::Transparent);
+        }
+        return Some(Shade::Rgb(part(0)?, part(1)?, part(2)?));
+    }
+    Some(match value {
+        "white" => Shade::Rgb(255, 255, 255),
+        "black" => Shade::Rgb(0, 0, 0),
+        "transparent" => Shade::Transparent,
+        "whitesmoke" | "snow" | "ivory" | "ghostwhite" => Shade::Rgb(250, 250, 250),
+        "gray" | "grey" => Shade::Rgb(128, 128, 128),
+        "silver" => Shade::Rgb(192, 192, 192),
+        "red" => Shade::Rgb(255, 0, 0),
+        "green" => Shade::Rgb(0, 128, 0),
+        "blue" => Shade::Rgb(0, 0, 255),
+        "navy" => Shade::Rgb(0, 0, 128),
+        "yellow" => Shade::Rgb(255, 255, 0),
+        "inherit" | "initial" | "unset" | "none" | "" => return None,
+        name if name.bytes().all(|b| b.is_ascii_hexdigit()) && name.len() == 6 => {
+            return hex(name);
+        }
+        name if name.bytes().all(|b| b.is_ascii_alphabetic()) && name.len() > 2 => Shade::Unknown,
+        _ => return None,
+    })
+}
+
+fn hex(digits: &str) -> Option<Shade> {
+    let part = |text: &str| u8::from_str_radix(text, 16).ok();
+    let twice = |place: usize| part(digits.get(place..=place)?).map(|half| half * 17);
+    match digits.len() {
+        3 | 4 => Some(Shade::Rgb(twice(0)?, twice(1)?, twice(2)?)),
+        6 | 8 => {
+            let both = |place: usize| part(digits.get(place..place + 2)?);
+            Some(Shade::Rgb(both(0)?, both(2)?, both(4)?))
+        }
+        _ => None,
+    }
+}
