@@ -75,6 +75,7 @@ fn walk(html: &str, sheet: &Sheet, words: Words) -> (Page, bool) {
                 let attributes = attributes(&tag.attributes);
                 let mut declared = sheet.declared(&name, &attributes);
                 declared.overridden_by(&attributes.declared);
+                style::usual(&name, &attributes, &mut declared);
                 reader.open(name, attributes, &declared);
             }
             Token::EndTag(tag) => reader.close(&lower(&tag.name)),
@@ -275,7 +276,12 @@ impl Reader {
         }
         let unseen = inside.concealed || inside.look.hides_text() || self.lost;
         if unseen && self.words == Words::Seen {
-            self.conceals |= !text.trim().is_empty();
+            let blank = text.trim().is_empty();
+            self.conceals |= !blank;
+            // Words apart stay apart, however narrow the space between them.
+            if blank && !inside.concealed {
+                self.lines.cell();
+            }
             return;
         }
         if let Some(link) = &mut self.link {
@@ -413,9 +419,19 @@ mod tests {
             "<div style='text-indent:-20px'>seen</div>",
             "<div style='line-height:0;font-size:80%'>seen</div>",
             "<div style='opacity:0.9'>seen</div>",
+            "<font color=white><a href='https://x.example'>seen</a></font>",
+            "<style>body{background:black}</style><body>seen</body>",
         ] {
             assert!(read(seen).text.contains("seen"), "{seen}");
         }
+    }
+
+    #[test]
+    fn words_apart_stay_apart() {
+        let small = "<div style='font-size:0'><b style='font-size:9px'>a</b> <b \
+                     style='font-size:9px'>b</b></div>";
+        assert_eq!(read(small).text, "a b");
+        assert_eq!(read("f<i style='font-size:0'>o x o</i>ish").text, "fish");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! CSS as far as it makes words invisible: what an element declares, and how its text then looks.
 
+use super::element::Attributes;
+
 /// Pixels up to which letters cannot be read.
 const TINY_PX: f32 = 2.0;
 /// Pixels of the size from which others are reckoned.
@@ -127,6 +129,16 @@ impl Declared {
             || (is(self.clips) && is(self.flat))
             || (is(self.positioned) && is(self.shifted))
             || (self.not_in_outlook && self.display_none.is_none())
+    }
+}
+
+/// What the browser's own rules declare, where the mail does not.
+pub(super) fn usual(tag: &str, attributes: &Attributes, declared: &mut Declared) {
+    // Links have a colour of their own; who colours the whole page leaves it to the reader's program
+    // to keep the text readable.
+    let is_page = matches!(tag, "body" | "html") && declared.paper.is_some();
+    if declared.ink.is_none() && (is_page || (tag == "a" && attributes.href.is_some())) {
+        declared.ink = Some(Shade::Unknown);
     }
 }
 

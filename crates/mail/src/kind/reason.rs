@@ -70,8 +70,10 @@ pub(super) fn judge(status: Option<&str>, progress: Progress, words: &str) -> (S
 pub(super) fn tells_cause(status: Option<&str>, words: &str) -> bool {
     let words = words.to_lowercase();
     let given = status.and_then(first_status).or_else(|| told_status(&words));
+    let refused = REFUSED.iter().filter(|word| !["rejected", "refused", "denied"].contains(word));
     cause_in_words(&words).is_some()
         || given.is_some_and(|status| cause_of_status(&status).is_some())
+        || refused.into_iter().any(|word| words.contains(word))
 }
 
 /// The first status in a field such as `5.1.1 (user unknown)`.
@@ -206,6 +208,7 @@ const REFUSED_FIRST: &[&str] = &[
     "rate limit",
     "greylist",
     "account that you tried to reach is disabled",
+    "account is disabled",
     "too many",
     "detected as spam",
     "spam message",

@@ -247,7 +247,8 @@ mod tests {
             "MAIL FROM:<a\u{7}@b>",
         ] {
             let fault = Command::parse(line.as_bytes()).expect_err(line);
-            assert!(fault.starts_with('5') && fault.is_ascii(), "{line}: {fault}");
+            let Refusal { line: answer, .. } = fault;
+            assert!(answer.starts_with('5') && answer.is_ascii(), "{line}: {answer}");
         }
         assert!(Command::parse(b"MAIL FROM:<\xff@b>").is_err());
         assert_eq!(Command::parse(b"GET / HTTP/1.1"), Err(NOT_MAIL));

@@ -168,7 +168,7 @@ both! {
         app.advance(MINUTE);
         let late = dated("ann@x.example", "Re: Lamp", Some("Sat, 14 Nov 2026 09:00:00 +0000"));
         assert_eq!(app.arrives(&late).await.conversation, first.conversation);
-        let queued = app.act(&app.owner, |tx, cx| people::queue(tx, cx)).await;
+        let queued = app.act(&app.owner, people::queue).await;
         assert!(queued[0].wrote_meanwhile, "the customer wrote since");
     }
 

@@ -92,8 +92,6 @@ async fn refusals(app: TestApp, figures: impl Fn() -> String) {
     client.say(&format!("RCPT TO:<{SUPPORT}>"), "250 ").await;
     client.say(&format!("RCPT TO:<{SUPPORT}>"), "452 ").await;
     client.say("RSET", "250 ").await;
-    client.say("MAIL FROM", "501 ").await;
-    client.say("FROBNICATE", "500 ").await;
     client.say("MAIL FROM:<ann@x.example> SIZE=5000", "552 ").await;
     client.send(SUPPORT, "Subject: Topic\n\nSecret words\r\n", "550 ").await;
     let hops = "Received: from a by b; Sun, 15 Nov 2026 09:00:00 +0000\r\n".repeat(51);
@@ -106,6 +104,8 @@ async fn refusals(app: TestApp, figures: impl Fn() -> String) {
     eventually(async || figures().contains("tls-failure")).await;
     let stream = UnixStream::connect(&doors.lmtp).await.unwrap();
     let mut local = Client::greeted(stream, "220 ").await;
+    local.say("MAIL FROM", "501 ").await;
+    local.say("FROBNICATE", "500 ").await;
     local.say("GET / HTTP/1.1", "421 ").await;
     for reason in REASONS {
         let figure = format!("mailroom_smtp_refused_total{{reason=\"{reason}\"}} ");
