@@ -95,6 +95,36 @@ async fn pictures_are_fetched_only_when_asked_for_and_only_over_https() {
     window.close().await;
 }
 
+/// A picture of 40 by 30 pixels.
+const PICTURE: &str = "iVBORw0KGgoAAAANSUhEUgAAACgAAAAeAQAAAAB2pmFwAAAAD0lEQVR42mP4DwIMQ4oEAIsElWv6F0k/AAAAAElFTkSuQmCC";
+
+#[tokio::test]
+async fn pictures_that_a_mail_brought_are_shown_in_its_frame() {
+    let house = House::open().await;
+    let window = Window::signed_in(&house, &house.ines).await;
+    let raw = format!(
+        "From: ann@shop.example\r\nContent-Type: multipart/related; boundary=b\r\n\r\n--b\r\n\
+         Content-Type: text/html\r\n\r\n<p>Words</p><img src=\"cid:lamp\">\r\n--b\r\n\
+         Content-Type: image/png\r\nContent-ID: <lamp>\r\nContent-Transfer-Encoding: base64\r\n\r\n\
+         {PICTURE}\r\n--b--\r\n"
+    );
+    let received = house.mail("ann@shop.example Ann", "Lamp", "Words", Some(&raw)).await;
+    let original = format!(
+        "{}/conversations/{}/messages/{}/original",
+        house.address, received.conversation, received.message
+    );
+    window.goto(&original).await;
+    window.find("iframe").await.enter_frame().await.unwrap();
+    let picture = window.find("img").await;
+    window
+        .until("the picture is there in its size", || async {
+            picture.rect().await.is_ok_and(|rect| rect.width == 40.0 && rect.height == 30.0)
+        })
+        .await;
+    window.driver.enter_default_frame().await.unwrap();
+    window.close().await;
+}
+
 /// An address that counts who comes.
 async fn evil() -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -117,8 +117,10 @@ fn picture<'v>(
         return own.get(&id).map(|number| Cow::Owned(format!("{prefix}/{number}")));
     }
     let url = Url::parse(value).ok().filter(|url| url.scheme() == "https")?;
-    let elsewhere = url.host_str().is_some_and(|named| !named.eq_ignore_ascii_case(host));
-    elsewhere.then_some(Cow::Borrowed(value))
+    let (name, port) = host.rsplit_once(':').unwrap_or((host, ""));
+    let same_port = url.port().is_none_or(|named| named.to_string() == port);
+    let ours = same_port && url.host_str().is_none_or(|named| named.eq_ignore_ascii_case(name));
+    (!ours).then_some(Cow::Borrowed(value))
 }
 
 fn has_scheme(value: &str, scheme: &str) -> bool {
@@ -170,7 +172,7 @@ mod tests {
     #[test]
     fn a_picture_is_at_its_own_address_or_elsewhere_by_https() {
         let own = HashMap::from([("a@b c".to_owned(), 3)]);
-        let at = |value: &str| picture(value, &own, "/p", "desk.example").map(Cow::into_owned);
+        let at = |value: &str| picture(value, &own, "/p", "desk.example:8443").map(Cow::into_owned);
         assert_eq!(at("cid:a@b%20c").as_deref(), Some("/p/3"));
         assert_eq!(at("CID:a@b c").as_deref(), Some("/p/3"));
         assert_eq!(at("cid:other"), None);
@@ -179,5 +181,7 @@ mod tests {
         assert_eq!(at("http://x.example/a.png"), None);
         assert_eq!(at("https://desk.example/inbox"), None);
         assert_eq!(at("https://DESK.example:8443/inbox"), None);
+        let other = "https://desk.example:9000/a.png";
+        assert_eq!(at(other).as_deref(), Some(other), "another server of the same machine");
     }
 }

@@ -38,7 +38,7 @@ pub enum PageState {
 pub struct PageAddresses<'a> {
     /// What stands before the number of a picture that the mail brought, and a slash.
     pub pictures: &'a str,
-    /// The name of our own host, from which a mail may ask for nothing else.
+    /// Our own host, with its port if that is not the usual one; a mail may ask it for nothing else.
     pub host: &'a str,
 }
 

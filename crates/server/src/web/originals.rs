@@ -93,8 +93,7 @@ pub async fn html(
     let host = host(&uri, &headers);
     let policy = page_policy(&host, &pictures, asked.has("pictures"));
     let take = move |raw: &[u8]| {
-        let name = host.rsplit_once(':').map_or(host.as_str(), |(name, _)| name);
-        mail::original_html(raw, &PageAddresses { pictures: &pictures, host: name })
+        mail::original_html(raw, &PageAddresses { pictures: &pictures, host: &host })
     };
     let reading = web.raw_mail(&visitor, conversation, &message);
     let ((), html) = web.take_apart(reading, take).await?;

@@ -34,7 +34,9 @@ both! {
         for number in 0..8 {
             halves.push(half_a_file(&ann, number).await);
         }
-        eventually(async || ann.send(&more, 0, b"").await.status == 503).await;
+        let read = || halves.iter().all(|(sender, _)| sender.capacity() == sender.max_capacity());
+        eventually(async || read()).await;
+        ann.send(&more, 0, b"").await.is(503);
         bo.add(0, "pass.pdf", &pdf("pass")).await;
         for (sender, sending) in halves {
             drop(sender);
