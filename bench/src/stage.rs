@@ -146,7 +146,7 @@ impl Setting {
         };
         let begun = self.app.store.write(move |tx| {
             // The server goes by the system's clock.
-            people::begin_session(tx, &ids, SystemClock.now(), ws, &owner, "bench")
+            people::begin_session(tx, &ids, SystemClock.now(), ws, &owner, "bench", true)
         });
         self.runtime.block_on(begun).map_err(|error| error.to_string())
     }

@@ -6,6 +6,7 @@ use axum::body::Body;
 use axum::http::Request;
 use server::dns_health::DnsHealth;
 use server::health::{self, Readiness};
+use server::quiet::QuietMode;
 use server::storage_check::StorageCheck;
 
 use crate::both;
@@ -48,7 +49,8 @@ both! {
 
 async fn ready(app: &TestApp, free_least: u64, dns: SocketAddr) -> Answer {
     let storage = StorageCheck::new(app.app.clone(), app.folder(), &app.blob_folder(), free_least);
-    let readiness = Readiness { app: app.app.clone(), storage, dns: DnsHealth::of(Some(dns)) };
+    let (dns, quiet) = (DnsHealth::of(Some(dns)), QuietMode::fixed(false));
+    let readiness = Readiness { app: app.app.clone(), storage, dns, quiet };
     let request = Request::get("/readyz").body(Body::empty()).unwrap();
     TestApp::send_to(&health::router(readiness), request).await
 }

@@ -8,6 +8,7 @@ use axum::body::Body;
 use axum::http::Request;
 use server::dns_health::DnsHealth;
 use server::health::{self, Readiness};
+use server::quiet::QuietMode;
 use server::storage_check::StorageCheck;
 
 use crate::support::*;
@@ -23,7 +24,8 @@ fn requests_fail_soon_while_the_server_is_down_and_work_again_when_it_is_back() 
         let key = app.key("read").await;
         let dns = DnsHealth::of(Some(([127, 0, 0, 1], 9).into()));
         let storage = StorageCheck::new(app.app.clone(), app.folder(), &app.blob_folder(), 1);
-        let router = health::router(Readiness { app: app.app.clone(), storage, dns });
+        let quiet = QuietMode::fixed(false);
+        let router = health::router(Readiness { app: app.app.clone(), storage, dns, quiet });
         let readiness = async || {
             let request = Request::get("/readyz").body(Body::empty()).unwrap();
             TestApp::send_to(&router, request).await.status
