@@ -90,7 +90,8 @@ async fn open(target: &AttackTarget, name: &str, mail: String) -> Result<Duratio
     }
     while let Some(opened) = opening.join_next().await {
         let (answer, wait) = opened.map_err(|error| error.to_string())??;
-        if !matches!(status(&answer), 200 | 503) {
+        // Past the bounds there is no page of its HTML.
+        if !matches!(status(&answer), 200 | 404 | 503) {
             return Err(format!("{name} was answered with status {}", status(&answer)));
         }
         if answer.len() > MOST_ANSWER_BYTES {

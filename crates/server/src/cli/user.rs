@@ -1,9 +1,10 @@
 //! The people of a workspace at the command line.
 
 use clap::Subcommand;
+use db::Tx;
 use inbox::actor::{Actor, Role, Who};
 use inbox::ids::UserId;
-use inbox::{App, people};
+use inbox::{App, Cx, people};
 use serde_json::json;
 
 use super::admin::{LINK_WORKS, Of, Outcome, open, person, print, sentence};
@@ -31,9 +32,14 @@ pub enum User {
         #[command(flatten)]
         of: Of,
     },
-    /// Make a link that signs somebody in who cannot sign in any more
+    /// Make a link that signs somebody in who cannot sign in any more; their private inboxes stay
+    /// shut until they give their password or follow a link that is mailed to them
     Link {
         email: String,
+        /// Open their private inboxes, too: for somebody who has lost their password where no mail
+        /// reaches people. Hand it to nobody else
+        #[arg(long)]
+        opens_private: bool,
         #[command(flatten)]
         of: Of,
     },
@@ -52,7 +58,13 @@ impl User {
         match self {
             User::Add { email, name, role, of } => add(&app, email, name, &role, &of).await,
             User::List { of } => list(&app, &of).await,
-            User::Link { email, of } => link(&app, email, &of).await,
+            User::Link { email, opens_private, of } => {
+                let make = match opens_private {
+                    true => people::make_recovery_link,
+                    false => people::make_sign_in_link,
+                };
+                link(&app, email, make, &of).await
+            }
             User::Remove { email, of } => remove(&app, email, &of).await,
         }
     }
@@ -85,14 +97,14 @@ async fn list(app: &App, of: &Of) -> Outcome {
     Ok(())
 }
 
-async fn link(app: &App, email: String, of: &Of) -> Outcome {
+/// Makes a link for one person; answers its address.
+type MakeLink = fn(&mut Tx<'_>, &Cx<'_>, &UserId) -> inbox::Result<String>;
+
+async fn link(app: &App, email: String, make: MakeLink, of: &Of) -> Outcome {
     let operator = of.operator(app).await?;
     let (id, name) = named(app, &operator, email).await?;
     let made = id.clone();
-    let url = app
-        .act(&operator, move |tx, cx| people::make_sign_in_link(tx, cx, &made))
-        .await
-        .map_err(sentence)?;
+    let url = app.act(&operator, move |tx, cx| make(tx, cx, &made)).await.map_err(sentence)?;
     let said = format!("{name} signs in at\n{url}\n{LINK_WORKS}");
     print(of.output, &json!({ "id": id, "signInUrl": url }), &said);
     Ok(())
