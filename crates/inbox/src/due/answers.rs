@@ -74,9 +74,9 @@ fn due_answers(tx: &mut Tx<'_>, now: i64) -> Result<Vec<Due>> {
             "SELECT a.ws, w.id, a.message, a.email, a.kind, m.mailbox, m.conversation, m.header_id,
                     m.subject, c.contact_name, c.contact_email
              FROM sandbox_answers a
-             JOIN workspaces w ON w.ws = a.ws
              JOIN messages m ON m.ws = a.ws AND m.id = a.message
              JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
+             JOIN workspaces w ON w.ws = a.ws
              WHERE a.due_at <= ?1 ORDER BY a.due_at LIMIT ?2{lock}"
         ),
         &[&now, &AT_ONCE],

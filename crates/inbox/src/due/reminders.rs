@@ -21,8 +21,8 @@ impl Worker {
                 &format!(
                     "SELECT r.ws, w.id, c.circle, c.id, r.id
                      FROM requests r
-                     JOIN workspaces w ON w.ws = r.ws
                      JOIN conversations c ON c.ws = r.ws AND c.id = r.conversation
+                     JOIN workspaces w ON w.ws = r.ws
                      WHERE r.remind_at <= ?1 ORDER BY r.remind_at LIMIT ?2{lock}"
                 ),
                 &[&now, &AT_ONCE],

@@ -253,8 +253,8 @@ fn due_messages(tx: &mut Tx<'_>, ws: i64, now: i64, most: usize) -> Result<Vec<D
         &format!(
             "SELECT m.ws, w.id, c.circle, m.id
              FROM messages m
-             JOIN workspaces w ON w.ws = m.ws
              JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
+             JOIN workspaces w ON w.ws = m.ws
              WHERE m.ws = ?1 AND m.sends_at <= ?2 ORDER BY m.sends_at, m.id LIMIT ?3{lock}"
         ),
         &[&ws, &now, &(most as i64)],

@@ -29,6 +29,7 @@ mod originals;
 mod outage;
 mod parity;
 mod people;
+mod plans;
 mod read;
 mod reading;
 mod receive;
