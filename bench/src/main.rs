@@ -65,6 +65,9 @@ enum Command {
     Live(live::Options),
     /// Measure how fast mail comes in by SMTP, and what memory and disk it takes
     Receive(receive::Options),
+    /// Measure lists, searches and reads on PostgreSQL after mail came in, before anything was
+    /// analysed, a minute later, and when everything was
+    Grown(receive::grown::Options),
     /// Kill the server at random moments while clients work, and check that nothing promised is lost
     Crash(crash::Options),
     /// Attack the server with hostile HTML, silent connections and large bodies, and check its bounds
@@ -98,6 +101,7 @@ fn main() -> ExitCode {
         Some(Command::Deliveries(options)) => deliveries::run(options).map(drop),
         Some(Command::Live(options)) => live::run(options).map(drop),
         Some(Command::Receive(options)) => receive::run(&options).map(drop),
+        Some(Command::Grown(options)) => receive::grown::run(&options).map(drop),
         Some(Command::Crash(options)) => crash::run(options),
         Some(Command::Attack(options)) => attack::run(&options),
         Some(Command::Soak(options)) => soak::run(&options),

@@ -31,6 +31,13 @@ impl Requests {
         &self.bytes.as_bytes()[start..self.ends[index]]
     }
 
+    /// One request to the API, again and again.
+    pub fn of(key: &str, path: &str) -> Requests {
+        let mut requests = Requests::default();
+        requests.push(key, "GET", path, "");
+        requests
+    }
+
     /// A page, as the browser of somebody who is signed in asks for it.
     fn push_page(&mut self, session: &str, path: &str) {
         self.bytes.push_str(&page_request(session, path));

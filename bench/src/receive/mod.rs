@@ -1,6 +1,7 @@
 //! How fast mail comes in by SMTP, durable and with everything that is done to it, what memory that
 //! takes, and what a mail takes on disk.
 
+pub mod grown;
 mod letters;
 mod sender;
 
@@ -93,7 +94,7 @@ fn measure(
     let mut server = Server::start(&mut command, listen, first.as_bytes(), &log)?;
     let spent = server.processor_seconds()?;
     let began = Instant::now();
-    let sent = send_all(options, smtp, letters, &server)?;
+    let sent = send_all((options.messages, options.connections), smtp, letters, &server)?;
     let seconds = began.elapsed().as_secs_f64();
     let spent = server.processor_seconds()? - spent;
     server.kill()?;
@@ -122,7 +123,7 @@ struct Sent {
 
 /// Every connection takes the next mail until all are sent.
 fn send_all(
-    options: &Options,
+    (messages, connections): (usize, usize),
     smtp: SocketAddr,
     letters: &[Letter],
     server: &Server,
@@ -133,7 +134,7 @@ fn send_all(
         let (mut bytes, mut waits) = (0, Vec::new());
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= options.messages {
+            if number >= messages {
                 return Ok((bytes, waits));
             }
             let letter = &letters[number % letters.len()];
@@ -143,11 +144,11 @@ fn send_all(
         }
     };
     thread::scope(|scope| {
-        let senders: Vec<_> = (0..options.connections).map(|_| scope.spawn(work)).collect();
+        let senders: Vec<_> = (0..connections).map(|_| scope.spawn(work)).collect();
         let mut sent = Sent { bytes: 0, waits: Vec::new(), memory: Vec::new() };
         while sent.memory.len() < LOOKS && senders.iter().any(|sender| !sender.is_finished()) {
             let looked = sent.memory.len() + 1;
-            if next.load(Ordering::Relaxed) >= options.messages * looked / LOOKS {
+            if next.load(Ordering::Relaxed) >= messages * looked / LOOKS {
                 sent.memory.push(server.memory_mb()?);
             }
             thread::sleep(Duration::from_millis(5));

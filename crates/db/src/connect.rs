@@ -25,7 +25,7 @@ const ASKED: u32 = 3;
 /// each statement has an index that fits it. Which plan PostgreSQL thinks cheapest depends on
 /// statistics that are missing, or old, for as long as a table grows faster than it is analysed; a
 /// plan made then reads whole tables. So what never fits is taken away from the planner: reading
-/// tables from end to end, and joining by hashing or sorting them. `enable_sort` makes it read a
+/// tables from end to end, and joining by hashing, sorting or keeping them. `enable_sort` makes it read a
 /// list from the index that has its order. Joins are made in the order in which they are written.
 /// Statements are planned once, whatever their arguments are: what a plan made for one argument
 /// gains is less than what planning costs. To compile a plan, or to start workers for it, takes
@@ -34,6 +34,7 @@ const SESSION: &str = "
     SET enable_seqscan TO off;
     SET enable_hashjoin TO off;
     SET enable_mergejoin TO off;
+    SET enable_material TO off;
     SET enable_sort TO off;
     SET join_collapse_limit TO 1;
     SET plan_cache_mode TO force_generic_plan;

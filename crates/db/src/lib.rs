@@ -45,6 +45,8 @@ const READERS_MOST: usize = 8;
 
 /// How long PostgreSQL may be silent.
 const SILENCE: Duration = Duration::from_millis(1_200);
+/// How long PostgreSQL keeps a plan.
+const PLANS_KEPT: Duration = Duration::from_secs(10);
 
 /// How a store is opened.
 #[derive(Clone, Debug)]
@@ -57,13 +59,22 @@ pub struct Options {
     pub connections: usize,
     /// PostgreSQL: a server that says nothing for this long counts as down.
     pub silence: Duration,
+    /// PostgreSQL: how long a plan is kept. What was planned while a table was nearly empty does
+    /// not fit when it has grown.
+    pub plans_kept: Duration,
 }
 
 impl Default for Options {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(READERS_LEAST, usize::from);
         let readers = cores.clamp(READERS_LEAST, READERS_MOST);
-        Options { commit_batch: 128, readers, connections: 8, silence: SILENCE }
+        Options {
+            commit_batch: 128,
+            readers,
+            connections: 8,
+            silence: SILENCE,
+            plans_kept: PLANS_KEPT,
+        }
     }
 }
 

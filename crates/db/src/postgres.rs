@@ -83,7 +83,7 @@ fn open(
             true => (Mode::Write, write_queue.clone()),
             false => (Mode::Read, read_queue.clone()),
         };
-        let connection = Connection::open(node.clone())?;
+        let connection = Connection::open(node.clone(), options.plans_kept)?;
         spawn(format!("db-{number}"), move || serve(connection, mode, &queue));
     }
     Ok((reads, writes, notify))
@@ -129,13 +129,25 @@ struct Connection {
     node: Node,
     client: Client,
     statements: Statements,
+    plans_kept: Duration,
+    planned_since: Instant,
     lost: bool,
 }
 
 impl Connection {
-    fn open(node: Node) -> Result<Self, Error> {
+    fn open(node: Node, plans_kept: Duration) -> Result<Self, Error> {
         let client = connect(&node.config)?;
-        Ok(Connection { node, client, statements: Statements::default(), lost: false })
+        let (statements, planned_since) = (Statements::default(), Instant::now());
+        Ok(Connection { node, client, statements, plans_kept, planned_since, lost: false })
+    }
+
+    /// Has everything planned anew once in a while.
+    fn forget_old_plans(&mut self) {
+        if self.planned_since.elapsed() >= self.plans_kept {
+            self.planned_since = Instant::now();
+            // A connection that is lost has no plans, and is found to be when it is used.
+            let _ = self.client.batch_execute("DISCARD PLANS");
+        }
     }
 
     /// Opens a lost connection again; whoever waits for it gives up when the breaker is open.
@@ -171,9 +183,7 @@ impl Connection {
 
 fn serve(mut connection: Connection, mode: Mode, queue: &Receiver<Box<dyn Job>>) {
     while let Ok(mut job) = queue.recv_blocking() {
-        if job.is_given_up() {
-            continue;
-        }
+        connection.forget_old_plans();
         let fate = run(&mut connection, mode, job.as_mut());
         job.answer(fate);
     }
@@ -184,6 +194,9 @@ fn serve(mut connection: Connection, mode: Mode, queue: &Receiver<Box<dyn Job>>)
 fn run(connection: &mut Connection, mode: Mode, job: &mut dyn Job) -> Result<(), Error> {
     for tries in 1..=TRIES {
         connection.reopen_if_lost()?;
+        if job.is_given_up() {
+            return Err(Error::Unreachable);
+        }
         match attempt(connection, mode, job) {
             Attempt::Committed(wakes) => {
                 connection.node.wake(wakes);

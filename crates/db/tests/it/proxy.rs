@@ -6,7 +6,7 @@ use db::Error;
 use postgres::config::Host;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
 use crate::harness::Database;
@@ -19,7 +19,7 @@ pub struct Proxy {
     address: SocketAddr,
     server: Server,
     passing: watch::Sender<bool>,
-    serving: Option<JoinHandle<()>>,
+    serving: Option<(oneshot::Sender<()>, JoinHandle<()>)>,
 }
 
 #[derive(Clone)]
@@ -48,9 +48,9 @@ impl Proxy {
 
     /// Every connection breaks off and none can be made.
     pub async fn cut(&mut self) {
-        let serving = self.serving.take().unwrap();
-        serving.abort();
-        let _ = serving.await;
+        let (stop, serving) = self.serving.take().unwrap();
+        stop.send(()).unwrap();
+        serving.await.unwrap();
     }
 
     /// Connections can be made again.
@@ -70,13 +70,22 @@ impl Proxy {
 
     fn serve(&mut self, listener: TcpListener) {
         let (server, passing) = (self.server.clone(), self.passing.subscribe());
-        self.serving = Some(tokio::spawn(async move {
-            // Dropped with this task, and every connection with it.
+        let (stop, mut stopped) = oneshot::channel();
+        let serving = tokio::spawn(async move {
             let mut connections = JoinSet::new();
-            while let Ok((client, _)) = listener.accept().await {
-                connections.spawn(connect(client, server.clone(), passing.clone()));
+            loop {
+                tokio::select! {
+                    accepted = listener.accept() => {
+                        let client = accepted.unwrap().0;
+                        connections.spawn(connect(client, server.clone(), passing.clone()));
+                    }
+                    _ = &mut stopped => break,
+                }
             }
-        }));
+            drop(listener);
+            connections.shutdown().await;
+        });
+        self.serving = Some((stop, serving));
     }
 }
 

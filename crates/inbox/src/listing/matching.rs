@@ -143,7 +143,10 @@ fn listed(tx: &mut Tx<'_>, nums: &[i64]) -> Result<Vec<Listed>> {
     for nums in nums.chunks(AT_ONCE) {
         let mut sql = Sql::default();
         let nums = sql.ints(nums, AT_ONCE);
-        let text = format!("{} WHERE c.num IN ({nums})", select("conversations c"));
+        // The limit keeps PostgreSQL from beginning with the inboxes.
+        let among =
+            format!("(SELECT * FROM conversations WHERE num IN ({nums}) LIMIT {AT_ONCE}) AS c");
+        let text = select(&among);
         found.extend(sql.all::<Listed>(tx, &text)?);
     }
     Ok(found)

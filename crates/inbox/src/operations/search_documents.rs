@@ -134,7 +134,9 @@ fn statement(tx: &Tx<'_>, kind: bool, words: bool) -> String {
              )
              SELECT {columns} FROM hits
              CROSS JOIN LATERAL (
-                SELECT * FROM documents d WHERE d.num = hits.num AND {filter} OFFSET 0
+                SELECT * FROM documents d
+                WHERE d.num = hits.num AND d.ws + 0 = ?1 AND d.circle || '' = ?2
+                  AND (d.created_at, d.id) < (?3, ?4){kind} OFFSET 0
              ) d
              ORDER BY d.created_at DESC, d.id DESC LIMIT ?5"
         ),

@@ -161,7 +161,8 @@ const LEAVING: &str = "SELECT m.id, m.conversation, m.sends_at, m.author, m.from
     FROM mailboxes b
     JOIN messages m ON m.ws = b.ws AND m.mailbox = b.id
     JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
-    WHERE b.ws = ?1 AND b.circle IN (?2, ?3) AND m.status = 'scheduled'";
+    WHERE b.ws = ?1 AND b.circle IN (?2, ?3)
+      AND m.status = 'scheduled' AND m.sends_at IS NOT NULL";
 
 /// The letters on their way out, the next to leave first.
 pub fn leaving(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<LeavingLetter>> {

@@ -152,7 +152,7 @@ pub fn delivery_log(
     }
     if let Some(event_type) = &filter.event_type {
         args.push(event_type);
-        conditions.push_str(&format!(" AND d.type = ?{}", args.len()));
+        conditions.push_str(&format!(" AND d.type = ?{} AND d.tries >= 0", args.len()));
     }
     let index = index_for(tx, filter);
     let mut deliveries: Vec<Delivery> = tx.all(

@@ -155,7 +155,8 @@ fn leaving(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<(ConversationId, Messag
     Ok(tx.all(
         "SELECT m.conversation, m.id, m.sends_at
          FROM mailboxes b JOIN messages m ON m.ws = b.ws AND m.mailbox = b.id
-         WHERE b.ws = ?1 AND b.circle IN (?2, ?3) AND m.status = 'scheduled'
+         WHERE b.ws = ?1 AND b.circle IN (?2, ?3)
+           AND m.status = 'scheduled' AND m.sends_at IS NOT NULL
          ORDER BY m.sends_at LIMIT ?4",
         &[&actor.ws, first, second, &COUNTED],
     )?)

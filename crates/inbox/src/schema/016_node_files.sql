@@ -13,3 +13,7 @@ CREATE INDEX conversations_by_contact ON conversations (ws, mailbox, contact_ema
 -- PostgreSQL would take it for the look-up by subject, and walk everything a contact ever wrote.
 DROP INDEX conversations_with_contact;
 CREATE INDEX conversations_with_contact ON conversations (ws, contact_email, last_message_at, id) WHERE num > 0;
+
+-- The same for the tries of one delivery, which are found by the primary key.
+DROP INDEX deliveries_by_type;
+CREATE INDEX deliveries_by_type ON deliveries (ws, webhook, type, event) WHERE tries >= 0;

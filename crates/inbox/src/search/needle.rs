@@ -146,7 +146,7 @@ fn has_in_sqlite(tx: &mut Tx<'_>, needle: &Needle, num: i64) -> Result<bool> {
 }
 
 /// Looks at the mails of each conversation until one fits. The offset keeps the planner from
-/// gathering all mails of a word.
+/// gathering all mails of a word, and adding nothing to `ws` from walking all conversations.
 fn in_postgres(
     tx: &mut Tx<'_>,
     ws: i64,
@@ -171,7 +171,7 @@ fn in_postgres(
         ));
     }
     let sql = format!(
-        "SELECT c.num FROM conversations c WHERE c.num IN ({}) AND c.ws = ?{} AND {}",
+        "SELECT c.num FROM conversations c WHERE c.num IN ({}) AND c.ws + 0 = ?{} AND {}",
         marks(1, PROBED_AT_ONCE),
         PROBED_AT_ONCE + 1,
         tests.join(" AND "),

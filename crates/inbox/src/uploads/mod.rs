@@ -118,8 +118,8 @@ pub(crate) fn ask_of(tx: &mut Tx<'_>, ws: i64, request: &RequestId) -> Result<As
     let found: Option<Found> = tx.opt(
         "SELECT w.id, c.circle, c.id, r.completed_at, r.closed_at
          FROM requests r
-         JOIN workspaces w ON w.ws = r.ws
          JOIN conversations c ON c.ws = r.ws AND c.id = r.conversation
+         JOIN workspaces w ON w.ws = r.ws
          WHERE r.ws = ?1 AND r.id = ?2",
         &[&ws, request],
     )?;

@@ -92,9 +92,9 @@ pub fn look(tx: &mut Tx<'_>, ask: &Ask) -> Result<AskPage> {
         "SELECT w.name, c.contact_name, m.from_name, r.note, r.due_date, r.completed_at,
                 r.closed_at, r.submitted_at, r.stopped_at, r.remind_at
          FROM requests r
-         JOIN workspaces w ON w.ws = r.ws
          JOIN conversations c ON c.ws = r.ws AND c.id = r.conversation
          JOIN messages m ON m.ws = r.ws AND m.id = r.message
+         JOIN workspaces w ON w.ws = r.ws
          WHERE r.ws = ?1 AND r.id = ?2",
         &[&ws, &ask.request],
     )?;

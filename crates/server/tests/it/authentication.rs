@@ -321,6 +321,9 @@ fn asking(server: SocketAddr) -> DnsAuthenticator {
     DnsAuthenticator::of(&Settings::load(&flags).unwrap()).unwrap()
 }
 
+/// Some names, told from others.
+type Which = fn(&str) -> bool;
+
 /// The DNS of a few domains, and a Mailroom that asks it.
 struct World {
     authenticator: DnsAuthenticator,
@@ -328,7 +331,7 @@ struct World {
     key: Vec<u8>,
     asked: Arc<Mutex<Vec<String>>>,
     known: Arc<Mutex<HashMap<String, Option<String>>>>,
-    silent: Arc<Mutex<fn(&str) -> bool>>,
+    silent: Arc<Mutex<Which>>,
 }
 
 impl World {
@@ -345,7 +348,7 @@ impl World {
         }
         let (known, asked) = (Arc::new(Mutex::new(known)), Arc::<Mutex<Vec<String>>>::default());
         let (knows, log) = (Arc::clone(&known), Arc::clone(&asked));
-        let silent = Arc::new(Mutex::new((|_| false) as fn(&str) -> bool));
+        let silent = Arc::new(Mutex::new((|_| false) as Which));
         let is_silent = Arc::clone(&silent);
         let names = Names::start(move |name| {
             log.lock().unwrap().push(name.to_owned());
@@ -368,7 +371,7 @@ impl World {
     }
 
     /// The server does not answer about these names from now on.
-    fn silent_about(&self, names: fn(&str) -> bool) {
+    fn silent_about(&self, names: Which) {
         *self.silent.lock().unwrap() = names;
     }
 

@@ -32,6 +32,7 @@ mod originals;
 mod outage;
 mod parity;
 mod people;
+mod plans;
 mod quiet;
 mod read;
 mod reading;

@@ -28,7 +28,10 @@ impl Server {
             let mut query = [0; 1500];
             while let Ok((length, client)) = socket.recv_from(&mut query).await {
                 let (name, kind, question) = read(&query[..length]);
-                log.lock().unwrap().push(name.clone());
+                // Whether it is there at all is asked without a name.
+                if !name.is_empty() {
+                    log.lock().unwrap().push(name.clone());
+                }
                 let reply = write(&query[..2], question, kind, answer(&name));
                 socket.send_to(&reply, client).await.unwrap();
             }

@@ -41,8 +41,18 @@ const SILENCE: Duration = Duration::from_secs(60);
 
 /// Opens a test's database, as each process that works on it does for itself.
 pub fn open(url: &str) -> Store {
-    let options =
-        Options { readers: 2, connections: CONNECTIONS, silence: SILENCE, ..Options::default() };
+    open_keeping(url, Options::default().plans_kept)
+}
+
+/// The same, with plans that are kept for so long.
+pub fn open_keeping(url: &str, plans_kept: Duration) -> Store {
+    let options = Options {
+        readers: 2,
+        connections: CONNECTIONS,
+        silence: SILENCE,
+        plans_kept,
+        ..Options::default()
+    };
     Store::open(url, &options, inbox::MIGRATIONS).unwrap()
 }
 

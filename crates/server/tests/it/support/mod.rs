@@ -14,6 +14,7 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{HeaderMap, Request};
@@ -245,9 +246,9 @@ impl TestApp {
         self.router.clone()
     }
 
-    /// The same data in a process that was started anew.
+    /// The same data in a process that was started anew and plans everything anew all the time.
     pub fn restarted(mut self) -> TestApp {
-        self.app.store = database::open(&self.url);
+        self.app.store = database::open_keeping(&self.url, Duration::ZERO);
         self.router = router(&self.app, false, None);
         let outside = (self.outside.relay.clone(), self.outside.courier.clone());
         self.worker =
