@@ -2,7 +2,7 @@
 //! `secret.key` and the same folder of blobs; a node that has others would seal what the others
 //! cannot open and keep what the others cannot find, so it does not start.
 
-use std::fs::{self, File};
+use std::fs;
 use std::future::Future;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
@@ -10,6 +10,7 @@ use std::path::Path;
 use db::Store;
 use inbox::ids::Ids;
 use inbox::node_files::{Sealed, sealed_samples, settle, value};
+use inbox::private_files::file_options;
 
 use crate::settings::Settings;
 use crate::vault::{KEY_FILE, Vault};
@@ -129,7 +130,7 @@ fn read_mark(path: &Path) -> io::Result<Option<String>> {
 fn make_mark(path: &Path, ids: &Ids) -> io::Result<String> {
     let new: String = ids.bytes::<MARK_BYTES>().iter().map(|byte| format!("{byte:02x}")).collect();
     let beside = path.with_extension(std::process::id().to_string());
-    let mut file = File::create(&beside)?;
+    let mut file = file_options().write(true).create(true).truncate(true).open(&beside)?;
     writeln!(file, "{new}")?;
     file.sync_all()?;
     let placed = match fs::hard_link(&beside, path) {
