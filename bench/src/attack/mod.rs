@@ -76,7 +76,7 @@ impl Attack {
     /// How far the server's memory may rise meanwhile, in MB.
     fn memory_mb(self) -> f64 {
         match self {
-            Attack::Html | Attack::Pictures => 150.0,
+            Attack::Html | Attack::Pictures => 300.0,
             Attack::Silent | Attack::SilentMany => 100.0,
             Attack::Bodies => 60.0,
         }
@@ -158,11 +158,7 @@ async fn measure(
         wanted: Wanted::AtMost(most),
     };
     Ok(vec![
-        goal(
-            "seconds until the attacker had what it is owed",
-            owed.as_secs_f64(),
-            options.patience,
-        ),
+        goal("seconds until the attacker was answered", owed.as_secs_f64(), options.patience),
         goal("seconds until others were answered", waits.longest().as_secs_f64(), options.patience),
         goal("MB of memory more", peak - before, attack.memory_mb()),
     ])
