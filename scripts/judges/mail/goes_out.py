@@ -233,7 +233,7 @@ def main(binary, scratch):
     with Mailroom(binary, f"{scratch}/data", **by_relay) as mailroom:
         [domain] = mailroom.say("domain", "list")["domains"]
         unpublished = mailroom.say("domain", "check", domain, status=1)
-    assert not unpublished["good"], "nothing is published yet"
+        assert not unpublished["good"], "nothing is published yet"
         for record in mailroom.say("domain", "dns", domain)["records"]:
             value = record["value"]
             if record["type"] == "TXT":
