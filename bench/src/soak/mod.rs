@@ -4,7 +4,7 @@
 mod visitors;
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -65,7 +65,8 @@ pub fn run(options: &Options) -> Result<(), String> {
     let runtime = Runtime::new().map_err(|error| error.to_string())?;
     let mut goals = Vec::new();
     for kind in options.databases.chosen() {
-        goals.extend(runtime.block_on(soak(options, kind, &binary))?);
+        let mut trial = Trial::new(&options.databases, kind, &binary, options.seed, PAUSE)?;
+        goals.extend(runtime.block_on(soak(options, kind, &mut trial))?);
     }
     goals.iter().for_each(Goal::print_json);
     match print_goals(&goals) {
@@ -74,15 +75,8 @@ pub fn run(options: &Options) -> Result<(), String> {
     }
 }
 
-async fn soak(options: &Options, kind: Kind, binary: &Path) -> Result<Vec<Goal>, String> {
+async fn soak(options: &Options, kind: Kind, trial: &mut Trial) -> Result<Vec<Goal>, String> {
     let started = Instant::now();
-    let trial = {
-        let (databases, binary, seed) =
-            (options.databases.clone(), binary.to_owned(), options.seed);
-        let prepared = move || Trial::new(&databases, kind, &binary, seed, PAUSE);
-        tokio::task::spawn_blocking(prepared).await.map_err(|error| error.to_string())?
-    };
-    let mut trial = trial?;
     let customers = Customers::new(options.seed)?;
     let names = customers.names()?;
     let smtp = free_address()?;
@@ -91,8 +85,8 @@ async fn soak(options: &Options, kind: Kind, binary: &Path) -> Result<Vec<Goal>,
         ("MAILROOM_DNS", names.address.to_string()),
     ])?;
     let target = AttackTarget::of(server, smtp, &trial.stage)?;
-    let day = Day::work(options, &mut trial, &target, customers).await?;
-    let lost = lost_mail(&trial, &day.acknowledged_mail).await?;
+    let day = Day::work(options, trial, &target, customers).await?;
+    let lost = lost_mail(trial, &day.acknowledged_mail).await?;
     lost.iter().take(NAMED).for_each(|id| eprintln!("  acknowledged and missing: mail {id}"));
     drop(target);
     trial.night().await?;

@@ -51,7 +51,7 @@ impl Visitors {
         let mail = thread::spawn(move || send_mail(smtp, customers, &stopped));
         let mut pages = JoinSet::new();
         let conversation = format!("/conversations/{}?view=open", target.conversation);
-        for path in ["/inbox?view=open", "/search?q=order", "/settings", &conversation] {
+        for path in ["/inbox?view=open", "/search?q=order", "/documents", &conversation] {
             let (http, stop) = (target.http, stop.clone());
             let request = page_request(&target.session, path);
             pages.spawn(async move { open_pages(http, &request, &stop).await });
