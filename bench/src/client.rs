@@ -16,7 +16,7 @@ pub struct Client {
 }
 
 /// An answer, as long as the next is not asked for.
-pub struct Answer<'a> {
+pub struct HttpResponse<'a> {
     pub status: u16,
     pub head: &'a [u8],
     pub body: &'a [u8],
@@ -29,7 +29,7 @@ impl Client {
         Ok(Client { stream, buffer: vec![0; ANSWER_BYTES] })
     }
 
-    pub async fn call(&mut self, request: &[u8]) -> io::Result<Answer<'_>> {
+    pub async fn call(&mut self, request: &[u8]) -> io::Result<HttpResponse<'_>> {
         self.stream.write_all(request).await?;
         let mut filled = 0;
         let mut whole = None;
@@ -49,7 +49,7 @@ impl Client {
         let (head, whole) = whole.unwrap_or_default();
         let status = self.buffer.get(9..12).and_then(|digits| str::from_utf8(digits).ok());
         let status = status.and_then(|digits| digits.parse().ok()).ok_or_else(garbled)?;
-        Ok(Answer { status, head: &self.buffer[..head], body: &self.buffer[head..whole] })
+        Ok(HttpResponse { status, head: &self.buffer[..head], body: &self.buffer[head..whole] })
     }
 }
 

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use db::Place;
+use db::DatabaseUrl;
 use postgres::{Client, NoTls};
 use rusqlite::Connection;
 
@@ -13,16 +13,16 @@ use rusqlite::Connection;
 const CLOSING: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Kind {
+pub enum DatabaseKind {
     Sqlite,
     Postgres,
 }
 
-impl Kind {
+impl DatabaseKind {
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Sqlite => "sqlite",
-            Kind::Postgres => "postgres",
+            DatabaseKind::Sqlite => "sqlite",
+            DatabaseKind::Postgres => "postgres",
         }
     }
 }
@@ -32,17 +32,17 @@ impl Kind {
 pub struct Databases {
     /// The databases to measure [default: sqlite, and postgres where --postgres is given]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES")]
-    databases: Vec<Kind>,
+    databases: Vec<DatabaseKind>,
     /// A PostgreSQL in which databases can be made, as postgres://user@host/database
     #[arg(long, env = "MAILROOM_BENCH_POSTGRES", value_name = "URL")]
     postgres: Option<String>,
 }
 
 impl Databases {
-    pub fn chosen(&self) -> Vec<Kind> {
+    pub fn chosen(&self) -> Vec<DatabaseKind> {
         match (self.databases.as_slice(), &self.postgres) {
-            ([], None) => vec![Kind::Sqlite],
-            ([], Some(_)) => vec![Kind::Sqlite, Kind::Postgres],
+            ([], None) => vec![DatabaseKind::Sqlite],
+            ([], Some(_)) => vec![DatabaseKind::Sqlite, DatabaseKind::Postgres],
             (chosen, _) => chosen.to_vec(),
         }
     }
@@ -91,7 +91,8 @@ impl Drop for Passing {
 /// Waits until nobody is connected to a database any more: what a killed process had asked of
 /// PostgreSQL is still finished. SQLite has no one else.
 pub fn wait_until_left(url: &str) -> Result<(), String> {
-    let Place::Postgres(url) = Place::parse(url).map_err(|error| error.to_string())? else {
+    let DatabaseUrl::Postgres(url) = DatabaseUrl::parse(url).map_err(|error| error.to_string())?
+    else {
         return Ok(());
     };
     let mut client = connect(&url)?;
@@ -122,13 +123,13 @@ pub fn beside(admin: &str, name: &str) -> String {
 
 /// Brings a database that was just filled to the state it would come to by itself.
 pub fn settle(url: &str) -> Result<(), String> {
-    match Place::parse(url).map_err(|error| error.to_string())? {
-        Place::Sqlite(path) => {
+    match DatabaseUrl::parse(url).map_err(|error| error.to_string())? {
+        DatabaseUrl::Sqlite(path) => {
             let file = Connection::open(&path).map_err(|error| error.to_string())?;
             merge_words(&file).map_err(|error| error.to_string())?;
             check_point(&file, &path)
         }
-        Place::Postgres(url) => {
+        DatabaseUrl::Postgres(url) => {
             let mut client = connect(&url)?;
             for sql in ["VACUUM ANALYZE", "CHECKPOINT"] {
                 client.batch_execute(sql).map_err(|error| error.to_string())?;
@@ -140,9 +141,9 @@ pub fn settle(url: &str) -> Result<(), String> {
 
 /// Lets PostgreSQL see how large its tables have become. SQLite does not ask.
 pub fn count_tables(url: &str) -> Result<(), String> {
-    match Place::parse(url).map_err(|error| error.to_string())? {
-        Place::Sqlite(_) => Ok(()),
-        Place::Postgres(url) => {
+    match DatabaseUrl::parse(url).map_err(|error| error.to_string())? {
+        DatabaseUrl::Sqlite(_) => Ok(()),
+        DatabaseUrl::Postgres(url) => {
             connect(&url)?.batch_execute("ANALYZE").map_err(|error| error.to_string())
         }
     }
@@ -180,11 +181,11 @@ fn check_point(file: &Connection, path: &Path) -> Result<(), String> {
 
 /// What a database takes on disk.
 pub fn bytes(url: &str) -> Result<u64, String> {
-    match Place::parse(url).map_err(|error| error.to_string())? {
-        Place::Sqlite(path) => {
+    match DatabaseUrl::parse(url).map_err(|error| error.to_string())? {
+        DatabaseUrl::Sqlite(path) => {
             Ok(std::fs::metadata(&path).map_err(|error| error.to_string())?.len())
         }
-        Place::Postgres(url) => {
+        DatabaseUrl::Postgres(url) => {
             let sql = "SELECT pg_database_size(current_database())";
             let row = connect(&url)?.query_one(sql, &[]).map_err(|error| error.to_string())?;
             Ok(row.get::<_, i64>(0).unsigned_abs())

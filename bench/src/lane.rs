@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use inbox::Incoming;
+use inbox::IncomingMail;
 use inbox::limits::UNDO_LIVE_MS;
-use mail::{Address, Dmarc, Kind, Mail};
+use mail::{Address, AuthorKind, Dmarc, Mail};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -37,11 +37,11 @@ const LAST: &[&str] = &[
 pub struct Act {
     pub at: i64,
     pub conversation: usize,
-    pub step: Step,
+    pub step: LaneStep,
 }
 
-pub enum Step {
-    Mail(Box<Incoming>),
+pub enum LaneStep {
+    Mail(Box<IncomingMail>),
     /// A reply that was written before the undo window and leaves now.
     Reply(String),
     Tag(Vec<String>),
@@ -139,7 +139,7 @@ impl Lane {
             return Some(None);
         }
         if ending == Ending::Closed {
-            acts.push(Act { at: at + 2, conversation, step: Step::Close });
+            acts.push(Act { at: at + 2, conversation, step: LaneStep::Close });
         }
         self.live.swap_remove(chosen);
         Some(Some(Finished { conversation, messages: size }))
@@ -182,7 +182,7 @@ impl Lane {
     }
 
     /// The next message of a conversation: theirs first, then mostly theirs, the last by ending.
-    fn message(&mut self, chosen: usize) -> Step {
+    fn message(&mut self, chosen: usize) -> LaneStep {
         let text = self.text(chosen);
         let live = &mut self.live[chosen];
         let is_last = live.written + 1 == live.size;
@@ -195,7 +195,7 @@ impl Lane {
         live.written += 1;
         self.written += 1;
         if ours {
-            return Step::Reply(text);
+            return LaneStep::Reply(text);
         }
         let message_id = format!("{}.{}@customers.example", self.number, self.written);
         let answers = std::mem::replace(&mut live.last_message_id, message_id.clone());
@@ -209,12 +209,17 @@ impl Lane {
             delivered_to: self.address.clone(),
             subject: format!("{re}{}", live.subject),
             text,
-            kind: Kind::Person,
+            kind: AuthorKind::Person,
             dmarc: Dmarc::Pass,
             warning: None,
             attachments: Vec::new(),
         };
-        Step::Mail(Box::new(Incoming { mail, raw: None, attachments: Vec::new(), joins: None }))
+        LaneStep::Mail(Box::new(IncomingMail {
+            mail,
+            raw: None,
+            attachments: Vec::new(),
+            joins: None,
+        }))
     }
 
     /// 60 to 200 words in sentences and paragraphs, now and then with a rare one.
@@ -252,17 +257,17 @@ impl Lane {
     }
 
     /// What somebody does on seeing a new conversation.
-    fn first_look(&mut self) -> Vec<Step> {
+    fn first_look(&mut self) -> Vec<LaneStep> {
         let mut steps = Vec::new();
         if self.chance.random_bool(0.4) {
             let count = self.chance.random_range(1..=2);
-            steps.push(Step::Tag((0..count).map(|_| self.tag()).collect()));
+            steps.push(LaneStep::Tag((0..count).map(|_| self.tag()).collect()));
         }
         if self.chance.random_bool(0.25) {
-            steps.push(Step::Assign);
+            steps.push(LaneStep::Assign);
         }
         if self.chance.random_bool(0.1) {
-            steps.push(Step::Note(self.words(12)));
+            steps.push(LaneStep::Note(self.words(12)));
         }
         steps
     }
@@ -314,8 +319,8 @@ mod tests {
 
     fn text(act: &Act) -> Option<&str> {
         match &act.step {
-            Step::Mail(incoming) => Some(&incoming.mail.text),
-            Step::Reply(text) => Some(text),
+            LaneStep::Mail(incoming) => Some(&incoming.mail.text),
+            LaneStep::Reply(text) => Some(text),
             _ => None,
         }
     }

@@ -12,12 +12,12 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use crate::client::Client;
-use crate::database::{Databases, Kind};
+use crate::database::{DatabaseKind, Databases};
 use crate::report::{Goal, Wanted, print_goals};
 use crate::requests::{page_request, request};
 use crate::seed;
 use crate::server::{Server, binary, free_address, serve};
-use crate::stage::Place;
+use crate::stage::BenchDatabase;
 
 /// A change must have reached every page by then.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -27,7 +27,7 @@ const REST: Duration = Duration::from_secs(2);
 const HEARD_BYTES: usize = 4 * 1024;
 
 #[derive(Args, Clone, Debug)]
-pub struct Options {
+pub struct LiveOptions {
     #[command(flatten)]
     databases: Databases,
     /// Pages that are open, each on a conversation with the list beside it
@@ -45,7 +45,7 @@ pub struct Options {
 }
 
 /// Measures everything; true when every goal is met.
-pub fn run(options: Options) -> Result<bool, String> {
+pub fn run(options: LiveOptions) -> Result<bool, String> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -59,11 +59,11 @@ pub fn run(options: Options) -> Result<bool, String> {
 }
 
 fn measure(
-    options: &Options,
-    kind: Kind,
+    options: &LiveOptions,
+    kind: DatabaseKind,
     runtime: &tokio::runtime::Runtime,
 ) -> Result<Vec<Goal>, String> {
-    let place = Place::new(kind, options.databases.postgres(), "live")?;
+    let place = BenchDatabase::new(kind, options.databases.postgres(), "live")?;
     let seeded = seed::seed(&place.url, options.messages, 1)?;
     let listen = free_address()?;
     let binary = binary(options.server.as_deref())?;

@@ -42,7 +42,7 @@ struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
     #[command(flatten)]
-    run: run::Options,
+    run: run::RunOptions,
 }
 
 #[derive(Subcommand)]
@@ -60,22 +60,22 @@ enum Command {
         seed: u64,
     },
     /// Measure how fast and how soon events reach webhooks, and what bad receivers do to a good one
-    Deliveries(deliveries::Options),
+    Deliveries(deliveries::DeliveriesOptions),
     /// Measure how soon a change reaches every open page, and what memory a page costs
-    Live(live::Options),
+    Live(live::LiveOptions),
     /// Measure how fast mail comes in by SMTP, and what memory and disk it takes
-    Receive(receive::Options),
+    Receive(receive::ReceiveOptions),
     /// Measure lists, searches and reads on PostgreSQL after mail came in, before anything was
     /// analysed, a minute later, and when everything was
-    Grown(receive::grown::Options),
+    Grown(receive::grown::GrownOptions),
     /// Kill the server at random moments while clients work, and check that nothing promised is lost
-    Crash(crash::Options),
+    Crash(crash::CrashOptions),
     /// Attack the server with hostile HTML, silent connections and large bodies, and check its bounds
-    Attack(attack::Options),
+    Attack(attack::AttackOptions),
     /// Work for an hour with attacks in between, and check that nothing is lost, slow or growing
-    Soak(soak::Options),
+    Soak(soak::SoakOptions),
     /// Measure the memory that many uploads at one time take
-    Uploads(uploads::Options),
+    Uploads(uploads::UploadsOptions),
     /// Score SPF and ARC on suites of cases: folders with spf/*.yml, arc/*.txt or tests/*.yml
     Authentication {
         /// The folders of the suites

@@ -16,7 +16,7 @@ const WARM_UP: f64 = 0.25;
 
 /// What came out of driving a server.
 #[derive(Clone, Copy, Debug)]
-pub struct Pace {
+pub struct Throughput {
     /// Requests that were answered, those to warm up included.
     pub answered: u64,
     pub per_second: f64,
@@ -30,7 +30,7 @@ pub async fn drive(
     requests: &Arc<Requests>,
     clients: usize,
     seconds: f64,
-) -> Result<Pace, String> {
+) -> Result<Throughput, String> {
     let mut waiting = Vec::new();
     for _ in 0..clients {
         waiting.push(Client::connect(address).await.map_err(|error| error.to_string())?);
@@ -46,7 +46,7 @@ pub async fn drive(
         times.add(&asked.map_err(|error| error.to_string())??);
     }
     let took = counts_from.elapsed().as_secs_f64();
-    Ok(Pace {
+    Ok(Throughput {
         answered: times.answered,
         per_second: times.count as f64 / took,
         p50_us: times.quantile_us(0.50),

@@ -18,7 +18,7 @@ const NO_SUCH_NAME: u8 = 3;
 
 /// What stands under a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Record {
+pub enum DnsRecord {
     A(Ipv4Addr),
     Aaaa(Ipv6Addr),
     Mx(u16, String),
@@ -26,24 +26,26 @@ pub enum Record {
     Txt(String),
 }
 
-impl Record {
+impl DnsRecord {
     fn kind(&self) -> u16 {
         match self {
-            Record::A(_) => 1,
-            Record::Ptr(_) => 12,
-            Record::Mx(..) => 15,
-            Record::Txt(_) => 16,
-            Record::Aaaa(_) => 28,
+            DnsRecord::A(_) => 1,
+            DnsRecord::Ptr(_) => 12,
+            DnsRecord::Mx(..) => 15,
+            DnsRecord::Txt(_) => 16,
+            DnsRecord::Aaaa(_) => 28,
         }
     }
 
     fn data(&self) -> Vec<u8> {
         match self {
-            Record::A(ip) => ip.octets().to_vec(),
-            Record::Aaaa(ip) => ip.octets().to_vec(),
-            Record::Ptr(name) => labels(name),
-            Record::Mx(preference, name) => [&preference.to_be_bytes()[..], &labels(name)].concat(),
-            Record::Txt(text) => {
+            DnsRecord::A(ip) => ip.octets().to_vec(),
+            DnsRecord::Aaaa(ip) => ip.octets().to_vec(),
+            DnsRecord::Ptr(name) => labels(name),
+            DnsRecord::Mx(preference, name) => {
+                [&preference.to_be_bytes()[..], &labels(name)].concat()
+            }
+            DnsRecord::Txt(text) => {
                 let strings = text.as_bytes().chunks(STRING_BYTES);
                 strings.flat_map(|s| [&[s.len() as u8][..], s].concat()).collect()
             }
@@ -52,8 +54,8 @@ impl Record {
 }
 
 /// What is said of a name.
-pub enum Known {
-    Records(Vec<Record>),
+pub enum DnsAnswer {
+    Records(Vec<DnsRecord>),
     /// There is no such name.
     Nothing,
     /// The server fails.
@@ -63,7 +65,7 @@ pub enum Known {
     Silence,
 }
 
-type Knowledge = dyn Fn(&str) -> Known + Send + Sync;
+type Knowledge = dyn Fn(&str) -> DnsAnswer + Send + Sync;
 
 /// The server; it answers as long as the process lives.
 #[derive(Clone)]
@@ -74,7 +76,9 @@ pub struct Names {
 
 impl Names {
     /// Names are given in lower case and without a dot at the end.
-    pub fn start(knows: impl Fn(&str) -> Known + Send + Sync + 'static) -> Result<Names, String> {
+    pub fn start(
+        knows: impl Fn(&str) -> DnsAnswer + Send + Sync + 'static,
+    ) -> Result<Names, String> {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|e| e.to_string())?;
         let address = socket.local_addr().map_err(|error| error.to_string())?;
         let knowledge: Arc<RwLock<Arc<Knowledge>>> = Arc::new(RwLock::new(Arc::new(knows)));
@@ -84,7 +88,7 @@ impl Names {
     }
 
     /// Knows something else from now on.
-    pub fn learn(&self, knows: impl Fn(&str) -> Known + Send + Sync + 'static) {
+    pub fn learn(&self, knows: impl Fn(&str) -> DnsAnswer + Send + Sync + 'static) {
         if let Ok(mut knowledge) = self.knowledge.write() {
             *knowledge = Arc::new(knows);
         }
@@ -99,7 +103,7 @@ fn serve(socket: &UdpSocket, knowledge: &RwLock<Arc<Knowledge>>) -> io::Result<(
         if let (Ok(knows), Some(answer)) = (&knows, asked(&question[..length])) {
             let (name, kind, end) = answer;
             let known = knows(&name);
-            if !matches!(known, Known::Silence) {
+            if !matches!(known, DnsAnswer::Silence) {
                 socket.send_to(&reply(&question[..end], kind, known), client)?;
             }
         }
@@ -123,13 +127,13 @@ fn asked(query: &[u8]) -> Option<(String, u16, usize)> {
     (query.len() >= at + 5).then(|| (name.join("."), kind, at + 5))
 }
 
-fn reply(question: &[u8], kind: u16, known: Known) -> Vec<u8> {
+fn reply(question: &[u8], kind: u16, known: DnsAnswer) -> Vec<u8> {
     let (code, records) = match known {
-        Known::Records(records) => (NO_ERROR, records),
-        Known::Nothing => (NO_SUCH_NAME, Vec::new()),
-        Known::Trouble | Known::Silence => (SERVER_FAILURE, Vec::new()),
+        DnsAnswer::Records(records) => (NO_ERROR, records),
+        DnsAnswer::Nothing => (NO_SUCH_NAME, Vec::new()),
+        DnsAnswer::Trouble | DnsAnswer::Silence => (SERVER_FAILURE, Vec::new()),
     };
-    let found: Vec<&Record> = records.iter().filter(|record| record.kind() == kind).collect();
+    let found: Vec<&DnsRecord> = records.iter().filter(|record| record.kind() == kind).collect();
     let authority = u8::from(found.is_empty() && code != SERVER_FAILURE);
     let mut reply = question[..2].to_vec();
     reply.extend([0x81, 0x80 | code, 0, 1, 0, found.len() as u8, 0, authority, 0, 0]);
@@ -176,8 +180,8 @@ mod tests {
         let question = question.concat();
         let (name, kind, end) = asked(&question).expect("a question");
         assert_eq!((name.as_str(), kind, end), ("a.example", 16, question.len()));
-        let records = vec![Record::Txt("x".repeat(300)), Record::A(Ipv4Addr::LOCALHOST)];
-        let reply = reply(&question, kind, Known::Records(records));
+        let records = vec![DnsRecord::Txt("x".repeat(300)), DnsRecord::A(Ipv4Addr::LOCALHOST)];
+        let reply = reply(&question, kind, DnsAnswer::Records(records));
         assert_eq!(reply[..4], [1, 2, 0x81, 0x80]);
         assert_eq!(reply[6..8], [0, 1]);
         assert_eq!(reply.len(), question.len() + 12 + 302);

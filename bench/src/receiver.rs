@@ -34,10 +34,10 @@ const SEND_BUFFER_BYTES: u32 = 64 * 1024;
 const BACKLOG: u32 = 1_024;
 
 /// Told of every event that came whole to a receiver in good order: its path and its body.
-pub type Told = dyn Fn(&str, &Bytes) + Send + Sync;
+pub type EventListener = dyn Fn(&str, &Bytes) + Send + Sync;
 
 /// Listens until the process ends, on a thread of its own.
-pub fn start(told: Arc<Told>) -> Result<SocketAddr, String> {
+pub fn start(told: Arc<EventListener>) -> Result<SocketAddr, String> {
     let (listening, address) = mpsc::channel();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -67,7 +67,7 @@ fn listen() -> std::io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-async fn accept(listener: TcpListener, told: Arc<Told>) {
+async fn accept(listener: TcpListener, told: Arc<EventListener>) {
     while let Ok((stream, _)) = listener.accept().await {
         let _ = stream.set_nodelay(true);
         let told = told.clone();
@@ -81,7 +81,7 @@ async fn accept(listener: TcpListener, told: Arc<Told>) {
 
 async fn answer(
     request: Request<Incoming>,
-    told: &Arc<Told>,
+    told: &Arc<EventListener>,
 ) -> Result<Response<BoxBody<Bytes, Infallible>>, hyper::Error> {
     let path = request.uri().path().to_owned();
     let body = request.into_body().collect().await?.to_bytes();

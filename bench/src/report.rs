@@ -2,31 +2,31 @@
 
 use serde_json::{Value, json};
 
-use crate::database::Kind;
-use crate::measure::Pace;
+use crate::database::DatabaseKind;
+use crate::measure::Throughput;
 use crate::seed::Seeded;
 
 /// One line of a table.
-pub struct Row {
+pub struct FigureRow {
     pub figure: &'static str,
     pub clients: usize,
-    pub pace: Pace,
+    pub pace: Throughput,
     /// Processor time of the server's process for each request; PostgreSQL's own is not in it.
     pub processor_us: f64,
 }
 
 /// A database of one size and what was measured on it.
 pub struct Section {
-    pub database: Kind,
+    pub database: DatabaseKind,
     pub seeded: Seeded,
     pub first_answer_ms: f64,
     pub idle_mb: f64,
     pub loaded_mb: f64,
-    pub rows: Vec<Row>,
+    pub rows: Vec<FigureRow>,
 }
 
 impl Section {
-    pub fn add(&mut self, row: Row) {
+    pub fn add(&mut self, row: FigureRow) {
         let mut line = self.line(row.figure);
         line["clients"] = json!(row.clients);
         line["rps"] = rounded(row.pace.per_second);

@@ -12,9 +12,9 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use crate::client::Client;
-use crate::database::{self, Databases, Kind, Passing};
-use crate::measure::{Pace, drive};
-use crate::report::{self, Goal, Row, Section, Wanted};
+use crate::database::{self, DatabaseKind, Databases, Passing};
+use crate::measure::{Throughput, drive};
+use crate::report::{self, FigureRow, Goal, Section, Wanted};
 use crate::requests::{Load, Requests, loads};
 use crate::seed::{Seeded, schema, seed};
 use crate::server::{Server, binary, free_address, serve, this_binary};
@@ -23,7 +23,7 @@ use crate::server::{Server, binary, free_address, serve, this_binary};
 const REST: Duration = Duration::from_secs(1);
 
 #[derive(Args, Clone, Debug)]
-pub struct Options {
+pub struct RunOptions {
     #[command(flatten)]
     databases: Databases,
     /// Messages of the small workspace
@@ -59,21 +59,21 @@ pub struct Options {
 }
 
 /// Measures everything; true when every goal is met.
-pub fn run(options: Options) -> Result<bool, String> {
+pub fn run(options: RunOptions) -> Result<bool, String> {
     let bench = Bench::new(options)?;
     let mut sections = Vec::new();
     let mut goals = Vec::new();
     for kind in bench.kinds() {
         let small = bench.prepare(kind, bench.options.small)?;
         sections.push(bench.measure(&small)?);
-        if !bench.options.no_comparisons && kind == Kind::Sqlite {
+        if !bench.options.no_comparisons && kind == DatabaseKind::Sqlite {
             goals.push(bench.beside_constant(&small)?);
             goals.push(bench.beside_rest(&small)?);
             goals.push(bench.beside_ungrouped(&small)?);
         }
         let messages = match kind {
-            Kind::Sqlite => bench.options.large,
-            Kind::Postgres => bench.options.large_postgres,
+            DatabaseKind::Sqlite => bench.options.large,
+            DatabaseKind::Postgres => bench.options.large_postgres,
         };
         if messages == 0 {
             continue;
@@ -118,7 +118,7 @@ fn goals_of(section: &Section, small: usize) -> Vec<Goal> {
 }
 
 struct Bench {
-    options: Options,
+    options: RunOptions,
     server: PathBuf,
     scratch: TempDir,
     /// One thread: the load should leave the server as much of the machine as it can.
@@ -127,7 +127,7 @@ struct Bench {
 
 /// A filled database.
 struct Prepared {
-    kind: Kind,
+    kind: DatabaseKind,
     folder: PathBuf,
     url: String,
     seeded: Seeded,
@@ -143,7 +143,7 @@ impl Prepared {
 }
 
 impl Bench {
-    fn new(options: Options) -> Result<Bench, String> {
+    fn new(options: RunOptions) -> Result<Bench, String> {
         let server = binary(options.server.as_deref())?;
         let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -153,12 +153,12 @@ impl Bench {
         Ok(Bench { options, server, scratch, runtime })
     }
 
-    fn kinds(&self) -> Vec<Kind> {
+    fn kinds(&self) -> Vec<DatabaseKind> {
         self.options.databases.chosen()
     }
 
     /// A filled database: one that was kept, or a new one.
-    fn prepare(&self, kind: Kind, messages: usize) -> Result<Prepared, String> {
+    fn prepare(&self, kind: DatabaseKind, messages: usize) -> Result<Prepared, String> {
         let name = format!("{}-{messages}-{}", kind.name(), self.options.seed);
         let folder = self.options.data.as_deref().unwrap_or(self.scratch.path()).join(name);
         let known = folder.join("seeded.json");
@@ -187,12 +187,12 @@ impl Bench {
     /// Where a database is, and what has to be dropped in the end.
     fn place(
         &self,
-        kind: Kind,
+        kind: DatabaseKind,
         messages: usize,
         folder: &Path,
         is_filled: bool,
     ) -> Result<(String, Option<Passing>), String> {
-        if kind == Kind::Sqlite {
+        if kind == DatabaseKind::Sqlite {
             return Ok((format!("sqlite:{}", folder.join("mailroom.db").display()), None));
         }
         let admin = self.options.databases.postgres().ok_or("--postgres is needed")?;
@@ -261,11 +261,11 @@ impl Bench {
         figure: &'static str,
         load: &Load,
         clients: usize,
-    ) -> Result<Row, String> {
+    ) -> Result<FigureRow, String> {
         let before = server.processor_seconds()?;
         let pace = self.drive(server, &load.requests, clients, self.options.seconds)?;
         let spent = server.processor_seconds()? - before;
-        Ok(Row { figure, clients, pace, processor_us: spent * 1e6 / pace.answered as f64 })
+        Ok(FigureRow { figure, clients, pace, processor_us: spent * 1e6 / pace.answered as f64 })
     }
 
     fn drive(
@@ -274,7 +274,7 @@ impl Bench {
         requests: &Arc<Requests>,
         clients: usize,
         seconds: f64,
-    ) -> Result<Pace, String> {
+    ) -> Result<Throughput, String> {
         self.runtime.block_on(drive(server.address, requests, clients, seconds))
     }
 

@@ -7,24 +7,24 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use db::{Place, Store, Tx};
+use db::{DatabaseUrl, Store, Tx};
 use inbox::actor::{self, Actor, Circle, Role, Scope};
 use inbox::blobs::Blobs;
 use inbox::ids::{ConversationId, Ids};
 use inbox::mailboxes::{self, Mailbox};
 use inbox::operations::{
-    AddNote, AssignConversation, Reply, SetStatus, TagConversation, add_note, assign_conversation,
-    reply, set_status, tag_conversation,
+    AddNoteInput, AssignConversationInput, ReplyInput, SetStatusInput, TagConversationInput,
+    add_note, assign_conversation, reply, set_status, tag_conversation,
 };
 use inbox::people::{self, NewWorkspace};
 use inbox::time::{Clock, SystemClock};
 use inbox::wire::Status;
-use inbox::{App, Cx, Limiter};
+use inbox::{App, Cx, RateLimiter};
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinSet;
 
 use crate::database;
-use crate::lane::{Act, BEGINNING, Finished, Lane, Step, written_at};
+use crate::lane::{Act, BEGINNING, Finished, Lane, LaneStep, written_at};
 use crate::words::Vocabulary;
 
 /// Messages that share one transaction. PostgreSQL cannot clear away the old rows of a
@@ -95,22 +95,23 @@ pub fn seed(url: &str, messages: usize, seed: u64) -> Result<Seeded, String> {
         .map_err(|error| error.to_string())?;
     let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
     let blobs = Blobs::open(scratch.path()).map_err(|error| error.to_string())?;
-    let options = db::Options { connections: 2 * INBOXES.len(), ..db::Options::default() };
+    let options =
+        db::StoreOptions { connections: 2 * INBOXES.len(), ..db::StoreOptions::default() };
     let store = Store::open(url, &options, inbox::MIGRATIONS).map_err(|error| error.to_string())?;
     let app = App {
         store,
         clock: Arc::new(Beginning),
         ids: Arc::new(Ids::seeded(seed)),
         blobs,
-        limiter: Arc::new(Limiter::new(1)),
+        limiter: Arc::new(RateLimiter::new(1)),
         scanner: None,
         sealer: Arc::new(inbox::sealing::PlainSecrets),
         public_url: "https://bench.example".into(),
     };
     let written = Arc::new(AtomicUsize::new(0));
     let planning = Planning::start(url, written.clone());
-    let at_once = match Place::parse(url) {
-        Ok(Place::Postgres(_)) => AT_ONCE_POSTGRES,
+    let at_once = match DatabaseUrl::parse(url) {
+        Ok(DatabaseUrl::Postgres(_)) => AT_ONCE_POSTGRES,
         _ => AT_ONCE_SQLITE,
     };
     let filled = runtime.block_on(fill(app, messages, seed, at_once, written));
@@ -341,27 +342,27 @@ fn next_acts(lane: &mut Lane, at_once: usize) -> (Vec<Act>, Vec<Finished>, usize
 fn perform(tx: &mut Tx<'_>, stage: &Stage, acts: &[Act], mut known: Known) -> inbox::Result<Known> {
     for act in acts {
         let (service, person) = (stage.cx(&stage.service, act.at), stage.cx(&stage.person, act.at));
-        if let Step::Mail(incoming) = &act.step {
+        if let LaneStep::Mail(incoming) = &act.step {
             let received = inbox::receive(tx, &service, &stage.mailbox, incoming)?;
             known.insert(act.conversation, received.conversation);
             continue;
         }
         let id = known.get(&act.conversation).map_or("", ConversationId::as_str).to_owned();
         match &act.step {
-            Step::Mail(_) => {}
-            Step::Reply(text) => send_reply(tx, stage, act.at, id, text)?,
-            Step::Tag(names) => {
-                let input = TagConversation { id, add: names.clone(), remove: Vec::new() };
+            LaneStep::Mail(_) => {}
+            LaneStep::Reply(text) => send_reply(tx, stage, act.at, id, text)?,
+            LaneStep::Tag(names) => {
+                let input = TagConversationInput { id, add: names.clone(), remove: Vec::new() };
                 tag_conversation(tx, &person, input)?;
             }
-            Step::Assign => {
-                assign_conversation(tx, &person, AssignConversation { id, to: "me".into() })?;
+            LaneStep::Assign => {
+                assign_conversation(tx, &person, AssignConversationInput { id, to: "me".into() })?;
             }
-            Step::Note(body) => {
-                add_note(tx, &person, AddNote { id, body: body.clone() })?;
+            LaneStep::Note(body) => {
+                add_note(tx, &person, AddNoteInput { id, body: body.clone() })?;
             }
-            Step::Close => {
-                set_status(tx, &person, SetStatus { id, status: Status::Closed })?;
+            LaneStep::Close => {
+                set_status(tx, &person, SetStatusInput { id, status: Status::Closed })?;
             }
         }
     }
@@ -376,7 +377,7 @@ fn send_reply(
     text: &str,
 ) -> inbox::Result<()> {
     let input =
-        Reply { id, body: text.to_owned(), send: true, summary: None, documents: Vec::new() };
+        ReplyInput { id, body: text.to_owned(), send: true, summary: None, documents: Vec::new() };
     let scheduled = reply(tx, &stage.cx(&stage.person, written_at(at)), input)?;
     let (message, mut conversation) =
         inbox::load_outgoing(tx, &stage.service, &scheduled.message_id)?;

@@ -4,42 +4,46 @@ use std::path::Path;
 use std::sync::Arc;
 
 use db::{Store, Tx};
-use inbox::actor::{self, Actor, Circle, Scope, Who};
+use inbox::actor::{self, Actor, Circle, Principal, Scope};
 use inbox::blobs::Blobs;
 use inbox::ids::Ids;
 use inbox::mailboxes::{self, Mailbox};
 use inbox::people::{self, NewWorkspace};
 use inbox::time::{Clock, SystemClock};
-use inbox::{App, Cx, Incoming, Limiter};
-use mail::{Address, Dmarc, Kind, Mail};
+use inbox::{App, Cx, IncomingMail, RateLimiter};
+use mail::{Address, AuthorKind, Dmarc, Mail};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-use crate::database::{self, Kind as Database, Passing};
+use crate::database::{self, DatabaseKind as Database, Passing};
 
 const OWNER: &str = "olive@bench.example";
 /// The one inbox.
 pub const INBOX: &str = "support@bench.example";
 
 /// An empty database that goes with this.
-pub struct Place {
+pub struct BenchDatabase {
     pub url: String,
     pub folder: TempDir,
     _passing: Option<Passing>,
 }
 
-impl Place {
+impl BenchDatabase {
     /// `postgres` is a server on which databases can be made.
-    pub fn new(database: Database, postgres: Option<&str>, name: &str) -> Result<Place, String> {
+    pub fn new(
+        database: Database,
+        postgres: Option<&str>,
+        name: &str,
+    ) -> Result<BenchDatabase, String> {
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         if database == Database::Sqlite {
             let url = format!("sqlite:{}", folder.path().join("mailroom.db").display());
-            return Ok(Place { url, folder, _passing: None });
+            return Ok(BenchDatabase { url, folder, _passing: None });
         }
         let admin = postgres.ok_or("--postgres is needed")?;
         let name = format!("mailroom_bench_{name}_{}", std::process::id());
         let url = database::create_postgres(admin, &name)?;
-        Ok(Place { url, folder, _passing: Some(Passing::new(admin, &name)) })
+        Ok(BenchDatabase { url, folder, _passing: Some(Passing::new(admin, &name)) })
     }
 }
 
@@ -50,7 +54,7 @@ pub struct Hook {
 }
 
 /// Who works in the workspace, and on what.
-pub struct Stage {
+pub struct BenchWorkspace {
     pub live_key: String,
     pub test_key: String,
     /// The token of the owner's session.
@@ -60,14 +64,22 @@ pub struct Stage {
 }
 
 /// Fills an empty database; the webhooks hear of everything.
-pub fn set(place: &Place, conversations: usize, hooks: Vec<Hook>) -> Result<Stage, String> {
+pub fn set(
+    place: &BenchDatabase,
+    conversations: usize,
+    hooks: Vec<Hook>,
+) -> Result<BenchWorkspace, String> {
     let setting = Setting::new(place)?;
     setting.add_webhooks(hooks)?;
     setting.finish(conversations)
 }
 
 /// Fills an empty database; the webhooks hear only of what happens from then on.
-pub fn set_quietly(place: &Place, conversations: usize, hooks: Vec<Hook>) -> Result<Stage, String> {
+pub fn set_quietly(
+    place: &BenchDatabase,
+    conversations: usize,
+    hooks: Vec<Hook>,
+) -> Result<BenchWorkspace, String> {
     let setting = Setting::new(place)?;
     let stage = setting.finish(conversations)?;
     setting.add_webhooks(hooks)?;
@@ -76,7 +88,7 @@ pub fn set_quietly(place: &Place, conversations: usize, hooks: Vec<Hook>) -> Res
 
 /// Opens the database of a server that is not running.
 pub fn open(url: &str) -> Result<Store, String> {
-    let options = db::Options { connections: 2, ..db::Options::default() };
+    let options = db::StoreOptions { connections: 2, ..db::StoreOptions::default() };
     Store::open(url, &options, inbox::MIGRATIONS).map_err(|error| error.to_string())
 }
 
@@ -86,7 +98,7 @@ fn app(store: Store, folder: &Path) -> Result<App, String> {
         clock: Arc::new(SystemClock),
         ids: Arc::new(Ids::random()),
         blobs: Blobs::open(&folder.join("blobs")).map_err(|error| error.to_string())?,
-        limiter: Arc::new(Limiter::new(1)),
+        limiter: Arc::new(RateLimiter::new(1)),
         scanner: None,
         sealer: Arc::new(inbox::sealing::PlainSecrets),
         public_url: "https://bench.example".into(),
@@ -101,7 +113,7 @@ struct Setting {
 }
 
 impl Setting {
-    fn new(place: &Place) -> Result<Setting, String> {
+    fn new(place: &BenchDatabase) -> Result<Setting, String> {
         let runtime = Runtime::new().map_err(|error| error.to_string())?;
         let app = app(open(&place.url)?, place.folder.path())?;
         let owner = runtime.block_on(set_up(&app)).map_err(|error| error.to_string())?;
@@ -119,7 +131,7 @@ impl Setting {
     }
 
     /// Makes the keys, and lets a mail come in for each conversation.
-    fn finish(&self, conversations: usize) -> Result<Stage, String> {
+    fn finish(&self, conversations: usize) -> Result<BenchWorkspace, String> {
         let (live_key, test_key) = self.act(&self.owner, |tx, cx| {
             let live = people::make_key(tx, cx, "Bench", Scope::ALL, true)?;
             let test = people::make_key(tx, cx, "Bench test", Scope::ALL, false)?;
@@ -131,17 +143,18 @@ impl Setting {
             let inbox = inbox(tx, cx.actor)?;
             let received = (0..conversations).map(|number| {
                 let mail = mail(number);
-                let incoming = Incoming { mail, raw: None, attachments: Vec::new(), joins: None };
+                let incoming =
+                    IncomingMail { mail, raw: None, attachments: Vec::new(), joins: None };
                 inbox::receive(tx, cx, &inbox, &incoming)
             });
             received.map(|received| Ok(received?.conversation.as_str().to_owned())).collect()
         })?;
-        Ok(Stage { live_key, test_key, session, conversations })
+        Ok(BenchWorkspace { live_key, test_key, session, conversations })
     }
 
     fn begin_session(&self) -> Result<String, String> {
         let (ids, ws) = (self.app.ids.clone(), self.owner.ws);
-        let Who::Person { id: owner, .. } = self.owner.who.clone() else {
+        let Principal::Person { id: owner, .. } = self.owner.who.clone() else {
             return Err("the owner is a person".into());
         };
         let begun = self.app.store.write(move |tx| {
@@ -190,7 +203,7 @@ fn mail(number: usize) -> Mail {
         delivered_to: INBOX.into(),
         subject: format!("Order {number}"),
         text: format!("Hello, where is order {number}?"),
-        kind: Kind::Person,
+        kind: AuthorKind::Person,
         dmarc: Dmarc::Pass,
         warning: None,
         attachments: Vec::new(),

@@ -23,7 +23,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 const MESSAGES: usize = 2_000;
 
 #[derive(Args)]
-pub struct Options {
+pub struct UploadsOptions {
     /// Files that are uploaded at one time, of 25 MB each
     #[arg(long, default_value_t = 50, value_name = "NUMBER")]
     files: usize,
@@ -32,7 +32,7 @@ pub struct Options {
     server: Option<PathBuf>,
 }
 
-pub fn run(options: Options) -> Result<(), String> {
+pub fn run(options: UploadsOptions) -> Result<(), String> {
     let binary = server::binary(options.server.as_deref())?;
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let url = format!("sqlite:{}", folder.path().join("uploads.db").display());

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mail::smtp::{Outcome, Protocol, Session, SessionLimits, Step};
+use mail::smtp::{RecipientReply, Protocol, SmtpServerSession, SessionLimits, SmtpStep};
 
 const MESSAGE_BYTES: usize = 2_000;
 const RECIPIENTS: usize = 5;
@@ -17,7 +17,7 @@ fuzz_target!(|input: (bool, u8, &[u8])| {
         command_bytes: 200,
         ..SessionLimits::default()
     };
-    let mut session = Session::new(protocol, "fuzz.example", limits, true);
+    let mut session = SmtpServerSession::new(protocol, "fuzz.example", limits, true);
     let mut pieces = bytes.chunks(usize::from(piece).max(1));
     let mut said = Vec::new();
     loop {
@@ -25,23 +25,23 @@ fuzz_target!(|input: (bool, u8, &[u8])| {
         said.extend(session.take_output());
         assert!(session.held() <= MESSAGE_BYTES);
         match step {
-            Step::Read => match pieces.next() {
+            SmtpStep::Read => match pieces.next() {
                 Some(piece) => session.feed(piece),
                 None => break,
             },
-            Step::FindInbox(address) => {
+            SmtpStep::FindInbox(address) => {
                 assert!(!address.contains(char::is_control));
                 session.know_recipient(Some(address.len() % 3 != 0));
             }
-            Step::TakeIn(letter) => {
+            SmtpStep::TakeIn(letter) => {
                 assert!((1..=RECIPIENTS).contains(&letter.recipients.len()));
                 assert!(letter.bytes.len() <= MESSAGE_BYTES);
                 let bare = String::from_utf8_lossy(&letter.bytes).replace("\r\n", "");
                 assert!(!bare.contains(['\r', '\n']));
-                session.know_mail(&vec![Outcome::Taken; letter.recipients.len()]);
+                session.know_mail(&vec![RecipientReply::Taken; letter.recipients.len()]);
             }
-            Step::StartTls => session.secure(),
-            Step::Close => break,
+            SmtpStep::StartTls => session.secure(),
+            SmtpStep::Close => break,
         }
     }
     let said = String::from_utf8(said).expect("answers are text");

@@ -2,10 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mail::{
-    Authentication, Envelope, Known, PageAddresses, check, inspect, original, original_html,
-    understand,
-};
+use mail::{Authentication, Envelope, SenderHistory, PageAddresses, check, inspect, original, original_html, understand};
 
 fuzz_target!(|raw: &[u8]| {
     let mail = understand(raw, Envelope::default());
@@ -15,7 +12,7 @@ fuzz_target!(|raw: &[u8]| {
     for file in &mail.attachments {
         assert!(!file.filename.is_empty() && !file.filename.contains(['/', '\\', '\0']));
     }
-    let verdict = check(&mail, &Authentication::default(), &Known::default());
+    let verdict = check(&mail, &Authentication::default(), &SenderHistory::default());
     assert!(verdict.score.is_finite() && verdict.reasons.len() <= 3);
     let _ = inspect("fuzz", raw);
     let _ = original(raw);

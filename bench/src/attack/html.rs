@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 use tokio::task::{JoinSet, spawn_blocking};
 
 use super::target::{AttackTarget, closing, exchange, status};
-use crate::receive::Sender;
+use crate::receive::SmtpSender;
 use crate::requests::{page_request, request};
 use crate::stage::INBOX;
 
@@ -73,7 +73,7 @@ pub async fn open_repeated_pictures(target: &AttackTarget) -> Result<Duration, S
 async fn open(target: &AttackTarget, name: &str, mail: String) -> Result<Duration, String> {
     let (smtp, begun) = (target.smtp, Instant::now());
     let sent = spawn_blocking(move || {
-        Sender::connect(smtp)?.send_bytes("attacker@attack.example", INBOX, mail.as_bytes())
+        SmtpSender::connect(smtp)?.send_bytes("attacker@attack.example", INBOX, mail.as_bytes())
     });
     sent.await.map_err(|error| error.to_string())??;
     let mut slowest = begun.elapsed();

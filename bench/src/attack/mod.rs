@@ -16,7 +16,7 @@ use serde_json::json;
 use tokio::runtime::Runtime;
 use tokio::time::sleep;
 
-use crate::database::{Databases, Kind};
+use crate::database::{DatabaseKind, Databases};
 use crate::report::{Goal, Wanted, print_goals};
 use crate::server::binary;
 
@@ -28,7 +28,7 @@ use probe::Probe;
 const MEMORY_SAMPLE_EVERY: Duration = Duration::from_millis(20);
 
 #[derive(Args, Clone, Debug)]
-pub struct Options {
+pub struct AttackOptions {
     #[command(flatten)]
     databases: Databases,
     /// Only these attacks
@@ -102,7 +102,7 @@ impl Attack {
 }
 
 /// Attacks a server on each database; an error when a bound does not hold.
-pub fn run(options: &Options) -> Result<(), String> {
+pub fn run(options: &AttackOptions) -> Result<(), String> {
     let runtime = Runtime::new().map_err(|error| error.to_string())?;
     let mut goals = Vec::new();
     let binary = binary(options.server.as_deref())?;
@@ -128,8 +128,8 @@ pub fn run(options: &Options) -> Result<(), String> {
 async fn measure(
     attack: Attack,
     target: &AttackTarget,
-    kind: Kind,
-    options: &Options,
+    kind: DatabaseKind,
+    options: &AttackOptions,
 ) -> Result<Vec<Goal>, String> {
     let before = target.server.memory_mb()?;
     let patience = Duration::from_secs_f64(options.patience);

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::target::AttackTarget;
-use crate::database::{Databases, Kind};
-use crate::receive::Sender;
+use crate::database::{DatabaseKind, Databases};
+use crate::receive::SmtpSender;
 use crate::report::{Goal, Wanted};
 use crate::server::free_address;
 use crate::stage::INBOX;
@@ -15,13 +15,13 @@ const MAILS: usize = 5;
 /// The longest wait for a mail's acknowledgement while the resolver's port is closed.
 pub fn measure(
     binary: &Path,
-    kind: Kind,
+    kind: DatabaseKind,
     databases: &Databases,
     patience: f64,
 ) -> Result<Goal, String> {
     let closed = free_address()?;
     let target = AttackTarget::start_with_dns(binary, kind, databases.postgres(), closed)?;
-    let mut sender = Sender::connect(target.smtp)?;
+    let mut sender = SmtpSender::connect(target.smtp)?;
     let mut slowest = Duration::ZERO;
     for number in 0..MAILS {
         let mail = format!(

@@ -5,7 +5,7 @@ use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
 
 use super::target::AttackTarget;
-use crate::database::Kind;
+use crate::database::DatabaseKind;
 use crate::report::{Goal, Wanted};
 use crate::requests::page_request;
 
@@ -15,7 +15,7 @@ const READ_BYTES: usize = 4 * 1024;
 /// How long the process takes to end.
 pub fn measure(
     target: &mut AttackTarget,
-    kind: Kind,
+    kind: DatabaseKind,
     patience: f64,
     runtime: &Runtime,
 ) -> Result<Goal, String> {

@@ -6,11 +6,11 @@ use std::path::Path;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
-use crate::database::Kind;
-use crate::names::{Known, Names};
+use crate::database::DatabaseKind;
+use crate::names::{DnsAnswer, Names};
 use crate::requests::request;
 use crate::server::{Server, free_address, serve};
-use crate::stage::{self, Place, Stage};
+use crate::stage::{self, BenchDatabase, BenchWorkspace};
 
 /// Where attackers come from; everybody else comes from 127.0.0.1.
 pub const ATTACKER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
@@ -28,24 +28,28 @@ pub struct AttackTarget {
     pub conversation: String,
     /// What goes with a server that was started for this alone.
     _names: Option<Names>,
-    _place: Option<Place>,
+    _place: Option<BenchDatabase>,
 }
 
 impl AttackTarget {
     /// A server that asks a DNS server which knows no name.
-    pub fn start(binary: &Path, kind: Kind, postgres: Option<&str>) -> Result<Self, String> {
-        let names = Names::start(|_| Known::Nothing)?;
+    pub fn start(
+        binary: &Path,
+        kind: DatabaseKind,
+        postgres: Option<&str>,
+    ) -> Result<Self, String> {
+        let names = Names::start(|_| DnsAnswer::Nothing)?;
         let target = AttackTarget::start_with_dns(binary, kind, postgres, names.address)?;
         Ok(AttackTarget { _names: Some(names), ..target })
     }
 
     pub fn start_with_dns(
         binary: &Path,
-        kind: Kind,
+        kind: DatabaseKind,
         postgres: Option<&str>,
         dns: SocketAddr,
     ) -> Result<Self, String> {
-        let place = Place::new(kind, postgres, "attack")?;
+        let place = BenchDatabase::new(kind, postgres, "attack")?;
         let stage = stage::set(&place, CONVERSATIONS, Vec::new())?;
         let (http, smtp) = (free_address()?, free_address()?);
         let mut command = serve(binary, place.folder.path(), &place.url, http);
@@ -58,7 +62,7 @@ impl AttackTarget {
     }
 
     /// A server that runs already.
-    pub fn of(server: Server, smtp: SocketAddr, stage: &Stage) -> Result<Self, String> {
+    pub fn of(server: Server, smtp: SocketAddr, stage: &BenchWorkspace) -> Result<Self, String> {
         Ok(AttackTarget {
             http: server.address,
             server,

@@ -1,7 +1,7 @@
 use mail_auth::DkimResult;
 
 use super::{Bench, Score, Zone};
-use crate::names::Record;
+use crate::names::DnsRecord;
 
 /// Scores a suite of signing cases: each seal that it gives must verify, on the mail it is for.
 pub fn score_suite(bench: &Bench, text: &str) -> Result<Score, String> {
@@ -24,7 +24,7 @@ pub fn score_mail(bench: &Bench, text: &str) -> Result<Score, String> {
     let (records, mail) = text.split_once("\n\n").ok_or("the mail is missing")?;
     let mut zone = Zone::new();
     for (name, record) in records.lines().filter_map(|line| line.split_once(' ')) {
-        zone.insert(name.to_lowercase(), vec![Record::Txt(record.to_owned())]);
+        zone.insert(name.to_lowercase(), vec![DnsRecord::Txt(record.to_owned())]);
     }
     let mut score = Score::default();
     score.note("its seals", "pass", ask(bench, &zone, &mail.replace('\n', "\r\n"))?);
@@ -113,9 +113,14 @@ fn zone(document: &str) -> Zone {
     for line in lines.take_while(|line| line.starts_with(' ')) {
         match line.strip_prefix("    ") {
             Some(text) => {
-                match zone.get_mut(&name).and_then(|records: &mut Vec<Record>| records.last_mut()) {
-                    Some(Record::Txt(record)) => record.push_str(text.trim()),
-                    _ => drop(zone.insert(name.clone(), vec![Record::Txt(text.trim().to_owned())])),
+                match zone
+                    .get_mut(&name)
+                    .and_then(|records: &mut Vec<DnsRecord>| records.last_mut())
+                {
+                    Some(DnsRecord::Txt(record)) => record.push_str(text.trim()),
+                    _ => drop(
+                        zone.insert(name.clone(), vec![DnsRecord::Txt(text.trim().to_owned())]),
+                    ),
                 }
             }
             None => name = line.trim().split(':').next().unwrap_or_default().to_lowercase(),

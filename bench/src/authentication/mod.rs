@@ -13,10 +13,10 @@ use server::authentication::DnsAuthenticator;
 use server::settings::{Flags, Settings};
 use tokio::runtime::Runtime;
 
-use crate::names::{Known, Names, Record};
+use crate::names::{DnsAnswer, DnsRecord, Names};
 
 /// Names and what stands under them, lower case.
-pub type Zone = HashMap<String, Vec<Record>>;
+pub type Zone = HashMap<String, Vec<DnsRecord>>;
 
 /// The name whose server always fails, in the suites.
 const TROUBLE: &str = "_dns_error.org";
@@ -71,16 +71,16 @@ pub struct Bench {
 impl Bench {
     fn new() -> Result<Bench, String> {
         let runtime = Runtime::new().map_err(|error| error.to_string())?;
-        Ok(Bench { runtime, names: Names::start(|_| Known::Nothing)? })
+        Ok(Bench { runtime, names: Names::start(|_| DnsAnswer::Nothing)? })
     }
 
     /// One that has asked nothing yet, of a DNS that knows this zone.
     fn authenticator(&self, zone: &Zone) -> Result<DnsAuthenticator, String> {
         let zone = Arc::new(zone.clone());
         self.names.learn(move |name| match zone.get(name) {
-            _ if name.ends_with(TROUBLE) => Known::Trouble,
-            Some(records) => Known::Records(records.clone()),
-            None => Known::Nothing,
+            _ if name.ends_with(TROUBLE) => DnsAnswer::Trouble,
+            Some(records) => DnsAnswer::Records(records.clone()),
+            None => DnsAnswer::Nothing,
         });
         let flags = Flags { dns: Some(self.names.address.to_string()), ..Flags::default() };
         let settings = Settings::load(&flags).map_err(|mistakes| mistakes.join("\n"))?;

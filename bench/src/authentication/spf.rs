@@ -1,7 +1,7 @@
 use std::net::IpAddr;
 
 use super::{Bench, Score, Zone};
-use crate::names::Record;
+use crate::names::DnsRecord;
 
 /// Scores a file of cases: documents of records and, behind them, questions with their answers.
 pub fn score(bench: &Bench, text: &str) -> Result<Score, String> {
@@ -55,7 +55,7 @@ impl Case {
     fn learn(&mut self, kind: &str, name: &str, value: &str) {
         let ips = || value.split(',').filter_map(|ip| ip.trim().parse::<IpAddr>().ok());
         match kind {
-            "spf" | "exp" => self.put(name, vec![Record::Txt(value.to_owned())]),
+            "spf" | "exp" => self.put(name, vec![DnsRecord::Txt(value.to_owned())]),
             "a" | "aaaa" => self.put(name, ips().map(address).collect()),
             "mx" => {
                 let hosts: Vec<(String, IpAddr)> = ips()
@@ -63,13 +63,13 @@ impl Case {
                     .map(|(place, ip)| (format!("mx{place}.{name}.hosts.example"), ip))
                     .collect();
                 let mx = |(place, (host, _)): (usize, &(String, IpAddr))| {
-                    Record::Mx(place as u16 + 1, host.clone())
+                    DnsRecord::Mx(place as u16 + 1, host.clone())
                 };
                 self.put(name, hosts.iter().enumerate().map(mx).collect());
                 hosts.into_iter().for_each(|(host, ip)| self.put(&host, vec![address(ip)]));
             }
             "ptr" => {
-                let hosts = value.split(',').map(|host| Record::Ptr(host.trim().to_owned()));
+                let hosts = value.split(',').map(|host| DnsRecord::Ptr(host.trim().to_owned()));
                 if let Ok(ip) = name.parse() {
                     self.put(&reversed(ip), hosts.collect());
                 }
@@ -79,7 +79,7 @@ impl Case {
     }
 
     /// What stands under a name, in place of what stood there of the same kind.
-    fn put(&mut self, name: &str, records: Vec<Record>) {
+    fn put(&mut self, name: &str, records: Vec<DnsRecord>) {
         let known = self.zone.entry(name.to_lowercase()).or_default();
         known.retain(|record| {
             records.iter().all(|new| std::mem::discriminant(new) != std::mem::discriminant(record))
@@ -95,10 +95,10 @@ impl Case {
     }
 }
 
-fn address(ip: IpAddr) -> Record {
+fn address(ip: IpAddr) -> DnsRecord {
     match ip {
-        IpAddr::V4(ip) => Record::A(ip),
-        IpAddr::V6(ip) => Record::Aaaa(ip),
+        IpAddr::V4(ip) => DnsRecord::A(ip),
+        IpAddr::V6(ip) => DnsRecord::Aaaa(ip),
     }
 }
 

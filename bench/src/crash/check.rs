@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
-use super::hand::{Memory, Reply, Stop};
+use super::hand::{Memory, SentReply, Stop};
 use crate::client::Client;
 use crate::requests::request;
 
@@ -17,9 +17,9 @@ const PAGES: usize = 10_000;
 
 /// What the webhooks' receiver got: each event's body, and how often it came.
 #[derive(Default)]
-pub struct Heard(Mutex<HashMap<String, (Value, u64)>>);
+pub struct ReceivedEvents(Mutex<HashMap<String, (Value, u64)>>);
 
-impl Heard {
+impl ReceivedEvents {
     pub fn add(&self, body: &[u8]) {
         let Ok(event) = serde_json::from_slice::<Value>(body) else { return };
         let id = event["id"].as_str().unwrap_or_default().to_owned();
@@ -54,7 +54,7 @@ pub struct Findings {
 }
 
 /// What the relay wrote, and how often a kill fell between writing and recording.
-pub struct Mail<'a> {
+pub struct WrittenMail<'a> {
     pub written: &'a HashMap<String, u64>,
     pub between: &'a HashMap<String, u64>,
 }
@@ -64,8 +64,8 @@ pub async fn check(
     server: SocketAddr,
     keys: (&str, &str),
     memories: &[&Memory],
-    heard: &Heard,
-    mail: &Mail<'_>,
+    heard: &ReceivedEvents,
+    mail: &WrittenMail<'_>,
 ) -> Result<Findings, String> {
     let mut reader = Reader::new(server).await?;
     let mut findings = Findings::default();
@@ -92,7 +92,7 @@ pub async fn check(
 }
 
 impl Findings {
-    fn hear(&mut self, event: &Value, heard: &Heard) {
+    fn hear(&mut self, event: &Value, heard: &ReceivedEvents) {
         let id = event["id"].as_str().unwrap_or_default();
         match heard.lock().get(id) {
             Some((body, _)) if body == event => {}
@@ -107,7 +107,7 @@ impl Findings {
         (live, test): (&str, &str),
         memory: &Memory,
         sent: &HashMap<String, u64>,
-        mail: &Mail<'_>,
+        mail: &WrittenMail<'_>,
     ) -> Result<(), String> {
         for (id, body) in &memory.notes {
             if !reader.conversation(live, id).await?.notes.contains(body) {
@@ -143,10 +143,10 @@ impl Findings {
     fn judge_reply(
         &mut self,
         message: &str,
-        reply: &Reply,
+        reply: &SentReply,
         status: &str,
         sent: u64,
-        mail: &Mail<'_>,
+        mail: &WrittenMail<'_>,
     ) {
         let written = mail.written.contains_key(message);
         let left = status == reply.ends
@@ -168,7 +168,7 @@ impl Findings {
     }
 
     /// A kill between writing and recording explains one more time.
-    fn count_writes(&mut self, mail: &Mail<'_>) {
+    fn count_writes(&mut self, mail: &WrittenMail<'_>) {
         for (message, times) in mail.written {
             let explained = 1 + mail.between.get(message).copied().unwrap_or(0);
             if *times > explained {
@@ -266,9 +266,9 @@ mod tests {
 
     /// What is found of a live reply: acknowledged and missing, sent after its stop.
     fn judged(stop: Stop, status: &str, sent: u64, written: bool) -> (usize, usize) {
-        let reply = Reply { conversation: "cnv_1".into(), livemode: true, ends: "sent", stop };
+        let reply = SentReply { conversation: "cnv_1".into(), livemode: true, ends: "sent", stop };
         let written = written.then(|| ("msg_1".to_owned(), 1)).into_iter().collect();
-        let mail = Mail { written: &written, between: &HashMap::new() };
+        let mail = WrittenMail { written: &written, between: &HashMap::new() };
         let mut findings = Findings::default();
         findings.judge_reply("msg_1", &reply, status, sent, &mail);
         (findings.missing.len(), findings.sent_after_stop.len())
@@ -296,13 +296,13 @@ mod tests {
         let written = HashMap::from([("msg_1".to_owned(), 2), ("msg_2".to_owned(), 2)]);
         let between = HashMap::from([("msg_1".to_owned(), 1)]);
         let mut findings = Findings::default();
-        findings.count_writes(&Mail { written: &written, between: &between });
+        findings.count_writes(&WrittenMail { written: &written, between: &between });
         assert_eq!(findings.written_twice, ["msg_2: 2 times, of which 1 explained"]);
     }
 
     #[test]
     fn an_event_must_come_and_come_as_it_is() {
-        let heard = Heard::default();
+        let heard = ReceivedEvents::default();
         heard.add(br#"{"id":"evt_1","type":"x"}"#);
         heard.add(br#"{"id":"evt_1","type":"x"}"#);
         assert_eq!((heard.len(), heard.repeated()), (1, 1));

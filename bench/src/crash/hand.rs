@@ -33,7 +33,7 @@ pub enum Stop {
 }
 
 /// A reply whose sending was acknowledged.
-pub struct Reply {
+pub struct SentReply {
     pub conversation: String,
     pub livemode: bool,
     /// What must have become of it unless it was stopped.
@@ -45,7 +45,7 @@ pub struct Reply {
 #[derive(Default)]
 pub struct Memory {
     pub notes: Vec<(String, String)>,
-    pub replies: HashMap<String, Reply>,
+    pub replies: HashMap<String, SentReply>,
     pub mails: Vec<(String, String)>,
     /// What a conversation's status and assignee may be: more than one where an answer is missing.
     pub statuses: HashMap<String, Vec<&'static str>>,
@@ -54,7 +54,7 @@ pub struct Memory {
     pub unanswered: u64,
 }
 
-pub struct Hand {
+pub struct SimulatedClient {
     number: usize,
     chance: StdRng,
     /// The longest pause between two operations.
@@ -83,7 +83,7 @@ pub enum Pause {
     Refused(String),
 }
 
-impl Hand {
+impl SimulatedClient {
     pub fn new(
         number: usize,
         seed: u64,
@@ -91,8 +91,8 @@ impl Hand {
         keys: (&str, &str),
         desk: &[String],
         replied: &[String],
-    ) -> Hand {
-        Hand {
+    ) -> SimulatedClient {
+        SimulatedClient {
             number,
             chance: StdRng::seed_from_u64(seed.wrapping_mul(1_000).wrapping_add(number as u64)),
             pause,
@@ -202,7 +202,7 @@ impl Hand {
         let answer = self.post(client, livemode, &path, body).await?;
         let message = text(&answer, "messageId");
         self.latest.push(message.clone());
-        let reply = Reply { conversation, livemode, ends, stop: Stop::Never };
+        let reply = SentReply { conversation, livemode, ends, stop: Stop::Never };
         self.memory.replies.insert(message, reply);
         Ok(true)
     }

@@ -22,15 +22,15 @@ use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use crate::database::{Databases, Kind, wait_until_left};
+use crate::database::{DatabaseKind, Databases, wait_until_left};
 use crate::receiver;
 use crate::report::{Goal, Wanted, print_goals};
 use crate::requests::request;
 use crate::server::{Server, binary, free_address, serve};
-use crate::stage::{self, Hook, Place, Stage};
+use crate::stage::{self, BenchDatabase, BenchWorkspace, Hook};
 
-use check::{Findings, Heard, Mail};
-pub use hand::{Hand, Pause};
+use check::{Findings, ReceivedEvents, WrittenMail};
+pub use hand::{Pause, SimulatedClient};
 
 use hand::{Memory, Stop};
 use outbox::Outbox;
@@ -53,7 +53,7 @@ const STEP: Duration = Duration::from_millis(1);
 const SHOWN: usize = 10;
 
 #[derive(Args, Clone, Debug)]
-pub struct Options {
+pub struct CrashOptions {
     #[command(flatten)]
     databases: Databases,
     /// How many operations must be acknowledged in all
@@ -71,14 +71,14 @@ pub struct Options {
 }
 
 /// Kills and checks on each database; an error when a promise was broken.
-pub fn run(options: Options) -> Result<(), String> {
+pub fn run(options: CrashOptions) -> Result<(), String> {
     let binary = binary(options.server.as_deref())?;
     let seed = options.seed.unwrap_or_else(|| rand::rng().random_range(1..1_000_000));
     println!("seed {seed}");
     let runtime = Runtime::new().map_err(|error| error.to_string())?;
     let mut goals = Vec::new();
     for kind in options.databases.chosen() {
-        let mut trial = Trial::new(&options.databases, kind, &binary, seed, PAUSE)?;
+        let mut trial = CrashTrial::new(&options.databases, kind, &binary, seed, PAUSE)?;
         goals.extend(runtime.block_on(trial.run(options.operations, options.kills))?);
     }
     goals.iter().for_each(Goal::print_json);
@@ -89,31 +89,31 @@ pub fn run(options: Options) -> Result<(), String> {
 }
 
 /// A server, clients that remember what they were promised, and what may hear of it.
-pub struct Trial {
-    kind: Kind,
+pub struct CrashTrial {
+    kind: DatabaseKind,
     binary: PathBuf,
-    pub place: Place,
-    pub stage: Stage,
+    pub place: BenchDatabase,
+    pub stage: BenchWorkspace,
     chance: StdRng,
-    pub hands: Vec<Hand>,
-    heard: Arc<Heard>,
+    pub hands: Vec<SimulatedClient>,
+    heard: Arc<ReceivedEvents>,
     pub outbox: Outbox,
     /// How often a kill fell between writing a message and recording that.
     between: HashMap<String, u64>,
 }
 
-impl Trial {
+impl CrashTrial {
     pub fn new(
         databases: &Databases,
-        kind: Kind,
+        kind: DatabaseKind,
         binary: &Path,
         seed: u64,
         pause: Duration,
-    ) -> Result<Trial, String> {
-        let heard = Arc::new(Heard::default());
+    ) -> Result<CrashTrial, String> {
+        let heard = Arc::new(ReceivedEvents::default());
         let told = heard.clone();
         let receiver = receiver::start(Arc::new(move |_, body| told.add(body)))?;
-        let place = Place::new(kind, databases.postgres(), "crash")?;
+        let place = BenchDatabase::new(kind, databases.postgres(), "crash")?;
         let hooks =
             [true, false].map(|livemode| Hook { url: format!("http://{receiver}/"), livemode });
         let stage = stage::set(&place, HANDS * (DESK + REPLIED), hooks.into())?;
@@ -122,9 +122,9 @@ impl Trial {
         let keys = (stage.live_key.as_str(), stage.test_key.as_str());
         let hands = stage.conversations.chunks(DESK + REPLIED).enumerate().map(|(number, mine)| {
             let (desk, replied) = mine.split_at(DESK);
-            Hand::new(number, seed, pause, keys, desk, replied)
+            SimulatedClient::new(number, seed, pause, keys, desk, replied)
         });
-        Ok(Trial {
+        Ok(CrashTrial {
             kind,
             binary: binary.to_owned(),
             hands: hands.collect(),
@@ -184,7 +184,7 @@ impl Trial {
         server: SocketAddr,
         acknowledged: &Arc<AtomicU64>,
         stop: &CancellationToken,
-    ) -> JoinSet<(Hand, Pause)> {
+    ) -> JoinSet<(SimulatedClient, Pause)> {
         let mut working = JoinSet::new();
         for mut hand in self.hands.drain(..) {
             let (acknowledged, stop) = (acknowledged.clone(), stop.clone());
@@ -266,7 +266,7 @@ impl Trial {
         self.outbox.look()?;
         let memories: Vec<&Memory> = self.hands.iter().map(|hand| &hand.memory).collect();
         let keys = (self.stage.live_key.as_str(), self.stage.test_key.as_str());
-        let mail = Mail { written: &self.outbox.written, between: &self.between };
+        let mail = WrittenMail { written: &self.outbox.written, between: &self.between };
         check::check(server.address, keys, &memories, &self.heard, &mail).await
     }
 

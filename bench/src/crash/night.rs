@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use db::{Error, Store, Tx};
+use db::{Store, StoreError, Tx};
 use inbox::limits::UNDO_LIVE_MS;
 
 /// What is left of an undo window that was just begun.
@@ -23,7 +23,7 @@ pub async fn pass(store: &Store) -> Result<HashSet<String>, String> {
                 &[&(UNDO_LIVE_MS - LEFT_MS)],
             )?;
         }
-        Ok::<_, Error>(sending.into_iter().map(|(id,)| id).collect())
+        Ok::<_, StoreError>(sending.into_iter().map(|(id,)| id).collect())
     };
     store.write(work).await.map_err(|error| error.to_string())
 }
@@ -36,7 +36,7 @@ pub async fn planned(store: &Store) -> Result<i64, String> {
             let sql = format!("SELECT count(*) FROM {table} WHERE {column} IS NOT NULL");
             planned += tx.one::<(i64,)>(&sql, &[])?.0;
         }
-        Ok::<_, Error>(planned)
+        Ok::<_, StoreError>(planned)
     };
     store.read(work).await.map_err(|error| error.to_string())
 }

@@ -9,7 +9,7 @@ use tokio::time::{sleep, sleep_until};
 use super::receipts::Receipts;
 use crate::client::Client;
 use crate::requests::request;
-use crate::stage::Stage;
+use crate::stage::BenchWorkspace;
 
 /// The pace of the figures that ask how soon.
 pub const EVENTS_PER_SECOND: u64 = 200;
@@ -28,7 +28,7 @@ pub struct Made {
 /// Makes events as fast as so many clients can, each waiting for its answer.
 pub async fn make_events(
     address: SocketAddr,
-    stage: &Stage,
+    stage: &BenchWorkspace,
     clients: usize,
     seconds: f64,
     receipts: &Receipts,
@@ -112,7 +112,11 @@ pub fn events_of_turn(seconds: f64) -> usize {
 }
 
 /// Gives each conversation to someone, at a steady pace whatever the answers do.
-pub async fn make_paced(address: SocketAddr, stage: &Stage, to: &str) -> Result<Vec<Sent>, String> {
+pub async fn make_paced(
+    address: SocketAddr,
+    stage: &BenchWorkspace,
+    to: &str,
+) -> Result<Vec<Sent>, String> {
     let start = Instant::now() + Duration::from_millis(50);
     let mut running = JoinSet::new();
     for number in 0..PACED_CLIENTS {
@@ -143,7 +147,7 @@ pub async fn make_paced(address: SocketAddr, stage: &Stage, to: &str) -> Result<
     Ok(all)
 }
 
-fn assign(stage: &Stage, conversation: &str, to: &str) -> String {
+fn assign(stage: &BenchWorkspace, conversation: &str, to: &str) -> String {
     let body = format!(r#"{{"to":"{to}"}}"#);
     let path = format!("/conversations/{conversation}/assign");
     request(&stage.live_key, "POST", &path, &body)

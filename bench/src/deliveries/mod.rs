@@ -12,13 +12,13 @@ use clap::Args;
 use serde_json::json;
 use tokio::runtime::Runtime;
 
-use crate::database::{Databases, Kind};
+use crate::database::{DatabaseKind, Databases};
 use crate::receiver::{self, DRIPPING, ENDLESS, HANGING};
 use crate::report::{Goal, Wanted, print_goals, rounded};
 use crate::requests::request;
 use crate::run::median;
 use crate::server::{Server, binary, free_address, serve};
-use crate::stage::{self, Hook, Place, Stage};
+use crate::stage::{self, BenchDatabase, BenchWorkspace, Hook};
 
 use load::{EVENTS_PER_SECOND, Sent};
 use receipts::Receipts;
@@ -42,7 +42,7 @@ const SIDES: [(&str, &str, &[&str]); 3] = [
 ];
 
 #[derive(Args, Clone, Debug)]
-pub struct Options {
+pub struct DeliveriesOptions {
     #[command(flatten)]
     databases: Databases,
     /// How long each figure is measured
@@ -57,7 +57,7 @@ pub struct Options {
 }
 
 /// Measures everything; true when every goal is met.
-pub fn run(options: Options) -> Result<bool, String> {
+pub fn run(options: DeliveriesOptions) -> Result<bool, String> {
     let bench = Bench::new(options)?;
     let mut goals = Vec::new();
     let mut tables = Vec::new();
@@ -87,7 +87,7 @@ pub fn run(options: Options) -> Result<bool, String> {
 }
 
 struct Bench {
-    options: Options,
+    options: DeliveriesOptions,
     binary: PathBuf,
     /// One thread: the load should leave the server as much of the machine as it can.
     runtime: Runtime,
@@ -98,12 +98,12 @@ struct Bench {
 /// A server, what it serves, and where that is.
 struct Running {
     server: Server,
-    stage: Stage,
-    _place: Place,
+    stage: BenchWorkspace,
+    _place: BenchDatabase,
 }
 
 impl Bench {
-    fn new(options: Options) -> Result<Bench, String> {
+    fn new(options: DeliveriesOptions) -> Result<Bench, String> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -122,12 +122,12 @@ impl Bench {
 
     fn start(
         &self,
-        kind: Kind,
+        kind: DatabaseKind,
         name: &str,
         conversations: usize,
         paths: &[String],
     ) -> Result<Running, String> {
-        let place = Place::new(kind, self.options.databases.postgres(), name)?;
+        let place = BenchDatabase::new(kind, self.options.databases.postgres(), name)?;
         let hook = |path| Hook { url: format!("{}{path}", self.receiver), livemode: true };
         let stage = stage::set_quietly(&place, conversations, paths.iter().map(hook).collect())?;
         let listen = free_address()?;
@@ -143,7 +143,7 @@ impl Bench {
     }
 
     /// As many events as the clients can make, each told to so many webhooks.
-    fn sustained(&self, kind: Kind, webhooks: usize) -> Result<Rate, String> {
+    fn sustained(&self, kind: DatabaseKind, webhooks: usize) -> Result<Rate, String> {
         let paths: Vec<String> = (0..webhooks).map(|number| format!("/{number}")).collect();
         let running = self.start(kind, &format!("rate{webhooks}"), CONVERSATIONS, &paths)?;
         let before = (self.receipts.count(), running.server.processor_seconds()?);
@@ -170,7 +170,7 @@ impl Bench {
     }
 
     /// Events at a steady pace to one good receiver: alone, beside good and beside bad ones.
-    fn soon_and_apart(&self, kind: Kind) -> Result<(Vec<String>, Vec<Goal>), String> {
+    fn soon_and_apart(&self, kind: DatabaseKind) -> Result<(Vec<String>, Vec<Goal>), String> {
         let conversations = load::events_of_turn(self.options.seconds);
         let mut sides = Vec::new();
         for (name, figure, others) in SIDES {
@@ -237,7 +237,7 @@ struct Side {
 }
 
 impl Side {
-    fn tell(&self, kind: Kind) {
+    fn tell(&self, kind: DatabaseKind) {
         self.median().tell(kind, self.figure);
         let mb: Vec<_> = self.memory.iter().map(|mb| rounded(*mb)).collect();
         println!("{}", json!({ "figure": self.figure, "db": kind.name(), "memory_mb": mb }));
@@ -261,7 +261,7 @@ impl Side {
 
 /// How many events were made and delivered in a second.
 struct Rate {
-    kind: Kind,
+    kind: DatabaseKind,
     webhooks: usize,
     events: f64,
     deliveries: f64,
@@ -291,7 +291,7 @@ impl Rate {
 
     /// The goal was set for SQLite.
     fn goal(&self) -> Option<Goal> {
-        (self.kind == Kind::Sqlite).then(|| Goal {
+        (self.kind == DatabaseKind::Sqlite).then(|| Goal {
             what: format!("deliveries/s, each event to {} (sqlite)", self.webhooks),
             value: self.deliveries,
             wanted: Wanted::AtLeast(2_000.0),
@@ -340,7 +340,7 @@ impl Soon {
         }
     }
 
-    fn tell(&self, kind: Kind, figure: &str) {
+    fn tell(&self, kind: DatabaseKind, figure: &str) {
         let us = |ms: f64| rounded(ms * 1e3);
         let line = json!({
             "figure": figure, "db": kind.name(), "events_per_second": EVENTS_PER_SECOND,

@@ -12,12 +12,12 @@ use serde_json::json;
 
 use super::letters::Customers;
 use super::{LETTERS, send_all};
-use crate::database::{self, Kind};
+use crate::database::{self, DatabaseKind};
 use crate::measure::drive;
 use crate::report::{Goal, Wanted, print_goals, rounded};
 use crate::requests::{Requests, request};
 use crate::server::{Server, binary, free_address, serve};
-use crate::stage::{self, INBOX, Place, Stage};
+use crate::stage::{self, BenchDatabase, BenchWorkspace, INBOX};
 
 /// What is measured, by so many clients.
 const FIGURES: [(&str, &str); 4] = [
@@ -31,7 +31,7 @@ const CLIENTS: usize = 16;
 const CONNECTIONS: usize = 16;
 
 #[derive(Args, Clone, Debug)]
-pub struct Options {
+pub struct GrownOptions {
     /// A PostgreSQL on which databases can be made
     #[arg(long, env = "MAILROOM_BENCH_POSTGRES", value_name = "URL")]
     postgres: String,
@@ -50,12 +50,12 @@ pub struct Options {
 }
 
 /// Measures everything; true when every goal is met.
-pub fn run(options: &Options) -> Result<bool, String> {
+pub fn run(options: &GrownOptions) -> Result<bool, String> {
     let mut customers = Customers::new(1)?;
     let names = customers.names()?;
     let letters = (0..LETTERS).map(|number| customers.write(number, INBOX));
     let letters = letters.collect::<Result<Vec<_>, _>>()?;
-    let place = Place::new(Kind::Postgres, Some(&options.postgres), "grown")?;
+    let place = BenchDatabase::new(DatabaseKind::Postgres, Some(&options.postgres), "grown")?;
     let stage = stage::set(&place, 0, Vec::new())?;
     database::count_tables(&place.url)?;
     let smtp = free_address()?;
@@ -79,9 +79,9 @@ pub fn run(options: &Options) -> Result<bool, String> {
 }
 
 fn start(
-    options: &Options,
-    place: &Place,
-    stage: &Stage,
+    options: &GrownOptions,
+    place: &BenchDatabase,
+    stage: &BenchWorkspace,
     names: SocketAddr,
     smtp: SocketAddr,
 ) -> Result<Server, String> {
@@ -95,9 +95,9 @@ fn start(
 
 /// The rate of each figure.
 fn measure(
-    options: &Options,
+    options: &GrownOptions,
     when: &str,
-    stage: &Stage,
+    stage: &BenchWorkspace,
     server: &Server,
 ) -> Result<Vec<f64>, String> {
     let runtime = tokio::runtime::Runtime::new().map_err(|error| error.to_string())?;

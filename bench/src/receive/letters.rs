@@ -8,7 +8,7 @@ use mail_auth::dkim::DkimSigner;
 use rand::rngs::StdRng;
 use rand::{Rng, RngCore, SeedableRng};
 
-use crate::names::{Known, Names, Record};
+use crate::names::{DnsAnswer, DnsRecord, Names};
 use crate::words::Vocabulary;
 
 /// The smallest and the largest mail, in bytes; sizes between are as frequent as their logarithm.
@@ -21,12 +21,12 @@ const DOMAINS: usize = 500;
 const SELECTOR: &str = "s1";
 
 /// A mail but for its Message-ID, which is not signed and which each copy gets anew.
-pub struct Letter {
+pub struct SampleMail {
     pub sender: String,
     bytes: Vec<u8>,
 }
 
-impl Letter {
+impl SampleMail {
     pub fn with_id(&self, id: &str) -> Vec<u8> {
         let mut mail = format!("Message-ID: <{id}@bench.invalid>\r\n").into_bytes();
         mail.extend_from_slice(&self.bytes);
@@ -54,17 +54,17 @@ impl Customers {
         let public = STANDARD.encode(self.key()?.public_key());
         let key = format!("v=DKIM1; k=ed25519; p={public}");
         Names::start(move |name| {
-            let text = |text: &str| Known::Records(vec![Record::Txt(text.to_owned())]);
+            let text = |text: &str| DnsAnswer::Records(vec![DnsRecord::Txt(text.to_owned())]);
             match name.split('.').collect::<Vec<_>>()[..] {
                 [SELECTOR, "_domainkey", _, "example"] => text(&key),
                 ["_dmarc", _, "example"] => text("v=DMARC1; p=reject"),
                 [_, "example"] => text("v=spf1 ip4:127.0.0.1 -all"),
-                _ => Known::Nothing,
+                _ => DnsAnswer::Nothing,
             }
         })
     }
 
-    pub fn write(&mut self, number: usize, to: &str) -> Result<Letter, String> {
+    pub fn write(&mut self, number: usize, to: &str) -> Result<SampleMail, String> {
         let share: f64 = self.chance.random();
         let size = (SMALLEST * (LARGEST / SMALLEST).powf(share)) as usize;
         let domain = format!("customer{}.example", self.chance.random_range(0..DOMAINS));
@@ -81,7 +81,7 @@ impl Customers {
             .headers(["From", "To", "Subject", "Date"]);
         let signature = signer.sign(mail.as_bytes()).map_err(|error| error.to_string())?;
         let bytes = format!("{}{mail}", signature.to_header()).into_bytes();
-        Ok(Letter { sender, bytes })
+        Ok(SampleMail { sender, bytes })
     }
 
     fn key(&self) -> Result<Ed25519Key, String> {

@@ -15,14 +15,14 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use serde_json::json;
 
-use crate::database::{self, Databases, Kind};
+use crate::database::{self, DatabaseKind, Databases};
 use crate::report::{Goal, Wanted, print_goals, rounded};
 use crate::requests::request;
 use crate::server::{Server, binary, free_address, serve};
-use crate::stage::{self, INBOX, Place};
+use crate::stage::{self, BenchDatabase, INBOX};
 
-pub use letters::{Customers, Letter};
-pub use sender::Sender;
+pub use letters::{Customers, SampleMail};
+pub use sender::SmtpSender;
 
 /// Different mails; each is sent again and again under another Message-ID.
 const LETTERS: usize = 4_000;
@@ -30,7 +30,7 @@ const LETTERS: usize = 4_000;
 const LOOKS: usize = 10;
 
 #[derive(Args, Clone, Debug)]
-pub struct Options {
+pub struct ReceiveOptions {
     #[command(flatten)]
     databases: Databases,
     /// How many mails are sent
@@ -48,7 +48,7 @@ pub struct Options {
 }
 
 /// Measures everything; true when every goal is met.
-pub fn run(options: &Options) -> Result<bool, String> {
+pub fn run(options: &ReceiveOptions) -> Result<bool, String> {
     let mut customers = Customers::new(options.seed)?;
     let names = customers.names()?;
     let letters = (0..LETTERS).map(|number| customers.write(number, INBOX));
@@ -76,12 +76,12 @@ struct Measured {
 }
 
 fn measure(
-    options: &Options,
-    kind: Kind,
+    options: &ReceiveOptions,
+    kind: DatabaseKind,
     names: SocketAddr,
-    letters: &[Letter],
+    letters: &[SampleMail],
 ) -> Result<Measured, String> {
-    let place = Place::new(kind, options.databases.postgres(), "receive")?;
+    let place = BenchDatabase::new(kind, options.databases.postgres(), "receive")?;
     let stage = stage::set(&place, 0, Vec::new())?;
     database::settle(&place.url)?;
     let before = taken(&place)?;
@@ -125,12 +125,12 @@ struct Sent {
 fn send_all(
     (messages, connections): (usize, usize),
     smtp: SocketAddr,
-    letters: &[Letter],
+    letters: &[SampleMail],
     server: &Server,
 ) -> Result<Sent, String> {
     let next = AtomicUsize::new(0);
     let work = || -> Result<(usize, Vec<Duration>), String> {
-        let mut sender = Sender::connect(smtp)?;
+        let mut sender = SmtpSender::connect(smtp)?;
         let (mut bytes, mut waits) = (0, Vec::new());
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
@@ -163,7 +163,7 @@ fn send_all(
 }
 
 /// What the database and the blobs beside it take.
-fn taken(place: &Place) -> Result<u64, String> {
+fn taken(place: &BenchDatabase) -> Result<u64, String> {
     Ok(database::bytes(&place.url)? + folder_bytes(&place.folder.path().join("blobs")))
 }
 
@@ -178,7 +178,7 @@ fn folder_bytes(folder: &Path) -> u64 {
 }
 
 impl Measured {
-    fn tell(&self, kind: Kind, options: &Options) {
+    fn tell(&self, kind: DatabaseKind, options: &ReceiveOptions) {
         let memory: Vec<_> = self.memory.iter().map(|mb| rounded(*mb)).collect();
         println!(
             "{}",
@@ -198,7 +198,7 @@ impl Measured {
         );
     }
 
-    fn goals(&self, kind: Kind) -> Vec<Goal> {
+    fn goals(&self, kind: DatabaseKind) -> Vec<Goal> {
         let goal = |what: &str, value, wanted| Goal {
             what: format!("{what} ({})", kind.name()),
             value,
@@ -215,7 +215,7 @@ impl Measured {
             ),
             goal("memory, the second half's most over the first's", growth, Wanted::AtMost(1.25)),
         ];
-        if kind == Kind::Sqlite {
+        if kind == DatabaseKind::Sqlite {
             goals.insert(0, goal("mails a second", self.per_second, Wanted::AtLeast(800.0)));
         }
         goals

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-use super::letters::Letter;
+use super::letters::SampleMail;
 
 /// A server must have answered by then.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -12,14 +12,14 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const MAILS: usize = 1_000;
 
 /// A connection that has said hello.
-pub struct Sender {
+pub struct SmtpSender {
     address: SocketAddr,
     stream: BufReader<TcpStream>,
     sent: usize,
 }
 
-impl Sender {
-    pub fn connect(address: SocketAddr) -> Result<Sender, String> {
+impl SmtpSender {
+    pub fn connect(address: SocketAddr) -> Result<SmtpSender, String> {
         let connect = || -> std::io::Result<TcpStream> {
             let stream = TcpStream::connect(address)?;
             stream.set_read_timeout(Some(PATIENCE))?;
@@ -27,7 +27,7 @@ impl Sender {
             Ok(stream)
         };
         let stream = BufReader::new(connect().map_err(|error| error.to_string())?);
-        let mut sender = Sender { address, stream, sent: 0 };
+        let mut sender = SmtpSender { address, stream, sent: 0 };
         sender.hear("220")?;
         sender.write(b"EHLO sender.bench.example\r\n")?;
         sender.hear("250")?;
@@ -37,12 +37,12 @@ impl Sender {
     /// Sends a mail; answers how long its acknowledgement took from the first command on.
     pub fn send(
         &mut self,
-        letter: &Letter,
+        letter: &SampleMail,
         id: &str,
         to: &str,
     ) -> Result<(usize, Duration), String> {
         if self.sent == MAILS {
-            *self = Sender::connect(self.address)?;
+            *self = SmtpSender::connect(self.address)?;
         }
         self.sent += 1;
         let mail = letter.with_id(id);

@@ -17,8 +17,8 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::attack::{Attack, AttackTarget};
-use crate::crash::{Pause, Trial, reason};
-use crate::database::{Databases, Kind};
+use crate::crash::{CrashTrial, Pause, reason};
+use crate::database::{DatabaseKind, Databases};
 use crate::receive::Customers;
 use crate::report::{Goal, Wanted, print_goals};
 use crate::server::{binary, free_address};
@@ -42,7 +42,7 @@ const MOST_GROWTH: f64 = 1.25;
 const NAMED: usize = 10;
 
 #[derive(Args, Clone, Debug)]
-pub struct Options {
+pub struct SoakOptions {
     #[command(flatten)]
     databases: Databases,
     /// How long each database is worked on
@@ -60,12 +60,12 @@ pub struct Options {
 }
 
 /// Works on each database; an error when a bound does not hold.
-pub fn run(options: &Options) -> Result<(), String> {
+pub fn run(options: &SoakOptions) -> Result<(), String> {
     let binary = binary(options.server.as_deref())?;
     let runtime = Runtime::new().map_err(|error| error.to_string())?;
     let mut goals = Vec::new();
     for kind in options.databases.chosen() {
-        let mut trial = Trial::new(&options.databases, kind, &binary, options.seed, PAUSE)?;
+        let mut trial = CrashTrial::new(&options.databases, kind, &binary, options.seed, PAUSE)?;
         goals.extend(runtime.block_on(soak(options, kind, &mut trial))?);
     }
     goals.iter().for_each(Goal::print_json);
@@ -75,7 +75,11 @@ pub fn run(options: &Options) -> Result<(), String> {
     }
 }
 
-async fn soak(options: &Options, kind: Kind, trial: &mut Trial) -> Result<Vec<Goal>, String> {
+async fn soak(
+    options: &SoakOptions,
+    kind: DatabaseKind,
+    trial: &mut CrashTrial,
+) -> Result<Vec<Goal>, String> {
     let started = Instant::now();
     let customers = Customers::new(options.seed)?;
     let names = customers.names()?;
@@ -109,8 +113,8 @@ struct Day {
 
 impl Day {
     async fn work(
-        options: &Options,
-        trial: &mut Trial,
+        options: &SoakOptions,
+        trial: &mut CrashTrial,
         target: &AttackTarget,
         customers: Customers,
     ) -> Result<Day, String> {
@@ -168,7 +172,7 @@ impl Day {
         })
     }
 
-    fn goals(&self, kind: Kind, lost_mails: usize) -> Vec<Goal> {
+    fn goals(&self, kind: DatabaseKind, lost_mails: usize) -> Vec<Goal> {
         let half = self.memory_mb.len() / 2;
         let most = |samples: &[f64]| samples.iter().copied().fold(0.0, f64::max);
         let growth = most(&self.memory_mb[half..]) / most(&self.memory_mb[..half]).max(1.0);
@@ -196,7 +200,7 @@ impl Day {
 
 /// One attack after the other, until the time is over; answers how many.
 async fn attack_until(
-    options: &Options,
+    options: &SoakOptions,
     target: &AttackTarget,
     until: Instant,
 ) -> Result<u64, String> {
@@ -218,7 +222,10 @@ async fn attack_until(
 }
 
 /// Acknowledged mails that no message has the Message-ID of.
-async fn lost_mail(trial: &Trial, acknowledged: &HashSet<String>) -> Result<Vec<String>, String> {
+async fn lost_mail(
+    trial: &CrashTrial,
+    acknowledged: &HashSet<String>,
+) -> Result<Vec<String>, String> {
     let store = stage::open(&trial.place.url)?;
     let ids = store.read(|tx: &mut Tx<'_>| {
         tx.all::<(String,)>("SELECT header_id FROM messages WHERE direction = 'inbound'", &[])

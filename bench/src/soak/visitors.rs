@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::attack::AttackTarget;
 use crate::client::Client;
-use crate::receive::{Customers, Sender};
+use crate::receive::{Customers, SmtpSender};
 use crate::requests::page_request;
 use crate::stage::INBOX;
 
@@ -93,7 +93,7 @@ fn send_mail(
     let letters = (0..MAILS).map(|number| customers.write(number, INBOX));
     let letters = letters.collect::<Result<Vec<_>, _>>()?;
     let mut visited = Visited::default();
-    let mut sender = Sender::connect(smtp)?;
+    let mut sender = SmtpSender::connect(smtp)?;
     for number in 0.. {
         if stop.is_cancelled() {
             break;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
-use crate::Error;
+use crate::StoreError;
 
 /// Callers wait this long for a server that went away, which bridges a failover of a moment; the
 /// breaker then opens.
@@ -31,7 +31,7 @@ impl Breaker {
     }
 
     /// A connection could not be opened. The breaker opens when that goes on.
-    pub fn refused(&self, error: &Error) {
+    pub fn refused(&self, error: &StoreError) {
         let mut outage = self.outage();
         let outage = outage.get_or_insert(Outage { since: Instant::now(), logged_at: None });
         if outage.logged_at.is_none_or(|at| at.elapsed() >= LOGGED_EVERY) {
@@ -96,10 +96,10 @@ mod tests {
     #[test]
     fn it_opens_when_an_outage_goes_on_and_closes_with_the_first_answer() {
         let breaker = Breaker::new();
-        breaker.refused(&Error::Closed);
+        breaker.refused(&StoreError::Closed);
         assert!(breaker.is_down() && !breaker.is_open());
         breaker.outage().as_mut().unwrap().since -= GRACE;
-        breaker.refused(&Error::Closed);
+        breaker.refused(&StoreError::Closed);
         assert!(breaker.is_open());
         breaker.answered();
         assert!(!breaker.is_down() && !breaker.is_open());
@@ -112,12 +112,12 @@ mod tests {
         let lines = Arc::new(AtomicU32::new(0));
         tracing::subscriber::with_default(LineCount(lines.clone()), || {
             let breaker = Breaker::new();
-            (0..1_000).for_each(|_| breaker.refused(&Error::Closed));
+            (0..1_000).for_each(|_| breaker.refused(&StoreError::Closed));
             let seconds = breaker.outage().as_ref().unwrap().since.elapsed().as_secs();
             assert!(u64::from(lines.load(Ordering::SeqCst)) <= 1 + seconds);
             breaker.outage().as_mut().unwrap().logged_at = Instant::now().checked_sub(LOGGED_EVERY);
             let before = lines.load(Ordering::SeqCst);
-            breaker.refused(&Error::Closed);
+            breaker.refused(&StoreError::Closed);
             assert_eq!(lines.load(Ordering::SeqCst), before + 1);
         });
     }

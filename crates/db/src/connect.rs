@@ -9,7 +9,7 @@ use rustls::crypto::ring;
 use rustls::{ClientConfig, RootCertStore};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::Error;
+use crate::StoreError;
 
 /// A server that does not take the connection by then is down.
 const CONNECT: Duration = Duration::from_secs(1);
@@ -57,7 +57,7 @@ pub(crate) fn with_limits(mut config: Config) -> Config {
 
 /// Connects to PostgreSQL. With `sslmode=require` in the URL the connection is encrypted and the
 /// server's certificate must be one that this system trusts (`SSL_CERT_FILE` names further ones).
-pub(crate) fn connect(config: &Config) -> Result<Client, Error> {
+pub(crate) fn connect(config: &Config) -> Result<Client, StoreError> {
     let mut client = match config.get_ssl_mode() {
         SslMode::Require => config.connect(MakeRustlsConnect::new(checked_tls()?))?,
         _ => config.connect(NoTls)?,
@@ -66,17 +66,17 @@ pub(crate) fn connect(config: &Config) -> Result<Client, Error> {
     Ok(client)
 }
 
-fn checked_tls() -> Result<ClientConfig, Error> {
+fn checked_tls() -> Result<ClientConfig, StoreError> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if roots.is_empty() {
-        return Err(Error::Tls(
+        return Err(StoreError::Tls(
             "this system has no certificates to check the server's against".into(),
         ));
     }
     let provider = Arc::new(ring::default_provider());
     let config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
-        .map_err(|error| Error::Tls(error.to_string()))?;
+        .map_err(|error| StoreError::Tls(error.to_string()))?;
     Ok(config.with_root_certificates(roots).with_no_client_auth())
 }

@@ -1,6 +1,6 @@
 /// Why the store could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum StoreError {
     #[error("{0}")]
     Url(String),
     #[error("sqlite: {0}")]
@@ -10,7 +10,7 @@ pub enum Error {
     #[error("tls: {0}")]
     Tls(String),
     #[error("migration {version}: {cause}")]
-    Migration { version: i64, cause: Box<Error> },
+    Migration { version: i64, cause: Box<StoreError> },
     #[error(
         "this database was written by a newer version (schema {found}, this binary knows {known})"
     )]
@@ -31,10 +31,10 @@ pub enum Error {
     Unreachable,
 }
 
-impl Error {
+impl StoreError {
     /// True while the database is down, which the store itself has logged: whoever asked need not.
     pub fn is_outage(&self) -> bool {
-        matches!(self, Error::Unreachable)
+        matches!(self, StoreError::Unreachable)
     }
 }
 

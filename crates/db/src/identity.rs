@@ -3,24 +3,24 @@
 use std::fs;
 use std::time::UNIX_EPOCH;
 
-use crate::{Error, Place, Store};
+use crate::{DatabaseUrl, Store, StoreError};
 
 impl Store {
     /// The identity of the database behind this URL. A file is known by the moment at which it was
     /// made, which moves with it within a file system and which no copy has; a PostgreSQL database
     /// by its server's identifier and its own number there. `None` where neither can be had.
     pub async fn identity(&self, url: &str) -> Option<String> {
-        match Place::parse(url).ok()? {
-            Place::Sqlite(path) => {
+        match DatabaseUrl::parse(url).ok()? {
+            DatabaseUrl::Sqlite(path) => {
                 let made = fs::metadata(path).and_then(|file| file.created()).ok()?;
                 let since = made.duration_since(UNIX_EPOCH).ok()?;
                 Some(format!("file {}", since.as_nanos()))
             }
-            Place::Postgres(_) => self.postgres_identity().await.ok(),
+            DatabaseUrl::Postgres(_) => self.postgres_identity().await.ok(),
         }
     }
 
-    async fn postgres_identity(&self) -> Result<String, Error> {
+    async fn postgres_identity(&self) -> Result<String, StoreError> {
         self.read(|tx| {
             let (identity,): (String,) = tx.one(
                 "SELECT 'postgres ' || CAST(s.system_identifier AS TEXT)

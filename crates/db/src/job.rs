@@ -4,25 +4,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::oneshot;
 
-use crate::{Error, Tx};
+use crate::{StoreError, Tx};
 
 /// Said to a closure that took no notice of a failed statement and went on.
 const HAD_FAILED: &str = "one of its statements had failed";
 
 /// A closure waiting for a thread, and the caller waiting for its answer.
 pub(crate) trait Job: Send {
-    fn keep(&self) -> Keep;
+    fn keep(&self) -> Durability;
     /// True when the caller was told that the database cannot be reached: then it must not run.
     fn is_given_up(&self) -> bool;
     /// Runs the closure and keeps its result; true when what it wrote should be kept.
     fn run(&mut self, tx: &mut Tx<'_>) -> bool;
     /// Gives the caller the kept result, or the reason why it does not count.
-    fn answer(self: Box<Self>, fate: Result<(), Error>);
+    fn answer(self: Box<Self>, fate: Result<(), StoreError>);
 }
 
 /// Whether a commit waits until the disk has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Keep {
+pub(crate) enum Durability {
     Lasting,
     /// The last moments may be gone after a power cut.
     Loosely,
@@ -30,14 +30,14 @@ pub(crate) enum Keep {
 
 pub(crate) struct Work<F, T, E> {
     closure: F,
-    keep: Keep,
+    keep: Durability,
     result: Option<Result<T, E>>,
     reply: oneshot::Sender<Result<T, E>>,
     given_up: Arc<AtomicBool>,
 }
 
 impl<F, T, E> Work<F, T, E> {
-    pub fn new(closure: F, keep: Keep, reply: oneshot::Sender<Result<T, E>>) -> Self {
+    pub fn new(closure: F, keep: Durability, reply: oneshot::Sender<Result<T, E>>) -> Self {
         Work { closure, keep, result: None, reply, given_up: Arc::default() }
     }
 
@@ -51,9 +51,9 @@ impl<F, T, E> Job for Work<F, T, E>
 where
     F: FnMut(&mut Tx<'_>) -> Result<T, E> + Send,
     T: Send,
-    E: From<Error> + Send,
+    E: From<StoreError> + Send,
 {
-    fn keep(&self) -> Keep {
+    fn keep(&self) -> Durability {
         self.keep
     }
 
@@ -64,18 +64,18 @@ where
     fn run(&mut self, tx: &mut Tx<'_>) -> bool {
         let closure = &mut self.closure;
         let result = match catch_unwind(AssertUnwindSafe(|| closure(tx))) {
-            Ok(Ok(_)) if tx.failed() => Err(E::from(Error::Commit(HAD_FAILED.into()))),
+            Ok(Ok(_)) if tx.failed() => Err(E::from(StoreError::Commit(HAD_FAILED.into()))),
             Ok(result) => result,
-            Err(_) => Err(E::from(Error::Panicked)),
+            Err(_) => Err(E::from(StoreError::Panicked)),
         };
         let keep = result.is_ok();
         self.result = Some(result);
         keep
     }
 
-    fn answer(self: Box<Self>, fate: Result<(), Error>) {
+    fn answer(self: Box<Self>, fate: Result<(), StoreError>) {
         let result = match fate {
-            Ok(()) => self.result.unwrap_or_else(|| Err(E::from(Error::Closed))),
+            Ok(()) => self.result.unwrap_or_else(|| Err(E::from(StoreError::Closed))),
             Err(error) => Err(E::from(error)),
         };
         // A caller that went away does not want the answer; what was committed stays committed.

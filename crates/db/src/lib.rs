@@ -26,13 +26,13 @@ use std::time::Duration;
 use async_channel::Sender;
 use tokio::sync::{broadcast, oneshot};
 
-pub use error::Error;
+pub use error::StoreError;
 pub use migrate::Migration;
 pub use tx::Tx;
 pub use value::{Arg, Column, FromColumn, FromRow, Row, Value};
 
 use breaker::Breaker;
-use job::{Job, Keep, Work};
+use job::{Durability, Job, Work};
 
 /// Closures that may wait for a thread before callers themselves have to wait.
 const QUEUE_CLOSURES: usize = 1024;
@@ -50,7 +50,7 @@ const PLANS_KEPT: Duration = Duration::from_secs(10);
 
 /// How a store is opened.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct StoreOptions {
     /// SQLite: the most closures that share one commit. 1 gives each its own.
     pub commit_batch: usize,
     /// SQLite: read-only connections, each on its own thread.
@@ -64,11 +64,11 @@ pub struct Options {
     pub plans_kept: Duration,
 }
 
-impl Default for Options {
+impl Default for StoreOptions {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(READERS_LEAST, usize::from);
         let readers = cores.clamp(READERS_LEAST, READERS_MOST);
-        Options {
+        StoreOptions {
             commit_batch: 128,
             readers,
             connections: 8,
@@ -80,23 +80,25 @@ impl Default for Options {
 
 /// Which database a URL names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum DatabaseUrl {
     Sqlite(PathBuf),
     Postgres(String),
 }
 
-impl Place {
-    pub fn parse(url: &str) -> Result<Place, Error> {
+impl DatabaseUrl {
+    pub fn parse(url: &str) -> Result<DatabaseUrl, StoreError> {
         if let Some(path) = url.strip_prefix("sqlite:") {
             return match path {
-                "" => Err(Error::Url("sqlite: needs a path, such as sqlite:mailroom.db".into())),
-                path => Ok(Place::Sqlite(path.into())),
+                "" => {
+                    Err(StoreError::Url("sqlite: needs a path, such as sqlite:mailroom.db".into()))
+                }
+                path => Ok(DatabaseUrl::Sqlite(path.into())),
             };
         }
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
-            return Ok(Place::Postgres(url.into()));
+            return Ok(DatabaseUrl::Postgres(url.into()));
         }
-        Err(Error::Url("a database URL starts with sqlite: or postgres://".into()))
+        Err(StoreError::Url("a database URL starts with sqlite: or postgres://".into()))
     }
 }
 
@@ -114,14 +116,18 @@ pub struct Store {
 
 impl Store {
     /// Opens the database, brings its schema up to date and starts the threads.
-    pub fn open(url: &str, options: &Options, migrations: &[Migration]) -> Result<Store, Error> {
+    pub fn open(
+        url: &str,
+        options: &StoreOptions,
+        migrations: &[Migration],
+    ) -> Result<Store, StoreError> {
         let (wakes, _) = broadcast::channel(WAKES_KEPT);
-        match Place::parse(url)? {
-            Place::Sqlite(path) => {
+        match DatabaseUrl::parse(url)? {
+            DatabaseUrl::Sqlite(path) => {
                 let (reads, writes) = sqlite::start(&path, options, migrations, &wakes)?;
                 Ok(Store { reads, writes, wakes, notify: None, breaker: None })
             }
-            Place::Postgres(url) => {
+            DatabaseUrl::Postgres(url) => {
                 let breaker = Arc::new(Breaker::new());
                 let (reads, writes, notify) =
                     postgres::start(&url, options, migrations, &wakes, &breaker)?;
@@ -135,9 +141,9 @@ impl Store {
     where
         F: FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
         T: Send + 'static,
-        E: From<Error> + Send + 'static,
+        E: From<StoreError> + Send + 'static,
     {
-        self.run(&self.reads, Keep::Lasting, work).await
+        self.run(&self.reads, Durability::Lasting, work).await
     }
 
     /// Runs a closure in one transaction; `Ok` means that what it wrote is durable. An `Err` or a
@@ -146,9 +152,9 @@ impl Store {
     where
         F: FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
         T: Send + 'static,
-        E: From<Error> + Send + 'static,
+        E: From<StoreError> + Send + 'static,
     {
-        self.run(&self.writes, Keep::Lasting, work).await
+        self.run(&self.writes, Durability::Lasting, work).await
     }
 
     /// Like [`Store::write`], without waiting for the disk: a process that is killed loses nothing,
@@ -157,9 +163,9 @@ impl Store {
     where
         F: FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
         T: Send + 'static,
-        E: From<Error> + Send + 'static,
+        E: From<StoreError> + Send + 'static,
     {
-        self.run(&self.writes, Keep::Loosely, work).await
+        self.run(&self.writes, Durability::Loosely, work).await
     }
 
     /// True when other nodes may work on the same database.
@@ -187,25 +193,30 @@ impl Store {
 
     /// Waits for the answer, or until the server counts as down. A write that was under way then
     /// may have been done, as one whose connection breaks off may.
-    async fn run<T, E, F>(&self, queue: &Sender<Box<dyn Job>>, keep: Keep, work: F) -> Result<T, E>
+    async fn run<T, E, F>(
+        &self,
+        queue: &Sender<Box<dyn Job>>,
+        keep: Durability,
+        work: F,
+    ) -> Result<T, E>
     where
         F: FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
         T: Send + 'static,
-        E: From<Error> + Send + 'static,
+        E: From<StoreError> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
         let job = Box::new(Work::new(work, keep, reply));
         let given_up = job.given_up();
         let answered = async {
-            queue.send(job).await.map_err(|_| E::from(Error::Closed))?;
-            answer.await.unwrap_or_else(|_| Err(E::from(Error::Closed)))
+            queue.send(job).await.map_err(|_| E::from(StoreError::Closed))?;
+            answer.await.unwrap_or_else(|_| Err(E::from(StoreError::Closed)))
         };
         let Some(breaker) = &self.breaker else { return answered.await };
         tokio::select! {
             biased;
             () = breaker.opened() => {
                 given_up.store(true, Ordering::Release);
-                Err(E::from(Error::Unreachable))
+                Err(E::from(StoreError::Unreachable))
             }
             result = answered => result,
         }
@@ -218,10 +229,13 @@ mod tests {
 
     #[test]
     fn a_url_names_a_place_or_says_what_is_wrong() {
-        assert_eq!(Place::parse("sqlite:a/b.db").unwrap(), Place::Sqlite("a/b.db".into()));
+        assert_eq!(
+            DatabaseUrl::parse("sqlite:a/b.db").unwrap(),
+            DatabaseUrl::Sqlite("a/b.db".into())
+        );
         let url = "postgres://u@h/d";
-        assert_eq!(Place::parse(url).unwrap(), Place::Postgres(url.into()));
-        assert!(Place::parse("sqlite:").is_err());
-        assert!(Place::parse("mysql://x").is_err());
+        assert_eq!(DatabaseUrl::parse(url).unwrap(), DatabaseUrl::Postgres(url.into()));
+        assert!(DatabaseUrl::parse("sqlite:").is_err());
+        assert!(DatabaseUrl::parse("mysql://x").is_err());
     }
 }

@@ -1,4 +1,4 @@
-use crate::{Error, Tx};
+use crate::{StoreError, Tx};
 
 /// One step of the schema. Steps only move forward and are never edited once released.
 ///
@@ -17,7 +17,7 @@ const VERSIONS: &str =
     "CREATE TABLE IF NOT EXISTS schema_versions (version BIGINT PRIMARY KEY, name TEXT NOT NULL)";
 
 /// True when the last step was taken already. A database that is newer than that is not current.
-pub(crate) fn is_current(tx: &mut Tx<'_>, migrations: &[Migration]) -> Result<bool, Error> {
+pub(crate) fn is_current(tx: &mut Tx<'_>, migrations: &[Migration]) -> Result<bool, StoreError> {
     let known = migrations.last().map_or(0, |last| last.version);
     let tables: Vec<(String,)> =
         tx.all("SELECT name FROM sqlite_master WHERE name = 'schema_versions'", &[])?;
@@ -29,22 +29,24 @@ pub(crate) fn is_current(tx: &mut Tx<'_>, migrations: &[Migration]) -> Result<bo
 }
 
 /// Brings the schema up to date.
-pub(crate) fn migrate(tx: &mut Tx<'_>, migrations: &[Migration]) -> Result<(), Error> {
+pub(crate) fn migrate(tx: &mut Tx<'_>, migrations: &[Migration]) -> Result<(), StoreError> {
     assert!(migrations.is_sorted_by(|a, b| a.version < b.version), "steps are in order");
     tx.batch(VERSIONS)?;
     let (found,): (i64,) =
         tx.one("SELECT CAST(coalesce(max(version), 0) AS BIGINT) FROM schema_versions", &[])?;
     let known = migrations.last().map_or(0, |last| last.version);
     if found > known {
-        return Err(Error::TooNew { found, known });
+        return Err(StoreError::TooNew { found, known });
     }
     for step in migrations.iter().filter(|step| step.version > found) {
         let own = tx.pick(step.sqlite, step.postgres);
         let both = tx.pick(SQLITE_TYPES, POSTGRES_TYPES);
         let both = both.iter().fold(step.both.to_owned(), |sql, (from, to)| sql.replace(from, to));
         let sql = format!("{both}\n{own}");
-        tx.batch(&sql)
-            .map_err(|cause| Error::Migration { version: step.version, cause: Box::new(cause) })?;
+        tx.batch(&sql).map_err(|cause| StoreError::Migration {
+            version: step.version,
+            cause: Box::new(cause),
+        })?;
         tx.exec(
             "INSERT INTO schema_versions (version, name) VALUES (?1, ?2)",
             &[&step.version, &step.name],

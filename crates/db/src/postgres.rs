@@ -14,10 +14,10 @@ use tokio::sync::broadcast;
 
 use crate::breaker::{Breaker, GRACE};
 use crate::connect::{connect, with_limits};
-use crate::job::{Job, Keep};
+use crate::job::{Durability, Job};
 use crate::migrate::migrate;
 use crate::tx::{Race, Statements, race};
-use crate::{Error, Migration, Options, QUEUE_CLOSURES, Tx};
+use crate::{Migration, QUEUE_CLOSURES, StoreError, StoreOptions, Tx};
 
 /// How often a closure is run before its conflicts with others are given up on.
 const TRIES: u32 = 25;
@@ -44,22 +44,22 @@ pub(crate) type Notify = mpsc::SyncSender<Cow<'static, str>>;
 /// cannot be done inside the runtime of a caller.
 pub(crate) fn start(
     url: &str,
-    options: &Options,
+    options: &StoreOptions,
     migrations: &[Migration],
     wakes: &broadcast::Sender<String>,
     breaker: &Arc<Breaker>,
-) -> Result<(Queue, Queue, Notify), Error> {
+) -> Result<(Queue, Queue, Notify), StoreError> {
     thread::scope(|scope| scope.spawn(|| open(url, options, migrations, wakes, breaker)).join())
         .unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 fn open(
     url: &str,
-    options: &Options,
+    options: &StoreOptions,
     migrations: &[Migration],
     wakes: &broadcast::Sender<String>,
     breaker: &Arc<Breaker>,
-) -> Result<(Queue, Queue, Notify), Error> {
+) -> Result<(Queue, Queue, Notify), StoreError> {
     let config = with_limits(url.parse()?);
     prepare_schema(&config, migrations)?;
     let notifier_pid = Arc::new(AtomicI32::new(0));
@@ -113,7 +113,7 @@ impl Node {
     }
 }
 
-fn prepare_schema(config: &Config, migrations: &[Migration]) -> Result<(), Error> {
+fn prepare_schema(config: &Config, migrations: &[Migration]) -> Result<(), StoreError> {
     let mut client = connect(config)?;
     let mut tx = client.transaction()?;
     tx.execute("SELECT pg_advisory_xact_lock($1)", &[&MIGRATION_LOCK])?;
@@ -135,7 +135,7 @@ struct Connection {
 }
 
 impl Connection {
-    fn open(node: Node, plans_kept: Duration) -> Result<Self, Error> {
+    fn open(node: Node, plans_kept: Duration) -> Result<Self, StoreError> {
         let client = connect(&node.config)?;
         let (statements, planned_since) = (Statements::default(), Instant::now());
         Ok(Connection { node, client, statements, plans_kept, planned_since, lost: false })
@@ -151,7 +151,7 @@ impl Connection {
     }
 
     /// Opens a lost connection again; whoever waits for it gives up when the breaker is open.
-    fn reopen_if_lost(&mut self) -> Result<(), Error> {
+    fn reopen_if_lost(&mut self) -> Result<(), StoreError> {
         let begun = Instant::now();
         while self.lost {
             match connect(&self.node.config) {
@@ -164,7 +164,7 @@ impl Connection {
                 Err(error) => {
                     self.node.breaker.refused(&error);
                     if self.node.breaker.is_open() || begun.elapsed() >= GRACE {
-                        return Err(Error::Unreachable);
+                        return Err(StoreError::Unreachable);
                     }
                     thread::sleep(RECONNECT);
                 }
@@ -191,11 +191,11 @@ fn serve(mut connection: Connection, mode: Mode, queue: &Receiver<Box<dyn Job>>)
 
 /// Runs a job until it wins its races. Conflicts and a connection lost before the commit run it
 /// again; a connection lost during the commit leaves the outcome unknown and is reported.
-fn run(connection: &mut Connection, mode: Mode, job: &mut dyn Job) -> Result<(), Error> {
+fn run(connection: &mut Connection, mode: Mode, job: &mut dyn Job) -> Result<(), StoreError> {
     for tries in 1..=TRIES {
         connection.reopen_if_lost()?;
         if job.is_given_up() {
-            return Err(Error::Unreachable);
+            return Err(StoreError::Unreachable);
         }
         match attempt(connection, mode, job) {
             Attempt::Committed(wakes) => {
@@ -217,7 +217,7 @@ fn run(connection: &mut Connection, mode: Mode, job: &mut dyn Job) -> Result<(),
         }
         thread::sleep(BACKOFF * tries);
     }
-    Err(Error::Conflicts(TRIES))
+    Err(StoreError::Conflicts(TRIES))
 }
 
 enum Attempt {
@@ -240,8 +240,8 @@ fn attempt(connection: &mut Connection, mode: Mode, job: &mut dyn Job) -> Attemp
         .read_only(matches!(mode, Mode::Read))
         .start();
     let begun = begin.and_then(|mut tx| match job.keep() {
-        Keep::Lasting => Ok(tx),
-        Keep::Loosely => tx.batch_execute("SET LOCAL synchronous_commit TO off").map(|()| tx),
+        Durability::Lasting => Ok(tx),
+        Durability::Loosely => tx.batch_execute("SET LOCAL synchronous_commit TO off").map(|()| tx),
     });
     let mut tx = match begun {
         Ok(tx) => Tx::postgres(tx, &mut connection.statements),
@@ -290,7 +290,7 @@ fn tell(
     kept: &mut Option<Client>,
     pid: &AtomicI32,
     names: &[Cow<'static, str>],
-) -> Result<(), Error> {
+) -> Result<(), StoreError> {
     let mut client = match kept.take() {
         Some(client) => client,
         None => {
@@ -320,7 +320,7 @@ struct Ear {
 }
 
 impl Ear {
-    fn start(self) -> Result<(), Error> {
+    fn start(self) -> Result<(), StoreError> {
         let mut client = Some(self.listen()?);
         spawn("db-listen".into(), move || {
             while self.is_needed() {
@@ -343,7 +343,7 @@ impl Ear {
         self.wakes.strong_count() > 1
     }
 
-    fn listen(&self) -> Result<Client, Error> {
+    fn listen(&self) -> Result<Client, StoreError> {
         let mut client = connect(&self.config)?;
         client.batch_execute(&format!("LISTEN {CHANNEL}"))?;
         Ok(client)

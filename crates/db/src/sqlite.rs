@@ -11,10 +11,10 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use tokio::sync::broadcast;
 
-use crate::job::{Job, Keep};
+use crate::job::{Durability, Job};
 use crate::migrate::{is_current, migrate};
 use crate::tx::{Later, run_later};
-use crate::{Error, Migration, Options, QUEUE_CLOSURES, Tx};
+use crate::{Migration, QUEUE_CLOSURES, StoreError, StoreOptions, Tx};
 
 /// How long a statement waits for another process (the command line, say) to finish writing.
 const BUSY: Duration = Duration::from_secs(10);
@@ -39,10 +39,10 @@ type Queue = Sender<Box<dyn Job>>;
 
 pub(crate) fn start(
     path: &Path,
-    options: &Options,
+    options: &StoreOptions,
     migrations: &[Migration],
     wakes: &broadcast::Sender<String>,
-) -> Result<(Queue, Queue), Error> {
+) -> Result<(Queue, Queue), StoreError> {
     make_private(path);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     let mut writer = open(path, flags, WRITER_CACHE_KIB)?;
@@ -78,7 +78,7 @@ fn make_private(path: &Path) {
     let _ = File::options().write(true).create_new(true).mode(DATABASE_MODE).open(path);
 }
 
-fn open(path: &Path, flags: OpenFlags, cache_kib: i64) -> Result<Connection, Error> {
+fn open(path: &Path, flags: OpenFlags, cache_kib: i64) -> Result<Connection, StoreError> {
     let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     conn.busy_timeout(BUSY)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
@@ -92,7 +92,7 @@ fn open(path: &Path, flags: OpenFlags, cache_kib: i64) -> Result<Connection, Err
 }
 
 /// SQLite does not wait here by itself when several open a new file at once.
-fn use_write_ahead_log(conn: &Connection) -> Result<(), Error> {
+fn use_write_ahead_log(conn: &Connection) -> Result<(), StoreError> {
     let patience = Instant::now() + BUSY;
     loop {
         match conn.pragma_update(None, "journal_mode", "wal") {
@@ -128,7 +128,7 @@ fn serve_writes(
     batch: usize,
     wakes: &broadcast::Sender<String>,
 ) {
-    let mut synced = Keep::Lasting;
+    let mut synced = Durability::Lasting;
     let mut put_off = None;
     while let Some(first) = put_off.take().or_else(|| queue.recv_blocking().ok()) {
         // Who comes while these are run waits for the next batch: otherwise all who write end up in
@@ -138,7 +138,7 @@ fn serve_writes(
         let fate = sync_as(conn, keep, &mut synced);
         // What must last is not committed with what need not; the other way round costs nothing.
         let rest = std::iter::from_fn(|| match queue.try_recv().ok()? {
-            job if keep == Keep::Loosely && job.keep() == Keep::Lasting => {
+            job if keep == Durability::Loosely && job.keep() == Durability::Lasting => {
                 put_off = Some(job);
                 None
             }
@@ -150,11 +150,11 @@ fn serve_writes(
 }
 
 /// Says whether commits wait for the disk. SQLite takes this only between two transactions.
-fn sync_as(conn: &Connection, keep: Keep, synced: &mut Keep) -> Result<(), Error> {
+fn sync_as(conn: &Connection, keep: Durability, synced: &mut Durability) -> Result<(), StoreError> {
     if *synced != keep {
         let level = match keep {
-            Keep::Lasting => "full",
-            Keep::Loosely => "normal",
+            Durability::Lasting => "full",
+            Durability::Loosely => "normal",
         };
         conn.pragma_update(None, "synchronous", level)?;
         *synced = keep;
@@ -175,7 +175,7 @@ struct Rest {
 /// and no one else's.
 fn write_batch(
     conn: &Connection,
-    ready: Result<(), Error>,
+    ready: Result<(), StoreError>,
     jobs: impl Iterator<Item = Box<dyn Job>>,
     wakes: &broadcast::Sender<String>,
 ) {
@@ -215,7 +215,7 @@ fn write_batch(
         Err(error) => {
             tracing::error!(%error, jobs = ran.len(), "a batch of writes could not be committed");
             let reason = error.to_string();
-            ran.into_iter().for_each(|job| job.answer(Err(Error::Commit(reason.clone()))));
+            ran.into_iter().for_each(|job| job.answer(Err(StoreError::Commit(reason.clone()))));
         }
     }
 }
@@ -223,14 +223,18 @@ fn write_batch(
 /// Runs a job without a savepoint, because most of those that fail have written nothing, and
 /// because the word index goes to disk whenever one begins. False when this one has: then nothing
 /// of the transaction can stay.
-fn run_trusting(conn: &Connection, job: &mut dyn Job, rest: &mut Rest) -> Result<bool, Error> {
+fn run_trusting(conn: &Connection, job: &mut dyn Job, rest: &mut Rest) -> Result<bool, StoreError> {
     let before = conn.total_changes();
     let kept = run(conn, job, rest)?;
     Ok(kept || conn.total_changes() == before)
 }
 
 /// Runs the jobs of a spoilt transaction once more, each in a savepoint of its own.
-fn run_again(conn: &Connection, jobs: &mut [Box<dyn Job>], rest: &mut Rest) -> Result<(), Error> {
+fn run_again(
+    conn: &Connection,
+    jobs: &mut [Box<dyn Job>],
+    rest: &mut Rest,
+) -> Result<(), StoreError> {
     statement(conn, "ROLLBACK")?;
     statement(conn, "BEGIN IMMEDIATE")?;
     for job in jobs {
@@ -245,11 +249,11 @@ fn run_again(conn: &Connection, jobs: &mut [Box<dyn Job>], rest: &mut Rest) -> R
 
 /// True when what the job wrote should be kept; `Err` when the whole batch is lost: a full disk,
 /// say, ends SQLite's transaction by itself.
-fn run(conn: &Connection, job: &mut dyn Job, rest: &mut Rest) -> Result<bool, Error> {
+fn run(conn: &Connection, job: &mut dyn Job, rest: &mut Rest) -> Result<bool, StoreError> {
     let mut tx = Tx::sqlite(conn);
     let kept = job.run(&mut tx);
     if conn.is_autocommit() {
-        return Err(Error::Commit("the database ended the transaction".into()));
+        return Err(StoreError::Commit("the database ended the transaction".into()));
     }
     if kept {
         let (woken, later) = tx.into_rest();
@@ -263,7 +267,7 @@ fn run(conn: &Connection, job: &mut dyn Job, rest: &mut Rest) -> Result<bool, Er
     Ok(kept)
 }
 
-fn statement(conn: &Connection, sql: &str) -> Result<(), Error> {
+fn statement(conn: &Connection, sql: &str) -> Result<(), StoreError> {
     conn.prepare_cached(sql)?.raw_execute()?;
     Ok(())
 }

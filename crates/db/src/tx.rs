@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use postgres::Statement;
 use postgres::types::ToSql;
 
-use crate::{Arg, Error, FromRow, Row, Value};
+use crate::{Arg, FromRow, Row, StoreError, Value};
 
 /// Prepared statements kept per PostgreSQL connection; SQL is literal, so few are ever needed.
 const STATEMENTS_KEPT: usize = 512;
@@ -50,7 +50,7 @@ impl<'c> Tx<'c> {
     }
 
     /// Runs a statement; answers how many rows it touched.
-    pub fn exec(&mut self, sql: &str, args: &[&dyn Arg]) -> Result<u64, Error> {
+    pub fn exec(&mut self, sql: &str, args: &[&dyn Arg]) -> Result<u64, StoreError> {
         let result = match &mut self.conn {
             Conn::Sqlite(conn) => bind(conn, sql, args)
                 .and_then(|mut statement| Ok(statement.raw_execute()?))
@@ -58,7 +58,7 @@ impl<'c> Tx<'c> {
             Conn::Postgres { tx, statements } => statements
                 .get(tx, sql)
                 .and_then(|statement| with_args(args, |args| tx.execute(&statement, args)))
-                .map_err(Error::from),
+                .map_err(StoreError::from),
         };
         self.noted(result)
     }
@@ -66,7 +66,12 @@ impl<'c> Tx<'c> {
     /// Runs a statement with a number and a text, on SQLite only when everything else that is
     /// committed together has run, and in the order of the numbers: what a word index takes in
     /// that way it takes in as one. Nothing in the transaction may look for it.
-    pub fn exec_last(&mut self, sql: &'static str, number: i64, text: String) -> Result<(), Error> {
+    pub fn exec_last(
+        &mut self,
+        sql: &'static str,
+        number: i64,
+        text: String,
+    ) -> Result<(), StoreError> {
         match self.conn {
             Conn::Sqlite(_) => self.later.push(Later { sql, number, text }),
             Conn::Postgres { .. } => drop(self.exec(sql, &[&number, &text])?),
@@ -75,7 +80,7 @@ impl<'c> Tx<'c> {
     }
 
     /// Every row of a query.
-    pub fn all<T: FromRow>(&mut self, sql: &str, args: &[&dyn Arg]) -> Result<Vec<T>, Error> {
+    pub fn all<T: FromRow>(&mut self, sql: &str, args: &[&dyn Arg]) -> Result<Vec<T>, StoreError> {
         self.rows(sql, args, usize::MAX)
     }
 
@@ -84,27 +89,31 @@ impl<'c> Tx<'c> {
         &mut self,
         sql: &str,
         args: &[&dyn Arg],
-        mut see: impl FnMut(&mut Row<'_>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+        mut see: impl FnMut(&mut Row<'_>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
         let result = match &mut self.conn {
             Conn::Sqlite(conn) => sqlite_each(conn, sql, args, see),
             Conn::Postgres { tx, statements } => statements
                 .get(tx, sql)
                 .and_then(|statement| with_args(args, |args| tx.query(&statement, args)))
-                .map_err(Error::from)
+                .map_err(StoreError::from)
                 .and_then(|rows| rows.iter().try_for_each(|row| see(&mut Row::postgres(row)))),
         };
         self.noted(result)
     }
 
     /// The first row of a query, if it has one.
-    pub fn opt<T: FromRow>(&mut self, sql: &str, args: &[&dyn Arg]) -> Result<Option<T>, Error> {
+    pub fn opt<T: FromRow>(
+        &mut self,
+        sql: &str,
+        args: &[&dyn Arg],
+    ) -> Result<Option<T>, StoreError> {
         Ok(self.rows(sql, args, 1)?.pop())
     }
 
     /// The first row of a query that always has one.
-    pub fn one<T: FromRow>(&mut self, sql: &str, args: &[&dyn Arg]) -> Result<T, Error> {
-        self.opt(sql, args)?.ok_or(Error::NoRow)
+    pub fn one<T: FromRow>(&mut self, sql: &str, args: &[&dyn Arg]) -> Result<T, StoreError> {
+        self.opt(sql, args)?.ok_or(StoreError::NoRow)
     }
 
     /// The spelling for the database at hand, for the few statements that cannot be shared.
@@ -123,7 +132,7 @@ impl<'c> Tx<'c> {
     }
 
     /// Runs several statements that take no arguments.
-    pub(crate) fn batch(&mut self, sql: &str) -> Result<(), Error> {
+    pub(crate) fn batch(&mut self, sql: &str) -> Result<(), StoreError> {
         match &mut self.conn {
             Conn::Sqlite(conn) => Ok(conn.execute_batch(sql)?),
             Conn::Postgres { tx, .. } => Ok(tx.batch_execute(sql)?),
@@ -157,13 +166,13 @@ impl<'c> Tx<'c> {
         sql: &str,
         args: &[&dyn Arg],
         most: usize,
-    ) -> Result<Vec<T>, Error> {
+    ) -> Result<Vec<T>, StoreError> {
         let result = match &mut self.conn {
             Conn::Sqlite(conn) => sqlite_rows(conn, sql, args, most),
             Conn::Postgres { tx, statements } => statements
                 .get(tx, sql)
                 .and_then(|statement| with_args(args, |args| tx.query(&statement, args)))
-                .map_err(Error::from)
+                .map_err(StoreError::from)
                 .and_then(|rows| {
                     let rows = rows.iter().take(most);
                     rows.map(|row| T::from_row(&mut Row::postgres(row))).collect()
@@ -172,10 +181,10 @@ impl<'c> Tx<'c> {
         self.noted(result)
     }
 
-    fn noted<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
+    fn noted<T>(&mut self, result: Result<T, StoreError>) -> Result<T, StoreError> {
         if let Err(error) = &result {
-            self.failed |= matches!(error, Error::Sqlite(_) | Error::Postgres(_));
-            if let Error::Postgres(error) = error {
+            self.failed |= matches!(error, StoreError::Sqlite(_) | StoreError::Postgres(_));
+            if let StoreError::Postgres(error) = error {
                 self.race = race(error).or(self.race);
             }
         }
@@ -197,7 +206,7 @@ fn sqlite_rows<T: FromRow>(
     sql: &str,
     args: &[&dyn Arg],
     most: usize,
-) -> Result<Vec<T>, Error> {
+) -> Result<Vec<T>, StoreError> {
     let mut statement = bind(conn, sql, args)?;
     let mut rows = statement.raw_query();
     let mut all = Vec::new();
@@ -213,8 +222,8 @@ fn sqlite_each(
     conn: &rusqlite::Connection,
     sql: &str,
     args: &[&dyn Arg],
-    mut see: impl FnMut(&mut Row<'_>) -> Result<(), Error>,
-) -> Result<(), Error> {
+    mut see: impl FnMut(&mut Row<'_>) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
     let mut statement = bind(conn, sql, args)?;
     let mut rows = statement.raw_query();
     while let Some(row) = rows.next()? {
@@ -224,7 +233,10 @@ fn sqlite_each(
 }
 
 /// Runs what was put off.
-pub(crate) fn run_later(conn: &rusqlite::Connection, mut later: Vec<Later>) -> Result<(), Error> {
+pub(crate) fn run_later(
+    conn: &rusqlite::Connection,
+    mut later: Vec<Later>,
+) -> Result<(), StoreError> {
     later.sort_unstable_by_key(|one| (one.sql, one.number));
     for one in &later {
         bind(conn, one.sql, &[&one.number, &one.text])?.raw_execute()?;
@@ -236,7 +248,7 @@ fn bind<'c>(
     conn: &'c rusqlite::Connection,
     sql: &str,
     args: &[&dyn Arg],
-) -> Result<rusqlite::CachedStatement<'c>, Error> {
+) -> Result<rusqlite::CachedStatement<'c>, StoreError> {
     let mut statement = conn.prepare_cached(sql)?;
     if statement.parameter_count() != args.len() {
         let wanted = statement.parameter_count();

@@ -4,7 +4,7 @@ use std::error::Error as StdError;
 use postgres::types::{FromSql, IsNull, ToSql, Type, private::BytesMut};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
-use crate::Error;
+use crate::StoreError;
 
 /// A value on its way into a statement.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -195,7 +195,7 @@ impl<'a> Row<'a> {
     }
 
     /// The next column's text or bytes as they lie in the row, neither copied nor checked.
-    pub fn take_bytes(&mut self) -> Result<&'a [u8], Error> {
+    pub fn take_bytes(&mut self) -> Result<&'a [u8], StoreError> {
         let index = self.index;
         self.index += 1;
         let column = match &self.inner {
@@ -208,12 +208,14 @@ impl<'a> Row<'a> {
         match column {
             Column::Text(text) => Ok(text.as_bytes()),
             Column::Bytes(bytes) => Ok(bytes),
-            other => Err(Error::Column { index, wanted: "text or bytes", found: other.kind() }),
+            other => {
+                Err(StoreError::Column { index, wanted: "text or bytes", found: other.kind() })
+            }
         }
     }
 
     /// The next column, in the order the statement names them.
-    pub fn take<T: FromColumn>(&mut self) -> Result<T, Error> {
+    pub fn take<T: FromColumn>(&mut self) -> Result<T, StoreError> {
         let index = self.index;
         self.index += 1;
         let column = match &self.inner {
@@ -222,26 +224,26 @@ impl<'a> Row<'a> {
                 ValueRef::Integer(n) => Column::Int(n),
                 ValueRef::Real(x) => Column::Real(x),
                 ValueRef::Text(text) => Column::Text(std::str::from_utf8(text).map_err(|_| {
-                    Error::Column { index, wanted: "UTF-8 text", found: "other bytes" }
+                    StoreError::Column { index, wanted: "UTF-8 text", found: "other bytes" }
                 })?),
                 ValueRef::Blob(bytes) => Column::Bytes(bytes),
             },
             Inner::Postgres(row) => row.try_get(index)?,
         };
         let found = column.kind();
-        T::from_column(column).ok_or(Error::Column { index, wanted: T::WANTED, found })
+        T::from_column(column).ok_or(StoreError::Column { index, wanted: T::WANTED, found })
     }
 }
 
 /// A type that a whole row can be read as.
 pub trait FromRow: Sized {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, Error>;
+    fn from_row(row: &mut Row<'_>) -> Result<Self, StoreError>;
 }
 
 macro_rules! tuple_rows {
     ($($name:ident)+) => {
         impl<$($name: FromColumn),+> FromRow for ($($name,)+) {
-            fn from_row(row: &mut Row<'_>) -> Result<Self, Error> {
+            fn from_row(row: &mut Row<'_>) -> Result<Self, StoreError> {
                 Ok(($(row.take::<$name>()?,)+))
             }
         }

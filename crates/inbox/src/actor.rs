@@ -14,13 +14,13 @@ use crate::words::words;
 pub struct Actor {
     pub ws: i64,
     pub workspace: WorkspaceId,
-    pub who: Who,
+    pub who: Principal,
     /// The circles this actor belongs to; rows of any other do not exist for them.
     pub circles: [Circle; 2],
 }
 
 #[derive(Clone, Debug)]
-pub enum Who {
+pub enum Principal {
     Agent {
         id: AgentId,
         name: String,
@@ -38,16 +38,16 @@ pub enum Who {
 impl Actor {
     pub fn name(&self) -> &str {
         match &self.who {
-            Who::Agent { name, .. } | Who::Person { name, .. } => name,
-            Who::System => "Mailroom",
+            Principal::Agent { name, .. } | Principal::Person { name, .. } => name,
+            Principal::System => "Mailroom",
         }
     }
 
     pub fn member(&self) -> Option<MemberId> {
         match &self.who {
-            Who::Agent { id, .. } => Some(MemberId::Agent(id.clone())),
-            Who::Person { id, .. } => Some(MemberId::User(id.clone())),
-            Who::System => None,
+            Principal::Agent { id, .. } => Some(MemberId::Agent(id.clone())),
+            Principal::Person { id, .. } => Some(MemberId::User(id.clone())),
+            Principal::System => None,
         }
     }
 
@@ -62,7 +62,7 @@ impl Actor {
 
     /// Mailroom at work for the owners of one circle.
     pub fn system(ws: i64, workspace: WorkspaceId, circle: Circle) -> Actor {
-        Actor { ws, workspace, who: Who::System, circles: [circle.clone(), circle] }
+        Actor { ws, workspace, who: Principal::System, circles: [circle.clone(), circle] }
     }
 
     /// The operator of the machine, before there is a workspace.
@@ -73,7 +73,7 @@ impl Actor {
     /// Only owners and admins change keys, people, inboxes and webhooks (API section 5.3).
     pub fn must_administer(&self) -> Result<()> {
         match self.who {
-            Who::Person { role: Role::Owner | Role::Admin, .. } | Who::System => Ok(()),
+            Principal::Person { role: Role::Owner | Role::Admin, .. } | Principal::System => Ok(()),
             _ => Err(Error::Forbidden("Only an owner or an admin can do this.".into())),
         }
     }
@@ -243,7 +243,7 @@ pub fn authenticate(tx: &mut Tx<'_>, key: &KeyHash) -> Result<(Actor, Plan)> {
         true => [Circle::team(), private],
         false => [Circle::sandbox(), Circle::sandbox()],
     };
-    let who = Who::Agent { id, name, scopes: Scopes::from_stored(&scopes) };
+    let who = Principal::Agent { id, name, scopes: Scopes::from_stored(&scopes) };
     Ok((Actor { ws, workspace, who, circles }, plan))
 }
 
@@ -258,7 +258,7 @@ pub fn person(tx: &mut Tx<'_>, ws: i64, email: &str) -> Result<Actor> {
     )?;
     let (id, name, role, workspace) = found.ok_or(Error::NotFound("person"))?;
     let circles = [Circle::team(), Circle::of(&id)];
-    Ok(Actor { ws, workspace, who: Who::Person { id, name, role }, circles })
+    Ok(Actor { ws, workspace, who: Principal::Person { id, name, role }, circles })
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::actor::Actor;
 use crate::blobs::Blobs;
 use crate::error::Result;
 use crate::ids::Ids;
-use crate::rate::Limiter;
+use crate::rate::RateLimiter;
 use crate::sealing::SecretSealer;
 use crate::time::Clock;
 use crate::uploads::Scanner;
@@ -21,7 +21,7 @@ pub struct App {
     pub clock: Arc<dyn Clock>,
     pub ids: Arc<Ids>,
     pub blobs: Blobs,
-    pub limiter: Arc<Limiter>,
+    pub limiter: Arc<RateLimiter>,
     /// Looks for viruses in what customers upload, where one is set up.
     pub scanner: Option<Arc<dyn Scanner>>,
     /// Seals what the database keeps of secrets.

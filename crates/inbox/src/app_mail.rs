@@ -35,7 +35,7 @@ pub struct AppMail {
 const COLUMNS: &str = "header_id, reference, to_list, subject, text, conversation, recorded_at";
 
 impl FromRow for AppMail {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
         Ok(AppMail {
             header_id: row.take()?,
             reference: Some(row.take::<String>()?).filter(|reference| !reference.is_empty()),
@@ -109,7 +109,7 @@ pub fn answered_by(
 }
 
 /// What a sending service tells of a mail.
-pub struct Outline<'a> {
+pub struct ReportedMail<'a> {
     /// Without angle brackets.
     pub header_id: &'a str,
     pub to: &'a [String],
@@ -123,7 +123,7 @@ pub struct Outline<'a> {
 /// Notes a mail that a service sent. Services tell of a mail more than once, and the app may have
 /// recorded it itself: whatever is known stays, and what was missing is filled in, such as another
 /// recipient.
-pub fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, outline: &Outline<'_>) -> Result<()> {
+pub fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, outline: &ReportedMail<'_>) -> Result<()> {
     let (ws, key) = (cx.actor.ws, header_key(outline.header_id));
     let mut known: Option<(String, Option<ConversationId>, i64)> = tx.opt(
         "SELECT to_list, conversation, recorded_at FROM app_mail

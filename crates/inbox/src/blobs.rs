@@ -15,7 +15,7 @@ use zstd::bulk::Compressor;
 
 use crate::error::Result;
 use crate::private_files;
-use crate::uploads::Arrivals;
+use crate::uploads::PartialUploads;
 
 /// Up to this many bytes, after compression, a blob lives in the database.
 const INLINE_BYTES: usize = 100 * 1024;
@@ -32,7 +32,7 @@ const ARRIVALS: &str = "arriving";
 #[derive(Clone)]
 pub struct Blobs {
     folder: Arc<Path>,
-    arrivals: Arrivals,
+    arrivals: PartialUploads,
     packing: Arc<Semaphore>,
     compressors: Arc<Mutex<Vec<Compressor<'static>>>>,
 }
@@ -48,13 +48,13 @@ pub struct Blob {
 impl Blobs {
     pub fn open(folder: &Path) -> io::Result<Blobs> {
         private_files::make_folder(folder)?;
-        let arrivals = Arrivals::open(&folder.join(ARRIVALS))?;
+        let arrivals = PartialUploads::open(&folder.join(ARRIVALS))?;
         let packing = Arc::new(Semaphore::new(PACKED_AT_ONCE));
         Ok(Blobs { folder: folder.into(), arrivals, packing, compressors: Arc::default() })
     }
 
     /// Files that are on their way here.
-    pub fn arrivals(&self) -> &Arrivals {
+    pub fn arrivals(&self) -> &PartialUploads {
         &self.arrivals
     }
 

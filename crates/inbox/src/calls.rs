@@ -3,16 +3,16 @@
 use db::Tx;
 use serde_json::{Map, Value};
 
-use crate::actor::{KeyHash, Scope, Scopes, Who, authenticate};
+use crate::actor::{KeyHash, Principal, Scope, Scopes, authenticate};
 use crate::app::{App, Cx, PAGES};
-use crate::error::{Error, Problems, Result};
+use crate::error::{Error, Result, ValidationErrors};
 use crate::idempotency::{self, IdempotencyKey};
-use crate::operations::{Access, Answer, Need, Operation, with_id};
+use crate::operations::{Access, Operation, OperationOutput, ScopeRule, with_id};
 use crate::people;
-use crate::rate::Standing;
+use crate::rate::RateStatus;
 
 /// A request for an operation, before anything about it is known to be right.
-pub struct Call {
+pub struct ApiCall {
     pub operation: &'static Operation,
     pub key: KeyHash,
     /// The conversation in the path.
@@ -20,7 +20,7 @@ pub struct Call {
     /// The input as it was sent, where it could be read: it tells the scope.
     pub raw: Value,
     /// The input after the check against the operation's fields.
-    pub input: Result<Map<String, Value>, Problems>,
+    pub input: Result<Map<String, Value>, ValidationErrors>,
     pub idempotency_key: Option<IdempotencyKey>,
 }
 
@@ -28,7 +28,7 @@ impl App {
     /// Counts the request, then does everything else in one transaction, so that a revoked key,
     /// a changed plan or a moved conversation counts at once. The order of checks is fixed:
     /// 401, 429, 403, 400, 404.
-    pub async fn call(&self, call: Call) -> (Result<Answer>, Standing) {
+    pub async fn call(&self, call: ApiCall) -> (Result<OperationOutput>, RateStatus) {
         let (key, access) = (call.key, call.operation.access);
         let checked = CheckedCall::new(call);
         let (app, mut simulated) = (self.clone(), None);
@@ -39,7 +39,7 @@ impl App {
                     app.limiter.tell_of_simulated(cx.actor.ws);
                     app.limiter.take_simulated(cx.actor.ws, cx.now)
                 };
-                let standing: Standing = *simulated.get_or_insert_with(counted);
+                let standing: RateStatus = *simulated.get_or_insert_with(counted);
                 if standing.over {
                     return Err(Error::TooMany(standing));
                 }
@@ -53,7 +53,7 @@ impl App {
 
     /// Lets a key in for what a door answers by itself, such as which tools it has: the same
     /// count and the same checks as a call, and then its scopes.
-    pub async fn admit(&self, key: KeyHash) -> (Result<Scopes>, Standing) {
+    pub async fn admit(&self, key: KeyHash) -> (Result<Scopes>, RateStatus) {
         let scopes = |_: &mut Tx<'_>, cx: &Cx<'_>| Ok(scopes_of(cx).clone());
         self.with_key(key, Access::Read, scopes).await
     }
@@ -71,7 +71,7 @@ impl App {
         key: KeyHash,
         access: Access,
         mut work: F,
-    ) -> (Result<T>, Standing)
+    ) -> (Result<T>, RateStatus)
     where
         T: Send + 'static,
         F: FnMut(&mut Tx<'_>, &Cx<'_>) -> Result<T> + Send + 'static,
@@ -133,12 +133,12 @@ impl App {
 struct CheckedCall {
     operation: &'static Operation,
     scope: Scope,
-    input: Result<Value, Problems>,
+    input: Result<Value, ValidationErrors>,
     idempotency_key: Option<(IdempotencyKey, Vec<u8>)>,
 }
 
 impl CheckedCall {
-    fn new(call: Call) -> CheckedCall {
+    fn new(call: ApiCall) -> CheckedCall {
         let operation = call.operation;
         let scope = operation.scope.scope(&call.raw);
         let input = call.input.map(|input| with_id(input, call.id.as_deref()));
@@ -152,19 +152,19 @@ impl CheckedCall {
     }
 
     fn simulates(&self) -> bool {
-        matches!(self.operation.scope, Need::InSandbox(_))
+        matches!(self.operation.scope, ScopeRule::InSandbox(_))
     }
 
     /// Whoever has the conversation open sees the agent there for a while.
     fn note_look(&self, app: &App, cx: &Cx<'_>) {
-        let Who::Agent { id: agent, name, .. } = &cx.actor.who else { return };
+        let Principal::Agent { id: agent, name, .. } = &cx.actor.who else { return };
         let id = self.input.as_ref().ok().and_then(|input| input["id"].as_str());
         let Some(id) = id.filter(|_| cx.actor.livemode()) else { return };
         let writes = self.operation.access == Access::Write;
         app.limiter.looks.note(cx.actor.ws, id, agent, name, writes, cx.now);
     }
 
-    fn run(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Answer> {
+    fn run(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<OperationOutput> {
         if self.simulates() && cx.actor.livemode() {
             return Err(Error::Forbidden(
                 "This works in the sandbox alone. Use a test key (rk_test_…).".into(),
@@ -192,7 +192,7 @@ impl CheckedCall {
 fn scopes_of<'a>(cx: &'a Cx<'_>) -> &'a Scopes {
     static NONE: Scopes = Scopes::none();
     match &cx.actor.who {
-        Who::Agent { scopes, .. } => scopes,
-        Who::Person { .. } | Who::System => &NONE,
+        Principal::Agent { scopes, .. } => scopes,
+        Principal::Person { .. } | Principal::System => &NONE,
     }
 }

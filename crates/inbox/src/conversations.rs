@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::actor::{Actor, Circle};
 use crate::app::Cx;
 use crate::error::{Error, Result};
-use crate::events::{self, Event, Subject, Turn};
+use crate::events::{self, Event, EventSubject, Turn};
 use crate::ids::{ConversationId, MailboxId, MemberId};
 use crate::limits::{BASE_SUBJECT_CHARS, SNIPPET_CHARS, SUBJECT_CHARS};
 use crate::timeline::WokenBy;
@@ -43,7 +43,7 @@ const COLUMNS: &str = "c.id, c.num, c.circle, c.mailbox, c.view, c.status, c.sno
     c.urgency, c.risk, c.risk_reasons, c.reference";
 
 impl FromRow for Conversation {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
         Ok(Conversation {
             id: row.take()?,
             num: row.take()?,
@@ -84,7 +84,7 @@ pub fn load(tx: &mut Tx<'_>, actor: &Actor, id: &str) -> Result<Conversation> {
 }
 
 /// What a conversation begins with.
-pub struct Beginning<'a> {
+pub struct NewConversation<'a> {
     pub circle: &'a Circle,
     pub mailbox: &'a MailboxId,
     pub subject: &'a str,
@@ -96,7 +96,11 @@ pub struct Beginning<'a> {
 }
 
 /// Starts a conversation: open, unassigned, still without mail.
-pub fn begin(tx: &mut Tx<'_>, cx: &Cx<'_>, beginning: &Beginning<'_>) -> Result<Conversation> {
+pub fn begin(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    beginning: &NewConversation<'_>,
+) -> Result<Conversation> {
     let id = ConversationId::new(cx.ids, cx.now);
     let (num,): (i64,) = tx.one(
         tx.pick(
@@ -159,8 +163,8 @@ pub fn begin(tx: &mut Tx<'_>, cx: &Cx<'_>, beginning: &Beginning<'_>) -> Result<
 
 impl Conversation {
     /// Where its events belong.
-    pub fn subject_of_events(&self) -> Subject<'_> {
-        Subject { conversation: &self.id, circle: &self.circle }
+    pub fn subject_of_events(&self) -> EventSubject<'_> {
+        EventSubject { conversation: &self.id, circle: &self.circle }
     }
 
     pub fn turn(&self) -> Turn {

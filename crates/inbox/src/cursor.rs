@@ -2,7 +2,7 @@
 
 /// The place after one item of a list, in the order the list had when its first page was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cursor {
+pub struct PageCursor {
     /// When the first page was read. What moved since keeps the place it had then.
     pub as_of: i64,
     /// The place of the last item given out.
@@ -10,11 +10,11 @@ pub struct Cursor {
     pub id: String,
 }
 
-/// Exactly what [`Cursor::parse`] accepts.
+/// Exactly what [`PageCursor::parse`] accepts.
 pub const PATTERN: &str = r"^[0-9]{1,15}\.[0-9]{1,15}\.[0-9a-z]{1,40}$";
 
-impl Cursor {
-    pub fn parse(text: &str) -> Option<Cursor> {
+impl PageCursor {
+    pub fn parse(text: &str) -> Option<PageCursor> {
         let mut parts = text.splitn(3, '.');
         let (as_of, at, id) = (parts.next()?, parts.next()?, parts.next()?);
         let digits =
@@ -23,7 +23,7 @@ impl Cursor {
         let fits =
             digits(as_of) && digits(at) && (1..=40).contains(&id.len()) && id.bytes().all(plain);
         fits.then(|| {
-            Some(Cursor { as_of: as_of.parse().ok()?, at: at.parse().ok()?, id: id.into() })
+            Some(PageCursor { as_of: as_of.parse().ok()?, at: at.parse().ok()?, id: id.into() })
         })?
     }
 
@@ -39,12 +39,15 @@ mod tests {
 
     #[test]
     fn a_cursor_reads_back_what_was_written() {
-        let text = Cursor::after(20, 10, "cnv_0ab", "cnv_");
-        assert_eq!(Cursor::parse(&text), Some(Cursor { as_of: 20, at: 10, id: "0ab".into() }));
+        let text = PageCursor::after(20, 10, "cnv_0ab", "cnv_");
+        assert_eq!(
+            PageCursor::parse(&text),
+            Some(PageCursor { as_of: 20, at: 10, id: "0ab".into() })
+        );
         for bad in
             ["", "1.2", "1.2.", "1.2.A", "x.2.a", "1.2.a.b", "1234567890123456.1.a", "-1.1.a"]
         {
-            assert_eq!(Cursor::parse(bad), None, "{bad}");
+            assert_eq!(PageCursor::parse(bad), None, "{bad}");
         }
     }
 }

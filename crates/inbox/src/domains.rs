@@ -36,7 +36,7 @@ pub struct ListedKey {
 }
 
 impl FromRow for ListedKey {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
         Ok(ListedKey {
             selector: row.take()?,
             state: row.take()?,

@@ -15,7 +15,7 @@ use crate::wire::AttachmentInfo;
 const BYTES_IN_A_PLACE: i64 = 2 * 1024 * 1024;
 
 #[derive(Clone, Debug)]
-pub struct Enclosure {
+pub struct OutgoingAttachment {
     pub id: EnclosureId,
     pub message: Option<MessageId>,
     pub filename: String,
@@ -26,9 +26,9 @@ pub struct Enclosure {
 
 const COLUMNS: &str = "id, message, filename, content_type, size, hash";
 
-impl FromRow for Enclosure {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
-        Ok(Enclosure {
+impl FromRow for OutgoingAttachment {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
+        Ok(OutgoingAttachment {
             id: row.take()?,
             message: row.take()?,
             filename: row.take()?,
@@ -41,7 +41,7 @@ impl FromRow for Enclosure {
 
 /// A file that somebody adds to what they write, its bytes taken in already.
 #[derive(Clone, Debug)]
-pub struct NewEnclosure {
+pub struct NewAttachment {
     pub id: EnclosureId,
     pub filename: String,
     pub content_type: String,
@@ -55,7 +55,7 @@ pub fn add(
     now: i64,
     conversation: &ConversationId,
     person: &UserId,
-    files: &[NewEnclosure],
+    files: &[NewAttachment],
 ) -> Result<()> {
     let there = unsent(tx, ws, conversation, person)?;
     let bytes: i64 = there.iter().map(|file| file.size).sum();
@@ -91,7 +91,7 @@ pub fn unsent(
     ws: i64,
     conversation: &ConversationId,
     person: &UserId,
-) -> Result<Vec<Enclosure>> {
+) -> Result<Vec<OutgoingAttachment>> {
     Ok(tx.all(
         &format!(
             "SELECT {COLUMNS} FROM enclosures
@@ -170,7 +170,7 @@ pub fn of_conversation(
     ws: i64,
     conversation: &ConversationId,
     most: i64,
-) -> Result<Vec<Enclosure>> {
+) -> Result<Vec<OutgoingAttachment>> {
     Ok(tx.all(
         &format!(
             "SELECT {COLUMNS} FROM enclosures
@@ -189,7 +189,7 @@ pub fn of_letter(
     conversation: &ConversationId,
     message: &MessageId,
 ) -> Result<Vec<mail::Attachment>> {
-    let files: Vec<Enclosure> = tx.all(
+    let files: Vec<OutgoingAttachment> = tx.all(
         &format!(
             "SELECT {COLUMNS} FROM enclosures
              WHERE ws = ?1 AND conversation = ?2 AND message = ?3 ORDER BY id"
@@ -218,8 +218,8 @@ pub fn find(
     tx: &mut Tx<'_>,
     ws: i64,
     id: &EnclosureId,
-) -> Result<Option<(Enclosure, ConversationId, UserId)>> {
-    let found: Option<Enclosure> =
+) -> Result<Option<(OutgoingAttachment, ConversationId, UserId)>> {
+    let found: Option<OutgoingAttachment> =
         tx.opt(&format!("SELECT {COLUMNS} FROM enclosures WHERE ws = ?1 AND id = ?2"), &[&ws, id])?;
     let Some(found) = found else { return Ok(None) };
     let (conversation, person) = tx
@@ -227,7 +227,7 @@ pub fn find(
     Ok(Some((found, conversation, person)))
 }
 
-impl Enclosure {
+impl OutgoingAttachment {
     pub fn bytes(&self, tx: &mut Tx<'_>, blobs: &Blobs, ws: i64) -> Result<Option<Vec<u8>>> {
         blobs.get(tx, ws, &self.hash)
     }

@@ -1,13 +1,13 @@
 use std::fmt;
 
 use crate::actor::Scope;
-use crate::rate::Standing;
+use crate::rate::RateStatus;
 
 /// Why an operation was refused. The sentence is for the caller; the cause is for the log.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("{0}")]
-    Invalid(Problems),
+    Invalid(ValidationErrors),
     #[error(
         "This needs a valid API key. Send it as the header Authorization: Bearer rk_live_… or rk_test_…"
     )]
@@ -26,11 +26,11 @@ pub enum Error {
     #[error("There is no such {0}, or you cannot see it.")]
     NotFound(&'static str),
     #[error("Too many requests. Slow down to {} a minute.", .0.limit)]
-    TooMany(Standing),
+    TooMany(RateStatus),
     #[error("This Idempotency-Key was used before with a different request.")]
     KeyReused,
     #[error("Something failed on our side. Try again shortly.")]
-    Store(#[from] db::Error),
+    Store(#[from] db::StoreError),
     #[error("Something failed on our side. Try again shortly.")]
     Files(#[from] std::io::Error),
 }
@@ -50,29 +50,32 @@ impl Error {
 
     /// An error with one problem, `field: sentence`.
     pub fn invalid(field: impl Into<String>, sentence: impl Into<String>) -> Error {
-        Error::Invalid(Problems(vec![Problem { field: field.into(), sentence: sentence.into() }]))
+        Error::Invalid(ValidationErrors(vec![ValidationError {
+            field: field.into(),
+            sentence: sentence.into(),
+        }]))
     }
 }
 
 /// Everything that is wrong with an input (API section 7: all at once, separated by semicolons).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Problems(pub Vec<Problem>);
+pub struct ValidationErrors(pub Vec<ValidationError>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct ValidationError {
     pub field: String,
     pub sentence: String,
 }
 
-impl Problems {
+impl ValidationErrors {
     /// These problems and others.
-    pub fn and(mut self, others: Problems) -> Problems {
+    pub fn and(mut self, others: ValidationErrors) -> ValidationErrors {
         self.0.extend(others.0);
         self
     }
 }
 
-impl fmt::Display for Problems {
+impl fmt::Display for ValidationErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, problem) in self.0.iter().enumerate() {
             let separator = if index == 0 { "" } else { "; " };

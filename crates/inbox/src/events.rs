@@ -4,7 +4,7 @@ use db::Tx;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::actor::{Actor, Circle, Who};
+use crate::actor::{Actor, Circle, Principal};
 use crate::app::Cx;
 use crate::error::Result;
 use crate::ids::{ConversationId, EventId, MailboxId, MessageId, RequestId, WebhookId};
@@ -45,13 +45,18 @@ struct Envelope<'a> {
 
 /// Where an event belongs: the conversation it is about, and who may hear of it.
 #[derive(Clone, Copy)]
-pub struct Subject<'a> {
+pub struct EventSubject<'a> {
     pub conversation: &'a ConversationId,
     pub circle: &'a Circle,
 }
 
 /// Writes an event, and a delivery for each webhook that may hear it.
-pub fn record(tx: &mut Tx<'_>, cx: &Cx<'_>, about: Subject<'_>, event: &Event<'_>) -> Result<()> {
+pub fn record(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    about: EventSubject<'_>,
+    event: &Event<'_>,
+) -> Result<()> {
     let id = write(tx, cx, about.circle, Some(about.conversation), event)?;
     plan(tx, cx, about.circle, None, &id, event)
 }
@@ -228,9 +233,13 @@ impl Event<'_> {
 /// Who did it: a person, an agent, or the service.
 fn doer(actor: &Actor) -> Value {
     match &actor.who {
-        Who::Agent { id, name, .. } => json!({ "type": "agent", "id": id.as_str(), "name": name }),
-        Who::Person { id, name, .. } => json!({ "type": "user", "id": id.as_str(), "name": name }),
-        Who::System => json!({ "type": "system", "id": null, "name": actor.name() }),
+        Principal::Agent { id, name, .. } => {
+            json!({ "type": "agent", "id": id.as_str(), "name": name })
+        }
+        Principal::Person { id, name, .. } => {
+            json!({ "type": "user", "id": id.as_str(), "name": name })
+        }
+        Principal::System => json!({ "type": "system", "id": null, "name": actor.name() }),
     }
 }
 

@@ -3,21 +3,21 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::error::{Problem, Problems};
+use crate::error::{ValidationError, ValidationErrors};
 use crate::limits::ADDRESS_CHARS;
 use crate::time::is_date;
 
 /// One named input.
-pub struct Field {
+pub struct InputField {
     pub name: &'static str,
-    pub kind: Kind,
+    pub kind: InputKind,
     pub required: bool,
     /// What is assumed when it is missing, as JSON; empty for nothing.
     pub default: &'static str,
     pub about: &'static str,
 }
 
-pub enum Kind {
+pub enum InputKind {
     /// Lengths are in Unicode scalar values.
     Text {
         min: usize,
@@ -33,9 +33,9 @@ pub enum Kind {
     List {
         min: usize,
         max: usize,
-        of: &'static Kind,
+        of: &'static InputKind,
     },
-    Object(&'static [Field]),
+    Object(&'static [InputField]),
 }
 
 /// What text must look like beyond its length. Each rule is a pattern that says exactly the same
@@ -56,23 +56,26 @@ pub enum Rule {
     Cursor,
 }
 
-impl Field {
-    pub const fn required(name: &'static str, kind: Kind, about: &'static str) -> Field {
-        Field { name, kind, required: true, default: "", about }
+impl InputField {
+    pub const fn required(name: &'static str, kind: InputKind, about: &'static str) -> InputField {
+        InputField { name, kind, required: true, default: "", about }
     }
 
-    pub const fn optional(name: &'static str, kind: Kind, about: &'static str) -> Field {
-        Field { name, kind, required: false, default: "", about }
+    pub const fn optional(name: &'static str, kind: InputKind, about: &'static str) -> InputField {
+        InputField { name, kind, required: false, default: "", about }
     }
 
-    pub const fn or(mut self, default: &'static str) -> Field {
+    pub const fn or(mut self, default: &'static str) -> InputField {
         self.default = default;
         self
     }
 }
 
 /// Checks a JSON body; answers the known fields, or every problem at once.
-pub fn check_body(fields: &[Field], body: &Value) -> Result<Map<String, Value>, Problems> {
+pub fn check_body(
+    fields: &[InputField],
+    body: &Value,
+) -> Result<Map<String, Value>, ValidationErrors> {
     let Value::Object(body) = body else {
         return Err(one_problem("body", "must be a JSON object"));
     };
@@ -81,9 +84,9 @@ pub fn check_body(fields: &[Field], body: &Value) -> Result<Map<String, Value>, 
 
 /// Checks query parameters, whose values arrive as text.
 pub fn check_query(
-    fields: &[Field],
+    fields: &[InputField],
     pairs: &[(String, String)],
-) -> Result<Map<String, Value>, Problems> {
+) -> Result<Map<String, Value>, ValidationErrors> {
     check(fields, |name| {
         let mut values = pairs.iter().filter(|(key, _)| key == name).map(|(_, value)| value);
         let value = values.next()?;
@@ -92,7 +95,9 @@ pub fn check_query(
         }
         let field = fields.iter().find(|field| field.name == name)?;
         Some(Ok(match field.kind {
-            Kind::Whole { .. } => canonical_whole(value).map_or_else(|| json!(value), Value::from),
+            InputKind::Whole { .. } => {
+                canonical_whole(value).map_or_else(|| json!(value), Value::from)
+            }
             _ => json!(value),
         }))
     })
@@ -103,16 +108,16 @@ fn canonical_whole(text: &str) -> Option<i64> {
     text.parse::<i64>().ok().filter(|number| number.to_string() == text)
 }
 
-pub fn one_problem(field: &str, sentence: &str) -> Problems {
-    Problems(vec![Problem { field: field.into(), sentence: sentence.into() }])
+pub fn one_problem(field: &str, sentence: &str) -> ValidationErrors {
+    ValidationErrors(vec![ValidationError { field: field.into(), sentence: sentence.into() }])
 }
 
 fn check(
-    fields: &[Field],
+    fields: &[InputField],
     given: impl Fn(&str) -> Option<Result<Value, &'static str>>,
-) -> Result<Map<String, Value>, Problems> {
+) -> Result<Map<String, Value>, ValidationErrors> {
     let mut found = Map::new();
-    let mut problems = Problems::default();
+    let mut problems = ValidationErrors::default();
     for field in fields {
         match given(field.name) {
             Some(Ok(value)) => {
@@ -127,9 +132,9 @@ fn check(
     if problems.0.is_empty() { Ok(found) } else { Err(problems) }
 }
 
-fn check_value(kind: &Kind, path: &str, value: &Value, problems: &mut Problems) {
+fn check_value(kind: &InputKind, path: &str, value: &Value, problems: &mut ValidationErrors) {
     match (kind, value) {
-        (Kind::Text { min, max, rule }, Value::String(text)) => {
+        (InputKind::Text { min, max, rule }, Value::String(text)) => {
             let chars = text.chars().count();
             if chars < *min || chars > *max {
                 problems.add(path, length_sentence(*min, *max));
@@ -137,20 +142,20 @@ fn check_value(kind: &Kind, path: &str, value: &Value, problems: &mut Problems) 
                 problems.add(path, sentence);
             }
         }
-        (Kind::Text { .. }, _) => problems.add(path, "must be a string"),
-        (Kind::Choice(words), value) => {
+        (InputKind::Text { .. }, _) => problems.add(path, "must be a string"),
+        (InputKind::Choice(words), value) => {
             if !value.as_str().is_some_and(|text| words.contains(&text)) {
                 problems.add(path, format!("must be one of {}", words.join(", ")));
             }
         }
-        (Kind::Whole { min, max }, value) => {
+        (InputKind::Whole { min, max }, value) => {
             if !value.as_i64().is_some_and(|number| (*min..=*max).contains(&number)) {
                 problems.add(path, format!("must be a whole number from {min} to {max}"));
             }
         }
-        (Kind::Flag, Value::Bool(_)) => {}
-        (Kind::Flag, _) => problems.add(path, "must be true or false"),
-        (Kind::List { min, max, of }, Value::Array(items)) => {
+        (InputKind::Flag, Value::Bool(_)) => {}
+        (InputKind::Flag, _) => problems.add(path, "must be true or false"),
+        (InputKind::List { min, max, of }, Value::Array(items)) => {
             if items.len() < *min || items.len() > *max {
                 problems.add(path, items_sentence(*min, *max));
             }
@@ -158,8 +163,8 @@ fn check_value(kind: &Kind, path: &str, value: &Value, problems: &mut Problems) 
                 check_value(of, &format!("{path}[{index}]"), item, problems);
             }
         }
-        (Kind::List { .. }, _) => problems.add(path, "must be a list"),
-        (Kind::Object(fields), Value::Object(object)) => {
+        (InputKind::List { .. }, _) => problems.add(path, "must be a list"),
+        (InputKind::Object(fields), Value::Object(object)) => {
             for field in *fields {
                 let path = format!("{path}.{}", field.name);
                 match object.get(field.name) {
@@ -169,17 +174,17 @@ fn check_value(kind: &Kind, path: &str, value: &Value, problems: &mut Problems) 
                 }
             }
         }
-        (Kind::Object(_), _) => problems.add(path, "must be an object"),
+        (InputKind::Object(_), _) => problems.add(path, "must be an object"),
     }
 }
 
 /// A value without the fields that nobody knows, the others in the table's order.
-fn known(kind: &Kind, value: Value) -> Value {
+fn known(kind: &InputKind, value: Value) -> Value {
     match (kind, value) {
-        (Kind::List { of, .. }, Value::Array(items)) => {
+        (InputKind::List { of, .. }, Value::Array(items)) => {
             items.into_iter().map(|item| known(of, item)).collect()
         }
-        (Kind::Object(fields), Value::Object(mut object)) => {
+        (InputKind::Object(fields), Value::Object(mut object)) => {
             let kept = fields.iter().filter_map(|field| {
                 let value = object.remove(field.name)?;
                 Some((field.name.to_owned(), known(&field.kind, value)))
@@ -190,9 +195,9 @@ fn known(kind: &Kind, value: Value) -> Value {
     }
 }
 
-impl Problems {
+impl ValidationErrors {
     fn add(&mut self, field: &str, sentence: impl Into<String>) {
-        self.0.push(Problem { field: field.into(), sentence: sentence.into() });
+        self.0.push(ValidationError { field: field.into(), sentence: sentence.into() });
     }
 }
 
@@ -222,7 +227,7 @@ impl Rule {
                 "must be user:usr_…, agent:agt_…, me or none (the ids are in the conversation's team)",
             ),
             Rule::Cursor => (
-                crate::cursor::Cursor::parse(text).is_some(),
+                crate::cursor::PageCursor::parse(text).is_some(),
                 "must be a cursor of an earlier answer (from its Link header, or a tool's nextCursor)",
             ),
         };
@@ -295,7 +300,7 @@ fn thousands(number: usize) -> String {
 }
 
 /// The fields as the JSON Schema of an object.
-pub fn object_schema(fields: &[Field]) -> Value {
+pub fn object_schema(fields: &[InputField]) -> Value {
     let properties: Map<String, Value> =
         fields.iter().map(|field| (field.name.to_owned(), field_schema(field))).collect();
     let required: Vec<&str> = fields.iter().filter(|f| f.required).map(|f| f.name).collect();
@@ -306,7 +311,7 @@ pub fn object_schema(fields: &[Field]) -> Value {
     schema
 }
 
-pub fn field_schema(field: &Field) -> Value {
+pub fn field_schema(field: &InputField) -> Value {
     let mut schema = kind_schema(&field.kind);
     schema["description"] = json!(field.about);
     if let Ok(default) = serde_json::from_str::<Value>(field.default) {
@@ -315,9 +320,9 @@ pub fn field_schema(field: &Field) -> Value {
     schema
 }
 
-fn kind_schema(kind: &Kind) -> Value {
+fn kind_schema(kind: &InputKind) -> Value {
     match kind {
-        Kind::Text { min, max, rule } => {
+        InputKind::Text { min, max, rule } => {
             let mut schema = json!({ "type": "string", "maxLength": max });
             if *min > 0 {
                 schema["minLength"] = json!(min);
@@ -330,41 +335,43 @@ fn kind_schema(kind: &Kind) -> Value {
             }
             schema
         }
-        Kind::Choice(words) => json!({ "type": "string", "enum": words }),
-        Kind::Whole { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
-        Kind::Flag => json!({ "type": "boolean" }),
-        Kind::List { min, max, of } => {
+        InputKind::Choice(words) => json!({ "type": "string", "enum": words }),
+        InputKind::Whole { min, max } => {
+            json!({ "type": "integer", "minimum": min, "maximum": max })
+        }
+        InputKind::Flag => json!({ "type": "boolean" }),
+        InputKind::List { min, max, of } => {
             let mut schema = json!({ "type": "array", "items": kind_schema(of), "maxItems": max });
             if *min > 0 {
                 schema["minItems"] = json!(min);
             }
             schema
         }
-        Kind::Object(fields) => object_schema(fields),
+        InputKind::Object(fields) => object_schema(fields),
     }
 }
 
 /// Text of any content up to a length.
-pub const fn text(max: usize) -> Kind {
-    Kind::Text { min: 0, max, rule: Rule::Plain }
+pub const fn text(max: usize) -> InputKind {
+    InputKind::Text { min: 0, max, rule: Rule::Plain }
 }
 
 /// Text that says something.
-pub const fn filled(max: usize) -> Kind {
-    Kind::Text { min: 1, max, rule: Rule::Filled }
+pub const fn filled(max: usize) -> InputKind {
+    InputKind::Text { min: 1, max, rule: Rule::Filled }
 }
 
-pub const EMAIL: Kind = Kind::Text { min: 3, max: ADDRESS_CHARS, rule: Rule::Email };
+pub const EMAIL: InputKind = InputKind::Text { min: 3, max: ADDRESS_CHARS, rule: Rule::Email };
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const FIELDS: &[Field] = &[
-        Field::required("body", filled(5), "b"),
-        Field::optional("limit", Kind::Whole { min: 1, max: 100 }, "l").or("25"),
-        Field::optional("send", Kind::Flag, "s").or("false"),
-        Field::optional("to", Kind::List { min: 1, max: 2, of: &EMAIL }, "t"),
+    const FIELDS: &[InputField] = &[
+        InputField::required("body", filled(5), "b"),
+        InputField::optional("limit", InputKind::Whole { min: 1, max: 100 }, "l").or("25"),
+        InputField::optional("send", InputKind::Flag, "s").or("false"),
+        InputField::optional("to", InputKind::List { min: 1, max: 2, of: &EMAIL }, "t"),
     ];
 
     #[test]

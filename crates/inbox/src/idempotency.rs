@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use crate::app::Cx;
 use crate::error::{Error, Result};
 use crate::limits::{IDEMPOTENCY_KEPT_MS, IDEMPOTENCY_KEY_CHARS};
-use crate::operations::{Answer, Operation};
+use crate::operations::{Operation, OperationOutput};
 
 /// A key that a caller chose for one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub fn recall(
     cx: &Cx<'_>,
     key: &IdempotencyKey,
     fingerprint: &[u8],
-) -> Result<Option<Answer>> {
+) -> Result<Option<OperationOutput>> {
     let kept: Option<(Vec<u8>, Vec<u8>)> = tx.opt(
         "SELECT request, body FROM answers
          WHERE ws = ?1 AND agent = ?2 AND key = ?3 AND created_at > ?4",
@@ -54,7 +54,7 @@ pub fn recall(
     match kept {
         None => Ok(None),
         Some((request, body)) if request == fingerprint => {
-            Ok(Some(Answer { body, ..Answer::default() }))
+            Ok(Some(OperationOutput { body, ..OperationOutput::default() }))
         }
         Some(_) => Err(Error::KeyReused),
     }
@@ -66,7 +66,7 @@ pub fn keep(
     cx: &Cx<'_>,
     key: &IdempotencyKey,
     fingerprint: &[u8],
-    answer: &Answer,
+    answer: &OperationOutput,
 ) -> Result<()> {
     let (ws, agent) = (cx.actor.ws, agent(cx));
     tx.exec(

@@ -53,7 +53,7 @@ pub struct QuietMark {
 }
 
 impl FromRow for Installation {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
         let (identity, address) = (row.take()?, row.take()?);
         let (reason, since): (Option<QuietReason>, Option<i64>) = (row.take()?, row.take()?);
         let marked = reason.zip(since);

@@ -14,25 +14,25 @@ const SPOTS: usize = 10_000;
 const AGENTS: usize = 10;
 
 #[derive(Default)]
-pub struct Looks(Mutex<HashMap<(i64, String), Vec<Look>>>);
+pub struct AgentPresence(Mutex<HashMap<(i64, String), Vec<AgentActivity>>>);
 
 /// An agent that is there.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Look {
+pub struct AgentActivity {
     pub agent: AgentId,
     pub name: String,
     at: i64,
     wrote_at: i64,
 }
 
-impl Look {
+impl AgentActivity {
     /// True when it changed something a moment ago.
     pub fn writes(&self, now: i64) -> bool {
         now - self.wrote_at < AGENT_STAYS_MS
     }
 }
 
-impl Looks {
+impl AgentPresence {
     /// Notes a call of an agent about a conversation.
     pub fn note(
         &self,
@@ -62,20 +62,20 @@ impl Looks {
                 there.retain(|look| now - look.at < AGENT_STAYS_MS);
                 if there.len() < AGENTS {
                     let (agent, name) = (agent.clone(), name.to_owned());
-                    there.push(Look { agent, name, at: now, wrote_at });
+                    there.push(AgentActivity { agent, name, at: now, wrote_at });
                 }
             }
         }
     }
 
     /// The agents that are at a conversation.
-    pub fn at(&self, ws: i64, conversation: &str, now: i64) -> Vec<Look> {
+    pub fn at(&self, ws: i64, conversation: &str, now: i64) -> Vec<AgentActivity> {
         let looks = self.looks();
         let there = looks.get(&(ws, conversation.to_owned())).map_or(&[][..], Vec::as_slice);
         there.iter().filter(|look| now - look.at < AGENT_STAYS_MS).cloned().collect()
     }
 
-    fn looks(&self) -> MutexGuard<'_, HashMap<(i64, String), Vec<Look>>> {
+    fn looks(&self) -> MutexGuard<'_, HashMap<(i64, String), Vec<AgentActivity>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn an_agent_is_there_for_a_minute_after_a_call() {
-        let looks = Looks::default();
+        let looks = AgentPresence::default();
         let agent = AgentId::parse("agt_1").unwrap();
         looks.note(1, "cnv_1", &agent, "Robo", false, 1_000_000);
         assert!(!looks.at(1, "cnv_1", 1_059_999)[0].writes(1_059_999));
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn what_is_remembered_has_an_end() {
-        let looks = Looks::default();
+        let looks = AgentPresence::default();
         let agent = AgentId::parse("agt_1").unwrap();
         for n in 0..SPOTS + 10 {
             looks.note(1, &format!("cnv_{n}"), &agent, "Robo", false, 1);

@@ -15,7 +15,7 @@ pub struct Mailbox {
 }
 
 impl FromRow for Mailbox {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
         Ok(Mailbox {
             id: row.take()?,
             address: row.take()?,

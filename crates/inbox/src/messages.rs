@@ -19,7 +19,7 @@ use crate::{correspondents, requests, search, timeline};
 
 /// A message of ours: a draft, or one on its way.
 #[derive(Clone, Debug)]
-pub struct Outgoing {
+pub struct OutgoingMessage {
     pub id: MessageId,
     pub conversation: ConversationId,
     pub mailbox: MailboxId,
@@ -36,9 +36,9 @@ pub struct Outgoing {
 const OUTGOING: &str = "m.id, m.conversation, m.mailbox, m.serial, m.status, m.subject, m.text,
     m.author, m.revision, m.edited, m.request";
 
-impl FromRow for Outgoing {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
-        Ok(Outgoing {
+impl FromRow for OutgoingMessage {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
+        Ok(OutgoingMessage {
             id: row.take()?,
             conversation: row.take()?,
             mailbox: row.take()?,
@@ -154,8 +154,8 @@ pub fn load_outgoing(
     tx: &mut Tx<'_>,
     actor: &Actor,
     id: &MessageId,
-) -> Result<(Outgoing, Conversation)> {
-    let message: Option<Outgoing> = tx.opt(
+) -> Result<(OutgoingMessage, Conversation)> {
+    let message: Option<OutgoingMessage> = tx.opt(
         &format!(
             "SELECT {OUTGOING} FROM messages m
              WHERE m.ws = ?1 AND m.id = ?2 AND m.status IS NOT NULL AND m.discarded_at IS NULL"
@@ -199,7 +199,7 @@ pub fn schedule(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &Conversation,
-    message: &Outgoing,
+    message: &OutgoingMessage,
     text: &str,
 ) -> Result<i64> {
     let sends_at = cx.now + undo_window(conversation);
@@ -224,7 +224,7 @@ pub fn mark_sent(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &mut Conversation,
-    message: &Outgoing,
+    message: &OutgoingMessage,
 ) -> Result<()> {
     let moved = tx.exec(
         "UPDATE messages SET status = 'sent', sends_at = NULL, at = ?3, counted_at = ?3
@@ -266,7 +266,7 @@ pub fn mark_sent(
 }
 
 /// Records that a message cannot be delivered.
-pub fn mark_failed(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &Outgoing) -> Result<()> {
+pub fn mark_failed(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &OutgoingMessage) -> Result<()> {
     let failed = tx.exec(
         "UPDATE messages SET status = 'failed', sends_at = NULL
          WHERE ws = ?1 AND id = ?2 AND status IN ('scheduled', 'sending')",
@@ -285,7 +285,7 @@ pub fn mark_bounced(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &mut Conversation,
-    message: &Outgoing,
+    message: &OutgoingMessage,
 ) -> Result<()> {
     let failed = tx.exec(
         "UPDATE messages SET status = 'failed', sends_at = NULL
@@ -337,7 +337,7 @@ pub fn recipients(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Recipi
 }
 
 /// Records that a recipient called a message spam.
-pub fn note_complaint(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &Outgoing) -> Result<()> {
+pub fn note_complaint(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &OutgoingMessage) -> Result<()> {
     let (to,): (String,) = tx.one(
         "SELECT to_list FROM messages WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &message.id],
@@ -351,7 +351,7 @@ pub fn note_complaint(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &Outgoing) -> Resul
 pub fn note_refused(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    message: &Outgoing,
+    message: &OutgoingMessage,
     refused: &[String],
 ) -> Result<()> {
     let data = json!({ "messageId": message.id.as_str(), "recipients": refused });
@@ -363,7 +363,7 @@ pub fn stop(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &Conversation,
-    message: &Outgoing,
+    message: &OutgoingMessage,
 ) -> Result<()> {
     let stopped = tx.exec(
         "UPDATE messages SET status = 'draft', sends_at = NULL, revision = revision + 1

@@ -7,17 +7,17 @@ use crate::app::Cx;
 use crate::conversations::Conversation;
 use crate::error::Result;
 use crate::ids::MessageId;
-use crate::messages::{self, NewMessage, Outgoing, Party};
-use crate::requests::{self, Item};
+use crate::messages::{self, NewMessage, OutgoingMessage, Party};
+use crate::requests::{self, RequestedDocument};
 use crate::secrets;
 use crate::time::Moment;
 use crate::wire::{Direction, MessageStatus, ReplyResult, ReplyStatus};
 
 /// What somebody wants to write.
-pub struct Draft<'a> {
+pub struct DraftContent<'a> {
     pub text: &'a str,
     pub summary: Option<&'a str>,
-    pub documents: &'a [Item],
+    pub documents: &'a [RequestedDocument],
     pub due_date: Option<&'a str>,
 }
 
@@ -26,7 +26,7 @@ pub fn keep_as_draft(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &Conversation,
-    draft: &Draft<'_>,
+    draft: &DraftContent<'_>,
 ) -> Result<ReplyResult> {
     let message = write(tx, cx, conversation, draft)?;
     Ok(ReplyResult {
@@ -43,7 +43,7 @@ pub fn send(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &Conversation,
-    draft: &Draft<'_>,
+    draft: &DraftContent<'_>,
 ) -> Result<ReplyResult> {
     let message = write(tx, cx, conversation, draft)?;
     let sends_at = Moment(messages::schedule(tx, cx, conversation, &message, draft.text)?);
@@ -74,7 +74,8 @@ pub fn send_automatic(
     conversation: &Conversation,
     automatic: &Automatic<'_>,
 ) -> Result<MessageId> {
-    let draft = Draft { text: automatic.text, summary: None, documents: &[], due_date: None };
+    let draft =
+        DraftContent { text: automatic.text, summary: None, documents: &[], due_date: None };
     let message = write(tx, cx, conversation, &draft)?;
     tx.exec(
         "UPDATE messages SET status = 'scheduled', sends_at = ?3, from_name = ?4, to_list = ?5,
@@ -99,8 +100,8 @@ fn write(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &Conversation,
-    draft: &Draft<'_>,
-) -> Result<Outgoing> {
+    draft: &DraftContent<'_>,
+) -> Result<OutgoingMessage> {
     let ws = cx.actor.ws;
     let id = MessageId::new(cx.ids, cx.now);
     let request = match draft.documents {
@@ -142,7 +143,7 @@ fn write(
         sends_at: None,
     };
     let serial = messages::insert(tx, cx, conversation, &message)?;
-    Ok(Outgoing {
+    Ok(OutgoingMessage {
         id,
         conversation: conversation.id.clone(),
         mailbox: conversation.mailbox.clone(),

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::actor::KeyHash;
 use crate::app::App;
 use crate::limits::{RATE_WINDOW_MS, SANDBOX_INBOUND_PER_MINUTE};
-use crate::looks::Looks;
+use crate::looks::AgentPresence;
 
 /// Keys remembered before the windows that are over are swept out.
 const KEYS_REMEMBERED: usize = 10_000;
@@ -25,9 +25,9 @@ const MARK: &str = "rate";
 /// Counts told at one time: PostgreSQL passes on less than 8,000 bytes.
 const TOLD_AT_ONCE: usize = 80;
 
-pub struct Limiter {
+pub struct RateLimiter {
     /// What the calls of agents were about.
-    pub looks: Looks,
+    pub looks: AgentPresence,
     per_minute: u32,
     windows: Mutex<HashMap<Counted, Window>>,
     news: Mutex<News>,
@@ -57,7 +57,7 @@ struct Window {
 
 /// Where a key, or the sandbox, stands after a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct RateStatus {
     pub limit: u32,
     pub remaining: u32,
     /// Seconds until the full number is there again.
@@ -65,27 +65,27 @@ pub struct Standing {
     pub over: bool,
 }
 
-impl Limiter {
-    pub fn new(per_minute: u32) -> Limiter {
-        Limiter {
-            looks: Looks::default(),
+impl RateLimiter {
+    pub fn new(per_minute: u32) -> RateLimiter {
+        RateLimiter {
+            looks: AgentPresence::default(),
             per_minute,
             windows: Mutex::default(),
             news: Mutex::default(),
         }
     }
 
-    /// Counts one request. Nothing is known of the key yet: see [`Limiter::forget`].
-    pub fn take(&self, key: &KeyHash, now: i64) -> Standing {
+    /// Counts one request. Nothing is known of the key yet: see [`RateLimiter::forget`].
+    pub fn take(&self, key: &KeyHash, now: i64) -> RateStatus {
         self.count(Counted::Key(*key), self.per_minute, now)
     }
 
     /// Counts one simulated mail, together with those of the workspace's other test keys.
-    pub fn take_simulated(&self, ws: i64, now: i64) -> Standing {
+    pub fn take_simulated(&self, ws: i64, now: i64) -> RateStatus {
         self.count(Counted::Sandbox(ws), SANDBOX_INBOUND_PER_MINUTE, now)
     }
 
-    fn count(&self, counted: Counted, limit: u32, now: i64) -> Standing {
+    fn count(&self, counted: Counted, limit: u32, now: i64) -> RateStatus {
         let mut windows = self.windows();
         let window = present(&mut windows, counted, now);
         let over = window.taken >= limit;
@@ -93,7 +93,7 @@ impl Limiter {
             window.taken += 1;
         }
         let left = window.started + RATE_WINDOW_MS - now;
-        Standing {
+        RateStatus {
             limit,
             remaining: limit.saturating_sub(window.taken),
             resets_in: (left.max(0) + 999) / 1_000,
@@ -163,9 +163,9 @@ impl Limiter {
     }
 
     /// What a caller without a key is told.
-    pub fn untouched(&self) -> Standing {
+    pub fn untouched(&self) -> RateStatus {
         let limit = self.per_minute;
-        Standing { limit, remaining: limit, resets_in: RATE_WINDOW_MS / 1_000, over: false }
+        RateStatus { limit, remaining: limit, resets_in: RATE_WINDOW_MS / 1_000, over: false }
     }
 
     fn windows(&self) -> MutexGuard<'_, HashMap<Counted, Window>> {
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn the_limit_holds_within_a_minute_and_ends_with_it() {
         let key = KeyHash::of(&format!("rk_{}", "a".repeat(48))).expect("a key");
-        let limiter = Limiter::new(3);
+        let limiter = RateLimiter::new(3);
         let over = |now| limiter.take(&key, now).over;
         assert_eq!([over(0), over(1), over(2), over(3)], [false, false, false, true]);
         assert!(over(59_999));
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn what_another_node_let_in_counts_here_and_is_told_once() {
         let key = KeyHash::of(&format!("rk_{}", "a".repeat(48))).expect("a key");
-        let (here, there) = (Limiter::new(5), Limiter::new(5));
+        let (here, there) = (RateLimiter::new(5), RateLimiter::new(5));
         for _ in 0..3 {
             assert!(!here.take(&key, 0).over);
             here.tell_of(&key);

@@ -1,12 +1,12 @@
 //! Turning a mail into a conversation. SMTP, IMAP and the sandbox all end here.
 
 use db::Tx;
-use mail::{Kind, Mail};
+use mail::{AuthorKind, Mail};
 use serde_json::json;
 
 use crate::app::Cx;
 use crate::blobs::{self, Blob};
-use crate::conversations::{self, Beginning, Conversation};
+use crate::conversations::{self, Conversation, NewConversation};
 use crate::documents::{self, NewDocument};
 use crate::error::Result;
 use crate::events::{self, Event};
@@ -22,7 +22,7 @@ use crate::words::words;
 use crate::{app_mail, search};
 
 /// A mail and the durable bytes it is made of.
-pub struct Incoming {
+pub struct IncomingMail {
     pub mail: Mail,
     /// The mail as it came, when it came over a wire.
     pub raw: Option<Blob>,
@@ -34,7 +34,7 @@ pub struct Incoming {
 
 /// Where a mail ended up.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Received {
+pub struct FiledMail {
     pub conversation: ConversationId,
     pub message: MessageId,
 }
@@ -45,8 +45,8 @@ pub fn receive(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     mailbox: &Mailbox,
-    incoming: &Incoming,
-) -> Result<Received> {
+    incoming: &IncomingMail,
+) -> Result<FiledMail> {
     match look_up(tx, cx, mailbox, incoming)? {
         MailLookup::Known(received) => Ok(received),
         MailLookup::Unknown(unknown) => {
@@ -57,7 +57,7 @@ pub fn receive(
 
 /// Whether an inbox has a mail already.
 pub(crate) enum MailLookup {
-    Known(Received),
+    Known(FiledMail),
     Unknown(UnknownMail),
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn look_up(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     mailbox: &Mailbox,
-    incoming: &Incoming,
+    incoming: &IncomingMail,
 ) -> Result<MailLookup> {
     let id = MessageId::new(cx.ids, cx.now);
     let Some(header_id) = header_id(incoming) else {
@@ -90,10 +90,10 @@ pub(crate) fn file(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     mailbox: &Mailbox,
-    incoming: &Incoming,
+    incoming: &IncomingMail,
     dates: &MailDates,
     unknown: UnknownMail,
-) -> Result<Received> {
+) -> Result<FiledMail> {
     let mail = &incoming.mail;
     let UnknownMail { id, header_id } = unknown;
     let reference = reference_written_to(mailbox, mail);
@@ -108,7 +108,7 @@ pub(crate) fn file(
         None => conversations::begin(
             tx,
             cx,
-            &Beginning {
+            &NewConversation {
                 circle: &mailbox.circle,
                 mailbox: &mailbox.id,
                 subject: &mail.subject,
@@ -142,7 +142,7 @@ pub(crate) fn file(
         (true, true) => {}
         (false, _) => announce(tx, cx, &mut conversation, &id, news)?,
     }
-    Ok(Received { conversation: conversation.id, message: id })
+    Ok(FiledMail { conversation: conversation.id, message: id })
 }
 
 /// The reference in the plus tag of any recipient that is this inbox.
@@ -156,7 +156,7 @@ fn reference_written_to(mailbox: &Mailbox, mail: &Mail) -> Option<String> {
 const NO_MESSAGE_ID: &str = "no-message-id";
 
 /// A mail without a Message-ID is known by its bytes, so that it is still stored only once.
-fn header_id(incoming: &Incoming) -> Option<String> {
+fn header_id(incoming: &IncomingMail) -> Option<String> {
     let by_bytes = || Some(format!("{}@{NO_MESSAGE_ID}", incoming.raw.as_ref()?.hash));
     incoming.mail.message_id.clone().or_else(by_bytes)
 }
@@ -167,12 +167,12 @@ pub(crate) fn seen_before(
     cx: &Cx<'_>,
     mailbox: &Mailbox,
     header_id: &str,
-) -> Result<Option<Received>> {
+) -> Result<Option<FiledMail>> {
     let found: Option<(ConversationId, MessageId)> = tx.opt(
         "SELECT conversation, id FROM messages WHERE ws = ?1 AND mailbox = ?2 AND header_key = ?3",
         &[&cx.actor.ws, &mailbox.id, &messages::header_key(header_id)],
     )?;
-    Ok(found.map(|(conversation, message)| Received { conversation, message }))
+    Ok(found.map(|(conversation, message)| FiledMail { conversation, message }))
 }
 
 fn give_reference(
@@ -202,7 +202,7 @@ fn write_message(
     cx: &Cx<'_>,
     mailbox: &Mailbox,
     conversation: &Conversation,
-    incoming: &Incoming,
+    incoming: &IncomingMail,
     filing: &Filing<'_>,
 ) -> Result<()> {
     let (mail, id) = (&incoming.mail, filing.id);
@@ -301,11 +301,11 @@ words! {
 impl News {
     fn of(mail: &Mail, begins: bool, answers_app_mail: bool) -> News {
         match (mail.kind, begins, answers_app_mail) {
-            (Kind::AutoReply, true, _) => News::Begins,
-            (Kind::AutoReply, false, _) => News::Nothing,
-            (Kind::Person, true, true) => News::BeginsAsReply,
-            (Kind::Person, true, false) => News::Begins,
-            (Kind::Person, false, _) => News::Reply,
+            (AuthorKind::AutoReply, true, _) => News::Begins,
+            (AuthorKind::AutoReply, false, _) => News::Nothing,
+            (AuthorKind::Person, true, true) => News::BeginsAsReply,
+            (AuthorKind::Person, true, false) => News::Begins,
+            (AuthorKind::Person, false, _) => News::Reply,
         }
     }
 }

@@ -1,14 +1,14 @@
 //! Simulated customers (API section 8.3): nothing of the sandbox leaves the service.
 
 use db::Tx;
-use mail::{Address, Attachment, Dmarc, Kind, Mail};
+use mail::{Address, Attachment, AuthorKind, Dmarc, Mail};
 use serde_json::json;
 
 use crate::app::Cx;
 use crate::error::Result;
 use crate::ids::MessageId;
 use crate::limits::SANDBOX_ANSWERS_AFTER_MS;
-use crate::messages::{self, Outgoing, Party};
+use crate::messages::{self, OutgoingMessage, Party};
 use crate::words::words;
 use crate::{pdf, timeline};
 
@@ -57,7 +57,7 @@ pub fn deliver(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<()> {
     Ok(())
 }
 
-fn recipients(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &Outgoing) -> Result<Vec<String>> {
+fn recipients(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &OutgoingMessage) -> Result<Vec<String>> {
     let (to, cc): (String, String) = tx.one(
         "SELECT to_list, cc_list FROM messages WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &message.id],
@@ -75,7 +75,7 @@ fn has_complained(tx: &mut Tx<'_>, cx: &Cx<'_>, email: &str) -> Result<bool> {
     Ok(found.is_some())
 }
 
-fn complain(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &Outgoing, email: &str) -> Result<()> {
+fn complain(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &OutgoingMessage, email: &str) -> Result<()> {
     tx.exec(
         "INSERT INTO sandbox_complaints (ws, email) VALUES (?1, ?2)
          ON CONFLICT (ws, email) DO NOTHING",
@@ -88,7 +88,7 @@ fn complain(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &Outgoing, email: &str) -> Re
 fn plan_answer(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    message: &Outgoing,
+    message: &OutgoingMessage,
     email: &str,
     answer: Answer,
 ) -> Result<()> {
@@ -110,10 +110,10 @@ pub fn answer_mail(
     subject: &str,
 ) -> Mail {
     let (kind, text) = match answer {
-        Answer::Reply => (Kind::Person, "Thank you, that answers my question."),
-        Answer::Documents => (Kind::Person, "Here is the invoice you asked for."),
+        Answer::Reply => (AuthorKind::Person, "Thank you, that answers my question."),
+        Answer::Documents => (AuthorKind::Person, "Here is the invoice you asked for."),
         Answer::OutOfOffice => {
-            (Kind::AutoReply, "I am out of the office and will answer when I am back.")
+            (AuthorKind::AutoReply, "I am out of the office and will answer when I am back.")
         }
     };
     let attachments = match answer {

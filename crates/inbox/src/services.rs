@@ -5,7 +5,7 @@ use db::{FromRow, Row, Tx};
 
 use crate::actor::{Actor, Circle, Plan};
 use crate::app::Cx;
-use crate::app_mail::{self, Outline};
+use crate::app_mail::{self, ReportedMail};
 use crate::error::{Error, Result};
 use crate::ids::{ServiceId, WorkspaceId};
 use crate::limits::{ADDRESS_CHARS, APP_MAIL_RECIPIENTS, HEADER_CHARS, REFERENCE_CHARS};
@@ -27,7 +27,7 @@ impl Service {
 
 /// A connection, as one who calls it needs it.
 #[derive(Clone)]
-pub struct Connection {
+pub struct ServiceConnection {
     pub ws: i64,
     pub workspace: WorkspaceId,
     pub id: ServiceId,
@@ -39,9 +39,9 @@ pub struct Connection {
     pub plan: Plan,
 }
 
-impl FromRow for Connection {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
-        Ok(Connection {
+impl FromRow for ServiceConnection {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
+        Ok(ServiceConnection {
             ws: row.take()?,
             workspace: row.take()?,
             id: row.take()?,
@@ -53,14 +53,18 @@ impl FromRow for Connection {
     }
 }
 
-impl Connection {
+impl ServiceConnection {
     pub fn actor(&self) -> Actor {
         Actor::system(self.ws, self.workspace.clone(), Circle::team())
     }
 }
 
 /// The connection whose address holds this token.
-pub fn with_token(tx: &mut Tx<'_>, service: Service, token: &str) -> Result<Option<Connection>> {
+pub fn with_token(
+    tx: &mut Tx<'_>,
+    service: Service,
+    token: &str,
+) -> Result<Option<ServiceConnection>> {
     Ok(tx.opt(
         "SELECT s.ws, w.id, s.id, s.service, s.secret, s.reference_tag, w.plan
          FROM services s JOIN workspaces w ON w.ws = s.ws
@@ -71,7 +75,7 @@ pub fn with_token(tx: &mut Tx<'_>, service: Service, token: &str) -> Result<Opti
 
 /// A mail that a service says it has sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SentMail {
+pub struct ServiceMail {
     /// The service's own name for it.
     pub service_mail: String,
     /// The Message-ID header it went out with.
@@ -86,8 +90,8 @@ pub struct SentMail {
 pub fn note_sent(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    connection: &Connection,
-    sent: &SentMail,
+    connection: &ServiceConnection,
+    sent: &ServiceMail,
 ) -> Result<()> {
     let header_id = mail::bare_message_id(&sent.header_id);
     let fits = |text: &str, most: usize| !text.contains('\0') && text.chars().count() <= most;
@@ -111,7 +115,7 @@ pub fn note_sent(
     let plain = |c: &char| *c != '\0';
     let subject: String = sent.subject.chars().filter(plain).take(HEADER_CHARS).collect();
     let reference = sent.reference.as_deref().filter(|text| is_reference(text));
-    let outline = Outline {
+    let outline = ReportedMail {
         header_id,
         to: &to,
         subject: &subject,

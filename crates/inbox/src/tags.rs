@@ -32,7 +32,7 @@ impl TagName {
 
 /// A tag that somebody can see.
 #[derive(Clone, Debug)]
-pub struct SeenTag {
+pub struct TagListing {
     pub id: TagId,
     pub name: String,
     /// `team`, or the one person whose tag it is.
@@ -40,28 +40,33 @@ pub struct SeenTag {
 }
 
 /// A tag by its id, if the actor can see it.
-pub fn seen_by(tx: &mut Tx<'_>, actor: &Actor, id: &TagId) -> Result<Option<SeenTag>> {
+pub fn seen_by(tx: &mut Tx<'_>, actor: &Actor, id: &TagId) -> Result<Option<TagListing>> {
     let [first, second] = &actor.circles;
     let found: Option<(String, Circle)> = tx.opt(
         "SELECT name, circle FROM tags WHERE ws = ?1 AND id = ?2 AND circle IN ('team', ?3, ?4)",
         &[&actor.ws, id, first, second],
     )?;
-    Ok(found.map(|(name, circle)| SeenTag { id: id.clone(), name, circle }))
+    Ok(found.map(|(name, circle)| TagListing { id: id.clone(), name, circle }))
 }
 
 /// The tag of this name in a circle: the team's, or else one that is private there.
-pub fn named(tx: &mut Tx<'_>, ws: i64, circle: &Circle, folded: &str) -> Result<Option<SeenTag>> {
+pub fn named(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    circle: &Circle,
+    folded: &str,
+) -> Result<Option<TagListing>> {
     let found: Option<(TagId, String, Circle)> = tx.opt(
         "SELECT id, name, circle FROM tags
          WHERE ws = ?1 AND folded = ?2 AND circle IN ('team', ?3)
          ORDER BY CASE WHEN circle = 'team' THEN 0 ELSE 1 END LIMIT 1",
         &[&ws, &folded, circle],
     )?;
-    Ok(found.map(|(id, name, circle)| SeenTag { id, name, circle }))
+    Ok(found.map(|(id, name, circle)| TagListing { id, name, circle }))
 }
 
 /// The tag of this name, made if there is none yet.
-fn ensure(tx: &mut Tx<'_>, cx: &Cx<'_>, circle: &Circle, tag: &TagName) -> Result<SeenTag> {
+fn ensure(tx: &mut Tx<'_>, cx: &Cx<'_>, circle: &Circle, tag: &TagName) -> Result<TagListing> {
     if let Some(found) = named(tx, cx.actor.ws, circle, &tag.folded)? {
         return Ok(found);
     }
@@ -69,7 +74,7 @@ fn ensure(tx: &mut Tx<'_>, cx: &Cx<'_>, circle: &Circle, tag: &TagName) -> Resul
         Some(_) => circle.clone(),
         None => Circle::team(),
     };
-    let made = SeenTag { id: TagId::new(cx.ids, cx.now), name: tag.name.clone(), circle };
+    let made = TagListing { id: TagId::new(cx.ids, cx.now), name: tag.name.clone(), circle };
     tx.exec(
         "INSERT INTO tags (ws, id, name, folded, created_at, circle)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -81,7 +86,7 @@ fn ensure(tx: &mut Tx<'_>, cx: &Cx<'_>, circle: &Circle, tag: &TagName) -> Resul
 
 /// Makes one tag of the team's and of those that people had under its name, so that nobody sees
 /// the name twice. Nothing of it shows to the team: id and spelling are the team's own.
-pub fn absorb_private(tx: &mut Tx<'_>, cx: &Cx<'_>, tag: &SeenTag) -> Result<()> {
+pub fn absorb_private(tx: &mut Tx<'_>, cx: &Cx<'_>, tag: &TagListing) -> Result<()> {
     if !tag.circle.is_team() {
         return Ok(());
     }
@@ -102,7 +107,7 @@ pub fn put_on(
     conversation: &mut Conversation,
     tag: &TagName,
 ) -> Result<Option<String>> {
-    let SeenTag { id, name, .. } = ensure(tx, cx, &conversation.circle, tag)?;
+    let TagListing { id, name, .. } = ensure(tx, cx, &conversation.circle, tag)?;
     let added = tx.exec(
         "INSERT INTO conversation_tags (ws, tag, conversation) VALUES (?1, ?2, ?3)
          ON CONFLICT (ws, tag, conversation) DO NOTHING",
@@ -126,7 +131,7 @@ pub fn take_off(
     tag: &TagName,
 ) -> Result<Option<String>> {
     let found = named(tx, cx.actor.ws, &conversation.circle, &tag.folded)?;
-    let Some(SeenTag { id, name, .. }) = found else { return Ok(None) };
+    let Some(TagListing { id, name, .. }) = found else { return Ok(None) };
     let removed = tx.exec(
         "DELETE FROM conversation_tags WHERE ws = ?1 AND tag = ?2 AND conversation = ?3",
         &[&cx.actor.ws, &id, &conversation.id],

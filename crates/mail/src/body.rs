@@ -4,7 +4,7 @@ use crate::charset;
 use crate::clean::{clean_text, cut_bytes};
 use crate::files::{content, transferred};
 use crate::flowed;
-use crate::html::{self, Link, Page};
+use crate::html::{self, HtmlText, Link};
 use crate::limits::{HTML_BYTES, TEXT_BYTES};
 use crate::trim::{trim, trim_marked};
 
@@ -49,7 +49,7 @@ pub fn whole(message: &Message<'_>) -> String {
 }
 
 /// The plain text, unless only the page says anything.
-fn plain(message: &Message<'_>, page: &Page) -> Option<String> {
+fn plain(message: &Message<'_>, page: &HtmlText) -> Option<String> {
     plain_text(message).filter(|plain| !plain.trim().is_empty() || page.whole.trim().is_empty())
 }
 
@@ -61,10 +61,11 @@ pub fn bare_text(bytes: &[u8]) -> Body {
 
 /// Clean text in which the signs of HTML stay.
 fn clean_marked(marked: &str) -> String {
-    let clean = |line: &str| match line.chars().next().filter(|c| crate::trim::Mark::is_sign(*c)) {
-        Some(sign) => format!("{sign}{}", clean_text(line)),
-        None => clean_text(line),
-    };
+    let clean =
+        |line: &str| match line.chars().next().filter(|c| crate::trim::LineMark::is_sign(*c)) {
+            Some(sign) => format!("{sign}{}", clean_text(line)),
+            None => clean_text(line),
+        };
     marked.split('\n').map(clean).collect::<Vec<_>>().join("\n")
 }
 

@@ -17,7 +17,7 @@ const BOUNDARY_CHARS: usize = 40;
 
 /// What goes into a mail of ours.
 #[derive(Clone, Debug)]
-pub struct Letter {
+pub struct ComposedMail {
     /// Fixed before the first try, without angle brackets.
     pub message_id: String,
     /// The Message-IDs it answers, the oldest first.
@@ -42,7 +42,7 @@ pub struct Letter {
 
 /// The letter as MIME: text and a simple HTML twin. The same letter gives the same headers on
 /// every try.
-pub fn compose(letter: &Letter) -> Vec<u8> {
+pub fn compose(letter: &ComposedMail) -> Vec<u8> {
     let mut mail = MessageBuilder::new()
         .message_id(letter.message_id.as_str())
         .date(letter.at / 1_000)
@@ -76,7 +76,7 @@ pub fn compose(letter: &Letter) -> Vec<u8> {
 }
 
 /// Text and HTML, and behind them what is attached.
-fn body(letter: &Letter) -> MimePart<'_> {
+fn body(letter: &ComposedMail) -> MimePart<'_> {
     let words = vec![
         MimePart::new("text/plain", letter.text.as_str()),
         MimePart::new("text/html", html(&letter.text)),
@@ -94,7 +94,7 @@ fn body(letter: &Letter) -> MimePart<'_> {
     multipart("mixed", letter, parts)
 }
 
-fn multipart<'a>(kind: &str, letter: &Letter, parts: Vec<MimePart<'a>>) -> MimePart<'a> {
+fn multipart<'a>(kind: &str, letter: &ComposedMail, parts: Vec<MimePart<'a>>) -> MimePart<'a> {
     let boundary = boundary(kind, letter);
     let kind = ContentType::new(format!("multipart/{kind}")).attribute("boundary", boundary);
     MimePart::new(kind, parts)
@@ -126,7 +126,7 @@ fn content_type(given: &str) -> ContentType<'static> {
 
 /// Made from the Message-ID, so that every try has the same bytes, and not found in the text. What
 /// is attached cannot hold one: it is in base64.
-fn boundary(kind: &str, letter: &Letter) -> String {
+fn boundary(kind: &str, letter: &ComposedMail) -> String {
     let name: String = letter
         .message_id
         .chars()
@@ -193,8 +193,8 @@ fn escaped(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn letter() -> Letter {
-        Letter {
+    fn letter() -> ComposedMail {
+        ComposedMail {
             message_id: "msg.1.abc@acme.example".into(),
             answers: vec!["first@x.example".into(), "last@x.example".into()],
             from: Address::new(Some("Ines Märti"), "support@acme.example"),

@@ -4,17 +4,17 @@ use serde::Serialize;
 
 use crate::address::Address;
 use crate::kind::{Bounce, MailKind};
-use crate::scam::{Authentication, Known, check};
+use crate::scam::{Authentication, SenderHistory, check};
 use crate::trim::trim;
-use crate::understand::{Envelope, Understood, understand};
+use crate::understand::{Envelope, ParsedMail, understand};
 
 /// One line of `mailroom inspect FILE… --json`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Inspection {
     pub file: String,
-    pub from: Option<Person>,
-    pub to: Vec<Person>,
+    pub from: Option<InspectedPerson>,
+    pub to: Vec<InspectedPerson>,
     pub subject: String,
     /// ISO 8601 in UTC; null when the mail has no date.
     pub date: Option<String>,
@@ -25,7 +25,7 @@ pub struct Inspection {
     /// The writer's own words.
     pub text: String,
     pub original: String,
-    pub attachments: Vec<File>,
+    pub attachments: Vec<InspectedFile>,
     pub bounces: Vec<Bounce>,
     pub risk: Option<String>,
     pub risk_reasons: Vec<String>,
@@ -33,14 +33,14 @@ pub struct Inspection {
 }
 
 #[derive(Debug, Serialize)]
-pub struct Person {
+pub struct InspectedPerson {
     pub name: Option<String>,
     pub email: String,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct File {
+pub struct InspectedFile {
     pub filename: String,
     pub content_type: String,
     pub size: usize,
@@ -49,7 +49,7 @@ pub struct File {
 /// Inspects a mail by itself: nobody is known, and nothing was authenticated.
 pub fn inspect(file: &str, raw: &[u8]) -> Inspection {
     let mail = understand(raw, Envelope::default());
-    let verdict = check(&mail, &Authentication::default(), &Known::default());
+    let verdict = check(&mail, &Authentication::default(), &SenderHistory::default());
     Inspection {
         file: file.to_owned(),
         from: mail.from.as_ref().map(person),
@@ -60,7 +60,7 @@ pub fn inspect(file: &str, raw: &[u8]) -> Inspection {
         attachments: mail
             .attachments
             .iter()
-            .map(|file| File {
+            .map(|file| InspectedFile {
                 filename: file.filename.clone(),
                 content_type: file.content_type.clone(),
                 size: file.bytes.len(),
@@ -99,11 +99,11 @@ pub fn inspect_text(file: &str, text: &[u8]) -> Inspection {
     }
 }
 
-fn person(address: &Address) -> Person {
-    Person { name: address.name.clone(), email: address.email.clone() }
+fn person(address: &Address) -> InspectedPerson {
+    InspectedPerson { name: address.name.clone(), email: address.email.clone() }
 }
 
-fn references(mail: &Understood) -> Vec<String> {
+fn references(mail: &ParsedMail) -> Vec<String> {
     let mut references = mail.answers();
     references.reverse();
     references

@@ -38,7 +38,7 @@ mod understand;
 
 pub use address::{Address, ascii_domain, is_address, is_unattended, normal_address, plus_tag};
 pub use body::text_of_html;
-pub use compose::{Letter, compose};
+pub use compose::{ComposedMail, compose};
 pub use dkim::{DkimKey, dkim_record, dkim_sign};
 pub use domain_name::DomainName;
 pub use filename::safe_filename;
@@ -49,16 +49,17 @@ pub use inspect::{Inspection, inspect, inspect_text};
 pub use kind::{Bounce, MailKind};
 pub use organisation::{is_public_provider, organisation};
 pub use original::{
-    InlinePicture, Original, PageAddresses, PageState, original, original_html, original_picture,
+    InlinePicture, OriginalMail, PageAddresses, PageState, original, original_html,
+    original_picture,
 };
-pub use scam::{Authentication, Known, Policy, Proof, Risk, Verdict, check};
+pub use scam::{Authentication, DmarcPolicy, Proof, Risk, SenderHistory, Verdict, check};
 pub use subject::base_subject;
 pub use token::{
-    LOOP_FIELD, Token, loop_mark, message_of_id, message_of_loop_mark, reply_address, return_path,
-    signed_message_id, token_of_address,
+    AddressToken, LOOP_FIELD, loop_mark, message_of_id, message_of_loop_mark, reply_address,
+    return_path, signed_message_id, token_of_address,
 };
 pub use trim::trim;
-pub use understand::{Envelope, Understood, understand, whole_text};
+pub use understand::{Envelope, ParsedMail, understand, whole_text};
 
 /// A mail as the rest of Mailroom sees it, however it came in.
 #[derive(Clone, Debug)]
@@ -75,7 +76,7 @@ pub struct Mail {
     pub subject: String,
     /// Plain text with the quoted history removed.
     pub text: String,
-    pub kind: Kind,
+    pub kind: AuthorKind,
     /// What the sender's domain says about this mail.
     pub dmarc: Dmarc,
     pub warning: Option<Warning>,
@@ -84,7 +85,7 @@ pub struct Mail {
 
 /// Who, or what, wrote a mail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum AuthorKind {
     Person,
     AutoReply,
 }

@@ -4,7 +4,7 @@ use crate::charset;
 use crate::limits::{BOUNDARY_SEARCH_BYTES, HEADER_BYTES, MAIL_BYTES, NESTED_MESSAGES};
 
 /// A mail's bytes, made fit for parsing.
-pub struct Source<'a> {
+pub struct ParserInput<'a> {
     pub bytes: Cow<'a, [u8]>,
     /// False when the mail is too large or too deep for more than its header to be read.
     pub readable: bool,
@@ -12,7 +12,7 @@ pub struct Source<'a> {
 
 /// Repairs what would keep a parser from finding the header: a line of a mailbox file before it,
 /// line ends of old machines, letters of unnamed character sets, a size that no header has.
-pub fn prepare(raw: &[u8]) -> Source<'_> {
+pub fn prepare(raw: &[u8]) -> ParserInput<'_> {
     let raw = without_mailbox_line(raw);
     let bytes = with_line_feeds(raw);
     let readable = is_readable(&bytes);
@@ -20,11 +20,11 @@ pub fn prepare(raw: &[u8]) -> Source<'_> {
     let header = cut_header(&bytes[..end]);
     let repaired = charset::repair_header(header, body_label(header).as_deref());
     if header.len() == end && matches!(repaired, Cow::Borrowed(_)) {
-        return Source { bytes, readable };
+        return ParserInput { bytes, readable };
     }
     let mut whole = repaired.into_owned();
     whole.extend_from_slice(&bytes[end..]);
-    Source { bytes: Cow::Owned(whole), readable }
+    ParserInput { bytes: Cow::Owned(whole), readable }
 }
 
 fn without_mailbox_line(raw: &[u8]) -> &[u8] {

@@ -21,7 +21,7 @@ pub const LOOP_FIELD: &str = "X-Mailroom-Loop";
 
 /// What a token in an address of ours stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Token {
+pub enum AddressToken {
     /// The id of the conversation that an answer to this address belongs to.
     Conversation(String),
     /// The id of the message that a bounce to this address is about.
@@ -57,15 +57,15 @@ pub fn return_path(secret: &[u8], inbox: &str, message: &str) -> Option<String> 
 }
 
 /// The token in an address of ours; `None` when it has none or somebody made it up.
-pub fn token_of_address(secret: &[u8], address: &str) -> Option<Token> {
+pub fn token_of_address(secret: &[u8], address: &str) -> Option<AddressToken> {
     let address = normal_address(address);
     let (local, domain) = address.rsplit_once('@')?;
     let (base, tag) = local.split_once('+')?;
     let (kind, rest) = tag.split_once('_')?;
     let (id, mark) = rest.rsplit_once('_')?;
     let token = match kind {
-        "c" => Token::Conversation(with_prefix("cnv_", id)?),
-        "b" => Token::Bounce(with_prefix("msg_", id)?),
+        "c" => AddressToken::Conversation(with_prefix("cnv_", id)?),
+        "b" => AddressToken::Bounce(with_prefix("msg_", id)?),
         _ => return None,
     };
     let inbox = format!("{base}@{domain}");
@@ -179,9 +179,9 @@ mod tests {
         let bounce = return_path(SECRET, "support@acme.example", MESSAGE).expect("it fits");
         assert_eq!(
             token_of_address(SECRET, &reply.to_uppercase()),
-            Some(Token::Conversation(CONVERSATION.into()))
+            Some(AddressToken::Conversation(CONVERSATION.into()))
         );
-        assert_eq!(token_of_address(SECRET, &bounce), Some(Token::Bounce(MESSAGE.into())));
+        assert_eq!(token_of_address(SECRET, &bounce), Some(AddressToken::Bounce(MESSAGE.into())));
         for forged in [
             reply.replace("support", "sales"),
             reply.replace("+c_", "+b_"),

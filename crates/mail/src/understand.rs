@@ -13,7 +13,7 @@ use crate::ids::{message_ids_within, own_message_id};
 use crate::kind::{self, Bounce, MailKind};
 use crate::limits::{HOPS, REFERENCES};
 use crate::token::LOOP_FIELD;
-use crate::{Attachment, Dmarc, Kind, Mail, Warning, people, source};
+use crate::{Attachment, AuthorKind, Dmarc, Mail, Warning, people, source};
 
 /// What is known of a mail beside its bytes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,7 +25,7 @@ pub struct Envelope<'a> {
 
 /// Everything that a mail says.
 #[derive(Clone, Debug, Default)]
-pub struct Understood {
+pub struct ParsedMail {
     /// Without angle brackets.
     pub message_id: Option<String>,
     pub in_reply_to: Vec<String>,
@@ -84,7 +84,7 @@ pub static PARSER: LazyLock<MessageParser> = LazyLock::new(|| {
 });
 
 /// Reads a mail. It never fails: what cannot be understood is left out.
-pub fn understand(raw: &[u8], envelope: Envelope<'_>) -> Understood {
+pub fn understand(raw: &[u8], envelope: Envelope<'_>) -> ParsedMail {
     let source = source::prepare(raw);
     let parsed = match source.readable {
         true => PARSER.parse(source.bytes.as_ref()),
@@ -92,7 +92,7 @@ pub fn understand(raw: &[u8], envelope: Envelope<'_>) -> Understood {
     };
     let Some(message) = parsed else {
         let Body { text, original, .. } = body::bare_text(&source.bytes);
-        return Understood { text, original, ..Understood::default() };
+        return ParsedMail { text, original, ..ParsedMail::default() };
     };
     let header = Header::of(&message);
     let mut understood = addressed(&message, &header, envelope);
@@ -102,7 +102,7 @@ pub fn understand(raw: &[u8], envelope: Envelope<'_>) -> Understood {
     }
     let Body { text, original, html, links } = body::body(&message);
     let told = kind::tell(&message, &header, &understood, &original);
-    Understood {
+    ParsedMail {
         text,
         original,
         html,
@@ -129,11 +129,11 @@ pub fn whole_text(raw: &[u8]) -> String {
 }
 
 /// What the header alone says.
-fn addressed(message: &Message<'_>, header: &Header, envelope: Envelope<'_>) -> Understood {
+fn addressed(message: &Message<'_>, header: &Header, envelope: Envelope<'_>) -> ParsedMail {
     let sender = |path: &str| if is_address(path) { normal_address(path) } else { String::new() };
     let mut references = message_ids_within(header.all("references"));
     references.drain(..references.len().saturating_sub(REFERENCES));
-    Understood {
+    ParsedMail {
         message_id: header.get("message-id").and_then(own_message_id),
         in_reply_to: message_ids_within(header.all("in-reply-to")),
         references,
@@ -147,11 +147,11 @@ fn addressed(message: &Message<'_>, header: &Header, envelope: Envelope<'_>) -> 
         date: header.all("date").find_map(sent_at),
         loops: header.all("received").count() > HOPS,
         loop_mark: header.get(&LOOP_FIELD.to_ascii_lowercase()).map(str::to_owned),
-        ..Understood::default()
+        ..ParsedMail::default()
     }
 }
 
-impl Understood {
+impl ParsedMail {
     /// The mails this one answers, the nearest first: `In-Reply-To`, then `References` from the
     /// last to the first.
     pub fn answers(&self) -> Vec<String> {
@@ -192,12 +192,12 @@ impl From<AttachedFile> for Attachment {
 }
 
 /// Mail that machines write about mail is filed like an automatic reply and changes nothing else.
-impl From<MailKind> for Kind {
-    fn from(kind: MailKind) -> Kind {
+impl From<MailKind> for AuthorKind {
+    fn from(kind: MailKind) -> AuthorKind {
         match kind {
-            MailKind::Person | MailKind::List => Kind::Person,
+            MailKind::Person | MailKind::List => AuthorKind::Person,
             MailKind::AutoReply | MailKind::Bounce | MailKind::Complaint | MailKind::Receipt => {
-                Kind::AutoReply
+                AuthorKind::AutoReply
             }
         }
     }

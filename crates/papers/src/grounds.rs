@@ -2,25 +2,25 @@
 
 use jiff::civil::Date;
 
-use crate::paper::{Fields, tidy};
+use crate::paper::{ExtractedFields, tidy};
 use crate::rules::{Order, currency, days, fold, named_currencies, numbers};
 
 /// A text that claims are held against.
-pub struct Grounds {
+pub struct Evidence {
     words: String,
     amounts: Vec<i64>,
     days: Vec<Date>,
     currencies: Vec<&'static str>,
 }
 
-impl Grounds {
-    pub fn of(text: &str) -> Grounds {
+impl Evidence {
+    pub fn of(text: &str) -> Evidence {
         let lines = || text.lines();
         let amounts = lines().flat_map(numbers).map(|number| cents(number.value.abs()));
         let orders = [Order::DayFirst, Order::MonthFirst];
         let days =
             lines().flat_map(|line| orders.into_iter().flat_map(move |order| days(line, order)));
-        Grounds {
+        Evidence {
             words: fold(text),
             amounts: amounts.collect(),
             days: days.map(|day| day.date).collect(),
@@ -29,14 +29,14 @@ impl Grounds {
     }
 
     /// The fields without those that the text does not bear out.
-    pub fn keep(&self, claimed: Fields) -> Fields {
+    pub fn keep(&self, claimed: ExtractedFields) -> ExtractedFields {
         let said = |text: &String| {
             let words = fold(text);
             !words.trim().is_empty() && self.words.contains(&words)
         };
         let day = |text: &String| text.parse::<Date>().is_ok_and(|day| self.days.contains(&day));
         let text = |text: Option<String>| text.and_then(|text| tidy(&text)).filter(said);
-        Fields {
+        ExtractedFields {
             vendor: text(claimed.vendor),
             amount: claimed.amount.filter(|amount| self.amounts.contains(&cents(amount.abs()))),
             currency: claimed
@@ -61,8 +61,8 @@ mod tests {
     #[test]
     fn only_what_the_text_says_is_kept() {
         let grounds =
-            Grounds::of("Lumen Holz GmbH\nRechnung R-7 vom 2. November 2026\nSumme 1.120,50 €");
-        let true_ones = Fields {
+            Evidence::of("Lumen Holz GmbH\nRechnung R-7 vom 2. November 2026\nSumme 1.120,50 €");
+        let true_ones = ExtractedFields {
             vendor: Some("LUMEN  Holz".into()),
             amount: Some(1120.5),
             currency: Some("EUR".into()),
@@ -71,8 +71,8 @@ mod tests {
             reference: Some("R-7".into()),
         };
         let kept = grounds.keep(true_ones.clone());
-        assert_eq!(kept, Fields { vendor: Some("LUMEN Holz".into()), ..true_ones });
-        let invented = Fields {
+        assert_eq!(kept, ExtractedFields { vendor: Some("LUMEN Holz".into()), ..true_ones });
+        let invented = ExtractedFields {
             vendor: Some("Acme".into()),
             amount: Some(1120.0),
             currency: Some("USD".into()),
@@ -80,6 +80,6 @@ mod tests {
             due_date: Some("soon".into()),
             reference: Some(String::new()),
         };
-        assert_eq!(grounds.keep(invented), Fields::default());
+        assert_eq!(grounds.keep(invented), ExtractedFields::default());
     }
 }

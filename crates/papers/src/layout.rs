@@ -24,7 +24,7 @@ pub struct Word {
 
 /// A page of words, in no order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Page {
+pub struct TextPage {
     pub width: f32,
     pub height: f32,
     pub words: Vec<Word>,
@@ -32,7 +32,7 @@ pub struct Page {
 
 /// Words that stand together in a line.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Cell {
+pub struct TextCell {
     pub text: String,
     pub left: f32,
     pub right: f32,
@@ -41,15 +41,15 @@ pub struct Cell {
 
 /// Cells of the same height on a page, from left to right.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Line {
+pub struct TextLine {
     pub page: usize,
     /// Where on the page it stands, from 0 at the top to 1.
     pub depth: f32,
     pub base: f32,
-    pub cells: Vec<Cell>,
+    pub cells: Vec<TextCell>,
 }
 
-impl Line {
+impl TextLine {
     pub fn text(&self) -> String {
         let cells: Vec<&str> = self.cells.iter().map(|cell| cell.text.as_str()).collect();
         cells.join("  ")
@@ -57,11 +57,11 @@ impl Line {
 }
 
 /// The lines of all pages, from top to bottom.
-pub fn lines(pages: &[Page]) -> Vec<Line> {
+pub fn lines(pages: &[TextPage]) -> Vec<TextLine> {
     pages.iter().enumerate().flat_map(|(number, page)| lines_of(number, page)).collect()
 }
 
-fn lines_of(number: usize, page: &Page) -> Vec<Line> {
+fn lines_of(number: usize, page: &TextPage) -> Vec<TextLine> {
     let mut words: Vec<&Word> = page.words.iter().collect();
     words.sort_by(|a, b| a.base.total_cmp(&b.base).then(a.left.total_cmp(&b.left)));
     let mut rows: Vec<(f32, f32, Vec<&Word>)> = Vec::new();
@@ -74,7 +74,7 @@ fn lines_of(number: usize, page: &Page) -> Vec<Line> {
         }
     }
     let height = page.height.max(1.0);
-    let line = |(base, _, row): (f32, f32, Vec<&Word>)| Line {
+    let line = |(base, _, row): (f32, f32, Vec<&Word>)| TextLine {
         page: number,
         depth: (base / height).clamp(0.0, 1.0),
         base,
@@ -83,9 +83,9 @@ fn lines_of(number: usize, page: &Page) -> Vec<Line> {
     rows.into_iter().map(line).filter(|line| !line.cells.is_empty()).collect()
 }
 
-fn cells_of(mut row: Vec<&Word>) -> Vec<Cell> {
+fn cells_of(mut row: Vec<&Word>) -> Vec<TextCell> {
     row.sort_by(|a, b| a.left.total_cmp(&b.left));
-    let mut cells: Vec<Cell> = Vec::new();
+    let mut cells: Vec<TextCell> = Vec::new();
     let mut last: Option<&Word> = None;
     for word in row {
         // Some programs make letters bold by setting them twice.
@@ -103,7 +103,7 @@ fn cells_of(mut row: Vec<&Word>) -> Vec<Cell> {
                 cell.right = cell.right.max(word.right);
                 cell.size = cell.size.max(word.size);
             }
-            _ => cells.push(Cell {
+            _ => cells.push(TextCell {
                 text: word.text.clone(),
                 left: word.left,
                 right: word.right,
@@ -114,14 +114,14 @@ fn cells_of(mut row: Vec<&Word>) -> Vec<Cell> {
     cells
 }
 
-pub fn has_text(pages: &[Page]) -> bool {
+pub fn has_text(pages: &[TextPage]) -> bool {
     let letters = pages.iter().flat_map(|page| &page.words).flat_map(|word| word.text.chars());
     letters.filter(|c| c.is_alphanumeric()).take(TEXT_FROM).count() == TEXT_FROM
 }
 
 /// All lines as text, cut where it gets long.
-pub fn text(pages: &[Page]) -> String {
-    let lines: Vec<String> = lines(pages).iter().map(Line::text).collect();
+pub fn text(pages: &[TextPage]) -> String {
+    let lines: Vec<String> = lines(pages).iter().map(TextLine::text).collect();
     let text = lines.join("\n");
     match text.char_indices().nth(TEXT_CHARS) {
         Some((end, _)) => text[..end].to_owned(),
@@ -147,7 +147,7 @@ mod tests {
             word("Invoice", 50.0, 40.0),
             word("Invoice", 50.4, 40.0),
         ];
-        let page = Page { width: 600.0, height: 800.0, words };
+        let page = TextPage { width: 600.0, height: 800.0, words };
         assert_eq!(text(std::slice::from_ref(&page)), "Invoice\nTotal due  12.50");
         let lines = lines(&[page]);
         assert_eq!(lines[1].cells.len(), 2);

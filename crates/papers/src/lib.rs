@@ -19,10 +19,10 @@ mod rules;
 mod seen;
 mod sniff;
 
-pub use grounds::Grounds;
-pub use layout::{Page, Word};
+pub use grounds::Evidence;
+pub use layout::{TextPage, Word};
 pub use limits::TEXT_CHARS;
-pub use paper::{Fields, Kind, Paper};
+pub use paper::{ExtractedDocument, ExtractedFields, PaperKind};
 pub use picture::Picture;
 pub use seen::words_seen;
 
@@ -32,8 +32,8 @@ use sniff::Format;
 #[derive(Clone, Debug, Default)]
 pub struct Contents {
     /// What the file says about itself in a form made for machines.
-    stated: Option<Fields>,
-    pages: Vec<Page>,
+    stated: Option<ExtractedFields>,
+    pages: Vec<TextPage>,
     /// What has to be looked at to know its words: a photo, or pages that were scanned.
     pub pictures: Vec<Picture>,
     /// The file is a picture, not a paper that was put into a file.
@@ -83,7 +83,7 @@ pub fn files_inside(bytes: &[u8]) -> Vec<Vec<u8>> {
 
 impl Contents {
     /// Pages of words that somebody saw in pictures.
-    pub fn seen(pages: Vec<Page>, is_picture: bool) -> Contents {
+    pub fn seen(pages: Vec<TextPage>, is_picture: bool) -> Contents {
         Contents { pages, is_picture, ..Contents::default() }
     }
 
@@ -107,15 +107,15 @@ impl Contents {
     }
 
     /// Makes sense of it all.
-    pub fn paper(&self) -> Paper {
+    pub fn paper(&self) -> ExtractedDocument {
         if let Some(fields) = &self.stated {
-            return Paper { kind: Kind::Invoice, fields: fields.clone() };
+            return ExtractedDocument { kind: PaperKind::Invoice, fields: fields.clone() };
         }
         rules::judge(&self.pages, self.is_picture)
     }
 
     /// The same, as if the file said nothing about itself; for scoring the rules.
-    pub fn paper_by_words(&self) -> Paper {
+    pub fn paper_by_words(&self) -> ExtractedDocument {
         rules::judge(&self.pages, self.is_picture)
     }
 }

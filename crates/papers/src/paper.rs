@@ -5,7 +5,7 @@ use crate::limits::{AMOUNT, FIELD_CHARS};
 /// What kind of paper something is (API section 2.7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum PaperKind {
     Invoice,
     Receipt,
     Statement,
@@ -19,7 +19,7 @@ pub enum Kind {
 /// What a paper says; each may be unknown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Fields {
+pub struct ExtractedFields {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vendor: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,9 +37,9 @@ pub struct Fields {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Paper {
-    pub kind: Kind,
-    pub fields: Fields,
+pub struct ExtractedDocument {
+    pub kind: PaperKind,
+    pub fields: ExtractedFields,
 }
 
 /// A text as a field may hold it: one line, not too long, none when nothing is left.

@@ -1,6 +1,6 @@
 //! Plain text, set on a page of its own so that the same rules read it.
 
-use crate::layout::{Page, Word};
+use crate::layout::{TextPage, Word};
 use crate::limits::PLAIN_BYTES;
 use crate::{Contents, Unreadable};
 
@@ -42,7 +42,7 @@ pub fn decode(bytes: &[u8]) -> String {
     }
 }
 
-fn page(text: &str) -> Page {
+fn page(text: &str) -> TextPage {
     let mut words = Vec::new();
     let mut base = 0.0;
     let mut width: f32 = 0.0;
@@ -64,5 +64,5 @@ fn page(text: &str) -> Page {
             column = if c == '\t' { (column / TAB_STOP + 1) * TAB_STOP } else { column + 1 };
         }
     }
-    Page { width, height: base + LINE_HEIGHT, words }
+    TextPage { width, height: base + LINE_HEIGHT, words }
 }

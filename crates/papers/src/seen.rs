@@ -1,4 +1,4 @@
-use crate::layout::{Page, Word};
+use crate::layout::{TextPage, Word};
 use crate::limits::WORDS_SEEN;
 
 /// Columns of tesseract's table.
@@ -19,8 +19,8 @@ const TRUSTED: f32 = 25.0;
 const LETTER_SHARE: f32 = 0.8;
 
 /// The words of a picture as tesseract tells them (its `tsv` output).
-pub fn words_seen(table: &str) -> Page {
-    let mut page = Page::default();
+pub fn words_seen(table: &str) -> TextPage {
+    let mut page = TextPage::default();
     let mut line = (0.0, 0.0);
     for row in table.lines().skip(1) {
         let columns: Vec<&str> = row.split('\t').collect();

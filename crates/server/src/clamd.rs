@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use inbox::uploads::{Scan, Scanner, Scanning};
+use inbox::uploads::{ScanResult, Scanner, Scanning};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 
@@ -44,15 +44,15 @@ impl Scanner for Clamd {
         Box::pin(async move {
             match tokio::time::timeout(PATIENCE, self.ask(file)).await {
                 Ok(Ok(scan)) => scan,
-                Ok(Err(error)) => Scan::Later(error.to_string()),
-                Err(_) => Scan::Later("no answer within a minute".into()),
+                Ok(Err(error)) => ScanResult::Later(error.to_string()),
+                Err(_) => ScanResult::Later("no answer within a minute".into()),
             }
         })
     }
 }
 
 impl Clamd {
-    async fn ask(&self, file: File) -> std::io::Result<Scan> {
+    async fn ask(&self, file: File) -> std::io::Result<ScanResult> {
         match self {
             Clamd::Socket(path) => stream(UnixStream::connect(path).await?, file).await,
             Clamd::Tcp(address) => stream(TcpStream::connect(address).await?, file).await,
@@ -64,7 +64,7 @@ impl Clamd {
 async fn stream(
     mut socket: impl AsyncRead + AsyncWrite + Unpin,
     mut file: File,
-) -> std::io::Result<Scan> {
+) -> std::io::Result<ScanResult> {
     socket.write_all(b"zINSTREAM\0").await?;
     loop {
         let reading = tokio::task::spawn_blocking(move || {
@@ -87,14 +87,14 @@ async fn stream(
 }
 
 /// `stream: OK`, `stream: NAME FOUND`, or a complaint of the daemon's.
-fn verdict(answer: &[u8]) -> Scan {
+fn verdict(answer: &[u8]) -> ScanResult {
     let text = String::from_utf8_lossy(answer);
     let text = text.trim_end_matches(['\0', '\n', '\r']);
     match text {
-        "stream: OK" => Scan::Clean,
-        text if text.starts_with("stream: ") && text.ends_with(" FOUND") => Scan::Infected,
-        "" => Scan::Later("the scanner hung up".into()),
-        text => Scan::Later(text.chars().take(100).collect()),
+        "stream: OK" => ScanResult::Clean,
+        text if text.starts_with("stream: ") && text.ends_with(" FOUND") => ScanResult::Infected,
+        "" => ScanResult::Later("the scanner hung up".into()),
+        text => ScanResult::Later(text.chars().take(100).collect()),
     }
 }
 
@@ -151,13 +151,13 @@ mod tests {
     async fn the_daemon_gets_the_whole_file_and_its_word_counts() {
         let bytes = vec![7; 3 * PIECE_BYTES + 5];
         for (answer, scan) in [
-            (b"stream: OK\0".as_slice(), Scan::Clean),
-            (b"stream: Eicar-Test-Signature FOUND\0", Scan::Infected),
+            (b"stream: OK\0".as_slice(), ScanResult::Clean),
+            (b"stream: Eicar-Test-Signature FOUND\0", ScanResult::Infected),
             (
                 b"INSTREAM size limit exceeded. ERROR\0",
-                Scan::Later("INSTREAM size limit exceeded. ERROR".into()),
+                ScanResult::Later("INSTREAM size limit exceeded. ERROR".into()),
             ),
-            (b"", Scan::Later("the scanner hung up".into())),
+            (b"", ScanResult::Later("the scanner hung up".into())),
         ] {
             let (clamd, heard) = daemon(answer).await;
             assert_eq!(clamd.scan(file(&bytes)).await, scan);
@@ -170,8 +170,8 @@ mod tests {
         let gone = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = gone.local_addr().expect("an address").to_string();
         drop(gone);
-        assert!(matches!(Clamd::Tcp(address).scan(file(b"x")).await, Scan::Later(_)));
+        assert!(matches!(Clamd::Tcp(address).scan(file(b"x")).await, ScanResult::Later(_)));
         let nowhere = Clamd::Socket("/nonexistent/clamd".into());
-        assert!(matches!(nowhere.scan(file(b"x")).await, Scan::Later(_)));
+        assert!(matches!(nowhere.scan(file(b"x")).await, ScanResult::Later(_)));
     }
 }

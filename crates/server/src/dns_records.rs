@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use url::Host;
 
 use crate::lookup::{Lookup, Missing};
-use crate::relay::Target;
+use crate::relay::RelayTarget;
 use crate::settings::Settings;
 
 /// Characters of one string of a TXT record.
@@ -26,20 +26,20 @@ const LOOKING: Duration = Duration::from_secs(6);
 
 /// How this server sends, as far as others can see it.
 #[derive(Clone, Debug, Default)]
-pub struct Sending {
+pub struct SendingSetup {
     /// The name of this machine.
     pub host: Option<String>,
     /// The server that takes our mail on from here, if there is one.
     pub relay: Option<String>,
 }
 
-impl Sending {
-    pub fn of(settings: &Settings) -> Sending {
+impl SendingSetup {
+    pub fn of(settings: &Settings) -> SendingSetup {
         let relay = match &settings.relay {
-            Target::Smarthost(options) => Some(options.host.clone()),
-            Target::Direct(_) | Target::Folder(_) | Target::Nowhere => None,
+            RelayTarget::Smarthost(options) => Some(options.host.clone()),
+            RelayTarget::Direct(_) | RelayTarget::Folder(_) | RelayTarget::Nowhere => None,
         };
-        Sending { host: settings.relay.name(settings), relay }
+        SendingSetup { host: settings.relay.name(settings), relay }
     }
 }
 
@@ -59,7 +59,7 @@ pub enum Purpose {
 /// A record to publish.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Record {
+pub struct PublishedRecord {
     pub purpose: Purpose,
     /// Without a dot at the end.
     pub name: String,
@@ -71,7 +71,7 @@ pub struct Record {
     pub note: String,
 }
 
-impl Record {
+impl PublishedRecord {
     /// As it stands in a zone file.
     pub fn zone_line(&self) -> String {
         let value = match self.kind {
@@ -89,7 +89,7 @@ impl Record {
 /// How a record stands in the DNS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Stand {
+pub enum RecordStatus {
     Good,
     Missing,
     /// Something else is published.
@@ -100,19 +100,19 @@ pub enum Stand {
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
-    pub record: Record,
-    pub stand: Stand,
+    pub record: PublishedRecord,
+    pub stand: RecordStatus,
     /// What is published instead, or beside it.
     pub found: Vec<String>,
     pub sentence: String,
 }
 
 /// The records of a domain with these keys.
-pub fn records(domain: &str, keys: &[ListedKey], sending: &Sending) -> Vec<Record> {
-    let mut records: Vec<Record> = keys
+pub fn records(domain: &str, keys: &[ListedKey], sending: &SendingSetup) -> Vec<PublishedRecord> {
+    let mut records: Vec<PublishedRecord> = keys
         .iter()
         .filter(|key| key.state != KeyState::Retired)
-        .map(|key| Record {
+        .map(|key| PublishedRecord {
             purpose: Purpose::Dkim,
             name: format!("{}._domainkey.{domain}", key.selector),
             kind: "TXT",
@@ -124,7 +124,7 @@ pub fn records(domain: &str, keys: &[ListedKey], sending: &Sending) -> Vec<Recor
         })
         .collect();
     records.push(spf(domain, sending));
-    records.push(Record {
+    records.push(PublishedRecord {
         purpose: Purpose::Dmarc,
         name: format!("_dmarc.{domain}"),
         kind: "TXT",
@@ -132,7 +132,7 @@ pub fn records(domain: &str, keys: &[ListedKey], sending: &Sending) -> Vec<Recor
         note: "Go on to p=quarantine and p=reject once all of your mail is signed.".into(),
     });
     if let Some(host) = &sending.host {
-        records.push(Record {
+        records.push(PublishedRecord {
             purpose: Purpose::Mx,
             name: domain.to_owned(),
             kind: "MX",
@@ -145,7 +145,7 @@ pub fn records(domain: &str, keys: &[ListedKey], sending: &Sending) -> Vec<Recor
     records
 }
 
-fn spf(domain: &str, sending: &Sending) -> Record {
+fn spf(domain: &str, sending: &SendingSetup) -> PublishedRecord {
     let relay = sending.relay.as_deref().map(sender_term);
     let (value, note) = match (relay, &sending.host) {
         (Some(Some(term)), _) => (
@@ -169,7 +169,7 @@ fn spf(domain: &str, sending: &Sending) -> Record {
                 .to_owned(),
         ),
     };
-    Record { purpose: Purpose::Spf, name: domain.to_owned(), kind: "TXT", value, note }
+    PublishedRecord { purpose: Purpose::Spf, name: domain.to_owned(), kind: "TXT", value, note }
 }
 
 /// How an SPF record names a server (RFC 7208, section 5): by its public name or public address. A
@@ -189,7 +189,7 @@ pub async fn check(
     actor: &Actor,
     lookup: &Lookup,
     domain: &str,
-    sending: &Sending,
+    sending: &SendingSetup,
 ) -> Result<Vec<Finding>> {
     let asked = domain.to_owned();
     let keys = app.read(actor, move |tx, cx| domains::list_keys(tx, cx, &asked)).await?;
@@ -209,7 +209,7 @@ pub async fn look_up(
     lookup: &Lookup,
     domain: &str,
     keys: &[ListedKey],
-    sending: &Sending,
+    sending: &SendingSetup,
 ) -> Vec<Finding> {
     let mut asking = JoinSet::new();
     for (place, record) in records(domain, keys, sending).into_iter().enumerate() {
@@ -218,7 +218,10 @@ pub async fn look_up(
             let looked = timeout(LOOKING, check_one(&lookup, record.clone(), &domain, &sending));
             let late = "The DNS did not answer in time.";
             let found = looked.await;
-            (place, found.unwrap_or_else(|_| finding(record, Stand::Unknown, Vec::new(), late)))
+            (
+                place,
+                found.unwrap_or_else(|_| finding(record, RecordStatus::Unknown, Vec::new(), late)),
+            )
         });
     }
     let mut findings = asking.join_all().await;
@@ -230,7 +233,7 @@ pub async fn look_up(
 /// is not among it: mail may be forwarded or fetched from elsewhere.
 pub fn are_good(findings: &[Finding]) -> bool {
     let mut required = findings.iter().filter(|finding| finding.record.purpose != Purpose::Mx);
-    has_key(findings) && required.all(|finding| finding.stand == Stand::Good)
+    has_key(findings) && required.all(|finding| finding.stand == RecordStatus::Good)
 }
 
 pub fn has_key(findings: &[Finding]) -> bool {
@@ -242,12 +245,17 @@ pub fn key_now_seen(domain: &str, keys: &[ListedKey], findings: &[Finding]) -> O
     let seen = |key: &&ListedKey| {
         let name = format!("{}._domainkey.{domain}", key.selector);
         key.state == KeyState::Waiting
-            && findings.iter().any(|f| f.record.name == name && f.stand == Stand::Good)
+            && findings.iter().any(|f| f.record.name == name && f.stand == RecordStatus::Good)
     };
     keys.iter().find(seen).map(|key| key.selector.clone())
 }
 
-async fn check_one(lookup: &Lookup, record: Record, domain: &str, sending: &Sending) -> Finding {
+async fn check_one(
+    lookup: &Lookup,
+    record: PublishedRecord,
+    domain: &str,
+    sending: &SendingSetup,
+) -> Finding {
     match record.purpose {
         Purpose::Dkim => check_dkim(lookup, record).await,
         Purpose::Spf => check_spf(lookup, record, sending).await,
@@ -256,20 +264,27 @@ async fn check_one(lookup: &Lookup, record: Record, domain: &str, sending: &Send
     }
 }
 
-fn finding(record: Record, stand: Stand, found: Vec<String>, sentence: &str) -> Finding {
+fn finding(
+    record: PublishedRecord,
+    stand: RecordStatus,
+    found: Vec<String>,
+    sentence: &str,
+) -> Finding {
     Finding { record, stand, found, sentence: sentence.into() }
 }
 
-fn absent(record: Record, missing: Missing) -> Finding {
+fn absent(record: PublishedRecord, missing: Missing) -> Finding {
     match missing {
-        Missing::Nothing => finding(record, Stand::Missing, Vec::new(), "It is not published yet."),
+        Missing::Nothing => {
+            finding(record, RecordStatus::Missing, Vec::new(), "It is not published yet.")
+        }
         Missing::Unknown => {
-            finding(record, Stand::Unknown, Vec::new(), "The DNS could not be asked.")
+            finding(record, RecordStatus::Unknown, Vec::new(), "The DNS could not be asked.")
         }
     }
 }
 
-async fn check_dkim(lookup: &Lookup, record: Record) -> Finding {
+async fn check_dkim(lookup: &Lookup, record: PublishedRecord) -> Finding {
     let found = match lookup.texts(&record.name).await {
         Ok(found) => found,
         Err(missing) => return absent(record, missing),
@@ -277,8 +292,8 @@ async fn check_dkim(lookup: &Lookup, record: Record) -> Finding {
     let wanted = tag(&record.value, "p");
     let same = found.len() == 1 && tag(&found[0], "p") == wanted;
     match same {
-        true => finding(record, Stand::Good, found, "It is published."),
-        false => finding(record, Stand::Different, found, "Another key is published there."),
+        true => finding(record, RecordStatus::Good, found, "It is published."),
+        false => finding(record, RecordStatus::Different, found, "Another key is published there."),
     }
 }
 
@@ -289,7 +304,7 @@ fn tag(record: &str, name: &str) -> Option<String> {
     Some(value.chars().filter(|c| !c.is_whitespace()).collect())
 }
 
-async fn check_spf(lookup: &Lookup, record: Record, sending: &Sending) -> Finding {
+async fn check_spf(lookup: &Lookup, record: PublishedRecord, sending: &SendingSetup) -> Finding {
     let found = match lookup.texts(&record.name).await {
         Ok(found) => found,
         Err(missing) => return absent(record, missing),
@@ -302,18 +317,18 @@ async fn check_spf(lookup: &Lookup, record: Record, sending: &Sending) -> Findin
         [] => absent(record, Missing::Nothing),
         [_, _, ..] => {
             let sentence = "There are several SPF records, and then none of them counts.";
-            finding(record, Stand::Different, found, sentence)
+            finding(record, RecordStatus::Different, found, sentence)
         }
         [_] if sending.relay.is_some() => {
             let sentence = "It is published. Make sure that it names your relay as its provider \
                             says.";
-            finding(record, Stand::Good, found, sentence)
+            finding(record, RecordStatus::Good, found, sentence)
         }
         [only] => match names_sender(lookup, only, &record.name, sending).await {
-            true => finding(record, Stand::Good, found, "It is published."),
+            true => finding(record, RecordStatus::Good, found, "It is published."),
             false => finding(
                 record,
-                Stand::Different,
+                RecordStatus::Different,
                 found,
                 "It does not name this server as a sender.",
             ),
@@ -323,7 +338,7 @@ async fn check_spf(lookup: &Lookup, record: Record, sending: &Sending) -> Findin
 
 /// True when an SPF record names this server by its name, its address or as one that takes the
 /// domain's mail. What it includes of others is not followed.
-async fn names_sender(lookup: &Lookup, spf: &str, domain: &str, sending: &Sending) -> bool {
+async fn names_sender(lookup: &Lookup, spf: &str, domain: &str, sending: &SendingSetup) -> bool {
     let Some(host) = &sending.host else { return true };
     let addresses: Vec<IpAddr> = lookup.addresses(host).await.unwrap_or_default();
     let takes_mail = lookup
@@ -346,7 +361,7 @@ async fn names_sender(lookup: &Lookup, spf: &str, domain: &str, sending: &Sendin
     })
 }
 
-async fn check_dmarc(lookup: &Lookup, record: Record, domain: &str) -> Finding {
+async fn check_dmarc(lookup: &Lookup, record: PublishedRecord, domain: &str) -> Finding {
     let mut missing = Missing::Nothing;
     let parents = std::iter::successors(Some(domain), |name| {
         name.split_once('.').map(|(_, parent)| parent).filter(|parent| parent.contains('.'))
@@ -363,17 +378,22 @@ async fn check_dmarc(lookup: &Lookup, record: Record, domain: &str) -> Finding {
             found.into_iter().filter(|text| tag(text, "v").as_deref() == Some("DMARC1")).collect();
         match policies.len() {
             0 => {}
-            1 => return finding(record, Stand::Good, policies, "A policy is published."),
+            1 => return finding(record, RecordStatus::Good, policies, "A policy is published."),
             _ => {
                 let sentence = "There are several policies, and then none of them counts.";
-                return finding(record, Stand::Different, policies, sentence);
+                return finding(record, RecordStatus::Different, policies, sentence);
             }
         }
     }
     absent(record, missing)
 }
 
-async fn check_mx(lookup: &Lookup, record: Record, domain: &str, sending: &Sending) -> Finding {
+async fn check_mx(
+    lookup: &Lookup,
+    record: PublishedRecord,
+    domain: &str,
+    sending: &SendingSetup,
+) -> Finding {
     let exchanges = match lookup.exchanges(domain).await {
         Ok(exchanges) => exchanges,
         Err(missing) => return absent(record, missing),
@@ -381,11 +401,11 @@ async fn check_mx(lookup: &Lookup, record: Record, domain: &str, sending: &Sendi
     let here = exchanges.iter().any(|exchange| Some(&exchange.host) == sending.host.as_ref());
     let found = exchanges.iter().map(|e| format!("{} {}", e.preference, e.host)).collect();
     match here {
-        true => finding(record, Stand::Good, found, "Mail to the domain arrives here."),
+        true => finding(record, RecordStatus::Good, found, "Mail to the domain arrives here."),
         false => {
             let sentence = "Mail to the domain goes elsewhere, which is fine where it is forwarded \
                             or fetched from there.";
-            finding(record, Stand::Different, found, sentence)
+            finding(record, RecordStatus::Different, found, sentence)
         }
     }
 }
@@ -409,7 +429,7 @@ mod tests {
             (None, &host, "v=spf1 a:mail.acme.example ~all"),
             (None, &None, "v=spf1 mx ~all"),
         ] {
-            let sending = Sending { host: host.clone(), relay: relay.map(str::to_owned) };
+            let sending = SendingSetup { host: host.clone(), relay: relay.map(str::to_owned) };
             let record = spf("acme.example", &sending);
             assert_eq!(record.value, value, "{relay:?}");
             let unknown = record.note.contains("MAILROOM_PUBLIC_URL");
@@ -420,18 +440,21 @@ mod tests {
     #[test]
     fn dkim_spf_and_dmarc_are_required_and_mx_is_not() {
         let stands = [Purpose::Dkim, Purpose::Spf, Purpose::Dmarc, Purpose::Mx].map(|purpose| {
-            let record = Record { purpose, ..spf("acme.example", &Sending::default()) };
-            finding(record, Stand::Good, Vec::new(), "")
+            let record =
+                PublishedRecord { purpose, ..spf("acme.example", &SendingSetup::default()) };
+            finding(record, RecordStatus::Good, Vec::new(), "")
         });
         assert!(are_good(&stands));
         assert!(!are_good(&stands[1..]), "there is no key");
-        for (place, stand) in [(0, Stand::Missing), (1, Stand::Different), (2, Stand::Unknown)] {
+        for (place, stand) in
+            [(0, RecordStatus::Missing), (1, RecordStatus::Different), (2, RecordStatus::Unknown)]
+        {
             let mut worse = stands.clone();
             worse[place].stand = stand;
             assert!(!are_good(&worse), "{:?}", worse[place].record.purpose);
         }
         let mut elsewhere = stands;
-        elsewhere[3].stand = Stand::Different;
+        elsewhere[3].stand = RecordStatus::Different;
         assert!(are_good(&elsewhere), "mail may be fetched from elsewhere");
     }
 
@@ -443,9 +466,11 @@ mod tests {
             public: "A".repeat(392),
             created_at: 0,
         };
-        let sending = Sending { host: Some("mail.acme.example".into()), relay: None };
-        let lines: Vec<String> =
-            records("acme.example", &[key], &sending).iter().map(Record::zone_line).collect();
+        let sending = SendingSetup { host: Some("mail.acme.example".into()), relay: None };
+        let lines: Vec<String> = records("acme.example", &[key], &sending)
+            .iter()
+            .map(PublishedRecord::zone_line)
+            .collect();
         let long = format!(
             "mr1._domainkey.acme.example. IN TXT \"v=DKIM1; k=rsa; p={}\" \"{}\"",
             "A".repeat(237),

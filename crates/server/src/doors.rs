@@ -7,24 +7,24 @@ use axum::Router;
 use axum::routing::any_service;
 use inbox::App;
 
-use crate::courier::Gate;
-use crate::dns_records::Sending;
+use crate::courier::SsrfGuard;
+use crate::dns_records::SendingSetup;
 use crate::mcp;
 use crate::quiet::QuietMode;
 use crate::request_body::LARGE_BODIES;
-use crate::rest::{self, Door};
+use crate::rest::{self, ApiServer};
 use crate::settings::Settings;
 use crate::slots::Slots;
-use crate::smtp::Place;
+use crate::smtp::ListenAddress;
 use crate::web::{self, Web};
 
 /// What the doors are set up with.
 #[derive(Clone)]
-pub struct Options {
+pub struct HttpOptions {
     /// The one other site whose pages may call the API.
     pub developer_site: Option<String>,
     /// Decides which webhooks may be added.
-    pub gate: Gate,
+    pub gate: SsrfGuard,
     /// True when mail reaches people.
     pub mails: bool,
     pub quiet: QuietMode,
@@ -34,9 +34,9 @@ pub struct Options {
 /// How mail comes in and goes out here, which the settings of each inbox show.
 #[derive(Clone, Debug)]
 pub struct MailWays {
-    pub smtp: Place,
-    pub lmtp: Place,
-    pub sending: Sending,
+    pub smtp: ListenAddress,
+    pub lmtp: ListenAddress,
+    pub sending: SendingSetup,
     /// The DNS server to ask about records instead of the system's.
     pub dns: Option<SocketAddr>,
 }
@@ -46,16 +46,17 @@ impl MailWays {
         MailWays {
             smtp: settings.smtp_listen.clone(),
             lmtp: settings.lmtp_listen.clone(),
-            sending: Sending::of(settings),
+            sending: SendingSetup::of(settings),
             dns: settings.dns,
         }
     }
 }
 
 /// The API and the MCP server at their addresses, the web app everywhere else.
-pub fn router(app: App, options: Options) -> Router {
+pub fn router(app: App, options: HttpOptions) -> Router {
     let bodies = Slots::new(LARGE_BODIES);
-    let api = rest::router(Door::new(app.clone(), options.developer_site, Arc::clone(&bodies)));
+    let api =
+        rest::router(ApiServer::new(app.clone(), options.developer_site, Arc::clone(&bodies)));
     web::router(Web::new(app, options.gate, options.mails, options.quiet, options.ways, bodies))
         .route(mcp::PATH, any_service(api.clone()))
         // MCP clients look here for a way to sign in, and want their misses as JSON.

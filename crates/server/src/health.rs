@@ -55,7 +55,7 @@ impl Readiness {
         }
         let asked = self.app.store.read(|tx| tx.one::<(i64,)>("SELECT CAST(1 AS BIGINT)", &[]));
         match asked.await {
-            Ok::<_, db::Error>(_) => true,
+            Ok::<_, db::StoreError>(_) => true,
             Err(error) => {
                 if !error.is_outage() {
                     tracing::error!(%error, "the store does not answer");

@@ -40,7 +40,7 @@ pub enum Missing {
 
 /// A server that takes mail for a domain; less is better.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Exchange {
+pub struct MailExchanger {
     pub preference: u16,
     /// In lower case, without a dot at the end; empty for "this domain takes no mail".
     pub host: String,
@@ -85,13 +85,13 @@ impl Lookup {
     }
 
     /// The MX records of a domain, the best first.
-    pub async fn exchanges(&self, domain: &str) -> Result<Vec<Exchange>, Missing> {
+    pub async fn exchanges(&self, domain: &str) -> Result<Vec<MailExchanger>, Missing> {
         let found = self.ready().await?.mx_lookup(complete(domain)).await.map_err(missing)?;
-        let mut exchanges: Vec<Exchange> = found
+        let mut exchanges: Vec<MailExchanger> = found
             .answers()
             .iter()
             .filter_map(|record| match &record.data {
-                RData::MX(mx) => Some(Exchange {
+                RData::MX(mx) => Some(MailExchanger {
                     preference: mx.preference,
                     host: mx.exchange.to_ascii().trim_end_matches('.').to_ascii_lowercase(),
                 }),

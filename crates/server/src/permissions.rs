@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use inbox::private_files::{FILE_MODE, FOLDER_MODE};
 
-use crate::relay::Target;
+use crate::relay::RelayTarget;
 use crate::settings::Settings;
 use crate::vault::KEY_FILE;
 
@@ -35,7 +35,7 @@ pub fn tighten(settings: &Settings) {
 
 fn folders(settings: &Settings) -> Vec<PathBuf> {
     let mut folders = vec![settings.data.clone(), settings.blobs.clone()];
-    if let Target::Folder(folder) = &settings.relay {
+    if let RelayTarget::Folder(folder) = &settings.relay {
         folders.push(folder.clone());
     }
     folders
@@ -43,7 +43,7 @@ fn folders(settings: &Settings) -> Vec<PathBuf> {
 
 fn files(settings: &Settings) -> Vec<PathBuf> {
     let mut files = vec![settings.data.join(KEY_FILE), settings.data.join("smtp-tls.pem")];
-    if let Ok(db::Place::Sqlite(path)) = db::Place::parse(&settings.database_url) {
+    if let Ok(db::DatabaseUrl::Sqlite(path)) = db::DatabaseUrl::parse(&settings.database_url) {
         for ending in ["", "-wal", "-shm"] {
             let mut name = path.clone().into_os_string();
             name.push(ending);

@@ -12,24 +12,24 @@ use inbox::ids::Ids;
 use inbox::private_files;
 use inbox::time::SystemClock;
 use inbox::uploads::Scanner;
-use inbox::{App, Limiter, share_rates};
+use inbox::{App, RateLimiter, share_rates};
 use mail::smtp::Protocol;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::authentication::DnsAuthenticator;
-use crate::courier::{Gate, WebCourier, system_roots};
+use crate::courier::{HttpWebhookSender, SsrfGuard, system_roots};
 use crate::descriptors::ConnectionBudget;
 use crate::dns_health::DnsHealth;
 use crate::doors::MailWays;
 use crate::health::Readiness;
 use crate::http::HttpServer;
-use crate::imap::{Fetchers, Pace};
+use crate::imap::{Fetchers, ImapTiming};
 use crate::quiet::QuietMode;
-use crate::relay::Target;
+use crate::relay::RelayTarget;
 use crate::services::HttpReader;
 use crate::settings::Settings;
-use crate::smtp::{self, Door, Doors, TlsCertificate};
+use crate::smtp::{self, MailListener, MailListeners, TlsCertificate};
 use crate::storage_check::{FREE_BYTES_LEAST, StorageCheck};
 use crate::vault::Vault;
 use crate::{doors, health, metrics, node_files, permissions, reader, services};
@@ -42,7 +42,8 @@ const GRACE: Duration = Duration::from_secs(2);
 pub fn open_app(settings: &Settings, public_url: &str) -> Result<App, String> {
     private_files::make_folder(&settings.data)
         .map_err(|error| format!("{}: {error}", settings.data.display()))?;
-    let options = db::Options { commit_batch: settings.commit_batch, ..db::Options::default() };
+    let options =
+        db::StoreOptions { commit_batch: settings.commit_batch, ..db::StoreOptions::default() };
     let store = db::Store::open(&settings.database_url, &options, inbox::MIGRATIONS)
         .map_err(|error| format!("the database cannot be opened: {error}"))?;
     let blobs = Blobs::open(&settings.blobs)
@@ -54,7 +55,7 @@ pub fn open_app(settings: &Settings, public_url: &str) -> Result<App, String> {
         clock: Arc::new(SystemClock),
         ids,
         blobs,
-        limiter: Arc::new(Limiter::new(settings.rate_per_minute)),
+        limiter: Arc::new(RateLimiter::new(settings.rate_per_minute)),
         scanner: settings.clamd.clone().map(|clamd| Arc::new(clamd) as Arc<dyn Scanner>),
         sealer,
         public_url: public_url.into(),
@@ -109,10 +110,10 @@ pub fn reached_at(listen: SocketAddr) -> String {
 /// Opens the ways out: the relay for mail, the courier for events, the reader of documents.
 pub fn open_worker(settings: &Settings, app: &App) -> Result<Worker, String> {
     let relay = settings.relay.open(settings)?;
-    if settings.relay == Target::Nowhere {
+    if settings.relay == RelayTarget::Nowhere {
         tracing::warn!("no relay is configured (MAILROOM_RELAY): outgoing mail waits");
     }
-    let courier = WebCourier::of(settings)?;
+    let courier = HttpWebhookSender::of(settings)?;
     let word_reader = HttpReader::new(Vault::open(&settings.data, &app.ids)?)?;
     let worker = Worker::new(app.clone(), relay, Arc::new(courier), reader::of(settings)?);
     Ok(worker.reading_with(Arc::new(word_reader)))
@@ -122,13 +123,13 @@ pub fn open_worker(settings: &Settings, app: &App) -> Result<Worker, String> {
 fn open_fetchers(settings: &Settings, app: &App) -> Result<Fetchers, String> {
     let authenticator = Arc::new(DnsAuthenticator::of(settings)?);
     let vault = Vault::open(&settings.data, &app.ids)?;
-    Fetchers::new(app.clone(), authenticator, vault, system_roots(), Pace::default())
+    Fetchers::new(app.clone(), authenticator, vault, system_roots(), ImapTiming::default())
 }
 
 /// The doors for mail, open, and who stands at them.
 pub struct MailIn {
-    doors: Doors,
-    open: Vec<Door>,
+    doors: MailListeners,
+    open: Vec<MailListener>,
     certificate: Arc<TlsCertificate>,
 }
 
@@ -137,22 +138,25 @@ pub async fn open_mail(settings: &Settings, app: &App) -> Result<MailIn, String>
     let places = [(&settings.smtp_listen, Protocol::Smtp), (&settings.lmtp_listen, Protocol::Lmtp)];
     let mut open = Vec::new();
     for (place, protocol) in places {
-        open.extend(Door::open_for(place, protocol, settings.lmtp_socket).await?);
+        open.extend(MailListener::open_for(place, protocol, settings.lmtp_socket).await?);
     }
     let name = our_name(&app.public_url);
     let authenticator = Arc::new(DnsAuthenticator::of(settings)?);
     let tls = smtp::certificate(settings, &name)?;
     let connections = ConnectionBudget::current().mail;
-    let limits = smtp::Limits { connections, ..smtp::Limits::default() };
+    let limits = smtp::SmtpLimits { connections, ..smtp::SmtpLimits::default() };
     let (trusted, certificate) = (settings.trusted_networks.clone(), Arc::clone(&tls));
-    let doors = Doors::new(app.clone(), authenticator, tls, &name, trusted, limits);
+    let doors = MailListeners::new(app.clone(), authenticator, tls, &name, trusted, limits);
     Ok(MailIn { doors, open, certificate })
 }
 
 impl MailIn {
     /// Where mail can be sent to by SMTP.
     pub fn smtp_address(&self) -> Option<SocketAddr> {
-        self.open.iter().find(|door| door.protocol() == Protocol::Smtp).and_then(Door::address)
+        self.open
+            .iter()
+            .find(|door| door.protocol() == Protocol::Smtp)
+            .and_then(MailListener::address)
     }
 
     /// What mail is encrypted with on its way in.
@@ -204,9 +208,9 @@ pub async fn serve(
     let readiness = Readiness { app: app.clone(), storage, dns, quiet: quiet.clone() };
     let router = health::router(readiness).merge(services::router(app.clone(), vault));
     let mail_in = tokio::spawn(mail.doors.serve(mail.open, stopping.clone().cancelled_owned()));
-    let options = doors::Options {
+    let options = doors::HttpOptions {
         developer_site: settings.developer_site.clone(),
-        gate: Gate::of(settings).map_err(io::Error::other)?,
+        gate: SsrfGuard::of(settings).map_err(io::Error::other)?,
         mails: settings.relay.reaches_people() && !quiet.is_quiet(),
         quiet,
         ways: MailWays::of(settings),

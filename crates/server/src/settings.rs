@@ -11,8 +11,8 @@ use clap::Args;
 use inbox::limits::RATE_PER_MINUTE;
 
 use crate::clamd::Clamd;
-use crate::relay::Target;
-use crate::smtp::{Networks, Place, SocketAccess, SocketMode, SystemGroup};
+use crate::relay::RelayTarget;
+use crate::smtp::{ListenAddress, Networks, SocketAccess, SocketMode, SystemGroup};
 
 /// The flags, as they were typed.
 #[derive(Args, Clone, Debug, Default)]
@@ -127,8 +127,8 @@ pub struct Settings {
     pub data: PathBuf,
     pub database_url: String,
     pub listen: SocketAddr,
-    pub smtp_listen: Place,
-    pub lmtp_listen: Place,
+    pub smtp_listen: ListenAddress,
+    pub lmtp_listen: ListenAddress,
     pub lmtp_socket: SocketAccess,
     /// The files of the certificate and its key.
     pub tls: Option<(PathBuf, PathBuf)>,
@@ -145,7 +145,7 @@ pub struct Settings {
     /// The DNS server to ask instead of the system's resolver.
     pub dns: Option<SocketAddr>,
     pub blobs: PathBuf,
-    pub relay: Target,
+    pub relay: RelayTarget,
     pub clamd: Option<Clamd>,
     pub reader: Option<ReaderEndpoint>,
     pub metrics_listen: Option<SocketAddr>,
@@ -213,10 +213,10 @@ impl Settings {
                 .unwrap_or(USUAL_LISTEN),
             smtp_listen: found
                 .parsed("smtp_listen", &flags.smtp_listen, "an address and port, or off")
-                .unwrap_or_else(|| Place::Tcp(SocketAddr::from(([127, 0, 0, 1], 2525)))),
+                .unwrap_or_else(|| ListenAddress::Tcp(SocketAddr::from(([127, 0, 0, 1], 2525)))),
             lmtp_listen: found
                 .parsed("lmtp_listen", &flags.lmtp_listen, "an address and port, unix:PATH or off")
-                .unwrap_or(Place::Off),
+                .unwrap_or(ListenAddress::Off),
             lmtp_socket: found.lmtp_socket(flags),
             tls: found.tls_files(&flags.tls_cert, &flags.tls_key),
             trusted_networks: found
@@ -257,17 +257,17 @@ impl Settings {
                 .unwrap_or(RATE_PER_MINUTE),
             commit_batch: found
                 .parsed("commit_batch", &flags.commit_batch, "a whole number from 1")
-                .unwrap_or(db::Options::default().commit_batch),
+                .unwrap_or(db::StoreOptions::default().commit_batch),
             quiet: found.parsed("quiet", &flags.quiet, "true or false").unwrap_or(false),
             webhooks_allow_private: found
                 .parsed("webhooks_allow_private", &flags.webhooks_allow_private, "true or false")
                 .unwrap_or(false),
             data,
         };
-        if let Err(error) = db::Place::parse(&settings.database_url) {
+        if let Err(error) = db::DatabaseUrl::parse(&settings.database_url) {
             found.mistakes.push(format!("database_url: {error}"));
         }
-        if matches!(settings.smtp_listen, Place::Unix(_)) {
+        if matches!(settings.smtp_listen, ListenAddress::Unix(_)) {
             found.mistakes.push("smtp_listen: must be an address and port, or off".into());
         }
         if settings.rate_per_minute == 0 || settings.commit_batch == 0 {
@@ -330,13 +330,13 @@ impl Found {
         }
     }
 
-    fn relay(&mut self, flag: &Option<String>) -> Target {
+    fn relay(&mut self, flag: &Option<String>) -> RelayTarget {
         match self.text("relay", flag).map(|text| text.trim().parse()) {
-            None => Target::Nowhere,
+            None => RelayTarget::Nowhere,
             Some(Ok(target)) => target,
             Some(Err(sentence)) => {
                 self.mistakes.push(format!("relay: {sentence}"));
-                Target::Nowhere
+                RelayTarget::Nowhere
             }
         }
     }

@@ -10,21 +10,21 @@ use inbox::blobs::Blobs;
 use inbox::due::Worker;
 use inbox::ids::Ids;
 use inbox::mailboxes::{self, Mailbox};
-use inbox::operations::{AddNote, Reply, add_note, reply};
+use inbox::operations::{AddNoteInput, ReplyInput, add_note, reply};
 use inbox::people;
 use inbox::time::{Clock, SystemClock};
-use inbox::{App, Incoming, Limiter, Received};
-use mail::{Address, Dmarc, Kind, Mail};
+use inbox::{App, FiledMail, IncomingMail, RateLimiter};
+use mail::{Address, AuthorKind, Dmarc, Mail};
 use rustls::RootCertStore;
-use server::courier::{DEADLINE, Gate, Rules, SystemResolver, WebCourier};
+use server::courier::{DEADLINE, HttpWebhookSender, SsrfGuard, SsrfRules, SystemResolver};
 use server::demo::Sample;
-use server::dns_records::Sending;
+use server::dns_records::SendingSetup;
 use server::doors;
 use server::quiet::QuietMode;
-use server::reader::BuiltIn;
+use server::reader::BuiltInReader;
 use server::relay::FolderRelay;
 use server::serve::serve_router;
-use server::smtp::Place;
+use server::smtp::ListenAddress;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
@@ -63,11 +63,11 @@ impl House {
         let address = format!("http://{}", listener.local_addr().unwrap());
         let clock = Arc::new(MovedClock(AtomicI64::new(0)));
         let app = App {
-            store: db::Store::open(&url, &db::Options::default(), inbox::MIGRATIONS).unwrap(),
+            store: db::Store::open(&url, &db::StoreOptions::default(), inbox::MIGRATIONS).unwrap(),
             clock: clock.clone(),
             ids: Arc::new(Ids::random()),
             blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
-            limiter: Arc::new(Limiter::new(1_000)),
+            limiter: Arc::new(RateLimiter::new(1_000)),
             scanner: None,
             sealer: Arc::new(inbox::sealing::PlainSecrets),
             public_url: address.as_str().into(),
@@ -75,15 +75,15 @@ impl House {
         let sample = server::demo::fill(&app).await.unwrap();
         let email = sample.owner_email.clone();
         let ines = app.store.read(move |tx| actor::person(tx, 1, &email)).await.unwrap();
-        let options = doors::Options {
+        let options = doors::HttpOptions {
             developer_site: None,
-            gate: Gate::new(Arc::new(SystemResolver::default()), Rules::new(true)),
+            gate: SsrfGuard::new(Arc::new(SystemResolver::default()), SsrfRules::new(true)),
             mails: true,
             quiet: QuietMode::fixed(false),
             ways: doors::MailWays {
                 smtp: "127.0.0.1:2525".parse().unwrap(),
-                lmtp: Place::Off,
-                sending: Sending { host: Some("mail.lumen-holz.example".into()), relay: None },
+                lmtp: ListenAddress::Off,
+                sending: SendingSetup { host: Some("mail.lumen-holz.example".into()), relay: None },
                 dns: None,
             },
         };
@@ -95,9 +95,9 @@ impl House {
     /// Does what falls due, until the answer is dropped. Mail goes into a folder.
     pub fn keep_working(&self) -> Working {
         let relay = Arc::new(FolderRelay::open(&self.outbox()).unwrap());
-        let gate = Gate::new(Arc::new(SystemResolver::default()), Rules::new(true));
-        let courier = WebCourier::new(gate, RootCertStore::empty(), DEADLINE).unwrap();
-        let reader = BuiltIn::with_program(program());
+        let gate = SsrfGuard::new(Arc::new(SystemResolver::default()), SsrfRules::new(true));
+        let courier = HttpWebhookSender::new(gate, RootCertStore::empty(), DEADLINE).unwrap();
+        let reader = BuiltInReader::with_program(program());
         let worker = Worker::new(self.app.clone(), relay, Arc::new(courier), Arc::new(reader));
         Working(tokio::spawn(async move { worker.run(std::future::pending()).await }))
     }
@@ -118,7 +118,9 @@ impl House {
 
     /// A link that signs somebody in.
     pub async fn sign_in_link(&self, person: &Actor) -> String {
-        let actor::Who::Person { id, .. } = person.who.clone() else { panic!("not a person") };
+        let actor::Principal::Person { id, .. } = person.who.clone() else {
+            panic!("not a person")
+        };
         let workspace = self.ines.workspace.clone();
         let operator = Actor::system(self.ines.ws, workspace, actor::Circle::team());
         self.app
@@ -134,7 +136,13 @@ impl House {
     }
 
     /// A mail from a customer, with the bytes it came as where a test cares.
-    pub async fn mail(&self, from: &str, subject: &str, text: &str, raw: Option<&str>) -> Received {
+    pub async fn mail(
+        &self,
+        from: &str,
+        subject: &str,
+        text: &str,
+        raw: Option<&str>,
+    ) -> FiledMail {
         let mailbox = self.support().await;
         let (email, name) = from.split_once(' ').unwrap();
         let mail = Mail {
@@ -146,13 +154,13 @@ impl House {
             delivered_to: mailbox.address.clone(),
             subject: subject.into(),
             text: text.into(),
-            kind: Kind::Person,
+            kind: AuthorKind::Person,
             dmarc: Dmarc::Pass,
             warning: None,
             attachments: Vec::new(),
         };
         let raw = raw.map(|raw| self.app.blobs.put(raw.as_bytes()).unwrap());
-        let incoming = Incoming { mail, raw, attachments: Vec::new(), joins: None };
+        let incoming = IncomingMail { mail, raw, attachments: Vec::new(), joins: None };
         let service = Actor::system(1, self.ines.workspace.clone(), Circle::team());
         let receive = self.app.act(&service, move |tx, cx| {
             if let Some(raw) = &incoming.raw {
@@ -166,7 +174,7 @@ impl House {
     /// Robo writes a draft on a conversation.
     pub async fn draft(&self, conversation: &str, text: &str) -> String {
         let robo = self.robo().await;
-        let input = Reply {
+        let input = ReplyInput {
             id: conversation.to_owned(),
             body: text.to_owned(),
             send: false,
@@ -197,7 +205,8 @@ impl House {
         });
         let pages = furnished.await.unwrap();
         let received = self.mail("ann@shop.example Ann Shop", "A mention", "Hello", None).await;
-        let input = AddNote { id: received.conversation.to_string(), body: "@Ines, look".into() };
+        let input =
+            AddNoteInput { id: received.conversation.to_string(), body: "@Ines, look".into() };
         let noted = self.app.act(&robo, move |tx, cx| add_note(tx, cx, input.clone()).map(|_| ()));
         noted.await.unwrap();
         pages
@@ -215,7 +224,7 @@ impl House {
         let read = self.app.act(&self.ines, move |tx, cx| {
             let reading = people::read_conversation(tx, cx, &id, true)?;
             let ours = reading.entries.iter().rev().find_map(|entry| match entry {
-                people::Entry::Letter(letter) => {
+                people::TimelineEntry::Message(letter) => {
                     letter.status.map(|status| (status.word().to_owned(), letter.text.clone()))
                 }
                 _ => None,

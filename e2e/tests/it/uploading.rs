@@ -3,8 +3,8 @@
 
 use std::path::PathBuf;
 
-use inbox::Item;
-use inbox::operations::{RequestDocuments, request_documents};
+use inbox::RequestedDocument;
+use inbox::operations::{RequestDocumentsInput, request_documents};
 use inbox::people;
 use serde_json::json;
 use thirtyfour::prelude::*;
@@ -17,8 +17,12 @@ use crate::window::{Kind, Window};
 async fn asked(house: &House, labels: &[&str]) -> (String, String) {
     let received = house.mail("ann@shop.example Ann Shopper", "Lamps", "Hello", None).await;
     let id = received.conversation.to_string();
-    let item = |label: &&str| Item { label: (*label).into(), description: None, required: true };
-    let input = RequestDocuments {
+    let item = |label: &&str| RequestedDocument {
+        label: (*label).into(),
+        description: None,
+        required: true,
+    };
+    let input = RequestDocumentsInput {
         id: id.clone(),
         documents: labels.iter().map(item).collect(),
         message: Some("For the new account.".into()),
@@ -68,7 +72,7 @@ async fn filed(house: &House, id: &str) -> Vec<String> {
     let read = house.app.act(&house.ines, move |tx, cx| {
         let reading = people::read_conversation(tx, cx, &id, true)?;
         let cards = reading.entries.iter().filter_map(|entry| match entry {
-            people::Entry::Letter(letter) => letter.asks.clone(),
+            people::TimelineEntry::Message(letter) => letter.asks.clone(),
             _ => None,
         });
         let items = cards.flat_map(|card| card.items);

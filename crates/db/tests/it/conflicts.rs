@@ -1,7 +1,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Barrier};
 
-use db::{Error, Store, Tx};
+use db::{Store, StoreError, Tx};
 use tokio::task::JoinSet;
 
 use crate::harness::{Database, insert, stored};
@@ -37,7 +37,7 @@ async fn of_two_who_look_and_then_insert_the_second_sees_the_first(db: &Database
     assert_eq!(stored(&store).await, [1]);
 }
 
-fn insert_if_missing(tx: &mut Tx<'_>) -> Result<bool, Error> {
+fn insert_if_missing(tx: &mut Tx<'_>) -> Result<bool, StoreError> {
     match tx.opt::<(i64,)>("SELECT n FROM numbers WHERE n = 1", &[])? {
         Some(_) => Ok(false),
         None => insert(tx, 1).map(|()| true),
@@ -101,7 +101,7 @@ mod started_again {
             &self,
             first: &'static str,
             second: &'static str,
-        ) -> impl FnMut(&mut Tx<'_>) -> Result<(), Error> + use<> {
+        ) -> impl FnMut(&mut Tx<'_>) -> Result<(), StoreError> + use<> {
             let meet = self.clone();
             move |tx| {
                 add_one(tx, first)?;
@@ -119,14 +119,14 @@ mod started_again {
 }
 
 async fn counter(store: &Store, name: &'static str) {
-    let made: Result<u64, Error> = store
+    let made: Result<u64, StoreError> = store
         .write(move |tx| tx.exec("INSERT INTO counters (name, n) VALUES (?1, 0)", &[&name]))
         .await;
     made.unwrap();
 }
 
 /// Reads, adds in Rust and writes back, as an operation would.
-fn add_one(tx: &mut Tx<'_>, name: &str) -> Result<(), Error> {
+fn add_one(tx: &mut Tx<'_>, name: &str) -> Result<(), StoreError> {
     let (n,): (i64,) = tx.one("SELECT n FROM counters WHERE name = ?1", &[&name])?;
     tx.exec("UPDATE counters SET n = ?2 WHERE name = ?1", &[&name, &(n + 1)])?;
     Ok(())
@@ -134,6 +134,6 @@ fn add_one(tx: &mut Tx<'_>, name: &str) -> Result<(), Error> {
 
 async fn value(store: &Store, name: &'static str) -> i64 {
     let read = store.read(move |tx| tx.one("SELECT n FROM counters WHERE name = ?1", &[&name]));
-    let (n,) = read.await.map_err(|error: Error| error).unwrap();
+    let (n,) = read.await.map_err(|error: StoreError| error).unwrap();
     n
 }

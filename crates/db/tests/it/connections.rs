@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use db::{Error, Options, Store};
+use db::{Store, StoreError, StoreOptions};
 use tokio::sync::broadcast::error::TryRecvError;
 use tokio::task::JoinSet;
 
@@ -38,7 +38,7 @@ async fn a_connection_lost_inside_a_write_runs_it_again(db: &Database) {
     let store = db.open();
     let runs = Arc::new(AtomicU32::new(0));
     let counted = runs.clone();
-    let written: Result<(), Error> = store
+    let written: Result<(), StoreError> = store
         .write(move |tx| {
             insert(tx, 1)?;
             if counted.fetch_add(1, Ordering::SeqCst) == 0 {
@@ -55,7 +55,7 @@ async fn a_connection_lost_inside_a_write_runs_it_again(db: &Database) {
 async fn a_connection_lost_inside_a_read_runs_it_again(db: &Database) {
     let store = db.open();
     let mut runs = 0;
-    let read: Result<u32, Error> = store
+    let read: Result<u32, StoreError> = store
         .read(move |tx| {
             runs += 1;
             if runs == 1 {
@@ -79,7 +79,7 @@ async fn wake_ups_cross_nodes_again_after_all_connections_were_lost(db: &Databas
 }
 
 async fn no_connection_outlives_the_last_clone_of_the_store(db: &Database) {
-    let options = Options::default();
+    let options = StoreOptions::default();
     // Beside the connections that work, one listens and one notifies.
     let watchers = options.connections as i64 + 2;
     let watcher = db.open_with(&options);
@@ -119,6 +119,6 @@ async fn wake(store: &Store, queue: &'static str) {
 }
 
 /// Says which error type is meant where nothing else does.
-fn only_store(error: Error) -> Error {
+fn only_store(error: StoreError) -> StoreError {
     error
 }

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::mpsc;
 use std::task::Poll;
 
-use db::{Error, Options, Store, Tx};
+use db::{Store, StoreError, StoreOptions, Tx};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::harness::{Database, Failure, NONE, insert, stored};
@@ -51,7 +51,7 @@ async fn who_comes_while_a_batch_runs_is_in_the_next(db: &Database) {
 }
 
 async fn a_batch_of_one_gives_each_write_its_own_commit(db: &Database) {
-    let store = db.open_with(&Options { commit_batch: 1, ..Options::default() });
+    let store = db.open_with(&StoreOptions { commit_batch: 1, ..StoreOptions::default() });
     let mut gate = Held::gate(&store).await;
     let first = Answer::of(&store, |tx| Ok(insert(tx, 1)?)).await;
     let mut second = Held::queued(&store, |tx| Ok(insert(tx, 2)?)).await;
@@ -110,8 +110,8 @@ async fn a_write_that_fails_does_not_touch_its_neighbours(db: &Database) {
     first.get().await.unwrap();
     assert!(matches!(own.get().await, Err(Failure::Own(2))));
     third.get().await.unwrap();
-    assert!(matches!(duplicate.get().await, Err(Failure::Store(Error::Sqlite(_)))));
-    assert!(matches!(panicked.get().await, Err(Failure::Store(Error::Panicked))));
+    assert!(matches!(duplicate.get().await, Err(Failure::Store(StoreError::Sqlite(_)))));
+    assert!(matches!(panicked.get().await, Err(Failure::Store(StoreError::Panicked))));
     last.get().await.unwrap();
     assert_eq!(stored(&store).await, [1, 3, 6]);
 }
@@ -166,7 +166,7 @@ async fn when_the_disk_is_full_only_what_was_acknowledged_is_there(db: &Database
 }
 
 /// Makes the database as large as it may get; a limit below its size stops it from growing.
-fn limit_pages(tx: &mut Tx<'_>, pages: i64) -> Result<(), Error> {
+fn limit_pages(tx: &mut Tx<'_>, pages: i64) -> Result<(), StoreError> {
     tx.all::<(i64,)>(&format!("PRAGMA max_page_count = {pages}"), &[]).map(drop)
 }
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use db::{Error, Migration, Options, Store, Tx};
+use db::{Migration, Store, StoreError, StoreOptions, Tx};
 use postgres::{Client, NoTls};
 use tempfile::TempDir;
 
@@ -89,10 +89,10 @@ impl Database {
 
     /// Opens the store with the tables these tests use.
     pub fn open(&self) -> Store {
-        self.open_with(&Options { silence: PATIENCE, ..Options::default() })
+        self.open_with(&StoreOptions { silence: PATIENCE, ..StoreOptions::default() })
     }
 
-    pub fn open_with(&self, options: &Options) -> Store {
+    pub fn open_with(&self, options: &StoreOptions) -> Store {
         Store::open(&self.url, options, SCHEMA).unwrap()
     }
 
@@ -188,20 +188,20 @@ pub const SCHEMA: &[Migration] = &[Migration {
 #[derive(Debug)]
 pub enum Failure {
     Own(i64),
-    Store(Error),
+    Store(StoreError),
 }
 
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
         Failure::Store(error)
     }
 }
 
-pub fn insert(tx: &mut Tx<'_>, n: i64) -> Result<(), Error> {
+pub fn insert(tx: &mut Tx<'_>, n: i64) -> Result<(), StoreError> {
     tx.exec("INSERT INTO numbers (n) VALUES (?1)", &[&n]).map(drop)
 }
 
-pub fn numbers(tx: &mut Tx<'_>) -> Result<Vec<i64>, Error> {
+pub fn numbers(tx: &mut Tx<'_>) -> Result<Vec<i64>, StoreError> {
     let rows: Vec<(i64,)> = tx.all("SELECT n FROM numbers ORDER BY n", &[])?;
     Ok(rows.into_iter().map(|(n,)| n).collect())
 }

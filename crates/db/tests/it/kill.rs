@@ -8,7 +8,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-use db::{Error, Options, Store};
+use db::{Store, StoreError, StoreOptions};
 use tokio::task::JoinSet;
 
 use crate::harness::{Database, SCHEMA};
@@ -87,7 +87,7 @@ fn run_and_kill(myself: &str, db: &Database, round: i64, life: u64) -> Vec<i64> 
 
 fn write_until_killed(url: &str) {
     let first: i64 = env::var(FIRST).unwrap().parse().unwrap();
-    let store = Store::open(url, &Options::default(), SCHEMA).unwrap();
+    let store = Store::open(url, &StoreOptions::default(), SCHEMA).unwrap();
     // The test runner has begun a line that is not ours.
     println!();
     let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -110,7 +110,7 @@ fn write_until_killed(url: &str) {
 }
 
 /// Two rows in two tables, of which a crash must keep both or neither.
-fn write_pair(tx: &mut db::Tx<'_>, n: i64) -> Result<(), Error> {
+fn write_pair(tx: &mut db::Tx<'_>, n: i64) -> Result<(), StoreError> {
     tx.exec("INSERT INTO numbers (n) VALUES (?1)", &[&n])?;
     tx.exec("INSERT INTO samples (id, whole) VALUES (?1, ?1)", &[&n])?;
     Ok(())
@@ -121,7 +121,7 @@ async fn assert_all_there(store: &Store, acknowledged: &[i64]) {
         .read(|tx| {
             let numbers: Vec<(i64,)> = tx.all("SELECT n FROM numbers ORDER BY n", &[])?;
             let samples: Vec<(i64,)> = tx.all("SELECT whole FROM samples ORDER BY whole", &[])?;
-            Ok::<_, Error>((numbers, samples))
+            Ok::<_, StoreError>((numbers, samples))
         })
         .await
         .unwrap();

@@ -1,7 +1,7 @@
 use std::sync::Barrier;
 use std::thread;
 
-use db::{Error, Migration, Options, Store};
+use db::{Migration, Store, StoreError, StoreOptions};
 
 use crate::harness::Database;
 
@@ -52,21 +52,21 @@ async fn only_migrations_newer_than_the_schema_run(db: &Database) {
 async fn a_migration_has_a_part_for_each_database(db: &Database) {
     let store = open(db, &[LOG, SECOND]).unwrap();
     let own: &str =
-        store.read(|tx| Ok::<_, Error>(tx.pick("on sqlite", "on postgres"))).await.unwrap();
+        store.read(|tx| Ok::<_, StoreError>(tx.pick("on sqlite", "on postgres"))).await.unwrap();
     assert_eq!(log(&store).await, ["first", "second", own]);
 }
 
 async fn a_schema_newer_than_the_binary_is_refused(db: &Database) {
     drop(open(db, &[LOG, SECOND]).unwrap());
     let refused = open(db, &[LOG]).err().unwrap();
-    assert!(matches!(refused, Error::TooNew { found: 2, known: 1 }), "{refused}");
+    assert!(matches!(refused, StoreError::TooNew { found: 2, known: 1 }), "{refused}");
     let store = open(db, &[LOG, SECOND]).unwrap();
     assert_eq!(log(&store).await.len(), 3, "the refused one changed something");
 }
 
 async fn a_migration_that_fails_leaves_nothing_behind(db: &Database) {
     let failed = open(db, &[LOG, SECOND, BROKEN]).err().unwrap();
-    assert!(matches!(failed, Error::Migration { version: 3, .. }), "{failed}");
+    assert!(matches!(failed, StoreError::Migration { version: 3, .. }), "{failed}");
     assert_eq!(db.tables(), Vec::<String>::new());
 
     drop(open(db, &[LOG]).unwrap());
@@ -96,12 +96,12 @@ async fn stores_opened_at_once_on_a_new_database_migrate_it_once(db: &Database) 
     }
 }
 
-fn open(db: &Database, migrations: &[Migration]) -> Result<Store, Error> {
-    Store::open(&db.url, &Options { connections: 2, ..Options::default() }, migrations)
+fn open(db: &Database, migrations: &[Migration]) -> Result<Store, StoreError> {
+    Store::open(&db.url, &StoreOptions { connections: 2, ..StoreOptions::default() }, migrations)
 }
 
 async fn log(store: &Store) -> Vec<String> {
     let lines = store.read(|tx| tx.all::<(String,)>("SELECT line FROM log", &[]));
-    let lines = lines.await.map_err(|error: Error| error).unwrap();
+    let lines = lines.await.map_err(|error: StoreError| error).unwrap();
     lines.into_iter().map(|(line,)| line).collect()
 }

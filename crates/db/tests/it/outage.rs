@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use db::{Error, Options, Store};
+use db::{Store, StoreError, StoreOptions};
 use tokio::task::JoinSet;
 
 use crate::harness::{Database, PATIENCE, SCHEMA, insert, numbers, stored};
@@ -72,7 +72,7 @@ async fn a_server_that_falls_silent_fails_those_who_wait_and_what_they_wanted_is
 
 /// One connection writes and one reads.
 fn open(proxy: &Proxy, silence: Duration) -> Store {
-    let options = Options { connections: 2, silence, ..Options::default() };
+    let options = StoreOptions { connections: 2, silence, ..StoreOptions::default() };
     Store::open(&proxy.url, &options, SCHEMA).unwrap()
 }
 
@@ -81,7 +81,7 @@ async fn until_read(store: &Store) -> Vec<i64> {
     loop {
         match store.read(numbers).await {
             Ok(numbers) => return numbers,
-            Err(Error::Unreachable) => tokio::task::yield_now().await,
+            Err(StoreError::Unreachable) => tokio::task::yield_now().await,
             Err(error) => panic!("{error}"),
         }
     }

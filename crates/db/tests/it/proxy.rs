@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use db::Error;
+use db::StoreError;
 use postgres::config::Host;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
@@ -130,6 +130,6 @@ async fn copy(
 }
 
 /// True when a store said that the server is down.
-pub fn is_outage<T>(result: &Result<T, Error>) -> bool {
-    result.as_ref().is_err_and(Error::is_outage)
+pub fn is_outage<T>(result: &Result<T, StoreError>) -> bool {
+    result.as_ref().is_err_and(StoreError::is_outage)
 }

@@ -1,6 +1,6 @@
 use std::sync::mpsc;
 
-use db::Error;
+use db::StoreError;
 
 use crate::harness::{Database, NONE, insert, numbers, stored};
 
@@ -27,7 +27,7 @@ async fn a_read_is_one_snapshot_from_its_first_statement_on(db: &Database) {
     let (written, has_written) = mpsc::channel::<()>();
     let reader = store.clone();
     let reading = tokio::spawn(async move {
-        let seen: Result<_, Error> = reader
+        let seen: Result<_, StoreError> = reader
             .read(move |tx| {
                 let before = numbers(tx)?;
                 looked.send(()).unwrap();
@@ -48,7 +48,7 @@ async fn a_read_is_one_snapshot_from_its_first_statement_on(db: &Database) {
 async fn a_read_cannot_write(db: &Database) {
     let store = db.open();
     for sql in ["INSERT INTO numbers (n) VALUES (1)", "DROP TABLE numbers"] {
-        let refused: Result<u64, Error> = store.read(move |tx| tx.exec(sql, &[])).await;
+        let refused: Result<u64, StoreError> = store.read(move |tx| tx.exec(sql, &[])).await;
         assert!(refused.is_err(), "{sql}: {refused:?}");
     }
     assert_eq!(stored(&store).await, NONE);
@@ -59,10 +59,11 @@ async fn a_read_that_fails_or_panics_leaves_the_store_usable(db: &Database) {
     store.write(|tx| insert(tx, 1)).await.unwrap();
     // More rounds than there are read connections, so that each has been through both.
     for _ in 0..10 {
-        let failed: Result<u64, Error> = store.read(|tx| tx.exec("SELECT nonsense", &[])).await;
+        let failed: Result<u64, StoreError> =
+            store.read(|tx| tx.exec("SELECT nonsense", &[])).await;
         assert!(failed.is_err());
-        let panicked: Result<(), Error> = store.read(|tx| panic!("{:?}", numbers(tx))).await;
-        assert!(matches!(panicked, Err(Error::Panicked)), "{panicked:?}");
+        let panicked: Result<(), StoreError> = store.read(|tx| panic!("{:?}", numbers(tx))).await;
+        assert!(matches!(panicked, Err(StoreError::Panicked)), "{panicked:?}");
     }
     for _ in 0..10 {
         assert_eq!(stored(&store).await, [1]);

@@ -1,4 +1,4 @@
-use db::{Error, Store};
+use db::{Store, StoreError};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use tokio::runtime::Handle;
@@ -66,7 +66,7 @@ async fn null_comes_back_as_none_and_not_as_a_value(db: &Database) {
 
     let wrong = store.read(|tx| tx.one::<(i64,)>("SELECT whole FROM samples", &[])).await;
     let wrong = wrong.unwrap_err();
-    assert!(matches!(wrong, Error::Column { index: 0, found: "null", .. }), "{wrong}");
+    assert!(matches!(wrong, StoreError::Column { index: 0, found: "null", .. }), "{wrong}");
 }
 
 async fn a_column_read_as_another_type_is_an_error_that_names_both(db: &Database) {
@@ -88,7 +88,7 @@ async fn text_is_ordered_by_its_bytes(db: &Database) {
             tx.all("SELECT name FROM counters ORDER BY name", &[])
         })
         .await
-        .map_err(|error: Error| error)
+        .map_err(|error: StoreError| error)
         .unwrap();
     let order: Vec<&str> = order.iter().map(|(name,)| name.as_str()).collect();
     assert_eq!(order, ["10", "9", "Z", "_", "a", "b", "é"]);
@@ -102,7 +102,7 @@ fn text_is_ordered_by_its_bytes_in_a_database_made_for_english() {
 
 async fn a_statement_with_too_few_arguments_is_refused(db: &Database) {
     let store = db.open();
-    let refused: Result<u64, Error> = store
+    let refused: Result<u64, StoreError> = store
         .write(|tx| tx.exec("INSERT INTO samples (id, whole) VALUES (?1, ?2)", &[&1_i64]))
         .await;
     assert!(refused.is_err(), "{refused:?}");
@@ -113,12 +113,12 @@ async fn a_row_that_must_exist_and_does_not_is_an_error(db: &Database) {
     let none = store.read(|tx| tx.opt::<(i64,)>("SELECT n FROM numbers", &[])).await;
     assert_eq!(none.unwrap(), None);
     let error = store.read(|tx| tx.one::<(i64,)>("SELECT n FROM numbers", &[])).await;
-    assert!(matches!(error, Err(Error::NoRow)), "{error:?}");
+    assert!(matches!(error, Err(StoreError::NoRow)), "{error:?}");
 }
 
 async fn the_count_of_touched_rows_is_told(db: &Database) {
     let store = db.open();
-    let counts: Result<_, Error> = store
+    let counts: Result<_, StoreError> = store
         .write(|tx| {
             let insert = "INSERT INTO numbers (n) VALUES (1), (2), (3)";
             let delete = "DELETE FROM numbers WHERE n > ?1";
@@ -130,7 +130,7 @@ async fn the_count_of_touched_rows_is_told(db: &Database) {
 
 async fn there_and_back(store: &Store, sample: &Sample) -> Sample {
     let going = sample.clone();
-    let written: Result<(), Error> = store
+    let written: Result<(), StoreError> = store
         .write(move |tx| {
             let (whole, yes, real, words, bytes) = &going;
             tx.exec("DELETE FROM samples", &[])?;
@@ -144,7 +144,7 @@ async fn there_and_back(store: &Store, sample: &Sample) -> Sample {
         .await;
     written.unwrap();
     let back = store.read(|tx| tx.one("SELECT whole, yes, real, words, bytes FROM samples", &[]));
-    back.await.map_err(|error: Error| error).unwrap()
+    back.await.map_err(|error: StoreError| error).unwrap()
 }
 
 fn every_byte() -> Vec<u8> {

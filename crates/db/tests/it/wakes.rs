@@ -1,6 +1,6 @@
 use std::sync::mpsc;
 
-use db::Error;
+use db::StoreError;
 use tokio::sync::broadcast::error::TryRecvError;
 use tokio::sync::mpsc::unbounded_channel;
 
@@ -26,7 +26,7 @@ async fn a_wake_up_comes_after_the_commit_and_before_the_answer(db: &Database) {
                 tx.wake("outbox");
                 let _ = woke.send(());
                 let _ = closed.recv();
-                Ok::<_, Error>(())
+                Ok::<_, StoreError>(())
             })
             .await
     });
@@ -87,7 +87,7 @@ async fn a_write_that_fails_wakes_nobody(db: &Database) {
 async fn a_queue_named_twice_in_one_write_is_woken_once(db: &Database) {
     let store = db.open();
     let mut heard = store.wakes();
-    let written: Result<(), Error> = store
+    let written: Result<(), StoreError> = store
         .write(|tx| {
             tx.wake("outbox");
             tx.wake("outbox");
@@ -111,7 +111,7 @@ mod across_nodes {
     async fn a_write_on_one_node_wakes_the_other(db: &Database) {
         let (here, there) = (db.open(), db.open());
         let mut heard = there.wakes();
-        let written: Result<(), Error> = here
+        let written: Result<(), StoreError> = here
             .write(|tx| {
                 tx.wake("outbox");
                 insert(tx, 1)
@@ -132,7 +132,7 @@ mod across_nodes {
             })
             .await;
         assert!(failed.is_err());
-        let written: Result<(), Error> = here
+        let written: Result<(), StoreError> = here
             .write(|tx| {
                 tx.wake("b written");
                 Ok(())
@@ -146,7 +146,7 @@ mod across_nodes {
         let (here, there) = (db.open(), db.open());
         let mut heard = here.wakes();
         for (store, name) in [(&here, "first"), (&there, "second")] {
-            let written: Result<(), Error> = store
+            let written: Result<(), StoreError> = store
                 .write(move |tx| {
                     tx.wake(name);
                     Ok(())

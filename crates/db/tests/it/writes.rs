@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use db::{Error, Store, Tx};
+use db::{Store, StoreError, Tx};
 
 use crate::harness::{Database, Failure, NONE, insert, stored};
 
@@ -27,7 +27,7 @@ async fn among_many_at_once_exactly_the_successful_writes_remain(db: &Database) 
         let is_its_own = match n % 3 {
             0 => matches!(outcome, Ok(told) if told == n),
             1 => matches!(outcome, Err(Failure::Own(told)) if told == n),
-            _ => matches!(outcome, Err(Failure::Store(Error::Panicked))),
+            _ => matches!(outcome, Err(Failure::Store(StoreError::Panicked))),
         };
         assert!(is_its_own, "{n}: {outcome:?}");
     }
@@ -43,7 +43,7 @@ async fn a_write_waits_for_the_disk_and_a_jot_does_not(db: &Database) {
             "SELECT current_setting('synchronous_commit')",
         );
         let (level,): (String,) = tx.one(sql, &[])?;
-        Ok::<_, Error>(matches!(level.as_str(), "2" | "on"))
+        Ok::<_, StoreError>(matches!(level.as_str(), "2" | "on"))
     };
     for _ in 0..2 {
         assert!(store.write(waits).await.unwrap());
@@ -69,7 +69,7 @@ async fn what_is_put_off_is_there_with_the_write_and_not_without_it(db: &Databas
     assert!(kept.is_ok() && failed.is_err() && panicked.is_err() && also_kept.is_ok());
     let names = |tx: &mut Tx<'_>| {
         let rows: Vec<(String,)> = tx.all("SELECT name FROM counters ORDER BY n", &[])?;
-        Ok::<_, Error>(rows.into_iter().map(|(name,)| name).collect::<Vec<_>>())
+        Ok::<_, StoreError>(rows.into_iter().map(|(name,)| name).collect::<Vec<_>>())
     };
     assert_eq!(store.read(names).await.unwrap(), ["also kept", "kept"]);
     assert_eq!(stored(&store).await, [3, 9]);
@@ -100,7 +100,7 @@ async fn a_write_that_fails_undoes_all_it_did(db: &Database) {
 
 async fn a_write_sees_its_own_rows(db: &Database) {
     let store = db.open();
-    let seen: Result<(i64,), Error> = store
+    let seen: Result<(i64,), StoreError> = store
         .write(|tx| {
             insert(tx, 5)?;
             tx.one("SELECT n FROM numbers", &[])
@@ -112,14 +112,14 @@ async fn a_write_sees_its_own_rows(db: &Database) {
 /// PostgreSQL would answer the commit of such a transaction with a rollback and no error.
 async fn a_write_that_goes_on_after_a_failed_statement_is_undone(db: &Database) {
     let store = db.open();
-    let outcome: Result<(), Error> = store
+    let outcome: Result<(), StoreError> = store
         .write(|tx| {
             insert(tx, 1)?;
             let _ = tx.exec("INSERT INTO nowhere (n) VALUES (1)", &[]);
             Ok(())
         })
         .await;
-    assert!(matches!(outcome, Err(Error::Commit(_))), "{outcome:?}");
+    assert!(matches!(outcome, Err(StoreError::Commit(_))), "{outcome:?}");
     assert_eq!(stored(&store).await, NONE);
     assert_works(&store).await;
 }
@@ -128,7 +128,10 @@ async fn a_duplicate_is_the_error_of_the_one_who_brought_it(db: &Database) {
     let store = db.open();
     store.write(|tx| insert(tx, 1)).await.unwrap();
     let duplicate = store.write(|tx| insert(tx, 1)).await;
-    assert!(matches!(duplicate, Err(Error::Sqlite(_) | Error::Postgres(_))), "{duplicate:?}");
+    assert!(
+        matches!(duplicate, Err(StoreError::Sqlite(_) | StoreError::Postgres(_))),
+        "{duplicate:?}"
+    );
     assert_works(&store).await;
 }
 

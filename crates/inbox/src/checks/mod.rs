@@ -16,7 +16,7 @@ const HEAD_BYTES: usize = 4 * 1024;
 
 /// What a file is, as its bytes say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum FileFormat {
     Pdf,
     Jpeg,
     Png,
@@ -36,62 +36,64 @@ pub enum Form {
     Xml,
 }
 
-impl Form {
+impl FileFormat {
     pub fn content_type(self) -> &'static str {
         match self {
-            Form::Pdf => "application/pdf",
-            Form::Jpeg => "image/jpeg",
-            Form::Png => "image/png",
-            Form::Gif => "image/gif",
-            Form::Webp => "image/webp",
-            Form::Heif => "image/heif",
-            Form::Avif => "image/avif",
-            Form::Tiff => "image/tiff",
-            Form::Docx => "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-            Form::Xlsx => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-            Form::Pptx => {
+            FileFormat::Pdf => "application/pdf",
+            FileFormat::Jpeg => "image/jpeg",
+            FileFormat::Png => "image/png",
+            FileFormat::Gif => "image/gif",
+            FileFormat::Webp => "image/webp",
+            FileFormat::Heif => "image/heif",
+            FileFormat::Avif => "image/avif",
+            FileFormat::Tiff => "image/tiff",
+            FileFormat::Docx => {
+                "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+            }
+            FileFormat::Xlsx => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+            FileFormat::Pptx => {
                 "application/vnd.openxmlformats-officedocument.presentationml.presentation"
             }
-            Form::Odt => "application/vnd.oasis.opendocument.text",
-            Form::Ods => "application/vnd.oasis.opendocument.spreadsheet",
-            Form::Odp => "application/vnd.oasis.opendocument.presentation",
-            Form::Text => "text/plain",
-            Form::Csv => "text/csv",
-            Form::Xml => "application/xml",
+            FileFormat::Odt => "application/vnd.oasis.opendocument.text",
+            FileFormat::Ods => "application/vnd.oasis.opendocument.spreadsheet",
+            FileFormat::Odp => "application/vnd.oasis.opendocument.presentation",
+            FileFormat::Text => "text/plain",
+            FileFormat::Csv => "text/csv",
+            FileFormat::Xml => "application/xml",
         }
     }
 
     /// How the name of such a file ends.
     pub fn ending(self) -> &'static str {
         match self {
-            Form::Pdf => "pdf",
-            Form::Jpeg => "jpg",
-            Form::Png => "png",
-            Form::Gif => "gif",
-            Form::Webp => "webp",
-            Form::Heif => "heic",
-            Form::Avif => "avif",
-            Form::Tiff => "tiff",
-            Form::Docx => "docx",
-            Form::Xlsx => "xlsx",
-            Form::Pptx => "pptx",
-            Form::Odt => "odt",
-            Form::Ods => "ods",
-            Form::Odp => "odp",
-            Form::Text => "txt",
-            Form::Csv => "csv",
-            Form::Xml => "xml",
+            FileFormat::Pdf => "pdf",
+            FileFormat::Jpeg => "jpg",
+            FileFormat::Png => "png",
+            FileFormat::Gif => "gif",
+            FileFormat::Webp => "webp",
+            FileFormat::Heif => "heic",
+            FileFormat::Avif => "avif",
+            FileFormat::Tiff => "tiff",
+            FileFormat::Docx => "docx",
+            FileFormat::Xlsx => "xlsx",
+            FileFormat::Pptx => "pptx",
+            FileFormat::Odt => "odt",
+            FileFormat::Ods => "ods",
+            FileFormat::Odp => "odp",
+            FileFormat::Text => "txt",
+            FileFormat::Csv => "csv",
+            FileFormat::Xml => "xml",
         }
     }
 
     /// What a customer calls it.
     fn words(self) -> &'static str {
         match self {
-            Form::Pdf => "a PDF",
+            FileFormat::Pdf => "a PDF",
             form if form.is_picture() => "a picture",
-            Form::Docx | Form::Odt => "a text document",
-            Form::Xlsx | Form::Ods | Form::Csv => "a table",
-            Form::Pptx | Form::Odp => "a presentation",
+            FileFormat::Docx | FileFormat::Odt => "a text document",
+            FileFormat::Xlsx | FileFormat::Ods | FileFormat::Csv => "a table",
+            FileFormat::Pptx | FileFormat::Odp => "a presentation",
             _ => "a plain text",
         }
     }
@@ -99,14 +101,20 @@ impl Form {
     pub fn is_picture(self) -> bool {
         matches!(
             self,
-            Form::Jpeg | Form::Png | Form::Gif | Form::Webp | Form::Heif | Form::Avif | Form::Tiff
+            FileFormat::Jpeg
+                | FileFormat::Png
+                | FileFormat::Gif
+                | FileFormat::Webp
+                | FileFormat::Heif
+                | FileFormat::Avif
+                | FileFormat::Tiff
         )
     }
 }
 
 /// Why a file is not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum FileRefusal {
     Empty,
     TooLarge,
     Unknown,
@@ -119,43 +127,45 @@ pub enum Refusal {
     /// It breaks off or is not whole.
     Damaged,
     /// Its name says something else than its bytes.
-    Misnamed(Form),
+    Misnamed(FileFormat),
     Infected,
 }
 
-impl Refusal {
+impl FileRefusal {
     /// What the customer is told: what is wrong, and what to do.
     pub fn sentence(self) -> String {
         let fixed = match self {
-            Refusal::Empty => "This file is empty. Look at it on your device and choose it again.",
-            Refusal::TooLarge => {
+            FileRefusal::Empty => {
+                "This file is empty. Look at it on your device and choose it again."
+            }
+            FileRefusal::TooLarge => {
                 "This file is larger than 25 MB. Save it smaller, or as several files, and add those."
             }
-            Refusal::Unknown => {
+            FileRefusal::Unknown => {
                 "We cannot open this kind of file. Save it as a PDF, or take a photo of it."
             }
-            Refusal::Program => {
+            FileRefusal::Program => {
                 "This is a program or a script, which we never take. Add the paper as a PDF or a photo."
             }
-            Refusal::WebPage => {
+            FileRefusal::WebPage => {
                 "This is a web page, which we cannot take. Print it to a PDF and add that."
             }
-            Refusal::Archive => {
+            FileRefusal::Archive => {
                 "This is a packed folder. Unpack it and add the files in it one by one."
             }
-            Refusal::OldOffice => {
+            FileRefusal::OldOffice => {
                 "This is an Office file of an old format. Save it as a PDF, or as .docx or .xlsx, and add that."
             }
-            Refusal::Locked => {
+            FileRefusal::Locked => {
                 "This file is locked with a password. Save or print it as a PDF without one and add that."
             }
-            Refusal::Macros => {
+            FileRefusal::Macros => {
                 "This file has macros in it, which we never take. Save it as a PDF and add that."
             }
-            Refusal::Damaged => {
+            FileRefusal::Damaged => {
                 "This file is damaged or not complete. Open it on your device, save it anew and add that."
             }
-            Refusal::Misnamed(form) => {
+            FileRefusal::Misnamed(form) => {
                 return format!(
                     "By its name this is something else, but it really is {}. Save it again with a \
                      name that ends in .{} and add that.",
@@ -163,7 +173,7 @@ impl Refusal {
                     form.ending()
                 );
             }
-            Refusal::Infected => {
+            FileRefusal::Infected => {
                 "Our virus scanner refused this file. Add the paper as a photo, or write to us."
             }
         };
@@ -176,22 +186,22 @@ pub fn look(
     file: &mut (impl Read + Seek),
     size: u64,
     name: &str,
-) -> io::Result<Result<Form, Refusal>> {
+) -> io::Result<Result<FileFormat, FileRefusal>> {
     if size == 0 {
-        return Ok(Err(Refusal::Empty));
+        return Ok(Err(FileRefusal::Empty));
     }
     let head = piece(file, 0, HEAD_BYTES)?;
     let ending = ending(name);
     if PROGRAM_ENDINGS.contains(&ending.as_str()) || is_program(&head) {
-        return Ok(Err(Refusal::Program));
+        return Ok(Err(FileRefusal::Program));
     }
     if MACRO_ENDINGS.contains(&ending.as_str()) {
-        return Ok(Err(Refusal::Macros));
+        return Ok(Err(FileRefusal::Macros));
     }
     let found = real_form(file, size, &head, &ending)?;
     Ok(found.and_then(|form| match fits(form, &ending) {
         true => Ok(form),
-        false => Err(Refusal::Misnamed(form)),
+        false => Err(FileRefusal::Misnamed(form)),
     }))
 }
 
@@ -200,9 +210,9 @@ fn real_form(
     size: u64,
     head: &[u8],
     ending: &str,
-) -> io::Result<Result<Form, Refusal>> {
+) -> io::Result<Result<FileFormat, FileRefusal>> {
     if pdf::is_pdf(head) {
-        return Ok(pdf::check(file, size)?.map(|()| Form::Pdf));
+        return Ok(pdf::check(file, size)?.map(|()| FileFormat::Pdf));
     }
     if let Some(form) = pictures::form(head) {
         return Ok(pictures::check(file, size, form)?.map(|()| form));
@@ -212,10 +222,10 @@ fn real_form(
     }
     if head.starts_with(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") {
         let locked = finds(file, &utf16("EncryptedPackage"))?;
-        return Ok(Err(if locked { Refusal::Locked } else { Refusal::OldOffice }));
+        return Ok(Err(if locked { FileRefusal::Locked } else { FileRefusal::OldOffice }));
     }
     if ARCHIVES.iter().any(|start| head.starts_with(start)) {
-        return Ok(Err(Refusal::Archive));
+        return Ok(Err(FileRefusal::Archive));
     }
     text::check(file, head, ending)
 }
@@ -267,21 +277,21 @@ fn ending(name: &str) -> String {
 
 /// True when a name of this ending can stand over such a file. Phones mix up the kinds of
 /// pictures, so any picture may bear any picture's name; an ending that says nothing fits all.
-fn fits(form: Form, ending: &str) -> bool {
+fn fits(form: FileFormat, ending: &str) -> bool {
     let meant = match ending {
-        "pdf" => form == Form::Pdf,
+        "pdf" => form == FileFormat::Pdf,
         "jpg" | "jpeg" | "jpe" | "jfif" | "png" | "gif" | "webp" | "heic" | "heif" | "avif"
         | "tif" | "tiff" | "bmp" => form.is_picture(),
         "docx" | "xlsx" | "pptx" | "odt" | "ods" | "odp" => ending == form.ending(),
         "txt" | "text" | "md" | "csv" | "tsv" | "xml" => {
-            matches!(form, Form::Text | Form::Csv | Form::Xml)
+            matches!(form, FileFormat::Text | FileFormat::Csv | FileFormat::Xml)
         }
         "doc" | "xls" | "ppt" | "zip" | "html" | "htm" | "svg" | "rtf" | "eml" | "mp4" | "mov" => {
             false
         }
         _ => true,
     };
-    meant && (form != Form::Text || !ending.is_empty())
+    meant && (form != FileFormat::Text || !ending.is_empty())
 }
 
 /// Up to `most` bytes from a place.

@@ -2,7 +2,7 @@ use std::io::{self, Read, Seek};
 
 use memchr::memmem;
 
-use super::{Refusal, search, tail};
+use super::{FileRefusal, search, tail};
 
 /// The header may stand behind a little of something else.
 const HEADER_WITHIN: usize = 1024;
@@ -16,16 +16,16 @@ pub fn is_pdf(head: &[u8]) -> bool {
 }
 
 /// Whole, and not locked.
-pub fn check(file: &mut (impl Read + Seek), size: u64) -> io::Result<Result<(), Refusal>> {
+pub fn check(file: &mut (impl Read + Seek), size: u64) -> io::Result<Result<(), FileRefusal>> {
     let end = tail(file, size, END_WITHIN)?;
     if memmem::find(&end, b"startxref").is_none() && memmem::find(&end, b"%%EOF").is_none() {
-        return Ok(Err(Refusal::Damaged));
+        return Ok(Err(FileRefusal::Damaged));
     }
     let name = memmem::Finder::new(b"/Encrypt");
     let locked = search(file, MENTION_BYTES, |window| {
         name.find_iter(window).any(|at| names_a_lock(&window[at + 8..])).then_some(())
     })?;
-    Ok(if locked.is_some() { Err(Refusal::Locked) } else { Ok(()) })
+    Ok(if locked.is_some() { Err(FileRefusal::Locked) } else { Ok(()) })
 }
 
 /// After `/Encrypt`: a dictionary, or `12 0 R`. Other names begin with the same letters, and a page

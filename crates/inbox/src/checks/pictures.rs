@@ -1,6 +1,6 @@
 use std::io::{self, Read, Seek};
 
-use super::{Form, Refusal, piece, tail};
+use super::{FileFormat, FileRefusal, piece, tail};
 
 /// Segments before a JPEG's picture that are looked at.
 const SEGMENTS: usize = 1_000;
@@ -9,17 +9,17 @@ const BOXES: usize = 1_000;
 /// A whole PNG ends within this many bytes of its file's end.
 const PNG_END_WITHIN: usize = 1024;
 
-pub fn form(head: &[u8]) -> Option<Form> {
+pub fn form(head: &[u8]) -> Option<FileFormat> {
     let form = match head {
-        [0xff, 0xd8, 0xff, ..] => Form::Jpeg,
-        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Form::Png,
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Form::Gif,
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Form::Webp,
-        [b'I', b'I', b'*', 0, ..] | [b'M', b'M', 0, b'*', ..] => Form::Tiff,
+        [0xff, 0xd8, 0xff, ..] => FileFormat::Jpeg,
+        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => FileFormat::Png,
+        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => FileFormat::Gif,
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => FileFormat::Webp,
+        [b'I', b'I', b'*', 0, ..] | [b'M', b'M', 0, b'*', ..] => FileFormat::Tiff,
         [_, _, _, _, b'f', b't', b'y', b'p', a, b, c, d, ..] => match &[*a, *b, *c, *d] {
-            b"avif" | b"avis" => Form::Avif,
+            b"avif" | b"avis" => FileFormat::Avif,
             b"heic" | b"heix" | b"heim" | b"heis" | b"hevc" | b"hevx" | b"mif1" | b"msf1" => {
-                Form::Heif
+                FileFormat::Heif
             }
             _ => return None,
         },
@@ -32,17 +32,17 @@ pub fn form(head: &[u8]) -> Option<Form> {
 pub fn check(
     file: &mut (impl Read + Seek),
     size: u64,
-    form: Form,
-) -> io::Result<Result<(), Refusal>> {
+    form: FileFormat,
+) -> io::Result<Result<(), FileRefusal>> {
     let whole = match form {
-        Form::Jpeg => jpeg(file, size)?,
-        Form::Png => png(file, size)?,
-        Form::Gif => gif(file)?,
-        Form::Webp => webp(file, size)?,
-        Form::Tiff => tiff(file, size)?,
+        FileFormat::Jpeg => jpeg(file, size)?,
+        FileFormat::Png => png(file, size)?,
+        FileFormat::Gif => gif(file)?,
+        FileFormat::Webp => webp(file, size)?,
+        FileFormat::Tiff => tiff(file, size)?,
         _ => boxes(file, size)?,
     };
-    Ok(if whole { Ok(()) } else { Err(Refusal::Damaged) })
+    Ok(if whole { Ok(()) } else { Err(FileRefusal::Damaged) })
 }
 
 /// From segment to segment: a frame with a size, then the picture's data, which goes on.

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn looked(bytes: &[u8], name: &str) -> Result<Form, Refusal> {
+fn looked(bytes: &[u8], name: &str) -> Result<FileFormat, FileRefusal> {
     look(&mut Cursor::new(bytes), bytes.len() as u64, name).expect("memory can be read")
 }
 
@@ -85,24 +85,24 @@ fn what_is_taken_is_known_by_its_bytes() {
     let slides = folder(&[TYPES, ("ppt/presentation.xml", b"<p/>")], 0);
     let invoice = b"<?xml version='1.0'?><!-- a bill --><rsm:CrossIndustryInvoice/>";
     for (bytes, name, form) in [
-        (pdf(), "invoice.pdf", Form::Pdf),
-        (pdf(), "INVOICE.PDF", Form::Pdf),
-        (pdf(), "scan 0012", Form::Pdf),
-        (pdf(), "scan.0012", Form::Pdf),
-        (jpeg(), "photo.jpg", Form::Jpeg),
-        (jpeg(), "photo.HEIC", Form::Jpeg),
-        (png(), "shot.png", Form::Png),
-        (heic(), "IMG_1.heic", Form::Heif),
-        (b"GIF89a\x01\0\x01\0\0\0\0;".to_vec(), "a.gif", Form::Gif),
-        (b"RIFF\x10\0\0\0WEBPVP8 \0\0\0\0....".to_vec(), "a.webp", Form::Webp),
-        (b"II*\0\x08\0\0\0\0\0\0\0".to_vec(), "fax.tif", Form::Tiff),
-        (word, "letter.docx", Form::Docx),
-        (sheet, "books.xlsx", Form::Xlsx),
-        (slides, "talk.pptx", Form::Pptx),
-        (open_text(b"<?xml version='1.0'?>", &[]), "letter.odt", Form::Odt),
-        (b"Dear all,\nhere.".to_vec(), "letter.txt", Form::Text),
-        (b"a;b\n1;2\n".to_vec(), "table.csv", Form::Csv),
-        (invoice.to_vec(), "xrechnung.xml", Form::Xml),
+        (pdf(), "invoice.pdf", FileFormat::Pdf),
+        (pdf(), "INVOICE.PDF", FileFormat::Pdf),
+        (pdf(), "scan 0012", FileFormat::Pdf),
+        (pdf(), "scan.0012", FileFormat::Pdf),
+        (jpeg(), "photo.jpg", FileFormat::Jpeg),
+        (jpeg(), "photo.HEIC", FileFormat::Jpeg),
+        (png(), "shot.png", FileFormat::Png),
+        (heic(), "IMG_1.heic", FileFormat::Heif),
+        (b"GIF89a\x01\0\x01\0\0\0\0;".to_vec(), "a.gif", FileFormat::Gif),
+        (b"RIFF\x10\0\0\0WEBPVP8 \0\0\0\0....".to_vec(), "a.webp", FileFormat::Webp),
+        (b"II*\0\x08\0\0\0\0\0\0\0".to_vec(), "fax.tif", FileFormat::Tiff),
+        (word, "letter.docx", FileFormat::Docx),
+        (sheet, "books.xlsx", FileFormat::Xlsx),
+        (slides, "talk.pptx", FileFormat::Pptx),
+        (open_text(b"<?xml version='1.0'?>", &[]), "letter.odt", FileFormat::Odt),
+        (b"Dear all,\nhere.".to_vec(), "letter.txt", FileFormat::Text),
+        (b"a;b\n1;2\n".to_vec(), "table.csv", FileFormat::Csv),
+        (invoice.to_vec(), "xrechnung.xml", FileFormat::Xml),
     ] {
         assert_eq!(looked(&bytes, name), Ok(form), "{name}");
     }
@@ -120,41 +120,41 @@ fn what_is_not_taken_says_why() {
     let page = b"<?xml version='1.0'?>\n<!-- x -->\n<svg xmlns='x' onload='run()'/>";
     let styled = b"<?xml version='1.0'?><?xml-stylesheet href='x.xsl'?><bill/>";
     for (bytes, name, refusal) in [
-        (Vec::new(), "empty.pdf", Refusal::Empty),
-        (locked_pdf, "locked.pdf", Refusal::Locked),
-        (direct, "locked.pdf", Refusal::Locked),
-        (cut_pdf, "cut.pdf", Refusal::Damaged),
-        (jpeg()[..20].to_vec(), "cut.jpg", Refusal::Damaged),
-        (jpeg()[..jpeg().len() - 2].to_vec(), "cut.jpg", Refusal::Damaged),
-        (png()[..40].to_vec(), "cut.png", Refusal::Damaged),
-        (heic()[..30].to_vec(), "cut.heic", Refusal::Damaged),
-        (folder(&[TYPES, WORD], 0)[..60].to_vec(), "cut.docx", Refusal::Damaged),
-        (folder(&[TYPES, WORD], 1), "locked.docx", Refusal::Locked),
-        (open_text(b"\x9a\x01\x33secret", &[]), "locked.odt", Refusal::Locked),
-        (macros, "letter.docx", Refusal::Macros),
-        (basic, "letter.odt", Refusal::Macros),
-        (folder(&[TYPES, WORD], 0), "letter.docm", Refusal::Macros),
-        (folder(&[("a.exe", b"MZ")], 0), "all.zip", Refusal::Archive),
-        (b"Rar!\x1a\x07\x01\0".to_vec(), "all.rar", Refusal::Archive),
-        (ole, "old.doc", Refusal::OldOffice),
-        (locked_ole, "locked.docx", Refusal::Locked),
-        (b"MZ\x90\0".to_vec(), "invoice.pdf", Refusal::Program),
-        (b"\x7fELF\x02".to_vec(), "photo.jpg", Refusal::Program),
-        (b"#!/bin/sh\nrm".to_vec(), "notes.txt", Refusal::Program),
-        (b"WScript.Echo 1".to_vec(), "invoice.pdf.vbs", Refusal::Program),
-        (b"alert(1)".to_vec(), "a.js", Refusal::Program),
-        (b"<!DOCTYPE html><script>x</script>".to_vec(), "page.html", Refusal::WebPage),
-        (b"<html>hello".to_vec(), "notes.txt", Refusal::WebPage),
-        (page.to_vec(), "picture.svg", Refusal::WebPage),
-        (page.to_vec(), "bill.xml", Refusal::WebPage),
-        (styled.to_vec(), "bill.xml", Refusal::WebPage),
-        (b"{\\rtf1 hello}".to_vec(), "letter.rtf", Refusal::Unknown),
-        (b"\0\0\0\x18ftypisom\0\0\0\0".to_vec(), "film.mp4", Refusal::Unknown),
-        (b"\x01\x02\x03\x04".to_vec(), "thing.bin", Refusal::Unknown),
-        (jpeg(), "invoice.pdf", Refusal::Misnamed(Form::Jpeg)),
-        (pdf(), "photo.jpg", Refusal::Misnamed(Form::Pdf)),
-        (pdf(), "letter.docx", Refusal::Misnamed(Form::Pdf)),
-        (folder(&[TYPES, WORD], 0), "books.xlsx", Refusal::Misnamed(Form::Docx)),
+        (Vec::new(), "empty.pdf", FileRefusal::Empty),
+        (locked_pdf, "locked.pdf", FileRefusal::Locked),
+        (direct, "locked.pdf", FileRefusal::Locked),
+        (cut_pdf, "cut.pdf", FileRefusal::Damaged),
+        (jpeg()[..20].to_vec(), "cut.jpg", FileRefusal::Damaged),
+        (jpeg()[..jpeg().len() - 2].to_vec(), "cut.jpg", FileRefusal::Damaged),
+        (png()[..40].to_vec(), "cut.png", FileRefusal::Damaged),
+        (heic()[..30].to_vec(), "cut.heic", FileRefusal::Damaged),
+        (folder(&[TYPES, WORD], 0)[..60].to_vec(), "cut.docx", FileRefusal::Damaged),
+        (folder(&[TYPES, WORD], 1), "locked.docx", FileRefusal::Locked),
+        (open_text(b"\x9a\x01\x33secret", &[]), "locked.odt", FileRefusal::Locked),
+        (macros, "letter.docx", FileRefusal::Macros),
+        (basic, "letter.odt", FileRefusal::Macros),
+        (folder(&[TYPES, WORD], 0), "letter.docm", FileRefusal::Macros),
+        (folder(&[("a.exe", b"MZ")], 0), "all.zip", FileRefusal::Archive),
+        (b"Rar!\x1a\x07\x01\0".to_vec(), "all.rar", FileRefusal::Archive),
+        (ole, "old.doc", FileRefusal::OldOffice),
+        (locked_ole, "locked.docx", FileRefusal::Locked),
+        (b"MZ\x90\0".to_vec(), "invoice.pdf", FileRefusal::Program),
+        (b"\x7fELF\x02".to_vec(), "photo.jpg", FileRefusal::Program),
+        (b"#!/bin/sh\nrm".to_vec(), "notes.txt", FileRefusal::Program),
+        (b"WScript.Echo 1".to_vec(), "invoice.pdf.vbs", FileRefusal::Program),
+        (b"alert(1)".to_vec(), "a.js", FileRefusal::Program),
+        (b"<!DOCTYPE html><script>x</script>".to_vec(), "page.html", FileRefusal::WebPage),
+        (b"<html>hello".to_vec(), "notes.txt", FileRefusal::WebPage),
+        (page.to_vec(), "picture.svg", FileRefusal::WebPage),
+        (page.to_vec(), "bill.xml", FileRefusal::WebPage),
+        (styled.to_vec(), "bill.xml", FileRefusal::WebPage),
+        (b"{\\rtf1 hello}".to_vec(), "letter.rtf", FileRefusal::Unknown),
+        (b"\0\0\0\x18ftypisom\0\0\0\0".to_vec(), "film.mp4", FileRefusal::Unknown),
+        (b"\x01\x02\x03\x04".to_vec(), "thing.bin", FileRefusal::Unknown),
+        (jpeg(), "invoice.pdf", FileRefusal::Misnamed(FileFormat::Jpeg)),
+        (pdf(), "photo.jpg", FileRefusal::Misnamed(FileFormat::Pdf)),
+        (pdf(), "letter.docx", FileRefusal::Misnamed(FileFormat::Pdf)),
+        (folder(&[TYPES, WORD], 0), "books.xlsx", FileRefusal::Misnamed(FileFormat::Docx)),
     ] {
         assert_eq!(looked(&bytes, name), Err(refusal), "{name}");
         assert!(refusal.sentence().ends_with('.'), "{refusal:?}");
@@ -165,7 +165,7 @@ fn what_is_not_taken_says_why() {
 fn a_pdf_that_speaks_of_locks_is_not_locked() {
     for words in ["/EncryptMetadata false", "(the /Encrypt entry)", "/Encrypt none 1 R"] {
         let bytes = [pdf(), words.as_bytes().to_vec(), b" startxref 0 %%EOF".to_vec()].concat();
-        assert_eq!(looked(&bytes, "a.pdf"), Ok(Form::Pdf), "{words}");
+        assert_eq!(looked(&bytes, "a.pdf"), Ok(FileFormat::Pdf), "{words}");
     }
 }
 
@@ -175,7 +175,7 @@ fn a_lock_is_found_where_two_pieces_meet() {
         let mut bytes = b"%PDF-1.7\n".to_vec();
         bytes.resize(before, b' ');
         bytes.extend_from_slice(b"/Encrypt 7 0 R startxref 9 %%EOF");
-        assert_eq!(looked(&bytes, "a.pdf"), Err(Refusal::Locked), "{before}");
+        assert_eq!(looked(&bytes, "a.pdf"), Err(FileRefusal::Locked), "{before}");
     }
 }
 

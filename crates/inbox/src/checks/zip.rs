@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek};
 
 use memchr::memmem;
 
-use super::{Form, Refusal, piece, tail};
+use super::{FileFormat, FileRefusal, piece, tail};
 
 /// The end of the list stands within this many bytes of the file's end.
 const END_WITHIN: usize = 66 * 1024;
@@ -20,30 +20,33 @@ struct Entry {
     at: u64,
 }
 
-pub fn check(file: &mut (impl Read + Seek), size: u64) -> io::Result<Result<Form, Refusal>> {
-    let Some(entries) = entries(file, size)? else { return Ok(Err(Refusal::Damaged)) };
+pub fn check(
+    file: &mut (impl Read + Seek),
+    size: u64,
+) -> io::Result<Result<FileFormat, FileRefusal>> {
+    let Some(entries) = entries(file, size)? else { return Ok(Err(FileRefusal::Damaged)) };
     if entries.iter().any(|entry| entry.locked || entry.name == "encrypted-package") {
-        return Ok(Err(Refusal::Locked));
+        return Ok(Err(FileRefusal::Locked));
     }
     let has = |name: &str| entries.iter().any(|entry| entry.name == name);
     let form = match () {
-        () if has("[content_types].xml") && has("word/document.xml") => Form::Docx,
-        () if has("[content_types].xml") && has("xl/workbook.xml") => Form::Xlsx,
-        () if has("[content_types].xml") && has("ppt/presentation.xml") => Form::Pptx,
+        () if has("[content_types].xml") && has("word/document.xml") => FileFormat::Docx,
+        () if has("[content_types].xml") && has("xl/workbook.xml") => FileFormat::Xlsx,
+        () if has("[content_types].xml") && has("ppt/presentation.xml") => FileFormat::Pptx,
         () if has("mimetype") && has("content.xml") => match open_document(file)? {
             Some(form) => form,
-            None => return Ok(Err(Refusal::Unknown)),
+            None => return Ok(Err(FileRefusal::Unknown)),
         },
-        () => return Ok(Err(Refusal::Archive)),
+        () => return Ok(Err(FileRefusal::Archive)),
     };
     if entries.iter().any(|entry| is_macro(&entry.name)) {
-        return Ok(Err(Refusal::Macros));
+        return Ok(Err(FileRefusal::Macros));
     }
     if let Some(content) = entries.iter().find(|entry| entry.name == "content.xml")
         && !content.packed
         && !starts_as_xml(file, content)?
     {
-        return Ok(Err(Refusal::Locked));
+        return Ok(Err(FileRefusal::Locked));
     }
     Ok(Ok(form))
 }
@@ -93,10 +96,10 @@ fn entry(list: &[u8], at: usize) -> Option<(Entry, usize)> {
 }
 
 /// What the first entry, called `mimetype` and not packed, says.
-fn open_document(file: &mut (impl Read + Seek)) -> io::Result<Option<Form>> {
+fn open_document(file: &mut (impl Read + Seek)) -> io::Result<Option<FileFormat>> {
     let head = piece(file, 0, 256)?;
-    let forms = [Form::Odt, Form::Ods, Form::Odp];
-    let says = |form: &&Form| {
+    let forms = [FileFormat::Odt, FileFormat::Ods, FileFormat::Odp];
+    let says = |form: &&FileFormat| {
         let kind = form.content_type().as_bytes();
         head.get(38..38 + kind.len()) == Some(kind)
             && head.get(38 + kind.len()).is_none_or(|next| *next == b'P')

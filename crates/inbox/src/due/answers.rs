@@ -11,7 +11,7 @@ use crate::blobs::Blob;
 use crate::error::Result;
 use crate::ids::{ConversationId, MailboxId};
 use crate::mailboxes;
-use crate::receive::{Incoming, receive};
+use crate::receive::{IncomingMail, receive};
 use crate::sandbox::{self, Answer};
 
 /// Simulated answers given in one round.
@@ -40,7 +40,7 @@ struct Due {
 }
 
 impl FromRow for Due {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
         Ok(Due {
             mailbox: row.take()?,
             conversation: row.take()?,
@@ -86,7 +86,7 @@ fn give(tx: &mut Tx<'_>, app: &App, job: &DueJob, invoice: &Blob) -> Result<bool
     let mail = sandbox::answer_mail(answer, &due.header_id, from, &mailbox.address, &due.subject);
     let attachments = mail.attachments.iter().map(|_| invoice.clone()).collect();
     let joins = Some(due.conversation.clone());
-    receive(tx, &cx, &mailbox, &Incoming { mail, raw: None, attachments, joins })?;
+    receive(tx, &cx, &mailbox, &IncomingMail { mail, raw: None, attachments, joins })?;
     tx.wake(PAGES);
     Ok(true)
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use db::Tx;
 
-use super::Outcome;
+use super::RelayOutcome;
 use crate::app::Cx;
 use crate::error::Result;
 use crate::ids::MessageId;
@@ -23,13 +23,13 @@ pub fn keep(
     cx: &Cx<'_>,
     message: &MessageId,
     recipients: &[String],
-    outcomes: &[Outcome],
+    outcomes: &[RelayOutcome],
 ) -> Result<()> {
     for (email, outcome) in recipients.iter().zip(outcomes) {
         let refusal = match outcome {
-            Outcome::Delivered => None,
-            Outcome::Never(reason) => Some(reason),
-            Outcome::Later(_) => continue,
+            RelayOutcome::Delivered => None,
+            RelayOutcome::Never(reason) => Some(reason),
+            RelayOutcome::Later(_) => continue,
         };
         tx.exec(
             "INSERT INTO arrivals (ws, message, email, refusal, at) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -41,13 +41,13 @@ pub fn keep(
 }
 
 /// How a message ended for its recipients.
-pub struct End {
+pub struct RecipientOutcome {
     arrived: BTreeSet<String>,
     /// Who will not get it, in order.
     pub refused: Vec<String>,
 }
 
-impl End {
+impl RecipientOutcome {
     pub fn has_it(&self, email: &str) -> bool {
         self.arrived.contains(email)
     }
@@ -59,10 +59,10 @@ pub fn end(
     cx: &Cx<'_>,
     message: &MessageId,
     recipients: &[String],
-    outcomes: &[Outcome],
-) -> Result<End> {
+    outcomes: &[RelayOutcome],
+) -> Result<RecipientOutcome> {
     if recipients.len() > 1 {
-        let last: Vec<Outcome> = outcomes.iter().cloned().map(given_up).collect();
+        let last: Vec<RelayOutcome> = outcomes.iter().cloned().map(given_up).collect();
         keep(tx, cx, message, recipients, &last)?;
     }
     let kept: Vec<(String, Option<String>)> = tx.all(
@@ -71,19 +71,20 @@ pub fn end(
     )?;
     let (mut arrived, mut refused) = (BTreeSet::new(), BTreeSet::new());
     let earlier = kept.into_iter().map(|(email, refusal)| (email, refusal.is_none()));
-    let now = recipients.iter().cloned().zip(outcomes.iter().map(|o| *o == Outcome::Delivered));
+    let now =
+        recipients.iter().cloned().zip(outcomes.iter().map(|o| *o == RelayOutcome::Delivered));
     for (email, has_it) in earlier.chain(now) {
         match has_it {
             true => arrived.insert(email),
             false => refused.insert(email),
         };
     }
-    Ok(End { arrived, refused: refused.into_iter().collect() })
+    Ok(RecipientOutcome { arrived, refused: refused.into_iter().collect() })
 }
 
-fn given_up(outcome: Outcome) -> Outcome {
+fn given_up(outcome: RelayOutcome) -> RelayOutcome {
     match outcome {
-        Outcome::Later(reason) => Outcome::Never(reason),
+        RelayOutcome::Later(reason) => RelayOutcome::Never(reason),
         settled => settled,
     }
 }

@@ -3,15 +3,15 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 /// Takes one event to a webhook's address.
-pub trait Courier: Send + Sync {
-    fn post<'a>(&'a self, call: &'a Call) -> Posting<'a>;
+pub trait WebhookSender: Send + Sync {
+    fn post<'a>(&'a self, call: &'a WebhookRequest) -> Posting<'a>;
 }
 
-pub type Posting<'a> = Pin<Box<dyn Future<Output = Answer> + Send + 'a>>;
+pub type Posting<'a> = Pin<Box<dyn Future<Output = WebhookResponse> + Send + 'a>>;
 
 /// One try: where it goes, its headers, and the stored bytes of the event.
 #[derive(Clone, Debug)]
-pub struct Call {
+pub struct WebhookRequest {
     pub url: String,
     pub headers: Vec<(&'static str, String)>,
     pub body: Arc<str>,
@@ -19,7 +19,7 @@ pub struct Call {
 
 /// What came back. Sentences are shown to the customer and never repeat resolver internals.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum WebhookResponse {
     /// The receiver answered, with the start of its body (at most 4 KiB, as text).
     Status { code: u16, body: String },
     /// Nobody answered in time or in a way that can be understood.

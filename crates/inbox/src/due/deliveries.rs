@@ -9,9 +9,9 @@ use db::{FromRow, Row, Tx};
 use metrics::{counter, histogram};
 
 use super::jobs::{DueJob, JobRule, tell_nobody};
-use super::lanes::{Place, Room};
-use super::owners::{MET, Owners};
-use super::{Answer, Call, LEASE_MS, Taken, Worker};
+use super::lanes::{FreeSlots, JobSlot};
+use super::owners::{FairShare, MET};
+use super::{LEASE_MS, Taken, WebhookRequest, WebhookResponse, Worker};
 use crate::actor::{Actor, Circle, Plan};
 use crate::app::{App, Cx};
 use crate::error::{Error, Result};
@@ -45,7 +45,7 @@ const SET_ASIDE_AT_ONCE: i64 = 500;
 /// What a log says of a webhook whose signing secret does not open.
 const SECRET_SHUT: &str = "The signing secret does not open with the secret.key of this server.";
 
-const WEBHOOKS: Owners = Owners {
+const WEBHOOKS: FairShare = FairShare {
     oldest: "SELECT webhook FROM deliveries WHERE next_try_at <= ?1
              ORDER BY next_try_at LIMIT ?2",
     next: "SELECT min(webhook) FROM deliveries WHERE next_try_at IS NOT NULL AND webhook > ?1",
@@ -112,13 +112,17 @@ impl Worker {
         Ok(taken)
     }
 
-    async fn try_delivery(&self, claimed: Claimed, place: Place) -> Result<()> {
+    async fn try_delivery(&self, claimed: Claimed, place: JobSlot) -> Result<()> {
         let at = self.app.clock.now();
         let answer = match claimed.secrets.is_empty() {
-            true => Answer::Failed(SECRET_SHUT.into()),
+            true => WebhookResponse::Failed(SECRET_SHUT.into()),
             false => {
                 let headers = signing::headers(&claimed.event, at, &claimed.body, &claimed.secrets);
-                let call = Call { url: claimed.url.clone(), headers, body: claimed.body.clone() };
+                let call = WebhookRequest {
+                    url: claimed.url.clone(),
+                    headers,
+                    body: claimed.body.clone(),
+                };
                 self.courier.post(&call).await
             }
         };
@@ -149,26 +153,26 @@ impl Claimed {
 struct Try {
     at: i64,
     took: i64,
-    answer: Answer,
+    answer: WebhookResponse,
 }
 
 impl Try {
     fn status(&self) -> Option<i64> {
         match &self.answer {
-            Answer::Status { code, .. } => Some(i64::from(*code)),
-            Answer::Failed(_) | Answer::Refused(_) => None,
+            WebhookResponse::Status { code, .. } => Some(i64::from(*code)),
+            WebhookResponse::Failed(_) | WebhookResponse::Refused(_) => None,
         }
     }
 
     fn text(&self) -> &str {
         match &self.answer {
-            Answer::Status { body, .. } => body,
-            Answer::Failed(sentence) | Answer::Refused(sentence) => sentence,
+            WebhookResponse::Status { body, .. } => body,
+            WebhookResponse::Failed(sentence) | WebhookResponse::Refused(sentence) => sentence,
         }
     }
 }
 
-fn claim_due(tx: &mut Tx<'_>, app: &App, room: &Room, last: &String) -> Result<Claims> {
+fn claim_due(tx: &mut Tx<'_>, app: &App, room: &FreeSlots, last: &String) -> Result<Claims> {
     let now = app.clock.now();
     let most = room.all.min(CLAIMED_AT_ONCE);
     let mut claims = Claims {
@@ -228,7 +232,7 @@ struct Webhook {
 }
 
 impl FromRow for Webhook {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
         Ok(Webhook {
             ws: row.take()?,
             workspace: row.take()?,
@@ -253,7 +257,7 @@ fn unreadable(
     error: Error,
 ) -> Result<Vec<(DueJob, Error)>> {
     // After this one nothing can be asked in the transaction any more.
-    if matches!(error, Error::Store(db::Error::Sqlite(_) | db::Error::Postgres(_))) {
+    if matches!(error, Error::Store(db::StoreError::Sqlite(_) | db::StoreError::Postgres(_))) {
         return Err(error);
     }
     let due: Vec<(i64, String, String)> = tx.all(

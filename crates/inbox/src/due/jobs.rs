@@ -243,8 +243,8 @@ fn record(
 fn reason(error: &Error) -> &'static str {
     match error {
         Error::Files(_) => "a file that belongs to it cannot be read",
-        Error::Store(db::Error::Panicked) => "a fault in Mailroom stopped it",
-        Error::NotFound(_) | Error::Store(db::Error::NoRow) => "what it belongs to is missing",
+        Error::Store(db::StoreError::Panicked) => "a fault in Mailroom stopped it",
+        Error::NotFound(_) | Error::Store(db::StoreError::NoRow) => "what it belongs to is missing",
         Error::Store(_) => "its data cannot be read or written",
         _ => "it cannot be done",
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 #[derive(Clone)]
-pub struct Lanes(Arc<Inner>);
+pub struct JobSlots(Arc<Inner>);
 
 struct Inner {
     each: usize,
@@ -17,34 +17,34 @@ struct Inner {
 }
 
 /// A place taken until this is dropped.
-pub struct Place {
-    lanes: Lanes,
+pub struct JobSlot {
+    lanes: JobSlots,
     owner: String,
 }
 
 /// The places that were free at one moment. Only the loop that asked takes any, so they stay free.
 #[derive(Clone)]
-pub struct Room {
+pub struct FreeSlots {
     each: usize,
     pub all: usize,
     in_flight: HashMap<String, usize>,
 }
 
-impl Lanes {
-    pub fn new(each: usize, all: usize) -> Lanes {
+impl JobSlots {
+    pub fn new(each: usize, all: usize) -> JobSlots {
         let (in_flight, freed) = (Mutex::default(), Notify::new());
-        Lanes(Arc::new(Inner { each, all, in_flight, freed }))
+        JobSlots(Arc::new(Inner { each, all, in_flight, freed }))
     }
 
-    pub fn room(&self) -> Room {
+    pub fn room(&self) -> FreeSlots {
         let in_flight = self.in_flight().clone();
         let taken: usize = in_flight.values().sum();
-        Room { each: self.0.each, all: self.0.all.saturating_sub(taken), in_flight }
+        FreeSlots { each: self.0.each, all: self.0.all.saturating_sub(taken), in_flight }
     }
 
-    pub fn enter(&self, owner: &str) -> Place {
+    pub fn enter(&self, owner: &str) -> JobSlot {
         *self.in_flight().entry(owner.to_owned()).or_insert(0) += 1;
-        Place { lanes: self.clone(), owner: owner.to_owned() }
+        JobSlot { lanes: self.clone(), owner: owner.to_owned() }
     }
 
     /// Ready when a place has become free.
@@ -57,7 +57,7 @@ impl Lanes {
     }
 }
 
-impl Room {
+impl FreeSlots {
     /// The places that this owner may still take.
     pub fn of(&self, owner: &str) -> usize {
         self.for_one(owner, self.each)
@@ -73,7 +73,7 @@ impl Room {
     }
 }
 
-impl Drop for Place {
+impl Drop for JobSlot {
     fn drop(&mut self) {
         let mut in_flight = self.lanes.in_flight();
         if let Some(count) = in_flight.get_mut(&self.owner) {
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn an_owner_takes_no_more_than_its_places_and_gives_them_back() {
-        let lanes = Lanes::new(2, 3);
+        let lanes = JobSlots::new(2, 3);
         let first = lanes.enter("a");
         let _second = lanes.enter("a");
         assert_eq!(lanes.room().of("a"), 0);

@@ -42,16 +42,16 @@ use crate::documents;
 use crate::error::{Error, Result};
 use crate::limits::MINUTE_MS;
 
-pub use courier::{Answer, Call, Courier, Posting};
+pub use courier::{Posting, WebhookRequest, WebhookResponse, WebhookSender};
 pub use deliveries::RETRIES_MS as DELIVERY_RETRIES_MS;
-pub use reader::{Found, Reader, Reading, Unread};
-pub use relay::{Outcome, Parcel, Relay, Sending};
+pub use reader::{DocumentReader, ExtractionError, ExtractionFuture, ExtractionOutcome};
+pub use relay::{OutgoingMail, Relay, RelayFuture, RelayOutcome};
 pub use sending::retry_after;
-pub use word_reader::{WantedMail, WordReader, WordReading, Words};
+pub use word_reader::{AppMailBody, AppMailReader, WantedMail, WordReading};
 
 use jobs::FailedJobs;
-use lanes::Lanes;
-use owners::Last;
+use lanes::JobSlots;
+use owners::FairShareCursor;
 
 /// A claim lapses after this long.
 pub const LEASE_MS: i64 = MINUTE_MS;
@@ -179,15 +179,15 @@ enum Next {
 pub struct Worker {
     app: App,
     relay: Arc<dyn Relay>,
-    courier: Arc<dyn Courier>,
-    reader: Arc<dyn Reader>,
-    word_reader: Arc<dyn WordReader>,
-    messages: Lanes,
-    last_sender: Last<i64>,
-    deliveries: Lanes,
-    last_webhook: Last<String>,
-    documents: Lanes,
-    last_read: Last<i64>,
+    courier: Arc<dyn WebhookSender>,
+    reader: Arc<dyn DocumentReader>,
+    word_reader: Arc<dyn AppMailReader>,
+    messages: JobSlots,
+    last_sender: FairShareCursor<i64>,
+    deliveries: JobSlots,
+    last_webhook: FairShareCursor<String>,
+    documents: JobSlots,
+    last_read: FairShareCursor<i64>,
     failed_jobs: FailedJobs,
     tasks: TaskTracker,
     quiet: bool,
@@ -197,21 +197,21 @@ impl Worker {
     pub fn new(
         app: App,
         relay: Arc<dyn Relay>,
-        courier: Arc<dyn Courier>,
-        reader: Arc<dyn Reader>,
+        courier: Arc<dyn WebhookSender>,
+        reader: Arc<dyn DocumentReader>,
     ) -> Worker {
         Worker {
             app,
             relay,
             courier,
             reader,
-            word_reader: Arc::new(word_reader::Nobody),
-            messages: Lanes::new(sending::IN_FLIGHT_EACH, sending::IN_FLIGHT),
-            last_sender: Last::default(),
-            deliveries: Lanes::new(deliveries::IN_FLIGHT_EACH, deliveries::IN_FLIGHT),
-            last_webhook: Last::default(),
-            documents: Lanes::new(reading::IN_FLIGHT_EACH, reading::IN_FLIGHT),
-            last_read: Last::default(),
+            word_reader: Arc::new(word_reader::NoAppMailReader),
+            messages: JobSlots::new(sending::IN_FLIGHT_EACH, sending::IN_FLIGHT),
+            last_sender: FairShareCursor::default(),
+            deliveries: JobSlots::new(deliveries::IN_FLIGHT_EACH, deliveries::IN_FLIGHT),
+            last_webhook: FairShareCursor::default(),
+            documents: JobSlots::new(reading::IN_FLIGHT_EACH, reading::IN_FLIGHT),
+            last_read: FairShareCursor::default(),
             failed_jobs: FailedJobs::default(),
             tasks: TaskTracker::new(),
             quiet: false,
@@ -219,7 +219,7 @@ impl Worker {
     }
 
     /// The same worker with a way to read the words of mail at the services that sent it.
-    pub fn reading_with(self, word_reader: Arc<dyn WordReader>) -> Worker {
+    pub fn reading_with(self, word_reader: Arc<dyn AppMailReader>) -> Worker {
         Worker { word_reader, ..self }
     }
 

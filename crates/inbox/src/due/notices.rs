@@ -1,12 +1,12 @@
 //! Sends the mail of the service itself to people of a workspace: see `crate::notices`.
 
 use db::{FromRow, Row, Tx};
-use mail::{Address, Letter};
+use mail::{Address, ComposedMail};
 
 use super::jobs::{DueJob, JobRule, system, tell_nobody};
-use super::parcels::{Back, Unsealed};
+use super::parcels::{Back, UnsignedMail};
 use super::sending::{RETRY_FOR_MS, retry_after};
-use super::{LEASE_MS, Outcome, Worker, claims};
+use super::{LEASE_MS, RelayOutcome, Worker, claims};
 use crate::actor::Circle;
 use crate::app::{App, Cx};
 use crate::error::{Error, Result};
@@ -29,7 +29,7 @@ struct Claimed {
     id: String,
     attempts: i64,
     created_at: i64,
-    unsealed: Unsealed,
+    unsealed: UnsignedMail,
 }
 
 impl Worker {
@@ -55,7 +55,7 @@ impl Worker {
         let parcel = self.seal(&claimed.unsealed).await?;
         let mut outcomes =
             claims::held(self.relay.send(&parcel), || self.renew_notice(&claimed)).await;
-        let unsaid = || Outcome::Later("nothing was said of it".into());
+        let unsaid = || RelayOutcome::Later("nothing was said of it".into());
         let outcome = outcomes.pop().unwrap_or_else(unsaid);
         self.record_notice(claimed, outcome).await
     }
@@ -73,10 +73,13 @@ impl Worker {
         }
     }
 
-    async fn record_notice(&self, claimed: Claimed, outcome: Outcome) -> Result<()> {
+    async fn record_notice(&self, claimed: Claimed, outcome: RelayOutcome) -> Result<()> {
         let now = self.app.clock.now();
-        let again = matches!(outcome, Outcome::Later(_)) && now - claimed.created_at < RETRY_FOR_MS;
-        if let (Outcome::Never(reason) | Outcome::Later(reason), false) = (&outcome, again) {
+        let again =
+            matches!(outcome, RelayOutcome::Later(_)) && now - claimed.created_at < RETRY_FOR_MS;
+        if let (RelayOutcome::Never(reason) | RelayOutcome::Later(reason), false) =
+            (&outcome, again)
+        {
             tracing::warn!(id = claimed.id, reason, "a notice could not be sent");
         }
         let work = move |tx: &mut Tx<'_>| {
@@ -107,7 +110,7 @@ struct Due {
 }
 
 impl FromRow for Due {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
         Ok(Due {
             ws: row.take()?,
             id: row.take()?,
@@ -153,7 +156,7 @@ fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Claimed> {
 }
 
 /// The notice as mail from the workspace's first inbox.
-fn unsealed(tx: &mut Tx<'_>, cx: &Cx<'_>, due: Due) -> Result<Unsealed> {
+fn unsealed(tx: &mut Tx<'_>, cx: &Cx<'_>, due: Due) -> Result<UnsignedMail> {
     let (address,): (String,) = tx.one(
         "SELECT address FROM mailboxes WHERE ws = ?1 AND circle = 'team'
          ORDER BY created_at, id LIMIT 1",
@@ -162,7 +165,7 @@ fn unsealed(tx: &mut Tx<'_>, cx: &Cx<'_>, due: Due) -> Result<Unsealed> {
     let domain = address.rsplit_once('@').map_or("localhost", |(_, domain)| domain);
     let purpose = sealing::notice_purpose(due.ws, &due.id);
     let text = sealing::unseal(cx.sealer, &purpose, due.text)?;
-    let letter = Letter {
+    let letter = ComposedMail {
         message_id: format!("notice.{}@{domain}", due.id),
         answers: Vec::new(),
         from: Address::new(Some("Mailroom"), &address),
@@ -179,5 +182,5 @@ fn unsealed(tx: &mut Tx<'_>, cx: &Cx<'_>, due: Due) -> Result<Unsealed> {
     };
     let message = format!("msg_{}", due.id);
     let back = Back { message: &message, conversation: None };
-    Unsealed::new(tx, cx, letter, &back, vec![due.email])
+    UnsignedMail::new(tx, cx, letter, &back, vec![due.email])
 }

@@ -14,7 +14,7 @@ const LOOKED_AT: i64 = 256;
 pub const MET: usize = 200;
 
 /// A queue whose rows belong to owners.
-pub struct Owners {
+pub struct FairShare {
     /// The owners of due rows, by age: `?1` is now, `?2` how many rows.
     pub oldest: &'static str,
     /// The owner after `?1` that has any row planned. It asks for an order that the index of planned
@@ -24,9 +24,9 @@ pub struct Owners {
 
 /// Where the last round ended.
 #[derive(Clone, Default)]
-pub struct Last<T>(Arc<Mutex<T>>);
+pub struct FairShareCursor<T>(Arc<Mutex<T>>);
 
-impl<T: Clone> Last<T> {
+impl<T: Clone> FairShareCursor<T> {
     pub fn get(&self) -> T {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -36,7 +36,7 @@ impl<T: Clone> Last<T> {
     }
 }
 
-impl Owners {
+impl FairShare {
     /// The owners to look at, each once. `last` is where an earlier round ended.
     pub fn due<T>(&self, tx: &mut Tx<'_>, now: i64, last: &T) -> Result<Vec<T>>
     where

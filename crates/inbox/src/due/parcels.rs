@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use db::{FromRow, Row, Tx};
-use mail::{Address, Letter};
+use mail::{Address, ComposedMail};
 
 use super::arrivals;
-use super::{Parcel, Worker};
+use super::{OutgoingMail, Worker};
 use crate::app::Cx;
 use crate::domains::{self, Signer};
 use crate::enclosures;
@@ -21,8 +21,8 @@ const REFERENCES: usize = 20;
 
 /// A message with its envelope, before it is composed and signed.
 #[derive(Clone)]
-pub struct Unsealed {
-    letter: Arc<Letter>,
+pub struct UnsignedMail {
+    letter: Arc<ComposedMail>,
     /// The return path.
     sender: String,
     /// Those of its recipients who do not have it yet.
@@ -30,16 +30,16 @@ pub struct Unsealed {
     signer: Option<Signer>,
 }
 
-impl Unsealed {
+impl UnsignedMail {
     /// The mail of a workspace's inbox: answers to `answered` find back by Reply-To, and bounces by
     /// the return path, where the inbox takes addresses with plus tags.
     pub fn new(
         tx: &mut Tx<'_>,
         cx: &Cx<'_>,
-        mut letter: Letter,
+        mut letter: ComposedMail,
         back: &Back<'_>,
         recipients: Vec<String>,
-    ) -> Result<Unsealed> {
+    ) -> Result<UnsignedMail> {
         let secret = secrets::mail_secret(tx, cx)?;
         let secret = secret.as_bytes();
         let inbox = &letter.from.email;
@@ -57,7 +57,7 @@ impl Unsealed {
         letter.loop_mark = mail::loop_mark(secret, back.message);
         let signer = domains::signer_of(tx, cx, inbox)?;
         let sender = sender.unwrap_or_else(|| inbox.clone());
-        Ok(Unsealed { letter: letter.into(), sender, recipients, signer })
+        Ok(UnsignedMail { letter: letter.into(), sender, recipients, signer })
     }
 
     /// Whom its header names first.
@@ -66,7 +66,7 @@ impl Unsealed {
     }
 
     /// The finished mail, the same bytes on every try.
-    pub fn seal(&self) -> Parcel {
+    pub fn seal(&self) -> OutgoingMail {
         let plain = mail::compose(&self.letter);
         let signed = self.signer.as_ref().and_then(|signer| {
             let seconds = self.letter.at.div_euclid(1_000);
@@ -77,7 +77,7 @@ impl Unsealed {
             }
             signed
         });
-        Parcel {
+        OutgoingMail {
             message_id: self.letter.message_id.clone(),
             sender: self.sender.clone(),
             recipients: self.recipients.clone(),
@@ -95,7 +95,7 @@ pub struct Back<'a> {
 
 impl Worker {
     /// Composes and signs, which is work for the processor, beside everything else.
-    pub(super) async fn seal(&self, unsealed: &Unsealed) -> Result<Parcel> {
+    pub(super) async fn seal(&self, unsealed: &UnsignedMail) -> Result<OutgoingMail> {
         let unsealed = unsealed.clone();
         let sealed = tokio::task::spawn_blocking(move || unsealed.seal()).await;
         Ok(sealed?)
@@ -103,7 +103,7 @@ impl Worker {
 }
 
 /// A message of ours as it stands in its rows.
-pub fn of_message(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<Unsealed> {
+pub fn of_message(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<UnsignedMail> {
     let ws = cx.actor.ws;
     let sheet: Sheet = tx.one(
         "SELECT conversation, header_id, from_name, from_email, to_list, cc_list, subject, text,
@@ -111,7 +111,7 @@ pub fn of_message(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<U
          FROM messages WHERE ws = ?1 AND id = ?2",
         &[&ws, message],
     )?;
-    let letter = Letter {
+    let letter = ComposedMail {
         answers: chain(tx, ws, &sheet.conversation)?,
         attachments: enclosures::of_letter(tx, cx.blobs, ws, &sheet.conversation, message)?,
         ..sheet.letter
@@ -123,21 +123,21 @@ pub fn of_message(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<U
     let settled = arrivals::settled(tx, ws, message)?;
     recipients.retain(|email| !settled.contains(email));
     let back = Back { message: message.as_str(), conversation: Some(&sheet.conversation) };
-    Unsealed::new(tx, cx, letter, &back, recipients)
+    UnsignedMail::new(tx, cx, letter, &back, recipients)
 }
 
 struct Sheet {
     conversation: ConversationId,
-    letter: Letter,
+    letter: ComposedMail,
     /// In the envelope alone.
     bcc: Vec<Address>,
 }
 
 impl FromRow for Sheet {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
         Ok(Sheet {
             conversation: row.take()?,
-            letter: Letter {
+            letter: ComposedMail {
                 message_id: row.take()?,
                 answers: Vec::new(),
                 from: Address { name: row.take()?, email: row.take()? },

@@ -4,15 +4,15 @@ use std::pin::Pin;
 use crate::wire::{DocumentFields, DocumentKind};
 
 /// Makes out what a document is and what it says.
-pub trait Reader: Send + Sync {
-    fn read<'a>(&'a self, document: &'a Unread) -> Reading<'a>;
+pub trait DocumentReader: Send + Sync {
+    fn read<'a>(&'a self, document: &'a ExtractionError) -> ExtractionFuture<'a>;
 }
 
-pub type Reading<'a> = Pin<Box<dyn Future<Output = Found> + Send + 'a>>;
+pub type ExtractionFuture<'a> = Pin<Box<dyn Future<Output = ExtractionOutcome> + Send + 'a>>;
 
 /// A document's file.
 #[derive(Clone, Debug)]
-pub struct Unread {
+pub struct ExtractionError {
     pub filename: String,
     pub content_type: String,
     pub bytes: Vec<u8>,
@@ -20,7 +20,7 @@ pub struct Unread {
 
 /// What a reader found. Reasons are for the log and hold nothing of the document.
 #[derive(Clone, Debug)]
-pub enum Found {
+pub enum ExtractionOutcome {
     Read {
         kind: DocumentKind,
         fields: DocumentFields,
@@ -31,12 +31,12 @@ pub enum Found {
     Later(String),
 }
 
-impl Found {
+impl ExtractionOutcome {
     pub(super) fn word(&self) -> &'static str {
         match self {
-            Found::Read { .. } => "read",
-            Found::Unreadable(_) => "unreadable",
-            Found::Later(_) => "later",
+            ExtractionOutcome::Read { .. } => "read",
+            ExtractionOutcome::Unreadable(_) => "unreadable",
+            ExtractionOutcome::Later(_) => "later",
         }
     }
 }

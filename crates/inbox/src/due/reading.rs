@@ -4,9 +4,9 @@ use db::{FromRow, Row, Tx};
 use metrics::counter;
 
 use super::jobs::{DueJob, JobFailure, JobRule};
-use super::lanes::Room;
-use super::owners::Owners;
-use super::{Found, LEASE_MS, Taken, Unread, Worker};
+use super::lanes::FreeSlots;
+use super::owners::FairShare;
+use super::{ExtractionError, ExtractionOutcome, LEASE_MS, Taken, Worker};
 use crate::actor::{Actor, Circle};
 use crate::app::{App, Cx};
 use crate::documents;
@@ -21,7 +21,7 @@ pub(super) const IN_FLIGHT_EACH: usize = 1;
 /// A document is tried this often; one that ends its reader each time is not tried for ever.
 const TRIES: i64 = 3;
 
-const WORKSPACES: Owners = Owners {
+const WORKSPACES: FairShare = FairShare {
     oldest: "SELECT ws FROM documents WHERE reads_at <= ?1 ORDER BY reads_at LIMIT ?2",
     next: "SELECT min(ws) FROM (
             SELECT ws FROM documents WHERE reads_at IS NOT NULL AND ws > ?1
@@ -88,43 +88,54 @@ impl Worker {
         let id = claimed.id.clone();
         let found = match self.fetch(&claimed).await {
             Ok(Some(document)) => self.reader.read(&document).await,
-            Ok(None) => Found::Unreadable("it is too large, or its file is gone".into()),
-            Err(error) => Found::Later(error.to_string()),
+            Ok(None) => {
+                ExtractionOutcome::Unreadable("it is too large, or its file is gone".into())
+            }
+            Err(error) => ExtractionOutcome::Later(error.to_string()),
         };
         counter!("mailroom_documents_read_total", "outcome" => found.word()).increment(1);
         match &found {
-            Found::Read { kind, .. } => {
+            ExtractionOutcome::Read { kind, .. } => {
                 tracing::info!(%id, kind = kind.word(), "a document was read")
             }
-            Found::Unreadable(reason) => tracing::info!(%id, reason, "a document cannot be read"),
-            Found::Later(reason) => tracing::warn!(%id, reason, "a document could not be read"),
+            ExtractionOutcome::Unreadable(reason) => {
+                tracing::info!(%id, reason, "a document cannot be read")
+            }
+            ExtractionOutcome::Later(reason) => {
+                tracing::warn!(%id, reason, "a document could not be read")
+            }
         }
         self.record_reading(claimed, found).await
     }
 
     /// The document's file, unless it is larger than anybody reads.
-    async fn fetch(&self, claimed: &Claimed) -> Result<Option<Unread>> {
+    async fn fetch(&self, claimed: &Claimed) -> Result<Option<ExtractionError>> {
         if claimed.size > DOCUMENT_READ_BYTES {
             return Ok(None);
         }
         let (blobs, ws, hash) = (self.app.blobs.clone(), claimed.actor.ws, claimed.hash.clone());
         let bytes = self.app.store.read(move |tx| blobs.get(tx, ws, &hash)).await?;
-        Ok(bytes.map(|bytes| Unread {
+        Ok(bytes.map(|bytes| ExtractionError {
             filename: claimed.filename.clone(),
             content_type: claimed.content_type.clone(),
             bytes,
         }))
     }
 
-    async fn record_reading(&self, claimed: Claimed, found: Found) -> Result<()> {
+    async fn record_reading(&self, claimed: Claimed, found: ExtractionOutcome) -> Result<()> {
         let actor = claimed.actor.clone();
         self.app.act(&actor, move |tx, cx| record(tx, cx, &claimed, &found)).await
     }
 }
 
-fn record(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed, found: &Found) -> Result<()> {
+fn record(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    claimed: &Claimed,
+    found: &ExtractionOutcome,
+) -> Result<()> {
     let (ws, id) = (cx.actor.ws, &claimed.id);
-    if matches!(found, Found::Later(_)) && claimed.tries < TRIES {
+    if matches!(found, ExtractionOutcome::Later(_)) && claimed.tries < TRIES {
         tx.exec(
             "UPDATE documents SET reads_at = ?3
              WHERE ws = ?1 AND id = ?2 AND reads_at IS NOT NULL AND corrected = FALSE",
@@ -142,15 +153,20 @@ fn record(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed, found: &Found) -> Res
         return Ok(());
     }
     match found {
-        Found::Read { kind, fields } => documents::describe(tx, ws, id, *kind, fields),
-        Found::Unreadable(_) | Found::Later(_) => {
+        ExtractionOutcome::Read { kind, fields } => documents::describe(tx, ws, id, *kind, fields),
+        ExtractionOutcome::Unreadable(_) | ExtractionOutcome::Later(_) => {
             documents::describe(tx, ws, id, DocumentKind::Other, &DocumentFields::default())
         }
     }
 }
 
 /// The documents taken on, and the workspace that the round ended with.
-fn claim_due(tx: &mut Tx<'_>, app: &App, room: &Room, last: i64) -> Result<(Vec<DueJob>, i64)> {
+fn claim_due(
+    tx: &mut Tx<'_>,
+    app: &App,
+    room: &FreeSlots,
+    last: i64,
+) -> Result<(Vec<DueJob>, i64)> {
     let now = app.clock.now();
     let (mut claims, mut last) = (Vec::new(), last);
     for ws in WORKSPACES.due(tx, now, &last)? {
@@ -205,7 +221,7 @@ fn call_it_other(tx: &mut Tx<'_>, _: &App, failure: &JobFailure) -> Result<()> {
 }
 
 impl FromRow for Claimed {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
         let ws: i64 = row.take()?;
         let workspace: WorkspaceId = row.take()?;
         let circle: Circle = row.take()?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 /// Takes a finished mail to where it goes.
 pub trait Relay: Send + Sync {
     /// Answers what became of it for each recipient, in their order.
-    fn send<'a>(&'a self, parcel: &'a Parcel) -> Sending<'a>;
+    fn send<'a>(&'a self, parcel: &'a OutgoingMail) -> RelayFuture<'a>;
 
     /// The recipients of a mail, those together who are told of in one go. What became of a part
     /// is written down as soon as it is known, so that a crash repeats nothing for it.
@@ -14,11 +14,11 @@ pub trait Relay: Send + Sync {
     }
 }
 
-pub type Sending<'a> = Pin<Box<dyn Future<Output = Vec<Outcome>> + Send + 'a>>;
+pub type RelayFuture<'a> = Pin<Box<dyn Future<Output = Vec<RelayOutcome>> + Send + 'a>>;
 
 /// A finished mail and its envelope.
 #[derive(Clone, Debug)]
-pub struct Parcel {
+pub struct OutgoingMail {
     /// The Message-ID, the same on every try.
     pub message_id: String,
     /// Where it goes back to if it cannot be delivered.
@@ -30,18 +30,18 @@ pub struct Parcel {
 
 /// What became of a try. The reason is for the log and holds no mail.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum RelayOutcome {
     Delivered,
     Later(String),
     Never(String),
 }
 
-impl Outcome {
+impl RelayOutcome {
     pub(super) fn word(&self) -> &'static str {
         match self {
-            Outcome::Delivered => "delivered",
-            Outcome::Later(_) => "later",
-            Outcome::Never(_) => "never",
+            RelayOutcome::Delivered => "delivered",
+            RelayOutcome::Later(_) => "later",
+            RelayOutcome::Never(_) => "never",
         }
     }
 }

@@ -8,10 +8,10 @@ use serde_json::json;
 use tokio::task::JoinSet;
 
 use super::jobs::{DueJob, JobFailure, JobRule, system};
-use super::lanes::Room;
-use super::owners::Owners;
-use super::parcels::{self, Unsealed};
-use super::{LEASE_MS, Outcome, Parcel, Worker, arrivals, claims};
+use super::lanes::FreeSlots;
+use super::owners::FairShare;
+use super::parcels::{self, UnsignedMail};
+use super::{LEASE_MS, OutgoingMail, RelayOutcome, Worker, arrivals, claims};
 use crate::actor::{Actor, Circle};
 use crate::app::{App, Cx, PAGES};
 use crate::enclosures;
@@ -30,7 +30,7 @@ pub(super) const IN_FLIGHT_EACH: usize = 8;
 /// Messages claimed in one transaction.
 const CLAIMED_AT_ONCE: usize = 50;
 
-const WORKSPACES: Owners = Owners {
+const WORKSPACES: FairShare = FairShare {
     oldest: "SELECT ws FROM messages WHERE sends_at <= ?1 ORDER BY sends_at LIMIT ?2",
     next: "SELECT min(ws) FROM (
             SELECT ws FROM messages WHERE sends_at IS NOT NULL AND ws > ?1
@@ -67,7 +67,7 @@ struct Claimed {
     message: MessageId,
     attempts: i64,
     first_try_at: i64,
-    unsealed: Unsealed,
+    unsealed: UnsignedMail,
 }
 
 /// The messages that were claimed, each with the places that it takes, and the workspace that the
@@ -117,9 +117,13 @@ impl Worker {
         for outcome in &outcomes {
             counter!("mailroom_messages_total", "outcome" => outcome.word()).increment(1);
             match outcome {
-                Outcome::Delivered => tracing::info!(%message, "a message left"),
-                Outcome::Later(reason) => tracing::warn!(%message, reason, "a message must wait"),
-                Outcome::Never(reason) => tracing::warn!(%message, reason, "a message was refused"),
+                RelayOutcome::Delivered => tracing::info!(%message, "a message left"),
+                RelayOutcome::Later(reason) => {
+                    tracing::warn!(%message, reason, "a message must wait")
+                }
+                RelayOutcome::Never(reason) => {
+                    tracing::warn!(%message, reason, "a message was refused")
+                }
             }
         }
         let recorded = self.record_sending(claimed.clone(), outcomes.clone()).await;
@@ -131,7 +135,7 @@ impl Worker {
     }
 
     /// Sends to every part of the recipients at once; the outcomes are in the parcel's order.
-    async fn send_parts(&self, claimed: &Claimed, parcel: Parcel) -> Vec<Outcome> {
+    async fn send_parts(&self, claimed: &Claimed, parcel: OutgoingMail) -> Vec<RelayOutcome> {
         // Nobody is left when what became of the last of them was known, and then the power failed.
         if parcel.recipients.is_empty() {
             return Vec::new();
@@ -140,7 +144,7 @@ impl Worker {
         let is_whole = parts.len() == 1;
         let mut under_way = JoinSet::new();
         for recipients in parts {
-            let (relay, part) = (self.relay.clone(), Parcel { recipients, ..parcel.clone() });
+            let (relay, part) = (self.relay.clone(), OutgoingMail { recipients, ..parcel.clone() });
             under_way.spawn(async move {
                 let outcomes = relay.send(&part).await;
                 (part.recipients, outcomes)
@@ -154,11 +158,16 @@ impl Worker {
             }
             told.extend(recipients.into_iter().zip(outcomes));
         }
-        let unsaid = || Outcome::Later("the delivery was broken off".into());
+        let unsaid = || RelayOutcome::Later("the delivery was broken off".into());
         parcel.recipients.iter().map(|to| told.remove(to).unwrap_or_else(unsaid)).collect()
     }
 
-    async fn keep_arrivals(&self, claimed: &Claimed, recipients: &[String], outcomes: &[Outcome]) {
+    async fn keep_arrivals(
+        &self,
+        claimed: &Claimed,
+        recipients: &[String],
+        outcomes: &[RelayOutcome],
+    ) {
         let message = claimed.message.clone();
         let (recipients, outcomes) = (recipients.to_vec(), outcomes.to_vec());
         let kept = self.app.act(&claimed.actor, move |tx, cx| {
@@ -187,14 +196,14 @@ impl Worker {
         }
     }
 
-    async fn record_sending(&self, claimed: Claimed, outcomes: Vec<Outcome>) -> Result<()> {
+    async fn record_sending(&self, claimed: Claimed, outcomes: Vec<RelayOutcome>) -> Result<()> {
         let actor = claimed.actor.clone();
         let recorded = self.app.act(&actor, move |tx, cx| {
             let (message, mut conversation) =
                 messages::load_outgoing(tx, cx.actor, &claimed.message)?;
             let recipients = &claimed.unsealed.recipients;
             let goes_on = cx.now - claimed.first_try_at < RETRY_FOR_MS;
-            if goes_on && outcomes.iter().any(|outcome| matches!(outcome, Outcome::Later(_))) {
+            if goes_on && outcomes.iter().any(|outcome| matches!(outcome, RelayOutcome::Later(_))) {
                 arrivals::keep(tx, cx, &claimed.message, recipients, &outcomes)?;
                 return try_again(tx, cx, &claimed);
             }
@@ -217,7 +226,7 @@ impl Worker {
 }
 
 /// Claims by keys and numbers alone: whatever else is wrong with a row is found when it is run.
-fn claim_due(tx: &mut Tx<'_>, app: &App, room: &Room, last: i64) -> Result<Claims> {
+fn claim_due(tx: &mut Tx<'_>, app: &App, room: &FreeSlots, last: i64) -> Result<Claims> {
     let now = app.clock.now();
     let mut claims = Claims { jobs: Vec::new(), last };
     for ws in WORKSPACES.due(tx, now, &last)? {

@@ -5,11 +5,11 @@ use crate::ids::ServiceId;
 use crate::services::Service;
 
 /// Reads the words of a mail at the service that sent it.
-pub trait WordReader: Send + Sync {
+pub trait AppMailReader: Send + Sync {
     fn read<'a>(&'a self, wanted: &'a WantedMail) -> WordReading<'a>;
 }
 
-pub type WordReading<'a> = Pin<Box<dyn Future<Output = Words> + Send + 'a>>;
+pub type WordReading<'a> = Pin<Box<dyn Future<Output = AppMailBody> + Send + 'a>>;
 
 /// Which mail, and what it takes to ask for it.
 #[derive(Clone)]
@@ -25,7 +25,7 @@ pub struct WantedMail {
 
 /// What came of asking. Sentences are for those who run the connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Words {
+pub enum AppMailBody {
     Found {
         subject: String,
         text: Option<String>,
@@ -37,10 +37,10 @@ pub enum Words {
 }
 
 /// Reads nothing: words wait for a process that can.
-pub(super) struct Nobody;
+pub(super) struct NoAppMailReader;
 
-impl WordReader for Nobody {
+impl AppMailReader for NoAppMailReader {
     fn read<'a>(&'a self, _: &'a WantedMail) -> WordReading<'a> {
-        Box::pin(async { Words::Later("This process cannot ask the service.".into()) })
+        Box::pin(async { AppMailBody::Later("This process cannot ask the service.".into()) })
     }
 }

@@ -4,7 +4,7 @@ use db::{FromRow, Row, Tx};
 
 use super::jobs::{DueJob, JobRule, tell_owners};
 use super::sending::{RETRY_FOR_MS, retry_after};
-use super::word_reader::{WantedMail, Words};
+use super::word_reader::{AppMailBody, WantedMail};
 use super::{LEASE_MS, Worker};
 use crate::app::{App, PAGES};
 use crate::app_mail;
@@ -38,7 +38,7 @@ struct Claimed {
 }
 
 impl FromRow for Claimed {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
         Ok(Claimed {
             ws: row.take()?,
             livemode: row.take()?,
@@ -86,11 +86,12 @@ impl Worker {
         }
     }
 
-    async fn record_words(&self, claimed: Claimed, words: Words) -> Result<()> {
+    async fn record_words(&self, claimed: Claimed, words: AppMailBody) -> Result<()> {
         let now = self.app.clock.now();
         let record = move |tx: &mut Tx<'_>| {
             let key: [&dyn db::Arg; 3] = [&claimed.ws, &claimed.livemode, &claimed.header_key];
-            let again = matches!(words, Words::Later(_)) && now - claimed.since < RETRY_FOR_MS;
+            let again =
+                matches!(words, AppMailBody::Later(_)) && now - claimed.since < RETRY_FOR_MS;
             let next = again.then(|| now + retry_after(claimed.tries));
             tx.exec(
                 "UPDATE app_mail SET words_due_at = ?4
@@ -98,12 +99,12 @@ impl Worker {
                 &[key[0], key[1], key[2], &next],
             )?;
             let error = match &words {
-                Words::Found { subject, text, html } => {
+                AppMailBody::Found { subject, text, html } => {
                     fill(tx, &key, subject, text.as_deref(), html.as_deref())?;
                     tx.wake(PAGES);
                     None
                 }
-                Words::Later(error) | Words::Never(error) => Some(error.clone()),
+                AppMailBody::Later(error) | AppMailBody::Never(error) => Some(error.clone()),
             };
             tx.exec(
                 "UPDATE services SET last_error = ?3 WHERE ws = ?1 AND id = ?2",

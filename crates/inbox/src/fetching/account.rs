@@ -4,13 +4,13 @@ use db::{Column, FromColumn, FromRow, Row};
 
 use crate::actor::Actor;
 use crate::error::Result;
-use crate::intake::Inbox;
+use crate::intake::RecipientInbox;
 use crate::words::words;
 
 /// An inbox whose mail is fetched from elsewhere.
 #[derive(Clone)]
-pub struct Account {
-    pub inbox: Inbox,
+pub struct ImapAccount {
+    pub inbox: RecipientInbox,
     pub host: String,
     pub port: u16,
     pub security: Security,
@@ -24,7 +24,7 @@ pub struct Account {
     /// Mail that was there before this moment is left alone.
     pub new_since: Option<i64>,
     /// `None` before the first round.
-    pub cursor: Option<Cursor>,
+    pub cursor: Option<FolderCursor>,
     /// A mail that could not be had, and how often.
     pub stuck: (i64, i64),
     /// Names the claim.
@@ -33,7 +33,7 @@ pub struct Account {
 
 /// How far an inbox has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cursor {
+pub struct FolderCursor {
     /// Numbers mean the same mails only while this stays the same (RFC 9051, UIDVALIDITY).
     pub validity: i64,
     pub last_uid: i64,
@@ -88,10 +88,10 @@ impl FromColumn for After {
     }
 }
 
-impl Account {
+impl ImapAccount {
     /// Mailroom at work for those who see this inbox.
     pub fn actor(&self) -> Actor {
-        let Inbox { ws, workspace, mailbox } = &self.inbox;
+        let RecipientInbox { ws, workspace, mailbox } = &self.inbox;
         Actor::system(*ws, workspace.clone(), mailbox.circle.clone())
     }
 
@@ -102,7 +102,7 @@ impl Account {
 }
 
 /// A secret is never printed, not even sealed.
-impl fmt::Debug for Account {
+impl fmt::Debug for ImapAccount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Account({} at {}:{})", self.inbox.mailbox.id, self.host, self.port)
     }
@@ -116,10 +116,10 @@ pub(super) const FROM: &str = "a.ws, w.id, m.id, m.address, m.name, m.circle,
     JOIN mailboxes m ON m.ws = a.ws AND m.id = a.mailbox
     JOIN workspaces w ON w.ws = a.ws";
 
-impl FromRow for Account {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
-        let inbox = Inbox::from_row(row)?;
-        Ok(Account {
+impl FromRow for ImapAccount {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
+        let inbox = RecipientInbox::from_row(row)?;
+        Ok(ImapAccount {
             inbox,
             host: row.take()?,
             port: u16::try_from(row.take::<i64>()?).unwrap_or(993),
@@ -132,7 +132,7 @@ impl FromRow for Account {
             new_since: row.take()?,
             cursor: {
                 let (validity, last_uid, seen_to) = (row.take()?, row.take()?, row.take()?);
-                let cursor = |validity| Cursor { validity, last_uid, seen_to };
+                let cursor = |validity| FolderCursor { validity, last_uid, seen_to };
                 Option::<i64>::map(validity, cursor)
             },
             stuck: (row.take()?, row.take()?),

@@ -3,7 +3,7 @@
 
 use db::Tx;
 
-use super::{Account, concerned};
+use super::{ImapAccount, concerned};
 use crate::app::Cx;
 use crate::error::Result;
 use crate::limits::{DAY_MS, FETCHING_FAILED_MS, MINUTE_MS};
@@ -23,14 +23,14 @@ const UNREADABLE: &str = "How this inbox is fetched cannot be read from the data
 
 /// Why mail could not be fetched, as a sentence for those who run the inbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trouble {
+pub struct FetchFailure {
     pub sentence: String,
     /// The server does not let us in.
     pub refused: bool,
 }
 
 /// A round went well: everything that was there is dealt with.
-pub fn note_round(tx: &mut Tx<'_>, cx: &Cx<'_>, account: &Account) -> Result<bool> {
+pub fn note_round(tx: &mut Tx<'_>, cx: &Cx<'_>, account: &ImapAccount) -> Result<bool> {
     let found: Option<(bool,)> = tx.opt(
         "SELECT owners_told FROM imap_accounts WHERE ws = ?1 AND mailbox = ?2 AND holder = ?3",
         &[&cx.actor.ws, &account.inbox.mailbox.id, &account.holder],
@@ -59,8 +59,8 @@ pub fn note_round(tx: &mut Tx<'_>, cx: &Cx<'_>, account: &Account) -> Result<boo
 pub fn note_failure(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    account: &Account,
-    trouble: &Trouble,
+    account: &ImapAccount,
+    trouble: &FetchFailure,
 ) -> Result<()> {
     let found: Option<(i64, Option<i64>, bool)> = tx.opt(
         "SELECT failures, failing_since, owners_told FROM imap_accounts
@@ -128,7 +128,7 @@ fn wait_after(failures: i64, refused: bool) -> i64 {
 }
 
 /// Gives an inbox back: its next round is due at once, for whoever comes first.
-pub fn let_go(tx: &mut Tx<'_>, account: &Account, now: i64) -> Result<()> {
+pub fn let_go(tx: &mut Tx<'_>, account: &ImapAccount, now: i64) -> Result<()> {
     tx.exec(
         "UPDATE imap_accounts SET holder = '', next_try_at = ?4
          WHERE ws = ?1 AND mailbox = ?2 AND holder = ?3",
@@ -139,7 +139,7 @@ pub fn let_go(tx: &mut Tx<'_>, account: &Account, now: i64) -> Result<()> {
 }
 
 /// A mail could not be had; next time it is known how often that was so.
-pub fn note_stuck(tx: &mut Tx<'_>, account: &Account, uid: i64) -> Result<()> {
+pub fn note_stuck(tx: &mut Tx<'_>, account: &ImapAccount, uid: i64) -> Result<()> {
     tx.exec(
         "UPDATE imap_accounts SET stuck_uid = ?4,
             stuck_tries = CASE WHEN stuck_uid = ?4 THEN stuck_tries + 1 ELSE 1 END
@@ -153,7 +153,7 @@ pub fn note_stuck(tx: &mut Tx<'_>, account: &Account, uid: i64) -> Result<()> {
 pub fn note_skipped(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    account: &Account,
+    account: &ImapAccount,
     uid: i64,
     why: &str,
 ) -> Result<bool> {
@@ -199,7 +199,13 @@ pub fn failing(tx: &mut Tx<'_>) -> Result<i64> {
     Ok(failing)
 }
 
-fn tell(tx: &mut Tx<'_>, cx: &Cx<'_>, account: &Account, subject: &str, text: &str) -> Result<()> {
+fn tell(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    account: &ImapAccount,
+    subject: &str,
+    text: &str,
+) -> Result<()> {
     for person in concerned(tx, cx, account)? {
         notify(tx, cx, &person, &Notice { subject, text })?;
     }

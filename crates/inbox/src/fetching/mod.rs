@@ -8,8 +8,10 @@
 mod account;
 mod health;
 
-pub use account::{Account, After, Cursor, Security};
-pub use health::{Trouble, failing, let_go, note_failure, note_round, note_skipped, note_stuck};
+pub use account::{After, FolderCursor, ImapAccount, Security};
+pub use health::{
+    FetchFailure, failing, let_go, note_failure, note_round, note_skipped, note_stuck,
+};
 
 use db::Tx;
 
@@ -27,7 +29,7 @@ const HOLDER_CHARS: usize = 20;
 
 /// Claims inboxes whose time has come, for whoever asks. One whose row cannot be read waits, and
 /// holds up no other.
-pub fn claim_due(tx: &mut Tx<'_>, ids: &Ids, now: i64, most: usize) -> Result<Vec<Account>> {
+pub fn claim_due(tx: &mut Tx<'_>, ids: &Ids, now: i64, most: usize) -> Result<Vec<ImapAccount>> {
     let lock = tx.pick("", " FOR UPDATE SKIP LOCKED");
     let due: Vec<(i64, String)> = tx.all(
         &format!(
@@ -42,13 +44,13 @@ pub fn claim_due(tx: &mut Tx<'_>, ids: &Ids, now: i64, most: usize) -> Result<Ve
             "UPDATE imap_accounts SET holder = ?3, next_try_at = ?4 WHERE ws = ?1 AND mailbox = ?2",
             &[&ws, &mailbox, &ids.token(HOLDER_CHARS), &(now + FETCHING_LEASE_MS)],
         )?;
-        let loaded: Result<Account, db::Error> = tx.one(
+        let loaded: Result<ImapAccount, db::StoreError> = tx.one(
             &format!("SELECT {} WHERE a.ws = ?1 AND a.mailbox = ?2", account::FROM),
             &[&ws, &mailbox],
         );
         match loaded {
             Ok(account) => accounts.push(account),
-            Err(error @ (db::Error::Sqlite(_) | db::Error::Postgres(_))) => {
+            Err(error @ (db::StoreError::Sqlite(_) | db::StoreError::Postgres(_))) => {
                 return Err(error.into());
             }
             Err(error) => {
@@ -75,7 +77,7 @@ pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<i64>> {
 
 /// Says that an inbox is still being fetched; false when it has become somebody else's, was set up
 /// anew or is fetched no more.
-pub fn hold(tx: &mut Tx<'_>, account: &Account, now: i64) -> Result<bool> {
+pub fn hold(tx: &mut Tx<'_>, account: &ImapAccount, now: i64) -> Result<bool> {
     let held = tx.exec(
         "UPDATE imap_accounts SET next_try_at = ?4 WHERE ws = ?1 AND mailbox = ?2 AND holder = ?3",
         &[
@@ -90,7 +92,7 @@ pub fn hold(tx: &mut Tx<'_>, account: &Account, now: i64) -> Result<bool> {
 
 /// True while an inbox is fetched by whoever claimed it. Filing asks in its own transaction: of two,
 /// who ends the fetching and who files, one comes first.
-pub fn is_held(tx: &mut Tx<'_>, account: &Account, mailbox: &Mailbox) -> Result<bool> {
+pub fn is_held(tx: &mut Tx<'_>, account: &ImapAccount, mailbox: &Mailbox) -> Result<bool> {
     let lock = tx.pick("", " FOR SHARE");
     let found: Option<(String,)> = tx.opt(
         &format!(
@@ -104,7 +106,7 @@ pub fn is_held(tx: &mut Tx<'_>, account: &Account, mailbox: &Mailbox) -> Result<
 
 /// Begins to count anew: the server has numbered its mails anew, or they are seen for the first
 /// time. Mails up to `seen_to` may have been dealt with under their old numbers.
-pub fn begin_count(tx: &mut Tx<'_>, account: &Account, cursor: &Cursor) -> Result<bool> {
+pub fn begin_count(tx: &mut Tx<'_>, account: &ImapAccount, cursor: &FolderCursor) -> Result<bool> {
     let begun = tx.exec(
         "UPDATE imap_accounts SET uid_validity = ?4, last_uid = ?5, seen_to = ?6,
             stuck_uid = 0, stuck_tries = 0
@@ -123,7 +125,7 @@ pub fn begin_count(tx: &mut Tx<'_>, account: &Account, cursor: &Cursor) -> Resul
 
 /// Counts a mail as dealt with, and how many of it were `fetched`: none or one. False when the
 /// inbox is somebody else's by now.
-pub fn count(tx: &mut Tx<'_>, account: &Account, uid: i64, fetched: i64) -> Result<bool> {
+pub fn count(tx: &mut Tx<'_>, account: &ImapAccount, uid: i64, fetched: i64) -> Result<bool> {
     let counted = tx.exec(
         "UPDATE imap_accounts SET last_uid = ?4, fetched = fetched + ?5
          WHERE ws = ?1 AND mailbox = ?2 AND holder = ?3 AND last_uid < ?4",
@@ -133,7 +135,7 @@ pub fn count(tx: &mut Tx<'_>, account: &Account, uid: i64, fetched: i64) -> Resu
 }
 
 /// True when the inbox has a mail of this Message-ID.
-pub fn is_filed(tx: &mut Tx<'_>, account: &Account, header_id: &str) -> Result<bool> {
+pub fn is_filed(tx: &mut Tx<'_>, account: &ImapAccount, header_id: &str) -> Result<bool> {
     let found: Option<(String,)> = tx.opt(
         "SELECT id FROM messages WHERE ws = ?1 AND mailbox = ?2 AND header_key = ?3",
         &[&account.inbox.ws, &account.inbox.mailbox.id, &header_key(header_id)],
@@ -142,7 +144,7 @@ pub fn is_filed(tx: &mut Tx<'_>, account: &Account, header_id: &str) -> Result<b
 }
 
 /// Those who hear how fetching goes: the owners, or the one whose private inbox it is.
-fn concerned(tx: &mut Tx<'_>, cx: &Cx<'_>, account: &Account) -> Result<Vec<UserId>> {
+fn concerned(tx: &mut Tx<'_>, cx: &Cx<'_>, account: &ImapAccount) -> Result<Vec<UserId>> {
     if let Some(person) = account.inbox.mailbox.circle.person() {
         return Ok(vec![person]);
     }

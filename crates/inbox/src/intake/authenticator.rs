@@ -13,7 +13,7 @@ pub type Checking<'a> = Pin<Box<dyn Future<Output = Authentication> + Send + 'a>
 
 /// Where a mail comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum MailSource {
     /// Straight from a machine that speaks for its sender.
     Sender {
         ip: IpAddr,
@@ -36,5 +36,5 @@ pub struct Credentials<'a> {
     /// The address that it is shown as coming from: the one whose proof counts.
     pub from: Option<&'a str>,
     pub sender: Option<&'a str>,
-    pub source: &'a Source,
+    pub source: &'a MailSource,
 }

@@ -2,25 +2,25 @@
 //! address?
 
 use db::Tx;
-use mail::{Dmarc, MailKind, Token, Understood};
+use mail::{AddressToken, Dmarc, MailKind, ParsedMail};
 
 use super::own_copies;
 use super::reports;
-use super::{FetchedMail, Taken};
+use super::{FetchedMail, Ingested};
 use crate::app::Cx;
 use crate::error::Result;
 use crate::fetching;
 use crate::ids::ConversationId;
 use crate::mail_dates::MailDates;
 use crate::mailboxes::Mailbox;
-use crate::receive::{self, Incoming, MailLookup};
+use crate::receive::{self, IncomingMail, MailLookup};
 use crate::secrets::{self, MailSecret};
 
 /// Addresses of a mail that are looked at for a token of ours.
 const ADDRESSES_LOOKED_AT: usize = 100;
 
 /// What a mail carries of ours, beside what every mail says.
-pub(super) struct Signs {
+pub(super) struct OwnMarkers {
     /// Every address it went to that may hold a token, the envelope's first.
     addresses: Vec<String>,
     pub loop_mark: Option<String>,
@@ -35,11 +35,11 @@ pub(super) struct Signs {
     pub about: Option<String>,
 }
 
-impl Signs {
-    pub fn of(mail: &Understood, addresses: &[String]) -> Signs {
+impl OwnMarkers {
+    pub fn of(mail: &ParsedMail, addresses: &[String]) -> OwnMarkers {
         let listed = mail.to.iter().chain(&mail.cc).map(|address| &address.email);
         let all = addresses.iter().chain(&mail.delivered_to).chain(listed);
-        Signs {
+        OwnMarkers {
             addresses: all
                 .filter(|to| to.contains('+'))
                 .take(ADDRESSES_LOOKED_AT)
@@ -60,7 +60,7 @@ impl Signs {
     }
 
     /// The tokens of ours that it was sent to. One that somebody made up is none.
-    pub fn tokens(&self, secret: &MailSecret) -> impl Iterator<Item = Token> {
+    pub fn tokens(&self, secret: &MailSecret) -> impl Iterator<Item = AddressToken> {
         self.addresses.iter().filter_map(|to| mail::token_of_address(secret.as_bytes(), to))
     }
 
@@ -78,22 +78,22 @@ pub(super) fn file(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     mailbox: &Mailbox,
-    incoming: &mut Incoming,
-    signs: &Signs,
+    incoming: &mut IncomingMail,
+    signs: &OwnMarkers,
     fetched: Option<&FetchedMail>,
-) -> Result<Taken> {
+) -> Result<Ingested> {
     if let Some(fetched) = fetched
         && !fetching::is_held(tx, &fetched.account, mailbox)?
     {
-        return Ok(Taken::NoInbox);
+        return Ok(Ingested::NoInbox);
     }
     let secret = secrets::mail_secret(tx, cx)?;
     if own_copies::is_one(tx, cx, &secret, incoming, signs)? {
-        return Ok(Taken::OurOwn);
+        return Ok(Ingested::OurOwn);
     }
     own_copies::disown_message_id(&secret, incoming);
     let unknown = match receive::look_up(tx, cx, mailbox, incoming)? {
-        MailLookup::Known(known) => return Ok(Taken::Known(known)),
+        MailLookup::Known(known) => return Ok(Ingested::Known(known)),
         MailLookup::Unknown(unknown) => unknown,
     };
     let report = reports::verified(tx, cx, &secret, signs)?;
@@ -106,17 +106,21 @@ pub(super) fn file(
     if let Some(report) = report {
         reports::apply(tx, cx, report)?;
     }
-    Ok(Taken::Filed(received))
+    Ok(Ingested::Filed(received))
 }
 
 /// The conversation whose reply address it was sent to. Only someone who got our mail has that
 /// address; still, a mail that fails its domain's DMARC joins nothing.
-fn answered(secret: &MailSecret, incoming: &Incoming, signs: &Signs) -> Option<ConversationId> {
+fn answered(
+    secret: &MailSecret,
+    incoming: &IncomingMail,
+    signs: &OwnMarkers,
+) -> Option<ConversationId> {
     if incoming.mail.dmarc == Dmarc::Fail {
         return None;
     }
     signs.tokens(secret).find_map(|token| match token {
-        Token::Conversation(id) => ConversationId::parse(&id),
-        Token::Bounce(_) => None,
+        AddressToken::Conversation(id) => ConversationId::parse(&id),
+        AddressToken::Bounce(_) => None,
     })
 }

@@ -1,7 +1,7 @@
 //! What a mail that was read is to the inbox it came to: who is known there, and whether to warn.
 
 use db::Tx;
-use mail::{Authentication, Known, Mail, Understood, Warning};
+use mail::{Authentication, Mail, ParsedMail, SenderHistory, Warning};
 
 use crate::actor::Actor;
 use crate::app::Cx;
@@ -17,7 +17,7 @@ pub fn judge(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     mailbox: &Mailbox,
-    mail: Understood,
+    mail: ParsedMail,
     authentication: &Authentication,
     delivered_to: &str,
 ) -> Result<Mail> {
@@ -30,7 +30,7 @@ pub(super) fn warning(
     tx: &mut Tx<'_>,
     actor: &Actor,
     mailbox: &Mailbox,
-    mail: &Understood,
+    mail: &ParsedMail,
     authentication: &Authentication,
 ) -> Result<Option<Warning>> {
     let from = mail.from.as_ref().map_or("", |from| from.email.as_str());
@@ -40,8 +40,12 @@ pub(super) fn warning(
         true => Vec::new(),
         false => correspondents::compared_with(tx, actor.ws, &mailbox.circle, from)?,
     };
-    let known =
-        Known { contact, own_domains: &own_domains, team: &team, correspondents: &correspondents };
+    let known = SenderHistory {
+        contact,
+        own_domains: &own_domains,
+        team: &team,
+        correspondents: &correspondents,
+    };
     Ok(mail::check(mail, authentication, &known).warning())
 }
 

@@ -21,25 +21,25 @@ use metrics::{counter, histogram};
 use crate::actor::Actor;
 use crate::app::App;
 use crate::error::Result;
-use crate::fetching::Account;
+use crate::fetching::ImapAccount;
 use crate::ids::MessageId;
-use crate::receive::Received;
+use crate::receive::FiledMail;
 
-pub use authenticator::{Authenticator, Checking, Credentials, Source};
+pub use authenticator::{Authenticator, Checking, Credentials, MailSource};
 pub use judge::judge;
-pub use routes::{Inbox, find_inbox, find_recipient};
+pub use routes::{RecipientInbox, find_inbox, find_recipient};
 
-use filing::Signs;
-use reading::Read;
+use filing::OwnMarkers;
+use reading::StoredMail;
 
 /// A mail at the door.
 #[derive(Clone, Debug)]
-pub struct Delivery {
+pub struct InboundMail {
     /// Where the sending system wants bounces: empty for nowhere, `None` when it is not known.
     pub sender: Option<String>,
     /// Whom it is for, as the sending system wrote it, plus tags included.
     pub recipients: Vec<String>,
-    pub source: Source,
+    pub source: MailSource,
     /// The mail as it came.
     pub raw: Vec<u8>,
 }
@@ -47,7 +47,7 @@ pub struct Delivery {
 /// Where a mail was fetched from, and when the mailbox there took it.
 #[derive(Clone, Debug)]
 pub struct FetchedMail {
-    pub account: Account,
+    pub account: ImapAccount,
     /// In milliseconds; `None` where the server does not tell.
     pub internal_date: Option<i64>,
 }
@@ -55,10 +55,10 @@ pub struct FetchedMail {
 /// What became of a mail for one recipient. Everything here is durable and final: whoever brought
 /// the mail may forget it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Taken {
-    Filed(Received),
+pub enum Ingested {
+    Filed(FiledMail),
     /// The inbox had it already.
-    Known(Received),
+    Known(FiledMail),
     /// It is our own mail come back, and dropped.
     OurOwn,
     /// It has been passed on so often that it goes in circles; nothing is kept.
@@ -67,21 +67,21 @@ pub enum Taken {
     NoInbox,
 }
 
-impl Taken {
+impl Ingested {
     fn word(&self) -> &'static str {
         match self {
-            Taken::Filed(_) => "filed",
-            Taken::Known(_) => "known",
-            Taken::OurOwn => "our-own",
-            Taken::InCircles => "in-circles",
-            Taken::NoInbox => "no-inbox",
+            Ingested::Filed(_) => "filed",
+            Ingested::Known(_) => "known",
+            Ingested::OurOwn => "our-own",
+            Ingested::InCircles => "in-circles",
+            Ingested::NoInbox => "no-inbox",
         }
     }
 
     fn message(&self) -> Option<&MessageId> {
         match self {
-            Taken::Filed(received) | Taken::Known(received) => Some(&received.message),
-            Taken::OurOwn | Taken::InCircles | Taken::NoInbox => None,
+            Ingested::Filed(received) | Ingested::Known(received) => Some(&received.message),
+            Ingested::OurOwn | Ingested::InCircles | Ingested::NoInbox => None,
         }
     }
 }
@@ -89,14 +89,14 @@ impl Taken {
 /// Trouble of ours, which the log tells of. The mail is to be brought again; what was filed of it
 /// by then is known by its Message-ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NotTaken;
+pub struct IngestError;
 
 /// Takes a mail in that comes in live; answers for each recipient, in their order.
 pub async fn take_in(
     app: &App,
     authenticator: &dyn Authenticator,
-    delivery: Delivery,
-) -> Vec<Result<Taken, NotTaken>> {
+    delivery: InboundMail,
+) -> Vec<Result<Ingested, IngestError>> {
     take_in_from(app, authenticator, delivery, None).await
 }
 
@@ -104,30 +104,30 @@ pub async fn take_in(
 pub async fn take_in_fetched(
     app: &App,
     authenticator: &dyn Authenticator,
-    delivery: Delivery,
+    delivery: InboundMail,
     fetched: FetchedMail,
-) -> Result<Taken, NotTaken> {
+) -> Result<Ingested, IngestError> {
     let taken = take_in_from(app, authenticator, delivery, Some(fetched)).await;
-    taken.into_iter().next().unwrap_or(Err(NotTaken))
+    taken.into_iter().next().unwrap_or(Err(IngestError))
 }
 
 async fn take_in_from(
     app: &App,
     authenticator: &dyn Authenticator,
-    delivery: Delivery,
+    delivery: InboundMail,
     fetched: Option<FetchedMail>,
-) -> Vec<Result<Taken, NotTaken>> {
+) -> Vec<Result<Ingested, IngestError>> {
     let began = Instant::now();
     let recipients = delivery.recipients.len();
     let outcomes = match take_in_once(app, authenticator, Arc::new(delivery), fetched).await {
         Ok(outcomes) => outcomes,
         Err(error) => {
             tracing::error!(cause = ?error, "a mail could not be taken in");
-            vec![Err(NotTaken); recipients]
+            vec![Err(IngestError); recipients]
         }
     };
     for outcome in &outcomes {
-        let word = outcome.as_ref().map_or("failed", Taken::word);
+        let word = outcome.as_ref().map_or("failed", Ingested::word);
         counter!("mailroom_mails_total", "outcome" => word).increment(1);
     }
     histogram!("mailroom_mail_seconds").record(began.elapsed());
@@ -137,16 +137,16 @@ async fn take_in_from(
 async fn take_in_once(
     app: &App,
     authenticator: &dyn Authenticator,
-    delivery: Arc<Delivery>,
+    delivery: Arc<InboundMail>,
     fetched: Option<FetchedMail>,
-) -> Result<Vec<Result<Taken, NotTaken>>> {
+) -> Result<Vec<Result<Ingested, IngestError>>> {
     let inboxes = routes::find_all(app, &delivery.recipients).await?;
     if inboxes.iter().all(Option::is_none) {
-        return Ok(inboxes.iter().map(|_| Ok(Taken::NoInbox)).collect());
+        return Ok(inboxes.iter().map(|_| Ok(Ingested::NoInbox)).collect());
     }
     let read = Arc::new(reading::read(app, &delivery).await?);
     if read.mail.loops {
-        return Ok(inboxes.iter().map(|_| Ok(Taken::InCircles)).collect());
+        return Ok(inboxes.iter().map(|_| Ok(Ingested::InCircles)).collect());
     }
     let authentication = authenticator
         .check(Credentials {
@@ -156,13 +156,14 @@ async fn take_in_once(
             source: &delivery.source,
         })
         .await;
-    let mut taken: Vec<Result<Taken, NotTaken>> = Vec::with_capacity(inboxes.len());
+    let mut taken: Vec<Result<Ingested, IngestError>> = Vec::with_capacity(inboxes.len());
     for (place, inbox) in inboxes.iter().enumerate() {
         let Some(inbox) = inbox else {
-            taken.push(Ok(Taken::NoInbox));
+            taken.push(Ok(Ingested::NoInbox));
             continue;
         };
-        let same = |other: &Option<Inbox>| other.as_ref().is_some_and(|other| other.is(inbox));
+        let same =
+            |other: &Option<RecipientInbox>| other.as_ref().is_some_and(|other| other.is(inbox));
         taken.push(match inboxes[..place].iter().position(same) {
             Some(earlier) => taken[earlier].clone(),
             None => {
@@ -173,7 +174,7 @@ async fn take_in_once(
                 filed.await.map_err(|error| {
                     let mailbox = &inbox.mailbox.id;
                     tracing::error!(cause = ?error, %mailbox, "a mail was not filed");
-                    NotTaken
+                    IngestError
                 })
             }
         });
@@ -184,12 +185,12 @@ async fn take_in_once(
 /// One inbox's part, in one transaction of its own.
 async fn file(
     app: &App,
-    inbox: &Inbox,
-    read: &Arc<Read>,
+    inbox: &RecipientInbox,
+    read: &Arc<StoredMail>,
     authentication: &Authentication,
     addresses: Vec<String>,
     fetched: Option<FetchedMail>,
-) -> Result<Taken> {
+) -> Result<Ingested> {
     let circle = inbox.mailbox.circle.clone();
     let actor = Actor::system(inbox.ws, inbox.workspace.clone(), circle);
     let (judged, authentication) = (Arc::clone(read), *authentication);
@@ -199,7 +200,7 @@ async fn file(
         .store
         .read(move |tx| judge::warning(tx, &asking, &mailbox, &judged.mail, &authentication));
     let warning = warning.await?;
-    let signs = Signs::of(&read.mail, &addresses);
+    let signs = OwnMarkers::of(&read.mail, &addresses);
     let mut incoming = read.incoming(&inbox.mailbox, &addresses, authentication.dmarc, warning);
     let mailbox = inbox.mailbox.clone();
     let filed = app.act(&actor, move |tx, cx| {

@@ -5,13 +5,13 @@
 //! forward. So a mail is a copy only if it also has the message's sender and holds its text.
 
 use db::Tx;
-use mail::{Dmarc, Understood};
+use mail::{Dmarc, ParsedMail};
 
-use super::filing::Signs;
+use super::filing::OwnMarkers;
 use crate::app::Cx;
 use crate::error::Result;
 use crate::ids::MessageId;
-use crate::receive::Incoming;
+use crate::receive::IncomingMail;
 use crate::secrets::MailSecret;
 
 /// How the Message-IDs of a workspace's messages begin.
@@ -20,7 +20,7 @@ const OWN_MESSAGE_ID: &str = "msg.";
 const NOTICE_MESSAGE_ID: &str = "notice.";
 
 /// False for almost every mail, before anything is looked up.
-pub(super) fn may_be_one(mail: &Understood) -> bool {
+pub(super) fn may_be_one(mail: &ParsedMail) -> bool {
     mail.loop_mark.is_some()
         || mail.message_id.as_ref().is_some_and(|id| id.starts_with(OWN_MESSAGE_ID))
 }
@@ -30,8 +30,8 @@ pub(super) fn is_one(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     secret: &MailSecret,
-    incoming: &Incoming,
-    signs: &Signs,
+    incoming: &IncomingMail,
+    signs: &OwnMarkers,
 ) -> Result<bool> {
     let Some(text) = &signs.whole_text else { return Ok(false) };
     let mail = &incoming.mail;
@@ -63,7 +63,7 @@ pub(super) fn is_one(
 
 /// Takes a Message-ID of ours off a mail that is not that message: it is filed, and known by its
 /// bytes.
-pub(super) fn disown_message_id(secret: &MailSecret, incoming: &mut Incoming) {
+pub(super) fn disown_message_id(secret: &MailSecret, incoming: &mut IncomingMail) {
     let id = incoming.mail.message_id.as_deref();
     if id.is_some_and(|id| mail::message_of_id(secret.as_bytes(), id).is_some()) {
         incoming.mail.message_id = None;
@@ -71,7 +71,7 @@ pub(super) fn disown_message_id(secret: &MailSecret, incoming: &mut Incoming) {
 }
 
 /// A notice is not kept, so its sender and its own Message-ID have to do.
-fn is_notice(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, incoming: &Incoming) -> Result<bool> {
+fn is_notice(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, incoming: &IncomingMail) -> Result<bool> {
     let (Some(id), Some(header_id)) = (MessageId::parse(id), &incoming.mail.message_id) else {
         return Ok(false);
     };

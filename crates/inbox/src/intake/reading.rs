@@ -1,45 +1,45 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use mail::{AttachedFile, Dmarc, Envelope, Understood, Warning};
+use mail::{AttachedFile, Dmarc, Envelope, ParsedMail, Warning};
 use tokio::task::spawn_blocking;
 
-use super::Delivery;
+use super::InboundMail;
 use crate::app::App;
 use crate::blobs::{Blob, Blobs};
 use crate::error::Result;
 use crate::mailboxes::Mailbox;
-use crate::receive::Incoming;
+use crate::receive::IncomingMail;
 
 /// What a mail is called that could not be read, as a file of itself.
 const UNREAD_NAME: &str = "mail.eml";
 const UNREAD_TYPE: &str = "message/rfc822";
 
 /// A mail that was kept and read.
-pub(super) struct Read {
-    pub mail: Understood,
+pub(super) struct StoredMail {
+    pub mail: ParsedMail,
     pub raw: Blob,
     files: Vec<Blob>,
 }
 
-pub(super) async fn read(app: &App, delivery: &Arc<Delivery>) -> Result<Read> {
+pub(super) async fn read(app: &App, delivery: &Arc<InboundMail>) -> Result<StoredMail> {
     let (blobs, delivery) = (app.blobs.clone(), Arc::clone(delivery));
     spawn_blocking(move || keep_and_read(&blobs, &delivery)).await?
 }
 
 /// Keeps a mail's bytes, then reads it. What cannot be read is still filed, with all its bytes as
 /// an attachment.
-fn keep_and_read(blobs: &Blobs, delivery: &Delivery) -> Result<Read> {
+fn keep_and_read(blobs: &Blobs, delivery: &InboundMail) -> Result<StoredMail> {
     let raw = blobs.put(&delivery.raw)?;
     let read = catch_unwind(AssertUnwindSafe(|| understood(delivery, blobs)));
     let (mail, files) = read.unwrap_or_else(|_| {
         tracing::error!(hash = raw.hash, "a mail could not be read");
         Ok((unreadable(delivery), vec![raw.clone()]))
     })?;
-    Ok(Read { mail, raw, files })
+    Ok(StoredMail { mail, raw, files })
 }
 
-fn understood(delivery: &Delivery, blobs: &Blobs) -> Result<(Understood, Vec<Blob>)> {
+fn understood(delivery: &InboundMail, blobs: &Blobs) -> Result<(ParsedMail, Vec<Blob>)> {
     let mut mail = mail::understand(&delivery.raw, envelope(delivery));
     if mail.unread {
         mail.attachments.push(whole(delivery));
@@ -49,16 +49,16 @@ fn understood(delivery: &Delivery, blobs: &Blobs) -> Result<(Understood, Vec<Blo
     Ok((mail, files))
 }
 
-fn envelope(delivery: &Delivery) -> Envelope<'_> {
+fn envelope(delivery: &InboundMail) -> Envelope<'_> {
     Envelope { sender: delivery.sender.as_deref() }
 }
 
 /// All that is known of a mail whose reading failed.
-fn unreadable(delivery: &Delivery) -> Understood {
-    Understood { attachments: vec![whole(delivery)], unread: true, ..Understood::default() }
+fn unreadable(delivery: &InboundMail) -> ParsedMail {
+    ParsedMail { attachments: vec![whole(delivery)], unread: true, ..ParsedMail::default() }
 }
 
-fn whole(delivery: &Delivery) -> AttachedFile {
+fn whole(delivery: &InboundMail) -> AttachedFile {
     AttachedFile {
         filename: UNREAD_NAME.into(),
         content_type: UNREAD_TYPE.into(),
@@ -69,7 +69,7 @@ fn whole(delivery: &Delivery) -> AttachedFile {
     }
 }
 
-impl Read {
+impl StoredMail {
     /// The mail as one inbox files it.
     pub fn incoming(
         &self,
@@ -77,9 +77,9 @@ impl Read {
         addresses: &[String],
         dmarc: Dmarc,
         warning: Option<Warning>,
-    ) -> Incoming {
+    ) -> IncomingMail {
         let delivered_to = self.delivered_to(mailbox, addresses);
-        Incoming {
+        IncomingMail {
             mail: self.mail.clone().into_mail(delivered_to, dmarc, warning),
             raw: Some(self.raw.clone()),
             attachments: self.files.clone(),

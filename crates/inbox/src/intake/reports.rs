@@ -5,23 +5,23 @@
 //! recipient of a message can make such a report, so it counts only for those the message went to.
 
 use db::Tx;
-use mail::{MailKind, Token};
+use mail::{AddressToken, MailKind};
 
-use super::filing::Signs;
+use super::filing::OwnMarkers;
 use crate::app::Cx;
 use crate::conversations::Conversation;
 use crate::error::{Error, Result};
 use crate::ids::MessageId;
-use crate::messages::{self, Outgoing, Recipients};
+use crate::messages::{self, OutgoingMessage, Recipients};
 use crate::secrets::MailSecret;
 
 /// Why a recipient does not have a message, where a bounce says so.
 const BOUNCED: &str = "it came back";
 
 /// What a report says of a message of ours, proven.
-pub(super) struct Report {
+pub(super) struct VerifiedReport {
     pub conversation: Conversation,
-    message: Outgoing,
+    message: OutgoingMessage,
     says: Says,
 }
 
@@ -40,8 +40,8 @@ pub(super) fn verified(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     secret: &MailSecret,
-    signs: &Signs,
-) -> Result<Option<Report>> {
+    signs: &OwnMarkers,
+) -> Result<Option<VerifiedReport>> {
     let says = match signs.kind {
         MailKind::Bounce if !signs.given_up.is_empty() => Says::Bounced(signs.given_up.clone()),
         MailKind::Complaint => Says::Complained,
@@ -50,24 +50,24 @@ pub(super) fn verified(
     };
     let Some(id) = message_of(secret, signs) else { return Ok(None) };
     match messages::load_outgoing(tx, cx.actor, &id) {
-        Ok((message, conversation)) => Ok(Some(Report { conversation, message, says })),
+        Ok((message, conversation)) => Ok(Some(VerifiedReport { conversation, message, says })),
         Err(Error::NotFound(_)) => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-fn message_of(secret: &MailSecret, signs: &Signs) -> Option<MessageId> {
+fn message_of(secret: &MailSecret, signs: &OwnMarkers) -> Option<MessageId> {
     let bounced = signs.tokens(secret).find_map(|token| match token {
-        Token::Bounce(id) => Some(id),
-        Token::Conversation(_) => None,
+        AddressToken::Bounce(id) => Some(id),
+        AddressToken::Conversation(_) => None,
     });
     let named = || mail::message_of_id(secret.as_bytes(), signs.about.as_deref()?);
     MessageId::parse(&bounced.or_else(named)?)
 }
 
 /// Records what it says.
-pub(super) fn apply(tx: &mut Tx<'_>, cx: &Cx<'_>, report: Report) -> Result<()> {
-    let Report { mut conversation, message, says } = report;
+pub(super) fn apply(tx: &mut Tx<'_>, cx: &Cx<'_>, report: VerifiedReport) -> Result<()> {
+    let VerifiedReport { mut conversation, message, says } = report;
     match says {
         Says::Bounced(named) => bounced(tx, cx, &mut conversation, &message, &named),
         Says::Complained => messages::note_complaint(tx, cx, &message),
@@ -81,7 +81,7 @@ fn bounced(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &mut Conversation,
-    message: &Outgoing,
+    message: &OutgoingMessage,
     named: &[String],
 ) -> Result<()> {
     let Recipients { to, all } = messages::recipients(tx, cx, &message.id)?;

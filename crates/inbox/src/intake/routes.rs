@@ -10,27 +10,31 @@ const POSTMASTER: &str = "postmaster";
 
 /// An inbox that mail comes to, and whose it is.
 #[derive(Clone, Debug)]
-pub struct Inbox {
+pub struct RecipientInbox {
     pub ws: i64,
     pub workspace: WorkspaceId,
     pub mailbox: Mailbox,
 }
 
-impl Inbox {
-    pub(super) fn is(&self, other: &Inbox) -> bool {
+impl RecipientInbox {
+    pub(super) fn is(&self, other: &RecipientInbox) -> bool {
         self.ws == other.ws && self.mailbox.id == other.mailbox.id
     }
 }
 
-impl FromRow for Inbox {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
-        Ok(Inbox { ws: row.take()?, workspace: row.take()?, mailbox: Mailbox::from_row(row)? })
+impl FromRow for RecipientInbox {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
+        Ok(RecipientInbox {
+            ws: row.take()?,
+            workspace: row.take()?,
+            mailbox: Mailbox::from_row(row)?,
+        })
     }
 }
 
 /// The inbox that an address leads to, with or without a plus tag. The sandbox's is not among
 /// them: no mail from outside reaches it (API section 8.3).
-pub fn find_inbox(tx: &mut Tx<'_>, address: &str) -> Result<Option<Inbox>> {
+pub fn find_inbox(tx: &mut Tx<'_>, address: &str) -> Result<Option<RecipientInbox>> {
     let (base, _) = mail::plus_tag(address);
     Ok(tx.opt(
         "SELECT m.ws, w.id, m.id, m.address, m.name, m.circle
@@ -44,7 +48,7 @@ pub fn find_inbox(tx: &mut Tx<'_>, address: &str) -> Result<Option<Inbox>> {
 /// this server or of a domain that it has inboxes of (RFC 5321, section 4.5.1): where no inbox is
 /// called that, it is the oldest of the domain's team, or of the server's first workspace. A private
 /// one is never chosen.
-pub fn find_recipient(tx: &mut Tx<'_>, recipient: &str) -> Result<Option<Inbox>> {
+pub fn find_recipient(tx: &mut Tx<'_>, recipient: &str) -> Result<Option<RecipientInbox>> {
     if let Some(inbox) = find_inbox(tx, recipient)? {
         return Ok(Some(inbox));
     }
@@ -77,7 +81,10 @@ pub fn find_recipient(tx: &mut Tx<'_>, recipient: &str) -> Result<Option<Inbox>>
     }
 }
 
-pub(super) async fn find_all(app: &App, recipients: &[String]) -> Result<Vec<Option<Inbox>>> {
+pub(super) async fn find_all(
+    app: &App,
+    recipients: &[String],
+) -> Result<Vec<Option<RecipientInbox>>> {
     let recipients = recipients.to_vec();
     let find = move |tx: &mut Tx<'_>| {
         recipients.iter().map(|address| find_recipient(tx, address)).collect::<Result<Vec<_>>>()

@@ -5,7 +5,7 @@ use std::collections::{HashSet, VecDeque};
 use db::{FromRow, Row, Tx};
 
 use super::sql::Sql;
-use super::{List, Listed, Place, Walk, select};
+use super::{List, ListPosition, ListWalk, ListedConversations, select};
 use crate::error::Result;
 use crate::search::{self, Needle, PROBED_AT_ONCE};
 
@@ -36,10 +36,10 @@ const FETCHED_AT_ONCE: usize = 400;
 /// does not help, the terms hardly ever meet, and the matches of all are gathered.
 pub(super) fn newest_matching(
     tx: &mut Tx<'_>,
-    walk: &Walk,
+    walk: &ListWalk,
     needles: &[Needle],
     limit: usize,
-) -> Result<Vec<Listed>> {
+) -> Result<Vec<ListedConversations>> {
     let all: Vec<&Needle> = needles.iter().collect();
     let has_all = |tx: &mut Tx<'_>, nums: &[i64]| search::those_with_all(tx, walk.ws, &all, nums);
     let mut trial = Trial::new(walk, limit);
@@ -117,10 +117,10 @@ impl<'n> Narrowed<'n> {
 /// The newest of the candidates that are in the list and after its place.
 fn newest_among(
     tx: &mut Tx<'_>,
-    walk: &Walk,
+    walk: &ListWalk,
     candidates: &[i64],
     limit: usize,
-) -> Result<Vec<Listed>> {
+) -> Result<Vec<ListedConversations>> {
     let mut keys: Vec<Key> = Vec::new();
     for nums in candidates.chunks(PROBED_AT_ONCE) {
         let mut sql = Sql::default();
@@ -138,7 +138,7 @@ fn newest_among(
     listed(tx, &newest)
 }
 
-fn listed(tx: &mut Tx<'_>, nums: &[i64]) -> Result<Vec<Listed>> {
+fn listed(tx: &mut Tx<'_>, nums: &[i64]) -> Result<Vec<ListedConversations>> {
     let mut found = Vec::new();
     for nums in nums.chunks(AT_ONCE) {
         let mut sql = Sql::default();
@@ -147,14 +147,14 @@ fn listed(tx: &mut Tx<'_>, nums: &[i64]) -> Result<Vec<Listed>> {
         let among =
             format!("(SELECT * FROM conversations WHERE num IN ({nums}) LIMIT {AT_ONCE}) AS c");
         let text = select(&among);
-        found.extend(sql.all::<Listed>(tx, &text)?);
+        found.extend(sql.all::<ListedConversations>(tx, &text)?);
     }
     Ok(found)
 }
 
 /// A walk that tries conversations, the newest first, until enough fit.
 struct Trial<'w> {
-    walk: &'w Walk,
+    walk: &'w ListWalk,
     lanes: Vec<Lane<'w>>,
     limit: usize,
     met: usize,
@@ -166,24 +166,24 @@ struct Lane<'w> {
     list: &'w List,
     fetched: VecDeque<Key>,
     fetches: usize,
-    from: Place,
+    from: ListPosition,
     ended: bool,
 }
 
 /// A conversation while it is only tried; the index alone can tell it.
 struct Key {
-    place: Place,
+    place: ListPosition,
     num: i64,
 }
 
 impl FromRow for Key {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
-        Ok(Key { place: Place { at: row.take()?, id: row.take()? }, num: row.take()? })
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
+        Ok(Key { place: ListPosition { at: row.take()?, id: row.take()? }, num: row.take()? })
     }
 }
 
 impl<'w> Trial<'w> {
-    fn new(walk: &'w Walk, limit: usize) -> Trial<'w> {
+    fn new(walk: &'w ListWalk, limit: usize) -> Trial<'w> {
         let lanes = walk.lists.iter().map(|list| {
             let from = walk.from.clone();
             Lane { list, fetched: VecDeque::new(), fetches: AT_ONCE, from, ended: false }
@@ -224,7 +224,7 @@ impl<'w> Trial<'w> {
     }
 
     /// The newest that fit, all being among the candidates.
-    fn end(mut self, tx: &mut Tx<'_>, narrowed: &Narrowed<'_>) -> Result<Vec<Listed>> {
+    fn end(mut self, tx: &mut Tx<'_>, narrowed: &Narrowed<'_>) -> Result<Vec<ListedConversations>> {
         let ws = self.walk.ws;
         let Some(candidates) = &narrowed.candidates else { return self.listed(tx) };
         if candidates.len() > LOOKED_UP {
@@ -257,18 +257,18 @@ impl<'w> Trial<'w> {
     }
 
     /// The conversations that fit, as the list shows them.
-    fn listed(mut self, tx: &mut Tx<'_>) -> Result<Vec<Listed>> {
+    fn listed(mut self, tx: &mut Tx<'_>) -> Result<Vec<ListedConversations>> {
         self.fitting.truncate(self.limit);
         listed(tx, &self.fitting)
     }
 }
 
 impl Lane<'_> {
-    fn head(&self) -> Option<&Place> {
+    fn head(&self) -> Option<&ListPosition> {
         self.fetched.front().map(|key| &key.place)
     }
 
-    fn refill(&mut self, tx: &mut Tx<'_>, walk: &Walk) -> Result<()> {
+    fn refill(&mut self, tx: &mut Tx<'_>, walk: &ListWalk) -> Result<()> {
         if self.ended || !self.fetched.is_empty() {
             return Ok(());
         }

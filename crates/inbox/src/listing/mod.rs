@@ -76,25 +76,25 @@ impl Filter {
 
 /// A place in the list: just after it come the conversations before this moment.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct ListPosition {
     pub at: i64,
     pub id: String,
 }
 
-impl Place {
-    pub fn start() -> Place {
-        Place { at: i64::MAX, id: String::new() }
+impl ListPosition {
+    pub fn start() -> ListPosition {
+        ListPosition { at: i64::MAX, id: String::new() }
     }
 }
 
 /// A conversation and the place it had when the walk began.
-pub struct Listed {
+pub struct ListedConversations {
     pub summary: ConversationSummary,
-    pub place: Place,
+    pub place: ListPosition,
     num: i64,
 }
 
-/// Reads [`Listed`] from the conversations `c` of a FROM clause.
+/// Reads [`ListedConversations`] from the conversations `c` of a FROM clause.
 pub fn select(from: &str) -> String {
     format!(
         "SELECT c.num, c.id, c.subject, c.snippet, c.status, c.contact_name,
@@ -107,8 +107,8 @@ pub fn select(from: &str) -> String {
     )
 }
 
-impl FromRow for Listed {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+impl FromRow for ListedConversations {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
         let num = row.take()?;
         let id: ConversationId = row.take()?;
         let subject = row.take()?;
@@ -121,7 +121,7 @@ impl FromRow for Listed {
         let member = MemberId::parse(&row.take::<String>()?);
         let name: Option<String> = row.take()?;
         let assignee = member.map(|id| Assignee::new(id, name.unwrap_or_default()));
-        let place = Place { at, id: id.as_str().to_owned() };
+        let place = ListPosition { at, id: id.as_str().to_owned() };
         let summary = ConversationSummary {
             id,
             subject,
@@ -138,26 +138,26 @@ impl FromRow for Listed {
             risk: row.take()?,
             reference: row.take()?,
         };
-        Ok(Listed { summary, place, num })
+        Ok(ListedConversations { summary, place, num })
     }
 }
 
 /// A walk down the list in the order it had at one moment. Conversations that moved since then
 /// are given where they stood, so that nothing is given twice and nothing is passed over.
-pub struct Walk {
+pub struct ListWalk {
     ws: i64,
     lists: Vec<List>,
-    from: Place,
+    from: ListPosition,
     /// Those that moved since the walk began and stood after `from` then.
-    moved: Vec<Listed>,
+    moved: Vec<ListedConversations>,
 }
 
-impl Walk {
-    pub fn begin(actor: &Actor, filter: &Filter) -> Walk {
+impl ListWalk {
+    pub fn begin(actor: &Actor, filter: &Filter) -> ListWalk {
         let mut circles = actor.circles.to_vec();
         circles.dedup();
         let lists = filter.lists(&circles);
-        Walk { ws: actor.ws, lists, from: Place::start(), moved: Vec::new() }
+        ListWalk { ws: actor.ws, lists, from: ListPosition::start(), moved: Vec::new() }
     }
 
     /// Goes on with a walk that began at `as_of` and has come to `from`.
@@ -166,9 +166,9 @@ impl Walk {
         actor: &Actor,
         filter: &Filter,
         as_of: i64,
-        from: Place,
-    ) -> Result<Walk> {
-        let mut walk = Walk { from, ..Walk::begin(actor, filter) };
+        from: ListPosition,
+    ) -> Result<ListWalk> {
+        let mut walk = ListWalk { from, ..ListWalk::begin(actor, filter) };
         for list in &walk.lists {
             let mut sql = Sql::default();
             let at = walk.in_list(&mut sql, list);
@@ -183,7 +183,7 @@ impl Walk {
     }
 
     /// The next conversations.
-    pub fn next(self, tx: &mut Tx<'_>, limit: usize) -> Result<Vec<Listed>> {
+    pub fn next(self, tx: &mut Tx<'_>, limit: usize) -> Result<Vec<ListedConversations>> {
         let found = self.below(tx, &self.from, limit)?;
         Ok(self.with_moved(found, limit))
     }
@@ -194,7 +194,7 @@ impl Walk {
         tx: &mut Tx<'_>,
         query: &Query,
         limit: usize,
-    ) -> Result<Vec<Listed>> {
+    ) -> Result<Vec<ListedConversations>> {
         if query.terms.is_empty() {
             return Ok(Vec::new());
         }
@@ -208,13 +208,22 @@ impl Walk {
         Ok(self.with_moved(found, limit))
     }
 
-    fn with_moved(self, mut found: Vec<Listed>, limit: usize) -> Vec<Listed> {
+    fn with_moved(
+        self,
+        mut found: Vec<ListedConversations>,
+        limit: usize,
+    ) -> Vec<ListedConversations> {
         found.extend(self.moved);
         newest(found, limit)
     }
 
     /// Up to `limit` conversations after a place, from each list.
-    fn below(&self, tx: &mut Tx<'_>, from: &Place, limit: usize) -> Result<Vec<Listed>> {
+    fn below(
+        &self,
+        tx: &mut Tx<'_>,
+        from: &ListPosition,
+        limit: usize,
+    ) -> Result<Vec<ListedConversations>> {
         let mut found = Vec::new();
         for list in &self.lists {
             let mut sql = Sql::default();
@@ -255,7 +264,12 @@ fn former_place(tx: &mut Tx<'_>, ws: i64, id: &ConversationId, as_of: i64) -> Re
 }
 
 /// The limit stands in the statement itself, so that PostgreSQL plans for it.
-fn newest_first(tx: &mut Tx<'_>, sql: Sql, condition: &str, limit: usize) -> Result<Vec<Listed>> {
+fn newest_first(
+    tx: &mut Tx<'_>,
+    sql: Sql,
+    condition: &str,
+    limit: usize,
+) -> Result<Vec<ListedConversations>> {
     let text = format!(
         "{} WHERE {condition} ORDER BY c.last_message_at DESC, c.id DESC LIMIT {limit}",
         select("conversations c")
@@ -263,7 +277,7 @@ fn newest_first(tx: &mut Tx<'_>, sql: Sql, condition: &str, limit: usize) -> Res
     sql.all(tx, &text)
 }
 
-fn newest(mut found: Vec<Listed>, limit: usize) -> Vec<Listed> {
+fn newest(mut found: Vec<ListedConversations>, limit: usize) -> Vec<ListedConversations> {
     found.sort_unstable_by(|a, b| b.place.cmp(&a.place));
     found.truncate(limit);
     found

@@ -1,6 +1,6 @@
 use db::{Arg, FromRow, Tx, Value};
 
-use super::Place;
+use super::ListPosition;
 use crate::error::Result;
 
 /// The arguments of a statement whose conditions depend on what was asked.
@@ -42,7 +42,7 @@ impl Sql {
         format!("?{}", self.0.len())
     }
 
-    pub(super) fn below(&mut self, place: &Place) -> String {
+    pub(super) fn below(&mut self, place: &ListPosition) -> String {
         let (at, id) = (self.int(place.at), self.text(&place.id));
         format!("(c.last_message_at, c.id) < ({at}, {id})")
     }

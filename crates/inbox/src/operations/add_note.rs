@@ -1,11 +1,11 @@
 use db::Tx;
 use serde::Deserialize;
 
-use super::{Access, Method, Need, Operation, Tool, answer, typed};
+use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
 use crate::actor::Scope;
 use crate::app::Cx;
 use crate::error::Result;
-use crate::fields::{Field, filled};
+use crate::fields::{InputField, filled};
 use crate::ids::NoteId;
 use crate::limits::NOTE_CHARS;
 use crate::wire::Done;
@@ -28,13 +28,13 @@ pub const OPERATION: Operation = Operation {
         list: None,
         loses: false,
     }),
-    scope: Need::Always(Scope::Write),
+    scope: ScopeRule::Always(Scope::Write),
     access: Access::Write,
     repeatable: false,
     title: "Add an internal note",
     about: "Adds a note that the team sees and the customer never does. Each call makes a new \
             note, unless it repeats an Idempotency-Key.",
-    fields: &[Field::required(
+    fields: &[InputField::required(
         "body",
         filled(NOTE_CHARS),
         "Plain text. @FirstName mentions a person.",
@@ -48,12 +48,12 @@ pub const OPERATION: Operation = Operation {
 };
 
 #[derive(Clone, Debug, Deserialize)]
-pub struct Input {
+pub struct AddNoteInput {
     pub id: String,
     pub body: String,
 }
 
-pub fn add_note(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Done> {
+pub fn add_note(tx: &mut Tx<'_>, cx: &Cx<'_>, input: AddNoteInput) -> Result<Done> {
     let conversation = conversations::load(tx, cx.actor, &input.id)?;
     let id = NoteId::new(cx.ids, cx.now);
     tx.exec(

@@ -1,12 +1,12 @@
 use db::Tx;
 use serde::Deserialize;
 
-use super::{Access, Method, Need, Operation, Tool, answer, typed};
+use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
 use crate::actor::Scope;
 use crate::app::Cx;
 use crate::conversations::{self, Conversation};
 use crate::error::{Error, Result};
-use crate::fields::{Field, Kind, Rule};
+use crate::fields::{InputField, InputKind, Rule};
 use crate::ids::MemberId;
 use crate::limits::ASSIGN_TO_CHARS;
 use crate::members;
@@ -29,14 +29,14 @@ pub const OPERATION: Operation = Operation {
         list: None,
         loses: false,
     }),
-    scope: Need::Always(Scope::Write),
+    scope: ScopeRule::Always(Scope::Write),
     access: Access::Write,
     repeatable: true,
     title: "Assign",
     about: "Gives a conversation to a person or agent who can see its inbox, or to nobody.",
-    fields: &[Field::required(
+    fields: &[InputField::required(
         "to",
-        Kind::Text { min: 1, max: ASSIGN_TO_CHARS, rule: Rule::Assignee },
+        InputKind::Text { min: 1, max: ASSIGN_TO_CHARS, rule: Rule::Assignee },
         "user:usr_… or agent:agt_… (ids from the conversation's team), me, or none.",
     )],
     body_optional: false,
@@ -48,12 +48,16 @@ pub const OPERATION: Operation = Operation {
 };
 
 #[derive(Clone, Debug, Deserialize)]
-pub struct Input {
+pub struct AssignConversationInput {
     pub id: String,
     pub to: String,
 }
 
-pub fn assign_conversation(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Done> {
+pub fn assign_conversation(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    input: AssignConversationInput,
+) -> Result<Done> {
     let conversation = conversations::load(tx, cx.actor, &input.id)?;
     let to = assignee(tx, cx, &conversation, &input.to)?;
     if to.as_ref().map(|to| &to.id) == conversation.assignee.as_ref() {

@@ -3,19 +3,19 @@ use std::collections::HashMap;
 use db::{FromRow, Row, Tx};
 use serde::Deserialize;
 
-use super::{Access, Answer, Method, Need, Operation, Tool, answer, typed, warning};
+use super::{Access, Method, Operation, OperationOutput, ScopeRule, Tool, answer, typed, warning};
 use crate::actor::Scope;
 use crate::app::Cx;
 use crate::conversations;
 use crate::error::Result;
-use crate::fields::{Field, Kind};
+use crate::fields::{InputField, InputKind};
 use crate::ids::{ConversationId, MessageId};
 use crate::limits::READ_TEXT_CHARS;
 use crate::originals::cut;
 use crate::time::Moment;
 use crate::wire::{
-    Contact, Conversation, EventType, MessageType, NoteType, Sender, TimelineEvent, TimelineItem,
-    TimelineMessage, TimelineNote,
+    Contact, ConversationJson, EventType, MessageType, NoteType, SenderJson, TimelineEvent,
+    TimelineItem, TimelineMessage, TimelineNote,
 };
 use crate::{app_mail, members, originals};
 
@@ -38,21 +38,21 @@ pub const OPERATION: Operation = Operation {
         list: None,
         loses: false,
     }),
-    scope: Need::Always(Scope::Read),
+    scope: ScopeRule::Always(Scope::Read),
     access: Access::Read,
     repeatable: true,
     title: "Read a conversation",
     about: "One conversation with its whole timeline (messages, notes, events; oldest first), its \
             warning if there is one, and the people and agents it can be assigned to.",
-    fields: &[Field::optional(
+    fields: &[InputField::optional(
         "include",
-        Kind::Choice(&["original"]),
+        InputKind::Choice(&["original"]),
         "original adds to each message all of its plain text as `original`, with the quoted \
          history and signatures that `text` leaves out.",
     )],
     body_optional: false,
     success: 200,
-    output: |schemas| schemas.subschema_for::<Conversation>(),
+    output: |schemas| schemas.subschema_for::<ConversationJson>(),
     example_input: "",
     example_output: r#"{
         "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
@@ -102,7 +102,7 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, input| {
         let found = get_conversation(tx, cx, typed(input)?)?;
         let risks = [(&found.id, found.risk.as_deref())].into_iter();
-        Ok(Answer { warning: warning::about(risks), ..answer(&found)? })
+        Ok(OperationOutput { warning: warning::about(risks), ..answer(&found)? })
     },
 };
 
@@ -112,7 +112,7 @@ struct Input {
     include: Option<String>,
 }
 
-fn get_conversation(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Conversation> {
+fn get_conversation(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<ConversationJson> {
     let ws = cx.actor.ws;
     let found = conversations::load(tx, cx.actor, &input.id)?;
     let originals = match input.include {
@@ -121,7 +121,7 @@ fn get_conversation(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Conver
     };
     let (mailbox,): (String,) =
         tx.one("SELECT address FROM mailboxes WHERE ws = ?1 AND id = ?2", &[&ws, &found.mailbox])?;
-    Ok(Conversation {
+    Ok(ConversationJson {
         assignee: found.assignee_named(tx, ws)?,
         timeline: timeline(tx, ws, &found.id, originals)?,
         team: members::team(tx, ws, &found.circle)?,
@@ -207,14 +207,14 @@ struct NoteRow(Placed);
 struct EventRow(Placed);
 
 impl FromRow for MessageRow {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
         let at = Moment(row.take()?);
         Ok(MessageRow(TimelineMessage {
             item_type: MessageType::Message,
             id: row.take()?,
             at,
             direction: row.take()?,
-            from: Sender { name: row.take()?, email: row.take()? },
+            from: SenderJson { name: row.take()?, email: row.take()? },
             status: row.take()?,
             text: cut(row.take()?, READ_TEXT_CHARS),
             original: None,
@@ -224,7 +224,7 @@ impl FromRow for MessageRow {
 }
 
 impl FromRow for NoteRow {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
         let at = row.take()?;
         let note = TimelineNote {
             item_type: NoteType::Note,
@@ -239,7 +239,7 @@ impl FromRow for NoteRow {
 }
 
 impl FromRow for EventRow {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
         let at = row.take()?;
         let id: String = row.take()?;
         let event = TimelineEvent {

@@ -1,15 +1,15 @@
 use db::Tx;
 use serde::Deserialize;
 
-use super::{Access, Answer, Method, Need, Operation, Page, Tool, page, warning};
+use super::{Access, ListPage, Method, Operation, OperationOutput, ScopeRule, Tool, page, warning};
 use crate::actor::{Actor, Scope};
 use crate::app::Cx;
-use crate::cursor::Cursor;
+use crate::cursor::PageCursor;
 use crate::error::Result;
-use crate::fields::{Field, Kind, Rule, text};
+use crate::fields::{InputField, InputKind, Rule, text};
 use crate::ids::{ConversationId, MailboxId};
 use crate::limits::{FILTER_CHARS, LIST_ITEMS, LIST_ITEMS_DEFAULT, QUERY_CHARS};
-use crate::listing::{Filter, Place, Walk};
+use crate::listing::{Filter, ListPosition, ListWalk};
 use crate::mailboxes;
 use crate::search::Query;
 use crate::wire::{ConversationSummary, View};
@@ -31,41 +31,49 @@ pub const OPERATION: Operation = Operation {
         list: Some("conversations"),
         loses: false,
     }),
-    scope: Need::Always(Scope::Read),
+    scope: ScopeRule::Always(Scope::Read),
     access: Access::Read,
     repeatable: true,
     title: "List conversations",
     about: "Conversations this key can see, newest first by their latest mail. Narrow the list \
             with the parameters; go on with the cursor of the Link header.",
     fields: &[
-        Field::optional(
+        InputField::optional(
             "view",
-            Kind::Choice(&["open", "waiting", "snoozed", "closed", "all"]),
+            InputKind::Choice(&["open", "waiting", "snoozed", "closed", "all"]),
             "Which conversations: by status, the snoozed ones, or all.",
         )
         .or("\"open\""),
-        Field::optional("mailbox", text(FILTER_CHARS), "Only this inbox (an id such as mbx_…)."),
-        Field::optional(
+        InputField::optional(
+            "mailbox",
+            text(FILTER_CHARS),
+            "Only this inbox (an id such as mbx_…).",
+        ),
+        InputField::optional(
             "q",
-            Kind::Text { min: 0, max: QUERY_CHARS, rule: Rule::Any },
+            InputKind::Text { min: 0, max: QUERY_CHARS, rule: Rule::Any },
             "Full-text search over all mail text, names and addresses. All words must match, the \
              last one as a prefix; \"quoted words\" stand together.",
         ),
-        Field::optional(
+        InputField::optional(
             "assigned",
-            Kind::Choice(&["me", "unassigned"]),
+            InputKind::Choice(&["me", "unassigned"]),
             "Only those assigned to this agent, or to nobody.",
         ),
-        Field::optional("limit", Kind::Whole { min: 1, max: LIST_ITEMS }, "How many at the most.")
-            .or("25"),
-        Field::optional(
+        InputField::optional(
+            "limit",
+            InputKind::Whole { min: 1, max: LIST_ITEMS },
+            "How many at the most.",
+        )
+        .or("25"),
+        InputField::optional(
             "reference",
             text(FILTER_CHARS),
             "Only those that carry this app reference; use view=all for every status.",
         ),
-        Field::optional(
+        InputField::optional(
             "cursor",
-            Kind::Text { min: 1, max: 80, rule: Rule::Cursor },
+            InputKind::Text { min: 1, max: 80, rule: Rule::Cursor },
             "Where an earlier answer ended (from its Link header, or a tool's nextCursor). The walk \
              keeps the order of its first page, so that nothing is given twice or passed over \
              while conversations move.",
@@ -93,12 +101,12 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, input| {
         let found = list_conversations(tx, cx, super::typed(input)?)?;
         let risks = found.items.iter().map(|item| (&item.id, item.risk.as_deref()));
-        Ok(Answer { warning: warning::about(risks), ..page(found)? })
+        Ok(OperationOutput { warning: warning::about(risks), ..page(found)? })
     },
 };
 
 #[derive(Clone, Debug, Default, Deserialize)]
-pub struct Input {
+pub struct ListConversationsInput {
     pub view: Option<String>,
     pub mailbox: Option<String>,
     pub q: Option<String>,
@@ -111,18 +119,18 @@ pub struct Input {
 pub fn list_conversations(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    input: Input,
-) -> Result<Page<ConversationSummary>> {
+    input: ListConversationsInput,
+) -> Result<ListPage<ConversationSummary>> {
     let limit = input.limit.unwrap_or(LIST_ITEMS_DEFAULT) as usize;
-    let nothing = Page { items: Vec::new(), next: None };
+    let nothing = ListPage { items: Vec::new(), next: None };
     let Some(filter) = filter(tx, cx.actor, &input)? else { return Ok(nothing) };
-    let cursor = input.cursor.as_deref().and_then(Cursor::parse);
+    let cursor = input.cursor.as_deref().and_then(PageCursor::parse);
     let as_of = cursor.as_ref().map_or(cx.now, |cursor| cursor.as_of);
     let walk = match cursor {
-        None => Walk::begin(cx.actor, &filter),
+        None => ListWalk::begin(cx.actor, &filter),
         Some(cursor) => {
             let id = format!("{}{}", ConversationId::PREFIX, cursor.id);
-            Walk::resume(tx, cx.actor, &filter, as_of, Place { at: cursor.at, id })?
+            ListWalk::resume(tx, cx.actor, &filter, as_of, ListPosition { at: cursor.at, id })?
         }
     };
     let listed = match input.q.as_deref().and_then(Query::parse) {
@@ -130,14 +138,18 @@ pub fn list_conversations(
         None => walk.next(tx, limit)?,
     };
     let next = listed.last().filter(|_| listed.len() == limit).map(|last| {
-        Cursor::after(as_of, last.place.at, last.place.id.as_str(), ConversationId::PREFIX)
+        PageCursor::after(as_of, last.place.at, last.place.id.as_str(), ConversationId::PREFIX)
     });
-    Ok(Page { items: listed.into_iter().map(|listed| listed.summary).collect(), next })
+    Ok(ListPage { items: listed.into_iter().map(|listed| listed.summary).collect(), next })
 }
 
 /// `None` when nothing can be in the list: an unknown inbox and one that cannot be seen are the
 /// same empty list.
-fn filter(tx: &mut Tx<'_>, actor: &Actor, input: &Input) -> Result<Option<Filter>> {
+fn filter(
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    input: &ListConversationsInput,
+) -> Result<Option<Filter>> {
     let mailbox = match &input.mailbox {
         None => None,
         Some(id) => {

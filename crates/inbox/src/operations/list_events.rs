@@ -1,12 +1,12 @@
 use db::{FromRow, Row, Tx};
 use serde::Deserialize;
 
-use super::{Access, Method, Need, Operation, Page, Tool, page};
+use super::{Access, ListPage, Method, Operation, ScopeRule, Tool, page};
 use crate::actor::{Circle, Scope};
 use crate::app::Cx;
-use crate::cursor::Cursor;
+use crate::cursor::PageCursor;
 use crate::error::Result;
-use crate::fields::{Field, Kind, Rule};
+use crate::fields::{InputField, InputKind, Rule};
 use crate::ids::EventId;
 use crate::limits::{EVENTS_KEPT_MS, LIST_ITEMS, LIST_ITEMS_DEFAULT};
 use crate::wire::EventRecord;
@@ -25,7 +25,7 @@ pub const OPERATION: Operation = Operation {
         list: Some("events"),
         loses: false,
     }),
-    scope: Need::Always(Scope::Read),
+    scope: ScopeRule::Always(Scope::Read),
     access: Access::Read,
     repeatable: true,
     title: "List events",
@@ -33,18 +33,22 @@ pub const OPERATION: Operation = Operation {
             Events are kept for 30 days, so an app that was down catches up from the cursor of \
             its last answer. Every answer with events has a next cursor, the last one too.",
     fields: &[
-        Field::optional("limit", Kind::Whole { min: 1, max: LIST_ITEMS }, "How many at the most.")
-            .or("25"),
-        Field::optional(
+        InputField::optional(
+            "limit",
+            InputKind::Whole { min: 1, max: LIST_ITEMS },
+            "How many at the most.",
+        )
+        .or("25"),
+        InputField::optional(
             "start",
-            Kind::Choice(&["oldest", "now"]),
+            InputKind::Choice(&["oldest", "now"]),
             "Where a first call begins: with the oldest event kept, or with a cursor for what \
              happens from now on and no events yet. A cursor says more and wins.",
         )
         .or("\"oldest\""),
-        Field::optional(
+        InputField::optional(
             "cursor",
-            Kind::Text { min: 1, max: 80, rule: Rule::Cursor },
+            InputKind::Text { min: 1, max: 80, rule: Rule::Cursor },
             "Where an earlier answer ended (from its Link header). Keep it: it goes on with what \
              happens after it, today or tomorrow.",
         ),
@@ -94,14 +98,14 @@ struct Listed {
 }
 
 impl FromRow for Listed {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
         Ok(Listed { txn: row.take()?, id: row.take()?, body: row.take()? })
     }
 }
 
-fn list_events(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &Input) -> Result<Page<EventRecord>> {
+fn list_events(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &Input) -> Result<ListPage<EventRecord>> {
     let limit = input.limit.unwrap_or(LIST_ITEMS_DEFAULT);
-    let cursor = input.cursor.as_deref().and_then(Cursor::parse);
+    let cursor = input.cursor.as_deref().and_then(PageCursor::parse);
     let (txn, id) = cursor.map_or((0, String::new()), |cursor| {
         (cursor.at, format!("{}{}", EventId::PREFIX, cursor.id))
     });
@@ -109,7 +113,7 @@ fn list_events(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &Input) -> Result<Page<Event
     circles.dedup();
     if input.cursor.is_none() && input.start == Some(Start::Now) {
         let newest = newest(tx, cx, &circles)?;
-        return Ok(Page { items: Vec::new(), next: Some(newest) });
+        return Ok(ListPage { items: Vec::new(), next: Some(newest) });
     }
     let mut found: Vec<Listed> = Vec::new();
     for circle in &circles {
@@ -117,10 +121,11 @@ fn list_events(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &Input) -> Result<Page<Event
     }
     found.sort_unstable_by(|a, b| (a.txn, &a.id).cmp(&(b.txn, &b.id)));
     found.truncate(limit as usize);
-    let next =
-        found.last().map(|last| Cursor::after(cx.now, last.txn, last.id.as_str(), EventId::PREFIX));
+    let next = found
+        .last()
+        .map(|last| PageCursor::after(cx.now, last.txn, last.id.as_str(), EventId::PREFIX));
     let items = found.iter().filter_map(|listed| serde_json::from_str(&listed.body).ok());
-    Ok(Page { items: items.collect(), next })
+    Ok(ListPage { items: items.collect(), next })
 }
 
 /// The cursor behind everything that is visible.
@@ -137,7 +142,7 @@ fn newest(tx: &mut Tx<'_>, cx: &Cx<'_>, circles: &[Circle]) -> Result<String> {
         )?;
         newest = found.into_iter().fold(newest, Ord::max);
     }
-    Ok(Cursor::after(cx.now, newest.0, &newest.1, EventId::PREFIX))
+    Ok(PageCursor::after(cx.now, newest.0, &newest.1, EventId::PREFIX))
 }
 
 /// On PostgreSQL no further than the oldest transaction that is still open: what it may yet write

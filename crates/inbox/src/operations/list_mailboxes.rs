@@ -1,10 +1,10 @@
 use db::Tx;
 
-use super::{Access, Method, Need, Operation, Tool, answer};
+use super::{Access, Method, Operation, ScopeRule, Tool, answer};
 use crate::actor::Scope;
 use crate::app::Cx;
 use crate::error::Result;
-use crate::wire::Mailbox;
+use crate::wire::MailboxJson;
 use crate::{mailboxes, tallies};
 
 pub const OPERATION: Operation = Operation {
@@ -20,7 +20,7 @@ pub const OPERATION: Operation = Operation {
         list: Some("mailboxes"),
         loses: false,
     }),
-    scope: Need::Always(Scope::Read),
+    scope: ScopeRule::Always(Scope::Read),
     access: Access::Read,
     repeatable: true,
     title: "List inboxes",
@@ -28,7 +28,7 @@ pub const OPERATION: Operation = Operation {
     fields: &[],
     body_optional: false,
     success: 200,
-    output: |schemas| schemas.subschema_for::<Vec<Mailbox>>(),
+    output: |schemas| schemas.subschema_for::<Vec<MailboxJson>>(),
     example_input: "",
     example_output: r#"[{
         "id": "mbx_01kag0w3e5r7t9y1u2p4a6s8df",
@@ -39,12 +39,12 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, _| answer(&list_mailboxes(tx, cx)?),
 };
 
-fn list_mailboxes(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<Mailbox>> {
+fn list_mailboxes(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<MailboxJson>> {
     let open = tallies::of_kind(tx, cx.actor, "open")?;
     let seen = mailboxes::all_seen_by(tx, cx.actor)?;
     Ok(seen
         .into_iter()
-        .map(|mailbox| Mailbox {
+        .map(|mailbox| MailboxJson {
             open: open.get(mailbox.id.as_str()).copied().unwrap_or(0),
             id: mailbox.id,
             address: mailbox.address,

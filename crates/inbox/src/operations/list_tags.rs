@@ -1,6 +1,6 @@
 use db::Tx;
 
-use super::{Access, Method, Need, Operation, Tool, answer};
+use super::{Access, Method, Operation, ScopeRule, Tool, answer};
 use crate::actor::Scope;
 use crate::app::Cx;
 use crate::error::Result;
@@ -21,7 +21,7 @@ pub const OPERATION: Operation = Operation {
         list: Some("tags"),
         loses: false,
     }),
-    scope: Need::Always(Scope::Read),
+    scope: ScopeRule::Always(Scope::Read),
     access: Access::Read,
     repeatable: true,
     title: "List tags",

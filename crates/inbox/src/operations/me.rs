@@ -1,5 +1,5 @@
-use super::{Access, Method, Need, Operation, answer};
-use crate::actor::{Scope, Who};
+use super::{Access, Method, Operation, ScopeRule, answer};
+use crate::actor::{Principal, Scope};
 use crate::app::Cx;
 use crate::error::{Error, Result};
 use crate::wire::{AgentName, Me};
@@ -9,7 +9,7 @@ pub const OPERATION: Operation = Operation {
     method: Method::Get,
     path: "/me",
     tool: None,
-    scope: Need::Always(Scope::Read),
+    scope: ScopeRule::Always(Scope::Read),
     access: Access::Read,
     repeatable: true,
     title: "Who this key is",
@@ -28,7 +28,7 @@ pub const OPERATION: Operation = Operation {
 };
 
 fn me(cx: &Cx<'_>) -> Result<Me> {
-    let Who::Agent { id, name, scopes } = &cx.actor.who else {
+    let Principal::Agent { id, name, scopes } = &cx.actor.who else {
         return Err(Error::Forbidden("Only a key has an agent.".into()));
     };
     Ok(Me {

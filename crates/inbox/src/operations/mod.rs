@@ -25,30 +25,28 @@ use schemars::{Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-pub use add_note::{Input as AddNote, add_note};
-pub use assign_conversation::{Input as AssignConversation, assign_conversation};
+pub use add_note::{AddNoteInput, add_note};
+pub use assign_conversation::{AssignConversationInput, assign_conversation};
 pub use list_conversations::{
-    Input as ListConversations, OPERATION as LIST_CONVERSATIONS, list_conversations,
+    ListConversationsInput, OPERATION as LIST_CONVERSATIONS, list_conversations,
 };
 pub use list_tags::list_tags;
-pub use record_sent::{Input as RecordSent, record_sent};
-pub use reply::{Input as Reply, reply};
+pub use record_sent::{RecordSentInput, record_sent};
+pub use reply::{ReplyInput, reply};
 pub use request_documents::{
-    Input as RequestDocuments, OPERATION as REQUEST_DOCUMENTS, request_documents,
+    OPERATION as REQUEST_DOCUMENTS, RequestDocumentsInput, request_documents,
 };
-pub use sandbox_inbound::{Input as SandboxInbound, sandbox_inbound};
-pub use search_documents::{
-    Input as SearchDocuments, OPERATION as SEARCH_DOCUMENTS, search_documents,
-};
-pub use set_status::{Input as SetStatus, set_status};
-pub use stop_message::{Input as StopMessage, stop_message};
-pub use tag_conversation::{Input as TagConversation, tag_conversation};
+pub use sandbox_inbound::{SandboxInboundInput, sandbox_inbound};
+pub use search_documents::{OPERATION as SEARCH_DOCUMENTS, SearchDocumentsInput, search_documents};
+pub use set_status::{SetStatusInput, set_status};
+pub use stop_message::{StopMessageInput, stop_message};
+pub use tag_conversation::{TagConversationInput, tag_conversation};
 pub use tool::{Tool, with_tool};
 
 use crate::actor::{Scope, Scopes};
 use crate::app::Cx;
 use crate::error::{Error, Result};
-use crate::fields::Field;
+use crate::fields::InputField;
 
 pub struct Operation {
     /// As a person would say it; also the OpenAPI operation id.
@@ -58,14 +56,14 @@ pub struct Operation {
     pub path: &'static str,
     /// The MCP tool, where there is one.
     pub tool: Option<Tool>,
-    pub scope: Need,
+    pub scope: ScopeRule,
     pub access: Access,
     /// True when repeating the same request is harmless.
     pub repeatable: bool,
     pub title: &'static str,
     pub about: &'static str,
     /// The query of a GET, the body of a POST.
-    pub fields: &'static [Field],
+    pub fields: &'static [InputField],
     /// True when the body itself may be left out.
     pub body_optional: bool,
     /// The status code of success.
@@ -73,7 +71,7 @@ pub struct Operation {
     pub output: fn(&mut SchemaGenerator) -> Schema,
     pub example_input: &'static str,
     pub example_output: &'static str,
-    pub run: fn(&mut Tx<'_>, &Cx<'_>, Value) -> Result<Answer>,
+    pub run: fn(&mut Tx<'_>, &Cx<'_>, Value) -> Result<OperationOutput>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -93,7 +91,7 @@ impl Method {
 
 /// The scope that a call needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Need {
+pub enum ScopeRule {
     Always(Scope),
     /// `send` when the input says `send: true`, `draft` otherwise.
     DraftOrSend,
@@ -101,21 +99,21 @@ pub enum Need {
     InSandbox(Scope),
 }
 
-impl Need {
+impl ScopeRule {
     /// Known even when the rest of the input is not right.
     pub fn scope(self, input: &Value) -> Scope {
         match self {
-            Need::Always(scope) | Need::InSandbox(scope) => scope,
-            Need::DraftOrSend if input.get("send") == Some(&Value::Bool(true)) => Scope::Send,
-            Need::DraftOrSend => Scope::Draft,
+            ScopeRule::Always(scope) | ScopeRule::InSandbox(scope) => scope,
+            ScopeRule::DraftOrSend if input.get("send") == Some(&Value::Bool(true)) => Scope::Send,
+            ScopeRule::DraftOrSend => Scope::Draft,
         }
     }
 
     /// True when a key of these scopes can make some call, though perhaps not every one.
     pub fn is_met_at_all(self, scopes: &Scopes) -> bool {
         match self {
-            Need::Always(scope) | Need::InSandbox(scope) => scopes.has(scope),
-            Need::DraftOrSend => scopes.has(Scope::Draft) || scopes.has(Scope::Send),
+            ScopeRule::Always(scope) | ScopeRule::InSandbox(scope) => scopes.has(scope),
+            ScopeRule::DraftOrSend => scopes.has(Scope::Draft) || scopes.has(Scope::Send),
         }
     }
 }
@@ -128,7 +126,7 @@ pub enum Access {
 
 /// What an operation answers: JSON, and for a list where it goes on.
 #[derive(Debug, Default)]
-pub struct Answer {
+pub struct OperationOutput {
     pub body: Vec<u8>,
     pub next: Option<String>,
     /// What a model must know before it reads the body.
@@ -136,7 +134,7 @@ pub struct Answer {
 }
 
 /// A page of a list.
-pub struct Page<T> {
+pub struct ListPage<T> {
     pub items: Vec<T>,
     pub next: Option<String>,
 }
@@ -181,12 +179,16 @@ fn typed<T: serde::de::DeserializeOwned>(input: Value) -> Result<T> {
     serde_json::from_value(input).map_err(|error| Error::invalid("body", error.to_string()))
 }
 
-fn answer<T: Serialize>(value: &T) -> Result<Answer> {
-    Ok(Answer { body: json_bytes(value), ..Answer::default() })
+fn answer<T: Serialize>(value: &T) -> Result<OperationOutput> {
+    Ok(OperationOutput { body: json_bytes(value), ..OperationOutput::default() })
 }
 
-fn page<T: Serialize>(page: Page<T>) -> Result<Answer> {
-    Ok(Answer { body: json_bytes(&page.items), next: page.next, ..Answer::default() })
+fn page<T: Serialize>(page: ListPage<T>) -> Result<OperationOutput> {
+    Ok(OperationOutput {
+        body: json_bytes(&page.items),
+        next: page.next,
+        ..OperationOutput::default()
+    })
 }
 
 fn json_bytes<T: Serialize>(value: &T) -> Vec<u8> {

@@ -2,12 +2,12 @@ use db::Tx;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Access, Method, Need, Operation, Tool, answer, typed};
+use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
 use crate::actor::Scope;
 use crate::app::Cx;
 use crate::app_mail;
 use crate::error::{Error, Result};
-use crate::fields::{EMAIL, Field, Kind, Rule, filled, text};
+use crate::fields::{EMAIL, InputField, InputKind, Rule, filled, text};
 use crate::ids::ConversationId;
 use crate::limits::{
     APP_MAIL_KEPT_MS, APP_MAIL_RECIPIENTS, APP_MAIL_TEXT_CHARS, HEADER_CHARS, REFERENCE_CHARS,
@@ -35,7 +35,7 @@ pub const OPERATION: Operation = Operation {
         list: None,
         loses: true,
     }),
-    scope: Need::Always(Scope::Record),
+    scope: ScopeRule::Always(Scope::Record),
     access: Access::Write,
     repeatable: true,
     title: "Record mail that an app sent",
@@ -44,24 +44,24 @@ pub const OPERATION: Operation = Operation {
             record until someone replies, and after that only fills in what was missing. \
             Message-IDs must be unguessable.",
     fields: &[
-        Field::required(
+        InputField::required(
             "messageId",
             filled(HEADER_CHARS),
             "The Message-ID header it went out with, with or without angle brackets.",
         ),
-        Field::required(
+        InputField::required(
             "reference",
-            Kind::Text { min: 1, max: REFERENCE_CHARS, rule: Rule::Reference },
+            InputKind::Text { min: 1, max: REFERENCE_CHARS, rule: Rule::Reference },
             "Your record's reference; it comes back lower-cased.",
         ),
-        Field::required(
+        InputField::required(
             "to",
-            Kind::List { min: 1, max: APP_MAIL_RECIPIENTS, of: &EMAIL },
+            InputKind::List { min: 1, max: APP_MAIL_RECIPIENTS, of: &EMAIL },
             "The addresses it went to.",
         ),
-        Field::required("subject", text(HEADER_CHARS), "Its subject."),
-        Field::optional("text", text(APP_MAIL_TEXT_CHARS), "Its plain text."),
-        Field::optional("html", text(APP_MAIL_TEXT_CHARS), "Its HTML."),
+        InputField::required("subject", text(HEADER_CHARS), "Its subject."),
+        InputField::optional("text", text(APP_MAIL_TEXT_CHARS), "Its plain text."),
+        InputField::optional("html", text(APP_MAIL_TEXT_CHARS), "Its HTML."),
     ],
     body_optional: false,
     success: 201,
@@ -79,7 +79,7 @@ pub const OPERATION: Operation = Operation {
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Input {
+pub struct RecordSentInput {
     pub message_id: String,
     pub reference: String,
     pub to: Vec<String>,
@@ -90,7 +90,7 @@ pub struct Input {
 
 /// Records a mail. Until someone replies a repeat replaces what is known; afterwards it only
 /// fills in words that were missing.
-pub fn record_sent(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Done> {
+pub fn record_sent(tx: &mut Tx<'_>, cx: &Cx<'_>, input: RecordSentInput) -> Result<Done> {
     let header_id = mail::bare_message_id(&input.message_id);
     if header_id.is_empty() {
         return Err(Error::invalid("messageId", "must hold more than angle brackets"));

@@ -1,28 +1,28 @@
 use db::Tx;
 use serde::Deserialize;
 
-use super::{Access, Method, Need, Operation, Tool, answer, typed};
+use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
 use crate::app::Cx;
 use crate::conversations;
 use crate::error::Result;
-use crate::fields::{Field, Kind, filled, text};
+use crate::fields::{InputField, InputKind, filled, text};
 use crate::limits::{
     ITEM_DESCRIPTION_CHARS, ITEM_LABEL_CHARS, REPLY_CHARS, REPLY_SUMMARY_CHARS, REQUEST_ITEMS,
     undo_minutes, undo_sandbox_seconds,
 };
-use crate::outgoing::{self, Draft};
-use crate::requests::Item;
+use crate::outgoing::{self, DraftContent};
+use crate::requests::RequestedDocument;
 use crate::wire::ReplyResult;
 
 /// One asked document (API section 2.9).
-pub const ITEM: Kind = Kind::Object(&[
-    Field::required("label", filled(ITEM_LABEL_CHARS), "What is asked for, such as Passport."),
-    Field::optional(
+pub const ITEM: InputKind = InputKind::Object(&[
+    InputField::required("label", filled(ITEM_LABEL_CHARS), "What is asked for, such as Passport."),
+    InputField::optional(
         "description",
         text(ITEM_DESCRIPTION_CHARS),
         "What the customer should know about it.",
     ),
-    Field::optional("required", Kind::Flag, "false marks it nice to have.").or("true"),
+    InputField::optional("required", InputKind::Flag, "false marks it nice to have.").or("true"),
 ]);
 
 pub const OPERATION: Operation = Operation {
@@ -55,7 +55,7 @@ pub const OPERATION: Operation = Operation {
         list: None,
         loses: false,
     }),
-    scope: Need::DraftOrSend,
+    scope: ScopeRule::DraftOrSend,
     access: Access::Write,
     repeatable: false,
     title: "Reply to the customer",
@@ -64,17 +64,21 @@ pub const OPERATION: Operation = Operation {
             in which anyone on the team can stop it. Each call makes a new reply, unless it \
             repeats an Idempotency-Key.",
     fields: &[
-        Field::required("body", filled(REPLY_CHARS), "Plain text."),
-        Field::optional("send", Kind::Flag, "true sends after the undo window; needs send scope.")
-            .or("false"),
-        Field::optional(
+        InputField::required("body", filled(REPLY_CHARS), "Plain text."),
+        InputField::optional(
+            "send",
+            InputKind::Flag,
+            "true sends after the undo window; needs send scope.",
+        )
+        .or("false"),
+        InputField::optional(
             "summary",
             text(REPLY_SUMMARY_CHARS),
             "One line for the person who approves it.",
         ),
-        Field::optional(
+        InputField::optional(
             "documents",
-            Kind::List { min: 0, max: REQUEST_ITEMS, of: &ITEM },
+            InputKind::List { min: 0, max: REQUEST_ITEMS, of: &ITEM },
             "Documents to ask for. A checklist and a private upload link are added under the \
              text; do not write a link yourself.",
         ),
@@ -95,20 +99,20 @@ pub const OPERATION: Operation = Operation {
 };
 
 #[derive(Clone, Debug, Deserialize)]
-pub struct Input {
+pub struct ReplyInput {
     pub id: String,
     pub body: String,
     #[serde(default)]
     pub send: bool,
     pub summary: Option<String>,
     #[serde(default)]
-    pub documents: Vec<Item>,
+    pub documents: Vec<RequestedDocument>,
 }
 
 /// Writes a reply: a draft, or a message that leaves after the undo window.
-pub fn reply(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<ReplyResult> {
+pub fn reply(tx: &mut Tx<'_>, cx: &Cx<'_>, input: ReplyInput) -> Result<ReplyResult> {
     let conversation = conversations::load(tx, cx.actor, &input.id)?;
-    let draft = Draft {
+    let draft = DraftContent {
         text: &input.body,
         summary: input.summary.as_deref(),
         documents: &input.documents,

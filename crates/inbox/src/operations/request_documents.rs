@@ -2,14 +2,14 @@ use db::Tx;
 use serde::Deserialize;
 
 use super::reply::ITEM;
-use super::{Access, Method, Need, Operation, Tool, answer, typed};
+use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
 use crate::app::Cx;
 use crate::conversations::{self, Conversation};
 use crate::error::Result;
-use crate::fields::{Field, Kind, Rule, text};
+use crate::fields::{InputField, InputKind, Rule, text};
 use crate::limits::{REQUEST_ITEMS, REQUEST_MESSAGE_CHARS, undo_minutes, undo_sandbox_seconds};
-use crate::outgoing::{self, Draft};
-use crate::requests::{self, Item};
+use crate::outgoing::{self, DraftContent};
+use crate::requests::{self, RequestedDocument};
 use crate::wire::ReplyResult;
 
 pub const OPERATION: Operation = Operation {
@@ -40,7 +40,7 @@ pub const OPERATION: Operation = Operation {
         list: None,
         loses: false,
     }),
-    scope: Need::DraftOrSend,
+    scope: ScopeRule::DraftOrSend,
     access: Access::Write,
     repeatable: false,
     title: "Ask the customer for documents",
@@ -49,23 +49,27 @@ pub const OPERATION: Operation = Operation {
             when a person approves it. Each call makes a new request, unless it repeats an \
             Idempotency-Key.",
     fields: &[
-        Field::required(
+        InputField::required(
             "documents",
-            Kind::List { min: 1, max: REQUEST_ITEMS, of: &ITEM },
+            InputKind::List { min: 1, max: REQUEST_ITEMS, of: &ITEM },
             "What is asked for.",
         ),
-        Field::optional(
+        InputField::optional(
             "message",
             text(REQUEST_MESSAGE_CHARS),
             "A short note above the checklist; do not write a link yourself.",
         ),
-        Field::optional(
+        InputField::optional(
             "dueDate",
-            Kind::Text { min: 10, max: 10, rule: Rule::Date },
+            InputKind::Text { min: 10, max: 10, rule: Rule::Date },
             "The day it is needed by, such as 2026-11-30.",
         ),
-        Field::optional("send", Kind::Flag, "true sends after the undo window; needs send scope.")
-            .or("false"),
+        InputField::optional(
+            "send",
+            InputKind::Flag,
+            "true sends after the undo window; needs send scope.",
+        )
+        .or("false"),
     ],
     body_optional: false,
     success: 201,
@@ -86,9 +90,9 @@ pub const OPERATION: Operation = Operation {
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Input {
+pub struct RequestDocumentsInput {
     pub id: String,
-    pub documents: Vec<Item>,
+    pub documents: Vec<RequestedDocument>,
     pub message: Option<String>,
     pub due_date: Option<String>,
     #[serde(default)]
@@ -96,11 +100,15 @@ pub struct Input {
 }
 
 /// Asks for documents in a message of its own.
-pub fn request_documents(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<ReplyResult> {
+pub fn request_documents(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    input: RequestDocumentsInput,
+) -> Result<ReplyResult> {
     let conversation = conversations::load(tx, cx.actor, &input.id)?;
     let given = input.message.as_deref().map(str::trim).filter(|message| !message.is_empty());
     let text = given.map_or_else(|| greeting(&conversation), str::to_owned);
-    let draft = Draft {
+    let draft = DraftContent {
         text: &text,
         summary: None,
         documents: &input.documents,

@@ -1,19 +1,19 @@
 use db::Tx;
-use mail::{Address, Authentication, Dmarc, Envelope, Letter, Mail};
+use mail::{Address, Authentication, ComposedMail, Dmarc, Envelope, Mail};
 use serde::Deserialize;
 
-use super::{Access, Method, Need, Operation, answer, typed};
+use super::{Access, Method, Operation, ScopeRule, answer, typed};
 use crate::actor::Scope;
 use crate::app::Cx;
 use crate::conversations;
 use crate::error::{Error, Result};
-use crate::fields::{Field, Kind, Rule, filled, text};
+use crate::fields::{InputField, InputKind, Rule, filled, text};
 use crate::intake;
 use crate::limits::{
     FILTER_CHARS, HEADER_CHARS, PERSON_NAME_CHARS, REFERENCE_CHARS, SANDBOX_TEXT_CHARS,
 };
 use crate::mailboxes;
-use crate::receive::{Incoming, receive};
+use crate::receive::{IncomingMail, receive};
 use crate::wire::SimulatedMail;
 
 const MESSAGE_ID_CHARS: usize = 24;
@@ -23,7 +23,7 @@ pub const OPERATION: Operation = Operation {
     method: Method::Post,
     path: "/sandbox/inbound",
     tool: None,
-    scope: Need::InSandbox(Scope::Write),
+    scope: ScopeRule::InSandbox(Scope::Write),
     access: Access::Write,
     repeatable: false,
     title: "Simulate an incoming mail",
@@ -31,28 +31,32 @@ pub const OPERATION: Operation = Operation {
             way as real mail: threading, scam check, storage, test webhooks. For test keys; at \
             most 120 a minute across all test keys of the workspace.",
     fields: &[
-        Field::required(
+        InputField::required(
             "from",
-            Kind::Text { min: 3, max: 254, rule: Rule::TestAddress },
+            InputKind::Text { min: 3, max: 254, rule: Rule::TestAddress },
             "Who writes: an address on a .test domain.",
         ),
-        Field::optional("name", text(PERSON_NAME_CHARS), "The writer's name."),
-        Field::optional("subject", text(HEADER_CHARS), "The subject of the mail."),
-        Field::required("text", filled(SANDBOX_TEXT_CHARS), "What the mail says, in plain text."),
-        Field::optional(
+        InputField::optional("name", text(PERSON_NAME_CHARS), "The writer's name."),
+        InputField::optional("subject", text(HEADER_CHARS), "The subject of the mail."),
+        InputField::required(
+            "text",
+            filled(SANDBOX_TEXT_CHARS),
+            "What the mail says, in plain text.",
+        ),
+        InputField::optional(
             "conversationId",
             text(FILTER_CHARS),
             "Makes the mail a reply on this conversation.",
         ),
-        Field::optional(
+        InputField::optional(
             "inReplyTo",
             text(HEADER_CHARS),
             "Makes the mail an answer to the mail with this Message-ID, such as one that was \
              recorded with POST /app-mail.",
         ),
-        Field::optional(
+        InputField::optional(
             "reference",
-            Kind::Text { min: 1, max: REFERENCE_CHARS, rule: Rule::Reference },
+            InputKind::Text { min: 1, max: REFERENCE_CHARS, rule: Rule::Reference },
             "Writes to the sandbox's address with this reference as its plus tag.",
         ),
     ],
@@ -74,7 +78,7 @@ pub const OPERATION: Operation = Operation {
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Input {
+pub struct SandboxInboundInput {
     pub from: String,
     pub name: Option<String>,
     pub subject: Option<String>,
@@ -84,7 +88,11 @@ pub struct Input {
     pub reference: Option<String>,
 }
 
-pub fn sandbox_inbound(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<SimulatedMail> {
+pub fn sandbox_inbound(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    input: SandboxInboundInput,
+) -> Result<SimulatedMail> {
     let joins = match &input.conversation_id {
         Some(id) => Some(conversations::load(tx, cx.actor, id)?),
         None => None,
@@ -100,7 +108,7 @@ pub fn sandbox_inbound(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Sim
         (Some(reference), Some((local, domain))) => format!("{local}+{reference}@{domain}"),
         _ => mailbox.address.clone(),
     };
-    let letter = Letter {
+    let letter = ComposedMail {
         message_id: format!("{}@{}", cx.ids.token(MESSAGE_ID_CHARS), domain_of(&input.from)),
         answers: match &joins {
             Some(conversation) => latest_sent(tx, cx, conversation)?,
@@ -129,7 +137,7 @@ pub fn sandbox_inbound(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Sim
     };
     let mail = Mail { from: letter.from, answers, ..mail };
     let joins = joins.map(|conversation| conversation.id);
-    let incoming = Incoming { mail, raw: None, attachments: Vec::new(), joins };
+    let incoming = IncomingMail { mail, raw: None, attachments: Vec::new(), joins };
     let received = receive(tx, cx, &mailbox, &incoming)?;
     Ok(SimulatedMail { conversation_id: received.conversation, message_id: received.message })
 }

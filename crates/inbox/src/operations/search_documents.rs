@@ -1,12 +1,12 @@
 use db::{Arg, FromRow, Row, Tx};
 use serde::Deserialize;
 
-use super::{Access, Method, Need, Operation, Page, Tool, page, typed};
+use super::{Access, ListPage, Method, Operation, ScopeRule, Tool, page, typed};
 use crate::actor::Scope;
 use crate::app::Cx;
-use crate::cursor::Cursor;
+use crate::cursor::PageCursor;
 use crate::error::Result;
-use crate::fields::{Field, Kind, Rule};
+use crate::fields::{InputField, InputKind, Rule};
 use crate::ids::DocumentId;
 use crate::limits::{LIST_ITEMS, LIST_ITEMS_DEFAULT, QUERY_CHARS};
 use crate::search::{self, Query};
@@ -29,23 +29,31 @@ pub const OPERATION: Operation = Operation {
         list: Some("documents"),
         loses: false,
     }),
-    scope: Need::Always(Scope::Read),
+    scope: ScopeRule::Always(Scope::Read),
     access: Access::Read,
     repeatable: true,
     title: "Search the document library",
     about: "Documents this key can see, newest first. Attachments of incoming mail are filed here.",
     fields: &[
-        Field::optional(
+        InputField::optional(
             "q",
-            Kind::Text { min: 0, max: QUERY_CHARS, rule: Rule::Any },
+            InputKind::Text { min: 0, max: QUERY_CHARS, rule: Rule::Any },
             "Words in title, file name or fields. All must match, the last one as a prefix.",
         ),
-        Field::optional("kind", Kind::Choice(DocumentKind::WORDS), "Only documents of this kind."),
-        Field::optional("limit", Kind::Whole { min: 1, max: LIST_ITEMS }, "How many at the most.")
-            .or("25"),
-        Field::optional(
+        InputField::optional(
+            "kind",
+            InputKind::Choice(DocumentKind::WORDS),
+            "Only documents of this kind.",
+        ),
+        InputField::optional(
+            "limit",
+            InputKind::Whole { min: 1, max: LIST_ITEMS },
+            "How many at the most.",
+        )
+        .or("25"),
+        InputField::optional(
             "cursor",
-            Kind::Text { min: 1, max: 80, rule: Rule::Cursor },
+            InputKind::Text { min: 1, max: 80, rule: Rule::Cursor },
             "Where an earlier answer ended (from its Link header, or a tool's nextCursor).",
         ),
     ],
@@ -66,20 +74,24 @@ pub const OPERATION: Operation = Operation {
 };
 
 #[derive(Clone, Debug, Deserialize)]
-pub struct Input {
+pub struct SearchDocumentsInput {
     pub q: Option<String>,
     pub kind: Option<DocumentKind>,
     pub limit: Option<i64>,
     pub cursor: Option<String>,
 }
 
-pub fn search_documents(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &Input) -> Result<Page<Document>> {
+pub fn search_documents(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    input: &SearchDocumentsInput,
+) -> Result<ListPage<Document>> {
     let limit = input.limit.unwrap_or(LIST_ITEMS_DEFAULT);
     let query = input.q.as_deref().and_then(Query::parse);
     if query.as_ref().is_some_and(|query| query.terms.is_empty()) {
-        return Ok(Page { items: Vec::new(), next: None });
+        return Ok(ListPage { items: Vec::new(), next: None });
     }
-    let cursor = input.cursor.as_deref().and_then(Cursor::parse);
+    let cursor = input.cursor.as_deref().and_then(PageCursor::parse);
     let (at, id) = cursor.map_or((i64::MAX, String::new()), |cursor| {
         (cursor.at, format!("{}{}", DocumentId::PREFIX, cursor.id))
     });
@@ -100,11 +112,10 @@ pub fn search_documents(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &Input) -> Result<P
     }
     found.sort_by(|a, b| (b.at, &b.document.id).cmp(&(a.at, &a.document.id)));
     found.truncate(limit as usize);
-    let next = found
-        .last()
-        .filter(|_| found.len() as i64 == limit)
-        .map(|last| Cursor::after(cx.now, last.at, last.document.id.as_str(), DocumentId::PREFIX));
-    Ok(Page { items: found.into_iter().map(|found| found.document).collect(), next })
+    let next = found.last().filter(|_| found.len() as i64 == limit).map(|last| {
+        PageCursor::after(cx.now, last.at, last.document.id.as_str(), DocumentId::PREFIX)
+    });
+    Ok(ListPage { items: found.into_iter().map(|found| found.document).collect(), next })
 }
 
 fn statement(tx: &Tx<'_>, kind: bool, words: bool) -> String {
@@ -149,7 +160,7 @@ struct Found {
 }
 
 impl FromRow for Found {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
         let at = row.take()?;
         let document = Document {
             id: row.take()?,

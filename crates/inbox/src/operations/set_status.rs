@@ -1,12 +1,12 @@
 use db::Tx;
 use serde::Deserialize;
 
-use super::{Access, Method, Need, Operation, Tool, answer, typed};
+use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
 use crate::actor::Scope;
 use crate::app::Cx;
 use crate::conversations;
 use crate::error::Result;
-use crate::fields::{Field, Kind};
+use crate::fields::{InputField, InputKind};
 use crate::wire::{Done, Status};
 
 pub const OPERATION: Operation = Operation {
@@ -24,13 +24,17 @@ pub const OPERATION: Operation = Operation {
         list: None,
         loses: false,
     }),
-    scope: Need::Always(Scope::Write),
+    scope: ScopeRule::Always(Scope::Write),
     access: Access::Write,
     repeatable: true,
     title: "Set the status",
     about: "Moves a conversation to open, waiting (on the customer) or closed. Setting the status \
             it has changes nothing; a change ends a snooze.",
-    fields: &[Field::required("status", Kind::Choice(Status::WORDS), "The status to set.")],
+    fields: &[InputField::required(
+        "status",
+        InputKind::Choice(Status::WORDS),
+        "The status to set.",
+    )],
     body_optional: false,
     success: 200,
     output: |schemas| schemas.subschema_for::<Done>(),
@@ -40,12 +44,12 @@ pub const OPERATION: Operation = Operation {
 };
 
 #[derive(Clone, Debug, Deserialize)]
-pub struct Input {
+pub struct SetStatusInput {
     pub id: String,
     pub status: Status,
 }
 
-pub fn set_status(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Done> {
+pub fn set_status(tx: &mut Tx<'_>, cx: &Cx<'_>, input: SetStatusInput) -> Result<Done> {
     let mut conversation = conversations::load(tx, cx.actor, &input.id)?;
     conversations::set_status(tx, cx, &mut conversation, input.status)?;
     Ok(Done::OK)

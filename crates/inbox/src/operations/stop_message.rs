@@ -1,8 +1,8 @@
 use db::Tx;
 use serde::Deserialize;
 
-use super::{Access, Method, Need, Operation, Tool, answer, typed};
-use crate::actor::{Scope, Who};
+use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
+use crate::actor::{Principal, Scope};
 use crate::app::Cx;
 use crate::error::{Error, Result};
 use crate::ids::{AgentId, MessageId};
@@ -30,7 +30,7 @@ pub const OPERATION: Operation = Operation {
         list: None,
         loses: false,
     }),
-    scope: Need::Always(Scope::Send),
+    scope: ScopeRule::Always(Scope::Send),
     access: Access::Write,
     repeatable: true,
     title: "Stop a scheduled message",
@@ -47,15 +47,15 @@ pub const OPERATION: Operation = Operation {
 };
 
 #[derive(Clone, Debug, Deserialize)]
-pub struct Input {
+pub struct StopMessageInput {
     pub id: String,
 }
 
-pub fn stop_message(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Done> {
+pub fn stop_message(tx: &mut Tx<'_>, cx: &Cx<'_>, input: StopMessageInput) -> Result<Done> {
     let id = MessageId::parse(&input.id).ok_or(Error::NotFound("message"))?;
     let (message, conversation) = messages::load_outgoing(tx, cx.actor, &id)?;
     let by_agent = message.author.as_deref().is_some_and(|author| AgentId::parse(author).is_some());
-    if matches!(cx.actor.who, Who::Agent { .. }) && !by_agent {
+    if matches!(cx.actor.who, Principal::Agent { .. }) && !by_agent {
         return Err(Error::Forbidden("Only a person can stop what a person sends.".into()));
     }
     if message.status != MessageStatus::Draft {

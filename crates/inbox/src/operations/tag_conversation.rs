@@ -2,17 +2,17 @@ use db::Tx;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Access, Method, Need, Operation, Tool, answer, typed};
+use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
 use crate::actor::Scope;
 use crate::app::Cx;
 use crate::error::Result;
-use crate::fields::{Field, Kind, filled};
+use crate::fields::{InputField, InputKind, filled};
 use crate::limits::{TAG_CHARS, TAGS_PER_CALL};
 use crate::tags::{self, TagName};
 use crate::wire::Done;
 use crate::{conversations, timeline};
 
-const NAMES: Kind = Kind::List { min: 0, max: TAGS_PER_CALL, of: &filled(TAG_CHARS) };
+const NAMES: InputKind = InputKind::List { min: 0, max: TAGS_PER_CALL, of: &filled(TAG_CHARS) };
 
 pub const OPERATION: Operation = Operation {
     name: "tag_conversation",
@@ -32,15 +32,15 @@ pub const OPERATION: Operation = Operation {
         list: None,
         loses: false,
     }),
-    scope: Need::Always(Scope::Write),
+    scope: ScopeRule::Always(Scope::Write),
     access: Access::Write,
     repeatable: true,
     title: "Add and remove tags",
     about: "Adds and removes tags. Unknown names are created; a tag that is there is not added \
             twice; upper and lower case are the same tag.",
     fields: &[
-        Field::optional("add", NAMES, "Names of tags to add.").or("[]"),
-        Field::optional("remove", NAMES, "Names of tags to remove.").or("[]"),
+        InputField::optional("add", NAMES, "Names of tags to add.").or("[]"),
+        InputField::optional("remove", NAMES, "Names of tags to remove.").or("[]"),
     ],
     body_optional: true,
     success: 200,
@@ -51,7 +51,7 @@ pub const OPERATION: Operation = Operation {
 };
 
 #[derive(Clone, Debug, Deserialize)]
-pub struct Input {
+pub struct TagConversationInput {
     pub id: String,
     #[serde(default)]
     pub add: Vec<String>,
@@ -61,7 +61,7 @@ pub struct Input {
 
 /// Removes first, so that a name in both lists ends up on the conversation. Tags are taken in the
 /// order of their names, so that two callers never wait for each other in a circle.
-pub fn tag_conversation(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Done> {
+pub fn tag_conversation(tx: &mut Tx<'_>, cx: &Cx<'_>, input: TagConversationInput) -> Result<Done> {
     let mut conversation = conversations::load(tx, cx.actor, &input.id)?;
     let mut removed = Vec::new();
     for tag in sorted(&input.remove) {

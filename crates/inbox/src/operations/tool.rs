@@ -1,4 +1,4 @@
-use super::{Access, Need, OPERATIONS, Operation};
+use super::{Access, OPERATIONS, Operation, ScopeRule};
 
 /// What a model is told of an operation, beside what the table says to everybody.
 pub struct Tool {
@@ -21,7 +21,7 @@ impl Operation {
 
     /// True when something can leave for people outside the team.
     pub fn reaches_customers(&self) -> bool {
-        self.scope == Need::DraftOrSend
+        self.scope == ScopeRule::DraftOrSend
     }
 }
 

@@ -3,7 +3,7 @@
 use db::{FromRow, Row, Tx};
 
 use super::requests::card;
-use super::timeline_read::{self, Letter, attach_files};
+use super::timeline_read::{self, MessageEntry, attach_files};
 use crate::app::Cx;
 use crate::conversations::Conversation;
 use crate::error::{Error, Result};
@@ -34,7 +34,7 @@ pub struct QueuedDraft {
 }
 
 impl FromRow for QueuedDraft {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
         Ok(QueuedDraft {
             id: row.take()?,
             conversation: row.take()?,
@@ -74,18 +74,18 @@ pub fn queue(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<QueuedDraft>> {
 
 /// A draft with everything that a person decides by.
 pub struct Decision {
-    pub draft: Letter,
+    pub draft: MessageEntry,
     pub conversation: Conversation,
     pub mailbox: Mailbox,
     /// The customer's latest letters, newest first.
-    pub said: Vec<Letter>,
+    pub said: Vec<MessageEntry>,
     /// The next message's number: what has been seen by who decides from this page.
     pub seen: i64,
 }
 
 impl Decision {
     /// The customer's letters that came after the draft was made.
-    pub fn said_since(&self) -> impl Iterator<Item = &Letter> {
+    pub fn said_since(&self) -> impl Iterator<Item = &MessageEntry> {
         self.said.iter().filter(|letter| letter.serial > self.draft.serial)
     }
 }
@@ -98,14 +98,14 @@ pub fn look_at_draft(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Dec
     }
     let ws = cx.actor.ws;
     let columns = timeline_read::LETTER;
-    let mut draft: Letter = tx.one(
+    let mut draft: MessageEntry = tx.one(
         &format!("SELECT {columns} FROM messages m WHERE m.ws = ?1 AND m.id = ?2"),
         &[&ws, id],
     )?;
     if let Some(request) = draft.request() {
         draft.asks = Some(card(tx, cx, request)?);
     }
-    let mut said: Vec<Letter> = tx.all(
+    let mut said: Vec<MessageEntry> = tx.all(
         &format!(
             "SELECT {columns} FROM messages m
              WHERE m.ws = ?1 AND m.conversation = ?2 AND m.direction = 'inbound'
@@ -130,7 +130,7 @@ pub fn look_at_draft(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Dec
 }
 
 /// A letter that leaves by itself unless someone stops it.
-pub struct LeavingLetter {
+pub struct ScheduledMessage {
     pub id: MessageId,
     pub conversation: ConversationId,
     pub sends_at: i64,
@@ -141,9 +141,9 @@ pub struct LeavingLetter {
     pub text: String,
 }
 
-impl FromRow for LeavingLetter {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
-        Ok(LeavingLetter {
+impl FromRow for ScheduledMessage {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
+        Ok(ScheduledMessage {
             id: row.take()?,
             conversation: row.take()?,
             sends_at: row.take()?,
@@ -165,7 +165,7 @@ const LEAVING: &str = "SELECT m.id, m.conversation, m.sends_at, m.author, m.from
       AND m.status = 'scheduled' AND m.sends_at IS NOT NULL";
 
 /// The letters on their way out, the next to leave first.
-pub fn leaving(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<LeavingLetter>> {
+pub fn leaving(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<ScheduledMessage>> {
     let [first, second] = &cx.actor.circles;
     Ok(tx.all(
         &format!("{LEAVING} ORDER BY m.sends_at, m.id LIMIT ?4"),
@@ -174,7 +174,7 @@ pub fn leaving(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<LeavingLetter>> {
 }
 
 /// One letter, while it can still be stopped.
-pub fn under_way(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Option<LeavingLetter>> {
+pub fn under_way(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Option<ScheduledMessage>> {
     let [first, second] = &cx.actor.circles;
     Ok(tx.opt(
         &format!("{LEAVING} AND m.id = ?4 AND m.sends_at > ?5"),

@@ -22,7 +22,7 @@ pub struct AuditEntry {
 }
 
 impl FromRow for AuditEntry {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
         Ok(AuditEntry {
             id: row.take()?,
             at: row.take()?,

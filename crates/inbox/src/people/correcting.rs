@@ -2,7 +2,7 @@ use db::Tx;
 
 use crate::app::Cx;
 use crate::documents;
-use crate::error::{Error, Problem, Problems, Result};
+use crate::error::{Error, Result, ValidationError, ValidationErrors};
 use crate::ids::DocumentId;
 use crate::limits::{DOCUMENT_AMOUNT, DOCUMENT_FIELD_CHARS};
 use crate::time::is_date;
@@ -34,7 +34,7 @@ pub fn correct_document(
 fn check(fields: &DocumentFields) -> Result<()> {
     let mut problems = Vec::new();
     let mut refuse = |field: &str, sentence: String| {
-        problems.push(Problem { field: field.into(), sentence });
+        problems.push(ValidationError { field: field.into(), sentence });
     };
     for (name, value) in [("vendor", &fields.vendor), ("reference", &fields.reference)] {
         let is_fine = |text: &String| {
@@ -60,6 +60,6 @@ fn check(fields: &DocumentFields) -> Result<()> {
     }
     match problems.is_empty() {
         true => Ok(()),
-        false => Err(Error::Invalid(Problems(problems))),
+        false => Err(Error::Invalid(ValidationErrors(problems))),
     }
 }

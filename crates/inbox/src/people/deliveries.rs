@@ -3,7 +3,7 @@
 use db::{Arg, FromRow, Row, Tx};
 use serde::Serialize;
 
-use crate::actor::{Circle, Who};
+use crate::actor::{Circle, Principal};
 use crate::app::Cx;
 use crate::audit::{self, Action};
 use crate::error::{Error, Result};
@@ -105,14 +105,14 @@ pub struct LogFilter {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Delivery {
+pub struct LoggedDelivery {
     pub event: EventId,
     #[serde(rename = "type")]
     pub event_type: String,
     pub state: DeliveryState,
     pub created_at: Moment,
     pub next_try_at: Option<Moment>,
-    pub tries: Vec<LoggedTry>,
+    pub tries: Vec<LoggedAttempt>,
     /// The envelope exactly as it is sent.
     #[serde(skip)]
     pub body: String,
@@ -120,7 +120,7 @@ pub struct Delivery {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct LoggedTry {
+pub struct LoggedAttempt {
     pub at: Moment,
     pub took_ms: i64,
     /// Null when nobody answered.
@@ -135,7 +135,7 @@ pub fn delivery_log(
     cx: &Cx<'_>,
     id: &WebhookId,
     filter: &LogFilter,
-) -> Result<Vec<Delivery>> {
+) -> Result<Vec<LoggedDelivery>> {
     find(tx, cx, id)?;
     let before = filter.before.as_ref().map_or("~", |event| event.as_str());
     let mut conditions = String::new();
@@ -155,7 +155,7 @@ pub fn delivery_log(
         conditions.push_str(&format!(" AND d.type = ?{} AND d.tries >= 0", args.len()));
     }
     let index = index_for(tx, filter);
-    let mut deliveries: Vec<Delivery> = tx.all(
+    let mut deliveries: Vec<LoggedDelivery> = tx.all(
         &format!(
             "SELECT d.event, d.type, d.state, d.created_at, d.next_try_at, (
                  SELECT e.body FROM events e WHERE e.ws = d.ws AND e.id = d.event
@@ -187,9 +187,9 @@ fn index_for(tx: &Tx<'_>, filter: &LogFilter) -> &'static str {
     tx.pick(index, "")
 }
 
-impl FromRow for Delivery {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
-        Ok(Delivery {
+impl FromRow for LoggedDelivery {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
+        Ok(LoggedDelivery {
             event: row.take()?,
             event_type: row.take()?,
             state: row.take()?,
@@ -201,9 +201,9 @@ impl FromRow for Delivery {
     }
 }
 
-impl FromRow for LoggedTry {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
-        Ok(LoggedTry {
+impl FromRow for LoggedAttempt {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
+        Ok(LoggedAttempt {
             at: Moment(row.take()?),
             took_ms: row.take()?,
             status: row.take()?,
@@ -258,7 +258,7 @@ pub(super) fn find(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<Circl
 /// A private webhook is there for whoever sees what it hears, and for the operator of the machine.
 pub(super) fn looks_after(cx: &Cx<'_>, circle: &Circle) -> bool {
     match (&cx.actor.who, circle.person()) {
-        (Who::Person { .. }, Some(_)) => cx.actor.sees(circle),
+        (Principal::Person { .. }, Some(_)) => cx.actor.sees(circle),
         _ => true,
     }
 }

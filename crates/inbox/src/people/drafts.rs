@@ -2,13 +2,13 @@ use db::Tx;
 use serde_json::json;
 
 use super::writing::wrong_recipients;
-use crate::actor::Who;
+use crate::actor::Principal;
 use crate::app::Cx;
 use crate::error::{Error, Result};
 use crate::events::{self, Event};
 use crate::ids::MessageId;
 use crate::limits::REPLY_CHARS;
-use crate::messages::{self, Outgoing, Party};
+use crate::messages::{self, OutgoingMessage, Party};
 use crate::timeline;
 use crate::wire::MessageStatus;
 
@@ -96,13 +96,13 @@ pub fn stop_message(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<()> 
 
 fn must_be_person(cx: &Cx<'_>) -> Result<()> {
     match cx.actor.who {
-        Who::Person { .. } => Ok(()),
+        Principal::Person { .. } => Ok(()),
         _ => Err(Error::Forbidden("Only a person can approve a draft.".into())),
     }
 }
 
 /// A decision counts only for the draft that was looked at.
-fn must_be_seen(message: &Outgoing, revision: i64) -> Result<()> {
+fn must_be_seen(message: &OutgoingMessage, revision: i64) -> Result<()> {
     if message.status != MessageStatus::Draft {
         return Err(Error::invalid("message", "is not a draft any more"));
     }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::actor::Actor;
 use crate::app::Cx;
-use crate::error::{Error, Problem, Problems, Result};
+use crate::error::{Error, Result, ValidationError, ValidationErrors};
 use crate::fetching::{After, QUEUE, Security};
 use crate::ids::MailboxId;
 use crate::limits::IMAP_WORD_CHARS;
@@ -111,9 +111,9 @@ fn inbox_at(tx: &mut Tx<'_>, cx: &Cx<'_>, address: &str) -> Result<MailboxId> {
 }
 
 fn check(from: &FetchFrom) -> Result<()> {
-    let mut problems = Problems::default();
+    let mut problems = ValidationErrors::default();
     let mut add = |field: &str, sentence: &str| {
-        problems.0.push(Problem { field: field.into(), sentence: sentence.into() });
+        problems.0.push(ValidationError { field: field.into(), sentence: sentence.into() });
     };
     let plain = |text: &str| {
         (1..=IMAP_WORD_CHARS).contains(&text.chars().count()) && !text.chars().any(char::is_control)
@@ -169,7 +169,7 @@ pub struct FetchedInbox {
 }
 
 impl FromRow for FetchedInbox {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
         let (mailbox, host, port, username) = (row.take()?, row.take()?, row.take()?, row.take()?);
         let (folder, after) = (row.take()?, row.take()?);
         let failing_since: Option<i64> = row.take()?;

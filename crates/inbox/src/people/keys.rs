@@ -1,7 +1,7 @@
 use db::Tx;
 use serde::Serialize;
 
-use crate::actor::{Circle, KEY_SECRET_CHARS, KeyHash, Scope, Scopes, Who};
+use crate::actor::{Circle, KEY_SECRET_CHARS, KeyHash, Principal, Scope, Scopes};
 use crate::app::Cx;
 use crate::audit::{self, Action};
 use crate::error::{Error, Result};
@@ -26,7 +26,7 @@ pub fn make_key(
     livemode: bool,
 ) -> Result<MadeKey> {
     cx.actor.must_administer()?;
-    let Who::Person { id: made_by, .. } = &cx.actor.who else {
+    let Principal::Person { id: made_by, .. } = &cx.actor.who else {
         return Err(Error::Forbidden("Only a person can make a key.".into()));
     };
     let name = name.trim();

@@ -36,7 +36,7 @@ pub struct LibraryDocument {
 }
 
 impl FromRow for LibraryDocument {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
         let mut document = LibraryDocument {
             id: row.take()?,
             title: row.take()?,

@@ -23,7 +23,7 @@ pub struct Mention {
 }
 
 impl FromRow for Mention {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
         Ok(Mention {
             note: row.take()?,
             conversation: row.take()?,

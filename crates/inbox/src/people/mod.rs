@@ -27,13 +27,13 @@ mod webhooks;
 mod writing;
 
 pub use approvals::{
-    Decision, LeavingLetter, QueuedDraft, leaving, look_at_draft, queue, under_way,
+    Decision, QueuedDraft, ScheduledMessage, leaving, look_at_draft, queue, under_way,
 };
 pub use audit::{AUDIT_LISTED, AuditEntry, list_audit};
 pub use correcting::correct_document;
 pub use deliveries::{
-    Delivery, DeliveryState, LogFilter, LoggedTry, delete_webhook, delivery_log, latest_deliveries,
-    pause_webhook, redeliver, resume_webhook, rotate_secret, send_test_event,
+    DeliveryState, LogFilter, LoggedAttempt, LoggedDelivery, delete_webhook, delivery_log,
+    latest_deliveries, pause_webhook, redeliver, resume_webhook, rotate_secret, send_test_event,
 };
 pub use drafts::{address_draft, approve_draft, discard_draft, edit_draft, stop_message};
 pub use fetching::{FetchFrom, FetchedInbox, fetch_mail_from, list_fetched, stop_fetching};
@@ -44,7 +44,7 @@ pub use mentions::{
     MENTIONS_LISTED, Mention, is_mentioned, list_mentions, read_mentions, want_mention_mail,
     wants_mention_mail,
 };
-pub use reading::{OtherConversation, Reading, latest_of, mark_read, read_conversation};
+pub use reading::{OpenConversation, OtherConversation, latest_of, mark_read, read_conversation};
 pub use removal::remove_person;
 pub use requests::{
     RequestCard, RequestItem, RequestState, close_request, conversation_of, reopen_request,
@@ -66,20 +66,21 @@ pub use sessions::{
     open_private, set_password, signed_in, stored_passwords, use_sign_in_link,
 };
 pub use setup::{
-    NewWorkspace, Person, SetUp, WorkspaceListing, add_mailbox, add_person, list_people,
-    list_workspaces, mailbox_at, rename_mailbox, set_plan, set_plus_tags, set_up_workspace,
+    CreatedWorkspace, NewWorkspace, PersonListing, WorkspaceListing, add_mailbox, add_person,
+    list_people, list_workspaces, mailbox_at, rename_mailbox, set_plan, set_plus_tags,
+    set_up_workspace,
 };
 pub use shelves::{
-    COUNTED, InboxShelf, Shelves, TagShelf, list_held, list_tagged, shelves, tag_name, unread,
+    COUNTED, Sidebar, SidebarInbox, SidebarTag, list_held, list_tagged, shelves, tag_name, unread,
 };
 pub use snooze::{release_held, snooze};
 pub use tags::rename_tag;
-pub use timeline_read::{Entry, EventEntry, FilePlace, FiledAs, Letter, NoteEntry};
+pub use timeline_read::{EventEntry, FilePlace, FiledAs, MessageEntry, NoteEntry, TimelineEntry};
 pub use webhooks::{
     MadeWebhook, WebhookDetail, WebhookListing, add_webhook, check_url, list_webhooks,
     look_at_webhook,
 };
 pub use writing::{
-    Letter as NewLetter, Unfinished, discard_unfinished, enclose, enclosed, forget_unfinished,
+    Autosave, NewReply as NewLetter, discard_unfinished, enclose, enclosed, forget_unfinished,
     keep_unfinished, newer_than, parties, send_letter, take_out,
 };

@@ -2,11 +2,11 @@
 
 use db::Tx;
 
-use super::timeline_read::{Entry, entries};
-use super::writing::{Unfinished, enclosed, unfinished};
+use super::timeline_read::{TimelineEntry, entries};
+use super::writing::{Autosave, enclosed, unfinished};
 use crate::app::Cx;
 use crate::conversations;
-use crate::enclosures::Enclosure;
+use crate::enclosures::OutgoingAttachment;
 use crate::error::{Error, Result};
 use crate::ids::ConversationId;
 use crate::mailboxes::{self, Mailbox};
@@ -19,7 +19,7 @@ const SHOWN: i64 = 50;
 const SHOWN_AT_MOST: i64 = 1_000;
 const OTHERS_SHOWN: i64 = 10;
 
-pub struct Reading {
+pub struct OpenConversation {
     pub id: ConversationId,
     pub subject: String,
     pub status: Status,
@@ -35,7 +35,7 @@ pub struct Reading {
     pub risk: Option<String>,
     pub risk_reasons: Vec<String>,
     pub reference: Option<String>,
-    pub entries: Vec<Entry>,
+    pub entries: Vec<TimelineEntry>,
     /// True when there is more than is shown.
     pub older: bool,
     pub team: Team,
@@ -45,12 +45,12 @@ pub struct Reading {
     pub read_at: Option<i64>,
     pub last_message_at: i64,
     pub others: Vec<OtherConversation>,
-    pub unfinished: Option<Unfinished>,
+    pub unfinished: Option<Autosave>,
     /// The files of what the reader is writing.
-    pub enclosed: Vec<Enclosure>,
+    pub enclosed: Vec<OutgoingAttachment>,
 }
 
-impl Reading {
+impl OpenConversation {
     /// True when mail has come since the reader was here.
     pub fn is_news(&self) -> bool {
         self.read_at.is_none_or(|read_at| self.last_message_at > read_at)
@@ -65,7 +65,12 @@ pub struct OtherConversation {
     pub last_message_at: i64,
 }
 
-pub fn read_conversation(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, whole: bool) -> Result<Reading> {
+pub fn read_conversation(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &str,
+    whole: bool,
+) -> Result<OpenConversation> {
     let found = conversations::load(tx, cx.actor, id)?;
     let ws = cx.actor.ws;
     let most = if whole { SHOWN_AT_MOST } else { SHOWN };
@@ -75,7 +80,7 @@ pub fn read_conversation(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, whole: bool) ->
         &[&ws, &found.id],
     )?;
     let mailbox = mailboxes::seen_by(tx, cx.actor, &found.mailbox)?;
-    Ok(Reading {
+    Ok(OpenConversation {
         assignee: found.assignee_named(tx, ws)?,
         team: members::team(tx, ws, &found.circle)?,
         others: others(tx, cx, &found)?,

@@ -3,7 +3,7 @@
 use db::Tx;
 
 use super::deliveries::forget_webhook;
-use crate::actor::{Circle, Role, Who};
+use crate::actor::{Circle, Principal, Role};
 use crate::app::Cx;
 use crate::audit::{self, Action};
 use crate::conversations;
@@ -51,14 +51,14 @@ pub fn remove_person(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()
 /// removes themselves, and the operator does not remove the last one.
 fn may_remove(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, role: Role) -> Result<()> {
     match &cx.actor.who {
-        Who::Person { id, .. } if id == person => {
+        Principal::Person { id, .. } if id == person => {
             Err(Error::Forbidden("You cannot remove yourself. Ask another owner or admin.".into()))
         }
-        Who::Person { role: Role::Owner, .. } => Ok(()),
-        Who::System if role == Role::Owner && oldest_owner(tx, cx, person)?.is_none() => Err(
+        Principal::Person { role: Role::Owner, .. } => Ok(()),
+        Principal::System if role == Role::Owner && oldest_owner(tx, cx, person)?.is_none() => Err(
             Error::Forbidden("The last owner cannot be removed. Add another owner first.".into()),
         ),
-        Who::System => Ok(()),
+        Principal::System => Ok(()),
         _ if role == Role::Owner => {
             Err(Error::Forbidden("Only an owner can remove an owner.".into()))
         }
@@ -112,7 +112,7 @@ fn pass_on_webhooks(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()>
         forget_webhook(tx, cx, &id)?;
     }
     let heir = match &cx.actor.who {
-        Who::Person { id, .. } => Some(id.clone()),
+        Principal::Person { id, .. } => Some(id.clone()),
         _ => oldest_owner(tx, cx, person)?,
     };
     if let Some(heir) = heir {

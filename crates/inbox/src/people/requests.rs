@@ -62,7 +62,7 @@ struct Found {
 }
 
 impl FromRow for Found {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
         Ok(Found {
             conversation: row.take()?,
             token: row.take()?,

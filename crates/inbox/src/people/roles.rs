@@ -1,6 +1,6 @@
 use db::Tx;
 
-use crate::actor::{Circle, Role, Who};
+use crate::actor::{Circle, Principal, Role};
 use crate::app::Cx;
 use crate::audit::{self, Action};
 use crate::error::{Error, Result};
@@ -15,7 +15,7 @@ pub fn set_role(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, role: Role) -> Re
     if had == role {
         return Ok(());
     }
-    let by_admin = matches!(cx.actor.who, Who::Person { role: Role::Admin, .. });
+    let by_admin = matches!(cx.actor.who, Principal::Person { role: Role::Admin, .. });
     if by_admin && (had == Role::Owner || role == Role::Owner) {
         return Err(Error::Forbidden("Only an owner can make or unmake an owner.".into()));
     }

@@ -3,7 +3,7 @@
 use db::Tx;
 
 use crate::app::Cx;
-use crate::error::{Error, Problem, Problems, Result};
+use crate::error::{Error, Result, ValidationError, ValidationErrors};
 use crate::ids::SavedReplyId;
 use crate::limits::{SAVED_REPLIES, SAVED_REPLY_CHARS, SAVED_REPLY_NAME_CHARS};
 use crate::{conversations, mailboxes};
@@ -128,9 +128,9 @@ fn checked(
 ) -> Result<(String, String)> {
     let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
     let folded = name.to_lowercase();
-    let mut problems = Problems::default();
+    let mut problems = ValidationErrors::default();
     let mut add = |field: &str, sentence: String| {
-        problems.0.push(Problem { field: field.into(), sentence });
+        problems.0.push(ValidationError { field: field.into(), sentence });
     };
     let taken: Option<(SavedReplyId,)> = tx.opt(
         "SELECT id FROM saved_replies WHERE ws = ?1 AND folded = ?2",

@@ -3,7 +3,7 @@
 use db::{FromRow, Row, Tx};
 use serde::Serialize;
 
-use crate::actor::Who;
+use crate::actor::Principal;
 use crate::app::Cx;
 use crate::error::{Error, Result};
 use crate::ids::{ServiceId, UserId};
@@ -30,7 +30,7 @@ pub fn service_path(service: Service, token: &str) -> String {
 /// Connects a service; answers the path that it is to call.
 pub fn connect_service(tx: &mut Tx<'_>, cx: &Cx<'_>, new: &NewService) -> Result<String> {
     cx.actor.must_administer()?;
-    let Who::Person { id: made_by, .. } = &cx.actor.who else {
+    let Principal::Person { id: made_by, .. } = &cx.actor.who else {
         return Err(Error::Forbidden("Only a person can connect a service.".into()));
     };
     let tag = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
@@ -121,7 +121,7 @@ pub fn list_services(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<ServiceListing>
 }
 
 impl FromRow for ServiceListing {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
         let (id, service) = (row.take()?, row.take()?);
         Ok(ServiceListing {
             id,

@@ -3,7 +3,7 @@
 use db::{Arg, FromRow, Row, Tx, Value};
 use sha2::{Digest, Sha256};
 
-use crate::actor::{Actor, Circle, Plan, Role, Who};
+use crate::actor::{Actor, Circle, Plan, Principal, Role};
 use crate::app::Cx;
 use crate::audit::{self, Action};
 use crate::error::{Error, Result};
@@ -68,7 +68,7 @@ pub fn make_sign_in_link(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Resul
 /// Makes a link that opens private inboxes, too, for somebody who has lost their password where no
 /// mail reaches people. Only the operator of the machine can, who could read everything anyway.
 pub fn make_recovery_link(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<String> {
-    if !matches!(cx.actor.who, Who::System) {
+    if !matches!(cx.actor.who, Principal::System) {
         return Err(Error::Forbidden("Only the operator of the machine can do this.".into()));
     }
     note_link(tx, cx, person)?;
@@ -81,7 +81,7 @@ fn note_link(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
     let known: Option<(Role, String)> =
         tx.opt("SELECT role, name FROM users WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, person])?;
     let (role, name) = known.ok_or(Error::NotFound("person"))?;
-    if role == Role::Owner && matches!(cx.actor.who, Who::Person { role: Role::Admin, .. }) {
+    if role == Role::Owner && matches!(cx.actor.who, Principal::Person { role: Role::Admin, .. }) {
         return Err(Error::Forbidden("Only an owner can make a link for an owner.".into()));
     }
     audit::record(tx, cx, &Circle::team(), Action::LinkMade, &name, "")
@@ -251,7 +251,7 @@ pub fn signed_in(tx: &mut Tx<'_>, session: &TokenHash, now: i64) -> Result<Signe
         true => [Circle::team(), Circle::of(&person)],
         false => [Circle::team(), Circle::team()],
     };
-    let who = Who::Person { id: person.clone(), name, role };
+    let who = Principal::Person { id: person.clone(), name, role };
     Ok(SignedIn {
         actor: Actor { ws, workspace, who, circles },
         session: id,
@@ -328,7 +328,7 @@ pub struct StoredPassword {
 }
 
 impl FromRow for StoredPassword {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
         Ok(StoredPassword {
             ws: row.take()?,
             person: row.take()?,
@@ -406,7 +406,7 @@ pub fn forget_guesses(tx: &mut Tx<'_>, what: &str) -> Result<()> {
 
 pub(super) fn own_id<'c>(cx: &'c Cx<'_>) -> Result<&'c UserId> {
     match &cx.actor.who {
-        Who::Person { id, .. } => Ok(id),
+        Principal::Person { id, .. } => Ok(id),
         _ => Err(Error::Forbidden("Only a person signs in.".into())),
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use crate::actor::{Actor, Circle, Plan, Role};
 use crate::app::Cx;
 use crate::audit::{self, Action};
-use crate::error::{Error, Problem, Problems, Result};
+use crate::error::{Error, Result, ValidationError, ValidationErrors};
 use crate::ids::{MailboxId, UserId, WorkspaceId};
 use crate::limits::PERSON_NAME_CHARS;
 use crate::mailboxes;
@@ -20,15 +20,19 @@ pub struct NewWorkspace {
 }
 
 #[derive(Debug, Serialize)]
-pub struct SetUp {
+pub struct CreatedWorkspace {
     pub workspace: WorkspaceId,
     pub owner: UserId,
     pub mailbox: MailboxId,
 }
 
 /// Makes a workspace with its owner, first inbox and sandbox. It starts on the Team plan.
-pub fn set_up_workspace(tx: &mut Tx<'_>, cx: &Cx<'_>, new: &NewWorkspace) -> Result<SetUp> {
-    let mut problems = Problems::default();
+pub fn set_up_workspace(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    new: &NewWorkspace,
+) -> Result<CreatedWorkspace> {
+    let mut problems = ValidationErrors::default();
     check_name(&mut problems, "workspace", &new.name);
     check_name(&mut problems, "owner-name", &new.owner_name);
     check_name(&mut problems, "inbox-name", &new.inbox_name);
@@ -51,7 +55,7 @@ pub fn set_up_workspace(tx: &mut Tx<'_>, cx: &Cx<'_>, new: &NewWorkspace) -> Res
     let mailbox = add_mailbox(tx, cx, &new.inbox, &new.inbox_name, None)?;
     let sandbox = format!("sandbox@{slug}.test");
     insert_mailbox(tx, cx, &sandbox, "Sandbox", &Circle::sandbox())?;
-    Ok(SetUp { workspace, owner, mailbox })
+    Ok(CreatedWorkspace { workspace, owner, mailbox })
 }
 
 /// The workspace's name as part of a domain, with a number when it is taken.
@@ -78,7 +82,7 @@ pub fn add_person(
     role: Role,
 ) -> Result<UserId> {
     cx.actor.must_administer()?;
-    let mut problems = Problems::default();
+    let mut problems = ValidationErrors::default();
     check_address(&mut problems, "email", email);
     check_name(&mut problems, "name", name);
     refuse(problems)?;
@@ -108,7 +112,7 @@ pub fn add_mailbox(
     private_to: Option<&UserId>,
 ) -> Result<MailboxId> {
     cx.actor.must_administer()?;
-    let mut problems = Problems::default();
+    let mut problems = ValidationErrors::default();
     check_address(&mut problems, "address", address);
     check_name(&mut problems, "name", name);
     refuse(problems)?;
@@ -132,7 +136,7 @@ pub fn add_mailbox(
 pub fn rename_mailbox(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MailboxId, name: &str) -> Result<()> {
     cx.actor.must_administer()?;
     let found = mailboxes::seen_by(tx, cx.actor, id)?.ok_or(Error::NotFound("inbox"))?;
-    let mut problems = Problems::default();
+    let mut problems = ValidationErrors::default();
     check_name(&mut problems, "name", name);
     refuse(problems)?;
     let name = name.trim();
@@ -196,19 +200,20 @@ pub fn set_plan(tx: &mut Tx<'_>, cx: &Cx<'_>, plan: Plan) -> Result<()> {
 }
 
 #[derive(Debug, Serialize)]
-pub struct Person {
+pub struct PersonListing {
     pub id: UserId,
     pub email: String,
     pub name: String,
     pub role: Role,
 }
 
-pub fn list_people(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<Person>> {
+pub fn list_people(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<PersonListing>> {
     let rows: Vec<(UserId, String, String, Role)> = tx.all(
         "SELECT id, email, name, role FROM users WHERE ws = ?1 ORDER BY created_at, id",
         &[&cx.actor.ws],
     )?;
-    let people = rows.into_iter().map(|(id, email, name, role)| Person { id, email, name, role });
+    let people =
+        rows.into_iter().map(|(id, email, name, role)| PersonListing { id, email, name, role });
     Ok(people.collect())
 }
 
@@ -235,23 +240,23 @@ pub fn list_workspaces(tx: &mut Tx<'_>) -> Result<Vec<WorkspaceListing>> {
     Ok(listed.collect())
 }
 
-fn check_name(problems: &mut Problems, field: &str, name: &str) {
+fn check_name(problems: &mut ValidationErrors, field: &str, name: &str) {
     let chars = name.trim().chars().count();
     if chars == 0 || chars > PERSON_NAME_CHARS || name.contains('\0') {
         add(problems, field, "must be 1 to 100 characters");
     }
 }
 
-fn check_address(problems: &mut Problems, field: &str, address: &str) {
+fn check_address(problems: &mut ValidationErrors, field: &str, address: &str) {
     if !mail::is_address(address.trim()) {
         add(problems, field, "must be an e-mail address");
     }
 }
 
-fn add(problems: &mut Problems, field: &str, sentence: &str) {
-    problems.0.push(Problem { field: field.into(), sentence: sentence.into() });
+fn add(problems: &mut ValidationErrors, field: &str, sentence: &str) {
+    problems.0.push(ValidationError { field: field.into(), sentence: sentence.into() });
 }
 
-fn refuse(problems: Problems) -> Result<()> {
+fn refuse(problems: ValidationErrors) -> Result<()> {
     if problems.0.is_empty() { Ok(()) } else { Err(Error::Invalid(problems)) }
 }

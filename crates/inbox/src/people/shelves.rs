@@ -8,7 +8,7 @@ use crate::actor::Actor;
 use crate::app::Cx;
 use crate::error::{Error, Result};
 use crate::ids::{ConversationId, MailboxId, MessageId, TagId};
-use crate::listing::{self, Listed};
+use crate::listing::{self, ListedConversations};
 use crate::wire::{ConversationSummary, View};
 use crate::{mailboxes, tags, tallies};
 
@@ -21,7 +21,7 @@ const HELD_LISTED: i64 = 100;
 
 /// The navigation of one person. Every number but `open` ends at [`COUNTED`].
 #[derive(Clone, Debug, Default)]
-pub struct Shelves {
+pub struct Sidebar {
     pub mine: i64,
     pub unassigned: i64,
     pub open: i64,
@@ -34,12 +34,12 @@ pub struct Shelves {
     pub drafts: Vec<ConversationId>,
     /// Letters on their way out, the next to leave first.
     pub leaving: Vec<(ConversationId, MessageId, i64)>,
-    pub inboxes: Vec<InboxShelf>,
-    pub tags: Vec<TagShelf>,
+    pub inboxes: Vec<SidebarInbox>,
+    pub tags: Vec<SidebarTag>,
 }
 
 #[derive(Clone, Debug)]
-pub struct InboxShelf {
+pub struct SidebarInbox {
     pub id: MailboxId,
     pub name: String,
     pub private: bool,
@@ -47,17 +47,17 @@ pub struct InboxShelf {
 }
 
 #[derive(Clone, Debug)]
-pub struct TagShelf {
+pub struct SidebarTag {
     pub id: TagId,
     pub name: String,
 }
 
-pub fn shelves(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Shelves> {
+pub fn shelves(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Sidebar> {
     let actor = cx.actor;
     let open = tallies::of_kind(tx, actor, "open")?;
     let inboxes = mailboxes::all_seen_by(tx, actor)?;
     let me = actor.member().map(|member| member.as_str().to_owned()).unwrap_or_default();
-    Ok(Shelves {
+    Ok(Sidebar {
         mine: count_assigned(tx, actor, &me)?,
         unassigned: count_assigned(tx, actor, "")?,
         open: open.values().sum(),
@@ -69,7 +69,7 @@ pub fn shelves(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Shelves> {
         leaving: leaving(tx, actor)?,
         inboxes: inboxes
             .into_iter()
-            .map(|mailbox| InboxShelf {
+            .map(|mailbox| SidebarInbox {
                 open: open.get(mailbox.id.as_str()).copied().unwrap_or(0),
                 private: mailbox.circle.person().is_some(),
                 id: mailbox.id,
@@ -83,7 +83,7 @@ pub fn shelves(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Shelves> {
                 &[&actor.ws, &actor.circles[0], &actor.circles[1], &TAGS_SHOWN],
             )?
             .into_iter()
-            .map(|(id, name)| TagShelf { id, name })
+            .map(|(id, name)| SidebarTag { id, name })
             .collect(),
     })
 }
@@ -165,7 +165,7 @@ fn leaving(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<(ConversationId, Messag
 /// Conversations whose mail was held as a likely scam, newest first.
 pub fn list_held(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<ConversationSummary>> {
     let [first, second] = &cx.actor.circles;
-    let listed: Vec<Listed> = tx.all(
+    let listed: Vec<ListedConversations> = tx.all(
         &format!(
             "{} WHERE c.ws = ?1 AND c.circle IN (?2, ?3) AND c.held = TRUE
              ORDER BY c.last_message_at DESC, c.id DESC LIMIT ?4",
@@ -187,7 +187,7 @@ pub fn list_tagged(
 ) -> Result<Vec<ConversationSummary>> {
     let [first, second] = &cx.actor.circles;
     let below = after.map_or("cnv_~", |id| id.as_str());
-    let listed: Vec<Listed> = tx.all(
+    let listed: Vec<ListedConversations> = tx.all(
         &format!(
             "{} WHERE t.ws = ?1 AND t.tag = ?2 AND t.conversation < ?3 AND c.circle IN (?4, ?5)
              ORDER BY t.conversation DESC LIMIT ?6",

@@ -7,7 +7,7 @@ use crate::audit::{self, Action};
 use crate::error::{Error, Result};
 use crate::ids::TagId;
 use crate::limits::TAG_CHARS;
-use crate::tags::{self, SeenTag, TagName};
+use crate::tags::{self, TagListing, TagName};
 
 /// Gives a tag another name on every conversation that has it. If another tag has that name, the
 /// two become one.
@@ -32,7 +32,7 @@ pub fn rename_tag(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &TagId, name: &str) -> Resul
                 "UPDATE tags SET name = ?3, folded = ?4 WHERE ws = ?1 AND id = ?2",
                 &[&ws, id, &wanted.name, &wanted.folded],
             )?;
-            let renamed = SeenTag { name: wanted.name.clone(), ..tag.clone() };
+            let renamed = TagListing { name: wanted.name.clone(), ..tag.clone() };
             tags::absorb_private(tx, cx, &renamed)?;
             (Action::TagRenamed, wanted.name, done)
         }

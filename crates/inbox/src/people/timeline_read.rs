@@ -17,34 +17,34 @@ use crate::wire::{Direction, MessageStatus};
 /// Files of one conversation that are listed.
 const FILES: i64 = 200;
 
-pub enum Entry {
-    Letter(Box<Letter>),
+pub enum TimelineEntry {
+    Message(Box<MessageEntry>),
     Note(NoteEntry),
     Event(EventEntry),
 }
 
-impl Entry {
+impl TimelineEntry {
     pub fn at(&self) -> i64 {
         match self {
-            Entry::Letter(letter) => letter.at,
-            Entry::Note(note) => note.at,
-            Entry::Event(event) => event.at,
+            TimelineEntry::Message(letter) => letter.at,
+            TimelineEntry::Note(note) => note.at,
+            TimelineEntry::Event(event) => event.at,
         }
     }
 
     /// Ids of one moment sort as they were made, whatever their kind.
     fn order(&self) -> &str {
         let id = match self {
-            Entry::Letter(letter) => letter.id.as_str(),
-            Entry::Note(note) => note.id.as_str(),
-            Entry::Event(event) => &event.id,
+            TimelineEntry::Message(letter) => letter.id.as_str(),
+            TimelineEntry::Note(note) => note.id.as_str(),
+            TimelineEntry::Event(event) => &event.id,
         };
         id.split_once('_').map_or(id, |(_, rest)| rest)
     }
 }
 
 #[derive(Clone, Debug)]
-pub struct Letter {
+pub struct MessageEntry {
     pub id: MessageId,
     pub at: i64,
     pub serial: i64,
@@ -106,9 +106,9 @@ pub const LETTER: &str = "m.id, m.at, m.serial, m.direction, m.status, m.from_na
     m.to_list, m.cc_list, m.text, m.raw_hash IS NOT NULL, m.author, m.summary, m.revision,
     m.sends_at, m.request, m.bcc_list";
 
-impl FromRow for Letter {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
-        let mut letter = Letter {
+impl FromRow for MessageEntry {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
+        let mut letter = MessageEntry {
             id: row.take()?,
             at: row.take()?,
             serial: row.take()?,
@@ -152,7 +152,7 @@ fn parties(json: &str) -> Vec<Party> {
 }
 
 impl FromRow for NoteEntry {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
         Ok(NoteEntry {
             id: row.take()?,
             at: row.take()?,
@@ -164,7 +164,7 @@ impl FromRow for NoteEntry {
 }
 
 impl FromRow for EventEntry {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
         Ok(EventEntry {
             id: row.take()?,
             at: row.take()?,
@@ -182,9 +182,9 @@ pub fn entries(
     cx: &Cx<'_>,
     id: &ConversationId,
     most: i64,
-) -> Result<(Vec<Entry>, bool)> {
+) -> Result<(Vec<TimelineEntry>, bool)> {
     let ws = cx.actor.ws;
-    let mut letters: Vec<Letter> = tx.all(
+    let mut letters: Vec<MessageEntry> = tx.all(
         &format!(
             "SELECT {LETTER} FROM messages m
              WHERE m.ws = ?1 AND m.conversation = ?2 AND m.discarded_at IS NULL
@@ -211,10 +211,10 @@ pub fn entries(
             letter.asks = Some(card(tx, cx, request)?);
         }
     }
-    let letters = letters.into_iter().map(|letter| Entry::Letter(Box::new(letter)));
-    let notes = notes.into_iter().take(most).map(Entry::Note);
-    let events = events.into_iter().take(most).map(Entry::Event);
-    let mut entries: Vec<Entry> = letters.chain(notes).chain(events).collect();
+    let letters = letters.into_iter().map(|letter| TimelineEntry::Message(Box::new(letter)));
+    let notes = notes.into_iter().take(most).map(TimelineEntry::Note);
+    let events = events.into_iter().take(most).map(TimelineEntry::Event);
+    let mut entries: Vec<TimelineEntry> = letters.chain(notes).chain(events).collect();
     entries.sort_by(|a, b| (a.at(), a.order()).cmp(&(b.at(), b.order())));
     Ok((entries, older))
 }
@@ -224,7 +224,7 @@ pub fn attach_files(
     tx: &mut Tx<'_>,
     ws: i64,
     id: &ConversationId,
-    letters: &mut [Letter],
+    letters: &mut [MessageEntry],
 ) -> Result<()> {
     let rows: Vec<(MessageId, DocumentId, String, String, i64)> = tx.all(
         "SELECT message, id, filename, content_type, size FROM documents
@@ -252,7 +252,7 @@ pub fn attach_files(
     Ok(())
 }
 
-impl Letter {
+impl MessageEntry {
     pub fn request(&self) -> Option<&RequestId> {
         self.request.as_ref()
     }

@@ -3,7 +3,7 @@ use serde::Serialize;
 use url::Url;
 
 use super::deliveries::{find, looks_after};
-use crate::actor::{Circle, Who};
+use crate::actor::{Circle, Principal};
 use crate::addresses::is_public_host;
 use crate::app::Cx;
 use crate::audit::{self, Action};
@@ -35,7 +35,7 @@ pub fn add_webhook(
     livemode: bool,
 ) -> Result<MadeWebhook> {
     cx.actor.must_administer()?;
-    let Who::Person { id: made_by, .. } = &cx.actor.who else {
+    let Principal::Person { id: made_by, .. } = &cx.actor.who else {
         return Err(Error::Forbidden("Only a person can add a webhook.".into()));
     };
     let circle = match (livemode, private) {

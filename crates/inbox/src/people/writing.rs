@@ -3,20 +3,20 @@
 use db::Tx;
 
 use super::sessions::own_id;
-use crate::actor::Who;
+use crate::actor::Principal;
 use crate::app::Cx;
 use crate::conversations;
-use crate::enclosures::{self, Enclosure, NewEnclosure};
-use crate::error::{Error, Problem, Problems, Result};
+use crate::enclosures::{self, NewAttachment, OutgoingAttachment};
+use crate::error::{Error, Result, ValidationError, ValidationErrors};
 use crate::ids::{ConversationId, EnclosureId, MessageId};
 use crate::limits::{RECIPIENTS, REPLY_CHARS};
 use crate::messages::{self, Party};
-use crate::outgoing::{self, Draft};
+use crate::outgoing::{self, DraftContent};
 use crate::wire::{Direction, ReplyResult, Status};
 
 /// A letter as a person wrote it.
 #[derive(Clone, Debug)]
-pub struct Letter {
+pub struct NewReply {
     pub body: String,
     pub to: Vec<Party>,
     pub cc: Vec<Party>,
@@ -28,16 +28,21 @@ pub struct Letter {
 }
 
 /// Sends a letter after the undo window, or keeps it as a draft for the team.
-pub fn send_letter(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, letter: &Letter) -> Result<ReplyResult> {
+pub fn send_letter(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &str,
+    letter: &NewReply,
+) -> Result<ReplyResult> {
     let mut conversation = conversations::load(tx, cx.actor, id)?;
     check(letter)?;
-    let draft = Draft { text: &letter.body, summary: None, documents: &[], due_date: None };
+    let draft = DraftContent { text: &letter.body, summary: None, documents: &[], due_date: None };
     let result = match letter.send {
         true => outgoing::send(tx, cx, &conversation, &draft)?,
         false => outgoing::keep_as_draft(tx, cx, &conversation, &draft)?,
     };
     messages::address(tx, cx, &result.message_id, [&letter.to, &letter.cc, &letter.bcc])?;
-    if let Who::Person { id: me, .. } = &cx.actor.who {
+    if let Principal::Person { id: me, .. } = &cx.actor.who {
         enclosures::seal(tx, cx.actor.ws, &conversation.id, me, &result.message_id)?;
     }
     if letter.send && letter.close {
@@ -47,10 +52,10 @@ pub fn send_letter(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, letter: &Letter) -> R
     Ok(result)
 }
 
-fn check(letter: &Letter) -> Result<()> {
-    let mut problems = Problems::default();
+fn check(letter: &NewReply) -> Result<()> {
+    let mut problems = ValidationErrors::default();
     let mut add = |field: &str, sentence: &str| {
-        problems.0.push(Problem { field: field.into(), sentence: sentence.into() });
+        problems.0.push(ValidationError { field: field.into(), sentence: sentence.into() });
     };
     if letter.body.trim().is_empty() {
         add("body", "Write something first.");
@@ -125,7 +130,7 @@ pub fn newer_than(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, seen: i64) -> Result<O
 
 /// What somebody is in the middle of writing.
 #[derive(Clone, Debug)]
-pub struct Unfinished {
+pub struct Autosave {
     /// `reply` or `note`.
     pub kind: String,
     pub body: String,
@@ -135,14 +140,14 @@ pub struct Unfinished {
     pub saved_at: i64,
 }
 
-pub fn unfinished(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<Option<Unfinished>> {
+pub fn unfinished(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<Option<Autosave>> {
     let Some(me) = cx.actor.member() else { return Ok(None) };
     let found: Option<(String, String, String, String, String, i64)> = tx.opt(
         "SELECT kind, body, to_line, cc_line, bcc_line, saved_at FROM unfinished
          WHERE ws = ?1 AND person = ?2 AND conversation = ?3",
         &[&cx.actor.ws, &me, id],
     )?;
-    Ok(found.map(|(kind, body, to, cc, bcc, saved_at)| Unfinished {
+    Ok(found.map(|(kind, body, to, cc, bcc, saved_at)| Autosave {
         kind,
         body,
         to,
@@ -157,7 +162,7 @@ pub fn keep_unfinished(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     id: &str,
-    unfinished: &Unfinished,
+    unfinished: &Autosave,
 ) -> Result<()> {
     let conversation = conversations::load(tx, cx.actor, id)?;
     let Some(me) = cx.actor.member() else { return Ok(()) };
@@ -202,7 +207,7 @@ pub fn forget_unfinished(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> R
 }
 
 /// Adds files to what the actor is writing.
-pub fn enclose(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, files: &[NewEnclosure]) -> Result<()> {
+pub fn enclose(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, files: &[NewAttachment]) -> Result<()> {
     let conversation = conversations::load(tx, cx.actor, id)?;
     enclosures::add(tx, cx.actor.ws, cx.now, &conversation.id, own_id(cx)?, files)
 }
@@ -214,9 +219,13 @@ pub fn take_out(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, file: &EnclosureId) -> R
 }
 
 /// The files of what the actor is writing.
-pub fn enclosed(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<Vec<Enclosure>> {
+pub fn enclosed(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &ConversationId,
+) -> Result<Vec<OutgoingAttachment>> {
     match &cx.actor.who {
-        Who::Person { id: me, .. } => enclosures::unsent(tx, cx.actor.ws, id, me),
+        Principal::Person { id: me, .. } => enclosures::unsent(tx, cx.actor.ws, id, me),
         _ => Ok(Vec::new()),
     }
 }

@@ -20,7 +20,7 @@ pub const TOKEN_CHARS: usize = 40;
 
 /// One asked document (API section 2.9).
 #[derive(Clone, Debug, Deserialize)]
-pub struct Item {
+pub struct RequestedDocument {
     pub label: String,
     #[serde(default)]
     pub description: Option<String>,
@@ -38,7 +38,7 @@ pub fn create(
     cx: &Cx<'_>,
     conversation: &ConversationId,
     message: &MessageId,
-    items: &[Item],
+    items: &[RequestedDocument],
     due_date: Option<&str>,
 ) -> Result<RequestId> {
     let id = RequestId::new(cx.ids, cx.now);

@@ -9,14 +9,14 @@ use crate::private_files;
 /// The folder of files that are on their way, or not handed over yet. A file is named by its
 /// upload's id, never by what the customer calls it.
 #[derive(Clone, Debug)]
-pub struct Arrivals {
+pub struct PartialUploads {
     folder: Arc<Path>,
 }
 
-impl Arrivals {
-    pub(crate) fn open(folder: &Path) -> io::Result<Arrivals> {
+impl PartialUploads {
+    pub(crate) fn open(folder: &Path) -> io::Result<PartialUploads> {
         private_files::make_folder(folder)?;
-        Ok(Arrivals { folder: folder.into() })
+        Ok(PartialUploads { folder: folder.into() })
     }
 
     /// The file, ready to go on after so many bytes. What may stand behind them was never promised

@@ -6,7 +6,7 @@ use db::Tx;
 
 use super::{Ask, Upload, UploadState, load};
 use crate::app::{App, Cx};
-use crate::checks::{self, Form, Refusal};
+use crate::checks::{self, FileFormat, FileRefusal};
 use crate::due::retry_after;
 use crate::error::Result;
 use crate::ids::UploadId;
@@ -17,11 +17,11 @@ pub trait Scanner: Send + Sync {
     fn scan(&self, file: File) -> Scanning<'_>;
 }
 
-pub type Scanning<'a> = Pin<Box<dyn Future<Output = Scan> + Send + 'a>>;
+pub type Scanning<'a> = Pin<Box<dyn Future<Output = ScanResult> + Send + 'a>>;
 
 /// What a scanner says. The reason is for the log and names no file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Scan {
+pub enum ScanResult {
     Clean,
     Infected,
     /// It cannot say now: the file waits and is scanned later.
@@ -29,8 +29,8 @@ pub enum Scan {
 }
 
 enum Verdict {
-    Accepted(Form),
-    Refused(Refusal),
+    Accepted(FileFormat),
+    Refused(FileRefusal),
     Later,
 }
 
@@ -78,12 +78,12 @@ async fn verdict(app: &App, upload: &Upload) -> Result<Verdict> {
     let Some(scanner) = &app.scanner else { return Ok(Verdict::Accepted(form)) };
     let whole = app.blobs.arrivals().read(&upload.id)?;
     Ok(match scanner.scan(whole).await {
-        Scan::Clean => Verdict::Accepted(form),
-        Scan::Infected => {
+        ScanResult::Clean => Verdict::Accepted(form),
+        ScanResult::Infected => {
             tracing::warn!(upload = %upload.id, "the virus scanner refused an upload");
-            Verdict::Refused(Refusal::Infected)
+            Verdict::Refused(FileRefusal::Infected)
         }
-        Scan::Later(reason) => {
+        ScanResult::Later(reason) => {
             tracing::warn!(reason, "the virus scanner cannot be reached; uploads wait");
             Verdict::Later
         }
@@ -91,7 +91,7 @@ async fn verdict(app: &App, upload: &Upload) -> Result<Verdict> {
 }
 
 /// Keeps a file. What was handed over while it waited goes on at once.
-fn keep(tx: &mut Tx<'_>, cx: &Cx<'_>, ask: &Ask, upload: &Upload, form: Form) -> Result<()> {
+fn keep(tx: &mut Tx<'_>, cx: &Cx<'_>, ask: &Ask, upload: &Upload, form: FileFormat) -> Result<()> {
     let known = upload.filename.rsplit_once('.').is_some_and(|(_, ending)| {
         (1..=5).contains(&ending.len()) && ending.bytes().all(|b| b.is_ascii_alphanumeric())
     });
@@ -125,7 +125,7 @@ fn turn_down(
     cx: &Cx<'_>,
     ask: &Ask,
     id: &UploadId,
-    refusal: Refusal,
+    refusal: FileRefusal,
 ) -> Result<()> {
     tx.exec(
         "UPDATE uploads SET state = 'refused', problem = ?4, due_at = ?5, handed_over = FALSE

@@ -15,7 +15,7 @@ use db::{FromRow, Row, Tx};
 
 use crate::actor::Actor;
 use crate::app::Cx;
-use crate::checks::Refusal;
+use crate::checks::FileRefusal;
 use crate::error::{Error, Result};
 use crate::ids::{ConversationId, DocumentId, RequestId, UploadId, WorkspaceId};
 use crate::limits::{
@@ -25,11 +25,11 @@ use crate::limits::{
 use crate::requests::TOKEN_CHARS;
 use crate::words::words;
 
-pub use arrivals::Arrivals;
+pub use arrivals::PartialUploads;
 pub(crate) use handing_over::hand_over_of;
 pub use handing_over::{HandedOver, hand_over};
 pub(crate) use judging::judge_at;
-pub use judging::{Scan, Scanner, Scanning, judge};
+pub use judging::{ScanResult, Scanner, Scanning, judge};
 
 pub use naming::safe_name;
 pub use page::{AskPage, PageFile, PageItem, look};
@@ -81,7 +81,7 @@ pub struct Upload {
 const COLUMNS: &str = "id, item, filename, size, received, state, content_type, problem, document";
 
 impl FromRow for Upload {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
         Ok(Upload {
             id: row.take()?,
             item: row.take()?,
@@ -168,8 +168,8 @@ pub fn begin(
     }
     let room = UPLOADS_BYTES - bytes;
     match new.size {
-        Some(size) if size <= 0 => return Ok(Err(Refusal::Empty.sentence())),
-        Some(size) if size > UPLOAD_BYTES => return Ok(Err(Refusal::TooLarge.sentence())),
+        Some(size) if size <= 0 => return Ok(Err(FileRefusal::Empty.sentence())),
+        Some(size) if size > UPLOAD_BYTES => return Ok(Err(FileRefusal::TooLarge.sentence())),
         Some(size) if size > room => return Ok(Err(FULL.into())),
         None if room <= 0 => return Ok(Err(FULL.into())),
         _ => {}

@@ -60,7 +60,7 @@ struct Found {
 }
 
 impl FromRow for Found {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::Error> {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
         let workspace = row.take()?;
         let contact_name = row.take()?;
         let asker = row.take()?;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use mail::{Envelope, MailKind, Understood, understand};
+use mail::{Envelope, MailKind, ParsedMail, understand};
 use serde_json::Value;
 
 use crate::corpus;
@@ -28,7 +28,7 @@ pub fn score(corpora: &Path, report: &mut Report) {
 
 struct Labelled {
     file: String,
-    mail: Understood,
+    mail: ParsedMail,
     labels: Vec<Value>,
 }
 

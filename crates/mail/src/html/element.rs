@@ -1,4 +1,4 @@
-use super::style::Declared;
+use super::style::StyleDeclarations;
 
 /// What an element means for reading a mail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(super) struct Attributes {
     /// Lower case, without white space.
     pub style: String,
     /// What the element's own attributes declare about how it looks.
-    pub declared: Declared,
+    pub declared: StyleDeclarations,
     /// The screens that a style block is for, lower case.
     pub media: String,
     pub kind: String,

@@ -1,6 +1,6 @@
 use crate::clean::clean_line;
 use crate::limits::TEXT_BYTES;
-use crate::trim::Mark;
+use crate::trim::LineMark;
 
 /// Quote signs before a line; deeper quotes look the same.
 const QUOTE_DEPTH: usize = 16;
@@ -31,7 +31,7 @@ struct Line {
     text: String,
     depth: usize,
     signature: bool,
-    mark: Option<Mark>,
+    mark: Option<LineMark>,
 }
 
 impl Lines {
@@ -85,7 +85,7 @@ impl Lines {
     pub fn end_line(&mut self) {
         let text = std::mem::take(&mut self.current);
         self.space = false;
-        let mark = self.setting.announces.then_some(Mark::Announcement);
+        let mark = self.setting.announces.then_some(LineMark::Announcement);
         self.push(text, mark);
     }
 
@@ -94,12 +94,12 @@ impl Lines {
         self.gap = true;
     }
 
-    pub fn mark(&mut self, mark: Mark) {
+    pub fn mark(&mut self, mark: LineMark) {
         self.begin_line();
         self.push(String::new(), Some(mark));
     }
 
-    fn push(&mut self, text: String, mark: Option<Mark>) {
+    fn push(&mut self, text: String, mark: Option<LineMark>) {
         let depth = self.setting.depth.min(QUOTE_DEPTH);
         self.bytes += text.len() + 2 * depth + 1;
         if self.bytes > TEXT_BYTES {
@@ -121,7 +121,7 @@ impl Lines {
     /// The text to read, and the text to trim.
     pub fn finish(mut self) -> (String, String) {
         self.begin_line();
-        let read = self.done.iter().filter(|line| line.mark != Some(Mark::Boundary));
+        let read = self.done.iter().filter(|line| line.mark != Some(LineMark::Boundary));
         let read = read.map(shown);
         let trim = self.done.iter().filter(|line| !line.signature || line.mark.is_some());
         let trim = trim.map(|line| match line.mark {
@@ -146,7 +146,7 @@ fn folded(lines: impl Iterator<Item = String>) -> String {
     let mut text = String::new();
     let mut blank = true;
     for line in lines {
-        let empty = clean_line(&line).is_empty() && !line.starts_with(Mark::is_sign);
+        let empty = clean_line(&line).is_empty() && !line.starts_with(LineMark::is_sign);
         if empty && blank {
             continue;
         }

@@ -11,18 +11,18 @@ mod style;
 use html5gum::{DefaultEmitter, Token, Tokenizer};
 
 use crate::limits::{HTML_BYTES, HTML_DEPTH, HTML_TAGS, LINK_TARGET_BYTES, LINK_TEXT_CHARS, LINKS};
-use crate::trim::Mark;
+use crate::trim::LineMark;
 use element::{Attributes, Meaning};
 use lines::{Lines, Setting};
-use sheet::Sheet;
-use style::{Declared, Look, Shade};
+use sheet::StyleSheet;
+use style::{Shade, StyleDeclarations, StyleEffect};
 
 /// Open elements among which an end tag looks for its own.
 const CLOSING_REACH: usize = 64;
 
 /// What a mail's HTML says.
 #[derive(Debug, Default)]
-pub struct Page {
+pub struct HtmlText {
     /// What is seen of it, as plain text; what is quoted stands behind `> `.
     pub text: String,
     /// The same with the words that nobody sees.
@@ -41,7 +41,7 @@ pub struct Link {
     pub target: String,
 }
 
-pub fn read(html: &str) -> Page {
+pub fn read(html: &str) -> HtmlText {
     let html = &html[..html.floor_char_boundary(HTML_BYTES)];
     let sheet = sheet(html);
     let (mut page, conceals) = walk(html, &sheet, Words::Seen);
@@ -61,7 +61,7 @@ enum Words {
 }
 
 /// What the page says, and whether words were passed over that nobody sees.
-fn walk(html: &str, sheet: &Sheet, words: Words) -> (Page, bool) {
+fn walk(html: &str, sheet: &StyleSheet, words: Words) -> (HtmlText, bool) {
     let mut reader = Reader { words, ..Reader::default() };
     let mut tags = 0;
     for Ok(token) in tokens(html) {
@@ -88,8 +88,8 @@ fn walk(html: &str, sheet: &Sheet, words: Words) -> (Page, bool) {
 }
 
 /// The rules of all style blocks, wherever they stand.
-fn sheet(html: &str) -> Sheet {
-    let mut sheet = Sheet::default();
+fn sheet(html: &str) -> StyleSheet {
+    let mut sheet = StyleSheet::default();
     let has_style = html.as_bytes().windows(6).any(|tag| tag.eq_ignore_ascii_case(b"<style"));
     if !has_style {
         return sheet;
@@ -128,7 +128,7 @@ fn attributes(of_tag: &TagAttributes) -> Attributes {
             b"class" => attributes.class = lower(value),
             b"style" => {
                 attributes.style = lower(value);
-                let declared = Declared::parse(&attributes.style);
+                let declared = StyleDeclarations::parse(&attributes.style);
                 attributes.declared.overridden_by(&declared);
                 attributes.style.retain(|c| !c.is_whitespace());
             }
@@ -185,13 +185,13 @@ struct Inside {
     silent: bool,
     /// Nothing that stands here is seen.
     concealed: bool,
-    look: Look,
+    look: StyleEffect,
     preformatted: bool,
     lines: Setting,
 }
 
 impl Inside {
-    fn and(self, meaning: Meaning, conceals: bool, declared: &Declared) -> Inside {
+    fn and(self, meaning: Meaning, conceals: bool, declared: &StyleDeclarations) -> Inside {
         Inside {
             silent: self.silent || meaning.silent,
             concealed: self.concealed || conceals,
@@ -207,7 +207,7 @@ impl Inside {
 }
 
 impl Reader {
-    fn open(&mut self, tag: String, attributes: Attributes, declared: &Declared) {
+    fn open(&mut self, tag: String, attributes: Attributes, declared: &StyleDeclarations) {
         if element::closes_itself(&tag) && self.open.last().is_some_and(|open| open.tag == tag) {
             self.close(&tag);
         }
@@ -218,7 +218,7 @@ impl Reader {
         let shown = !inside.silent && !self.passes_over(&inside);
         self.tells_history |= meaning.tells_history() && shown;
         if meaning.boundary && shown {
-            self.lines.mark(Mark::Boundary);
+            self.lines.mark(LineMark::Boundary);
         }
         match tag.as_str() {
             "br" if shown => self.lines.end_line(),
@@ -316,11 +316,11 @@ impl Reader {
         }
     }
 
-    fn finish(mut self) -> Page {
+    fn finish(mut self) -> HtmlText {
         self.end_link();
         let (text, marked) = self.lines.finish();
         let whole = String::new();
-        Page { text, whole, marked, tells_history: self.tells_history, links: self.links }
+        HtmlText { text, whole, marked, tells_history: self.tells_history, links: self.links }
     }
 }
 

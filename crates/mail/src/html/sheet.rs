@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::element::Attributes;
-use super::style::Declared;
+use super::style::StyleDeclarations;
 
 /// Bytes of all style blocks that are read.
 const SHEET_BYTES: usize = 256 * 1024;
@@ -14,7 +14,7 @@ const RULES_OF_NAME: usize = 16;
 
 /// What style blocks declare, by the id, class or tag that a rule is for.
 #[derive(Default)]
-pub(super) struct Sheet {
+pub(super) struct StyleSheet {
     by_name: HashMap<String, Vec<Rule>>,
     count: usize,
     bytes: usize,
@@ -22,7 +22,7 @@ pub(super) struct Sheet {
 
 struct Rule {
     compound: Compound,
-    declared: Declared,
+    declared: StyleDeclarations,
 }
 
 /// `td.note#first`: all of it must be true of an element.
@@ -33,7 +33,7 @@ struct Compound {
     classes: Vec<String>,
 }
 
-impl Sheet {
+impl StyleSheet {
     /// Reads a style block. What stands in `@media` and its likes holds on some screens only, and is
     /// left out.
     pub fn read(&mut self, css: &str) {
@@ -50,16 +50,19 @@ impl Sheet {
             }
             let end = block_end(after);
             if !prelude.starts_with('@') {
-                let declared = Declared::parse(&after[..end]);
+                let declared = StyleDeclarations::parse(&after[..end]);
                 prelude.split(',').for_each(|selector| self.add(selector.trim(), &declared));
             }
             rest = after.get(end + 1..).unwrap_or_default();
         }
     }
 
-    fn add(&mut self, selector: &str, declared: &Declared) {
+    fn add(&mut self, selector: &str, declared: &StyleDeclarations) {
         // A state such as `:hover` is not how a mail is first seen.
-        if self.count >= RULES || *declared == Declared::default() || selector.contains(':') {
+        if self.count >= RULES
+            || *declared == StyleDeclarations::default()
+            || selector.contains(':')
+        {
             return;
         }
         let last = selector.rsplit([' ', '>', '+', '~']).next().unwrap_or(selector);
@@ -77,8 +80,8 @@ impl Sheet {
     }
 
     /// What the rules declare for an element: those for its tag, its classes, then its id.
-    pub fn declared(&self, tag: &str, attributes: &Attributes) -> Declared {
-        let mut declared = Declared::default();
+    pub fn declared(&self, tag: &str, attributes: &Attributes) -> StyleDeclarations {
+        let mut declared = StyleDeclarations::default();
         if self.by_name.is_empty() {
             return declared;
         }

@@ -30,7 +30,7 @@ enum Size {
 
 /// What an element declares about itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Declared {
+pub(super) struct StyleDeclarations {
     display_none: Option<bool>,
     visible: Option<bool>,
     clear: Option<bool>,
@@ -46,11 +46,11 @@ pub(super) struct Declared {
     pub paper: Option<Shade>,
 }
 
-impl Declared {
+impl StyleDeclarations {
     /// Declarations as they stand in a `style` attribute or a rule, in lower case.
-    pub fn parse(style: &str) -> Declared {
+    pub fn parse(style: &str) -> StyleDeclarations {
         let style = &style[..style.floor_char_boundary(DECLARED_BYTES)];
-        let mut declared = Declared::default();
+        let mut declared = StyleDeclarations::default();
         for declaration in style.split(';') {
             if let Some((name, value)) = declaration.split_once(':') {
                 let value = value.trim().trim_end_matches("!important").trim();
@@ -97,7 +97,7 @@ impl Declared {
     }
 
     /// Takes over what another declares, which counts for more.
-    pub fn overridden_by(&mut self, other: &Declared) {
+    pub fn overridden_by(&mut self, other: &StyleDeclarations) {
         self.display_none = other.display_none.or(self.display_none);
         self.visible = other.visible.or(self.visible);
         self.clear = other.clear.or(self.clear);
@@ -114,9 +114,13 @@ impl Declared {
     }
 
     /// What a rule leaves to know that may or may not hold for an element.
-    pub fn uncertain(self) -> Declared {
+    pub fn uncertain(self) -> StyleDeclarations {
         let unknown = |shade: Option<Shade>| shade.map(|_| Shade::Unknown);
-        Declared { ink: unknown(self.ink), paper: unknown(self.paper), ..Declared::default() }
+        StyleDeclarations {
+            ink: unknown(self.ink),
+            paper: unknown(self.paper),
+            ..StyleDeclarations::default()
+        }
     }
 
     /// True when nothing within the element is seen, whatever stands in it. What only Outlook hides
@@ -133,7 +137,7 @@ impl Declared {
 }
 
 /// What the browser's own rules declare, where the mail does not.
-pub(super) fn usual(tag: &str, attributes: &Attributes, declared: &mut Declared) {
+pub(super) fn usual(tag: &str, attributes: &Attributes, declared: &mut StyleDeclarations) {
     // Links have a colour of their own; who colours the whole page leaves it to the reader's program
     // to keep the text readable.
     let is_page = matches!(tag, "body" | "html") && declared.paper.is_some();
@@ -144,7 +148,7 @@ pub(super) fn usual(tag: &str, attributes: &Attributes, declared: &mut Declared)
 
 /// How text looks, all open elements taken together.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Look {
+pub(super) struct StyleEffect {
     visible: bool,
     px: f32,
     indent: f32,
@@ -152,17 +156,17 @@ pub(super) struct Look {
     paper: Shade,
 }
 
-impl Default for Look {
-    fn default() -> Look {
+impl Default for StyleEffect {
+    fn default() -> StyleEffect {
         let (ink, paper) = (Shade::Rgb(0, 0, 0), Shade::Rgb(255, 255, 255));
-        Look { visible: true, px: USUAL_PX, indent: 0.0, ink, paper }
+        StyleEffect { visible: true, px: USUAL_PX, indent: 0.0, ink, paper }
     }
 }
 
-impl Look {
+impl StyleEffect {
     /// The look of what stands in an element.
-    pub fn within(self, declared: &Declared) -> Look {
-        Look {
+    pub fn within(self, declared: &StyleDeclarations) -> StyleEffect {
+        StyleEffect {
             visible: declared.visible.unwrap_or(self.visible),
             px: match declared.size {
                 Some(Size::Px(px)) => px,

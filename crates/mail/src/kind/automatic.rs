@@ -1,10 +1,10 @@
 use super::list::is_listed;
 use crate::header::Header;
-use crate::understand::Understood;
+use crate::understand::ParsedMail;
 
 /// An answer that a program gave for a person who is away. A request not to be answered
 /// automatically (`X-Auto-Response-Suppress` alone) is none, and a subject alone proves nothing.
-pub(super) fn is_automatic_reply(header: &Header, mail: &Understood) -> bool {
+pub(super) fn is_automatic_reply(header: &Header, mail: &ParsedMail) -> bool {
     let submitted = header.lower("auto-submitted");
     if submitted.starts_with("auto-replied") || submitted.contains("vacation") {
         return true;
@@ -49,7 +49,7 @@ fn is_yes(value: &str) -> bool {
 }
 
 /// Programs answer a mail, and want no answer themselves.
-fn answers_a_mail(mail: &Understood) -> bool {
+fn answers_a_mail(mail: &ParsedMail) -> bool {
     let nameless = mail.return_path.as_deref().is_some_and(|path| {
         path.is_empty() || path.starts_with("mailer-daemon@") || path.starts_with("postmaster@")
     });

@@ -4,13 +4,13 @@ use mail_parser::Message;
 use regex::Regex;
 
 use super::reason::Progress;
-use super::report::{self, Report};
+use super::report::{self, MultipartReport};
 use super::{Bounce, copy, list, reason};
 use crate::address::{is_address, normal_address};
 use crate::header::Header;
 use crate::limits::BOUNCED_RECIPIENTS;
 use crate::people::address_within;
-use crate::understand::Understood;
+use crate::understand::ParsedMail;
 
 static REPLY_CODE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"\b[45]\d\d[ \-]|\b[45]\.\d{1,3}\.\d{1,3}\b").expect("the pattern is valid")
@@ -23,8 +23,8 @@ static ADDRESSES: LazyLock<Regex> = LazyLock::new(|| {
 pub(super) fn bounces(
     message: &Message<'_>,
     header: &Header,
-    mail: &Understood,
-    report: &Report,
+    mail: &ParsedMail,
+    report: &MultipartReport,
     text: &str,
 ) -> Option<Vec<Bounce>> {
     // What a list passes on to its members is none of ours, even a bounce that reached the list.
@@ -66,7 +66,7 @@ struct Evidence {
 }
 
 impl Evidence {
-    fn of(header: &Header, mail: &Understood) -> Evidence {
+    fn of(header: &Header, mail: &ParsedMail) -> Evidence {
         let subject = mail.subject.to_lowercase();
         let told = |words: &[&str]| words.iter().any(|word| subject.contains(word));
         Evidence {
@@ -98,7 +98,7 @@ impl Evidence {
     }
 }
 
-fn is_daemon(header: &Header, mail: &Understood) -> bool {
+fn is_daemon(header: &Header, mail: &ParsedMail) -> bool {
     let Some(from) = &mail.from else {
         let from = header.lower("from");
         return from.contains("mailer-daemon")
@@ -167,7 +167,7 @@ fn recipient(field: &str) -> Option<String> {
 fn from_words(
     message: &Message<'_>,
     header: &Header,
-    mail: &Understood,
+    mail: &ParsedMail,
     evidence: &Evidence,
     said: &str,
     text: &str,

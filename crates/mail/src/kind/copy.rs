@@ -13,13 +13,13 @@ const TRIES: usize = 50;
 
 /// What a report returns of the mail it is about.
 #[derive(Debug, Default)]
-pub(super) struct Original {
+pub(super) struct ReturnedMail {
     pub message_id: Option<String>,
     pub to: Option<String>,
 }
 
 /// Looks for the returned mail: as a part, as a part with its header alone, or in the text.
-pub(super) fn original(message: &Message<'_>, text: &str) -> Original {
+pub(super) fn original(message: &Message<'_>, text: &str) -> ReturnedMail {
     for part in message.parts.iter().skip(1) {
         let is_mail = matches!(part.body, PartType::Message(_));
         let kind = content_type(part);
@@ -93,9 +93,9 @@ fn top(text: &str) -> &str {
     &text[..end.unwrap_or(text.len())]
 }
 
-fn of_header(text: &str) -> Original {
+fn of_header(text: &str) -> ReturnedMail {
     let header = Header::parse(top(text));
-    Original {
+    ReturnedMail {
         message_id: header.get("message-id").and_then(|id| message_ids(id).into_iter().next()),
         to: header.get("to").and_then(address_within).map(|address| address.email),
     }

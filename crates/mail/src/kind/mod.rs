@@ -11,8 +11,8 @@ use mail_parser::Message;
 use serde::Serialize;
 
 use crate::header::Header;
-use crate::understand::Understood;
-use report::Report;
+use crate::understand::ParsedMail;
+use report::MultipartReport;
 
 /// The kinds of mail, as `mailroom inspect` names them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -47,7 +47,7 @@ pub struct Bounce {
 
 /// What a mail is, and what it is about.
 #[derive(Debug, Default)]
-pub struct Told {
+pub struct Classification {
     pub kind: MailKind,
     pub bounces: Vec<Bounce>,
     /// The Message-ID of the mail that bounced, was complained about or was read.
@@ -55,11 +55,16 @@ pub struct Told {
 }
 
 /// The first kind that fits: complaint, bounce, receipt, automatic reply, list, person.
-pub fn tell(message: &Message<'_>, header: &Header, mail: &Understood, text: &str) -> Told {
-    let report = Report::of(message, header);
+pub fn tell(
+    message: &Message<'_>,
+    header: &Header,
+    mail: &ParsedMail,
+    text: &str,
+) -> Classification {
+    let report = MultipartReport::of(message, header);
     if report.is_complaint(header) {
         let about = copy::original(message, text).message_id;
-        return Told { kind: MailKind::Complaint, bounces: Vec::new(), about };
+        return Classification { kind: MailKind::Complaint, bounces: Vec::new(), about };
     }
     if let Some(bounces) = bounce::bounces(message, header, mail, &report, text) {
         let about = copy::original(message, text).message_id;
@@ -68,10 +73,14 @@ pub fn tell(message: &Message<'_>, header: &Header, mail: &Understood, text: &st
         } else {
             MailKind::Bounce
         };
-        return Told { kind, bounces, about };
+        return Classification { kind, bounces, about };
     }
     if report.is_receipt() {
-        return Told { kind: MailKind::Receipt, bounces: Vec::new(), about: report.read_message() };
+        return Classification {
+            kind: MailKind::Receipt,
+            bounces: Vec::new(),
+            about: report.read_message(),
+        };
     }
     let kind = if automatic::is_automatic_reply(header, mail) {
         MailKind::AutoReply
@@ -80,5 +89,5 @@ pub fn tell(message: &Message<'_>, header: &Header, mail: &Understood, text: &st
     } else {
         MailKind::Person
     };
-    Told { kind, bounces: Vec::new(), about: None }
+    Classification { kind, bounces: Vec::new(), about: None }
 }

@@ -14,7 +14,7 @@ const PARTS: usize = 20;
 
 /// The parts of a mail that one machine wrote for another (RFC 6522).
 #[derive(Debug, Default)]
-pub(super) struct Report {
+pub(super) struct MultipartReport {
     /// `report-type` of the whole mail, lower case.
     pub kind: String,
     /// The groups of fields of every delivery status: the mail system's, then each recipient's.
@@ -25,8 +25,8 @@ pub(super) struct Report {
     pub returns_mail: bool,
 }
 
-impl Report {
-    pub fn of(message: &Message<'_>, header: &Header) -> Report {
+impl MultipartReport {
+    pub fn of(message: &Message<'_>, header: &Header) -> MultipartReport {
         let whole = message.parts.first().and_then(|part| part.content_type());
         let named = whole.and_then(|kind| kind.attribute("report-type"));
         let named = named.map(str::to_owned).unwrap_or_else(|| {
@@ -34,7 +34,8 @@ impl Report {
             let after = field.split_once("report-type=").map_or("", |(_, after)| after);
             after.trim_matches('"').split([';', '"', ' ']).next().unwrap_or_default().to_owned()
         });
-        let mut report = Report { kind: named.to_lowercase(), ..Report::default() };
+        let mut report =
+            MultipartReport { kind: named.to_lowercase(), ..MultipartReport::default() };
         for part in message.parts.iter().filter(|part| !part.is_multipart()).take(PARTS * 10) {
             let text = || {
                 let bytes = match &part.body {

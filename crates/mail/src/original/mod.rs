@@ -15,7 +15,7 @@ const HEADER_CHARS: usize = 1_000;
 
 /// A mail taken apart for showing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Original {
+pub struct OriginalMail {
     /// From, To and the like, as names and values.
     pub headers: Vec<(String, String)>,
     /// Its words without any markup, quoted history included.
@@ -50,12 +50,12 @@ pub struct InlinePicture {
 }
 
 /// Takes a mail apart. `None` for what is no mail.
-pub fn original(raw: &[u8]) -> Option<Original> {
+pub fn original(raw: &[u8]) -> Option<OriginalMail> {
     let source = source::prepare(raw);
     if !source.readable {
         let message = understand::PARSER.parse_headers(source.bytes.as_ref())?;
         let (headers, text) = (headers(&message), String::new());
-        return Some(Original { headers, text, page: PageState::BeyondBounds });
+        return Some(OriginalMail { headers, text, page: PageState::BeyondBounds });
     }
     let message = understand::PARSER.parse(source.bytes.as_ref())?;
     let page = match tidy_page(&message) {
@@ -63,7 +63,7 @@ pub fn original(raw: &[u8]) -> Option<Original> {
         Some(Ok(_)) => PageState::Shown,
         Some(Err(tidy::BeyondBounds)) => PageState::BeyondBounds,
     };
-    Some(Original { headers: headers(&message), text: body::whole(&message), page })
+    Some(OriginalMail { headers: headers(&message), text: body::whole(&message), page })
 }
 
 /// The page of a mail: no script, no form, nothing that acts. Pictures from elsewhere are still

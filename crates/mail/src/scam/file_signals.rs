@@ -1,12 +1,12 @@
 use super::{Risk, Signal};
 use crate::files::AttachedFile;
-use crate::understand::Understood;
+use crate::understand::ParsedMail;
 
 /// Bytes at the end of an archive in which its list of files is looked for.
 const LIST_BYTES: usize = 256 * 1024;
 
 /// The weightiest signal among the files.
-pub(super) fn signals(mail: &Understood) -> Vec<Signal> {
+pub(super) fn signals(mail: &ParsedMail) -> Vec<Signal> {
     let mut found: Vec<Signal> = mail.attachments.iter().filter_map(signal).collect();
     found.sort_by(|a, b| b.points.total_cmp(&a.points));
     found.truncate(1);

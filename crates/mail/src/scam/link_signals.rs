@@ -4,10 +4,10 @@ use super::{Authentication, Risk, Signal, domain};
 use crate::Dmarc;
 use crate::html::Link;
 use crate::kind::MailKind;
-use crate::understand::Understood;
+use crate::understand::ParsedMail;
 
 /// The weightiest signal of each kind; a hundred links count as one.
-pub(super) fn signals(mail: &Understood, authentication: &Authentication) -> Vec<Signal> {
+pub(super) fn signals(mail: &ParsedMail, authentication: &Authentication) -> Vec<Signal> {
     let proven = match (&mail.from, authentication.dmarc) {
         (Some(from), Dmarc::Pass) => Some(domain::of_address(&from.email)),
         _ => None,

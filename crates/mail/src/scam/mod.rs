@@ -9,7 +9,7 @@ mod link_signals;
 mod sender_signals;
 mod word_signals;
 
-use crate::understand::Understood;
+use crate::understand::ParsedMail;
 use crate::{Dmarc, Warning};
 
 /// Points from which on a mail is marked.
@@ -26,7 +26,7 @@ pub struct Authentication {
     pub dkim: Proof,
     pub dmarc: Dmarc,
     /// What the sender's domain asks to be done with mail that fails DMARC.
-    pub policy: Policy,
+    pub policy: DmarcPolicy,
     pub arc: Proof,
 }
 
@@ -41,7 +41,7 @@ pub enum Proof {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Policy {
+pub enum DmarcPolicy {
     #[default]
     None,
     Quarantine,
@@ -54,7 +54,7 @@ impl Default for Authentication {
             spf: Proof::None,
             dkim: Proof::None,
             dmarc: Dmarc::Absent,
-            policy: Policy::None,
+            policy: DmarcPolicy::None,
             arc: Proof::None,
         }
     }
@@ -62,7 +62,7 @@ impl Default for Authentication {
 
 /// What the workspace knows.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Known<'a> {
+pub struct SenderHistory<'a> {
     /// The sender's address has been written to, or answered, before.
     pub contact: bool,
     /// The domains of the workspace's own inboxes and people.
@@ -138,7 +138,11 @@ impl Signal {
 }
 
 /// Checks a mail.
-pub fn check(mail: &Understood, authentication: &Authentication, known: &Known<'_>) -> Verdict {
+pub fn check(
+    mail: &ParsedMail,
+    authentication: &Authentication,
+    known: &SenderHistory<'_>,
+) -> Verdict {
     let mut signals = sender_signals::signals(mail, authentication, known);
     signals.extend(link_signals::signals(mail, authentication));
     signals.extend(word_signals::signals(mail));
@@ -164,7 +168,7 @@ fn points(signals: &[Signal], wanted: impl Fn(&Signal) -> bool) -> f64 {
 }
 
 /// A known sender is trusted as far as it is proven to be them.
-fn trust(authentication: &Authentication, known: &Known<'_>) -> f64 {
+fn trust(authentication: &Authentication, known: &SenderHistory<'_>) -> f64 {
     match (known.contact, authentication.dmarc) {
         (true, Dmarc::Pass) => 5.0,
         (true, Dmarc::Absent) if authentication.spf != Proof::Fail => 2.0,

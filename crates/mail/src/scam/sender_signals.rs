@@ -1,9 +1,9 @@
-use super::{Authentication, Known, Policy, Proof, Risk, Signal, domain};
+use super::{Authentication, DmarcPolicy, Proof, Risk, SenderHistory, Signal, domain};
 use crate::Dmarc;
 use crate::address::Address;
 use crate::kind::MailKind;
 use crate::people::address_within;
-use crate::understand::Understood;
+use crate::understand::ParsedMail;
 
 /// Domains that a sender's is compared with.
 const COMPARED: usize = 2_000;
@@ -11,9 +11,9 @@ const COMPARED: usize = 2_000;
 const NAME_CHARS: usize = 5;
 
 pub(super) fn signals(
-    mail: &Understood,
+    mail: &ParsedMail,
     authentication: &Authentication,
-    known: &Known<'_>,
+    known: &SenderHistory<'_>,
 ) -> Vec<Signal> {
     let Some(from) = &mail.from else {
         return vec![Signal::new(3.0, Risk::Suspicious, "The mail does not say who sent it.")];
@@ -30,7 +30,7 @@ pub(super) fn signals(
 struct Sender<'a> {
     from: &'a Address,
     domain: &'a str,
-    known: &'a Known<'a>,
+    known: &'a SenderHistory<'a>,
 }
 
 impl Sender<'_> {
@@ -111,9 +111,9 @@ fn proof(sender: &Sender<'_>, authentication: &Authentication) -> Vec<Signal> {
         }
         Dmarc::Fail => {
             let points = match authentication.policy {
-                Policy::Reject => 4.0,
-                Policy::Quarantine => 3.5,
-                Policy::None => 2.0,
+                DmarcPolicy::Reject => 4.0,
+                DmarcPolicy::Quarantine => 3.5,
+                DmarcPolicy::None => 2.0,
             };
             let reason = format!("{domain} could not be proven to have sent this mail.");
             return vec![Signal::certain(points, Risk::Impersonation, reason)];
@@ -127,7 +127,7 @@ fn proof(sender: &Sender<'_>, authentication: &Authentication) -> Vec<Signal> {
 }
 
 /// An answer would go to somebody else.
-fn answers_elsewhere(mail: &Understood, sender: &Sender<'_>) -> Option<Signal> {
+fn answers_elsewhere(mail: &ParsedMail, sender: &Sender<'_>) -> Option<Signal> {
     if mail.kind == MailKind::List {
         return None;
     }

@@ -1,12 +1,12 @@
 use super::{Risk, Signal};
-use crate::understand::Understood;
+use crate::understand::ParsedMail;
 
 /// Bytes of text in which words are looked for.
 const SEARCHED_BYTES: usize = 64 * 1024;
 
 /// Words prove little alone: haste together with a wish for money, vouchers or passwords is what
 /// scams are made of.
-pub(super) fn signals(mail: &Understood) -> Vec<Signal> {
+pub(super) fn signals(mail: &ParsedMail) -> Vec<Signal> {
     let text = &mail.text[..mail.text.floor_char_boundary(SEARCHED_BYTES)];
     let text = format!("{} {text}", mail.subject).to_lowercase();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");

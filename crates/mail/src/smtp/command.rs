@@ -1,6 +1,8 @@
 //! One command line, read strictly: what is not understood for sure is refused.
 
-use super::refusal::{BAD_RECIPIENT, BAD_SENDER, NOT_MAIL, PARAMETER, Refusal, SYNTAX, UNKNOWN};
+use super::refusal::{
+    BAD_RECIPIENT, BAD_SENDER, NOT_MAIL, PARAMETER, SYNTAX, SmtpRefusal, UNKNOWN,
+};
 
 /// Characters of an address (RFC 5321, section 4.5.3.1).
 const PATH_CHARS: usize = 254;
@@ -11,7 +13,7 @@ const POSTMASTER: &str = "postmaster";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Command {
     Hello { greeting: Greeting, name: String },
-    Mail(Sender),
+    Mail(MailFrom),
     Recipient(String),
     Data,
     Chunk { bytes: usize, last: bool },
@@ -32,7 +34,7 @@ pub(super) enum Greeting {
 
 /// What `MAIL FROM` says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Sender {
+pub(super) struct MailFrom {
     /// Empty for a mail that wants no bounces.
     pub path: String,
     /// How large the mail will be, as far as the client tells.
@@ -42,7 +44,7 @@ pub(super) struct Sender {
 }
 
 impl Command {
-    pub fn parse(line: &[u8]) -> Result<Command, Refusal> {
+    pub fn parse(line: &[u8]) -> Result<Command, SmtpRefusal> {
         let line = std::str::from_utf8(line).map_err(|_| SYNTAX)?;
         if line.contains(char::is_control) {
             return Err(SYNTAX);
@@ -78,14 +80,14 @@ fn after<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     start.eq_ignore_ascii_case(word).then(|| text[word.len()..].trim_start())
 }
 
-fn hello(greeting: Greeting, name: &str) -> Result<Command, Refusal> {
+fn hello(greeting: Greeting, name: &str) -> Result<Command, SmtpRefusal> {
     let fits = !name.is_empty() && name.len() <= 255 && !name.contains(' ');
     fits.then(|| Command::Hello { greeting, name: name.to_owned() }).ok_or(SYNTAX)
 }
 
-fn mail(rest: &str) -> Result<Command, Refusal> {
+fn mail(rest: &str) -> Result<Command, SmtpRefusal> {
     let (path, parameters) = path(rest).ok_or(BAD_SENDER)?;
-    let mut sender = Sender { path: path.to_owned(), ..Sender::default() };
+    let mut sender = MailFrom { path: path.to_owned(), ..MailFrom::default() };
     for parameter in parameters.split_whitespace() {
         let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
         match name.to_ascii_uppercase().as_str() {
@@ -100,7 +102,7 @@ fn mail(rest: &str) -> Result<Command, Refusal> {
     if known { Ok(Command::Mail(sender)) } else { Err(BAD_SENDER) }
 }
 
-fn recipient(rest: &str) -> Result<Command, Refusal> {
+fn recipient(rest: &str) -> Result<Command, SmtpRefusal> {
     let (path, parameters) = path(rest).ok_or(BAD_RECIPIENT)?;
     if !parameters.trim().is_empty() {
         return Err(PARAMETER);
@@ -169,7 +171,7 @@ fn unquoted(path: &str) -> String {
     }
 }
 
-fn chunk(rest: &str) -> Result<Command, Refusal> {
+fn chunk(rest: &str) -> Result<Command, SmtpRefusal> {
     let (bytes, last) = rest.split_once(' ').unwrap_or((rest, ""));
     let digits = !bytes.is_empty() && bytes.bytes().all(|byte| byte.is_ascii_digit());
     let bytes = bytes.parse().ok().filter(|_| digits).ok_or(SYNTAX)?;
@@ -184,7 +186,7 @@ fn chunk(rest: &str) -> Result<Command, Refusal> {
 mod tests {
     use super::*;
 
-    fn sender(line: &str) -> Sender {
+    fn sender(line: &str) -> MailFrom {
         match Command::parse(line.as_bytes()) {
             Ok(Command::Mail(sender)) => sender,
             other => panic!("{line}: {other:?}"),
@@ -193,7 +195,7 @@ mod tests {
 
     #[test]
     fn a_sender_may_be_nobody_and_may_tell_the_size() {
-        assert_eq!(sender("MAIL FROM:<>"), Sender::default());
+        assert_eq!(sender("MAIL FROM:<>"), MailFrom::default());
         let told = sender("mail from: <Ann@x.example> size=1234 BODY=8bitmime SMTPUTF8");
         assert_eq!(told.path, "Ann@x.example");
         assert_eq!((told.bytes, told.any_letter), (Some(1234), true));
@@ -247,7 +249,7 @@ mod tests {
             "MAIL FROM:<a\u{7}@b>",
         ] {
             let fault = Command::parse(line.as_bytes()).expect_err(line);
-            let Refusal { line: answer, .. } = fault;
+            let SmtpRefusal { line: answer, .. } = fault;
             assert!(answer.starts_with('5') && answer.is_ascii(), "{line}: {answer}");
         }
         assert!(Command::parse(b"MAIL FROM:<\xff@b>").is_err());

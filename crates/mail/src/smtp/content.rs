@@ -19,7 +19,7 @@ pub(super) enum Refused {
 
 /// What a mail's bytes came to so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Progress {
+pub(super) enum ContentProgress {
     /// So many bytes were taken, and more are needed.
     More,
     /// The mail ended behind so many bytes.
@@ -30,7 +30,7 @@ pub(super) enum Progress {
 
 /// A mail that is being received.
 #[derive(Debug)]
-pub(super) struct Content {
+pub(super) struct MailContent {
     bytes: Vec<u8>,
     /// Bytes that came, kept or not.
     came: usize,
@@ -51,9 +51,9 @@ enum State {
     DotReturn,
 }
 
-impl Content {
-    pub fn new(most: usize) -> Content {
-        Content { bytes: Vec::new(), came: 0, most, state: State::LineStart, refused: None }
+impl MailContent {
+    pub fn new(most: usize) -> MailContent {
+        MailContent { bytes: Vec::new(), came: 0, most, state: State::LineStart, refused: None }
     }
 
     /// Bytes that it holds.
@@ -75,12 +75,12 @@ impl Content {
     }
 
     /// Takes bytes behind `DATA`.
-    pub fn take(&mut self, input: &[u8]) -> Progress {
+    pub fn take(&mut self, input: &[u8]) -> ContentProgress {
         let mut at = 0;
         while at < input.len() {
             let byte = input[at];
             match (self.state, byte) {
-                (State::DotReturn, b'\n') => return Progress::Ended { taken: at + 1 },
+                (State::DotReturn, b'\n') => return ContentProgress::Ended { taken: at + 1 },
                 (State::Return, b'\n') => {
                     self.keep(b"\r\n");
                     self.state = State::LineStart;
@@ -108,9 +108,9 @@ impl Content {
             at += 1;
         }
         if self.came > self.most.saturating_mul(PATIENCE_WITH_LARGE) {
-            return Progress::Endless;
+            return ContentProgress::Endless;
         }
-        Progress::More
+        ContentProgress::More
     }
 
     /// Takes bytes of a counted chunk, in which nothing marks the end.
@@ -160,15 +160,15 @@ mod tests {
 
     /// What comes of a mail fed in pieces of one size, and what is left behind its end.
     fn received(input: &[u8], piece: usize) -> (Result<Vec<u8>, Refused>, usize) {
-        let mut content = Content::new(1_000);
+        let mut content = MailContent::new(1_000);
         let mut before = 0;
         for bytes in input.chunks(piece) {
             match content.take(bytes) {
-                Progress::More => before += bytes.len(),
-                Progress::Ended { taken } => {
+                ContentProgress::More => before += bytes.len(),
+                ContentProgress::Ended { taken } => {
                     return (content.finish(), input.len() - before - taken);
                 }
-                Progress::Endless => break,
+                ContentProgress::Endless => break,
             }
         }
         panic!("the mail does not end");
@@ -205,8 +205,8 @@ mod tests {
         assert_eq!(received(at_limit.as_bytes(), 7).0.expect("a mail").len(), 1_000);
         let over = format!("{}\r\n.\r\n", "x".repeat(999));
         assert_eq!(received(over.as_bytes(), 7).0, Err(Refused::TooLarge));
-        let mut content = Content::new(10);
-        assert_eq!(content.take(&[b'x'; 41]), Progress::Endless);
+        let mut content = MailContent::new(10);
+        assert_eq!(content.take(&[b'x'; 41]), ContentProgress::Endless);
     }
 
     #[test]
@@ -222,7 +222,7 @@ mod tests {
             ("a\r", false),
         ] {
             for piece in 1..=input.len().max(1) {
-                let mut content = Content::new(100);
+                let mut content = MailContent::new(100);
                 input.as_bytes().chunks(piece).for_each(|bytes| content.take_counted(bytes));
                 let expected = good.then(|| input.as_bytes().to_vec());
                 assert_eq!(content.finish().ok(), expected, "{input:?} by {piece}");

@@ -7,5 +7,5 @@ mod refusal;
 mod session;
 
 pub use limits::SessionLimits;
-pub use refusal::Refusal;
-pub use session::{Letter, Outcome, Protocol, Session, Step};
+pub use refusal::SmtpRefusal;
+pub use session::{Protocol, RecipientReply, SmtpServerSession, SmtpStep, SmtpTransaction};

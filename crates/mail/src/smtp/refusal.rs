@@ -2,64 +2,65 @@
 
 /// A refusal: what the client is told, and the reason as a fixed code for logs and figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct SmtpRefusal {
     pub reason: &'static str,
     /// The whole answer, without its line end.
     pub line: &'static str,
 }
 
-const fn refusal(reason: &'static str, line: &'static str) -> Refusal {
-    Refusal { reason, line }
+const fn refusal(reason: &'static str, line: &'static str) -> SmtpRefusal {
+    SmtpRefusal { reason, line }
 }
 
-pub(super) const UNKNOWN: Refusal =
+pub(super) const UNKNOWN: SmtpRefusal =
     refusal("unknown-command", "500 5.5.1 There is no such command.");
-pub(super) const SYNTAX: Refusal =
+pub(super) const SYNTAX: SmtpRefusal =
     refusal("syntax", "501 5.5.4 The command is not written as it should be.");
-pub(super) const BAD_SENDER: Refusal =
+pub(super) const BAD_SENDER: SmtpRefusal =
     refusal("bad-sender", "501 5.1.7 The sender must be written as <name@domain> or <>.");
-pub(super) const BAD_RECIPIENT: Refusal =
+pub(super) const BAD_RECIPIENT: SmtpRefusal =
     refusal("bad-recipient", "501 5.1.3 The recipient must be written as <name@domain>.");
-pub(super) const PARAMETER: Refusal =
+pub(super) const PARAMETER: SmtpRefusal =
     refusal("unknown-parameter", "555 5.5.4 There is no such parameter.");
 /// The end of a conversation with somebody who takes this for another kind of server.
-pub(super) const NOT_MAIL: Refusal = refusal("not-mail", "421 4.7.0 This is a mail server.");
-pub(super) const LONG_LINE: Refusal = refusal("long-line", "500 5.5.2 The line is too long.");
-pub(super) const BARE_COMMAND_END: Refusal =
+pub(super) const NOT_MAIL: SmtpRefusal = refusal("not-mail", "421 4.7.0 This is a mail server.");
+pub(super) const LONG_LINE: SmtpRefusal = refusal("long-line", "500 5.5.2 The line is too long.");
+pub(super) const BARE_COMMAND_END: SmtpRefusal =
     refusal("bare-line-end", "500 5.5.2 A line must end with CR LF.");
-pub(super) const OTHER_PROTOCOL: Refusal =
+pub(super) const OTHER_PROTOCOL: SmtpRefusal =
     refusal("other-protocol", "500 5.5.1 This is the hello of another protocol.");
 
-pub(super) const GREET_FIRST: Refusal = refusal("bad-sequence", "503 5.5.1 Say hello first.");
-pub(super) const MAIL_FIRST: Refusal =
+pub(super) const GREET_FIRST: SmtpRefusal = refusal("bad-sequence", "503 5.5.1 Say hello first.");
+pub(super) const MAIL_FIRST: SmtpRefusal =
     refusal("bad-sequence", "503 5.5.1 Say who sends the mail first.");
-pub(super) const RECIPIENT_FIRST: Refusal =
+pub(super) const RECIPIENT_FIRST: SmtpRefusal =
     refusal("bad-sequence", "503 5.5.1 There is no recipient.");
-pub(super) const CHUNKS_BEGAN: Refusal =
+pub(super) const CHUNKS_BEGAN: SmtpRefusal =
     refusal("bad-sequence", "503 5.5.1 The mail began in chunks.");
-pub(super) const MAIL_UNDER_WAY: Refusal =
+pub(super) const MAIL_UNDER_WAY: SmtpRefusal =
     refusal("bad-sequence", "503 5.5.1 A mail is under way.");
-pub(super) const NO_ENCRYPTION: Refusal =
+pub(super) const NO_ENCRYPTION: SmtpRefusal =
     refusal("bad-sequence", "503 5.5.1 There is no encryption to start.");
 
-pub(super) const NO_INBOX: Refusal =
+pub(super) const NO_INBOX: SmtpRefusal =
     refusal("no-such-inbox", "550 5.1.1 There is no such inbox here.");
-pub(super) const ANY_LETTER: Refusal =
+pub(super) const ANY_LETTER: SmtpRefusal =
     refusal("needs-smtputf8", "553 5.6.7 This address needs SMTPUTF8.");
-pub(super) const TOO_MANY_RECIPIENTS: Refusal =
+pub(super) const TOO_MANY_RECIPIENTS: SmtpRefusal =
     refusal("too-many-recipients", "452 4.5.3 That is as many recipients as a mail may have.");
-pub(super) const TOO_LARGE: Refusal = refusal("too-large", "552 5.3.4 The mail is too large.");
-pub(super) const ENDLESS: Refusal = refusal("too-large", "421 4.3.4 The mail is far too large.");
-pub(super) const BARE_LINE_END: Refusal =
+pub(super) const TOO_LARGE: SmtpRefusal = refusal("too-large", "552 5.3.4 The mail is too large.");
+pub(super) const ENDLESS: SmtpRefusal =
+    refusal("too-large", "421 4.3.4 The mail is far too large.");
+pub(super) const BARE_LINE_END: SmtpRefusal =
     refusal("bare-line-end", "550 5.6.0 Every line of a mail must end with CR LF.");
-pub(super) const IN_CIRCLES: Refusal =
+pub(super) const IN_CIRCLES: SmtpRefusal =
     refusal("mail-loop", "450 4.4.6 The mail has been passed on too often.");
-pub(super) const NO_ROOM: Refusal =
+pub(super) const NO_ROOM: SmtpRefusal =
     refusal("no-room", "452 4.3.1 Too much mail comes in at once. Try again later.");
-pub(super) const TROUBLE: Refusal =
+pub(super) const TROUBLE: SmtpRefusal =
     refusal("our-failure", "451 4.3.0 Something failed on our side. Try again later.");
 
-pub(super) const TOO_MANY_MISTAKES: Refusal =
+pub(super) const TOO_MANY_MISTAKES: SmtpRefusal =
     refusal("too-many-mistakes", "421 4.7.0 Too many mistakes.");
-pub(super) const TOO_MANY_COMMANDS: Refusal =
+pub(super) const TOO_MANY_COMMANDS: SmtpRefusal =
     refusal("too-many-commands", "421 4.7.0 Too many commands. Come again.");

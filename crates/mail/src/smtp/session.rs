@@ -3,8 +3,8 @@
 //! It knows no sockets, no clock and no database, so that every way of cutting its input into
 //! pieces can be tried.
 
-use super::command::{Command, Greeting, Sender};
-use super::content::{Content, Progress, Refused};
+use super::command::{Command, Greeting, MailFrom};
+use super::content::{ContentProgress, MailContent, Refused};
 use super::limits::SessionLimits;
 use super::refusal::*;
 
@@ -18,14 +18,14 @@ pub enum Protocol {
 
 /// What to do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum SmtpStep {
     /// Write the output, then wait for more input.
     Read,
-    /// Find out whether this is an inbox, and say so with [`Session::know_recipient`].
+    /// Find out whether this is an inbox, and say so with [`SmtpServerSession::know_recipient`].
     FindInbox(String),
-    /// Take the mail in, and say what came of it with [`Session::know_mail`].
-    TakeIn(Letter),
-    /// Write the output, encrypt the connection, and say so with [`Session::secure`].
+    /// Take the mail in, and say what came of it with [`SmtpServerSession::know_mail`].
+    TakeIn(SmtpTransaction),
+    /// Write the output, encrypt the connection, and say so with [`SmtpServerSession::secure`].
     StartTls,
     /// Write the output and end.
     Close,
@@ -33,7 +33,7 @@ pub enum Step {
 
 /// What became of a mail for one recipient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum RecipientReply {
     /// It is durable: whoever brought it may forget it.
     Taken,
     /// It has been passed on too often.
@@ -46,13 +46,13 @@ pub enum Outcome {
 
 /// A mail with its envelope.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Letter {
+pub struct SmtpTransaction {
     pub sender: String,
     pub recipients: Vec<String>,
     pub bytes: Vec<u8>,
 }
 
-pub struct Session {
+pub struct SmtpServerSession {
     protocol: Protocol,
     limits: SessionLimits,
     /// What this server calls itself.
@@ -67,12 +67,12 @@ pub struct Session {
     errors: usize,
     /// The line that is being read is too long already.
     overlong: bool,
-    refusals: Vec<Refusal>,
+    refusals: Vec<SmtpRefusal>,
 }
 
 enum Phase {
     Commands,
-    Data(Content),
+    Data(MailContent),
     /// So many bytes of a chunk are still to come.
     Chunk {
         left: usize,
@@ -94,15 +94,20 @@ enum Tls {
 
 /// A mail that is being sent.
 struct Mail {
-    sender: Sender,
+    sender: MailFrom,
     recipients: Vec<String>,
     /// What came of it in chunks so far.
-    chunks: Option<Content>,
+    chunks: Option<MailContent>,
 }
 
-impl Session {
-    pub fn new(protocol: Protocol, name: &str, limits: SessionLimits, offers_tls: bool) -> Session {
-        let mut session = Session {
+impl SmtpServerSession {
+    pub fn new(
+        protocol: Protocol,
+        name: &str,
+        limits: SessionLimits,
+        offers_tls: bool,
+    ) -> SmtpServerSession {
+        let mut session = SmtpServerSession {
             protocol,
             limits,
             name: name.to_owned(),
@@ -132,7 +137,7 @@ impl Session {
     }
 
     /// What was refused since this was last asked.
-    pub fn take_refusals(&mut self) -> Vec<Refusal> {
+    pub fn take_refusals(&mut self) -> Vec<SmtpRefusal> {
         std::mem::take(&mut self.refusals)
     }
 
@@ -154,7 +159,7 @@ impl Session {
             Phase::Data(content) => Some(content),
             _ => None,
         };
-        chunks.or(data).map_or(0, Content::held)
+        chunks.or(data).map_or(0, MailContent::held)
     }
 
     /// Holds no more of the mail that comes in: there is no room for it.
@@ -170,14 +175,14 @@ impl Session {
     }
 
     /// Goes on as far as the input leads.
-    pub fn step(&mut self) -> Step {
+    pub fn step(&mut self) -> SmtpStep {
         loop {
             let step = match &self.phase {
                 Phase::Commands => self.command_step(),
                 Phase::Data(_) => self.data_step(),
                 Phase::Chunk { .. } => self.chunk_step(),
-                Phase::Finding(_) | Phase::Waiting => Some(Step::Read),
-                Phase::Closed => Some(Step::Close),
+                Phase::Finding(_) | Phase::Waiting => Some(SmtpStep::Read),
+                Phase::Closed => Some(SmtpStep::Close),
             };
             if let Some(step) = step {
                 return step;
@@ -185,7 +190,7 @@ impl Session {
         }
     }
 
-    /// Answers [`Step::FindInbox`]: whether it is one, or that nobody could tell.
+    /// Answers [`SmtpStep::FindInbox`]: whether it is one, or that nobody could tell.
     pub fn know_recipient(&mut self, found: Option<bool>) {
         let phase = std::mem::replace(&mut self.phase, Phase::Commands);
         match (found, phase, &mut self.mail) {
@@ -198,17 +203,17 @@ impl Session {
         }
     }
 
-    /// Answers [`Step::TakeIn`]: what came of the mail for each recipient.
-    pub fn know_mail(&mut self, outcomes: &[Outcome]) {
+    /// Answers [`SmtpStep::TakeIn`]: what came of the mail for each recipient.
+    pub fn know_mail(&mut self, outcomes: &[RecipientReply]) {
         self.phase = Phase::Commands;
-        let answers: Vec<Result<(), Refusal>> = outcomes.iter().copied().map(answer).collect();
+        let answers: Vec<Result<(), SmtpRefusal>> = outcomes.iter().copied().map(answer).collect();
         match self.protocol {
             Protocol::Lmtp => answers.into_iter().for_each(|answer| self.conclude(answer)),
             Protocol::Smtp => self.conclude(together(&answers)),
         }
     }
 
-    /// Answers [`Step::StartTls`]: the connection is encrypted. What the client said before counts
+    /// Answers [`SmtpStep::StartTls`]: the connection is encrypted. What the client said before counts
     /// for nothing, and what it sent behind the command was never read.
     pub fn secure(&mut self) {
         self.phase = Phase::Commands;
@@ -218,7 +223,7 @@ impl Session {
     }
 
     /// Ends the session with a last word.
-    pub fn end(&mut self, last_word: Refusal) {
+    pub fn end(&mut self, last_word: SmtpRefusal) {
         if !matches!(self.phase, Phase::Closed) {
             self.refuse(last_word);
             self.phase = Phase::Closed;
@@ -226,14 +231,14 @@ impl Session {
     }
 
     /// Says that a mail is here, or why it is not.
-    fn conclude(&mut self, answer: Result<(), Refusal>) {
+    fn conclude(&mut self, answer: Result<(), SmtpRefusal>) {
         match answer {
             Ok(()) => self.say("250 2.0.0 The mail is here."),
             Err(refusal) => self.refuse(refusal),
         }
     }
 
-    fn refuse(&mut self, refusal: Refusal) {
+    fn refuse(&mut self, refusal: SmtpRefusal) {
         self.say(refusal.line);
         self.refusals.push(refusal);
     }
@@ -244,7 +249,7 @@ impl Session {
     }
 
     /// Says what was wrong, and ends a session that is wrong too often.
-    fn fault(&mut self, refusal: Refusal) {
+    fn fault(&mut self, refusal: SmtpRefusal) {
         self.errors += 1;
         if self.errors > self.limits.errors {
             return self.end(TOO_MANY_MISTAKES);
@@ -252,13 +257,13 @@ impl Session {
         self.refuse(refusal);
     }
 
-    fn command_step(&mut self) -> Option<Step> {
+    fn command_step(&mut self) -> Option<SmtpStep> {
         let Some(end) = memchr::memchr(b'\n', &self.input) else {
             if self.input.len() > self.limits.command_bytes {
                 self.input.clear();
                 self.overlong = true;
             }
-            return Some(Step::Read);
+            return Some(SmtpStep::Read);
         };
         let line: Vec<u8> = self.input.drain(..=end).collect();
         self.commands += 1;
@@ -285,7 +290,7 @@ impl Session {
         }
     }
 
-    fn obey(&mut self, command: Command) -> Option<Step> {
+    fn obey(&mut self, command: Command) -> Option<SmtpStep> {
         match command {
             Command::Hello { greeting, name } => self.hello(greeting, name),
             Command::Mail(sender) => self.begin_mail(sender),
@@ -336,7 +341,7 @@ impl Session {
         self.say(&lines.join("\r\n"));
     }
 
-    fn begin_mail(&mut self, sender: Sender) {
+    fn begin_mail(&mut self, sender: MailFrom) {
         if self.helo.is_none() {
             return self.fault(GREET_FIRST);
         }
@@ -353,7 +358,7 @@ impl Session {
         self.say("250 2.1.0 Go on.");
     }
 
-    fn add_recipient(&mut self, address: String) -> Option<Step> {
+    fn add_recipient(&mut self, address: String) -> Option<SmtpStep> {
         let fault = match &self.mail {
             None => MAIL_FIRST,
             Some(mail) if mail.chunks.is_some() => CHUNKS_BEGAN,
@@ -364,7 +369,7 @@ impl Session {
             Some(mail) if !address.is_ascii() && !mail.sender.any_letter => ANY_LETTER,
             Some(_) => {
                 self.phase = Phase::Finding(address.clone());
-                return Some(Step::FindInbox(address));
+                return Some(SmtpStep::FindInbox(address));
             }
         };
         self.fault(fault);
@@ -378,21 +383,21 @@ impl Session {
             Some(mail) if mail.recipients.is_empty() => self.fault(RECIPIENT_FIRST),
             Some(_) => {
                 self.say("354 End the mail with a line that holds one dot.");
-                self.phase = Phase::Data(Content::new(self.limits.message_bytes));
+                self.phase = Phase::Data(MailContent::new(self.limits.message_bytes));
             }
         }
     }
 
-    fn data_step(&mut self) -> Option<Step> {
+    fn data_step(&mut self) -> Option<SmtpStep> {
         let Phase::Data(content) = &mut self.phase else { return None };
         let input = std::mem::take(&mut self.input);
         match content.take(&input) {
-            Progress::More => Some(Step::Read),
-            Progress::Endless => {
+            ContentProgress::More => Some(SmtpStep::Read),
+            ContentProgress::Endless => {
                 self.end(ENDLESS);
                 None
             }
-            Progress::Ended { taken } => {
+            ContentProgress::Ended { taken } => {
                 self.input = input[taken..].to_vec();
                 let phase = std::mem::replace(&mut self.phase, Phase::Commands);
                 match phase {
@@ -409,12 +414,12 @@ impl Session {
             return self.end(TOO_LARGE);
         }
         if let Some(mail) = self.mail.as_mut().filter(|mail| !mail.recipients.is_empty()) {
-            mail.chunks.get_or_insert_with(|| Content::new(self.limits.message_bytes));
+            mail.chunks.get_or_insert_with(|| MailContent::new(self.limits.message_bytes));
         }
         self.phase = Phase::Chunk { left: bytes, last };
     }
 
-    fn chunk_step(&mut self) -> Option<Step> {
+    fn chunk_step(&mut self) -> Option<SmtpStep> {
         let Phase::Chunk { left, last } = self.phase else { return None };
         let now = left.min(self.input.len());
         if let Some(content) = self.mail.as_mut().and_then(|mail| mail.chunks.as_mut()) {
@@ -423,7 +428,7 @@ impl Session {
         self.input.drain(..now);
         if now < left {
             self.phase = Phase::Chunk { left: left - now, last };
-            return Some(Step::Read);
+            return Some(SmtpStep::Read);
         }
         self.phase = Phase::Commands;
         let chunks = self.mail.as_mut().map(|mail| mail.chunks.take());
@@ -441,12 +446,12 @@ impl Session {
         None
     }
 
-    fn finish_mail(&mut self, content: Content) -> Option<Step> {
+    fn finish_mail(&mut self, content: MailContent) -> Option<SmtpStep> {
         let Mail { sender, recipients, .. } = self.mail.take()?;
         match content.finish() {
             Ok(bytes) => {
                 self.phase = Phase::Waiting;
-                Some(Step::TakeIn(Letter { sender: sender.path, recipients, bytes }))
+                Some(SmtpStep::TakeIn(SmtpTransaction { sender: sender.path, recipients, bytes }))
             }
             Err(why) => {
                 let line = match why {
@@ -461,7 +466,7 @@ impl Session {
         }
     }
 
-    fn start_tls(&mut self) -> Option<Step> {
+    fn start_tls(&mut self) -> Option<SmtpStep> {
         if self.tls != Tls::Offered {
             self.fault(NO_ENCRYPTION);
             return None;
@@ -470,22 +475,22 @@ impl Session {
         // Whoever stands between could have put commands here for the client to be blamed for.
         self.input.clear();
         self.phase = Phase::Waiting;
-        Some(Step::StartTls)
+        Some(SmtpStep::StartTls)
     }
 }
 
-fn answer(outcome: Outcome) -> Result<(), Refusal> {
+fn answer(outcome: RecipientReply) -> Result<(), SmtpRefusal> {
     match outcome {
-        Outcome::Taken => Ok(()),
-        Outcome::InCircles => Err(IN_CIRCLES),
-        Outcome::NoInbox => Err(NO_INBOX),
-        Outcome::Trouble => Err(TROUBLE),
+        RecipientReply::Taken => Ok(()),
+        RecipientReply::InCircles => Err(IN_CIRCLES),
+        RecipientReply::NoInbox => Err(NO_INBOX),
+        RecipientReply::Trouble => Err(TROUBLE),
     }
 }
 
 /// One answer for all recipients. Where they differ the mail is to come again: what was filed is
 /// known then, and what is no inbox any more is refused by its name.
-fn together(answers: &[Result<(), Refusal>]) -> Result<(), Refusal> {
+fn together(answers: &[Result<(), SmtpRefusal>]) -> Result<(), SmtpRefusal> {
     match answers.split_first() {
         Some((first, rest)) if rest.iter().all(|answer| answer == first) => *first,
         _ => Err(TROUBLE),

@@ -2,7 +2,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::line::{self, Line};
+use super::line::{self, TrimLine};
 use super::words::{FIRST_PERSON, FORWARDED, ORIGINAL, REPLY_ABOVE, STARTS, WROTE, WROTE_ANYWHERE};
 
 /// Lines over which the announcement of an earlier mail may be broken.
@@ -29,7 +29,7 @@ pub(super) enum Strength {
 }
 
 /// The announcement that begins in the first of these lines, joined over as few as will do.
-pub(super) fn announcement(lines: &[Line<'_>]) -> Option<Announcement> {
+pub(super) fn announcement(lines: &[TrimLine<'_>]) -> Option<Announcement> {
     let first = lines.first().filter(|line| !line.is_blank())?;
     if let Some(strength) = one_line(first) {
         return Some(Announcement { lines: 1, strength });
@@ -40,7 +40,7 @@ pub(super) fn announcement(lines: &[Line<'_>]) -> Option<Announcement> {
 
 /// True when the announcement in these lines begins after the first of them, which then is the
 /// writer's own.
-fn begins_later(lines: &[Line<'_>]) -> bool {
+fn begins_later(lines: &[TrimLine<'_>]) -> bool {
     let opens = opens_announcement(&lines[0].folded);
     (1..lines.len()).any(|at| {
         let strong = joined(&lines[at..]).is_some_and(|found| found.strength == Strength::Strong);
@@ -48,7 +48,7 @@ fn begins_later(lines: &[Line<'_>]) -> bool {
     })
 }
 
-fn joined(lines: &[Line<'_>]) -> Option<Announcement> {
+fn joined(lines: &[TrimLine<'_>]) -> Option<Announcement> {
     let first = lines.first().filter(|line| may_begin(&line.folded))?;
     let opens = opens_announcement(&first.folded);
     let mut text = String::new();
@@ -91,7 +91,7 @@ fn joined(lines: &[Line<'_>]) -> Option<Announcement> {
 }
 
 /// Lines that announce by themselves, whatever follows.
-fn one_line(line: &Line<'_>) -> Option<Strength> {
+fn one_line(line: &TrimLine<'_>) -> Option<Strength> {
     let folded = line.folded.as_str();
     if folded.len() <= ANNOUNCEMENT_CHARS && ASKS.is_match(folded) {
         return Some(Strength::Boundary);

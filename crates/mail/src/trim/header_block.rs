@@ -1,8 +1,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::line::Line;
-use super::words::{FIELDS, Field};
+use super::line::TrimLine;
+use super::words::{FIELDS, QuoteField};
 
 /// Lines over which a block of fields may reach.
 const BLOCK_LINES: usize = 24;
@@ -24,7 +24,7 @@ pub(super) enum Block {
 /// People send such lines too: a journey has From, To and Date, a form has From, Subject and
 /// Phone. So a block needs a sender, two more kinds of field, an address or a subject among them,
 /// and no field that mail programs do not write.
-pub(super) fn header_block(lines: &[Line<'_>]) -> Block {
+pub(super) fn header_block(lines: &[TrimLine<'_>]) -> Block {
     let mut found = Found::default();
     let mut length = 0;
     for (index, line) in lines.iter().take(BLOCK_LINES).enumerate() {
@@ -55,13 +55,13 @@ struct Found {
 }
 
 impl Found {
-    fn note(&mut self, kind: Field, value: &str) {
+    fn note(&mut self, kind: QuoteField, value: &str) {
         match kind {
-            Field::From => self.from = true,
-            Field::Sent => self.sent = true,
-            Field::To => self.to = true,
-            Field::Subject => self.subject = true,
-            Field::Other => {}
+            QuoteField::From => self.from = true,
+            QuoteField::Sent => self.sent = true,
+            QuoteField::To => self.to = true,
+            QuoteField::Subject => self.subject = true,
+            QuoteField::Other => {}
         }
         self.note_value(value);
     }
@@ -79,7 +79,7 @@ impl Found {
 }
 
 /// The kind of a field (`None` for a name that mail programs do not write) and its value.
-fn field(folded: &str) -> Option<(Option<Field>, &str)> {
+fn field(folded: &str) -> Option<(Option<QuoteField>, &str)> {
     let colon = folded.find([':', '：', '﹕'])?;
     let name = folded[..colon].trim_matches(|c: char| c == '*' || c == '_' || c == ' ');
     let value = folded[colon..].trim_start_matches([':', '：', '﹕']);
@@ -91,8 +91,8 @@ fn field(folded: &str) -> Option<(Option<Field>, &str)> {
     (known.is_some() || spaced).then_some((known, value))
 }
 
-fn kind_of(name: &str) -> Option<Field> {
-    static KINDS: LazyLock<HashMap<&str, Field>> = LazyLock::new(|| {
+fn kind_of(name: &str) -> Option<QuoteField> {
+    static KINDS: LazyLock<HashMap<&str, QuoteField>> = LazyLock::new(|| {
         let named = FIELDS.iter().rev();
         named.flat_map(|(kind, names)| names.iter().map(|name| (*name, *kind))).collect()
     });
@@ -100,7 +100,7 @@ fn kind_of(name: &str) -> Option<Field> {
 }
 
 /// A line that goes on with the value before it.
-fn continues(line: &Line<'_>) -> bool {
+fn continues(line: &TrimLine<'_>) -> bool {
     line.folded.starts_with(['<', '"', '\'', '[', '('])
         || line.folded.contains('@')
         || line.text.starts_with([' ', '\t'])
@@ -108,7 +108,7 @@ fn continues(line: &Line<'_>) -> bool {
 }
 
 /// A line between two fields belongs to the first, whatever it looks like.
-fn field_follows(lines: &[Line<'_>], at: usize) -> bool {
+fn field_follows(lines: &[TrimLine<'_>], at: usize) -> bool {
     let next = lines.get(at + 1).and_then(|line| field(&line.folded));
     matches!(next, Some((Some(_), _)))
 }

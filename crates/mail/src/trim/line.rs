@@ -4,42 +4,42 @@ const LINE_BYTES: usize = 4_000;
 /// What HTML told about a line, as a sign before it. The signs are code points that no clean text
 /// has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
+pub enum LineMark {
     /// It announces an earlier mail, whatever its words.
     Announcement,
     /// Everything from it on is history.
     Boundary,
 }
 
-impl Mark {
+impl LineMark {
     pub fn sign(self) -> char {
         match self {
-            Mark::Announcement => '\u{fdd0}',
-            Mark::Boundary => '\u{fdd1}',
+            LineMark::Announcement => '\u{fdd0}',
+            LineMark::Boundary => '\u{fdd1}',
         }
     }
 
     pub fn is_sign(c: char) -> bool {
-        Mark::of(c).is_some()
+        LineMark::of(c).is_some()
     }
 
-    fn of(c: char) -> Option<Mark> {
-        [Mark::Announcement, Mark::Boundary].into_iter().find(|mark| mark.sign() == c)
+    fn of(c: char) -> Option<LineMark> {
+        [LineMark::Announcement, LineMark::Boundary].into_iter().find(|mark| mark.sign() == c)
     }
 }
 
 /// A line and the form in which it is compared.
-pub(super) struct Line<'a> {
+pub(super) struct TrimLine<'a> {
     /// As it stands, without the line end.
     pub text: &'a str,
     /// Levels of `>` before it.
     pub depth: usize,
     /// Lower case, quote signs off, white space of every kind single and plain.
     pub folded: String,
-    pub mark: Option<Mark>,
+    pub mark: Option<LineMark>,
 }
 
-impl Line<'_> {
+impl TrimLine<'_> {
     /// A line drawn across the mail.
     pub fn is_rule(&self) -> bool {
         let mut signs = self.folded.chars();
@@ -53,16 +53,16 @@ impl Line<'_> {
     }
 }
 
-pub(super) fn lines(text: &str) -> Vec<Line<'_>> {
+pub(super) fn lines(text: &str) -> Vec<TrimLine<'_>> {
     text.split('\n').map(line).collect()
 }
 
-fn line(text: &str) -> Line<'_> {
+fn line(text: &str) -> TrimLine<'_> {
     let text = text.strip_suffix('\r').unwrap_or(text);
-    let mark = text.chars().next().and_then(Mark::of);
+    let mark = text.chars().next().and_then(LineMark::of);
     let text = if mark.is_some() { &text[text.ceil_char_boundary(1)..] } else { text };
     let (depth, rest) = without_quote_signs(text);
-    Line { text, depth, folded: fold(rest), mark }
+    TrimLine { text, depth, folded: fold(rest), mark }
 }
 
 fn without_quote_signs(text: &str) -> (usize, &str) {

@@ -11,13 +11,13 @@ mod signature;
 mod signature_words;
 mod words;
 
-pub use line::Mark;
+pub use line::LineMark;
 
 use crate::clean::clean_text;
 use crate::limits::TEXT_BYTES;
 use attribution::Strength;
 use header_block::Block;
-use line::Line;
+use line::TrimLine;
 
 /// The writer's own words of a plain text. White space around them is gone; lines stay as they
 /// are, and what stands beyond the most text that is kept of a mail is not read. A text in which nothing could be told to be the writer's own comes back whole, except when
@@ -64,7 +64,7 @@ enum Class {
     Boundary,
 }
 
-fn classify(lines: &[Line<'_>]) -> Vec<Class> {
+fn classify(lines: &[TrimLine<'_>]) -> Vec<Class> {
     let fenced = fenced_code(lines);
     let mut classes = Vec::with_capacity(lines.len());
     let mut classifier = Classifier { lines, announced: false, searched: 0 };
@@ -84,7 +84,7 @@ fn classify(lines: &[Line<'_>]) -> Vec<Class> {
 }
 
 struct Classifier<'a> {
-    lines: &'a [Line<'a>],
+    lines: &'a [TrimLine<'a>],
     /// An announcement stands above.
     announced: bool,
     /// Up to this line no block of fields begins.
@@ -96,8 +96,8 @@ impl Classifier<'_> {
     fn class_at(&mut self, at: usize) -> (Class, usize) {
         let (line, lines) = (&self.lines[at], &self.lines[at..]);
         match line.mark {
-            Some(Mark::Boundary) => return (Class::Boundary, 1),
-            Some(Mark::Announcement) => return self.marker(1),
+            Some(LineMark::Boundary) => return (Class::Boundary, 1),
+            Some(LineMark::Announcement) => return self.marker(1),
             None => {}
         }
         if line.is_blank() {
@@ -126,7 +126,7 @@ impl Classifier<'_> {
     }
 
     /// The class of a line that announces nothing.
-    fn lone_class(&self, line: &Line<'_>, lines: &[Line<'_>]) -> Class {
+    fn lone_class(&self, line: &TrimLine<'_>, lines: &[TrimLine<'_>]) -> Class {
         if signature::begins_signature(lines) || signature::begins_footer(lines) {
             Class::Signature
         } else if signature::is_mobile_signature(line) {
@@ -148,7 +148,7 @@ impl Classifier<'_> {
 
 /// True for a line that a mail program broke off the quoted line above it: that one is long and
 /// ends within a sentence, this one goes on in lower case, and the next is quoted again.
-fn goes_on_with_quote(lines: &[Line<'_>], classes: &[Class], at: usize) -> bool {
+fn goes_on_with_quote(lines: &[TrimLine<'_>], classes: &[Class], at: usize) -> bool {
     let quoted = |at: usize| lines.get(at).is_some_and(|line| line.depth > 0);
     let Some(above) = at.checked_sub(1) else { return false };
     let broken = lines[above].text.chars().count() >= WRAPPED_CHARS
@@ -160,13 +160,13 @@ fn goes_on_with_quote(lines: &[Line<'_>], classes: &[Class], at: usize) -> bool 
 }
 
 /// True when the next line with something in it is quoted.
-fn quoted_next(lines: &[Line<'_>]) -> bool {
+fn quoted_next(lines: &[TrimLine<'_>]) -> bool {
     let next = lines.iter().find(|line| !line.is_blank());
     next.is_some_and(|line| line.depth > 0 || line.text.trim_start().starts_with('|'))
 }
 
 /// `| text`, `Ann> text` and `AL> text`, which count as quoted only under an announcement.
-fn is_quoted_otherwise(line: &Line<'_>) -> bool {
+fn is_quoted_otherwise(line: &TrimLine<'_>) -> bool {
     let text = line.text.trim_start();
     if text.starts_with('|') {
         return true;
@@ -180,7 +180,7 @@ fn is_quoted_otherwise(line: &Line<'_>) -> bool {
 }
 
 /// Lines between two lines of three backticks. What is shown as code is never history.
-fn fenced_code(lines: &[Line<'_>]) -> Vec<bool> {
+fn fenced_code(lines: &[TrimLine<'_>]) -> Vec<bool> {
     let mut fenced = vec![false; lines.len()];
     let mut open = None;
     for (at, line) in lines.iter().enumerate() {
@@ -196,7 +196,7 @@ fn fenced_code(lines: &[Line<'_>]) -> Vec<bool> {
 }
 
 /// The numbers of the lines that stay.
-fn keep(lines: &[Line<'_>], classes: &[Class]) -> Vec<usize> {
+fn keep(lines: &[TrimLine<'_>], classes: &[Class]) -> Vec<usize> {
     let mut start = 0;
     let mut end = classes.len();
     if let Some(boundary) = find(classes, 0, end, |class| class == Class::Boundary) {
@@ -221,7 +221,7 @@ fn keep(lines: &[Line<'_>], classes: &[Class]) -> Vec<usize> {
 /// Own words, then an announcement. What follows it is history, unless it is quoted line by line
 /// and words stand after the quotes: then the writer answers below or between.
 fn around(
-    lines: &[Line<'_>],
+    lines: &[TrimLine<'_>],
     classes: &[Class],
     start: usize,
     history: usize,
@@ -253,7 +253,7 @@ fn under_quote(classes: &[Class], quote: usize, quote_end: usize, end: usize) ->
 
 /// Quotes at the very end are history, unless the line before them introduces them.
 fn without_trailing_quote(
-    lines: &[Line<'_>],
+    lines: &[TrimLine<'_>],
     classes: &[Class],
     start: usize,
     end: usize,
@@ -267,7 +267,7 @@ fn without_trailing_quote(
 }
 
 /// True when these lines quote an announcement: "> On Monday Ann wrote:".
-fn quotes_announcement(lines: &[Line<'_>], start: usize, end: usize) -> bool {
+fn quotes_announcement(lines: &[TrimLine<'_>], start: usize, end: usize) -> bool {
     (start..end).any(|at| {
         lines[at].depth > 0
             && attribution::announcement(&lines[at..end])
@@ -359,7 +359,7 @@ fn find(
 }
 
 /// True when every word is quoted and an announcement says from where.
-fn is_history_only(lines: &[Line<'_>], classes: &[Class]) -> bool {
+fn is_history_only(lines: &[TrimLine<'_>], classes: &[Class]) -> bool {
     !has_own_words(classes, 0, classes.len())
         && classes.contains(&Class::Quote)
         && (classes.iter().any(|class| is_announcement(*class))
@@ -367,7 +367,7 @@ fn is_history_only(lines: &[Line<'_>], classes: &[Class]) -> bool {
 }
 
 /// The kept lines as text, without blank lines at either end.
-fn join(lines: &[Line<'_>], kept: &[usize]) -> String {
+fn join(lines: &[TrimLine<'_>], kept: &[usize]) -> String {
     let blank = |at: &usize| lines[*at].is_blank();
     let from = kept.iter().position(|at| !blank(at)).unwrap_or(kept.len());
     let to = kept.iter().rposition(|at| !blank(at)).map_or(from, |at| at + 1);

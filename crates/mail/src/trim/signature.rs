@@ -2,7 +2,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::line::Line;
+use super::line::TrimLine;
 use super::signature_words::{
     DEVICES, FROM_WORDS, PROGRAM_OFFERS, SENT, SENT_FROM, SENT_FROM_MY, SENT_UNSPACED,
 };
@@ -20,7 +20,7 @@ const THING_WORDS: usize = 5;
 const OFFER_WORDS: usize = 8;
 
 /// `-- ` alone in its line, with a signature's worth of text under it.
-pub(super) fn begins_signature(lines: &[Line<'_>]) -> bool {
+pub(super) fn begins_signature(lines: &[TrimLine<'_>]) -> bool {
     let Some((mark, under)) = lines.split_first() else { return false };
     matches!(mark.folded.as_str(), "--" | "—" | "––" | "- -")
         && mark.depth == 0
@@ -28,7 +28,7 @@ pub(super) fn begins_signature(lines: &[Line<'_>]) -> bool {
 }
 
 /// A line drawn across the mail with nothing but a footer under it: who to reach and where.
-pub(super) fn begins_footer(lines: &[Line<'_>]) -> bool {
+pub(super) fn begins_footer(lines: &[TrimLine<'_>]) -> bool {
     let Some((mark, under)) = lines.split_first() else { return false };
     if mark.depth > 0 || !mark.is_rule() {
         return false;
@@ -47,7 +47,7 @@ pub(super) fn begins_footer(lines: &[Line<'_>]) -> bool {
     count <= CONTACT_LINES && short && (reachable || underscored)
 }
 
-fn text_lines<'a>(lines: &'a [Line<'a>]) -> impl Iterator<Item = &'a Line<'a>> {
+fn text_lines<'a>(lines: &'a [TrimLine<'a>]) -> impl Iterator<Item = &'a TrimLine<'a>> {
     lines.iter().filter(|line| line.depth == 0 && !line.is_blank()).take(SIGNATURE_LINES + 1)
 }
 
@@ -62,7 +62,7 @@ fn tells_contact(folded: &str) -> bool {
 
 /// "Sent from my iPhone" in its many languages: a short line of its own that names a device or a
 /// program. A sentence that begins with the same words is the writer's own.
-pub(super) fn is_mobile_signature(line: &Line<'_>) -> bool {
+pub(super) fn is_mobile_signature(line: &TrimLine<'_>) -> bool {
     let bare = without_link(&line.folded);
     if line.depth > 0 || bare.len() > MOBILE_CHARS * 4 || !MAY_BE_MOBILE.is_match(bare) {
         return false;

@@ -335,7 +335,7 @@ pub(super) const REPLY_ABOVE: &[&str] = &[
 
 /// The kinds of field in the block over an earlier mail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Field {
+pub(super) enum QuoteField {
     From,
     Sent,
     To,
@@ -345,9 +345,9 @@ pub(super) enum Field {
 }
 
 /// Field names of mail programs, without colon.
-pub(super) const FIELDS: &[(Field, &[&str])] = &[
+pub(super) const FIELDS: &[(QuoteField, &[&str])] = &[
     (
-        Field::From,
+        QuoteField::From,
         &[
             "from",
             "von",
@@ -404,7 +404,7 @@ pub(super) const FIELDS: &[(Field, &[&str])] = &[
         ],
     ),
     (
-        Field::Sent,
+        QuoteField::Sent,
         &[
             "sent",
             "date",
@@ -484,7 +484,7 @@ pub(super) const FIELDS: &[(Field, &[&str])] = &[
         ],
     ),
     (
-        Field::To,
+        QuoteField::To,
         &[
             "to",
             "an",
@@ -535,7 +535,7 @@ pub(super) const FIELDS: &[(Field, &[&str])] = &[
         ],
     ),
     (
-        Field::Subject,
+        QuoteField::Subject,
         &[
             "subject",
             "betreff",
@@ -577,7 +577,7 @@ pub(super) const FIELDS: &[(Field, &[&str])] = &[
         ],
     ),
     (
-        Field::Other,
+        QuoteField::Other,
         &[
             "cc",
             "bcc",

@@ -3,12 +3,12 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use mail::{Envelope, Understood, inspect, understand};
+use mail::{Envelope, ParsedMail, inspect, understand};
 
 /// The processor's time that a mail made for the purpose may take here, in a debug build.
 const LONGEST: Duration = Duration::from_secs(10);
 
-fn read(raw: &[u8]) -> Understood {
+fn read(raw: &[u8]) -> ParsedMail {
     let (began, ran_before) = (Instant::now(), ran());
     let mail = understand(raw, Envelope::default());
     let took = match (ran_before, ran()) {

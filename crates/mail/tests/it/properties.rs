@@ -1,7 +1,7 @@
 //! Rules that hold for any bytes.
 
 use mail::{
-    Address, Authentication, Envelope, Known, check, inspect_text, is_address, plus_tag,
+    Address, Authentication, Envelope, SenderHistory, check, inspect_text, is_address, plus_tag,
     reply_address, token_of_address, trim, understand,
 };
 use proptest::prelude::*;
@@ -65,7 +65,7 @@ proptest! {
     ) {
         let address = reply_address(&secret, "support@acme.example", &format!("cnv_{id}")).unwrap();
         let token = token_of_address(&secret, &address);
-        prop_assert_eq!(token, Some(mail::Token::Conversation(format!("cnv_{id}"))));
+        prop_assert_eq!(token, Some(mail::AddressToken::Conversation(format!("cnv_{id}"))));
         let mut changed: Vec<char> = address.chars().collect();
         let place = at % changed.len();
         let letter = letter.chars().next().unwrap();
@@ -109,7 +109,7 @@ fn storable(raw: &[u8]) -> Result<(), TestCaseError> {
     prop_assert!(mail.from.is_none_or(|from| is_address(&from.email)));
     inspect_text("f", raw);
     let mail = understand(raw, Envelope { sender: Some("") });
-    let verdict = check(&mail, &Authentication::default(), &Known::default());
+    let verdict = check(&mail, &Authentication::default(), &SenderHistory::default());
     prop_assert!(verdict.score.is_finite() && verdict.reasons.len() <= 3);
     Ok(())
 }

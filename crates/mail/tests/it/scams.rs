@@ -1,15 +1,16 @@
 //! The scam check: what marks a mail, what holds it, and what being known changes.
 
 use mail::{
-    Authentication, Dmarc, Envelope, Known, Policy, Proof, Risk, Verdict, check, understand,
+    Authentication, Dmarc, DmarcPolicy, Envelope, Proof, Risk, SenderHistory, Verdict, check,
+    understand,
 };
 
-fn checked(raw: &str, authentication: Authentication, known: &Known<'_>) -> Verdict {
+fn checked(raw: &str, authentication: Authentication, known: &SenderHistory<'_>) -> Verdict {
     check(&understand(raw.as_bytes(), Envelope::default()), &authentication, known)
 }
 
 fn alone(raw: &str) -> Verdict {
-    checked(raw, Authentication::default(), &Known::default())
+    checked(raw, Authentication::default(), &SenderHistory::default())
 }
 
 fn own() -> Vec<String> {
@@ -26,7 +27,7 @@ fn an_ordinary_mail_has_no_points() {
 #[test]
 fn a_look_alike_of_our_own_domain_is_held_even_for_a_contact() {
     let own = own();
-    let known = Known { contact: true, own_domains: &own, ..Known::default() };
+    let known = SenderHistory { contact: true, own_domains: &own, ..SenderHistory::default() };
     let verdict = checked("From: boss@acme1amps.com\n\nHello", proven(), &known);
     assert_eq!(verdict.risk, Some(Risk::Impersonation));
     assert!(verdict.hold);
@@ -39,9 +40,10 @@ fn a_look_alike_of_somebody_we_write_to_is_marked() {
         ["brightfoundry.com", "gmail.com", "harborline.com", "harborlime.com"]
             .map(Into::into)
             .into();
-    let known = Known { correspondents: &correspondents, ..Known::default() };
-    let judged =
-        |from: &str, known: &Known<'_>| checked(&format!("From: {from}\n\nHello"), proven(), known);
+    let known = SenderHistory { correspondents: &correspondents, ..SenderHistory::default() };
+    let judged = |from: &str, known: &SenderHistory<'_>| {
+        checked(&format!("From: {from}\n\nHello"), proven(), known)
+    };
     for alike in ["pay@brightf0undry.com", "pay@bright-foundry.com", "pay@brightfoundrv.com."] {
         let verdict = judged(alike, &known);
         assert_eq!(verdict.risk, Some(Risk::Suspicious), "{alike}");
@@ -62,14 +64,14 @@ fn a_look_alike_of_somebody_we_write_to_is_marked() {
     ] {
         assert_eq!(judged(honest, &known).risk, None, "{honest}");
     }
-    let contact = Known { contact: true, ..known };
+    let contact = SenderHistory { contact: true, ..known };
     assert_eq!(judged("pay@brightf0undry.com", &contact).risk, None);
 }
 
 #[test]
 fn a_dot_at_the_end_of_a_domain_hides_nobody() {
     let own = own();
-    let known = Known { own_domains: &own, ..Known::default() };
+    let known = SenderHistory { own_domains: &own, ..SenderHistory::default() };
     let forged = Authentication { dmarc: Dmarc::Fail, ..Authentication::default() };
     let verdict = checked("From: boss@AcmeLamps.com.\n\nHello", forged, &known);
     assert!(verdict.hold, "{verdict:?}");
@@ -82,7 +84,7 @@ fn a_dot_at_the_end_of_a_domain_hides_nobody() {
 #[test]
 fn our_own_domain_must_be_proven() {
     let own = own();
-    let known = Known { own_domains: &own, ..Known::default() };
+    let known = SenderHistory { own_domains: &own, ..SenderHistory::default() };
     let forged = Authentication { dmarc: Dmarc::Fail, ..Authentication::default() };
     let verdict = checked("From: boss@acmelamps.com\n\nHello", forged, &known);
     assert!(verdict.hold, "{verdict:?}");
@@ -95,8 +97,11 @@ fn a_name_that_shows_another_address_is_marked_and_ours_is_held() {
     let raw = "From: \"ceo@acmelamps.com\" <x@elsewhere.com>\n\nHello";
     assert_eq!(alone(raw).risk, Some(Risk::Suspicious));
     let own = own();
-    let verdict =
-        checked(raw, Authentication::default(), &Known { own_domains: &own, ..Known::default() });
+    let verdict = checked(
+        raw,
+        Authentication::default(),
+        &SenderHistory { own_domains: &own, ..SenderHistory::default() },
+    );
     assert!(verdict.hold && verdict.risk == Some(Risk::Impersonation));
 }
 
@@ -104,7 +109,7 @@ fn a_name_that_shows_another_address_is_marked_and_ours_is_held() {
 fn the_name_of_a_colleague_from_a_free_mailbox_is_marked() {
     let own = own();
     let team = vec!["Olive Owner".to_owned()];
-    let known = Known { own_domains: &own, team: &team, ..Known::default() };
+    let known = SenderHistory { own_domains: &own, team: &team, ..SenderHistory::default() };
     let raw = |from: &str| format!("From: Olive OWNER <{from}>\n\nAre you at your desk?");
     let verdict = checked(&raw("olive.owner@gmail.com"), Authentication::default(), &known);
     assert!(verdict.risk.is_some(), "{verdict:?}");
@@ -180,17 +185,20 @@ fn with_archive(name: &str) -> Verdict {
     raw.extend(name.as_bytes());
     let mail = understand(&raw, Envelope::default());
     assert_eq!(mail.attachments.len(), 1);
-    check(&mail, &Authentication::default(), &Known::default())
+    check(&mail, &Authentication::default(), &SenderHistory::default())
 }
 
 #[test]
 fn a_proven_contact_is_trusted_and_an_unproven_one_hardly() {
     let raw = "From: a@shop.com\n\nUrgent: pay into our new bank account today.";
-    let known = Known { contact: true, ..Known::default() };
+    let known = SenderHistory { contact: true, ..SenderHistory::default() };
     assert_eq!(checked(raw, proven(), &known).risk, None);
-    assert!(checked(raw, Authentication::default(), &Known::default()).risk.is_some());
-    let forged =
-        Authentication { dmarc: Dmarc::Fail, policy: Policy::Reject, ..Authentication::default() };
+    assert!(checked(raw, Authentication::default(), &SenderHistory::default()).risk.is_some());
+    let forged = Authentication {
+        dmarc: Dmarc::Fail,
+        policy: DmarcPolicy::Reject,
+        ..Authentication::default()
+    };
     assert!(checked(raw, forged, &known).hold);
 }
 

@@ -1,6 +1,8 @@
 //! The session as a machine: the same answers however its input is cut.
 
-use mail::smtp::{Letter, Outcome, Protocol, Session, SessionLimits, Step};
+use mail::smtp::{
+    Protocol, RecipientReply, SessionLimits, SmtpServerSession, SmtpStep, SmtpTransaction,
+};
 use proptest::prelude::*;
 
 /// What a session says and takes when it is fed in pieces of these sizes, where `support@` and
@@ -9,44 +11,44 @@ fn played(
     protocol: Protocol,
     input: &[u8],
     mut piece: impl FnMut() -> usize,
-) -> (String, Vec<Letter>) {
+) -> (String, Vec<SmtpTransaction>) {
     let limits =
         SessionLimits { message_bytes: 10_000, command_bytes: 512, ..SessionLimits::default() };
-    let mut session = Session::new(protocol, "mail.acme.example", limits, true);
+    let mut session = SmtpServerSession::new(protocol, "mail.acme.example", limits, true);
     let (mut said, mut letters, mut rest) = (Vec::new(), Vec::new(), input);
     loop {
         let step = session.step();
         said.extend(session.take_output());
         match step {
-            Step::Read if rest.is_empty() => break,
-            Step::Read => {
+            SmtpStep::Read if rest.is_empty() => break,
+            SmtpStep::Read => {
                 let (now, later) = rest.split_at(piece().clamp(1, rest.len()));
                 session.feed(now);
                 rest = later;
             }
-            Step::FindInbox(address) => {
+            SmtpStep::FindInbox(address) => {
                 let known = ["support@acme.example", "sales@acme.example"];
                 session.know_recipient(Some(known.contains(&address.as_str())));
             }
-            Step::TakeIn(letter) => {
-                let outcomes: Vec<Outcome> =
+            SmtpStep::TakeIn(letter) => {
+                let outcomes: Vec<RecipientReply> =
                     letter.recipients.iter().map(|to| outcome(to)).collect();
                 letters.push(letter);
                 session.know_mail(&outcomes);
             }
-            Step::StartTls => session.secure(),
-            Step::Close => break,
+            SmtpStep::StartTls => session.secure(),
+            SmtpStep::Close => break,
         }
     }
     (String::from_utf8(said).expect("ASCII"), letters)
 }
 
-fn outcome(to: &str) -> Outcome {
-    if to.starts_with("sales") { Outcome::Trouble } else { Outcome::Taken }
+fn outcome(to: &str) -> RecipientReply {
+    if to.starts_with("sales") { RecipientReply::Trouble } else { RecipientReply::Taken }
 }
 
 /// Plays it whole, byte by byte and in random pieces, which must be the same.
-fn play(protocol: Protocol, input: &str) -> (String, Vec<Letter>) {
+fn play(protocol: Protocol, input: &str) -> (String, Vec<SmtpTransaction>) {
     let whole = played(protocol, input.as_bytes(), || usize::MAX);
     assert_eq!(played(protocol, input.as_bytes(), || 1), whole, "byte by byte");
     for most in 2..40 {
@@ -200,18 +202,18 @@ fn what_was_sent_behind_starttls_is_never_read() {
 
 #[test]
 fn a_session_without_room_for_a_mail_says_so() {
-    let mut session = Session::new(Protocol::Smtp, "m", SessionLimits::default(), true);
+    let mut session = SmtpServerSession::new(Protocol::Smtp, "m", SessionLimits::default(), true);
     session.feed(b"EHLO x\r\nMAIL FROM:<>\r\nRCPT TO:<a@b>\r\n");
-    assert!(matches!(session.step(), Step::FindInbox(_)));
+    assert!(matches!(session.step(), SmtpStep::FindInbox(_)));
     session.know_recipient(Some(true));
     session.feed(b"DATA\r\nsome bytes");
-    assert_eq!(session.step(), Step::Read);
+    assert_eq!(session.step(), SmtpStep::Read);
     assert_eq!(session.held(), 10);
     session.drop_mail();
     assert_eq!(session.held(), 0);
     session.take_output();
     session.feed(b"\r\n.\r\n");
-    assert_eq!(session.step(), Step::Read);
+    assert_eq!(session.step(), SmtpStep::Read);
     assert!(session.take_output().starts_with(b"452 "));
 }
 

@@ -1,8 +1,8 @@
 //! What a mail answers, and the tokens that our own mail carries.
 
 use mail::{
-    Envelope, MailKind, Token, message_of_id, return_path, signed_message_id, token_of_address,
-    understand,
+    AddressToken, Envelope, MailKind, message_of_id, return_path, signed_message_id,
+    token_of_address, understand,
 };
 
 const SECRET: &[u8] = b"a workspace's secret";
@@ -51,7 +51,7 @@ fn a_forged_bounce_names_no_token_of_ours() {
 #[test]
 fn a_bounce_to_our_return_path_is_about_that_message() {
     let path = return_path(SECRET, "support@acme.example", MESSAGE).unwrap();
-    assert_eq!(token_of_address(SECRET, &path), Some(Token::Bounce(MESSAGE.into())));
+    assert_eq!(token_of_address(SECRET, &path), Some(AddressToken::Bounce(MESSAGE.into())));
 }
 
 #[test]
@@ -87,5 +87,5 @@ fn what_was_understood_is_what_the_inbox_files() {
     assert_eq!(filed.answers, ["b@x", "a@x"]);
     assert_eq!(filed.delivered_to, "support+a1@acme.example");
     assert_eq!(filed.from.email, "nobody@unknown.invalid");
-    assert_eq!((filed.kind, filed.text.as_str()), (mail::Kind::AutoReply, "Away"));
+    assert_eq!((filed.kind, filed.text.as_str()), (mail::AuthorKind::AutoReply, "Away"));
 }

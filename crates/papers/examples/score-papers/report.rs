@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use papers::{Kind, Paper};
+use papers::{ExtractedDocument, PaperKind};
 
 use crate::truth::Truth;
 
@@ -20,7 +20,13 @@ impl Report {
         }
     }
 
-    pub fn compare(&mut self, way: &'static str, name: &str, truth: &Truth, paper: &Paper) {
+    pub fn compare(
+        &mut self,
+        way: &'static str,
+        name: &str,
+        truth: &Truth,
+        paper: &ExtractedDocument,
+    ) {
         let (read, held) = (&paper.fields, is_held_out(name));
         let mut note = |field: &'static str, wanted: Option<String>, got: Option<String>| {
             let Some(wanted) = wanted else { return };
@@ -34,7 +40,7 @@ impl Report {
         note(
             "kind",
             Some("Invoice".into()),
-            Some(format!("{:?}", paper.kind)).filter(|_| paper.kind != Kind::Other),
+            Some(format!("{:?}", paper.kind)).filter(|_| paper.kind != PaperKind::Other),
         );
         let cents = |amount: f64| format!("{amount:.2}");
         note("amount", truth.amount.map(cents), read.amount.map(cents));

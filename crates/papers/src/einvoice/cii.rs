@@ -1,10 +1,10 @@
 use roxmltree::Node;
 
 use super::node::{amount, at, code, date, text, within};
-use crate::paper::Fields;
+use crate::paper::ExtractedFields;
 
 /// The Cross Industry Invoice, in the names of its first and its later versions.
-pub fn read(root: Node<'_, '_>) -> Fields {
+pub fn read(root: Node<'_, '_>) -> ExtractedFields {
     let either = |names: [&str; 2]| names.iter().find_map(|name| within(root, name));
     let head = either(["ExchangedDocument", "HeaderExchangedDocument"]);
     let settlement =
@@ -25,7 +25,7 @@ pub fn read(root: Node<'_, '_>) -> Fields {
                 && at(*child, &["DueDateDateTime"]).is_some()
         })
     });
-    Fields {
+    ExtractedFields {
         vendor: text(within(root, "SellerTradeParty").and_then(|seller| at(seller, &["Name"]))),
         amount: sum("GrandTotalAmount").or_else(|| sum("DuePayableAmount")),
         currency: code(settlement.and_then(|s| at(s, &["InvoiceCurrencyCode"]))),

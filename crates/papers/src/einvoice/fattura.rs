@@ -1,10 +1,10 @@
 use roxmltree::Node;
 
 use super::node::{amount, at, code, date, text, within};
-use crate::paper::{Fields, sound};
+use crate::paper::{ExtractedFields, sound};
 
 /// The invoice of the Italian state.
-pub fn read(root: Node<'_, '_>) -> Fields {
+pub fn read(root: Node<'_, '_>) -> ExtractedFields {
     let head = within(root, "DatiGeneraliDocumento");
     let seller = within(root, "CedentePrestatore");
     let inside = |holder: Option<Node<'_, '_>>, name: &str| text(within(holder?, name));
@@ -13,7 +13,7 @@ pub fn read(root: Node<'_, '_>) -> Fields {
         let name: Vec<String> = names.into_iter().flatten().collect();
         (!name.is_empty()).then(|| name.join(" "))
     };
-    Fields {
+    ExtractedFields {
         vendor: inside(seller, "Denominazione").or_else(person),
         amount: amount(head.and_then(|head| at(head, &["ImportoTotaleDocumento"])))
             .or_else(|| sum(root)),

@@ -9,11 +9,11 @@ mod ubl;
 use roxmltree::{Document, ParsingOptions};
 
 use crate::limits::{XML_BYTES, XML_NODES};
-use crate::paper::Fields;
+use crate::paper::ExtractedFields;
 use crate::plain;
 
 /// What an XML file says, when it is an invoice.
-pub fn read(bytes: &[u8]) -> Option<Fields> {
+pub fn read(bytes: &[u8]) -> Option<ExtractedFields> {
     if bytes.len() > XML_BYTES {
         return None;
     }

@@ -51,9 +51,16 @@ const FATTURA: &str = "<p:FatturaElettronica xmlns:p='urn:p'>
   </DatiBeniServizi></FatturaElettronicaBody>
 </p:FatturaElettronica>";
 
-fn fields(vendor: &str, amount: f64, currency: &str, date: &str, due: &str, no: &str) -> Fields {
+fn fields(
+    vendor: &str,
+    amount: f64,
+    currency: &str,
+    date: &str,
+    due: &str,
+    no: &str,
+) -> ExtractedFields {
     let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    Fields {
+    ExtractedFields {
         vendor: text(vendor),
         amount: Some(amount),
         currency: text(currency),

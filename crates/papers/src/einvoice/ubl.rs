@@ -1,14 +1,14 @@
 use roxmltree::Node;
 
 use super::node::{amount, at, code, date, text};
-use crate::paper::Fields;
+use crate::paper::ExtractedFields;
 
 /// The Universal Business Language: invoices and credit notes.
-pub fn read(root: Node<'_, '_>) -> Fields {
+pub fn read(root: Node<'_, '_>) -> ExtractedFields {
     let supplier = at(root, &["AccountingSupplierParty", "Party"]);
     let name = |path: &[&str]| text(supplier.and_then(|supplier| at(supplier, path)));
     let sum = |name: &str| amount(at(root, &["LegalMonetaryTotal", name]));
-    Fields {
+    ExtractedFields {
         vendor: name(&["PartyLegalEntity", "RegistrationName"])
             .or_else(|| name(&["PartyName", "Name"])),
         amount: sum("TaxInclusiveAmount").or_else(|| sum("PayableAmount")),

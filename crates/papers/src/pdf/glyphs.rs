@@ -5,7 +5,7 @@ use hayro_interpret::{
     BlendMode, ClipPath, Device, DrawMode, DrawProps, Image, ImageData, ImageDrawProps, SoftMask,
 };
 
-use crate::layout::{Page, Word};
+use crate::layout::{TextPage, Word};
 use crate::limits::{GLYPHS, PICTURE_PIXELS, PICTURE_SIDE, SCAN_SIDE};
 use crate::picture::Picture;
 
@@ -43,7 +43,7 @@ impl Collector {
     }
 
     /// The glyphs put together to words.
-    pub fn into_page(self) -> Page {
+    pub fn into_page(self) -> TextPage {
         let spaces = self.glyphs.iter().filter(|glyph| glyph.text.trim().is_empty()).count();
         let gap = match spaces * SPACES_ONE_IN >= self.glyphs.len() {
             true => WORD_GAP_BESIDE_SPACES,
@@ -65,7 +65,7 @@ impl Collector {
                 }
             }
         }
-        Page { width: self.width, height: self.height, words }
+        TextPage { width: self.width, height: self.height, words }
     }
 
     pub fn into_picture(self) -> Option<Picture> {

@@ -2,7 +2,7 @@
 
 use super::numbers::{Number, numbers};
 use super::sheet::{Label, Sheet};
-use super::tokens::{Token, has, tokens};
+use super::tokens::{WordToken, has, tokens};
 use super::words::{GROSS, NOT_THE_WHOLE, TO_PAY, TOTAL, WITH_TAX};
 
 /// Words of a cell beside its numbers from which it is a sentence, not a label.
@@ -57,7 +57,7 @@ pub fn is_labelled(sheet: &Sheet) -> bool {
 
 /// What the words of the label's own cell say about it.
 fn of_label(sheet: &Sheet, label: &Label) -> i32 {
-    let words: Vec<Token> = letters(&sheet.cell(label).tokens);
+    let words: Vec<WordToken> = letters(&sheet.cell(label).tokens);
     let part = has(&words, NOT_THE_WHOLE) && !has(&words, WITH_TAX);
     let sentence = words.len() >= SENTENCE;
     (if part { NOT_WHOLE } else { 0 }) + (if sentence { IN_SENTENCE } else { 0 })
@@ -98,8 +98,8 @@ fn is_money(number: &Number) -> bool {
 }
 
 /// The tokens that are words.
-fn letters(tokens: &[Token]) -> Vec<Token> {
-    let is_word = |token: &&Token| token.word.chars().any(char::is_alphabetic);
+fn letters(tokens: &[WordToken]) -> Vec<WordToken> {
+    let is_word = |token: &&WordToken| token.word.chars().any(char::is_alphabetic);
     tokens.iter().filter(is_word).cloned().collect()
 }
 

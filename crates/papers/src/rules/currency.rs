@@ -1,6 +1,6 @@
 //! Currencies: ISO 4217 codes, and the signs and words that stand for them.
 
-use super::tokens::Token;
+use super::tokens::WordToken;
 
 /// The codes of money that is paid with today.
 const CODES: &[&str] = &[
@@ -71,7 +71,7 @@ pub fn code(text: &str) -> Option<String> {
 }
 
 /// The currencies that a text names, with how surely: a code in capitals, a sign, a word.
-pub fn named(text: &str, tokens: &[Token]) -> Vec<(&'static str, u32)> {
+pub fn named(text: &str, tokens: &[WordToken]) -> Vec<(&'static str, u32)> {
     let mut found = Vec::new();
     for token in tokens {
         let raw = &text[token.start..token.end];

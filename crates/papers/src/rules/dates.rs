@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 
-use super::tokens::{Token, tokens};
+use super::tokens::{WordToken, tokens};
 
 /// Years that a paper may be of.
 const YEARS: std::ops::RangeInclusive<i16> = 1970..=2099;
@@ -61,13 +61,13 @@ pub fn order_of(texts: impl Iterator<Item = String>) -> Option<Order> {
     }
 }
 
-fn day_at(text: &str, rest: &[Token], order: Order) -> Option<(Date, usize)> {
+fn day_at(text: &str, rest: &[WordToken], order: Order) -> Option<(Date, usize)> {
     let window = &rest[..rest.len().min(WINDOW)];
     numbers_only(text, window, order).or_else(|| with_month(text, window))
 }
 
 /// 2026-11-15, 15.11.2026, 15/11/26, 11/15/2026.
-fn numbers_only(text: &str, window: &[Token], order: Order) -> Option<(Date, usize)> {
+fn numbers_only(text: &str, window: &[WordToken], order: Order) -> Option<(Date, usize)> {
     let three = window.get(..3)?;
     let [first, second, third] = numeric(text, three)?;
     let years_first = three[0].word.len() == 4;
@@ -84,9 +84,9 @@ fn numbers_only(text: &str, window: &[Token], order: Order) -> Option<(Date, usi
 }
 
 /// Three numbers with the same mark between them, the year made whole.
-fn numeric(text: &str, three: &[Token]) -> Option<[i16; 3]> {
+fn numeric(text: &str, three: &[WordToken]) -> Option<[i16; 3]> {
     let [first, second, third] = three else { return None };
-    let between = |a: &Token, b: &Token| text[a.end..b.start].trim().to_owned();
+    let between = |a: &WordToken, b: &WordToken| text[a.end..b.start].trim().to_owned();
     let mark = between(first, second);
     if !matches!(mark.as_str(), "." | "/" | "-" | "–") || mark != between(second, third) {
         return None;
@@ -98,7 +98,7 @@ fn numeric(text: &str, three: &[Token]) -> Option<[i16; 3]> {
     if again || text[..first.start].ends_with(glued) {
         return None;
     }
-    let value = |token: &Token, lengths: &[usize]| {
+    let value = |token: &WordToken, lengths: &[usize]| {
         let fits = lengths.contains(&token.word.len());
         token.word.parse::<i16>().ok().filter(|_| fits && token.word.is_ascii())
     };
@@ -111,9 +111,9 @@ fn numeric(text: &str, three: &[Token]) -> Option<[i16; 3]> {
 }
 
 /// 7. Mai 2014, 2 de julio de 2015, 20-Oct-15, October 20, 2015, 1er juillet 2015.
-fn with_month(text: &str, window: &[Token]) -> Option<(Date, usize)> {
+fn with_month(text: &str, window: &[WordToken]) -> Option<(Date, usize)> {
     // "20Oct2015" is one token; nobody writes the parts of a day further apart than this.
-    let close = |a: &Token, b: &Token| text[a.end..b.start].chars().count() <= 3;
+    let close = |a: &WordToken, b: &WordToken| text[a.end..b.start].chars().count() <= 3;
     let mut parts: Vec<(usize, &str)> = Vec::new();
     for (place, token) in window.iter().enumerate() {
         if place > 0 && !close(&window[place - 1], token) {

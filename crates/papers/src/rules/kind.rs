@@ -2,7 +2,7 @@
 
 use super::sheet::Sheet;
 use super::tokens::find;
-use crate::paper::Kind;
+use crate::paper::PaperKind;
 
 /// Rows at the beginning in which a paper says what it is.
 const HEAD_ROWS: usize = 25;
@@ -19,9 +19,9 @@ const ENOUGH: u32 = 3;
 /// Letters and digits from which a picture is one of a paper.
 const PAPER_FROM: usize = 60;
 
-const WORDS: &[(Kind, &[&str])] = &[
+const WORDS: &[(PaperKind, &[&str])] = &[
     (
-        Kind::Invoice,
+        PaperKind::Invoice,
         &[
             "invoice",
             "tax invoice",
@@ -51,7 +51,7 @@ const WORDS: &[(Kind, &[&str])] = &[
         ],
     ),
     (
-        Kind::Receipt,
+        PaperKind::Receipt,
         &[
             "receipt",
             "cash receipt",
@@ -81,7 +81,7 @@ const WORDS: &[(Kind, &[&str])] = &[
         ],
     ),
     (
-        Kind::Statement,
+        PaperKind::Statement,
         &[
             "statement",
             "account statement",
@@ -112,7 +112,7 @@ const WORDS: &[(Kind, &[&str])] = &[
         ],
     ),
     (
-        Kind::Contract,
+        PaperKind::Contract,
         &[
             "contract",
             "agreement",
@@ -141,7 +141,7 @@ const WORDS: &[(Kind, &[&str])] = &[
         ],
     ),
     (
-        Kind::Id,
+        PaperKind::Id,
         &[
             "passport",
             "identity card",
@@ -178,7 +178,7 @@ const WORDS: &[(Kind, &[&str])] = &[
         ],
     ),
     (
-        Kind::Tax,
+        PaperKind::Tax,
         &[
             "tax return",
             "income tax",
@@ -223,11 +223,11 @@ const WORDS: &[(Kind, &[&str])] = &[
     ),
 ];
 
-pub fn kind(sheet: &Sheet, is_picture: bool) -> Kind {
+pub fn kind(sheet: &Sheet, is_picture: bool) -> PaperKind {
     if has_machine_readable_lines(sheet) {
-        return Kind::Id;
+        return PaperKind::Id;
     }
-    let mut best = (ENOUGH - 1, Kind::Other);
+    let mut best = (ENOUGH - 1, PaperKind::Other);
     for (kind, phrases) in WORDS {
         let score = score(sheet, phrases);
         if score > best.0 {
@@ -235,7 +235,7 @@ pub fn kind(sheet: &Sheet, is_picture: bool) -> Kind {
         }
     }
     match best.1 {
-        Kind::Other if is_picture && letters(sheet) < PAPER_FROM => Kind::Photo,
+        PaperKind::Other if is_picture && letters(sheet) < PAPER_FROM => PaperKind::Photo,
         kind => kind,
     }
 }

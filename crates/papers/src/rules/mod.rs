@@ -17,38 +17,43 @@ mod tokens;
 mod vendor;
 mod words;
 
-use crate::layout::Page;
-use crate::paper::{Fields, Kind, Paper};
+use crate::layout::TextPage;
+use crate::paper::{ExtractedDocument, ExtractedFields, PaperKind};
 pub use dates::{Order, days};
 pub use numbers::numbers;
 use sheet::Sheet;
 pub use tokens::fold;
 
-pub fn judge(pages: &[Page], is_picture: bool) -> Paper {
+pub fn judge(pages: &[TextPage], is_picture: bool) -> ExtractedDocument {
     let sheet = Sheet::of(pages);
     match kind::kind(&sheet, is_picture) {
-        kind @ (Kind::Invoice | Kind::Receipt | Kind::Statement | Kind::Contract | Kind::Tax) => {
-            Paper { kind, fields: fields(&sheet, kind) }
-        }
+        kind @ (PaperKind::Invoice
+        | PaperKind::Receipt
+        | PaperKind::Statement
+        | PaperKind::Contract
+        | PaperKind::Tax) => ExtractedDocument { kind, fields: fields(&sheet, kind) },
         // A number and a sum make an invoice, whatever it calls itself.
-        Kind::Other if reference::is_labelled(&sheet) && amount::is_labelled(&sheet) => {
-            Paper { kind: Kind::Invoice, fields: fields(&sheet, Kind::Invoice) }
+        PaperKind::Other if reference::is_labelled(&sheet) && amount::is_labelled(&sheet) => {
+            ExtractedDocument {
+                kind: PaperKind::Invoice,
+                fields: fields(&sheet, PaperKind::Invoice),
+            }
         }
-        kind => Paper { kind, fields: Fields::default() },
+        kind => ExtractedDocument { kind, fields: ExtractedFields::default() },
     }
 }
 
-fn fields(sheet: &Sheet, kind: Kind) -> Fields {
+fn fields(sheet: &Sheet, kind: PaperKind) -> ExtractedFields {
     let reference = reference::reference(sheet);
     // A statement has a sum for every day and a contract for every case.
     let amount = match kind {
-        Kind::Invoice | Kind::Receipt => amount::amount(sheet),
+        PaperKind::Invoice | PaperKind::Receipt => amount::amount(sheet),
         _ => None,
     };
     let currency = money::currency(sheet, amount.as_ref().map(|amount| amount.row));
     let order = dates::order_of(sheet.texts()).unwrap_or_else(|| usual_order(currency));
     let days = made::days(sheet, order, reference.as_ref());
-    Fields {
+    ExtractedFields {
         vendor: vendor::vendor(sheet),
         amount: amount.map(|amount| money::owed(sheet, amount.value)),
         currency: currency.map(str::to_owned),

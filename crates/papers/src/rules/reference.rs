@@ -2,7 +2,7 @@
 
 use super::dates::{Order, days};
 use super::sheet::{Label, Near, Sheet};
-use super::tokens::{Token, find, has, tokens};
+use super::tokens::{WordToken, find, has, tokens};
 use super::words::{BUYER, NUMBER, NUMBER_MARK, TITLE};
 use crate::paper::tidy;
 
@@ -105,7 +105,7 @@ fn titled(sheet: &Sheet, label: &Label) -> Option<(i32, Reference)> {
 }
 
 /// A number behind "Nr." or "#" a few words on.
-fn marked(text: &str, rest: &[Token]) -> Option<String> {
+fn marked(text: &str, rest: &[WordToken]) -> Option<String> {
     let window = &rest[..rest.len().min(WORDS_BETWEEN)];
     if let Some((_, to)) = find(window, NUMBER_MARK) {
         return number_at_start(&text[window[to - 1].end..]);

@@ -1,7 +1,7 @@
 //! A paper as the rules see it: lines of cells, each with its words, and what stands near a label.
 
-use super::tokens::{Token, find, tokens};
-use crate::layout::{self, Page};
+use super::tokens::{WordToken, find, tokens};
+use crate::layout::{self, TextPage};
 
 /// Lines below a label in which its value may stand.
 const LINES_BELOW: usize = 3;
@@ -11,36 +11,36 @@ const FAR_BELOW: f32 = 4.5;
 const BESIDE: f32 = 1.3;
 
 #[derive(Clone, Debug)]
-pub struct Cell {
+pub struct SheetCell {
     pub text: String,
-    pub tokens: Vec<Token>,
+    pub tokens: Vec<WordToken>,
     pub left: f32,
     pub right: f32,
     pub size: f32,
 }
 
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct SheetRow {
     pub page: usize,
     /// From 0 at the top of its page to 1.
     pub depth: f32,
     pub base: f32,
-    pub cells: Vec<Cell>,
+    pub cells: Vec<SheetCell>,
 }
 
-impl Row {
+impl SheetRow {
     pub fn text(&self) -> String {
         let cells: Vec<&str> = self.cells.iter().map(|cell| cell.text.as_str()).collect();
         cells.join("  ")
     }
 
-    pub fn tokens(&self) -> Vec<Token> {
+    pub fn tokens(&self) -> Vec<WordToken> {
         tokens(&self.text())
     }
 }
 
 pub struct Sheet {
-    pub rows: Vec<Row>,
+    pub rows: Vec<SheetRow>,
     /// The height of most letters.
     pub usual_size: f32,
 }
@@ -64,17 +64,17 @@ pub struct Near {
 }
 
 impl Sheet {
-    pub fn of(pages: &[Page]) -> Sheet {
-        let rows: Vec<Row> = layout::lines(pages)
+    pub fn of(pages: &[TextPage]) -> Sheet {
+        let rows: Vec<SheetRow> = layout::lines(pages)
             .into_iter()
-            .map(|line| Row {
+            .map(|line| SheetRow {
                 page: line.page,
                 depth: line.depth,
                 base: line.base,
                 cells: line
                     .cells
                     .into_iter()
-                    .map(|cell| Cell {
+                    .map(|cell| SheetCell {
                         tokens: tokens(&cell.text),
                         text: cell.text,
                         left: cell.left,
@@ -104,7 +104,7 @@ impl Sheet {
         labels
     }
 
-    pub fn cell(&self, label: &Label) -> &Cell {
+    pub fn cell(&self, label: &Label) -> &SheetCell {
         &self.rows[label.row].cells[label.cell]
     }
 
@@ -146,6 +146,6 @@ impl Sheet {
 
     /// The texts of all rows.
     pub fn texts(&self) -> impl Iterator<Item = String> + '_ {
-        self.rows.iter().map(Row::text)
+        self.rows.iter().map(SheetRow::text)
     }
 }

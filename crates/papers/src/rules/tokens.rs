@@ -3,15 +3,15 @@ use unicode_normalization::char::is_combining_mark;
 
 /// A run of letters and digits, folded, with its place in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Token {
+pub struct WordToken {
     pub word: String,
     pub start: usize,
     pub end: usize,
 }
 
 /// The words of a text without case and accents.
-pub fn tokens(text: &str) -> Vec<Token> {
-    let mut tokens: Vec<Token> = Vec::new();
+pub fn tokens(text: &str) -> Vec<WordToken> {
+    let mut tokens: Vec<WordToken> = Vec::new();
     let mut open = false;
     for (start, c) in text.char_indices() {
         let end = start + c.len_utf8();
@@ -19,7 +19,7 @@ pub fn tokens(text: &str) -> Vec<Token> {
         let is_part = c.is_alphanumeric() || matches!(c, '°' | 'º' | '№') || is_combining_mark(c);
         if is_part {
             if !open {
-                tokens.push(Token { word: String::new(), start, end });
+                tokens.push(WordToken { word: String::new(), start, end });
             }
             if let Some(token) = tokens.last_mut() {
                 token.word.extend(folded(c));
@@ -57,7 +57,7 @@ fn folded(c: char) -> impl Iterator<Item = char> {
 
 /// Where one of the phrases stands among the tokens: the longest one, then the first.
 /// Answers the numbers of its first token and of the one after it.
-pub fn find(tokens: &[Token], phrases: &[&str]) -> Option<(usize, usize)> {
+pub fn find(tokens: &[WordToken], phrases: &[&str]) -> Option<(usize, usize)> {
     let mut best: Option<(usize, usize)> = None;
     for at in 0..tokens.len() {
         for phrase in phrases {
@@ -72,7 +72,7 @@ pub fn find(tokens: &[Token], phrases: &[&str]) -> Option<(usize, usize)> {
 
 /// How many tokens the phrase takes up, if it stands at their beginning. A word that is led by a
 /// star is also the end of a compound: `*rechnung` is in "Mietrechnung".
-fn starts_with(tokens: &[Token], phrase: &str) -> Option<usize> {
+fn starts_with(tokens: &[WordToken], phrase: &str) -> Option<usize> {
     let mut length = 0;
     for word in phrase.split(' ') {
         let token = tokens.get(length)?;
@@ -96,7 +96,7 @@ fn is_compound(word: &str, end: &str) -> bool {
     })
 }
 
-pub fn has(tokens: &[Token], phrases: &[&str]) -> bool {
+pub fn has(tokens: &[WordToken], phrases: &[&str]) -> bool {
     find(tokens, phrases).is_some()
 }
 

@@ -1,6 +1,6 @@
 //! Who sends a paper.
 
-use super::sheet::{Cell, Row, Sheet};
+use super::sheet::{Sheet, SheetCell, SheetRow};
 use super::tokens::{find, fold, has, tokens};
 use super::words::{BUYER, COMPANY, NOT_A_NAME, SELLER};
 use crate::paper::tidy;
@@ -65,7 +65,7 @@ fn under_heading(sheet: &Sheet, place: usize, column: usize) -> Option<String> {
         if row.page != sheet.rows[place].page {
             break;
         }
-        let near = |under: &&Cell| {
+        let near = |under: &&SheetCell| {
             under.left < cell.right + cell.size && under.right > cell.left - cell.size
         };
         let Some(at) = row.cells.iter().position(|under| near(&under)) else { continue };
@@ -88,7 +88,7 @@ fn under_heading(sheet: &Sheet, place: usize, column: usize) -> Option<String> {
 }
 
 /// A name that goes on in the next line, where its legal form is.
-fn whole_name(sheet: &Sheet, row: usize, cell: &Cell, name: String) -> String {
+fn whole_name(sheet: &Sheet, row: usize, cell: &SheetCell, name: String) -> String {
     let is_company = |name: &str| find(&tokens(name), COMPANY).is_some();
     let next = sheet.rows.get(row + 1).filter(|next| next.page == sheet.rows[row].page);
     let under = next.and_then(|next| {
@@ -104,12 +104,17 @@ fn whole_name(sheet: &Sheet, row: usize, cell: &Cell, name: String) -> String {
 }
 
 /// "Number : 12" is a line of a form, not a name.
-fn is_form(cell: &Cell) -> bool {
+fn is_form(cell: &SheetCell) -> bool {
     cell.text.contains(':')
 }
 
 /// A name for its own sake: a company's, or what stands at the head of the paper.
-fn by_itself(sheet: &Sheet, row: &Row, place: usize, cell: &Cell) -> Option<(i32, String)> {
+fn by_itself(
+    sheet: &Sheet,
+    row: &SheetRow,
+    place: usize,
+    cell: &SheetCell,
+) -> Option<(i32, String)> {
     let line = name_of(&cell.text)?;
     if !is_name(&line) || line.contains(':') {
         return None;

@@ -1,4 +1,4 @@
-use papers::Kind;
+use papers::PaperKind;
 
 struct Case {
     text: &'static str,
@@ -16,7 +16,7 @@ fn an_invoice_is_read_in_every_language() {
         let paper = papers::open(case.text.as_bytes()).expect("a text").paper();
         let fields = paper.fields;
         let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        assert_eq!(paper.kind, Kind::Invoice, "{}", case.text);
+        assert_eq!(paper.kind, PaperKind::Invoice, "{}", case.text);
         assert_eq!(fields.amount, Some(case.amount), "{}", case.text);
         assert_eq!(fields.currency, text(case.currency), "{}", case.text);
         assert_eq!(fields.date, text(case.date), "{}", case.text);
@@ -221,5 +221,5 @@ Zahlbetrag                     50,00 EUR
 fn a_credit_note_is_about_what_it_gives_back() {
     let text = "Avoir AV-5\nTotal HT   -100,00 €\nTVA   -20,00 €\nTotal TTC   -120,00 €\n";
     let paper = papers::open(text.as_bytes()).expect("a text").paper();
-    assert_eq!((paper.kind, paper.fields.amount), (Kind::Invoice, Some(120.0)));
+    assert_eq!((paper.kind, paper.fields.amount), (PaperKind::Invoice, Some(120.0)));
 }

@@ -1,4 +1,4 @@
-use papers::{Contents, Kind, Page, Word};
+use papers::{Contents, PaperKind, TextPage, Word};
 
 #[test]
 fn a_picture_with_few_words_is_a_photo_and_one_of_a_paper_is_not() {
@@ -11,19 +11,19 @@ fn a_picture_with_few_words_is_a_photo_and_one_of_a_paper_is_not() {
             size: 10.0,
         };
         let words = lines.iter().enumerate().map(word).collect();
-        Page { width: 600.0, height: 800.0, words }
+        TextPage { width: 600.0, height: 800.0, words }
     };
     let kind = |lines: &[&str]| Contents::seen(vec![page(lines)], true).paper().kind;
-    assert_eq!(kind(&[]), Kind::Photo);
-    assert_eq!(kind(&["EXIT", "2"]), Kind::Photo);
-    assert_eq!(kind(&["Quittung", "Bar 5,00"]), Kind::Receipt);
-    assert_eq!(kind(&["Invoice", "Total 5.00"]), Kind::Invoice);
+    assert_eq!(kind(&[]), PaperKind::Photo);
+    assert_eq!(kind(&["EXIT", "2"]), PaperKind::Photo);
+    assert_eq!(kind(&["Quittung", "Bar 5,00"]), PaperKind::Receipt);
+    assert_eq!(kind(&["Invoice", "Total 5.00"]), PaperKind::Invoice);
 }
 
 #[test]
 fn what_is_not_about_money_has_no_fields() {
     let text = "Passport\nNationality UTO\nDate of birth 02.03.1990\nInvoice number 12";
     let paper = papers::open(text.as_bytes()).expect("a text").paper();
-    assert_eq!(paper.kind, Kind::Id);
-    assert_eq!(paper.fields, papers::Fields::default());
+    assert_eq!(paper.kind, PaperKind::Id);
+    assert_eq!(paper.fields, papers::ExtractedFields::default());
 }

@@ -2,7 +2,7 @@
 //!
 //! The body of the port [`inbox::intake::Authenticator`]. The proof is always about the address
 //! that the mail is shown as coming from. Behind a server of ours the machine that we speak to says
-//! nothing about the sender, so SPF is taken from that server's `Authentication-Results` when the
+//! nothing about the sender, so SPF is taken from that server's `Authentication-AuthenticationResults` when the
 //! settings say to believe it, and from nothing otherwise.
 
 mod dns;
@@ -13,8 +13,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use inbox::intake::{Authenticator, Checking, Credentials, Source};
-use mail::{Authentication, Dmarc, DomainName, Policy, Proof};
+use inbox::intake::{Authenticator, Checking, Credentials, MailSource};
+use mail::{Authentication, Dmarc, DmarcPolicy, DomainName, Proof};
 use mail_auth::common::verify::VerifySignature;
 use mail_auth::dmarc::verify::DmarcParameters;
 use mail_auth::{
@@ -26,7 +26,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::dns_health::DnsHealth;
 use crate::settings::Settings;
-use results::Results;
+use results::AuthenticationResults;
 pub use spf::Spf;
 
 /// How long the proof of one mail may take in all: the sender waits for it.
@@ -108,13 +108,13 @@ impl DnsAuthenticator {
         deadline: Instant,
     ) -> Option<Spf> {
         match credentials.source {
-            Source::Sender { ip, helo } => {
+            MailSource::Sender { ip, helo } => {
                 let sender = mail::normal_address(credentials.sender.unwrap_or_default());
                 let helo = helo.trim_end_matches('.');
                 Some(spf::check(&self.dns, *ip, helo, &sender, deadline).await)
             }
-            Source::OurServer => believed_spf(message, self.believed.as_slice()),
-            Source::Mailbox { believed } => believed_spf(message, believed),
+            MailSource::OurServer => believed_spf(message, self.believed.as_slice()),
+            MailSource::Mailbox { believed } => believed_spf(message, believed),
         }
     }
 
@@ -183,7 +183,7 @@ impl DnsAuthenticator {
 /// before it, so that the first field counts, and only under a name that is believed.
 fn believed_spf(message: &AuthenticatedMessage<'_>, believed: &[String]) -> Option<Spf> {
     let fields = message.headers.iter().filter(|(name, _)| is(name, b"authentication-results"));
-    let mut all = fields.filter_map(|(_, value)| Results::parse(value));
+    let mut all = fields.filter_map(|(_, value)| AuthenticationResults::parse(value));
     let results =
         all.find(|results| believed.iter().any(|name| is_within(&results.server, name)))?;
     let (outcome, sender) = results.of("spf", "smtp.mailfrom")?;
@@ -242,14 +242,14 @@ fn vouched_for(arc: &ArcOutput<'_>, credentials: &Credentials<'_>) -> bool {
         return false;
     };
     let sealer = last.seal.header.domain().to_lowercase();
-    let instance = |value: &[u8]| Results::parse(after_instance(value));
+    let instance = |value: &[u8]| AuthenticationResults::parse(after_instance(value));
     let Some(results) = instance(last.results.value) else { return false };
     let from = DomainName::of_address(credentials.from.unwrap_or_default());
     let Some(("pass", Some(named))) = results.of("dmarc", "header.from") else { return false };
     SEALERS.contains(&sealer.as_str()) && from.is_some() && DomainName::parse(named) == from
 }
 
-/// `ARC-Authentication-Results` without the number of its set.
+/// `ARC-Authentication-AuthenticationResults` without the number of its set.
 fn after_instance(value: &[u8]) -> &[u8] {
     let end = value.iter().position(|byte| *byte == b';');
     end.map_or(value, |end| &value[end + 1..])
@@ -257,15 +257,15 @@ fn after_instance(value: &[u8]) -> &[u8] {
 
 /// What DMARC comes to. Where SPF cannot be known, a mail without a signature might still be
 /// proven by it: only a domain that asks for strictness is then said to have failed.
-fn told(dmarc: &DmarcOutput, spf_known: bool) -> (Dmarc, Policy) {
+fn told(dmarc: &DmarcOutput, spf_known: bool) -> (Dmarc, DmarcPolicy) {
     let policy = match dmarc.policy() {
-        dmarc::Policy::Reject => Policy::Reject,
-        dmarc::Policy::Quarantine => Policy::Quarantine,
-        dmarc::Policy::None | dmarc::Policy::Unspecified => Policy::None,
+        dmarc::Policy::Reject => DmarcPolicy::Reject,
+        dmarc::Policy::Quarantine => DmarcPolicy::Quarantine,
+        dmarc::Policy::None | dmarc::Policy::Unspecified => DmarcPolicy::None,
     };
     let outcome = match dmarc.result() {
         DmarcResult::Pass => Dmarc::Pass,
-        DmarcResult::Fail(_) if !spf_known && policy == Policy::None => Dmarc::Absent,
+        DmarcResult::Fail(_) if !spf_known && policy == DmarcPolicy::None => Dmarc::Absent,
         DmarcResult::Fail(_) => Dmarc::Fail,
         DmarcResult::None | DmarcResult::PermError(_) | DmarcResult::TempError(_) => Dmarc::Absent,
     };

@@ -1,8 +1,8 @@
-//! `Authentication-Results` (RFC 8601), as far as it is believed: what another server found.
+//! `Authentication-AuthenticationResults` (RFC 8601), as far as it is believed: what another server found.
 
 /// What one server says it found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Results {
+pub(super) struct AuthenticationResults {
     /// What the server calls itself, lower case.
     pub server: String,
     methods: Vec<Method>,
@@ -19,12 +19,15 @@ struct Method {
 /// Methods of one field that are read.
 const METHODS: usize = 50;
 
-impl Results {
-    pub fn parse(field: &[u8]) -> Option<Results> {
+impl AuthenticationResults {
+    pub fn parse(field: &[u8]) -> Option<AuthenticationResults> {
         let text = without_comments(&String::from_utf8_lossy(field)).to_lowercase();
         let mut pieces = text.split(';').map(str::trim);
         let server = pieces.next()?.split_whitespace().next()?.to_owned();
-        Some(Results { server, methods: pieces.filter_map(method).take(METHODS).collect() })
+        Some(AuthenticationResults {
+            server,
+            methods: pieces.filter_map(method).take(METHODS).collect(),
+        })
     }
 
     /// What it says of a method: the outcome, and the value of a property where there is one.
@@ -74,7 +77,7 @@ mod tests {
         let field =
             b" MX.acme.example 1;\r\n dkim=pass (2048-bit (rsa) key) header.d=x.example;\r\n\
             \tspf=Pass smtp.mailfrom=Bounce@x.example; dmarc=fail (p=none) header.from=x.example";
-        let results = Results::parse(field).expect("results");
+        let results = AuthenticationResults::parse(field).expect("results");
         assert_eq!(results.server, "mx.acme.example");
         assert_eq!(results.of("spf", "smtp.mailfrom"), Some(("pass", Some("bounce@x.example"))));
         assert_eq!(results.of("dmarc", "header.from"), Some(("fail", Some("x.example"))));
@@ -84,9 +87,9 @@ mod tests {
 
     #[test]
     fn a_field_that_says_nothing_is_no_result() {
-        assert_eq!(Results::parse(b""), None);
-        assert_eq!(Results::parse(b" (only a comment)"), None);
-        let none = Results::parse(b"mx.acme.example; none").expect("results");
+        assert_eq!(AuthenticationResults::parse(b""), None);
+        assert_eq!(AuthenticationResults::parse(b" (only a comment)"), None);
+        let none = AuthenticationResults::parse(b"mx.acme.example; none").expect("results");
         assert_eq!(none.of("spf", "smtp.mailfrom"), None);
     }
 }

@@ -14,7 +14,7 @@ use super::Json;
 use crate::serve::{open_app, reached_at};
 use crate::settings::Settings;
 
-pub type Outcome = Result<(), CommandFailure>;
+pub type CommandResult = Result<(), CommandFailure>;
 
 /// Why a command ends with another status than 0.
 pub enum CommandFailure {
@@ -57,7 +57,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    pub async fn run(self, settings: &Settings) -> Outcome {
+    pub async fn run(self, settings: &Settings) -> CommandResult {
         let app = open(settings).await?;
         let new = NewWorkspace {
             name: self.workspace,
@@ -93,7 +93,7 @@ impl Setup {
 }
 
 #[derive(Subcommand)]
-pub enum Mailbox {
+pub enum MailboxCommand {
     /// Add an inbox
     Add {
         address: String,
@@ -127,12 +127,12 @@ pub enum Mailbox {
     },
 }
 
-impl Mailbox {
-    pub async fn run(self, settings: &Settings) -> Outcome {
+impl MailboxCommand {
+    pub async fn run(self, settings: &Settings) -> CommandResult {
         let app = open(settings).await?;
         match self {
-            Mailbox::Imap(imap) => imap.run(settings, &app).await?,
-            Mailbox::Add { address, name, private_to, of } => {
+            MailboxCommand::Imap(imap) => imap.run(settings, &app).await?,
+            MailboxCommand::Add { address, name, private_to, of } => {
                 let operator = of.operator(&app).await?;
                 let owner = match private_to {
                     Some(email) => Some(person(&app, &operator, email).await?),
@@ -142,7 +142,7 @@ impl Mailbox {
                 let id = app
                     .act(&operator, move |tx, cx| {
                         let owner = owner.as_ref().and_then(|owner| match &owner.who {
-                            actor::Who::Person { id, .. } => Some(id),
+                            actor::Principal::Person { id, .. } => Some(id),
                             _ => None,
                         });
                         people::add_mailbox(tx, cx, &address, &name, owner)
@@ -151,7 +151,7 @@ impl Mailbox {
                     .map_err(sentence)?;
                 print(of.output, &json!({ "id": id }), &said);
             }
-            Mailbox::Plus { address, tags, of } => {
+            MailboxCommand::Plus { address, tags, of } => {
                 let operator = of.operator(&app).await?;
                 let on = tags == "on";
                 app.act(&operator, move |tx, cx| {
@@ -162,7 +162,7 @@ impl Mailbox {
                 .map_err(sentence)?;
                 print(of.output, &json!({ "ok": true }), "Set.");
             }
-            Mailbox::List { by, of } => {
+            MailboxCommand::List { by, of } => {
                 let mut viewer = of.operator(&app).await?;
                 if let Some(email) = by {
                     viewer = person(&app, &viewer, email).await?;
@@ -232,7 +232,7 @@ pub enum Key {
 }
 
 impl Key {
-    pub async fn run(self, settings: &Settings) -> Outcome {
+    pub async fn run(self, settings: &Settings) -> CommandResult {
         let app = open(settings).await?;
         match self {
             Key::Create { name, scopes, by, test, of } => {
@@ -290,7 +290,7 @@ pub enum Workspace {
 }
 
 impl Workspace {
-    pub async fn run(self, settings: &Settings) -> Outcome {
+    pub async fn run(self, settings: &Settings) -> CommandResult {
         let app = open(settings).await?;
         match self {
             Workspace::SetPlan { plan, of } => {

@@ -5,8 +5,8 @@ use inbox::actor::Actor;
 use inbox::{App, domains};
 use serde_json::json;
 
-use super::admin::{CommandFailure, Of, Outcome, open, print, sentence};
-use crate::dns_records::{self, Record, Sending, Stand};
+use super::admin::{CommandFailure, CommandResult, Of, open, print, sentence};
+use crate::dns_records::{self, PublishedRecord, RecordStatus, SendingSetup};
 use crate::lookup::Lookup;
 use crate::settings::Settings;
 
@@ -40,7 +40,7 @@ pub enum Domain {
 }
 
 impl Domain {
-    pub async fn run(self, settings: &Settings) -> Outcome {
+    pub async fn run(self, settings: &Settings) -> CommandResult {
         let app = open(settings).await?;
         match self {
             Domain::List { of } => {
@@ -72,17 +72,17 @@ impl Domain {
             }
             Domain::Check { domain, of } => {
                 let operator = of.operator(&app).await?;
-                let (lookup, sending) = (Lookup::of(settings)?, Sending::of(settings));
+                let (lookup, sending) = (Lookup::of(settings)?, SendingSetup::of(settings));
                 let findings = dns_records::check(&app, &operator, &lookup, &domain, &sending)
                     .await
                     .map_err(sentence)?;
                 let good = dns_records::are_good(&findings);
                 let lines = findings.iter().map(|finding| {
                     let stand = match finding.stand {
-                        Stand::Good => "good     ",
-                        Stand::Missing => "missing  ",
-                        Stand::Different => "different",
-                        Stand::Unknown => "unknown  ",
+                        RecordStatus::Good => "good     ",
+                        RecordStatus::Missing => "missing  ",
+                        RecordStatus::Different => "different",
+                        RecordStatus::Unknown => "unknown  ",
                     };
                     let record = &finding.record;
                     format!("{stand}  {} {}  {}", record.kind, record.name, finding.sentence)
@@ -123,12 +123,13 @@ async fn print_records(
     settings: &Settings,
     domain: &str,
     of: &Of,
-) -> Outcome {
+) -> CommandResult {
     let listed = keys(app, operator, domain).await?;
     let domain = mail::ascii_domain(domain.trim()).unwrap_or_default();
-    let records = dns_records::records(&domain, &listed, &Sending::of(settings));
-    let shown =
-        records.iter().map(|record| format!("; {}\n{}", record.note, Record::zone_line(record)));
+    let records = dns_records::records(&domain, &listed, &SendingSetup::of(settings));
+    let shown = records
+        .iter()
+        .map(|record| format!("; {}\n{}", record.note, PublishedRecord::zone_line(record)));
     let said = format!(
         "{}\n\nThen: mailroom domain check {domain}",
         shown.collect::<Vec<_>>().join("\n\n")

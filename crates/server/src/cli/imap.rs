@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use clap::Args;
 use inbox::App;
 use inbox::actor::Actor;
-use inbox::fetching::{Account, After, Security};
-use inbox::intake::{Inbox, find_inbox};
+use inbox::fetching::{After, ImapAccount, Security};
+use inbox::intake::{RecipientInbox, find_inbox};
 use inbox::limits::IMAP_WORD_CHARS;
 use inbox::people::{self, FetchFrom, FetchedInbox};
 use serde_json::json;
 use url::Url;
 
-use super::admin::{Of, Outcome, print, sentence};
+use super::admin::{CommandResult, Of, print, sentence};
 use crate::courier::system_roots;
 use crate::imap::{purpose, try_out};
 use crate::settings::Settings;
@@ -55,7 +55,7 @@ pub struct Imap {
 }
 
 impl Imap {
-    pub async fn run(self, settings: &Settings, app: &App) -> Outcome {
+    pub async fn run(self, settings: &Settings, app: &App) -> CommandResult {
         let operator = self.of.operator(app).await?;
         match self.off {
             true => self.stop(app, &operator).await,
@@ -63,7 +63,7 @@ impl Imap {
         }
     }
 
-    async fn stop(self, app: &App, operator: &Actor) -> Outcome {
+    async fn stop(self, app: &App, operator: &Actor) -> CommandResult {
         let address = self.address.clone();
         app.act(operator, move |tx, cx| people::stop_fetching(tx, cx, &address))
             .await
@@ -72,7 +72,7 @@ impl Imap {
         Ok(())
     }
 
-    async fn begin(self, settings: &Settings, app: &App, operator: &Actor) -> Outcome {
+    async fn begin(self, settings: &Settings, app: &App, operator: &Actor) -> CommandResult {
         let inbox = self.inbox(app, operator).await?;
         let (host, port, security, username) = server(self.server.as_deref().unwrap_or(""))?;
         let after = After::parse(&self.after)
@@ -80,7 +80,7 @@ impl Imap {
         let password = self.password()?;
         let vault = Vault::open(&settings.data, &app.ids)?;
         let sealed = vault.seal(&app.ids, &purpose(&inbox.mailbox.address), &password);
-        let account = Account {
+        let account = ImapAccount {
             inbox,
             host,
             port,
@@ -128,7 +128,7 @@ impl Imap {
         Ok(())
     }
 
-    async fn inbox(&self, app: &App, operator: &Actor) -> Result<Inbox, String> {
+    async fn inbox(&self, app: &App, operator: &Actor) -> Result<RecipientInbox, String> {
         let address = mail::normal_address(&self.address);
         let found = app.store.read(move |tx| find_inbox(tx, &address)).await.map_err(sentence)?;
         found

@@ -16,13 +16,13 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use admin::{CommandFailure, Outcome};
+use admin::{CommandFailure, CommandResult};
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 use serde_json::json;
 
 use crate::log_filter;
-use crate::reader::Task;
+use crate::reader::ParserTask;
 use crate::settings::{Flags, Settings};
 
 /// A shared customer-email inbox in which people and software agents work together.
@@ -60,7 +60,7 @@ enum Command {
     User(user::User),
     /// The inboxes of a workspace
     #[command(subcommand, visible_alias = "inbox")]
-    Mailbox(admin::Mailbox),
+    Mailbox(admin::MailboxCommand),
     /// The domains that mail is sent from: DNS records and signing keys
     #[command(subcommand)]
     Domain(domain::Domain),
@@ -99,7 +99,7 @@ struct Json {
 
 pub fn main() -> ExitCode {
     // Before anything is opened that a stranger's file might reach.
-    if let Some(task) = Task::of_this_process() {
+    if let Some(task) = ParserTask::of_this_process() {
         return task.run();
     }
     let json = wants_json();
@@ -129,7 +129,7 @@ pub fn main() -> ExitCode {
 /// Work on other threads has this long to end after everything else has.
 const LAST_GRACE: Duration = Duration::from_millis(500);
 
-async fn run(command: Command, settings: &Settings) -> Outcome {
+async fn run(command: Command, settings: &Settings) -> CommandResult {
     match command {
         Command::Demo(output) => Ok(run::demo(settings, output.json).await?),
         Command::Serve => Ok(run::serve(settings).await?),

@@ -6,7 +6,7 @@ use inbox::installation::{QuietReason, begin_quiet, end_quiet, installation};
 use serde_json::json;
 
 use super::Json;
-use super::admin::{Outcome, open, print, sentence};
+use super::admin::{CommandResult, open, print, sentence};
 use crate::quiet::HOW_TO_GO_ON;
 use crate::settings::Settings;
 
@@ -22,7 +22,7 @@ pub enum Quiet {
 }
 
 impl Quiet {
-    pub async fn run(self, settings: &Settings) -> Outcome {
+    pub async fn run(self, settings: &Settings) -> CommandResult {
         let app = open(settings).await?;
         match self {
             Quiet::On(output) => {
@@ -46,7 +46,7 @@ impl Quiet {
     }
 }
 
-async fn show(app: &App, output: Json) -> Outcome {
+async fn show(app: &App, output: Json) -> CommandResult {
     let mark = app.store.read(installation).await.map_err(sentence)?.quiet;
     let said = match &mark {
         Some(mark) => format!(

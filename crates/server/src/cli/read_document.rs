@@ -7,7 +7,7 @@ use clap::Args;
 use inbox::limits::DOCUMENT_READ_BYTES;
 use serde_json::{Value, json};
 
-use crate::reader::{BuiltIn, Reading};
+use crate::reader::{BuiltInReader, FileReading};
 
 /// Read documents as the library does, without touching any data.
 ///
@@ -26,7 +26,7 @@ pub struct ReadDocument {
 
 impl ReadDocument {
     pub async fn run(self) -> Result<(), String> {
-        let reader = BuiltIn::of_this_program();
+        let reader = BuiltInReader::of_this_program();
         for path in &self.files {
             let line = line(&reader, path).await;
             match self.json {
@@ -38,7 +38,7 @@ impl ReadDocument {
     }
 }
 
-async fn line(reader: &BuiltIn, path: &Path) -> Value {
+async fn line(reader: &BuiltInReader, path: &Path) -> Value {
     let file = path.display().to_string();
     let refused =
         |error: String| json!({ "file": file, "kind": null, "fields": {}, "error": error });
@@ -56,10 +56,10 @@ async fn line(reader: &BuiltIn, path: &Path) -> Value {
         Err(error) => return refused(error.to_string()),
     };
     match reader.read_bytes(bytes).await {
-        Reading::Read { paper, .. } => {
+        FileReading::Read { paper, .. } => {
             json!({ "file": file, "kind": paper.kind, "fields": paper.fields })
         }
-        Reading::Unreadable(sentence) | Reading::Later(sentence) => refused(sentence),
+        FileReading::Unreadable(sentence) | FileReading::Later(sentence) => refused(sentence),
     }
 }
 

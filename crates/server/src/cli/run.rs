@@ -9,13 +9,13 @@ use serde_json::json;
 
 use crate::demo;
 use crate::descriptors::raise_open_files;
-use crate::relay::Target;
+use crate::relay::RelayTarget;
 use crate::serve::{
     MailIn, listen, open_app, open_mail, open_worker, reload_on_hangup, serve as serve_requests,
     stop_signal, warn_without_workspace,
 };
 use crate::settings::Settings;
-use crate::smtp::Place;
+use crate::smtp::ListenAddress;
 use crate::storage_check::require_writable;
 
 pub async fn serve(settings: &Settings) -> Result<(), String> {
@@ -29,7 +29,7 @@ pub async fn serve(settings: &Settings) -> Result<(), String> {
     let worker = open_worker(settings, &app)?;
     let mail = open_mail(settings, &app).await?;
     reload_on_hangup(mail.certificate());
-    let smtp = mail.smtp_address().map_or(settings.smtp_listen.clone(), Place::Tcp);
+    let smtp = mail.smtp_address().map_or(settings.smtp_listen.clone(), ListenAddress::Tcp);
     let lmtp = &settings.lmtp_listen;
     tracing::info!(%address, %public_url, %smtp, %lmtp, "serving");
     let served = serve_requests(listener, app, worker, mail, settings, stop_signal());
@@ -89,8 +89,11 @@ async fn demo_mail(settings: &Settings, app: &App) -> Result<(MailIn, String), S
     match open_mail(settings, app).await {
         Ok(mail) => Ok((mail, "off".into())),
         Err(sentence) => {
-            let without =
-                Settings { smtp_listen: Place::Off, lmtp_listen: Place::Off, ..settings.clone() };
+            let without = Settings {
+                smtp_listen: ListenAddress::Off,
+                lmtp_listen: ListenAddress::Off,
+                ..settings.clone()
+            };
             let sentence = format!("{sentence}; name another place with --smtp-listen");
             Ok((open_mail(&without, app).await?, sentence))
         }
@@ -118,7 +121,7 @@ async fn sample_keys(app: &App) -> inbox::Result<Keys> {
     let operator = Actor::system(workspace.ws, workspace.id, Circle::team());
     let people = app.read(&operator, people::list_people).await?;
     let owner = people.into_iter().find(|person| person.role == Role::Owner);
-    let people::Person { id, email, .. } = owner.ok_or(inbox::Error::NotFound("owner"))?;
+    let people::PersonListing { id, email, .. } = owner.ok_or(inbox::Error::NotFound("owner"))?;
     let maker = app.store.read(move |tx| actor::person(tx, workspace.ws, &email)).await?;
     let sign_in = app.act(&maker, move |tx, cx| people::make_sign_in_link(tx, cx, &id)).await?;
     if let Some(sample) = made {
@@ -152,8 +155,8 @@ fn demo_settings(settings: &Settings) -> Settings {
         }
         settings.data = data;
     }
-    if settings.relay == Target::Nowhere {
-        settings.relay = Target::Folder(settings.data.join("outbox"));
+    if settings.relay == RelayTarget::Nowhere {
+        settings.relay = RelayTarget::Folder(settings.data.join("outbox"));
     }
     settings
 }

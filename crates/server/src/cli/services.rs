@@ -11,7 +11,7 @@ use inbox::services::Service as Kind;
 use serde_json::json;
 use url::{Host, Url};
 
-use super::admin::{Of, Outcome, open, person, print, sentence};
+use super::admin::{CommandResult, Of, open, person, print, sentence};
 use crate::services::{POSTMARK_USER, purpose};
 use crate::settings::Settings;
 use crate::vault::Vault;
@@ -74,7 +74,7 @@ pub enum Service {
 }
 
 impl Service {
-    pub async fn run(self, settings: &Settings) -> Outcome {
+    pub async fn run(self, settings: &Settings) -> CommandResult {
         let app = open(settings).await?;
         match self {
             Service::Add { service, by, api_key_file, secret_file, reference_tag, api_url, of } => {

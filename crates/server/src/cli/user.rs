@@ -2,12 +2,12 @@
 
 use clap::Subcommand;
 use db::Tx;
-use inbox::actor::{Actor, Role, Who};
+use inbox::actor::{Actor, Principal, Role};
 use inbox::ids::UserId;
 use inbox::{App, Cx, people};
 use serde_json::json;
 
-use super::admin::{LINK_WORKS, Of, Outcome, open, person, print, sentence};
+use super::admin::{CommandResult, LINK_WORKS, Of, open, person, print, sentence};
 use crate::settings::Settings;
 
 /// What `user remove` does, in the words of the app's page.
@@ -53,7 +53,7 @@ pub enum User {
 }
 
 impl User {
-    pub async fn run(self, settings: &Settings) -> Outcome {
+    pub async fn run(self, settings: &Settings) -> CommandResult {
         let app = open(settings).await?;
         match self {
             User::Add { email, name, role, of } => add(&app, email, name, &role, &of).await,
@@ -70,7 +70,7 @@ impl User {
     }
 }
 
-async fn add(app: &App, email: String, name: String, role: &str, of: &Of) -> Outcome {
+async fn add(app: &App, email: String, name: String, role: &str, of: &Of) -> CommandResult {
     let role = Role::parse(role).ok_or("role: must be owner, admin or member")?;
     let operator = of.operator(app).await?;
     let said = format!("{name} is on the team. They sign in at");
@@ -87,7 +87,7 @@ async fn add(app: &App, email: String, name: String, role: &str, of: &Of) -> Out
     Ok(())
 }
 
-async fn list(app: &App, of: &Of) -> Outcome {
+async fn list(app: &App, of: &Of) -> CommandResult {
     let operator = of.operator(app).await?;
     let people = app.read(&operator, people::list_people).await.map_err(sentence)?;
     let lines =
@@ -100,7 +100,7 @@ async fn list(app: &App, of: &Of) -> Outcome {
 /// Makes a link for one person; answers its address.
 type MakeLink = fn(&mut Tx<'_>, &Cx<'_>, &UserId) -> inbox::Result<String>;
 
-async fn link(app: &App, email: String, make: MakeLink, of: &Of) -> Outcome {
+async fn link(app: &App, email: String, make: MakeLink, of: &Of) -> CommandResult {
     let operator = of.operator(app).await?;
     let (id, name) = named(app, &operator, email).await?;
     let made = id.clone();
@@ -110,7 +110,7 @@ async fn link(app: &App, email: String, make: MakeLink, of: &Of) -> Outcome {
     Ok(())
 }
 
-async fn remove(app: &App, email: String, of: &Of) -> Outcome {
+async fn remove(app: &App, email: String, of: &Of) -> CommandResult {
     let operator = of.operator(app).await?;
     let (id, name) = named(app, &operator, email).await?;
     let removed = id.clone();
@@ -124,7 +124,9 @@ async fn remove(app: &App, email: String, of: &Of) -> Outcome {
 /// The id and name of whoever has this address.
 async fn named(app: &App, operator: &Actor, email: String) -> Result<(UserId, String), String> {
     match person(app, operator, email).await?.who {
-        Who::Person { id, name, .. } => Ok((id, name)),
-        Who::Agent { .. } | Who::System => Err("There is nobody with this address.".to_owned()),
+        Principal::Person { id, name, .. } => Ok((id, name)),
+        Principal::Agent { .. } | Principal::System => {
+            Err("There is nobody with this address.".to_owned())
+        }
     }
 }

@@ -2,11 +2,11 @@
 
 use clap::{Args, Subcommand};
 use inbox::ids::{EventId, WebhookId};
-use inbox::people::{self, Delivery, DeliveryState, LogFilter};
+use inbox::people::{self, DeliveryState, LogFilter, LoggedDelivery};
 use serde_json::json;
 
-use super::admin::{Of, Outcome, open, person, print, sentence};
-use crate::courier::Gate;
+use super::admin::{CommandResult, Of, open, person, print, sentence};
+use crate::courier::SsrfGuard;
 use crate::settings::Settings;
 
 /// Characters of an answer that the log shows.
@@ -84,7 +84,7 @@ impl One {
 }
 
 impl Webhook {
-    pub async fn run(self, settings: &Settings) -> Outcome {
+    pub async fn run(self, settings: &Settings) -> CommandResult {
         match self {
             Webhook::Add { url, by, test, private, of } => {
                 add(settings, &url, by, test, private, of).await
@@ -110,10 +110,10 @@ async fn add(
     test: bool,
     private: bool,
     of: Of,
-) -> Outcome {
+) -> CommandResult {
     let app = open(settings).await?;
     let maker = person(&app, &of.operator(&app).await?, by).await?;
-    let url = Gate::of(settings)?.vet(url).await.map_err(sentence)?;
+    let url = SsrfGuard::of(settings)?.vet(url).await.map_err(sentence)?;
     let made = app
         .act(&maker, move |tx, cx| people::add_webhook(tx, cx, &url, private, !test))
         .await
@@ -126,7 +126,7 @@ async fn add(
     Ok(())
 }
 
-async fn list(settings: &Settings, of: Of) -> Outcome {
+async fn list(settings: &Settings, of: Of) -> CommandResult {
     let app = open(settings).await?;
     let operator = of.operator(&app).await?;
     let hooks = app.read(&operator, people::list_webhooks).await.map_err(sentence)?;
@@ -138,7 +138,7 @@ async fn list(settings: &Settings, of: Of) -> Outcome {
     Ok(())
 }
 
-async fn rotate(settings: &Settings, one: One) -> Outcome {
+async fn rotate(settings: &Settings, one: One) -> CommandResult {
     let app = open(settings).await?;
     let (id, operator) = (one.id()?, one.of.operator(&app).await?);
     let rotated = app.act(&operator, move |tx, cx| people::rotate_secret(tx, cx, &id)).await;
@@ -150,7 +150,7 @@ async fn rotate(settings: &Settings, one: One) -> Outcome {
 
 type Change = fn(&mut db::Tx<'_>, &inbox::Cx<'_>, &WebhookId) -> inbox::Result<()>;
 
-async fn change(settings: &Settings, one: One, change: Change, said: &str) -> Outcome {
+async fn change(settings: &Settings, one: One, change: Change, said: &str) -> CommandResult {
     let app = open(settings).await?;
     let (id, operator) = (one.id()?, one.of.operator(&app).await?);
     app.act(&operator, move |tx, cx| change(tx, cx, &id)).await.map_err(sentence)?;
@@ -158,7 +158,7 @@ async fn change(settings: &Settings, one: One, change: Change, said: &str) -> Ou
     Ok(())
 }
 
-async fn test(settings: &Settings, one: One) -> Outcome {
+async fn test(settings: &Settings, one: One) -> CommandResult {
     let app = open(settings).await?;
     let (id, operator) = (one.id()?, one.of.operator(&app).await?);
     let sent = app.act(&operator, move |tx, cx| people::send_test_event(tx, cx, &id)).await;
@@ -174,7 +174,7 @@ async fn log(
     state: Option<String>,
     event_type: Option<String>,
     before: Option<String>,
-) -> Outcome {
+) -> CommandResult {
     let state = match state.as_deref().map(DeliveryState::parse) {
         Some(None) => return Err("state: must be waiting, delivered, failed or skipped".into()),
         state => state.flatten(),
@@ -190,7 +190,7 @@ async fn log(
     Ok(())
 }
 
-fn line(delivery: &Delivery) -> String {
+fn line(delivery: &LoggedDelivery) -> String {
     let tries = delivery.tries.iter().map(|tried| {
         let status = tried.status.map_or("no answer".to_owned(), |status| status.to_string());
         let (at, took) = (tried.at.iso(), tried.took_ms);
@@ -209,7 +209,7 @@ fn one_line(answer: &str) -> String {
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-async fn redeliver(settings: &Settings, one: One, event: &str) -> Outcome {
+async fn redeliver(settings: &Settings, one: One, event: &str) -> CommandResult {
     let event = event_id(event)?;
     let app = open(settings).await?;
     let (id, operator) = (one.id()?, one.of.operator(&app).await?);

@@ -7,7 +7,7 @@ use rustls::crypto::ring::default_provider;
 use rustls::{ClientConfig, RootCertStore};
 use tokio::time::Instant;
 
-use super::pins::Pins;
+use super::pins::DnsPins;
 
 /// Idle connections are kept for less time than the least patient of common servers keep them
 /// (two seconds), so that an event is seldom written to a connection that is just being closed.
@@ -27,25 +27,25 @@ const SILENCE: Duration = Duration::from_secs(4);
 const AGE: Duration = Duration::from_secs(60);
 
 /// The one client of all calls, which keeps connections for the next call.
-pub struct Line {
+pub struct WebhookClient {
     tls: ClientConfig,
-    pins: Pins,
+    pins: DnsPins,
     deadline: Duration,
     allow_http: bool,
     current: Mutex<(Instant, Client)>,
 }
 
-impl Line {
+impl WebhookClient {
     pub fn new(
         roots: RootCertStore,
-        pins: Pins,
+        pins: DnsPins,
         deadline: Duration,
         allow_http: bool,
-    ) -> Result<Line, String> {
+    ) -> Result<WebhookClient, String> {
         let tls = tls(roots)?;
         let first = client(tls.clone(), pins.clone(), deadline, allow_http)?;
         let current = Mutex::new((Instant::now(), first));
-        Ok(Line { tls, pins, deadline, allow_http, current })
+        Ok(WebhookClient { tls, pins, deadline, allow_http, current })
     }
 
     /// The client for a call at this time. Calls of an older one go on undisturbed.
@@ -63,7 +63,7 @@ impl Line {
 
 fn client(
     tls: ClientConfig,
-    pins: Pins,
+    pins: DnsPins,
     deadline: Duration,
     allow_http: bool,
 ) -> Result<Client, String> {
@@ -142,8 +142,8 @@ mod tests {
 
     #[test]
     fn a_client_is_kept_for_a_minute_and_then_made_anew() {
-        let line =
-            Line::new(RootCertStore::empty(), Pins::default(), AGE, false).expect("a client");
+        let line = WebhookClient::new(RootCertStore::empty(), DnsPins::default(), AGE, false)
+            .expect("a client");
         let made = || line.current.lock().unwrap().0;
         let first = made();
         line.client(first + AGE - Duration::from_millis(1));

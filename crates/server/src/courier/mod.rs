@@ -12,7 +12,7 @@ mod system;
 
 use std::time::Duration;
 
-use inbox::due::{Answer, Call, Courier, Posting};
+use inbox::due::{Posting, WebhookRequest, WebhookResponse, WebhookSender};
 use reqwest::Response;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use rustls::RootCertStore;
@@ -20,14 +20,14 @@ use tokio::time::{Instant, timeout_at};
 use url::Host;
 
 use crate::settings::Settings;
-use client::Line;
+use client::WebhookClient;
 pub use client::{api_client, own_client, system_roots};
 pub use dns::DnsResolver;
-use gate::{Admitted, Barred};
-pub use gate::{Gate, Rules};
-pub use pages::{Page, Pages};
-use pins::Pins;
-pub use resolver::{Found, LookUp, NotFound, Resolver, of as resolver_of};
+use gate::{Allowed, Blocked};
+pub use gate::{SsrfGuard, SsrfRules};
+pub use pages::{FetchedPage, Pages};
+use pins::DnsPins;
+pub use resolver::{LookUp, NotFound, ResolvedAddresses, Resolver, of as resolver_of};
 pub use system::SystemResolver;
 
 /// Finding the name, connecting, TLS, the answer's head and its body together (API section 6.1).
@@ -36,33 +36,37 @@ pub const DEADLINE: Duration = Duration::from_secs(10);
 pub const BODY_BYTES: usize = 4 * 1024;
 
 /// Carries events over the internet.
-pub struct WebCourier {
-    gate: Gate,
-    pins: Pins,
-    line: Line,
+pub struct HttpWebhookSender {
+    gate: SsrfGuard,
+    pins: DnsPins,
+    line: WebhookClient,
     deadline: Duration,
 }
 
-impl WebCourier {
-    pub fn of(settings: &Settings) -> Result<WebCourier, String> {
-        WebCourier::new(Gate::of(settings)?, client::system_roots(), DEADLINE)
+impl HttpWebhookSender {
+    pub fn of(settings: &Settings) -> Result<HttpWebhookSender, String> {
+        HttpWebhookSender::new(SsrfGuard::of(settings)?, client::system_roots(), DEADLINE)
     }
 
     /// A courier that trusts these authorities and waits this long.
-    pub fn new(gate: Gate, roots: RootCertStore, deadline: Duration) -> Result<WebCourier, String> {
-        let pins = Pins::default();
-        let line = Line::new(roots, pins.clone(), deadline, gate.rules().allow_private)?;
-        Ok(WebCourier { gate, pins, line, deadline })
+    pub fn new(
+        gate: SsrfGuard,
+        roots: RootCertStore,
+        deadline: Duration,
+    ) -> Result<HttpWebhookSender, String> {
+        let pins = DnsPins::default();
+        let line = WebhookClient::new(roots, pins.clone(), deadline, gate.rules().allow_private)?;
+        Ok(HttpWebhookSender { gate, pins, line, deadline })
     }
 }
 
-impl Courier for WebCourier {
-    fn post<'a>(&'a self, call: &'a Call) -> Posting<'a> {
+impl WebhookSender for HttpWebhookSender {
+    fn post<'a>(&'a self, call: &'a WebhookRequest) -> Posting<'a> {
         Box::pin(async move {
             let until = Instant::now() + self.deadline;
             match self.send(call, until).await {
                 // Whatever becomes of the body: the receiver has answered.
-                Ok(response) => Answer::Status {
+                Ok(response) => WebhookResponse::Status {
                     code: response.status().as_u16(),
                     body: text(start_of_body(response, until).await),
                 },
@@ -72,15 +76,19 @@ impl Courier for WebCourier {
     }
 }
 
-impl WebCourier {
+impl HttpWebhookSender {
     /// Vets the address and sends the event there; ready when the answer's head is there.
-    async fn send(&self, call: &Call, until: Instant) -> Result<Response, Answer> {
+    async fn send(
+        &self,
+        call: &WebhookRequest,
+        until: Instant,
+    ) -> Result<Response, WebhookResponse> {
         let admitted = match timeout_at(until, self.gate.admit(&call.url)).await {
             Ok(Ok(admitted)) => admitted,
             Ok(Err(barred)) => return Err(turned_away(barred)),
-            Err(_) => return Err(Answer::Failed(sentences::slow_name(self.deadline))),
+            Err(_) => return Err(WebhookResponse::Failed(sentences::slow_name(self.deadline))),
         };
-        let Admitted { url, addresses } = admitted;
+        let Allowed { url, addresses } = admitted;
         let _pinned = match url.host() {
             Some(Host::Domain(name)) => Some(self.pins.hold(name, &addresses)),
             _ => None,
@@ -92,31 +100,34 @@ impl WebCourier {
             Ok(Err(error)) => {
                 let error = error.without_url();
                 tracing::debug!(cause = ?error, "a webhook's address gave no answer");
-                Err(Answer::Failed(sentences::of(&error, self.deadline)))
+                Err(WebhookResponse::Failed(sentences::of(&error, self.deadline)))
             }
-            Err(_) => Err(Answer::Failed(sentences::too_slow(self.deadline))),
+            Err(_) => Err(WebhookResponse::Failed(sentences::too_slow(self.deadline))),
         }
     }
 }
 
-fn turned_away(barred: Barred) -> Answer {
+fn turned_away(barred: Blocked) -> WebhookResponse {
     match barred {
-        Barred::NotFound => Answer::Failed(sentences::NOT_FOUND.into()),
-        Barred::Refused(inbox::Error::Invalid(problems)) => {
+        Blocked::NotFound => WebhookResponse::Failed(sentences::NOT_FOUND.into()),
+        Blocked::Refused(inbox::Error::Invalid(problems)) => {
             let reasons = problems.0.into_iter().map(|problem| problem.sentence);
-            Answer::Refused(format!("The address {}.", reasons.collect::<Vec<_>>().join("; ")))
+            WebhookResponse::Refused(format!(
+                "The address {}.",
+                reasons.collect::<Vec<_>>().join("; ")
+            ))
         }
-        Barred::Refused(error) => Answer::Refused(error.to_string()),
+        Blocked::Refused(error) => WebhookResponse::Refused(error.to_string()),
     }
 }
 
-fn headers(call: &Call) -> Result<HeaderMap, Answer> {
+fn headers(call: &WebhookRequest) -> Result<HeaderMap, WebhookResponse> {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     for (name, value) in &call.headers {
         match (HeaderName::try_from(*name), HeaderValue::try_from(value)) {
             (Ok(name), Ok(value)) => drop(headers.insert(name, value)),
-            _ => return Err(Answer::Failed(format!("The header {name} cannot be sent."))),
+            _ => return Err(WebhookResponse::Failed(format!("The header {name} cannot be sent."))),
         }
     }
     Ok(headers)

@@ -6,23 +6,23 @@ use rustls::RootCertStore;
 use tokio::time::{Instant, timeout_at};
 use url::Host;
 
-use super::client::Line;
-use super::gate::{Admitted, Barred, Gate};
-use super::pins::Pins;
+use super::client::WebhookClient;
+use super::gate::{Allowed, Blocked, SsrfGuard};
+use super::pins::DnsPins;
 use super::sentences;
 
 /// Fetches small pages of strangers, under the rules that hold for webhooks: HTTPS alone, to public
 /// addresses alone, no redirects, one deadline.
 pub struct Pages {
-    gate: Gate,
-    pins: Pins,
-    line: Line,
+    gate: SsrfGuard,
+    pins: DnsPins,
+    line: WebhookClient,
     deadline: Duration,
 }
 
 /// A page as it came, whatever its status.
 #[derive(Debug)]
-pub struct Page {
+pub struct FetchedPage {
     pub status: u16,
     /// The media type in lower case, without parameters.
     pub kind: String,
@@ -30,24 +30,29 @@ pub struct Page {
 }
 
 impl Pages {
-    pub fn new(gate: Gate, roots: RootCertStore, deadline: Duration) -> Result<Pages, String> {
-        let pins = Pins::default();
-        let line = Line::new(roots, pins.clone(), deadline, false)?;
+    pub fn new(gate: SsrfGuard, roots: RootCertStore, deadline: Duration) -> Result<Pages, String> {
+        let pins = DnsPins::default();
+        let line = WebhookClient::new(roots, pins.clone(), deadline, false)?;
         Ok(Pages { gate, pins, line, deadline })
     }
 
     /// The error is a sentence that names no address found.
-    pub async fn get(&self, url: &str, most_bytes: usize) -> Result<Page, String> {
+    pub async fn get(&self, url: &str, most_bytes: usize) -> Result<FetchedPage, String> {
         let until = Instant::now() + self.deadline;
         let within = timeout_at(until, self.fetch(url, most_bytes, until));
         within.await.unwrap_or_else(|_| Err(sentences::too_slow(self.deadline)))
     }
 
-    async fn fetch(&self, url: &str, most_bytes: usize, until: Instant) -> Result<Page, String> {
+    async fn fetch(
+        &self,
+        url: &str,
+        most_bytes: usize,
+        until: Instant,
+    ) -> Result<FetchedPage, String> {
         let admitted = self.gate.admit(url).await;
-        let Admitted { url, addresses } = admitted.map_err(|barred| match barred {
-            Barred::NotFound => sentences::NOT_FOUND.to_owned(),
-            Barred::Refused(error) => error.to_string(),
+        let Allowed { url, addresses } = admitted.map_err(|barred| match barred {
+            Blocked::NotFound => sentences::NOT_FOUND.to_owned(),
+            Blocked::Refused(error) => error.to_string(),
         })?;
         let _pinned = match url.host() {
             Some(Host::Domain(name)) => Some(self.pins.hold(name, &addresses)),
@@ -68,7 +73,7 @@ impl Pages {
             }
             body.extend_from_slice(&chunk);
         }
-        Ok(Page { status, kind, body })
+        Ok(FetchedPage { status, kind, body })
     }
 }
 

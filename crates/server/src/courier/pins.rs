@@ -10,7 +10,7 @@ const DIALLED: usize = 8;
 /// The addresses that the names of calls under way were vetted to lead to. The client asks here
 /// and nowhere else, so that what it dials is what was vetted, whatever the name leads to since.
 #[derive(Clone, Default)]
-pub struct Pins(Arc<Mutex<HashMap<String, Pin>>>);
+pub struct DnsPins(Arc<Mutex<HashMap<String, Pin>>>);
 
 struct Pin {
     addresses: Vec<SocketAddr>,
@@ -20,11 +20,11 @@ struct Pin {
 
 /// Keeps a name's pin while a call is under way.
 pub struct Pinned {
-    pins: Pins,
+    pins: DnsPins,
     name: String,
 }
 
-impl Pins {
+impl DnsPins {
     /// Pins a name to addresses that were vetted just now; a call under way that has not dialled
     /// yet dials them too.
     pub fn hold(&self, name: &str, vetted: &[IpAddr]) -> Pinned {
@@ -54,7 +54,7 @@ impl Drop for Pinned {
     }
 }
 
-impl Resolve for Pins {
+impl Resolve for DnsPins {
     fn resolve(&self, name: Name) -> Resolving {
         let addresses = self.lock().get(name.as_str()).map(|pin| pin.addresses.clone());
         Box::pin(async move {
@@ -68,13 +68,13 @@ impl Resolve for Pins {
 mod tests {
     use super::*;
 
-    async fn dialled(pins: &Pins, name: &str) -> Option<Vec<SocketAddr>> {
+    async fn dialled(pins: &DnsPins, name: &str) -> Option<Vec<SocketAddr>> {
         pins.resolve(name.parse().unwrap()).await.ok().map(Iterator::collect)
     }
 
     #[tokio::test]
     async fn a_name_is_pinned_while_a_call_to_it_is_under_way() {
-        let pins = Pins::default();
+        let pins = DnsPins::default();
         assert_eq!(dialled(&pins, "example.com").await, None);
         let first = pins.hold("example.com", &[[8, 8, 8, 8].into()]);
         let second = pins.hold("example.com", &[[9, 9, 9, 9].into()]);
@@ -89,7 +89,7 @@ mod tests {
 
     #[tokio::test]
     async fn only_the_first_of_many_addresses_are_dialled() {
-        let pins = Pins::default();
+        let pins = DnsPins::default();
         let many: Vec<IpAddr> = (0..=255).map(|n| [8, 8, 8, n].into()).collect();
         let _pinned = pins.hold("example.com", &many);
         assert_eq!(dialled(&pins, "example.com").await.unwrap().len(), DIALLED);

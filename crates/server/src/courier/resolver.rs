@@ -15,10 +15,10 @@ pub trait Resolver: Send + Sync {
     fn look_up<'a>(&'a self, name: &'a str) -> LookUp<'a>;
 }
 
-pub type LookUp<'a> = Pin<Box<dyn Future<Output = Found> + Send + 'a>>;
+pub type LookUp<'a> = Pin<Box<dyn Future<Output = ResolvedAddresses> + Send + 'a>>;
 
 /// Every address of the name, however many kinds of records they came from.
-pub type Found = Result<Vec<IpAddr>, NotFound>;
+pub type ResolvedAddresses = Result<Vec<IpAddr>, NotFound>;
 
 /// The name has no address, or nobody could tell. Why is for the log: it may describe the
 /// network that the service runs in.

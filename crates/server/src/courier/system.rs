@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::net::lookup_host;
 use tokio::sync::{Semaphore, watch};
 
-use super::resolver::{Found, LookUp, NotFound, Resolver};
+use super::resolver::{LookUp, NotFound, ResolvedAddresses, Resolver};
 
 /// Names looked up at once. Each holds a thread, for as long as the system takes to give up.
 const NAMES_AT_ONCE: usize = 128;
@@ -19,7 +19,7 @@ pub struct SystemResolver(Arc<Desk>);
 
 struct Desk {
     places: Semaphore,
-    under_way: Mutex<HashMap<String, watch::Receiver<Option<Found>>>>,
+    under_way: Mutex<HashMap<String, watch::Receiver<Option<ResolvedAddresses>>>>,
 }
 
 impl Default for SystemResolver {
@@ -40,7 +40,7 @@ impl Resolver for SystemResolver {
 }
 
 impl SystemResolver {
-    fn join_or_begin(&self, name: &str) -> watch::Receiver<Option<Found>> {
+    fn join_or_begin(&self, name: &str) -> watch::Receiver<Option<ResolvedAddresses>> {
         let mut under_way = self.0.under_way.lock().unwrap_or_else(PoisonError::into_inner);
         match under_way.entry(name.to_owned()) {
             Entry::Occupied(entry) => entry.get().clone(),
@@ -61,7 +61,7 @@ impl SystemResolver {
 }
 
 impl Desk {
-    async fn ask(&self, name: &str) -> Found {
+    async fn ask(&self, name: &str) -> ResolvedAddresses {
         let _place = self.places.acquire().await.map_err(|_| NotFound)?;
         let found = lookup_host((name, 0)).await.map_err(|cause| {
             tracing::debug!(%cause, "the system found no address of a name");

@@ -10,13 +10,13 @@ use inbox::people::{
 use inbox::{App, Cx, Error, Result};
 
 use super::Sample;
-use super::story::{Inbox, Member};
+use super::story::{SampleInbox, SampleMember};
 
 const OWNER_EMAIL: &str = "ines@lumen-holz.example";
 const ADMIN_EMAIL: &str = "jonas@lumen-holz.example";
 const MEMBER_EMAIL: &str = "priya@lumen-holz.example";
 
-pub struct Cast {
+pub struct SamplePeople {
     pub sample: Sample,
     ines: Actor,
     jonas: Actor,
@@ -29,35 +29,35 @@ pub struct Cast {
     sandbox: Mailbox,
 }
 
-impl Cast {
-    pub fn member(&self, member: Member) -> &Actor {
+impl SamplePeople {
+    pub fn member(&self, member: SampleMember) -> &Actor {
         match member {
-            Member::Ines => &self.ines,
-            Member::Jonas => &self.jonas,
-            Member::Priya => &self.priya,
-            Member::Robo => &self.robo,
-            Member::RoboTest => &self.robo_test,
+            SampleMember::Ines => &self.ines,
+            SampleMember::Jonas => &self.jonas,
+            SampleMember::Priya => &self.priya,
+            SampleMember::Robo => &self.robo,
+            SampleMember::RoboTest => &self.robo_test,
         }
     }
 
-    pub fn inbox(&self, inbox: Inbox) -> &Mailbox {
+    pub fn inbox(&self, inbox: SampleInbox) -> &Mailbox {
         match inbox {
-            Inbox::Support => &self.support,
-            Inbox::Billing => &self.billing,
-            Inbox::Private => &self.private,
-            Inbox::Sandbox => &self.sandbox,
+            SampleInbox::Support => &self.support,
+            SampleInbox::Billing => &self.billing,
+            SampleInbox::Private => &self.private,
+            SampleInbox::Sandbox => &self.sandbox,
         }
     }
 
     /// Mailroom at work in an inbox.
-    pub fn mailroom(&self, inbox: Inbox) -> Actor {
+    pub fn mailroom(&self, inbox: SampleInbox) -> Actor {
         let circle = self.inbox(inbox).circle.clone();
         Actor::system(self.ines.ws, self.sample.workspace.clone(), circle)
     }
 }
 
 /// Makes the workspace and everybody in it.
-pub fn assemble(tx: &mut Tx<'_>, app: &App, now: i64) -> Result<Cast> {
+pub fn assemble(tx: &mut Tx<'_>, app: &App, now: i64) -> Result<SamplePeople> {
     let nobody = Actor::system(0, WorkspaceId::new(&app.ids, now), Circle::team());
     let cx = |actor| Cx { now, ..app.cx(actor) };
     let new = NewWorkspace {
@@ -83,7 +83,7 @@ pub fn assemble(tx: &mut Tx<'_>, app: &App, now: i64) -> Result<Cast> {
     let test = make_key(tx, by_ines, "Robo", &everything, false)?;
     let reader = make_key(tx, by_ines, "Reporter", &[Scope::Read], true)?;
     let robo_test = agent(tx, &test)?;
-    Ok(Cast {
+    Ok(SamplePeople {
         robo: agent(tx, &live)?,
         support: found(tx, &ines, &made.mailbox)?,
         billing: found(tx, &ines, &billing)?,

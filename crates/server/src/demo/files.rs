@@ -1,12 +1,12 @@
 //! The files that sample customers attach, made here so that no binary lies in the repository.
 
 /// A file as a story names it.
-pub struct File {
+pub struct SampleFile {
     pub name: &'static str,
-    pub content: Content,
+    pub content: SampleContent,
 }
 
-pub enum Content {
+pub enum SampleContent {
     /// A PDF of one page.
     Sheet { title: &'static str, lines: &'static [&'static str] },
     /// A picture of shapes, each over the ones before.
@@ -38,20 +38,20 @@ pub enum Colour {
     Crack,
 }
 
-impl File {
+impl SampleFile {
     pub fn content_type(&self) -> &'static str {
         match self.content {
-            Content::Sheet { .. } => "application/pdf",
-            Content::Photo(_) => "image/png",
-            Content::Table(_) => "text/csv",
+            SampleContent::Sheet { .. } => "application/pdf",
+            SampleContent::Photo(_) => "image/png",
+            SampleContent::Table(_) => "text/csv",
         }
     }
 
     pub fn bytes(&self) -> Vec<u8> {
         match self.content {
-            Content::Sheet { title, lines } => inbox::pdf::sheet(title, lines),
-            Content::Photo(slabs) => png(slabs),
-            Content::Table(text) => text.as_bytes().to_vec(),
+            SampleContent::Sheet { title, lines } => inbox::pdf::sheet(title, lines),
+            SampleContent::Photo(slabs) => png(slabs),
+            SampleContent::Table(text) => text.as_bytes().to_vec(),
         }
     }
 }

@@ -11,7 +11,7 @@ use inbox::ids::WorkspaceId;
 use inbox::limits::DAY_MS;
 use inbox::{App, Error, Result};
 
-use stage::Stage;
+use stage::DemoBuilder;
 
 /// The workspace is made before its first mail, which is almost three weeks old.
 const BEGINS_DAYS_AGO: i64 = 21;
@@ -39,7 +39,7 @@ pub async fn fill(app: &App) -> Result<Sample> {
     let store = app.store.clone();
     let play = move |tx: &mut db::Tx<'_>| {
         let cast = cast::assemble(tx, &app, now - BEGINS_DAYS_AGO * DAY_MS)?;
-        let mut stage = Stage::new(&app, now, &cast, &shelf);
+        let mut stage = DemoBuilder::new(&app, now, &cast, &shelf);
         for scene in &script {
             stage.play(tx, scene)?;
         }

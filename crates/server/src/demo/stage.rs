@@ -9,18 +9,23 @@ use inbox::blobs::{Blob, Blobs};
 use inbox::ids::{ConversationId, MessageId};
 use inbox::limits::{UNDO_LIVE_MS, UNDO_SANDBOX_MS};
 use inbox::operations::{
-    AddNote, AssignConversation, RecordSent, Reply, SetStatus, TagConversation, add_note,
-    assign_conversation, record_sent, reply, set_status, tag_conversation,
+    AddNoteInput, AssignConversationInput, RecordSentInput, ReplyInput, SetStatusInput,
+    TagConversationInput, add_note, assign_conversation, record_sent, reply, set_status,
+    tag_conversation,
 };
 use inbox::people::{approve_draft, discard_draft, snooze};
 use inbox::wire::Status;
-use inbox::{App, Cx, Error, Incoming, Item, Result, load_outgoing, mark_sent, receive};
-use mail::{Address, Attachment, Dmarc, Kind, Mail, Warning};
+use inbox::{
+    App, Cx, Error, IncomingMail, RequestedDocument, Result, load_outgoing, mark_sent, receive,
+};
+use mail::{Address, Attachment, AuthorKind, Dmarc, Mail, Warning};
 
-use super::cast::Cast;
-use super::files::File;
+use super::cast::SamplePeople;
+use super::files::SampleFile;
 use super::stories;
-use super::story::{Inbox, Member, Paper, Risk, Step, Story, What};
+use super::story::{
+    SampleDocument, SampleInbox, SampleMember, SampleRisk, Scenario, ScenarioAction, ScenarioStep,
+};
 
 /// Characters of a sample mail's Message-ID before the `@`.
 const MESSAGE_ID_CHARS: usize = 24;
@@ -29,12 +34,12 @@ const MESSAGE_ID_CHARS: usize = 24;
 pub struct Scene {
     at: i64,
     number: usize,
-    story: &'static Story,
+    story: &'static Scenario,
     act: Act,
 }
 
 enum Act {
-    Step(&'static What),
+    Step(&'static ScenarioAction),
     /// The undo window of the reply before is over.
     Leaves,
 }
@@ -43,11 +48,13 @@ enum Act {
 pub fn script(now: i64) -> Vec<Scene> {
     let mut scenes = Vec::new();
     for (number, story) in stories::all() {
-        for Step { at, what } in story.steps {
+        for ScenarioStep { at, what } in story.steps {
             let at = at.millis(now);
             scenes.push(Scene { at, number, story, act: Act::Step(what) });
             let leaves_at = at + undo_window(story.inbox);
-            if matches!(what, What::Reply { .. } | What::Approve { .. }) && leaves_at <= now {
+            if matches!(what, ScenarioAction::Reply { .. } | ScenarioAction::Approve { .. })
+                && leaves_at <= now
+            {
                 scenes.push(Scene { at: leaves_at, number, story, act: Act::Leaves });
             }
         }
@@ -56,17 +63,17 @@ pub fn script(now: i64) -> Vec<Scene> {
     scenes
 }
 
-pub fn undo_window(inbox: Inbox) -> i64 {
-    if inbox == Inbox::Sandbox { UNDO_SANDBOX_MS } else { UNDO_LIVE_MS }
+pub fn undo_window(inbox: SampleInbox) -> i64 {
+    if inbox == SampleInbox::Sandbox { UNDO_SANDBOX_MS } else { UNDO_LIVE_MS }
 }
 
 /// Files by name, taken in before the transaction that files them.
-pub type Shelf = HashMap<&'static str, (Vec<u8>, Blob)>;
+pub type SampleBlobs = HashMap<&'static str, (Vec<u8>, Blob)>;
 
-pub fn take_in_files(blobs: &Blobs) -> io::Result<Shelf> {
-    let mut shelf = Shelf::new();
+pub fn take_in_files(blobs: &Blobs) -> io::Result<SampleBlobs> {
+    let mut shelf = SampleBlobs::new();
     for step in stories::all().flat_map(|(_, story)| story.steps) {
-        let What::Mail { files, .. } = step.what else { continue };
+        let ScenarioAction::Mail { files, .. } = step.what else { continue };
         for file in files {
             let bytes = file.bytes();
             let blob = blobs.put(&bytes)?;
@@ -77,11 +84,11 @@ pub fn take_in_files(blobs: &Blobs) -> io::Result<Shelf> {
 }
 
 /// Where the stories stand.
-pub struct Stage<'a> {
+pub struct DemoBuilder<'a> {
     app: &'a App,
     now: i64,
-    cast: &'a Cast,
-    shelf: &'a Shelf,
+    cast: &'a SamplePeople,
+    shelf: &'a SampleBlobs,
     threads: HashMap<usize, Thread>,
 }
 
@@ -106,9 +113,14 @@ impl Thread {
     }
 }
 
-impl<'a> Stage<'a> {
-    pub fn new(app: &'a App, now: i64, cast: &'a Cast, shelf: &'a Shelf) -> Stage<'a> {
-        Stage { app, now, cast, shelf, threads: HashMap::new() }
+impl<'a> DemoBuilder<'a> {
+    pub fn new(
+        app: &'a App,
+        now: i64,
+        cast: &'a SamplePeople,
+        shelf: &'a SampleBlobs,
+    ) -> DemoBuilder<'a> {
+        DemoBuilder { app, now, cast, shelf, threads: HashMap::new() }
     }
 
     pub fn play(&mut self, tx: &mut Tx<'_>, scene: &Scene) -> Result<()> {
@@ -125,19 +137,20 @@ impl<'a> Stage<'a> {
 
     fn actor(&self, scene: &Scene) -> Actor {
         let inbox = scene.story.inbox;
-        let robo = if inbox == Inbox::Sandbox { Member::RoboTest } else { Member::Robo };
+        let robo =
+            if inbox == SampleInbox::Sandbox { SampleMember::RoboTest } else { SampleMember::Robo };
         let Act::Step(what) = scene.act else { return self.cast.mailroom(inbox) };
         let member = match *what {
-            What::Mail { .. } => return self.cast.mailroom(inbox),
-            What::AppMail { .. } | What::Draft { .. } => robo,
-            What::Reply { by, .. }
-            | What::Approve { by, .. }
-            | What::Discard { by, .. }
-            | What::Note { by, .. }
-            | What::Tag { by, .. }
-            | What::Assign { by, .. }
-            | What::Close { by }
-            | What::Snooze { by, .. } => by,
+            ScenarioAction::Mail { .. } => return self.cast.mailroom(inbox),
+            ScenarioAction::AppMail { .. } | ScenarioAction::Draft { .. } => robo,
+            ScenarioAction::Reply { by, .. }
+            | ScenarioAction::Approve { by, .. }
+            | ScenarioAction::Discard { by, .. }
+            | ScenarioAction::Note { by, .. }
+            | ScenarioAction::Tag { by, .. }
+            | ScenarioAction::Assign { by, .. }
+            | ScenarioAction::Close { by }
+            | ScenarioAction::Snooze { by, .. } => by,
         };
         self.cast.member(member).clone()
     }
@@ -146,54 +159,56 @@ impl<'a> Stage<'a> {
         &self,
         tx: &mut Tx<'_>,
         cx: &Cx<'_>,
-        story: &Story,
-        what: &What,
+        story: &Scenario,
+        what: &ScenarioAction,
         thread: &mut Thread,
     ) -> Result<()> {
         match *what {
-            What::AppMail { reference, subject, text } => {
+            ScenarioAction::AppMail { reference, subject, text } => {
                 thread.answers = Some(record(tx, cx, story, reference, subject, text)?);
             }
-            What::Mail { text, kind, files, ref risk } => {
+            ScenarioAction::Mail { text, kind, files, ref risk } => {
                 let words = Words { text, kind, files, risk: risk.as_ref() };
                 self.deliver(tx, cx, story, &words, thread)?;
             }
-            What::Reply { text, .. } => {
+            ScenarioAction::Reply { text, .. } => {
                 let result = reply(tx, cx, written(thread.id()?, text))?;
                 thread.outgoing = Some(result.message_id);
             }
-            What::Draft { summary, text, papers } => {
+            ScenarioAction::Draft { summary, text, papers } => {
                 let summary = Some(summary.to_owned());
                 let documents = papers.iter().map(item).collect();
                 let written = written(thread.id()?, text);
-                let draft = Reply { send: false, summary, documents, ..written };
+                let draft = ReplyInput { send: false, summary, documents, ..written };
                 thread.outgoing = Some(reply(tx, cx, draft)?.message_id);
             }
-            What::Approve { edited, .. } => {
+            ScenarioAction::Approve { edited, .. } => {
                 let (draft, _) = load_outgoing(tx, cx.actor, thread.outgoing()?)?;
                 let text = edited.unwrap_or(&draft.text);
                 approve_draft(tx, cx, &draft.id, draft.revision, text)?;
             }
-            What::Discard { reason, .. } => {
+            ScenarioAction::Discard { reason, .. } => {
                 let (draft, _) = load_outgoing(tx, cx.actor, thread.outgoing()?)?;
                 discard_draft(tx, cx, &draft.id, draft.revision, reason)?;
             }
-            What::Note { text, .. } => {
-                add_note(tx, cx, AddNote { id: thread.id()?, body: text.into() })?;
+            ScenarioAction::Note { text, .. } => {
+                add_note(tx, cx, AddNoteInput { id: thread.id()?, body: text.into() })?;
             }
-            What::Tag { names, .. } => {
+            ScenarioAction::Tag { names, .. } => {
                 let add = names.iter().map(|name| name.to_string()).collect();
                 let id = thread.id()?;
-                tag_conversation(tx, cx, TagConversation { id, add, remove: Vec::new() })?;
+                tag_conversation(tx, cx, TagConversationInput { id, add, remove: Vec::new() })?;
             }
-            What::Assign { to, .. } => {
+            ScenarioAction::Assign { to, .. } => {
                 let to = address_of(self.cast.member(to));
-                assign_conversation(tx, cx, AssignConversation { id: thread.id()?, to })?;
+                assign_conversation(tx, cx, AssignConversationInput { id: thread.id()?, to })?;
             }
-            What::Close { .. } => {
-                set_status(tx, cx, SetStatus { id: thread.id()?, status: Status::Closed })?;
+            ScenarioAction::Close { .. } => {
+                set_status(tx, cx, SetStatusInput { id: thread.id()?, status: Status::Closed })?;
             }
-            What::Snooze { until, .. } => snooze(tx, cx, &thread.id()?, until.millis(self.now))?,
+            ScenarioAction::Snooze { until, .. } => {
+                snooze(tx, cx, &thread.id()?, until.millis(self.now))?
+            }
         }
         Ok(())
     }
@@ -203,7 +218,7 @@ impl<'a> Stage<'a> {
         &self,
         tx: &mut Tx<'_>,
         cx: &Cx<'_>,
-        story: &Story,
+        story: &Scenario,
         words: &Words<'_>,
         thread: &mut Thread,
     ) -> Result<()> {
@@ -233,7 +248,7 @@ impl<'a> Stage<'a> {
         };
         let attachments = shelved().map(|(_, (_, blob))| blob.clone()).collect();
         let received =
-            receive(tx, cx, mailbox, &Incoming { mail, raw: None, attachments, joins: None })?;
+            receive(tx, cx, mailbox, &IncomingMail { mail, raw: None, attachments, joins: None })?;
         thread.conversation = Some(received.conversation);
         thread.answers = Some(message_id);
         Ok(())
@@ -243,9 +258,9 @@ impl<'a> Stage<'a> {
 /// What a customer's mail says.
 struct Words<'a> {
     text: &'a str,
-    kind: Kind,
-    files: &'a [File],
-    risk: Option<&'a Risk>,
+    kind: AuthorKind,
+    files: &'a [SampleFile],
+    risk: Option<&'a SampleRisk>,
 }
 
 /// The reply's undo window is over and it has gone out.
@@ -258,14 +273,14 @@ fn leave(tx: &mut Tx<'_>, cx: &Cx<'_>, thread: &Thread) -> Result<()> {
 fn record(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    story: &Story,
+    story: &Scenario,
     reference: &str,
     subject: &str,
     text: &str,
 ) -> Result<String> {
     let (_, email) = story.from;
     let message_id = message_id(cx, "shop@lumen-holz.example");
-    let sent = RecordSent {
+    let sent = RecordSentInput {
         message_id: message_id.clone(),
         reference: reference.into(),
         to: vec![email.into()],
@@ -282,12 +297,12 @@ fn message_id(cx: &Cx<'_>, from: &str) -> String {
     format!("{}@{domain}", cx.ids.token(MESSAGE_ID_CHARS))
 }
 
-fn written(id: String, text: &str) -> Reply {
-    Reply { id, body: text.into(), send: true, summary: None, documents: Vec::new() }
+fn written(id: String, text: &str) -> ReplyInput {
+    ReplyInput { id, body: text.into(), send: true, summary: None, documents: Vec::new() }
 }
 
-fn item(paper: &Paper) -> Item {
-    Item {
+fn item(paper: &SampleDocument) -> RequestedDocument {
+    RequestedDocument {
         label: paper.label.into(),
         description: Some(paper.description.into()),
         required: paper.required,
@@ -304,12 +319,12 @@ fn address_of(actor: &Actor) -> String {
     }
 }
 
-fn warning(risk: &Risk) -> Warning {
+fn warning(risk: &SampleRisk) -> Warning {
     let reasons = risk.reasons.iter().map(|reason| reason.to_string()).collect();
     Warning { risk: risk.word.into(), reasons, hold: risk.hold }
 }
 
-fn attachment(file: &File, bytes: &[u8]) -> Attachment {
+fn attachment(file: &SampleFile, bytes: &[u8]) -> Attachment {
     Attachment {
         filename: file.name.into(),
         content_type: file.content_type().into(),

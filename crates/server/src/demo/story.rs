@@ -1,23 +1,23 @@
 //! What a sample conversation is made of: who writes to which inbox, and what happened when.
 
 use inbox::limits::{DAY_MS, MINUTE_MS};
-use mail::{Dmarc, Kind};
+use mail::{AuthorKind, Dmarc};
 
-use super::files::File;
+use super::files::SampleFile;
 
-pub struct Story {
-    pub inbox: Inbox,
+pub struct Scenario {
+    pub inbox: SampleInbox,
     /// The plus tag of the address that the first mail came to.
     pub reference: Option<&'static str>,
     /// Name and address.
     pub from: (&'static str, &'static str),
     pub subject: &'static str,
     /// In the order they happened.
-    pub steps: &'static [Step],
+    pub steps: &'static [ScenarioStep],
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Inbox {
+pub enum SampleInbox {
     Support,
     Billing,
     /// Seen by Ines alone.
@@ -26,7 +26,7 @@ pub enum Inbox {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Member {
+pub enum SampleMember {
     Ines,
     Jonas,
     Priya,
@@ -53,12 +53,12 @@ impl At {
     }
 }
 
-pub struct Step {
+pub struct ScenarioStep {
     pub at: At,
-    pub what: What,
+    pub what: ScenarioAction,
 }
 
-pub enum What {
+pub enum ScenarioAction {
     /// The shop mailed the customer by itself, and recorded it.
     AppMail {
         reference: &'static str,
@@ -67,53 +67,53 @@ pub enum What {
     },
     Mail {
         text: &'static str,
-        kind: Kind,
-        files: &'static [File],
-        risk: Option<Risk>,
+        kind: AuthorKind,
+        files: &'static [SampleFile],
+        risk: Option<SampleRisk>,
     },
     /// Leaves after the undo window.
     Reply {
-        by: Member,
+        by: SampleMember,
         text: &'static str,
     },
     /// Robo writes, and waits for a person.
     Draft {
         summary: &'static str,
         text: &'static str,
-        papers: &'static [Paper],
+        papers: &'static [SampleDocument],
     },
     /// Lets the draft go, with the text that the person put in its place.
     Approve {
-        by: Member,
+        by: SampleMember,
         edited: Option<&'static str>,
     },
     Discard {
-        by: Member,
+        by: SampleMember,
         reason: &'static str,
     },
     Note {
-        by: Member,
+        by: SampleMember,
         text: &'static str,
     },
     Tag {
-        by: Member,
+        by: SampleMember,
         names: &'static [&'static str],
     },
     Assign {
-        by: Member,
-        to: Member,
+        by: SampleMember,
+        to: SampleMember,
     },
     Close {
-        by: Member,
+        by: SampleMember,
     },
     Snooze {
-        by: Member,
+        by: SampleMember,
         until: At,
     },
 }
 
 /// What the scam check says about a mail.
-pub struct Risk {
+pub struct SampleRisk {
     pub word: &'static str,
     pub reasons: &'static [&'static str],
     pub dmarc: Dmarc,
@@ -121,7 +121,7 @@ pub struct Risk {
 }
 
 /// A document that a customer is asked for.
-pub struct Paper {
+pub struct SampleDocument {
     pub label: &'static str,
     pub description: &'static str,
     pub required: bool,
@@ -137,66 +137,80 @@ pub const fn minutes(ago: i64) -> At {
 
 type Text = &'static str;
 
-pub const fn app_mail(at: At, reference: Text, subject: Text, text: Text) -> Step {
-    Step { at, what: What::AppMail { reference, subject, text } }
+pub const fn app_mail(at: At, reference: Text, subject: Text, text: Text) -> ScenarioStep {
+    ScenarioStep { at, what: ScenarioAction::AppMail { reference, subject, text } }
 }
 
-pub const fn mail(at: At, text: Text) -> Step {
+pub const fn mail(at: At, text: Text) -> ScenarioStep {
     mail_with(at, text, &[])
 }
 
-pub const fn mail_with(at: At, text: Text, files: &'static [File]) -> Step {
-    Step { at, what: What::Mail { text, kind: Kind::Person, files, risk: None } }
+pub const fn mail_with(at: At, text: Text, files: &'static [SampleFile]) -> ScenarioStep {
+    ScenarioStep {
+        at,
+        what: ScenarioAction::Mail { text, kind: AuthorKind::Person, files, risk: None },
+    }
 }
 
-pub const fn auto_reply(at: At, text: Text) -> Step {
-    Step { at, what: What::Mail { text, kind: Kind::AutoReply, files: &[], risk: None } }
+pub const fn auto_reply(at: At, text: Text) -> ScenarioStep {
+    ScenarioStep {
+        at,
+        what: ScenarioAction::Mail { text, kind: AuthorKind::AutoReply, files: &[], risk: None },
+    }
 }
 
-pub const fn risky(at: At, text: Text, risk: Risk) -> Step {
-    Step { at, what: What::Mail { text, kind: Kind::Person, files: &[], risk: Some(risk) } }
+pub const fn risky(at: At, text: Text, risk: SampleRisk) -> ScenarioStep {
+    ScenarioStep {
+        at,
+        what: ScenarioAction::Mail { text, kind: AuthorKind::Person, files: &[], risk: Some(risk) },
+    }
 }
 
-pub const fn reply(at: At, by: Member, text: Text) -> Step {
-    Step { at, what: What::Reply { by, text } }
+pub const fn reply(at: At, by: SampleMember, text: Text) -> ScenarioStep {
+    ScenarioStep { at, what: ScenarioAction::Reply { by, text } }
 }
 
-pub const fn draft(at: At, summary: Text, text: Text) -> Step {
+pub const fn draft(at: At, summary: Text, text: Text) -> ScenarioStep {
     ask(at, summary, text, &[])
 }
 
-pub const fn ask(at: At, summary: Text, text: Text, papers: &'static [Paper]) -> Step {
-    Step { at, what: What::Draft { summary, text, papers } }
+pub const fn ask(
+    at: At,
+    summary: Text,
+    text: Text,
+    papers: &'static [SampleDocument],
+) -> ScenarioStep {
+    ScenarioStep { at, what: ScenarioAction::Draft { summary, text, papers } }
 }
 
-pub const fn approve(at: At, by: Member) -> Step {
-    Step { at, what: What::Approve { by, edited: None } }
+pub const fn approve(at: At, by: SampleMember) -> ScenarioStep {
+    ScenarioStep { at, what: ScenarioAction::Approve { by, edited: None } }
 }
 
-pub const fn approve_as(at: At, by: Member, text: Text) -> Step {
-    Step { at, what: What::Approve { by, edited: Some(text) } }
+pub const fn approve_as(at: At, by: SampleMember, text: Text) -> ScenarioStep {
+    ScenarioStep { at, what: ScenarioAction::Approve { by, edited: Some(text) } }
 }
 
-pub const fn discard(at: At, by: Member, reason: Text) -> Step {
-    Step { at, what: What::Discard { by, reason } }
+pub const fn discard(at: At, by: SampleMember, reason: Text) -> ScenarioStep {
+    ScenarioStep { at, what: ScenarioAction::Discard { by, reason } }
 }
 
-pub const fn note(at: At, by: Member, text: Text) -> Step {
-    Step { at, what: What::Note { by, text } }
+pub const fn note(at: At, by: SampleMember, text: Text) -> ScenarioStep {
+    ScenarioStep { at, what: ScenarioAction::Note { by, text } }
 }
 
-pub const fn tag(at: At, by: Member, names: &'static [&'static str]) -> Step {
-    Step { at, what: What::Tag { by, names } }
+pub const fn tag(at: At, by: SampleMember, names: &'static [&'static str]) -> ScenarioStep {
+    ScenarioStep { at, what: ScenarioAction::Tag { by, names } }
 }
 
-pub const fn assign(at: At, by: Member, to: Member) -> Step {
-    Step { at, what: What::Assign { by, to } }
+pub const fn assign(at: At, by: SampleMember, to: SampleMember) -> ScenarioStep {
+    ScenarioStep { at, what: ScenarioAction::Assign { by, to } }
 }
 
-pub const fn close(at: At, by: Member) -> Step {
-    Step { at, what: What::Close { by } }
+pub const fn close(at: At, by: SampleMember) -> ScenarioStep {
+    ScenarioStep { at, what: ScenarioAction::Close { by } }
 }
 
-pub const fn snooze(at: At, by: Member, until: At) -> Step {
-    Step { at, what: What::Snooze { by, until } }
+pub const fn snooze(at: At, by: SampleMember, until: At) -> ScenarioStep {
+    ScenarioStep { at, what: ScenarioAction::Snooze { by, until } }
 }

@@ -8,10 +8,10 @@ use inbox::ids::Ids;
 use inbox::limits::{DAY_MS, MINUTE_MS};
 use inbox::operations::named;
 use inbox::time::{Clock, Moment};
-use inbox::{App, Limiter};
+use inbox::{App, RateLimiter};
 use serde_json::{Value, json};
 
-use super::story::{Inbox, What};
+use super::story::{SampleInbox, ScenarioAction};
 use super::{BEGINS_DAYS_AGO, Sample, fill, stage, stories};
 
 /// A day's first moment, so that an hour ago is yesterday.
@@ -29,11 +29,11 @@ async fn filled(now: i64) -> (tempfile::TempDir, App, Sample) {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite:{}", folder.path().join("demo.db").display());
     let app = App {
-        store: Store::open(&url, &db::Options::default(), inbox::MIGRATIONS).unwrap(),
+        store: Store::open(&url, &db::StoreOptions::default(), inbox::MIGRATIONS).unwrap(),
         clock: Arc::new(Stopped(now)),
         ids: Arc::new(Ids::seeded(7)),
         blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
-        limiter: Arc::new(Limiter::new(120)),
+        limiter: Arc::new(RateLimiter::new(120)),
         scanner: None,
         sealer: Arc::new(inbox::sealing::PlainSecrets),
         public_url: "http://127.0.0.1:8080".into(),
@@ -126,7 +126,7 @@ async fn every_story_stays_one_conversation_within_the_three_weeks() {
     let now = MIDNIGHT + 5 * MINUTE_MS;
     let (_folder, app, sample) = filled(now).await;
     let live = everything(&app, &holder(&app, &sample.live_key).await).await;
-    let told = stories::all().filter(|(_, story)| story.inbox != Inbox::Sandbox);
+    let told = stories::all().filter(|(_, story)| story.inbox != SampleInbox::Sandbox);
     assert_eq!(told.count(), live.len());
     let (earliest, latest) = (Moment(now - BEGINS_DAYS_AGO * DAY_MS).iso(), Moment(now).iso());
     for one in &live {
@@ -147,10 +147,15 @@ fn steps_follow_each_other_at_any_hour_and_nobody_answers_what_has_not_left() {
                 assert!(last <= at && at <= now, "{}", story.subject);
                 last = at;
                 match step.what {
-                    What::Note { .. } | What::Tag { .. } | What::Assign { .. } => {}
+                    ScenarioAction::Note { .. }
+                    | ScenarioAction::Tag { .. }
+                    | ScenarioAction::Assign { .. } => {}
                     _ => assert!(leaves <= at, "{}", story.subject),
                 }
-                if matches!(step.what, What::Reply { .. } | What::Approve { .. }) {
+                if matches!(
+                    step.what,
+                    ScenarioAction::Reply { .. } | ScenarioAction::Approve { .. }
+                ) {
                     leaves = at + stage::undo_window(story.inbox);
                 }
             }

@@ -10,14 +10,14 @@ use async_imap::Session;
 use async_imap::imap_proto::{
     AttributeValue, Capability, MailboxDatum, Response, ResponseCode, Status,
 };
-use inbox::fetching::{Account, After};
+use inbox::fetching::{After, ImapAccount};
 use jiff::fmt::strtime::BrokenDownTime;
 use tokio::time::{sleep, timeout};
 
 use super::folder_name::on_the_wire;
-use super::line::Line;
-use super::sentences::{Fault, Within};
-use super::wire::{ANSWER_BYTES, Wire};
+use super::line::ImapConnection;
+use super::sentences::{ImapFault, Within};
+use super::wire::{ANSWER_BYTES, ImapWire};
 
 /// Numbers of mails that are asked for at once where there may be many.
 const WINDOW: u32 = 10_000;
@@ -32,7 +32,7 @@ struct Can {
 }
 
 pub struct Folder {
-    session: Session<Wire>,
+    session: Session<ImapWire>,
     can: Can,
     within: Within,
     /// Numbers mean the same mails only while this stays the same.
@@ -45,7 +45,7 @@ pub struct Folder {
 
 /// What is known of a mail before it is downloaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outline {
+pub struct MailOutline {
     pub bytes: u32,
     /// When the server took it, in milliseconds.
     pub taken_at: Option<i64>,
@@ -53,11 +53,11 @@ pub struct Outline {
 
 impl Folder {
     pub async fn open(
-        line: Line,
-        account: &Account,
+        line: ImapConnection,
+        account: &ImapAccount,
         password: &str,
         within: Within,
-    ) -> Result<Folder, Fault> {
+    ) -> Result<Folder, ImapFault> {
         let session = within.answer(line.log_in(&account.username, password)).await??;
         let (validity, next_uid, mails) = (0, None, 0);
         let can = Can::default();
@@ -70,7 +70,7 @@ impl Folder {
         Ok(folder)
     }
 
-    async fn learn(&mut self) -> Result<(), Fault> {
+    async fn learn(&mut self) -> Result<(), ImapFault> {
         let mut can = Can::default();
         self.run("CAPABILITY", |response| {
             let Response::Capabilities(all) = response else { return };
@@ -94,7 +94,7 @@ impl Folder {
         Ok(())
     }
 
-    async fn select(&mut self, name: &str) -> Result<(), Fault> {
+    async fn select(&mut self, name: &str) -> Result<(), ImapFault> {
         let (mut validity, mut next_uid, mut mails) = (None, None, 0);
         let selected = self
             .run(&format!("SELECT {}", quoted(name)), |response| match response {
@@ -108,22 +108,22 @@ impl Folder {
             })
             .await;
         selected.map_err(|fault| match fault {
-            Fault::Said(words) => Fault::NoFolder(words),
+            ImapFault::Said(words) => ImapFault::NoFolder(words),
             fault => fault,
         })?;
-        self.validity = i64::from(validity.ok_or(Fault::Unclear)?);
+        self.validity = i64::from(validity.ok_or(ImapFault::Unclear)?);
         (self.next_uid, self.mails) = (next_uid, mails);
         Ok(())
     }
 
     /// Makes the folder that mails are moved to, unless it is there.
-    async fn make(&mut self, name: &str) -> Result<(), Fault> {
+    async fn make(&mut self, name: &str) -> Result<(), ImapFault> {
         self.run(&format!("CREATE {}", quoted(name)), |_| {}).await.or_else(unless_refused)
     }
 
     /// The numbers of some mails after this one, in order: the nearest, and all of them where they
     /// are not very many. Empty when there is none.
-    pub async fn uids_after(&mut self, last: i64) -> Result<Vec<u32>, Fault> {
+    pub async fn uids_after(&mut self, last: i64) -> Result<Vec<u32>, ImapFault> {
         let first = u32::try_from(last + 1).unwrap_or(u32::MAX);
         let (mut from, mut width) = (first, WINDOW);
         while self.next_uid.is_some_and(|next| next.saturating_sub(from) > width) {
@@ -137,7 +137,7 @@ impl Folder {
     }
 
     /// `*` is the last mail even where its number is lower than what is asked for.
-    async fn search(&mut self, range: &str, first: u32) -> Result<Vec<u32>, Fault> {
+    async fn search(&mut self, range: &str, first: u32) -> Result<Vec<u32>, ImapFault> {
         let mut found = Vec::new();
         self.run(&format!("UID SEARCH UID {range}"), |response| {
             if let Response::MailboxData(MailboxDatum::Search(uids)) = response {
@@ -151,12 +151,12 @@ impl Folder {
     }
 
     /// What is known of each; one that is not among the answers is gone.
-    pub async fn outlines(&mut self, uids: &[u32]) -> Result<HashMap<u32, Outline>, Fault> {
+    pub async fn outlines(&mut self, uids: &[u32]) -> Result<HashMap<u32, MailOutline>, ImapFault> {
         let set = uids.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
         let mut outlines = HashMap::new();
         self.run(&format!("UID FETCH {set} (UID RFC822.SIZE INTERNALDATE)"), |response| {
             let Response::Fetch(_, attributes) = response else { return };
-            let (mut uid, mut outline) = (None, Outline::default());
+            let (mut uid, mut outline) = (None, MailOutline::default());
             for attribute in attributes {
                 match attribute {
                     AttributeValue::Uid(number) => uid = Some(*number),
@@ -174,12 +174,12 @@ impl Folder {
     }
 
     /// A mail's header; `None` when the mail is gone.
-    pub async fn header(&mut self, uid: u32) -> Result<Option<Vec<u8>>, Fault> {
+    pub async fn header(&mut self, uid: u32) -> Result<Option<Vec<u8>>, ImapFault> {
         self.section(uid, "HEADER", 1024 * 1024).await
     }
 
     /// A whole mail of so many bytes; `None` when it is gone. Reading it leaves it unread there.
-    pub async fn mail(&mut self, uid: u32, bytes: u32) -> Result<Option<Vec<u8>>, Fault> {
+    pub async fn mail(&mut self, uid: u32, bytes: u32) -> Result<Option<Vec<u8>>, ImapFault> {
         self.section(uid, "", u64::from(bytes)).await
     }
 
@@ -188,7 +188,7 @@ impl Folder {
         uid: u32,
         section: &str,
         bytes: u64,
-    ) -> Result<Option<Vec<u8>>, Fault> {
+    ) -> Result<Option<Vec<u8>>, ImapFault> {
         let mut found = None;
         let command = format!("UID FETCH {uid} (UID BODY.PEEK[{section}])");
         self.session.as_mut().allow(bytes + ANSWER_BYTES);
@@ -210,7 +210,7 @@ impl Folder {
     }
 
     /// Does with a mail that was filed what the inbox's settings say.
-    pub async fn afterwards(&mut self, uid: u32, after: &After) -> Result<(), Fault> {
+    pub async fn afterwards(&mut self, uid: u32, after: &After) -> Result<(), ImapFault> {
         match after {
             After::Nothing => Ok(()),
             After::Seen => self.store(uid, "\\Seen").await,
@@ -229,12 +229,16 @@ impl Folder {
         }
     }
 
-    async fn store(&mut self, uid: u32, flag: &str) -> Result<(), Fault> {
+    async fn store(&mut self, uid: u32, flag: &str) -> Result<(), ImapFault> {
         self.run(&format!("UID STORE {uid} +FLAGS.SILENT ({flag})"), |_| {}).await
     }
 
     /// Waits until the server tells of something, or until it is time to look anyway.
-    pub async fn wait_for_news(mut self, idle: Duration, poll: Duration) -> Result<Folder, Fault> {
+    pub async fn wait_for_news(
+        mut self,
+        idle: Duration,
+        poll: Duration,
+    ) -> Result<Folder, ImapFault> {
         if !self.can.idle {
             sleep(poll).await;
             self.run("NOOP", |_| {}).await?;
@@ -260,7 +264,11 @@ impl Folder {
         let _ = self.run("LOGOUT", |_| {}).await;
     }
 
-    async fn run(&mut self, command: &str, see: impl FnMut(&Response<'_>)) -> Result<(), Fault> {
+    async fn run(
+        &mut self,
+        command: &str,
+        see: impl FnMut(&Response<'_>),
+    ) -> Result<(), ImapFault> {
         self.session.as_mut().allow(ANSWER_BYTES);
         let within = self.within;
         within.answer(run(&mut self.session, command, see)).await?
@@ -269,31 +277,31 @@ impl Folder {
 
 /// Runs a command to its end and shows what comes on the way. Only a server that says OK has done it.
 async fn run(
-    session: &mut Session<Wire>,
+    session: &mut Session<ImapWire>,
     command: &str,
     mut see: impl FnMut(&Response<'_>),
-) -> Result<(), Fault> {
+) -> Result<(), ImapFault> {
     let id = session.run_command(command).await?;
     loop {
-        let response = session.read_response().await?.ok_or(Fault::BrokeOff)?;
+        let response = session.read_response().await?.ok_or(ImapFault::BrokeOff)?;
         match response.parsed() {
             Response::Done { tag, status, outcome } if *tag == id => {
                 let words = outcome.information.as_deref().unwrap_or("it gives no reason");
                 return match status {
                     Status::Ok => Ok(()),
-                    Status::No | Status::Bad => Err(Fault::said(words)),
-                    Status::PreAuth | Status::Bye => Err(Fault::BrokeOff),
+                    Status::No | Status::Bad => Err(ImapFault::said(words)),
+                    Status::PreAuth | Status::Bye => Err(ImapFault::BrokeOff),
                 };
             }
             Response::Data { status: Status::Bye, .. } if command != "LOGOUT" => {
-                return Err(Fault::BrokeOff);
+                return Err(ImapFault::BrokeOff);
             }
             response => see(response),
         }
     }
 }
 
-fn unless_refused(fault: Fault) -> Result<(), Fault> {
+fn unless_refused(fault: ImapFault) -> Result<(), ImapFault> {
     if fault.is_refusal() { Ok(()) } else { Err(fault) }
 }
 

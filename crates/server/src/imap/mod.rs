@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inbox::App;
-use inbox::fetching::{self, Account, QUEUE};
+use inbox::fetching::{self, ImapAccount, QUEUE};
 use inbox::intake::Authenticator;
 use inbox::limits::{FETCHING_AT_ONCE, FETCHING_LEASE_MS};
 use metrics::gauge;
@@ -31,7 +31,7 @@ use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 use crate::vault::Vault;
 use folder::Folder;
 use round::ours;
-use sentences::{Fault, Within};
+use sentences::{ImapFault, Within};
 use wire::Dialer;
 
 /// Mails that are downloaded and filed at the same time, in all inboxes together.
@@ -41,7 +41,7 @@ const NAP: Duration = Duration::from_secs(5);
 
 /// How long things take and may take.
 #[derive(Clone, Copy, Debug)]
-pub struct Pace {
+pub struct ImapTiming {
     /// A server is listened to for this long before it is asked anyway.
     pub idle: Duration,
     /// A server that tells nothing by itself is asked this often.
@@ -53,9 +53,9 @@ pub struct Pace {
     pub downloading: Duration,
 }
 
-impl Default for Pace {
-    fn default() -> Pace {
-        Pace {
+impl Default for ImapTiming {
+    fn default() -> ImapTiming {
+        ImapTiming {
             idle: Duration::from_secs(9 * 60),
             poll: Duration::from_secs(60),
             session: Duration::from_secs(60 * 60),
@@ -73,7 +73,7 @@ pub struct Fetchers {
     authenticator: Arc<dyn Authenticator>,
     vault: Vault,
     dialer: Dialer,
-    pace: Pace,
+    pace: ImapTiming,
     downloads: Arc<Semaphore>,
 }
 
@@ -88,7 +88,7 @@ impl Fetchers {
         authenticator: Arc<dyn Authenticator>,
         vault: Vault,
         roots: RootCertStore,
-        pace: Pace,
+        pace: ImapTiming,
     ) -> Result<Fetchers, String> {
         let dialer = Dialer::new(roots)?;
         let downloads = Arc::new(Semaphore::new(DOWNLOADS));
@@ -168,7 +168,7 @@ impl Fetchers {
         Ok(count)
     }
 
-    async fn claim(&self, most: usize) -> inbox::Result<Vec<Account>> {
+    async fn claim(&self, most: usize) -> inbox::Result<Vec<ImapAccount>> {
         let app = self.app.clone();
         if most == 0 {
             return Ok(Vec::new());
@@ -179,18 +179,23 @@ impl Fetchers {
     }
 
     /// Attends to an inbox: one round, and then whatever comes until the time is up.
-    async fn attend(&self, account: Account, stopping: CancellationToken, until: Option<Instant>) {
+    async fn attend(
+        &self,
+        account: ImapAccount,
+        stopping: CancellationToken,
+        until: Option<Instant>,
+    ) {
         let (held, fetchers) = (account.clone(), self.clone());
         // A task of its own, so that a panic is a failure of this inbox and is counted as one.
         let attending = async move { fetchers.attend_to(account, until).await };
         let attending = AbortOnDropHandle::new(tokio::spawn(attending));
         let attended = tokio::select! {
-            attended = attending => attended.unwrap_or(Err(Fault::Ours)),
-            () = self.keep_hold(&held) => Err(Fault::Over),
-            () = stopping.cancelled() => Err(Fault::Over),
+            attended = attending => attended.unwrap_or(Err(ImapFault::Ours)),
+            () = self.keep_hold(&held) => Err(ImapFault::Over),
+            () = stopping.cancelled() => Err(ImapFault::Over),
         };
         let recorded = match attended {
-            Ok(()) | Err(Fault::Over) => self.let_go(&held, until.is_none()).await,
+            Ok(()) | Err(ImapFault::Over) => self.let_go(&held, until.is_none()).await,
             Err(fault) => self.note_failure(&held, fault).await,
         };
         if let Err(error) = recorded {
@@ -199,7 +204,11 @@ impl Fetchers {
         }
     }
 
-    async fn attend_to(&self, mut account: Account, until: Option<Instant>) -> Result<(), Fault> {
+    async fn attend_to(
+        &self,
+        mut account: ImapAccount,
+        until: Option<Instant>,
+    ) -> Result<(), ImapFault> {
         let mut folder = self.open(&account).await?;
         loop {
             self.catch_up(&mut account, &mut folder).await?;
@@ -215,21 +224,21 @@ impl Fetchers {
         Ok(())
     }
 
-    async fn open(&self, account: &Account) -> Result<Folder, Fault> {
+    async fn open(&self, account: &ImapAccount) -> Result<Folder, ImapFault> {
         let purpose = purpose(&account.inbox.mailbox.address);
         let password = self.vault.unseal(&purpose, &account.password);
-        self.look(account, &password.map_err(|_| Fault::Sealed)?).await
+        self.look(account, &password.map_err(|_| ImapFault::Sealed)?).await
     }
 
-    async fn look(&self, account: &Account, password: &str) -> Result<Folder, Fault> {
-        let Pace { connecting, answering, downloading, .. } = self.pace;
+    async fn look(&self, account: &ImapAccount, password: &str) -> Result<Folder, ImapFault> {
+        let ImapTiming { connecting, answering, downloading, .. } = self.pace;
         let within = Within { connecting, answering, downloading };
         let line = self.dialer.dial(account, &within).await?;
         Folder::open(line, account, password, within).await
     }
 
     /// Renews the claim for as long as that works; ready when it is lost.
-    async fn keep_hold(&self, account: &Account) {
+    async fn keep_hold(&self, account: &ImapAccount) {
         loop {
             sleep(Duration::from_millis(FETCHING_LEASE_MS.unsigned_abs() / 4)).await;
             let (app, held) = (self.app.clone(), account.clone());
@@ -244,13 +253,13 @@ impl Fetchers {
     }
 
     /// After one round alone the next is due in a while, otherwise at once.
-    async fn let_go(&self, account: &Account, alone: bool) -> inbox::Result<()> {
+    async fn let_go(&self, account: &ImapAccount, alone: bool) -> inbox::Result<()> {
         let wait = if alone { self.pace.poll.as_millis() as i64 } else { 0 };
         let (at, account) = (self.app.clock.now() + wait, account.clone());
         self.app.store.write(move |tx| fetching::let_go(tx, &account, at)).await
     }
 
-    async fn note_failure(&self, account: &Account, fault: Fault) -> inbox::Result<()> {
+    async fn note_failure(&self, account: &ImapAccount, fault: ImapFault) -> inbox::Result<()> {
         let trouble = fault.trouble(account);
         let (actor, account) = (account.actor(), account.clone());
         let mailbox = &account.inbox.mailbox.id;
@@ -262,19 +271,19 @@ impl Fetchers {
 /// Looks whether an account can be used, before it is set up: how many mails are in its folder, or
 /// a sentence on what is wrong.
 pub async fn try_out(
-    account: &Account,
+    account: &ImapAccount,
     password: &str,
     roots: RootCertStore,
 ) -> Result<u32, String> {
-    let Pace { connecting, answering, downloading, .. } = Pace::default();
+    let ImapTiming { connecting, answering, downloading, .. } = ImapTiming::default();
     let within = Within { connecting, answering, downloading };
     let tried = async {
-        let dialer = Dialer::new(roots).map_err(|_| Fault::Ours)?;
+        let dialer = Dialer::new(roots).map_err(|_| ImapFault::Ours)?;
         let line = dialer.dial(account, &within).await?;
         let folder = Folder::open(line, account, password, within).await?;
         let mails = folder.mails;
         folder.close().await;
         Ok(mails)
     };
-    tried.await.map_err(|fault: Fault| fault.trouble(account).sentence)
+    tried.await.map_err(|fault: ImapFault| fault.trouble(account).sentence)
 }

@@ -2,15 +2,15 @@
 //! newest.
 
 use db::Tx;
-use inbox::fetching::{self, Account, Cursor};
-use inbox::intake::{self, Delivery, FetchedMail, NotTaken, Source, Taken};
+use inbox::fetching::{self, FolderCursor, ImapAccount};
+use inbox::intake::{self, FetchedMail, InboundMail, IngestError, Ingested, MailSource};
 use inbox::limits::{FETCHED_MAIL_BYTES, FETCHING_TRIES};
 use inbox::{Cx, Error, Result as InboxResult};
 use metrics::counter;
 
 use super::Fetchers;
-use super::folder::{Folder, Outline};
-use super::sentences::Fault;
+use super::folder::{Folder, MailOutline};
+use super::sentences::ImapFault;
 use super::trust;
 
 /// Mails whose outlines are asked for at once.
@@ -20,9 +20,9 @@ impl Fetchers {
     /// Deals with everything that is in the folder and was not dealt with before.
     pub(super) async fn catch_up(
         &self,
-        account: &mut Account,
+        account: &mut ImapAccount,
         folder: &mut Folder,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ImapFault> {
         self.settle_count(account, folder.validity, folder.next_uid).await?;
         loop {
             let last = account.cursor.map_or(0, |cursor| cursor.last_uid);
@@ -46,24 +46,24 @@ impl Fetchers {
     /// Sees to it that the count is of the numbers that the server gives today.
     async fn settle_count(
         &self,
-        account: &mut Account,
+        account: &mut ImapAccount,
         validity: i64,
         next_uid: Option<u32>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ImapFault> {
         let last_there = next_uid.map(|next| i64::from(next) - 1);
         let cursor = match account.cursor {
             Some(cursor) if cursor.validity == validity => return Ok(()),
             // The server has numbered its mails anew: which of them are known, they tell themselves.
             Some(_) => {
                 let seen_to = last_there.unwrap_or(i64::from(u32::MAX));
-                Cursor { validity, last_uid: 0, seen_to }
+                FolderCursor { validity, last_uid: 0, seen_to }
             }
             None => {
                 let last_uid = match account.new_since {
-                    Some(_) => last_there.ok_or(Fault::Unclear)?,
+                    Some(_) => last_there.ok_or(ImapFault::Unclear)?,
                     None => 0,
                 };
-                Cursor { validity, last_uid, seen_to: 0 }
+                FolderCursor { validity, last_uid, seen_to: 0 }
             }
         };
         self.write(account, move |tx, _, account| fetching::begin_count(tx, account, &cursor))
@@ -75,11 +75,11 @@ impl Fetchers {
 
     async fn deal_with(
         &self,
-        account: &Account,
+        account: &ImapAccount,
         folder: &mut Folder,
         uid: u32,
-        outline: Option<&Outline>,
-    ) -> Result<(), Fault> {
+        outline: Option<&MailOutline>,
+    ) -> Result<(), ImapFault> {
         let number = i64::from(uid);
         let Some(outline) = outline else {
             return self.count(account, number, 0).await;
@@ -97,7 +97,7 @@ impl Fetchers {
             return self.skip(account, number, why).await;
         }
         match self.fetch(account, folder, uid, outline).await {
-            Err(Fault::Said(words)) => {
+            Err(ImapFault::Said(words)) => {
                 let why = format!("{} does not hand it over: {words}.", account.host);
                 self.skip(account, number, why).await
             }
@@ -115,11 +115,11 @@ impl Fetchers {
     /// True for a mail that was dealt with under its older number, or was to be left alone then.
     async fn is_known(
         &self,
-        account: &Account,
+        account: &ImapAccount,
         folder: &mut Folder,
         uid: u32,
-        outline: &Outline,
-    ) -> Result<bool, Fault> {
+        outline: &MailOutline,
+    ) -> Result<bool, ImapFault> {
         if let (Some(since), Some(taken)) = (account.new_since, outline.taken_at)
             && taken < since
         {
@@ -138,17 +138,17 @@ impl Fetchers {
     /// by its Message-ID or its bytes.
     async fn fetch(
         &self,
-        account: &Account,
+        account: &ImapAccount,
         folder: &mut Folder,
         uid: u32,
-        outline: &Outline,
-    ) -> Result<bool, Fault> {
-        let place = self.downloads.acquire().await.map_err(|_| Fault::Over)?;
+        outline: &MailOutline,
+    ) -> Result<bool, ImapFault> {
+        let place = self.downloads.acquire().await.map_err(|_| ImapFault::Over)?;
         let Some(raw) = folder.mail(uid, outline.bytes).await? else { return Ok(false) };
-        let delivery = Delivery {
+        let delivery = InboundMail {
             sender: None,
             recipients: vec![account.inbox.mailbox.address.clone()],
-            source: Source::Mailbox { believed: trust::believed(account) },
+            source: MailSource::Mailbox { believed: trust::believed(account) },
             raw,
         };
         let fetched = FetchedMail { account: account.clone(), internal_date: outline.taken_at };
@@ -156,9 +156,9 @@ impl Fetchers {
         let taken = intake::take_in_fetched(&self.app, authenticator, delivery, fetched).await;
         drop(place);
         match taken {
-            Err(NotTaken) => return Err(Fault::Ours),
+            Err(IngestError) => return Err(ImapFault::Ours),
             // Fetching was ended meanwhile. The mail stays as it is elsewhere: nobody here has it.
-            Ok(Taken::NoInbox) => return Err(Fault::Over),
+            Ok(Ingested::NoInbox) => return Err(ImapFault::Over),
             Ok(_) => {}
         }
         counter!("mailroom_imap_fetched_total").increment(1);
@@ -172,11 +172,11 @@ impl Fetchers {
         Ok(true)
     }
 
-    async fn count(&self, account: &Account, uid: i64, fetched: i64) -> Result<(), Fault> {
+    async fn count(&self, account: &ImapAccount, uid: i64, fetched: i64) -> Result<(), ImapFault> {
         self.write(account, move |tx, _, account| fetching::count(tx, account, uid, fetched)).await
     }
 
-    async fn skip(&self, account: &Account, uid: i64, why: String) -> Result<(), Fault> {
+    async fn skip(&self, account: &ImapAccount, uid: i64, why: String) -> Result<(), ImapFault> {
         let mailbox = &account.inbox.mailbox.id;
         tracing::warn!(%mailbox, uid, why, "a mail was not fetched");
         self.write(account, move |tx, cx, account| {
@@ -186,20 +186,20 @@ impl Fetchers {
     }
 
     /// Writes something down for an inbox that is still ours; it is over when it is not.
-    async fn write<F>(&self, account: &Account, mut work: F) -> Result<(), Fault>
+    async fn write<F>(&self, account: &ImapAccount, mut work: F) -> Result<(), ImapFault>
     where
-        F: FnMut(&mut Tx<'_>, &Cx<'_>, &Account) -> InboxResult<bool> + Send + 'static,
+        F: FnMut(&mut Tx<'_>, &Cx<'_>, &ImapAccount) -> InboxResult<bool> + Send + 'static,
     {
         let (actor, account) = (account.actor(), account.clone());
         let written = self.app.act(&actor, move |tx, cx| work(tx, cx, &account)).await;
         match written.map_err(ours)? {
             true => Ok(()),
-            false => Err(Fault::Over),
+            false => Err(ImapFault::Over),
         }
     }
 }
 
-pub(super) fn ours(error: Error) -> Fault {
+pub(super) fn ours(error: Error) -> ImapFault {
     tracing::error!(cause = ?error, "fetching mail failed on our side");
-    Fault::Ours
+    ImapFault::Ours
 }

@@ -6,7 +6,7 @@ use std::io;
 use std::time::Duration;
 
 use async_imap::error::Error;
-use inbox::fetching::{Account, Trouble};
+use inbox::fetching::{FetchFailure, ImapAccount};
 use tokio::time::timeout;
 
 /// Characters of a server's own words that are told.
@@ -14,7 +14,7 @@ const WORDS_CHARS: usize = 200;
 
 /// What can go wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum ImapFault {
     NotFound,
     Unreachable(String),
     Untrusted(String),
@@ -36,85 +36,94 @@ pub enum Fault {
     Over,
 }
 
-impl Fault {
-    pub fn unreachable(error: io::Error) -> Fault {
+impl ImapFault {
+    pub fn unreachable(error: io::Error) -> ImapFault {
         match error.kind() {
-            io::ErrorKind::ConnectionRefused => Fault::Unreachable("nobody answers there".into()),
-            io::ErrorKind::TimedOut => Fault::Unreachable("it did not answer in time".into()),
-            io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => {
-                Fault::Unreachable("there is no way to it".into())
+            io::ErrorKind::ConnectionRefused => {
+                ImapFault::Unreachable("nobody answers there".into())
             }
-            _ => Fault::NotFound,
+            io::ErrorKind::TimedOut => ImapFault::Unreachable("it did not answer in time".into()),
+            io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => {
+                ImapFault::Unreachable("there is no way to it".into())
+            }
+            _ => ImapFault::NotFound,
         }
     }
 
-    pub fn untrusted(error: io::Error) -> Fault {
+    pub fn untrusted(error: io::Error) -> ImapFault {
         match error.kind() {
-            io::ErrorKind::InvalidData => Fault::Untrusted(few_words(&error.to_string())),
-            _ => Fault::BrokeOff,
+            io::ErrorKind::InvalidData => ImapFault::Untrusted(few_words(&error.to_string())),
+            _ => ImapFault::BrokeOff,
         }
     }
 
     /// What a server says when it refuses.
-    pub fn said(words: &str) -> Fault {
-        Fault::Said(few_words(words))
+    pub fn said(words: &str) -> ImapFault {
+        ImapFault::Said(few_words(words))
     }
 
     /// True when the server itself answered that it will not: the connection goes on.
     pub fn is_refusal(&self) -> bool {
-        matches!(self, Fault::Said(_))
+        matches!(self, ImapFault::Said(_))
     }
 
-    pub fn trouble(&self, account: &Account) -> Trouble {
+    pub fn trouble(&self, account: &ImapAccount) -> FetchFailure {
         let host = &account.host;
         let sentence = match self {
-            Fault::NotFound => format!("There is no server called {host}."),
-            Fault::Unreachable(why) => {
+            ImapFault::NotFound => format!("There is no server called {host}."),
+            ImapFault::Unreachable(why) => {
                 format!("{host} cannot be reached on port {}: {why}.", account.port)
             }
-            Fault::Untrusted(why) => format!("The certificate of {host} is not trusted: {why}."),
-            Fault::NoStartTls => {
+            ImapFault::Untrusted(why) => {
+                format!("The certificate of {host} is not trusted: {why}.")
+            }
+            ImapFault::NoStartTls => {
                 format!("{host} does not offer STARTTLS, and nothing is sent without encryption.")
             }
-            Fault::Refused(words) => {
+            ImapFault::Refused(words) => {
                 format!("{host} does not accept the user name and password: {words}.")
             }
-            Fault::NoFolder(words) => {
+            ImapFault::NoFolder(words) => {
                 format!("{host} does not open the folder {}: {words}.", account.folder)
             }
-            Fault::Said(words) => format!("{host} refused: {words}."),
-            Fault::Slow(time) => format!("{host} did not answer within {} s.", time.as_secs()),
-            Fault::BrokeOff => format!("The connection to {host} broke off."),
-            Fault::TooMuch => format!("{host} said more than it was asked for."),
-            Fault::Unclear => format!("{host} said something that could not be understood."),
-            Fault::Sealed => "The password cannot be opened: secret.key in the data folder is not \
+            ImapFault::Said(words) => format!("{host} refused: {words}."),
+            ImapFault::Slow(time) => format!("{host} did not answer within {} s.", time.as_secs()),
+            ImapFault::BrokeOff => format!("The connection to {host} broke off."),
+            ImapFault::TooMuch => format!("{host} said more than it was asked for."),
+            ImapFault::Unclear => format!("{host} said something that could not be understood."),
+            ImapFault::Sealed => {
+                "The password cannot be opened: secret.key in the data folder is not \
                               the one that it was sealed with. Set the password anew."
-                .into(),
-            Fault::Ours => "Something failed on our side; the log tells what.".into(),
-            Fault::Over => "Fetching was stopped.".into(),
+                    .into()
+            }
+            ImapFault::Ours => "Something failed on our side; the log tells what.".into(),
+            ImapFault::Over => "Fetching was stopped.".into(),
         };
-        Trouble { sentence, refused: matches!(self, Fault::Refused(_) | Fault::Sealed) }
-    }
-}
-
-/// An error's text may hold all that the server said, so only its kind is taken.
-impl From<Error> for Fault {
-    fn from(error: Error) -> Fault {
-        match error {
-            Error::No(words) | Error::Bad(words) => Fault::Said(own_words(&words)),
-            Error::Io(error) => Fault::from(error),
-            Error::ConnectionLost => Fault::BrokeOff,
-            _ => Fault::Unclear,
+        FetchFailure {
+            sentence,
+            refused: matches!(self, ImapFault::Refused(_) | ImapFault::Sealed),
         }
     }
 }
 
-impl From<io::Error> for Fault {
-    fn from(error: io::Error) -> Fault {
+/// An error's text may hold all that the server said, so only its kind is taken.
+impl From<Error> for ImapFault {
+    fn from(error: Error) -> ImapFault {
+        match error {
+            Error::No(words) | Error::Bad(words) => ImapFault::Said(own_words(&words)),
+            Error::Io(error) => ImapFault::from(error),
+            Error::ConnectionLost => ImapFault::BrokeOff,
+            _ => ImapFault::Unclear,
+        }
+    }
+}
+
+impl From<io::Error> for ImapFault {
+    fn from(error: io::Error) -> ImapFault {
         match error.kind() {
-            io::ErrorKind::FileTooLarge => Fault::TooMuch,
-            io::ErrorKind::Other | io::ErrorKind::InvalidData => Fault::Unclear,
-            _ => Fault::BrokeOff,
+            io::ErrorKind::FileTooLarge => ImapFault::TooMuch,
+            io::ErrorKind::Other | io::ErrorKind::InvalidData => ImapFault::Unclear,
+            _ => ImapFault::BrokeOff,
         }
     }
 }
@@ -140,21 +149,21 @@ pub struct Within {
 }
 
 impl Within {
-    pub async fn connect<T>(&self, work: impl Future<Output = T>) -> Result<T, Fault> {
+    pub async fn connect<T>(&self, work: impl Future<Output = T>) -> Result<T, ImapFault> {
         limited(self.connecting, work).await
     }
 
-    pub async fn answer<T>(&self, work: impl Future<Output = T>) -> Result<T, Fault> {
+    pub async fn answer<T>(&self, work: impl Future<Output = T>) -> Result<T, ImapFault> {
         limited(self.answering, work).await
     }
 
-    pub async fn download<T>(&self, work: impl Future<Output = T>) -> Result<T, Fault> {
+    pub async fn download<T>(&self, work: impl Future<Output = T>) -> Result<T, ImapFault> {
         limited(self.downloading, work).await
     }
 }
 
-async fn limited<T>(time: Duration, work: impl Future<Output = T>) -> Result<T, Fault> {
-    timeout(time, work).await.map_err(|_| Fault::Slow(time))
+async fn limited<T>(time: Duration, work: impl Future<Output = T>) -> Result<T, ImapFault> {
+    timeout(time, work).await.map_err(|_| ImapFault::Slow(time))
 }
 
 #[cfg(test)]
@@ -164,10 +173,10 @@ mod tests {
     #[test]
     fn of_what_a_server_says_its_refusals_are_told_in_few_words() {
         let said = Error::No("code: None, info: Some(\"[AUTH] Wrong\r\npassword.\")".into());
-        assert_eq!(Fault::from(said), Fault::Said("[AUTH] Wrong  password".into()));
+        assert_eq!(ImapFault::from(said), ImapFault::Said("[AUTH] Wrong  password".into()));
         let long = Error::Bad("x".repeat(1_000));
-        assert_eq!(Fault::from(long), Fault::Said("x".repeat(200)));
+        assert_eq!(ImapFault::from(long), ImapFault::Said("x".repeat(200)));
         let mail = io::Error::other("Failure during parsing of \"Dear support, my PIN is 1234\"");
-        assert_eq!(Fault::from(Error::Io(mail)), Fault::Unclear);
+        assert_eq!(ImapFault::from(Error::Io(mail)), ImapFault::Unclear);
     }
 }

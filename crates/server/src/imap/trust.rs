@@ -1,7 +1,7 @@
 //! Whose word about senders is taken: a mailbox's own server, which wrote down what it found before
 //! it put a mail there.
 
-use inbox::fetching::Account;
+use inbox::fetching::ImapAccount;
 
 /// Providers whose servers for receiving have another domain than those for reading.
 const ELSEWHERE: &[(&str, &str)] = &[
@@ -13,7 +13,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
 
 /// The names under which the account's server signs its `Authentication-Results`: the one that was
 /// set up, or the provider's domain. What is below such a name counts as well.
-pub fn believed(account: &Account) -> Vec<String> {
+pub fn believed(account: &ImapAccount) -> Vec<String> {
     if let Some(name) = &account.trusts {
         return vec![name.to_lowercase()];
     }

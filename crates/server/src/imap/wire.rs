@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use inbox::fetching::{Account, Security};
+use inbox::fetching::{ImapAccount, Security};
 use rustls::crypto::ring::default_provider;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, RootCertStore};
@@ -14,27 +14,27 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-use super::line::Line;
-use super::sentences::{Fault, Within};
+use super::line::ImapConnection;
+use super::sentences::{ImapFault, Within};
 
 /// Anything bytes go over.
-pub trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
+pub trait ImapTransport: AsyncRead + AsyncWrite + Unpin + Send {}
 
-impl<T: AsyncRead + AsyncWrite + Unpin + Send> Stream for T {}
+impl<T: AsyncRead + AsyncWrite + Unpin + Send> ImapTransport for T {}
 
 /// A connection that reads no more bytes than it was allowed: what a server says is kept in memory
 /// until it has said it.
-pub struct Wire {
-    stream: Box<dyn Stream>,
+pub struct ImapWire {
+    stream: Box<dyn ImapTransport>,
     allowance: u64,
 }
 
 /// Bytes of a server's answers to one command, unless more was allowed.
 pub const ANSWER_BYTES: u64 = 4 * 1024 * 1024;
 
-impl Wire {
-    pub fn new(stream: impl Stream + 'static) -> Wire {
-        Wire { stream: Box::new(stream), allowance: ANSWER_BYTES }
+impl ImapWire {
+    pub fn new(stream: impl ImapTransport + 'static) -> ImapWire {
+        ImapWire { stream: Box::new(stream), allowance: ANSWER_BYTES }
     }
 
     /// Allows so many bytes from here on.
@@ -43,13 +43,13 @@ impl Wire {
     }
 }
 
-impl fmt::Debug for Wire {
+impl fmt::Debug for ImapWire {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Wire")
     }
 }
 
-impl AsyncRead for Wire {
+impl AsyncRead for ImapWire {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -66,7 +66,7 @@ impl AsyncRead for Wire {
     }
 }
 
-impl AsyncWrite for Wire {
+impl AsyncWrite for ImapWire {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -99,27 +99,32 @@ impl Dialer {
     }
 
     /// A connection on which the server has greeted and nobody else can listen.
-    pub async fn dial(&self, account: &Account, within: &Within) -> Result<Line, Fault> {
+    pub async fn dial(
+        &self,
+        account: &ImapAccount,
+        within: &Within,
+    ) -> Result<ImapConnection, ImapFault> {
         let name = ServerName::try_from(account.host.trim_matches(['[', ']']).to_owned())
-            .map_err(|_| Fault::NotFound)?;
+            .map_err(|_| ImapFault::NotFound)?;
         let place = (account.host.trim_matches(['[', ']']), account.port);
-        let tcp = within.connect(TcpStream::connect(place)).await?.map_err(Fault::unreachable)?;
+        let tcp =
+            within.connect(TcpStream::connect(place)).await?.map_err(ImapFault::unreachable)?;
         let _ = tcp.set_nodelay(true);
         match account.security {
             Security::Tls => {
                 let tls = self.encrypt(name, tcp, within).await?;
-                let mut line = Line::new(Wire::new(tls));
+                let mut line = ImapConnection::new(ImapWire::new(tls));
                 within.answer(line.greeting()).await??;
                 Ok(line)
             }
             Security::StartTls => {
-                let mut line = Line::new(Wire::new(tcp));
+                let mut line = ImapConnection::new(ImapWire::new(tcp));
                 within.answer(line.greeting()).await??;
                 within.answer(line.start_tls()).await??;
                 // What came before is dropped with the old line: nobody encrypted it.
-                let Wire { stream, .. } = line.into_wire();
+                let ImapWire { stream, .. } = line.into_wire();
                 let tls = self.encrypt(name, stream, within).await?;
-                Ok(Line::new(Wire::new(tls)))
+                Ok(ImapConnection::new(ImapWire::new(tls)))
             }
         }
     }
@@ -127,9 +132,9 @@ impl Dialer {
     async fn encrypt(
         &self,
         name: ServerName<'static>,
-        stream: impl Stream + 'static,
+        stream: impl ImapTransport + 'static,
         within: &Within,
-    ) -> Result<impl Stream + 'static, Fault> {
-        within.connect(self.0.connect(name, stream)).await?.map_err(Fault::untrusted)
+    ) -> Result<impl ImapTransport + 'static, ImapFault> {
+        within.connect(self.0.connect(name, stream)).await?.map_err(ImapFault::untrusted)
     }
 }

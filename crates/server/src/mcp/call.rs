@@ -4,8 +4,8 @@ use axum::body::Bytes;
 use inbox::actor::{KeyHash, Scope};
 use inbox::fields::{check_body, one_problem};
 use inbox::idempotency::IdempotencyKey;
-use inbox::operations::{Answer, Operation};
-use inbox::{Call, Error, Problems};
+use inbox::operations::{Operation, OperationOutput};
+use inbox::{ApiCall, Error, ValidationErrors};
 use serde_json::Value;
 
 use super::Asked;
@@ -14,7 +14,7 @@ use super::tools::{ID, IDEMPOTENCY_KEY};
 
 /// The call that a tool's arguments make. They are the REST body or query, and what REST has
 /// elsewhere: the id of the path and the key of the header.
-pub fn call(operation: &'static Operation, key: KeyHash, arguments: Value) -> Call {
+pub fn call(operation: &'static Operation, key: KeyHash, arguments: Value) -> ApiCall {
     let id = id(operation, &arguments);
     let input = check_body(operation.fields, &arguments);
     let idempotency_key = idempotency_key(operation, &arguments);
@@ -22,13 +22,13 @@ pub fn call(operation: &'static Operation, key: KeyHash, arguments: Value) -> Ca
         (Ok(id), Ok(input), Ok(idempotency_key)) => (id, Ok(input), idempotency_key),
         (id, input, idempotency_key) => {
             let found = [id.err(), input.err(), idempotency_key.err()].into_iter().flatten();
-            (None, Err(found.fold(Problems::default(), Problems::and)), None)
+            (None, Err(found.fold(ValidationErrors::default(), ValidationErrors::and)), None)
         }
     };
-    Call { operation, key, id, raw: arguments, input, idempotency_key }
+    ApiCall { operation, key, id, raw: arguments, input, idempotency_key }
 }
 
-fn id(operation: &Operation, arguments: &Value) -> Result<Option<String>, Problems> {
+fn id(operation: &Operation, arguments: &Value) -> Result<Option<String>, ValidationErrors> {
     match arguments.get(ID) {
         _ if !operation.has_id() => Ok(None),
         Some(Value::String(id)) => Ok(Some(id.clone())),
@@ -40,7 +40,7 @@ fn id(operation: &Operation, arguments: &Value) -> Result<Option<String>, Proble
 fn idempotency_key(
     operation: &Operation,
     arguments: &Value,
-) -> Result<Option<IdempotencyKey>, Problems> {
+) -> Result<Option<IdempotencyKey>, ValidationErrors> {
     let given = arguments.get(IDEMPOTENCY_KEY).filter(|_| operation.takes_idempotency_key());
     let Some(given) = given else { return Ok(None) };
     let key = given.as_str().and_then(IdempotencyKey::parse);
@@ -52,7 +52,7 @@ fn idempotency_key(
 pub fn outcome(
     asked: &Asked,
     operation: &Operation,
-    result: Result<Answer, Error>,
+    result: Result<OperationOutput, Error>,
 ) -> Result<Bytes, Error> {
     match result {
         Ok(answer) => Ok(done(asked, operation, &answer)),
@@ -71,7 +71,7 @@ pub fn outcome(
 
 /// The text is the REST body as it is. The structured content is the same as an object: a list
 /// has its name there, and a warning stands before everything that strangers wrote.
-fn done(asked: &Asked, operation: &Operation, answer: &Answer) -> Bytes {
+fn done(asked: &Asked, operation: &Operation, answer: &OperationOutput) -> Bytes {
     let body = answer.body.as_slice();
     let mut response = Response::begin(asked, 3 * body.len() + 200);
     let out = &mut response.members;

@@ -7,8 +7,8 @@ use axum::body::Bytes;
 use serde_json::{Value, json};
 
 use super::Asked;
-use super::era::Era;
-use super::failure::Failure;
+use super::era::ProtocolVersion;
+use super::failure::JsonRpcError;
 
 /// How a client may keep the list of tools, which depends on its key: for itself, five minutes.
 pub const KEPT: &str = r#""ttlMs":300000,"cacheScope":"private""#;
@@ -28,8 +28,8 @@ impl Response {
     /// With room for members of about so many bytes.
     pub fn begin(asked: &Asked, bytes: usize) -> Response {
         let ending = match asked.era {
-            Era::Modern => MODERN_MEMBERS.as_str(),
-            Era::Legacy => "",
+            ProtocolVersion::Modern => MODERN_MEMBERS.as_str(),
+            ProtocolVersion::Legacy => "",
         };
         let id = asked.id.to_string();
         let mut members = Vec::with_capacity(bytes + id.len() + ending.len() + FRAME_BYTES);
@@ -55,7 +55,7 @@ pub fn succeeded(asked: &Asked, members: &str) -> Bytes {
     response.end()
 }
 
-pub fn failed(id: &Value, failure: &Failure) -> Bytes {
+pub fn failed(id: &Value, failure: &JsonRpcError) -> Bytes {
     let mut error = json!({ "code": failure.code, "message": failure.message });
     if let Some(data) = &failure.data {
         error["data"] = data.as_ref().clone();

@@ -5,11 +5,11 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
-use super::failure::Failure;
+use super::failure::JsonRpcError;
 
 /// In the modern era each request carries its version; in the legacy one a handshake settles it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Era {
+pub enum ProtocolVersion {
     Modern,
     Legacy,
 }
@@ -55,47 +55,47 @@ impl Routing {
     }
 
     /// A notification is not answered, so all that can be wrong with it is its version.
-    pub fn check_notification(&self) -> Result<(), Failure> {
+    pub fn check_notification(&self) -> Result<(), JsonRpcError> {
         match &self.version {
             Header::Given(version) if !VERSIONS.contains(&version.as_str()) => {
-                Err(Failure::unsupported_version(version))
+                Err(JsonRpcError::unsupported_version(version))
             }
             _ => Ok(()),
         }
     }
 
     /// The era of a request.
-    pub fn era(&self, params: &Map<String, Value>) -> Era {
+    pub fn era(&self, params: &Map<String, Value>) -> ProtocolVersion {
         let told_in_body = params.get("_meta").is_some_and(|meta| meta.get(META_VERSION).is_some());
         match &self.version {
-            Header::Missing if !told_in_body => Era::Legacy,
+            Header::Missing if !told_in_body => ProtocolVersion::Legacy,
             Header::Given(version) if is_legacy(version) => {
                 match meta(params, META_VERSION).is_none_or(|told| told == version) {
-                    true => Era::Legacy,
-                    false => Era::Modern,
+                    true => ProtocolVersion::Legacy,
+                    false => ProtocolVersion::Modern,
                 }
             }
-            _ => Era::Modern,
+            _ => ProtocolVersion::Modern,
         }
     }
 
     /// What must hold of a modern request: the body says its version and what the client can do,
     /// the headers say the same as the body, and the version is one that is served.
-    pub fn check(&self, method: &str, params: &Map<String, Value>) -> Result<(), Failure> {
+    pub fn check(&self, method: &str, params: &Map<String, Value>) -> Result<(), JsonRpcError> {
         if let Header::Given(version) = &self.version
             && version != MODERN
             && meta(params, META_VERSION).is_none()
         {
-            return Err(Failure::unsupported_version(version));
+            return Err(JsonRpcError::unsupported_version(version));
         }
         let version = meta(params, META_VERSION);
         let capabilities = meta(params, META_CAPABILITIES);
         let (Some(version), Some(Value::Object(_))) = (version, capabilities) else {
-            return Err(Failure::invalid_params(&format!(
+            return Err(JsonRpcError::invalid_params(&format!(
                 "params._meta must carry {META_VERSION} and {META_CAPABILITIES}"
             )));
         };
-        let mismatch = |header: &HeaderName| Failure::header_mismatch(header.as_str());
+        let mismatch = |header: &HeaderName| JsonRpcError::header_mismatch(header.as_str());
         if !self.version.says(version) {
             return Err(mismatch(&VERSION));
         }
@@ -108,7 +108,7 @@ impl Routing {
         }
         match version == MODERN {
             true => Ok(()),
-            false => Err(Failure::unsupported_version(version.as_str().unwrap_or_default())),
+            false => Err(JsonRpcError::unsupported_version(version.as_str().unwrap_or_default())),
         }
     }
 }

@@ -2,62 +2,62 @@
 
 use serde_json::{Map, Value};
 
-use super::era::{Era, Routing};
-use super::failure::Failure;
+use super::era::{ProtocolVersion, Routing};
+use super::failure::JsonRpcError;
 
-pub enum Heard {
-    Request { id: Value, era: Era, method: String, params: Map<String, Value> },
+pub enum JsonRpcMessage {
+    Request { id: Value, era: ProtocolVersion, method: String, params: Map<String, Value> },
     Notification,
 }
 
 /// What could not be understood, and whom to tell.
-pub struct Misheard {
+pub struct JsonRpcParseError {
     /// Null when it could not be made out.
     pub id: Value,
-    pub failure: Failure,
+    pub failure: JsonRpcError,
 }
 
 /// Reads a message and settles its era.
-pub fn understand(routing: &Routing, body: &[u8]) -> Result<Heard, Misheard> {
-    let nobody = |failure| Misheard { id: Value::Null, failure };
+pub fn understand(routing: &Routing, body: &[u8]) -> Result<JsonRpcMessage, JsonRpcParseError> {
+    let nobody = |failure| JsonRpcParseError { id: Value::Null, failure };
     let message: Value =
-        serde_json::from_slice(body).map_err(|error| nobody(Failure::not_json(&error)))?;
+        serde_json::from_slice(body).map_err(|error| nobody(JsonRpcError::not_json(&error)))?;
     let Value::Object(mut message) = message else {
-        return Err(nobody(Failure::invalid_request(match message {
+        return Err(nobody(JsonRpcError::invalid_request(match message {
             Value::Array(_) => "send one message at a time: batches are not taken",
             _ => "the body must be a JSON-RPC message, which is an object",
         })));
     };
     let id = message.remove("id");
     if id.as_ref().is_some_and(|id| !id.is_string() && !id.is_i64() && !id.is_u64()) {
-        return Err(nobody(Failure::invalid_request("id must be a string or a whole number")));
+        return Err(nobody(JsonRpcError::invalid_request("id must be a string or a whole number")));
     }
     let answer_to = id.clone().unwrap_or_default();
-    let wrong = |failure| Misheard { id: answer_to, failure };
+    let wrong = |failure| JsonRpcParseError { id: answer_to, failure };
     if message.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
-        return Err(wrong(Failure::invalid_request("jsonrpc must be \"2.0\"")));
+        return Err(wrong(JsonRpcError::invalid_request("jsonrpc must be \"2.0\"")));
     }
     let Some(Value::String(method)) = message.remove("method") else {
-        return Err(wrong(Failure::invalid_request(
+        return Err(wrong(JsonRpcError::invalid_request(
             "method must be a string: this server asks nothing, so it expects no answers",
         )));
     };
     let Some(id) = id else {
         return match routing.check_notification() {
-            Ok(()) => Ok(Heard::Notification),
+            Ok(()) => Ok(JsonRpcMessage::Notification),
             Err(failure) => Err(wrong(failure)),
         };
     };
     let params = match message.remove("params") {
         None => Map::new(),
         Some(Value::Object(params)) => params,
-        Some(_) => return Err(wrong(Failure::invalid_params("params must be an object"))),
+        Some(_) => return Err(wrong(JsonRpcError::invalid_params("params must be an object"))),
     };
     let era = routing.era(&params);
-    if era == Era::Modern
+    if era == ProtocolVersion::Modern
         && let Err(failure) = routing.check(&method, &params)
     {
-        return Err(Misheard { id, failure });
+        return Err(JsonRpcParseError { id, failure });
     }
-    Ok(Heard::Request { id, era, method, params })
+    Ok(JsonRpcMessage::Request { id, era, method, params })
 }

@@ -15,21 +15,21 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use inbox::actor::{KeyHash, Scopes};
 use inbox::operations::{self, Operation};
-use inbox::{Error, Standing};
+use inbox::{Error, RateStatus};
 use serde_json::{Map, Value, json};
 
-use crate::rest::{self, Door, Reply, Unread};
+use crate::rest::{self, ApiResponse, ApiServer, UnreadBody};
 use envelope::{failed, succeeded};
-use era::{Era, LEGACY, Routing, VERSIONS};
-use failure::Failure;
-use message::{Heard, Misheard};
-pub(crate) use tools::Toolbox;
+use era::{LEGACY, ProtocolVersion, Routing, VERSIONS};
+use failure::JsonRpcError;
+use message::{JsonRpcMessage, JsonRpcParseError};
+pub(crate) use tools::ToolSet;
 
 /// Where the MCP server lives.
 pub const PATH: &str = "/mcp";
 
 /// Answers one HTTP request. Every POST is counted and needs a key, whatever it holds.
-pub(crate) async fn answer(door: &Door, request: Request<Body>) -> Reply {
+pub(crate) async fn answer(door: &ApiServer, request: Request<Body>) -> ApiResponse {
     if request.method() != Method::POST {
         let sentence = "This address takes POST: it has no sessions and opens no streams.";
         let mut reply = rest::refuse(door, StatusCode::METHOD_NOT_ALLOWED, sentence);
@@ -46,20 +46,20 @@ pub(crate) async fn answer(door: &Door, request: Request<Body>) -> Reply {
     let routing = Routing::of(request.headers());
     let body = match rest::read_body(door, key, request).await {
         Ok(body) => body,
-        Err(Unread::Body(status)) => {
+        Err(UnreadBody::Body(status)) => {
             return rest::refuse(door, status, rest::body_sentence(status));
         }
-        Err(Unread::Key(error)) => {
+        Err(UnreadBody::Key(error)) => {
             return refused(door, &error, door.app.limiter.untouched(), &Value::Null);
         }
     };
     match message::understand(&routing, &body) {
-        Ok(Heard::Notification) => acknowledge(door, key).await,
-        Ok(Heard::Request { id, era, method, params }) => {
+        Ok(JsonRpcMessage::Notification) => acknowledge(door, key).await,
+        Ok(JsonRpcMessage::Request { id, era, method, params }) => {
             respond(door, key, &Asked { id, era }, &method, params).await
         }
-        Err(Misheard { id, failure }) => {
-            let asked = Asked { id, era: Era::Modern };
+        Err(JsonRpcParseError { id, failure }) => {
+            let asked = Asked { id, era: ProtocolVersion::Modern };
             admitted(door, key, &asked, |_| Err(failure)).await
         }
     }
@@ -68,27 +68,30 @@ pub(crate) async fn answer(door: &Door, request: Request<Body>) -> Reply {
 /// Who is to be answered, and in which era's words.
 struct Asked {
     id: Value,
-    era: Era,
+    era: ProtocolVersion,
 }
 
 /// A notification changes nothing here; its sender is told that it arrived.
-async fn acknowledge(door: &Door, key: KeyHash) -> Reply {
+async fn acknowledge(door: &ApiServer, key: KeyHash) -> ApiResponse {
     let (result, standing) = door.app.admit(key).await;
     match result {
-        Ok(_) => {
-            Reply { status: StatusCode::ACCEPTED, body: Bytes::new(), standing, extra: Vec::new() }
-        }
+        Ok(_) => ApiResponse {
+            status: StatusCode::ACCEPTED,
+            body: Bytes::new(),
+            standing,
+            extra: Vec::new(),
+        },
         Err(error) => refused(door, &error, standing, &Value::Null),
     }
 }
 
 async fn respond(
-    door: &Door,
+    door: &ApiServer,
     key: KeyHash,
     asked: &Asked,
     method: &str,
     params: Map<String, Value>,
-) -> Reply {
+) -> ApiResponse {
     let (operation, arguments) = match (asked.era, method) {
         (_, "tools/call") => match tool_call(params) {
             Ok(found) => found,
@@ -97,23 +100,23 @@ async fn respond(
         (_, "tools/list") => {
             return admitted(door, key, asked, |scopes| list_tools(door, scopes, &params)).await;
         }
-        (Era::Modern, "server/discover") => {
+        (ProtocolVersion::Modern, "server/discover") => {
             return admitted(door, key, asked, |_| Ok(discovery())).await;
         }
-        (Era::Legacy, "initialize") => {
+        (ProtocolVersion::Legacy, "initialize") => {
             return admitted(door, key, asked, |_| greeting(&params)).await;
         }
-        (Era::Legacy, "ping") => {
+        (ProtocolVersion::Legacy, "ping") => {
             return admitted(door, key, asked, |_| Ok(String::new())).await;
         }
-        _ => return admitted(door, key, asked, |_| Err(Failure::unknown_method())).await,
+        _ => return admitted(door, key, asked, |_| Err(JsonRpcError::unknown_method())).await,
     };
     let call = call::call(operation, key, arguments);
     let (result, standing) = door.app.call(call).await;
     match call::outcome(asked, operation, result) {
-        Ok(body) => Reply { status: StatusCode::OK, body, standing, extra: Vec::new() },
+        Ok(body) => ApiResponse { status: StatusCode::OK, body, standing, extra: Vec::new() },
         Err(Error::Lacks { entirely: true, .. }) => {
-            told(asked, Err(Failure::invalid_params(NO_SUCH_TOOL)), standing)
+            told(asked, Err(JsonRpcError::invalid_params(NO_SUCH_TOOL)), standing)
         }
         Err(error) => refused(door, &error, standing, &asked.id),
     }
@@ -124,25 +127,25 @@ const NO_SUCH_TOOL: &str =
     "This key has no tool of that name; tools/list tells which it has. Its scopes decide.";
 
 /// The operation that a call names, and its arguments.
-fn tool_call(mut params: Map<String, Value>) -> Result<(&'static Operation, Value), Failure> {
+fn tool_call(mut params: Map<String, Value>) -> Result<(&'static Operation, Value), JsonRpcError> {
     let arguments = params.remove("arguments").unwrap_or_else(|| json!({}));
     if !arguments.is_object() {
-        return Err(Failure::invalid_params("arguments must be an object"));
+        return Err(JsonRpcError::invalid_params("arguments must be an object"));
     }
     let Some(name) = params.get("name").and_then(Value::as_str) else {
-        return Err(Failure::invalid_params("name must be the name of a tool"));
+        return Err(JsonRpcError::invalid_params("name must be the name of a tool"));
     };
     let operation = operations::with_tool(name);
-    Ok((operation.ok_or_else(|| Failure::invalid_params(NO_SUCH_TOOL))?, arguments))
+    Ok((operation.ok_or_else(|| JsonRpcError::invalid_params(NO_SUCH_TOOL))?, arguments))
 }
 
 /// Answers what needs a key and no operation.
 async fn admitted(
-    door: &Door,
+    door: &ApiServer,
     key: KeyHash,
     asked: &Asked,
-    answer: impl FnOnce(&Scopes) -> Result<String, Failure>,
-) -> Reply {
+    answer: impl FnOnce(&Scopes) -> Result<String, JsonRpcError>,
+) -> ApiResponse {
     let (result, standing) = door.app.admit(key).await;
     match result {
         Ok(scopes) => told(asked, answer(&scopes), standing),
@@ -151,18 +154,18 @@ async fn admitted(
 }
 
 /// The members of a result, or a failure, as an answer.
-fn told(asked: &Asked, outcome: Result<String, Failure>, standing: Standing) -> Reply {
+fn told(asked: &Asked, outcome: Result<String, JsonRpcError>, standing: RateStatus) -> ApiResponse {
     let (status, body) = match outcome {
         Ok(members) => (StatusCode::OK, succeeded(asked, &members)),
         Err(failure) => (failure.status(asked.era), failed(&asked.id, &failure)),
     };
-    Reply { status, body, standing, extra: Vec::new() }
+    ApiResponse { status, body, standing, extra: Vec::new() }
 }
 
 /// What REST refuses, refused with the same status, headers and sentence.
-fn refused(door: &Door, error: &Error, standing: Standing, id: &Value) -> Reply {
+fn refused(door: &ApiServer, error: &Error, standing: RateStatus, id: &Value) -> ApiResponse {
     let mut reply = rest::refuse_error(door, error, standing);
-    reply.body = failed(id, &Failure::refused(error));
+    reply.body = failed(id, &JsonRpcError::refused(error));
     reply
 }
 
@@ -182,12 +185,12 @@ fn takes_json(headers: &HeaderMap) -> bool {
 }
 
 fn list_tools(
-    door: &Door,
+    door: &ApiServer,
     scopes: &Scopes,
     params: &Map<String, Value>,
-) -> Result<String, Failure> {
+) -> Result<String, JsonRpcError> {
     if params.contains_key("cursor") {
-        return Err(Failure::invalid_params("cursor: the list of tools has one page"));
+        return Err(JsonRpcError::invalid_params("cursor: the list of tools has one page"));
     }
     Ok(format!("\"tools\":{},{}", door.tools.open_to(scopes), envelope::KEPT))
 }
@@ -207,9 +210,9 @@ fn discovery() -> String {
 const CAPABILITIES: &str = r#"{"tools":{}}"#;
 
 /// `initialize`: the version that the client offers if it is known, else the newest of that era.
-fn greeting(params: &Map<String, Value>) -> Result<String, Failure> {
+fn greeting(params: &Map<String, Value>) -> Result<String, JsonRpcError> {
     let Some(offered) = params.get("protocolVersion").and_then(Value::as_str) else {
-        return Err(Failure::invalid_params(
+        return Err(JsonRpcError::invalid_params(
             "protocolVersion must be a version such as 2025-11-25",
         ));
     };

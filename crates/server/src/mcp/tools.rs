@@ -14,15 +14,15 @@ pub const ID: &str = "id";
 pub const IDEMPOTENCY_KEY: &str = "idempotencyKey";
 
 /// Every tool as JSON, in the order of the table.
-pub(crate) struct Toolbox(Vec<(&'static Operation, String)>);
+pub(crate) struct ToolSet(Vec<(&'static Operation, String)>);
 
-impl Toolbox {
-    pub fn new() -> Toolbox {
+impl ToolSet {
+    pub fn new() -> ToolSet {
         let described = |operation: &'static Operation| {
             let tool = operation.tool.as_ref()?;
             Some((operation, describe(operation, tool).to_string()))
         };
-        Toolbox(OPERATIONS.iter().filter_map(described).collect())
+        ToolSet(OPERATIONS.iter().filter_map(described).collect())
     }
 
     /// The tools that a key of these scopes can use, as a JSON array.

@@ -3,25 +3,25 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use inbox::due::{self, Found, Reader, Unread};
+use inbox::due::{self, DocumentReader, ExtractionError, ExtractionOutcome};
 use inbox::wire::{DocumentFields, DocumentKind};
-use papers::{Fields, Kind, Paper};
+use papers::{ExtractedDocument, ExtractedFields, PaperKind};
 use tokio::sync::OnceCell;
 
-use super::child::{self, Failure, READER_TIME};
-use super::eyes::Eyes;
-use super::inside::{OF_PICTURE, OF_SCAN, Report, TABLE_END};
+use super::child::{self, ChildFailure, READER_TIME};
+use super::eyes::Tesseract;
+use super::inside::{OF_PICTURE, OF_SCAN, ParserReport, TABLE_END};
 
-pub struct BuiltIn {
+pub struct BuiltInReader {
     program: PathBuf,
     time: Duration,
-    eyes: OnceCell<Option<Eyes>>,
+    eyes: OnceCell<Option<Tesseract>>,
 }
 
 /// What reading a file came to.
-pub enum Reading {
+pub enum FileReading {
     Read {
-        paper: Paper,
+        paper: ExtractedDocument,
         /// The file said so itself, in a form made for machines.
         stated: bool,
         text: String,
@@ -32,40 +32,45 @@ pub enum Reading {
     Later(String),
 }
 
-impl BuiltIn {
-    pub fn of_this_program() -> BuiltIn {
-        BuiltIn::with_program(child::this_program())
+impl BuiltInReader {
+    pub fn of_this_program() -> BuiltInReader {
+        BuiltInReader::with_program(child::this_program())
     }
 
     /// The program that is started for each file.
-    pub fn with_program(program: PathBuf) -> BuiltIn {
-        BuiltIn { program, time: READER_TIME, eyes: OnceCell::new() }
+    pub fn with_program(program: PathBuf) -> BuiltInReader {
+        BuiltInReader { program, time: READER_TIME, eyes: OnceCell::new() }
     }
 
     /// The same with another time for each file.
-    pub fn within(self, time: Duration) -> BuiltIn {
-        BuiltIn { time, ..self }
+    pub fn within(self, time: Duration) -> BuiltInReader {
+        BuiltInReader { time, ..self }
     }
 
     /// Reads a file's bytes without touching anything else.
-    pub async fn read_bytes(&self, bytes: Vec<u8>) -> Reading {
+    pub async fn read_bytes(&self, bytes: Vec<u8>) -> FileReading {
         let answer = match child::ask(&self.program, &["file"], &[], bytes, self.time).await {
             Ok(answer) => answer,
             Err(failure) => return failed(failure),
         };
-        let Some((report, pictures)) = parse(&answer) else { return failed(Failure::Died) };
+        let Some((report, pictures)) = parse(&answer) else { return failed(ChildFailure::Died) };
         match (self.eyes().await, pictures.is_empty()) {
             (Some(eyes), false) => self.look(eyes, report, &pictures).await,
             _ => outcome(report),
         }
     }
 
-    async fn eyes(&self) -> Option<&Eyes> {
-        self.eyes.get_or_init(|| Eyes::open(&self.program)).await.as_ref()
+    async fn eyes(&self) -> Option<&Tesseract> {
+        self.eyes.get_or_init(|| Tesseract::open(&self.program)).await.as_ref()
     }
 
     /// What the words in the pictures say; without any, what was known before.
-    async fn look(&self, eyes: &Eyes, report: Report, pictures: &[Vec<u8>]) -> Reading {
+    async fn look(
+        &self,
+        eyes: &Tesseract,
+        report: ParserReport,
+        pictures: &[Vec<u8>],
+    ) -> FileReading {
         let Ok(tables) = eyes.look(&self.program, pictures).await else { return outcome(report) };
         let origin = if report.is_picture { OF_PICTURE } else { OF_SCAN };
         let tables = tables.join(&TABLE_END.to_string());
@@ -78,37 +83,37 @@ impl BuiltIn {
     }
 }
 
-impl Reader for BuiltIn {
-    fn read<'a>(&'a self, document: &'a Unread) -> due::Reading<'a> {
+impl DocumentReader for BuiltInReader {
+    fn read<'a>(&'a self, document: &'a ExtractionError) -> due::ExtractionFuture<'a> {
         Box::pin(async move { found(self.read_bytes(document.bytes.clone()).await) })
     }
 }
 
 /// A reading as the domain knows it.
-pub fn found(reading: Reading) -> Found {
+pub fn found(reading: FileReading) -> ExtractionOutcome {
     match reading {
-        Reading::Read { paper, .. } => {
-            Found::Read { kind: kind(paper.kind), fields: fields(paper.fields) }
+        FileReading::Read { paper, .. } => {
+            ExtractionOutcome::Read { kind: kind(paper.kind), fields: fields(paper.fields) }
         }
-        Reading::Unreadable(reason) => Found::Unreadable(reason),
-        Reading::Later(reason) => Found::Later(reason),
+        FileReading::Unreadable(reason) => ExtractionOutcome::Unreadable(reason),
+        FileReading::Later(reason) => ExtractionOutcome::Later(reason),
     }
 }
 
-fn kind(kind: Kind) -> DocumentKind {
+fn kind(kind: PaperKind) -> DocumentKind {
     match kind {
-        Kind::Invoice => DocumentKind::Invoice,
-        Kind::Receipt => DocumentKind::Receipt,
-        Kind::Statement => DocumentKind::Statement,
-        Kind::Contract => DocumentKind::Contract,
-        Kind::Id => DocumentKind::Id,
-        Kind::Tax => DocumentKind::Tax,
-        Kind::Photo => DocumentKind::Photo,
-        Kind::Other => DocumentKind::Other,
+        PaperKind::Invoice => DocumentKind::Invoice,
+        PaperKind::Receipt => DocumentKind::Receipt,
+        PaperKind::Statement => DocumentKind::Statement,
+        PaperKind::Contract => DocumentKind::Contract,
+        PaperKind::Id => DocumentKind::Id,
+        PaperKind::Tax => DocumentKind::Tax,
+        PaperKind::Photo => DocumentKind::Photo,
+        PaperKind::Other => DocumentKind::Other,
     }
 }
 
-fn fields(fields: Fields) -> DocumentFields {
+fn fields(fields: ExtractedFields) -> DocumentFields {
     DocumentFields {
         vendor: fields.vendor,
         amount: fields.amount,
@@ -119,28 +124,30 @@ fn fields(fields: Fields) -> DocumentFields {
     }
 }
 
-fn failed(failure: Failure) -> Reading {
+fn failed(failure: ChildFailure) -> FileReading {
     let sentence = failure.sentence().to_owned();
     match failure {
         // A machine that is busy makes an honest file slow.
-        Failure::NotStarted | Failure::TookTooLong => Reading::Later(sentence),
-        Failure::Died => Reading::Unreadable(sentence),
+        ChildFailure::NotStarted | ChildFailure::TookTooLong => FileReading::Later(sentence),
+        ChildFailure::Died => FileReading::Unreadable(sentence),
     }
 }
 
-fn outcome(report: Report) -> Reading {
+fn outcome(report: ParserReport) -> FileReading {
     match (report.paper, report.error) {
-        (Some(paper), None) => Reading::Read { paper, stated: report.stated, text: report.text },
-        (_, Some(error)) => Reading::Unreadable(error),
-        (None, None) => failed(Failure::Died),
+        (Some(paper), None) => {
+            FileReading::Read { paper, stated: report.stated, text: report.text }
+        }
+        (_, Some(error)) => FileReading::Unreadable(error),
+        (None, None) => failed(ChildFailure::Died),
     }
 }
 
 /// A report and the pictures behind it. The child is not trusted: sizes that do not fit are no
 /// report.
-fn parse(answer: &[u8]) -> Option<(Report, Vec<Vec<u8>>)> {
+fn parse(answer: &[u8]) -> Option<(ParserReport, Vec<Vec<u8>>)> {
     let end = answer.iter().position(|byte| *byte == b'\n')?;
-    let report: Report = serde_json::from_slice(&answer[..end]).ok()?;
+    let report: ParserReport = serde_json::from_slice(&answer[..end]).ok()?;
     let mut rest = &answer[end + 1..];
     let mut pictures = Vec::new();
     for size in &report.pictures {

@@ -20,7 +20,7 @@ const ANSWER_BYTES: u64 = 32 * 1024 * 1024;
 
 /// Why a child did not answer. None of these says anything about other files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Failure {
+pub enum ChildFailure {
     /// It could not be started: the machine's trouble, not the file's.
     NotStarted,
     /// It was ended by its limits, or it failed.
@@ -28,12 +28,12 @@ pub enum Failure {
     TookTooLong,
 }
 
-impl Failure {
+impl ChildFailure {
     pub fn sentence(self) -> &'static str {
         match self {
-            Failure::NotStarted => "The reader could not be started.",
-            Failure::Died => "The file is damaged, or too much for the reader.",
-            Failure::TookTooLong => "The file took the reader too long.",
+            ChildFailure::NotStarted => "The reader could not be started.",
+            ChildFailure::Died => "The file is damaged, or too much for the reader.",
+            ChildFailure::TookTooLong => "The file took the reader too long.",
         }
     }
 }
@@ -54,7 +54,7 @@ pub async fn ask(
     environment: &[(&str, String)],
     input: Vec<u8>,
     time: Duration,
-) -> Result<Vec<u8>, Failure> {
+) -> Result<Vec<u8>, ChildFailure> {
     let mut child = Command::new(program)
         .arg(CAGED)
         .args(args)
@@ -67,9 +67,9 @@ pub async fn ask(
         .stderr(Stdio::null())
         .kill_on_drop(true)
         .spawn()
-        .map_err(|_| Failure::NotStarted)?;
+        .map_err(|_| ChildFailure::NotStarted)?;
     let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
-        return Err(Failure::NotStarted);
+        return Err(ChildFailure::NotStarted);
     };
     let talk = async {
         let give = async {
@@ -83,8 +83,8 @@ pub async fn ask(
         let status = child.wait().await;
         match (heard, status) {
             (Ok(_), Ok(status)) if status.success() => Ok(answer),
-            _ => Err(Failure::Died),
+            _ => Err(ChildFailure::Died),
         }
     };
-    timeout(time, talk).await.unwrap_or(Err(Failure::TookTooLong))
+    timeout(time, talk).await.unwrap_or(Err(ChildFailure::TookTooLong))
 }

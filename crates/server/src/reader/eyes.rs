@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::child::{self, Failure};
+use super::child::{self, ChildFailure};
 
 /// Time for all pictures of one document.
 const LOOKING_TIME: Duration = Duration::from_secs(20);
@@ -17,14 +17,14 @@ const LANGUAGES: &[&str] = &["eng", "deu", "fra", "spa", "ita", "nld"];
 
 /// Tesseract and the languages that it knows.
 #[derive(Clone, Debug)]
-pub struct Eyes {
+pub struct Tesseract {
     program: PathBuf,
     languages: String,
 }
 
-impl Eyes {
+impl Tesseract {
     /// Finds tesseract on the path, once.
-    pub async fn open(this: &Path) -> Option<Eyes> {
+    pub async fn open(this: &Path) -> Option<Tesseract> {
         let folders = env::var_os("PATH")?;
         let program = env::split_paths(&folders)
             .map(|folder| folder.join("tesseract"))
@@ -34,11 +34,15 @@ impl Eyes {
         let known = String::from_utf8_lossy(&known).into_owned();
         let has = |language: &&&str| known.lines().any(|line| line.trim() == **language);
         let languages: Vec<&str> = LANGUAGES.iter().filter(has).copied().collect();
-        (!languages.is_empty()).then(|| Eyes { program, languages: languages.join("+") })
+        (!languages.is_empty()).then(|| Tesseract { program, languages: languages.join("+") })
     }
 
     /// The tables of words of some pictures, as far as the time reaches.
-    pub async fn look(&self, this: &Path, pictures: &[Vec<u8>]) -> Result<Vec<String>, Failure> {
+    pub async fn look(
+        &self,
+        this: &Path,
+        pictures: &[Vec<u8>],
+    ) -> Result<Vec<String>, ChildFailure> {
         let deadline = Instant::now() + LOOKING_TIME;
         let program = self.program.to_string_lossy();
         let args = ["look", &program, "stdin", "stdout", "-l", &self.languages, "tsv"];

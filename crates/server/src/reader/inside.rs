@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 use inbox::limits::DOCUMENT_READ_BYTES;
-use papers::{Contents, Paper};
+use papers::{Contents, ExtractedDocument};
 use serde::{Deserialize, Serialize};
 
 use super::cage::{self, OCR_LIMITS, RENDERING_LIMITS};
@@ -20,7 +20,7 @@ pub const TABLE_END: char = '\u{c}';
 /// A task for a process that is locked up before it begins. Not for people.
 #[derive(Parser)]
 #[command(name = "mailroom caged")]
-pub struct Task {
+pub struct ParserTask {
     #[command(subcommand)]
     what: What,
 }
@@ -48,8 +48,8 @@ struct Program {
 /// What leaves the cage; pictures to look at follow it, in the order and sizes given.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Report {
-    pub paper: Option<Paper>,
+pub struct ParserReport {
+    pub paper: Option<ExtractedDocument>,
     /// The file said so itself, in a form made for machines.
     pub stated: bool,
     pub text: String,
@@ -66,12 +66,12 @@ pub const CAGED: &str = "caged";
 pub const OF_PICTURE: &str = "picture";
 pub const OF_SCAN: &str = "scan";
 
-impl Task {
+impl ParserTask {
     /// The task that this process was started for, if it was started by [`super::child`].
-    pub fn of_this_process() -> Option<Task> {
+    pub fn of_this_process() -> Option<ParserTask> {
         let mut args = std::env::args().skip(1);
         (args.next()? == CAGED)
-            .then(|| Task::parse_from([CAGED.to_owned()].into_iter().chain(args)))
+            .then(|| ParserTask::parse_from([CAGED.to_owned()].into_iter().chain(args)))
     }
 
     pub fn run(self) -> ExitCode {
@@ -99,7 +99,7 @@ fn file() -> io::Result<()> {
         Ok(contents) => contents,
         Err(unreadable) => {
             let error = Some(unreadable.sentence().to_owned());
-            return answer(&Report { error, ..Report::default() }, &[]);
+            return answer(&ParserReport { error, ..ParserReport::default() }, &[]);
         }
     };
     let pictures: Vec<Vec<u8>> = match contents.needs_eyes() {
@@ -107,7 +107,7 @@ fn file() -> io::Result<()> {
         false => Vec::new(),
     };
     answer(
-        &Report { pictures: pictures.iter().map(Vec::len).collect(), ..report(&contents) },
+        &ParserReport { pictures: pictures.iter().map(Vec::len).collect(), ..report(&contents) },
         &pictures,
     )
 }
@@ -124,17 +124,17 @@ fn words() -> io::Result<()> {
     answer(&report(&contents), &[])
 }
 
-fn report(contents: &Contents) -> Report {
-    Report {
+fn report(contents: &Contents) -> ParserReport {
+    ParserReport {
         paper: Some(contents.paper()),
         stated: contents.is_stated(),
         text: contents.text(),
         is_picture: contents.is_picture(),
-        ..Report::default()
+        ..ParserReport::default()
     }
 }
 
-fn answer(report: &Report, pictures: &[Vec<u8>]) -> io::Result<()> {
+fn answer(report: &ParserReport, pictures: &[Vec<u8>]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     serde_json::to_writer(&mut out, report)?;
     out.write_all(b"\n")?;

@@ -1,4 +1,4 @@
-//! The bodies of the port `inbox::due::Reader`.
+//! The bodies of the port `inbox::due::DocumentReader`.
 //!
 //! A document is opened in a process of its own that can do nothing but compute: `cage.rs` takes
 //! everything else away from it (`seccomp.rs` the system calls, `file_access.rs` the files),
@@ -16,28 +16,28 @@ mod model;
 mod pages;
 mod seccomp;
 
-pub use built_in::{BuiltIn, Reading};
+pub use built_in::{BuiltInReader, FileReading};
 pub use cage::hide_memory;
 pub use child::ALLOCATOR_RESERVES;
-pub use inside::Task;
+pub use inside::ParserTask;
 pub use model::{Endpoint, ModelReader};
 pub use pages::PageRenderer;
 
 use std::sync::Arc;
 
-use inbox::due::Reader;
+use inbox::due::DocumentReader;
 
 use crate::settings::Settings;
 
 /// The reader that the settings ask for.
-pub fn of(settings: &Settings) -> Result<Arc<dyn Reader>, String> {
+pub fn of(settings: &Settings) -> Result<Arc<dyn DocumentReader>, String> {
     if !file_access::is_supported() {
         tracing::warn!(
             "the kernel has no Landlock: programs that read documents can read every file of this \
              user, though they can change none and reach no network"
         );
     }
-    let built_in = BuiltIn::of_this_program();
+    let built_in = BuiltInReader::of_this_program();
     match Endpoint::of(settings)? {
         Some(endpoint) => Ok(Arc::new(ModelReader::new(endpoint, built_in)?)),
         None => Ok(Arc::new(built_in)),

@@ -7,13 +7,13 @@
 use std::fs;
 use std::time::Duration;
 
-use inbox::due::{self, Reader, Unread};
-use papers::{Fields, Grounds, Kind, Paper};
+use inbox::due::{self, DocumentReader, ExtractionError};
+use papers::{Evidence, ExtractedDocument, ExtractedFields, PaperKind};
 use reqwest::Client;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::built_in::{BuiltIn, Reading, found};
+use super::built_in::{BuiltInReader, FileReading, found};
 use crate::courier::own_client;
 use crate::settings::Settings;
 
@@ -60,23 +60,23 @@ impl Endpoint {
 
 pub struct ModelReader {
     endpoint: Endpoint,
-    built_in: BuiltIn,
+    built_in: BuiltInReader,
     client: Client,
 }
 
 impl ModelReader {
-    pub fn new(endpoint: Endpoint, built_in: BuiltIn) -> Result<ModelReader, String> {
+    pub fn new(endpoint: Endpoint, built_in: BuiltInReader) -> Result<ModelReader, String> {
         let client = own_client(ANSWER_TIME).map_err(|error| format!("reader_url: {error}"))?;
         Ok(ModelReader { endpoint, built_in, client })
     }
 
     /// What the built-in reader found, with what the model adds to it.
-    pub async fn read_bytes(&self, bytes: Vec<u8>) -> Reading {
+    pub async fn read_bytes(&self, bytes: Vec<u8>) -> FileReading {
         let reading = self.built_in.read_bytes(bytes).await;
-        let Reading::Read { paper, stated, text } = reading else { return reading };
+        let FileReading::Read { paper, stated, text } = reading else { return reading };
         // What a file states in a form made for machines needs no guess.
         if stated || text.trim().is_empty() {
-            return Reading::Read { paper, stated, text };
+            return FileReading::Read { paper, stated, text };
         }
         let paper = match self.ask(&text).await {
             Ok(claimed) => together(claimed, paper, &text),
@@ -85,7 +85,7 @@ impl ModelReader {
                 paper
             }
         };
-        Reading::Read { paper, stated, text }
+        FileReading::Read { paper, stated, text }
     }
 
     async fn ask(&self, text: &str) -> Result<Claimed, String> {
@@ -113,8 +113,8 @@ impl ModelReader {
     }
 }
 
-impl Reader for ModelReader {
-    fn read<'a>(&'a self, document: &'a Unread) -> due::Reading<'a> {
+impl DocumentReader for ModelReader {
+    fn read<'a>(&'a self, document: &'a ExtractionError) -> due::ExtractionFuture<'a> {
         Box::pin(async move { found(self.read_bytes(document.bytes.clone()).await) })
     }
 }
@@ -166,7 +166,7 @@ fn schema() -> Value {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Claimed {
-    kind: Kind,
+    kind: PaperKind,
     vendor: Option<String>,
     amount: Option<f64>,
     currency: Option<String>,
@@ -181,8 +181,8 @@ fn claimed(body: &[u8]) -> Option<Claimed> {
 }
 
 /// What the model claims as far as the text bears it out, and the rules' word for the rest.
-fn together(claimed: Claimed, paper: Paper, text: &str) -> Paper {
-    let kept = Grounds::of(text).keep(Fields {
+fn together(claimed: Claimed, paper: ExtractedDocument, text: &str) -> ExtractedDocument {
+    let kept = Evidence::of(text).keep(ExtractedFields {
         vendor: claimed.vendor,
         amount: claimed.amount,
         currency: claimed.currency,
@@ -191,7 +191,7 @@ fn together(claimed: Claimed, paper: Paper, text: &str) -> Paper {
         reference: claimed.reference,
     });
     let rules = paper.fields;
-    let fields = Fields {
+    let fields = ExtractedFields {
         vendor: kept.vendor.or(rules.vendor),
         amount: kept.amount.or(rules.amount),
         currency: kept.currency.or(rules.currency),
@@ -199,5 +199,5 @@ fn together(claimed: Claimed, paper: Paper, text: &str) -> Paper {
         due_date: kept.due_date.or(rules.due_date),
         reference: kept.reference.or(rules.reference),
     };
-    Paper { kind: claimed.kind, fields }
+    ExtractedDocument { kind: claimed.kind, fields }
 }

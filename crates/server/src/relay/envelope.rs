@@ -1,6 +1,6 @@
 use std::future::Future;
 
-use inbox::due::{Outcome, Parcel};
+use inbox::due::{OutgoingMail, RelayOutcome};
 
 /// An address as it stands in an envelope: its domain in ASCII, its local part as it is. `None`
 /// for what no server could be given.
@@ -17,10 +17,10 @@ pub fn domain(address: &str) -> &str {
 
 /// Sends to those recipients that have a deliverable address, in the order of the parcel; the
 /// others never get it.
-pub async fn to_deliverable<F, R>(parcel: &Parcel, send: F) -> Vec<Outcome>
+pub async fn to_deliverable<F, R>(parcel: &OutgoingMail, send: F) -> Vec<RelayOutcome>
 where
-    F: FnOnce(Parcel, Vec<String>) -> R,
-    R: Future<Output = Vec<Outcome>>,
+    F: FnOnce(OutgoingMail, Vec<String>) -> R,
+    R: Future<Output = Vec<RelayOutcome>>,
 {
     let sender = deliverable(&parcel.sender).unwrap_or_default();
     let recipients: Vec<Option<String>> =
@@ -28,11 +28,11 @@ where
     let good: Vec<String> = recipients.iter().flatten().cloned().collect();
     let mut told = match good.is_empty() {
         true => Vec::new(),
-        false => send(Parcel { sender, ..parcel.clone() }, good).await,
+        false => send(OutgoingMail { sender, ..parcel.clone() }, good).await,
     }
     .into_iter();
-    let unfit = || Outcome::Never("this is not an address that mail can go to".into());
-    let missed = || Outcome::Later("nothing was said of this recipient".into());
+    let unfit = || RelayOutcome::Never("this is not an address that mail can go to".into());
+    let missed = || RelayOutcome::Later("nothing was said of this recipient".into());
     let outcome = |to: Option<String>| match to {
         Some(_) => told.next().unwrap_or_else(missed),
         None => unfit(),

@@ -2,7 +2,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use inbox::due::{Outcome, Parcel, Relay, Sending};
+use inbox::due::{OutgoingMail, Relay, RelayFuture, RelayOutcome};
 use inbox::private_files;
 
 /// Writes each mail to a file of its own, for development and the demo.
@@ -18,7 +18,7 @@ impl FolderRelay {
 }
 
 /// A mail whose claim lapsed is written again under the same name, so it is there once.
-fn write(folder: &Path, parcel: &Parcel) -> io::Result<()> {
+fn write(folder: &Path, parcel: &OutgoingMail) -> io::Result<()> {
     let safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '@' | '-' | '_');
     let name: String = parcel.message_id.chars().map(|c| if safe(c) { c } else { '_' }).collect();
     let unfinished = folder.join(format!(".{name}.part"));
@@ -30,14 +30,14 @@ fn write(folder: &Path, parcel: &Parcel) -> io::Result<()> {
 }
 
 impl Relay for FolderRelay {
-    fn send<'a>(&'a self, parcel: &'a Parcel) -> Sending<'a> {
+    fn send<'a>(&'a self, parcel: &'a OutgoingMail) -> RelayFuture<'a> {
         let (folder, parcel) = (self.folder.clone(), parcel.clone());
         Box::pin(async move {
             let recipients = parcel.recipients.len();
             let outcome = match tokio::task::spawn_blocking(move || write(&folder, &parcel)).await {
-                Ok(Ok(())) => Outcome::Delivered,
-                Ok(Err(error)) => Outcome::Later(error.to_string()),
-                Err(error) => Outcome::Later(error.to_string()),
+                Ok(Ok(())) => RelayOutcome::Delivered,
+                Ok(Err(error)) => RelayOutcome::Later(error.to_string()),
+                Err(error) => RelayOutcome::Later(error.to_string()),
             };
             vec![outcome; recipients]
         })
@@ -52,14 +52,14 @@ mod tests {
     async fn a_mail_becomes_one_file_however_often_it_is_sent() {
         let folder = tempfile::tempdir().expect("a folder");
         let relay = FolderRelay::open(folder.path()).expect("a relay");
-        let parcel = Parcel {
+        let parcel = OutgoingMail {
             message_id: "../msg.1@acme.example".into(),
             sender: "support@acme.example".into(),
             recipients: vec!["mara@customer.example".into()],
             bytes: b"Subject: Hello\r\n\r\nHello".to_vec().into(),
         };
         for _ in 0..2 {
-            assert_eq!(relay.send(&parcel).await, [Outcome::Delivered]);
+            assert_eq!(relay.send(&parcel).await, [RelayOutcome::Delivered]);
         }
         let files: Vec<_> = fs::read_dir(folder.path()).expect("files").flatten().collect();
         assert_eq!(files.len(), 1);

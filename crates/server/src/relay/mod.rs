@@ -15,7 +15,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use inbox::addresses::is_public;
-use inbox::due::{Outcome, Parcel, Relay, Sending};
+use inbox::due::{OutgoingMail, Relay, RelayFuture, RelayOutcome};
 use url::{Host, Url};
 
 use crate::courier;
@@ -23,15 +23,15 @@ use crate::lookup::Lookup;
 use crate::settings::Settings;
 
 pub use folder::FolderRelay;
-pub use mx::Direct;
+pub use mx::MxRelay;
 pub use options::{MxOptions, MxTls, SmtpOptions};
-pub use smarthost::Smarthost;
-pub use smtp::{Patience, Security};
+pub use smarthost::SmarthostRelay;
+pub use smtp::{Security, SmtpTimeouts};
 pub use sts::{Fetching, PolicySource, WebPolicies};
 
 /// What `MAILROOM_RELAY` names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum RelayTarget {
     /// `smtp://…` and `smtps://…`: one server takes every mail.
     Smarthost(SmtpOptions),
     /// `mx:`: every mail goes to the servers of its recipients.
@@ -42,66 +42,72 @@ pub enum Target {
     Nowhere,
 }
 
-impl FromStr for Target {
+impl FromStr for RelayTarget {
     type Err = String;
 
     /// The error is a sentence without its subject, and never repeats a password.
-    fn from_str(text: &str) -> Result<Target, String> {
+    fn from_str(text: &str) -> Result<RelayTarget, String> {
         match text.split_once(':') {
-            Some(("smtp" | "smtps", _)) => text.parse().map(Target::Smarthost),
-            Some(("mx", _)) => text.parse().map(Target::Direct),
-            Some(("file", folder)) if !folder.is_empty() => Ok(Target::Folder(folder.into())),
+            Some(("smtp" | "smtps", _)) => text.parse().map(RelayTarget::Smarthost),
+            Some(("mx", _)) => text.parse().map(RelayTarget::Direct),
+            Some(("file", folder)) if !folder.is_empty() => Ok(RelayTarget::Folder(folder.into())),
             _ => Err("must be smtp://HOST, smtps://HOST, mx: or file:FOLDER".into()),
         }
     }
 }
 
-impl Target {
+impl RelayTarget {
     /// False where mail waits or becomes a file.
     pub fn reaches_people(&self) -> bool {
-        !matches!(self, Target::Folder(_) | Target::Nowhere)
+        !matches!(self, RelayTarget::Folder(_) | RelayTarget::Nowhere)
     }
 
     pub fn open(&self, settings: &Settings) -> Result<Arc<dyn Relay>, String> {
         let roots = courier::system_roots;
         Ok(match self {
-            Target::Smarthost(options) => {
+            RelayTarget::Smarthost(options) => {
                 let helo = self.name(settings).unwrap_or_else(|| "localhost".into());
                 let resolver = courier::resolver_of(settings)?;
-                Arc::new(Smarthost::new(options, helo, resolver, roots(), Patience::default())?)
+                Arc::new(SmarthostRelay::new(
+                    options,
+                    helo,
+                    resolver,
+                    roots(),
+                    SmtpTimeouts::default(),
+                )?)
             }
-            Target::Direct(options) => {
+            RelayTarget::Direct(options) => {
                 let helo = self.name(settings).ok_or(
                     "relay: mx: needs the name by which other mail servers find this one: set \
                      MAILROOM_PUBLIC_URL, or write mx:?helo=NAME",
                 )?;
                 let may_dial = if settings.webhooks_allow_private { |_| true } else { is_public };
                 let lookup = Lookup::of(settings)?;
-                let policies = WebPolicies::new(courier::Gate::of(settings)?, roots())?;
-                Arc::new(Direct::new(
+                let policies = WebPolicies::new(courier::SsrfGuard::of(settings)?, roots())?;
+                Arc::new(MxRelay::new(
                     options,
                     helo,
                     lookup,
                     may_dial,
                     roots(),
-                    Patience::default(),
+                    SmtpTimeouts::default(),
                     Arc::new(policies),
                 )?)
             }
-            Target::Folder(folder) => Arc::new(
+            RelayTarget::Folder(folder) => Arc::new(
                 FolderRelay::open(folder)
                     .map_err(|error| format!("relay: {}: {error}", folder.display()))?,
             ),
-            Target::Nowhere => Arc::new(NoRelay),
+            RelayTarget::Nowhere => Arc::new(NoRelay),
         })
     }
 
     /// The name by which this machine is known: what was set, or that of the public address.
     pub fn name(&self, settings: &Settings) -> Option<String> {
         let set = match self {
-            Target::Smarthost(options) => options.helo.clone(),
-            Target::Direct(options) => options.helo.clone(),
-            Target::Folder(_) | Target::Nowhere => None,
+            RelayTarget::Smarthost(options) => options.helo.clone(),
+            RelayTarget::Direct(options) => options.helo.clone(),
+            RelayTarget::Folder(_) | RelayTarget::Nowhere => None,
         };
         let public = || {
             let url = Url::parse(settings.public_url.as_deref()?).ok()?;
@@ -118,8 +124,8 @@ impl Target {
 struct NoRelay;
 
 impl Relay for NoRelay {
-    fn send<'a>(&'a self, parcel: &'a Parcel) -> Sending<'a> {
-        let outcome = Outcome::Later("no relay is configured".into());
+    fn send<'a>(&'a self, parcel: &'a OutgoingMail) -> RelayFuture<'a> {
+        let outcome = RelayOutcome::Later("no relay is configured".into());
         Box::pin(async move { vec![outcome; parcel.recipients.len()] })
     }
 }
@@ -130,18 +136,18 @@ mod tests {
 
     #[test]
     fn a_relay_is_named_by_its_kind_and_place() {
-        assert_eq!("file:out/mail".parse(), Ok(Target::Folder("out/mail".into())));
-        assert!(matches!("mx:".parse(), Ok(Target::Direct(_))));
-        assert!(matches!("smtps://mail.example".parse(), Ok(Target::Smarthost(_))));
+        assert_eq!("file:out/mail".parse(), Ok(RelayTarget::Folder("out/mail".into())));
+        assert!(matches!("mx:".parse(), Ok(RelayTarget::Direct(_))));
+        assert!(matches!("smtps://mail.example".parse(), Ok(RelayTarget::Smarthost(_))));
         for bad in ["", "file:", "out", "ftp://x", "smtp:", "mx:acme.example"] {
-            assert!(bad.parse::<Target>().is_err(), "{bad}");
+            assert!(bad.parse::<RelayTarget>().is_err(), "{bad}");
         }
     }
 
     #[test]
     fn what_is_wrong_with_a_relay_is_said_without_its_password() {
         for bad in ["smtp://ann:hunter2@mail.example/x", "smtp://ann:hunter2@mail.example?tls=no"] {
-            let sentence = bad.parse::<Target>().unwrap_err();
+            let sentence = bad.parse::<RelayTarget>().unwrap_err();
             assert!(!sentence.contains("hunter2"), "{sentence}");
         }
     }

@@ -5,17 +5,17 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use inbox::due::{Outcome, Parcel, Relay, Sending};
+use inbox::due::{OutgoingMail, Relay, RelayFuture, RelayOutcome};
 use rustls::RootCertStore;
 use tokio::task::JoinSet;
 
 use super::envelope;
 use super::options::{MxOptions, MxTls};
-use super::places::{self, Places};
-use super::pool::Pool;
-use super::smtp::{self, Dial, Patience, Security, Session, Told};
-use super::sts::{Mode, Policies, Policy, PolicySource};
-use crate::lookup::{Exchange, Lookup, Missing};
+use super::places::{self, DomainSlots};
+use super::pool::SmtpPool;
+use super::smtp::{self, Dial, Security, SmtpClientSession, SmtpTimeouts, TransactionOutcome};
+use super::sts::{PolicySource, StsMode, StsPolicies, StsPolicy};
+use crate::lookup::{Lookup, MailExchanger, Missing};
 
 /// Servers of a domain that are tried, and addresses of each.
 const SERVERS: usize = 5;
@@ -25,17 +25,17 @@ const ADDRESSES: usize = 3;
 pub type MayDial = fn(IpAddr) -> bool;
 
 #[derive(Clone)]
-pub struct Direct(Arc<Inner>);
+pub struct MxRelay(Arc<Inner>);
 
 struct Inner {
     lookup: Lookup,
     may_dial: MayDial,
     port: u16,
-    policies: Policies,
+    policies: StsPolicies,
     usual: Way,
     /// For domains whose policy asks that their servers prove who they are.
     enforced: Way,
-    places: Places,
+    places: DomainSlots,
     turn: AtomicUsize,
 }
 
@@ -44,22 +44,22 @@ struct Way {
     dial: Dial,
     /// In clear where encryption was offered and fails.
     fallback: bool,
-    pool: Pool,
+    pool: SmtpPool,
 }
 
-impl Direct {
+impl MxRelay {
     pub fn new(
         options: &MxOptions,
         helo: String,
         lookup: Lookup,
         may_dial: MayDial,
         roots: RootCertStore,
-        patience: Patience,
+        patience: SmtpTimeouts,
         policies: Arc<dyn PolicySource>,
-    ) -> Result<Direct, String> {
+    ) -> Result<MxRelay, String> {
         let way = |security, tls, fallback| {
             let dial = Dial { helo: helo.clone(), security, tls, login: None, patience };
-            Way { dial, fallback, pool: Pool::default() }
+            Way { dial, fallback, pool: SmtpPool::default() }
         };
         let checked = smtp::checked(roots)?;
         let fallback = options.tls == MxTls::Fallback;
@@ -69,20 +69,24 @@ impl Direct {
                 way(Security::WhenOffered, smtp::unchecked()?, fallback)
             }
         };
-        Ok(Direct(Arc::new(Inner {
+        Ok(MxRelay(Arc::new(Inner {
             lookup,
             may_dial,
             port: options.port,
-            policies: Policies::new(policies),
+            policies: StsPolicies::new(policies),
             usual,
             enforced: way(Security::Required, checked, false),
-            places: Places::new(places::WAIT),
+            places: DomainSlots::new(places::WAIT),
             turn: AtomicUsize::new(0),
         })))
     }
 
     /// Sends to every domain at once; the outcomes are in the order of the recipients.
-    async fn send_to_all(&self, parcel: Parcel, recipients: Vec<String>) -> Vec<Outcome> {
+    async fn send_to_all(
+        &self,
+        parcel: OutgoingMail,
+        recipients: Vec<String>,
+    ) -> Vec<RelayOutcome> {
         let mut domains: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (place, to) in recipients.iter().enumerate() {
             domains.entry(envelope::domain(to).to_owned()).or_default().push(place);
@@ -97,7 +101,7 @@ impl Direct {
                 (places, inner.send_to_domain(&domain, &parcel, &group).await)
             });
         }
-        let unsaid = Outcome::Later("the delivery was broken off".into());
+        let unsaid = RelayOutcome::Later("the delivery was broken off".into());
         let mut outcomes = vec![unsaid; recipients.len()];
         while let Some(done) = under_way.join_next().await {
             let Ok((places, told)) = done else { continue };
@@ -113,19 +117,19 @@ impl Inner {
     async fn send_to_domain(
         &self,
         domain: &str,
-        parcel: &Parcel,
+        parcel: &OutgoingMail,
         group: &[String],
-    ) -> Vec<Outcome> {
-        let all = |outcome: Outcome| vec![outcome; group.len()];
+    ) -> Vec<RelayOutcome> {
+        let all = |outcome: RelayOutcome| vec![outcome; group.len()];
         let Some(_place) = self.places.enter(domain).await else {
-            return all(Outcome::Later(format!("{domain}: other mail is being sent there")));
+            return all(RelayOutcome::Later(format!("{domain}: other mail is being sent there")));
         };
         let mut servers = match self.servers(domain).await {
             Ok(servers) => servers,
             Err(outcome) => return all(outcome),
         };
         let told = match self.policies.of(&self.lookup, domain).await {
-            Some(policy) if policy.mode == Mode::Enforce => {
+            Some(policy) if policy.mode == StsMode::Enforce => {
                 servers.retain(|server| policy.names(server));
                 let told = self.send_to_any(&self.enforced, &servers, parcel, group).await;
                 told.map_err(|troubles| troubles.outcome_by_policy(domain))
@@ -144,9 +148,9 @@ impl Inner {
         &self,
         way: &Way,
         servers: &[String],
-        parcel: &Parcel,
+        parcel: &OutgoingMail,
         group: &[String],
-    ) -> Result<Vec<Outcome>, Troubles> {
+    ) -> Result<Vec<RelayOutcome>, Troubles> {
         let mut troubles = Troubles::default();
         for server in servers.iter().take(SERVERS) {
             let told = self.send_to_server(way, server, parcel, group, &mut troubles).await;
@@ -160,15 +164,15 @@ impl Inner {
     /// The servers of a domain, the best first; those that are equally good take turns. A domain
     /// without MX records takes mail itself (RFC 5321, section 5.1), one whose only MX is a dot
     /// takes none (RFC 7505).
-    async fn servers(&self, domain: &str) -> Result<Vec<String>, Outcome> {
+    async fn servers(&self, domain: &str) -> Result<Vec<String>, RelayOutcome> {
         match self.lookup.exchanges(domain).await {
             Ok(exchanges) if exchanges.iter().all(|exchange| exchange.host.is_empty()) => {
-                Err(Outcome::Never(format!("{domain} takes no mail")))
+                Err(RelayOutcome::Never(format!("{domain} takes no mail")))
             }
             Ok(exchanges) => Ok(in_turn(exchanges, self.turn.fetch_add(1, Ordering::Relaxed))),
             Err(Missing::Nothing) => Ok(vec![domain.to_owned()]),
             Err(Missing::Unknown) => {
-                Err(Outcome::Later(format!("{domain}: its servers could not be looked up")))
+                Err(RelayOutcome::Later(format!("{domain}: its servers could not be looked up")))
             }
         }
     }
@@ -178,12 +182,14 @@ impl Inner {
         &self,
         way: &Way,
         server: &str,
-        parcel: &Parcel,
+        parcel: &OutgoingMail,
         group: &[String],
         troubles: &mut Troubles,
-    ) -> Option<Vec<Outcome>> {
+    ) -> Option<Vec<RelayOutcome>> {
         while let Some(session) = way.pool.take(server) {
-            if let Told::Outcomes(outcomes) = way.tell(server, session, parcel, group).await {
+            if let TransactionOutcome::Outcomes(outcomes) =
+                way.tell(server, session, parcel, group).await
+            {
                 return Some(outcomes);
             }
         }
@@ -202,8 +208,8 @@ impl Inner {
             let address = SocketAddr::new(address, self.port);
             match way.open(address, server).await {
                 Ok(session) => match way.tell(server, session, parcel, group).await {
-                    Told::Outcomes(outcomes) => return Some(outcomes),
-                    Told::Gone(sentence) => troubles.last = Some(sentence),
+                    TransactionOutcome::Outcomes(outcomes) => return Some(outcomes),
+                    TransactionOutcome::Gone(sentence) => troubles.last = Some(sentence),
                 },
                 Err(sentence) => troubles.last = Some(sentence),
             }
@@ -213,12 +219,14 @@ impl Inner {
 }
 
 impl Way {
-    async fn open(&self, address: SocketAddr, server: &str) -> Result<Session, String> {
-        match Session::open(address, server, &self.dial).await {
+    async fn open(&self, address: SocketAddr, server: &str) -> Result<SmtpClientSession, String> {
+        match SmtpClientSession::open(address, server, &self.dial).await {
             Ok(session) => Ok(session),
             Err(trouble) if trouble.encryption_failed && self.fallback => {
                 let clear = Dial { security: Security::Clear, ..self.dial.clone() };
-                Session::open(address, server, &clear).await.map_err(|trouble| trouble.sentence)
+                SmtpClientSession::open(address, server, &clear)
+                    .await
+                    .map_err(|trouble| trouble.sentence)
             }
             Err(trouble) => Err(trouble.sentence),
         }
@@ -227,10 +235,10 @@ impl Way {
     async fn tell(
         &self,
         server: &str,
-        mut session: Session,
-        parcel: &Parcel,
+        mut session: SmtpClientSession,
+        parcel: &OutgoingMail,
         group: &[String],
-    ) -> Told {
+    ) -> TransactionOutcome {
         let told = session.send(parcel, group).await;
         self.pool.give(server, session);
         told
@@ -246,17 +254,17 @@ struct Troubles {
 
 impl Troubles {
     /// Where nobody answered, later somebody may; where there is nobody to ask, nobody ever will.
-    fn outcome(self, domain: &str) -> Outcome {
+    fn outcome(self, domain: &str) -> RelayOutcome {
         match (self.last, self.private) {
-            (Some(sentence), _) => Outcome::Later(format!("{domain}: {sentence}")),
-            (None, true) => Outcome::Never(format!("{domain} leads into a private network")),
-            (None, false) => Outcome::Never(format!("{domain} has no server that takes mail")),
+            (Some(sentence), _) => RelayOutcome::Later(format!("{domain}: {sentence}")),
+            (None, true) => RelayOutcome::Never(format!("{domain} leads into a private network")),
+            (None, false) => RelayOutcome::Never(format!("{domain} has no server that takes mail")),
         }
     }
 
     /// The same where a policy is enforced: whoever stands between must not turn mail away for good.
-    fn outcome_by_policy(self, domain: &str) -> Outcome {
-        Outcome::Later(match self.last {
+    fn outcome_by_policy(self, domain: &str) -> RelayOutcome {
+        RelayOutcome::Later(match self.last {
             Some(sentence) => format!(
                 "{domain}: {sentence}; its MTA-STS policy asks for servers that prove their name"
             ),
@@ -266,15 +274,15 @@ impl Troubles {
 }
 
 /// Takes note of servers that a policy under test does not name.
-fn note(domain: &str, policy: Option<&Policy>, servers: &[String]) {
-    let Some(policy) = policy.filter(|policy| policy.mode == Mode::Testing) else { return };
+fn note(domain: &str, policy: Option<&StsPolicy>, servers: &[String]) {
+    let Some(policy) = policy.filter(|policy| policy.mode == StsMode::Testing) else { return };
     for server in servers.iter().filter(|server| !policy.names(server)) {
         tracing::info!(domain, server, "an MTA-STS policy under test does not name this server");
     }
 }
 
 /// Hosts by preference; among equals another one is the first each time.
-fn in_turn(exchanges: Vec<Exchange>, turn: usize) -> Vec<String> {
+fn in_turn(exchanges: Vec<MailExchanger>, turn: usize) -> Vec<String> {
     let mut hosts = Vec::new();
     for equals in exchanges.chunk_by(|one, other| one.preference == other.preference) {
         let mut equals: Vec<String> =
@@ -288,8 +296,8 @@ fn in_turn(exchanges: Vec<Exchange>, turn: usize) -> Vec<String> {
     hosts
 }
 
-impl Relay for Direct {
-    fn send<'a>(&'a self, parcel: &'a Parcel) -> Sending<'a> {
+impl Relay for MxRelay {
+    fn send<'a>(&'a self, parcel: &'a OutgoingMail) -> RelayFuture<'a> {
         Box::pin(envelope::to_deliverable(parcel, |parcel, recipients| {
             self.send_to_all(parcel, recipients)
         }))
@@ -312,7 +320,7 @@ mod tests {
 
     #[test]
     fn equals_take_turns_and_the_better_come_first() {
-        let exchange = |preference, host: &str| Exchange { preference, host: host.into() };
+        let exchange = |preference, host: &str| MailExchanger { preference, host: host.into() };
         let exchanges = vec![exchange(5, "a"), exchange(10, "b"), exchange(10, "c")];
         assert_eq!(in_turn(exchanges.clone(), 0), ["a", "b", "c"]);
         assert_eq!(in_turn(exchanges.clone(), 1), ["a", "c", "b"]);

@@ -13,25 +13,25 @@ pub const WAIT: Duration = Duration::from_secs(10);
 
 /// How much is under way to each domain.
 #[derive(Clone)]
-pub struct Places {
+pub struct DomainSlots {
     domains: Arc<Mutex<HashMap<String, Arc<Semaphore>>>>,
     wait: Duration,
 }
 
 /// A place taken until this is dropped.
-pub struct Place {
-    places: Places,
+pub struct DomainSlot {
+    places: DomainSlots,
     domain: String,
     permit: Option<OwnedSemaphorePermit>,
 }
 
-impl Places {
-    pub fn new(wait: Duration) -> Places {
-        Places { domains: Arc::default(), wait }
+impl DomainSlots {
+    pub fn new(wait: Duration) -> DomainSlots {
+        DomainSlots { domains: Arc::default(), wait }
     }
 
     /// `None` when no place became free in time.
-    pub async fn enter(&self, domain: &str) -> Option<Place> {
+    pub async fn enter(&self, domain: &str) -> Option<DomainSlot> {
         let semaphore = {
             let mut domains = self.domains.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(
@@ -39,13 +39,14 @@ impl Places {
             )
         };
         // The place is made first: it clears up after itself even if the wait is broken off.
-        let mut place = Place { places: self.clone(), domain: domain.to_owned(), permit: None };
+        let mut place =
+            DomainSlot { places: self.clone(), domain: domain.to_owned(), permit: None };
         place.permit = Some(timeout(self.wait, semaphore.acquire_owned()).await.ok()?.ok()?);
         Some(place)
     }
 }
 
-impl Drop for Place {
+impl Drop for DomainSlot {
     fn drop(&mut self) {
         drop(self.permit.take());
         let mut domains = self.places.domains.lock().unwrap_or_else(PoisonError::into_inner);
@@ -64,7 +65,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_domain_has_so_many_places_and_is_forgotten_when_it_has_none_taken() {
-        let places = Places::new(Duration::from_millis(20));
+        let places = DomainSlots::new(Duration::from_millis(20));
         let mut taken = Vec::new();
         for _ in 0..EACH {
             taken.push(places.enter("x.example").await.expect("a place"));

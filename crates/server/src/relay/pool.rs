@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::smtp::Session;
+use super::smtp::SmtpClientSession;
 
 /// Sessions kept for the next mail, in all and with one server.
 const KEPT: usize = 16;
@@ -15,16 +15,16 @@ const MAILS_EACH: usize = 100;
 
 /// Open sessions that wait for another mail to the same server.
 #[derive(Clone, Default)]
-pub struct Pool(Arc<Mutex<Vec<Kept>>>);
+pub struct SmtpPool(Arc<Mutex<Vec<Kept>>>);
 
 struct Kept {
     server: String,
-    session: Session,
+    session: SmtpClientSession,
     since: Instant,
 }
 
-impl Pool {
-    pub fn take(&self, server: &str) -> Option<Session> {
+impl SmtpPool {
+    pub fn take(&self, server: &str) -> Option<SmtpClientSession> {
         self.let_go(Instant::now());
         let mut kept = self.kept();
         let place = kept.iter().rposition(|one| one.server == server)?;
@@ -32,7 +32,7 @@ impl Pool {
     }
 
     /// Keeps a session if another mail can go through it and there is room.
-    pub fn give(&self, server: &str, session: Session) {
+    pub fn give(&self, server: &str, session: SmtpClientSession) {
         let worn_out = !session.is_open() || session.mails() >= MAILS_EACH;
         let mut kept = self.kept();
         let alike = kept.iter().filter(|one| one.server == server).count();

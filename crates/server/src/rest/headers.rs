@@ -4,7 +4,7 @@ use axum::body::Body;
 use axum::http::header::{self, HeaderMap, HeaderName};
 use axum::http::{HeaderValue, Method, Request, Response, StatusCode};
 
-use super::{Door, Reply, ok, value};
+use super::{ApiResponse, ApiServer, ok, value};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
@@ -23,7 +23,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    pub fn of(door: &Door, headers: &HeaderMap) -> Origin {
+    pub fn of(door: &ApiServer, headers: &HeaderMap) -> Origin {
         let Some(origin) = headers.get(header::ORIGIN) else { return Origin::None };
         match origin.to_str() {
             Ok(text) if text == door.own_origin => Origin::None,
@@ -42,7 +42,7 @@ pub fn is_preflight(request: &Request<Body>) -> bool {
 }
 
 /// Answered before authentication: a browser sends no key with it.
-pub fn preflight(door: &Door, origin: &Origin) -> Reply {
+pub fn preflight(door: &ApiServer, origin: &Origin) -> ApiResponse {
     let mut reply = ok(door, StatusCode::NO_CONTENT, axum::body::Bytes::new());
     if let Origin::DeveloperSite(_) = origin {
         reply.extra.extend([
@@ -60,7 +60,7 @@ pub fn preflight(door: &Door, origin: &Origin) -> Reply {
 }
 
 /// Puts an answer together with the headers that each one carries.
-pub fn finish(reply: Reply, id: &str, origin: &Origin) -> Response<Body> {
+pub fn finish(reply: ApiResponse, id: &str, origin: &Origin) -> Response<Body> {
     let has_body = !reply.body.is_empty();
     let mut response = Response::new(Body::from(reply.body));
     *response.status_mut() = reply.status;

@@ -19,14 +19,14 @@ use inbox::fields::{check_body, check_query, one_problem};
 use inbox::idempotency::IdempotencyKey;
 use inbox::operations::{self, Operation};
 use inbox::wire::ErrorBody;
-use inbox::{App, Call, Error, Standing};
+use inbox::{ApiCall, App, Error, RateStatus};
 use metrics::{counter, histogram};
 use serde_json::{Map, Value};
 
 pub use openapi::document as openapi_document;
 use route::Route;
 
-use crate::mcp::{self, Toolbox};
+use crate::mcp::{self, ToolSet};
 use crate::request_body::{LARGE_BODIES_EACH, RequestBody};
 use crate::slots::{SlotOwner, Slots};
 
@@ -38,39 +38,43 @@ const BODY_BYTES: usize = 1024 * 1024;
 const BODY_TIME: Duration = Duration::from_secs(30);
 
 /// What the door needs beside the app.
-pub struct Door {
+pub struct ApiServer {
     pub(crate) app: App,
     /// The two origins a browser may call from: the service's own and the developer site's.
     own_origin: String,
     developer_site: Option<String>,
     openapi: Bytes,
-    pub(crate) tools: Toolbox,
+    pub(crate) tools: ToolSet,
     /// Bodies of some size that are being read.
     large_bodies: Arc<Slots>,
 }
 
-impl Door {
-    pub fn new(app: App, developer_site: Option<String>, large_bodies: Arc<Slots>) -> Arc<Door> {
+impl ApiServer {
+    pub fn new(
+        app: App,
+        developer_site: Option<String>,
+        large_bodies: Arc<Slots>,
+    ) -> Arc<ApiServer> {
         let own_origin = app.public_url.to_string();
         let openapi = Bytes::from(openapi::document().to_string());
-        let tools = Toolbox::new();
-        Arc::new(Door { app, own_origin, developer_site, openapi, tools, large_bodies })
+        let tools = ToolSet::new();
+        Arc::new(ApiServer { app, own_origin, developer_site, openapi, tools, large_bodies })
     }
 }
 
-pub fn router(door: Arc<Door>) -> Router {
+pub fn router(door: Arc<ApiServer>) -> Router {
     Router::new().fallback(handle).with_state(door)
 }
 
 /// An answer before its headers.
-pub(crate) struct Reply {
+pub(crate) struct ApiResponse {
     pub status: StatusCode,
     pub body: Bytes,
-    pub standing: Standing,
+    pub standing: RateStatus,
     pub extra: Vec<(header::HeaderName, String)>,
 }
 
-async fn handle(State(door): State<Arc<Door>>, request: Request<Body>) -> Response<Body> {
+async fn handle(State(door): State<Arc<ApiServer>>, request: Request<Body>) -> Response<Body> {
     let started = Instant::now();
     let id = door.app.ids.token(20);
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
@@ -99,7 +103,7 @@ async fn handle(State(door): State<Arc<Door>>, request: Request<Body>) -> Respon
     headers::finish(reply, &id, &origin)
 }
 
-async fn answer(door: &Door, request: Request<Body>) -> Reply {
+async fn answer(door: &ApiServer, request: Request<Body>) -> ApiResponse {
     let path = request.uri().path();
     if path == mcp::PATH {
         return mcp::answer(door, request).await;
@@ -124,11 +128,11 @@ async fn answer(door: &Door, request: Request<Body>) -> Reply {
 
 /// 401 comes before a body is waited for. The call checks the key once more, in its transaction.
 async fn run(
-    door: &Door,
+    door: &ApiServer,
     operation: &'static Operation,
     id: Option<String>,
     request: Request<Body>,
-) -> Reply {
+) -> ApiResponse {
     let Some(key) = bearer(&request) else {
         return refuse_error(door, &Error::Unauthorized, door.app.limiter.untouched());
     };
@@ -142,8 +146,8 @@ async fn run(
         }
         operations::Method::Post => match read_body(door, key, request).await {
             Ok(bytes) => parse_body(operation, &bytes),
-            Err(Unread::Body(status)) => return refuse(door, status, body_sentence(status)),
-            Err(Unread::Key(error)) => {
+            Err(UnreadBody::Body(status)) => return refuse(door, status, body_sentence(status)),
+            Err(UnreadBody::Key(error)) => {
                 return refuse_error(door, &error, door.app.limiter.untouched());
             }
         },
@@ -152,11 +156,16 @@ async fn run(
         Ok(key) => (input, key),
         Err(problems) => (Err(input.err().unwrap_or_default().and(problems)), None),
     };
-    let call = Call { operation, key, id, raw, input, idempotency_key };
+    let call = ApiCall { operation, key, id, raw, input, idempotency_key };
     finish_call(door, operation, call, &query).await
 }
 
-async fn finish_call(door: &Door, operation: &'static Operation, call: Call, query: &str) -> Reply {
+async fn finish_call(
+    door: &ApiServer,
+    operation: &'static Operation,
+    call: ApiCall,
+    query: &str,
+) -> ApiResponse {
     let (result, standing) = door.app.call(call).await;
     match result {
         Ok(answer) => {
@@ -165,14 +174,19 @@ async fn finish_call(door: &Door, operation: &'static Operation, call: Call, que
                 let url = next_url(door, operation, query, &cursor);
                 (header::LINK, format!("<{url}>; rel=\"next\""))
             });
-            Reply { status, body: answer.body.into(), standing, extra: link.into_iter().collect() }
+            ApiResponse {
+                status,
+                body: answer.body.into(),
+                standing,
+                extra: link.into_iter().collect(),
+            }
         }
         Err(error) => refuse_error(door, &error, standing),
     }
 }
 
 /// The same request, going on where this answer ends.
-fn next_url(door: &Door, operation: &Operation, query: &str, cursor: &str) -> String {
+fn next_url(door: &ApiServer, operation: &Operation, query: &str, cursor: &str) -> String {
     let kept = url::form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name != "cursor");
     let query = url::form_urlencoded::Serializer::new(String::new())
         .extend_pairs(kept)
@@ -190,7 +204,7 @@ pub(crate) fn bearer(request: &Request<Body>) -> Option<KeyHash> {
 fn idempotency_key(
     operation: &Operation,
     request: &Request<Body>,
-) -> Result<Option<IdempotencyKey>, inbox::Problems> {
+) -> Result<Option<IdempotencyKey>, inbox::ValidationErrors> {
     let Some(value) = request.headers().get("idempotency-key") else { return Ok(None) };
     if !operation.takes_idempotency_key() {
         return Ok(None);
@@ -200,7 +214,7 @@ fn idempotency_key(
 }
 
 /// Why a body was not read.
-pub(crate) enum Unread {
+pub(crate) enum UnreadBody {
     /// Its sender has no key, or that could not be found out.
     Key(Error),
     Body(StatusCode),
@@ -209,18 +223,18 @@ pub(crate) enum Unread {
 /// Reads a body up to its limit. What did not come along with the head is waited for only when the
 /// key is one.
 pub(crate) async fn read_body(
-    door: &Door,
+    door: &ApiServer,
     key: KeyHash,
     request: Request<Body>,
-) -> Result<Bytes, Unread> {
+) -> Result<Bytes, UnreadBody> {
     let (head, body) = request.into_parts();
     let mut body = RequestBody::new(&head.headers, body, BODY_BYTES, BODY_TIME);
-    if let Some(whole) = body.came_along().await.map_err(Unread::Body)? {
+    if let Some(whole) = body.came_along().await.map_err(UnreadBody::Body)? {
         return Ok(whole);
     }
-    door.app.check_key(key).await.map_err(Unread::Key)?;
+    door.app.check_key(key).await.map_err(UnreadBody::Key)?;
     let share = [(SlotOwner::Key(key), LARGE_BODIES_EACH)];
-    body.rest(&door.large_bodies, &share).await.map_err(Unread::Body)
+    body.rest(&door.large_bodies, &share).await.map_err(UnreadBody::Body)
 }
 
 pub(crate) fn body_sentence(status: StatusCode) -> &'static str {
@@ -231,7 +245,7 @@ pub(crate) fn body_sentence(status: StatusCode) -> &'static str {
     }
 }
 
-type Input = Result<Map<String, Value>, inbox::Problems>;
+type Input = Result<Map<String, Value>, inbox::ValidationErrors>;
 
 fn parse_body(operation: &Operation, bytes: &[u8]) -> (Value, Input) {
     if bytes.is_empty() && operation.body_optional {
@@ -252,16 +266,16 @@ fn parse_body(operation: &Operation, bytes: &[u8]) -> (Value, Input) {
     }
 }
 
-fn ok(door: &Door, status: StatusCode, body: Bytes) -> Reply {
-    Reply { status, body, standing: door.app.limiter.untouched(), extra: Vec::new() }
+fn ok(door: &ApiServer, status: StatusCode, body: Bytes) -> ApiResponse {
+    ApiResponse { status, body, standing: door.app.limiter.untouched(), extra: Vec::new() }
 }
 
-pub(crate) fn refuse(door: &Door, status: StatusCode, sentence: &str) -> Reply {
+pub(crate) fn refuse(door: &ApiServer, status: StatusCode, sentence: &str) -> ApiResponse {
     let body = ErrorBody { error: sentence.to_owned() };
     ok(door, status, serde_json::to_vec(&body).unwrap_or_default().into())
 }
 
-pub(crate) fn refuse_error(door: &Door, error: &Error, standing: Standing) -> Reply {
+pub(crate) fn refuse_error(door: &ApiServer, error: &Error, standing: RateStatus) -> ApiResponse {
     let status = match error {
         Error::Invalid(_) => StatusCode::BAD_REQUEST,
         Error::Unauthorized => StatusCode::UNAUTHORIZED,

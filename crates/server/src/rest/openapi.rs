@@ -1,9 +1,9 @@
 //! `openapi.json`: the operation table and the webhook events as an OpenAPI 3.1 document.
 
-use inbox::fields::{Field, field_schema, object_schema};
+use inbox::fields::{InputField, field_schema, object_schema};
 use inbox::idempotency;
 use inbox::ids::{ConversationId, MessageId};
-use inbox::operations::{Method, Need, OPERATIONS, Operation};
+use inbox::operations::{Method, OPERATIONS, Operation, ScopeRule};
 use inbox::wire::ErrorBody;
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
@@ -84,11 +84,11 @@ fn tag(operation: &Operation) -> &'static str {
 
 fn describe(operation: &Operation, schemas: &mut SchemaGenerator) -> Value {
     let scope = match operation.scope {
-        Need::Always(scope) => format!("Needs the scope `{}`.", scope.word()),
-        Need::InSandbox(scope) => {
+        ScopeRule::Always(scope) => format!("Needs the scope `{}`.", scope.word()),
+        ScopeRule::InSandbox(scope) => {
             format!("Needs a test key with the scope `{}`.", scope.word())
         }
-        Need::DraftOrSend => "Needs the scope `draft`, or `send` when `send` is true.".into(),
+        ScopeRule::DraftOrSend => "Needs the scope `draft`, or `send` when `send` is true.".into(),
     };
     let repeat = match operation.repeatable {
         true => "Repeating the same request is harmless.",
@@ -148,7 +148,7 @@ fn parameters(operation: &Operation) -> Vec<Value> {
     parameters
 }
 
-fn query_parameter(field: &Field) -> Value {
+fn query_parameter(field: &InputField) -> Value {
     let mut schema = field_schema(field);
     if let Some(schema) = schema.as_object_mut() {
         schema.remove("description");

@@ -1,15 +1,15 @@
 //! What services say when they have sent a mail, and what they answer about one, in the formats that
 //! they publish.
 
-use inbox::due::Words;
-use inbox::services::{SentMail, Service};
+use inbox::due::AppMailBody;
+use inbox::services::{Service, ServiceMail};
 use serde_json::Value;
 
 /// The domain of the Message-IDs that Postmark gives mails.
 const POSTMARK_DOMAIN: &str = "mtasv.net";
 
 /// The mail that a call tells of. `None` for what is no news of a sent mail.
-pub fn sent_mail(service: Service, call: &Value, reference_tag: &str) -> Option<SentMail> {
+pub fn sent_mail(service: Service, call: &Value, reference_tag: &str) -> Option<ServiceMail> {
     match service {
         Service::Resend => by_resend(call, reference_tag),
         Service::Postmark => by_postmark(call, reference_tag),
@@ -17,7 +17,7 @@ pub fn sent_mail(service: Service, call: &Value, reference_tag: &str) -> Option<
 }
 
 /// `email.sent`, with the outline in `data`. Tags are an object, or a list of names and values.
-fn by_resend(call: &Value, reference_tag: &str) -> Option<SentMail> {
+fn by_resend(call: &Value, reference_tag: &str) -> Option<ServiceMail> {
     if call["type"] != "email.sent" {
         return None;
     }
@@ -26,7 +26,7 @@ fn by_resend(call: &Value, reference_tag: &str) -> Option<SentMail> {
         let tags = data["tags"].as_array()?.iter();
         tags.filter(|tag| tag["name"] == reference_tag).find_map(|tag| text(&tag["value"]))
     };
-    Some(SentMail {
+    Some(ServiceMail {
         service_mail: text(&data["email_id"])?,
         header_id: text(&data["message_id"])?,
         to: addresses(&data["to"]),
@@ -37,14 +37,14 @@ fn by_resend(call: &Value, reference_tag: &str) -> Option<SentMail> {
 
 /// A delivery to one recipient. The subject is not told; the Message-ID follows from the mail's id,
 /// unless the app kept its own and says so in the metadata.
-fn by_postmark(call: &Value, reference_tag: &str) -> Option<SentMail> {
+fn by_postmark(call: &Value, reference_tag: &str) -> Option<ServiceMail> {
     if call["RecordType"] != "Delivery" {
         return None;
     }
     let service_mail = text(&call["MessageID"])?;
     let metadata = &call["Metadata"];
     let kept = text(&metadata["message-id"]);
-    Some(SentMail {
+    Some(ServiceMail {
         header_id: kept.unwrap_or_else(|| format!("{service_mail}@{POSTMARK_DOMAIN}")),
         to: text(&call["Recipient"]).into_iter().collect(),
         subject: String::new(),
@@ -62,15 +62,15 @@ pub fn path_of(service: Service, mail: &str) -> String {
 }
 
 /// The words in what a service answers about a mail.
-pub fn words(service: Service, answer: &Value) -> Words {
+pub fn words(service: Service, answer: &Value) -> AppMailBody {
     let names = match service {
         Service::Resend => ["subject", "text", "html"],
         Service::Postmark => ["Subject", "TextBody", "HtmlBody"],
     };
     let [subject, plain, html] = names.map(|name| text(&answer[name]));
     match (&plain, &html) {
-        (None, None) => Words::Never("The service does not have the mail's words.".into()),
-        _ => Words::Found { subject: subject.unwrap_or_default(), text: plain, html },
+        (None, None) => AppMailBody::Never("The service does not have the mail's words.".into()),
+        _ => AppMailBody::Found { subject: subject.unwrap_or_default(), text: plain, html },
     }
 }
 
@@ -122,7 +122,7 @@ mod tests {
                 "email_id": "a-1", "message_id": "<m@x.example>", "subject": "Your order",
                 "to": ["Bruno <bruno@x.example>", "cara@x.example"], "tags": tags,
             } });
-            let expected = SentMail {
+            let expected = ServiceMail {
                 service_mail: "a-1".into(),
                 header_id: "<m@x.example>".into(),
                 to: vec!["bruno@x.example".into(), "cara@x.example".into()],

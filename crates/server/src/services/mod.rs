@@ -17,7 +17,7 @@ use axum::routing::post;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use inbox::ids::ServiceId;
-use inbox::services::{self, Connection, Service};
+use inbox::services::{self, Service, ServiceConnection};
 use inbox::wire::ErrorBody;
 use inbox::{App, Error, signing};
 use serde_json::{Value, json};
@@ -110,7 +110,7 @@ impl Door {
         self.note(connection, &call).await
     }
 
-    fn is_genuine(&self, connection: &Connection, headers: &HeaderMap, body: &[u8]) -> bool {
+    fn is_genuine(&self, connection: &ServiceConnection, headers: &HeaderMap, body: &[u8]) -> bool {
         let Some(sealed) = &connection.secret else { return false };
         let Ok(secret) = self.vault.unseal(&purpose("secret", &connection.id), sealed) else {
             tracing::error!(id = %connection.id, "the secret of a connection cannot be opened");
@@ -145,7 +145,7 @@ impl Door {
 
     /// Notes the mail that a call tells of. A call that tells of something else is thanked for as
     /// well: it would only come again.
-    async fn note(&self, connection: Connection, call: &Value) -> Result<(), Refusal> {
+    async fn note(&self, connection: ServiceConnection, call: &Value) -> Result<(), Refusal> {
         let sent = formats::sent_mail(connection.service, call, &connection.reference_tag);
         let Some(sent) = sent else { return Ok(()) };
         let (actor, id) = (connection.actor(), connection.id.clone());

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use inbox::due::{WantedMail, WordReader, WordReading, Words};
+use inbox::due::{AppMailBody, AppMailReader, WantedMail, WordReading};
 use inbox::services::Service;
 use reqwest::{Client, Response, StatusCode};
 use serde_json::Value;
@@ -27,10 +27,12 @@ impl HttpReader {
         Ok(HttpReader { client: api_client(WITHIN)?, vault })
     }
 
-    async fn ask(&self, wanted: &WantedMail) -> Words {
+    async fn ask(&self, wanted: &WantedMail) -> AppMailBody {
         let Ok(key) = self.vault.unseal(&purpose("key", &wanted.connection), &wanted.api_key)
         else {
-            return Words::Later("The API key cannot be opened: secret.key has changed.".into());
+            return AppMailBody::Later(
+                "The API key cannot be opened: secret.key has changed.".into(),
+            );
         };
         let url = format!("{}{}", wanted.api_url, formats::path_of(wanted.service, &wanted.mail));
         let request = self.client.get(url).header("accept", "application/json");
@@ -39,32 +41,34 @@ impl HttpReader {
             Service::Postmark => request.header("x-postmark-server-token", key),
         };
         let Ok(response) = request.send().await else {
-            return Words::Later("The service did not answer.".into());
+            return AppMailBody::Later("The service did not answer.".into());
         };
         match response.status() {
             StatusCode::OK => {}
             StatusCode::NOT_FOUND | StatusCode::GONE | StatusCode::UNPROCESSABLE_ENTITY => {
-                return Words::Never("The service does not have the mail.".into());
+                return AppMailBody::Never("The service does not have the mail.".into());
             }
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-                return Words::Later("The service does not accept the API key.".into());
+                return AppMailBody::Later("The service does not accept the API key.".into());
             }
-            status => return Words::Later(format!("The service answered {}.", status.as_u16())),
+            status => {
+                return AppMailBody::Later(format!("The service answered {}.", status.as_u16()));
+            }
         }
         let Some(body) = body(response).await else {
-            return Words::Later("The service's answer broke off or was too long.".into());
+            return AppMailBody::Later("The service's answer broke off or was too long.".into());
         };
         match serde_json::from_slice::<Value>(&body) {
             Ok(answer) => formats::words(wanted.service, &answer),
-            Err(_) => Words::Later("The service's answer could not be understood.".into()),
+            Err(_) => AppMailBody::Later("The service's answer could not be understood.".into()),
         }
     }
 }
 
-impl WordReader for HttpReader {
+impl AppMailReader for HttpReader {
     fn read<'a>(&'a self, wanted: &'a WantedMail) -> WordReading<'a> {
         Box::pin(async move {
-            let slow = || Words::Later("The service did not answer in time.".into());
+            let slow = || AppMailBody::Later("The service did not answer in time.".into());
             timeout(WITHIN, self.ask(wanted)).await.unwrap_or_else(|_| slow())
         })
     }

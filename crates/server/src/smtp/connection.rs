@@ -6,23 +6,29 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use db::Tx;
-use inbox::intake::{Delivery, NotTaken, Source, Taken, find_recipient, take_in};
-use mail::smtp::{Letter, Outcome, Protocol, Refusal, Session, Step};
+use inbox::intake::{InboundMail, IngestError, Ingested, MailSource, find_recipient, take_in};
+use mail::smtp::{
+    Protocol, RecipientReply, SmtpRefusal, SmtpServerSession, SmtpStep, SmtpTransaction,
+};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_rustls::TlsAcceptor;
 
-use super::door::{Doors, protocol_name};
+use super::door::{MailListeners, protocol_name};
 
 /// Bytes that are read at once.
 const READ_BYTES: usize = 64 * 1024;
 
-const SILENT: Refusal = Refusal { reason: "timeout", line: "421 4.4.2 Nothing came for too long." };
-const SLOW: Refusal = Refusal { reason: "timeout", line: "421 4.4.2 The mail takes too long." };
-const OVER: Refusal =
-    Refusal { reason: "timeout", line: "421 4.4.2 The session takes too long. Come again." };
-const GOING: Refusal =
-    Refusal { reason: "shutting-down", line: "421 4.3.2 The server is going down. Come again." };
+const SILENT: SmtpRefusal =
+    SmtpRefusal { reason: "timeout", line: "421 4.4.2 Nothing came for too long." };
+const SLOW: SmtpRefusal =
+    SmtpRefusal { reason: "timeout", line: "421 4.4.2 The mail takes too long." };
+const OVER: SmtpRefusal =
+    SmtpRefusal { reason: "timeout", line: "421 4.4.2 The session takes too long. Come again." };
+const GOING: SmtpRefusal = SmtpRefusal {
+    reason: "shutting-down",
+    line: "421 4.3.2 The server is going down. Come again.",
+};
 /// The client asked for TLS and did not come to terms with us.
 const TLS_FAILED: &str = "tls-failure";
 /// The recipient is of a domain that has no inbox here: the client takes us for a relay.
@@ -30,8 +36,8 @@ const RELAY_DENIED: &str = "relay-denied";
 const NO_SUCH_INBOX: &str = "no-such-inbox";
 
 /// One client's connection.
-pub(super) struct Connection<'a> {
-    doors: &'a Doors,
+pub(super) struct SmtpConnection<'a> {
+    doors: &'a MailListeners,
     protocol: Protocol,
     /// `None` for a neighbour on this machine, whose socket has no address.
     peer: Option<IpAddr>,
@@ -47,10 +53,14 @@ enum End {
     StartTls,
 }
 
-impl<'a> Connection<'a> {
-    pub fn new(doors: &'a Doors, protocol: Protocol, peer: Option<IpAddr>) -> Connection<'a> {
+impl<'a> SmtpConnection<'a> {
+    pub fn new(
+        doors: &'a MailListeners,
+        protocol: Protocol,
+        peer: Option<IpAddr>,
+    ) -> SmtpConnection<'a> {
         let held = Held { all: &doors.bytes_held, own: 0 };
-        Connection { doors, protocol, peer, began: Instant::now(), held, elsewhere: false }
+        SmtpConnection { doors, protocol, peer, began: Instant::now(), held, elsewhere: false }
     }
 
     /// Speaks with the client until one of the two is done.
@@ -59,7 +69,7 @@ impl<'a> Connection<'a> {
         S: AsyncRead + AsyncWrite + Unpin + Send,
     {
         let (name, limits) = (&self.doors.name, self.doors.limits.session.clone());
-        let mut session = Session::new(self.protocol, name, limits, true);
+        let mut session = SmtpServerSession::new(self.protocol, name, limits, true);
         if let End::Closed = self.run(&mut session, &mut stream).await? {
             return stream.shutdown().await;
         }
@@ -71,7 +81,7 @@ impl<'a> Connection<'a> {
         stream.shutdown().await
     }
 
-    async fn run<S>(&mut self, session: &mut Session, stream: &mut S) -> io::Result<End>
+    async fn run<S>(&mut self, session: &mut SmtpServerSession, stream: &mut S) -> io::Result<End>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send,
     {
@@ -79,7 +89,7 @@ impl<'a> Connection<'a> {
         let mut mail_began = None;
         loop {
             match session.step() {
-                Step::Read => {
+                SmtpStep::Read => {
                     self.hold(session);
                     self.write(session, stream).await?;
                     mail_began = session.in_mail().then(|| mail_began.unwrap_or_else(Instant::now));
@@ -89,22 +99,22 @@ impl<'a> Connection<'a> {
                         Heard::Enough(last_word) => session.end(last_word),
                     }
                 }
-                Step::FindInbox(address) => {
+                SmtpStep::FindInbox(address) => {
                     let found = self.find(address).await;
                     session.know_recipient(found);
                     self.note_refusals(session);
                 }
-                Step::TakeIn(letter) => {
+                SmtpStep::TakeIn(letter) => {
                     self.held.set(letter.bytes.len());
                     let outcomes = self.take_in(session.helo(), letter).await;
                     self.held.set(0);
                     session.know_mail(&outcomes);
                 }
-                Step::StartTls => {
+                SmtpStep::StartTls => {
                     self.write(session, stream).await?;
                     return Ok(End::StartTls);
                 }
-                Step::Close => {
+                SmtpStep::Close => {
                     self.write(session, stream).await?;
                     return Ok(End::Closed);
                 }
@@ -113,7 +123,7 @@ impl<'a> Connection<'a> {
     }
 
     /// Counts what the session holds of a mail; where that is too much for all, it lets it go.
-    fn hold(&mut self, session: &mut Session) {
+    fn hold(&mut self, session: &mut SmtpServerSession) {
         self.held.set(session.held());
         if self.held.all.load(Ordering::Relaxed) > self.doors.limits.bytes_at_once {
             session.drop_mail();
@@ -121,7 +131,7 @@ impl<'a> Connection<'a> {
         }
     }
 
-    fn note_refusals(&self, session: &mut Session) {
+    fn note_refusals(&self, session: &mut SmtpServerSession) {
         for refusal in session.take_refusals() {
             self.note_refusal(match refusal.reason {
                 NO_SUCH_INBOX if self.elsewhere => RELAY_DENIED,
@@ -134,7 +144,7 @@ impl<'a> Connection<'a> {
         self.doors.refusals.note(self.peer, protocol_name(self.protocol), reason);
     }
 
-    async fn write<S>(&self, session: &mut Session, stream: &mut S) -> io::Result<()>
+    async fn write<S>(&self, session: &mut SmtpServerSession, stream: &mut S) -> io::Result<()>
     where
         S: AsyncWrite + Unpin,
     {
@@ -194,20 +204,20 @@ impl<'a> Connection<'a> {
         }
     }
 
-    async fn take_in(&self, helo: &str, letter: Letter) -> Vec<Outcome> {
-        let Letter { sender, recipients, bytes } = letter;
+    async fn take_in(&self, helo: &str, letter: SmtpTransaction) -> Vec<RecipientReply> {
+        let SmtpTransaction { sender, recipients, bytes } = letter;
         let delivery =
-            Delivery { sender: Some(sender), recipients, source: self.source(helo), raw: bytes };
+            InboundMail { sender: Some(sender), recipients, source: self.source(helo), raw: bytes };
         let taken = take_in(&self.doors.app, &*self.doors.authenticator, delivery).await;
         taken.iter().map(outcome).collect()
     }
 
-    fn source(&self, helo: &str) -> Source {
+    fn source(&self, helo: &str) -> MailSource {
         match self.peer {
             Some(ip) if self.protocol == Protocol::Smtp && !self.doors.trusted.hold(ip) => {
-                Source::Sender { ip: ip.to_canonical(), helo: helo.to_owned() }
+                MailSource::Sender { ip: ip.to_canonical(), helo: helo.to_owned() }
             }
-            _ => Source::OurServer,
+            _ => MailSource::OurServer,
         }
     }
 }
@@ -220,12 +230,12 @@ fn is_our_domain(tx: &mut Tx<'_>, address: &str) -> inbox::Result<bool> {
     }
 }
 
-fn outcome(taken: &Result<Taken, NotTaken>) -> Outcome {
+fn outcome(taken: &Result<Ingested, IngestError>) -> RecipientReply {
     match taken {
-        Ok(Taken::Filed(_) | Taken::Known(_) | Taken::OurOwn) => Outcome::Taken,
-        Ok(Taken::InCircles) => Outcome::InCircles,
-        Ok(Taken::NoInbox) => Outcome::NoInbox,
-        Err(NotTaken) => Outcome::Trouble,
+        Ok(Ingested::Filed(_) | Ingested::Known(_) | Ingested::OurOwn) => RecipientReply::Taken,
+        Ok(Ingested::InCircles) => RecipientReply::InCircles,
+        Ok(Ingested::NoInbox) => RecipientReply::NoInbox,
+        Err(IngestError) => RecipientReply::Trouble,
     }
 }
 
@@ -234,7 +244,7 @@ enum Heard {
     /// None means that it left.
     Bytes(usize),
     /// The session ends, with this last word.
-    Enough(Refusal),
+    Enough(SmtpRefusal),
 }
 
 /// Bytes of mail that a connection holds, counted among everybody's.

@@ -17,9 +17,9 @@ use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::connection::Connection;
-use super::limits::Limits;
-use super::place::{Networks, Place, SocketAccess};
+use super::connection::SmtpConnection;
+use super::limits::SmtpLimits;
+use super::place::{ListenAddress, Networks, SocketAccess};
 use super::refusals::RefusalLog;
 use super::tls::TlsCertificate;
 use crate::http::ClientNetwork;
@@ -32,7 +32,7 @@ const TOO_MANY_CONNECTIONS: &str = "too-many-connections";
 const FULL: &[u8] = b"421 4.7.0 Too many connections. Come again later.\r\n";
 
 /// A place that is listened on.
-pub struct Door {
+pub struct MailListener {
     listener: Listener,
     protocol: Protocol,
 }
@@ -42,25 +42,28 @@ enum Listener {
     Unix(UnixListener, PathBuf),
 }
 
-impl Door {
+impl MailListener {
     /// Opens a door; none where it is off.
-    pub async fn open(place: &Place, protocol: Protocol) -> Result<Option<Door>, String> {
-        Door::open_for(place, protocol, SocketAccess::default()).await
+    pub async fn open(
+        place: &ListenAddress,
+        protocol: Protocol,
+    ) -> Result<Option<MailListener>, String> {
+        MailListener::open_for(place, protocol, SocketAccess::default()).await
     }
 
     /// The same; a socket in the file system is for these users.
     pub async fn open_for(
-        place: &Place,
+        place: &ListenAddress,
         protocol: Protocol,
         access: SocketAccess,
-    ) -> Result<Option<Door>, String> {
+    ) -> Result<Option<MailListener>, String> {
         let listener = match place {
-            Place::Off => return Ok(None),
-            Place::Tcp(address) => TcpListener::bind(address).await.map(Listener::Tcp),
-            Place::Unix(path) => bind_socket(path, access).await,
+            ListenAddress::Off => return Ok(None),
+            ListenAddress::Tcp(address) => TcpListener::bind(address).await.map(Listener::Tcp),
+            ListenAddress::Unix(path) => bind_socket(path, access).await,
         };
         match listener {
-            Ok(listener) => Ok(Some(Door { listener, protocol })),
+            Ok(listener) => Ok(Some(MailListener { listener, protocol })),
             Err(error) => Err(format!("cannot take mail on {place}: {error}")),
         }
     }
@@ -96,30 +99,30 @@ async fn bind_socket(path: &Path, access: SocketAccess) -> io::Result<Listener> 
 }
 
 /// What every connection shares.
-pub struct Doors {
+pub struct MailListeners {
     pub(super) app: App,
     pub(super) authenticator: Arc<dyn Authenticator>,
     pub(super) tls: Arc<TlsCertificate>,
     /// What this server calls itself.
     pub(super) name: String,
     pub(super) trusted: Networks,
-    pub(super) limits: Limits,
+    pub(super) limits: SmtpLimits,
     pub(super) bytes_held: AtomicUsize,
     pub(super) stopping: CancellationToken,
     pub(super) refusals: RefusalLog,
     connections: Mutex<Connections>,
 }
 
-impl Doors {
+impl MailListeners {
     pub fn new(
         app: App,
         authenticator: Arc<dyn Authenticator>,
         tls: Arc<TlsCertificate>,
         name: &str,
         trusted: Networks,
-        limits: Limits,
-    ) -> Doors {
-        Doors {
+        limits: SmtpLimits,
+    ) -> MailListeners {
+        MailListeners {
             app,
             authenticator,
             tls,
@@ -134,7 +137,7 @@ impl Doors {
     }
 
     /// Takes mail through these doors until `stop` is ready; mail that has come is still filed.
-    pub async fn serve(self, doors: Vec<Door>, stop: impl Future<Output = ()>) {
+    pub async fn serve(self, doors: Vec<MailListener>, stop: impl Future<Output = ()>) {
         let (all, conversations) = (Arc::new(self), TaskTracker::new());
         let listening = doors.into_iter().map(|door| {
             let (all, conversations) = (Arc::clone(&all), conversations.clone());
@@ -152,7 +155,7 @@ impl Doors {
         }
     }
 
-    async fn listen(self: &Arc<Self>, door: Door, conversations: &TaskTracker) {
+    async fn listen(self: &Arc<Self>, door: MailListener, conversations: &TaskTracker) {
         let mut pause = AcceptPause::new("mail");
         loop {
             let accepted = tokio::select! {
@@ -182,10 +185,10 @@ impl Doors {
                 }
                 (Some(_place), Client::Tcp(stream, _)) => {
                     let _ = stream.set_nodelay(true);
-                    Connection::new(&doors, protocol, peer).converse(stream).await
+                    SmtpConnection::new(&doors, protocol, peer).converse(stream).await
                 }
                 (Some(_place), Client::Unix(stream)) => {
-                    Connection::new(&doors, protocol, peer).converse(stream).await
+                    SmtpConnection::new(&doors, protocol, peer).converse(stream).await
                 }
             };
             if let Err(error) = outcome {
@@ -245,13 +248,13 @@ struct Connections {
 
 /// A connection's place among the others, free again when it is dropped.
 struct Seat {
-    doors: Arc<Doors>,
+    doors: Arc<MailListeners>,
     counted: Option<ClientNetwork>,
 }
 
 impl Seat {
     /// None when there are too many, in all or from this address.
-    fn take(doors: &Arc<Doors>, peer: Option<IpAddr>) -> Option<Seat> {
+    fn take(doors: &Arc<MailListeners>, peer: Option<IpAddr>) -> Option<Seat> {
         let counted = peer.map(ClientNetwork::of);
         let mut connections = doors.connections();
         let each = counted.map_or(0, |ip| connections.each.get(&ip).copied().unwrap_or(0));
@@ -282,7 +285,7 @@ impl Drop for Seat {
     }
 }
 
-impl Doors {
+impl MailListeners {
     fn connections(&self) -> std::sync::MutexGuard<'_, Connections> {
         self.connections.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -4,7 +4,7 @@ use mail::smtp::SessionLimits;
 
 /// Every limit of the mail doors, by name.
 #[derive(Clone, Debug)]
-pub struct Limits {
+pub struct SmtpLimits {
     /// What one session may ask for.
     pub session: SessionLimits,
     /// Bytes of all mails that are being taken in at once.
@@ -21,9 +21,9 @@ pub struct Limits {
     pub connections_each: usize,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
+impl Default for SmtpLimits {
+    fn default() -> SmtpLimits {
+        SmtpLimits {
             session: SessionLimits::default(),
             bytes_at_once: 256 * 1024 * 1024,
             silence: Duration::from_secs(300),

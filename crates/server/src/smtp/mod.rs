@@ -13,7 +13,7 @@ mod place;
 mod refusals;
 mod tls;
 
-pub use door::{Door, Doors};
-pub use limits::Limits;
-pub use place::{Networks, Place, SocketAccess, SocketMode, SystemGroup};
+pub use door::{MailListener, MailListeners};
+pub use limits::SmtpLimits;
+pub use place::{ListenAddress, Networks, SocketAccess, SocketMode, SystemGroup};
 pub use tls::{TlsCertificate, certificate};

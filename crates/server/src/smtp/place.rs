@@ -5,31 +5,31 @@ use std::str::FromStr;
 
 /// Where a mail door is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ListenAddress {
     Tcp(SocketAddr),
     /// A socket in the file system.
     Unix(PathBuf),
     Off,
 }
 
-impl FromStr for Place {
+impl FromStr for ListenAddress {
     type Err = ();
 
-    fn from_str(text: &str) -> Result<Place, ()> {
+    fn from_str(text: &str) -> Result<ListenAddress, ()> {
         match text.split_once(':') {
-            None if text.eq_ignore_ascii_case("off") => Ok(Place::Off),
-            Some(("unix", path)) if !path.is_empty() => Ok(Place::Unix(path.into())),
-            _ => text.parse().map(Place::Tcp).map_err(|_| ()),
+            None if text.eq_ignore_ascii_case("off") => Ok(ListenAddress::Off),
+            Some(("unix", path)) if !path.is_empty() => Ok(ListenAddress::Unix(path.into())),
+            _ => text.parse().map(ListenAddress::Tcp).map_err(|_| ()),
         }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ListenAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Tcp(address) => address.fmt(f),
-            Place::Unix(path) => write!(f, "unix:{}", path.display()),
-            Place::Off => f.write_str("off"),
+            ListenAddress::Tcp(address) => address.fmt(f),
+            ListenAddress::Unix(path) => write!(f, "unix:{}", path.display()),
+            ListenAddress::Off => f.write_str("off"),
         }
     }
 }
@@ -150,12 +150,12 @@ mod tests {
 
     #[test]
     fn a_door_is_an_address_a_socket_or_off() {
-        assert_eq!("off".parse(), Ok(Place::Off));
-        assert_eq!("unix:run/lmtp".parse(), Ok(Place::Unix("run/lmtp".into())));
-        let tcp = "[::1]:24".parse::<Place>().expect("an address");
+        assert_eq!("off".parse(), Ok(ListenAddress::Off));
+        assert_eq!("unix:run/lmtp".parse(), Ok(ListenAddress::Unix("run/lmtp".into())));
+        let tcp = "[::1]:24".parse::<ListenAddress>().expect("an address");
         assert_eq!(tcp.to_string(), "[::1]:24");
         for bad in ["", "unix:", "2525", "localhost:25", "127.0.0.1"] {
-            assert_eq!(bad.parse::<Place>(), Err(()), "{bad}");
+            assert_eq!(bad.parse::<ListenAddress>(), Err(()), "{bad}");
         }
     }
 

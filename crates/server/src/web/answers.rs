@@ -21,10 +21,10 @@ const OPENER: HeaderName = HeaderName::from_static("cross-origin-opener-policy")
 /// Bytes that most pages have at the most.
 const PAGE_BYTES: usize = 96 * 1024;
 
-pub type Answer = Result<Response<Body>, Refusal>;
+pub type PageResult = Result<Response<Body>, PageError>;
 
 /// Why there is no page.
-pub enum Refusal {
+pub enum PageError {
     /// Nobody is signed in; `next` is where they wanted to go.
     SignIn {
         next: String,
@@ -37,9 +37,9 @@ pub enum Refusal {
     Domain(Error),
 }
 
-impl From<Error> for Refusal {
-    fn from(error: Error) -> Refusal {
-        Refusal::Domain(error)
+impl From<Error> for PageError {
+    fn from(error: Error) -> PageError {
+        PageError::Domain(error)
     }
 }
 
@@ -50,39 +50,39 @@ struct RefusalPage {
     sentence: String,
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for PageError {
     fn into_response(self) -> Response<Body> {
         let (status, title, sentence) = match self {
-            Refusal::SignIn { next } => return sign_in(&next),
-            Refusal::Foreign => (
+            PageError::SignIn { next } => return sign_in(&next),
+            PageError::Foreign => (
                 StatusCode::FORBIDDEN,
                 "This page is too old",
                 "It was opened before you signed in, or came from another site. Nothing was \
                  changed. Go back, load the page again and repeat it."
                     .to_owned(),
             ),
-            Refusal::TooLarge => (
+            PageError::TooLarge => (
                 StatusCode::PAYLOAD_TOO_LARGE,
                 "That is too long",
                 "A form holds at most 1 MB, and 64 MB with its files. Nothing was changed."
                     .to_owned(),
             ),
-            Refusal::TooManyGuesses => (
+            PageError::TooManyGuesses => (
                 StatusCode::TOO_MANY_REQUESTS,
                 "Wait a little",
                 "Too many links that lead nowhere were opened from here.".to_owned(),
             ),
-            Refusal::Domain(Error::NotFound(_)) => return missing(),
-            Refusal::Domain(Error::Unauthorized) => return sign_in("/"),
-            Refusal::Domain(Error::Forbidden(sentence)) => {
+            PageError::Domain(Error::NotFound(_)) => return missing(),
+            PageError::Domain(Error::Unauthorized) => return sign_in("/"),
+            PageError::Domain(Error::Forbidden(sentence)) => {
                 (StatusCode::FORBIDDEN, "Not for you to change", sentence)
             }
-            Refusal::Domain(Error::Invalid(problems)) => {
+            PageError::Domain(Error::Invalid(problems)) => {
                 let sentences: Vec<String> =
                     problems.0.into_iter().map(|problem| problem.sentence).collect();
                 (StatusCode::BAD_REQUEST, "That did not work", sentences.join(" "))
             }
-            Refusal::Domain(error) => {
+            PageError::Domain(error) => {
                 if !error.is_outage() {
                     tracing::error!(cause = ?cause(&error), "a page failed");
                 }
@@ -135,12 +135,12 @@ pub async fn not_this_way(request: Request) -> Response<Body> {
 }
 
 /// A page.
-pub fn page(template: &impl Template) -> Answer {
+pub fn page(template: &impl Template) -> PageResult {
     Ok(html(StatusCode::OK, template))
 }
 
 /// A page that shows what was wrong with a form.
-pub fn again(template: &impl Template) -> Answer {
+pub fn again(template: &impl Template) -> PageResult {
     Ok(html(StatusCode::UNPROCESSABLE_ENTITY, template))
 }
 

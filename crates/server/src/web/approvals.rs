@@ -11,21 +11,21 @@ use inbox::wire::Direction;
 use inbox::{Error, Party};
 
 use super::Web;
-use super::answers::{self, Answer, Refusal, see_other};
+use super::answers::{self, PageError, PageResult, see_other};
 use super::compose::recipients;
 use super::conversation::party_line;
-use super::form::{Fields, Posted};
-use super::frame::{Frame, Spot};
-use super::mark::PartMark;
-use super::rows::{Mark, subject};
-use super::timeline::{LetterView, view};
+use super::form::{FormFields, Posted};
+use super::frame::{PageLayout, PageLocation};
+use super::mark::PartVersion;
+use super::rows::{RowBadge, subject};
+use super::timeline::{MessageView, view};
 use super::visitor::Visitor;
-use super::wording::{Seal, When, filters, first_name};
+use super::wording::{Avatar, When, filters, first_name};
 
 #[derive(Template)]
 #[template(path = "approvals.html")]
 struct ApprovalsPage {
-    frame: Frame,
+    frame: PageLayout,
     queue: Vec<QueueRow>,
     decision: Option<DecisionView>,
 }
@@ -33,13 +33,13 @@ struct ApprovalsPage {
 struct QueueRow {
     href: String,
     current: bool,
-    seal: Seal,
+    seal: Avatar,
     author: String,
     ago: String,
     time: When,
     title: String,
     summary: String,
-    marks: Vec<Mark>,
+    marks: Vec<RowBadge>,
 }
 
 struct DecisionView {
@@ -54,8 +54,8 @@ struct DecisionView {
     bcc: String,
     to_error: String,
     inbox: String,
-    said: Vec<(bool, LetterView)>,
-    draft: LetterView,
+    said: Vec<(bool, MessageView)>,
+    draft: MessageView,
     author_first: String,
     /// The draft as it is kept.
     text: String,
@@ -75,8 +75,8 @@ struct DecisionView {
     next: Option<String>,
 }
 
-pub async fn first(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
-    let spot = Spot::at("To approve", "/approvals");
+pub async fn first(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
+    let spot = PageLocation::at("To approve", "/approvals");
     let (mut frame, (queue, decision)) = web
         .page(&visitor, spot, |tx, cx, _| {
             let queue = people::queue(tx, cx)?;
@@ -87,14 +87,18 @@ pub async fn first(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
             Ok((queue, decision))
         })
         .await?;
-    let shown = PartMark::of_drafts(&queue, None);
-    frame.watch_live("page=approvals".into(), shown, PartMark::default());
+    let shown = PartVersion::of_drafts(&queue, None);
+    frame.watch_live("page=approvals".into(), shown, PartVersion::default());
     let decision = decision.map(|decision| decision_view(&decision, &queue, &frame));
     let page = ApprovalsPage { queue: rows(&queue, &frame, None), decision, frame };
     web.show(&visitor, &page)
 }
 
-pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor, Path(id): Path<String>) -> Answer {
+pub async fn page(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+) -> PageResult {
     let page = build(&web, &visitor, &id, |_| {}).await?;
     web.show(&visitor, &page)
 }
@@ -104,31 +108,31 @@ async fn build(
     visitor: &Visitor,
     id: &str,
     change: impl FnOnce(&mut DecisionView),
-) -> Result<ApprovalsPage, Refusal> {
+) -> Result<ApprovalsPage, PageError> {
     let id = MessageId::parse(id).ok_or(Error::NotFound("draft"))?;
-    let spot = Spot::at("To approve", "/approvals");
+    let spot = PageLocation::at("To approve", "/approvals");
     let wanted = id.clone();
     let (mut frame, (queue, decision, shown)) = web
         .page(visitor, spot, move |tx, cx, _| {
             let decision = people::look_at_draft(tx, cx, &wanted)?;
             let (queue, (draft, _)) =
                 (people::queue(tx, cx)?, inbox::load_outgoing(tx, cx.actor, &wanted)?);
-            let shown = PartMark::of_drafts(&queue, Some((draft.revision, draft.status.word())));
+            let shown = PartVersion::of_drafts(&queue, Some((draft.revision, draft.status.word())));
             Ok((queue, decision, shown))
         })
         .await?;
-    frame.watch_live(format!("page=approvals&draft={id}"), shown, PartMark::default());
+    frame.watch_live(format!("page=approvals&draft={id}"), shown, PartVersion::default());
     let mut decision = decision_view(&decision, &queue, &frame);
     change(&mut decision);
     Ok(ApprovalsPage { queue: rows(&queue, &frame, Some(&id)), decision: Some(decision), frame })
 }
 
-fn rows(queue: &[QueuedDraft], frame: &Frame, current: Option<&MessageId>) -> Vec<QueueRow> {
+fn rows(queue: &[QueuedDraft], frame: &PageLayout, current: Option<&MessageId>) -> Vec<QueueRow> {
     let current = current.or(queue.first().map(|first| &first.id));
     let row = |draft: &QueuedDraft| {
         let mut marks = Vec::new();
         let mut add = |class, icon, text: &str| {
-            marks.push(Mark { class, icon, text: text.to_owned() });
+            marks.push(RowBadge { class, icon, text: text.to_owned() });
         };
         if draft.risk.is_some() {
             add("danger", "warn", "Check before you act");
@@ -142,7 +146,7 @@ fn rows(queue: &[QueuedDraft], frame: &Frame, current: Option<&MessageId>) -> Ve
         QueueRow {
             href: format!("/approvals/{}", draft.id),
             current: current == Some(&draft.id),
-            seal: Seal::of(draft.author.as_deref(), &draft.author_name),
+            seal: Avatar::of(draft.author.as_deref(), &draft.author_name),
             author: draft.author_name.clone(),
             ago: frame.watch.ago(draft.at),
             time: frame.watch.long(draft.at),
@@ -154,12 +158,12 @@ fn rows(queue: &[QueuedDraft], frame: &Frame, current: Option<&MessageId>) -> Ve
     queue.iter().map(row).collect()
 }
 
-fn decision_view(decision: &Decision, queue: &[QueuedDraft], frame: &Frame) -> DecisionView {
+fn decision_view(decision: &Decision, queue: &[QueuedDraft], frame: &PageLayout) -> DecisionView {
     let conversation = &decision.conversation;
     let contact = conversation.contact_name.clone().filter(|name| !name.is_empty());
     let contact = contact.unwrap_or_else(|| conversation.contact_email.clone());
     let draft = view(&decision.draft, &contact, &frame.watch);
-    let said: Vec<(bool, LetterView)> = decision
+    let said: Vec<(bool, MessageView)> = decision
         .said
         .iter()
         .map(|letter| (letter.serial > decision.draft.serial, view(letter, &contact, &frame.watch)))
@@ -210,7 +214,7 @@ pub async fn approve(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
     posted: Posted,
-) -> Answer {
+) -> PageResult {
     let Posted { visitor, fields } = posted;
     let draft = MessageId::parse(&id).ok_or(Error::NotFound("draft"))?;
     let revision = fields.number("revision").unwrap_or(0);
@@ -250,7 +254,11 @@ pub async fn approve(
 }
 
 /// Keeps an edit without deciding.
-pub async fn save(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+pub async fn save(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> PageResult {
     let Posted { visitor, fields } = posted;
     let draft = MessageId::parse(&id).ok_or(Error::NotFound("draft"))?;
     let (revision, text) = (fields.number("revision").unwrap_or(0), fields.get("body"));
@@ -280,7 +288,7 @@ pub async fn discard(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
     posted: Posted,
-) -> Answer {
+) -> PageResult {
     let Posted { visitor, fields } = posted;
     let draft = MessageId::parse(&id).ok_or(Error::NotFound("draft"))?;
     let revision = fields.number("revision").unwrap_or(0);
@@ -299,7 +307,7 @@ pub async fn discard(
 }
 
 /// Whom the form says the draft goes to; `None` where it does not say.
-fn addressed(fields: &Fields) -> Result<Option<[Vec<Party>; 3]>, String> {
+fn addressed(fields: &FormFields) -> Result<Option<[Vec<Party>; 3]>, String> {
     if fields.has("to") { recipients(fields).map(Some) } else { Ok(None) }
 }
 
@@ -307,9 +315,9 @@ async fn wrong_address(
     web: &Web,
     visitor: &Visitor,
     id: &str,
-    fields: &Fields,
+    fields: &FormFields,
     sentence: String,
-) -> Answer {
+) -> PageResult {
     let page = build(web, visitor, id, |decision| {
         keep_typed(decision, fields);
         decision.to_error = sentence;
@@ -322,10 +330,10 @@ async fn decided(
     web: &Web,
     visitor: &Visitor,
     id: &str,
-    fields: &Fields,
-    refusal: Refusal,
-) -> Answer {
-    let Refusal::Domain(Error::Invalid(problems)) = refusal else { return Err(refusal) };
+    fields: &FormFields,
+    refusal: PageError,
+) -> PageResult {
+    let PageError::Domain(Error::Invalid(problems)) = refusal else { return Err(refusal) };
     if let Some(problem) = problems.0.iter().find(|problem| problem.field == "to") {
         return wrong_address(web, visitor, id, fields, problem.sentence.clone()).await;
     }
@@ -349,7 +357,7 @@ async fn decided(
     answers::again(&page.await?)
 }
 
-fn keep_typed(decision: &mut DecisionView, fields: &Fields) {
+fn keep_typed(decision: &mut DecisionView, fields: &FormFields) {
     if fields.has("body") {
         decision.typed = fields.get("body");
         decision.changed = decision.typed != decision.text;
@@ -362,7 +370,7 @@ fn keep_typed(decision: &mut DecisionView, fields: &Fields) {
 }
 
 /// The next draft of the queue, or back to where the decision was made.
-fn after(fields: &Fields) -> String {
+fn after(fields: &FormFields) -> String {
     let next = fields.get("next");
     let of_ours = next.strip_prefix("/approvals/").and_then(MessageId::parse).is_some();
     let conversation = next.strip_prefix("/conversations/");

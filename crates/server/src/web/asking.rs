@@ -5,16 +5,16 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use inbox::fields::check_body;
 use inbox::limits::REQUEST_ITEMS;
-use inbox::operations::{REQUEST_DOCUMENTS, RequestDocuments, request_documents};
+use inbox::operations::{REQUEST_DOCUMENTS, RequestDocumentsInput, request_documents};
 use inbox::people;
 use inbox::wire::ReplyResult;
-use inbox::{Error, Problem};
+use inbox::{Error, ValidationError};
 use serde_json::{Map, Value, json};
 
 use super::Web;
-use super::answers::{self, Answer, see_other};
+use super::answers::{self, PageResult, see_other};
 use super::conversation::{self, back_to};
-use super::form::{Fields, Posted};
+use super::form::{FormFields, Posted};
 
 /// Empty lines that stand below what is filled in.
 const EMPTY_LINES: usize = 3;
@@ -23,13 +23,13 @@ const EMPTY_LINES: usize = 3;
 pub struct AskForm {
     pub message: String,
     pub due: String,
-    pub lines: Vec<Line>,
+    pub lines: Vec<AskedLine>,
     pub problems: Vec<String>,
     pub seen: i64,
 }
 
 #[derive(Clone, Default)]
-pub struct Line {
+pub struct AskedLine {
     pub number: usize,
     pub label: String,
     pub description: String,
@@ -38,13 +38,13 @@ pub struct Line {
 
 impl AskForm {
     pub fn fresh(seen: i64) -> AskForm {
-        AskForm::typed(&Fields::default(), seen, Vec::new())
+        AskForm::typed(&FormFields::default(), seen, Vec::new())
     }
 
-    fn typed(fields: &Fields, seen: i64, problems: Vec<String>) -> AskForm {
+    fn typed(fields: &FormFields, seen: i64, problems: Vec<String>) -> AskForm {
         let mut lines = lines(fields);
         let room = REQUEST_ITEMS.saturating_sub(lines.len());
-        lines.resize(lines.len() + EMPTY_LINES.min(room), Line::default());
+        lines.resize(lines.len() + EMPTY_LINES.min(room), AskedLine::default());
         for (place, line) in lines.iter_mut().enumerate() {
             line.number = place + 1;
         }
@@ -53,8 +53,8 @@ impl AskForm {
 }
 
 /// The lines that somebody wrote something into.
-fn lines(fields: &Fields) -> Vec<Line> {
-    let line = |number: usize| Line {
+fn lines(fields: &FormFields) -> Vec<AskedLine> {
+    let line = |number: usize| AskedLine {
         number,
         label: fields.get(&format!("label-{number}")).trim().to_owned(),
         description: fields.get(&format!("about-{number}")).trim().to_owned(),
@@ -69,7 +69,11 @@ enum Outcome {
     Meanwhile(String),
 }
 
-pub async fn ask(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+pub async fn ask(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> PageResult {
     let Posted { visitor, fields } = posted;
     let send = !fields.has("keep");
     let input = match checked(&id, &fields, send) {
@@ -105,14 +109,18 @@ pub async fn ask(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Po
             }
         }
     };
-    let list = Fields::read(fields.get("from").as_bytes());
+    let list = FormFields::read(fields.get("from").as_bytes());
     let mut page = conversation::build(&web, &visitor, &id, &list, |_| None).await?;
     page.asking = Some(AskForm::typed(&fields, page.seen(), problems));
     answers::again(&page)
 }
 
 /// The request after the API's own checks; the error is what is wrong, in sentences.
-fn checked(id: &str, fields: &Fields, send: bool) -> Result<RequestDocuments, Vec<String>> {
+fn checked(
+    id: &str,
+    fields: &FormFields,
+    send: bool,
+) -> Result<RequestDocumentsInput, Vec<String>> {
     let lines = lines(fields);
     let documents: Vec<Value> = lines
         .iter()
@@ -143,7 +151,7 @@ fn checked(id: &str, fields: &Fields, send: bool) -> Result<RequestDocuments, Ve
 }
 
 /// `documents[2].label` is the third line's name.
-fn sentence(problem: &Problem) -> String {
+fn sentence(problem: &ValidationError) -> String {
     let place = problem.field.strip_prefix("documents[").and_then(|rest| rest.split_once(']'));
     let what = match (place, problem.field.as_str()) {
         (Some((number, field)), _) => {

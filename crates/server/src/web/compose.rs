@@ -7,16 +7,16 @@ use axum::extract::{Path, State};
 use axum::http::{Response, StatusCode};
 use inbox::ids::{EnclosureId, SavedReplyId};
 use inbox::limits::NOTE_CHARS;
-use inbox::operations::{AddNote, add_note};
-use inbox::people::{self, NewLetter, Reading, Unfinished};
+use inbox::operations::{AddNoteInput, add_note};
+use inbox::people::{self, Autosave, NewLetter, OpenConversation};
 use inbox::wire::{Direction, ReplyResult};
 use inbox::{Error, Party, load_conversation};
 
 use super::Web;
-use super::answers::{self, Answer, Refusal, see_other};
+use super::answers::{self, PageError, PageResult, see_other};
 use super::conversation::{self, back_to, back_to_list, party_line};
-use super::form::{Fields, Posted};
-use super::upload::{File, Upload};
+use super::form::{FormFields, Posted};
+use super::upload::{FormFile, FormUpload};
 use super::visitor::Visitor;
 use super::wording::size;
 
@@ -45,7 +45,7 @@ pub struct Composer {
 
 impl Composer {
     /// What a visit opens: what was asked for, or what was not finished.
-    pub fn asked(write: &str, reading: &Reading) -> Option<Composer> {
+    pub fn asked(write: &str, reading: &OpenConversation) -> Option<Composer> {
         let kept = reading.unfinished.as_ref();
         let is_note = match (write, kept) {
             ("reply", _) => false,
@@ -66,7 +66,7 @@ impl Composer {
         Some(composer)
     }
 
-    fn fresh(reading: &Reading, is_note: bool) -> Composer {
+    fn fresh(reading: &OpenConversation, is_note: bool) -> Composer {
         let contact =
             Party { name: reading.contact_name.clone(), email: reading.contact_email.clone() };
         Composer {
@@ -90,7 +90,7 @@ impl Composer {
     }
 
     /// What was typed, with what is wrong about it.
-    fn typed(reading: &Reading, fields: &Fields, is_note: bool) -> Composer {
+    fn typed(reading: &OpenConversation, fields: &FormFields, is_note: bool) -> Composer {
         Composer {
             body: fields.get("body"),
             to: fields.get("to"),
@@ -106,8 +106,12 @@ enum Outcome {
     Meanwhile { by: String, is_customer: bool },
 }
 
-pub async fn reply(State(web): State<Arc<Web>>, Path(id): Path<String>, upload: Upload) -> Answer {
-    let Upload { visitor, fields, files, too_much } = upload;
+pub async fn reply(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    upload: FormUpload,
+) -> PageResult {
+    let FormUpload { visitor, fields, files, too_much } = upload;
     if fields.has("discard") {
         return discard(&web, &visitor, &id, &fields).await;
     }
@@ -148,7 +152,7 @@ pub async fn reply(State(web): State<Arc<Web>>, Path(id): Path<String>, upload: 
             })
             .await
         }
-        Err(Refusal::Domain(Error::Invalid(problems))) => {
+        Err(PageError::Domain(Error::Invalid(problems))) => {
             again(&web, &visitor, &id, &fields, move |composer| {
                 for problem in problems.0 {
                     match problem.field.as_str() {
@@ -164,7 +168,7 @@ pub async fn reply(State(web): State<Arc<Web>>, Path(id): Path<String>, upload: 
 }
 
 /// The lines To, Cc and Bcc; the error is a sentence about what is no address.
-pub fn recipients(fields: &Fields) -> Result<[Vec<Party>; 3], String> {
+pub fn recipients(fields: &FormFields) -> Result<[Vec<Party>; 3], String> {
     let read = |name: &str| {
         let line = people::parties(&fields.get(name));
         line.map_err(|part| format!("{part} is not an e-mail address."))
@@ -177,9 +181,9 @@ async fn enclose(
     web: &Web,
     visitor: &Visitor,
     id: &str,
-    files: Vec<File>,
+    files: Vec<FormFile>,
     too_much: bool,
-) -> Result<Option<String>, Refusal> {
+) -> Result<Option<String>, PageError> {
     if too_much {
         let sentence = "A letter has at most 20 files, of 15 MB together. None was added.";
         return Ok(Some(sentence.into()));
@@ -192,7 +196,7 @@ async fn enclose(
         web.act_quietly(visitor, move |tx, cx, _| people::enclose(tx, cx, &wanted, &files)).await;
     match added {
         Ok(()) => Ok(None),
-        Err(Refusal::Domain(Error::Invalid(problems))) => {
+        Err(PageError::Domain(Error::Invalid(problems))) => {
             Ok(problems.0.into_iter().next().map(|problem| problem.sentence))
         }
         Err(refusal) => Err(refusal),
@@ -201,7 +205,7 @@ async fn enclose(
 
 /// Keeps what was typed, changes it as the button said, and shows it again: without a script this
 /// is how files and saved replies get into a letter.
-async fn go_on(web: &Web, visitor: &Visitor, id: &str, fields: &Fields) -> Answer {
+async fn go_on(web: &Web, visitor: &Visitor, id: &str, fields: &FormFields) -> PageResult {
     let unfinished = unfinished(fields, "reply");
     let removed = match fields.opt("remove") {
         Some(file) => Some(EnclosureId::parse(&file).ok_or(Error::NotFound("file"))?),
@@ -235,7 +239,7 @@ pub async fn saved_reply(
     State(web): State<Arc<Web>>,
     visitor: Visitor,
     Path((id, reply)): Path<(String, String)>,
-) -> Answer {
+) -> PageResult {
     let reply = SavedReplyId::parse(&reply).ok_or(Error::NotFound("saved reply"))?;
     let text =
         web.read(&visitor, move |tx, cx, _| people::fill_saved_reply(tx, cx, &id, &reply)).await?;
@@ -245,7 +249,7 @@ pub async fn saved_reply(
 fn sent(
     web: &Web,
     id: &str,
-    fields: &Fields,
+    fields: &FormFields,
     send: bool,
     close: bool,
     result: &ReplyResult,
@@ -259,7 +263,11 @@ fn sent(
     response
 }
 
-pub async fn note(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+pub async fn note(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> PageResult {
     let Posted { visitor, fields } = posted;
     if fields.has("discard") {
         return discard(&web, &visitor, &id, &fields).await;
@@ -273,7 +281,7 @@ pub async fn note(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: P
     if let Some(sentence) = sentence {
         return again_note(&web, &visitor, &id, &fields, sentence).await;
     }
-    let input = AddNote { id: id.clone(), body };
+    let input = AddNoteInput { id: id.clone(), body };
     web.act(&visitor, move |tx, cx, _| {
         add_note(tx, cx, input.clone())?;
         let conversation = load_conversation(tx, cx.actor, &input.id)?;
@@ -290,10 +298,10 @@ async fn again(
     web: &Web,
     visitor: &Visitor,
     id: &str,
-    fields: &Fields,
+    fields: &FormFields,
     wrong: impl FnOnce(&mut Composer),
-) -> Answer {
-    let list = Fields::read(format!("{}&write=reply", fields.get("from")).as_bytes());
+) -> PageResult {
+    let list = FormFields::read(format!("{}&write=reply", fields.get("from")).as_bytes());
     let page = conversation::build(web, visitor, id, &list, |reading| {
         let mut composer = Composer::typed(reading, fields, false);
         wrong(&mut composer);
@@ -306,10 +314,10 @@ async fn again_note(
     web: &Web,
     visitor: &Visitor,
     id: &str,
-    fields: &Fields,
+    fields: &FormFields,
     sentence: &str,
-) -> Answer {
-    let list = Fields::read(fields.get("from").as_bytes());
+) -> PageResult {
+    let list = FormFields::read(fields.get("from").as_bytes());
     let page = conversation::build(web, visitor, id, &list, |reading| {
         let mut composer = Composer::typed(reading, fields, true);
         composer.body_error = sentence.to_owned();
@@ -318,14 +326,18 @@ async fn again_note(
     answers::again(&page.await?)
 }
 
-async fn discard(web: &Web, visitor: &Visitor, id: &str, fields: &Fields) -> Answer {
+async fn discard(web: &Web, visitor: &Visitor, id: &str, fields: &FormFields) -> PageResult {
     let wanted = id.to_owned();
     web.act_quietly(visitor, move |tx, cx, _| people::discard_unfinished(tx, cx, &wanted)).await?;
     Ok(see_other(&back_to(id, fields)))
 }
 
 /// Keeps what a script sends while somebody is writing.
-pub async fn keep(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+pub async fn keep(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> PageResult {
     let Posted { visitor, fields } = posted;
     let unfinished = unfinished(&fields, &fields.get("kind"));
     let wanted = id.clone();
@@ -341,8 +353,8 @@ pub async fn keep(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: P
     Ok(response)
 }
 
-fn unfinished(fields: &Fields, kind: &str) -> Unfinished {
-    Unfinished {
+fn unfinished(fields: &FormFields, kind: &str) -> Autosave {
+    Autosave {
         kind: kind.to_owned(),
         body: fields.get("body"),
         to: fields.get("to"),

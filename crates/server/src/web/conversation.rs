@@ -9,31 +9,31 @@ use inbox::ids::{AgentId, SavedReplyId, UserId};
 use inbox::limits::{TAG_CHARS, TAGS_PER_CALL};
 use inbox::looks::AGENT_STAYS_MS;
 use inbox::operations::{
-    AssignConversation, SetStatus, TagConversation, assign_conversation, set_status as put_status,
-    tag_conversation,
+    AssignConversationInput, SetStatusInput, TagConversationInput, assign_conversation,
+    set_status as put_status, tag_conversation,
 };
-use inbox::people::{self, Entry, Reading, SignedIn};
+use inbox::people::{self, OpenConversation, SignedIn, TimelineEntry};
 use inbox::wire::Status;
 use inbox::{Cx, Error, Party};
 use jiff::civil::Weekday;
 
 use super::Web;
-use super::answers::{Answer, Refusal, see_other};
+use super::answers::{PageError, PageResult, see_other};
 use super::asking::AskForm;
 use super::compose::Composer;
-use super::form::{Asked, Fields, Posted};
-use super::frame::{Frame, Spot};
-use super::mark::PartMark;
+use super::form::{Asked, FormFields, Posted};
+use super::frame::{PageLayout, PageLocation};
+use super::mark::PartVersion;
 use super::presence::Other;
-use super::rows::{ListView, Shelf, subject};
-use super::timeline::{self, Item, State as LetterState};
+use super::rows::{ConversationFilter, ListView, subject};
+use super::timeline::{self, MessageProgress as LetterState, TimelineRow};
 use super::visitor::Visitor;
-use super::wording::{Seal, StatusWords, Watch, When, filters, first_name, status_words};
+use super::wording::{Avatar, StatusLabel, TimeFormat, When, filters, first_name, status_words};
 
 #[derive(Template)]
 #[template(path = "conversation.html")]
 pub struct ConversationPage {
-    frame: Frame,
+    frame: PageLayout,
     list: ListView,
     convo: ConvoView,
     composer: Option<Composer>,
@@ -59,20 +59,20 @@ pub struct ConvoView {
     pub contact_first: String,
     pub contact_email: String,
     pub inbox: String,
-    pub status: StatusWords,
+    pub status: StatusLabel,
     pub is_open: bool,
     pub is_waiting: bool,
     pub is_closed: bool,
     pub snoozed_until: Option<When>,
     pub snoozes: Vec<(String, String)>,
-    pub assignee: Option<(Seal, String)>,
-    pub team: Vec<Member>,
+    pub assignee: Option<(Avatar, String)>,
+    pub team: Vec<AssigneeChoice>,
     pub tags: Vec<String>,
     pub reference: Option<String>,
     pub held: bool,
     pub risk: Option<String>,
     pub risk_reasons: Vec<String>,
-    pub items: Vec<Item>,
+    pub items: Vec<TimelineRow>,
     pub older: bool,
     pub others: Vec<OtherView>,
     pub seen: i64,
@@ -82,14 +82,14 @@ pub struct ConvoView {
 
 /// Somebody else who has this conversation open.
 pub struct OtherHere {
-    pub seal: Seal,
+    pub seal: Avatar,
     pub does: String,
 }
 
-pub struct Member {
+pub struct AssigneeChoice {
     pub to: String,
     pub name: String,
-    pub seal: Seal,
+    pub seal: Avatar,
 }
 
 pub struct OtherView {
@@ -104,7 +104,7 @@ pub async fn page(
     visitor: Visitor,
     Path(id): Path<String>,
     Asked(asked): Asked,
-) -> Answer {
+) -> PageResult {
     let write = asked.get("write");
     let page = build(&web, &visitor, &id, &asked, move |reading| Composer::asked(&write, reading));
     let mut page = page.await?;
@@ -122,11 +122,11 @@ pub async fn build(
     web: &Web,
     visitor: &Visitor,
     id: &str,
-    asked: &Fields,
-    composer: impl FnOnce(&Reading) -> Option<Composer>,
-) -> Result<ConversationPage, Refusal> {
-    let shelf = Shelf::asked(asked)?;
-    let spot = Spot::at("", &shelf.href);
+    asked: &FormFields,
+    composer: impl FnOnce(&OpenConversation) -> Option<Composer>,
+) -> Result<ConversationPage, PageError> {
+    let shelf = ConversationFilter::asked(asked)?;
+    let spot = PageLocation::at("", &shelf.href);
     let (list, wanted, whole) = (shelf.clone(), id.to_owned(), asked.has("whole"));
     let writes = asked.has("write");
     let (mut frame, (reading, listing, beside)) = web
@@ -151,7 +151,7 @@ pub async fn build(
     let agents = agents_here(web, ws, &reading, frame.watch.now);
     frame.title = subject(&reading.subject);
     frame.from = shelf.full_query();
-    let shown = PartMark::of_conversation(PartMark::of_list(&listing.items), &latest);
+    let shown = PartVersion::of_conversation(PartVersion::of_list(&listing.items), &latest);
     let present = web.mark_present(ws, reading.id.as_str(), &me, frame.watch.now);
     frame.watch_live(format!("{}&conversation={id}", shelf.full_query()), shown, present);
     let composer = composer(&reading).map(|composer| composer.with_saved(&saved_replies));
@@ -175,18 +175,22 @@ struct Beside {
 fn other_here(other: Other) -> OtherHere {
     let doing = if other.writes { "is writing" } else { "is reading" };
     let does = format!("{} {doing}", first_name(&other.name));
-    OtherHere { seal: Seal::person(&other.name), does }
+    OtherHere { seal: Avatar::person(&other.name), does }
 }
 
 /// The agents that are at work here: those whose calls this process took, and those whose notes
 /// and letters say so, whichever process took them.
-fn agents_here(web: &Web, ws: i64, reading: &Reading, now: i64) -> Vec<OtherHere> {
+fn agents_here(web: &Web, ws: i64, reading: &OpenConversation, now: i64) -> Vec<OtherHere> {
     let mut there: Vec<(String, bool)> = Vec::new();
     for entry in reading.entries.iter().filter(|entry| now - entry.at() < AGENT_STAYS_MS) {
         let (author, name) = match entry {
-            Entry::Letter(letter) => (letter.author.as_deref(), letter.from.name.as_deref()),
-            Entry::Note(note) => (Some(note.author.as_str()), Some(note.author_name.as_str())),
-            Entry::Event(_) => (None, None),
+            TimelineEntry::Message(letter) => {
+                (letter.author.as_deref(), letter.from.name.as_deref())
+            }
+            TimelineEntry::Note(note) => {
+                (Some(note.author.as_str()), Some(note.author_name.as_str()))
+            }
+            TimelineEntry::Event(_) => (None, None),
         };
         let is_agent = author.and_then(AgentId::parse).is_some();
         if let Some(name) = name.filter(|_| is_agent)
@@ -202,7 +206,7 @@ fn agents_here(web: &Web, ws: i64, reading: &Reading, now: i64) -> Vec<OtherHere
     }
     let shown = there.into_iter().map(|(name, writes)| {
         let doing = if writes { "is writing" } else { "is reading" };
-        OtherHere { does: format!("{name} {doing}"), seal: Seal::agent(&name) }
+        OtherHere { does: format!("{name} {doing}"), seal: Avatar::agent(&name) }
     });
     shown.collect()
 }
@@ -217,7 +221,7 @@ fn note_reading(web: &Arc<Web>, visitor: &Visitor, id: String, is_mentioned: boo
             true => web.act(&visitor, mark).await,
             false => web.act_quietly(&visitor, mark).await,
         };
-        if let Err(Refusal::Domain(error)) = noted
+        if let Err(PageError::Domain(error)) = noted
             && !error.is_outage()
         {
             tracing::warn!(%error, "a reading was not written down");
@@ -225,18 +229,22 @@ fn note_reading(web: &Arc<Web>, visitor: &Visitor, id: String, is_mentioned: boo
     });
 }
 
-fn convo_view(reading: Reading, watch: &Watch, shelf: &Shelf) -> ConvoView {
+fn convo_view(
+    reading: OpenConversation,
+    watch: &TimeFormat,
+    shelf: &ConversationFilter,
+) -> ConvoView {
     let items = timeline::items(&reading, watch);
     let contact = reading.contact_name.clone().filter(|name| !name.is_empty());
     let contact = contact.unwrap_or_else(|| reading.contact_email.clone());
-    let people = reading.team.people.iter().map(|member| Member {
+    let people = reading.team.people.iter().map(|member| AssigneeChoice {
         to: member.id.clone(),
-        seal: Seal::person(&member.name),
+        seal: Avatar::person(&member.name),
         name: member.name.clone(),
     });
-    let agents = reading.team.agents.iter().map(|member| Member {
+    let agents = reading.team.agents.iter().map(|member| AssigneeChoice {
         to: member.id.clone(),
-        seal: Seal::agent(&member.name),
+        seal: Avatar::agent(&member.name),
         name: member.name.clone(),
     });
     let team = people.chain(agents).collect();
@@ -259,7 +267,7 @@ fn convo_view(reading: Reading, watch: &Watch, shelf: &Shelf) -> ConvoView {
         snoozed_until: reading.snoozed_until.map(|until| watch.long(until)),
         snoozes: snoozes(watch),
         assignee: reading.assignee.as_ref().map(|assignee| {
-            let seal = Seal::of(Some(assignee.id.as_str()), &assignee.name);
+            let seal = Avatar::of(Some(assignee.id.as_str()), &assignee.name);
             (seal, assignee.name.clone())
         }),
         team,
@@ -282,7 +290,7 @@ fn convo_view(reading: Reading, watch: &Watch, shelf: &Shelf) -> ConvoView {
 const MORNING: i8 = 8;
 
 /// Times to snooze until: what they are called, and the moment in milliseconds.
-fn snoozes(watch: &Watch) -> Vec<(String, String)> {
+fn snoozes(watch: &TimeFormat) -> Vec<(String, String)> {
     let now = watch.zoned(watch.now);
     let morning = |day: jiff::civil::Date| {
         let at = day.at(MORNING, 0, 0, 0).to_zoned(watch.zone.clone()).ok()?;
@@ -298,7 +306,7 @@ fn snoozes(watch: &Watch) -> Vec<(String, String)> {
 }
 
 /// Back to the conversation, in the list that it was opened from.
-pub fn back_to(id: &str, fields: &Fields) -> String {
+pub fn back_to(id: &str, fields: &FormFields) -> String {
     match own_query(&fields.get("from")) {
         query if query.is_empty() => format!("/conversations/{id}"),
         query => format!("/conversations/{id}?{query}"),
@@ -306,7 +314,7 @@ pub fn back_to(id: &str, fields: &Fields) -> String {
 }
 
 /// Back to the list that a conversation was opened from.
-pub fn back_to_list(fields: &Fields) -> String {
+pub fn back_to_list(fields: &FormFields) -> String {
     match own_query(&fields.get("from")) {
         query if query.is_empty() => "/inbox".into(),
         query => format!("/inbox?{query}"),
@@ -326,11 +334,11 @@ pub async fn set_status(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
     posted: Posted,
-) -> Answer {
+) -> PageResult {
     let Posted { visitor, fields } = posted;
     let status = Status::parse(&fields.get("status"))
         .ok_or_else(|| Error::invalid("status", "Choose open, waiting or closed."))?;
-    let input = SetStatus { id: id.clone(), status };
+    let input = SetStatusInput { id: id.clone(), status };
     web.act(&visitor, move |tx, cx, _| put_status(tx, cx, input.clone()).map(|_| ())).await?;
     if status == Status::Closed {
         let mut response = see_other(&back_to_list(&fields));
@@ -340,15 +348,23 @@ pub async fn set_status(
     Ok(see_other(&back_to(&id, &fields)))
 }
 
-pub async fn assign(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+pub async fn assign(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> PageResult {
     let Posted { visitor, fields } = posted;
-    let input = AssignConversation { id: id.clone(), to: fields.get("to") };
+    let input = AssignConversationInput { id: id.clone(), to: fields.get("to") };
     web.act(&visitor, move |tx, cx, _| assign_conversation(tx, cx, input.clone()).map(|_| ()))
         .await?;
     Ok(see_other(&back_to(&id, &fields)))
 }
 
-pub async fn tag(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+pub async fn tag(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> PageResult {
     let Posted { visitor, fields } = posted;
     let names = |field: &str| -> Vec<String> {
         let typed = fields.all(field);
@@ -361,12 +377,16 @@ pub async fn tag(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Po
         let sentence = "Add at most 10 tags at a time, each of 1 to 40 characters.";
         return Err(Error::invalid("add", sentence).into());
     }
-    let input = TagConversation { id: id.clone(), add, remove };
+    let input = TagConversationInput { id: id.clone(), add, remove };
     web.act(&visitor, move |tx, cx, _| tag_conversation(tx, cx, input.clone()).map(|_| ())).await?;
     Ok(see_other(&back_to(&id, &fields)))
 }
 
-pub async fn snooze(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+pub async fn snooze(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> PageResult {
     let Posted { visitor, fields } = posted;
     let until = match fields.number("until") {
         Some(until) => until,
@@ -391,7 +411,7 @@ pub async fn release(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
     posted: Posted,
-) -> Answer {
+) -> PageResult {
     let Posted { visitor, fields } = posted;
     let wanted = id.clone();
     web.act(&visitor, move |tx, cx, _| people::release_held(tx, cx, &wanted)).await?;

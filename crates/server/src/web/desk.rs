@@ -9,8 +9,8 @@ use inbox::people::{self, SignedIn};
 use inbox::{Cx, Error, PAGES};
 
 use super::Web;
-use super::answers::{self, Answer, Refusal};
-use super::frame::{Frame, Spot};
+use super::answers::{self, PageError, PageResult};
+use super::frame::{PageLayout, PageLocation};
 use super::visitor::Visitor;
 use super::wording::filters;
 
@@ -19,9 +19,9 @@ impl Web {
     pub async fn page<T, F>(
         &self,
         visitor: &Visitor,
-        spot: Spot,
+        spot: PageLocation,
         mut read: F,
-    ) -> Result<(Frame, T), Refusal>
+    ) -> Result<(PageLayout, T), PageError>
     where
         F: FnMut(&mut Tx<'_>, &Cx<'_>, &SignedIn) -> inbox::Result<T> + Send + 'static,
         T: Send + 'static,
@@ -29,14 +29,14 @@ impl Web {
         let (guest, quiet) = (visitor.clone(), self.quiet.is_quiet());
         self.read(visitor, move |tx, cx, me| {
             let shown = read(tx, cx, me)?;
-            let frame = Frame::read(tx, cx, me, &guest, &spot)?;
-            Ok((Frame { quiet, ..frame }, shown))
+            let frame = PageLayout::read(tx, cx, me, &guest, &spot)?;
+            Ok((PageLayout { quiet, ..frame }, shown))
         })
         .await
     }
 
     /// Reads as the one who is signed in.
-    pub async fn read<T, F>(&self, visitor: &Visitor, mut read: F) -> Result<T, Refusal>
+    pub async fn read<T, F>(&self, visitor: &Visitor, mut read: F) -> Result<T, PageError>
     where
         F: FnMut(&mut Tx<'_>, &Cx<'_>, &SignedIn) -> inbox::Result<T> + Send + 'static,
         T: Send + 'static,
@@ -60,7 +60,7 @@ impl Web {
     }
 
     /// Does something as the one who is signed in, in one transaction, and tells open pages.
-    pub async fn act<T, F>(&self, visitor: &Visitor, mut operation: F) -> Result<T, Refusal>
+    pub async fn act<T, F>(&self, visitor: &Visitor, mut operation: F) -> Result<T, PageError>
     where
         F: FnMut(&mut Tx<'_>, &Cx<'_>, &SignedIn) -> inbox::Result<T> + Send + 'static,
         T: Send + 'static,
@@ -73,7 +73,11 @@ impl Web {
     }
 
     /// The same for what nobody else can see.
-    pub async fn act_quietly<T, F>(&self, visitor: &Visitor, mut operation: F) -> Result<T, Refusal>
+    pub async fn act_quietly<T, F>(
+        &self,
+        visitor: &Visitor,
+        mut operation: F,
+    ) -> Result<T, PageError>
     where
         F: FnMut(&mut Tx<'_>, &Cx<'_>, &SignedIn) -> inbox::Result<T> + Send + 'static,
         T: Send + 'static,
@@ -88,7 +92,7 @@ impl Web {
     }
 
     /// A page, which uses up the line about what just happened.
-    pub fn show(&self, visitor: &Visitor, template: &impl Template) -> Answer {
+    pub fn show(&self, visitor: &Visitor, template: &impl Template) -> PageResult {
         let mut response = answers::page(template)?;
         if visitor.flash.is_some() {
             self.clear_flash(&mut response);
@@ -111,24 +115,25 @@ impl Web {
     }
 }
 
-fn refusal(error: Error, visitor: &Visitor) -> Refusal {
+fn refusal(error: Error, visitor: &Visitor) -> PageError {
     match error {
         Error::Unauthorized => to_sign_in(visitor),
-        error => Refusal::Domain(error),
+        error => PageError::Domain(error),
     }
 }
 
-fn to_sign_in(visitor: &Visitor) -> Refusal {
-    Refusal::SignIn { next: visitor.here.clone() }
+fn to_sign_in(visitor: &Visitor) -> PageError {
+    PageError::SignIn { next: visitor.here.clone() }
 }
 
 #[derive(Template)]
 #[template(path = "help.html")]
 struct Help {
-    frame: Frame,
+    frame: PageLayout,
 }
 
-pub async fn help(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
-    let (frame, ()) = web.page(&visitor, Spot::new("Keyboard and help"), |_, _, _| Ok(())).await?;
+pub async fn help(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
+    let (frame, ()) =
+        web.page(&visitor, PageLocation::new("Keyboard and help"), |_, _, _| Ok(())).await?;
     web.show(&visitor, &Help { frame })
 }

@@ -11,8 +11,8 @@ use inbox::ids::{DocumentId, EnclosureId};
 use inbox::people::{self, StoredFile};
 
 use super::Web;
-use super::answers::{Answer, guard};
-use super::form::{Asked, Fields};
+use super::answers::{PageResult, guard};
+use super::form::{Asked, FormFields};
 use super::visitor::Visitor;
 
 /// A file may do nothing: no script, no form, no origin of its own.
@@ -31,7 +31,7 @@ pub async fn document(
     visitor: Visitor,
     Path(id): Path<String>,
     Asked(asked): Asked,
-) -> Answer {
+) -> PageResult {
     let id = DocumentId::parse(&id).ok_or(Error::NotFound("document"))?;
     let blobs = web.app.blobs.clone();
     let file = web.read(&visitor, move |tx, cx, _| people::file(tx, cx, &blobs, &id)).await?;
@@ -44,14 +44,14 @@ pub async fn enclosure(
     visitor: Visitor,
     Path(id): Path<String>,
     Asked(asked): Asked,
-) -> Answer {
+) -> PageResult {
     let id = EnclosureId::parse(&id).ok_or(Error::NotFound("file"))?;
     let blobs = web.app.blobs.clone();
     let file = web.read(&visitor, move |tx, cx, _| people::enclosure(tx, cx, &blobs, &id)).await?;
     Ok(stored(file, &asked))
 }
 
-fn stored(file: StoredFile, asked: &Fields) -> Response<Body> {
+fn stored(file: StoredFile, asked: &FormFields) -> Response<Body> {
     let is_pdf = file.content_type == "application/pdf";
     let shown = asked.has("shown") && (is_pdf || is_picture(&file.content_type));
     let kind = if shown { file.content_type.as_str() } else { "application/octet-stream" };

@@ -7,7 +7,7 @@ use axum::extract::{FromRequest, Request};
 use axum::http::header;
 
 use super::Web;
-use super::answers::Refusal;
+use super::answers::PageError;
 use super::visitor::{Visitor, is_from_here};
 use crate::request_body::{LARGE_BODIES_EACH, RequestBody};
 use crate::slots::SlotOwner;
@@ -19,15 +19,15 @@ const FORM_TIME: Duration = Duration::from_secs(30);
 
 /// The fields of a query or a form.
 #[derive(Clone, Debug, Default)]
-pub struct Fields(Vec<(String, String)>);
+pub struct FormFields(Vec<(String, String)>);
 
-impl Fields {
-    pub fn read(text: &[u8]) -> Fields {
-        Fields(url::form_urlencoded::parse(text).into_owned().collect())
+impl FormFields {
+    pub fn read(text: &[u8]) -> FormFields {
+        FormFields(url::form_urlencoded::parse(text).into_owned().collect())
     }
 
-    pub fn of(pairs: Vec<(String, String)>) -> Fields {
-        Fields(pairs)
+    pub fn of(pairs: Vec<(String, String)>) -> FormFields {
+        FormFields(pairs)
     }
 
     /// A field's text, line ends as we keep them; empty when it is not there.
@@ -61,41 +61,41 @@ impl Fields {
 /// A form that came from a page of ours, of this very session.
 pub struct Posted {
     pub visitor: Visitor,
-    pub fields: Fields,
+    pub fields: FormFields,
 }
 
 impl FromRequest<Arc<Web>> for Posted {
-    type Rejection = Refusal;
+    type Rejection = PageError;
 
-    async fn from_request(request: Request, web: &Arc<Web>) -> Result<Self, Refusal> {
+    async fn from_request(request: Request, web: &Arc<Web>) -> Result<Self, PageError> {
         let (parts, body) = request.into_parts();
         let visitor = Visitor::of(&parts, web);
         let kind = parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         let is_form =
             kind.is_some_and(|kind| kind.starts_with("application/x-www-form-urlencoded"));
         if !is_form || !is_from_here(&parts.headers) {
-            return Err(Refusal::Foreign);
+            return Err(PageError::Foreign);
         }
         let mut body = RequestBody::new(&parts.headers, body, FORM_BYTES, FORM_TIME);
-        let bytes = match body.small().await.map_err(|_| Refusal::TooLarge)? {
+        let bytes = match body.small().await.map_err(|_| PageError::TooLarge)? {
             Some(small) => small,
             None => {
                 let person = web.read(&visitor, |_, _, me| Ok(me.id.clone())).await?;
                 let share = [(SlotOwner::Person(person), LARGE_BODIES_EACH)];
                 let read = body.rest(&web.large_bodies, &share).await;
-                read.map_err(|_| Refusal::TooLarge)?
+                read.map_err(|_| PageError::TooLarge)?
             }
         };
-        let fields = Fields::read(&bytes);
+        let fields = FormFields::read(&bytes);
         if fields.get("csrf") != visitor.csrf {
-            return Err(Refusal::Foreign);
+            return Err(PageError::Foreign);
         }
         Ok(Posted { visitor, fields })
     }
 }
 
 /// The query of a page.
-pub struct Asked(pub Fields);
+pub struct Asked(pub FormFields);
 
 impl<S: Sync> axum::extract::FromRequestParts<S> for Asked {
     type Rejection = std::convert::Infallible;
@@ -104,6 +104,6 @@ impl<S: Sync> axum::extract::FromRequestParts<S> for Asked {
         parts: &mut axum::http::request::Parts,
         _: &S,
     ) -> Result<Self, Self::Rejection> {
-        Ok(Asked(Fields::read(parts.uri.query().unwrap_or("").as_bytes())))
+        Ok(Asked(FormFields::read(parts.uri.query().unwrap_or("").as_bytes())))
     }
 }

@@ -3,35 +3,35 @@
 
 use db::Tx;
 use inbox::Cx;
-use inbox::people::{self, Shelves, SignedIn};
+use inbox::people::{self, Sidebar, SignedIn};
 
-use super::mark::{PageMark, PartMark};
+use super::mark::{PageVersion, PartVersion};
 use super::visitor::Visitor;
-use super::wording::{Seal, Watch, count};
+use super::wording::{Avatar, TimeFormat, count};
 
 /// Where a page stands.
 #[derive(Clone, Default)]
-pub struct Spot {
+pub struct PageLocation {
     pub title: String,
     /// The address of the navigation's entry that is current.
     pub current: String,
 }
 
-impl Spot {
-    pub fn new(title: &str) -> Spot {
-        Spot { title: title.into(), current: String::new() }
+impl PageLocation {
+    pub fn new(title: &str) -> PageLocation {
+        PageLocation { title: title.into(), current: String::new() }
     }
 
-    pub fn at(title: &str, current: &str) -> Spot {
-        Spot { title: title.into(), current: current.into() }
+    pub fn at(title: &str, current: &str) -> PageLocation {
+        PageLocation { title: title.into(), current: current.into() }
     }
 }
 
-pub struct Frame {
+pub struct PageLayout {
     pub title: String,
     pub csrf: String,
     pub name: String,
-    pub seal: Seal,
+    pub seal: Avatar,
     pub workspace: String,
     pub administers: bool,
     pub views: Vec<NavEntry>,
@@ -43,8 +43,8 @@ pub struct Frame {
     pub documents_current: bool,
     pub flash: Option<Flash>,
     pub undo: Option<Undo>,
-    pub watch: Watch,
-    pub shelves: Shelves,
+    pub watch: TimeFormat,
+    pub shelves: Sidebar,
     /// What the live connection watches; empty on pages that do not change.
     pub live: String,
     /// The mark of what is shown, by which a live page hears of what changed meanwhile.
@@ -81,25 +81,25 @@ pub struct Flash {
     pub alert: bool,
 }
 
-impl Frame {
+impl PageLayout {
     pub fn read(
         tx: &mut Tx<'_>,
         cx: &Cx<'_>,
         me: &SignedIn,
         visitor: &Visitor,
-        spot: &Spot,
-    ) -> inbox::Result<Frame> {
+        spot: &PageLocation,
+    ) -> inbox::Result<PageLayout> {
         let shelves = people::shelves(tx, cx)?;
-        let watch = Watch::new(cx.now, visitor.zone.clone());
+        let watch = TimeFormat::new(cx.now, visitor.zone.clone());
         let undo = match &visitor.undo {
             Some(id) => people::under_way(tx, cx, id)?,
             None => None,
         };
         let name = cx.actor.name().to_owned();
-        Ok(Frame {
+        Ok(PageLayout {
             title: spot.title.clone(),
             csrf: visitor.csrf.clone(),
-            seal: Seal::person(&name),
+            seal: Avatar::person(&name),
             name,
             workspace: me.workspace_name.clone(),
             administers: me.administers(),
@@ -127,11 +127,11 @@ impl Frame {
     }
 }
 
-impl Frame {
+impl PageLayout {
     /// Makes the page a live one: what it watches, and the mark of what it shows.
-    pub fn watch_live(&mut self, live: String, shown: PartMark, present: PartMark) {
+    pub fn watch_live(&mut self, live: String, shown: PartVersion, present: PartVersion) {
         self.live = live;
-        self.mark = PageMark::new(&self.shelves, shown, present).hex();
+        self.mark = PageVersion::new(&self.shelves, shown, present).hex();
     }
 }
 
@@ -149,7 +149,7 @@ const VIEWS: &[(&str, &str, &str)] = &[
     ("/inbox?view=closed", "closed", "Closed"),
 ];
 
-fn views(shelves: &Shelves, current: &str) -> Vec<NavEntry> {
+fn views(shelves: &Sidebar, current: &str) -> Vec<NavEntry> {
     let entry = |(href, icon, label): &(&str, &'static str, &str)| NavEntry {
         count: match *icon {
             "you" => count(shelves.mine),
@@ -173,8 +173,8 @@ fn views(shelves: &Shelves, current: &str) -> Vec<NavEntry> {
     VIEWS.iter().map(entry).collect()
 }
 
-fn inboxes(shelves: &Shelves, current: &str) -> Vec<NavEntry> {
-    let entry = |inbox: &people::InboxShelf| {
+fn inboxes(shelves: &Sidebar, current: &str) -> Vec<NavEntry> {
+    let entry = |inbox: &people::SidebarInbox| {
         let href = format!("/inbox?mailbox={}", inbox.id);
         NavEntry {
             current: href == current,
@@ -189,8 +189,8 @@ fn inboxes(shelves: &Shelves, current: &str) -> Vec<NavEntry> {
     shelves.inboxes.iter().map(entry).collect()
 }
 
-fn tags(shelves: &Shelves, current: &str) -> Vec<NavEntry> {
-    let entry = |tag: &people::TagShelf| {
+fn tags(shelves: &Sidebar, current: &str) -> Vec<NavEntry> {
+    let entry = |tag: &people::SidebarTag| {
         let href = format!("/inbox?tag={}", tag.id);
         NavEntry {
             current: href == current,

@@ -6,37 +6,41 @@ use askama::Template;
 use axum::extract::State;
 
 use super::Web;
-use super::answers::{Answer, see_other};
+use super::answers::{PageResult, see_other};
 use super::form::Asked;
-use super::frame::{Frame, Spot};
-use super::mark::PartMark;
-use super::rows::{ListView, Shelf};
+use super::frame::{PageLayout, PageLocation};
+use super::mark::PartVersion;
+use super::rows::{ConversationFilter, ListView};
 use super::visitor::Visitor;
 use super::wording::filters;
 
 #[derive(Template)]
 #[template(path = "inbox.html")]
 struct InboxPage {
-    frame: Frame,
+    frame: PageLayout,
     list: ListView,
 }
 
 /// Where a day begins: what is yours, or everything when nothing is.
-pub async fn home(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
-    let spot = Spot::new("Mailroom");
+pub async fn home(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
+    let spot = PageLocation::new("Mailroom");
     let (frame, ()) = web.page(&visitor, spot, |_, _, _| Ok(())).await?;
     let mine = frame.shelves.mine > 0;
     let view = if mine { "mine" } else { "open" };
     Ok(see_other(&format!("/inbox?view={view}")))
 }
 
-pub async fn list(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked): Asked) -> Answer {
-    let shelf = Shelf::asked(&asked)?;
-    let (read, spot) = (shelf.clone(), Spot::at("", &shelf.href));
+pub async fn list(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Asked(asked): Asked,
+) -> PageResult {
+    let shelf = ConversationFilter::asked(&asked)?;
+    let (read, spot) = (shelf.clone(), PageLocation::at("", &shelf.href));
     let (mut frame, listing) = web.page(&visitor, spot, move |tx, cx, _| read.read(tx, cx)).await?;
     frame.title = listing.title.clone();
-    let shown = PartMark::of_list(&listing.items);
-    frame.watch_live(shelf.full_query(), shown, PartMark::default());
+    let shown = PartVersion::of_list(&listing.items);
+    frame.watch_live(shelf.full_query(), shown, PartVersion::default());
     frame.from = shelf.full_query();
     let list = ListView::new(&shelf, listing, &frame, None);
     web.show(&visitor, &InboxPage { frame, list })

@@ -9,18 +9,18 @@ use inbox::ids::MessageId;
 use inbox::people;
 
 use super::Web;
-use super::answers::{Answer, Refusal, see_other};
+use super::answers::{PageError, PageResult, see_other};
 use super::form::Posted;
-use super::frame::{Frame, Spot};
-use super::mark::PartMark;
+use super::frame::{PageLayout, PageLocation};
+use super::mark::PartVersion;
 use super::rows::subject;
 use super::visitor::Visitor;
-use super::wording::{Seal, filters, paragraphs};
+use super::wording::{Avatar, filters, paragraphs};
 
 #[derive(Template)]
 #[template(path = "leaving.html")]
 struct LeavingPage {
-    frame: Frame,
+    frame: PageLayout,
     letters: Vec<LeavingView>,
 }
 
@@ -29,7 +29,7 @@ struct LeavingView {
     conversation: String,
     subject: String,
     contact: String,
-    seal: Seal,
+    seal: Avatar,
     author: String,
     clock: String,
     seconds: i64,
@@ -37,17 +37,17 @@ struct LeavingView {
     paragraphs: Vec<Vec<String>>,
 }
 
-pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
-    let spot = Spot::at("Leaving soon", "/leaving");
+pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
+    let spot = PageLocation::at("Leaving soon", "/leaving");
     let (mut frame, letters) =
         web.page(&visitor, spot, |tx, cx, _| people::leaving(tx, cx)).await?;
-    frame.watch_live("page=leaving".into(), PartMark::default(), PartMark::default());
-    let view = |letter: people::LeavingLetter| LeavingView {
+    frame.watch_live("page=leaving".into(), PartVersion::default(), PartVersion::default());
+    let view = |letter: people::ScheduledMessage| LeavingView {
         id: letter.id.to_string(),
         conversation: letter.conversation.to_string(),
         subject: subject(&letter.subject),
         contact: letter.contact,
-        seal: Seal::of(letter.author.as_deref(), &letter.author_name),
+        seal: Avatar::of(letter.author.as_deref(), &letter.author_name),
         author: letter.author_name,
         clock: frame.watch.clock(letter.sends_at),
         seconds: ((letter.sends_at - frame.watch.now) / 1_000).max(0),
@@ -58,7 +58,11 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
     web.show(&visitor, &LeavingPage { frame, letters })
 }
 
-pub async fn stop(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+pub async fn stop(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> PageResult {
     let id = MessageId::parse(&id).ok_or(Error::NotFound("message"))?;
     let stopped = web
         .act(&posted.visitor, move |tx, cx, _| {
@@ -73,7 +77,7 @@ pub async fn stop(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: P
             web.set_flash(&mut response, "stopped");
             Ok(response)
         }
-        Err(Refusal::Domain(Error::Invalid(_))) => {
+        Err(PageError::Domain(Error::Invalid(_))) => {
             let mut response = see_other("/leaving");
             web.set_flash(&mut response, "too-late");
             Ok(response)

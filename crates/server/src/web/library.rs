@@ -7,17 +7,17 @@ use axum::extract::{Path, State};
 use inbox::Error;
 use inbox::fields::check_query;
 use inbox::ids::DocumentId;
-use inbox::operations::{SEARCH_DOCUMENTS, SearchDocuments, search_documents};
+use inbox::operations::{SEARCH_DOCUMENTS, SearchDocumentsInput, search_documents};
 use inbox::people::{self, LibraryCard, LibraryDocument};
 use inbox::wire::{Document, DocumentFields, DocumentKind};
 
 use super::Web;
-use super::answers::{self, Answer, Refusal, see_other};
+use super::answers::{self, PageError, PageResult, see_other};
 use super::files::is_picture;
-use super::form::{Asked, Fields, Posted};
-use super::frame::{Frame, Spot};
+use super::form::{Asked, FormFields, Posted};
+use super::frame::{PageLayout, PageLocation};
 use super::visitor::Visitor;
-use super::wording::{Watch, When, filters, size};
+use super::wording::{TimeFormat, When, filters, size};
 
 /// Documents on one page.
 const SHOWN: i64 = 24;
@@ -27,7 +27,7 @@ const THUMB_BYTES: i64 = 5 * 1024 * 1024;
 #[derive(Template)]
 #[template(path = "documents.html")]
 struct LibraryPage {
-    frame: Frame,
+    frame: PageLayout,
     q: String,
     kind: String,
     kinds: Vec<(&'static str, &'static str)>,
@@ -103,7 +103,11 @@ const FIELDS: &[(&str, &str)] = &[
     ("reference", "Reference"),
 ];
 
-pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked): Asked) -> Answer {
+pub async fn page(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Asked(asked): Asked,
+) -> PageResult {
     let page = build(&web, &visitor, &asked, None).await?;
     web.show(&visitor, &page)
 }
@@ -112,9 +116,9 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked): A
 async fn build(
     web: &Web,
     visitor: &Visitor,
-    asked: &Fields,
+    asked: &FormFields,
     typed: Option<CorrectForm>,
-) -> Result<LibraryPage, Refusal> {
+) -> Result<LibraryPage, PageError> {
     let q = asked.get("q").trim().to_owned();
     let (input, problem) = match checked(asked, &q) {
         Ok(input) => (Some(input), String::new()),
@@ -128,7 +132,7 @@ async fn build(
         Some(id) => Some(DocumentId::parse(&id).ok_or(Error::NotFound("document"))?),
         None => None,
     };
-    let spot = Spot::at("Documents", "/documents");
+    let spot = PageLocation::at("Documents", "/documents");
     let (frame, (found, cards, detail)) = web
         .page(visitor, spot, move |tx, cx, _| {
             let detail = match &wanted {
@@ -166,13 +170,13 @@ async fn build(
 }
 
 /// The input after the API's own checks.
-fn checked(asked: &Fields, q: &str) -> inbox::Result<SearchDocuments> {
+fn checked(asked: &FormFields, q: &str) -> inbox::Result<SearchDocumentsInput> {
     let mut pairs = vec![("q".to_owned(), q.to_owned())];
     for name in ["kind", "cursor"] {
         pairs.extend(asked.opt(name).map(|value| (name.to_owned(), value)));
     }
     check_query(SEARCH_DOCUMENTS.fields, &pairs).map_err(Error::Invalid)?;
-    Ok(SearchDocuments {
+    Ok(SearchDocumentsInput {
         q: Some(q.to_owned()).filter(|q| !q.is_empty()),
         kind: DocumentKind::parse(&asked.get("kind")),
         limit: Some(SHOWN),
@@ -181,7 +185,7 @@ fn checked(asked: &Fields, q: &str) -> inbox::Result<SearchDocuments> {
 }
 
 /// The library with the same search, and something else beside.
-fn href(asked: &Fields, more: &[(&str, &str)]) -> String {
+fn href(asked: &FormFields, more: &[(&str, &str)]) -> String {
     let kept = asked.pairs().iter().filter(|(name, value)| {
         ["q", "kind", "cursor"].contains(&name.as_str())
             && !value.is_empty()
@@ -197,9 +201,9 @@ fn href(asked: &Fields, more: &[(&str, &str)]) -> String {
 fn card_view(
     document: &Document,
     card: Option<&LibraryCard>,
-    asked: &Fields,
+    asked: &FormFields,
     current: bool,
-    watch: &Watch,
+    watch: &TimeFormat,
 ) -> CardView {
     let picture = card.filter(|card| is_picture(&card.content_type) && card.size <= THUMB_BYTES);
     let who = document.fields.vendor.clone();
@@ -224,7 +228,7 @@ fn sum(fields: &DocumentFields) -> Option<String> {
 
 fn detail_view(
     found: LibraryDocument,
-    watch: &Watch,
+    watch: &TimeFormat,
     correcting: bool,
     typed: Option<CorrectForm>,
     draws: bool,
@@ -280,7 +284,7 @@ pub async fn correct(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
     posted: Posted,
-) -> Answer {
+) -> PageResult {
     let Posted { visitor, fields } = posted;
     let document = DocumentId::parse(&id).ok_or(Error::NotFound("document"))?;
     let outcome = match corrected(&fields) {
@@ -290,7 +294,7 @@ pub async fn correct(
             })
             .await
         }
-        Err(problem) => Err(Refusal::Domain(problem)),
+        Err(problem) => Err(PageError::Domain(problem)),
     };
     match outcome {
         Ok(()) => {
@@ -298,7 +302,7 @@ pub async fn correct(
             web.set_flash(&mut response, "corrected");
             Ok(response)
         }
-        Err(Refusal::Domain(Error::Invalid(problems))) => {
+        Err(PageError::Domain(Error::Invalid(problems))) => {
             let typed = CorrectForm {
                 kind: fields.get("kind"),
                 kinds: kinds(),
@@ -312,14 +316,14 @@ pub async fn correct(
                     .map(|problem| format!("{}: {}.", problem.field, problem.sentence))
                     .collect(),
             };
-            let asked = Fields::read(format!("doc={id}").as_bytes());
+            let asked = FormFields::read(format!("doc={id}").as_bytes());
             answers::again(&build(&web, &visitor, &asked, Some(typed)).await?)
         }
         Err(refusal) => Err(refusal),
     }
 }
 
-fn corrected(fields: &Fields) -> inbox::Result<(DocumentKind, DocumentFields)> {
+fn corrected(fields: &FormFields) -> inbox::Result<(DocumentKind, DocumentFields)> {
     let kind = DocumentKind::parse(&fields.get("kind"))
         .ok_or_else(|| Error::invalid("kind", "choose one of the list"))?;
     let text = |name: &str| Some(fields.get(name).trim().to_owned()).filter(|t| !t.is_empty());

@@ -23,11 +23,11 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::{broadcast, mpsc};
 
 use super::Web;
-use super::answers::{Answer, Refusal, guard};
-use super::form::{Asked, Fields};
-use super::mark::{PageMark, PartMark};
+use super::answers::{PageError, PageResult, guard};
+use super::form::{Asked, FormFields};
+use super::mark::{PageVersion, PartVersion};
 use super::presence::Stay;
-use super::rows::Shelf;
+use super::rows::ConversationFilter;
 use super::visitor::Visitor;
 use crate::http::Stopping;
 
@@ -48,7 +48,7 @@ pub async fn listen(
     stopping: Option<Extension<Stopping>>,
     headers: HeaderMap,
     Asked(asked): Asked,
-) -> Answer {
+) -> PageResult {
     let Ok(place) = Arc::clone(&web.listeners).try_acquire_owned() else {
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
@@ -83,7 +83,7 @@ pub async fn listen(
 }
 
 /// The mark of what the page has: a browser that returns repeats the last that it was told.
-fn had(headers: &HeaderMap, asked: &Fields) -> Option<String> {
+fn had(headers: &HeaderMap, asked: &FormFields) -> Option<String> {
     let told = headers.get("last-event-id").and_then(|mark| mark.to_str().ok());
     told.map(str::to_owned).or_else(|| asked.opt("mark"))
 }
@@ -107,8 +107,8 @@ impl HttpBody for Lines {
 struct Page {
     web: Arc<Web>,
     visitor: Visitor,
-    asked: Fields,
-    shown: PageMark,
+    asked: FormFields,
+    shown: PageVersion,
     /// True when something was changed after the page was made and before it listened.
     missed: bool,
     lines: mpsc::Sender<Bytes>,
@@ -174,22 +174,30 @@ impl Page {
 }
 
 /// A mark of what a page shows now.
-async fn look(web: &Arc<Web>, visitor: &Visitor, asked: &Fields) -> Result<PageMark, Refusal> {
+async fn look(
+    web: &Arc<Web>,
+    visitor: &Visitor,
+    asked: &FormFields,
+) -> Result<PageVersion, PageError> {
     let (asked, here) = (asked.clone(), Arc::clone(web));
     web.read(visitor, move |tx, cx, me| {
         let shelves = people::shelves(tx, cx)?;
         let shown = mark_shown(tx, cx, &asked)?;
         let present = match asked.opt("conversation") {
             Some(id) => here.mark_present(cx.actor.ws, &id, &me.id, cx.now),
-            None => PartMark::default(),
+            None => PartVersion::default(),
         };
-        Ok(PageMark::new(&shelves, shown, present))
+        Ok(PageVersion::new(&shelves, shown, present))
     })
     .await
 }
 
 /// A page of a conversation is a visit that others see.
-async fn enter(web: &Web, visitor: &Visitor, asked: &Fields) -> Result<Option<Stay>, Refusal> {
+async fn enter(
+    web: &Web,
+    visitor: &Visitor,
+    asked: &FormFields,
+) -> Result<Option<Stay>, PageError> {
     let Some(id) = asked.opt("conversation") else { return Ok(None) };
     let (spot, me, name) = web
         .read(visitor, move |tx, cx, me| {
@@ -200,26 +208,28 @@ async fn enter(web: &Web, visitor: &Visitor, asked: &Fields) -> Result<Option<St
     Ok(Some(web.presence.enter(spot, &me, &name)))
 }
 
-fn mark_shown(tx: &mut Tx<'_>, cx: &Cx<'_>, asked: &Fields) -> inbox::Result<PartMark> {
+fn mark_shown(tx: &mut Tx<'_>, cx: &Cx<'_>, asked: &FormFields) -> inbox::Result<PartVersion> {
     match asked.get("page").as_str() {
-        "leaving" | "mentions" => return Ok(PartMark::default()),
+        "leaving" | "mentions" => return Ok(PartVersion::default()),
         "webhook" => {
             let id = WebhookId::parse(&asked.get("webhook")).ok_or(Error::NotFound("webhook"))?;
-            return Ok(PartMark::of(people::latest_deliveries(tx, cx, &id)?));
+            return Ok(PartVersion::of(people::latest_deliveries(tx, cx, &id)?));
         }
         "approvals" => {
             let queue = people::queue(tx, cx)?;
-            let Some(id) = asked.opt("draft") else { return Ok(PartMark::of_drafts(&queue, None)) };
+            let Some(id) = asked.opt("draft") else {
+                return Ok(PartVersion::of_drafts(&queue, None));
+            };
             let id = MessageId::parse(&id).ok_or(Error::NotFound("draft"))?;
             let (draft, _) = inbox::load_outgoing(tx, cx.actor, &id)?;
             let looked_at = (draft.revision, draft.status.word());
-            return Ok(PartMark::of_drafts(&queue, Some(looked_at)));
+            return Ok(PartVersion::of_drafts(&queue, Some(looked_at)));
         }
         _ => {}
     }
-    let list = PartMark::of_list(&Shelf::asked(asked)?.read(tx, cx)?.items);
+    let list = PartVersion::of_list(&ConversationFilter::asked(asked)?.read(tx, cx)?.items);
     match asked.opt("conversation") {
-        Some(id) => Ok(PartMark::of_conversation(list, &people::latest_of(tx, cx, &id)?)),
+        Some(id) => Ok(PartVersion::of_conversation(list, &people::latest_of(tx, cx, &id)?)),
         None => Ok(list),
     }
 }

@@ -5,51 +5,51 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use inbox::ids::UserId;
-use inbox::people::{QueuedDraft, Shelves};
+use inbox::people::{QueuedDraft, Sidebar};
 use inbox::wire::ConversationSummary;
 
 use super::Web;
 
 /// A part of what is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct PartMark(u64);
+pub struct PartVersion(u64);
 
 /// Everything that is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct PageMark(u64);
+pub struct PageVersion(u64);
 
-impl PartMark {
-    pub fn of(shown: impl Hash) -> PartMark {
+impl PartVersion {
+    pub fn of(shown: impl Hash) -> PartVersion {
         let mut hasher = DefaultHasher::new();
         shown.hash(&mut hasher);
-        PartMark(hasher.finish())
+        PartVersion(hasher.finish())
     }
 
-    pub fn of_list(items: &[ConversationSummary]) -> PartMark {
+    pub fn of_list(items: &[ConversationSummary]) -> PartVersion {
         let mut hasher = DefaultHasher::new();
         for item in items {
             (item.id.as_str(), item.last_message_at.0, item.message_count).hash(&mut hasher);
             (&item.tags, item.status.word(), &item.risk).hash(&mut hasher);
             item.assignee.as_ref().map(|assignee| assignee.id.as_str()).hash(&mut hasher);
         }
-        PartMark(hasher.finish())
+        PartVersion(hasher.finish())
     }
 
     /// The list, and the newest of everything in the conversation beside it.
-    pub fn of_conversation(list: PartMark, latest: &[String]) -> PartMark {
-        PartMark::of((list, latest))
+    pub fn of_conversation(list: PartVersion, latest: &[String]) -> PartVersion {
+        PartVersion::of((list, latest))
     }
 
     /// The drafts that wait, and the revision and status of the one that is looked at.
-    pub fn of_drafts(queue: &[QueuedDraft], draft: Option<(i64, &str)>) -> PartMark {
+    pub fn of_drafts(queue: &[QueuedDraft], draft: Option<(i64, &str)>) -> PartVersion {
         let waits: Vec<_> =
             queue.iter().map(|one| (one.id.as_str(), one.wrote_meanwhile)).collect();
-        PartMark::of((waits, draft))
+        PartVersion::of((waits, draft))
     }
 }
 
-impl PageMark {
-    pub fn new(shelves: &Shelves, shown: PartMark, present: PartMark) -> PageMark {
+impl PageVersion {
+    pub fn new(shelves: &Sidebar, shown: PartVersion, present: PartVersion) -> PageVersion {
         let mut hasher = DefaultHasher::new();
         let counts = [shelves.mine, shelves.unassigned, shelves.open, shelves.waiting];
         (counts, shelves.snoozed, shelves.held, shelves.mentions).hash(&mut hasher);
@@ -59,7 +59,7 @@ impl PageMark {
             (&inbox.id, &inbox.name, inbox.open).hash(&mut hasher);
         }
         (shown, present).hash(&mut hasher);
-        PageMark(hasher.finish())
+        PageVersion(hasher.finish())
     }
 
     pub fn hex(self) -> String {
@@ -69,11 +69,11 @@ impl PageMark {
 
 impl Web {
     /// Who else is at a conversation: people, and agents by their calls.
-    pub fn mark_present(&self, ws: i64, conversation: &str, me: &UserId, now: i64) -> PartMark {
+    pub fn mark_present(&self, ws: i64, conversation: &str, me: &UserId, now: i64) -> PartVersion {
         let spot = (ws, conversation.to_owned());
         let others = self.presence.others(&spot, me, now);
         let looks = self.app.limiter.looks.at(ws, conversation, now);
         let agents: Vec<_> = looks.iter().map(|look| (&look.name, look.writes(now))).collect();
-        PartMark::of((others, agents))
+        PartVersion::of((others, agents))
     }
 }

@@ -8,13 +8,13 @@ use inbox::ids::NoteId;
 use inbox::people::{self, MENTIONS_LISTED, Mention};
 
 use super::Web;
-use super::answers::{Answer, see_other};
+use super::answers::{PageResult, see_other};
 use super::form::{Asked, Posted};
-use super::frame::{Frame, Spot};
-use super::mark::PartMark;
+use super::frame::{PageLayout, PageLocation};
+use super::mark::PartVersion;
 use super::rows::subject;
 use super::visitor::Visitor;
-use super::wording::{Seal, When, filters};
+use super::wording::{Avatar, When, filters};
 
 /// Characters of a note that are shown.
 const NOTE_SHOWN_CHARS: usize = 300;
@@ -22,7 +22,7 @@ const NOTE_SHOWN_CHARS: usize = 300;
 #[derive(Template)]
 #[template(path = "mentions.html")]
 struct MentionsPage {
-    frame: Frame,
+    frame: PageLayout,
     mentions: Vec<MentionView>,
     any_unread: bool,
     older: Option<String>,
@@ -31,25 +31,29 @@ struct MentionsPage {
 struct MentionView {
     href: String,
     subject: String,
-    seal: Seal,
+    seal: Avatar,
     author: String,
     note: String,
     time: When,
     unread: bool,
 }
 
-pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked): Asked) -> Answer {
-    let spot = Spot::at("Mentions", "/mentions");
+pub async fn page(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Asked(asked): Asked,
+) -> PageResult {
+    let spot = PageLocation::at("Mentions", "/mentions");
     let before = NoteId::parse(&asked.get("before"));
     let (mut frame, mentions) = web
         .page(&visitor, spot, move |tx, cx, _| people::list_mentions(tx, cx, before.as_ref()))
         .await?;
-    frame.watch_live("page=mentions".into(), PartMark::default(), PartMark::default());
+    frame.watch_live("page=mentions".into(), PartVersion::default(), PartVersion::default());
     let older = mentions.last().filter(|_| mentions.len() as i64 == MENTIONS_LISTED);
     let view = |mention: &Mention| MentionView {
         href: format!("/conversations/{}", mention.conversation),
         subject: subject(&mention.subject),
-        seal: Seal::of(Some(&mention.author), &mention.author_name),
+        seal: Avatar::of(Some(&mention.author), &mention.author_name),
         author: mention.author_name.clone(),
         note: mention.body.chars().take(NOTE_SHOWN_CHARS).collect(),
         time: frame.watch.long(mention.at),
@@ -64,7 +68,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked): A
     web.show(&visitor, &page)
 }
 
-pub async fn read_all(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
+pub async fn read_all(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
     web.act(&posted.visitor, |tx, cx, _| people::read_mentions(tx, cx)).await?;
     Ok(see_other("/mentions"))
 }

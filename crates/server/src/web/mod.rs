@@ -43,7 +43,7 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 use tokio::sync::Semaphore;
 
-use crate::courier::Gate;
+use crate::courier::SsrfGuard;
 use crate::doors::MailWays;
 use crate::quiet::QuietMode;
 use crate::reader::PageRenderer;
@@ -64,7 +64,7 @@ pub struct Web {
     pub app: App,
     /// True when people come by https, so that cookies must not travel otherwise.
     https: bool,
-    gate: Gate,
+    gate: SsrfGuard,
     /// True when mail reaches people, so that links can be mailed instead of handed over.
     mails: bool,
     quiet: QuietMode,
@@ -78,7 +78,7 @@ pub struct Web {
     listeners: Arc<Semaphore>,
     /// Files of customers that are on their way.
     streams: Arc<Slots>,
-    lanes: upload_page::Lanes,
+    lanes: upload_page::UploadLocks,
     previews: PageRenderer,
     originals: originals::Originals,
     presence: Arc<Presence>,
@@ -87,7 +87,7 @@ pub struct Web {
 impl Web {
     pub fn new(
         app: App,
-        gate: Gate,
+        gate: SsrfGuard,
         mails: bool,
         quiet: QuietMode,
         ways: MailWays,
@@ -99,7 +99,8 @@ impl Web {
         let listeners = Arc::new(Semaphore::new(LISTENERS));
         let (presence, previews) = (Presence::new(&app), PageRenderer::of_this_program());
         let forms = Slots::new(FORMS_WITH_FILES);
-        let (streams, lanes) = (Slots::new(upload_page::STREAMS), upload_page::Lanes::default());
+        let (streams, lanes) =
+            (Slots::new(upload_page::STREAMS), upload_page::UploadLocks::default());
         Arc::new(Web {
             app,
             https,

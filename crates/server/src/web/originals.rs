@@ -16,10 +16,10 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
 use super::Web;
-use super::answers::{self, Answer, Refusal, guard};
+use super::answers::{self, PageError, PageResult, guard};
 use super::files::FILE_POLICY;
 use super::form::Asked;
-use super::frame::{Frame, Spot};
+use super::frame::{PageLayout, PageLocation};
 use super::visitor::Visitor;
 use super::wording::filters;
 
@@ -46,7 +46,7 @@ impl Originals {
 #[derive(Template)]
 #[template(path = "original.html")]
 struct OriginalPage {
-    frame: Frame,
+    frame: PageLayout,
     conversation: String,
     message: String,
     pictures: bool,
@@ -61,8 +61,8 @@ pub async fn page(
     visitor: Visitor,
     Path((conversation, message)): Path<(String, String)>,
     Asked(asked): Asked,
-) -> Answer {
-    let spot = Spot::at("As it came", "/inbox?view=open");
+) -> PageResult {
+    let spot = PageLocation::at("As it came", "/inbox?view=open");
     let id = MessageId::parse(&message).ok_or(Error::NotFound("message"))?;
     let (blobs, wanted) = (web.app.blobs.clone(), conversation.clone());
     let reading =
@@ -88,7 +88,7 @@ pub async fn html(
     uri: Uri,
     headers: HeaderMap,
     Asked(asked): Asked,
-) -> Answer {
+) -> PageResult {
     let pictures = format!("/conversations/{conversation}/messages/{message}/pictures");
     let host = host(&uri, &headers);
     let policy = page_policy(&host, &pictures, asked.has("pictures"));
@@ -113,7 +113,7 @@ pub async fn picture(
     State(web): State<Arc<Web>>,
     visitor: Visitor,
     Path((conversation, message, number)): Path<(String, String, String)>,
-) -> Answer {
+) -> PageResult {
     let number: usize = number.parse().map_err(|_| Error::NotFound("picture"))?;
     let reading = web.raw_mail(&visitor, conversation, &message);
     let take = move |raw: &[u8]| mail::original_picture(raw, number);
@@ -132,9 +132,9 @@ impl Web {
     /// `reading` finds the mail, and something beside it, if the visitor may see it.
     async fn take_apart<X, T: Send + 'static>(
         &self,
-        reading: impl Future<Output = Result<(X, Vec<u8>), Refusal>>,
+        reading: impl Future<Output = Result<(X, Vec<u8>), PageError>>,
         take: impl FnOnce(&[u8]) -> Option<T> + Send + 'static,
-    ) -> Result<(X, T), Refusal> {
+    ) -> Result<(X, T), PageError> {
         // Waiting holds no mail in memory.
         let place = Arc::clone(&self.originals.0).acquire_owned().await;
         let (beside, raw) = reading.await?;
@@ -152,7 +152,7 @@ impl Web {
         visitor: &Visitor,
         conversation: String,
         message: &str,
-    ) -> Result<((), Vec<u8>), Refusal> {
+    ) -> Result<((), Vec<u8>), PageError> {
         let id = MessageId::parse(message).ok_or(Error::NotFound("message"))?;
         let blobs = self.app.blobs.clone();
         let read = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &SignedIn| {

@@ -27,20 +27,20 @@ const MARK: &str = "presence";
 const NODE_CHARS: usize = 12;
 
 /// A conversation of a workspace.
-pub type Spot = (i64, String);
+pub type PresenceKey = (i64, String);
 
 pub struct Presence {
     node: String,
     /// Where other processes are told; `None` when there are none.
     others: Option<db::Store>,
     visits: Mutex<Visits>,
-    changes: broadcast::Sender<Spot>,
+    changes: broadcast::Sender<PresenceKey>,
 }
 
 #[derive(Default)]
 struct Visits {
-    here: HashMap<Spot, Vec<Visit>>,
-    elsewhere: HashMap<Spot, Vec<Elsewhere>>,
+    here: HashMap<PresenceKey, Vec<Visit>>,
+    elsewhere: HashMap<PresenceKey, Vec<Elsewhere>>,
 }
 
 struct Visit {
@@ -71,7 +71,7 @@ pub struct Other {
 /// One open page; it leaves when it is dropped.
 pub struct Stay {
     presence: Arc<Presence>,
-    spot: Spot,
+    spot: PresenceKey,
     person: UserId,
 }
 
@@ -90,7 +90,7 @@ impl Presence {
         Arc::new(Presence { node, others, visits: Mutex::default(), changes })
     }
 
-    pub fn enter(self: &Arc<Self>, spot: Spot, person: &UserId, name: &str) -> Stay {
+    pub fn enter(self: &Arc<Self>, spot: PresenceKey, person: &UserId, name: &str) -> Stay {
         {
             let mut visits = self.visits();
             let there = visits.here.entry(spot.clone()).or_default();
@@ -111,7 +111,7 @@ impl Presence {
     }
 
     /// Notes that somebody with an open page has just written something.
-    pub fn writes(&self, spot: &Spot, person: &UserId, now: i64) {
+    pub fn writes(&self, spot: &PresenceKey, person: &UserId, now: i64) {
         let mut visits = self.visits();
         let there = visits.here.get_mut(spot);
         let visit = there.and_then(|there| there.iter_mut().find(|visit| visit.person == *person));
@@ -133,7 +133,7 @@ impl Presence {
     }
 
     /// Everybody there but one.
-    pub fn others(&self, spot: &Spot, but: &UserId, now: i64) -> Vec<Other> {
+    pub fn others(&self, spot: &PresenceKey, but: &UserId, now: i64) -> Vec<Other> {
         let visits = self.visits();
         let here = visits.here.get(spot).map_or(&[][..], Vec::as_slice);
         let elsewhere = visits.elsewhere.get(spot).map_or(&[][..], Vec::as_slice);
@@ -154,16 +154,16 @@ impl Presence {
     }
 
     /// The conversations where somebody has come, gone or begun to write.
-    pub fn changes(&self) -> broadcast::Receiver<Spot> {
+    pub fn changes(&self) -> broadcast::Receiver<PresenceKey> {
         self.changes.subscribe()
     }
 
-    fn tell(&self, spot: &Spot) {
+    fn tell(&self, spot: &PresenceKey) {
         // Nobody listening is nobody to tell.
         let _ = self.changes.send(spot.clone());
     }
 
-    fn tell_others(&self, (ws, conversation): &Spot, person: &str, does: &str, name: &str) {
+    fn tell_others(&self, (ws, conversation): &PresenceKey, person: &str, does: &str, name: &str) {
         let Some(store) = &self.others else { return };
         let name = name.replace('\t', " ");
         let node = &self.node;
@@ -235,7 +235,7 @@ async fn hear_others(presence: Weak<Presence>, app: App) {
 }
 
 impl Stay {
-    pub fn spot(&self) -> &Spot {
+    pub fn spot(&self) -> &PresenceKey {
         &self.spot
     }
 

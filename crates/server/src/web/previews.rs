@@ -10,7 +10,7 @@ use inbox::ids::DocumentId;
 use inbox::people;
 
 use super::Web;
-use super::answers::{Answer, guard};
+use super::answers::{PageResult, guard};
 use super::visitor::Visitor;
 
 /// What stands for a page that cannot be drawn.
@@ -24,7 +24,7 @@ pub async fn first_page(
     State(web): State<Arc<Web>>,
     visitor: Visitor,
     Path(id): Path<String>,
-) -> Answer {
+) -> PageResult {
     let missing = || Error::NotFound("document");
     let id = DocumentId::parse(&id).ok_or_else(missing)?;
     let blobs = web.app.blobs.clone();

@@ -9,10 +9,10 @@ use inbox::people::{self, RequestCard, RequestItem, RequestState};
 use inbox::{Cx, Error};
 
 use super::Web;
-use super::answers::{Answer, see_other};
+use super::answers::{PageResult, see_other};
 use super::conversation::back_to;
 use super::form::Posted;
-use super::wording::{Watch, When};
+use super::wording::{TimeFormat, When};
 
 pub struct RequestView {
     pub id: String,
@@ -40,7 +40,7 @@ pub struct ItemView {
 }
 
 impl RequestView {
-    pub fn of(card: &RequestCard, watch: &Watch) -> RequestView {
+    pub fn of(card: &RequestCard, watch: &TimeFormat) -> RequestView {
         let (state, state_class) = match card.state {
             RequestState::Unsent => ("", ""),
             RequestState::Open => ("Waiting on customer", ""),
@@ -92,21 +92,33 @@ fn item_view(item: &RequestItem) -> ItemView {
     }
 }
 
-pub async fn close(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+pub async fn close(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> PageResult {
     change(&web, &id, posted, "request-closed", people::close_request).await
 }
 
-pub async fn reopen(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+pub async fn reopen(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> PageResult {
     change(&web, &id, posted, "request-reopened", people::reopen_request).await
 }
 
-pub async fn revoke(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+pub async fn revoke(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> PageResult {
     change(&web, &id, posted, "request-revoked", people::revoke_request).await
 }
 
 type Change = fn(&mut Tx<'_>, &Cx<'_>, &RequestId) -> inbox::Result<()>;
 
-async fn change(web: &Web, id: &str, posted: Posted, flash: &str, change: Change) -> Answer {
+async fn change(web: &Web, id: &str, posted: Posted, flash: &str, change: Change) -> PageResult {
     let Posted { visitor, fields } = posted;
     let id = RequestId::parse(id).ok_or(Error::NotFound("request"))?;
     let conversation = web

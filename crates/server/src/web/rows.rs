@@ -5,21 +5,21 @@ use std::collections::HashSet;
 use db::Tx;
 use inbox::fields::check_query;
 use inbox::ids::{ConversationId, TagId};
-use inbox::operations::{LIST_CONVERSATIONS, ListConversations, list_conversations};
+use inbox::operations::{LIST_CONVERSATIONS, ListConversationsInput, list_conversations};
 use inbox::people;
 use inbox::wire::{ConversationSummary, MemberType, Status, Urgency};
 use inbox::{Cx, Error};
 
-use super::form::Fields;
-use super::frame::Frame;
-use super::wording::{Seal, Watch, When};
+use super::form::FormFields;
+use super::frame::PageLayout;
+use super::wording::{Avatar, TimeFormat, When};
 
 /// Conversations on one page of a list.
 const LISTED: i64 = 30;
 
 /// Which list is meant.
 #[derive(Clone)]
-pub struct Shelf {
+pub struct ConversationFilter {
     kind: Kind,
     /// The navigation's entry.
     pub href: String,
@@ -30,7 +30,7 @@ pub struct Shelf {
 
 #[derive(Clone)]
 enum Kind {
-    Walk(Box<ListConversations>),
+    Walk(Box<ListConversationsInput>),
     Held,
     Tag(TagId),
 }
@@ -43,45 +43,45 @@ pub struct Listing {
     pub title: String,
 }
 
-impl Shelf {
+impl ConversationFilter {
     /// The list that a query asks for; `open` when it asks for none.
-    pub fn asked(fields: &Fields) -> inbox::Result<Shelf> {
+    pub fn asked(fields: &FormFields) -> inbox::Result<ConversationFilter> {
         let cursor = fields.opt("cursor");
         if let Some(tag) = fields.opt("tag") {
             let id = TagId::parse(&tag).ok_or(Error::NotFound("tag"))?;
-            return Ok(Shelf::new(Kind::Tag(id), format!("tag={tag}"), cursor));
+            return Ok(ConversationFilter::new(Kind::Tag(id), format!("tag={tag}"), cursor));
         }
-        let mut input = ListConversations { limit: Some(LISTED), ..Default::default() };
+        let mut input = ListConversationsInput { limit: Some(LISTED), ..Default::default() };
         if let Some(mailbox) = fields.opt("mailbox") {
             let known = inbox::ids::MailboxId::parse(&mailbox).ok_or(Error::NotFound("inbox"))?;
             input.mailbox = Some(known.to_string());
-            return Shelf::walk(input, format!("mailbox={known}"), cursor);
+            return ConversationFilter::walk(input, format!("mailbox={known}"), cursor);
         }
         let view = fields.opt("view").unwrap_or_else(|| "open".into());
         match view.as_str() {
-            "held" => return Ok(Shelf::new(Kind::Held, "view=held".into(), None)),
+            "held" => return Ok(ConversationFilter::new(Kind::Held, "view=held".into(), None)),
             "mine" => input.assigned = Some("me".into()),
             "unassigned" => input.assigned = Some("unassigned".into()),
             "open" | "waiting" | "snoozed" | "closed" => input.view = Some(view.clone()),
             _ => return Err(Error::NotFound("list")),
         }
-        Shelf::walk(input, format!("view={view}"), cursor)
+        ConversationFilter::walk(input, format!("view={view}"), cursor)
     }
 
     fn walk(
-        mut input: ListConversations,
+        mut input: ListConversationsInput,
         query: String,
         cursor: Option<String>,
-    ) -> inbox::Result<Shelf> {
+    ) -> inbox::Result<ConversationFilter> {
         if let Some(cursor) = &cursor {
             check_cursor(cursor)?;
             input.cursor = Some(cursor.clone());
         }
-        Ok(Shelf::new(Kind::Walk(Box::new(input)), query, cursor))
+        Ok(ConversationFilter::new(Kind::Walk(Box::new(input)), query, cursor))
     }
 
-    fn new(kind: Kind, query: String, cursor: Option<String>) -> Shelf {
-        Shelf { kind, href: format!("/inbox?{query}"), query, cursor }
+    fn new(kind: Kind, query: String, cursor: Option<String>) -> ConversationFilter {
+        ConversationFilter { kind, href: format!("/inbox?{query}"), query, cursor }
     }
 
     /// The query of the page that is shown, its place in the walk included.
@@ -117,7 +117,7 @@ impl Shelf {
         &self,
         tx: &mut Tx<'_>,
         cx: &Cx<'_>,
-        input: &ListConversations,
+        input: &ListConversationsInput,
     ) -> inbox::Result<String> {
         if let Some(id) = &input.mailbox {
             let id = inbox::ids::MailboxId::parse(id).ok_or(Error::NotFound("inbox"))?;
@@ -173,11 +173,11 @@ pub struct RowView {
     pub time: When,
     pub subject: String,
     pub snippet: String,
-    pub assignee: Option<(Seal, String)>,
-    pub marks: Vec<Mark>,
+    pub assignee: Option<(Avatar, String)>,
+    pub marks: Vec<RowBadge>,
 }
 
-pub struct Mark {
+pub struct RowBadge {
     pub class: &'static str,
     pub icon: &'static str,
     pub text: String,
@@ -187,7 +187,12 @@ pub struct Mark {
 const MARKS: usize = 2;
 
 impl ListView {
-    pub fn new(shelf: &Shelf, listing: Listing, frame: &Frame, current: Option<&str>) -> ListView {
+    pub fn new(
+        shelf: &ConversationFilter,
+        listing: Listing,
+        frame: &PageLayout,
+        current: Option<&str>,
+    ) -> ListView {
         let entries = frame.views.iter().chain(&frame.inboxes);
         let count =
             entries.filter(|entry| entry.href == shelf.href).map(|e| e.count.clone()).next();
@@ -212,14 +217,14 @@ impl ListView {
     }
 }
 
-pub fn row(summary: &ConversationSummary, watch: &Watch, query: &str) -> RowView {
+pub fn row(summary: &ConversationSummary, watch: &TimeFormat, query: &str) -> RowView {
     let address = summary.contact.email.clone().unwrap_or_default();
     let assignee = summary.assignee.as_ref().map(|assignee| match assignee.member_type {
         MemberType::Agent => {
-            (Seal::agent(&assignee.name), format!("Assigned to the agent {}", assignee.name))
+            (Avatar::agent(&assignee.name), format!("Assigned to the agent {}", assignee.name))
         }
         MemberType::User => {
-            (Seal::person(&assignee.name), format!("Assigned to {}", assignee.name))
+            (Avatar::person(&assignee.name), format!("Assigned to {}", assignee.name))
         }
     });
     RowView {
@@ -243,9 +248,9 @@ pub fn subject(subject: &str) -> String {
     if subject.trim().is_empty() { "No subject".into() } else { subject.to_owned() }
 }
 
-fn marks(summary: &ConversationSummary, frame: &Frame, mixed: bool) -> Vec<Mark> {
+fn marks(summary: &ConversationSummary, frame: &PageLayout, mixed: bool) -> Vec<RowBadge> {
     let mut marks = Vec::new();
-    let mut add = |class, icon, text: String| marks.push(Mark { class, icon, text });
+    let mut add = |class, icon, text: String| marks.push(RowBadge { class, icon, text });
     if summary.risk.is_some() {
         add("danger", "warn", "Check before you act".into());
     }
@@ -271,7 +276,7 @@ fn marks(summary: &ConversationSummary, frame: &Frame, mixed: bool) -> Vec<Mark>
     marks
 }
 
-fn empty(href: &str, frame: &Frame) -> Empty {
+fn empty(href: &str, frame: &PageLayout) -> Empty {
     let unassigned = frame.shelves.unassigned;
     match href {
         "/inbox?view=mine" => Empty {

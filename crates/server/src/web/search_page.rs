@@ -5,16 +5,16 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 use inbox::fields::check_query;
-use inbox::operations::{LIST_CONVERSATIONS, ListConversations, list_conversations};
+use inbox::operations::{LIST_CONVERSATIONS, ListConversationsInput, list_conversations};
 use inbox::{Error, mailboxes};
 
 use super::Web;
-use super::answers::{self, Answer};
-use super::form::{Asked, Fields};
-use super::frame::{Frame, Spot};
+use super::answers::{self, PageResult};
+use super::form::{Asked, FormFields};
+use super::frame::{PageLayout, PageLocation};
 use super::rows::{RowView, row};
 use super::visitor::Visitor;
-use super::wording::{Seal, StatusWords, filters, status_words};
+use super::wording::{Avatar, StatusLabel, filters, status_words};
 
 /// Conversations on one page of results.
 const FOUND: i64 = 20;
@@ -22,7 +22,7 @@ const FOUND: i64 = 20;
 #[derive(Template)]
 #[template(path = "search.html")]
 struct SearchPage {
-    frame: Frame,
+    frame: PageLayout,
     q: String,
     view: String,
     mailbox: String,
@@ -36,13 +36,17 @@ struct SearchPage {
 
 struct Hit {
     row: RowView,
-    seal: Seal,
-    status: StatusWords,
+    seal: Avatar,
+    status: StatusLabel,
     inbox: String,
     tags: Vec<String>,
 }
 
-pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked): Asked) -> Answer {
+pub async fn page(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Asked(asked): Asked,
+) -> PageResult {
     let q = asked.get("q").trim().to_owned();
     let view = asked.opt("view").unwrap_or_else(|| "all".into());
     let (mailbox, assigned) = (asked.get("mailbox"), asked.get("assigned"));
@@ -56,7 +60,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked): A
     };
     let searched = input.is_some();
     let (frame, (page, inboxes)) = web
-        .page(&visitor, Spot::new("Search"), move |tx, cx, _| {
+        .page(&visitor, PageLocation::new("Search"), move |tx, cx, _| {
             let page = match &input {
                 Some(input) => Some(list_conversations(tx, cx, input.clone())?),
                 None => None,
@@ -68,7 +72,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked): A
     let hits = items.iter().map(|summary| {
         let row = row(summary, &frame.watch, "");
         Hit {
-            seal: Seal::customer(&row.who),
+            seal: Avatar::customer(&row.who),
             status: status_words(summary.status, false),
             inbox: summary.mailbox.clone(),
             tags: summary.tags.clone(),
@@ -100,7 +104,11 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked): A
 }
 
 /// The input after the API's own checks; `None` when there is nothing to look for.
-fn checked(asked: &Fields, q: &str, view: &str) -> inbox::Result<Option<ListConversations>> {
+fn checked(
+    asked: &FormFields,
+    q: &str,
+    view: &str,
+) -> inbox::Result<Option<ListConversationsInput>> {
     if q.is_empty() {
         return Ok(None);
     }
@@ -109,7 +117,7 @@ fn checked(asked: &Fields, q: &str, view: &str) -> inbox::Result<Option<ListConv
         pairs.extend(asked.opt(name).map(|value| (name.to_owned(), value)));
     }
     check_query(LIST_CONVERSATIONS.fields, &pairs).map_err(Error::Invalid)?;
-    Ok(Some(ListConversations {
+    Ok(Some(ListConversationsInput {
         view: Some(view.to_owned()),
         mailbox: asked.opt("mailbox"),
         q: Some(q.to_owned()),

@@ -10,7 +10,7 @@ use inbox::limits::{GUESSES_PER_ADDRESS, GUESSES_PER_PLACE, LINKS_PER_ADDRESS, L
 use inbox::people::{self, TokenHash};
 
 use super::Web;
-use super::answers::{self, Answer, Refusal, see_other};
+use super::answers::{self, PageError, PageResult, see_other};
 use super::form::{Asked, Posted};
 use super::visitor::Visitor;
 use super::wording::filters;
@@ -34,7 +34,11 @@ struct SignInPage {
     link_sent: bool,
 }
 
-pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked): Asked) -> Answer {
+pub async fn page(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Asked(asked): Asked,
+) -> PageResult {
     let next = own_path(&asked.get("next"));
     if web.read(&visitor, |_, _, _| Ok(())).await.is_ok() {
         return Ok(see_other(&next));
@@ -56,7 +60,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked): A
     Ok(response)
 }
 
-pub async fn with_password(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
+pub async fn with_password(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
     let Posted { visitor, fields } = posted;
     let (email, next) = (fields.get("email").trim().to_owned(), own_path(&fields.get("next")));
     let again = |wrong, too_many| {
@@ -110,7 +114,7 @@ pub async fn with_password(State(web): State<Arc<Web>>, posted: Posted) -> Answe
 }
 
 /// Mails a link to whoever has the address. The answer is the same whether anybody has it.
-pub async fn mail_link(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
+pub async fn mail_link(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
     if !web.mails {
         return Err(Error::NotFound("page").into());
     }
@@ -167,7 +171,7 @@ pub async fn link_page(
     State(web): State<Arc<Web>>,
     visitor: Visitor,
     Path(token): Path<String>,
-) -> Answer {
+) -> PageResult {
     let now = web.app.clock.now();
     let whom = match TokenHash::of(&token) {
         None => None,
@@ -192,7 +196,7 @@ pub async fn with_link(
     State(web): State<Arc<Web>>,
     Path(token): Path<String>,
     posted: Posted,
-) -> Answer {
+) -> PageResult {
     let Visitor { device, csrf, .. } = posted.visitor;
     let app = web.app.clone();
     let used = match TokenHash::of(&token) {
@@ -219,11 +223,11 @@ pub async fn with_link(
     }
 }
 
-pub async fn sign_out(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
+pub async fn sign_out(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
     let ended =
         web.act(&posted.visitor, |tx, cx, me| people::end_session(tx, cx, &me.session)).await;
     match ended {
-        Ok(()) | Err(Refusal::SignIn { .. }) => {
+        Ok(()) | Err(PageError::SignIn { .. }) => {
             let mut response = see_other("/sign-in");
             web.clear_session(&mut response);
             web.set_flash(&mut response, "signed-out");

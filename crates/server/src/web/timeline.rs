@@ -2,13 +2,13 @@
 
 use inbox::WokenBy;
 use inbox::mentions::marked;
-use inbox::people::Entry;
-use inbox::people::{EventEntry, FilePlace, FiledAs, Letter, NoteEntry, Reading};
+use inbox::people::TimelineEntry;
+use inbox::people::{EventEntry, FilePlace, FiledAs, MessageEntry, NoteEntry, OpenConversation};
 use inbox::wire::{Direction, MessageStatus};
 use serde_json::{Map, Value};
 
 use super::requests::RequestView;
-use super::wording::{Seal, Watch, When, first_name, paragraphs, size};
+use super::wording::{Avatar, TimeFormat, When, first_name, paragraphs, size};
 
 /// Letters from the end that are shown open.
 const OPEN_LETTERS: usize = 2;
@@ -17,8 +17,8 @@ const FOLD_EVENTS: usize = 4;
 /// The largest picture that is shown beside its letter, in bytes.
 const PREVIEW_BYTES: i64 = 5 * 1024 * 1024;
 
-pub enum Item {
-    Letter(Box<LetterView>),
+pub enum TimelineRow {
+    Message(Box<MessageView>),
     Note(NoteView),
     Event(EventView),
     Fold { summary: String, events: Vec<EventView> },
@@ -26,9 +26,9 @@ pub enum Item {
     Risk,
 }
 
-pub struct LetterView {
+pub struct MessageView {
     pub id: String,
-    pub seal: Seal,
+    pub seal: Avatar,
     pub name: String,
     pub is_agent: bool,
     pub class: &'static str,
@@ -44,11 +44,11 @@ pub struct LetterView {
     pub asks: Option<RequestView>,
     pub summary: Option<String>,
     pub revision: i64,
-    pub state: State,
+    pub state: MessageProgress,
 }
 
 /// How far a letter is.
-pub enum State {
+pub enum MessageProgress {
     Theirs,
     Draft,
     Leaving { clock: String, seconds: i64, iso: String },
@@ -65,7 +65,7 @@ pub struct FileView {
 }
 
 pub struct NoteView {
-    pub seal: Seal,
+    pub seal: Avatar,
     pub is_agent: bool,
     pub name: String,
     pub time: When,
@@ -74,13 +74,13 @@ pub struct NoteView {
 }
 
 pub struct EventView {
-    pub seal: Seal,
+    pub seal: Avatar,
     pub actor: String,
     pub text: String,
     pub time: When,
 }
 
-pub fn items(reading: &Reading, watch: &Watch) -> Vec<Item> {
+pub fn items(reading: &OpenConversation, watch: &TimeFormat) -> Vec<TimelineRow> {
     let names: Vec<&str> = reading
         .team
         .people
@@ -89,65 +89,76 @@ pub fn items(reading: &Reading, watch: &Watch) -> Vec<Item> {
         .map(|member| first_name(&member.name))
         .collect();
     let agents: Vec<&str> = reading.team.agents.iter().map(|member| member.name.as_str()).collect();
-    let letters = reading.entries.iter().filter(|entry| matches!(entry, Entry::Letter(_))).count();
+    let letters =
+        reading.entries.iter().filter(|entry| matches!(entry, TimelineEntry::Message(_))).count();
     let warned = warned_letter(reading);
     let mut items = Vec::new();
     let (mut met, mut marked) = (0, reading.read_at.is_none());
     for (place, entry) in reading.entries.iter().enumerate() {
         if !marked && place > 0 && reading.read_at.is_some_and(|read_at| entry.at() > read_at) {
-            items.push(Item::Since);
+            items.push(TimelineRow::Since);
             marked = true;
         }
         marked |= reading.read_at.is_some_and(|read_at| entry.at() > read_at);
         match entry {
-            Entry::Letter(letter) => {
+            TimelineEntry::Message(letter) => {
                 met += 1;
                 if warned == Some(letter.id.as_str()) {
-                    items.push(Item::Risk);
+                    items.push(TimelineRow::Risk);
                 }
                 let mut view = letter_view(letter, reading, watch);
                 view.brief = met + OPEN_LETTERS <= letters
-                    && matches!(view.state, State::Theirs | State::Sent);
-                items.push(Item::Letter(Box::new(view)));
+                    && matches!(view.state, MessageProgress::Theirs | MessageProgress::Sent);
+                items.push(TimelineRow::Message(Box::new(view)));
             }
-            Entry::Note(note) => items.push(Item::Note(note_view(note, &names, watch))),
-            Entry::Event(event) => items.push(Item::Event(event_view(event, &agents, watch))),
+            TimelineEntry::Note(note) => {
+                items.push(TimelineRow::Note(note_view(note, &names, watch)))
+            }
+            TimelineEntry::Event(event) => {
+                items.push(TimelineRow::Event(event_view(event, &agents, watch)))
+            }
         }
     }
     folded(items)
 }
 
 /// The letter that a warning stands before: the customer's latest.
-fn warned_letter(reading: &Reading) -> Option<&str> {
+fn warned_letter(reading: &OpenConversation) -> Option<&str> {
     reading.risk.as_ref()?;
     reading.entries.iter().rev().find_map(|entry| match entry {
-        Entry::Letter(letter) if letter.direction == Direction::Inbound => Some(letter.id.as_str()),
+        TimelineEntry::Message(letter) if letter.direction == Direction::Inbound => {
+            Some(letter.id.as_str())
+        }
         _ => None,
     })
 }
 
-pub fn letter_view(letter: &Letter, reading: &Reading, watch: &Watch) -> LetterView {
+pub fn letter_view(
+    letter: &MessageEntry,
+    reading: &OpenConversation,
+    watch: &TimeFormat,
+) -> MessageView {
     let contact = reading.contact_name.as_deref().unwrap_or(&reading.contact_email);
     view(letter, contact, watch)
 }
 
-pub fn view(letter: &Letter, contact: &str, watch: &Watch) -> LetterView {
+pub fn view(letter: &MessageEntry, contact: &str, watch: &TimeFormat) -> MessageView {
     let inbound = letter.direction == Direction::Inbound;
     let name = letter.from.name.clone().unwrap_or_else(|| letter.from.email.clone());
     let seal = match inbound {
-        true => Seal::customer(&name),
-        false => Seal::of(letter.author.as_deref(), &name),
+        true => Avatar::customer(&name),
+        false => Avatar::of(letter.author.as_deref(), &name),
     };
     let state = state(letter, watch);
     let (class, what) = match &state {
-        State::Theirs => ("", "Letter from"),
-        State::Draft => ("draft", "Draft by"),
-        State::Leaving { .. } => ("out", "Letter leaving soon, from"),
-        State::Sending => ("out", "Letter being sent, from"),
-        State::Sent => ("out", "Letter from"),
-        State::Failed => ("failed", "Letter that was not delivered, from"),
+        MessageProgress::Theirs => ("", "Letter from"),
+        MessageProgress::Draft => ("draft", "Draft by"),
+        MessageProgress::Leaving { .. } => ("out", "Letter leaving soon, from"),
+        MessageProgress::Sending => ("out", "Letter being sent, from"),
+        MessageProgress::Sent => ("out", "Letter from"),
+        MessageProgress::Failed => ("failed", "Letter that was not delivered, from"),
     };
-    LetterView {
+    MessageView {
         id: letter.id.to_string(),
         is_agent: seal.is_agent(),
         seal,
@@ -169,26 +180,26 @@ pub fn view(letter: &Letter, contact: &str, watch: &Watch) -> LetterView {
     }
 }
 
-fn state(letter: &Letter, watch: &Watch) -> State {
+fn state(letter: &MessageEntry, watch: &TimeFormat) -> MessageProgress {
     match letter.status {
-        None => State::Theirs,
-        Some(MessageStatus::Draft) => State::Draft,
+        None => MessageProgress::Theirs,
+        Some(MessageStatus::Draft) => MessageProgress::Draft,
         Some(MessageStatus::Scheduled) => {
             let at = letter.sends_at.unwrap_or(watch.now);
-            State::Leaving {
+            MessageProgress::Leaving {
                 clock: watch.clock(at),
                 seconds: ((at - watch.now) / 1_000).max(0),
                 iso: inbox::time::Moment(at).iso(),
             }
         }
-        Some(MessageStatus::Sending) => State::Sending,
-        Some(MessageStatus::Sent) => State::Sent,
-        Some(MessageStatus::Failed) => State::Failed,
+        Some(MessageStatus::Sending) => MessageProgress::Sending,
+        Some(MessageStatus::Sent) => MessageProgress::Sent,
+        Some(MessageStatus::Failed) => MessageProgress::Failed,
     }
 }
 
 /// Whose address, or to whom it goes.
-fn address_line(letter: &Letter, inbound: bool, contact: &str) -> String {
+fn address_line(letter: &MessageEntry, inbound: bool, contact: &str) -> String {
     let shown = |party: &inbox::Party| {
         party.name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| party.email.clone())
     };
@@ -220,8 +231,8 @@ pub fn file_view(file: &FiledAs) -> FileView {
     }
 }
 
-fn note_view(note: &NoteEntry, names: &[&str], watch: &Watch) -> NoteView {
-    let seal = Seal::of(Some(&note.author), &note.author_name);
+fn note_view(note: &NoteEntry, names: &[&str], watch: &TimeFormat) -> NoteView {
+    let seal = Avatar::of(Some(&note.author), &note.author_name);
     let lines = |lines: Vec<String>| lines.iter().map(|line| marked(line, names)).collect();
     NoteView {
         is_agent: seal.is_agent(),
@@ -232,12 +243,12 @@ fn note_view(note: &NoteEntry, names: &[&str], watch: &Watch) -> NoteView {
     }
 }
 
-fn event_view(event: &EventEntry, agents: &[&str], watch: &Watch) -> EventView {
+fn event_view(event: &EventEntry, agents: &[&str], watch: &TimeFormat) -> EventView {
     let name = &event.actor_name;
     let seal = match name.as_str() {
-        "Mailroom" => Seal::mailroom(),
-        name if agents.contains(&name) => Seal::agent(name),
-        name => Seal::person(name),
+        "Mailroom" => Avatar::mailroom(),
+        name if agents.contains(&name) => Avatar::agent(name),
+        name => Avatar::person(name),
     };
     EventView {
         seal,
@@ -248,7 +259,7 @@ fn event_view(event: &EventEntry, agents: &[&str], watch: &Watch) -> EventView {
 }
 
 /// What happened, in the past tense, after the actor's name.
-fn words(event: &str, data: &Map<String, Value>, watch: &Watch) -> String {
+fn words(event: &str, data: &Map<String, Value>, watch: &TimeFormat) -> String {
     let text = |name: &str| data.get(name).and_then(Value::as_str).unwrap_or("");
     let list = |name: &str| {
         let names = data.get(name).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
@@ -313,12 +324,12 @@ fn words(event: &str, data: &Map<String, Value>, watch: &Watch) -> String {
 }
 
 /// Long runs of events behind one line that says what it hides.
-fn folded(items: Vec<Item>) -> Vec<Item> {
-    let mut out: Vec<Item> = Vec::new();
+fn folded(items: Vec<TimelineRow>) -> Vec<TimelineRow> {
+    let mut out: Vec<TimelineRow> = Vec::new();
     let mut run: Vec<EventView> = Vec::new();
     for item in items {
         match item {
-            Item::Event(event) => run.push(event),
+            TimelineRow::Event(event) => run.push(event),
             item => {
                 close_run(&mut out, &mut run);
                 out.push(item);
@@ -329,12 +340,15 @@ fn folded(items: Vec<Item>) -> Vec<Item> {
     out
 }
 
-fn close_run(out: &mut Vec<Item>, run: &mut Vec<EventView>) {
+fn close_run(out: &mut Vec<TimelineRow>, run: &mut Vec<EventView>) {
     let events = std::mem::take(run);
     if events.len() < FOLD_EVENTS {
-        out.extend(events.into_iter().map(Item::Event));
+        out.extend(events.into_iter().map(TimelineRow::Event));
         return;
     }
     let last = events.last().map(|event| event.time.text.clone()).unwrap_or_default();
-    out.push(Item::Fold { summary: format!("{} changes, until {last}", events.len()), events });
+    out.push(TimelineRow::Fold {
+        summary: format!("{} changes, until {last}", events.len()),
+        events,
+    });
 }

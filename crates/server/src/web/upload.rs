@@ -7,14 +7,14 @@ use axum::body::Body;
 use axum::extract::{FromRequest, Request};
 use axum::http::header;
 use http_body_util::Limited;
-use inbox::NewEnclosure;
+use inbox::NewAttachment;
 use inbox::ids::EnclosureId;
 use inbox::limits::{ENCLOSED_BYTES, ENCLOSURES};
 use multer::Multipart;
 
 use super::Web;
-use super::answers::Refusal;
-use super::form::{FORM_BYTES, Fields, Posted};
+use super::answers::PageError;
+use super::form::{FORM_BYTES, FormFields, Posted};
 use super::visitor::{Visitor, is_from_here};
 use crate::request_body::SMALL_BODY_BYTES;
 use crate::slots::{Slot, SlotOwner, SlotShare, Slots};
@@ -33,33 +33,33 @@ const FORMS_OF_PERSON: usize = 2;
 const FORMS_OF_NETWORK: usize = 4;
 
 /// A form of this very session, with the files that were chosen in it.
-pub struct Upload {
+pub struct FormUpload {
     pub visitor: Visitor,
-    pub fields: Fields,
-    pub files: Vec<File>,
+    pub fields: FormFields,
+    pub files: Vec<FormFile>,
     /// True when there were more files, or larger ones, than a letter takes; none are kept then.
     pub too_much: bool,
 }
 
-pub struct File {
+pub struct FormFile {
     pub filename: String,
     pub content_type: String,
     pub bytes: Vec<u8>,
 }
 
-impl FromRequest<Arc<Web>> for Upload {
-    type Rejection = Refusal;
+impl FromRequest<Arc<Web>> for FormUpload {
+    type Rejection = PageError;
 
-    async fn from_request(request: Request, web: &Arc<Web>) -> Result<Self, Refusal> {
+    async fn from_request(request: Request, web: &Arc<Web>) -> Result<Self, PageError> {
         let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         let Some(boundary) = kind.and_then(|kind| multer::parse_boundary(kind).ok()) else {
             let Posted { visitor, fields } = Posted::from_request(request, web).await?;
-            return Ok(Upload { visitor, fields, files: Vec::new(), too_much: false });
+            return Ok(FormUpload { visitor, fields, files: Vec::new(), too_much: false });
         };
         let (parts, body) = request.into_parts();
         let visitor = Visitor::of(&parts, web);
         if !is_from_here(&parts.headers) {
-            return Err(Refusal::Foreign);
+            return Err(PageError::Foreign);
         }
         // Nobody else makes us take in files.
         let person = web.read(&visitor, |_, _, me| Ok(me.id.clone())).await?;
@@ -70,7 +70,7 @@ impl FromRequest<Arc<Web>> for Upload {
         let reading = read(visitor, Multipart::new(limited(body), boundary), room);
         match tokio::time::timeout(UPLOAD_TIME, reading).await {
             Ok(read) => read,
-            Err(_) => Err(Refusal::TooLarge),
+            Err(_) => Err(PageError::TooLarge),
         }
     }
 }
@@ -96,10 +96,10 @@ impl Room {
 }
 
 /// What comes next of a form, unless nothing comes.
-async fn next<T>(coming: impl Future<Output = Result<T, multer::Error>>) -> Result<T, Refusal> {
+async fn next<T>(coming: impl Future<Output = Result<T, multer::Error>>) -> Result<T, PageError> {
     match tokio::time::timeout(SILENCE, coming).await {
         Ok(Ok(next)) => Ok(next),
-        Ok(Err(_)) | Err(_) => Err(Refusal::TooLarge),
+        Ok(Err(_)) | Err(_) => Err(PageError::TooLarge),
     }
 }
 
@@ -108,14 +108,14 @@ async fn read(
     visitor: Visitor,
     mut form: Multipart<'_>,
     mut room: Room,
-) -> Result<Upload, Refusal> {
+) -> Result<FormUpload, PageError> {
     let (mut pairs, mut files) = (Vec::new(), Vec::new());
     let (mut typed, mut brought, mut too_much, mut ours) = (0, 0, false, false);
     while let Some(mut part) = next(form.next_field()).await? {
         let name = part.name().unwrap_or_default().to_owned();
         let filename = part.file_name().map(str::to_owned);
         if filename.is_some() && !ours {
-            return Err(Refusal::Foreign);
+            return Err(PageError::Foreign);
         }
         let content_type = part.content_type().map(|kind| kind.essence_str().to_owned());
         let mut bytes = Vec::new();
@@ -130,7 +130,7 @@ async fn read(
                 (false, _) => bytes.extend_from_slice(&chunk),
                 // What is too much is read and not kept.
                 (true, Some(_)) => too_much = true,
-                (true, None) => return Err(Refusal::TooLarge),
+                (true, None) => return Err(PageError::TooLarge),
             }
         }
         match filename {
@@ -141,7 +141,7 @@ async fn read(
                 let content_type =
                     content_type.unwrap_or_else(|| "application/octet-stream".into());
                 let filename = mail::safe_filename(Some(&filename), &content_type, files.len() + 1);
-                files.push(File { filename, content_type, bytes });
+                files.push(FormFile { filename, content_type, bytes });
             }
             None => {
                 let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -151,21 +151,21 @@ async fn read(
         }
     }
     if !ours {
-        return Err(Refusal::Foreign);
+        return Err(PageError::Foreign);
     }
     if too_much {
         files.clear();
     }
-    Ok(Upload { visitor, fields: Fields::of(pairs), files, too_much })
+    Ok(FormUpload { visitor, fields: FormFields::of(pairs), files, too_much })
 }
 
 impl Web {
     /// Takes the bytes of files in, durably, before anything names them.
-    pub async fn take_in(&self, files: Vec<File>) -> Result<Vec<NewEnclosure>, Refusal> {
+    pub async fn take_in(&self, files: Vec<FormFile>) -> Result<Vec<NewAttachment>, PageError> {
         let app = self.app.clone();
         let taken = tokio::task::spawn_blocking(move || {
-            let take = |file: File| -> std::io::Result<NewEnclosure> {
-                Ok(NewEnclosure {
+            let take = |file: FormFile| -> std::io::Result<NewAttachment> {
+                Ok(NewAttachment {
                     id: EnclosureId::new(&app.ids, app.clock.now()),
                     blob: app.blobs.put(&file.bytes)?,
                     filename: file.filename,
@@ -176,8 +176,8 @@ impl Web {
         });
         match taken.await {
             Ok(Ok(taken)) => Ok(taken),
-            Ok(Err(error)) => Err(Refusal::Domain(error.into())),
-            Err(error) => Err(Refusal::Domain(std::io::Error::other(error).into())),
+            Ok(Err(error)) => Err(PageError::Domain(error.into())),
+            Err(error) => Err(PageError::Domain(std::io::Error::other(error).into())),
         }
     }
 }

@@ -9,34 +9,34 @@ use jiff::tz::TimeZone;
 
 /// The shape that says what somebody is, and their letters.
 #[derive(Clone, Debug)]
-pub struct Seal {
+pub struct Avatar {
     pub class: &'static str,
     pub letters: String,
 }
 
-impl Seal {
-    pub fn customer(name: &str) -> Seal {
-        Seal { class: "customer", letters: initials(name) }
+impl Avatar {
+    pub fn customer(name: &str) -> Avatar {
+        Avatar { class: "customer", letters: initials(name) }
     }
 
-    pub fn person(name: &str) -> Seal {
-        Seal { class: "person", letters: initials(name) }
+    pub fn person(name: &str) -> Avatar {
+        Avatar { class: "person", letters: initials(name) }
     }
 
-    pub fn agent(name: &str) -> Seal {
-        Seal { class: "agent", letters: name.chars().take(2).collect() }
+    pub fn agent(name: &str) -> Avatar {
+        Avatar { class: "agent", letters: name.chars().take(2).collect() }
     }
 
-    pub fn mailroom() -> Seal {
-        Seal { class: "auto", letters: String::new() }
+    pub fn mailroom() -> Avatar {
+        Avatar { class: "auto", letters: String::new() }
     }
 
     /// Of somebody on the team, by id.
-    pub fn of(id: Option<&str>, name: &str) -> Seal {
+    pub fn of(id: Option<&str>, name: &str) -> Avatar {
         match id.and_then(MemberId::parse) {
-            Some(MemberId::Agent(_)) => Seal::agent(name),
-            Some(MemberId::User(_)) => Seal::person(name),
-            None => Seal::mailroom(),
+            Some(MemberId::Agent(_)) => Avatar::agent(name),
+            Some(MemberId::User(_)) => Avatar::person(name),
+            None => Avatar::mailroom(),
         }
     }
 
@@ -75,7 +75,7 @@ pub struct When {
 
 /// Writes times for one reader.
 #[derive(Clone)]
-pub struct Watch {
+pub struct TimeFormat {
     pub now: i64,
     pub zone: TimeZone,
     today: Date,
@@ -111,11 +111,11 @@ const MONTHS: [&str; 12] = [
     "December",
 ];
 
-impl Watch {
-    pub fn new(now: i64, zone: TimeZone) -> Watch {
+impl TimeFormat {
+    pub fn new(now: i64, zone: TimeZone) -> TimeFormat {
         let then = Timestamp::from_millisecond(now).unwrap_or(Timestamp::UNIX_EPOCH);
         let today = zone.to_datetime(then).date();
-        Watch { now, zone, today }
+        TimeFormat { now, zone, today }
     }
 
     /// In a list: the time today, the day this week, else the date.
@@ -214,20 +214,20 @@ pub fn size(bytes: i64) -> String {
 }
 
 /// A status as a sentence, its icon and its colour.
-pub struct StatusWords {
+pub struct StatusLabel {
     pub text: &'static str,
     pub icon: &'static str,
     pub class: &'static str,
 }
 
-pub fn status_words(status: Status, snoozed: bool) -> StatusWords {
+pub fn status_words(status: Status, snoozed: bool) -> StatusLabel {
     let (text, icon, class) = match (status, snoozed) {
         (_, true) => ("Snoozed", "snooze", ""),
         (Status::Open, _) => ("Open, our turn", "open", "act"),
         (Status::Waiting, _) => ("Waiting on customer", "wait", ""),
         (Status::Closed, _) => ("Closed", "closed", ""),
     };
-    StatusWords { text, icon, class }
+    StatusLabel { text, icon, class }
 }
 
 /// A text as paragraphs of lines.
@@ -332,7 +332,7 @@ mod tests {
     #[test]
     fn times_grow_less_exact_with_age() {
         let now = 1_794_733_200_000;
-        let watch = Watch::new(now, TimeZone::UTC);
+        let watch = TimeFormat::new(now, TimeZone::UTC);
         assert_eq!(watch.short(now - 60_000).text, "08:59");
         assert_eq!(watch.short(now - 2 * DAY_MS).text, "Fri");
         assert_eq!(watch.short(now - 20 * DAY_MS).text, "26 Oct");
@@ -340,7 +340,7 @@ mod tests {
         assert_eq!(watch.long(now - 2 * DAY_MS).text, "Fri 13 Nov, 09:00");
         assert_eq!(watch.short(now).exact, "Sunday 15 November 2026, 09:00:00 UTC");
         let zone = TimeZone::get("Europe/Berlin").unwrap();
-        let watch = Watch::new(now, zone);
+        let watch = TimeFormat::new(now, zone);
         assert_eq!(watch.clock(now), "10:00");
         assert_eq!(watch.short(now).exact, "Sunday 15 November 2026, 10:00:00 CET");
         assert_eq!(watch.stamp(now - DAY_MS).text, "14 Nov, 10:00:00");

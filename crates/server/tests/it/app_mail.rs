@@ -349,6 +349,6 @@ async fn oldest(app: &TestApp) -> Vec<usize> {
             &[],
         )
     });
-    let rows = read.await.unwrap_or_else(|error: db::Error| panic!("{error}"));
+    let rows = read.await.unwrap_or_else(|error: db::StoreError| panic!("{error}"));
     rows.iter().map(|(id,)| id[1..2].parse().unwrap()).collect()
 }

@@ -1,7 +1,7 @@
 //! API section 4.7.
 
 use inbox::actor::{Actor, Role};
-use inbox::operations::{AssignConversation, assign_conversation};
+use inbox::operations::{AssignConversationInput, assign_conversation};
 use serde_json::{Value, json};
 
 use crate::both;
@@ -139,7 +139,7 @@ both! {
     async fn a_person_may_assign_and_the_event_names_them(app) {
         let key = app.key("read").await;
         let mail = app.mail("a@x.example", "Lamp", "text").await;
-        let input = AssignConversation { id: mail.conversation.to_string(), to: "me".into() };
+        let input = AssignConversationInput { id: mail.conversation.to_string(), to: "me".into() };
         let olive: Actor = app.owner.clone();
         app.act(&olive, move |tx, cx| assign_conversation(tx, cx, input.clone())).await;
         assert_eq!(app.read(&key, &mail.conversation).await["assignee"]["name"], "Olive Owner");

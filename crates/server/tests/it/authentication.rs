@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use inbox::intake::{Authenticator, Credentials, Source};
-use mail::{Authentication, Dmarc, Policy, Proof};
+use inbox::intake::{Authenticator, Credentials, MailSource};
+use mail::{Authentication, Dmarc, DmarcPolicy, Proof};
 use mail_auth::arc::ArcSealer;
 use mail_auth::common::crypto::Ed25519Key;
 use mail_auth::common::headers::HeaderWriter;
@@ -17,7 +17,7 @@ use mail_auth::{ArcOutput, AuthenticatedMessage, AuthenticationResults, DmarcOut
 use server::authentication::DnsAuthenticator;
 use server::settings::{Flags, Settings};
 
-use crate::support::names::{Known, Names, Record};
+use crate::support::names::{DnsAnswer, DnsRecord, Names};
 
 /// A sender that everything here knows.
 const ANN: &str = "ann@customer.example";
@@ -36,9 +36,11 @@ async fn spf_of_the_shown_domain_passes_dmarc() {
 
 #[tokio::test]
 async fn a_mail_from_elsewhere_fails_with_the_policy_that_is_published() {
-    for (policy, expected) in
-        [("reject", Policy::Reject), ("quarantine", Policy::Quarantine), ("none", Policy::None)]
-    {
+    for (policy, expected) in [
+        ("reject", DmarcPolicy::Reject),
+        ("quarantine", DmarcPolicy::Quarantine),
+        ("none", DmarcPolicy::None),
+    ] {
         let world = World::new(&format!("v=DMARC1; p={policy}"));
         let verdict = world.check(&letter(), Some(ANN), from(OTHER_IP)).await;
         assert_eq!((verdict.spf, verdict.dmarc), (Proof::Fail, Dmarc::Fail), "{policy}");
@@ -57,7 +59,7 @@ async fn spf_of_another_domain_proves_nothing_about_the_shown_one() {
 async fn a_signature_passes_wherever_the_mail_comes_from() {
     let world = World::new("v=DMARC1; p=reject");
     let signed = world.signed(&letter(), "customer.example");
-    for source in [from(OTHER_IP), Source::OurServer] {
+    for source in [from(OTHER_IP), MailSource::OurServer] {
         let verdict = world.check(&signed, Some("list@evil.example"), source).await;
         assert_eq!((verdict.dkim, verdict.dmarc), (Proof::Pass, Dmarc::Pass));
     }
@@ -109,7 +111,7 @@ async fn a_dot_at_the_end_of_a_domain_evades_no_policy() {
         world.authenticator.check(credentials).await
     };
     let forged = check("x@evil.example", OTHER_IP).await;
-    assert_eq!((forged.dmarc, forged.policy), (Dmarc::Fail, Policy::Reject));
+    assert_eq!((forged.dmarc, forged.policy), (Dmarc::Fail, DmarcPolicy::Reject));
     let own = check("ann@customer.example.", OWN_IP).await;
     assert_eq!((own.spf, own.dmarc), (Proof::Pass, Dmarc::Pass));
 }
@@ -124,7 +126,7 @@ async fn a_domain_without_a_policy_is_no_failure() {
 #[tokio::test]
 async fn a_mail_that_wants_no_bounces_is_known_by_its_machines_name() {
     let world = World::new("v=DMARC1; p=reject");
-    let source = |helo: &str| Source::Sender { ip: OWN_IP.into(), helo: helo.into() };
+    let source = |helo: &str| MailSource::Sender { ip: OWN_IP.into(), helo: helo.into() };
     let verdict = world.check(&letter(), Some(""), source("customer.example")).await;
     assert_eq!(verdict.dmarc, Dmarc::Pass);
     let verdict = world.check(&letter(), Some(""), source("nobody.invalid")).await;
@@ -135,7 +137,7 @@ async fn a_mail_that_wants_no_bounces_is_known_by_its_machines_name() {
 async fn a_machine_that_poses_as_another_fails_spf_and_its_senders_dmarc_stands() {
     let world = World::new("v=DMARC1; p=reject");
     world.tell("mx.customer.example", Some("v=spf1 -all"));
-    let source = Source::Sender { ip: OWN_IP.into(), helo: "mx.customer.example".into() };
+    let source = MailSource::Sender { ip: OWN_IP.into(), helo: "mx.customer.example".into() };
     let verdict = world.check(&letter(), Some(ANN), source).await;
     assert_eq!((verdict.spf, verdict.dmarc), (Proof::Fail, Dmarc::Pass));
 }
@@ -152,15 +154,18 @@ async fn a_name_of_the_machine_counts_for_spf_if_it_leads_back_to_it() {
     ] {
         let world = World::new("");
         let records = HashMap::from([
-            ("10.2.0.192.in-addr.arpa", vec![Record::Ptr(name.into())]),
-            ("customer.example", vec![Record::Txt(policy.into()), Record::A(leads_to.into())]),
-            ("mx.customer.example", vec![Record::A(leads_to.into())]),
-            ("notcustomer.example", vec![Record::A(leads_to.into())]),
-            ("mx.customer.example.ok.example", vec![Record::A([127, 0, 0, 2].into())]),
+            ("10.2.0.192.in-addr.arpa", vec![DnsRecord::Ptr(name.into())]),
+            (
+                "customer.example",
+                vec![DnsRecord::Txt(policy.into()), DnsRecord::A(leads_to.into())],
+            ),
+            ("mx.customer.example", vec![DnsRecord::A(leads_to.into())]),
+            ("notcustomer.example", vec![DnsRecord::A(leads_to.into())]),
+            ("mx.customer.example.ok.example", vec![DnsRecord::A([127, 0, 0, 2].into())]),
         ]);
         world.names.learn(move |name| match records.get(name) {
-            Some(records) => Known::Records(records.clone()),
-            None => Known::Nothing,
+            Some(records) => DnsAnswer::Records(records.clone()),
+            None => DnsAnswer::Nothing,
         });
         let verdict = world.check(&letter(), Some(ANN), from(OWN_IP)).await;
         assert_eq!(verdict.spf, expected, "{policy} {name} {leads_to:?}");
@@ -173,7 +178,7 @@ async fn behind_our_server_only_strict_domains_can_fail_without_a_signature() {
         [("none", Dmarc::Absent), ("quarantine", Dmarc::Fail), ("reject", Dmarc::Fail)]
     {
         let world = World::new(&format!("v=DMARC1; p={policy}"));
-        let verdict = world.check(&letter(), Some(ANN), Source::OurServer).await;
+        let verdict = world.check(&letter(), Some(ANN), MailSource::OurServer).await;
         assert_eq!((verdict.spf, verdict.dmarc), (Proof::None, expected), "{policy}");
     }
 }
@@ -185,7 +190,7 @@ async fn what_our_server_found_is_believed_if_it_is_named_and_only_then() {
         let found = format!("{server}; spf={outcome} smtp.mailfrom={sender}");
         format!("Authentication-Results: {found}\r\n{}", letter())
     };
-    let ours = Source::OurServer;
+    let ours = MailSource::OurServer;
     for (mail, sender, source, expected) in [
         (told(FORWARDER, "pass", ANN), Some(ANN), ours.clone(), Dmarc::Pass),
         (told(FORWARDER, "pass", ANN), None, ours.clone(), Dmarc::Pass),
@@ -201,7 +206,7 @@ async fn what_our_server_found_is_believed_if_it_is_named_and_only_then() {
 #[tokio::test]
 async fn a_dns_that_fails_proves_nothing_and_fails_nobody() {
     let world = World::new("v=DMARC1; p=reject");
-    world.names.learn(|_| Known::Trouble);
+    world.names.learn(|_| DnsAnswer::Trouble);
     let verdict = world.check(&letter(), Some(ANN), from(OTHER_IP)).await;
     assert_eq!(verdict, Authentication::default());
 }
@@ -305,8 +310,8 @@ fn letter() -> String {
     )
 }
 
-fn from(ip: [u8; 4]) -> Source {
-    Source::Sender { ip: IpAddr::from(ip), helo: "mail.sender.invalid".into() }
+fn from(ip: [u8; 4]) -> MailSource {
+    MailSource::Sender { ip: IpAddr::from(ip), helo: "mail.sender.invalid".into() }
 }
 
 /// A Mailroom that asks a DNS server.
@@ -353,16 +358,16 @@ impl World {
         let names = Names::start(move |name| {
             log.lock().unwrap().push(name.to_owned());
             if (*is_silent.lock().unwrap())(name) {
-                return Known::Silence;
+                return DnsAnswer::Silence;
             }
             if name.starts_with("s1._domainkey.") {
                 let key = format!("v=DKIM1; k=ed25519; p={public}");
-                return Known::Records(vec![Record::Txt(key)]);
+                return DnsAnswer::Records(vec![DnsRecord::Txt(key)]);
             }
             match knows.lock().unwrap().get(name) {
-                Some(Some(text)) => Known::Records(vec![Record::Txt(text.clone())]),
-                Some(None) => Known::Trouble,
-                None => Known::Nothing,
+                Some(Some(text)) => DnsAnswer::Records(vec![DnsRecord::Txt(text.clone())]),
+                Some(None) => DnsAnswer::Trouble,
+                None => DnsAnswer::Nothing,
             }
         });
         let names = names.unwrap();
@@ -380,7 +385,7 @@ impl World {
         self.known.lock().unwrap().insert(name.into(), text.map(str::to_owned));
     }
 
-    async fn check(&self, raw: &str, sender: Option<&str>, source: Source) -> Authentication {
+    async fn check(&self, raw: &str, sender: Option<&str>, source: MailSource) -> Authentication {
         let credentials =
             Credentials { raw: raw.as_bytes(), from: Some(ANN), sender, source: &source };
         self.authenticator.check(credentials).await

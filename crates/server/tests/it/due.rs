@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use inbox::due::{Outcome, Parcel};
+use inbox::due::{OutgoingMail, RelayOutcome};
 use inbox::ids::MessageId;
 use inbox::people;
 use serde_json::json;
@@ -33,7 +33,7 @@ both! {
         let key = app.key("send").await;
         let mail = app.mail("mara@customer.example", "Lamp", "Where is it?").await;
         app.schedule(&key, &mail.conversation, "It left.").await;
-        app.outside.relay.will_say(&vec![Outcome::Later("busy".into()); 100]);
+        app.outside.relay.will_say(&vec![RelayOutcome::Later("busy".into()); 100]);
         app.pass(10 * MINUTE).await;
         assert_eq!(app.outside.relay.tries().len(), 1);
         for (wait, tries) in [(1, 2), (5, 3), (15, 4), (60, 5), (240, 6), (240, 7)] {
@@ -128,7 +128,7 @@ both! {
         let key = app.key("send").await;
         let mail = app.mail("mara@customer.example", "Lamp", "Where is it?").await;
         let message = app.schedule(&key, &mail.conversation, "It left.").await;
-        app.outside.relay.will_say(&[Outcome::Never("no such person".into())]);
+        app.outside.relay.will_say(&[RelayOutcome::Never("no such person".into())]);
         app.pass(3 * DAY).await;
         assert_eq!(app.outside.relay.tries().len(), 1);
         let messages = app.timeline(&key, &mail.conversation, "message").await;
@@ -163,7 +163,7 @@ both! {
     }
 }
 
-fn text_of_mail(parcel: &Parcel) -> String {
+fn text_of_mail(parcel: &OutgoingMail) -> String {
     String::from_utf8(parcel.bytes.to_vec()).unwrap()
 }
 
@@ -179,7 +179,7 @@ async fn share_and_take_over(app: TestApp) {
         app.schedule(&key, &mail.conversation, &format!("Number {number}")).await;
     }
     app.advance(10 * MINUTE);
-    let ids = |parcels: &[Parcel]| -> BTreeSet<String> {
+    let ids = |parcels: &[OutgoingMail]| -> BTreeSet<String> {
         parcels.iter().map(|parcel| parcel.message_id.clone()).collect()
     };
     let doomed = app.another_process();

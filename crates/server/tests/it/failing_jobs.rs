@@ -4,8 +4,8 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use inbox::Received;
-use inbox::due::{Reader, Reading, Unread, Worker};
+use inbox::FiledMail;
+use inbox::due::{DocumentReader, ExtractionError, ExtractionFuture, Worker};
 use inbox::fetching::{self, After, Security};
 use inbox::notices::{Notice, notify};
 use inbox::people::{self, FetchFrom};
@@ -33,7 +33,7 @@ async fn failure(app: &TestApp, queue: &'static str) -> Failure {
             &[&queue],
         )
     });
-    let rows = read.await.unwrap_or_else(|error: db::Error| panic!("{error}"));
+    let rows = read.await.unwrap_or_else(|error: db::StoreError| panic!("{error}"));
     assert_eq!(rows.len(), 1, "{queue}: {rows:?}");
     let (attempts, next) = rows[0];
     Failure { attempts, next_try_in: next.map(|next| next - app.now()) }
@@ -55,7 +55,7 @@ async fn is_put_off_and_given_up(app: &TestApp, queue: &'static str) {
 async fn count(app: &TestApp, sql: &str) -> i64 {
     let sql = format!("SELECT CAST(count(*) AS BIGINT) FROM {sql}");
     let read = app.app.store.read(move |tx| tx.one::<(i64,)>(&sql, &[]));
-    read.await.unwrap_or_else(|error: db::Error| panic!("{error}")).0
+    read.await.unwrap_or_else(|error: db::StoreError| panic!("{error}")).0
 }
 
 /// The subjects of the notices that were sent.
@@ -66,7 +66,7 @@ fn notices(app: &TestApp) -> Vec<String> {
 }
 
 /// Two scheduled messages; the file of the first is missing, as after a disk fault.
-async fn one_file_is_missing(app: &TestApp) -> (Key, [Received; 2], String) {
+async fn one_file_is_missing(app: &TestApp) -> (Key, [FiledMail; 2], String) {
     let key = app.key("send").await;
     let poisoned = app.mail("mara@customer.example", "Lamp", "Where is it?").await;
     let good = app.mail("nils@customer.example", "Chair", "Where is it?").await;
@@ -365,10 +365,10 @@ fn inbox_words_queue() -> &'static str {
 }
 
 /// Panics over every file called `bad.pdf`, and hands others on.
-struct PanickingReader(Arc<dyn Reader>);
+struct PanickingReader(Arc<dyn DocumentReader>);
 
-impl Reader for PanickingReader {
-    fn read<'a>(&'a self, document: &'a Unread) -> Reading<'a> {
+impl DocumentReader for PanickingReader {
+    fn read<'a>(&'a self, document: &'a ExtractionError) -> ExtractionFuture<'a> {
         assert_ne!(document.filename, "bad.pdf", "this one ends its reader");
         self.0.read(document)
     }

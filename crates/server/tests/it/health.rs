@@ -57,7 +57,7 @@ async fn ready(app: &TestApp, free_least: u64, dns: SocketAddr) -> Answer {
 
 /// A server that answers any question.
 async fn up() -> SocketAddr {
-    let names = names::Names::start(|_| names::Known::Nothing);
+    let names = names::Names::start(|_| names::DnsAnswer::Nothing);
     names.unwrap().address
 }
 

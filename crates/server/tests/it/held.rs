@@ -1,8 +1,8 @@
 //! Mail that the scam check holds (decisions, "Held mail").
 
-use inbox::operations::{SetStatus, set_status};
+use inbox::operations::{SetStatusInput, set_status};
 use inbox::wire::Status;
-use mail::{Kind, Mail, Warning};
+use mail::{AuthorKind, Mail, Warning};
 use serde_json::{Value, json};
 
 use crate::both;
@@ -96,7 +96,7 @@ both! {
         let held = app.deliver(&app.support, suspicious("Lamp")).await;
         app.advance(SECOND);
         let second = app.mail("a@x.example", "Lamp", "Are you there?").await;
-        let away = Mail { kind: Kind::AutoReply, ..letter("a@x.example", "Lamp", "Away") };
+        let away = Mail { kind: AuthorKind::AutoReply, ..letter("a@x.example", "Lamp", "Away") };
         app.advance(SECOND);
         app.deliver(&app.support, away).await;
         app.advance(SECOND);
@@ -187,6 +187,6 @@ fn suspicious(subject: &str) -> Mail {
 }
 
 async fn person_sets(app: &TestApp, id: &impl ToString, status: Status) {
-    let input = SetStatus { id: id.to_string(), status };
+    let input = SetStatusInput { id: id.to_string(), status };
     app.act(&app.owner, move |tx, cx| set_status(tx, cx, input.clone())).await;
 }

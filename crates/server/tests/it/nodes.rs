@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use inbox::ids::Ids;
-use inbox::{App, Limiter, share_rates};
+use inbox::{App, RateLimiter, share_rates};
 use server::vault::{KEY_FILE, Vault};
 use tokio_util::sync::CancellationToken;
 
@@ -65,7 +65,7 @@ fn the_rate_of_a_key_is_shared_by_all_nodes() {
     run(Backend::Postgres, async |app| {
         const LIMIT: u32 = 10;
         let app = app.with_rate(LIMIT);
-        let other = App { limiter: Limiter::new(LIMIT).into(), ..app.on_another_node() };
+        let other = App { limiter: RateLimiter::new(LIMIT).into(), ..app.on_another_node() };
         let (key, stopping) = (app.key("read").await, CancellationToken::new());
         for node in [app.app.clone(), other.clone()] {
             let stopping = stopping.clone();

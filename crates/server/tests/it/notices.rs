@@ -1,7 +1,7 @@
 //! Mail of the service itself to people of the workspace.
 
 use inbox::actor::Actor;
-use inbox::due::Outcome;
+use inbox::due::RelayOutcome;
 use inbox::ids::UserId;
 use inbox::notices::{Notice, notify};
 
@@ -39,7 +39,7 @@ both! {
 
     async fn a_notice_waits_and_keeps_its_message_id_while_the_relay_is_busy(app) {
         let ann = app.person("Ann").await;
-        app.outside.relay.will_say(&[Outcome::Later("busy".into())]);
+        app.outside.relay.will_say(&[RelayOutcome::Later("busy".into())]);
         tell(&app, &ann, "Hello").await;
         app.work().await;
         app.pass(MINUTE - 1).await;

@@ -1,7 +1,7 @@
 //! `include=original`: all of a message's text, when it is asked for.
 
 use inbox::actor::Actor;
-use inbox::{Incoming, Received, intake};
+use inbox::{FiledMail, IncomingMail, intake};
 use mail::{Attachment, Authentication, Envelope};
 use serde_json::{Value, json};
 
@@ -100,7 +100,7 @@ async fn read(app: &TestApp, key: &Key, id: &str) -> Value {
 }
 
 /// Files a mail with the bytes that it came as.
-async fn take_in(app: &TestApp, raw: &[u8]) -> Received {
+async fn take_in(app: &TestApp, raw: &[u8]) -> FiledMail {
     let blob = app.app.blobs.put(raw).unwrap();
     let (raw, mailbox, blobs) = (raw.to_vec(), app.support.clone(), app.app.blobs.clone());
     let service = Actor::system(app.owner.ws, app.owner.workspace.clone(), mailbox.circle.clone());
@@ -110,7 +110,7 @@ async fn take_in(app: &TestApp, raw: &[u8]) -> Received {
         let mail = intake::judge(tx, cx, &mailbox, understood, &nothing, &mailbox.address)?;
         let put = |file: &Attachment| blobs.put(&file.bytes).unwrap();
         let attachments = mail.attachments.iter().map(put).collect();
-        let incoming = Incoming { mail, raw: Some(blob.clone()), attachments, joins: None };
+        let incoming = IncomingMail { mail, raw: Some(blob.clone()), attachments, joins: None };
         inbox::receive(tx, cx, &mailbox, &incoming)
     })
     .await

@@ -6,7 +6,7 @@ use inbox::actor::{Actor, Role};
 use inbox::ids::MessageId;
 use inbox::mailboxes::Mailbox;
 use inbox::people;
-use mail::{Address, Dmarc, Kind, Mail, Warning};
+use mail::{Address, AuthorKind, Dmarc, Mail, Warning};
 use serde_json::{Value, json};
 
 use crate::support::{
@@ -161,7 +161,7 @@ impl History {
             answers,
             cc: vec![Address::new(None, &format!("c{}@x.example", self.chance.below(5)))],
             delivered_to: inbox.address.replace('@', &format!("{tag}@")),
-            kind: if self.chance.one_in(6) { Kind::AutoReply } else { Kind::Person },
+            kind: if self.chance.one_in(6) { AuthorKind::AutoReply } else { AuthorKind::Person },
             dmarc: *self.chance.pick(&[Dmarc::Pass, Dmarc::Pass, Dmarc::Absent, Dmarc::Fail]),
             warning: risk,
             attachments,

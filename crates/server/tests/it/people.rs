@@ -163,7 +163,7 @@ both! {
         let mail = app.mail("a@x.example", "Lamp", "text").await;
         let id = mail.conversation.to_string();
         app.act(&app.owner, move |tx, cx| {
-            let input = inbox::operations::AddNote { id: id.clone(), body: "Hello".into() };
+            let input = inbox::operations::AddNoteInput { id: id.clone(), body: "Hello".into() };
             inbox::operations::add_note(tx, cx, input)
         })
         .await;

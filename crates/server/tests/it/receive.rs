@@ -1,7 +1,7 @@
 //! A mail comes in: what it begins, what it changes, and that it counts once.
 
-use inbox::Incoming;
-use mail::{Kind, Mail};
+use inbox::IncomingMail;
+use mail::{AuthorKind, Mail};
 use serde_json::{Value, json};
 
 use crate::both;
@@ -130,7 +130,7 @@ both! {
             let events = app.events().await.len();
             app.advance(SECOND);
             let automatic = Mail {
-                kind: Kind::AutoReply,
+                kind: AuthorKind::AutoReply,
                 ..letter("a@x.example", &format!("Re: {status}"), "I am away")
             };
             assert_eq!(app.deliver(&app.support, automatic).await.conversation, *id);
@@ -146,7 +146,7 @@ both! {
 
     async fn an_automatic_reply_that_begins_a_conversation_is_no_reply(app) {
         let mail = Mail {
-            kind: Kind::AutoReply,
+            kind: AuthorKind::AutoReply,
             delivered_to: "support+inv-1@acme.example".into(),
             ..letter("a@x.example", "Away", "I am away")
         };
@@ -204,10 +204,10 @@ both! {
     }
 }
 
-async fn deliver_raw(app: &TestApp, raw: &[u8]) -> inbox::Received {
+async fn deliver_raw(app: &TestApp, raw: &[u8]) -> inbox::FiledMail {
     let mail = letter("a@x.example", "Lamp", "Broken");
     let raw = app.app.blobs.put(raw).unwrap();
-    let incoming = Incoming { raw: Some(raw), ..app.incoming(&app.support, mail) };
+    let incoming = IncomingMail { raw: Some(raw), ..app.incoming(&app.support, mail) };
     let (service, inbox) = (app.service(&app.support), app.support.clone());
     app.act(&service, move |tx, cx| inbox::receive(tx, cx, &inbox, &incoming)).await
 }

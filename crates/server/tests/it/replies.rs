@@ -182,7 +182,7 @@ async fn stored(app: &crate::support::TestApp, message: &str) -> (String, Value,
         )
     });
     let (subject, to, cc, answers) =
-        read.await.unwrap_or_else(|error: db::Error| panic!("{error}"));
+        read.await.unwrap_or_else(|error: db::StoreError| panic!("{error}"));
     let json = |text: String| serde_json::from_str(&text).unwrap();
     (subject, json(to), json(cc), json(answers))
 }

@@ -396,7 +396,7 @@ both! {
 async fn parts(app: &TestApp) -> i64 {
     let read = app.app.store.read(|tx| {
         let sql = tx.pick("SELECT count(DISTINCT segid) FROM mail_words_idx", "SELECT 0");
-        Ok::<_, db::Error>(tx.one::<(i64,)>(sql, &[])?.0)
+        Ok::<_, db::StoreError>(tx.one::<(i64,)>(sql, &[])?.0)
     });
     read.await.unwrap()
 }

@@ -452,7 +452,7 @@ fn vault(app: &TestApp) -> Vault {
 async fn recorded(app: &TestApp) -> i64 {
     let sql = "SELECT CAST(count(*) AS BIGINT) FROM app_mail";
     let read = app.app.store.read(move |tx| tx.one::<(i64,)>(sql, &[]));
-    read.await.unwrap_or_else(|error: db::Error| panic!("{error}")).0
+    read.await.unwrap_or_else(|error: db::StoreError| panic!("{error}")).0
 }
 
 async fn last_error(app: &TestApp) -> Option<String> {

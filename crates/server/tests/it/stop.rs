@@ -1,7 +1,7 @@
 //! `POST /messages/{id}/stop`: an agent takes back what an agent sent.
 
 use inbox::ids::MessageId;
-use inbox::operations::{self, Reply};
+use inbox::operations::{self, ReplyInput};
 use inbox::people;
 use serde_json::{Value, json};
 
@@ -72,7 +72,7 @@ both! {
         let key = app.key("send").await;
         let mail = app.mail("mara@customer.example", "Lamp", "Where is it?").await;
         let message = app.schedule(&key, &mail.conversation, "It left.").await;
-        app.outside.relay.will_say(&[inbox::due::Outcome::Later("busy".into())]);
+        app.outside.relay.will_say(&[inbox::due::RelayOutcome::Later("busy".into())]);
         app.pass(10 * MINUTE).await;
         assert_eq!(status(&app, &key, &mail.conversation, &message).await, "sending");
         stop(&app, &key, &message).await.is(400);
@@ -85,7 +85,7 @@ both! {
         let mail = app.mail("mara@customer.example", "Lamp", "Where is it?").await;
         let id = mail.conversation.to_string();
         let made = app.act(&app.owner, move |tx, cx| {
-            let input = Reply {
+            let input = ReplyInput {
                 id: id.clone(),
                 body: "From Olive".into(),
                 send: true,

@@ -1,6 +1,6 @@
 //! Which conversation a mail belongs to (decisions, "Threading").
 
-use inbox::Received;
+use inbox::FiledMail;
 use inbox::mailboxes::Mailbox;
 use mail::{Address, Dmarc, Mail};
 
@@ -281,7 +281,7 @@ both! {
 }
 
 /// Bruno writes to the support inbox and to Cara, with a copy to Dora.
-async fn begin(app: &TestApp) -> Received {
+async fn begin(app: &TestApp) -> FiledMail {
     let mail = Mail {
         message_id: Some(NAMED.into()),
         to: vec![Address::new(None, "support@acme.example"), Address::new(None, "cara@x.example")],

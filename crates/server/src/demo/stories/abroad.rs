@@ -1,11 +1,11 @@
 //! Mail in German, French, Spanish and Japanese, answered in the same language where somebody can.
 
-use crate::demo::story::Inbox::Support;
-use crate::demo::story::Member::{Ines, Jonas, Priya, Robo};
-use crate::demo::story::{Story, assign, close, day, draft, mail, minutes, note, reply, tag};
+use crate::demo::story::SampleInbox::Support;
+use crate::demo::story::SampleMember::{Ines, Jonas, Priya, Robo};
+use crate::demo::story::{Scenario, assign, close, day, draft, mail, minutes, note, reply, tag};
 
-pub const STORIES: &[Story] = &[
-    Story {
+pub const STORIES: &[Scenario] = &[
+    Scenario {
         inbox: Support,
         reference: Some("order-20389"),
         from: ("Lucía Romero", "lucia@romero-lopez.example"),
@@ -39,7 +39,7 @@ pub const STORIES: &[Story] = &[
             ),
         ],
     },
-    Story {
+    Scenario {
         inbox: Support,
         reference: None,
         from: ("Familie Aumann", "aumann@sonnhalde.example"),
@@ -79,7 +79,7 @@ pub const STORIES: &[Story] = &[
             close(day(16, 14, 20), Jonas),
         ],
     },
-    Story {
+    Scenario {
         inbox: Support,
         reference: None,
         from: ("Camille Perrin", "camille.perrin@atelier-des-quais.example"),
@@ -112,7 +112,7 @@ pub const STORIES: &[Story] = &[
             ),
         ],
     },
-    Story {
+    Scenario {
         inbox: Support,
         reference: None,
         from: ("佐藤 美咲", "misaki.sato@hinata.example"),

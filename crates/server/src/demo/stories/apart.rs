@@ -1,12 +1,12 @@
 //! What only Ines sees, and what only test keys see.
 
 use super::papers::LEASE_OFFER;
-use crate::demo::story::Inbox::{Private, Sandbox};
-use crate::demo::story::Member::{Ines, RoboTest};
-use crate::demo::story::{Story, day, mail, mail_with, note, reply, tag};
+use crate::demo::story::SampleInbox::{Private, Sandbox};
+use crate::demo::story::SampleMember::{Ines, RoboTest};
+use crate::demo::story::{Scenario, day, mail, mail_with, note, reply, tag};
 
-pub const STORIES: &[Story] = &[
-    Story {
+pub const STORIES: &[Scenario] = &[
+    Scenario {
         inbox: Private,
         reference: None,
         from: ("Oskar Thalmann", "oskar@thalmann-liegenschaften.example"),
@@ -44,7 +44,7 @@ pub const STORIES: &[Story] = &[
             ),
         ],
     },
-    Story {
+    Scenario {
         inbox: Private,
         reference: None,
         from: ("Helga Morgenthaler", "helga.morgenthaler@werkschule-tal.example"),
@@ -76,7 +76,7 @@ pub const STORIES: &[Story] = &[
             ),
         ],
     },
-    Story {
+    Scenario {
         inbox: Sandbox,
         reference: None,
         from: ("Alex Sample", "alex@customer.test"),
@@ -93,7 +93,7 @@ pub const STORIES: &[Story] = &[
             tag(day(3, 9, 10), RoboTest, &["shipping"]),
         ],
     },
-    Story {
+    Scenario {
         inbox: Sandbox,
         reference: Some("order-10001"),
         from: ("Kim Example", "kim@customer.test"),

@@ -3,15 +3,15 @@
 use mail::Dmarc;
 
 use super::papers::{LED_INVOICE, OPEN_ITEMS, TIMBER_INVOICE};
-use crate::demo::story::Inbox::Billing;
-use crate::demo::story::Member::{Ines, Jonas, Priya, Robo};
+use crate::demo::story::SampleInbox::Billing;
+use crate::demo::story::SampleMember::{Ines, Jonas, Priya, Robo};
 use crate::demo::story::{
-    Risk, Story, approve, assign, close, day, draft, mail, mail_with, minutes, note, reply, risky,
-    tag,
+    SampleRisk, Scenario, approve, assign, close, day, draft, mail, mail_with, minutes, note,
+    reply, risky, tag,
 };
 
-pub const STORIES: &[Story] = &[
-    Story {
+pub const STORIES: &[Scenario] = &[
+    Scenario {
         inbox: Billing,
         reference: None,
         from: ("Sägewerk Tannrain", "buchhaltung@tannrain.example"),
@@ -37,7 +37,7 @@ pub const STORIES: &[Story] = &[
             assign(day(1, 8, 20), Jonas, Ines),
         ],
     },
-    Story {
+    Scenario {
         inbox: Billing,
         reference: None,
         from: ("Orbis Lichttechnik", "invoices@orbis-licht.example"),
@@ -61,7 +61,7 @@ pub const STORIES: &[Story] = &[
             close(day(12, 13, 1), Ines),
         ],
     },
-    Story {
+    Scenario {
         inbox: Billing,
         reference: Some("invoice-1204"),
         from: ("Atelier Rossi", "studio@atelierrossi.example"),
@@ -94,7 +94,7 @@ pub const STORIES: &[Story] = &[
             ),
         ],
     },
-    Story {
+    Scenario {
         inbox: Billing,
         reference: None,
         from: ("Joost van Dalen", "joost@vandalen-tandartsen.example"),
@@ -134,7 +134,7 @@ pub const STORIES: &[Story] = &[
             close(day(11, 10, 45), Ines),
         ],
     },
-    Story {
+    Scenario {
         inbox: Billing,
         reference: None,
         from: ("Orbis Lichttechnik", "accounting@orbis-licht-service.example"),
@@ -150,7 +150,7 @@ pub const STORIES: &[Story] = &[
                  We kindly ask you to settle open amounts within two days so that the next \
                  delivery is not delayed. Please confirm by return mail.\n\n\
                  Accounting department",
-                Risk {
+                SampleRisk {
                     word: "suspicious",
                     reasons: &[
                         "The sender's domain differs from that of earlier mail by this firm.",
@@ -177,7 +177,7 @@ pub const STORIES: &[Story] = &[
             ),
         ],
     },
-    Story {
+    Scenario {
         inbox: Billing,
         reference: None,
         from: ("Treuhand Lindenau", "office@treuhand-lindenau.example"),
@@ -206,7 +206,7 @@ pub const STORIES: &[Story] = &[
             ),
         ],
     },
-    Story {
+    Scenario {
         inbox: Billing,
         reference: Some("order-20411"),
         from: ("Ola Berg", "ola.berg@nordavind.example"),
@@ -233,7 +233,7 @@ pub const STORIES: &[Story] = &[
             approve(day(3, 9, 2), Ines),
         ],
     },
-    Story {
+    Scenario {
         inbox: Billing,
         reference: None,
         from: ("Mail Administrator", "no-reply@storage-alert.example"),
@@ -248,7 +248,7 @@ pub const STORIES: &[Story] = &[
                  You need your current password to confirm. This message was created \
                  automatically.\n\n\
                  Mail Administrator",
-            Risk {
+            SampleRisk {
                 word: "phishing",
                 reasons: &[
                     "The sender's domain says that this mail is not from them.",

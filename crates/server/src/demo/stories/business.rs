@@ -1,15 +1,15 @@
 //! Firms that buy, sell, write about us, or would like to work here.
 
 use super::papers::{CURRICULUM, ROOM_LIST};
-use crate::demo::story::Inbox::Support;
-use crate::demo::story::Member::{Ines, Jonas, Priya, Robo};
+use crate::demo::story::SampleInbox::Support;
+use crate::demo::story::SampleMember::{Ines, Jonas, Priya, Robo};
 use crate::demo::story::{
-    Paper, Story, ask, assign, close, day, discard, draft, mail, mail_with, minutes, note, reply,
-    tag,
+    SampleDocument, Scenario, ask, assign, close, day, discard, draft, mail, mail_with, minutes,
+    note, reply, tag,
 };
 
-pub const STORIES: &[Story] = &[
-    Story {
+pub const STORIES: &[Scenario] = &[
+    Scenario {
         inbox: Support,
         reference: None,
         from: ("Ellen Strand", "ellen.strand@hotel-seeblick.example"),
@@ -78,7 +78,7 @@ pub const STORIES: &[Story] = &[
             ),
         ],
     },
-    Story {
+    Scenario {
         inbox: Support,
         reference: None,
         from: ("Jan Verhoeven", "redactie@wonenenlicht.example"),
@@ -110,7 +110,7 @@ pub const STORIES: &[Story] = &[
             ),
         ],
     },
-    Story {
+    Scenario {
         inbox: Support,
         reference: None,
         from: ("Kristin Sund", "kristin@sund-hjem.example"),
@@ -138,17 +138,17 @@ pub const STORIES: &[Story] = &[
                  Kind regards\n\
                  Lumen & Holz",
                 &[
-                    Paper {
+                    SampleDocument {
                         label: "Extract from the trade register",
                         description: "Not older than six months",
                         required: true,
                     },
-                    Paper {
+                    SampleDocument {
                         label: "VAT number",
                         description: "A letter from the tax office, or your letterhead",
                         required: true,
                     },
-                    Paper {
+                    SampleDocument {
                         label: "A picture of your shop",
                         description: "We like to know where our lamps hang",
                         required: false,
@@ -157,7 +157,7 @@ pub const STORIES: &[Story] = &[
             ),
         ],
     },
-    Story {
+    Scenario {
         inbox: Support,
         reference: None,
         from: ("Studio Varga", "eszter@studiovarga.example"),
@@ -205,7 +205,7 @@ pub const STORIES: &[Story] = &[
             tag(minutes(450), Robo, &["trade"]),
         ],
     },
-    Story {
+    Scenario {
         inbox: Support,
         reference: None,
         from: ("Mila Petrova", "mila.petrova@holzhand.example"),
@@ -248,7 +248,7 @@ pub const STORIES: &[Story] = &[
             ),
         ],
     },
-    Story {
+    Scenario {
         inbox: Support,
         reference: None,
         from: ("Growth Partner Team", "hello@topspot-growth.example"),

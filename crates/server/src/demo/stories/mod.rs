@@ -10,10 +10,10 @@ mod papers;
 mod questions;
 mod returns;
 
-use super::story::Story;
+use super::story::Scenario;
 
 /// Every story, each with a number of its own.
-pub fn all() -> impl Iterator<Item = (usize, &'static Story)> {
+pub fn all() -> impl Iterator<Item = (usize, &'static Scenario)> {
     let themes = [
         orders::STORIES,
         abroad::STORIES,

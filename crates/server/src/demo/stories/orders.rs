@@ -1,14 +1,14 @@
 //! Where a parcel is, when it comes, and what was in it.
 
 use super::papers::PARCEL_PHOTO;
-use crate::demo::story::Inbox::Support;
-use crate::demo::story::Member::{Jonas, Priya, Robo};
+use crate::demo::story::SampleInbox::Support;
+use crate::demo::story::SampleMember::{Jonas, Priya, Robo};
 use crate::demo::story::{
-    Story, app_mail, assign, close, day, draft, mail, mail_with, minutes, note, reply, tag,
+    Scenario, app_mail, assign, close, day, draft, mail, mail_with, minutes, note, reply, tag,
 };
 
-pub const STORIES: &[Story] = &[
-    Story {
+pub const STORIES: &[Scenario] = &[
+    Scenario {
         inbox: Support,
         reference: None,
         from: ("Bruno Keller", "bruno@keller.example"),
@@ -74,7 +74,7 @@ pub const STORIES: &[Story] = &[
             ),
         ],
     },
-    Story {
+    Scenario {
         inbox: Support,
         reference: Some("order-20431"),
         from: ("Hanna Lindqvist", "hanna.lindqvist@granvik.example"),
@@ -93,7 +93,7 @@ pub const STORIES: &[Story] = &[
                  Hanna",
         )],
     },
-    Story {
+    Scenario {
         inbox: Support,
         reference: None,
         from: ("Marek Dvorak", "marek@dvorak-family.example"),
@@ -172,7 +172,7 @@ pub const STORIES: &[Story] = &[
             close(day(10, 10, 5), Priya),
         ],
     },
-    Story {
+    Scenario {
         inbox: Support,
         reference: None,
         from: ("Aoife Brennan", "aoife@brennanhouse.example"),
@@ -203,7 +203,7 @@ pub const STORIES: &[Story] = &[
             ),
         ],
     },
-    Story {
+    Scenario {
         inbox: Support,
         reference: Some("order-20425"),
         from: ("Tomás Silva", "tomas.silva@casadaponte.example"),
@@ -237,7 +237,7 @@ pub const STORIES: &[Story] = &[
             ),
         ],
     },
-    Story {
+    Scenario {
         inbox: Support,
         reference: Some("order-20440"),
         from: ("Greta Holm", "greta.holm@fjordpost.example"),

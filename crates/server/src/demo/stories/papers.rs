@@ -1,11 +1,11 @@
 //! What customers and suppliers attach.
 
 use crate::demo::files::Colour::{Card, Crack, DarkWood, Floor, Glow, Linen, Wall, Wood};
-use crate::demo::files::{Colour, Content, File, Slab};
+use crate::demo::files::{Colour, SampleContent, SampleFile, Slab};
 
-pub const TIMBER_INVOICE: File = File {
+pub const TIMBER_INVOICE: SampleFile = SampleFile {
     name: "rechnung-2207.pdf",
-    content: Content::Sheet {
+    content: SampleContent::Sheet {
         title: "Rechnung 2207",
         lines: &[
             "Sägewerk Tannrain, Tannrain 3",
@@ -22,9 +22,9 @@ pub const TIMBER_INVOICE: File = File {
     },
 };
 
-pub const LED_INVOICE: File = File {
+pub const LED_INVOICE: SampleFile = SampleFile {
     name: "invoice-LX-5521.pdf",
-    content: Content::Sheet {
+    content: SampleContent::Sheet {
         title: "Invoice LX-5521",
         lines: &[
             "Orbis Lichttechnik",
@@ -40,9 +40,9 @@ pub const LED_INVOICE: File = File {
     },
 };
 
-pub const CURRICULUM: File = File {
+pub const CURRICULUM: SampleFile = SampleFile {
     name: "mila-petrova-cv.pdf",
-    content: Content::Sheet {
+    content: SampleContent::Sheet {
         title: "Mila Petrova",
         lines: &[
             "Cabinetmaker",
@@ -57,9 +57,9 @@ pub const CURRICULUM: File = File {
     },
 };
 
-pub const LEASE_OFFER: File = File {
+pub const LEASE_OFFER: SampleFile = SampleFile {
     name: "offer-second-floor.pdf",
-    content: Content::Sheet {
+    content: SampleContent::Sheet {
         title: "Offer: second floor, 140 square metres",
         lines: &[
             "Rent 9.50 EUR per square metre, 1,330 EUR a month",
@@ -72,9 +72,9 @@ pub const LEASE_OFFER: File = File {
     },
 };
 
-pub const OPEN_ITEMS: File = File {
+pub const OPEN_ITEMS: SampleFile = SampleFile {
     name: "open-items.csv",
-    content: Content::Table(
+    content: SampleContent::Table(
         "invoice,customer,amount,currency,days open\n\
          1066,Hotel Alpenruh,412.00,EUR,148\n\
          1093,Bistro Quai,298.00,EUR,81\n\
@@ -85,9 +85,9 @@ pub const OPEN_ITEMS: File = File {
 };
 
 /// 42 rooms and 80 lamps.
-pub const ROOM_LIST: File = File {
+pub const ROOM_LIST: SampleFile = SampleFile {
     name: "rooms-and-lamps.csv",
-    content: Content::Table(
+    content: SampleContent::Table(
         "floor,rooms,lamps per room,lamps,plug\n\
          1,12,2,24,type F\n\
          2,14,2,28,type F\n\
@@ -97,9 +97,9 @@ pub const ROOM_LIST: File = File {
 };
 
 /// A floor lamp whose base has split.
-pub const CRACKED_LAMP: File = File {
+pub const CRACKED_LAMP: SampleFile = SampleFile {
     name: "IMG_0412.png",
-    content: Content::Photo(&[
+    content: SampleContent::Photo(&[
         FLOOR,
         slab((18, 56), (62, 50), (98, 110), Linen),
         slab((56, 94), (78, 78), (82, 82), DarkWood),
@@ -111,9 +111,9 @@ pub const CRACKED_LAMP: File = File {
 };
 
 /// An open box with two lamps and an empty place.
-pub const PARCEL_PHOTO: File = File {
+pub const PARCEL_PHOTO: SampleFile = SampleFile {
     name: "parcel.png",
-    content: Content::Photo(&[
+    content: SampleContent::Photo(&[
         FLOOR,
         slab((30, 104), (20, 26), (140, 134), Card),
         slab((38, 96), (28, 32), (132, 128), Linen),
@@ -126,9 +126,9 @@ pub const PARCEL_PHOTO: File = File {
 };
 
 /// A pendant lamp above a table.
-pub const LAMP_AT_HOME: File = File {
+pub const LAMP_AT_HOME: SampleFile = SampleFile {
     name: "our-evenings.png",
-    content: Content::Photo(&[
+    content: SampleContent::Photo(&[
         FLOOR,
         slab((0, 26), (79, 79), (81, 81), Crack),
         slab((26, 48), (74, 50), (86, 110), Wood),

@@ -1,14 +1,14 @@
 //! Advice, thanks, and a gift.
 
 use super::papers::LAMP_AT_HOME;
-use crate::demo::story::Inbox::Support;
-use crate::demo::story::Member::{Jonas, Priya};
+use crate::demo::story::SampleInbox::Support;
+use crate::demo::story::SampleMember::{Jonas, Priya};
 use crate::demo::story::{
-    Story, approve, close, day, draft, mail, mail_with, minutes, note, reply,
+    Scenario, approve, close, day, draft, mail, mail_with, minutes, note, reply,
 };
 
-pub const STORIES: &[Story] = &[
-    Story {
+pub const STORIES: &[Scenario] = &[
+    Scenario {
         inbox: Support,
         reference: None,
         from: ("Ruth Amsler", "ruth@amsler.example"),
@@ -38,7 +38,7 @@ pub const STORIES: &[Story] = &[
             close(day(12, 8, 50), Priya),
         ],
     },
-    Story {
+    Scenario {
         inbox: Support,
         reference: None,
         from: ("Henrik Olsen", "henrik@olsen-bygg.example"),
@@ -65,7 +65,7 @@ pub const STORIES: &[Story] = &[
             close(day(9, 8, 0), Priya),
         ],
     },
-    Story {
+    Scenario {
         inbox: Support,
         reference: None,
         from: ("Margit Bauer", "margit.bauer@lindenweg.example"),
@@ -103,7 +103,7 @@ pub const STORIES: &[Story] = &[
             close(day(17, 16, 50), Jonas),
         ],
     },
-    Story {
+    Scenario {
         inbox: Support,
         reference: None,
         from: ("Amelie Roth", "amelie@rothundsoehne.example"),

@@ -1,15 +1,15 @@
 //! What came back, broke, or went wrong.
 
 use super::papers::CRACKED_LAMP;
-use crate::demo::story::Inbox::Support;
-use crate::demo::story::Member::{Ines, Jonas, Priya, Robo};
+use crate::demo::story::SampleInbox::Support;
+use crate::demo::story::SampleMember::{Ines, Jonas, Priya, Robo};
 use crate::demo::story::{
-    Story, approve, approve_as, assign, auto_reply, close, day, draft, mail, mail_with, minutes,
+    Scenario, approve, approve_as, assign, auto_reply, close, day, draft, mail, mail_with, minutes,
     note, reply, snooze, tag,
 };
 
-pub const STORIES: &[Story] = &[
-    Story {
+pub const STORIES: &[Scenario] = &[
+    Scenario {
         inbox: Support,
         reference: Some("order-20402"),
         from: ("Daniel Okoro", "daniel@okoro.example"),
@@ -82,7 +82,7 @@ pub const STORIES: &[Story] = &[
             ),
         ],
     },
-    Story {
+    Scenario {
         inbox: Support,
         reference: None,
         from: ("Viktor Hahn", "v.hahn@hahn-optik.example"),
@@ -131,7 +131,7 @@ pub const STORIES: &[Story] = &[
             assign(day(1, 16, 58), Priya, Ines),
         ],
     },
-    Story {
+    Scenario {
         inbox: Support,
         reference: Some("order-20377"),
         from: ("Sofia Lehtinen", "sofia@lehtinen.example"),
@@ -164,7 +164,7 @@ pub const STORIES: &[Story] = &[
             ),
         ],
     },
-    Story {
+    Scenario {
         inbox: Support,
         reference: None,
         from: ("Petra Novak", "petra.novak@zelena.example"),
@@ -196,7 +196,7 @@ pub const STORIES: &[Story] = &[
             close(day(13, 11, 30), Priya),
         ],
     },
-    Story {
+    Scenario {
         inbox: Support,
         reference: None,
         from: ("Emil Sand", "emil@sandbaek.example"),
@@ -227,7 +227,7 @@ pub const STORIES: &[Story] = &[
             approve(day(6, 8, 40), Priya),
         ],
     },
-    Story {
+    Scenario {
         inbox: Support,
         reference: None,
         from: ("Noor Haddad", "noor@haddad-interiors.example"),
@@ -253,7 +253,7 @@ pub const STORIES: &[Story] = &[
             ),
         ],
     },
-    Story {
+    Scenario {
         inbox: Support,
         reference: None,
         from: ("Ragna Eide", "ragna@eidegard.example"),
@@ -285,7 +285,7 @@ pub const STORIES: &[Story] = &[
             snooze(day(3, 8, 31), Jonas, day(-4, 7, 0)),
         ],
     },
-    Story {
+    Scenario {
         inbox: Support,
         reference: None,
         from: ("Nadia Fuchs", "nadia.fuchs@kanzlei-fuchs.example"),

@@ -9,12 +9,12 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWrite
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-use super::reply::{LINE_BYTES, LINES, Reply, read_line};
+use super::reply::{LINE_BYTES, LINES, SmtpReply, read_line};
 
 /// How long each step may take. The last is long because a server that looks into a mail before it
 /// answers has perhaps taken it: who hangs up early sends it twice (RFC 5321, section 4.5.3.2).
 #[derive(Clone, Copy, Debug)]
-pub struct Patience {
+pub struct SmtpTimeouts {
     pub connect: Duration,
     pub command: Duration,
     /// Writing one block of the mail.
@@ -23,9 +23,9 @@ pub struct Patience {
     pub verdict: Duration,
 }
 
-impl Default for Patience {
-    fn default() -> Patience {
-        Patience {
+impl Default for SmtpTimeouts {
+    fn default() -> SmtpTimeouts {
+        SmtpTimeouts {
             connect: Duration::from_secs(30),
             command: Duration::from_secs(120),
             block: Duration::from_secs(120),
@@ -37,19 +37,19 @@ impl Default for Patience {
 /// Bytes of a mail that are written at a time.
 const BLOCK_BYTES: usize = 32 * 1024;
 
-pub trait Stream: AsyncRead + AsyncWrite + Send + Sync + Unpin {}
-impl<T: AsyncRead + AsyncWrite + Send + Sync + Unpin> Stream for T {}
+pub trait SmtpTransport: AsyncRead + AsyncWrite + Send + Sync + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Send + Sync + Unpin> SmtpTransport for T {}
 
 /// The connection: lines of a reply in, bytes out, each within its time.
-pub struct Line {
-    stream: BufReader<Box<dyn Stream>>,
-    patience: Patience,
+pub struct SmtpStream {
+    stream: BufReader<Box<dyn SmtpTransport>>,
+    patience: SmtpTimeouts,
 }
 
-impl Line {
-    pub fn over(stream: TcpStream, patience: Patience) -> Line {
+impl SmtpStream {
+    pub fn over(stream: TcpStream, patience: SmtpTimeouts) -> SmtpStream {
         let _ = stream.set_nodelay(true);
-        Line { stream: BufReader::new(Box::new(stream)), patience }
+        SmtpStream { stream: BufReader::new(Box::new(stream)), patience }
     }
 
     /// The same connection encrypted. Whatever the server sent before that is not believed.
@@ -57,7 +57,7 @@ impl Line {
         self,
         config: &Arc<ClientConfig>,
         name: ServerName<'static>,
-    ) -> io::Result<Line> {
+    ) -> io::Result<SmtpStream> {
         if !self.stream.buffer().is_empty() {
             return Err(io::Error::other("it spoke on before the connection was encrypted"));
         }
@@ -65,7 +65,7 @@ impl Line {
         let connector = TlsConnector::from(Arc::clone(config));
         let stream =
             within(patience.command, connector.connect(name, self.stream.into_inner())).await?;
-        Ok(Line { stream: BufReader::new(Box::new(stream)), patience })
+        Ok(SmtpStream { stream: BufReader::new(Box::new(stream)), patience })
     }
 
     pub async fn say(&mut self, command: &str) -> io::Result<()> {
@@ -83,16 +83,16 @@ impl Line {
         within(self.patience.block, self.stream.flush()).await
     }
 
-    pub async fn hear(&mut self) -> io::Result<Reply> {
+    pub async fn hear(&mut self) -> io::Result<SmtpReply> {
         within(self.patience.command, self.read_reply()).await
     }
 
     /// The answer to the end of a mail.
-    pub async fn hear_verdict(&mut self) -> io::Result<Reply> {
+    pub async fn hear_verdict(&mut self) -> io::Result<SmtpReply> {
         within(self.patience.verdict, self.read_reply()).await
     }
 
-    async fn read_reply(&mut self) -> io::Result<Reply> {
+    async fn read_reply(&mut self) -> io::Result<SmtpReply> {
         let mut lines = Vec::new();
         while lines.len() < LINES {
             let mut line = Vec::new();
@@ -108,7 +108,7 @@ impl Line {
                 read_line(line).ok_or_else(|| io::Error::other("it does not speak SMTP"))?;
             lines.push(text);
             if !more {
-                return Ok(Reply { code, lines });
+                return Ok(SmtpReply { code, lines });
             }
         }
         Err(io::Error::other("it said more than a reply holds"))

@@ -10,6 +10,6 @@ mod session;
 mod text;
 mod tls;
 
-pub use line::Patience;
-pub use session::{Dial, Login, Security, Session, Told, Trouble};
+pub use line::SmtpTimeouts;
+pub use session::{ConnectFailure, Dial, Login, Security, SmtpClientSession, TransactionOutcome};
 pub use tls::{checked, unchecked};

@@ -1,8 +1,8 @@
-use super::reply::Reply;
+use super::reply::SmtpReply;
 
 /// What a server offers beside plain SMTP.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Offers {
+pub struct SmtpExtensions {
     pub start_tls: bool,
     pub pipelining: bool,
     pub eight_bit: bool,
@@ -13,10 +13,10 @@ pub struct Offers {
     pub login: bool,
 }
 
-impl Offers {
+impl SmtpExtensions {
     /// What stands below the first line of the answer to `EHLO`.
-    pub fn of(reply: &Reply) -> Offers {
-        let mut offers = Offers::default();
+    pub fn of(reply: &SmtpReply) -> SmtpExtensions {
+        let mut offers = SmtpExtensions::default();
         for line in reply.lines.iter().skip(1) {
             // Old servers write `AUTH=PLAIN`.
             let line = line.to_ascii_uppercase().replacen("AUTH=", "AUTH ", 1);
@@ -49,8 +49,8 @@ mod tests {
     #[test]
     fn offers_are_read_whatever_their_case() {
         let lines = "mx.example\nstarttls\nPipelining\n8BITMIME\nSMTPUTF8\nSIZE 1000\nAUTH=LOGIN\nAUTH CRAM-MD5 PLAIN\nDSN";
-        let reply = Reply { code: 250, lines: lines.lines().map(str::to_owned).collect() };
-        let all = Offers {
+        let reply = SmtpReply { code: 250, lines: lines.lines().map(str::to_owned).collect() };
+        let all = SmtpExtensions {
             start_tls: true,
             pipelining: true,
             eight_bit: true,
@@ -59,8 +59,8 @@ mod tests {
             plain: true,
             login: true,
         };
-        assert_eq!(Offers::of(&reply), all);
-        let none = Reply { code: 250, lines: vec!["STARTTLS.example greets you".into()] };
-        assert_eq!(Offers::of(&none), Offers::default());
+        assert_eq!(SmtpExtensions::of(&reply), all);
+        let none = SmtpReply { code: 250, lines: vec!["STARTTLS.example greets you".into()] };
+        assert_eq!(SmtpExtensions::of(&none), SmtpExtensions::default());
     }
 }

@@ -1,4 +1,4 @@
-use inbox::due::Outcome;
+use inbox::due::RelayOutcome;
 
 /// Lines of one reply, and bytes of one line, that are read at the most.
 pub const LINES: usize = 100;
@@ -10,13 +10,13 @@ const SET_UP: &[u16] = &[530, 534, 535, 538];
 
 /// What a server said to one command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reply {
+pub struct SmtpReply {
     pub code: u16,
     /// What follows the code on each line.
     pub lines: Vec<String>,
 }
 
-impl Reply {
+impl SmtpReply {
     pub fn is_positive(&self) -> bool {
         (200..300).contains(&self.code)
     }
@@ -36,20 +36,20 @@ impl Reply {
     }
 
     /// What a refusal means for the mail; `what` was refused.
-    pub fn refusal(&self, what: &str) -> Outcome {
+    pub fn refusal(&self, what: &str) -> RelayOutcome {
         let sentence = format!("the server answered {} to {what}", self.summary());
         match self.code {
-            code if SET_UP.contains(&code) => Outcome::Later(sentence),
-            500..600 => Outcome::Never(sentence),
-            _ => Outcome::Later(sentence),
+            code if SET_UP.contains(&code) => RelayOutcome::Later(sentence),
+            500..600 => RelayOutcome::Never(sentence),
+            _ => RelayOutcome::Later(sentence),
         }
     }
 
     /// The same for a recipient. 552 means here that there are too many of them (RFC 5321,
     /// section 4.5.3.1.10), which the next try with fewer will not have.
-    pub fn refusal_of_recipient(&self) -> Outcome {
+    pub fn refusal_of_recipient(&self) -> RelayOutcome {
         match self.code {
-            552 => Outcome::Later(format!("the server answered {} to RCPT", self.summary())),
+            552 => RelayOutcome::Later(format!("the server answered {} to RCPT", self.summary())),
             _ => self.refusal("RCPT"),
         }
     }
@@ -90,9 +90,9 @@ fn is_code(code: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn reply(line: &str) -> Reply {
+    fn reply(line: &str) -> SmtpReply {
         let (code, _, text) = read_line(line.as_bytes()).expect("a reply");
-        Reply { code, lines: vec![text] }
+        SmtpReply { code, lines: vec![text] }
     }
 
     #[test]
@@ -118,14 +118,14 @@ mod tests {
             ("354 go on", "later: 354"),
         ] {
             let told = match reply(line).refusal("MAIL") {
-                Outcome::Later(reason) => format!("later: {reason}"),
-                Outcome::Never(reason) => format!("never: {reason}"),
-                Outcome::Delivered => "delivered".into(),
+                RelayOutcome::Later(reason) => format!("later: {reason}"),
+                RelayOutcome::Never(reason) => format!("never: {reason}"),
+                RelayOutcome::Delivered => "delivered".into(),
             };
             let plain = told.replace("the server answered ", "").replace(" to MAIL", "");
             assert_eq!(plain, expected, "{line}");
         }
-        assert!(matches!(reply("552 too many").refusal_of_recipient(), Outcome::Later(_)));
-        assert!(matches!(reply("552 too large").refusal("DATA"), Outcome::Never(_)));
+        assert!(matches!(reply("552 too many").refusal_of_recipient(), RelayOutcome::Later(_)));
+        assert!(matches!(reply("552 too large").refusal("DATA"), RelayOutcome::Never(_)));
     }
 }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use inbox::due::{Outcome, Parcel};
+use inbox::due::{OutgoingMail, RelayOutcome};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use tokio::net::TcpStream;
 
-use super::line::{Line, Patience, within};
-use super::offers::Offers;
-use super::reply::Reply;
+use super::line::{SmtpStream, SmtpTimeouts, within};
+use super::offers::SmtpExtensions;
+use super::reply::SmtpReply;
 use super::text::as_data;
 
 /// How a server is spoken to.
@@ -23,7 +23,7 @@ pub struct Dial {
     pub security: Security,
     pub tls: Arc<ClientConfig>,
     pub login: Option<Login>,
-    pub patience: Patience,
+    pub patience: SmtpTimeouts,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,53 +53,61 @@ impl fmt::Debug for Login {
 
 /// Why no session came about. It is about the server and not about a mail.
 #[derive(Debug)]
-pub struct Trouble {
+pub struct ConnectFailure {
     pub sentence: String,
     /// True when the connection could not be encrypted although the server offered it.
     pub encryption_failed: bool,
 }
 
-impl Trouble {
-    pub fn new(sentence: impl Into<String>) -> Trouble {
-        Trouble { sentence: sentence.into(), encryption_failed: false }
+impl ConnectFailure {
+    pub fn new(sentence: impl Into<String>) -> ConnectFailure {
+        ConnectFailure { sentence: sentence.into(), encryption_failed: false }
     }
 
-    fn encryption(error: &io::Error) -> Trouble {
+    fn encryption(error: &io::Error) -> ConnectFailure {
         let sentence = format!("the connection could not be encrypted: {error}");
-        Trouble { sentence, encryption_failed: true }
+        ConnectFailure { sentence, encryption_failed: true }
     }
 }
 
 /// What a server was told of a mail, and what it said.
 #[derive(Debug)]
-pub enum Told {
+pub enum TransactionOutcome {
     /// What became of the mail for each recipient.
-    Outcomes(Vec<Outcome>),
+    Outcomes(Vec<RelayOutcome>),
     /// The server was gone before it took the sender: it knows nothing of this mail.
     Gone(String),
 }
 
 /// A conversation with one server, in which several mails can be sent.
-pub struct Session {
-    line: Line,
-    offers: Offers,
+pub struct SmtpClientSession {
+    line: SmtpStream,
+    offers: SmtpExtensions,
     /// Mails sent in it so far.
     mails: usize,
     over: bool,
 }
 
-impl Session {
+impl SmtpClientSession {
     /// Connects, greets, encrypts and logs in.
-    pub async fn open(address: SocketAddr, name: &str, dial: &Dial) -> Result<Session, Trouble> {
+    pub async fn open(
+        address: SocketAddr,
+        name: &str,
+        dial: &Dial,
+    ) -> Result<SmtpClientSession, ConnectFailure> {
         let stream = within(dial.patience.connect, TcpStream::connect(address)).await;
-        let stream = stream.map_err(|error| Trouble::new(format!("no connection: {error}")))?;
-        let mut line = Line::over(stream, dial.patience);
+        let stream =
+            stream.map_err(|error| ConnectFailure::new(format!("no connection: {error}")))?;
+        let mut line = SmtpStream::over(stream, dial.patience);
         if dial.security == Security::FromTheStart {
             line = encrypt(line, name, dial).await?;
         }
         let greeting = heard(line.hear().await, "the connection")?;
         if !greeting.is_positive() {
-            return Err(Trouble::new(format!("the server greeted with {}", greeting.summary())));
+            return Err(ConnectFailure::new(format!(
+                "the server greeted with {}",
+                greeting.summary()
+            )));
         }
         let mut offers = greet(&mut line, &dial.helo).await?;
         let mut encrypted = dial.security == Security::FromTheStart;
@@ -111,17 +119,17 @@ impl Session {
             offers = greet(&mut line, &dial.helo).await?;
         }
         if dial.security == Security::Required && !encrypted {
-            return Err(Trouble::new("the server offers no encryption"));
+            return Err(ConnectFailure::new("the server offers no encryption"));
         }
         if let Some(login) = &dial.login {
             if !encrypted && dial.security != Security::Clear {
-                return Err(Trouble::new(
+                return Err(ConnectFailure::new(
                     "the server offers no encryption, and a password is not sent without it",
                 ));
             }
             log_in(&mut line, &offers, login).await?;
         }
-        Ok(Session { line, offers, mails: 0, over: false })
+        Ok(SmtpClientSession { line, offers, mails: 0, over: false })
     }
 
     /// True while more mails can be sent in it.
@@ -134,15 +142,21 @@ impl Session {
     }
 
     /// Sends a mail to these of its recipients, and answers what became of each.
-    pub async fn send(&mut self, parcel: &Parcel, recipients: &[String]) -> Told {
+    pub async fn send(
+        &mut self,
+        parcel: &OutgoingMail,
+        recipients: &[String],
+    ) -> TransactionOutcome {
         self.mails += 1;
         if let Some(outcome) = self.unfit(parcel, recipients) {
-            return Told::Outcomes(vec![outcome; recipients.len()]);
+            return TransactionOutcome::Outcomes(vec![outcome; recipients.len()]);
         }
         let told = self.send_fit(parcel, recipients).await;
         told.unwrap_or_else(|error| {
             self.over = true;
-            Told::Gone(format!("the connection broke before MAIL was answered: {error}"))
+            TransactionOutcome::Gone(format!(
+                "the connection broke before MAIL was answered: {error}"
+            ))
         })
     }
 
@@ -154,20 +168,24 @@ impl Session {
     }
 
     /// What this server can never be given.
-    fn unfit(&self, parcel: &Parcel, recipients: &[String]) -> Option<Outcome> {
+    fn unfit(&self, parcel: &OutgoingMail, recipients: &[String]) -> Option<RelayOutcome> {
         let most = self.offers.size.filter(|size| *size > 0);
         if most.is_some_and(|most| parcel.bytes.len() as u64 > most) {
-            return Some(Outcome::Never("the mail is larger than the server takes".into()));
+            return Some(RelayOutcome::Never("the mail is larger than the server takes".into()));
         }
         if needs_utf8(parcel, recipients) && !self.offers.international {
             let sentence = "the server does not take addresses with letters beyond ASCII";
-            return Some(Outcome::Never(sentence.into()));
+            return Some(RelayOutcome::Never(sentence.into()));
         }
         None
     }
 
     /// The error is a break before the sender was answered.
-    async fn send_fit(&mut self, parcel: &Parcel, recipients: &[String]) -> io::Result<Told> {
+    async fn send_fit(
+        &mut self,
+        parcel: &OutgoingMail,
+        recipients: &[String],
+    ) -> io::Result<TransactionOutcome> {
         let mail = self.mail_command(parcel, recipients);
         let rcpts = recipients.iter().map(|to| format!("RCPT TO:<{to}>\r\n"));
         let rcpts: Vec<String> = rcpts.collect();
@@ -179,7 +197,10 @@ impl Session {
         let answer = self.line.hear().await?;
         if answer.is_goodbye() {
             self.over = true;
-            return Ok(Told::Gone(format!("the server answered {} to MAIL", answer.summary())));
+            return Ok(TransactionOutcome::Gone(format!(
+                "the server answered {} to MAIL",
+                answer.summary()
+            )));
         }
         if !answer.is_positive() {
             // The answers to what was sent behind it are of no interest.
@@ -187,26 +208,32 @@ impl Session {
             if !pipelined {
                 self.reset().await;
             }
-            return Ok(Told::Outcomes(vec![answer.refusal("MAIL"); recipients.len()]));
+            return Ok(TransactionOutcome::Outcomes(vec![
+                answer.refusal("MAIL");
+                recipients.len()
+            ]));
         }
-        let mut outcomes: Vec<Option<Outcome>> = vec![None; recipients.len()];
+        let mut outcomes: Vec<Option<RelayOutcome>> = vec![None; recipients.len()];
         let broken = self.tell_the_rest(parcel, &rcpts, pipelined, &mut outcomes).await.err();
         if let Some(error) = &broken {
             self.over = true;
             tracing::debug!(%error, "an SMTP connection broke");
         }
-        let undecided =
-            || Outcome::Later("the connection broke before the server had taken the mail".into());
-        Ok(Told::Outcomes(outcomes.into_iter().map(|o| o.unwrap_or_else(undecided)).collect()))
+        let undecided = || {
+            RelayOutcome::Later("the connection broke before the server had taken the mail".into())
+        };
+        Ok(TransactionOutcome::Outcomes(
+            outcomes.into_iter().map(|o| o.unwrap_or_else(undecided)).collect(),
+        ))
     }
 
     /// Recipients, mail and verdict. What was decided before a break stays decided.
     async fn tell_the_rest(
         &mut self,
-        parcel: &Parcel,
+        parcel: &OutgoingMail,
         rcpts: &[String],
         pipelined: bool,
-        outcomes: &mut [Option<Outcome>],
+        outcomes: &mut [Option<RelayOutcome>],
     ) -> io::Result<()> {
         for (rcpt, outcome) in rcpts.iter().zip(outcomes.iter_mut()) {
             if !pipelined {
@@ -243,7 +270,7 @@ impl Session {
             },
         };
         let outcome = match verdict.is_positive() {
-            true => Outcome::Delivered,
+            true => RelayOutcome::Delivered,
             false => verdict.refusal("the mail"),
         };
         self.over |= verdict.is_goodbye();
@@ -260,7 +287,7 @@ impl Session {
         self.over |= !done;
     }
 
-    fn mail_command(&self, parcel: &Parcel, recipients: &[String]) -> String {
+    fn mail_command(&self, parcel: &OutgoingMail, recipients: &[String]) -> String {
         let mut command = format!("MAIL FROM:<{}>", parcel.sender);
         if self.offers.size.is_some() {
             command.push_str(&format!(" SIZE={}", parcel.bytes.len()));
@@ -276,50 +303,60 @@ impl Session {
 }
 
 /// Every recipient of whom nothing was said yet shares what became of the mail.
-fn settle(outcomes: &mut [Option<Outcome>], outcome: &Outcome) {
+fn settle(outcomes: &mut [Option<RelayOutcome>], outcome: &RelayOutcome) {
     for open in outcomes.iter_mut().filter(|open| open.is_none()) {
         *open = Some(outcome.clone());
     }
 }
 
 /// True when addresses or headers have letters beyond ASCII (RFC 6531).
-fn needs_utf8(parcel: &Parcel, recipients: &[String]) -> bool {
+fn needs_utf8(parcel: &OutgoingMail, recipients: &[String]) -> bool {
     let head = parcel.bytes.windows(4).position(|four| four == b"\r\n\r\n");
     let head = &parcel.bytes[..head.unwrap_or(parcel.bytes.len())];
     !(parcel.sender.is_ascii() && recipients.iter().all(|to| to.is_ascii()) && head.is_ascii())
 }
 
-async fn greet(line: &mut Line, helo: &str) -> Result<Offers, Trouble> {
+async fn greet(line: &mut SmtpStream, helo: &str) -> Result<SmtpExtensions, ConnectFailure> {
     let answer = ask(line, &format!("EHLO {helo}\r\n"), "EHLO").await?;
     if answer.is_positive() {
-        return Ok(Offers::of(&answer));
+        return Ok(SmtpExtensions::of(&answer));
     }
     let answer = match answer.code {
         500..=504 => ask(line, &format!("HELO {helo}\r\n"), "HELO").await?,
         _ => answer,
     };
     match answer.is_positive() {
-        true => Ok(Offers::default()),
-        false => Err(Trouble::new(format!("the server answered {} to EHLO", answer.summary()))),
+        true => Ok(SmtpExtensions::default()),
+        false => {
+            Err(ConnectFailure::new(format!("the server answered {} to EHLO", answer.summary())))
+        }
     }
 }
 
-async fn start_tls(mut line: Line, name: &str, dial: &Dial) -> Result<Line, Trouble> {
+async fn start_tls(
+    mut line: SmtpStream,
+    name: &str,
+    dial: &Dial,
+) -> Result<SmtpStream, ConnectFailure> {
     let answer = ask(&mut line, "STARTTLS\r\n", "STARTTLS").await?;
     if !answer.is_positive() {
         let said = format!("it answered {} to STARTTLS", answer.summary());
-        return Err(Trouble::encryption(&io::Error::other(said)));
+        return Err(ConnectFailure::encryption(&io::Error::other(said)));
     }
     encrypt(line, name, dial).await
 }
 
-async fn encrypt(line: Line, name: &str, dial: &Dial) -> Result<Line, Trouble> {
+async fn encrypt(line: SmtpStream, name: &str, dial: &Dial) -> Result<SmtpStream, ConnectFailure> {
     let name = ServerName::try_from(name.trim_end_matches('.').to_owned())
-        .map_err(|_| Trouble::new("the server's name cannot stand in a certificate"))?;
-    line.encrypted(&dial.tls, name).await.map_err(|error| Trouble::encryption(&error))
+        .map_err(|_| ConnectFailure::new("the server's name cannot stand in a certificate"))?;
+    line.encrypted(&dial.tls, name).await.map_err(|error| ConnectFailure::encryption(&error))
 }
 
-async fn log_in(line: &mut Line, offers: &Offers, login: &Login) -> Result<(), Trouble> {
+async fn log_in(
+    line: &mut SmtpStream,
+    offers: &SmtpExtensions,
+    login: &Login,
+) -> Result<(), ConnectFailure> {
     let encoded = |text: &str| STANDARD.encode(text);
     let answer = if offers.plain {
         let word = encoded(&format!("\0{}\0{}", login.user, login.password));
@@ -334,18 +371,22 @@ async fn log_in(line: &mut Line, offers: &Offers, login: &Login) -> Result<(), T
         }
         answer
     } else {
-        return Err(Trouble::new("the server offers no way to log in that is known here"));
+        return Err(ConnectFailure::new("the server offers no way to log in that is known here"));
     };
     match answer.is_positive() {
         true => Ok(()),
-        false => Err(Trouble::new(format!(
+        false => Err(ConnectFailure::new(format!(
             "the server does not accept the user name and password ({})",
             answer.summary()
         ))),
     }
 }
 
-async fn ask(line: &mut Line, command: &str, what: &str) -> Result<Reply, Trouble> {
+async fn ask(
+    line: &mut SmtpStream,
+    command: &str,
+    what: &str,
+) -> Result<SmtpReply, ConnectFailure> {
     let answer = match line.say(command).await {
         Ok(()) => line.hear().await,
         Err(error) => Err(error),
@@ -353,6 +394,6 @@ async fn ask(line: &mut Line, command: &str, what: &str) -> Result<Reply, Troubl
     heard(answer, what)
 }
 
-fn heard(answer: io::Result<Reply>, what: &str) -> Result<Reply, Trouble> {
-    answer.map_err(|error| Trouble::new(format!("no answer to {what}: {error}")))
+fn heard(answer: io::Result<SmtpReply>, what: &str) -> Result<SmtpReply, ConnectFailure> {
+    answer.map_err(|error| ConnectFailure::new(format!("no answer to {what}: {error}")))
 }

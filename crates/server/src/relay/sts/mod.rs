@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::lookup::Lookup;
-pub use policy::{Mode, Policy};
+pub use policy::{StsMode, StsPolicy};
 pub use web::WebPolicies;
 
 /// Domains whose policies are kept.
@@ -33,7 +33,7 @@ pub trait PolicySource: Send + Sync {
 pub type Fetching<'a> = Pin<Box<dyn Future<Output = Result<String, String>> + Send + 'a>>;
 
 /// The policies of domains, as far as they are known.
-pub struct Policies {
+pub struct StsPolicies {
     source: Arc<dyn PolicySource>,
     kept: Mutex<HashMap<String, Kept>>,
 }
@@ -51,12 +51,12 @@ struct Kept {
 /// A policy and how long it holds.
 #[derive(Clone)]
 struct Held {
-    policy: Arc<Policy>,
+    policy: Arc<StsPolicy>,
     until: Instant,
 }
 
 impl Kept {
-    fn current(&self, now: Instant) -> Option<Arc<Policy>> {
+    fn current(&self, now: Instant) -> Option<Arc<StsPolicy>> {
         let held = self.policy.as_ref().filter(|held| now < held.until);
         held.map(|held| Arc::clone(&held.policy))
     }
@@ -67,20 +67,20 @@ impl Kept {
     }
 }
 
-impl Policies {
-    pub fn new(source: Arc<dyn PolicySource>) -> Policies {
-        Policies { source, kept: Mutex::default() }
+impl StsPolicies {
+    pub fn new(source: Arc<dyn PolicySource>) -> StsPolicies {
+        StsPolicies { source, kept: Mutex::default() }
     }
 
     /// The policy that holds for a domain now. One that was fetched earlier goes on holding where the
     /// DNS or the web say nothing any more (section 3.3).
-    pub async fn of(&self, lookup: &Lookup, domain: &str) -> Option<Arc<Policy>> {
+    pub async fn of(&self, lookup: &Lookup, domain: &str) -> Option<Arc<StsPolicy>> {
         let texts = lookup.texts(&format!("_mta-sts.{domain}")).await.unwrap_or_default();
         self.under(domain, policy::id_of(texts.iter().map(String::as_str))).await
     }
 
     /// The same for a domain whose DNS says this id, or none.
-    async fn under(&self, domain: &str, id: Option<&str>) -> Option<Arc<Policy>> {
+    async fn under(&self, domain: &str, id: Option<&str>) -> Option<Arc<StsPolicy>> {
         let (known, now) = (self.kept().get(domain).cloned(), Instant::now());
         let current = known.as_ref().and_then(|known| known.current(now));
         let Some(id) = id else { return current };
@@ -88,7 +88,8 @@ impl Policies {
             return current;
         }
         let fetched = self.source.fetch(domain).await;
-        let fetched = fetched.and_then(|text| Policy::parse(&text).ok_or("it is no policy".into()));
+        let fetched =
+            fetched.and_then(|text| StsPolicy::parse(&text).ok_or("it is no policy".into()));
         let (now, id) = (Instant::now(), id.to_owned());
         match fetched {
             Ok(policy) => {
@@ -135,12 +136,14 @@ mod tests {
     struct Script(Mutex<Vec<Result<String, String>>>);
 
     impl Script {
-        fn policies(answers: &[Result<&str, &str>]) -> Policies {
+        fn policies(answers: &[Result<&str, &str>]) -> StsPolicies {
             let owned = |answer: &Result<&str, &str>| match answer {
                 Ok(text) => Ok(format!("version: STSv1\nmode: {text}\nmx: mx.example")),
                 Err(reason) => Err((*reason).to_owned()),
             };
-            Policies::new(Arc::new(Script(Mutex::new(answers.iter().rev().map(owned).collect()))))
+            StsPolicies::new(Arc::new(Script(Mutex::new(
+                answers.iter().rev().map(owned).collect(),
+            ))))
         }
     }
 
@@ -151,7 +154,7 @@ mod tests {
         }
     }
 
-    async fn mode(policies: &Policies, id: Option<&str>) -> Option<Mode> {
+    async fn mode(policies: &StsPolicies, id: Option<&str>) -> Option<StsMode> {
         policies.under("one.example", id).await.map(|policy| policy.mode)
     }
 
@@ -161,9 +164,9 @@ mod tests {
             Script::policies(&[Ok("enforce\nmax_age: 9999"), Ok("testing\nmax_age: 9999")]);
         assert_eq!(mode(&policies, None).await, None);
         for id in [Some("1"), Some("1"), None] {
-            assert_eq!(mode(&policies, id).await, Some(Mode::Enforce), "{id:?}");
+            assert_eq!(mode(&policies, id).await, Some(StsMode::Enforce), "{id:?}");
         }
-        assert_eq!(mode(&policies, Some("2")).await, Some(Mode::Testing));
+        assert_eq!(mode(&policies, Some("2")).await, Some(StsMode::Testing));
     }
 
     #[tokio::test]
@@ -174,15 +177,15 @@ mod tests {
             Ok("none\nmax_age: 9"),
         ]);
         for id in ["1", "2", "2"] {
-            assert_eq!(mode(&policies, Some(id)).await, Some(Mode::Enforce), "{id}");
+            assert_eq!(mode(&policies, Some(id)).await, Some(StsMode::Enforce), "{id}");
         }
-        assert_eq!(mode(&policies, Some("3")).await, Some(Mode::None), "2 was asked for once");
+        assert_eq!(mode(&policies, Some("3")).await, Some(StsMode::None), "2 was asked for once");
     }
 
     #[tokio::test]
     async fn a_policy_is_gone_when_its_time_is_over() {
         let policies = Script::policies(&[Ok("enforce\nmax_age: 0"), Err("broken")]);
-        assert_eq!(mode(&policies, Some("1")).await, Some(Mode::Enforce));
+        assert_eq!(mode(&policies, Some("1")).await, Some(StsMode::Enforce));
         assert_eq!(mode(&policies, None).await, None);
         assert_eq!(mode(&policies, Some("1")).await, None);
     }

@@ -11,8 +11,8 @@ const LONGEST: Duration = Duration::from_secs(31_557_600);
 
 /// What a domain asks of those who send it mail.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Policy {
-    pub mode: Mode,
+pub struct StsPolicy {
+    pub mode: StsMode,
     /// Lower case, without a dot at the end; `*.` in front stands for one label.
     servers: Vec<String>,
     /// How long it holds, from when it was fetched.
@@ -20,7 +20,7 @@ pub struct Policy {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum StsMode {
     /// Only to servers that it names and that prove who they are.
     Enforce,
     /// As ever, but the sender may take note of what would not do.
@@ -41,10 +41,10 @@ pub fn id_of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     fits.then_some(id)
 }
 
-impl Policy {
+impl StsPolicy {
     /// `None` for a text that is no policy. Of what is said twice the first counts, what is not known
     /// is passed over (section 3.2).
-    pub fn parse(text: &str) -> Option<Policy> {
+    pub fn parse(text: &str) -> Option<StsPolicy> {
         let fields: Vec<(&str, &str)> = text
             .split('\n')
             .filter_map(|line| line.split_once(':'))
@@ -55,16 +55,16 @@ impl Policy {
             return None;
         }
         let mode = match first("mode")? {
-            "enforce" => Mode::Enforce,
-            "testing" => Mode::Testing,
-            "none" => Mode::None,
+            "enforce" => StsMode::Enforce,
+            "testing" => StsMode::Testing,
+            "none" => StsMode::None,
             _ => return None,
         };
         let lasts = seconds(first("max_age")?)?.min(LONGEST);
         let servers = fields.iter().filter(|(name, _)| *name == "mx");
         let servers: Vec<String> = servers.map(|(_, pattern)| plain(pattern)).collect();
-        let fits = servers.len() <= PATTERNS && (mode == Mode::None || !servers.is_empty());
-        (fits && servers.iter().all(|name| is_pattern(name))).then_some(Policy {
+        let fits = servers.len() <= PATTERNS && (mode == StsMode::None || !servers.is_empty());
+        (fits && servers.iter().all(|name| is_pattern(name))).then_some(StsPolicy {
             mode,
             servers,
             lasts,
@@ -128,15 +128,15 @@ mod tests {
             let lines = ["version: STSv1", "mode: enforce", "mx: Mail.example.com", "new: x"];
             let more = ["mx: *.example.net.", "max_age: 604800", "mode: none", ""];
             let text = [&lines[..], &more].concat().join(end);
-            let policy = Policy::parse(&text).unwrap();
-            assert_eq!(policy.mode, Mode::Enforce);
+            let policy = StsPolicy::parse(&text).unwrap();
+            assert_eq!(policy.mode, StsMode::Enforce);
             assert_eq!(policy.lasts, Duration::from_secs(604_800));
             assert_eq!(policy.servers, ["mail.example.com", "*.example.net"]);
         }
         let text = "max_age:9999999999\nmode:testing\nversion:STSv1\nmx:a.example";
-        assert_eq!(Policy::parse(text).unwrap().lasts, LONGEST);
-        let none = Policy::parse("version: STSv1\nmode: none\nmax_age: 0").unwrap();
-        assert_eq!(none.mode, Mode::None);
+        assert_eq!(StsPolicy::parse(text).unwrap().lasts, LONGEST);
+        let none = StsPolicy::parse("version: STSv1\nmode: none\nmax_age: 0").unwrap();
+        assert_eq!(none.mode, StsMode::None);
     }
 
     #[test]
@@ -156,11 +156,11 @@ mod tests {
             "version: STSv1\nmode: enforce\nmx: a.*.example\nmax_age: 1",
             "version: STSv1\nmode: enforce\nmx:\nmax_age: 1",
         ] {
-            assert_eq!(Policy::parse(text), None, "{text}");
+            assert_eq!(StsPolicy::parse(text), None, "{text}");
         }
         let many = "mx: a.example\n".repeat(PATTERNS + 1);
         assert_eq!(
-            Policy::parse(&format!("version: STSv1\nmode: enforce\nmax_age: 1\n{many}")),
+            StsPolicy::parse(&format!("version: STSv1\nmode: enforce\nmax_age: 1\n{many}")),
             None
         );
     }
@@ -169,7 +169,7 @@ mod tests {
     fn a_star_stands_for_one_label_in_front() {
         let text =
             "version: STSv1\nmode: enforce\nmx: mx.one.example\nmx: *.two.example\nmax_age: 1";
-        let policy = Policy::parse(text).unwrap();
+        let policy = StsPolicy::parse(text).unwrap();
         for (server, named) in [
             ("mx.one.example", true),
             ("MX.One.example.", true),

@@ -3,7 +3,7 @@ use std::time::Duration;
 use rustls::RootCertStore;
 
 use super::{Fetching, PolicySource};
-use crate::courier::{Gate, Page, Pages};
+use crate::courier::{FetchedPage, Pages, SsrfGuard};
 
 /// How long a policy may take to come, and its bytes (section 3.3).
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -13,7 +13,7 @@ const POLICY_BYTES: usize = 64 * 1024;
 pub struct WebPolicies(Pages);
 
 impl WebPolicies {
-    pub fn new(gate: Gate, roots: RootCertStore) -> Result<WebPolicies, String> {
+    pub fn new(gate: SsrfGuard, roots: RootCertStore) -> Result<WebPolicies, String> {
         Pages::new(gate, roots, PATIENCE).map(WebPolicies)
     }
 }
@@ -28,7 +28,7 @@ impl PolicySource for WebPolicies {
 }
 
 /// Only a plain text that the server has is a policy; a redirect leads nowhere (section 3.3).
-fn text(page: Page) -> Result<String, String> {
+fn text(page: FetchedPage) -> Result<String, String> {
     if page.status != 200 {
         return Err(format!("the answer was {}", page.status));
     }
@@ -53,7 +53,7 @@ mod tests {
             (200, "", b"version: STSv1", false),
             (200, "text/plain", b"\xff", false),
         ] {
-            let page = Page { status, kind: kind.into(), body: body.to_vec() };
+            let page = FetchedPage { status, kind: kind.into(), body: body.to_vec() };
             assert_eq!(text(page).is_ok(), taken, "{status} {kind} {body:?}");
         }
     }

@@ -4,12 +4,12 @@ use inbox::limits::FETCHING_OVERDUE_MS;
 use inbox::people::FetchedInbox;
 
 use crate::doors::MailWays;
-use crate::smtp::Place;
-use crate::web::wording::{Watch, When};
+use crate::smtp::ListenAddress;
+use crate::web::wording::{TimeFormat, When};
 
 /// A word for how something stands, with its colour and icon.
 #[derive(Clone, Copy)]
-pub struct State {
+pub struct StatusBadge {
     pub class: &'static str,
     pub icon: &'static str,
     pub word: &'static str,
@@ -21,7 +21,7 @@ pub struct FetchedView {
     pub port: i64,
     pub username: String,
     pub folder: String,
-    pub state: State,
+    pub state: StatusBadge,
     pub last: Option<When>,
     pub mails: String,
     /// The last mail that could not be had, and how many there were.
@@ -53,7 +53,7 @@ enum Fetching {
     Stopped,
 }
 
-pub fn fetched_view(fetched: &FetchedInbox, watch: &Watch) -> FetchedView {
+pub fn fetched_view(fetched: &FetchedInbox, watch: &TimeFormat) -> FetchedView {
     FetchedView {
         host: fetched.host.clone(),
         port: fetched.port,
@@ -71,12 +71,12 @@ pub fn fetched_view(fetched: &FetchedInbox, watch: &Watch) -> FetchedView {
 }
 
 /// How fetching goes, in a word.
-pub fn state_of(fetched: &FetchedInbox, now: i64) -> State {
+pub fn state_of(fetched: &FetchedInbox, now: i64) -> StatusBadge {
     match how(fetched, now) {
-        Fetching::Begins => State { class: "act", icon: "wait", word: "Not fetched yet" },
-        Fetching::Works => State { class: "ok", icon: "check", word: "Working" },
-        Fetching::Fails => State { class: "danger", icon: "fail", word: "Failing" },
-        Fetching::Stopped => State { class: "danger", icon: "pause", word: "Stopped" },
+        Fetching::Begins => StatusBadge { class: "act", icon: "wait", word: "Not fetched yet" },
+        Fetching::Works => StatusBadge { class: "ok", icon: "check", word: "Working" },
+        Fetching::Fails => StatusBadge { class: "danger", icon: "fail", word: "Failing" },
+        Fetching::Stopped => StatusBadge { class: "danger", icon: "pause", word: "Stopped" },
     }
 }
 
@@ -89,7 +89,7 @@ fn how(fetched: &FetchedInbox, now: i64) -> Fetching {
     }
 }
 
-fn trouble(fetched: &FetchedInbox, watch: &Watch) -> Option<TroubleView> {
+fn trouble(fetched: &FetchedInbox, watch: &TimeFormat) -> Option<TroubleView> {
     match how(fetched, watch.now) {
         Fetching::Begins | Fetching::Works => None,
         Fetching::Fails => Some(TroubleView {
@@ -112,7 +112,7 @@ fn trouble(fetched: &FetchedInbox, watch: &Watch) -> Option<TroubleView> {
 /// Where mail is taken by this server.
 pub fn doors(ways: &MailWays) -> Vec<DoorView> {
     let smtp = match &ways.smtp {
-        Place::Off => None,
+        ListenAddress::Off => None,
         place if is_local(place) => Some(DoorView {
             label: "SMTP",
             place: place.to_string(),
@@ -126,7 +126,7 @@ pub fn doors(ways: &MailWays) -> Vec<DoorView> {
                    forward mail to it.",
         }),
     };
-    let lmtp = (ways.lmtp != Place::Off).then(|| DoorView {
+    let lmtp = (ways.lmtp != ListenAddress::Off).then(|| DoorView {
         label: "LMTP",
         place: ways.lmtp.to_string(),
         hint: "A mail server of yours hands over here.",
@@ -135,29 +135,31 @@ pub fn doors(ways: &MailWays) -> Vec<DoorView> {
 }
 
 /// How an inbox that is not fetched gets its mail, in a word.
-pub fn state_at_doors(ways: &MailWays) -> State {
+pub fn state_at_doors(ways: &MailWays) -> StatusBadge {
     match (&ways.smtp, &ways.lmtp) {
-        (Place::Off, Place::Off) => State { class: "warn", icon: "warn", word: "Nothing comes in" },
-        (Place::Off, _) => State { class: "ok", icon: "in", word: "Taken by LMTP" },
-        (place, Place::Off) if is_local(place) => {
-            State { class: "warn", icon: "in", word: "Only from this machine" }
+        (ListenAddress::Off, ListenAddress::Off) => {
+            StatusBadge { class: "warn", icon: "warn", word: "Nothing comes in" }
         }
-        (_, _) => State { class: "ok", icon: "in", word: "Taken by SMTP" },
+        (ListenAddress::Off, _) => StatusBadge { class: "ok", icon: "in", word: "Taken by LMTP" },
+        (place, ListenAddress::Off) if is_local(place) => {
+            StatusBadge { class: "warn", icon: "in", word: "Only from this machine" }
+        }
+        (_, _) => StatusBadge { class: "ok", icon: "in", word: "Taken by SMTP" },
     }
 }
 
-fn is_local(place: &Place) -> bool {
+fn is_local(place: &ListenAddress) -> bool {
     match place {
-        Place::Tcp(address) => address.ip().is_loopback(),
-        Place::Unix(_) => true,
-        Place::Off => false,
+        ListenAddress::Tcp(address) => address.ip().is_loopback(),
+        ListenAddress::Unix(_) => true,
+        ListenAddress::Off => false,
     }
 }
 
 /// A door as others name it: the machine's name, where it has one, and the port.
-fn from_outside(place: &Place, host: Option<&str>) -> String {
+fn from_outside(place: &ListenAddress, host: Option<&str>) -> String {
     match (place, host) {
-        (Place::Tcp(address), Some(host)) => format!("{host}, port {}", address.port()),
+        (ListenAddress::Tcp(address), Some(host)) => format!("{host}, port {}", address.port()),
         (place, _) => place.to_string(),
     }
 }

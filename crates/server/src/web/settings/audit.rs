@@ -10,22 +10,22 @@ use inbox::people::{self, AUDIT_LISTED, AuditEntry};
 
 use super::spot;
 use crate::web::Web;
-use crate::web::answers::Answer;
+use crate::web::answers::PageResult;
 use crate::web::form::Asked;
-use crate::web::frame::Frame;
+use crate::web::frame::PageLayout;
 use crate::web::visitor::Visitor;
-use crate::web::wording::{Seal, When, filters};
+use crate::web::wording::{Avatar, When, filters};
 
 #[derive(Template)]
 #[template(path = "settings_audit.html")]
 struct AuditPage {
-    frame: Frame,
+    frame: PageLayout,
     entries: Vec<EntryView>,
     older: Option<String>,
 }
 
 struct EntryView {
-    seal: Seal,
+    seal: Avatar,
     actor: String,
     did: &'static str,
     thing: String,
@@ -33,7 +33,11 @@ struct EntryView {
     time: When,
 }
 
-pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked): Asked) -> Answer {
+pub async fn page(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Asked(asked): Asked,
+) -> PageResult {
     let before = AuditId::parse(&asked.get("before"));
     let (frame, entries) = web
         .page(&visitor, spot("Audit log"), move |tx, cx, _| {
@@ -43,7 +47,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked): A
     let older = entries.last().filter(|_| entries.len() as i64 == AUDIT_LISTED);
     let older = older.map(|last| format!("/settings/audit?before={}", last.id));
     let view = |entry: AuditEntry| EntryView {
-        seal: Seal::of(Some(&entry.actor), &entry.actor_name),
+        seal: Avatar::of(Some(&entry.actor), &entry.actor_name),
         actor: match entry.actor.is_empty() {
             true => "The command line".into(),
             false => entry.actor_name,

@@ -15,16 +15,16 @@ use super::arrival::{self, DoorView, FetchedView};
 use super::records::{self, RecordsView};
 use super::spot;
 use crate::web::Web;
-use crate::web::answers::{self, Answer, Refusal, see_other};
+use crate::web::answers::{self, PageError, PageResult, see_other};
 use crate::web::form::Posted;
-use crate::web::frame::Frame;
+use crate::web::frame::PageLayout;
 use crate::web::visitor::Visitor;
 use crate::web::wording::filters;
 
 #[derive(Template)]
 #[template(path = "settings_inbox.html")]
 pub struct InboxPage {
-    frame: Frame,
+    frame: PageLayout,
     id: String,
     name: String,
     address: String,
@@ -43,7 +43,7 @@ pub struct InboxPage {
 pub struct MailView {
     fetched: Option<FetchedView>,
     /// How it stands with mail that is not fetched.
-    state: arrival::State,
+    state: arrival::StatusBadge,
     doors: Vec<DoorView>,
     relay: Option<String>,
     pub records: Option<RecordsView>,
@@ -56,11 +56,15 @@ struct Kept {
     keys: Vec<ListedKey>,
 }
 
-pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor, Path(id): Path<String>) -> Answer {
+pub async fn page(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+) -> PageResult {
     web.show(&visitor, &build(&web, &visitor, &id).await?)
 }
 
-pub async fn build(web: &Web, visitor: &Visitor, id: &str) -> Result<InboxPage, Refusal> {
+pub async fn build(web: &Web, visitor: &Visitor, id: &str) -> Result<InboxPage, PageError> {
     let wanted = mailbox_id(id)?;
     let (frame, (found, kept)) = web
         .page(visitor, spot("Inboxes"), move |tx, cx, me| {
@@ -101,7 +105,7 @@ fn kept(tx: &mut Tx<'_>, cx: &Cx<'_>, inbox: &Mailbox) -> inbox::Result<Kept> {
     })
 }
 
-fn mail_view(web: &Web, kept: &Kept, frame: &Frame) -> MailView {
+fn mail_view(web: &Web, kept: &Kept, frame: &PageLayout) -> MailView {
     MailView {
         fetched: kept.fetched.as_ref().map(|it| arrival::fetched_view(it, &frame.watch)),
         state: arrival::state_at_doors(&web.ways),
@@ -111,7 +115,11 @@ fn mail_view(web: &Web, kept: &Kept, frame: &Frame) -> MailView {
     }
 }
 
-pub async fn rename(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+pub async fn rename(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> PageResult {
     let Posted { visitor, fields } = posted;
     let (mailbox, name) = (mailbox_id(&id)?, fields.get("name"));
     let renamed =
@@ -122,7 +130,7 @@ pub async fn rename(State(web): State<Arc<Web>>, Path(id): Path<String>, posted:
             web.set_flash(&mut response, "inbox-renamed");
             Ok(response)
         }
-        Err(Refusal::Domain(Error::Invalid(_))) => {
+        Err(PageError::Domain(Error::Invalid(_))) => {
             let page = build(&web, &visitor, &id).await?;
             let error = "Give the inbox a name of at most 100 characters.".to_owned();
             answers::again(&InboxPage { typed: fields.get("name"), error, ..page })

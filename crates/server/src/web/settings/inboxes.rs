@@ -7,23 +7,23 @@ use axum::extract::State;
 use inbox::Error;
 use inbox::ids::UserId;
 use inbox::mailboxes::{self, Mailbox};
-use inbox::people::{self, FetchedInbox, Person};
+use inbox::people::{self, FetchedInbox, PersonListing};
 
 use super::{arrival, spot};
 use crate::web::Web;
-use crate::web::answers::{self, Answer, Refusal, see_other};
+use crate::web::answers::{self, PageError, PageResult, see_other};
 use crate::web::form::Posted;
-use crate::web::frame::Frame;
+use crate::web::frame::PageLayout;
 use crate::web::visitor::Visitor;
 use crate::web::wording::filters;
 
 #[derive(Template)]
 #[template(path = "settings_inboxes.html")]
 struct InboxesPage {
-    frame: Frame,
+    frame: PageLayout,
     inboxes: Vec<InboxView>,
     /// How mail comes into an inbox that is not fetched.
-    at_doors: arrival::State,
+    at_doors: arrival::StatusBadge,
     people: Vec<(String, String)>,
     address: String,
     name: String,
@@ -38,17 +38,17 @@ struct InboxView {
     address: String,
     private: bool,
     /// How fetching its mail goes, for those who look after that.
-    fetching: Option<arrival::State>,
+    fetching: Option<arrival::StatusBadge>,
 }
 
-type Read = (Vec<Mailbox>, Vec<Person>, Vec<FetchedInbox>);
+type Read = (Vec<Mailbox>, Vec<PersonListing>, Vec<FetchedInbox>);
 
-pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
+pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
     web.show(&visitor, &build(&web, &visitor).await?)
 }
 
-async fn build(web: &Web, visitor: &Visitor) -> Result<InboxesPage, Refusal> {
-    let (frame, (inboxes, people, fetched)): (Frame, Read) = web
+async fn build(web: &Web, visitor: &Visitor) -> Result<InboxesPage, PageError> {
+    let (frame, (inboxes, people, fetched)): (PageLayout, Read) = web
         .page(visitor, spot("Inboxes"), |tx, cx, me| {
             let fetched = match me.administers() {
                 true => people::list_fetched(tx, cx.actor)?,
@@ -81,7 +81,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<InboxesPage, Refusal> {
     })
 }
 
-pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
+pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
     let Posted { visitor, fields } = posted;
     let (address, name) = (fields.get("address").trim().to_owned(), fields.get("name"));
     let owner = match fields.opt("private_to") {
@@ -103,7 +103,7 @@ pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
             web.set_flash(&mut response, "inbox-added");
             Ok(response)
         }
-        Err(Refusal::Domain(Error::Invalid(problems))) => {
+        Err(PageError::Domain(Error::Invalid(problems))) => {
             let mut page = build(&web, &visitor).await?;
             page.address = fields.get("address");
             page.name = fields.get("name");

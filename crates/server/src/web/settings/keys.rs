@@ -7,20 +7,20 @@ use axum::extract::{Path, State};
 use inbox::Error;
 use inbox::actor::Scope;
 use inbox::ids::AgentId;
-use inbox::people::{self, KeyListing, Person};
+use inbox::people::{self, KeyListing, PersonListing};
 
 use super::spot;
 use crate::web::Web;
-use crate::web::answers::{self, Answer, Refusal, see_other};
+use crate::web::answers::{self, PageError, PageResult, see_other};
 use crate::web::form::Posted;
-use crate::web::frame::Frame;
+use crate::web::frame::PageLayout;
 use crate::web::visitor::Visitor;
-use crate::web::wording::{Seal, When, filters};
+use crate::web::wording::{Avatar, When, filters};
 
 #[derive(Template)]
 #[template(path = "settings_keys.html")]
 struct KeysPage {
-    frame: Frame,
+    frame: PageLayout,
     keys: Vec<KeyView>,
     name: String,
     scopes: Vec<String>,
@@ -34,7 +34,7 @@ struct KeysPage {
 struct KeyView {
     id: String,
     name: String,
-    seal: Seal,
+    seal: Avatar,
     scopes: String,
     live: bool,
     made_by: String,
@@ -43,19 +43,19 @@ struct KeyView {
     used: Option<When>,
 }
 
-pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
+pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
     web.show(&visitor, &build(&web, &visitor).await?)
 }
 
-async fn build(web: &Web, visitor: &Visitor) -> Result<KeysPage, Refusal> {
-    let (frame, (keys, people)): (Frame, (Vec<KeyListing>, Vec<Person>)) = web
+async fn build(web: &Web, visitor: &Visitor) -> Result<KeysPage, PageError> {
+    let (frame, (keys, people)): (PageLayout, (Vec<KeyListing>, Vec<PersonListing>)) = web
         .page(visitor, spot("Agents and keys"), |tx, cx, _| {
             Ok((people::list_keys(tx, cx)?, people::list_people(tx, cx)?))
         })
         .await?;
     let view = |key: KeyListing| KeyView {
         id: key.id.to_string(),
-        seal: Seal::agent(&key.name),
+        seal: Avatar::agent(&key.name),
         name: key.name,
         scopes: key.scopes.replace(' ', ", "),
         live: key.livemode,
@@ -86,7 +86,7 @@ impl KeysPage {
     }
 }
 
-pub async fn make(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
+pub async fn make(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
     let Posted { visitor, fields } = posted;
     let chosen = fields.all("scope");
     let mut scopes: Vec<Scope> = vec![Scope::Read];
@@ -104,7 +104,7 @@ pub async fn make(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
             let page = build(&web, &visitor).await?;
             answers::page(&KeysPage { made: Some((name, made.key)), ..page })
         }
-        Err(Refusal::Domain(Error::Invalid(_))) => {
+        Err(PageError::Domain(Error::Invalid(_))) => {
             let page = build(&web, &visitor).await?;
             let name_error = match name.is_empty() {
                 true => "Give the agent a name. The team sees it beside every note and draft.",
@@ -117,7 +117,11 @@ pub async fn make(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
     }
 }
 
-pub async fn revoke(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+pub async fn revoke(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> PageResult {
     let id = AgentId::parse(&id).ok_or(Error::NotFound("key"))?;
     web.act(&posted.visitor, move |tx, cx, _| people::revoke_key(tx, cx, &id)).await?;
     let mut response = see_other("/settings/keys");

@@ -20,8 +20,8 @@ use axum::Router;
 use axum::routing::{get, post};
 
 use super::Web;
-use super::answers::{Answer, see_other};
-use super::frame::Spot;
+use super::answers::{PageResult, see_other};
+use super::frame::PageLocation;
 
 pub fn router() -> Router<Arc<Web>> {
     Router::new()
@@ -59,11 +59,11 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/plan", get(plan::page).post(plan::set))
 }
 
-async fn first() -> Answer {
+async fn first() -> PageResult {
     Ok(see_other("/settings/you"))
 }
 
 /// A page of the settings, by its title.
-fn spot(title: &str) -> Spot {
-    Spot::at(title, "/settings")
+fn spot(title: &str) -> PageLocation {
+    PageLocation::at(title, "/settings")
 }

@@ -7,21 +7,21 @@ use axum::extract::{Path, State};
 use db::Tx;
 use inbox::actor::Role;
 use inbox::ids::UserId;
-use inbox::people::{self, Person};
+use inbox::people::{self, PersonListing};
 use inbox::{Cx, Error};
 
 use super::spot;
 use crate::web::Web;
-use crate::web::answers::{self, Answer, Refusal, see_other};
-use crate::web::form::{Fields, Posted};
-use crate::web::frame::Frame;
+use crate::web::answers::{self, PageError, PageResult, see_other};
+use crate::web::form::{FormFields, Posted};
+use crate::web::frame::PageLayout;
 use crate::web::visitor::Visitor;
-use crate::web::wording::{Seal, filters};
+use crate::web::wording::{Avatar, filters};
 
 #[derive(Template)]
 #[template(path = "settings_people.html")]
 struct PeoplePage {
-    frame: Frame,
+    frame: PageLayout,
     people: Vec<PersonView>,
     email: String,
     name: String,
@@ -38,16 +38,16 @@ struct PersonView {
     name: String,
     email: String,
     role: &'static str,
-    seal: Seal,
+    seal: Avatar,
     is_you: bool,
 }
 
-pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
+pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
     web.show(&visitor, &build(&web, &visitor).await?)
 }
 
-async fn build(web: &Web, visitor: &Visitor) -> Result<PeoplePage, Refusal> {
-    let (frame, (people, you)): (Frame, (Vec<Person>, UserId)) = web
+async fn build(web: &Web, visitor: &Visitor) -> Result<PeoplePage, PageError> {
+    let (frame, (people, you)): (PageLayout, (Vec<PersonListing>, UserId)) = web
         .page(visitor, spot("People"), |tx, cx, me| {
             Ok((people::list_people(tx, cx)?, me.id.clone()))
         })
@@ -65,18 +65,18 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<PeoplePage, Refusal> {
     })
 }
 
-fn view(person: Person, you: &UserId) -> PersonView {
+fn view(person: PersonListing, you: &UserId) -> PersonView {
     PersonView {
         is_you: person.id == *you,
         id: person.id.to_string(),
-        seal: Seal::person(&person.name),
+        seal: Avatar::person(&person.name),
         name: person.name,
         email: person.email,
         role: person.role.word(),
     }
 }
 
-pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
+pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
     let Posted { visitor, fields } = posted;
     let role = Role::parse(&fields.get("role"))
         .ok_or_else(|| Error::invalid("role", "Choose owner, admin or member."))?;
@@ -94,7 +94,7 @@ pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
         .await;
     match added {
         Ok(link) => handed_over(&web, &visitor, link).await,
-        Err(Refusal::Domain(Error::Invalid(problems))) => {
+        Err(PageError::Domain(Error::Invalid(problems))) => {
             let mut page = build(&web, &visitor).await?;
             typed(&mut page, &fields);
             for problem in problems.0 {
@@ -127,7 +127,7 @@ fn hand_over(
     }
 }
 
-async fn handed_over(web: &Web, visitor: &Visitor, link: Option<(String, String)>) -> Answer {
+async fn handed_over(web: &Web, visitor: &Visitor, link: Option<(String, String)>) -> PageResult {
     if link.is_none() {
         let mut response = see_other("/settings/people");
         web.set_flash(&mut response, "invited");
@@ -137,7 +137,7 @@ async fn handed_over(web: &Web, visitor: &Visitor, link: Option<(String, String)
     answers::page(&PeoplePage { link, ..page })
 }
 
-fn typed(page: &mut PeoplePage, fields: &Fields) {
+fn typed(page: &mut PeoplePage, fields: &FormFields) {
     page.email = fields.get("email");
     page.name = fields.get("name");
     page.role = fields.get("role");
@@ -147,7 +147,7 @@ pub async fn set_role(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
     posted: Posted,
-) -> Answer {
+) -> PageResult {
     let Posted { visitor, fields } = posted;
     let id = UserId::parse(&id).ok_or(Error::NotFound("person"))?;
     let role = Role::parse(&fields.get("role"))
@@ -161,13 +161,17 @@ pub async fn set_role(
 #[derive(Template)]
 #[template(path = "settings_remove.html")]
 struct RemovePage {
-    frame: Frame,
+    frame: PageLayout,
     person: PersonView,
     error: String,
 }
 
 /// Says what removing somebody does before it is done.
-pub async fn ask(State(web): State<Arc<Web>>, visitor: Visitor, Path(id): Path<String>) -> Answer {
+pub async fn ask(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+) -> PageResult {
     let page = removal(&web, &visitor, &id, String::new()).await?;
     web.show(&visitor, &page)
 }
@@ -177,8 +181,8 @@ async fn removal(
     visitor: &Visitor,
     id: &str,
     error: String,
-) -> Result<RemovePage, Refusal> {
-    let (frame, (people, you)): (Frame, (Vec<Person>, UserId)) = web
+) -> Result<RemovePage, PageError> {
+    let (frame, (people, you)): (PageLayout, (Vec<PersonListing>, UserId)) = web
         .page(visitor, spot("People"), |tx, cx, me| {
             cx.actor.must_administer()?;
             Ok((people::list_people(tx, cx)?, me.id.clone()))
@@ -189,7 +193,11 @@ async fn removal(
     Ok(RemovePage { frame, person, error })
 }
 
-pub async fn remove(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+pub async fn remove(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> PageResult {
     let visitor = posted.visitor;
     let person = UserId::parse(&id).ok_or(Error::NotFound("person"))?;
     let removed = web.act(&visitor, move |tx, cx, _| people::remove_person(tx, cx, &person)).await;
@@ -199,7 +207,7 @@ pub async fn remove(State(web): State<Arc<Web>>, Path(id): Path<String>, posted:
             web.set_flash(&mut response, "removed");
             Ok(response)
         }
-        Err(Refusal::Domain(Error::Invalid(problems))) => {
+        Err(PageError::Domain(Error::Invalid(problems))) => {
             let sentence = problems.0.into_iter().next().map(|problem| problem.sentence);
             let sentence = format!("This person {}.", sentence.unwrap_or_default());
             answers::again(&removal(&web, &visitor, &id, sentence).await?)
@@ -209,7 +217,11 @@ pub async fn remove(State(web): State<Arc<Web>>, Path(id): Path<String>, posted:
 }
 
 /// A new link for somebody who cannot sign in.
-pub async fn link(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+pub async fn link(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> PageResult {
     let visitor = posted.visitor;
     let id = UserId::parse(&id).ok_or(Error::NotFound("person"))?;
     let mails = web.mails;

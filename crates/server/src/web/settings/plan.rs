@@ -10,28 +10,28 @@ use inbox::people::{self, SignedIn};
 
 use super::spot;
 use crate::web::Web;
-use crate::web::answers::{Answer, see_other};
+use crate::web::answers::{PageResult, see_other};
 use crate::web::form::Posted;
-use crate::web::frame::Frame;
+use crate::web::frame::PageLayout;
 use crate::web::visitor::Visitor;
 use crate::web::wording::filters;
 
 #[derive(Template)]
 #[template(path = "settings_plan.html")]
 struct PlanPage {
-    frame: Frame,
+    frame: PageLayout,
     plan: &'static str,
     is_owner: bool,
 }
 
-pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
-    let (frame, me): (Frame, SignedIn) =
+pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
+    let (frame, me): (PageLayout, SignedIn) =
         web.page(&visitor, spot("Plan"), |_, _, me| Ok(me.clone())).await?;
     let page = PlanPage { frame, plan: me.plan.word(), is_owner: me.role == Role::Owner };
     web.show(&visitor, &page)
 }
 
-pub async fn set(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
+pub async fn set(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
     let Posted { visitor, fields } = posted;
     let plan = Plan::parse(&fields.get("plan"))
         .ok_or_else(|| Error::invalid("plan", "Choose free, pro or team."))?;

@@ -12,10 +12,10 @@ use inbox::{Cx, Error};
 
 use super::arrival;
 use super::inbox::{build, mailbox_id};
-use crate::dns_records::{self, Finding, Purpose, Record, Stand};
+use crate::dns_records::{self, Finding, PublishedRecord, Purpose, RecordStatus};
 use crate::lookup::Lookup;
 use crate::web::Web;
-use crate::web::answers::{Answer, Refusal, see_other};
+use crate::web::answers::{PageError, PageResult, see_other};
 use crate::web::form::Posted;
 use crate::web::visitor::Visitor;
 
@@ -44,7 +44,7 @@ pub struct RecordView {
 }
 
 pub struct FindingView {
-    pub state: arrival::State,
+    pub state: arrival::StatusBadge,
     pub sentence: String,
     /// What is published, where it is something else.
     pub found: Vec<String>,
@@ -60,7 +60,7 @@ pub struct OutcomeView {
 /// The records of a domain with these keys, not looked up.
 pub fn view(web: &Web, domain: &str, keys: &[ListedKey]) -> RecordsView {
     let records = dns_records::records(domain, keys, &web.ways.sending);
-    let zone: Vec<String> = records.iter().map(Record::zone_line).collect();
+    let zone: Vec<String> = records.iter().map(PublishedRecord::zone_line).collect();
     let signs = keys.iter().find(|key| key.state == KeyState::Signing);
     RecordsView {
         domain: domain.to_owned(),
@@ -71,7 +71,7 @@ pub fn view(web: &Web, domain: &str, keys: &[ListedKey]) -> RecordsView {
     }
 }
 
-fn record_view(record: Record, looked_up: Option<FindingView>) -> RecordView {
+fn record_view(record: PublishedRecord, looked_up: Option<FindingView>) -> RecordView {
     RecordView {
         kind: record.kind,
         purpose: match record.purpose {
@@ -88,7 +88,11 @@ fn record_view(record: Record, looked_up: Option<FindingView>) -> RecordView {
 }
 
 /// Looks the records up and shows the page with what was found.
-pub async fn look(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+pub async fn look(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> PageResult {
     let visitor = posted.visitor;
     let mailbox = mailbox_id(&id)?;
     let (domain, keys) = web.read(&visitor, move |tx, cx, _| domain_of(tx, cx, &mailbox)).await?;
@@ -138,7 +142,7 @@ async fn begin_signing(
     domain: &str,
     keys: &[ListedKey],
     findings: &[Finding],
-) -> Result<(), Refusal> {
+) -> Result<(), PageError> {
     let Some(selector) = dns_records::key_now_seen(domain, keys, findings) else { return Ok(()) };
     let domain = domain.to_owned();
     web.act(visitor, move |tx, cx, _| domains::begin_signing(tx, cx, &domain, &selector)).await
@@ -147,24 +151,24 @@ async fn begin_signing(
 fn found(finding: Finding) -> RecordView {
     let (mx, stand) = (finding.record.purpose == Purpose::Mx, finding.stand);
     let (class, icon, word) = match stand {
-        Stand::Good => ("ok", "check", "Found"),
+        RecordStatus::Good => ("ok", "check", "Found"),
         // Mail may well go elsewhere and be forwarded or fetched from there.
-        Stand::Missing if mx => ("", "none", "Missing"),
-        Stand::Different if mx => ("", "none", "Different"),
-        Stand::Missing => ("danger", "fail", "Missing"),
-        Stand::Different => ("warn", "warn", "Different"),
-        Stand::Unknown => ("warn", "wait", "Not known"),
+        RecordStatus::Missing if mx => ("", "none", "Missing"),
+        RecordStatus::Different if mx => ("", "none", "Different"),
+        RecordStatus::Missing => ("danger", "fail", "Missing"),
+        RecordStatus::Different => ("warn", "warn", "Different"),
+        RecordStatus::Unknown => ("warn", "wait", "Not known"),
     };
     let clip = |text: &String| match text.char_indices().nth(FOUND_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.clone(),
     };
     let others = match stand {
-        Stand::Different => finding.found.iter().take(FOUND_SHOWN).map(clip).collect(),
-        Stand::Good | Stand::Missing | Stand::Unknown => Vec::new(),
+        RecordStatus::Different => finding.found.iter().take(FOUND_SHOWN).map(clip).collect(),
+        RecordStatus::Good | RecordStatus::Missing | RecordStatus::Unknown => Vec::new(),
     };
     let looked_up = FindingView {
-        state: arrival::State { class, icon, word },
+        state: arrival::StatusBadge { class, icon, word },
         sentence: finding.sentence,
         found: others,
     };
@@ -174,11 +178,11 @@ fn found(finding: Finding) -> RecordView {
 /// What was found, in one line. The MX record is not counted: many do without it.
 fn outcome(findings: &[Finding]) -> OutcomeView {
     let counted = || findings.iter().filter(|finding| finding.record.purpose != Purpose::Mx);
-    let of = |stand: Stand| counted().filter(|finding| finding.stand == stand).count();
-    let (good, all) = (of(Stand::Good), counted().count());
+    let of = |stand: RecordStatus| counted().filter(|finding| finding.stand == stand).count();
+    let (good, all) = (of(RecordStatus::Good), counted().count());
     let (class, icon, sentence) = match () {
         () if good == all => ("ok", "check", "Others can tell that mail of this domain is yours."),
-        () if good + of(Stand::Unknown) == all => {
+        () if good + of(RecordStatus::Unknown) == all => {
             ("warn", "wait", "The DNS did not answer for every name. Check again in a moment.")
         }
         () => (
@@ -200,7 +204,7 @@ pub async fn make_key(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
     posted: Posted,
-) -> Answer {
+) -> PageResult {
     let visitor = posted.visitor;
     let mailbox = mailbox_id(&id)?;
     let (domain, keys) = web.read(&visitor, move |tx, cx, _| domain_of(tx, cx, &mailbox)).await?;

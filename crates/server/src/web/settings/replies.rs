@@ -10,16 +10,16 @@ use inbox::people::{self, SavedReply};
 
 use super::spot;
 use crate::web::Web;
-use crate::web::answers::{self, Answer, Refusal, see_other};
-use crate::web::form::{Fields, Posted};
-use crate::web::frame::Frame;
+use crate::web::answers::{self, PageError, PageResult, see_other};
+use crate::web::form::{FormFields, Posted};
+use crate::web::frame::PageLayout;
 use crate::web::visitor::Visitor;
 use crate::web::wording::{When, filters};
 
 #[derive(Template)]
 #[template(path = "settings_replies.html")]
 struct RepliesPage {
-    frame: Frame,
+    frame: PageLayout,
     replies: Vec<ReplyView>,
     /// The one that is being changed; empty for a new one.
     editing: String,
@@ -37,7 +37,7 @@ struct ReplyView {
     changed: When,
 }
 
-pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
+pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
     let (page, _) = build(&web, &visitor).await?;
     web.show(&visitor, &page)
 }
@@ -46,14 +46,14 @@ pub async fn edit_page(
     State(web): State<Arc<Web>>,
     visitor: Visitor,
     Path(id): Path<String>,
-) -> Answer {
+) -> PageResult {
     let (page, replies) = build(&web, &visitor).await?;
     let found = replies.into_iter().find(|reply| reply.id.as_str() == id);
     let found = found.ok_or(Error::NotFound("saved reply"))?;
     web.show(&visitor, &RepliesPage { editing: id, name: found.name, body: found.body, ..page })
 }
 
-async fn build(web: &Web, visitor: &Visitor) -> Result<(RepliesPage, Vec<SavedReply>), Refusal> {
+async fn build(web: &Web, visitor: &Visitor) -> Result<(RepliesPage, Vec<SavedReply>), PageError> {
     let (frame, replies) = web
         .page(visitor, spot("Saved replies"), |tx, cx, _| people::list_saved_replies(tx, cx))
         .await?;
@@ -76,7 +76,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<(RepliesPage, Vec<SavedRe
     Ok((page, replies))
 }
 
-pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
+pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
     let Posted { visitor, fields } = posted;
     let (name, body) = (fields.get("name"), fields.get("body"));
     let saved = web
@@ -85,7 +85,11 @@ pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
     answer(&web, &visitor, "", &fields, saved).await
 }
 
-pub async fn change(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+pub async fn change(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> PageResult {
     let Posted { visitor, fields } = posted;
     let reply = reply_id(&id)?;
     let (name, body) = (fields.get("name"), fields.get("body"));
@@ -100,16 +104,16 @@ async fn answer(
     web: &Web,
     visitor: &Visitor,
     editing: &str,
-    fields: &Fields,
-    saved: Result<(), Refusal>,
-) -> Answer {
+    fields: &FormFields,
+    saved: Result<(), PageError>,
+) -> PageResult {
     let problems = match saved {
         Ok(()) => {
             let mut response = see_other("/settings/replies");
             web.set_flash(&mut response, "reply-saved");
             return Ok(response);
         }
-        Err(Refusal::Domain(Error::Invalid(problems))) => problems,
+        Err(PageError::Domain(Error::Invalid(problems))) => problems,
         Err(refusal) => return Err(refusal),
     };
     let (mut page, _) = build(web, visitor).await?;
@@ -125,7 +129,11 @@ async fn answer(
     answers::again(&page)
 }
 
-pub async fn delete(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+pub async fn delete(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> PageResult {
     let reply = reply_id(&id)?;
     web.act(&posted.visitor, move |tx, cx, _| people::delete_saved_reply(tx, cx, &reply)).await?;
     let mut response = see_other("/settings/replies");

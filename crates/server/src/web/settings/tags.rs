@@ -11,16 +11,16 @@ use inbox::people;
 
 use super::spot;
 use crate::web::Web;
-use crate::web::answers::{self, Answer, Refusal, see_other};
+use crate::web::answers::{self, PageError, PageResult, see_other};
 use crate::web::form::Posted;
-use crate::web::frame::Frame;
+use crate::web::frame::PageLayout;
 use crate::web::visitor::Visitor;
 use crate::web::wording::filters;
 
 #[derive(Template)]
 #[template(path = "settings_tags.html")]
 struct TagsPage {
-    frame: Frame,
+    frame: PageLayout,
     tags: Vec<TagView>,
 }
 
@@ -33,11 +33,11 @@ struct TagView {
     error: String,
 }
 
-pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
+pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
     web.show(&visitor, &build(&web, &visitor).await?)
 }
 
-async fn build(web: &Web, visitor: &Visitor) -> Result<TagsPage, Refusal> {
+async fn build(web: &Web, visitor: &Visitor) -> Result<TagsPage, PageError> {
     let (frame, tags) = web.page(visitor, spot("Tags"), |tx, cx, _| list_tags(tx, cx)).await?;
     let tags = tags.into_iter().map(|tag| TagView {
         id: tag.id.to_string(),
@@ -49,7 +49,11 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<TagsPage, Refusal> {
     Ok(TagsPage { tags: tags.collect(), frame })
 }
 
-pub async fn rename(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+pub async fn rename(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> PageResult {
     let Posted { visitor, fields } = posted;
     let (tag, name) = (TagId::parse(&id).ok_or(Error::NotFound("tag"))?, fields.get("name"));
     let renamed = web.act(&visitor, move |tx, cx, _| people::rename_tag(tx, cx, &tag, &name)).await;
@@ -59,7 +63,7 @@ pub async fn rename(State(web): State<Arc<Web>>, Path(id): Path<String>, posted:
             web.set_flash(&mut response, "tag-renamed");
             Ok(response)
         }
-        Err(Refusal::Domain(Error::Invalid(problems))) => {
+        Err(PageError::Domain(Error::Invalid(problems))) => {
             let mut page = build(&web, &visitor).await?;
             for view in page.tags.iter_mut().filter(|view| view.id == id) {
                 view.typed = fields.get("name");

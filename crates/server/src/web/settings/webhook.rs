@@ -8,17 +8,17 @@ use axum::http::StatusCode;
 use inbox::Error;
 use inbox::ids::{EventId, WebhookId};
 use inbox::limits::LOG_ITEMS;
-use inbox::people::{self, Delivery, DeliveryState, LogFilter, LoggedTry, WebhookDetail};
+use inbox::people::{self, DeliveryState, LogFilter, LoggedAttempt, LoggedDelivery, WebhookDetail};
 use inbox::webhooks::State as HookState;
 
 use super::spot;
 use super::webhooks::hears;
 use crate::web::Web;
-use crate::web::answers::{Answer, Refusal, see_other};
-use crate::web::form::{Asked, Fields, Posted};
-use crate::web::frame::Frame;
+use crate::web::answers::{PageError, PageResult, see_other};
+use crate::web::form::{Asked, FormFields, Posted};
+use crate::web::frame::PageLayout;
 use crate::web::visitor::Visitor;
-use crate::web::wording::{Watch, When, filters};
+use crate::web::wording::{TimeFormat, When, filters};
 
 /// The events that a log can be narrowed to (API section 6.2).
 const EVENTS: &[&str] = &[
@@ -37,7 +37,7 @@ const EVENTS: &[&str] = &[
 #[derive(Template)]
 #[template(path = "settings_webhook.html")]
 struct WebhookPage {
-    frame: Frame,
+    frame: PageLayout,
     id: String,
     url: String,
     hears: &'static str,
@@ -87,7 +87,7 @@ pub async fn page(
     visitor: Visitor,
     Path(id): Path<String>,
     Asked(asked): Asked,
-) -> Answer {
+) -> PageResult {
     let page = build(&web, &visitor, &id, &asked).await?;
     web.show(&visitor, &page)
 }
@@ -96,8 +96,8 @@ async fn build(
     web: &Web,
     visitor: &Visitor,
     id: &str,
-    asked: &Fields,
-) -> Result<WebhookPage, Refusal> {
+    asked: &FormFields,
+) -> Result<WebhookPage, PageError> {
     let hook = webhook_id(id)?;
     let filter = filter(asked);
     let wanted = filter.clone();
@@ -113,10 +113,10 @@ async fn build(
 }
 
 fn view(
-    frame: Frame,
+    frame: PageLayout,
     id: &str,
     detail: WebhookDetail,
-    log: &[Delivery],
+    log: &[LoggedDelivery],
     filter: &LogFilter,
     has_api: bool,
 ) -> WebhookPage {
@@ -149,7 +149,7 @@ fn view(
     }
 }
 
-fn delivery_view(delivery: &Delivery, watch: &Watch) -> DeliveryView {
+fn delivery_view(delivery: &LoggedDelivery, watch: &TimeFormat) -> DeliveryView {
     let (class, icon, word) = match delivery.state {
         DeliveryState::Delivered => ("ok", "check", "Delivered"),
         DeliveryState::Failed => ("danger", "fail", "Dropped"),
@@ -181,7 +181,7 @@ fn delivery_view(delivery: &Delivery, watch: &Watch) -> DeliveryView {
     }
 }
 
-fn try_view(place: usize, tried: &LoggedTry, watch: &Watch) -> TryView {
+fn try_view(place: usize, tried: &LoggedAttempt, watch: &TimeFormat) -> TryView {
     let code = tried.status.and_then(|code| u16::try_from(code).ok());
     let code = code.and_then(|code| StatusCode::from_u16(code).ok());
     let (class, icon) = match code {
@@ -201,7 +201,7 @@ fn try_view(place: usize, tried: &LoggedTry, watch: &Watch) -> TryView {
 }
 
 /// What of the log is asked for. What cannot be narrowed to is not narrowed to.
-fn filter(asked: &Fields) -> LogFilter {
+fn filter(asked: &FormFields) -> LogFilter {
     LogFilter {
         state: DeliveryState::parse(&asked.get("state")),
         event_type: asked.opt("event").filter(|event| EVENTS.contains(&event.as_str())),
@@ -224,32 +224,52 @@ fn webhook_id(id: &str) -> inbox::Result<WebhookId> {
     WebhookId::parse(id).ok_or(Error::NotFound("webhook"))
 }
 
-pub async fn rotate(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+pub async fn rotate(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> PageResult {
     let (visitor, hook) = (posted.visitor, webhook_id(&id)?);
     let secret = web.act(&visitor, move |tx, cx, _| people::rotate_secret(tx, cx, &hook)).await?;
-    let page = build(&web, &visitor, &id, &Fields::default()).await?;
+    let page = build(&web, &visitor, &id, &FormFields::default()).await?;
     web.show(&visitor, &WebhookPage { secret: Some(secret), ..page })
 }
 
-pub async fn pause(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+pub async fn pause(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> PageResult {
     let hook = webhook_id(&id)?;
     web.act(&posted.visitor, move |tx, cx, _| people::pause_webhook(tx, cx, &hook)).await?;
     Ok(back(&web, &id, "webhook-paused"))
 }
 
-pub async fn resume(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+pub async fn resume(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> PageResult {
     let hook = webhook_id(&id)?;
     web.act(&posted.visitor, move |tx, cx, _| people::resume_webhook(tx, cx, &hook)).await?;
     Ok(back(&web, &id, "webhook-resumed"))
 }
 
-pub async fn test(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+pub async fn test(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> PageResult {
     let hook = webhook_id(&id)?;
     web.act(&posted.visitor, move |tx, cx, _| people::send_test_event(tx, cx, &hook)).await?;
     Ok(back(&web, &id, "webhook-tested"))
 }
 
-pub async fn delete(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
+pub async fn delete(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> PageResult {
     let hook = webhook_id(&id)?;
     web.act(&posted.visitor, move |tx, cx, _| people::delete_webhook(tx, cx, &hook)).await?;
     let mut response = see_other("/settings/webhooks");
@@ -262,14 +282,14 @@ pub async fn again(
     State(web): State<Arc<Web>>,
     Path((id, event)): Path<(String, String)>,
     posted: Posted,
-) -> Answer {
+) -> PageResult {
     let hook = webhook_id(&id)?;
     let event = EventId::parse(&event).ok_or(Error::NotFound("event"))?;
     let sent =
         web.act(&posted.visitor, move |tx, cx, _| people::redeliver(tx, cx, &hook, &event)).await;
     match sent {
         Ok(()) => Ok(back(&web, &id, "again")),
-        Err(Refusal::Domain(Error::Invalid(_))) => Ok(back(&web, &id, "resume-first")),
+        Err(PageError::Domain(Error::Invalid(_))) => Ok(back(&web, &id, "resume-first")),
         Err(refusal) => Err(refusal),
     }
 }

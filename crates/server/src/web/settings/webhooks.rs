@@ -9,16 +9,16 @@ use inbox::people::{self, SignedIn, WebhookListing};
 
 use super::spot;
 use crate::web::Web;
-use crate::web::answers::{self, Answer, Refusal};
+use crate::web::answers::{self, PageError, PageResult};
 use crate::web::form::Posted;
-use crate::web::frame::Frame;
+use crate::web::frame::PageLayout;
 use crate::web::visitor::Visitor;
 use crate::web::wording::{When, filters};
 
 #[derive(Template)]
 #[template(path = "settings_webhooks.html")]
 struct WebhooksPage {
-    frame: Frame,
+    frame: PageLayout,
     hooks: Vec<HookView>,
     url: String,
     hears: String,
@@ -36,12 +36,12 @@ struct HookView {
     made: When,
 }
 
-pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
+pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
     web.show(&visitor, &build(&web, &visitor).await?)
 }
 
-async fn build(web: &Web, visitor: &Visitor) -> Result<WebhooksPage, Refusal> {
-    let (frame, (hooks, me)): (Frame, (Vec<WebhookListing>, SignedIn)) = web
+async fn build(web: &Web, visitor: &Visitor) -> Result<WebhooksPage, PageError> {
+    let (frame, (hooks, me)): (PageLayout, (Vec<WebhookListing>, SignedIn)) = web
         .page(visitor, spot("Webhooks"), |tx, cx, me| {
             Ok((people::list_webhooks(tx, cx)?, me.clone()))
         })
@@ -73,7 +73,7 @@ pub fn hears(livemode: bool, private: bool) -> &'static str {
     }
 }
 
-pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
+pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
     let Posted { visitor, fields } = posted;
     let (typed, hears) = (fields.get("url").trim().to_owned(), fields.get("hears"));
     let (private, live) = match hears.as_str() {
@@ -88,7 +88,7 @@ pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
             web.act(&visitor, move |tx, cx, _| people::add_webhook(tx, cx, &url, private, live))
                 .await
         }
-        Err(error) => Err(Refusal::Domain(error)),
+        Err(error) => Err(PageError::Domain(error)),
     };
     match made {
         Ok(made) => {
@@ -96,7 +96,7 @@ pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
             let made = Some((typed, made.secret, made.id.to_string()));
             answers::page(&WebhooksPage { made, ..page })
         }
-        Err(Refusal::Domain(Error::Invalid(problems))) => {
+        Err(PageError::Domain(Error::Invalid(problems))) => {
             let page = build(&web, &visitor).await?;
             let first = problems.0.first().map(|problem| problem.sentence.clone());
             let url_error = format!("The address {}.", first.unwrap_or_default());

@@ -11,9 +11,9 @@ use inbox::{Cx, Error};
 
 use super::spot;
 use crate::web::Web;
-use crate::web::answers::{self, Answer, Refusal, see_other};
+use crate::web::answers::{self, PageError, PageResult, see_other};
 use crate::web::form::Posted;
-use crate::web::frame::Frame;
+use crate::web::frame::PageLayout;
 use crate::web::visitor::Visitor;
 use crate::web::wording::{When, filters};
 
@@ -25,7 +25,7 @@ const SET_IN_SHUT_SESSION: &str = "There is no password of yours that opens them
 #[derive(Template)]
 #[template(path = "settings_you.html")]
 struct YouPage {
-    frame: Frame,
+    frame: PageLayout,
     email: String,
     role: &'static str,
     has_password: bool,
@@ -48,12 +48,12 @@ struct SessionView {
 
 type Read = (SignedIn, (bool, bool), Vec<SessionListing>);
 
-pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
+pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
     web.show(&visitor, &build(&web, &visitor).await?)
 }
 
-async fn build(web: &Web, visitor: &Visitor) -> Result<YouPage, Refusal> {
-    let (frame, (me, (has_password, mail_mentions), sessions)): (Frame, Read) = web
+async fn build(web: &Web, visitor: &Visitor) -> Result<YouPage, PageError> {
+    let (frame, (me, (has_password, mail_mentions), sessions)): (PageLayout, Read) = web
         .page(visitor, spot("You"), |tx, cx, me| {
             let chosen = (people::has_password(tx, cx)?, people::wants_mention_mail(tx, cx)?);
             Ok((me.clone(), chosen, people::list_sessions(tx, cx)?))
@@ -81,7 +81,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<YouPage, Refusal> {
 }
 
 /// What one is mailed about.
-pub async fn choose_mail(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
+pub async fn choose_mail(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
     let Posted { visitor, fields } = posted;
     let wants = fields.has("mentions");
     web.act_quietly(&visitor, move |tx, cx, _| people::want_mention_mail(tx, cx, wants)).await?;
@@ -118,7 +118,7 @@ fn device(agent: &str) -> String {
 }
 
 /// Whoever has a password must say it to change it, so that an unlocked desk is not enough.
-pub async fn set_password(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
+pub async fn set_password(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
     let Posted { visitor, fields } = posted;
     match own_password(&web, &visitor, fields.get("old")).await? {
         Said::Nothing | Said::Right { opens_private: false } => {}
@@ -147,7 +147,7 @@ pub async fn set_password(State(web): State<Arc<Web>>, posted: Posted) -> Answer
 }
 
 /// Opens private inboxes in a session that began with somebody else's link.
-pub async fn open_private(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
+pub async fn open_private(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
     let Posted { visitor, fields } = posted;
     let open_error = match own_password(&web, &visitor, fields.get("password")).await? {
         Said::Right { opens_private: true } => {
@@ -173,7 +173,7 @@ enum Said {
     Wrong(&'static str),
 }
 
-async fn own_password(web: &Web, visitor: &Visitor, password: String) -> Result<Said, Refusal> {
+async fn own_password(web: &Web, visitor: &Visitor, password: String) -> Result<Said, PageError> {
     let (me, kept) = web
         .read(visitor, |tx, _, me| {
             let mut kept = people::stored_passwords(tx, &me.email)?;
@@ -197,7 +197,7 @@ async fn own_password(web: &Web, visitor: &Visitor, password: String) -> Result<
     }
 }
 
-async fn again(web: &Web, visitor: &Visitor, old_error: &str, new_error: &str) -> Answer {
+async fn again(web: &Web, visitor: &Visitor, old_error: &str, new_error: &str) -> PageResult {
     let page = build(web, visitor).await?;
     let (old_error, new_error) = (old_error.to_owned(), new_error.to_owned());
     answers::again(&YouPage { old_error, new_error, ..page })
@@ -207,7 +207,7 @@ pub async fn end_session(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
     posted: Posted,
-) -> Answer {
+) -> PageResult {
     let id = SessionId::parse(&id).ok_or(Error::NotFound("session"))?;
     web.act(&posted.visitor, move |tx, cx, _| people::end_session(tx, cx, &id)).await?;
     let mut response = see_other("/settings/you");
@@ -215,7 +215,7 @@ pub async fn end_session(
     Ok(response)
 }
 
-pub async fn end_others(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
+pub async fn end_others(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
     web.act(&posted.visitor, |tx, cx, me| people::end_other_sessions(tx, cx, &me.session)).await?;
     let mut response = see_other("/settings/you");
     web.set_flash(&mut response, "ended");

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 /// before this end has noticed, so whoever comes later has the lane: the one before is told to
 /// stop, writes down how far it came, and makes room.
 #[derive(Clone, Default)]
-pub struct Lanes(Arc<Mutex<HashMap<String, Lane>>>);
+pub struct UploadLocks(Arc<Mutex<HashMap<String, Lane>>>);
 
 #[derive(Clone, Default)]
 struct Lane {
@@ -18,16 +18,16 @@ struct Lane {
 }
 
 /// The right to write one file.
-pub struct Turn {
-    lanes: Lanes,
+pub struct UploadTurn {
+    lanes: UploadLocks,
     name: String,
     /// Ready when somebody else wants to go on.
     pub stop: CancellationToken,
     _turn: Option<OwnedMutexGuard<()>>,
 }
 
-impl Lanes {
-    pub async fn enter(&self, name: &str) -> Turn {
+impl UploadLocks {
+    pub async fn enter(&self, name: &str) -> UploadTurn {
         let (turn, stop) = {
             let mut lanes = self.lanes();
             let lane = lanes.entry(name.to_owned()).or_default();
@@ -37,7 +37,7 @@ impl Lanes {
             (Arc::clone(&lane.turn), lane.stop.clone())
         };
         // Counted from here on, also when the caller goes away while it waits.
-        let mut held = Turn { lanes: self.clone(), name: name.to_owned(), stop, _turn: None };
+        let mut held = UploadTurn { lanes: self.clone(), name: name.to_owned(), stop, _turn: None };
         held._turn = Some(turn.lock_owned().await);
         held
     }
@@ -47,7 +47,7 @@ impl Lanes {
     }
 }
 
-impl Drop for Turn {
+impl Drop for UploadTurn {
     fn drop(&mut self) {
         let mut lanes = self.lanes.lanes();
         if let Some(lane) = lanes.get_mut(&self.name) {
@@ -65,7 +65,7 @@ mod tests {
 
     #[tokio::test]
     async fn whoever_comes_later_has_the_lane_and_nothing_is_left_over() {
-        let lanes = Lanes::default();
+        let lanes = UploadLocks::default();
         let first = lanes.enter("a").await;
         let other = lanes.enter("b").await;
         assert!(!first.stop.is_cancelled());

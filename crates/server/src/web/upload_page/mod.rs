@@ -22,10 +22,10 @@ use inbox::uploads::{self, Ask};
 use inbox::{Cx, Error};
 
 use super::Web;
-use super::answers::{Refusal, html};
+use super::answers::{PageError, html};
 use super::visitor::Visitor;
 use crate::slots::{Slot, SlotOwner};
-pub use lanes::Lanes;
+pub use lanes::UploadLocks;
 
 /// What a form with files may have beside the files' bytes.
 const FORM_ROOM_BYTES: usize = 1024 * 1024;
@@ -73,7 +73,7 @@ impl Web {
         visitor: &Visitor,
         token: &str,
         mut read: F,
-    ) -> Result<T, Refusal>
+    ) -> Result<T, PageError>
     where
         F: FnMut(&mut Tx<'_>, &Ask) -> inbox::Result<T> + Send + 'static,
         T: Send + 'static,
@@ -93,7 +93,7 @@ impl Web {
         visitor: &Visitor,
         token: &str,
         mut operation: F,
-    ) -> Result<T, Refusal>
+    ) -> Result<T, PageError>
     where
         F: FnMut(&mut Tx<'_>, &Cx<'_>, &Ask) -> inbox::Result<T> + Send + 'static,
         T: Send + 'static,
@@ -109,7 +109,11 @@ impl Web {
 
     /// Links that lead nowhere are counted by where they are tried from, and a place that tried
     /// too many learns nothing more for a while.
-    async fn or_miss<T>(&self, visitor: &Visitor, outcome: inbox::Result<T>) -> Result<T, Refusal> {
+    async fn or_miss<T>(
+        &self,
+        visitor: &Visitor,
+        outcome: inbox::Result<T>,
+    ) -> Result<T, PageError> {
         let error = match outcome {
             Err(error @ Error::NotFound("page")) => error,
             outcome => return Ok(outcome?),
@@ -120,15 +124,15 @@ impl Web {
             .store
             .write(move |tx| people::count_guess(tx, &what, LINK_GUESSES_PER_PLACE, now))
             .await?;
-        Err(if few { Refusal::Domain(error) } else { Refusal::TooManyGuesses })
+        Err(if few { PageError::Domain(error) } else { PageError::TooManyGuesses })
     }
 }
 
 /// What the page answers for a link that leads nowhere: unknown, taken back, or run out.
-fn gone(refusal: Refusal) -> Response<Body> {
+fn gone(refusal: PageError) -> Response<Body> {
     use axum::response::IntoResponse;
     match refusal {
-        Refusal::Domain(Error::NotFound(_)) => {
+        PageError::Domain(Error::NotFound(_)) => {
             let sentence = "It may have been taken back, or everything is in and its time is over. \
                             Answer the e-mail you got it from, and ask for a new one.";
             html(
@@ -136,7 +140,7 @@ fn gone(refusal: Refusal) -> Response<Body> {
                 &page::Nothing { title: "This link leads nowhere", sentence },
             )
         }
-        Refusal::TooManyGuesses => {
+        PageError::TooManyGuesses => {
             let sentence = "Too many links that lead nowhere were opened from here. Wait a quarter \
                             of an hour and open yours again.";
             let page = page::Nothing { title: "Wait a little", sentence };

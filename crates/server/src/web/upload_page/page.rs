@@ -10,7 +10,7 @@ use inbox::uploads::{self, AskPage, PageFile, PageItem, UploadState};
 
 use super::super::answers::{html, see_other};
 use super::super::visitor::Visitor;
-use super::super::wording::{Watch, filters, first_name, paragraphs, size};
+use super::super::wording::{TimeFormat, filters, first_name, paragraphs, size};
 use super::{Web, gone};
 
 #[derive(Template)]
@@ -72,14 +72,14 @@ pub async fn show(
 ) -> Response<Body> {
     match web.read_ask(&visitor, &token, uploads::look).await {
         Ok(page) => {
-            let watch = Watch::new(web.app.clock.now(), visitor.zone.clone());
+            let watch = TimeFormat::new(web.app.clock.now(), visitor.zone.clone());
             html(StatusCode::OK, &view(token, page, &watch))
         }
         Err(refusal) => gone(refusal),
     }
 }
 
-fn view(token: String, page: AskPage, watch: &Watch) -> UploadPage {
+fn view(token: String, page: AskPage, watch: &TimeFormat) -> UploadPage {
     let waiting = page.waiting();
     let contact = page.contact_name.clone().filter(|name| !name.trim().is_empty());
     let day = |at: i64| watch.zoned(at).strftime("%-d %B").to_string();
@@ -182,7 +182,7 @@ pub async fn remove(
     Path((token, id)): Path<(String, String)>,
 ) -> Response<Body> {
     let Some(id) = UploadId::parse(&id) else {
-        return gone(super::Refusal::Domain(Error::NotFound("file")));
+        return gone(super::PageError::Domain(Error::NotFound("file")));
     };
     let item = web
         .act_for_ask(&visitor, &token, move |tx, cx, ask| {

@@ -12,7 +12,7 @@ use inbox::ids::UploadId;
 use inbox::limits::UPLOAD_BYTES;
 use inbox::uploads::{self, NewUpload};
 
-use super::super::answers::{Refusal, see_other};
+use super::super::answers::{PageError, see_other};
 use super::super::visitor::Visitor;
 use super::receiving::Writer;
 use super::{Web, gone};
@@ -35,7 +35,7 @@ pub async fn add(
 ) -> Response<Body> {
     let Some(_place) = web.take_stream(&visitor, &token) else {
         let busy = Error::invalid("file", "Many files arrive just now. Wait a minute, try again.");
-        return gone(Refusal::Domain(busy));
+        return gone(PageError::Domain(busy));
     };
     match web.take_form(&visitor, &token, item, form).await {
         Ok(()) => see_other(&format!("/u/{token}#item-{item}")),
@@ -50,7 +50,7 @@ impl Web {
         token: &str,
         item: i64,
         mut form: Multipart,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), PageError> {
         // A link that leads nowhere is told before anything is read.
         self.read_ask(visitor, token, |_, _| Ok(())).await?;
         for _ in 0..FILES {
@@ -78,7 +78,7 @@ impl Web {
         token: &str,
         new: &NewUpload,
         field: &mut Field<'_>,
-    ) -> Result<bool, Refusal> {
+    ) -> Result<bool, PageError> {
         let wish = new.clone();
         let begun = self
             .act_for_ask(visitor, token, move |tx, cx, ask| uploads::begin(tx, cx, ask, &wish))
@@ -123,7 +123,7 @@ impl Web {
         Ok(true)
     }
 
-    async fn forget(&self, visitor: &Visitor, token: &str, id: &UploadId) -> Result<(), Refusal> {
+    async fn forget(&self, visitor: &Visitor, token: &str, id: &UploadId) -> Result<(), PageError> {
         let id = id.clone();
         self.act_for_ask(visitor, token, move |tx, cx, ask| uploads::remove(tx, cx, ask, &id)).await
     }
@@ -134,7 +134,7 @@ impl Web {
         token: &str,
         new: &NewUpload,
         sentence: &str,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), PageError> {
         let (new, sentence) = (new.clone(), sentence.to_owned());
         self.act_for_ask(visitor, token, move |tx, cx, ask| {
             uploads::refuse(tx, cx, ask, &new, &sentence)

@@ -18,7 +18,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::super::answers::{Refusal, guard};
+use super::super::answers::{PageError, guard};
 use super::super::visitor::Visitor;
 use super::Web;
 
@@ -122,7 +122,7 @@ pub async fn go_on(
     }
     let received = match web.receive(&upload, body, &turn.stop).await {
         Ok(received) => received,
-        Err(error) => return refused(Refusal::Domain(error.into())),
+        Err(error) => return refused(PageError::Domain(error.into())),
     };
     let (wanted, noted) = (id.clone(), upload.received + received.bytes);
     let written = web.act_for_ask(&visitor, &token, move |tx, cx, ask| {
@@ -141,12 +141,12 @@ pub async fn go_on(
     }
     match uploads::judge(&web.app, &ask, &id).await {
         Ok(upload) => answer(StatusCode::OK, &upload),
-        Err(error) => refused(Refusal::Domain(error)),
+        Err(error) => refused(PageError::Domain(error)),
     }
 }
 
 /// What came of a body.
-pub struct Received {
+pub struct ReceivedBody {
     pub bytes: i64,
     /// The body went on behind the file's end.
     pub too_much: bool,
@@ -160,7 +160,7 @@ impl Web {
         upload: &Upload,
         body: Body,
         stop: &CancellationToken,
-    ) -> std::io::Result<Received> {
+    ) -> std::io::Result<ReceivedBody> {
         let file = self.app.blobs.arrivals().go_on(&upload.id, upload.received)?;
         let mut writer = Writer::new(file);
         let room = (upload.size - upload.received).unsigned_abs() as usize;
@@ -181,7 +181,7 @@ impl Web {
             }
         }
         writer.finish().await?;
-        Ok(Received { bytes: taken as i64, too_much })
+        Ok(ReceivedBody { bytes: taken as i64, too_much })
     }
 }
 
@@ -246,18 +246,18 @@ fn missing() -> Response<Body> {
     told(StatusCode::NOT_FOUND, "There is no such file on its way.")
 }
 
-fn refused(refusal: Refusal) -> Response<Body> {
+fn refused(refusal: PageError) -> Response<Body> {
     match refusal {
-        Refusal::Domain(Error::NotFound(_)) => missing(),
-        Refusal::Domain(Error::Invalid(problems)) => {
+        PageError::Domain(Error::NotFound(_)) => missing(),
+        PageError::Domain(Error::Invalid(problems)) => {
             let sentences: Vec<String> =
                 problems.0.into_iter().map(|problem| problem.sentence).collect();
             told(StatusCode::UNPROCESSABLE_ENTITY, &sentences.join(" "))
         }
-        Refusal::TooManyGuesses => {
+        PageError::TooManyGuesses => {
             told(StatusCode::TOO_MANY_REQUESTS, "Too many tries. Wait a quarter of an hour.")
         }
-        Refusal::Domain(error) => {
+        PageError::Domain(error) => {
             tracing::error!(cause = ?error, "an upload failed");
             told(StatusCode::INTERNAL_SERVER_ERROR, "Something failed on our side. Try again.")
         }

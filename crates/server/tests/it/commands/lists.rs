@@ -8,7 +8,7 @@ use super::Operator;
 fn lists_are_printed_while_another_process_writes() {
     let operator = Operator::set_up();
     let url = format!("sqlite:{}", operator.data().join("mailroom.db").display());
-    let store = db::Store::open(&url, &db::Options::default(), inbox::MIGRATIONS).unwrap();
+    let store = db::Store::open(&url, &db::StoreOptions::default(), inbox::MIGRATIONS).unwrap();
     let (begun, has_begun) = channel();
     let (end, may_end) = channel::<()>();
     let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -17,7 +17,7 @@ fn lists_are_printed_while_another_process_writes() {
             .write(move |tx| {
                 tx.exec("UPDATE workspaces SET name = name", &[])?;
                 let _ = (begun.send(()), may_end.recv());
-                Ok::<_, db::Error>(())
+                Ok::<_, db::StoreError>(())
             })
             .await
     });

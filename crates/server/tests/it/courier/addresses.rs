@@ -9,8 +9,8 @@ const PRIVATE: &str =
     "The address must be a public address, and its name leads into a private network.";
 const NOT_FOUND: &str = "The address's name could not be found.";
 
-fn refused(sentence: &str) -> Answer {
-    Answer::Refused(sentence.into())
+fn refused(sentence: &str) -> WebhookResponse {
+    WebhookResponse::Refused(sentence.into())
 }
 
 #[tokio::test]
@@ -70,8 +70,8 @@ async fn names_that_lead_to_any_network_set_aside_are_refused() {
         "fe80::1",
     ] {
         let script = Script::always(&[inside.parse().unwrap()]);
-        let gate = Gate::new(script, Rules::new(false));
-        let courier = WebCourier::new(gate, authority.roots(), LONG).unwrap();
+        let gate = SsrfGuard::new(script, SsrfRules::new(false));
+        let courier = HttpWebhookSender::new(gate, authority.roots(), LONG).unwrap();
         let answer = post(&courier, format!("https://{NAME}/")).await;
         assert_eq!(answer, refused(PRIVATE), "{inside}");
     }
@@ -144,9 +144,9 @@ async fn an_address_that_is_wrong_on_its_face_is_refused() {
 async fn the_next_address_is_dialled_when_one_does_not_answer() {
     let authority = Authority::new();
     let receiver = Receiver::answering(&authority, HTTP1, || answer(200, "")).await;
-    let rules = Rules { allow_private: false, is_public: |_| true };
-    let gate = Gate::new(Script::always(&[INSIDE, OUTSIDE]), rules);
-    let courier = WebCourier::new(gate, authority.roots(), LONG).unwrap();
+    let rules = SsrfRules { allow_private: false, is_public: |_| true };
+    let gate = SsrfGuard::new(Script::always(&[INSIDE, OUTSIDE]), rules);
+    let courier = HttpWebhookSender::new(gate, authority.roots(), LONG).unwrap();
     assert_eq!(post(&courier, receiver.url()).await, status(200, ""));
 }
 
@@ -154,8 +154,8 @@ async fn the_next_address_is_dialled_when_one_does_not_answer() {
 async fn development_may_call_private_and_http_addresses() {
     let receiver = Receiver::plain(OUTSIDE, || answer(200, "here")).await;
     let resolver = Arc::new(server::courier::SystemResolver::default());
-    let gate = Gate::new(resolver, Rules::new(true));
-    let courier = WebCourier::new(gate, Authority::new().roots(), LONG).unwrap();
+    let gate = SsrfGuard::new(resolver, SsrfRules::new(true));
+    let courier = HttpWebhookSender::new(gate, Authority::new().roots(), LONG).unwrap();
     for host in ["127.0.0.1", "localhost"] {
         let url = format!("http://{host}:{}/hook", receiver.port);
         assert_eq!(post(&courier, url).await, status(200, "here"), "{host}");

@@ -13,7 +13,7 @@ async fn an_event_arrives_as_the_stored_bytes_with_its_headers() {
         let receiver = Receiver::answering(&authority, protocols, || answer(200, "thanks")).await;
         let courier = courier_outside(&authority, LONG);
         let event = r#"{"id": "evt_1",  "note": "grüße"}"#;
-        let call = Call {
+        let call = WebhookRequest {
             url: format!("https://{NAME}:{}/hook?key=1#part", receiver.port),
             headers: vec![
                 ("webhook-id", "evt_1".into()),

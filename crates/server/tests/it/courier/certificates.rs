@@ -12,7 +12,7 @@ async fn post_to(
     years: std::ops::Range<i32>,
     url_name: &str,
     trusted: &Authority,
-) -> (Answer, usize) {
+) -> (WebhookResponse, usize) {
     let acceptor = authority.acceptor(name, HTTP1, |params| {
         params.not_before = rcgen::date_time_ymd(years.start, 1, 1);
         params.not_after = rcgen::date_time_ymd(years.end, 1, 1);
@@ -49,7 +49,7 @@ async fn a_certificate_must_be_valid_and_for_the_name() {
         (&ours, NAME, 3000..4000, NAME, failed("The receiver's certificate is not valid yet.")),
     ] {
         let case = format!("{name} for {years:?} as {url_name}");
-        let reached = usize::from(matches!(expected, Answer::Status { .. }));
+        let reached = usize::from(matches!(expected, WebhookResponse::Status { .. }));
         let got = post_to(authority, name, years, url_name, &ours).await;
         assert_eq!(got, (expected, reached), "{case}");
     }
@@ -67,8 +67,8 @@ async fn a_receiver_without_tls_is_told_nothing() {
 #[tokio::test]
 async fn a_literal_address_needs_a_certificate_for_that_address() {
     let authority = Authority::new();
-    let gate = Gate::new(Script::new([Err(NotFound)]), Rules::new(true));
-    let courier = WebCourier::new(gate, authority.roots(), LONG).unwrap();
+    let gate = SsrfGuard::new(Script::new([Err(NotFound)]), SsrfRules::new(true));
+    let courier = HttpWebhookSender::new(gate, authority.roots(), LONG).unwrap();
     for (name, expected) in [
         ("127.0.0.1", status(200, "")),
         (NAME, failed("The receiver's certificate is for another name.")),
@@ -88,7 +88,7 @@ async fn the_service_trusts_the_authorities_of_its_machine_and_no_other() {
         webhooks_allow_private: Some("true".into()),
         ..Flags::default()
     });
-    let courier = WebCourier::of(&settings.unwrap()).unwrap();
+    let courier = HttpWebhookSender::of(&settings.unwrap()).unwrap();
     let acceptor = Authority::new().acceptor("127.0.0.1", HTTP1, |_| {});
     let receiver = Receiver::with_acceptor(OUTSIDE, acceptor, || answer(200, "")).await;
     let url = format!("https://127.0.0.1:{}/", receiver.port);

@@ -116,7 +116,7 @@ async fn a_private_address_of_either_kind_bars_the_name() {
         let told = addresses.clone();
         let server = Server::start(move |_| Some(told.clone())).await;
         let resolver = Arc::new(DnsResolver::at(server.address).unwrap());
-        let gate = Gate::new(resolver, Rules::new(false));
+        let gate = SsrfGuard::new(resolver, SsrfRules::new(false));
         let vetted = gate.vet("https://hooks.example.com/").await;
         assert_eq!(vetted.is_ok(), public, "{addresses:?}");
     }
@@ -128,7 +128,7 @@ async fn a_name_that_moves_at_once_is_followed() {
     let now = Arc::clone(&moved);
     let server = Server::start(move |_| Some(now.lock().unwrap().clone())).await;
     let resolver = Arc::new(DnsResolver::at(server.address).unwrap());
-    let gate = Gate::new(resolver, Rules::new(false));
+    let gate = SsrfGuard::new(resolver, SsrfRules::new(false));
     assert!(gate.vet("https://hooks.example.com/").await.is_ok());
     *moved.lock().unwrap() = ips(&["127.0.0.1"]);
     assert!(gate.vet("https://hooks.example.com/").await.is_err());

@@ -17,8 +17,10 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use inbox::due::{Answer, Call, Courier};
-use server::courier::{Found, Gate, LookUp, NotFound, Resolver, Rules, WebCourier};
+use inbox::due::{WebhookRequest, WebhookResponse, WebhookSender};
+use server::courier::{
+    HttpWebhookSender, LookUp, NotFound, ResolvedAddresses, Resolver, SsrfGuard, SsrfRules,
+};
 
 use receiver::Authority;
 
@@ -32,12 +34,12 @@ const SHORT: Duration = Duration::from_millis(300);
 
 /// A resolver that gives the answers it was told, in their order, and then the last one forever.
 struct Script {
-    answers: Mutex<VecDeque<Found>>,
+    answers: Mutex<VecDeque<ResolvedAddresses>>,
     asked: Mutex<Vec<String>>,
 }
 
 impl Script {
-    fn new(answers: impl IntoIterator<Item = Found>) -> Arc<Script> {
+    fn new(answers: impl IntoIterator<Item = ResolvedAddresses>) -> Arc<Script> {
         let answers = Mutex::new(answers.into_iter().collect());
         Arc::new(Script { answers, asked: Mutex::default() })
     }
@@ -65,36 +67,40 @@ impl Resolver for Script {
 }
 
 /// The rules of production, but for the address that stands for the public internet.
-fn rules() -> Rules {
-    Rules { allow_private: false, is_public: |ip| ip == OUTSIDE }
+fn rules() -> SsrfRules {
+    SsrfRules { allow_private: false, is_public: |ip| ip == OUTSIDE }
 }
 
-fn courier(resolver: Arc<dyn Resolver>, authority: &Authority, deadline: Duration) -> WebCourier {
-    WebCourier::new(Gate::new(resolver, rules()), authority.roots(), deadline).unwrap()
+fn courier(
+    resolver: Arc<dyn Resolver>,
+    authority: &Authority,
+    deadline: Duration,
+) -> HttpWebhookSender {
+    HttpWebhookSender::new(SsrfGuard::new(resolver, rules()), authority.roots(), deadline).unwrap()
 }
 
 /// A courier for whom every name leads to 127.0.0.1.
-fn courier_outside(authority: &Authority, deadline: Duration) -> WebCourier {
+fn courier_outside(authority: &Authority, deadline: Duration) -> HttpWebhookSender {
     courier(Script::always(&[OUTSIDE]), authority, deadline)
 }
 
-fn call(url: impl Into<String>) -> Call {
-    Call { url: url.into(), headers: Vec::new(), body: r#"{"id":"evt_1"}"#.into() }
+fn call(url: impl Into<String>) -> WebhookRequest {
+    WebhookRequest { url: url.into(), headers: Vec::new(), body: r#"{"id":"evt_1"}"#.into() }
 }
 
 /// Posts an event. Whatever comes of it, the customer is not told what the name led to.
-async fn post(courier: &WebCourier, url: impl Into<String>) -> Answer {
+async fn post(courier: &HttpWebhookSender, url: impl Into<String>) -> WebhookResponse {
     let answer = courier.post(&call(url)).await;
-    if let Answer::Failed(sentence) | Answer::Refused(sentence) = &answer {
+    if let WebhookResponse::Failed(sentence) | WebhookResponse::Refused(sentence) = &answer {
         assert!(!sentence.contains("127.0.0."), "{sentence}");
     }
     answer
 }
 
-fn status(code: u16, body: &str) -> Answer {
-    Answer::Status { code, body: body.into() }
+fn status(code: u16, body: &str) -> WebhookResponse {
+    WebhookResponse::Status { code, body: body.into() }
 }
 
-fn failed(sentence: &str) -> Answer {
-    Answer::Failed(sentence.into())
+fn failed(sentence: &str) -> WebhookResponse {
+    WebhookResponse::Failed(sentence.into())
 }

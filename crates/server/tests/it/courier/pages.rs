@@ -8,7 +8,7 @@ use super::receiver::{Authority, HTTP1, HTTP2, Receiver, answer};
 use super::*;
 
 fn pages(leads_to: IpAddr, authority: &Authority, deadline: Duration) -> Pages {
-    let gate = Gate::new(Script::always(&[leads_to]), rules());
+    let gate = SsrfGuard::new(Script::always(&[leads_to]), rules());
     Pages::new(gate, authority.roots(), deadline).unwrap()
 }
 

@@ -17,7 +17,7 @@ const TOO_SLOW: &str = "No answer came within 0.3 seconds.";
 /// What a machine under load may take beyond the deadline.
 const SLACK: Duration = Duration::from_secs(10);
 
-async fn timed(courier: &WebCourier, url: String) -> Answer {
+async fn timed(courier: &HttpWebhookSender, url: String) -> WebhookResponse {
     let start = Instant::now();
     let answer = post(courier, url).await;
     let took = start.elapsed();
@@ -79,7 +79,7 @@ async fn a_receiver_that_drips_its_body_has_answered_when_the_deadline_comes() {
     })
     .await;
     let courier = courier_outside(&authority, SHORT);
-    let Answer::Status { code: 200, body } = timed(&courier, receiver.url()).await else {
+    let WebhookResponse::Status { code: 200, body } = timed(&courier, receiver.url()).await else {
         panic!("the receiver has answered");
     };
     assert!((1..20).contains(&body.len()), "{body:?}");
@@ -133,7 +133,10 @@ async fn a_gigabyte_over_http_2_is_left_unread() {
     assert_eq!(answer, status(200, &"a".repeat(server::courier::BODY_BYTES)));
     settled(&sent, 2 * 1024 * 1024).await;
     // The connection is as good as before for the next event.
-    assert!(matches!(post(&courier, receiver.url()).await, Answer::Status { code: 200, .. }));
+    assert!(matches!(
+        post(&courier, receiver.url()).await,
+        WebhookResponse::Status { code: 200, .. }
+    ));
     assert_eq!(receiver.connections(), 1);
 }
 

@@ -40,8 +40,8 @@ async fn posts_arrive() {
     assert_eq!(post(&courier, secure.url()).await, status(200, ""));
 
     let plain = Receiver::plain(OUTSIDE, || answer(200, "")).await;
-    let gate = Gate::new(Script::always(&[OUTSIDE]), Rules::new(true));
-    let courier = WebCourier::new(gate, authority.roots(), LONG).unwrap();
+    let gate = SsrfGuard::new(Script::always(&[OUTSIDE]), SsrfRules::new(true));
+    let courier = HttpWebhookSender::new(gate, authority.roots(), LONG).unwrap();
     for host in [NAME, "127.0.0.1"] {
         let url = format!("http://{host}:{}/", plain.port);
         assert_eq!(post(&courier, url).await, status(200, ""));

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use axum::body::Body;
 use axum::http::{HeaderValue, Request};
-use inbox::operations::{self, Need, OPERATIONS, Operation};
+use inbox::operations::{self, OPERATIONS, Operation, ScopeRule};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -99,7 +99,7 @@ fn name() -> impl Strategy<Value = String> {
 
 /// An operation that a live key may ask for, or a test key.
 pub fn operation(livemode: bool) -> impl Strategy<Value = &'static str> {
-    let in_sandbox = |operation: &Operation| matches!(operation.scope, Need::InSandbox(_));
+    let in_sandbox = |operation: &Operation| matches!(operation.scope, ScopeRule::InSandbox(_));
     let asked = || OPERATIONS.iter().filter(move |asked| !(livemode && in_sandbox(asked)));
     let all = asked().map(|operation| operation.name).collect::<Vec<_>>();
     let with_input = asked().filter(|operation| !operation.fields.is_empty());

@@ -2,7 +2,7 @@
 
 use db::Tx;
 use inbox::actor::Actor;
-use inbox::{Cx, Incoming, Received};
+use inbox::{Cx, FiledMail, IncomingMail};
 use mail::{Attachment, Mail};
 use serde_json::{Value, json};
 
@@ -81,12 +81,14 @@ fn named(pointer: &str) -> String {
     })
 }
 
-async fn try_to_deliver(app: &TestApp, mut mail: Mail) -> Result<Received, String> {
+async fn try_to_deliver(app: &TestApp, mut mail: Mail) -> Result<FiledMail, String> {
     mail.delivered_to = app.support.address.clone();
     let service =
         Actor::system(app.owner.ws, app.owner.workspace.clone(), app.support.circle.clone());
-    let (inbox, incoming) =
-        (app.support.clone(), Incoming { mail, raw: None, attachments: Vec::new(), joins: None });
+    let (inbox, incoming) = (
+        app.support.clone(),
+        IncomingMail { mail, raw: None, attachments: Vec::new(), joins: None },
+    );
     let receive = move |tx: &mut Tx<'_>, cx: &Cx<'_>| inbox::receive(tx, cx, &inbox, &incoming);
     app.app.act(&service, receive).await.map_err(|error| match error {
         inbox::Error::Store(cause) => cause.to_string(),

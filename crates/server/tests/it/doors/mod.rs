@@ -25,7 +25,7 @@ use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, Request};
 use inbox::actor::Actor;
 use inbox::ids::ConversationId;
-use inbox::operations::{self, Reply};
+use inbox::operations::{self, ReplyInput};
 use serde_json::Value;
 
 use crate::support::{Answer, Key, TestApp, letter, request};
@@ -245,7 +245,7 @@ pub async fn give_message(app: &TestApp, service: &Actor, conversation: &Convers
         if found.is_some() {
             return Ok(());
         }
-        let reply = Reply {
+        let reply = ReplyInput {
             id: conversation.clone(),
             body: "On its way.".into(),
             send: true,
@@ -304,7 +304,7 @@ const TABLES: [&str; 14] = [
 pub async fn rows(app: &TestApp) -> Vec<(String, i64)> {
     let counts = TABLES.map(|table| format!("SELECT '{table}' AS name, count(*) FROM {table}"));
     let sql = format!("{} ORDER BY name", counts.join(" UNION ALL "));
-    let counted: Result<_, db::Error> = app.app.store.read(move |tx| tx.all(&sql, &[])).await;
+    let counted: Result<_, db::StoreError> = app.app.store.read(move |tx| tx.all(&sql, &[])).await;
     counted.unwrap()
 }
 

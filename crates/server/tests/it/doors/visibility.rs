@@ -2,7 +2,7 @@
 
 use inbox::actor::{Actor, Circle, Role};
 use inbox::mailboxes::{self, Mailbox};
-use inbox::{Incoming, Received};
+use inbox::{FiledMail, IncomingMail};
 use mail::{Attachment, Mail};
 use serde_json::{Value, json};
 
@@ -66,11 +66,12 @@ async fn inbox_of(app: &TestApp, owner: &Actor) -> Mailbox {
     seen.into_iter().next().unwrap()
 }
 
-async fn deliver_to(app: &TestApp, owner: &Actor, inbox: &Mailbox) -> Received {
+async fn deliver_to(app: &TestApp, owner: &Actor, inbox: &Mailbox) -> FiledMail {
     let mut mail = lamp();
     mail.delivered_to = inbox.address.replace('@', "+ref-1@");
     let attachments = mail.attachments.iter().map(|f| app.app.blobs.put(&f.bytes).unwrap());
-    let incoming = Incoming { attachments: attachments.collect(), mail, raw: None, joins: None };
+    let incoming =
+        IncomingMail { attachments: attachments.collect(), mail, raw: None, joins: None };
     let service = Actor::system(owner.ws, owner.workspace.clone(), Circle::team());
     let inbox = inbox.clone();
     app.act(&service, move |tx, cx| inbox::receive(tx, cx, &inbox, &incoming)).await

@@ -6,10 +6,10 @@ mod troubles;
 use std::time::{Duration, UNIX_EPOCH};
 
 use inbox::fetching::{self, After, Security};
-use inbox::intake::Source;
+use inbox::intake::MailSource;
 use inbox::people::{self, FetchFrom, FetchedInbox};
 use rustls::RootCertStore;
-use server::imap::{Fetchers, Pace, purpose};
+use server::imap::{Fetchers, ImapTiming, purpose};
 use server::vault::Vault;
 use tokio_util::sync::CancellationToken;
 
@@ -175,7 +175,7 @@ both! {
         dovecot.deliver(&letter(2));
         let from = FetchFrom { trusts: Some("MX.acme.example".into()), ..plain() };
         set_up(&app, &dovecot, &from).await.fetch_due().await.unwrap();
-        let believed = |name: &str| Source::Mailbox { believed: vec![name.into()] };
+        let believed = |name: &str| MailSource::Mailbox { believed: vec![name.into()] };
         let sources = app.outside.authenticator.sources();
         assert_eq!(sources, [believed("localhost"), believed("mx.acme.example")]);
     }
@@ -254,11 +254,11 @@ async fn set_up(app: &TestApp, dovecot: &Dovecot, from: &FetchFrom) -> Fetchers 
 }
 
 fn fetchers_trusting(app: &TestApp, roots: RootCertStore) -> Fetchers {
-    let pace = Pace {
+    let pace = ImapTiming {
         idle: Duration::from_secs(60),
         poll: Duration::from_millis(100),
         answering: Duration::from_secs(20),
-        ..Pace::default()
+        ..ImapTiming::default()
     };
     let authenticator = app.outside.authenticator.clone();
     Fetchers::new(app.app.clone(), authenticator, vault(app), roots, pace).unwrap()

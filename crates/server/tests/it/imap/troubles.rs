@@ -166,7 +166,7 @@ both! {
         set_up(&app, &dovecot, &plain()).await;
         let sql = "SELECT password FROM imap_accounts";
         let kept = app.app.store.read(move |tx| tx.one::<(String,)>(sql, &[]));
-        let (kept,) = kept.await.unwrap_or_else(|error: db::Error| panic!("{error}"));
+        let (kept,) = kept.await.unwrap_or_else(|error: db::StoreError| panic!("{error}"));
         assert!(kept.starts_with("v1.") && !kept.contains("sesame"));
         let purpose = server::imap::purpose(ADDRESS);
         assert_eq!(vault(&app).unseal(&purpose, &kept).unwrap(), PASSWORD);

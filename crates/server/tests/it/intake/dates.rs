@@ -1,7 +1,7 @@
 //! When a mail was sent, and when it arrived.
 
-use inbox::fetching::{self, Account, After, Security};
-use inbox::intake::{Delivery, FetchedMail, Source, Taken, take_in_fetched};
+use inbox::fetching::{self, After, ImapAccount, Security};
+use inbox::intake::{FetchedMail, InboundMail, Ingested, MailSource, take_in_fetched};
 use inbox::people::{self, FetchFrom};
 use inbox::time::Moment;
 use serde_json::Value;
@@ -26,11 +26,11 @@ async fn times(app: &TestApp, key: &Key, id: &impl ToString) -> [Value; 2] {
 }
 
 /// A claim on the support inbox, fetched from elsewhere.
-async fn account(app: &TestApp) -> Account {
+async fn account(app: &TestApp) -> ImapAccount {
     claimed(app, SUPPORT).await
 }
 
-async fn claimed(app: &TestApp, address: &str) -> Account {
+async fn claimed(app: &TestApp, address: &str) -> ImapAccount {
     let from = FetchFrom {
         host: "localhost".into(),
         port: 993,
@@ -49,11 +49,11 @@ async fn claimed(app: &TestApp, address: &str) -> Account {
     claim.await.unwrap().remove(0)
 }
 
-async fn fetched(app: &TestApp, account: &Account, raw: &str, internal_date: i64) -> Taken {
-    let delivery = Delivery {
+async fn fetched(app: &TestApp, account: &ImapAccount, raw: &str, internal_date: i64) -> Ingested {
+    let delivery = InboundMail {
         sender: None,
         recipients: vec![SUPPORT.into()],
-        source: Source::Mailbox { believed: Vec::new() },
+        source: MailSource::Mailbox { believed: Vec::new() },
         raw: raw.as_bytes().to_vec(),
     };
     let fetched = FetchedMail { account: account.clone(), internal_date: Some(internal_date) };
@@ -61,9 +61,9 @@ async fn fetched(app: &TestApp, account: &Account, raw: &str, internal_date: i64
     take_in_fetched(&app.app, authenticator, delivery, fetched).await.unwrap()
 }
 
-fn received(taken: Taken) -> inbox::Received {
+fn received(taken: Ingested) -> inbox::FiledMail {
     match taken {
-        Taken::Filed(received) => received,
+        Ingested::Filed(received) => received,
         other => panic!("{other:?}"),
     }
 }
@@ -182,9 +182,9 @@ both! {
         // Somebody else has taken the inbox over.
         account.holder = "another".into();
         let mail = dated("ben@x.example", "Stale", None);
-        assert_eq!(fetched(&app, &account, &mail, app.now()).await, Taken::NoInbox);
+        assert_eq!(fetched(&app, &account, &mail, app.now()).await, Ingested::NoInbox);
         app.act(&app.owner, |tx, cx| people::stop_fetching(tx, cx, SUPPORT)).await;
-        assert_eq!(fetched(&app, &other, &mail, app.now()).await, Taken::NoInbox);
+        assert_eq!(fetched(&app, &other, &mail, app.now()).await, Ingested::NoInbox);
         assert!(app.list(&key, "view=all").await.is_empty());
         let claimed = claimed(&app, &address).await;
         let removed = user(&ann);
@@ -194,15 +194,15 @@ both! {
         // The address is free and becomes the team's: what was under way must not come there.
         let team = address.clone();
         app.act(&app.owner, move |tx, cx| people::add_mailbox(tx, cx, &team, "Reused", None)).await;
-        let delivery = Delivery {
+        let delivery = InboundMail {
             sender: None,
             recipients: vec![address],
-            source: Source::Mailbox { believed: Vec::new() },
+            source: MailSource::Mailbox { believed: Vec::new() },
             raw: mail.into_bytes(),
         };
         let stale = FetchedMail { account: claimed, internal_date: None };
         let taken = take_in_fetched(&app.app, &*app.outside.authenticator, delivery, stale).await;
-        assert_eq!(taken, Ok(Taken::NoInbox));
+        assert_eq!(taken, Ok(Ingested::NoInbox));
         assert!(app.list(&key, "view=all").await.is_empty());
     }
 

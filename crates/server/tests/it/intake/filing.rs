@@ -1,4 +1,4 @@
-use inbox::intake::{Taken, find_inbox, find_recipient};
+use inbox::intake::{Ingested, find_inbox, find_recipient};
 use inbox::people::{NewWorkspace, add_mailbox, set_up_workspace};
 
 use mail::Dmarc;
@@ -61,7 +61,7 @@ both! {
         let (support, sales, other) = (filed(&taken[0]), filed(&taken[1]), filed(&taken[2]));
         assert_ne!(support.conversation, sales.conversation);
         assert_eq!(filed(&taken[3]), support);
-        assert_eq!(taken[4..], [Ok(Taken::NoInbox), Ok(Taken::NoInbox)]);
+        assert_eq!(taken[4..], [Ok(Ingested::NoInbox), Ok(Ingested::NoInbox)]);
         assert_eq!(app.list(&key, "").await.len(), 2);
         app.get(&key, &format!("/conversations/{}", other.conversation)).await.is(404);
         assert!(app.list(&app.test_key("read").await, "").await.is_empty());
@@ -72,7 +72,7 @@ both! {
         for mail in [raw("ann@x.example", "Lamp", "one"), raw_with("", "ann@x.example", "Lamp", "two")] {
             let first = app.arrives(&mail).await;
             let again = app.take_in(&[SUPPORT], &mail).await;
-            assert_eq!(again, [Ok(Taken::Known(first))]);
+            assert_eq!(again, [Ok(Ingested::Known(first))]);
         }
         assert_eq!(app.list(&key, "").await[0]["messageCount"], 2);
     }
@@ -89,7 +89,7 @@ both! {
             (format!("{}Message-ID: <rewritten@relay.example>\r\n", marks.loop_field), &footer),
         ] {
             let mail = raw_with(&fields, "Robo <support@acme.example>", "Re: Lamp", text);
-            assert_eq!(app.take_in(&[SUPPORT], &mail).await, [Ok(Taken::OurOwn)], "{fields}");
+            assert_eq!(app.take_in(&[SUPPORT], &mail).await, [Ok(Ingested::OurOwn)], "{fields}");
         }
         assert_eq!(app.list(&app.key("read").await, "view=all").await, before);
     }
@@ -127,16 +127,16 @@ both! {
         app.work().await;
         let notice = app.outside.relay.tries().remove(0).bytes;
         let taken = app.take_in_from("", &[SUPPORT], &notice).await;
-        assert_eq!(taken, [Ok(Taken::OurOwn)]);
+        assert_eq!(taken, [Ok(Ingested::OurOwn)]);
         let other = String::from_utf8(notice.to_vec()).unwrap().replace("Message-ID: <notice.", "Message-ID: <x.");
-        assert!(matches!(app.take_in_from("", &[SUPPORT], other.as_bytes()).await[0], Ok(Taken::Filed(_))));
+        assert!(matches!(app.take_in_from("", &[SUPPORT], other.as_bytes()).await[0], Ok(Ingested::Filed(_))));
     }
 
     async fn a_mail_that_goes_in_circles_is_not_kept(app) {
         let key = app.key("read").await;
         let hops = |count: usize| "Received: from a by b; Sun, 15 Nov 2026 09:00:00 +0000\r\n".repeat(count);
         let circling = raw_with(&hops(51), "ann@x.example", "Lamp", "text");
-        assert_eq!(app.take_in(&[SUPPORT], &circling).await, [Ok(Taken::InCircles)]);
+        assert_eq!(app.take_in(&[SUPPORT], &circling).await, [Ok(Ingested::InCircles)]);
         assert!(app.list(&key, "view=all").await.is_empty());
         app.arrives(&raw_with(&hops(50), "ann@x.example", "Lamp", "text")).await;
     }

@@ -1,4 +1,4 @@
-use inbox::intake::Taken;
+use inbox::intake::Ingested;
 use serde_json::{Value, json};
 
 use super::{secret, sent};
@@ -36,7 +36,7 @@ both! {
         let bounce = dsn("failed", "5.1.1", None);
         app.take_in_from("", &[&path], bounce.as_bytes()).await;
         let again = app.take_in_from("", &[&path], bounce.as_bytes()).await;
-        assert!(matches!(again[0], Ok(Taken::Known(_))), "{again:?}");
+        assert!(matches!(again[0], Ok(Ingested::Known(_))), "{again:?}");
         let other = bounce.replace("dsn-1@", "dsn-2@");
         app.take_in_from("", &[&path], other.as_bytes()).await;
         let happened = app.happenings(&key, &conversation).await;

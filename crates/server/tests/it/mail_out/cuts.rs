@@ -11,10 +11,10 @@ async fn a_mail_waits_wherever_the_connection_is_cut_and_is_delivered_once_it_is
             let peer = Peer::start(Manner { cuts: Some(step), ..offering(offers) }).await;
             let relay = plain(&peer);
             let outcome = sent(&relay).await;
-            assert!(matches!(outcome, Outcome::Later(_)), "{step}: {outcome:?}");
+            assert!(matches!(outcome, RelayOutcome::Later(_)), "{step}: {outcome:?}");
             assert_eq!(peer.seen().mails.len(), 0, "{step}");
             peer.behaves(offering(offers));
-            assert_eq!(sent(&relay).await, Outcome::Delivered, "{step}");
+            assert_eq!(sent(&relay).await, RelayOutcome::Delivered, "{step}");
             assert_eq!(peer.seen().mails.len(), 1, "{step}");
         }
     }
@@ -38,15 +38,15 @@ async fn a_recipient_refused_before_the_cut_stays_refused() {
     };
     let peer = Peer::start(manner).await;
     let outcomes = plain(&peer).send(&parcel(&["no@x.example", "yes@x.example"])).await;
-    assert!(matches!(outcomes[0], Outcome::Never(_)), "{outcomes:?}");
-    assert!(matches!(outcomes[1], Outcome::Later(_)), "{outcomes:?}");
+    assert!(matches!(outcomes[0], RelayOutcome::Never(_)), "{outcomes:?}");
+    assert!(matches!(outcomes[1], RelayOutcome::Later(_)), "{outcomes:?}");
 }
 
 #[tokio::test]
 async fn a_server_that_is_silent_is_left_in_time() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let text = format!("smtp://127.0.0.1:{}", listener.local_addr().unwrap().port());
-    let short = Patience { command: Duration::from_millis(50), ..patience() };
+    let short = SmtpTimeouts { command: Duration::from_millis(50), ..patience() };
     let relay = smarthost_named(&text, &Authority::new(), short);
     let expected = "later: relay: no answer to the connection: it took too long";
     assert_eq!(told(&sent(&relay).await), expected);

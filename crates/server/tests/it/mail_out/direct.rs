@@ -4,7 +4,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use server::lookup::Lookup;
-use server::relay::Direct;
+use server::relay::MxRelay;
 
 use super::names::Zone;
 use super::sts::Published;
@@ -12,7 +12,7 @@ use super::*;
 
 const PRIVATE: &str = "127.0.0.10";
 
-async fn direct(zone: Zone, port: u16, options: &str, authority: &Authority) -> Direct {
+async fn direct(zone: Zone, port: u16, options: &str, authority: &Authority) -> MxRelay {
     direct_with(zone, port, options, authority, Published::default()).await
 }
 
@@ -23,13 +23,13 @@ pub async fn direct_with(
     options: &str,
     authority: &Authority,
     policies: Published,
-) -> Direct {
+) -> MxRelay {
     let lookup = Lookup::at(Some(zone.serve().await)).unwrap();
     let options = format!("mx:?port={port}{options}").parse().unwrap();
     let may_dial = |ip| ip != IpAddr::V4(Ipv4Addr::new(127, 0, 0, 10));
     let helo = "mail.acme.example".into();
     let policies = Arc::new(policies);
-    Direct::new(&options, helo, lookup, may_dial, authority.roots(), patience(), policies).unwrap()
+    MxRelay::new(&options, helo, lookup, may_dial, authority.roots(), patience(), policies).unwrap()
 }
 
 /// A server of its own for each address, all on one port.
@@ -55,7 +55,7 @@ async fn a_mail_goes_to_the_best_server_of_each_domain_and_recipients_of_one_sha
         .address("two.example", addresses[2]);
     let relay = direct(zone, port, "", &Authority::new()).await;
     let parcel = parcel(&["a@one.example", "b@two.example", "c@one.example"]);
-    assert_eq!(relay.send(&parcel).await, vec![Outcome::Delivered; 3]);
+    assert_eq!(relay.send(&parcel).await, vec![RelayOutcome::Delivered; 3]);
     let to = |peer: &Peer| peer.seen().mails.iter().map(|mail| mail.to.clone()).collect::<Vec<_>>();
     assert_eq!(to(&peers[0]), [["RCPT TO:<a@one.example>", "RCPT TO:<c@one.example>"]]);
     assert_eq!(to(&peers[2]), [["RCPT TO:<b@two.example>"]], "a domain without MX takes it itself");
@@ -74,7 +74,7 @@ async fn the_next_server_is_tried_when_the_best_cannot_be_spoken_to() {
         .address("well.one.example", "127.0.0.2");
     peers[0].behaves(Manner { says: vec![("greeting", "554 no")], ..offering(OFFERS) });
     let relay = direct(zone, port, "", &Authority::new()).await;
-    assert_eq!(relay.send(&parcel(&["a@one.example"])).await, [Outcome::Delivered]);
+    assert_eq!(relay.send(&parcel(&["a@one.example"])).await, [RelayOutcome::Delivered]);
     assert_eq!((peers[0].seen().mails.len(), peers[1].seen().mails.len()), (0, 1));
 }
 
@@ -143,7 +143,7 @@ async fn both_kinds_of_addresses_are_tried() {
         .address("mx.six.example", "::1")
         .address("mx.six.example", "127.0.0.9");
     let relay = direct(zone, peer.address.port(), "", &Authority::new()).await;
-    assert_eq!(relay.send(&parcel(&["a@six.example"])).await, [Outcome::Delivered]);
+    assert_eq!(relay.send(&parcel(&["a@six.example"])).await, [RelayOutcome::Delivered]);
 }
 
 #[tokio::test]
@@ -173,7 +173,7 @@ async fn encryption_is_taken_when_offered_and_given_up_only_where_that_was_chose
             .address("mx.one.example", "127.0.0.1");
         let relay = direct(zone, peer.address.port(), options, &ours).await;
         let outcomes = relay.send(&parcel(&["a@one.example"])).await;
-        assert_eq!(outcomes[0] == Outcome::Delivered, arrives, "{case}: {outcomes:?}");
+        assert_eq!(outcomes[0] == RelayOutcome::Delivered, arrives, "{case}: {outcomes:?}");
         let encrypted = peer.seen().commands.iter().any(|said| said.starts_with("tls MAIL"));
         let offered = case.contains("certificate") || case == "required";
         assert_eq!(encrypted, offered, "{case}");
@@ -186,7 +186,7 @@ async fn a_session_with_a_domains_server_is_used_again() {
     let zone = Zone::default().address("one.example", "127.0.0.1");
     let relay = direct(zone, port, "", &Authority::new()).await;
     for _ in 0..3 {
-        assert_eq!(relay.send(&parcel(&["a@one.example"])).await, [Outcome::Delivered]);
+        assert_eq!(relay.send(&parcel(&["a@one.example"])).await, [RelayOutcome::Delivered]);
     }
     assert_eq!((peers[0].seen().sessions, peers[0].seen().mails.len()), (1, 3));
 }

@@ -1,7 +1,7 @@
 //! The keys of a domain, and what it publishes.
 
 use inbox::domains::{self, KeyState};
-use server::dns_records::{self, Stand};
+use server::dns_records::{self, RecordStatus};
 use server::lookup::Lookup;
 
 use super::names::Zone;
@@ -26,7 +26,7 @@ both! {
         let key = app.key("send").await;
         let mail = app.mail("mara@customer.example", "Lamp", "Where is it?").await;
         app.schedule(&key, &mail.conversation, "It left.").await;
-        app.outside.relay.will_say(&[inbox::due::Outcome::Later("busy".into())]);
+        app.outside.relay.will_say(&[inbox::due::RelayOutcome::Later("busy".into())]);
         app.pass(DAY).await;
         let tries = app.outside.relay.tries();
         assert_eq!(tries.len(), 2);
@@ -75,29 +75,29 @@ both! {
         for (zone, stands) in [
             (
                 good().text("acme.example", "v=spf1 a:mail.acme.example -all"),
-                [Stand::Good, Stand::Good, Stand::Good, Stand::Good],
+                [RecordStatus::Good, RecordStatus::Good, RecordStatus::Good, RecordStatus::Good],
             ),
-            (good(), [Stand::Good, Stand::Missing, Stand::Good, Stand::Good]),
+            (good(), [RecordStatus::Good, RecordStatus::Missing, RecordStatus::Good, RecordStatus::Good]),
             (
                 good().text("acme.example", "v=spf1 include:other.example -all"),
-                [Stand::Good, Stand::Different, Stand::Good, Stand::Good],
+                [RecordStatus::Good, RecordStatus::Different, RecordStatus::Good, RecordStatus::Good],
             ),
             (
                 good().text("acme.example", "v=spf1 a:mail.acme.example -all").text("acme.example", "v=spf1 -all"),
-                [Stand::Good, Stand::Different, Stand::Good, Stand::Good],
+                [RecordStatus::Good, RecordStatus::Different, RecordStatus::Good, RecordStatus::Good],
             ),
             (
                 Zone::default()
                     .text(&selector, "v=DKIM1; k=rsa; p=AAAA")
                     .mx("acme.example", 10, "mx.other.example"),
-                [Stand::Different, Stand::Missing, Stand::Missing, Stand::Different],
+                [RecordStatus::Different, RecordStatus::Missing, RecordStatus::Missing, RecordStatus::Different],
             ),
-            (Zone::default(), [Stand::Missing; 4]),
+            (Zone::default(), [RecordStatus::Missing; 4]),
         ] {
             let lookup = Lookup::at(Some(zone.serve().await)).unwrap();
             let found =
                 dns_records::check(&app.app, &app.owner, &lookup, "acme.example", &sending()).await;
-            let found: Vec<Stand> = found.unwrap().iter().map(|finding| finding.stand).collect();
+            let found: Vec<RecordStatus> = found.unwrap().iter().map(|finding| finding.stand).collect();
             assert_eq!(found, stands);
         }
     }
@@ -121,6 +121,6 @@ both! {
     }
 }
 
-fn sending() -> dns_records::Sending {
-    dns_records::Sending { host: Some("mail.acme.example".into()), relay: None }
+fn sending() -> dns_records::SendingSetup {
+    dns_records::SendingSetup { host: Some("mail.acme.example".into()), relay: None }
 }

@@ -25,7 +25,7 @@ async fn a_connection_is_encrypted_when_the_server_offers_it_and_the_password_on
         ),
     ] {
         let peer = Peer::start(encrypting(&authority, "127.0.0.1", offers)).await;
-        assert_eq!(sent(&smarthost(LOGIN, &peer, "", &authority)).await, Outcome::Delivered);
+        assert_eq!(sent(&smarthost(LOGIN, &peer, "", &authority)).await, RelayOutcome::Delivered);
         let commands = peer.seen().commands;
         assert_eq!(commands[..2], ["EHLO mail.acme.example", "STARTTLS"]);
         assert_eq!(commands[2], "tls EHLO mail.acme.example");
@@ -42,7 +42,10 @@ async fn a_password_is_not_sent_in_clear_unless_it_was_said_so() {
                     without it";
     assert_eq!(told(&outcome), expected);
     assert!(!peer.seen().commands.iter().any(|said| said.starts_with("AUTH")));
-    assert_eq!(sent(&smarthost(LOGIN, &peer, "?tls=none", &authority)).await, Outcome::Delivered);
+    assert_eq!(
+        sent(&smarthost(LOGIN, &peer, "?tls=none", &authority)).await,
+        RelayOutcome::Delivered
+    );
 }
 
 #[tokio::test]
@@ -87,8 +90,8 @@ async fn what_was_required_is_not_given_up() {
     ] {
         let peer = Peer::start(manner).await;
         let outcome = sent(&smarthost("smtp://", &peer, options, &ours)).await;
-        assert_eq!(outcome == Outcome::Delivered, arrives, "{case}: {outcome:?}");
-        assert!(arrives || matches!(outcome, Outcome::Later(_)), "{case}: {outcome:?}");
+        assert_eq!(outcome == RelayOutcome::Delivered, arrives, "{case}: {outcome:?}");
+        assert!(arrives || matches!(outcome, RelayOutcome::Later(_)), "{case}: {outcome:?}");
         assert_eq!(peer.seen().mails.len(), usize::from(arrives), "{case}");
     }
 }
@@ -99,11 +102,11 @@ async fn smtps_is_encrypted_before_the_first_word() {
     let manner = Manner { implicit: true, ..encrypting(&authority, "127.0.0.1", &["AUTH PLAIN"]) };
     let peer = Peer::start(manner).await;
     let relay = smarthost("smtps://ann:x@", &peer, "", &authority);
-    assert_eq!(sent(&relay).await, Outcome::Delivered);
+    assert_eq!(sent(&relay).await, RelayOutcome::Delivered);
     assert!(peer.seen().commands.iter().all(|said| said.starts_with("tls ")));
     let plain = Peer::start(offering(&[])).await;
-    let impatient = Patience { command: Duration::from_millis(200), ..patience() };
+    let impatient = SmtpTimeouts { command: Duration::from_millis(200), ..patience() };
     let text = format!("smtps://127.0.0.1:{}", plain.address.port());
     let outcome = sent(&smarthost_named(&text, &authority, impatient)).await;
-    assert!(matches!(outcome, Outcome::Later(_)), "{outcome:?}");
+    assert!(matches!(outcome, RelayOutcome::Later(_)), "{outcome:?}");
 }

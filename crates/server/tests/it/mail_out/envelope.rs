@@ -12,7 +12,7 @@ async fn secret(app: &TestApp) -> Vec<u8> {
     app.act(&app.owner, |tx, cx| Ok(secrets::mail_secret(tx, cx)?.as_bytes().to_vec())).await
 }
 
-fn field(parcel: &Parcel, name: &str) -> Option<String> {
+fn field(parcel: &OutgoingMail, name: &str) -> Option<String> {
     let text = String::from_utf8(parcel.bytes.to_vec())
         .unwrap()
         .replace("\r\n\t", " ")
@@ -31,13 +31,13 @@ both! {
         let secret = secret(&app).await;
         assert_eq!(
             mail::token_of_address(&secret, &sent.sender),
-            Some(mail::Token::Bounce(message.clone()))
+            Some(mail::AddressToken::Bounce(message.clone()))
         );
         let reply_to = field(&sent, "Reply-To").unwrap();
         let reply_to = reply_to.trim_matches(['<', '>']);
         assert_eq!(
             mail::token_of_address(&secret, reply_to),
-            Some(mail::Token::Conversation(mail.conversation.to_string()))
+            Some(mail::AddressToken::Conversation(mail.conversation.to_string()))
         );
         assert_eq!(mail::message_of_id(&secret, &sent.message_id), Some(message.clone()));
         let mark = field(&sent, mail::LOOP_FIELD).unwrap();

@@ -16,9 +16,9 @@ mod sts;
 use std::sync::Arc;
 use std::time::Duration;
 
-use inbox::due::{Outcome, Parcel, Relay};
+use inbox::due::{OutgoingMail, Relay, RelayOutcome};
 use server::courier::SystemResolver;
-use server::relay::{Patience, Smarthost};
+use server::relay::{SmarthostRelay, SmtpTimeouts};
 
 use crate::courier::receiver::Authority;
 use peer::{Manner, Peer};
@@ -31,30 +31,30 @@ fn offering(offers: &[&'static str]) -> Manner {
 }
 
 /// Long enough for a slow machine; what must run out in a test uses less.
-fn patience() -> Patience {
+fn patience() -> SmtpTimeouts {
     let long = Duration::from_secs(60);
-    Patience { connect: long, command: long, block: long, verdict: long }
+    SmtpTimeouts { connect: long, command: long, block: long, verdict: long }
 }
 
 /// A relay at this address: `options` is what stands behind it in `MAILROOM_RELAY`.
-fn smarthost(scheme: &str, peer: &Peer, options: &str, authority: &Authority) -> Smarthost {
+fn smarthost(scheme: &str, peer: &Peer, options: &str, authority: &Authority) -> SmarthostRelay {
     let text = format!("{scheme}127.0.0.1:{}{options}", peer.address.port());
     smarthost_named(&text, authority, patience())
 }
 
-fn smarthost_named(text: &str, authority: &Authority, patience: Patience) -> Smarthost {
+fn smarthost_named(text: &str, authority: &Authority, patience: SmtpTimeouts) -> SmarthostRelay {
     let resolver = Arc::new(SystemResolver::default());
     let options = text.parse().unwrap();
-    Smarthost::new(&options, "mail.acme.example".into(), resolver, authority.roots(), patience)
+    SmarthostRelay::new(&options, "mail.acme.example".into(), resolver, authority.roots(), patience)
         .unwrap()
 }
 
-fn plain(peer: &Peer) -> Smarthost {
+fn plain(peer: &Peer) -> SmarthostRelay {
     smarthost("smtp://", peer, "", &Authority::new())
 }
 
-fn parcel(recipients: &[&str]) -> Parcel {
-    Parcel {
+fn parcel(recipients: &[&str]) -> OutgoingMail {
+    OutgoingMail {
         message_id: "msg.1@acme.example".into(),
         sender: "support+b_1_abc@acme.example".into(),
         recipients: recipients.iter().map(|to| (*to).to_owned()).collect(),
@@ -63,17 +63,17 @@ fn parcel(recipients: &[&str]) -> Parcel {
 }
 
 /// What became of a mail to one recipient.
-async fn sent(relay: &impl Relay) -> Outcome {
+async fn sent(relay: &impl Relay) -> RelayOutcome {
     let mut outcomes = relay.send(&parcel(&["mara@customer.example"])).await;
     assert_eq!(outcomes.len(), 1);
     outcomes.remove(0)
 }
 
 /// An outcome as a word and its reason.
-fn told(outcome: &Outcome) -> String {
+fn told(outcome: &RelayOutcome) -> String {
     match outcome {
-        Outcome::Delivered => "delivered".into(),
-        Outcome::Later(reason) => format!("later: {reason}"),
-        Outcome::Never(reason) => format!("never: {reason}"),
+        RelayOutcome::Delivered => "delivered".into(),
+        RelayOutcome::Later(reason) => format!("later: {reason}"),
+        RelayOutcome::Never(reason) => format!("never: {reason}"),
     }
 }

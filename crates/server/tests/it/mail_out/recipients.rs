@@ -26,12 +26,12 @@ async fn letter_to_three(app: &TestApp) -> String {
     id
 }
 
-fn later() -> Outcome {
-    Outcome::Later("busy".into())
+fn later() -> RelayOutcome {
+    RelayOutcome::Later("busy".into())
 }
 
-fn never() -> Outcome {
-    Outcome::Never("no".into())
+fn never() -> RelayOutcome {
+    RelayOutcome::Never("no".into())
 }
 
 both! {
@@ -39,7 +39,7 @@ both! {
         let key = app.key("read").await;
         let id = letter_to_three(&app).await;
         // In the order of their addresses: Bo, Cy, Mara.
-        app.outside.relay.will_say_of_each(&[Outcome::Delivered, later(), later()]);
+        app.outside.relay.will_say_of_each(&[RelayOutcome::Delivered, later(), later()]);
         app.outside.relay.will_say_of_each(&[never(), later()]);
         app.pass(10 * MINUTE).await;
         assert_eq!(app.timeline(&key, &id, "message").await[1]["status"], "sending");
@@ -64,8 +64,8 @@ both! {
     async fn a_letter_is_sent_when_somebody_it_is_for_has_it_and_failed_otherwise(app) {
         let key = app.key("read").await;
         for (said, status) in [
-            ([never(), never(), Outcome::Delivered], "sent"),
-            ([Outcome::Delivered, Outcome::Delivered, never()], "failed"),
+            ([never(), never(), RelayOutcome::Delivered], "sent"),
+            ([RelayOutcome::Delivered, RelayOutcome::Delivered, never()], "failed"),
             ([never(), never(), never()], "failed"),
         ] {
             let id = letter_to_three(&app).await;
@@ -79,7 +79,7 @@ both! {
     async fn after_two_days_those_still_put_off_are_given_up(app) {
         let key = app.key("read").await;
         let id = letter_to_three(&app).await;
-        app.outside.relay.will_say_of_each(&[later(), later(), Outcome::Delivered]);
+        app.outside.relay.will_say_of_each(&[later(), later(), RelayOutcome::Delivered]);
         app.outside.relay.will_say(&vec![later(); 100]);
         app.pass(3 * DAY).await;
         assert_eq!(app.timeline(&key, &id, "message").await[1]["status"], "sent");

@@ -10,7 +10,7 @@ async fn a_mail_arrives_as_it_was_with_its_envelope() {
         let recipients = if offers.is_empty() { &everyone[..2] } else { &everyone[..] };
         let parcel = parcel(recipients);
         let outcomes = plain(&peer).send(&parcel).await;
-        assert!(outcomes.iter().all(|outcome| *outcome == Outcome::Delivered), "{outcomes:?}");
+        assert!(outcomes.iter().all(|outcome| *outcome == RelayOutcome::Delivered), "{outcomes:?}");
         let seen = peer.seen();
         assert_eq!(seen.mails.len(), 1);
         assert_eq!(seen.mails[0].text.as_bytes(), *parcel.bytes);
@@ -91,7 +91,7 @@ async fn what_a_server_cannot_take_is_not_sent_to_it() {
     let expected = "never: the mail is larger than the server takes";
     assert_eq!(told(&sent(&plain(&peer)).await), expected);
     let peer = Peer::start(offering(&["SIZE 0"])).await;
-    assert_eq!(sent(&plain(&peer)).await, Outcome::Delivered);
+    assert_eq!(sent(&plain(&peer)).await, RelayOutcome::Delivered);
     let outcomes = plain(&peer).send(&parcel(&["mära@x.example"])).await;
     let expected = "never: the server does not take addresses with letters beyond ASCII";
     assert_eq!(told(&outcomes[0]), expected);

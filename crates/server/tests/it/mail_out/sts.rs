@@ -92,7 +92,7 @@ async fn servers_that_an_enforced_policy_does_not_name_are_passed_over() {
         .address("good.one.example", "127.0.0.2");
     let policies = Published::policy("enforce", &["good.one.example"]);
     let relay = direct_with(zone, port, "", &authority, policies).await;
-    assert_eq!(relay.send(&parcel(&["a@one.example"])).await, [Outcome::Delivered]);
+    assert_eq!(relay.send(&parcel(&["a@one.example"])).await, [RelayOutcome::Delivered]);
     assert_eq!((peers[0].seen().sessions, peers[1].seen().mails.len()), (0, 1));
 }
 
@@ -109,7 +109,7 @@ async fn a_policy_under_test_and_none_at_all_change_nothing() {
         let relay = direct_with(one_server(), port, "", &authority, policies.clone()).await;
         for _ in 0..3 {
             let outcomes = relay.send(&parcel(&["a@one.example"])).await;
-            assert_eq!(outcomes, [Outcome::Delivered], "{case}");
+            assert_eq!(outcomes, [RelayOutcome::Delivered], "{case}");
         }
         assert_eq!(policies.fetched(), vec!["one.example"; fetched], "{case}");
     }
@@ -125,6 +125,6 @@ async fn a_domain_that_announces_no_policy_is_not_asked_for_one() {
     let authority = Authority::new();
     let port = peer.address.port();
     let relay = direct_with(zone, port, "", &authority, policies.clone()).await;
-    assert_eq!(relay.send(&parcel(&["a@one.example"])).await, [Outcome::Delivered]);
+    assert_eq!(relay.send(&parcel(&["a@one.example"])).await, [RelayOutcome::Delivered]);
     assert!(policies.fetched().is_empty());
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Barrier};
 
-use db::Error;
+use db::StoreError;
 use postgres::{Client, NoTls};
 
 use crate::support::{CONNECTIONS, TestApp};
@@ -54,7 +54,7 @@ async fn tell(app: &TestApp) {
     }
 }
 
-fn together_tell(tx: &mut db::Tx<'_>, together: &Barrier) -> Result<(), Error> {
+fn together_tell(tx: &mut db::Tx<'_>, together: &Barrier) -> Result<(), StoreError> {
     together.wait();
     tx.exec("SELECT pg_stat_force_next_flush()", &[]).map(drop)
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use server::reader::Reading;
+use server::reader::FileReading;
 use tokio::task::JoinSet;
 
 use super::files::{INVOICE, file, invoice_xml, pdf, pdf_with_xml, stream};
@@ -43,13 +43,13 @@ async fn a_thousand_broken_files_leave_the_reader_as_it_was() {
 }
 
 fn count(
-    done: Option<Result<Reading, tokio::task::JoinError>>,
+    done: Option<Result<FileReading, tokio::task::JoinError>>,
     read: &mut usize,
     refused: &mut usize,
 ) {
     match done.expect("a task").expect("no panic") {
-        Reading::Read { .. } => *read += 1,
-        Reading::Unreadable(_) | Reading::Later(_) => *refused += 1,
+        FileReading::Read { .. } => *read += 1,
+        FileReading::Unreadable(_) | FileReading::Later(_) => *refused += 1,
     }
 }
 

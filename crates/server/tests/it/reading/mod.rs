@@ -12,11 +12,11 @@ mod reader;
 
 use std::path::PathBuf;
 
-use server::reader::{BuiltIn, Reading};
+use server::reader::{BuiltInReader, FileReading};
 
 /// The built-in reader, which starts the program that these tests belong to.
-fn built_in() -> BuiltIn {
-    BuiltIn::with_program(program())
+fn built_in() -> BuiltInReader {
+    BuiltInReader::with_program(program())
 }
 
 fn program() -> PathBuf {
@@ -24,10 +24,10 @@ fn program() -> PathBuf {
 }
 
 /// What was read, as the wire has it.
-fn shown(reading: &Reading) -> serde_json::Value {
+fn shown(reading: &FileReading) -> serde_json::Value {
     match reading {
-        Reading::Read { paper, .. } => serde_json::json!(paper),
-        Reading::Unreadable(sentence) => serde_json::json!({ "unreadable": sentence }),
-        Reading::Later(sentence) => serde_json::json!({ "later": sentence }),
+        FileReading::Read { paper, .. } => serde_json::json!(paper),
+        FileReading::Unreadable(sentence) => serde_json::json!({ "unreadable": sentence }),
+        FileReading::Later(sentence) => serde_json::json!({ "later": sentence }),
     }
 }

@@ -1,7 +1,7 @@
 //! Documents are read once, live ones alone, and what people say stays.
 
 use inbox::actor::{Actor, Circle};
-use inbox::due::Found;
+use inbox::due::ExtractionOutcome;
 use inbox::ids::DocumentId;
 use inbox::wire::{DocumentFields, DocumentKind};
 use inbox::{mailboxes, people};
@@ -53,7 +53,7 @@ both! {
 
     async fn trouble_is_tried_three_times_and_then_left(app) {
         let key = app.key("read").await;
-        app.outside.reader.will_say(&vec![Found::Later("busy".into()); 5]);
+        app.outside.reader.will_say(&vec![ExtractionOutcome::Later("busy".into()); 5]);
         filed(&app, &["scan.pdf"]).await;
         for (passes, tries) in [(0, 1), (MINUTE, 2), (9 * MINUTE, 2), (MINUTE, 3), (90 * MINUTE, 3)] {
             app.pass(passes).await;
@@ -67,7 +67,7 @@ both! {
 
     async fn a_second_try_that_goes_well_counts(app) {
         let key = app.key("read").await;
-        app.outside.reader.will_say(&[Found::Later("busy".into()), invoice("Lumen", 1.0)]);
+        app.outside.reader.will_say(&[ExtractionOutcome::Later("busy".into()), invoice("Lumen", 1.0)]);
         filed(&app, &["scan.pdf"]).await;
         app.pass(MINUTE).await;
         assert_eq!(documents(&app, &key, "").await[0]["kind"], "invoice");
@@ -75,7 +75,7 @@ both! {
 
     async fn an_unreadable_document_is_something_else_at_once(app) {
         let key = app.key("read").await;
-        app.outside.reader.will_say(&[Found::Unreadable("damaged".into())]);
+        app.outside.reader.will_say(&[ExtractionOutcome::Unreadable("damaged".into())]);
         filed(&app, &["scan.pdf"]).await;
         app.pass(90 * MINUTE).await;
         assert_eq!(app.outside.reader.given().len(), 1);
@@ -163,7 +163,7 @@ async fn correct(app: &TestApp, key: &Key) {
     .await;
 }
 
-fn invoice(vendor: &str, amount: f64) -> Found {
+fn invoice(vendor: &str, amount: f64) -> ExtractionOutcome {
     let fields = DocumentFields {
         vendor: Some(vendor.into()),
         amount: Some(amount),
@@ -171,7 +171,7 @@ fn invoice(vendor: &str, amount: f64) -> Found {
         reference: Some("R-7".into()),
         ..DocumentFields::default()
     };
-    Found::Read { kind: DocumentKind::Invoice, fields }
+    ExtractionOutcome::Read { kind: DocumentKind::Invoice, fields }
 }
 
 async fn documents(app: &TestApp, key: &Key, query: &str) -> Vec<Value> {

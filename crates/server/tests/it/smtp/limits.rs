@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use mail::smtp::SessionLimits;
-use server::smtp::Limits;
+use server::smtp::SmtpLimits;
 
 use crate::both;
 use crate::support::raw;
@@ -14,7 +14,7 @@ const SHORT: Duration = Duration::from_millis(200);
 both! {
     async fn a_mail_has_so_many_recipients(app) {
         let session = SessionLimits { recipients: 3, ..SessionLimits::default() };
-        let limits = Limits { session, ..Limits::default() };
+        let limits = SmtpLimits { session, ..SmtpLimits::default() };
         let doors = app.doors(limits, "").await;
         let mut client = doors.known_client().await;
         client.say("MAIL FROM:<ann@x.example>", "250 ").await;
@@ -28,8 +28,8 @@ both! {
     }
 
     async fn one_address_has_so_many_connections_and_all_have_so_many(app) {
-        let each = Limits { connections_each: 2, ..Limits::default() };
-        let all = Limits { connections: 2, ..Limits::default() };
+        let each = SmtpLimits { connections_each: 2, ..SmtpLimits::default() };
+        let all = SmtpLimits { connections: 2, ..SmtpLimits::default() };
         for limits in [each, all] {
             let doors = app.doors(limits, "").await;
             let first = doors.client().await;
@@ -49,7 +49,7 @@ both! {
     }
 
     async fn a_silent_client_is_hung_up_on(app) {
-        let doors = app.doors(Limits { silence: SHORT, ..Limits::default() }, "").await;
+        let doors = app.doors(SmtpLimits { silence: SHORT, ..SmtpLimits::default() }, "").await;
         let mut client = doors.client().await;
         client.hears("421 4.4.2").await;
         assert!(client.is_over().await);
@@ -57,7 +57,7 @@ both! {
 
     async fn a_mail_that_trickles_in_is_hung_up_on_and_leaves_nothing(app) {
         let key = app.key("read").await;
-        let doors = app.doors(Limits { message_time: SHORT, ..Limits::default() }, "").await;
+        let doors = app.doors(SmtpLimits { message_time: SHORT, ..SmtpLimits::default() }, "").await;
         let mut client = doors.known_client().await;
         client.say("MAIL FROM:<ann@x.example>", "250 ").await;
         client.say("RCPT TO:<support@acme.example>", "250 ").await;
@@ -74,13 +74,13 @@ both! {
     }
 
     async fn a_session_does_not_last_forever(app) {
-        let doors = app.doors(Limits { session_time: SHORT, ..Limits::default() }, "").await;
+        let doors = app.doors(SmtpLimits { session_time: SHORT, ..SmtpLimits::default() }, "").await;
         let mut client = doors.known_client().await;
         client.hears("421 4.4.2").await;
     }
 
     async fn mail_beyond_the_room_for_all_is_put_off(app) {
-        let limits = Limits { bytes_at_once: 100_000, ..Limits::default() };
+        let limits = SmtpLimits { bytes_at_once: 100_000, ..SmtpLimits::default() };
         let doors = app.doors(limits, "").await;
         let mut client = doors.known_client().await;
         let large = raw("ann@x.example", "Lamp", &"0123456789abcdef\r\n".repeat(20_000));
@@ -90,7 +90,7 @@ both! {
 
     async fn closing_doors_say_goodbye_and_finish_what_they_took(app) {
         let key = app.key("read").await;
-        let doors = app.doors(Limits::default(), "").await;
+        let doors = app.doors(SmtpLimits::default(), "").await;
         let mut idle = doors.known_client().await;
         let mut busy = doors.known_client().await;
         busy.send(SUPPORT, &raw("ann@x.example", "Lamp", "text"), "250 ").await;

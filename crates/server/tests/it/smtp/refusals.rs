@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use mail::smtp::SessionLimits;
 use metrics_exporter_prometheus::PrometheusBuilder;
-use server::smtp::Limits;
+use server::smtp::SmtpLimits;
 use tokio::net::UnixStream;
 use tracing_subscriber::fmt::MakeWriter;
 
@@ -82,7 +82,7 @@ const REASONS: [&str; 12] = [
 
 async fn refusals(app: TestApp, figures: impl Fn() -> String) {
     let session = SessionLimits { recipients: 1, message_bytes: 4_000, ..SessionLimits::default() };
-    let limits = Limits { session, connections_each: 2, ..Limits::default() };
+    let limits = SmtpLimits { session, connections_each: 2, ..SmtpLimits::default() };
     let doors = app.doors(limits, "").await;
     let mut client = doors.known_client().await;
     client.say("DATA", "503 ").await;

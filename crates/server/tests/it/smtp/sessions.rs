@@ -1,5 +1,5 @@
-use inbox::intake::Source;
-use server::smtp::Limits;
+use inbox::intake::MailSource;
+use server::smtp::SmtpLimits;
 use tokio::net::UnixStream;
 
 use crate::both;
@@ -10,7 +10,7 @@ const SUPPORT: &str = "support@acme.example";
 both! {
     async fn a_mail_sent_by_smtp_is_there_when_the_server_says_so(app) {
         let key = app.key("read").await;
-        let doors = app.doors(Limits::default(), "").await;
+        let doors = app.doors(SmtpLimits::default(), "").await;
         let mut client = doors.known_client().await;
         let mail = raw("Ann <ann@x.example>", "Lamp", ".\r\n..dotted");
         client.send(SUPPORT, &mail, "250 2.0.0").await;
@@ -21,12 +21,12 @@ both! {
         client.say("QUIT", "221 ").await;
         assert!(client.is_over().await);
         assert_eq!(app.list(&key, "").await.len(), 2);
-        let source = Source::Sender { ip: [127, 0, 0, 1].into(), helo: "client.x.example".into() };
+        let source = MailSource::Sender { ip: [127, 0, 0, 1].into(), helo: "client.x.example".into() };
         assert_eq!(app.outside.authenticator.sources(), [source.clone(), source]);
     }
 
     async fn only_our_inboxes_are_recipients_and_nobody_elses(app) {
-        let doors = app.doors(Limits::default(), "").await;
+        let doors = app.doors(SmtpLimits::default(), "").await;
         let mut client = doors.known_client().await;
         client.say("MAIL FROM:<support@acme.example>", "250 ").await;
         for stranger in [
@@ -51,7 +51,7 @@ both! {
     async fn lmtp_answers_for_each_recipient(app) {
         let key = app.key("read").await;
         app.team_inbox("sales@acme.example", "Sales").await;
-        let doors = app.doors(Limits::default(), "").await;
+        let doors = app.doors(SmtpLimits::default(), "").await;
         let stream = UnixStream::connect(&doors.lmtp).await.unwrap();
         let mut client = Client::greeted(stream, "220 ").await;
         client.say("LHLO mx.acme.example", "250 ").await;
@@ -65,13 +65,13 @@ both! {
         client.hears("250 ").await;
         client.say("QUIT", "221 ").await;
         assert_eq!(app.list(&key, "").await.len(), 2);
-        assert_eq!(app.outside.authenticator.sources(), [Source::OurServer]);
+        assert_eq!(app.outside.authenticator.sources(), [MailSource::OurServer]);
     }
 
     async fn the_postmaster_is_somebody_of_the_team_by_smtp_and_lmtp(app) {
         let key = app.key("read").await;
         app.team_inbox("sales@acme.example", "Sales").await;
-        let doors = app.doors(Limits::default(), "").await;
+        let doors = app.doors(SmtpLimits::default(), "").await;
         let mut client = doors.known_client().await;
         for (to, subject) in [("Postmaster", "Bare"), ("PostMaster@ACME.example", "With domain")] {
             client.send(to, &raw("ann@x.example", subject, "text"), "250 2.0.0").await;
@@ -84,15 +84,15 @@ both! {
     }
 
     async fn a_trusted_network_is_not_the_sender(app) {
-        let doors = app.doors(Limits::default(), "127.0.0.0/8").await;
+        let doors = app.doors(SmtpLimits::default(), "127.0.0.0/8").await;
         let mut client = doors.known_client().await;
         client.send(SUPPORT, &raw("ann@x.example", "Lamp", "text"), "250 ").await;
-        assert_eq!(app.outside.authenticator.sources(), [Source::OurServer]);
+        assert_eq!(app.outside.authenticator.sources(), [MailSource::OurServer]);
     }
 
     async fn the_same_mail_sent_again_is_acknowledged_and_stored_once(app) {
         let key = app.key("read").await;
-        let doors = app.doors(Limits::default(), "").await;
+        let doors = app.doors(SmtpLimits::default(), "").await;
         let mail = raw("ann@x.example", "Lamp", "text");
         for _ in 0..2 {
             doors.known_client().await.send(SUPPORT, &mail, "250 ").await;
@@ -101,14 +101,14 @@ both! {
     }
 
     async fn a_mail_in_circles_is_put_off(app) {
-        let doors = app.doors(Limits::default(), "").await;
+        let doors = app.doors(SmtpLimits::default(), "").await;
         let circling = raw_with(&"Received: from a by b\r\n".repeat(51), "ann@x.example", "Lamp", "x");
         doors.known_client().await.send(SUPPORT, &circling, "450 4.4.6").await;
     }
 
     async fn trouble_of_ours_is_told_as_such_and_nothing_is_acknowledged(app) {
         let key = app.key("read").await;
-        let doors = app.doors(Limits::default(), "").await;
+        let doors = app.doors(SmtpLimits::default(), "").await;
         let mut client = doors.known_client().await;
         app.exec("ALTER TABLE participants RENAME TO elsewhere").await;
         client.send(SUPPORT, &raw("ann@x.example", "Lamp", "text"), "451 4.3.0").await;
@@ -120,7 +120,7 @@ both! {
 
     async fn many_clients_at_once_lose_nothing(app) {
         let key = app.key("read").await;
-        let doors = app.doors(Limits::default(), "").await;
+        let doors = app.doors(SmtpLimits::default(), "").await;
         let clients = (0..12).map(|client| {
             let doors = &doors;
             async move {

@@ -4,7 +4,7 @@ use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, Server
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
-use server::smtp::Limits;
+use server::smtp::SmtpLimits;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
@@ -15,7 +15,7 @@ use crate::support::{Client, raw};
 both! {
     async fn a_mail_travels_encrypted(app) {
         let key = app.key("read").await;
-        let doors = app.doors(Limits::default(), "").await;
+        let doors = app.doors(SmtpLimits::default(), "").await;
         let mut client = doors.known_client().await;
         client.say("STARTTLS", "220 ").await;
         let mut client = encrypted(client).await;
@@ -28,7 +28,7 @@ both! {
     }
 
     async fn commands_put_behind_starttls_are_never_obeyed(app) {
-        let doors = app.doors(Limits::default(), "").await;
+        let doors = app.doors(SmtpLimits::default(), "").await;
         let mut client = doors.known_client().await;
         let injected = "STARTTLS\r\nEHLO evil.example\r\nMAIL FROM:<evil@x.example>\r\n";
         client.write(injected.as_bytes()).await;

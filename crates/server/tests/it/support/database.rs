@@ -3,7 +3,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use db::{Options, Store};
+use db::{Store, StoreOptions};
 use postgres::{Client, Config, NoTls};
 
 /// The databases that every rule holds on.
@@ -41,17 +41,17 @@ const SILENCE: Duration = Duration::from_secs(60);
 
 /// Opens a test's database, as each process that works on it does for itself.
 pub fn open(url: &str) -> Store {
-    open_keeping(url, Options::default().plans_kept)
+    open_keeping(url, StoreOptions::default().plans_kept)
 }
 
 /// The same, with plans that are kept for so long.
 pub fn open_keeping(url: &str, plans_kept: Duration) -> Store {
-    let options = Options {
+    let options = StoreOptions {
         readers: 2,
         connections: CONNECTIONS,
         silence: SILENCE,
         plans_kept,
-        ..Options::default()
+        ..StoreOptions::default()
     };
     Store::open(url, &options, inbox::MIGRATIONS).unwrap()
 }
@@ -94,7 +94,7 @@ fn ensure_template(admin: &str, client: &mut Client) -> String {
         client.batch_execute(&format!("DROP DATABASE IF EXISTS {template} WITH (FORCE)")).unwrap();
         client.batch_execute(&format!("CREATE DATABASE {template} TEMPLATE template0")).unwrap();
         let url = in_database(admin, &template);
-        Store::open(&url, &Options::default(), inbox::MIGRATIONS).unwrap();
+        Store::open(&url, &StoreOptions::default(), inbox::MIGRATIONS).unwrap();
         client
             .batch_execute(&format!(
                 "ALTER DATABASE {template} WITH ALLOW_CONNECTIONS false;

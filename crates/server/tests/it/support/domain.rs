@@ -6,7 +6,7 @@ use inbox::ids::{MessageId, WebhookId};
 use inbox::mailboxes::Mailbox;
 use inbox::people;
 use inbox::time::Moment;
-use inbox::{Cx, Error, Incoming, Received};
+use inbox::{Cx, Error, FiledMail, IncomingMail};
 use mail::{Attachment, Mail, Warning};
 use serde_json::{Value, json};
 
@@ -111,8 +111,8 @@ impl TestApp {
     }
 
     /// Many mails to one inbox in one transaction.
-    pub async fn deliver_all(&self, mailbox: &Mailbox, mails: Vec<Mail>) -> Vec<Received> {
-        let incoming: Vec<Incoming> =
+    pub async fn deliver_all(&self, mailbox: &Mailbox, mails: Vec<Mail>) -> Vec<FiledMail> {
+        let incoming: Vec<IncomingMail> =
             mails.into_iter().map(|mail| self.incoming(mailbox, mail)).collect();
         let (service, mailbox) = (self.service(mailbox), mailbox.clone());
         self.act(&service, move |tx, cx| {
@@ -122,13 +122,13 @@ impl TestApp {
     }
 
     /// A mail with the blobs of its attachments.
-    pub fn incoming(&self, mailbox: &Mailbox, mut mail: Mail) -> Incoming {
+    pub fn incoming(&self, mailbox: &Mailbox, mut mail: Mail) -> IncomingMail {
         if mail.delivered_to.is_empty() {
             mail.delivered_to = mailbox.address.clone();
         }
         let put = |file: &Attachment| self.app.blobs.put(&file.bytes).unwrap();
         let attachments = mail.attachments.iter().map(put).collect();
-        Incoming { mail, raw: None, attachments, joins: None }
+        IncomingMail { mail, raw: None, attachments, joins: None }
     }
 
     /// The Message-ID of one of our messages.
@@ -141,7 +141,7 @@ impl TestApp {
                 &[&ws, &id],
             )
         });
-        read.await.unwrap_or_else(|error: db::Error| panic!("{error}")).0
+        read.await.unwrap_or_else(|error: db::StoreError| panic!("{error}")).0
     }
 
     /// Changes rows behind the domain's back, where no operation does it yet.
@@ -176,7 +176,7 @@ impl TestApp {
                 &[&ws],
             )
         });
-        read.await.unwrap_or_else(|error: db::Error| panic!("{error}"))
+        read.await.unwrap_or_else(|error: db::StoreError| panic!("{error}"))
     }
 
     /// Waits for transactions of other tests on the same PostgreSQL that began before what this
@@ -188,7 +188,7 @@ impl TestApp {
                 "SELECT count(*) FROM events
                  WHERE txn >= CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT)",
             );
-            Ok::<_, db::Error>(tx.one::<(i64,)>(sql, &[])?.0)
+            Ok::<_, db::StoreError>(tx.one::<(i64,)>(sql, &[])?.0)
         };
         eventually(async || self.app.store.read(open).await.unwrap() == 0).await;
     }

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use inbox::Received;
+use inbox::FiledMail;
 use inbox::intake::{
-    Authenticator, Checking, Credentials, Delivery, NotTaken, Source, Taken, take_in,
+    Authenticator, Checking, Credentials, InboundMail, IngestError, Ingested, MailSource, take_in,
 };
 use mail::smtp::Protocol;
 use mail::{Authentication, Dmarc};
 use server::settings::{Flags, Settings};
-use server::smtp::{Door, Doors, Limits, Place, certificate};
+use server::smtp::{ListenAddress, MailListener, MailListeners, SmtpLimits, certificate};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Says of every mail what it was told to say, and remembers where the mails came from.
 pub struct TestAuthenticator {
     says: Mutex<Authentication>,
-    sources: Mutex<Vec<Source>>,
+    sources: Mutex<Vec<MailSource>>,
 }
 
 impl Default for TestAuthenticator {
@@ -42,7 +42,7 @@ impl TestAuthenticator {
         self.says.lock().unwrap().dmarc = dmarc;
     }
 
-    pub fn sources(&self) -> Vec<Source> {
+    pub fn sources(&self) -> Vec<MailSource> {
         self.sources.lock().unwrap().clone()
     }
 }
@@ -71,16 +71,16 @@ pub fn raw_with(fields: &str, from: &str, subject: &str, text: &str) -> String {
     )
 }
 
-pub fn filed(taken: &Result<Taken, NotTaken>) -> Received {
+pub fn filed(taken: &Result<Ingested, IngestError>) -> FiledMail {
     match taken {
-        Ok(Taken::Filed(received)) => received.clone(),
+        Ok(Ingested::Filed(received)) => received.clone(),
         other => panic!("it was not filed: {other:?}"),
     }
 }
 
 impl TestApp {
     /// Takes a mail in for these recipients.
-    pub async fn take_in(&self, to: &[&str], raw: &str) -> Vec<Result<Taken, NotTaken>> {
+    pub async fn take_in(&self, to: &[&str], raw: &str) -> Vec<Result<Ingested, IngestError>> {
         self.take_in_from("ann@x.example", to, raw.as_bytes()).await
     }
 
@@ -89,33 +89,36 @@ impl TestApp {
         sender: &str,
         to: &[&str],
         raw: &[u8],
-    ) -> Vec<Result<Taken, NotTaken>> {
-        let delivery = Delivery {
+    ) -> Vec<Result<Ingested, IngestError>> {
+        let delivery = InboundMail {
             sender: Some(sender.to_owned()),
             recipients: to.iter().map(|to| (*to).to_owned()).collect(),
-            source: Source::OurServer,
+            source: MailSource::OurServer,
             raw: raw.to_vec(),
         };
         take_in(&self.app, &*self.outside.authenticator, delivery).await
     }
 
     /// Takes a mail in for the support inbox, where it is filed.
-    pub async fn arrives(&self, raw: &str) -> Received {
+    pub async fn arrives(&self, raw: &str) -> FiledMail {
         filed(&self.take_in(&["support@acme.example"], raw).await[0])
     }
 
     /// Opens doors for mail on real sockets.
-    pub async fn doors(&self, limits: Limits, trusted: &str) -> OpenDoors {
+    pub async fn doors(&self, limits: SmtpLimits, trusted: &str) -> OpenDoors {
         let folder = tempfile::tempdir().unwrap();
         let flags = Flags { data: Some(folder.path().into()), ..Flags::default() };
         let tls = certificate(&Settings::load(&flags).unwrap(), "mail.acme.example").unwrap();
         let authenticator = self.outside.authenticator.clone();
         let (name, trusted) = ("mail.acme.example", trusted.parse().unwrap());
-        let doors = Doors::new(self.app.clone(), authenticator, tls, name, trusted, limits);
-        let anywhere = Place::Tcp(SocketAddr::from(([127, 0, 0, 1], 0)));
+        let doors = MailListeners::new(self.app.clone(), authenticator, tls, name, trusted, limits);
+        let anywhere = ListenAddress::Tcp(SocketAddr::from(([127, 0, 0, 1], 0)));
         let socket = folder.path().join("lmtp.sock");
-        let smtp = Door::open(&anywhere, Protocol::Smtp).await.unwrap().unwrap();
-        let lmtp = Door::open(&Place::Unix(socket.clone()), Protocol::Lmtp).await.unwrap().unwrap();
+        let smtp = MailListener::open(&anywhere, Protocol::Smtp).await.unwrap().unwrap();
+        let lmtp = MailListener::open(&ListenAddress::Unix(socket.clone()), Protocol::Lmtp)
+            .await
+            .unwrap()
+            .unwrap();
         let smtp_address = smtp.address().unwrap();
         let stopping = CancellationToken::new();
         let stop = stopping.clone().cancelled_owned();

@@ -19,22 +19,22 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request};
 use http_body_util::BodyExt;
-use inbox::actor::{self, Actor, Circle, Role, Scope, Who};
+use inbox::actor::{self, Actor, Circle, Principal, Role, Scope};
 use inbox::blobs::Blobs;
-use inbox::due::{WordReader, Worker};
+use inbox::due::{AppMailReader, Worker};
 use inbox::ids::{AgentId, Ids, MailboxId, UserId};
 use inbox::mailboxes::{self, Mailbox};
 use inbox::people::{self, NewWorkspace};
 use inbox::time::Clock;
-use inbox::{App, Cx, Incoming, Limiter, Received};
-use mail::{Address, Attachment, Dmarc, Kind, Mail};
+use inbox::{App, Cx, FiledMail, IncomingMail, RateLimiter};
+use mail::{Address, Attachment, AuthorKind, Dmarc, Mail};
 use serde_json::Value;
-use server::courier::{Gate, Rules};
-use server::dns_records::Sending;
+use server::courier::{SsrfGuard, SsrfRules};
+use server::dns_records::SendingSetup;
 use server::doors;
 use server::quiet::QuietMode;
 use server::rest;
-use server::smtp::Place;
+use server::smtp::ListenAddress;
 use tower::ServiceExt;
 
 pub use database::{Backend, CONNECTIONS, Database};
@@ -189,7 +189,7 @@ impl TestApp {
             clock: clock.clone(),
             ids,
             blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
-            limiter: Arc::new(Limiter::new(1_000_000)),
+            limiter: Arc::new(RateLimiter::new(1_000_000)),
             scanner: None,
             sealer,
             public_url: PUBLIC_URL.into(),
@@ -226,7 +226,7 @@ impl TestApp {
         App {
             store: database::open(&self.url),
             ids: Arc::new(Ids::seeded(9)),
-            limiter: Arc::new(Limiter::new(1_000_000)),
+            limiter: Arc::new(RateLimiter::new(1_000_000)),
             ..self.app.clone()
         }
     }
@@ -280,7 +280,7 @@ impl TestApp {
 
     /// The same data behind another limit of requests a minute.
     pub fn with_rate(mut self, per_minute: u32) -> TestApp {
-        self.app.limiter = Arc::new(Limiter::new(per_minute));
+        self.app.limiter = Arc::new(RateLimiter::new(per_minute));
         self.router = router(&self.app, false, None);
         self
     }
@@ -303,12 +303,14 @@ impl TestApp {
         let worker = Worker::new(self.app.clone(), relay, courier, self.outside.reader.clone());
         self.worker = if quiet { worker.quiet() } else { worker };
         let mode = QuietMode::fixed(quiet);
-        self.router =
-            doors::router(self.app.clone(), doors::Options { quiet: mode, ..options(false, None) });
+        self.router = doors::router(
+            self.app.clone(),
+            doors::HttpOptions { quiet: mode, ..options(false, None) },
+        );
     }
 
     /// The same, with a way to read the words of mail at the services that sent it.
-    pub fn reading_with(mut self, reader: Arc<dyn WordReader>) -> TestApp {
+    pub fn reading_with(mut self, reader: Arc<dyn AppMailReader>) -> TestApp {
         self.worker = self.worker.reading_with(reader);
         self
     }
@@ -425,17 +427,17 @@ impl TestApp {
     }
 
     /// A mail from somebody to the support inbox.
-    pub async fn mail(&self, from: &str, subject: &str, text: &str) -> Received {
+    pub async fn mail(&self, from: &str, subject: &str, text: &str) -> FiledMail {
         self.deliver(&self.support, letter(from, subject, text)).await
     }
 
-    pub async fn deliver(&self, mailbox: &Mailbox, mut mail: Mail) -> Received {
+    pub async fn deliver(&self, mailbox: &Mailbox, mut mail: Mail) -> FiledMail {
         if mail.delivered_to.is_empty() {
             mail.delivered_to = mailbox.address.clone();
         }
         let put = |file: &Attachment| self.app.blobs.put(&file.bytes).unwrap();
         let attachments = mail.attachments.iter().map(put).collect();
-        let incoming = Incoming { mail, raw: None, attachments, joins: None };
+        let incoming = IncomingMail { mail, raw: None, attachments, joins: None };
         let service =
             Actor::system(self.owner.ws, self.owner.workspace.clone(), mailbox.circle.clone());
         let mailbox = mailbox.clone();
@@ -495,7 +497,7 @@ impl TestApp {
                 tx.all::<(String,)>("SELECT body FROM events WHERE ws = ?1 ORDER BY id", &[&ws])
             })
             .await
-            .unwrap_or_else(|error: db::Error| panic!("{error}"));
+            .unwrap_or_else(|error: db::StoreError| panic!("{error}"));
         rows.iter().map(|(body,)| serde_json::from_str(body).unwrap()).collect()
     }
 
@@ -529,7 +531,7 @@ pub fn letter(from: &str, subject: &str, text: &str) -> Mail {
         delivered_to: String::new(),
         subject: subject.into(),
         text: text.into(),
-        kind: Kind::Person,
+        kind: AuthorKind::Person,
         dmarc: Dmarc::Pass,
         warning: None,
         attachments: Vec::new(),
@@ -538,7 +540,7 @@ pub fn letter(from: &str, subject: &str, text: &str) -> Mail {
 
 pub fn user(person: &Actor) -> UserId {
     match &person.who {
-        Who::Person { id, .. } => id.clone(),
+        Principal::Person { id, .. } => id.clone(),
         _ => panic!("not a person"),
     }
 }
@@ -547,16 +549,16 @@ fn router(app: &App, mails: bool, dns: Option<SocketAddr>) -> axum::Router {
     doors::router(app.clone(), options(mails, dns))
 }
 
-fn options(mails: bool, dns: Option<SocketAddr>) -> doors::Options {
-    doors::Options {
+fn options(mails: bool, dns: Option<SocketAddr>) -> doors::HttpOptions {
+    doors::HttpOptions {
         developer_site: Some(DEVELOPER_SITE.into()),
-        gate: Gate::new(Arc::new(Names), Rules::new(false)),
+        gate: SsrfGuard::new(Arc::new(Names), SsrfRules::new(false)),
         mails,
         quiet: QuietMode::fixed(false),
         ways: doors::MailWays {
             smtp: "0.0.0.0:25".parse().unwrap(),
-            lmtp: Place::Off,
-            sending: Sending { host: Some("mail.acme.example".into()), relay: None },
+            lmtp: ListenAddress::Off,
+            sending: SendingSetup { host: Some("mail.acme.example".into()), relay: None },
             dns,
         },
     }

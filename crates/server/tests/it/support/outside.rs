@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use inbox::due::{
-    Answer, Call, Courier, Found, Outcome, Parcel, Posting, Reader, Reading, Relay, Sending, Unread,
+    DocumentReader, ExtractionError, ExtractionFuture, ExtractionOutcome, OutgoingMail, Posting,
+    Relay, RelayFuture, RelayOutcome, WebhookRequest, WebhookResponse, WebhookSender,
 };
 use inbox::wire::{DocumentFields, DocumentKind};
 use server::courier::{LookUp, Resolver};
@@ -28,7 +29,7 @@ pub struct TestRelay {
 
 #[derive(Default)]
 struct RelayState {
-    sent: Vec<Parcel>,
+    sent: Vec<OutgoingMail>,
     /// What it says of the next mails; afterwards they are delivered.
     script: Vec<Said>,
     hangs: bool,
@@ -37,23 +38,23 @@ struct RelayState {
 }
 
 enum Said {
-    OfAll(Outcome),
-    OfEach(Vec<Outcome>),
+    OfAll(RelayOutcome),
+    OfEach(Vec<RelayOutcome>),
 }
 
 impl TestRelay {
     /// Every try so far.
-    pub fn tries(&self) -> Vec<Parcel> {
+    pub fn tries(&self) -> Vec<OutgoingMail> {
         self.state.lock().unwrap().sent.clone()
     }
 
-    pub fn will_say(&self, outcomes: &[Outcome]) {
+    pub fn will_say(&self, outcomes: &[RelayOutcome]) {
         let said = outcomes.iter().cloned().map(Said::OfAll);
         self.state.lock().unwrap().script.extend(said);
     }
 
     /// What it says of the next mail for each recipient.
-    pub fn will_say_of_each(&self, outcomes: &[Outcome]) {
+    pub fn will_say_of_each(&self, outcomes: &[RelayOutcome]) {
         self.state.lock().unwrap().script.push(Said::OfEach(outcomes.to_vec()));
     }
 
@@ -75,7 +76,7 @@ impl TestRelay {
 }
 
 impl Relay for TestRelay {
-    fn send<'a>(&'a self, parcel: &'a Parcel) -> Sending<'a> {
+    fn send<'a>(&'a self, parcel: &'a OutgoingMail) -> RelayFuture<'a> {
         let mut state = self.state.lock().unwrap();
         state.sent.push(parcel.clone());
         self.changed.notify_waiters();
@@ -84,7 +85,7 @@ impl Relay for TestRelay {
             return Box::pin(std::future::pending());
         }
         let outcomes = match state.script.is_empty() {
-            true => vec![Outcome::Delivered; parcel.recipients.len()],
+            true => vec![RelayOutcome::Delivered; parcel.recipients.len()],
             false => match state.script.remove(0) {
                 Said::OfAll(outcome) => vec![outcome; parcel.recipients.len()],
                 Said::OfEach(outcomes) => outcomes,
@@ -110,34 +111,34 @@ pub struct TestCourier {
 
 #[derive(Default)]
 struct CourierState {
-    calls: Vec<Call>,
+    calls: Vec<WebhookRequest>,
     answers: HashMap<String, Manner>,
 }
 
 #[derive(Clone)]
 enum Manner {
-    Answers(Answer),
+    Answers(WebhookResponse),
     Hangs,
 }
 
 impl TestCourier {
     /// Every try so far.
-    pub fn calls(&self) -> Vec<Call> {
+    pub fn calls(&self) -> Vec<WebhookRequest> {
         self.state.lock().unwrap().calls.clone()
     }
 
     /// Every try so far at one address.
-    pub fn calls_to(&self, url: &str) -> Vec<Call> {
+    pub fn calls_to(&self, url: &str) -> Vec<WebhookRequest> {
         self.calls().into_iter().filter(|call| call.url == url).collect()
     }
 
     /// What this address answers from now on, also to the calls that it let hang.
-    pub fn answers(&self, url: &str, answer: Answer) {
+    pub fn answers(&self, url: &str, answer: WebhookResponse) {
         self.behaves(url, Manner::Answers(answer));
     }
 
     pub fn answers_status(&self, url: &str, code: u16) {
-        self.answers(url, Answer::Status { code, body: format!("says {code}") });
+        self.answers(url, WebhookResponse::Status { code, body: format!("says {code}") });
     }
 
     /// Takes calls at this address from now on and does not answer.
@@ -156,13 +157,13 @@ impl TestCourier {
     }
 
     fn manner(&self, url: &str) -> Manner {
-        let fine = || Manner::Answers(Answer::Status { code: 200, body: String::new() });
+        let fine = || Manner::Answers(WebhookResponse::Status { code: 200, body: String::new() });
         self.state.lock().unwrap().answers.get(url).cloned().unwrap_or_else(fine)
     }
 }
 
-impl Courier for TestCourier {
-    fn post<'a>(&'a self, call: &'a Call) -> Posting<'a> {
+impl WebhookSender for TestCourier {
+    fn post<'a>(&'a self, call: &'a WebhookRequest) -> Posting<'a> {
         self.state.lock().unwrap().calls.push(call.clone());
         self.changed.notify_waiters();
         Box::pin(async move {
@@ -186,9 +187,9 @@ pub struct TestReader {
 
 #[derive(Default)]
 struct ReaderState {
-    documents: Vec<Unread>,
+    documents: Vec<ExtractionError>,
     /// What it says of the next documents; afterwards they are something else.
-    script: Vec<Found>,
+    script: Vec<ExtractionOutcome>,
     hangs: bool,
 }
 
@@ -204,7 +205,7 @@ impl TestReader {
         state.documents.iter().map(|document| document.bytes.clone()).collect()
     }
 
-    pub fn will_say(&self, found: &[Found]) {
+    pub fn will_say(&self, found: &[ExtractionOutcome]) {
         self.state.lock().unwrap().script.extend_from_slice(found);
     }
 
@@ -220,8 +221,8 @@ impl TestReader {
     }
 }
 
-impl Reader for TestReader {
-    fn read<'a>(&'a self, document: &'a Unread) -> Reading<'a> {
+impl DocumentReader for TestReader {
+    fn read<'a>(&'a self, document: &'a ExtractionError) -> ExtractionFuture<'a> {
         self.state.lock().unwrap().documents.push(document.clone());
         self.changed.notify_waiters();
         Box::pin(async move {
@@ -234,9 +235,10 @@ impl Reader for TestReader {
             }
             let mut state = self.state.lock().unwrap();
             match state.script.is_empty() {
-                true => {
-                    Found::Read { kind: DocumentKind::Other, fields: DocumentFields::default() }
-                }
+                true => ExtractionOutcome::Read {
+                    kind: DocumentKind::Other,
+                    fields: DocumentFields::default(),
+                },
                 false => state.script.remove(0),
             }
         })

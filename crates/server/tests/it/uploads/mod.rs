@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 
 use axum::body::Body;
 use axum::http::Request;
-use inbox::uploads::{Scan, Scanner, Scanning};
+use inbox::uploads::{ScanResult, Scanner, Scanning};
 use serde_json::{Value, json};
 
 use crate::support::*;
@@ -42,10 +42,10 @@ pub fn large_pdf(bytes: usize) -> Vec<u8> {
 }
 
 /// A virus scanner that is told what to find.
-pub struct TestScanner(Mutex<Scan>);
+pub struct TestScanner(Mutex<ScanResult>);
 
 impl TestScanner {
-    pub fn says(&self, scan: Scan) {
+    pub fn says(&self, scan: ScanResult) {
         *self.0.lock().unwrap() = scan;
     }
 }
@@ -88,7 +88,7 @@ impl TestApp {
 
     /// The same with a virus scanner that says what it is told to.
     pub fn with_scanner(mut self) -> (TestApp, Arc<TestScanner>) {
-        let scanner = Arc::new(TestScanner(Mutex::new(Scan::Clean)));
+        let scanner = Arc::new(TestScanner(Mutex::new(ScanResult::Clean)));
         self.set_scanner(scanner.clone());
         (self, scanner)
     }

@@ -1,7 +1,7 @@
 //! Reminders by mail on days 2, 4 and 7 (API section 8), with the clock moved.
 
 use axum::body::Body;
-use inbox::due::Outcome;
+use inbox::due::RelayOutcome;
 use serde_json::json;
 
 use super::*;
@@ -50,7 +50,7 @@ both! {
         assert!(app.outside.relay.tries().is_empty());
         let id = inbox::ids::MessageId::parse(&text_of(&draft, "messageId")).unwrap();
         app.act(&app.owner, move |tx, cx| inbox::people::approve_draft(tx, cx, &id, 1, "Please.")).await;
-        app.outside.relay.will_say(&[Outcome::Later("busy".into())]);
+        app.outside.relay.will_say(&[RelayOutcome::Later("busy".into())]);
         app.pass(10 * MINUTE).await;
         app.pass(2 * DAY).await;
         assert_eq!(app.outside.relay.tries().len(), 2, "tried twice, not reminded yet");
@@ -93,13 +93,13 @@ both! {
 
     async fn nobody_is_reminded_whose_mail_bounced_or_who_complained(app) {
         let key = app.key("read send").await;
-        app.outside.relay.will_say(&[Outcome::Never("550 no such user".into())]);
+        app.outside.relay.will_say(&[RelayOutcome::Never("550 no such user".into())]);
         app.ask(&key, json!([{ "label": "Passport" }])).await;
         app.pass(30 * DAY).await;
         assert!(reminders(&app).is_empty(), "it never left");
         let ann = app.ask(&key, json!([{ "label": "Passport" }])).await;
         let before = app.outside.relay.tries().len();
-        app.outside.relay.will_say(&[Outcome::Never("550 no such user".into())]);
+        app.outside.relay.will_say(&[RelayOutcome::Never("550 no such user".into())]);
         app.pass(30 * DAY).await;
         assert_eq!(app.outside.relay.tries().len(), before + 1, "the first reminder came back");
         assert_eq!(ann.happened(&key, &["bounced"]).await.len(), 1);

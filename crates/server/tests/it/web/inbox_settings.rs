@@ -1,6 +1,6 @@
 //! The settings of one inbox: how its mail comes in and goes out, for those who look after that.
 
-use inbox::fetching::{self, After, Security, Trouble};
+use inbox::fetching::{self, After, FetchFailure, Security};
 use inbox::people::{self, FetchFrom};
 
 use crate::both;
@@ -33,7 +33,7 @@ async fn fetch(app: &TestApp) {
 }
 
 /// A round of fetching that went well, or had this trouble.
-async fn round(app: &TestApp, trouble: Option<Trouble>) {
+async fn round(app: &TestApp, trouble: Option<FetchFailure>) {
     let service = app.service(&app.support);
     let fetch = move |tx: &mut db::Tx<'_>, cx: &inbox::Cx<'_>| {
         let account = fetching::claim_due(tx, cx.ids, cx.now, 1)?.remove(0);
@@ -61,7 +61,7 @@ both! {
 
     async fn an_inbox_that_cannot_be_fetched_warns_on_the_list_and_on_its_page(app) {
         fetch(&app).await;
-        round(&app, Some(Trouble { sentence: REASON.into(), refused: true })).await;
+        round(&app, Some(FetchFailure { sentence: REASON.into(), refused: true })).await;
         let admin = app.person_with("Ada", inbox::actor::Role::Admin).await;
         let browser = app.signed_in(&admin).await;
         let page = browser.get(&page_of(&app)).await.is(200);
@@ -169,7 +169,7 @@ both! {
 
     async fn a_member_sees_nothing_of_how_mail_is_fetched_or_vouched_for(app) {
         fetch(&app).await;
-        round(&app, Some(Trouble { sentence: REASON.into(), refused: true })).await;
+        round(&app, Some(FetchFailure { sentence: REASON.into(), refused: true })).await;
         let bo = app.person("Bo").await;
         let member = app.signed_in(&bo).await;
         let path = page_of(&app);

@@ -1,12 +1,12 @@
 //! Somebody is named in a note.
 
-use inbox::due::Parcel;
+use inbox::due::OutgoingMail;
 use serde_json::json;
 
 use crate::both;
 use crate::support::*;
 
-fn mails_to(app: &TestApp, address: &str) -> Vec<Parcel> {
+fn mails_to(app: &TestApp, address: &str) -> Vec<OutgoingMail> {
     let tries = app.outside.relay.tries();
     tries.into_iter().filter(|parcel| parcel.recipients == [address]).collect()
 }

@@ -14,7 +14,7 @@ const WITH_PICTURES: &str = "From: Ann <ann@shop.example>\r\nContent-Type: multi
 async fn with_original(app: &TestApp, raw: &str) -> (String, String) {
     let blob = app.app.blobs.put(raw.as_bytes()).unwrap();
     let incoming = app.incoming(&app.support, letter("ann@shop.example", "Lamps", "Hello"));
-    let incoming = inbox::Incoming { raw: Some(blob), ..incoming };
+    let incoming = inbox::IncomingMail { raw: Some(blob), ..incoming };
     let (service, mailbox) = (app.service(&app.support), app.support.clone());
     let received = app
         .act(&service, move |tx, cx| {

@@ -3,7 +3,7 @@
 
 use inbox::actor::{Actor, Circle, Role};
 use inbox::mailboxes::Mailbox;
-use inbox::{Received, people};
+use inbox::{FiledMail, people};
 use serde_json::json;
 
 use super::browser::Browser;
@@ -14,7 +14,7 @@ use crate::support::*;
 const PASSWORD: &str = "correct horse battery";
 
 /// Ann, an admin with a letter in her private inbox, who has signed in before.
-async fn ann(app: &TestApp) -> (Actor, Mailbox, Received) {
+async fn ann(app: &TestApp) -> (Actor, Mailbox, FiledMail) {
     let ann = app.person_with("Ann", Role::Admin).await;
     app.signed_in(&ann).await;
     let inbox = app.private_inbox(&ann).await;
@@ -38,7 +38,7 @@ async fn with_link<'a>(app: &'a TestApp, link: &str) -> Browser<'a> {
     browser
 }
 
-async fn sees(browser: &Browser<'_>, letter: &Received) -> bool {
+async fn sees(browser: &Browser<'_>, letter: &FiledMail) -> bool {
     let list = browser.get("/inbox?view=open").await.is(200).text.contains("Kitchen");
     let found = !browser.get("/search?q=kitchen").await.is(200).text.contains("No letter says");
     let page = browser.get(&format!("/conversations/{}", letter.conversation)).await;

@@ -146,7 +146,7 @@ async fn private_things(app: &TestApp, person: &Actor) -> Things {
             .put(b"From: zed@shop.example\r\nContent-Type: text/html\r\n\r\n<p>Hidden")
             .unwrap(),
     );
-    let incoming = inbox::Incoming { raw, ..incoming };
+    let incoming = inbox::IncomingMail { raw, ..incoming };
     let (service, mailbox) = (app.service(&inbox), inbox.clone());
     let received = app
         .act(&service, move |tx, cx| {
@@ -193,7 +193,7 @@ async fn private_things(app: &TestApp, person: &Actor) -> Things {
 /// A file in a letter of somebody's private inbox, and a saved reply of the team.
 async fn enclosed(app: &TestApp, person: &Actor, conversation: &str) -> (String, String) {
     let id = inbox::ids::EnclosureId::new(&app.app.ids, app.now());
-    let file = inbox::NewEnclosure {
+    let file = inbox::NewAttachment {
         id: id.clone(),
         filename: "secret.txt".into(),
         content_type: "text/plain".into(),

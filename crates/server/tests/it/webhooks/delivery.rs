@@ -1,6 +1,6 @@
 //! What one try is, and what counts as delivered.
 
-use inbox::due::Answer;
+use inbox::due::WebhookResponse;
 use serde_json::{Value, json};
 
 use super::{header, signature, signatures};
@@ -83,10 +83,10 @@ both! {
     async fn anything_else_is_tried_again(app) {
         let courier = &app.outside.courier;
         let answers = [100, 199, 300, 301, 302, 304, 307, 308, 400, 401, 403, 404, 409, 411, 429];
-        let status = |code: u16| Answer::Status { code, body: "no".into() };
+        let status = |code: u16| WebhookResponse::Status { code, body: "no".into() };
         let answers = answers.into_iter().chain([500, 502, 503, 599]).map(status);
-        let silent = [Answer::Failed("No answer within 10 seconds.".into())];
-        let refused = [Answer::Refused("The address leads to a private network.".into())];
+        let silent = [WebhookResponse::Failed("No answer within 10 seconds.".into())];
+        let refused = [WebhookResponse::Refused("The address leads to a private network.".into())];
         for (number, answer) in answers.chain(silent).chain(refused).enumerate() {
             let hook = app.hook(&format!("receiver{number}")).await;
             courier.answers(&hook.url, answer.clone());
@@ -97,8 +97,8 @@ both! {
             assert!(delivery.next_try_at.is_some(), "{answer:?}");
             let logged = (delivery.tries[0].status, delivery.tries[0].answer.clone());
             let expected = match answer {
-                Answer::Status { code, body } => (Some(i64::from(code)), body),
-                Answer::Failed(sentence) | Answer::Refused(sentence) => (None, sentence),
+                WebhookResponse::Status { code, body } => (Some(i64::from(code)), body),
+                WebhookResponse::Failed(sentence) | WebhookResponse::Refused(sentence) => (None, sentence),
             };
             assert_eq!(logged, expected);
             courier.answers_status(&hook.url, 200);
@@ -129,7 +129,7 @@ both! {
     async fn an_answer_that_no_database_can_hold_is_logged_without_what_it_cannot(app) {
         let hook = app.hook("receiver").await;
         let body = "a\0b\u{1f4ee}".to_owned();
-        app.outside.courier.answers(&hook.url, Answer::Status { code: 200, body });
+        app.outside.courier.answers(&hook.url, WebhookResponse::Status { code: 200, body });
         app.something_happens("one").await;
         app.work().await;
         let delivery = app.log(&hook).await.remove(0);

@@ -15,9 +15,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, Mac};
 use inbox::actor::Actor;
-use inbox::due::Call;
+use inbox::due::WebhookRequest;
 use inbox::ids::{EventId, WebhookId};
-use inbox::people::{self, Delivery, LogFilter};
+use inbox::people::{self, LogFilter, LoggedDelivery};
 use sha2::Sha256;
 
 use crate::support::TestApp;
@@ -60,16 +60,16 @@ impl TestApp {
         self.mail(&format!("{name}@x.example"), name, "text").await;
     }
 
-    fn calls_to(&self, hook: &Hook) -> Vec<Call> {
+    fn calls_to(&self, hook: &Hook) -> Vec<WebhookRequest> {
         self.outside.courier.calls_to(&hook.url)
     }
 
     /// The whole log of a webhook's latest deliveries, newest first.
-    async fn log(&self, hook: &Hook) -> Vec<Delivery> {
+    async fn log(&self, hook: &Hook) -> Vec<LoggedDelivery> {
         self.filtered_log(hook, LogFilter::default()).await
     }
 
-    async fn filtered_log(&self, hook: &Hook, filter: LogFilter) -> Vec<Delivery> {
+    async fn filtered_log(&self, hook: &Hook, filter: LogFilter) -> Vec<LoggedDelivery> {
         let id = hook.id.clone();
         self.act(&self.owner, move |tx, cx| people::delivery_log(tx, cx, &id, &filter)).await
     }
@@ -105,18 +105,18 @@ impl TestApp {
     }
 }
 
-fn header<'a>(call: &'a Call, name: &str) -> &'a str {
+fn header<'a>(call: &'a WebhookRequest, name: &str) -> &'a str {
     let found = call.headers.iter().find(|(header, _)| *header == name);
     found.map(|(_, value)| value.as_str()).unwrap_or_else(|| panic!("no {name} in {call:?}"))
 }
 
 /// The signatures of a call, as a receiver would split them.
-fn signatures(call: &Call) -> Vec<&str> {
+fn signatures(call: &WebhookRequest) -> Vec<&str> {
     header(call, "webhook-signature").split(' ').collect()
 }
 
 /// What a secret signs a call with: HMAC-SHA256 over id, time and body.
-fn signature(secret: &str, call: &Call) -> String {
+fn signature(secret: &str, call: &WebhookRequest) -> String {
     let key = STANDARD.decode(secret.strip_prefix("whsec_").expect("the prefix")).unwrap();
     let mut mac = Hmac::<Sha256>::new_from_slice(&key).unwrap();
     let (id, at) = (header(call, "webhook-id"), header(call, "webhook-timestamp"));

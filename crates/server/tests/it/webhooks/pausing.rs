@@ -1,13 +1,13 @@
 //! When Mailroom or a person stops sending to a webhook, and what becomes of its events.
 
 use inbox::actor::Role;
-use inbox::due::{Outcome, Parcel};
+use inbox::due::{OutgoingMail, RelayOutcome};
 
 use super::Hears;
 use crate::both;
 use crate::support::{DAY, HOUR, MINUTE};
 
-fn text_of(parcel: &Parcel) -> String {
+fn text_of(parcel: &OutgoingMail) -> String {
     String::from_utf8(parcel.bytes.to_vec()).unwrap()
 }
 
@@ -109,7 +109,7 @@ both! {
     async fn the_owners_mail_is_tried_again_when_the_relay_is_busy(app) {
         let hook = app.hook("receiver").await;
         app.outside.courier.answers_status(&hook.url, 410);
-        app.outside.relay.will_say(&[Outcome::Later("busy".into())]);
+        app.outside.relay.will_say(&[RelayOutcome::Later("busy".into())]);
         app.something_happens("one").await;
         app.pass(MINUTE - 1).await;
         assert_eq!(app.outside.relay.tries().len(), 1);

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use inbox::due::Call;
+use inbox::due::WebhookRequest;
 
 use super::header;
 use crate::support::{Backend, MINUTE, TestApp, eventually, run};
 
-fn ids(calls: &[Call]) -> BTreeSet<String> {
+fn ids(calls: &[WebhookRequest]) -> BTreeSet<String> {
     calls.iter().map(|call| header(call, "webhook-id").to_owned()).collect()
 }
 
