@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use inbox::IncomingMail;
-use inbox::limits::UNDO_LIVE_MS;
+use inbox::base::limits::UNDO_LIVE_MS;
 use mail::{Address, AuthorKind, Dmarc, Mail};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;

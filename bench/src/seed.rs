@@ -8,17 +8,17 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use db::{DatabaseUrl, Store, Tx};
-use inbox::actor::{self, Actor, Circle, Role, Scope};
-use inbox::blobs::Blobs;
-use inbox::ids::{ConversationId, Ids};
-use inbox::mailboxes::{self, Mailbox};
-use inbox::operations::{
+use inbox::actions::{self, NewWorkspace};
+use inbox::api::operations::{
     AddNoteInput, AssignConversationInput, ReplyInput, SetStatusInput, TagConversationInput,
     add_note, assign_conversation, reply, set_status, tag_conversation,
 };
-use inbox::people::{self, NewWorkspace};
-use inbox::time::{Clock, SystemClock};
-use inbox::wire::Status;
+use inbox::api::wire::Status;
+use inbox::base::actor::{self, Actor, Circle, Role, Scope};
+use inbox::base::ids::{ConversationId, Ids};
+use inbox::base::time::{Clock, SystemClock};
+use inbox::model::blobs::Blobs;
+use inbox::model::mailboxes::{self, Mailbox};
 use inbox::{App, Cx, RateLimiter};
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinSet;
@@ -105,7 +105,7 @@ pub fn seed(url: &str, messages: usize, seed: u64) -> Result<Seeded, String> {
         blobs,
         limiter: Arc::new(RateLimiter::new(1)),
         scanner: None,
-        sealer: Arc::new(inbox::sealing::PlainSecrets),
+        sealer: Arc::new(inbox::model::sealing::PlainSecrets),
         public_url: "https://bench.example".into(),
     };
     let written = Arc::new(AtomicUsize::new(0));
@@ -226,20 +226,20 @@ async fn set_up(app: &App) -> inbox::Result<(Actor, String, String)> {
         inbox_name: inbox_name.into(),
     };
     let operator = Actor::operator(&app.ids);
-    let made = app.act(&operator, move |tx, cx| people::set_up_workspace(tx, cx, &new)).await?;
-    let workspaces = app.store.read(people::list_workspaces).await?;
+    let made = app.act(&operator, move |tx, cx| actions::set_up_workspace(tx, cx, &new)).await?;
+    let workspaces = app.store.read(actions::list_workspaces).await?;
     let known = workspaces.iter().find(|workspace| workspace.id == made.workspace);
     let ws = known.map(|workspace| workspace.ws).ok_or(inbox::Error::NotFound("workspace"))?;
     let owner = app.store.read(move |tx| actor::person(tx, ws, OWNER)).await?;
     let key = app
         .act(&owner, |tx, cx| {
             for (address, name) in &INBOXES[1..] {
-                people::add_mailbox(tx, cx, address, name, None)?;
+                actions::add_mailbox(tx, cx, address, name, None)?;
             }
             for (email, name) in TEAM {
-                people::add_person(tx, cx, email, name, Role::Member)?;
+                actions::add_person(tx, cx, email, name, Role::Member)?;
             }
-            people::make_key(tx, cx, "Bench", Scope::ALL, true)
+            actions::make_key(tx, cx, "Bench", Scope::ALL, true)
         })
         .await?;
     let (ids, ws) = (app.ids.clone(), owner.ws);
@@ -247,7 +247,7 @@ async fn set_up(app: &App) -> inbox::Result<(Actor, String, String)> {
         .store
         .write(move |tx| {
             // The server that is measured goes by the system's clock.
-            people::begin_session(tx, &ids, SystemClock.now(), ws, &made.owner, "bench", true)
+            actions::begin_session(tx, &ids, SystemClock.now(), ws, &made.owner, "bench", true)
         })
         .await?;
     Ok((owner, key.key, session))

@@ -4,12 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use db::{Store, Tx};
-use inbox::actor::{self, Actor, Circle, Principal, Scope};
-use inbox::blobs::Blobs;
-use inbox::ids::Ids;
-use inbox::mailboxes::{self, Mailbox};
-use inbox::people::{self, NewWorkspace};
-use inbox::time::{Clock, SystemClock};
+use inbox::actions::{self, NewWorkspace};
+use inbox::base::actor::{self, Actor, Circle, Principal, Scope};
+use inbox::base::ids::Ids;
+use inbox::base::time::{Clock, SystemClock};
+use inbox::model::blobs::Blobs;
+use inbox::model::mailboxes::{self, Mailbox};
 use inbox::{App, Cx, IncomingMail, RateLimiter};
 use mail::{Address, AuthorKind, Dmarc, Mail};
 use tempfile::TempDir;
@@ -100,7 +100,7 @@ fn app(store: Store, folder: &Path) -> Result<App, String> {
         blobs: Blobs::open(&folder.join("blobs")).map_err(|error| error.to_string())?,
         limiter: Arc::new(RateLimiter::new(1)),
         scanner: None,
-        sealer: Arc::new(inbox::sealing::PlainSecrets),
+        sealer: Arc::new(inbox::model::sealing::PlainSecrets),
         public_url: "https://bench.example".into(),
     })
 }
@@ -123,8 +123,8 @@ impl Setting {
     fn add_webhooks(&self, hooks: Vec<Hook>) -> Result<(), String> {
         self.act(&self.owner, move |tx, cx| {
             for hook in &hooks {
-                let url = people::check_url(&hook.url, true)?;
-                people::add_webhook(tx, cx, &url, false, hook.livemode)?;
+                let url = actions::check_url(&hook.url, true)?;
+                actions::add_webhook(tx, cx, &url, false, hook.livemode)?;
             }
             Ok(())
         })
@@ -133,8 +133,8 @@ impl Setting {
     /// Makes the keys, and lets a mail come in for each conversation.
     fn finish(&self, conversations: usize) -> Result<BenchWorkspace, String> {
         let (live_key, test_key) = self.act(&self.owner, |tx, cx| {
-            let live = people::make_key(tx, cx, "Bench", Scope::ALL, true)?;
-            let test = people::make_key(tx, cx, "Bench test", Scope::ALL, false)?;
+            let live = actions::make_key(tx, cx, "Bench", Scope::ALL, true)?;
+            let test = actions::make_key(tx, cx, "Bench test", Scope::ALL, false)?;
             Ok((live.key, test.key))
         })?;
         let session = self.begin_session()?;
@@ -159,7 +159,7 @@ impl Setting {
         };
         let begun = self.app.store.write(move |tx| {
             // The server goes by the system's clock.
-            people::begin_session(tx, &ids, SystemClock.now(), ws, &owner, "bench", true)
+            actions::begin_session(tx, &ids, SystemClock.now(), ws, &owner, "bench", true)
         });
         self.runtime.block_on(begun).map_err(|error| error.to_string())
     }
@@ -183,8 +183,8 @@ async fn set_up(app: &App) -> inbox::Result<Actor> {
         inbox_name: "Support".into(),
     };
     let operator = Actor::operator(&app.ids);
-    app.act(&operator, move |tx, cx| people::set_up_workspace(tx, cx, &new)).await?;
-    let ws = app.store.read(people::list_workspaces).await?.first().map_or(0, |first| first.ws);
+    app.act(&operator, move |tx, cx| actions::set_up_workspace(tx, cx, &new)).await?;
+    let ws = app.store.read(actions::list_workspaces).await?.first().map_or(0, |first| first.ws);
     app.store.read(move |tx| actor::person(tx, ws, OWNER)).await
 }
 

@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use db::{Store, StoreError, Tx};
-use inbox::limits::UNDO_LIVE_MS;
+use inbox::base::limits::UNDO_LIVE_MS;
 
 /// What is left of an undo window that was just begun.
 const LEFT_MS: i64 = 1_000;

@@ -2,14 +2,14 @@ use std::sync::Arc;
 
 use db::{Store, Tx};
 
-use crate::actor::Actor;
-use crate::blobs::Blobs;
-use crate::error::Result;
-use crate::ids::Ids;
-use crate::rate::RateLimiter;
-use crate::sealing::SecretSealer;
-use crate::time::Clock;
-use crate::uploads::Scanner;
+use crate::base::actor::Actor;
+use crate::base::error::Result;
+use crate::base::ids::Ids;
+use crate::base::rate::RateLimiter;
+use crate::base::time::Clock;
+use crate::model::blobs::Blobs;
+use crate::model::sealing::SecretSealer;
+use crate::model::uploads::Scanner;
 
 /// Whoever shows pages listens here: something may have changed.
 pub const PAGES: &str = "pages";

@@ -4,9 +4,9 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use inbox::actor::Actor;
-use inbox::addresses::{is_public, is_public_host};
-use inbox::domains::{self, KeyState, ListedKey};
+use inbox::base::actor::Actor;
+use inbox::base::addresses::{is_public, is_public_host};
+use inbox::model::domains::{self, KeyState, ListedKey};
 use inbox::{App, Result};
 use serde::Serialize;
 use tokio::task::JoinSet;

@@ -8,9 +8,9 @@ use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
 use db::Store;
-use inbox::ids::Ids;
-use inbox::node_files::{Sealed, sealed_samples, settle, value};
-use inbox::private_files::file_options;
+use inbox::base::ids::Ids;
+use inbox::base::private_files::file_options;
+use inbox::model::node_files::{Sealed, sealed_samples, settle, value};
 
 use crate::settings::Settings;
 use crate::vault::{KEY_FILE, Vault};
@@ -114,8 +114,8 @@ fn other_folder(folder: &Path) -> String {
 
 /// False when the database keeps files in a folder, and not in this one.
 fn has_first_file(folder: &Path, store: &Store) -> Result<bool, String> {
-    let first = read(store, inbox::blobs::first_file)?;
-    Ok(first.is_none_or(|hash| inbox::blobs::place_in(folder, &hash).exists()))
+    let first = read(store, inbox::model::blobs::first_file)?;
+    Ok(first.is_none_or(|hash| inbox::model::blobs::place_in(folder, &hash).exists()))
 }
 
 fn read_mark(path: &Path) -> io::Result<Option<String>> {

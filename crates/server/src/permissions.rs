@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use inbox::private_files::{FILE_MODE, FOLDER_MODE};
+use inbox::base::private_files::{FILE_MODE, FOLDER_MODE};
 
 use crate::relay::RelayTarget;
 use crate::settings::Settings;

@@ -2,14 +2,14 @@
 //! called and no notice leaves. What waits stays waiting.
 //!
 //! A process is quiet because it was started with `--quiet`, or for as long as the database says
-//! so (`inbox::installation`): after a restore, on a copy, or because an operator asked for it.
+//! so (`inbox::model::installation`): after a restore, on a copy, or because an operator asked for it.
 
 use std::pin::pin;
 use std::time::Duration;
 
 use inbox::App;
-use inbox::due::Worker;
-use inbox::installation::{INSTALLATION, installation, recognise_copy};
+use inbox::jobs::Worker;
+use inbox::model::installation::{INSTALLATION, installation, recognise_copy};
 use metrics::gauge;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;

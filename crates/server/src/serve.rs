@@ -6,12 +6,12 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use inbox::blobs::Blobs;
-use inbox::due::Worker;
-use inbox::ids::Ids;
-use inbox::private_files;
-use inbox::time::SystemClock;
-use inbox::uploads::Scanner;
+use inbox::base::ids::Ids;
+use inbox::base::private_files;
+use inbox::base::time::SystemClock;
+use inbox::jobs::Worker;
+use inbox::model::blobs::Blobs;
+use inbox::model::uploads::Scanner;
 use inbox::{App, RateLimiter, share_rates};
 use mail::smtp::Protocol;
 use tokio::net::TcpListener;
@@ -64,7 +64,7 @@ pub fn open_app(settings: &Settings, public_url: &str) -> Result<App, String> {
 
 /// Says what to do where nobody can sign in yet.
 pub async fn warn_without_workspace(app: &App) -> Result<(), String> {
-    let workspaces = app.store.read(inbox::people::list_workspaces).await;
+    let workspaces = app.store.read(inbox::actions::list_workspaces).await;
     if workspaces.map_err(|error| error.to_string())?.is_empty() {
         tracing::warn!(
             "there is no workspace yet, so nobody can sign in and no mail is taken in: make one \
@@ -77,7 +77,7 @@ pub async fn warn_without_workspace(app: &App) -> Result<(), String> {
 
 /// Seals the secrets that an earlier version kept as they were.
 async fn seal_plain_secrets(app: &App) -> io::Result<()> {
-    let sealed = inbox::sealing::seal_plain_secrets(app).await.map_err(io::Error::other)?;
+    let sealed = inbox::model::sealing::seal_plain_secrets(app).await.map_err(io::Error::other)?;
     if sealed > 0 {
         tracing::warn!(
             sealed,

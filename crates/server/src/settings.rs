@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
-use inbox::limits::RATE_PER_MINUTE;
+use inbox::base::limits::RATE_PER_MINUTE;
 
 use crate::clamd::Clamd;
 use crate::relay::RelayTarget;

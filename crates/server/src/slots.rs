@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use inbox::actor::KeyHash;
-use inbox::ids::UserId;
+use inbox::base::actor::KeyHash;
+use inbox::base::ids::UserId;
 use tokio::sync::Notify;
 
 use crate::http::ClientNetwork;

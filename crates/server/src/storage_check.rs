@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use inbox::App;
-use inbox::node_files::write_time;
+use inbox::model::node_files::write_time;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use inbox::actor::{self, Actor, Circle, KeyHash};
-use inbox::blobs::Blobs;
-use inbox::due::Worker;
-use inbox::ids::Ids;
-use inbox::mailboxes::{self, Mailbox};
-use inbox::operations::{AddNoteInput, ReplyInput, add_note, reply};
-use inbox::people;
-use inbox::time::{Clock, SystemClock};
+use inbox::actions;
+use inbox::api::operations::{AddNoteInput, ReplyInput, add_note, reply};
+use inbox::base::actor::{self, Actor, Circle, KeyHash};
+use inbox::base::ids::Ids;
+use inbox::base::time::{Clock, SystemClock};
+use inbox::jobs::Worker;
+use inbox::model::blobs::Blobs;
+use inbox::model::mailboxes::{self, Mailbox};
 use inbox::{App, FiledMail, IncomingMail, RateLimiter};
 use mail::{Address, AuthorKind, Dmarc, Mail};
 use rustls::RootCertStore;
@@ -69,7 +69,7 @@ impl House {
             blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
             limiter: Arc::new(RateLimiter::new(1_000)),
             scanner: None,
-            sealer: Arc::new(inbox::sealing::PlainSecrets),
+            sealer: Arc::new(inbox::model::sealing::PlainSecrets),
             public_url: address.as_str().into(),
         };
         let sample = server::demo::fill(&app).await.unwrap();
@@ -124,7 +124,7 @@ impl House {
         let workspace = self.ines.workspace.clone();
         let operator = Actor::system(self.ines.ws, workspace, actor::Circle::team());
         self.app
-            .act(&operator, move |tx, cx| people::make_recovery_link(tx, cx, &id))
+            .act(&operator, move |tx, cx| actions::make_recovery_link(tx, cx, &id))
             .await
             .unwrap()
     }
@@ -164,7 +164,7 @@ impl House {
         let service = Actor::system(1, self.ines.workspace.clone(), Circle::team());
         let receive = self.app.act(&service, move |tx, cx| {
             if let Some(raw) = &incoming.raw {
-                inbox::blobs::keep(tx, cx.actor.ws, raw)?;
+                inbox::model::blobs::keep(tx, cx.actor.ws, raw)?;
             }
             inbox::receive(tx, cx, &mailbox, &incoming)
         });
@@ -188,14 +188,14 @@ impl House {
     /// A webhook with a log, a saved reply and a mention of Ines: the pages that show them.
     pub async fn furnish(&self) -> Vec<String> {
         let robo = self.robo().await;
-        let url = people::check_url("https://hooks.example.com/in", false).unwrap();
+        let url = actions::check_url("https://hooks.example.com/in", false).unwrap();
         let furnished = self.app.act(&self.ines, move |tx, cx| {
-            let hook = people::add_webhook(tx, cx, &url, false, true)?;
-            people::send_test_event(tx, cx, &hook.id)?;
-            people::pause_webhook(tx, cx, &hook.id)?;
-            let saved = people::save_reply(tx, cx, "Thanks", "Hello {{first_name|there}}")?;
+            let hook = actions::add_webhook(tx, cx, &url, false, true)?;
+            actions::send_test_event(tx, cx, &hook.id)?;
+            actions::pause_webhook(tx, cx, &hook.id)?;
+            let saved = actions::save_reply(tx, cx, "Thanks", "Hello {{first_name|there}}")?;
             let inbox = mailboxes::all_seen_by(tx, cx.actor)?.remove(0);
-            let person = people::list_people(tx, cx)?.pop().unwrap();
+            let person = actions::list_people(tx, cx)?.pop().unwrap();
             Ok(vec![
                 format!("/settings/webhooks/{}", hook.id),
                 format!("/settings/replies/{saved}"),
@@ -222,9 +222,9 @@ impl House {
     pub async fn latest(&self, conversation: &str) -> (String, String) {
         let id = conversation.to_owned();
         let read = self.app.act(&self.ines, move |tx, cx| {
-            let reading = people::read_conversation(tx, cx, &id, true)?;
+            let reading = actions::read_conversation(tx, cx, &id, true)?;
             let ours = reading.entries.iter().rev().find_map(|entry| match entry {
-                people::TimelineEntry::Message(letter) => {
+                actions::TimelineEntry::Message(letter) => {
                     letter.status.map(|status| (status.word().to_owned(), letter.text.clone()))
                 }
                 _ => None,

@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 
 use inbox::RequestedDocument;
-use inbox::operations::{RequestDocumentsInput, request_documents};
-use inbox::people;
+use inbox::actions;
+use inbox::api::operations::{RequestDocumentsInput, request_documents};
 use serde_json::json;
 use thirtyfour::prelude::*;
 
@@ -45,7 +45,7 @@ impl Papers {
     }
 
     fn pdf(&self, name: &str) -> String {
-        self.put(name, &inbox::pdf::sheet("PAPER", &[name]))
+        self.put(name, &inbox::model::pdf::sheet("PAPER", &[name]))
     }
 
     fn large_pdf(&self, name: &str, bytes: usize) -> String {
@@ -70,9 +70,9 @@ async fn choose(window: &Window, item: usize, path: &str) {
 async fn filed(house: &House, id: &str) -> Vec<String> {
     let id = id.to_owned();
     let read = house.app.act(&house.ines, move |tx, cx| {
-        let reading = people::read_conversation(tx, cx, &id, true)?;
+        let reading = actions::read_conversation(tx, cx, &id, true)?;
         let cards = reading.entries.iter().filter_map(|entry| match entry {
-            people::TimelineEntry::Message(letter) => letter.asks.clone(),
+            actions::TimelineEntry::Message(letter) => letter.asks.clone(),
             _ => None,
         });
         let items = cards.flat_map(|card| card.items);

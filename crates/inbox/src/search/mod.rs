@@ -2,6 +2,7 @@
 //! both databases find the same and a caller's text never reaches a query grammar.
 
 mod fold;
+pub(crate) mod list;
 mod needle;
 mod query;
 
@@ -9,9 +10,9 @@ use std::collections::{HashMap, HashSet};
 
 use db::Tx;
 
-use crate::conversations::Conversation;
-use crate::error::Result;
-use crate::ids::short_base32;
+use crate::base::error::Result;
+use crate::base::ids::short_base32;
+use crate::model::conversations::Conversation;
 use fold::index_words;
 pub use needle::{Needle, PROBED_AT_ONCE, all_terms, conversations_with, needle, those_with_all};
 pub use query::{Query, Term};

@@ -4,8 +4,8 @@ use db::{Arg, Tx};
 use memchr::memmem::Finder;
 
 use super::{Query, SERIAL_BITS, TAG_CHARS, Term};
-use crate::error::Result;
-use crate::ids::short_base32;
+use crate::base::error::Result;
+use crate::base::ids::short_base32;
 
 /// Conversations looked at in one statement.
 pub const PROBED_AT_ONCE: usize = 25;

@@ -1,6 +1,6 @@
 //! SPF, DKIM, DMARC and ARC: what the sending systems can prove about a mail.
 //!
-//! The body of the port [`inbox::intake::Authenticator`]. The proof is always about the address
+//! The body of the port [`inbox::inbound::Authenticator`]. The proof is always about the address
 //! that the mail is shown as coming from. Behind a server of ours the machine that we speak to says
 //! nothing about the sender, so SPF is taken from that server's `Authentication-AuthenticationResults` when the
 //! settings say to believe it, and from nothing otherwise.
@@ -13,7 +13,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use inbox::intake::{Authenticator, Checking, Credentials, MailSource};
+use inbox::inbound::{Authenticator, Checking, Credentials, MailSource};
 use mail::{Authentication, Dmarc, DmarcPolicy, DomainName, Proof};
 use mail_auth::common::verify::VerifySignature;
 use mail_auth::dmarc::verify::DmarcParameters;

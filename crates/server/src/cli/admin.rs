@@ -3,11 +3,12 @@
 use std::io::{self, ErrorKind, Write};
 
 use clap::{Args, Subcommand};
-use inbox::actor::{self, Actor, Circle, Plan, Scope};
-use inbox::ids::{AgentId, MailboxId};
-use inbox::installation::installation;
-use inbox::people::{self, NewWorkspace, WorkspaceListing};
-use inbox::{App, mailboxes};
+use inbox::App;
+use inbox::actions::{self, NewWorkspace, WorkspaceListing};
+use inbox::base::actor::{self, Actor, Circle, Plan, Scope};
+use inbox::base::ids::{AgentId, MailboxId};
+use inbox::model::installation::installation;
+use inbox::model::mailboxes;
 use serde_json::{Value, json};
 
 use super::Json;
@@ -70,14 +71,14 @@ impl Setup {
         let operator = Actor::operator(&app.ids);
         let (made, url) = app
             .act(&operator, move |tx, cx| {
-                let made = people::set_up_workspace(tx, cx, &new)?;
-                let ws = people::list_workspaces(tx)?
+                let made = actions::set_up_workspace(tx, cx, &new)?;
+                let ws = actions::list_workspaces(tx)?
                     .into_iter()
                     .find(|listed| listed.id == made.workspace)
                     .map_or(0, |listed| listed.ws);
                 let operator = Actor::system(ws, made.workspace.clone(), Circle::team());
                 let cx = &inbox::Cx { actor: &operator, ..*cx };
-                let url = people::make_sign_in_link(tx, cx, &made.owner)?;
+                let url = actions::make_sign_in_link(tx, cx, &made.owner)?;
                 Ok((made, url))
             })
             .await
@@ -145,7 +146,7 @@ impl MailboxCommand {
                             actor::Principal::Person { id, .. } => Some(id),
                             _ => None,
                         });
-                        people::add_mailbox(tx, cx, &address, &name, owner)
+                        actions::add_mailbox(tx, cx, &address, &name, owner)
                     })
                     .await
                     .map_err(sentence)?;
@@ -155,8 +156,8 @@ impl MailboxCommand {
                 let operator = of.operator(&app).await?;
                 let on = tags == "on";
                 app.act(&operator, move |tx, cx| {
-                    let id = people::mailbox_at(tx, cx, &address)?;
-                    people::set_plus_tags(tx, cx, &id, on)
+                    let id = actions::mailbox_at(tx, cx, &address)?;
+                    actions::set_plus_tags(tx, cx, &id, on)
                 })
                 .await
                 .map_err(sentence)?;
@@ -170,7 +171,7 @@ impl MailboxCommand {
                 let (list, fetched) = app
                     .read(&viewer, |tx, cx| {
                         let list = mailboxes::all_seen_by(tx, cx.actor)?;
-                        Ok((list, people::list_fetched(tx, cx.actor)?))
+                        Ok((list, actions::list_fetched(tx, cx.actor)?))
                     })
                     .await
                     .map_err(sentence)?;
@@ -244,7 +245,7 @@ impl Key {
                 let scopes = scopes.iter().map(parse).collect::<Result<Vec<Scope>, String>>()?;
                 let maker = person(&app, &of.operator(&app).await?, by).await?;
                 let made = app
-                    .act(&maker, move |tx, cx| people::make_key(tx, cx, &name, &scopes, !test))
+                    .act(&maker, move |tx, cx| actions::make_key(tx, cx, &name, &scopes, !test))
                     .await
                     .map_err(sentence)?;
                 let said =
@@ -253,7 +254,7 @@ impl Key {
             }
             Key::List { of } => {
                 let operator = of.operator(&app).await?;
-                let keys = app.read(&operator, people::list_keys).await.map_err(sentence)?;
+                let keys = app.read(&operator, actions::list_keys).await.map_err(sentence)?;
                 let lines = keys.iter().map(|key| {
                     let kind = if key.livemode { "live" } else { "test" };
                     let revoked = if key.revoked_at.is_some() { "  revoked" } else { "" };
@@ -264,7 +265,7 @@ impl Key {
             Key::Revoke { id, of } => {
                 let operator = of.operator(&app).await?;
                 let id = AgentId::parse(&id).ok_or("There is no such key.".to_owned())?;
-                app.act(&operator, move |tx, cx| people::revoke_key(tx, cx, &id))
+                app.act(&operator, move |tx, cx| actions::revoke_key(tx, cx, &id))
                     .await
                     .map_err(sentence)?;
                 print(of.output, &json!({ "ok": true }), "Revoked.");
@@ -297,7 +298,7 @@ impl Workspace {
                 let plan =
                     Plan::parse(&plan).ok_or("plan: must be free, pro or team".to_owned())?;
                 let operator = of.operator(&app).await?;
-                app.act(&operator, move |tx, cx| people::set_plan(tx, cx, plan))
+                app.act(&operator, move |tx, cx| actions::set_plan(tx, cx, plan))
                     .await
                     .map_err(sentence)?;
                 print(of.output, &json!({ "ok": true }), "Set.");
@@ -347,7 +348,7 @@ impl Of {
 }
 
 async fn workspaces(app: &App) -> Result<Vec<WorkspaceListing>, String> {
-    app.store.read(people::list_workspaces).await.map_err(sentence)
+    app.store.read(actions::list_workspaces).await.map_err(sentence)
 }
 
 pub async fn person(app: &App, operator: &Actor, email: String) -> Result<Actor, String> {

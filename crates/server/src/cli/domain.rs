@@ -1,8 +1,9 @@
 //! The commands about the domains that mail is sent from.
 
 use clap::Subcommand;
-use inbox::actor::Actor;
-use inbox::{App, domains};
+use inbox::App;
+use inbox::base::actor::Actor;
+use inbox::model::domains;
 use serde_json::json;
 
 use super::admin::{CommandFailure, CommandResult, Of, open, print, sentence};

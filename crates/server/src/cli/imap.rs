@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use inbox::App;
-use inbox::actor::Actor;
-use inbox::fetching::{After, ImapAccount, Security};
-use inbox::intake::{RecipientInbox, find_inbox};
-use inbox::limits::IMAP_WORD_CHARS;
-use inbox::people::{self, FetchFrom, FetchedInbox};
+use inbox::actions::{self, FetchFrom, FetchedInbox};
+use inbox::base::actor::Actor;
+use inbox::base::limits::IMAP_WORD_CHARS;
+use inbox::inbound::imap::{After, ImapAccount, Security};
+use inbox::inbound::{RecipientInbox, find_inbox};
 use serde_json::json;
 use url::Url;
 
@@ -65,7 +65,7 @@ impl Imap {
 
     async fn stop(self, app: &App, operator: &Actor) -> CommandResult {
         let address = self.address.clone();
-        app.act(operator, move |tx, cx| people::stop_fetching(tx, cx, &address))
+        app.act(operator, move |tx, cx| actions::stop_fetching(tx, cx, &address))
             .await
             .map_err(sentence)?;
         print(self.of.output, &json!({ "ok": true }), "Its mail is fetched no more.");
@@ -112,7 +112,7 @@ impl Imap {
         };
         let address = self.address.clone();
         let id = app
-            .act(operator, move |tx, cx| people::fetch_mail_from(tx, cx, &address, &from))
+            .act(operator, move |tx, cx| actions::fetch_mail_from(tx, cx, &address, &from))
             .await
             .map_err(sentence)?;
         let begins = match (mails, self.new_only) {

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use clap::Args;
-use inbox::ids::{EventId, Ids};
-use inbox::signing;
-use inbox::time::{Clock, SystemClock};
+use inbox::base::ids::{EventId, Ids};
+use inbox::base::time::{Clock, SystemClock};
+use inbox::model::signing;
 use reqwest::header::{CONTENT_TYPE, LINK};
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};

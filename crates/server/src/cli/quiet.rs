@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 use inbox::App;
-use inbox::installation::{QuietReason, begin_quiet, end_quiet, installation};
+use inbox::model::installation::{QuietReason, begin_quiet, end_quiet, installation};
 use serde_json::json;
 
 use super::Json;

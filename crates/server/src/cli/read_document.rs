@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use inbox::limits::DOCUMENT_READ_BYTES;
+use inbox::base::limits::DOCUMENT_READ_BYTES;
 use serde_json::{Value, json};
 
 use crate::reader::{BuiltInReader, FileReading};

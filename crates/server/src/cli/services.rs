@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Subcommand, ValueEnum};
 use inbox::App;
-use inbox::ids::ServiceId;
-use inbox::people::{self, NewService};
-use inbox::services::Service as Kind;
+use inbox::actions::{self, NewService};
+use inbox::base::ids::ServiceId;
+use inbox::model::services::Service as Kind;
 use serde_json::json;
 use url::{Host, Url};
 
@@ -104,7 +104,7 @@ impl Service {
                     id: id.clone(),
                 };
                 let path = app
-                    .act(&maker, move |tx, cx| people::connect_service(tx, cx, &new))
+                    .act(&maker, move |tx, cx| actions::connect_service(tx, cx, &new))
                     .await
                     .map_err(sentence)?;
                 let password = secret.filter(|_| kind == Kind::Postmark);
@@ -124,14 +124,14 @@ impl Service {
                 let id = parse(&id)?;
                 let secret = signing_secret(&secret_file)?;
                 let sealed = vault.seal(&app.ids, &purpose("secret", &id), &secret);
-                app.act(&operator, move |tx, cx| people::set_service_secret(tx, cx, &id, &sealed))
+                app.act(&operator, move |tx, cx| actions::set_service_secret(tx, cx, &id, &sealed))
                     .await
                     .map_err(sentence)?;
                 print(of.output, &json!({ "ok": true }), "The connection is complete.");
             }
             Service::List { of } => {
                 let operator = of.operator(&app).await?;
-                let list = app.read(&operator, people::list_services).await.map_err(sentence)?;
+                let list = app.read(&operator, actions::list_services).await.map_err(sentence)?;
                 let lines = list.iter().map(|listed| {
                     let state = match (&listed.last_error, listed.complete) {
                         (_, false) => "its secret is missing (mailroom service secret)".to_owned(),
@@ -153,7 +153,7 @@ impl Service {
             Service::Remove { id, of } => {
                 let operator = of.operator(&app).await?;
                 let id = parse(&id)?;
-                app.act(&operator, move |tx, cx| people::disconnect_service(tx, cx, &id))
+                app.act(&operator, move |tx, cx| actions::disconnect_service(tx, cx, &id))
                     .await
                     .map_err(sentence)?;
                 print(of.output, &json!({ "ok": true }), "The connection has ended.");
@@ -204,7 +204,7 @@ fn one_line(path: &Path) -> Result<String, String> {
 
 fn signing_secret(path: &Path) -> Result<String, String> {
     let secret = one_line(path)?;
-    if !inbox::signing::is_secret(&secret) {
+    if !inbox::model::signing::is_secret(&secret) {
         return Err(format!("{}: must hold a secret such as whsec_…", path.display()));
     }
     Ok(secret)

@@ -2,9 +2,9 @@
 
 use clap::Subcommand;
 use db::Tx;
-use inbox::actor::{Actor, Principal, Role};
-use inbox::ids::UserId;
-use inbox::{App, Cx, people};
+use inbox::base::actor::{Actor, Principal, Role};
+use inbox::base::ids::UserId;
+use inbox::{App, Cx, actions};
 use serde_json::json;
 
 use super::admin::{CommandResult, LINK_WORKS, Of, open, person, print, sentence};
@@ -60,8 +60,8 @@ impl User {
             User::List { of } => list(&app, &of).await,
             User::Link { email, opens_private, of } => {
                 let make = match opens_private {
-                    true => people::make_recovery_link,
-                    false => people::make_sign_in_link,
+                    true => actions::make_recovery_link,
+                    false => actions::make_sign_in_link,
                 };
                 link(&app, email, make, &of).await
             }
@@ -76,8 +76,8 @@ async fn add(app: &App, email: String, name: String, role: &str, of: &Of) -> Com
     let said = format!("{name} is on the team. They sign in at");
     let (id, url) = app
         .act(&operator, move |tx, cx| {
-            let id = people::add_person(tx, cx, &email, &name, role)?;
-            let url = people::make_sign_in_link(tx, cx, &id)?;
+            let id = actions::add_person(tx, cx, &email, &name, role)?;
+            let url = actions::make_sign_in_link(tx, cx, &id)?;
             Ok((id, url))
         })
         .await
@@ -89,7 +89,7 @@ async fn add(app: &App, email: String, name: String, role: &str, of: &Of) -> Com
 
 async fn list(app: &App, of: &Of) -> CommandResult {
     let operator = of.operator(app).await?;
-    let people = app.read(&operator, people::list_people).await.map_err(sentence)?;
+    let people = app.read(&operator, actions::list_people).await.map_err(sentence)?;
     let lines =
         people.iter().map(|p| format!("{}  {:8} {} <{}>", p.id, p.role.word(), p.name, p.email));
     let said = lines.collect::<Vec<_>>().join("\n");
@@ -114,7 +114,7 @@ async fn remove(app: &App, email: String, of: &Of) -> CommandResult {
     let operator = of.operator(app).await?;
     let (id, name) = named(app, &operator, email).await?;
     let removed = id.clone();
-    app.act(&operator, move |tx, cx| people::remove_person(tx, cx, &removed))
+    app.act(&operator, move |tx, cx| actions::remove_person(tx, cx, &removed))
         .await
         .map_err(sentence)?;
     print(of.output, &json!({ "ok": true, "id": id }), &format!("{name} is removed. {REMOVED}"));

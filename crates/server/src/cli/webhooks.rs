@@ -1,8 +1,8 @@
 //! Webhooks at the command line: everything that can be done with one.
 
 use clap::{Args, Subcommand};
-use inbox::ids::{EventId, WebhookId};
-use inbox::people::{self, DeliveryState, LogFilter, LoggedDelivery};
+use inbox::actions::{self, DeliveryState, LogFilter, LoggedDelivery};
+use inbox::base::ids::{EventId, WebhookId};
 use serde_json::json;
 
 use super::admin::{CommandResult, Of, open, person, print, sentence};
@@ -91,9 +91,13 @@ impl Webhook {
             }
             Webhook::List { of } => list(settings, of).await,
             Webhook::Rotate(one) => rotate(settings, one).await,
-            Webhook::Pause(one) => change(settings, one, people::pause_webhook, "Paused.").await,
-            Webhook::Resume(one) => change(settings, one, people::resume_webhook, "Resumed.").await,
-            Webhook::Delete(one) => change(settings, one, people::delete_webhook, "Deleted.").await,
+            Webhook::Pause(one) => change(settings, one, actions::pause_webhook, "Paused.").await,
+            Webhook::Resume(one) => {
+                change(settings, one, actions::resume_webhook, "Resumed.").await
+            }
+            Webhook::Delete(one) => {
+                change(settings, one, actions::delete_webhook, "Deleted.").await
+            }
             Webhook::Test(one) => test(settings, one).await,
             Webhook::Log { one, state, event, before } => {
                 log(settings, one, state, event, before).await
@@ -115,7 +119,7 @@ async fn add(
     let maker = person(&app, &of.operator(&app).await?, by).await?;
     let url = SsrfGuard::of(settings)?.vet(url).await.map_err(sentence)?;
     let made = app
-        .act(&maker, move |tx, cx| people::add_webhook(tx, cx, &url, private, !test))
+        .act(&maker, move |tx, cx| actions::add_webhook(tx, cx, &url, private, !test))
         .await
         .map_err(sentence)?;
     let said = format!(
@@ -129,7 +133,7 @@ async fn add(
 async fn list(settings: &Settings, of: Of) -> CommandResult {
     let app = open(settings).await?;
     let operator = of.operator(&app).await?;
-    let hooks = app.read(&operator, people::list_webhooks).await.map_err(sentence)?;
+    let hooks = app.read(&operator, actions::list_webhooks).await.map_err(sentence)?;
     let lines = hooks.iter().map(|hook| {
         let kind = if hook.livemode { "live" } else { "test" };
         format!("{}  {kind}  {}  {}", hook.id, hook.state, hook.url)
@@ -141,7 +145,7 @@ async fn list(settings: &Settings, of: Of) -> CommandResult {
 async fn rotate(settings: &Settings, one: One) -> CommandResult {
     let app = open(settings).await?;
     let (id, operator) = (one.id()?, one.of.operator(&app).await?);
-    let rotated = app.act(&operator, move |tx, cx| people::rotate_secret(tx, cx, &id)).await;
+    let rotated = app.act(&operator, move |tx, cx| actions::rotate_secret(tx, cx, &id)).await;
     let secret = rotated.map_err(sentence)?;
     let said = format!("{secret}\nIt is shown this once. The old one signs too for 24 hours.");
     print(one.of.output, &json!({ "secret": secret }), &said);
@@ -161,7 +165,7 @@ async fn change(settings: &Settings, one: One, change: Change, said: &str) -> Co
 async fn test(settings: &Settings, one: One) -> CommandResult {
     let app = open(settings).await?;
     let (id, operator) = (one.id()?, one.of.operator(&app).await?);
-    let sent = app.act(&operator, move |tx, cx| people::send_test_event(tx, cx, &id)).await;
+    let sent = app.act(&operator, move |tx, cx| actions::send_test_event(tx, cx, &id)).await;
     let event = sent.map_err(sentence)?;
     let said = format!("{event} is on its way while a server runs; see `webhook log`.");
     print(one.of.output, &json!({ "event": event }), &said);
@@ -183,7 +187,7 @@ async fn log(
     let app = open(settings).await?;
     let (id, operator) = (one.id()?, one.of.operator(&app).await?);
     let filter = LogFilter { state, event_type, before };
-    let log = app.read(&operator, move |tx, cx| people::delivery_log(tx, cx, &id, &filter)).await;
+    let log = app.read(&operator, move |tx, cx| actions::delivery_log(tx, cx, &id, &filter)).await;
     let log = log.map_err(sentence)?;
     let lines: Vec<String> = log.iter().map(line).collect();
     print(one.of.output, &json!({ "deliveries": log }), &lines.join("\n"));
@@ -213,7 +217,7 @@ async fn redeliver(settings: &Settings, one: One, event: &str) -> CommandResult 
     let event = event_id(event)?;
     let app = open(settings).await?;
     let (id, operator) = (one.id()?, one.of.operator(&app).await?);
-    app.act(&operator, move |tx, cx| people::redeliver(tx, cx, &id, &event))
+    app.act(&operator, move |tx, cx| actions::redeliver(tx, cx, &id, &event))
         .await
         .map_err(sentence)?;
     print(one.of.output, &json!({ "ok": true }), "On its way while a server runs.");

@@ -2,8 +2,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use inbox::addresses::is_public;
-use inbox::people::check_url;
+use inbox::actions::check_url;
+use inbox::base::addresses::is_public;
 use inbox::{Error, Result};
 use tokio::time::timeout;
 use url::{Host, Url};

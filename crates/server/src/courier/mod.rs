@@ -12,7 +12,7 @@ mod system;
 
 use std::time::Duration;
 
-use inbox::due::{Posting, WebhookRequest, WebhookResponse, WebhookSender};
+use inbox::jobs::{Posting, WebhookRequest, WebhookResponse, WebhookSender};
 use reqwest::Response;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use rustls::RootCertStore;

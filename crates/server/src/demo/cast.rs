@@ -1,12 +1,12 @@
 //! The people, agents and inboxes of the sample workspace.
 
 use db::Tx;
-use inbox::actor::{self, Actor, Circle, KeyHash, Role, Scope};
-use inbox::ids::{MailboxId, WorkspaceId};
-use inbox::mailboxes::{self, Mailbox};
-use inbox::people::{
+use inbox::actions::{
     MadeKey, NewWorkspace, add_mailbox, add_person, list_workspaces, make_key, set_up_workspace,
 };
+use inbox::base::actor::{self, Actor, Circle, KeyHash, Role, Scope};
+use inbox::base::ids::{MailboxId, WorkspaceId};
+use inbox::model::mailboxes::{self, Mailbox};
 use inbox::{App, Cx, Error, Result};
 
 use super::Sample;

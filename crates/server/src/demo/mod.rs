@@ -7,8 +7,8 @@ mod stage;
 mod stories;
 mod story;
 
-use inbox::ids::WorkspaceId;
-use inbox::limits::DAY_MS;
+use inbox::base::ids::WorkspaceId;
+use inbox::base::limits::DAY_MS;
 use inbox::{App, Error, Result};
 
 use stage::DemoBuilder;

@@ -4,17 +4,17 @@ use std::collections::HashMap;
 use std::io;
 
 use db::Tx;
-use inbox::actor::Actor;
-use inbox::blobs::{Blob, Blobs};
-use inbox::ids::{ConversationId, MessageId};
-use inbox::limits::{UNDO_LIVE_MS, UNDO_SANDBOX_MS};
-use inbox::operations::{
+use inbox::actions::{approve_draft, discard_draft, snooze};
+use inbox::api::operations::{
     AddNoteInput, AssignConversationInput, RecordSentInput, ReplyInput, SetStatusInput,
     TagConversationInput, add_note, assign_conversation, record_sent, reply, set_status,
     tag_conversation,
 };
-use inbox::people::{approve_draft, discard_draft, snooze};
-use inbox::wire::Status;
+use inbox::api::wire::Status;
+use inbox::base::actor::Actor;
+use inbox::base::ids::{ConversationId, MessageId};
+use inbox::base::limits::{UNDO_LIVE_MS, UNDO_SANDBOX_MS};
+use inbox::model::blobs::{Blob, Blobs};
 use inbox::{
     App, Cx, Error, IncomingMail, RequestedDocument, Result, load_outgoing, mark_sent, receive,
 };
@@ -311,7 +311,7 @@ fn item(paper: &SampleDocument) -> RequestedDocument {
 
 /// Somebody as `assign_conversation` takes them.
 fn address_of(actor: &Actor) -> String {
-    use inbox::ids::MemberId::{Agent, User};
+    use inbox::base::ids::MemberId::{Agent, User};
     match actor.member() {
         Some(User(id)) => format!("user:{id}"),
         Some(Agent(id)) => format!("agent:{id}"),

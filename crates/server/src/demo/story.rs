@@ -1,6 +1,6 @@
 //! What a sample conversation is made of: who writes to which inbox, and what happened when.
 
-use inbox::limits::{DAY_MS, MINUTE_MS};
+use inbox::base::limits::{DAY_MS, MINUTE_MS};
 use mail::{AuthorKind, Dmarc};
 
 use super::files::SampleFile;

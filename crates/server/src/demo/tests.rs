@@ -2,12 +2,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use db::Store;
-use inbox::actor::{self, Actor, KeyHash};
-use inbox::blobs::Blobs;
-use inbox::ids::Ids;
-use inbox::limits::{DAY_MS, MINUTE_MS};
-use inbox::operations::named;
-use inbox::time::{Clock, Moment};
+use inbox::api::operations::named;
+use inbox::base::actor::{self, Actor, KeyHash};
+use inbox::base::ids::Ids;
+use inbox::base::limits::{DAY_MS, MINUTE_MS};
+use inbox::base::time::{Clock, Moment};
+use inbox::model::blobs::Blobs;
 use inbox::{App, RateLimiter};
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ async fn filled(now: i64) -> (tempfile::TempDir, App, Sample) {
         blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
         limiter: Arc::new(RateLimiter::new(120)),
         scanner: None,
-        sealer: Arc::new(inbox::sealing::PlainSecrets),
+        sealer: Arc::new(inbox::model::sealing::PlainSecrets),
         public_url: "http://127.0.0.1:8080".into(),
     };
     let sample = fill(&app).await.unwrap();

@@ -10,7 +10,7 @@ use async_imap::Session;
 use async_imap::imap_proto::{
     AttributeValue, Capability, MailboxDatum, Response, ResponseCode, Status,
 };
-use inbox::fetching::{After, ImapAccount};
+use inbox::inbound::imap::{After, ImapAccount};
 use jiff::fmt::strtime::BrokenDownTime;
 use tokio::time::{sleep, timeout};
 

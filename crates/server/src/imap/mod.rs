@@ -1,6 +1,6 @@
 //! Fetches mail by IMAP for inboxes whose mailbox is elsewhere.
 //!
-//! Each inbox that is due is claimed (`inbox::fetching`) and attended by a task: it connects
+//! Each inbox that is due is claimed (`inbox::inbound::imap`) and attended by a task: it connects
 //! (`wire`, `line`), opens the folder (`folder`), deals with what is new (`round`), and then waits
 //! for the server to tell of more, for an hour at the most, so that everyone's turn comes. While it
 //! does, its claim is renewed; if that fails, the inbox is somebody else's, and it ends.
@@ -18,9 +18,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inbox::App;
-use inbox::fetching::{self, ImapAccount, QUEUE};
-use inbox::intake::Authenticator;
-use inbox::limits::{FETCHING_AT_ONCE, FETCHING_LEASE_MS};
+use inbox::base::limits::{FETCHING_AT_ONCE, FETCHING_LEASE_MS};
+use inbox::inbound::Authenticator;
+use inbox::inbound::imap::{self, ImapAccount, QUEUE};
 use metrics::gauge;
 use rustls::RootCertStore;
 use tokio::sync::Semaphore;
@@ -131,7 +131,7 @@ impl Fetchers {
             return Ok(());
         }
         let now = self.app.clock.now();
-        self.app.store.write(move |tx| fetching::release_all(tx, now)).await
+        self.app.store.write(move |tx| imap::release_all(tx, now)).await
     }
 
     /// Attends to every inbox that is due; answers how long nothing else is.
@@ -151,7 +151,7 @@ impl Fetchers {
         let (next, failing) = self
             .app
             .store
-            .read(|tx| Ok::<_, inbox::Error>((fetching::next_due(tx)?, fetching::failing(tx)?)))
+            .read(|tx| Ok::<_, inbox::Error>((imap::next_due(tx)?, imap::failing(tx)?)))
             .await?;
         gauge!("mailroom_imap_failing").set(failing as f64);
         let left = next.map_or(i64::MAX, |next| next - self.app.clock.now()).max(100);
@@ -173,8 +173,7 @@ impl Fetchers {
         if most == 0 {
             return Ok(Vec::new());
         }
-        let claim =
-            move |tx: &mut db::Tx<'_>| fetching::claim_due(tx, &app.ids, app.clock.now(), most);
+        let claim = move |tx: &mut db::Tx<'_>| imap::claim_due(tx, &app.ids, app.clock.now(), most);
         self.app.store.write(claim).await
     }
 
@@ -242,7 +241,7 @@ impl Fetchers {
         loop {
             sleep(Duration::from_millis(FETCHING_LEASE_MS.unsigned_abs() / 4)).await;
             let (app, held) = (self.app.clone(), account.clone());
-            let renew = move |tx: &mut db::Tx<'_>| fetching::hold(tx, &held, app.clock.now());
+            let renew = move |tx: &mut db::Tx<'_>| imap::hold(tx, &held, app.clock.now());
             match self.app.store.write(renew).await {
                 Ok(true) => {}
                 Ok(false) => return,
@@ -256,7 +255,7 @@ impl Fetchers {
     async fn let_go(&self, account: &ImapAccount, alone: bool) -> inbox::Result<()> {
         let wait = if alone { self.pace.poll.as_millis() as i64 } else { 0 };
         let (at, account) = (self.app.clock.now() + wait, account.clone());
-        self.app.store.write(move |tx| fetching::let_go(tx, &account, at)).await
+        self.app.store.write(move |tx| imap::let_go(tx, &account, at)).await
     }
 
     async fn note_failure(&self, account: &ImapAccount, fault: ImapFault) -> inbox::Result<()> {
@@ -264,7 +263,7 @@ impl Fetchers {
         let (actor, account) = (account.actor(), account.clone());
         let mailbox = &account.inbox.mailbox.id;
         tracing::warn!(%mailbox, why = trouble.sentence, "mail could not be fetched");
-        self.app.act(&actor, move |tx, cx| fetching::note_failure(tx, cx, &account, &trouble)).await
+        self.app.act(&actor, move |tx, cx| imap::note_failure(tx, cx, &account, &trouble)).await
     }
 }
 

@@ -2,9 +2,9 @@
 //! newest.
 
 use db::Tx;
-use inbox::fetching::{self, FolderCursor, ImapAccount};
-use inbox::intake::{self, FetchedMail, InboundMail, IngestError, Ingested, MailSource};
-use inbox::limits::{FETCHED_MAIL_BYTES, FETCHING_TRIES};
+use inbox::base::limits::{FETCHED_MAIL_BYTES, FETCHING_TRIES};
+use inbox::inbound::imap::{self, FolderCursor, ImapAccount};
+use inbox::inbound::{self, FetchedMail, InboundMail, IngestError, Ingested, MailSource};
 use inbox::{Cx, Error, Result as InboxResult};
 use metrics::counter;
 
@@ -40,7 +40,7 @@ impl Fetchers {
                 }
             }
         }
-        self.write(account, fetching::note_round).await
+        self.write(account, imap::note_round).await
     }
 
     /// Sees to it that the count is of the numbers that the server gives today.
@@ -66,8 +66,7 @@ impl Fetchers {
                 FolderCursor { validity, last_uid, seen_to: 0 }
             }
         };
-        self.write(account, move |tx, _, account| fetching::begin_count(tx, account, &cursor))
-            .await?;
+        self.write(account, move |tx, _, account| imap::begin_count(tx, account, &cursor)).await?;
         account.cursor = Some(cursor);
         account.stuck = (0, 0);
         Ok(())
@@ -103,7 +102,7 @@ impl Fetchers {
             }
             Err(fault) => {
                 self.write(account, move |tx, _, account| {
-                    fetching::note_stuck(tx, account, number).map(|()| true)
+                    imap::note_stuck(tx, account, number).map(|()| true)
                 })
                 .await?;
                 Err(fault)
@@ -130,7 +129,7 @@ impl Fetchers {
             return Ok(false);
         };
         let asked = account.clone();
-        let known = self.app.store.read(move |tx| fetching::is_filed(tx, &asked, &id)).await;
+        let known = self.app.store.read(move |tx| imap::is_filed(tx, &asked, &id)).await;
         known.map_err(ours)
     }
 
@@ -153,7 +152,7 @@ impl Fetchers {
         };
         let fetched = FetchedMail { account: account.clone(), internal_date: outline.taken_at };
         let authenticator = &*self.authenticator;
-        let taken = intake::take_in_fetched(&self.app, authenticator, delivery, fetched).await;
+        let taken = inbound::take_in_fetched(&self.app, authenticator, delivery, fetched).await;
         drop(place);
         match taken {
             Err(IngestError) => return Err(ImapFault::Ours),
@@ -173,16 +172,14 @@ impl Fetchers {
     }
 
     async fn count(&self, account: &ImapAccount, uid: i64, fetched: i64) -> Result<(), ImapFault> {
-        self.write(account, move |tx, _, account| fetching::count(tx, account, uid, fetched)).await
+        self.write(account, move |tx, _, account| imap::count(tx, account, uid, fetched)).await
     }
 
     async fn skip(&self, account: &ImapAccount, uid: i64, why: String) -> Result<(), ImapFault> {
         let mailbox = &account.inbox.mailbox.id;
         tracing::warn!(%mailbox, uid, why, "a mail was not fetched");
-        self.write(account, move |tx, cx, account| {
-            fetching::note_skipped(tx, cx, account, uid, &why)
-        })
-        .await
+        self.write(account, move |tx, cx, account| imap::note_skipped(tx, cx, account, uid, &why))
+            .await
     }
 
     /// Writes something down for an inbox that is still ours; it is over when it is not.

@@ -6,7 +6,7 @@ use std::io;
 use std::time::Duration;
 
 use async_imap::error::Error;
-use inbox::fetching::{FetchFailure, ImapAccount};
+use inbox::inbound::imap::{FetchFailure, ImapAccount};
 use tokio::time::timeout;
 
 /// Characters of a server's own words that are told.

@@ -1,7 +1,7 @@
 //! Whose word about senders is taken: a mailbox's own server, which wrote down what it found before
 //! it put a mail there.
 
-use inbox::fetching::ImapAccount;
+use inbox::inbound::imap::ImapAccount;
 
 /// Providers whose servers for receiving have another domain than those for reading.
 const ELSEWHERE: &[(&str, &str)] = &[

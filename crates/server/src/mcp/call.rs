@@ -1,10 +1,10 @@
 //! A tool call: arguments in, the operation's answer out.
 
 use axum::body::Bytes;
-use inbox::actor::{KeyHash, Scope};
-use inbox::fields::{check_body, one_problem};
-use inbox::idempotency::IdempotencyKey;
-use inbox::operations::{Operation, OperationOutput};
+use inbox::api::fields::{check_body, one_problem};
+use inbox::api::idempotency::IdempotencyKey;
+use inbox::api::operations::{Operation, OperationOutput};
+use inbox::base::actor::{KeyHash, Scope};
 use inbox::{ApiCall, Error, ValidationErrors};
 use serde_json::Value;
 

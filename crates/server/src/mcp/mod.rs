@@ -13,8 +13,8 @@ mod tools;
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
-use inbox::actor::{KeyHash, Scopes};
-use inbox::operations::{self, Operation};
+use inbox::api::operations::{self, Operation};
+use inbox::base::actor::{KeyHash, Scopes};
 use inbox::{Error, RateStatus};
 use serde_json::{Map, Value, json};
 

@@ -1,10 +1,10 @@
 //! The operation table as MCP tools. Everything but the choice by scope is the same for every
 //! key, so it is made once, when the door opens.
 
-use inbox::actor::Scopes;
-use inbox::fields::object_schema;
-use inbox::idempotency;
-use inbox::operations::{OPERATIONS, Operation, Tool};
+use inbox::api::fields::object_schema;
+use inbox::api::idempotency;
+use inbox::api::operations::{OPERATIONS, Operation, Tool};
+use inbox::base::actor::Scopes;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
@@ -189,7 +189,7 @@ mod tests {
         for operation in OPERATIONS {
             let Some(tool) = &operation.tool else { continue };
             let example = example(tool);
-            let checked = inbox::fields::check_body(operation.fields, &example);
+            let checked = inbox::api::fields::check_body(operation.fields, &example);
             assert!(checked.is_ok(), "{}: {checked:?}", tool.name);
             assert_eq!(example.get(ID).is_some(), operation.has_id(), "{}", tool.name);
         }

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use inbox::due::{self, DocumentReader, ExtractionError, ExtractionOutcome};
-use inbox::wire::{DocumentFields, DocumentKind};
+use inbox::api::wire::{DocumentFields, DocumentKind};
+use inbox::jobs::{self, DocumentReader, ExtractionError, ExtractionOutcome};
 use papers::{ExtractedDocument, ExtractedFields, PaperKind};
 use tokio::sync::OnceCell;
 
@@ -84,7 +84,7 @@ impl BuiltInReader {
 }
 
 impl DocumentReader for BuiltInReader {
-    fn read<'a>(&'a self, document: &'a ExtractionError) -> due::ExtractionFuture<'a> {
+    fn read<'a>(&'a self, document: &'a ExtractionError) -> jobs::ExtractionFuture<'a> {
         Box::pin(async move { found(self.read_bytes(document.bytes.clone()).await) })
     }
 }

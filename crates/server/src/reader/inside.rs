@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use inbox::limits::DOCUMENT_READ_BYTES;
+use inbox::base::limits::DOCUMENT_READ_BYTES;
 use papers::{Contents, ExtractedDocument};
 use serde::{Deserialize, Serialize};
 

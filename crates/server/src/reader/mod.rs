@@ -1,4 +1,4 @@
-//! The bodies of the port `inbox::due::DocumentReader`.
+//! The bodies of the port `inbox::jobs::DocumentReader`.
 //!
 //! A document is opened in a process of its own that can do nothing but compute: `cage.rs` takes
 //! everything else away from it (`seccomp.rs` the system calls, `file_access.rs` the files),
@@ -25,7 +25,7 @@ pub use pages::PageRenderer;
 
 use std::sync::Arc;
 
-use inbox::due::DocumentReader;
+use inbox::jobs::DocumentReader;
 
 use crate::settings::Settings;
 

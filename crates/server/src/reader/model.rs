@@ -7,7 +7,7 @@
 use std::fs;
 use std::time::Duration;
 
-use inbox::due::{self, DocumentReader, ExtractionError};
+use inbox::jobs::{self, DocumentReader, ExtractionError};
 use papers::{Evidence, ExtractedDocument, ExtractedFields, PaperKind};
 use reqwest::Client;
 use serde::Deserialize;
@@ -114,7 +114,7 @@ impl ModelReader {
 }
 
 impl DocumentReader for ModelReader {
-    fn read<'a>(&'a self, document: &'a ExtractionError) -> due::ExtractionFuture<'a> {
+    fn read<'a>(&'a self, document: &'a ExtractionError) -> jobs::ExtractionFuture<'a> {
         Box::pin(async move { found(self.read_bytes(document.bytes.clone()).await) })
     }
 }

@@ -1,6 +1,6 @@
 use std::future::Future;
 
-use inbox::due::{OutgoingMail, RelayOutcome};
+use inbox::jobs::{OutgoingMail, RelayOutcome};
 
 /// An address as it stands in an envelope: its domain in ASCII, its local part as it is. `None`
 /// for what no server could be given.

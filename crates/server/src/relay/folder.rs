@@ -2,8 +2,8 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use inbox::due::{OutgoingMail, Relay, RelayFuture, RelayOutcome};
-use inbox::private_files;
+use inbox::base::private_files;
+use inbox::jobs::{OutgoingMail, Relay, RelayFuture, RelayOutcome};
 
 /// Writes each mail to a file of its own, for development and the demo.
 pub struct FolderRelay {

@@ -14,8 +14,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use inbox::addresses::is_public;
-use inbox::due::{OutgoingMail, Relay, RelayFuture, RelayOutcome};
+use inbox::base::addresses::is_public;
+use inbox::jobs::{OutgoingMail, Relay, RelayFuture, RelayOutcome};
 use url::{Host, Url};
 
 use crate::courier;

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use inbox::due::{OutgoingMail, Relay, RelayFuture, RelayOutcome};
+use inbox::jobs::{OutgoingMail, Relay, RelayFuture, RelayOutcome};
 use rustls::RootCertStore;
 use tokio::task::JoinSet;
 

@@ -1,7 +1,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use inbox::due::{OutgoingMail, Relay, RelayFuture, RelayOutcome};
+use inbox::jobs::{OutgoingMail, Relay, RelayFuture, RelayOutcome};
 use rustls::RootCertStore;
 use tokio::sync::Semaphore;
 

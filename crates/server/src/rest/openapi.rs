@@ -1,10 +1,10 @@
 //! `openapi.json`: the operation table and the webhook events as an OpenAPI 3.1 document.
 
-use inbox::fields::{InputField, field_schema, object_schema};
-use inbox::idempotency;
-use inbox::ids::{ConversationId, MessageId};
-use inbox::operations::{Method, OPERATIONS, Operation, ScopeRule};
-use inbox::wire::ErrorBody;
+use inbox::api::fields::{InputField, field_schema, object_schema};
+use inbox::api::idempotency;
+use inbox::api::operations::{Method, OPERATIONS, Operation, ScopeRule};
+use inbox::api::wire::ErrorBody;
+use inbox::base::ids::{ConversationId, MessageId};
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -304,7 +304,7 @@ mod tests {
             assert!(!example(operation.example_output).is_null(), "{}", operation.name);
             if operation.method == Method::Post {
                 let input = example(operation.example_input);
-                let checked = inbox::fields::check_body(operation.fields, &input);
+                let checked = inbox::api::fields::check_body(operation.fields, &input);
                 assert!(checked.is_ok(), "{}: {checked:?}", operation.name);
             }
         }

@@ -1,5 +1,5 @@
 use axum::http::Method;
-use inbox::operations::{self, OPERATIONS, Operation};
+use inbox::api::operations::{self, OPERATIONS, Operation};
 
 /// What stands at an address of the API.
 pub enum Route {

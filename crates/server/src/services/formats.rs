@@ -1,8 +1,8 @@
 //! What services say when they have sent a mail, and what they answer about one, in the formats that
 //! they publish.
 
-use inbox::due::AppMailBody;
-use inbox::services::{Service, ServiceMail};
+use inbox::jobs::AppMailBody;
+use inbox::model::services::{Service, ServiceMail};
 use serde_json::Value;
 
 /// The domain of the Message-IDs that Postmark gives mails.

@@ -16,10 +16,11 @@ use axum::http::{HeaderMap, Response, StatusCode};
 use axum::routing::post;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use inbox::ids::ServiceId;
-use inbox::services::{self, Service, ServiceConnection};
-use inbox::wire::ErrorBody;
-use inbox::{App, Error, signing};
+use inbox::api::wire::ErrorBody;
+use inbox::base::ids::ServiceId;
+use inbox::model::services::{self, Service, ServiceConnection};
+use inbox::model::signing;
+use inbox::{App, Error};
 use serde_json::{Value, json};
 
 use crate::request_body::RequestBody;

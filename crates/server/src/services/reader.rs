@@ -1,7 +1,7 @@
 use std::time::Duration;
 
-use inbox::due::{AppMailBody, AppMailReader, WantedMail, WordReading};
-use inbox::services::Service;
+use inbox::jobs::{AppMailBody, AppMailReader, WantedMail, WordReading};
+use inbox::model::services::Service;
 use reqwest::{Client, Response, StatusCode};
 use serde_json::Value;
 use tokio::time::timeout;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use db::Tx;
-use inbox::intake::{InboundMail, IngestError, Ingested, MailSource, find_recipient, take_in};
+use inbox::inbound::{InboundMail, IngestError, Ingested, MailSource, find_recipient, take_in};
 use mail::smtp::{
     Protocol, RecipientReply, SmtpRefusal, SmtpServerSession, SmtpStep, SmtpTransaction,
 };

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use inbox::App;
-use inbox::intake::Authenticator;
+use inbox::inbound::Authenticator;
 use mail::smtp::Protocol;
 use metrics::{counter, gauge};
 use tokio::io::AsyncWriteExt;

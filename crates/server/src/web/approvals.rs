@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::{Path, State};
-use inbox::ids::MessageId;
-use inbox::limits::DISCARD_REASON_CHARS;
-use inbox::people::{self, Decision, QueuedDraft};
-use inbox::wire::Direction;
+use inbox::actions::{self, Decision, QueuedDraft};
+use inbox::api::wire::Direction;
+use inbox::base::ids::MessageId;
+use inbox::base::limits::DISCARD_REASON_CHARS;
 use inbox::{Error, Party};
 
 use super::Web;
@@ -79,9 +79,9 @@ pub async fn first(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult 
     let spot = PageLocation::at("To approve", "/approvals");
     let (mut frame, (queue, decision)) = web
         .page(&visitor, spot, |tx, cx, _| {
-            let queue = people::queue(tx, cx)?;
+            let queue = actions::queue(tx, cx)?;
             let decision = match queue.first() {
-                Some(first) => Some(people::look_at_draft(tx, cx, &first.id)?),
+                Some(first) => Some(actions::look_at_draft(tx, cx, &first.id)?),
                 None => None,
             };
             Ok((queue, decision))
@@ -114,9 +114,9 @@ async fn build(
     let wanted = id.clone();
     let (mut frame, (queue, decision, shown)) = web
         .page(visitor, spot, move |tx, cx, _| {
-            let decision = people::look_at_draft(tx, cx, &wanted)?;
+            let decision = actions::look_at_draft(tx, cx, &wanted)?;
             let (queue, (draft, _)) =
-                (people::queue(tx, cx)?, inbox::load_outgoing(tx, cx.actor, &wanted)?);
+                (actions::queue(tx, cx)?, inbox::load_outgoing(tx, cx.actor, &wanted)?);
             let shown = PartVersion::of_drafts(&queue, Some((draft.revision, draft.status.word())));
             Ok((queue, decision, shown))
         })
@@ -227,15 +227,15 @@ pub async fn approve(
     let outcome = web
         .act(&visitor, move |tx, cx, _| {
             let (letter, conversation) = inbox::load_outgoing(tx, cx.actor, &draft)?;
-            let newer = people::newer_than(tx, cx, conversation.id.as_str(), seen)?;
+            let newer = actions::newer_than(tx, cx, conversation.id.as_str(), seen)?;
             if newer.is_some_and(|newer| newer.direction == Direction::Inbound) {
                 return Ok(Outcome::Meanwhile);
             }
             if let Some([to, cc, bcc]) = &lines {
-                people::address_draft(tx, cx, &draft, revision, [to, cc, bcc])?;
+                actions::address_draft(tx, cx, &draft, revision, [to, cc, bcc])?;
             }
             let text = typed.as_deref().unwrap_or(&letter.text);
-            people::approve_draft(tx, cx, &draft, revision, text)?;
+            actions::approve_draft(tx, cx, &draft, revision, text)?;
             Ok(Outcome::Approved)
         })
         .await;
@@ -269,9 +269,9 @@ pub async fn save(
     let saved = web
         .act(&visitor, move |tx, cx, _| {
             if let Some([to, cc, bcc]) = &lines {
-                people::address_draft(tx, cx, &draft, revision, [to, cc, bcc])?;
+                actions::address_draft(tx, cx, &draft, revision, [to, cc, bcc])?;
             }
-            people::edit_draft(tx, cx, &draft, revision, &text)
+            actions::edit_draft(tx, cx, &draft, revision, &text)
         })
         .await;
     match saved {
@@ -294,7 +294,7 @@ pub async fn discard(
     let revision = fields.number("revision").unwrap_or(0);
     let reason: String = fields.get("reason").trim().chars().take(DISCARD_REASON_CHARS).collect();
     let discarded = web
-        .act(&visitor, move |tx, cx, _| people::discard_draft(tx, cx, &draft, revision, &reason))
+        .act(&visitor, move |tx, cx, _| actions::discard_draft(tx, cx, &draft, revision, &reason))
         .await;
     match discarded {
         Ok(()) => {
@@ -374,6 +374,7 @@ fn after(fields: &FormFields) -> String {
     let next = fields.get("next");
     let of_ours = next.strip_prefix("/approvals/").and_then(MessageId::parse).is_some();
     let conversation = next.strip_prefix("/conversations/");
-    let there = conversation.is_some_and(|id| inbox::ids::ConversationId::parse(id).is_some());
+    let there =
+        conversation.is_some_and(|id| inbox::base::ids::ConversationId::parse(id).is_some());
     if of_ours || there { next } else { "/approvals".into() }
 }

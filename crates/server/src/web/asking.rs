@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
-use inbox::fields::check_body;
-use inbox::limits::REQUEST_ITEMS;
-use inbox::operations::{REQUEST_DOCUMENTS, RequestDocumentsInput, request_documents};
-use inbox::people;
-use inbox::wire::ReplyResult;
+use inbox::actions;
+use inbox::api::fields::check_body;
+use inbox::api::operations::{REQUEST_DOCUMENTS, RequestDocumentsInput, request_documents};
+use inbox::api::wire::ReplyResult;
+use inbox::base::limits::REQUEST_ITEMS;
 use inbox::{Error, ValidationError};
 use serde_json::{Map, Value, json};
 
@@ -87,7 +87,7 @@ pub async fn ask(
             let outcome = web
                 .act(&visitor, move |tx, cx, _| {
                     if input.send
-                        && let Some(newer) = people::newer_than(tx, cx, &input.id, seen)?
+                        && let Some(newer) = actions::newer_than(tx, cx, &input.id, seen)?
                     {
                         return Ok(Outcome::Meanwhile(newer.by));
                     }

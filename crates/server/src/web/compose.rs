@@ -5,11 +5,11 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{Response, StatusCode};
-use inbox::ids::{EnclosureId, SavedReplyId};
-use inbox::limits::NOTE_CHARS;
-use inbox::operations::{AddNoteInput, add_note};
-use inbox::people::{self, Autosave, NewLetter, OpenConversation};
-use inbox::wire::{Direction, ReplyResult};
+use inbox::actions::{self, Autosave, NewLetter, OpenConversation};
+use inbox::api::operations::{AddNoteInput, add_note};
+use inbox::api::wire::{Direction, ReplyResult};
+use inbox::base::ids::{EnclosureId, SavedReplyId};
+use inbox::base::limits::NOTE_CHARS;
 use inbox::{Error, Party, load_conversation};
 
 use super::Web;
@@ -136,12 +136,12 @@ pub async fn reply(
     let outcome = web
         .act(&visitor, move |tx, cx, _| {
             if letter.send
-                && let Some(newer) = people::newer_than(tx, cx, &wanted, seen)?
+                && let Some(newer) = actions::newer_than(tx, cx, &wanted, seen)?
             {
                 let is_customer = newer.direction == Direction::Inbound;
                 return Ok(Outcome::Meanwhile { by: newer.by, is_customer });
             }
-            Ok(Outcome::Sent(people::send_letter(tx, cx, &wanted, &letter)?))
+            Ok(Outcome::Sent(actions::send_letter(tx, cx, &wanted, &letter)?))
         })
         .await;
     match outcome {
@@ -170,7 +170,7 @@ pub async fn reply(
 /// The lines To, Cc and Bcc; the error is a sentence about what is no address.
 pub fn recipients(fields: &FormFields) -> Result<[Vec<Party>; 3], String> {
     let read = |name: &str| {
-        let line = people::parties(&fields.get(name));
+        let line = actions::parties(&fields.get(name));
         line.map_err(|part| format!("{part} is not an e-mail address."))
     };
     Ok([read("to")?, read("cc")?, read("bcc")?])
@@ -193,7 +193,7 @@ async fn enclose(
     }
     let (files, wanted) = (web.take_in(files).await?, id.to_owned());
     let added =
-        web.act_quietly(visitor, move |tx, cx, _| people::enclose(tx, cx, &wanted, &files)).await;
+        web.act_quietly(visitor, move |tx, cx, _| actions::enclose(tx, cx, &wanted, &files)).await;
     match added {
         Ok(()) => Ok(None),
         Err(PageError::Domain(Error::Invalid(problems))) => {
@@ -219,14 +219,14 @@ async fn go_on(web: &Web, visitor: &Visitor, id: &str, fields: &FormFields) -> P
     web.act_quietly(visitor, move |tx, cx, _| {
         let mut unfinished = unfinished.clone();
         if let Some(file) = &removed {
-            people::take_out(tx, cx, &wanted, file)?;
+            actions::take_out(tx, cx, &wanted, file)?;
         }
         if let Some(reply) = &inserted {
-            let text = people::fill_saved_reply(tx, cx, &wanted, reply)?;
+            let text = actions::fill_saved_reply(tx, cx, &wanted, reply)?;
             let gap = if unfinished.body.trim().is_empty() { "" } else { "\n\n" };
             unfinished.body = format!("{}{gap}{text}", unfinished.body.trim_end());
         }
-        people::keep_unfinished(tx, cx, &wanted, &unfinished)
+        actions::keep_unfinished(tx, cx, &wanted, &unfinished)
     })
     .await?;
     let path = back_to(id, fields);
@@ -242,7 +242,7 @@ pub async fn saved_reply(
 ) -> PageResult {
     let reply = SavedReplyId::parse(&reply).ok_or(Error::NotFound("saved reply"))?;
     let text =
-        web.read(&visitor, move |tx, cx, _| people::fill_saved_reply(tx, cx, &id, &reply)).await?;
+        web.read(&visitor, move |tx, cx, _| actions::fill_saved_reply(tx, cx, &id, &reply)).await?;
     Ok(answers::plain(text))
 }
 
@@ -285,7 +285,7 @@ pub async fn note(
     web.act(&visitor, move |tx, cx, _| {
         add_note(tx, cx, input.clone())?;
         let conversation = load_conversation(tx, cx.actor, &input.id)?;
-        people::forget_unfinished(tx, cx, &conversation.id)
+        actions::forget_unfinished(tx, cx, &conversation.id)
     })
     .await?;
     let mut response = see_other(&back_to(&id, &fields));
@@ -328,7 +328,7 @@ async fn again_note(
 
 async fn discard(web: &Web, visitor: &Visitor, id: &str, fields: &FormFields) -> PageResult {
     let wanted = id.to_owned();
-    web.act_quietly(visitor, move |tx, cx, _| people::discard_unfinished(tx, cx, &wanted)).await?;
+    web.act_quietly(visitor, move |tx, cx, _| actions::discard_unfinished(tx, cx, &wanted)).await?;
     Ok(see_other(&back_to(id, fields)))
 }
 
@@ -343,7 +343,7 @@ pub async fn keep(
     let wanted = id.clone();
     let (ws, me) = web
         .act_quietly(&visitor, move |tx, cx, me| {
-            people::keep_unfinished(tx, cx, &wanted, &unfinished)?;
+            actions::keep_unfinished(tx, cx, &wanted, &unfinished)?;
             Ok((cx.actor.ws, me.id.clone()))
         })
         .await?;

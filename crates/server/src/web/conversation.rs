@@ -5,15 +5,15 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::{Path, State};
 use db::Tx;
-use inbox::ids::{AgentId, SavedReplyId, UserId};
-use inbox::limits::{TAG_CHARS, TAGS_PER_CALL};
-use inbox::looks::AGENT_STAYS_MS;
-use inbox::operations::{
+use inbox::actions::{self, OpenConversation, SignedIn, TimelineEntry};
+use inbox::api::operations::{
     AssignConversationInput, SetStatusInput, TagConversationInput, assign_conversation,
     set_status as put_status, tag_conversation,
 };
-use inbox::people::{self, OpenConversation, SignedIn, TimelineEntry};
-use inbox::wire::Status;
+use inbox::api::wire::Status;
+use inbox::base::ids::{AgentId, SavedReplyId, UserId};
+use inbox::base::limits::{TAG_CHARS, TAGS_PER_CALL};
+use inbox::base::looks::AGENT_STAYS_MS;
 use inbox::{Cx, Error, Party};
 use jiff::civil::Weekday;
 
@@ -131,15 +131,15 @@ pub async fn build(
     let writes = asked.has("write");
     let (mut frame, (reading, listing, beside)) = web
         .page(visitor, spot, move |tx, cx, me| {
-            let reading = people::read_conversation(tx, cx, &wanted, whole)?;
+            let reading = actions::read_conversation(tx, cx, &wanted, whole)?;
             let writes = writes || reading.unfinished.is_some() || !reading.enclosed.is_empty();
             let beside = Beside {
                 ws: cx.actor.ws,
                 me: me.id.clone(),
-                is_mentioned: people::is_mentioned(tx, cx, &reading.id)?,
-                latest: people::latest_of(tx, cx, &wanted)?,
+                is_mentioned: actions::is_mentioned(tx, cx, &reading.id)?,
+                latest: actions::latest_of(tx, cx, &wanted)?,
                 saved_replies: match writes {
-                    true => people::saved_reply_names(tx, cx)?,
+                    true => actions::saved_reply_names(tx, cx)?,
                     false => Vec::new(),
                 },
             };
@@ -215,7 +215,8 @@ fn agents_here(web: &Web, ws: i64, reading: &OpenConversation, now: i64) -> Vec<
 fn note_reading(web: &Arc<Web>, visitor: &Visitor, id: String, is_mentioned: bool) {
     let (web, visitor) = (Arc::clone(web), visitor.clone());
     tokio::spawn(async move {
-        let mark = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &SignedIn| people::mark_read(tx, cx, &id);
+        let mark =
+            move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &SignedIn| actions::mark_read(tx, cx, &id);
         // The bell of the reader's own pages falls silent; nobody else sees what was read.
         let noted = match is_mentioned {
             true => web.act(&visitor, mark).await,
@@ -298,7 +299,7 @@ fn snoozes(watch: &TimeFormat) -> Vec<(String, String)> {
     };
     let tomorrow = now.date().tomorrow().ok().and_then(morning);
     let monday = now.date().nth_weekday(1, Weekday::Monday).ok().and_then(morning);
-    let later = watch.now + 3 * 60 * inbox::limits::MINUTE_MS;
+    let later = watch.now + 3 * 60 * inbox::base::limits::MINUTE_MS;
     let mut choices = vec![(format!("Until {}, in 3 hours", watch.clock(later)), later)];
     choices.extend(tomorrow.map(|at| ("Until tomorrow, 08:00".to_owned(), at)));
     choices.extend(monday.map(|at| (format!("Until {}", watch.long(at).text), at)));
@@ -393,7 +394,7 @@ pub async fn snooze(
         None => day_and_time(&visitor, &fields.get("at"))?,
     };
     let wanted = id.clone();
-    web.act(&visitor, move |tx, cx, _| people::snooze(tx, cx, &wanted, until)).await?;
+    web.act(&visitor, move |tx, cx, _| actions::snooze(tx, cx, &wanted, until)).await?;
     let mut response = see_other(&back_to_list(&fields));
     web.set_flash(&mut response, "snoozed");
     Ok(response)
@@ -414,7 +415,7 @@ pub async fn release(
 ) -> PageResult {
     let Posted { visitor, fields } = posted;
     let wanted = id.clone();
-    web.act(&visitor, move |tx, cx, _| people::release_held(tx, cx, &wanted)).await?;
+    web.act(&visitor, move |tx, cx, _| actions::release_held(tx, cx, &wanted)).await?;
     let mut response = see_other(&back_to(&id, &fields));
     web.set_flash(&mut response, "released");
     Ok(response)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 use db::Tx;
-use inbox::people::{self, SignedIn};
+use inbox::actions::{self, SignedIn};
 use inbox::{Cx, Error, PAGES};
 
 use super::Web;
@@ -44,7 +44,7 @@ impl Web {
         let session = visitor.session.ok_or_else(|| to_sign_in(visitor))?;
         let app = self.app.clone();
         let work = move |tx: &mut Tx<'_>| {
-            let me = people::signed_in(tx, &session, app.clock.now())?;
+            let me = actions::signed_in(tx, &session, app.clock.now())?;
             let answer = read(tx, &app.cx(&me.actor), &me)?;
             Ok((answer, me.stale))
         };
@@ -85,7 +85,7 @@ impl Web {
         let session = visitor.session.ok_or_else(|| to_sign_in(visitor))?;
         let app = self.app.clone();
         let work = move |tx: &mut Tx<'_>| {
-            let me = people::signed_in(tx, &session, app.clock.now())?;
+            let me = actions::signed_in(tx, &session, app.clock.now())?;
             operation(tx, &app.cx(&me.actor), &me)
         };
         self.app.store.write(work).await.map_err(|error| refusal(error, visitor))
@@ -101,11 +101,11 @@ impl Web {
     }
 
     /// Written beside the page: nobody waits for it.
-    fn mark_seen(&self, session: people::TokenHash) {
+    fn mark_seen(&self, session: actions::TokenHash) {
         let app = self.app.clone();
         tokio::spawn(async move {
             let now = app.clock.now();
-            let written = app.store.write(move |tx| people::mark_seen(tx, &session, now)).await;
+            let written = app.store.write(move |tx| actions::mark_seen(tx, &session, now)).await;
             if let Err(error) = written
                 && !error.is_outage()
             {

@@ -7,8 +7,8 @@ use axum::extract::{Path, State};
 use axum::http::header;
 use axum::http::{HeaderValue, Response};
 use inbox::Error;
-use inbox::ids::{DocumentId, EnclosureId};
-use inbox::people::{self, StoredFile};
+use inbox::actions::{self, StoredFile};
+use inbox::base::ids::{DocumentId, EnclosureId};
 
 use super::Web;
 use super::answers::{PageResult, guard};
@@ -34,7 +34,7 @@ pub async fn document(
 ) -> PageResult {
     let id = DocumentId::parse(&id).ok_or(Error::NotFound("document"))?;
     let blobs = web.app.blobs.clone();
-    let file = web.read(&visitor, move |tx, cx, _| people::file(tx, cx, &blobs, &id)).await?;
+    let file = web.read(&visitor, move |tx, cx, _| actions::file(tx, cx, &blobs, &id)).await?;
     Ok(stored(file, &asked))
 }
 
@@ -47,7 +47,7 @@ pub async fn enclosure(
 ) -> PageResult {
     let id = EnclosureId::parse(&id).ok_or(Error::NotFound("file"))?;
     let blobs = web.app.blobs.clone();
-    let file = web.read(&visitor, move |tx, cx, _| people::enclosure(tx, cx, &blobs, &id)).await?;
+    let file = web.read(&visitor, move |tx, cx, _| actions::enclosure(tx, cx, &blobs, &id)).await?;
     Ok(stored(file, &asked))
 }
 

@@ -3,7 +3,7 @@
 
 use db::Tx;
 use inbox::Cx;
-use inbox::people::{self, Sidebar, SignedIn};
+use inbox::actions::{self, Sidebar, SignedIn};
 
 use super::mark::{PageVersion, PartVersion};
 use super::visitor::Visitor;
@@ -89,10 +89,10 @@ impl PageLayout {
         visitor: &Visitor,
         spot: &PageLocation,
     ) -> inbox::Result<PageLayout> {
-        let shelves = people::shelves(tx, cx)?;
+        let shelves = actions::shelves(tx, cx)?;
         let watch = TimeFormat::new(cx.now, visitor.zone.clone());
         let undo = match &visitor.undo {
-            Some(id) => people::under_way(tx, cx, id)?,
+            Some(id) => actions::under_way(tx, cx, id)?,
             None => None,
         };
         let name = cx.actor.name().to_owned();
@@ -116,7 +116,7 @@ impl PageLayout {
                 contact: letter.contact,
                 clock: watch.clock(letter.sends_at),
                 seconds: (letter.sends_at - cx.now) / 1_000,
-                iso: inbox::time::Moment(letter.sends_at).iso(),
+                iso: inbox::base::time::Moment(letter.sends_at).iso(),
             }),
             watch,
             shelves,
@@ -174,7 +174,7 @@ fn views(shelves: &Sidebar, current: &str) -> Vec<NavEntry> {
 }
 
 fn inboxes(shelves: &Sidebar, current: &str) -> Vec<NavEntry> {
-    let entry = |inbox: &people::SidebarInbox| {
+    let entry = |inbox: &actions::SidebarInbox| {
         let href = format!("/inbox?mailbox={}", inbox.id);
         NavEntry {
             current: href == current,
@@ -190,7 +190,7 @@ fn inboxes(shelves: &Sidebar, current: &str) -> Vec<NavEntry> {
 }
 
 fn tags(shelves: &Sidebar, current: &str) -> Vec<NavEntry> {
-    let entry = |tag: &people::SidebarTag| {
+    let entry = |tag: &actions::SidebarTag| {
         let href = format!("/inbox?tag={}", tag.id);
         NavEntry {
             current: href == current,

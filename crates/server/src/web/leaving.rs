@@ -5,8 +5,8 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::{Path, State};
 use inbox::Error;
-use inbox::ids::MessageId;
-use inbox::people;
+use inbox::actions;
+use inbox::base::ids::MessageId;
 
 use super::Web;
 use super::answers::{PageError, PageResult, see_other};
@@ -40,9 +40,9 @@ struct LeavingView {
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
     let spot = PageLocation::at("Leaving soon", "/leaving");
     let (mut frame, letters) =
-        web.page(&visitor, spot, |tx, cx, _| people::leaving(tx, cx)).await?;
+        web.page(&visitor, spot, |tx, cx, _| actions::leaving(tx, cx)).await?;
     frame.watch_live("page=leaving".into(), PartVersion::default(), PartVersion::default());
-    let view = |letter: people::ScheduledMessage| LeavingView {
+    let view = |letter: actions::ScheduledMessage| LeavingView {
         id: letter.id.to_string(),
         conversation: letter.conversation.to_string(),
         subject: subject(&letter.subject),
@@ -51,7 +51,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
         author: letter.author_name,
         clock: frame.watch.clock(letter.sends_at),
         seconds: ((letter.sends_at - frame.watch.now) / 1_000).max(0),
-        iso: inbox::time::Moment(letter.sends_at).iso(),
+        iso: inbox::base::time::Moment(letter.sends_at).iso(),
         paragraphs: paragraphs(&letter.text),
     };
     let letters = letters.into_iter().map(view).collect();
@@ -67,7 +67,7 @@ pub async fn stop(
     let stopped = web
         .act(&posted.visitor, move |tx, cx, _| {
             let (letter, conversation) = inbox::load_outgoing(tx, cx.actor, &id)?;
-            people::stop_message(tx, cx, &letter.id)?;
+            actions::stop_message(tx, cx, &letter.id)?;
             Ok(conversation.id.to_string())
         })
         .await;

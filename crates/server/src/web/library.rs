@@ -5,11 +5,11 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::{Path, State};
 use inbox::Error;
-use inbox::fields::check_query;
-use inbox::ids::DocumentId;
-use inbox::operations::{SEARCH_DOCUMENTS, SearchDocumentsInput, search_documents};
-use inbox::people::{self, LibraryCard, LibraryDocument};
-use inbox::wire::{Document, DocumentFields, DocumentKind};
+use inbox::actions::{self, LibraryCard, LibraryDocument};
+use inbox::api::fields::check_query;
+use inbox::api::operations::{SEARCH_DOCUMENTS, SearchDocumentsInput, search_documents};
+use inbox::api::wire::{Document, DocumentFields, DocumentKind};
+use inbox::base::ids::DocumentId;
 
 use super::Web;
 use super::answers::{self, PageError, PageResult, see_other};
@@ -136,7 +136,7 @@ async fn build(
     let (frame, (found, cards, detail)) = web
         .page(visitor, spot, move |tx, cx, _| {
             let detail = match &wanted {
-                Some(id) => Some(people::look_at_document(tx, cx, id)?),
+                Some(id) => Some(actions::look_at_document(tx, cx, id)?),
                 None => None,
             };
             let page = match &input {
@@ -144,7 +144,7 @@ async fn build(
                 None => None,
             };
             let items = page.as_ref().map_or(&[][..], |page| page.items.as_slice());
-            let cards = people::cards(tx, cx, items)?;
+            let cards = actions::cards(tx, cx, items)?;
             Ok((page, cards, detail))
         })
         .await?;
@@ -290,7 +290,7 @@ pub async fn correct(
     let outcome = match corrected(&fields) {
         Ok((kind, values)) => {
             web.act(&visitor, move |tx, cx, _| {
-                people::correct_document(tx, cx, &document, kind, &values)
+                actions::correct_document(tx, cx, &document, kind, &values)
             })
             .await
         }

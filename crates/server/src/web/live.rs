@@ -16,8 +16,8 @@ use axum::http::header;
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode};
 use db::Tx;
 use hyper::body::{Body as HttpBody, Frame};
-use inbox::ids::{MessageId, WebhookId};
-use inbox::people;
+use inbox::actions;
+use inbox::base::ids::{MessageId, WebhookId};
 use inbox::{Cx, Error, PAGES};
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::{broadcast, mpsc};
@@ -181,7 +181,7 @@ async fn look(
 ) -> Result<PageVersion, PageError> {
     let (asked, here) = (asked.clone(), Arc::clone(web));
     web.read(visitor, move |tx, cx, me| {
-        let shelves = people::shelves(tx, cx)?;
+        let shelves = actions::shelves(tx, cx)?;
         let shown = mark_shown(tx, cx, &asked)?;
         let present = match asked.opt("conversation") {
             Some(id) => here.mark_present(cx.actor.ws, &id, &me.id, cx.now),
@@ -213,10 +213,10 @@ fn mark_shown(tx: &mut Tx<'_>, cx: &Cx<'_>, asked: &FormFields) -> inbox::Result
         "leaving" | "mentions" => return Ok(PartVersion::default()),
         "webhook" => {
             let id = WebhookId::parse(&asked.get("webhook")).ok_or(Error::NotFound("webhook"))?;
-            return Ok(PartVersion::of(people::latest_deliveries(tx, cx, &id)?));
+            return Ok(PartVersion::of(actions::latest_deliveries(tx, cx, &id)?));
         }
         "approvals" => {
-            let queue = people::queue(tx, cx)?;
+            let queue = actions::queue(tx, cx)?;
             let Some(id) = asked.opt("draft") else {
                 return Ok(PartVersion::of_drafts(&queue, None));
             };
@@ -229,7 +229,7 @@ fn mark_shown(tx: &mut Tx<'_>, cx: &Cx<'_>, asked: &FormFields) -> inbox::Result
     }
     let list = PartVersion::of_list(&ConversationFilter::asked(asked)?.read(tx, cx)?.items);
     match asked.opt("conversation") {
-        Some(id) => Ok(PartVersion::of_conversation(list, &people::latest_of(tx, cx, &id)?)),
+        Some(id) => Ok(PartVersion::of_conversation(list, &actions::latest_of(tx, cx, &id)?)),
         None => Ok(list),
     }
 }

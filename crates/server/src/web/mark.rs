@@ -4,9 +4,9 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use inbox::ids::UserId;
-use inbox::people::{QueuedDraft, Sidebar};
-use inbox::wire::ConversationSummary;
+use inbox::actions::{QueuedDraft, Sidebar};
+use inbox::api::wire::ConversationSummary;
+use inbox::base::ids::UserId;
 
 use super::Web;
 

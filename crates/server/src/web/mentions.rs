@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
-use inbox::ids::NoteId;
-use inbox::people::{self, MENTIONS_LISTED, Mention};
+use inbox::actions::{self, MENTIONS_LISTED, Mention};
+use inbox::base::ids::NoteId;
 
 use super::Web;
 use super::answers::{PageResult, see_other};
@@ -46,7 +46,7 @@ pub async fn page(
     let spot = PageLocation::at("Mentions", "/mentions");
     let before = NoteId::parse(&asked.get("before"));
     let (mut frame, mentions) = web
-        .page(&visitor, spot, move |tx, cx, _| people::list_mentions(tx, cx, before.as_ref()))
+        .page(&visitor, spot, move |tx, cx, _| actions::list_mentions(tx, cx, before.as_ref()))
         .await?;
     frame.watch_live("page=mentions".into(), PartVersion::default(), PartVersion::default());
     let older = mentions.last().filter(|_| mentions.len() as i64 == MENTIONS_LISTED);
@@ -69,6 +69,6 @@ pub async fn page(
 }
 
 pub async fn read_all(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
-    web.act(&posted.visitor, |tx, cx, _| people::read_mentions(tx, cx)).await?;
+    web.act(&posted.visitor, |tx, cx, _| actions::read_mentions(tx, cx)).await?;
     Ok(see_other("/mentions"))
 }

@@ -37,10 +37,10 @@ mod wording;
 
 use std::sync::Arc;
 
-use ::inbox::App;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
+use inbox::App;
 use tokio::sync::Semaphore;
 
 use crate::courier::SsrfGuard;

@@ -8,8 +8,8 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, Response, Uri, header};
 use db::Tx;
-use inbox::ids::MessageId;
-use inbox::people::{self, SignedIn};
+use inbox::actions::{self, SignedIn};
+use inbox::base::ids::MessageId;
 use inbox::{Cx, Error};
 use mail::{PageAddresses, PageState};
 use tokio::sync::Semaphore;
@@ -66,7 +66,7 @@ pub async fn page(
     let id = MessageId::parse(&message).ok_or(Error::NotFound("message"))?;
     let (blobs, wanted) = (web.app.blobs.clone(), conversation.clone());
     let reading =
-        web.page(&visitor, spot, move |tx, cx, _| people::original(tx, cx, &blobs, &wanted, &id));
+        web.page(&visitor, spot, move |tx, cx, _| actions::original(tx, cx, &blobs, &wanted, &id));
     let (frame, shown) = web.take_apart(reading, mail::original).await?;
     answers::page(&OriginalPage {
         frame,
@@ -156,7 +156,7 @@ impl Web {
         let id = MessageId::parse(message).ok_or(Error::NotFound("message"))?;
         let blobs = self.app.blobs.clone();
         let read = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &SignedIn| {
-            people::original(tx, cx, &blobs, &conversation, &id)
+            actions::original(tx, cx, &blobs, &conversation, &id)
         };
         self.read(visitor, read).await.map(|raw| ((), raw))
     }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use inbox::App;
-use inbox::ids::UserId;
+use inbox::base::ids::UserId;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 

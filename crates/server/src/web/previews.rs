@@ -6,8 +6,8 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{HeaderValue, Response, header};
 use inbox::Error;
-use inbox::ids::DocumentId;
-use inbox::people;
+use inbox::actions;
+use inbox::base::ids::DocumentId;
 
 use super::Web;
 use super::answers::{PageResult, guard};
@@ -28,7 +28,7 @@ pub async fn first_page(
     let missing = || Error::NotFound("document");
     let id = DocumentId::parse(&id).ok_or_else(missing)?;
     let blobs = web.app.blobs.clone();
-    let file = web.read(&visitor, move |tx, cx, _| people::file(tx, cx, &blobs, &id)).await?;
+    let file = web.read(&visitor, move |tx, cx, _| actions::file(tx, cx, &blobs, &id)).await?;
     if file.content_type != "application/pdf" {
         return Err(missing().into());
     }

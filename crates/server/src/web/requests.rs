@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use axum::extract::{Path, State};
 use db::Tx;
-use inbox::ids::RequestId;
-use inbox::people::{self, RequestCard, RequestItem, RequestState};
+use inbox::actions::{self, RequestCard, RequestItem, RequestState};
+use inbox::base::ids::RequestId;
 use inbox::{Cx, Error};
 
 use super::Web;
@@ -80,7 +80,7 @@ fn item_view(item: &RequestItem) -> ItemView {
         (0, _) => "Being added".to_owned(),
         _ => "In".to_owned(),
     };
-    let link = |(id, name): &(inbox::ids::DocumentId, String)| {
+    let link = |(id, name): &(inbox::base::ids::DocumentId, String)| {
         (format!("/documents?doc={id}#detail"), name.clone())
     };
     ItemView {
@@ -97,7 +97,7 @@ pub async fn close(
     Path(id): Path<String>,
     posted: Posted,
 ) -> PageResult {
-    change(&web, &id, posted, "request-closed", people::close_request).await
+    change(&web, &id, posted, "request-closed", actions::close_request).await
 }
 
 pub async fn reopen(
@@ -105,7 +105,7 @@ pub async fn reopen(
     Path(id): Path<String>,
     posted: Posted,
 ) -> PageResult {
-    change(&web, &id, posted, "request-reopened", people::reopen_request).await
+    change(&web, &id, posted, "request-reopened", actions::reopen_request).await
 }
 
 pub async fn revoke(
@@ -113,7 +113,7 @@ pub async fn revoke(
     Path(id): Path<String>,
     posted: Posted,
 ) -> PageResult {
-    change(&web, &id, posted, "request-revoked", people::revoke_request).await
+    change(&web, &id, posted, "request-revoked", actions::revoke_request).await
 }
 
 type Change = fn(&mut Tx<'_>, &Cx<'_>, &RequestId) -> inbox::Result<()>;
@@ -124,7 +124,7 @@ async fn change(web: &Web, id: &str, posted: Posted, flash: &str, change: Change
     let conversation = web
         .act(&visitor, move |tx, cx, _| {
             change(tx, cx, &id)?;
-            people::conversation_of(tx, cx, &id)
+            actions::conversation_of(tx, cx, &id)
         })
         .await?;
     let mut response = see_other(&back_to(conversation.as_str(), &fields));

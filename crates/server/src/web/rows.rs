@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 
 use db::Tx;
-use inbox::fields::check_query;
-use inbox::ids::{ConversationId, TagId};
-use inbox::operations::{LIST_CONVERSATIONS, ListConversationsInput, list_conversations};
-use inbox::people;
-use inbox::wire::{ConversationSummary, MemberType, Status, Urgency};
+use inbox::actions;
+use inbox::api::fields::check_query;
+use inbox::api::operations::{LIST_CONVERSATIONS, ListConversationsInput, list_conversations};
+use inbox::api::wire::{ConversationSummary, MemberType, Status, Urgency};
+use inbox::base::ids::{ConversationId, TagId};
 use inbox::{Cx, Error};
 
 use super::form::FormFields;
@@ -53,7 +53,8 @@ impl ConversationFilter {
         }
         let mut input = ListConversationsInput { limit: Some(LISTED), ..Default::default() };
         if let Some(mailbox) = fields.opt("mailbox") {
-            let known = inbox::ids::MailboxId::parse(&mailbox).ok_or(Error::NotFound("inbox"))?;
+            let known =
+                inbox::base::ids::MailboxId::parse(&mailbox).ok_or(Error::NotFound("inbox"))?;
             input.mailbox = Some(known.to_string());
             return ConversationFilter::walk(input, format!("mailbox={known}"), cursor);
         }
@@ -99,17 +100,17 @@ impl ConversationFilter {
                 let page = list_conversations(tx, cx, (**input).clone())?;
                 (page.items, page.next, title)
             }
-            Kind::Held => (people::list_held(tx, cx)?, None, "Held".to_owned()),
+            Kind::Held => (actions::list_held(tx, cx)?, None, "Held".to_owned()),
             Kind::Tag(tag) => {
-                let title = people::tag_name(tx, cx, tag)?;
+                let title = actions::tag_name(tx, cx, tag)?;
                 let after = self.cursor.as_deref().and_then(ConversationId::parse);
-                let items = people::list_tagged(tx, cx, tag, after.as_ref(), LISTED)?;
+                let items = actions::list_tagged(tx, cx, tag, after.as_ref(), LISTED)?;
                 let full = items.len() as i64 == LISTED;
                 let next = items.last().filter(|_| full).map(|last| last.id.to_string());
                 (items, next, title)
             }
         };
-        let unread = people::unread(tx, cx, &items)?;
+        let unread = actions::unread(tx, cx, &items)?;
         Ok(Listing { items, unread, next, title })
     }
 
@@ -120,8 +121,8 @@ impl ConversationFilter {
         input: &ListConversationsInput,
     ) -> inbox::Result<String> {
         if let Some(id) = &input.mailbox {
-            let id = inbox::ids::MailboxId::parse(id).ok_or(Error::NotFound("inbox"))?;
-            let seen = inbox::mailboxes::seen_by(tx, cx.actor, &id)?;
+            let id = inbox::base::ids::MailboxId::parse(id).ok_or(Error::NotFound("inbox"))?;
+            let seen = inbox::model::mailboxes::seen_by(tx, cx.actor, &id)?;
             return Ok(seen.ok_or(Error::NotFound("inbox"))?.name);
         }
         let title = match (input.assigned.as_deref(), input.view.as_deref()) {

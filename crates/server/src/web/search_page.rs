@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
-use inbox::fields::check_query;
-use inbox::operations::{LIST_CONVERSATIONS, ListConversationsInput, list_conversations};
-use inbox::{Error, mailboxes};
+use inbox::Error;
+use inbox::api::fields::check_query;
+use inbox::api::operations::{LIST_CONVERSATIONS, ListConversationsInput, list_conversations};
+use inbox::model::mailboxes;
 
 use super::Web;
 use super::answers::{self, PageResult};

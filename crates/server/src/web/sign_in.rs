@@ -5,9 +5,11 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::{Path, State};
 use inbox::Error;
-use inbox::actor::Actor;
-use inbox::limits::{GUESSES_PER_ADDRESS, GUESSES_PER_PLACE, LINKS_PER_ADDRESS, LINKS_PER_PLACE};
-use inbox::people::{self, TokenHash};
+use inbox::actions::{self, TokenHash};
+use inbox::base::actor::Actor;
+use inbox::base::limits::{
+    GUESSES_PER_ADDRESS, GUESSES_PER_PLACE, LINKS_PER_ADDRESS, LINKS_PER_PLACE,
+};
 
 use super::Web;
 use super::answers::{self, PageError, PageResult, see_other};
@@ -85,27 +87,27 @@ pub async fn with_password(State(web): State<Arc<Web>>, posted: Posted) -> PageR
         .app
         .store
         .write(move |tx| -> inbox::Result<bool> {
-            let address = people::count_guess(tx, &counted, GUESSES_PER_ADDRESS, now)?;
-            Ok(people::count_guess(tx, &place, GUESSES_PER_PLACE, now)? && address)
+            let address = actions::count_guess(tx, &counted, GUESSES_PER_ADDRESS, now)?;
+            Ok(actions::count_guess(tx, &place, GUESSES_PER_PLACE, now)? && address)
         })
         .await?;
     if !may_try {
         return again(false, true);
     }
     let asked = email.clone();
-    let found = web.app.store.read(move |tx| people::stored_passwords(tx, &asked)).await?;
+    let found = web.app.store.read(move |tx| actions::stored_passwords(tx, &asked)).await?;
     let hashes = found.iter().map(|stored| stored.hash.clone()).collect();
     let Some(place) = web.fitting(fields.get("password"), hashes).await else {
         return again(true, false);
     };
-    let people::StoredPassword { ws, person, opens_private, .. } = found[place].clone();
+    let actions::StoredPassword { ws, person, opens_private, .. } = found[place].clone();
     let (app, device) = (web.app.clone(), visitor.device.clone());
     let token = web
         .app
         .store
         .write(move |tx| {
-            people::forget_guesses(tx, &address)?;
-            people::begin_session(tx, &app.ids, now, ws, &person, &device, opens_private)
+            actions::forget_guesses(tx, &address)?;
+            actions::begin_session(tx, &app.ids, now, ws, &person, &device, opens_private)
         })
         .await?;
     let mut response = see_other(&next);
@@ -143,10 +145,10 @@ pub async fn mail_link(State(web): State<Arc<Web>>, posted: Posted) -> PageResul
             let operator = Actor::operator(&app.ids);
             let cx = app.cx(&operator);
             let address = format!("links to {asked}");
-            let address = people::count_guess(tx, &address, LINKS_PER_ADDRESS, cx.now)?;
-            let may = people::count_guess(tx, &place, LINKS_PER_PLACE, cx.now)? && address;
+            let address = actions::count_guess(tx, &address, LINKS_PER_ADDRESS, cx.now)?;
+            let may = actions::count_guess(tx, &place, LINKS_PER_PLACE, cx.now)? && address;
             if may {
-                people::mail_sign_in_link(tx, &cx, &asked)?;
+                actions::mail_sign_in_link(tx, &cx, &asked)?;
             }
             Ok(may)
         })
@@ -176,7 +178,7 @@ pub async fn link_page(
     let whom = match TokenHash::of(&token) {
         None => None,
         Some(link) => {
-            let look = web.app.store.read(move |tx| people::look_at_link(tx, &link, now));
+            let look = web.app.store.read(move |tx| actions::look_at_link(tx, &link, now));
             match look.await {
                 Ok(whom) => Some(whom),
                 Err(Error::NotFound(_)) => None,
@@ -204,7 +206,7 @@ pub async fn with_link(
         Some(link) => {
             let work = move |tx: &mut db::Tx<'_>| {
                 let (ids, now) = (&app.ids, app.clock.now());
-                people::use_sign_in_link(tx, ids, now, &link, &device)
+                actions::use_sign_in_link(tx, ids, now, &link, &device)
             };
             web.app.store.write(work).await
         }
@@ -225,7 +227,7 @@ pub async fn with_link(
 
 pub async fn sign_out(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
     let ended =
-        web.act(&posted.visitor, |tx, cx, me| people::end_session(tx, cx, &me.session)).await;
+        web.act(&posted.visitor, |tx, cx, me| actions::end_session(tx, cx, &me.session)).await;
     match ended {
         Ok(()) | Err(PageError::SignIn { .. }) => {
             let mut response = see_other("/sign-in");

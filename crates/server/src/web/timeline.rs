@@ -1,10 +1,10 @@
 //! A conversation's timeline in words and shapes.
 
 use inbox::WokenBy;
-use inbox::mentions::marked;
-use inbox::people::TimelineEntry;
-use inbox::people::{EventEntry, FilePlace, FiledAs, MessageEntry, NoteEntry, OpenConversation};
-use inbox::wire::{Direction, MessageStatus};
+use inbox::actions::TimelineEntry;
+use inbox::actions::{EventEntry, FilePlace, FiledAs, MessageEntry, NoteEntry, OpenConversation};
+use inbox::api::wire::{Direction, MessageStatus};
+use inbox::model::mentions::marked;
 use serde_json::{Map, Value};
 
 use super::requests::RequestView;
@@ -189,7 +189,7 @@ fn state(letter: &MessageEntry, watch: &TimeFormat) -> MessageProgress {
             MessageProgress::Leaving {
                 clock: watch.clock(at),
                 seconds: ((at - watch.now) / 1_000).max(0),
-                iso: inbox::time::Moment(at).iso(),
+                iso: inbox::base::time::Moment(at).iso(),
             }
         }
         Some(MessageStatus::Sending) => MessageProgress::Sending,

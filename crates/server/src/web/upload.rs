@@ -8,8 +8,8 @@ use axum::extract::{FromRequest, Request};
 use axum::http::header;
 use http_body_util::Limited;
 use inbox::NewAttachment;
-use inbox::ids::EnclosureId;
-use inbox::limits::{ENCLOSED_BYTES, ENCLOSURES};
+use inbox::base::ids::EnclosureId;
+use inbox::base::limits::{ENCLOSED_BYTES, ENCLOSURES};
 use multer::Multipart;
 
 use super::Web;

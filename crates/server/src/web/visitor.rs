@@ -6,9 +6,9 @@ use axum::extract::FromRequestParts;
 use axum::http::header;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Response};
-use inbox::ids::MessageId;
-use inbox::limits::{SESSION_IDLE_MS, UNDO_LIVE_MS};
-use inbox::people::TokenHash;
+use inbox::actions::TokenHash;
+use inbox::base::ids::MessageId;
+use inbox::base::limits::{SESSION_IDLE_MS, UNDO_LIVE_MS};
 use jiff::tz::TimeZone;
 use sha2::{Digest, Sha256};
 

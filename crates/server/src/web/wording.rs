@@ -1,8 +1,8 @@
 //! Words for times, names, sizes and states.
 
-use inbox::ids::MemberId;
-use inbox::people::COUNTED;
-use inbox::wire::Status;
+use inbox::actions::COUNTED;
+use inbox::api::wire::Status;
+use inbox::base::ids::MemberId;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -191,7 +191,7 @@ impl TimeFormat {
         };
         When {
             text,
-            iso: inbox::time::Moment(at).iso(),
+            iso: inbox::base::time::Moment(at).iso(),
             exact: format!(
                 "{weekday} {day} {month} {year}, {hour:02}:{minute:02}:{second:02} {zone}"
             ),
@@ -203,7 +203,7 @@ impl TimeFormat {
     }
 }
 
-const DAY_MS: i64 = inbox::limits::DAY_MS;
+const DAY_MS: i64 = inbox::base::limits::DAY_MS;
 
 pub fn size(bytes: i64) -> String {
     match bytes {

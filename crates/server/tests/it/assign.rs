@@ -1,7 +1,7 @@
 //! API section 4.7.
 
-use inbox::actor::{Actor, Role};
-use inbox::operations::{AssignConversationInput, assign_conversation};
+use inbox::api::operations::{AssignConversationInput, assign_conversation};
+use inbox::base::actor::{Actor, Role};
 use serde_json::{Value, json};
 
 use crate::both;

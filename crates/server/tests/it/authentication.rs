@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use inbox::intake::{Authenticator, Credentials, MailSource};
+use inbox::inbound::{Authenticator, Credentials, MailSource};
 use mail::{Authentication, Dmarc, DmarcPolicy, Proof};
 use mail_auth::arc::ArcSealer;
 use mail_auth::common::crypto::Ed25519Key;

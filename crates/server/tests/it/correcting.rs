@@ -1,9 +1,9 @@
 //! What a person says about a document stays (API section 2.7).
 
-use inbox::actor::{Actor, Role};
-use inbox::ids::DocumentId;
-use inbox::people;
-use inbox::wire::{DocumentFields, DocumentKind};
+use inbox::actions;
+use inbox::api::wire::{DocumentFields, DocumentKind};
+use inbox::base::actor::{Actor, Role};
+use inbox::base::ids::DocumentId;
 use mail::Mail;
 use serde_json::json;
 
@@ -47,7 +47,7 @@ both! {
             reference: Some("a\nb".into()),
         };
         let refused = app.refused(&app.owner, move |tx, cx| {
-            people::correct_document(tx, cx, &id, DocumentKind::Invoice, &fields)
+            actions::correct_document(tx, cx, &id, DocumentKind::Invoice, &fields)
         });
         let sentence = refused.await.to_string();
         for field in ["vendor", "amount", "currency", "date", "dueDate", "reference"] {
@@ -69,7 +69,7 @@ both! {
         let mut sentences = Vec::new();
         for id in [id, never] {
             let refused = app.refused(&ann, move |tx, cx| {
-                people::correct_document(tx, cx, &id, DocumentKind::Other, &lumen())
+                actions::correct_document(tx, cx, &id, DocumentKind::Other, &lumen())
             });
             sentences.push(refused.await.to_string());
         }
@@ -93,7 +93,7 @@ async fn correct(
     fields: DocumentFields,
 ) {
     let id = id.clone();
-    app.act(person, move |tx, cx| people::correct_document(tx, cx, &id, kind, &fields)).await;
+    app.act(person, move |tx, cx| actions::correct_document(tx, cx, &id, kind, &fields)).await;
 }
 
 fn lumen() -> DocumentFields {

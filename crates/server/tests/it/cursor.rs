@@ -1,6 +1,6 @@
 //! Walking a list by its `Link` header: nothing twice, nothing passed over.
 
-use inbox::mailboxes::Mailbox;
+use inbox::model::mailboxes::Mailbox;
 use mail::Mail;
 use serde_json::json;
 

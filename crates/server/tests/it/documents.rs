@@ -1,6 +1,6 @@
 //! API sections 2.7 and 4.12.
 
-use inbox::actor::Role;
+use inbox::base::actor::Role;
 use mail::{Attachment, Mail};
 use serde_json::{Value, json};
 

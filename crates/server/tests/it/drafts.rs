@@ -1,9 +1,9 @@
 //! What people do with messages before they leave (API section 3.3).
 
-use inbox::actor::{Actor, Role};
-use inbox::ids::MessageId;
-use inbox::time::Moment;
-use inbox::{Error, people};
+use inbox::base::actor::{Actor, Role};
+use inbox::base::ids::MessageId;
+use inbox::base::time::Moment;
+use inbox::{Error, actions};
 use serde_json::{Value, json};
 
 use crate::both;
@@ -42,7 +42,7 @@ both! {
         let (key, draft) = drafted(&app).await;
         let id = draft.id.clone();
         let edited = app.act(&app.owner, move |tx, cx| {
-            people::edit_draft(tx, cx, &id, 1, "Hello from a person")
+            actions::edit_draft(tx, cx, &id, 1, "Hello from a person")
         });
         let revision = edited.await;
         approve(&app, &app.owner, &draft.id, revision, "Hello from a person").await.unwrap();
@@ -63,7 +63,7 @@ both! {
         let (key, draft) = drafted(&app).await;
         let id = draft.id.clone();
         let revision =
-            app.act(&app.owner, move |tx, cx| people::edit_draft(tx, cx, &id, 1, "Other"));
+            app.act(&app.owner, move |tx, cx| actions::edit_draft(tx, cx, &id, 1, "Other"));
         assert_eq!(revision.await, 2);
         let before = app.read(&key, &draft.conversation).await;
         for stale in [0, 1, 3] {
@@ -131,13 +131,13 @@ both! {
     async fn an_edited_draft_keeps_its_new_text_and_waits(app) {
         let (key, draft) = drafted(&app).await;
         let id = draft.id.clone();
-        app.act(&app.owner, move |tx, cx| people::edit_draft(tx, cx, &id, 1, "Better")).await;
+        app.act(&app.owner, move |tx, cx| actions::edit_draft(tx, cx, &id, 1, "Better")).await;
         let message = draft.message(&app, &key).await;
         assert_eq!((&message["status"], &message["text"]), (&json!("draft"), &json!("Better")));
         for text in ["", " \n", "a\0b", &"x".repeat(50_001)] {
             let (id, text) = (draft.id.clone(), text.to_owned());
             let refused = app
-                .refused(&app.owner, move |tx, cx| people::edit_draft(tx, cx, &id, 2, &text))
+                .refused(&app.owner, move |tx, cx| actions::edit_draft(tx, cx, &id, 2, &text))
                 .await;
             assert!(refused.to_string().starts_with("text: "), "{refused}");
         }
@@ -147,7 +147,7 @@ both! {
     async fn a_discarded_draft_is_gone_and_cannot_be_approved(app) {
         let (key, draft) = drafted(&app).await;
         let id = draft.id.clone();
-        app.act(&app.owner, move |tx, cx| people::discard_draft(tx, cx, &id, 1, "Too late")).await;
+        app.act(&app.owner, move |tx, cx| actions::discard_draft(tx, cx, &id, 1, "Too late")).await;
         let messages = app.timeline(&key, &draft.conversation, "message").await;
         assert_eq!(messages.len(), 1);
         let last = app.happenings(&key, &draft.conversation).await.pop().unwrap();
@@ -166,7 +166,7 @@ both! {
         for revision in [0, 2] {
             let id = draft.id.clone();
             let refused = app.refused(&app.owner, move |tx, cx| {
-                people::discard_draft(tx, cx, &id, revision, "")
+                actions::discard_draft(tx, cx, &id, revision, "")
             });
             assert!(refused.await.to_string().starts_with("revision: "));
         }
@@ -273,10 +273,10 @@ async fn approve(
     text: &'static str,
 ) -> inbox::Result<i64> {
     let id = id.clone();
-    app.app.act(by, move |tx, cx| people::approve_draft(tx, cx, &id, revision, text)).await
+    app.app.act(by, move |tx, cx| actions::approve_draft(tx, cx, &id, revision, text)).await
 }
 
 async fn stop(app: &TestApp, by: &Actor, id: &MessageId) -> inbox::Result<()> {
     let id = id.clone();
-    app.app.act(by, move |tx, cx| people::stop_message(tx, cx, &id)).await
+    app.app.act(by, move |tx, cx| actions::stop_message(tx, cx, &id)).await
 }

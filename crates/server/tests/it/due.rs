@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use inbox::due::{OutgoingMail, RelayOutcome};
-use inbox::ids::MessageId;
-use inbox::people;
+use inbox::actions;
+use inbox::base::ids::MessageId;
+use inbox::jobs::{OutgoingMail, RelayOutcome};
 use serde_json::json;
 
 use crate::both;
@@ -74,7 +74,7 @@ both! {
         assert!(app.outside.relay.tries().is_empty());
         let id = MessageId::parse(&draft).unwrap();
         app.act(&app.owner, move |tx, cx| {
-            people::approve_draft(tx, cx, &id, 1, "It left on Tuesday.")
+            actions::approve_draft(tx, cx, &id, 1, "It left on Tuesday.")
         })
         .await;
         app.pass(10 * MINUTE - 1).await;
@@ -94,7 +94,7 @@ both! {
         let message = app.schedule(&key, &mail.conversation, "It left.").await;
         app.pass(10 * MINUTE - 1).await;
         let id = MessageId::parse(&message).unwrap();
-        app.act(&ann, move |tx, cx| people::stop_message(tx, cx, &id)).await;
+        app.act(&ann, move |tx, cx| actions::stop_message(tx, cx, &id)).await;
         app.pass(DAY).await;
         assert!(app.outside.relay.tries().is_empty());
     }

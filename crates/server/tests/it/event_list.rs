@@ -2,9 +2,9 @@
 
 use std::sync::mpsc;
 
-use inbox::actor::Role;
-use inbox::ids::WebhookId;
-use inbox::people;
+use inbox::actions;
+use inbox::base::actor::Role;
+use inbox::base::ids::WebhookId;
 use serde_json::{Value, json};
 
 use crate::both;
@@ -166,7 +166,7 @@ both! {
 
 async fn send_test_event(app: &TestApp, hook: &WebhookId) {
     let hook = hook.clone();
-    app.act(&app.owner, move |tx, cx| people::send_test_event(tx, cx, &hook)).await;
+    app.act(&app.owner, move |tx, cx| actions::send_test_event(tx, cx, &hook)).await;
 }
 
 #[test]
@@ -182,7 +182,7 @@ async fn out_of_order(app: TestApp) {
     let (first, owner, domain) = (hook.clone(), app.owner.clone(), app.app.clone());
     let slow = tokio::spawn(async move {
         let work = move |tx: &mut db::Tx<'_>, cx: &inbox::Cx<'_>| {
-            let event = people::send_test_event(tx, cx, &first)?;
+            let event = actions::send_test_event(tx, cx, &first)?;
             // Nobody listens or asks any more when the closure is run once more.
             let _ = started.send(());
             let _ = may_finish.recv();

@@ -1,8 +1,8 @@
 //! API section 6: what is told to other apps, to whom, and what is never told.
 
-use inbox::actor::{Plan, Role};
-use inbox::ids::MessageId;
-use inbox::{Error, people};
+use inbox::base::actor::{Plan, Role};
+use inbox::base::ids::MessageId;
+use inbox::{Error, actions};
 use mail::Mail;
 use serde_json::{Value, json};
 
@@ -262,7 +262,7 @@ async fn eventful(app: &TestApp) -> Told {
     let reply = app.on(&key, &id, "replies", reply).await.is(201).json();
     let reply = text_of(&reply, "messageId");
     let message = MessageId::parse(&reply).unwrap();
-    app.act(&app.owner, move |tx, cx| people::approve_draft(tx, cx, &message, 1, "Koalaedit"))
+    app.act(&app.owner, move |tx, cx| actions::approve_draft(tx, cx, &message, 1, "Koalaedit"))
         .await;
     app.advance(SECOND);
     app.mark_sent(&app.support, &reply).await;

@@ -5,10 +5,10 @@ use std::future::Future;
 use std::sync::Arc;
 
 use inbox::FiledMail;
-use inbox::due::{DocumentReader, ExtractionError, ExtractionFuture, Worker};
-use inbox::fetching::{self, After, Security};
-use inbox::notices::{Notice, notify};
-use inbox::people::{self, FetchFrom};
+use inbox::actions::{self, FetchFrom};
+use inbox::inbound::imap::{self, After, Security};
+use inbox::jobs::{DocumentReader, ExtractionError, ExtractionFuture, Worker};
+use inbox::model::notices::{Notice, notify};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use serde_json::json;
 
@@ -253,7 +253,7 @@ both! {
             let documents = json!([{ "label": "Passport" }]);
             let customer = app.ask_in(&key, mail.conversation.as_str(), documents).await;
             app.pass(10 * MINUTE).await;
-            let kept = customer.add(0, "passport.pdf", &inbox::pdf::sheet("P", &["x"])).await;
+            let kept = customer.add(0, "passport.pdf", &inbox::model::pdf::sheet("P", &["x"])).await;
             let left = customer.begin(0, "left.pdf", 1_000).await.is(201).json();
             uploads.push([text_of(&kept, "id"), text_of(&left, "id")]);
         }
@@ -328,17 +328,17 @@ both! {
         app.team_inbox("sales@acme.example", "Sales").await;
         for address in ["support@acme.example", "sales@acme.example"] {
             let from = fetch_from();
-            app.act(&app.owner, move |tx, cx| people::fetch_mail_from(tx, cx, address, &from)).await;
+            app.act(&app.owner, move |tx, cx| actions::fetch_mail_from(tx, cx, address, &from)).await;
         }
         let bad = app.support.id.clone();
         app.exec(&format!("UPDATE imap_accounts SET security = 'mystery' WHERE mailbox = '{bad}'"))
             .await;
         let (ids, now) = (app.app.ids.clone(), app.now());
-        let claim = app.app.store.write(move |tx| fetching::claim_due(tx, &ids, now, 100));
+        let claim = app.app.store.write(move |tx| imap::claim_due(tx, &ids, now, 100));
         let claimed = claim.await.unwrap();
         assert_eq!(claimed.len(), 1);
         assert_eq!(claimed[0].inbox.mailbox.address, "sales@acme.example");
-        let listed = app.act(&app.owner, |tx, cx| people::list_fetched(tx, cx.actor)).await;
+        let listed = app.act(&app.owner, |tx, cx| actions::list_fetched(tx, cx.actor)).await;
         let told = listed.iter().find(|inbox| inbox.mailbox == bad).unwrap();
         assert!(!told.ok && told.last_error.as_ref().unwrap().contains("cannot be read"));
         assert_eq!(told.next_try_at.unwrap().0, app.now() + 10 * SECOND);

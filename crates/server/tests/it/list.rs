@@ -1,6 +1,6 @@
 //! API sections 2.3 and 4.2.
 
-use inbox::time::Moment;
+use inbox::base::time::Moment;
 use mail::{Mail, Warning};
 use serde_json::{Value, json};
 
@@ -128,7 +128,7 @@ both! {
 
     async fn a_key_lists_team_inboxes_and_its_makers_private_ones(app) {
         let key = app.key("read").await;
-        let ann = app.person_with("Ann", inbox::actor::Role::Admin).await;
+        let ann = app.person_with("Ann", inbox::base::actor::Role::Admin).await;
         let anns_key = app.key_of(&ann, "Anns", "read", true).await;
         let test_key = app.test_key("read").await;
         let inboxes = [

@@ -1,6 +1,6 @@
 //! API sections 2.5 and 4.10.
 
-use inbox::actor::Role;
+use inbox::base::actor::Role;
 use serde_json::json;
 
 use crate::both;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use inbox::ids::Ids;
+use inbox::base::ids::Ids;
 use inbox::{App, RateLimiter, share_rates};
 use server::vault::{KEY_FILE, Vault};
 use tokio_util::sync::CancellationToken;
@@ -74,7 +74,7 @@ fn the_rate_of_a_key_is_shared_by_all_nodes() {
         for _ in 0..6 {
             app.get(&key, "/me").await.is(200);
         }
-        let hash = inbox::actor::KeyHash::of(&key.key).unwrap();
+        let hash = inbox::base::actor::KeyHash::of(&key.key).unwrap();
         eventually(async || other.limiter.remaining(&hash, app.now()) == LIMIT - 6).await;
         let there = app.doors_of(&other);
         let call = async || {

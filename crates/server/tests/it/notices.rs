@@ -1,9 +1,9 @@
 //! Mail of the service itself to people of the workspace.
 
-use inbox::actor::Actor;
-use inbox::due::RelayOutcome;
-use inbox::ids::UserId;
-use inbox::notices::{Notice, notify};
+use inbox::base::actor::Actor;
+use inbox::base::ids::UserId;
+use inbox::jobs::RelayOutcome;
+use inbox::model::notices::{Notice, notify};
 
 use crate::both;
 use crate::support::*;
@@ -55,7 +55,7 @@ both! {
         for address in ["support@acme.example", "support+x@acme.example", "no-reply@x.example"] {
             let id = app
                 .act(&app.owner, move |tx, cx| {
-                    inbox::people::add_person(tx, cx, address, "A Loop", inbox::actor::Role::Member)
+                    inbox::actions::add_person(tx, cx, address, "A Loop", inbox::base::actor::Role::Member)
                 })
                 .await;
             let notice = Notice { subject: "Hello", text: "Hello" };

@@ -1,7 +1,7 @@
 //! `include=original`: all of a message's text, when it is asked for.
 
-use inbox::actor::Actor;
-use inbox::{FiledMail, IncomingMail, intake};
+use inbox::base::actor::Actor;
+use inbox::{FiledMail, IncomingMail, inbound};
 use mail::{Attachment, Authentication, Envelope};
 use serde_json::{Value, json};
 
@@ -107,7 +107,7 @@ async fn take_in(app: &TestApp, raw: &[u8]) -> FiledMail {
     app.act(&service, move |tx, cx| {
         let understood = mail::understand(&raw, Envelope::default());
         let nothing = Authentication::default();
-        let mail = intake::judge(tx, cx, &mailbox, understood, &nothing, &mailbox.address)?;
+        let mail = inbound::judge(tx, cx, &mailbox, understood, &nothing, &mailbox.address)?;
         let put = |file: &Attachment| blobs.put(&file.bytes).unwrap();
         let attachments = mail.attachments.iter().map(put).collect();
         let incoming = IncomingMail { mail, raw: Some(blob.clone()), attachments, joins: None };

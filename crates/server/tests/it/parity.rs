@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use inbox::actor::{Actor, Role};
-use inbox::ids::MessageId;
-use inbox::mailboxes::Mailbox;
-use inbox::people;
+use inbox::actions;
+use inbox::base::actor::{Actor, Role};
+use inbox::base::ids::MessageId;
+use inbox::model::mailboxes::Mailbox;
 use mail::{Address, AuthorKind, Dmarc, Mail, Warning};
 use serde_json::{Value, json};
 
@@ -239,16 +239,16 @@ impl History {
             false => MessageId::parse(self.chance.pick::<String>(&self.messages)),
         };
         let done = self.app.app.act(&person, move |tx, cx| match (deed, &message) {
-            (0, _) => people::snooze(tx, cx, &conversation, until).map(|()| 0),
-            (1, _) => people::release_held(tx, cx, &conversation).map(|()| 0),
+            (0, _) => actions::snooze(tx, cx, &conversation, until).map(|()| 0),
+            (1, _) => actions::release_held(tx, cx, &conversation).map(|()| 0),
             (_, None) => Ok(0),
-            (2, Some(id)) => people::stop_message(tx, cx, id).map(|()| 0),
+            (2, Some(id)) => actions::stop_message(tx, cx, id).map(|()| 0),
             (deed, Some(id)) => {
                 let (draft, mut conversation) = inbox::load_outgoing(tx, cx.actor, id)?;
                 match deed {
-                    3 => people::approve_draft(tx, cx, id, draft.revision, &draft.text),
-                    4 => people::edit_draft(tx, cx, id, draft.revision, &text),
-                    5 => people::discard_draft(tx, cx, id, draft.revision, &text).map(|()| 0),
+                    3 => actions::approve_draft(tx, cx, id, draft.revision, &draft.text),
+                    4 => actions::edit_draft(tx, cx, id, draft.revision, &text),
+                    5 => actions::discard_draft(tx, cx, id, draft.revision, &text).map(|()| 0),
                     _ => inbox::mark_sent(tx, cx, &mut conversation, &draft).map(|()| 0),
                 }
             }

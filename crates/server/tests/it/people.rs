@@ -1,7 +1,7 @@
 //! Who may look after keys, people, inboxes and webhooks (API section 5.3).
 
-use inbox::actor::{Actor, Plan, Role, Scope};
-use inbox::{Cx, Error, people};
+use inbox::base::actor::{Actor, Plan, Role, Scope};
+use inbox::{Cx, Error, actions};
 use serde_json::json;
 
 use crate::both;
@@ -31,7 +31,7 @@ both! {
                 }
             }
         }
-        let people = app.act(&app.owner, people::list_people).await;
+        let people = app.act(&app.owner, actions::list_people).await;
         assert_eq!(people.len(), 3 + 2, "what was refused was not done");
     }
 
@@ -70,7 +70,7 @@ both! {
         ] {
             let name = name.to_owned();
             let refused = app
-                .refused(&app.owner, move |tx, cx| people::make_key(tx, cx, &name, &scopes, true))
+                .refused(&app.owner, move |tx, cx| actions::make_key(tx, cx, &name, &scopes, true))
                 .await;
             assert!(refused.to_string().starts_with(field), "{refused}");
         }
@@ -85,7 +85,7 @@ both! {
         let other = app.other_workspace("Globex").await;
         let ours = app.key("read").await;
         let id = ours.id.clone();
-        let refused = app.refused(&other, move |tx, cx| people::revoke_key(tx, cx, &id)).await;
+        let refused = app.refused(&other, move |tx, cx| actions::revoke_key(tx, cx, &id)).await;
         assert!(matches!(refused, Error::NotFound(_)), "{refused}");
         app.get(&ours, "/me").await.is(200);
     }
@@ -96,7 +96,7 @@ both! {
             [("OWNER@acme.example ", "email: "), ("nobody", "email: "), ("a@b@c", "email: ")]
         {
             let refused = app.refused(&app.owner, move |tx, cx| {
-                people::add_person(tx, cx, email, "Twin", Role::Member)
+                actions::add_person(tx, cx, email, "Twin", Role::Member)
             });
             let refused = refused.await.to_string();
             assert!(refused.starts_with(field), "{email}: {refused}");
@@ -110,7 +110,7 @@ both! {
             "nowhere",
         ] {
             let refused = app.refused(&app.owner, move |tx, cx| {
-                people::add_mailbox(tx, cx, address, "Twin", None)
+                actions::add_mailbox(tx, cx, address, "Twin", None)
             });
             let refused = refused.await.to_string();
             assert!(refused.starts_with("address: "), "{address}: {refused}");
@@ -121,9 +121,9 @@ both! {
         let other = app.other_workspace("Globex").await;
         app.key_of(&other, "Their", "read", true).await;
         app.webhook(&other, false, true).await;
-        assert_eq!(app.act(&app.owner, people::list_people).await.len(), 1);
-        assert_eq!(app.act(&app.owner, people::list_keys).await.len(), 0);
-        assert_eq!(app.act(&app.owner, people::list_webhooks).await.len(), 0);
+        assert_eq!(app.act(&app.owner, actions::list_people).await.len(), 1);
+        assert_eq!(app.act(&app.owner, actions::list_keys).await.len(), 0);
+        assert_eq!(app.act(&app.owner, actions::list_webhooks).await.len(), 0);
     }
 
     async fn a_workspace_has_at_most_100_webhooks(app) {
@@ -131,20 +131,20 @@ both! {
         for number in 1..100 {
             app.webhook(&app.owner, false, number % 2 == 0).await;
         }
-        let url = people::check_url("https://example.com/hook", false).unwrap();
+        let url = actions::check_url("https://example.com/hook", false).unwrap();
         let add = move |tx: &mut db::Tx<'_>, cx: &Cx<'_>| {
-            people::add_webhook(tx, cx, &url, false, true)
+            actions::add_webhook(tx, cx, &url, false, true)
         };
         let refused = app.refused(&app.owner, add.clone()).await;
         assert!(refused.to_string().contains("at most 100 webhooks"), "{refused}");
-        app.act(&app.owner, move |tx, cx| people::delete_webhook(tx, cx, &first)).await;
+        app.act(&app.owner, move |tx, cx| actions::delete_webhook(tx, cx, &first)).await;
         app.act(&app.owner, add).await;
     }
 
     async fn the_sandbox_has_no_private_webhook(app) {
-        let url = people::check_url("https://example.com/", false).unwrap();
+        let url = actions::check_url("https://example.com/", false).unwrap();
         let refused =
-            app.refused(&app.owner, move |tx, cx| people::add_webhook(tx, cx, &url, true, false));
+            app.refused(&app.owner, move |tx, cx| actions::add_webhook(tx, cx, &url, true, false));
         assert!(refused.await.to_string().starts_with("private: "));
     }
 
@@ -154,7 +154,7 @@ both! {
         let mail = app.deliver(&hers, letter("a@x.example", "Lamp", "text")).await;
         assert!(sees(&app, &ann, &mail.conversation).await);
         assert!(!sees(&app, &app.owner, &mail.conversation).await);
-        let seen = app.act(&app.owner, |tx, cx| inbox::mailboxes::all_seen_by(tx, cx.actor)).await;
+        let seen = app.act(&app.owner, |tx, cx| inbox::model::mailboxes::all_seen_by(tx, cx.actor)).await;
         assert!(seen.iter().all(|mailbox| mailbox.id != hers.id));
     }
 
@@ -163,8 +163,8 @@ both! {
         let mail = app.mail("a@x.example", "Lamp", "text").await;
         let id = mail.conversation.to_string();
         app.act(&app.owner, move |tx, cx| {
-            let input = inbox::operations::AddNoteInput { id: id.clone(), body: "Hello".into() };
-            inbox::operations::add_note(tx, cx, input)
+            let input = inbox::api::operations::AddNoteInput { id: id.clone(), body: "Hello".into() };
+            inbox::api::operations::add_note(tx, cx, input)
         })
         .await;
         let note = app.timeline(&key, &mail.conversation, "note").await.pop().unwrap();
@@ -189,21 +189,21 @@ fn perform(
     cx: &Cx<'_>,
     duty: &str,
     name: &str,
-    key: &inbox::ids::AgentId,
+    key: &inbox::base::ids::AgentId,
 ) -> inbox::Result<()> {
     let email = format!("{name}@acme.example");
     match duty {
-        "make a key" => people::make_key(tx, cx, name, &[Scope::Read], true).map(drop),
-        "revoke a key" => people::revoke_key(tx, cx, key),
-        "list keys" => people::list_keys(tx, cx).map(drop),
-        "add a person" => people::add_person(tx, cx, &email, name, Role::Member).map(drop),
-        "add an inbox" => people::add_mailbox(tx, cx, &email, name, None).map(drop),
+        "make a key" => actions::make_key(tx, cx, name, &[Scope::Read], true).map(drop),
+        "revoke a key" => actions::revoke_key(tx, cx, key),
+        "list keys" => actions::list_keys(tx, cx).map(drop),
+        "add a person" => actions::add_person(tx, cx, &email, name, Role::Member).map(drop),
+        "add an inbox" => actions::add_mailbox(tx, cx, &email, name, None).map(drop),
         "add a webhook" => {
-            let url = people::check_url("https://example.com/hook", false)?;
-            people::add_webhook(tx, cx, &url, false, true).map(drop)
+            let url = actions::check_url("https://example.com/hook", false)?;
+            actions::add_webhook(tx, cx, &url, false, true).map(drop)
         }
-        "list webhooks" => people::list_webhooks(tx, cx).map(drop),
-        "set the plan" => people::set_plan(tx, cx, Plan::Team),
+        "list webhooks" => actions::list_webhooks(tx, cx).map(drop),
+        "set the plan" => actions::set_plan(tx, cx, Plan::Team),
         other => panic!("nobody can {other}"),
     }
 }

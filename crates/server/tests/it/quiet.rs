@@ -1,10 +1,10 @@
 //! Quiet mode: what leaves the house waits, everything else goes on.
 
-use inbox::installation::{
+use inbox::actions;
+use inbox::model::installation::{
     Installation, QuietReason, begin_quiet, end_quiet, installation, recognise_copy,
 };
-use inbox::notices::{Notice, notify};
-use inbox::people;
+use inbox::model::notices::{Notice, notify};
 use serde_json::json;
 use server::quiet::QUIET_SENTENCE;
 
@@ -136,7 +136,7 @@ both! {
         });
         tokio::task::spawn_blocking(move || has_begun.recv()).await.unwrap().unwrap();
         let mut wakes = app.app.store.wakes();
-        let people = app.app.read(&app.owner, people::list_people).await.unwrap();
+        let people = app.app.read(&app.owner, actions::list_people).await.unwrap();
         assert_eq!(people.len(), 1);
         assert!(wakes.try_recv().is_err(), "nobody is woken");
         end.send(()).unwrap();

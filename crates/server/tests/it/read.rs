@@ -1,7 +1,7 @@
 //! API sections 2.4 and 4.3.
 
-use inbox::actor::Role;
-use inbox::people;
+use inbox::actions;
+use inbox::base::actor::Role;
 use mail::{Mail, Warning};
 use serde_json::{Value, json};
 
@@ -248,7 +248,7 @@ both! {
 
 /// People and keys beside the owner's Robo: some that count in each team, some that do not.
 struct Cast {
-    ann: inbox::actor::Actor,
+    ann: inbox::base::actor::Actor,
     anns_key: crate::support::Key,
     test_key: crate::support::Key,
 }
@@ -266,7 +266,7 @@ impl Cast {
         }
         let other = app.other_workspace("Globex").await;
         let elsewhere = move |tx: &mut db::Tx<'_>, cx: &inbox::Cx<'_>| {
-            people::make_key(tx, cx, "Elsewhere", &[inbox::actor::Scope::Read], true)
+            actions::make_key(tx, cx, "Elsewhere", &[inbox::base::actor::Scope::Read], true)
         };
         app.act(&other, elsewhere).await;
         Cast { ann, anns_key, test_key }

@@ -174,7 +174,7 @@ both! {
 
 /// The subject, To, Cc and ancestors with which a message will leave.
 async fn stored(app: &crate::support::TestApp, message: &str) -> (String, Value, Value, Value) {
-    let id = inbox::ids::MessageId::parse(message).unwrap();
+    let id = inbox::base::ids::MessageId::parse(message).unwrap();
     let read = app.app.store.read(move |tx| {
         tx.one::<(String, String, String, String)>(
             "SELECT subject, to_list, cc_list, answers FROM messages WHERE id = ?1",

@@ -1,6 +1,6 @@
 //! API sections 2.9 and 4.9.
 
-use inbox::people;
+use inbox::actions;
 use serde_json::{Value, json};
 
 use crate::both;
@@ -100,18 +100,18 @@ both! {
         let body = json!({ "documents": [{ "label": "Passport" }], "message": "One more paper." });
         let answer =
             app.on(&key, &mail.conversation, "document-requests", body).await.is(201).json();
-        let id = inbox::ids::MessageId::parse(&text_of(&answer, "messageId")).unwrap();
+        let id = inbox::base::ids::MessageId::parse(&text_of(&answer, "messageId")).unwrap();
         let (one, two) = (id.clone(), id.clone());
-        app.act(&app.owner, move |tx, cx| people::approve_draft(tx, cx, &one, 1, "As edited."))
+        app.act(&app.owner, move |tx, cx| actions::approve_draft(tx, cx, &one, 1, "As edited."))
             .await;
         let text = text_in(&app, &key, &mail.conversation, &answer).await;
         assert!(text.starts_with("As edited.\n\n"), "{text}");
         assert_eq!(text.matches("Passport").count(), 1);
         assert_eq!(text.matches("/u/").count(), 1);
         app.act(&app.owner, move |tx, cx| {
-            people::stop_message(tx, cx, &two)?;
+            actions::stop_message(tx, cx, &two)?;
             let (draft, _) = inbox::load_outgoing(tx, cx.actor, &two)?;
-            people::approve_draft(tx, cx, &two, draft.revision, &draft.text)
+            actions::approve_draft(tx, cx, &two, draft.revision, &draft.text)
         })
         .await;
         assert_eq!(text_in(&app, &key, &mail.conversation, &answer).await, text);

@@ -1,6 +1,6 @@
 //! `q` of section 4.2: what is searched, and how words are read.
 
-use inbox::actor::Role;
+use inbox::base::actor::Role;
 use mail::{Address, Mail};
 use serde_json::json;
 
@@ -346,7 +346,7 @@ both! {
     async fn a_workspace_never_finds_the_mail_of_another(app) {
         let key = app.key("read").await;
         let other = app.other_workspace("Globex").await;
-        let theirs = app.app.act(&other, |tx, cx| inbox::mailboxes::all_seen_by(tx, cx.actor));
+        let theirs = app.app.act(&other, |tx, cx| inbox::model::mailboxes::all_seen_by(tx, cx.actor));
         let theirs = theirs.await.unwrap().remove(0);
         let incoming = app.incoming(&theirs, letter("a@x.example", "Theirs", "treasure"));
         app.act(&other, move |tx, cx| inbox::receive(tx, cx, &theirs, &incoming)).await;

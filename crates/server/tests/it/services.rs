@@ -12,9 +12,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, Mac};
 use http_body_util::BodyExt;
-use inbox::ids::ServiceId;
-use inbox::people::{self, NewService};
-use inbox::services::Service;
+use inbox::actions::{self, NewService};
+use inbox::base::ids::ServiceId;
+use inbox::model::services::Service;
 use mail::{Dmarc, Mail};
 use serde_json::{Value, json};
 use server::services::{HttpReader, POSTMARK_USER, purpose, router};
@@ -221,7 +221,7 @@ both! {
         service.tell(&app, &by_resend(json!({ "reference": "order-9" }))).await.is(200);
         app.deliver(&app.support, answering("bruno@x.example", SENT)).await;
         let id = service.id.clone();
-        app.act(&app.owner, move |tx, cx| people::disconnect_service(tx, cx, &id)).await;
+        app.act(&app.owner, move |tx, cx| actions::disconnect_service(tx, cx, &id)).await;
         service.tell(&app, &by_resend(json!({}))).await.is(404);
         app.pass(DAY).await;
         assert!(service.stand_in.asked().is_empty());
@@ -237,11 +237,11 @@ both! {
             api_url: String::new(),
             reference_tag: "reference".into(),
         };
-        let made = app.app.act(&ann, move |tx, cx| people::connect_service(tx, cx, &new));
+        let made = app.app.act(&ann, move |tx, cx| actions::connect_service(tx, cx, &new));
         assert!(made.await.is_err());
-        assert!(app.app.act(&ann, people::list_services).await.is_err());
+        assert!(app.app.act(&ann, actions::list_services).await.is_err());
         let (app, service) = connected(app, Service::Resend).await;
-        let listed = app.act(&app.owner, people::list_services).await;
+        let listed = app.act(&app.owner, actions::list_services).await;
         assert_eq!(listed.len(), 1);
         assert!(listed[0].complete && listed[0].address.ends_with(&service.path));
         let told = serde_json::to_string(&listed).unwrap();
@@ -283,7 +283,7 @@ async fn connect(app: &TestApp, kind: Service) -> Connected {
         reference_tag: "reference".into(),
         id: id.clone(),
     };
-    let path = app.act(&app.owner, move |tx, cx| people::connect_service(tx, cx, &new)).await;
+    let path = app.act(&app.owner, move |tx, cx| actions::connect_service(tx, cx, &new)).await;
     Connected { kind, id, path, stand_in }
 }
 
@@ -456,5 +456,5 @@ async fn recorded(app: &TestApp) -> i64 {
 }
 
 async fn last_error(app: &TestApp) -> Option<String> {
-    app.act(&app.owner, people::list_services).await.remove(0).last_error
+    app.act(&app.owner, actions::list_services).await.remove(0).last_error
 }

@@ -1,6 +1,6 @@
 //! Putting a conversation away for a time (decisions, "Snooze").
 
-use inbox::people;
+use inbox::actions;
 use serde_json::{Value, json};
 
 use crate::both;
@@ -55,7 +55,7 @@ both! {
             app.on(&key, &mail.conversation, "status", json!({ "status": status })).await.is(200);
             let (id, until) = (mail.conversation.to_string(), app.now() + ahead);
             let refused =
-                app.refused(&app.owner, move |tx, cx| people::snooze(tx, cx, &id, until)).await;
+                app.refused(&app.owner, move |tx, cx| actions::snooze(tx, cx, &id, until)).await;
             assert!(refused.to_string().starts_with(field), "{status}: {refused}");
             assert_eq!(app.read(&key, &mail.conversation).await["snoozedUntil"], Value::Null);
         }
@@ -111,7 +111,7 @@ both! {
         let mine = app.private_inbox(&app.owner).await;
         let mail = app.deliver(&mine, crate::support::letter("a@x.example", "Lamp", "text")).await;
         let (id, until) = (mail.conversation.to_string(), app.now() + DAY);
-        let refused = app.refused(&ann, move |tx, cx| people::snooze(tx, cx, &id, until)).await;
+        let refused = app.refused(&ann, move |tx, cx| actions::snooze(tx, cx, &id, until)).await;
         assert!(matches!(refused, inbox::Error::NotFound(_)), "{refused}");
     }
 }

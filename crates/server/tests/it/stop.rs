@@ -1,8 +1,8 @@
 //! `POST /messages/{id}/stop`: an agent takes back what an agent sent.
 
-use inbox::ids::MessageId;
-use inbox::operations::{self, ReplyInput};
-use inbox::people;
+use inbox::actions;
+use inbox::api::operations::{self, ReplyInput};
+use inbox::base::ids::MessageId;
 use serde_json::{Value, json};
 
 use crate::both;
@@ -72,7 +72,7 @@ both! {
         let key = app.key("send").await;
         let mail = app.mail("mara@customer.example", "Lamp", "Where is it?").await;
         let message = app.schedule(&key, &mail.conversation, "It left.").await;
-        app.outside.relay.will_say(&[inbox::due::RelayOutcome::Later("busy".into())]);
+        app.outside.relay.will_say(&[inbox::jobs::RelayOutcome::Later("busy".into())]);
         app.pass(10 * MINUTE).await;
         assert_eq!(status(&app, &key, &mail.conversation, &message).await, "sending");
         stop(&app, &key, &message).await.is(400);
@@ -98,14 +98,14 @@ both! {
         stop(&app, &key, message.as_str()).await.is(403);
         assert_eq!(status(&app, &key, &mail.conversation, message.as_str()).await, "scheduled");
         let id = message.clone();
-        app.act(&app.owner, move |tx, cx| people::stop_message(tx, cx, &id)).await;
+        app.act(&app.owner, move |tx, cx| actions::stop_message(tx, cx, &id)).await;
         assert_eq!(status(&app, &key, &mail.conversation, message.as_str()).await, "draft");
     }
 
     async fn a_message_that_the_key_cannot_see_is_like_one_that_was_never_there(app) {
         let key = app.key("send").await;
         let test = app.test_key("send").await;
-        let ann = app.person_with("Ann", inbox::actor::Role::Admin).await;
+        let ann = app.person_with("Ann", inbox::base::actor::Role::Admin).await;
         let anns = app.key_of(&ann, "Annie", "send", true).await;
         let private = app.private_inbox(&ann).await;
         let hers = app.deliver(&private, letter("a@x.example", "Lamp", "text")).await;
@@ -138,7 +138,7 @@ both! {
         let id = MessageId::parse(&message).unwrap();
         app.act(&app.owner, move |tx, cx| {
             let (draft, _) = inbox::load_outgoing(tx, cx.actor, &id)?;
-            people::approve_draft(tx, cx, &id, draft.revision, &draft.text)
+            actions::approve_draft(tx, cx, &id, draft.revision, &draft.text)
         })
         .await;
         app.pass(DAY).await;

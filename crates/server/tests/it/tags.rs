@@ -1,7 +1,7 @@
 //! API sections 2.6, 4.6 and 4.11.
 
 use axum::body::Body;
-use inbox::actor::Role;
+use inbox::base::actor::Role;
 use serde_json::{Value, json};
 
 use crate::both;

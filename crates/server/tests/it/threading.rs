@@ -1,7 +1,7 @@
 //! Which conversation a mail belongs to (decisions, "Threading").
 
 use inbox::FiledMail;
-use inbox::mailboxes::Mailbox;
+use inbox::model::mailboxes::Mailbox;
 use mail::{Address, Dmarc, Mail};
 
 use crate::both;
@@ -173,7 +173,7 @@ both! {
 
     async fn a_message_of_another_workspace_does_not_thread(app) {
         let other = app.other_workspace("Globex").await;
-        let theirs = app.act(&other, |tx, cx| inbox::mailboxes::all_seen_by(tx, cx.actor)).await;
+        let theirs = app.act(&other, |tx, cx| inbox::model::mailboxes::all_seen_by(tx, cx.actor)).await;
         let theirs: Mailbox = theirs.into_iter().next().unwrap();
         let first = begin(&app).await;
         let incoming = app.incoming(&theirs, naming("bruno@x.example", &[NAMED]));

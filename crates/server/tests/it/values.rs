@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use inbox::limits::{MINUTE_MS, UNDO_LIVE_MS, UNDO_MINUTES};
+use inbox::base::limits::{MINUTE_MS, UNDO_LIVE_MS, UNDO_MINUTES};
 
 /// The text files below a folder of the workspace.
 fn files(folder: &str) -> Vec<(PathBuf, String)> {

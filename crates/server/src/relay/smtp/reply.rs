@@ -1,4 +1,4 @@
-use inbox::due::RelayOutcome;
+use inbox::jobs::RelayOutcome;
 
 /// Lines of one reply, and bytes of one line, that are read at the most.
 pub const LINES: usize = 100;

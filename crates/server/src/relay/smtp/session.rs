@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use inbox::due::{OutgoingMail, RelayOutcome};
+use inbox::jobs::{OutgoingMail, RelayOutcome};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use tokio::net::TcpStream;

@@ -1,7 +1,7 @@
 //! How mail gets into an inbox: fetched from a mailbox elsewhere, or taken at a door of this server.
 
-use inbox::limits::FETCHING_OVERDUE_MS;
-use inbox::people::FetchedInbox;
+use inbox::actions::FetchedInbox;
+use inbox::base::limits::FETCHING_OVERDUE_MS;
 
 use crate::doors::MailWays;
 use crate::smtp::ListenAddress;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
-use inbox::audit::Action;
-use inbox::ids::AuditId;
-use inbox::people::{self, AUDIT_LISTED, AuditEntry};
+use inbox::actions::{self, AUDIT_LISTED, AuditEntry};
+use inbox::base::ids::AuditId;
+use inbox::model::audit::Action;
 
 use super::spot;
 use crate::web::Web;
@@ -41,7 +41,7 @@ pub async fn page(
     let before = AuditId::parse(&asked.get("before"));
     let (frame, entries) = web
         .page(&visitor, spot("Audit log"), move |tx, cx, _| {
-            people::list_audit(tx, cx, before.as_ref())
+            actions::list_audit(tx, cx, before.as_ref())
         })
         .await?;
     let older = entries.last().filter(|_| entries.len() as i64 == AUDIT_LISTED);

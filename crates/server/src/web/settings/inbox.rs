@@ -5,10 +5,10 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::{Path, State};
 use db::Tx;
-use inbox::domains::{self, ListedKey};
-use inbox::ids::MailboxId;
-use inbox::mailboxes::{self, Mailbox};
-use inbox::people::{self, FetchedInbox};
+use inbox::actions::{self, FetchedInbox};
+use inbox::base::ids::MailboxId;
+use inbox::model::domains::{self, ListedKey};
+use inbox::model::mailboxes::{self, Mailbox};
 use inbox::{Cx, Error};
 
 use super::arrival::{self, DoorView, FetchedView};
@@ -93,7 +93,7 @@ pub async fn build(web: &Web, visitor: &Visitor, id: &str) -> Result<InboxPage, 
 }
 
 fn kept(tx: &mut Tx<'_>, cx: &Cx<'_>, inbox: &Mailbox) -> inbox::Result<Kept> {
-    let fetched = people::list_fetched(tx, cx.actor)?;
+    let fetched = actions::list_fetched(tx, cx.actor)?;
     let domain = records::ascii_domain(&inbox.address);
     Ok(Kept {
         fetched: fetched.into_iter().find(|fetched| fetched.mailbox == inbox.id),
@@ -123,7 +123,7 @@ pub async fn rename(
     let Posted { visitor, fields } = posted;
     let (mailbox, name) = (mailbox_id(&id)?, fields.get("name"));
     let renamed =
-        web.act(&visitor, move |tx, cx, _| people::rename_mailbox(tx, cx, &mailbox, &name)).await;
+        web.act(&visitor, move |tx, cx, _| actions::rename_mailbox(tx, cx, &mailbox, &name)).await;
     match renamed {
         Ok(()) => {
             let mut response = see_other(&format!("/settings/inboxes/{id}"));

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 use inbox::Error;
-use inbox::ids::UserId;
-use inbox::mailboxes::{self, Mailbox};
-use inbox::people::{self, FetchedInbox, PersonListing};
+use inbox::actions::{self, FetchedInbox, PersonListing};
+use inbox::base::ids::UserId;
+use inbox::model::mailboxes::{self, Mailbox};
 
 use super::{arrival, spot};
 use crate::web::Web;
@@ -51,10 +51,10 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<InboxesPage, PageError> {
     let (frame, (inboxes, people, fetched)): (PageLayout, Read) = web
         .page(visitor, spot("Inboxes"), |tx, cx, me| {
             let fetched = match me.administers() {
-                true => people::list_fetched(tx, cx.actor)?,
+                true => actions::list_fetched(tx, cx.actor)?,
                 false => Vec::new(),
             };
-            Ok((mailboxes::all_seen_by(tx, cx.actor)?, people::list_people(tx, cx)?, fetched))
+            Ok((mailboxes::all_seen_by(tx, cx.actor)?, actions::list_people(tx, cx)?, fetched))
         })
         .await?;
     let view = |inbox: Mailbox| InboxView {
@@ -91,10 +91,10 @@ pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
     let added = web
         .act(&visitor, move |tx, cx, _| {
             if let Some(owner) = &owner {
-                let known = people::list_people(tx, cx)?;
+                let known = actions::list_people(tx, cx)?;
                 known.iter().find(|person| person.id == *owner).ok_or(Error::NotFound("person"))?;
             }
-            people::add_mailbox(tx, cx, &address, &name, owner.as_ref())
+            actions::add_mailbox(tx, cx, &address, &name, owner.as_ref())
         })
         .await;
     match added {

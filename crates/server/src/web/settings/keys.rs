@@ -5,9 +5,9 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::{Path, State};
 use inbox::Error;
-use inbox::actor::Scope;
-use inbox::ids::AgentId;
-use inbox::people::{self, KeyListing, PersonListing};
+use inbox::actions::{self, KeyListing, PersonListing};
+use inbox::base::actor::Scope;
+use inbox::base::ids::AgentId;
 
 use super::spot;
 use crate::web::Web;
@@ -50,7 +50,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 async fn build(web: &Web, visitor: &Visitor) -> Result<KeysPage, PageError> {
     let (frame, (keys, people)): (PageLayout, (Vec<KeyListing>, Vec<PersonListing>)) = web
         .page(visitor, spot("Agents and keys"), |tx, cx, _| {
-            Ok((people::list_keys(tx, cx)?, people::list_people(tx, cx)?))
+            Ok((actions::list_keys(tx, cx)?, actions::list_people(tx, cx)?))
         })
         .await?;
     let view = |key: KeyListing| KeyView {
@@ -98,7 +98,7 @@ pub async fn make(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
     let (name, live) = (fields.get("name").trim().to_owned(), fields.get("works") != "sandbox");
     let wanted = name.clone();
     let made =
-        web.act(&visitor, move |tx, cx, _| people::make_key(tx, cx, &wanted, &scopes, live)).await;
+        web.act(&visitor, move |tx, cx, _| actions::make_key(tx, cx, &wanted, &scopes, live)).await;
     match made {
         Ok(made) => {
             let page = build(&web, &visitor).await?;
@@ -123,7 +123,7 @@ pub async fn revoke(
     posted: Posted,
 ) -> PageResult {
     let id = AgentId::parse(&id).ok_or(Error::NotFound("key"))?;
-    web.act(&posted.visitor, move |tx, cx, _| people::revoke_key(tx, cx, &id)).await?;
+    web.act(&posted.visitor, move |tx, cx, _| actions::revoke_key(tx, cx, &id)).await?;
     let mut response = see_other("/settings/keys");
     web.set_flash(&mut response, "revoked");
     Ok(response)

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::{Path, State};
 use db::Tx;
-use inbox::actor::Role;
-use inbox::ids::UserId;
-use inbox::people::{self, PersonListing};
+use inbox::actions::{self, PersonListing};
+use inbox::base::actor::Role;
+use inbox::base::ids::UserId;
 use inbox::{Cx, Error};
 
 use super::spot;
@@ -49,7 +49,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 async fn build(web: &Web, visitor: &Visitor) -> Result<PeoplePage, PageError> {
     let (frame, (people, you)): (PageLayout, (Vec<PersonListing>, UserId)) = web
         .page(visitor, spot("People"), |tx, cx, me| {
-            Ok((people::list_people(tx, cx)?, me.id.clone()))
+            Ok((actions::list_people(tx, cx)?, me.id.clone()))
         })
         .await?;
     Ok(PeoplePage {
@@ -87,7 +87,7 @@ pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
             if role == Role::Owner && me.role != Role::Owner {
                 return Err(Error::Forbidden("Only an owner can add an owner.".into()));
             }
-            let id = people::add_person(tx, cx, &email, &name, role)?;
+            let id = actions::add_person(tx, cx, &email, &name, role)?;
             let link = hand_over(tx, cx, &id, mails)?;
             Ok(link.map(|link| (name.trim().to_owned(), link)))
         })
@@ -122,8 +122,8 @@ fn hand_over(
     mails: bool,
 ) -> inbox::Result<Option<String>> {
     match mails {
-        true => people::invite(tx, cx, id).map(|()| None),
-        false => people::make_sign_in_link(tx, cx, id).map(Some),
+        true => actions::invite(tx, cx, id).map(|()| None),
+        false => actions::make_sign_in_link(tx, cx, id).map(Some),
     }
 }
 
@@ -152,7 +152,7 @@ pub async fn set_role(
     let id = UserId::parse(&id).ok_or(Error::NotFound("person"))?;
     let role = Role::parse(&fields.get("role"))
         .ok_or_else(|| Error::invalid("role", "Choose owner, admin or member."))?;
-    web.act(&visitor, move |tx, cx, _| people::set_role(tx, cx, &id, role)).await?;
+    web.act(&visitor, move |tx, cx, _| actions::set_role(tx, cx, &id, role)).await?;
     let mut response = see_other("/settings/people");
     web.set_flash(&mut response, "role");
     Ok(response)
@@ -185,7 +185,7 @@ async fn removal(
     let (frame, (people, you)): (PageLayout, (Vec<PersonListing>, UserId)) = web
         .page(visitor, spot("People"), |tx, cx, me| {
             cx.actor.must_administer()?;
-            Ok((people::list_people(tx, cx)?, me.id.clone()))
+            Ok((actions::list_people(tx, cx)?, me.id.clone()))
         })
         .await?;
     let found = people.into_iter().find(|person| person.id.as_str() == id);
@@ -200,7 +200,7 @@ pub async fn remove(
 ) -> PageResult {
     let visitor = posted.visitor;
     let person = UserId::parse(&id).ok_or(Error::NotFound("person"))?;
-    let removed = web.act(&visitor, move |tx, cx, _| people::remove_person(tx, cx, &person)).await;
+    let removed = web.act(&visitor, move |tx, cx, _| actions::remove_person(tx, cx, &person)).await;
     match removed {
         Ok(()) => {
             let mut response = see_other("/settings/people");
@@ -228,7 +228,7 @@ pub async fn link(
     let link = web
         .act_quietly(&visitor, move |tx, cx, _| {
             let link = hand_over(tx, cx, &id, mails)?;
-            let known = people::list_people(tx, cx)?.into_iter().find(|person| person.id == id);
+            let known = actions::list_people(tx, cx)?.into_iter().find(|person| person.id == id);
             let name = known.ok_or(Error::NotFound("person"))?.name;
             Ok(link.map(|link| (name, link)))
         })

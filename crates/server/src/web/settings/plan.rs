@@ -5,8 +5,8 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 use inbox::Error;
-use inbox::actor::{Plan, Role};
-use inbox::people::{self, SignedIn};
+use inbox::actions::{self, SignedIn};
+use inbox::base::actor::{Plan, Role};
 
 use super::spot;
 use crate::web::Web;
@@ -36,7 +36,7 @@ pub async fn set(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
     let plan = Plan::parse(&fields.get("plan"))
         .ok_or_else(|| Error::invalid("plan", "Choose free, pro or team."))?;
     web.act(&visitor, move |tx, cx, me| match me.role {
-        Role::Owner => people::set_plan(tx, cx, plan),
+        Role::Owner => actions::set_plan(tx, cx, plan),
         _ => Err(Error::Forbidden("Only an owner changes the plan.".into())),
     })
     .await?;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use axum::extract::{Path, State};
 use db::Tx;
-use inbox::domains::{self, KeyState, ListedKey};
-use inbox::ids::MailboxId;
-use inbox::mailboxes;
+use inbox::base::ids::MailboxId;
+use inbox::model::domains::{self, KeyState, ListedKey};
+use inbox::model::mailboxes;
 use inbox::{Cx, Error};
 
 use super::arrival;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::{Path, State};
 use inbox::Error;
-use inbox::ids::SavedReplyId;
-use inbox::people::{self, SavedReply};
+use inbox::actions::{self, SavedReply};
+use inbox::base::ids::SavedReplyId;
 
 use super::spot;
 use crate::web::Web;
@@ -55,7 +55,7 @@ pub async fn edit_page(
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<(RepliesPage, Vec<SavedReply>), PageError> {
     let (frame, replies) = web
-        .page(visitor, spot("Saved replies"), |tx, cx, _| people::list_saved_replies(tx, cx))
+        .page(visitor, spot("Saved replies"), |tx, cx, _| actions::list_saved_replies(tx, cx))
         .await?;
     let view = |reply: &SavedReply| ReplyView {
         id: reply.id.to_string(),
@@ -71,7 +71,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<(RepliesPage, Vec<SavedRe
         body: String::new(),
         name_error: String::new(),
         body_error: String::new(),
-        placeholders: people::PLACEHOLDERS,
+        placeholders: actions::PLACEHOLDERS,
     };
     Ok((page, replies))
 }
@@ -80,7 +80,7 @@ pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
     let Posted { visitor, fields } = posted;
     let (name, body) = (fields.get("name"), fields.get("body"));
     let saved = web
-        .act(&visitor, move |tx, cx, _| people::save_reply(tx, cx, &name, &body).map(|_| ()))
+        .act(&visitor, move |tx, cx, _| actions::save_reply(tx, cx, &name, &body).map(|_| ()))
         .await;
     answer(&web, &visitor, "", &fields, saved).await
 }
@@ -94,7 +94,7 @@ pub async fn change(
     let reply = reply_id(&id)?;
     let (name, body) = (fields.get("name"), fields.get("body"));
     let changed = web
-        .act(&visitor, move |tx, cx, _| people::change_saved_reply(tx, cx, &reply, &name, &body))
+        .act(&visitor, move |tx, cx, _| actions::change_saved_reply(tx, cx, &reply, &name, &body))
         .await;
     answer(&web, &visitor, &id, &fields, changed).await
 }
@@ -135,7 +135,7 @@ pub async fn delete(
     posted: Posted,
 ) -> PageResult {
     let reply = reply_id(&id)?;
-    web.act(&posted.visitor, move |tx, cx, _| people::delete_saved_reply(tx, cx, &reply)).await?;
+    web.act(&posted.visitor, move |tx, cx, _| actions::delete_saved_reply(tx, cx, &reply)).await?;
     let mut response = see_other("/settings/replies");
     web.set_flash(&mut response, "reply-deleted");
     Ok(response)

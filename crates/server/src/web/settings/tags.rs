@@ -5,9 +5,9 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::{Path, State};
 use inbox::Error;
-use inbox::ids::TagId;
-use inbox::operations::list_tags;
-use inbox::people;
+use inbox::actions;
+use inbox::api::operations::list_tags;
+use inbox::base::ids::TagId;
 
 use super::spot;
 use crate::web::Web;
@@ -56,7 +56,8 @@ pub async fn rename(
 ) -> PageResult {
     let Posted { visitor, fields } = posted;
     let (tag, name) = (TagId::parse(&id).ok_or(Error::NotFound("tag"))?, fields.get("name"));
-    let renamed = web.act(&visitor, move |tx, cx, _| people::rename_tag(tx, cx, &tag, &name)).await;
+    let renamed =
+        web.act(&visitor, move |tx, cx, _| actions::rename_tag(tx, cx, &tag, &name)).await;
     match renamed {
         Ok(()) => {
             let mut response = see_other("/settings/tags");

@@ -6,10 +6,12 @@ use askama::Template;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use inbox::Error;
-use inbox::ids::{EventId, WebhookId};
-use inbox::limits::LOG_ITEMS;
-use inbox::people::{self, DeliveryState, LogFilter, LoggedAttempt, LoggedDelivery, WebhookDetail};
-use inbox::webhooks::State as HookState;
+use inbox::actions::{
+    self, DeliveryState, LogFilter, LoggedAttempt, LoggedDelivery, WebhookDetail,
+};
+use inbox::base::ids::{EventId, WebhookId};
+use inbox::base::limits::LOG_ITEMS;
+use inbox::model::webhooks::State as HookState;
 
 use super::spot;
 use super::webhooks::hears;
@@ -103,8 +105,8 @@ async fn build(
     let wanted = filter.clone();
     let (mut frame, (detail, log, has_api)) = web
         .page(visitor, spot("Webhooks"), move |tx, cx, me| {
-            let detail = people::look_at_webhook(tx, cx, &hook)?;
-            let log = people::delivery_log(tx, cx, &hook, &wanted)?;
+            let detail = actions::look_at_webhook(tx, cx, &hook)?;
+            let log = actions::delivery_log(tx, cx, &hook, &wanted)?;
             Ok((detail, log, me.plan.has_api()))
         })
         .await?;
@@ -230,7 +232,7 @@ pub async fn rotate(
     posted: Posted,
 ) -> PageResult {
     let (visitor, hook) = (posted.visitor, webhook_id(&id)?);
-    let secret = web.act(&visitor, move |tx, cx, _| people::rotate_secret(tx, cx, &hook)).await?;
+    let secret = web.act(&visitor, move |tx, cx, _| actions::rotate_secret(tx, cx, &hook)).await?;
     let page = build(&web, &visitor, &id, &FormFields::default()).await?;
     web.show(&visitor, &WebhookPage { secret: Some(secret), ..page })
 }
@@ -241,7 +243,7 @@ pub async fn pause(
     posted: Posted,
 ) -> PageResult {
     let hook = webhook_id(&id)?;
-    web.act(&posted.visitor, move |tx, cx, _| people::pause_webhook(tx, cx, &hook)).await?;
+    web.act(&posted.visitor, move |tx, cx, _| actions::pause_webhook(tx, cx, &hook)).await?;
     Ok(back(&web, &id, "webhook-paused"))
 }
 
@@ -251,7 +253,7 @@ pub async fn resume(
     posted: Posted,
 ) -> PageResult {
     let hook = webhook_id(&id)?;
-    web.act(&posted.visitor, move |tx, cx, _| people::resume_webhook(tx, cx, &hook)).await?;
+    web.act(&posted.visitor, move |tx, cx, _| actions::resume_webhook(tx, cx, &hook)).await?;
     Ok(back(&web, &id, "webhook-resumed"))
 }
 
@@ -261,7 +263,7 @@ pub async fn test(
     posted: Posted,
 ) -> PageResult {
     let hook = webhook_id(&id)?;
-    web.act(&posted.visitor, move |tx, cx, _| people::send_test_event(tx, cx, &hook)).await?;
+    web.act(&posted.visitor, move |tx, cx, _| actions::send_test_event(tx, cx, &hook)).await?;
     Ok(back(&web, &id, "webhook-tested"))
 }
 
@@ -271,7 +273,7 @@ pub async fn delete(
     posted: Posted,
 ) -> PageResult {
     let hook = webhook_id(&id)?;
-    web.act(&posted.visitor, move |tx, cx, _| people::delete_webhook(tx, cx, &hook)).await?;
+    web.act(&posted.visitor, move |tx, cx, _| actions::delete_webhook(tx, cx, &hook)).await?;
     let mut response = see_other("/settings/webhooks");
     web.set_flash(&mut response, "webhook-deleted");
     Ok(response)
@@ -286,7 +288,7 @@ pub async fn again(
     let hook = webhook_id(&id)?;
     let event = EventId::parse(&event).ok_or(Error::NotFound("event"))?;
     let sent =
-        web.act(&posted.visitor, move |tx, cx, _| people::redeliver(tx, cx, &hook, &event)).await;
+        web.act(&posted.visitor, move |tx, cx, _| actions::redeliver(tx, cx, &hook, &event)).await;
     match sent {
         Ok(()) => Ok(back(&web, &id, "again")),
         Err(PageError::Domain(Error::Invalid(_))) => Ok(back(&web, &id, "resume-first")),

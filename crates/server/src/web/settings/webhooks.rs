@@ -5,7 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 use inbox::Error;
-use inbox::people::{self, SignedIn, WebhookListing};
+use inbox::actions::{self, SignedIn, WebhookListing};
 
 use super::spot;
 use crate::web::Web;
@@ -43,7 +43,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 async fn build(web: &Web, visitor: &Visitor) -> Result<WebhooksPage, PageError> {
     let (frame, (hooks, me)): (PageLayout, (Vec<WebhookListing>, SignedIn)) = web
         .page(visitor, spot("Webhooks"), |tx, cx, me| {
-            Ok((people::list_webhooks(tx, cx)?, me.clone()))
+            Ok((actions::list_webhooks(tx, cx)?, me.clone()))
         })
         .await?;
     let view = |hook: WebhookListing| HookView {
@@ -85,7 +85,7 @@ pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
     web.read(&visitor, |_, cx, _| cx.actor.must_administer()).await?;
     let made = match web.gate.vet(&typed).await {
         Ok(url) => {
-            web.act(&visitor, move |tx, cx, _| people::add_webhook(tx, cx, &url, private, live))
+            web.act(&visitor, move |tx, cx, _| actions::add_webhook(tx, cx, &url, private, live))
                 .await
         }
         Err(error) => Err(PageError::Domain(error)),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::{Path, State};
 use db::Tx;
-use inbox::ids::SessionId;
-use inbox::people::{self, SessionListing, SignedIn};
+use inbox::actions::{self, SessionListing, SignedIn};
+use inbox::base::ids::SessionId;
 use inbox::{Cx, Error};
 
 use super::spot;
@@ -55,8 +55,8 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 async fn build(web: &Web, visitor: &Visitor) -> Result<YouPage, PageError> {
     let (frame, (me, (has_password, mail_mentions), sessions)): (PageLayout, Read) = web
         .page(visitor, spot("You"), |tx, cx, me| {
-            let chosen = (people::has_password(tx, cx)?, people::wants_mention_mail(tx, cx)?);
-            Ok((me.clone(), chosen, people::list_sessions(tx, cx)?))
+            let chosen = (actions::has_password(tx, cx)?, actions::wants_mention_mail(tx, cx)?);
+            Ok((me.clone(), chosen, actions::list_sessions(tx, cx)?))
         })
         .await?;
     let view = |session: SessionListing| SessionView {
@@ -84,7 +84,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<YouPage, PageError> {
 pub async fn choose_mail(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
     let Posted { visitor, fields } = posted;
     let wants = fields.has("mentions");
-    web.act_quietly(&visitor, move |tx, cx, _| people::want_mention_mail(tx, cx, wants)).await?;
+    web.act_quietly(&visitor, move |tx, cx, _| actions::want_mention_mail(tx, cx, wants)).await?;
     let mut response = see_other("/settings/you");
     web.set_flash(&mut response, "mail-choice");
     Ok(response)
@@ -125,7 +125,7 @@ pub async fn set_password(State(web): State<Arc<Web>>, posted: Posted) -> PageRe
         Said::Right { opens_private: true } => {
             // Whoever said it is its person, however this session began.
             let open = |tx: &mut Tx<'_>, cx: &Cx<'_>, me: &SignedIn| {
-                people::open_private(tx, cx, &me.session)
+                actions::open_private(tx, cx, &me.session)
             };
             web.act_quietly(&visitor, open).await?;
         }
@@ -139,7 +139,7 @@ pub async fn set_password(State(web): State<Arc<Web>>, posted: Posted) -> PageRe
         }
         Err(error) => return Err(error.into()),
     };
-    web.act_quietly(&visitor, move |tx, cx, me| people::set_password(tx, cx, &hash, &me.session))
+    web.act_quietly(&visitor, move |tx, cx, me| actions::set_password(tx, cx, &hash, &me.session))
         .await?;
     let mut response = see_other("/settings/you");
     web.set_flash(&mut response, "password");
@@ -151,7 +151,7 @@ pub async fn open_private(State(web): State<Arc<Web>>, posted: Posted) -> PageRe
     let Posted { visitor, fields } = posted;
     let open_error = match own_password(&web, &visitor, fields.get("password")).await? {
         Said::Right { opens_private: true } => {
-            web.act(&visitor, |tx, cx, me| people::open_private(tx, cx, &me.session)).await?;
+            web.act(&visitor, |tx, cx, me| actions::open_private(tx, cx, &me.session)).await?;
             let mut response = see_other("/settings/you");
             web.set_flash(&mut response, "private-opened");
             return Ok(response);
@@ -176,7 +176,7 @@ enum Said {
 async fn own_password(web: &Web, visitor: &Visitor, password: String) -> Result<Said, PageError> {
     let (me, kept) = web
         .read(visitor, |tx, _, me| {
-            let mut kept = people::stored_passwords(tx, &me.email)?;
+            let mut kept = actions::stored_passwords(tx, &me.email)?;
             kept.retain(|kept| kept.ws == me.actor.ws && kept.person == me.id);
             Ok((me.clone(), kept))
         })
@@ -184,10 +184,9 @@ async fn own_password(web: &Web, visitor: &Visitor, password: String) -> Result<
     let Some(kept) = kept.into_iter().next() else { return Ok(Said::Nothing) };
     // Counted for the person: whoever can make links can begin many sessions.
     let (what, now) = (format!("person {}", me.id), web.app.clock.now());
-    let may_try = web
-        .app
-        .store
-        .write(move |tx| people::count_guess(tx, &what, inbox::limits::GUESSES_PER_ADDRESS, now));
+    let may_try = web.app.store.write(move |tx| {
+        actions::count_guess(tx, &what, inbox::base::limits::GUESSES_PER_ADDRESS, now)
+    });
     if !may_try.await? {
         return Ok(Said::Wrong("Too many tries. Wait 15 minutes."));
     }
@@ -209,14 +208,14 @@ pub async fn end_session(
     posted: Posted,
 ) -> PageResult {
     let id = SessionId::parse(&id).ok_or(Error::NotFound("session"))?;
-    web.act(&posted.visitor, move |tx, cx, _| people::end_session(tx, cx, &id)).await?;
+    web.act(&posted.visitor, move |tx, cx, _| actions::end_session(tx, cx, &id)).await?;
     let mut response = see_other("/settings/you");
     web.set_flash(&mut response, "ended");
     Ok(response)
 }
 
 pub async fn end_others(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
-    web.act(&posted.visitor, |tx, cx, me| people::end_other_sessions(tx, cx, &me.session)).await?;
+    web.act(&posted.visitor, |tx, cx, me| actions::end_other_sessions(tx, cx, &me.session)).await?;
     let mut response = see_other("/settings/you");
     web.set_flash(&mut response, "ended");
     Ok(response)

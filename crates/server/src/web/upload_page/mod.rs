@@ -16,9 +16,9 @@ use axum::http::{HeaderValue, Response, StatusCode};
 use axum::middleware::map_response;
 use axum::routing::{get, post};
 use db::Tx;
-use inbox::limits::{LINK_GUESSES_PER_PLACE, UPLOADS_BYTES};
-use inbox::people;
-use inbox::uploads::{self, Ask};
+use inbox::actions;
+use inbox::base::limits::{LINK_GUESSES_PER_PLACE, UPLOADS_BYTES};
+use inbox::model::uploads::{self, Ask};
 use inbox::{Cx, Error};
 
 use super::Web;
@@ -122,7 +122,7 @@ impl Web {
         let few = self
             .app
             .store
-            .write(move |tx| people::count_guess(tx, &what, LINK_GUESSES_PER_PLACE, now))
+            .write(move |tx| actions::count_guess(tx, &what, LINK_GUESSES_PER_PLACE, now))
             .await?;
         Err(if few { PageError::Domain(error) } else { PageError::TooManyGuesses })
     }

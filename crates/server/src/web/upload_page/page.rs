@@ -5,8 +5,8 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{Response, StatusCode};
 use inbox::Error;
-use inbox::ids::UploadId;
-use inbox::uploads::{self, AskPage, PageFile, PageItem, UploadState};
+use inbox::base::ids::UploadId;
+use inbox::model::uploads::{self, AskPage, PageFile, PageItem, UploadState};
 
 use super::super::answers::{html, see_other};
 use super::super::visitor::Visitor;

@@ -8,9 +8,9 @@ use axum::extract::multipart::Field;
 use axum::extract::{Multipart, Path, State};
 use axum::http::Response;
 use inbox::Error;
-use inbox::ids::UploadId;
-use inbox::limits::UPLOAD_BYTES;
-use inbox::uploads::{self, NewUpload};
+use inbox::base::ids::UploadId;
+use inbox::base::limits::UPLOAD_BYTES;
+use inbox::model::uploads::{self, NewUpload};
 
 use super::super::answers::{PageError, see_other};
 use super::super::visitor::Visitor;

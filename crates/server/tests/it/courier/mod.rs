@@ -17,7 +17,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use inbox::due::{WebhookRequest, WebhookResponse, WebhookSender};
+use inbox::jobs::{WebhookRequest, WebhookResponse, WebhookSender};
 use server::courier::{
     HttpWebhookSender, LookUp, NotFound, ResolvedAddresses, Resolver, SsrfGuard, SsrfRules,
 };

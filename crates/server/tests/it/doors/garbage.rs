@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use axum::body::Body;
 use axum::http::{HeaderValue, Request};
-use inbox::operations::{self, OPERATIONS, Operation, ScopeRule};
+use inbox::api::operations::{self, OPERATIONS, Operation, ScopeRule};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;

@@ -2,8 +2,8 @@
 
 use axum::body::Body;
 use axum::http::Request;
-use inbox::actor::KeyHash;
-use inbox::ids::AgentId;
+use inbox::base::actor::KeyHash;
+use inbox::base::ids::AgentId;
 
 use super::{ALL, OPS, a_conversation, every_op, op, with_header};
 use crate::both;

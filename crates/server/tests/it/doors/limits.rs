@@ -1,7 +1,7 @@
 //! API section 8: every limit at the last value that fits and at the first that does not.
 
 use db::Tx;
-use inbox::actor::Actor;
+use inbox::base::actor::Actor;
 use inbox::{Cx, FiledMail, IncomingMail};
 use mail::{Attachment, Mail};
 use serde_json::{Value, json};

@@ -23,9 +23,9 @@ use std::task::Poll;
 
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, Request};
-use inbox::actor::Actor;
-use inbox::ids::ConversationId;
-use inbox::operations::{self, ReplyInput};
+use inbox::api::operations::{self, ReplyInput};
+use inbox::base::actor::Actor;
+use inbox::base::ids::ConversationId;
 use serde_json::Value;
 
 use crate::support::{Answer, Key, TestApp, letter, request};

@@ -66,7 +66,8 @@ async fn busy(app: &TestApp, key: &Key) -> String {
     let snoozed = id.clone();
     let open = json!({ "status": "open" });
     app.post(key, &op("set_status").at(&id), open).await.is(200);
-    app.act(&app.owner, move |tx, cx| inbox::people::snooze(tx, cx, snoozed.as_str(), until)).await;
+    app.act(&app.owner, move |tx, cx| inbox::actions::snooze(tx, cx, snoozed.as_str(), until))
+        .await;
     id.to_string()
 }
 

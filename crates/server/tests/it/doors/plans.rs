@@ -1,15 +1,15 @@
 //! API section 5.10: the API is part of the Pro and Team plans.
 
 use axum::body::Body;
-use inbox::actor::{Actor, Plan};
-use inbox::people;
+use inbox::actions;
+use inbox::base::actor::{Actor, Plan};
 
 use super::{ALL, OPS, SENDING, a_conversation, a_test_conversation, op, rows};
 use crate::both;
 use crate::support::{TestApp, request};
 
 async fn set_plan(app: &TestApp, owner: &Actor, plan: Plan) {
-    app.act(owner, move |tx, cx| people::set_plan(tx, cx, plan)).await;
+    app.act(owner, move |tx, cx| actions::set_plan(tx, cx, plan)).await;
 }
 
 both! {

@@ -1,7 +1,7 @@
 //! API sections 5.7 and 5.8: what a key cannot see does not exist for it.
 
-use inbox::actor::{Actor, Circle, Role};
-use inbox::mailboxes::{self, Mailbox};
+use inbox::base::actor::{Actor, Circle, Role};
+use inbox::model::mailboxes::{self, Mailbox};
 use inbox::{FiledMail, IncomingMail};
 use mail::{Attachment, Mail};
 use serde_json::{Value, json};

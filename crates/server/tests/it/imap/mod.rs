@@ -5,9 +5,9 @@ mod troubles;
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use inbox::fetching::{self, After, Security};
-use inbox::intake::MailSource;
-use inbox::people::{self, FetchFrom, FetchedInbox};
+use inbox::actions::{self, FetchFrom, FetchedInbox};
+use inbox::inbound::MailSource;
+use inbox::inbound::imap::{self, After, Security};
 use rustls::RootCertStore;
 use server::imap::{Fetchers, ImapTiming, purpose};
 use server::vault::Vault;
@@ -48,7 +48,7 @@ both! {
         app.mail("cara@x.example", "Today", "text").await;
         fetchers.fetch_due().await.unwrap();
         assert_eq!(subjects(&app, &key).await, ["Today", "Lamp 1", "Lamp 3", "Lamp 2"]);
-        let taken = inbox::time::Moment(app.now() - 2 * DAY).iso();
+        let taken = inbox::base::time::Moment(app.now() - 2 * DAY).iso();
         assert_eq!(app.list(&key, "").await[1]["lastMessageAt"], taken);
     }
 
@@ -117,7 +117,7 @@ both! {
             assert_eq!(moved.len(), 1, "{capability}: {:?}", health(&app).await);
             let left = dovecot.mails("").iter().filter(|name| !name.contains('T')).count();
             assert_eq!(left, 1, "{capability}: {:?}", dovecot.mails(""));
-            app.act(&app.owner, |tx, cx| people::stop_fetching(tx, cx, ADDRESS)).await;
+            app.act(&app.owner, |tx, cx| actions::stop_fetching(tx, cx, ADDRESS)).await;
         }
     }
 
@@ -199,7 +199,7 @@ fn a_server_that_was_killed_fetches_at_once_when_it_is_back() {
         let (key, fetchers) = (app.key("read").await, set_up(&app, &dovecot, &plain()).await);
         // The killed process has its claim, and the clock stands still: it does not lapse.
         let (ids, now) = (app.app.ids.clone(), app.now());
-        let claimed = app.app.store.write(move |tx| fetching::claim_due(tx, &ids, now, 1));
+        let claimed = app.app.store.write(move |tx| imap::claim_due(tx, &ids, now, 1));
         assert_eq!(claimed.await.unwrap().len(), 1);
         assert_eq!(fetchers.fetch_due().await.unwrap(), 0);
         let working = Running::start(fetchers);
@@ -249,7 +249,7 @@ async fn set_up(app: &TestApp, dovecot: &Dovecot, from: &FetchFrom) -> Fetchers 
     }
     let sealed = vault(app).seal(&app.app.ids, &purpose(ADDRESS), &from.sealed_password);
     from.sealed_password = sealed;
-    app.act(&app.owner, move |tx, cx| people::fetch_mail_from(tx, cx, ADDRESS, &from)).await;
+    app.act(&app.owner, move |tx, cx| actions::fetch_mail_from(tx, cx, ADDRESS, &from)).await;
     fetchers_trusting(app, dovecot.roots.clone())
 }
 
@@ -269,7 +269,7 @@ fn vault(app: &TestApp) -> Vault {
 }
 
 async fn health(app: &TestApp) -> FetchedInbox {
-    let mut all = app.act(&app.owner, |tx, cx| people::list_fetched(tx, cx.actor)).await;
+    let mut all = app.act(&app.owner, |tx, cx| actions::list_fetched(tx, cx.actor)).await;
     assert_eq!(all.len(), 1);
     all.remove(0)
 }

@@ -1,6 +1,6 @@
 //! What goes wrong with mailboxes elsewhere, and what becomes of it.
 
-use inbox::people::{self, FetchFrom};
+use inbox::actions::{self, FetchFrom};
 
 use super::dovecot::{Dovecot, PASSWORD};
 use super::{ADDRESS, Running, health, letter, plain, set_up, subjects, vault};
@@ -41,7 +41,7 @@ both! {
         let vault = server::vault::Vault::open(elsewhere.path(), ids).unwrap();
         let sealed_password = vault.seal(ids, &server::imap::purpose(ADDRESS), "x");
         let from = FetchFrom { port: dovecot.tls_port, sealed_password, ..plain() };
-        app.act(&app.owner, move |tx, cx| people::fetch_mail_from(tx, cx, ADDRESS, &from)).await;
+        app.act(&app.owner, move |tx, cx| actions::fetch_mail_from(tx, cx, ADDRESS, &from)).await;
         fetchers.fetch_due().await.unwrap();
         let error = health(&app).await.last_error.unwrap();
         assert!(error.starts_with("The password cannot be opened"), "{error}");
@@ -153,7 +153,7 @@ both! {
         let (key, fetchers) = (app.key("read").await, set_up(&app, &dovecot, &plain()).await);
         let working = Running::start(fetchers);
         eventually(async || health(&app).await.last_fetched_at.is_some()).await;
-        app.act(&app.owner, |tx, cx| people::stop_fetching(tx, cx, ADDRESS)).await;
+        app.act(&app.owner, |tx, cx| actions::stop_fetching(tx, cx, ADDRESS)).await;
         dovecot.deliver(&letter(1));
         working.stop().await;
         let again = set_up(&app, &dovecot, &plain()).await;
@@ -176,7 +176,7 @@ both! {
         let ann = app.person("Ann").await;
         let by = |actor, address: &'static str| {
             let from = FetchFrom { port: 993, ..plain() };
-            app.app.act(actor, move |tx, cx| people::fetch_mail_from(tx, cx, address, &from))
+            app.app.act(actor, move |tx, cx| actions::fetch_mail_from(tx, cx, address, &from))
         };
         assert!(by(&ann, ADDRESS).await.is_err());
         let told = by(&app.owner, "nobody@acme.example").await.unwrap_err().to_string();
@@ -190,11 +190,11 @@ both! {
         ] {
             let set = app
                 .app
-                .act(&app.owner, move |tx, cx| people::fetch_mail_from(tx, cx, ADDRESS, &from));
+                .act(&app.owner, move |tx, cx| actions::fetch_mail_from(tx, cx, ADDRESS, &from));
             let told = set.await.unwrap_err().to_string();
             assert!(told.starts_with(field), "{told}");
         }
-        let listed = app.act(&app.owner, |tx, cx| people::list_fetched(tx, cx.actor)).await;
+        let listed = app.act(&app.owner, |tx, cx| actions::list_fetched(tx, cx.actor)).await;
         assert!(listed.is_empty());
     }
 }

@@ -1,9 +1,9 @@
 //! When a mail was sent, and when it arrived.
 
-use inbox::fetching::{self, After, ImapAccount, Security};
-use inbox::intake::{FetchedMail, InboundMail, Ingested, MailSource, take_in_fetched};
-use inbox::people::{self, FetchFrom};
-use inbox::time::Moment;
+use inbox::actions::{self, FetchFrom};
+use inbox::base::time::Moment;
+use inbox::inbound::imap::{self, After, ImapAccount, Security};
+use inbox::inbound::{FetchedMail, InboundMail, Ingested, MailSource, take_in_fetched};
 use serde_json::Value;
 
 use crate::both;
@@ -43,9 +43,9 @@ async fn claimed(app: &TestApp, address: &str) -> ImapAccount {
         new_only: false,
     };
     let address = address.to_owned();
-    app.act(&app.owner, move |tx, cx| people::fetch_mail_from(tx, cx, &address, &from)).await;
+    app.act(&app.owner, move |tx, cx| actions::fetch_mail_from(tx, cx, &address, &from)).await;
     let (ids, now) = (app.app.ids.clone(), app.now());
-    let claim = app.app.store.write(move |tx| fetching::claim_due(tx, &ids, now, 1));
+    let claim = app.app.store.write(move |tx| imap::claim_due(tx, &ids, now, 1));
     claim.await.unwrap().remove(0)
 }
 
@@ -150,12 +150,12 @@ both! {
         app.advance(MINUTE);
         let id = first.conversation.to_string();
         let read = id.clone();
-        app.act(&app.owner, move |tx, cx| people::mark_read(tx, cx, &read)).await;
+        app.act(&app.owner, move |tx, cx| actions::mark_read(tx, cx, &read)).await;
         let reply = dated("ann@x.example", "Re: Lamp", None);
         let reply = received(fetched(&app, &account, &reply, app.now() - 30 * SECOND).await);
         assert_eq!(reply.conversation, first.conversation);
         let seen = app.act(&app.owner, move |tx, cx| {
-            Ok(people::read_conversation(tx, cx, &id, false)?.is_news())
+            Ok(actions::read_conversation(tx, cx, &id, false)?.is_news())
         });
         assert!(seen.await);
     }
@@ -168,7 +168,7 @@ both! {
         app.advance(MINUTE);
         let late = dated("ann@x.example", "Re: Lamp", Some("Sat, 14 Nov 2026 09:00:00 +0000"));
         assert_eq!(app.arrives(&late).await.conversation, first.conversation);
-        let queued = app.act(&app.owner, people::queue).await;
+        let queued = app.act(&app.owner, actions::queue).await;
         assert!(queued[0].wrote_meanwhile, "the customer wrote since");
     }
 
@@ -183,17 +183,17 @@ both! {
         account.holder = "another".into();
         let mail = dated("ben@x.example", "Stale", None);
         assert_eq!(fetched(&app, &account, &mail, app.now()).await, Ingested::NoInbox);
-        app.act(&app.owner, |tx, cx| people::stop_fetching(tx, cx, SUPPORT)).await;
+        app.act(&app.owner, |tx, cx| actions::stop_fetching(tx, cx, SUPPORT)).await;
         assert_eq!(fetched(&app, &other, &mail, app.now()).await, Ingested::NoInbox);
         assert!(app.list(&key, "view=all").await.is_empty());
         let claimed = claimed(&app, &address).await;
         let removed = user(&ann);
-        app.act(&app.owner, move |tx, cx| people::remove_person(tx, cx, &removed)).await;
-        let next = app.app.store.read(fetching::next_due).await.unwrap();
+        app.act(&app.owner, move |tx, cx| actions::remove_person(tx, cx, &removed)).await;
+        let next = app.app.store.read(imap::next_due).await.unwrap();
         assert_eq!(next, None, "removal ends the fetching");
         // The address is free and becomes the team's: what was under way must not come there.
         let team = address.clone();
-        app.act(&app.owner, move |tx, cx| people::add_mailbox(tx, cx, &team, "Reused", None)).await;
+        app.act(&app.owner, move |tx, cx| actions::add_mailbox(tx, cx, &team, "Reused", None)).await;
         let delivery = InboundMail {
             sender: None,
             recipients: vec![address],
@@ -210,7 +210,7 @@ both! {
         let killed = account(&app).await;
         let claim = |now: i64| {
             let ids = app.app.ids.clone();
-            app.app.store.write(move |tx| fetching::claim_due(tx, &ids, now, 1))
+            app.app.store.write(move |tx| imap::claim_due(tx, &ids, now, 1))
         };
         assert!(claim(app.now() + MINUTE - 1).await.unwrap().is_empty());
         let again = claim(app.now() + MINUTE).await.unwrap();

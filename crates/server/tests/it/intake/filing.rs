@@ -1,5 +1,5 @@
-use inbox::intake::{Ingested, find_inbox, find_recipient};
-use inbox::people::{NewWorkspace, add_mailbox, set_up_workspace};
+use inbox::actions::{NewWorkspace, add_mailbox, set_up_workspace};
+use inbox::inbound::{Ingested, find_inbox, find_recipient};
 
 use mail::Dmarc;
 
@@ -121,7 +121,7 @@ both! {
     async fn a_notice_that_comes_back_is_dropped(app) {
         let person = user(&app.owner);
         app.act(&app.owner, move |tx, cx| {
-            inbox::notices::notify(tx, cx, &person, &inbox::notices::Notice { subject: "Hello", text: "Look." })
+            inbox::model::notices::notify(tx, cx, &person, &inbox::model::notices::Notice { subject: "Hello", text: "Look." })
         })
         .await;
         app.work().await;
@@ -146,7 +146,7 @@ both! {
         assert_eq!(first.len(), 32);
         assert_eq!(secret(&app).await, first);
         let other = app.other_workspace("Other").await;
-        let others = app.act(&other, |tx, cx| Ok(inbox::secrets::mail_secret(tx, cx)?.as_bytes().to_vec()));
+        let others = app.act(&other, |tx, cx| Ok(inbox::model::secrets::mail_secret(tx, cx)?.as_bytes().to_vec()));
         assert_ne!(others.await, first);
     }
 

@@ -7,7 +7,7 @@ mod filing;
 mod reports;
 mod threads;
 
-use inbox::secrets::mail_secret;
+use inbox::model::secrets::mail_secret;
 
 use crate::support::TestApp;
 

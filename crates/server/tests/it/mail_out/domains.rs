@@ -1,6 +1,6 @@
 //! The keys of a domain, and what it publishes.
 
-use inbox::domains::{self, KeyState};
+use inbox::model::domains::{self, KeyState};
 use server::dns_records::{self, RecordStatus};
 use server::lookup::Lookup;
 
@@ -26,7 +26,7 @@ both! {
         let key = app.key("send").await;
         let mail = app.mail("mara@customer.example", "Lamp", "Where is it?").await;
         app.schedule(&key, &mail.conversation, "It left.").await;
-        app.outside.relay.will_say(&[inbox::due::RelayOutcome::Later("busy".into())]);
+        app.outside.relay.will_say(&[inbox::jobs::RelayOutcome::Later("busy".into())]);
         app.pass(DAY).await;
         let tries = app.outside.relay.tries();
         assert_eq!(tries.len(), 2);

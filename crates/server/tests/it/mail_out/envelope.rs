@@ -1,8 +1,8 @@
 //! The marks on what leaves, by which answers, bounces and loops are known.
 
-use inbox::ids::MailboxId;
-use inbox::people;
-use inbox::secrets;
+use inbox::actions;
+use inbox::base::ids::MailboxId;
+use inbox::model::secrets;
 
 use super::*;
 use crate::both;
@@ -47,7 +47,7 @@ both! {
 
     async fn an_inbox_without_plus_tags_is_answered_and_bounced_to_as_it_is(app) {
         let id: MailboxId = app.support.id.clone();
-        app.act(&app.owner, move |tx, cx| people::set_plus_tags(tx, cx, &id, false)).await;
+        app.act(&app.owner, move |tx, cx| actions::set_plus_tags(tx, cx, &id, false)).await;
         let key = app.key("send").await;
         let mail = app.mail("mara@customer.example", "Lamp", "Where is it?").await;
         app.schedule(&key, &mail.conversation, "It left.").await;

@@ -16,7 +16,7 @@ mod sts;
 use std::sync::Arc;
 use std::time::Duration;
 
-use inbox::due::{OutgoingMail, Relay, RelayOutcome};
+use inbox::jobs::{OutgoingMail, Relay, RelayOutcome};
 use server::courier::SystemResolver;
 use server::relay::{SmarthostRelay, SmtpTimeouts};
 

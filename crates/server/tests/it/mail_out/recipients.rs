@@ -1,7 +1,7 @@
 //! A message to several recipients: who has it does not get it again.
 
 use inbox::Party;
-use inbox::people::{self, NewLetter};
+use inbox::actions::{self, NewLetter};
 use serde_json::json;
 
 use super::*;
@@ -22,7 +22,7 @@ async fn letter_to_three(app: &TestApp) -> String {
         close: false,
         send: true,
     };
-    app.act(&app.owner, move |tx, cx| people::send_letter(tx, cx, &conversation, &letter)).await;
+    app.act(&app.owner, move |tx, cx| actions::send_letter(tx, cx, &conversation, &letter)).await;
     id
 }
 

@@ -4,8 +4,8 @@
 use std::sync::{Arc, Mutex};
 
 use axum::body::Body;
-use inbox::actor::Plan;
-use inbox::operations::OPERATIONS;
+use inbox::api::operations::OPERATIONS;
+use inbox::base::actor::Plan;
 use serde_json::{Value, json};
 
 use super::{INVALID_PARAMS, call, code};

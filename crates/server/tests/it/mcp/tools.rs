@@ -1,6 +1,6 @@
 //! The tools as a model sees them: which, how they are described, what they take and give.
 
-use inbox::operations::OPERATIONS;
+use inbox::api::operations::OPERATIONS;
 use serde_json::{Map, Value, json};
 
 use super::{ask, call, done, names, tools_of};
@@ -107,7 +107,7 @@ both! {
             assert_eq!(id.is_some(), operation.has_id(), "{}", operation.name);
             let repeat = fields.remove("idempotencyKey");
             assert_eq!(repeat.is_some(), CREATING.contains(&operation.name), "{}", operation.name);
-            let rest = inbox::fields::object_schema(operation.fields);
+            let rest = inbox::api::fields::object_schema(operation.fields);
             assert_eq!(Value::Object(fields), rest["properties"], "{}", operation.name);
         }
         let reply = &tool(&tools, "reply")["inputSchema"];

@@ -1,8 +1,8 @@
 //! A working day of an agent: mail comes in, it reads, tags, notes and drafts, and the draft waits
 //! for a person.
 
-use inbox::ids::MessageId;
-use inbox::people;
+use inbox::actions;
+use inbox::base::ids::MessageId;
 use serde_json::{Value, json};
 
 use super::{ask, call, done};
@@ -72,7 +72,7 @@ both! {
         let message = MessageId::parse(drafted["messageId"].as_str().unwrap()).unwrap();
         app.act(&ines, move |tx, cx| {
             let (draft, _) = inbox::load_outgoing(tx, cx.actor, &message)?;
-            people::approve_draft(tx, cx, &message, draft.revision, "Hello Bruno, it left Tuesday.")
+            actions::approve_draft(tx, cx, &message, draft.revision, "Hello Bruno, it left Tuesday.")
         })
         .await;
         let read = done(&app, &key, "get_conversation", json!({ "id": id })).await;

@@ -1,10 +1,11 @@
 //! Documents are read once, live ones alone, and what people say stays.
 
-use inbox::actor::{Actor, Circle};
-use inbox::due::ExtractionOutcome;
-use inbox::ids::DocumentId;
-use inbox::wire::{DocumentFields, DocumentKind};
-use inbox::{mailboxes, people};
+use inbox::actions;
+use inbox::api::wire::{DocumentFields, DocumentKind};
+use inbox::base::actor::{Actor, Circle};
+use inbox::base::ids::DocumentId;
+use inbox::jobs::ExtractionOutcome;
+use inbox::model::mailboxes;
 use mail::Mail;
 use serde_json::{Value, json};
 
@@ -158,7 +159,7 @@ async fn correct(app: &TestApp, key: &Key) {
     let id = DocumentId::parse(&text_of(&document, "id")).unwrap();
     let fields = DocumentFields { vendor: Some("Bruno".into()), ..DocumentFields::default() };
     app.act(&app.owner, move |tx, cx| {
-        people::correct_document(tx, cx, &id, DocumentKind::Contract, &fields)
+        actions::correct_document(tx, cx, &id, DocumentKind::Contract, &fields)
     })
     .await;
 }

@@ -1,6 +1,6 @@
 //! API sections 5.8 and 8.3: the sandbox and the live workspace do not see one another.
 
-use inbox::{Error, people};
+use inbox::{Error, actions};
 use mail::Mail;
 use serde_json::{Value, json};
 
@@ -81,11 +81,11 @@ both! {
                 inbox::load_conversation(tx, cx.actor, &one).map(drop)
             })
             .await,
-            app.refused(&app.owner, move |tx, cx| people::snooze(tx, cx, &two, until)).await,
-            app.refused(&app.owner, move |tx, cx| people::release_held(tx, cx, &three)).await,
+            app.refused(&app.owner, move |tx, cx| actions::snooze(tx, cx, &two, until)).await,
+            app.refused(&app.owner, move |tx, cx| actions::release_held(tx, cx, &three)).await,
         ];
         assert!(refused.iter().all(|error| matches!(error, Error::NotFound(_))), "{refused:?}");
-        let seen = app.act(&app.owner, |tx, cx| inbox::mailboxes::all_seen_by(tx, cx.actor)).await;
+        let seen = app.act(&app.owner, |tx, cx| inbox::model::mailboxes::all_seen_by(tx, cx.actor)).await;
         assert!(seen.iter().all(|mailbox| mailbox.id != app.sandbox.id));
         assert_eq!(app.read(&test, &id).await["team"]["people"], json!([]));
     }

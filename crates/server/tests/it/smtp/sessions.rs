@@ -1,4 +1,4 @@
-use inbox::intake::MailSource;
+use inbox::inbound::MailSource;
 use server::smtp::SmtpLimits;
 use tokio::net::UnixStream;
 

@@ -1,11 +1,11 @@
 //! Shorthand for the rules of the domain: what a key sees and does, what the store holds, and
 //! chance that can be repeated.
 
-use inbox::actor::{Actor, KeyHash, Plan, authenticate};
-use inbox::ids::{MessageId, WebhookId};
-use inbox::mailboxes::Mailbox;
-use inbox::people;
-use inbox::time::Moment;
+use inbox::actions;
+use inbox::base::actor::{Actor, KeyHash, Plan, authenticate};
+use inbox::base::ids::{MessageId, WebhookId};
+use inbox::base::time::Moment;
+use inbox::model::mailboxes::Mailbox;
 use inbox::{Cx, Error, FiledMail, IncomingMail};
 use mail::{Attachment, Mail, Warning};
 use serde_json::{Value, json};
@@ -159,9 +159,9 @@ impl TestApp {
     }
 
     pub async fn webhook(&self, maker: &Actor, private: bool, livemode: bool) -> WebhookId {
-        let url = people::check_url("https://example.com/hook", false).unwrap();
+        let url = actions::check_url("https://example.com/hook", false).unwrap();
         let made =
-            self.act(maker, move |tx, cx| people::add_webhook(tx, cx, &url, private, livemode));
+            self.act(maker, move |tx, cx| actions::add_webhook(tx, cx, &url, private, livemode));
         made.await.id
     }
 
@@ -194,18 +194,18 @@ impl TestApp {
     }
 
     pub async fn set_plan(&self, plan: Plan) {
-        self.act(&self.owner, move |tx, cx| people::set_plan(tx, cx, plan)).await;
+        self.act(&self.owner, move |tx, cx| actions::set_plan(tx, cx, plan)).await;
     }
 
     /// A person puts a conversation away.
     pub async fn snooze(&self, person: &Actor, id: &impl ToString, until: i64) {
         let id = id.to_string();
-        self.act(person, move |tx, cx| people::snooze(tx, cx, &id, until)).await;
+        self.act(person, move |tx, cx| actions::snooze(tx, cx, &id, until)).await;
     }
 
     pub async fn release(&self, id: &impl ToString) {
         let id = id.to_string();
-        self.act(&self.owner, move |tx, cx| people::release_held(tx, cx, &id)).await;
+        self.act(&self.owner, move |tx, cx| actions::release_held(tx, cx, &id)).await;
     }
 
     /// The present time as the API writes it.

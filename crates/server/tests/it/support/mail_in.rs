@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use inbox::FiledMail;
-use inbox::intake::{
+use inbox::inbound::{
     Authenticator, Checking, Credentials, InboundMail, IngestError, Ingested, MailSource, take_in,
 };
 use mail::smtp::Protocol;

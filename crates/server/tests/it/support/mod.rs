@@ -19,13 +19,13 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request};
 use http_body_util::BodyExt;
-use inbox::actor::{self, Actor, Circle, Principal, Role, Scope};
-use inbox::blobs::Blobs;
-use inbox::due::{AppMailReader, Worker};
-use inbox::ids::{AgentId, Ids, MailboxId, UserId};
-use inbox::mailboxes::{self, Mailbox};
-use inbox::people::{self, NewWorkspace};
-use inbox::time::Clock;
+use inbox::actions::{self, NewWorkspace};
+use inbox::base::actor::{self, Actor, Circle, Principal, Role, Scope};
+use inbox::base::ids::{AgentId, Ids, MailboxId, UserId};
+use inbox::base::time::Clock;
+use inbox::jobs::{AppMailReader, Worker};
+use inbox::model::blobs::Blobs;
+use inbox::model::mailboxes::{self, Mailbox};
 use inbox::{App, Cx, FiledMail, IncomingMail, RateLimiter};
 use mail::{Address, Attachment, AuthorKind, Dmarc, Mail};
 use serde_json::Value;
@@ -270,7 +270,7 @@ impl TestApp {
         self._folder.path().join("blobs")
     }
 
-    pub fn set_scanner(&mut self, scanner: Arc<dyn inbox::uploads::Scanner>) {
+    pub fn set_scanner(&mut self, scanner: Arc<dyn inbox::model::uploads::Scanner>) {
         self.app.scanner = Some(scanner);
         self.router = router(&self.app, false, None);
         let outside = (self.outside.relay.clone(), self.outside.courier.clone());
@@ -367,7 +367,7 @@ impl TestApp {
         let email = format!("{}@acme.example", name.to_lowercase());
         let (address, full) = (email.clone(), format!("{name} Teammate"));
         self.app
-            .act(&self.owner, move |tx, cx| people::add_person(tx, cx, &address, &full, role))
+            .act(&self.owner, move |tx, cx| actions::add_person(tx, cx, &address, &full, role))
             .await
             .unwrap();
         let ws = self.owner.ws;
@@ -389,7 +389,7 @@ impl TestApp {
         let name = name.to_owned();
         let made = self
             .app
-            .act(maker, move |tx, cx| people::make_key(tx, cx, &name, &scopes, livemode))
+            .act(maker, move |tx, cx| actions::make_key(tx, cx, &name, &scopes, livemode))
             .await
             .unwrap();
         Key { id: made.id, key: made.key }
@@ -397,7 +397,7 @@ impl TestApp {
 
     pub async fn revoke(&self, key: &Key) {
         let id = key.id.clone();
-        self.act(&self.owner, move |tx, cx| people::revoke_key(tx, cx, &id)).await;
+        self.act(&self.owner, move |tx, cx| actions::revoke_key(tx, cx, &id)).await;
     }
 
     /// An inbox that only this person sees.
@@ -405,7 +405,7 @@ impl TestApp {
         let address = format!("{}.private@acme.example", user(person));
         let (owner, given) = (user(person), address.clone());
         self.act(&self.owner, move |tx, cx| {
-            people::add_mailbox(tx, cx, &given, "Private", Some(&owner))
+            actions::add_mailbox(tx, cx, &given, "Private", Some(&owner))
         })
         .await;
         mailbox(&self.app, person, &address).await
@@ -413,7 +413,8 @@ impl TestApp {
 
     pub async fn team_inbox(&self, address: &str, name: &str) -> Mailbox {
         let (given, name) = (address.to_owned(), name.to_owned());
-        self.act(&self.owner, move |tx, cx| people::add_mailbox(tx, cx, &given, &name, None)).await;
+        self.act(&self.owner, move |tx, cx| actions::add_mailbox(tx, cx, &given, &name, None))
+            .await;
         mailbox(&self.app, &self.owner, address).await
     }
 
@@ -446,7 +447,7 @@ impl TestApp {
 
     /// Lets a scheduled message go out now.
     pub async fn mark_sent(&self, mailbox: &Mailbox, message: &str) {
-        let id = inbox::ids::MessageId::parse(message).unwrap();
+        let id = inbox::base::ids::MessageId::parse(message).unwrap();
         let service =
             Actor::system(self.owner.ws, self.owner.workspace.clone(), mailbox.circle.clone());
         self.act(&service, move |tx, cx| {
@@ -576,8 +577,8 @@ async fn set_up(app: &App, name: &str, owner: &str) -> Actor {
     let email = new.owner_email.clone();
     let operator = Actor::operator(&app.ids);
     let made =
-        app.act(&operator, move |tx, cx| people::set_up_workspace(tx, cx, &new)).await.unwrap();
-    let workspaces = app.store.read(people::list_workspaces).await.unwrap();
+        app.act(&operator, move |tx, cx| actions::set_up_workspace(tx, cx, &new)).await.unwrap();
+    let workspaces = app.store.read(actions::list_workspaces).await.unwrap();
     let ws = workspaces.iter().find(|w| w.id == made.workspace).unwrap().ws;
     app.store.read(move |tx| actor::person(tx, ws, &email)).await.unwrap()
 }

@@ -1,5 +1,5 @@
 use inbox::App;
-use inbox::due::Worker;
+use inbox::jobs::Worker;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;

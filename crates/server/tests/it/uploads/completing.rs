@@ -155,7 +155,7 @@ both! {
     }
 
     async fn a_private_inboxs_request_is_heard_by_its_own_webhooks_alone(app) {
-        let ann = app.person_with("Ann", inbox::actor::Role::Admin).await;
+        let ann = app.person_with("Ann", inbox::base::actor::Role::Admin).await;
         let inbox = app.private_inbox(&ann).await;
         let key = app.key_of(&ann, "Anns", "read send", true).await;
         let team = app.key("read").await;

@@ -89,8 +89,8 @@ both! {
         ann.begin(0, "late.pdf", 10).await.is(404);
         ann.call("POST", "", &[], Body::empty()).await.is(404);
         let bo = app.ask(&key, json!([{ "label": "Passport" }])).await;
-        let id = inbox::ids::RequestId::parse(&bo.request).unwrap();
-        app.act(&app.owner, move |tx, cx| inbox::people::revoke_request(tx, cx, &id)).await;
+        let id = inbox::base::ids::RequestId::parse(&bo.request).unwrap();
+        app.act(&app.owner, move |tx, cx| inbox::actions::revoke_request(tx, cx, &id)).await;
         bo.call("GET", "", &[], Body::empty()).await.is(404);
         bo.begin(0, "late.pdf", 10).await.is(404);
     }

@@ -18,14 +18,14 @@ use std::sync::{Arc, Mutex};
 
 use axum::body::Body;
 use axum::http::Request;
-use inbox::uploads::{ScanResult, Scanner, Scanning};
+use inbox::model::uploads::{ScanResult, Scanner, Scanning};
 use serde_json::{Value, json};
 
 use crate::support::*;
 
 /// A small file that is a whole PDF.
 pub fn pdf(words: &str) -> Vec<u8> {
-    inbox::pdf::sheet("PAPER", &[words])
+    inbox::model::pdf::sheet("PAPER", &[words])
 }
 
 /// A PDF of about this many bytes that no packing makes small.

@@ -1,7 +1,7 @@
 //! Reminders by mail on days 2, 4 and 7 (API section 8), with the clock moved.
 
 use axum::body::Body;
-use inbox::due::RelayOutcome;
+use inbox::jobs::RelayOutcome;
 use serde_json::json;
 
 use super::*;
@@ -48,8 +48,8 @@ both! {
         let draft = app.on(&key, &mail.conversation, "document-requests", body).await.is(201).json();
         app.pass(20 * DAY).await;
         assert!(app.outside.relay.tries().is_empty());
-        let id = inbox::ids::MessageId::parse(&text_of(&draft, "messageId")).unwrap();
-        app.act(&app.owner, move |tx, cx| inbox::people::approve_draft(tx, cx, &id, 1, "Please.")).await;
+        let id = inbox::base::ids::MessageId::parse(&text_of(&draft, "messageId")).unwrap();
+        app.act(&app.owner, move |tx, cx| inbox::actions::approve_draft(tx, cx, &id, 1, "Please.")).await;
         app.outside.relay.will_say(&[RelayOutcome::Later("busy".into())]);
         app.pass(10 * MINUTE).await;
         app.pass(2 * DAY).await;

@@ -3,8 +3,8 @@ use std::sync::Mutex;
 
 use axum::body::Body;
 use axum::http::Request;
-use inbox::actor::Actor;
-use inbox::people;
+use inbox::actions;
+use inbox::base::actor::Actor;
 
 use crate::support::{Answer, TestApp, user};
 
@@ -43,7 +43,7 @@ impl TestApp {
     pub async fn sign_in_link(&self, person: &Actor) -> String {
         let id = user(person);
         let service = self.service(&self.support);
-        let url = self.act(&service, move |tx, cx| people::make_recovery_link(tx, cx, &id)).await;
+        let url = self.act(&service, move |tx, cx| actions::make_recovery_link(tx, cx, &id)).await;
         url.strip_prefix(crate::support::PUBLIC_URL).expect("our own address").to_owned()
     }
 }

@@ -1,7 +1,7 @@
 //! The settings of one inbox: how its mail comes in and goes out, for those who look after that.
 
-use inbox::fetching::{self, After, FetchFailure, Security};
-use inbox::people::{self, FetchFrom};
+use inbox::actions::{self, FetchFrom};
+use inbox::inbound::imap::{self, After, FetchFailure, Security};
 
 use crate::both;
 use crate::mail_out::names::Zone;
@@ -27,7 +27,7 @@ async fn fetch(app: &TestApp) {
         new_only: false,
     };
     let begin = move |tx: &mut db::Tx<'_>, cx: &inbox::Cx<'_>| {
-        people::fetch_mail_from(tx, cx, "support@acme.example", &from)
+        actions::fetch_mail_from(tx, cx, "support@acme.example", &from)
     };
     app.act(&app.owner, begin).await;
 }
@@ -36,10 +36,10 @@ async fn fetch(app: &TestApp) {
 async fn round(app: &TestApp, trouble: Option<FetchFailure>) {
     let service = app.service(&app.support);
     let fetch = move |tx: &mut db::Tx<'_>, cx: &inbox::Cx<'_>| {
-        let account = fetching::claim_due(tx, cx.ids, cx.now, 1)?.remove(0);
+        let account = imap::claim_due(tx, cx.ids, cx.now, 1)?.remove(0);
         match &trouble {
-            Some(trouble) => fetching::note_failure(tx, cx, &account, trouble),
-            None => fetching::note_round(tx, cx, &account).map(|_| ()),
+            Some(trouble) => imap::note_failure(tx, cx, &account, trouble),
+            None => imap::note_round(tx, cx, &account).map(|_| ()),
         }
     };
     app.act(&service, fetch).await;
@@ -62,7 +62,7 @@ both! {
     async fn an_inbox_that_cannot_be_fetched_warns_on_the_list_and_on_its_page(app) {
         fetch(&app).await;
         round(&app, Some(FetchFailure { sentence: REASON.into(), refused: true })).await;
-        let admin = app.person_with("Ada", inbox::actor::Role::Admin).await;
+        let admin = app.person_with("Ada", inbox::base::actor::Role::Admin).await;
         let browser = app.signed_in(&admin).await;
         let page = browser.get(&page_of(&app)).await.is(200);
         page.shows("banner danger").shows("Mail cannot be fetched since").shows(REASON);
@@ -100,7 +100,7 @@ both! {
         page.hides("No key signs this domain");
         owner.post(&format!("{path}/signing-key"), &[]).await.is(303);
         let keys = |tx: &mut db::Tx<'_>, cx: &inbox::Cx<'_>| {
-            inbox::domains::list_keys(tx, cx, "acme.example")
+            inbox::model::domains::list_keys(tx, cx, "acme.example")
         };
         assert_eq!(app.act(&app.owner, keys).await.len(), 1);
         let log = owner.get("/settings/audit").await.is(200);
@@ -126,17 +126,17 @@ both! {
 
     async fn a_check_finds_everything_and_lets_a_new_key_sign(app) {
         let keep = |first: bool| {
-            let key = inbox::domains::make_key(&app.app.ids).unwrap();
+            let key = inbox::model::domains::make_key(&app.app.ids).unwrap();
             app.act(&app.owner, move |tx, cx| match first {
-                true => inbox::domains::keep_first_key(tx, cx, "acme.example", &key),
-                false => inbox::domains::keep_next_key(tx, cx, "acme.example", &key),
+                true => inbox::model::domains::keep_first_key(tx, cx, "acme.example", &key),
+                false => inbox::model::domains::keep_next_key(tx, cx, "acme.example", &key),
             })
         };
         keep(true).await;
         app.advance(DAY);
         keep(false).await;
         let list = |tx: &mut db::Tx<'_>, cx: &inbox::Cx<'_>| {
-            inbox::domains::list_keys(tx, cx, "acme.example")
+            inbox::model::domains::list_keys(tx, cx, "acme.example")
         };
         let keys = app.act(&app.owner, list).await;
         let mut zone = Zone::default()

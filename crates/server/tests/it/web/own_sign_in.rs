@@ -1,9 +1,9 @@
 //! A link that somebody else made signs a person in, and leaves their private inboxes shut until
 //! they have shown that it is them.
 
-use inbox::actor::{Actor, Circle, Role};
-use inbox::mailboxes::Mailbox;
-use inbox::{FiledMail, people};
+use inbox::base::actor::{Actor, Circle, Role};
+use inbox::model::mailboxes::Mailbox;
+use inbox::{FiledMail, actions};
 use serde_json::json;
 
 use super::browser::Browser;
@@ -68,7 +68,7 @@ both! {
         let owner_made = handed_link(&app, &ann).await;
         let operator = app.service(&app.support);
         let id = user(&ann);
-        let at_command_line = app.act(&operator, move |tx, cx| people::make_sign_in_link(tx, cx, &id)).await;
+        let at_command_line = app.act(&operator, move |tx, cx| actions::make_sign_in_link(tx, cx, &id)).await;
         for link in [owner_made.as_str(), at_command_line.strip_prefix(PUBLIC_URL).unwrap()] {
             let browser = with_link(&app, link).await;
             browser.get("/inbox?view=open").await.is(200).shows("Ann Teammate");
@@ -86,7 +86,7 @@ both! {
         let (ann, _, letter) = ann(&app).await;
         let fields = [("url", "https://public.example.com/"), ("hears", "private")];
         let hers = app.act(&ann, |tx, cx| {
-            people::add_webhook(tx, cx, &"https://hers.example.com/".parse().unwrap(), true, true)
+            actions::add_webhook(tx, cx, &"https://hers.example.com/".parse().unwrap(), true, true)
         }).await;
         let browser = with_link(&app, &handed_link(&app, &ann).await).await;
         browser.post("/settings/webhooks", &fields).await.is(403);
@@ -148,10 +148,10 @@ both! {
         assert!(!sees(&late, &letter_to_cy).await, "mail came before them");
         let operator = Actor::system(cy.ws, cy.workspace.clone(), Circle::team());
         let id = user(&cy);
-        let link = app.act(&operator, move |tx, cx| people::make_recovery_link(tx, cx, &id)).await;
+        let link = app.act(&operator, move |tx, cx| actions::make_recovery_link(tx, cx, &id)).await;
         let own = with_link(&app, link.strip_prefix(PUBLIC_URL).unwrap()).await;
         assert!(sees(&own, &letter_to_cy).await);
-        let refused = app.app.act(&app.owner, move |tx, cx| people::make_recovery_link(tx, cx, &user(&cy))).await;
+        let refused = app.app.act(&app.owner, move |tx, cx| actions::make_recovery_link(tx, cx, &user(&cy))).await;
         assert!(refused.is_err(), "only the operator of the machine makes such a link");
     }
 

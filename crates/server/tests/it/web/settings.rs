@@ -1,4 +1,4 @@
-use inbox::actor::Role;
+use inbox::base::actor::Role;
 use serde_json::json;
 
 use crate::both;
@@ -13,7 +13,7 @@ both! {
         let key = page.between("id=\"key\" tabindex=\"0\" role=\"group\" aria-label=\"Key for Ledger\">", "<").to_owned();
         assert!(key.starts_with("rk_live_"), "{key}");
         let id = page.between("/settings/keys/agt_", "/revoke").to_owned();
-        let key = Key { id: inbox::ids::AgentId::parse(&format!("agt_{id}")).unwrap(), key };
+        let key = Key { id: inbox::base::ids::AgentId::parse(&format!("agt_{id}")).unwrap(), key };
         let me = app.get(&key, "/me").await.is(200).json();
         assert_eq!(me["scopes"], json!(["read", "write"]));
         browser.get("/settings/keys").await.is(200).shows("Ledger").hides(&key.key);

@@ -1,6 +1,6 @@
 use axum::body::Body;
 use axum::http::Request;
-use inbox::people;
+use inbox::actions;
 
 use crate::both;
 use crate::support::*;
@@ -86,7 +86,7 @@ both! {
         let now = app.now();
         for _ in 0..99 {
             let place = place.clone();
-            app.act(&app.owner, move |tx, _| people::count_guess(tx, &place, 100, now)).await;
+            app.act(&app.owner, move |tx, _| actions::count_guess(tx, &place, 100, now)).await;
         }
         assert!(!guess(1, "2001:db8:1:2::1").await, "the hundredth is looked at");
         assert!(guess(2, "2001:db8:1:2:ffff::9").await, "and no other of the same network");

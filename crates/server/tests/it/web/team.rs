@@ -1,6 +1,6 @@
 //! Removing people, renaming things, and the log of who changed what.
 
-use inbox::actor::Role;
+use inbox::base::actor::Role;
 use serde_json::json;
 
 use crate::both;
@@ -72,7 +72,7 @@ both! {
         let ada = app.person_with("Ada", Role::Admin).await;
         let oscar = app.person_with("Oscar", Role::Owner).await;
         let bo = app.person("Bo").await;
-        let remove = |person: &inbox::actor::Actor| format!("/settings/people/{}/remove", user(person));
+        let remove = |person: &inbox::base::actor::Actor| format!("/settings/people/{}/remove", user(person));
         let (owner, admin, member) =
             (app.signed_in(&app.owner).await, app.signed_in(&ada).await, app.signed_in(&bo).await);
         admin.post(&remove(&oscar), &[]).await.is(403).shows("Only an owner can remove an owner");

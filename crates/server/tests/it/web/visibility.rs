@@ -1,7 +1,7 @@
 //! Somebody else's private inbox is indistinguishable from one that does not exist, on every page
 //! and form.
 
-use inbox::actor::{Actor, Role};
+use inbox::base::actor::{Actor, Role};
 use serde_json::json;
 
 use crate::both;
@@ -151,7 +151,7 @@ async fn private_things(app: &TestApp, person: &Actor) -> Things {
     let received = app
         .act(&service, move |tx, cx| {
             let raw = incoming.raw.as_ref().unwrap();
-            inbox::blobs::keep(tx, cx.actor.ws, raw)?;
+            inbox::model::blobs::keep(tx, cx.actor.ws, raw)?;
             inbox::receive(tx, cx, &mailbox, &incoming)
         })
         .await;
@@ -173,7 +173,7 @@ async fn private_things(app: &TestApp, person: &Actor) -> Things {
     let webhook = app.webhook(person, true, true).await;
     let tested = webhook.clone();
     let event =
-        app.act(person, move |tx, cx| inbox::people::send_test_event(tx, cx, &tested)).await;
+        app.act(person, move |tx, cx| inbox::actions::send_test_event(tx, cx, &tested)).await;
     Things {
         message: received.message.to_string(),
         document: text_of(&listed[0], "id"),
@@ -192,16 +192,16 @@ async fn private_things(app: &TestApp, person: &Actor) -> Things {
 
 /// A file in a letter of somebody's private inbox, and a saved reply of the team.
 async fn enclosed(app: &TestApp, person: &Actor, conversation: &str) -> (String, String) {
-    let id = inbox::ids::EnclosureId::new(&app.app.ids, app.now());
+    let id = inbox::base::ids::EnclosureId::new(&app.app.ids, app.now());
     let file = inbox::NewAttachment {
         id: id.clone(),
         filename: "secret.txt".into(),
         content_type: "text/plain".into(),
         blob: app.app.blobs.put(b"secret").unwrap(),
     };
-    let letter = inbox::people::NewLetter {
+    let letter = inbox::actions::NewLetter {
         body: "Enclosed".into(),
-        to: inbox::people::parties("zed@shop.example").unwrap(),
+        to: inbox::actions::parties("zed@shop.example").unwrap(),
         cc: Vec::new(),
         bcc: Vec::new(),
         close: false,
@@ -210,9 +210,9 @@ async fn enclosed(app: &TestApp, person: &Actor, conversation: &str) -> (String,
     let conversation = conversation.to_owned();
     let saved = app
         .act(person, move |tx, cx| {
-            inbox::people::enclose(tx, cx, &conversation, std::slice::from_ref(&file))?;
-            inbox::people::send_letter(tx, cx, &conversation, &letter)?;
-            inbox::people::save_reply(tx, cx, "Thanks", "Thank you")
+            inbox::actions::enclose(tx, cx, &conversation, std::slice::from_ref(&file))?;
+            inbox::actions::send_letter(tx, cx, &conversation, &letter)?;
+            inbox::actions::save_reply(tx, cx, "Thanks", "Thank you")
         })
         .await;
     (id.to_string(), saved.to_string())
@@ -309,8 +309,8 @@ both! {
         let stranger = app.other_workspace("Other").await;
         let browser = app.browser();
         let id = user(&stranger);
-        let service = Actor::system(stranger.ws, stranger.workspace.clone(), inbox::actor::Circle::team());
-        let url = app.act(&service, move |tx, cx| inbox::people::make_sign_in_link(tx, cx, &id)).await;
+        let service = Actor::system(stranger.ws, stranger.workspace.clone(), inbox::base::actor::Circle::team());
+        let url = app.act(&service, move |tx, cx| inbox::actions::make_sign_in_link(tx, cx, &id)).await;
         browser.post(url.strip_prefix(PUBLIC_URL).unwrap(), &[]).await.goes_to("/");
         browser.remember_csrf().await;
         browser.get("/inbox?view=open").await.is(200).hides("Lamps");

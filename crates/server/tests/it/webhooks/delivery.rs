@@ -1,6 +1,6 @@
 //! What one try is, and what counts as delivered.
 
-use inbox::due::WebhookResponse;
+use inbox::jobs::WebhookResponse;
 use serde_json::{Value, json};
 
 use super::{header, signature, signatures};

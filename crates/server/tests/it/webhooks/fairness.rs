@@ -1,6 +1,6 @@
 //! One webhook in trouble keeps no other waiting.
 
-use inbox::people;
+use inbox::actions;
 
 use super::Hook;
 use crate::both;
@@ -13,7 +13,7 @@ async fn fill(app: &TestApp, hook: &Hook, count: usize) {
     let id = hook.id.clone();
     app.act(&app.owner, move |tx, cx| {
         for _ in 0..count {
-            people::send_test_event(tx, cx, &id)?;
+            actions::send_test_event(tx, cx, &id)?;
         }
         Ok(())
     })

@@ -1,7 +1,7 @@
 //! The delivery log of a webhook: every try, for 30 days, and sending an event again.
 
-use inbox::ids::EventId;
-use inbox::people::{self, DeliveryState, LogFilter};
+use inbox::actions::{self, DeliveryState, LogFilter};
+use inbox::base::ids::EventId;
 use serde_json::json;
 
 use super::{Hook, header};
@@ -184,14 +184,14 @@ both! {
         app.work().await;
         let id = hook.id.clone();
         let refused = app.refused(&app.owner, move |tx, cx| {
-            people::redeliver(tx, cx, &id, &theirs)
+            actions::redeliver(tx, cx, &id, &theirs)
         });
         let refused = refused.await.to_string();
         assert!(refused.contains("event in this webhook's log"), "{refused}");
         app.pause(&hook).await;
         let id = hook.id.clone();
         let refused =
-            app.refused(&app.owner, move |tx, cx| people::redeliver(tx, cx, &id, &event)).await;
+            app.refused(&app.owner, move |tx, cx| actions::redeliver(tx, cx, &id, &event)).await;
         assert_eq!(refused.to_string(), "webhook: is not active; resume it first");
         app.work().await;
         assert_eq!(app.calls_to(&hook).len(), 1);
@@ -220,7 +220,7 @@ both! {
         let id = hook.id.clone();
         app.act(&app.owner, move |tx, cx| {
             for _ in 0..1_203 {
-                people::send_test_event(tx, cx, &id)?;
+                actions::send_test_event(tx, cx, &id)?;
             }
             Ok(())
         })

@@ -14,10 +14,10 @@ mod upkeep;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, Mac};
-use inbox::actor::Actor;
-use inbox::due::WebhookRequest;
-use inbox::ids::{EventId, WebhookId};
-use inbox::people::{self, LogFilter, LoggedDelivery};
+use inbox::actions::{self, LogFilter, LoggedDelivery};
+use inbox::base::actor::Actor;
+use inbox::base::ids::{EventId, WebhookId};
+use inbox::jobs::WebhookRequest;
 use sha2::Sha256;
 
 use crate::support::TestApp;
@@ -45,12 +45,12 @@ impl TestApp {
     }
 
     async fn hook_of(&self, maker: &Actor, name: &str, hears: Hears) -> Hook {
-        let url = people::check_url(&format!("https://{name}.example/hook"), false).unwrap();
+        let url = actions::check_url(&format!("https://{name}.example/hook"), false).unwrap();
         let (private, livemode) =
             (matches!(hears, Hears::Private), !matches!(hears, Hears::Sandbox));
         let address = url.clone();
-        let made =
-            self.act(maker, move |tx, cx| people::add_webhook(tx, cx, &address, private, livemode));
+        let made = self
+            .act(maker, move |tx, cx| actions::add_webhook(tx, cx, &address, private, livemode));
         let made = made.await;
         Hook { id: made.id, url: url.to_string(), secret: made.secret }
     }
@@ -71,7 +71,7 @@ impl TestApp {
 
     async fn filtered_log(&self, hook: &Hook, filter: LogFilter) -> Vec<LoggedDelivery> {
         let id = hook.id.clone();
-        self.act(&self.owner, move |tx, cx| people::delivery_log(tx, cx, &id, &filter)).await
+        self.act(&self.owner, move |tx, cx| actions::delivery_log(tx, cx, &id, &filter)).await
     }
 
     /// The states of its deliveries, newest first.
@@ -80,28 +80,28 @@ impl TestApp {
     }
 
     async fn state_of(&self, hook: &Hook) -> String {
-        let listed = self.act(&self.owner, people::list_webhooks).await;
+        let listed = self.act(&self.owner, actions::list_webhooks).await;
         listed.into_iter().find(|listing| listing.id == hook.id).expect("the webhook").state
     }
 
     async fn send_test_event(&self, hook: &Hook) -> EventId {
         let id = hook.id.clone();
-        self.act(&self.owner, move |tx, cx| people::send_test_event(tx, cx, &id)).await
+        self.act(&self.owner, move |tx, cx| actions::send_test_event(tx, cx, &id)).await
     }
 
     async fn pause(&self, hook: &Hook) {
         let id = hook.id.clone();
-        self.act(&self.owner, move |tx, cx| people::pause_webhook(tx, cx, &id)).await;
+        self.act(&self.owner, move |tx, cx| actions::pause_webhook(tx, cx, &id)).await;
     }
 
     async fn resume(&self, hook: &Hook) {
         let id = hook.id.clone();
-        self.act(&self.owner, move |tx, cx| people::resume_webhook(tx, cx, &id)).await;
+        self.act(&self.owner, move |tx, cx| actions::resume_webhook(tx, cx, &id)).await;
     }
 
     async fn redeliver(&self, hook: &Hook, event: &EventId) {
         let (id, event) = (hook.id.clone(), event.clone());
-        self.act(&self.owner, move |tx, cx| people::redeliver(tx, cx, &id, &event)).await;
+        self.act(&self.owner, move |tx, cx| actions::redeliver(tx, cx, &id, &event)).await;
     }
 }
 

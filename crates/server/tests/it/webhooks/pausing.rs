@@ -1,7 +1,7 @@
 //! When Mailroom or a person stops sending to a webhook, and what becomes of its events.
 
-use inbox::actor::Role;
-use inbox::due::{OutgoingMail, RelayOutcome};
+use inbox::base::actor::Role;
+use inbox::jobs::{OutgoingMail, RelayOutcome};
 
 use super::Hears;
 use crate::both;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use inbox::due::WebhookRequest;
+use inbox::jobs::WebhookRequest;
 
 use super::header;
 use crate::support::{Backend, MINUTE, TestApp, eventually, run};

@@ -1,6 +1,6 @@
 //! The schedule of retries, to its end.
 
-use inbox::due::DELIVERY_RETRIES_MS;
+use inbox::jobs::DELIVERY_RETRIES_MS;
 
 use crate::both;
 use crate::support::{DAY, HOUR, MINUTE, SECOND};

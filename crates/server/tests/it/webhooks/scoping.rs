@@ -1,7 +1,7 @@
 //! Who hears of what.
 
-use inbox::actor::{Plan, Role};
-use inbox::people;
+use inbox::actions;
+use inbox::base::actor::{Plan, Role};
 use serde_json::{Value, json};
 
 use super::{Hears, Hook};
@@ -115,7 +115,7 @@ both! {
         let theirs = app.hook_of(&other, "theirs", Hears::Team).await;
         app.set_plan(Plan::Free).await;
         let id = theirs.id.clone();
-        app.act(&other, move |tx, cx| people::send_test_event(tx, cx, &id)).await;
+        app.act(&other, move |tx, cx| actions::send_test_event(tx, cx, &id)).await;
         app.pass(SECOND).await;
         assert_eq!(app.calls_to(&theirs).len(), 1);
     }

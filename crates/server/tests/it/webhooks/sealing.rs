@@ -1,9 +1,9 @@
 //! Whoever has the database alone cannot sign with our keys or sign in as somebody.
 
-use inbox::domains;
-use inbox::people;
-use inbox::sealing::{SecretSealer, seal_plain_secrets};
-use inbox::secrets::mail_secret;
+use inbox::actions;
+use inbox::model::domains;
+use inbox::model::sealing::{SecretSealer, seal_plain_secrets};
+use inbox::model::secrets::mail_secret;
 
 use super::{signature, signatures};
 use crate::both;
@@ -49,10 +49,10 @@ both! {
         let app = app.with_mail();
         let hook = app.hook("receiver").await;
         let id = hook.id.clone();
-        let new = app.act(&app.owner, move |tx, cx| people::rotate_secret(tx, cx, &id)).await;
+        let new = app.act(&app.owner, move |tx, cx| actions::rotate_secret(tx, cx, &id)).await;
         let (signing, mail) = (make_signing_key(&app).await, secret_of_mail(&app).await);
         let ann = user(&app.person("Ann").await);
-        app.act(&app.owner, move |tx, cx| people::invite(tx, cx, &ann)).await;
+        app.act(&app.owner, move |tx, cx| actions::invite(tx, cx, &ann)).await;
         let kept = kept(&app).await;
         assert_eq!(kept.len(), 5);
         assert!(kept.iter().all(|kept| kept.starts_with(b"v1.")));

@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use inbox::people;
+use inbox::actions;
 
 use super::{Hook, signature, signatures};
 use crate::both;
@@ -10,7 +10,7 @@ use crate::support::{DAY, HOUR, TestApp};
 
 async fn rotate(app: &TestApp, hook: &Hook) -> String {
     let id = hook.id.clone();
-    app.act(&app.owner, move |tx, cx| people::rotate_secret(tx, cx, &id)).await
+    app.act(&app.owner, move |tx, cx| actions::rotate_secret(tx, cx, &id)).await
 }
 
 /// Which of these secrets signed the latest call, in the order of its signatures.

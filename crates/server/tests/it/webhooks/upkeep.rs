@@ -1,8 +1,8 @@
 //! Looking after webhooks is for owners and admins, and leaves nothing behind.
 
-use inbox::actor::{Actor, Role};
-use inbox::ids::{EventId, WebhookId};
-use inbox::people::{self, LogFilter};
+use inbox::actions::{self, LogFilter};
+use inbox::base::actor::{Actor, Role};
+use inbox::base::ids::{EventId, WebhookId};
 use inbox::{Cx, Error};
 
 use super::Hears;
@@ -19,13 +19,13 @@ fn perform(
     event: &EventId,
 ) -> inbox::Result<()> {
     match duty {
-        "rotate" => people::rotate_secret(tx, cx, hook).map(drop),
-        "pause" => people::pause_webhook(tx, cx, hook),
-        "resume" => people::resume_webhook(tx, cx, hook),
-        "test" => people::send_test_event(tx, cx, hook).map(drop),
-        "log" => people::delivery_log(tx, cx, hook, &LogFilter::default()).map(drop),
-        "redeliver" => people::redeliver(tx, cx, hook, event),
-        "delete" => people::delete_webhook(tx, cx, hook),
+        "rotate" => actions::rotate_secret(tx, cx, hook).map(drop),
+        "pause" => actions::pause_webhook(tx, cx, hook),
+        "resume" => actions::resume_webhook(tx, cx, hook),
+        "test" => actions::send_test_event(tx, cx, hook).map(drop),
+        "log" => actions::delivery_log(tx, cx, hook, &LogFilter::default()).map(drop),
+        "redeliver" => actions::redeliver(tx, cx, hook, event),
+        "delete" => actions::delete_webhook(tx, cx, hook),
         other => panic!("nobody can {other}"),
     }
 }
@@ -87,7 +87,7 @@ both! {
         app.something_happens("one").await;
         app.work().await;
         let id = hook.id.clone();
-        app.act(&app.owner, move |tx, cx| people::delete_webhook(tx, cx, &id)).await;
+        app.act(&app.owner, move |tx, cx| actions::delete_webhook(tx, cx, &id)).await;
         app.something_happens("two").await;
         app.pass(2 * DAY).await;
         assert_eq!(app.calls_to(&hook).len(), 1);
@@ -103,7 +103,7 @@ both! {
             app.keep_working();
             app.outside.courier.was_called(&hook.url, 1).await;
             let id = hook.id.clone();
-            app.act(&app.owner, move |tx, cx| people::delete_webhook(tx, cx, &id)).await;
+            app.act(&app.owner, move |tx, cx| actions::delete_webhook(tx, cx, &id)).await;
             app.outside.courier.answers_status(&hook.url, code);
             app.work().await;
             assert_eq!(left_of(&app, &hook.id).await, 0, "{code}");

@@ -1,0 +1,183 @@
+//! The queue of drafts that wait for a person, and the letters on their way out.
+
+use db::{FromRow, Row, Tx};
+
+use super::requests::card;
+use super::timeline_read::{self, MessageEntry, attach_files};
+use crate::api::wire::MessageStatus;
+use crate::app::Cx;
+use crate::base::error::{Error, Result};
+use crate::base::ids::{ConversationId, MessageId};
+use crate::model::conversations::Conversation;
+use crate::model::mailboxes::{self, Mailbox};
+use crate::model::messages;
+
+/// Drafts and leaving letters that a page lists.
+const LISTED: i64 = 100;
+/// The customer's letters shown beside a draft.
+const SAID_SHOWN: i64 = 3;
+
+/// A draft as it stands in the queue.
+pub struct QueuedDraft {
+    pub id: MessageId,
+    pub conversation: ConversationId,
+    pub at: i64,
+    pub author: Option<String>,
+    pub author_name: String,
+    pub summary: Option<String>,
+    pub subject: String,
+    pub contact: String,
+    pub risk: Option<String>,
+    pub asks: bool,
+    /// True when the customer wrote after the draft was made.
+    pub wrote_meanwhile: bool,
+}
+
+impl FromRow for QueuedDraft {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
+        Ok(QueuedDraft {
+            id: row.take()?,
+            conversation: row.take()?,
+            at: row.take()?,
+            author: row.take()?,
+            author_name: row.take::<Option<String>>()?.unwrap_or_default(),
+            summary: row.take()?,
+            subject: row.take()?,
+            contact: row.take()?,
+            risk: row.take()?,
+            asks: row.take()?,
+            wrote_meanwhile: row.take()?,
+        })
+    }
+}
+
+/// The drafts that wait, oldest first.
+pub fn queue(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<QueuedDraft>> {
+    let [first, second] = &cx.actor.circles;
+    Ok(tx.all(
+        "SELECT m.id, m.conversation, m.at, m.author, m.from_name, m.summary, c.subject,
+                coalesce(c.contact_name, c.contact_email), c.risk, m.request IS NOT NULL,
+                EXISTS (
+                    SELECT 1 FROM messages n
+                    WHERE n.ws = m.ws AND n.conversation = m.conversation
+                      AND n.direction = 'inbound' AND n.serial > m.serial
+                )
+         FROM mailboxes b
+         JOIN messages m ON m.ws = b.ws AND m.mailbox = b.id
+         JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
+         WHERE b.ws = ?1 AND b.circle IN (?2, ?3)
+           AND m.status = 'draft' AND m.discarded_at IS NULL
+         ORDER BY m.at, m.id LIMIT ?4",
+        &[&cx.actor.ws, first, second, &LISTED],
+    )?)
+}
+
+/// A draft with everything that a person decides by.
+pub struct Decision {
+    pub draft: MessageEntry,
+    pub conversation: Conversation,
+    pub mailbox: Mailbox,
+    /// The customer's latest letters, newest first.
+    pub said: Vec<MessageEntry>,
+    /// The next message's number: what has been seen by who decides from this page.
+    pub seen: i64,
+}
+
+impl Decision {
+    /// The customer's letters that came after the draft was made.
+    pub fn said_since(&self) -> impl Iterator<Item = &MessageEntry> {
+        self.said.iter().filter(|letter| letter.serial > self.draft.serial)
+    }
+}
+
+pub fn look_at_draft(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Decision> {
+    let (found, conversation) =
+        messages::load_outgoing(tx, cx.actor, id).map_err(|_| Error::NotFound("draft"))?;
+    if found.status != MessageStatus::Draft {
+        return Err(Error::NotFound("draft"));
+    }
+    let ws = cx.actor.ws;
+    let columns = timeline_read::LETTER;
+    let mut draft: MessageEntry = tx.one(
+        &format!("SELECT {columns} FROM messages m WHERE m.ws = ?1 AND m.id = ?2"),
+        &[&ws, id],
+    )?;
+    if let Some(request) = draft.request() {
+        draft.asks = Some(card(tx, cx, request)?);
+    }
+    let mut said: Vec<MessageEntry> = tx.all(
+        &format!(
+            "SELECT {columns} FROM messages m
+             WHERE m.ws = ?1 AND m.conversation = ?2 AND m.direction = 'inbound'
+             ORDER BY m.serial DESC LIMIT ?3"
+        ),
+        &[&ws, &conversation.id, &SAID_SHOWN],
+    )?;
+    attach_files(tx, ws, &conversation.id, &mut said)?;
+    attach_files(tx, ws, &conversation.id, std::slice::from_mut(&mut draft))?;
+    let mailbox = mailboxes::seen_by(tx, cx.actor, &conversation.mailbox)?;
+    let (seen,): (i64,) = tx.one(
+        "SELECT next_serial FROM conversations WHERE ws = ?1 AND id = ?2",
+        &[&ws, &conversation.id],
+    )?;
+    Ok(Decision {
+        draft,
+        mailbox: mailbox.ok_or(Error::NotFound("draft"))?,
+        conversation,
+        said,
+        seen,
+    })
+}
+
+/// A letter that leaves by itself unless someone stops it.
+pub struct ScheduledMessage {
+    pub id: MessageId,
+    pub conversation: ConversationId,
+    pub sends_at: i64,
+    pub author: Option<String>,
+    pub author_name: String,
+    pub subject: String,
+    pub contact: String,
+    pub text: String,
+}
+
+impl FromRow for ScheduledMessage {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
+        Ok(ScheduledMessage {
+            id: row.take()?,
+            conversation: row.take()?,
+            sends_at: row.take()?,
+            author: row.take()?,
+            author_name: row.take::<Option<String>>()?.unwrap_or_default(),
+            subject: row.take()?,
+            contact: row.take()?,
+            text: row.take()?,
+        })
+    }
+}
+
+const LEAVING: &str = "SELECT m.id, m.conversation, m.sends_at, m.author, m.from_name, c.subject,
+        coalesce(c.contact_name, c.contact_email), m.text
+    FROM mailboxes b
+    JOIN messages m ON m.ws = b.ws AND m.mailbox = b.id
+    JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
+    WHERE b.ws = ?1 AND b.circle IN (?2, ?3)
+      AND m.status = 'scheduled' AND m.sends_at IS NOT NULL";
+
+/// The letters on their way out, the next to leave first.
+pub fn leaving(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<ScheduledMessage>> {
+    let [first, second] = &cx.actor.circles;
+    Ok(tx.all(
+        &format!("{LEAVING} ORDER BY m.sends_at, m.id LIMIT ?4"),
+        &[&cx.actor.ws, first, second, &LISTED],
+    )?)
+}
+
+/// One letter, while it can still be stopped.
+pub fn under_way(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Option<ScheduledMessage>> {
+    let [first, second] = &cx.actor.circles;
+    Ok(tx.opt(
+        &format!("{LEAVING} AND m.id = ?4 AND m.sends_at > ?5"),
+        &[&cx.actor.ws, first, second, id, &cx.now],
+    )?)
+}

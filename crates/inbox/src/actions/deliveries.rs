@@ -1,0 +1,264 @@
+//! Looking after a webhook: its secret, its state, and the log of what was sent to it.
+
+use db::{Arg, FromRow, Row, Tx};
+use serde::Serialize;
+
+use crate::app::Cx;
+use crate::base::actor::{Circle, Principal};
+use crate::base::error::{Error, Result};
+use crate::base::ids::{EventId, WebhookId};
+use crate::base::limits::{LOG_ITEMS, OLD_SECRET_MS};
+use crate::base::time::Moment;
+use crate::base::words::words;
+use crate::model::audit::{self, Action};
+use crate::model::events::{self, Event};
+use crate::model::sealing;
+use crate::model::signing;
+use crate::model::webhooks::State;
+
+/// Gives a webhook a new secret, shown this once. The old one signs too for 24 hours.
+pub fn rotate_secret(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<String> {
+    note(tx, cx, id, Action::WebhookRotated)?;
+    let secret = signing::new_secret(cx.ids);
+    let kept = sealing::seal(cx, &sealing::webhook_purpose(cx.actor.ws, id), &secret);
+    tx.exec(
+        "UPDATE webhooks SET old_secret = secret, old_secret_until = ?3, secret = ?4
+         WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, id, &(cx.now + OLD_SECRET_MS), &kept],
+    )?;
+    Ok(secret)
+}
+
+/// Nothing is sent to a paused webhook; what is meant for it is kept in its log.
+pub fn pause_webhook(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<()> {
+    note(tx, cx, id, Action::WebhookPaused)?;
+    tx.exec("UPDATE webhooks SET state = 'paused' WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
+    tx.exec(
+        "UPDATE deliveries SET state = 'skipped', next_try_at = NULL
+         WHERE ws = ?1 AND webhook = ?2 AND next_try_at IS NOT NULL",
+        &[&cx.actor.ws, id],
+    )?;
+    Ok(())
+}
+
+/// Lets events through again, with a clean record. What was skipped can be redelivered by hand.
+pub fn resume_webhook(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<()> {
+    note(tx, cx, id, Action::WebhookResumed)?;
+    tx.exec(
+        "UPDATE webhooks SET state = 'active', failing_since = NULL WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, id],
+    )?;
+    Ok(())
+}
+
+/// Removes a webhook and its log.
+pub fn delete_webhook(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<()> {
+    note(tx, cx, id, Action::WebhookDeleted)?;
+    forget_webhook(tx, cx, id)
+}
+
+/// Writes down what the actor does to a webhook that they look after.
+fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId, action: Action) -> Result<()> {
+    let circle = find(tx, cx, id)?;
+    let (url,): (String,) =
+        tx.one("SELECT url FROM webhooks WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
+    audit::record(tx, cx, &circle, action, &url, "")
+}
+
+/// Removes a webhook's row and its log.
+pub(super) fn forget_webhook(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<()> {
+    for sql in [
+        "DELETE FROM tries WHERE ws = ?1 AND webhook = ?2",
+        "DELETE FROM deliveries WHERE ws = ?1 AND webhook = ?2",
+        "DELETE FROM webhooks WHERE ws = ?1 AND id = ?2",
+    ] {
+        tx.exec(sql, &[&cx.actor.ws, id])?;
+    }
+    Ok(())
+}
+
+/// Sends `webhook.test` to this one webhook, under the same rules as any event.
+pub fn send_test_event(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<EventId> {
+    let circle = find(tx, cx, id)?;
+    events::record_for_one(tx, cx, &circle, id, &Event::WebhookTest { endpoint: id })
+}
+
+words! {
+    /// What a delivery has come to.
+    DeliveryState {
+        Waiting = "waiting",
+        Delivered = "delivered",
+        Failed = "failed",
+        Skipped = "skipped",
+    }
+}
+
+/// Which deliveries of a log are shown.
+#[derive(Clone, Debug, Default)]
+pub struct LogFilter {
+    pub state: Option<DeliveryState>,
+    /// An event's name, such as `client.replied`.
+    pub event_type: Option<String>,
+    /// Only older ones than this.
+    pub before: Option<EventId>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LoggedDelivery {
+    pub event: EventId,
+    #[serde(rename = "type")]
+    pub event_type: String,
+    pub state: DeliveryState,
+    pub created_at: Moment,
+    pub next_try_at: Option<Moment>,
+    pub tries: Vec<LoggedAttempt>,
+    /// The envelope exactly as it is sent.
+    #[serde(skip)]
+    pub body: String,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LoggedAttempt {
+    pub at: Moment,
+    pub took_ms: i64,
+    /// Null when nobody answered.
+    pub status: Option<i64>,
+    /// The start of the answer, or a sentence on why there is none.
+    pub answer: String,
+}
+
+/// One page of a webhook's log, newest first, with every try.
+pub fn delivery_log(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &WebhookId,
+    filter: &LogFilter,
+) -> Result<Vec<LoggedDelivery>> {
+    find(tx, cx, id)?;
+    let before = filter.before.as_ref().map_or("~", |event| event.as_str());
+    let mut conditions = String::new();
+    let mut args: Vec<&dyn Arg> = vec![&cx.actor.ws, id, &before, &LOG_ITEMS];
+    match &filter.state {
+        // Spelled out, because the indexes of these hold no others.
+        Some(DeliveryState::Failed) => conditions.push_str(" AND d.state = 'failed'"),
+        Some(DeliveryState::Skipped) => conditions.push_str(" AND d.state = 'skipped'"),
+        Some(state) => {
+            args.push(state);
+            conditions.push_str(&format!(" AND d.state = ?{}", args.len()));
+        }
+        None => {}
+    }
+    if let Some(event_type) = &filter.event_type {
+        args.push(event_type);
+        conditions.push_str(&format!(" AND d.type = ?{} AND d.tries >= 0", args.len()));
+    }
+    let index = index_for(tx, filter);
+    let mut deliveries: Vec<LoggedDelivery> = tx.all(
+        &format!(
+            "SELECT d.event, d.type, d.state, d.created_at, d.next_try_at, (
+                 SELECT e.body FROM events e WHERE e.ws = d.ws AND e.id = d.event
+             )
+             FROM deliveries d {index}
+             WHERE d.ws = ?1 AND d.webhook = ?2 AND d.event < ?3{conditions}
+             ORDER BY d.event DESC LIMIT ?4"
+        ),
+        &args,
+    )?;
+    for delivery in &mut deliveries {
+        delivery.tries = tx.all(
+            "SELECT at, took, status, answer FROM tries
+             WHERE ws = ?1 AND webhook = ?2 AND event = ?3 ORDER BY number",
+            &[&cx.actor.ws, id, &delivery.event],
+        )?;
+    }
+    Ok(deliveries)
+}
+
+/// Left alone, SQLite walks the whole log in its order instead of the few rows that are asked for.
+fn index_for(tx: &Tx<'_>, filter: &LogFilter) -> &'static str {
+    let index = match (&filter.state, &filter.event_type) {
+        (Some(DeliveryState::Failed), _) => "INDEXED BY deliveries_failed",
+        (Some(DeliveryState::Skipped), _) => "INDEXED BY deliveries_skipped",
+        (_, Some(_)) => "INDEXED BY deliveries_by_type",
+        (_, None) => "",
+    };
+    tx.pick(index, "")
+}
+
+impl FromRow for LoggedDelivery {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
+        Ok(LoggedDelivery {
+            event: row.take()?,
+            event_type: row.take()?,
+            state: row.take()?,
+            created_at: Moment(row.take()?),
+            next_try_at: row.take::<Option<i64>>()?.map(Moment),
+            body: row.take::<Option<String>>()?.unwrap_or_default(),
+            tries: Vec::new(),
+        })
+    }
+}
+
+impl FromRow for LoggedAttempt {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
+        Ok(LoggedAttempt {
+            at: Moment(row.take()?),
+            took_ms: row.take()?,
+            status: row.take()?,
+            answer: row.take()?,
+        })
+    }
+}
+
+/// Sends an event once more, with the same id and a schedule of its own.
+pub fn redeliver(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId, event: &EventId) -> Result<()> {
+    find(tx, cx, id)?;
+    let (state,): (State,) =
+        tx.one("SELECT state FROM webhooks WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
+    if state != State::Active {
+        return Err(Error::invalid("webhook", "is not active; resume it first"));
+    }
+    let planned = tx.exec(
+        "UPDATE deliveries SET state = 'waiting', tries = 0, next_try_at = ?4
+         WHERE ws = ?1 AND webhook = ?2 AND event = ?3",
+        &[&cx.actor.ws, id, event, &cx.now],
+    )?;
+    if planned == 0 {
+        return Err(Error::NotFound("event in this webhook's log"));
+    }
+    tx.wake("deliveries");
+    Ok(())
+}
+
+/// What has become of a webhook's latest deliveries: it is different after every try.
+pub fn latest_deliveries(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &WebhookId,
+) -> Result<Vec<(String, String, i64)>> {
+    find(tx, cx, id)?;
+    Ok(tx.all(
+        "SELECT event, state, tries FROM deliveries
+         WHERE ws = ?1 AND webhook = ?2 ORDER BY event DESC LIMIT ?3",
+        &[&cx.actor.ws, id, &LOG_ITEMS],
+    )?)
+}
+
+/// The circle of a webhook that the actor looks after. Someone else's private one is not there.
+pub(super) fn find(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<Circle> {
+    cx.actor.must_administer()?;
+    let found: Option<(Circle,)> =
+        tx.opt("SELECT circle FROM webhooks WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
+    let found = found.filter(|(circle,)| looks_after(cx, circle));
+    found.map(|(circle,)| circle).ok_or(Error::NotFound("webhook"))
+}
+
+/// A private webhook is there for whoever sees what it hears, and for the operator of the machine.
+pub(super) fn looks_after(cx: &Cx<'_>, circle: &Circle) -> bool {
+    match (&cx.actor.who, circle.person()) {
+        (Principal::Person { .. }, Some(_)) => cx.actor.sees(circle),
+        _ => true,
+    }
+}

@@ -1,0 +1,207 @@
+//! Inboxes whose mail is fetched from a mailbox elsewhere: setting that up, ending it, and seeing
+//! how it goes.
+
+use db::{FromRow, Row, Tx};
+use serde::Serialize;
+
+use crate::app::Cx;
+use crate::base::actor::Actor;
+use crate::base::error::{Error, Result, ValidationError, ValidationErrors};
+use crate::base::ids::MailboxId;
+use crate::base::limits::IMAP_WORD_CHARS;
+use crate::base::time::Moment;
+use crate::inbound::imap::{After, QUEUE, Security};
+
+/// Where an inbox's mail is fetched from.
+#[derive(Clone)]
+pub struct FetchFrom {
+    pub host: String,
+    pub port: u16,
+    pub security: Security,
+    pub username: String,
+    /// Sealed already: what is kept can be opened by the server alone.
+    pub sealed_password: String,
+    pub folder: String,
+    pub after: After,
+    pub trusts: Option<String>,
+    /// Leaves alone what is in the folder now.
+    pub new_only: bool,
+}
+
+/// Fetches an inbox's mail from now on, or from elsewhere than before. The count goes on where
+/// server, user and folder stay the same.
+pub fn fetch_mail_from(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    address: &str,
+    from: &FetchFrom,
+) -> Result<MailboxId> {
+    cx.actor.must_administer()?;
+    check(from)?;
+    let mailbox = inbox_at(tx, cx, address)?;
+    let known: Option<(String, String, String)> = tx.opt(
+        "SELECT host, username, folder FROM imap_accounts WHERE ws = ?1 AND mailbox = ?2",
+        &[&cx.actor.ws, &mailbox],
+    )?;
+    let same = known.is_some_and(|(host, username, folder)| {
+        host == from.host && username == from.username && folder == from.folder
+    });
+    if !same {
+        tx.exec(
+            "DELETE FROM imap_accounts WHERE ws = ?1 AND mailbox = ?2",
+            &[&cx.actor.ws, &mailbox],
+        )?;
+    }
+    tx.exec(
+        "INSERT INTO imap_accounts (
+            ws, mailbox, host, port, security, username, password, folder, afterwards, trusts,
+            new_since, last_uid, seen_to, stuck_uid, stuck_tries, next_try_at, holder, failures,
+            owners_told, fetched, skipped, created_at
+         ) VALUES (
+            ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 0, 0, 0, 0, ?12, '', 0, FALSE, 0, 0, ?12
+         )
+         ON CONFLICT (ws, mailbox) DO UPDATE SET
+            port = excluded.port, security = excluded.security, password = excluded.password,
+            afterwards = excluded.afterwards, trusts = excluded.trusts,
+            next_try_at = excluded.next_try_at, holder = '', failures = 0,
+            failing_since = NULL, owners_told = FALSE, last_error = NULL",
+        &[
+            &cx.actor.ws,
+            &mailbox,
+            &from.host,
+            &i64::from(from.port),
+            &from.security,
+            &from.username,
+            &from.sealed_password,
+            &from.folder,
+            &from.after.to_string(),
+            &from.trusts,
+            &from.new_only.then_some(cx.now),
+            &cx.now,
+        ],
+    )?;
+    tx.wake(QUEUE);
+    Ok(mailbox)
+}
+
+/// Fetches an inbox's mail no more; what was fetched stays.
+pub fn stop_fetching(tx: &mut Tx<'_>, cx: &Cx<'_>, address: &str) -> Result<MailboxId> {
+    cx.actor.must_administer()?;
+    let mailbox = inbox_at(tx, cx, address)?;
+    let stopped = tx.exec(
+        "DELETE FROM imap_accounts WHERE ws = ?1 AND mailbox = ?2",
+        &[&cx.actor.ws, &mailbox],
+    )?;
+    match stopped {
+        0 => Err(Error::invalid("address", "is not fetched by IMAP")),
+        _ => Ok(mailbox),
+    }
+}
+
+/// An inbox of this workspace, team's or anybody's: who administers sets up every one, and sees
+/// nothing of what is in it by that.
+fn inbox_at(tx: &mut Tx<'_>, cx: &Cx<'_>, address: &str) -> Result<MailboxId> {
+    let found: Option<(MailboxId,)> = tx.opt(
+        "SELECT id FROM mailboxes WHERE ws = ?1 AND address = ?2 AND circle <> 'sandbox'",
+        &[&cx.actor.ws, &mail::normal_address(address)],
+    )?;
+    found.map(|(id,)| id).ok_or_else(|| {
+        Error::invalid("address", "is no inbox; add it first with `mailroom mailbox add`")
+    })
+}
+
+fn check(from: &FetchFrom) -> Result<()> {
+    let mut problems = ValidationErrors::default();
+    let mut add = |field: &str, sentence: &str| {
+        problems.0.push(ValidationError { field: field.into(), sentence: sentence.into() });
+    };
+    let plain = |text: &str| {
+        (1..=IMAP_WORD_CHARS).contains(&text.chars().count()) && !text.chars().any(char::is_control)
+    };
+    let host = |c: char| c.is_ascii_alphanumeric() || ".-:[]".contains(c);
+    if !plain(&from.host) || !from.host.chars().all(host) || from.port == 0 {
+        add("server", "must be such as imaps://user@imap.example.com");
+    }
+    if !plain(&from.username) {
+        add("server", "must name the user before the @ of the host, in at most 255 characters");
+    }
+    if !plain(&from.folder) {
+        add("folder", "must be 1 to 255 characters");
+    }
+    match &from.after {
+        After::Move(folder) if !plain(folder) => add("after", "must name a folder to move to"),
+        After::Move(folder) if *folder == from.folder => {
+            add("after", "must move to another folder than the one that mail is fetched from");
+        }
+        _ => {}
+    }
+    if from.trusts.as_ref().is_some_and(|name| !plain(name)) {
+        add("trust", "must be a host name such as mx.example.com");
+    }
+    if problems.0.is_empty() { Ok(()) } else { Err(Error::Invalid(problems)) }
+}
+
+/// How an inbox's fetching goes.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FetchedInbox {
+    #[serde(skip)]
+    pub mailbox: MailboxId,
+    pub host: String,
+    pub port: i64,
+    pub username: String,
+    pub folder: String,
+    pub after: String,
+    /// True while the latest round went well or none has ended yet.
+    pub ok: bool,
+    pub last_fetched_at: Option<Moment>,
+    pub failing_since: Option<Moment>,
+    /// A sentence on what went wrong last, while it does.
+    pub last_error: Option<String>,
+    pub next_try_at: Option<Moment>,
+    /// When its turn comes, or the claim of whoever fetches it lapses.
+    #[serde(skip)]
+    pub due_at: Moment,
+    pub fetched: i64,
+    /// Mails that could not be had.
+    pub skipped: i64,
+    pub last_skipped: Option<String>,
+}
+
+impl FromRow for FetchedInbox {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
+        let (mailbox, host, port, username) = (row.take()?, row.take()?, row.take()?, row.take()?);
+        let (folder, after) = (row.take()?, row.take()?);
+        let failing_since: Option<i64> = row.take()?;
+        let next_try_at: i64 = row.take()?;
+        Ok(FetchedInbox {
+            mailbox,
+            host,
+            port,
+            username,
+            folder,
+            after,
+            ok: failing_since.is_none(),
+            failing_since: failing_since.map(Moment),
+            next_try_at: failing_since.map(|_| Moment(next_try_at)),
+            due_at: Moment(next_try_at),
+            last_fetched_at: row.take::<Option<i64>>()?.map(Moment),
+            last_error: row.take()?,
+            fetched: row.take()?,
+            skipped: row.take()?,
+            last_skipped: row.take()?,
+        })
+    }
+}
+
+/// How fetching goes for each inbox that the actor sees and that is fetched.
+pub fn list_fetched(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<FetchedInbox>> {
+    let [first, second] = &actor.circles;
+    Ok(tx.all(
+        "SELECT a.mailbox, a.host, a.port, a.username, a.folder, a.afterwards, a.failing_since,
+                a.next_try_at, a.last_fetched_at, a.last_error, a.fetched, a.skipped, a.last_skipped
+         FROM imap_accounts a JOIN mailboxes m ON m.ws = a.ws AND m.id = a.mailbox
+         WHERE a.ws = ?1 AND m.circle IN (?2, ?3) ORDER BY m.name, m.id",
+        &[&actor.ws, first, second],
+    )?)
+}

@@ -1,0 +1,94 @@
+//! Where somebody was named.
+
+use db::{FromRow, Row, Tx};
+
+use super::sessions::own_id;
+use crate::app::Cx;
+use crate::base::error::Result;
+use crate::base::ids::{ConversationId, NoteId};
+
+/// Mentions on one page.
+pub const MENTIONS_LISTED: i64 = 50;
+
+/// A note in which somebody was named.
+pub struct Mention {
+    pub note: NoteId,
+    pub conversation: ConversationId,
+    pub subject: String,
+    pub author: String,
+    pub author_name: String,
+    pub body: String,
+    pub at: i64,
+    pub unread: bool,
+}
+
+impl FromRow for Mention {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
+        Ok(Mention {
+            note: row.take()?,
+            conversation: row.take()?,
+            subject: row.take()?,
+            author: row.take()?,
+            author_name: row.take()?,
+            body: row.take()?,
+            at: row.take()?,
+            unread: row.take()?,
+        })
+    }
+}
+
+/// The notes that name the actor, newest first; those before `before`, where it is given.
+pub fn list_mentions(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    before: Option<&NoteId>,
+) -> Result<Vec<Mention>> {
+    let before = before.map_or("~", |note| note.as_str());
+    let [first, second] = &cx.actor.circles;
+    Ok(tx.all(
+        "SELECT m.id, m.conversation, c.subject, m.author, m.author_name, n.body, m.at,
+                m.read_at IS NULL
+         FROM mentions m
+         JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
+         JOIN notes n ON n.ws = m.ws AND n.conversation = m.conversation AND n.id = m.id
+         WHERE m.ws = ?1 AND m.person = ?2 AND m.id < ?3 AND c.circle IN (?4, ?5)
+         ORDER BY m.id DESC LIMIT ?6",
+        &[&cx.actor.ws, own_id(cx)?, &before, first, second, &MENTIONS_LISTED],
+    )?)
+}
+
+/// True when a conversation holds a note that names the actor and that they have not read.
+pub fn is_mentioned(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<bool> {
+    let found: Option<(String,)> = tx.opt(
+        "SELECT id FROM mentions
+         WHERE ws = ?1 AND person = ?2 AND conversation = ?3 AND read_at IS NULL LIMIT 1",
+        &[&cx.actor.ws, own_id(cx)?, id],
+    )?;
+    Ok(found.is_some())
+}
+
+/// Writes down that the actor has read every note that names them.
+pub fn read_mentions(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<()> {
+    tx.exec(
+        "UPDATE mentions SET read_at = ?3 WHERE ws = ?1 AND person = ?2 AND read_at IS NULL",
+        &[&cx.actor.ws, own_id(cx)?, &cx.now],
+    )?;
+    Ok(())
+}
+
+/// Whether the actor is mailed when they are named.
+pub fn wants_mention_mail(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<bool> {
+    let (wants,) = tx.one(
+        "SELECT mail_mentions FROM users WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, own_id(cx)?],
+    )?;
+    Ok(wants)
+}
+
+pub fn want_mention_mail(tx: &mut Tx<'_>, cx: &Cx<'_>, wants: bool) -> Result<()> {
+    tx.exec(
+        "UPDATE users SET mail_mentions = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, own_id(cx)?, &wants],
+    )?;
+    Ok(())
+}

@@ -1,0 +1,194 @@
+//! Reading a conversation in the app.
+
+use db::Tx;
+
+use super::timeline_read::{TimelineEntry, entries};
+use super::writing::{Autosave, enclosed, unfinished};
+use crate::api::wire::{Assignee, Status, Team};
+use crate::app::Cx;
+use crate::base::error::{Error, Result};
+use crate::base::ids::ConversationId;
+use crate::model::conversations;
+use crate::model::enclosures::OutgoingAttachment;
+use crate::model::mailboxes::{self, Mailbox};
+use crate::model::members;
+
+/// Letters, notes and events that a page shows of each, unless all are asked for.
+const SHOWN: i64 = 50;
+/// And when all are asked for.
+const SHOWN_AT_MOST: i64 = 1_000;
+const OTHERS_SHOWN: i64 = 10;
+
+pub struct OpenConversation {
+    pub id: ConversationId,
+    pub subject: String,
+    pub status: Status,
+    pub snoozed_until: Option<i64>,
+    pub held: bool,
+    pub contact_name: Option<String>,
+    pub contact_email: String,
+    pub mailbox: Mailbox,
+    pub assignee: Option<Assignee>,
+    pub tags: Vec<String>,
+    pub urgency: Option<&'static str>,
+    pub topic: Option<String>,
+    pub risk: Option<String>,
+    pub risk_reasons: Vec<String>,
+    pub reference: Option<String>,
+    pub entries: Vec<TimelineEntry>,
+    /// True when there is more than is shown.
+    pub older: bool,
+    pub team: Team,
+    /// The next message's number: what somebody had seen who writes from this page.
+    pub seen: i64,
+    /// When the reader was last here.
+    pub read_at: Option<i64>,
+    pub last_message_at: i64,
+    pub others: Vec<OtherConversation>,
+    pub unfinished: Option<Autosave>,
+    /// The files of what the reader is writing.
+    pub enclosed: Vec<OutgoingAttachment>,
+}
+
+impl OpenConversation {
+    /// True when mail has come since the reader was here.
+    pub fn is_news(&self) -> bool {
+        self.read_at.is_none_or(|read_at| self.last_message_at > read_at)
+    }
+}
+
+/// Another conversation with the same customer.
+pub struct OtherConversation {
+    pub id: ConversationId,
+    pub subject: String,
+    pub status: Status,
+    pub last_message_at: i64,
+}
+
+pub fn read_conversation(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &str,
+    whole: bool,
+) -> Result<OpenConversation> {
+    let found = conversations::load(tx, cx.actor, id)?;
+    let ws = cx.actor.ws;
+    let most = if whole { SHOWN_AT_MOST } else { SHOWN };
+    let (entries, older) = entries(tx, cx, &found.id, most)?;
+    let (seen,): (i64,) = tx.one(
+        "SELECT next_serial FROM conversations WHERE ws = ?1 AND id = ?2",
+        &[&ws, &found.id],
+    )?;
+    let mailbox = mailboxes::seen_by(tx, cx.actor, &found.mailbox)?;
+    Ok(OpenConversation {
+        assignee: found.assignee_named(tx, ws)?,
+        team: members::team(tx, ws, &found.circle)?,
+        others: others(tx, cx, &found)?,
+        unfinished: unfinished(tx, cx, &found.id)?,
+        enclosed: enclosed(tx, cx, &found.id)?,
+        read_at: read_at(tx, cx, &found.id)?,
+        last_message_at: found.last_message_at,
+        mailbox: mailbox.ok_or(Error::NotFound("conversation"))?,
+        id: found.id,
+        subject: found.subject,
+        status: found.status,
+        snoozed_until: found.snoozed_until,
+        held: found.held,
+        contact_name: found.contact_name,
+        contact_email: found.contact_email,
+        tags: found.tags,
+        urgency: found.urgency.map(|urgency| urgency.word()),
+        topic: found.topic,
+        risk: found.risk,
+        risk_reasons: found.risk_reasons,
+        reference: found.reference,
+        entries,
+        older,
+        seen,
+    })
+}
+
+fn others(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &conversations::Conversation,
+) -> Result<Vec<OtherConversation>> {
+    let [first, second] = &cx.actor.circles;
+    let rows: Vec<(ConversationId, String, Status, i64)> = tx.all(
+        "SELECT id, subject, status, last_message_at FROM conversations
+         WHERE ws = ?1 AND contact_email = ?2 AND num > 0 AND circle IN (?3, ?4) AND id <> ?5
+         ORDER BY last_message_at DESC, id DESC LIMIT ?6",
+        &[
+            &cx.actor.ws,
+            &conversation.contact_email,
+            first,
+            second,
+            &conversation.id,
+            &OTHERS_SHOWN,
+        ],
+    )?;
+    let others = rows.into_iter().map(|(id, subject, status, last_message_at)| OtherConversation {
+        id,
+        subject,
+        status,
+        last_message_at,
+    });
+    Ok(others.collect())
+}
+
+fn read_at(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<Option<i64>> {
+    let Some(me) = cx.actor.member() else { return Ok(None) };
+    let found: Option<(i64,)> = tx.opt(
+        "SELECT read_at FROM readings WHERE ws = ?1 AND person = ?2 AND conversation = ?3",
+        &[&cx.actor.ws, &me, id],
+    )?;
+    Ok(found.map(|(read_at,)| read_at))
+}
+
+/// What a conversation's page would show as its latest: it is different after every change.
+pub fn latest_of(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<Vec<String>> {
+    let found = conversations::load(tx, cx.actor, id)?;
+    let ws = cx.actor.ws;
+    let (serial,): (i64,) = tx.one(
+        "SELECT next_serial FROM conversations WHERE ws = ?1 AND id = ?2",
+        &[&ws, &found.id],
+    )?;
+    let newest = |tx: &mut Tx<'_>, sql: &str| -> Result<String> {
+        let found: Option<(String,)> = tx.opt(sql, &[&ws, &found.id])?;
+        Ok(found.map(|(id,)| id).unwrap_or_default())
+    };
+    let note = newest(
+        tx,
+        "SELECT id FROM notes WHERE ws = ?1 AND conversation = ?2 ORDER BY id DESC LIMIT 1",
+    )?;
+    let event = newest(
+        tx,
+        "SELECT id FROM happenings WHERE ws = ?1 AND conversation = ?2 ORDER BY id DESC LIMIT 1",
+    )?;
+    let states: Vec<(String, i64)> = tx.all(
+        "SELECT coalesce(status, ''), revision FROM messages
+         WHERE ws = ?1 AND conversation = ?2 ORDER BY at DESC, id DESC LIMIT ?3",
+        &[&ws, &found.id, &SHOWN],
+    )?;
+    let mut latest = vec![serial.to_string(), note, event, found.status.word().to_owned()];
+    latest.extend(states.into_iter().map(|(status, revision)| format!("{status} {revision}")));
+    latest.push(found.snoozed_until.unwrap_or(0).to_string());
+    Ok(latest)
+}
+
+/// Writes down that the actor has read a conversation up to now.
+pub fn mark_read(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<()> {
+    let conversation = conversations::load(tx, cx.actor, id)?;
+    let Some(me) = cx.actor.member() else { return Ok(()) };
+    tx.exec(
+        "UPDATE mentions SET read_at = ?4
+         WHERE ws = ?1 AND person = ?2 AND conversation = ?3 AND read_at IS NULL",
+        &[&cx.actor.ws, &me, &conversation.id, &cx.now],
+    )?;
+    tx.exec(
+        "INSERT INTO readings (ws, person, conversation, read_at) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (ws, person, conversation) DO UPDATE SET read_at = excluded.read_at",
+        &[&cx.actor.ws, &me, &conversation.id, &cx.now],
+    )?;
+    Ok(())
+}

@@ -1,0 +1,146 @@
+//! Taking somebody off the team.
+
+use db::Tx;
+
+use super::deliveries::forget_webhook;
+use crate::app::Cx;
+use crate::base::actor::{Circle, Principal, Role};
+use crate::base::error::{Error, Result};
+use crate::base::ids::{ConversationId, MailboxId, UserId, WebhookId};
+use crate::model::audit::{self, Action};
+use crate::model::conversations;
+
+/// Conversations that are given back at once.
+const GIVEN_BACK: i64 = 1_000;
+
+/// Removes somebody, at once and for good. Their sessions end, their keys are revoked, what they
+/// had to answer is nobody's again. Their private inboxes are closed: what is in them can be read
+/// by nobody, and their addresses are free. Webhooks of theirs that hear the team go on under
+/// whoever removes them, or under the oldest owner where that is the operator.
+pub fn remove_person(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
+    cx.actor.must_administer()?;
+    let found: Option<(String, String, Role)> = tx.opt(
+        "SELECT name, email, role FROM users WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, person],
+    )?;
+    let (name, email, role) = found.ok_or(Error::NotFound("person"))?;
+    may_remove(tx, cx, person, role)?;
+    give_back(tx, cx, person)?;
+    tx.exec(
+        "UPDATE agents SET revoked_at = ?3
+         WHERE ws = ?1 AND made_by = ?2 AND revoked_at IS NULL",
+        &[&cx.actor.ws, person, &cx.now],
+    )?;
+    pass_on_webhooks(tx, cx, person)?;
+    close_inboxes(tx, cx, person)?;
+    for sql in [
+        "DELETE FROM sessions WHERE ws = ?1 AND person = ?2",
+        "DELETE FROM sign_in_links WHERE ws = ?1 AND person = ?2",
+        "DELETE FROM passwords WHERE ws = ?1 AND person = ?2",
+        "DELETE FROM unfinished WHERE ws = ?1 AND person = ?2",
+        "DELETE FROM readings WHERE ws = ?1 AND person = ?2",
+        "DELETE FROM mentions WHERE ws = ?1 AND person = ?2",
+        "DELETE FROM users WHERE ws = ?1 AND id = ?2",
+    ] {
+        tx.exec(sql, &[&cx.actor.ws, person])?;
+    }
+    audit::record(tx, cx, &Circle::team(), Action::PersonRemoved, &name, &email)
+}
+
+/// Only an owner, or the operator at the machine, removes owners. One owner always stays: nobody
+/// removes themselves, and the operator does not remove the last one.
+fn may_remove(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, role: Role) -> Result<()> {
+    match &cx.actor.who {
+        Principal::Person { id, .. } if id == person => {
+            Err(Error::Forbidden("You cannot remove yourself. Ask another owner or admin.".into()))
+        }
+        Principal::Person { role: Role::Owner, .. } => Ok(()),
+        Principal::System if role == Role::Owner && oldest_owner(tx, cx, person)?.is_none() => Err(
+            Error::Forbidden("The last owner cannot be removed. Add another owner first.".into()),
+        ),
+        Principal::System => Ok(()),
+        _ if role == Role::Owner => {
+            Err(Error::Forbidden("Only an owner can remove an owner.".into()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The oldest of the other owners.
+fn oldest_owner(tx: &mut Tx<'_>, cx: &Cx<'_>, except: &UserId) -> Result<Option<UserId>> {
+    let found: Option<(UserId,)> = tx.opt(
+        "SELECT id FROM users WHERE ws = ?1 AND role = 'owner' AND id <> ?2
+         ORDER BY created_at, id LIMIT 1",
+        &[&cx.actor.ws, except],
+    )?;
+    Ok(found.map(|(id,)| id))
+}
+
+/// What they had to answer is nobody's again; of what is closed nobody needs to hear.
+fn give_back(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
+    for view in ["open", "waiting", "snoozed"] {
+        let assigned: Vec<(ConversationId,)> = tx.all(
+            "SELECT id FROM conversations
+             WHERE ws = ?1 AND circle = 'team' AND assignee = ?2 AND view = ?3 LIMIT ?4",
+            &[&cx.actor.ws, person, &view, &(GIVEN_BACK + 1)],
+        )?;
+        if assigned.len() as i64 > GIVEN_BACK {
+            return Err(Error::invalid(
+                "person",
+                "has more than 1,000 conversations to answer; give them to others first",
+            ));
+        }
+        for (id,) in assigned {
+            let conversation = conversations::load(tx, cx.actor, id.as_str())?;
+            conversations::assign(tx, cx, &conversation, None)?;
+        }
+    }
+    tx.exec(
+        "UPDATE conversations SET assignee = ''
+         WHERE ws = ?1 AND circle = 'team' AND assignee = ?2 AND view = 'closed'",
+        &[&cx.actor.ws, person],
+    )?;
+    Ok(())
+}
+
+fn pass_on_webhooks(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
+    let private: Vec<(WebhookId,)> = tx.all(
+        "SELECT id FROM webhooks WHERE ws = ?1 AND circle = ?2",
+        &[&cx.actor.ws, &Circle::of(person)],
+    )?;
+    for (id,) in private {
+        forget_webhook(tx, cx, &id)?;
+    }
+    let heir = match &cx.actor.who {
+        Principal::Person { id, .. } => Some(id.clone()),
+        _ => oldest_owner(tx, cx, person)?,
+    };
+    if let Some(heir) = heir {
+        tx.exec(
+            "UPDATE webhooks SET made_by = ?3 WHERE ws = ?1 AND made_by = ?2",
+            &[&cx.actor.ws, person, &heir],
+        )?;
+    }
+    Ok(())
+}
+
+/// Letters that were about to leave from a closed inbox stay, and no more mail is fetched for it.
+fn close_inboxes(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
+    let private: Vec<(MailboxId,)> = tx.all(
+        "SELECT id FROM mailboxes WHERE ws = ?1 AND circle = ?2",
+        &[&cx.actor.ws, &Circle::of(person)],
+    )?;
+    for (id,) in private {
+        tx.exec(
+            "UPDATE messages SET status = 'draft', sends_at = NULL
+             WHERE ws = ?1 AND mailbox = ?2 AND status = 'scheduled'",
+            &[&cx.actor.ws, &id],
+        )?;
+        tx.exec("DELETE FROM imap_accounts WHERE ws = ?1 AND mailbox = ?2", &[&cx.actor.ws, &id])?;
+        tx.exec(
+            "UPDATE mailboxes SET address = ?3 WHERE ws = ?1 AND id = ?2",
+            &[&cx.actor.ws, &id, &format!("{id}@closed.invalid")],
+        )?;
+    }
+    Ok(())
+}

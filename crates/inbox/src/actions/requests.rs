@@ -1,0 +1,218 @@
+//! Document requests as the team sees them: what came of each, and who may end or renew one.
+
+use db::{FromRow, Row, Tx};
+use serde_json::json;
+
+use crate::app::Cx;
+use crate::base::error::{Error, Result};
+use crate::base::ids::{ConversationId, DocumentId, RequestId};
+use crate::base::limits::UPLOAD_PAGE_MS;
+use crate::model::conversations;
+use crate::model::requests::{self, TOKEN_CHARS};
+use crate::model::timeline;
+
+/// How far a request is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestState {
+    /// The message that asks has not left.
+    Unsent,
+    Open,
+    Complete,
+    Closed,
+    /// The link was taken back.
+    Revoked,
+}
+
+/// A request beside the letter that asks.
+#[derive(Clone, Debug)]
+pub struct RequestCard {
+    pub id: RequestId,
+    pub state: RequestState,
+    pub due_date: Option<String>,
+    pub completed_at: Option<i64>,
+    pub remind_at: Option<i64>,
+    pub reminders_stopped: bool,
+    /// The upload page's address, while it works.
+    pub link: Option<String>,
+    pub items: Vec<RequestItem>,
+}
+
+#[derive(Clone, Debug)]
+pub struct RequestItem {
+    pub label: String,
+    pub description: Option<String>,
+    pub required: bool,
+    /// What the customer handed over for it.
+    pub documents: Vec<(DocumentId, String)>,
+    /// Files that were added and not handed over yet.
+    pub on_the_way: i64,
+}
+
+struct Found {
+    conversation: ConversationId,
+    token: String,
+    due_date: Option<String>,
+    opened_at: Option<i64>,
+    asked_at: Option<i64>,
+    completed_at: Option<i64>,
+    closed_at: Option<i64>,
+    revoked_at: Option<i64>,
+    stopped_at: Option<i64>,
+    remind_at: Option<i64>,
+}
+
+impl FromRow for Found {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
+        Ok(Found {
+            conversation: row.take()?,
+            token: row.take()?,
+            due_date: row.take()?,
+            opened_at: row.take()?,
+            asked_at: row.take()?,
+            completed_at: row.take()?,
+            closed_at: row.take()?,
+            revoked_at: row.take()?,
+            stopped_at: row.take()?,
+            remind_at: row.take()?,
+        })
+    }
+}
+
+impl Found {
+    fn state(&self) -> RequestState {
+        match self {
+            Found { revoked_at: Some(_), .. } => RequestState::Revoked,
+            Found { completed_at: Some(_), .. } => RequestState::Complete,
+            Found { closed_at: Some(_), .. } => RequestState::Closed,
+            Found { asked_at: None, .. } => RequestState::Unsent,
+            _ => RequestState::Open,
+        }
+    }
+
+    fn link_works(&self, now: i64) -> bool {
+        self.opened_at.is_some()
+            && self.revoked_at.is_none()
+            && self.completed_at.is_none_or(|at| at + UPLOAD_PAGE_MS > now)
+    }
+}
+
+fn find(tx: &mut Tx<'_>, ws: i64, id: &RequestId) -> Result<Found> {
+    tx.opt(
+        "SELECT conversation, token, due_date, opened_at, asked_at, completed_at, closed_at,
+                revoked_at, stopped_at, remind_at
+         FROM requests WHERE ws = ?1 AND id = ?2",
+        &[&ws, id],
+    )?
+    .ok_or(Error::NotFound("request"))
+}
+
+/// A request of a conversation that the actor may see, as it is shown.
+pub(super) fn card(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<RequestCard> {
+    let ws = cx.actor.ws;
+    let found = find(tx, ws, id)?;
+    let items: Vec<(i64, String, Option<String>, bool)> = tx.all(
+        "SELECT place, label, description, required FROM request_items
+         WHERE ws = ?1 AND request = ?2 ORDER BY place",
+        &[&ws, id],
+    )?;
+    let uploads: Vec<(i64, Option<DocumentId>, String)> = tx.all(
+        "SELECT item, document, filename FROM uploads
+         WHERE ws = ?1 AND request = ?2 AND state IN ('arriving', 'checking', 'kept', 'filed')
+         ORDER BY id",
+        &[&ws, id],
+    )?;
+    let items = items.into_iter().map(|(place, label, description, required)| {
+        let own = uploads.iter().filter(|(item, _, _)| *item == place);
+        let filed = own.clone().filter_map(|(_, document, name)| {
+            document.clone().map(|document| (document, name.clone()))
+        });
+        RequestItem {
+            label,
+            description,
+            required,
+            documents: filed.collect(),
+            on_the_way: own.filter(|(_, document, _)| document.is_none()).count() as i64,
+        }
+    });
+    Ok(RequestCard {
+        id: id.clone(),
+        state: found.state(),
+        link: found.link_works(cx.now).then(|| requests::link(cx, &found.token)),
+        due_date: found.due_date,
+        completed_at: found.completed_at,
+        remind_at: found.remind_at,
+        reminders_stopped: found.stopped_at.is_some(),
+        items: items.collect(),
+    })
+}
+
+/// The conversation that a request belongs to, if the actor may see it.
+pub fn conversation_of(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<ConversationId> {
+    Ok(seen(tx, cx, id)?.conversation)
+}
+
+fn seen(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<Found> {
+    let found = find(tx, cx.actor.ws, id)?;
+    conversations::load(tx, cx.actor, found.conversation.as_str())
+        .map_err(|_| Error::NotFound("request"))?;
+    Ok(found)
+}
+
+/// Ends a request that is not complete: no more reminders, and the page says that nothing more is
+/// needed.
+pub fn close_request(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<()> {
+    let found = seen(tx, cx, id)?;
+    let closed = tx.exec(
+        "UPDATE requests SET closed_at = ?3, remind_at = NULL
+         WHERE ws = ?1 AND id = ?2 AND closed_at IS NULL AND completed_at IS NULL",
+        &[&cx.actor.ws, id, &cx.now],
+    )?;
+    note(tx, cx, &found, id, "request-closed", closed)
+}
+
+/// Takes the link back: it leads nowhere from now on.
+pub fn revoke_request(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<()> {
+    let found = seen(tx, cx, id)?;
+    let revoked = tx.exec(
+        "UPDATE requests SET revoked_at = ?3, remind_at = NULL
+         WHERE ws = ?1 AND id = ?2 AND revoked_at IS NULL",
+        &[&cx.actor.ws, id, &cx.now],
+    )?;
+    note(tx, cx, &found, id, "request-revoked", revoked)
+}
+
+/// Opens a request again that was closed or whose link was taken back. A link that was taken back
+/// stays dead: there is a new one, which the next reminder carries.
+pub fn reopen_request(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<()> {
+    let found = seen(tx, cx, id)?;
+    let token = match found.revoked_at {
+        Some(_) => cx.ids.token(TOKEN_CHARS),
+        None => found.token.clone(),
+    };
+    let again =
+        found.asked_at.filter(|_| found.completed_at.is_none() && found.stopped_at.is_none());
+    let remind_at = again.and_then(|asked_at| requests::next_reminder(asked_at, cx.now));
+    let opened = tx.exec(
+        "UPDATE requests SET closed_at = NULL, revoked_at = NULL, token = ?3, remind_at = ?4
+         WHERE ws = ?1 AND id = ?2 AND (closed_at IS NOT NULL OR revoked_at IS NOT NULL)",
+        &[&cx.actor.ws, id, &token, &remind_at],
+    )?;
+    tx.wake("reminders");
+    note(tx, cx, &found, id, "request-reopened", opened)
+}
+
+/// Doing it twice is told once.
+fn note(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    found: &Found,
+    id: &RequestId,
+    event: &str,
+    changed: u64,
+) -> Result<()> {
+    if changed == 0 {
+        return Ok(());
+    }
+    let data = json!({ "requestId": id.as_str() });
+    timeline::note_event(tx, cx, &found.conversation, event, data)
+}

@@ -1,0 +1,40 @@
+use db::Tx;
+
+use crate::app::Cx;
+use crate::base::actor::{Circle, Principal, Role};
+use crate::base::error::{Error, Result};
+use crate::base::ids::UserId;
+use crate::model::audit::{self, Action};
+
+/// Gives somebody another role. Only an owner makes or unmakes owners, and one owner stays.
+pub fn set_role(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, role: Role) -> Result<()> {
+    cx.actor.must_administer()?;
+    let had: Option<(Role, String)> =
+        tx.opt("SELECT role, name FROM users WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, person])?;
+    let (had, name) = had.ok_or(Error::NotFound("person"))?;
+    if had == role {
+        return Ok(());
+    }
+    let by_admin = matches!(cx.actor.who, Principal::Person { role: Role::Admin, .. });
+    if by_admin && (had == Role::Owner || role == Role::Owner) {
+        return Err(Error::Forbidden("Only an owner can make or unmake an owner.".into()));
+    }
+    if had == Role::Owner {
+        let (owners,): (i64,) = tx.one(
+            "SELECT CAST(count(*) AS BIGINT) FROM users WHERE ws = ?1 AND role = 'owner'",
+            &[&cx.actor.ws],
+        )?;
+        if owners < 2 {
+            return Err(Error::invalid(
+                "role",
+                "this is the only owner; make somebody else an owner first",
+            ));
+        }
+    }
+    tx.exec(
+        "UPDATE users SET role = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, person, &role],
+    )?;
+    let detail = format!("from {} to {}", had.word(), role.word());
+    audit::record(tx, cx, &Circle::team(), Action::RoleChanged, &name, &detail)
+}

@@ -1,0 +1,139 @@
+//! Connections to e-mail-sending services: making, completing, listing and ending them.
+
+use db::{FromRow, Row, Tx};
+use serde::Serialize;
+
+use crate::app::Cx;
+use crate::base::actor::Principal;
+use crate::base::error::{Error, Result};
+use crate::base::ids::{ServiceId, UserId};
+use crate::base::limits::{SERVICE_TOKEN_CHARS, SERVICES};
+use crate::base::time::Moment;
+use crate::model::services::Service;
+
+/// A connection to make. Secrets are sealed already.
+#[derive(Clone)]
+pub struct NewService {
+    pub id: ServiceId,
+    pub service: Service,
+    pub sealed_key: String,
+    pub sealed_secret: Option<String>,
+    pub api_url: String,
+    pub reference_tag: String,
+}
+
+/// The path that the service is to call.
+pub fn service_path(service: Service, token: &str) -> String {
+    format!("/hooks/{}/{token}", service.word())
+}
+
+/// Connects a service; answers the path that it is to call.
+pub fn connect_service(tx: &mut Tx<'_>, cx: &Cx<'_>, new: &NewService) -> Result<String> {
+    cx.actor.must_administer()?;
+    let Principal::Person { id: made_by, .. } = &cx.actor.who else {
+        return Err(Error::Forbidden("Only a person can connect a service.".into()));
+    };
+    let tag = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
+    if !(1..=80).contains(&new.reference_tag.len()) || !new.reference_tag.bytes().all(tag) {
+        return Err(Error::invalid("reference-tag", "must be 1 to 80 letters, digits, _ and -"));
+    }
+    let (count,): (i64,) =
+        tx.one("SELECT CAST(count(*) AS BIGINT) FROM services WHERE ws = ?1", &[&cx.actor.ws])?;
+    if count >= SERVICES {
+        return Err(Error::invalid("service", "there are as many connections as there may be"));
+    }
+    let token = cx.ids.token(SERVICE_TOKEN_CHARS);
+    tx.exec(
+        "INSERT INTO services (
+            ws, id, service, token, secret, api_key, api_url, reference_tag, made_by, noted,
+            created_at
+         ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0, ?10)",
+        &[
+            &cx.actor.ws,
+            &new.id,
+            &new.service,
+            &token,
+            &new.sealed_secret,
+            &new.sealed_key,
+            &new.api_url,
+            &new.reference_tag,
+            made_by,
+            &cx.now,
+        ],
+    )?;
+    Ok(service_path(new.service, &token))
+}
+
+/// Completes a connection with the secret that the service signs its calls with.
+pub fn set_service_secret(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &ServiceId,
+    sealed_secret: &str,
+) -> Result<()> {
+    cx.actor.must_administer()?;
+    let set = tx.exec(
+        "UPDATE services SET secret = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, id, &sealed_secret],
+    )?;
+    if set == 0 { Err(Error::NotFound("connection")) } else { Ok(()) }
+}
+
+/// Ends a connection. What it noted stays for as long as anything recorded does; its words are read
+/// no more.
+pub fn disconnect_service(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ServiceId) -> Result<()> {
+    cx.actor.must_administer()?;
+    let ended = tx.exec("DELETE FROM services WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
+    if ended == 0 { Err(Error::NotFound("connection")) } else { Ok(()) }
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ServiceListing {
+    pub id: ServiceId,
+    pub service: Service,
+    /// The address that the service is to call.
+    pub address: String,
+    /// False until the secret is known that its calls are checked with.
+    pub complete: bool,
+    pub reference_tag: String,
+    pub made_by: UserId,
+    /// Mails that it has told of.
+    pub noted: i64,
+    pub last_noted_at: Option<Moment>,
+    /// A sentence on why words could not be read last time.
+    pub last_error: Option<String>,
+    pub created_at: Moment,
+}
+
+pub fn list_services(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<ServiceListing>> {
+    cx.actor.must_administer()?;
+    let mut listed: Vec<ServiceListing> = tx.all(
+        "SELECT id, service, token, secret IS NOT NULL, reference_tag, made_by, noted,
+                last_noted_at, last_error, created_at
+         FROM services WHERE ws = ?1 ORDER BY created_at, id",
+        &[&cx.actor.ws],
+    )?;
+    for listing in &mut listed {
+        listing.address.insert_str(0, cx.public_url);
+    }
+    Ok(listed)
+}
+
+impl FromRow for ServiceListing {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
+        let (id, service) = (row.take()?, row.take()?);
+        Ok(ServiceListing {
+            id,
+            service,
+            address: service_path(service, &row.take::<String>()?),
+            complete: row.take()?,
+            reference_tag: row.take()?,
+            made_by: row.take()?,
+            noted: row.take()?,
+            last_noted_at: row.take::<Option<i64>>()?.map(Moment),
+            last_error: row.take()?,
+            created_at: Moment(row.take()?),
+        })
+    }
+}

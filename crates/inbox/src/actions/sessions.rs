@@ -1,0 +1,412 @@
+//! Signing in: one-time links, sessions, and how often somebody may guess.
+
+use db::{Arg, FromRow, Row, Tx, Value};
+use sha2::{Digest, Sha256};
+
+use crate::app::Cx;
+use crate::base::actor::{Actor, Circle, Plan, Principal, Role};
+use crate::base::error::{Error, Result};
+use crate::base::ids::{Ids, SessionId, UserId, WorkspaceId};
+use crate::base::limits::{
+    DEVICE_CHARS, GUESS_WINDOW_MS, MAILED_LINK_MS, SEEN_EVERY_MS, SESSION_IDLE_MS, SESSION_MS,
+    SESSIONS_PER_PERSON, SIGN_IN_LINK_MS, SIGN_IN_TOKEN_CHARS, WORKSPACES_PER_ADDRESS,
+};
+use crate::model::audit::{self, Action};
+
+use crate::model::notices::{Notice, notify};
+
+/// The SHA-256 of a link's or session's token, which is all that is kept of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct TokenHash([u8; 32]);
+
+impl TokenHash {
+    /// `None` for what cannot be a token.
+    pub fn of(token: &str) -> Option<TokenHash> {
+        let plain = token.bytes().all(|b| b.is_ascii_alphanumeric());
+        (token.len() == SIGN_IN_TOKEN_CHARS && plain)
+            .then(|| TokenHash(Sha256::digest(token).into()))
+    }
+}
+
+impl Arg for TokenHash {
+    fn value(&self) -> Value<'_> {
+        Value::Bytes(&self.0)
+    }
+}
+
+/// Somebody at a browser, and the workspace they are in.
+#[derive(Clone, Debug)]
+pub struct SignedIn {
+    pub actor: Actor,
+    pub session: SessionId,
+    pub id: UserId,
+    pub email: String,
+    pub role: Role,
+    pub workspace_name: String,
+    pub plan: Plan,
+    /// True when it is time to write down that the session is in use.
+    pub stale: bool,
+    /// False while nobody has shown in this session that they are this person: it began with a
+    /// link that somebody else made. Private inboxes are shut then.
+    pub opens_private: bool,
+}
+
+impl SignedIn {
+    pub fn administers(&self) -> bool {
+        self.role != Role::Member
+    }
+}
+
+/// Makes a link that signs one person in, once. Answers its address. It opens no more than its
+/// maker sees: whoever makes one for somebody else cannot read that person's private inboxes by it.
+pub fn make_sign_in_link(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<String> {
+    note_link(tx, cx, person)?;
+    let opens_private = cx.actor.sees(&Circle::of(person));
+    write_link(tx, cx, person, SIGN_IN_LINK_MS, opens_private)
+}
+
+/// Makes a link that opens private inboxes, too, for somebody who has lost their password where no
+/// mail reaches people. Only the operator of the machine can, who could read everything anyway.
+pub fn make_recovery_link(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<String> {
+    if !matches!(cx.actor.who, Principal::System) {
+        return Err(Error::Forbidden("Only the operator of the machine can do this.".into()));
+    }
+    note_link(tx, cx, person)?;
+    write_link(tx, cx, person, SIGN_IN_LINK_MS, true)
+}
+
+/// Writes down that a link is made for somebody, by one who may.
+fn note_link(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
+    cx.actor.must_administer()?;
+    let known: Option<(Role, String)> =
+        tx.opt("SELECT role, name FROM users WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, person])?;
+    let (role, name) = known.ok_or(Error::NotFound("person"))?;
+    if role == Role::Owner && matches!(cx.actor.who, Principal::Person { role: Role::Admin, .. }) {
+        return Err(Error::Forbidden("Only an owner can make a link for an owner.".into()));
+    }
+    audit::record(tx, cx, &Circle::team(), Action::LinkMade, &name, "")
+}
+
+/// Mails a sign-in link to whoever has this address, one for each workspace. Whether anybody has it
+/// is not told.
+pub fn mail_sign_in_link(tx: &mut Tx<'_>, cx: &Cx<'_>, email: &str) -> Result<()> {
+    let found: Vec<(i64, WorkspaceId, String, UserId)> = tx.all(
+        "SELECT u.ws, w.id, w.name, u.id FROM users u JOIN workspaces w ON w.ws = u.ws
+         WHERE u.email = ?1 ORDER BY u.ws LIMIT ?2",
+        &[&mail::normal_address(email), &WORKSPACES_PER_ADDRESS],
+    )?;
+    for (ws, workspace, name, person) in found {
+        let actor = Actor::system(ws, workspace, Circle::team());
+        let cx = Cx { actor: &actor, ..*cx };
+        let link = write_link(tx, &cx, &person, MAILED_LINK_MS, true)?;
+        let subject = format!("Sign in to {name}");
+        let text = format!(
+            "This link signs you in to {name}. It works once, for an hour:\n\n{link}\n\n\
+             If you did not ask for it, nothing has happened; you can delete this mail.\n"
+        );
+        notify(tx, &cx, &person, &Notice { subject: &subject, text: &text })?;
+    }
+    Ok(())
+}
+
+/// Mails somebody who was added, or who cannot sign in, a link that signs them in. Nobody else sees
+/// it, so it opens their private inboxes.
+pub fn invite(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
+    note_link(tx, cx, person)?;
+    let link = write_link(tx, cx, person, SIGN_IN_LINK_MS, true)?;
+    let (workspace,): (String,) =
+        tx.one("SELECT name FROM workspaces WHERE ws = ?1", &[&cx.actor.ws])?;
+    let by = cx.actor.name();
+    let subject = format!("{by} invites you to {workspace}");
+    let text = format!(
+        "{by} has made a place for you in {workspace}, where the team answers its mail.\n\n\
+         This link signs you in. It works once, for a day:\n\n{link}\n\n\
+         Set a password afterwards under Settings, You.\n"
+    );
+    notify(tx, cx, person, &Notice { subject: &subject, text: &text })
+}
+
+fn write_link(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    person: &UserId,
+    works_ms: i64,
+    opens_private: bool,
+) -> Result<String> {
+    tx.exec("DELETE FROM sign_in_links WHERE expires_at <= ?1", &[&cx.now])?;
+    let token = cx.ids.secret(SIGN_IN_TOKEN_CHARS);
+    let hash = TokenHash::of(&token).ok_or(Error::Unauthorized)?;
+    tx.exec(
+        "INSERT INTO sign_in_links (ws, token_hash, person, expires_at, opens_private)
+         VALUES (?1, ?2, ?3, ?4, ?5)",
+        &[&cx.actor.ws, &hash, person, &(cx.now + works_ms), &opens_private],
+    )?;
+    Ok(format!("{}/sign-in/{token}", cx.public_url))
+}
+
+/// Whom a link would sign in, and where; nothing is used up.
+pub fn look_at_link(tx: &mut Tx<'_>, link: &TokenHash, now: i64) -> Result<(String, String)> {
+    let found: Option<(String, String)> = tx.opt(
+        "SELECT u.name, w.name
+         FROM sign_in_links l
+         JOIN users u ON u.ws = l.ws AND u.id = l.person
+         JOIN workspaces w ON w.ws = l.ws
+         WHERE l.token_hash = ?1 AND l.expires_at > ?2",
+        &[link, &now],
+    )?;
+    found.ok_or(Error::NotFound("link"))
+}
+
+/// Uses a link up and begins a session. Answers the session's token.
+pub fn use_sign_in_link(
+    tx: &mut Tx<'_>,
+    ids: &Ids,
+    now: i64,
+    link: &TokenHash,
+    device: &str,
+) -> Result<String> {
+    let found: Option<(i64, UserId, bool)> = tx.opt(
+        "SELECT ws, person, opens_private FROM sign_in_links
+         WHERE token_hash = ?1 AND expires_at > ?2",
+        &[link, &now],
+    )?;
+    let (ws, person, opens_private) = found.ok_or(Error::NotFound("link"))?;
+    let used =
+        tx.exec("DELETE FROM sign_in_links WHERE ws = ?1 AND token_hash = ?2", &[&ws, link])?;
+    if used == 0 {
+        return Err(Error::NotFound("link"));
+    }
+    let opens_private = opens_private || is_new_here(tx, ws, &person)?;
+    begin_session(tx, ids, now, ws, &person, device, opens_private)
+}
+
+/// True for somebody who never signed in and has no private mail that a stranger could read: the
+/// first to use a link of theirs is taken for them.
+fn is_new_here(tx: &mut Tx<'_>, ws: i64, person: &UserId) -> Result<bool> {
+    let never: Option<(String,)> = tx.opt(
+        "SELECT id FROM users WHERE ws = ?1 AND id = ?2 AND first_signed_in_at IS NULL",
+        &[&ws, person],
+    )?;
+    let private: Option<(String,)> = tx.opt(
+        "SELECT id FROM conversations WHERE ws = ?1 AND circle = ?2 LIMIT 1",
+        &[&ws, &Circle::of(person)],
+    )?;
+    Ok(never.is_some() && private.is_none())
+}
+
+/// Begins a session, which opens the person's private inboxes where they have shown who they are.
+/// Answers its token.
+pub fn begin_session(
+    tx: &mut Tx<'_>,
+    ids: &Ids,
+    now: i64,
+    ws: i64,
+    person: &UserId,
+    device: &str,
+    opens_private: bool,
+) -> Result<String> {
+    tx.exec(
+        "UPDATE users SET first_signed_in_at = ?3
+         WHERE ws = ?1 AND id = ?2 AND first_signed_in_at IS NULL",
+        &[&ws, person, &now],
+    )?;
+    tx.exec(
+        "DELETE FROM sessions
+         WHERE ws = ?1 AND person = ?2 AND (seen_at <= ?3 OR created_at <= ?4)",
+        &[&ws, person, &(now - SESSION_IDLE_MS), &(now - SESSION_MS)],
+    )?;
+    tx.exec(
+        "DELETE FROM sessions WHERE ws = ?1 AND person = ?2 AND id IN (
+             SELECT id FROM sessions WHERE ws = ?1 AND person = ?2
+             ORDER BY seen_at DESC, id DESC LIMIT 1000 OFFSET ?3
+         )",
+        &[&ws, person, &(SESSIONS_PER_PERSON - 1)],
+    )?;
+    let token = ids.secret(SIGN_IN_TOKEN_CHARS);
+    let hash = TokenHash::of(&token).ok_or(Error::Unauthorized)?;
+    let device: String = device.chars().filter(|c| !c.is_control()).take(DEVICE_CHARS).collect();
+    tx.exec(
+        "INSERT INTO sessions (ws, person, id, token_hash, device, created_at, seen_at, opens_private)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7)",
+        &[&ws, person, &SessionId::new(ids, now), &hash, &device, &now, &opens_private],
+    )?;
+    Ok(token)
+}
+
+/// Whose session this is. Read in the transaction that goes on to do the work, so that ending a
+/// session or changing a role counts at once.
+pub fn signed_in(tx: &mut Tx<'_>, session: &TokenHash, now: i64) -> Result<SignedIn> {
+    type Found = (i64, SessionId, i64, bool, UserId, String, String, Role);
+    let found: Option<Found> = tx.opt(
+        "SELECT s.ws, s.id, s.seen_at, s.opens_private, u.id, u.name, u.email, u.role
+         FROM sessions s JOIN users u ON u.ws = s.ws AND u.id = s.person
+         WHERE s.token_hash = ?1 AND s.seen_at > ?2 AND s.created_at > ?3",
+        &[session, &(now - SESSION_IDLE_MS), &(now - SESSION_MS)],
+    )?;
+    let (ws, id, seen_at, opens_private, person, name, email, role) =
+        found.ok_or(Error::Unauthorized)?;
+    let (workspace, workspace_name, plan): (WorkspaceId, String, Plan) =
+        tx.one("SELECT id, name, plan FROM workspaces WHERE ws = ?1", &[&ws])?;
+    let circles = match opens_private {
+        true => [Circle::team(), Circle::of(&person)],
+        false => [Circle::team(), Circle::team()],
+    };
+    let who = Principal::Person { id: person.clone(), name, role };
+    Ok(SignedIn {
+        actor: Actor { ws, workspace, who, circles },
+        session: id,
+        id: person,
+        email,
+        role,
+        workspace_name,
+        plan,
+        stale: now - seen_at >= SEEN_EVERY_MS,
+        opens_private,
+    })
+}
+
+/// Writes down that a session is in use.
+pub fn mark_seen(tx: &mut Tx<'_>, session: &TokenHash, now: i64) -> Result<()> {
+    tx.exec(
+        "UPDATE sessions SET seen_at = ?2 WHERE token_hash = ?1 AND seen_at < ?2",
+        &[session, &now],
+    )?;
+    Ok(())
+}
+
+#[derive(Clone, Debug)]
+pub struct SessionListing {
+    pub id: SessionId,
+    pub device: String,
+    pub created_at: i64,
+    pub seen_at: i64,
+}
+
+/// The actor's own sessions, the latest used first.
+pub fn list_sessions(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<SessionListing>> {
+    let rows: Vec<(SessionId, String, i64, i64)> = tx.all(
+        "SELECT id, device, created_at, seen_at FROM sessions
+         WHERE ws = ?1 AND person = ?2 AND seen_at > ?3 AND created_at > ?4
+         ORDER BY seen_at DESC, id DESC",
+        &[&cx.actor.ws, own_id(cx)?, &(cx.now - SESSION_IDLE_MS), &(cx.now - SESSION_MS)],
+    )?;
+    let listed = rows.into_iter().map(|(id, device, created_at, seen_at)| SessionListing {
+        id,
+        device,
+        created_at,
+        seen_at,
+    });
+    Ok(listed.collect())
+}
+
+/// Ends one of the actor's own sessions.
+pub fn end_session(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &SessionId) -> Result<()> {
+    let ended = tx.exec(
+        "DELETE FROM sessions WHERE ws = ?1 AND person = ?2 AND id = ?3",
+        &[&cx.actor.ws, own_id(cx)?, id],
+    )?;
+    if ended == 0 { Err(Error::NotFound("session")) } else { Ok(()) }
+}
+
+/// Ends all of the actor's own sessions but one.
+pub fn end_other_sessions(tx: &mut Tx<'_>, cx: &Cx<'_>, kept: &SessionId) -> Result<u64> {
+    Ok(tx.exec(
+        "DELETE FROM sessions WHERE ws = ?1 AND person = ?2 AND id <> ?3",
+        &[&cx.actor.ws, own_id(cx)?, kept],
+    )?)
+}
+
+/// A password as it is kept.
+#[derive(Clone)]
+pub struct StoredPassword {
+    pub ws: i64,
+    pub person: UserId,
+    /// The argon2 string.
+    pub hash: String,
+    /// False for one that was set in a session in which private inboxes were shut.
+    pub opens_private: bool,
+}
+
+impl FromRow for StoredPassword {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
+        Ok(StoredPassword {
+            ws: row.take()?,
+            person: row.take()?,
+            hash: row.take()?,
+            opens_private: row.take()?,
+        })
+    }
+}
+
+/// What a password for this address may fit, one for each workspace.
+pub fn stored_passwords(tx: &mut Tx<'_>, email: &str) -> Result<Vec<StoredPassword>> {
+    Ok(tx.all(
+        "SELECT p.ws, p.person, p.hash, p.opens_private
+         FROM users u JOIN passwords p ON p.ws = u.ws AND p.person = u.id
+         WHERE u.email = ?1 ORDER BY p.ws LIMIT ?2",
+        &[&mail::normal_address(email), &WORKSPACES_PER_ADDRESS],
+    )?)
+}
+
+/// True when the actor has set a password.
+pub fn has_password(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<bool> {
+    let found: Option<(i64,)> = tx.opt(
+        "SELECT changed_at FROM passwords WHERE ws = ?1 AND person = ?2",
+        &[&cx.actor.ws, own_id(cx)?],
+    )?;
+    Ok(found.is_some())
+}
+
+/// Keeps the argon2 string of the actor's new password; their other sessions, and links that would
+/// sign them in, end. It opens private inboxes where this session does.
+pub fn set_password(tx: &mut Tx<'_>, cx: &Cx<'_>, hash: &str, kept: &SessionId) -> Result<()> {
+    let me = own_id(cx)?;
+    let opens_private = cx.actor.sees(&Circle::of(me));
+    tx.exec(
+        "INSERT INTO passwords (ws, person, hash, changed_at, opens_private)
+         VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT (ws, person) DO UPDATE
+         SET hash = excluded.hash, changed_at = excluded.changed_at,
+             opens_private = excluded.opens_private",
+        &[&cx.actor.ws, me, &hash, &cx.now, &opens_private],
+    )?;
+    tx.exec("DELETE FROM sign_in_links WHERE ws = ?1 AND person = ?2", &[&cx.actor.ws, me])?;
+    end_other_sessions(tx, cx, kept)?;
+    Ok(())
+}
+
+/// Opens private inboxes in a session whose person has just said a password that opens them.
+pub fn open_private(tx: &mut Tx<'_>, cx: &Cx<'_>, session: &SessionId) -> Result<()> {
+    tx.exec(
+        "UPDATE sessions SET opens_private = TRUE WHERE ws = ?1 AND person = ?2 AND id = ?3",
+        &[&cx.actor.ws, own_id(cx)?, session],
+    )?;
+    Ok(())
+}
+
+/// Counts a try before it is made, so that tries at one time count as well. `false` when there
+/// were too many.
+pub fn count_guess(tx: &mut Tx<'_>, what: &str, most: i64, now: i64) -> Result<bool> {
+    let begun = now - GUESS_WINDOW_MS;
+    tx.exec("DELETE FROM guesses WHERE since <= ?1", &[&begun])?;
+    let (tries,): (i64,) = tx.one(
+        "INSERT INTO guesses (ws, what, tries, since) VALUES (0, ?1, 1, ?2)
+         ON CONFLICT (ws, what) DO UPDATE SET tries = guesses.tries + 1
+         RETURNING tries",
+        &[&what, &now],
+    )?;
+    Ok(tries <= most)
+}
+
+/// Forgets the tries of somebody who has signed in.
+pub fn forget_guesses(tx: &mut Tx<'_>, what: &str) -> Result<()> {
+    tx.exec("DELETE FROM guesses WHERE ws = 0 AND what = ?1", &[&what])?;
+    Ok(())
+}
+
+pub(super) fn own_id<'c>(cx: &'c Cx<'_>) -> Result<&'c UserId> {
+    match &cx.actor.who {
+        Principal::Person { id, .. } => Ok(id),
+        _ => Err(Error::Forbidden("Only a person signs in.".into())),
+    }
+}

@@ -1,0 +1,233 @@
+//! What stands in somebody's navigation, and the lists that only the app has.
+
+use std::collections::{HashMap, HashSet};
+
+use db::{Arg, Tx};
+
+use crate::api::wire::{ConversationSummary, View};
+use crate::app::Cx;
+use crate::base::actor::Actor;
+use crate::base::error::{Error, Result};
+use crate::base::ids::{ConversationId, MailboxId, MessageId, TagId};
+use crate::model::{mailboxes, tags, tallies};
+use crate::search::list::{self, ListedConversations};
+
+/// Counts in the navigation end here, so that they cost the same whatever there is.
+pub const COUNTED: i64 = 100;
+/// Tags that the navigation names.
+const TAGS_SHOWN: i64 = 12;
+/// Held conversations that are listed; a person looks at each.
+const HELD_LISTED: i64 = 100;
+
+/// The navigation of one person. Every number but `open` ends at [`COUNTED`].
+#[derive(Clone, Debug, Default)]
+pub struct Sidebar {
+    pub mine: i64,
+    pub unassigned: i64,
+    pub open: i64,
+    pub waiting: i64,
+    pub snoozed: i64,
+    pub held: i64,
+    /// Notes that name them and that they have not read.
+    pub mentions: i64,
+    /// Conversations with a draft that waits for a person, one entry for each draft.
+    pub drafts: Vec<ConversationId>,
+    /// Letters on their way out, the next to leave first.
+    pub leaving: Vec<(ConversationId, MessageId, i64)>,
+    pub inboxes: Vec<SidebarInbox>,
+    pub tags: Vec<SidebarTag>,
+}
+
+#[derive(Clone, Debug)]
+pub struct SidebarInbox {
+    pub id: MailboxId,
+    pub name: String,
+    pub private: bool,
+    pub open: i64,
+}
+
+#[derive(Clone, Debug)]
+pub struct SidebarTag {
+    pub id: TagId,
+    pub name: String,
+}
+
+pub fn shelves(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Sidebar> {
+    let actor = cx.actor;
+    let open = tallies::of_kind(tx, actor, "open")?;
+    let inboxes = mailboxes::all_seen_by(tx, actor)?;
+    let me = actor.member().map(|member| member.as_str().to_owned()).unwrap_or_default();
+    Ok(Sidebar {
+        mine: count_assigned(tx, actor, &me)?,
+        unassigned: count_assigned(tx, actor, "")?,
+        open: open.values().sum(),
+        waiting: count_view(tx, actor, View::Waiting)?,
+        snoozed: count_view(tx, actor, View::Snoozed)?,
+        held: count_held(tx, actor)?,
+        mentions: count_mentions(tx, actor, &me)?,
+        drafts: drafts(tx, actor)?,
+        leaving: leaving(tx, actor)?,
+        inboxes: inboxes
+            .into_iter()
+            .map(|mailbox| SidebarInbox {
+                open: open.get(mailbox.id.as_str()).copied().unwrap_or(0),
+                private: mailbox.circle.person().is_some(),
+                id: mailbox.id,
+                name: mailbox.name,
+            })
+            .collect(),
+        tags: tx
+            .all::<(TagId, String)>(
+                "SELECT id, name FROM tags WHERE ws = ?1 AND circle IN ('team', ?2, ?3)
+                 ORDER BY folded LIMIT ?4",
+                &[&actor.ws, &actor.circles[0], &actor.circles[1], &TAGS_SHOWN],
+            )?
+            .into_iter()
+            .map(|(id, name)| SidebarTag { id, name })
+            .collect(),
+    })
+}
+
+fn count_assigned(tx: &mut Tx<'_>, actor: &Actor, assignee: &str) -> Result<i64> {
+    count(tx, actor, "assignee = ?5 AND view = ?6", &[&assignee, &View::Open])
+}
+
+fn count_view(tx: &mut Tx<'_>, actor: &Actor, view: View) -> Result<i64> {
+    count(tx, actor, "view = ?5", &[&view])
+}
+
+fn count_held(tx: &mut Tx<'_>, actor: &Actor) -> Result<i64> {
+    count(tx, actor, "held = TRUE", &[])
+}
+
+/// The conversations of both circles that are as asked, as far as they are counted. Each circle is
+/// walked in the order of its list, which only the index has that is meant.
+fn count(tx: &mut Tx<'_>, actor: &Actor, asked: &str, more: &[&dyn Arg]) -> Result<i64> {
+    let in_circle = |circle: &str| {
+        format!(
+            "(SELECT count(*) FROM (
+                SELECT 1 FROM conversations WHERE ws = ?1 AND {circle} AND {asked}
+                ORDER BY last_message_at DESC, id DESC LIMIT ?4
+             ) AS counted)"
+        )
+    };
+    let sql = format!(
+        "SELECT CAST({} + {} AS BIGINT)",
+        in_circle("circle = ?2"),
+        in_circle("circle = ?3 AND ?3 <> ?2")
+    );
+    let [first, second] = &actor.circles;
+    let mut args: Vec<&dyn Arg> = vec![&actor.ws, first, second, &COUNTED];
+    args.extend(more);
+    let (n,): (i64,) = tx.one(&sql, &args)?;
+    Ok(n.min(COUNTED))
+}
+
+fn count_mentions(tx: &mut Tx<'_>, actor: &Actor, me: &str) -> Result<i64> {
+    let [first, second] = &actor.circles;
+    let (n,): (i64,) = tx.one(
+        "SELECT CAST(count(*) AS BIGINT) FROM (
+             SELECT 1 FROM mentions m
+             JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
+             WHERE m.ws = ?1 AND m.person = ?2 AND m.read_at IS NULL AND c.circle IN (?3, ?4)
+             LIMIT ?5
+         ) AS counted",
+        &[&actor.ws, &me, first, second, &COUNTED],
+    )?;
+    Ok(n)
+}
+
+fn drafts(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<ConversationId>> {
+    let [first, second] = &actor.circles;
+    let rows: Vec<(ConversationId,)> = tx.all(
+        "SELECT m.conversation
+         FROM mailboxes b JOIN messages m ON m.ws = b.ws AND m.mailbox = b.id
+         WHERE b.ws = ?1 AND b.circle IN (?2, ?3)
+           AND m.status = 'draft' AND m.discarded_at IS NULL
+         LIMIT ?4",
+        &[&actor.ws, first, second, &COUNTED],
+    )?;
+    Ok(rows.into_iter().map(|(id,)| id).collect())
+}
+
+fn leaving(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<(ConversationId, MessageId, i64)>> {
+    let [first, second] = &actor.circles;
+    Ok(tx.all(
+        "SELECT m.conversation, m.id, m.sends_at
+         FROM mailboxes b JOIN messages m ON m.ws = b.ws AND m.mailbox = b.id
+         WHERE b.ws = ?1 AND b.circle IN (?2, ?3)
+           AND m.status = 'scheduled' AND m.sends_at IS NOT NULL
+         ORDER BY m.sends_at LIMIT ?4",
+        &[&actor.ws, first, second, &COUNTED],
+    )?)
+}
+
+/// Conversations whose mail was held as a likely scam, newest first.
+pub fn list_held(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<ConversationSummary>> {
+    let [first, second] = &cx.actor.circles;
+    let listed: Vec<ListedConversations> = tx.all(
+        &format!(
+            "{} WHERE c.ws = ?1 AND c.circle IN (?2, ?3) AND c.held = TRUE
+             ORDER BY c.last_message_at DESC, c.id DESC LIMIT ?4",
+            list::select("conversations c")
+        ),
+        &[&cx.actor.ws, first, second, &HELD_LISTED],
+    )?;
+    Ok(listed.into_iter().map(|listed| listed.summary).collect())
+}
+
+/// Conversations that have a tag, whatever their status, the latest begun first: that is the order
+/// in which the index holds them.
+pub fn list_tagged(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    tag: &TagId,
+    after: Option<&ConversationId>,
+    limit: i64,
+) -> Result<Vec<ConversationSummary>> {
+    let [first, second] = &cx.actor.circles;
+    let below = after.map_or("cnv_~", |id| id.as_str());
+    let listed: Vec<ListedConversations> = tx.all(
+        &format!(
+            "{} WHERE t.ws = ?1 AND t.tag = ?2 AND t.conversation < ?3 AND c.circle IN (?4, ?5)
+             ORDER BY t.conversation DESC LIMIT ?6",
+            list::select(
+                "conversation_tags t
+                 JOIN conversations c ON c.ws = t.ws AND c.id = t.conversation"
+            )
+        ),
+        &[&cx.actor.ws, tag, &below, first, second, &limit],
+    )?;
+    Ok(listed.into_iter().map(|listed| listed.summary).collect())
+}
+
+pub fn tag_name(tx: &mut Tx<'_>, cx: &Cx<'_>, tag: &TagId) -> Result<String> {
+    Ok(tags::seen_by(tx, cx.actor, tag)?.ok_or(Error::NotFound("tag"))?.name)
+}
+
+/// Which of these conversations have mail that the actor has not read.
+pub fn unread(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    listed: &[ConversationSummary],
+) -> Result<HashSet<ConversationId>> {
+    let Some(me) = cx.actor.member().filter(|_| !listed.is_empty()) else {
+        return Ok(HashSet::new());
+    };
+    let places: Vec<String> = (3..listed.len() + 3).map(|place| format!("?{place}")).collect();
+    let mut args: Vec<&dyn Arg> = vec![&cx.actor.ws, &me];
+    args.extend(listed.iter().map(|summary| &summary.id as &dyn Arg));
+    let rows: Vec<(ConversationId, i64)> = tx.all(
+        &format!(
+            "SELECT conversation, read_at FROM readings
+             WHERE ws = ?1 AND person = ?2 AND conversation IN ({})",
+            places.join(", ")
+        ),
+        &args,
+    )?;
+    let read: HashMap<ConversationId, i64> = rows.into_iter().collect();
+    let is_new = |summary: &&ConversationSummary| {
+        read.get(&summary.id).is_none_or(|read_at| summary.last_message_at.0 > *read_at)
+    };
+    Ok(listed.iter().filter(is_new).map(|summary| summary.id.clone()).collect())
+}

@@ -1,0 +1,29 @@
+use db::Tx;
+use serde_json::json;
+
+use crate::api::wire::Status;
+use crate::app::Cx;
+use crate::base::error::{Error, Result};
+use crate::base::time::Moment;
+use crate::inbound::receive;
+use crate::model::{conversations, timeline};
+
+/// Puts an open conversation away until a time.
+pub fn snooze(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, until: i64) -> Result<()> {
+    let mut conversation = conversations::load(tx, cx.actor, id)?;
+    if until <= cx.now {
+        return Err(Error::invalid("until", "must be a time to come"));
+    }
+    if conversation.status != Status::Open {
+        return Err(Error::invalid("status", "only an open conversation can be snoozed"));
+    }
+    conversations::snooze(tx, cx, &mut conversation, until)?;
+    let data = json!({ "until": Moment(until).iso() });
+    timeline::note_event(tx, cx, &conversation.id, "snoozed", data)
+}
+
+/// Lets a held conversation go on: its mail is announced now.
+pub fn release_held(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<()> {
+    let mut conversation = conversations::load(tx, cx.actor, id)?;
+    receive::release(tx, cx, &mut conversation)
+}

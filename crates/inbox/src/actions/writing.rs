@@ -1,0 +1,263 @@
+//! Writing a letter in the app: to whom, what was seen, and what is not finished yet.
+
+use db::Tx;
+
+use super::sessions::own_id;
+use crate::api::wire::{Direction, ReplyResult, Status};
+use crate::app::Cx;
+use crate::base::actor::Principal;
+use crate::base::error::{Error, Result, ValidationError, ValidationErrors};
+use crate::base::ids::{ConversationId, EnclosureId, MessageId};
+use crate::base::limits::{RECIPIENTS, REPLY_CHARS};
+use crate::model::conversations;
+use crate::model::enclosures::{self, NewAttachment, OutgoingAttachment};
+use crate::model::messages::{self, Party};
+use crate::model::outgoing::{self, DraftContent};
+
+/// A letter as a person wrote it.
+#[derive(Clone, Debug)]
+pub struct NewReply {
+    pub body: String,
+    pub to: Vec<Party>,
+    pub cc: Vec<Party>,
+    pub bcc: Vec<Party>,
+    /// True when the conversation is done with it.
+    pub close: bool,
+    /// False keeps it as a draft.
+    pub send: bool,
+}
+
+/// Sends a letter after the undo window, or keeps it as a draft for the team.
+pub fn send_letter(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &str,
+    letter: &NewReply,
+) -> Result<ReplyResult> {
+    let mut conversation = conversations::load(tx, cx.actor, id)?;
+    check(letter)?;
+    let draft = DraftContent { text: &letter.body, summary: None, documents: &[], due_date: None };
+    let result = match letter.send {
+        true => outgoing::send(tx, cx, &conversation, &draft)?,
+        false => outgoing::keep_as_draft(tx, cx, &conversation, &draft)?,
+    };
+    messages::address(tx, cx, &result.message_id, [&letter.to, &letter.cc, &letter.bcc])?;
+    if let Principal::Person { id: me, .. } = &cx.actor.who {
+        enclosures::seal(tx, cx.actor.ws, &conversation.id, me, &result.message_id)?;
+    }
+    if letter.send && letter.close {
+        conversations::set_status(tx, cx, &mut conversation, Status::Closed)?;
+    }
+    forget_unfinished(tx, cx, &conversation.id)?;
+    Ok(result)
+}
+
+fn check(letter: &NewReply) -> Result<()> {
+    let mut problems = ValidationErrors::default();
+    let mut add = |field: &str, sentence: &str| {
+        problems.0.push(ValidationError { field: field.into(), sentence: sentence.into() });
+    };
+    if letter.body.trim().is_empty() {
+        add("body", "Write something first.");
+    } else if letter.body.contains('\0') || letter.body.chars().count() > REPLY_CHARS {
+        add("body", "A letter has at most 50,000 characters.");
+    }
+    if let Some(sentence) = wrong_recipients([&letter.to, &letter.cc, &letter.bcc]) {
+        add("to", sentence);
+    }
+    if problems.0.is_empty() { Ok(()) } else { Err(Error::Invalid(problems)) }
+}
+
+/// What is wrong with the lines To, Cc and Bcc.
+pub(super) fn wrong_recipients(lines: [&[Party]; 3]) -> Option<&'static str> {
+    if lines[0].is_empty() {
+        return Some("Say who it goes to.");
+    }
+    let too_many = lines.iter().any(|line| line.len() > RECIPIENTS);
+    too_many.then_some("A letter goes to at most 20 addresses in each line.")
+}
+
+/// Reads a line of addresses with commas between them: `ann@example.com, Bo Li <bo@example.com>`.
+/// The error is the part that is no address.
+pub fn parties(line: &str) -> Result<Vec<Party>, String> {
+    let mut parties: Vec<Party> = Vec::new();
+    for part in line.split([',', ';', '\n']).map(str::trim).filter(|part| !part.is_empty()) {
+        let (name, email) = match part.strip_suffix('>').and_then(|part| part.rsplit_once('<')) {
+            Some((name, email)) => (Some(name.trim().trim_matches('"')), email.trim()),
+            None => (None, part),
+        };
+        if !mail::is_address(email) || name.is_some_and(|name| name.contains(char::is_control)) {
+            return Err(part.to_owned());
+        }
+        let email = mail::normal_address(email);
+        let name = name.filter(|name| !name.is_empty()).map(str::to_owned);
+        if !parties.iter().any(|known| known.email == email) {
+            parties.push(Party { name, email });
+        }
+    }
+    Ok(parties)
+}
+
+/// A message that somebody else wrote after the page was made that the actor decides from.
+pub struct Newer {
+    pub id: MessageId,
+    pub at: i64,
+    pub direction: Direction,
+    pub by: String,
+}
+
+/// The first message that came after what was seen, if there is one: mail from the customer, or
+/// a letter of somebody else on the team.
+pub fn newer_than(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, seen: i64) -> Result<Option<Newer>> {
+    let conversation = conversations::load(tx, cx.actor, id)?;
+    let me = cx.actor.member();
+    let me = me.as_ref().map_or("", |me| me.as_str());
+    let found: Option<(MessageId, i64, Direction, Option<String>, String)> = tx.opt(
+        "SELECT id, at, direction, from_name, from_email FROM messages
+         WHERE ws = ?1 AND conversation = ?2 AND serial >= ?3 AND discarded_at IS NULL
+           AND coalesce(author, '') <> ?4
+           AND (direction = 'inbound' OR status <> 'draft')
+         ORDER BY serial LIMIT 1",
+        &[&cx.actor.ws, &conversation.id, &seen, &me],
+    )?;
+    Ok(found.map(|(id, at, direction, name, email)| Newer {
+        id,
+        at,
+        direction,
+        by: name.unwrap_or(email),
+    }))
+}
+
+/// What somebody is in the middle of writing.
+#[derive(Clone, Debug)]
+pub struct Autosave {
+    /// `reply` or `note`.
+    pub kind: String,
+    pub body: String,
+    pub to: String,
+    pub cc: String,
+    pub bcc: String,
+    pub saved_at: i64,
+}
+
+pub fn unfinished(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<Option<Autosave>> {
+    let Some(me) = cx.actor.member() else { return Ok(None) };
+    let found: Option<(String, String, String, String, String, i64)> = tx.opt(
+        "SELECT kind, body, to_line, cc_line, bcc_line, saved_at FROM unfinished
+         WHERE ws = ?1 AND person = ?2 AND conversation = ?3",
+        &[&cx.actor.ws, &me, id],
+    )?;
+    Ok(found.map(|(kind, body, to, cc, bcc, saved_at)| Autosave {
+        kind,
+        body,
+        to,
+        cc,
+        bcc,
+        saved_at,
+    }))
+}
+
+/// Keeps what somebody has written so far; an empty text is forgotten.
+pub fn keep_unfinished(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &str,
+    unfinished: &Autosave,
+) -> Result<()> {
+    let conversation = conversations::load(tx, cx.actor, id)?;
+    let Some(me) = cx.actor.member() else { return Ok(()) };
+    if unfinished.body.trim().is_empty() {
+        return forget_unfinished(tx, cx, &conversation.id);
+    }
+    let texts = [&unfinished.body, &unfinished.to, &unfinished.cc, &unfinished.bcc];
+    let too_long = |text: &&String| text.contains('\0') || text.chars().count() > REPLY_CHARS;
+    if texts.iter().any(too_long) || !["reply", "note"].contains(&unfinished.kind.as_str()) {
+        return Err(Error::invalid("body", "A letter has at most 50,000 characters."));
+    }
+    tx.exec(
+        "INSERT INTO unfinished (
+            ws, person, conversation, kind, body, to_line, cc_line, bcc_line, saved_at
+         ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+         ON CONFLICT (ws, person, conversation) DO UPDATE
+         SET kind = excluded.kind, body = excluded.body, to_line = excluded.to_line,
+             cc_line = excluded.cc_line, bcc_line = excluded.bcc_line,
+             saved_at = excluded.saved_at",
+        &[
+            &cx.actor.ws,
+            &me,
+            &conversation.id,
+            &unfinished.kind,
+            &unfinished.body,
+            &unfinished.to,
+            &unfinished.cc,
+            &unfinished.bcc,
+            &cx.now,
+        ],
+    )?;
+    Ok(())
+}
+
+pub fn forget_unfinished(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<()> {
+    let Some(me) = cx.actor.member() else { return Ok(()) };
+    tx.exec(
+        "DELETE FROM unfinished WHERE ws = ?1 AND person = ?2 AND conversation = ?3",
+        &[&cx.actor.ws, &me, id],
+    )?;
+    Ok(())
+}
+
+/// Adds files to what the actor is writing.
+pub fn enclose(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, files: &[NewAttachment]) -> Result<()> {
+    let conversation = conversations::load(tx, cx.actor, id)?;
+    enclosures::add(tx, cx.actor.ws, cx.now, &conversation.id, own_id(cx)?, files)
+}
+
+/// Takes one of these files off again.
+pub fn take_out(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, file: &EnclosureId) -> Result<()> {
+    let conversation = conversations::load(tx, cx.actor, id)?;
+    enclosures::remove(tx, cx.actor.ws, &conversation.id, own_id(cx)?, file)
+}
+
+/// The files of what the actor is writing.
+pub fn enclosed(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &ConversationId,
+) -> Result<Vec<OutgoingAttachment>> {
+    match &cx.actor.who {
+        Principal::Person { id: me, .. } => enclosures::unsent(tx, cx.actor.ws, id, me),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// Gives up what the actor was writing, with its files.
+pub fn discard_unfinished(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<()> {
+    let conversation = conversations::load(tx, cx.actor, id)?;
+    enclosures::remove_all(tx, cx.actor.ws, &conversation.id, own_id(cx)?)?;
+    forget_unfinished(tx, cx, &conversation.id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_addresses_names_each_once_or_says_what_is_wrong() {
+        let read = |line| {
+            parties(line).map(|parties| {
+                let shown = parties.iter().map(|party| {
+                    format!("{}/{}", party.name.as_deref().unwrap_or("-"), party.email)
+                });
+                shown.collect::<Vec<_>>().join(" ")
+            })
+        };
+        assert_eq!(read("ann@example.com").as_deref(), Ok("-/ann@example.com"));
+        assert_eq!(
+            read("Bo Li <Bo@Example.com>; \"Cy\" <cy@example.com>, bo@example.com,").as_deref(),
+            Ok("Bo Li/bo@example.com Cy/cy@example.com")
+        );
+        assert_eq!(read("").as_deref(), Ok(""));
+        assert_eq!(read("ann@example.com, nonsense"), Err("nonsense".into()));
+        assert_eq!(read("a\u{7}b <ann@example.com>"), Err("a\u{7}b <ann@example.com>".into()));
+    }
+}

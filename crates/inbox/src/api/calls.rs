@@ -1,0 +1,198 @@
+//! A call by a key, the same through every door: who is it, how fast, may they, is it right, do it.
+
+use db::Tx;
+use serde_json::{Map, Value};
+
+use crate::actions;
+use crate::api::idempotency::{self, IdempotencyKey};
+use crate::api::operations::{Access, Operation, OperationOutput, ScopeRule, with_id};
+use crate::app::{App, Cx, PAGES};
+use crate::base::actor::{KeyHash, Principal, Scope, Scopes, authenticate};
+use crate::base::error::{Error, Result, ValidationErrors};
+use crate::base::rate::RateStatus;
+
+/// A request for an operation, before anything about it is known to be right.
+pub struct ApiCall {
+    pub operation: &'static Operation,
+    pub key: KeyHash,
+    /// The conversation in the path.
+    pub id: Option<String>,
+    /// The input as it was sent, where it could be read: it tells the scope.
+    pub raw: Value,
+    /// The input after the check against the operation's fields.
+    pub input: Result<Map<String, Value>, ValidationErrors>,
+    pub idempotency_key: Option<IdempotencyKey>,
+}
+
+impl App {
+    /// Counts the request, then does everything else in one transaction, so that a revoked key,
+    /// a changed plan or a moved conversation counts at once. The order of checks is fixed:
+    /// 401, 429, 403, 400, 404.
+    pub async fn call(&self, call: ApiCall) -> (Result<OperationOutput>, RateStatus) {
+        let (key, access) = (call.key, call.operation.access);
+        let checked = CheckedCall::new(call);
+        let (app, mut simulated) = (self.clone(), None);
+        let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>| {
+            if checked.simulates() && !cx.actor.livemode() {
+                // Counted once, however often the transaction has to be run.
+                let counted = || {
+                    app.limiter.tell_of_simulated(cx.actor.ws);
+                    app.limiter.take_simulated(cx.actor.ws, cx.now)
+                };
+                let standing: RateStatus = *simulated.get_or_insert_with(counted);
+                if standing.over {
+                    return Err(Error::TooMany(standing));
+                }
+            }
+            let answer = checked.run(tx, cx)?;
+            checked.note_look(&app, cx);
+            Ok(answer)
+        };
+        self.with_key(key, access, work).await
+    }
+
+    /// Lets a key in for what a door answers by itself, such as which tools it has: the same
+    /// count and the same checks as a call, and then its scopes.
+    pub async fn admit(&self, key: KeyHash) -> (Result<Scopes>, RateStatus) {
+        let scopes = |_: &mut Tx<'_>, cx: &Cx<'_>| Ok(scopes_of(cx).clone());
+        self.with_key(key, Access::Read, scopes).await
+    }
+
+    /// Whether this is a key, for a door that has to decide before it has the whole call. Nothing
+    /// is counted: the call itself checks the key again, in its transaction.
+    pub async fn check_key(&self, key: KeyHash) -> Result<()> {
+        self.store.read(move |tx| authenticate(tx, &key).map(drop)).await
+    }
+
+    /// Counts the request, and does the work of a key that is one, is not too fast, and whose
+    /// workspace's plan has the API.
+    async fn with_key<T, F>(
+        &self,
+        key: KeyHash,
+        access: Access,
+        mut work: F,
+    ) -> (Result<T>, RateStatus)
+    where
+        T: Send + 'static,
+        F: FnMut(&mut Tx<'_>, &Cx<'_>) -> Result<T> + Send + 'static,
+    {
+        let standing = self.limiter.take(&key, self.clock.now());
+        let app = self.clone();
+        let work = move |tx: &mut Tx<'_>| {
+            let (actor, plan) = authenticate(tx, &key)?;
+            if standing.over {
+                return Err(Error::TooMany(standing));
+            }
+            if !plan.has_api() {
+                return Err(Error::Forbidden(
+                    "The API is part of the Pro and Team plans; this workspace is on Free.".into(),
+                ));
+            }
+            if access == Access::Write {
+                tx.wake(PAGES);
+            }
+            work(tx, &app.cx(&actor))
+        };
+        let result = match access {
+            Access::Read => self.store.read(work).await,
+            Access::Write => self.store.write(work).await,
+        };
+        let standing = match &result {
+            Err(Error::Unauthorized) => {
+                self.limiter.forget(&key);
+                self.limiter.untouched()
+            }
+            Err(Error::TooMany(over)) => *over,
+            _ => {
+                self.limiter.tell_of(&key);
+                standing
+            }
+        };
+        if result.is_ok() && standing.remaining + 1 == standing.limit {
+            self.mark_used(key);
+        }
+        (result, standing)
+    }
+
+    /// Written beside the first call of a minute: nobody waits for it.
+    fn mark_used(&self, key: KeyHash) {
+        let app = self.clone();
+        tokio::spawn(async move {
+            let now = app.clock.now();
+            let written = app.store.write(move |tx| actions::mark_used(tx, &key, now)).await;
+            if let Err(error) = written
+                && !error.is_outage()
+            {
+                tracing::warn!(%error, "a key's use was not written down");
+            }
+        });
+    }
+}
+
+/// A call whose input is either right or known to be wrong.
+struct CheckedCall {
+    operation: &'static Operation,
+    scope: Scope,
+    input: Result<Value, ValidationErrors>,
+    idempotency_key: Option<(IdempotencyKey, Vec<u8>)>,
+}
+
+impl CheckedCall {
+    fn new(call: ApiCall) -> CheckedCall {
+        let operation = call.operation;
+        let scope = operation.scope.scope(&call.raw);
+        let input = call.input.map(|input| with_id(input, call.id.as_deref()));
+        let idempotency_key = match (&input, call.idempotency_key) {
+            (Ok(input), Some(key)) if operation.takes_idempotency_key() => {
+                Some((key, idempotency::fingerprint(operation, input)))
+            }
+            _ => None,
+        };
+        CheckedCall { operation, scope, input, idempotency_key }
+    }
+
+    fn simulates(&self) -> bool {
+        matches!(self.operation.scope, ScopeRule::InSandbox(_))
+    }
+
+    /// Whoever has the conversation open sees the agent there for a while.
+    fn note_look(&self, app: &App, cx: &Cx<'_>) {
+        let Principal::Agent { id: agent, name, .. } = &cx.actor.who else { return };
+        let id = self.input.as_ref().ok().and_then(|input| input["id"].as_str());
+        let Some(id) = id.filter(|_| cx.actor.livemode()) else { return };
+        let writes = self.operation.access == Access::Write;
+        app.limiter.looks.note(cx.actor.ws, id, agent, name, writes, cx.now);
+    }
+
+    fn run(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<OperationOutput> {
+        if self.simulates() && cx.actor.livemode() {
+            return Err(Error::Forbidden(
+                "This works in the sandbox alone. Use a test key (rk_test_…).".into(),
+            ));
+        }
+        let scopes = scopes_of(cx);
+        if !scopes.has(self.scope) {
+            let entirely = !self.operation.scope.is_met_at_all(scopes);
+            return Err(Error::Lacks { scope: self.scope, entirely });
+        }
+        let input = self.input.clone().map_err(Error::Invalid)?;
+        let Some((key, fingerprint)) = &self.idempotency_key else {
+            return (self.operation.run)(tx, cx, input);
+        };
+        if let Some(answer) = idempotency::recall(tx, cx, key, fingerprint)? {
+            return Ok(answer);
+        }
+        let answer = (self.operation.run)(tx, cx, input)?;
+        idempotency::keep(tx, cx, key, fingerprint, &answer)?;
+        Ok(answer)
+    }
+}
+
+/// A person or the service has none: only keys make calls.
+fn scopes_of<'a>(cx: &'a Cx<'_>) -> &'a Scopes {
+    static NONE: Scopes = Scopes::none();
+    match &cx.actor.who {
+        Principal::Agent { scopes, .. } => scopes,
+        Principal::Person { .. } | Principal::System => &NONE,
+    }
+}

@@ -1,0 +1,74 @@
+use db::Tx;
+use serde::Deserialize;
+
+use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
+use crate::api::fields::{InputField, filled};
+use crate::api::wire::Done;
+use crate::app::Cx;
+use crate::base::actor::Scope;
+use crate::base::error::Result;
+use crate::base::ids::NoteId;
+use crate::base::limits::NOTE_CHARS;
+use crate::model::{conversations, mentions};
+
+pub const OPERATION: Operation = Operation {
+    name: "add_note",
+    method: Method::Post,
+    path: "/conversations/{id}/notes",
+    tool: Some(Tool {
+        name: "add_note",
+        about: "Adds an internal note to a conversation. Use it to leave findings, questions or a \
+                handover for the team; @FirstName mentions a person. The team sees it under your \
+                name; the customer never does. Each call makes a new note: give an idempotencyKey \
+                so that a repeat after a timeout makes no second one.",
+        example: r#"{
+            "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
+            "body": "The parcel left on Tuesday. @Ines, can you check with the carrier?"
+        }"#,
+        list: None,
+        loses: false,
+    }),
+    scope: ScopeRule::Always(Scope::Write),
+    access: Access::Write,
+    repeatable: false,
+    title: "Add an internal note",
+    about: "Adds a note that the team sees and the customer never does. Each call makes a new \
+            note, unless it repeats an Idempotency-Key.",
+    fields: &[InputField::required(
+        "body",
+        filled(NOTE_CHARS),
+        "Plain text. @FirstName mentions a person.",
+    )],
+    body_optional: false,
+    success: 201,
+    output: |schemas| schemas.subschema_for::<Done>(),
+    example_input: r#"{ "body": "The parcel left on Tuesday. @Ines, can you check with the carrier?" }"#,
+    example_output: r#"{ "ok": true }"#,
+    run: |tx, cx, input| answer(&add_note(tx, cx, typed(input)?)?),
+};
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct AddNoteInput {
+    pub id: String,
+    pub body: String,
+}
+
+pub fn add_note(tx: &mut Tx<'_>, cx: &Cx<'_>, input: AddNoteInput) -> Result<Done> {
+    let conversation = conversations::load(tx, cx.actor, &input.id)?;
+    let id = NoteId::new(cx.ids, cx.now);
+    tx.exec(
+        "INSERT INTO notes (ws, conversation, id, at, author, author_name, body)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        &[
+            &cx.actor.ws,
+            &conversation.id,
+            &id,
+            &cx.now,
+            &cx.actor.member().as_ref().map_or("", |member| member.as_str()),
+            &cx.actor.name(),
+            &input.body,
+        ],
+    )?;
+    mentions::tell(tx, cx, &conversation, &id, &input.body)?;
+    Ok(Done::OK)
+}

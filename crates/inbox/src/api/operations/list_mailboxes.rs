@@ -1,0 +1,54 @@
+use db::Tx;
+
+use super::{Access, Method, Operation, ScopeRule, Tool, answer};
+use crate::api::wire::MailboxJson;
+use crate::app::Cx;
+use crate::base::actor::Scope;
+use crate::base::error::Result;
+use crate::model::{mailboxes, tallies};
+
+pub const OPERATION: Operation = Operation {
+    name: "list_mailboxes",
+    method: Method::Get,
+    path: "/mailboxes",
+    tool: Some(Tool {
+        name: "list_mailboxes",
+        about: "Lists the inboxes you can see, with the number of open conversations in each. Use \
+                it to learn the ids that list_conversations takes as mailbox, or to see where \
+                work waits. The customer notices nothing.",
+        example: r#"{}"#,
+        list: Some("mailboxes"),
+        loses: false,
+    }),
+    scope: ScopeRule::Always(Scope::Read),
+    access: Access::Read,
+    repeatable: true,
+    title: "List inboxes",
+    about: "Every inbox this key can see, with how many conversations are open in it.",
+    fields: &[],
+    body_optional: false,
+    success: 200,
+    output: |schemas| schemas.subschema_for::<Vec<MailboxJson>>(),
+    example_input: "",
+    example_output: r#"[{
+        "id": "mbx_01kag0w3e5r7t9y1u2p4a6s8df",
+        "address": "support@acme.example",
+        "name": "Support",
+        "open": 12
+    }]"#,
+    run: |tx, cx, _| answer(&list_mailboxes(tx, cx)?),
+};
+
+fn list_mailboxes(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<MailboxJson>> {
+    let open = tallies::of_kind(tx, cx.actor, "open")?;
+    let seen = mailboxes::all_seen_by(tx, cx.actor)?;
+    Ok(seen
+        .into_iter()
+        .map(|mailbox| MailboxJson {
+            open: open.get(mailbox.id.as_str()).copied().unwrap_or(0),
+            id: mailbox.id,
+            address: mailbox.address,
+            name: mailbox.name,
+        })
+        .collect())
+}

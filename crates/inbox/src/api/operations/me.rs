@@ -1,0 +1,39 @@
+use super::{Access, Method, Operation, ScopeRule, answer};
+use crate::api::wire::{AgentName, Me};
+use crate::app::Cx;
+use crate::base::actor::{Principal, Scope};
+use crate::base::error::{Error, Result};
+
+pub const OPERATION: Operation = Operation {
+    name: "me",
+    method: Method::Get,
+    path: "/me",
+    tool: None,
+    scope: ScopeRule::Always(Scope::Read),
+    access: Access::Read,
+    repeatable: true,
+    title: "Who this key is",
+    about: "The agent that this key acts as, its scopes, and whether it works on live data.",
+    fields: &[],
+    body_optional: false,
+    success: 200,
+    output: |schemas| schemas.subschema_for::<Me>(),
+    example_input: "",
+    example_output: r#"{
+        "agent": { "id": "agt_01kag0y5c0e2r8t4vq3w6n9m1z", "name": "Robo" },
+        "scopes": ["read", "write", "draft"],
+        "livemode": true
+    }"#,
+    run: |_, cx, _| answer(&me(cx)?),
+};
+
+fn me(cx: &Cx<'_>) -> Result<Me> {
+    let Principal::Agent { id, name, scopes } = &cx.actor.who else {
+        return Err(Error::Forbidden("Only a key has an agent.".into()));
+    };
+    Ok(Me {
+        agent: AgentName { id: id.clone(), name: name.clone() },
+        scopes: scopes.as_slice().to_vec(),
+        livemode: cx.actor.livemode(),
+    })
+}

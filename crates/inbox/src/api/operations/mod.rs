@@ -1,0 +1,204 @@
+//! The one table of operations. The REST routes, `openapi.json` and the MCP tool list are
+//! renderings of it, so an operation that is in one and not in another cannot be written.
+
+mod add_note;
+mod assign_conversation;
+mod get_conversation;
+mod list_conversations;
+mod list_events;
+mod list_mailboxes;
+mod list_tags;
+mod me;
+mod record_sent;
+mod reply;
+mod request_documents;
+mod sandbox_inbound;
+mod search_documents;
+mod set_status;
+mod stop_message;
+mod tag_conversation;
+mod tool;
+mod warning;
+
+use db::Tx;
+use schemars::{Schema, SchemaGenerator};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+pub use add_note::{AddNoteInput, add_note};
+pub use assign_conversation::{AssignConversationInput, assign_conversation};
+pub use list_conversations::{
+    ListConversationsInput, OPERATION as LIST_CONVERSATIONS, list_conversations,
+};
+pub use list_tags::list_tags;
+pub use record_sent::{RecordSentInput, record_sent};
+pub use reply::{ReplyInput, reply};
+pub use request_documents::{
+    OPERATION as REQUEST_DOCUMENTS, RequestDocumentsInput, request_documents,
+};
+pub use sandbox_inbound::{SandboxInboundInput, sandbox_inbound};
+pub use search_documents::{OPERATION as SEARCH_DOCUMENTS, SearchDocumentsInput, search_documents};
+pub use set_status::{SetStatusInput, set_status};
+pub use stop_message::{StopMessageInput, stop_message};
+pub use tag_conversation::{TagConversationInput, tag_conversation};
+pub use tool::{Tool, with_tool};
+
+use crate::api::fields::InputField;
+use crate::app::Cx;
+use crate::base::actor::{Scope, Scopes};
+use crate::base::error::{Error, Result};
+
+pub struct Operation {
+    /// As a person would say it; also the OpenAPI operation id.
+    pub name: &'static str,
+    pub method: Method,
+    /// Relative to the REST prefix; `{id}` is what stands before it, a conversation or a message.
+    pub path: &'static str,
+    /// The MCP tool, where there is one.
+    pub tool: Option<Tool>,
+    pub scope: ScopeRule,
+    pub access: Access,
+    /// True when repeating the same request is harmless.
+    pub repeatable: bool,
+    pub title: &'static str,
+    pub about: &'static str,
+    /// The query of a GET, the body of a POST.
+    pub fields: &'static [InputField],
+    /// True when the body itself may be left out.
+    pub body_optional: bool,
+    /// The status code of success.
+    pub success: u16,
+    pub output: fn(&mut SchemaGenerator) -> Schema,
+    pub example_input: &'static str,
+    pub example_output: &'static str,
+    pub run: fn(&mut Tx<'_>, &Cx<'_>, Value) -> Result<OperationOutput>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Method {
+    Get,
+    Post,
+}
+
+impl Method {
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Get => "GET",
+            Method::Post => "POST",
+        }
+    }
+}
+
+/// The scope that a call needs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ScopeRule {
+    Always(Scope),
+    /// `send` when the input says `send: true`, `draft` otherwise.
+    DraftOrSend,
+    /// A scope of a test key.
+    InSandbox(Scope),
+}
+
+impl ScopeRule {
+    /// Known even when the rest of the input is not right.
+    pub fn scope(self, input: &Value) -> Scope {
+        match self {
+            ScopeRule::Always(scope) | ScopeRule::InSandbox(scope) => scope,
+            ScopeRule::DraftOrSend if input.get("send") == Some(&Value::Bool(true)) => Scope::Send,
+            ScopeRule::DraftOrSend => Scope::Draft,
+        }
+    }
+
+    /// True when a key of these scopes can make some call, though perhaps not every one.
+    pub fn is_met_at_all(self, scopes: &Scopes) -> bool {
+        match self {
+            ScopeRule::Always(scope) | ScopeRule::InSandbox(scope) => scopes.has(scope),
+            ScopeRule::DraftOrSend => scopes.has(Scope::Draft) || scopes.has(Scope::Send),
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    Read,
+    Write,
+}
+
+/// What an operation answers: JSON, and for a list where it goes on.
+#[derive(Debug, Default)]
+pub struct OperationOutput {
+    pub body: Vec<u8>,
+    pub next: Option<String>,
+    /// What a model must know before it reads the body.
+    pub warning: Option<String>,
+}
+
+/// A page of a list.
+pub struct ListPage<T> {
+    pub items: Vec<T>,
+    pub next: Option<String>,
+}
+
+impl Operation {
+    /// True when the path names a conversation or a message.
+    pub fn has_id(&self) -> bool {
+        self.path.contains("{id}")
+    }
+
+    /// True when an `Idempotency-Key` makes a repeat harmless.
+    pub fn takes_idempotency_key(&self) -> bool {
+        !self.repeatable
+    }
+}
+
+pub fn named(name: &str) -> Option<&'static Operation> {
+    OPERATIONS.iter().find(|operation| operation.name == name)
+}
+
+pub static OPERATIONS: &[Operation] = &[
+    me::OPERATION,
+    list_conversations::OPERATION,
+    get_conversation::OPERATION,
+    add_note::OPERATION,
+    set_status::OPERATION,
+    tag_conversation::OPERATION,
+    assign_conversation::OPERATION,
+    reply::OPERATION,
+    request_documents::OPERATION,
+    list_mailboxes::OPERATION,
+    list_tags::OPERATION,
+    search_documents::OPERATION,
+    record_sent::OPERATION,
+    stop_message::OPERATION,
+    list_events::OPERATION,
+    sandbox_inbound::OPERATION,
+];
+
+/// The checked input as the type its operation takes.
+fn typed<T: serde::de::DeserializeOwned>(input: Value) -> Result<T> {
+    serde_json::from_value(input).map_err(|error| Error::invalid("body", error.to_string()))
+}
+
+fn answer<T: Serialize>(value: &T) -> Result<OperationOutput> {
+    Ok(OperationOutput { body: json_bytes(value), ..OperationOutput::default() })
+}
+
+fn page<T: Serialize>(page: ListPage<T>) -> Result<OperationOutput> {
+    Ok(OperationOutput {
+        body: json_bytes(&page.items),
+        next: page.next,
+        ..OperationOutput::default()
+    })
+}
+
+fn json_bytes<T: Serialize>(value: &T) -> Vec<u8> {
+    serde_json::to_vec(value).expect("wire types hold only what JSON can")
+}
+
+/// The place of the path's id in an operation's input.
+pub fn with_id(mut input: Map<String, Value>, id: Option<&str>) -> Value {
+    if let Some(id) = id {
+        input.insert("id".into(), id.into());
+    }
+    Value::Object(input)
+}

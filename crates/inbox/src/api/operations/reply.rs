@@ -1,0 +1,125 @@
+use db::Tx;
+use serde::Deserialize;
+
+use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
+use crate::api::fields::{InputField, InputKind, filled, text};
+use crate::api::wire::ReplyResult;
+use crate::app::Cx;
+use crate::base::error::Result;
+use crate::base::limits::{
+    ITEM_DESCRIPTION_CHARS, ITEM_LABEL_CHARS, REPLY_CHARS, REPLY_SUMMARY_CHARS, REQUEST_ITEMS,
+    undo_minutes, undo_sandbox_seconds,
+};
+use crate::model::conversations;
+use crate::model::outgoing::{self, DraftContent};
+use crate::model::requests::RequestedDocument;
+
+/// One asked document (API section 2.9).
+pub const ITEM: InputKind = InputKind::Object(&[
+    InputField::required("label", filled(ITEM_LABEL_CHARS), "What is asked for, such as Passport."),
+    InputField::optional(
+        "description",
+        text(ITEM_DESCRIPTION_CHARS),
+        "What the customer should know about it.",
+    ),
+    InputField::optional("required", InputKind::Flag, "false marks it nice to have.").or("true"),
+]);
+
+pub const OPERATION: Operation = Operation {
+    name: "reply",
+    method: Method::Post,
+    path: "/conversations/{id}/replies",
+    tool: Some(Tool {
+        name: "reply",
+        about: concat!(
+            "Writes a reply to the conversation's contact. Use it when a conversation needs an \
+             answer. Without send it is a draft: nothing reaches the customer until a person \
+             approves it, so tell your user that it waits. With send true (needs the send scope) \
+             it leaves on its own after an undo window of ",
+            undo_minutes!(),
+            " minutes (",
+            undo_sandbox_seconds!(),
+            " seconds in the sandbox), in which anyone on the team can stop it; a mail that has \
+             left cannot be taken back. Write plain text and give a summary for the person who \
+             approves. To ask for files use documents: a checklist and a private upload link are \
+             added under the text, so never write a link for uploads yourself. Each call makes a \
+             new reply: give an idempotencyKey so that a repeat after a timeout makes no second \
+             one.",
+        ),
+        example: r#"{
+            "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
+            "body": "Hello Bruno, your parcel left on Tuesday and should be with you tomorrow.",
+            "summary": "Tells Bruno when order 20418 arrives",
+            "idempotencyKey": "order-20418-answer"
+        }"#,
+        list: None,
+        loses: false,
+    }),
+    scope: ScopeRule::DraftOrSend,
+    access: Access::Write,
+    repeatable: false,
+    title: "Reply to the customer",
+    about: "Writes a reply to the conversation's contact. It is a draft that waits for a person, \
+            unless send is true (which needs the send scope): then it leaves after an undo window \
+            in which anyone on the team can stop it. Each call makes a new reply, unless it \
+            repeats an Idempotency-Key.",
+    fields: &[
+        InputField::required("body", filled(REPLY_CHARS), "Plain text."),
+        InputField::optional(
+            "send",
+            InputKind::Flag,
+            "true sends after the undo window; needs send scope.",
+        )
+        .or("false"),
+        InputField::optional(
+            "summary",
+            text(REPLY_SUMMARY_CHARS),
+            "One line for the person who approves it.",
+        ),
+        InputField::optional(
+            "documents",
+            InputKind::List { min: 0, max: REQUEST_ITEMS, of: &ITEM },
+            "Documents to ask for. A checklist and a private upload link are added under the \
+             text; do not write a link yourself.",
+        ),
+    ],
+    body_optional: false,
+    success: 201,
+    output: |schemas| schemas.subschema_for::<ReplyResult>(),
+    example_input: r#"{
+        "body": "Hello Bruno, your parcel left on Tuesday and should be with you tomorrow.",
+        "summary": "Tells Bruno when order 20418 arrives"
+    }"#,
+    example_output: r#"{
+        "messageId": "msg_01kag11q2w3e4r5t6y7z8a9b0c",
+        "status": "draft",
+        "note": "Waits for a person to approve it."
+    }"#,
+    run: |tx, cx, input| answer(&reply(tx, cx, typed(input)?)?),
+};
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct ReplyInput {
+    pub id: String,
+    pub body: String,
+    #[serde(default)]
+    pub send: bool,
+    pub summary: Option<String>,
+    #[serde(default)]
+    pub documents: Vec<RequestedDocument>,
+}
+
+/// Writes a reply: a draft, or a message that leaves after the undo window.
+pub fn reply(tx: &mut Tx<'_>, cx: &Cx<'_>, input: ReplyInput) -> Result<ReplyResult> {
+    let conversation = conversations::load(tx, cx.actor, &input.id)?;
+    let draft = DraftContent {
+        text: &input.body,
+        summary: input.summary.as_deref(),
+        documents: &input.documents,
+        due_date: None,
+    };
+    match input.send {
+        true => outgoing::send(tx, cx, &conversation, &draft),
+        false => outgoing::keep_as_draft(tx, cx, &conversation, &draft),
+    }
+}

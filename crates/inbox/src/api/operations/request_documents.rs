@@ -1,0 +1,133 @@
+use db::Tx;
+use serde::Deserialize;
+
+use super::reply::ITEM;
+use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
+use crate::api::fields::{InputField, InputKind, Rule, text};
+use crate::api::wire::ReplyResult;
+use crate::app::Cx;
+use crate::base::error::Result;
+use crate::base::limits::{
+    REQUEST_ITEMS, REQUEST_MESSAGE_CHARS, undo_minutes, undo_sandbox_seconds,
+};
+use crate::model::conversations::{self, Conversation};
+use crate::model::outgoing::{self, DraftContent};
+use crate::model::requests::{self, RequestedDocument};
+
+pub const OPERATION: Operation = Operation {
+    name: "request_documents",
+    method: Method::Post,
+    path: "/conversations/{id}/document-requests",
+    tool: Some(Tool {
+        name: "request_documents",
+        about: concat!(
+            "Asks the conversation's contact for documents: a mail with a checklist and a private \
+             upload link, which are added for you, so never write a link for uploads yourself. Use \
+             it when files are all you need; reply can ask for documents along with an answer. \
+             Without send it is a draft: nothing reaches the customer until a person approves it. \
+             With send true (needs the send scope) it leaves on its own after an undo window of ",
+            undo_minutes!(),
+            " minutes (",
+            undo_sandbox_seconds!(),
+            " seconds in the sandbox). Once it has left, the customer is reminded on days 2, 4 and \
+             7 until everything required is in. Each call makes a new request: give an \
+             idempotencyKey so that a repeat after a timeout makes no second one.",
+        ),
+        example: r#"{
+            "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
+            "documents": [{ "label": "Passport", "description": "The page with your photo" }],
+            "dueDate": "2026-11-30",
+            "idempotencyKey": "passport-keller"
+        }"#,
+        list: None,
+        loses: false,
+    }),
+    scope: ScopeRule::DraftOrSend,
+    access: Access::Write,
+    repeatable: false,
+    title: "Ask the customer for documents",
+    about: "Writes to the contact with a checklist and a private upload link; reminders follow on \
+            days 2, 4 and 7, and ask.completed tells when everything is in. A draft gets its link \
+            when a person approves it. Each call makes a new request, unless it repeats an \
+            Idempotency-Key.",
+    fields: &[
+        InputField::required(
+            "documents",
+            InputKind::List { min: 1, max: REQUEST_ITEMS, of: &ITEM },
+            "What is asked for.",
+        ),
+        InputField::optional(
+            "message",
+            text(REQUEST_MESSAGE_CHARS),
+            "A short note above the checklist; do not write a link yourself.",
+        ),
+        InputField::optional(
+            "dueDate",
+            InputKind::Text { min: 10, max: 10, rule: Rule::Date },
+            "The day it is needed by, such as 2026-11-30.",
+        ),
+        InputField::optional(
+            "send",
+            InputKind::Flag,
+            "true sends after the undo window; needs send scope.",
+        )
+        .or("false"),
+    ],
+    body_optional: false,
+    success: 201,
+    output: |schemas| schemas.subschema_for::<ReplyResult>(),
+    example_input: r#"{
+        "documents": [{ "label": "Passport", "description": "The page with your photo" }],
+        "message": "To open your account we need one more paper.",
+        "dueDate": "2026-11-30"
+    }"#,
+    example_output: r#"{
+        "messageId": "msg_01kag12d3f4g5h6j7k8m9n0p1q",
+        "status": "draft",
+        "requestId": "req_01kag12d3f4g5h6j7k8m9n0p1r",
+        "note": "Waits for a person to approve it."
+    }"#,
+    run: |tx, cx, input| answer(&request_documents(tx, cx, typed(input)?)?),
+};
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RequestDocumentsInput {
+    pub id: String,
+    pub documents: Vec<RequestedDocument>,
+    pub message: Option<String>,
+    pub due_date: Option<String>,
+    #[serde(default)]
+    pub send: bool,
+}
+
+/// Asks for documents in a message of its own.
+pub fn request_documents(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    input: RequestDocumentsInput,
+) -> Result<ReplyResult> {
+    let conversation = conversations::load(tx, cx.actor, &input.id)?;
+    let given = input.message.as_deref().map(str::trim).filter(|message| !message.is_empty());
+    let text = given.map_or_else(|| greeting(&conversation), str::to_owned);
+    let draft = DraftContent {
+        text: &text,
+        summary: None,
+        documents: &input.documents,
+        due_date: input.due_date.as_deref(),
+    };
+    let result = match input.send {
+        true => outgoing::send(tx, cx, &conversation, &draft)?,
+        false => outgoing::keep_as_draft(tx, cx, &conversation, &draft)?,
+    };
+    if let Some(request) = &result.request_id {
+        requests::explain(tx, cx, request, &text)?;
+    }
+    Ok(result)
+}
+
+fn greeting(conversation: &Conversation) -> String {
+    let name =
+        conversation.contact_name.as_deref().map_or(String::new(), |name| format!(" {name}"));
+    format!("Hello{name},\n\nto go on we need a few documents from you.")
+}

@@ -1,0 +1,285 @@
+//! Who is asking, what they may do, and what they may see.
+
+use std::fmt;
+
+use db::{Arg, Column, FromColumn, Tx, Value};
+use sha2::{Digest, Sha256};
+
+use crate::base::error::{Error, Result};
+use crate::base::ids::{AgentId, Ids, MemberId, UserId, WorkspaceId};
+use crate::base::words::words;
+
+/// The one on whose behalf an operation runs. Nothing is looked up without one.
+#[derive(Clone, Debug)]
+pub struct Actor {
+    pub ws: i64,
+    pub workspace: WorkspaceId,
+    pub who: Principal,
+    /// The circles this actor belongs to; rows of any other do not exist for them.
+    pub circles: [Circle; 2],
+}
+
+#[derive(Clone, Debug)]
+pub enum Principal {
+    Agent {
+        id: AgentId,
+        name: String,
+        scopes: Scopes,
+    },
+    Person {
+        id: UserId,
+        name: String,
+        role: Role,
+    },
+    /// Mailroom itself: mail that arrives, work that falls due.
+    System,
+}
+
+impl Actor {
+    pub fn name(&self) -> &str {
+        match &self.who {
+            Principal::Agent { name, .. } | Principal::Person { name, .. } => name,
+            Principal::System => "Mailroom",
+        }
+    }
+
+    pub fn member(&self) -> Option<MemberId> {
+        match &self.who {
+            Principal::Agent { id, .. } => Some(MemberId::Agent(id.clone())),
+            Principal::Person { id, .. } => Some(MemberId::User(id.clone())),
+            Principal::System => None,
+        }
+    }
+
+    pub fn sees(&self, circle: &Circle) -> bool {
+        self.circles.contains(circle)
+    }
+
+    /// False for a test key and for the service at work in the sandbox.
+    pub fn livemode(&self) -> bool {
+        !self.circles[0].is_sandbox()
+    }
+
+    /// Mailroom at work for the owners of one circle.
+    pub fn system(ws: i64, workspace: WorkspaceId, circle: Circle) -> Actor {
+        Actor { ws, workspace, who: Principal::System, circles: [circle.clone(), circle] }
+    }
+
+    /// The operator of the machine, before there is a workspace.
+    pub fn operator(ids: &Ids) -> Actor {
+        Actor::system(0, WorkspaceId::new(ids, 0), Circle::team())
+    }
+
+    /// Only owners and admins change keys, people, inboxes and webhooks (API section 5.3).
+    pub fn must_administer(&self) -> Result<()> {
+        match self.who {
+            Principal::Person { role: Role::Owner | Role::Admin, .. } | Principal::System => Ok(()),
+            _ => Err(Error::Forbidden("Only an owner or an admin can do this.".into())),
+        }
+    }
+}
+
+/// Who may see a row: the team, one person, or the sandbox's test keys.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Circle(String);
+
+impl Circle {
+    pub fn team() -> Circle {
+        Circle("team".into())
+    }
+
+    pub fn sandbox() -> Circle {
+        Circle("sandbox".into())
+    }
+
+    pub fn of(person: &UserId) -> Circle {
+        Circle(person.to_string())
+    }
+
+    pub fn is_team(&self) -> bool {
+        self.0 == "team"
+    }
+
+    pub fn is_sandbox(&self) -> bool {
+        self.0 == "sandbox"
+    }
+
+    /// The person whose private circle this is.
+    pub fn person(&self) -> Option<UserId> {
+        UserId::parse(&self.0)
+    }
+}
+
+impl fmt::Display for Circle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Arg for Circle {
+    fn value(&self) -> Value<'_> {
+        Value::Text(&self.0)
+    }
+}
+
+impl FromColumn for Circle {
+    const WANTED: &'static str = "a circle";
+    fn from_column(column: Column<'_>) -> Option<Self> {
+        match column {
+            Column::Text(text) => Some(Circle(text.to_owned())),
+            _ => None,
+        }
+    }
+}
+
+words! {
+    Role { Owner = "owner", Admin = "admin", Member = "member" }
+}
+
+words! {
+    Scope { Read = "read", Write = "write", Draft = "draft", Send = "send", Record = "record" }
+}
+
+/// What a key may do. `read` comes with every other scope.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scopes(Vec<Scope>);
+
+impl Scopes {
+    pub fn new(chosen: &[Scope]) -> Scopes {
+        let mut scopes = vec![Scope::Read];
+        scopes.extend_from_slice(chosen);
+        scopes.sort_unstable();
+        scopes.dedup();
+        Scopes(scopes)
+    }
+
+    /// What somebody without a key has.
+    pub const fn none() -> Scopes {
+        Scopes(Vec::new())
+    }
+
+    pub fn has(&self, scope: Scope) -> bool {
+        self.0.contains(&scope)
+    }
+
+    pub fn as_slice(&self) -> &[Scope] {
+        &self.0
+    }
+
+    /// As kept in a row: names with spaces between.
+    pub fn stored(&self) -> String {
+        self.0.iter().map(|scope| scope.word()).collect::<Vec<_>>().join(" ")
+    }
+
+    fn from_stored(text: &str) -> Scopes {
+        Scopes::new(&text.split(' ').filter_map(Scope::parse).collect::<Vec<_>>())
+    }
+}
+
+words! {
+    Plan { Free = "free", Pro = "pro", Team = "team" }
+}
+
+impl Plan {
+    /// The API and webhooks are available on the Pro and Team plans (API section 5.10).
+    pub fn has_api(self) -> bool {
+        self != Plan::Free
+    }
+}
+
+/// The SHA-256 of a key, which is all that is kept of it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct KeyHash([u8; 32]);
+
+impl KeyHash {
+    /// `None` for what cannot be a key: `rk_`, perhaps `live_` or `test_`, 48 letters and digits.
+    pub fn of(key: &str) -> Option<KeyHash> {
+        let rest = key.strip_prefix("rk_")?;
+        let secret =
+            rest.strip_prefix("live_").or_else(|| rest.strip_prefix("test_")).unwrap_or(rest);
+        (secret.len() == KEY_SECRET_CHARS && secret.bytes().all(|b| b.is_ascii_alphanumeric()))
+            .then(|| KeyHash(Sha256::digest(key).into()))
+    }
+
+    pub(crate) fn hex(&self) -> String {
+        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    pub(crate) fn from_hex(text: &str) -> Option<KeyHash> {
+        let digits = text.as_bytes();
+        let mut hash = [0; 32];
+        if digits.len() != 2 * hash.len() {
+            return None;
+        }
+        for (byte, pair) in hash.iter_mut().zip(digits.chunks_exact(2)) {
+            *byte = u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok()?;
+        }
+        Some(KeyHash(hash))
+    }
+}
+
+pub const KEY_SECRET_CHARS: usize = 48;
+
+impl Arg for KeyHash {
+    fn value(&self) -> Value<'_> {
+        Value::Bytes(&self.0)
+    }
+}
+
+/// The agent whose key this is, and its workspace's plan. Read in the transaction that goes on to
+/// do the work, so that revoking a key counts at once.
+pub fn authenticate(tx: &mut Tx<'_>, key: &KeyHash) -> Result<(Actor, Plan)> {
+    type Found = (i64, AgentId, String, String, bool, Circle, WorkspaceId, Plan);
+    let found: Option<Found> = tx.opt(
+        "SELECT a.ws, a.id, a.name, a.scopes, a.livemode,
+                CASE WHEN a.sees_private = TRUE THEN a.made_by ELSE 'team' END, w.id, w.plan
+         FROM agents a JOIN workspaces w ON w.ws = a.ws
+         WHERE a.key_hash = ?1 AND a.revoked_at IS NULL",
+        &[key],
+    )?;
+    let (ws, id, name, scopes, livemode, private, workspace, plan) =
+        found.ok_or(Error::Unauthorized)?;
+    let circles = match livemode {
+        true => [Circle::team(), private],
+        false => [Circle::sandbox(), Circle::sandbox()],
+    };
+    let who = Principal::Agent { id, name, scopes: Scopes::from_stored(&scopes) };
+    Ok((Actor { ws, workspace, who, circles }, plan))
+}
+
+/// A person of a workspace, by their address.
+pub fn person(tx: &mut Tx<'_>, ws: i64, email: &str) -> Result<Actor> {
+    type Found = (UserId, String, Role, WorkspaceId);
+    let found: Option<Found> = tx.opt(
+        "SELECT u.id, u.name, u.role, w.id
+         FROM users u JOIN workspaces w ON w.ws = u.ws
+         WHERE u.ws = ?1 AND u.email = ?2",
+        &[&ws, &mail::normal_address(email)],
+    )?;
+    let (id, name, role, workspace) = found.ok_or(Error::NotFound("person"))?;
+    let circles = [Circle::team(), Circle::of(&id)];
+    Ok(Actor { ws, workspace, who: Principal::Person { id, name, role }, circles })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_rk_and_48_letters_and_digits_live_test_or_old() {
+        let secret = "aB3".repeat(16);
+        for prefix in ["rk_", "rk_live_", "rk_test_"] {
+            assert!(KeyHash::of(&format!("{prefix}{secret}")).is_some(), "{prefix}");
+        }
+        for bad in ["", "rk_", "rk_live_short", &format!("sk_{secret}"), &format!("rk_{secret}x")] {
+            assert!(KeyHash::of(bad).is_none(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn read_comes_with_every_other_scope_and_order_is_fixed() {
+        let scopes = Scopes::new(&[Scope::Send, Scope::Write]);
+        assert_eq!(scopes.stored(), "read write send");
+        assert_eq!(Scopes::from_stored("send write read"), scopes);
+    }
+}

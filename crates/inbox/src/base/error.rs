@@ -1,0 +1,88 @@
+use std::fmt;
+
+use crate::base::actor::Scope;
+use crate::base::rate::RateStatus;
+
+/// Why an operation was refused. The sentence is for the caller; the cause is for the log.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("{0}")]
+    Invalid(ValidationErrors),
+    #[error(
+        "This needs a valid API key. Send it as the header Authorization: Bearer rk_live_… or rk_test_…"
+    )]
+    Unauthorized,
+    #[error("{0}")]
+    Forbidden(String),
+    #[error(
+        "This key lacks the scope {}. Make a key that has it; scopes cannot be changed later.",
+        .scope.word()
+    )]
+    Lacks {
+        scope: Scope,
+        /// True when the key cannot use the operation in any way, not only in this one.
+        entirely: bool,
+    },
+    #[error("There is no such {0}, or you cannot see it.")]
+    NotFound(&'static str),
+    #[error("Too many requests. Slow down to {} a minute.", .0.limit)]
+    TooMany(RateStatus),
+    #[error("This Idempotency-Key was used before with a different request.")]
+    KeyReused,
+    #[error("Something failed on our side. Try again shortly.")]
+    Store(#[from] db::StoreError),
+    #[error("Something failed on our side. Try again shortly.")]
+    Files(#[from] std::io::Error),
+}
+
+/// Work on another thread panicked. What it said is left out: that may quote a mail.
+impl From<tokio::task::JoinError> for Error {
+    fn from(_: tokio::task::JoinError) -> Error {
+        Error::Files(std::io::Error::other("the work on it panicked"))
+    }
+}
+
+impl Error {
+    /// True while the database is down. The store logs that itself, once a second.
+    pub fn is_outage(&self) -> bool {
+        matches!(self, Error::Store(error) if error.is_outage())
+    }
+
+    /// An error with one problem, `field: sentence`.
+    pub fn invalid(field: impl Into<String>, sentence: impl Into<String>) -> Error {
+        Error::Invalid(ValidationErrors(vec![ValidationError {
+            field: field.into(),
+            sentence: sentence.into(),
+        }]))
+    }
+}
+
+/// Everything that is wrong with an input (API section 7: all at once, separated by semicolons).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ValidationErrors(pub Vec<ValidationError>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ValidationError {
+    pub field: String,
+    pub sentence: String,
+}
+
+impl ValidationErrors {
+    /// These problems and others.
+    pub fn and(mut self, others: ValidationErrors) -> ValidationErrors {
+        self.0.extend(others.0);
+        self
+    }
+}
+
+impl fmt::Display for ValidationErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.0.iter().enumerate() {
+            let separator = if index == 0 { "" } else { "; " };
+            write!(f, "{separator}{}: {}", problem.field, problem.sentence)?;
+        }
+        Ok(())
+    }
+}
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;

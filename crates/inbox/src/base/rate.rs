@@ -1,0 +1,264 @@
+//! The request rate of each key, shared by every door (API section 8) and, on PostgreSQL, by every
+//! node: each tells the others several times a second what it let in, and counts what it hears as
+//! its own. Nothing is written for that. What the others let in since they last told is not known,
+//! so a key that spreads its calls over several nodes may get that much more; what cannot be told,
+//! because the database is down, is never made up for.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::broadcast::error::RecvError;
+use tokio_util::sync::CancellationToken;
+
+use crate::app::App;
+use crate::base::actor::KeyHash;
+use crate::base::limits::{RATE_WINDOW_MS, SANDBOX_INBOUND_PER_MINUTE};
+use crate::base::looks::AgentPresence;
+
+/// Keys remembered before the windows that are over are swept out.
+const KEYS_REMEMBERED: usize = 10_000;
+/// How often a node tells the others what it let in.
+const TOLD_EVERY: Duration = Duration::from_millis(250);
+/// What news for other nodes begin with.
+const MARK: &str = "rate";
+/// Counts told at one time: PostgreSQL passes on less than 8,000 bytes.
+const TOLD_AT_ONCE: usize = 80;
+
+pub struct RateLimiter {
+    /// What the calls of agents were about.
+    pub looks: AgentPresence,
+    per_minute: u32,
+    windows: Mutex<HashMap<Counted, Window>>,
+    news: Mutex<News>,
+}
+
+/// What the other nodes have not been told yet.
+#[derive(Default)]
+struct News {
+    taken: HashMap<Counted, u32>,
+    /// Makes equal news different: what is equal is told once.
+    number: u64,
+}
+
+/// Whose requests are counted together.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Counted {
+    Key(KeyHash),
+    /// Simulated mail, by all test keys of a workspace.
+    Sandbox(i64),
+}
+
+#[derive(Clone, Copy)]
+struct Window {
+    started: i64,
+    taken: u32,
+}
+
+/// Where a key, or the sandbox, stands after a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateStatus {
+    pub limit: u32,
+    pub remaining: u32,
+    /// Seconds until the full number is there again.
+    pub resets_in: i64,
+    pub over: bool,
+}
+
+impl RateLimiter {
+    pub fn new(per_minute: u32) -> RateLimiter {
+        RateLimiter {
+            looks: AgentPresence::default(),
+            per_minute,
+            windows: Mutex::default(),
+            news: Mutex::default(),
+        }
+    }
+
+    /// Counts one request. Nothing is known of the key yet: see [`RateLimiter::forget`].
+    pub fn take(&self, key: &KeyHash, now: i64) -> RateStatus {
+        self.count(Counted::Key(*key), self.per_minute, now)
+    }
+
+    /// Counts one simulated mail, together with those of the workspace's other test keys.
+    pub fn take_simulated(&self, ws: i64, now: i64) -> RateStatus {
+        self.count(Counted::Sandbox(ws), SANDBOX_INBOUND_PER_MINUTE, now)
+    }
+
+    fn count(&self, counted: Counted, limit: u32, now: i64) -> RateStatus {
+        let mut windows = self.windows();
+        let window = present(&mut windows, counted, now);
+        let over = window.taken >= limit;
+        if !over {
+            window.taken += 1;
+        }
+        let left = window.started + RATE_WINDOW_MS - now;
+        RateStatus {
+            limit,
+            remaining: limit.saturating_sub(window.taken),
+            resets_in: (left.max(0) + 999) / 1_000,
+            over,
+        }
+    }
+
+    /// Drops the count of what turned out not to be a key, so that guesses take no memory.
+    pub fn forget(&self, key: &KeyHash) {
+        self.windows().remove(&Counted::Key(*key));
+    }
+
+    /// Has the other nodes told of a request of a key that was let in.
+    pub fn tell_of(&self, key: &KeyHash) {
+        self.add_news(Counted::Key(*key));
+    }
+
+    /// The same for a simulated mail.
+    pub fn tell_of_simulated(&self, ws: i64) {
+        self.add_news(Counted::Sandbox(ws));
+    }
+
+    fn add_news(&self, counted: Counted) {
+        let taken = &mut self.news().taken;
+        if taken.len() < KEYS_REMEMBERED || taken.contains_key(&counted) {
+            *taken.entry(counted).or_default() += 1;
+        }
+    }
+
+    /// What there is to tell, in pieces.
+    fn take_news(&self) -> Vec<String> {
+        let mut news = self.news();
+        let taken: Vec<(Counted, u32)> = news.taken.drain().collect();
+        let pieces = taken.chunks(TOLD_AT_ONCE).map(|taken| {
+            news.number += 1;
+            let mut words = format!("{MARK}\t{}", news.number);
+            for (counted, count) in taken {
+                words.push_str(&format!("\t{}\t{count}", counted.word()));
+            }
+            words
+        });
+        pieces.collect()
+    }
+
+    /// Counts what another node let in.
+    fn hear(&self, words: &str, now: i64) {
+        let mut words = words.split('\t');
+        if words.next() != Some(MARK) || words.next().is_none() {
+            return;
+        }
+        while let (Some(counted), Some(count)) = (words.next(), words.next()) {
+            let (Some(counted), Ok(count)) = (Counted::parse(counted), count.parse::<u32>()) else {
+                return;
+            };
+            let mut windows = self.windows();
+            let window = present(&mut windows, counted, now);
+            window.taken = window.taken.saturating_add(count);
+        }
+    }
+
+    /// How many requests a key has left, without counting one.
+    pub fn remaining(&self, key: &KeyHash, now: i64) -> u32 {
+        let windows = self.windows();
+        let window = windows.get(&Counted::Key(*key));
+        let taken = window.filter(|window| now - window.started < RATE_WINDOW_MS);
+        self.per_minute.saturating_sub(taken.map_or(0, |window| window.taken))
+    }
+
+    /// What a caller without a key is told.
+    pub fn untouched(&self) -> RateStatus {
+        let limit = self.per_minute;
+        RateStatus { limit, remaining: limit, resets_in: RATE_WINDOW_MS / 1_000, over: false }
+    }
+
+    fn windows(&self) -> MutexGuard<'_, HashMap<Counted, Window>> {
+        self.windows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn news(&self) -> MutexGuard<'_, News> {
+        self.news.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The window that a moment falls into.
+fn present(windows: &mut HashMap<Counted, Window>, counted: Counted, now: i64) -> &mut Window {
+    if windows.len() >= KEYS_REMEMBERED && !windows.contains_key(&counted) {
+        windows.retain(|_, window| now - window.started < RATE_WINDOW_MS);
+    }
+    let window = windows.entry(counted).or_insert(Window { started: now, taken: 0 });
+    if now - window.started >= RATE_WINDOW_MS {
+        *window = Window { started: now, taken: 0 };
+    }
+    window
+}
+
+impl Counted {
+    fn word(&self) -> String {
+        match self {
+            Counted::Key(key) => key.hex(),
+            Counted::Sandbox(ws) => format!("ws{ws}"),
+        }
+    }
+
+    fn parse(word: &str) -> Option<Counted> {
+        match word.strip_prefix("ws") {
+            Some(ws) => ws.parse().ok().map(Counted::Sandbox),
+            None => KeyHash::from_hex(word).map(Counted::Key),
+        }
+    }
+}
+
+/// Shares the counts with the other nodes until it is stopped, where there can be any.
+pub async fn share_rates(app: &App, stopping: &CancellationToken) {
+    let mut wakes = app.store.wakes();
+    let mut time_to_tell = tokio::time::interval(TOLD_EVERY);
+    while app.store.is_shared() && !stopping.is_cancelled() {
+        tokio::select! {
+            _ = time_to_tell.tick() => {
+                for news in app.limiter.take_news() {
+                    app.store.tell_others(news);
+                }
+            }
+            heard = wakes.recv() => match heard {
+                Ok(words) => app.limiter.hear(&words, app.clock.now()),
+                Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => return,
+            },
+            () = stopping.cancelled() => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_holds_within_a_minute_and_ends_with_it() {
+        let key = KeyHash::of(&format!("rk_{}", "a".repeat(48))).expect("a key");
+        let limiter = RateLimiter::new(3);
+        let over = |now| limiter.take(&key, now).over;
+        assert_eq!([over(0), over(1), over(2), over(3)], [false, false, false, true]);
+        assert!(over(59_999));
+        assert!(!over(60_000));
+        assert_eq!(limiter.take(&key, 60_500).resets_in, 60);
+    }
+
+    #[test]
+    fn what_another_node_let_in_counts_here_and_is_told_once() {
+        let key = KeyHash::of(&format!("rk_{}", "a".repeat(48))).expect("a key");
+        let (here, there) = (RateLimiter::new(5), RateLimiter::new(5));
+        for _ in 0..3 {
+            assert!(!here.take(&key, 0).over);
+            here.tell_of(&key);
+        }
+        here.tell_of_simulated(7);
+        let news = here.take_news();
+        assert!(here.take_news().is_empty());
+        news.iter().for_each(|news| there.hear(news, 10));
+        assert_eq!(there.take(&key, 20).remaining, 1);
+        assert_eq!(there.take(&key, 30).remaining, 0);
+        assert!(there.take(&key, 40).over);
+        for other in ["", "pages", "rate", "rate\t1\tnonsense\t4", "rate\t1\tws7\t-4"] {
+            there.hear(other, 50);
+        }
+        assert_eq!(there.take_simulated(7, 60).remaining, SANDBOX_INBOUND_PER_MINUTE - 2);
+    }
+}

@@ -1,0 +1,163 @@
+use std::fmt;
+
+use db::{Column, FromColumn, FromRow, Row};
+
+use crate::base::actor::Actor;
+use crate::base::error::Result;
+use crate::base::words::words;
+use crate::inbound::RecipientInbox;
+
+/// An inbox whose mail is fetched from elsewhere.
+#[derive(Clone)]
+pub struct ImapAccount {
+    pub inbox: RecipientInbox,
+    pub host: String,
+    pub port: u16,
+    pub security: Security,
+    pub username: String,
+    /// Sealed: only the server can open it.
+    pub password: String,
+    pub folder: String,
+    pub after: After,
+    /// The name under which the mailbox's server writes what it found about senders.
+    pub trusts: Option<String>,
+    /// Mail that was there before this moment is left alone.
+    pub new_since: Option<i64>,
+    /// `None` before the first round.
+    pub cursor: Option<FolderCursor>,
+    /// A mail that could not be had, and how often.
+    pub stuck: (i64, i64),
+    /// Names the claim.
+    pub holder: String,
+}
+
+/// How far an inbox has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FolderCursor {
+    /// Numbers mean the same mails only while this stays the same (RFC 9051, UIDVALIDITY).
+    pub validity: i64,
+    pub last_uid: i64,
+    /// Mails up to here may have been dealt with under an older count.
+    pub seen_to: i64,
+}
+
+words! {
+    /// How the connection is kept from others: from its beginning, or from STARTTLS on.
+    Security { Tls = "tls", StartTls = "starttls" }
+}
+
+/// What is done, in the mailbox elsewhere, with a mail that was filed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum After {
+    Nothing,
+    Seen,
+    Move(String),
+}
+
+impl After {
+    /// `nothing`, `seen` or `move:FOLDER`.
+    pub fn parse(text: &str) -> Option<After> {
+        match text.split_once(':') {
+            None if text == "nothing" => Some(After::Nothing),
+            None if text == "seen" => Some(After::Seen),
+            Some(("move", folder)) if !folder.trim().is_empty() => {
+                Some(After::Move(folder.trim().to_owned()))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for After {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            After::Nothing => f.write_str("nothing"),
+            After::Seen => f.write_str("seen"),
+            After::Move(folder) => write!(f, "move:{folder}"),
+        }
+    }
+}
+
+impl FromColumn for After {
+    const WANTED: &'static str = "what is done with a fetched mail";
+    fn from_column(column: Column<'_>) -> Option<Self> {
+        match column {
+            Column::Text(text) => After::parse(text),
+            _ => None,
+        }
+    }
+}
+
+impl ImapAccount {
+    /// Mailroom at work for those who see this inbox.
+    pub fn actor(&self) -> Actor {
+        let RecipientInbox { ws, workspace, mailbox } = &self.inbox;
+        Actor::system(*ws, workspace.clone(), mailbox.circle.clone())
+    }
+
+    /// True for a mail that may have been dealt with under an older count.
+    pub fn may_be_known(&self, uid: i64) -> bool {
+        self.cursor.is_some_and(|cursor| uid <= cursor.seen_to)
+    }
+}
+
+/// A secret is never printed, not even sealed.
+impl fmt::Debug for ImapAccount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Account({} at {}:{})", self.inbox.mailbox.id, self.host, self.port)
+    }
+}
+
+/// The columns of an account and the tables they are in.
+pub(super) const FROM: &str = "a.ws, w.id, m.id, m.address, m.name, m.circle,
+    a.host, a.port, a.security, a.username, a.password, a.folder, a.afterwards, a.trusts,
+    a.new_since, a.uid_validity, a.last_uid, a.seen_to, a.stuck_uid, a.stuck_tries, a.holder
+    FROM imap_accounts a
+    JOIN mailboxes m ON m.ws = a.ws AND m.id = a.mailbox
+    JOIN workspaces w ON w.ws = a.ws";
+
+impl FromRow for ImapAccount {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
+        let inbox = RecipientInbox::from_row(row)?;
+        Ok(ImapAccount {
+            inbox,
+            host: row.take()?,
+            port: u16::try_from(row.take::<i64>()?).unwrap_or(993),
+            security: row.take()?,
+            username: row.take()?,
+            password: row.take()?,
+            folder: row.take()?,
+            after: row.take()?,
+            trusts: row.take()?,
+            new_since: row.take()?,
+            cursor: {
+                let (validity, last_uid, seen_to) = (row.take()?, row.take()?, row.take()?);
+                let cursor = |validity| FolderCursor { validity, last_uid, seen_to };
+                Option::<i64>::map(validity, cursor)
+            },
+            stuck: (row.take()?, row.take()?),
+            holder: row.take()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_follows_a_fetch_is_one_of_three_things() {
+        for (text, after) in [
+            ("nothing", After::Nothing),
+            ("seen", After::Seen),
+            ("move:In Mailroom", After::Move("In Mailroom".into())),
+            ("move:a:b", After::Move("a:b".into())),
+        ] {
+            assert_eq!(After::parse(text), Some(after.clone()));
+            assert_eq!(after.to_string(), text);
+        }
+        for bad in ["", "delete", "move", "move:", "move: ", "Seen"] {
+            assert_eq!(After::parse(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What a mail that was read is to the inbox it came to: who is known there, and whether to warn.
+
+use db::Tx;
+use mail::{Authentication, Mail, ParsedMail, SenderHistory, Warning};
+
+use crate::app::Cx;
+use crate::base::actor::Actor;
+use crate::base::error::Result;
+use crate::model::correspondents;
+use crate::model::mailboxes::Mailbox;
+
+/// People and agents whose names a mail may pretend to come from.
+const NAMES_KNOWN: i64 = 500;
+
+/// Checks a mail against what this workspace knows, and makes it ready to be received.
+pub fn judge(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    mailbox: &Mailbox,
+    mail: ParsedMail,
+    authentication: &Authentication,
+    delivered_to: &str,
+) -> Result<Mail> {
+    let warning = warning(tx, cx.actor, mailbox, &mail, authentication)?;
+    Ok(mail.into_mail(delivered_to, authentication.dmarc, warning))
+}
+
+/// What speaks against a mail, given what this workspace knows.
+pub(super) fn warning(
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    mailbox: &Mailbox,
+    mail: &ParsedMail,
+    authentication: &Authentication,
+) -> Result<Option<Warning>> {
+    let from = mail.from.as_ref().map_or("", |from| from.email.as_str());
+    let (own_domains, team) = (own_domains(tx, actor)?, team(tx, actor)?);
+    let contact = is_contact(tx, actor, mailbox, from)?;
+    let correspondents = match contact {
+        true => Vec::new(),
+        false => correspondents::compared_with(tx, actor.ws, &mailbox.circle, from)?,
+    };
+    let known = SenderHistory {
+        contact,
+        own_domains: &own_domains,
+        team: &team,
+        correspondents: &correspondents,
+    };
+    Ok(mail::check(mail, authentication, &known).warning())
+}
+
+/// True for someone this inbox has a conversation with.
+fn is_contact(tx: &mut Tx<'_>, actor: &Actor, mailbox: &Mailbox, email: &str) -> Result<bool> {
+    let found: Option<(String,)> = tx.opt(
+        "SELECT id FROM conversations WHERE ws = ?1 AND mailbox = ?2 AND contact_email = ?3 LIMIT 1",
+        &[&actor.ws, &mailbox.id, &email],
+    )?;
+    Ok(found.is_some())
+}
+
+fn own_domains(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<String>> {
+    let addresses: Vec<(String,)> = tx.all(
+        "SELECT address FROM mailboxes WHERE ws = ?1
+         UNION SELECT email FROM users WHERE ws = ?1 LIMIT ?2",
+        &[&actor.ws, &NAMES_KNOWN],
+    )?;
+    let domains = addresses.iter().filter_map(|(address,)| address.rsplit_once('@'));
+    let mut domains: Vec<String> = domains.map(|(_, domain)| domain.to_owned()).collect();
+    domains.sort_unstable();
+    domains.dedup();
+    Ok(domains)
+}
+
+fn team(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<String>> {
+    let names: Vec<(String,)> = tx.all(
+        "SELECT name FROM users WHERE ws = ?1 UNION SELECT name FROM agents WHERE ws = ?1 LIMIT ?2",
+        &[&actor.ws, &NAMES_KNOWN],
+    )?;
+    Ok(names.into_iter().map(|(name,)| name).collect())
+}

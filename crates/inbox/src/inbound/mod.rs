@@ -1,0 +1,223 @@
+//! A mail comes in, through whatever door: its bytes are kept, its sender is proven or not, it is
+//! understood, judged, and filed in every inbox it came to.
+//!
+//! The doors (SMTP, LMTP, IMAP) call [`take_in`] and promise nothing before it answers. Whom a
+//! mail is for is asked with [`find_recipient`].
+
+mod authenticator;
+mod filing;
+pub mod imap;
+mod judge;
+pub(crate) mod mail_dates;
+mod own_copies;
+mod reading;
+pub(crate) mod receive;
+mod reports;
+mod routes;
+pub(crate) mod sandbox;
+pub(crate) mod threading;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use mail::Authentication;
+use metrics::{counter, histogram};
+
+use crate::app::App;
+use crate::base::actor::Actor;
+use crate::base::error::Result;
+use crate::base::ids::MessageId;
+use crate::inbound::imap::ImapAccount;
+use crate::inbound::receive::FiledMail;
+
+pub use authenticator::{Authenticator, Checking, Credentials, MailSource};
+pub use judge::judge;
+pub use routes::{RecipientInbox, find_inbox, find_recipient};
+
+use filing::OwnMarkers;
+use reading::StoredMail;
+
+/// A mail at the door.
+#[derive(Clone, Debug)]
+pub struct InboundMail {
+    /// Where the sending system wants bounces: empty for nowhere, `None` when it is not known.
+    pub sender: Option<String>,
+    /// Whom it is for, as the sending system wrote it, plus tags included.
+    pub recipients: Vec<String>,
+    pub source: MailSource,
+    /// The mail as it came.
+    pub raw: Vec<u8>,
+}
+
+/// Where a mail was fetched from, and when the mailbox there took it.
+#[derive(Clone, Debug)]
+pub struct FetchedMail {
+    pub account: ImapAccount,
+    /// In milliseconds; `None` where the server does not tell.
+    pub internal_date: Option<i64>,
+}
+
+/// What became of a mail for one recipient. Everything here is durable and final: whoever brought
+/// the mail may forget it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ingested {
+    Filed(FiledMail),
+    /// The inbox had it already.
+    Known(FiledMail),
+    /// It is our own mail come back, and dropped.
+    OurOwn,
+    /// It has been passed on so often that it goes in circles; nothing is kept.
+    InCircles,
+    /// The recipient is no inbox of ours (any more), or is not fetched (any more) by who brings it.
+    NoInbox,
+}
+
+impl Ingested {
+    fn word(&self) -> &'static str {
+        match self {
+            Ingested::Filed(_) => "filed",
+            Ingested::Known(_) => "known",
+            Ingested::OurOwn => "our-own",
+            Ingested::InCircles => "in-circles",
+            Ingested::NoInbox => "no-inbox",
+        }
+    }
+
+    fn message(&self) -> Option<&MessageId> {
+        match self {
+            Ingested::Filed(received) | Ingested::Known(received) => Some(&received.message),
+            Ingested::OurOwn | Ingested::InCircles | Ingested::NoInbox => None,
+        }
+    }
+}
+
+/// Trouble of ours, which the log tells of. The mail is to be brought again; what was filed of it
+/// by then is known by its Message-ID.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IngestError;
+
+/// Takes a mail in that comes in live; answers for each recipient, in their order.
+pub async fn take_in(
+    app: &App,
+    authenticator: &dyn Authenticator,
+    delivery: InboundMail,
+) -> Vec<Result<Ingested, IngestError>> {
+    take_in_from(app, authenticator, delivery, None).await
+}
+
+/// Takes a mail in that was fetched from a mailbox elsewhere, for the inbox of that mailbox alone.
+pub async fn take_in_fetched(
+    app: &App,
+    authenticator: &dyn Authenticator,
+    delivery: InboundMail,
+    fetched: FetchedMail,
+) -> Result<Ingested, IngestError> {
+    let taken = take_in_from(app, authenticator, delivery, Some(fetched)).await;
+    taken.into_iter().next().unwrap_or(Err(IngestError))
+}
+
+async fn take_in_from(
+    app: &App,
+    authenticator: &dyn Authenticator,
+    delivery: InboundMail,
+    fetched: Option<FetchedMail>,
+) -> Vec<Result<Ingested, IngestError>> {
+    let began = Instant::now();
+    let recipients = delivery.recipients.len();
+    let outcomes = match take_in_once(app, authenticator, Arc::new(delivery), fetched).await {
+        Ok(outcomes) => outcomes,
+        Err(error) => {
+            tracing::error!(cause = ?error, "a mail could not be taken in");
+            vec![Err(IngestError); recipients]
+        }
+    };
+    for outcome in &outcomes {
+        let word = outcome.as_ref().map_or("failed", Ingested::word);
+        counter!("mailroom_mails_total", "outcome" => word).increment(1);
+    }
+    histogram!("mailroom_mail_seconds").record(began.elapsed());
+    outcomes
+}
+
+async fn take_in_once(
+    app: &App,
+    authenticator: &dyn Authenticator,
+    delivery: Arc<InboundMail>,
+    fetched: Option<FetchedMail>,
+) -> Result<Vec<Result<Ingested, IngestError>>> {
+    let inboxes = routes::find_all(app, &delivery.recipients).await?;
+    if inboxes.iter().all(Option::is_none) {
+        return Ok(inboxes.iter().map(|_| Ok(Ingested::NoInbox)).collect());
+    }
+    let read = Arc::new(reading::read(app, &delivery).await?);
+    if read.mail.loops {
+        return Ok(inboxes.iter().map(|_| Ok(Ingested::InCircles)).collect());
+    }
+    let authentication = authenticator
+        .check(Credentials {
+            raw: &delivery.raw,
+            from: read.mail.from.as_ref().map(|from| from.email.as_str()),
+            sender: delivery.sender.as_deref(),
+            source: &delivery.source,
+        })
+        .await;
+    let mut taken: Vec<Result<Ingested, IngestError>> = Vec::with_capacity(inboxes.len());
+    for (place, inbox) in inboxes.iter().enumerate() {
+        let Some(inbox) = inbox else {
+            taken.push(Ok(Ingested::NoInbox));
+            continue;
+        };
+        let same =
+            |other: &Option<RecipientInbox>| other.as_ref().is_some_and(|other| other.is(inbox));
+        taken.push(match inboxes[..place].iter().position(same) {
+            Some(earlier) => taken[earlier].clone(),
+            None => {
+                let addresses = delivery.recipients.iter().zip(&inboxes);
+                let addresses = addresses.filter(|(_, inbox)| same(inbox)).map(|(to, _)| to);
+                let addresses: Vec<String> = addresses.cloned().collect();
+                let filed = file(app, inbox, &read, &authentication, addresses, fetched.clone());
+                filed.await.map_err(|error| {
+                    let mailbox = &inbox.mailbox.id;
+                    tracing::error!(cause = ?error, %mailbox, "a mail was not filed");
+                    IngestError
+                })
+            }
+        });
+    }
+    Ok(taken)
+}
+
+/// One inbox's part, in one transaction of its own.
+async fn file(
+    app: &App,
+    inbox: &RecipientInbox,
+    read: &Arc<StoredMail>,
+    authentication: &Authentication,
+    addresses: Vec<String>,
+    fetched: Option<FetchedMail>,
+) -> Result<Ingested> {
+    let circle = inbox.mailbox.circle.clone();
+    let actor = Actor::system(inbox.ws, inbox.workspace.clone(), circle);
+    let (judged, authentication) = (Arc::clone(read), *authentication);
+    let (asking, mailbox) = (actor.clone(), inbox.mailbox.clone());
+    // Judging only reads, and takes longer than filing: it must not hold up the one writer.
+    let warning = app
+        .store
+        .read(move |tx| judge::warning(tx, &asking, &mailbox, &judged.mail, &authentication));
+    let warning = warning.await?;
+    let signs = OwnMarkers::of(&read.mail, &addresses);
+    let mut incoming = read.incoming(&inbox.mailbox, &addresses, authentication.dmarc, warning);
+    let mailbox = inbox.mailbox.clone();
+    let filed = app.act(&actor, move |tx, cx| {
+        filing::file(tx, cx, &mailbox, &mut incoming, &signs, fetched.as_ref())
+    });
+    let taken = filed.await?;
+    tracing::info!(
+        mailbox = %inbox.mailbox.id,
+        outcome = taken.word(),
+        id = taken.message().map(|id| id.as_str()),
+        bytes = read.raw.size,
+        "a mail came in"
+    );
+    Ok(taken)
+}

@@ -1,0 +1,109 @@
+//! Mail of ours that comes back to us: by a forwarder, a list, or a recipient who is an inbox here.
+//!
+//! A copy is dropped, and nothing else is. Its loop mark or Message-ID names a message of ours, but
+//! whoever got that message can copy both into another mail, and some clients do when they answer or
+//! forward. So a mail is a copy only if it also has the message's sender and holds its text.
+
+use db::Tx;
+use mail::{Dmarc, ParsedMail};
+
+use super::filing::OwnMarkers;
+use crate::app::Cx;
+use crate::base::error::Result;
+use crate::base::ids::MessageId;
+use crate::inbound::receive::IncomingMail;
+use crate::model::secrets::MailSecret;
+
+/// How the Message-IDs of a workspace's messages begin.
+const OWN_MESSAGE_ID: &str = "msg.";
+/// How the Message-IDs of mail to people of a workspace begin.
+const NOTICE_MESSAGE_ID: &str = "notice.";
+
+/// False for almost every mail, before anything is looked up.
+pub(super) fn may_be_one(mail: &ParsedMail) -> bool {
+    mail.loop_mark.is_some()
+        || mail.message_id.as_ref().is_some_and(|id| id.starts_with(OWN_MESSAGE_ID))
+}
+
+/// True for a copy of a message of ours. Mail that its sender's domain disowns is none.
+pub(super) fn is_one(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    secret: &MailSecret,
+    incoming: &IncomingMail,
+    signs: &OwnMarkers,
+) -> Result<bool> {
+    let Some(text) = &signs.whole_text else { return Ok(false) };
+    let mail = &incoming.mail;
+    if mail.dmarc == Dmarc::Fail {
+        return Ok(false);
+    }
+    let secret = secret.as_bytes();
+    let marked =
+        signs.loop_mark.as_deref().and_then(|mark| mail::message_of_loop_mark(secret, mark));
+    let named = mail.message_id.as_deref().and_then(|id| mail::message_of_id(secret, id));
+    for id in marked.iter().chain(&named) {
+        let found: Option<(String, String)> = tx.opt(
+            "SELECT from_email, text FROM messages
+             WHERE ws = ?1 AND id = ?2 AND direction = 'outbound'",
+            &[&cx.actor.ws, id],
+        )?;
+        let same = match found {
+            Some((from, sent)) => {
+                mail::normal_address(&from) == mail.from.email && holds(text, &sent)
+            }
+            None => is_notice(tx, cx, id, incoming)?,
+        };
+        if same {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Takes a Message-ID of ours off a mail that is not that message: it is filed, and known by its
+/// bytes.
+pub(super) fn disown_message_id(secret: &MailSecret, incoming: &mut IncomingMail) {
+    let id = incoming.mail.message_id.as_deref();
+    if id.is_some_and(|id| mail::message_of_id(secret.as_bytes(), id).is_some()) {
+        incoming.mail.message_id = None;
+    }
+}
+
+/// A notice is not kept, so its sender and its own Message-ID have to do.
+fn is_notice(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, incoming: &IncomingMail) -> Result<bool> {
+    let (Some(id), Some(header_id)) = (MessageId::parse(id), &incoming.mail.message_id) else {
+        return Ok(false);
+    };
+    let bare = id.as_str().trim_start_matches("msg_");
+    if !header_id.starts_with(&format!("{NOTICE_MESSAGE_ID}{bare}@")) {
+        return Ok(false);
+    }
+    let inbox: Option<(String,)> = tx.opt(
+        "SELECT id FROM mailboxes WHERE address = ?1 AND ws = ?2",
+        &[&incoming.mail.from.email, &cx.actor.ws],
+    )?;
+    Ok(inbox.is_some())
+}
+
+/// True when a text holds another, whatever was done to spaces, line ends and signs on the way.
+fn holds(text: &str, sent: &str) -> bool {
+    letters(text).contains(&letters(sent))
+}
+
+fn letters(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_may_be_wrapped_anew_and_have_a_footer() {
+        let sent = "Hello Ann,\nit left on Tuesday.\n\nKind regards\nOlive";
+        let copy = "Hello Ann, it left\non Tuesday.\n\nKind  regards\nOlive\n__\nA list's footer";
+        assert!(holds(copy, sent));
+        assert!(!holds("Hello Ann, pay here instead.", sent));
+    }
+}

@@ -1,0 +1,100 @@
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use mail::{AttachedFile, Dmarc, Envelope, ParsedMail, Warning};
+use tokio::task::spawn_blocking;
+
+use super::InboundMail;
+use crate::app::App;
+use crate::base::error::Result;
+use crate::inbound::receive::IncomingMail;
+use crate::model::blobs::{Blob, Blobs};
+use crate::model::mailboxes::Mailbox;
+
+/// What a mail is called that could not be read, as a file of itself.
+const UNREAD_NAME: &str = "mail.eml";
+const UNREAD_TYPE: &str = "message/rfc822";
+
+/// A mail that was kept and read.
+pub(super) struct StoredMail {
+    pub mail: ParsedMail,
+    pub raw: Blob,
+    files: Vec<Blob>,
+}
+
+pub(super) async fn read(app: &App, delivery: &Arc<InboundMail>) -> Result<StoredMail> {
+    let (blobs, delivery) = (app.blobs.clone(), Arc::clone(delivery));
+    spawn_blocking(move || keep_and_read(&blobs, &delivery)).await?
+}
+
+/// Keeps a mail's bytes, then reads it. What cannot be read is still filed, with all its bytes as
+/// an attachment.
+fn keep_and_read(blobs: &Blobs, delivery: &InboundMail) -> Result<StoredMail> {
+    let raw = blobs.put(&delivery.raw)?;
+    let read = catch_unwind(AssertUnwindSafe(|| understood(delivery, blobs)));
+    let (mail, files) = read.unwrap_or_else(|_| {
+        tracing::error!(hash = raw.hash, "a mail could not be read");
+        Ok((unreadable(delivery), vec![raw.clone()]))
+    })?;
+    Ok(StoredMail { mail, raw, files })
+}
+
+fn understood(delivery: &InboundMail, blobs: &Blobs) -> Result<(ParsedMail, Vec<Blob>)> {
+    let mut mail = mail::understand(&delivery.raw, envelope(delivery));
+    if mail.unread {
+        mail.attachments.push(whole(delivery));
+    }
+    let files = mail.attachments.iter().map(|file| blobs.put(&file.bytes));
+    let files = files.collect::<std::io::Result<Vec<_>>>()?;
+    Ok((mail, files))
+}
+
+fn envelope(delivery: &InboundMail) -> Envelope<'_> {
+    Envelope { sender: delivery.sender.as_deref() }
+}
+
+/// All that is known of a mail whose reading failed.
+fn unreadable(delivery: &InboundMail) -> ParsedMail {
+    ParsedMail { attachments: vec![whole(delivery)], unread: true, ..ParsedMail::default() }
+}
+
+fn whole(delivery: &InboundMail) -> AttachedFile {
+    AttachedFile {
+        filename: UNREAD_NAME.into(),
+        content_type: UNREAD_TYPE.into(),
+        bytes: delivery.raw.clone(),
+        inline: false,
+        content_id: None,
+        disguised: false,
+    }
+}
+
+impl StoredMail {
+    /// The mail as one inbox files it.
+    pub fn incoming(
+        &self,
+        mailbox: &Mailbox,
+        addresses: &[String],
+        dmarc: Dmarc,
+        warning: Option<Warning>,
+    ) -> IncomingMail {
+        let delivered_to = self.delivered_to(mailbox, addresses);
+        IncomingMail {
+            mail: self.mail.clone().into_mail(delivered_to, dmarc, warning),
+            raw: Some(self.raw.clone()),
+            attachments: self.files.clone(),
+            joins: None,
+        }
+    }
+
+    /// The address of this inbox that the mail was delivered to: one that carries a reference, or
+    /// else the first of the envelope.
+    fn delivered_to<'a>(&'a self, mailbox: &'a Mailbox, addresses: &'a [String]) -> &'a str {
+        let all = addresses.iter().chain(&self.mail.delivered_to);
+        let mut referring = all.filter(|address| {
+            let (base, reference) = mail::plus_tag(address);
+            base == mailbox.address && reference.is_some()
+        });
+        referring.next().or(addresses.first()).unwrap_or(&mailbox.address)
+    }
+}

@@ -1,0 +1,365 @@
+//! Turning a mail into a conversation. SMTP, IMAP and the sandbox all end here.
+
+use db::Tx;
+use mail::{AuthorKind, Mail};
+use serde_json::json;
+
+use crate::api::wire::{AttachmentInfo, Direction, Status};
+use crate::app::Cx;
+use crate::base::error::Result;
+use crate::base::ids::{ConversationId, MessageId};
+use crate::base::limits::RISK_REASONS;
+use crate::base::words::words;
+use crate::inbound::mail_dates::MailDates;
+use crate::inbound::threading::{find_thread, joined};
+use crate::model::app_mail;
+use crate::model::blobs::{self, Blob};
+use crate::model::conversations::{self, Conversation, NewConversation};
+use crate::model::documents::{self, NewDocument};
+use crate::model::events::{self, Event};
+use crate::model::mailboxes::Mailbox;
+use crate::model::messages::{self, NewMessage, Party};
+use crate::model::timeline::{self, WokenBy};
+use crate::search;
+
+/// A mail and the durable bytes it is made of.
+pub struct IncomingMail {
+    pub mail: Mail,
+    /// The mail as it came, when it came over a wire.
+    pub raw: Option<Blob>,
+    /// One for each of the mail's attachments.
+    pub attachments: Vec<Blob>,
+    /// The conversation it goes on with, where that is known without asking the mail.
+    pub joins: Option<ConversationId>,
+}
+
+/// Where a mail ended up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FiledMail {
+    pub conversation: ConversationId,
+    pub message: MessageId,
+}
+
+/// Files a mail that comes in now in the inbox it was delivered to, unless the inbox has it
+/// already, in one transaction.
+pub fn receive(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    mailbox: &Mailbox,
+    incoming: &IncomingMail,
+) -> Result<FiledMail> {
+    match look_up(tx, cx, mailbox, incoming)? {
+        MailLookup::Known(received) => Ok(received),
+        MailLookup::Unknown(unknown) => {
+            file(tx, cx, mailbox, incoming, &MailDates::live(None, cx.now), unknown)
+        }
+    }
+}
+
+/// Whether an inbox has a mail already.
+pub(crate) enum MailLookup {
+    Known(FiledMail),
+    Unknown(UnknownMail),
+}
+
+/// Proof that an inbox was asked for a mail in this transaction and does not have it. Only
+/// [`look_up`] makes one, and filing a mail takes it.
+pub(crate) struct UnknownMail {
+    id: MessageId,
+    header_id: String,
+}
+
+pub(crate) fn look_up(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    mailbox: &Mailbox,
+    incoming: &IncomingMail,
+) -> Result<MailLookup> {
+    let id = MessageId::new(cx.ids, cx.now);
+    let Some(header_id) = header_id(incoming) else {
+        let header_id = format!("{id}@{NO_MESSAGE_ID}");
+        return Ok(MailLookup::Unknown(UnknownMail { id, header_id }));
+    };
+    Ok(match seen_before(tx, cx, mailbox, &header_id)? {
+        Some(received) => MailLookup::Known(received),
+        None => MailLookup::Unknown(UnknownMail { id, header_id }),
+    })
+}
+
+/// Files a mail that the inbox does not have: thread, message, documents, reopen, events.
+pub(crate) fn file(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    mailbox: &Mailbox,
+    incoming: &IncomingMail,
+    dates: &MailDates,
+    unknown: UnknownMail,
+) -> Result<FiledMail> {
+    let mail = &incoming.mail;
+    let UnknownMail { id, header_id } = unknown;
+    let reference = reference_written_to(mailbox, mail);
+    let thread = match &incoming.joins {
+        Some(conversation) => joined(tx, cx, mailbox, mail, conversation, reference)?,
+        None => find_thread(tx, cx, mailbox, mail, dates.arrived_at, reference.as_deref())?,
+    };
+    let begins = thread.joins.is_none();
+    let answers_app_mail = thread.reference.is_some() || thread.app_mail.is_some();
+    let mut conversation = match thread.joins {
+        Some(conversation) => conversation,
+        None => conversations::begin(
+            tx,
+            cx,
+            &NewConversation {
+                circle: &mailbox.circle,
+                mailbox: &mailbox.id,
+                subject: &mail.subject,
+                contact_name: mail.from.name.as_deref(),
+                contact_email: &mail.from.email,
+                reference: thread.reference.as_deref(),
+                listed_at: dates.arrived_at,
+            },
+        )?,
+    };
+    if conversation.reference.is_none() && thread.reference.is_some() {
+        give_reference(tx, cx, &mut conversation, thread.reference)?;
+    }
+    if let Some(header_id) = &thread.app_mail {
+        let livemode = !mailbox.circle.is_sandbox();
+        app_mail::answered_by(tx, cx.actor.ws, livemode, header_id, &conversation.id, cx.now)?;
+    }
+    let news = News::of(mail, begins, answers_app_mail);
+    let suspicious = mail.warning.as_ref().is_some_and(|warning| warning.hold);
+    let held = suspicious || conversation.held;
+    let withheld = held.then_some(news);
+    let filing = Filing { id: &id, header_id: &header_id, dates, withheld };
+    write_message(tx, cx, mailbox, &conversation, incoming, &filing)?;
+    conversations::count_mail(tx, cx, &mut conversation, dates.arrived_at, &mail.text)?;
+    if !begins && dates.arrived_at < cx.now {
+        conversations::mark_unread(tx, cx, &conversation.id, dates.arrived_at)?;
+    }
+    warn(tx, cx, &mut conversation, mail)?;
+    match (held, conversation.held) {
+        (true, false) => hold(tx, cx, &conversation)?,
+        (true, true) => {}
+        (false, _) => announce(tx, cx, &mut conversation, &id, news)?,
+    }
+    Ok(FiledMail { conversation: conversation.id, message: id })
+}
+
+/// The reference in the plus tag of any recipient that is this inbox.
+fn reference_written_to(mailbox: &Mailbox, mail: &Mail) -> Option<String> {
+    let listed = mail.to.iter().chain(&mail.cc).map(|address| &address.email);
+    let tags = std::iter::once(&mail.delivered_to).chain(listed).map(|email| mail::plus_tag(email));
+    tags.filter(|(base, _)| *base == mailbox.address).find_map(|(_, reference)| reference)
+}
+
+/// What a mail without a Message-ID is called behind the `@`.
+const NO_MESSAGE_ID: &str = "no-message-id";
+
+/// A mail without a Message-ID is known by its bytes, so that it is still stored only once.
+fn header_id(incoming: &IncomingMail) -> Option<String> {
+    let by_bytes = || Some(format!("{}@{NO_MESSAGE_ID}", incoming.raw.as_ref()?.hash));
+    incoming.mail.message_id.clone().or_else(by_bytes)
+}
+
+/// The mail of this Message-ID as this inbox has it already.
+pub(crate) fn seen_before(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    mailbox: &Mailbox,
+    header_id: &str,
+) -> Result<Option<FiledMail>> {
+    let found: Option<(ConversationId, MessageId)> = tx.opt(
+        "SELECT conversation, id FROM messages WHERE ws = ?1 AND mailbox = ?2 AND header_key = ?3",
+        &[&cx.actor.ws, &mailbox.id, &messages::header_key(header_id)],
+    )?;
+    Ok(found.map(|(conversation, message)| FiledMail { conversation, message }))
+}
+
+fn give_reference(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+    reference: Option<String>,
+) -> Result<()> {
+    tx.exec(
+        "UPDATE conversations SET reference = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &conversation.id, &reference],
+    )?;
+    conversation.reference = reference;
+    Ok(())
+}
+
+/// What a mail's row needs beside the mail.
+struct Filing<'a> {
+    id: &'a MessageId,
+    header_id: &'a str,
+    dates: &'a MailDates,
+    withheld: Option<News>,
+}
+
+fn write_message(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    mailbox: &Mailbox,
+    conversation: &Conversation,
+    incoming: &IncomingMail,
+    filing: &Filing<'_>,
+) -> Result<()> {
+    let (mail, id) = (&incoming.mail, filing.id);
+    if let Some(raw) = &incoming.raw {
+        blobs::keep(tx, cx.actor.ws, raw)?;
+    }
+    let attachments = mail.attachments.iter().map(|file| AttachmentInfo {
+        filename: file.filename.clone(),
+        content_type: file.content_type.clone(),
+        size: file.bytes.len() as i64,
+    });
+    let serial = messages::insert(
+        tx,
+        cx,
+        conversation,
+        &NewMessage {
+            id: id.clone(),
+            direction: Direction::Inbound,
+            status: None,
+            at: filing.dates.sent_at,
+            counted_at: Some(filing.dates.arrived_at),
+            header_id: filing.header_id,
+            answers: &mail.answers,
+            from: Party::from(&mail.from),
+            to: mail.to.iter().map(Party::from).collect(),
+            cc: mail.cc.iter().map(Party::from).collect(),
+            subject: &mail.subject,
+            text: &mail.text,
+            attachments: attachments.collect(),
+            raw_hash: incoming.raw.as_ref().map(|raw| raw.hash.as_str()),
+            withheld: filing.withheld.map(News::word),
+            author: None,
+            summary: None,
+            request: None,
+            sends_at: None,
+        },
+    )?;
+    for (file, blob) in mail.attachments.iter().zip(&incoming.attachments) {
+        let document = NewDocument {
+            message: Some(id),
+            filename: &file.filename,
+            content_type: &file.content_type,
+            blob,
+        };
+        documents::file(tx, cx, conversation, &document)?;
+    }
+    let everyone = std::iter::once(&mail.from).chain(&mail.to).chain(&mail.cc);
+    for address in everyone.filter(|address| mail::plus_tag(&address.email).0 != mailbox.address) {
+        tx.exec(
+            "INSERT INTO participants (ws, conversation, email) VALUES (?1, ?2, ?3)
+             ON CONFLICT (ws, conversation, email) DO NOTHING",
+            &[&cx.actor.ws, &conversation.id, &address.email],
+        )?;
+    }
+    index(tx, cx, conversation, serial, mail)
+}
+
+fn index(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    serial: i64,
+    mail: &Mail,
+) -> Result<()> {
+    let mut texts: Vec<&str> = vec![&mail.subject];
+    for address in std::iter::once(&mail.from).chain(&mail.to).chain(&mail.cc) {
+        texts.extend(address.name.as_deref());
+        texts.push(&address.email);
+    }
+    texts.push(&mail.text);
+    search::index_mail(tx, cx.actor.ws, conversation, serial, &texts)
+}
+
+fn warn(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation, mail: &Mail) -> Result<()> {
+    let Some(warning) = &mail.warning else { return Ok(()) };
+    let reasons: Vec<&String> = warning.reasons.iter().take(RISK_REASONS).collect();
+    tx.exec(
+        "UPDATE conversations SET risk = ?3, risk_reasons = ?4 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &conversation.id, &warning.risk, &json!(reasons).to_string()],
+    )?;
+    conversation.risk = Some(warning.risk.clone());
+    Ok(())
+}
+
+words! {
+    /// What a mail means for the outside, told at once or, for held mail, when it is released.
+    /// An automatic reply is filed and means nothing else.
+    News {
+        Nothing = "nothing",
+        Begins = "begins",
+        BeginsAsReply = "begins-as-reply",
+        Reply = "reply",
+    }
+}
+
+impl News {
+    fn of(mail: &Mail, begins: bool, answers_app_mail: bool) -> News {
+        match (mail.kind, begins, answers_app_mail) {
+            (AuthorKind::AutoReply, true, _) => News::Begins,
+            (AuthorKind::AutoReply, false, _) => News::Nothing,
+            (AuthorKind::Person, true, true) => News::BeginsAsReply,
+            (AuthorKind::Person, true, false) => News::Begins,
+            (AuthorKind::Person, false, _) => News::Reply,
+        }
+    }
+}
+
+/// Reopens the conversation and tells what happened.
+fn announce(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+    message: &MessageId,
+    news: News,
+) -> Result<()> {
+    match news {
+        News::Nothing => return Ok(()),
+        News::Begins => return conversations::announce_turn(tx, cx, conversation),
+        News::BeginsAsReply => conversations::announce_turn(tx, cx, conversation)?,
+        News::Reply => {
+            conversations::wake(tx, cx, conversation, WokenBy::Customer)?;
+            conversations::set_status(tx, cx, conversation, Status::Open)?;
+        }
+    }
+    let event = Event::ClientReplied {
+        message,
+        mailbox: &conversation.mailbox,
+        reference: conversation.reference.as_deref(),
+    };
+    events::record(tx, cx, conversation.subject_of_events(), &event)
+}
+
+fn hold(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()> {
+    tx.exec(
+        "UPDATE conversations SET held = TRUE WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &conversation.id],
+    )?;
+    let data = json!({ "risk": conversation.risk });
+    timeline::note_event(tx, cx, &conversation.id, "held", data)?;
+    events::record(tx, cx, conversation.subject_of_events(), &Event::ScoutHeld)
+}
+
+/// Releases a held conversation: what its mail meant is told now.
+pub fn release(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) -> Result<()> {
+    if !conversation.held {
+        return Ok(());
+    }
+    let withheld: Vec<(MessageId, News)> = tx.all(
+        "SELECT id, withheld FROM messages
+         WHERE ws = ?1 AND conversation = ?2 AND withheld IS NOT NULL ORDER BY serial",
+        &[&cx.actor.ws, &conversation.id],
+    )?;
+    conversations::end_hold(tx, cx, conversation)?;
+    timeline::note_event(tx, cx, &conversation.id, "released", json!({}))?;
+    for (message, news) in withheld {
+        announce(tx, cx, conversation, &message, news)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,120 @@
+//! Bounces and complaints: what other mail systems tell of mail that we sent.
+//!
+//! Anyone can write a mail that looks like one. It counts only when it carries a mark that nobody
+//! else can make: it came to the return path of one message, or returns its Message-ID. Every
+//! recipient of a message can make such a report, so it counts only for those the message went to.
+
+use db::Tx;
+use mail::{AddressToken, MailKind};
+
+use super::filing::OwnMarkers;
+use crate::app::Cx;
+use crate::base::error::{Error, Result};
+use crate::base::ids::MessageId;
+use crate::model::conversations::Conversation;
+use crate::model::messages::{self, OutgoingMessage, Recipients};
+use crate::model::secrets::MailSecret;
+
+/// Why a recipient does not have a message, where a bounce says so.
+const BOUNCED: &str = "it came back";
+
+/// What a report says of a message of ours, proven.
+pub(super) struct VerifiedReport {
+    pub conversation: Conversation,
+    message: OutgoingMessage,
+    says: Says,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Says {
+    /// It will not arrive at these addresses.
+    Bounced(Vec<String>),
+    /// Its recipient called it spam.
+    Complained,
+    /// It is late, was delivered, or was read.
+    Otherwise,
+}
+
+/// The report that a mail is, if it is one and proves it.
+pub(super) fn verified(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    secret: &MailSecret,
+    signs: &OwnMarkers,
+) -> Result<Option<VerifiedReport>> {
+    let says = match signs.kind {
+        MailKind::Bounce if !signs.given_up.is_empty() => Says::Bounced(signs.given_up.clone()),
+        MailKind::Complaint => Says::Complained,
+        MailKind::Bounce | MailKind::Receipt => Says::Otherwise,
+        MailKind::Person | MailKind::AutoReply | MailKind::List => return Ok(None),
+    };
+    let Some(id) = message_of(secret, signs) else { return Ok(None) };
+    match messages::load_outgoing(tx, cx.actor, &id) {
+        Ok((message, conversation)) => Ok(Some(VerifiedReport { conversation, message, says })),
+        Err(Error::NotFound(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn message_of(secret: &MailSecret, signs: &OwnMarkers) -> Option<MessageId> {
+    let bounced = signs.tokens(secret).find_map(|token| match token {
+        AddressToken::Bounce(id) => Some(id),
+        AddressToken::Conversation(_) => None,
+    });
+    let named = || mail::message_of_id(secret.as_bytes(), signs.about.as_deref()?);
+    MessageId::parse(&bounced.or_else(named)?)
+}
+
+/// Records what it says.
+pub(super) fn apply(tx: &mut Tx<'_>, cx: &Cx<'_>, report: VerifiedReport) -> Result<()> {
+    let VerifiedReport { mut conversation, message, says } = report;
+    match says {
+        Says::Bounced(named) => bounced(tx, cx, &mut conversation, &message, &named),
+        Says::Complained => messages::note_complaint(tx, cx, &message),
+        Says::Otherwise => Ok(()),
+    }
+}
+
+/// Of those a bounce names, the ones the message went to do not have it. It has failed when nobody
+/// it is addressed to has it.
+fn bounced(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+    message: &OutgoingMessage,
+    named: &[String],
+) -> Result<()> {
+    let Recipients { to, all } = messages::recipients(tx, cx, &message.id)?;
+    let gone: Vec<&String> = all.iter().filter(|email| named.contains(email)).collect();
+    if gone.is_empty() {
+        return Ok(());
+    }
+    let mut news = Vec::new();
+    for email in gone {
+        if refuse(tx, cx, &message.id, email)? {
+            news.push(email.clone());
+        }
+    }
+    let refused: Vec<(String,)> = tx.all(
+        "SELECT email FROM arrivals WHERE ws = ?1 AND message = ?2 AND refusal IS NOT NULL",
+        &[&cx.actor.ws, &message.id],
+    )?;
+    if to.iter().all(|email| refused.iter().any(|(gone,)| gone == email)) {
+        return messages::mark_bounced(tx, cx, conversation, message);
+    }
+    match news.is_empty() {
+        true => Ok(()),
+        false => messages::note_refused(tx, cx, message, &news),
+    }
+}
+
+/// Keeps that a recipient does not have a message; false when that was known.
+fn refuse(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId, email: &str) -> Result<bool> {
+    let news = tx.exec(
+        "INSERT INTO arrivals (ws, message, email, refusal, at) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT (ws, message, email) DO UPDATE SET refusal = excluded.refusal, at = excluded.at
+            WHERE arrivals.refusal IS NULL",
+        &[&cx.actor.ws, message, &email, &BOUNCED, &cx.now],
+    )?;
+    Ok(news > 0)
+}

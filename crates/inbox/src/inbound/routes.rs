@@ -1,0 +1,93 @@
+use db::{FromRow, Row, Tx};
+
+use crate::app::App;
+use crate::base::error::Result;
+use crate::base::ids::WorkspaceId;
+use crate::model::mailboxes::Mailbox;
+
+/// Whom mail about mail is for, in any case of letters.
+const POSTMASTER: &str = "postmaster";
+
+/// An inbox that mail comes to, and whose it is.
+#[derive(Clone, Debug)]
+pub struct RecipientInbox {
+    pub ws: i64,
+    pub workspace: WorkspaceId,
+    pub mailbox: Mailbox,
+}
+
+impl RecipientInbox {
+    pub(super) fn is(&self, other: &RecipientInbox) -> bool {
+        self.ws == other.ws && self.mailbox.id == other.mailbox.id
+    }
+}
+
+impl FromRow for RecipientInbox {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
+        Ok(RecipientInbox {
+            ws: row.take()?,
+            workspace: row.take()?,
+            mailbox: Mailbox::from_row(row)?,
+        })
+    }
+}
+
+/// The inbox that an address leads to, with or without a plus tag. The sandbox's is not among
+/// them: no mail from outside reaches it (API section 8.3).
+pub fn find_inbox(tx: &mut Tx<'_>, address: &str) -> Result<Option<RecipientInbox>> {
+    let (base, _) = mail::plus_tag(address);
+    Ok(tx.opt(
+        "SELECT m.ws, w.id, m.id, m.address, m.name, m.circle
+         FROM mailboxes m JOIN workspaces w ON w.ws = m.ws
+         WHERE m.address = ?1 AND m.circle <> 'sandbox'",
+        &[&base],
+    )?)
+}
+
+/// The inbox that mail for a recipient goes to. Somebody must read what comes for the postmaster, of
+/// this server or of a domain that it has inboxes of (RFC 5321, section 4.5.1): where no inbox is
+/// called that, it is the oldest of the domain's team, or of the server's first workspace. A private
+/// one is never chosen.
+pub fn find_recipient(tx: &mut Tx<'_>, recipient: &str) -> Result<Option<RecipientInbox>> {
+    if let Some(inbox) = find_inbox(tx, recipient)? {
+        return Ok(Some(inbox));
+    }
+    let (base, _) = mail::plus_tag(recipient);
+    match base.strip_prefix(POSTMASTER) {
+        Some("") => Ok(tx.opt(
+            "SELECT m.ws, w.id, m.id, m.address, m.name, m.circle
+             FROM workspaces w JOIN mailboxes m ON m.ws = w.ws
+             WHERE w.ws = (SELECT min(ws) FROM workspaces) AND m.circle = 'team'
+             ORDER BY m.created_at, m.id
+             LIMIT 1",
+            &[],
+        )?),
+        Some(domain) if domain.starts_with('@') => {
+            let oldest = tx.pick(
+                "SELECT m.ws, w.id, m.id, m.address, m.name, m.circle
+                 FROM mailboxes m JOIN workspaces w ON w.ws = m.ws
+                 WHERE substr(m.address, instr(m.address, '@')) = ?1 AND m.circle = 'team'
+                 ORDER BY m.created_at, m.id
+                 LIMIT 1",
+                "SELECT m.ws, w.id, m.id, m.address, m.name, m.circle
+                 FROM mailboxes m JOIN workspaces w ON w.ws = m.ws
+                 WHERE substr(m.address, strpos(m.address, '@')) = ?1 AND m.circle = 'team'
+                 ORDER BY m.created_at, m.id
+                 LIMIT 1",
+            );
+            Ok(tx.opt(oldest, &[&domain])?)
+        }
+        _ => Ok(None),
+    }
+}
+
+pub(super) async fn find_all(
+    app: &App,
+    recipients: &[String],
+) -> Result<Vec<Option<RecipientInbox>>> {
+    let recipients = recipients.to_vec();
+    let find = move |tx: &mut Tx<'_>| {
+        recipients.iter().map(|address| find_recipient(tx, address)).collect::<Result<Vec<_>>>()
+    };
+    app.store.read(find).await
+}

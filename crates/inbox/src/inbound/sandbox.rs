@@ -1,0 +1,186 @@
+//! Simulated customers (API section 8.3): nothing of the sandbox leaves the service.
+
+use db::Tx;
+use mail::{Address, Attachment, AuthorKind, Dmarc, Mail};
+use serde_json::json;
+
+use crate::app::Cx;
+use crate::base::error::Result;
+use crate::base::ids::MessageId;
+use crate::base::limits::SANDBOX_ANSWERS_AFTER_MS;
+use crate::base::words::words;
+use crate::model::messages::{self, OutgoingMessage, Party};
+use crate::model::{pdf, timeline};
+
+/// What an address does with mail, read from its first part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Magic {
+    Delivers,
+    Bounces,
+    Complains,
+    Answers(Answer),
+}
+
+words! {
+    /// What comes back from a simulated customer.
+    Answer { Reply = "reply", Documents = "docs", OutOfOffice = "ooo" }
+}
+
+impl Magic {
+    fn of(email: &str) -> Magic {
+        let local = email.split(['+', '@']).next().unwrap_or("").to_ascii_lowercase();
+        match local.as_str() {
+            "bounce" => Magic::Bounces,
+            "complaint" => Magic::Complains,
+            local => Answer::parse(local).map_or(Magic::Delivers, Magic::Answers),
+        }
+    }
+}
+
+/// Delivers a message of the sandbox as its recipients' addresses say.
+pub fn deliver(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<()> {
+    let (message, mut conversation) = messages::load_outgoing(tx, cx.actor, id)?;
+    let recipients = recipients(tx, cx, &message)?;
+    for email in &recipients {
+        if Magic::of(email) == Magic::Bounces || has_complained(tx, cx, email)? {
+            return messages::mark_failed(tx, cx, &message);
+        }
+    }
+    messages::mark_sent(tx, cx, &mut conversation, &message)?;
+    for email in &recipients {
+        match Magic::of(email) {
+            Magic::Delivers | Magic::Bounces => {}
+            Magic::Complains => complain(tx, cx, &message, email)?,
+            Magic::Answers(answer) => plan_answer(tx, cx, &message, email, answer)?,
+        }
+    }
+    Ok(())
+}
+
+fn recipients(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &OutgoingMessage) -> Result<Vec<String>> {
+    let (to, cc): (String, String) = tx.one(
+        "SELECT to_list, cc_list FROM messages WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &message.id],
+    )?;
+    let list = |json: &str| serde_json::from_str::<Vec<Party>>(json).unwrap_or_default();
+    let everyone = list(&to).into_iter().chain(list(&cc));
+    Ok(everyone.map(|party| mail::normal_address(&party.email)).collect())
+}
+
+fn has_complained(tx: &mut Tx<'_>, cx: &Cx<'_>, email: &str) -> Result<bool> {
+    let found: Option<(String,)> = tx.opt(
+        "SELECT email FROM sandbox_complaints WHERE ws = ?1 AND email = ?2",
+        &[&cx.actor.ws, &email],
+    )?;
+    Ok(found.is_some())
+}
+
+fn complain(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &OutgoingMessage, email: &str) -> Result<()> {
+    tx.exec(
+        "INSERT INTO sandbox_complaints (ws, email) VALUES (?1, ?2)
+         ON CONFLICT (ws, email) DO NOTHING",
+        &[&cx.actor.ws, &email],
+    )?;
+    let data = json!({ "email": email });
+    timeline::note_event(tx, cx, &message.conversation, "spam-complaint", data)
+}
+
+fn plan_answer(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    message: &OutgoingMessage,
+    email: &str,
+    answer: Answer,
+) -> Result<()> {
+    tx.exec(
+        "INSERT INTO sandbox_answers (ws, message, email, kind, due_at) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT (ws, message, email) DO NOTHING",
+        &[&cx.actor.ws, &message.id, &email, &answer, &(cx.now + SANDBOX_ANSWERS_AFTER_MS)],
+    )?;
+    tx.wake("sandbox answers");
+    Ok(())
+}
+
+/// The mail that a simulated customer writes back.
+pub fn answer_mail(
+    answer: Answer,
+    answers: &str,
+    from: Address,
+    inbox: &str,
+    subject: &str,
+) -> Mail {
+    let (kind, text) = match answer {
+        Answer::Reply => (AuthorKind::Person, "Thank you, that answers my question."),
+        Answer::Documents => (AuthorKind::Person, "Here is the invoice you asked for."),
+        Answer::OutOfOffice => {
+            (AuthorKind::AutoReply, "I am out of the office and will answer when I am back.")
+        }
+    };
+    let attachments = match answer {
+        Answer::Documents => vec![Attachment {
+            filename: "invoice.pdf".into(),
+            content_type: "application/pdf".into(),
+            bytes: invoice(),
+        }],
+        Answer::Reply | Answer::OutOfOffice => Vec::new(),
+    };
+    Mail {
+        message_id: Some(format!("{}.{answers}", answer.word())),
+        answers: vec![answers.to_owned()],
+        from,
+        to: vec![Address::new(None, inbox)],
+        cc: Vec::new(),
+        delivered_to: inbox.to_owned(),
+        subject: subject.to_owned(),
+        text: text.into(),
+        kind,
+        dmarc: Dmarc::Pass,
+        warning: None,
+        attachments,
+    }
+}
+
+/// The invoice that comes with an answer from `docs@…`.
+pub fn invoice() -> Vec<u8> {
+    pdf::sheet(
+        "INVOICE",
+        &[
+            "Sample Supplies Ltd.",
+            "12 Test Street, Example Town",
+            "",
+            "Invoice number  INV-2026-0042",
+            "Invoice date    2026-11-02",
+            "Due date        2026-12-02",
+            "",
+            "Description                   Quantity     Price      Amount",
+            "Desk lamp, brass                     2     49.00       98.00",
+            "Shipping                             1      7.50        7.50",
+            "",
+            "Net                                                   105.50",
+            "VAT 20 %                                               21.10",
+            "Total                                             EUR 126.60",
+        ],
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_part_of_an_address_before_any_plus_says_what_it_does() {
+        for (email, magic) in [
+            ("delivered@shop.test", Magic::Delivers),
+            ("bounce@shop.test", Magic::Bounces),
+            ("bounce+17@x.test", Magic::Bounces),
+            ("complaint@shop.test", Magic::Complains),
+            ("reply+order-7@shop.test", Magic::Answers(Answer::Reply)),
+            ("Docs@shop.test", Magic::Answers(Answer::Documents)),
+            ("ooo@shop.test", Magic::Answers(Answer::OutOfOffice)),
+            ("someone+bounce@shop.test", Magic::Delivers),
+            ("replies@shop.test", Magic::Delivers),
+        ] {
+            assert_eq!(Magic::of(email), magic, "{email}");
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Which conversation a mail belongs to.
+
+use db::Tx;
+use mail::{Dmarc, Mail};
+
+use crate::app::Cx;
+use crate::base::error::{Error, Result};
+use crate::base::ids::ConversationId;
+use crate::base::limits::{ANSWERS_LOOKED_UP, SUBJECT_THREAD_MS};
+use crate::inbound::receive::seen_before;
+use crate::model::conversations::{self, Conversation};
+use crate::model::mailboxes::Mailbox;
+use crate::model::{app_mail, secrets};
+
+/// Participants of a conversation whose organisations a writer is compared with.
+const PARTICIPANTS: i64 = 500;
+/// Inboxes of the workspace whose domains are its own.
+const OWN_INBOXES: i64 = 500;
+
+/// Where a mail belongs.
+#[derive(Default)]
+pub struct Thread {
+    /// The conversation it goes on with; `None` begins a new one.
+    pub joins: Option<Conversation>,
+    pub reference: Option<String>,
+    /// The recorded app mail that it answers.
+    pub app_mail: Option<String>,
+}
+
+/// A simulated reply goes where it is meant to go; it may answer recorded app mail all the same.
+pub fn joined(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    mailbox: &Mailbox,
+    mail: &Mail,
+    conversation: &ConversationId,
+    reference: Option<String>,
+) -> Result<Thread> {
+    let answered = answered_app_mail(tx, cx, mailbox, mail)?;
+    let (app_mail, sent_for) =
+        answered.map_or((None, None), |thread| (thread.app_mail, thread.reference));
+    let joins = in_mailbox(tx, cx, mailbox, conversation)?;
+    Ok(Thread { joins, reference: sent_for.or(reference), app_mail })
+}
+
+/// The first rule that matches wins: recorded app mail, a message we hold that it names, the same
+/// sender and subject. A mail that fails its domain's DMARC joins nothing.
+pub fn find_thread(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    mailbox: &Mailbox,
+    mail: &Mail,
+    arrived_at: i64,
+    reference: Option<&str>,
+) -> Result<Thread> {
+    let alone = Thread { reference: reference.map(str::to_owned), ..Thread::default() };
+    if mail.dmarc == Dmarc::Fail {
+        return Ok(alone);
+    }
+    if let Some(thread) = answered_app_mail(tx, cx, mailbox, mail)? {
+        return Ok(Thread { reference: thread.reference.or(alone.reference), ..thread });
+    }
+    let joins = match named_conversation(tx, cx, mailbox, mail)? {
+        Some(conversation) => Some(conversation),
+        None => same_subject(tx, cx, mailbox, mail, arrived_at, reference)?,
+    };
+    Ok(Thread { joins, ..alone })
+}
+
+/// API section 4.13.3: only someone the recorded mail went to, or someone already on its
+/// conversation, whose mail passes DMARC.
+fn answered_app_mail(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    mailbox: &Mailbox,
+    mail: &Mail,
+) -> Result<Option<Thread>> {
+    if mail.dmarc != Dmarc::Pass {
+        return Ok(None);
+    }
+    let (ws, livemode) = (cx.actor.ws, !mailbox.circle.is_sandbox());
+    for header_id in mail.answers.iter().take(ANSWERS_LOOKED_UP) {
+        let Some(sent) = app_mail::find(tx, ws, livemode, header_id, cx.now)? else { continue };
+        let joins = match &sent.conversation {
+            Some(id) => in_mailbox(tx, cx, mailbox, id)?,
+            None => None,
+        };
+        let on_it = match &joins {
+            Some(conversation) => is_participant(tx, ws, &conversation.id, &mail.from.email)?,
+            None => false,
+        };
+        if sent.to.contains(&mail.from.email) || on_it {
+            let (reference, app_mail) = (sent.reference, Some(sent.header_id));
+            return Ok(Some(Thread { joins, reference, app_mail }));
+        }
+    }
+    Ok(None)
+}
+
+/// A message of this inbox that the mail names, if its writer took part in that conversation or is
+/// of the organisation of somebody who did.
+fn named_conversation(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    mailbox: &Mailbox,
+    mail: &Mail,
+) -> Result<Option<Conversation>> {
+    for header_id in mail.answers.iter().take(ANSWERS_LOOKED_UP) {
+        let named = match seen_before(tx, cx, mailbox, header_id)? {
+            Some(named) => Some(named.conversation),
+            None => signed_by_us(tx, cx, header_id)?,
+        };
+        let Some(named) = named else { continue };
+        if is_participant(tx, cx.actor.ws, &named, &mail.from.email)?
+            || is_colleague(tx, cx.actor.ws, &named, &mail.from.email)?
+        {
+            return in_mailbox(tx, cx, mailbox, &named);
+        }
+    }
+    Ok(None)
+}
+
+/// The conversation of our message that a Message-ID carries the mark of, however the rest of it
+/// was rewritten on the way.
+fn signed_by_us(tx: &mut Tx<'_>, cx: &Cx<'_>, header_id: &str) -> Result<Option<ConversationId>> {
+    if !header_id.starts_with("msg.") {
+        return Ok(None);
+    }
+    let secret = secrets::mail_secret(tx, cx)?;
+    let Some(message) = mail::message_of_id(secret.as_bytes(), header_id) else { return Ok(None) };
+    let found: Option<(ConversationId,)> = tx.opt(
+        "SELECT conversation FROM messages WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &message],
+    )?;
+    Ok(found.map(|(conversation,)| conversation))
+}
+
+/// A conversation of the same contact with the same base subject and reference, active within 30
+/// days of when the mail arrived. A subject that says nothing joins nothing.
+fn same_subject(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    mailbox: &Mailbox,
+    mail: &Mail,
+    arrived_at: i64,
+    reference: Option<&str>,
+) -> Result<Option<Conversation>> {
+    let base = conversations::base_subject(&mail.subject);
+    if base.is_empty() {
+        return Ok(None);
+    }
+    let found: Option<(ConversationId,)> = tx.opt(
+        "SELECT id FROM conversations
+         WHERE ws = ?1 AND mailbox = ?2 AND contact_email = ?3 AND base_subject = ?4
+           AND last_message_at > ?5 AND last_message_at < ?6 AND coalesce(reference, '') = ?7
+         ORDER BY last_message_at DESC, id DESC LIMIT 1",
+        &[
+            &cx.actor.ws,
+            &mailbox.id,
+            &mail.from.email,
+            &base,
+            &(arrived_at - SUBJECT_THREAD_MS),
+            &(arrived_at + SUBJECT_THREAD_MS),
+            &reference.unwrap_or(""),
+        ],
+    )?;
+    match found {
+        Some((id,)) => in_mailbox(tx, cx, mailbox, &id),
+        None => Ok(None),
+    }
+}
+
+fn in_mailbox(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    mailbox: &Mailbox,
+    id: &ConversationId,
+) -> Result<Option<Conversation>> {
+    match conversations::load(tx, cx.actor, id.as_str()) {
+        Ok(found) => Ok(Some(found).filter(|found| found.mailbox == mailbox.id)),
+        Err(Error::NotFound(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn is_participant(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    conversation: &ConversationId,
+    email: &str,
+) -> Result<bool> {
+    let found: Option<(String,)> = tx.opt(
+        "SELECT email FROM participants WHERE ws = ?1 AND conversation = ?2 AND email = ?3",
+        &[&ws, conversation, &email],
+    )?;
+    Ok(found.is_some())
+}
+
+/// True for who writes from a participant's own organisation: the same registrable domain, which is
+/// neither a public mail provider's nor one of this workspace's own.
+fn is_colleague(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    conversation: &ConversationId,
+    email: &str,
+) -> Result<bool> {
+    let Some(organisation) = mail::organisation(email) else { return Ok(false) };
+    let own: Vec<(String,)> =
+        tx.all("SELECT address FROM mailboxes WHERE ws = ?1 LIMIT ?2", &[&ws, &OWN_INBOXES])?;
+    let participants: Vec<(String,)> = tx.all(
+        "SELECT email FROM participants WHERE ws = ?1 AND conversation = ?2 LIMIT ?3",
+        &[&ws, conversation, &PARTICIPANTS],
+    )?;
+    let is_of_it = |(email,): &(String,)| mail::organisation(email).as_ref() == Some(&organisation);
+    Ok(!own.iter().any(is_of_it) && participants.iter().any(is_of_it))
+}

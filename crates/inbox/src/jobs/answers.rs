@@ -1,0 +1,92 @@
+//! Files the answers of simulated customers.
+
+use db::{FromRow, Row, Tx};
+use mail::Address;
+
+use super::Worker;
+use super::jobs::{DueJob, JobRule, system, tell_owners};
+use crate::app::{App, Cx, PAGES};
+use crate::base::actor::Circle;
+use crate::base::error::Result;
+use crate::base::ids::{ConversationId, MailboxId};
+use crate::inbound::receive::{IncomingMail, receive};
+use crate::inbound::sandbox::{self, Answer};
+use crate::model::blobs::Blob;
+use crate::model::mailboxes;
+
+/// Simulated answers given in one round.
+const AT_ONCE: i64 = 20;
+
+const DUE: &str = "SELECT ws, message, email FROM sandbox_answers WHERE due_at <= ?1
+                   ORDER BY due_at LIMIT ?2";
+
+const JOBS: JobRule = JobRule {
+    queue: "sandbox answers",
+    put_off: Some(
+        "UPDATE sandbox_answers SET due_at = ?1 WHERE ws = ?2 AND message = ?3 AND email = ?4",
+    ),
+    stop: "DELETE FROM sandbox_answers WHERE ws = ?1 AND message = ?2 AND email = ?3",
+    tell: tell_owners,
+};
+
+/// What a simulated customer answers.
+struct Due {
+    mailbox: MailboxId,
+    conversation: ConversationId,
+    header_id: String,
+    subject: String,
+    contact_name: Option<String>,
+    contact_email: String,
+}
+
+impl FromRow for Due {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
+        Ok(Due {
+            mailbox: row.take()?,
+            conversation: row.take()?,
+            header_id: row.take()?,
+            subject: row.take()?,
+            contact_name: row.take()?,
+            contact_email: row.take()?,
+        })
+    }
+}
+
+impl Worker {
+    /// Files the simulated answers whose time has come; answers how many.
+    pub(super) async fn give_sandbox_answers(&self) -> Result<usize> {
+        // The one attachment there is, taken in before the transaction that names it.
+        let invoice = self.app.blobs.put(&sandbox::invoice())?;
+        let due = self.due_rows::<(i64, String, String)>(DUE, AT_ONCE).await?;
+        Ok(self.run_each(&JOBS, due, move |tx, app, job| give(tx, app, job, &invoice)).await)
+    }
+}
+
+fn give(tx: &mut Tx<'_>, app: &App, job: &DueJob, invoice: &Blob) -> Result<bool> {
+    let (now, message, email) = (app.clock.now(), &job.key[0], &job.key[1]);
+    let taken: Option<(Answer,)> = tx.opt(
+        "DELETE FROM sandbox_answers
+         WHERE ws = ?1 AND message = ?2 AND email = ?3 AND due_at <= ?4
+         RETURNING kind",
+        &[&job.ws, message, email, &now],
+    )?;
+    let Some((answer,)) = taken else { return Ok(false) };
+    let due: Due = tx.one(
+        "SELECT m.mailbox, m.conversation, m.header_id, m.subject, c.contact_name, c.contact_email
+         FROM messages m JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
+         WHERE m.ws = ?1 AND m.id = ?2",
+        &[&job.ws, message],
+    )?;
+    let actor = system(tx, job.ws, Circle::sandbox())?;
+    let cx = Cx { now, ..app.cx(&actor) };
+    let Some(mailbox) = mailboxes::seen_by(tx, &actor, &due.mailbox)? else { return Ok(true) };
+    let is_contact = *email == due.contact_email;
+    let from =
+        Address { name: due.contact_name.clone().filter(|_| is_contact), email: email.clone() };
+    let mail = sandbox::answer_mail(answer, &due.header_id, from, &mailbox.address, &due.subject);
+    let attachments = mail.attachments.iter().map(|_| invoice.clone()).collect();
+    let joins = Some(due.conversation.clone());
+    receive(tx, &cx, &mailbox, &IncomingMail { mail, raw: None, attachments, joins })?;
+    tx.wake(PAGES);
+    Ok(true)
+}

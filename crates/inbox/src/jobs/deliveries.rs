@@ -1,0 +1,503 @@
+//! Taking events to webhooks (API section 6.1).
+//!
+//! Claims and outcomes are jotted down: after a power cut, what was forgotten is delivered again,
+//! under the id that the receiver knows.
+
+use std::sync::Arc;
+
+use db::{FromRow, Row, Tx};
+use metrics::{counter, histogram};
+
+use super::jobs::{DueJob, JobRule, tell_nobody};
+use super::lanes::{FreeSlots, JobSlot};
+use super::owners::{FairShare, MET};
+use super::{LEASE_MS, Taken, WebhookRequest, WebhookResponse, Worker};
+use crate::app::{App, Cx};
+use crate::base::actor::{Actor, Circle, Plan};
+use crate::base::error::{Error, Result};
+use crate::base::ids::{EventId, UserId, WebhookId, WorkspaceId};
+use crate::base::limits::{DAY_MS, MINUTE_MS};
+use crate::model::notices::{Notice, notify};
+use crate::model::sealing;
+use crate::model::signing;
+use crate::model::webhooks::State;
+
+/// The waits after a try that failed, each varied by a fifth. After the last the event is dropped.
+pub const RETRIES_MS: [i64; 8] = [
+    MINUTE_MS / 2,
+    2 * MINUTE_MS,
+    10 * MINUTE_MS,
+    30 * MINUTE_MS,
+    60 * MINUTE_MS,
+    180 * MINUTE_MS,
+    360 * MINUTE_MS,
+    720 * MINUTE_MS,
+];
+/// A webhook that only failed for this long is paused.
+const PATIENCE_MS: i64 = DAY_MS;
+/// Tries in flight at once, in all and to one webhook.
+pub(super) const IN_FLIGHT: usize = 512;
+pub(super) const IN_FLIGHT_EACH: usize = 16;
+/// Deliveries claimed in one transaction.
+const CLAIMED_AT_ONCE: usize = 64;
+/// Deliveries of a webhook that is not active set aside in one transaction.
+const SET_ASIDE_AT_ONCE: i64 = 500;
+/// What a log says of a webhook whose signing secret does not open.
+const SECRET_SHUT: &str = "The signing secret does not open with the secret.key of this server.";
+
+const WEBHOOKS: FairShare = FairShare {
+    oldest: "SELECT webhook FROM deliveries WHERE next_try_at <= ?1
+             ORDER BY next_try_at LIMIT ?2",
+    next: "SELECT min(webhook) FROM deliveries WHERE next_try_at IS NOT NULL AND webhook > ?1",
+};
+
+/// A delivery that cannot be put together waits, and is then failed in its webhook's log.
+const JOBS: JobRule = JobRule {
+    queue: "deliveries",
+    put_off: Some(
+        "UPDATE deliveries SET next_try_at = ?1
+         WHERE ws = ?2 AND webhook = ?3 AND event = ?4 AND next_try_at IS NOT NULL",
+    ),
+    stop: "UPDATE deliveries SET state = 'failed', next_try_at = NULL
+           WHERE ws = ?1 AND webhook = ?2 AND event = ?3",
+    tell: tell_nobody,
+};
+
+/// A delivery that is to be tried now.
+#[derive(Clone)]
+struct Claimed {
+    actor: Actor,
+    webhook: WebhookId,
+    event: EventId,
+    url: String,
+    secrets: Vec<String>,
+    body: Arc<str>,
+    tries: i64,
+    /// Tells this claim from a later one.
+    lease: i64,
+}
+
+struct Claims {
+    set_aside: usize,
+    claimed: Vec<Claimed>,
+    /// Those whose webhook or event cannot be read.
+    unreadable: Vec<(DueJob, Error)>,
+    last: String,
+    full: bool,
+}
+
+impl Worker {
+    /// Tries the deliveries that are due.
+    pub(super) async fn make_deliveries(&self) -> Result<Taken> {
+        let (app, room, last) = (self.app.clone(), self.deliveries.room(), self.last_webhook.get());
+        if room.all == 0 {
+            return Ok(Taken { count: 0, full: true });
+        }
+        let claims = self.app.store.jot(move |tx| claim_due(tx, &app, &room, &last)).await?;
+        self.last_webhook.set(claims.last);
+        let count = claims.set_aside + claims.claimed.len() + claims.unreadable.len();
+        let taken = Taken { count, full: claims.full };
+        for claimed in claims.claimed {
+            let place = self.deliveries.enter(claimed.webhook.as_str());
+            let (worker, job) = (self.clone(), claimed.job());
+            let work = {
+                let worker = self.clone();
+                async move { worker.try_delivery(claimed, place).await }
+            };
+            self.tasks.spawn(async move { worker.run_claimed(&JOBS, job, work).await });
+        }
+        for (job, error) in claims.unreadable {
+            self.settle(&JOBS, job, Err(error)).await;
+        }
+        Ok(taken)
+    }
+
+    async fn try_delivery(&self, claimed: Claimed, place: JobSlot) -> Result<()> {
+        let at = self.app.clock.now();
+        let answer = match claimed.secrets.is_empty() {
+            true => WebhookResponse::Failed(SECRET_SHUT.into()),
+            false => {
+                let headers = signing::headers(&claimed.event, at, &claimed.body, &claimed.secrets);
+                let call = WebhookRequest {
+                    url: claimed.url.clone(),
+                    headers,
+                    body: claimed.body.clone(),
+                };
+                self.courier.post(&call).await
+            }
+        };
+        // The receiver is free again; to write that down is our own work. Those that wait for it
+        // stay few, because the next claim waits for the same store.
+        drop(place);
+        let tried = Try { at, took: self.app.clock.now() - at, answer };
+        let (webhook, event) = (claimed.webhook.clone(), claimed.event.clone());
+        let status = tried.status();
+        let outcome = if matches!(status, Some(200..=299)) { "delivered" } else { "failed" };
+        counter!("mailroom_deliveries_total", "outcome" => outcome).increment(1);
+        histogram!("mailroom_delivery_seconds").record(tried.took as f64 / 1_000.0);
+        tracing::debug!(%webhook, %event, status, "an event was delivered or not");
+        let app = self.app.clone();
+        let record = move |tx: &mut Tx<'_>| record(tx, &app.cx(&claimed.actor), &claimed, &tried);
+        self.app.store.jot(record).await
+    }
+}
+
+impl Claimed {
+    fn job(&self) -> DueJob {
+        let key = vec![self.webhook.to_string(), self.event.to_string()];
+        DueJob { ws: self.actor.ws, key }
+    }
+}
+
+/// One try and what came of it.
+struct Try {
+    at: i64,
+    took: i64,
+    answer: WebhookResponse,
+}
+
+impl Try {
+    fn status(&self) -> Option<i64> {
+        match &self.answer {
+            WebhookResponse::Status { code, .. } => Some(i64::from(*code)),
+            WebhookResponse::Failed(_) | WebhookResponse::Refused(_) => None,
+        }
+    }
+
+    fn text(&self) -> &str {
+        match &self.answer {
+            WebhookResponse::Status { body, .. } => body,
+            WebhookResponse::Failed(sentence) | WebhookResponse::Refused(sentence) => sentence,
+        }
+    }
+}
+
+fn claim_due(tx: &mut Tx<'_>, app: &App, room: &FreeSlots, last: &String) -> Result<Claims> {
+    let now = app.clock.now();
+    let most = room.all.min(CLAIMED_AT_ONCE);
+    let mut claims = Claims {
+        set_aside: 0,
+        claimed: Vec::new(),
+        unreadable: Vec::new(),
+        last: last.clone(),
+        full: false,
+    };
+    let due = WEBHOOKS.due(tx, now, last)?;
+    let all_met = due.len() < MET;
+    let mut out_of_places = false;
+    for id in due {
+        let loaded = load_webhook(tx, &id);
+        claims.last = id;
+        let webhook = match loaded {
+            Ok(webhook) => webhook,
+            Err(error) => {
+                claims.unreadable.extend(unreadable(tx, &claims.last, now, error)?);
+                continue;
+            }
+        };
+        if webhook.state != State::Active || !webhook.plan.has_api() {
+            claims.set_aside += set_aside(tx, &webhook, now)?;
+            continue;
+        }
+        let room = match webhook.failing {
+            true => room.of_failing(webhook.id.as_str()),
+            false => room.of(webhook.id.as_str()),
+        };
+        let before = claims.claimed.len();
+        let secrets = webhook.secrets(app, now);
+        let most = room.min(most - before);
+        claim_of(tx, &webhook, &secrets, now, most, &mut claims)?;
+        if claims.claimed.len() == most {
+            return Ok(claims);
+        }
+        out_of_places |= claims.claimed.len() - before == room;
+    }
+    let waits = claims.set_aside == 0 && claims.unreadable.is_empty();
+    claims.full = out_of_places && all_met && waits;
+    Ok(claims)
+}
+
+struct Webhook {
+    ws: i64,
+    workspace: WorkspaceId,
+    plan: Plan,
+    id: WebhookId,
+    url: String,
+    circle: Circle,
+    state: State,
+    failing: bool,
+    secret: String,
+    old_secret: Option<String>,
+    old_secret_until: Option<i64>,
+}
+
+impl FromRow for Webhook {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
+        Ok(Webhook {
+            ws: row.take()?,
+            workspace: row.take()?,
+            plan: row.take()?,
+            id: row.take()?,
+            url: row.take()?,
+            circle: row.take()?,
+            state: row.take()?,
+            failing: row.take::<Option<i64>>()?.is_some(),
+            secret: row.take()?,
+            old_secret: row.take()?,
+            old_secret_until: row.take()?,
+        })
+    }
+}
+
+/// The first due deliveries of a webhook that cannot be loaded, none of them claimed.
+fn unreadable(
+    tx: &mut Tx<'_>,
+    webhook: &str,
+    now: i64,
+    error: Error,
+) -> Result<Vec<(DueJob, Error)>> {
+    // After this one nothing can be asked in the transaction any more.
+    if matches!(error, Error::Store(db::StoreError::Sqlite(_) | db::StoreError::Postgres(_))) {
+        return Err(error);
+    }
+    let due: Vec<(i64, String, String)> = tx.all(
+        "SELECT ws, webhook, event FROM deliveries WHERE webhook = ?1 AND next_try_at <= ?2
+         ORDER BY next_try_at LIMIT ?3",
+        &[&webhook, &now, &(CLAIMED_AT_ONCE as i64)],
+    )?;
+    let jobs = due.into_iter().map(DueJob::from);
+    Ok(jobs.map(|job| (job, Error::NotFound("webhook"))).collect())
+}
+
+fn load_webhook(tx: &mut Tx<'_>, id: &str) -> Result<Webhook> {
+    Ok(tx.one(
+        "SELECT h.ws, w.id, w.plan, h.id, h.url, h.circle, h.state, h.failing_since, h.secret,
+                h.old_secret, h.old_secret_until
+         FROM webhooks h JOIN workspaces w ON w.ws = h.ws WHERE h.id = ?1",
+        &[&id],
+    )?)
+}
+
+/// Nothing is sent while a webhook is paused or off, or its workspace has no plan for it.
+fn set_aside(tx: &mut Tx<'_>, webhook: &Webhook, now: i64) -> Result<usize> {
+    let set_aside = tx.exec(
+        "UPDATE deliveries SET state = 'skipped', next_try_at = NULL
+         WHERE ws = ?1 AND webhook = ?2 AND event IN (
+            SELECT event FROM deliveries WHERE webhook = ?2 AND next_try_at <= ?3
+            ORDER BY next_try_at LIMIT ?4
+         )",
+        &[&webhook.ws, &webhook.id, &now, &SET_ASIDE_AT_ONCE],
+    )?;
+    Ok(set_aside as usize)
+}
+
+fn claim_of(
+    tx: &mut Tx<'_>,
+    webhook: &Webhook,
+    secrets: &[String],
+    now: i64,
+    most: usize,
+    claims: &mut Claims,
+) -> Result<()> {
+    let lock = tx.pick("", " FOR UPDATE OF d SKIP LOCKED");
+    let due: Vec<(String, i64, Option<String>)> = tx.all(
+        &format!(
+            "SELECT d.event, d.tries, e.body
+             FROM deliveries d LEFT JOIN events e ON e.ws = d.ws AND e.id = d.event
+             WHERE d.webhook = ?1 AND d.next_try_at <= ?2
+             ORDER BY d.next_try_at, d.event LIMIT ?3{lock}"
+        ),
+        &[&webhook.id, &now, &(most as i64)],
+    )?;
+    let lease = now + LEASE_MS;
+    for (event, tries, body) in due {
+        tx.exec(
+            "UPDATE deliveries SET next_try_at = ?4 WHERE ws = ?1 AND webhook = ?2 AND event = ?3",
+            &[&webhook.ws, &webhook.id, &event, &lease],
+        )?;
+        let (Some(id), Some(body)) = (EventId::parse(&event), body) else {
+            let job = DueJob::from((webhook.ws, webhook.id.to_string(), event));
+            claims.unreadable.push((job, Error::NotFound("event")));
+            continue;
+        };
+        claims.claimed.push(Claimed {
+            actor: Actor::system(webhook.ws, webhook.workspace.clone(), webhook.circle.clone()),
+            webhook: webhook.id.clone(),
+            event: id,
+            url: webhook.url.clone(),
+            secrets: secrets.to_vec(),
+            body: body.into(),
+            tries,
+            lease,
+        });
+    }
+    Ok(())
+}
+
+impl Webhook {
+    /// The secrets that sign at a moment, the newest first. None when they do not open: nothing
+    /// leaves unsigned.
+    fn secrets(&self, app: &App, now: i64) -> Vec<String> {
+        let purpose = sealing::webhook_purpose(self.ws, &self.id);
+        let old = self.old_secret.clone();
+        let old = old.filter(|_| self.old_secret_until.is_some_and(|until| now < until));
+        let kept = std::iter::once(self.secret.clone()).chain(old);
+        let opened: Result<_> =
+            kept.map(|kept| sealing::unseal(&*app.sealer, &purpose, kept)).collect();
+        opened.unwrap_or_default()
+    }
+}
+
+fn record(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed, tried: &Try) -> Result<()> {
+    if !log(tx, cx, claimed, tried)? {
+        return Ok(());
+    }
+    match tried.status() {
+        Some(200..=299) => delivered(tx, cx, claimed),
+        Some(410) => {
+            failed(tx, cx, claimed, None)?;
+            turn_off(tx, cx, claimed)
+        }
+        _ => {
+            let wait = RETRIES_MS.get(claimed.tries as usize).map(|wait| varied(cx, *wait));
+            failed(tx, cx, claimed, wait)?;
+            lose_patience(tx, cx, claimed)
+        }
+    }
+}
+
+/// Writes a try into the webhook's log; false when the log is gone, because somebody deleted the
+/// webhook meanwhile.
+fn log(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed, tried: &Try) -> Result<bool> {
+    let logged = tx.exec(
+        "INSERT INTO tries (ws, webhook, event, number, at, took, status, answer)
+         SELECT d.ws, d.webhook, d.event, 1 + (
+                    SELECT count(*) FROM tries t
+                    WHERE t.ws = d.ws AND t.webhook = d.webhook AND t.event = d.event
+                ), CAST(?4 AS BIGINT), CAST(?5 AS BIGINT), CAST(?6 AS BIGINT), CAST(?7 AS TEXT)
+         FROM deliveries d WHERE d.ws = ?1 AND d.webhook = ?2 AND d.event = ?3",
+        &[
+            &cx.actor.ws,
+            &claimed.webhook,
+            &claimed.event,
+            &tried.at,
+            &tried.took,
+            &tried.status(),
+            &tried.text().replace('\0', ""),
+        ],
+    )?;
+    Ok(logged > 0)
+}
+
+fn delivered(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed) -> Result<()> {
+    tx.exec(
+        "UPDATE deliveries SET state = 'delivered', next_try_at = NULL, tries = tries + 1
+         WHERE ws = ?1 AND webhook = ?2 AND event = ?3",
+        &[&cx.actor.ws, &claimed.webhook, &claimed.event],
+    )?;
+    tx.exec(
+        "UPDATE webhooks SET failing_since = NULL
+         WHERE ws = ?1 AND id = ?2 AND failing_since IS NOT NULL",
+        &[&cx.actor.ws, &claimed.webhook],
+    )?;
+    Ok(())
+}
+
+/// Plans the next try, or drops the event when there is none. A claim that lapsed and was taken
+/// over meanwhile decides for itself.
+fn failed(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed, wait: Option<i64>) -> Result<()> {
+    let state = if wait.is_some() { "waiting" } else { "failed" };
+    tx.exec(
+        "UPDATE deliveries SET state = ?5, next_try_at = ?6, tries = tries + 1
+         WHERE ws = ?1 AND webhook = ?2 AND event = ?3 AND next_try_at = ?4",
+        &[
+            &cx.actor.ws,
+            &claimed.webhook,
+            &claimed.event,
+            &claimed.lease,
+            &state,
+            &wait.map(|wait| cx.now + wait),
+        ],
+    )?;
+    tx.exec(
+        "UPDATE webhooks SET failing_since = ?3
+         WHERE ws = ?1 AND id = ?2 AND failing_since IS NULL",
+        &[&cx.actor.ws, &claimed.webhook, &cx.now],
+    )?;
+    Ok(())
+}
+
+fn varied(cx: &Cx<'_>, wait: i64) -> i64 {
+    wait + cx.ids.between(-wait / 5, wait / 5)
+}
+
+fn turn_off(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed) -> Result<()> {
+    let turned = end(tx, cx, &claimed.webhook, State::Off)?;
+    if !turned {
+        return Ok(());
+    }
+    tell_owner(
+        tx,
+        cx,
+        claimed,
+        "A webhook was turned off",
+        "Its address answered 410 Gone, so nothing more is sent to it.",
+    )
+}
+
+/// Pauses a webhook that has failed for a whole day without one success.
+fn lose_patience(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed) -> Result<()> {
+    let (since,): (Option<i64>,) = tx.one(
+        "SELECT failing_since FROM webhooks WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &claimed.webhook],
+    )?;
+    if since.is_none_or(|since| cx.now - since < PATIENCE_MS) {
+        return Ok(());
+    }
+    if !end(tx, cx, &claimed.webhook, State::Paused)? {
+        return Ok(());
+    }
+    tell_owner(
+        tx,
+        cx,
+        claimed,
+        "A webhook was paused",
+        "For a whole day nothing sent to it was accepted. Nothing more is sent until someone \
+         resumes it.",
+    )
+}
+
+/// False when the webhook was not active any more.
+fn end(tx: &mut Tx<'_>, cx: &Cx<'_>, webhook: &WebhookId, state: State) -> Result<bool> {
+    let ended = tx.exec(
+        "UPDATE webhooks SET state = ?3 WHERE ws = ?1 AND id = ?2 AND state = 'active'",
+        &[&cx.actor.ws, webhook, &state],
+    )?;
+    Ok(ended > 0)
+}
+
+fn tell_owner(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    claimed: &Claimed,
+    subject: &str,
+    what: &str,
+) -> Result<()> {
+    let owner: Option<(UserId,)> = tx.opt(
+        "SELECT u.id FROM webhooks h JOIN users u ON u.ws = h.ws AND u.id = h.made_by
+         WHERE h.ws = ?1 AND h.id = ?2",
+        &[&cx.actor.ws, &claimed.webhook],
+    )?;
+    let Some((owner,)) = owner else { return Ok(()) };
+    let text = format!(
+        "{what}\n\nWebhook: {url} ({id})\nService: {service}\n\n\
+         To see every try: mailroom webhook log {id}\n\
+         To go on: mailroom webhook resume {id}\n\n\
+         Events since then are kept in the log for 30 days and can be sent again with\n\
+         mailroom webhook redeliver.",
+        url = claimed.url,
+        id = claimed.webhook,
+        service = cx.public_url,
+    );
+    notify(tx, cx, &owner, &Notice { subject, text: &text })
+}

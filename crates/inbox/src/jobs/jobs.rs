@@ -1,0 +1,299 @@
+//! One rule for every queue: a job that fails fails alone.
+//!
+//! Each due row is run by itself, in a transaction or a task of its own, so that an error or a panic
+//! is that row's and no other's. Its failure is counted and written to `job_failures`, its own time
+//! moves on by a backoff, and after a bounded number of attempts it is given up and told of.
+
+use std::collections::HashSet;
+use std::future::Future;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use db::{Arg, FromRow, Tx};
+use metrics::counter;
+use tokio::task::JoinSet;
+
+use super::Worker;
+use super::sending::retry_after;
+use crate::app::{App, Cx};
+use crate::base::actor::{Actor, Circle};
+use crate::base::error::{Error, Result};
+use crate::base::ids::{UserId, WorkspaceId};
+use crate::base::limits::DAY_MS;
+use crate::model::notices::{Notice, notify};
+
+/// A job that failed this often is given up: the waits between are 1, 5, 15, 60 and 240 minutes.
+pub(super) const JOB_ATTEMPTS: i64 = 6;
+/// A failure this long ago is not counted with a new one, and is told of no more.
+const REMEMBERED_MS: i64 = DAY_MS;
+/// Failures are kept for this long.
+const KEPT_MS: i64 = 30 * DAY_MS;
+
+/// One due row, by the key of its table.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct DueJob {
+    pub ws: i64,
+    /// The rest of the key.
+    pub key: Vec<String>,
+}
+
+impl From<(i64, String)> for DueJob {
+    fn from((ws, id): (i64, String)) -> DueJob {
+        DueJob { ws, key: vec![id] }
+    }
+}
+
+impl From<(i64, String, String)> for DueJob {
+    fn from((ws, first, second): (i64, String, String)) -> DueJob {
+        DueJob { ws, key: vec![first, second] }
+    }
+}
+
+impl DueJob {
+    /// The key as one word.
+    pub fn name(&self) -> String {
+        self.key.join(" ")
+    }
+
+    fn args<'a>(&'a self, first: &[&'a dyn Arg]) -> Vec<&'a dyn Arg> {
+        let mut args: Vec<&'a dyn Arg> = first.to_vec();
+        args.push(&self.ws);
+        args.extend(self.key.iter().map(|part| part as &dyn Arg));
+        args
+    }
+}
+
+/// What becomes of a queue's jobs that fail. Statements name the workspace and the key's parts last,
+/// in the order of the key.
+pub(super) struct JobRule {
+    pub queue: &'static str,
+    /// Moves a row to a later time, `?1`. None where `job_failures` alone says when.
+    pub put_off: Option<&'static str>,
+    /// Takes a row out of its queue for good.
+    pub stop: &'static str,
+    /// Tells the team that a job failed, at the first failure and when it is given up.
+    pub tell: fn(&mut Tx<'_>, &App, &JobFailure) -> Result<()>,
+}
+
+/// A job that failed.
+#[derive(Clone, Debug)]
+pub(super) struct JobFailure {
+    pub job: DueJob,
+    pub queue: &'static str,
+    pub attempts: i64,
+    /// Part of a plain sentence; it repeats nothing of a mail.
+    pub reason: &'static str,
+    pub given_up: bool,
+}
+
+/// The jobs that failed here last, so that what is remembered of them is forgotten when they succeed.
+#[derive(Clone, Default)]
+pub(super) struct FailedJobs(Arc<Mutex<HashSet<(&'static str, DueJob)>>>);
+
+impl FailedJobs {
+    fn lock(&self) -> MutexGuard<'_, HashSet<(&'static str, DueJob)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Worker {
+    /// The rows of a queue that are due: `?1` is now, `?2` how many at the most.
+    pub(super) async fn due_rows<T>(&self, sql: &'static str, most: i64) -> Result<Vec<DueJob>>
+    where
+        T: FromRow + Into<DueJob> + Send + 'static,
+    {
+        let now = self.app.clock.now();
+        let find = move |tx: &mut Tx<'_>| Ok::<_, Error>(tx.all::<T>(sql, &[&now, &most])?);
+        let rows = self.app.store.read(find).await?;
+        Ok(rows.into_iter().map(T::into).collect())
+    }
+
+    /// Runs each job in a transaction of its own; answers how many are done or put off. A job says
+    /// false when its row is not due any more, or is another process's.
+    pub(super) async fn run_each<F>(
+        &self,
+        rule: &'static JobRule,
+        jobs: Vec<DueJob>,
+        run: F,
+    ) -> usize
+    where
+        F: Fn(&mut Tx<'_>, &App, &DueJob) -> Result<bool> + Clone + Send + 'static,
+    {
+        let mut under_way = JoinSet::new();
+        for job in jobs {
+            let (worker, run) = (self.clone(), run.clone());
+            under_way.spawn(async move {
+                let (app, own) = (worker.app.clone(), job.clone());
+                let work = move |tx: &mut Tx<'_>| run(tx, &app, &own);
+                match worker.app.store.write(work).await {
+                    Ok(false) => false,
+                    done => worker.settle(rule, job, done.map(drop)).await,
+                }
+            });
+        }
+        under_way.join_all().await.into_iter().filter(|done| *done).count()
+    }
+
+    /// Runs a claimed job to its end, whatever that is.
+    pub(super) async fn run_claimed<F>(&self, rule: &'static JobRule, job: DueJob, work: F)
+    where
+        F: Future<Output = Result<()>> + Send + 'static,
+    {
+        // A task of its own, so that a panic ends nothing else.
+        let done = tokio::spawn(work).await.unwrap_or_else(|panic| Err(panic.into()));
+        self.settle(rule, job, done).await;
+    }
+
+    /// Writes down how a job ended; false when that failed too, and the job is due as before.
+    pub(super) async fn settle(
+        &self,
+        rule: &'static JobRule,
+        job: DueJob,
+        done: Result<()>,
+    ) -> bool {
+        match done {
+            Ok(()) => {
+                if self.failed_jobs.lock().remove(&(rule.queue, job.clone())) {
+                    self.forget_failure(rule, job).await;
+                }
+                true
+            }
+            Err(error) => self.fail(rule, job, &error).await,
+        }
+    }
+
+    async fn fail(&self, rule: &'static JobRule, job: DueJob, error: &Error) -> bool {
+        counter!("mailroom_due_failures_total", "queue" => rule.queue).increment(1);
+        let (queue, name, reason) = (rule.queue, job.name(), reason(error));
+        tracing::error!(queue, job = name, cause = ?error, "a job failed");
+        self.failed_jobs.lock().insert((queue, job.clone()));
+        let app = self.app.clone();
+        let record = move |tx: &mut Tx<'_>| record(tx, &app, rule, &job, reason);
+        let failure = match self.app.store.write(record).await {
+            Ok(failure) => failure,
+            Err(error) => {
+                tracing::error!(queue, job = name, cause = ?error, "a failure was not recorded");
+                return false;
+            }
+        };
+        if failure.given_up {
+            counter!("mailroom_due_given_up_total", "queue" => queue).increment(1);
+            tracing::error!(queue, job = name, attempts = failure.attempts, "a job was given up");
+            self.failed_jobs.lock().remove(&(queue, failure.job.clone()));
+        }
+        if failure.given_up || failure.attempts == 1 {
+            let app = self.app.clone();
+            let tell = move |tx: &mut Tx<'_>| (rule.tell)(tx, &app, &failure);
+            if let Err(error) = self.app.store.write(tell).await {
+                tracing::error!(queue, job = name, cause = ?error, "a failure was not told");
+            }
+        }
+        true
+    }
+
+    async fn forget_failure(&self, rule: &'static JobRule, job: DueJob) {
+        let (queue, name) = (rule.queue, job.name());
+        let forget = move |tx: &mut Tx<'_>| {
+            tx.exec(
+                "DELETE FROM job_failures WHERE ws = ?1 AND queue = ?2 AND job = ?3",
+                &[&job.ws, &queue, &name],
+            )?;
+            Ok::<_, Error>(())
+        };
+        if let Err(error) = self.app.store.jot(forget).await {
+            tracing::error!(queue, cause = ?error, "a past failure was not forgotten");
+        }
+    }
+}
+
+/// Counts a failure, and puts the job off or takes it out of its queue.
+fn record(
+    tx: &mut Tx<'_>,
+    app: &App,
+    rule: &JobRule,
+    job: &DueJob,
+    reason: &'static str,
+) -> Result<JobFailure> {
+    let (now, name) = (app.clock.now(), job.name());
+    let before: Option<(i64, i64)> = tx.opt(
+        "SELECT attempts, failed_at FROM job_failures WHERE ws = ?1 AND queue = ?2 AND job = ?3",
+        &[&job.ws, &rule.queue, &name],
+    )?;
+    let before = before.filter(|(_, at)| now - at < REMEMBERED_MS);
+    let attempts = 1 + before.map_or(0, |(attempts, _)| attempts);
+    let given_up = attempts >= JOB_ATTEMPTS;
+    let next = (!given_up).then(|| now + retry_after(attempts));
+    tx.exec(
+        "INSERT INTO job_failures (ws, queue, job, attempts, reason, failed_at, next_try_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+         ON CONFLICT (ws, queue, job) DO UPDATE SET attempts = excluded.attempts,
+            reason = excluded.reason, failed_at = excluded.failed_at,
+            next_try_at = excluded.next_try_at",
+        &[&job.ws, &rule.queue, &name, &attempts, &reason, &now, &next],
+    )?;
+    tx.exec("DELETE FROM job_failures WHERE failed_at < ?1", &[&(now - KEPT_MS)])?;
+    match (&next, rule.put_off) {
+        (Some(next), Some(put_off)) => drop(tx.exec(put_off, &job.args(&[next]))?),
+        (Some(_), None) => {}
+        (None, _) => drop(tx.exec(rule.stop, &job.args(&[]))?),
+    }
+    Ok(JobFailure { job: job.clone(), queue: rule.queue, attempts, reason, given_up })
+}
+
+/// Why a job failed, in words for the team.
+fn reason(error: &Error) -> &'static str {
+    match error {
+        Error::Files(_) => "a file that belongs to it cannot be read",
+        Error::Store(db::StoreError::Panicked) => "a fault in Mailroom stopped it",
+        Error::NotFound(_) | Error::Store(db::StoreError::NoRow) => "what it belongs to is missing",
+        Error::Store(_) => "its data cannot be read or written",
+        _ => "it cannot be done",
+    }
+}
+
+/// Tells the owners of a job that was given up and that no conversation or log shows: at most once
+/// a day for each queue.
+pub(super) fn tell_owners(tx: &mut Tx<'_>, app: &App, failure: &JobFailure) -> Result<()> {
+    let (ws, now) = (failure.job.ws, app.clock.now());
+    if !failure.given_up {
+        return Ok(());
+    }
+    let (given_up,): (i64,) = tx.one(
+        "SELECT CAST(count(*) AS BIGINT) FROM job_failures
+         WHERE ws = ?1 AND queue = ?2 AND next_try_at IS NULL AND failed_at > ?3",
+        &[&ws, &failure.queue, &(now - DAY_MS)],
+    )?;
+    if given_up > 1 {
+        return Ok(());
+    }
+    let actor = system(tx, ws, Circle::team())?;
+    let cx = Cx { now, ..app.cx(&actor) };
+    let owners: Vec<(UserId,)> =
+        tx.all("SELECT id FROM users WHERE ws = ?1 AND role = 'owner' ORDER BY id", &[&ws])?;
+    let subject = format!("A job of the queue {} was given up", failure.queue);
+    let text = format!(
+        "A job failed {attempts} times and is not tried any more: {reason}. Others of its queue \
+         are not held up.\n\nQueue: {queue}\nJob: {job}\nService: {service}\n\nThe log of the \
+         service names the cause. Further ones of today are counted in \
+         mailroom_due_given_up_total.\n",
+        attempts = failure.attempts,
+        reason = failure.reason,
+        queue = failure.queue,
+        job = failure.job.name(),
+        service = cx.public_url,
+    );
+    for (owner,) in owners {
+        notify(tx, &cx, &owner, &Notice { subject: &subject, text: &text })?;
+    }
+    Ok(())
+}
+
+/// Tells nobody: what became of the job is shown where it belongs.
+pub(super) fn tell_nobody(_: &mut Tx<'_>, _: &App, _: &JobFailure) -> Result<()> {
+    Ok(())
+}
+
+/// Mailroom at work in a workspace, for those who see a circle.
+pub(super) fn system(tx: &mut Tx<'_>, ws: i64, circle: Circle) -> Result<Actor> {
+    let (workspace,): (WorkspaceId,) = tx.one("SELECT id FROM workspaces WHERE ws = ?1", &[&ws])?;
+    Ok(Actor::system(ws, workspace, circle))
+}

@@ -1,0 +1,186 @@
+//! Sends the mail of the service itself to people of a workspace: see `crate::model::notices`.
+
+use db::{FromRow, Row, Tx};
+use mail::{Address, ComposedMail};
+
+use super::jobs::{DueJob, JobRule, system, tell_nobody};
+use super::parcels::{Back, UnsignedMail};
+use super::sending::{RETRY_FOR_MS, retry_after};
+use super::{LEASE_MS, RelayOutcome, Worker, claims};
+use crate::app::{App, Cx};
+use crate::base::actor::Circle;
+use crate::base::error::{Error, Result};
+use crate::model::sealing;
+
+/// Notices claimed in one transaction.
+const AT_ONCE: i64 = 20;
+
+/// Of a notice that cannot be sent nobody can be told by a notice: the log and the figures do.
+const JOBS: JobRule = JobRule {
+    queue: "notices",
+    put_off: Some("UPDATE notices SET due_at = ?1 WHERE ws = ?2 AND id = ?3"),
+    stop: "DELETE FROM notices WHERE ws = ?1 AND id = ?2",
+    tell: tell_nobody,
+};
+
+#[derive(Clone)]
+struct Claimed {
+    ws: i64,
+    id: String,
+    attempts: i64,
+    created_at: i64,
+    unsealed: UnsignedMail,
+}
+
+impl Worker {
+    /// Sends the notices that are due; answers how many were taken on.
+    pub(super) async fn send_notices(&self) -> Result<usize> {
+        let app = self.app.clone();
+        let jobs = self.app.store.write(move |tx| claim(tx, &app)).await?;
+        let count = jobs.len();
+        for job in jobs {
+            let (worker, own) = (self.clone(), job.clone());
+            let work = {
+                let worker = self.clone();
+                async move { worker.send_notice(own).await }
+            };
+            self.tasks.spawn(async move { worker.run_claimed(&JOBS, job, work).await });
+        }
+        Ok(count)
+    }
+
+    async fn send_notice(&self, job: DueJob) -> Result<()> {
+        let app = self.app.clone();
+        let claimed = self.app.store.write(move |tx| load(tx, &app, &job)).await?;
+        let parcel = self.seal(&claimed.unsealed).await?;
+        let mut outcomes =
+            claims::held(self.relay.send(&parcel), || self.renew_notice(&claimed)).await;
+        let unsaid = || RelayOutcome::Later("nothing was said of it".into());
+        let outcome = outcomes.pop().unwrap_or_else(unsaid);
+        self.record_notice(claimed, outcome).await
+    }
+
+    async fn renew_notice(&self, claimed: &Claimed) {
+        let (ws, id) = (claimed.ws, claimed.id.clone());
+        let lapses = self.app.clock.now() + LEASE_MS;
+        let renewed = self.app.store.write(move |tx| {
+            let sql = "UPDATE notices SET due_at = ?3 WHERE ws = ?1 AND id = ?2";
+            tx.exec(sql, &[&ws, &id, &lapses])?;
+            Ok::<_, Error>(())
+        });
+        if let Err(error) = renewed.await {
+            tracing::error!(id = claimed.id, %error, "a claim could not be renewed");
+        }
+    }
+
+    async fn record_notice(&self, claimed: Claimed, outcome: RelayOutcome) -> Result<()> {
+        let now = self.app.clock.now();
+        let again =
+            matches!(outcome, RelayOutcome::Later(_)) && now - claimed.created_at < RETRY_FOR_MS;
+        if let (RelayOutcome::Never(reason) | RelayOutcome::Later(reason), false) =
+            (&outcome, again)
+        {
+            tracing::warn!(id = claimed.id, reason, "a notice could not be sent");
+        }
+        let work = move |tx: &mut Tx<'_>| {
+            match again {
+                true => tx.exec(
+                    "UPDATE notices SET due_at = ?3 WHERE ws = ?1 AND id = ?2",
+                    &[&claimed.ws, &claimed.id, &(now + retry_after(claimed.attempts))],
+                )?,
+                false => tx.exec(
+                    "DELETE FROM notices WHERE ws = ?1 AND id = ?2",
+                    &[&claimed.ws, &claimed.id],
+                )?,
+            };
+            Ok(())
+        };
+        self.app.store.write(work).await
+    }
+}
+
+struct Due {
+    ws: i64,
+    id: String,
+    email: String,
+    subject: String,
+    text: String,
+    attempts: i64,
+    created_at: i64,
+}
+
+impl FromRow for Due {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
+        Ok(Due {
+            ws: row.take()?,
+            id: row.take()?,
+            email: row.take()?,
+            subject: row.take()?,
+            text: row.take()?,
+            attempts: row.take()?,
+            created_at: row.take()?,
+        })
+    }
+}
+
+fn claim(tx: &mut Tx<'_>, app: &App) -> Result<Vec<DueJob>> {
+    let now = app.clock.now();
+    let lock = tx.pick("", " FOR UPDATE SKIP LOCKED");
+    let due: Vec<(i64, String)> = tx.all(
+        &format!("SELECT ws, id FROM notices WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2{lock}"),
+        &[&now, &AT_ONCE],
+    )?;
+    for (ws, id) in &due {
+        tx.exec(
+            "UPDATE notices SET due_at = ?3, attempts = attempts + 1 WHERE ws = ?1 AND id = ?2",
+            &[ws, id, &(now + LEASE_MS)],
+        )?;
+    }
+    Ok(due.into_iter().map(DueJob::from).collect())
+}
+
+fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Claimed> {
+    let due: Due = tx.one(
+        "SELECT ws, id, email, subject, text, attempts, created_at
+         FROM notices WHERE ws = ?1 AND id = ?2",
+        &[&job.ws, &job.key[0]],
+    )?;
+    let actor = system(tx, job.ws, Circle::team())?;
+    Ok(Claimed {
+        ws: due.ws,
+        id: due.id.clone(),
+        attempts: due.attempts,
+        created_at: due.created_at,
+        unsealed: unsealed(tx, &app.cx(&actor), due)?,
+    })
+}
+
+/// The notice as mail from the workspace's first inbox.
+fn unsealed(tx: &mut Tx<'_>, cx: &Cx<'_>, due: Due) -> Result<UnsignedMail> {
+    let (address,): (String,) = tx.one(
+        "SELECT address FROM mailboxes WHERE ws = ?1 AND circle = 'team'
+         ORDER BY created_at, id LIMIT 1",
+        &[&due.ws],
+    )?;
+    let domain = address.rsplit_once('@').map_or("localhost", |(_, domain)| domain);
+    let purpose = sealing::notice_purpose(due.ws, &due.id);
+    let text = sealing::unseal(cx.sealer, &purpose, due.text)?;
+    let letter = ComposedMail {
+        message_id: format!("notice.{}@{domain}", due.id),
+        answers: Vec::new(),
+        from: Address::new(Some("Mailroom"), &address),
+        reply_to: None,
+        to: vec![Address::new(None, &due.email)],
+        cc: Vec::new(),
+        subject: due.subject,
+        text,
+        attachments: Vec::new(),
+        at: due.created_at,
+        automatic: true,
+        loop_mark: None,
+        unsubscribe: None,
+    };
+    let message = format!("msg_{}", due.id);
+    let back = Back { message: &message, conversation: None };
+    UnsignedMail::new(tx, cx, letter, &back, vec![due.email])
+}

@@ -1,0 +1,184 @@
+//! A message as it leaves: its header and envelope with the marks by which answers and bounces find
+//! back, and the signature of its domain.
+
+use std::sync::Arc;
+
+use db::{FromRow, Row, Tx};
+use mail::{Address, ComposedMail};
+
+use super::arrivals;
+use super::{OutgoingMail, Worker};
+use crate::app::Cx;
+use crate::base::error::Result;
+use crate::base::ids::{ConversationId, MessageId};
+use crate::model::domains::{self, Signer};
+use crate::model::enclosures;
+use crate::model::messages::Party;
+use crate::model::secrets;
+
+/// Message-IDs named in `References`: the first and the latest.
+const REFERENCES: usize = 20;
+
+/// A message with its envelope, before it is composed and signed.
+#[derive(Clone)]
+pub struct UnsignedMail {
+    letter: Arc<ComposedMail>,
+    /// The return path.
+    sender: String,
+    /// Those of its recipients who do not have it yet.
+    pub recipients: Vec<String>,
+    signer: Option<Signer>,
+}
+
+impl UnsignedMail {
+    /// The mail of a workspace's inbox: answers to `answered` find back by Reply-To, and bounces by
+    /// the return path, where the inbox takes addresses with plus tags.
+    pub fn new(
+        tx: &mut Tx<'_>,
+        cx: &Cx<'_>,
+        mut letter: ComposedMail,
+        back: &Back<'_>,
+        recipients: Vec<String>,
+    ) -> Result<UnsignedMail> {
+        let secret = secrets::mail_secret(tx, cx)?;
+        let secret = secret.as_bytes();
+        let inbox = &letter.from.email;
+        let plus_tags: Option<(bool,)> =
+            tx.opt("SELECT plus_tags FROM mailboxes WHERE address = ?1", &[inbox])?;
+        let plus_tags = plus_tags.is_some_and(|(on,)| on);
+        let sender = match plus_tags {
+            true => mail::return_path(secret, inbox, back.message),
+            false => None,
+        };
+        letter.reply_to = match (plus_tags, back.conversation) {
+            (true, Some(conversation)) => mail::reply_address(secret, inbox, conversation.as_str()),
+            _ => None,
+        };
+        letter.loop_mark = mail::loop_mark(secret, back.message);
+        let signer = domains::signer_of(tx, cx, inbox)?;
+        let sender = sender.unwrap_or_else(|| inbox.clone());
+        Ok(UnsignedMail { letter: letter.into(), sender, recipients, signer })
+    }
+
+    /// Whom its header names first.
+    pub fn to(&self) -> impl Iterator<Item = &str> {
+        self.letter.to.iter().map(|to| to.email.as_str())
+    }
+
+    /// The finished mail, the same bytes on every try.
+    pub fn seal(&self) -> OutgoingMail {
+        let plain = mail::compose(&self.letter);
+        let signed = self.signer.as_ref().and_then(|signer| {
+            let seconds = self.letter.at.div_euclid(1_000);
+            let signed =
+                mail::dkim_sign(&plain, &signer.domain, &signer.selector, &signer.key, seconds);
+            if signed.is_none() {
+                tracing::error!(domain = signer.domain, "the domain's key cannot sign");
+            }
+            signed
+        });
+        OutgoingMail {
+            message_id: self.letter.message_id.clone(),
+            sender: self.sender.clone(),
+            recipients: self.recipients.clone(),
+            bytes: signed.unwrap_or(plain).into(),
+        }
+    }
+}
+
+/// What answers and bounces are led back to.
+pub struct Back<'a> {
+    /// The id that a bounce is about, with its prefix.
+    pub message: &'a str,
+    pub conversation: Option<&'a ConversationId>,
+}
+
+impl Worker {
+    /// Composes and signs, which is work for the processor, beside everything else.
+    pub(super) async fn seal(&self, unsealed: &UnsignedMail) -> Result<OutgoingMail> {
+        let unsealed = unsealed.clone();
+        let sealed = tokio::task::spawn_blocking(move || unsealed.seal()).await;
+        Ok(sealed?)
+    }
+}
+
+/// A message of ours as it stands in its rows.
+pub fn of_message(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<UnsignedMail> {
+    let ws = cx.actor.ws;
+    let sheet: Sheet = tx.one(
+        "SELECT conversation, header_id, from_name, from_email, to_list, cc_list, subject, text,
+                first_try_at, automatic, unsubscribe, bcc_list
+         FROM messages WHERE ws = ?1 AND id = ?2",
+        &[&ws, message],
+    )?;
+    let letter = ComposedMail {
+        answers: chain(tx, ws, &sheet.conversation)?,
+        attachments: enclosures::of_letter(tx, cx.blobs, ws, &sheet.conversation, message)?,
+        ..sheet.letter
+    };
+    let everyone = letter.to.iter().chain(&letter.cc).chain(&sheet.bcc);
+    let mut recipients: Vec<String> = everyone.map(|address| address.email.clone()).collect();
+    recipients.sort();
+    recipients.dedup();
+    let settled = arrivals::settled(tx, ws, message)?;
+    recipients.retain(|email| !settled.contains(email));
+    let back = Back { message: message.as_str(), conversation: Some(&sheet.conversation) };
+    UnsignedMail::new(tx, cx, letter, &back, recipients)
+}
+
+struct Sheet {
+    conversation: ConversationId,
+    letter: ComposedMail,
+    /// In the envelope alone.
+    bcc: Vec<Address>,
+}
+
+impl FromRow for Sheet {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
+        Ok(Sheet {
+            conversation: row.take()?,
+            letter: ComposedMail {
+                message_id: row.take()?,
+                answers: Vec::new(),
+                from: Address { name: row.take()?, email: row.take()? },
+                reply_to: None,
+                to: addresses(&row.take::<String>()?),
+                cc: addresses(&row.take::<String>()?),
+                subject: row.take()?,
+                text: row.take()?,
+                attachments: Vec::new(),
+                at: row.take()?,
+                automatic: row.take()?,
+                loop_mark: None,
+                unsubscribe: row.take()?,
+            },
+            bcc: addresses(&row.take::<String>()?),
+        })
+    }
+}
+
+fn addresses(json: &str) -> Vec<Address> {
+    let parties: Vec<Party> = serde_json::from_str(json).unwrap_or_default();
+    parties.into_iter().map(|party| Address { name: party.name, email: party.email }).collect()
+}
+
+/// The Message-IDs of the conversation's mail so far: the first, and the latest.
+fn chain(tx: &mut Tx<'_>, ws: i64, conversation: &ConversationId) -> Result<Vec<String>> {
+    let latest: Vec<(String,)> = tx.all(
+        "SELECT header_id FROM messages
+         WHERE ws = ?1 AND conversation = ?2 AND counted_at IS NOT NULL
+         ORDER BY at DESC, id DESC LIMIT ?3",
+        &[&ws, conversation, &(REFERENCES as i64 - 1)],
+    )?;
+    let first: Option<(String,)> = tx.opt(
+        "SELECT header_id FROM messages
+         WHERE ws = ?1 AND conversation = ?2 AND counted_at IS NOT NULL
+         ORDER BY at, id LIMIT 1",
+        &[&ws, conversation],
+    )?;
+    let mut chain: Vec<String> = latest.into_iter().rev().map(|(id,)| id).collect();
+    if let Some((first,)) = first.filter(|(first,)| chain.first() != Some(first)) {
+        chain.insert(0, first);
+    }
+    Ok(chain)
+}

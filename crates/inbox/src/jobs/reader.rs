@@ -1,0 +1,42 @@
+use std::future::Future;
+use std::pin::Pin;
+
+use crate::api::wire::{DocumentFields, DocumentKind};
+
+/// Makes out what a document is and what it says.
+pub trait DocumentReader: Send + Sync {
+    fn read<'a>(&'a self, document: &'a ExtractionError) -> ExtractionFuture<'a>;
+}
+
+pub type ExtractionFuture<'a> = Pin<Box<dyn Future<Output = ExtractionOutcome> + Send + 'a>>;
+
+/// A document's file.
+#[derive(Clone, Debug)]
+pub struct ExtractionError {
+    pub filename: String,
+    pub content_type: String,
+    pub bytes: Vec<u8>,
+}
+
+/// What a reader found. Reasons are for the log and hold nothing of the document.
+#[derive(Clone, Debug)]
+pub enum ExtractionOutcome {
+    Read {
+        kind: DocumentKind,
+        fields: DocumentFields,
+    },
+    /// Nothing can be read in it, however often one tries.
+    Unreadable(String),
+    /// Something else stood in the way.
+    Later(String),
+}
+
+impl ExtractionOutcome {
+    pub(super) fn word(&self) -> &'static str {
+        match self {
+            ExtractionOutcome::Read { .. } => "read",
+            ExtractionOutcome::Unreadable(_) => "unreadable",
+            ExtractionOutcome::Later(_) => "later",
+        }
+    }
+}

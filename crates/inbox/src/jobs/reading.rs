@@ -1,0 +1,238 @@
+//! Documents that nobody has read yet are handed to the reader, one or two at a time.
+
+use db::{FromRow, Row, Tx};
+use metrics::counter;
+
+use super::jobs::{DueJob, JobFailure, JobRule};
+use super::lanes::FreeSlots;
+use super::owners::FairShare;
+use super::{ExtractionError, ExtractionOutcome, LEASE_MS, Taken, Worker};
+use crate::api::wire::{DocumentFields, DocumentKind};
+use crate::app::{App, Cx};
+use crate::base::actor::{Actor, Circle};
+use crate::base::error::Result;
+use crate::base::ids::{DocumentId, WorkspaceId};
+use crate::base::limits::{DOCUMENT_READ_BYTES, MINUTE_MS};
+use crate::model::documents;
+
+/// Documents that are read at once, in all and of one workspace.
+pub(super) const IN_FLIGHT: usize = 2;
+pub(super) const IN_FLIGHT_EACH: usize = 1;
+/// A document is tried this often; one that ends its reader each time is not tried for ever.
+const TRIES: i64 = 3;
+
+const WORKSPACES: FairShare = FairShare {
+    oldest: "SELECT ws FROM documents WHERE reads_at <= ?1 ORDER BY reads_at LIMIT ?2",
+    next: "SELECT min(ws) FROM (
+            SELECT ws FROM documents WHERE reads_at IS NOT NULL AND ws > ?1
+            ORDER BY ws, reads_at LIMIT 1
+        ) AS planned",
+};
+
+/// A document that cannot be read is `other`, as one that says nothing.
+const JOBS: JobRule = JobRule {
+    queue: documents::TO_READ,
+    put_off: Some(
+        "UPDATE documents SET reads_at = ?1
+         WHERE ws = ?2 AND id = ?3 AND reads_at IS NOT NULL AND corrected = FALSE",
+    ),
+    stop: "UPDATE documents SET reads_at = NULL WHERE ws = ?1 AND id = ?2",
+    tell: call_it_other,
+};
+
+/// The wait after a try that came to nothing.
+fn retry_after(tries: i64) -> i64 {
+    if tries <= 1 { MINUTE_MS } else { 10 * MINUTE_MS }
+}
+
+/// A document that is to be read, claimed.
+#[derive(Clone)]
+struct Claimed {
+    actor: Actor,
+    id: DocumentId,
+    filename: String,
+    content_type: String,
+    size: i64,
+    hash: String,
+    tries: i64,
+}
+
+impl Worker {
+    /// Reads the documents that came in; answers how many were taken on.
+    pub(super) async fn read_documents(&self) -> Result<Taken> {
+        let (app, room, last) = (self.app.clone(), self.documents.room(), self.last_read.get());
+        if room.all == 0 {
+            return Ok(Taken { count: 0, full: true });
+        }
+        let claim = move |tx: &mut Tx<'_>| claim_due(tx, &app, &room, last);
+        let (claims, last) = self.app.store.write(claim).await?;
+        self.last_read.set(last);
+        let taken = Taken { count: claims.len(), full: claims.is_empty() };
+        for job in claims {
+            let place = self.documents.enter(&job.ws.to_string());
+            let (worker, own) = (self.clone(), job.clone());
+            let work = {
+                let worker = self.clone();
+                async move { worker.read_claimed(own).await }
+            };
+            self.tasks.spawn(async move {
+                worker.run_claimed(&JOBS, job, work).await;
+                drop(place);
+            });
+        }
+        Ok(taken)
+    }
+
+    async fn read_claimed(&self, job: DueJob) -> Result<()> {
+        let claimed = self.app.store.read(move |tx| load(tx, &job)).await?;
+        let id = claimed.id.clone();
+        let found = match self.fetch(&claimed).await {
+            Ok(Some(document)) => self.reader.read(&document).await,
+            Ok(None) => {
+                ExtractionOutcome::Unreadable("it is too large, or its file is gone".into())
+            }
+            Err(error) => ExtractionOutcome::Later(error.to_string()),
+        };
+        counter!("mailroom_documents_read_total", "outcome" => found.word()).increment(1);
+        match &found {
+            ExtractionOutcome::Read { kind, .. } => {
+                tracing::info!(%id, kind = kind.word(), "a document was read")
+            }
+            ExtractionOutcome::Unreadable(reason) => {
+                tracing::info!(%id, reason, "a document cannot be read")
+            }
+            ExtractionOutcome::Later(reason) => {
+                tracing::warn!(%id, reason, "a document could not be read")
+            }
+        }
+        self.record_reading(claimed, found).await
+    }
+
+    /// The document's file, unless it is larger than anybody reads.
+    async fn fetch(&self, claimed: &Claimed) -> Result<Option<ExtractionError>> {
+        if claimed.size > DOCUMENT_READ_BYTES {
+            return Ok(None);
+        }
+        let (blobs, ws, hash) = (self.app.blobs.clone(), claimed.actor.ws, claimed.hash.clone());
+        let bytes = self.app.store.read(move |tx| blobs.get(tx, ws, &hash)).await?;
+        Ok(bytes.map(|bytes| ExtractionError {
+            filename: claimed.filename.clone(),
+            content_type: claimed.content_type.clone(),
+            bytes,
+        }))
+    }
+
+    async fn record_reading(&self, claimed: Claimed, found: ExtractionOutcome) -> Result<()> {
+        let actor = claimed.actor.clone();
+        self.app.act(&actor, move |tx, cx| record(tx, cx, &claimed, &found)).await
+    }
+}
+
+fn record(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    claimed: &Claimed,
+    found: &ExtractionOutcome,
+) -> Result<()> {
+    let (ws, id) = (cx.actor.ws, &claimed.id);
+    if matches!(found, ExtractionOutcome::Later(_)) && claimed.tries < TRIES {
+        tx.exec(
+            "UPDATE documents SET reads_at = ?3
+             WHERE ws = ?1 AND id = ?2 AND reads_at IS NOT NULL AND corrected = FALSE",
+            &[&ws, id, &(cx.now + retry_after(claimed.tries))],
+        )?;
+        return Ok(());
+    }
+    // None is left when a person corrected it meanwhile, or another process was faster.
+    let waited = tx.exec(
+        "UPDATE documents SET reads_at = NULL
+         WHERE ws = ?1 AND id = ?2 AND reads_at IS NOT NULL AND corrected = FALSE",
+        &[&ws, id],
+    )?;
+    if waited == 0 {
+        return Ok(());
+    }
+    match found {
+        ExtractionOutcome::Read { kind, fields } => documents::describe(tx, ws, id, *kind, fields),
+        ExtractionOutcome::Unreadable(_) | ExtractionOutcome::Later(_) => {
+            documents::describe(tx, ws, id, DocumentKind::Other, &DocumentFields::default())
+        }
+    }
+}
+
+/// The documents taken on, and the workspace that the round ended with.
+fn claim_due(
+    tx: &mut Tx<'_>,
+    app: &App,
+    room: &FreeSlots,
+    last: i64,
+) -> Result<(Vec<DueJob>, i64)> {
+    let now = app.clock.now();
+    let (mut claims, mut last) = (Vec::new(), last);
+    for ws in WORKSPACES.due(tx, now, &last)? {
+        let left = room.all - claims.len();
+        if left == 0 {
+            break;
+        }
+        last = ws;
+        for id in due_documents(tx, ws, now, room.of(&ws.to_string()).min(left))? {
+            tx.exec(
+                "UPDATE documents SET reads_at = ?3, read_tries = read_tries + 1
+                 WHERE ws = ?1 AND id = ?2",
+                &[&ws, &id, &(now + LEASE_MS)],
+            )?;
+            claims.push(DueJob::from((ws, id)));
+        }
+    }
+    Ok((claims, last))
+}
+
+/// The documents of a workspace that are due, those that another process holds left alone.
+fn due_documents(tx: &mut Tx<'_>, ws: i64, now: i64, most: usize) -> Result<Vec<String>> {
+    let lock = tx.pick("", " FOR UPDATE SKIP LOCKED");
+    let due: Vec<(String,)> = tx.all(
+        &format!(
+            "SELECT id FROM documents
+             WHERE ws = ?1 AND reads_at <= ?2 ORDER BY reads_at, id LIMIT ?3{lock}"
+        ),
+        &[&ws, &now, &(most as i64)],
+    )?;
+    Ok(due.into_iter().map(|(id,)| id).collect())
+}
+
+fn load(tx: &mut Tx<'_>, job: &DueJob) -> Result<Claimed> {
+    Ok(tx.one(
+        "SELECT d.ws, w.id, d.circle, d.id, d.filename, d.content_type, d.size, d.hash, d.read_tries
+         FROM documents d JOIN workspaces w ON w.ws = d.ws
+         WHERE d.ws = ?1 AND d.id = ?2",
+        &[&job.ws, &job.key[0]],
+    )?)
+}
+
+fn call_it_other(tx: &mut Tx<'_>, _: &App, failure: &JobFailure) -> Result<()> {
+    let id = DocumentId::parse(&failure.job.key[0]);
+    match id.filter(|_| failure.given_up) {
+        Some(id) => {
+            let fields = DocumentFields::default();
+            documents::describe(tx, failure.job.ws, &id, DocumentKind::Other, &fields)
+        }
+        None => Ok(()),
+    }
+}
+
+impl FromRow for Claimed {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
+        let ws: i64 = row.take()?;
+        let workspace: WorkspaceId = row.take()?;
+        let circle: Circle = row.take()?;
+        Ok(Claimed {
+            actor: Actor::system(ws, workspace, circle),
+            id: row.take()?,
+            filename: row.take()?,
+            content_type: row.take()?,
+            size: row.take()?,
+            hash: row.take()?,
+            tries: row.take()?,
+        })
+    }
+}

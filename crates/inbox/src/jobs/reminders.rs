@@ -1,0 +1,55 @@
+//! Reminds customers of documents that were asked for.
+
+use db::Tx;
+
+use super::Worker;
+use super::jobs::{DueJob, JobRule, system, tell_owners};
+use crate::app::{App, Cx, PAGES};
+use crate::base::actor::Circle;
+use crate::base::error::Result;
+use crate::base::ids::{ConversationId, RequestId};
+use crate::model::requests;
+
+/// Reminders written in one round.
+const AT_ONCE: i64 = 50;
+
+const DUE: &str = "SELECT ws, id FROM requests WHERE remind_at <= ?1 ORDER BY remind_at LIMIT ?2";
+
+const JOBS: JobRule = JobRule {
+    queue: "reminders",
+    put_off: Some("UPDATE requests SET remind_at = ?1 WHERE ws = ?2 AND id = ?3"),
+    stop: "UPDATE requests SET remind_at = NULL WHERE ws = ?1 AND id = ?2",
+    tell: tell_owners,
+};
+
+impl Worker {
+    /// Writes the reminders whose time has come; the mail leaves as any other. Answers how many
+    /// requests were looked at.
+    pub(super) async fn send_reminders(&self) -> Result<usize> {
+        let due = self.due_rows::<(i64, String)>(DUE, AT_ONCE).await?;
+        Ok(self.run_each(&JOBS, due, remind).await)
+    }
+}
+
+fn remind(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<bool> {
+    let (now, id) = (app.clock.now(), &job.key[0]);
+    let lock = tx.pick("", " FOR UPDATE SKIP LOCKED");
+    let due: Option<(ConversationId,)> = tx.opt(
+        &format!(
+            "SELECT conversation FROM requests
+             WHERE ws = ?1 AND id = ?2 AND remind_at <= ?3{lock}"
+        ),
+        &[&job.ws, id, &now],
+    )?;
+    let Some((conversation,)) = due else { return Ok(false) };
+    let (request, circle): (RequestId, Circle) = tx.one(
+        "SELECT r.id, c.circle
+         FROM requests r JOIN conversations c ON c.ws = r.ws AND c.id = r.conversation
+         WHERE r.ws = ?1 AND r.id = ?2",
+        &[&job.ws, id],
+    )?;
+    let actor = system(tx, job.ws, circle)?;
+    requests::remind(tx, &Cx { now, ..app.cx(&actor) }, &request, &conversation)?;
+    tx.wake(PAGES);
+    Ok(true)
+}

@@ -1,0 +1,92 @@
+//! Forgets events that are older than they are kept.
+
+use db::Tx;
+
+use super::Worker;
+use super::jobs::{DueJob, JobRule, tell_owners};
+use crate::base::error::{Error, Result};
+use crate::base::limits::EVENTS_KEPT_MS;
+
+/// Old events are looked for once the oldest is this much older than it may be, so that they go
+/// many at a time: 30 days and an hour. One that could not be forgotten is looked for with others.
+pub(super) const EARLIEST: &str = "SELECT (
+        SELECT e.created_at FROM events e
+        WHERE NOT EXISTS (
+            SELECT 1 FROM job_failures f
+            WHERE f.ws = e.ws AND f.queue = 'retention' AND f.job = e.id
+        )
+        ORDER BY e.created_at LIMIT 1
+    ) + 2595600000 AS due_at";
+/// Events forgotten in one transaction.
+const AT_ONCE: i64 = 500;
+
+/// An event has no time of its own to move: `job_failures` says when it is tried again.
+const JOBS: JobRule = JobRule {
+    queue: "retention",
+    put_off: None,
+    stop: "UPDATE job_failures SET next_try_at = NULL
+           WHERE ws = ?1 AND queue = 'retention' AND job = ?2",
+    tell: tell_owners,
+};
+
+impl Worker {
+    /// Forgets events older than 30 days, with their deliveries and every try; answers how many.
+    /// They go together, and where that fails one by one.
+    pub(super) async fn forget_old_events(&self) -> Result<usize> {
+        let now = self.app.clock.now();
+        let old = self.app.store.read(move |tx| old_events(tx, now)).await?;
+        if old.is_empty() {
+            return Ok(0);
+        }
+        let (all, count) = (old.clone(), old.len());
+        let forget_all = move |tx: &mut Tx<'_>| all.iter().try_for_each(|event| forget(tx, event));
+        match self.app.store.write(forget_all).await {
+            Ok(()) => Ok(count),
+            Err(_) => {
+                let one = |tx: &mut Tx<'_>, _: &_, job: &DueJob| forget(tx, job).map(|()| true);
+                Ok(self.run_each(&JOBS, old, one).await)
+            }
+        }
+    }
+}
+
+fn old_events(tx: &mut Tx<'_>, now: i64) -> Result<Vec<DueJob>> {
+    let old: Vec<(i64, String)> = tx.all(
+        "SELECT e.ws, e.id FROM events e
+         WHERE e.created_at < ?1 AND NOT EXISTS (
+             SELECT 1 FROM job_failures f
+             WHERE f.ws = e.ws AND f.queue = 'retention' AND f.job = e.id
+               AND (f.next_try_at IS NULL OR f.next_try_at > ?2)
+         )
+         ORDER BY e.created_at LIMIT ?3",
+        &[&(now - EVENTS_KEPT_MS), &now, &AT_ONCE],
+    )?;
+    Ok(old.into_iter().map(DueJob::from).collect())
+}
+
+fn forget(tx: &mut Tx<'_>, event: &DueJob) -> Result<()> {
+    let (ws, event) = (event.ws, &event.key[0]);
+    let webhooks: Vec<(String,)> = tx.all("SELECT id FROM webhooks WHERE ws = ?1", &[&ws])?;
+    for (webhook,) in &webhooks {
+        for table in ["tries", "deliveries"] {
+            tx.exec(
+                &format!("DELETE FROM {table} WHERE ws = ?1 AND webhook = ?2 AND event = ?3"),
+                &[&ws, webhook, event],
+            )?;
+        }
+    }
+    tx.exec("DELETE FROM events WHERE ws = ?1 AND id = ?2", &[&ws, event])?;
+    Ok::<_, Error>(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::limits::MINUTE_MS;
+
+    #[test]
+    fn old_events_are_looked_for_when_there_are_some_to_forget() {
+        let after = EVENTS_KEPT_MS + 60 * MINUTE_MS;
+        assert!(EARLIEST.contains(&format!("+ {after} AS")), "{EARLIEST}");
+    }
+}

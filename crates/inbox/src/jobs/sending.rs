@@ -1,0 +1,331 @@
+//! Sends the messages whose undo window is over.
+
+use std::collections::BTreeMap;
+
+use db::Tx;
+use metrics::counter;
+use serde_json::json;
+use tokio::task::JoinSet;
+
+use super::jobs::{DueJob, JobFailure, JobRule, system};
+use super::lanes::FreeSlots;
+use super::owners::FairShare;
+use super::parcels::{self, UnsignedMail};
+use super::{LEASE_MS, OutgoingMail, RelayOutcome, Worker, arrivals, claims};
+use crate::app::{App, Cx, PAGES};
+use crate::base::actor::{Actor, Circle};
+use crate::base::error::{Error, Result};
+use crate::base::ids::{ConversationId, MessageId};
+use crate::base::limits::{DAY_MS, MINUTE_MS};
+use crate::inbound::sandbox;
+use crate::model::enclosures;
+use crate::model::messages;
+use crate::model::timeline;
+
+/// A message is tried for this long.
+pub(super) const RETRY_FOR_MS: i64 = 2 * DAY_MS;
+/// Messages on their way to the relay at once, in all and of one workspace.
+pub(super) const IN_FLIGHT: usize = 32;
+pub(super) const IN_FLIGHT_EACH: usize = 8;
+/// Messages claimed in one transaction.
+const CLAIMED_AT_ONCE: usize = 50;
+
+const WORKSPACES: FairShare = FairShare {
+    oldest: "SELECT ws FROM messages WHERE sends_at <= ?1 ORDER BY sends_at LIMIT ?2",
+    next: "SELECT min(ws) FROM (
+            SELECT ws FROM messages WHERE sends_at IS NOT NULL AND ws > ?1
+            ORDER BY ws, sends_at LIMIT 1
+        ) AS planned",
+};
+
+/// A message that cannot be put together or recorded waits, and has then failed.
+const JOBS: JobRule = JobRule {
+    queue: "messages",
+    put_off: Some(
+        "UPDATE messages SET sends_at = ?1 WHERE ws = ?2 AND id = ?3 AND status = 'sending'",
+    ),
+    stop: "UPDATE messages SET status = 'failed', sends_at = NULL
+           WHERE ws = ?1 AND id = ?2 AND status = 'sending'",
+    tell: note_in_timeline,
+};
+
+/// The wait after a try that was refused for now.
+pub fn retry_after(attempts: i64) -> i64 {
+    match attempts {
+        ..=1 => MINUTE_MS,
+        2 => 5 * MINUTE_MS,
+        3 => 15 * MINUTE_MS,
+        4 => 60 * MINUTE_MS,
+        _ => 240 * MINUTE_MS,
+    }
+}
+
+/// A message whose time has come, claimed.
+#[derive(Clone)]
+struct Claimed {
+    actor: Actor,
+    message: MessageId,
+    attempts: i64,
+    first_try_at: i64,
+    unsealed: UnsignedMail,
+}
+
+/// The messages that were claimed, each with the places that it takes, and the workspace that the
+/// round ended with.
+struct Claims {
+    jobs: Vec<(DueJob, usize)>,
+    last: i64,
+}
+
+impl Worker {
+    /// Sends the messages whose undo window is over; answers how many were taken on.
+    pub(super) async fn send_messages(&self) -> Result<usize> {
+        let (app, room, last) = (self.app.clone(), self.messages.room(), self.last_sender.get());
+        if room.all == 0 {
+            return Ok(0);
+        }
+        let claims = self.app.store.write(move |tx| claim_due(tx, &app, &room, last)).await?;
+        self.last_sender.set(claims.last);
+        let count = claims.jobs.len();
+        for (job, places) in claims.jobs {
+            let owner = job.ws.to_string();
+            let places: Vec<_> = (0..places).map(|_| self.messages.enter(&owner)).collect();
+            let (worker, own) = (self.clone(), job.clone());
+            let work = {
+                let worker = self.clone();
+                async move { worker.send_claimed(own).await }
+            };
+            self.tasks.spawn(async move {
+                worker.run_claimed(&JOBS, job, work).await;
+                drop(places);
+            });
+        }
+        Ok(count)
+    }
+
+    async fn send_claimed(&self, job: DueJob) -> Result<()> {
+        let (app, asked) = (self.app.clone(), job.clone());
+        let loaded = self.app.store.read(move |tx| load(tx, &app, &asked)).await?;
+        let Some(claimed) = loaded else {
+            let app = self.app.clone();
+            return self.app.store.write(move |tx| simulate(tx, &app, &job)).await;
+        };
+        let message = claimed.message.clone();
+        let parcel = self.seal(&claimed.unsealed).await?;
+        let outcomes =
+            claims::held(self.send_parts(&claimed, parcel), || self.renew(&claimed)).await;
+        for outcome in &outcomes {
+            counter!("mailroom_messages_total", "outcome" => outcome.word()).increment(1);
+            match outcome {
+                RelayOutcome::Delivered => tracing::info!(%message, "a message left"),
+                RelayOutcome::Later(reason) => {
+                    tracing::warn!(%message, reason, "a message must wait")
+                }
+                RelayOutcome::Never(reason) => {
+                    tracing::warn!(%message, reason, "a message was refused")
+                }
+            }
+        }
+        let recorded = self.record_sending(claimed.clone(), outcomes.clone()).await;
+        if recorded.is_err() {
+            // Nobody who has it may get it again when it is tried again.
+            self.keep_arrivals(&claimed, &claimed.unsealed.recipients, &outcomes).await;
+        }
+        recorded
+    }
+
+    /// Sends to every part of the recipients at once; the outcomes are in the parcel's order.
+    async fn send_parts(&self, claimed: &Claimed, parcel: OutgoingMail) -> Vec<RelayOutcome> {
+        // Nobody is left when what became of the last of them was known, and then the power failed.
+        if parcel.recipients.is_empty() {
+            return Vec::new();
+        }
+        let parts = self.relay.parts(&parcel.recipients);
+        let is_whole = parts.len() == 1;
+        let mut under_way = JoinSet::new();
+        for recipients in parts {
+            let (relay, part) = (self.relay.clone(), OutgoingMail { recipients, ..parcel.clone() });
+            under_way.spawn(async move {
+                let outcomes = relay.send(&part).await;
+                (part.recipients, outcomes)
+            });
+        }
+        let mut told = BTreeMap::new();
+        while let Some(done) = under_way.join_next().await {
+            let Ok((recipients, outcomes)) = done else { continue };
+            if !is_whole {
+                self.keep_arrivals(claimed, &recipients, &outcomes).await;
+            }
+            told.extend(recipients.into_iter().zip(outcomes));
+        }
+        let unsaid = || RelayOutcome::Later("the delivery was broken off".into());
+        parcel.recipients.iter().map(|to| told.remove(to).unwrap_or_else(unsaid)).collect()
+    }
+
+    async fn keep_arrivals(
+        &self,
+        claimed: &Claimed,
+        recipients: &[String],
+        outcomes: &[RelayOutcome],
+    ) {
+        let message = claimed.message.clone();
+        let (recipients, outcomes) = (recipients.to_vec(), outcomes.to_vec());
+        let kept = self.app.act(&claimed.actor, move |tx, cx| {
+            arrivals::keep(tx, cx, &message, &recipients, &outcomes)
+        });
+        if let Err(error) = kept.await {
+            let message = &claimed.message;
+            tracing::error!(%message, %error, "who has a message was not recorded");
+        }
+    }
+
+    /// A server may take longer over a mail than a claim lasts, and nobody else may send it then.
+    async fn renew(&self, claimed: &Claimed) {
+        let (ws, message, attempts) = (claimed.actor.ws, claimed.message.clone(), claimed.attempts);
+        let lapses = self.app.clock.now() + LEASE_MS;
+        let renewed = self.app.store.write(move |tx| {
+            tx.exec(
+                "UPDATE messages SET sends_at = ?3
+                 WHERE ws = ?1 AND id = ?2 AND status = 'sending' AND attempts = ?4",
+                &[&ws, &message, &lapses, &attempts],
+            )?;
+            Ok::<_, Error>(())
+        });
+        if let Err(error) = renewed.await {
+            tracing::error!(message = %claimed.message, %error, "a claim could not be renewed");
+        }
+    }
+
+    async fn record_sending(&self, claimed: Claimed, outcomes: Vec<RelayOutcome>) -> Result<()> {
+        let actor = claimed.actor.clone();
+        let recorded = self.app.act(&actor, move |tx, cx| {
+            let (message, mut conversation) =
+                messages::load_outgoing(tx, cx.actor, &claimed.message)?;
+            let recipients = &claimed.unsealed.recipients;
+            let goes_on = cx.now - claimed.first_try_at < RETRY_FOR_MS;
+            if goes_on && outcomes.iter().any(|outcome| matches!(outcome, RelayOutcome::Later(_))) {
+                arrivals::keep(tx, cx, &claimed.message, recipients, &outcomes)?;
+                return try_again(tx, cx, &claimed);
+            }
+            let end = arrivals::end(tx, cx, &claimed.message, recipients, &outcomes)?;
+            match claimed.unsealed.to().any(|to| end.has_it(to)) {
+                true => messages::mark_sent(tx, cx, &mut conversation, &message)?,
+                false => return messages::mark_failed(tx, cx, &message),
+            }
+            match end.refused.is_empty() {
+                true => Ok(()),
+                false => messages::note_refused(tx, cx, &message, &end.refused),
+            }
+        });
+        match recorded.await {
+            // Another process took a lapsed claim over and was done first.
+            Err(Error::NotFound(_)) => Ok(()),
+            recorded => recorded,
+        }
+    }
+}
+
+/// Claims by keys and numbers alone: whatever else is wrong with a row is found when it is run.
+fn claim_due(tx: &mut Tx<'_>, app: &App, room: &FreeSlots, last: i64) -> Result<Claims> {
+    let now = app.clock.now();
+    let mut claims = Claims { jobs: Vec::new(), last };
+    for ws in WORKSPACES.due(tx, now, &last)? {
+        let left = room.all.min(CLAIMED_AT_ONCE).saturating_sub(claims.places());
+        claims.last = ws;
+        let (own, before) = (room.of(&ws.to_string()).min(left), claims.places());
+        for (id, places) in due_messages(tx, ws, now, own)? {
+            if claims.places() - before >= own {
+                break;
+            }
+            tx.wake(PAGES);
+            tx.exec(
+                "UPDATE messages SET status = 'sending', sends_at = ?3, attempts = attempts + 1,
+                    first_try_at = coalesce(first_try_at, ?4)
+                 WHERE ws = ?1 AND id = ?2",
+                &[&ws, &id, &(now + LEASE_MS), &now],
+            )?;
+            claims.jobs.push((DueJob::from((ws, id)), places));
+        }
+        if claims.places() >= room.all.min(CLAIMED_AT_ONCE) {
+            break;
+        }
+    }
+    Ok(claims)
+}
+
+impl Claims {
+    fn places(&self) -> usize {
+        self.jobs.iter().map(|(_, places)| places).sum()
+    }
+}
+
+/// The messages of a workspace that are due and the places that each takes, those that another
+/// process holds left alone.
+fn due_messages(tx: &mut Tx<'_>, ws: i64, now: i64, most: usize) -> Result<Vec<(String, usize)>> {
+    let lock = tx.pick("", " FOR UPDATE OF m SKIP LOCKED");
+    let due: Vec<(String, i64)> = tx.all(
+        &format!(
+            "SELECT m.id, (
+                 SELECT CAST(coalesce(sum(e.size), 0) AS BIGINT) FROM enclosures e
+                 WHERE e.ws = m.ws AND e.conversation = m.conversation AND e.message = m.id
+             )
+             FROM messages m
+             WHERE m.ws = ?1 AND m.sends_at <= ?2 ORDER BY m.sends_at, m.id LIMIT ?3{lock}"
+        ),
+        &[&ws, &now, &(most as i64)],
+    )?;
+    Ok(due.into_iter().map(|(id, bytes)| (id, enclosures::places(bytes))).collect())
+}
+
+/// A claimed message with everything that it takes to send it and to record that; `None` for one of
+/// the sandbox, which goes nowhere.
+fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Option<Claimed>> {
+    let (ws, id) = (job.ws, &job.key[0]);
+    let (attempts, first_try_at, circle): (i64, i64, Circle) = tx.one(
+        "SELECT m.attempts, m.first_try_at, c.circle
+         FROM messages m JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
+         WHERE m.ws = ?1 AND m.id = ?2",
+        &[&ws, id],
+    )?;
+    if circle.is_sandbox() {
+        return Ok(None);
+    }
+    let message = MessageId::parse(id).ok_or(Error::NotFound("message"))?;
+    let actor = system(tx, ws, circle)?;
+    let cx = app.cx(&actor);
+    // What cannot be recorded afterwards must not leave.
+    messages::load_outgoing(tx, &actor, &message)?;
+    let unsealed = parcels::of_message(tx, &cx, &message)?;
+    Ok(Some(Claimed { actor, message, attempts, first_try_at, unsealed }))
+}
+
+fn simulate(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<()> {
+    let message = MessageId::parse(&job.key[0]).ok_or(Error::NotFound("message"))?;
+    let actor = system(tx, job.ws, Circle::sandbox())?;
+    tx.wake(PAGES);
+    sandbox::deliver(tx, &app.cx(&actor), &message)
+}
+
+/// Tells in the conversation that a message waits, or has failed, and why.
+fn note_in_timeline(tx: &mut Tx<'_>, app: &App, failure: &JobFailure) -> Result<()> {
+    let (ws, id) = (failure.job.ws, &failure.job.key[0]);
+    let (conversation, circle): (ConversationId, Circle) = tx.one(
+        "SELECT c.id, c.circle
+         FROM messages m JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
+         WHERE m.ws = ?1 AND m.id = ?2",
+        &[&ws, id],
+    )?;
+    let actor = system(tx, ws, circle)?;
+    let event = if failure.given_up { "send-failed" } else { "send-delayed" };
+    let data = json!({ "messageId": id, "reason": failure.reason });
+    tx.wake(PAGES);
+    timeline::note_event(tx, &app.cx(&actor), &conversation, event, data)
+}
+
+fn try_again(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed) -> Result<()> {
+    tx.exec(
+        "UPDATE messages SET sends_at = ?3 WHERE ws = ?1 AND id = ?2 AND status = 'sending'",
+        &[&cx.actor.ws, &claimed.message, &(cx.now + retry_after(claimed.attempts))],
+    )?;
+    Ok(())
+}

@@ -1,0 +1,72 @@
+//! Ends the snoozes whose time has come.
+
+use db::Tx;
+
+use super::Worker;
+use super::jobs::{DueJob, JobFailure, JobRule, system, tell_owners};
+use crate::app::{App, Cx, PAGES};
+use crate::base::actor::Circle;
+use crate::base::error::Result;
+use crate::model::conversations;
+use crate::model::tallies;
+use crate::model::timeline::WokenBy;
+
+/// Snoozes ended in one round.
+const AT_ONCE: i64 = 100;
+
+const DUE: &str = "SELECT ws, id FROM conversations WHERE snoozed_until <= ?1
+                   ORDER BY snoozed_until LIMIT ?2";
+
+/// A conversation whose snooze cannot be ended as usual is put back among the open ones: nobody
+/// would see it otherwise.
+const JOBS: JobRule = JobRule {
+    queue: "snoozes",
+    put_off: Some("UPDATE conversations SET snoozed_until = ?1 WHERE ws = ?2 AND id = ?3"),
+    stop: "UPDATE conversations SET snoozed_until = NULL, status = 'open', view = 'open'
+           WHERE ws = ?1 AND id = ?2",
+    tell: tell_and_tally,
+};
+
+impl Worker {
+    /// Ends the snoozes whose time has come; answers how many.
+    pub(super) async fn end_snoozes(&self) -> Result<usize> {
+        let due = self.due_rows::<(i64, String)>(DUE, AT_ONCE).await?;
+        Ok(self.run_each(&JOBS, due, end).await)
+    }
+}
+
+fn end(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<bool> {
+    let (now, id) = (app.clock.now(), &job.key[0]);
+    let lock = tx.pick("", " FOR UPDATE SKIP LOCKED");
+    let due: Option<(i64,)> = tx.opt(
+        &format!(
+            "SELECT num FROM conversations
+             WHERE ws = ?1 AND id = ?2 AND snoozed_until <= ?3{lock}"
+        ),
+        &[&job.ws, id, &now],
+    )?;
+    if due.is_none() {
+        return Ok(false);
+    }
+    let (circle,): (Circle,) =
+        tx.one("SELECT circle FROM conversations WHERE ws = ?1 AND id = ?2", &[&job.ws, id])?;
+    let actor = system(tx, job.ws, circle)?;
+    let cx = Cx { now, ..app.cx(&actor) };
+    let mut conversation = conversations::load(tx, &actor, id)?;
+    conversations::wake(tx, &cx, &mut conversation, WokenBy::Clock)?;
+    tx.wake(PAGES);
+    Ok(true)
+}
+
+fn tell_and_tally(tx: &mut Tx<'_>, app: &App, failure: &JobFailure) -> Result<()> {
+    if failure.given_up {
+        let (ws, id) = (failure.job.ws, &failure.job.key[0]);
+        let (circle, mailbox): (Circle, String) = tx.one(
+            "SELECT circle, mailbox FROM conversations WHERE ws = ?1 AND id = ?2",
+            &[&ws, id],
+        )?;
+        tallies::add(tx, ws, &circle, &format!("open:{mailbox}"), id, 1)?;
+        tx.wake(PAGES);
+    }
+    tell_owners(tx, app, failure)
+}

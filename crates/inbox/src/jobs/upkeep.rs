@@ -1,0 +1,99 @@
+//! What the databases need now and then. The word index of SQLite is kept in few parts: every search
+//! asks each of them. PostgreSQL has no parts, and no row here; its statistics are brought up to
+//! date when tables have grown, for its own autovacuum passes over small tables and comes late to
+//! those that grow quickly.
+
+use std::time::Duration;
+
+use db::Tx;
+use tokio_util::sync::CancellationToken;
+
+use super::Worker;
+use crate::base::error::{Error, Result};
+use crate::base::limits::MINUTE_MS;
+
+pub(super) const EARLIEST: &str = "SELECT min(due_at) FROM upkeep";
+
+/// Pages of the index that are put together at once: a millisecond or two in which others who
+/// write wait.
+const PAGES_AT_ONCE: i64 = 64;
+/// The rest between two rounds while there is more to do.
+const BREATH_MS: i64 = 20;
+/// The rest after everything is done.
+const REST_MS: i64 = 180 * MINUTE_MS;
+/// How often PostgreSQL is asked which tables have grown.
+const STATISTICS_EVERY: Duration = Duration::from_secs(60);
+/// A table has grown when as many rows changed as it had when it was last analysed, and this many.
+const CHANGED_ROWS: i64 = 500;
+
+/// SQLite counts this many changes, at least, when anything was put together.
+const CHANGED: i64 = 2;
+
+impl Worker {
+    /// Puts a little of the word index together; answers how many rounds that was.
+    pub(super) async fn keep_up_index(&self) -> Result<usize> {
+        let now = self.app.clock.now();
+        self.app.store.jot(move |tx| tidy(tx, now)).await
+    }
+}
+
+impl Worker {
+    /// Looks after PostgreSQL's statistics until it is stopped. Statistics come and go by the
+    /// system's time, not by that of the mail.
+    pub(super) async fn keep_statistics(&self, stopping: &CancellationToken) {
+        while self.app.store.is_shared() && !stopping.is_cancelled() {
+            tokio::select! {
+                () = tokio::time::sleep(STATISTICS_EVERY) => {}
+                () = stopping.cancelled() => return,
+            }
+            match self.analyse_grown_tables().await {
+                Ok(tables) if tables.is_empty() => {}
+                Ok(tables) => tracing::info!(?tables, "tables that grew were analysed"),
+                Err(error) if error.is_outage() => {}
+                Err(error) => tracing::warn!(%error, "tables that grew were not analysed"),
+            }
+        }
+    }
+
+    /// Analyses the tables of PostgreSQL that grew since they last were; answers which.
+    pub async fn analyse_grown_tables(&self) -> Result<Vec<String>> {
+        let tables: Vec<(String,)> = self.app.store.read(grown).await?;
+        for (table,) in &tables {
+            // Another node may be at it.
+            let analyse = format!("ANALYZE (SKIP_LOCKED) \"{table}\"");
+            let analysed = self.app.store.jot(move |tx| Ok::<_, Error>(tx.exec(&analyse, &[])?));
+            analysed.await?;
+        }
+        Ok(tables.into_iter().map(|(table,)| table).collect())
+    }
+}
+
+fn grown(tx: &mut Tx<'_>) -> Result<Vec<(String,)>> {
+    if tx.pick(true, false) {
+        return Ok(Vec::new());
+    }
+    Ok(tx.all(
+        "SELECT CAST(s.relname AS TEXT)
+         FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid
+         WHERE s.schemaname = current_schema() AND s.n_mod_since_analyze > 0
+           AND (coalesce(s.last_analyze, s.last_autoanalyze) IS NULL
+                OR s.n_mod_since_analyze >= ?1 + greatest(CAST(c.reltuples AS BIGINT), 0))
+         ORDER BY s.relname",
+        &[&CHANGED_ROWS],
+    )?)
+}
+
+fn tidy(tx: &mut Tx<'_>, now: i64) -> Result<usize> {
+    let due: Option<(String,)> = tx.opt("SELECT name FROM upkeep WHERE due_at <= ?1", &[&now])?;
+    let Some((name,)) = due else { return Ok(0) };
+    let before = changes(tx)?;
+    tx.exec("INSERT INTO mail_words (mail_words, rank) VALUES ('merge', ?1)", &[&PAGES_AT_ONCE])?;
+    let rest = if changes(tx)? - before < CHANGED { REST_MS } else { BREATH_MS };
+    tx.exec("UPDATE upkeep SET due_at = ?2 WHERE name = ?1", &[&name, &(now + rest)])?;
+    Ok(1)
+}
+
+fn changes(tx: &mut Tx<'_>) -> Result<i64> {
+    let (changes,): (i64,) = tx.one("SELECT total_changes()", &[])?;
+    Ok(changes)
+}

@@ -1,0 +1,46 @@
+use std::future::Future;
+use std::pin::Pin;
+
+use crate::base::ids::ServiceId;
+use crate::model::services::Service;
+
+/// Reads the words of a mail at the service that sent it.
+pub trait AppMailReader: Send + Sync {
+    fn read<'a>(&'a self, wanted: &'a WantedMail) -> WordReading<'a>;
+}
+
+pub type WordReading<'a> = Pin<Box<dyn Future<Output = AppMailBody> + Send + 'a>>;
+
+/// Which mail, and what it takes to ask for it.
+#[derive(Clone)]
+pub struct WantedMail {
+    pub connection: ServiceId,
+    pub service: Service,
+    pub api_url: String,
+    /// Sealed.
+    pub api_key: String,
+    /// The service's own name for the mail.
+    pub mail: String,
+}
+
+/// What came of asking. Sentences are for those who run the connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AppMailBody {
+    Found {
+        subject: String,
+        text: Option<String>,
+        html: Option<String>,
+    },
+    Later(String),
+    /// The service does not have it (any more).
+    Never(String),
+}
+
+/// Reads nothing: words wait for a process that can.
+pub(super) struct NoAppMailReader;
+
+impl AppMailReader for NoAppMailReader {
+    fn read<'a>(&'a self, _: &'a WantedMail) -> WordReading<'a> {
+        Box::pin(async { AppMailBody::Later("This process cannot ask the service.".into()) })
+    }
+}

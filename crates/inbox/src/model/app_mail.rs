@@ -1,0 +1,216 @@
+//! Mail that an app sent by itself and told us of (API section 4.13).
+
+use db::{FromRow, Row, Tx};
+use serde_json::json;
+
+use crate::api::wire::AppSent;
+use crate::app::Cx;
+use crate::base::actor::Circle;
+use crate::base::error::Result;
+use crate::base::ids::{ConversationId, ServiceId};
+use crate::base::limits::{APP_MAIL_KEPT, APP_MAIL_KEPT_MS, APP_MAIL_RECIPIENTS};
+use crate::base::time::Moment;
+use crate::model::conversations::names;
+use crate::model::messages::header_key;
+use crate::model::tallies;
+
+/// The tally of records without an answer.
+const UNANSWERED: &str = "app-mail:unanswered";
+/// The queue of mails whose words are to be read.
+pub const WORDS: &str = "app mail words";
+/// Records looked at when a new one comes in: more than one, so that old ones run out.
+const FORGOTTEN_AT_ONCE: i64 = 5;
+
+pub struct AppMail {
+    pub header_id: String,
+    /// `None` when whoever told of it did not know one.
+    pub reference: Option<String>,
+    pub to: Vec<String>,
+    pub subject: String,
+    pub text: Option<String>,
+    pub conversation: Option<ConversationId>,
+    pub recorded_at: i64,
+}
+
+const COLUMNS: &str = "header_id, reference, to_list, subject, text, conversation, recorded_at";
+
+impl FromRow for AppMail {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
+        Ok(AppMail {
+            header_id: row.take()?,
+            reference: Some(row.take::<String>()?).filter(|reference| !reference.is_empty()),
+            to: names(&row.take::<String>()?),
+            subject: row.take()?,
+            text: row.take()?,
+            conversation: row.take()?,
+            recorded_at: row.take()?,
+        })
+    }
+}
+
+/// The recorded mail with this Message-ID. One that nobody answered within 30 days is forgotten.
+pub fn find(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    livemode: bool,
+    header_id: &str,
+    now: i64,
+) -> Result<Option<AppMail>> {
+    Ok(tx.opt(
+        &format!(
+            "SELECT {COLUMNS} FROM app_mail
+             WHERE ws = ?1 AND livemode = ?2 AND header_key = ?3
+               AND (conversation IS NOT NULL OR recorded_at > ?4)"
+        ),
+        &[&ws, &livemode, &header_key(header_id), &(now - APP_MAIL_KEPT_MS)],
+    )?)
+}
+
+/// The recorded mail that a conversation answers, the latest first.
+pub fn of_conversation(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    conversation: &ConversationId,
+) -> Result<Option<AppSent>> {
+    let found: Option<AppMail> = tx.opt(
+        &format!(
+            "SELECT {COLUMNS} FROM app_mail WHERE ws = ?1 AND conversation = ?2
+             ORDER BY recorded_at DESC, header_id LIMIT 1"
+        ),
+        &[&ws, conversation],
+    )?;
+    Ok(found.map(|mail| AppSent {
+        message_id: mail.header_id,
+        to: mail.to,
+        subject: mail.subject,
+        sent_at: Moment(mail.recorded_at),
+        text: mail.text,
+    }))
+}
+
+/// Ties a recorded mail to the conversation that answers it; from now on it stays, and the words of
+/// one that a service sent are read.
+pub fn answered_by(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    livemode: bool,
+    header_id: &str,
+    conversation: &ConversationId,
+    now: i64,
+) -> Result<()> {
+    let tied = tx.exec(
+        "UPDATE app_mail SET conversation = ?4,
+            words_due_at = CASE WHEN service IS NOT NULL AND text IS NULL THEN CAST(?5 AS BIGINT) END
+         WHERE ws = ?1 AND livemode = ?2 AND header_key = ?3 AND conversation IS NULL",
+        &[&ws, &livemode, &header_key(header_id), conversation, &now],
+    )?;
+    tx.wake(WORDS);
+    count_unanswered(tx, ws, &header_key(header_id), -(tied as i64))
+}
+
+/// What a sending service tells of a mail.
+pub struct ReportedMail<'a> {
+    /// Without angle brackets.
+    pub header_id: &'a str,
+    pub to: &'a [String],
+    /// Empty when it is not known, as is the reference.
+    pub subject: &'a str,
+    pub reference: &'a str,
+    pub service: &'a ServiceId,
+    pub service_mail: &'a str,
+}
+
+/// Notes a mail that a service sent. Services tell of a mail more than once, and the app may have
+/// recorded it itself: whatever is known stays, and what was missing is filled in, such as another
+/// recipient.
+pub fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, outline: &ReportedMail<'_>) -> Result<()> {
+    let (ws, key) = (cx.actor.ws, header_key(outline.header_id));
+    let mut known: Option<(String, Option<ConversationId>, i64)> = tx.opt(
+        "SELECT to_list, conversation, recorded_at FROM app_mail
+         WHERE ws = ?1 AND livemode = TRUE AND header_key = ?2",
+        &[&ws, &key],
+    )?;
+    if matches!(known, Some((_, None, at)) if at <= cx.now - APP_MAIL_KEPT_MS) {
+        forget(tx, ws, true, &key)?;
+        known = None;
+    }
+    let Some((to, ..)) = known else {
+        tx.exec(
+            "INSERT INTO app_mail (
+                ws, livemode, header_key, header_id, reference, to_list, subject, service,
+                service_mail, recorded_at
+             ) VALUES (?1, TRUE, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            &[
+                &ws,
+                &key,
+                &outline.header_id,
+                &outline.reference,
+                &json!(outline.to).to_string(),
+                &outline.subject,
+                outline.service,
+                &outline.service_mail,
+                &cx.now,
+            ],
+        )?;
+        count_unanswered(tx, ws, &key, 1)?;
+        return forget_old(tx, ws, cx.now);
+    };
+    let mut all = names(&to);
+    all.extend(outline.to.iter().filter(|email| !names(&to).contains(email)).cloned());
+    all.truncate(APP_MAIL_RECIPIENTS);
+    tx.exec(
+        "UPDATE app_mail SET to_list = ?3,
+            reference = CASE WHEN reference = '' THEN ?4 ELSE reference END,
+            subject = CASE WHEN subject = '' THEN ?5 ELSE subject END,
+            service = coalesce(service, ?6), service_mail = coalesce(service_mail, ?7),
+            words_due_at = CASE
+                WHEN conversation IS NOT NULL AND service IS NULL AND text IS NULL THEN ?8
+                ELSE words_due_at
+            END
+         WHERE ws = ?1 AND livemode = TRUE AND header_key = ?2",
+        &[
+            &ws,
+            &key,
+            &json!(all).to_string(),
+            &outline.reference,
+            &outline.subject,
+            outline.service,
+            &outline.service_mail,
+            &cx.now,
+        ],
+    )?;
+    tx.wake(WORDS);
+    Ok(())
+}
+
+/// Keeps the number of records that nobody answered yet.
+pub fn count_unanswered(tx: &mut Tx<'_>, ws: i64, header_id: &str, change: i64) -> Result<()> {
+    tallies::add(tx, ws, &Circle::team(), UNANSWERED, header_id, change)
+}
+
+/// Forgets what is too old or too much, oldest first, a bounded number at a time.
+pub fn forget_old(tx: &mut Tx<'_>, ws: i64, now: i64) -> Result<()> {
+    let over = tallies::sum(tx, ws, &Circle::team(), UNANSWERED)? - APP_MAIL_KEPT;
+    let oldest: Vec<(bool, String, i64)> = tx.all(
+        "SELECT livemode, header_key, recorded_at FROM app_mail
+         WHERE ws = ?1 AND conversation IS NULL ORDER BY recorded_at LIMIT ?2",
+        &[&ws, &FORGOTTEN_AT_ONCE],
+    )?;
+    for (place, (livemode, key, recorded_at)) in oldest.iter().enumerate() {
+        if place as i64 >= over && *recorded_at > now - APP_MAIL_KEPT_MS {
+            break;
+        }
+        forget(tx, ws, *livemode, key)?;
+    }
+    Ok(())
+}
+
+/// Forgets a record that nobody answered, by its key.
+pub fn forget(tx: &mut Tx<'_>, ws: i64, livemode: bool, key: &str) -> Result<()> {
+    let forgotten = tx.exec(
+        "DELETE FROM app_mail
+         WHERE ws = ?1 AND livemode = ?2 AND header_key = ?3 AND conversation IS NULL",
+        &[&ws, &livemode, &key],
+    )?;
+    count_unanswered(tx, ws, key, -(forgotten as i64))
+}

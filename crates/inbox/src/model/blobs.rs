@@ -1,0 +1,213 @@
+//! Raw mail, attachments and uploads, named by their SHA-256.
+//!
+//! Small ones live in a table, so that the commit that names them also makes them durable and no
+//! file is made per mail; larger ones are files that are synced before anything names them.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use db::Tx;
+use sha2::{Digest, Sha256};
+use tokio::sync::Semaphore;
+use zstd::bulk::Compressor;
+
+use crate::base::error::Result;
+use crate::base::private_files;
+use crate::model::uploads::PartialUploads;
+
+/// Up to this many bytes, after compression, a blob lives in the database.
+const INLINE_BYTES: usize = 100 * 1024;
+const ZSTD_LEVEL: i32 = 3;
+/// Compressors that are kept for the next blob: to make one costs as much as to use it.
+const COMPRESSORS_KEPT: usize = 2;
+/// Files that are packed at one time; each takes some megabytes and a core.
+const PACKED_AT_ONCE: usize = 2;
+/// A file is taken in by pieces of this many bytes.
+const PIECE_BYTES: usize = 64 * 1024;
+/// The folder of what customers upload, until it is handed over; no hash begins like it.
+const ARRIVALS: &str = "arriving";
+
+#[derive(Clone)]
+pub struct Blobs {
+    folder: Arc<Path>,
+    arrivals: PartialUploads,
+    packing: Arc<Semaphore>,
+    compressors: Arc<Mutex<Vec<Compressor<'static>>>>,
+}
+
+/// A blob that is durable, or will be with the transaction that keeps it.
+#[derive(Clone, Debug)]
+pub struct Blob {
+    pub hash: String,
+    pub size: i64,
+    packed: Option<Vec<u8>>,
+}
+
+impl Blobs {
+    pub fn open(folder: &Path) -> io::Result<Blobs> {
+        private_files::make_folder(folder)?;
+        let arrivals = PartialUploads::open(&folder.join(ARRIVALS))?;
+        let packing = Arc::new(Semaphore::new(PACKED_AT_ONCE));
+        Ok(Blobs { folder: folder.into(), arrivals, packing, compressors: Arc::default() })
+    }
+
+    /// Files that are on their way here.
+    pub fn arrivals(&self) -> &PartialUploads {
+        &self.arrivals
+    }
+
+    /// Takes bytes in. Call it outside of a transaction: it may write and sync a file.
+    pub fn put(&self, bytes: &[u8]) -> io::Result<Blob> {
+        let hash = hex(&Sha256::digest(bytes));
+        let size = bytes.len() as i64;
+        let packed = self.compress(bytes)?;
+        if packed.len() <= INLINE_BYTES {
+            return Ok(Blob { hash, size, packed: Some(packed) });
+        }
+        self.write_file(&hash, &packed)?;
+        Ok(Blob { hash, size, packed: None })
+    }
+
+    fn compress(&self, bytes: &[u8]) -> io::Result<Vec<u8>> {
+        let kept = self.compressors().pop();
+        let mut compressor = kept.map_or_else(|| Compressor::new(ZSTD_LEVEL), Ok)?;
+        let packed = compressor.compress(bytes);
+        let mut kept = self.compressors();
+        if kept.len() < COMPRESSORS_KEPT {
+            kept.push(compressor);
+        }
+        packed
+    }
+
+    fn compressors(&self) -> MutexGuard<'_, Vec<Compressor<'static>>> {
+        self.compressors.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a file in by pieces, however large it is, when it has its turn.
+    pub async fn put_file(&self, file: File) -> io::Result<Blob> {
+        let _turn = self.packing.acquire().await.map_err(io::Error::other)?;
+        let blobs = self.clone();
+        let packing = tokio::task::spawn_blocking(move || blobs.pack_file(file));
+        packing.await.map_err(io::Error::other)?
+    }
+
+    fn pack_file(&self, mut file: File) -> io::Result<Blob> {
+        let (mut packed, place) = tempfile_in(&self.folder, ARRIVALS)?;
+        let taken = self.pack(&mut file, &mut packed, &place);
+        if taken.is_err() || place.exists() {
+            let _ = fs::remove_file(&place);
+        }
+        taken
+    }
+
+    fn pack(&self, file: &mut File, packed: &mut File, place: &Path) -> io::Result<Blob> {
+        let (mut hash, mut size) = (Sha256::new(), 0);
+        let mut encoder = zstd::Encoder::new(packed, ZSTD_LEVEL)?;
+        let mut piece = vec![0; PIECE_BYTES];
+        loop {
+            let read = file.read(&mut piece)?;
+            if read == 0 {
+                break;
+            }
+            hash.update(&piece[..read]);
+            encoder.write_all(&piece[..read])?;
+            size += read as i64;
+        }
+        let packed = encoder.finish()?;
+        let hash = hex(&hash.finalize());
+        if packed.metadata()?.len() <= INLINE_BYTES as u64 {
+            return Ok(Blob { hash, size, packed: Some(fs::read(place)?) });
+        }
+        let path = self.path(&hash);
+        if !path.exists() {
+            packed.sync_all()?;
+            self.shelve(place, &path)?;
+        }
+        Ok(Blob { hash, size, packed: None })
+    }
+
+    fn write_file(&self, hash: &str, packed: &[u8]) -> io::Result<()> {
+        let path = self.path(hash);
+        if path.exists() {
+            return Ok(());
+        }
+        let shelf = path.parent().unwrap_or(&self.folder);
+        private_files::make_folder(shelf)?;
+        let mut file = tempfile_in(shelf, hash)?;
+        file.0.write_all(packed)?;
+        file.0.sync_all()?;
+        self.shelve(&file.1, &path)
+    }
+
+    /// Gives a synced file its name for good.
+    fn shelve(&self, from: &Path, path: &Path) -> io::Result<()> {
+        let shelf = path.parent().unwrap_or(&self.folder);
+        private_files::make_folder(shelf)?;
+        fs::rename(from, path)?;
+        File::open(shelf)?.sync_all()?;
+        File::open(&self.folder)?.sync_all()
+    }
+
+    fn path(&self, hash: &str) -> PathBuf {
+        place_in(&self.folder, hash)
+    }
+
+    /// The bytes of a blob that a row of this workspace names; `None` when there is none.
+    pub fn get(&self, tx: &mut Tx<'_>, ws: i64, hash: &str) -> Result<Option<Vec<u8>>> {
+        let row: Option<(i64, Option<Vec<u8>>)> =
+            tx.opt("SELECT size, packed FROM blobs WHERE ws = ?1 AND hash = ?2", &[&ws, &hash])?;
+        let Some((size, packed)) = row else { return Ok(None) };
+        let packed = match packed {
+            Some(packed) => packed,
+            None => match fs::read(self.path(hash)) {
+                Ok(packed) => packed,
+                Err(error) => {
+                    tracing::error!(%error, hash, "a blob's file cannot be read");
+                    return Ok(None);
+                }
+            },
+        };
+        Ok(zstd::bulk::decompress(&packed, size as usize).ok())
+    }
+}
+
+/// Where a blob's file lies in the folder of blobs.
+pub fn place_in(folder: &Path, hash: &str) -> PathBuf {
+    folder.join(&hash[..2]).join(hash)
+}
+
+/// A blob that lives in the folder, if there is any.
+pub fn first_file(tx: &mut Tx<'_>) -> Result<Option<String>> {
+    let found: Option<(String,)> =
+        tx.opt("SELECT hash FROM blobs WHERE packed IS NULL LIMIT 1", &[])?;
+    Ok(found.map(|(hash,)| hash))
+}
+
+/// Names a blob in a workspace, in the transaction of whatever refers to it.
+pub fn keep(tx: &mut Tx<'_>, ws: i64, blob: &Blob) -> Result<()> {
+    tx.exec(
+        "INSERT INTO blobs (ws, hash, size, packed) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (ws, hash) DO NOTHING",
+        &[&ws, &blob.hash, &blob.size, &blob.packed],
+    )?;
+    Ok(())
+}
+
+/// A file of its own beside the final one, so that two writers of one blob do not meet.
+fn tempfile_in(shelf: &Path, hash: &str) -> io::Result<(File, PathBuf)> {
+    for number in 0u32.. {
+        let path = shelf.join(format!("{hash}.{}.{number}", std::process::id()));
+        match private_files::file_options().write(true).create_new(true).open(&path) {
+            Ok(file) => return Ok((file, path)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

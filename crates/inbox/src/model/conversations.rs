@@ -1,0 +1,407 @@
+//! Conversations: loading one that the actor may see, and the changes every operation shares.
+
+use db::{FromRow, Row, Tx};
+use serde_json::json;
+
+use crate::api::wire::{Assignee, Status, Urgency, View};
+use crate::app::Cx;
+use crate::base::actor::{Actor, Circle};
+use crate::base::error::{Error, Result};
+use crate::base::ids::{ConversationId, MailboxId, MemberId};
+use crate::base::limits::{BASE_SUBJECT_CHARS, SNIPPET_CHARS, SUBJECT_CHARS};
+use crate::model::events::{self, Event, EventSubject, Turn};
+use crate::model::timeline::WokenBy;
+use crate::model::{members, tallies, timeline};
+
+/// A conversation's row.
+#[derive(Clone, Debug)]
+pub struct Conversation {
+    pub id: ConversationId,
+    pub num: i64,
+    pub circle: Circle,
+    pub mailbox: MailboxId,
+    pub view: View,
+    pub status: Status,
+    pub snoozed_until: Option<i64>,
+    pub held: bool,
+    announced_turn: Option<Turn>,
+    pub subject: String,
+    pub contact_name: Option<String>,
+    pub contact_email: String,
+    pub last_message_at: i64,
+    pub assignee: Option<MemberId>,
+    pub tags: Vec<String>,
+    pub topic: Option<String>,
+    pub urgency: Option<Urgency>,
+    pub risk: Option<String>,
+    pub risk_reasons: Vec<String>,
+    pub reference: Option<String>,
+}
+
+const COLUMNS: &str = "c.id, c.num, c.circle, c.mailbox, c.view, c.status, c.snoozed_until, c.held,
+    c.announced_turn, c.subject, c.contact_name, c.contact_email, c.last_message_at, c.assignee, c.tags, c.topic,
+    c.urgency, c.risk, c.risk_reasons, c.reference";
+
+impl FromRow for Conversation {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
+        Ok(Conversation {
+            id: row.take()?,
+            num: row.take()?,
+            circle: row.take()?,
+            mailbox: row.take()?,
+            view: row.take()?,
+            status: row.take()?,
+            snoozed_until: row.take()?,
+            held: row.take()?,
+            announced_turn: row.take()?,
+            subject: row.take()?,
+            contact_name: row.take()?,
+            contact_email: row.take()?,
+            last_message_at: row.take()?,
+            assignee: MemberId::parse(&row.take::<String>()?),
+            tags: names(&row.take::<String>()?),
+            topic: row.take()?,
+            urgency: row.take()?,
+            risk: row.take()?,
+            risk_reasons: names(&row.take::<String>()?),
+            reference: row.take()?,
+        })
+    }
+}
+
+/// The conversation, or the one answer for both "no such" and "not yours" (API section 5.7).
+pub fn load(tx: &mut Tx<'_>, actor: &Actor, id: &str) -> Result<Conversation> {
+    let id = ConversationId::parse(id).ok_or(Error::NotFound("conversation"))?;
+    let [first, second] = &actor.circles;
+    tx.opt(
+        &format!(
+            "SELECT {COLUMNS} FROM conversations c
+             WHERE c.ws = ?1 AND c.id = ?2 AND c.circle IN (?3, ?4)"
+        ),
+        &[&actor.ws, &id, first, second],
+    )?
+    .ok_or(Error::NotFound("conversation"))
+}
+
+/// What a conversation begins with.
+pub struct NewConversation<'a> {
+    pub circle: &'a Circle,
+    pub mailbox: &'a MailboxId,
+    pub subject: &'a str,
+    pub contact_name: Option<&'a str>,
+    pub contact_email: &'a str,
+    pub reference: Option<&'a str>,
+    /// When its first mail arrived: where it stands in the lists.
+    pub listed_at: i64,
+}
+
+/// Starts a conversation: open, unassigned, still without mail.
+pub fn begin(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    beginning: &NewConversation<'_>,
+) -> Result<Conversation> {
+    let id = ConversationId::new(cx.ids, cx.now);
+    let (num,): (i64,) = tx.one(
+        tx.pick(
+            "SELECT coalesce(max(num), 0) + 1 FROM conversations",
+            "SELECT nextval('conversation_nums')",
+        ),
+        &[],
+    )?;
+    let subject: String = beginning.subject.chars().take(SUBJECT_CHARS).collect();
+    let conversation = Conversation {
+        id,
+        num,
+        circle: beginning.circle.clone(),
+        mailbox: beginning.mailbox.clone(),
+        view: View::Open,
+        status: Status::Open,
+        snoozed_until: None,
+        held: false,
+        announced_turn: None,
+        subject,
+        contact_name: beginning.contact_name.map(str::to_owned),
+        contact_email: beginning.contact_email.to_owned(),
+        last_message_at: beginning.listed_at,
+        assignee: None,
+        tags: Vec::new(),
+        topic: None,
+        urgency: None,
+        risk: None,
+        risk_reasons: Vec::new(),
+        reference: beginning.reference.map(str::to_owned),
+    };
+    let c = &conversation;
+    tx.exec(
+        "INSERT INTO conversations (
+            ws, id, num, circle, mailbox, view, status, held, subject, base_subject, snippet,
+            contact_name, contact_email, last_message_at, message_count, next_serial, assignee,
+            tags, risk_reasons, reference, created_at
+         ) VALUES (
+            ?1, ?2, ?3, ?4, ?5, 'open', 'open', FALSE, ?6, ?7, '', ?8, ?9, ?10, 0, 1, '', '[]',
+            '[]', ?11, ?12
+         )",
+        &[
+            &cx.actor.ws,
+            &c.id,
+            &c.num,
+            &c.circle,
+            &c.mailbox,
+            &c.subject,
+            &base_subject(beginning.subject),
+            &c.contact_name,
+            &c.contact_email,
+            &c.last_message_at,
+            &c.reference,
+            &cx.now,
+        ],
+    )?;
+    tally_open(tx, cx, c, 1)?;
+    Ok(conversation)
+}
+
+impl Conversation {
+    /// Where its events belong.
+    pub fn subject_of_events(&self) -> EventSubject<'_> {
+        EventSubject { conversation: &self.id, circle: &self.circle }
+    }
+
+    pub fn turn(&self) -> Turn {
+        match self.status {
+            Status::Open => Turn::Ours,
+            Status::Waiting => Turn::Theirs,
+            Status::Closed => Turn::Done,
+        }
+    }
+
+    pub fn assignee_named(&self, tx: &mut Tx<'_>, ws: i64) -> Result<Option<Assignee>> {
+        match &self.assignee {
+            Some(id) => members::named(tx, ws, id),
+            None => Ok(None),
+        }
+    }
+}
+
+/// Gives a conversation to somebody, or to nobody, and tells of it.
+pub fn assign(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    to: Option<&Assignee>,
+) -> Result<()> {
+    let from = conversation.assignee_named(tx, cx.actor.ws)?;
+    let id = to.map_or("", |to| to.id.as_str());
+    tx.exec(
+        "UPDATE conversations SET assignee = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &conversation.id, &id],
+    )?;
+    let data = json!({ "from": from, "to": to });
+    timeline::note_event(tx, cx, &conversation.id, "assigned", data)?;
+    let event = Event::ConversationAssigned { assignee: to };
+    events::record(tx, cx, conversation.subject_of_events(), &event)
+}
+
+/// Moves a conversation to a status and ends a snooze. Setting the status it has changes nothing.
+pub fn set_status(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+    to: Status,
+) -> Result<()> {
+    let from = conversation.status;
+    if from == to {
+        return Ok(());
+    }
+    put_in_view(tx, cx, conversation, to, None)?;
+    if to == Status::Closed {
+        end_hold(tx, cx, conversation)?;
+    }
+    timeline::note_event(
+        tx,
+        cx,
+        &conversation.id,
+        "status",
+        json!({ "from": from.word(), "to": to.word() }),
+    )?;
+    announce_turn(tx, cx, conversation)
+}
+
+/// Tells whose turn it has become, if that is news.
+pub fn announce_turn(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) -> Result<()> {
+    let (turn, previous) = (conversation.turn(), conversation.announced_turn);
+    if previous == Some(turn) {
+        return Ok(());
+    }
+    tx.exec(
+        "UPDATE conversations SET announced_turn = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &conversation.id, &turn],
+    )?;
+    conversation.announced_turn = Some(turn);
+    let assignee = conversation.assignee_named(tx, cx.actor.ws)?;
+    let event = Event::TurnChanged { turn, previous, assignee: assignee.as_ref() };
+    events::record(tx, cx, conversation.subject_of_events(), &event)
+}
+
+/// Ends a hold. What the held mail meant is told by whoever releases it; after closing, by nobody.
+pub fn end_hold(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) -> Result<()> {
+    if !conversation.held {
+        return Ok(());
+    }
+    conversation.held = false;
+    tx.exec(
+        "UPDATE conversations SET held = FALSE WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &conversation.id],
+    )?;
+    tx.exec(
+        "UPDATE messages SET withheld = NULL
+         WHERE ws = ?1 AND conversation = ?2 AND withheld IS NOT NULL",
+        &[&cx.actor.ws, &conversation.id],
+    )?;
+    Ok(())
+}
+
+/// Puts an open conversation away until a time.
+pub fn snooze(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+    until: i64,
+) -> Result<()> {
+    put_in_view(tx, cx, conversation, Status::Open, Some(until))?;
+    tx.wake("snoozes");
+    Ok(())
+}
+
+/// Ends a snooze, if there is one; `by` says what ended it.
+pub fn wake(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+    by: WokenBy,
+) -> Result<()> {
+    if conversation.snoozed_until.is_none() {
+        return Ok(());
+    }
+    put_in_view(tx, cx, conversation, conversation.status, None)?;
+    timeline::note_event(tx, cx, &conversation.id, "woke", json!({ "by": by.word() }))
+}
+
+/// The one place that writes status, snooze and view, and keeps the open count true.
+fn put_in_view(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+    status: Status,
+    snoozed_until: Option<i64>,
+) -> Result<()> {
+    let view = match (snoozed_until, status) {
+        (Some(_), _) => View::Snoozed,
+        (None, Status::Open) => View::Open,
+        (None, Status::Waiting) => View::Waiting,
+        (None, Status::Closed) => View::Closed,
+    };
+    tx.exec(
+        "UPDATE conversations SET status = ?3, snoozed_until = ?4, view = ?5
+         WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &conversation.id, &status, &snoozed_until, &view],
+    )?;
+    let change = i64::from(view == View::Open) - i64::from(conversation.view == View::Open);
+    tally_open(tx, cx, conversation, change)?;
+    conversation.status = status;
+    conversation.snoozed_until = snoozed_until;
+    conversation.view = view;
+    Ok(())
+}
+
+fn tally_open(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    change: i64,
+) -> Result<()> {
+    let what = format!("open:{}", conversation.mailbox);
+    tallies::add(tx, cx.actor.ws, &conversation.circle, &what, conversation.id.as_str(), change)
+}
+
+/// Counts a mail that arrived or went out at a time. The newest of a conversation gives it its
+/// place in the lists and its snippet; a fetched one may be older than what is there.
+pub fn count_mail(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+    at: i64,
+    text: &str,
+) -> Result<()> {
+    tx.exec(
+        "UPDATE conversations
+         SET message_count = message_count + 1,
+             snippet = CASE WHEN last_message_at > ?3 THEN snippet ELSE ?4 END,
+             last_message_at = CASE WHEN last_message_at > ?3 THEN last_message_at ELSE ?3 END
+         WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &conversation.id, &at, &snippet(text)],
+    )?;
+    conversation.last_message_at = conversation.last_message_at.max(at);
+    Ok(())
+}
+
+/// Forgets of everybody that they have read a conversation up to a time or further: a mail of that
+/// time has been fetched only now.
+pub fn mark_unread(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId, at: i64) -> Result<()> {
+    tx.exec(
+        "DELETE FROM readings
+         WHERE ws = ?1 AND person IN (SELECT id FROM users WHERE ws = ?1)
+           AND conversation = ?2 AND read_at >= ?3",
+        &[&cx.actor.ws, id, &at],
+    )?;
+    Ok(())
+}
+
+/// The number that the next message of a conversation gets.
+pub fn next_serial(tx: &mut Tx<'_>, ws: i64, id: &ConversationId) -> Result<i64> {
+    let (next,): (i64,) = tx.one(
+        "UPDATE conversations SET next_serial = next_serial + 1
+         WHERE ws = ?1 AND id = ?2 RETURNING next_serial",
+        &[&ws, id],
+    )?;
+    Ok(next - 1)
+}
+
+/// What the subjects of one thread have in common, as far as it is compared.
+pub fn base_subject(subject: &str) -> String {
+    mail::base_subject(subject).chars().take(BASE_SUBJECT_CHARS).collect()
+}
+
+/// The first characters of a text, white space folded.
+fn snippet(text: &str) -> String {
+    let mut snippet = String::new();
+    let mut chars = 0;
+    for word in text.split_whitespace() {
+        for c in (chars > 0).then_some(' ').into_iter().chain(word.chars()) {
+            if chars == SNIPPET_CHARS {
+                return snippet;
+            }
+            snippet.push(c);
+            chars += 1;
+        }
+    }
+    snippet
+}
+
+/// A JSON list of words as kept in a column.
+pub fn names(json: &str) -> Vec<String> {
+    if json == "[]" { Vec::new() } else { serde_json::from_str(json).unwrap_or_default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_snippet_folds_white_space_and_ends_after_140_characters() {
+        assert_eq!(snippet("  Hello\n\n  there,\tyou "), "Hello there, you");
+        assert_eq!(snippet(&"é".repeat(200)).chars().count(), 140);
+        assert_eq!(snippet(&"ab ".repeat(100)).chars().count(), 140);
+        assert_eq!(snippet(""), "");
+    }
+}

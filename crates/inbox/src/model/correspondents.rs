@@ -1,0 +1,54 @@
+//! The domains that a workspace corresponds with: those it has sent mail to, not those that only
+//! wrote, because anybody can write. A look-alike of one of them is warned of.
+//!
+//! Each circle knows its own, so that a warning in a team inbox tells nothing of a private one.
+
+use db::Tx;
+
+use crate::app::Cx;
+use crate::base::actor::Circle;
+use crate::base::error::Result;
+use crate::base::limits::DAY_MS;
+
+/// Domains that a sender's is compared with: the latest.
+const COMPARED: i64 = 300;
+/// When a domain was last written to is kept no more exactly than this.
+const NOTED_EVERY_MS: i64 = DAY_MS;
+
+/// Notes that mail has gone out to somebody.
+pub fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, circle: &Circle, email: &str) -> Result<()> {
+    let Some(domain) = mail::organisation(email) else { return Ok(()) };
+    let noted: Option<(i64,)> = tx.opt(
+        "SELECT last_at FROM correspondents WHERE ws = ?1 AND circle = ?2 AND domain = ?3",
+        &[&cx.actor.ws, circle, &domain],
+    )?;
+    if noted.is_some_and(|(at,)| cx.now - at < NOTED_EVERY_MS) {
+        return Ok(());
+    }
+    tx.exec(
+        "INSERT INTO correspondents (ws, circle, domain, last_at) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (ws, circle, domain) DO UPDATE SET last_at = excluded.last_at",
+        &[&cx.actor.ws, circle, &domain, &cx.now],
+    )?;
+    Ok(())
+}
+
+/// The domains whose look-alike a sender may be. There are none for a sender whose own domain is
+/// known, and none for one at a public provider.
+pub fn compared_with(tx: &mut Tx<'_>, ws: i64, circle: &Circle, from: &str) -> Result<Vec<String>> {
+    let Some(own) = mail::organisation(from) else { return Ok(Vec::new()) };
+    let known: Option<(i64,)> = tx.opt(
+        "SELECT last_at FROM correspondents WHERE ws = ?1 AND circle = ?2 AND domain = ?3",
+        &[&ws, circle, &own],
+    )?;
+    if known.is_some() {
+        return Ok(Vec::new());
+    }
+    let domains: Vec<(String,)> = tx.all(
+        "SELECT domain FROM correspondents WHERE ws = ?1 AND circle = ?2
+         ORDER BY last_at DESC LIMIT ?3",
+        &[&ws, circle, &COMPARED],
+    )?;
+    let domains = domains.into_iter().map(|(domain,)| domain);
+    Ok(domains.filter(|domain| !mail::is_public_provider(domain)).collect())
+}

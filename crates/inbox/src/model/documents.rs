@@ -1,0 +1,161 @@
+//! The document library: what came attached to mail, and what customers upload.
+
+use db::Tx;
+use serde_json::json;
+
+use crate::api::wire::{DocumentFields, DocumentKind};
+use crate::app::Cx;
+use crate::base::error::{Error, Result};
+use crate::base::ids::{DocumentId, MessageId};
+use crate::model::blobs::{self, Blob};
+use crate::model::conversations::Conversation;
+use crate::search;
+
+/// The queue of documents that nobody has read yet.
+pub const TO_READ: &str = "documents";
+
+/// A file to be filed.
+pub struct NewDocument<'a> {
+    /// The mail it came with; an upload came with none.
+    pub message: Option<&'a MessageId>,
+    pub filename: &'a str,
+    pub content_type: &'a str,
+    pub blob: &'a Blob,
+}
+
+/// Files a document under a conversation. What is live is read soon; the sandbox has no reader (API
+/// section 8.3).
+pub fn file(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    document: &NewDocument<'_>,
+) -> Result<DocumentId> {
+    let id = DocumentId::new(cx.ids, cx.now);
+    let (num,): (i64,) = tx.one(
+        tx.pick(
+            "SELECT coalesce(max(num), 0) + 1 FROM documents",
+            "SELECT nextval('document_nums')",
+        ),
+        &[],
+    )?;
+    blobs::keep(tx, cx.actor.ws, document.blob)?;
+    let reads_at = (!conversation.circle.is_sandbox()).then_some(cx.now);
+    tx.exec(
+        "INSERT INTO documents (
+            ws, id, num, circle, mailbox, conversation, message, title, filename, content_type,
+            size, hash, fields, created_at, reads_at
+         ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9, ?10, ?11, '{}', ?12, ?13)",
+        &[
+            &cx.actor.ws,
+            &id,
+            &num,
+            &conversation.circle,
+            &conversation.mailbox,
+            &conversation.id,
+            &document.message,
+            &document.filename,
+            &document.content_type,
+            &document.blob.size,
+            &document.blob.hash,
+            &cx.now,
+            &reads_at,
+        ],
+    )?;
+    search::index_document(tx, cx.actor.ws, num, &[document.filename])?;
+    if reads_at.is_some() {
+        tx.wake(TO_READ);
+    }
+    Ok(id)
+}
+
+/// Writes down what a document is: its kind and fields, the title that follows from them, and the
+/// words that it is found by from now on.
+pub fn describe(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    id: &DocumentId,
+    kind: DocumentKind,
+    fields: &DocumentFields,
+) -> Result<()> {
+    let (num, filename): (i64, String) = tx
+        .opt("SELECT num, filename FROM documents WHERE ws = ?1 AND id = ?2", &[&ws, id])?
+        .ok_or(Error::NotFound("document"))?;
+    let title = title(kind, fields, &filename);
+    tx.exec(
+        "UPDATE documents SET kind = ?3, fields = ?4, title = ?5 WHERE ws = ?1 AND id = ?2",
+        &[&ws, id, &kind, &json!(fields).to_string(), &title],
+    )?;
+    let amount = fields.amount.map(|amount| format!("{amount:.2}"));
+    let texts = [
+        Some(title.as_str()),
+        Some(filename.as_str()),
+        fields.vendor.as_deref(),
+        amount.as_deref(),
+        fields.currency.as_deref(),
+        fields.date.as_deref(),
+        fields.due_date.as_deref(),
+        fields.reference.as_deref(),
+    ];
+    let texts: Vec<&str> = texts.into_iter().flatten().collect();
+    search::reindex_document(tx, ws, num, &texts)
+}
+
+/// What a document is called: "Invoice 4711, Lumen Holz, 120.50 EUR", or its file name where
+/// nothing is known that would tell it from others.
+fn title(kind: DocumentKind, fields: &DocumentFields, filename: &str) -> String {
+    let name = match kind {
+        DocumentKind::Invoice => "Invoice",
+        DocumentKind::Receipt => "Receipt",
+        DocumentKind::Statement => "Statement",
+        DocumentKind::Contract => "Contract",
+        DocumentKind::Tax => "Tax paper",
+        DocumentKind::Id | DocumentKind::Photo | DocumentKind::Other => {
+            return filename.to_owned();
+        }
+    };
+    let mut parts = vec![match &fields.reference {
+        Some(reference) => format!("{name} {reference}"),
+        None => name.to_owned(),
+    }];
+    parts.extend(fields.vendor.clone());
+    if let Some(amount) = fields.amount {
+        let currency = fields.currency.as_deref().map(|code| format!(" {code}"));
+        parts.push(format!("{amount:.2}{}", currency.unwrap_or_default()));
+    }
+    match fields.reference.is_none() && parts.len() == 1 {
+        true => filename.to_owned(),
+        false => parts.join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_says_what_is_known_or_is_the_file_name() {
+        let read =
+            |vendor: Option<&str>, amount, currency: Option<&str>, reference: Option<&str>| {
+                DocumentFields {
+                    vendor: vendor.map(Into::into),
+                    amount,
+                    currency: currency.map(Into::into),
+                    reference: reference.map(Into::into),
+                    ..DocumentFields::default()
+                }
+            };
+        let whole = read(Some("Lumen Holz"), Some(120.5), Some("EUR"), Some("4711"));
+        for (kind, fields, expected) in [
+            (DocumentKind::Invoice, &whole, "Invoice 4711, Lumen Holz, 120.50 EUR"),
+            (DocumentKind::Contract, &read(None, None, None, Some("V-9")), "Contract V-9"),
+            (DocumentKind::Receipt, &read(None, Some(9.0), None, None), "Receipt, 9.00"),
+            (DocumentKind::Statement, &read(Some("Bank"), None, None, None), "Statement, Bank"),
+            (DocumentKind::Invoice, &read(None, None, Some("EUR"), None), "scan.pdf"),
+            (DocumentKind::Other, &whole, "scan.pdf"),
+            (DocumentKind::Photo, &whole, "scan.pdf"),
+        ] {
+            assert_eq!(title(kind, fields, "scan.pdf"), expected);
+        }
+    }
+}

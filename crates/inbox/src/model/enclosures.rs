@@ -1,0 +1,234 @@
+//! Files that go with a letter of ours.
+//!
+//! While a letter is being written its files belong to its writer; when it is sent or kept as a
+//! draft they become the letter's.
+
+use db::{FromRow, Row, Tx};
+
+use crate::api::wire::AttachmentInfo;
+use crate::base::error::{Error, Result};
+use crate::base::ids::{ConversationId, EnclosureId, MessageId, UserId};
+use crate::base::limits::{ENCLOSED_BYTES, ENCLOSURES};
+use crate::model::blobs::{self, Blob, Blobs};
+
+/// Bytes that may be on their way in one place; larger letters take several.
+const BYTES_IN_A_PLACE: i64 = 2 * 1024 * 1024;
+
+#[derive(Clone, Debug)]
+pub struct OutgoingAttachment {
+    pub id: EnclosureId,
+    pub message: Option<MessageId>,
+    pub filename: String,
+    pub content_type: String,
+    pub size: i64,
+    hash: String,
+}
+
+const COLUMNS: &str = "id, message, filename, content_type, size, hash";
+
+impl FromRow for OutgoingAttachment {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
+        Ok(OutgoingAttachment {
+            id: row.take()?,
+            message: row.take()?,
+            filename: row.take()?,
+            content_type: row.take()?,
+            size: row.take()?,
+            hash: row.take()?,
+        })
+    }
+}
+
+/// A file that somebody adds to what they write, its bytes taken in already.
+#[derive(Clone, Debug)]
+pub struct NewAttachment {
+    pub id: EnclosureId,
+    pub filename: String,
+    pub content_type: String,
+    pub blob: Blob,
+}
+
+/// Adds files to what somebody is writing, all of them or none.
+pub fn add(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    now: i64,
+    conversation: &ConversationId,
+    person: &UserId,
+    files: &[NewAttachment],
+) -> Result<()> {
+    let there = unsent(tx, ws, conversation, person)?;
+    let bytes: i64 = there.iter().map(|file| file.size).sum();
+    let more: i64 = files.iter().map(|file| file.blob.size).sum();
+    if there.len() + files.len() > ENCLOSURES || bytes + more > ENCLOSED_BYTES {
+        return Err(Error::invalid("files", "A letter has at most 20 files, of 15 MB together."));
+    }
+    for file in files {
+        blobs::keep(tx, ws, &file.blob)?;
+        tx.exec(
+            "INSERT INTO enclosures (
+                ws, id, conversation, person, filename, content_type, size, hash, created_at
+             ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            &[
+                &ws,
+                &file.id,
+                conversation,
+                person,
+                &file.filename,
+                &file.content_type,
+                &file.blob.size,
+                &file.blob.hash,
+                &now,
+            ],
+        )?;
+    }
+    Ok(())
+}
+
+/// The files of what somebody is writing, in the order they were added.
+pub fn unsent(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    conversation: &ConversationId,
+    person: &UserId,
+) -> Result<Vec<OutgoingAttachment>> {
+    Ok(tx.all(
+        &format!(
+            "SELECT {COLUMNS} FROM enclosures
+             WHERE ws = ?1 AND conversation = ?2 AND message IS NULL AND person = ?3 ORDER BY id"
+        ),
+        &[&ws, conversation, person],
+    )?)
+}
+
+/// Takes a file off what somebody is writing.
+pub fn remove(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    conversation: &ConversationId,
+    person: &UserId,
+    id: &EnclosureId,
+) -> Result<()> {
+    let removed = tx.exec(
+        "DELETE FROM enclosures
+         WHERE ws = ?1 AND id = ?2 AND conversation = ?3 AND person = ?4 AND message IS NULL",
+        &[&ws, id, conversation, person],
+    )?;
+    if removed == 0 { Err(Error::NotFound("file")) } else { Ok(()) }
+}
+
+/// Takes every file off what somebody is writing.
+pub fn remove_all(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    conversation: &ConversationId,
+    person: &UserId,
+) -> Result<()> {
+    tx.exec(
+        "DELETE FROM enclosures
+         WHERE ws = ?1 AND conversation = ?2 AND message IS NULL AND person = ?3",
+        &[&ws, conversation, person],
+    )?;
+    Ok(())
+}
+
+/// Puts what somebody enclosed into the letter that they have written.
+pub fn seal(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    conversation: &ConversationId,
+    person: &UserId,
+    message: &MessageId,
+) -> Result<()> {
+    let enclosed = unsent(tx, ws, conversation, person)?;
+    if enclosed.is_empty() {
+        return Ok(());
+    }
+    tx.exec(
+        "UPDATE enclosures SET message = ?4
+         WHERE ws = ?1 AND conversation = ?2 AND message IS NULL AND person = ?3",
+        &[&ws, conversation, person, message],
+    )?;
+    let infos: Vec<AttachmentInfo> = enclosed
+        .into_iter()
+        .map(|file| AttachmentInfo {
+            filename: file.filename,
+            content_type: file.content_type,
+            size: file.size,
+        })
+        .collect();
+    tx.exec(
+        "UPDATE messages SET attachments = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&ws, message, &serde_json::to_string(&infos).unwrap_or_default()],
+    )?;
+    Ok(())
+}
+
+/// The files of a conversation's letters.
+pub fn of_conversation(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    conversation: &ConversationId,
+    most: i64,
+) -> Result<Vec<OutgoingAttachment>> {
+    Ok(tx.all(
+        &format!(
+            "SELECT {COLUMNS} FROM enclosures
+             WHERE ws = ?1 AND conversation = ?2 AND message IS NOT NULL
+             ORDER BY message DESC, id LIMIT ?3"
+        ),
+        &[&ws, conversation, &most],
+    )?)
+}
+
+/// The files of a letter with their bytes, as it is about to leave.
+pub fn of_letter(
+    tx: &mut Tx<'_>,
+    blobs: &Blobs,
+    ws: i64,
+    conversation: &ConversationId,
+    message: &MessageId,
+) -> Result<Vec<mail::Attachment>> {
+    let files: Vec<OutgoingAttachment> = tx.all(
+        &format!(
+            "SELECT {COLUMNS} FROM enclosures
+             WHERE ws = ?1 AND conversation = ?2 AND message = ?3 ORDER BY id"
+        ),
+        &[&ws, conversation, message],
+    )?;
+    let mut attachments = Vec::new();
+    for file in files {
+        // A letter does not leave without what it says it encloses.
+        let bytes = blobs.get(tx, ws, &file.hash)?;
+        let bytes = bytes.ok_or_else(|| std::io::Error::other("an enclosed file is missing"))?;
+        let (filename, content_type) = (file.filename, file.content_type);
+        attachments.push(mail::Attachment { filename, content_type, bytes });
+    }
+    Ok(attachments)
+}
+
+/// The places that a letter with so many bytes of files takes among those on their way, so that a
+/// few large ones hold no more memory than many small ones.
+pub fn places(bytes: i64) -> usize {
+    1 + (bytes.max(0) / BYTES_IN_A_PLACE) as usize
+}
+
+/// A file and the conversation it belongs to, and who is writing while it has no letter.
+pub fn find(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    id: &EnclosureId,
+) -> Result<Option<(OutgoingAttachment, ConversationId, UserId)>> {
+    let found: Option<OutgoingAttachment> =
+        tx.opt(&format!("SELECT {COLUMNS} FROM enclosures WHERE ws = ?1 AND id = ?2"), &[&ws, id])?;
+    let Some(found) = found else { return Ok(None) };
+    let (conversation, person) = tx
+        .one("SELECT conversation, person FROM enclosures WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
+    Ok(Some((found, conversation, person)))
+}
+
+impl OutgoingAttachment {
+    pub fn bytes(&self, tx: &mut Tx<'_>, blobs: &Blobs, ws: i64) -> Result<Option<Vec<u8>>> {
+        blobs.get(tx, ws, &self.hash)
+    }
+}

@@ -1,0 +1,254 @@
+//! Events for other apps (API section 6), written in the transaction of the change they tell of.
+
+use db::Tx;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::api::wire::Assignee;
+use crate::app::Cx;
+use crate::base::actor::{Actor, Circle, Principal};
+use crate::base::error::Result;
+use crate::base::ids::{ConversationId, EventId, MailboxId, MessageId, RequestId, WebhookId};
+use crate::base::limits::EVENT_SUMMARY_CHARS;
+use crate::base::time::Moment;
+use crate::base::words::words;
+
+words! {
+    /// Whose turn it is (API section 3.2).
+    Turn { Ours = "ours", Theirs = "theirs", Done = "done" }
+}
+
+/// Something that happened to a conversation. `summary` and `url` are added when it is recorded.
+pub enum Event<'a> {
+    ClientReplied { message: &'a MessageId, mailbox: &'a MailboxId, reference: Option<&'a str> },
+    ConversationAssigned { assignee: Option<&'a Assignee> },
+    TurnChanged { turn: Turn, previous: Option<Turn>, assignee: Option<&'a Assignee> },
+    DraftApproved { message: &'a MessageId, drafted_by: Option<&'a str>, edited: bool },
+    MessageSent { message: &'a MessageId, mailbox: &'a MailboxId, author: Option<&'a str> },
+    ScoutHeld,
+    AskCompleted { request: &'a RequestId },
+    WebhookTest { endpoint: &'a WebhookId },
+}
+
+/// The envelope of section 2.10, in its own order.
+#[derive(Serialize)]
+struct Envelope<'a> {
+    id: &'a EventId,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    version: u32,
+    created_at: Moment,
+    workspace: &'a str,
+    livemode: bool,
+    data: Map<String, Value>,
+}
+
+/// Where an event belongs: the conversation it is about, and who may hear of it.
+#[derive(Clone, Copy)]
+pub struct EventSubject<'a> {
+    pub conversation: &'a ConversationId,
+    pub circle: &'a Circle,
+}
+
+/// Writes an event, and a delivery for each webhook that may hear it.
+pub fn record(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    about: EventSubject<'_>,
+    event: &Event<'_>,
+) -> Result<()> {
+    let id = write(tx, cx, about.circle, Some(about.conversation), event)?;
+    plan(tx, cx, about.circle, None, &id, event)
+}
+
+/// Writes an event that only one webhook hears.
+pub fn record_for_one(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    circle: &Circle,
+    webhook: &WebhookId,
+    event: &Event<'_>,
+) -> Result<EventId> {
+    let id = write(tx, cx, circle, None, event)?;
+    plan(tx, cx, circle, Some(webhook), &id, event)?;
+    Ok(id)
+}
+
+fn write(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    circle: &Circle,
+    conversation: Option<&ConversationId>,
+    event: &Event<'_>,
+) -> Result<EventId> {
+    let id = EventId::new(cx.ids, cx.now);
+    let livemode = !circle.is_sandbox();
+    let envelope = Envelope {
+        id: &id,
+        kind: event.kind(),
+        version: 1,
+        created_at: Moment(cx.now),
+        workspace: cx.actor.workspace.as_str(),
+        livemode,
+        data: data(cx, conversation, event, livemode),
+    };
+    let body = serde_json::to_string(&envelope).unwrap_or_default();
+    tx.exec(
+        "INSERT INTO events (ws, id, circle, type, conversation, body, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        &[&cx.actor.ws, &id, circle, &event.kind(), &conversation, &body, &cx.now],
+    )?;
+    tx.wake("events");
+    Ok(id)
+}
+
+/// Plans a delivery for each webhook of the circle, or for one of them.
+fn plan(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    circle: &Circle,
+    only: Option<&WebhookId>,
+    id: &EventId,
+    event: &Event<'_>,
+) -> Result<()> {
+    let planned = tx.exec(
+        "INSERT INTO deliveries (ws, webhook, event, type, state, tries, next_try_at, created_at)
+         SELECT h.ws, h.id, ?1, CAST(?6 AS TEXT),
+                CASE WHEN h.state = 'active' AND w.plan <> 'free' THEN 'waiting' ELSE 'skipped' END,
+                0,
+                CASE WHEN h.state = 'active' AND w.plan <> 'free' THEN CAST(?2 AS BIGINT) END,
+                CAST(?2 AS BIGINT)
+         FROM webhooks h JOIN workspaces w ON w.ws = h.ws
+         WHERE h.ws = ?3 AND h.circle = ?4 AND h.livemode = ?5
+           AND h.id = coalesce(CAST(?7 AS TEXT), h.id)",
+        &[id, &cx.now, &cx.actor.ws, circle, &!circle.is_sandbox(), &event.kind(), &only],
+    )?;
+    if planned > 0 {
+        tx.wake("deliveries");
+    }
+    Ok(())
+}
+
+fn data(
+    cx: &Cx<'_>,
+    conversation: Option<&ConversationId>,
+    event: &Event<'_>,
+    livemode: bool,
+) -> Map<String, Value> {
+    let mut data = Map::new();
+    data.insert("summary".into(), clipped(event.summary(cx.actor)).into());
+    if let Some(conversation) = conversation {
+        if livemode {
+            let url = format!("{}/conversations/{conversation}", cx.public_url);
+            data.insert("url".into(), url.into());
+        }
+        data.insert("conversation_id".into(), conversation.as_str().into());
+    }
+    if let Value::Object(own) = event.own_fields(cx.actor) {
+        data.extend(own);
+    }
+    data
+}
+
+impl Event<'_> {
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Event::ClientReplied { .. } => "client.replied",
+            Event::ConversationAssigned { .. } => "conversation.assigned",
+            Event::TurnChanged { .. } => "turn.changed",
+            Event::DraftApproved { .. } => "draft.approved",
+            Event::MessageSent { .. } => "message.sent",
+            Event::ScoutHeld => "scout.held",
+            Event::AskCompleted { .. } => "ask.completed",
+            Event::WebhookTest { .. } => "webhook.test",
+        }
+    }
+
+    fn own_fields(&self, actor: &Actor) -> Value {
+        match self {
+            Event::ClientReplied { message, mailbox, reference } => {
+                let mut fields = json!({
+                    "message_id": message.as_str(),
+                    "mailbox_id": mailbox.as_str(),
+                    "secure": false,
+                });
+                if let Some(reference) = reference {
+                    fields["reference"] = json!(reference);
+                }
+                fields
+            }
+            Event::ConversationAssigned { assignee } => {
+                json!({ "assignee": assignee, "assigned_by": doer(actor) })
+            }
+            Event::TurnChanged { turn, previous, assignee } => {
+                json!({ "turn": turn, "previous": previous, "assignee": assignee })
+            }
+            Event::DraftApproved { message, drafted_by, edited } => json!({
+                "message_id": message.as_str(),
+                "drafted_by": writer(*drafted_by).unwrap_or(json!({ "type": null, "id": null })),
+                "approved_by": doer(actor),
+                "edited": edited,
+            }),
+            Event::MessageSent { message, mailbox, author } => json!({
+                "message_id": message.as_str(),
+                "mailbox_id": mailbox.as_str(),
+                "author": writer(*author),
+                "secure": false,
+            }),
+            Event::ScoutHeld => json!({}),
+            Event::AskCompleted { request } => {
+                json!({ "ask_id": request.as_str(), "kind": "documents" })
+            }
+            Event::WebhookTest { endpoint } => json!({ "endpoint_id": endpoint.as_str() }),
+        }
+    }
+
+    /// One line from names of things that happened, people and agents; never the mail's words.
+    fn summary(&self, actor: &Actor) -> String {
+        let name = actor.name();
+        match self {
+            Event::ClientReplied { .. } => "The customer wrote back on a conversation".into(),
+            Event::ConversationAssigned { assignee: Some(assignee) } => {
+                format!("{name} assigned a conversation to {}", assignee.name)
+            }
+            Event::ConversationAssigned { assignee: None } => {
+                format!("{name} took a conversation off its assignee")
+            }
+            Event::TurnChanged { turn: Turn::Ours, .. } => {
+                "A conversation is the team's turn".into()
+            }
+            Event::TurnChanged { turn: Turn::Theirs, .. } => {
+                "A conversation is waiting on the customer".into()
+            }
+            Event::TurnChanged { turn: Turn::Done, .. } => "A conversation was closed".into(),
+            Event::DraftApproved { .. } => format!("{name} approved a draft"),
+            Event::MessageSent { .. } => "A message went out to the customer".into(),
+            Event::ScoutHeld => "A mail that looks like a scam was held".into(),
+            Event::AskCompleted { .. } => "Everything asked of the customer is in".into(),
+            Event::WebhookTest { .. } => format!("{name} sent a test event"),
+        }
+    }
+}
+
+/// Who did it: a person, an agent, or the service.
+fn doer(actor: &Actor) -> Value {
+    match &actor.who {
+        Principal::Agent { id, name, .. } => {
+            json!({ "type": "agent", "id": id.as_str(), "name": name })
+        }
+        Principal::Person { id, name, .. } => {
+            json!({ "type": "user", "id": id.as_str(), "name": name })
+        }
+        Principal::System => json!({ "type": "system", "id": null, "name": actor.name() }),
+    }
+}
+
+fn writer(id: Option<&str>) -> Option<Value> {
+    let id = id?;
+    let kind = if id.starts_with("agt_") { "agent" } else { "user" };
+    Some(json!({ "type": kind, "id": id }))
+}
+
+fn clipped(summary: String) -> String {
+    summary.chars().take(EVENT_SUMMARY_CHARS).collect()
+}

@@ -1,0 +1,397 @@
+//! Messages: writing one, and the states ours go through.
+
+use std::borrow::Cow;
+
+use db::{FromRow, Row, Tx};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+use crate::api::wire::{AttachmentInfo, Direction, MessageStatus, Status};
+use crate::app::Cx;
+use crate::base::actor::Actor;
+use crate::base::error::{Error, Result};
+use crate::base::ids::{ConversationId, MailboxId, MessageId, RequestId};
+use crate::base::limits::{HEADER_KEY_BYTES, UNDO_LIVE_MS, UNDO_SANDBOX_MS};
+use crate::model::conversations::{self, Conversation};
+use crate::model::events::{self, Event};
+use crate::model::{correspondents, requests, timeline};
+use crate::search;
+
+/// A message of ours: a draft, or one on its way.
+#[derive(Clone, Debug)]
+pub struct OutgoingMessage {
+    pub id: MessageId,
+    pub conversation: ConversationId,
+    pub mailbox: MailboxId,
+    pub serial: i64,
+    pub status: MessageStatus,
+    pub subject: String,
+    pub text: String,
+    pub author: Option<String>,
+    pub revision: i64,
+    pub edited: bool,
+    pub request: Option<RequestId>,
+}
+
+const OUTGOING: &str = "m.id, m.conversation, m.mailbox, m.serial, m.status, m.subject, m.text,
+    m.author, m.revision, m.edited, m.request";
+
+impl FromRow for OutgoingMessage {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
+        Ok(OutgoingMessage {
+            id: row.take()?,
+            conversation: row.take()?,
+            mailbox: row.take()?,
+            serial: row.take()?,
+            status: row.take()?,
+            subject: row.take()?,
+            text: row.take()?,
+            author: row.take()?,
+            revision: row.take()?,
+            edited: row.take()?,
+            request: row.take()?,
+        })
+    }
+}
+
+/// A name and address as kept in a row.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Party {
+    pub name: Option<String>,
+    pub email: String,
+}
+
+impl From<&mail::Address> for Party {
+    fn from(address: &mail::Address) -> Party {
+        Party { name: address.name.clone(), email: address.email.clone() }
+    }
+}
+
+/// A message about to be written.
+pub struct NewMessage<'a> {
+    pub id: MessageId,
+    pub direction: Direction,
+    pub status: Option<MessageStatus>,
+    /// Its place in the timeline: when the sender's side sent it.
+    pub at: i64,
+    /// When it came in, which moves its conversation in the lists; `None` for what has not left yet.
+    pub counted_at: Option<i64>,
+    pub header_id: &'a str,
+    pub answers: &'a [String],
+    pub from: Party,
+    pub to: Vec<Party>,
+    pub cc: Vec<Party>,
+    pub subject: &'a str,
+    pub text: &'a str,
+    pub attachments: Vec<AttachmentInfo>,
+    pub raw_hash: Option<&'a str>,
+    pub withheld: Option<&'a str>,
+    pub author: Option<&'a str>,
+    pub summary: Option<&'a str>,
+    pub request: Option<&'a RequestId>,
+    pub sends_at: Option<i64>,
+}
+
+/// Writes a message into a conversation; answers its serial.
+pub fn insert(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    message: &NewMessage<'_>,
+) -> Result<i64> {
+    let serial = conversations::next_serial(tx, cx.actor.ws, &conversation.id)?;
+    tx.exec(
+        "INSERT INTO messages (
+            ws, id, conversation, mailbox, serial, at, counted_at, direction, status, header_id,
+            header_key, answers, from_name, from_email, to_list, cc_list, subject, text, attachments, raw_hash,
+            withheld, author, summary, revision, edited, request, sends_at
+         ) VALUES (
+            ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
+            ?20, ?21, ?22, ?23, 1, FALSE, ?24, ?25
+         )",
+        &[
+            &cx.actor.ws,
+            &message.id,
+            &conversation.id,
+            &conversation.mailbox,
+            &serial,
+            &message.at,
+            &message.counted_at,
+            &message.direction,
+            &message.status,
+            &message.header_id,
+            &header_key(message.header_id),
+            &json!(message.answers).to_string(),
+            &message.from.name,
+            &message.from.email,
+            &json!(message.to).to_string(),
+            &json!(message.cc).to_string(),
+            &message.subject,
+            &message.text,
+            &json!(message.attachments).to_string(),
+            &message.raw_hash,
+            &message.withheld,
+            &message.author,
+            &message.summary,
+            &message.request,
+            &message.sends_at,
+        ],
+    )?;
+    Ok(serial)
+}
+
+/// A Message-ID as it is looked up: itself, or its hash where it is too long for an index.
+pub fn header_key(header_id: &str) -> Cow<'_, str> {
+    if header_id.len() <= HEADER_KEY_BYTES {
+        return Cow::Borrowed(header_id);
+    }
+    let hash = Sha256::digest(header_id);
+    Cow::Owned(hash.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// A message of ours that the actor may see, with its conversation.
+pub fn load_outgoing(
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    id: &MessageId,
+) -> Result<(OutgoingMessage, Conversation)> {
+    let message: Option<OutgoingMessage> = tx.opt(
+        &format!(
+            "SELECT {OUTGOING} FROM messages m
+             WHERE m.ws = ?1 AND m.id = ?2 AND m.status IS NOT NULL AND m.discarded_at IS NULL"
+        ),
+        &[&actor.ws, id],
+    )?;
+    let message = message.ok_or(Error::NotFound("message"))?;
+    let conversation = conversations::load(tx, actor, message.conversation.as_str())
+        .map_err(|_| Error::NotFound("message"))?;
+    Ok((message, conversation))
+}
+
+/// Says whom a message goes to: To, Cc and Bcc.
+pub fn address(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &MessageId,
+    [to, cc, bcc]: [&[Party]; 3],
+) -> Result<()> {
+    tx.exec(
+        "UPDATE messages SET to_list = ?3, cc_list = ?4, bcc_list = ?5 WHERE ws = ?1 AND id = ?2",
+        &[
+            &cx.actor.ws,
+            id,
+            &json!(to).to_string(),
+            &json!(cc).to_string(),
+            &json!(bcc).to_string(),
+        ],
+    )?;
+    Ok(())
+}
+
+/// How long a message of this conversation can be stopped before it leaves.
+pub fn undo_window(conversation: &Conversation) -> i64 {
+    if conversation.circle.is_sandbox() { UNDO_SANDBOX_MS } else { UNDO_LIVE_MS }
+}
+
+/// Lets a message leave after the undo window, with its upload link if it asks for documents.
+/// Answers when it leaves.
+pub fn schedule(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    message: &OutgoingMessage,
+    text: &str,
+) -> Result<i64> {
+    let sends_at = cx.now + undo_window(conversation);
+    let text = match &message.request {
+        Some(request) => requests::open(tx, cx, request, text)?,
+        None => text.to_owned(),
+    };
+    let moved = tx.exec(
+        "UPDATE messages SET status = 'scheduled', sends_at = ?3, text = ?4, revision = revision + 1
+         WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
+        &[&cx.actor.ws, &message.id, &sends_at, &text],
+    )?;
+    if moved == 0 {
+        return Err(Error::NotFound("draft"));
+    }
+    tx.wake("messages");
+    Ok(sends_at)
+}
+
+/// Records that a message has gone out: it counts in the list, and it is the customer's turn.
+pub fn mark_sent(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+    message: &OutgoingMessage,
+) -> Result<()> {
+    let moved = tx.exec(
+        "UPDATE messages SET status = 'sent', sends_at = NULL, at = ?3, counted_at = ?3
+         WHERE ws = ?1 AND id = ?2 AND status IN ('scheduled', 'sending')",
+        &[&cx.actor.ws, &message.id, &cx.now],
+    )?;
+    if moved == 0 {
+        return Err(Error::NotFound("scheduled message"));
+    }
+    conversations::count_mail(tx, cx, conversation, cx.now, &message.text)?;
+    type Sheet = (Option<String>, String, String, bool);
+    let (from_name, from_email, to, automatic): Sheet = tx.one(
+        "SELECT from_name, from_email, to_list, automatic FROM messages WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &message.id],
+    )?;
+    let from_name = from_name.unwrap_or_default();
+    let to: Vec<Party> = serde_json::from_str(&to).unwrap_or_default();
+    let mut words: Vec<&str> = vec![&message.subject, &from_name, &from_email];
+    for party in &to {
+        words.extend(party.name.as_deref());
+        words.push(&party.email);
+        correspondents::note(tx, cx, &conversation.circle, &party.email)?;
+    }
+    words.push(&message.text);
+    search::index_mail(tx, cx.actor.ws, conversation, message.serial, &words)?;
+    if let Some(request) = &message.request {
+        requests::left(tx, cx, request)?;
+    }
+    // What goes out by itself answers nothing: whose turn it is stays.
+    if conversation.status == Status::Open && !automatic {
+        conversations::set_status(tx, cx, conversation, Status::Waiting)?;
+    }
+    let event = Event::MessageSent {
+        message: &message.id,
+        mailbox: &message.mailbox,
+        author: message.author.as_deref(),
+    };
+    events::record(tx, cx, conversation.subject_of_events(), &event)
+}
+
+/// Records that a message cannot be delivered.
+pub fn mark_failed(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &OutgoingMessage) -> Result<()> {
+    let failed = tx.exec(
+        "UPDATE messages SET status = 'failed', sends_at = NULL
+         WHERE ws = ?1 AND id = ?2 AND status IN ('scheduled', 'sending')",
+        &[&cx.actor.ws, &message.id],
+    )?;
+    if failed == 0 {
+        return Err(Error::NotFound("scheduled message"));
+    }
+    let data = json!({ "messageId": message.id.as_str() });
+    timeline::note_event(tx, cx, &message.conversation, "bounced", data)
+}
+
+/// Records that a message came back: it did not arrive. Where nothing was written since, it is our
+/// turn again, for the customer waits for nothing.
+pub fn mark_bounced(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+    message: &OutgoingMessage,
+) -> Result<()> {
+    let failed = tx.exec(
+        "UPDATE messages SET status = 'failed', sends_at = NULL
+         WHERE ws = ?1 AND id = ?2 AND status IN ('sending', 'sent')",
+        &[&cx.actor.ws, &message.id],
+    )?;
+    if failed == 0 {
+        return Ok(());
+    }
+    let data = json!({ "messageId": message.id.as_str() });
+    timeline::note_event(tx, cx, &message.conversation, "bounced", data)?;
+    let latest: Option<(MessageId,)> = tx.opt(
+        "SELECT id FROM messages
+         WHERE ws = ?1 AND conversation = ?2 AND direction = 'outbound' AND counted_at IS NOT NULL
+         ORDER BY at DESC, id DESC LIMIT 1",
+        &[&cx.actor.ws, &message.conversation],
+    )?;
+    let is_latest = latest.is_some_and(|(id,)| id == message.id);
+    match is_latest && conversation.status == Status::Waiting {
+        true => conversations::set_status(tx, cx, conversation, Status::Open),
+        false => Ok(()),
+    }
+}
+
+/// Whom a message goes to.
+pub struct Recipients {
+    /// Whom its header names first.
+    pub to: Vec<String>,
+    /// Everybody: To, Cc and Bcc.
+    pub all: Vec<String>,
+}
+
+/// Whom a message of ours goes to, by its own row.
+pub fn recipients(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Recipients> {
+    let lists: (String, String, String) = tx.one(
+        "SELECT to_list, cc_list, bcc_list FROM messages WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, id],
+    )?;
+    let addresses = |json: &str| -> Vec<String> {
+        let parties: Vec<Party> = serde_json::from_str(json).unwrap_or_default();
+        parties.iter().map(|party| mail::normal_address(&party.email)).collect()
+    };
+    let to = addresses(&lists.0);
+    let mut all = to.clone();
+    all.extend(addresses(&lists.1).into_iter().chain(addresses(&lists.2)));
+    all.sort_unstable();
+    all.dedup();
+    Ok(Recipients { to, all })
+}
+
+/// Records that a recipient called a message spam.
+pub fn note_complaint(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &OutgoingMessage) -> Result<()> {
+    let (to,): (String,) = tx.one(
+        "SELECT to_list FROM messages WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &message.id],
+    )?;
+    let to: Vec<Party> = serde_json::from_str(&to).unwrap_or_default();
+    let data = json!({ "email": to.first().map(|party| &party.email) });
+    timeline::note_event(tx, cx, &message.conversation, "spam-complaint", data)
+}
+
+/// Records that a message that has gone out did not reach everyone it was for.
+pub fn note_refused(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    message: &OutgoingMessage,
+    refused: &[String],
+) -> Result<()> {
+    let data = json!({ "messageId": message.id.as_str(), "recipients": refused });
+    timeline::note_event(tx, cx, &message.conversation, "bounced", data)
+}
+
+/// Takes a scheduled message back; it is a draft again.
+pub fn stop(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    message: &OutgoingMessage,
+) -> Result<()> {
+    let stopped = tx.exec(
+        "UPDATE messages SET status = 'draft', sends_at = NULL, revision = revision + 1
+         WHERE ws = ?1 AND id = ?2 AND status = 'scheduled'",
+        &[&cx.actor.ws, &message.id],
+    )?;
+    if stopped == 0 {
+        let sentence = match message.status {
+            MessageStatus::Draft => "is a draft and does not leave on its own",
+            _ => "has left already and cannot be stopped",
+        };
+        return Err(Error::invalid("message", sentence));
+    }
+    let data = json!({ "messageId": message.id.as_str() });
+    timeline::note_event(tx, cx, &conversation.id, "undone", data)
+}
+
+/// The name of the mail's own bytes, where they were kept.
+pub fn raw_hash(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    conversation: &ConversationId,
+    id: &MessageId,
+) -> Result<Option<String>> {
+    let found: Option<(Option<String>,)> = tx.opt(
+        "SELECT raw_hash FROM messages WHERE ws = ?1 AND id = ?2 AND conversation = ?3",
+        &[&ws, id, conversation],
+    )?;
+    Ok(found.and_then(|(hash,)| hash))
+}

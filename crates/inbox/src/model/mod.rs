@@ -1,0 +1,32 @@
+//! Rows, states, and the steps that the API, people and jobs share.
+
+pub(crate) mod app_mail;
+pub mod audit;
+pub mod blobs;
+pub(crate) mod checks;
+pub(crate) mod conversations;
+pub(crate) mod correspondents;
+pub(crate) mod documents;
+pub mod domains;
+pub(crate) mod enclosures;
+pub(crate) mod events;
+pub mod installation;
+pub mod mailboxes;
+pub(crate) mod members;
+pub mod mentions;
+pub(crate) mod messages;
+pub mod node_files;
+pub mod notices;
+pub(crate) mod originals;
+pub(crate) mod outgoing;
+pub mod pdf;
+pub(crate) mod requests;
+pub mod sealing;
+pub mod secrets;
+pub mod services;
+pub mod signing;
+pub(crate) mod tags;
+pub(crate) mod tallies;
+pub(crate) mod timeline;
+pub mod uploads;
+pub mod webhooks;

@@ -1,0 +1,49 @@
+//! Mail of the service itself to people of a workspace: a subject and a text, planned in the
+//! transaction of what it tells of and sent by `due/notices.rs` from the workspace's first inbox.
+
+use db::Tx;
+
+use crate::app::Cx;
+use crate::base::error::{Error, Result};
+use crate::base::ids::UserId;
+use crate::model::sealing;
+
+const ID_CHARS: usize = 24;
+
+/// What somebody is told.
+#[derive(Clone, Copy, Debug)]
+pub struct Notice<'a> {
+    pub subject: &'a str,
+    /// Plain text; addresses that start `https://` can be followed.
+    pub text: &'a str,
+}
+
+/// Plans a mail to somebody of the workspace. It leaves as soon as the transaction is over, is
+/// tried for two days, and is marked as automatic, so that nothing answers it. Where the person's
+/// address is an inbox of ours, or nobody reads it, nothing is sent: the mail would come back.
+pub fn notify(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, notice: &Notice<'_>) -> Result<()> {
+    let found: Option<(String,)> =
+        tx.opt("SELECT email FROM users WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, person])?;
+    let (email,) = found.ok_or(Error::NotFound("person"))?;
+    if mail::is_unattended(&email) || is_inbox(tx, &email)? {
+        tracing::debug!(%person, "a notice is not sent to an address that nobody reads");
+        return Ok(());
+    }
+    let id = cx.ids.token(ID_CHARS);
+    let text = sealing::seal(cx, &sealing::notice_purpose(cx.actor.ws, &id), notice.text);
+    tx.exec(
+        "INSERT INTO notices (ws, id, email, subject, text, due_at, attempts, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?6)",
+        &[&cx.actor.ws, &id, &email, &notice.subject, &text, &cx.now],
+    )?;
+    tx.wake("notices");
+    Ok(())
+}
+
+/// True for the address of an inbox of any workspace here, with a plus tag or without.
+fn is_inbox(tx: &mut Tx<'_>, email: &str) -> Result<bool> {
+    let (address, _) = mail::plus_tag(email);
+    let found: Option<(String,)> =
+        tx.opt("SELECT id FROM mailboxes WHERE address = ?1", &[&address])?;
+    Ok(found.is_some())
+}

@@ -1,0 +1,175 @@
+//! Writing to a customer: a draft for a person to approve, or a message that leaves by itself
+//! after the undo window.
+
+use db::Tx;
+
+use crate::api::wire::{Direction, MessageStatus, ReplyResult, ReplyStatus};
+use crate::app::Cx;
+use crate::base::error::Result;
+use crate::base::ids::MessageId;
+use crate::base::time::Moment;
+use crate::model::conversations::Conversation;
+use crate::model::messages::{self, NewMessage, OutgoingMessage, Party};
+use crate::model::requests::{self, RequestedDocument};
+use crate::model::secrets;
+
+/// What somebody wants to write.
+pub struct DraftContent<'a> {
+    pub text: &'a str,
+    pub summary: Option<&'a str>,
+    pub documents: &'a [RequestedDocument],
+    pub due_date: Option<&'a str>,
+}
+
+/// Writes a draft; nothing reaches the customer before a person approves it.
+pub fn keep_as_draft(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    draft: &DraftContent<'_>,
+) -> Result<ReplyResult> {
+    let message = write(tx, cx, conversation, draft)?;
+    Ok(ReplyResult {
+        message_id: message.id,
+        status: ReplyStatus::Draft,
+        sends_at: None,
+        request_id: message.request,
+        note: Some("Waits for a person to approve it.".into()),
+    })
+}
+
+/// Writes a message that leaves after the undo window unless someone stops it.
+pub fn send(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    draft: &DraftContent<'_>,
+) -> Result<ReplyResult> {
+    let message = write(tx, cx, conversation, draft)?;
+    let sends_at = Moment(messages::schedule(tx, cx, conversation, &message, draft.text)?);
+    Ok(ReplyResult {
+        message_id: message.id,
+        status: ReplyStatus::Scheduled,
+        sends_at: Some(sends_at),
+        request_id: message.request,
+        note: Some(format!("Leaves at {} UTC unless someone stops it.", sends_at.clock_time())),
+    })
+}
+
+/// A mail of the service itself to a customer.
+pub struct Automatic<'a> {
+    pub text: &'a str,
+    /// In whose name it is written.
+    pub from_name: Option<String>,
+    /// The recipients, as a message's row keeps them.
+    pub to: &'a str,
+    /// Where the customer says that they want no more of it.
+    pub unsubscribe: &'a str,
+}
+
+/// Writes a mail that no person or agent wrote; it leaves at once.
+pub fn send_automatic(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    automatic: &Automatic<'_>,
+) -> Result<MessageId> {
+    let draft =
+        DraftContent { text: automatic.text, summary: None, documents: &[], due_date: None };
+    let message = write(tx, cx, conversation, &draft)?;
+    tx.exec(
+        "UPDATE messages SET status = 'scheduled', sends_at = ?3, from_name = ?4, to_list = ?5,
+            automatic = TRUE, unsubscribe = ?6
+         WHERE ws = ?1 AND id = ?2",
+        &[
+            &cx.actor.ws,
+            &message.id,
+            &cx.now,
+            &automatic.from_name,
+            &automatic.to,
+            &automatic.unsubscribe,
+        ],
+    )?;
+    tx.wake("messages");
+    Ok(message.id)
+}
+
+/// The draft's row, with its document request. Its Message-ID is fixed here, before any try to
+/// send it.
+fn write(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    draft: &DraftContent<'_>,
+) -> Result<OutgoingMessage> {
+    let ws = cx.actor.ws;
+    let id = MessageId::new(cx.ids, cx.now);
+    let request = match draft.documents {
+        [] => None,
+        items => Some(requests::create(tx, cx, &conversation.id, &id, items, draft.due_date)?),
+    };
+    let (address,): (String,) = tx.one(
+        "SELECT address FROM mailboxes WHERE ws = ?1 AND id = ?2",
+        &[&ws, &conversation.mailbox],
+    )?;
+    let domain = address.rsplit_once('@').map_or("localhost", |(_, domain)| domain);
+    let secret = secrets::mail_secret(tx, cx)?;
+    let header_id = mail::signed_message_id(secret.as_bytes(), id.as_str(), domain);
+    let subject = reply_subject(&conversation.subject);
+    let author = cx.actor.member();
+    let author = author.as_ref().map(|author| author.as_str());
+    let message = NewMessage {
+        id: id.clone(),
+        direction: Direction::Outbound,
+        status: Some(MessageStatus::Draft),
+        at: cx.now,
+        counted_at: None,
+        header_id: &header_id,
+        answers: &ancestors(tx, ws, conversation)?,
+        from: Party { name: Some(cx.actor.name().to_owned()), email: address },
+        to: vec![Party {
+            name: conversation.contact_name.clone(),
+            email: conversation.contact_email.clone(),
+        }],
+        cc: Vec::new(),
+        subject: &subject,
+        text: draft.text,
+        attachments: Vec::new(),
+        raw_hash: None,
+        withheld: None,
+        author,
+        summary: draft.summary,
+        request: request.as_ref(),
+        sends_at: None,
+    };
+    let serial = messages::insert(tx, cx, conversation, &message)?;
+    Ok(OutgoingMessage {
+        id,
+        conversation: conversation.id.clone(),
+        mailbox: conversation.mailbox.clone(),
+        serial,
+        status: MessageStatus::Draft,
+        text: draft.text.to_owned(),
+        author: author.map(str::to_owned),
+        revision: 1,
+        edited: false,
+        request,
+        subject,
+    })
+}
+
+/// The Message-ID of the mail that this one answers: the latest that came in.
+fn ancestors(tx: &mut Tx<'_>, ws: i64, conversation: &Conversation) -> Result<Vec<String>> {
+    let latest: Option<(String,)> = tx.opt(
+        "SELECT header_id FROM messages
+         WHERE ws = ?1 AND conversation = ?2 AND direction = 'inbound'
+         ORDER BY at DESC, id DESC LIMIT 1",
+        &[&ws, &conversation.id],
+    )?;
+    Ok(latest.into_iter().map(|(header_id,)| header_id).collect())
+}
+
+fn reply_subject(subject: &str) -> String {
+    let is_reply = subject.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("re:"));
+    if is_reply { subject.to_owned() } else { format!("Re: {subject}").trim_end().to_owned() }
+}

@@ -1,0 +1,61 @@
+use db::Tx;
+use serde_json::json;
+
+use crate::api::wire::Status;
+use crate::app::Cx;
+use crate::base::error::Result;
+use crate::base::ids::RequestId;
+use crate::model::conversations::{self, Conversation};
+use crate::model::events::{self, Event};
+use crate::model::timeline::{self, WokenBy};
+
+/// A request is complete when every required item has an accepted upload; one with no required
+/// item, when every item has one. That is told once, and it is the team's turn again, as when the
+/// customer writes. Answers whether the request is complete.
+pub fn complete_if_all_in(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+    request: &RequestId,
+) -> Result<bool> {
+    if !missing(tx, cx.actor.ws, request)?.is_empty() {
+        return Ok(false);
+    }
+    let news = tx.exec(
+        "UPDATE requests SET completed_at = ?3, remind_at = NULL
+         WHERE ws = ?1 AND id = ?2 AND completed_at IS NULL",
+        &[&cx.actor.ws, request, &cx.now],
+    )?;
+    if news == 0 {
+        return Ok(true);
+    }
+    let data = json!({ "requestId": request.as_str() });
+    timeline::note_event(tx, cx, &conversation.id, "completed", data)?;
+    if !conversation.held {
+        conversations::wake(tx, cx, conversation, WokenBy::Customer)?;
+        conversations::set_status(tx, cx, conversation, Status::Open)?;
+    }
+    let event = Event::AskCompleted { request };
+    events::record(tx, cx, conversation.subject_of_events(), &event)?;
+    Ok(true)
+}
+
+/// What is still needed, by its label.
+pub fn missing(tx: &mut Tx<'_>, ws: i64, request: &RequestId) -> Result<Vec<String>> {
+    let missing: Vec<(String,)> = tx.all(
+        "SELECT i.label FROM request_items i
+         WHERE i.ws = ?1 AND i.request = ?2
+           AND (i.required = TRUE OR NOT EXISTS (
+               SELECT 1 FROM request_items o
+               WHERE o.ws = i.ws AND o.request = i.request AND o.required = TRUE
+           ))
+           AND NOT EXISTS (
+               SELECT 1 FROM uploads u
+               WHERE u.ws = i.ws AND u.request = i.request AND u.item = i.place
+                 AND u.state = 'filed'
+           )
+         ORDER BY i.place",
+        &[&ws, request],
+    )?;
+    Ok(missing.into_iter().map(|(label,)| label).collect())
+}

@@ -1,0 +1,147 @@
+//! Document requests: what a customer is asked for, and the words that ask.
+
+mod completion;
+mod reminders;
+
+use db::Tx;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::app::Cx;
+use crate::base::error::Result;
+use crate::base::ids::{ConversationId, MessageId, RequestId};
+use crate::model::timeline;
+
+pub use completion::{complete_if_all_in, missing};
+pub use reminders::{left, next_reminder, remind};
+
+/// Characters of the upload page's secret, 5 bits each.
+pub const TOKEN_CHARS: usize = 40;
+
+/// One asked document (API section 2.9).
+#[derive(Clone, Debug, Deserialize)]
+pub struct RequestedDocument {
+    pub label: String,
+    #[serde(default)]
+    pub description: Option<String>,
+    #[serde(default = "yes")]
+    pub required: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Writes a request that goes with a message. It opens when the message is let go.
+pub fn create(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &ConversationId,
+    message: &MessageId,
+    items: &[RequestedDocument],
+    due_date: Option<&str>,
+) -> Result<RequestId> {
+    let id = RequestId::new(cx.ids, cx.now);
+    tx.exec(
+        "INSERT INTO requests (ws, id, conversation, message, token, due_date, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        &[&cx.actor.ws, &id, conversation, message, &cx.ids.token(TOKEN_CHARS), &due_date, &cx.now],
+    )?;
+    for (place, item) in items.iter().enumerate() {
+        tx.exec(
+            "INSERT INTO request_items (ws, request, place, label, description, required)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            &[
+                &cx.actor.ws,
+                &id,
+                &(place as i64),
+                &item.label.trim(),
+                &item.description,
+                &item.required,
+            ],
+        )?;
+    }
+    let data = json!({ "requestId": id.as_str() });
+    timeline::note_event(tx, cx, conversation, "requested", data)?;
+    Ok(id)
+}
+
+/// Opens a request's upload page and puts checklist and link under the message's text. A message
+/// that was stopped and let go again keeps the ones it has.
+pub fn open(tx: &mut Tx<'_>, cx: &Cx<'_>, request: &RequestId, text: &str) -> Result<String> {
+    let ws = cx.actor.ws;
+    let (token, due_date): (String, Option<String>) =
+        tx.one("SELECT token, due_date FROM requests WHERE ws = ?1 AND id = ?2", &[&ws, request])?;
+    tx.exec(
+        "UPDATE requests SET opened_at = ?3 WHERE ws = ?1 AND id = ?2 AND opened_at IS NULL",
+        &[&ws, request, &cx.now],
+    )?;
+    let link = link(cx, &token);
+    if text.contains(&link) {
+        return Ok(text.to_owned());
+    }
+    let items: Vec<(String, Option<String>, bool)> = tx.all(
+        "SELECT label, description, required FROM request_items
+         WHERE ws = ?1 AND request = ?2 ORDER BY place",
+        &[&ws, request],
+    )?;
+    tx.exec(
+        "UPDATE requests SET note = ?3 WHERE ws = ?1 AND id = ?2 AND note IS NOT NULL",
+        &[&ws, request, &text.trim()],
+    )?;
+    Ok(format!("{}\n\n{}", text.trim_end(), checklist(&items, due_date.as_deref(), &link)))
+}
+
+/// The address of a request's upload page.
+pub fn link(cx: &Cx<'_>, token: &str) -> String {
+    format!("{}/u/{token}", cx.public_url)
+}
+
+/// Gives the upload page the words that a request of its own says above its checklist. The words
+/// of a reply are not shown there: they may speak of anything.
+pub fn explain(tx: &mut Tx<'_>, cx: &Cx<'_>, request: &RequestId, note: &str) -> Result<()> {
+    tx.exec(
+        "UPDATE requests SET note = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, request, &note.trim()],
+    )?;
+    Ok(())
+}
+
+fn checklist(
+    items: &[(String, Option<String>, bool)],
+    due_date: Option<&str>,
+    link: &str,
+) -> String {
+    let mut text = String::from("What we need from you:\n");
+    for (label, description, required) in items {
+        let nice = if *required { "" } else { " (nice to have)" };
+        text.push_str(&format!("- {label}{nice}\n"));
+        if let Some(description) = description.as_deref().map(str::trim).filter(|d| !d.is_empty()) {
+            text.push_str(&format!("  {description}\n"));
+        }
+    }
+    if let Some(date) = due_date {
+        text.push_str(&format!("\nPlease send it by {date}.\n"));
+    }
+    text.push_str(&format!("\nUpload it on this private page: {link}\n"));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_checklist_names_each_item_the_date_and_the_link() {
+        let items = [
+            ("Passport".to_owned(), Some("The page with your photo".to_owned()), true),
+            ("Old contract".to_owned(), None, false),
+        ];
+        assert_eq!(
+            checklist(&items, Some("2026-12-01"), "https://m.example/u/x"),
+            "What we need from you:\n- Passport\n  The page with your photo\n\
+             - Old contract (nice to have)\n\nPlease send it by 2026-12-01.\n\n\
+             Upload it on this private page: https://m.example/u/x\n"
+        );
+    }
+}

@@ -1,0 +1,148 @@
+use db::Tx;
+use serde_json::json;
+
+use super::{link, missing};
+use crate::api::wire::{MessageStatus, Status};
+use crate::app::Cx;
+use crate::base::error::Result;
+use crate::base::ids::{ConversationId, MessageId, RequestId};
+use crate::base::limits::REMIND_AFTER_MS;
+use crate::model::conversations::{self, Conversation};
+use crate::model::outgoing::{self, Automatic};
+use crate::model::timeline;
+
+/// Conversations of a customer in which a bounce or a complaint is looked for.
+const CONVERSATIONS_LOOKED_AT: i64 = 20;
+
+/// The message that asks has left: the days until each reminder are counted from now.
+pub fn left(tx: &mut Tx<'_>, cx: &Cx<'_>, request: &RequestId) -> Result<()> {
+    let asked = tx.exec(
+        "UPDATE requests SET asked_at = ?3, remind_at = ?4
+         WHERE ws = ?1 AND id = ?2 AND asked_at IS NULL AND completed_at IS NULL
+           AND closed_at IS NULL AND revoked_at IS NULL AND stopped_at IS NULL",
+        &[&cx.actor.ws, request, &cx.now, &next_reminder(cx.now, cx.now)],
+    )?;
+    if asked > 0 {
+        tx.wake("reminders");
+    }
+    Ok(())
+}
+
+/// When the next reminder of what was asked at a time is due; `None` after the last.
+pub fn next_reminder(asked_at: i64, now: i64) -> Option<i64> {
+    REMIND_AFTER_MS.iter().map(|after| asked_at + after).find(|at| *at > now)
+}
+
+/// Reminds the customer of one request whose time has come, if there is still something to remind
+/// them of and they take our mail, and plans the next time.
+pub fn remind(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    request: &RequestId,
+    conversation: &ConversationId,
+) -> Result<()> {
+    let ws = cx.actor.ws;
+    type Found = (MessageId, String, Option<String>, Option<i64>);
+    let (message, token, due_date, asked_at): Found = tx.one(
+        "SELECT message, token, due_date, asked_at FROM requests WHERE ws = ?1 AND id = ?2",
+        &[&ws, request],
+    )?;
+    let asked_at = asked_at.unwrap_or(cx.now);
+    let missing = missing(tx, ws, request)?;
+    let conversation = conversations::load(tx, cx.actor, conversation.as_str())?;
+    let goes_on = !missing.is_empty() && takes_mail(tx, ws, &conversation, &message, asked_at)?;
+    let next = if goes_on { next_reminder(asked_at, cx.now) } else { None };
+    tx.exec(
+        "UPDATE requests SET remind_at = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&ws, request, &next],
+    )?;
+    // Who closed the conversation, or holds it as a scam, does not want mail to go on in it.
+    if !goes_on || conversation.status == Status::Closed || conversation.held {
+        return Ok(());
+    }
+    let (from_name, to): (Option<String>, String) = tx.one(
+        "SELECT from_name, to_list FROM messages WHERE ws = ?1 AND id = ?2",
+        &[&ws, &message],
+    )?;
+    let page = link(cx, &token);
+    let stop = format!("{page}/stop");
+    let text = words(conversation.contact_name.as_deref(), &missing, due_date.as_deref(), &page);
+    let automatic = Automatic { text: &text, from_name, to: &to, unsubscribe: &stop };
+    let sent = outgoing::send_automatic(tx, cx, &conversation, &automatic)?;
+    let data = json!({ "requestId": request.as_str(), "messageId": sent.as_str() });
+    timeline::note_event(tx, cx, &conversation.id, "reminded", data)
+}
+
+/// False when the message that asked came back, or when mail to this customer bounced since, or
+/// they ever called our mail spam.
+fn takes_mail(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    conversation: &Conversation,
+    message: &MessageId,
+    asked_at: i64,
+) -> Result<bool> {
+    let (status,): (Option<MessageStatus>,) =
+        tx.one("SELECT status FROM messages WHERE ws = ?1 AND id = ?2", &[&ws, message])?;
+    if status != Some(MessageStatus::Sent) {
+        return Ok(false);
+    }
+    let refused: Option<(String,)> = tx.opt(
+        "SELECT h.id
+         FROM (
+             SELECT id FROM conversations WHERE ws = ?1 AND contact_email = ?2 AND num > 0
+             ORDER BY last_message_at DESC, id DESC LIMIT ?4
+         ) AS c
+         JOIN happenings h ON h.ws = ?1 AND h.conversation = c.id
+         WHERE h.event = 'spam-complaint' OR (h.event = 'bounced' AND h.at >= ?3)
+         LIMIT 1",
+        &[&ws, &conversation.contact_email, &asked_at, &CONVERSATIONS_LOOKED_AT],
+    )?;
+    Ok(refused.is_none())
+}
+
+fn words(name: Option<&str>, missing: &[String], due_date: Option<&str>, page: &str) -> String {
+    let name = name.map_or(String::new(), |name| format!(" {name}"));
+    let mut text = format!("Hello{name},\n\nwe still need from you:\n");
+    for label in missing {
+        text.push_str(&format!("- {label}\n"));
+    }
+    if let Some(date) = due_date {
+        text.push_str(&format!("\nPlease send it by {date}.\n"));
+    }
+    text.push_str(&format!(
+        "\nUpload it on this private page: {page}\n\n\
+         If something is unclear, just answer this e-mail.\n\
+         To get no more reminders: {page}/stop\n"
+    ));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::limits::DAY_MS;
+
+    #[test]
+    fn reminders_are_due_after_two_four_and_seven_days_and_never_again() {
+        let next = |now: i64| next_reminder(1_000, 1_000 + now).map(|at| (at - 1_000) / DAY_MS);
+        assert_eq!(next(0), Some(2));
+        assert_eq!(next(2 * DAY_MS), Some(4));
+        assert_eq!(next(5 * DAY_MS), Some(7));
+        assert_eq!(next(7 * DAY_MS), None);
+    }
+
+    #[test]
+    fn a_reminder_names_what_is_missing_the_date_the_page_and_the_way_out() {
+        let text = words(Some("Ann"), &["Passport".into()], Some("2026-12-01"), "https://m/u/x");
+        for part in [
+            "Hello Ann,\n",
+            "- Passport\n",
+            "by 2026-12-01.",
+            "private page: https://m/u/x\n",
+            "no more reminders: https://m/u/x/stop\n",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+}

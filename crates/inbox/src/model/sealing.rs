@@ -1,0 +1,176 @@
+//! Secrets that have to be used again, such as the keys that sign mail and events, are kept in the
+//! database sealed. Each is sealed for one purpose and can be opened for no other. What an earlier
+//! version kept as it was is still read, and sealed when a server starts.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use db::Tx;
+
+use crate::app::{App, Cx};
+use crate::base::error::{Error, Result};
+use crate::base::ids::{Ids, WebhookId};
+
+/// What a sealed secret begins with. No secret of ours begins like it.
+pub const SEALED_PREFIX: &str = "v1.";
+/// Bytes of a workspace's mail secret while it is not sealed.
+const PLAIN_MAIL_SECRET_BYTES: i64 = 32;
+/// Rows that are sealed in one transaction.
+const SEALED_AT_ONCE: i64 = 100;
+
+/// Seals and opens secrets with a key that the database does not hold.
+pub trait SecretSealer: Send + Sync {
+    fn seal(&self, ids: &Ids, purpose: &str, secret: &str) -> String;
+    /// `None` for what was sealed with another key, for another purpose, or was changed.
+    fn unseal(&self, purpose: &str, sealed: &str) -> Option<String>;
+}
+
+/// Keeps secrets as they are, for tools that fill a database before its server has a key: the
+/// server seals them when it starts.
+pub struct PlainSecrets;
+
+impl SecretSealer for PlainSecrets {
+    fn seal(&self, _: &Ids, _: &str, secret: &str) -> String {
+        secret.to_owned()
+    }
+
+    fn unseal(&self, _: &str, _: &str) -> Option<String> {
+        None
+    }
+}
+
+/// What a webhook's events are signed with.
+pub(crate) fn webhook_purpose(ws: i64, id: &WebhookId) -> String {
+    format!("webhook {ws} {id}")
+}
+
+/// What a domain's mail is signed with.
+pub(crate) fn dkim_purpose(ws: i64, domain: &str, selector: &str) -> String {
+    format!("dkim {ws} {domain} {selector}")
+}
+
+/// What a workspace's marks in mail are signed with.
+pub(crate) fn mail_purpose(ws: i64) -> String {
+    format!("mail {ws}")
+}
+
+/// The text of a mail that waits to leave: it may hold a link that signs somebody in.
+pub(crate) fn notice_purpose(ws: i64, id: &str) -> String {
+    format!("notice {ws} {id}")
+}
+
+/// A secret as it is kept.
+pub(crate) fn seal(cx: &Cx<'_>, purpose: &str, secret: &str) -> String {
+    cx.sealer.seal(cx.ids, purpose, secret)
+}
+
+/// A secret that was kept, to be used.
+pub(crate) fn unseal(sealer: &dyn SecretSealer, purpose: &str, kept: String) -> Result<String> {
+    match kept.starts_with(SEALED_PREFIX) {
+        true => sealer.unseal(purpose, &kept).ok_or_else(cannot_open),
+        false => Ok(kept),
+    }
+}
+
+/// The same for a secret of bytes.
+pub(crate) fn seal_bytes(cx: &Cx<'_>, purpose: &str, secret: &[u8]) -> Vec<u8> {
+    match cx.sealer.seal(cx.ids, purpose, &STANDARD.encode(secret)) {
+        sealed if sealed.starts_with(SEALED_PREFIX) => sealed.into_bytes(),
+        _ => secret.to_vec(),
+    }
+}
+
+pub(crate) fn unseal_bytes(cx: &Cx<'_>, purpose: &str, kept: Vec<u8>) -> Result<Vec<u8>> {
+    let is_sealed =
+        kept.starts_with(SEALED_PREFIX.as_bytes()) && kept.len() as i64 != PLAIN_MAIL_SECRET_BYTES;
+    if !is_sealed {
+        return Ok(kept);
+    }
+    let sealed = std::str::from_utf8(&kept).map_err(|_| cannot_open())?;
+    let opened = cx.sealer.unseal(purpose, sealed).ok_or_else(cannot_open)?;
+    STANDARD.decode(opened).map_err(|_| cannot_open())
+}
+
+fn cannot_open() -> Error {
+    Error::Files(std::io::Error::other(
+        "a secret in the database does not open with this secret.key",
+    ))
+}
+
+/// Seals what is kept as it was; answers how many secrets that were. Several processes may do so
+/// at once, and one that is ended in the middle leaves nothing half done: each row is changed only
+/// where it still is what was read.
+pub async fn seal_plain_secrets(app: &App) -> Result<usize> {
+    let sample = app.sealer.seal(&app.ids, "", "");
+    if !sample.starts_with(SEALED_PREFIX) {
+        return Ok(0);
+    }
+    let mut sealed = 0;
+    for step in [seal_webhooks, seal_signing_keys, seal_mail_secrets] {
+        loop {
+            let inner = app.clone();
+            let some = app.store.write(move |tx| step(tx, &inner)).await?;
+            if some == 0 {
+                break;
+            }
+            sealed += some;
+        }
+    }
+    Ok(sealed)
+}
+
+fn seal_webhooks(tx: &mut Tx<'_>, app: &App) -> Result<usize> {
+    let plain: Vec<(i64, WebhookId, String, Option<String>)> = tx.all(
+        "SELECT ws, id, secret, old_secret FROM webhooks
+         WHERE secret NOT LIKE 'v1.%' OR old_secret NOT LIKE 'v1.%' LIMIT ?1",
+        &[&SEALED_AT_ONCE],
+    )?;
+    let mut sealed = 0;
+    for (ws, id, secret, old) in plain {
+        let purpose = webhook_purpose(ws, &id);
+        let kept = |secret: &str| match secret.starts_with(SEALED_PREFIX) {
+            true => secret.to_owned(),
+            false => app.sealer.seal(&app.ids, &purpose, secret),
+        };
+        sealed += tx.exec(
+            "UPDATE webhooks SET secret = ?4, old_secret = ?5
+             WHERE ws = ?1 AND id = ?2 AND secret = ?3",
+            &[&ws, &id, &secret, &kept(&secret), &old.as_deref().map(kept)],
+        )?;
+    }
+    Ok(sealed as usize)
+}
+
+fn seal_signing_keys(tx: &mut Tx<'_>, app: &App) -> Result<usize> {
+    let plain: Vec<(i64, String, String, Vec<u8>)> = tx.all(
+        "SELECT ws, domain, selector, secret FROM signing_keys
+         WHERE substr(secret, 1, 3) <> ?1 LIMIT ?2",
+        &[&SEALED_PREFIX.as_bytes(), &SEALED_AT_ONCE],
+    )?;
+    let mut sealed = 0;
+    for (ws, domain, selector, secret) in plain {
+        let purpose = dkim_purpose(ws, &domain, &selector);
+        let kept = app.sealer.seal(&app.ids, &purpose, &STANDARD.encode(&secret));
+        sealed += tx.exec(
+            "UPDATE signing_keys SET secret = ?5
+             WHERE ws = ?1 AND domain = ?2 AND selector = ?3 AND secret = ?4",
+            &[&ws, &domain, &selector, &secret, &kept.as_bytes()],
+        )?;
+    }
+    Ok(sealed as usize)
+}
+
+fn seal_mail_secrets(tx: &mut Tx<'_>, app: &App) -> Result<usize> {
+    let plain: Vec<(i64, Vec<u8>)> = tx.all(
+        "SELECT ws, secret FROM mail_secrets WHERE length(secret) = ?1 LIMIT ?2",
+        &[&PLAIN_MAIL_SECRET_BYTES, &SEALED_AT_ONCE],
+    )?;
+    let mut sealed = 0;
+    for (ws, secret) in plain {
+        let kept = app.sealer.seal(&app.ids, &mail_purpose(ws), &STANDARD.encode(&secret));
+        sealed += tx.exec(
+            "UPDATE mail_secrets SET secret = ?3 WHERE ws = ?1 AND secret = ?2",
+            &[&ws, &secret, &kept.as_bytes()],
+        )?;
+    }
+    Ok(sealed as usize)
+}

@@ -1,0 +1,142 @@
+//! E-mail-sending services that tell us of what an app sends through them (API section 4.13.4).
+//! They note the outline of each mail; its words are read only when somebody answers.
+
+use db::{FromRow, Row, Tx};
+
+use crate::app::Cx;
+use crate::base::actor::{Actor, Circle, Plan};
+use crate::base::error::{Error, Result};
+use crate::base::ids::{ServiceId, WorkspaceId};
+use crate::base::limits::{ADDRESS_CHARS, APP_MAIL_RECIPIENTS, HEADER_CHARS, REFERENCE_CHARS};
+use crate::base::words::words;
+use crate::model::app_mail::{self, ReportedMail};
+
+words! {
+    Service { Resend = "resend", Postmark = "postmark" }
+}
+
+impl Service {
+    /// Where its API is.
+    pub fn api_url(self) -> &'static str {
+        match self {
+            Service::Resend => "https://api.resend.com",
+            Service::Postmark => "https://api.postmarkapp.com",
+        }
+    }
+}
+
+/// A connection, as one who calls it needs it.
+#[derive(Clone)]
+pub struct ServiceConnection {
+    pub ws: i64,
+    pub workspace: WorkspaceId,
+    pub id: ServiceId,
+    pub service: Service,
+    /// Sealed; `None` until it is known.
+    pub secret: Option<String>,
+    /// The tag or metadata key that holds a mail's reference.
+    pub reference_tag: String,
+    pub plan: Plan,
+}
+
+impl FromRow for ServiceConnection {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
+        Ok(ServiceConnection {
+            ws: row.take()?,
+            workspace: row.take()?,
+            id: row.take()?,
+            service: row.take()?,
+            secret: row.take()?,
+            reference_tag: row.take()?,
+            plan: row.take()?,
+        })
+    }
+}
+
+impl ServiceConnection {
+    pub fn actor(&self) -> Actor {
+        Actor::system(self.ws, self.workspace.clone(), Circle::team())
+    }
+}
+
+/// The connection whose address holds this token.
+pub fn with_token(
+    tx: &mut Tx<'_>,
+    service: Service,
+    token: &str,
+) -> Result<Option<ServiceConnection>> {
+    Ok(tx.opt(
+        "SELECT s.ws, w.id, s.id, s.service, s.secret, s.reference_tag, w.plan
+         FROM services s JOIN workspaces w ON w.ws = s.ws
+         WHERE s.token = ?1 AND s.service = ?2",
+        &[&token, &service],
+    )?)
+}
+
+/// A mail that a service says it has sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServiceMail {
+    /// The service's own name for it.
+    pub service_mail: String,
+    /// The Message-ID header it went out with.
+    pub header_id: String,
+    pub to: Vec<String>,
+    /// Empty when it is not told.
+    pub subject: String,
+    pub reference: Option<String>,
+}
+
+/// Notes a mail that a service has sent; to be told of it again changes nothing.
+pub fn note_sent(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    connection: &ServiceConnection,
+    sent: &ServiceMail,
+) -> Result<()> {
+    let header_id = mail::bare_message_id(&sent.header_id);
+    let fits = |text: &str, most: usize| !text.contains('\0') && text.chars().count() <= most;
+    if header_id.is_empty() || !fits(header_id, HEADER_CHARS) {
+        return Err(Error::invalid("messageId", "must be 1 to 998 characters"));
+    }
+    if !is_name(&sent.service_mail) {
+        return Err(Error::invalid("id", "must be letters, digits and hyphens"));
+    }
+    let known = |email: &&String| mail::is_address(email) && fits(email, ADDRESS_CHARS);
+    let to: Vec<String> = sent
+        .to
+        .iter()
+        .filter(known)
+        .take(APP_MAIL_RECIPIENTS)
+        .map(|email| mail::normal_address(email))
+        .collect();
+    if to.is_empty() {
+        return Err(Error::invalid("to", "must name whom it went to"));
+    }
+    let plain = |c: &char| *c != '\0';
+    let subject: String = sent.subject.chars().filter(plain).take(HEADER_CHARS).collect();
+    let reference = sent.reference.as_deref().filter(|text| is_reference(text));
+    let outline = ReportedMail {
+        header_id,
+        to: &to,
+        subject: &subject,
+        reference: &reference.unwrap_or_default().to_lowercase(),
+        service: &connection.id,
+        service_mail: &sent.service_mail,
+    };
+    app_mail::note(tx, cx, &outline)?;
+    tx.exec(
+        "UPDATE services SET noted = noted + 1, last_noted_at = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &connection.id, &cx.now],
+    )?;
+    Ok(())
+}
+
+/// What services call their mails: it stands in the address of a call, so it is plain.
+fn is_name(text: &str) -> bool {
+    (1..=100).contains(&text.len())
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+}
+
+fn is_reference(text: &str) -> bool {
+    text.len() <= REFERENCE_CHARS && crate::api::fields::is_reference(text)
+}

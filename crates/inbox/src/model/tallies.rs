@@ -1,0 +1,56 @@
+//! Exact counts of what would grow too long to count.
+
+use std::collections::HashMap;
+
+use db::Tx;
+
+use crate::base::actor::{Actor, Circle};
+use crate::base::error::Result;
+
+/// Rows that one count is spread over, so that concurrent writers seldom meet.
+const SHARDS: i64 = 8;
+
+/// Adds to a count on behalf of something, whose id chooses the row.
+pub fn add(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    circle: &Circle,
+    what: &str,
+    id: &str,
+    change: i64,
+) -> Result<()> {
+    if change == 0 {
+        return Ok(());
+    }
+    let sum: i64 = id.bytes().map(i64::from).sum();
+    tx.exec(
+        "INSERT INTO tallies (ws, circle, what, shard, n) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT (ws, circle, what, shard) DO UPDATE SET n = tallies.n + excluded.n",
+        &[&ws, circle, &what, &(sum % SHARDS), &change],
+    )?;
+    Ok(())
+}
+
+/// Every count of one kind that the actor may see, by what follows the kind's name.
+pub fn of_kind(tx: &mut Tx<'_>, actor: &Actor, kind: &str) -> Result<HashMap<String, i64>> {
+    let [first, second] = &actor.circles;
+    let end = format!("{kind};");
+    let start = format!("{kind}:");
+    let rows: Vec<(String, i64)> = tx.all(
+        "SELECT what, CAST(sum(n) AS BIGINT) FROM tallies
+         WHERE ws = ?1 AND circle IN (?2, ?3) AND what >= ?4 AND what < ?5
+         GROUP BY what",
+        &[&actor.ws, first, second, &start, &end],
+    )?;
+    Ok(rows.into_iter().map(|(what, n)| (what[start.len()..].to_owned(), n)).collect())
+}
+
+/// One count.
+pub fn sum(tx: &mut Tx<'_>, ws: i64, circle: &Circle, what: &str) -> Result<i64> {
+    let (n,): (i64,) = tx.one(
+        "SELECT CAST(coalesce(sum(n), 0) AS BIGINT) FROM tallies
+         WHERE ws = ?1 AND circle = ?2 AND what = ?3",
+        &[&ws, circle, &what],
+    )?;
+    Ok(n)
+}

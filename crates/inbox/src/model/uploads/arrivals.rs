@@ -1,0 +1,52 @@
+use std::fs::{self, File};
+use std::io::{self, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::base::ids::UploadId;
+use crate::base::private_files;
+
+/// The folder of files that are on their way, or not handed over yet. A file is named by its
+/// upload's id, never by what the customer calls it.
+#[derive(Clone, Debug)]
+pub struct PartialUploads {
+    folder: Arc<Path>,
+}
+
+impl PartialUploads {
+    pub(crate) fn open(folder: &Path) -> io::Result<PartialUploads> {
+        private_files::make_folder(folder)?;
+        Ok(PartialUploads { folder: folder.into() })
+    }
+
+    /// The file, ready to go on after so many bytes. What may stand behind them was never promised
+    /// and is dropped.
+    pub fn go_on(&self, id: &UploadId, received: i64) -> io::Result<File> {
+        let received = received.unsigned_abs();
+        let mut options = private_files::file_options();
+        options.write(true).create(received == 0).truncate(false);
+        let mut file = options.open(self.path(id))?;
+        if file.metadata()?.len() < received {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        file.set_len(received)?;
+        file.seek(SeekFrom::Start(received))?;
+        Ok(file)
+    }
+
+    pub fn read(&self, id: &UploadId) -> io::Result<File> {
+        File::open(self.path(id))
+    }
+
+    /// Removes a file; one that is gone is no harm.
+    pub fn remove(&self, id: &UploadId) -> io::Result<()> {
+        match fs::remove_file(self.path(id)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    fn path(&self, id: &UploadId) -> PathBuf {
+        self.folder.join(id.as_str())
+    }
+}

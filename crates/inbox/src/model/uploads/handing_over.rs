@@ -1,0 +1,111 @@
+use db::Tx;
+use serde_json::json;
+
+use super::{Ask, COLUMNS, Upload, ask_at, ask_of, touch};
+use crate::app::{App, Cx};
+use crate::base::error::{Error, Result};
+use crate::base::ids::RequestId;
+use crate::model::blobs::Blob;
+use crate::model::conversations;
+use crate::model::documents::{self, NewDocument};
+use crate::model::requests;
+use crate::model::timeline;
+
+/// What handing over did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HandedOver {
+    /// Files that became documents.
+    pub filed: usize,
+    /// True when everything asked for is in.
+    pub complete: bool,
+}
+
+/// The customer is done: what was kept becomes documents. Pressing twice does it once.
+pub async fn hand_over(app: &App, token: &str) -> Result<HandedOver> {
+    let (token, now) = (token.to_owned(), app.clock.now());
+    let ask = app.store.read(move |tx| ask_at(tx, &token, now)).await?;
+    hand_over_ask(app, ask).await
+}
+
+/// The same by the clock, for who added files and went away.
+pub(crate) async fn hand_over_of(app: &App, ws: i64, request: &RequestId) -> Result<HandedOver> {
+    let request = request.clone();
+    let ask = app.store.read(move |tx| ask_of(tx, ws, &request)).await?;
+    hand_over_ask(app, ask).await
+}
+
+async fn hand_over_ask(app: &App, ask: Ask) -> Result<HandedOver> {
+    let looked = ask.clone();
+    let kept: Vec<Upload> = app
+        .store
+        .read(move |tx| {
+            Ok::<_, Error>(tx.all(
+                &format!(
+                    "SELECT {COLUMNS} FROM uploads
+                     WHERE ws = ?1 AND request = ?2 AND state = 'kept' ORDER BY id"
+                ),
+                &[&looked.actor.ws, &looked.request],
+            )?)
+        })
+        .await?;
+    let mut files = Vec::with_capacity(kept.len());
+    for upload in kept {
+        let file = match app.blobs.arrivals().read(&upload.id) {
+            // Another press was faster, and the copy is gone.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            file => file?,
+        };
+        files.push((upload, app.blobs.put_file(file).await?));
+    }
+    let actor = ask.actor.clone();
+    app.act(&actor, move |tx, cx| file_all(tx, cx, &ask, &files)).await
+}
+
+/// Files what is still kept, and looks whether that was the last of it.
+fn file_all(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    ask: &Ask,
+    files: &[(Upload, Blob)],
+) -> Result<HandedOver> {
+    touch(tx, cx, ask)?;
+    let mut conversation = conversations::load(tx, cx.actor, ask.conversation.as_str())?;
+    let mut filed = 0;
+    for (upload, blob) in files {
+        // Taken back, or handed over by another press, while the bytes were put away.
+        let taken = tx.exec(
+            "UPDATE uploads SET state = 'filed', handed_over = TRUE, due_at = ?4
+             WHERE ws = ?1 AND request = ?2 AND id = ?3 AND state = 'kept'",
+            &[&cx.actor.ws, &ask.request, &upload.id, &cx.now],
+        )?;
+        if taken == 0 {
+            continue;
+        }
+        let document = NewDocument {
+            message: None,
+            filename: &upload.filename,
+            content_type: &upload.content_type,
+            blob,
+        };
+        let document = documents::file(tx, cx, &conversation, &document)?;
+        tx.exec(
+            "UPDATE uploads SET document = ?4 WHERE ws = ?1 AND request = ?2 AND id = ?3",
+            &[&cx.actor.ws, &ask.request, &upload.id, &document],
+        )?;
+        let data = json!({ "requestId": ask.request.as_str(), "documentId": document.as_str() });
+        timeline::note_event(tx, cx, &ask.conversation, "uploaded", data)?;
+        filed += 1;
+    }
+    tx.exec(
+        "UPDATE uploads SET handed_over = TRUE
+         WHERE ws = ?1 AND request = ?2 AND state = 'checking'",
+        &[&cx.actor.ws, &ask.request],
+    )?;
+    tx.exec(
+        "UPDATE requests SET submitted_at = ?3, hands_over_at = NULL WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &ask.request, &cx.now],
+    )?;
+    tx.wake("uploads");
+    let complete = requests::complete_if_all_in(tx, cx, &mut conversation, &ask.request)?;
+    Ok(HandedOver { filed, complete })
+}

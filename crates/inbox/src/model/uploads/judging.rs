@@ -1,0 +1,152 @@
+use std::fs::File;
+use std::future::Future;
+use std::pin::Pin;
+
+use db::Tx;
+
+use super::{Ask, Upload, UploadState, load};
+use crate::app::{App, Cx};
+use crate::base::error::Result;
+use crate::base::ids::UploadId;
+use crate::base::limits::{HAND_OVER_AFTER_MS, UPLOAD_LEFT_MS};
+use crate::jobs::retry_after;
+use crate::model::checks::{self, FileFormat, FileRefusal};
+
+/// Looks for viruses in a file.
+pub trait Scanner: Send + Sync {
+    fn scan(&self, file: File) -> Scanning<'_>;
+}
+
+pub type Scanning<'a> = Pin<Box<dyn Future<Output = ScanResult> + Send + 'a>>;
+
+/// What a scanner says. The reason is for the log and names no file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScanResult {
+    Clean,
+    Infected,
+    /// It cannot say now: the file waits and is scanned later.
+    Later(String),
+}
+
+enum Verdict {
+    Accepted(FileFormat),
+    Refused(FileRefusal),
+    Later,
+}
+
+/// Checks a file whose bytes are all here and writes down whether it is kept. While a scanner is
+/// set up and cannot be reached, the file waits: it is neither lost nor let in unseen.
+pub async fn judge(app: &App, ask: &Ask, id: &UploadId) -> Result<Upload> {
+    let (looked, wanted) = (ask.clone(), id.clone());
+    let upload = app.store.read(move |tx| load(tx, &looked, &wanted)).await?;
+    let waits = match upload.state {
+        UploadState::Arriving => upload.received == upload.size,
+        UploadState::Checking => true,
+        _ => false,
+    };
+    if !waits {
+        return Ok(upload);
+    }
+    judge_at(app, ask, &upload).await?;
+    let (looked, wanted) = (ask.clone(), id.clone());
+    app.store.read(move |tx| load(tx, &looked, &wanted)).await
+}
+
+pub(crate) async fn judge_at(app: &App, ask: &Ask, upload: &Upload) -> Result<()> {
+    let verdict = verdict(app, upload).await?;
+    if matches!(verdict, Verdict::Refused(_)) {
+        app.blobs.arrivals().remove(&upload.id)?;
+    }
+    let (judged, upload) = (ask.clone(), upload.clone());
+    app.act(&ask.actor, move |tx, cx| match &verdict {
+        Verdict::Accepted(form) => keep(tx, cx, &judged, &upload, *form),
+        Verdict::Refused(refusal) => turn_down(tx, cx, &judged, &upload.id, *refusal),
+        Verdict::Later => wait(tx, cx, &judged, &upload.id),
+    })
+    .await
+}
+
+async fn verdict(app: &App, upload: &Upload) -> Result<Verdict> {
+    let file = app.blobs.arrivals().read(&upload.id)?;
+    let (size, name) = (upload.size.unsigned_abs(), upload.filename.clone());
+    let looking = tokio::task::spawn_blocking(move || checks::look(&mut { file }, size, &name));
+    let looked = looking.await??;
+    let form = match looked {
+        Ok(form) => form,
+        Err(refusal) => return Ok(Verdict::Refused(refusal)),
+    };
+    let Some(scanner) = &app.scanner else { return Ok(Verdict::Accepted(form)) };
+    let whole = app.blobs.arrivals().read(&upload.id)?;
+    Ok(match scanner.scan(whole).await {
+        ScanResult::Clean => Verdict::Accepted(form),
+        ScanResult::Infected => {
+            tracing::warn!(upload = %upload.id, "the virus scanner refused an upload");
+            Verdict::Refused(FileRefusal::Infected)
+        }
+        ScanResult::Later(reason) => {
+            tracing::warn!(reason, "the virus scanner cannot be reached; uploads wait");
+            Verdict::Later
+        }
+    })
+}
+
+/// Keeps a file. What was handed over while it waited goes on at once.
+fn keep(tx: &mut Tx<'_>, cx: &Cx<'_>, ask: &Ask, upload: &Upload, form: FileFormat) -> Result<()> {
+    let known = upload.filename.rsplit_once('.').is_some_and(|(_, ending)| {
+        (1..=5).contains(&ending.len()) && ending.bytes().all(|b| b.is_ascii_alphanumeric())
+    });
+    let filename = match known {
+        true => upload.filename.clone(),
+        false => format!("{}.{}", upload.filename, form.ending()),
+    };
+    let kept = tx.exec(
+        "UPDATE uploads SET state = 'kept', content_type = ?4, filename = ?5, due_at = NULL
+         WHERE ws = ?1 AND request = ?2 AND id = ?3 AND state IN ('arriving', 'checking')",
+        &[&cx.actor.ws, &ask.request, &upload.id, &form.content_type(), &filename],
+    )?;
+    if kept == 0 {
+        return Ok(());
+    }
+    tx.exec(
+        "UPDATE requests SET hands_over_at = CASE
+            WHEN EXISTS (
+                SELECT 1 FROM uploads u
+                WHERE u.ws = ?1 AND u.request = ?2 AND u.id = ?3 AND u.handed_over = TRUE
+            ) THEN CAST(?4 AS BIGINT) ELSE CAST(?5 AS BIGINT) END
+         WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &ask.request, &upload.id, &cx.now, &(cx.now + HAND_OVER_AFTER_MS)],
+    )?;
+    tx.wake("handing over");
+    Ok(())
+}
+
+fn turn_down(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    ask: &Ask,
+    id: &UploadId,
+    refusal: FileRefusal,
+) -> Result<()> {
+    tx.exec(
+        "UPDATE uploads SET state = 'refused', problem = ?4, due_at = ?5, handed_over = FALSE
+         WHERE ws = ?1 AND request = ?2 AND id = ?3 AND state IN ('arriving', 'checking')",
+        &[&cx.actor.ws, &ask.request, id, &refusal.sentence(), &(cx.now + UPLOAD_LEFT_MS)],
+    )?;
+    Ok(())
+}
+
+fn wait(tx: &mut Tx<'_>, cx: &Cx<'_>, ask: &Ask, id: &UploadId) -> Result<()> {
+    let tries: Option<(i64,)> = tx.opt(
+        "UPDATE uploads SET state = 'checking', tries = tries + 1
+         WHERE ws = ?1 AND request = ?2 AND id = ?3 AND state IN ('arriving', 'checking')
+         RETURNING tries",
+        &[&cx.actor.ws, &ask.request, id],
+    )?;
+    let Some((tries,)) = tries else { return Ok(()) };
+    tx.exec(
+        "UPDATE uploads SET due_at = ?4 WHERE ws = ?1 AND request = ?2 AND id = ?3",
+        &[&cx.actor.ws, &ask.request, id, &(cx.now + retry_after(tries))],
+    )?;
+    tx.wake("uploads");
+    Ok(())
+}

@@ -1,0 +1,352 @@
+//! What a customer adds to a document request, on a page that needs no account: whoever has the
+//! link acts for the request, and sees nothing else.
+//!
+//! A file arrives in pieces (`arriving`), is checked (`checking` while a scanner cannot be
+//! reached), and is then kept or refused. Kept files can be taken back until they are handed over;
+//! then they are documents.
+
+mod arrivals;
+mod handing_over;
+mod judging;
+mod naming;
+mod page;
+
+use db::{FromRow, Row, Tx};
+
+use crate::app::Cx;
+use crate::base::actor::Actor;
+use crate::base::error::{Error, Result};
+use crate::base::ids::{ConversationId, DocumentId, RequestId, UploadId, WorkspaceId};
+use crate::base::limits::{
+    UPLOAD_BYTES, UPLOAD_LEFT_MS, UPLOAD_MARK_CHARS, UPLOAD_PAGE_MS, UPLOADS_BYTES,
+    UPLOADS_PER_REQUEST,
+};
+use crate::base::words::words;
+use crate::model::checks::FileRefusal;
+use crate::model::requests::TOKEN_CHARS;
+
+pub use arrivals::PartialUploads;
+pub(crate) use handing_over::hand_over_of;
+pub use handing_over::{HandedOver, hand_over};
+pub(crate) use judging::judge_at;
+pub use judging::{ScanResult, Scanner, Scanning, judge};
+
+pub use naming::safe_name;
+pub use page::{AskPage, PageFile, PageItem, look};
+
+/// What somebody reads who adds more than a request may hold.
+const FULL: &str = "All files together may have 200 MB, and this one would be too much. Remove \
+                    another one, or answer the e-mail and ask for another way.";
+const TOO_MANY: &str = "There are as many files here as one page takes. Answer the e-mail and ask \
+                        for another way.";
+
+words! {
+    UploadState {
+        Arriving = "arriving",
+        Checking = "checking",
+        Kept = "kept",
+        Filed = "filed",
+        Refused = "refused",
+        Removed = "removed",
+    }
+}
+
+/// A request as who has its link acts for it.
+#[derive(Clone, Debug)]
+pub struct Ask {
+    pub request: RequestId,
+    pub conversation: ConversationId,
+    /// Mailroom at work in the request's circle.
+    pub actor: Actor,
+    pub completed_at: Option<i64>,
+    pub closed_at: Option<i64>,
+}
+
+/// A file on its way, or what became of it.
+#[derive(Clone, Debug)]
+pub struct Upload {
+    pub id: UploadId,
+    pub item: i64,
+    pub filename: String,
+    pub size: i64,
+    /// Bytes that are safely here.
+    pub received: i64,
+    pub state: UploadState,
+    pub content_type: String,
+    /// What is wrong with a refused one.
+    pub problem: Option<String>,
+    pub document: Option<DocumentId>,
+}
+
+const COLUMNS: &str = "id, item, filename, size, received, state, content_type, problem, document";
+
+impl FromRow for Upload {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
+        Ok(Upload {
+            id: row.take()?,
+            item: row.take()?,
+            filename: row.take()?,
+            size: row.take()?,
+            received: row.take()?,
+            state: row.take()?,
+            content_type: row.take()?,
+            problem: row.take()?,
+            document: row.take()?,
+        })
+    }
+}
+
+/// The request that a link leads to. Unknown, revoked and run out are one answer.
+pub fn ask_at(tx: &mut Tx<'_>, token: &str, now: i64) -> Result<Ask> {
+    let shaped = token.len() == TOKEN_CHARS && token.bytes().all(|b| b.is_ascii_alphanumeric());
+    if !shaped {
+        return Err(Error::NotFound("page"));
+    }
+    let found: Option<(i64, RequestId)> = tx.opt(
+        "SELECT ws, id FROM requests
+         WHERE token = ?1 AND opened_at IS NOT NULL AND revoked_at IS NULL
+           AND (completed_at IS NULL OR completed_at > ?2)",
+        &[&token, &(now - UPLOAD_PAGE_MS)],
+    )?;
+    let (ws, request) = found.ok_or(Error::NotFound("page"))?;
+    ask_of(tx, ws, &request)
+}
+
+/// A request by its id, for what Mailroom does by itself.
+pub(crate) fn ask_of(tx: &mut Tx<'_>, ws: i64, request: &RequestId) -> Result<Ask> {
+    type Found =
+        (WorkspaceId, crate::base::actor::Circle, ConversationId, Option<i64>, Option<i64>);
+    let found: Option<Found> = tx.opt(
+        "SELECT w.id, c.circle, c.id, r.completed_at, r.closed_at
+         FROM requests r
+         JOIN conversations c ON c.ws = r.ws AND c.id = r.conversation
+         JOIN workspaces w ON w.ws = r.ws
+         WHERE r.ws = ?1 AND r.id = ?2",
+        &[&ws, request],
+    )?;
+    let (workspace, circle, conversation, completed_at, closed_at) =
+        found.ok_or(Error::NotFound("page"))?;
+    Ok(Ask {
+        request: request.clone(),
+        conversation,
+        actor: Actor::system(ws, workspace, circle),
+        completed_at,
+        closed_at,
+    })
+}
+
+/// A file that somebody wants to add.
+#[derive(Clone, Debug)]
+pub struct NewUpload {
+    pub item: i64,
+    pub name: String,
+    /// `None` when it is only known at its end, as with a plain form.
+    pub size: Option<i64>,
+    /// What the browser knows the file by; empty when it cannot go on after a break.
+    pub mark: String,
+}
+
+/// Makes room for a file, or finds the one that was cut off. The error is a sentence for the
+/// customer.
+pub fn begin(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    ask: &Ask,
+    new: &NewUpload,
+) -> Result<std::result::Result<Upload, String>> {
+    must_be_open(ask)?;
+    touch(tx, cx, ask)?;
+    must_be_asked_for(tx, cx, ask, new.item)?;
+    let mark: String = new.mark.chars().take(UPLOAD_MARK_CHARS).collect();
+    if let (false, Some(size)) = (mark.is_empty(), new.size)
+        && let Some(begun) = cut_off(tx, cx, ask, new.item, size, &mark)?
+    {
+        return Ok(Ok(begun));
+    }
+    let (count, bytes) = taken(tx, cx, ask)?;
+    if count >= UPLOADS_PER_REQUEST {
+        return Ok(Err(TOO_MANY.into()));
+    }
+    let room = UPLOADS_BYTES - bytes;
+    match new.size {
+        Some(size) if size <= 0 => return Ok(Err(FileRefusal::Empty.sentence())),
+        Some(size) if size > UPLOAD_BYTES => return Ok(Err(FileRefusal::TooLarge.sentence())),
+        Some(size) if size > room => return Ok(Err(FULL.into())),
+        None if room <= 0 => return Ok(Err(FULL.into())),
+        _ => {}
+    }
+    let id = UploadId::new(cx.ids, cx.now);
+    let size = new.size.unwrap_or(room.min(UPLOAD_BYTES));
+    tx.exec(
+        "INSERT INTO uploads (
+            ws, request, id, item, filename, mark, size, received, state, content_type,
+            handed_over, tries, created_at, due_at
+         ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, 'arriving', '', FALSE, 0, ?8, ?9)",
+        &[
+            &cx.actor.ws,
+            &ask.request,
+            &id,
+            &new.item,
+            &safe_name(&new.name),
+            &mark,
+            &size,
+            &cx.now,
+            &(cx.now + UPLOAD_LEFT_MS),
+        ],
+    )?;
+    load(tx, ask, &id).map(Ok)
+}
+
+fn must_be_open(ask: &Ask) -> Result<()> {
+    match ask.closed_at {
+        None => Ok(()),
+        Some(_) => Err(Error::invalid("page", "Nothing more is needed here.")),
+    }
+}
+
+/// Those who change what a request has wait for one another.
+fn touch(tx: &mut Tx<'_>, cx: &Cx<'_>, ask: &Ask) -> Result<()> {
+    tx.exec(
+        "UPDATE requests SET touched_at = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &ask.request, &cx.now],
+    )?;
+    Ok(())
+}
+
+fn must_be_asked_for(tx: &mut Tx<'_>, cx: &Cx<'_>, ask: &Ask, item: i64) -> Result<()> {
+    let found: Option<(i64,)> = tx.opt(
+        "SELECT place FROM request_items WHERE ws = ?1 AND request = ?2 AND place = ?3",
+        &[&cx.actor.ws, &ask.request, &item],
+    )?;
+    found.map(drop).ok_or(Error::NotFound("page"))
+}
+
+fn cut_off(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    ask: &Ask,
+    item: i64,
+    size: i64,
+    mark: &str,
+) -> Result<Option<Upload>> {
+    Ok(tx.opt(
+        &format!(
+            "SELECT {COLUMNS} FROM uploads
+             WHERE ws = ?1 AND request = ?2 AND item = ?3 AND size = ?4 AND mark = ?5
+               AND state = 'arriving'
+             ORDER BY id LIMIT 1"
+        ),
+        &[&cx.actor.ws, &ask.request, &item, &size, &mark],
+    )?)
+}
+
+/// How many files a request has, and how many bytes they have or will have.
+fn taken(tx: &mut Tx<'_>, cx: &Cx<'_>, ask: &Ask) -> Result<(i64, i64)> {
+    Ok(tx.one(
+        "SELECT CAST(count(*) AS BIGINT),
+                CAST(coalesce(sum(CASE WHEN state IN ('refused', 'removed') THEN 0 ELSE size END), 0)
+                     AS BIGINT)
+         FROM uploads WHERE ws = ?1 AND request = ?2",
+        &[&cx.actor.ws, &ask.request],
+    )?)
+}
+
+/// One file of a request.
+pub fn load(tx: &mut Tx<'_>, ask: &Ask, id: &UploadId) -> Result<Upload> {
+    tx.opt(
+        &format!(
+            "SELECT {COLUMNS} FROM uploads
+             WHERE ws = ?1 AND request = ?2 AND id = ?3 AND state <> 'removed'"
+        ),
+        &[&ask.actor.ws, &ask.request, id],
+    )?
+    .ok_or(Error::NotFound("file"))
+}
+
+/// Writes down how many bytes of a file are safely here.
+pub fn note_received(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    ask: &Ask,
+    id: &UploadId,
+    received: i64,
+) -> Result<()> {
+    let noted = tx.exec(
+        "UPDATE uploads SET received = ?4, due_at = ?5
+         WHERE ws = ?1 AND request = ?2 AND id = ?3 AND state = 'arriving' AND size >= ?4",
+        &[&cx.actor.ws, &ask.request, id, &received, &(cx.now + UPLOAD_LEFT_MS)],
+    )?;
+    if noted == 0 { Err(Error::NotFound("file")) } else { Ok(()) }
+}
+
+/// Writes down that a file whose length nobody told has ended.
+pub fn note_end(tx: &mut Tx<'_>, cx: &Cx<'_>, ask: &Ask, id: &UploadId, size: i64) -> Result<()> {
+    let noted = tx.exec(
+        "UPDATE uploads SET received = ?4, size = ?4, due_at = ?5
+         WHERE ws = ?1 AND request = ?2 AND id = ?3 AND state = 'arriving'",
+        &[&cx.actor.ws, &ask.request, id, &size, &(cx.now + UPLOAD_LEFT_MS)],
+    )?;
+    if noted == 0 { Err(Error::NotFound("file")) } else { Ok(()) }
+}
+
+/// Writes a file that is not taken, so that the page says why beside what it was meant for.
+pub fn refuse(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    ask: &Ask,
+    new: &NewUpload,
+    sentence: &str,
+) -> Result<()> {
+    must_be_open(ask)?;
+    touch(tx, cx, ask)?;
+    must_be_asked_for(tx, cx, ask, new.item)?;
+    if taken(tx, cx, ask)?.0 >= UPLOADS_PER_REQUEST {
+        return Ok(());
+    }
+    tx.exec(
+        "INSERT INTO uploads (
+            ws, request, id, item, filename, mark, size, received, state, content_type, problem,
+            handed_over, tries, created_at, due_at
+         ) VALUES (?1, ?2, ?3, ?4, ?5, '', 0, 0, 'refused', '', ?6, FALSE, 0, ?7, ?8)",
+        &[
+            &cx.actor.ws,
+            &ask.request,
+            &UploadId::new(cx.ids, cx.now),
+            &new.item,
+            &safe_name(&new.name),
+            &sentence,
+            &cx.now,
+            &(cx.now + UPLOAD_LEFT_MS),
+        ],
+    )?;
+    Ok(())
+}
+
+/// Takes a file back that is not handed over yet. One that is gone already changes nothing.
+pub fn remove(tx: &mut Tx<'_>, cx: &Cx<'_>, ask: &Ask, id: &UploadId) -> Result<()> {
+    touch(tx, cx, ask)?;
+    let removed = tx.exec(
+        "UPDATE uploads SET state = 'removed', due_at = ?4
+         WHERE ws = ?1 AND request = ?2 AND id = ?3
+           AND state IN ('arriving', 'checking', 'kept', 'refused') AND handed_over = FALSE",
+        &[&cx.actor.ws, &ask.request, id, &cx.now],
+    )?;
+    if removed > 0 {
+        tx.wake("uploads");
+    }
+    Ok(())
+}
+
+/// The customer wants no more reminders of this request.
+pub fn stop_reminders(tx: &mut Tx<'_>, cx: &Cx<'_>, ask: &Ask) -> Result<()> {
+    let stopped = tx.exec(
+        "UPDATE requests SET stopped_at = ?3, remind_at = NULL
+         WHERE ws = ?1 AND id = ?2 AND stopped_at IS NULL",
+        &[&cx.actor.ws, &ask.request, &cx.now],
+    )?;
+    if stopped == 0 {
+        return Ok(());
+    }
+    let data = serde_json::json!({ "requestId": ask.request.as_str() });
+    crate::model::timeline::note_event(tx, cx, &ask.conversation, "reminders-stopped", data)
+}

@@ -1,0 +1,120 @@
+use db::{FromRow, Row, Tx};
+
+use super::{Ask, COLUMNS, Upload, UploadState};
+use crate::base::error::Result;
+use crate::base::limits::UPLOAD_PAGE_MS;
+
+/// Everything that the upload page shows; of the conversation nothing else.
+pub struct AskPage {
+    pub workspace: String,
+    pub contact_name: Option<String>,
+    /// Who wrote the message that asks.
+    pub asker: Option<String>,
+    /// What a request of its own says above its checklist.
+    pub note: Option<String>,
+    pub due_date: Option<String>,
+    pub completed_at: Option<i64>,
+    pub closed: bool,
+    pub submitted_at: Option<i64>,
+    pub reminders_stopped: bool,
+    /// Reminders are still to come.
+    pub reminds: bool,
+    pub open_until: Option<i64>,
+    pub items: Vec<PageItem>,
+}
+
+pub struct PageItem {
+    pub place: i64,
+    pub label: String,
+    pub description: Option<String>,
+    pub required: bool,
+    pub files: Vec<PageFile>,
+}
+
+pub type PageFile = Upload;
+
+impl PageItem {
+    /// True when a file for it was handed over.
+    pub fn is_in(&self) -> bool {
+        self.files.iter().any(|file| file.state == UploadState::Filed)
+    }
+
+    /// True when a file for it is there, handed over or not.
+    pub fn has_file(&self) -> bool {
+        self.files.iter().any(|file| {
+            matches!(file.state, UploadState::Filed | UploadState::Kept | UploadState::Checking)
+        })
+    }
+}
+
+impl AskPage {
+    /// Files that wait for the button.
+    pub fn waiting(&self) -> usize {
+        let files = self.items.iter().flat_map(|item| &item.files);
+        files.filter(|file| file.state == UploadState::Kept).count()
+    }
+}
+
+struct Found {
+    page: AskPage,
+}
+
+impl FromRow for Found {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
+        let workspace = row.take()?;
+        let contact_name = row.take()?;
+        let asker = row.take()?;
+        let note = row.take()?;
+        let due_date = row.take()?;
+        let completed_at: Option<i64> = row.take()?;
+        let page = AskPage {
+            workspace,
+            contact_name,
+            asker,
+            note,
+            due_date,
+            completed_at,
+            closed: row.take::<Option<i64>>()?.is_some(),
+            submitted_at: row.take()?,
+            reminders_stopped: row.take::<Option<i64>>()?.is_some(),
+            reminds: row.take::<Option<i64>>()?.is_some(),
+            open_until: completed_at.map(|at| at + UPLOAD_PAGE_MS),
+            items: Vec::new(),
+        };
+        Ok(Found { page })
+    }
+}
+
+/// What the page of a request shows.
+pub fn look(tx: &mut Tx<'_>, ask: &Ask) -> Result<AskPage> {
+    let ws = ask.actor.ws;
+    let Found { mut page } = tx.one(
+        "SELECT w.name, c.contact_name, m.from_name, r.note, r.due_date, r.completed_at,
+                r.closed_at, r.submitted_at, r.stopped_at, r.remind_at
+         FROM requests r
+         JOIN conversations c ON c.ws = r.ws AND c.id = r.conversation
+         JOIN messages m ON m.ws = r.ws AND m.id = r.message
+         JOIN workspaces w ON w.ws = r.ws
+         WHERE r.ws = ?1 AND r.id = ?2",
+        &[&ws, &ask.request],
+    )?;
+    let items: Vec<(i64, String, Option<String>, bool)> = tx.all(
+        "SELECT place, label, description, required FROM request_items
+         WHERE ws = ?1 AND request = ?2 ORDER BY place",
+        &[&ws, &ask.request],
+    )?;
+    let mut files: Vec<Upload> = tx.all(
+        &format!(
+            "SELECT {COLUMNS} FROM uploads
+             WHERE ws = ?1 AND request = ?2 AND state <> 'removed' ORDER BY id"
+        ),
+        &[&ws, &ask.request],
+    )?;
+    for (place, label, description, required) in items {
+        let (own, others) = files.into_iter().partition(|file| file.item == place);
+        files = others;
+        let description = description.filter(|text| !text.trim().is_empty());
+        page.items.push(PageItem { place, label, description, required, files: own });
+    }
+    Ok(page)
+}

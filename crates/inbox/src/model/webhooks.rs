@@ -1,0 +1,8 @@
+//! Webhook endpoints as everyone who uses them sees them.
+
+use crate::base::words::words;
+
+words! {
+    /// `paused` after a day of failures or by a person, `off` after a 410.
+    State { Active = "active", Paused = "paused", Off = "off" }
+}

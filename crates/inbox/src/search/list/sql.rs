@@ -1,0 +1,54 @@
+use db::{Arg, FromRow, Tx, Value};
+
+use super::ListPosition;
+use crate::base::error::Result;
+
+/// The arguments of a statement whose conditions depend on what was asked.
+#[derive(Default)]
+pub(super) struct Sql(Vec<Bound>);
+
+enum Bound {
+    Int(i64),
+    Text(String),
+}
+
+impl Arg for Bound {
+    fn value(&self) -> Value<'_> {
+        match self {
+            Bound::Int(number) => Value::Int(*number),
+            Bound::Text(text) => Value::Text(text),
+        }
+    }
+}
+
+impl Sql {
+    pub(super) fn int(&mut self, number: i64) -> String {
+        self.bind(Bound::Int(number))
+    }
+
+    pub(super) fn text(&mut self, text: &str) -> String {
+        self.bind(Bound::Text(text.to_owned()))
+    }
+
+    /// As many arguments as `width` for any number of values up to it, so that lists of every
+    /// length share one statement.
+    pub(super) fn ints(&mut self, numbers: &[i64], width: usize) -> String {
+        let filled = numbers.iter().chain(numbers.last().into_iter().cycle()).take(width);
+        filled.map(|number| self.int(*number)).collect::<Vec<_>>().join(", ")
+    }
+
+    fn bind(&mut self, bound: Bound) -> String {
+        self.0.push(bound);
+        format!("?{}", self.0.len())
+    }
+
+    pub(super) fn below(&mut self, place: &ListPosition) -> String {
+        let (at, id) = (self.int(place.at), self.text(&place.id));
+        format!("(c.last_message_at, c.id) < ({at}, {id})")
+    }
+
+    pub(super) fn all<T: FromRow>(&self, tx: &mut Tx<'_>, text: &str) -> Result<Vec<T>> {
+        let args: Vec<&dyn Arg> = self.0.iter().map(|bound| bound as &dyn Arg).collect();
+        Ok(tx.all(text, &args)?)
+    }
+}

@@ -1,8 +1,0 @@
-//! Webhook endpoints as everyone who uses them sees them.
-
-use crate::words::words;
-
-words! {
-    /// `paused` after a day of failures or by a person, `off` after a 410.
-    State { Active = "active", Paused = "paused", Off = "off" }
-}
