@@ -5,7 +5,7 @@ use db::{Store, Tx};
 use crate::base::actor::Actor;
 use crate::base::error::Result;
 use crate::base::ids::Ids;
-use crate::base::rate::RateLimiter;
+use crate::base::rate_limit::RateLimiter;
 use crate::base::time::Clock;
 use crate::model::blobs::Blobs;
 use crate::model::sealing::SecretSealer;

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use inbox::base::actor::Actor;
-use inbox::base::addresses::{is_public, is_public_host};
+use inbox::base::public_ip::{is_public, is_public_host};
 use inbox::model::domains::{self, KeyState, ListedKey};
 use inbox::{App, Result};
 use serde::Serialize;

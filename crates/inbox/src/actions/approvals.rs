@@ -2,8 +2,8 @@
 
 use db::{FromRow, Row, Tx};
 
-use super::requests::card;
-use super::timeline_read::{self, MessageEntry, attach_files};
+use super::document_requests::card;
+use super::timeline::{self, MessageEntry, attach_files};
 use crate::api::wire::MessageStatus;
 use crate::app::Cx;
 use crate::base::error::{Error, Result};
@@ -97,7 +97,7 @@ pub fn look_at_draft(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Dec
         return Err(Error::NotFound("draft"));
     }
     let ws = cx.actor.ws;
-    let columns = timeline_read::LETTER;
+    let columns = timeline::LETTER;
     let mut draft: MessageEntry = tx.one(
         &format!("SELECT {columns} FROM messages m WHERE m.ws = ?1 AND m.id = ?2"),
         &[&ws, id],

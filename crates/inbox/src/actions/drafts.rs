@@ -1,7 +1,7 @@
 use db::Tx;
 use serde_json::json;
 
-use super::writing::wrong_recipients;
+use super::compose::wrong_recipients;
 use crate::api::wire::MessageStatus;
 use crate::app::Cx;
 use crate::base::actor::Principal;

@@ -6,7 +6,7 @@ use crate::app::Cx;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{DocumentId, EnclosureId, MessageId};
 use crate::model::blobs::Blobs;
-use crate::model::{conversations, enclosures, messages};
+use crate::model::{attachments, conversations, messages};
 
 pub struct StoredFile {
     pub filename: String,
@@ -36,7 +36,7 @@ pub fn enclosure(
 ) -> Result<StoredFile> {
     let missing = || Error::NotFound("file");
     let (file, conversation, writer) =
-        enclosures::find(tx, cx.actor.ws, id)?.ok_or_else(missing)?;
+        attachments::find(tx, cx.actor.ws, id)?.ok_or_else(missing)?;
     conversations::load(tx, cx.actor, conversation.as_str()).map_err(|_| missing())?;
     let own = cx.actor.member().is_some_and(|me| me.as_str() == writer.as_str());
     if file.message.is_none() && !own {

@@ -7,7 +7,7 @@ use crate::base::error::{Error, Result};
 use crate::base::ids::{AgentId, UserId};
 use crate::base::limits::PERSON_NAME_CHARS;
 use crate::base::time::Moment;
-use crate::model::audit::{self, Action};
+use crate::model::audit_log::{self, Action};
 
 /// A key, shown this once; only its hash is kept.
 #[derive(Debug, Serialize)]
@@ -61,7 +61,7 @@ pub fn make_key(
     )?;
     let works = if livemode { "live" } else { "sandbox" };
     let detail = format!("{works}, may {}", Scopes::new(scopes).stored().replace(' ', ", "));
-    audit::record(tx, cx, &Circle::team(), Action::KeyMade, name, &detail)?;
+    audit_log::record(tx, cx, &Circle::team(), Action::KeyMade, name, &detail)?;
     Ok(MadeKey { id, key })
 }
 
@@ -87,7 +87,7 @@ pub fn revoke_key(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AgentId) -> Result<()> {
     )?;
     match revoked {
         0 => Ok(()),
-        _ => audit::record(tx, cx, &Circle::team(), Action::KeyRevoked, &name, ""),
+        _ => audit_log::record(tx, cx, &Circle::team(), Action::KeyRevoked, &name, ""),
     }
 }
 

@@ -2,54 +2,60 @@
 //! and look after keys, people, inboxes and webhooks.
 
 mod approvals;
-mod audit;
-mod correcting;
-mod deliveries;
+mod audit_log;
+mod compose;
+mod corrections;
+mod delivery_log;
+mod document_requests;
 mod drafts;
-mod fetching;
 mod files;
+mod imap_accounts;
 mod keys;
 mod library;
 mod mentions;
-mod reading;
+mod open_conversation;
 mod removal;
-mod requests;
 mod roles;
 mod saved_replies;
 mod services;
 mod sessions;
 mod setup;
-mod shelves;
+mod sidebar;
 mod snooze;
 mod tags;
-mod timeline_read;
+mod timeline;
 mod webhooks;
-mod writing;
 
 pub use approvals::{
     Decision, QueuedDraft, ScheduledMessage, leaving, look_at_draft, queue, under_way,
 };
-pub use audit::{AUDIT_LISTED, AuditEntry, list_audit};
-pub use correcting::correct_document;
-pub use deliveries::{
+pub use audit_log::{AUDIT_LISTED, AuditEntry, list_audit};
+pub use compose::{
+    Autosave, NewReply as NewLetter, discard_unfinished, enclose, enclosed, forget_unfinished,
+    keep_unfinished, newer_than, parties, send_letter, take_out,
+};
+pub use corrections::correct_document;
+pub use delivery_log::{
     DeliveryState, LogFilter, LoggedAttempt, LoggedDelivery, delete_webhook, delivery_log,
     latest_deliveries, pause_webhook, redeliver, resume_webhook, rotate_secret, send_test_event,
 };
+pub use document_requests::{
+    RequestCard, RequestItem, RequestState, close_request, conversation_of, reopen_request,
+    revoke_request,
+};
 pub use drafts::{address_draft, approve_draft, discard_draft, edit_draft, stop_message};
-pub use fetching::{FetchFrom, FetchedInbox, fetch_mail_from, list_fetched, stop_fetching};
 pub use files::{StoredFile, enclosure, file, original};
+pub use imap_accounts::{FetchFrom, FetchedInbox, fetch_mail_from, list_fetched, stop_fetching};
 pub use keys::{KeyListing, MadeKey, list_keys, make_key, mark_used, revoke_key};
 pub use library::{LibraryCard, LibraryDocument, cards, look_at_document};
 pub use mentions::{
     MENTIONS_LISTED, Mention, is_mentioned, list_mentions, read_mentions, want_mention_mail,
     wants_mention_mail,
 };
-pub use reading::{OpenConversation, OtherConversation, latest_of, mark_read, read_conversation};
-pub use removal::remove_person;
-pub use requests::{
-    RequestCard, RequestItem, RequestState, close_request, conversation_of, reopen_request,
-    revoke_request,
+pub use open_conversation::{
+    OpenConversation, OtherConversation, latest_of, mark_read, read_conversation,
 };
+pub use removal::remove_person;
 pub use roles::set_role;
 pub use saved_replies::{
     PLACEHOLDERS, SavedReply, change_saved_reply, delete_saved_reply, fill_saved_reply,
@@ -70,17 +76,13 @@ pub use setup::{
     list_people, list_workspaces, mailbox_at, rename_mailbox, set_plan, set_plus_tags,
     set_up_workspace,
 };
-pub use shelves::{
+pub use sidebar::{
     COUNTED, Sidebar, SidebarInbox, SidebarTag, list_held, list_tagged, shelves, tag_name, unread,
 };
 pub use snooze::{release_held, snooze};
 pub use tags::rename_tag;
-pub use timeline_read::{EventEntry, FilePlace, FiledAs, MessageEntry, NoteEntry, TimelineEntry};
+pub use timeline::{EventEntry, FilePlace, FiledAs, MessageEntry, NoteEntry, TimelineEntry};
 pub use webhooks::{
     MadeWebhook, WebhookDetail, WebhookListing, add_webhook, check_url, list_webhooks,
     look_at_webhook,
-};
-pub use writing::{
-    Autosave, NewReply as NewLetter, discard_unfinished, enclose, enclosed, forget_unfinished,
-    keep_unfinished, newer_than, parties, send_letter, take_out,
 };

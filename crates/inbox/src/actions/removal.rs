@@ -2,12 +2,12 @@
 
 use db::Tx;
 
-use super::deliveries::forget_webhook;
+use super::delivery_log::forget_webhook;
 use crate::app::Cx;
 use crate::base::actor::{Circle, Principal, Role};
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MailboxId, UserId, WebhookId};
-use crate::model::audit::{self, Action};
+use crate::model::audit_log::{self, Action};
 use crate::model::conversations;
 
 /// Conversations that are given back at once.
@@ -44,7 +44,7 @@ pub fn remove_person(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()
     ] {
         tx.exec(sql, &[&cx.actor.ws, person])?;
     }
-    audit::record(tx, cx, &Circle::team(), Action::PersonRemoved, &name, &email)
+    audit_log::record(tx, cx, &Circle::team(), Action::PersonRemoved, &name, &email)
 }
 
 /// Only an owner, or the operator at the machine, removes owners. One owner always stays: nobody

@@ -4,7 +4,7 @@ use crate::app::Cx;
 use crate::base::actor::{Circle, Principal, Role};
 use crate::base::error::{Error, Result};
 use crate::base::ids::UserId;
-use crate::model::audit::{self, Action};
+use crate::model::audit_log::{self, Action};
 
 /// Gives somebody another role. Only an owner makes or unmakes owners, and one owner stays.
 pub fn set_role(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, role: Role) -> Result<()> {
@@ -36,5 +36,5 @@ pub fn set_role(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, role: Role) -> Re
         &[&cx.actor.ws, person, &role],
     )?;
     let detail = format!("from {} to {}", had.word(), role.word());
-    audit::record(tx, cx, &Circle::team(), Action::RoleChanged, &name, &detail)
+    audit_log::record(tx, cx, &Circle::team(), Action::RoleChanged, &name, &detail)
 }

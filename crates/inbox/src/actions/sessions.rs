@@ -11,7 +11,7 @@ use crate::base::limits::{
     DEVICE_CHARS, GUESS_WINDOW_MS, MAILED_LINK_MS, SEEN_EVERY_MS, SESSION_IDLE_MS, SESSION_MS,
     SESSIONS_PER_PERSON, SIGN_IN_LINK_MS, SIGN_IN_TOKEN_CHARS, WORKSPACES_PER_ADDRESS,
 };
-use crate::model::audit::{self, Action};
+use crate::model::audit_log::{self, Action};
 
 use crate::model::notices::{Notice, notify};
 
@@ -84,7 +84,7 @@ fn note_link(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
     if role == Role::Owner && matches!(cx.actor.who, Principal::Person { role: Role::Admin, .. }) {
         return Err(Error::Forbidden("Only an owner can make a link for an owner.".into()));
     }
-    audit::record(tx, cx, &Circle::team(), Action::LinkMade, &name, "")
+    audit_log::record(tx, cx, &Circle::team(), Action::LinkMade, &name, "")
 }
 
 /// Mails a sign-in link to whoever has this address, one for each workspace. Whether anybody has it

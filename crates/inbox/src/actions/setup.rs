@@ -6,7 +6,7 @@ use crate::base::actor::{Actor, Circle, Plan, Role};
 use crate::base::error::{Error, Result, ValidationError, ValidationErrors};
 use crate::base::ids::{MailboxId, UserId, WorkspaceId};
 use crate::base::limits::PERSON_NAME_CHARS;
-use crate::model::audit::{self, Action};
+use crate::model::audit_log::{self, Action};
 use crate::model::mailboxes;
 
 /// What a new workspace begins with.
@@ -99,7 +99,7 @@ pub fn add_person(
         &[&cx.actor.ws, &id, &email, &name.trim(), &role, &cx.now],
     )?;
     let detail = format!("{email}, as {}", role.word());
-    audit::record(tx, cx, &Circle::team(), Action::PersonAdded, name.trim(), &detail)?;
+    audit_log::record(tx, cx, &Circle::team(), Action::PersonAdded, name.trim(), &detail)?;
     Ok(id)
 }
 
@@ -128,7 +128,7 @@ pub fn add_mailbox(
     }
     let circle = private_to.map_or_else(Circle::team, Circle::of);
     let id = insert_mailbox(tx, cx, &address, name.trim(), &circle)?;
-    audit::record(tx, cx, &circle, Action::InboxAdded, name.trim(), &address)?;
+    audit_log::record(tx, cx, &circle, Action::InboxAdded, name.trim(), &address)?;
     Ok(id)
 }
 
@@ -148,7 +148,7 @@ pub fn rename_mailbox(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MailboxId, name: &str) 
         &[&cx.actor.ws, id, &name],
     )?;
     let detail = format!("now {name}");
-    audit::record(tx, cx, &found.circle, Action::InboxRenamed, &found.name, &detail)
+    audit_log::record(tx, cx, &found.circle, Action::InboxRenamed, &found.name, &detail)
 }
 
 fn insert_mailbox(
@@ -196,7 +196,7 @@ pub fn set_plus_tags(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MailboxId, on: bool) -> 
 pub fn set_plan(tx: &mut Tx<'_>, cx: &Cx<'_>, plan: Plan) -> Result<()> {
     cx.actor.must_administer()?;
     tx.exec("UPDATE workspaces SET plan = ?2 WHERE ws = ?1", &[&cx.actor.ws, &plan])?;
-    audit::record(tx, cx, &Circle::team(), Action::PlanChanged, plan.word(), "")
+    audit_log::record(tx, cx, &Circle::team(), Action::PlanChanged, plan.word(), "")
 }
 
 #[derive(Debug, Serialize)]

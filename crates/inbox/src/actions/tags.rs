@@ -6,7 +6,7 @@ use crate::app::Cx;
 use crate::base::error::{Error, Result};
 use crate::base::ids::TagId;
 use crate::base::limits::TAG_CHARS;
-use crate::model::audit::{self, Action};
+use crate::model::audit_log::{self, Action};
 use crate::model::tags::{self, TagListing, TagName};
 
 /// Gives a tag another name on every conversation that has it. If another tag has that name, the
@@ -41,5 +41,5 @@ pub fn rename_tag(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &TagId, name: &str) -> Resul
         let sentence = "A tag on more than 10,000 conversations cannot be renamed.";
         return Err(Error::invalid("name", sentence));
     }
-    audit::record(tx, cx, &tag.circle, action, &tag.name, &new)
+    audit_log::record(tx, cx, &tag.circle, action, &tag.name, &new)
 }

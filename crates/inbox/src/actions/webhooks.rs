@@ -2,17 +2,17 @@ use db::Tx;
 use serde::Serialize;
 use url::Url;
 
-use super::deliveries::{find, looks_after};
+use super::delivery_log::{find, looks_after};
 use crate::app::Cx;
 use crate::base::actor::{Circle, Principal};
-use crate::base::addresses::is_public_host;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{UserId, WebhookId};
 use crate::base::limits::{WEBHOOK_URL_CHARS, WEBHOOKS};
+use crate::base::public_ip::is_public_host;
 use crate::base::time::Moment;
-use crate::model::audit::{self, Action};
+use crate::model::audit_log::{self, Action};
 use crate::model::sealing;
-use crate::model::signing;
+use crate::model::webhook_signing;
 use crate::model::webhooks::State;
 
 /// Why a private webhook is not made in a session that somebody else's link began.
@@ -56,14 +56,14 @@ pub fn add_webhook(
         return Err(Error::invalid("url", sentence));
     }
     let id = WebhookId::new(cx.ids, cx.now);
-    let secret = signing::new_secret(cx.ids);
+    let secret = webhook_signing::new_secret(cx.ids);
     let kept = sealing::seal(cx, &sealing::webhook_purpose(cx.actor.ws, &id), &secret);
     tx.exec(
         "INSERT INTO webhooks (ws, id, url, circle, livemode, secret, state, made_by, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'active', ?7, ?8)",
         &[&cx.actor.ws, &id, &url.as_str(), &circle, &livemode, &kept, made_by, &cx.now],
     )?;
-    audit::record(tx, cx, &circle, Action::WebhookAdded, url.as_str(), "")?;
+    audit_log::record(tx, cx, &circle, Action::WebhookAdded, url.as_str(), "")?;
     Ok(MadeWebhook { id, secret })
 }
 

@@ -9,7 +9,7 @@ use crate::api::operations::{Access, Operation, OperationOutput, ScopeRule, with
 use crate::app::{App, Cx, PAGES};
 use crate::base::actor::{KeyHash, Principal, Scope, Scopes, authenticate};
 use crate::base::error::{Error, Result, ValidationErrors};
-use crate::base::rate::RateStatus;
+use crate::base::rate_limit::RateStatus;
 
 /// A request for an operation, before anything about it is known to be right.
 pub struct ApiCall {

@@ -11,8 +11,8 @@ use crate::base::ids::{
     AgentId, ConversationId, DocumentId, EventId, MailboxId, MemberId, MessageId, NoteId,
     RequestId, TagId, WorkspaceId,
 };
+use crate::base::string_enum::words;
 use crate::base::time::Moment;
-use crate::base::words::words;
 
 words! {
     /// Where a conversation stands (API section 3.1).

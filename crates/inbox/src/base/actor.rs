@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::base::error::{Error, Result};
 use crate::base::ids::{AgentId, Ids, MemberId, UserId, WorkspaceId};
-use crate::base::words::words;
+use crate::base::string_enum::words;
 
 /// The one on whose behalf an operation runs. Nothing is looked up without one.
 #[derive(Clone, Debug)]

@@ -1,12 +1,12 @@
 //! What every layer may use: ids, time, errors, limits, and who is asking.
 
 pub mod actor;
-pub mod addresses;
+pub mod agent_presence;
 pub(crate) mod error;
 pub mod ids;
 pub mod limits;
-pub mod looks;
 pub mod private_files;
-pub(crate) mod rate;
+pub mod public_ip;
+pub(crate) mod rate_limit;
+pub(crate) mod string_enum;
 pub mod time;
-pub(crate) mod words;

@@ -13,8 +13,8 @@ use crate::base::ids::ConversationId;
 use crate::inbound::imap;
 use crate::inbound::mail_dates::MailDates;
 use crate::inbound::receive::{self, IncomingMail, MailLookup};
+use crate::model::mail_secret::{self, MailSecret};
 use crate::model::mailboxes::Mailbox;
-use crate::model::secrets::{self, MailSecret};
 
 /// Addresses of a mail that are looked at for a token of ours.
 const ADDRESSES_LOOKED_AT: usize = 100;
@@ -87,7 +87,7 @@ pub(super) fn file(
     {
         return Ok(Ingested::NoInbox);
     }
-    let secret = secrets::mail_secret(tx, cx)?;
+    let secret = mail_secret::mail_secret(tx, cx)?;
     if own_copies::is_one(tx, cx, &secret, incoming, signs)? {
         return Ok(Ingested::OurOwn);
     }

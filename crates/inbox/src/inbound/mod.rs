@@ -7,12 +7,12 @@
 mod authenticator;
 mod filing;
 pub mod imap;
-mod judge;
 pub(crate) mod mail_dates;
 mod own_copies;
-mod reading;
+mod parsing;
 pub(crate) mod receive;
 mod reports;
+mod risk;
 mod routes;
 pub(crate) mod sandbox;
 pub(crate) mod threading;
@@ -31,11 +31,11 @@ use crate::inbound::imap::ImapAccount;
 use crate::inbound::receive::FiledMail;
 
 pub use authenticator::{Authenticator, Checking, Credentials, MailSource};
-pub use judge::judge;
+pub use risk::judge;
 pub use routes::{RecipientInbox, find_inbox, find_recipient};
 
 use filing::OwnMarkers;
-use reading::StoredMail;
+use parsing::StoredMail;
 
 /// A mail at the door.
 #[derive(Clone, Debug)]
@@ -149,7 +149,7 @@ async fn take_in_once(
     if inboxes.iter().all(Option::is_none) {
         return Ok(inboxes.iter().map(|_| Ok(Ingested::NoInbox)).collect());
     }
-    let read = Arc::new(reading::read(app, &delivery).await?);
+    let read = Arc::new(parsing::read(app, &delivery).await?);
     if read.mail.loops {
         return Ok(inboxes.iter().map(|_| Ok(Ingested::InCircles)).collect());
     }
@@ -203,7 +203,7 @@ async fn file(
     // Judging only reads, and takes longer than filing: it must not hold up the one writer.
     let warning = app
         .store
-        .read(move |tx| judge::warning(tx, &asking, &mailbox, &judged.mail, &authentication));
+        .read(move |tx| risk::warning(tx, &asking, &mailbox, &judged.mail, &authentication));
     let warning = warning.await?;
     let signs = OwnMarkers::of(&read.mail, &addresses);
     let mut incoming = read.incoming(&inbox.mailbox, &addresses, authentication.dmarc, warning);

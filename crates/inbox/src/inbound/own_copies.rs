@@ -12,7 +12,7 @@ use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::MessageId;
 use crate::inbound::receive::IncomingMail;
-use crate::model::secrets::MailSecret;
+use crate::model::mail_secret::MailSecret;
 
 /// How the Message-IDs of a workspace's messages begin.
 const OWN_MESSAGE_ID: &str = "msg.";

@@ -9,7 +9,7 @@ use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MessageId};
 use crate::base::limits::RISK_REASONS;
-use crate::base::words::words;
+use crate::base::string_enum::words;
 use crate::inbound::mail_dates::MailDates;
 use crate::inbound::threading::{find_thread, joined};
 use crate::model::app_mail;

@@ -12,8 +12,8 @@ use crate::app::Cx;
 use crate::base::error::{Error, Result};
 use crate::base::ids::MessageId;
 use crate::model::conversations::Conversation;
+use crate::model::mail_secret::MailSecret;
 use crate::model::messages::{self, OutgoingMessage, Recipients};
-use crate::model::secrets::MailSecret;
 
 /// Why a recipient does not have a message, where a bounce says so.
 const BOUNCED: &str = "it came back";

@@ -8,7 +8,7 @@ use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::MessageId;
 use crate::base::limits::SANDBOX_ANSWERS_AFTER_MS;
-use crate::base::words::words;
+use crate::base::string_enum::words;
 use crate::model::messages::{self, OutgoingMessage, Party};
 use crate::model::{pdf, timeline};
 

@@ -10,7 +10,7 @@ use crate::base::limits::{ANSWERS_LOOKED_UP, SUBJECT_THREAD_MS};
 use crate::inbound::receive::seen_before;
 use crate::model::conversations::{self, Conversation};
 use crate::model::mailboxes::Mailbox;
-use crate::model::{app_mail, secrets};
+use crate::model::{app_mail, mail_secret};
 
 /// Participants of a conversation whose organisations a writer is compared with.
 const PARTICIPANTS: i64 = 500;
@@ -126,7 +126,7 @@ fn signed_by_us(tx: &mut Tx<'_>, cx: &Cx<'_>, header_id: &str) -> Result<Option<
     if !header_id.starts_with("msg.") {
         return Ok(None);
     }
-    let secret = secrets::mail_secret(tx, cx)?;
+    let secret = mail_secret::mail_secret(tx, cx)?;
     let Some(message) = mail::message_of_id(secret.as_bytes(), header_id) else { return Ok(None) };
     let found: Option<(ConversationId,)> = tx.opt(
         "SELECT conversation FROM messages WHERE ws = ?1 AND id = ?2",

@@ -2,28 +2,28 @@
 //! of any transaction, and its outcome recorded in a second one. A claim that lapses, because its
 //! process was killed, is taken over by whoever finds it. A job that fails fails alone: see `jobs`.
 
-mod answers;
-mod arrivals;
-mod claims;
-mod courier;
-mod deliveries;
-mod jobs;
-mod lanes;
-mod notices;
-mod owners;
-mod parcels;
+mod app_mail_reader;
+mod concurrency;
+mod deliver_webhooks;
+mod document_reader;
+mod end_snoozes;
+mod expire_events;
+mod extract_documents;
+mod failures;
+mod fair_share;
+mod fetch_app_mail;
+mod index_maintenance;
+mod lease;
+mod outgoing_mail;
 mod quiet;
-mod reader;
-mod reading;
+mod recipient_outcomes;
 mod relay;
-mod reminders;
-mod retention;
-mod sending;
-mod snoozes;
-mod upkeep;
-mod uploads;
-mod word_reader;
-mod words;
+mod remind;
+mod sandbox_replies;
+mod send_messages;
+mod send_notices;
+mod upload_cleanup;
+mod webhook_sender;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -42,16 +42,16 @@ use crate::base::limits::MINUTE_MS;
 use crate::model::app_mail;
 use crate::model::documents;
 
-pub use courier::{Posting, WebhookRequest, WebhookResponse, WebhookSender};
-pub use deliveries::RETRIES_MS as DELIVERY_RETRIES_MS;
-pub use reader::{DocumentReader, ExtractionError, ExtractionFuture, ExtractionOutcome};
+pub use app_mail_reader::{AppMailBody, AppMailReader, WantedMail, WordReading};
+pub use deliver_webhooks::RETRIES_MS as DELIVERY_RETRIES_MS;
+pub use document_reader::{DocumentReader, ExtractionError, ExtractionFuture, ExtractionOutcome};
 pub use relay::{OutgoingMail, Relay, RelayFuture, RelayOutcome};
-pub use sending::retry_after;
-pub use word_reader::{AppMailBody, AppMailReader, WantedMail, WordReading};
+pub use send_messages::retry_after;
+pub use webhook_sender::{Posting, WebhookRequest, WebhookResponse, WebhookSender};
 
-use jobs::FailedJobs;
-use lanes::JobSlots;
-use owners::FairShareCursor;
+use concurrency::JobSlots;
+use failures::FailedJobs;
+use fair_share::FairShareCursor;
 
 /// A claim lapses after this long.
 pub const LEASE_MS: i64 = MINUTE_MS;
@@ -127,13 +127,13 @@ const QUEUES: &[Queue] = &[
     Queue {
         name: "retention",
         outward: false,
-        earliest: retention::EARLIEST,
+        earliest: expire_events::EARLIEST,
         work: |worker| Box::pin(async { Ok(worker.forget_old_events().await?.into()) }),
     },
     Queue {
         name: "upkeep",
         outward: false,
-        earliest: upkeep::EARLIEST,
+        earliest: index_maintenance::EARLIEST,
         work: |worker| Box::pin(async { Ok(worker.keep_up_index().await?.into()) }),
     },
 ];
@@ -205,12 +205,18 @@ impl Worker {
             relay,
             courier,
             reader,
-            word_reader: Arc::new(word_reader::NoAppMailReader),
-            messages: JobSlots::new(sending::IN_FLIGHT_EACH, sending::IN_FLIGHT),
+            word_reader: Arc::new(app_mail_reader::NoAppMailReader),
+            messages: JobSlots::new(send_messages::IN_FLIGHT_EACH, send_messages::IN_FLIGHT),
             last_sender: FairShareCursor::default(),
-            deliveries: JobSlots::new(deliveries::IN_FLIGHT_EACH, deliveries::IN_FLIGHT),
+            deliveries: JobSlots::new(
+                deliver_webhooks::IN_FLIGHT_EACH,
+                deliver_webhooks::IN_FLIGHT,
+            ),
             last_webhook: FairShareCursor::default(),
-            documents: JobSlots::new(reading::IN_FLIGHT_EACH, reading::IN_FLIGHT),
+            documents: JobSlots::new(
+                extract_documents::IN_FLIGHT_EACH,
+                extract_documents::IN_FLIGHT,
+            ),
             last_read: FairShareCursor::default(),
             failed_jobs: FailedJobs::default(),
             tasks: TaskTracker::new(),

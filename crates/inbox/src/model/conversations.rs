@@ -11,7 +11,7 @@ use crate::base::ids::{ConversationId, MailboxId, MemberId};
 use crate::base::limits::{BASE_SUBJECT_CHARS, SNIPPET_CHARS, SUBJECT_CHARS};
 use crate::model::events::{self, Event, EventSubject, Turn};
 use crate::model::timeline::WokenBy;
-use crate::model::{members, tallies, timeline};
+use crate::model::{counters, members, timeline};
 
 /// A conversation's row.
 #[derive(Clone, Debug)]
@@ -321,7 +321,7 @@ fn tally_open(
     change: i64,
 ) -> Result<()> {
     let what = format!("open:{}", conversation.mailbox);
-    tallies::add(tx, cx.actor.ws, &conversation.circle, &what, conversation.id.as_str(), change)
+    counters::add(tx, cx.actor.ws, &conversation.circle, &what, conversation.id.as_str(), change)
 }
 
 /// Counts a mail that arrived or went out at a time. The newest of a conversation gives it its

@@ -8,8 +8,8 @@ use crate::app::Cx;
 use crate::base::actor::Circle;
 use crate::base::error::{Error, Result};
 use crate::base::ids::Ids;
-use crate::base::words::words;
-use crate::model::audit::{self, Action};
+use crate::base::string_enum::words;
+use crate::model::audit_log::{self, Action};
 use crate::model::sealing;
 
 /// Characters of a selector behind its start.
@@ -177,7 +177,7 @@ fn insert(
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         &[&cx.actor.ws, &domain, &selector, &secret, &key.public(), &state, &cx.now],
     )?;
-    audit::record(tx, cx, &Circle::team(), Action::SigningKeyMade, domain, &selector)
+    audit_log::record(tx, cx, &Circle::team(), Action::SigningKeyMade, domain, &selector)
 }
 
 /// A domain that the workspace has an inbox at, in ASCII.

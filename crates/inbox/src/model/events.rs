@@ -10,8 +10,8 @@ use crate::base::actor::{Actor, Circle, Principal};
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, EventId, MailboxId, MessageId, RequestId, WebhookId};
 use crate::base::limits::EVENT_SUMMARY_CHARS;
+use crate::base::string_enum::words;
 use crate::base::time::Moment;
-use crate::base::words::words;
 
 words! {
     /// Whose turn it is (API section 3.2).

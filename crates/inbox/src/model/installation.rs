@@ -9,8 +9,8 @@ use db::{FromRow, Row, Tx};
 use serde::Serialize;
 
 use crate::base::error::Result;
+use crate::base::string_enum::words;
 use crate::base::time::Moment;
-use crate::base::words::words;
 
 /// What [`Tx::wake`] is told when the mark changes.
 pub const INSTALLATION: &str = "installation";

@@ -15,7 +15,7 @@ use crate::base::ids::{ConversationId, MailboxId, MessageId, RequestId};
 use crate::base::limits::{HEADER_KEY_BYTES, UNDO_LIVE_MS, UNDO_SANDBOX_MS};
 use crate::model::conversations::{self, Conversation};
 use crate::model::events::{self, Event};
-use crate::model::{correspondents, requests, timeline};
+use crate::model::{correspondents, document_requests, timeline};
 use crate::search;
 
 /// A message of ours: a draft, or one on its way.
@@ -205,7 +205,7 @@ pub fn schedule(
 ) -> Result<i64> {
     let sends_at = cx.now + undo_window(conversation);
     let text = match &message.request {
-        Some(request) => requests::open(tx, cx, request, text)?,
+        Some(request) => document_requests::open(tx, cx, request, text)?,
         None => text.to_owned(),
     };
     let moved = tx.exec(
@@ -252,7 +252,7 @@ pub fn mark_sent(
     words.push(&message.text);
     search::index_mail(tx, cx.actor.ws, conversation, message.serial, &words)?;
     if let Some(request) = &message.request {
-        requests::left(tx, cx, request)?;
+        document_requests::left(tx, cx, request)?;
     }
     // What goes out by itself answers nothing: whose turn it is stays.
     if conversation.status == Status::Open && !automatic {

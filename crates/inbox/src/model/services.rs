@@ -8,7 +8,7 @@ use crate::base::actor::{Actor, Circle, Plan};
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ServiceId, WorkspaceId};
 use crate::base::limits::{ADDRESS_CHARS, APP_MAIL_RECIPIENTS, HEADER_CHARS, REFERENCE_CHARS};
-use crate::base::words::words;
+use crate::base::string_enum::words;
 use crate::model::app_mail::{self, ReportedMail};
 
 words! {

@@ -9,7 +9,7 @@ use crate::base::actor::{Actor, Circle};
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, TagId};
 use crate::model::conversations::{Conversation, names};
-use crate::model::tallies;
+use crate::model::counters;
 
 /// Conversations whose tag is renamed at once.
 pub const RENAMED: i64 = 10_000;
@@ -152,7 +152,7 @@ fn count(
     change: i64,
 ) -> Result<()> {
     let what = format!("tag:{id}");
-    tallies::add(tx, cx.actor.ws, &conversation.circle, &what, conversation.id.as_str(), change)
+    counters::add(tx, cx.actor.ws, &conversation.circle, &what, conversation.id.as_str(), change)
 }
 
 /// Writes the names that lists show.
@@ -237,11 +237,11 @@ fn move_over(
         "DELETE FROM conversation_tags WHERE ws = ?1 AND tag = ?2 AND conversation = ?3",
         &[&ws, from, conversation],
     )?;
-    tallies::add(tx, ws, circle, &format!("tag:{from}"), conversation.as_str(), -1)?;
+    counters::add(tx, ws, circle, &format!("tag:{from}"), conversation.as_str(), -1)?;
     let added = tx.exec(
         "INSERT INTO conversation_tags (ws, tag, conversation) VALUES (?1, ?2, ?3)
          ON CONFLICT (ws, tag, conversation) DO NOTHING",
         &[&ws, to, conversation],
     )?;
-    tallies::add(tx, ws, circle, &format!("tag:{to}"), conversation.as_str(), added as i64)
+    counters::add(tx, ws, circle, &format!("tag:{to}"), conversation.as_str(), added as i64)
 }

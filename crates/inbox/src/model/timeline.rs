@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, EventId};
-use crate::base::words::words;
+use crate::base::string_enum::words;
 
 words! {
     /// What ended a snooze, as `by` of the timeline event `woke`.

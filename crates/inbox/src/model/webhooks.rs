@@ -1,6 +1,6 @@
 //! Webhook endpoints as everyone who uses them sees them.
 
-use crate::base::words::words;
+use crate::base::string_enum::words;
 
 words! {
     /// `paused` after a day of failures or by a person, `off` after a 410.

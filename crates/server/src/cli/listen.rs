@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use inbox::base::ids::{EventId, Ids};
 use inbox::base::time::{Clock, SystemClock};
-use inbox::model::signing;
+use inbox::model::webhook_signing;
 use reqwest::header::{CONTENT_TYPE, LINK};
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
@@ -57,7 +57,7 @@ impl Listen {
             None => settings.public_url.clone().unwrap_or_else(listen),
         };
         let secret = self.secret.clone();
-        let secret = secret.unwrap_or_else(|| signing::new_secret(&Ids::random()));
+        let secret = secret.unwrap_or_else(|| webhook_signing::new_secret(&Ids::random()));
         let mut place = Place { client, server, key: self.key.clone(), next: "start=now".into() };
         place.look().await?;
         let mut tried = match self.try_sandbox {
@@ -94,7 +94,7 @@ impl Listen {
         let body = event.to_string();
         let id = event["id"].as_str().and_then(EventId::parse);
         let Some(id) = id else { return format!("not an event: {body}") };
-        let headers = signing::headers(&id, SystemClock.now(), &body, &[secret.to_owned()]);
+        let headers = webhook_signing::headers(&id, SystemClock.now(), &body, &[secret.to_owned()]);
         let shown: String = match self.headers || self.try_sandbox {
             true => headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect(),
             false => String::new(),

@@ -204,7 +204,7 @@ fn one_line(path: &Path) -> Result<String, String> {
 
 fn signing_secret(path: &Path) -> Result<String, String> {
     let secret = one_line(path)?;
-    if !inbox::model::signing::is_secret(&secret) {
+    if !inbox::model::webhook_signing::is_secret(&secret) {
         return Err(format!("{}: must hold a secret such as whsec_…", path.display()));
     }
     Ok(secret)

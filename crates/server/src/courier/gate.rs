@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inbox::actions::check_url;
-use inbox::base::addresses::is_public;
+use inbox::base::public_ip::is_public;
 use inbox::{Error, Result};
 use tokio::time::timeout;
 use url::{Host, Url};

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use inbox::base::addresses::is_public;
+use inbox::base::public_ip::is_public;
 use inbox::jobs::{OutgoingMail, Relay, RelayFuture, RelayOutcome};
 use url::{Host, Url};
 

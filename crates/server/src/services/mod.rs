@@ -19,7 +19,7 @@ use base64::engine::general_purpose::STANDARD;
 use inbox::api::wire::ErrorBody;
 use inbox::base::ids::ServiceId;
 use inbox::model::services::{self, Service, ServiceConnection};
-use inbox::model::signing;
+use inbox::model::webhook_signing;
 use inbox::{App, Error};
 use serde_json::{Value, json};
 
@@ -124,13 +124,13 @@ impl Door {
                     header(&format!("svix-{name}")).or_else(|| header(&format!("webhook-{name}")))
                 };
                 let [id, timestamp, signatures] = ["id", "timestamp", "signature"].map(named);
-                let call = signing::Signed {
+                let call = webhook_signing::Signed {
                     id: id.unwrap_or_default(),
                     timestamp: timestamp.unwrap_or_default(),
                     signatures: signatures.unwrap_or_default(),
                     body,
                 };
-                signing::is_genuine(&call, &secret, self.app.clock.now())
+                webhook_signing::is_genuine(&call, &secret, self.app.clock.now())
             }
             Service::Postmark => {
                 let given = header(AUTHORIZATION.as_str()).and_then(|value| {
@@ -139,7 +139,7 @@ impl Door {
                     scheme.eq_ignore_ascii_case("basic").then_some(decoded)
                 });
                 let wanted = format!("{POSTMARK_USER}:{secret}");
-                given.is_some_and(|given| signing::are_same(&given, wanted.as_bytes()))
+                given.is_some_and(|given| webhook_signing::are_same(&given, wanted.as_bytes()))
             }
         }
     }

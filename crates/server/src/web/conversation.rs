@@ -11,9 +11,9 @@ use inbox::api::operations::{
     set_status as put_status, tag_conversation,
 };
 use inbox::api::wire::Status;
+use inbox::base::agent_presence::AGENT_STAYS_MS;
 use inbox::base::ids::{AgentId, SavedReplyId, UserId};
 use inbox::base::limits::{TAG_CHARS, TAGS_PER_CALL};
-use inbox::base::looks::AGENT_STAYS_MS;
 use inbox::{Cx, Error, Party};
 use jiff::civil::Weekday;
 

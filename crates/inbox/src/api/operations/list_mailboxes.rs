@@ -5,7 +5,7 @@ use crate::api::wire::MailboxJson;
 use crate::app::Cx;
 use crate::base::actor::Scope;
 use crate::base::error::Result;
-use crate::model::{mailboxes, tallies};
+use crate::model::{counters, mailboxes};
 
 pub const OPERATION: Operation = Operation {
     name: "list_mailboxes",
@@ -40,7 +40,7 @@ pub const OPERATION: Operation = Operation {
 };
 
 fn list_mailboxes(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<MailboxJson>> {
-    let open = tallies::of_kind(tx, cx.actor, "open")?;
+    let open = counters::of_kind(tx, cx.actor, "open")?;
     let seen = mailboxes::all_seen_by(tx, cx.actor)?;
     Ok(seen
         .into_iter()

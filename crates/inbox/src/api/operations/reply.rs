@@ -11,8 +11,8 @@ use crate::base::limits::{
     undo_minutes, undo_sandbox_seconds,
 };
 use crate::model::conversations;
-use crate::model::outgoing::{self, DraftContent};
-use crate::model::requests::RequestedDocument;
+use crate::model::document_requests::RequestedDocument;
+use crate::model::drafts::{self, DraftContent};
 
 /// One asked document (API section 2.9).
 pub const ITEM: InputKind = InputKind::Object(&[
@@ -119,7 +119,7 @@ pub fn reply(tx: &mut Tx<'_>, cx: &Cx<'_>, input: ReplyInput) -> Result<ReplyRes
         due_date: None,
     };
     match input.send {
-        true => outgoing::send(tx, cx, &conversation, &draft),
-        false => outgoing::keep_as_draft(tx, cx, &conversation, &draft),
+        true => drafts::send(tx, cx, &conversation, &draft),
+        false => drafts::keep_as_draft(tx, cx, &conversation, &draft),
     }
 }

@@ -11,8 +11,8 @@ use crate::base::limits::{
     REQUEST_ITEMS, REQUEST_MESSAGE_CHARS, undo_minutes, undo_sandbox_seconds,
 };
 use crate::model::conversations::{self, Conversation};
-use crate::model::outgoing::{self, DraftContent};
-use crate::model::requests::{self, RequestedDocument};
+use crate::model::document_requests::{self, RequestedDocument};
+use crate::model::drafts::{self, DraftContent};
 
 pub const OPERATION: Operation = Operation {
     name: "request_documents",
@@ -117,11 +117,11 @@ pub fn request_documents(
         due_date: input.due_date.as_deref(),
     };
     let result = match input.send {
-        true => outgoing::send(tx, cx, &conversation, &draft)?,
-        false => outgoing::keep_as_draft(tx, cx, &conversation, &draft)?,
+        true => drafts::send(tx, cx, &conversation, &draft)?,
+        false => drafts::keep_as_draft(tx, cx, &conversation, &draft)?,
     };
     if let Some(request) = &result.request_id {
-        requests::explain(tx, cx, request, &text)?;
+        document_requests::explain(tx, cx, request, &text)?;
     }
     Ok(result)
 }

@@ -4,7 +4,7 @@ use db::{Column, FromColumn, FromRow, Row};
 
 use crate::base::actor::Actor;
 use crate::base::error::Result;
-use crate::base::words::words;
+use crate::base::string_enum::words;
 use crate::inbound::RecipientInbox;
 
 /// An inbox whose mail is fetched from elsewhere.

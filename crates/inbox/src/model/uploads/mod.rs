@@ -5,11 +5,11 @@
 //! reached), and is then kept or refused. Kept files can be taken back until they are handed over;
 //! then they are documents.
 
-mod arrivals;
-mod handing_over;
-mod judging;
 mod naming;
 mod page;
+mod partial_uploads;
+mod scanning;
+mod submission;
 
 use db::{FromRow, Row, Tx};
 
@@ -21,15 +21,15 @@ use crate::base::limits::{
     UPLOAD_BYTES, UPLOAD_LEFT_MS, UPLOAD_MARK_CHARS, UPLOAD_PAGE_MS, UPLOADS_BYTES,
     UPLOADS_PER_REQUEST,
 };
-use crate::base::words::words;
-use crate::model::checks::FileRefusal;
-use crate::model::requests::TOKEN_CHARS;
+use crate::base::string_enum::words;
+use crate::model::document_requests::TOKEN_CHARS;
+use crate::model::file_checks::FileRefusal;
 
-pub use arrivals::PartialUploads;
-pub(crate) use handing_over::hand_over_of;
-pub use handing_over::{HandedOver, hand_over};
-pub(crate) use judging::judge_at;
-pub use judging::{ScanResult, Scanner, Scanning, judge};
+pub use partial_uploads::PartialUploads;
+pub(crate) use scanning::judge_at;
+pub use scanning::{ScanResult, Scanner, Scanning, judge};
+pub(crate) use submission::hand_over_of;
+pub use submission::{HandedOver, hand_over};
 
 pub use naming::safe_name;
 pub use page::{AskPage, PageFile, PageItem, look};

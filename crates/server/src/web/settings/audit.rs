@@ -6,7 +6,7 @@ use askama::Template;
 use axum::extract::State;
 use inbox::actions::{self, AUDIT_LISTED, AuditEntry};
 use inbox::base::ids::AuditId;
-use inbox::model::audit::Action;
+use inbox::model::audit_log::Action;
 
 use super::spot;
 use crate::web::Web;

@@ -146,7 +146,7 @@ both! {
         assert_eq!(first.len(), 32);
         assert_eq!(secret(&app).await, first);
         let other = app.other_workspace("Other").await;
-        let others = app.act(&other, |tx, cx| Ok(inbox::model::secrets::mail_secret(tx, cx)?.as_bytes().to_vec()));
+        let others = app.act(&other, |tx, cx| Ok(inbox::model::mail_secret::mail_secret(tx, cx)?.as_bytes().to_vec()));
         assert_ne!(others.await, first);
     }
 

@@ -7,7 +7,7 @@ mod filing;
 mod reports;
 mod threads;
 
-use inbox::model::secrets::mail_secret;
+use inbox::model::mail_secret::mail_secret;
 
 use crate::support::TestApp;
 

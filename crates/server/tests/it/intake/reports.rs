@@ -92,7 +92,7 @@ both! {
         let (message, conversation) = sent(&app).await;
         let other = app.other_workspace("Other").await;
         let foreign = app.act(&other, |tx, cx| {
-            Ok(inbox::model::secrets::mail_secret(tx, cx)?.as_bytes().to_vec())
+            Ok(inbox::model::mail_secret::mail_secret(tx, cx)?.as_bytes().to_vec())
         });
         let path = mail::return_path(&foreign.await, "support@other.example", &message).unwrap();
         let taken = app.take_in_from("", &[&path], dsn("failed", "5.1.1", None).as_bytes()).await;

@@ -25,7 +25,7 @@ both! {
         let reply = mail::reply_address(&secret, "support@acme.example", &conversation).unwrap();
         let others = app.other_workspace("Other").await;
         let other = app.act(&others, |tx, cx| {
-            Ok(inbox::model::secrets::mail_secret(tx, cx)?.as_bytes().to_vec())
+            Ok(inbox::model::mail_secret::mail_secret(tx, cx)?.as_bytes().to_vec())
         });
         let foreign =
             mail::reply_address(&other.await, "support@acme.example", &conversation).unwrap();

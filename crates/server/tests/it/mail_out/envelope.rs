@@ -2,14 +2,14 @@
 
 use inbox::actions;
 use inbox::base::ids::MailboxId;
-use inbox::model::secrets;
+use inbox::model::mail_secret;
 
 use super::*;
 use crate::both;
 use crate::support::*;
 
 async fn secret(app: &TestApp) -> Vec<u8> {
-    app.act(&app.owner, |tx, cx| Ok(secrets::mail_secret(tx, cx)?.as_bytes().to_vec())).await
+    app.act(&app.owner, |tx, cx| Ok(mail_secret::mail_secret(tx, cx)?.as_bytes().to_vec())).await
 }
 
 fn field(parcel: &OutgoingMail, name: &str) -> Option<String> {

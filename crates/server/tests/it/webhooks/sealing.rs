@@ -2,8 +2,8 @@
 
 use inbox::actions;
 use inbox::model::domains;
+use inbox::model::mail_secret::mail_secret;
 use inbox::model::sealing::{SecretSealer, seal_plain_secrets};
-use inbox::model::secrets::mail_secret;
 
 use super::{signature, signatures};
 use crate::both;

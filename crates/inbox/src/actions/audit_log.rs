@@ -5,7 +5,7 @@ use db::{FromRow, Row, Tx};
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::AuditId;
-use crate::model::audit::Action;
+use crate::model::audit_log::Action;
 
 /// Entries on one page.
 pub const AUDIT_LISTED: i64 = 50;

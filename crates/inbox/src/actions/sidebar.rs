@@ -9,7 +9,7 @@ use crate::app::Cx;
 use crate::base::actor::Actor;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MailboxId, MessageId, TagId};
-use crate::model::{mailboxes, tags, tallies};
+use crate::model::{counters, mailboxes, tags};
 use crate::search::list::{self, ListedConversations};
 
 /// Counts in the navigation end here, so that they cost the same whatever there is.
@@ -54,7 +54,7 @@ pub struct SidebarTag {
 
 pub fn shelves(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Sidebar> {
     let actor = cx.actor;
-    let open = tallies::of_kind(tx, actor, "open")?;
+    let open = counters::of_kind(tx, actor, "open")?;
     let inboxes = mailboxes::all_seen_by(tx, actor)?;
     let me = actor.member().map(|member| member.as_str().to_owned()).unwrap_or_default();
     Ok(Sidebar {

@@ -8,18 +8,18 @@ use crate::base::actor::{Circle, Principal};
 use crate::base::error::{Error, Result};
 use crate::base::ids::{EventId, WebhookId};
 use crate::base::limits::{LOG_ITEMS, OLD_SECRET_MS};
+use crate::base::string_enum::words;
 use crate::base::time::Moment;
-use crate::base::words::words;
-use crate::model::audit::{self, Action};
+use crate::model::audit_log::{self, Action};
 use crate::model::events::{self, Event};
 use crate::model::sealing;
-use crate::model::signing;
+use crate::model::webhook_signing;
 use crate::model::webhooks::State;
 
 /// Gives a webhook a new secret, shown this once. The old one signs too for 24 hours.
 pub fn rotate_secret(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<String> {
     note(tx, cx, id, Action::WebhookRotated)?;
-    let secret = signing::new_secret(cx.ids);
+    let secret = webhook_signing::new_secret(cx.ids);
     let kept = sealing::seal(cx, &sealing::webhook_purpose(cx.actor.ws, id), &secret);
     tx.exec(
         "UPDATE webhooks SET old_secret = secret, old_secret_until = ?3, secret = ?4
@@ -62,7 +62,7 @@ fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId, action: Action) -> Result<
     let circle = find(tx, cx, id)?;
     let (url,): (String,) =
         tx.one("SELECT url FROM webhooks WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
-    audit::record(tx, cx, &circle, action, &url, "")
+    audit_log::record(tx, cx, &circle, action, &url, "")
 }
 
 /// Removes a webhook's row and its log.

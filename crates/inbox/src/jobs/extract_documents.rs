@@ -3,9 +3,9 @@
 use db::{FromRow, Row, Tx};
 use metrics::counter;
 
-use super::jobs::{DueJob, JobFailure, JobRule};
-use super::lanes::FreeSlots;
-use super::owners::FairShare;
+use super::concurrency::FreeSlots;
+use super::failures::{DueJob, JobFailure, JobRule};
+use super::fair_share::FairShare;
 use super::{ExtractionError, ExtractionOutcome, LEASE_MS, Taken, Worker};
 use crate::api::wire::{DocumentFields, DocumentKind};
 use crate::app::{App, Cx};

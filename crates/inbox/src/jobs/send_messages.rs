@@ -7,18 +7,18 @@ use metrics::counter;
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use super::jobs::{DueJob, JobFailure, JobRule, system};
-use super::lanes::FreeSlots;
-use super::owners::FairShare;
-use super::parcels::{self, UnsignedMail};
-use super::{LEASE_MS, OutgoingMail, RelayOutcome, Worker, arrivals, claims};
+use super::concurrency::FreeSlots;
+use super::failures::{DueJob, JobFailure, JobRule, system};
+use super::fair_share::FairShare;
+use super::outgoing_mail::{self, UnsignedMail};
+use super::{LEASE_MS, OutgoingMail, RelayOutcome, Worker, lease, recipient_outcomes};
 use crate::app::{App, Cx, PAGES};
 use crate::base::actor::{Actor, Circle};
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MessageId};
 use crate::base::limits::{DAY_MS, MINUTE_MS};
 use crate::inbound::sandbox;
-use crate::model::enclosures;
+use crate::model::attachments;
 use crate::model::messages;
 use crate::model::timeline;
 
@@ -113,7 +113,7 @@ impl Worker {
         let message = claimed.message.clone();
         let parcel = self.seal(&claimed.unsealed).await?;
         let outcomes =
-            claims::held(self.send_parts(&claimed, parcel), || self.renew(&claimed)).await;
+            lease::held(self.send_parts(&claimed, parcel), || self.renew(&claimed)).await;
         for outcome in &outcomes {
             counter!("mailroom_messages_total", "outcome" => outcome.word()).increment(1);
             match outcome {
@@ -171,7 +171,7 @@ impl Worker {
         let message = claimed.message.clone();
         let (recipients, outcomes) = (recipients.to_vec(), outcomes.to_vec());
         let kept = self.app.act(&claimed.actor, move |tx, cx| {
-            arrivals::keep(tx, cx, &message, &recipients, &outcomes)
+            recipient_outcomes::keep(tx, cx, &message, &recipients, &outcomes)
         });
         if let Err(error) = kept.await {
             let message = &claimed.message;
@@ -204,10 +204,10 @@ impl Worker {
             let recipients = &claimed.unsealed.recipients;
             let goes_on = cx.now - claimed.first_try_at < RETRY_FOR_MS;
             if goes_on && outcomes.iter().any(|outcome| matches!(outcome, RelayOutcome::Later(_))) {
-                arrivals::keep(tx, cx, &claimed.message, recipients, &outcomes)?;
+                recipient_outcomes::keep(tx, cx, &claimed.message, recipients, &outcomes)?;
                 return try_again(tx, cx, &claimed);
             }
-            let end = arrivals::end(tx, cx, &claimed.message, recipients, &outcomes)?;
+            let end = recipient_outcomes::end(tx, cx, &claimed.message, recipients, &outcomes)?;
             match claimed.unsealed.to().any(|to| end.has_it(to)) {
                 true => messages::mark_sent(tx, cx, &mut conversation, &message)?,
                 false => return messages::mark_failed(tx, cx, &message),
@@ -274,7 +274,7 @@ fn due_messages(tx: &mut Tx<'_>, ws: i64, now: i64, most: usize) -> Result<Vec<(
         ),
         &[&ws, &now, &(most as i64)],
     )?;
-    Ok(due.into_iter().map(|(id, bytes)| (id, enclosures::places(bytes))).collect())
+    Ok(due.into_iter().map(|(id, bytes)| (id, attachments::places(bytes))).collect())
 }
 
 /// A claimed message with everything that it takes to send it and to record that; `None` for one of
@@ -295,7 +295,7 @@ fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Option<Claimed>> {
     let cx = app.cx(&actor);
     // What cannot be recorded afterwards must not leave.
     messages::load_outgoing(tx, &actor, &message)?;
-    let unsealed = parcels::of_message(tx, &cx, &message)?;
+    let unsealed = outgoing_mail::of_message(tx, &cx, &message)?;
     Ok(Some(Claimed { actor, message, attempts, first_try_at, unsealed }))
 }
 

@@ -10,7 +10,7 @@ use crate::base::error::Result;
 use crate::base::ids::UploadId;
 use crate::base::limits::{HAND_OVER_AFTER_MS, UPLOAD_LEFT_MS};
 use crate::jobs::retry_after;
-use crate::model::checks::{self, FileFormat, FileRefusal};
+use crate::model::file_checks::{self, FileFormat, FileRefusal};
 
 /// Looks for viruses in a file.
 pub trait Scanner: Send + Sync {
@@ -69,7 +69,8 @@ pub(crate) async fn judge_at(app: &App, ask: &Ask, upload: &Upload) -> Result<()
 async fn verdict(app: &App, upload: &Upload) -> Result<Verdict> {
     let file = app.blobs.arrivals().read(&upload.id)?;
     let (size, name) = (upload.size.unsigned_abs(), upload.filename.clone());
-    let looking = tokio::task::spawn_blocking(move || checks::look(&mut { file }, size, &name));
+    let looking =
+        tokio::task::spawn_blocking(move || file_checks::look(&mut { file }, size, &name));
     let looked = looking.await??;
     let form = match looked {
         Ok(form) => form,

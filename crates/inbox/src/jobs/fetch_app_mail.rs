@@ -2,9 +2,9 @@
 
 use db::{FromRow, Row, Tx};
 
-use super::jobs::{DueJob, JobRule, tell_owners};
-use super::sending::{RETRY_FOR_MS, retry_after};
-use super::word_reader::{AppMailBody, WantedMail};
+use super::app_mail_reader::{AppMailBody, WantedMail};
+use super::failures::{DueJob, JobRule, tell_owners};
+use super::send_messages::{RETRY_FOR_MS, retry_after};
 use super::{LEASE_MS, Worker};
 use crate::app::{App, PAGES};
 use crate::base::error::Result;

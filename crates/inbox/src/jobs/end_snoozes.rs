@@ -3,12 +3,12 @@
 use db::Tx;
 
 use super::Worker;
-use super::jobs::{DueJob, JobFailure, JobRule, system, tell_owners};
+use super::failures::{DueJob, JobFailure, JobRule, system, tell_owners};
 use crate::app::{App, Cx, PAGES};
 use crate::base::actor::Circle;
 use crate::base::error::Result;
 use crate::model::conversations;
-use crate::model::tallies;
+use crate::model::counters;
 use crate::model::timeline::WokenBy;
 
 /// Snoozes ended in one round.
@@ -65,7 +65,7 @@ fn tell_and_tally(tx: &mut Tx<'_>, app: &App, failure: &JobFailure) -> Result<()
             "SELECT circle, mailbox FROM conversations WHERE ws = ?1 AND id = ?2",
             &[&ws, id],
         )?;
-        tallies::add(tx, ws, &circle, &format!("open:{mailbox}"), id, 1)?;
+        counters::add(tx, ws, &circle, &format!("open:{mailbox}"), id, 1)?;
         tx.wake(PAGES);
     }
     tell_owners(tx, app, failure)

@@ -7,8 +7,8 @@ use crate::base::error::{Error, Result};
 use crate::base::ids::RequestId;
 use crate::model::blobs::Blob;
 use crate::model::conversations;
+use crate::model::document_requests;
 use crate::model::documents::{self, NewDocument};
-use crate::model::requests;
 use crate::model::timeline;
 
 /// What handing over did.
@@ -106,6 +106,6 @@ fn file_all(
         &[&cx.actor.ws, &ask.request, &cx.now],
     )?;
     tx.wake("uploads");
-    let complete = requests::complete_if_all_in(tx, cx, &mut conversation, &ask.request)?;
+    let complete = document_requests::complete_if_all_in(tx, cx, &mut conversation, &ask.request)?;
     Ok(HandedOver { filed, complete })
 }

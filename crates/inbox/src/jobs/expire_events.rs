@@ -3,7 +3,7 @@
 use db::Tx;
 
 use super::Worker;
-use super::jobs::{DueJob, JobRule, tell_owners};
+use super::failures::{DueJob, JobRule, tell_owners};
 use crate::base::error::{Error, Result};
 use crate::base::limits::EVENTS_KEPT_MS;
 

@@ -8,7 +8,7 @@ use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, DocumentId, RequestId};
 use crate::base::limits::UPLOAD_PAGE_MS;
 use crate::model::conversations;
-use crate::model::requests::{self, TOKEN_CHARS};
+use crate::model::document_requests::{self, TOKEN_CHARS};
 use crate::model::timeline;
 
 /// How far a request is.
@@ -137,7 +137,7 @@ pub(super) fn card(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<Reque
     Ok(RequestCard {
         id: id.clone(),
         state: found.state(),
-        link: found.link_works(cx.now).then(|| requests::link(cx, &found.token)),
+        link: found.link_works(cx.now).then(|| document_requests::link(cx, &found.token)),
         due_date: found.due_date,
         completed_at: found.completed_at,
         remind_at: found.remind_at,
@@ -191,7 +191,7 @@ pub fn reopen_request(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<()
     };
     let again =
         found.asked_at.filter(|_| found.completed_at.is_none() && found.stopped_at.is_none());
-    let remind_at = again.and_then(|asked_at| requests::next_reminder(asked_at, cx.now));
+    let remind_at = again.and_then(|asked_at| document_requests::next_reminder(asked_at, cx.now));
     let opened = tx.exec(
         "UPDATE requests SET closed_at = NULL, revoked_at = NULL, token = ?3, remind_at = ?4
          WHERE ws = ?1 AND id = ?2 AND (closed_at IS NOT NULL OR revoked_at IS NOT NULL)",

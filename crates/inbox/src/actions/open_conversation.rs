@@ -2,14 +2,14 @@
 
 use db::Tx;
 
-use super::timeline_read::{TimelineEntry, entries};
-use super::writing::{Autosave, enclosed, unfinished};
+use super::compose::{Autosave, enclosed, unfinished};
+use super::timeline::{TimelineEntry, entries};
 use crate::api::wire::{Assignee, Status, Team};
 use crate::app::Cx;
 use crate::base::error::{Error, Result};
 use crate::base::ids::ConversationId;
+use crate::model::attachments::OutgoingAttachment;
 use crate::model::conversations;
-use crate::model::enclosures::OutgoingAttachment;
 use crate::model::mailboxes::{self, Mailbox};
 use crate::model::members;
 

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use db::{FromRow, Row, Tx};
 use serde_json::{Map, Value};
 
-use super::requests::{RequestCard, card};
+use super::document_requests::{RequestCard, card};
 use crate::api::wire::{Direction, MessageStatus};
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, DocumentId, EnclosureId, MessageId, NoteId, RequestId};
 use crate::base::limits::READ_TEXT_CHARS;
-use crate::model::enclosures;
+use crate::model::attachments;
 use crate::model::messages::Party;
 
 /// Files of one conversation that are listed.
@@ -237,7 +237,7 @@ pub fn attach_files(
         let place = FilePlace::Document(document);
         files.entry(message).or_default().push(FiledAs { place, filename, content_type, size });
     }
-    for file in enclosures::of_conversation(tx, ws, id, FILES)? {
+    for file in attachments::of_conversation(tx, ws, id, FILES)? {
         let Some(message) = file.message else { continue };
         files.entry(message).or_default().push(FiledAs {
             place: FilePlace::Enclosure(file.id),

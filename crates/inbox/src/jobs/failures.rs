@@ -13,7 +13,7 @@ use metrics::counter;
 use tokio::task::JoinSet;
 
 use super::Worker;
-use super::sending::retry_after;
+use super::send_messages::retry_after;
 use crate::app::{App, Cx};
 use crate::base::actor::{Actor, Circle};
 use crate::base::error::{Error, Result};

@@ -9,9 +9,9 @@ use crate::base::error::Result;
 use crate::base::ids::MessageId;
 use crate::base::time::Moment;
 use crate::model::conversations::Conversation;
+use crate::model::document_requests::{self, RequestedDocument};
+use crate::model::mail_secret;
 use crate::model::messages::{self, NewMessage, OutgoingMessage, Party};
-use crate::model::requests::{self, RequestedDocument};
-use crate::model::secrets;
 
 /// What somebody wants to write.
 pub struct DraftContent<'a> {
@@ -106,14 +106,16 @@ fn write(
     let id = MessageId::new(cx.ids, cx.now);
     let request = match draft.documents {
         [] => None,
-        items => Some(requests::create(tx, cx, &conversation.id, &id, items, draft.due_date)?),
+        items => {
+            Some(document_requests::create(tx, cx, &conversation.id, &id, items, draft.due_date)?)
+        }
     };
     let (address,): (String,) = tx.one(
         "SELECT address FROM mailboxes WHERE ws = ?1 AND id = ?2",
         &[&ws, &conversation.mailbox],
     )?;
     let domain = address.rsplit_once('@').map_or("localhost", |(_, domain)| domain);
-    let secret = secrets::mail_secret(tx, cx)?;
+    let secret = mail_secret::mail_secret(tx, cx)?;
     let header_id = mail::signed_message_id(secret.as_bytes(), id.as_str(), domain);
     let subject = reply_subject(&conversation.subject);
     let author = cx.actor.member();

@@ -13,8 +13,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 use crate::base::actor::KeyHash;
+use crate::base::agent_presence::AgentPresence;
 use crate::base::limits::{RATE_WINDOW_MS, SANDBOX_INBOUND_PER_MINUTE};
-use crate::base::looks::AgentPresence;
 
 /// Keys remembered before the windows that are over are swept out.
 const KEYS_REMEMBERED: usize = 10_000;

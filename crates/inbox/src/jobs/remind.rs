@@ -3,12 +3,12 @@
 use db::Tx;
 
 use super::Worker;
-use super::jobs::{DueJob, JobRule, system, tell_owners};
+use super::failures::{DueJob, JobRule, system, tell_owners};
 use crate::app::{App, Cx, PAGES};
 use crate::base::actor::Circle;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, RequestId};
-use crate::model::requests;
+use crate::model::document_requests;
 
 /// Reminders written in one round.
 const AT_ONCE: i64 = 50;
@@ -49,7 +49,7 @@ fn remind(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<bool> {
         &[&job.ws, id],
     )?;
     let actor = system(tx, job.ws, circle)?;
-    requests::remind(tx, &Cx { now, ..app.cx(&actor) }, &request, &conversation)?;
+    document_requests::remind(tx, &Cx { now, ..app.cx(&actor) }, &request, &conversation)?;
     tx.wake(PAGES);
     Ok(true)
 }

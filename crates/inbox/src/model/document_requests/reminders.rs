@@ -8,7 +8,7 @@ use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MessageId, RequestId};
 use crate::base::limits::REMIND_AFTER_MS;
 use crate::model::conversations::{self, Conversation};
-use crate::model::outgoing::{self, Automatic};
+use crate::model::drafts::{self, Automatic};
 use crate::model::timeline;
 
 /// Conversations of a customer in which a bounce or a complaint is looked for.
@@ -68,7 +68,7 @@ pub fn remind(
     let stop = format!("{page}/stop");
     let text = words(conversation.contact_name.as_deref(), &missing, due_date.as_deref(), &page);
     let automatic = Automatic { text: &text, from_name, to: &to, unsubscribe: &stop };
-    let sent = outgoing::send_automatic(tx, cx, &conversation, &automatic)?;
+    let sent = drafts::send_automatic(tx, cx, &conversation, &automatic)?;
     let data = json!({ "requestId": request.as_str(), "messageId": sent.as_str() });
     timeline::note_event(tx, cx, &conversation.id, "reminded", data)
 }

@@ -3,10 +3,10 @@
 use db::{FromRow, Row, Tx};
 use mail::{Address, ComposedMail};
 
-use super::jobs::{DueJob, JobRule, system, tell_nobody};
-use super::parcels::{Back, UnsignedMail};
-use super::sending::{RETRY_FOR_MS, retry_after};
-use super::{LEASE_MS, RelayOutcome, Worker, claims};
+use super::failures::{DueJob, JobRule, system, tell_nobody};
+use super::outgoing_mail::{Back, UnsignedMail};
+use super::send_messages::{RETRY_FOR_MS, retry_after};
+use super::{LEASE_MS, RelayOutcome, Worker, lease};
 use crate::app::{App, Cx};
 use crate::base::actor::Circle;
 use crate::base::error::{Error, Result};
@@ -54,7 +54,7 @@ impl Worker {
         let claimed = self.app.store.write(move |tx| load(tx, &app, &job)).await?;
         let parcel = self.seal(&claimed.unsealed).await?;
         let mut outcomes =
-            claims::held(self.relay.send(&parcel), || self.renew_notice(&claimed)).await;
+            lease::held(self.relay.send(&parcel), || self.renew_notice(&claimed)).await;
         let unsaid = || RelayOutcome::Later("nothing was said of it".into());
         let outcome = outcomes.pop().unwrap_or_else(unsaid);
         self.record_notice(claimed, outcome).await

@@ -4,7 +4,7 @@ use db::{FromRow, Row, Tx};
 use mail::Address;
 
 use super::Worker;
-use super::jobs::{DueJob, JobRule, system, tell_owners};
+use super::failures::{DueJob, JobRule, system, tell_owners};
 use crate::app::{App, Cx, PAGES};
 use crate::base::actor::Circle;
 use crate::base::error::Result;

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use db::{FromRow, Row, Tx};
 use metrics::{counter, histogram};
 
-use super::jobs::{DueJob, JobRule, tell_nobody};
-use super::lanes::{FreeSlots, JobSlot};
-use super::owners::{FairShare, MET};
+use super::concurrency::{FreeSlots, JobSlot};
+use super::failures::{DueJob, JobRule, tell_nobody};
+use super::fair_share::{FairShare, MET};
 use super::{LEASE_MS, Taken, WebhookRequest, WebhookResponse, Worker};
 use crate::app::{App, Cx};
 use crate::base::actor::{Actor, Circle, Plan};
@@ -19,7 +19,7 @@ use crate::base::ids::{EventId, UserId, WebhookId, WorkspaceId};
 use crate::base::limits::{DAY_MS, MINUTE_MS};
 use crate::model::notices::{Notice, notify};
 use crate::model::sealing;
-use crate::model::signing;
+use crate::model::webhook_signing;
 use crate::model::webhooks::State;
 
 /// The waits after a try that failed, each varied by a fifth. After the last the event is dropped.
@@ -117,7 +117,8 @@ impl Worker {
         let answer = match claimed.secrets.is_empty() {
             true => WebhookResponse::Failed(SECRET_SHUT.into()),
             false => {
-                let headers = signing::headers(&claimed.event, at, &claimed.body, &claimed.secrets);
+                let headers =
+                    webhook_signing::headers(&claimed.event, at, &claimed.body, &claimed.secrets);
                 let call = WebhookRequest {
                     url: claimed.url.clone(),
                     headers,

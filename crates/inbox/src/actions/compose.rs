@@ -9,10 +9,10 @@ use crate::base::actor::Principal;
 use crate::base::error::{Error, Result, ValidationError, ValidationErrors};
 use crate::base::ids::{ConversationId, EnclosureId, MessageId};
 use crate::base::limits::{RECIPIENTS, REPLY_CHARS};
+use crate::model::attachments::{self, NewAttachment, OutgoingAttachment};
 use crate::model::conversations;
-use crate::model::enclosures::{self, NewAttachment, OutgoingAttachment};
+use crate::model::drafts::{self, DraftContent};
 use crate::model::messages::{self, Party};
-use crate::model::outgoing::{self, DraftContent};
 
 /// A letter as a person wrote it.
 #[derive(Clone, Debug)]
@@ -38,12 +38,12 @@ pub fn send_letter(
     check(letter)?;
     let draft = DraftContent { text: &letter.body, summary: None, documents: &[], due_date: None };
     let result = match letter.send {
-        true => outgoing::send(tx, cx, &conversation, &draft)?,
-        false => outgoing::keep_as_draft(tx, cx, &conversation, &draft)?,
+        true => drafts::send(tx, cx, &conversation, &draft)?,
+        false => drafts::keep_as_draft(tx, cx, &conversation, &draft)?,
     };
     messages::address(tx, cx, &result.message_id, [&letter.to, &letter.cc, &letter.bcc])?;
     if let Principal::Person { id: me, .. } = &cx.actor.who {
-        enclosures::seal(tx, cx.actor.ws, &conversation.id, me, &result.message_id)?;
+        attachments::seal(tx, cx.actor.ws, &conversation.id, me, &result.message_id)?;
     }
     if letter.send && letter.close {
         conversations::set_status(tx, cx, &mut conversation, Status::Closed)?;
@@ -209,13 +209,13 @@ pub fn forget_unfinished(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> R
 /// Adds files to what the actor is writing.
 pub fn enclose(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, files: &[NewAttachment]) -> Result<()> {
     let conversation = conversations::load(tx, cx.actor, id)?;
-    enclosures::add(tx, cx.actor.ws, cx.now, &conversation.id, own_id(cx)?, files)
+    attachments::add(tx, cx.actor.ws, cx.now, &conversation.id, own_id(cx)?, files)
 }
 
 /// Takes one of these files off again.
 pub fn take_out(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, file: &EnclosureId) -> Result<()> {
     let conversation = conversations::load(tx, cx.actor, id)?;
-    enclosures::remove(tx, cx.actor.ws, &conversation.id, own_id(cx)?, file)
+    attachments::remove(tx, cx.actor.ws, &conversation.id, own_id(cx)?, file)
 }
 
 /// The files of what the actor is writing.
@@ -225,7 +225,7 @@ pub fn enclosed(
     id: &ConversationId,
 ) -> Result<Vec<OutgoingAttachment>> {
     match &cx.actor.who {
-        Principal::Person { id: me, .. } => enclosures::unsent(tx, cx.actor.ws, id, me),
+        Principal::Person { id: me, .. } => attachments::unsent(tx, cx.actor.ws, id, me),
         _ => Ok(Vec::new()),
     }
 }
@@ -233,7 +233,7 @@ pub fn enclosed(
 /// Gives up what the actor was writing, with its files.
 pub fn discard_unfinished(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<()> {
     let conversation = conversations::load(tx, cx.actor, id)?;
-    enclosures::remove_all(tx, cx.actor.ws, &conversation.id, own_id(cx)?)?;
+    attachments::remove_all(tx, cx.actor.ws, &conversation.id, own_id(cx)?)?;
     forget_unfinished(tx, cx, &conversation.id)
 }
 

@@ -6,7 +6,7 @@ use crate::app::Cx;
 use crate::base::actor::Circle;
 use crate::base::error::Result;
 use crate::base::ids::AuditId;
-use crate::base::words::words;
+use crate::base::string_enum::words;
 
 words! {
     /// What somebody did.

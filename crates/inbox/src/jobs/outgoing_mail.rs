@@ -6,15 +6,15 @@ use std::sync::Arc;
 use db::{FromRow, Row, Tx};
 use mail::{Address, ComposedMail};
 
-use super::arrivals;
+use super::recipient_outcomes;
 use super::{OutgoingMail, Worker};
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MessageId};
+use crate::model::attachments;
 use crate::model::domains::{self, Signer};
-use crate::model::enclosures;
+use crate::model::mail_secret;
 use crate::model::messages::Party;
-use crate::model::secrets;
 
 /// Message-IDs named in `References`: the first and the latest.
 const REFERENCES: usize = 20;
@@ -40,7 +40,7 @@ impl UnsignedMail {
         back: &Back<'_>,
         recipients: Vec<String>,
     ) -> Result<UnsignedMail> {
-        let secret = secrets::mail_secret(tx, cx)?;
+        let secret = mail_secret::mail_secret(tx, cx)?;
         let secret = secret.as_bytes();
         let inbox = &letter.from.email;
         let plus_tags: Option<(bool,)> =
@@ -113,14 +113,14 @@ pub fn of_message(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<U
     )?;
     let letter = ComposedMail {
         answers: chain(tx, ws, &sheet.conversation)?,
-        attachments: enclosures::of_letter(tx, cx.blobs, ws, &sheet.conversation, message)?,
+        attachments: attachments::of_letter(tx, cx.blobs, ws, &sheet.conversation, message)?,
         ..sheet.letter
     };
     let everyone = letter.to.iter().chain(&letter.cc).chain(&sheet.bcc);
     let mut recipients: Vec<String> = everyone.map(|address| address.email.clone()).collect();
     recipients.sort();
     recipients.dedup();
-    let settled = arrivals::settled(tx, ws, message)?;
+    let settled = recipient_outcomes::settled(tx, ws, message)?;
     recipients.retain(|email| !settled.contains(email));
     let back = Back { message: message.as_str(), conversation: Some(&sheet.conversation) };
     UnsignedMail::new(tx, cx, letter, &back, recipients)

@@ -3,7 +3,7 @@
 
 use db::Tx;
 
-use super::jobs::{DueJob, JobRule, tell_owners};
+use super::failures::{DueJob, JobRule, tell_owners};
 use super::{LEASE_MS, Worker};
 use crate::base::error::{Error, Result};
 use crate::base::ids::{RequestId, UploadId};
