@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use server::mcp;
-use server::rest::PREFIX;
+use server::api::mcp;
+use server::api::rest::PREFIX;
 
 use crate::seed::Seeded;
 use crate::words::{Vocabulary, rare_word};

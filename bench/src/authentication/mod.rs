@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use server::authentication::DnsAuthenticator;
+use server::mail_in::authentication::DnsAuthenticator;
 use server::settings::{Flags, Settings};
 use tokio::runtime::Runtime;
 

@@ -11,9 +11,9 @@ fn main() -> ExitCode {
 
 /// What this process makes, and what is in its memory, is for nobody else on the machine.
 fn keep_private() {
-    server::permissions::make_private_files();
+    server::node::permissions::make_private_files();
     // Where the system does not allow it, other processes of the same user can look.
-    let _ = server::reader::hide_memory();
+    let _ = server::documents::hide_memory();
 }
 
 /// The allocator asks for huge pages and touches little of each: ten of them are half of what an

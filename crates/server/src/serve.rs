@@ -17,22 +17,25 @@ use mail::smtp::Protocol;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::authentication::DnsAuthenticator;
-use crate::courier::{HttpWebhookSender, SsrfGuard, system_roots};
-use crate::descriptors::ConnectionBudget;
-use crate::dns_health::DnsHealth;
-use crate::doors::MailWays;
-use crate::health::Readiness;
+use crate::documents;
 use crate::http::HttpServer;
-use crate::imap::{Fetchers, ImapTiming};
-use crate::quiet::QuietMode;
-use crate::relay::RelayTarget;
-use crate::services::HttpReader;
+use crate::http::router;
+use crate::http::router::MailWays;
+use crate::mail_in::authentication::DnsAuthenticator;
+use crate::mail_in::imap::{Fetchers, ImapTiming};
+use crate::mail_in::services;
+use crate::mail_in::services::HttpReader;
+use crate::mail_in::smtp::{self, MailListener, MailListeners, TlsCertificate};
+use crate::mail_out::RelayTarget;
+use crate::net::descriptors::ConnectionBudget;
+use crate::net::dns_health::DnsHealth;
+use crate::node::health::Readiness;
+use crate::node::quiet::QuietMode;
+use crate::node::storage_check::{FREE_BYTES_LEAST, StorageCheck};
+use crate::node::vault::Vault;
+use crate::node::{health, metrics, node_files, permissions};
 use crate::settings::Settings;
-use crate::smtp::{self, MailListener, MailListeners, TlsCertificate};
-use crate::storage_check::{FREE_BYTES_LEAST, StorageCheck};
-use crate::vault::Vault;
-use crate::{doors, health, metrics, node_files, permissions, reader, services};
+use crate::webhooks::{HttpWebhookSender, SsrfGuard, system_roots};
 
 /// Due work that is under way when the server stops has this long to finish. Its claims lapse
 /// otherwise, and it is done again.
@@ -115,7 +118,7 @@ pub fn open_worker(settings: &Settings, app: &App) -> Result<Worker, String> {
     }
     let courier = HttpWebhookSender::of(settings)?;
     let word_reader = HttpReader::new(Vault::open(&settings.data, &app.ids)?)?;
-    let worker = Worker::new(app.clone(), relay, Arc::new(courier), reader::of(settings)?);
+    let worker = Worker::new(app.clone(), relay, Arc::new(courier), documents::of(settings)?);
     Ok(worker.reading_with(Arc::new(word_reader)))
 }
 
@@ -208,14 +211,14 @@ pub async fn serve(
     let readiness = Readiness { app: app.clone(), storage, dns, quiet: quiet.clone() };
     let router = health::router(readiness).merge(services::router(app.clone(), vault));
     let mail_in = tokio::spawn(mail.doors.serve(mail.open, stopping.clone().cancelled_owned()));
-    let options = doors::HttpOptions {
+    let options = router::HttpOptions {
         developer_site: settings.developer_site.clone(),
         gate: SsrfGuard::of(settings).map_err(io::Error::other)?,
         mails: settings.relay.reaches_people() && !quiet.is_quiet(),
         quiet,
         ways: MailWays::of(settings),
     };
-    let router = router.merge(doors::router(app, options));
+    let router = router.merge(router::router(app, options));
     let proxies = Arc::new(settings.trusted_proxies.clone());
     let http = HttpServer { proxies, ..HttpServer::default() };
     let stop = async {

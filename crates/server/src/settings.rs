@@ -10,9 +10,9 @@ use std::str::FromStr;
 use clap::Args;
 use inbox::base::limits::RATE_PER_MINUTE;
 
-use crate::clamd::Clamd;
-use crate::relay::RelayTarget;
-use crate::smtp::{ListenAddress, Networks, SocketAccess, SocketMode, SystemGroup};
+use crate::documents::clamd::Clamd;
+use crate::mail_in::smtp::{ListenAddress, Networks, SocketAccess, SocketMode, SystemGroup};
+use crate::mail_out::RelayTarget;
 
 /// The flags, as they were typed.
 #[derive(Args, Clone, Debug, Default)]

@@ -16,15 +16,15 @@ use inbox::model::mailboxes::{self, Mailbox};
 use inbox::{App, FiledMail, IncomingMail, RateLimiter};
 use mail::{Address, AuthorKind, Dmarc, Mail};
 use rustls::RootCertStore;
-use server::courier::{DEADLINE, HttpWebhookSender, SsrfGuard, SsrfRules, SystemResolver};
 use server::demo::Sample;
-use server::dns_records::SendingSetup;
-use server::doors;
-use server::quiet::QuietMode;
-use server::reader::BuiltInReader;
-use server::relay::FolderRelay;
+use server::documents::BuiltInReader;
+use server::http::router;
+use server::mail_in::smtp::ListenAddress;
+use server::mail_out::FolderRelay;
+use server::mail_out::dns_records::SendingSetup;
+use server::node::quiet::QuietMode;
 use server::serve::serve_router;
-use server::smtp::ListenAddress;
+use server::webhooks::{DEADLINE, HttpWebhookSender, SsrfGuard, SsrfRules, SystemResolver};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
@@ -75,19 +75,19 @@ impl House {
         let sample = server::demo::fill(&app).await.unwrap();
         let email = sample.owner_email.clone();
         let ines = app.store.read(move |tx| actor::person(tx, 1, &email)).await.unwrap();
-        let options = doors::HttpOptions {
+        let options = router::HttpOptions {
             developer_site: None,
             gate: SsrfGuard::new(Arc::new(SystemResolver::default()), SsrfRules::new(true)),
             mails: true,
             quiet: QuietMode::fixed(false),
-            ways: doors::MailWays {
+            ways: router::MailWays {
                 smtp: "127.0.0.1:2525".parse().unwrap(),
                 lmtp: ListenAddress::Off,
                 sending: SendingSetup { host: Some("mail.lumen-holz.example".into()), relay: None },
                 dns: None,
             },
         };
-        let router = doors::router(app.clone(), options);
+        let router = router::router(app.clone(), options);
         tokio::spawn(serve_router(listener, router, std::future::pending()));
         House { app, address, sample, ines, clock, folder }
     }

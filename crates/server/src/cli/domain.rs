@@ -7,8 +7,8 @@ use inbox::model::domains;
 use serde_json::json;
 
 use super::admin::{CommandFailure, CommandResult, Of, open, print, sentence};
-use crate::dns_records::{self, PublishedRecord, RecordStatus, SendingSetup};
-use crate::lookup::Lookup;
+use crate::mail_out::dns_records::{self, PublishedRecord, RecordStatus, SendingSetup};
+use crate::net::lookup::Lookup;
 use crate::settings::Settings;
 
 #[derive(Subcommand)]

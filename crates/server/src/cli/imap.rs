@@ -14,10 +14,10 @@ use serde_json::json;
 use url::Url;
 
 use super::admin::{CommandResult, Of, print, sentence};
-use crate::courier::system_roots;
-use crate::imap::{purpose, try_out};
+use crate::mail_in::imap::{purpose, try_out};
+use crate::node::vault::Vault;
 use crate::settings::Settings;
-use crate::vault::Vault;
+use crate::webhooks::system_roots;
 
 #[derive(Args)]
 pub struct Imap {

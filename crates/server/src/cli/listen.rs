@@ -11,9 +11,9 @@ use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::courier::own_client;
-use crate::rest::PREFIX;
+use crate::api::rest::PREFIX;
 use crate::settings::Settings;
+use crate::webhooks::own_client;
 
 /// The wait between two looks; a key has 120 requests a minute.
 const LOOK_EVERY: Duration = Duration::from_secs(1);

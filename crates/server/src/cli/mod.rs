@@ -21,8 +21,8 @@ use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 use serde_json::json;
 
-use crate::log_filter;
-use crate::reader::ParserTask;
+use crate::documents::ParserTask;
+use crate::node::log_filter;
 use crate::settings::{Flags, Settings};
 
 /// A shared customer-email inbox in which people and software agents work together.

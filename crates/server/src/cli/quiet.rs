@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::Json;
 use super::admin::{CommandResult, open, print, sentence};
-use crate::quiet::HOW_TO_GO_ON;
+use crate::node::quiet::HOW_TO_GO_ON;
 use crate::settings::Settings;
 
 #[derive(Subcommand)]

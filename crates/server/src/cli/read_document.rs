@@ -7,7 +7,7 @@ use clap::Args;
 use inbox::base::limits::DOCUMENT_READ_BYTES;
 use serde_json::{Value, json};
 
-use crate::reader::{BuiltInReader, FileReading};
+use crate::documents::{BuiltInReader, FileReading};
 
 /// Read documents as the library does, without touching any data.
 ///

@@ -8,15 +8,15 @@ use inbox::{App, actions};
 use serde_json::json;
 
 use crate::demo;
-use crate::descriptors::raise_open_files;
-use crate::relay::RelayTarget;
+use crate::mail_in::smtp::ListenAddress;
+use crate::mail_out::RelayTarget;
+use crate::net::descriptors::raise_open_files;
+use crate::node::storage_check::require_writable;
 use crate::serve::{
     MailIn, listen, open_app, open_mail, open_worker, reload_on_hangup, serve as serve_requests,
     stop_signal, warn_without_workspace,
 };
 use crate::settings::Settings;
-use crate::smtp::ListenAddress;
-use crate::storage_check::require_writable;
 
 pub async fn serve(settings: &Settings) -> Result<(), String> {
     raise_open_files();

@@ -12,9 +12,9 @@ use serde_json::json;
 use url::{Host, Url};
 
 use super::admin::{CommandResult, Of, open, person, print, sentence};
-use crate::services::{POSTMARK_USER, purpose};
+use crate::mail_in::services::{POSTMARK_USER, purpose};
+use crate::node::vault::Vault;
 use crate::settings::Settings;
-use crate::vault::Vault;
 
 /// Characters of the password that Postmark is to name.
 const PASSWORD_CHARS: usize = 32;

@@ -6,8 +6,8 @@ use inbox::base::ids::{EventId, WebhookId};
 use serde_json::json;
 
 use super::admin::{CommandResult, Of, open, person, print, sentence};
-use crate::courier::SsrfGuard;
 use crate::settings::Settings;
+use crate::webhooks::SsrfGuard;
 
 /// Characters of an answer that the log shows.
 const ANSWER_CHARS: usize = 200;

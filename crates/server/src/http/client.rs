@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use axum::http::HeaderMap;
 
-use crate::smtp::Networks;
+use crate::mail_in::smtp::Networks;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 /// Hops of a forwarded request that are looked at.

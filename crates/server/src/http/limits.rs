@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::descriptors::ConnectionBudget;
+use crate::net::descriptors::ConnectionBudget;
 
 #[derive(Clone, Debug)]
 pub struct HttpLimits {

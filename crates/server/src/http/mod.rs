@@ -7,6 +7,9 @@ mod activity;
 mod client;
 mod connections;
 mod limits;
+pub mod request_body;
+pub mod router;
+pub mod slots;
 
 use std::convert::Infallible;
 use std::io;
@@ -28,8 +31,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::Service;
 
-use crate::listening::AcceptPause;
-use crate::smtp::Networks;
+use crate::mail_in::smtp::Networks;
+use crate::net::listening::AcceptPause;
 use activity::{WatchedBody, WatchedStream};
 pub use client::{ClientNetwork, Peer};
 use connections::{Admission, HttpConnections};

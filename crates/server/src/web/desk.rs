@@ -8,11 +8,11 @@ use db::Tx;
 use inbox::actions::{self, SignedIn};
 use inbox::{Cx, Error, PAGES};
 
-use super::Web;
-use super::answers::{self, PageError, PageResult};
-use super::frame::{PageLayout, PageLocation};
-use super::visitor::Visitor;
-use super::wording::filters;
+use crate::web::Web;
+use crate::web::layout::answers::{self, PageError, PageResult};
+use crate::web::layout::frame::{PageLayout, PageLocation};
+use crate::web::layout::wording::filters;
+use crate::web::visitor::Visitor;
 
 impl Web {
     /// Reads what a page shows, together with the frame around it, in one transaction.

@@ -6,11 +6,11 @@ use std::time::Duration;
 use axum::extract::{FromRequest, Request};
 use axum::http::header;
 
-use super::Web;
-use super::answers::PageError;
-use super::visitor::{Visitor, is_from_here};
-use crate::request_body::{LARGE_BODIES_EACH, RequestBody};
-use crate::slots::SlotOwner;
+use crate::http::request_body::{LARGE_BODIES_EACH, RequestBody};
+use crate::http::slots::SlotOwner;
+use crate::web::Web;
+use crate::web::layout::answers::PageError;
+use crate::web::visitor::{Visitor, is_from_here};
 
 /// The largest form, in bytes. Who is not signed in sends small ones only.
 pub const FORM_BYTES: usize = 1024 * 1024;

@@ -22,14 +22,14 @@ use inbox::{Cx, Error, PAGES};
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::{broadcast, mpsc};
 
-use super::Web;
-use super::answers::{PageError, PageResult, guard};
-use super::form::{Asked, FormFields};
-use super::mark::{PageVersion, PartVersion};
-use super::presence::Stay;
-use super::rows::ConversationFilter;
-use super::visitor::Visitor;
 use crate::http::Stopping;
+use crate::web::Web;
+use crate::web::form::{Asked, FormFields};
+use crate::web::layout::answers::{PageError, PageResult, guard};
+use crate::web::mark::{PageVersion, PartVersion};
+use crate::web::pages::rows::ConversationFilter;
+use crate::web::presence::Stay;
+use crate::web::visitor::Visitor;
 
 /// Changes that come close together are told as one.
 const TOGETHER: Duration = Duration::from_millis(150);

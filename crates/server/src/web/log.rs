@@ -9,7 +9,7 @@ use axum::http::header::HeaderName;
 use axum::http::{HeaderValue, Response};
 use axum::middleware::Next;
 
-use super::Web;
+use crate::web::Web;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Characters of a request's id, as long as the API's.

@@ -8,7 +8,7 @@ use inbox::actions::{QueuedDraft, Sidebar};
 use inbox::api::wire::ConversationSummary;
 use inbox::base::ids::UserId;
 
-use super::Web;
+use crate::web::Web;
 
 /// A part of what is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

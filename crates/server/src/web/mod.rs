@@ -3,37 +3,19 @@
 //! Each page is one read transaction: whose session it is, the navigation, and what the page
 //! shows. Each form is one write transaction. Templates get ready-made view structs.
 
-mod answers;
-mod approvals;
-mod asking;
-mod assets;
-mod compose;
-mod conversation;
 mod desk;
-mod files;
 mod form;
-mod frame;
-mod inbox_page;
-mod leaving;
-mod library;
+mod layout;
 mod live;
 mod log;
 mod mark;
-mod mentions;
-mod originals;
+mod multipart;
+mod pages;
 mod passwords;
 mod presence;
-mod previews;
-mod requests;
-mod rows;
-mod search_page;
 mod settings;
-mod sign_in;
-mod timeline;
 mod upload;
-mod upload_page;
 mod visitor;
-mod wording;
 
 use std::sync::Arc;
 
@@ -43,13 +25,18 @@ use axum::routing::{get, post};
 use inbox::App;
 use tokio::sync::Semaphore;
 
-use crate::courier::SsrfGuard;
-use crate::doors::MailWays;
-use crate::quiet::QuietMode;
-use crate::reader::PageRenderer;
-use crate::slots::Slots;
+use crate::documents::PageRenderer;
+use crate::http::router::MailWays;
+use crate::http::slots::Slots;
+use crate::node::quiet::QuietMode;
+use crate::webhooks::SsrfGuard;
+use layout::{answers, assets};
+use multipart::FORMS_WITH_FILES;
+use pages::{
+    approvals, asking, compose, conversation, files, inbox_page, leaving, library, mentions,
+    originals, previews, requests, search_page, sign_in,
+};
 use presence::Presence;
-use upload::FORMS_WITH_FILES;
 
 /// Passwords that are hashed, and keys of domains that are made, at one time; each takes a core, a
 /// password some 20 MB too.
@@ -78,7 +65,7 @@ pub struct Web {
     listeners: Arc<Semaphore>,
     /// Files of customers that are on their way.
     streams: Arc<Slots>,
-    lanes: upload_page::UploadLocks,
+    lanes: upload::UploadLocks,
     previews: PageRenderer,
     originals: originals::Originals,
     presence: Arc<Presence>,
@@ -99,8 +86,7 @@ impl Web {
         let listeners = Arc::new(Semaphore::new(LISTENERS));
         let (presence, previews) = (Presence::new(&app), PageRenderer::of_this_program());
         let forms = Slots::new(FORMS_WITH_FILES);
-        let (streams, lanes) =
-            (Slots::new(upload_page::STREAMS), upload_page::UploadLocks::default());
+        let (streams, lanes) = (Slots::new(upload::STREAMS), upload::UploadLocks::default());
         Arc::new(Web {
             app,
             https,
@@ -166,7 +152,7 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/approvals/{id}/save", post(approvals::save))
         .route("/approvals/{id}/discard", post(approvals::discard))
         .merge(settings::router())
-        .merge(upload_page::router())
+        .merge(upload::router())
         .fallback(answers::nothing_here)
         .method_not_allowed_fallback(answers::not_this_way)
         .layer(from_fn_with_state(Arc::clone(&web), log::log))

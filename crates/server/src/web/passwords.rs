@@ -4,7 +4,7 @@ use argon2::{Argon2, PasswordHasher, PasswordVerifier};
 use inbox::base::limits::{PASSWORD_CHARS, PASSWORD_CHARS_MIN};
 use inbox::{Error, Result};
 
-use super::Web;
+use crate::web::Web;
 
 const SALT_BYTES: usize = 16;
 /// What the password of nobody is compared with, so that an unknown address takes as long.

@@ -12,8 +12,8 @@ use inbox::base::limits::{SESSION_IDLE_MS, UNDO_LIVE_MS};
 use jiff::tz::TimeZone;
 use sha2::{Digest, Sha256};
 
-use super::Web;
 use crate::http::{ClientNetwork, Peer};
+use crate::web::Web;
 
 const SESSION: &str = "mailroom_session";
 /// Browsers keep a `__Host-` cookie to this host and to https.

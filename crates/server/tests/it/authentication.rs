@@ -14,7 +14,7 @@ use mail_auth::common::crypto::Ed25519Key;
 use mail_auth::common::headers::HeaderWriter;
 use mail_auth::dkim::DkimSigner;
 use mail_auth::{ArcOutput, AuthenticatedMessage, AuthenticationResults, DmarcOutput, DmarcResult};
-use server::authentication::DnsAuthenticator;
+use server::mail_in::authentication::DnsAuthenticator;
 use server::settings::{Flags, Settings};
 
 use crate::support::names::{DnsAnswer, DnsRecord, Names};

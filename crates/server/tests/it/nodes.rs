@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use inbox::base::ids::Ids;
 use inbox::{App, RateLimiter, share_rates};
-use server::vault::{KEY_FILE, Vault};
+use server::node::vault::{KEY_FILE, Vault};
 use tokio_util::sync::CancellationToken;
 
 use crate::both;

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::http::Request;
-use server::dns_health::DnsHealth;
-use server::health::{self, Readiness};
-use server::quiet::QuietMode;
-use server::storage_check::StorageCheck;
+use server::net::dns_health::DnsHealth;
+use server::node::health::{self, Readiness};
+use server::node::quiet::QuietMode;
+use server::node::storage_check::StorageCheck;
 
 use crate::support::*;
 

@@ -6,7 +6,7 @@ use inbox::model::installation::{
 };
 use inbox::model::notices::{Notice, notify};
 use serde_json::json;
-use server::quiet::QUIET_SENTENCE;
+use server::node::quiet::QUIET_SENTENCE;
 
 use crate::both;
 use crate::support::*;

@@ -17,8 +17,8 @@ use inbox::base::ids::ServiceId;
 use inbox::model::services::Service;
 use mail::{Dmarc, Mail};
 use serde_json::{Value, json};
-use server::services::{HttpReader, POSTMARK_USER, purpose, router};
-use server::vault::Vault;
+use server::mail_in::services::{HttpReader, POSTMARK_USER, purpose, router};
+use server::node::vault::Vault;
 use sha2::Sha256;
 use tower::ServiceExt;
 

@@ -3,9 +3,9 @@
 use inbox::actions::FetchedInbox;
 use inbox::base::limits::FETCHING_OVERDUE_MS;
 
-use crate::doors::MailWays;
-use crate::smtp::ListenAddress;
-use crate::web::wording::{TimeFormat, When};
+use crate::http::router::MailWays;
+use crate::mail_in::smtp::ListenAddress;
+use crate::web::layout::wording::{TimeFormat, When};
 
 /// A word for how something stands, with its colour and icon.
 #[derive(Clone, Copy)]

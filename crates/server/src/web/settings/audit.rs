@@ -10,11 +10,11 @@ use inbox::model::audit_log::Action;
 
 use super::spot;
 use crate::web::Web;
-use crate::web::answers::PageResult;
 use crate::web::form::Asked;
-use crate::web::frame::PageLayout;
+use crate::web::layout::answers::PageResult;
+use crate::web::layout::frame::PageLayout;
+use crate::web::layout::wording::{Avatar, When, filters};
 use crate::web::visitor::Visitor;
-use crate::web::wording::{Avatar, When, filters};
 
 #[derive(Template)]
 #[template(path = "settings_audit.html")]

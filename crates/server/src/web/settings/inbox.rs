@@ -15,11 +15,11 @@ use super::arrival::{self, DoorView, FetchedView};
 use super::records::{self, RecordsView};
 use super::spot;
 use crate::web::Web;
-use crate::web::answers::{self, PageError, PageResult, see_other};
 use crate::web::form::Posted;
-use crate::web::frame::PageLayout;
+use crate::web::layout::answers::{self, PageError, PageResult, see_other};
+use crate::web::layout::frame::PageLayout;
+use crate::web::layout::wording::filters;
 use crate::web::visitor::Visitor;
-use crate::web::wording::filters;
 
 #[derive(Template)]
 #[template(path = "settings_inbox.html")]

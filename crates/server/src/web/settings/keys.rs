@@ -11,11 +11,11 @@ use inbox::base::ids::AgentId;
 
 use super::spot;
 use crate::web::Web;
-use crate::web::answers::{self, PageError, PageResult, see_other};
 use crate::web::form::Posted;
-use crate::web::frame::PageLayout;
+use crate::web::layout::answers::{self, PageError, PageResult, see_other};
+use crate::web::layout::frame::PageLayout;
+use crate::web::layout::wording::{Avatar, When, filters};
 use crate::web::visitor::Visitor;
-use crate::web::wording::{Avatar, When, filters};
 
 #[derive(Template)]
 #[template(path = "settings_keys.html")]

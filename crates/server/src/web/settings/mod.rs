@@ -19,9 +19,9 @@ use std::sync::Arc;
 use axum::Router;
 use axum::routing::{get, post};
 
-use super::Web;
-use super::answers::{PageResult, see_other};
-use super::frame::PageLocation;
+use crate::web::Web;
+use crate::web::layout::answers::{PageResult, see_other};
+use crate::web::layout::frame::PageLocation;
 
 pub fn router() -> Router<Arc<Web>> {
     Router::new()

@@ -12,11 +12,11 @@ use inbox::{Cx, Error};
 
 use super::spot;
 use crate::web::Web;
-use crate::web::answers::{self, PageError, PageResult, see_other};
 use crate::web::form::{FormFields, Posted};
-use crate::web::frame::PageLayout;
+use crate::web::layout::answers::{self, PageError, PageResult, see_other};
+use crate::web::layout::frame::PageLayout;
+use crate::web::layout::wording::{Avatar, filters};
 use crate::web::visitor::Visitor;
-use crate::web::wording::{Avatar, filters};
 
 #[derive(Template)]
 #[template(path = "settings_people.html")]

@@ -10,11 +10,11 @@ use inbox::base::actor::{Plan, Role};
 
 use super::spot;
 use crate::web::Web;
-use crate::web::answers::{PageResult, see_other};
 use crate::web::form::Posted;
-use crate::web::frame::PageLayout;
+use crate::web::layout::answers::{PageResult, see_other};
+use crate::web::layout::frame::PageLayout;
+use crate::web::layout::wording::filters;
 use crate::web::visitor::Visitor;
-use crate::web::wording::filters;
 
 #[derive(Template)]
 #[template(path = "settings_plan.html")]

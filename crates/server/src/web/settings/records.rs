@@ -12,11 +12,11 @@ use inbox::{Cx, Error};
 
 use super::arrival;
 use super::inbox::{build, mailbox_id};
-use crate::dns_records::{self, Finding, PublishedRecord, Purpose, RecordStatus};
-use crate::lookup::Lookup;
+use crate::mail_out::dns_records::{self, Finding, PublishedRecord, Purpose, RecordStatus};
+use crate::net::lookup::Lookup;
 use crate::web::Web;
-use crate::web::answers::{PageError, PageResult, see_other};
 use crate::web::form::Posted;
+use crate::web::layout::answers::{PageError, PageResult, see_other};
 use crate::web::visitor::Visitor;
 
 /// What is shown of what the DNS has instead: so many records, and so many characters of each.

@@ -10,11 +10,11 @@ use inbox::base::ids::SavedReplyId;
 
 use super::spot;
 use crate::web::Web;
-use crate::web::answers::{self, PageError, PageResult, see_other};
 use crate::web::form::{FormFields, Posted};
-use crate::web::frame::PageLayout;
+use crate::web::layout::answers::{self, PageError, PageResult, see_other};
+use crate::web::layout::frame::PageLayout;
+use crate::web::layout::wording::{When, filters};
 use crate::web::visitor::Visitor;
-use crate::web::wording::{When, filters};
 
 #[derive(Template)]
 #[template(path = "settings_replies.html")]

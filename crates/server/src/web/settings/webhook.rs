@@ -16,11 +16,11 @@ use inbox::model::webhooks::State as HookState;
 use super::spot;
 use super::webhooks::hears;
 use crate::web::Web;
-use crate::web::answers::{PageError, PageResult, see_other};
 use crate::web::form::{Asked, FormFields, Posted};
-use crate::web::frame::PageLayout;
+use crate::web::layout::answers::{PageError, PageResult, see_other};
+use crate::web::layout::frame::PageLayout;
+use crate::web::layout::wording::{TimeFormat, When, filters};
 use crate::web::visitor::Visitor;
-use crate::web::wording::{TimeFormat, When, filters};
 
 /// The events that a log can be narrowed to (API section 6.2).
 const EVENTS: &[&str] = &[

@@ -9,11 +9,11 @@ use inbox::actions::{self, SignedIn, WebhookListing};
 
 use super::spot;
 use crate::web::Web;
-use crate::web::answers::{self, PageError, PageResult};
 use crate::web::form::Posted;
-use crate::web::frame::PageLayout;
+use crate::web::layout::answers::{self, PageError, PageResult};
+use crate::web::layout::frame::PageLayout;
+use crate::web::layout::wording::{When, filters};
 use crate::web::visitor::Visitor;
-use crate::web::wording::{When, filters};
 
 #[derive(Template)]
 #[template(path = "settings_webhooks.html")]

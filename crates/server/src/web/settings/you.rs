@@ -11,11 +11,11 @@ use inbox::{Cx, Error};
 
 use super::spot;
 use crate::web::Web;
-use crate::web::answers::{self, PageError, PageResult, see_other};
 use crate::web::form::Posted;
-use crate::web::frame::PageLayout;
+use crate::web::layout::answers::{self, PageError, PageResult, see_other};
+use crate::web::layout::frame::PageLayout;
+use crate::web::layout::wording::{When, filters};
 use crate::web::visitor::Visitor;
-use crate::web::wording::{When, filters};
 
 /// Why a password does not open private inboxes.
 const SET_IN_SHUT_SESSION: &str = "There is no password of yours that opens them. A sign-in link \

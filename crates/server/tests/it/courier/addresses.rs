@@ -153,7 +153,7 @@ async fn the_next_address_is_dialled_when_one_does_not_answer() {
 #[tokio::test]
 async fn development_may_call_private_and_http_addresses() {
     let receiver = Receiver::plain(OUTSIDE, || answer(200, "here")).await;
-    let resolver = Arc::new(server::courier::SystemResolver::default());
+    let resolver = Arc::new(server::webhooks::SystemResolver::default());
     let gate = SsrfGuard::new(resolver, SsrfRules::new(true));
     let courier = HttpWebhookSender::new(gate, Authority::new().roots(), LONG).unwrap();
     for host in ["127.0.0.1", "localhost"] {

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use server::courier::DnsResolver;
+use server::webhooks::DnsResolver;
 use tokio::net::UdpSocket;
 
 use super::receiver::Authority;

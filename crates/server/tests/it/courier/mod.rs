@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use inbox::jobs::{WebhookRequest, WebhookResponse, WebhookSender};
-use server::courier::{
+use server::webhooks::{
     HttpWebhookSender, LookUp, NotFound, ResolvedAddresses, Resolver, SsrfGuard, SsrfRules,
 };
 

@@ -114,7 +114,7 @@ async fn a_gigabyte_over_http_1_is_left_unread() {
     .await;
     let courier = courier_outside(&authority, LONG);
     let answer = post(&courier, receiver.url()).await;
-    assert_eq!(answer, status(200, &"a".repeat(server::courier::BODY_BYTES)));
+    assert_eq!(answer, status(200, &"a".repeat(server::webhooks::BODY_BYTES)));
     // The buffers of both sockets fill; nothing else does.
     settled(&sent, 16 * 1024 * 1024).await;
 }
@@ -130,7 +130,7 @@ async fn a_gigabyte_over_http_2_is_left_unread() {
     .await;
     let courier = courier_outside(&authority, LONG);
     let answer = post(&courier, receiver.url()).await;
-    assert_eq!(answer, status(200, &"a".repeat(server::courier::BODY_BYTES)));
+    assert_eq!(answer, status(200, &"a".repeat(server::webhooks::BODY_BYTES)));
     settled(&sent, 2 * 1024 * 1024).await;
     // The connection is as good as before for the next event.
     assert!(matches!(

@@ -19,7 +19,7 @@ fn endless(key: &str, id: &str) -> [Request<Body>; 2] {
         request
     };
     let note = request("POST", &format!("/conversations/{id}/notes"), Some(key), Body::empty());
-    let tool = Request::post(server::mcp::PATH)
+    let tool = Request::post(server::api::mcp::PATH)
         .header("authorization", format!("Bearer {key}"))
         .header("content-type", "application/json")
         .body(Body::empty())

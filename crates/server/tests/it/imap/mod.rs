@@ -9,8 +9,8 @@ use inbox::actions::{self, FetchFrom, FetchedInbox};
 use inbox::inbound::MailSource;
 use inbox::inbound::imap::{self, After, Security};
 use rustls::RootCertStore;
-use server::imap::{Fetchers, ImapTiming, purpose};
-use server::vault::Vault;
+use server::mail_in::imap::{Fetchers, ImapTiming, purpose};
+use server::node::vault::Vault;
 use tokio_util::sync::CancellationToken;
 
 use crate::both;

@@ -38,8 +38,8 @@ both! {
         let fetchers = set_up(&app, &dovecot, &plain()).await;
         let elsewhere = tempfile::tempdir().unwrap();
         let ids = &app.app.ids;
-        let vault = server::vault::Vault::open(elsewhere.path(), ids).unwrap();
-        let sealed_password = vault.seal(ids, &server::imap::purpose(ADDRESS), "x");
+        let vault = server::node::vault::Vault::open(elsewhere.path(), ids).unwrap();
+        let sealed_password = vault.seal(ids, &server::mail_in::imap::purpose(ADDRESS), "x");
         let from = FetchFrom { port: dovecot.tls_port, sealed_password, ..plain() };
         app.act(&app.owner, move |tx, cx| actions::fetch_mail_from(tx, cx, ADDRESS, &from)).await;
         fetchers.fetch_due().await.unwrap();
@@ -168,7 +168,7 @@ both! {
         let kept = app.app.store.read(move |tx| tx.one::<(String,)>(sql, &[]));
         let (kept,) = kept.await.unwrap_or_else(|error: db::StoreError| panic!("{error}"));
         assert!(kept.starts_with("v1.") && !kept.contains("sesame"));
-        let purpose = server::imap::purpose(ADDRESS);
+        let purpose = server::mail_in::imap::purpose(ADDRESS);
         assert_eq!(vault(&app).unseal(&purpose, &kept).unwrap(), PASSWORD);
     }
 

@@ -3,8 +3,8 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use server::lookup::Lookup;
-use server::relay::MxRelay;
+use server::mail_out::MxRelay;
+use server::net::lookup::Lookup;
 
 use super::names::Zone;
 use super::sts::Published;

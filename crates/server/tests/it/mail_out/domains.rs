@@ -1,8 +1,8 @@
 //! The keys of a domain, and what it publishes.
 
 use inbox::model::domains::{self, KeyState};
-use server::dns_records::{self, RecordStatus};
-use server::lookup::Lookup;
+use server::mail_out::dns_records::{self, RecordStatus};
+use server::net::lookup::Lookup;
 
 use super::names::Zone;
 use crate::both;

@@ -17,8 +17,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inbox::jobs::{OutgoingMail, Relay, RelayOutcome};
-use server::courier::SystemResolver;
-use server::relay::{SmarthostRelay, SmtpTimeouts};
+use server::mail_out::{SmarthostRelay, SmtpTimeouts};
+use server::webhooks::SystemResolver;
 
 use crate::courier::receiver::Authority;
 use peer::{Manner, Peer};

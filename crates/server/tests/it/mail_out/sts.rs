@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use server::relay::{Fetching, PolicySource};
+use server::mail_out::{Fetching, PolicySource};
 use tokio_rustls::TlsAcceptor;
 
 use super::direct::{direct_with, peers};

@@ -11,7 +11,7 @@ mod transcript;
 use axum::body::Body;
 use axum::http::Request;
 use serde_json::{Value, json};
-use server::mcp::PATH;
+use server::api::mcp::PATH;
 
 use crate::support::{Answer, Key, TestApp};
 

@@ -12,7 +12,7 @@ mod reader;
 
 use std::path::PathBuf;
 
-use server::reader::{BuiltInReader, FileReading};
+use server::documents::{BuiltInReader, FileReading};
 
 /// The built-in reader, which starts the program that these tests belong to.
 fn built_in() -> BuiltInReader {

@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
 use serde_json::{Value, json};
-use server::reader::{Endpoint, ModelReader};
+use server::documents::{Endpoint, ModelReader};
 use tokio::net::TcpListener;
 
 use super::files::{INVOICE, invoice_xml, pdf};

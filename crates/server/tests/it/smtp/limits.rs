@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use mail::smtp::SessionLimits;
-use server::smtp::SmtpLimits;
+use server::mail_in::smtp::SmtpLimits;
 
 use crate::both;
 use crate::support::raw;

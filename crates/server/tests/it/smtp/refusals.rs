@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use mail::smtp::SessionLimits;
 use metrics_exporter_prometheus::PrometheusBuilder;
-use server::smtp::SmtpLimits;
+use server::mail_in::smtp::SmtpLimits;
 use tokio::net::UnixStream;
 use tracing_subscriber::fmt::MakeWriter;
 

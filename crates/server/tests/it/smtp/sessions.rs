@@ -1,5 +1,5 @@
 use inbox::inbound::MailSource;
-use server::smtp::SmtpLimits;
+use server::mail_in::smtp::SmtpLimits;
 use tokio::net::UnixStream;
 
 use crate::both;

@@ -11,8 +11,8 @@ use inbox::inbound::{
 };
 use mail::smtp::Protocol;
 use mail::{Authentication, Dmarc};
+use server::mail_in::smtp::{ListenAddress, MailListener, MailListeners, SmtpLimits, certificate};
 use server::settings::{Flags, Settings};
-use server::smtp::{ListenAddress, MailListener, MailListeners, SmtpLimits, certificate};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;

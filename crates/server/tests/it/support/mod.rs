@@ -29,12 +29,12 @@ use inbox::model::mailboxes::{self, Mailbox};
 use inbox::{App, Cx, FiledMail, IncomingMail, RateLimiter};
 use mail::{Address, Attachment, AuthorKind, Dmarc, Mail};
 use serde_json::Value;
-use server::courier::{SsrfGuard, SsrfRules};
-use server::dns_records::SendingSetup;
-use server::doors;
-use server::quiet::QuietMode;
-use server::rest;
-use server::smtp::ListenAddress;
+use server::api::rest;
+use server::http::router;
+use server::mail_in::smtp::ListenAddress;
+use server::mail_out::dns_records::SendingSetup;
+use server::node::quiet::QuietMode;
+use server::webhooks::{SsrfGuard, SsrfRules};
 use tower::ServiceExt;
 
 pub use database::{Backend, CONNECTIONS, Database};
@@ -183,7 +183,7 @@ impl TestApp {
     async fn start(url: &str, folder: tempfile::TempDir) -> TestApp {
         let clock = Arc::new(TestClock(AtomicI64::new(BEGINNING)));
         let ids = Arc::new(Ids::seeded(7));
-        let sealer = Arc::new(server::vault::Vault::open(folder.path(), &ids).unwrap());
+        let sealer = Arc::new(server::node::vault::Vault::open(folder.path(), &ids).unwrap());
         let app = App {
             store: database::open(url),
             clock: clock.clone(),
@@ -303,9 +303,9 @@ impl TestApp {
         let worker = Worker::new(self.app.clone(), relay, courier, self.outside.reader.clone());
         self.worker = if quiet { worker.quiet() } else { worker };
         let mode = QuietMode::fixed(quiet);
-        self.router = doors::router(
+        self.router = router::router(
             self.app.clone(),
-            doors::HttpOptions { quiet: mode, ..options(false, None) },
+            router::HttpOptions { quiet: mode, ..options(false, None) },
         );
     }
 
@@ -547,16 +547,16 @@ pub fn user(person: &Actor) -> UserId {
 }
 
 fn router(app: &App, mails: bool, dns: Option<SocketAddr>) -> axum::Router {
-    doors::router(app.clone(), options(mails, dns))
+    router::router(app.clone(), options(mails, dns))
 }
 
-fn options(mails: bool, dns: Option<SocketAddr>) -> doors::HttpOptions {
-    doors::HttpOptions {
+fn options(mails: bool, dns: Option<SocketAddr>) -> router::HttpOptions {
+    router::HttpOptions {
         developer_site: Some(DEVELOPER_SITE.into()),
         gate: SsrfGuard::new(Arc::new(Names), SsrfRules::new(false)),
         mails,
         quiet: QuietMode::fixed(false),
-        ways: doors::MailWays {
+        ways: router::MailWays {
             smtp: "0.0.0.0:25".parse().unwrap(),
             lmtp: ListenAddress::Off,
             sending: SendingSetup { host: Some("mail.acme.example".into()), relay: None },

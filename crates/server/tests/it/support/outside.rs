@@ -12,7 +12,7 @@ use inbox::jobs::{
     DocumentReader, ExtractionError, ExtractionFuture, ExtractionOutcome, OutgoingMail, Posting,
     Relay, RelayFuture, RelayOutcome, WebhookRequest, WebhookResponse, WebhookSender,
 };
-use server::courier::{LookUp, Resolver};
+use server::webhooks::{LookUp, Resolver};
 use tokio::sync::Notify;
 
 use super::mail_in::TestAuthenticator;

@@ -96,7 +96,7 @@ both! {
         let (shut, fine) = (app.hook("shut").await, app.hook("fine").await);
         let id = shut.id.clone();
         let elsewhere = tempfile::tempdir().unwrap();
-        let other = server::vault::Vault::open(elsewhere.path(), &app.app.ids).unwrap();
+        let other = server::node::vault::Vault::open(elsewhere.path(), &app.app.ids).unwrap();
         let sealed = SecretSealer::seal(&other, &app.app.ids, "x", "whsec_AAAA");
         app.act(&app.owner, move |tx, _| {
             tx.exec("UPDATE webhooks SET secret = ?2 WHERE id = ?1", &[&id, &sealed])?;

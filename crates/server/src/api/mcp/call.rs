@@ -1,0 +1,222 @@
+//! A tool call: arguments in, the operation's answer out.
+
+use axum::body::Bytes;
+use inbox::api::fields::{check_body, one_problem};
+use inbox::api::idempotency::IdempotencyKey;
+use inbox::api::operations::{Operation, OperationOutput};
+use inbox::base::actor::{KeyHash, Scope};
+use inbox::{ApiCall, Error, ValidationErrors};
+use serde_json::Value;
+
+use super::Asked;
+use super::envelope::Response;
+use super::tools::{ID, IDEMPOTENCY_KEY};
+
+/// The call that a tool's arguments make. They are the REST body or query, and what REST has
+/// elsewhere: the id of the path and the key of the header.
+pub fn call(operation: &'static Operation, key: KeyHash, arguments: Value) -> ApiCall {
+    let id = id(operation, &arguments);
+    let input = check_body(operation.fields, &arguments);
+    let idempotency_key = idempotency_key(operation, &arguments);
+    let (id, input, idempotency_key) = match (id, input, idempotency_key) {
+        (Ok(id), Ok(input), Ok(idempotency_key)) => (id, Ok(input), idempotency_key),
+        (id, input, idempotency_key) => {
+            let found = [id.err(), input.err(), idempotency_key.err()].into_iter().flatten();
+            (None, Err(found.fold(ValidationErrors::default(), ValidationErrors::and)), None)
+        }
+    };
+    ApiCall { operation, key, id, raw: arguments, input, idempotency_key }
+}
+
+fn id(operation: &Operation, arguments: &Value) -> Result<Option<String>, ValidationErrors> {
+    match arguments.get(ID) {
+        _ if !operation.has_id() => Ok(None),
+        Some(Value::String(id)) => Ok(Some(id.clone())),
+        Some(_) => Err(one_problem(ID, "must be a string")),
+        None => Err(one_problem(ID, "is required")),
+    }
+}
+
+fn idempotency_key(
+    operation: &Operation,
+    arguments: &Value,
+) -> Result<Option<IdempotencyKey>, ValidationErrors> {
+    let given = arguments.get(IDEMPOTENCY_KEY).filter(|_| operation.takes_idempotency_key());
+    let Some(given) = given else { return Ok(None) };
+    let key = given.as_str().and_then(IdempotencyKey::parse);
+    key.map(Some).ok_or_else(|| one_problem(IDEMPOTENCY_KEY, IdempotencyKey::RULE))
+}
+
+/// The response with a tool's result. An error comes back where it concerns the request as a whole
+/// and not the tool: the key, its rate, its plan, its scopes.
+pub fn outcome(
+    asked: &Asked,
+    operation: &Operation,
+    result: Result<OperationOutput, Error>,
+) -> Result<Bytes, Error> {
+    match result {
+        Ok(answer) => Ok(done(asked, operation, &answer)),
+        Err(
+            error @ (Error::Unauthorized
+            | Error::TooMany(_)
+            | Error::Forbidden(_)
+            | Error::Lacks { entirely: true, .. }),
+        ) => Err(error),
+        Err(error) => {
+            crate::api::rest::log_cause(&error);
+            Ok(not_done(asked, &error))
+        }
+    }
+}
+
+/// The text is the REST body as it is. The structured content is the same as an object: a list
+/// has its name there, and a warning stands before everything that strangers wrote.
+fn done(asked: &Asked, operation: &Operation, answer: &OperationOutput) -> Bytes {
+    let body = answer.body.as_slice();
+    let mut response = Response::begin(asked, 3 * body.len() + 200);
+    let out = &mut response.members;
+    push(out, r#""content":["#);
+    push_text(out, body);
+    push(out, r#"],"structuredContent":{"#);
+    if let Some(warning) = &answer.warning {
+        push_member(out, "warning", warning.as_bytes());
+        push(out, ",");
+    }
+    match operation.tool.as_ref().and_then(|tool| tool.list) {
+        None => out.extend_from_slice(body.strip_prefix(b"{").unwrap_or(b"}")),
+        Some(list) => {
+            push(out, &format!("\"{list}\":"));
+            out.extend_from_slice(body);
+            if let Some(next) = &answer.next {
+                push(out, ",");
+                push_member(out, "nextCursor", next.as_bytes());
+            }
+            push(out, "}");
+        }
+    }
+    push(out, r#","isError":false"#);
+    response.end()
+}
+
+/// The sentence that REST gives, and what to do about it.
+fn not_done(asked: &Asked, error: &Error) -> Bytes {
+    let mut response = Response::begin(asked, 400);
+    let out = &mut response.members;
+    push(out, r#""content":["#);
+    push_text(out, error.to_string().as_bytes());
+    if let Some(advice) = advice(error) {
+        push(out, ",");
+        push_text(out, advice.as_bytes());
+    }
+    push(out, r#"],"isError":true"#);
+    response.end()
+}
+
+fn advice(error: &Error) -> Option<&'static str> {
+    match error {
+        Error::Invalid(_) => Some("Nothing was changed. Correct what is named and call again."),
+        Error::NotFound(_) => Some(
+            "Nothing was changed. Take ids from the answers of other tools, exactly as they stand.",
+        ),
+        Error::Lacks { scope: Scope::Send, .. } => Some(
+            "Nothing was changed. Call again without send to leave a draft for a person to approve.",
+        ),
+        Error::Lacks { .. } => {
+            Some("Nothing was changed. Ask your user for a key with this scope, or go on without.")
+        }
+        Error::KeyReused => {
+            Some("Nothing was changed. Choose another idempotencyKey for another request.")
+        }
+        Error::Unauthorized
+        | Error::Forbidden(_)
+        | Error::TooMany(_)
+        | Error::Store(_)
+        | Error::Files(_) => None,
+    }
+}
+
+fn push(out: &mut Vec<u8>, text: &str) {
+    out.extend_from_slice(text.as_bytes());
+}
+
+fn push_text(out: &mut Vec<u8>, text: &[u8]) {
+    push(out, r#"{"type":"text","#);
+    push_member(out, "text", text);
+    push(out, "}");
+}
+
+fn push_member(out: &mut Vec<u8>, name: &str, text: &[u8]) {
+    push(out, "\"");
+    push(out, name);
+    push(out, "\":\"");
+    push_escaped(out, text);
+    push(out, "\"");
+}
+
+/// The text as the inside of a JSON string. An answer is long, JSON itself, and so without control
+/// characters and with a quote every few bytes: it is copied in words, and what follows a quote in
+/// its word once more.
+fn push_escaped(out: &mut Vec<u8>, text: &[u8]) {
+    // Not `any`, which would look at one byte after the other.
+    if text.iter().fold(false, |found, byte| found | byte.is_ascii_control()) {
+        let quoted = Value::from(String::from_utf8_lossy(text)).to_string();
+        return push(out, &quoted[1..quoted.len() - 1]);
+    }
+    let mut end = out.len();
+    // Every byte may need another before it, and the last word may reach over the end.
+    out.resize(end + 2 * text.len() + WORD, 0);
+    let (words, rest) = text.as_chunks::<WORD>();
+    for word in words {
+        out[end..end + WORD].copy_from_slice(word);
+        let word = u64::from_le_bytes(*word);
+        let mut found = equal_bytes(word, b'"') | equal_bytes(word, b'\\');
+        while found != 0 {
+            let at = found.trailing_zeros() as usize / 8;
+            out[end + at] = b'\\';
+            end += 1;
+            out[end + at..end + at + WORD].copy_from_slice(&(word >> (8 * at)).to_le_bytes());
+            found &= found - 1;
+        }
+        end += WORD;
+    }
+    out.truncate(end);
+    for byte in rest {
+        if matches!(byte, b'"' | b'\\') {
+            out.push(b'\\');
+        }
+        out.push(*byte);
+    }
+}
+
+/// Bytes of a word.
+const WORD: usize = 8;
+
+/// The word's bytes that are this one, each as its highest bit.
+fn equal_bytes(word: u64, byte: u8) -> u64 {
+    const LOW: u64 = u64::from_ne_bytes([0x7f; WORD]);
+    let zero_where_equal = word ^ u64::from_ne_bytes([byte; WORD]);
+    !(((zero_where_equal & LOW) + LOW) | zero_where_equal | LOW)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_escaped_reads_back_as_it_was() {
+        let pieces =
+            ["", "\"", "\\", "\"\"\\\"", "a", "ä漢😀", "seven c", "{\"a\":\"b\\n\"}", "\u{7f}\n"];
+        for length in 0..30 {
+            for piece in pieces {
+                for filling in ["x", "\"", "é"] {
+                    let filling = filling.repeat(length);
+                    let text = format!("{filling}{piece}{filling}{piece}");
+                    let mut out = b"\"".to_vec();
+                    push_escaped(&mut out, text.as_bytes());
+                    out.push(b'"');
+                    assert_eq!(serde_json::from_slice::<String>(&out).expect("JSON"), text);
+                }
+            }
+        }
+    }
+}

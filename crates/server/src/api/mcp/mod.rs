@@ -1,0 +1,226 @@
+//! The MCP door: the operation table as tools for models, over Streamable HTTP without sessions
+//! (API section 4.16). Both eras of the protocol are served at one address: the current one, in
+//! which every request tells its version by itself, and the older one, which begins with
+//! `initialize`. Keys, rate, plan and origins are checked by the same code as for REST.
+
+mod call;
+mod envelope;
+mod era;
+mod failure;
+mod instructions;
+mod message;
+mod tools;
+
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderMap, Method, Request, StatusCode, header};
+use inbox::api::operations::{self, Operation};
+use inbox::base::actor::{KeyHash, Scopes};
+use inbox::{Error, RateStatus};
+use serde_json::{Map, Value, json};
+
+use crate::api::rest::{self, ApiResponse, ApiServer, UnreadBody};
+use envelope::{failed, succeeded};
+use era::{LEGACY, ProtocolVersion, Routing, VERSIONS};
+use failure::JsonRpcError;
+use message::{JsonRpcMessage, JsonRpcParseError};
+pub(crate) use tools::ToolSet;
+
+/// Where the MCP server lives.
+pub const PATH: &str = "/mcp";
+
+/// Answers one HTTP request. Every POST is counted and needs a key, whatever it holds.
+pub(crate) async fn answer(door: &ApiServer, request: Request<Body>) -> ApiResponse {
+    if request.method() != Method::POST {
+        let sentence = "This address takes POST: it has no sessions and opens no streams.";
+        let mut reply = rest::refuse(door, StatusCode::METHOD_NOT_ALLOWED, sentence);
+        reply.extra.push((header::ALLOW, "POST".into()));
+        return reply;
+    }
+    let Some(key) = rest::bearer(&request) else {
+        return refused(door, &Error::Unauthorized, door.app.limiter.untouched(), &Value::Null);
+    };
+    if !takes_json(request.headers()) {
+        let sentence = "Answers here are application/json; the Accept header must allow that.";
+        return rest::refuse(door, StatusCode::NOT_ACCEPTABLE, sentence);
+    }
+    let routing = Routing::of(request.headers());
+    let body = match rest::read_body(door, key, request).await {
+        Ok(body) => body,
+        Err(UnreadBody::Body(status)) => {
+            return rest::refuse(door, status, rest::body_sentence(status));
+        }
+        Err(UnreadBody::Key(error)) => {
+            return refused(door, &error, door.app.limiter.untouched(), &Value::Null);
+        }
+    };
+    match message::understand(&routing, &body) {
+        Ok(JsonRpcMessage::Notification) => acknowledge(door, key).await,
+        Ok(JsonRpcMessage::Request { id, era, method, params }) => {
+            respond(door, key, &Asked { id, era }, &method, params).await
+        }
+        Err(JsonRpcParseError { id, failure }) => {
+            let asked = Asked { id, era: ProtocolVersion::Modern };
+            admitted(door, key, &asked, |_| Err(failure)).await
+        }
+    }
+}
+
+/// Who is to be answered, and in which era's words.
+struct Asked {
+    id: Value,
+    era: ProtocolVersion,
+}
+
+/// A notification changes nothing here; its sender is told that it arrived.
+async fn acknowledge(door: &ApiServer, key: KeyHash) -> ApiResponse {
+    let (result, standing) = door.app.admit(key).await;
+    match result {
+        Ok(_) => ApiResponse {
+            status: StatusCode::ACCEPTED,
+            body: Bytes::new(),
+            standing,
+            extra: Vec::new(),
+        },
+        Err(error) => refused(door, &error, standing, &Value::Null),
+    }
+}
+
+async fn respond(
+    door: &ApiServer,
+    key: KeyHash,
+    asked: &Asked,
+    method: &str,
+    params: Map<String, Value>,
+) -> ApiResponse {
+    let (operation, arguments) = match (asked.era, method) {
+        (_, "tools/call") => match tool_call(params) {
+            Ok(found) => found,
+            Err(failure) => return admitted(door, key, asked, |_| Err(failure)).await,
+        },
+        (_, "tools/list") => {
+            return admitted(door, key, asked, |scopes| list_tools(door, scopes, &params)).await;
+        }
+        (ProtocolVersion::Modern, "server/discover") => {
+            return admitted(door, key, asked, |_| Ok(discovery())).await;
+        }
+        (ProtocolVersion::Legacy, "initialize") => {
+            return admitted(door, key, asked, |_| greeting(&params)).await;
+        }
+        (ProtocolVersion::Legacy, "ping") => {
+            return admitted(door, key, asked, |_| Ok(String::new())).await;
+        }
+        _ => return admitted(door, key, asked, |_| Err(JsonRpcError::unknown_method())).await,
+    };
+    let call = call::call(operation, key, arguments);
+    let (result, standing) = door.app.call(call).await;
+    match call::outcome(asked, operation, result) {
+        Ok(body) => ApiResponse { status: StatusCode::OK, body, standing, extra: Vec::new() },
+        Err(Error::Lacks { entirely: true, .. }) => {
+            told(asked, Err(JsonRpcError::invalid_params(NO_SUCH_TOOL)), standing)
+        }
+        Err(error) => refused(door, &error, standing, &asked.id),
+    }
+}
+
+/// A tool that a key cannot use does not exist for it.
+const NO_SUCH_TOOL: &str =
+    "This key has no tool of that name; tools/list tells which it has. Its scopes decide.";
+
+/// The operation that a call names, and its arguments.
+fn tool_call(mut params: Map<String, Value>) -> Result<(&'static Operation, Value), JsonRpcError> {
+    let arguments = params.remove("arguments").unwrap_or_else(|| json!({}));
+    if !arguments.is_object() {
+        return Err(JsonRpcError::invalid_params("arguments must be an object"));
+    }
+    let Some(name) = params.get("name").and_then(Value::as_str) else {
+        return Err(JsonRpcError::invalid_params("name must be the name of a tool"));
+    };
+    let operation = operations::with_tool(name);
+    Ok((operation.ok_or_else(|| JsonRpcError::invalid_params(NO_SUCH_TOOL))?, arguments))
+}
+
+/// Answers what needs a key and no operation.
+async fn admitted(
+    door: &ApiServer,
+    key: KeyHash,
+    asked: &Asked,
+    answer: impl FnOnce(&Scopes) -> Result<String, JsonRpcError>,
+) -> ApiResponse {
+    let (result, standing) = door.app.admit(key).await;
+    match result {
+        Ok(scopes) => told(asked, answer(&scopes), standing),
+        Err(error) => refused(door, &error, standing, &asked.id),
+    }
+}
+
+/// The members of a result, or a failure, as an answer.
+fn told(asked: &Asked, outcome: Result<String, JsonRpcError>, standing: RateStatus) -> ApiResponse {
+    let (status, body) = match outcome {
+        Ok(members) => (StatusCode::OK, succeeded(asked, &members)),
+        Err(failure) => (failure.status(asked.era), failed(&asked.id, &failure)),
+    };
+    ApiResponse { status, body, standing, extra: Vec::new() }
+}
+
+/// What REST refuses, refused with the same status, headers and sentence.
+fn refused(door: &ApiServer, error: &Error, standing: RateStatus, id: &Value) -> ApiResponse {
+    let mut reply = rest::refuse_error(door, error, standing);
+    reply.body = failed(id, &JsonRpcError::refused(error));
+    reply
+}
+
+/// A client may ask for JSON, for anything, or say nothing; one that wants only a stream or a page
+/// cannot be served.
+fn takes_json(headers: &HeaderMap) -> bool {
+    let mut wanted = headers.get_all(header::ACCEPT).iter().peekable();
+    wanted.peek().is_none()
+        || wanted.filter_map(|value| value.to_str().ok()).flat_map(|text| text.split(',')).any(
+            |range| {
+                let range = range.split(';').next().unwrap_or_default().trim();
+                ["application/json", "application/*", "*/*"]
+                    .iter()
+                    .any(|taken| range.eq_ignore_ascii_case(taken))
+            },
+        )
+}
+
+fn list_tools(
+    door: &ApiServer,
+    scopes: &Scopes,
+    params: &Map<String, Value>,
+) -> Result<String, JsonRpcError> {
+    if params.contains_key("cursor") {
+        return Err(JsonRpcError::invalid_params("cursor: the list of tools has one page"));
+    }
+    Ok(format!("\"tools\":{},{}", door.tools.open_to(scopes), envelope::KEPT))
+}
+
+/// What a client of the current era asks first, if it asks at all.
+fn discovery() -> String {
+    let versions = json!(VERSIONS);
+    let instructions = json!(instructions::TEXT);
+    format!(
+        "\"supportedVersions\":{versions},\"capabilities\":{CAPABILITIES},\
+         \"instructions\":{instructions},{}",
+        envelope::KEPT
+    )
+}
+
+/// There are tools and nothing else, and their list does not change while a client is connected.
+const CAPABILITIES: &str = r#"{"tools":{}}"#;
+
+/// `initialize`: the version that the client offers if it is known, else the newest of that era.
+fn greeting(params: &Map<String, Value>) -> Result<String, JsonRpcError> {
+    let Some(offered) = params.get("protocolVersion").and_then(Value::as_str) else {
+        return Err(JsonRpcError::invalid_params(
+            "protocolVersion must be a version such as 2025-11-25",
+        ));
+    };
+    let version = LEGACY.iter().find(|known| **known == offered).unwrap_or(&LEGACY[0]);
+    let instructions = json!(instructions::TEXT);
+    Ok(format!(
+        "\"protocolVersion\":\"{version}\",\"capabilities\":{CAPABILITIES},\
+         \"serverInfo\":{},\"instructions\":{instructions}",
+        envelope::server_info()
+    ))
+}

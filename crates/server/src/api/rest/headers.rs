@@ -1,0 +1,87 @@
+//! What every answer carries, and who may ask from a browser.
+
+use axum::body::Body;
+use axum::http::header::{self, HeaderMap, HeaderName};
+use axum::http::{HeaderValue, Method, Request, Response, StatusCode};
+
+use crate::api::rest::{ApiResponse, ApiServer, ok, value};
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
+const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+/// What a script of the developer site may read beside the body.
+const EXPOSED: &str = "Link, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id";
+/// How long a browser may remember a preflight, in seconds.
+const PREFLIGHT_SECONDS: &str = "600";
+
+/// Where a request's page comes from.
+pub enum Origin {
+    /// No page, or one of this service's own.
+    None,
+    DeveloperSite(HeaderValue),
+    Foreign,
+}
+
+impl Origin {
+    pub fn of(door: &ApiServer, headers: &HeaderMap) -> Origin {
+        let Some(origin) = headers.get(header::ORIGIN) else { return Origin::None };
+        match origin.to_str() {
+            Ok(text) if text == door.own_origin => Origin::None,
+            Ok(text) if door.developer_site.as_deref() == Some(text) => {
+                Origin::DeveloperSite(origin.clone())
+            }
+            _ => Origin::Foreign,
+        }
+    }
+}
+
+pub fn is_preflight(request: &Request<Body>) -> bool {
+    request.method() == Method::OPTIONS
+        && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
+        && request.headers().contains_key(header::ORIGIN)
+}
+
+/// Answered before authentication: a browser sends no key with it.
+pub fn preflight(door: &ApiServer, origin: &Origin) -> ApiResponse {
+    let mut reply = ok(door, StatusCode::NO_CONTENT, axum::body::Bytes::new());
+    if let Origin::DeveloperSite(_) = origin {
+        reply.extra.extend([
+            (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST".into()),
+            (
+                header::ACCESS_CONTROL_ALLOW_HEADERS,
+                "authorization, content-type, idempotency-key, mcp-method, mcp-name, \
+                 mcp-protocol-version"
+                    .into(),
+            ),
+            (header::ACCESS_CONTROL_MAX_AGE, PREFLIGHT_SECONDS.into()),
+        ]);
+    }
+    reply
+}
+
+/// Puts an answer together with the headers that each one carries.
+pub fn finish(reply: ApiResponse, id: &str, origin: &Origin) -> Response<Body> {
+    let has_body = !reply.body.is_empty();
+    let mut response = Response::new(Body::from(reply.body));
+    *response.status_mut() = reply.status;
+    let headers = response.headers_mut();
+    if has_body {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    }
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::VARY, HeaderValue::from_static("Origin"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(REQUEST_ID, value(id));
+    let standing = reply.standing;
+    headers.insert(RATE_LIMIT_POLICY, value(&format!("\"default\";q={};w=60", standing.limit)));
+    let rate = format!("\"default\";r={};t={}", standing.remaining, standing.resets_in);
+    headers.insert(RATE_LIMIT, value(&rate));
+    if let Origin::DeveloperSite(origin) = origin {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED));
+    }
+    for (name, text) in reply.extra {
+        headers.insert(name, value(&text));
+    }
+    response
+}

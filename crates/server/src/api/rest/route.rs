@@ -1,0 +1,97 @@
+use axum::http::Method;
+use inbox::api::operations::{self, OPERATIONS, Operation};
+
+/// What stands at an address of the API.
+pub enum Route {
+    Operation {
+        operation: &'static Operation,
+        id: Option<String>,
+    },
+    Specification,
+    /// Something stands here, for other methods.
+    Other {
+        allow: String,
+    },
+    Nothing,
+}
+
+const SPECIFICATION: &str = "/openapi.json";
+
+/// Finds what a path below the prefix and a method name.
+pub fn find(path: &str, method: &Method) -> Route {
+    if path == SPECIFICATION {
+        return match *method {
+            Method::GET => Route::Specification,
+            _ => Route::Other { allow: "GET, HEAD".into() },
+        };
+    }
+    let mut allow = Vec::new();
+    for operation in OPERATIONS {
+        let Some(id) = matched(operation.path, path) else { continue };
+        if operation.method.name() == method.as_str() {
+            return Route::Operation { operation, id };
+        }
+        allow.push(match operation.method {
+            operations::Method::Get => "GET, HEAD",
+            operations::Method::Post => "POST",
+        });
+    }
+    match allow.is_empty() {
+        true => Route::Nothing,
+        false => Route::Other { allow: allow.join(", ") },
+    }
+}
+
+/// The id in a path of this shape; `None` when the path has another.
+fn matched(shape: &str, path: &str) -> Option<Option<String>> {
+    let Some((before, after)) = shape.split_once("{id}") else {
+        return (shape == path).then_some(None);
+    };
+    let id = path.strip_prefix(before)?.strip_suffix(after)?;
+    (!id.is_empty() && !id.contains('/')).then(|| Some(id.to_owned()))
+}
+
+/// The shape of a path, for the log: no ids, and nothing that a stranger typed.
+pub fn shape(path: &str) -> &'static str {
+    let inside = path.strip_prefix(super::PREFIX).unwrap_or("");
+    let known = OPERATIONS.iter().find(|operation| matched(operation.path, inside).is_some());
+    match known {
+        Some(operation) => operation.path,
+        None if inside == SPECIFICATION => SPECIFICATION,
+        None if path == crate::api::mcp::PATH => crate::api::mcp::PATH,
+        None => "other",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_names_one_operation_and_its_id() {
+        let found = |path, method| match find(path, &method) {
+            Route::Operation { operation, id } => format!("{} {id:?}", operation.name),
+            Route::Specification => "specification".into(),
+            Route::Other { allow } => format!("allow {allow}"),
+            Route::Nothing => "nothing".into(),
+        };
+        assert_eq!(found("/conversations", Method::GET), "list_conversations None");
+        assert_eq!(found("/conversations/cnv_1", Method::GET), "get_conversation Some(\"cnv_1\")");
+        assert_eq!(found("/conversations/cnv_1/notes", Method::POST), "add_note Some(\"cnv_1\")");
+        assert_eq!(found("/conversations/cnv_1/notes", Method::GET), "allow POST");
+        assert_eq!(found("/conversations", Method::DELETE), "allow GET, HEAD");
+        assert_eq!(found("/conversations/", Method::GET), "nothing");
+        assert_eq!(found("/conversations/a/b", Method::GET), "nothing");
+        assert_eq!(found("/openapi.json", Method::GET), "specification");
+    }
+
+    #[test]
+    fn no_two_operations_share_an_address() {
+        for (index, one) in OPERATIONS.iter().enumerate() {
+            for other in &OPERATIONS[index + 1..] {
+                assert!(one.path != other.path || one.method != other.method, "{}", one.name);
+                assert_ne!(one.name, other.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Every door over HTTP, behind one address.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::any_service;
+use inbox::App;
+
+use crate::api::mcp;
+use crate::api::rest::{self, ApiServer};
+use crate::http::request_body::LARGE_BODIES;
+use crate::http::slots::Slots;
+use crate::mail_in::smtp::ListenAddress;
+use crate::mail_out::dns_records::SendingSetup;
+use crate::node::quiet::QuietMode;
+use crate::settings::Settings;
+use crate::web::{self, Web};
+use crate::webhooks::SsrfGuard;
+
+/// What the doors are set up with.
+#[derive(Clone)]
+pub struct HttpOptions {
+    /// The one other site whose pages may call the API.
+    pub developer_site: Option<String>,
+    /// Decides which webhooks may be added.
+    pub gate: SsrfGuard,
+    /// True when mail reaches people.
+    pub mails: bool,
+    pub quiet: QuietMode,
+    pub ways: MailWays,
+}
+
+/// How mail comes in and goes out here, which the settings of each inbox show.
+#[derive(Clone, Debug)]
+pub struct MailWays {
+    pub smtp: ListenAddress,
+    pub lmtp: ListenAddress,
+    pub sending: SendingSetup,
+    /// The DNS server to ask about records instead of the system's.
+    pub dns: Option<SocketAddr>,
+}
+
+impl MailWays {
+    pub fn of(settings: &Settings) -> MailWays {
+        MailWays {
+            smtp: settings.smtp_listen.clone(),
+            lmtp: settings.lmtp_listen.clone(),
+            sending: SendingSetup::of(settings),
+            dns: settings.dns,
+        }
+    }
+}
+
+/// The API and the MCP server at their addresses, the web app everywhere else.
+pub fn router(app: App, options: HttpOptions) -> Router {
+    let bodies = Slots::new(LARGE_BODIES);
+    let api =
+        rest::router(ApiServer::new(app.clone(), options.developer_site, Arc::clone(&bodies)));
+    web::router(Web::new(app, options.gate, options.mails, options.quiet, options.ways, bodies))
+        .route(mcp::PATH, any_service(api.clone()))
+        // MCP clients look here for a way to sign in, and want their misses as JSON.
+        .route("/mcp/", any_service(api.clone()))
+        .route("/.well-known/{*rest}", any_service(api.clone()))
+        .route("/register", any_service(api.clone()))
+        .route("/api", any_service(api.clone()))
+        .route("/api/{*rest}", any_service(api))
+}

@@ -1,0 +1,312 @@
+//! SPF, DKIM, DMARC and ARC: what the sending systems can prove about a mail.
+//!
+//! The body of the port [`inbox::inbound::Authenticator`]. The proof is always about the address
+//! that the mail is shown as coming from. Behind a server of ours the machine that we speak to says
+//! nothing about the sender, so SPF is taken from that server's `Authentication-AuthenticationResults` when the
+//! settings say to believe it, and from nothing otherwise.
+
+mod dns;
+mod results;
+mod spf;
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use inbox::inbound::{Authenticator, Checking, Credentials, MailSource};
+use mail::{Authentication, Dmarc, DmarcPolicy, DomainName, Proof};
+use mail_auth::common::verify::VerifySignature;
+use mail_auth::dmarc::verify::DmarcParameters;
+use mail_auth::{
+    ArcOutput, AuthenticatedMessage, DkimOutput, DkimResult, DmarcOutput, DmarcResult, DnsError,
+    Error, MessageAuthenticator, SpfOutput, SpfResult, dmarc,
+};
+use metrics::counter;
+use tokio::time::{Instant, timeout_at};
+
+use crate::net::dns_health::DnsHealth;
+use crate::settings::Settings;
+use results::AuthenticationResults;
+pub use spf::Spf;
+
+/// How long the proof of one mail may take in all: the sender waits for it.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// The part of it that SPF, DKIM and ARC have; the rest is for DMARC, which goes by their outcome.
+const FIRST_PART: Duration = Duration::from_millis(1_700);
+/// DKIM signatures of a mail that are checked, those of its sender's domain first.
+const SIGNATURES: usize = 5;
+/// Large forwarders whose word is taken for what they found before they changed a mail.
+const SEALERS: [&str; 5] =
+    ["google.com", "microsoft.com", "fastmail.com", "messagingengine.com", "zohomail.com"];
+
+/// Checks mail against what its senders publish in the DNS.
+pub struct DnsAuthenticator {
+    dns: MessageAuthenticator,
+    health: Arc<DnsHealth>,
+    /// The server of ours whose results are believed, lower case.
+    believed: Option<String>,
+}
+
+impl DnsAuthenticator {
+    pub fn of(settings: &Settings) -> Result<DnsAuthenticator, String> {
+        let believed = settings.trusted_results.as_ref().map(|name| name.to_lowercase());
+        let health = DnsHealth::of(settings.dns);
+        Ok(DnsAuthenticator { dns: dns::open(settings.dns)?, health, believed })
+    }
+}
+
+impl Authenticator for DnsAuthenticator {
+    fn check<'a>(&'a self, credentials: Credentials<'a>) -> Checking<'a> {
+        Box::pin(self.verdict(credentials))
+    }
+}
+
+impl DnsAuthenticator {
+    async fn verdict(&self, credentials: Credentials<'_>) -> Authentication {
+        if !self.health.is_up().await {
+            counter!("mailroom_mails_unproven_total", "reason" => "dns down").increment(1);
+            return Authentication::default();
+        }
+        let begun = Instant::now();
+        let (first, last) = (begun + FIRST_PART, begun + PATIENCE);
+        let message = readable(&credentials);
+        let signed = by_signature(&message);
+        // The policy is looked up meanwhile, so that DMARC finds it remembered.
+        let policy = timeout_at(first, self.dmarc(&credentials, &message, None, &[]));
+        let (spf, dkim, arc, _) = tokio::join!(
+            self.spf(&credentials, &message, first),
+            self.dkim(&signed, first),
+            self.arc(&message, first),
+            policy,
+        );
+        let sender = spf.as_ref().map(|spf| &spf.sender);
+        let dmarc = timeout_at(last, self.dmarc(&credentials, &message, sender, &dkim)).await;
+        if Instant::now() >= first {
+            counter!("mailroom_mails_unproven_total", "reason" => "timeout").increment(1);
+            self.health.suspect();
+        }
+        let dmarc = dmarc.unwrap_or_default();
+        let vouched = vouched_for(&arc, &credentials);
+        let (dmarc, policy) = match told(&dmarc, spf.is_some()) {
+            (Dmarc::Fail, policy) if vouched => (Dmarc::Pass, policy),
+            told => told,
+        };
+        Authentication {
+            spf: spf.as_ref().map_or(Proof::None, spf_proof),
+            dkim: dkim_proof(&dkim),
+            dmarc,
+            policy,
+            arc: if vouched { Proof::Pass } else { arc_proof(&arc) },
+        }
+    }
+
+    /// `None` when it cannot be known.
+    async fn spf(
+        &self,
+        credentials: &Credentials<'_>,
+        message: &AuthenticatedMessage<'_>,
+        deadline: Instant,
+    ) -> Option<Spf> {
+        match credentials.source {
+            MailSource::Sender { ip, helo } => {
+                let sender = mail::normal_address(credentials.sender.unwrap_or_default());
+                let helo = helo.trim_end_matches('.');
+                Some(spf::check(&self.dns, *ip, helo, &sender, deadline).await)
+            }
+            MailSource::OurServer => believed_spf(message, self.believed.as_slice()),
+            MailSource::Mailbox { believed } => believed_spf(message, believed),
+        }
+    }
+
+    /// Whether a machine may send for a sender, and whether it is what it calls itself.
+    pub async fn check_spf(&self, ip: IpAddr, helo: &str, sender: &str) -> Spf {
+        spf::check(&self.dns, ip, helo, sender, Instant::now() + PATIENCE).await
+    }
+
+    /// Each signature by itself: a domain whose DNS is slow leaves its own unknown and no other.
+    async fn dkim<'m>(
+        &self,
+        signed: &'m [AuthenticatedMessage<'m>],
+        deadline: Instant,
+    ) -> Vec<DkimOutput<'m>> {
+        let check = async |place: usize| {
+            let Some(message) = signed.get(place) else { return Vec::new() };
+            let checked = timeout_at(deadline, self.dns.verify_dkim(message)).await;
+            checked.unwrap_or_else(|_| {
+                let signatures = message.dkim_headers.iter();
+                signatures.map(|signature| unknown().with_signature(&signature.header)).collect()
+            })
+        };
+        const { assert!(SIGNATURES == 5, "each has its place below") };
+        let (a, b, c, d, e) = tokio::join!(check(0), check(1), check(2), check(3), check(4));
+        [a, b, c, d, e].into_iter().flatten().collect()
+    }
+
+    /// What the ARC seals of a mail come to.
+    pub async fn check_arc(&self, raw: &[u8]) -> DkimResult {
+        let message = AuthenticatedMessage::parse(raw).unwrap_or_default();
+        self.arc(&message, Instant::now() + PATIENCE).await.result().clone()
+    }
+
+    async fn arc<'m>(
+        &self,
+        message: &'m AuthenticatedMessage<'m>,
+        deadline: Instant,
+    ) -> ArcOutput<'m> {
+        timeout_at(deadline, self.dns.verify_arc(message)).await.unwrap_or_default()
+    }
+
+    async fn dmarc(
+        &self,
+        credentials: &Credentials<'_>,
+        message: &AuthenticatedMessage<'_>,
+        spf: Option<&SpfOutput>,
+        dkim: &[DkimOutput<'_>],
+    ) -> DmarcOutput {
+        let unknown = SpfOutput::new(String::new());
+        let spf = spf.unwrap_or(&unknown);
+        // A mail that wants no bounces is known by the name of the machine that sent it.
+        let sender = mail::normal_address(credentials.sender.unwrap_or_default());
+        let identity = if sender.is_empty() { spf.domain() } else { domain_of(&sender) };
+        let parameters = DmarcParameters {
+            message,
+            dkim_output: dkim,
+            dkim2_output: None,
+            rfc5321_mail_from_domain: identity,
+            spf_output: spf,
+        };
+        self.dns.verify_dmarc(parameters).await
+    }
+}
+
+/// What the server that took the mail in wrote at its top. A server writes above what others wrote
+/// before it, so that the first field counts, and only under a name that is believed.
+fn believed_spf(message: &AuthenticatedMessage<'_>, believed: &[String]) -> Option<Spf> {
+    let fields = message.headers.iter().filter(|(name, _)| is(name, b"authentication-results"));
+    let mut all = fields.filter_map(|(_, value)| AuthenticationResults::parse(value));
+    let results =
+        all.find(|results| believed.iter().any(|name| is_within(&results.server, name)))?;
+    let (outcome, sender) = results.of("spf", "smtp.mailfrom")?;
+    let outcome = SpfResult::try_from(outcome).ok()?;
+    let sender = mail::normal_address(sender.unwrap_or_default());
+    let sender = SpfOutput::new(domain_of(&sender).into()).with_result(outcome);
+    Some(Spf { sender, poses: false })
+}
+
+/// The mail as it is checked: for the sender that is shown, with so many signatures. A signature
+/// counts only where there is one `From` field and it holds that sender, for a second one would be
+/// shown and not signed.
+fn readable<'a>(credentials: &Credentials<'a>) -> AuthenticatedMessage<'a> {
+    let mut message = AuthenticatedMessage::parse(credentials.raw).unwrap_or_default();
+    let from = mail::normal_address(credentials.from.unwrap_or_default());
+    let fields = message.headers.iter().filter(|(name, _)| is(name, b"from")).count();
+    let shown = |signed: &String| mail::normal_address(signed) == from;
+    if fields != 1 || !message.from.iter().any(shown) {
+        message.dkim_headers.clear();
+    }
+    let domain = domain_of(&from);
+    message.dkim_headers.sort_by_key(|signature| !is_within(domain, signature.header.domain()));
+    message.dkim_headers.truncate(SIGNATURES);
+    message.from = vec![from];
+    message
+}
+
+/// The same mail for each of its signatures, with that one alone.
+fn by_signature<'a>(message: &AuthenticatedMessage<'a>) -> Vec<AuthenticatedMessage<'a>> {
+    let signatures = message.dkim_headers.iter();
+    signatures
+        .map(|signature| AuthenticatedMessage {
+            dkim_headers: vec![signature.clone()],
+            ..message.clone()
+        })
+        .collect()
+}
+
+/// A signature whose key was not found out in time.
+fn unknown<'a>() -> DkimOutput<'a> {
+    DkimOutput::temp_err(Error::Dns(DnsError::Resolver(String::new())))
+}
+
+/// True when a domain is another or part of it.
+fn is_within(domain: &str, other: &str) -> bool {
+    match (DomainName::parse(domain), DomainName::parse(other)) {
+        (Some(domain), Some(other)) => domain.is_within(&other),
+        _ => domain.eq_ignore_ascii_case(other),
+    }
+}
+
+/// A chain of seals that is whole, whose last is a forwarder's that we know, which says that the
+/// mail was its sender's when it came there.
+fn vouched_for(arc: &ArcOutput<'_>, credentials: &Credentials<'_>) -> bool {
+    let Some(last) = arc.sets().last().filter(|_| *arc.result() == DkimResult::Pass) else {
+        return false;
+    };
+    let sealer = last.seal.header.domain().to_lowercase();
+    let instance = |value: &[u8]| AuthenticationResults::parse(after_instance(value));
+    let Some(results) = instance(last.results.value) else { return false };
+    let from = DomainName::of_address(credentials.from.unwrap_or_default());
+    let Some(("pass", Some(named))) = results.of("dmarc", "header.from") else { return false };
+    SEALERS.contains(&sealer.as_str()) && from.is_some() && DomainName::parse(named) == from
+}
+
+/// `ARC-Authentication-AuthenticationResults` without the number of its set.
+fn after_instance(value: &[u8]) -> &[u8] {
+    let end = value.iter().position(|byte| *byte == b';');
+    end.map_or(value, |end| &value[end + 1..])
+}
+
+/// What DMARC comes to. Where SPF cannot be known, a mail without a signature might still be
+/// proven by it: only a domain that asks for strictness is then said to have failed.
+fn told(dmarc: &DmarcOutput, spf_known: bool) -> (Dmarc, DmarcPolicy) {
+    let policy = match dmarc.policy() {
+        dmarc::Policy::Reject => DmarcPolicy::Reject,
+        dmarc::Policy::Quarantine => DmarcPolicy::Quarantine,
+        dmarc::Policy::None | dmarc::Policy::Unspecified => DmarcPolicy::None,
+    };
+    let outcome = match dmarc.result() {
+        DmarcResult::Pass => Dmarc::Pass,
+        DmarcResult::Fail(_) if !spf_known && policy == DmarcPolicy::None => Dmarc::Absent,
+        DmarcResult::Fail(_) => Dmarc::Fail,
+        DmarcResult::None | DmarcResult::PermError(_) | DmarcResult::TempError(_) => Dmarc::Absent,
+    };
+    (outcome, policy)
+}
+
+fn spf_proof(spf: &Spf) -> Proof {
+    match spf.result() {
+        SpfResult::Pass => Proof::Pass,
+        SpfResult::Fail => Proof::Fail,
+        SpfResult::SoftFail
+        | SpfResult::Neutral
+        | SpfResult::TempError
+        | SpfResult::PermError
+        | SpfResult::None => Proof::None,
+    }
+}
+
+fn dkim_proof(dkim: &[DkimOutput<'_>]) -> Proof {
+    let any = |wanted: fn(&DkimResult) -> bool| dkim.iter().any(|output| wanted(output.result()));
+    if any(|result| *result == DkimResult::Pass) {
+        Proof::Pass
+    } else if any(|result| matches!(result, DkimResult::Fail(_))) {
+        Proof::Fail
+    } else {
+        Proof::None
+    }
+}
+
+/// A whole chain of strangers proves nothing; a broken one is told.
+fn arc_proof(arc: &ArcOutput<'_>) -> Proof {
+    match arc.result() {
+        DkimResult::Fail(_) => Proof::Fail,
+        _ => Proof::None,
+    }
+}
+
+fn domain_of(address: &str) -> &str {
+    address.rsplit_once('@').map_or("", |(_, domain)| domain)
+}
+
+fn is(name: &[u8], wanted: &[u8]) -> bool {
+    name.trim_ascii().eq_ignore_ascii_case(wanted)
+}

@@ -1,0 +1,288 @@
+//! Fetches mail by IMAP for inboxes whose mailbox is elsewhere.
+//!
+//! Each inbox that is due is claimed (`inbox::inbound::imap`) and attended by a task: it connects
+//! (`wire`, `line`), opens the folder (`folder`), deals with what is new (`round`), and then waits
+//! for the server to tell of more, for an hour at the most, so that everyone's turn comes. While it
+//! does, its claim is renewed; if that fails, the inbox is somebody else's, and it ends.
+
+mod folder;
+mod folder_name;
+mod line;
+mod round;
+mod sentences;
+mod trust;
+mod wire;
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use inbox::App;
+use inbox::base::limits::{FETCHING_AT_ONCE, FETCHING_LEASE_MS};
+use inbox::inbound::Authenticator;
+use inbox::inbound::imap::{self, ImapAccount, QUEUE};
+use metrics::gauge;
+use rustls::RootCertStore;
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
+
+use crate::node::vault::Vault;
+use folder::Folder;
+use round::ours;
+use sentences::{ImapFault, Within};
+use wire::Dialer;
+
+/// Mails that are downloaded and filed at the same time, in all inboxes together.
+const DOWNLOADS: usize = 4;
+/// How long to sleep at the most: what other processes set up is found by the clock.
+const NAP: Duration = Duration::from_secs(5);
+
+/// How long things take and may take.
+#[derive(Clone, Copy, Debug)]
+pub struct ImapTiming {
+    /// A server is listened to for this long before it is asked anyway.
+    pub idle: Duration,
+    /// A server that tells nothing by itself is asked this often.
+    pub poll: Duration,
+    /// After this long a connection is closed, and the inbox is everybody's again.
+    pub session: Duration,
+    pub connecting: Duration,
+    pub answering: Duration,
+    pub downloading: Duration,
+}
+
+impl Default for ImapTiming {
+    fn default() -> ImapTiming {
+        ImapTiming {
+            idle: Duration::from_secs(9 * 60),
+            poll: Duration::from_secs(60),
+            session: Duration::from_secs(60 * 60),
+            connecting: Duration::from_secs(30),
+            answering: Duration::from_secs(60),
+            downloading: Duration::from_secs(10 * 60),
+        }
+    }
+}
+
+/// The ones who fetch.
+#[derive(Clone)]
+pub struct Fetchers {
+    app: App,
+    authenticator: Arc<dyn Authenticator>,
+    vault: Vault,
+    dialer: Dialer,
+    pace: ImapTiming,
+    downloads: Arc<Semaphore>,
+}
+
+/// What a password is sealed for: the inbox's address.
+pub fn purpose(address: &str) -> String {
+    format!("imap {address}")
+}
+
+impl Fetchers {
+    pub fn new(
+        app: App,
+        authenticator: Arc<dyn Authenticator>,
+        vault: Vault,
+        roots: RootCertStore,
+        pace: ImapTiming,
+    ) -> Result<Fetchers, String> {
+        let dialer = Dialer::new(roots)?;
+        let downloads = Arc::new(Semaphore::new(DOWNLOADS));
+        Ok(Fetchers { app, authenticator, vault, dialer, pace, downloads })
+    }
+
+    /// Fetches until `stop` is ready; what is being filed then is finished.
+    pub async fn run(&self, stop: impl Future<Output = ()>) {
+        let (stopping, tasks) = (CancellationToken::new(), TaskTracker::new());
+        let mut stop = std::pin::pin!(stop);
+        let mut wakes = self.app.store.wakes();
+        if let Err(error) = self.take_over().await {
+            tracing::error!(%error, "what an earlier process held was not taken over");
+        }
+        loop {
+            let nap = match self.begin_due(&tasks, &stopping).await {
+                Ok(nap) => nap,
+                Err(error) if error.is_outage() => NAP,
+                Err(error) => {
+                    tracing::error!(%error, "no inbox could be claimed for fetching");
+                    NAP
+                }
+            };
+            let woken = async { while wakes.recv().await.is_ok_and(|queue| queue != QUEUE) {} };
+            tokio::select! {
+                () = woken => {}
+                () = sleep(nap) => {}
+                () = &mut stop => break,
+            }
+        }
+        stopping.cancel();
+        tasks.close();
+        tasks.wait().await;
+    }
+
+    /// Ends the claims of an earlier process that was killed, where this is the only one there is;
+    /// elsewhere they lapse.
+    async fn take_over(&self) -> inbox::Result<()> {
+        if self.app.store.is_shared() {
+            return Ok(());
+        }
+        let now = self.app.clock.now();
+        self.app.store.write(move |tx| imap::release_all(tx, now)).await
+    }
+
+    /// Attends to every inbox that is due; answers how long nothing else is.
+    async fn begin_due(
+        &self,
+        tasks: &TaskTracker,
+        stopping: &CancellationToken,
+    ) -> inbox::Result<Duration> {
+        let room = FETCHING_AT_ONCE.saturating_sub(tasks.len());
+        for account in self.claim(room).await? {
+            let (fetchers, stopping) = (self.clone(), stopping.child_token());
+            tasks.spawn(async move {
+                let until = Instant::now() + fetchers.pace.session;
+                fetchers.attend(account, stopping, Some(until)).await;
+            });
+        }
+        let (next, failing) = self
+            .app
+            .store
+            .read(|tx| Ok::<_, inbox::Error>((imap::next_due(tx)?, imap::failing(tx)?)))
+            .await?;
+        gauge!("mailroom_imap_failing").set(failing as f64);
+        let left = next.map_or(i64::MAX, |next| next - self.app.clock.now()).max(100);
+        Ok(Duration::from_millis(left.unsigned_abs()).min(NAP))
+    }
+
+    /// One round for every inbox that is due now; answers how many that were.
+    pub async fn fetch_due(&self) -> inbox::Result<usize> {
+        let accounts = self.claim(FETCHING_AT_ONCE).await?;
+        let count = accounts.len();
+        for account in accounts {
+            self.attend(account, CancellationToken::new(), None).await;
+        }
+        Ok(count)
+    }
+
+    async fn claim(&self, most: usize) -> inbox::Result<Vec<ImapAccount>> {
+        let app = self.app.clone();
+        if most == 0 {
+            return Ok(Vec::new());
+        }
+        let claim = move |tx: &mut db::Tx<'_>| imap::claim_due(tx, &app.ids, app.clock.now(), most);
+        self.app.store.write(claim).await
+    }
+
+    /// Attends to an inbox: one round, and then whatever comes until the time is up.
+    async fn attend(
+        &self,
+        account: ImapAccount,
+        stopping: CancellationToken,
+        until: Option<Instant>,
+    ) {
+        let (held, fetchers) = (account.clone(), self.clone());
+        // A task of its own, so that a panic is a failure of this inbox and is counted as one.
+        let attending = async move { fetchers.attend_to(account, until).await };
+        let attending = AbortOnDropHandle::new(tokio::spawn(attending));
+        let attended = tokio::select! {
+            attended = attending => attended.unwrap_or(Err(ImapFault::Ours)),
+            () = self.keep_hold(&held) => Err(ImapFault::Over),
+            () = stopping.cancelled() => Err(ImapFault::Over),
+        };
+        let recorded = match attended {
+            Ok(()) | Err(ImapFault::Over) => self.let_go(&held, until.is_none()).await,
+            Err(fault) => self.note_failure(&held, fault).await,
+        };
+        if let Err(error) = recorded {
+            let mailbox = &held.inbox.mailbox.id;
+            tracing::error!(%mailbox, %error, "how fetching went was not recorded");
+        }
+    }
+
+    async fn attend_to(
+        &self,
+        mut account: ImapAccount,
+        until: Option<Instant>,
+    ) -> Result<(), ImapFault> {
+        let mut folder = self.open(&account).await?;
+        loop {
+            self.catch_up(&mut account, &mut folder).await?;
+            match until {
+                Some(until) if Instant::now() < until => {
+                    let idle = self.pace.idle.min(until - Instant::now());
+                    folder = folder.wait_for_news(idle, self.pace.poll).await?;
+                }
+                _ => break,
+            }
+        }
+        folder.close().await;
+        Ok(())
+    }
+
+    async fn open(&self, account: &ImapAccount) -> Result<Folder, ImapFault> {
+        let purpose = purpose(&account.inbox.mailbox.address);
+        let password = self.vault.unseal(&purpose, &account.password);
+        self.look(account, &password.map_err(|_| ImapFault::Sealed)?).await
+    }
+
+    async fn look(&self, account: &ImapAccount, password: &str) -> Result<Folder, ImapFault> {
+        let ImapTiming { connecting, answering, downloading, .. } = self.pace;
+        let within = Within { connecting, answering, downloading };
+        let line = self.dialer.dial(account, &within).await?;
+        Folder::open(line, account, password, within).await
+    }
+
+    /// Renews the claim for as long as that works; ready when it is lost.
+    async fn keep_hold(&self, account: &ImapAccount) {
+        loop {
+            sleep(Duration::from_millis(FETCHING_LEASE_MS.unsigned_abs() / 4)).await;
+            let (app, held) = (self.app.clone(), account.clone());
+            let renew = move |tx: &mut db::Tx<'_>| imap::hold(tx, &held, app.clock.now());
+            match self.app.store.write(renew).await {
+                Ok(true) => {}
+                Ok(false) => return,
+                // The claim lasts for three more tries.
+                Err(error) => drop(ours(error)),
+            }
+        }
+    }
+
+    /// After one round alone the next is due in a while, otherwise at once.
+    async fn let_go(&self, account: &ImapAccount, alone: bool) -> inbox::Result<()> {
+        let wait = if alone { self.pace.poll.as_millis() as i64 } else { 0 };
+        let (at, account) = (self.app.clock.now() + wait, account.clone());
+        self.app.store.write(move |tx| imap::let_go(tx, &account, at)).await
+    }
+
+    async fn note_failure(&self, account: &ImapAccount, fault: ImapFault) -> inbox::Result<()> {
+        let trouble = fault.trouble(account);
+        let (actor, account) = (account.actor(), account.clone());
+        let mailbox = &account.inbox.mailbox.id;
+        tracing::warn!(%mailbox, why = trouble.sentence, "mail could not be fetched");
+        self.app.act(&actor, move |tx, cx| imap::note_failure(tx, cx, &account, &trouble)).await
+    }
+}
+
+/// Looks whether an account can be used, before it is set up: how many mails are in its folder, or
+/// a sentence on what is wrong.
+pub async fn try_out(
+    account: &ImapAccount,
+    password: &str,
+    roots: RootCertStore,
+) -> Result<u32, String> {
+    let ImapTiming { connecting, answering, downloading, .. } = ImapTiming::default();
+    let within = Within { connecting, answering, downloading };
+    let tried = async {
+        let dialer = Dialer::new(roots).map_err(|_| ImapFault::Ours)?;
+        let line = dialer.dial(account, &within).await?;
+        let folder = Folder::open(line, account, password, within).await?;
+        let mails = folder.mails;
+        folder.close().await;
+        Ok(mails)
+    };
+    tried.await.map_err(|fault: ImapFault| fault.trouble(account).sentence)
+}

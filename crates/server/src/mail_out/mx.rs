@@ -1,0 +1,329 @@
+//! Direct delivery: every mail goes to the servers that its recipients' domains name.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use inbox::jobs::{OutgoingMail, Relay, RelayFuture, RelayOutcome};
+use rustls::RootCertStore;
+use tokio::task::JoinSet;
+
+use super::envelope;
+use super::options::{MxOptions, MxTls};
+use super::places::{self, DomainSlots};
+use super::pool::SmtpPool;
+use super::smtp::{self, Dial, Security, SmtpClientSession, SmtpTimeouts, TransactionOutcome};
+use super::sts::{PolicySource, StsMode, StsPolicies, StsPolicy};
+use crate::net::lookup::{Lookup, MailExchanger, Missing};
+
+/// Servers of a domain that are tried, and addresses of each.
+const SERVERS: usize = 5;
+const ADDRESSES: usize = 3;
+
+/// Which addresses may be dialled.
+pub type MayDial = fn(IpAddr) -> bool;
+
+#[derive(Clone)]
+pub struct MxRelay(Arc<Inner>);
+
+struct Inner {
+    lookup: Lookup,
+    may_dial: MayDial,
+    port: u16,
+    policies: StsPolicies,
+    usual: Way,
+    /// For domains whose policy asks that their servers prove who they are.
+    enforced: Way,
+    places: DomainSlots,
+    turn: AtomicUsize,
+}
+
+/// How servers are spoken to, with the sessions that are kept of it.
+struct Way {
+    dial: Dial,
+    /// In clear where encryption was offered and fails.
+    fallback: bool,
+    pool: SmtpPool,
+}
+
+impl MxRelay {
+    pub fn new(
+        options: &MxOptions,
+        helo: String,
+        lookup: Lookup,
+        may_dial: MayDial,
+        roots: RootCertStore,
+        patience: SmtpTimeouts,
+        policies: Arc<dyn PolicySource>,
+    ) -> Result<MxRelay, String> {
+        let way = |security, tls, fallback| {
+            let dial = Dial { helo: helo.clone(), security, tls, login: None, patience };
+            Way { dial, fallback, pool: SmtpPool::default() }
+        };
+        let checked = smtp::checked(roots)?;
+        let fallback = options.tls == MxTls::Fallback;
+        let usual = match options.tls {
+            MxTls::Required => way(Security::Required, Arc::clone(&checked), fallback),
+            MxTls::Offered | MxTls::Fallback => {
+                way(Security::WhenOffered, smtp::unchecked()?, fallback)
+            }
+        };
+        Ok(MxRelay(Arc::new(Inner {
+            lookup,
+            may_dial,
+            port: options.port,
+            policies: StsPolicies::new(policies),
+            usual,
+            enforced: way(Security::Required, checked, false),
+            places: DomainSlots::new(places::WAIT),
+            turn: AtomicUsize::new(0),
+        })))
+    }
+
+    /// Sends to every domain at once; the outcomes are in the order of the recipients.
+    async fn send_to_all(
+        &self,
+        parcel: OutgoingMail,
+        recipients: Vec<String>,
+    ) -> Vec<RelayOutcome> {
+        let mut domains: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (place, to) in recipients.iter().enumerate() {
+            domains.entry(envelope::domain(to).to_owned()).or_default().push(place);
+        }
+        let parcel = Arc::new(parcel);
+        let mut under_way = JoinSet::new();
+        for (domain, places) in domains {
+            let (inner, parcel) = (Arc::clone(&self.0), Arc::clone(&parcel));
+            let group: Vec<String> =
+                places.iter().map(|place| recipients[*place].clone()).collect();
+            under_way.spawn(async move {
+                (places, inner.send_to_domain(&domain, &parcel, &group).await)
+            });
+        }
+        let unsaid = RelayOutcome::Later("the delivery was broken off".into());
+        let mut outcomes = vec![unsaid; recipients.len()];
+        while let Some(done) = under_way.join_next().await {
+            let Ok((places, told)) = done else { continue };
+            for (place, outcome) in places.into_iter().zip(told) {
+                outcomes[place] = outcome;
+            }
+        }
+        outcomes
+    }
+}
+
+impl Inner {
+    async fn send_to_domain(
+        &self,
+        domain: &str,
+        parcel: &OutgoingMail,
+        group: &[String],
+    ) -> Vec<RelayOutcome> {
+        let all = |outcome: RelayOutcome| vec![outcome; group.len()];
+        let Some(_place) = self.places.enter(domain).await else {
+            return all(RelayOutcome::Later(format!("{domain}: other mail is being sent there")));
+        };
+        let mut servers = match self.servers(domain).await {
+            Ok(servers) => servers,
+            Err(outcome) => return all(outcome),
+        };
+        let told = match self.policies.of(&self.lookup, domain).await {
+            Some(policy) if policy.mode == StsMode::Enforce => {
+                servers.retain(|server| policy.names(server));
+                let told = self.send_to_any(&self.enforced, &servers, parcel, group).await;
+                told.map_err(|troubles| troubles.outcome_by_policy(domain))
+            }
+            policy => {
+                note(domain, policy.as_deref(), &servers);
+                let told = self.send_to_any(&self.usual, &servers, parcel, group).await;
+                told.map_err(|troubles| troubles.outcome(domain))
+            }
+        };
+        told.unwrap_or_else(all)
+    }
+
+    /// Sends to the first server with which a session comes about.
+    async fn send_to_any(
+        &self,
+        way: &Way,
+        servers: &[String],
+        parcel: &OutgoingMail,
+        group: &[String],
+    ) -> Result<Vec<RelayOutcome>, Troubles> {
+        let mut troubles = Troubles::default();
+        for server in servers.iter().take(SERVERS) {
+            let told = self.send_to_server(way, server, parcel, group, &mut troubles).await;
+            if let Some(outcomes) = told {
+                return Ok(outcomes);
+            }
+        }
+        Err(troubles)
+    }
+
+    /// The servers of a domain, the best first; those that are equally good take turns. A domain
+    /// without MX records takes mail itself (RFC 5321, section 5.1), one whose only MX is a dot
+    /// takes none (RFC 7505).
+    async fn servers(&self, domain: &str) -> Result<Vec<String>, RelayOutcome> {
+        match self.lookup.exchanges(domain).await {
+            Ok(exchanges) if exchanges.iter().all(|exchange| exchange.host.is_empty()) => {
+                Err(RelayOutcome::Never(format!("{domain} takes no mail")))
+            }
+            Ok(exchanges) => Ok(in_turn(exchanges, self.turn.fetch_add(1, Ordering::Relaxed))),
+            Err(Missing::Nothing) => Ok(vec![domain.to_owned()]),
+            Err(Missing::Unknown) => {
+                Err(RelayOutcome::Later(format!("{domain}: its servers could not be looked up")))
+            }
+        }
+    }
+
+    /// `None` when no session came about, so that another server may be tried.
+    async fn send_to_server(
+        &self,
+        way: &Way,
+        server: &str,
+        parcel: &OutgoingMail,
+        group: &[String],
+        troubles: &mut Troubles,
+    ) -> Option<Vec<RelayOutcome>> {
+        while let Some(session) = way.pool.take(server) {
+            if let TransactionOutcome::Outcomes(outcomes) =
+                way.tell(server, session, parcel, group).await
+            {
+                return Some(outcomes);
+            }
+        }
+        let addresses = match self.lookup.addresses(server).await {
+            Ok(addresses) => addresses,
+            Err(Missing::Nothing) => return None,
+            Err(Missing::Unknown) => {
+                troubles.last = Some("its server's address could not be looked up".into());
+                return None;
+            }
+        };
+        let (public, private): (Vec<IpAddr>, Vec<IpAddr>) =
+            addresses.into_iter().partition(|address| (self.may_dial)(*address));
+        troubles.private |= !private.is_empty();
+        for address in public.into_iter().take(ADDRESSES) {
+            let address = SocketAddr::new(address, self.port);
+            match way.open(address, server).await {
+                Ok(session) => match way.tell(server, session, parcel, group).await {
+                    TransactionOutcome::Outcomes(outcomes) => return Some(outcomes),
+                    TransactionOutcome::Gone(sentence) => troubles.last = Some(sentence),
+                },
+                Err(sentence) => troubles.last = Some(sentence),
+            }
+        }
+        None
+    }
+}
+
+impl Way {
+    async fn open(&self, address: SocketAddr, server: &str) -> Result<SmtpClientSession, String> {
+        match SmtpClientSession::open(address, server, &self.dial).await {
+            Ok(session) => Ok(session),
+            Err(trouble) if trouble.encryption_failed && self.fallback => {
+                let clear = Dial { security: Security::Clear, ..self.dial.clone() };
+                SmtpClientSession::open(address, server, &clear)
+                    .await
+                    .map_err(|trouble| trouble.sentence)
+            }
+            Err(trouble) => Err(trouble.sentence),
+        }
+    }
+
+    async fn tell(
+        &self,
+        server: &str,
+        mut session: SmtpClientSession,
+        parcel: &OutgoingMail,
+        group: &[String],
+    ) -> TransactionOutcome {
+        let told = session.send(parcel, group).await;
+        self.pool.give(server, session);
+        told
+    }
+}
+
+/// What went wrong on the way through a domain's servers.
+#[derive(Default)]
+struct Troubles {
+    last: Option<String>,
+    private: bool,
+}
+
+impl Troubles {
+    /// Where nobody answered, later somebody may; where there is nobody to ask, nobody ever will.
+    fn outcome(self, domain: &str) -> RelayOutcome {
+        match (self.last, self.private) {
+            (Some(sentence), _) => RelayOutcome::Later(format!("{domain}: {sentence}")),
+            (None, true) => RelayOutcome::Never(format!("{domain} leads into a private network")),
+            (None, false) => RelayOutcome::Never(format!("{domain} has no server that takes mail")),
+        }
+    }
+
+    /// The same where a policy is enforced: whoever stands between must not turn mail away for good.
+    fn outcome_by_policy(self, domain: &str) -> RelayOutcome {
+        RelayOutcome::Later(match self.last {
+            Some(sentence) => format!(
+                "{domain}: {sentence}; its MTA-STS policy asks for servers that prove their name"
+            ),
+            None => format!("{domain}: no server that its MTA-STS policy names was found"),
+        })
+    }
+}
+
+/// Takes note of servers that a policy under test does not name.
+fn note(domain: &str, policy: Option<&StsPolicy>, servers: &[String]) {
+    let Some(policy) = policy.filter(|policy| policy.mode == StsMode::Testing) else { return };
+    for server in servers.iter().filter(|server| !policy.names(server)) {
+        tracing::info!(domain, server, "an MTA-STS policy under test does not name this server");
+    }
+}
+
+/// Hosts by preference; among equals another one is the first each time.
+fn in_turn(exchanges: Vec<MailExchanger>, turn: usize) -> Vec<String> {
+    let mut hosts = Vec::new();
+    for equals in exchanges.chunk_by(|one, other| one.preference == other.preference) {
+        let mut equals: Vec<String> =
+            equals.iter().map(|e| e.host.clone()).filter(|host| !host.is_empty()).collect();
+        if !equals.is_empty() {
+            let first = turn % equals.len();
+            equals.rotate_left(first);
+        }
+        hosts.extend(equals);
+    }
+    hosts
+}
+
+impl Relay for MxRelay {
+    fn send<'a>(&'a self, parcel: &'a OutgoingMail) -> RelayFuture<'a> {
+        Box::pin(envelope::to_deliverable(parcel, |parcel, recipients| {
+            self.send_to_all(parcel, recipients)
+        }))
+    }
+
+    fn parts(&self, recipients: &[String]) -> Vec<Vec<String>> {
+        let mut parts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for to in recipients {
+            let deliverable = envelope::deliverable(to).unwrap_or_default();
+            let domain = envelope::domain(&deliverable).to_owned();
+            parts.entry(domain).or_default().push(to.clone());
+        }
+        parts.into_values().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equals_take_turns_and_the_better_come_first() {
+        let exchange = |preference, host: &str| MailExchanger { preference, host: host.into() };
+        let exchanges = vec![exchange(5, "a"), exchange(10, "b"), exchange(10, "c")];
+        assert_eq!(in_turn(exchanges.clone(), 0), ["a", "b", "c"]);
+        assert_eq!(in_turn(exchanges.clone(), 1), ["a", "c", "b"]);
+        assert_eq!(in_turn(exchanges, 2), ["a", "b", "c"]);
+    }
+}

@@ -1,0 +1,104 @@
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use inbox::jobs::{OutgoingMail, Relay, RelayFuture, RelayOutcome};
+use rustls::RootCertStore;
+use tokio::sync::Semaphore;
+
+use super::pool::SmtpPool;
+use super::smtp::{
+    self, ConnectFailure, Dial, Login, SmtpClientSession, SmtpTimeouts, TransactionOutcome,
+};
+use super::{envelope, options::SmtpOptions};
+use crate::webhooks::Resolver;
+
+/// Sessions with the relay at once.
+const SESSIONS: usize = 8;
+/// Addresses of the relay's name that are tried, one after the other.
+const ADDRESSES: usize = 4;
+
+/// Hands every mail to one server that takes it on from there.
+pub struct SmarthostRelay {
+    host: String,
+    port: u16,
+    dial: Dial,
+    resolver: Arc<dyn Resolver>,
+    pool: SmtpPool,
+    places: Semaphore,
+}
+
+impl SmarthostRelay {
+    pub fn new(
+        options: &SmtpOptions,
+        helo: String,
+        resolver: Arc<dyn Resolver>,
+        roots: RootCertStore,
+        patience: SmtpTimeouts,
+    ) -> Result<SmarthostRelay, String> {
+        let tls = smtp::checked(roots)?;
+        let login = options.login.clone().map(|(user, password)| Login { user, password });
+        Ok(SmarthostRelay {
+            host: options.host.clone(),
+            port: options.port,
+            dial: Dial { helo, security: options.security, tls, login, patience },
+            resolver,
+            pool: SmtpPool::default(),
+            places: Semaphore::new(SESSIONS),
+        })
+    }
+
+    async fn hand_over(&self, parcel: &OutgoingMail, recipients: &[String]) -> Vec<RelayOutcome> {
+        let _place = self.places.acquire().await;
+        // A session that waited may have been ended by the server meanwhile; it has not heard of
+        // this mail then, so another is begun.
+        while let Some(session) = self.pool.take(&self.host) {
+            match self.tell(session, parcel, recipients).await {
+                TransactionOutcome::Outcomes(outcomes) => return outcomes,
+                TransactionOutcome::Gone(_) => {}
+            }
+        }
+        let sentence = match self.connect().await {
+            Ok(session) => match self.tell(session, parcel, recipients).await {
+                TransactionOutcome::Outcomes(outcomes) => return outcomes,
+                TransactionOutcome::Gone(sentence) => sentence,
+            },
+            Err(trouble) => trouble.sentence,
+        };
+        vec![RelayOutcome::Later(format!("relay: {sentence}")); recipients.len()]
+    }
+
+    async fn tell(
+        &self,
+        mut session: SmtpClientSession,
+        parcel: &OutgoingMail,
+        recipients: &[String],
+    ) -> TransactionOutcome {
+        let told = session.send(parcel, recipients).await;
+        self.pool.give(&self.host, session);
+        told
+    }
+
+    async fn connect(&self) -> Result<SmtpClientSession, ConnectFailure> {
+        let addresses: Vec<IpAddr> = match self.host.parse() {
+            Ok(address) => vec![address],
+            Err(_) => self.resolver.look_up(&self.host).await.unwrap_or_default(),
+        };
+        let mut trouble = ConnectFailure::new("its name could not be found");
+        for address in addresses.into_iter().take(ADDRESSES) {
+            let address = SocketAddr::new(address, self.port);
+            match SmtpClientSession::open(address, &self.host, &self.dial).await {
+                Ok(session) => return Ok(session),
+                Err(met) => trouble = met,
+            }
+        }
+        Err(trouble)
+    }
+}
+
+impl Relay for SmarthostRelay {
+    fn send<'a>(&'a self, parcel: &'a OutgoingMail) -> RelayFuture<'a> {
+        Box::pin(envelope::to_deliverable(parcel, async move |parcel, recipients: Vec<String>| {
+            self.hand_over(&parcel, &recipients).await
+        }))
+    }
+}

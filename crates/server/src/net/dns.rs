@@ -1,0 +1,57 @@
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hickory_resolver::config::{LookupIpStrategy, ResolveHosts};
+use hickory_resolver::net::runtime::TokioRuntimeProvider;
+use hickory_resolver::{Resolver as Hickory, TokioResolver};
+
+use crate::net::dns_health::DnsHealth;
+use crate::net::lookup;
+use crate::net::resolver::{LookUp, NotFound, Resolver};
+
+/// How long the server has for one question, and how often it is asked.
+const PATIENCE: Duration = Duration::from_secs(2);
+const QUESTIONS: usize = 2;
+/// The longest that an answer is remembered, whatever its owner asks for, so that a name that
+/// moves is followed soon.
+const REMEMBERED: Duration = Duration::from_secs(60);
+/// The same for the answer that there is nothing.
+const NOTHING_REMEMBERED: Duration = Duration::from_secs(5);
+
+/// One DNS server, asked for both kinds of addresses.
+pub struct DnsResolver {
+    resolver: TokioResolver,
+    health: Arc<DnsHealth>,
+}
+
+impl DnsResolver {
+    pub fn at(server: SocketAddr) -> Result<DnsResolver, String> {
+        let runtime = TokioRuntimeProvider::default();
+        let mut builder = Hickory::builder_with_config(lookup::only(server), runtime);
+        let options = builder.options_mut();
+        options.ip_strategy = LookupIpStrategy::Ipv4AndIpv6;
+        options.use_hosts_file = ResolveHosts::Never;
+        options.timeout = PATIENCE;
+        options.attempts = QUESTIONS;
+        options.positive_max_ttl = Some(REMEMBERED);
+        options.negative_max_ttl = Some(NOTHING_REMEMBERED);
+        let resolver = builder.build().map_err(|error| format!("dns: {error}"))?;
+        Ok(DnsResolver { resolver, health: DnsHealth::of(Some(server)) })
+    }
+}
+
+impl Resolver for DnsResolver {
+    fn look_up<'a>(&'a self, name: &'a str) -> LookUp<'a> {
+        Box::pin(async move {
+            if !self.health.is_up().await {
+                return Err(NotFound);
+            }
+            let found = self.resolver.lookup_ip(name).await.map_err(|cause| {
+                tracing::debug!(%cause, "the DNS server found no address of a name");
+                NotFound
+            })?;
+            Ok(found.iter().collect())
+        })
+    }
+}

@@ -1,0 +1,102 @@
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::net::lookup_host;
+use tokio::sync::{Semaphore, watch};
+
+use crate::net::resolver::{LookUp, NotFound, ResolvedAddresses, Resolver};
+
+/// Names looked up at once. Each holds a thread, for as long as the system takes to give up.
+const NAMES_AT_ONCE: usize = 128;
+
+/// The system's resolver, with its hosts file and its own cache if it has one.
+///
+/// A lookup cannot be called off, and a name whose servers hang holds its thread long after the
+/// caller has left. So callers who ask for the same name at the same time share one lookup:
+/// however many events wait for such a name, they hold one thread.
+pub struct SystemResolver(Arc<Desk>);
+
+struct Desk {
+    places: Semaphore,
+    under_way: Mutex<HashMap<String, watch::Receiver<Option<ResolvedAddresses>>>>,
+}
+
+impl Default for SystemResolver {
+    fn default() -> SystemResolver {
+        let places = Semaphore::new(NAMES_AT_ONCE);
+        SystemResolver(Arc::new(Desk { places, under_way: Mutex::default() }))
+    }
+}
+
+impl Resolver for SystemResolver {
+    fn look_up<'a>(&'a self, name: &'a str) -> LookUp<'a> {
+        Box::pin(async move {
+            let mut answer = self.join_or_begin(name);
+            let found = answer.wait_for(Option::is_some).await.map_err(|_| NotFound)?;
+            found.clone().unwrap_or(Err(NotFound))
+        })
+    }
+}
+
+impl SystemResolver {
+    fn join_or_begin(&self, name: &str) -> watch::Receiver<Option<ResolvedAddresses>> {
+        let mut under_way = self.0.under_way.lock().unwrap_or_else(PoisonError::into_inner);
+        match under_way.entry(name.to_owned()) {
+            Entry::Occupied(entry) => entry.get().clone(),
+            Entry::Vacant(entry) => {
+                let (tell, answer) = watch::channel(None);
+                let (desk, name) = (Arc::clone(&self.0), name.to_owned());
+                tokio::spawn(async move {
+                    let found = desk.ask(&name).await;
+                    let mut under_way =
+                        desk.under_way.lock().unwrap_or_else(PoisonError::into_inner);
+                    under_way.remove(&name);
+                    tell.send_replace(Some(found));
+                });
+                entry.insert(answer).clone()
+            }
+        }
+    }
+}
+
+impl Desk {
+    async fn ask(&self, name: &str) -> ResolvedAddresses {
+        let _place = self.places.acquire().await.map_err(|_| NotFound)?;
+        let found = lookup_host((name, 0)).await.map_err(|cause| {
+            tracing::debug!(%cause, "the system found no address of a name");
+            NotFound
+        })?;
+        Ok(found.map(|address| address.ip()).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_system_knows_this_machine_and_forgets_the_lookup() {
+        let resolver = SystemResolver::default();
+        let (one, two) = tokio::join!(resolver.look_up("localhost"), resolver.look_up("localhost"));
+        assert!(one.unwrap().iter().all(|ip| ip.is_loopback()));
+        assert!(two.unwrap().iter().all(|ip| ip.is_loopback()));
+        assert!(resolver.0.under_way.lock().unwrap().is_empty());
+    }
+
+    #[tokio::test]
+    async fn callers_of_one_name_share_a_lookup() {
+        let resolver = SystemResolver::default();
+        let one = resolver.join_or_begin("localhost");
+        let two = resolver.join_or_begin("localhost");
+        let other = resolver.join_or_begin("other.invalid.");
+        assert!(one.same_channel(&two));
+        assert!(!one.same_channel(&other));
+    }
+
+    #[tokio::test]
+    async fn a_name_that_nobody_has_is_not_found() {
+        let resolver = SystemResolver::default();
+        assert_eq!(resolver.look_up("nobody.invalid.").await, Err(NotFound));
+    }
+}

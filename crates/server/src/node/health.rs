@@ -1,0 +1,67 @@
+//! What a supervisor asks: is the process there, and can it work?
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::routing::get;
+use inbox::App;
+
+use crate::net::dns_health::DnsHealth;
+use crate::node::quiet::{QUIET_SENTENCE, QuietMode};
+use crate::node::storage_check::StorageCheck;
+
+/// What the answer to `/readyz` depends on.
+pub struct Readiness {
+    pub app: App,
+    pub storage: StorageCheck,
+    pub dns: Arc<DnsHealth>,
+    pub quiet: QuietMode,
+}
+
+pub fn router(readiness: Readiness) -> Router {
+    Router::new()
+        .route("/healthz", get(|| async { "ok\n" }))
+        .route("/readyz", get(ready))
+        .with_state(Arc::new(readiness))
+}
+
+/// Ready when the database answers and everything can be written. Without DNS mail still comes in,
+/// and a quiet server still answers, so these are only told.
+async fn ready(State(readiness): State<Arc<Readiness>>) -> (StatusCode, String) {
+    let unable = |problem: &str| (StatusCode::SERVICE_UNAVAILABLE, format!("{problem}\n"));
+    if !readiness.database_answers().await {
+        return unable("the database does not answer");
+    }
+    if let Err(problem) = readiness.storage.outcome().await {
+        return unable(&problem);
+    }
+    let dns = match readiness.dns.is_up().await {
+        true => "",
+        false => "the DNS server does not answer: SPF, DKIM and DMARC are not known\n",
+    };
+    let quiet = match readiness.quiet.is_quiet() {
+        true => format!("{QUIET_SENTENCE}\n"),
+        false => String::new(),
+    };
+    (StatusCode::OK, format!("ready\n{quiet}{dns}"))
+}
+
+impl Readiness {
+    async fn database_answers(&self) -> bool {
+        if !self.app.store.is_reachable() {
+            return false;
+        }
+        let asked = self.app.store.read(|tx| tx.one::<(i64,)>("SELECT CAST(1 AS BIGINT)", &[]));
+        match asked.await {
+            Ok::<_, db::StoreError>(_) => true,
+            Err(error) => {
+                if !error.is_outage() {
+                    tracing::error!(%error, "the store does not answer");
+                }
+                false
+            }
+        }
+    }
+}

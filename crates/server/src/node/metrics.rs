@@ -1,0 +1,83 @@
+//! Figures for Prometheus, on an address of their own: they are for those who run the service.
+
+use std::future::Future;
+
+use axum::Router;
+use axum::http::header::CONTENT_TYPE;
+use axum::routing::get;
+use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
+use tokio::net::TcpListener;
+
+use crate::http::{HttpLimits, HttpServer};
+use crate::net::descriptors::ConnectionBudget;
+
+/// Upper bounds of what durations are sorted into, in seconds.
+const SECONDS: &[f64] = &[0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0];
+
+/// Connections of those who read the figures.
+const CONNECTIONS: usize = 64;
+
+/// Serves `/metrics` until `stop` is ready. From here on figures are kept.
+pub async fn serve(listener: TcpListener, stop: impl Future<Output = ()>) -> Result<(), String> {
+    let handle = PrometheusBuilder::new()
+        .set_buckets_for_metric(Matcher::Suffix("_seconds".into()), SECONDS)
+        .and_then(PrometheusBuilder::install_recorder)
+        .map_err(|error| format!("metrics: {error}"))?;
+    describe();
+    ConnectionBudget::current().report();
+    let answer = move || {
+        let handle = handle.clone();
+        async move {
+            handle.run_upkeep();
+            ([(CONTENT_TYPE, "text/plain; version=0.0.4")], handle.render())
+        }
+    };
+    let router = Router::new().route("/metrics", get(answer));
+    let limits =
+        HttpLimits { connections: CONNECTIONS, waiting: CONNECTIONS, ..HttpLimits::default() };
+    let server = HttpServer { listener: "metrics", limits, ..HttpServer::default() };
+    server.serve(listener, router, stop).await.map_err(|error| error.to_string())
+}
+
+fn describe() {
+    describe_counter!("mailroom_requests_total", "Requests to the API, by route and status.");
+    describe_histogram!("mailroom_request_seconds", Unit::Seconds, "Time to answer a request.");
+    describe_counter!("mailroom_messages_total", "Tries to send a message, by outcome.");
+    describe_counter!("mailroom_deliveries_total", "Tries to deliver an event, by outcome.");
+    describe_histogram!("mailroom_delivery_seconds", Unit::Seconds, "Time a webhook took.");
+    describe_counter!("mailroom_mails_total", "Mails that came, by what became of them.");
+    describe_histogram!("mailroom_mail_seconds", Unit::Seconds, "Time to take a mail in.");
+    describe_gauge!("mailroom_mail_connections", "Mail clients that are connected.");
+    describe_counter!(
+        "mailroom_mail_connections_refused_total",
+        "Mail clients turned away because there were too many."
+    );
+    describe_gauge!("mailroom_open_files_limit", "File descriptors this process may have.");
+    describe_gauge!("mailroom_http_connections", "HTTP connections that are open.");
+    describe_gauge!("mailroom_http_connections_limit", "HTTP connections there is room for.");
+    describe_gauge!("mailroom_mail_connections_limit", "Mail clients there is room for.");
+    describe_counter!(
+        "mailroom_http_connections_refused_total",
+        "HTTP connections turned away, by the limit that was reached."
+    );
+    describe_counter!(
+        "mailroom_http_connections_evicted_total",
+        "HTTP connections closed to make room, by what they were doing."
+    );
+    describe_counter!(
+        "mailroom_http_connections_timed_out_total",
+        "HTTP connections closed because their client was silent, by deadline."
+    );
+    describe_gauge!("mailroom_dns_up", "1 while the DNS server answers, 0 while it does not.");
+    describe_counter!(
+        "mailroom_mails_unproven_total",
+        "Mails whose SPF, DKIM and DMARC were not all known in time, by reason."
+    );
+    describe_counter!("mailroom_imap_fetched_total", "Mails fetched by IMAP.");
+    describe_gauge!("mailroom_imap_failing", "Inboxes whose mail cannot be fetched at present.");
+    describe_counter!("mailroom_smtp_refused_total", "What mail clients were refused, by reason.");
+    describe_gauge!("mailroom_due_late_seconds", Unit::Seconds, "How late the oldest due row is.");
+    describe_counter!("mailroom_due_failures_total", "Jobs of due work that failed, by queue.");
+    describe_counter!("mailroom_due_given_up_total", "Jobs that are not tried any more, by queue.");
+}

@@ -1,0 +1,10 @@
+//! One running server: its health, metrics, secrets, files, and whether it is quiet.
+
+pub mod health;
+pub mod log_filter;
+pub mod metrics;
+pub mod node_files;
+pub mod permissions;
+pub mod quiet;
+pub mod storage_check;
+pub mod vault;

@@ -1,0 +1,168 @@
+//! Holds this node's files against its database. Several nodes work on one database with the same
+//! `secret.key` and the same folder of blobs; a node that has others would seal what the others
+//! cannot open and keep what the others cannot find, so it does not start.
+
+use std::fs;
+use std::future::Future;
+use std::io::{self, ErrorKind, Write};
+use std::path::Path;
+
+use db::Store;
+use inbox::base::ids::Ids;
+use inbox::base::private_files::file_options;
+use inbox::model::node_files::{Sealed, sealed_samples, settle, value};
+
+use crate::mail_in::{imap, services};
+use crate::node::vault::{KEY_FILE, Vault};
+use crate::settings::Settings;
+
+/// The check value of the key: a word that is sealed with it.
+const KEY_CHECK: &str = "secret.key";
+const KEY_WORD: &str = "mailroom";
+/// The mark of the folder of blobs, and the file in it that holds the same.
+const BLOBS_MARK: &str = "blobs";
+const MARK_FILE: &str = "mailroom-id";
+const MARK_BYTES: usize = 16;
+
+/// Refuses files that belong to another database. The first node of a database makes or adopts them.
+/// Answers the vault that the key opens.
+pub fn check(settings: &Settings, store: &Store, ids: &Ids) -> Result<Vault, String> {
+    let vault = check_key(&settings.data, store, ids)?;
+    check_blobs(&settings.blobs, store, ids)?;
+    Ok(vault)
+}
+
+fn check_key(data: &Path, store: &Store, ids: &Ids) -> Result<Vault, String> {
+    let known = read(store, |tx| value(tx, KEY_CHECK))?;
+    let samples = match known {
+        Some(_) => Vec::new(),
+        None => read(store, sealed_samples)?,
+    };
+    let is_needed = known.is_some() || !samples.is_empty();
+    if is_needed && !data.join(KEY_FILE).exists() {
+        return Err(format!(
+            "{} is missing, and this database has secrets that were sealed with it. Copy it from \
+             the node, or the backup, that the database comes from. {LOST_KEY}",
+            data.join(KEY_FILE).display()
+        ));
+    }
+    let vault = Vault::open(data, ids)?;
+    let known = match known {
+        Some(known) => known,
+        None if samples.iter().all(|sealed| opens(&vault, sealed)) => {
+            let check = vault.seal(ids, KEY_CHECK, KEY_WORD);
+            write(store, move |tx| settle(tx, KEY_CHECK, &check))?
+        }
+        None => return Err(other_key(data)),
+    };
+    vault.unseal(KEY_CHECK, &known).map_err(|_| other_key(data))?;
+    Ok(vault)
+}
+
+const LOST_KEY: &str = "If it is lost for good, delete the row `secret.key` of the table \
+    node_files; sealed passwords then have to be given again.";
+
+fn other_key(data: &Path) -> String {
+    format!(
+        "{} is not the key that this database's secrets were sealed with. Copy the right one from \
+         the node, or the backup, that the database comes from. {LOST_KEY}",
+        data.join(KEY_FILE).display()
+    )
+}
+
+fn opens(vault: &Vault, sealed: &Sealed) -> bool {
+    let (purpose, sealed) = match sealed {
+        Sealed::Imap { address, sealed } => (imap::purpose(address), sealed),
+        Sealed::Service { id, sealed } => (services::purpose_of("key", id), sealed),
+    };
+    vault.unseal(&purpose, sealed).is_ok()
+}
+
+fn check_blobs(folder: &Path, store: &Store, ids: &Ids) -> Result<(), String> {
+    let path = folder.join(MARK_FILE);
+    let told = |error: std::io::Error| format!("{}: {error}", path.display());
+    let known = read(store, |tx| value(tx, BLOBS_MARK))?;
+    if known.is_none() && !has_first_file(folder, store)? {
+        return Err(other_folder(folder));
+    }
+    let here = match (read_mark(&path).map_err(told)?, &known) {
+        (None, None) => make_mark(&path, ids).map_err(told)?,
+        (None, Some(known)) => {
+            return Err(format!(
+                "{} If this is the right one, write {known} into {}.",
+                other_folder(folder),
+                path.display()
+            ));
+        }
+        (Some(here), _) => here,
+    };
+    let mark = here.clone();
+    let known = match known {
+        Some(known) => known,
+        None => write(store, move |tx| settle(tx, BLOBS_MARK, &mark))?,
+    };
+    if here == known { Ok(()) } else { Err(other_folder(folder)) }
+}
+
+fn other_folder(folder: &Path) -> String {
+    format!(
+        "{} is not the folder that this database keeps its files in. All nodes of a database need \
+         the same one: name it with --blobs, or copy the files of the right one here.",
+        folder.display()
+    )
+}
+
+/// False when the database keeps files in a folder, and not in this one.
+fn has_first_file(folder: &Path, store: &Store) -> Result<bool, String> {
+    let first = read(store, inbox::model::blobs::first_file)?;
+    Ok(first.is_none_or(|hash| inbox::model::blobs::place_in(folder, &hash).exists()))
+}
+
+fn read_mark(path: &Path) -> io::Result<Option<String>> {
+    match fs::read_to_string(path) {
+        Ok(mark) => Ok(Some(mark.trim().to_owned())),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Of two nodes that do so at once, the second keeps the first one's.
+fn make_mark(path: &Path, ids: &Ids) -> io::Result<String> {
+    let new: String = ids.bytes::<MARK_BYTES>().iter().map(|byte| format!("{byte:02x}")).collect();
+    let beside = path.with_extension(std::process::id().to_string());
+    let mut file = file_options().write(true).create(true).truncate(true).open(&beside)?;
+    writeln!(file, "{new}")?;
+    file.sync_all()?;
+    let placed = match fs::hard_link(&beside, path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        placed => placed,
+    };
+    fs::remove_file(&beside)?;
+    placed?;
+    Ok(read_mark(path)?.unwrap_or(new))
+}
+
+fn read<T: Send + 'static>(
+    store: &Store,
+    work: impl FnMut(&mut db::Tx<'_>) -> inbox::Result<T> + Send + 'static,
+) -> Result<T, String> {
+    wait(store.read(work)).map_err(|error| error.to_string())
+}
+
+fn write<T: Send + 'static>(
+    store: &Store,
+    work: impl FnMut(&mut db::Tx<'_>) -> inbox::Result<T> + Send + 'static,
+) -> Result<T, String> {
+    wait(store.write(work)).map_err(|error| error.to_string())
+}
+
+/// Waits on a thread of its own: nothing is served yet, and a runtime cannot wait inside another.
+fn wait<T: Send>(doing: impl Future<Output = inbox::Result<T>> + Send) -> inbox::Result<T> {
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| {
+            let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+            runtime.block_on(doing)
+        });
+        waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}

@@ -1,0 +1,84 @@
+//! Who on this machine may read what we keep: the user who runs us, and nobody else. What an earlier
+//! version, or somebody else, left open is tightened at start.
+
+use std::fs::{self, Metadata, Permissions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use inbox::base::private_files::{FILE_MODE, FOLDER_MODE};
+
+use crate::mail_out::RelayTarget;
+use crate::node::vault::KEY_FILE;
+use crate::settings::Settings;
+
+/// The bits by which others than the owner may do anything.
+const OTHERS: u32 = 0o077;
+/// The bit of folders that many users share, such as `/tmp`.
+const SHARED_FOLDER: u32 = 0o1000;
+
+/// Everything that this process makes from now on is its user's alone.
+pub fn make_private_files() {
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(OTHERS));
+}
+
+/// Closes the folders and files that stand open, and says so in the log. Nobody gets past a closed
+/// folder, so what is in it is not looked at one by one.
+pub fn tighten(settings: &Settings) {
+    for folder in folders(settings) {
+        close(&folder, FOLDER_MODE);
+    }
+    for file in files(settings) {
+        close(&file, FILE_MODE);
+    }
+}
+
+fn folders(settings: &Settings) -> Vec<PathBuf> {
+    let mut folders = vec![settings.data.clone(), settings.blobs.clone()];
+    if let RelayTarget::Folder(folder) = &settings.relay {
+        folders.push(folder.clone());
+    }
+    folders
+}
+
+fn files(settings: &Settings) -> Vec<PathBuf> {
+    let mut files = vec![settings.data.join(KEY_FILE), settings.data.join("smtp-tls.pem")];
+    if let Ok(db::DatabaseUrl::Sqlite(path)) = db::DatabaseUrl::parse(&settings.database_url) {
+        for ending in ["", "-wal", "-shm"] {
+            let mut name = path.clone().into_os_string();
+            name.push(ending);
+            files.push(name.into());
+        }
+    }
+    files
+}
+
+fn close(path: &Path, mode: u32) {
+    let Ok(found) = fs::metadata(path) else { return };
+    let had = found.mode() & 0o7777;
+    if had & OTHERS == 0 {
+        return;
+    }
+    let shown = path.display();
+    match set_mode(path, &found, mode) {
+        Ok(()) => tracing::warn!(
+            path = %shown,
+            was = format!("{had:o}"),
+            now = format!("{mode:o}"),
+            "other users of this machine could read this; they cannot any more"
+        ),
+        Err(error) => tracing::warn!(
+            path = %shown,
+            mode = format!("{had:o}"),
+            %error,
+            "other users of this machine can read this, and it cannot be closed"
+        ),
+    }
+}
+
+fn set_mode(path: &Path, found: &Metadata, mode: u32) -> io::Result<()> {
+    if found.mode() & SHARED_FOLDER != 0 || found.uid() != rustix::process::geteuid().as_raw() {
+        return Err(io::Error::other("it belongs to others too; use a folder of its own"));
+    }
+    fs::set_permissions(path, Permissions::from_mode(mode))
+}

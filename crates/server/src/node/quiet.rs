@@ -1,0 +1,120 @@
+//! Quiet mode: pages, the API and incoming SMTP work, but no mail is sent or fetched, no webhook is
+//! called and no notice leaves. What waits stays waiting.
+//!
+//! A process is quiet because it was started with `--quiet`, or for as long as the database says
+//! so (`inbox::model::installation`): after a restore, on a copy, or because an operator asked for it.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use inbox::App;
+use inbox::jobs::Worker;
+use inbox::model::installation::{INSTALLATION, installation, recognise_copy};
+use metrics::gauge;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::mail_in::imap::Fetchers;
+use crate::settings::Settings;
+
+/// What other processes wrote is found by the clock.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+
+/// What people and supervisors read while a server is quiet.
+pub const QUIET_SENTENCE: &str =
+    "This server is quiet: no mail is sent or fetched and no webhook is called.";
+/// How an operator ends it.
+pub const HOW_TO_GO_ON: &str = "Stop the other server first if there is one, then say \
+                                `mailroom quiet off`.";
+
+/// Whether this process is quiet now. Cheap to clone.
+#[derive(Clone)]
+pub struct QuietMode(watch::Receiver<bool>);
+
+impl QuietMode {
+    /// A process that stays as it is, quiet or not.
+    pub fn fixed(quiet: bool) -> QuietMode {
+        QuietMode(watch::channel(quiet).1)
+    }
+
+    /// Finds out whether to start quiet, and follows what the database says until `stop`.
+    pub async fn follow(
+        app: &App,
+        settings: &Settings,
+        stop: CancellationToken,
+    ) -> Result<QuietMode, String> {
+        let identity = app.store.identity(&settings.database_url).await;
+        let now = app.clock.now();
+        let marked = app
+            .store
+            .write(move |tx| {
+                recognise_copy(tx, identity.as_deref(), now)?;
+                Ok::<_, inbox::Error>(installation(tx)?.quiet)
+            })
+            .await
+            .map_err(|error| error.to_string())?;
+        if settings.quiet {
+            tracing::warn!("{QUIET_SENTENCE} It was started with --quiet.");
+            gauge!("mailroom_quiet").set(1.0);
+            return Ok(QuietMode::fixed(true));
+        }
+        if let Some(mark) = marked {
+            tracing::warn!("{QUIET_SENTENCE} {} {HOW_TO_GO_ON}", mark.reason.sentence());
+        }
+        let (tell, quiet) = watch::channel(marked.is_some());
+        tokio::spawn(keep_looking(app.clone(), tell, stop));
+        Ok(QuietMode(quiet))
+    }
+
+    pub fn is_quiet(&self) -> bool {
+        *self.0.borrow()
+    }
+
+    /// Does what falls due and fetches mail until `stop`, as far as the mode of the moment allows.
+    pub async fn work(mut self, worker: Worker, fetchers: Fetchers, stop: CancellationToken) {
+        let quiet_worker = worker.clone().quiet();
+        while !stop.is_cancelled() {
+            let quiet = *self.0.borrow_and_update();
+            let turn = stop.child_token();
+            let mut work = pin!(async {
+                match quiet {
+                    true => quiet_worker.run(turn.cancelled()).await,
+                    false => {
+                        tokio::join!(worker.run(turn.cancelled()), fetchers.run(turn.cancelled()));
+                    }
+                }
+            });
+            tokio::select! {
+                () = &mut work => continue,
+                // Nobody changes the mode of a process that stays as it is.
+                Ok(()) = self.0.changed() => {}
+            }
+            turn.cancel();
+            work.await;
+        }
+    }
+}
+
+async fn keep_looking(app: App, tell: watch::Sender<bool>, stop: CancellationToken) {
+    let mut wakes = app.store.wakes();
+    loop {
+        gauge!("mailroom_quiet").set(if *tell.borrow() { 1.0 } else { 0.0 });
+        let woken = async { while wakes.recv().await.is_ok_and(|name| name != INSTALLATION) {} };
+        tokio::select! {
+            () = woken => {}
+            () = tokio::time::sleep(LOOK_EVERY) => {}
+            () = stop.cancelled() => return,
+        }
+        // A store that does not answer is told of elsewhere, and changes nothing here.
+        let Ok(found) = app.store.read(installation).await else { continue };
+        let changed = tell.send_if_modified(|quiet| {
+            let before = std::mem::replace(quiet, found.quiet.is_some());
+            before != *quiet
+        });
+        match (changed, found.quiet) {
+            (true, Some(mark)) => tracing::warn!("{QUIET_SENTENCE} {}", mark.reason.sentence()),
+            (true, None) => tracing::warn!("the server is not quiet any more"),
+            (false, _) => {}
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! What comes back: pages, redirects and refusals, each with the headers that keep a page safe.
+
+use askama::Template;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::header::{self, HeaderName};
+use axum::http::{HeaderValue, Method, Response, StatusCode};
+use axum::response::IntoResponse;
+use inbox::Error;
+
+use crate::web::layout::wording::filters;
+
+/// Nothing but our own files; no script in the page, no frame around it, no plug-in, no base.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
+                      connect-src 'self'; frame-src 'self'; form-action 'self'; \
+                      frame-ancestors 'none'; base-uri 'none'";
+
+const PERMISSIONS: HeaderName = HeaderName::from_static("permissions-policy");
+const OPENER: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
+
+/// Bytes that most pages have at the most.
+const PAGE_BYTES: usize = 96 * 1024;
+
+pub type PageResult = Result<Response<Body>, PageError>;
+
+/// Why there is no page.
+pub enum PageError {
+    /// Nobody is signed in; `next` is where they wanted to go.
+    SignIn {
+        next: String,
+    },
+    /// The form did not come from a page of ours, or its page is from another session.
+    Foreign,
+    TooLarge,
+    /// Too many links that lead nowhere, from one place.
+    TooManyGuesses,
+    Domain(Error),
+}
+
+impl From<Error> for PageError {
+    fn from(error: Error) -> PageError {
+        PageError::Domain(error)
+    }
+}
+
+#[derive(Template)]
+#[template(path = "refusal.html")]
+struct RefusalPage {
+    title: &'static str,
+    sentence: String,
+}
+
+impl IntoResponse for PageError {
+    fn into_response(self) -> Response<Body> {
+        let (status, title, sentence) = match self {
+            PageError::SignIn { next } => return sign_in(&next),
+            PageError::Foreign => (
+                StatusCode::FORBIDDEN,
+                "This page is too old",
+                "It was opened before you signed in, or came from another site. Nothing was \
+                 changed. Go back, load the page again and repeat it."
+                    .to_owned(),
+            ),
+            PageError::TooLarge => (
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "That is too long",
+                "A form holds at most 1 MB, and 64 MB with its files. Nothing was changed."
+                    .to_owned(),
+            ),
+            PageError::TooManyGuesses => (
+                StatusCode::TOO_MANY_REQUESTS,
+                "Wait a little",
+                "Too many links that lead nowhere were opened from here.".to_owned(),
+            ),
+            PageError::Domain(Error::NotFound(_)) => return missing(),
+            PageError::Domain(Error::Unauthorized) => return sign_in("/"),
+            PageError::Domain(Error::Forbidden(sentence)) => {
+                (StatusCode::FORBIDDEN, "Not for you to change", sentence)
+            }
+            PageError::Domain(Error::Invalid(problems)) => {
+                let sentences: Vec<String> =
+                    problems.0.into_iter().map(|problem| problem.sentence).collect();
+                (StatusCode::BAD_REQUEST, "That did not work", sentences.join(" "))
+            }
+            PageError::Domain(error) => {
+                if !error.is_outage() {
+                    tracing::error!(cause = ?cause(&error), "a page failed");
+                }
+                (
+                    StatusCode::INTERNAL_SERVER_ERROR,
+                    "Something failed on our side",
+                    error.to_string(),
+                )
+            }
+        };
+        html(status, &RefusalPage { title, sentence })
+    }
+}
+
+fn cause(error: &Error) -> Option<String> {
+    match error {
+        Error::Store(cause) => Some(cause.to_string()),
+        _ => None,
+    }
+}
+
+/// The one answer for what is not there and for what somebody may not see.
+fn missing() -> Response<Body> {
+    let page = RefusalPage {
+        title: "There is nothing here",
+        sentence: "The link may be old, or it leads to an inbox you cannot see.".into(),
+    };
+    html(StatusCode::NOT_FOUND, &page)
+}
+
+fn sign_in(next: &str) -> Response<Body> {
+    let query =
+        url::form_urlencoded::Serializer::new(String::new()).append_pair("next", next).finish();
+    see_other(&if next == "/" { "/sign-in".to_owned() } else { format!("/sign-in?{query}") })
+}
+
+pub async fn nothing_here() -> Response<Body> {
+    missing()
+}
+
+pub async fn not_this_way(request: Request) -> Response<Body> {
+    let page = RefusalPage {
+        title: "There is nothing here",
+        sentence: match *request.method() {
+            Method::GET | Method::HEAD => "This address takes a form, not a visit.".into(),
+            _ => "This address takes a visit, not a form.".into(),
+        },
+    };
+    html(StatusCode::METHOD_NOT_ALLOWED, &page)
+}
+
+/// A page.
+pub fn page(template: &impl Template) -> PageResult {
+    Ok(html(StatusCode::OK, template))
+}
+
+/// A page that shows what was wrong with a form.
+pub fn again(template: &impl Template) -> PageResult {
+    Ok(html(StatusCode::UNPROCESSABLE_ENTITY, template))
+}
+
+pub fn html(status: StatusCode, template: &impl Template) -> Response<Body> {
+    // Room for most pages, so that they are not copied while they grow.
+    let mut text = String::with_capacity(PAGE_BYTES);
+    let (status, text) = match template.render_into(&mut text) {
+        Ok(()) => (status, text),
+        Err(error) => {
+            tracing::error!(%error, "a page could not be put together");
+            (StatusCode::INTERNAL_SERVER_ERROR, "Something failed on our side.".to_owned())
+        }
+    };
+    let mut response = Response::new(Body::from(text));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    guard(&mut response, POLICY);
+    response
+}
+
+/// A text for a script of ours.
+pub fn plain(text: String) -> Response<Body> {
+    let mut response = Response::new(Body::from(text));
+    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    guard(&mut response, POLICY);
+    response
+}
+
+/// After a form: go there by GET.
+pub fn see_other(path: &str) -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SEE_OTHER;
+    if let Ok(location) = HeaderValue::from_str(path) {
+        response.headers_mut().insert(header::LOCATION, location);
+    }
+    guard(&mut response, POLICY);
+    response
+}
+
+/// The headers of every answer of the app.
+pub fn guard(response: &mut Response<Body>, policy: &'static str) {
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(OPENER, HeaderValue::from_static("same-origin"));
+    headers.insert(
+        PERMISSIONS,
+        HeaderValue::from_static("camera=(), microphone=(), geolocation=(), payment=()"),
+    );
+    let frames = if policy == POLICY { "DENY" } else { "SAMEORIGIN" };
+    headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static(frames));
+}

@@ -1,0 +1,354 @@
+//! Words for times, names, sizes and states.
+
+use inbox::actions::COUNTED;
+use inbox::api::wire::Status;
+use inbox::base::ids::MemberId;
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+/// The shape that says what somebody is, and their letters.
+#[derive(Clone, Debug)]
+pub struct Avatar {
+    pub class: &'static str,
+    pub letters: String,
+}
+
+impl Avatar {
+    pub fn customer(name: &str) -> Avatar {
+        Avatar { class: "customer", letters: initials(name) }
+    }
+
+    pub fn person(name: &str) -> Avatar {
+        Avatar { class: "person", letters: initials(name) }
+    }
+
+    pub fn agent(name: &str) -> Avatar {
+        Avatar { class: "agent", letters: name.chars().take(2).collect() }
+    }
+
+    pub fn mailroom() -> Avatar {
+        Avatar { class: "auto", letters: String::new() }
+    }
+
+    /// Of somebody on the team, by id.
+    pub fn of(id: Option<&str>, name: &str) -> Avatar {
+        match id.and_then(MemberId::parse) {
+            Some(MemberId::Agent(_)) => Avatar::agent(name),
+            Some(MemberId::User(_)) => Avatar::person(name),
+            None => Avatar::mailroom(),
+        }
+    }
+
+    pub fn is_agent(&self) -> bool {
+        self.class == "agent"
+    }
+}
+
+/// The first letters of the first and the last word.
+pub fn initials(name: &str) -> String {
+    let mut words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let first = words.next().and_then(|word| word.chars().next());
+    let last = words.next_back().and_then(|word| word.chars().next());
+    first.into_iter().chain(last).flat_map(char::to_uppercase).take(2).collect()
+}
+
+/// A count as the navigation shows it: nothing for none, and an end.
+pub fn count(n: i64) -> String {
+    match n {
+        0 => String::new(),
+        n if n >= COUNTED => format!("{}+", COUNTED - 1),
+        n => n.to_string(),
+    }
+}
+
+/// A moment, ready for a `<time>` element.
+#[derive(Clone, Debug)]
+pub struct When {
+    /// What is shown.
+    pub text: String,
+    /// For machines.
+    pub iso: String,
+    /// Shown on hover.
+    pub exact: String,
+}
+
+/// Writes times for one reader.
+#[derive(Clone)]
+pub struct TimeFormat {
+    pub now: i64,
+    pub zone: TimeZone,
+    today: Date,
+}
+
+/// How much of a moment is shown.
+#[derive(Clone, Copy)]
+enum Form {
+    Clock,
+    Seconds,
+    Weekday,
+    Day,
+    DayOfYear,
+    DayAndClock,
+    DayOfYearAndClock,
+    DayAndSeconds,
+}
+
+const DAYS: [&str; 7] =
+    ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
+impl TimeFormat {
+    pub fn new(now: i64, zone: TimeZone) -> TimeFormat {
+        let then = Timestamp::from_millisecond(now).unwrap_or(Timestamp::UNIX_EPOCH);
+        let today = zone.to_datetime(then).date();
+        TimeFormat { now, zone, today }
+    }
+
+    /// In a list: the time today, the day this week, else the date.
+    pub fn short(&self, at: i64) -> When {
+        let days = (self.now - at).div_euclid(DAY_MS);
+        self.when(at, |date, today| match () {
+            () if date == today => Form::Clock,
+            () if (0..6).contains(&days) => Form::Weekday,
+            () if date.year() == today.year() => Form::Day,
+            () => Form::DayOfYear,
+        })
+    }
+
+    /// In a timeline: day and time.
+    pub fn long(&self, at: i64) -> When {
+        self.when(at, |date, today| match () {
+            () if date == today => Form::Clock,
+            () if date.year() == today.year() => Form::DayAndClock,
+            () => Form::DayOfYearAndClock,
+        })
+    }
+
+    /// In a log: day and time to the second.
+    pub fn stamp(&self, at: i64) -> When {
+        self.when(at, |date, today| match date == today {
+            true => Form::Seconds,
+            false => Form::DayAndSeconds,
+        })
+    }
+
+    /// The clock time, as in "leaves at 09:24".
+    pub fn clock(&self, at: i64) -> String {
+        self.when(at, |_, _| Form::Clock).text
+    }
+
+    /// How long ago, in the largest fitting unit.
+    pub fn ago(&self, at: i64) -> String {
+        let minutes = (self.now - at).max(0) / 60_000;
+        match minutes {
+            0 => "just now".into(),
+            1..60 => format!("{minutes} min"),
+            60..1_440 => format!("{} h", minutes / 60),
+            1_440..2_880 => "1 day".into(),
+            _ => format!("{} days", minutes / 1_440),
+        }
+    }
+
+    /// A page has a hundred of these, so the zone is asked once and patterns are not read anew.
+    fn when(&self, at: i64, form: impl FnOnce(Date, Date) -> Form) -> When {
+        let moment = Timestamp::from_millisecond(at).unwrap_or(Timestamp::UNIX_EPOCH);
+        let offset = self.zone.to_offset_info(moment);
+        let then = offset.offset().to_datetime(moment);
+        let (date, hour, minute, second) = (then.date(), then.hour(), then.minute(), then.second());
+        let weekday = DAYS[then.weekday().to_monday_zero_offset() as usize];
+        let month = MONTHS[then.month() as usize - 1];
+        let (day, year, zone) = (then.day(), then.year(), offset.abbreviation());
+        let (short_day, short_month) = (&weekday[..3], &month[..3]);
+        let text = match form(date, self.today) {
+            Form::Clock => format!("{hour:02}:{minute:02}"),
+            Form::Seconds => format!("{hour:02}:{minute:02}:{second:02}"),
+            Form::Weekday => short_day.to_owned(),
+            Form::Day => format!("{day} {short_month}"),
+            Form::DayOfYear => format!("{day} {short_month} {year}"),
+            Form::DayAndClock => {
+                format!("{short_day} {day} {short_month}, {hour:02}:{minute:02}")
+            }
+            Form::DayOfYearAndClock => {
+                format!("{day} {short_month} {year}, {hour:02}:{minute:02}")
+            }
+            Form::DayAndSeconds => {
+                format!("{day} {short_month}, {hour:02}:{minute:02}:{second:02}")
+            }
+        };
+        When {
+            text,
+            iso: inbox::base::time::Moment(at).iso(),
+            exact: format!(
+                "{weekday} {day} {month} {year}, {hour:02}:{minute:02}:{second:02} {zone}"
+            ),
+        }
+    }
+
+    pub fn zoned(&self, at: i64) -> jiff::Zoned {
+        Timestamp::from_millisecond(at).unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(self.zone.clone())
+    }
+}
+
+const DAY_MS: i64 = inbox::base::limits::DAY_MS;
+
+pub fn size(bytes: i64) -> String {
+    match bytes {
+        0..1_024 => format!("{bytes} bytes"),
+        1_024..1_048_576 => format!("{} KB", bytes / 1_024),
+        _ => format!("{:.1} MB", bytes as f64 / 1_048_576.0),
+    }
+}
+
+/// A status as a sentence, its icon and its colour.
+pub struct StatusLabel {
+    pub text: &'static str,
+    pub icon: &'static str,
+    pub class: &'static str,
+}
+
+pub fn status_words(status: Status, snoozed: bool) -> StatusLabel {
+    let (text, icon, class) = match (status, snoozed) {
+        (_, true) => ("Snoozed", "snooze", ""),
+        (Status::Open, _) => ("Open, our turn", "open", "act"),
+        (Status::Waiting, _) => ("Waiting on customer", "wait", ""),
+        (Status::Closed, _) => ("Closed", "closed", ""),
+    };
+    StatusLabel { text, icon, class }
+}
+
+/// A text as paragraphs of lines.
+pub fn paragraphs(text: &str) -> Vec<Vec<String>> {
+    let mut paragraphs = Vec::new();
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.lines() {
+        if line.trim().is_empty() {
+            if !lines.is_empty() {
+                paragraphs.push(std::mem::take(&mut lines));
+            }
+        } else {
+            lines.push(line.trim_end().to_owned());
+        }
+    }
+    if !lines.is_empty() {
+        paragraphs.push(lines);
+    }
+    paragraphs
+}
+
+pub fn first_name(name: &str) -> &str {
+    name.split_whitespace().next().unwrap_or(name)
+}
+
+/// What templates pipe through.
+pub mod filters {
+    use std::fmt;
+
+    use askama::filters::Safe;
+    use askama::{Result, Values};
+
+    use crate::web::layout::assets::VERSION;
+
+    /// An icon of the sprite by name.
+    #[askama::filter_fn]
+    pub fn icon<'a>(name: &'a str, _: &dyn Values) -> Result<Safe<Icon<'a>>> {
+        Ok(Safe(Icon { name, class: "i" }))
+    }
+
+    /// The same, beside small text.
+    #[askama::filter_fn]
+    pub fn icon_s<'a>(name: &'a str, _: &dyn Values) -> Result<Safe<Icon<'a>>> {
+        Ok(Safe(Icon { name, class: "i s" }))
+    }
+
+    /// The address of a file of ours.
+    #[askama::filter_fn]
+    pub fn asset(name: &str, _: &dyn Values) -> Result<Safe<String>> {
+        let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
+        Ok(Safe(format!("/assets/{stem}.{}.{ending}", *VERSION)))
+    }
+
+    /// A page has a hundred of these: they are written where they stand.
+    pub struct Icon<'a> {
+        name: &'a str,
+        class: &'static str,
+    }
+
+    impl fmt::Display for Icon<'_> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            debug_assert!(self.name.bytes().all(|b| b.is_ascii_lowercase()), "{}", self.name);
+            for part in [
+                "<svg class=\"",
+                self.class,
+                "\" viewBox=\"0 0 16 16\" aria-hidden=\"true\"><use href=\"/assets/icons.",
+                VERSION.as_str(),
+                ".svg#i-",
+                self.name,
+                "\"/></svg>",
+            ] {
+                f.write_str(part)?;
+            }
+            Ok(())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn initials_are_of_the_first_and_last_word() {
+        for (name, letters) in [
+            ("Helena Osei", "HO"),
+            ("Café Norrsken", "CN"),
+            ("bruno@keller.example", "BE"),
+            ("Ines", "I"),
+            ("", ""),
+            ("ß x", "SS"),
+        ] {
+            assert_eq!(initials(name), letters, "{name}");
+        }
+    }
+
+    #[test]
+    fn counts_end_at_99() {
+        assert_eq!([count(0), count(1), count(99), count(100)], ["", "1", "99", "99+"]);
+    }
+
+    #[test]
+    fn times_grow_less_exact_with_age() {
+        let now = 1_794_733_200_000;
+        let watch = TimeFormat::new(now, TimeZone::UTC);
+        assert_eq!(watch.short(now - 60_000).text, "08:59");
+        assert_eq!(watch.short(now - 2 * DAY_MS).text, "Fri");
+        assert_eq!(watch.short(now - 20 * DAY_MS).text, "26 Oct");
+        assert_eq!(watch.short(now - 400 * DAY_MS).text, "11 Oct 2025");
+        assert_eq!(watch.long(now - 2 * DAY_MS).text, "Fri 13 Nov, 09:00");
+        assert_eq!(watch.short(now).exact, "Sunday 15 November 2026, 09:00:00 UTC");
+        let zone = TimeZone::get("Europe/Berlin").unwrap();
+        let watch = TimeFormat::new(now, zone);
+        assert_eq!(watch.clock(now), "10:00");
+        assert_eq!(watch.short(now).exact, "Sunday 15 November 2026, 10:00:00 CET");
+        assert_eq!(watch.stamp(now - DAY_MS).text, "14 Nov, 10:00:00");
+    }
+
+    #[test]
+    fn a_text_is_paragraphs_of_lines() {
+        assert_eq!(paragraphs("a\nb  \n\n \nc\n"), [vec!["a", "b"], vec!["c"]]);
+        assert!(paragraphs(" \n").is_empty());
+    }
+}

@@ -1,0 +1,87 @@
+//! Attachments.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::header;
+use axum::http::{HeaderValue, Response};
+use inbox::Error;
+use inbox::actions::{self, StoredFile};
+use inbox::base::ids::{DocumentId, EnclosureId};
+
+use crate::web::Web;
+use crate::web::form::{Asked, FormFields};
+use crate::web::layout::answers::{PageResult, guard};
+use crate::web::visitor::Visitor;
+
+/// A file may do nothing: no script, no form, no origin of its own.
+pub const FILE_POLICY: &str = "default-src 'none'; sandbox; frame-ancestors 'none'";
+/// A PDF may be shown by the browser's own viewer, which lives apart from our pages and does not
+/// start in a sandbox; it can load nothing and is in nobody's frame.
+const PDF_POLICY: &str = "default-src 'none'; object-src 'self'; style-src 'unsafe-inline'; \
+                          frame-ancestors 'none'";
+/// Pictures that browsers show without running anything.
+pub fn is_picture(content_type: &str) -> bool {
+    matches!(content_type, "image/png" | "image/jpeg" | "image/gif" | "image/webp")
+}
+
+pub async fn document(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+    Asked(asked): Asked,
+) -> PageResult {
+    let id = DocumentId::parse(&id).ok_or(Error::NotFound("document"))?;
+    let blobs = web.app.blobs.clone();
+    let file = web.read(&visitor, move |tx, cx, _| actions::file(tx, cx, &blobs, &id)).await?;
+    Ok(stored(file, &asked))
+}
+
+/// A file that goes with a letter of ours.
+pub async fn enclosure(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+    Asked(asked): Asked,
+) -> PageResult {
+    let id = EnclosureId::parse(&id).ok_or(Error::NotFound("file"))?;
+    let blobs = web.app.blobs.clone();
+    let file = web.read(&visitor, move |tx, cx, _| actions::enclosure(tx, cx, &blobs, &id)).await?;
+    Ok(stored(file, &asked))
+}
+
+fn stored(file: StoredFile, asked: &FormFields) -> Response<Body> {
+    let is_pdf = file.content_type == "application/pdf";
+    let shown = asked.has("shown") && (is_pdf || is_picture(&file.content_type));
+    let kind = if shown { file.content_type.as_str() } else { "application/octet-stream" };
+    let place = if shown { "inline" } else { "attachment" };
+    let disposition = format!("{place}; filename*=UTF-8''{}", percent(&file.filename));
+    let kind = HeaderValue::from_str(kind)
+        .unwrap_or_else(|_| HeaderValue::from_static("application/octet-stream"));
+    let mut response = Response::new(Body::from(file.bytes));
+    guard(&mut response, if shown && is_pdf { PDF_POLICY } else { FILE_POLICY });
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, kind);
+    if let Ok(value) = HeaderValue::from_str(&disposition) {
+        headers.insert(header::CONTENT_DISPOSITION, value);
+    }
+    response
+}
+
+/// A name as RFC 8187 writes it into a header.
+fn percent(name: &str) -> String {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"-._".contains(&b);
+    let one = |b: u8| if plain(b) { char::from(b).to_string() } else { format!("%{b:02X}") };
+    name.bytes().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::percent;
+
+    #[test]
+    fn a_file_name_cannot_leave_its_header() {
+        assert_eq!(percent("a b\"\r\nx: é.pdf"), "a%20b%22%0D%0Ax%3A%20%C3%A9.pdf");
+    }
+}

@@ -1,0 +1,47 @@
+//! The list, before a conversation is chosen.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+
+use crate::web::Web;
+use crate::web::form::Asked;
+use crate::web::layout::answers::{PageResult, see_other};
+use crate::web::layout::frame::{PageLayout, PageLocation};
+use crate::web::layout::wording::filters;
+use crate::web::mark::PartVersion;
+use crate::web::pages::rows::{ConversationFilter, ListView};
+use crate::web::visitor::Visitor;
+
+#[derive(Template)]
+#[template(path = "inbox.html")]
+struct InboxPage {
+    frame: PageLayout,
+    list: ListView,
+}
+
+/// Where a day begins: what is yours, or everything when nothing is.
+pub async fn home(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
+    let spot = PageLocation::new("Mailroom");
+    let (frame, ()) = web.page(&visitor, spot, |_, _, _| Ok(())).await?;
+    let mine = frame.shelves.mine > 0;
+    let view = if mine { "mine" } else { "open" };
+    Ok(see_other(&format!("/inbox?view={view}")))
+}
+
+pub async fn list(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Asked(asked): Asked,
+) -> PageResult {
+    let shelf = ConversationFilter::asked(&asked)?;
+    let (read, spot) = (shelf.clone(), PageLocation::at("", &shelf.href));
+    let (mut frame, listing) = web.page(&visitor, spot, move |tx, cx, _| read.read(tx, cx)).await?;
+    frame.title = listing.title.clone();
+    let shown = PartVersion::of_list(&listing.items);
+    frame.watch_live(shelf.full_query(), shown, PartVersion::default());
+    frame.from = shelf.full_query();
+    let list = ListView::new(&shelf, listing, &frame, None);
+    web.show(&visitor, &InboxPage { frame, list })
+}

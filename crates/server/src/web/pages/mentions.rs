@@ -1,0 +1,74 @@
+//! The notes that name whoever is signed in.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use inbox::actions::{self, MENTIONS_LISTED, Mention};
+use inbox::base::ids::NoteId;
+
+use crate::web::Web;
+use crate::web::form::{Asked, Posted};
+use crate::web::layout::answers::{PageResult, see_other};
+use crate::web::layout::frame::{PageLayout, PageLocation};
+use crate::web::layout::wording::{Avatar, When, filters};
+use crate::web::mark::PartVersion;
+use crate::web::pages::rows::subject;
+use crate::web::visitor::Visitor;
+
+/// Characters of a note that are shown.
+const NOTE_SHOWN_CHARS: usize = 300;
+
+#[derive(Template)]
+#[template(path = "mentions.html")]
+struct MentionsPage {
+    frame: PageLayout,
+    mentions: Vec<MentionView>,
+    any_unread: bool,
+    older: Option<String>,
+}
+
+struct MentionView {
+    href: String,
+    subject: String,
+    seal: Avatar,
+    author: String,
+    note: String,
+    time: When,
+    unread: bool,
+}
+
+pub async fn page(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Asked(asked): Asked,
+) -> PageResult {
+    let spot = PageLocation::at("Mentions", "/mentions");
+    let before = NoteId::parse(&asked.get("before"));
+    let (mut frame, mentions) = web
+        .page(&visitor, spot, move |tx, cx, _| actions::list_mentions(tx, cx, before.as_ref()))
+        .await?;
+    frame.watch_live("page=mentions".into(), PartVersion::default(), PartVersion::default());
+    let older = mentions.last().filter(|_| mentions.len() as i64 == MENTIONS_LISTED);
+    let view = |mention: &Mention| MentionView {
+        href: format!("/conversations/{}", mention.conversation),
+        subject: subject(&mention.subject),
+        seal: Avatar::of(Some(&mention.author), &mention.author_name),
+        author: mention.author_name.clone(),
+        note: mention.body.chars().take(NOTE_SHOWN_CHARS).collect(),
+        time: frame.watch.long(mention.at),
+        unread: mention.unread,
+    };
+    let page = MentionsPage {
+        any_unread: frame.shelves.mentions > 0,
+        older: older.map(|last| format!("/mentions?before={}", last.note)),
+        mentions: mentions.iter().map(view).collect(),
+        frame,
+    };
+    web.show(&visitor, &page)
+}
+
+pub async fn read_all(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
+    web.act(&posted.visitor, |tx, cx, _| actions::read_mentions(tx, cx)).await?;
+    Ok(see_other("/mentions"))
+}

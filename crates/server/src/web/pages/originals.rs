@@ -1,0 +1,204 @@
+//! Mails as they came: their head and text, their page in a frame that can do nothing, and the
+//! pictures that they brought for it.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderValue, Response, Uri, header};
+use db::Tx;
+use inbox::actions::{self, SignedIn};
+use inbox::base::ids::MessageId;
+use inbox::{Cx, Error};
+use mail::{PageAddresses, PageState};
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+
+use crate::web::Web;
+use crate::web::form::Asked;
+use crate::web::layout::answers::{self, PageError, PageResult, guard};
+use crate::web::layout::frame::{PageLayout, PageLocation};
+use crate::web::layout::wording::filters;
+use crate::web::pages::files::FILE_POLICY;
+use crate::web::visitor::Visitor;
+
+/// Mails that are taken apart at one time; each takes a core.
+const AT_ONCE: usize = 2;
+
+/// How long a browser keeps a picture, which never changes.
+const PICTURE_CACHING: &str = "private, max-age=3600, immutable";
+
+/// A mail may show itself. No script of it runs, so that it may have our origin: without that, a
+/// browser sends no session along when it asks for the pictures.
+const PAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox allow-same-origin; \
+                           form-action 'none'; base-uri 'none'; frame-ancestors 'self'";
+
+/// The places in which mails are taken apart, away from the threads that serve everybody.
+pub struct Originals(Arc<Semaphore>);
+
+impl Originals {
+    pub fn new() -> Originals {
+        Originals(Arc::new(Semaphore::new(AT_ONCE)))
+    }
+}
+
+#[derive(Template)]
+#[template(path = "original.html")]
+struct OriginalPage {
+    frame: PageLayout,
+    conversation: String,
+    message: String,
+    pictures: bool,
+    has_html: bool,
+    beyond_bounds: bool,
+    headers: Vec<(String, String)>,
+    text: String,
+}
+
+pub async fn page(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Path((conversation, message)): Path<(String, String)>,
+    Asked(asked): Asked,
+) -> PageResult {
+    let spot = PageLocation::at("As it came", "/inbox?view=open");
+    let id = MessageId::parse(&message).ok_or(Error::NotFound("message"))?;
+    let (blobs, wanted) = (web.app.blobs.clone(), conversation.clone());
+    let reading =
+        web.page(&visitor, spot, move |tx, cx, _| actions::original(tx, cx, &blobs, &wanted, &id));
+    let (frame, shown) = web.take_apart(reading, mail::original).await?;
+    answers::page(&OriginalPage {
+        frame,
+        conversation,
+        message,
+        pictures: asked.has("pictures"),
+        has_html: shown.page == PageState::Shown,
+        beyond_bounds: shown.page == PageState::BeyondBounds,
+        headers: shown.headers,
+        text: shown.text,
+    })
+}
+
+/// The mail's own page, inside a frame that can do nothing.
+pub async fn html(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Path((conversation, message)): Path<(String, String)>,
+    uri: Uri,
+    headers: HeaderMap,
+    Asked(asked): Asked,
+) -> PageResult {
+    let pictures = format!("/conversations/{conversation}/messages/{message}/pictures");
+    let host = host(&uri, &headers);
+    let policy = page_policy(&host, &pictures, asked.has("pictures"));
+    let take = move |raw: &[u8]| {
+        mail::original_html(raw, &PageAddresses { pictures: &pictures, host: &host })
+    };
+    let reading = web.raw_mail(&visitor, conversation, &message);
+    let ((), html) = web.take_apart(reading, take).await?;
+    let mut response = Response::new(Body::from(html));
+    guard(&mut response, PAGE_POLICY);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    if let Ok(policy) = HeaderValue::from_str(&policy) {
+        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    Ok(response)
+}
+
+/// A picture that a mail brought for its page.
+pub async fn picture(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Path((conversation, message, number)): Path<(String, String, String)>,
+) -> PageResult {
+    let number: usize = number.parse().map_err(|_| Error::NotFound("picture"))?;
+    let reading = web.raw_mail(&visitor, conversation, &message);
+    let take = move |raw: &[u8]| mail::original_picture(raw, number);
+    let ((), picture) = web.take_apart(reading, take).await?;
+    let mut response = Response::new(Body::from(picture.bytes));
+    guard(&mut response, FILE_POLICY);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(picture.content_type));
+    headers.insert(header::CONTENT_DISPOSITION, HeaderValue::from_static("inline"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(PICTURE_CACHING));
+    Ok(response)
+}
+
+impl Web {
+    /// Makes something of a mail in one of a few places beside the threads that serve everybody.
+    /// `reading` finds the mail, and something beside it, if the visitor may see it.
+    async fn take_apart<X, T: Send + 'static>(
+        &self,
+        reading: impl Future<Output = Result<(X, Vec<u8>), PageError>>,
+        take: impl FnOnce(&[u8]) -> Option<T> + Send + 'static,
+    ) -> Result<(X, T), PageError> {
+        // Waiting holds no mail in memory.
+        let place = Arc::clone(&self.originals.0).acquire_owned().await;
+        let (beside, raw) = reading.await?;
+        // The place stays taken until the work is done, even if nobody waits for it any more.
+        let work = spawn_blocking(move || {
+            let _place = place;
+            take(&raw)
+        });
+        let taken = work.await.ok().flatten().ok_or(Error::NotFound("message"))?;
+        Ok((beside, taken))
+    }
+
+    async fn raw_mail(
+        &self,
+        visitor: &Visitor,
+        conversation: String,
+        message: &str,
+    ) -> Result<((), Vec<u8>), PageError> {
+        let id = MessageId::parse(message).ok_or(Error::NotFound("message"))?;
+        let blobs = self.app.blobs.clone();
+        let read = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &SignedIn| {
+            actions::original(tx, cx, &blobs, &conversation, &id)
+        };
+        self.read(visitor, read).await.map(|raw| ((), raw))
+    }
+}
+
+/// The name by which the browser knows us, with its port; empty when it does not say.
+fn host(uri: &Uri, headers: &HeaderMap) -> String {
+    let named = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    let host = named.or(uri.authority().map(|authority| authority.as_str())).unwrap_or_default();
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"-.:".contains(&b);
+    if host.bytes().all(plain) { host.to_ascii_lowercase() } else { String::new() }
+}
+
+/// What the frame may load: the pictures that this mail brought, and those from elsewhere after
+/// somebody asked for them.
+fn page_policy(host: &str, pictures: &str, elsewhere: bool) -> String {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"/_".contains(&b);
+    let own = match host {
+        "" => "'self'".to_owned(),
+        _ if pictures.bytes().all(plain) => format!("{host}{pictures}/"),
+        _ => "'none'".to_owned(),
+    };
+    let elsewhere = if elsewhere { " https:" } else { "" };
+    format!("{PAGE_POLICY}; img-src {own}{elsewhere}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_frame_loads_the_pictures_of_this_mail_and_no_others() {
+        let policy = |host: &str, pictures: bool| {
+            let policy =
+                page_policy(host, "/conversations/cnv_1/messages/msg_2/pictures", pictures);
+            policy.rsplit_once("img-src ").expect("pictures").1.to_owned()
+        };
+        let own = "desk.example:8080/conversations/cnv_1/messages/msg_2/pictures/";
+        assert_eq!(policy("desk.example:8080", false), own);
+        assert_eq!(policy("desk.example:8080", true), format!("{own} https:"));
+        assert_eq!(policy("", false), "'self'");
+        let hostile = page_policy("desk.example", "/conversations/x;script-src *", false);
+        assert!(hostile.ends_with("img-src 'none'"), "{hostile}");
+    }
+}

@@ -1,0 +1,355 @@
+//! A conversation's timeline in words and shapes.
+
+use inbox::WokenBy;
+use inbox::actions::TimelineEntry;
+use inbox::actions::{EventEntry, FilePlace, FiledAs, MessageEntry, NoteEntry, OpenConversation};
+use inbox::api::wire::{Direction, MessageStatus};
+use inbox::model::mentions::marked;
+use serde_json::{Map, Value};
+
+use crate::web::layout::wording::{Avatar, TimeFormat, When, first_name, paragraphs, size};
+use crate::web::pages::requests::RequestView;
+
+/// Letters from the end that are shown open.
+const OPEN_LETTERS: usize = 2;
+/// Events in a row from which on they are folded.
+const FOLD_EVENTS: usize = 4;
+/// The largest picture that is shown beside its letter, in bytes.
+const PREVIEW_BYTES: i64 = 5 * 1024 * 1024;
+
+pub enum TimelineRow {
+    Message(Box<MessageView>),
+    Note(NoteView),
+    Event(EventView),
+    Fold { summary: String, events: Vec<EventView> },
+    Since,
+    Risk,
+}
+
+pub struct MessageView {
+    pub id: String,
+    pub seal: Avatar,
+    pub name: String,
+    pub is_agent: bool,
+    pub class: &'static str,
+    pub label: String,
+    pub address: String,
+    pub time: When,
+    pub paragraphs: Vec<Vec<String>>,
+    pub gist: String,
+    pub brief: bool,
+    pub cut: bool,
+    pub has_original: bool,
+    pub files: Vec<FileView>,
+    pub asks: Option<RequestView>,
+    pub summary: Option<String>,
+    pub revision: i64,
+    pub state: MessageProgress,
+}
+
+/// How far a letter is.
+pub enum MessageProgress {
+    Theirs,
+    Draft,
+    Leaving { clock: String, seconds: i64, iso: String },
+    Sending,
+    Sent,
+    Failed,
+}
+
+pub struct FileView {
+    pub href: String,
+    pub name: String,
+    pub kind: String,
+    pub is_picture: bool,
+}
+
+pub struct NoteView {
+    pub seal: Avatar,
+    pub is_agent: bool,
+    pub name: String,
+    pub time: When,
+    /// Paragraphs of lines of pieces; the flag marks a name that is mentioned.
+    pub body: Vec<Vec<Vec<(bool, String)>>>,
+}
+
+pub struct EventView {
+    pub seal: Avatar,
+    pub actor: String,
+    pub text: String,
+    pub time: When,
+}
+
+pub fn items(reading: &OpenConversation, watch: &TimeFormat) -> Vec<TimelineRow> {
+    let names: Vec<&str> = reading
+        .team
+        .people
+        .iter()
+        .chain(&reading.team.agents)
+        .map(|member| first_name(&member.name))
+        .collect();
+    let agents: Vec<&str> = reading.team.agents.iter().map(|member| member.name.as_str()).collect();
+    let letters =
+        reading.entries.iter().filter(|entry| matches!(entry, TimelineEntry::Message(_))).count();
+    let warned = warned_letter(reading);
+    let mut items = Vec::new();
+    let (mut met, mut marked) = (0, reading.read_at.is_none());
+    for (place, entry) in reading.entries.iter().enumerate() {
+        if !marked && place > 0 && reading.read_at.is_some_and(|read_at| entry.at() > read_at) {
+            items.push(TimelineRow::Since);
+            marked = true;
+        }
+        marked |= reading.read_at.is_some_and(|read_at| entry.at() > read_at);
+        match entry {
+            TimelineEntry::Message(letter) => {
+                met += 1;
+                if warned == Some(letter.id.as_str()) {
+                    items.push(TimelineRow::Risk);
+                }
+                let mut view = letter_view(letter, reading, watch);
+                view.brief = met + OPEN_LETTERS <= letters
+                    && matches!(view.state, MessageProgress::Theirs | MessageProgress::Sent);
+                items.push(TimelineRow::Message(Box::new(view)));
+            }
+            TimelineEntry::Note(note) => {
+                items.push(TimelineRow::Note(note_view(note, &names, watch)))
+            }
+            TimelineEntry::Event(event) => {
+                items.push(TimelineRow::Event(event_view(event, &agents, watch)))
+            }
+        }
+    }
+    folded(items)
+}
+
+/// The letter that a warning stands before: the customer's latest.
+fn warned_letter(reading: &OpenConversation) -> Option<&str> {
+    reading.risk.as_ref()?;
+    reading.entries.iter().rev().find_map(|entry| match entry {
+        TimelineEntry::Message(letter) if letter.direction == Direction::Inbound => {
+            Some(letter.id.as_str())
+        }
+        _ => None,
+    })
+}
+
+pub fn letter_view(
+    letter: &MessageEntry,
+    reading: &OpenConversation,
+    watch: &TimeFormat,
+) -> MessageView {
+    let contact = reading.contact_name.as_deref().unwrap_or(&reading.contact_email);
+    view(letter, contact, watch)
+}
+
+pub fn view(letter: &MessageEntry, contact: &str, watch: &TimeFormat) -> MessageView {
+    let inbound = letter.direction == Direction::Inbound;
+    let name = letter.from.name.clone().unwrap_or_else(|| letter.from.email.clone());
+    let seal = match inbound {
+        true => Avatar::customer(&name),
+        false => Avatar::of(letter.author.as_deref(), &name),
+    };
+    let state = state(letter, watch);
+    let (class, what) = match &state {
+        MessageProgress::Theirs => ("", "Letter from"),
+        MessageProgress::Draft => ("draft", "Draft by"),
+        MessageProgress::Leaving { .. } => ("out", "Letter leaving soon, from"),
+        MessageProgress::Sending => ("out", "Letter being sent, from"),
+        MessageProgress::Sent => ("out", "Letter from"),
+        MessageProgress::Failed => ("failed", "Letter that was not delivered, from"),
+    };
+    MessageView {
+        id: letter.id.to_string(),
+        is_agent: seal.is_agent(),
+        seal,
+        label: format!("{what} {name}"),
+        name,
+        class,
+        address: address_line(letter, inbound, contact),
+        time: watch.long(letter.at),
+        paragraphs: paragraphs(&letter.text),
+        gist: letter.text.split_whitespace().take(24).collect::<Vec<_>>().join(" "),
+        brief: false,
+        cut: letter.cut,
+        has_original: letter.has_original,
+        files: letter.files.iter().map(file_view).collect(),
+        asks: letter.asks.as_ref().map(|card| RequestView::of(card, watch)),
+        summary: letter.summary.clone(),
+        revision: letter.revision,
+        state,
+    }
+}
+
+fn state(letter: &MessageEntry, watch: &TimeFormat) -> MessageProgress {
+    match letter.status {
+        None => MessageProgress::Theirs,
+        Some(MessageStatus::Draft) => MessageProgress::Draft,
+        Some(MessageStatus::Scheduled) => {
+            let at = letter.sends_at.unwrap_or(watch.now);
+            MessageProgress::Leaving {
+                clock: watch.clock(at),
+                seconds: ((at - watch.now) / 1_000).max(0),
+                iso: inbox::base::time::Moment(at).iso(),
+            }
+        }
+        Some(MessageStatus::Sending) => MessageProgress::Sending,
+        Some(MessageStatus::Sent) => MessageProgress::Sent,
+        Some(MessageStatus::Failed) => MessageProgress::Failed,
+    }
+}
+
+/// Whose address, or to whom it goes.
+fn address_line(letter: &MessageEntry, inbound: bool, contact: &str) -> String {
+    let shown = |party: &inbox::Party| {
+        party.name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| party.email.clone())
+    };
+    let cc: Vec<String> = letter.cc.iter().map(shown).collect();
+    let cc = if cc.is_empty() { String::new() } else { format!(", copy to {}", cc.join(", ")) };
+    if inbound {
+        return format!("{}{cc}", letter.from.email);
+    }
+    let to: Vec<String> = letter.to.iter().map(shown).collect();
+    let to = if to.is_empty() { contact.to_owned() } else { to.join(", ") };
+    let bcc: Vec<String> = letter.bcc.iter().map(shown).collect();
+    let bcc = match bcc.is_empty() {
+        true => String::new(),
+        false => format!(", hidden copy to {}", bcc.join(", ")),
+    };
+    format!("to {to}{cc}{bcc}")
+}
+
+pub fn file_view(file: &FiledAs) -> FileView {
+    let short = file.content_type.rsplit('/').next().unwrap_or("").to_uppercase();
+    FileView {
+        href: match &file.place {
+            FilePlace::Document(id) => format!("/documents/{id}"),
+            FilePlace::Enclosure(id) => format!("/enclosures/{id}"),
+        },
+        name: file.filename.clone(),
+        kind: format!("{short}, {}", size(file.size)),
+        is_picture: crate::web::pages::files::is_picture(&file.content_type)
+            && file.size <= PREVIEW_BYTES,
+    }
+}
+
+fn note_view(note: &NoteEntry, names: &[&str], watch: &TimeFormat) -> NoteView {
+    let seal = Avatar::of(Some(&note.author), &note.author_name);
+    let lines = |lines: Vec<String>| lines.iter().map(|line| marked(line, names)).collect();
+    NoteView {
+        is_agent: seal.is_agent(),
+        seal,
+        name: note.author_name.clone(),
+        time: watch.long(note.at),
+        body: paragraphs(&note.body).into_iter().map(lines).collect(),
+    }
+}
+
+fn event_view(event: &EventEntry, agents: &[&str], watch: &TimeFormat) -> EventView {
+    let name = &event.actor_name;
+    let seal = match name.as_str() {
+        "Mailroom" => Avatar::mailroom(),
+        name if agents.contains(&name) => Avatar::agent(name),
+        name => Avatar::person(name),
+    };
+    EventView {
+        seal,
+        actor: name.clone(),
+        text: words(&event.event, &event.data, watch),
+        time: watch.long(event.at),
+    }
+}
+
+/// What happened, in the past tense, after the actor's name.
+fn words(event: &str, data: &Map<String, Value>, watch: &TimeFormat) -> String {
+    let text = |name: &str| data.get(name).and_then(Value::as_str).unwrap_or("");
+    let list = |name: &str| {
+        let names = data.get(name).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
+    };
+    match event {
+        "status" => match text("to") {
+            "open" => "opened this again".into(),
+            "waiting" => "set this to waiting on the customer".into(),
+            _ => "closed this".into(),
+        },
+        "assigned" => match data.get("to").and_then(|to| to.get("name")).and_then(Value::as_str) {
+            Some(name) => format!("gave this to {name}"),
+            None => "took this off its assignee".into(),
+        },
+        "tagged" => match (list("added").as_str(), list("removed").as_str()) {
+            (added, "") => format!("added the tag {added}"),
+            ("", removed) => format!("removed the tag {removed}"),
+            (added, removed) => format!("added the tag {added} and removed {removed}"),
+        },
+        "snoozed" => match text("until").parse::<jiff::Timestamp>() {
+            Ok(until) => format!("snoozed this until {}", watch.long(until.as_millisecond()).text),
+            Err(_) => "snoozed this".into(),
+        },
+        "woke" => match WokenBy::parse(text("by")) {
+            Some(WokenBy::Clock) => "brought this back, its time had come".into(),
+            Some(WokenBy::Customer) => "brought this back, the customer answered".into(),
+            None => "brought this back".into(),
+        },
+        "held" => format!("held this: {}", text("risk")),
+        "released" => "released this to the inbox".into(),
+        "approved" => match data.get("edited").and_then(Value::as_bool) {
+            Some(true) => "edited and approved the draft".into(),
+            _ => "approved the draft".into(),
+        },
+        "undone" => "stopped the letter; it is a draft again".into(),
+        "discarded" => match text("reason") {
+            "" => "discarded the draft".into(),
+            reason => format!("discarded the draft: {reason}"),
+        },
+        "requested" => "asked for documents".into(),
+        "uploaded" => "received an upload".into(),
+        "reminded" => "reminded the customer of the documents".into(),
+        "reminders-stopped" => "heard that the customer wants no more reminders".into(),
+        "request-closed" => "closed the document request".into(),
+        "request-reopened" => "opened the document request again".into(),
+        "request-revoked" => "took the upload link back".into(),
+        "completed" => "has everything that was asked for".into(),
+        "bounced" => match list("recipients").as_str() {
+            "" => "could not deliver the letter".into(),
+            refused => format!("could not deliver the letter to {refused}"),
+        },
+        "send-delayed" => {
+            format!("could not send the letter yet: {}. It is tried again", text("reason"))
+        }
+        "send-failed" => format!("could not send the letter: {}", text("reason")),
+        "spam-complaint" => "heard that the customer reported the letter as spam".into(),
+        "booked" => "booked a time".into(),
+        "booking-cancelled" => "cancelled a booking".into(),
+        other => other.to_owned(),
+    }
+}
+
+/// Long runs of events behind one line that says what it hides.
+fn folded(items: Vec<TimelineRow>) -> Vec<TimelineRow> {
+    let mut out: Vec<TimelineRow> = Vec::new();
+    let mut run: Vec<EventView> = Vec::new();
+    for item in items {
+        match item {
+            TimelineRow::Event(event) => run.push(event),
+            item => {
+                close_run(&mut out, &mut run);
+                out.push(item);
+            }
+        }
+    }
+    close_run(&mut out, &mut run);
+    out
+}
+
+fn close_run(out: &mut Vec<TimelineRow>, run: &mut Vec<EventView>) {
+    let events = std::mem::take(run);
+    if events.len() < FOLD_EVENTS {
+        out.extend(events.into_iter().map(TimelineRow::Event));
+        return;
+    }
+    let last = events.last().map(|event| event.time.text.clone()).unwrap_or_default();
+    out.push(TimelineRow::Fold {
+        summary: format!("{} changes, until {last}", events.len()),
+        events,
+    });
+}

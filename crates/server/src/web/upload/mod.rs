@@ -1,0 +1,151 @@
+//! The page on which a customer adds what was asked for. Whoever has the link may use it; it needs
+//! no account, and it shows nothing but what was asked.
+
+mod lanes;
+mod page;
+mod plain;
+mod receiving;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::DefaultBodyLimit;
+use axum::http::header::{self, HeaderName};
+use axum::http::{HeaderValue, Response, StatusCode};
+use axum::middleware::map_response;
+use axum::routing::{get, post};
+use db::Tx;
+use inbox::actions;
+use inbox::base::limits::{LINK_GUESSES_PER_PLACE, UPLOADS_BYTES};
+use inbox::model::uploads::{self, Ask};
+use inbox::{Cx, Error};
+
+use crate::http::slots::{Slot, SlotOwner};
+use crate::web::Web;
+use crate::web::layout::answers::{PageError, html};
+use crate::web::visitor::Visitor;
+pub use lanes::UploadLocks;
+
+/// What a form with files may have beside the files' bytes.
+const FORM_ROOM_BYTES: usize = 1024 * 1024;
+/// Files that may be on their way at one time, in all.
+pub const STREAMS: usize = 200;
+/// Those of one link, and of one client network.
+const STREAMS_OF_LINK: usize = 8;
+const STREAMS_OF_NETWORK: usize = 40;
+
+const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
+
+pub fn router() -> Router<Arc<Web>> {
+    let most = UPLOADS_BYTES.unsigned_abs() as usize + FORM_ROOM_BYTES;
+    Router::new()
+        .route("/u/{token}", get(page::show).post(page::hand_over))
+        .route("/u/{token}/stop", get(page::ask_to_stop).post(page::stop))
+        .route("/u/{token}/items/{item}", post(plain::add).layer(DefaultBodyLimit::max(most)))
+        .route("/u/{token}/uploads", post(receiving::begin))
+        .route("/u/{token}/uploads/{upload}", get(receiving::offset).patch(receiving::go_on))
+        .route("/u/{token}/uploads/{upload}/remove", post(page::remove))
+        .layer(map_response(keep_secret))
+}
+
+/// The address is a secret: no other site is told of it, and no search engine keeps it.
+async fn keep_secret(mut response: Response<Body>) -> Response<Body> {
+    let headers = response.headers_mut();
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(ROBOTS, HeaderValue::from_static("noindex, nofollow, noarchive"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+impl Web {
+    /// A place for a file on its way; none when this link, this network or everybody has enough.
+    fn take_stream(&self, visitor: &Visitor, token: &str) -> Option<Slot> {
+        let mut shares = vec![(SlotOwner::Link(token.to_owned()), STREAMS_OF_LINK)];
+        let network = visitor.network.map(SlotOwner::Network);
+        shares.extend(network.map(|network| (network, STREAMS_OF_NETWORK)));
+        self.streams.take(&shares)
+    }
+
+    /// Reads for who has a link.
+    async fn read_ask<T, F>(
+        &self,
+        visitor: &Visitor,
+        token: &str,
+        mut read: F,
+    ) -> Result<T, PageError>
+    where
+        F: FnMut(&mut Tx<'_>, &Ask) -> inbox::Result<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        let (wanted, now) = (token.to_owned(), self.app.clock.now());
+        let work = move |tx: &mut Tx<'_>| {
+            let ask = uploads::ask_at(tx, &wanted, now)?;
+            read(tx, &ask)
+        };
+        let outcome = self.app.store.read(work).await;
+        self.or_miss(visitor, outcome).await
+    }
+
+    /// Does something for who has a link, in one transaction.
+    async fn act_for_ask<T, F>(
+        &self,
+        visitor: &Visitor,
+        token: &str,
+        mut operation: F,
+    ) -> Result<T, PageError>
+    where
+        F: FnMut(&mut Tx<'_>, &Cx<'_>, &Ask) -> inbox::Result<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        let (wanted, app) = (token.to_owned(), self.app.clone());
+        let work = move |tx: &mut Tx<'_>| {
+            let ask = uploads::ask_at(tx, &wanted, app.clock.now())?;
+            operation(tx, &app.cx(&ask.actor), &ask)
+        };
+        let outcome = self.app.store.write(work).await;
+        self.or_miss(visitor, outcome).await
+    }
+
+    /// Links that lead nowhere are counted by where they are tried from, and a place that tried
+    /// too many learns nothing more for a while.
+    async fn or_miss<T>(
+        &self,
+        visitor: &Visitor,
+        outcome: inbox::Result<T>,
+    ) -> Result<T, PageError> {
+        let error = match outcome {
+            Err(error @ Error::NotFound("page")) => error,
+            outcome => return Ok(outcome?),
+        };
+        let (what, now) = (format!("link {}", visitor.place), self.app.clock.now());
+        let few = self
+            .app
+            .store
+            .write(move |tx| actions::count_guess(tx, &what, LINK_GUESSES_PER_PLACE, now))
+            .await?;
+        Err(if few { PageError::Domain(error) } else { PageError::TooManyGuesses })
+    }
+}
+
+/// What the page answers for a link that leads nowhere: unknown, taken back, or run out.
+fn gone(refusal: PageError) -> Response<Body> {
+    use axum::response::IntoResponse;
+    match refusal {
+        PageError::Domain(Error::NotFound(_)) => {
+            let sentence = "It may have been taken back, or everything is in and its time is over. \
+                            Answer the e-mail you got it from, and ask for a new one.";
+            html(
+                StatusCode::NOT_FOUND,
+                &page::Nothing { title: "This link leads nowhere", sentence },
+            )
+        }
+        PageError::TooManyGuesses => {
+            let sentence = "Too many links that lead nowhere were opened from here. Wait a quarter \
+                            of an hour and open yours again.";
+            let page = page::Nothing { title: "Wait a little", sentence };
+            html(StatusCode::TOO_MANY_REQUESTS, &page)
+        }
+        refusal => refusal.into_response(),
+    }
+}

@@ -1,0 +1,238 @@
+use std::sync::Arc;
+
+use askama::Template;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::{Response, StatusCode};
+use inbox::Error;
+use inbox::base::ids::UploadId;
+use inbox::model::uploads::{self, AskPage, PageFile, PageItem, UploadState};
+
+use super::{Web, gone};
+use crate::web::layout::answers::{html, see_other};
+use crate::web::layout::wording::{TimeFormat, filters, first_name, paragraphs, size};
+use crate::web::visitor::Visitor;
+
+#[derive(Template)]
+#[template(path = "upload.html")]
+struct UploadPage {
+    token: String,
+    workspace: String,
+    contact: Option<String>,
+    first: String,
+    asker: Option<String>,
+    heading: String,
+    note: Vec<Vec<String>>,
+    /// The day it is needed by, for machines and in words.
+    due: Option<(String, String)>,
+    closed: bool,
+    /// When everything was in: the day and the time on the postmark.
+    complete: Option<(String, String)>,
+    open_until: Option<String>,
+    reminds: bool,
+    /// Files that wait for the button.
+    waiting: usize,
+    /// Something was handed over, and something is still needed.
+    thanked: bool,
+    with_file: usize,
+    items: Vec<ItemView>,
+}
+
+struct ItemView {
+    place: i64,
+    label: String,
+    description: Option<String>,
+    class: &'static str,
+    icon: &'static str,
+    state: &'static str,
+    state_class: &'static str,
+    files: Vec<FileView>,
+}
+
+struct FileView {
+    id: String,
+    name: String,
+    about: String,
+    problem: Option<String>,
+    removable: bool,
+}
+
+/// A page that says why there is none.
+#[derive(Template)]
+#[template(path = "upload_nothing.html")]
+pub struct Nothing {
+    pub title: &'static str,
+    pub sentence: &'static str,
+}
+
+pub async fn show(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Path(token): Path<String>,
+) -> Response<Body> {
+    match web.read_ask(&visitor, &token, uploads::look).await {
+        Ok(page) => {
+            let watch = TimeFormat::new(web.app.clock.now(), visitor.zone.clone());
+            html(StatusCode::OK, &view(token, page, &watch))
+        }
+        Err(refusal) => gone(refusal),
+    }
+}
+
+fn view(token: String, page: AskPage, watch: &TimeFormat) -> UploadPage {
+    let waiting = page.waiting();
+    let contact = page.contact_name.clone().filter(|name| !name.trim().is_empty());
+    let day = |at: i64| watch.zoned(at).strftime("%-d %B").to_string();
+    let postmark = |at: i64| {
+        let day = watch.zoned(at).strftime("%-d %b").to_string().to_uppercase();
+        (day, watch.clock(at))
+    };
+    let heading = match page.items.len() {
+        1 => format!("One document for {}", page.workspace),
+        n => format!("{} documents for {}", counted(n), page.workspace),
+    };
+    UploadPage {
+        token,
+        first: contact.as_deref().map(first_name).unwrap_or_default().to_owned(),
+        contact,
+        asker: page.asker,
+        heading,
+        note: page.note.as_deref().map(paragraphs).unwrap_or_default(),
+        due: page.due_date.map(|day| (day.clone(), in_words(day))),
+        closed: page.closed,
+        complete: page.completed_at.map(postmark),
+        open_until: page.open_until.map(day),
+        reminds: page.reminds && !page.reminders_stopped,
+        waiting,
+        thanked: page.submitted_at.is_some() && waiting == 0,
+        with_file: page.items.iter().filter(|item| item.has_file()).count(),
+        items: page.items.into_iter().map(item_view).collect(),
+        workspace: page.workspace,
+    }
+}
+
+fn in_words(day: String) -> String {
+    let date = day.parse::<jiff::civil::Date>();
+    date.map_or(day, |date| date.strftime("%-d %B %Y").to_string())
+}
+
+fn counted(n: usize) -> String {
+    let words =
+        ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten"];
+    words.get(n).map_or_else(|| n.to_string(), |word| (*word).to_owned())
+}
+
+fn item_view(item: PageItem) -> ItemView {
+    let problem = item.files.iter().any(|file| file.state == UploadState::Refused);
+    let (class, icon, state, state_class) = match () {
+        () if item.is_in() => ("in", "done", "In", "ok"),
+        () if item.has_file() => ("in", "done", "Added", "act"),
+        () if problem => ("", "warn", "Please look", "warn"),
+        () if item.required => ("", "open", "Still needed", ""),
+        () => ("", "open", "Nice to have", ""),
+    };
+    ItemView {
+        place: item.place,
+        label: item.label,
+        description: item.description,
+        class,
+        icon,
+        state,
+        state_class,
+        files: item.files.into_iter().map(file_view).collect(),
+    }
+}
+
+fn file_view(file: PageFile) -> FileView {
+    let about = match file.state {
+        UploadState::Arriving => {
+            let percent = file.received * 100 / file.size.max(1);
+            format!("{percent} % arrived. Choose the same file again to go on")
+        }
+        UploadState::Checking => "Being checked".into(),
+        UploadState::Filed => format!("{}, handed over", size(file.size)),
+        UploadState::Refused | UploadState::Removed => String::new(),
+        UploadState::Kept => size(file.size),
+    };
+    FileView {
+        id: file.id.to_string(),
+        name: file.filename,
+        about,
+        problem: file.problem.filter(|_| file.state == UploadState::Refused),
+        removable: file.state != UploadState::Filed,
+    }
+}
+
+/// The customer is done for now.
+pub async fn hand_over(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Path(token): Path<String>,
+) -> Response<Body> {
+    let handed = uploads::hand_over(&web.app, &token).await;
+    match web.or_miss(&visitor, handed).await {
+        Ok(_) => see_other(&format!("/u/{token}")),
+        Err(refusal) => gone(refusal),
+    }
+}
+
+pub async fn remove(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Path((token, id)): Path<(String, String)>,
+) -> Response<Body> {
+    let Some(id) = UploadId::parse(&id) else {
+        return gone(super::PageError::Domain(Error::NotFound("file")));
+    };
+    let item = web
+        .act_for_ask(&visitor, &token, move |tx, cx, ask| {
+            let item = uploads::load(tx, ask, &id).map(|upload| upload.item).ok();
+            uploads::remove(tx, cx, ask, &id)?;
+            Ok(item)
+        })
+        .await;
+    match item {
+        Ok(Some(item)) => see_other(&format!("/u/{token}#item-{item}")),
+        Ok(None) => see_other(&format!("/u/{token}")),
+        Err(refusal) => gone(refusal),
+    }
+}
+
+#[derive(Template)]
+#[template(path = "upload_stop.html")]
+struct StopPage {
+    token: String,
+    workspace: String,
+    stopped: bool,
+}
+
+/// Opening the link changes nothing: programs that look at mail open links too.
+pub async fn ask_to_stop(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Path(token): Path<String>,
+) -> Response<Body> {
+    match web.read_ask(&visitor, &token, uploads::look).await {
+        Ok(page) => html(
+            StatusCode::OK,
+            &StopPage { token, workspace: page.workspace, stopped: page.reminders_stopped },
+        ),
+        Err(refusal) => gone(refusal),
+    }
+}
+
+/// Stops the reminders, from the page or from a mail program's own button (RFC 8058).
+pub async fn stop(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Path(token): Path<String>,
+) -> Response<Body> {
+    let stopped = web.act_for_ask(&visitor, &token, |tx, cx, ask| {
+        tx.wake(inbox::PAGES);
+        uploads::stop_reminders(tx, cx, ask)
+    });
+    match stopped.await {
+        Ok(()) => see_other(&format!("/u/{token}/stop")),
+        Err(refusal) => gone(refusal),
+    }
+}

@@ -1,0 +1,174 @@
+//! Takes events to webhooks' addresses: one HTTPS POST each, to public addresses alone, within
+//! one deadline, whatever the receiver does (API section 6.1).
+
+use std::time::Duration;
+
+use inbox::jobs::{Posting, WebhookRequest, WebhookResponse, WebhookSender};
+use reqwest::Response;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use rustls::RootCertStore;
+use tokio::time::{Instant, timeout_at};
+use url::Host;
+
+use crate::net::client::WebhookClient;
+pub use crate::net::client::{api_client, own_client, system_roots};
+pub use crate::net::dns::DnsResolver;
+use crate::net::failures;
+use crate::net::gate::{Allowed, Blocked};
+pub use crate::net::gate::{SsrfGuard, SsrfRules};
+pub use crate::net::pages::{FetchedPage, Pages};
+use crate::net::pins::DnsPins;
+pub use crate::net::resolver::{LookUp, NotFound, ResolvedAddresses, Resolver, of as resolver_of};
+pub use crate::net::system::SystemResolver;
+use crate::settings::Settings;
+
+/// Finding the name, connecting, TLS, the answer's head and its body together (API section 6.1).
+pub const DEADLINE: Duration = Duration::from_secs(10);
+/// Bytes of an answer's body that are read and kept for the log.
+pub const BODY_BYTES: usize = 4 * 1024;
+
+/// Carries events over the internet.
+pub struct HttpWebhookSender {
+    gate: SsrfGuard,
+    pins: DnsPins,
+    line: WebhookClient,
+    deadline: Duration,
+}
+
+impl HttpWebhookSender {
+    pub fn of(settings: &Settings) -> Result<HttpWebhookSender, String> {
+        HttpWebhookSender::new(
+            SsrfGuard::of(settings)?,
+            crate::net::client::system_roots(),
+            DEADLINE,
+        )
+    }
+
+    /// A courier that trusts these authorities and waits this long.
+    pub fn new(
+        gate: SsrfGuard,
+        roots: RootCertStore,
+        deadline: Duration,
+    ) -> Result<HttpWebhookSender, String> {
+        let pins = DnsPins::default();
+        let line = WebhookClient::new(roots, pins.clone(), deadline, gate.rules().allow_private)?;
+        Ok(HttpWebhookSender { gate, pins, line, deadline })
+    }
+}
+
+impl WebhookSender for HttpWebhookSender {
+    fn post<'a>(&'a self, call: &'a WebhookRequest) -> Posting<'a> {
+        Box::pin(async move {
+            let until = Instant::now() + self.deadline;
+            match self.send(call, until).await {
+                // Whatever becomes of the body: the receiver has answered.
+                Ok(response) => WebhookResponse::Status {
+                    code: response.status().as_u16(),
+                    body: text(start_of_body(response, until).await),
+                },
+                Err(answer) => answer,
+            }
+        })
+    }
+}
+
+impl HttpWebhookSender {
+    /// Vets the address and sends the event there; ready when the answer's head is there.
+    async fn send(
+        &self,
+        call: &WebhookRequest,
+        until: Instant,
+    ) -> Result<Response, WebhookResponse> {
+        let admitted = match timeout_at(until, self.gate.admit(&call.url)).await {
+            Ok(Ok(admitted)) => admitted,
+            Ok(Err(barred)) => return Err(turned_away(barred)),
+            Err(_) => return Err(WebhookResponse::Failed(failures::slow_name(self.deadline))),
+        };
+        let Allowed { url, addresses } = admitted;
+        let _pinned = match url.host() {
+            Some(Host::Domain(name)) => Some(self.pins.hold(name, &addresses)),
+            _ => None,
+        };
+        let client = self.line.client(Instant::now());
+        let request = client.post(url).headers(headers(call)?).body(String::from(&*call.body));
+        match timeout_at(until, request.send()).await {
+            Ok(Ok(response)) => Ok(response),
+            Ok(Err(error)) => {
+                let error = error.without_url();
+                tracing::debug!(cause = ?error, "a webhook's address gave no answer");
+                Err(WebhookResponse::Failed(failures::of(&error, self.deadline)))
+            }
+            Err(_) => Err(WebhookResponse::Failed(failures::too_slow(self.deadline))),
+        }
+    }
+}
+
+fn turned_away(barred: Blocked) -> WebhookResponse {
+    match barred {
+        Blocked::NotFound => WebhookResponse::Failed(failures::NOT_FOUND.into()),
+        Blocked::Refused(inbox::Error::Invalid(problems)) => {
+            let reasons = problems.0.into_iter().map(|problem| problem.sentence);
+            WebhookResponse::Refused(format!(
+                "The address {}.",
+                reasons.collect::<Vec<_>>().join("; ")
+            ))
+        }
+        Blocked::Refused(error) => WebhookResponse::Refused(error.to_string()),
+    }
+}
+
+fn headers(call: &WebhookRequest) -> Result<HeaderMap, WebhookResponse> {
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    for (name, value) in &call.headers {
+        match (HeaderName::try_from(*name), HeaderValue::try_from(value)) {
+            (Ok(name), Ok(value)) => drop(headers.insert(name, value)),
+            _ => return Err(WebhookResponse::Failed(format!("The header {name} cannot be sent."))),
+        }
+    }
+    Ok(headers)
+}
+
+/// As much of the body as is kept, or as had come when it ended, broke or ran out of time.
+async fn start_of_body(mut response: Response, until: Instant) -> Vec<u8> {
+    let mut start = Vec::new();
+    // The clock is looked at here too: chunks of nothing are always ready.
+    while start.len() < BODY_BYTES && Instant::now() < until {
+        let Ok(Ok(Some(chunk))) = timeout_at(until, response.chunk()).await else { break };
+        let room = BODY_BYTES - start.len();
+        start.extend_from_slice(&chunk[..chunk.len().min(room)]);
+    }
+    start
+}
+
+/// Bytes as text that any database takes, without the half of a character that a cut left.
+fn text(mut bytes: Vec<u8>) -> String {
+    if let Err(error) = str::from_utf8(&bytes)
+        && error.error_len().is_none()
+    {
+        bytes.truncate(error.valid_up_to());
+    }
+    let mut text = String::from_utf8_lossy(&bytes).replace('\0', "\u{fffd}");
+    // What stands for a bad byte is longer than the byte.
+    text.truncate(text.floor_char_boundary(BODY_BYTES));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_bytes_become_text_of_bounded_length() {
+        for (bytes, expected) in [
+            (b"thanks".to_vec(), "thanks".to_owned()),
+            ("grüße".into(), "grüße".to_owned()),
+            (b"a\0b".to_vec(), "a\u{fffd}b".to_owned()),
+            (b"a\xffb".to_vec(), "a\u{fffd}b".to_owned()),
+            ("ü".as_bytes()[..1].to_vec(), String::new()),
+            (vec![0xff; BODY_BYTES], "\u{fffd}".repeat(BODY_BYTES / 3)),
+        ] {
+            assert_eq!(text(bytes), expected);
+        }
+    }
+}
