@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::admin::{CommandFailure, CommandResult, Of, open, print, sentence};
 use crate::mail_out::dns_records::{self, PublishedRecord, RecordStatus, SendingSetup};
-use crate::net::lookup::Lookup;
+use crate::net::dns_lookup::Lookup;
 use crate::settings::Settings;
 
 #[derive(Subcommand)]

@@ -1,17 +1,17 @@
 //! A sample workspace for `mailroom demo`: a small maker of lamps and furniture, three weeks of
 //! its mail, and an agent whose drafts wait for a person.
 
-mod cast;
+mod builder;
 mod files;
-mod stage;
-mod stories;
-mod story;
+mod people;
+mod scenario;
+mod scenarios;
 
 use inbox::base::ids::WorkspaceId;
 use inbox::base::limits::DAY_MS;
 use inbox::{App, Error, Result};
 
-use stage::DemoBuilder;
+use builder::DemoBuilder;
 
 /// The workspace is made before its first mail, which is almost three weeks old.
 const BEGINS_DAYS_AGO: i64 = 21;
@@ -32,13 +32,13 @@ pub struct Sample {
 /// Everything gets the time at which it would have happened, up to the present.
 pub async fn fill(app: &App) -> Result<Sample> {
     let now = app.clock.now();
-    let shelf = stage::take_in_files(&app.blobs)
+    let shelf = builder::take_in_files(&app.blobs)
         .map_err(|error| Error::invalid("blobs", error.to_string()))?;
-    let script = stage::script(now);
+    let script = builder::script(now);
     let app = app.clone();
     let store = app.store.clone();
     let play = move |tx: &mut db::Tx<'_>| {
-        let cast = cast::assemble(tx, &app, now - BEGINS_DAYS_AGO * DAY_MS)?;
+        let cast = people::assemble(tx, &app, now - BEGINS_DAYS_AGO * DAY_MS)?;
         let mut stage = DemoBuilder::new(&app, now, &cast, &shelf);
         for scene in &script {
             stage.play(tx, scene)?;

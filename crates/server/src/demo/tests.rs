@@ -11,8 +11,8 @@ use inbox::model::blobs::Blobs;
 use inbox::{App, RateLimiter};
 use serde_json::{Value, json};
 
-use super::story::{SampleInbox, ScenarioAction};
-use super::{BEGINS_DAYS_AGO, Sample, fill, stage, stories};
+use super::scenario::{SampleInbox, ScenarioAction};
+use super::{BEGINS_DAYS_AGO, Sample, builder, fill, scenarios};
 
 /// A day's first moment, so that an hour ago is yesterday.
 const MIDNIGHT: i64 = 20_500 * DAY_MS;
@@ -126,7 +126,7 @@ async fn every_story_stays_one_conversation_within_the_three_weeks() {
     let now = MIDNIGHT + 5 * MINUTE_MS;
     let (_folder, app, sample) = filled(now).await;
     let live = everything(&app, &holder(&app, &sample.live_key).await).await;
-    let told = stories::all().filter(|(_, story)| story.inbox != SampleInbox::Sandbox);
+    let told = scenarios::all().filter(|(_, story)| story.inbox != SampleInbox::Sandbox);
     assert_eq!(told.count(), live.len());
     let (earliest, latest) = (Moment(now - BEGINS_DAYS_AGO * DAY_MS).iso(), Moment(now).iso());
     for one in &live {
@@ -140,7 +140,7 @@ async fn every_story_stays_one_conversation_within_the_three_weeks() {
 #[test]
 fn steps_follow_each_other_at_any_hour_and_nobody_answers_what_has_not_left() {
     for now in [0, 1, 12 * 60, 23 * 60 + 59].map(|minute| MIDNIGHT + minute * MINUTE_MS) {
-        for (_, story) in stories::all() {
+        for (_, story) in scenarios::all() {
             let (mut last, mut leaves) = (i64::MIN, i64::MIN);
             for step in story.steps {
                 let at = step.at.millis(now);
@@ -156,7 +156,7 @@ fn steps_follow_each_other_at_any_hour_and_nobody_answers_what_has_not_left() {
                     step.what,
                     ScenarioAction::Reply { .. } | ScenarioAction::Approve { .. }
                 ) {
-                    leaves = at + stage::undo_window(story.inbox);
+                    leaves = at + builder::undo_window(story.inbox);
                 }
             }
         }

@@ -9,8 +9,8 @@ use papers::{ExtractedDocument, ExtractedFields, PaperKind};
 use tokio::sync::OnceCell;
 
 use super::child::{self, ChildFailure, READER_TIME};
-use super::eyes::Tesseract;
-use super::inside::{OF_PICTURE, OF_SCAN, ParserReport, TABLE_END};
+use super::ocr::Tesseract;
+use super::parser::{OF_PICTURE, OF_SCAN, ParserReport, TABLE_END};
 
 pub struct BuiltInReader {
     program: PathBuf,

@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use super::inside::CAGED;
+use super::parser::CAGED;
 
 /// Time for one file to be opened and understood.
 pub const READER_TIME: Duration = Duration::from_secs(10);

@@ -7,22 +7,22 @@
 //! `pages.rs` has pdftoppm draw pages in the same way. `model.rs` asks a language model about the text and believes nothing that is not in it.
 
 mod built_in;
-mod cage;
 mod child;
 pub mod clamd;
-mod eyes;
 mod file_access;
-mod inside;
+mod isolation;
 mod model;
-mod pages;
+mod ocr;
+mod page_renderer;
+mod parser;
 mod seccomp;
 
 pub use built_in::{BuiltInReader, FileReading};
-pub use cage::hide_memory;
 pub use child::ALLOCATOR_RESERVES;
-pub use inside::ParserTask;
+pub use isolation::hide_memory;
 pub use model::{Endpoint, ModelReader};
-pub use pages::PageRenderer;
+pub use page_renderer::PageRenderer;
+pub use parser::ParserTask;
 
 use std::sync::Arc;
 

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use url::Host;
 
 use crate::mail_out::RelayTarget;
-use crate::net::lookup::{Lookup, Missing};
+use crate::net::dns_lookup::{Lookup, Missing};
 use crate::settings::Settings;
 
 /// Characters of one string of a TXT record.

@@ -1,15 +1,15 @@
 //! Where finished mail goes: the bodies of the relay that `MAILROOM_RELAY` can name.
 
 pub mod dns_records;
+mod domain_slots;
 mod envelope;
 mod folder;
+mod mta_sts;
 mod mx;
 mod options;
-mod places;
 mod pool;
 mod smarthost;
 mod smtp;
-mod sts;
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -19,16 +19,16 @@ use inbox::base::public_ip::is_public;
 use inbox::jobs::{OutgoingMail, Relay, RelayFuture, RelayOutcome};
 use url::{Host, Url};
 
-use crate::net::lookup::Lookup;
+use crate::net::dns_lookup::Lookup;
 use crate::settings::Settings;
 use crate::webhooks;
 
 pub use folder::FolderRelay;
+pub use mta_sts::{Fetching, PolicySource, WebPolicies};
 pub use mx::MxRelay;
 pub use options::{MxOptions, MxTls, SmtpOptions};
 pub use smarthost::SmarthostRelay;
 pub use smtp::{Security, SmtpTimeouts};
-pub use sts::{Fetching, PolicySource, WebPolicies};
 
 /// What `MAILROOM_RELAY` names.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,13 +9,13 @@ use inbox::jobs::{OutgoingMail, Relay, RelayFuture, RelayOutcome};
 use rustls::RootCertStore;
 use tokio::task::JoinSet;
 
+use super::domain_slots::{self, DomainSlots};
 use super::envelope;
+use super::mta_sts::{PolicySource, StsMode, StsPolicies, StsPolicy};
 use super::options::{MxOptions, MxTls};
-use super::places::{self, DomainSlots};
 use super::pool::SmtpPool;
 use super::smtp::{self, Dial, Security, SmtpClientSession, SmtpTimeouts, TransactionOutcome};
-use super::sts::{PolicySource, StsMode, StsPolicies, StsPolicy};
-use crate::net::lookup::{Lookup, MailExchanger, Missing};
+use crate::net::dns_lookup::{Lookup, MailExchanger, Missing};
 
 /// Servers of a domain that are tried, and addresses of each.
 const SERVERS: usize = 5;
@@ -76,7 +76,7 @@ impl MxRelay {
             policies: StsPolicies::new(policies),
             usual,
             enforced: way(Security::Required, checked, false),
-            places: DomainSlots::new(places::WAIT),
+            places: DomainSlots::new(domain_slots::WAIT),
             turn: AtomicUsize::new(0),
         })))
     }

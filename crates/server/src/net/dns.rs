@@ -7,7 +7,7 @@ use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::{Resolver as Hickory, TokioResolver};
 
 use crate::net::dns_health::DnsHealth;
-use crate::net::lookup;
+use crate::net::dns_lookup;
 use crate::net::resolver::{LookUp, NotFound, Resolver};
 
 /// How long the server has for one question, and how often it is asked.
@@ -28,7 +28,7 @@ pub struct DnsResolver {
 impl DnsResolver {
     pub fn at(server: SocketAddr) -> Result<DnsResolver, String> {
         let runtime = TokioRuntimeProvider::default();
-        let mut builder = Hickory::builder_with_config(lookup::only(server), runtime);
+        let mut builder = Hickory::builder_with_config(dns_lookup::only(server), runtime);
         let options = builder.options_mut();
         options.ip_strategy = LookupIpStrategy::Ipv4AndIpv6;
         options.use_hosts_file = ResolveHosts::Never;

@@ -1,14 +1,14 @@
 //! Calls to the outside: names, addresses that may be called, TLS roots and HTTP clients.
 
-pub mod client;
 pub mod descriptors;
 pub mod dns;
 pub mod dns_health;
+pub mod dns_lookup;
 pub mod failures;
-pub mod gate;
+pub mod http_client;
+pub mod https_fetch;
 pub mod listening;
-pub mod lookup;
-pub mod pages;
 pub mod pins;
 pub mod resolver;
-pub mod system;
+pub mod ssrf_guard;
+pub mod system_resolver;

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use crate::net::dns::DnsResolver;
-use crate::net::system::SystemResolver;
+use crate::net::system_resolver::SystemResolver;
 use crate::settings::Settings;
 
 /// Finds the addresses of a name.

@@ -9,7 +9,7 @@ use axum::http::header;
 use crate::http::request_body::{LARGE_BODIES_EACH, RequestBody};
 use crate::http::slots::SlotOwner;
 use crate::web::Web;
-use crate::web::layout::answers::PageError;
+use crate::web::layout::responses::PageError;
 use crate::web::visitor::{Visitor, is_from_here};
 
 /// The largest form, in bytes. Who is not signed in sends small ones only.

@@ -25,9 +25,9 @@ use tokio::sync::{broadcast, mpsc};
 use crate::http::Stopping;
 use crate::web::Web;
 use crate::web::form::{Asked, FormFields};
-use crate::web::layout::answers::{PageError, PageResult, guard};
-use crate::web::mark::{PageVersion, PartVersion};
-use crate::web::pages::rows::ConversationFilter;
+use crate::web::layout::responses::{PageError, PageResult, guard};
+use crate::web::page_version::{PageVersion, PartVersion};
+use crate::web::pages::conversation_list::ConversationFilter;
 use crate::web::presence::Stay;
 use crate::web::visitor::Visitor;
 

@@ -3,17 +3,17 @@
 //! Each page is one read transaction: whose session it is, the navigation, and what the page
 //! shows. Each form is one write transaction. Templates get ready-made view structs.
 
-mod desk;
 mod form;
 mod layout;
 mod live;
 mod log;
-mod mark;
 mod multipart;
+mod page_version;
 mod pages;
 mod passwords;
 mod presence;
 mod settings;
+mod signed_in;
 mod upload;
 mod visitor;
 
@@ -30,11 +30,11 @@ use crate::http::router::MailWays;
 use crate::http::slots::Slots;
 use crate::node::quiet::QuietMode;
 use crate::webhooks::SsrfGuard;
-use layout::{answers, assets};
+use layout::{assets, responses};
 use multipart::FORMS_WITH_FILES;
 use pages::{
-    approvals, asking, compose, conversation, files, inbox_page, leaving, library, mentions,
-    originals, previews, requests, search_page, sign_in,
+    approvals, compose, conversation, document_requests, documents, files, inbox_page, mentions,
+    originals, previews, request_documents, scheduled, search, sign_in,
 };
 use presence::Presence;
 
@@ -117,13 +117,13 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/sign-in-link", post(sign_in::mail_link))
         .route("/sign-out", post(sign_in::sign_out))
         .route("/inbox", get(inbox_page::list))
-        .route("/search", get(search_page::page))
-        .route("/help", get(desk::help))
+        .route("/search", get(search::page))
+        .route("/help", get(signed_in::help))
         .route("/live", get(live::listen))
         .route("/conversations/{id}", get(conversation::page))
         .route("/conversations/{id}/reply", post(compose::reply))
         .route("/conversations/{id}/note", post(compose::note))
-        .route("/conversations/{id}/ask", post(asking::ask))
+        .route("/conversations/{id}/ask", post(request_documents::ask))
         .route("/conversations/{id}/unfinished", post(compose::keep))
         .route("/conversations/{id}/status", post(conversation::set_status))
         .route("/conversations/{id}/assign", post(conversation::assign))
@@ -135,15 +135,15 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/conversations/{id}/messages/{message}/pictures/{number}", get(originals::picture))
         .route("/conversations/{id}/saved/{reply}", get(compose::saved_reply))
         .route("/enclosures/{enclosure}", get(files::enclosure))
-        .route("/documents", get(library::page))
+        .route("/documents", get(documents::page))
         .route("/documents/{id}", get(files::document))
         .route("/documents/{id}/page", get(previews::first_page))
-        .route("/documents/{id}/correct", post(library::correct))
-        .route("/requests/{id}/close", post(requests::close))
-        .route("/requests/{id}/reopen", post(requests::reopen))
-        .route("/requests/{id}/revoke", post(requests::revoke))
-        .route("/messages/{id}/stop", post(leaving::stop))
-        .route("/leaving", get(leaving::page))
+        .route("/documents/{id}/correct", post(documents::correct))
+        .route("/requests/{id}/close", post(document_requests::close))
+        .route("/requests/{id}/reopen", post(document_requests::reopen))
+        .route("/requests/{id}/revoke", post(document_requests::revoke))
+        .route("/messages/{id}/stop", post(scheduled::stop))
+        .route("/leaving", get(scheduled::page))
         .route("/mentions", get(mentions::page))
         .route("/mentions/read", post(mentions::read_all))
         .route("/approvals", get(approvals::first))
@@ -153,8 +153,8 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/approvals/{id}/discard", post(approvals::discard))
         .merge(settings::router())
         .merge(upload::router())
-        .fallback(answers::nothing_here)
-        .method_not_allowed_fallback(answers::not_this_way)
+        .fallback(responses::nothing_here)
+        .method_not_allowed_fallback(responses::not_this_way)
         .layer(from_fn_with_state(Arc::clone(&web), log::log))
         .with_state(web)
 }

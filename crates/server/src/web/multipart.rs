@@ -16,7 +16,7 @@ use crate::http::request_body::SMALL_BODY_BYTES;
 use crate::http::slots::{Slot, SlotOwner, SlotShare, Slots};
 use crate::web::Web;
 use crate::web::form::{FORM_BYTES, FormFields, Posted};
-use crate::web::layout::answers::PageError;
+use crate::web::layout::responses::PageError;
 use crate::web::visitor::{Visitor, is_from_here};
 
 /// The largest body that is read to its end, so that a form with files that are too large can be

@@ -10,16 +10,16 @@ use rustls::RootCertStore;
 use tokio::time::{Instant, timeout_at};
 use url::Host;
 
-use crate::net::client::WebhookClient;
-pub use crate::net::client::{api_client, own_client, system_roots};
 pub use crate::net::dns::DnsResolver;
 use crate::net::failures;
-use crate::net::gate::{Allowed, Blocked};
-pub use crate::net::gate::{SsrfGuard, SsrfRules};
-pub use crate::net::pages::{FetchedPage, Pages};
+use crate::net::http_client::WebhookClient;
+pub use crate::net::http_client::{api_client, own_client, system_roots};
+pub use crate::net::https_fetch::{FetchedPage, Pages};
 use crate::net::pins::DnsPins;
 pub use crate::net::resolver::{LookUp, NotFound, ResolvedAddresses, Resolver, of as resolver_of};
-pub use crate::net::system::SystemResolver;
+use crate::net::ssrf_guard::{Allowed, Blocked};
+pub use crate::net::ssrf_guard::{SsrfGuard, SsrfRules};
+pub use crate::net::system_resolver::SystemResolver;
 use crate::settings::Settings;
 
 /// Finding the name, connecting, TLS, the answer's head and its body together (API section 6.1).
@@ -39,7 +39,7 @@ impl HttpWebhookSender {
     pub fn of(settings: &Settings) -> Result<HttpWebhookSender, String> {
         HttpWebhookSender::new(
             SsrfGuard::of(settings)?,
-            crate::net::client::system_roots(),
+            crate::net::http_client::system_roots(),
             DEADLINE,
         )
     }

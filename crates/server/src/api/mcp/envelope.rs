@@ -7,8 +7,8 @@ use axum::body::Bytes;
 use serde_json::{Value, json};
 
 use super::Asked;
-use super::era::ProtocolVersion;
-use super::failure::JsonRpcError;
+use super::json_rpc_error::JsonRpcError;
+use super::protocol_version::ProtocolVersion;
 
 /// How a client may keep the list of tools, which depends on its key: for itself, five minutes.
 pub const KEPT: &str = r#""ttlMs":300000,"cacheScope":"private""#;

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::era::{ProtocolVersion, Routing};
-use super::failure::JsonRpcError;
+use super::json_rpc_error::JsonRpcError;
+use super::protocol_version::{ProtocolVersion, Routing};
 
 pub enum JsonRpcMessage {
     Request { id: Value, era: ProtocolVersion, method: String, params: Map<String, Value> },

@@ -5,10 +5,10 @@
 
 mod call;
 mod envelope;
-mod era;
-mod failure;
 mod instructions;
+mod json_rpc_error;
 mod message;
+mod protocol_version;
 mod tools;
 
 use axum::body::{Body, Bytes};
@@ -20,9 +20,9 @@ use serde_json::{Map, Value, json};
 
 use crate::api::rest::{self, ApiResponse, ApiServer, UnreadBody};
 use envelope::{failed, succeeded};
-use era::{LEGACY, ProtocolVersion, Routing, VERSIONS};
-use failure::JsonRpcError;
+use json_rpc_error::JsonRpcError;
 use message::{JsonRpcMessage, JsonRpcParseError};
+use protocol_version::{LEGACY, ProtocolVersion, Routing, VERSIONS};
 pub(crate) use tools::ToolSet;
 
 /// Where the MCP server lives.

@@ -14,10 +14,10 @@ use inbox::inbound::imap::{After, ImapAccount};
 use jiff::fmt::strtime::BrokenDownTime;
 use tokio::time::{sleep, timeout};
 
+use super::connection::ImapConnection;
+use super::failures::{ImapFault, Within};
 use super::folder_name::on_the_wire;
-use super::line::ImapConnection;
-use super::sentences::{ImapFault, Within};
-use super::wire::{ANSWER_BYTES, ImapWire};
+use super::transport::{ANSWER_BYTES, ImapWire};
 
 /// Numbers of mails that are asked for at once where there may be many.
 const WINDOW: u32 = 10_000;

@@ -5,13 +5,13 @@
 //! for the server to tell of more, for an hour at the most, so that everyone's turn comes. While it
 //! does, its claim is renewed; if that fails, the inbox is somebody else's, and it ends.
 
+mod connection;
+mod failures;
+mod fetch_round;
 mod folder;
 mod folder_name;
-mod line;
-mod round;
-mod sentences;
+mod transport;
 mod trust;
-mod wire;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -29,10 +29,10 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use crate::node::vault::Vault;
+use failures::{ImapFault, Within};
+use fetch_round::ours;
 use folder::Folder;
-use round::ours;
-use sentences::{ImapFault, Within};
-use wire::Dialer;
+use transport::Dialer;
 
 /// Mails that are downloaded and filed at the same time, in all inboxes together.
 const DOWNLOADS: usize = 4;

@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_rustls::TlsAcceptor;
 
-use super::door::{MailListeners, protocol_name};
+use super::listener::{MailListeners, protocol_name};
 
 /// Bytes that are read at once.
 const READ_BYTES: usize = 64 * 1024;

@@ -7,13 +7,13 @@
 //! fields: a mail is kept exactly as it came.
 
 mod connection;
-mod door;
 mod limits;
-mod place;
+mod listen_address;
+mod listener;
 mod refusals;
 mod tls;
 
-pub use door::{MailListener, MailListeners};
 pub use limits::SmtpLimits;
-pub use place::{ListenAddress, Networks, SocketAccess, SocketMode, SystemGroup};
+pub use listen_address::{ListenAddress, Networks, SocketAccess, SocketMode, SystemGroup};
+pub use listener::{MailListener, MailListeners};
 pub use tls::{TlsCertificate, certificate};

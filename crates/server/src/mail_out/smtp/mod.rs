@@ -3,13 +3,13 @@
 //! first refused recipient, and because exactly what a server has answered decides whether a mail
 //! may be sent again.
 
-mod line;
-mod offers;
+mod extensions;
 mod reply;
 mod session;
+mod stream;
 mod text;
 mod tls;
 
-pub use line::SmtpTimeouts;
 pub use session::{ConnectFailure, Dial, Login, Security, SmtpClientSession, TransactionOutcome};
+pub use stream::SmtpTimeouts;
 pub use tls::{checked, unchecked};

@@ -10,9 +10,9 @@ use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use tokio::net::TcpStream;
 
-use super::line::{SmtpStream, SmtpTimeouts, within};
-use super::offers::SmtpExtensions;
+use super::extensions::SmtpExtensions;
 use super::reply::SmtpReply;
+use super::stream::{SmtpStream, SmtpTimeouts, within};
 use super::text::as_data;
 
 /// How a server is spoken to.

@@ -10,7 +10,7 @@ use axum::http::header;
 use axum::http::{HeaderMap, HeaderValue, Response};
 use rust_embed::RustEmbed;
 
-use crate::web::layout::answers::{self, guard};
+use crate::web::layout::responses::{self, guard};
 
 #[derive(RustEmbed)]
 #[folder = "assets/"]
@@ -47,7 +47,7 @@ pub async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Response<Bod
         [stem, version, ending] if *version == *VERSION => (format!("{stem}.{ending}"), true),
         _ => (name, false),
     };
-    let Some(file) = Files::get(&plain) else { return answers::nothing_here().await };
+    let Some(file) = Files::get(&plain) else { return responses::nothing_here().await };
     let kind = match plain.rsplit('.').next() {
         Some("css") => "text/css; charset=utf-8",
         Some("js") => "text/javascript; charset=utf-8",

@@ -1,6 +1,6 @@
 //! What every page shares: its frame, words, assets and HTTP responses.
 
-pub(crate) mod answers;
 pub(crate) mod assets;
-pub(crate) mod frame;
+pub(crate) mod page_layout;
+pub(crate) mod responses;
 pub(crate) mod wording;

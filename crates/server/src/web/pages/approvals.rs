@@ -12,13 +12,13 @@ use inbox::{Error, Party};
 
 use crate::web::Web;
 use crate::web::form::{FormFields, Posted};
-use crate::web::layout::answers::{self, PageError, PageResult, see_other};
-use crate::web::layout::frame::{PageLayout, PageLocation};
+use crate::web::layout::page_layout::{PageLayout, PageLocation};
+use crate::web::layout::responses::{self, PageError, PageResult, see_other};
 use crate::web::layout::wording::{Avatar, When, filters, first_name};
-use crate::web::mark::PartVersion;
+use crate::web::page_version::PartVersion;
 use crate::web::pages::compose::recipients;
 use crate::web::pages::conversation::party_line;
-use crate::web::pages::rows::{RowBadge, subject};
+use crate::web::pages::conversation_list::{RowBadge, subject};
 use crate::web::pages::timeline::{MessageView, view};
 use crate::web::visitor::Visitor;
 
@@ -247,7 +247,7 @@ pub async fn approve(
         }
         Ok(Outcome::Meanwhile) => {
             let page = build(&web, &visitor, &id, |decision| keep_typed(decision, &fields)).await?;
-            answers::again(&page)
+            responses::again(&page)
         }
         Err(refusal) => decided(&web, &visitor, &id, &fields, refusal).await,
     }
@@ -322,7 +322,7 @@ async fn wrong_address(
         keep_typed(decision, fields);
         decision.to_error = sentence;
     });
-    answers::again(&page.await?)
+    responses::again(&page.await?)
 }
 
 /// Shows the draft as it is now, or goes on when somebody else has decided about it.
@@ -354,7 +354,7 @@ async fn decided(
         keep_typed(decision, fields);
         decision.error = sentence;
     });
-    answers::again(&page.await?)
+    responses::again(&page.await?)
 }
 
 fn keep_typed(decision: &mut DecisionView, fields: &FormFields) {

@@ -14,7 +14,7 @@ use inbox::{Error, Party, load_conversation};
 
 use crate::web::Web;
 use crate::web::form::{FormFields, Posted};
-use crate::web::layout::answers::{self, PageError, PageResult, see_other};
+use crate::web::layout::responses::{self, PageError, PageResult, see_other};
 use crate::web::layout::wording::size;
 use crate::web::multipart::{FormFile, FormUpload};
 use crate::web::pages::conversation::{self, back_to, back_to_list, party_line};
@@ -243,7 +243,7 @@ pub async fn saved_reply(
     let reply = SavedReplyId::parse(&reply).ok_or(Error::NotFound("saved reply"))?;
     let text =
         web.read(&visitor, move |tx, cx, _| actions::fill_saved_reply(tx, cx, &id, &reply)).await?;
-    Ok(answers::plain(text))
+    Ok(responses::plain(text))
 }
 
 fn sent(
@@ -307,7 +307,7 @@ async fn again(
         wrong(&mut composer);
         Some(composer)
     });
-    answers::again(&page.await?)
+    responses::again(&page.await?)
 }
 
 async fn again_note(
@@ -323,7 +323,7 @@ async fn again_note(
         composer.body_error = sentence.to_owned();
         Some(composer)
     });
-    answers::again(&page.await?)
+    responses::again(&page.await?)
 }
 
 async fn discard(web: &Web, visitor: &Visitor, id: &str, fields: &FormFields) -> PageResult {

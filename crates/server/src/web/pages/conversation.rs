@@ -19,15 +19,15 @@ use jiff::civil::Weekday;
 
 use crate::web::Web;
 use crate::web::form::{Asked, FormFields, Posted};
-use crate::web::layout::answers::{PageError, PageResult, see_other};
-use crate::web::layout::frame::{PageLayout, PageLocation};
+use crate::web::layout::page_layout::{PageLayout, PageLocation};
+use crate::web::layout::responses::{PageError, PageResult, see_other};
 use crate::web::layout::wording::{
     Avatar, StatusLabel, TimeFormat, When, filters, first_name, status_words,
 };
-use crate::web::mark::PartVersion;
-use crate::web::pages::asking::AskForm;
+use crate::web::page_version::PartVersion;
 use crate::web::pages::compose::Composer;
-use crate::web::pages::rows::{ConversationFilter, ListView, subject};
+use crate::web::pages::conversation_list::{ConversationFilter, ListView, subject};
+use crate::web::pages::request_documents::AskForm;
 use crate::web::pages::timeline::{self, MessageProgress as LetterState, TimelineRow};
 use crate::web::presence::Other;
 use crate::web::visitor::Visitor;

@@ -12,7 +12,7 @@ use inbox::base::ids::{DocumentId, EnclosureId};
 
 use crate::web::Web;
 use crate::web::form::{Asked, FormFields};
-use crate::web::layout::answers::{PageResult, guard};
+use crate::web::layout::responses::{PageResult, guard};
 use crate::web::visitor::Visitor;
 
 /// A file may do nothing: no script, no form, no origin of its own.

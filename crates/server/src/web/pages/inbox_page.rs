@@ -7,11 +7,11 @@ use axum::extract::State;
 
 use crate::web::Web;
 use crate::web::form::Asked;
-use crate::web::layout::answers::{PageResult, see_other};
-use crate::web::layout::frame::{PageLayout, PageLocation};
+use crate::web::layout::page_layout::{PageLayout, PageLocation};
+use crate::web::layout::responses::{PageResult, see_other};
 use crate::web::layout::wording::filters;
-use crate::web::mark::PartVersion;
-use crate::web::pages::rows::{ConversationFilter, ListView};
+use crate::web::page_version::PartVersion;
+use crate::web::pages::conversation_list::{ConversationFilter, ListView};
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]

@@ -9,11 +9,11 @@ use inbox::base::ids::NoteId;
 
 use crate::web::Web;
 use crate::web::form::{Asked, Posted};
-use crate::web::layout::answers::{PageResult, see_other};
-use crate::web::layout::frame::{PageLayout, PageLocation};
+use crate::web::layout::page_layout::{PageLayout, PageLocation};
+use crate::web::layout::responses::{PageResult, see_other};
 use crate::web::layout::wording::{Avatar, When, filters};
-use crate::web::mark::PartVersion;
-use crate::web::pages::rows::subject;
+use crate::web::page_version::PartVersion;
+use crate::web::pages::conversation_list::subject;
 use crate::web::visitor::Visitor;
 
 /// Characters of a note that are shown.

@@ -17,8 +17,8 @@ use tokio::task::spawn_blocking;
 
 use crate::web::Web;
 use crate::web::form::Asked;
-use crate::web::layout::answers::{self, PageError, PageResult, guard};
-use crate::web::layout::frame::{PageLayout, PageLocation};
+use crate::web::layout::page_layout::{PageLayout, PageLocation};
+use crate::web::layout::responses::{self, PageError, PageResult, guard};
 use crate::web::layout::wording::filters;
 use crate::web::pages::files::FILE_POLICY;
 use crate::web::visitor::Visitor;
@@ -68,7 +68,7 @@ pub async fn page(
     let reading =
         web.page(&visitor, spot, move |tx, cx, _| actions::original(tx, cx, &blobs, &wanted, &id));
     let (frame, shown) = web.take_apart(reading, mail::original).await?;
-    answers::page(&OriginalPage {
+    responses::page(&OriginalPage {
         frame,
         conversation,
         message,

@@ -10,7 +10,7 @@ use inbox::actions;
 use inbox::base::ids::DocumentId;
 
 use crate::web::Web;
-use crate::web::layout::answers::{PageResult, guard};
+use crate::web::layout::responses::{PageResult, guard};
 use crate::web::visitor::Visitor;
 
 /// What stands for a page that cannot be drawn.

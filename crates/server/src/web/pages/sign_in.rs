@@ -13,7 +13,7 @@ use inbox::base::limits::{
 
 use crate::web::Web;
 use crate::web::form::{Asked, Posted};
-use crate::web::layout::answers::{self, PageError, PageResult, see_other};
+use crate::web::layout::responses::{self, PageError, PageResult, see_other};
 use crate::web::layout::wording::filters;
 use crate::web::visitor::Visitor;
 
@@ -57,7 +57,7 @@ pub async fn page(
         link_error: "",
         link_sent: false,
     };
-    let mut response = answers::page(&page)?;
+    let mut response = responses::page(&page)?;
     web.clear_flash(&mut response);
     Ok(response)
 }
@@ -66,7 +66,7 @@ pub async fn with_password(State(web): State<Arc<Web>>, posted: Posted) -> PageR
     let Posted { visitor, fields } = posted;
     let (email, next) = (fields.get("email").trim().to_owned(), own_path(&fields.get("next")));
     let again = |wrong, too_many| {
-        answers::again(&SignInPage {
+        responses::again(&SignInPage {
             csrf: visitor.csrf.clone(),
             email: email.clone(),
             next: next.clone(),
@@ -134,7 +134,7 @@ pub async fn mail_link(State(web): State<Arc<Web>>, posted: Posted) -> PageResul
         link_sent,
     };
     if !mail::is_address(&email) {
-        return answers::again(&page("That is not an e-mail address.", false));
+        return responses::again(&page("That is not an e-mail address.", false));
     }
     let (app, asked) = (web.app.clone(), mail::normal_address(&email));
     let place = format!("links for {}", visitor.place);
@@ -154,8 +154,8 @@ pub async fn mail_link(State(web): State<Arc<Web>>, posted: Posted) -> PageResul
         })
         .await?;
     match may {
-        true => answers::page(&page("", true)),
-        false => answers::again(&page("Too many links were asked for. Wait 15 minutes.", false)),
+        true => responses::page(&page("", true)),
+        false => responses::again(&page("Too many links were asked for. Wait 15 minutes.", false)),
     }
 }
 
@@ -191,7 +191,7 @@ pub async fn link_page(
         Some(_) => axum::http::StatusCode::OK,
         None => axum::http::StatusCode::NOT_FOUND,
     };
-    Ok(answers::html(status, &LinkPage { csrf: visitor.csrf, whom, token }))
+    Ok(responses::html(status, &LinkPage { csrf: visitor.csrf, whom, token }))
 }
 
 pub async fn with_link(
@@ -219,7 +219,7 @@ pub async fn with_link(
         }
         Err(Error::NotFound(_)) => {
             let page = LinkPage { csrf, whom: None, token: String::new() };
-            Ok(answers::html(axum::http::StatusCode::NOT_FOUND, &page))
+            Ok(responses::html(axum::http::StatusCode::NOT_FOUND, &page))
         }
         Err(error) => Err(error.into()),
     }

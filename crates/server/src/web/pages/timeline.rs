@@ -8,7 +8,7 @@ use inbox::model::mentions::marked;
 use serde_json::{Map, Value};
 
 use crate::web::layout::wording::{Avatar, TimeFormat, When, first_name, paragraphs, size};
-use crate::web::pages::requests::RequestView;
+use crate::web::pages::document_requests::RequestView;
 
 /// Letters from the end that are shown open.
 const OPEN_LETTERS: usize = 2;

@@ -11,8 +11,8 @@ use inbox::model::audit_log::Action;
 use super::spot;
 use crate::web::Web;
 use crate::web::form::Asked;
-use crate::web::layout::answers::PageResult;
-use crate::web::layout::frame::PageLayout;
+use crate::web::layout::page_layout::PageLayout;
+use crate::web::layout::responses::PageResult;
 use crate::web::layout::wording::{Avatar, When, filters};
 use crate::web::visitor::Visitor;
 

@@ -11,13 +11,13 @@ use inbox::model::domains::{self, ListedKey};
 use inbox::model::mailboxes::{self, Mailbox};
 use inbox::{Cx, Error};
 
-use super::arrival::{self, DoorView, FetchedView};
+use super::incoming_mail::{self, DoorView, FetchedView};
 use super::records::{self, RecordsView};
 use super::spot;
 use crate::web::Web;
 use crate::web::form::Posted;
-use crate::web::layout::answers::{self, PageError, PageResult, see_other};
-use crate::web::layout::frame::PageLayout;
+use crate::web::layout::page_layout::PageLayout;
+use crate::web::layout::responses::{self, PageError, PageResult, see_other};
 use crate::web::layout::wording::filters;
 use crate::web::visitor::Visitor;
 
@@ -43,7 +43,7 @@ pub struct InboxPage {
 pub struct MailView {
     fetched: Option<FetchedView>,
     /// How it stands with mail that is not fetched.
-    state: arrival::StatusBadge,
+    state: incoming_mail::StatusBadge,
     doors: Vec<DoorView>,
     relay: Option<String>,
     pub records: Option<RecordsView>,
@@ -107,9 +107,9 @@ fn kept(tx: &mut Tx<'_>, cx: &Cx<'_>, inbox: &Mailbox) -> inbox::Result<Kept> {
 
 fn mail_view(web: &Web, kept: &Kept, frame: &PageLayout) -> MailView {
     MailView {
-        fetched: kept.fetched.as_ref().map(|it| arrival::fetched_view(it, &frame.watch)),
-        state: arrival::state_at_doors(&web.ways),
-        doors: arrival::doors(&web.ways),
+        fetched: kept.fetched.as_ref().map(|it| incoming_mail::fetched_view(it, &frame.watch)),
+        state: incoming_mail::state_at_doors(&web.ways),
+        doors: incoming_mail::doors(&web.ways),
         relay: web.ways.sending.relay.clone(),
         records: kept.domain.as_ref().map(|domain| records::view(web, domain, &kept.keys)),
     }
@@ -133,7 +133,7 @@ pub async fn rename(
         Err(PageError::Domain(Error::Invalid(_))) => {
             let page = build(&web, &visitor, &id).await?;
             let error = "Give the inbox a name of at most 100 characters.".to_owned();
-            answers::again(&InboxPage { typed: fields.get("name"), error, ..page })
+            responses::again(&InboxPage { typed: fields.get("name"), error, ..page })
         }
         Err(refusal) => Err(refusal),
     }

@@ -9,11 +9,11 @@ use inbox::actions::{self, FetchedInbox, PersonListing};
 use inbox::base::ids::UserId;
 use inbox::model::mailboxes::{self, Mailbox};
 
-use super::{arrival, spot};
+use super::{incoming_mail, spot};
 use crate::web::Web;
 use crate::web::form::Posted;
-use crate::web::layout::answers::{self, PageError, PageResult, see_other};
-use crate::web::layout::frame::PageLayout;
+use crate::web::layout::page_layout::PageLayout;
+use crate::web::layout::responses::{self, PageError, PageResult, see_other};
 use crate::web::layout::wording::filters;
 use crate::web::visitor::Visitor;
 
@@ -23,7 +23,7 @@ struct InboxesPage {
     frame: PageLayout,
     inboxes: Vec<InboxView>,
     /// How mail comes into an inbox that is not fetched.
-    at_doors: arrival::StatusBadge,
+    at_doors: incoming_mail::StatusBadge,
     people: Vec<(String, String)>,
     address: String,
     name: String,
@@ -38,7 +38,7 @@ struct InboxView {
     address: String,
     private: bool,
     /// How fetching its mail goes, for those who look after that.
-    fetching: Option<arrival::StatusBadge>,
+    fetching: Option<incoming_mail::StatusBadge>,
 }
 
 type Read = (Vec<Mailbox>, Vec<PersonListing>, Vec<FetchedInbox>);
@@ -63,7 +63,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<InboxesPage, PageError> {
         fetching: fetched
             .iter()
             .find(|fetched| fetched.mailbox == inbox.id)
-            .map(|fetched| arrival::state_of(fetched, frame.watch.now)),
+            .map(|fetched| incoming_mail::state_of(fetched, frame.watch.now)),
         name: inbox.name,
         address: inbox.address,
     };
@@ -71,7 +71,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<InboxesPage, PageError> {
     Ok(InboxesPage {
         frame,
         inboxes,
-        at_doors: arrival::state_at_doors(&web.ways),
+        at_doors: incoming_mail::state_at_doors(&web.ways),
         people: people.into_iter().map(|person| (person.id.to_string(), person.name)).collect(),
         address: String::new(),
         name: String::new(),
@@ -116,7 +116,7 @@ pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
                     _ => page.address_error = format!("This address {}.", problem.sentence),
                 }
             }
-            answers::again(&page)
+            responses::again(&page)
         }
         Err(refusal) => Err(refusal),
     }

@@ -12,8 +12,8 @@ use inbox::base::ids::AgentId;
 use super::spot;
 use crate::web::Web;
 use crate::web::form::Posted;
-use crate::web::layout::answers::{self, PageError, PageResult, see_other};
-use crate::web::layout::frame::PageLayout;
+use crate::web::layout::page_layout::PageLayout;
+use crate::web::layout::responses::{self, PageError, PageResult, see_other};
 use crate::web::layout::wording::{Avatar, When, filters};
 use crate::web::visitor::Visitor;
 
@@ -102,7 +102,7 @@ pub async fn make(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
     match made {
         Ok(made) => {
             let page = build(&web, &visitor).await?;
-            answers::page(&KeysPage { made: Some((name, made.key)), ..page })
+            responses::page(&KeysPage { made: Some((name, made.key)), ..page })
         }
         Err(PageError::Domain(Error::Invalid(_))) => {
             let page = build(&web, &visitor).await?;
@@ -111,7 +111,7 @@ pub async fn make(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
                 false => "A name has at most 100 characters.",
             };
             let name_error = name_error.to_owned();
-            answers::again(&KeysPage { name, scopes: chosen, live, name_error, ..page })
+            responses::again(&KeysPage { name, scopes: chosen, live, name_error, ..page })
         }
         Err(refusal) => Err(refusal),
     }

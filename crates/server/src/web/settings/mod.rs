@@ -1,11 +1,11 @@
 //! Settings: yourself, people, inboxes, tags, keys, webhooks, the plan.
 
-mod arrival;
 mod audit;
 mod inbox;
 mod inboxes;
+mod incoming_mail;
 mod keys;
-mod people_page;
+mod people;
 mod plan;
 mod records;
 mod replies;
@@ -20,8 +20,8 @@ use axum::Router;
 use axum::routing::{get, post};
 
 use crate::web::Web;
-use crate::web::layout::answers::{PageResult, see_other};
-use crate::web::layout::frame::PageLocation;
+use crate::web::layout::page_layout::PageLocation;
+use crate::web::layout::responses::{PageResult, see_other};
 
 pub fn router() -> Router<Arc<Web>> {
     Router::new()
@@ -32,10 +32,10 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/you/mail", post(you::choose_mail))
         .route("/settings/you/sessions/{id}/end", post(you::end_session))
         .route("/settings/you/sessions/end-others", post(you::end_others))
-        .route("/settings/people", get(people_page::page).post(people_page::add))
-        .route("/settings/people/{id}/role", post(people_page::set_role))
-        .route("/settings/people/{id}/link", post(people_page::link))
-        .route("/settings/people/{id}/remove", get(people_page::ask).post(people_page::remove))
+        .route("/settings/people", get(people::page).post(people::add))
+        .route("/settings/people/{id}/role", post(people::set_role))
+        .route("/settings/people/{id}/link", post(people::link))
+        .route("/settings/people/{id}/remove", get(people::ask).post(people::remove))
         .route("/settings/inboxes", get(inboxes::page).post(inboxes::add))
         .route("/settings/inboxes/{mailbox}", get(inbox::page).post(inbox::rename))
         .route("/settings/inboxes/{mailbox}/records", post(records::look))

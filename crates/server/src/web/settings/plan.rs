@@ -11,8 +11,8 @@ use inbox::base::actor::{Plan, Role};
 use super::spot;
 use crate::web::Web;
 use crate::web::form::Posted;
-use crate::web::layout::answers::{PageResult, see_other};
-use crate::web::layout::frame::PageLayout;
+use crate::web::layout::page_layout::PageLayout;
+use crate::web::layout::responses::{PageResult, see_other};
 use crate::web::layout::wording::filters;
 use crate::web::visitor::Visitor;
 

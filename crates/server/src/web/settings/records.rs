@@ -10,13 +10,13 @@ use inbox::model::domains::{self, KeyState, ListedKey};
 use inbox::model::mailboxes;
 use inbox::{Cx, Error};
 
-use super::arrival;
 use super::inbox::{build, mailbox_id};
+use super::incoming_mail;
 use crate::mail_out::dns_records::{self, Finding, PublishedRecord, Purpose, RecordStatus};
-use crate::net::lookup::Lookup;
+use crate::net::dns_lookup::Lookup;
 use crate::web::Web;
 use crate::web::form::Posted;
-use crate::web::layout::answers::{PageError, PageResult, see_other};
+use crate::web::layout::responses::{PageError, PageResult, see_other};
 use crate::web::visitor::Visitor;
 
 /// What is shown of what the DNS has instead: so many records, and so many characters of each.
@@ -44,7 +44,7 @@ pub struct RecordView {
 }
 
 pub struct FindingView {
-    pub state: arrival::StatusBadge,
+    pub state: incoming_mail::StatusBadge,
     pub sentence: String,
     /// What is published, where it is something else.
     pub found: Vec<String>,
@@ -168,7 +168,7 @@ fn found(finding: Finding) -> RecordView {
         RecordStatus::Good | RecordStatus::Missing | RecordStatus::Unknown => Vec::new(),
     };
     let looked_up = FindingView {
-        state: arrival::StatusBadge { class, icon, word },
+        state: incoming_mail::StatusBadge { class, icon, word },
         sentence: finding.sentence,
         found: others,
     };

@@ -11,8 +11,8 @@ use inbox::base::ids::SavedReplyId;
 use super::spot;
 use crate::web::Web;
 use crate::web::form::{FormFields, Posted};
-use crate::web::layout::answers::{self, PageError, PageResult, see_other};
-use crate::web::layout::frame::PageLayout;
+use crate::web::layout::page_layout::PageLayout;
+use crate::web::layout::responses::{self, PageError, PageResult, see_other};
 use crate::web::layout::wording::{When, filters};
 use crate::web::visitor::Visitor;
 
@@ -126,7 +126,7 @@ async fn answer(
             _ => page.body_error = problem.sentence,
         }
     }
-    answers::again(&page)
+    responses::again(&page)
 }
 
 pub async fn delete(

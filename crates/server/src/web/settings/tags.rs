@@ -12,8 +12,8 @@ use inbox::base::ids::TagId;
 use super::spot;
 use crate::web::Web;
 use crate::web::form::Posted;
-use crate::web::layout::answers::{self, PageError, PageResult, see_other};
-use crate::web::layout::frame::PageLayout;
+use crate::web::layout::page_layout::PageLayout;
+use crate::web::layout::responses::{self, PageError, PageResult, see_other};
 use crate::web::layout::wording::filters;
 use crate::web::visitor::Visitor;
 
@@ -70,7 +70,7 @@ pub async fn rename(
                 view.typed = fields.get("name");
                 view.error = problems.0.iter().map(|problem| problem.sentence.clone()).collect();
             }
-            answers::again(&page)
+            responses::again(&page)
         }
         Err(refusal) => Err(refusal),
     }

@@ -17,8 +17,8 @@ use super::spot;
 use super::webhooks::hears;
 use crate::web::Web;
 use crate::web::form::{Asked, FormFields, Posted};
-use crate::web::layout::answers::{PageError, PageResult, see_other};
-use crate::web::layout::frame::PageLayout;
+use crate::web::layout::page_layout::PageLayout;
+use crate::web::layout::responses::{PageError, PageResult, see_other};
 use crate::web::layout::wording::{TimeFormat, When, filters};
 use crate::web::visitor::Visitor;
 

@@ -10,8 +10,8 @@ use inbox::actions::{self, SignedIn, WebhookListing};
 use super::spot;
 use crate::web::Web;
 use crate::web::form::Posted;
-use crate::web::layout::answers::{self, PageError, PageResult};
-use crate::web::layout::frame::PageLayout;
+use crate::web::layout::page_layout::PageLayout;
+use crate::web::layout::responses::{self, PageError, PageResult};
 use crate::web::layout::wording::{When, filters};
 use crate::web::visitor::Visitor;
 
@@ -94,13 +94,13 @@ pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
         Ok(made) => {
             let page = build(&web, &visitor).await?;
             let made = Some((typed, made.secret, made.id.to_string()));
-            answers::page(&WebhooksPage { made, ..page })
+            responses::page(&WebhooksPage { made, ..page })
         }
         Err(PageError::Domain(Error::Invalid(problems))) => {
             let page = build(&web, &visitor).await?;
             let first = problems.0.first().map(|problem| problem.sentence.clone());
             let url_error = format!("The address {}.", first.unwrap_or_default());
-            answers::again(&WebhooksPage { url: typed, hears, url_error, ..page })
+            responses::again(&WebhooksPage { url: typed, hears, url_error, ..page })
         }
         Err(refusal) => Err(refusal),
     }

@@ -12,8 +12,8 @@ use inbox::{Cx, Error};
 use super::spot;
 use crate::web::Web;
 use crate::web::form::Posted;
-use crate::web::layout::answers::{self, PageError, PageResult, see_other};
-use crate::web::layout::frame::PageLayout;
+use crate::web::layout::page_layout::PageLayout;
+use crate::web::layout::responses::{self, PageError, PageResult, see_other};
 use crate::web::layout::wording::{When, filters};
 use crate::web::visitor::Visitor;
 
@@ -160,7 +160,7 @@ pub async fn open_private(State(web): State<Arc<Web>>, posted: Posted) -> PageRe
         Said::Nothing | Said::Right { .. } => SET_IN_SHUT_SESSION,
     };
     let page = build(&web, &visitor).await?;
-    answers::again(&YouPage { open_error: open_error.to_owned(), ..page })
+    responses::again(&YouPage { open_error: open_error.to_owned(), ..page })
 }
 
 /// What came of a password that somebody said of their own.
@@ -199,7 +199,7 @@ async fn own_password(web: &Web, visitor: &Visitor, password: String) -> Result<
 async fn again(web: &Web, visitor: &Visitor, old_error: &str, new_error: &str) -> PageResult {
     let page = build(web, visitor).await?;
     let (old_error, new_error) = (old_error.to_owned(), new_error.to_owned());
-    answers::again(&YouPage { old_error, new_error, ..page })
+    responses::again(&YouPage { old_error, new_error, ..page })
 }
 
 pub async fn end_session(

@@ -1,10 +1,10 @@
 //! The page on which a customer adds what was asked for. Whoever has the link may use it; it needs
 //! no account, and it shows nothing but what was asked.
 
-mod lanes;
 mod page;
-mod plain;
-mod receiving;
+mod receive_file;
+mod upload_locks;
+mod without_script;
 
 use std::sync::Arc;
 
@@ -23,9 +23,9 @@ use inbox::{Cx, Error};
 
 use crate::http::slots::{Slot, SlotOwner};
 use crate::web::Web;
-use crate::web::layout::answers::{PageError, html};
+use crate::web::layout::responses::{PageError, html};
 use crate::web::visitor::Visitor;
-pub use lanes::UploadLocks;
+pub use upload_locks::UploadLocks;
 
 /// What a form with files may have beside the files' bytes.
 const FORM_ROOM_BYTES: usize = 1024 * 1024;
@@ -42,9 +42,12 @@ pub fn router() -> Router<Arc<Web>> {
     Router::new()
         .route("/u/{token}", get(page::show).post(page::hand_over))
         .route("/u/{token}/stop", get(page::ask_to_stop).post(page::stop))
-        .route("/u/{token}/items/{item}", post(plain::add).layer(DefaultBodyLimit::max(most)))
-        .route("/u/{token}/uploads", post(receiving::begin))
-        .route("/u/{token}/uploads/{upload}", get(receiving::offset).patch(receiving::go_on))
+        .route(
+            "/u/{token}/items/{item}",
+            post(without_script::add).layer(DefaultBodyLimit::max(most)),
+        )
+        .route("/u/{token}/uploads", post(receive_file::begin))
+        .route("/u/{token}/uploads/{upload}", get(receive_file::offset).patch(receive_file::go_on))
         .route("/u/{token}/uploads/{upload}/remove", post(page::remove))
         .layer(map_response(keep_secret))
 }

@@ -9,7 +9,7 @@ use inbox::base::ids::UploadId;
 use inbox::model::uploads::{self, AskPage, PageFile, PageItem, UploadState};
 
 use super::{Web, gone};
-use crate::web::layout::answers::{html, see_other};
+use crate::web::layout::responses::{html, see_other};
 use crate::web::layout::wording::{TimeFormat, filters, first_name, paragraphs, size};
 use crate::web::visitor::Visitor;
 

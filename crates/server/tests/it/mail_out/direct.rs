@@ -4,7 +4,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use server::mail_out::MxRelay;
-use server::net::lookup::Lookup;
+use server::net::dns_lookup::Lookup;
 
 use super::names::Zone;
 use super::sts::Published;

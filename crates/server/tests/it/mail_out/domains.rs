@@ -2,7 +2,7 @@
 
 use inbox::model::domains::{self, KeyState};
 use server::mail_out::dns_records::{self, RecordStatus};
-use server::net::lookup::Lookup;
+use server::net::dns_lookup::Lookup;
 
 use super::names::Zone;
 use crate::both;

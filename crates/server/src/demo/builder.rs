@@ -1,0 +1,333 @@
+//! Plays the stories through the functions that every door calls, in the order things happened.
+
+use std::collections::HashMap;
+use std::io;
+
+use db::Tx;
+use inbox::actions::{approve_draft, discard_draft, snooze};
+use inbox::api::operations::{
+    AddNoteInput, AssignConversationInput, RecordSentInput, ReplyInput, SetStatusInput,
+    TagConversationInput, add_note, assign_conversation, record_sent, reply, set_status,
+    tag_conversation,
+};
+use inbox::api::wire::Status;
+use inbox::base::actor::Actor;
+use inbox::base::ids::{ConversationId, MessageId};
+use inbox::base::limits::{UNDO_LIVE_MS, UNDO_SANDBOX_MS};
+use inbox::model::blobs::{Blob, Blobs};
+use inbox::{
+    App, Cx, Error, IncomingMail, RequestedDocument, Result, load_outgoing, mark_sent, receive,
+};
+use mail::{Address, Attachment, AuthorKind, Dmarc, Mail, Warning};
+
+use super::files::SampleFile;
+use super::people::SamplePeople;
+use super::scenario::{
+    SampleDocument, SampleInbox, SampleMember, SampleRisk, Scenario, ScenarioAction, ScenarioStep,
+};
+use super::scenarios;
+
+/// Characters of a sample mail's Message-ID before the `@`.
+const MESSAGE_ID_CHARS: usize = 24;
+
+/// Something that happens in one story.
+pub struct Scene {
+    at: i64,
+    number: usize,
+    story: &'static Scenario,
+    act: Act,
+}
+
+enum Act {
+    Step(&'static ScenarioAction),
+    /// The undo window of the reply before is over.
+    Leaves,
+}
+
+/// Everything that happens, oldest first, so that ids and numbers grow with time.
+pub fn script(now: i64) -> Vec<Scene> {
+    let mut scenes = Vec::new();
+    for (number, story) in scenarios::all() {
+        for ScenarioStep { at, what } in story.steps {
+            let at = at.millis(now);
+            scenes.push(Scene { at, number, story, act: Act::Step(what) });
+            let leaves_at = at + undo_window(story.inbox);
+            if matches!(what, ScenarioAction::Reply { .. } | ScenarioAction::Approve { .. })
+                && leaves_at <= now
+            {
+                scenes.push(Scene { at: leaves_at, number, story, act: Act::Leaves });
+            }
+        }
+    }
+    scenes.sort_by_key(|scene| scene.at);
+    scenes
+}
+
+pub fn undo_window(inbox: SampleInbox) -> i64 {
+    if inbox == SampleInbox::Sandbox { UNDO_SANDBOX_MS } else { UNDO_LIVE_MS }
+}
+
+/// Files by name, taken in before the transaction that files them.
+pub type SampleBlobs = HashMap<&'static str, (Vec<u8>, Blob)>;
+
+pub fn take_in_files(blobs: &Blobs) -> io::Result<SampleBlobs> {
+    let mut shelf = SampleBlobs::new();
+    for step in scenarios::all().flat_map(|(_, story)| story.steps) {
+        let ScenarioAction::Mail { files, .. } = step.what else { continue };
+        for file in files {
+            let bytes = file.bytes();
+            let blob = blobs.put(&bytes)?;
+            shelf.insert(file.name, (bytes, blob));
+        }
+    }
+    Ok(shelf)
+}
+
+/// Where the stories stand.
+pub struct DemoBuilder<'a> {
+    app: &'a App,
+    now: i64,
+    cast: &'a SamplePeople,
+    shelf: &'a SampleBlobs,
+    threads: HashMap<usize, Thread>,
+}
+
+/// What a story has come to.
+#[derive(Default)]
+struct Thread {
+    conversation: Option<ConversationId>,
+    /// The Message-ID that the customer's next mail answers.
+    answers: Option<String>,
+    /// The draft that waits, or the reply that is on its way.
+    outgoing: Option<MessageId>,
+}
+
+impl Thread {
+    fn id(&self) -> Result<String> {
+        let id = self.conversation.as_ref().ok_or(Error::NotFound("conversation"))?;
+        Ok(id.to_string())
+    }
+
+    fn outgoing(&self) -> Result<&MessageId> {
+        self.outgoing.as_ref().ok_or(Error::NotFound("message"))
+    }
+}
+
+impl<'a> DemoBuilder<'a> {
+    pub fn new(
+        app: &'a App,
+        now: i64,
+        cast: &'a SamplePeople,
+        shelf: &'a SampleBlobs,
+    ) -> DemoBuilder<'a> {
+        DemoBuilder { app, now, cast, shelf, threads: HashMap::new() }
+    }
+
+    pub fn play(&mut self, tx: &mut Tx<'_>, scene: &Scene) -> Result<()> {
+        let mut thread = self.threads.remove(&scene.number).unwrap_or_default();
+        let actor = self.actor(scene);
+        let cx = &Cx { now: scene.at, ..self.app.cx(&actor) };
+        match scene.act {
+            Act::Step(what) => self.step(tx, cx, scene.story, what, &mut thread)?,
+            Act::Leaves => leave(tx, cx, &thread)?,
+        }
+        self.threads.insert(scene.number, thread);
+        Ok(())
+    }
+
+    fn actor(&self, scene: &Scene) -> Actor {
+        let inbox = scene.story.inbox;
+        let robo =
+            if inbox == SampleInbox::Sandbox { SampleMember::RoboTest } else { SampleMember::Robo };
+        let Act::Step(what) = scene.act else { return self.cast.mailroom(inbox) };
+        let member = match *what {
+            ScenarioAction::Mail { .. } => return self.cast.mailroom(inbox),
+            ScenarioAction::AppMail { .. } | ScenarioAction::Draft { .. } => robo,
+            ScenarioAction::Reply { by, .. }
+            | ScenarioAction::Approve { by, .. }
+            | ScenarioAction::Discard { by, .. }
+            | ScenarioAction::Note { by, .. }
+            | ScenarioAction::Tag { by, .. }
+            | ScenarioAction::Assign { by, .. }
+            | ScenarioAction::Close { by }
+            | ScenarioAction::Snooze { by, .. } => by,
+        };
+        self.cast.member(member).clone()
+    }
+
+    fn step(
+        &self,
+        tx: &mut Tx<'_>,
+        cx: &Cx<'_>,
+        story: &Scenario,
+        what: &ScenarioAction,
+        thread: &mut Thread,
+    ) -> Result<()> {
+        match *what {
+            ScenarioAction::AppMail { reference, subject, text } => {
+                thread.answers = Some(record(tx, cx, story, reference, subject, text)?);
+            }
+            ScenarioAction::Mail { text, kind, files, ref risk } => {
+                let words = Words { text, kind, files, risk: risk.as_ref() };
+                self.deliver(tx, cx, story, &words, thread)?;
+            }
+            ScenarioAction::Reply { text, .. } => {
+                let result = reply(tx, cx, written(thread.id()?, text))?;
+                thread.outgoing = Some(result.message_id);
+            }
+            ScenarioAction::Draft { summary, text, papers } => {
+                let summary = Some(summary.to_owned());
+                let documents = papers.iter().map(item).collect();
+                let written = written(thread.id()?, text);
+                let draft = ReplyInput { send: false, summary, documents, ..written };
+                thread.outgoing = Some(reply(tx, cx, draft)?.message_id);
+            }
+            ScenarioAction::Approve { edited, .. } => {
+                let (draft, _) = load_outgoing(tx, cx.actor, thread.outgoing()?)?;
+                let text = edited.unwrap_or(&draft.text);
+                approve_draft(tx, cx, &draft.id, draft.revision, text)?;
+            }
+            ScenarioAction::Discard { reason, .. } => {
+                let (draft, _) = load_outgoing(tx, cx.actor, thread.outgoing()?)?;
+                discard_draft(tx, cx, &draft.id, draft.revision, reason)?;
+            }
+            ScenarioAction::Note { text, .. } => {
+                add_note(tx, cx, AddNoteInput { id: thread.id()?, body: text.into() })?;
+            }
+            ScenarioAction::Tag { names, .. } => {
+                let add = names.iter().map(|name| name.to_string()).collect();
+                let id = thread.id()?;
+                tag_conversation(tx, cx, TagConversationInput { id, add, remove: Vec::new() })?;
+            }
+            ScenarioAction::Assign { to, .. } => {
+                let to = address_of(self.cast.member(to));
+                assign_conversation(tx, cx, AssignConversationInput { id: thread.id()?, to })?;
+            }
+            ScenarioAction::Close { .. } => {
+                set_status(tx, cx, SetStatusInput { id: thread.id()?, status: Status::Closed })?;
+            }
+            ScenarioAction::Snooze { until, .. } => {
+                snooze(tx, cx, &thread.id()?, until.millis(self.now))?
+            }
+        }
+        Ok(())
+    }
+
+    /// A mail from the story's customer comes in.
+    fn deliver(
+        &self,
+        tx: &mut Tx<'_>,
+        cx: &Cx<'_>,
+        story: &Scenario,
+        words: &Words<'_>,
+        thread: &mut Thread,
+    ) -> Result<()> {
+        let mailbox = self.cast.inbox(story.inbox);
+        let (name, email) = story.from;
+        let begins = thread.conversation.is_none();
+        let delivered_to = match (story.reference, mailbox.address.split_once('@')) {
+            (Some(tag), Some((local, domain))) if begins => format!("{local}+{tag}@{domain}"),
+            _ => mailbox.address.clone(),
+        };
+        let shelved =
+            || words.files.iter().filter_map(|file| Some((file, self.shelf.get(file.name)?)));
+        let message_id = message_id(cx, email);
+        let mail = Mail {
+            message_id: Some(message_id.clone()),
+            answers: thread.answers.take().into_iter().collect(),
+            from: Address::new(Some(name), email),
+            to: vec![Address::new(Some(&mailbox.name), &delivered_to)],
+            cc: Vec::new(),
+            delivered_to,
+            subject: if begins { story.subject.into() } else { format!("Re: {}", story.subject) },
+            text: words.text.into(),
+            kind: words.kind,
+            dmarc: words.risk.map_or(Dmarc::Pass, |risk| risk.dmarc),
+            warning: words.risk.map(warning),
+            attachments: shelved().map(|(file, (bytes, _))| attachment(file, bytes)).collect(),
+        };
+        let attachments = shelved().map(|(_, (_, blob))| blob.clone()).collect();
+        let received =
+            receive(tx, cx, mailbox, &IncomingMail { mail, raw: None, attachments, joins: None })?;
+        thread.conversation = Some(received.conversation);
+        thread.answers = Some(message_id);
+        Ok(())
+    }
+}
+
+/// What a customer's mail says.
+struct Words<'a> {
+    text: &'a str,
+    kind: AuthorKind,
+    files: &'a [SampleFile],
+    risk: Option<&'a SampleRisk>,
+}
+
+/// The reply's undo window is over and it has gone out.
+fn leave(tx: &mut Tx<'_>, cx: &Cx<'_>, thread: &Thread) -> Result<()> {
+    let (message, mut conversation) = load_outgoing(tx, cx.actor, thread.outgoing()?)?;
+    mark_sent(tx, cx, &mut conversation, &message)
+}
+
+/// Records a mail of the shop; answers its Message-ID.
+fn record(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    story: &Scenario,
+    reference: &str,
+    subject: &str,
+    text: &str,
+) -> Result<String> {
+    let (_, email) = story.from;
+    let message_id = message_id(cx, "shop@lumen-holz.example");
+    let sent = RecordSentInput {
+        message_id: message_id.clone(),
+        reference: reference.into(),
+        to: vec![email.into()],
+        subject: subject.into(),
+        text: Some(text.into()),
+        html: None,
+    };
+    record_sent(tx, cx, sent)?;
+    Ok(message_id)
+}
+
+fn message_id(cx: &Cx<'_>, from: &str) -> String {
+    let domain = from.rsplit_once('@').map_or(from, |(_, domain)| domain);
+    format!("{}@{domain}", cx.ids.token(MESSAGE_ID_CHARS))
+}
+
+fn written(id: String, text: &str) -> ReplyInput {
+    ReplyInput { id, body: text.into(), send: true, summary: None, documents: Vec::new() }
+}
+
+fn item(paper: &SampleDocument) -> RequestedDocument {
+    RequestedDocument {
+        label: paper.label.into(),
+        description: Some(paper.description.into()),
+        required: paper.required,
+    }
+}
+
+/// Somebody as `assign_conversation` takes them.
+fn address_of(actor: &Actor) -> String {
+    use inbox::base::ids::MemberId::{Agent, User};
+    match actor.member() {
+        Some(User(id)) => format!("user:{id}"),
+        Some(Agent(id)) => format!("agent:{id}"),
+        None => "none".into(),
+    }
+}
+
+fn warning(risk: &SampleRisk) -> Warning {
+    let reasons = risk.reasons.iter().map(|reason| reason.to_string()).collect();
+    Warning { risk: risk.word.into(), reasons, hold: risk.hold }
+}
+
+fn attachment(file: &SampleFile, bytes: &[u8]) -> Attachment {
+    Attachment {
+        filename: file.name.into(),
+        content_type: file.content_type().into(),
+        bytes: bytes.to_vec(),
+    }
+}

@@ -1,0 +1,212 @@
+//! MTA-STS (RFC 8461): what domains ask of those who bring them mail. Found by DNS, fetched by HTTPS,
+//! and kept for as long as it says, so that whoever forges the DNS later cannot take it away.
+
+mod policy;
+mod web;
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::net::dns_lookup::Lookup;
+pub use policy::{StsMode, StsPolicy};
+pub use web::WebPolicies;
+
+/// Domains whose policies are kept.
+const KEPT: usize = 1_000;
+/// A policy that could not be fetched is not asked for again so soon (section 3.3).
+const PAUSE: Duration = Duration::from_secs(300);
+/// One that is kept is fetched anew after this long, or half of its time, lest it runs out on a bad
+/// day.
+const REFRESHED: Duration = Duration::from_secs(24 * 3_600);
+
+/// Fetches the text of a domain's policy.
+pub trait PolicySource: Send + Sync {
+    fn fetch<'a>(&'a self, domain: &'a str) -> Fetching<'a>;
+}
+
+/// The error is a sentence for the log.
+pub type Fetching<'a> = Pin<Box<dyn Future<Output = Result<String, String>> + Send + 'a>>;
+
+/// The policies of domains, as far as they are known.
+pub struct StsPolicies {
+    source: Arc<dyn PolicySource>,
+    kept: Mutex<HashMap<String, Kept>>,
+}
+
+/// What is known of one domain.
+#[derive(Clone)]
+struct Kept {
+    /// The id under which it was last asked for.
+    id: String,
+    /// When it is asked for again although the id is the same.
+    again: Instant,
+    policy: Option<Held>,
+}
+
+/// A policy and how long it holds.
+#[derive(Clone)]
+struct Held {
+    policy: Arc<StsPolicy>,
+    until: Instant,
+}
+
+impl Kept {
+    fn current(&self, now: Instant) -> Option<Arc<StsPolicy>> {
+        let held = self.policy.as_ref().filter(|held| now < held.until);
+        held.map(|held| Arc::clone(&held.policy))
+    }
+
+    /// When nothing of it matters any more.
+    fn until(&self) -> Instant {
+        self.policy.as_ref().map_or(self.again, |held| held.until.max(self.again))
+    }
+}
+
+impl StsPolicies {
+    pub fn new(source: Arc<dyn PolicySource>) -> StsPolicies {
+        StsPolicies { source, kept: Mutex::default() }
+    }
+
+    /// The policy that holds for a domain now. One that was fetched earlier goes on holding where the
+    /// DNS or the web say nothing any more (section 3.3).
+    pub async fn of(&self, lookup: &Lookup, domain: &str) -> Option<Arc<StsPolicy>> {
+        let texts = lookup.texts(&format!("_mta-sts.{domain}")).await.unwrap_or_default();
+        self.under(domain, policy::id_of(texts.iter().map(String::as_str))).await
+    }
+
+    /// The same for a domain whose DNS says this id, or none.
+    async fn under(&self, domain: &str, id: Option<&str>) -> Option<Arc<StsPolicy>> {
+        let (known, now) = (self.kept().get(domain).cloned(), Instant::now());
+        let current = known.as_ref().and_then(|known| known.current(now));
+        let Some(id) = id else { return current };
+        if known.as_ref().is_some_and(|known| known.id == id && now < known.again) {
+            return current;
+        }
+        let fetched = self.source.fetch(domain).await;
+        let fetched =
+            fetched.and_then(|text| StsPolicy::parse(&text).ok_or("it is no policy".into()));
+        let (now, id) = (Instant::now(), id.to_owned());
+        match fetched {
+            Ok(policy) => {
+                let lasts = policy.lasts;
+                let policy = Arc::new(policy);
+                let held = Held { policy: Arc::clone(&policy), until: now + lasts };
+                let again = now + REFRESHED.min(lasts / 2);
+                self.keep(domain, Kept { id, again, policy: Some(held) }, now);
+                Some(policy)
+            }
+            Err(reason) => {
+                tracing::info!(domain, reason, "an MTA-STS policy could not be fetched");
+                let policy = known.and_then(|known| known.policy);
+                self.keep(domain, Kept { id, again: now + PAUSE, policy }, now);
+                current
+            }
+        }
+    }
+
+    /// Makes room, where there is none, by letting go what is over or what would be over first.
+    fn keep(&self, domain: &str, new: Kept, now: Instant) {
+        let mut kept = self.kept();
+        if kept.len() >= KEPT && !kept.contains_key(domain) {
+            kept.retain(|_, known| now < known.until());
+            let first = kept.iter().min_by_key(|(_, known)| known.until());
+            let first = first.map(|(domain, _)| domain.clone());
+            if let Some(first) = first.filter(|_| kept.len() >= KEPT) {
+                kept.remove(&first);
+            }
+        }
+        kept.insert(domain.to_owned(), new);
+    }
+
+    fn kept(&self) -> MutexGuard<'_, HashMap<String, Kept>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives these answers in their order, and then none.
+    struct Script(Mutex<Vec<Result<String, String>>>);
+
+    impl Script {
+        fn policies(answers: &[Result<&str, &str>]) -> StsPolicies {
+            let owned = |answer: &Result<&str, &str>| match answer {
+                Ok(text) => Ok(format!("version: STSv1\nmode: {text}\nmx: mx.example")),
+                Err(reason) => Err((*reason).to_owned()),
+            };
+            StsPolicies::new(Arc::new(Script(Mutex::new(
+                answers.iter().rev().map(owned).collect(),
+            ))))
+        }
+    }
+
+    impl PolicySource for Script {
+        fn fetch<'a>(&'a self, _: &'a str) -> Fetching<'a> {
+            let answer = self.0.lock().unwrap().pop();
+            Box::pin(async { answer.unwrap_or(Err("it is asked too often".into())) })
+        }
+    }
+
+    async fn mode(policies: &StsPolicies, id: Option<&str>) -> Option<StsMode> {
+        policies.under("one.example", id).await.map(|policy| policy.mode)
+    }
+
+    #[tokio::test]
+    async fn a_policy_is_fetched_once_for_an_id_and_outlives_the_record() {
+        let policies =
+            Script::policies(&[Ok("enforce\nmax_age: 9999"), Ok("testing\nmax_age: 9999")]);
+        assert_eq!(mode(&policies, None).await, None);
+        for id in [Some("1"), Some("1"), None] {
+            assert_eq!(mode(&policies, id).await, Some(StsMode::Enforce), "{id:?}");
+        }
+        assert_eq!(mode(&policies, Some("2")).await, Some(StsMode::Testing));
+    }
+
+    #[tokio::test]
+    async fn a_policy_goes_on_holding_while_the_next_cannot_be_fetched() {
+        let policies = Script::policies(&[
+            Ok("enforce\nmax_age: 9999"),
+            Err("broken"),
+            Ok("none\nmax_age: 9"),
+        ]);
+        for id in ["1", "2", "2"] {
+            assert_eq!(mode(&policies, Some(id)).await, Some(StsMode::Enforce), "{id}");
+        }
+        assert_eq!(mode(&policies, Some("3")).await, Some(StsMode::None), "2 was asked for once");
+    }
+
+    #[tokio::test]
+    async fn a_policy_is_gone_when_its_time_is_over() {
+        let policies = Script::policies(&[Ok("enforce\nmax_age: 0"), Err("broken")]);
+        assert_eq!(mode(&policies, Some("1")).await, Some(StsMode::Enforce));
+        assert_eq!(mode(&policies, None).await, None);
+        assert_eq!(mode(&policies, Some("1")).await, None);
+    }
+
+    #[test]
+    fn so_many_are_kept_and_those_that_end_first_go_first() {
+        let policies = Script::policies(&[]);
+        let now = Instant::now();
+        let kept = |seconds| {
+            let again = now + Duration::from_secs(seconds);
+            Kept { id: "1".into(), again, policy: None }
+        };
+        for number in 0..KEPT as u64 {
+            policies.keep(&format!("d{number}.example"), kept(1_000 + number), now);
+        }
+        policies.keep("new.example", kept(5_000), now);
+        assert_eq!(policies.kept().len(), KEPT);
+        assert!(!policies.kept().contains_key("d0.example"));
+        let later = now + Duration::from_secs(1_500);
+        policies.keep("newer.example", kept(5_000), later);
+        assert!(policies.kept().len() < KEPT, "what is over goes");
+        assert!(policies.kept().contains_key("new.example"));
+    }
+}

@@ -1,0 +1,332 @@
+//! A list of conversations, as it stands beside a conversation or alone.
+
+use std::collections::HashSet;
+
+use db::Tx;
+use inbox::actions;
+use inbox::api::fields::check_query;
+use inbox::api::operations::{LIST_CONVERSATIONS, ListConversationsInput, list_conversations};
+use inbox::api::wire::{ConversationSummary, MemberType, Status, Urgency};
+use inbox::base::ids::{ConversationId, TagId};
+use inbox::{Cx, Error};
+
+use crate::web::form::FormFields;
+use crate::web::layout::page_layout::PageLayout;
+use crate::web::layout::wording::{Avatar, TimeFormat, When};
+
+/// Conversations on one page of a list.
+const LISTED: i64 = 30;
+
+/// Which list is meant.
+#[derive(Clone)]
+pub struct ConversationFilter {
+    kind: Kind,
+    /// The navigation's entry.
+    pub href: String,
+    /// What links carry so that the list stays: `view=mine`.
+    pub query: String,
+    cursor: Option<String>,
+}
+
+#[derive(Clone)]
+enum Kind {
+    Walk(Box<ListConversationsInput>),
+    Held,
+    Tag(TagId),
+}
+
+/// What a list holds.
+pub struct Listing {
+    pub items: Vec<ConversationSummary>,
+    pub unread: HashSet<ConversationId>,
+    pub next: Option<String>,
+    pub title: String,
+}
+
+impl ConversationFilter {
+    /// The list that a query asks for; `open` when it asks for none.
+    pub fn asked(fields: &FormFields) -> inbox::Result<ConversationFilter> {
+        let cursor = fields.opt("cursor");
+        if let Some(tag) = fields.opt("tag") {
+            let id = TagId::parse(&tag).ok_or(Error::NotFound("tag"))?;
+            return Ok(ConversationFilter::new(Kind::Tag(id), format!("tag={tag}"), cursor));
+        }
+        let mut input = ListConversationsInput { limit: Some(LISTED), ..Default::default() };
+        if let Some(mailbox) = fields.opt("mailbox") {
+            let known =
+                inbox::base::ids::MailboxId::parse(&mailbox).ok_or(Error::NotFound("inbox"))?;
+            input.mailbox = Some(known.to_string());
+            return ConversationFilter::walk(input, format!("mailbox={known}"), cursor);
+        }
+        let view = fields.opt("view").unwrap_or_else(|| "open".into());
+        match view.as_str() {
+            "held" => return Ok(ConversationFilter::new(Kind::Held, "view=held".into(), None)),
+            "mine" => input.assigned = Some("me".into()),
+            "unassigned" => input.assigned = Some("unassigned".into()),
+            "open" | "waiting" | "snoozed" | "closed" => input.view = Some(view.clone()),
+            _ => return Err(Error::NotFound("list")),
+        }
+        ConversationFilter::walk(input, format!("view={view}"), cursor)
+    }
+
+    fn walk(
+        mut input: ListConversationsInput,
+        query: String,
+        cursor: Option<String>,
+    ) -> inbox::Result<ConversationFilter> {
+        if let Some(cursor) = &cursor {
+            check_cursor(cursor)?;
+            input.cursor = Some(cursor.clone());
+        }
+        Ok(ConversationFilter::new(Kind::Walk(Box::new(input)), query, cursor))
+    }
+
+    fn new(kind: Kind, query: String, cursor: Option<String>) -> ConversationFilter {
+        ConversationFilter { kind, href: format!("/inbox?{query}"), query, cursor }
+    }
+
+    /// The query of the page that is shown, its place in the walk included.
+    pub fn full_query(&self) -> String {
+        match &self.cursor {
+            Some(cursor) => format!("{}&cursor={cursor}", self.query),
+            None => self.query.clone(),
+        }
+    }
+
+    pub fn read(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> inbox::Result<Listing> {
+        let (items, next, title) = match &self.kind {
+            Kind::Walk(input) => {
+                let title = self.title(tx, cx, input)?;
+                let page = list_conversations(tx, cx, (**input).clone())?;
+                (page.items, page.next, title)
+            }
+            Kind::Held => (actions::list_held(tx, cx)?, None, "Held".to_owned()),
+            Kind::Tag(tag) => {
+                let title = actions::tag_name(tx, cx, tag)?;
+                let after = self.cursor.as_deref().and_then(ConversationId::parse);
+                let items = actions::list_tagged(tx, cx, tag, after.as_ref(), LISTED)?;
+                let full = items.len() as i64 == LISTED;
+                let next = items.last().filter(|_| full).map(|last| last.id.to_string());
+                (items, next, title)
+            }
+        };
+        let unread = actions::unread(tx, cx, &items)?;
+        Ok(Listing { items, unread, next, title })
+    }
+
+    fn title(
+        &self,
+        tx: &mut Tx<'_>,
+        cx: &Cx<'_>,
+        input: &ListConversationsInput,
+    ) -> inbox::Result<String> {
+        if let Some(id) = &input.mailbox {
+            let id = inbox::base::ids::MailboxId::parse(id).ok_or(Error::NotFound("inbox"))?;
+            let seen = inbox::model::mailboxes::seen_by(tx, cx.actor, &id)?;
+            return Ok(seen.ok_or(Error::NotFound("inbox"))?.name);
+        }
+        let title = match (input.assigned.as_deref(), input.view.as_deref()) {
+            (Some("me"), _) => "For you",
+            (Some(_), _) => "Unassigned",
+            (_, Some("waiting")) => "Waiting on customer",
+            (_, Some("snoozed")) => "Snoozed",
+            (_, Some("closed")) => "Closed",
+            _ => "All open",
+        };
+        Ok(title.to_owned())
+    }
+
+    /// True when conversations of more than one status stand in it.
+    fn mixes(&self) -> bool {
+        matches!(self.kind, Kind::Tag(_) | Kind::Held)
+    }
+}
+
+/// A cursor is checked by the same table as the API's.
+fn check_cursor(cursor: &str) -> inbox::Result<()> {
+    let pairs = [("cursor".to_owned(), cursor.to_owned())];
+    check_query(LIST_CONVERSATIONS.fields, &pairs).map(|_| ()).map_err(Error::Invalid)
+}
+
+/// A list, ready for its template.
+pub struct ListView {
+    pub title: String,
+    pub count: String,
+    pub note: &'static str,
+    pub rows: Vec<RowView>,
+    pub next: Option<String>,
+    pub begin: Option<String>,
+    pub empty: Empty,
+}
+
+pub struct Empty {
+    pub title: &'static str,
+    pub text: String,
+    pub link: Option<(&'static str, &'static str)>,
+}
+
+pub struct RowView {
+    pub href: String,
+    pub current: bool,
+    pub unread: bool,
+    pub who: String,
+    pub messages: i64,
+    pub time: When,
+    pub subject: String,
+    pub snippet: String,
+    pub assignee: Option<(Avatar, String)>,
+    pub marks: Vec<RowBadge>,
+}
+
+pub struct RowBadge {
+    pub class: &'static str,
+    pub icon: &'static str,
+    pub text: String,
+}
+
+/// Marks of one row, so that the unusual stays visible.
+const MARKS: usize = 2;
+
+impl ListView {
+    pub fn new(
+        shelf: &ConversationFilter,
+        listing: Listing,
+        frame: &PageLayout,
+        current: Option<&str>,
+    ) -> ListView {
+        let entries = frame.views.iter().chain(&frame.inboxes);
+        let count =
+            entries.filter(|entry| entry.href == shelf.href).map(|e| e.count.clone()).next();
+        let query = shelf.full_query();
+        let rows = listing.items.iter().map(|summary| {
+            let mut row = row(summary, &frame.watch, &query);
+            row.current = current == Some(summary.id.as_str());
+            let is_new = summary.status == Status::Open && listing.unread.contains(&summary.id);
+            row.unread = is_new && !row.current;
+            row.marks = marks(summary, frame, shelf.mixes());
+            row
+        });
+        ListView {
+            rows: rows.collect(),
+            next: listing.next.map(|cursor| format!("/inbox?{}&cursor={cursor}", shelf.query)),
+            begin: shelf.cursor.as_ref().map(|_| shelf.href.clone()),
+            note: if matches!(shelf.kind, Kind::Tag(_)) { "Latest begun first" } else { "" },
+            empty: empty(&shelf.href, frame),
+            count: count.unwrap_or_default(),
+            title: listing.title,
+        }
+    }
+}
+
+pub fn row(summary: &ConversationSummary, watch: &TimeFormat, query: &str) -> RowView {
+    let address = summary.contact.email.clone().unwrap_or_default();
+    let assignee = summary.assignee.as_ref().map(|assignee| match assignee.member_type {
+        MemberType::Agent => {
+            (Avatar::agent(&assignee.name), format!("Assigned to the agent {}", assignee.name))
+        }
+        MemberType::User => {
+            (Avatar::person(&assignee.name), format!("Assigned to {}", assignee.name))
+        }
+    });
+    RowView {
+        href: match query {
+            "" => format!("/conversations/{}", summary.id),
+            query => format!("/conversations/{}?{query}", summary.id),
+        },
+        current: false,
+        unread: false,
+        who: summary.contact.name.clone().filter(|name| !name.is_empty()).unwrap_or(address),
+        messages: summary.message_count,
+        time: watch.short(summary.last_message_at.0),
+        subject: subject(&summary.subject),
+        snippet: summary.snippet.clone(),
+        assignee,
+        marks: Vec::new(),
+    }
+}
+
+pub fn subject(subject: &str) -> String {
+    if subject.trim().is_empty() { "No subject".into() } else { subject.to_owned() }
+}
+
+fn marks(summary: &ConversationSummary, frame: &PageLayout, mixed: bool) -> Vec<RowBadge> {
+    let mut marks = Vec::new();
+    let mut add = |class, icon, text: String| marks.push(RowBadge { class, icon, text });
+    if summary.risk.is_some() {
+        add("danger", "warn", "Check before you act".into());
+    }
+    if frame.shelves.drafts.contains(&summary.id) {
+        add("act", "approve", "Draft to approve".into());
+    }
+    let leaving = frame.shelves.leaving.iter().find(|(id, _, _)| *id == summary.id);
+    if let Some((_, _, sends_at)) = leaving {
+        add("act", "leaving", format!("Leaves {}", frame.watch.clock(*sends_at)));
+    }
+    if summary.urgency == Some(Urgency::High) {
+        add("warn", "wait", "High urgency".into());
+    }
+    match summary.status {
+        Status::Waiting if mixed => add("", "wait", "Waiting on customer".into()),
+        Status::Closed if mixed => add("", "closed", "Closed".into()),
+        Status::Open if summary.assignee.is_none() => {
+            add("", "none", "Nobody has this yet".into());
+        }
+        _ => {}
+    }
+    marks.truncate(MARKS);
+    marks
+}
+
+fn empty(href: &str, frame: &PageLayout) -> Empty {
+    let unassigned = frame.shelves.unassigned;
+    match href {
+        "/inbox?view=mine" => Empty {
+            title: "Nothing waits for you",
+            text: match unassigned {
+                0 => "Every open conversation has somebody.".into(),
+                1 => "One conversation in Unassigned has nobody yet.".into(),
+                n => format!(
+                    "{} in Unassigned have nobody yet.",
+                    crate::web::layout::wording::count(n)
+                ),
+            },
+            link: (unassigned > 0).then_some(("/inbox?view=unassigned", "Look at Unassigned")),
+        },
+        "/inbox?view=unassigned" => Empty {
+            title: "Everybody has something",
+            text: "New mail stands here until somebody takes it.".into(),
+            link: None,
+        },
+        "/inbox?view=held" => Empty {
+            title: "No suspicious mail",
+            text: "Likely scams stop here until a person looks at them.".into(),
+            link: None,
+        },
+        "/inbox?view=snoozed" => Empty {
+            title: "Nothing is put away",
+            text: "Snooze a conversation and it comes back by itself, or when the customer writes."
+                .into(),
+            link: None,
+        },
+        "/inbox?view=waiting" => Empty {
+            title: "No customer owes you an answer",
+            text: "Conversations you have answered wait here until the customer writes.".into(),
+            link: None,
+        },
+        "/inbox?view=closed" => Empty {
+            title: "Nothing is closed yet",
+            text: "Close a conversation when it is done. New mail opens it again.".into(),
+            link: None,
+        },
+        "/inbox?view=open" => Empty {
+            title: "The inbox is empty",
+            text: "Mail to your inboxes appears here as it comes in.".into(),
+            link: frame.administers.then_some(("/settings/inboxes", "See your inboxes")),
+        },
+        _ => Empty {
+            title: "Nothing here",
+            text: "No conversation stands in this list now.".into(),
+            link: None,
+        },
+    }
+}

@@ -1,0 +1,133 @@
+//! A document request beside the letter that asks, and what people do about it.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use db::Tx;
+use inbox::actions::{self, RequestCard, RequestItem, RequestState};
+use inbox::base::ids::RequestId;
+use inbox::{Cx, Error};
+
+use crate::web::Web;
+use crate::web::form::Posted;
+use crate::web::layout::responses::{PageResult, see_other};
+use crate::web::layout::wording::{TimeFormat, When};
+use crate::web::pages::conversation::back_to;
+
+pub struct RequestView {
+    pub id: String,
+    pub count: String,
+    pub state: &'static str,
+    pub state_class: &'static str,
+    pub due: Option<String>,
+    pub reminded: Option<When>,
+    pub reminders_stopped: bool,
+    pub completed: Option<When>,
+    pub link: Option<String>,
+    pub may_close: bool,
+    pub may_reopen: bool,
+    pub may_revoke: bool,
+    pub items: Vec<ItemView>,
+}
+
+pub struct ItemView {
+    pub icon: &'static str,
+    pub label: String,
+    pub state: String,
+    pub is_in: bool,
+    /// Where each document is, and what it is called.
+    pub documents: Vec<(String, String)>,
+}
+
+impl RequestView {
+    pub fn of(card: &RequestCard, watch: &TimeFormat) -> RequestView {
+        let (state, state_class) = match card.state {
+            RequestState::Unsent => ("", ""),
+            RequestState::Open => ("Waiting on customer", ""),
+            RequestState::Complete => ("Everything is in", "ok"),
+            RequestState::Closed => ("Closed", ""),
+            RequestState::Revoked => ("Link taken back", ""),
+        };
+        let count = match card.items.len() {
+            1 => "1 document".to_owned(),
+            n => format!("{n} documents"),
+        };
+        let ended = matches!(card.state, RequestState::Closed | RequestState::Revoked);
+        RequestView {
+            id: card.id.to_string(),
+            count,
+            state,
+            state_class,
+            due: card.due_date.clone(),
+            reminded: card.remind_at.map(|at| watch.long(at)),
+            reminders_stopped: card.reminders_stopped,
+            completed: card.completed_at.map(|at| watch.long(at)),
+            link: card.link.clone().filter(|_| card.state != RequestState::Unsent),
+            may_close: card.state == RequestState::Open,
+            may_reopen: ended,
+            may_revoke: matches!(card.state, RequestState::Open | RequestState::Complete)
+                && card.link.is_some(),
+            items: card.items.iter().map(item_view).collect(),
+        }
+    }
+}
+
+fn item_view(item: &RequestItem) -> ItemView {
+    let is_in = !item.documents.is_empty();
+    let state = match (item.documents.len(), item.on_the_way) {
+        (0, 0) if item.required => "Required".to_owned(),
+        (0, 0) => "Nice to have".to_owned(),
+        (0, _) => "Being added".to_owned(),
+        _ => "In".to_owned(),
+    };
+    let link = |(id, name): &(inbox::base::ids::DocumentId, String)| {
+        (format!("/documents?doc={id}#detail"), name.clone())
+    };
+    ItemView {
+        icon: if is_in { "done" } else { "open" },
+        label: item.label.clone(),
+        state,
+        is_in,
+        documents: item.documents.iter().map(link).collect(),
+    }
+}
+
+pub async fn close(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> PageResult {
+    change(&web, &id, posted, "request-closed", actions::close_request).await
+}
+
+pub async fn reopen(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> PageResult {
+    change(&web, &id, posted, "request-reopened", actions::reopen_request).await
+}
+
+pub async fn revoke(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> PageResult {
+    change(&web, &id, posted, "request-revoked", actions::revoke_request).await
+}
+
+type Change = fn(&mut Tx<'_>, &Cx<'_>, &RequestId) -> inbox::Result<()>;
+
+async fn change(web: &Web, id: &str, posted: Posted, flash: &str, change: Change) -> PageResult {
+    let Posted { visitor, fields } = posted;
+    let id = RequestId::parse(id).ok_or(Error::NotFound("request"))?;
+    let conversation = web
+        .act(&visitor, move |tx, cx, _| {
+            change(tx, cx, &id)?;
+            actions::conversation_of(tx, cx, &id)
+        })
+        .await?;
+    let mut response = see_other(&back_to(conversation.as_str(), &fields));
+    web.set_flash(&mut response, flash);
+    Ok(response)
+}

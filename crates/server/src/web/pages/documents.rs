@@ -1,0 +1,348 @@
+//! The document library: search, preview, and correcting what was read.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::{Path, State};
+use inbox::Error;
+use inbox::actions::{self, LibraryCard, LibraryDocument};
+use inbox::api::fields::check_query;
+use inbox::api::operations::{SEARCH_DOCUMENTS, SearchDocumentsInput, search_documents};
+use inbox::api::wire::{Document, DocumentFields, DocumentKind};
+use inbox::base::ids::DocumentId;
+
+use crate::web::Web;
+use crate::web::form::{Asked, FormFields, Posted};
+use crate::web::layout::page_layout::{PageLayout, PageLocation};
+use crate::web::layout::responses::{self, PageError, PageResult, see_other};
+use crate::web::layout::wording::{TimeFormat, When, filters, size};
+use crate::web::pages::files::is_picture;
+use crate::web::visitor::Visitor;
+
+/// Documents on one page.
+const SHOWN: i64 = 24;
+/// The largest picture that is shown in the list, in bytes.
+const THUMB_BYTES: i64 = 5 * 1024 * 1024;
+
+#[derive(Template)]
+#[template(path = "documents.html")]
+struct LibraryPage {
+    frame: PageLayout,
+    q: String,
+    kind: String,
+    kinds: Vec<(&'static str, &'static str)>,
+    problem: String,
+    cards: Vec<CardView>,
+    next: Option<String>,
+    detail: Option<DetailView>,
+}
+
+struct CardView {
+    href: String,
+    current: bool,
+    picture: Option<String>,
+    title: String,
+    sum: Option<String>,
+    kind: &'static str,
+    about: String,
+    read: bool,
+}
+
+pub struct DetailView {
+    id: String,
+    title: String,
+    kind: &'static str,
+    picture: Option<String>,
+    /// A PDF, which the browser's own viewer shows in a window of its own.
+    is_pdf: bool,
+    facts: Vec<(&'static str, Option<String>)>,
+    file: String,
+    from: Option<(String, String)>,
+    when: When,
+    uploaded: bool,
+    corrected: bool,
+    correcting: bool,
+    form: CorrectForm,
+}
+
+/// What stands in the form that corrects.
+struct CorrectForm {
+    kind: String,
+    kinds: Vec<(&'static str, &'static str)>,
+    values: Vec<(&'static str, &'static str, String)>,
+    problems: Vec<String>,
+}
+
+const KINDS: &[(DocumentKind, &str)] = &[
+    (DocumentKind::Invoice, "Invoice"),
+    (DocumentKind::Receipt, "Receipt"),
+    (DocumentKind::Statement, "Statement"),
+    (DocumentKind::Contract, "Contract"),
+    (DocumentKind::Id, "Identity"),
+    (DocumentKind::Tax, "Tax"),
+    (DocumentKind::Photo, "Photo"),
+    (DocumentKind::Other, "Other"),
+];
+
+fn kinds() -> Vec<(&'static str, &'static str)> {
+    KINDS.iter().map(|(kind, name)| (kind.word(), *name)).collect()
+}
+
+fn kind_name(kind: Option<DocumentKind>) -> &'static str {
+    let found = KINDS.iter().find(|(known, _)| Some(*known) == kind);
+    found.map_or("Not read", |(_, name)| *name)
+}
+
+/// The fields that can be corrected: their names in a form and in words.
+const FIELDS: &[(&str, &str)] = &[
+    ("vendor", "Vendor"),
+    ("amount", "Amount"),
+    ("currency", "Currency"),
+    ("date", "Date"),
+    ("dueDate", "Due"),
+    ("reference", "Reference"),
+];
+
+pub async fn page(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Asked(asked): Asked,
+) -> PageResult {
+    let page = build(&web, &visitor, &asked, None).await?;
+    web.show(&visitor, &page)
+}
+
+/// The page, with what was typed into the form that corrects where that was wrong.
+async fn build(
+    web: &Web,
+    visitor: &Visitor,
+    asked: &FormFields,
+    typed: Option<CorrectForm>,
+) -> Result<LibraryPage, PageError> {
+    let q = asked.get("q").trim().to_owned();
+    let (input, problem) = match checked(asked, &q) {
+        Ok(input) => (Some(input), String::new()),
+        Err(Error::Invalid(problems)) => {
+            let first = problems.0.into_iter().next();
+            (None, first.map(|p| format!("{}: {}", p.field, p.sentence)).unwrap_or_default())
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let wanted = match asked.opt("doc") {
+        Some(id) => Some(DocumentId::parse(&id).ok_or(Error::NotFound("document"))?),
+        None => None,
+    };
+    let spot = PageLocation::at("Documents", "/documents");
+    let (frame, (found, cards, detail)) = web
+        .page(visitor, spot, move |tx, cx, _| {
+            let detail = match &wanted {
+                Some(id) => Some(actions::look_at_document(tx, cx, id)?),
+                None => None,
+            };
+            let page = match &input {
+                Some(input) => Some(search_documents(tx, cx, input)?),
+                None => None,
+            };
+            let items = page.as_ref().map_or(&[][..], |page| page.items.as_slice());
+            let cards = actions::cards(tx, cx, items)?;
+            Ok((page, cards, detail))
+        })
+        .await?;
+    let (items, cursor) = found.map(|page| (page.items, page.next)).unwrap_or_default();
+    let open = detail.as_ref().map(|detail| detail.id.clone());
+    let views = items.iter().map(|document| {
+        let current = open.as_ref() == Some(&document.id);
+        card_view(document, cards.get(&document.id), asked, current, &frame.watch)
+    });
+    let views = views.collect();
+    let correcting = asked.has("correct") || typed.is_some();
+    let draws = web.previews.can_draw();
+    Ok(LibraryPage {
+        q,
+        kind: asked.get("kind"),
+        kinds: kinds(),
+        problem,
+        cards: views,
+        next: cursor.map(|cursor| href(asked, &[("cursor", &cursor)])),
+        detail: detail.map(|found| detail_view(found, &frame.watch, correcting, typed, draws)),
+        frame,
+    })
+}
+
+/// The input after the API's own checks.
+fn checked(asked: &FormFields, q: &str) -> inbox::Result<SearchDocumentsInput> {
+    let mut pairs = vec![("q".to_owned(), q.to_owned())];
+    for name in ["kind", "cursor"] {
+        pairs.extend(asked.opt(name).map(|value| (name.to_owned(), value)));
+    }
+    check_query(SEARCH_DOCUMENTS.fields, &pairs).map_err(Error::Invalid)?;
+    Ok(SearchDocumentsInput {
+        q: Some(q.to_owned()).filter(|q| !q.is_empty()),
+        kind: DocumentKind::parse(&asked.get("kind")),
+        limit: Some(SHOWN),
+        cursor: asked.opt("cursor"),
+    })
+}
+
+/// The library with the same search, and something else beside.
+fn href(asked: &FormFields, more: &[(&str, &str)]) -> String {
+    let kept = asked.pairs().iter().filter(|(name, value)| {
+        ["q", "kind", "cursor"].contains(&name.as_str())
+            && !value.is_empty()
+            && more.iter().all(|(new, _)| new != name)
+    });
+    let query = url::form_urlencoded::Serializer::new(String::new())
+        .extend_pairs(kept)
+        .extend_pairs(more)
+        .finish();
+    format!("/documents?{query}")
+}
+
+fn card_view(
+    document: &Document,
+    card: Option<&LibraryCard>,
+    asked: &FormFields,
+    current: bool,
+    watch: &TimeFormat,
+) -> CardView {
+    let picture = card.filter(|card| is_picture(&card.content_type) && card.size <= THUMB_BYTES);
+    let who = document.fields.vendor.clone();
+    let who = who.or_else(|| card.map(|card| card.contact.clone())).unwrap_or_default();
+    CardView {
+        href: format!("{}#detail", href(asked, &[("doc", document.id.as_str())])),
+        current,
+        picture: picture.map(|_| format!("/documents/{}?shown", document.id)),
+        title: document.title.clone(),
+        sum: sum(&document.fields),
+        kind: kind_name(document.kind),
+        about: format!("{who} · {}", watch.short(document.created_at.0).text),
+        read: document.kind.is_some(),
+    }
+}
+
+fn sum(fields: &DocumentFields) -> Option<String> {
+    let amount = fields.amount?;
+    let currency = fields.currency.as_deref().unwrap_or_default();
+    Some(format!("{amount:.2} {currency}").trim_end().to_owned())
+}
+
+fn detail_view(
+    found: LibraryDocument,
+    watch: &TimeFormat,
+    correcting: bool,
+    typed: Option<CorrectForm>,
+    draws: bool,
+) -> DetailView {
+    let fields = &found.fields;
+    let form = typed.unwrap_or_else(|| CorrectForm {
+        kind: found.kind.map_or("other", DocumentKind::word).to_owned(),
+        kinds: kinds(),
+        values: vec![
+            ("vendor", "Vendor", fields.vendor.clone().unwrap_or_default()),
+            ("amount", "Amount", fields.amount.map(|n| n.to_string()).unwrap_or_default()),
+            ("currency", "Currency", fields.currency.clone().unwrap_or_default()),
+            ("date", "Date", fields.date.clone().unwrap_or_default()),
+            ("dueDate", "Due", fields.due_date.clone().unwrap_or_default()),
+            ("reference", "Reference", fields.reference.clone().unwrap_or_default()),
+        ],
+        problems: Vec::new(),
+    });
+    let is_shown = is_picture(&found.content_type);
+    DetailView {
+        id: found.id.to_string(),
+        kind: kind_name(found.kind),
+        picture: match found.content_type.as_str() {
+            "application/pdf" if draws => Some(format!("/documents/{}/page", found.id)),
+            _ => is_shown.then(|| format!("/documents/{}?shown", found.id)),
+        },
+        is_pdf: found.content_type == "application/pdf",
+        facts: vec![
+            ("Vendor", fields.vendor.clone()),
+            ("Amount", sum(fields)),
+            ("Date", fields.date.clone()),
+            ("Due", fields.due_date.clone()),
+            ("Reference", fields.reference.clone()),
+        ],
+        file: format!("{}, {}", found.filename, size(found.size)),
+        from: found.conversation.as_ref().map(|(id, subject, contact)| {
+            (
+                format!("/conversations/{id}"),
+                format!("{contact}, {}", crate::web::pages::conversation_list::subject(subject)),
+            )
+        }),
+        when: watch.long(found.created_at),
+        uploaded: found.uploaded,
+        corrected: found.corrected,
+        correcting,
+        title: found.title,
+        form,
+    }
+}
+
+/// Puts what a person says in the place of what was read.
+pub async fn correct(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> PageResult {
+    let Posted { visitor, fields } = posted;
+    let document = DocumentId::parse(&id).ok_or(Error::NotFound("document"))?;
+    let outcome = match corrected(&fields) {
+        Ok((kind, values)) => {
+            web.act(&visitor, move |tx, cx, _| {
+                actions::correct_document(tx, cx, &document, kind, &values)
+            })
+            .await
+        }
+        Err(problem) => Err(PageError::Domain(problem)),
+    };
+    match outcome {
+        Ok(()) => {
+            let mut response = see_other(&format!("/documents?doc={id}#detail"));
+            web.set_flash(&mut response, "corrected");
+            Ok(response)
+        }
+        Err(PageError::Domain(Error::Invalid(problems))) => {
+            let typed = CorrectForm {
+                kind: fields.get("kind"),
+                kinds: kinds(),
+                values: FIELDS
+                    .iter()
+                    .map(|(name, words)| (*name, *words, fields.get(name)))
+                    .collect(),
+                problems: problems
+                    .0
+                    .into_iter()
+                    .map(|problem| format!("{}: {}.", problem.field, problem.sentence))
+                    .collect(),
+            };
+            let asked = FormFields::read(format!("doc={id}").as_bytes());
+            responses::again(&build(&web, &visitor, &asked, Some(typed)).await?)
+        }
+        Err(refusal) => Err(refusal),
+    }
+}
+
+fn corrected(fields: &FormFields) -> inbox::Result<(DocumentKind, DocumentFields)> {
+    let kind = DocumentKind::parse(&fields.get("kind"))
+        .ok_or_else(|| Error::invalid("kind", "choose one of the list"))?;
+    let text = |name: &str| Some(fields.get(name).trim().to_owned()).filter(|t| !t.is_empty());
+    let amount = match text("amount") {
+        Some(typed) => {
+            let plain = typed.replace([' ', '\''], "").replace(',', ".");
+            Some(plain.parse::<f64>().map_err(|_| Error::invalid("amount", "must be a number"))?)
+        }
+        None => None,
+    };
+    Ok((
+        kind,
+        DocumentFields {
+            vendor: text("vendor"),
+            amount,
+            currency: text("currency").map(|code| code.to_uppercase()),
+            date: text("date"),
+            due_date: text("dueDate"),
+            reference: text("reference"),
+        },
+    ))
+}

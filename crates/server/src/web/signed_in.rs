@@ -1,0 +1,139 @@
+//! Running a page or a form as the one who is signed in.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use db::Tx;
+use inbox::actions::{self, SignedIn};
+use inbox::{Cx, Error, PAGES};
+
+use crate::web::Web;
+use crate::web::layout::page_layout::{PageLayout, PageLocation};
+use crate::web::layout::responses::{self, PageError, PageResult};
+use crate::web::layout::wording::filters;
+use crate::web::visitor::Visitor;
+
+impl Web {
+    /// Reads what a page shows, together with the frame around it, in one transaction.
+    pub async fn page<T, F>(
+        &self,
+        visitor: &Visitor,
+        spot: PageLocation,
+        mut read: F,
+    ) -> Result<(PageLayout, T), PageError>
+    where
+        F: FnMut(&mut Tx<'_>, &Cx<'_>, &SignedIn) -> inbox::Result<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        let (guest, quiet) = (visitor.clone(), self.quiet.is_quiet());
+        self.read(visitor, move |tx, cx, me| {
+            let shown = read(tx, cx, me)?;
+            let frame = PageLayout::read(tx, cx, me, &guest, &spot)?;
+            Ok((PageLayout { quiet, ..frame }, shown))
+        })
+        .await
+    }
+
+    /// Reads as the one who is signed in.
+    pub async fn read<T, F>(&self, visitor: &Visitor, mut read: F) -> Result<T, PageError>
+    where
+        F: FnMut(&mut Tx<'_>, &Cx<'_>, &SignedIn) -> inbox::Result<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        let session = visitor.session.ok_or_else(|| to_sign_in(visitor))?;
+        let app = self.app.clone();
+        let work = move |tx: &mut Tx<'_>| {
+            let me = actions::signed_in(tx, &session, app.clock.now())?;
+            let answer = read(tx, &app.cx(&me.actor), &me)?;
+            Ok((answer, me.stale))
+        };
+        match self.app.store.read(work).await {
+            Ok((answer, stale)) => {
+                if stale {
+                    self.mark_seen(session);
+                }
+                Ok(answer)
+            }
+            Err(error) => Err(refusal(error, visitor)),
+        }
+    }
+
+    /// Does something as the one who is signed in, in one transaction, and tells open pages.
+    pub async fn act<T, F>(&self, visitor: &Visitor, mut operation: F) -> Result<T, PageError>
+    where
+        F: FnMut(&mut Tx<'_>, &Cx<'_>, &SignedIn) -> inbox::Result<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        self.act_quietly(visitor, move |tx, cx, me| {
+            tx.wake(PAGES);
+            operation(tx, cx, me)
+        })
+        .await
+    }
+
+    /// The same for what nobody else can see.
+    pub async fn act_quietly<T, F>(
+        &self,
+        visitor: &Visitor,
+        mut operation: F,
+    ) -> Result<T, PageError>
+    where
+        F: FnMut(&mut Tx<'_>, &Cx<'_>, &SignedIn) -> inbox::Result<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        let session = visitor.session.ok_or_else(|| to_sign_in(visitor))?;
+        let app = self.app.clone();
+        let work = move |tx: &mut Tx<'_>| {
+            let me = actions::signed_in(tx, &session, app.clock.now())?;
+            operation(tx, &app.cx(&me.actor), &me)
+        };
+        self.app.store.write(work).await.map_err(|error| refusal(error, visitor))
+    }
+
+    /// A page, which uses up the line about what just happened.
+    pub fn show(&self, visitor: &Visitor, template: &impl Template) -> PageResult {
+        let mut response = responses::page(template)?;
+        if visitor.flash.is_some() {
+            self.clear_flash(&mut response);
+        }
+        Ok(response)
+    }
+
+    /// Written beside the page: nobody waits for it.
+    fn mark_seen(&self, session: actions::TokenHash) {
+        let app = self.app.clone();
+        tokio::spawn(async move {
+            let now = app.clock.now();
+            let written = app.store.write(move |tx| actions::mark_seen(tx, &session, now)).await;
+            if let Err(error) = written
+                && !error.is_outage()
+            {
+                tracing::warn!(%error, "a session's use was not written down");
+            }
+        });
+    }
+}
+
+fn refusal(error: Error, visitor: &Visitor) -> PageError {
+    match error {
+        Error::Unauthorized => to_sign_in(visitor),
+        error => PageError::Domain(error),
+    }
+}
+
+fn to_sign_in(visitor: &Visitor) -> PageError {
+    PageError::SignIn { next: visitor.here.clone() }
+}
+
+#[derive(Template)]
+#[template(path = "help.html")]
+struct Help {
+    frame: PageLayout,
+}
+
+pub async fn help(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
+    let (frame, ()) =
+        web.page(&visitor, PageLocation::new("Keyboard and help"), |_, _, _| Ok(())).await?;
+    web.show(&visitor, &Help { frame })
+}

@@ -1,0 +1,275 @@
+//! Files that a script sends in pieces, so that a broken connection costs little: make room (POST),
+//! send from an offset (PATCH), ask how far it came (GET or HEAD).
+
+use std::fs::File;
+use std::io::Write;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::header::{self, HeaderName};
+use axum::http::{HeaderMap, HeaderValue, Response, StatusCode};
+use http_body_util::{BodyExt, Limited};
+use inbox::Error;
+use inbox::base::ids::UploadId;
+use inbox::model::uploads::{self, NewUpload, Upload, UploadState};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::Web;
+use crate::web::layout::responses::{PageError, guard};
+use crate::web::visitor::Visitor;
+
+/// The largest body that makes room, in bytes.
+const BEGIN_BYTES: usize = 8 * 1024;
+/// A sender that is silent for so long is gone.
+const SILENCE: Duration = Duration::from_secs(30);
+/// Bytes that are gathered before they are written.
+const PIECE_BYTES: usize = 128 * 1024;
+
+const OFFSET: HeaderName = HeaderName::from_static("upload-offset");
+const POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
+
+#[derive(Deserialize)]
+struct Wish {
+    item: i64,
+    name: String,
+    size: i64,
+    #[serde(default)]
+    mark: String,
+}
+
+/// Makes room for a file, or finds where it was cut off.
+pub async fn begin(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Path(token): Path<String>,
+    body: Body,
+) -> Response<Body> {
+    let read = tokio::time::timeout(SILENCE, Limited::new(body, BEGIN_BYTES).collect()).await;
+    let wish = match read {
+        Ok(Ok(collected)) => serde_json::from_slice::<Wish>(&collected.to_bytes()).ok(),
+        _ => None,
+    };
+    let Some(wish) = wish.filter(|wish| !wish.name.contains('\0') && !wish.mark.contains('\0'))
+    else {
+        return told(StatusCode::BAD_REQUEST, "This is not how a file is announced.");
+    };
+    let new =
+        NewUpload { item: wish.item, name: wish.name, size: Some(wish.size), mark: wish.mark };
+    let begun =
+        web.act_for_ask(&visitor, &token, move |tx, cx, ask| uploads::begin(tx, cx, ask, &new));
+    match begun.await {
+        Ok(Ok(upload)) => {
+            let mut response = answer(StatusCode::CREATED, &upload);
+            let location = format!("/u/{token}/uploads/{}", upload.id);
+            if let Ok(location) = HeaderValue::from_str(&location) {
+                response.headers_mut().insert(header::LOCATION, location);
+            }
+            response
+        }
+        Ok(Err(sentence)) => told(StatusCode::UNPROCESSABLE_ENTITY, &sentence),
+        Err(refusal) => refused(refusal),
+    }
+}
+
+/// How far a file came. Who asks wants to go on, so a connection that may still hang on to the
+/// file is ended first.
+pub async fn offset(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Path((token, id)): Path<(String, String)>,
+) -> Response<Body> {
+    let Some(id) = UploadId::parse(&id) else { return missing() };
+    let turn = web.lanes.enter(id.as_str()).await;
+    let found = web.read_ask(&visitor, &token, move |tx, ask| uploads::load(tx, ask, &id)).await;
+    drop(turn);
+    match found {
+        Ok(upload) => answer(StatusCode::OK, &upload),
+        Err(refusal) => refused(refusal),
+    }
+}
+
+/// Takes bytes from an offset on. With the last of them the file is checked.
+pub async fn go_on(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Path((token, id)): Path<(String, String)>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response<Body> {
+    let Some(id) = UploadId::parse(&id) else { return missing() };
+    let Some(_place) = web.take_stream(&visitor, &token) else {
+        return told(StatusCode::SERVICE_UNAVAILABLE, "Many files arrive just now. Try again.");
+    };
+    let turn = web.lanes.enter(id.as_str()).await;
+    let wanted = id.clone();
+    let found = web
+        .read_ask(&visitor, &token, move |tx, ask| {
+            Ok((uploads::load(tx, ask, &wanted)?, ask.clone()))
+        })
+        .await;
+    let (upload, ask) = match found {
+        Ok(found) => found,
+        Err(refusal) => return refused(refusal),
+    };
+    let told_offset = headers.get(OFFSET).and_then(|value| value.to_str().ok());
+    let fits = told_offset.and_then(|text| text.parse().ok()) == Some(upload.received);
+    if upload.state != UploadState::Arriving || !fits {
+        return answer(StatusCode::CONFLICT, &upload);
+    }
+    let received = match web.receive(&upload, body, &turn.stop).await {
+        Ok(received) => received,
+        Err(error) => return refused(PageError::Domain(error.into())),
+    };
+    let (wanted, noted) = (id.clone(), upload.received + received.bytes);
+    let written = web.act_for_ask(&visitor, &token, move |tx, cx, ask| {
+        uploads::note_received(tx, cx, ask, &wanted, noted)?;
+        uploads::load(tx, ask, &wanted)
+    });
+    let upload = match written.await {
+        Ok(upload) => upload,
+        Err(refusal) => return refused(refusal),
+    };
+    if received.too_much {
+        return answer(StatusCode::PAYLOAD_TOO_LARGE, &upload);
+    }
+    if upload.received < upload.size {
+        return answer(StatusCode::OK, &upload);
+    }
+    match uploads::judge(&web.app, &ask, &id).await {
+        Ok(upload) => answer(StatusCode::OK, &upload),
+        Err(error) => refused(PageError::Domain(error)),
+    }
+}
+
+/// What came of a body.
+pub struct ReceivedBody {
+    pub bytes: i64,
+    /// The body went on behind the file's end.
+    pub too_much: bool,
+}
+
+impl Web {
+    /// Writes a body behind what is there, never more than the file's length, and answers how many
+    /// bytes are safely on the disk, whatever ended the body.
+    async fn receive(
+        &self,
+        upload: &Upload,
+        body: Body,
+        stop: &CancellationToken,
+    ) -> std::io::Result<ReceivedBody> {
+        let file = self.app.blobs.arrivals().go_on(&upload.id, upload.received)?;
+        let mut writer = Writer::new(file);
+        let room = (upload.size - upload.received).unsigned_abs() as usize;
+        let (mut body, mut taken, mut too_much) = (body, 0, false);
+        loop {
+            let frame = tokio::select! {
+                frame = tokio::time::timeout(SILENCE, body.frame()) => frame,
+                () = stop.cancelled() => break,
+            };
+            let Ok(Some(Ok(frame))) = frame else { break };
+            let Ok(data) = frame.into_data() else { continue };
+            let fits = data.len().min(room - taken);
+            too_much |= fits < data.len();
+            writer.write(&data[..fits]).await?;
+            taken += fits;
+            if too_much {
+                break;
+            }
+        }
+        writer.finish().await?;
+        Ok(ReceivedBody { bytes: taken as i64, too_much })
+    }
+}
+
+/// Writes a file by pieces, away from the threads that serve.
+pub struct Writer {
+    file: Option<File>,
+    piece: Vec<u8>,
+}
+
+impl Writer {
+    pub fn new(file: File) -> Writer {
+        Writer { file: Some(file), piece: Vec::new() }
+    }
+
+    pub async fn write(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        self.piece.extend_from_slice(bytes);
+        if self.piece.len() >= PIECE_BYTES { self.flush(false).await } else { Ok(()) }
+    }
+
+    /// Everything is on the disk after this.
+    pub async fn finish(mut self) -> std::io::Result<()> {
+        self.flush(true).await
+    }
+
+    async fn flush(&mut self, sync: bool) -> std::io::Result<()> {
+        let Some(mut file) = self.file.take() else {
+            return Err(std::io::ErrorKind::BrokenPipe.into());
+        };
+        let mut piece = std::mem::take(&mut self.piece);
+        let written = tokio::task::spawn_blocking(move || {
+            file.write_all(&piece)?;
+            if sync {
+                file.sync_all()?;
+            }
+            piece.clear();
+            Ok::<_, std::io::Error>((file, piece))
+        });
+        let (file, piece) = written.await.map_err(std::io::Error::other)??;
+        (self.file, self.piece) = (Some(file), piece);
+        Ok(())
+    }
+}
+
+fn answer(status: StatusCode, upload: &Upload) -> Response<Body> {
+    let told = json!({
+        "id": upload.id.as_str(),
+        "offset": upload.received,
+        "size": upload.size,
+        "state": upload.state.word(),
+        "problem": upload.problem,
+    });
+    let mut response = json_answer(status, &told);
+    response.headers_mut().insert(OFFSET, HeaderValue::from(upload.received));
+    response
+}
+
+fn told(status: StatusCode, sentence: &str) -> Response<Body> {
+    json_answer(status, &json!({ "problem": sentence }))
+}
+
+fn missing() -> Response<Body> {
+    told(StatusCode::NOT_FOUND, "There is no such file on its way.")
+}
+
+fn refused(refusal: PageError) -> Response<Body> {
+    match refusal {
+        PageError::Domain(Error::NotFound(_)) => missing(),
+        PageError::Domain(Error::Invalid(problems)) => {
+            let sentences: Vec<String> =
+                problems.0.into_iter().map(|problem| problem.sentence).collect();
+            told(StatusCode::UNPROCESSABLE_ENTITY, &sentences.join(" "))
+        }
+        PageError::TooManyGuesses => {
+            told(StatusCode::TOO_MANY_REQUESTS, "Too many tries. Wait a quarter of an hour.")
+        }
+        PageError::Domain(error) => {
+            tracing::error!(cause = ?error, "an upload failed");
+            told(StatusCode::INTERNAL_SERVER_ERROR, "Something failed on our side. Try again.")
+        }
+        _ => told(StatusCode::BAD_REQUEST, "This cannot be done here."),
+    }
+}
+
+fn json_answer(status: StatusCode, body: &Value) -> Response<Body> {
+    let mut response = Response::new(Body::from(body.to_string()));
+    *response.status_mut() = status;
+    guard(&mut response, POLICY);
+    let kind = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    response
+}
