@@ -154,7 +154,7 @@ fn merge_words(file: &Connection) -> rusqlite::Result<()> {
     file.busy_timeout(CLOSING)?;
     loop {
         let before = file.total_changes();
-        file.execute("INSERT INTO mail_words (mail_words, rank) VALUES ('merge', 1000)", [])?;
+        file.execute("INSERT INTO message_index (message_index, rank) VALUES ('merge', 1000)", [])?;
         // Fewer than two mean that nothing was left to do.
         if file.total_changes() < before + 2 {
             return Ok(());

@@ -284,9 +284,9 @@ impl Lane {
             let word = self.vocabulary.draw(&mut self.chance);
             match place {
                 0 => {
-                    let mut letters = word.chars();
-                    text.extend(letters.next().into_iter().flat_map(char::to_uppercase));
-                    text.push_str(letters.as_str());
+                    let mut mails = word.chars();
+                    text.extend(mails.next().into_iter().flat_map(char::to_uppercase));
+                    text.push_str(mails.as_str());
                 }
                 _ => {
                     text.push(' ');

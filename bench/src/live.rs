@@ -17,7 +17,7 @@ use crate::report::{Goal, Wanted, print_goals};
 use crate::requests::{page_request, request};
 use crate::seed;
 use crate::server::{Server, binary, free_address, serve};
-use crate::stage::BenchDatabase;
+use crate::workspace::BenchDatabase;
 
 /// A change must have reached every page by then.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -19,9 +19,9 @@ mod run;
 mod seed;
 mod server;
 mod soak;
-mod stage;
 mod uploads;
 mod words;
+mod workspace;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -183,8 +183,8 @@ async fn fill(
         let rare = (0..rare_words).filter(move |rare| rare % INBOXES.len() == number);
         let lane = Lane::new(vocabulary.clone(), seed, number, address, share, rare);
         let ids = Arc::new(Ids::seeded(seed.wrapping_add(1 + number as u64)));
-        let stage = Stage::enter(App { ids, ..app.clone() }, &owner, number).await?;
-        lanes.spawn(fill_inbox(lane, stage, at_once, written.clone()));
+        let workspace = Stage::enter(App { ids, ..app.clone() }, &owner, number).await?;
+        lanes.spawn(fill_inbox(lane, workspace, at_once, written.clone()));
     }
     let mut seeded = Seeded {
         schema: schema(),
@@ -304,11 +304,11 @@ type Known = HashMap<usize, ConversationId>;
 
 async fn fill_inbox(
     mut lane: Lane,
-    stage: Stage,
+    workspace: Stage,
     at_once: usize,
     written: Arc<AtomicUsize>,
 ) -> inbox::Result<Filled> {
-    let (store, stage) = (stage.app.store.clone(), Arc::new(stage));
+    let (store, workspace) = (workspace.app.store.clone(), Arc::new(workspace));
     let mut known = Known::new();
     let mut filled = Filled::default();
     loop {
@@ -316,8 +316,8 @@ async fn fill_inbox(
         if acts.is_empty() {
             return Ok(filled);
         }
-        let (stage, before) = (stage.clone(), known.clone());
-        known = store.write(move |tx| perform(tx, &stage, &acts, before.clone())).await?;
+        let (workspace, before) = (workspace.clone(), known.clone());
+        known = store.write(move |tx| perform(tx, &workspace, &acts, before.clone())).await?;
         written.fetch_add(messages, Ordering::Relaxed);
         for Finished { conversation, messages } in finished {
             if let Some(id) = known.remove(&conversation) {
@@ -339,18 +339,24 @@ fn next_acts(lane: &mut Lane, at_once: usize) -> (Vec<Act>, Vec<Finished>, usize
 }
 
 /// Does what the acts say; answers the conversations that are known afterwards.
-fn perform(tx: &mut Tx<'_>, stage: &Stage, acts: &[Act], mut known: Known) -> inbox::Result<Known> {
+fn perform(
+    tx: &mut Tx<'_>,
+    workspace: &Stage,
+    acts: &[Act],
+    mut known: Known,
+) -> inbox::Result<Known> {
     for act in acts {
-        let (service, person) = (stage.cx(&stage.service, act.at), stage.cx(&stage.person, act.at));
+        let (service, person) =
+            (workspace.cx(&workspace.service, act.at), workspace.cx(&workspace.person, act.at));
         if let LaneStep::Mail(incoming) = &act.step {
-            let received = inbox::receive(tx, &service, &stage.mailbox, incoming)?;
+            let received = inbox::receive(tx, &service, &workspace.mailbox, incoming)?;
             known.insert(act.conversation, received.conversation);
             continue;
         }
         let id = known.get(&act.conversation).map_or("", ConversationId::as_str).to_owned();
         match &act.step {
             LaneStep::Mail(_) => {}
-            LaneStep::Reply(text) => send_reply(tx, stage, act.at, id, text)?,
+            LaneStep::Reply(text) => send_reply(tx, workspace, act.at, id, text)?,
             LaneStep::Tag(names) => {
                 let input = TagConversationInput { id, add: names.clone(), remove: Vec::new() };
                 tag_conversation(tx, &person, input)?;
@@ -371,17 +377,17 @@ fn perform(tx: &mut Tx<'_>, stage: &Stage, acts: &[Act], mut known: Known) -> in
 
 fn send_reply(
     tx: &mut Tx<'_>,
-    stage: &Stage,
+    workspace: &Stage,
     at: i64,
     id: String,
     text: &str,
 ) -> inbox::Result<()> {
     let input =
         ReplyInput { id, body: text.to_owned(), send: true, summary: None, documents: Vec::new() };
-    let scheduled = reply(tx, &stage.cx(&stage.person, written_at(at)), input)?;
+    let scheduled = reply(tx, &workspace.cx(&workspace.person, written_at(at)), input)?;
     let (message, mut conversation) =
-        inbox::load_outgoing(tx, &stage.service, &scheduled.message_id)?;
-    inbox::mark_sent(tx, &stage.cx(&stage.service, at), &mut conversation, &message)
+        inbox::load_outgoing(tx, &workspace.service, &scheduled.message_id)?;
+    inbox::mark_sent(tx, &workspace.cx(&workspace.service, at), &mut conversation, &message)
 }
 
 async fn tell_progress(written: Arc<AtomicUsize>, messages: usize) {

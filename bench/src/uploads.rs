@@ -124,8 +124,8 @@ fn pages(listen: SocketAddr, seeded: &seed::Seeded, count: usize) -> Result<Vec<
         let path = format!("/conversations/{id}");
         let read = call(listen, request(&seeded.key, "GET", &path, "").as_bytes(), &[])?;
         let timeline = read["timeline"].as_array().cloned().unwrap_or_default();
-        let letter = timeline.iter().find(|item| item["id"] == asked["messageId"]);
-        let text = letter.and_then(|letter| letter["text"].as_str()).unwrap_or_default();
+        let mail = timeline.iter().find(|item| item["id"] == asked["messageId"]);
+        let text = mail.and_then(|mail| mail["text"].as_str()).unwrap_or_default();
         let link = text.split_whitespace().find_map(|word| word.split_once("/u/"));
         pages.push(format!("/u/{}", link.ok_or("there is no link")?.1));
     }

@@ -63,8 +63,8 @@ fn make_word(chance: &mut StdRng, rank: usize) -> String {
     };
     let mut word = String::new();
     for _ in 0..syllables {
-        for letters in [STARTS, MIDDLES, ENDS] {
-            word.push_str(letters.choose(chance).copied().unwrap_or_default());
+        for mails in [STARTS, MIDDLES, ENDS] {
+            word.push_str(mails.choose(chance).copied().unwrap_or_default());
         }
     }
     word

@@ -11,7 +11,7 @@ use tokio::task::{JoinSet, spawn_blocking};
 use super::target::{AttackTarget, closing, exchange, status};
 use crate::receive::SmtpSender;
 use crate::requests::{page_request, request};
-use crate::stage::INBOX;
+use crate::workspace::INBOX;
 
 /// What each hostile part of a mail comes to.
 const HTML_BYTES: usize = 2_000_000;

@@ -8,7 +8,7 @@ use crate::database::{DatabaseKind, Databases};
 use crate::receive::SmtpSender;
 use crate::report::{Goal, Wanted};
 use crate::server::free_address;
-use crate::stage::INBOX;
+use crate::workspace::INBOX;
 
 const MAILS: usize = 5;
 

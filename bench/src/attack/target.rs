@@ -10,7 +10,7 @@ use crate::database::DatabaseKind;
 use crate::names::{DnsAnswer, Names};
 use crate::requests::request;
 use crate::server::{Server, free_address, serve};
-use crate::stage::{self, BenchDatabase, BenchWorkspace};
+use crate::workspace::{self, BenchDatabase, BenchWorkspace};
 
 /// Where attackers come from; everybody else comes from 127.0.0.1.
 pub const ATTACKER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
@@ -50,26 +50,30 @@ impl AttackTarget {
         dns: SocketAddr,
     ) -> Result<Self, String> {
         let place = BenchDatabase::new(kind, postgres, "attack")?;
-        let stage = stage::set(&place, CONVERSATIONS, Vec::new())?;
+        let workspace = workspace::set(&place, CONVERSATIONS, Vec::new())?;
         let (http, smtp) = (free_address()?, free_address()?);
         let mut command = serve(binary, place.folder.path(), &place.url, http);
         command.env("MAILROOM_SMTP_LISTEN", smtp.to_string()).env("MAILROOM_DNS", dns.to_string());
-        let first = request(&stage.live_key, "GET", "/me", "");
+        let first = request(&workspace.live_key, "GET", "/me", "");
         let log = place.folder.path().join("server.log");
         let server = Server::start(&mut command, http, first.as_bytes(), &log)?;
-        let target = AttackTarget::of(server, smtp, &stage)?;
+        let target = AttackTarget::of(server, smtp, &workspace)?;
         Ok(AttackTarget { _place: Some(place), ..target })
     }
 
     /// A server that runs already.
-    pub fn of(server: Server, smtp: SocketAddr, stage: &BenchWorkspace) -> Result<Self, String> {
+    pub fn of(
+        server: Server,
+        smtp: SocketAddr,
+        workspace: &BenchWorkspace,
+    ) -> Result<Self, String> {
         Ok(AttackTarget {
             http: server.address,
             server,
             smtp,
-            key: stage.live_key.clone(),
-            session: stage.session.clone(),
-            conversation: stage.conversations.first().cloned().ok_or("no conversation")?,
+            key: workspace.live_key.clone(),
+            session: workspace.session.clone(),
+            conversation: workspace.conversations.first().cloned().ok_or("no conversation")?,
             _names: None,
             _place: None,
         })

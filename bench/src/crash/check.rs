@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
-use super::hand::{Memory, SentReply, Stop};
+use super::client::{Memory, SentReply, Stop};
 use crate::client::Client;
 use crate::requests::request;
 
@@ -135,12 +135,12 @@ impl Findings {
             let read = reader.conversation(key, &reply.conversation).await?;
             let status = read.messages.get(message).cloned().unwrap_or_default();
             let sent = sent.get(message).copied().unwrap_or(0);
-            self.judge_reply(message, reply, &status, sent, mail);
+            self.check_reply(message, reply, &status, sent, mail);
         }
         Ok(())
     }
 
-    fn judge_reply(
+    fn check_reply(
         &mut self,
         message: &str,
         reply: &SentReply,
@@ -270,7 +270,7 @@ mod tests {
         let written = written.then(|| ("msg_1".to_owned(), 1)).into_iter().collect();
         let mail = WrittenMail { written: &written, between: &HashMap::new() };
         let mut findings = Findings::default();
-        findings.judge_reply("msg_1", &reply, status, sent, &mail);
+        findings.check_reply("msg_1", &reply, status, sent, &mail);
         (findings.missing.len(), findings.sent_after_stop.len())
     }
 

@@ -1,8 +1,8 @@
 //! Kills the server at random moments while clients work, and sees whether it kept its word.
 
 mod check;
-mod hand;
-mod night;
+mod client;
+mod crash_run;
 mod outbox;
 
 use std::collections::HashMap;
@@ -27,18 +27,18 @@ use crate::receiver;
 use crate::report::{Goal, Wanted, print_goals};
 use crate::requests::request;
 use crate::server::{Server, binary, free_address, serve};
-use crate::stage::{self, BenchDatabase, BenchWorkspace, Hook};
+use crate::workspace::{self, BenchDatabase, BenchWorkspace, Hook};
 
 use check::{Findings, ReceivedEvents, WrittenMail};
-pub use hand::{Pause, SimulatedClient};
+pub use client::{Pause, SimulatedClient};
 
-use hand::{Memory, Stop};
+use client::{Memory, Stop};
 use outbox::Outbox;
 
 /// Clients that work at the same time.
 const HANDS: usize = 8;
 /// Conversations of each: some to work on, some to reply on.
-const DESK: usize = 20;
+const PEOPLE: usize = 20;
 const REPLIED: usize = 20;
 /// The longest pause of a client between two operations.
 const PAUSE: Duration = Duration::from_millis(30);
@@ -93,7 +93,7 @@ pub struct CrashTrial {
     kind: DatabaseKind,
     binary: PathBuf,
     pub place: BenchDatabase,
-    pub stage: BenchWorkspace,
+    pub workspace: BenchWorkspace,
     chance: StdRng,
     pub hands: Vec<SimulatedClient>,
     heard: Arc<ReceivedEvents>,
@@ -116,14 +116,15 @@ impl CrashTrial {
         let place = BenchDatabase::new(kind, databases.postgres(), "crash")?;
         let hooks =
             [true, false].map(|livemode| Hook { url: format!("http://{receiver}/"), livemode });
-        let stage = stage::set(&place, HANDS * (DESK + REPLIED), hooks.into())?;
+        let workspace = workspace::set(&place, HANDS * (PEOPLE + REPLIED), hooks.into())?;
         let folder = place.folder.path().join("outbox");
         fs::create_dir(&folder).map_err(|error| error.to_string())?;
-        let keys = (stage.live_key.as_str(), stage.test_key.as_str());
-        let hands = stage.conversations.chunks(DESK + REPLIED).enumerate().map(|(number, mine)| {
-            let (desk, replied) = mine.split_at(DESK);
-            SimulatedClient::new(number, seed, pause, keys, desk, replied)
-        });
+        let keys = (workspace.live_key.as_str(), workspace.test_key.as_str());
+        let hands =
+            workspace.conversations.chunks(PEOPLE + REPLIED).enumerate().map(|(number, mine)| {
+                let (people, replied) = mine.split_at(PEOPLE);
+                SimulatedClient::new(number, seed, pause, keys, people, replied)
+            });
         Ok(CrashTrial {
             kind,
             binary: binary.to_owned(),
@@ -132,7 +133,7 @@ impl CrashTrial {
             outbox: Outbox::watch(&folder)?,
             between: HashMap::new(),
             place,
-            stage,
+            workspace,
             heard,
         })
     }
@@ -143,7 +144,7 @@ impl CrashTrial {
         for until in self.moments(operations, kills) {
             let mut server = self.start()?;
             self.live(&mut server, &acknowledged, until).await?;
-            self.night().await?;
+            self.crash_run().await?;
         }
         let server = self.start()?;
         self.come_to_rest().await?;
@@ -173,7 +174,7 @@ impl CrashTrial {
             .env("MAILROOM_WEBHOOKS_ALLOW_PRIVATE", "true")
             .env("MAILROOM_RELAY", format!("file:{}", folder.join("outbox").display()));
         let log = folder.join("server.log");
-        let first = request(&self.stage.live_key, "GET", "/me", "");
+        let first = request(&self.workspace.live_key, "GET", "/me", "");
         Server::start(&mut command, listen, first.as_bytes(), &log)
             .map_err(|error| format!("{error}\n{}", fs::read_to_string(&log).unwrap_or_default()))
     }
@@ -186,11 +187,11 @@ impl CrashTrial {
         stop: &CancellationToken,
     ) -> JoinSet<(SimulatedClient, Pause)> {
         let mut working = JoinSet::new();
-        for mut hand in self.hands.drain(..) {
+        for mut client in self.hands.drain(..) {
             let (acknowledged, stop) = (acknowledged.clone(), stop.clone());
             working.spawn(async move {
-                let pause = hand.work(server, &acknowledged, &stop).await;
-                (hand, pause)
+                let pause = client.work(server, &acknowledged, &stop).await;
+                (client, pause)
             });
         }
         working
@@ -221,23 +222,23 @@ impl CrashTrial {
         sleep(Duration::from_micros(self.chance.random_range(0..LAST_MOMENTS_MS * 1_000))).await;
         server.kill()?;
         while let Some(paused) = working.join_next().await {
-            let (hand, pause) = paused.map_err(|error| error.to_string())?;
+            let (client, pause) = paused.map_err(|error| error.to_string())?;
             if let Pause::Refused(_) = pause {
                 return Err(reason(pause));
             }
-            self.hands.push(hand);
+            self.hands.push(client);
         }
         Ok(())
     }
 
     /// What happens while the server is dead: time passes, and the outbox is looked at.
-    pub async fn night(&mut self) -> Result<(), String> {
+    pub async fn crash_run(&mut self) -> Result<(), String> {
         let url = self.place.url.clone();
         let left = spawn_blocking(move || wait_until_left(&url)).await;
         left.map_err(|error| error.to_string())??;
         self.outbox.look()?;
-        let store = stage::open(&self.place.url)?;
-        for message in night::pass(&store).await? {
+        let store = workspace::open(&self.place.url)?;
+        for message in crash_run::pass(&store).await? {
             let written = self.outbox.written.get(&message).copied().unwrap_or(0);
             let explained = self.between.get(&message).copied().unwrap_or(0);
             if written > explained {
@@ -248,10 +249,10 @@ impl CrashTrial {
     }
 
     pub async fn come_to_rest(&self) -> Result<(), String> {
-        let store = stage::open(&self.place.url)?;
+        let store = workspace::open(&self.place.url)?;
         let started = Instant::now();
         loop {
-            let planned = night::planned(&store).await?;
+            let planned = crash_run::planned(&store).await?;
             if planned == 0 {
                 return Ok(());
             }
@@ -264,8 +265,8 @@ impl CrashTrial {
 
     pub async fn check(&mut self, server: &Server) -> Result<Findings, String> {
         self.outbox.look()?;
-        let memories: Vec<&Memory> = self.hands.iter().map(|hand| &hand.memory).collect();
-        let keys = (self.stage.live_key.as_str(), self.stage.test_key.as_str());
+        let memories: Vec<&Memory> = self.hands.iter().map(|client| &client.memory).collect();
+        let keys = (self.workspace.live_key.as_str(), self.workspace.test_key.as_str());
         let mail = WrittenMail { written: &self.outbox.written, between: &self.between };
         check::check(server.address, keys, &memories, &self.heard, &mail).await
     }
@@ -278,7 +279,7 @@ impl CrashTrial {
         took: Duration,
     ) -> Vec<Goal> {
         let name = self.kind.name();
-        let memories = || self.hands.iter().map(|hand| &hand.memory);
+        let memories = || self.hands.iter().map(|client| &client.memory);
         let unanswered: u64 = memories().map(|memory| memory.unanswered).sum();
         let stops = |wanted| {
             let replies = memories().flat_map(|memory| memory.replies.values());

@@ -9,7 +9,7 @@ use tokio::time::{sleep, sleep_until};
 use super::receipts::Receipts;
 use crate::client::Client;
 use crate::requests::request;
-use crate::stage::BenchWorkspace;
+use crate::workspace::BenchWorkspace;
 
 /// The pace of the figures that ask how soon.
 pub const EVENTS_PER_SECOND: u64 = 200;
@@ -28,7 +28,7 @@ pub struct Made {
 /// Makes events as fast as so many clients can, each waiting for its answer.
 pub async fn make_events(
     address: SocketAddr,
-    stage: &BenchWorkspace,
+    workspace: &BenchWorkspace,
     clients: usize,
     seconds: f64,
     receipts: &Receipts,
@@ -38,9 +38,9 @@ pub async fn make_events(
     let counts_from = Instant::now() + Duration::from_secs_f64(seconds * WARM_UP);
     let ends = counts_from + Duration::from_secs_f64(seconds);
     let mut running = JoinSet::new();
-    let share = stage.conversations.len().div_ceil(clients);
-    for mine in stage.conversations.chunks(share) {
-        let requests = ["me", "none"].map(|to| mine.iter().map(|id| assign(stage, id, to)));
+    let share = workspace.conversations.len().div_ceil(clients);
+    for mine in workspace.conversations.chunks(share) {
+        let requests = ["me", "none"].map(|to| mine.iter().map(|id| assign(workspace, id, to)));
         let requests = requests.into_iter().flatten().collect::<Vec<_>>();
         running.spawn(keep_asking(address, requests, counts_from, ends));
     }
@@ -114,17 +114,17 @@ pub fn events_of_turn(seconds: f64) -> usize {
 /// Gives each conversation to someone, at a steady pace whatever the answers do.
 pub async fn make_paced(
     address: SocketAddr,
-    stage: &BenchWorkspace,
+    workspace: &BenchWorkspace,
     to: &str,
 ) -> Result<Vec<Sent>, String> {
     let start = Instant::now() + Duration::from_millis(50);
     let mut running = JoinSet::new();
     for number in 0..PACED_CLIENTS {
-        let mine = stage.conversations.iter().enumerate().skip(number).step_by(PACED_CLIENTS);
+        let mine = workspace.conversations.iter().enumerate().skip(number).step_by(PACED_CLIENTS);
         let planned: Vec<_> = mine
             .map(|(place, id)| {
                 let wait = Duration::from_micros(place as u64 * 1_000_000 / EVENTS_PER_SECOND);
-                (start + wait, id.clone(), assign(stage, id, to))
+                (start + wait, id.clone(), assign(workspace, id, to))
             })
             .collect();
         running.spawn(async move {
@@ -147,10 +147,10 @@ pub async fn make_paced(
     Ok(all)
 }
 
-fn assign(stage: &BenchWorkspace, conversation: &str, to: &str) -> String {
+fn assign(workspace: &BenchWorkspace, conversation: &str, to: &str) -> String {
     let body = format!(r#"{{"to":"{to}"}}"#);
     let path = format!("/conversations/{conversation}/assign");
-    request(&stage.live_key, "POST", &path, &body)
+    request(&workspace.live_key, "POST", &path, &body)
 }
 
 async fn ask(client: &mut Client, request: &str) -> Result<(), String> {

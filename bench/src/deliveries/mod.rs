@@ -18,7 +18,7 @@ use crate::report::{Goal, Wanted, print_goals, rounded};
 use crate::requests::request;
 use crate::run::median;
 use crate::server::{Server, binary, free_address, serve};
-use crate::stage::{self, BenchDatabase, BenchWorkspace, Hook};
+use crate::workspace::{self, BenchDatabase, BenchWorkspace, Hook};
 
 use load::{EVENTS_PER_SECOND, Sent};
 use receipts::Receipts;
@@ -98,7 +98,7 @@ struct Bench {
 /// A server, what it serves, and where that is.
 struct Running {
     server: Server,
-    stage: BenchWorkspace,
+    workspace: BenchWorkspace,
     _place: BenchDatabase,
 }
 
@@ -129,17 +129,18 @@ impl Bench {
     ) -> Result<Running, String> {
         let place = BenchDatabase::new(kind, self.options.databases.postgres(), name)?;
         let hook = |path| Hook { url: format!("{}{path}", self.receiver), livemode: true };
-        let stage = stage::set_quietly(&place, conversations, paths.iter().map(hook).collect())?;
+        let workspace =
+            workspace::set_quietly(&place, conversations, paths.iter().map(hook).collect())?;
         let listen = free_address()?;
         let mut command = serve(&self.binary, place.folder.path(), &place.url, listen);
         command.env("MAILROOM_WEBHOOKS_ALLOW_PRIVATE", "true");
         let log = place.folder.path().join("server.log");
-        let first = request(&stage.live_key, "GET", "/me", "");
+        let first = request(&workspace.live_key, "GET", "/me", "");
         let server = Server::start(&mut command, listen, first.as_bytes(), &log);
         let server = server.map_err(|error| {
             format!("{error}\n{}", fs::read_to_string(&log).unwrap_or_default())
         })?;
-        Ok(Running { server, stage, _place: place })
+        Ok(Running { server, workspace, _place: place })
     }
 
     /// As many events as the clients can make, each told to so many webhooks.
@@ -149,7 +150,7 @@ impl Bench {
         let before = (self.receipts.count(), running.server.processor_seconds()?);
         let made = self.runtime.block_on(load::make_events(
             running.server.address,
-            &running.stage,
+            &running.workspace,
             CLIENTS,
             self.options.seconds,
             &self.receipts,
@@ -218,7 +219,7 @@ impl Bench {
         self.receipts.clear();
         let to = if round.is_multiple_of(2) { "me" } else { "none" };
         let sent = self.runtime.block_on(async {
-            let sent = load::make_paced(running.server.address, &running.stage, to).await?;
+            let sent = load::make_paced(running.server.address, &running.workspace, to).await?;
             self.receipts.wait_for(sent.len(), ARRIVING).await;
             Ok::<_, String>(sent)
         })?;

@@ -10,14 +10,14 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::json;
 
-use super::letters::Customers;
-use super::{LETTERS, send_all};
+use super::mails::Customers;
+use super::{MAILS, send_all};
 use crate::database::{self, DatabaseKind};
 use crate::measure::drive;
 use crate::report::{Goal, Wanted, print_goals, rounded};
 use crate::requests::{Requests, request};
 use crate::server::{Server, binary, free_address, serve};
-use crate::stage::{self, BenchDatabase, BenchWorkspace, INBOX};
+use crate::workspace::{self, BenchDatabase, BenchWorkspace, INBOX};
 
 /// What is measured, by so many clients.
 const FIGURES: [(&str, &str); 4] = [
@@ -53,23 +53,23 @@ pub struct GrownOptions {
 pub fn run(options: &GrownOptions) -> Result<bool, String> {
     let mut customers = Customers::new(1)?;
     let names = customers.names()?;
-    let letters = (0..LETTERS).map(|number| customers.write(number, INBOX));
-    let letters = letters.collect::<Result<Vec<_>, _>>()?;
+    let mails = (0..MAILS).map(|number| customers.write(number, INBOX));
+    let mails = mails.collect::<Result<Vec<_>, _>>()?;
     let place = BenchDatabase::new(DatabaseKind::Postgres, Some(&options.postgres), "grown")?;
-    let stage = stage::set(&place, 0, Vec::new())?;
+    let workspace = workspace::set(&place, 0, Vec::new())?;
     database::count_tables(&place.url)?;
     let smtp = free_address()?;
-    let server = start(options, &place, &stage, names.address, smtp)?;
-    send_all((options.messages, CONNECTIONS), smtp, &letters, &server)?;
-    let mut rates = vec![measure(options, "at once", &stage, &server)?];
+    let server = start(options, &place, &workspace, names.address, smtp)?;
+    send_all((options.messages, CONNECTIONS), smtp, &mails, &server)?;
+    let mut rates = vec![measure(options, "at once", &workspace, &server)?];
     thread::sleep(Duration::from_secs(options.wait));
     drop(server);
-    let server = start(options, &place, &stage, names.address, smtp)?;
-    rates.push(measure(options, "a minute later, restarted", &stage, &server)?);
+    let server = start(options, &place, &workspace, names.address, smtp)?;
+    rates.push(measure(options, "a minute later, restarted", &workspace, &server)?);
     drop(server);
     database::count_tables(&place.url)?;
-    let server = start(options, &place, &stage, names.address, smtp)?;
-    rates.push(measure(options, "analysed, restarted", &stage, &server)?);
+    let server = start(options, &place, &workspace, names.address, smtp)?;
+    rates.push(measure(options, "analysed, restarted", &workspace, &server)?);
     drop(server);
     database::wait_until_left(&place.url)?;
     let goals: Vec<Goal> =
@@ -81,7 +81,7 @@ pub fn run(options: &GrownOptions) -> Result<bool, String> {
 fn start(
     options: &GrownOptions,
     place: &BenchDatabase,
-    stage: &BenchWorkspace,
+    workspace: &BenchWorkspace,
     names: SocketAddr,
     smtp: SocketAddr,
 ) -> Result<Server, String> {
@@ -89,7 +89,7 @@ fn start(
     let binary = binary(options.server.as_deref())?;
     let mut command = serve(&binary, place.folder.path(), &place.url, listen);
     command.env("MAILROOM_SMTP_LISTEN", smtp.to_string()).env("MAILROOM_DNS", names.to_string());
-    let first = request(&stage.live_key, "GET", "/me", "");
+    let first = request(&workspace.live_key, "GET", "/me", "");
     Server::start(&mut command, listen, first.as_bytes(), &place.folder.path().join("server.log"))
 }
 
@@ -97,13 +97,13 @@ fn start(
 fn measure(
     options: &GrownOptions,
     when: &str,
-    stage: &BenchWorkspace,
+    workspace: &BenchWorkspace,
     server: &Server,
 ) -> Result<Vec<f64>, String> {
     let runtime = tokio::runtime::Runtime::new().map_err(|error| error.to_string())?;
     let mut rates = Vec::new();
     for (name, path) in FIGURES {
-        let requests = Arc::new(Requests::of(&stage.live_key, path));
+        let requests = Arc::new(Requests::of(&workspace.live_key, path));
         let driving = drive(server.address, &requests, CLIENTS, options.seconds);
         let pace = runtime.block_on(driving)?;
         let rps = rounded(pace.per_second);

@@ -2,7 +2,7 @@
 //! takes, and what a mail takes on disk.
 
 pub mod grown;
-mod letters;
+mod mails;
 mod sender;
 
 use std::fs;
@@ -19,13 +19,13 @@ use crate::database::{self, DatabaseKind, Databases};
 use crate::report::{Goal, Wanted, print_goals, rounded};
 use crate::requests::request;
 use crate::server::{Server, binary, free_address, serve};
-use crate::stage::{self, BenchDatabase, INBOX};
+use crate::workspace::{self, BenchDatabase, INBOX};
 
-pub use letters::{Customers, SampleMail};
+pub use mails::{Customers, SampleMail};
 pub use sender::SmtpSender;
 
 /// Different mails; each is sent again and again under another Message-ID.
-const LETTERS: usize = 4_000;
+const MAILS: usize = 4_000;
 /// Moments at which memory is looked at.
 const LOOKS: usize = 10;
 
@@ -51,11 +51,11 @@ pub struct ReceiveOptions {
 pub fn run(options: &ReceiveOptions) -> Result<bool, String> {
     let mut customers = Customers::new(options.seed)?;
     let names = customers.names()?;
-    let letters = (0..LETTERS).map(|number| customers.write(number, INBOX));
-    let letters = letters.collect::<Result<Vec<_>, _>>()?;
+    let mails = (0..MAILS).map(|number| customers.write(number, INBOX));
+    let mails = mails.collect::<Result<Vec<_>, _>>()?;
     let mut goals = Vec::new();
     for kind in options.databases.chosen() {
-        let measured = measure(options, kind, names.address, &letters)?;
+        let measured = measure(options, kind, names.address, &mails)?;
         measured.tell(kind, options);
         goals.extend(measured.goals(kind));
     }
@@ -79,10 +79,10 @@ fn measure(
     options: &ReceiveOptions,
     kind: DatabaseKind,
     names: SocketAddr,
-    letters: &[SampleMail],
+    mails: &[SampleMail],
 ) -> Result<Measured, String> {
     let place = BenchDatabase::new(kind, options.databases.postgres(), "receive")?;
-    let stage = stage::set(&place, 0, Vec::new())?;
+    let workspace = workspace::set(&place, 0, Vec::new())?;
     database::settle(&place.url)?;
     let before = taken(&place)?;
     let (listen, smtp) = (free_address()?, free_address()?);
@@ -90,11 +90,11 @@ fn measure(
         serve(&binary(options.server.as_deref())?, place.folder.path(), &place.url, listen);
     command.env("MAILROOM_SMTP_LISTEN", smtp.to_string()).env("MAILROOM_DNS", names.to_string());
     let log = place.folder.path().join("server.log");
-    let first = request(&stage.live_key, "GET", "/me", "");
+    let first = request(&workspace.live_key, "GET", "/me", "");
     let mut server = Server::start(&mut command, listen, first.as_bytes(), &log)?;
     let spent = server.processor_seconds()?;
     let began = Instant::now();
-    let sent = send_all((options.messages, options.connections), smtp, letters, &server)?;
+    let sent = send_all((options.messages, options.connections), smtp, mails, &server)?;
     let seconds = began.elapsed().as_secs_f64();
     let spent = server.processor_seconds()? - spent;
     server.kill()?;
@@ -125,7 +125,7 @@ struct Sent {
 fn send_all(
     (messages, connections): (usize, usize),
     smtp: SocketAddr,
-    letters: &[SampleMail],
+    mails: &[SampleMail],
     server: &Server,
 ) -> Result<Sent, String> {
     let next = AtomicUsize::new(0);
@@ -137,8 +137,8 @@ fn send_all(
             if number >= messages {
                 return Ok((bytes, waits));
             }
-            let letter = &letters[number % letters.len()];
-            let (size, wait) = sender.send(letter, &format!("m{number}"), INBOX)?;
+            let mail = &mails[number % mails.len()];
+            let (size, wait) = sender.send(mail, &format!("m{number}"), INBOX)?;
             bytes += size;
             waits.push(wait);
         }

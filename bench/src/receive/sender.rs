@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-use super::letters::SampleMail;
+use super::mails::SampleMail;
 
 /// A server must have answered by then.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -37,7 +37,7 @@ impl SmtpSender {
     /// Sends a mail; answers how long its acknowledgement took from the first command on.
     pub fn send(
         &mut self,
-        letter: &SampleMail,
+        mail: &SampleMail,
         id: &str,
         to: &str,
     ) -> Result<(usize, Duration), String> {
@@ -45,9 +45,9 @@ impl SmtpSender {
             *self = SmtpSender::connect(self.address)?;
         }
         self.sent += 1;
-        let mail = letter.with_id(id);
-        let wait = self.send_bytes(&letter.sender, to, &mail)?;
-        Ok((mail.len(), wait))
+        let bytes = mail.with_id(id);
+        let wait = self.send_bytes(&mail.sender, to, &bytes)?;
+        Ok((bytes.len(), wait))
     }
 
     /// Sends a mail that ends with a line end and has no line that begins with a dot.

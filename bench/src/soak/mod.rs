@@ -22,7 +22,7 @@ use crate::database::{DatabaseKind, Databases};
 use crate::receive::Customers;
 use crate::report::{Goal, Wanted, print_goals};
 use crate::server::{binary, free_address};
-use crate::stage;
+use crate::workspace;
 
 use visitors::Visitors;
 
@@ -88,12 +88,12 @@ async fn soak(
         ("MAILROOM_SMTP_LISTEN", smtp.to_string()),
         ("MAILROOM_DNS", names.address.to_string()),
     ])?;
-    let target = AttackTarget::of(server, smtp, &trial.stage)?;
+    let target = AttackTarget::of(server, smtp, &trial.workspace)?;
     let day = Day::work(options, trial, &target, customers).await?;
     let lost = lost_mail(trial, &day.acknowledged_mail).await?;
     lost.iter().take(NAMED).for_each(|id| eprintln!("  acknowledged and missing: mail {id}"));
     drop(target);
-    trial.night().await?;
+    trial.crash_run().await?;
     let server = trial.start_with(&[])?;
     trial.come_to_rest().await?;
     let findings = trial.check(&server).await?;
@@ -144,14 +144,14 @@ impl Day {
         };
         stop.cancel();
         while let Some(stopped) = working.join_next().await {
-            let (hand, pause) = stopped.map_err(|error| error.to_string())?;
+            let (client, pause) = stopped.map_err(|error| error.to_string())?;
             match pause {
-                Pause::Asked => trial.hands.push(hand),
+                Pause::Asked => trial.hands.push(client),
                 other => return Err(reason(other)),
             }
         }
         let visited = visitors.finish().await?;
-        let hands = trial.hands.iter().map(|hand| hand.slowest).max().unwrap_or_default();
+        let hands = trial.hands.iter().map(|client| client.slowest).max().unwrap_or_default();
         println!(
             "{}",
             json!({
@@ -226,7 +226,7 @@ async fn lost_mail(
     trial: &CrashTrial,
     acknowledged: &HashSet<String>,
 ) -> Result<Vec<String>, String> {
-    let store = stage::open(&trial.place.url)?;
+    let store = workspace::open(&trial.place.url)?;
     let ids = store.read(|tx: &mut Tx<'_>| {
         tx.all::<(String,)>("SELECT header_id FROM messages WHERE direction = 'inbound'", &[])
     });

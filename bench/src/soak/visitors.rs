@@ -15,7 +15,7 @@ use crate::attack::AttackTarget;
 use crate::client::Client;
 use crate::receive::{Customers, SmtpSender};
 use crate::requests::page_request;
-use crate::stage::INBOX;
+use crate::workspace::INBOX;
 
 /// Different mails; each is sent again and again under another Message-ID.
 const MAILS: usize = 500;
@@ -90,8 +90,8 @@ fn send_mail(
     mut customers: Customers,
     stop: &CancellationToken,
 ) -> Result<Visited, String> {
-    let letters = (0..MAILS).map(|number| customers.write(number, INBOX));
-    let letters = letters.collect::<Result<Vec<_>, _>>()?;
+    let mails = (0..MAILS).map(|number| customers.write(number, INBOX));
+    let mails = mails.collect::<Result<Vec<_>, _>>()?;
     let mut visited = Visited::default();
     let mut sender = SmtpSender::connect(smtp)?;
     for number in 0.. {
@@ -99,7 +99,7 @@ fn send_mail(
             break;
         }
         let id = format!("soak{number}");
-        let (_, wait) = sender.send(&letters[number % letters.len()], &id, INBOX)?;
+        let (_, wait) = sender.send(&mails[number % mails.len()], &id, INBOX)?;
         visited.slowest_mail = visited.slowest_mail.max(wait);
         visited.acknowledged_mail.insert(format!("{id}@bench.invalid"));
         thread::sleep(BETWEEN_MAILS);

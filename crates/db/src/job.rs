@@ -11,7 +11,7 @@ const HAD_FAILED: &str = "one of its statements had failed";
 
 /// A closure waiting for a thread, and the caller waiting for its answer.
 pub(crate) trait Job: Send {
-    fn keep(&self) -> Durability;
+    fn durability(&self) -> Durability;
     /// True when the caller was told that the database cannot be reached: then it must not run.
     fn is_given_up(&self) -> bool;
     /// Runs the closure and keeps its result; true when what it wrote should be kept.
@@ -23,22 +23,22 @@ pub(crate) trait Job: Send {
 /// Whether a commit waits until the disk has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Durability {
-    Lasting,
+    Synced,
     /// The last moments may be gone after a power cut.
-    Loosely,
+    Relaxed,
 }
 
 pub(crate) struct Work<F, T, E> {
     closure: F,
-    keep: Durability,
+    durability: Durability,
     result: Option<Result<T, E>>,
     reply: oneshot::Sender<Result<T, E>>,
     given_up: Arc<AtomicBool>,
 }
 
 impl<F, T, E> Work<F, T, E> {
-    pub fn new(closure: F, keep: Durability, reply: oneshot::Sender<Result<T, E>>) -> Self {
-        Work { closure, keep, result: None, reply, given_up: Arc::default() }
+    pub fn new(closure: F, durability: Durability, reply: oneshot::Sender<Result<T, E>>) -> Self {
+        Work { closure, durability, result: None, reply, given_up: Arc::default() }
     }
 
     /// Set it to keep the closure from being run any more.
@@ -53,8 +53,8 @@ where
     T: Send,
     E: From<StoreError> + Send,
 {
-    fn keep(&self) -> Durability {
-        self.keep
+    fn durability(&self) -> Durability {
+        self.durability
     }
 
     fn is_given_up(&self) -> bool {
@@ -68,9 +68,9 @@ where
             Ok(result) => result,
             Err(_) => Err(E::from(StoreError::Panicked)),
         };
-        let keep = result.is_ok();
+        let durability = result.is_ok();
         self.result = Some(result);
-        keep
+        durability
     }
 
     fn answer(self: Box<Self>, fate: Result<(), StoreError>) {

@@ -143,7 +143,7 @@ impl Store {
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
-        self.run(&self.reads, Durability::Lasting, work).await
+        self.run(&self.reads, Durability::Synced, work).await
     }
 
     /// Runs a closure in one transaction; `Ok` means that what it wrote is durable. An `Err` or a
@@ -154,18 +154,18 @@ impl Store {
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
-        self.run(&self.writes, Durability::Lasting, work).await
+        self.run(&self.writes, Durability::Synced, work).await
     }
 
     /// Like [`Store::write`], without waiting for the disk: a process that is killed loses nothing,
     /// a power cut may take back the last moments. For what would then only be done again.
-    pub async fn jot<T, E, F>(&self, work: F) -> Result<T, E>
+    pub async fn write_relaxed<T, E, F>(&self, work: F) -> Result<T, E>
     where
         F: FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
-        self.run(&self.writes, Durability::Loosely, work).await
+        self.run(&self.writes, Durability::Relaxed, work).await
     }
 
     /// True when other nodes may work on the same database.

@@ -20,7 +20,7 @@ use crate::tx::{Race, Statements, race};
 use crate::{Migration, QUEUE_CLOSURES, StoreError, StoreOptions, Tx};
 
 /// How often a closure is run before its conflicts with others are given up on.
-const TRIES: u32 = 25;
+const ATTEMPTS: u32 = 25;
 /// The wait after the first lost race; it grows with each further one.
 const BACKOFF: Duration = Duration::from_micros(500);
 /// The wait before a connection is tried again while the server cannot be reached.
@@ -192,7 +192,7 @@ fn serve(mut connection: Connection, mode: Mode, queue: &Receiver<Box<dyn Job>>)
 /// Runs a job until it wins its races. Conflicts and a connection lost before the commit run it
 /// again; a connection lost during the commit leaves the outcome unknown and is reported.
 fn run(connection: &mut Connection, mode: Mode, job: &mut dyn Job) -> Result<(), StoreError> {
-    for tries in 1..=TRIES {
+    for attempts in 1..=ATTEMPTS {
         connection.reopen_if_lost()?;
         if job.is_given_up() {
             return Err(StoreError::Unreachable);
@@ -204,7 +204,7 @@ fn run(connection: &mut Connection, mode: Mode, job: &mut dyn Job) -> Result<(),
             }
             Attempt::Undone => return Ok(()),
             // Whoever finds the value taken every time brought it twice, and is told so.
-            Attempt::Raced(Race::Taken) if tries == TRIES => return Ok(()),
+            Attempt::Raced(Race::Taken) if attempts == ATTEMPTS => return Ok(()),
             Attempt::Raced(_) => {}
             Attempt::Failed if connection.is_lost() => {}
             Attempt::Failed => return Ok(()),
@@ -215,9 +215,9 @@ fn run(connection: &mut Connection, mode: Mode, job: &mut dyn Job) -> Result<(),
                 _ => return Err(error.into()),
             },
         }
-        thread::sleep(BACKOFF * tries);
+        thread::sleep(BACKOFF * attempts);
     }
-    Err(StoreError::Conflicts(TRIES))
+    Err(StoreError::Conflicts(ATTEMPTS))
 }
 
 enum Attempt {
@@ -239,9 +239,9 @@ fn attempt(connection: &mut Connection, mode: Mode, job: &mut dyn Job) -> Attemp
         .isolation_level(IsolationLevel::RepeatableRead)
         .read_only(matches!(mode, Mode::Read))
         .start();
-    let begun = begin.and_then(|mut tx| match job.keep() {
-        Durability::Lasting => Ok(tx),
-        Durability::Loosely => tx.batch_execute("SET LOCAL synchronous_commit TO off").map(|()| tx),
+    let begun = begin.and_then(|mut tx| match job.durability() {
+        Durability::Synced => Ok(tx),
+        Durability::Relaxed => tx.batch_execute("SET LOCAL synchronous_commit TO off").map(|()| tx),
     });
     let mut tx = match begun {
         Ok(tx) => Tx::postgres(tx, &mut connection.statements),

@@ -128,17 +128,17 @@ fn serve_writes(
     batch: usize,
     wakes: &broadcast::Sender<String>,
 ) {
-    let mut synced = Durability::Lasting;
+    let mut synced = Durability::Synced;
     let mut put_off = None;
     while let Some(first) = put_off.take().or_else(|| queue.recv_blocking().ok()) {
         // Who comes while these are run waits for the next batch: otherwise all who write end up in
         // one, and each half of the machine waits for the other.
         let waiting = 1 + queue.len();
-        let keep = first.keep();
+        let keep = first.durability();
         let fate = sync_as(conn, keep, &mut synced);
         // What must last is not committed with what need not; the other way round costs nothing.
         let rest = std::iter::from_fn(|| match queue.try_recv().ok()? {
-            job if keep == Durability::Loosely && job.keep() == Durability::Lasting => {
+            job if keep == Durability::Relaxed && job.durability() == Durability::Synced => {
                 put_off = Some(job);
                 None
             }
@@ -153,8 +153,8 @@ fn serve_writes(
 fn sync_as(conn: &Connection, keep: Durability, synced: &mut Durability) -> Result<(), StoreError> {
     if *synced != keep {
         let level = match keep {
-            Durability::Lasting => "full",
-            Durability::Loosely => "normal",
+            Durability::Synced => "full",
+            Durability::Relaxed => "normal",
         };
         conn.pragma_update(None, "synchronous", level)?;
         *synced = keep;

@@ -40,34 +40,34 @@ pub struct ComposedMail {
     pub unsubscribe: Option<String>,
 }
 
-/// The letter as MIME: text and a simple HTML twin. The same letter gives the same headers on
+/// The content as MIME: text and a simple HTML twin. The same content gives the same headers on
 /// every try.
-pub fn compose(letter: &ComposedMail) -> Vec<u8> {
+pub fn compose(content: &ComposedMail) -> Vec<u8> {
     let mut mail = MessageBuilder::new()
-        .message_id(letter.message_id.as_str())
-        .date(letter.at / 1_000)
-        .from(address(&letter.from))
-        .to(addresses(&letter.to))
-        .subject(one_line(&letter.subject))
-        .body(body(letter));
-    if !letter.cc.is_empty() {
-        mail = mail.cc(addresses(&letter.cc));
+        .message_id(content.message_id.as_str())
+        .date(content.at / 1_000)
+        .from(address(&content.from))
+        .to(addresses(&content.to))
+        .subject(one_line(&content.subject))
+        .body(body(content));
+    if !content.cc.is_empty() {
+        mail = mail.cc(addresses(&content.cc));
     }
-    if let Some(reply_to) = &letter.reply_to {
+    if let Some(reply_to) = &content.reply_to {
         mail = mail.reply_to(HeaderAddress::new_address(None::<String>, one_line(reply_to)));
     }
-    if let Some(last) = letter.answers.last() {
+    if let Some(last) = content.answers.last() {
         mail = mail
             .in_reply_to(last.as_str())
-            .references(MessageId::new_list(letter.answers.iter().map(String::as_str)));
+            .references(MessageId::new_list(content.answers.iter().map(String::as_str)));
     }
-    if letter.automatic {
+    if content.automatic {
         mail = mail.header("Auto-Submitted", Raw::new("auto-generated"));
     }
-    if let Some(mark) = &letter.loop_mark {
+    if let Some(mark) = &content.loop_mark {
         mail = mail.header(LOOP_FIELD, Raw::new(one_line(mark)));
     }
-    if let Some(address) = &letter.unsubscribe {
+    if let Some(address) = &content.unsubscribe {
         mail = mail
             .header("List-Unsubscribe", Raw::new(format!("<{}>", one_line(address))))
             .header("List-Unsubscribe-Post", Raw::new("List-Unsubscribe=One-Click"));
@@ -76,26 +76,26 @@ pub fn compose(letter: &ComposedMail) -> Vec<u8> {
 }
 
 /// Text and HTML, and behind them what is attached.
-fn body(letter: &ComposedMail) -> MimePart<'_> {
+fn body(content: &ComposedMail) -> MimePart<'_> {
     let words = vec![
-        MimePart::new("text/plain", letter.text.as_str()),
-        MimePart::new("text/html", html(&letter.text)),
+        MimePart::new("text/plain", content.text.as_str()),
+        MimePart::new("text/html", html(&content.text)),
     ];
-    let words = multipart("alternative", letter, words);
-    if letter.attachments.is_empty() {
+    let words = multipart("alternative", content, words);
+    if content.attachments.is_empty() {
         return words;
     }
     let mut parts = vec![words];
-    parts.extend(letter.attachments.iter().map(|file| {
+    parts.extend(content.attachments.iter().map(|file| {
         MimePart::new(content_type(&file.content_type), base64_lines(&file.bytes))
             .attachment(one_line(&file.filename))
             .transfer_encoding("base64")
     }));
-    multipart("mixed", letter, parts)
+    multipart("mixed", content, parts)
 }
 
-fn multipart<'a>(kind: &str, letter: &ComposedMail, parts: Vec<MimePart<'a>>) -> MimePart<'a> {
-    let boundary = boundary(kind, letter);
+fn multipart<'a>(kind: &str, content: &ComposedMail, parts: Vec<MimePart<'a>>) -> MimePart<'a> {
+    let boundary = boundary(kind, content);
     let kind = ContentType::new(format!("multipart/{kind}")).attribute("boundary", boundary);
     MimePart::new(kind, parts)
 }
@@ -126,8 +126,8 @@ fn content_type(given: &str) -> ContentType<'static> {
 
 /// Made from the Message-ID, so that every try has the same bytes, and not found in the text. What
 /// is attached cannot hold one: it is in base64.
-fn boundary(kind: &str, letter: &ComposedMail) -> String {
-    let name: String = letter
+fn boundary(kind: &str, content: &ComposedMail) -> String {
+    let name: String = content
         .message_id
         .chars()
         .filter(char::is_ascii_alphanumeric)
@@ -135,7 +135,7 @@ fn boundary(kind: &str, letter: &ComposedMail) -> String {
         .collect();
     let initial = &kind[..1];
     let mut boundaries = (0..u64::MAX).map(|number| format!("=_{initial}{number}_{name}"));
-    boundaries.find(|made| !letter.text.contains(made)).unwrap_or_default()
+    boundaries.find(|made| !content.text.contains(made)).unwrap_or_default()
 }
 
 fn address(address: &Address) -> HeaderAddress<'static> {
@@ -193,7 +193,7 @@ fn escaped(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn letter() -> ComposedMail {
+    fn content() -> ComposedMail {
         ComposedMail {
             message_id: "msg.1.abc@acme.example".into(),
             answers: vec!["first@x.example".into(), "last@x.example".into()],
@@ -213,20 +213,20 @@ mod tests {
 
     #[test]
     fn files_go_with_a_letter_and_come_out_as_they_went_in() {
-        let mut letter = letter();
+        let mut content = content();
         let file = |name: &str, kind: &str, bytes: &[u8]| Attachment {
             filename: name.into(),
             content_type: kind.into(),
             bytes: bytes.to_vec(),
         };
-        letter.attachments = vec![
+        content.attachments = vec![
             file("Rechnung für \"Zürich\".pdf", "application/pdf", b"%PDF\r\n\0\xff"),
             file("list.csv", "text/csv", "größe;1\n\n--=_0_msg1abcacmeexample\n".as_bytes()),
             file("a.eml", "message/rfc822", b"Subject: x\n\ny"),
             file("b.bin", "x/y\r\nEvil: 1", b""),
         ];
-        let mail = compose(&letter);
-        assert_eq!(compose(&letter), mail, "the same letter is the same mail");
+        let mail = compose(&content);
+        assert_eq!(compose(&content), mail, "the same content is the same mail");
         assert!(!String::from_utf8_lossy(&mail).contains("\r\nEvil"));
         let read = mail_parser::MessageParser::new().parse(&mail).expect("a mail");
         assert!(read.body_text(0).is_some_and(|text| text.contains("Hello <Bruno>")));
@@ -240,7 +240,7 @@ mod tests {
             })
             .collect();
         let kinds = ["application/pdf", "text/csv", "application/octet-stream"];
-        for (place, file) in letter.attachments.iter().enumerate() {
+        for (place, file) in content.attachments.iter().enumerate() {
             let kind = kinds.get(place).unwrap_or(&"application/octet-stream");
             let expected = (file.filename.clone(), (*kind).to_owned(), file.bytes.clone());
             assert_eq!(found.get(place), Some(&expected));
@@ -249,9 +249,10 @@ mod tests {
 
     #[test]
     fn automatic_mail_says_so_and_how_to_have_no_more_of_it() {
-        let mut letter = letter();
-        (letter.automatic, letter.unsubscribe) = (true, Some("https://m.example/u/x/stop".into()));
-        let mail = String::from_utf8(compose(&letter)).expect("ASCII");
+        let mut content = content();
+        (content.automatic, content.unsubscribe) =
+            (true, Some("https://m.example/u/x/stop".into()));
+        let mail = String::from_utf8(compose(&content)).expect("ASCII");
         assert!(mail.contains("Auto-Submitted: auto-generated"), "{mail}");
         assert!(mail.contains("List-Unsubscribe: <https://m.example/u/x/stop>"), "{mail}");
         assert!(mail.contains("List-Unsubscribe-Post: List-Unsubscribe=One-Click"), "{mail}");
@@ -259,7 +260,7 @@ mod tests {
 
     #[test]
     fn a_letter_names_what_it_answers_and_carries_text_and_html() {
-        let mail = String::from_utf8(compose(&letter())).expect("ASCII");
+        let mail = String::from_utf8(compose(&content())).expect("ASCII");
         assert!(mail.contains("Message-ID: <msg.1.abc@acme.example>"), "{mail}");
         assert!(mail.contains("In-Reply-To: <last@x.example>"), "{mail}");
         assert!(mail.contains("<first@x.example>"), "{mail}");
@@ -267,23 +268,23 @@ mod tests {
         assert!(mail.contains("Hello &lt;Bruno&gt;,"), "{mail}");
         assert!(!mail.contains("Auto-Submitted"), "{mail}");
         assert!(mail.is_ascii());
-        assert_eq!(compose(&letter()), mail.as_bytes(), "the same letter is the same mail");
+        assert_eq!(compose(&content()), mail.as_bytes(), "the same content is the same mail");
     }
 
     #[test]
     fn a_text_that_holds_the_boundary_does_not_break_the_mail() {
-        let mut letter = letter();
-        letter.text = "Hi\n--=_a0_msg1abcacmeexample--\n--=_a0_msg1abcacmeexample\nmore".into();
-        let mail = String::from_utf8(compose(&letter)).expect("ASCII");
+        let mut content = content();
+        content.text = "Hi\n--=_a0_msg1abcacmeexample--\n--=_a0_msg1abcacmeexample\nmore".into();
+        let mail = String::from_utf8(compose(&content)).expect("ASCII");
         let lines = mail.lines().filter(|line| line.starts_with("--=_a1_msg1abcacmeexample"));
         assert_eq!(lines.count(), 3, "{mail}");
     }
 
     #[test]
     fn files_go_along_and_their_names_and_kinds_add_nothing() {
-        let mut letter = letter();
-        letter.reply_to = Some("support+c_1_abc@acme.example".into());
-        letter.attachments = vec![
+        let mut content = content();
+        content.reply_to = Some("support+c_1_abc@acme.example".into());
+        content.attachments = vec![
             Attachment {
                 filename: "Rechnung\r\nX-Evil: 1 ü.pdf".into(),
                 content_type: "application/pdf".into(),
@@ -295,30 +296,30 @@ mod tests {
                 bytes: b"\r\n.\r\nHello".to_vec(),
             },
         ];
-        let mail = compose(&letter);
+        let mail = compose(&content);
         assert!(mail.is_ascii());
         let text = String::from_utf8_lossy(&mail);
         assert!(text.contains("Reply-To: <support+c_1_abc@acme.example>"), "{text}");
         assert!(text.contains(&format!("{LOOP_FIELD}: mark")), "{text}");
         assert!(!text.lines().any(|line| line.starts_with("X-Evil")), "{text}");
-        let read = crate::understand(&mail, crate::Envelope::default());
+        let read = crate::parse(&mail, crate::Envelope::default());
         let files: Vec<_> =
             read.attachments.iter().map(|f| (f.content_type.as_str(), f.bytes.clone())).collect();
-        assert_eq!(files[0], ("application/pdf", letter.attachments[0].bytes.clone()));
-        assert_eq!(files[1], ("application/octet-stream", letter.attachments[1].bytes.clone()));
+        assert_eq!(files[0], ("application/pdf", content.attachments[0].bytes.clone()));
+        assert_eq!(files[1], ("application/octet-stream", content.attachments[1].bytes.clone()));
     }
 
     #[test]
     fn names_and_subjects_cannot_add_headers() {
-        let mut letter = letter();
-        letter.subject = "Hi\r\nBcc: all@acme.example\r\n\r\nbody".into();
-        letter.from.name = Some("Ines\nX-Evil: 1".into());
-        letter.to[0].name = Some("Bruno\" <evil@x.example>, \"".into());
-        let mail = String::from_utf8(compose(&letter)).expect("ASCII");
+        let mut content = content();
+        content.subject = "Hi\r\nBcc: all@acme.example\r\n\r\nbody".into();
+        content.from.name = Some("Ines\nX-Evil: 1".into());
+        content.to[0].name = Some("Bruno\" <evil@x.example>, \"".into());
+        let mail = String::from_utf8(compose(&content)).expect("ASCII");
         let head = mail.split("\r\n\r\n").next().expect("a head");
         for line in head.split("\r\n") {
             assert!(!line.starts_with("Bcc:") && !line.starts_with("X-Evil"), "{mail}");
         }
-        assert!(letter.to.len() == 1 && head.matches("To:").count() >= 1, "{mail}");
+        assert!(content.to.len() == 1 && head.matches("To:").count() >= 1, "{mail}");
     }
 }

@@ -4,9 +4,9 @@ use serde::Serialize;
 
 use crate::address::Address;
 use crate::kind::{Bounce, MailKind};
+use crate::parse::{Envelope, ParsedMail, parse};
 use crate::scam::{Authentication, SenderHistory, check};
 use crate::trim::trim;
-use crate::understand::{Envelope, ParsedMail, understand};
 
 /// One line of `mailroom inspect FILE… --json`.
 #[derive(Debug, Serialize)]
@@ -48,7 +48,7 @@ pub struct InspectedFile {
 
 /// Inspects a mail by itself: nobody is known, and nothing was authenticated.
 pub fn inspect(file: &str, raw: &[u8]) -> Inspection {
-    let mail = understand(raw, Envelope::default());
+    let mail = parse(raw, Envelope::default());
     let verdict = check(&mail, &Authentication::default(), &SenderHistory::default());
     Inspection {
         file: file.to_owned(),

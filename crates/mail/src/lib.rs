@@ -1,6 +1,6 @@
 //! Pure functions over mail: bytes in, values out.
 //!
-//! [`understand`] reads a mail (`source` repairs its bytes, `people`, `body`, `html`, `files` and
+//! [`parse`] reads a mail (`source` repairs its bytes, `people`, `body`, `html`, `files` and
 //! `kind` each read one side of it, [`trim`] finds the writer's own words); [`check`] looks for
 //! scams in what was understood; [`inspect`] shows both. `token` makes and checks what leads
 //! answers and bounces back; [`smtp`] is the conversation by which mail comes. Every limit of reading
@@ -27,6 +27,7 @@ mod kind;
 mod limits;
 mod organisation;
 mod original;
+mod parse;
 mod people;
 mod scam;
 pub mod smtp;
@@ -34,7 +35,6 @@ mod source;
 mod subject;
 mod token;
 mod trim;
-mod understand;
 
 pub use address::{Address, ascii_domain, is_address, is_unattended, normal_address, plus_tag};
 pub use body::text_of_html;
@@ -52,6 +52,7 @@ pub use original::{
     InlinePicture, OriginalMail, PageAddresses, PageState, original, original_html,
     original_picture,
 };
+pub use parse::{Envelope, ParsedMail, parse, whole_text};
 pub use scam::{Authentication, DmarcPolicy, Proof, Risk, SenderHistory, Verdict, check};
 pub use subject::base_subject;
 pub use token::{
@@ -59,7 +60,6 @@ pub use token::{
     return_path, signed_message_id, token_of_address,
 };
 pub use trim::trim;
-pub use understand::{Envelope, ParsedMail, understand, whole_text};
 
 /// A mail as the rest of Mailroom sees it, however it came in.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@
 //! until it has been read, so whoever calls this does so in a process that may fail.
 
 mod einvoice;
-mod grounds;
+mod evidence;
 mod layout;
 mod limits;
 mod paper;
@@ -19,7 +19,7 @@ mod rules;
 mod seen;
 mod sniff;
 
-pub use grounds::Evidence;
+pub use evidence::Evidence;
 pub use layout::{TextPage, Word};
 pub use limits::TEXT_CHARS;
 pub use paper::{ExtractedDocument, ExtractedFields, PaperKind};
@@ -97,7 +97,7 @@ impl Contents {
     }
 
     /// Whether the words alone say too little, so that the pictures should be looked at.
-    pub fn needs_eyes(&self) -> bool {
+    pub fn needs_ocr(&self) -> bool {
         self.stated.is_none() && !self.pictures.is_empty() && !layout::has_text(&self.pages)
     }
 
@@ -115,7 +115,7 @@ impl Contents {
     }
 
     /// The same, as if the file said nothing about itself; for scoring the rules.
-    pub fn paper_by_words(&self) -> ExtractedDocument {
+    pub fn extract_from_words(&self) -> ExtractedDocument {
         rules::judge(&self.pages, self.is_picture)
     }
 }

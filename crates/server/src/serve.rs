@@ -116,10 +116,11 @@ pub fn open_worker(settings: &Settings, app: &App) -> Result<Worker, String> {
     if settings.relay == RelayTarget::Nowhere {
         tracing::warn!("no relay is configured (MAILROOM_RELAY): outgoing mail waits");
     }
-    let courier = HttpWebhookSender::of(settings)?;
-    let word_reader = HttpReader::new(Vault::open(&settings.data, &app.ids)?)?;
-    let worker = Worker::new(app.clone(), relay, Arc::new(courier), documents::of(settings)?);
-    Ok(worker.reading_with(Arc::new(word_reader)))
+    let webhook_sender = HttpWebhookSender::of(settings)?;
+    let app_mail_reader = HttpReader::new(Vault::open(&settings.data, &app.ids)?)?;
+    let worker =
+        Worker::new(app.clone(), relay, Arc::new(webhook_sender), documents::of(settings)?);
+    Ok(worker.with_reader(Arc::new(app_mail_reader)))
 }
 
 /// Those who fetch mail from mailboxes elsewhere.
@@ -131,7 +132,7 @@ fn open_fetchers(settings: &Settings, app: &App) -> Result<Fetchers, String> {
 
 /// The doors for mail, open, and who stands at them.
 pub struct MailIn {
-    doors: MailListeners,
+    listeners: MailListeners,
     open: Vec<MailListener>,
     certificate: Arc<TlsCertificate>,
 }
@@ -149,8 +150,8 @@ pub async fn open_mail(settings: &Settings, app: &App) -> Result<MailIn, String>
     let connections = ConnectionBudget::current().mail;
     let limits = smtp::SmtpLimits { connections, ..smtp::SmtpLimits::default() };
     let (trusted, certificate) = (settings.trusted_networks.clone(), Arc::clone(&tls));
-    let doors = MailListeners::new(app.clone(), authenticator, tls, &name, trusted, limits);
-    Ok(MailIn { doors, open, certificate })
+    let listeners = MailListeners::new(app.clone(), authenticator, tls, &name, trusted, limits);
+    Ok(MailIn { listeners, open, certificate })
 }
 
 impl MailIn {
@@ -158,7 +159,7 @@ impl MailIn {
     pub fn smtp_address(&self) -> Option<SocketAddr> {
         self.open
             .iter()
-            .find(|door| door.protocol() == Protocol::Smtp)
+            .find(|listener| listener.protocol() == Protocol::Smtp)
             .and_then(MailListener::address)
     }
 
@@ -210,10 +211,10 @@ pub async fn serve(
     let dns = DnsHealth::of(settings.dns);
     let readiness = Readiness { app: app.clone(), storage, dns, quiet: quiet.clone() };
     let router = health::router(readiness).merge(services::router(app.clone(), vault));
-    let mail_in = tokio::spawn(mail.doors.serve(mail.open, stopping.clone().cancelled_owned()));
+    let mail_in = tokio::spawn(mail.listeners.serve(mail.open, stopping.clone().cancelled_owned()));
     let options = router::HttpOptions {
         developer_site: settings.developer_site.clone(),
-        gate: SsrfGuard::of(settings).map_err(io::Error::other)?,
+        ssrf_guard: SsrfGuard::of(settings).map_err(io::Error::other)?,
         mails: settings.relay.reaches_people() && !quiet.is_quiet(),
         quiet,
         ways: MailWays::of(settings),

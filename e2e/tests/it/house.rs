@@ -96,9 +96,11 @@ impl House {
     pub fn keep_working(&self) -> Working {
         let relay = Arc::new(FolderRelay::open(&self.outbox()).unwrap());
         let gate = SsrfGuard::new(Arc::new(SystemResolver::default()), SsrfRules::new(true));
-        let courier = HttpWebhookSender::new(gate, RootCertStore::empty(), DEADLINE).unwrap();
+        let webhook_sender =
+            HttpWebhookSender::new(gate, RootCertStore::empty(), DEADLINE).unwrap();
         let reader = BuiltInReader::with_program(program());
-        let worker = Worker::new(self.app.clone(), relay, Arc::new(courier), Arc::new(reader));
+        let worker =
+            Worker::new(self.app.clone(), relay, Arc::new(webhook_sender), Arc::new(reader));
         Working(tokio::spawn(async move { worker.run(std::future::pending()).await }))
     }
 
@@ -224,8 +226,8 @@ impl House {
         let read = self.app.act(&self.ines, move |tx, cx| {
             let reading = actions::read_conversation(tx, cx, &id, true)?;
             let ours = reading.entries.iter().rev().find_map(|entry| match entry {
-                actions::TimelineEntry::Message(letter) => {
-                    letter.status.map(|status| (status.word().to_owned(), letter.text.clone()))
+                actions::TimelineEntry::Message(message) => {
+                    message.status.map(|status| (status.word().to_owned(), message.text.clone()))
                 }
                 _ => None,
             });

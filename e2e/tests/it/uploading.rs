@@ -72,7 +72,7 @@ async fn filed(house: &House, id: &str) -> Vec<String> {
     let read = house.app.act(&house.ines, move |tx, cx| {
         let reading = actions::read_conversation(tx, cx, &id, true)?;
         let cards = reading.entries.iter().filter_map(|entry| match entry {
-            actions::TimelineEntry::Message(letter) => letter.asks.clone(),
+            actions::TimelineEntry::Message(message) => message.asks.clone(),
             _ => None,
         });
         let items = cards.flat_map(|card| card.items);

@@ -67,14 +67,14 @@ async fn a_batch_of_one_gives_each_write_its_own_commit(db: &Database) {
 
 async fn what_must_last_is_not_committed_with_what_need_not(db: &Database) {
     let store = db.open();
-    let mut jot = Held::jotted(&store, |tx| Ok(insert(tx, 1)?)).await;
-    jot.begun().await;
+    let mut write_relaxed = Held::jotted(&store, |tx| Ok(insert(tx, 1)?)).await;
+    write_relaxed.begun().await;
     let mut write = Held::queued(&store, |tx| Ok(insert(tx, 2)?)).await;
     let mut last = Held::jotted(&store, |tx| Ok(insert(tx, 3)?)).await;
-    jot.let_go();
+    write_relaxed.let_go();
 
     write.begun().await;
-    jot.answer.get().await.unwrap();
+    write_relaxed.answer.get().await.unwrap();
     assert_eq!(stored(&store).await, [1]);
     write.let_go();
     last.begun().await;
@@ -211,7 +211,7 @@ impl<T: Send + 'static> Held<T> {
     ) -> Self {
         let (work, begun, gate) = holding(work);
         let store = store.clone();
-        let answer = Answer::to(async move { store.jot(work).await }).await;
+        let answer = Answer::to(async move { store.write_relaxed(work).await }).await;
         Held { answer, begun, gate: Some(gate) }
     }
 

@@ -98,7 +98,7 @@ fn write_until_killed(url: &str) {
             writers.spawn(async move {
                 for n in (first + writer..first + PER_ROUND / 2).step_by(WRITERS as usize) {
                     match n % 3 {
-                        0 => store.jot(move |tx| write_pair(tx, n)).await.unwrap(),
+                        0 => store.write_relaxed(move |tx| write_pair(tx, n)).await.unwrap(),
                         _ => store.write(move |tx| write_pair(tx, n)).await.unwrap(),
                     }
                     println!("acknowledged {n}");

@@ -47,7 +47,7 @@ async fn a_write_waits_for_the_disk_and_a_jot_does_not(db: &Database) {
     };
     for _ in 0..2 {
         assert!(store.write(waits).await.unwrap());
-        assert!(!store.jot(waits).await.unwrap());
+        assert!(!store.write_relaxed(waits).await.unwrap());
     }
 }
 

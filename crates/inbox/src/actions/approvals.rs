@@ -86,7 +86,7 @@ pub struct Decision {
 impl Decision {
     /// The customer's letters that came after the draft was made.
     pub fn said_since(&self) -> impl Iterator<Item = &MessageEntry> {
-        self.said.iter().filter(|letter| letter.serial > self.draft.serial)
+        self.said.iter().filter(|message| message.serial > self.draft.serial)
     }
 }
 
@@ -97,7 +97,7 @@ pub fn look_at_draft(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Dec
         return Err(Error::NotFound("draft"));
     }
     let ws = cx.actor.ws;
-    let columns = timeline::LETTER;
+    let columns = timeline::MESSAGE;
     let mut draft: MessageEntry = tx.one(
         &format!("SELECT {columns} FROM messages m WHERE m.ws = ?1 AND m.id = ?2"),
         &[&ws, id],

@@ -48,7 +48,7 @@ pub fn list_audit(
     for circle in &cx.actor.circles {
         // Each circle is read in the order of its key; two short lists are put together here.
         entries.extend(tx.all::<AuditEntry>(
-            "SELECT id, at, actor, actor_name, action, thing, detail FROM audit
+            "SELECT id, at, actor, actor_name, action, thing, detail FROM audit_log
              WHERE ws = ?1 AND circle = ?2 AND id < ?3 ORDER BY id DESC LIMIT ?4",
             &[&cx.actor.ws, circle, &before, &AUDIT_LISTED],
         )?);

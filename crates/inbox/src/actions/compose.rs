@@ -7,7 +7,7 @@ use crate::api::wire::{Direction, ReplyResult, Status};
 use crate::app::Cx;
 use crate::base::actor::Principal;
 use crate::base::error::{Error, Result, ValidationError, ValidationErrors};
-use crate::base::ids::{ConversationId, EnclosureId, MessageId};
+use crate::base::ids::{AttachmentId, ConversationId, MessageId};
 use crate::base::limits::{RECIPIENTS, REPLY_CHARS};
 use crate::model::attachments::{self, NewAttachment, OutgoingAttachment};
 use crate::model::conversations;
@@ -28,41 +28,41 @@ pub struct NewReply {
 }
 
 /// Sends a letter after the undo window, or keeps it as a draft for the team.
-pub fn send_letter(
+pub fn send_reply(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     id: &str,
-    letter: &NewReply,
+    message: &NewReply,
 ) -> Result<ReplyResult> {
     let mut conversation = conversations::load(tx, cx.actor, id)?;
-    check(letter)?;
-    let draft = DraftContent { text: &letter.body, summary: None, documents: &[], due_date: None };
-    let result = match letter.send {
+    check(message)?;
+    let draft = DraftContent { text: &message.body, summary: None, documents: &[], due_date: None };
+    let result = match message.send {
         true => drafts::send(tx, cx, &conversation, &draft)?,
         false => drafts::keep_as_draft(tx, cx, &conversation, &draft)?,
     };
-    messages::address(tx, cx, &result.message_id, [&letter.to, &letter.cc, &letter.bcc])?;
+    messages::address(tx, cx, &result.message_id, [&message.to, &message.cc, &message.bcc])?;
     if let Principal::Person { id: me, .. } = &cx.actor.who {
         attachments::seal(tx, cx.actor.ws, &conversation.id, me, &result.message_id)?;
     }
-    if letter.send && letter.close {
+    if message.send && message.close {
         conversations::set_status(tx, cx, &mut conversation, Status::Closed)?;
     }
-    forget_unfinished(tx, cx, &conversation.id)?;
+    forget_autosave(tx, cx, &conversation.id)?;
     Ok(result)
 }
 
-fn check(letter: &NewReply) -> Result<()> {
+fn check(message: &NewReply) -> Result<()> {
     let mut problems = ValidationErrors::default();
     let mut add = |field: &str, sentence: &str| {
         problems.0.push(ValidationError { field: field.into(), sentence: sentence.into() });
     };
-    if letter.body.trim().is_empty() {
+    if message.body.trim().is_empty() {
         add("body", "Write something first.");
-    } else if letter.body.contains('\0') || letter.body.chars().count() > REPLY_CHARS {
+    } else if message.body.contains('\0') || message.body.chars().count() > REPLY_CHARS {
         add("body", "A letter has at most 50,000 characters.");
     }
-    if let Some(sentence) = wrong_recipients([&letter.to, &letter.cc, &letter.bcc]) {
+    if let Some(sentence) = wrong_recipients([&message.to, &message.cc, &message.bcc]) {
         add("to", sentence);
     }
     if problems.0.is_empty() { Ok(()) } else { Err(Error::Invalid(problems)) }
@@ -140,10 +140,14 @@ pub struct Autosave {
     pub saved_at: i64,
 }
 
-pub fn unfinished(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<Option<Autosave>> {
+pub fn load_autosave(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &ConversationId,
+) -> Result<Option<Autosave>> {
     let Some(me) = cx.actor.member() else { return Ok(None) };
     let found: Option<(String, String, String, String, String, i64)> = tx.opt(
-        "SELECT kind, body, to_line, cc_line, bcc_line, saved_at FROM unfinished
+        "SELECT kind, body, to_line, cc_line, bcc_line, saved_at FROM autosaves
          WHERE ws = ?1 AND person = ?2 AND conversation = ?3",
         &[&cx.actor.ws, &me, id],
     )?;
@@ -158,24 +162,19 @@ pub fn unfinished(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<O
 }
 
 /// Keeps what somebody has written so far; an empty text is forgotten.
-pub fn keep_unfinished(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    id: &str,
-    unfinished: &Autosave,
-) -> Result<()> {
+pub fn autosave(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, autosave: &Autosave) -> Result<()> {
     let conversation = conversations::load(tx, cx.actor, id)?;
     let Some(me) = cx.actor.member() else { return Ok(()) };
-    if unfinished.body.trim().is_empty() {
-        return forget_unfinished(tx, cx, &conversation.id);
+    if autosave.body.trim().is_empty() {
+        return forget_autosave(tx, cx, &conversation.id);
     }
-    let texts = [&unfinished.body, &unfinished.to, &unfinished.cc, &unfinished.bcc];
+    let texts = [&autosave.body, &autosave.to, &autosave.cc, &autosave.bcc];
     let too_long = |text: &&String| text.contains('\0') || text.chars().count() > REPLY_CHARS;
-    if texts.iter().any(too_long) || !["reply", "note"].contains(&unfinished.kind.as_str()) {
+    if texts.iter().any(too_long) || !["reply", "note"].contains(&autosave.kind.as_str()) {
         return Err(Error::invalid("body", "A letter has at most 50,000 characters."));
     }
     tx.exec(
-        "INSERT INTO unfinished (
+        "INSERT INTO autosaves (
             ws, person, conversation, kind, body, to_line, cc_line, bcc_line, saved_at
          ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
          ON CONFLICT (ws, person, conversation) DO UPDATE
@@ -186,40 +185,40 @@ pub fn keep_unfinished(
             &cx.actor.ws,
             &me,
             &conversation.id,
-            &unfinished.kind,
-            &unfinished.body,
-            &unfinished.to,
-            &unfinished.cc,
-            &unfinished.bcc,
+            &autosave.kind,
+            &autosave.body,
+            &autosave.to,
+            &autosave.cc,
+            &autosave.bcc,
             &cx.now,
         ],
     )?;
     Ok(())
 }
 
-pub fn forget_unfinished(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<()> {
+pub fn forget_autosave(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<()> {
     let Some(me) = cx.actor.member() else { return Ok(()) };
     tx.exec(
-        "DELETE FROM unfinished WHERE ws = ?1 AND person = ?2 AND conversation = ?3",
+        "DELETE FROM autosaves WHERE ws = ?1 AND person = ?2 AND conversation = ?3",
         &[&cx.actor.ws, &me, id],
     )?;
     Ok(())
 }
 
 /// Adds files to what the actor is writing.
-pub fn enclose(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, files: &[NewAttachment]) -> Result<()> {
+pub fn attach(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, files: &[NewAttachment]) -> Result<()> {
     let conversation = conversations::load(tx, cx.actor, id)?;
     attachments::add(tx, cx.actor.ws, cx.now, &conversation.id, own_id(cx)?, files)
 }
 
 /// Takes one of these files off again.
-pub fn take_out(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, file: &EnclosureId) -> Result<()> {
+pub fn take_out(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, file: &AttachmentId) -> Result<()> {
     let conversation = conversations::load(tx, cx.actor, id)?;
     attachments::remove(tx, cx.actor.ws, &conversation.id, own_id(cx)?, file)
 }
 
 /// The files of what the actor is writing.
-pub fn enclosed(
+pub fn attached(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     id: &ConversationId,
@@ -231,10 +230,10 @@ pub fn enclosed(
 }
 
 /// Gives up what the actor was writing, with its files.
-pub fn discard_unfinished(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<()> {
+pub fn discard_autosave(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<()> {
     let conversation = conversations::load(tx, cx.actor, id)?;
     attachments::remove_all(tx, cx.actor.ws, &conversation.id, own_id(cx)?)?;
-    forget_unfinished(tx, cx, &conversation.id)
+    forget_autosave(tx, cx, &conversation.id)
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ pub fn correct_document(
     check(fields)?;
     let [first, second] = &cx.actor.circles;
     let seen = tx.exec(
-        "UPDATE documents SET corrected = TRUE, reads_at = NULL
+        "UPDATE documents SET corrected = TRUE, extract_at = NULL
          WHERE ws = ?1 AND id = ?2 AND circle IN (?3, ?4)",
         &[&cx.actor.ws, id, first, second],
     )?;

@@ -34,8 +34,8 @@ pub fn pause_webhook(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<()>
     note(tx, cx, id, Action::WebhookPaused)?;
     tx.exec("UPDATE webhooks SET state = 'paused' WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
     tx.exec(
-        "UPDATE deliveries SET state = 'skipped', next_try_at = NULL
-         WHERE ws = ?1 AND webhook = ?2 AND next_try_at IS NOT NULL",
+        "UPDATE deliveries SET state = 'skipped', next_attempt_at = NULL
+         WHERE ws = ?1 AND webhook = ?2 AND next_attempt_at IS NOT NULL",
         &[&cx.actor.ws, id],
     )?;
     Ok(())
@@ -68,7 +68,7 @@ fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId, action: Action) -> Result<
 /// Removes a webhook's row and its log.
 pub(super) fn forget_webhook(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<()> {
     for sql in [
-        "DELETE FROM tries WHERE ws = ?1 AND webhook = ?2",
+        "DELETE FROM delivery_attempts WHERE ws = ?1 AND webhook = ?2",
         "DELETE FROM deliveries WHERE ws = ?1 AND webhook = ?2",
         "DELETE FROM webhooks WHERE ws = ?1 AND id = ?2",
     ] {
@@ -111,8 +111,8 @@ pub struct LoggedDelivery {
     pub event_type: String,
     pub state: DeliveryState,
     pub created_at: Moment,
-    pub next_try_at: Option<Moment>,
-    pub tries: Vec<LoggedAttempt>,
+    pub next_attempt_at: Option<Moment>,
+    pub attempts: Vec<LoggedAttempt>,
     /// The envelope exactly as it is sent.
     #[serde(skip)]
     pub body: String,
@@ -152,12 +152,12 @@ pub fn delivery_log(
     }
     if let Some(event_type) = &filter.event_type {
         args.push(event_type);
-        conditions.push_str(&format!(" AND d.type = ?{} AND d.tries >= 0", args.len()));
+        conditions.push_str(&format!(" AND d.type = ?{} AND d.attempts >= 0", args.len()));
     }
     let index = index_for(tx, filter);
     let mut deliveries: Vec<LoggedDelivery> = tx.all(
         &format!(
-            "SELECT d.event, d.type, d.state, d.created_at, d.next_try_at, (
+            "SELECT d.event, d.type, d.state, d.created_at, d.next_attempt_at, (
                  SELECT e.body FROM events e WHERE e.ws = d.ws AND e.id = d.event
              )
              FROM deliveries d {index}
@@ -167,8 +167,8 @@ pub fn delivery_log(
         &args,
     )?;
     for delivery in &mut deliveries {
-        delivery.tries = tx.all(
-            "SELECT at, took, status, answer FROM tries
+        delivery.attempts = tx.all(
+            "SELECT at, took, status, answer FROM delivery_attempts
              WHERE ws = ?1 AND webhook = ?2 AND event = ?3 ORDER BY number",
             &[&cx.actor.ws, id, &delivery.event],
         )?;
@@ -194,9 +194,9 @@ impl FromRow for LoggedDelivery {
             event_type: row.take()?,
             state: row.take()?,
             created_at: Moment(row.take()?),
-            next_try_at: row.take::<Option<i64>>()?.map(Moment),
+            next_attempt_at: row.take::<Option<i64>>()?.map(Moment),
             body: row.take::<Option<String>>()?.unwrap_or_default(),
-            tries: Vec::new(),
+            attempts: Vec::new(),
         })
     }
 }
@@ -221,7 +221,7 @@ pub fn redeliver(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId, event: &EventId) 
         return Err(Error::invalid("webhook", "is not active; resume it first"));
     }
     let planned = tx.exec(
-        "UPDATE deliveries SET state = 'waiting', tries = 0, next_try_at = ?4
+        "UPDATE deliveries SET state = 'waiting', attempts = 0, next_attempt_at = ?4
          WHERE ws = ?1 AND webhook = ?2 AND event = ?3",
         &[&cx.actor.ws, id, event, &cx.now],
     )?;
@@ -240,7 +240,7 @@ pub fn latest_deliveries(
 ) -> Result<Vec<(String, String, i64)>> {
     find(tx, cx, id)?;
     Ok(tx.all(
-        "SELECT event, state, tries FROM deliveries
+        "SELECT event, state, attempts FROM deliveries
          WHERE ws = ?1 AND webhook = ?2 ORDER BY event DESC LIMIT ?3",
         &[&cx.actor.ws, id, &LOG_ITEMS],
     )?)

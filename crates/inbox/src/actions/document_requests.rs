@@ -100,7 +100,7 @@ fn find(tx: &mut Tx<'_>, ws: i64, id: &RequestId) -> Result<Found> {
     tx.opt(
         "SELECT conversation, token, due_date, opened_at, asked_at, completed_at, closed_at,
                 revoked_at, stopped_at, remind_at
-         FROM requests WHERE ws = ?1 AND id = ?2",
+         FROM document_requests WHERE ws = ?1 AND id = ?2",
         &[&ws, id],
     )?
     .ok_or(Error::NotFound("request"))
@@ -111,7 +111,7 @@ pub(super) fn card(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<Reque
     let ws = cx.actor.ws;
     let found = find(tx, ws, id)?;
     let items: Vec<(i64, String, Option<String>, bool)> = tx.all(
-        "SELECT place, label, description, required FROM request_items
+        "SELECT place, label, description, required FROM requested_documents
          WHERE ws = ?1 AND request = ?2 ORDER BY place",
         &[&ws, id],
     )?;
@@ -163,7 +163,7 @@ fn seen(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<Found> {
 pub fn close_request(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<()> {
     let found = seen(tx, cx, id)?;
     let closed = tx.exec(
-        "UPDATE requests SET closed_at = ?3, remind_at = NULL
+        "UPDATE document_requests SET closed_at = ?3, remind_at = NULL
          WHERE ws = ?1 AND id = ?2 AND closed_at IS NULL AND completed_at IS NULL",
         &[&cx.actor.ws, id, &cx.now],
     )?;
@@ -174,7 +174,7 @@ pub fn close_request(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<()>
 pub fn revoke_request(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<()> {
     let found = seen(tx, cx, id)?;
     let revoked = tx.exec(
-        "UPDATE requests SET revoked_at = ?3, remind_at = NULL
+        "UPDATE document_requests SET revoked_at = ?3, remind_at = NULL
          WHERE ws = ?1 AND id = ?2 AND revoked_at IS NULL",
         &[&cx.actor.ws, id, &cx.now],
     )?;
@@ -193,7 +193,7 @@ pub fn reopen_request(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<()
         found.asked_at.filter(|_| found.completed_at.is_none() && found.stopped_at.is_none());
     let remind_at = again.and_then(|asked_at| document_requests::next_reminder(asked_at, cx.now));
     let opened = tx.exec(
-        "UPDATE requests SET closed_at = NULL, revoked_at = NULL, token = ?3, remind_at = ?4
+        "UPDATE document_requests SET closed_at = NULL, revoked_at = NULL, token = ?3, remind_at = ?4
          WHERE ws = ?1 AND id = ?2 AND (closed_at IS NOT NULL OR revoked_at IS NOT NULL)",
         &[&cx.actor.ws, id, &token, &remind_at],
     )?;

@@ -4,7 +4,7 @@ use db::Tx;
 
 use crate::app::Cx;
 use crate::base::error::{Error, Result};
-use crate::base::ids::{DocumentId, EnclosureId, MessageId};
+use crate::base::ids::{AttachmentId, DocumentId, MessageId};
 use crate::model::blobs::Blobs;
 use crate::model::{attachments, conversations, messages};
 
@@ -28,11 +28,11 @@ pub fn file(tx: &mut Tx<'_>, cx: &Cx<'_>, blobs: &Blobs, id: &DocumentId) -> Res
 }
 
 /// A file that goes with a letter of ours, if the actor may see the letter, or is writing it.
-pub fn enclosure(
+pub fn attachment(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     blobs: &Blobs,
-    id: &EnclosureId,
+    id: &AttachmentId,
 ) -> Result<StoredFile> {
     let missing = || Error::NotFound("file");
     let (file, conversation, writer) =

@@ -55,7 +55,7 @@ pub fn fetch_mail_from(
     tx.exec(
         "INSERT INTO imap_accounts (
             ws, mailbox, host, port, security, username, password, folder, afterwards, trusts,
-            new_since, last_uid, seen_to, stuck_uid, stuck_tries, next_try_at, holder, failures,
+            new_since, last_uid, seen_to, stuck_uid, stuck_attempts, next_attempt_at, holder, failures,
             owners_told, fetched, skipped, created_at
          ) VALUES (
             ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 0, 0, 0, 0, ?12, '', 0, FALSE, 0, 0, ?12
@@ -63,7 +63,7 @@ pub fn fetch_mail_from(
          ON CONFLICT (ws, mailbox) DO UPDATE SET
             port = excluded.port, security = excluded.security, password = excluded.password,
             afterwards = excluded.afterwards, trusts = excluded.trusts,
-            next_try_at = excluded.next_try_at, holder = '', failures = 0,
+            next_attempt_at = excluded.next_attempt_at, holder = '', failures = 0,
             failing_since = NULL, owners_told = FALSE, last_error = NULL",
         &[
             &cx.actor.ws,
@@ -158,7 +158,7 @@ pub struct FetchedInbox {
     pub failing_since: Option<Moment>,
     /// A sentence on what went wrong last, while it does.
     pub last_error: Option<String>,
-    pub next_try_at: Option<Moment>,
+    pub next_attempt_at: Option<Moment>,
     /// When its turn comes, or the claim of whoever fetches it lapses.
     #[serde(skip)]
     pub due_at: Moment,
@@ -173,7 +173,7 @@ impl FromRow for FetchedInbox {
         let (mailbox, host, port, username) = (row.take()?, row.take()?, row.take()?, row.take()?);
         let (folder, after) = (row.take()?, row.take()?);
         let failing_since: Option<i64> = row.take()?;
-        let next_try_at: i64 = row.take()?;
+        let next_attempt_at: i64 = row.take()?;
         Ok(FetchedInbox {
             mailbox,
             host,
@@ -183,8 +183,8 @@ impl FromRow for FetchedInbox {
             after,
             ok: failing_since.is_none(),
             failing_since: failing_since.map(Moment),
-            next_try_at: failing_since.map(|_| Moment(next_try_at)),
-            due_at: Moment(next_try_at),
+            next_attempt_at: failing_since.map(|_| Moment(next_attempt_at)),
+            due_at: Moment(next_attempt_at),
             last_fetched_at: row.take::<Option<i64>>()?.map(Moment),
             last_error: row.take()?,
             fetched: row.take()?,
@@ -199,7 +199,7 @@ pub fn list_fetched(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<FetchedInbox>>
     let [first, second] = &actor.circles;
     Ok(tx.all(
         "SELECT a.mailbox, a.host, a.port, a.username, a.folder, a.afterwards, a.failing_since,
-                a.next_try_at, a.last_fetched_at, a.last_error, a.fetched, a.skipped, a.last_skipped
+                a.next_attempt_at, a.last_fetched_at, a.last_error, a.fetched, a.skipped, a.last_skipped
          FROM imap_accounts a JOIN mailboxes m ON m.ws = a.ws AND m.id = a.mailbox
          WHERE a.ws = ?1 AND m.circle IN (?2, ?3) ORDER BY m.name, m.id",
         &[&actor.ws, first, second],

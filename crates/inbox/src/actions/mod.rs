@@ -31,8 +31,8 @@ pub use approvals::{
 };
 pub use audit_log::{AUDIT_LISTED, AuditEntry, list_audit};
 pub use compose::{
-    Autosave, NewReply as NewLetter, discard_unfinished, enclose, enclosed, forget_unfinished,
-    keep_unfinished, newer_than, parties, send_letter, take_out,
+    Autosave, NewReply, attach, attached, autosave, discard_autosave, forget_autosave, newer_than,
+    parties, send_reply, take_out,
 };
 pub use corrections::correct_document;
 pub use delivery_log::{
@@ -44,7 +44,7 @@ pub use document_requests::{
     revoke_request,
 };
 pub use drafts::{address_draft, approve_draft, discard_draft, edit_draft, stop_message};
-pub use files::{StoredFile, enclosure, file, original};
+pub use files::{StoredFile, attachment, file, original};
 pub use imap_accounts::{FetchFrom, FetchedInbox, fetch_mail_from, list_fetched, stop_fetching};
 pub use keys::{KeyListing, MadeKey, list_keys, make_key, mark_used, revoke_key};
 pub use library::{LibraryCard, LibraryDocument, cards, look_at_document};
@@ -66,8 +66,8 @@ pub use services::{
     set_service_secret,
 };
 pub use sessions::{
-    SessionListing, SignedIn, StoredPassword, TokenHash, begin_session, count_guess,
-    end_other_sessions, end_session, forget_guesses, has_password, invite, list_sessions,
+    SessionListing, SignedIn, StoredPassword, TokenHash, begin_session, count_sign_in_attempt,
+    end_other_sessions, end_session, forget_sign_in_attempts, has_password, invite, list_sessions,
     look_at_link, mail_sign_in_link, make_recovery_link, make_sign_in_link, mark_seen,
     open_private, set_password, signed_in, stored_passwords, use_sign_in_link,
 };
@@ -77,7 +77,7 @@ pub use setup::{
     set_up_workspace,
 };
 pub use sidebar::{
-    COUNTED, Sidebar, SidebarInbox, SidebarTag, list_held, list_tagged, shelves, tag_name, unread,
+    COUNTED, Sidebar, SidebarInbox, SidebarTag, list_held, list_tagged, sidebar, tag_name, unread,
 };
 pub use snooze::{release_held, snooze};
 pub use tags::rename_tag;

@@ -2,7 +2,7 @@
 
 use db::Tx;
 
-use super::compose::{Autosave, enclosed, unfinished};
+use super::compose::{Autosave, attached, load_autosave};
 use super::timeline::{TimelineEntry, entries};
 use crate::api::wire::{Assignee, Status, Team};
 use crate::app::Cx;
@@ -45,9 +45,9 @@ pub struct OpenConversation {
     pub read_at: Option<i64>,
     pub last_message_at: i64,
     pub others: Vec<OtherConversation>,
-    pub unfinished: Option<Autosave>,
+    pub autosave: Option<Autosave>,
     /// The files of what the reader is writing.
-    pub enclosed: Vec<OutgoingAttachment>,
+    pub attached: Vec<OutgoingAttachment>,
 }
 
 impl OpenConversation {
@@ -84,8 +84,8 @@ pub fn read_conversation(
         assignee: found.assignee_named(tx, ws)?,
         team: members::team(tx, ws, &found.circle)?,
         others: others(tx, cx, &found)?,
-        unfinished: unfinished(tx, cx, &found.id)?,
-        enclosed: enclosed(tx, cx, &found.id)?,
+        autosave: load_autosave(tx, cx, &found.id)?,
+        attached: attached(tx, cx, &found.id)?,
         read_at: read_at(tx, cx, &found.id)?,
         last_message_at: found.last_message_at,
         mailbox: mailbox.ok_or(Error::NotFound("conversation"))?,
@@ -139,7 +139,7 @@ fn others(
 fn read_at(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<Option<i64>> {
     let Some(me) = cx.actor.member() else { return Ok(None) };
     let found: Option<(i64,)> = tx.opt(
-        "SELECT read_at FROM readings WHERE ws = ?1 AND person = ?2 AND conversation = ?3",
+        "SELECT read_at FROM read_marks WHERE ws = ?1 AND person = ?2 AND conversation = ?3",
         &[&cx.actor.ws, &me, id],
     )?;
     Ok(found.map(|(read_at,)| read_at))
@@ -163,7 +163,7 @@ pub fn latest_of(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<Vec<String>> 
     )?;
     let event = newest(
         tx,
-        "SELECT id FROM happenings WHERE ws = ?1 AND conversation = ?2 ORDER BY id DESC LIMIT 1",
+        "SELECT id FROM timeline_events WHERE ws = ?1 AND conversation = ?2 ORDER BY id DESC LIMIT 1",
     )?;
     let states: Vec<(String, i64)> = tx.all(
         "SELECT coalesce(status, ''), revision FROM messages
@@ -186,7 +186,7 @@ pub fn mark_read(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<()> {
         &[&cx.actor.ws, &me, &conversation.id, &cx.now],
     )?;
     tx.exec(
-        "INSERT INTO readings (ws, person, conversation, read_at) VALUES (?1, ?2, ?3, ?4)
+        "INSERT INTO read_marks (ws, person, conversation, read_at) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (ws, person, conversation) DO UPDATE SET read_at = excluded.read_at",
         &[&cx.actor.ws, &me, &conversation.id, &cx.now],
     )?;

@@ -8,8 +8,8 @@ use crate::base::actor::{Actor, Circle, Plan, Principal, Role};
 use crate::base::error::{Error, Result};
 use crate::base::ids::{Ids, SessionId, UserId, WorkspaceId};
 use crate::base::limits::{
-    DEVICE_CHARS, GUESS_WINDOW_MS, MAILED_LINK_MS, SEEN_EVERY_MS, SESSION_IDLE_MS, SESSION_MS,
-    SESSIONS_PER_PERSON, SIGN_IN_LINK_MS, SIGN_IN_TOKEN_CHARS, WORKSPACES_PER_ADDRESS,
+    DEVICE_CHARS, MAILED_LINK_MS, SEEN_EVERY_MS, SESSION_IDLE_MS, SESSION_MS, SESSIONS_PER_PERSON,
+    SIGN_IN_LINK_MS, SIGN_IN_TOKEN_CHARS, SIGN_IN_WINDOW_MS, WORKSPACES_PER_ADDRESS,
 };
 use crate::model::audit_log::{self, Action};
 
@@ -386,21 +386,21 @@ pub fn open_private(tx: &mut Tx<'_>, cx: &Cx<'_>, session: &SessionId) -> Result
 
 /// Counts a try before it is made, so that tries at one time count as well. `false` when there
 /// were too many.
-pub fn count_guess(tx: &mut Tx<'_>, what: &str, most: i64, now: i64) -> Result<bool> {
-    let begun = now - GUESS_WINDOW_MS;
-    tx.exec("DELETE FROM guesses WHERE since <= ?1", &[&begun])?;
-    let (tries,): (i64,) = tx.one(
-        "INSERT INTO guesses (ws, what, tries, since) VALUES (0, ?1, 1, ?2)
-         ON CONFLICT (ws, what) DO UPDATE SET tries = guesses.tries + 1
-         RETURNING tries",
+pub fn count_sign_in_attempt(tx: &mut Tx<'_>, what: &str, most: i64, now: i64) -> Result<bool> {
+    let begun = now - SIGN_IN_WINDOW_MS;
+    tx.exec("DELETE FROM sign_in_attempts WHERE since <= ?1", &[&begun])?;
+    let (attempts,): (i64,) = tx.one(
+        "INSERT INTO sign_in_attempts (ws, what, attempts, since) VALUES (0, ?1, 1, ?2)
+         ON CONFLICT (ws, what) DO UPDATE SET attempts = sign_in_attempts.attempts + 1
+         RETURNING attempts",
         &[&what, &now],
     )?;
-    Ok(tries <= most)
+    Ok(attempts <= most)
 }
 
 /// Forgets the tries of somebody who has signed in.
-pub fn forget_guesses(tx: &mut Tx<'_>, what: &str) -> Result<()> {
-    tx.exec("DELETE FROM guesses WHERE ws = 0 AND what = ?1", &[&what])?;
+pub fn forget_sign_in_attempts(tx: &mut Tx<'_>, what: &str) -> Result<()> {
+    tx.exec("DELETE FROM sign_in_attempts WHERE ws = 0 AND what = ?1", &[&what])?;
     Ok(())
 }
 

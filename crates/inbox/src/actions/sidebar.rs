@@ -52,7 +52,7 @@ pub struct SidebarTag {
     pub name: String,
 }
 
-pub fn shelves(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Sidebar> {
+pub fn sidebar(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Sidebar> {
     let actor = cx.actor;
     let open = counters::of_kind(tx, actor, "open")?;
     let inboxes = mailboxes::all_seen_by(tx, actor)?;
@@ -219,7 +219,7 @@ pub fn unread(
     args.extend(listed.iter().map(|summary| &summary.id as &dyn Arg));
     let rows: Vec<(ConversationId, i64)> = tx.all(
         &format!(
-            "SELECT conversation, read_at FROM readings
+            "SELECT conversation, read_at FROM read_marks
              WHERE ws = ?1 AND person = ?2 AND conversation IN ({})",
             places.join(", ")
         ),

@@ -9,7 +9,7 @@ use super::document_requests::{RequestCard, card};
 use crate::api::wire::{Direction, MessageStatus};
 use crate::app::Cx;
 use crate::base::error::Result;
-use crate::base::ids::{ConversationId, DocumentId, EnclosureId, MessageId, NoteId, RequestId};
+use crate::base::ids::{AttachmentId, ConversationId, DocumentId, MessageId, NoteId, RequestId};
 use crate::base::limits::READ_TEXT_CHARS;
 use crate::model::attachments;
 use crate::model::messages::Party;
@@ -26,7 +26,7 @@ pub enum TimelineEntry {
 impl TimelineEntry {
     pub fn at(&self) -> i64 {
         match self {
-            TimelineEntry::Message(letter) => letter.at,
+            TimelineEntry::Message(message) => message.at,
             TimelineEntry::Note(note) => note.at,
             TimelineEntry::Event(event) => event.at,
         }
@@ -35,7 +35,7 @@ impl TimelineEntry {
     /// Ids of one moment sort as they were made, whatever their kind.
     fn order(&self) -> &str {
         let id = match self {
-            TimelineEntry::Message(letter) => letter.id.as_str(),
+            TimelineEntry::Message(message) => message.id.as_str(),
             TimelineEntry::Note(note) => note.id.as_str(),
             TimelineEntry::Event(event) => &event.id,
         };
@@ -83,7 +83,7 @@ pub struct FiledAs {
 #[derive(Clone, Debug)]
 pub enum FilePlace {
     Document(DocumentId),
-    Enclosure(EnclosureId),
+    Attachment(AttachmentId),
 }
 
 pub struct NoteEntry {
@@ -102,13 +102,13 @@ pub struct EventEntry {
     pub data: Map<String, Value>,
 }
 
-pub const LETTER: &str = "m.id, m.at, m.serial, m.direction, m.status, m.from_name, m.from_email,
+pub const MESSAGE: &str = "m.id, m.at, m.serial, m.direction, m.status, m.from_name, m.from_email,
     m.to_list, m.cc_list, m.text, m.raw_hash IS NOT NULL, m.author, m.summary, m.revision,
     m.sends_at, m.request, m.bcc_list";
 
 impl FromRow for MessageEntry {
     fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        let mut letter = MessageEntry {
+        let mut message = MessageEntry {
             id: row.take()?,
             at: row.take()?,
             serial: row.take()?,
@@ -129,18 +129,18 @@ impl FromRow for MessageEntry {
             asks: None,
             request: row.take()?,
         };
-        letter.bcc = parties(&row.take::<String>()?);
+        message.bcc = parties(&row.take::<String>()?);
         // What is still a draft is shown whole: a person decides about all of it.
-        let is_draft = matches!(letter.status, Some(MessageStatus::Draft));
+        let is_draft = matches!(message.status, Some(MessageStatus::Draft));
         // Most letters are shorter in bytes already, and need no counting.
         if !is_draft
-            && letter.text.len() > READ_TEXT_CHARS
-            && let Some((end, _)) = letter.text.char_indices().nth(READ_TEXT_CHARS)
+            && message.text.len() > READ_TEXT_CHARS
+            && let Some((end, _)) = message.text.char_indices().nth(READ_TEXT_CHARS)
         {
-            letter.text.truncate(end);
-            letter.cut = true;
+            message.text.truncate(end);
+            message.cut = true;
         }
-        Ok(letter)
+        Ok(message)
     }
 }
 
@@ -184,9 +184,9 @@ pub fn entries(
     most: i64,
 ) -> Result<(Vec<TimelineEntry>, bool)> {
     let ws = cx.actor.ws;
-    let mut letters: Vec<MessageEntry> = tx.all(
+    let mut messages: Vec<MessageEntry> = tx.all(
         &format!(
-            "SELECT {LETTER} FROM messages m
+            "SELECT {MESSAGE} FROM messages m
              WHERE m.ws = ?1 AND m.conversation = ?2 AND m.discarded_at IS NULL
              ORDER BY m.at DESC, m.id DESC LIMIT ?3"
         ),
@@ -198,23 +198,23 @@ pub fn entries(
         &[&ws, id, &(most + 1)],
     )?;
     let events: Vec<EventEntry> = tx.all(
-        "SELECT id, at, actor_name, event, data FROM happenings
+        "SELECT id, at, actor_name, event, data FROM timeline_events
          WHERE ws = ?1 AND conversation = ?2 ORDER BY id DESC LIMIT ?3",
         &[&ws, id, &(most + 1)],
     )?;
     let most = most as usize;
-    let older = [letters.len(), notes.len(), events.len()].iter().any(|len| *len > most);
-    letters.truncate(most);
-    attach_files(tx, ws, id, &mut letters)?;
-    for letter in &mut letters {
-        if let Some(request) = &letter.request {
-            letter.asks = Some(card(tx, cx, request)?);
+    let older = [messages.len(), notes.len(), events.len()].iter().any(|len| *len > most);
+    messages.truncate(most);
+    attach_files(tx, ws, id, &mut messages)?;
+    for message in &mut messages {
+        if let Some(request) = &message.request {
+            message.asks = Some(card(tx, cx, request)?);
         }
     }
-    let letters = letters.into_iter().map(|letter| TimelineEntry::Message(Box::new(letter)));
+    let messages = messages.into_iter().map(|message| TimelineEntry::Message(Box::new(message)));
     let notes = notes.into_iter().take(most).map(TimelineEntry::Note);
     let events = events.into_iter().take(most).map(TimelineEntry::Event);
-    let mut entries: Vec<TimelineEntry> = letters.chain(notes).chain(events).collect();
+    let mut entries: Vec<TimelineEntry> = messages.chain(notes).chain(events).collect();
     entries.sort_by(|a, b| (a.at(), a.order()).cmp(&(b.at(), b.order())));
     Ok((entries, older))
 }
@@ -224,7 +224,7 @@ pub fn attach_files(
     tx: &mut Tx<'_>,
     ws: i64,
     id: &ConversationId,
-    letters: &mut [MessageEntry],
+    messages: &mut [MessageEntry],
 ) -> Result<()> {
     let rows: Vec<(MessageId, DocumentId, String, String, i64)> = tx.all(
         "SELECT message, id, filename, content_type, size FROM documents
@@ -240,14 +240,14 @@ pub fn attach_files(
     for file in attachments::of_conversation(tx, ws, id, FILES)? {
         let Some(message) = file.message else { continue };
         files.entry(message).or_default().push(FiledAs {
-            place: FilePlace::Enclosure(file.id),
+            place: FilePlace::Attachment(file.id),
             filename: file.filename,
             content_type: file.content_type,
             size: file.size,
         });
     }
-    for letter in letters {
-        letter.files = files.remove(&letter.id).unwrap_or_default();
+    for message in messages {
+        message.files = files.remove(&message.id).unwrap_or_default();
     }
     Ok(())
 }

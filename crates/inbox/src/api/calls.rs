@@ -39,13 +39,13 @@ impl App {
                     app.limiter.tell_of_simulated(cx.actor.ws);
                     app.limiter.take_simulated(cx.actor.ws, cx.now)
                 };
-                let standing: RateStatus = *simulated.get_or_insert_with(counted);
-                if standing.over {
-                    return Err(Error::TooMany(standing));
+                let rate: RateStatus = *simulated.get_or_insert_with(counted);
+                if rate.over {
+                    return Err(Error::TooMany(rate));
                 }
             }
             let answer = checked.run(tx, cx)?;
-            checked.note_look(&app, cx);
+            checked.record_activity(&app, cx);
             Ok(answer)
         };
         self.with_key(key, access, work).await
@@ -76,12 +76,12 @@ impl App {
         T: Send + 'static,
         F: FnMut(&mut Tx<'_>, &Cx<'_>) -> Result<T> + Send + 'static,
     {
-        let standing = self.limiter.take(&key, self.clock.now());
+        let rate = self.limiter.take(&key, self.clock.now());
         let app = self.clone();
         let work = move |tx: &mut Tx<'_>| {
             let (actor, plan) = authenticate(tx, &key)?;
-            if standing.over {
-                return Err(Error::TooMany(standing));
+            if rate.over {
+                return Err(Error::TooMany(rate));
             }
             if !plan.has_api() {
                 return Err(Error::Forbidden(
@@ -97,7 +97,7 @@ impl App {
             Access::Read => self.store.read(work).await,
             Access::Write => self.store.write(work).await,
         };
-        let standing = match &result {
+        let rate = match &result {
             Err(Error::Unauthorized) => {
                 self.limiter.forget(&key);
                 self.limiter.untouched()
@@ -105,13 +105,13 @@ impl App {
             Err(Error::TooMany(over)) => *over,
             _ => {
                 self.limiter.tell_of(&key);
-                standing
+                rate
             }
         };
-        if result.is_ok() && standing.remaining + 1 == standing.limit {
+        if result.is_ok() && rate.remaining + 1 == rate.limit {
             self.mark_used(key);
         }
-        (result, standing)
+        (result, rate)
     }
 
     /// Written beside the first call of a minute: nobody waits for it.
@@ -156,12 +156,12 @@ impl CheckedCall {
     }
 
     /// Whoever has the conversation open sees the agent there for a while.
-    fn note_look(&self, app: &App, cx: &Cx<'_>) {
+    fn record_activity(&self, app: &App, cx: &Cx<'_>) {
         let Principal::Agent { id: agent, name, .. } = &cx.actor.who else { return };
         let id = self.input.as_ref().ok().and_then(|input| input["id"].as_str());
         let Some(id) = id.filter(|_| cx.actor.livemode()) else { return };
         let writes = self.operation.access == Access::Write;
-        app.limiter.looks.note(cx.actor.ws, id, agent, name, writes, cx.now);
+        app.limiter.agents.note(cx.actor.ws, id, agent, name, writes, cx.now);
     }
 
     fn run(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<OperationOutput> {

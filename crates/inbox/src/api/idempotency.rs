@@ -47,7 +47,7 @@ pub fn recall(
     fingerprint: &[u8],
 ) -> Result<Option<OperationOutput>> {
     let kept: Option<(Vec<u8>, Vec<u8>)> = tx.opt(
-        "SELECT request, body FROM answers
+        "SELECT request, body FROM idempotency_keys
          WHERE ws = ?1 AND agent = ?2 AND key = ?3 AND created_at > ?4",
         &[&cx.actor.ws, &agent(cx), &key.0, &(cx.now - IDEMPOTENCY_KEPT_MS)],
     )?;
@@ -70,14 +70,14 @@ pub fn keep(
 ) -> Result<()> {
     let (ws, agent) = (cx.actor.ws, agent(cx));
     tx.exec(
-        "DELETE FROM answers WHERE ws = ?1 AND agent = ?2 AND key IN (
-            SELECT key FROM answers WHERE ws = ?1 AND agent = ?2 AND created_at <= ?3
+        "DELETE FROM idempotency_keys WHERE ws = ?1 AND agent = ?2 AND key IN (
+            SELECT key FROM idempotency_keys WHERE ws = ?1 AND agent = ?2 AND created_at <= ?3
             ORDER BY created_at LIMIT 5
          )",
         &[&ws, &agent, &(cx.now - IDEMPOTENCY_KEPT_MS)],
     )?;
     tx.exec(
-        "INSERT INTO answers (ws, agent, key, request, body, created_at)
+        "INSERT INTO idempotency_keys (ws, agent, key, request, body, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)
          ON CONFLICT (ws, agent, key) DO UPDATE SET
             request = excluded.request, body = excluded.body, created_at = excluded.created_at",

@@ -89,7 +89,7 @@ id!(RequestId, "req_");
 id!(EventId, "evt_");
 id!(WebhookId, "whk_");
 id!(SessionId, "ses_");
-id!(EnclosureId, "enc_");
+id!(AttachmentId, "enc_");
 id!(SavedReplyId, "sav_");
 id!(AuditId, "aud_");
 id!(ServiceId, "svc_");

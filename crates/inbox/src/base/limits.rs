@@ -25,7 +25,7 @@ pub const UPLOAD_PAGE_MS: i64 = 30 * DAY_MS;
 /// When a customer is reminded, counted from when the message that asks left (API section 8).
 pub const REMIND_AFTER_MS: [i64; 3] = [2 * DAY_MS, 4 * DAY_MS, 7 * DAY_MS];
 /// Upload links that lead nowhere, tried from one place within the window for guesses.
-pub const LINK_GUESSES_PER_PLACE: i64 = 100;
+pub const UNKNOWN_LINKS_PER_NETWORK: i64 = 100;
 pub const TAGS_PER_CALL: usize = 10;
 pub const TAG_CHARS: usize = 40;
 pub const ASSIGN_TO_CHARS: usize = 80;
@@ -119,14 +119,14 @@ pub const SEEN_EVERY_MS: i64 = 5 * MINUTE_MS;
 pub const PASSWORD_CHARS_MIN: usize = 12;
 pub const PASSWORD_CHARS: usize = 200;
 /// Tries to sign in within the window, for one address and from one place.
-pub const GUESS_WINDOW_MS: i64 = 15 * MINUTE_MS;
-pub const GUESSES_PER_ADDRESS: i64 = 10;
-pub const GUESSES_PER_PLACE: i64 = 100;
+pub const SIGN_IN_WINDOW_MS: i64 = 15 * MINUTE_MS;
+pub const SIGN_IN_ATTEMPTS_PER_ADDRESS: i64 = 10;
+pub const SIGN_IN_ATTEMPTS_PER_NETWORK: i64 = 100;
 /// A sign-in link that was e-mailed works this long, once.
 pub const MAILED_LINK_MS: i64 = HOUR_MS;
 /// Sign-in links that are mailed within the window, to one address and for one place.
 pub const LINKS_PER_ADDRESS: i64 = 3;
-pub const LINKS_PER_PLACE: i64 = 20;
+pub const LINKS_PER_NETWORK: i64 = 20;
 /// Workspaces that one e-mail address is looked for in when signing in.
 pub const WORKSPACES_PER_ADDRESS: i64 = 20;
 pub const DEVICE_CHARS: usize = 120;
@@ -135,8 +135,8 @@ pub const DISCARD_REASON_CHARS: usize = 500;
 pub const RECIPIENTS: usize = 20;
 /// Files that go with one letter, and their bytes together: written as mail they stay below the
 /// 25 MB that most servers take.
-pub const ENCLOSURES: usize = 20;
-pub const ENCLOSED_BYTES: i64 = 15 * 1024 * 1024;
+pub const ATTACHMENTS: usize = 20;
+pub const ATTACHED_BYTES: i64 = 15 * 1024 * 1024;
 /// Mails about mentions that one person gets in an hour; further ones are only in the app.
 pub const MENTIONS_MAILED_PER_HOUR: i64 = 20;
 pub const SAVED_REPLIES: i64 = 200;
@@ -160,7 +160,7 @@ pub const FETCHING_FAILED_MS: i64 = 60 * MINUTE_MS;
 /// An inbox whose turn came this long ago is fetched by nobody.
 pub const FETCHING_OVERDUE_MS: i64 = 5 * MINUTE_MS;
 /// Tries to have one mail before it is passed over.
-pub const FETCHING_TRIES: i64 = 5;
+pub const FETCH_ATTEMPTS: i64 = 5;
 /// Characters of a host, user, folder or password.
 pub const IMAP_WORD_CHARS: usize = 255;
 

@@ -27,7 +27,7 @@ const TOLD_AT_ONCE: usize = 80;
 
 pub struct RateLimiter {
     /// What the calls of agents were about.
-    pub looks: AgentPresence,
+    pub agents: AgentPresence,
     per_minute: u32,
     windows: Mutex<HashMap<Counted, Window>>,
     news: Mutex<News>,
@@ -68,7 +68,7 @@ pub struct RateStatus {
 impl RateLimiter {
     pub fn new(per_minute: u32) -> RateLimiter {
         RateLimiter {
-            looks: AgentPresence::default(),
+            agents: AgentPresence::default(),
             per_minute,
             windows: Mutex::default(),
             news: Mutex::default(),

@@ -1,7 +1,7 @@
 //! A mail comes in, through whatever door: its bytes are kept, its sender is proven or not, it is
 //! understood, judged, and filed in every inbox it came to.
 //!
-//! The doors (SMTP, LMTP, IMAP) call [`take_in`] and promise nothing before it answers. Whom a
+//! The doors (SMTP, LMTP, IMAP) call [`ingest`] and promise nothing before it answers. Whom a
 //! mail is for is asked with [`find_recipient`].
 
 mod authenticator;
@@ -31,7 +31,7 @@ use crate::inbound::imap::ImapAccount;
 use crate::inbound::receive::FiledMail;
 
 pub use authenticator::{Authenticator, Checking, Credentials, MailSource};
-pub use risk::judge;
+pub use risk::assess;
 pub use routes::{RecipientInbox, find_inbox, find_recipient};
 
 use filing::OwnMarkers;
@@ -97,26 +97,26 @@ impl Ingested {
 pub struct IngestError;
 
 /// Takes a mail in that comes in live; answers for each recipient, in their order.
-pub async fn take_in(
+pub async fn ingest(
     app: &App,
     authenticator: &dyn Authenticator,
     delivery: InboundMail,
 ) -> Vec<Result<Ingested, IngestError>> {
-    take_in_from(app, authenticator, delivery, None).await
+    ingest_from(app, authenticator, delivery, None).await
 }
 
 /// Takes a mail in that was fetched from a mailbox elsewhere, for the inbox of that mailbox alone.
-pub async fn take_in_fetched(
+pub async fn ingest_fetched(
     app: &App,
     authenticator: &dyn Authenticator,
     delivery: InboundMail,
     fetched: FetchedMail,
 ) -> Result<Ingested, IngestError> {
-    let taken = take_in_from(app, authenticator, delivery, Some(fetched)).await;
+    let taken = ingest_from(app, authenticator, delivery, Some(fetched)).await;
     taken.into_iter().next().unwrap_or(Err(IngestError))
 }
 
-async fn take_in_from(
+async fn ingest_from(
     app: &App,
     authenticator: &dyn Authenticator,
     delivery: InboundMail,
@@ -124,7 +124,7 @@ async fn take_in_from(
 ) -> Vec<Result<Ingested, IngestError>> {
     let began = Instant::now();
     let recipients = delivery.recipients.len();
-    let outcomes = match take_in_once(app, authenticator, Arc::new(delivery), fetched).await {
+    let outcomes = match ingest_once(app, authenticator, Arc::new(delivery), fetched).await {
         Ok(outcomes) => outcomes,
         Err(error) => {
             tracing::error!(cause = ?error, "a mail could not be taken in");
@@ -139,7 +139,7 @@ async fn take_in_from(
     outcomes
 }
 
-async fn take_in_once(
+async fn ingest_once(
     app: &App,
     authenticator: &dyn Authenticator,
     delivery: Arc<InboundMail>,
@@ -198,12 +198,12 @@ async fn file(
 ) -> Result<Ingested> {
     let circle = inbox.mailbox.circle.clone();
     let actor = Actor::system(inbox.ws, inbox.workspace.clone(), circle);
-    let (judged, authentication) = (Arc::clone(read), *authentication);
+    let (assessed, authentication) = (Arc::clone(read), *authentication);
     let (asking, mailbox) = (actor.clone(), inbox.mailbox.clone());
     // Judging only reads, and takes longer than filing: it must not hold up the one writer.
     let warning = app
         .store
-        .read(move |tx| risk::warning(tx, &asking, &mailbox, &judged.mail, &authentication));
+        .read(move |tx| risk::warning(tx, &asking, &mailbox, &assessed.mail, &authentication));
     let warning = warning.await?;
     let signs = OwnMarkers::of(&read.mail, &addresses);
     let mut incoming = read.incoming(&inbox.mailbox, &addresses, authentication.dmarc, warning);

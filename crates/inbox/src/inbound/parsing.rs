@@ -40,7 +40,7 @@ fn keep_and_read(blobs: &Blobs, delivery: &InboundMail) -> Result<StoredMail> {
 }
 
 fn understood(delivery: &InboundMail, blobs: &Blobs) -> Result<(ParsedMail, Vec<Blob>)> {
-    let mut mail = mail::understand(&delivery.raw, envelope(delivery));
+    let mut mail = mail::parse(&delivery.raw, envelope(delivery));
     if mail.unread {
         mail.attachments.push(whole(delivery));
     }

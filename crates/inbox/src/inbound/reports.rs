@@ -96,7 +96,7 @@ fn bounced(
         }
     }
     let refused: Vec<(String,)> = tx.all(
-        "SELECT email FROM arrivals WHERE ws = ?1 AND message = ?2 AND refusal IS NOT NULL",
+        "SELECT email FROM recipient_outcomes WHERE ws = ?1 AND message = ?2 AND refusal IS NOT NULL",
         &[&cx.actor.ws, &message.id],
     )?;
     if to.iter().all(|email| refused.iter().any(|(gone,)| gone == email)) {
@@ -111,9 +111,9 @@ fn bounced(
 /// Keeps that a recipient does not have a message; false when that was known.
 fn refuse(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId, email: &str) -> Result<bool> {
     let news = tx.exec(
-        "INSERT INTO arrivals (ws, message, email, refusal, at) VALUES (?1, ?2, ?3, ?4, ?5)
+        "INSERT INTO recipient_outcomes (ws, message, email, refusal, at) VALUES (?1, ?2, ?3, ?4, ?5)
          ON CONFLICT (ws, message, email) DO UPDATE SET refusal = excluded.refusal, at = excluded.at
-            WHERE arrivals.refusal IS NULL",
+            WHERE recipient_outcomes.refusal IS NULL",
         &[&cx.actor.ws, message, &email, &BOUNCED, &cx.now],
     )?;
     Ok(news > 0)

@@ -13,7 +13,7 @@ use crate::model::mailboxes::Mailbox;
 const NAMES_KNOWN: i64 = 500;
 
 /// Checks a mail against what this workspace knows, and makes it ready to be received.
-pub fn judge(
+pub fn assess(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     mailbox: &Mailbox,

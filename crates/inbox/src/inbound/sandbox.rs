@@ -93,7 +93,7 @@ fn plan_answer(
     answer: Answer,
 ) -> Result<()> {
     tx.exec(
-        "INSERT INTO sandbox_answers (ws, message, email, kind, due_at) VALUES (?1, ?2, ?3, ?4, ?5)
+        "INSERT INTO sandbox_replies (ws, message, email, kind, due_at) VALUES (?1, ?2, ?3, ?4, ?5)
          ON CONFLICT (ws, message, email) DO NOTHING",
         &[&cx.actor.ws, &message.id, &email, &answer, &(cx.now + SANDBOX_ANSWERS_AFTER_MS)],
     )?;

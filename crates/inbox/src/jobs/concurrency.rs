@@ -18,7 +18,7 @@ struct Inner {
 
 /// A place taken until this is dropped.
 pub struct JobSlot {
-    lanes: JobSlots,
+    slots: JobSlots,
     owner: String,
 }
 
@@ -36,7 +36,7 @@ impl JobSlots {
         JobSlots(Arc::new(Inner { each, all, in_flight, freed }))
     }
 
-    pub fn room(&self) -> FreeSlots {
+    pub fn free(&self) -> FreeSlots {
         let in_flight = self.in_flight().clone();
         let taken: usize = in_flight.values().sum();
         FreeSlots { each: self.0.each, all: self.0.all.saturating_sub(taken), in_flight }
@@ -44,7 +44,7 @@ impl JobSlots {
 
     pub fn enter(&self, owner: &str) -> JobSlot {
         *self.in_flight().entry(owner.to_owned()).or_insert(0) += 1;
-        JobSlot { lanes: self.clone(), owner: owner.to_owned() }
+        JobSlot { slots: self.clone(), owner: owner.to_owned() }
     }
 
     /// Ready when a place has become free.
@@ -75,7 +75,7 @@ impl FreeSlots {
 
 impl Drop for JobSlot {
     fn drop(&mut self) {
-        let mut in_flight = self.lanes.in_flight();
+        let mut in_flight = self.slots.in_flight();
         if let Some(count) = in_flight.get_mut(&self.owner) {
             *count -= 1;
             if *count == 0 {
@@ -83,7 +83,7 @@ impl Drop for JobSlot {
             }
         }
         drop(in_flight);
-        self.lanes.0.freed.notify_one();
+        self.slots.0.freed.notify_one();
     }
 }
 
@@ -93,16 +93,16 @@ mod tests {
 
     #[test]
     fn an_owner_takes_no_more_than_its_places_and_gives_them_back() {
-        let lanes = JobSlots::new(2, 3);
-        let first = lanes.enter("a");
-        let _second = lanes.enter("a");
-        assert_eq!(lanes.room().of("a"), 0);
-        assert_eq!(lanes.room().of("b"), 2);
-        assert_eq!(lanes.room().of_failing("b"), 1);
-        assert_eq!(lanes.room().all, 1);
+        let slots = JobSlots::new(2, 3);
+        let first = slots.enter("a");
+        let _second = slots.enter("a");
+        assert_eq!(slots.free().of("a"), 0);
+        assert_eq!(slots.free().of("b"), 2);
+        assert_eq!(slots.free().of_failing("b"), 1);
+        assert_eq!(slots.free().all, 1);
         drop(first);
-        assert_eq!(lanes.room().of("a"), 1);
-        assert_eq!(lanes.room().of_failing("a"), 0);
-        assert_eq!(lanes.room().all, 2);
+        assert_eq!(slots.free().of("a"), 1);
+        assert_eq!(slots.free().of_failing("a"), 0);
+        assert_eq!(slots.free().all, 2);
     }
 }

@@ -34,7 +34,7 @@ pub const RETRIES_MS: [i64; 8] = [
     720 * MINUTE_MS,
 ];
 /// A webhook that only failed for this long is paused.
-const PATIENCE_MS: i64 = DAY_MS;
+const PAUSE_AFTER_MS: i64 = DAY_MS;
 /// Tries in flight at once, in all and to one webhook.
 pub(super) const IN_FLIGHT: usize = 512;
 pub(super) const IN_FLIGHT_EACH: usize = 16;
@@ -46,19 +46,19 @@ const SET_ASIDE_AT_ONCE: i64 = 500;
 const SECRET_SHUT: &str = "The signing secret does not open with the secret.key of this server.";
 
 const WEBHOOKS: FairShare = FairShare {
-    oldest: "SELECT webhook FROM deliveries WHERE next_try_at <= ?1
-             ORDER BY next_try_at LIMIT ?2",
-    next: "SELECT min(webhook) FROM deliveries WHERE next_try_at IS NOT NULL AND webhook > ?1",
+    oldest: "SELECT webhook FROM deliveries WHERE next_attempt_at <= ?1
+             ORDER BY next_attempt_at LIMIT ?2",
+    next: "SELECT min(webhook) FROM deliveries WHERE next_attempt_at IS NOT NULL AND webhook > ?1",
 };
 
 /// A delivery that cannot be put together waits, and is then failed in its webhook's log.
 const JOBS: JobRule = JobRule {
     queue: "deliveries",
     put_off: Some(
-        "UPDATE deliveries SET next_try_at = ?1
-         WHERE ws = ?2 AND webhook = ?3 AND event = ?4 AND next_try_at IS NOT NULL",
+        "UPDATE deliveries SET next_attempt_at = ?1
+         WHERE ws = ?2 AND webhook = ?3 AND event = ?4 AND next_attempt_at IS NOT NULL",
     ),
-    stop: "UPDATE deliveries SET state = 'failed', next_try_at = NULL
+    stop: "UPDATE deliveries SET state = 'failed', next_attempt_at = NULL
            WHERE ws = ?1 AND webhook = ?2 AND event = ?3",
     tell: tell_nobody,
 };
@@ -72,7 +72,7 @@ struct Claimed {
     url: String,
     secrets: Vec<String>,
     body: Arc<str>,
-    tries: i64,
+    attempts: i64,
     /// Tells this claim from a later one.
     lease: i64,
 }
@@ -89,11 +89,12 @@ struct Claims {
 impl Worker {
     /// Tries the deliveries that are due.
     pub(super) async fn make_deliveries(&self) -> Result<Taken> {
-        let (app, room, last) = (self.app.clone(), self.deliveries.room(), self.last_webhook.get());
-        if room.all == 0 {
+        let (app, free, last) = (self.app.clone(), self.deliveries.free(), self.last_webhook.get());
+        if free.all == 0 {
             return Ok(Taken { count: 0, full: true });
         }
-        let claims = self.app.store.jot(move |tx| claim_due(tx, &app, &room, &last)).await?;
+        let claims =
+            self.app.store.write_relaxed(move |tx| claim_due(tx, &app, &free, &last)).await?;
         self.last_webhook.set(claims.last);
         let count = claims.set_aside + claims.claimed.len() + claims.unreadable.len();
         let taken = Taken { count, full: claims.full };
@@ -102,7 +103,7 @@ impl Worker {
             let (worker, job) = (self.clone(), claimed.job());
             let work = {
                 let worker = self.clone();
-                async move { worker.try_delivery(claimed, place).await }
+                async move { worker.attempt_delivery(claimed, place).await }
             };
             self.tasks.spawn(async move { worker.run_claimed(&JOBS, job, work).await });
         }
@@ -112,7 +113,7 @@ impl Worker {
         Ok(taken)
     }
 
-    async fn try_delivery(&self, claimed: Claimed, place: JobSlot) -> Result<()> {
+    async fn attempt_delivery(&self, claimed: Claimed, place: JobSlot) -> Result<()> {
         let at = self.app.clock.now();
         let answer = match claimed.secrets.is_empty() {
             true => WebhookResponse::Failed(SECRET_SHUT.into()),
@@ -124,13 +125,13 @@ impl Worker {
                     headers,
                     body: claimed.body.clone(),
                 };
-                self.courier.post(&call).await
+                self.webhook_sender.post(&call).await
             }
         };
         // The receiver is free again; to write that down is our own work. Those that wait for it
         // stay few, because the next claim waits for the same store.
         drop(place);
-        let tried = Try { at, took: self.app.clock.now() - at, answer };
+        let tried = DeliveryAttempt { at, took: self.app.clock.now() - at, answer };
         let (webhook, event) = (claimed.webhook.clone(), claimed.event.clone());
         let status = tried.status();
         let outcome = if matches!(status, Some(200..=299)) { "delivered" } else { "failed" };
@@ -139,7 +140,7 @@ impl Worker {
         tracing::debug!(%webhook, %event, status, "an event was delivered or not");
         let app = self.app.clone();
         let record = move |tx: &mut Tx<'_>| record(tx, &app.cx(&claimed.actor), &claimed, &tried);
-        self.app.store.jot(record).await
+        self.app.store.write_relaxed(record).await
     }
 }
 
@@ -151,13 +152,13 @@ impl Claimed {
 }
 
 /// One try and what came of it.
-struct Try {
+struct DeliveryAttempt {
     at: i64,
     took: i64,
     answer: WebhookResponse,
 }
 
-impl Try {
+impl DeliveryAttempt {
     fn status(&self) -> Option<i64> {
         match &self.answer {
             WebhookResponse::Status { code, .. } => Some(i64::from(*code)),
@@ -173,9 +174,9 @@ impl Try {
     }
 }
 
-fn claim_due(tx: &mut Tx<'_>, app: &App, room: &FreeSlots, last: &String) -> Result<Claims> {
+fn claim_due(tx: &mut Tx<'_>, app: &App, free: &FreeSlots, last: &String) -> Result<Claims> {
     let now = app.clock.now();
-    let most = room.all.min(CLAIMED_AT_ONCE);
+    let most = free.all.min(CLAIMED_AT_ONCE);
     let mut claims = Claims {
         set_aside: 0,
         claimed: Vec::new(),
@@ -200,18 +201,18 @@ fn claim_due(tx: &mut Tx<'_>, app: &App, room: &FreeSlots, last: &String) -> Res
             claims.set_aside += set_aside(tx, &webhook, now)?;
             continue;
         }
-        let room = match webhook.failing {
-            true => room.of_failing(webhook.id.as_str()),
-            false => room.of(webhook.id.as_str()),
+        let free = match webhook.failing {
+            true => free.of_failing(webhook.id.as_str()),
+            false => free.of(webhook.id.as_str()),
         };
         let before = claims.claimed.len();
         let secrets = webhook.secrets(app, now);
-        let most = room.min(most - before);
+        let most = free.min(most - before);
         claim_of(tx, &webhook, &secrets, now, most, &mut claims)?;
         if claims.claimed.len() == most {
             return Ok(claims);
         }
-        out_of_places |= claims.claimed.len() - before == room;
+        out_of_places |= claims.claimed.len() - before == free;
     }
     let waits = claims.set_aside == 0 && claims.unreadable.is_empty();
     claims.full = out_of_places && all_met && waits;
@@ -262,8 +263,8 @@ fn unreadable(
         return Err(error);
     }
     let due: Vec<(i64, String, String)> = tx.all(
-        "SELECT ws, webhook, event FROM deliveries WHERE webhook = ?1 AND next_try_at <= ?2
-         ORDER BY next_try_at LIMIT ?3",
+        "SELECT ws, webhook, event FROM deliveries WHERE webhook = ?1 AND next_attempt_at <= ?2
+         ORDER BY next_attempt_at LIMIT ?3",
         &[&webhook, &now, &(CLAIMED_AT_ONCE as i64)],
     )?;
     let jobs = due.into_iter().map(DueJob::from);
@@ -282,10 +283,10 @@ fn load_webhook(tx: &mut Tx<'_>, id: &str) -> Result<Webhook> {
 /// Nothing is sent while a webhook is paused or off, or its workspace has no plan for it.
 fn set_aside(tx: &mut Tx<'_>, webhook: &Webhook, now: i64) -> Result<usize> {
     let set_aside = tx.exec(
-        "UPDATE deliveries SET state = 'skipped', next_try_at = NULL
+        "UPDATE deliveries SET state = 'skipped', next_attempt_at = NULL
          WHERE ws = ?1 AND webhook = ?2 AND event IN (
-            SELECT event FROM deliveries WHERE webhook = ?2 AND next_try_at <= ?3
-            ORDER BY next_try_at LIMIT ?4
+            SELECT event FROM deliveries WHERE webhook = ?2 AND next_attempt_at <= ?3
+            ORDER BY next_attempt_at LIMIT ?4
          )",
         &[&webhook.ws, &webhook.id, &now, &SET_ASIDE_AT_ONCE],
     )?;
@@ -303,17 +304,17 @@ fn claim_of(
     let lock = tx.pick("", " FOR UPDATE OF d SKIP LOCKED");
     let due: Vec<(String, i64, Option<String>)> = tx.all(
         &format!(
-            "SELECT d.event, d.tries, e.body
+            "SELECT d.event, d.attempts, e.body
              FROM deliveries d LEFT JOIN events e ON e.ws = d.ws AND e.id = d.event
-             WHERE d.webhook = ?1 AND d.next_try_at <= ?2
-             ORDER BY d.next_try_at, d.event LIMIT ?3{lock}"
+             WHERE d.webhook = ?1 AND d.next_attempt_at <= ?2
+             ORDER BY d.next_attempt_at, d.event LIMIT ?3{lock}"
         ),
         &[&webhook.id, &now, &(most as i64)],
     )?;
     let lease = now + LEASE_MS;
-    for (event, tries, body) in due {
+    for (event, attempts, body) in due {
         tx.exec(
-            "UPDATE deliveries SET next_try_at = ?4 WHERE ws = ?1 AND webhook = ?2 AND event = ?3",
+            "UPDATE deliveries SET next_attempt_at = ?4 WHERE ws = ?1 AND webhook = ?2 AND event = ?3",
             &[&webhook.ws, &webhook.id, &event, &lease],
         )?;
         let (Some(id), Some(body)) = (EventId::parse(&event), body) else {
@@ -328,7 +329,7 @@ fn claim_of(
             url: webhook.url.clone(),
             secrets: secrets.to_vec(),
             body: body.into(),
-            tries,
+            attempts,
             lease,
         });
     }
@@ -349,7 +350,7 @@ impl Webhook {
     }
 }
 
-fn record(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed, tried: &Try) -> Result<()> {
+fn record(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed, tried: &DeliveryAttempt) -> Result<()> {
     if !log(tx, cx, claimed, tried)? {
         return Ok(());
     }
@@ -360,20 +361,20 @@ fn record(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed, tried: &Try) -> Resul
             turn_off(tx, cx, claimed)
         }
         _ => {
-            let wait = RETRIES_MS.get(claimed.tries as usize).map(|wait| varied(cx, *wait));
+            let wait = RETRIES_MS.get(claimed.attempts as usize).map(|wait| varied(cx, *wait));
             failed(tx, cx, claimed, wait)?;
-            lose_patience(tx, cx, claimed)
+            pause_if_failing(tx, cx, claimed)
         }
     }
 }
 
 /// Writes a try into the webhook's log; false when the log is gone, because somebody deleted the
 /// webhook meanwhile.
-fn log(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed, tried: &Try) -> Result<bool> {
+fn log(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed, tried: &DeliveryAttempt) -> Result<bool> {
     let logged = tx.exec(
-        "INSERT INTO tries (ws, webhook, event, number, at, took, status, answer)
+        "INSERT INTO delivery_attempts (ws, webhook, event, number, at, took, status, answer)
          SELECT d.ws, d.webhook, d.event, 1 + (
-                    SELECT count(*) FROM tries t
+                    SELECT count(*) FROM delivery_attempts t
                     WHERE t.ws = d.ws AND t.webhook = d.webhook AND t.event = d.event
                 ), CAST(?4 AS BIGINT), CAST(?5 AS BIGINT), CAST(?6 AS BIGINT), CAST(?7 AS TEXT)
          FROM deliveries d WHERE d.ws = ?1 AND d.webhook = ?2 AND d.event = ?3",
@@ -392,7 +393,7 @@ fn log(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed, tried: &Try) -> Result<b
 
 fn delivered(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed) -> Result<()> {
     tx.exec(
-        "UPDATE deliveries SET state = 'delivered', next_try_at = NULL, tries = tries + 1
+        "UPDATE deliveries SET state = 'delivered', next_attempt_at = NULL, attempts = attempts + 1
          WHERE ws = ?1 AND webhook = ?2 AND event = ?3",
         &[&cx.actor.ws, &claimed.webhook, &claimed.event],
     )?;
@@ -409,8 +410,8 @@ fn delivered(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed) -> Result<()> {
 fn failed(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed, wait: Option<i64>) -> Result<()> {
     let state = if wait.is_some() { "waiting" } else { "failed" };
     tx.exec(
-        "UPDATE deliveries SET state = ?5, next_try_at = ?6, tries = tries + 1
-         WHERE ws = ?1 AND webhook = ?2 AND event = ?3 AND next_try_at = ?4",
+        "UPDATE deliveries SET state = ?5, next_attempt_at = ?6, attempts = attempts + 1
+         WHERE ws = ?1 AND webhook = ?2 AND event = ?3 AND next_attempt_at = ?4",
         &[
             &cx.actor.ws,
             &claimed.webhook,
@@ -447,12 +448,12 @@ fn turn_off(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed) -> Result<()> {
 }
 
 /// Pauses a webhook that has failed for a whole day without one success.
-fn lose_patience(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed) -> Result<()> {
+fn pause_if_failing(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed) -> Result<()> {
     let (since,): (Option<i64>,) = tx.one(
         "SELECT failing_since FROM webhooks WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &claimed.webhook],
     )?;
-    if since.is_none_or(|since| cx.now - since < PATIENCE_MS) {
+    if since.is_none_or(|since| cx.now - since < PAUSE_AFTER_MS) {
         return Ok(());
     }
     if !end(tx, cx, &claimed.webhook, State::Paused)? {

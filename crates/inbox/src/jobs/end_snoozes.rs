@@ -24,7 +24,7 @@ const JOBS: JobRule = JobRule {
     put_off: Some("UPDATE conversations SET snoozed_until = ?1 WHERE ws = ?2 AND id = ?3"),
     stop: "UPDATE conversations SET snoozed_until = NULL, status = 'open', view = 'open'
            WHERE ws = ?1 AND id = ?2",
-    tell: tell_and_tally,
+    tell: record_and_count,
 };
 
 impl Worker {
@@ -58,7 +58,7 @@ fn end(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<bool> {
     Ok(true)
 }
 
-fn tell_and_tally(tx: &mut Tx<'_>, app: &App, failure: &JobFailure) -> Result<()> {
+fn record_and_count(tx: &mut Tx<'_>, app: &App, failure: &JobFailure) -> Result<()> {
     if failure.given_up {
         let (ws, id) = (failure.job.ws, &failure.job.key[0]);
         let (circle, mailbox): (Circle, String) = tx.one(

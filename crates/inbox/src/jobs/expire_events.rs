@@ -24,7 +24,7 @@ const AT_ONCE: i64 = 500;
 const JOBS: JobRule = JobRule {
     queue: "retention",
     put_off: None,
-    stop: "UPDATE job_failures SET next_try_at = NULL
+    stop: "UPDATE job_failures SET next_attempt_at = NULL
            WHERE ws = ?1 AND queue = 'retention' AND job = ?2",
     tell: tell_owners,
 };
@@ -56,7 +56,7 @@ fn old_events(tx: &mut Tx<'_>, now: i64) -> Result<Vec<DueJob>> {
          WHERE e.created_at < ?1 AND NOT EXISTS (
              SELECT 1 FROM job_failures f
              WHERE f.ws = e.ws AND f.queue = 'retention' AND f.job = e.id
-               AND (f.next_try_at IS NULL OR f.next_try_at > ?2)
+               AND (f.next_attempt_at IS NULL OR f.next_attempt_at > ?2)
          )
          ORDER BY e.created_at LIMIT ?3",
         &[&(now - EVENTS_KEPT_MS), &now, &AT_ONCE],
@@ -68,7 +68,7 @@ fn forget(tx: &mut Tx<'_>, event: &DueJob) -> Result<()> {
     let (ws, event) = (event.ws, &event.key[0]);
     let webhooks: Vec<(String,)> = tx.all("SELECT id FROM webhooks WHERE ws = ?1", &[&ws])?;
     for (webhook,) in &webhooks {
-        for table in ["tries", "deliveries"] {
+        for table in ["delivery_attempts", "deliveries"] {
             tx.exec(
                 &format!("DELETE FROM {table} WHERE ws = ?1 AND webhook = ?2 AND event = ?3"),
                 &[&ws, webhook, event],

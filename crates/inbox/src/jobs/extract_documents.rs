@@ -19,13 +19,13 @@ use crate::model::documents;
 pub(super) const IN_FLIGHT: usize = 2;
 pub(super) const IN_FLIGHT_EACH: usize = 1;
 /// A document is tried this often; one that ends its reader each time is not tried for ever.
-const TRIES: i64 = 3;
+const ATTEMPTS: i64 = 3;
 
 const WORKSPACES: FairShare = FairShare {
-    oldest: "SELECT ws FROM documents WHERE reads_at <= ?1 ORDER BY reads_at LIMIT ?2",
+    oldest: "SELECT ws FROM documents WHERE extract_at <= ?1 ORDER BY extract_at LIMIT ?2",
     next: "SELECT min(ws) FROM (
-            SELECT ws FROM documents WHERE reads_at IS NOT NULL AND ws > ?1
-            ORDER BY ws, reads_at LIMIT 1
+            SELECT ws FROM documents WHERE extract_at IS NOT NULL AND ws > ?1
+            ORDER BY ws, extract_at LIMIT 1
         ) AS planned",
 };
 
@@ -33,16 +33,16 @@ const WORKSPACES: FairShare = FairShare {
 const JOBS: JobRule = JobRule {
     queue: documents::TO_READ,
     put_off: Some(
-        "UPDATE documents SET reads_at = ?1
-         WHERE ws = ?2 AND id = ?3 AND reads_at IS NOT NULL AND corrected = FALSE",
+        "UPDATE documents SET extract_at = ?1
+         WHERE ws = ?2 AND id = ?3 AND extract_at IS NOT NULL AND corrected = FALSE",
     ),
-    stop: "UPDATE documents SET reads_at = NULL WHERE ws = ?1 AND id = ?2",
+    stop: "UPDATE documents SET extract_at = NULL WHERE ws = ?1 AND id = ?2",
     tell: call_it_other,
 };
 
 /// The wait after a try that came to nothing.
-fn retry_after(tries: i64) -> i64 {
-    if tries <= 1 { MINUTE_MS } else { 10 * MINUTE_MS }
+fn retry_after(attempts: i64) -> i64 {
+    if attempts <= 1 { MINUTE_MS } else { 10 * MINUTE_MS }
 }
 
 /// A document that is to be read, claimed.
@@ -54,17 +54,17 @@ struct Claimed {
     content_type: String,
     size: i64,
     hash: String,
-    tries: i64,
+    attempts: i64,
 }
 
 impl Worker {
     /// Reads the documents that came in; answers how many were taken on.
     pub(super) async fn read_documents(&self) -> Result<Taken> {
-        let (app, room, last) = (self.app.clone(), self.documents.room(), self.last_read.get());
-        if room.all == 0 {
+        let (app, free, last) = (self.app.clone(), self.documents.free(), self.last_read.get());
+        if free.all == 0 {
             return Ok(Taken { count: 0, full: true });
         }
-        let claim = move |tx: &mut Tx<'_>| claim_due(tx, &app, &room, last);
+        let claim = move |tx: &mut Tx<'_>| claim_due(tx, &app, &free, last);
         let (claims, last) = self.app.store.write(claim).await?;
         self.last_read.set(last);
         let taken = Taken { count: claims.len(), full: claims.is_empty() };
@@ -105,7 +105,7 @@ impl Worker {
                 tracing::warn!(%id, reason, "a document could not be read")
             }
         }
-        self.record_reading(claimed, found).await
+        self.record_extraction(claimed, found).await
     }
 
     /// The document's file, unless it is larger than anybody reads.
@@ -122,7 +122,7 @@ impl Worker {
         }))
     }
 
-    async fn record_reading(&self, claimed: Claimed, found: ExtractionOutcome) -> Result<()> {
+    async fn record_extraction(&self, claimed: Claimed, found: ExtractionOutcome) -> Result<()> {
         let actor = claimed.actor.clone();
         self.app.act(&actor, move |tx, cx| record(tx, cx, &claimed, &found)).await
     }
@@ -135,18 +135,18 @@ fn record(
     found: &ExtractionOutcome,
 ) -> Result<()> {
     let (ws, id) = (cx.actor.ws, &claimed.id);
-    if matches!(found, ExtractionOutcome::Later(_)) && claimed.tries < TRIES {
+    if matches!(found, ExtractionOutcome::Later(_)) && claimed.attempts < ATTEMPTS {
         tx.exec(
-            "UPDATE documents SET reads_at = ?3
-             WHERE ws = ?1 AND id = ?2 AND reads_at IS NOT NULL AND corrected = FALSE",
-            &[&ws, id, &(cx.now + retry_after(claimed.tries))],
+            "UPDATE documents SET extract_at = ?3
+             WHERE ws = ?1 AND id = ?2 AND extract_at IS NOT NULL AND corrected = FALSE",
+            &[&ws, id, &(cx.now + retry_after(claimed.attempts))],
         )?;
         return Ok(());
     }
     // None is left when a person corrected it meanwhile, or another process was faster.
     let waited = tx.exec(
-        "UPDATE documents SET reads_at = NULL
-         WHERE ws = ?1 AND id = ?2 AND reads_at IS NOT NULL AND corrected = FALSE",
+        "UPDATE documents SET extract_at = NULL
+         WHERE ws = ?1 AND id = ?2 AND extract_at IS NOT NULL AND corrected = FALSE",
         &[&ws, id],
     )?;
     if waited == 0 {
@@ -164,20 +164,20 @@ fn record(
 fn claim_due(
     tx: &mut Tx<'_>,
     app: &App,
-    room: &FreeSlots,
+    free: &FreeSlots,
     last: i64,
 ) -> Result<(Vec<DueJob>, i64)> {
     let now = app.clock.now();
     let (mut claims, mut last) = (Vec::new(), last);
     for ws in WORKSPACES.due(tx, now, &last)? {
-        let left = room.all - claims.len();
+        let left = free.all - claims.len();
         if left == 0 {
             break;
         }
         last = ws;
-        for id in due_documents(tx, ws, now, room.of(&ws.to_string()).min(left))? {
+        for id in due_documents(tx, ws, now, free.of(&ws.to_string()).min(left))? {
             tx.exec(
-                "UPDATE documents SET reads_at = ?3, read_tries = read_tries + 1
+                "UPDATE documents SET extract_at = ?3, extract_attempts = extract_attempts + 1
                  WHERE ws = ?1 AND id = ?2",
                 &[&ws, &id, &(now + LEASE_MS)],
             )?;
@@ -193,7 +193,7 @@ fn due_documents(tx: &mut Tx<'_>, ws: i64, now: i64, most: usize) -> Result<Vec<
     let due: Vec<(String,)> = tx.all(
         &format!(
             "SELECT id FROM documents
-             WHERE ws = ?1 AND reads_at <= ?2 ORDER BY reads_at, id LIMIT ?3{lock}"
+             WHERE ws = ?1 AND extract_at <= ?2 ORDER BY extract_at, id LIMIT ?3{lock}"
         ),
         &[&ws, &now, &(most as i64)],
     )?;
@@ -202,7 +202,7 @@ fn due_documents(tx: &mut Tx<'_>, ws: i64, now: i64, most: usize) -> Result<Vec<
 
 fn load(tx: &mut Tx<'_>, job: &DueJob) -> Result<Claimed> {
     Ok(tx.one(
-        "SELECT d.ws, w.id, d.circle, d.id, d.filename, d.content_type, d.size, d.hash, d.read_tries
+        "SELECT d.ws, w.id, d.circle, d.id, d.filename, d.content_type, d.size, d.hash, d.extract_attempts
          FROM documents d JOIN workspaces w ON w.ws = d.ws
          WHERE d.ws = ?1 AND d.id = ?2",
         &[&job.ws, &job.key[0]],
@@ -232,7 +232,7 @@ impl FromRow for Claimed {
             content_type: row.take()?,
             size: row.take()?,
             hash: row.take()?,
-            tries: row.take()?,
+            attempts: row.take()?,
         })
     }
 }

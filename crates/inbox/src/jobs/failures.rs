@@ -199,7 +199,7 @@ impl Worker {
             )?;
             Ok::<_, Error>(())
         };
-        if let Err(error) = self.app.store.jot(forget).await {
+        if let Err(error) = self.app.store.write_relaxed(forget).await {
             tracing::error!(queue, cause = ?error, "a past failure was not forgotten");
         }
     }
@@ -223,11 +223,11 @@ fn record(
     let given_up = attempts >= JOB_ATTEMPTS;
     let next = (!given_up).then(|| now + retry_after(attempts));
     tx.exec(
-        "INSERT INTO job_failures (ws, queue, job, attempts, reason, failed_at, next_try_at)
+        "INSERT INTO job_failures (ws, queue, job, attempts, reason, failed_at, next_attempt_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
          ON CONFLICT (ws, queue, job) DO UPDATE SET attempts = excluded.attempts,
             reason = excluded.reason, failed_at = excluded.failed_at,
-            next_try_at = excluded.next_try_at",
+            next_attempt_at = excluded.next_attempt_at",
         &[&job.ws, &rule.queue, &name, &attempts, &reason, &now, &next],
     )?;
     tx.exec("DELETE FROM job_failures WHERE failed_at < ?1", &[&(now - KEPT_MS)])?;
@@ -259,7 +259,7 @@ pub(super) fn tell_owners(tx: &mut Tx<'_>, app: &App, failure: &JobFailure) -> R
     }
     let (given_up,): (i64,) = tx.one(
         "SELECT CAST(count(*) AS BIGINT) FROM job_failures
-         WHERE ws = ?1 AND queue = ?2 AND next_try_at IS NULL AND failed_at > ?3",
+         WHERE ws = ?1 AND queue = ?2 AND next_attempt_at IS NULL AND failed_at > ?3",
         &[&ws, &failure.queue, &(now - DAY_MS)],
     )?;
     if given_up > 1 {

@@ -44,24 +44,24 @@ impl FairShare {
     {
         let rows: Vec<(T,)> = tx.all(self.oldest, &[&now, &LOOKED_AT])?;
         if (rows.len() as i64) < LOOKED_AT {
-            let mut owners: Vec<T> = Vec::new();
+            let mut fair_share: Vec<T> = Vec::new();
             for (owner,) in rows {
-                if !owners.contains(&owner) {
-                    owners.push(owner);
+                if !fair_share.contains(&owner) {
+                    fair_share.push(owner);
                 }
             }
-            return Ok(owners);
+            return Ok(fair_share);
         }
-        let mut owners: Vec<T> = Vec::new();
+        let mut fair_share: Vec<T> = Vec::new();
         let mut from = last.clone();
         let mut around = false;
-        while owners.len() < MET {
+        while fair_share.len() < MET {
             let (next,): (Option<T>,) = tx.one(self.next, &[&from])?;
             match next {
-                Some(owner) if owners.first() == Some(&owner) => break,
+                Some(owner) if fair_share.first() == Some(&owner) => break,
                 Some(owner) => {
                     from = owner.clone();
-                    owners.push(owner);
+                    fair_share.push(owner);
                 }
                 None if around => break,
                 None => {
@@ -70,6 +70,6 @@ impl FairShare {
                 }
             }
         }
-        Ok(owners)
+        Ok(fair_share)
     }
 }

@@ -20,10 +20,10 @@ const LIVE: &str = "live";
 const JOBS: JobRule = JobRule {
     queue: app_mail::WORDS,
     put_off: Some(
-        "UPDATE app_mail SET words_due_at = ?1
+        "UPDATE app_mail SET body_due_at = ?1
          WHERE ws = ?2 AND livemode = (CAST(?3 AS TEXT) = 'live') AND header_key = ?4",
     ),
-    stop: "UPDATE app_mail SET words_due_at = NULL
+    stop: "UPDATE app_mail SET body_due_at = NULL
            WHERE ws = ?1 AND livemode = (CAST(?2 AS TEXT) = 'live') AND header_key = ?3",
     tell: tell_owners,
 };
@@ -32,7 +32,7 @@ struct Claimed {
     ws: i64,
     livemode: bool,
     header_key: String,
-    tries: i64,
+    attempts: i64,
     since: i64,
     wanted: WantedMail,
 }
@@ -43,7 +43,7 @@ impl FromRow for Claimed {
             ws: row.take()?,
             livemode: row.take()?,
             header_key: row.take()?,
-            tries: row.take()?,
+            attempts: row.take()?,
             since: row.take()?,
             wanted: WantedMail {
                 mail: row.take()?,
@@ -58,7 +58,7 @@ impl FromRow for Claimed {
 
 impl Worker {
     /// Asks for the words that are due; answers how many were taken on.
-    pub(super) async fn read_words(&self) -> Result<usize> {
+    pub(super) async fn fetch_app_mail(&self) -> Result<usize> {
         let app = self.app.clone();
         let jobs = self.app.store.write(move |tx| claim(tx, &app)).await?;
         let count = jobs.len();
@@ -66,7 +66,7 @@ impl Worker {
             let (worker, own) = (self.clone(), job.clone());
             let work = {
                 let worker = self.clone();
-                async move { worker.read_claimed_words(own).await }
+                async move { worker.fetch_claimed(own).await }
             };
             self.tasks.spawn(async move { worker.run_claimed(&JOBS, job, work).await });
         }
@@ -74,27 +74,27 @@ impl Worker {
     }
 
     /// What no connection is there for any more is given up.
-    async fn read_claimed_words(&self, job: DueJob) -> Result<()> {
+    async fn fetch_claimed(&self, job: DueJob) -> Result<()> {
         let asked = job.clone();
         let claimed = self.app.store.read(move |tx| load(tx, &asked)).await?;
         match claimed {
             Some(claimed) => {
-                let words = self.word_reader.read(&claimed.wanted).await;
-                self.record_words(claimed, words).await
+                let words = self.app_mail_reader.read(&claimed.wanted).await;
+                self.record_body(claimed, words).await
             }
             None => self.app.store.write(move |tx| forget(tx, &job)).await,
         }
     }
 
-    async fn record_words(&self, claimed: Claimed, words: AppMailBody) -> Result<()> {
+    async fn record_body(&self, claimed: Claimed, words: AppMailBody) -> Result<()> {
         let now = self.app.clock.now();
         let record = move |tx: &mut Tx<'_>| {
             let key: [&dyn db::Arg; 3] = [&claimed.ws, &claimed.livemode, &claimed.header_key];
             let again =
                 matches!(words, AppMailBody::Later(_)) && now - claimed.since < RETRY_FOR_MS;
-            let next = again.then(|| now + retry_after(claimed.tries));
+            let next = again.then(|| now + retry_after(claimed.attempts));
             tx.exec(
-                "UPDATE app_mail SET words_due_at = ?4
+                "UPDATE app_mail SET body_due_at = ?4
                  WHERE ws = ?1 AND livemode = ?2 AND header_key = ?3",
                 &[key[0], key[1], key[2], &next],
             )?;
@@ -146,14 +146,14 @@ fn claim(tx: &mut Tx<'_>, app: &App) -> Result<Vec<DueJob>> {
     let due: Vec<(i64, bool, String)> = tx.all(
         &format!(
             "SELECT ws, livemode, header_key FROM app_mail
-             WHERE words_due_at <= ?1 ORDER BY words_due_at LIMIT ?2{lock}"
+             WHERE body_due_at <= ?1 ORDER BY body_due_at LIMIT ?2{lock}"
         ),
         &[&now, &AT_ONCE],
     )?;
     for (ws, livemode, key) in &due {
         tx.exec(
-            "UPDATE app_mail SET words_since = coalesce(words_since, words_due_at),
-                words_due_at = ?4, words_tries = words_tries + 1
+            "UPDATE app_mail SET body_since = coalesce(body_since, body_due_at),
+                body_due_at = ?4, body_attempts = body_attempts + 1
              WHERE ws = ?1 AND livemode = ?2 AND header_key = ?3",
             &[ws, livemode, key, &(now + LEASE_MS)],
         )?;
@@ -168,8 +168,8 @@ fn job_of(ws: i64, livemode: bool, key: String) -> DueJob {
 
 fn load(tx: &mut Tx<'_>, job: &DueJob) -> Result<Option<Claimed>> {
     Ok(tx.opt(
-        "SELECT m.ws, m.livemode, m.header_key, m.words_tries,
-                coalesce(m.words_since, m.words_due_at), m.service_mail, s.id, s.service,
+        "SELECT m.ws, m.livemode, m.header_key, m.body_attempts,
+                coalesce(m.body_since, m.body_due_at), m.service_mail, s.id, s.service,
                 s.api_url, s.api_key
          FROM app_mail m JOIN services s ON s.ws = m.ws AND s.id = m.service
          WHERE m.ws = ?1 AND m.livemode = ?2 AND m.header_key = ?3",
@@ -179,7 +179,7 @@ fn load(tx: &mut Tx<'_>, job: &DueJob) -> Result<Option<Claimed>> {
 
 fn forget(tx: &mut Tx<'_>, job: &DueJob) -> Result<()> {
     tx.exec(
-        "UPDATE app_mail SET words_due_at = NULL
+        "UPDATE app_mail SET body_due_at = NULL
          WHERE ws = ?1 AND livemode = ?2 AND header_key = ?3",
         &[&job.ws, &(job.key[0] == LIVE), &job.key[1]],
     )?;

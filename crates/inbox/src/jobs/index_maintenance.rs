@@ -12,13 +12,13 @@ use super::Worker;
 use crate::base::error::{Error, Result};
 use crate::base::limits::MINUTE_MS;
 
-pub(super) const EARLIEST: &str = "SELECT min(due_at) FROM upkeep";
+pub(super) const EARLIEST: &str = "SELECT min(due_at) FROM index_maintenance";
 
 /// Pages of the index that are put together at once: a millisecond or two in which others who
 /// write wait.
 const PAGES_AT_ONCE: i64 = 64;
 /// The rest between two rounds while there is more to do.
-const BREATH_MS: i64 = 20;
+const PAUSE_BETWEEN_MERGES_MS: i64 = 20;
 /// The rest after everything is done.
 const REST_MS: i64 = 180 * MINUTE_MS;
 /// How often PostgreSQL is asked which tables have grown.
@@ -33,7 +33,7 @@ impl Worker {
     /// Puts a little of the word index together; answers how many rounds that was.
     pub(super) async fn keep_up_index(&self) -> Result<usize> {
         let now = self.app.clock.now();
-        self.app.store.jot(move |tx| tidy(tx, now)).await
+        self.app.store.write_relaxed(move |tx| tidy(tx, now)).await
     }
 }
 
@@ -61,7 +61,8 @@ impl Worker {
         for (table,) in &tables {
             // Another node may be at it.
             let analyse = format!("ANALYZE (SKIP_LOCKED) \"{table}\"");
-            let analysed = self.app.store.jot(move |tx| Ok::<_, Error>(tx.exec(&analyse, &[])?));
+            let analysed =
+                self.app.store.write_relaxed(move |tx| Ok::<_, Error>(tx.exec(&analyse, &[])?));
             analysed.await?;
         }
         Ok(tables.into_iter().map(|(table,)| table).collect())
@@ -84,12 +85,16 @@ fn grown(tx: &mut Tx<'_>) -> Result<Vec<(String,)>> {
 }
 
 fn tidy(tx: &mut Tx<'_>, now: i64) -> Result<usize> {
-    let due: Option<(String,)> = tx.opt("SELECT name FROM upkeep WHERE due_at <= ?1", &[&now])?;
+    let due: Option<(String,)> =
+        tx.opt("SELECT name FROM index_maintenance WHERE due_at <= ?1", &[&now])?;
     let Some((name,)) = due else { return Ok(0) };
     let before = changes(tx)?;
-    tx.exec("INSERT INTO mail_words (mail_words, rank) VALUES ('merge', ?1)", &[&PAGES_AT_ONCE])?;
-    let rest = if changes(tx)? - before < CHANGED { REST_MS } else { BREATH_MS };
-    tx.exec("UPDATE upkeep SET due_at = ?2 WHERE name = ?1", &[&name, &(now + rest)])?;
+    tx.exec(
+        "INSERT INTO message_index (message_index, rank) VALUES ('merge', ?1)",
+        &[&PAGES_AT_ONCE],
+    )?;
+    let rest = if changes(tx)? - before < CHANGED { REST_MS } else { PAUSE_BETWEEN_MERGES_MS };
+    tx.exec("UPDATE index_maintenance SET due_at = ?2 WHERE name = ?1", &[&name, &(now + rest)])?;
     Ok(1)
 }
 

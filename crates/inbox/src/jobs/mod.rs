@@ -56,7 +56,7 @@ use fair_share::FairShareCursor;
 /// A claim lapses after this long.
 pub const LEASE_MS: i64 = MINUTE_MS;
 /// How long a queue sleeps at the most: what other processes planned is found by the clock.
-const NAP: Duration = Duration::from_secs(5);
+const MAX_POLL_INTERVAL: Duration = Duration::from_secs(5);
 /// The wait after a round that failed as a whole, and while all places are taken.
 const PAUSE: Duration = Duration::from_secs(1);
 /// The wait doubles with each further round that fails, up to this.
@@ -73,13 +73,13 @@ const QUEUES: &[Queue] = &[
     Queue {
         name: "deliveries",
         outward: true,
-        earliest: "SELECT min(next_try_at) FROM deliveries WHERE next_try_at IS NOT NULL",
+        earliest: "SELECT min(next_attempt_at) FROM deliveries WHERE next_attempt_at IS NOT NULL",
         work: |worker| Box::pin(worker.make_deliveries()),
     },
     Queue {
         name: "sandbox answers",
         outward: false,
-        earliest: "SELECT min(due_at) FROM sandbox_answers",
+        earliest: "SELECT min(due_at) FROM sandbox_replies",
         work: |worker| Box::pin(async { Ok(worker.give_sandbox_answers().await?.into()) }),
     },
     Queue {
@@ -97,19 +97,19 @@ const QUEUES: &[Queue] = &[
     Queue {
         name: app_mail::WORDS,
         outward: true,
-        earliest: "SELECT min(words_due_at) FROM app_mail WHERE words_due_at IS NOT NULL",
-        work: |worker| Box::pin(async { Ok(worker.read_words().await?.into()) }),
+        earliest: "SELECT min(body_due_at) FROM app_mail WHERE body_due_at IS NOT NULL",
+        work: |worker| Box::pin(async { Ok(worker.fetch_app_mail().await?.into()) }),
     },
     Queue {
         name: "reminders",
         outward: true,
-        earliest: "SELECT min(remind_at) FROM requests WHERE remind_at IS NOT NULL",
+        earliest: "SELECT min(remind_at) FROM document_requests WHERE remind_at IS NOT NULL",
         work: |worker| Box::pin(async { Ok(worker.send_reminders().await?.into()) }),
     },
     Queue {
         name: "handing over",
         outward: false,
-        earliest: "SELECT min(hands_over_at) FROM requests WHERE hands_over_at IS NOT NULL",
+        earliest: "SELECT min(hands_over_at) FROM document_requests WHERE hands_over_at IS NOT NULL",
         work: |worker| Box::pin(async { Ok(worker.hand_over_uploads().await?.into()) }),
     },
     Queue {
@@ -121,7 +121,7 @@ const QUEUES: &[Queue] = &[
     Queue {
         name: documents::TO_READ,
         outward: false,
-        earliest: "SELECT min(reads_at) FROM documents WHERE reads_at IS NOT NULL",
+        earliest: "SELECT min(extract_at) FROM documents WHERE extract_at IS NOT NULL",
         work: |worker| Box::pin(worker.read_documents()),
     },
     Queue {
@@ -169,9 +169,9 @@ enum Next {
     /// More is due.
     Again,
     /// More is due than there are places for.
-    WaitForRoom,
+    WaitForSlots,
     /// Nothing is due for so long.
-    Nap(Duration),
+    Sleep(Duration),
 }
 
 /// The one that does what is due.
@@ -179,9 +179,9 @@ enum Next {
 pub struct Worker {
     app: App,
     relay: Arc<dyn Relay>,
-    courier: Arc<dyn WebhookSender>,
+    webhook_sender: Arc<dyn WebhookSender>,
     reader: Arc<dyn DocumentReader>,
-    word_reader: Arc<dyn AppMailReader>,
+    app_mail_reader: Arc<dyn AppMailReader>,
     messages: JobSlots,
     last_sender: FairShareCursor<i64>,
     deliveries: JobSlots,
@@ -197,15 +197,15 @@ impl Worker {
     pub fn new(
         app: App,
         relay: Arc<dyn Relay>,
-        courier: Arc<dyn WebhookSender>,
+        webhook_sender: Arc<dyn WebhookSender>,
         reader: Arc<dyn DocumentReader>,
     ) -> Worker {
         Worker {
             app,
             relay,
-            courier,
+            webhook_sender,
             reader,
-            word_reader: Arc::new(app_mail_reader::NoAppMailReader),
+            app_mail_reader: Arc::new(app_mail_reader::NoAppMailReader),
             messages: JobSlots::new(send_messages::IN_FLIGHT_EACH, send_messages::IN_FLIGHT),
             last_sender: FairShareCursor::default(),
             deliveries: JobSlots::new(
@@ -225,8 +225,8 @@ impl Worker {
     }
 
     /// The same worker with a way to read the words of mail at the services that sent it.
-    pub fn reading_with(self, word_reader: Arc<dyn AppMailReader>) -> Worker {
-        Worker { word_reader, ..self }
+    pub fn with_reader(self, app_mail_reader: Arc<dyn AppMailReader>) -> Worker {
+        Worker { app_mail_reader, ..self }
     }
 
     /// The same worker, doing only what stays inside: no mail, event or notice leaves, and what
@@ -268,24 +268,25 @@ impl Worker {
             let worker = self.clone();
             // A task of its own, so that a panic is not the end of the queue.
             let round = tokio::spawn(async move { worker.take_on(queue).await }).await;
-            let (full, failed, nap) = match round.unwrap_or_else(|panic| Err(panic.into())) {
-                Ok(Next::Again) => continue,
-                Ok(Next::WaitForRoom) => (true, false, PAUSE),
-                Ok(Next::Nap(nap)) => (false, false, nap),
-                Err(error) if error.is_outage() => (false, false, PAUSE),
-                Err(error) => {
-                    tracing::error!(cause = ?error, queue = queue.name, "due work failed");
-                    counter!("mailroom_due_failures_total", "queue" => queue.name).increment(1);
-                    (false, true, pause)
-                }
-            };
+            let (full, failed, sleep_at_most) =
+                match round.unwrap_or_else(|panic| Err(panic.into())) {
+                    Ok(Next::Again) => continue,
+                    Ok(Next::WaitForSlots) => (true, false, PAUSE),
+                    Ok(Next::Sleep(sleep_at_most)) => (false, false, sleep_at_most),
+                    Err(error) if error.is_outage() => (false, false, PAUSE),
+                    Err(error) => {
+                        tracing::error!(cause = ?error, queue = queue.name, "due work failed");
+                        counter!("mailroom_due_failures_total", "queue" => queue.name).increment(1);
+                        (false, true, pause)
+                    }
+                };
             pause = if failed { (2 * pause).min(LONGEST_PAUSE) } else { PAUSE };
             tokio::select! {
                 () = woken(&mut wakes, queue.name), if !failed => {}
                 () = self.messages.freed(), if full && queue.name == "messages" => {}
                 () = self.deliveries.freed(), if full && queue.name == "deliveries" => {}
                 () = self.documents.freed(), if full && queue.name == documents::TO_READ => {}
-                () = tokio::time::sleep(nap) => {}
+                () = tokio::time::sleep(sleep_at_most) => {}
                 () = stopping.cancelled() => {}
             }
         }
@@ -301,11 +302,11 @@ impl Worker {
         let late = left.unwrap_or(0).min(0).unsigned_abs() as f64 / 1_000.0;
         gauge!("mailroom_due_late_seconds", "queue" => queue.name).set(late);
         let taken = taken?;
-        let Some(left) = left else { return Ok(Next::Nap(NAP)) };
+        let Some(left) = left else { return Ok(Next::Sleep(MAX_POLL_INTERVAL)) };
         Ok(match u64::try_from(left) {
-            Ok(left) if left > 0 => Next::Nap(Duration::from_millis(left).min(NAP)),
+            Ok(left) if left > 0 => Next::Sleep(Duration::from_millis(left).min(MAX_POLL_INTERVAL)),
             _ if taken.count > 0 && !taken.full => Next::Again,
-            _ => Next::WaitForRoom,
+            _ => Next::WaitForSlots,
         })
     }
 

@@ -22,7 +22,7 @@ const REFERENCES: usize = 20;
 /// A message with its envelope, before it is composed and signed.
 #[derive(Clone)]
 pub struct UnsignedMail {
-    letter: Arc<ComposedMail>,
+    mail: Arc<ComposedMail>,
     /// The return path.
     sender: String,
     /// Those of its recipients who do not have it yet.
@@ -36,13 +36,13 @@ impl UnsignedMail {
     pub fn new(
         tx: &mut Tx<'_>,
         cx: &Cx<'_>,
-        mut letter: ComposedMail,
+        mut mail: ComposedMail,
         back: &Back<'_>,
         recipients: Vec<String>,
     ) -> Result<UnsignedMail> {
         let secret = mail_secret::mail_secret(tx, cx)?;
         let secret = secret.as_bytes();
-        let inbox = &letter.from.email;
+        let inbox = &mail.from.email;
         let plus_tags: Option<(bool,)> =
             tx.opt("SELECT plus_tags FROM mailboxes WHERE address = ?1", &[inbox])?;
         let plus_tags = plus_tags.is_some_and(|(on,)| on);
@@ -50,26 +50,26 @@ impl UnsignedMail {
             true => mail::return_path(secret, inbox, back.message),
             false => None,
         };
-        letter.reply_to = match (plus_tags, back.conversation) {
+        mail.reply_to = match (plus_tags, back.conversation) {
             (true, Some(conversation)) => mail::reply_address(secret, inbox, conversation.as_str()),
             _ => None,
         };
-        letter.loop_mark = mail::loop_mark(secret, back.message);
+        mail.loop_mark = mail::loop_mark(secret, back.message);
         let signer = domains::signer_of(tx, cx, inbox)?;
         let sender = sender.unwrap_or_else(|| inbox.clone());
-        Ok(UnsignedMail { letter: letter.into(), sender, recipients, signer })
+        Ok(UnsignedMail { mail: mail.into(), sender, recipients, signer })
     }
 
     /// Whom its header names first.
     pub fn to(&self) -> impl Iterator<Item = &str> {
-        self.letter.to.iter().map(|to| to.email.as_str())
+        self.mail.to.iter().map(|to| to.email.as_str())
     }
 
     /// The finished mail, the same bytes on every try.
-    pub fn seal(&self) -> OutgoingMail {
-        let plain = mail::compose(&self.letter);
+    pub fn sign(&self) -> OutgoingMail {
+        let plain = mail::compose(&self.mail);
         let signed = self.signer.as_ref().and_then(|signer| {
-            let seconds = self.letter.at.div_euclid(1_000);
+            let seconds = self.mail.at.div_euclid(1_000);
             let signed =
                 mail::dkim_sign(&plain, &signer.domain, &signer.selector, &signer.key, seconds);
             if signed.is_none() {
@@ -78,7 +78,7 @@ impl UnsignedMail {
             signed
         });
         OutgoingMail {
-            message_id: self.letter.message_id.clone(),
+            message_id: self.mail.message_id.clone(),
             sender: self.sender.clone(),
             recipients: self.recipients.clone(),
             bytes: signed.unwrap_or(plain).into(),
@@ -95,10 +95,10 @@ pub struct Back<'a> {
 
 impl Worker {
     /// Composes and signs, which is work for the processor, beside everything else.
-    pub(super) async fn seal(&self, unsealed: &UnsignedMail) -> Result<OutgoingMail> {
-        let unsealed = unsealed.clone();
-        let sealed = tokio::task::spawn_blocking(move || unsealed.seal()).await;
-        Ok(sealed?)
+    pub(super) async fn sign(&self, unsigned: &UnsignedMail) -> Result<OutgoingMail> {
+        let unsigned = unsigned.clone();
+        let signed = tokio::task::spawn_blocking(move || unsigned.sign()).await;
+        Ok(signed?)
     }
 }
 
@@ -107,28 +107,28 @@ pub fn of_message(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<U
     let ws = cx.actor.ws;
     let sheet: Sheet = tx.one(
         "SELECT conversation, header_id, from_name, from_email, to_list, cc_list, subject, text,
-                first_try_at, automatic, unsubscribe, bcc_list
+                first_attempt_at, automatic, unsubscribe, bcc_list
          FROM messages WHERE ws = ?1 AND id = ?2",
         &[&ws, message],
     )?;
-    let letter = ComposedMail {
+    let mail = ComposedMail {
         answers: chain(tx, ws, &sheet.conversation)?,
-        attachments: attachments::of_letter(tx, cx.blobs, ws, &sheet.conversation, message)?,
-        ..sheet.letter
+        attachments: attachments::of_message(tx, cx.blobs, ws, &sheet.conversation, message)?,
+        ..sheet.mail
     };
-    let everyone = letter.to.iter().chain(&letter.cc).chain(&sheet.bcc);
+    let everyone = mail.to.iter().chain(&mail.cc).chain(&sheet.bcc);
     let mut recipients: Vec<String> = everyone.map(|address| address.email.clone()).collect();
     recipients.sort();
     recipients.dedup();
     let settled = recipient_outcomes::settled(tx, ws, message)?;
     recipients.retain(|email| !settled.contains(email));
     let back = Back { message: message.as_str(), conversation: Some(&sheet.conversation) };
-    UnsignedMail::new(tx, cx, letter, &back, recipients)
+    UnsignedMail::new(tx, cx, mail, &back, recipients)
 }
 
 struct Sheet {
     conversation: ConversationId,
-    letter: ComposedMail,
+    mail: ComposedMail,
     /// In the envelope alone.
     bcc: Vec<Address>,
 }
@@ -137,7 +137,7 @@ impl FromRow for Sheet {
     fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
         Ok(Sheet {
             conversation: row.take()?,
-            letter: ComposedMail {
+            mail: ComposedMail {
                 message_id: row.take()?,
                 answers: Vec::new(),
                 from: Address { name: row.take()?, email: row.take()? },

@@ -12,8 +12,10 @@ use crate::base::ids::MessageId;
 
 /// Recipients of a message who are not tried any more: they have it, or never will.
 pub fn settled(tx: &mut Tx<'_>, ws: i64, message: &MessageId) -> Result<BTreeSet<String>> {
-    let rows: Vec<(String,)> =
-        tx.all("SELECT email FROM arrivals WHERE ws = ?1 AND message = ?2", &[&ws, message])?;
+    let rows: Vec<(String,)> = tx.all(
+        "SELECT email FROM recipient_outcomes WHERE ws = ?1 AND message = ?2",
+        &[&ws, message],
+    )?;
     Ok(rows.into_iter().map(|(email,)| email).collect())
 }
 
@@ -32,7 +34,7 @@ pub fn keep(
             RelayOutcome::Later(_) => continue,
         };
         tx.exec(
-            "INSERT INTO arrivals (ws, message, email, refusal, at) VALUES (?1, ?2, ?3, ?4, ?5)
+            "INSERT INTO recipient_outcomes (ws, message, email, refusal, at) VALUES (?1, ?2, ?3, ?4, ?5)
              ON CONFLICT (ws, message, email) DO NOTHING",
             &[&cx.actor.ws, message, email, &refusal, &cx.now],
         )?;
@@ -66,7 +68,7 @@ pub fn end(
         keep(tx, cx, message, recipients, &last)?;
     }
     let kept: Vec<(String, Option<String>)> = tx.all(
-        "SELECT email, refusal FROM arrivals WHERE ws = ?1 AND message = ?2",
+        "SELECT email, refusal FROM recipient_outcomes WHERE ws = ?1 AND message = ?2",
         &[&cx.actor.ws, message],
     )?;
     let (mut arrived, mut refused) = (BTreeSet::new(), BTreeSet::new());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 /// Takes a finished mail to where it goes.
 pub trait Relay: Send + Sync {
     /// Answers what became of it for each recipient, in their order.
-    fn send<'a>(&'a self, parcel: &'a OutgoingMail) -> RelayFuture<'a>;
+    fn send<'a>(&'a self, mail: &'a OutgoingMail) -> RelayFuture<'a>;
 
     /// The recipients of a mail, those together who are told of in one go. What became of a part
     /// is written down as soon as it is known, so that a crash repeats nothing for it.

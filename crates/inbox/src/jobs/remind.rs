@@ -13,12 +13,13 @@ use crate::model::document_requests;
 /// Reminders written in one round.
 const AT_ONCE: i64 = 50;
 
-const DUE: &str = "SELECT ws, id FROM requests WHERE remind_at <= ?1 ORDER BY remind_at LIMIT ?2";
+const DUE: &str =
+    "SELECT ws, id FROM document_requests WHERE remind_at <= ?1 ORDER BY remind_at LIMIT ?2";
 
 const JOBS: JobRule = JobRule {
     queue: "reminders",
-    put_off: Some("UPDATE requests SET remind_at = ?1 WHERE ws = ?2 AND id = ?3"),
-    stop: "UPDATE requests SET remind_at = NULL WHERE ws = ?1 AND id = ?2",
+    put_off: Some("UPDATE document_requests SET remind_at = ?1 WHERE ws = ?2 AND id = ?3"),
+    stop: "UPDATE document_requests SET remind_at = NULL WHERE ws = ?1 AND id = ?2",
     tell: tell_owners,
 };
 
@@ -36,7 +37,7 @@ fn remind(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<bool> {
     let lock = tx.pick("", " FOR UPDATE SKIP LOCKED");
     let due: Option<(ConversationId,)> = tx.opt(
         &format!(
-            "SELECT conversation FROM requests
+            "SELECT conversation FROM document_requests
              WHERE ws = ?1 AND id = ?2 AND remind_at <= ?3{lock}"
         ),
         &[&job.ws, id, &now],
@@ -44,7 +45,7 @@ fn remind(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<bool> {
     let Some((conversation,)) = due else { return Ok(false) };
     let (request, circle): (RequestId, Circle) = tx.one(
         "SELECT r.id, c.circle
-         FROM requests r JOIN conversations c ON c.ws = r.ws AND c.id = r.conversation
+         FROM document_requests r JOIN conversations c ON c.ws = r.ws AND c.id = r.conversation
          WHERE r.ws = ?1 AND r.id = ?2",
         &[&job.ws, id],
     )?;

@@ -17,15 +17,15 @@ use crate::model::mailboxes;
 /// Simulated answers given in one round.
 const AT_ONCE: i64 = 20;
 
-const DUE: &str = "SELECT ws, message, email FROM sandbox_answers WHERE due_at <= ?1
+const DUE: &str = "SELECT ws, message, email FROM sandbox_replies WHERE due_at <= ?1
                    ORDER BY due_at LIMIT ?2";
 
 const JOBS: JobRule = JobRule {
     queue: "sandbox answers",
     put_off: Some(
-        "UPDATE sandbox_answers SET due_at = ?1 WHERE ws = ?2 AND message = ?3 AND email = ?4",
+        "UPDATE sandbox_replies SET due_at = ?1 WHERE ws = ?2 AND message = ?3 AND email = ?4",
     ),
-    stop: "DELETE FROM sandbox_answers WHERE ws = ?1 AND message = ?2 AND email = ?3",
+    stop: "DELETE FROM sandbox_replies WHERE ws = ?1 AND message = ?2 AND email = ?3",
     tell: tell_owners,
 };
 
@@ -65,7 +65,7 @@ impl Worker {
 fn give(tx: &mut Tx<'_>, app: &App, job: &DueJob, invoice: &Blob) -> Result<bool> {
     let (now, message, email) = (app.clock.now(), &job.key[0], &job.key[1]);
     let taken: Option<(Answer,)> = tx.opt(
-        "DELETE FROM sandbox_answers
+        "DELETE FROM sandbox_replies
          WHERE ws = ?1 AND message = ?2 AND email = ?3 AND due_at <= ?4
          RETURNING kind",
         &[&job.ws, message, email, &now],

@@ -66,8 +66,8 @@ struct Claimed {
     actor: Actor,
     message: MessageId,
     attempts: i64,
-    first_try_at: i64,
-    unsealed: UnsignedMail,
+    first_attempt_at: i64,
+    unsigned: UnsignedMail,
 }
 
 /// The messages that were claimed, each with the places that it takes, and the workspace that the
@@ -80,11 +80,11 @@ struct Claims {
 impl Worker {
     /// Sends the messages whose undo window is over; answers how many were taken on.
     pub(super) async fn send_messages(&self) -> Result<usize> {
-        let (app, room, last) = (self.app.clone(), self.messages.room(), self.last_sender.get());
-        if room.all == 0 {
+        let (app, free, last) = (self.app.clone(), self.messages.free(), self.last_sender.get());
+        if free.all == 0 {
             return Ok(0);
         }
-        let claims = self.app.store.write(move |tx| claim_due(tx, &app, &room, last)).await?;
+        let claims = self.app.store.write(move |tx| claim_due(tx, &app, &free, last)).await?;
         self.last_sender.set(claims.last);
         let count = claims.jobs.len();
         for (job, places) in claims.jobs {
@@ -111,9 +111,9 @@ impl Worker {
             return self.app.store.write(move |tx| simulate(tx, &app, &job)).await;
         };
         let message = claimed.message.clone();
-        let parcel = self.seal(&claimed.unsealed).await?;
+        let outgoing = self.sign(&claimed.unsigned).await?;
         let outcomes =
-            lease::held(self.send_parts(&claimed, parcel), || self.renew(&claimed)).await;
+            lease::held(self.send_parts(&claimed, outgoing), || self.renew(&claimed)).await;
         for outcome in &outcomes {
             counter!("mailroom_messages_total", "outcome" => outcome.word()).increment(1);
             match outcome {
@@ -129,22 +129,23 @@ impl Worker {
         let recorded = self.record_sending(claimed.clone(), outcomes.clone()).await;
         if recorded.is_err() {
             // Nobody who has it may get it again when it is tried again.
-            self.keep_arrivals(&claimed, &claimed.unsealed.recipients, &outcomes).await;
+            self.record_outcomes(&claimed, &claimed.unsigned.recipients, &outcomes).await;
         }
         recorded
     }
 
     /// Sends to every part of the recipients at once; the outcomes are in the parcel's order.
-    async fn send_parts(&self, claimed: &Claimed, parcel: OutgoingMail) -> Vec<RelayOutcome> {
+    async fn send_parts(&self, claimed: &Claimed, outgoing: OutgoingMail) -> Vec<RelayOutcome> {
         // Nobody is left when what became of the last of them was known, and then the power failed.
-        if parcel.recipients.is_empty() {
+        if outgoing.recipients.is_empty() {
             return Vec::new();
         }
-        let parts = self.relay.parts(&parcel.recipients);
+        let parts = self.relay.parts(&outgoing.recipients);
         let is_whole = parts.len() == 1;
         let mut under_way = JoinSet::new();
         for recipients in parts {
-            let (relay, part) = (self.relay.clone(), OutgoingMail { recipients, ..parcel.clone() });
+            let (relay, part) =
+                (self.relay.clone(), OutgoingMail { recipients, ..outgoing.clone() });
             under_way.spawn(async move {
                 let outcomes = relay.send(&part).await;
                 (part.recipients, outcomes)
@@ -154,15 +155,15 @@ impl Worker {
         while let Some(done) = under_way.join_next().await {
             let Ok((recipients, outcomes)) = done else { continue };
             if !is_whole {
-                self.keep_arrivals(claimed, &recipients, &outcomes).await;
+                self.record_outcomes(claimed, &recipients, &outcomes).await;
             }
             told.extend(recipients.into_iter().zip(outcomes));
         }
         let unsaid = || RelayOutcome::Later("the delivery was broken off".into());
-        parcel.recipients.iter().map(|to| told.remove(to).unwrap_or_else(unsaid)).collect()
+        outgoing.recipients.iter().map(|to| told.remove(to).unwrap_or_else(unsaid)).collect()
     }
 
-    async fn keep_arrivals(
+    async fn record_outcomes(
         &self,
         claimed: &Claimed,
         recipients: &[String],
@@ -201,14 +202,14 @@ impl Worker {
         let recorded = self.app.act(&actor, move |tx, cx| {
             let (message, mut conversation) =
                 messages::load_outgoing(tx, cx.actor, &claimed.message)?;
-            let recipients = &claimed.unsealed.recipients;
-            let goes_on = cx.now - claimed.first_try_at < RETRY_FOR_MS;
+            let recipients = &claimed.unsigned.recipients;
+            let goes_on = cx.now - claimed.first_attempt_at < RETRY_FOR_MS;
             if goes_on && outcomes.iter().any(|outcome| matches!(outcome, RelayOutcome::Later(_))) {
                 recipient_outcomes::keep(tx, cx, &claimed.message, recipients, &outcomes)?;
                 return try_again(tx, cx, &claimed);
             }
             let end = recipient_outcomes::end(tx, cx, &claimed.message, recipients, &outcomes)?;
-            match claimed.unsealed.to().any(|to| end.has_it(to)) {
+            match claimed.unsigned.to().any(|to| end.has_it(to)) {
                 true => messages::mark_sent(tx, cx, &mut conversation, &message)?,
                 false => return messages::mark_failed(tx, cx, &message),
             }
@@ -226,13 +227,13 @@ impl Worker {
 }
 
 /// Claims by keys and numbers alone: whatever else is wrong with a row is found when it is run.
-fn claim_due(tx: &mut Tx<'_>, app: &App, room: &FreeSlots, last: i64) -> Result<Claims> {
+fn claim_due(tx: &mut Tx<'_>, app: &App, free: &FreeSlots, last: i64) -> Result<Claims> {
     let now = app.clock.now();
     let mut claims = Claims { jobs: Vec::new(), last };
     for ws in WORKSPACES.due(tx, now, &last)? {
-        let left = room.all.min(CLAIMED_AT_ONCE).saturating_sub(claims.places());
+        let left = free.all.min(CLAIMED_AT_ONCE).saturating_sub(claims.places());
         claims.last = ws;
-        let (own, before) = (room.of(&ws.to_string()).min(left), claims.places());
+        let (own, before) = (free.of(&ws.to_string()).min(left), claims.places());
         for (id, places) in due_messages(tx, ws, now, own)? {
             if claims.places() - before >= own {
                 break;
@@ -240,13 +241,13 @@ fn claim_due(tx: &mut Tx<'_>, app: &App, room: &FreeSlots, last: i64) -> Result<
             tx.wake(PAGES);
             tx.exec(
                 "UPDATE messages SET status = 'sending', sends_at = ?3, attempts = attempts + 1,
-                    first_try_at = coalesce(first_try_at, ?4)
+                    first_attempt_at = coalesce(first_attempt_at, ?4)
                  WHERE ws = ?1 AND id = ?2",
                 &[&ws, &id, &(now + LEASE_MS), &now],
             )?;
             claims.jobs.push((DueJob::from((ws, id)), places));
         }
-        if claims.places() >= room.all.min(CLAIMED_AT_ONCE) {
+        if claims.places() >= free.all.min(CLAIMED_AT_ONCE) {
             break;
         }
     }
@@ -266,7 +267,7 @@ fn due_messages(tx: &mut Tx<'_>, ws: i64, now: i64, most: usize) -> Result<Vec<(
     let due: Vec<(String, i64)> = tx.all(
         &format!(
             "SELECT m.id, (
-                 SELECT CAST(coalesce(sum(e.size), 0) AS BIGINT) FROM enclosures e
+                 SELECT CAST(coalesce(sum(e.size), 0) AS BIGINT) FROM attachments e
                  WHERE e.ws = m.ws AND e.conversation = m.conversation AND e.message = m.id
              )
              FROM messages m
@@ -281,8 +282,8 @@ fn due_messages(tx: &mut Tx<'_>, ws: i64, now: i64, most: usize) -> Result<Vec<(
 /// the sandbox, which goes nowhere.
 fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Option<Claimed>> {
     let (ws, id) = (job.ws, &job.key[0]);
-    let (attempts, first_try_at, circle): (i64, i64, Circle) = tx.one(
-        "SELECT m.attempts, m.first_try_at, c.circle
+    let (attempts, first_attempt_at, circle): (i64, i64, Circle) = tx.one(
+        "SELECT m.attempts, m.first_attempt_at, c.circle
          FROM messages m JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
          WHERE m.ws = ?1 AND m.id = ?2",
         &[&ws, id],
@@ -295,8 +296,8 @@ fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Option<Claimed>> {
     let cx = app.cx(&actor);
     // What cannot be recorded afterwards must not leave.
     messages::load_outgoing(tx, &actor, &message)?;
-    let unsealed = outgoing_mail::of_message(tx, &cx, &message)?;
-    Ok(Some(Claimed { actor, message, attempts, first_try_at, unsealed }))
+    let unsigned = outgoing_mail::of_message(tx, &cx, &message)?;
+    Ok(Some(Claimed { actor, message, attempts, first_attempt_at, unsigned }))
 }
 
 fn simulate(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<()> {

@@ -29,7 +29,7 @@ struct Claimed {
     id: String,
     attempts: i64,
     created_at: i64,
-    unsealed: UnsignedMail,
+    unsigned: UnsignedMail,
 }
 
 impl Worker {
@@ -52,9 +52,9 @@ impl Worker {
     async fn send_notice(&self, job: DueJob) -> Result<()> {
         let app = self.app.clone();
         let claimed = self.app.store.write(move |tx| load(tx, &app, &job)).await?;
-        let parcel = self.seal(&claimed.unsealed).await?;
+        let outgoing = self.sign(&claimed.unsigned).await?;
         let mut outcomes =
-            lease::held(self.relay.send(&parcel), || self.renew_notice(&claimed)).await;
+            lease::held(self.relay.send(&outgoing), || self.renew_notice(&claimed)).await;
         let unsaid = || RelayOutcome::Later("nothing was said of it".into());
         let outcome = outcomes.pop().unwrap_or_else(unsaid);
         self.record_notice(claimed, outcome).await
@@ -151,12 +151,12 @@ fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Claimed> {
         id: due.id.clone(),
         attempts: due.attempts,
         created_at: due.created_at,
-        unsealed: unsealed(tx, &app.cx(&actor), due)?,
+        unsigned: unsigned(tx, &app.cx(&actor), due)?,
     })
 }
 
 /// The notice as mail from the workspace's first inbox.
-fn unsealed(tx: &mut Tx<'_>, cx: &Cx<'_>, due: Due) -> Result<UnsignedMail> {
+fn unsigned(tx: &mut Tx<'_>, cx: &Cx<'_>, due: Due) -> Result<UnsignedMail> {
     let (address,): (String,) = tx.one(
         "SELECT address FROM mailboxes WHERE ws = ?1 AND circle = 'team'
          ORDER BY created_at, id LIMIT 1",
@@ -165,7 +165,7 @@ fn unsealed(tx: &mut Tx<'_>, cx: &Cx<'_>, due: Due) -> Result<UnsignedMail> {
     let domain = address.rsplit_once('@').map_or("localhost", |(_, domain)| domain);
     let purpose = sealing::notice_purpose(due.ws, &due.id);
     let text = sealing::unseal(cx.sealer, &purpose, due.text)?;
-    let letter = ComposedMail {
+    let mail = ComposedMail {
         message_id: format!("notice.{}@{domain}", due.id),
         answers: Vec::new(),
         from: Address::new(Some("Mailroom"), &address),
@@ -182,5 +182,5 @@ fn unsealed(tx: &mut Tx<'_>, cx: &Cx<'_>, due: Due) -> Result<UnsignedMail> {
     };
     let message = format!("msg_{}", due.id);
     let back = Back { message: &message, conversation: None };
-    UnsignedMail::new(tx, cx, letter, &back, vec![due.email])
+    UnsignedMail::new(tx, cx, mail, &back, vec![due.email])
 }

@@ -15,8 +15,8 @@ const AT_ONCE: i64 = 20;
 /// What was not handed over stays kept: the customer can still press the button.
 const HAND_OVERS: JobRule = JobRule {
     queue: "handing over",
-    put_off: Some("UPDATE requests SET hands_over_at = ?1 WHERE ws = ?2 AND id = ?3"),
-    stop: "UPDATE requests SET hands_over_at = NULL WHERE ws = ?1 AND id = ?2",
+    put_off: Some("UPDATE document_requests SET hands_over_at = ?1 WHERE ws = ?2 AND id = ?3"),
+    stop: "UPDATE document_requests SET hands_over_at = NULL WHERE ws = ?1 AND id = ?2",
     tell: tell_owners,
 };
 
@@ -75,7 +75,7 @@ impl Worker {
         if state.await? == UploadState::Checking {
             return self.check_again(ws, &request, &id).await;
         }
-        self.app.blobs.arrivals().remove(&id)?;
+        self.app.blobs.partial_uploads().remove(&id)?;
         self.app.store.write(move |tx| clear(tx, ws, &request, &id)).await
     }
 
@@ -90,7 +90,7 @@ impl Worker {
                 Ok::<_, Error>((ask, upload))
             })
             .await?;
-        uploads::judge_at(&self.app, &ask, &upload).await
+        uploads::scan_at(&self.app, &ask, &upload).await
     }
 }
 
@@ -98,14 +98,14 @@ fn claim_requests(tx: &mut Tx<'_>, now: i64) -> Result<Vec<DueJob>> {
     let lock = tx.pick("", " FOR UPDATE SKIP LOCKED");
     let due: Vec<(i64, String)> = tx.all(
         &format!(
-            "SELECT ws, id FROM requests WHERE hands_over_at <= ?1
+            "SELECT ws, id FROM document_requests WHERE hands_over_at <= ?1
              ORDER BY hands_over_at LIMIT ?2{lock}"
         ),
         &[&now, &AT_ONCE],
     )?;
     for (ws, request) in &due {
         tx.exec(
-            "UPDATE requests SET hands_over_at = ?3 WHERE ws = ?1 AND id = ?2",
+            "UPDATE document_requests SET hands_over_at = ?3 WHERE ws = ?1 AND id = ?2",
             &[ws, request, &(now + LEASE_MS)],
         )?;
     }

@@ -100,7 +100,7 @@ pub fn answered_by(
 ) -> Result<()> {
     let tied = tx.exec(
         "UPDATE app_mail SET conversation = ?4,
-            words_due_at = CASE WHEN service IS NOT NULL AND text IS NULL THEN CAST(?5 AS BIGINT) END
+            body_due_at = CASE WHEN service IS NOT NULL AND text IS NULL THEN CAST(?5 AS BIGINT) END
          WHERE ws = ?1 AND livemode = ?2 AND header_key = ?3 AND conversation IS NULL",
         &[&ws, &livemode, &header_key(header_id), conversation, &now],
     )?;
@@ -163,9 +163,9 @@ pub fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, outline: &ReportedMail<'_>) -> Result<
             reference = CASE WHEN reference = '' THEN ?4 ELSE reference END,
             subject = CASE WHEN subject = '' THEN ?5 ELSE subject END,
             service = coalesce(service, ?6), service_mail = coalesce(service_mail, ?7),
-            words_due_at = CASE
+            body_due_at = CASE
                 WHEN conversation IS NOT NULL AND service IS NULL AND text IS NULL THEN ?8
-                ELSE words_due_at
+                ELSE body_due_at
             END
          WHERE ws = ?1 AND livemode = TRUE AND header_key = ?2",
         &[

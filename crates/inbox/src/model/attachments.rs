@@ -7,8 +7,8 @@ use db::{FromRow, Row, Tx};
 
 use crate::api::wire::AttachmentInfo;
 use crate::base::error::{Error, Result};
-use crate::base::ids::{ConversationId, EnclosureId, MessageId, UserId};
-use crate::base::limits::{ENCLOSED_BYTES, ENCLOSURES};
+use crate::base::ids::{AttachmentId, ConversationId, MessageId, UserId};
+use crate::base::limits::{ATTACHED_BYTES, ATTACHMENTS};
 use crate::model::blobs::{self, Blob, Blobs};
 
 /// Bytes that may be on their way in one place; larger letters take several.
@@ -16,7 +16,7 @@ const BYTES_IN_A_PLACE: i64 = 2 * 1024 * 1024;
 
 #[derive(Clone, Debug)]
 pub struct OutgoingAttachment {
-    pub id: EnclosureId,
+    pub id: AttachmentId,
     pub message: Option<MessageId>,
     pub filename: String,
     pub content_type: String,
@@ -42,7 +42,7 @@ impl FromRow for OutgoingAttachment {
 /// A file that somebody adds to what they write, its bytes taken in already.
 #[derive(Clone, Debug)]
 pub struct NewAttachment {
-    pub id: EnclosureId,
+    pub id: AttachmentId,
     pub filename: String,
     pub content_type: String,
     pub blob: Blob,
@@ -60,13 +60,13 @@ pub fn add(
     let there = unsent(tx, ws, conversation, person)?;
     let bytes: i64 = there.iter().map(|file| file.size).sum();
     let more: i64 = files.iter().map(|file| file.blob.size).sum();
-    if there.len() + files.len() > ENCLOSURES || bytes + more > ENCLOSED_BYTES {
+    if there.len() + files.len() > ATTACHMENTS || bytes + more > ATTACHED_BYTES {
         return Err(Error::invalid("files", "A letter has at most 20 files, of 15 MB together."));
     }
     for file in files {
         blobs::keep(tx, ws, &file.blob)?;
         tx.exec(
-            "INSERT INTO enclosures (
+            "INSERT INTO attachments (
                 ws, id, conversation, person, filename, content_type, size, hash, created_at
              ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
             &[
@@ -94,7 +94,7 @@ pub fn unsent(
 ) -> Result<Vec<OutgoingAttachment>> {
     Ok(tx.all(
         &format!(
-            "SELECT {COLUMNS} FROM enclosures
+            "SELECT {COLUMNS} FROM attachments
              WHERE ws = ?1 AND conversation = ?2 AND message IS NULL AND person = ?3 ORDER BY id"
         ),
         &[&ws, conversation, person],
@@ -107,10 +107,10 @@ pub fn remove(
     ws: i64,
     conversation: &ConversationId,
     person: &UserId,
-    id: &EnclosureId,
+    id: &AttachmentId,
 ) -> Result<()> {
     let removed = tx.exec(
-        "DELETE FROM enclosures
+        "DELETE FROM attachments
          WHERE ws = ?1 AND id = ?2 AND conversation = ?3 AND person = ?4 AND message IS NULL",
         &[&ws, id, conversation, person],
     )?;
@@ -125,7 +125,7 @@ pub fn remove_all(
     person: &UserId,
 ) -> Result<()> {
     tx.exec(
-        "DELETE FROM enclosures
+        "DELETE FROM attachments
          WHERE ws = ?1 AND conversation = ?2 AND message IS NULL AND person = ?3",
         &[&ws, conversation, person],
     )?;
@@ -140,16 +140,16 @@ pub fn seal(
     person: &UserId,
     message: &MessageId,
 ) -> Result<()> {
-    let enclosed = unsent(tx, ws, conversation, person)?;
-    if enclosed.is_empty() {
+    let attached = unsent(tx, ws, conversation, person)?;
+    if attached.is_empty() {
         return Ok(());
     }
     tx.exec(
-        "UPDATE enclosures SET message = ?4
+        "UPDATE attachments SET message = ?4
          WHERE ws = ?1 AND conversation = ?2 AND message IS NULL AND person = ?3",
         &[&ws, conversation, person, message],
     )?;
-    let infos: Vec<AttachmentInfo> = enclosed
+    let infos: Vec<AttachmentInfo> = attached
         .into_iter()
         .map(|file| AttachmentInfo {
             filename: file.filename,
@@ -173,7 +173,7 @@ pub fn of_conversation(
 ) -> Result<Vec<OutgoingAttachment>> {
     Ok(tx.all(
         &format!(
-            "SELECT {COLUMNS} FROM enclosures
+            "SELECT {COLUMNS} FROM attachments
              WHERE ws = ?1 AND conversation = ?2 AND message IS NOT NULL
              ORDER BY message DESC, id LIMIT ?3"
         ),
@@ -182,7 +182,7 @@ pub fn of_conversation(
 }
 
 /// The files of a letter with their bytes, as it is about to leave.
-pub fn of_letter(
+pub fn of_message(
     tx: &mut Tx<'_>,
     blobs: &Blobs,
     ws: i64,
@@ -191,7 +191,7 @@ pub fn of_letter(
 ) -> Result<Vec<mail::Attachment>> {
     let files: Vec<OutgoingAttachment> = tx.all(
         &format!(
-            "SELECT {COLUMNS} FROM enclosures
+            "SELECT {COLUMNS} FROM attachments
              WHERE ws = ?1 AND conversation = ?2 AND message = ?3 ORDER BY id"
         ),
         &[&ws, conversation, message],
@@ -217,13 +217,15 @@ pub fn places(bytes: i64) -> usize {
 pub fn find(
     tx: &mut Tx<'_>,
     ws: i64,
-    id: &EnclosureId,
+    id: &AttachmentId,
 ) -> Result<Option<(OutgoingAttachment, ConversationId, UserId)>> {
-    let found: Option<OutgoingAttachment> =
-        tx.opt(&format!("SELECT {COLUMNS} FROM enclosures WHERE ws = ?1 AND id = ?2"), &[&ws, id])?;
+    let found: Option<OutgoingAttachment> = tx
+        .opt(&format!("SELECT {COLUMNS} FROM attachments WHERE ws = ?1 AND id = ?2"), &[&ws, id])?;
     let Some(found) = found else { return Ok(None) };
-    let (conversation, person) = tx
-        .one("SELECT conversation, person FROM enclosures WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
+    let (conversation, person) = tx.one(
+        "SELECT conversation, person FROM attachments WHERE ws = ?1 AND id = ?2",
+        &[&ws, id],
+    )?;
     Ok(Some((found, conversation, person)))
 }
 

@@ -45,7 +45,7 @@ pub fn record(
     let circle = if circle.is_sandbox() { &team } else { circle };
     let actor = cx.actor.member();
     tx.exec(
-        "INSERT INTO audit (ws, circle, id, at, actor, actor_name, action, thing, detail)
+        "INSERT INTO audit_log (ws, circle, id, at, actor, actor_name, action, thing, detail)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         &[
             &cx.actor.ws,

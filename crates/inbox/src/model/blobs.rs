@@ -27,12 +27,12 @@ const PACKED_AT_ONCE: usize = 2;
 /// A file is taken in by pieces of this many bytes.
 const PIECE_BYTES: usize = 64 * 1024;
 /// The folder of what customers upload, until it is handed over; no hash begins like it.
-const ARRIVALS: &str = "arriving";
+const PARTIAL_UPLOADS: &str = "arriving";
 
 #[derive(Clone)]
 pub struct Blobs {
     folder: Arc<Path>,
-    arrivals: PartialUploads,
+    partial_uploads: PartialUploads,
     packing: Arc<Semaphore>,
     compressors: Arc<Mutex<Vec<Compressor<'static>>>>,
 }
@@ -48,14 +48,14 @@ pub struct Blob {
 impl Blobs {
     pub fn open(folder: &Path) -> io::Result<Blobs> {
         private_files::make_folder(folder)?;
-        let arrivals = PartialUploads::open(&folder.join(ARRIVALS))?;
+        let partial_uploads = PartialUploads::open(&folder.join(PARTIAL_UPLOADS))?;
         let packing = Arc::new(Semaphore::new(PACKED_AT_ONCE));
-        Ok(Blobs { folder: folder.into(), arrivals, packing, compressors: Arc::default() })
+        Ok(Blobs { folder: folder.into(), partial_uploads, packing, compressors: Arc::default() })
     }
 
     /// Files that are on their way here.
-    pub fn arrivals(&self) -> &PartialUploads {
-        &self.arrivals
+    pub fn partial_uploads(&self) -> &PartialUploads {
+        &self.partial_uploads
     }
 
     /// Takes bytes in. Call it outside of a transaction: it may write and sync a file.
@@ -94,7 +94,7 @@ impl Blobs {
     }
 
     fn pack_file(&self, mut file: File) -> io::Result<Blob> {
-        let (mut packed, place) = tempfile_in(&self.folder, ARRIVALS)?;
+        let (mut packed, place) = tempfile_in(&self.folder, PARTIAL_UPLOADS)?;
         let taken = self.pack(&mut file, &mut packed, &place);
         if taken.is_err() || place.exists() {
             let _ = fs::remove_file(&place);
@@ -123,7 +123,7 @@ impl Blobs {
         let path = self.path(&hash);
         if !path.exists() {
             packed.sync_all()?;
-            self.shelve(place, &path)?;
+            self.store(place, &path)?;
         }
         Ok(Blob { hash, size, packed: None })
     }
@@ -133,20 +133,20 @@ impl Blobs {
         if path.exists() {
             return Ok(());
         }
-        let shelf = path.parent().unwrap_or(&self.folder);
-        private_files::make_folder(shelf)?;
-        let mut file = tempfile_in(shelf, hash)?;
+        let blobs = path.parent().unwrap_or(&self.folder);
+        private_files::make_folder(blobs)?;
+        let mut file = tempfile_in(blobs, hash)?;
         file.0.write_all(packed)?;
         file.0.sync_all()?;
-        self.shelve(&file.1, &path)
+        self.store(&file.1, &path)
     }
 
     /// Gives a synced file its name for good.
-    fn shelve(&self, from: &Path, path: &Path) -> io::Result<()> {
-        let shelf = path.parent().unwrap_or(&self.folder);
-        private_files::make_folder(shelf)?;
+    fn store(&self, from: &Path, path: &Path) -> io::Result<()> {
+        let blobs = path.parent().unwrap_or(&self.folder);
+        private_files::make_folder(blobs)?;
         fs::rename(from, path)?;
-        File::open(shelf)?.sync_all()?;
+        File::open(blobs)?.sync_all()?;
         File::open(&self.folder)?.sync_all()
     }
 
@@ -196,9 +196,9 @@ pub fn keep(tx: &mut Tx<'_>, ws: i64, blob: &Blob) -> Result<()> {
 }
 
 /// A file of its own beside the final one, so that two writers of one blob do not meet.
-fn tempfile_in(shelf: &Path, hash: &str) -> io::Result<(File, PathBuf)> {
+fn tempfile_in(blobs: &Path, hash: &str) -> io::Result<(File, PathBuf)> {
     for number in 0u32.. {
-        let path = shelf.join(format!("{hash}.{}.{number}", std::process::id()));
+        let path = blobs.join(format!("{hash}.{}.{number}", std::process::id()));
         match private_files::file_options().write(true).create_new(true).open(&path) {
             Ok(file) => return Ok((file, path)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}

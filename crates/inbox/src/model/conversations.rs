@@ -157,7 +157,7 @@ pub fn begin(
             &cx.now,
         ],
     )?;
-    tally_open(tx, cx, c, 1)?;
+    count_open(tx, cx, c, 1)?;
     Ok(conversation)
 }
 
@@ -307,14 +307,14 @@ fn put_in_view(
         &[&cx.actor.ws, &conversation.id, &status, &snoozed_until, &view],
     )?;
     let change = i64::from(view == View::Open) - i64::from(conversation.view == View::Open);
-    tally_open(tx, cx, conversation, change)?;
+    count_open(tx, cx, conversation, change)?;
     conversation.status = status;
     conversation.snoozed_until = snoozed_until;
     conversation.view = view;
     Ok(())
 }
 
-fn tally_open(
+fn count_open(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &Conversation,
@@ -349,7 +349,7 @@ pub fn count_mail(
 /// time has been fetched only now.
 pub fn mark_unread(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId, at: i64) -> Result<()> {
     tx.exec(
-        "DELETE FROM readings
+        "DELETE FROM read_marks
          WHERE ws = ?1 AND person IN (SELECT id FROM users WHERE ws = ?1)
            AND conversation = ?2 AND read_at >= ?3",
         &[&cx.actor.ws, id, &at],

@@ -24,8 +24,8 @@ pub fn add(
     }
     let sum: i64 = id.bytes().map(i64::from).sum();
     tx.exec(
-        "INSERT INTO tallies (ws, circle, what, shard, n) VALUES (?1, ?2, ?3, ?4, ?5)
-         ON CONFLICT (ws, circle, what, shard) DO UPDATE SET n = tallies.n + excluded.n",
+        "INSERT INTO counters (ws, circle, what, shard, n) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT (ws, circle, what, shard) DO UPDATE SET n = counters.n + excluded.n",
         &[&ws, circle, &what, &(sum % SHARDS), &change],
     )?;
     Ok(())
@@ -37,7 +37,7 @@ pub fn of_kind(tx: &mut Tx<'_>, actor: &Actor, kind: &str) -> Result<HashMap<Str
     let end = format!("{kind};");
     let start = format!("{kind}:");
     let rows: Vec<(String, i64)> = tx.all(
-        "SELECT what, CAST(sum(n) AS BIGINT) FROM tallies
+        "SELECT what, CAST(sum(n) AS BIGINT) FROM counters
          WHERE ws = ?1 AND circle IN (?2, ?3) AND what >= ?4 AND what < ?5
          GROUP BY what",
         &[&actor.ws, first, second, &start, &end],
@@ -48,7 +48,7 @@ pub fn of_kind(tx: &mut Tx<'_>, actor: &Actor, kind: &str) -> Result<HashMap<Str
 /// One count.
 pub fn sum(tx: &mut Tx<'_>, ws: i64, circle: &Circle, what: &str) -> Result<i64> {
     let (n,): (i64,) = tx.one(
-        "SELECT CAST(coalesce(sum(n), 0) AS BIGINT) FROM tallies
+        "SELECT CAST(coalesce(sum(n), 0) AS BIGINT) FROM counters
          WHERE ws = ?1 AND circle = ?2 AND what = ?3",
         &[&ws, circle, &what],
     )?;

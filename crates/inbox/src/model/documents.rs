@@ -40,11 +40,11 @@ pub fn file(
         &[],
     )?;
     blobs::keep(tx, cx.actor.ws, document.blob)?;
-    let reads_at = (!conversation.circle.is_sandbox()).then_some(cx.now);
+    let extract_at = (!conversation.circle.is_sandbox()).then_some(cx.now);
     tx.exec(
         "INSERT INTO documents (
             ws, id, num, circle, mailbox, conversation, message, title, filename, content_type,
-            size, hash, fields, created_at, reads_at
+            size, hash, fields, created_at, extract_at
          ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9, ?10, ?11, '{}', ?12, ?13)",
         &[
             &cx.actor.ws,
@@ -59,11 +59,11 @@ pub fn file(
             &document.blob.size,
             &document.blob.hash,
             &cx.now,
-            &reads_at,
+            &extract_at,
         ],
     )?;
     search::index_document(tx, cx.actor.ws, num, &[document.filename])?;
-    if reads_at.is_some() {
+    if extract_at.is_some() {
         tx.wake(TO_READ);
     }
     Ok(id)

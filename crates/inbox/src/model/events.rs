@@ -112,7 +112,7 @@ fn plan(
     event: &Event<'_>,
 ) -> Result<()> {
     let planned = tx.exec(
-        "INSERT INTO deliveries (ws, webhook, event, type, state, tries, next_try_at, created_at)
+        "INSERT INTO deliveries (ws, webhook, event, type, state, attempts, next_attempt_at, created_at)
          SELECT h.ws, h.id, ?1, CAST(?6 AS TEXT),
                 CASE WHEN h.state = 'active' AND w.plan <> 'free' THEN 'waiting' ELSE 'skipped' END,
                 0,

@@ -22,7 +22,7 @@ pub fn note_event(
     data: Value,
 ) -> Result<()> {
     tx.exec(
-        "INSERT INTO happenings (ws, conversation, id, at, actor_name, event, data)
+        "INSERT INTO timeline_events (ws, conversation, id, at, actor_name, event, data)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         &[
             &cx.actor.ws,

@@ -46,7 +46,7 @@ pub fn index_mail(
     let words = tagged(ws, texts);
     if tx.pick(true, false) {
         tx.exec_last(
-            "INSERT INTO mail_words (rowid, words) VALUES (?1, ?2)",
+            "INSERT INTO message_index (rowid, words) VALUES (?1, ?2)",
             conversation.num << SERIAL_BITS | serial,
             words.join(" "),
         )?;
@@ -54,7 +54,7 @@ pub fn index_mail(
     }
     for (part, row) in rows(&words).into_iter().enumerate() {
         tx.exec(
-            "INSERT INTO mail_words (ws, conversation, serial, part, words)
+            "INSERT INTO message_index (ws, conversation, serial, part, words)
              VALUES (?1, ?2, ?3, ?4, CAST(CAST(?5 AS TEXT) AS TSVECTOR))",
             &[&ws, &conversation.id, &serial, &(part as i64), &tsvector(row)],
         )?;
@@ -65,7 +65,7 @@ pub fn index_mail(
 /// SQLite: adds the words that the conversation did not have yet, without the workspace's tag.
 fn add_conversation_words(tx: &mut Tx<'_>, num: i64, words: &[String]) -> Result<()> {
     let kept: Option<(String,)> =
-        tx.opt("SELECT words FROM conversation_words WHERE num = ?1", &[&num])?;
+        tx.opt("SELECT words FROM conversation_index WHERE num = ?1", &[&num])?;
     let (known, mut text) = match kept {
         None => (false, "\n".to_owned()),
         Some((text,)) if text.is_empty() => return Ok(()),
@@ -84,8 +84,8 @@ fn add_conversation_words(tx: &mut Tx<'_>, num: i64, words: &[String]) -> Result
         text.clear();
     }
     let sql = match known {
-        true => "UPDATE conversation_words SET words = ?2 WHERE num = ?1",
-        false => "INSERT INTO conversation_words (num, words) VALUES (?1, ?2)",
+        true => "UPDATE conversation_index SET words = ?2 WHERE num = ?1",
+        false => "INSERT INTO conversation_index (num, words) VALUES (?1, ?2)",
     };
     if text != before {
         tx.exec(sql, &[&num, &text])?;
@@ -118,11 +118,11 @@ pub fn index_document(tx: &mut Tx<'_>, ws: i64, num: i64, texts: &[&str]) -> Res
     let words = tagged(ws, texts);
     match tx.pick(true, false) {
         true => tx.exec(
-            "INSERT INTO document_words (rowid, words) VALUES (?1, ?2)",
+            "INSERT INTO document_index (rowid, words) VALUES (?1, ?2)",
             &[&num, &words.join(" ")],
         )?,
         false => tx.exec(
-            "INSERT INTO document_words (num, words)
+            "INSERT INTO document_index (num, words)
              VALUES (?1, CAST(CAST(?2 AS TEXT) AS TSVECTOR))",
             &[&num, &tsvector(&words)],
         )?,
@@ -133,8 +133,8 @@ pub fn index_document(tx: &mut Tx<'_>, ws: i64, num: i64, texts: &[&str]) -> Res
 /// Makes a document findable by other words than before.
 pub fn reindex_document(tx: &mut Tx<'_>, ws: i64, num: i64, texts: &[&str]) -> Result<()> {
     let forget = tx.pick(
-        "DELETE FROM document_words WHERE rowid = ?1",
-        "DELETE FROM document_words WHERE num = ?1",
+        "DELETE FROM document_index WHERE rowid = ?1",
+        "DELETE FROM document_index WHERE num = ?1",
     );
     tx.exec(forget, &[&num])?;
     index_document(tx, ws, num, texts)

@@ -72,10 +72,10 @@ pub fn conversations_with(
     most: i64,
 ) -> Result<Option<HashSet<i64>>> {
     let sql = tx.pick(
-        "SELECT rowid >> 20 FROM mail_words WHERE mail_words MATCH ?1 LIMIT ?2",
+        "SELECT rowid >> 20 FROM message_index WHERE message_index MATCH ?1 LIMIT ?2",
         // Not joined, which may read all conversations for a few mails.
         "SELECT (SELECT c.num FROM conversations c WHERE c.ws = m.ws AND c.id = m.conversation)
-         FROM mail_words m WHERE m.words @@ CAST(CAST(?1 AS TEXT) AS TSQUERY) LIMIT ?2",
+         FROM message_index m WHERE m.words @@ CAST(CAST(?1 AS TEXT) AS TSQUERY) LIMIT ?2",
     );
     let nums: Vec<(Option<i64>,)> = tx.all(sql, &[&expression, &(most + 1)])?;
     let few = nums.len() as i64 <= most;
@@ -108,7 +108,7 @@ fn in_sqlite(
 ) -> Result<()> {
     let mut in_question = Vec::new();
     for num in nums {
-        tx.each("SELECT words FROM conversation_words WHERE num = ?1", &[num], |row| {
+        tx.each("SELECT words FROM conversation_index WHERE num = ?1", &[num], |row| {
             let words = row.take_bytes()?;
             let has = |needle: &&Needle| needle.lines.iter().all(|line| line.find(words).is_some());
             if words.is_empty() {
@@ -138,8 +138,8 @@ fn has_in_sqlite(tx: &mut Tx<'_>, needle: &Needle, num: i64) -> Result<bool> {
     let first = num << SERIAL_BITS;
     let last = first | ((1 << SERIAL_BITS) - 1);
     let found: Option<(i64,)> = tx.opt(
-        "SELECT rowid FROM mail_words
-         WHERE mail_words MATCH ?1 AND rowid BETWEEN ?2 AND ?3 LIMIT 1",
+        "SELECT rowid FROM message_index
+         WHERE message_index MATCH ?1 AND rowid BETWEEN ?2 AND ?3 LIMIT 1",
         &[&needle.expression, &first, &last],
     )?;
     Ok(found.is_some())
@@ -162,7 +162,7 @@ fn in_postgres(
         tests.push(format!(
             "EXISTS (
                 SELECT 1 FROM (
-                    SELECT m.words FROM mail_words m
+                    SELECT m.words FROM message_index m
                     WHERE m.ws = c.ws AND m.conversation = c.id OFFSET 0
                 ) mails
                 WHERE words @@ CAST(CAST(?{} AS TEXT) AS TSQUERY)

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use mail::{Envelope, MailKind, ParsedMail, understand};
+use mail::{Envelope, MailKind, ParsedMail, parse};
 use serde_json::Value;
 
 use crate::corpus;
@@ -43,7 +43,7 @@ fn labelled(folder: &Path) -> Vec<Labelled> {
     let Some(expected) = expected["expected"].as_object() else { return Vec::new() };
     let read = |(file, labels): (&String, &Value)| {
         let bytes = fs::read(folder.join(file)).ok()?;
-        let mail = understand(&bytes, Envelope::default());
+        let mail = parse(&bytes, Envelope::default());
         Some(Labelled { file: file.clone(), mail, labels: labels.as_array()?.clone() })
     };
     expected.iter().filter_map(read).collect()
@@ -172,5 +172,5 @@ fn score_ham(corpora: &Path, report: &mut Report) {
 }
 
 fn kind_of(path: &Path) -> MailKind {
-    understand(&fs::read(path).unwrap_or_default(), Envelope::default()).kind
+    parse(&fs::read(path).unwrap_or_default(), Envelope::default()).kind
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use mail::{Envelope, understand};
+use mail::{Envelope, parse};
 use serde_json::Value;
 
 use crate::corpus;
@@ -29,7 +29,7 @@ pub fn score(corpora: &Path, report: &mut Report) {
             continue;
         }
         all += 1;
-        let mail = understand(&fs::read(path).unwrap_or_default(), Envelope::default());
+        let mail = parse(&fs::read(path).unwrap_or_default(), Envelope::default());
         let subject = field(&expected, "subject").and_then(|value| value["Text"].as_str());
         let subject = subject.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
         // What their parser could not read is no measure for what ours can.

@@ -6,7 +6,7 @@ use std::panic;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use mail::{Envelope, trim, understand};
+use mail::{Envelope, parse, trim};
 
 use crate::corpus;
 use crate::report::Report;
@@ -26,7 +26,7 @@ pub fn score(corpora: &Path, report: &mut Report) {
         bytes += raw.len();
         let began = Clock::start();
         let read = panic::catch_unwind(|| {
-            understand(&raw, Envelope::default());
+            parse(&raw, Envelope::default());
         });
         times.push((began.elapsed(), path.clone()));
         let text = String::from_utf8_lossy(&raw).into_owned();

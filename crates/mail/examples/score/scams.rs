@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mail::{Authentication, Envelope, SenderHistory, check, understand};
+use mail::{Authentication, Envelope, SenderHistory, check, parse};
 
 use crate::corpus;
 use crate::report::Report;
@@ -31,7 +31,7 @@ pub fn score(corpora: &Path, report: &mut Report) {
 fn marked(files: &[PathBuf], misses: Option<&Report>) -> (usize, usize) {
     let (mut marked, mut held) = (0, 0);
     for path in files {
-        let mail = understand(&fs::read(path).unwrap_or_default(), Envelope::default());
+        let mail = parse(&fs::read(path).unwrap_or_default(), Envelope::default());
         let verdict = check(&mail, &Authentication::default(), &SenderHistory::default());
         held += usize::from(verdict.hold);
         if verdict.risk.is_some() {

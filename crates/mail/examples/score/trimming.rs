@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-use mail::{Envelope, understand};
+use mail::{Envelope, parse};
 use serde_json::Value;
 
 use crate::corpus;
@@ -165,7 +165,7 @@ fn talon_mails(folder: &Path) -> Vec<Case> {
     mails
         .map(|path| Case {
             file: corpus::name(path),
-            ours: understand(&fs::read(path).unwrap_or_default(), Envelope::default()).text,
+            ours: parse(&fs::read(path).unwrap_or_default(), Envelope::default()).text,
             expected: Expected::Exactly("Hello".to_owned()),
         })
         .collect()
@@ -180,7 +180,7 @@ fn talon_pages(folder: &Path) -> Vec<Case> {
         .map(|path| {
             let mut mail = b"Content-Type: text/html; charset=utf-8\n\n".to_vec();
             mail.extend(fs::read(path).unwrap_or_default());
-            let ours = understand(&mail, Envelope::default()).text;
+            let ours = parse(&mail, Envelope::default()).text;
             Case { file: corpus::name(path), ours, expected: Expected::Exactly(own.to_owned()) }
         })
         .collect()

@@ -1,6 +1,6 @@
 use super::list::is_listed;
 use crate::header::Header;
-use crate::understand::ParsedMail;
+use crate::parse::ParsedMail;
 
 /// An answer that a program gave for a person who is away. A request not to be answered
 /// automatically (`X-Auto-Response-Suppress` alone) is none, and a subject alone proves nothing.

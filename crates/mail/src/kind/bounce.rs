@@ -9,8 +9,8 @@ use super::{Bounce, copy, list, reason};
 use crate::address::{is_address, normal_address};
 use crate::header::Header;
 use crate::limits::BOUNCED_RECIPIENTS;
+use crate::parse::ParsedMail;
 use crate::people::address_within;
-use crate::understand::ParsedMail;
 
 static REPLY_CODE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"\b[45]\d\d[ \-]|\b[45]\.\d{1,3}\.\d{1,3}\b").expect("the pattern is valid")

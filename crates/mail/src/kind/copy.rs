@@ -65,7 +65,7 @@ fn copied(text: &str) -> Option<&str> {
         "reply-to:",
     ];
     let mut at = 0;
-    let mut tries = 0;
+    let mut attempts = 0;
     for line in text.split_inclusive('\n') {
         let start = at;
         at += line.len();
@@ -73,8 +73,8 @@ fn copied(text: &str) -> Option<&str> {
         if !FIRST.iter().any(|name| lower.starts_with(name)) {
             continue;
         }
-        tries += 1;
-        if tries > TRIES {
+        attempts += 1;
+        if attempts > TRIES {
             return None;
         }
         let header = Header::parse(top(&text[start..]));

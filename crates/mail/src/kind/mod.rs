@@ -11,7 +11,7 @@ use mail_parser::Message;
 use serde::Serialize;
 
 use crate::header::Header;
-use crate::understand::ParsedMail;
+use crate::parse::ParsedMail;
 use report::MultipartReport;
 
 /// The kinds of mail, as `mailroom inspect` names them.

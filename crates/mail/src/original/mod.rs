@@ -8,7 +8,7 @@ use mail_parser::{Message, MessagePart, MimeHeaders};
 use crate::body;
 use crate::files::content_type;
 use crate::limits::{HTML_BYTES, OWN_PICTURE_BYTES, OWN_PICTURES};
-use crate::{source, understand};
+use crate::{parse, source};
 
 /// Characters of one header that are shown.
 const HEADER_CHARS: usize = 1_000;
@@ -53,11 +53,11 @@ pub struct InlinePicture {
 pub fn original(raw: &[u8]) -> Option<OriginalMail> {
     let source = source::prepare(raw);
     if !source.readable {
-        let message = understand::PARSER.parse_headers(source.bytes.as_ref())?;
+        let message = parse::PARSER.parse_headers(source.bytes.as_ref())?;
         let (headers, text) = (headers(&message), String::new());
         return Some(OriginalMail { headers, text, page: PageState::BeyondBounds });
     }
-    let message = understand::PARSER.parse(source.bytes.as_ref())?;
+    let message = parse::PARSER.parse(source.bytes.as_ref())?;
     let page = match tidy_page(&message) {
         None => PageState::Absent,
         Some(Ok(_)) => PageState::Shown,
@@ -71,7 +71,7 @@ pub fn original(raw: &[u8]) -> Option<OriginalMail> {
 /// its [`PageState`] is `Shown`.
 pub fn original_html(raw: &[u8], addresses: &PageAddresses<'_>) -> Option<String> {
     let source = source::prepare(raw);
-    let message = source.readable.then(|| understand::PARSER.parse(source.bytes.as_ref()))??;
+    let message = source.readable.then(|| parse::PARSER.parse(source.bytes.as_ref()))??;
     let tidy = tidy_page(&message)?.ok()?;
     let pictures = own_pictures(&message);
     let own = pictures.map(|(number, id, _)| (id.to_owned(), number)).collect();
@@ -81,7 +81,7 @@ pub fn original_html(raw: &[u8], addresses: &PageAddresses<'_>) -> Option<String
 /// The picture to which the page of a mail gives this number.
 pub fn original_picture(raw: &[u8], number: usize) -> Option<InlinePicture> {
     let source = source::prepare(raw);
-    let message = source.readable.then(|| understand::PARSER.parse(source.bytes.as_ref()))??;
+    let message = source.readable.then(|| parse::PARSER.parse(source.bytes.as_ref()))??;
     let mut pictures = own_pictures(&message);
     let (_, _, content_type) = pictures.find(|(found, _, _)| *found == number)?;
     Some(InlinePicture { content_type, bytes: message.parts[number].contents().to_vec() })

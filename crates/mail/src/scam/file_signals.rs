@@ -1,6 +1,6 @@
 use super::{Risk, Signal};
 use crate::files::AttachedFile;
-use crate::understand::ParsedMail;
+use crate::parse::ParsedMail;
 
 /// Bytes at the end of an archive in which its list of files is looked for.
 const LIST_BYTES: usize = 256 * 1024;

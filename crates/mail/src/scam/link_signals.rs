@@ -4,7 +4,7 @@ use super::{Authentication, Risk, Signal, domain};
 use crate::Dmarc;
 use crate::html::Link;
 use crate::kind::MailKind;
-use crate::understand::ParsedMail;
+use crate::parse::ParsedMail;
 
 /// The weightiest signal of each kind; a hundred links count as one.
 pub(super) fn signals(mail: &ParsedMail, authentication: &Authentication) -> Vec<Signal> {

@@ -9,7 +9,7 @@ mod link_signals;
 mod sender_signals;
 mod word_signals;
 
-use crate::understand::ParsedMail;
+use crate::parse::ParsedMail;
 use crate::{Dmarc, Warning};
 
 /// Points from which on a mail is marked.

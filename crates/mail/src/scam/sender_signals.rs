@@ -2,8 +2,8 @@ use super::{Authentication, DmarcPolicy, Proof, Risk, SenderHistory, Signal, dom
 use crate::Dmarc;
 use crate::address::Address;
 use crate::kind::MailKind;
+use crate::parse::ParsedMail;
 use crate::people::address_within;
-use crate::understand::ParsedMail;
 
 /// Domains that a sender's is compared with.
 const COMPARED: usize = 2_000;

@@ -1,5 +1,5 @@
 use super::{Risk, Signal};
-use crate::understand::ParsedMail;
+use crate::parse::ParsedMail;
 
 /// Bytes of text in which words are looked for.
 const SEARCHED_BYTES: usize = 64 * 1024;

@@ -40,7 +40,7 @@ pub(super) struct MailFrom {
     /// How large the mail will be, as far as the client tells.
     pub bytes: Option<u64>,
     /// Addresses may hold any letter.
-    pub any_letter: bool,
+    pub any_mail: bool,
 }
 
 impl Command {
@@ -94,7 +94,7 @@ fn mail(rest: &str) -> Result<Command, SmtpRefusal> {
             "SIZE" => sender.bytes = Some(value.parse().map_err(|_| SYNTAX)?),
             "BODY" if value.eq_ignore_ascii_case("7BIT") => {}
             "BODY" if value.eq_ignore_ascii_case("8BITMIME") => {}
-            "SMTPUTF8" if value.is_empty() => sender.any_letter = true,
+            "SMTPUTF8" if value.is_empty() => sender.any_mail = true,
             _ => return Err(PARAMETER),
         }
     }
@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(sender("MAIL FROM:<>"), MailFrom::default());
         let told = sender("mail from: <Ann@x.example> size=1234 BODY=8bitmime SMTPUTF8");
         assert_eq!(told.path, "Ann@x.example");
-        assert_eq!((told.bytes, told.any_letter), (Some(1234), true));
+        assert_eq!((told.bytes, told.any_mail), (Some(1234), true));
         assert_eq!(sender("MAIL FROM:<\"a> b\"@x.example>").path, "\"a> b\"@x.example");
     }
 

@@ -44,7 +44,7 @@ pub(super) const NO_ENCRYPTION: SmtpRefusal =
 
 pub(super) const NO_INBOX: SmtpRefusal =
     refusal("no-such-inbox", "550 5.1.1 There is no such inbox here.");
-pub(super) const ANY_LETTER: SmtpRefusal =
+pub(super) const ANY_MAIL: SmtpRefusal =
     refusal("needs-smtputf8", "553 5.6.7 This address needs SMTPUTF8.");
 pub(super) const TOO_MANY_RECIPIENTS: SmtpRefusal =
     refusal("too-many-recipients", "452 4.5.3 That is as many recipients as a mail may have.");

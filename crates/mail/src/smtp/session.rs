@@ -348,8 +348,8 @@ impl SmtpServerSession {
         if self.mail.is_some() {
             return self.fault(MAIL_UNDER_WAY);
         }
-        if !sender.path.is_ascii() && !sender.any_letter {
-            return self.fault(ANY_LETTER);
+        if !sender.path.is_ascii() && !sender.any_mail {
+            return self.fault(ANY_MAIL);
         }
         if sender.bytes.is_some_and(|bytes| bytes > self.limits.message_bytes as u64) {
             return self.fault(TOO_LARGE);
@@ -366,7 +366,7 @@ impl SmtpServerSession {
                 self.refuse(TOO_MANY_RECIPIENTS);
                 return None;
             }
-            Some(mail) if !address.is_ascii() && !mail.sender.any_letter => ANY_LETTER,
+            Some(mail) if !address.is_ascii() && !mail.sender.any_mail => ANY_MAIL,
             Some(_) => {
                 self.phase = Phase::Finding(address.clone());
                 return Some(SmtpStep::FindInbox(address));

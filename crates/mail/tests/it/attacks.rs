@@ -3,14 +3,14 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use mail::{Envelope, ParsedMail, inspect, understand};
+use mail::{Envelope, ParsedMail, inspect, parse};
 
 /// The processor's time that a mail made for the purpose may take here, in a debug build.
 const LONGEST: Duration = Duration::from_secs(10);
 
 fn read(raw: &[u8]) -> ParsedMail {
     let (began, ran_before) = (Instant::now(), ran());
-    let mail = understand(raw, Envelope::default());
+    let mail = parse(raw, Envelope::default());
     let took = match (ran_before, ran()) {
         (Some(before), Some(after)) => after - before,
         _ => began.elapsed(),

@@ -1,8 +1,8 @@
 //! Rules that hold for any bytes.
 
 use mail::{
-    Address, Authentication, Envelope, SenderHistory, check, inspect_text, is_address, plus_tag,
-    reply_address, token_of_address, trim, understand,
+    Address, Authentication, Envelope, SenderHistory, check, inspect_text, is_address, parse,
+    plus_tag, reply_address, token_of_address, trim,
 };
 use proptest::prelude::*;
 
@@ -90,7 +90,7 @@ const HISTORY: &[&str] = &[
 ];
 
 fn storable(raw: &[u8]) -> Result<(), TestCaseError> {
-    let mail = understand(raw, Envelope::default());
+    let mail = parse(raw, Envelope::default());
     let names = mail.to.iter().chain(&mail.cc).chain(&mail.from).filter_map(|a| a.name.as_ref());
     let lines = names.chain([&mail.subject]).chain(mail.attachments.iter().map(|f| &f.filename));
     for line in lines {
@@ -108,7 +108,7 @@ fn storable(raw: &[u8]) -> Result<(), TestCaseError> {
     );
     prop_assert!(mail.from.is_none_or(|from| is_address(&from.email)));
     inspect_text("f", raw);
-    let mail = understand(raw, Envelope { sender: Some("") });
+    let mail = parse(raw, Envelope { sender: Some("") });
     let verdict = check(&mail, &Authentication::default(), &SenderHistory::default());
     prop_assert!(verdict.score.is_finite() && verdict.reasons.len() <= 3);
     Ok(())

@@ -1,12 +1,11 @@
 //! The scam check: what marks a mail, what holds it, and what being known changes.
 
 use mail::{
-    Authentication, Dmarc, DmarcPolicy, Envelope, Proof, Risk, SenderHistory, Verdict, check,
-    understand,
+    Authentication, Dmarc, DmarcPolicy, Envelope, Proof, Risk, SenderHistory, Verdict, check, parse,
 };
 
 fn checked(raw: &str, authentication: Authentication, known: &SenderHistory<'_>) -> Verdict {
-    check(&understand(raw.as_bytes(), Envelope::default()), &authentication, known)
+    check(&parse(raw.as_bytes(), Envelope::default()), &authentication, known)
 }
 
 fn alone(raw: &str) -> Verdict {
@@ -77,7 +76,7 @@ fn a_dot_at_the_end_of_a_domain_hides_nobody() {
     assert!(verdict.hold, "{verdict:?}");
     let shown = "From: \"ceo@acmelamps.com.\" <x@elsewhere.com.>\n\nHello";
     assert!(checked(shown, Authentication::default(), &known).hold);
-    let mail = understand(b"From: boss@AcmeLamps.com.\n\nHello", Envelope::default());
+    let mail = parse(b"From: boss@AcmeLamps.com.\n\nHello", Envelope::default());
     assert_eq!(mail.from.unwrap().email, "boss@acmelamps.com");
 }
 
@@ -183,7 +182,7 @@ fn with_archive(name: &str) -> Verdict {
     raw.extend((name.len() as u16).to_le_bytes());
     raw.extend([0; 16]);
     raw.extend(name.as_bytes());
-    let mail = understand(&raw, Envelope::default());
+    let mail = parse(&raw, Envelope::default());
     assert_eq!(mail.attachments.len(), 1);
     check(&mail, &Authentication::default(), &SenderHistory::default())
 }

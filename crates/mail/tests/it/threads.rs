@@ -1,8 +1,8 @@
 //! What a mail answers, and the tokens that our own mail carries.
 
 use mail::{
-    AddressToken, Envelope, MailKind, message_of_id, return_path, signed_message_id,
-    token_of_address, understand,
+    AddressToken, Envelope, MailKind, message_of_id, parse, return_path, signed_message_id,
+    token_of_address,
 };
 
 const SECRET: &[u8] = b"a workspace's secret";
@@ -11,7 +11,7 @@ const MESSAGE: &str = "msg_01hxyz0123456789abcdefghjk";
 #[test]
 fn the_nearest_ancestor_comes_first() {
     let raw = b"In-Reply-To: <c@x>\nReferences: <a@x> <b@x>\n <c@x>\n\nhello";
-    let mail = understand(raw, Envelope::default());
+    let mail = parse(raw, Envelope::default());
     assert_eq!(mail.answers(), ["c@x", "b@x", "a@x"]);
     assert_eq!(mail.references, ["a@x", "b@x", "c@x"]);
 }
@@ -20,7 +20,7 @@ fn the_nearest_ancestor_comes_first() {
 fn a_thousand_references_are_cut_to_the_nearest() {
     let ids: Vec<String> = (0..1_000).map(|n| format!("<{n}@x>")).collect();
     let raw = format!("References: {}\n\nhello", ids.join(" "));
-    let mail = understand(raw.as_bytes(), Envelope::default());
+    let mail = parse(raw.as_bytes(), Envelope::default());
     assert!(mail.references.len() <= 50, "{}", mail.references.len());
 }
 
@@ -28,7 +28,7 @@ fn a_thousand_references_are_cut_to_the_nearest() {
 fn an_answer_to_our_mail_leads_back_to_it() {
     let ours = signed_message_id(SECRET, MESSAGE, "acme.example");
     let raw = format!("From: ann@x.example\nIn-Reply-To: <{ours}>\n\nThanks");
-    let mail = understand(raw.as_bytes(), Envelope::default());
+    let mail = parse(raw.as_bytes(), Envelope::default());
     assert_eq!(message_of_id(SECRET, &mail.answers()[0]).as_deref(), Some(MESSAGE));
 }
 
@@ -41,7 +41,7 @@ fn a_forged_bounce_names_no_token_of_ours() {
                rfc822; ann@x.example\nAction: failed\nStatus: 5.1.1\n\n--b\nContent-Type: \
                message/rfc822\n\nMessage-ID: <msg.01hxyz0123456789abcdefghjk.000000000000000000000000@acme.example>\n\
                From: support@acme.example\n\nx\n--b--\n";
-    let mail = understand(raw.as_bytes(), Envelope::default());
+    let mail = parse(raw.as_bytes(), Envelope::default());
     assert_eq!(mail.kind, MailKind::Bounce);
     let about = mail.about.unwrap();
     assert_eq!(message_of_id(SECRET, &about), None, "the mark is made up");
@@ -57,16 +57,16 @@ fn a_bounce_to_our_return_path_is_about_that_message() {
 #[test]
 fn the_envelope_outweighs_a_return_path_in_the_header() {
     let raw = b"Return-Path: <a@x.example>\n\nhello";
-    let mail = understand(raw, Envelope { sender: Some("") });
+    let mail = parse(raw, Envelope { sender: Some("") });
     assert_eq!(mail.return_path.as_deref(), Some(""));
-    let mail = understand(raw, Envelope::default());
+    let mail = parse(raw, Envelope::default());
     assert_eq!(mail.return_path.as_deref(), Some("a@x.example"));
 }
 
 #[test]
 fn a_mail_that_went_round_too_often_loops() {
     let hops = |count: usize| format!("{}\nhello", "Received: by x\n".repeat(count));
-    let loops = |count| understand(hops(count).as_bytes(), Envelope::default()).loops;
+    let loops = |count| parse(hops(count).as_bytes(), Envelope::default()).loops;
     assert!(!loops(50) && loops(51));
 }
 
@@ -74,7 +74,7 @@ fn a_mail_that_went_round_too_often_loops() {
 fn a_mail_of_ours_that_comes_back_is_known() {
     let raw =
         format!("{}: {}\n\nhello", mail::LOOP_FIELD, mail::loop_mark(SECRET, "msg_01h").unwrap());
-    let mark = understand(raw.as_bytes(), Envelope::default()).loop_mark.unwrap();
+    let mark = parse(raw.as_bytes(), Envelope::default()).loop_mark.unwrap();
     assert_eq!(mail::message_of_loop_mark(SECRET, &mark).as_deref(), Some("msg_01h"));
     assert_eq!(mail::message_of_loop_mark(b"another", &mark), None);
 }
@@ -82,7 +82,7 @@ fn a_mail_of_ours_that_comes_back_is_known() {
 #[test]
 fn what_was_understood_is_what_the_inbox_files() {
     let raw = b"In-Reply-To: <b@x>\nReferences: <a@x>\nAuto-Submitted: auto-replied\n\nAway";
-    let mail = understand(raw, Envelope::default());
+    let mail = parse(raw, Envelope::default());
     let filed = mail.into_mail("Support+A1@acme.example", mail::Dmarc::Absent, None);
     assert_eq!(filed.answers, ["b@x", "a@x"]);
     assert_eq!(filed.delivered_to, "support+a1@acme.example");

@@ -44,7 +44,7 @@ fn print_lines(path: &Path) {
     let bytes = fs::read(path).expect("a file that can be read");
     println!("== {}", path.display());
     match papers::open(&bytes) {
-        Ok(contents) => println!("{}\n{:?}", contents.text(), contents.paper_by_words()),
+        Ok(contents) => println!("{}\n{:?}", contents.text(), contents.extract_from_words()),
         Err(error) => println!("{}", error.sentence()),
     }
 }
@@ -82,11 +82,11 @@ fn read(path: &Path, report: &mut Report) {
     report.timed(name, millis);
     if let Some(truth) = &inside {
         report.compare("with XML", name, truth, &contents.paper());
-        if kind == "pdf" && !contents.needs_eyes() {
-            report.compare("by words", name, truth, &contents.paper_by_words());
+        if kind == "pdf" && !contents.needs_ocr() {
+            report.compare("by words", name, truth, &contents.extract_from_words());
         }
     }
     if let Some(truth) = beside.as_deref().and_then(Truth::of_json) {
-        report.compare("by words", name, &truth, &contents.paper_by_words());
+        report.compare("by words", name, &truth, &contents.extract_from_words());
     }
 }

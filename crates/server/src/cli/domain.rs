@@ -79,14 +79,14 @@ impl Domain {
                     .map_err(sentence)?;
                 let good = dns_records::are_good(&findings);
                 let lines = findings.iter().map(|finding| {
-                    let stand = match finding.stand {
+                    let status = match finding.status {
                         RecordStatus::Good => "good     ",
                         RecordStatus::Missing => "missing  ",
                         RecordStatus::Different => "different",
                         RecordStatus::Unknown => "unknown  ",
                     };
                     let record = &finding.record;
-                    format!("{stand}  {} {}  {}", record.kind, record.name, finding.sentence)
+                    format!("{status}  {} {}  {}", record.kind, record.name, finding.sentence)
                 });
                 let mut said = lines.collect::<Vec<_>>();
                 if !dns_records::has_key(&findings) {

@@ -195,7 +195,7 @@ async fn log(
 }
 
 fn line(delivery: &LoggedDelivery) -> String {
-    let tries = delivery.tries.iter().map(|tried| {
+    let attempts = delivery.attempts.iter().map(|tried| {
         let status = tried.status.map_or("no answer".to_owned(), |status| status.to_string());
         let (at, took) = (tried.at.iso(), tried.took_ms);
         format!("\n    {at}  {status}  {took} ms  {}", one_line(&tried.answer))
@@ -203,7 +203,7 @@ fn line(delivery: &LoggedDelivery) -> String {
             .to_owned()
     });
     let (state, kind) = (delivery.state.word(), &delivery.event_type);
-    format!("{}  {state:9}  {kind}{}", delivery.event, tries.collect::<String>())
+    format!("{}  {state:9}  {kind}{}", delivery.event, attempts.collect::<String>())
 }
 
 /// The start of what a receiver answered, fit for a terminal: without control characters.

@@ -70,25 +70,25 @@ pub fn undo_window(inbox: SampleInbox) -> i64 {
 /// Files by name, taken in before the transaction that files them.
 pub type SampleBlobs = HashMap<&'static str, (Vec<u8>, Blob)>;
 
-pub fn take_in_files(blobs: &Blobs) -> io::Result<SampleBlobs> {
-    let mut shelf = SampleBlobs::new();
+pub fn read_files(blobs: &Blobs) -> io::Result<SampleBlobs> {
+    let mut samples = SampleBlobs::new();
     for step in scenarios::all().flat_map(|(_, story)| story.steps) {
         let ScenarioAction::Mail { files, .. } = step.what else { continue };
         for file in files {
             let bytes = file.bytes();
             let blob = blobs.put(&bytes)?;
-            shelf.insert(file.name, (bytes, blob));
+            samples.insert(file.name, (bytes, blob));
         }
     }
-    Ok(shelf)
+    Ok(samples)
 }
 
 /// Where the stories stand.
 pub struct DemoBuilder<'a> {
     app: &'a App,
     now: i64,
-    cast: &'a SamplePeople,
-    shelf: &'a SampleBlobs,
+    people: &'a SamplePeople,
+    blobs: &'a SampleBlobs,
     threads: HashMap<usize, Thread>,
 }
 
@@ -117,10 +117,10 @@ impl<'a> DemoBuilder<'a> {
     pub fn new(
         app: &'a App,
         now: i64,
-        cast: &'a SamplePeople,
-        shelf: &'a SampleBlobs,
+        people: &'a SamplePeople,
+        blobs: &'a SampleBlobs,
     ) -> DemoBuilder<'a> {
-        DemoBuilder { app, now, cast, shelf, threads: HashMap::new() }
+        DemoBuilder { app, now, people, blobs, threads: HashMap::new() }
     }
 
     pub fn play(&mut self, tx: &mut Tx<'_>, scene: &Scene) -> Result<()> {
@@ -139,9 +139,9 @@ impl<'a> DemoBuilder<'a> {
         let inbox = scene.story.inbox;
         let robo =
             if inbox == SampleInbox::Sandbox { SampleMember::RoboTest } else { SampleMember::Robo };
-        let Act::Step(what) = scene.act else { return self.cast.mailroom(inbox) };
+        let Act::Step(what) = scene.act else { return self.people.mailroom(inbox) };
         let member = match *what {
-            ScenarioAction::Mail { .. } => return self.cast.mailroom(inbox),
+            ScenarioAction::Mail { .. } => return self.people.mailroom(inbox),
             ScenarioAction::AppMail { .. } | ScenarioAction::Draft { .. } => robo,
             ScenarioAction::Reply { by, .. }
             | ScenarioAction::Approve { by, .. }
@@ -152,7 +152,7 @@ impl<'a> DemoBuilder<'a> {
             | ScenarioAction::Close { by }
             | ScenarioAction::Snooze { by, .. } => by,
         };
-        self.cast.member(member).clone()
+        self.people.member(member).clone()
     }
 
     fn step(
@@ -200,7 +200,7 @@ impl<'a> DemoBuilder<'a> {
                 tag_conversation(tx, cx, TagConversationInput { id, add, remove: Vec::new() })?;
             }
             ScenarioAction::Assign { to, .. } => {
-                let to = address_of(self.cast.member(to));
+                let to = address_of(self.people.member(to));
                 assign_conversation(tx, cx, AssignConversationInput { id: thread.id()?, to })?;
             }
             ScenarioAction::Close { .. } => {
@@ -222,15 +222,15 @@ impl<'a> DemoBuilder<'a> {
         words: &Words<'_>,
         thread: &mut Thread,
     ) -> Result<()> {
-        let mailbox = self.cast.inbox(story.inbox);
+        let mailbox = self.people.inbox(story.inbox);
         let (name, email) = story.from;
         let begins = thread.conversation.is_none();
         let delivered_to = match (story.reference, mailbox.address.split_once('@')) {
             (Some(tag), Some((local, domain))) if begins => format!("{local}+{tag}@{domain}"),
             _ => mailbox.address.clone(),
         };
-        let shelved =
-            || words.files.iter().filter_map(|file| Some((file, self.shelf.get(file.name)?)));
+        let stored =
+            || words.files.iter().filter_map(|file| Some((file, self.blobs.get(file.name)?)));
         let message_id = message_id(cx, email);
         let mail = Mail {
             message_id: Some(message_id.clone()),
@@ -244,9 +244,9 @@ impl<'a> DemoBuilder<'a> {
             kind: words.kind,
             dmarc: words.risk.map_or(Dmarc::Pass, |risk| risk.dmarc),
             warning: words.risk.map(warning),
-            attachments: shelved().map(|(file, (bytes, _))| attachment(file, bytes)).collect(),
+            attachments: stored().map(|(file, (bytes, _))| attachment(file, bytes)).collect(),
         };
-        let attachments = shelved().map(|(_, (_, blob))| blob.clone()).collect();
+        let attachments = stored().map(|(_, (_, blob))| blob.clone()).collect();
         let received =
             receive(tx, cx, mailbox, &IncomingMail { mail, raw: None, attachments, joins: None })?;
         thread.conversation = Some(received.conversation);

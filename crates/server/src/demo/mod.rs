@@ -32,18 +32,18 @@ pub struct Sample {
 /// Everything gets the time at which it would have happened, up to the present.
 pub async fn fill(app: &App) -> Result<Sample> {
     let now = app.clock.now();
-    let shelf = builder::take_in_files(&app.blobs)
+    let blobs = builder::read_files(&app.blobs)
         .map_err(|error| Error::invalid("blobs", error.to_string()))?;
     let script = builder::script(now);
     let app = app.clone();
     let store = app.store.clone();
     let play = move |tx: &mut db::Tx<'_>| {
-        let cast = people::assemble(tx, &app, now - BEGINS_DAYS_AGO * DAY_MS)?;
-        let mut stage = DemoBuilder::new(&app, now, &cast, &shelf);
+        let people = people::assemble(tx, &app, now - BEGINS_DAYS_AGO * DAY_MS)?;
+        let mut builder = DemoBuilder::new(&app, now, &people, &blobs);
         for scene in &script {
-            stage.play(tx, scene)?;
+            builder.play(tx, scene)?;
         }
-        Ok(cast.sample)
+        Ok(people.sample)
     };
     store.write(play).await
 }

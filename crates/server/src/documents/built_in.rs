@@ -15,7 +15,7 @@ use super::parser::{OF_PICTURE, OF_SCAN, ParserReport, TABLE_END};
 pub struct BuiltInReader {
     program: PathBuf,
     time: Duration,
-    eyes: OnceCell<Option<Tesseract>>,
+    ocr: OnceCell<Option<Tesseract>>,
 }
 
 /// What reading a file came to.
@@ -39,7 +39,7 @@ impl BuiltInReader {
 
     /// The program that is started for each file.
     pub fn with_program(program: PathBuf) -> BuiltInReader {
-        BuiltInReader { program, time: READER_TIME, eyes: OnceCell::new() }
+        BuiltInReader { program, time: READER_TIME, ocr: OnceCell::new() }
     }
 
     /// The same with another time for each file.
@@ -54,24 +54,24 @@ impl BuiltInReader {
             Err(failure) => return failed(failure),
         };
         let Some((report, pictures)) = parse(&answer) else { return failed(ChildFailure::Died) };
-        match (self.eyes().await, pictures.is_empty()) {
-            (Some(eyes), false) => self.look(eyes, report, &pictures).await,
+        match (self.ocr().await, pictures.is_empty()) {
+            (Some(ocr), false) => self.look(ocr, report, &pictures).await,
             _ => outcome(report),
         }
     }
 
-    async fn eyes(&self) -> Option<&Tesseract> {
-        self.eyes.get_or_init(|| Tesseract::open(&self.program)).await.as_ref()
+    async fn ocr(&self) -> Option<&Tesseract> {
+        self.ocr.get_or_init(|| Tesseract::open(&self.program)).await.as_ref()
     }
 
     /// What the words in the pictures say; without any, what was known before.
     async fn look(
         &self,
-        eyes: &Tesseract,
+        ocr: &Tesseract,
         report: ParserReport,
         pictures: &[Vec<u8>],
     ) -> FileReading {
-        let Ok(tables) = eyes.look(&self.program, pictures).await else { return outcome(report) };
+        let Ok(tables) = ocr.look(&self.program, pictures).await else { return outcome(report) };
         let origin = if report.is_picture { OF_PICTURE } else { OF_SCAN };
         let tables = tables.join(&TABLE_END.to_string());
         let words = format!("{origin}\n{tables}").into_bytes();

@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use super::parser::CAGED;
+use super::parser::ISOLATED;
 
 /// Time for one file to be opened and understood.
 pub const READER_TIME: Duration = Duration::from_secs(10);
@@ -56,7 +56,7 @@ pub async fn ask(
     time: Duration,
 ) -> Result<Vec<u8>, ChildFailure> {
     let mut child = Command::new(program)
-        .arg(CAGED)
+        .arg(ISOLATED)
         .args(args)
         .env_clear()
         .env(ALLOCATOR_RESERVES, "0")

@@ -2,7 +2,7 @@
 //!
 //! A document is opened in a process of its own that can do nothing but compute: `cage.rs` takes
 //! everything else away from it (`seccomp.rs` the system calls, `file_access.rs` the files),
-//! `inside.rs` is what runs in there, `child.rs` starts it and gives it so much time. Scans and photos come out of that process as shades of gray; `eyes.rs` shows
+//! `inside.rs` is what runs in there, `child.rs` starts it and gives it so much time. Scans and photos come out of that process as shades of gray; `ocr.rs` shows
 //! them to tesseract, another such process, and the words go back into a cage to be understood.
 //! `pages.rs` has pdftoppm draw pages in the same way. `model.rs` asks a language model about the text and believes nothing that is not in it.
 

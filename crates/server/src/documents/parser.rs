@@ -61,7 +61,7 @@ pub struct ParserReport {
 }
 
 /// The first argument of a process that is to be locked up.
-pub const CAGED: &str = "caged";
+pub const ISOLATED: &str = "caged";
 /// The first line of the words that are to be understood.
 pub const OF_PICTURE: &str = "picture";
 pub const OF_SCAN: &str = "scan";
@@ -70,8 +70,8 @@ impl ParserTask {
     /// The task that this process was started for, if it was started by [`crate::documents::child`].
     pub fn of_this_process() -> Option<ParserTask> {
         let mut args = std::env::args().skip(1);
-        (args.next()? == CAGED)
-            .then(|| ParserTask::parse_from([CAGED.to_owned()].into_iter().chain(args)))
+        (args.next()? == ISOLATED)
+            .then(|| ParserTask::parse_from([ISOLATED.to_owned()].into_iter().chain(args)))
     }
 
     pub fn run(self) -> ExitCode {
@@ -102,7 +102,7 @@ fn file() -> io::Result<()> {
             return answer(&ParserReport { error, ..ParserReport::default() }, &[]);
         }
     };
-    let pictures: Vec<Vec<u8>> = match contents.needs_eyes() {
+    let pictures: Vec<Vec<u8>> = match contents.needs_ocr() {
         true => contents.pictures.iter().map(|picture| picture.to_pgm()).collect(),
         false => Vec::new(),
     };

@@ -24,7 +24,7 @@ pub struct HttpOptions {
     /// The one other site whose pages may call the API.
     pub developer_site: Option<String>,
     /// Decides which webhooks may be added.
-    pub gate: SsrfGuard,
+    pub ssrf_guard: SsrfGuard,
     /// True when mail reaches people.
     pub mails: bool,
     pub quiet: QuietMode,
@@ -57,12 +57,19 @@ pub fn router(app: App, options: HttpOptions) -> Router {
     let bodies = Slots::new(LARGE_BODIES);
     let api =
         rest::router(ApiServer::new(app.clone(), options.developer_site, Arc::clone(&bodies)));
-    web::router(Web::new(app, options.gate, options.mails, options.quiet, options.ways, bodies))
-        .route(mcp::PATH, any_service(api.clone()))
-        // MCP clients look here for a way to sign in, and want their misses as JSON.
-        .route("/mcp/", any_service(api.clone()))
-        .route("/.well-known/{*rest}", any_service(api.clone()))
-        .route("/register", any_service(api.clone()))
-        .route("/api", any_service(api.clone()))
-        .route("/api/{*rest}", any_service(api))
+    web::router(Web::new(
+        app,
+        options.ssrf_guard,
+        options.mails,
+        options.quiet,
+        options.ways,
+        bodies,
+    ))
+    .route(mcp::PATH, any_service(api.clone()))
+    // MCP clients look here for a way to sign in, and want their misses as JSON.
+    .route("/mcp/", any_service(api.clone()))
+    .route("/.well-known/{*rest}", any_service(api.clone()))
+    .route("/register", any_service(api.clone()))
+    .route("/api", any_service(api.clone()))
+    .route("/api/{*rest}", any_service(api))
 }

@@ -101,7 +101,7 @@ pub enum RecordStatus {
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
     pub record: PublishedRecord,
-    pub stand: RecordStatus,
+    pub status: RecordStatus,
     /// What is published instead, or beside it.
     pub found: Vec<String>,
     pub sentence: String,
@@ -233,7 +233,7 @@ pub async fn look_up(
 /// is not among it: mail may be forwarded or fetched from elsewhere.
 pub fn are_good(findings: &[Finding]) -> bool {
     let mut required = findings.iter().filter(|finding| finding.record.purpose != Purpose::Mx);
-    has_key(findings) && required.all(|finding| finding.stand == RecordStatus::Good)
+    has_key(findings) && required.all(|finding| finding.status == RecordStatus::Good)
 }
 
 pub fn has_key(findings: &[Finding]) -> bool {
@@ -245,7 +245,7 @@ pub fn key_now_seen(domain: &str, keys: &[ListedKey], findings: &[Finding]) -> O
     let seen = |key: &&ListedKey| {
         let name = format!("{}._domainkey.{domain}", key.selector);
         key.state == KeyState::Waiting
-            && findings.iter().any(|f| f.record.name == name && f.stand == RecordStatus::Good)
+            && findings.iter().any(|f| f.record.name == name && f.status == RecordStatus::Good)
     };
     keys.iter().find(seen).map(|key| key.selector.clone())
 }
@@ -266,11 +266,11 @@ async fn check_one(
 
 fn finding(
     record: PublishedRecord,
-    stand: RecordStatus,
+    status: RecordStatus,
     found: Vec<String>,
     sentence: &str,
 ) -> Finding {
-    Finding { record, stand, found, sentence: sentence.into() }
+    Finding { record, status, found, sentence: sentence.into() }
 }
 
 fn absent(record: PublishedRecord, missing: Missing) -> Finding {
@@ -446,15 +446,15 @@ mod tests {
         });
         assert!(are_good(&stands));
         assert!(!are_good(&stands[1..]), "there is no key");
-        for (place, stand) in
+        for (place, status) in
             [(0, RecordStatus::Missing), (1, RecordStatus::Different), (2, RecordStatus::Unknown)]
         {
             let mut worse = stands.clone();
-            worse[place].stand = stand;
+            worse[place].status = status;
             assert!(!are_good(&worse), "{:?}", worse[place].record.purpose);
         }
         let mut elsewhere = stands;
-        elsewhere[3].stand = RecordStatus::Different;
+        elsewhere[3].status = RecordStatus::Different;
         assert!(are_good(&elsewhere), "mail may be fetched from elsewhere");
     }
 

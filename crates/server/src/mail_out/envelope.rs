@@ -17,18 +17,18 @@ pub fn domain(address: &str) -> &str {
 
 /// Sends to those recipients that have a deliverable address, in the order of the parcel; the
 /// others never get it.
-pub async fn to_deliverable<F, R>(parcel: &OutgoingMail, send: F) -> Vec<RelayOutcome>
+pub async fn to_deliverable<F, R>(mail: &OutgoingMail, send: F) -> Vec<RelayOutcome>
 where
     F: FnOnce(OutgoingMail, Vec<String>) -> R,
     R: Future<Output = Vec<RelayOutcome>>,
 {
-    let sender = deliverable(&parcel.sender).unwrap_or_default();
+    let sender = deliverable(&mail.sender).unwrap_or_default();
     let recipients: Vec<Option<String>> =
-        parcel.recipients.iter().map(|to| deliverable(to)).collect();
+        mail.recipients.iter().map(|to| deliverable(to)).collect();
     let good: Vec<String> = recipients.iter().flatten().cloned().collect();
     let mut told = match good.is_empty() {
         true => Vec::new(),
-        false => send(OutgoingMail { sender, ..parcel.clone() }, good).await,
+        false => send(OutgoingMail { sender, ..mail.clone() }, good).await,
     }
     .into_iter();
     let unfit = || RelayOutcome::Never("this is not an address that mail can go to".into());

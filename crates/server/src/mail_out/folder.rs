@@ -18,23 +18,23 @@ impl FolderRelay {
 }
 
 /// A mail whose claim lapsed is written again under the same name, so it is there once.
-fn write(folder: &Path, parcel: &OutgoingMail) -> io::Result<()> {
+fn write(folder: &Path, mail: &OutgoingMail) -> io::Result<()> {
     let safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '@' | '-' | '_');
-    let name: String = parcel.message_id.chars().map(|c| if safe(c) { c } else { '_' }).collect();
-    let unfinished = folder.join(format!(".{name}.part"));
+    let name: String = mail.message_id.chars().map(|c| if safe(c) { c } else { '_' }).collect();
+    let partial = folder.join(format!(".{name}.part"));
     let mut file =
-        private_files::file_options().write(true).create(true).truncate(true).open(&unfinished)?;
-    file.write_all(&parcel.bytes)?;
+        private_files::file_options().write(true).create(true).truncate(true).open(&partial)?;
+    file.write_all(&mail.bytes)?;
     file.sync_all()?;
-    fs::rename(&unfinished, folder.join(format!("{name}.eml")))
+    fs::rename(&partial, folder.join(format!("{name}.eml")))
 }
 
 impl Relay for FolderRelay {
-    fn send<'a>(&'a self, parcel: &'a OutgoingMail) -> RelayFuture<'a> {
-        let (folder, parcel) = (self.folder.clone(), parcel.clone());
+    fn send<'a>(&'a self, mail: &'a OutgoingMail) -> RelayFuture<'a> {
+        let (folder, mail) = (self.folder.clone(), mail.clone());
         Box::pin(async move {
-            let recipients = parcel.recipients.len();
-            let outcome = match tokio::task::spawn_blocking(move || write(&folder, &parcel)).await {
+            let recipients = mail.recipients.len();
+            let outcome = match tokio::task::spawn_blocking(move || write(&folder, &mail)).await {
                 Ok(Ok(())) => RelayOutcome::Delivered,
                 Ok(Err(error)) => RelayOutcome::Later(error.to_string()),
                 Err(error) => RelayOutcome::Later(error.to_string()),
@@ -52,18 +52,18 @@ mod tests {
     async fn a_mail_becomes_one_file_however_often_it_is_sent() {
         let folder = tempfile::tempdir().expect("a folder");
         let relay = FolderRelay::open(folder.path()).expect("a relay");
-        let parcel = OutgoingMail {
+        let mail = OutgoingMail {
             message_id: "../msg.1@acme.example".into(),
             sender: "support@acme.example".into(),
             recipients: vec!["mara@customer.example".into()],
             bytes: b"Subject: Hello\r\n\r\nHello".to_vec().into(),
         };
         for _ in 0..2 {
-            assert_eq!(relay.send(&parcel).await, [RelayOutcome::Delivered]);
+            assert_eq!(relay.send(&mail).await, [RelayOutcome::Delivered]);
         }
         let files: Vec<_> = fs::read_dir(folder.path()).expect("files").flatten().collect();
         assert_eq!(files.len(), 1);
         assert_eq!(files[0].file_name(), ".._msg.1@acme.example.eml");
-        assert_eq!(fs::read(files[0].path()).expect("a mail"), *parcel.bytes);
+        assert_eq!(fs::read(files[0].path()).expect("a mail"), *mail.bytes);
     }
 }

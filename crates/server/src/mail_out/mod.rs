@@ -125,9 +125,9 @@ impl RelayTarget {
 struct NoRelay;
 
 impl Relay for NoRelay {
-    fn send<'a>(&'a self, parcel: &'a OutgoingMail) -> RelayFuture<'a> {
+    fn send<'a>(&'a self, mail: &'a OutgoingMail) -> RelayFuture<'a> {
         let outcome = RelayOutcome::Later("no relay is configured".into());
-        Box::pin(async move { vec![outcome; parcel.recipients.len()] })
+        Box::pin(async move { vec![outcome; mail.recipients.len()] })
     }
 }
 

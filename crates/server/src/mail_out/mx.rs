@@ -82,24 +82,19 @@ impl MxRelay {
     }
 
     /// Sends to every domain at once; the outcomes are in the order of the recipients.
-    async fn send_to_all(
-        &self,
-        parcel: OutgoingMail,
-        recipients: Vec<String>,
-    ) -> Vec<RelayOutcome> {
+    async fn send_to_all(&self, mail: OutgoingMail, recipients: Vec<String>) -> Vec<RelayOutcome> {
         let mut domains: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (place, to) in recipients.iter().enumerate() {
             domains.entry(envelope::domain(to).to_owned()).or_default().push(place);
         }
-        let parcel = Arc::new(parcel);
+        let mail = Arc::new(mail);
         let mut under_way = JoinSet::new();
         for (domain, places) in domains {
-            let (inner, parcel) = (Arc::clone(&self.0), Arc::clone(&parcel));
+            let (inner, mail) = (Arc::clone(&self.0), Arc::clone(&mail));
             let group: Vec<String> =
                 places.iter().map(|place| recipients[*place].clone()).collect();
-            under_way.spawn(async move {
-                (places, inner.send_to_domain(&domain, &parcel, &group).await)
-            });
+            under_way
+                .spawn(async move { (places, inner.send_to_domain(&domain, &mail, &group).await) });
         }
         let unsaid = RelayOutcome::Later("the delivery was broken off".into());
         let mut outcomes = vec![unsaid; recipients.len()];
@@ -117,7 +112,7 @@ impl Inner {
     async fn send_to_domain(
         &self,
         domain: &str,
-        parcel: &OutgoingMail,
+        mail: &OutgoingMail,
         group: &[String],
     ) -> Vec<RelayOutcome> {
         let all = |outcome: RelayOutcome| vec![outcome; group.len()];
@@ -131,12 +126,12 @@ impl Inner {
         let told = match self.policies.of(&self.lookup, domain).await {
             Some(policy) if policy.mode == StsMode::Enforce => {
                 servers.retain(|server| policy.names(server));
-                let told = self.send_to_any(&self.enforced, &servers, parcel, group).await;
+                let told = self.send_to_any(&self.enforced, &servers, mail, group).await;
                 told.map_err(|troubles| troubles.outcome_by_policy(domain))
             }
             policy => {
                 note(domain, policy.as_deref(), &servers);
-                let told = self.send_to_any(&self.usual, &servers, parcel, group).await;
+                let told = self.send_to_any(&self.usual, &servers, mail, group).await;
                 told.map_err(|troubles| troubles.outcome(domain))
             }
         };
@@ -148,12 +143,12 @@ impl Inner {
         &self,
         way: &Way,
         servers: &[String],
-        parcel: &OutgoingMail,
+        mail: &OutgoingMail,
         group: &[String],
     ) -> Result<Vec<RelayOutcome>, Troubles> {
         let mut troubles = Troubles::default();
         for server in servers.iter().take(SERVERS) {
-            let told = self.send_to_server(way, server, parcel, group, &mut troubles).await;
+            let told = self.send_to_server(way, server, mail, group, &mut troubles).await;
             if let Some(outcomes) = told {
                 return Ok(outcomes);
             }
@@ -182,13 +177,13 @@ impl Inner {
         &self,
         way: &Way,
         server: &str,
-        parcel: &OutgoingMail,
+        mail: &OutgoingMail,
         group: &[String],
         troubles: &mut Troubles,
     ) -> Option<Vec<RelayOutcome>> {
         while let Some(session) = way.pool.take(server) {
             if let TransactionOutcome::Outcomes(outcomes) =
-                way.tell(server, session, parcel, group).await
+                way.tell(server, session, mail, group).await
             {
                 return Some(outcomes);
             }
@@ -207,7 +202,7 @@ impl Inner {
         for address in public.into_iter().take(ADDRESSES) {
             let address = SocketAddr::new(address, self.port);
             match way.open(address, server).await {
-                Ok(session) => match way.tell(server, session, parcel, group).await {
+                Ok(session) => match way.tell(server, session, mail, group).await {
                     TransactionOutcome::Outcomes(outcomes) => return Some(outcomes),
                     TransactionOutcome::Gone(sentence) => troubles.last = Some(sentence),
                 },
@@ -236,10 +231,10 @@ impl Way {
         &self,
         server: &str,
         mut session: SmtpClientSession,
-        parcel: &OutgoingMail,
+        mail: &OutgoingMail,
         group: &[String],
     ) -> TransactionOutcome {
-        let told = session.send(parcel, group).await;
+        let told = session.send(mail, group).await;
         self.pool.give(server, session);
         told
     }
@@ -297,9 +292,9 @@ fn in_turn(exchanges: Vec<MailExchanger>, turn: usize) -> Vec<String> {
 }
 
 impl Relay for MxRelay {
-    fn send<'a>(&'a self, parcel: &'a OutgoingMail) -> RelayFuture<'a> {
-        Box::pin(envelope::to_deliverable(parcel, |parcel, recipients| {
-            self.send_to_all(parcel, recipients)
+    fn send<'a>(&'a self, mail: &'a OutgoingMail) -> RelayFuture<'a> {
+        Box::pin(envelope::to_deliverable(mail, |mail, recipients| {
+            self.send_to_all(mail, recipients)
         }))
     }
 

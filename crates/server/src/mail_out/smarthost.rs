@@ -47,18 +47,18 @@ impl SmarthostRelay {
         })
     }
 
-    async fn hand_over(&self, parcel: &OutgoingMail, recipients: &[String]) -> Vec<RelayOutcome> {
+    async fn hand_over(&self, mail: &OutgoingMail, recipients: &[String]) -> Vec<RelayOutcome> {
         let _place = self.places.acquire().await;
         // A session that waited may have been ended by the server meanwhile; it has not heard of
         // this mail then, so another is begun.
         while let Some(session) = self.pool.take(&self.host) {
-            match self.tell(session, parcel, recipients).await {
+            match self.tell(session, mail, recipients).await {
                 TransactionOutcome::Outcomes(outcomes) => return outcomes,
                 TransactionOutcome::Gone(_) => {}
             }
         }
         let sentence = match self.connect().await {
-            Ok(session) => match self.tell(session, parcel, recipients).await {
+            Ok(session) => match self.tell(session, mail, recipients).await {
                 TransactionOutcome::Outcomes(outcomes) => return outcomes,
                 TransactionOutcome::Gone(sentence) => sentence,
             },
@@ -70,10 +70,10 @@ impl SmarthostRelay {
     async fn tell(
         &self,
         mut session: SmtpClientSession,
-        parcel: &OutgoingMail,
+        mail: &OutgoingMail,
         recipients: &[String],
     ) -> TransactionOutcome {
-        let told = session.send(parcel, recipients).await;
+        let told = session.send(mail, recipients).await;
         self.pool.give(&self.host, session);
         told
     }
@@ -96,9 +96,9 @@ impl SmarthostRelay {
 }
 
 impl Relay for SmarthostRelay {
-    fn send<'a>(&'a self, parcel: &'a OutgoingMail) -> RelayFuture<'a> {
-        Box::pin(envelope::to_deliverable(parcel, async move |parcel, recipients: Vec<String>| {
-            self.hand_over(&parcel, &recipients).await
+    fn send<'a>(&'a self, mail: &'a OutgoingMail) -> RelayFuture<'a> {
+        Box::pin(envelope::to_deliverable(mail, async move |mail, recipients: Vec<String>| {
+            self.hand_over(&mail, &recipients).await
         }))
     }
 }

@@ -14,7 +14,7 @@ use crate::net::ssrf_guard::{Allowed, Blocked, SsrfGuard};
 /// Fetches small pages of strangers, under the rules that hold for webhooks: HTTPS alone, to public
 /// addresses alone, no redirects, one deadline.
 pub struct Pages {
-    gate: SsrfGuard,
+    ssrf_guard: SsrfGuard,
     pins: DnsPins,
     line: WebhookClient,
     deadline: Duration,
@@ -30,10 +30,14 @@ pub struct FetchedPage {
 }
 
 impl Pages {
-    pub fn new(gate: SsrfGuard, roots: RootCertStore, deadline: Duration) -> Result<Pages, String> {
+    pub fn new(
+        ssrf_guard: SsrfGuard,
+        roots: RootCertStore,
+        deadline: Duration,
+    ) -> Result<Pages, String> {
         let pins = DnsPins::default();
         let line = WebhookClient::new(roots, pins.clone(), deadline, false)?;
-        Ok(Pages { gate, pins, line, deadline })
+        Ok(Pages { ssrf_guard, pins, line, deadline })
     }
 
     /// The error is a sentence that names no address found.
@@ -49,7 +53,7 @@ impl Pages {
         most_bytes: usize,
         until: Instant,
     ) -> Result<FetchedPage, String> {
-        let admitted = self.gate.admit(url).await;
+        let admitted = self.ssrf_guard.admit(url).await;
         let Allowed { url, addresses } = admitted.map_err(|barred| match barred {
             Blocked::NotFound => failures::NOT_FOUND.to_owned(),
             Blocked::Refused(error) => error.to_string(),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 /// The wait after a connection could not be accepted.
-const BREATH: Duration = Duration::from_millis(50);
+const RETRY_DELAY: Duration = Duration::from_millis(50);
 /// The log gets one line about it in so long.
 const LOGGED_EVERY: Duration = Duration::from_secs(1);
 
@@ -27,6 +27,6 @@ impl AcceptPause {
             self.logged = Some(Instant::now());
             tracing::warn!(%error, protocol = self.protocol, "a connection could not be accepted");
         }
-        sleep(BREATH).await;
+        sleep(RETRY_DELAY).await;
     }
 }

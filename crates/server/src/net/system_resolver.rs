@@ -15,9 +15,9 @@ const NAMES_AT_ONCE: usize = 128;
 /// A lookup cannot be called off, and a name whose servers hang holds its thread long after the
 /// caller has left. So callers who ask for the same name at the same time share one lookup:
 /// however many events wait for such a name, they hold one thread.
-pub struct SystemResolver(Arc<Desk>);
+pub struct SystemResolver(Arc<LookupThreads>);
 
-struct Desk {
+struct LookupThreads {
     places: Semaphore,
     under_way: Mutex<HashMap<String, watch::Receiver<Option<ResolvedAddresses>>>>,
 }
@@ -25,7 +25,7 @@ struct Desk {
 impl Default for SystemResolver {
     fn default() -> SystemResolver {
         let places = Semaphore::new(NAMES_AT_ONCE);
-        SystemResolver(Arc::new(Desk { places, under_way: Mutex::default() }))
+        SystemResolver(Arc::new(LookupThreads { places, under_way: Mutex::default() }))
     }
 }
 
@@ -46,11 +46,11 @@ impl SystemResolver {
             Entry::Occupied(entry) => entry.get().clone(),
             Entry::Vacant(entry) => {
                 let (tell, answer) = watch::channel(None);
-                let (desk, name) = (Arc::clone(&self.0), name.to_owned());
+                let (threads, name) = (Arc::clone(&self.0), name.to_owned());
                 tokio::spawn(async move {
-                    let found = desk.ask(&name).await;
+                    let found = threads.ask(&name).await;
                     let mut under_way =
-                        desk.under_way.lock().unwrap_or_else(PoisonError::into_inner);
+                        threads.under_way.lock().unwrap_or_else(PoisonError::into_inner);
                     under_way.remove(&name);
                     tell.send_replace(Some(found));
                 });
@@ -60,7 +60,7 @@ impl SystemResolver {
     }
 }
 
-impl Desk {
+impl LookupThreads {
     async fn ask(&self, name: &str) -> ResolvedAddresses {
         let _place = self.places.acquire().await.map_err(|_| NotFound)?;
         let found = lookup_host((name, 0)).await.map_err(|cause| {

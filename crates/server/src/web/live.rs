@@ -37,7 +37,7 @@ const TOGETHER: Duration = Duration::from_millis(150);
 /// ends by the clock is looked at then too.
 const HEARTBEAT: Duration = Duration::from_secs(20);
 /// Tries of webhooks wake nobody, there are too many of them: the page of a log looks by itself.
-const LOG_LOOKS: Duration = Duration::from_secs(2);
+const LOG_CHECKS: Duration = Duration::from_secs(2);
 /// Lines that may wait for a slow page before it is let go.
 const LINES: usize = 4;
 const POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
@@ -123,11 +123,11 @@ impl Page {
             return;
         }
         let mut comings = self.web.presence.changes();
-        let pause = if self.asked.has("webhook") { LOG_LOOKS } else { HEARTBEAT };
+        let pause = if self.asked.has("webhook") { LOG_CHECKS } else { HEARTBEAT };
         loop {
             tokio::select! {
                 came = comings.recv() => match came {
-                    Ok(spot) if self.stay.as_ref().is_none_or(|stay| *stay.spot() != spot) => continue,
+                    Ok(key) if self.stay.as_ref().is_none_or(|stay| *stay.key() != key) => continue,
                     Ok(_) | Err(RecvError::Lagged(_)) => {}
                     Err(RecvError::Closed) => return,
                 },
@@ -181,13 +181,13 @@ async fn look(
 ) -> Result<PageVersion, PageError> {
     let (asked, here) = (asked.clone(), Arc::clone(web));
     web.read(visitor, move |tx, cx, me| {
-        let shelves = actions::shelves(tx, cx)?;
+        let sidebar = actions::sidebar(tx, cx)?;
         let shown = mark_shown(tx, cx, &asked)?;
         let present = match asked.opt("conversation") {
             Some(id) => here.mark_present(cx.actor.ws, &id, &me.id, cx.now),
             None => PartVersion::default(),
         };
-        Ok(PageVersion::new(&shelves, shown, present))
+        Ok(PageVersion::new(&sidebar, shown, present))
     })
     .await
 }
@@ -199,13 +199,13 @@ async fn enter(
     asked: &FormFields,
 ) -> Result<Option<Stay>, PageError> {
     let Some(id) = asked.opt("conversation") else { return Ok(None) };
-    let (spot, me, name) = web
+    let (key, me, name) = web
         .read(visitor, move |tx, cx, me| {
             inbox::load_conversation(tx, cx.actor, &id)?;
             Ok(((cx.actor.ws, id.clone()), me.id.clone(), cx.actor.name().to_owned()))
         })
         .await?;
-    Ok(Some(web.presence.enter(spot, &me, &name)))
+    Ok(Some(web.presence.enter(key, &me, &name)))
 }
 
 fn mark_shown(tx: &mut Tx<'_>, cx: &Cx<'_>, asked: &FormFields) -> inbox::Result<PartVersion> {

@@ -51,7 +51,7 @@ pub struct Web {
     pub app: App,
     /// True when people come by https, so that cookies must not travel otherwise.
     https: bool,
-    gate: SsrfGuard,
+    ssrf_guard: SsrfGuard,
     /// True when mail reaches people, so that links can be mailed instead of handed over.
     mails: bool,
     quiet: QuietMode,
@@ -65,7 +65,7 @@ pub struct Web {
     listeners: Arc<Semaphore>,
     /// Files of customers that are on their way.
     streams: Arc<Slots>,
-    lanes: upload::UploadLocks,
+    locks: upload::UploadLocks,
     previews: PageRenderer,
     originals: originals::Originals,
     presence: Arc<Presence>,
@@ -74,7 +74,7 @@ pub struct Web {
 impl Web {
     pub fn new(
         app: App,
-        gate: SsrfGuard,
+        ssrf_guard: SsrfGuard,
         mails: bool,
         quiet: QuietMode,
         ways: MailWays,
@@ -86,11 +86,11 @@ impl Web {
         let listeners = Arc::new(Semaphore::new(LISTENERS));
         let (presence, previews) = (Presence::new(&app), PageRenderer::of_this_program());
         let forms = Slots::new(FORMS_WITH_FILES);
-        let (streams, lanes) = (Slots::new(upload::STREAMS), upload::UploadLocks::default());
+        let (streams, locks) = (Slots::new(upload::STREAMS), upload::UploadLocks::default());
         Arc::new(Web {
             app,
             https,
-            gate,
+            ssrf_guard,
             mails,
             quiet,
             ways,
@@ -100,7 +100,7 @@ impl Web {
             large_bodies,
             listeners,
             streams,
-            lanes,
+            locks,
             previews,
             originals: originals::Originals::new(),
             presence,
@@ -124,7 +124,7 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/conversations/{id}/reply", post(compose::reply))
         .route("/conversations/{id}/note", post(compose::note))
         .route("/conversations/{id}/ask", post(request_documents::ask))
-        .route("/conversations/{id}/unfinished", post(compose::keep))
+        .route("/conversations/{id}/autosave", post(compose::keep))
         .route("/conversations/{id}/status", post(conversation::set_status))
         .route("/conversations/{id}/assign", post(conversation::assign))
         .route("/conversations/{id}/tags", post(conversation::tag))
@@ -134,7 +134,7 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/conversations/{id}/messages/{message}/html", get(originals::html))
         .route("/conversations/{id}/messages/{message}/pictures/{number}", get(originals::picture))
         .route("/conversations/{id}/saved/{reply}", get(compose::saved_reply))
-        .route("/enclosures/{enclosure}", get(files::enclosure))
+        .route("/attachments/{attachment}", get(files::attachment))
         .route("/documents", get(documents::page))
         .route("/documents/{id}", get(files::document))
         .route("/documents/{id}/page", get(previews::first_page))

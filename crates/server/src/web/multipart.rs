@@ -8,8 +8,8 @@ use axum::extract::{FromRequest, Request};
 use axum::http::header;
 use http_body_util::Limited;
 use inbox::NewAttachment;
-use inbox::base::ids::EnclosureId;
-use inbox::base::limits::{ENCLOSED_BYTES, ENCLOSURES};
+use inbox::base::ids::AttachmentId;
+use inbox::base::limits::{ATTACHED_BYTES, ATTACHMENTS};
 use multer::Multipart;
 
 use crate::http::request_body::SMALL_BODY_BYTES;
@@ -67,8 +67,8 @@ impl FromRequest<Arc<Web>> for FormUpload {
         let network = visitor.network.map(SlotOwner::Network);
         shares.extend(network.map(|network| (network, FORMS_OF_NETWORK)));
         let room = Room { slots: Arc::clone(&web.forms), shares, slot: None };
-        let reading = read(visitor, Multipart::new(limited(body), boundary), room);
-        match tokio::time::timeout(UPLOAD_TIME, reading).await {
+        let open = read(visitor, Multipart::new(limited(body), boundary), room);
+        match tokio::time::timeout(UPLOAD_TIME, open).await {
             Ok(read) => read,
             Err(_) => Err(PageError::TooLarge),
         }
@@ -122,7 +122,7 @@ async fn read(
         while let Some(chunk) = next(part.chunk()).await? {
             room.make(typed + brought + chunk.len()).await;
             let (sum, most) = match filename {
-                Some(_) => (&mut brought, ENCLOSED_BYTES as usize),
+                Some(_) => (&mut brought, ATTACHED_BYTES as usize),
                 None => (&mut typed, FORM_BYTES),
             };
             *sum += chunk.len();
@@ -136,7 +136,7 @@ async fn read(
         match filename {
             // A field in which no file was chosen.
             Some(filename) if filename.is_empty() && bytes.is_empty() => {}
-            Some(_) if files.len() == ENCLOSURES => too_much = true,
+            Some(_) if files.len() == ATTACHMENTS => too_much = true,
             Some(filename) => {
                 let content_type =
                     content_type.unwrap_or_else(|| "application/octet-stream".into());
@@ -166,7 +166,7 @@ impl Web {
         let taken = tokio::task::spawn_blocking(move || {
             let take = |file: FormFile| -> std::io::Result<NewAttachment> {
                 Ok(NewAttachment {
-                    id: EnclosureId::new(&app.ids, app.clock.now()),
+                    id: AttachmentId::new(&app.ids, app.clock.now()),
                     blob: app.blobs.put(&file.bytes)?,
                     filename: file.filename,
                     content_type: file.content_type,

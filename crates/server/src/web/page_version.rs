@@ -49,13 +49,13 @@ impl PartVersion {
 }
 
 impl PageVersion {
-    pub fn new(shelves: &Sidebar, shown: PartVersion, present: PartVersion) -> PageVersion {
+    pub fn new(sidebar: &Sidebar, shown: PartVersion, present: PartVersion) -> PageVersion {
         let mut hasher = DefaultHasher::new();
-        let counts = [shelves.mine, shelves.unassigned, shelves.open, shelves.waiting];
-        (counts, shelves.snoozed, shelves.held, shelves.mentions).hash(&mut hasher);
-        shelves.drafts.hash(&mut hasher);
-        shelves.leaving.hash(&mut hasher);
-        for inbox in &shelves.inboxes {
+        let counts = [sidebar.mine, sidebar.unassigned, sidebar.open, sidebar.waiting];
+        (counts, sidebar.snoozed, sidebar.held, sidebar.mentions).hash(&mut hasher);
+        sidebar.drafts.hash(&mut hasher);
+        sidebar.leaving.hash(&mut hasher);
+        for inbox in &sidebar.inboxes {
             (&inbox.id, &inbox.name, inbox.open).hash(&mut hasher);
         }
         (shown, present).hash(&mut hasher);
@@ -70,10 +70,10 @@ impl PageVersion {
 impl Web {
     /// Who else is at a conversation: people, and agents by their calls.
     pub fn mark_present(&self, ws: i64, conversation: &str, me: &UserId, now: i64) -> PartVersion {
-        let spot = (ws, conversation.to_owned());
-        let others = self.presence.others(&spot, me, now);
-        let looks = self.app.limiter.looks.at(ws, conversation, now);
-        let agents: Vec<_> = looks.iter().map(|look| (&look.name, look.writes(now))).collect();
+        let location = (ws, conversation.to_owned());
+        let others = self.presence.others(&location, me, now);
+        let agents = self.app.limiter.agents.at(ws, conversation, now);
+        let agents: Vec<_> = agents.iter().map(|look| (&look.name, look.writes(now))).collect();
         PartVersion::of((others, agents))
     }
 }

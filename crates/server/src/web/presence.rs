@@ -71,7 +71,7 @@ pub struct Other {
 /// One open page; it leaves when it is dropped.
 pub struct Stay {
     presence: Arc<Presence>,
-    spot: PresenceKey,
+    key: PresenceKey,
     person: UserId,
 }
 
@@ -90,10 +90,10 @@ impl Presence {
         Arc::new(Presence { node, others, visits: Mutex::default(), changes })
     }
 
-    pub fn enter(self: &Arc<Self>, spot: PresenceKey, person: &UserId, name: &str) -> Stay {
+    pub fn enter(self: &Arc<Self>, key: PresenceKey, person: &UserId, name: &str) -> Stay {
         {
             let mut visits = self.visits();
-            let there = visits.here.entry(spot.clone()).or_default();
+            let there = visits.here.entry(key.clone()).or_default();
             match there.iter_mut().find(|visit| visit.person == *person) {
                 Some(visit) => visit.pages += 1,
                 None => there.push(Visit {
@@ -105,15 +105,15 @@ impl Presence {
                 }),
             }
         }
-        self.tell(&spot);
-        self.tell_others(&spot, person.as_str(), "reads", name);
-        Stay { presence: Arc::clone(self), spot, person: person.clone() }
+        self.tell(&key);
+        self.tell_others(&key, person.as_str(), "reads", name);
+        Stay { presence: Arc::clone(self), key, person: person.clone() }
     }
 
     /// Notes that somebody with an open page has just written something.
-    pub fn writes(&self, spot: &PresenceKey, person: &UserId, now: i64) {
+    pub fn writes(&self, key: &PresenceKey, person: &UserId, now: i64) {
         let mut visits = self.visits();
-        let there = visits.here.get_mut(spot);
+        let there = visits.here.get_mut(key);
         let visit = there.and_then(|there| there.iter_mut().find(|visit| visit.person == *person));
         let Some(visit) = visit else { return };
         let is_news = now - visit.wrote_at >= WRITING_MS;
@@ -125,18 +125,18 @@ impl Presence {
         let name = visit.name.clone();
         drop(visits);
         if is_news {
-            self.tell(spot);
+            self.tell(key);
         }
         if tells {
-            self.tell_others(spot, person.as_str(), "writes", &name);
+            self.tell_others(key, person.as_str(), "writes", &name);
         }
     }
 
     /// Everybody there but one.
-    pub fn others(&self, spot: &PresenceKey, but: &UserId, now: i64) -> Vec<Other> {
+    pub fn others(&self, key: &PresenceKey, but: &UserId, now: i64) -> Vec<Other> {
         let visits = self.visits();
-        let here = visits.here.get(spot).map_or(&[][..], Vec::as_slice);
-        let elsewhere = visits.elsewhere.get(spot).map_or(&[][..], Vec::as_slice);
+        let here = visits.here.get(key).map_or(&[][..], Vec::as_slice);
+        let elsewhere = visits.elsewhere.get(key).map_or(&[][..], Vec::as_slice);
         let mut met: Vec<&str> = vec![but.as_str()];
         let mut others = Vec::new();
         let here = here.iter().map(|one| (one.person.as_str(), &one.name, one.wrote_at));
@@ -158,9 +158,9 @@ impl Presence {
         self.changes.subscribe()
     }
 
-    fn tell(&self, spot: &PresenceKey) {
+    fn tell(&self, key: &PresenceKey) {
         // Nobody listening is nobody to tell.
-        let _ = self.changes.send(spot.clone());
+        let _ = self.changes.send(key.clone());
     }
 
     fn tell_others(&self, (ws, conversation): &PresenceKey, person: &str, does: &str, name: &str) {
@@ -179,16 +179,16 @@ impl Presence {
         if node == self.node {
             return;
         }
-        let spot = (ws, conversation.to_owned());
+        let key = (ws, conversation.to_owned());
         let mut visits = self.visits();
         let elsewhere = &mut visits.elsewhere;
-        if elsewhere.len() >= SPOTS_ELSEWHERE && !elsewhere.contains_key(&spot) {
+        if elsewhere.len() >= SPOTS_ELSEWHERE && !elsewhere.contains_key(&key) {
             elsewhere.retain(|_, there| there.iter().any(|one| one.until > now));
             if elsewhere.len() >= SPOTS_ELSEWHERE {
                 return;
             }
         }
-        let there = elsewhere.entry(spot.clone()).or_default();
+        let there = elsewhere.entry(key.clone()).or_default();
         let before = there.iter().find(|one| one.node == node && one.person == person);
         let wrote_at = match does {
             "writes" => now,
@@ -205,10 +205,10 @@ impl Presence {
             });
         }
         if there.is_empty() {
-            elsewhere.remove(&spot);
+            elsewhere.remove(&key);
         }
         drop(visits);
-        self.tell(&spot);
+        self.tell(&key);
     }
 
     fn visits(&self) -> MutexGuard<'_, Visits> {
@@ -235,18 +235,18 @@ async fn hear_others(presence: Weak<Presence>, app: App) {
 }
 
 impl Stay {
-    pub fn spot(&self) -> &PresenceKey {
-        &self.spot
+    pub fn key(&self) -> &PresenceKey {
+        &self.key
     }
 
     /// Tells other processes that the page is still open.
     pub fn goes_on(&self) {
         let visits = self.presence.visits();
-        let there = visits.here.get(&self.spot).map_or(&[][..], Vec::as_slice);
+        let there = visits.here.get(&self.key).map_or(&[][..], Vec::as_slice);
         let name = there.iter().find(|visit| visit.person == self.person);
         let Some(name) = name.map(|visit| visit.name.clone()) else { return };
         drop(visits);
-        self.presence.tell_others(&self.spot, self.person.as_str(), "reads", &name);
+        self.presence.tell_others(&self.key, self.person.as_str(), "reads", &name);
     }
 }
 
@@ -254,20 +254,20 @@ impl Drop for Stay {
     fn drop(&mut self) {
         let mut visits = self.presence.visits();
         let mut left = false;
-        if let Some(there) = visits.here.get_mut(&self.spot) {
+        if let Some(there) = visits.here.get_mut(&self.key) {
             for visit in there.iter_mut().filter(|visit| visit.person == self.person) {
                 visit.pages -= 1;
                 left = visit.pages == 0;
             }
             there.retain(|visit| visit.pages > 0);
             if there.is_empty() {
-                visits.here.remove(&self.spot);
+                visits.here.remove(&self.key);
             }
         }
         drop(visits);
-        self.presence.tell(&self.spot);
+        self.presence.tell(&self.key);
         if left {
-            self.presence.tell_others(&self.spot, self.person.as_str(), "left", "");
+            self.presence.tell_others(&self.key, self.person.as_str(), "left", "");
         }
     }
 }
@@ -276,22 +276,22 @@ impl Drop for Stay {
 mod tests {
     use super::*;
 
-    fn person(letter: &str) -> UserId {
-        UserId::parse(&format!("usr_{letter}")).unwrap()
+    fn person(message: &str) -> UserId {
+        UserId::parse(&format!("usr_{message}")).unwrap()
     }
 
     #[test]
     fn one_is_there_as_long_as_a_page_is_open_and_writes_for_a_while() {
         let presence = Presence::with("one".into(), None);
-        let spot = (1, "cnv_1".to_owned());
+        let key = (1, "cnv_1".to_owned());
         let (ann, bo) = (person("a"), person("b"));
-        let first = presence.enter(spot.clone(), &ann, "Ann");
-        let second = presence.enter(spot.clone(), &ann, "Ann");
-        let _own = presence.enter(spot.clone(), &bo, "Bo");
-        let seen = |now| presence.others(&spot, &bo, now);
+        let first = presence.enter(key.clone(), &ann, "Ann");
+        let second = presence.enter(key.clone(), &ann, "Ann");
+        let _own = presence.enter(key.clone(), &bo, "Bo");
+        let seen = |now| presence.others(&key, &bo, now);
         let ann_is = |writes| vec![Other { name: "Ann".into(), writes }];
         assert_eq!(seen(100_000), ann_is(false));
-        presence.writes(&spot, &ann, 100_000);
+        presence.writes(&key, &ann, 100_000);
         assert_eq!((seen(119_999), seen(120_000)), (ann_is(true), ann_is(false)));
         drop(first);
         assert_eq!(seen(200_000), ann_is(false));
@@ -303,8 +303,8 @@ mod tests {
     #[test]
     fn whoever_is_elsewhere_is_there_until_they_leave_or_are_not_told_of_again() {
         let presence = Presence::with("one".into(), None);
-        let spot = (1, "cnv_1".to_owned());
-        let seen = |now| presence.others(&spot, &person("b"), now);
+        let key = (1, "cnv_1".to_owned());
+        let seen = |now| presence.others(&key, &person("b"), now);
         let told = |node: &str, who: &str, does: &str| {
             format!("presence\t{node}\t1\tcnv_1\tusr_{who}\t{does}\tAnn Ames")
         };

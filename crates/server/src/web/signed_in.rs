@@ -19,7 +19,7 @@ impl Web {
     pub async fn page<T, F>(
         &self,
         visitor: &Visitor,
-        spot: PageLocation,
+        location: PageLocation,
         mut read: F,
     ) -> Result<(PageLayout, T), PageError>
     where
@@ -29,7 +29,7 @@ impl Web {
         let (guest, quiet) = (visitor.clone(), self.quiet.is_quiet());
         self.read(visitor, move |tx, cx, me| {
             let shown = read(tx, cx, me)?;
-            let frame = PageLayout::read(tx, cx, me, &guest, &spot)?;
+            let frame = PageLayout::read(tx, cx, me, &guest, &location)?;
             Ok((PageLayout { quiet, ..frame }, shown))
         })
         .await

@@ -29,7 +29,7 @@ pub const BODY_BYTES: usize = 4 * 1024;
 
 /// Carries events over the internet.
 pub struct HttpWebhookSender {
-    gate: SsrfGuard,
+    ssrf_guard: SsrfGuard,
     pins: DnsPins,
     line: WebhookClient,
     deadline: Duration,
@@ -46,13 +46,14 @@ impl HttpWebhookSender {
 
     /// A courier that trusts these authorities and waits this long.
     pub fn new(
-        gate: SsrfGuard,
+        ssrf_guard: SsrfGuard,
         roots: RootCertStore,
         deadline: Duration,
     ) -> Result<HttpWebhookSender, String> {
         let pins = DnsPins::default();
-        let line = WebhookClient::new(roots, pins.clone(), deadline, gate.rules().allow_private)?;
-        Ok(HttpWebhookSender { gate, pins, line, deadline })
+        let line =
+            WebhookClient::new(roots, pins.clone(), deadline, ssrf_guard.rules().allow_private)?;
+        Ok(HttpWebhookSender { ssrf_guard, pins, line, deadline })
     }
 }
 
@@ -79,7 +80,7 @@ impl HttpWebhookSender {
         call: &WebhookRequest,
         until: Instant,
     ) -> Result<Response, WebhookResponse> {
-        let admitted = match timeout_at(until, self.gate.admit(&call.url)).await {
+        let admitted = match timeout_at(until, self.ssrf_guard.admit(&call.url)).await {
             Ok(Ok(admitted)) => admitted,
             Ok(Err(barred)) => return Err(turned_away(barred)),
             Err(_) => return Err(WebhookResponse::Failed(failures::slow_name(self.deadline))),

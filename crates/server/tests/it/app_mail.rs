@@ -244,7 +244,7 @@ both! {
         ))
         .await;
         app.exec(&format!(
-            "INSERT INTO tallies (ws, circle, what, shard, n)
+            "INSERT INTO counters (ws, circle, what, shard, n)
              VALUES ({ws}, 'team', 'app-mail:unanswered', 99, 49999)"
         ))
         .await;

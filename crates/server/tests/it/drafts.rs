@@ -17,7 +17,7 @@ both! {
         assert_eq!(sends_at, app.now() + 10 * MINUTE);
         assert_eq!(draft.message(&app, &key).await["status"], "scheduled");
         assert_eq!(
-            app.happenings(&key, &draft.conversation).await,
+            app.timeline_events(&key, &draft.conversation).await,
             [("approved".into(), json!({ "messageId": draft.id.as_str(), "edited": false })),]
         );
         let events = app.events_since(1).await;
@@ -32,7 +32,7 @@ both! {
         approve(&app, &app.owner, &draft.id, 1, "Hello there").await.unwrap();
         assert_eq!(draft.message(&app, &key).await["text"], "Hello there");
         assert_eq!(
-            app.happenings(&key, &draft.conversation).await,
+            app.timeline_events(&key, &draft.conversation).await,
             [("approved".into(), json!({ "messageId": draft.id.as_str(), "edited": true })),]
         );
         assert_eq!(app.events().await.pop().unwrap()["data"]["edited"], true);
@@ -150,7 +150,7 @@ both! {
         app.act(&app.owner, move |tx, cx| actions::discard_draft(tx, cx, &id, 1, "Too late")).await;
         let messages = app.timeline(&key, &draft.conversation, "message").await;
         assert_eq!(messages.len(), 1);
-        let last = app.happenings(&key, &draft.conversation).await.pop().unwrap();
+        let last = app.timeline_events(&key, &draft.conversation).await.pop().unwrap();
         assert_eq!(last.0, "discarded");
         assert_eq!(last.1["messageId"], draft.id.as_str());
         for revision in [1, 2] {

@@ -16,9 +16,9 @@ both! {
         let mail = app.mail("mara@customer.example Mara", "Lamp", "Where is it?").await;
         let message = app.schedule(&key, &mail.conversation, "It left on Tuesday.").await;
         app.pass(10 * MINUTE - 1).await;
-        assert!(app.outside.relay.tries().is_empty());
+        assert!(app.outside.relay.attempts().is_empty());
         app.pass(1).await;
-        let sent = app.outside.relay.tries();
+        let sent = app.outside.relay.attempts();
         assert_eq!(sent.len(), 1);
         assert_eq!(sent[0].recipients, ["mara@customer.example"]);
         assert_eq!(sent[0].message_id, app.header_id(&message).await);
@@ -35,20 +35,20 @@ both! {
         app.schedule(&key, &mail.conversation, "It left.").await;
         app.outside.relay.will_say(&vec![RelayOutcome::Later("busy".into()); 100]);
         app.pass(10 * MINUTE).await;
-        assert_eq!(app.outside.relay.tries().len(), 1);
-        for (wait, tries) in [(1, 2), (5, 3), (15, 4), (60, 5), (240, 6), (240, 7)] {
+        assert_eq!(app.outside.relay.attempts().len(), 1);
+        for (wait, attempts) in [(1, 2), (5, 3), (15, 4), (60, 5), (240, 6), (240, 7)] {
             app.pass(wait * MINUTE - 1).await;
-            assert_eq!(app.outside.relay.tries().len(), tries - 1, "before {wait} minutes");
+            assert_eq!(app.outside.relay.attempts().len(), attempts - 1, "before {wait} minutes");
             app.pass(1).await;
-            assert_eq!(app.outside.relay.tries().len(), tries, "after {wait} minutes");
+            assert_eq!(app.outside.relay.attempts().len(), attempts, "after {wait} minutes");
             let messages = app.timeline(&key, &mail.conversation, "message").await;
             assert_eq!(messages[1]["status"], "sending");
         }
         app.pass(3 * DAY).await;
-        let tries = app.outside.relay.tries();
-        assert!((15..20).contains(&tries.len()), "{}", tries.len());
-        assert!(tries.iter().all(|parcel| parcel.message_id == tries[0].message_id));
-        assert!(tries.iter().all(|parcel| parcel.bytes == tries[0].bytes));
+        let attempts = app.outside.relay.attempts();
+        assert!((15..20).contains(&attempts.len()), "{}", attempts.len());
+        assert!(attempts.iter().all(|parcel| parcel.message_id == attempts[0].message_id));
+        assert!(attempts.iter().all(|parcel| parcel.bytes == attempts[0].bytes));
         let messages = app.timeline(&key, &mail.conversation, "message").await;
         assert_eq!(messages[1]["status"], "failed");
         assert!(!app.event_types().await.contains(&"message.sent".to_owned()));
@@ -62,7 +62,7 @@ both! {
         assert_eq!(app.list(&key, "view=open").await.len(), 0);
         app.pass(1).await;
         assert_eq!(app.list(&key, "view=open").await.len(), 1);
-        let happened = app.happenings(&key, &mail.conversation).await;
+        let happened = app.timeline_events(&key, &mail.conversation).await;
         assert_eq!(happened.last().unwrap(), &("woke".to_owned(), json!({ "by": "clock" })));
     }
 
@@ -71,16 +71,16 @@ both! {
         let mail = app.mail("mara@customer.example", "Lamp", "Where is it?").await;
         let draft = app.draft(&key, &mail.conversation, "It left.").await;
         app.pass(3 * DAY).await;
-        assert!(app.outside.relay.tries().is_empty());
+        assert!(app.outside.relay.attempts().is_empty());
         let id = MessageId::parse(&draft).unwrap();
         app.act(&app.owner, move |tx, cx| {
             actions::approve_draft(tx, cx, &id, 1, "It left on Tuesday.")
         })
         .await;
         app.pass(10 * MINUTE - 1).await;
-        assert!(app.outside.relay.tries().is_empty());
+        assert!(app.outside.relay.attempts().is_empty());
         app.pass(1).await;
-        let sent = app.outside.relay.tries();
+        let sent = app.outside.relay.attempts();
         assert_eq!(sent.len(), 1);
         assert!(text_of_mail(&sent[0]).contains("It left on Tuesday."));
         let types = app.event_types().await;
@@ -96,7 +96,7 @@ both! {
         let id = MessageId::parse(&message).unwrap();
         app.act(&ann, move |tx, cx| actions::stop_message(tx, cx, &id)).await;
         app.pass(DAY).await;
-        assert!(app.outside.relay.tries().is_empty());
+        assert!(app.outside.relay.attempts().is_empty());
     }
 
     async fn what_leaves_is_a_mail_that_answers_the_customers(app) {
@@ -108,7 +108,7 @@ both! {
         let id = app.deliver(&app.support, first).await.conversation;
         app.schedule(&key, &id, "It left on Tuesday.").await;
         app.pass(10 * MINUTE).await;
-        let parcel = app.outside.relay.tries().remove(0);
+        let parcel = app.outside.relay.attempts().remove(0);
         let text = text_of_mail(&parcel);
         for line in [
             "From: \"Robo\" <support@acme.example>",
@@ -130,11 +130,11 @@ both! {
         let message = app.schedule(&key, &mail.conversation, "It left.").await;
         app.outside.relay.will_say(&[RelayOutcome::Never("no such person".into())]);
         app.pass(3 * DAY).await;
-        assert_eq!(app.outside.relay.tries().len(), 1);
+        assert_eq!(app.outside.relay.attempts().len(), 1);
         let messages = app.timeline(&key, &mail.conversation, "message").await;
         assert_eq!(messages[1]["status"], "failed");
         let bounced = ("bounced".to_owned(), json!({ "messageId": message }));
-        assert_eq!(app.happenings(&key, &mail.conversation).await, [bounced]);
+        assert_eq!(app.timeline_events(&key, &mail.conversation).await, [bounced]);
         assert_eq!(app.event_types().await, ["turn.changed"]);
         assert_eq!(app.read(&key, &mail.conversation).await["status"], "open");
     }
@@ -159,7 +159,7 @@ both! {
             app.timeline(&theirs, &id, "message").await[1]["status"] == "sent"
         })
         .await;
-        assert_eq!(app.outside.relay.tries().len(), 8, "as many as one workspace may have");
+        assert_eq!(app.outside.relay.attempts().len(), 8, "as many as one workspace may have");
     }
 }
 
@@ -187,16 +187,17 @@ async fn share_and_take_over(app: TestApp) {
     doomed.work();
     doomed.outside.relay.was_given(8).await;
     app.work().await;
-    let (theirs, ours) = (ids(&doomed.outside.relay.tries()), ids(&app.outside.relay.tries()));
+    let (theirs, ours) =
+        (ids(&doomed.outside.relay.attempts()), ids(&app.outside.relay.attempts()));
     assert_eq!((theirs.len(), ours.len()), (8, 12));
     assert!(theirs.is_disjoint(&ours), "none is sent by both");
     doomed.kill();
     app.pass(MINUTE - 1).await;
-    assert_eq!(app.outside.relay.tries().len(), 12);
+    assert_eq!(app.outside.relay.attempts().len(), 12);
     app.pass(1).await;
-    let tries = app.outside.relay.tries();
-    assert_eq!(tries.len(), 20);
-    assert_eq!(ids(&tries[12..]), theirs, "with the same Message-IDs");
+    let attempts = app.outside.relay.attempts();
+    assert_eq!(attempts.len(), 20);
+    assert_eq!(ids(&attempts[12..]), theirs, "with the same Message-IDs");
     let messages = app.timeline(&key, &mail.conversation, "message").await;
     assert!(messages[1..].iter().all(|message| message["status"] == "sent"));
     let sent = app.event_types().await.iter().filter(|kind| *kind == "message.sent").count();

@@ -29,7 +29,7 @@ struct Failure {
 async fn failure(app: &TestApp, queue: &'static str) -> Failure {
     let read = app.app.store.read(move |tx| {
         tx.all::<(i64, Option<i64>)>(
-            "SELECT attempts, next_try_at FROM job_failures WHERE queue = ?1",
+            "SELECT attempts, next_attempt_at FROM job_failures WHERE queue = ?1",
             &[&queue],
         )
     });
@@ -60,8 +60,9 @@ async fn count(app: &TestApp, sql: &str) -> i64 {
 
 /// The subjects of the notices that were sent.
 fn notices(app: &TestApp) -> Vec<String> {
-    let tries = app.outside.relay.tries();
-    let mails = tries.iter().map(|mail| String::from_utf8_lossy(&mail.bytes).replace("=\r\n", ""));
+    let attempts = app.outside.relay.attempts();
+    let mails =
+        attempts.iter().map(|mail| String::from_utf8_lossy(&mail.bytes).replace("=\r\n", ""));
     mails.filter(|mail| mail.contains("Auto-Submitted:")).collect()
 }
 
@@ -73,7 +74,7 @@ async fn one_file_is_missing(app: &TestApp) -> (Key, [FiledMail; 2], String) {
     let message = app.schedule(&key, &poisoned.conversation, "See the file.").await;
     app.schedule(&key, &good.conversation, "It left.").await;
     app.exec(&format!(
-        "INSERT INTO enclosures (ws, id, conversation, person, message, filename, content_type,
+        "INSERT INTO attachments (ws, id, conversation, person, message, filename, content_type,
             size, hash, created_at)
          VALUES ({ws}, 'enc_1', '{conversation}', '{person}', '{message}', 'a.pdf',
             'application/pdf', 10, 'abcdef', 1)",
@@ -90,21 +91,21 @@ both! {
         let (key, [poisoned, good], message) = one_file_is_missing(&app).await;
         app.advance(10 * MINUTE);
         app.work().await;
-        let sent = app.outside.relay.tries();
+        let sent = app.outside.relay.attempts();
         assert_eq!(sent.len(), 1);
         assert_eq!(sent[0].recipients, ["nils@customer.example"]);
         assert_eq!(app.timeline(&key, &good.conversation, "message").await[1]["status"], "sent");
         let reason = "a file that belongs to it cannot be read";
         let told = json!({ "messageId": message, "reason": reason });
         let delayed = ("send-delayed".to_owned(), told.clone());
-        let happened = app.happenings(&key, &poisoned.conversation).await;
+        let happened = app.timeline_events(&key, &poisoned.conversation).await;
         assert_eq!(happened, std::slice::from_ref(&delayed));
         is_put_off_and_given_up(&app, "messages").await;
         let failed = ("send-failed".to_owned(), told);
-        assert_eq!(app.happenings(&key, &poisoned.conversation).await, [delayed, failed]);
+        assert_eq!(app.timeline_events(&key, &poisoned.conversation).await, [delayed, failed]);
         let messages = app.timeline(&key, &poisoned.conversation, "message").await;
         assert_eq!(messages[1]["status"], "failed");
-        assert_eq!(app.outside.relay.tries().len(), 1);
+        assert_eq!(app.outside.relay.attempts().len(), 1);
     }
 
     async fn a_message_whose_file_is_back_leaves_and_its_failures_are_forgotten(app) {
@@ -112,9 +113,9 @@ both! {
         app.advance(10 * MINUTE);
         app.work().await;
         assert_eq!(failure(&app, "messages").await.attempts, 1);
-        app.exec("DELETE FROM enclosures WHERE id = 'enc_1'").await;
+        app.exec("DELETE FROM attachments WHERE id = 'enc_1'").await;
         app.pass(MINUTE).await;
-        assert_eq!(app.outside.relay.tries().len(), 2);
+        assert_eq!(app.outside.relay.attempts().len(), 2);
         assert_eq!(count(&app, "job_failures").await, 0);
     }
 
@@ -125,7 +126,7 @@ both! {
         let id = &mail.conversation;
         app.exec(&format!("UPDATE conversations SET status = 'mystery' WHERE id = '{id}'")).await;
         app.pass(2 * DAY).await;
-        assert!(app.outside.relay.tries().is_empty(), "it would be sent again and again");
+        assert!(app.outside.relay.attempts().is_empty(), "it would be sent again and again");
         assert_eq!(failure(&app, "messages").await.attempts, 6);
     }
 
@@ -135,7 +136,7 @@ both! {
         app.mail("mara@customer.example", "Lamp", "Where is it?").await;
         app.exec(&format!("UPDATE webhooks SET state = 'mystery' WHERE id = '{bad}'")).await;
         app.work().await;
-        assert_eq!(app.outside.courier.calls().len(), 1);
+        assert_eq!(app.outside.webhook_sender.calls().len(), 1);
         is_put_off_and_given_up(&app, "deliveries").await;
         let mut deliveries = app.deliveries().await;
         deliveries.sort();
@@ -156,14 +157,14 @@ both! {
         }
         app.advance(5 * SECOND);
         app.work().await;
-        assert_eq!(count(&app, "sandbox_answers").await, 2);
-        app.exec("UPDATE sandbox_answers SET kind = 'mystery' WHERE email = 'reply+1@x.test'").await;
+        assert_eq!(count(&app, "sandbox_replies").await, 2);
+        app.exec("UPDATE sandbox_replies SET kind = 'mystery' WHERE email = 'reply+1@x.test'").await;
         app.advance(5 * SECOND);
         app.work().await;
-        assert_eq!(count(&app, "sandbox_answers").await, 1);
+        assert_eq!(count(&app, "sandbox_replies").await, 1);
         assert_eq!(count(&app, "messages WHERE direction = 'inbound'").await, 3);
         is_put_off_and_given_up(&app, "sandbox answers").await;
-        assert_eq!(count(&app, "sandbox_answers").await, 0);
+        assert_eq!(count(&app, "sandbox_replies").await, 0);
     }
 
     async fn a_snooze_that_cannot_be_ended_holds_up_no_other_and_comes_back_at_last(app) {
@@ -212,7 +213,7 @@ both! {
             .await;
             app.exec(&format!(
                 "INSERT INTO app_mail (ws, livemode, header_key, header_id, reference, to_list,
-                    subject, recorded_at, service, service_mail, words_due_at)
+                    subject, recorded_at, service, service_mail, body_due_at)
                  VALUES ({ws}, TRUE, '{id}', '{id}', '', '[]', '', 0, '{id}', 'x', {now})",
                 ws = app.owner.ws,
                 now = app.now(),
@@ -223,7 +224,7 @@ both! {
         let asked = "services WHERE id = 'svc_2' AND last_error LIKE 'This process cannot%'";
         assert_eq!(count(&app, asked).await, 1);
         is_put_off_and_given_up(&app, inbox_words_queue()).await;
-        assert_eq!(count(&app, "app_mail WHERE header_key = 'svc_1' AND words_due_at IS NULL").await, 1);
+        assert_eq!(count(&app, "app_mail WHERE header_key = 'svc_1' AND body_due_at IS NULL").await, 1);
     }
 
     async fn a_reminder_that_cannot_be_written_holds_up_no_other(app) {
@@ -236,12 +237,12 @@ both! {
             asked.push(text_of(&made.json(), "requestId"));
         }
         app.pass(10 * MINUTE).await;
-        app.exec(&format!("UPDATE requests SET message = 'msg_gone' WHERE id = '{}'", asked[0])).await;
+        app.exec(&format!("UPDATE document_requests SET message = 'msg_gone' WHERE id = '{}'", asked[0])).await;
         app.advance(2 * DAY);
         app.work().await;
-        assert_eq!(count(&app, "happenings WHERE event = 'reminded'").await, 1);
+        assert_eq!(count(&app, "timeline_events WHERE event = 'reminded'").await, 1);
         is_put_off_and_given_up(&app, "reminders").await;
-        let planned = format!("requests WHERE id = '{}' AND remind_at IS NOT NULL", asked[0]);
+        let planned = format!("document_requests WHERE id = '{}' AND remind_at IS NOT NULL", asked[0]);
         assert_eq!(count(&app, &planned).await, 0);
     }
 
@@ -281,9 +282,9 @@ both! {
             };
             app.deliver(&app.support, mail).await;
         }
-        let (relay, courier) = (app.outside.relay.clone(), app.outside.courier.clone());
+        let (relay, webhook_sender) = (app.outside.relay.clone(), app.outside.webhook_sender.clone());
         let reader = Arc::new(PanickingReader(app.outside.reader.clone()));
-        let worker = Worker::new(app.app.clone(), relay, courier, reader);
+        let worker = Worker::new(app.app.clone(), relay, webhook_sender, reader);
         for wait in WAITS.iter().chain(&[0]) {
             worker.run_due().await.unwrap();
             assert_eq!(app.outside.reader.given(), ["good.pdf"]);
@@ -291,7 +292,7 @@ both! {
         }
         let failed = failure(&app, "documents").await;
         assert_eq!((failed.attempts, failed.next_try_in), (6, None));
-        assert_eq!(count(&app, "documents WHERE kind = 'other' AND reads_at IS NULL").await, 2);
+        assert_eq!(count(&app, "documents WHERE kind = 'other' AND extract_at IS NULL").await, 2);
     }
 
     async fn an_event_that_cannot_be_forgotten_holds_up_no_other(app) {
@@ -341,7 +342,7 @@ both! {
         let listed = app.act(&app.owner, |tx, cx| actions::list_fetched(tx, cx.actor)).await;
         let told = listed.iter().find(|inbox| inbox.mailbox == bad).unwrap();
         assert!(!told.ok && told.last_error.as_ref().unwrap().contains("cannot be read"));
-        assert_eq!(told.next_try_at.unwrap().0, app.now() + 10 * SECOND);
+        assert_eq!(told.next_attempt_at.unwrap().0, app.now() + 10 * SECOND);
     }
 }
 
@@ -384,7 +385,7 @@ fn failures_and_lateness_are_counted_as_they_are() {
             figures().contains("mailroom_due_failures_total{queue=\"messages\"} 1")
         })
         .await;
-        eventually(async || app.outside.relay.tries().len() == 1).await;
+        eventually(async || app.outside.relay.attempts().len() == 1).await;
         let on_time = "mailroom_due_late_seconds{queue=\"messages\"} 0\n";
         eventually(async || figures().contains(on_time)).await;
         drop(working);

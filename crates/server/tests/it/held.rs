@@ -22,7 +22,7 @@ both! {
         assert_eq!(read["status"], "open");
         assert_eq!(app.found(&key, "won").await, ["Lamp"]);
         assert_eq!(
-            app.happenings(&key, &mail.conversation).await,
+            app.timeline_events(&key, &mail.conversation).await,
             [("held".into(), json!({ "risk": "phishing" })),]
         );
     }
@@ -102,7 +102,7 @@ both! {
         app.advance(SECOND);
         let again = app.deliver(&app.support, suspicious("Lamp")).await;
         assert_eq!(app.event_types().await, ["scout.held"]);
-        assert_eq!(app.happenings(&key, &held.conversation).await.len(), 1);
+        assert_eq!(app.timeline_events(&key, &held.conversation).await.len(), 1);
         app.release(&held.conversation).await;
         let events = app.events_since(1).await;
         assert_eq!(texts(&events, "type"), ["turn.changed", "client.replied", "client.replied"]);
@@ -118,7 +118,7 @@ both! {
             app.release(&mail.conversation).await;
         }
         assert_eq!(app.event_types().await, ["scout.held", "turn.changed"]);
-        assert_eq!(app.happenings(&key, &mail.conversation).await.len(), 2);
+        assert_eq!(app.timeline_events(&key, &mail.conversation).await.len(), 2);
         app.advance(SECOND);
         app.mail("a@x.example", "Lamp", "text").await;
         assert_eq!(app.event_types_since(2).await, ["client.replied"]);
@@ -140,7 +140,7 @@ both! {
         let mail = app.deliver(&app.support, mail).await;
         assert_eq!(app.read(&key, &mail.conversation).await["risk"], "spoofing");
         assert_eq!(app.event_types().await, ["turn.changed"]);
-        assert_eq!(app.happenings(&key, &mail.conversation).await, []);
+        assert_eq!(app.timeline_events(&key, &mail.conversation).await, []);
         app.release(&mail.conversation).await;
         assert_eq!(app.event_types().await, ["turn.changed"]);
     }

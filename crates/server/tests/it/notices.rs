@@ -21,7 +21,7 @@ both! {
         let ann = app.person("Ann").await;
         tell(&app, &ann, "Somebody mentioned you").await;
         app.work().await;
-        let sent = app.outside.relay.tries();
+        let sent = app.outside.relay.attempts();
         assert_eq!(sent.len(), 1);
         assert_eq!(sent[0].recipients, ["ann@acme.example"]);
         let mail = String::from_utf8(sent[0].bytes.to_vec()).unwrap();
@@ -34,7 +34,7 @@ both! {
             assert!(mail.lines().any(|have| have == line), "{line} in {mail}");
         }
         app.pass(3 * DAY).await;
-        assert_eq!(app.outside.relay.tries().len(), 1, "it is sent once");
+        assert_eq!(app.outside.relay.attempts().len(), 1, "it is sent once");
     }
 
     async fn a_notice_waits_and_keeps_its_message_id_while_the_relay_is_busy(app) {
@@ -43,12 +43,12 @@ both! {
         tell(&app, &ann, "Hello").await;
         app.work().await;
         app.pass(MINUTE - 1).await;
-        assert_eq!(app.outside.relay.tries().len(), 1);
+        assert_eq!(app.outside.relay.attempts().len(), 1);
         app.pass(1).await;
-        let tries = app.outside.relay.tries();
-        assert_eq!(tries.len(), 2);
-        assert_eq!(tries[0].message_id, tries[1].message_id);
-        assert_eq!(tries[0].bytes, tries[1].bytes);
+        let attempts = app.outside.relay.attempts();
+        assert_eq!(attempts.len(), 2);
+        assert_eq!(attempts[0].message_id, attempts[1].message_id);
+        assert_eq!(attempts[0].bytes, attempts[1].bytes);
     }
 
     async fn nothing_is_sent_to_an_inbox_of_ours_or_where_nobody_reads(app) {
@@ -62,6 +62,6 @@ both! {
             app.act(&app.owner, move |tx, cx| notify(tx, cx, &id, &notice)).await;
         }
         app.pass(DAY).await;
-        assert!(app.outside.relay.tries().is_empty());
+        assert!(app.outside.relay.attempts().is_empty());
     }
 }

@@ -18,7 +18,7 @@ const QUOTING: &str = "From: Bruno <bruno@keller.example>\r\nSubject: Re: Lamp\r
 both! {
     async fn a_read_has_the_whole_text_only_when_it_is_asked_for(app) {
         let key = app.key("read").await;
-        let id = take_in(&app, QUOTING.as_bytes()).await.conversation.to_string();
+        let id = ingest(&app, QUOTING.as_bytes()).await.conversation.to_string();
         let plain = &app.read(&key, &id).await["timeline"][0];
         assert_eq!(plain["text"], "It glows blüe now.");
         assert_eq!(plain.get("original"), None);
@@ -33,7 +33,7 @@ both! {
 
     async fn the_tool_takes_the_same_argument_and_gives_the_same_bytes(app) {
         let key = app.key("read").await;
-        let id = take_in(&app, QUOTING.as_bytes()).await.conversation.to_string();
+        let id = ingest(&app, QUOTING.as_bytes()).await.conversation.to_string();
         let rest = app.get(&key, &format!("/conversations/{id}?include=original")).await.is(200);
         let arguments = json!({ "id": id, "include": "original" });
         let tool = call(&app, &key, "get_conversation", arguments).await.json();
@@ -69,7 +69,7 @@ both! {
                  charset=utf-8\r\n\r\n{}",
                 "ü".repeat(100_001)
             );
-            id = take_in(&app, raw.as_bytes()).await.conversation.to_string();
+            id = ingest(&app, raw.as_bytes()).await.conversation.to_string();
             app.advance(SECOND);
         }
         let read = read(&app, &key, &id).await;
@@ -87,7 +87,7 @@ both! {
     async fn nobody_gets_more_by_asking_for_more(app) {
         let key = app.key("read").await;
         let test_key = app.test_key("read").await;
-        let id = take_in(&app, QUOTING.as_bytes()).await.conversation.to_string();
+        let id = ingest(&app, QUOTING.as_bytes()).await.conversation.to_string();
         let path = format!("/conversations/{id}?include=original");
         let hidden = app.get(&test_key, &path).await.is(404);
         let missing = "/conversations/cnv_00000000000000000000000000?include=original";
@@ -100,14 +100,14 @@ async fn read(app: &TestApp, key: &Key, id: &str) -> Value {
 }
 
 /// Files a mail with the bytes that it came as.
-async fn take_in(app: &TestApp, raw: &[u8]) -> FiledMail {
+async fn ingest(app: &TestApp, raw: &[u8]) -> FiledMail {
     let blob = app.app.blobs.put(raw).unwrap();
     let (raw, mailbox, blobs) = (raw.to_vec(), app.support.clone(), app.app.blobs.clone());
     let service = Actor::system(app.owner.ws, app.owner.workspace.clone(), mailbox.circle.clone());
     app.act(&service, move |tx, cx| {
-        let understood = mail::understand(&raw, Envelope::default());
+        let understood = mail::parse(&raw, Envelope::default());
         let nothing = Authentication::default();
-        let mail = inbound::judge(tx, cx, &mailbox, understood, &nothing, &mailbox.address)?;
+        let mail = inbound::assess(tx, cx, &mailbox, understood, &nothing, &mailbox.address)?;
         let put = |file: &Attachment| blobs.put(&file.bytes).unwrap();
         let attachments = mail.attachments.iter().map(put).collect();
         let incoming = IncomingMail { mail, raw: Some(blob.clone()), attachments, joins: None };

@@ -29,9 +29,9 @@ both! {
         let ask = json!({ "documents": [{ "label": "Passport" }], "send": true });
         app.on(&key, &mail.conversation, "document-requests", ask).await.is(201);
         app.pass(10 * MINUTE).await;
-        let (tries, calls) =
-            (app.outside.relay.tries().len(), app.outside.courier.calls().len());
-        assert!(tries > 0 && calls > 0, "what is tested leaves otherwise");
+        let (attempts, calls) =
+            (app.outside.relay.attempts().len(), app.outside.webhook_sender.calls().len());
+        assert!(attempts > 0 && calls > 0, "what is tested leaves otherwise");
 
         app.set_quiet(true);
         app.schedule(&key, &mail.conversation, "It left on Tuesday.").await;
@@ -41,16 +41,16 @@ both! {
         })
         .await;
         app.pass(5 * DAY).await;
-        assert_eq!(app.outside.relay.tries().len(), tries, "no mail, reminder or notice");
-        assert_eq!(app.outside.courier.calls().len(), calls, "no webhook");
+        assert_eq!(app.outside.relay.attempts().len(), attempts, "no mail, reminder or notice");
+        assert_eq!(app.outside.webhook_sender.calls().len(), calls, "no webhook");
         let messages = app.timeline(&key, &mail.conversation, "message").await;
         assert_eq!(messages.last().unwrap()["status"], "scheduled", "as it was");
 
         app.set_quiet(false);
         app.work().await;
-        let left = &app.outside.relay.tries()[tries..];
+        let left = &app.outside.relay.attempts()[attempts..];
         assert_eq!(left.len(), 3, "the reply, the notice and the first reminder");
-        assert!(app.outside.courier.calls().len() > calls);
+        assert!(app.outside.webhook_sender.calls().len() > calls);
     }
 
     async fn the_sandbox_and_snoozes_go_on_while_a_server_is_quiet(app) {
@@ -69,7 +69,7 @@ both! {
         assert_eq!(messages.len(), 3, "the simulated customer has written back: {statuses:?}");
         assert_eq!(messages[1]["status"], "sent");
         assert_eq!(app.read(&key, &mail.conversation).await["status"], "open");
-        assert!(app.outside.relay.tries().is_empty());
+        assert!(app.outside.relay.attempts().is_empty());
     }
 
     async fn every_page_of_a_quiet_server_says_so(app) {

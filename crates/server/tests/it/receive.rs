@@ -18,7 +18,7 @@ both! {
         assert_eq!(texts(&events, "type"), ["turn.changed"]);
         assert_eq!(events[0]["data"]["turn"], "ours");
         assert_eq!(events[0]["data"]["previous"], Value::Null);
-        assert_eq!(app.happenings(&key, &mail.conversation).await, []);
+        assert_eq!(app.timeline_events(&key, &mail.conversation).await, []);
     }
 
     async fn the_same_message_id_twice_in_an_inbox_is_stored_once(app) {
@@ -81,7 +81,7 @@ both! {
             let again = app.mail("a@x.example", status, "Two").await;
             assert_eq!(app.read(&key, id).await["status"], "open");
             assert_eq!(
-                app.happenings(&key, id).await.pop().unwrap(),
+                app.timeline_events(&key, id).await.pop().unwrap(),
                 ("status".into(), json!({ "from": status, "to": "open" }),)
             );
             assert_eq!(app.timeline(&key, id, "event").await.pop().unwrap()["actor"], "Mailroom");
@@ -99,7 +99,7 @@ both! {
         let mail = app.mail("a@x.example", "Lamp", "One").await;
         app.mail("a@x.example", "Lamp", "Two").await;
         assert_eq!(app.event_types_since(1).await, ["client.replied"]);
-        assert_eq!(app.happenings(&key, &mail.conversation).await, []);
+        assert_eq!(app.timeline_events(&key, &mail.conversation).await, []);
     }
 
     async fn mail_from_the_customer_ends_a_snooze(app) {
@@ -112,7 +112,7 @@ both! {
         assert_eq!(read["snoozedUntil"], Value::Null);
         assert_eq!(app.subjects(&key, "").await, ["Lamp"]);
         assert!(app.list(&key, "view=snoozed").await.is_empty());
-        let woke = app.happenings(&key, &mail.conversation).await.pop().unwrap();
+        let woke = app.timeline_events(&key, &mail.conversation).await.pop().unwrap();
         assert_eq!(woke, ("woke".to_owned(), json!({ "by": "customer" })));
         assert_eq!(app.event_types_since(1).await, ["client.replied"]);
     }
@@ -137,7 +137,7 @@ both! {
             let after = app.read(&key, id).await;
             assert_eq!(after["status"], before["status"], "{status}");
             assert_eq!(after["snoozedUntil"], before["snoozedUntil"], "{status}");
-            assert_eq!(app.happenings(&key, id).await, happenings(&before), "{status}");
+            assert_eq!(app.timeline_events(&key, id).await, timeline_events(&before), "{status}");
             assert_eq!(app.timeline(&key, id, "message").await.len(), 2, "{status}");
             assert_eq!(app.events_since(events).await, Vec::<Value>::new(), "{status}");
             assert_eq!(app.found(&key, &format!("{status} away")).await, [status]);
@@ -212,7 +212,7 @@ async fn deliver_raw(app: &TestApp, raw: &[u8]) -> inbox::FiledMail {
     app.act(&service, move |tx, cx| inbox::receive(tx, cx, &inbox, &incoming)).await
 }
 
-fn happenings(read: &Value) -> Vec<(String, Value)> {
+fn timeline_events(read: &Value) -> Vec<(String, Value)> {
     let items = read["timeline"].as_array().unwrap().iter();
     let events = items.filter(|item| item["type"] == "event");
     events.map(|item| (item["event"].as_str().unwrap().into(), item["data"].clone())).collect()

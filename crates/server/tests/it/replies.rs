@@ -147,7 +147,7 @@ both! {
             assert_eq!(text.contains("- Passport\n"), send, "{text}");
             assert_eq!(text.contains("- Bill (nice to have)\n"), send, "{text}");
             assert_eq!(text.contains(&format!("{PUBLIC_URL}/u/")), send, "{text}");
-            let last = app.happenings(&key, &mail.conversation).await.pop().unwrap();
+            let last = app.timeline_events(&key, &mail.conversation).await.pop().unwrap();
             assert_eq!(last, ("requested".into(), json!({ "requestId": answer["requestId"] })));
         }
     }
@@ -158,7 +158,7 @@ both! {
         let body = json!({ "body": "Hello", "documents": [] });
         let answer = app.on(&key, &mail.conversation, "replies", body).await.is(201).json();
         assert_eq!(answer.get("requestId"), None);
-        assert_eq!(app.happenings(&key, &mail.conversation).await, []);
+        assert_eq!(app.timeline_events(&key, &mail.conversation).await, []);
     }
 
     async fn a_reply_on_a_conversation_in_any_status_is_kept(app) {

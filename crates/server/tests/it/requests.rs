@@ -19,7 +19,7 @@ both! {
         assert!(text_of(&answer, "requestId").starts_with("req_"));
         assert_eq!(text_in(&app, &key, &mail.conversation, &answer).await, "One more paper.");
         assert_eq!(
-            app.happenings(&key, &mail.conversation).await,
+            app.timeline_events(&key, &mail.conversation).await,
             [("requested".into(), json!({ "requestId": answer["requestId"] })),]
         );
     }

@@ -191,9 +191,9 @@ both! {
         assert_eq!(service.stand_in.asked().len(), 4, "at once, after 1, 5 and 15 minutes");
         assert_eq!(last_error(&app).await.as_deref(), Some("The service answered 503."));
         app.pass(3 * DAY).await;
-        let tries = service.stand_in.asked().len();
+        let attempts = service.stand_in.asked().len();
         app.pass(3 * DAY).await;
-        assert_eq!(service.stand_in.asked().len(), tries, "given up");
+        assert_eq!(service.stand_in.asked().len(), attempts, "given up");
         assert_eq!(app.read(&key, &reply.conversation).await["appSent"]["text"], Value::Null);
     }
 
@@ -267,7 +267,7 @@ enum Sign<'a> {
 async fn connected(app: TestApp, service: Service) -> (TestApp, Connected) {
     let connected = connect(&app, service).await;
     let reader = Arc::new(HttpReader::new(vault(&app)).unwrap());
-    (app.reading_with(reader), connected)
+    (app.with_reader(reader), connected)
 }
 
 async fn connect(app: &TestApp, kind: Service) -> Connected {

@@ -26,7 +26,7 @@ both! {
         assert_eq!(stop(&app, &key, &message).await.is(200).json(), json!({ "ok": true }));
         assert_eq!(status(&app, &key, &mail.conversation, &message).await, "draft");
         app.pass(DAY).await;
-        assert!(app.outside.relay.tries().is_empty());
+        assert!(app.outside.relay.attempts().is_empty());
         assert_eq!(status(&app, &key, &mail.conversation, &message).await, "draft");
         let event = app.timeline(&key, &mail.conversation, "event").await.pop().unwrap();
         assert_eq!(event["event"], "undone");
@@ -118,7 +118,7 @@ both! {
             assert_eq!(stop(&app, &key, id).await.is(404).bytes, missing.bytes, "{id}");
         }
         app.pass(10 * MINUTE).await;
-        assert_eq!(app.outside.relay.tries().len(), 1, "nothing was stopped");
+        assert_eq!(app.outside.relay.attempts().len(), 1, "nothing was stopped");
     }
 
     async fn stopping_needs_send(app) {
@@ -142,7 +142,7 @@ both! {
         })
         .await;
         app.pass(DAY).await;
-        assert_eq!(app.outside.relay.tries().len(), 1);
+        assert_eq!(app.outside.relay.attempts().len(), 1);
         let types = app.event_types().await;
         let expected = ["turn.changed", "draft.approved", "turn.changed", "message.sent"];
         assert_eq!(types, expected);

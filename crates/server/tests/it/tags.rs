@@ -25,7 +25,7 @@ both! {
             assert!(tag["id"].as_str().unwrap().starts_with("tag_"));
         }
         assert_eq!(
-            app.happenings(&key, &mail.conversation).await,
+            app.timeline_events(&key, &mail.conversation).await,
             [("tagged".into(), json!({ "added": ["New", "vip"], "removed": [] })),]
         );
     }
@@ -63,7 +63,7 @@ both! {
         let mail = app.mail("a@x.example", "Lamp", "text").await;
         app.on(&key, &mail.conversation, "tags", json!({ "remove": ["unknown"] })).await.is(200);
         assert_eq!(app.get(&key, "/tags").await.json(), json!([]));
-        assert_eq!(app.happenings(&key, &mail.conversation).await, []);
+        assert_eq!(app.timeline_events(&key, &mail.conversation).await, []);
     }
 
     async fn the_body_and_each_of_its_lists_may_be_left_out(app) {
@@ -75,7 +75,7 @@ both! {
         for body in [json!({}), json!({ "add": [] }), json!({ "add": [], "remove": [] })] {
             app.post(&key, &path, body).await.is(200);
         }
-        assert_eq!(app.happenings(&key, &mail.conversation).await, []);
+        assert_eq!(app.timeline_events(&key, &mail.conversation).await, []);
     }
 
     async fn a_name_to_add_and_to_remove_ends_up_on_the_conversation(app) {
@@ -99,7 +99,7 @@ both! {
         let body = json!({ "add": ["d", "b"], "remove": ["a", "c", "unknown"] });
         app.on(&key, &mail.conversation, "tags", body).await.is(200);
         assert_eq!(app.read(&key, &mail.conversation).await["tags"], json!(["b", "d"]));
-        let last = app.happenings(&key, &mail.conversation).await.pop().unwrap();
+        let last = app.timeline_events(&key, &mail.conversation).await.pop().unwrap();
         assert_eq!(last, ("tagged".into(), json!({ "added": ["d"], "removed": ["a", "c"] })));
         assert_eq!(app.events().await.len(), 1, "tags are told to no webhook");
     }

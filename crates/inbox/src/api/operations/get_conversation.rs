@@ -177,7 +177,7 @@ fn timeline(
     );
     items.extend(
         tx.all::<EventRow>(
-            "SELECT h.at, h.id, h.actor_name, h.event, h.data FROM happenings h
+            "SELECT h.at, h.id, h.actor_name, h.event, h.data FROM timeline_events h
              WHERE h.ws = ?1 AND h.conversation = ?2",
             &[&ws, id],
         )?

@@ -126,10 +126,10 @@ pub fn sandbox_inbound(
         loop_mark: None,
         unsubscribe: None,
     };
-    let mail = mail::understand(&mail::compose(&letter), Envelope::default());
+    let mail = mail::parse(&mail::compose(&letter), Envelope::default());
     // The only place where DMARC is assumed to pass.
     let authentication = Authentication { dmarc: Dmarc::Pass, ..Authentication::default() };
-    let mail = inbound::judge(tx, cx, &mailbox, mail, &authentication, &written_to)?;
+    let mail = inbound::assess(tx, cx, &mailbox, mail, &authentication, &written_to)?;
     // An app may have recorded a Message-ID that no header could carry.
     let answers = match &input.in_reply_to {
         Some(id) => vec![mail::bare_message_id(id).to_owned()],

@@ -132,15 +132,15 @@ fn statement(tx: &Tx<'_>, kind: bool, words: bool) -> String {
     match tx.pick(true, false) {
         // Numbers rise with time, so the index gives the newest first and stops at the limit.
         true => format!(
-            "SELECT {columns} FROM document_words w CROSS JOIN documents d ON d.num = w.rowid
-             WHERE w.document_words MATCH {words_at} AND {filter}
+            "SELECT {columns} FROM document_index w CROSS JOIN documents d ON d.num = w.rowid
+             WHERE w.document_index MATCH {words_at} AND {filter}
              ORDER BY w.rowid DESC LIMIT ?5"
         ),
         // Every document is looked up by its number: read the other way round, in the order of the
         // list, all hits would be gone through for each document.
         false => format!(
             "WITH hits AS MATERIALIZED (
-                SELECT num FROM document_words
+                SELECT num FROM document_index
                 WHERE words @@ CAST(CAST({words_at} AS TEXT) AS TSQUERY)
              )
              SELECT {columns} FROM hits

@@ -111,7 +111,7 @@ impl fmt::Debug for ImapAccount {
 /// The columns of an account and the tables they are in.
 pub(super) const FROM: &str = "a.ws, w.id, m.id, m.address, m.name, m.circle,
     a.host, a.port, a.security, a.username, a.password, a.folder, a.afterwards, a.trusts,
-    a.new_since, a.uid_validity, a.last_uid, a.seen_to, a.stuck_uid, a.stuck_tries, a.holder
+    a.new_since, a.uid_validity, a.last_uid, a.seen_to, a.stuck_uid, a.stuck_attempts, a.holder
     FROM imap_accounts a
     JOIN mailboxes m ON m.ws = a.ws AND m.id = a.mailbox
     JOIN workspaces w ON w.ws = a.ws";

@@ -74,7 +74,7 @@ pub fn note_failure(
     let wait = wait * cx.ids.between(100 - VARIES_BY, 100 + VARIES_BY) / 100;
     tx.exec(
         "UPDATE imap_accounts SET failures = failures + 1, failing_since = ?3, last_error = ?4,
-            owners_told = ?5, holder = '', next_try_at = ?6
+            owners_told = ?5, holder = '', next_attempt_at = ?6
          WHERE ws = ?1 AND mailbox = ?2",
         &[
             &cx.actor.ws,
@@ -112,7 +112,7 @@ pub(super) fn note_unreadable(tx: &mut Tx<'_>, ws: i64, mailbox: &str, now: i64)
         &[&ws, &mailbox, &now, &UNREADABLE],
     )?;
     tx.exec(
-        "UPDATE imap_accounts SET next_try_at = ?3 WHERE ws = ?1 AND mailbox = ?2",
+        "UPDATE imap_accounts SET next_attempt_at = ?3 WHERE ws = ?1 AND mailbox = ?2",
         &[&ws, &mailbox, &(now + wait_after(failures, false))],
     )?;
     Ok(())
@@ -130,7 +130,7 @@ fn wait_after(failures: i64, refused: bool) -> i64 {
 /// Gives an inbox back: its next round is due at once, for whoever comes first.
 pub fn let_go(tx: &mut Tx<'_>, account: &ImapAccount, now: i64) -> Result<()> {
     tx.exec(
-        "UPDATE imap_accounts SET holder = '', next_try_at = ?4
+        "UPDATE imap_accounts SET holder = '', next_attempt_at = ?4
          WHERE ws = ?1 AND mailbox = ?2 AND holder = ?3",
         &[&account.inbox.ws, &account.inbox.mailbox.id, &account.holder, &now],
     )?;
@@ -142,7 +142,7 @@ pub fn let_go(tx: &mut Tx<'_>, account: &ImapAccount, now: i64) -> Result<()> {
 pub fn note_stuck(tx: &mut Tx<'_>, account: &ImapAccount, uid: i64) -> Result<()> {
     tx.exec(
         "UPDATE imap_accounts SET stuck_uid = ?4,
-            stuck_tries = CASE WHEN stuck_uid = ?4 THEN stuck_tries + 1 ELSE 1 END
+            stuck_attempts = CASE WHEN stuck_uid = ?4 THEN stuck_attempts + 1 ELSE 1 END
          WHERE ws = ?1 AND mailbox = ?2 AND holder = ?3",
         &[&account.inbox.ws, &account.inbox.mailbox.id, &account.holder, &uid],
     )?;

@@ -34,14 +34,14 @@ pub fn claim_due(tx: &mut Tx<'_>, ids: &Ids, now: i64, most: usize) -> Result<Ve
     let due: Vec<(i64, String)> = tx.all(
         &format!(
             "SELECT ws, mailbox FROM imap_accounts
-             WHERE next_try_at <= ?1 ORDER BY next_try_at LIMIT ?2{lock}"
+             WHERE next_attempt_at <= ?1 ORDER BY next_attempt_at LIMIT ?2{lock}"
         ),
         &[&now, &(most as i64)],
     )?;
     let mut accounts = Vec::with_capacity(due.len());
     for (ws, mailbox) in due {
         tx.exec(
-            "UPDATE imap_accounts SET holder = ?3, next_try_at = ?4 WHERE ws = ?1 AND mailbox = ?2",
+            "UPDATE imap_accounts SET holder = ?3, next_attempt_at = ?4 WHERE ws = ?1 AND mailbox = ?2",
             &[&ws, &mailbox, &ids.token(HOLDER_CHARS), &(now + FETCHING_LEASE_MS)],
         )?;
         let loaded: Result<ImapAccount, db::StoreError> = tx.one(
@@ -65,13 +65,16 @@ pub fn claim_due(tx: &mut Tx<'_>, ids: &Ids, now: i64, most: usize) -> Result<Ve
 /// Takes back every claim, where no other process can have one: those that are there are of a
 /// process that was killed.
 pub fn release_all(tx: &mut Tx<'_>, now: i64) -> Result<()> {
-    tx.exec("UPDATE imap_accounts SET holder = '', next_try_at = ?1 WHERE holder <> ''", &[&now])?;
+    tx.exec(
+        "UPDATE imap_accounts SET holder = '', next_attempt_at = ?1 WHERE holder <> ''",
+        &[&now],
+    )?;
     Ok(())
 }
 
 /// When the next inbox's time comes.
 pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<i64>> {
-    let (next,): (Option<i64>,) = tx.one("SELECT min(next_try_at) FROM imap_accounts", &[])?;
+    let (next,): (Option<i64>,) = tx.one("SELECT min(next_attempt_at) FROM imap_accounts", &[])?;
     Ok(next)
 }
 
@@ -79,7 +82,7 @@ pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<i64>> {
 /// anew or is fetched no more.
 pub fn hold(tx: &mut Tx<'_>, account: &ImapAccount, now: i64) -> Result<bool> {
     let held = tx.exec(
-        "UPDATE imap_accounts SET next_try_at = ?4 WHERE ws = ?1 AND mailbox = ?2 AND holder = ?3",
+        "UPDATE imap_accounts SET next_attempt_at = ?4 WHERE ws = ?1 AND mailbox = ?2 AND holder = ?3",
         &[
             &account.inbox.ws,
             &account.inbox.mailbox.id,
@@ -109,7 +112,7 @@ pub fn is_held(tx: &mut Tx<'_>, account: &ImapAccount, mailbox: &Mailbox) -> Res
 pub fn begin_count(tx: &mut Tx<'_>, account: &ImapAccount, cursor: &FolderCursor) -> Result<bool> {
     let begun = tx.exec(
         "UPDATE imap_accounts SET uid_validity = ?4, last_uid = ?5, seen_to = ?6,
-            stuck_uid = 0, stuck_tries = 0
+            stuck_uid = 0, stuck_attempts = 0
          WHERE ws = ?1 AND mailbox = ?2 AND holder = ?3",
         &[
             &account.inbox.ws,

@@ -22,7 +22,7 @@ pub fn complete_if_all_in(
         return Ok(false);
     }
     let news = tx.exec(
-        "UPDATE requests SET completed_at = ?3, remind_at = NULL
+        "UPDATE document_requests SET completed_at = ?3, remind_at = NULL
          WHERE ws = ?1 AND id = ?2 AND completed_at IS NULL",
         &[&cx.actor.ws, request, &cx.now],
     )?;
@@ -43,10 +43,10 @@ pub fn complete_if_all_in(
 /// What is still needed, by its label.
 pub fn missing(tx: &mut Tx<'_>, ws: i64, request: &RequestId) -> Result<Vec<String>> {
     let missing: Vec<(String,)> = tx.all(
-        "SELECT i.label FROM request_items i
+        "SELECT i.label FROM requested_documents i
          WHERE i.ws = ?1 AND i.request = ?2
            AND (i.required = TRUE OR NOT EXISTS (
-               SELECT 1 FROM request_items o
+               SELECT 1 FROM requested_documents o
                WHERE o.ws = i.ws AND o.request = i.request AND o.required = TRUE
            ))
            AND NOT EXISTS (

@@ -43,13 +43,13 @@ pub fn create(
 ) -> Result<RequestId> {
     let id = RequestId::new(cx.ids, cx.now);
     tx.exec(
-        "INSERT INTO requests (ws, id, conversation, message, token, due_date, created_at)
+        "INSERT INTO document_requests (ws, id, conversation, message, token, due_date, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         &[&cx.actor.ws, &id, conversation, message, &cx.ids.token(TOKEN_CHARS), &due_date, &cx.now],
     )?;
     for (place, item) in items.iter().enumerate() {
         tx.exec(
-            "INSERT INTO request_items (ws, request, place, label, description, required)
+            "INSERT INTO requested_documents (ws, request, place, label, description, required)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             &[
                 &cx.actor.ws,
@@ -70,10 +70,12 @@ pub fn create(
 /// that was stopped and let go again keeps the ones it has.
 pub fn open(tx: &mut Tx<'_>, cx: &Cx<'_>, request: &RequestId, text: &str) -> Result<String> {
     let ws = cx.actor.ws;
-    let (token, due_date): (String, Option<String>) =
-        tx.one("SELECT token, due_date FROM requests WHERE ws = ?1 AND id = ?2", &[&ws, request])?;
+    let (token, due_date): (String, Option<String>) = tx.one(
+        "SELECT token, due_date FROM document_requests WHERE ws = ?1 AND id = ?2",
+        &[&ws, request],
+    )?;
     tx.exec(
-        "UPDATE requests SET opened_at = ?3 WHERE ws = ?1 AND id = ?2 AND opened_at IS NULL",
+        "UPDATE document_requests SET opened_at = ?3 WHERE ws = ?1 AND id = ?2 AND opened_at IS NULL",
         &[&ws, request, &cx.now],
     )?;
     let link = link(cx, &token);
@@ -81,12 +83,12 @@ pub fn open(tx: &mut Tx<'_>, cx: &Cx<'_>, request: &RequestId, text: &str) -> Re
         return Ok(text.to_owned());
     }
     let items: Vec<(String, Option<String>, bool)> = tx.all(
-        "SELECT label, description, required FROM request_items
+        "SELECT label, description, required FROM requested_documents
          WHERE ws = ?1 AND request = ?2 ORDER BY place",
         &[&ws, request],
     )?;
     tx.exec(
-        "UPDATE requests SET note = ?3 WHERE ws = ?1 AND id = ?2 AND note IS NOT NULL",
+        "UPDATE document_requests SET note = ?3 WHERE ws = ?1 AND id = ?2 AND note IS NOT NULL",
         &[&ws, request, &text.trim()],
     )?;
     Ok(format!("{}\n\n{}", text.trim_end(), checklist(&items, due_date.as_deref(), &link)))
@@ -101,7 +103,7 @@ pub fn link(cx: &Cx<'_>, token: &str) -> String {
 /// of a reply are not shown there: they may speak of anything.
 pub fn explain(tx: &mut Tx<'_>, cx: &Cx<'_>, request: &RequestId, note: &str) -> Result<()> {
     tx.exec(
-        "UPDATE requests SET note = ?3 WHERE ws = ?1 AND id = ?2",
+        "UPDATE document_requests SET note = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, request, &note.trim()],
     )?;
     Ok(())

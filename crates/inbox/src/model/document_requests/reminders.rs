@@ -17,7 +17,7 @@ const CONVERSATIONS_LOOKED_AT: i64 = 20;
 /// The message that asks has left: the days until each reminder are counted from now.
 pub fn left(tx: &mut Tx<'_>, cx: &Cx<'_>, request: &RequestId) -> Result<()> {
     let asked = tx.exec(
-        "UPDATE requests SET asked_at = ?3, remind_at = ?4
+        "UPDATE document_requests SET asked_at = ?3, remind_at = ?4
          WHERE ws = ?1 AND id = ?2 AND asked_at IS NULL AND completed_at IS NULL
            AND closed_at IS NULL AND revoked_at IS NULL AND stopped_at IS NULL",
         &[&cx.actor.ws, request, &cx.now, &next_reminder(cx.now, cx.now)],
@@ -44,7 +44,7 @@ pub fn remind(
     let ws = cx.actor.ws;
     type Found = (MessageId, String, Option<String>, Option<i64>);
     let (message, token, due_date, asked_at): Found = tx.one(
-        "SELECT message, token, due_date, asked_at FROM requests WHERE ws = ?1 AND id = ?2",
+        "SELECT message, token, due_date, asked_at FROM document_requests WHERE ws = ?1 AND id = ?2",
         &[&ws, request],
     )?;
     let asked_at = asked_at.unwrap_or(cx.now);
@@ -53,7 +53,7 @@ pub fn remind(
     let goes_on = !missing.is_empty() && takes_mail(tx, ws, &conversation, &message, asked_at)?;
     let next = if goes_on { next_reminder(asked_at, cx.now) } else { None };
     tx.exec(
-        "UPDATE requests SET remind_at = ?3 WHERE ws = ?1 AND id = ?2",
+        "UPDATE document_requests SET remind_at = ?3 WHERE ws = ?1 AND id = ?2",
         &[&ws, request, &next],
     )?;
     // Who closed the conversation, or holds it as a scam, does not want mail to go on in it.
@@ -93,7 +93,7 @@ fn takes_mail(
              SELECT id FROM conversations WHERE ws = ?1 AND contact_email = ?2 AND num > 0
              ORDER BY last_message_at DESC, id DESC LIMIT ?4
          ) AS c
-         JOIN happenings h ON h.ws = ?1 AND h.conversation = c.id
+         JOIN timeline_events h ON h.ws = ?1 AND h.conversation = c.id
          WHERE h.event = 'spam-complaint' OR (h.event = 'bounced' AND h.at >= ?3)
          LIMIT 1",
         &[&ws, &conversation.contact_email, &asked_at, &CONVERSATIONS_LOOKED_AT],

@@ -26,8 +26,8 @@ use crate::model::document_requests::TOKEN_CHARS;
 use crate::model::file_checks::FileRefusal;
 
 pub use partial_uploads::PartialUploads;
-pub(crate) use scanning::judge_at;
-pub use scanning::{ScanResult, Scanner, Scanning, judge};
+pub(crate) use scanning::scan_at;
+pub use scanning::{ScanResult, Scanner, Scanning, scan};
 pub(crate) use submission::hand_over_of;
 pub use submission::{HandedOver, hand_over};
 
@@ -103,7 +103,7 @@ pub fn ask_at(tx: &mut Tx<'_>, token: &str, now: i64) -> Result<Ask> {
         return Err(Error::NotFound("page"));
     }
     let found: Option<(i64, RequestId)> = tx.opt(
-        "SELECT ws, id FROM requests
+        "SELECT ws, id FROM document_requests
          WHERE token = ?1 AND opened_at IS NOT NULL AND revoked_at IS NULL
            AND (completed_at IS NULL OR completed_at > ?2)",
         &[&token, &(now - UPLOAD_PAGE_MS)],
@@ -118,7 +118,7 @@ pub(crate) fn ask_of(tx: &mut Tx<'_>, ws: i64, request: &RequestId) -> Result<As
         (WorkspaceId, crate::base::actor::Circle, ConversationId, Option<i64>, Option<i64>);
     let found: Option<Found> = tx.opt(
         "SELECT w.id, c.circle, c.id, r.completed_at, r.closed_at
-         FROM requests r
+         FROM document_requests r
          JOIN conversations c ON c.ws = r.ws AND c.id = r.conversation
          JOIN workspaces w ON w.ws = r.ws
          WHERE r.ws = ?1 AND r.id = ?2",
@@ -180,7 +180,7 @@ pub fn begin(
     tx.exec(
         "INSERT INTO uploads (
             ws, request, id, item, filename, mark, size, received, state, content_type,
-            handed_over, tries, created_at, due_at
+            handed_over, attempts, created_at, due_at
          ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, 'arriving', '', FALSE, 0, ?8, ?9)",
         &[
             &cx.actor.ws,
@@ -207,7 +207,7 @@ fn must_be_open(ask: &Ask) -> Result<()> {
 /// Those who change what a request has wait for one another.
 fn touch(tx: &mut Tx<'_>, cx: &Cx<'_>, ask: &Ask) -> Result<()> {
     tx.exec(
-        "UPDATE requests SET touched_at = ?3 WHERE ws = ?1 AND id = ?2",
+        "UPDATE document_requests SET touched_at = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &ask.request, &cx.now],
     )?;
     Ok(())
@@ -215,7 +215,7 @@ fn touch(tx: &mut Tx<'_>, cx: &Cx<'_>, ask: &Ask) -> Result<()> {
 
 fn must_be_asked_for(tx: &mut Tx<'_>, cx: &Cx<'_>, ask: &Ask, item: i64) -> Result<()> {
     let found: Option<(i64,)> = tx.opt(
-        "SELECT place FROM request_items WHERE ws = ?1 AND request = ?2 AND place = ?3",
+        "SELECT place FROM requested_documents WHERE ws = ?1 AND request = ?2 AND place = ?3",
         &[&cx.actor.ws, &ask.request, &item],
     )?;
     found.map(drop).ok_or(Error::NotFound("page"))
@@ -306,7 +306,7 @@ pub fn refuse(
     tx.exec(
         "INSERT INTO uploads (
             ws, request, id, item, filename, mark, size, received, state, content_type, problem,
-            handed_over, tries, created_at, due_at
+            handed_over, attempts, created_at, due_at
          ) VALUES (?1, ?2, ?3, ?4, ?5, '', 0, 0, 'refused', '', ?6, FALSE, 0, ?7, ?8)",
         &[
             &cx.actor.ws,
@@ -340,7 +340,7 @@ pub fn remove(tx: &mut Tx<'_>, cx: &Cx<'_>, ask: &Ask, id: &UploadId) -> Result<
 /// The customer wants no more reminders of this request.
 pub fn stop_reminders(tx: &mut Tx<'_>, cx: &Cx<'_>, ask: &Ask) -> Result<()> {
     let stopped = tx.exec(
-        "UPDATE requests SET stopped_at = ?3, remind_at = NULL
+        "UPDATE document_requests SET stopped_at = ?3, remind_at = NULL
          WHERE ws = ?1 AND id = ?2 AND stopped_at IS NULL",
         &[&cx.actor.ws, &ask.request, &cx.now],
     )?;

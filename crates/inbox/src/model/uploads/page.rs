@@ -91,7 +91,7 @@ pub fn look(tx: &mut Tx<'_>, ask: &Ask) -> Result<AskPage> {
     let Found { mut page } = tx.one(
         "SELECT w.name, c.contact_name, m.from_name, r.note, r.due_date, r.completed_at,
                 r.closed_at, r.submitted_at, r.stopped_at, r.remind_at
-         FROM requests r
+         FROM document_requests r
          JOIN conversations c ON c.ws = r.ws AND c.id = r.conversation
          JOIN messages m ON m.ws = r.ws AND m.id = r.message
          JOIN workspaces w ON w.ws = r.ws
@@ -99,7 +99,7 @@ pub fn look(tx: &mut Tx<'_>, ask: &Ask) -> Result<AskPage> {
         &[&ws, &ask.request],
     )?;
     let items: Vec<(i64, String, Option<String>, bool)> = tx.all(
-        "SELECT place, label, description, required FROM request_items
+        "SELECT place, label, description, required FROM requested_documents
          WHERE ws = ?1 AND request = ?2 ORDER BY place",
         &[&ws, &ask.request],
     )?;

@@ -36,7 +36,7 @@ enum Verdict {
 
 /// Checks a file whose bytes are all here and writes down whether it is kept. While a scanner is
 /// set up and cannot be reached, the file waits: it is neither lost nor let in unseen.
-pub async fn judge(app: &App, ask: &Ask, id: &UploadId) -> Result<Upload> {
+pub async fn scan(app: &App, ask: &Ask, id: &UploadId) -> Result<Upload> {
     let (looked, wanted) = (ask.clone(), id.clone());
     let upload = app.store.read(move |tx| load(tx, &looked, &wanted)).await?;
     let waits = match upload.state {
@@ -47,27 +47,27 @@ pub async fn judge(app: &App, ask: &Ask, id: &UploadId) -> Result<Upload> {
     if !waits {
         return Ok(upload);
     }
-    judge_at(app, ask, &upload).await?;
+    scan_at(app, ask, &upload).await?;
     let (looked, wanted) = (ask.clone(), id.clone());
     app.store.read(move |tx| load(tx, &looked, &wanted)).await
 }
 
-pub(crate) async fn judge_at(app: &App, ask: &Ask, upload: &Upload) -> Result<()> {
+pub(crate) async fn scan_at(app: &App, ask: &Ask, upload: &Upload) -> Result<()> {
     let verdict = verdict(app, upload).await?;
     if matches!(verdict, Verdict::Refused(_)) {
-        app.blobs.arrivals().remove(&upload.id)?;
+        app.blobs.partial_uploads().remove(&upload.id)?;
     }
-    let (judged, upload) = (ask.clone(), upload.clone());
+    let (scanned, upload) = (ask.clone(), upload.clone());
     app.act(&ask.actor, move |tx, cx| match &verdict {
-        Verdict::Accepted(form) => keep(tx, cx, &judged, &upload, *form),
-        Verdict::Refused(refusal) => turn_down(tx, cx, &judged, &upload.id, *refusal),
-        Verdict::Later => wait(tx, cx, &judged, &upload.id),
+        Verdict::Accepted(form) => keep(tx, cx, &scanned, &upload, *form),
+        Verdict::Refused(refusal) => turn_down(tx, cx, &scanned, &upload.id, *refusal),
+        Verdict::Later => wait(tx, cx, &scanned, &upload.id),
     })
     .await
 }
 
 async fn verdict(app: &App, upload: &Upload) -> Result<Verdict> {
-    let file = app.blobs.arrivals().read(&upload.id)?;
+    let file = app.blobs.partial_uploads().read(&upload.id)?;
     let (size, name) = (upload.size.unsigned_abs(), upload.filename.clone());
     let looking =
         tokio::task::spawn_blocking(move || file_checks::look(&mut { file }, size, &name));
@@ -77,7 +77,7 @@ async fn verdict(app: &App, upload: &Upload) -> Result<Verdict> {
         Err(refusal) => return Ok(Verdict::Refused(refusal)),
     };
     let Some(scanner) = &app.scanner else { return Ok(Verdict::Accepted(form)) };
-    let whole = app.blobs.arrivals().read(&upload.id)?;
+    let whole = app.blobs.partial_uploads().read(&upload.id)?;
     Ok(match scanner.scan(whole).await {
         ScanResult::Clean => Verdict::Accepted(form),
         ScanResult::Infected => {
@@ -109,7 +109,7 @@ fn keep(tx: &mut Tx<'_>, cx: &Cx<'_>, ask: &Ask, upload: &Upload, form: FileForm
         return Ok(());
     }
     tx.exec(
-        "UPDATE requests SET hands_over_at = CASE
+        "UPDATE document_requests SET hands_over_at = CASE
             WHEN EXISTS (
                 SELECT 1 FROM uploads u
                 WHERE u.ws = ?1 AND u.request = ?2 AND u.id = ?3 AND u.handed_over = TRUE
@@ -137,16 +137,16 @@ fn turn_down(
 }
 
 fn wait(tx: &mut Tx<'_>, cx: &Cx<'_>, ask: &Ask, id: &UploadId) -> Result<()> {
-    let tries: Option<(i64,)> = tx.opt(
-        "UPDATE uploads SET state = 'checking', tries = tries + 1
+    let attempts: Option<(i64,)> = tx.opt(
+        "UPDATE uploads SET state = 'checking', attempts = attempts + 1
          WHERE ws = ?1 AND request = ?2 AND id = ?3 AND state IN ('arriving', 'checking')
-         RETURNING tries",
+         RETURNING attempts",
         &[&cx.actor.ws, &ask.request, id],
     )?;
-    let Some((tries,)) = tries else { return Ok(()) };
+    let Some((attempts,)) = attempts else { return Ok(()) };
     tx.exec(
         "UPDATE uploads SET due_at = ?4 WHERE ws = ?1 AND request = ?2 AND id = ?3",
-        &[&cx.actor.ws, &ask.request, id, &(cx.now + retry_after(tries))],
+        &[&cx.actor.ws, &ask.request, id, &(cx.now + retry_after(attempts))],
     )?;
     tx.wake("uploads");
     Ok(())

@@ -50,7 +50,7 @@ async fn hand_over_ask(app: &App, ask: Ask) -> Result<HandedOver> {
         .await?;
     let mut files = Vec::with_capacity(kept.len());
     for upload in kept {
-        let file = match app.blobs.arrivals().read(&upload.id) {
+        let file = match app.blobs.partial_uploads().read(&upload.id) {
             // Another press was faster, and the copy is gone.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
             file => file?,
@@ -102,7 +102,7 @@ fn file_all(
         &[&cx.actor.ws, &ask.request],
     )?;
     tx.exec(
-        "UPDATE requests SET submitted_at = ?3, hands_over_at = NULL WHERE ws = ?1 AND id = ?2",
+        "UPDATE document_requests SET submitted_at = ?3, hands_over_at = NULL WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &ask.request, &cx.now],
     )?;
     tx.wake("uploads");

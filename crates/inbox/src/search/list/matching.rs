@@ -219,8 +219,8 @@ impl<'w> Trial<'w> {
     /// The mails that can be looked up in the time that the missing tries would take.
     fn worth_in_mails(&self) -> i64 {
         let missing = self.limit.saturating_sub(self.fitting.len());
-        let tries = missing * self.met / self.fitting.len().max(1);
-        (tries.min(TRIED) * MAILS_PER_TRY).max(RARE_MAILS as usize) as i64
+        let attempts = missing * self.met / self.fitting.len().max(1);
+        (attempts.min(TRIED) * MAILS_PER_TRY).max(RARE_MAILS as usize) as i64
     }
 
     /// The newest that fit, all being among the candidates.

@@ -27,7 +27,7 @@ pub struct Response {
 impl Response {
     /// With room for members of about so many bytes.
     pub fn begin(asked: &Asked, bytes: usize) -> Response {
-        let ending = match asked.era {
+        let ending = match asked.version {
             ProtocolVersion::Modern => MODERN_MEMBERS.as_str(),
             ProtocolVersion::Legacy => "",
         };

@@ -60,8 +60,8 @@ impl JsonRpcError {
     }
 
     /// In the legacy era a request that can be read is answered 200, whatever the answer is.
-    pub fn status(&self, era: ProtocolVersion) -> StatusCode {
-        match (era, self.code) {
+    pub fn status(&self, version: ProtocolVersion) -> StatusCode {
+        match (version, self.code) {
             (ProtocolVersion::Legacy, UNKNOWN_METHOD | INVALID_PARAMS) => StatusCode::OK,
             (ProtocolVersion::Modern, UNKNOWN_METHOD) => StatusCode::NOT_FOUND,
             _ => StatusCode::BAD_REQUEST,

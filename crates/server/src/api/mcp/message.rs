@@ -6,7 +6,7 @@ use super::json_rpc_error::JsonRpcError;
 use super::protocol_version::{ProtocolVersion, Routing};
 
 pub enum JsonRpcMessage {
-    Request { id: Value, era: ProtocolVersion, method: String, params: Map<String, Value> },
+    Request { id: Value, version: ProtocolVersion, method: String, params: Map<String, Value> },
     Notification,
 }
 
@@ -18,7 +18,7 @@ pub struct JsonRpcParseError {
 }
 
 /// Reads a message and settles its era.
-pub fn understand(routing: &Routing, body: &[u8]) -> Result<JsonRpcMessage, JsonRpcParseError> {
+pub fn parse(routing: &Routing, body: &[u8]) -> Result<JsonRpcMessage, JsonRpcParseError> {
     let nobody = |failure| JsonRpcParseError { id: Value::Null, failure };
     let message: Value =
         serde_json::from_slice(body).map_err(|error| nobody(JsonRpcError::not_json(&error)))?;
@@ -53,11 +53,11 @@ pub fn understand(routing: &Routing, body: &[u8]) -> Result<JsonRpcMessage, Json
         Some(Value::Object(params)) => params,
         Some(_) => return Err(wrong(JsonRpcError::invalid_params("params must be an object"))),
     };
-    let era = routing.era(&params);
-    if era == ProtocolVersion::Modern
+    let version = routing.version(&params);
+    if version == ProtocolVersion::Modern
         && let Err(failure) = routing.check(&method, &params)
     {
         return Err(JsonRpcParseError { id, failure });
     }
-    Ok(JsonRpcMessage::Request { id, era, method, params })
+    Ok(JsonRpcMessage::Request { id, version, method, params })
 }

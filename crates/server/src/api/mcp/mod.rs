@@ -29,38 +29,38 @@ pub(crate) use tools::ToolSet;
 pub const PATH: &str = "/mcp";
 
 /// Answers one HTTP request. Every POST is counted and needs a key, whatever it holds.
-pub(crate) async fn answer(door: &ApiServer, request: Request<Body>) -> ApiResponse {
+pub(crate) async fn answer(server: &ApiServer, request: Request<Body>) -> ApiResponse {
     if request.method() != Method::POST {
         let sentence = "This address takes POST: it has no sessions and opens no streams.";
-        let mut reply = rest::refuse(door, StatusCode::METHOD_NOT_ALLOWED, sentence);
+        let mut reply = rest::refuse(server, StatusCode::METHOD_NOT_ALLOWED, sentence);
         reply.extra.push((header::ALLOW, "POST".into()));
         return reply;
     }
     let Some(key) = rest::bearer(&request) else {
-        return refused(door, &Error::Unauthorized, door.app.limiter.untouched(), &Value::Null);
+        return refused(server, &Error::Unauthorized, server.app.limiter.untouched(), &Value::Null);
     };
     if !takes_json(request.headers()) {
         let sentence = "Answers here are application/json; the Accept header must allow that.";
-        return rest::refuse(door, StatusCode::NOT_ACCEPTABLE, sentence);
+        return rest::refuse(server, StatusCode::NOT_ACCEPTABLE, sentence);
     }
     let routing = Routing::of(request.headers());
-    let body = match rest::read_body(door, key, request).await {
+    let body = match rest::read_body(server, key, request).await {
         Ok(body) => body,
         Err(UnreadBody::Body(status)) => {
-            return rest::refuse(door, status, rest::body_sentence(status));
+            return rest::refuse(server, status, rest::body_sentence(status));
         }
         Err(UnreadBody::Key(error)) => {
-            return refused(door, &error, door.app.limiter.untouched(), &Value::Null);
+            return refused(server, &error, server.app.limiter.untouched(), &Value::Null);
         }
     };
-    match message::understand(&routing, &body) {
-        Ok(JsonRpcMessage::Notification) => acknowledge(door, key).await,
-        Ok(JsonRpcMessage::Request { id, era, method, params }) => {
-            respond(door, key, &Asked { id, era }, &method, params).await
+    match message::parse(&routing, &body) {
+        Ok(JsonRpcMessage::Notification) => acknowledge(server, key).await,
+        Ok(JsonRpcMessage::Request { id, version, method, params }) => {
+            respond(server, key, &Asked { id, version }, &method, params).await
         }
         Err(JsonRpcParseError { id, failure }) => {
-            let asked = Asked { id, era: ProtocolVersion::Modern };
-            admitted(door, key, &asked, |_| Err(failure)).await
+            let asked = Asked { id, version: ProtocolVersion::Modern };
+            admitted(server, key, &asked, |_| Err(failure)).await
         }
     }
 }
@@ -68,57 +68,58 @@ pub(crate) async fn answer(door: &ApiServer, request: Request<Body>) -> ApiRespo
 /// Who is to be answered, and in which era's words.
 struct Asked {
     id: Value,
-    era: ProtocolVersion,
+    version: ProtocolVersion,
 }
 
 /// A notification changes nothing here; its sender is told that it arrived.
-async fn acknowledge(door: &ApiServer, key: KeyHash) -> ApiResponse {
-    let (result, standing) = door.app.admit(key).await;
+async fn acknowledge(server: &ApiServer, key: KeyHash) -> ApiResponse {
+    let (result, rate) = server.app.admit(key).await;
     match result {
         Ok(_) => ApiResponse {
             status: StatusCode::ACCEPTED,
             body: Bytes::new(),
-            standing,
+            rate,
             extra: Vec::new(),
         },
-        Err(error) => refused(door, &error, standing, &Value::Null),
+        Err(error) => refused(server, &error, rate, &Value::Null),
     }
 }
 
 async fn respond(
-    door: &ApiServer,
+    server: &ApiServer,
     key: KeyHash,
     asked: &Asked,
     method: &str,
     params: Map<String, Value>,
 ) -> ApiResponse {
-    let (operation, arguments) = match (asked.era, method) {
+    let (operation, arguments) = match (asked.version, method) {
         (_, "tools/call") => match tool_call(params) {
             Ok(found) => found,
-            Err(failure) => return admitted(door, key, asked, |_| Err(failure)).await,
+            Err(failure) => return admitted(server, key, asked, |_| Err(failure)).await,
         },
         (_, "tools/list") => {
-            return admitted(door, key, asked, |scopes| list_tools(door, scopes, &params)).await;
+            return admitted(server, key, asked, |scopes| list_tools(server, scopes, &params))
+                .await;
         }
         (ProtocolVersion::Modern, "server/discover") => {
-            return admitted(door, key, asked, |_| Ok(discovery())).await;
+            return admitted(server, key, asked, |_| Ok(discovery())).await;
         }
         (ProtocolVersion::Legacy, "initialize") => {
-            return admitted(door, key, asked, |_| greeting(&params)).await;
+            return admitted(server, key, asked, |_| greeting(&params)).await;
         }
         (ProtocolVersion::Legacy, "ping") => {
-            return admitted(door, key, asked, |_| Ok(String::new())).await;
+            return admitted(server, key, asked, |_| Ok(String::new())).await;
         }
-        _ => return admitted(door, key, asked, |_| Err(JsonRpcError::unknown_method())).await,
+        _ => return admitted(server, key, asked, |_| Err(JsonRpcError::unknown_method())).await,
     };
     let call = call::call(operation, key, arguments);
-    let (result, standing) = door.app.call(call).await;
+    let (result, rate) = server.app.call(call).await;
     match call::outcome(asked, operation, result) {
-        Ok(body) => ApiResponse { status: StatusCode::OK, body, standing, extra: Vec::new() },
+        Ok(body) => ApiResponse { status: StatusCode::OK, body, rate, extra: Vec::new() },
         Err(Error::Lacks { entirely: true, .. }) => {
-            told(asked, Err(JsonRpcError::invalid_params(NO_SUCH_TOOL)), standing)
+            told(asked, Err(JsonRpcError::invalid_params(NO_SUCH_TOOL)), rate)
         }
-        Err(error) => refused(door, &error, standing, &asked.id),
+        Err(error) => refused(server, &error, rate, &asked.id),
     }
 }
 
@@ -141,30 +142,30 @@ fn tool_call(mut params: Map<String, Value>) -> Result<(&'static Operation, Valu
 
 /// Answers what needs a key and no operation.
 async fn admitted(
-    door: &ApiServer,
+    server: &ApiServer,
     key: KeyHash,
     asked: &Asked,
     answer: impl FnOnce(&Scopes) -> Result<String, JsonRpcError>,
 ) -> ApiResponse {
-    let (result, standing) = door.app.admit(key).await;
+    let (result, rate) = server.app.admit(key).await;
     match result {
-        Ok(scopes) => told(asked, answer(&scopes), standing),
-        Err(error) => refused(door, &error, standing, &asked.id),
+        Ok(scopes) => told(asked, answer(&scopes), rate),
+        Err(error) => refused(server, &error, rate, &asked.id),
     }
 }
 
 /// The members of a result, or a failure, as an answer.
-fn told(asked: &Asked, outcome: Result<String, JsonRpcError>, standing: RateStatus) -> ApiResponse {
+fn told(asked: &Asked, outcome: Result<String, JsonRpcError>, rate: RateStatus) -> ApiResponse {
     let (status, body) = match outcome {
         Ok(members) => (StatusCode::OK, succeeded(asked, &members)),
-        Err(failure) => (failure.status(asked.era), failed(&asked.id, &failure)),
+        Err(failure) => (failure.status(asked.version), failed(&asked.id, &failure)),
     };
-    ApiResponse { status, body, standing, extra: Vec::new() }
+    ApiResponse { status, body, rate, extra: Vec::new() }
 }
 
 /// What REST refuses, refused with the same status, headers and sentence.
-fn refused(door: &ApiServer, error: &Error, standing: RateStatus, id: &Value) -> ApiResponse {
-    let mut reply = rest::refuse_error(door, error, standing);
+fn refused(server: &ApiServer, error: &Error, rate: RateStatus, id: &Value) -> ApiResponse {
+    let mut reply = rest::refuse_error(server, error, rate);
     reply.body = failed(id, &JsonRpcError::refused(error));
     reply
 }
@@ -185,14 +186,14 @@ fn takes_json(headers: &HeaderMap) -> bool {
 }
 
 fn list_tools(
-    door: &ApiServer,
+    server: &ApiServer,
     scopes: &Scopes,
     params: &Map<String, Value>,
 ) -> Result<String, JsonRpcError> {
     if params.contains_key("cursor") {
         return Err(JsonRpcError::invalid_params("cursor: the list of tools has one page"));
     }
-    Ok(format!("\"tools\":{},{}", door.tools.open_to(scopes), envelope::KEPT))
+    Ok(format!("\"tools\":{},{}", server.tools.open_to(scopes), envelope::KEPT))
 }
 
 /// What a client of the current era asks first, if it asks at all.

@@ -65,7 +65,7 @@ impl Routing {
     }
 
     /// The era of a request.
-    pub fn era(&self, params: &Map<String, Value>) -> ProtocolVersion {
+    pub fn version(&self, params: &Map<String, Value>) -> ProtocolVersion {
         let told_in_body = params.get("_meta").is_some_and(|meta| meta.get(META_VERSION).is_some());
         match &self.version {
             Header::Missing if !told_in_body => ProtocolVersion::Legacy,

@@ -23,11 +23,11 @@ pub enum Origin {
 }
 
 impl Origin {
-    pub fn of(door: &ApiServer, headers: &HeaderMap) -> Origin {
+    pub fn of(server: &ApiServer, headers: &HeaderMap) -> Origin {
         let Some(origin) = headers.get(header::ORIGIN) else { return Origin::None };
         match origin.to_str() {
-            Ok(text) if text == door.own_origin => Origin::None,
-            Ok(text) if door.developer_site.as_deref() == Some(text) => {
+            Ok(text) if text == server.own_origin => Origin::None,
+            Ok(text) if server.developer_site.as_deref() == Some(text) => {
                 Origin::DeveloperSite(origin.clone())
             }
             _ => Origin::Foreign,
@@ -42,8 +42,8 @@ pub fn is_preflight(request: &Request<Body>) -> bool {
 }
 
 /// Answered before authentication: a browser sends no key with it.
-pub fn preflight(door: &ApiServer, origin: &Origin) -> ApiResponse {
-    let mut reply = ok(door, StatusCode::NO_CONTENT, axum::body::Bytes::new());
+pub fn preflight(server: &ApiServer, origin: &Origin) -> ApiResponse {
+    let mut reply = ok(server, StatusCode::NO_CONTENT, axum::body::Bytes::new());
     if let Origin::DeveloperSite(_) = origin {
         reply.extra.extend([
             (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST".into()),
@@ -72,9 +72,9 @@ pub fn finish(reply: ApiResponse, id: &str, origin: &Origin) -> Response<Body> {
     headers.insert(header::VARY, HeaderValue::from_static("Origin"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(REQUEST_ID, value(id));
-    let standing = reply.standing;
-    headers.insert(RATE_LIMIT_POLICY, value(&format!("\"default\";q={};w=60", standing.limit)));
-    let rate = format!("\"default\";r={};t={}", standing.remaining, standing.resets_in);
+    let rate = reply.rate;
+    headers.insert(RATE_LIMIT_POLICY, value(&format!("\"default\";q={};w=60", rate.limit)));
+    let rate = format!("\"default\";r={};t={}", rate.remaining, rate.resets_in);
     headers.insert(RATE_LIMIT, value(&rate));
     if let Origin::DeveloperSite(origin) = origin {
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());

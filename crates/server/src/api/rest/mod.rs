@@ -62,31 +62,31 @@ impl ApiServer {
     }
 }
 
-pub fn router(door: Arc<ApiServer>) -> Router {
-    Router::new().fallback(handle).with_state(door)
+pub fn router(server: Arc<ApiServer>) -> Router {
+    Router::new().fallback(handle).with_state(server)
 }
 
 /// An answer before its headers.
 pub(crate) struct ApiResponse {
     pub status: StatusCode,
     pub body: Bytes,
-    pub standing: RateStatus,
+    pub rate: RateStatus,
     pub extra: Vec<(header::HeaderName, String)>,
 }
 
-async fn handle(State(door): State<Arc<ApiServer>>, request: Request<Body>) -> Response<Body> {
+async fn handle(State(server): State<Arc<ApiServer>>, request: Request<Body>) -> Response<Body> {
     let started = Instant::now();
-    let id = door.app.ids.token(20);
+    let id = server.app.ids.token(20);
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let origin = headers::Origin::of(&door, request.headers());
+    let origin = headers::Origin::of(&server, request.headers());
     let reply = match origin {
         headers::Origin::Foreign => refuse(
-            &door,
+            &server,
             StatusCode::FORBIDDEN,
             "Browsers may call this API from the service's own developer site only.",
         ),
-        _ if headers::is_preflight(&request) => headers::preflight(&door, &origin),
-        _ => answer(&door, request).await,
+        _ if headers::is_preflight(&request) => headers::preflight(&server, &origin),
+        _ => answer(&server, request).await,
     };
     let route = route::shape(&path);
     counter!("mailroom_requests_total", "route" => route, "status" => reply.status.as_u16().to_string())
@@ -103,38 +103,40 @@ async fn handle(State(door): State<Arc<ApiServer>>, request: Request<Body>) -> R
     headers::finish(reply, &id, &origin)
 }
 
-async fn answer(door: &ApiServer, request: Request<Body>) -> ApiResponse {
+async fn answer(server: &ApiServer, request: Request<Body>) -> ApiResponse {
     let path = request.uri().path();
     if path == mcp::PATH {
-        return mcp::answer(door, request).await;
+        return mcp::answer(server, request).await;
     }
     let Some(inside) = path.strip_prefix(PREFIX).filter(|rest| rest.starts_with('/')) else {
-        return refuse(door, StatusCode::NOT_FOUND, "There is nothing at this address.");
+        return refuse(server, StatusCode::NOT_FOUND, "There is nothing at this address.");
     };
     let is_head = request.method() == Method::HEAD;
     let method = if is_head { &Method::GET } else { request.method() };
     match route::find(inside, method) {
-        Route::Nothing => refuse(door, StatusCode::NOT_FOUND, "There is nothing at this address."),
+        Route::Nothing => {
+            refuse(server, StatusCode::NOT_FOUND, "There is nothing at this address.")
+        }
         Route::Other { allow } => {
             let sentence = format!("This address takes {allow}.");
-            let mut reply = refuse(door, StatusCode::METHOD_NOT_ALLOWED, &sentence);
+            let mut reply = refuse(server, StatusCode::METHOD_NOT_ALLOWED, &sentence);
             reply.extra.push((header::ALLOW, allow));
             reply
         }
-        Route::Specification => ok(door, StatusCode::OK, door.openapi.clone()),
-        Route::Operation { operation, id } => run(door, operation, id, request).await,
+        Route::Specification => ok(server, StatusCode::OK, server.openapi.clone()),
+        Route::Operation { operation, id } => run(server, operation, id, request).await,
     }
 }
 
 /// 401 comes before a body is waited for. The call checks the key once more, in its transaction.
 async fn run(
-    door: &ApiServer,
+    server: &ApiServer,
     operation: &'static Operation,
     id: Option<String>,
     request: Request<Body>,
 ) -> ApiResponse {
     let Some(key) = bearer(&request) else {
-        return refuse_error(door, &Error::Unauthorized, door.app.limiter.untouched());
+        return refuse_error(server, &Error::Unauthorized, server.app.limiter.untouched());
     };
     let idempotency_key = idempotency_key(operation, &request);
     let query = request.uri().query().unwrap_or("").to_owned();
@@ -144,11 +146,11 @@ async fn run(
                 url::form_urlencoded::parse(query.as_bytes()).into_owned().collect();
             (Value::Null, check_query(operation.fields, &pairs))
         }
-        operations::Method::Post => match read_body(door, key, request).await {
+        operations::Method::Post => match read_body(server, key, request).await {
             Ok(bytes) => parse_body(operation, &bytes),
-            Err(UnreadBody::Body(status)) => return refuse(door, status, body_sentence(status)),
+            Err(UnreadBody::Body(status)) => return refuse(server, status, body_sentence(status)),
             Err(UnreadBody::Key(error)) => {
-                return refuse_error(door, &error, door.app.limiter.untouched());
+                return refuse_error(server, &error, server.app.limiter.untouched());
             }
         },
     };
@@ -157,42 +159,42 @@ async fn run(
         Err(problems) => (Err(input.err().unwrap_or_default().and(problems)), None),
     };
     let call = ApiCall { operation, key, id, raw, input, idempotency_key };
-    finish_call(door, operation, call, &query).await
+    finish_call(server, operation, call, &query).await
 }
 
 async fn finish_call(
-    door: &ApiServer,
+    server: &ApiServer,
     operation: &'static Operation,
     call: ApiCall,
     query: &str,
 ) -> ApiResponse {
-    let (result, standing) = door.app.call(call).await;
+    let (result, rate) = server.app.call(call).await;
     match result {
         Ok(answer) => {
             let status = StatusCode::from_u16(operation.success).unwrap_or(StatusCode::OK);
             let link = answer.next.map(|cursor| {
-                let url = next_url(door, operation, query, &cursor);
+                let url = next_url(server, operation, query, &cursor);
                 (header::LINK, format!("<{url}>; rel=\"next\""))
             });
             ApiResponse {
                 status,
                 body: answer.body.into(),
-                standing,
+                rate,
                 extra: link.into_iter().collect(),
             }
         }
-        Err(error) => refuse_error(door, &error, standing),
+        Err(error) => refuse_error(server, &error, rate),
     }
 }
 
 /// The same request, going on where this answer ends.
-fn next_url(door: &ApiServer, operation: &Operation, query: &str, cursor: &str) -> String {
+fn next_url(server: &ApiServer, operation: &Operation, query: &str, cursor: &str) -> String {
     let kept = url::form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name != "cursor");
     let query = url::form_urlencoded::Serializer::new(String::new())
         .extend_pairs(kept)
         .append_pair("cursor", cursor)
         .finish();
-    format!("{}{PREFIX}{}?{query}", door.own_origin, operation.path)
+    format!("{}{PREFIX}{}?{query}", server.own_origin, operation.path)
 }
 
 pub(crate) fn bearer(request: &Request<Body>) -> Option<KeyHash> {
@@ -223,7 +225,7 @@ pub(crate) enum UnreadBody {
 /// Reads a body up to its limit. What did not come along with the head is waited for only when the
 /// key is one.
 pub(crate) async fn read_body(
-    door: &ApiServer,
+    server: &ApiServer,
     key: KeyHash,
     request: Request<Body>,
 ) -> Result<Bytes, UnreadBody> {
@@ -232,9 +234,9 @@ pub(crate) async fn read_body(
     if let Some(whole) = body.came_along().await.map_err(UnreadBody::Body)? {
         return Ok(whole);
     }
-    door.app.check_key(key).await.map_err(UnreadBody::Key)?;
+    server.app.check_key(key).await.map_err(UnreadBody::Key)?;
     let share = [(SlotOwner::Key(key), LARGE_BODIES_EACH)];
-    body.rest(&door.large_bodies, &share).await.map_err(UnreadBody::Body)
+    body.rest(&server.large_bodies, &share).await.map_err(UnreadBody::Body)
 }
 
 pub(crate) fn body_sentence(status: StatusCode) -> &'static str {
@@ -266,16 +268,16 @@ fn parse_body(operation: &Operation, bytes: &[u8]) -> (Value, Input) {
     }
 }
 
-fn ok(door: &ApiServer, status: StatusCode, body: Bytes) -> ApiResponse {
-    ApiResponse { status, body, standing: door.app.limiter.untouched(), extra: Vec::new() }
+fn ok(server: &ApiServer, status: StatusCode, body: Bytes) -> ApiResponse {
+    ApiResponse { status, body, rate: server.app.limiter.untouched(), extra: Vec::new() }
 }
 
-pub(crate) fn refuse(door: &ApiServer, status: StatusCode, sentence: &str) -> ApiResponse {
+pub(crate) fn refuse(server: &ApiServer, status: StatusCode, sentence: &str) -> ApiResponse {
     let body = ErrorBody { error: sentence.to_owned() };
-    ok(door, status, serde_json::to_vec(&body).unwrap_or_default().into())
+    ok(server, status, serde_json::to_vec(&body).unwrap_or_default().into())
 }
 
-pub(crate) fn refuse_error(door: &ApiServer, error: &Error, standing: RateStatus) -> ApiResponse {
+pub(crate) fn refuse_error(server: &ApiServer, error: &Error, rate: RateStatus) -> ApiResponse {
     let status = match error {
         Error::Invalid(_) => StatusCode::BAD_REQUEST,
         Error::Unauthorized => StatusCode::UNAUTHORIZED,
@@ -286,13 +288,13 @@ pub(crate) fn refuse_error(door: &ApiServer, error: &Error, standing: RateStatus
         Error::Store(_) | Error::Files(_) => StatusCode::INTERNAL_SERVER_ERROR,
     };
     log_cause(error);
-    let mut reply = refuse(door, status, &error.to_string());
-    reply.standing = standing;
+    let mut reply = refuse(server, status, &error.to_string());
+    reply.rate = rate;
     if status == StatusCode::UNAUTHORIZED {
         reply.extra.push((header::WWW_AUTHENTICATE, "Bearer".into()));
     }
     if status == StatusCode::TOO_MANY_REQUESTS {
-        reply.extra.push((header::RETRY_AFTER, standing.resets_in.to_string()));
+        reply.extra.push((header::RETRY_AFTER, rate.resets_in.to_string()));
     }
     reply
 }

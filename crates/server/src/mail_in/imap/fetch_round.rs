@@ -2,7 +2,7 @@
 //! newest.
 
 use db::Tx;
-use inbox::base::limits::{FETCHED_MAIL_BYTES, FETCHING_TRIES};
+use inbox::base::limits::{FETCH_ATTEMPTS, FETCHED_MAIL_BYTES};
 use inbox::inbound::imap::{self, FolderCursor, ImapAccount};
 use inbox::inbound::{self, FetchedMail, InboundMail, IngestError, Ingested, MailSource};
 use inbox::{Cx, Error, Result as InboxResult};
@@ -91,8 +91,8 @@ impl Fetchers {
             let why = format!("It has {} bytes; up to {mebibytes} MiB are fetched.", outline.bytes);
             return self.skip(account, number, why).await;
         }
-        if account.stuck.0 == number && account.stuck.1 >= FETCHING_TRIES {
-            let why = format!("It could not be had in {FETCHING_TRIES} tries.");
+        if account.stuck.0 == number && account.stuck.1 >= FETCH_ATTEMPTS {
+            let why = format!("It could not be had in {FETCH_ATTEMPTS} tries.");
             return self.skip(account, number, why).await;
         }
         match self.fetch(account, folder, uid, outline).await {
@@ -125,7 +125,7 @@ impl Fetchers {
             return Ok(true);
         }
         let Some(header) = folder.header(uid).await? else { return Ok(true) };
-        let Some(id) = mail::understand(&header, mail::Envelope::default()).message_id else {
+        let Some(id) = mail::parse(&header, mail::Envelope::default()).message_id else {
             return Ok(false);
         };
         let asked = account.clone();
@@ -152,7 +152,7 @@ impl Fetchers {
         };
         let fetched = FetchedMail { account: account.clone(), internal_date: outline.taken_at };
         let authenticator = &*self.authenticator;
-        let taken = inbound::take_in_fetched(&self.app, authenticator, delivery, fetched).await;
+        let taken = inbound::ingest_fetched(&self.app, authenticator, delivery, fetched).await;
         drop(place);
         match taken {
             Err(IngestError) => return Err(ImapFault::Ours),

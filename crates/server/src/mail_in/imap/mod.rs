@@ -37,7 +37,7 @@ use transport::Dialer;
 /// Mails that are downloaded and filed at the same time, in all inboxes together.
 const DOWNLOADS: usize = 4;
 /// How long to sleep at the most: what other processes set up is found by the clock.
-const NAP: Duration = Duration::from_secs(5);
+const MAX_POLL_INTERVAL: Duration = Duration::from_secs(5);
 
 /// How long things take and may take.
 #[derive(Clone, Copy, Debug)]
@@ -104,18 +104,18 @@ impl Fetchers {
             tracing::error!(%error, "what an earlier process held was not taken over");
         }
         loop {
-            let nap = match self.begin_due(&tasks, &stopping).await {
-                Ok(nap) => nap,
-                Err(error) if error.is_outage() => NAP,
+            let sleep_at_most = match self.begin_due(&tasks, &stopping).await {
+                Ok(sleep_at_most) => sleep_at_most,
+                Err(error) if error.is_outage() => MAX_POLL_INTERVAL,
                 Err(error) => {
                     tracing::error!(%error, "no inbox could be claimed for fetching");
-                    NAP
+                    MAX_POLL_INTERVAL
                 }
             };
             let woken = async { while wakes.recv().await.is_ok_and(|queue| queue != QUEUE) {} };
             tokio::select! {
                 () = woken => {}
-                () = sleep(nap) => {}
+                () = sleep(sleep_at_most) => {}
                 () = &mut stop => break,
             }
         }
@@ -155,7 +155,7 @@ impl Fetchers {
             .await?;
         gauge!("mailroom_imap_failing").set(failing as f64);
         let left = next.map_or(i64::MAX, |next| next - self.app.clock.now()).max(100);
-        Ok(Duration::from_millis(left.unsigned_abs()).min(NAP))
+        Ok(Duration::from_millis(left.unsigned_abs()).min(MAX_POLL_INTERVAL))
     }
 
     /// One round for every inbox that is due now; answers how many that were.

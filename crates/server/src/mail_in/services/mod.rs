@@ -48,15 +48,15 @@ pub fn purpose_of(what: &str, connection: &str) -> String {
 }
 
 #[derive(Clone)]
-struct Door {
+struct ServicesApi {
     app: App,
     vault: Vault,
     large_bodies: Arc<Slots>,
 }
 
 pub fn router(app: App, vault: Vault) -> Router {
-    let door = Door { app, vault, large_bodies: Slots::new(LARGE_CALLS) };
-    Router::new().route("/hooks/{service}/{token}", post(call)).with_state(door)
+    let services = ServicesApi { app, vault, large_bodies: Slots::new(LARGE_CALLS) };
+    Router::new().route("/hooks/{service}/{token}", post(call)).with_state(services)
 }
 
 type Refusal = (StatusCode, &'static str);
@@ -66,18 +66,18 @@ const FAILED: Refusal =
     (StatusCode::INTERNAL_SERVER_ERROR, "Something failed on our side. Try again shortly.");
 
 async fn call(
-    State(door): State<Door>,
+    State(services): State<ServicesApi>,
     Path((service, token)): Path<(String, String)>,
     request: Request,
 ) -> Response<Body> {
     let (head, body) = request.into_parts();
-    match door.take(&service, &token, &head.headers, body).await {
+    match services.take(&service, &token, &head.headers, body).await {
         Ok(()) => answer(StatusCode::OK, &json!({ "ok": true })),
         Err((status, sentence)) => answer(status, &json!(ErrorBody { error: sentence.into() })),
     }
 }
 
-impl Door {
+impl ServicesApi {
     async fn take(
         &self,
         service: &str,

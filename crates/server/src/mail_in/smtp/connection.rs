@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use db::Tx;
-use inbox::inbound::{InboundMail, IngestError, Ingested, MailSource, find_recipient, take_in};
+use inbox::inbound::{InboundMail, IngestError, Ingested, MailSource, find_recipient, ingest};
 use mail::smtp::{
     Protocol, RecipientReply, SmtpRefusal, SmtpServerSession, SmtpStep, SmtpTransaction,
 };
@@ -37,7 +37,7 @@ const NO_SUCH_INBOX: &str = "no-such-inbox";
 
 /// One client's connection.
 pub(super) struct SmtpConnection<'a> {
-    doors: &'a MailListeners,
+    listeners: &'a MailListeners,
     protocol: Protocol,
     /// `None` for a neighbour on this machine, whose socket has no address.
     peer: Option<IpAddr>,
@@ -55,12 +55,12 @@ enum End {
 
 impl<'a> SmtpConnection<'a> {
     pub fn new(
-        doors: &'a MailListeners,
+        listeners: &'a MailListeners,
         protocol: Protocol,
         peer: Option<IpAddr>,
     ) -> SmtpConnection<'a> {
-        let held = Held { all: &doors.bytes_held, own: 0 };
-        SmtpConnection { doors, protocol, peer, began: Instant::now(), held, elsewhere: false }
+        let held = Held { all: &listeners.bytes_held, own: 0 };
+        SmtpConnection { listeners, protocol, peer, began: Instant::now(), held, elsewhere: false }
     }
 
     /// Speaks with the client until one of the two is done.
@@ -68,13 +68,13 @@ impl<'a> SmtpConnection<'a> {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send,
     {
-        let (name, limits) = (&self.doors.name, self.doors.limits.session.clone());
+        let (name, limits) = (&self.listeners.name, self.listeners.limits.session.clone());
         let mut session = SmtpServerSession::new(self.protocol, name, limits, true);
         if let End::Closed = self.run(&mut session, &mut stream).await? {
             return stream.shutdown().await;
         }
-        let acceptor = TlsAcceptor::from(self.doors.tls.config());
-        let accepted = within(self.doors.limits.silence, acceptor.accept(stream)).await;
+        let acceptor = TlsAcceptor::from(self.listeners.tls.config());
+        let accepted = within(self.listeners.limits.silence, acceptor.accept(stream)).await;
         let mut stream = accepted.inspect_err(|_| self.note_refusal(TLS_FAILED))?;
         session.secure();
         self.run(&mut session, &mut stream).await?;
@@ -104,9 +104,9 @@ impl<'a> SmtpConnection<'a> {
                     session.know_recipient(found);
                     self.note_refusals(session);
                 }
-                SmtpStep::TakeIn(letter) => {
-                    self.held.set(letter.bytes.len());
-                    let outcomes = self.take_in(session.helo(), letter).await;
+                SmtpStep::TakeIn(mail) => {
+                    self.held.set(mail.bytes.len());
+                    let outcomes = self.ingest(session.helo(), mail).await;
                     self.held.set(0);
                     session.know_mail(&outcomes);
                 }
@@ -125,7 +125,7 @@ impl<'a> SmtpConnection<'a> {
     /// Counts what the session holds of a mail; where that is too much for all, it lets it go.
     fn hold(&mut self, session: &mut SmtpServerSession) {
         self.held.set(session.held());
-        if self.held.all.load(Ordering::Relaxed) > self.doors.limits.bytes_at_once {
+        if self.held.all.load(Ordering::Relaxed) > self.listeners.limits.bytes_at_once {
             session.drop_mail();
             self.held.set(0);
         }
@@ -141,7 +141,7 @@ impl<'a> SmtpConnection<'a> {
     }
 
     fn note_refusal(&self, reason: &'static str) {
-        self.doors.refusals.note(self.peer, protocol_name(self.protocol), reason);
+        self.listeners.refusals.note(self.peer, protocol_name(self.protocol), reason);
     }
 
     async fn write<S>(&self, session: &mut SmtpServerSession, stream: &mut S) -> io::Result<()>
@@ -157,7 +157,7 @@ impl<'a> SmtpConnection<'a> {
             stream.write_all(&output).await?;
             stream.flush().await
         };
-        within(self.doors.limits.silence, all).await
+        within(self.listeners.limits.silence, all).await
     }
 
     async fn read<S>(
@@ -169,7 +169,7 @@ impl<'a> SmtpConnection<'a> {
     where
         S: AsyncRead + Unpin,
     {
-        let limits = &self.doors.limits;
+        let limits = &self.listeners.limits;
         let (silent, over) = (Instant::now() + limits.silence, self.began + limits.session_time);
         let slow = mail_began.map(|began| began + limits.message_time);
         let mut ends = vec![(silent, SILENT), (over, OVER)];
@@ -181,7 +181,7 @@ impl<'a> SmtpConnection<'a> {
                 Ok(count) => Ok(Heard::Bytes(count?)),
                 Err(_) => Ok(Heard::Enough(last_word)),
             },
-            () = self.doors.stopping.cancelled() => Ok(Heard::Enough(GOING)),
+            () = self.listeners.stopping.cancelled() => Ok(Heard::Enough(GOING)),
         }
     }
 
@@ -192,7 +192,7 @@ impl<'a> SmtpConnection<'a> {
             let elsewhere = !found && !is_our_domain(tx, &address)?;
             Ok::<_, inbox::Error>((found, elsewhere))
         };
-        match self.doors.app.store.read(find).await {
+        match self.listeners.app.store.read(find).await {
             Ok((found, elsewhere)) => {
                 self.elsewhere = elsewhere;
                 Some(found)
@@ -204,17 +204,17 @@ impl<'a> SmtpConnection<'a> {
         }
     }
 
-    async fn take_in(&self, helo: &str, letter: SmtpTransaction) -> Vec<RecipientReply> {
-        let SmtpTransaction { sender, recipients, bytes } = letter;
+    async fn ingest(&self, helo: &str, mail: SmtpTransaction) -> Vec<RecipientReply> {
+        let SmtpTransaction { sender, recipients, bytes } = mail;
         let delivery =
             InboundMail { sender: Some(sender), recipients, source: self.source(helo), raw: bytes };
-        let taken = take_in(&self.doors.app, &*self.doors.authenticator, delivery).await;
+        let taken = ingest(&self.listeners.app, &*self.listeners.authenticator, delivery).await;
         taken.iter().map(outcome).collect()
     }
 
     fn source(&self, helo: &str) -> MailSource {
         match self.peer {
-            Some(ip) if self.protocol == Protocol::Smtp && !self.doors.trusted.hold(ip) => {
+            Some(ip) if self.protocol == Protocol::Smtp && !self.listeners.trusted.hold(ip) => {
                 MailSource::Sender { ip: ip.to_canonical(), helo: helo.to_owned() }
             }
             _ => MailSource::OurServer,

@@ -137,17 +137,17 @@ impl MailListeners {
     }
 
     /// Takes mail through these doors until `stop` is ready; mail that has come is still filed.
-    pub async fn serve(self, doors: Vec<MailListener>, stop: impl Future<Output = ()>) {
+    pub async fn serve(self, listeners: Vec<MailListener>, stop: impl Future<Output = ()>) {
         let (all, conversations) = (Arc::new(self), TaskTracker::new());
-        let listening = doors.into_iter().map(|door| {
+        let listening = listeners.into_iter().map(|listener| {
             let (all, conversations) = (Arc::clone(&all), conversations.clone());
-            tokio::spawn(async move { all.listen(door, &conversations).await })
+            tokio::spawn(async move { all.listen(listener, &conversations).await })
         });
         let listening: Vec<_> = listening.collect();
         stop.await;
         all.stopping.cancel();
-        for door in listening {
-            let _ = door.await;
+        for listener in listening {
+            let _ = listener.await;
         }
         conversations.close();
         if tokio::time::timeout(GRACE, conversations.wait()).await.is_err() {
@@ -155,19 +155,19 @@ impl MailListeners {
         }
     }
 
-    async fn listen(self: &Arc<Self>, door: MailListener, conversations: &TaskTracker) {
+    async fn listen(self: &Arc<Self>, listener: MailListener, conversations: &TaskTracker) {
         let mut pause = AcceptPause::new("mail");
         loop {
             let accepted = tokio::select! {
-                accepted = accept(&door.listener) => accepted,
+                accepted = accept(&listener.listener) => accepted,
                 () = self.stopping.cancelled() => break,
             };
             match accepted {
-                Ok(client) => self.admit(client, door.protocol, conversations),
+                Ok(client) => self.admit(client, listener.protocol, conversations),
                 Err(error) => pause.after(&error).await,
             }
         }
-        if let Listener::Unix(_, path) = &door.listener {
+        if let Listener::Unix(_, path) = &listener.listener {
             let _ = fs::remove_file(path);
         }
     }
@@ -176,19 +176,19 @@ impl MailListeners {
         let peer = client.peer();
         let ours = protocol == Protocol::Lmtp || peer.is_none_or(|ip| self.trusted.hold(ip));
         let place = Seat::take(self, peer.filter(|_| !ours));
-        let doors = Arc::clone(self);
+        let listeners = Arc::clone(self);
         conversations.spawn(async move {
             let outcome = match (place, client) {
                 (None, mut client) => {
-                    doors.refusals.note(peer, protocol_name(protocol), TOO_MANY_CONNECTIONS);
+                    listeners.refusals.note(peer, protocol_name(protocol), TOO_MANY_CONNECTIONS);
                     client.refuse().await
                 }
                 (Some(_place), Client::Tcp(stream, _)) => {
                     let _ = stream.set_nodelay(true);
-                    SmtpConnection::new(&doors, protocol, peer).converse(stream).await
+                    SmtpConnection::new(&listeners, protocol, peer).converse(stream).await
                 }
                 (Some(_place), Client::Unix(stream)) => {
-                    SmtpConnection::new(&doors, protocol, peer).converse(stream).await
+                    SmtpConnection::new(&listeners, protocol, peer).converse(stream).await
                 }
             };
             if let Err(error) = outcome {
@@ -248,17 +248,19 @@ struct Connections {
 
 /// A connection's place among the others, free again when it is dropped.
 struct Seat {
-    doors: Arc<MailListeners>,
+    listeners: Arc<MailListeners>,
     counted: Option<ClientNetwork>,
 }
 
 impl Seat {
     /// None when there are too many, in all or from this address.
-    fn take(doors: &Arc<MailListeners>, peer: Option<IpAddr>) -> Option<Seat> {
+    fn take(listeners: &Arc<MailListeners>, peer: Option<IpAddr>) -> Option<Seat> {
         let counted = peer.map(ClientNetwork::of);
-        let mut connections = doors.connections();
+        let mut connections = listeners.connections();
         let each = counted.map_or(0, |ip| connections.each.get(&ip).copied().unwrap_or(0));
-        if connections.all >= doors.limits.connections || each >= doors.limits.connections_each {
+        if connections.all >= listeners.limits.connections
+            || each >= listeners.limits.connections_each
+        {
             return None;
         }
         connections.all += 1;
@@ -267,13 +269,13 @@ impl Seat {
         }
         gauge!("mailroom_mail_connections").set(connections.all as f64);
         drop(connections);
-        Some(Seat { doors: Arc::clone(doors), counted })
+        Some(Seat { listeners: Arc::clone(listeners), counted })
     }
 }
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        let mut connections = self.doors.connections();
+        let mut connections = self.listeners.connections();
         connections.all -= 1;
         if let Some(ip) = self.counted {
             match connections.each.get_mut(&ip) {

@@ -1,7 +1,7 @@
 //! The mail doors: SMTP and LMTP.
 //!
 //! `mail::smtp` is the conversation as a machine fed bytes; `connection` runs one over a socket,
-//! `door` takes the connections, `tls` has the certificate. A mail is acknowledged when `inbox::inbound::take_in` has made it durable, never before.
+//! `listener` takes the connections, `tls` has the certificate. A mail is acknowledged when `inbox::inbound::ingest` has made it durable, never before.
 //!
 //! Deliberately absent: relaying, authentication of clients, delivery status requests, and trace
 //! fields: a mail is kept exactly as it came.

@@ -13,8 +13,8 @@ const POLICY_BYTES: usize = 64 * 1024;
 pub struct WebPolicies(Pages);
 
 impl WebPolicies {
-    pub fn new(gate: SsrfGuard, roots: RootCertStore) -> Result<WebPolicies, String> {
-        Pages::new(gate, roots, PATIENCE).map(WebPolicies)
+    pub fn new(ssrf_guard: SsrfGuard, roots: RootCertStore) -> Result<WebPolicies, String> {
+        Pages::new(ssrf_guard, roots, PATIENCE).map(WebPolicies)
     }
 }
 

@@ -142,16 +142,12 @@ impl SmtpClientSession {
     }
 
     /// Sends a mail to these of its recipients, and answers what became of each.
-    pub async fn send(
-        &mut self,
-        parcel: &OutgoingMail,
-        recipients: &[String],
-    ) -> TransactionOutcome {
+    pub async fn send(&mut self, mail: &OutgoingMail, recipients: &[String]) -> TransactionOutcome {
         self.mails += 1;
-        if let Some(outcome) = self.unfit(parcel, recipients) {
+        if let Some(outcome) = self.unfit(mail, recipients) {
             return TransactionOutcome::Outcomes(vec![outcome; recipients.len()]);
         }
-        let told = self.send_fit(parcel, recipients).await;
+        let told = self.send_fit(mail, recipients).await;
         told.unwrap_or_else(|error| {
             self.over = true;
             TransactionOutcome::Gone(format!(
@@ -168,12 +164,12 @@ impl SmtpClientSession {
     }
 
     /// What this server can never be given.
-    fn unfit(&self, parcel: &OutgoingMail, recipients: &[String]) -> Option<RelayOutcome> {
+    fn unfit(&self, mail: &OutgoingMail, recipients: &[String]) -> Option<RelayOutcome> {
         let most = self.offers.size.filter(|size| *size > 0);
-        if most.is_some_and(|most| parcel.bytes.len() as u64 > most) {
+        if most.is_some_and(|most| mail.bytes.len() as u64 > most) {
             return Some(RelayOutcome::Never("the mail is larger than the server takes".into()));
         }
-        if needs_utf8(parcel, recipients) && !self.offers.international {
+        if needs_utf8(mail, recipients) && !self.offers.international {
             let sentence = "the server does not take addresses with letters beyond ASCII";
             return Some(RelayOutcome::Never(sentence.into()));
         }
@@ -183,16 +179,16 @@ impl SmtpClientSession {
     /// The error is a break before the sender was answered.
     async fn send_fit(
         &mut self,
-        parcel: &OutgoingMail,
+        mail: &OutgoingMail,
         recipients: &[String],
     ) -> io::Result<TransactionOutcome> {
-        let mail = self.mail_command(parcel, recipients);
+        let from = self.mail_command(mail, recipients);
         let rcpts = recipients.iter().map(|to| format!("RCPT TO:<{to}>\r\n"));
         let rcpts: Vec<String> = rcpts.collect();
         let pipelined = self.offers.pipelining;
         match pipelined {
-            true => self.line.say(&(mail + &rcpts.concat())).await?,
-            false => self.line.say(&mail).await?,
+            true => self.line.say(&(from + &rcpts.concat())).await?,
+            false => self.line.say(&from).await?,
         }
         let answer = self.line.hear().await?;
         if answer.is_goodbye() {
@@ -214,7 +210,7 @@ impl SmtpClientSession {
             ]));
         }
         let mut outcomes: Vec<Option<RelayOutcome>> = vec![None; recipients.len()];
-        let broken = self.tell_the_rest(parcel, &rcpts, pipelined, &mut outcomes).await.err();
+        let broken = self.tell_the_rest(mail, &rcpts, pipelined, &mut outcomes).await.err();
         if let Some(error) = &broken {
             self.over = true;
             tracing::debug!(%error, "an SMTP connection broke");
@@ -230,7 +226,7 @@ impl SmtpClientSession {
     /// Recipients, mail and verdict. What was decided before a break stays decided.
     async fn tell_the_rest(
         &mut self,
-        parcel: &OutgoingMail,
+        mail: &OutgoingMail,
         rcpts: &[String],
         pipelined: bool,
         outcomes: &mut [Option<RelayOutcome>],
@@ -258,7 +254,7 @@ impl SmtpClientSession {
             self.reset().await;
             return Ok(());
         }
-        let verdict = match self.line.say_data(&as_data(&parcel.bytes)).await {
+        let verdict = match self.line.say_data(&as_data(&mail.bytes)).await {
             Ok(()) => self.line.hear_verdict().await?,
             // Who has enough of a mail says so and hangs up.
             Err(error) => match self.line.hear().await {
@@ -287,15 +283,15 @@ impl SmtpClientSession {
         self.over |= !done;
     }
 
-    fn mail_command(&self, parcel: &OutgoingMail, recipients: &[String]) -> String {
-        let mut command = format!("MAIL FROM:<{}>", parcel.sender);
+    fn mail_command(&self, mail: &OutgoingMail, recipients: &[String]) -> String {
+        let mut command = format!("MAIL FROM:<{}>", mail.sender);
         if self.offers.size.is_some() {
-            command.push_str(&format!(" SIZE={}", parcel.bytes.len()));
+            command.push_str(&format!(" SIZE={}", mail.bytes.len()));
         }
-        if self.offers.eight_bit && !parcel.bytes.is_ascii() {
+        if self.offers.eight_bit && !mail.bytes.is_ascii() {
             command.push_str(" BODY=8BITMIME");
         }
-        if needs_utf8(parcel, recipients) {
+        if needs_utf8(mail, recipients) {
             command.push_str(" SMTPUTF8");
         }
         command + "\r\n"
@@ -310,10 +306,10 @@ fn settle(outcomes: &mut [Option<RelayOutcome>], outcome: &RelayOutcome) {
 }
 
 /// True when addresses or headers have letters beyond ASCII (RFC 6531).
-fn needs_utf8(parcel: &OutgoingMail, recipients: &[String]) -> bool {
-    let head = parcel.bytes.windows(4).position(|four| four == b"\r\n\r\n");
-    let head = &parcel.bytes[..head.unwrap_or(parcel.bytes.len())];
-    !(parcel.sender.is_ascii() && recipients.iter().all(|to| to.is_ascii()) && head.is_ascii())
+fn needs_utf8(mail: &OutgoingMail, recipients: &[String]) -> bool {
+    let head = mail.bytes.windows(4).position(|four| four == b"\r\n\r\n");
+    let head = &mail.bytes[..head.unwrap_or(mail.bytes.len())];
+    !(mail.sender.is_ascii() && recipients.iter().all(|to| to.is_ascii()) && head.is_ascii())
 }
 
 async fn greet(line: &mut SmtpStream, helo: &str) -> Result<SmtpExtensions, ConnectFailure> {

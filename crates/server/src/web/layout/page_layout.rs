@@ -31,7 +31,7 @@ pub struct PageLayout {
     pub title: String,
     pub csrf: String,
     pub name: String,
-    pub seal: Avatar,
+    pub avatar: Avatar,
     pub workspace: String,
     pub administers: bool,
     pub views: Vec<NavEntry>,
@@ -44,7 +44,7 @@ pub struct PageLayout {
     pub flash: Option<Flash>,
     pub undo: Option<Undo>,
     pub watch: TimeFormat,
-    pub shelves: Sidebar,
+    pub sidebar: Sidebar,
     /// What the live connection watches; empty on pages that do not change.
     pub live: String,
     /// The mark of what is shown, by which a live page hears of what changed meanwhile.
@@ -87,9 +87,9 @@ impl PageLayout {
         cx: &Cx<'_>,
         me: &SignedIn,
         visitor: &Visitor,
-        spot: &PageLocation,
+        location: &PageLocation,
     ) -> inbox::Result<PageLayout> {
-        let shelves = actions::shelves(tx, cx)?;
+        let sidebar = actions::sidebar(tx, cx)?;
         let watch = TimeFormat::new(cx.now, visitor.zone.clone());
         let undo = match &visitor.undo {
             Some(id) => actions::under_way(tx, cx, id)?,
@@ -97,29 +97,29 @@ impl PageLayout {
         };
         let name = cx.actor.name().to_owned();
         Ok(PageLayout {
-            title: spot.title.clone(),
+            title: location.title.clone(),
             csrf: visitor.csrf.clone(),
-            seal: Avatar::person(&name),
+            avatar: Avatar::person(&name),
             name,
             workspace: me.workspace_name.clone(),
             administers: me.administers(),
-            views: views(&shelves, &spot.current),
-            inboxes: inboxes(&shelves, &spot.current),
-            tags: tags(&shelves, &spot.current),
+            views: views(&sidebar, &location.current),
+            inboxes: inboxes(&sidebar, &location.current),
+            tags: tags(&sidebar, &location.current),
             quiet: false,
-            settings_current: spot.current == "/settings",
-            documents_current: spot.current == "/documents",
+            settings_current: location.current == "/settings",
+            documents_current: location.current == "/documents",
             flash: visitor.flash.as_deref().and_then(flash),
-            undo: undo.map(|letter| Undo {
-                message: letter.id.to_string(),
-                conversation: letter.conversation.to_string(),
-                contact: letter.contact,
-                clock: watch.clock(letter.sends_at),
-                seconds: (letter.sends_at - cx.now) / 1_000,
-                iso: inbox::base::time::Moment(letter.sends_at).iso(),
+            undo: undo.map(|message| Undo {
+                message: message.id.to_string(),
+                conversation: message.conversation.to_string(),
+                contact: message.contact,
+                clock: watch.clock(message.sends_at),
+                seconds: (message.sends_at - cx.now) / 1_000,
+                iso: inbox::base::time::Moment(message.sends_at).iso(),
             }),
             watch,
-            shelves,
+            sidebar,
             live: String::new(),
             mark: String::new(),
             from: String::new(),
@@ -131,7 +131,7 @@ impl PageLayout {
     /// Makes the page a live one: what it watches, and the mark of what it shows.
     pub fn watch_live(&mut self, live: String, shown: PartVersion, present: PartVersion) {
         self.live = live;
-        self.mark = PageVersion::new(&self.shelves, shown, present).hex();
+        self.mark = PageVersion::new(&self.sidebar, shown, present).hex();
     }
 }
 
@@ -149,18 +149,18 @@ const VIEWS: &[(&str, &str, &str)] = &[
     ("/inbox?view=closed", "closed", "Closed"),
 ];
 
-fn views(shelves: &Sidebar, current: &str) -> Vec<NavEntry> {
+fn views(sidebar: &Sidebar, current: &str) -> Vec<NavEntry> {
     let entry = |(href, icon, label): &(&str, &'static str, &str)| NavEntry {
         count: match *icon {
-            "you" => count(shelves.mine),
-            "bell" => count(shelves.mentions),
-            "approve" => count(shelves.drafts.len() as i64),
-            "none" => count(shelves.unassigned),
-            "tray" if shelves.open > 0 => shelves.open.to_string(),
-            "leaving" => count(shelves.leaving.len() as i64),
-            "wait" => count(shelves.waiting),
-            "snooze" => count(shelves.snoozed),
-            "held" => count(shelves.held),
+            "you" => count(sidebar.mine),
+            "bell" => count(sidebar.mentions),
+            "approve" => count(sidebar.drafts.len() as i64),
+            "none" => count(sidebar.unassigned),
+            "tray" if sidebar.open > 0 => sidebar.open.to_string(),
+            "leaving" => count(sidebar.leaving.len() as i64),
+            "wait" => count(sidebar.waiting),
+            "snooze" => count(sidebar.snoozed),
+            "held" => count(sidebar.held),
             _ => String::new(),
         },
         href: (*href).to_owned(),
@@ -173,7 +173,7 @@ fn views(shelves: &Sidebar, current: &str) -> Vec<NavEntry> {
     VIEWS.iter().map(entry).collect()
 }
 
-fn inboxes(shelves: &Sidebar, current: &str) -> Vec<NavEntry> {
+fn inboxes(sidebar: &Sidebar, current: &str) -> Vec<NavEntry> {
     let entry = |inbox: &actions::SidebarInbox| {
         let href = format!("/inbox?mailbox={}", inbox.id);
         NavEntry {
@@ -186,10 +186,10 @@ fn inboxes(shelves: &Sidebar, current: &str) -> Vec<NavEntry> {
             hot: false,
         }
     };
-    shelves.inboxes.iter().map(entry).collect()
+    sidebar.inboxes.iter().map(entry).collect()
 }
 
-fn tags(shelves: &Sidebar, current: &str) -> Vec<NavEntry> {
+fn tags(sidebar: &Sidebar, current: &str) -> Vec<NavEntry> {
     let entry = |tag: &actions::SidebarTag| {
         let href = format!("/inbox?tag={}", tag.id);
         NavEntry {
@@ -202,7 +202,7 @@ fn tags(shelves: &Sidebar, current: &str) -> Vec<NavEntry> {
             hot: false,
         }
     };
-    shelves.tags.iter().map(entry).collect()
+    sidebar.tags.iter().map(entry).collect()
 }
 
 /// The lines that follow a form, by the code in the cookie.

@@ -33,7 +33,7 @@ pub enum PageError {
     Foreign,
     TooLarge,
     /// Too many links that lead nowhere, from one place.
-    TooManyGuesses,
+    TooManyAttempts,
     Domain(Error),
 }
 
@@ -67,7 +67,7 @@ impl IntoResponse for PageError {
                 "A form holds at most 1 MB, and 64 MB with its files. Nothing was changed."
                     .to_owned(),
             ),
-            PageError::TooManyGuesses => (
+            PageError::TooManyAttempts => (
                 StatusCode::TOO_MANY_REQUESTS,
                 "Wait a little",
                 "Too many links that lead nowhere were opened from here.".to_owned(),

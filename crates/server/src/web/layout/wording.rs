@@ -11,24 +11,24 @@ use jiff::tz::TimeZone;
 #[derive(Clone, Debug)]
 pub struct Avatar {
     pub class: &'static str,
-    pub letters: String,
+    pub initials: String,
 }
 
 impl Avatar {
     pub fn customer(name: &str) -> Avatar {
-        Avatar { class: "customer", letters: initials(name) }
+        Avatar { class: "customer", initials: initials(name) }
     }
 
     pub fn person(name: &str) -> Avatar {
-        Avatar { class: "person", letters: initials(name) }
+        Avatar { class: "person", initials: initials(name) }
     }
 
     pub fn agent(name: &str) -> Avatar {
-        Avatar { class: "agent", letters: name.chars().take(2).collect() }
+        Avatar { class: "agent", initials: name.chars().take(2).collect() }
     }
 
     pub fn mailroom() -> Avatar {
-        Avatar { class: "auto", letters: String::new() }
+        Avatar { class: "auto", initials: String::new() }
     }
 
     /// Of somebody on the team, by id.
@@ -220,7 +220,7 @@ pub struct StatusLabel {
     pub class: &'static str,
 }
 
-pub fn status_words(status: Status, snoozed: bool) -> StatusLabel {
+pub fn status_label(status: Status, snoozed: bool) -> StatusLabel {
     let (text, icon, class) = match (status, snoozed) {
         (_, true) => ("Snoozed", "snooze", ""),
         (Status::Open, _) => ("Open, our turn", "open", "act"),
@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn initials_are_of_the_first_and_last_word() {
-        for (name, letters) in [
+        for (name, expected) in [
             ("Helena Osei", "HO"),
             ("Café Norrsken", "CN"),
             ("bruno@keller.example", "BE"),
@@ -320,7 +320,7 @@ mod tests {
             ("", ""),
             ("ß x", "SS"),
         ] {
-            assert_eq!(initials(name), letters, "{name}");
+            assert_eq!(initials(name), expected, "{name}");
         }
     }
 
@@ -332,18 +332,18 @@ mod tests {
     #[test]
     fn times_grow_less_exact_with_age() {
         let now = 1_794_733_200_000;
-        let watch = TimeFormat::new(now, TimeZone::UTC);
-        assert_eq!(watch.short(now - 60_000).text, "08:59");
-        assert_eq!(watch.short(now - 2 * DAY_MS).text, "Fri");
-        assert_eq!(watch.short(now - 20 * DAY_MS).text, "26 Oct");
-        assert_eq!(watch.short(now - 400 * DAY_MS).text, "11 Oct 2025");
-        assert_eq!(watch.long(now - 2 * DAY_MS).text, "Fri 13 Nov, 09:00");
-        assert_eq!(watch.short(now).exact, "Sunday 15 November 2026, 09:00:00 UTC");
+        let time = TimeFormat::new(now, TimeZone::UTC);
+        assert_eq!(time.short(now - 60_000).text, "08:59");
+        assert_eq!(time.short(now - 2 * DAY_MS).text, "Fri");
+        assert_eq!(time.short(now - 20 * DAY_MS).text, "26 Oct");
+        assert_eq!(time.short(now - 400 * DAY_MS).text, "11 Oct 2025");
+        assert_eq!(time.long(now - 2 * DAY_MS).text, "Fri 13 Nov, 09:00");
+        assert_eq!(time.short(now).exact, "Sunday 15 November 2026, 09:00:00 UTC");
         let zone = TimeZone::get("Europe/Berlin").unwrap();
-        let watch = TimeFormat::new(now, zone);
-        assert_eq!(watch.clock(now), "10:00");
-        assert_eq!(watch.short(now).exact, "Sunday 15 November 2026, 10:00:00 CET");
-        assert_eq!(watch.stamp(now - DAY_MS).text, "14 Nov, 10:00:00");
+        let time = TimeFormat::new(now, zone);
+        assert_eq!(time.clock(now), "10:00");
+        assert_eq!(time.short(now).exact, "Sunday 15 November 2026, 10:00:00 CET");
+        assert_eq!(time.stamp(now - DAY_MS).text, "14 Nov, 10:00:00");
     }
 
     #[test]

@@ -33,7 +33,7 @@ struct ApprovalsPage {
 struct QueueRow {
     href: String,
     current: bool,
-    seal: Avatar,
+    avatar: Avatar,
     author: String,
     ago: String,
     time: When,
@@ -76,9 +76,9 @@ struct DecisionView {
 }
 
 pub async fn first(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
-    let spot = PageLocation::at("To approve", "/approvals");
+    let location = PageLocation::at("To approve", "/approvals");
     let (mut frame, (queue, decision)) = web
-        .page(&visitor, spot, |tx, cx, _| {
+        .page(&visitor, location, |tx, cx, _| {
             let queue = actions::queue(tx, cx)?;
             let decision = match queue.first() {
                 Some(first) => Some(actions::look_at_draft(tx, cx, &first.id)?),
@@ -110,10 +110,10 @@ async fn build(
     change: impl FnOnce(&mut DecisionView),
 ) -> Result<ApprovalsPage, PageError> {
     let id = MessageId::parse(id).ok_or(Error::NotFound("draft"))?;
-    let spot = PageLocation::at("To approve", "/approvals");
+    let location = PageLocation::at("To approve", "/approvals");
     let wanted = id.clone();
     let (mut frame, (queue, decision, shown)) = web
-        .page(visitor, spot, move |tx, cx, _| {
+        .page(visitor, location, move |tx, cx, _| {
             let decision = actions::look_at_draft(tx, cx, &wanted)?;
             let (queue, (draft, _)) =
                 (actions::queue(tx, cx)?, inbox::load_outgoing(tx, cx.actor, &wanted)?);
@@ -146,7 +146,7 @@ fn rows(queue: &[QueuedDraft], frame: &PageLayout, current: Option<&MessageId>) 
         QueueRow {
             href: format!("/approvals/{}", draft.id),
             current: current == Some(&draft.id),
-            seal: Avatar::of(draft.author.as_deref(), &draft.author_name),
+            avatar: Avatar::of(draft.author.as_deref(), &draft.author_name),
             author: draft.author_name.clone(),
             ago: frame.watch.ago(draft.at),
             time: frame.watch.long(draft.at),
@@ -166,13 +166,15 @@ fn decision_view(decision: &Decision, queue: &[QueuedDraft], frame: &PageLayout)
     let said: Vec<(bool, MessageView)> = decision
         .said
         .iter()
-        .map(|letter| (letter.serial > decision.draft.serial, view(letter, &contact, &frame.watch)))
+        .map(|message| {
+            (message.serial > decision.draft.serial, view(message, &contact, &frame.watch))
+        })
         .collect();
     let place = queue.iter().position(|queued| queued.id == decision.draft.id).unwrap_or(0);
     let beside = |place: Option<usize>| {
         place.and_then(|place| queue.get(place)).map(|draft| format!("/approvals/{}", draft.id))
     };
-    let meanwhile = decision.said_since().next().map(|letter| frame.watch.long(letter.at).text);
+    let meanwhile = decision.said_since().next().map(|message| frame.watch.long(message.at).text);
     DecisionView {
         id: decision.draft.id.to_string(),
         conversation: conversation.id.to_string(),
@@ -226,7 +228,7 @@ pub async fn approve(
     };
     let outcome = web
         .act(&visitor, move |tx, cx, _| {
-            let (letter, conversation) = inbox::load_outgoing(tx, cx.actor, &draft)?;
+            let (message, conversation) = inbox::load_outgoing(tx, cx.actor, &draft)?;
             let newer = actions::newer_than(tx, cx, conversation.id.as_str(), seen)?;
             if newer.is_some_and(|newer| newer.direction == Direction::Inbound) {
                 return Ok(Outcome::Meanwhile);
@@ -234,7 +236,7 @@ pub async fn approve(
             if let Some([to, cc, bcc]) = &lines {
                 actions::address_draft(tx, cx, &draft, revision, [to, cc, bcc])?;
             }
-            let text = typed.as_deref().unwrap_or(&letter.text);
+            let text = typed.as_deref().unwrap_or(&message.text);
             actions::approve_draft(tx, cx, &draft, revision, text)?;
             Ok(Outcome::Approved)
         })

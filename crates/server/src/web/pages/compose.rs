@@ -5,10 +5,10 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{Response, StatusCode};
-use inbox::actions::{self, Autosave, NewLetter, OpenConversation};
+use inbox::actions::{self, Autosave, NewReply, OpenConversation};
 use inbox::api::operations::{AddNoteInput, add_note};
 use inbox::api::wire::{Direction, ReplyResult};
-use inbox::base::ids::{EnclosureId, SavedReplyId};
+use inbox::base::ids::{AttachmentId, SavedReplyId};
 use inbox::base::limits::NOTE_CHARS;
 use inbox::{Error, Party, load_conversation};
 
@@ -45,17 +45,17 @@ pub struct Composer {
 
 impl Composer {
     /// What a visit opens: what was asked for, or what was not finished.
-    pub fn asked(write: &str, reading: &OpenConversation) -> Option<Composer> {
-        let kept = reading.unfinished.as_ref();
+    pub fn asked(write: &str, open: &OpenConversation) -> Option<Composer> {
+        let kept = open.autosave.as_ref();
         let is_note = match (write, kept) {
             ("reply", _) => false,
             ("note", _) => true,
             (_, Some(kept)) => kept.kind == "note",
-            (_, None) if !reading.enclosed.is_empty() => false,
+            (_, None) if !open.attached.is_empty() => false,
             _ => return None,
         };
         let kept = kept.filter(|kept| (kept.kind == "note") == is_note);
-        let mut composer = Composer::fresh(reading, is_note);
+        let mut composer = Composer::fresh(open, is_note);
         if let Some(kept) = kept {
             composer.body = kept.body.clone();
             composer.to = Some(kept.to.clone()).filter(|to| !to.is_empty()).unwrap_or(composer.to);
@@ -66,16 +66,15 @@ impl Composer {
         Some(composer)
     }
 
-    fn fresh(reading: &OpenConversation, is_note: bool) -> Composer {
-        let contact =
-            Party { name: reading.contact_name.clone(), email: reading.contact_email.clone() };
+    fn fresh(open: &OpenConversation, is_note: bool) -> Composer {
+        let contact = Party { name: open.contact_name.clone(), email: open.contact_email.clone() };
         Composer {
             is_note,
             to: party_line(&[contact]),
-            from_address: reading.mailbox.address.clone(),
-            seen: reading.seen,
-            files: reading
-                .enclosed
+            from_address: open.mailbox.address.clone(),
+            seen: open.seen,
+            files: open
+                .attached
                 .iter()
                 .map(|file| (file.id.to_string(), file.filename.clone(), size(file.size)))
                 .collect(),
@@ -90,13 +89,13 @@ impl Composer {
     }
 
     /// What was typed, with what is wrong about it.
-    fn typed(reading: &OpenConversation, fields: &FormFields, is_note: bool) -> Composer {
+    fn typed(open: &OpenConversation, fields: &FormFields, is_note: bool) -> Composer {
         Composer {
             body: fields.get("body"),
             to: fields.get("to"),
             cc: fields.get("cc"),
             bcc: fields.get("bcc"),
-            ..Composer::fresh(reading, is_note)
+            ..Composer::fresh(open, is_note)
         }
     }
 }
@@ -115,7 +114,7 @@ pub async fn reply(
     if fields.has("discard") {
         return discard(&web, &visitor, &id, &fields).await;
     }
-    if let Some(sentence) = enclose(&web, &visitor, &id, files, too_much).await? {
+    if let Some(sentence) = attach(&web, &visitor, &id, files, too_much).await? {
         return again(&web, &visitor, &id, &fields, |composer| composer.file_error = sentence)
             .await;
     }
@@ -131,17 +130,17 @@ pub async fn reply(
         }
     };
     let (send, close) = (!fields.has("keep"), fields.has("close"));
-    let letter = NewLetter { body: fields.get("body"), to, cc, bcc, close, send };
+    let message = NewReply { body: fields.get("body"), to, cc, bcc, close, send };
     let (wanted, seen) = (id.clone(), fields.number("seen").unwrap_or(0));
     let outcome = web
         .act(&visitor, move |tx, cx, _| {
-            if letter.send
+            if message.send
                 && let Some(newer) = actions::newer_than(tx, cx, &wanted, seen)?
             {
                 let is_customer = newer.direction == Direction::Inbound;
                 return Ok(Outcome::Meanwhile { by: newer.by, is_customer });
             }
-            Ok(Outcome::Sent(actions::send_letter(tx, cx, &wanted, &letter)?))
+            Ok(Outcome::Sent(actions::send_reply(tx, cx, &wanted, &message)?))
         })
         .await;
     match outcome {
@@ -177,7 +176,7 @@ pub fn recipients(fields: &FormFields) -> Result<[Vec<Party>; 3], String> {
 }
 
 /// Adds the files that came with the form to what is being written; answers what is wrong.
-async fn enclose(
+async fn attach(
     web: &Web,
     visitor: &Visitor,
     id: &str,
@@ -193,7 +192,7 @@ async fn enclose(
     }
     let (files, wanted) = (web.take_in(files).await?, id.to_owned());
     let added =
-        web.act_quietly(visitor, move |tx, cx, _| actions::enclose(tx, cx, &wanted, &files)).await;
+        web.act_quietly(visitor, move |tx, cx, _| actions::attach(tx, cx, &wanted, &files)).await;
     match added {
         Ok(()) => Ok(None),
         Err(PageError::Domain(Error::Invalid(problems))) => {
@@ -206,9 +205,9 @@ async fn enclose(
 /// Keeps what was typed, changes it as the button said, and shows it again: without a script this
 /// is how files and saved replies get into a letter.
 async fn go_on(web: &Web, visitor: &Visitor, id: &str, fields: &FormFields) -> PageResult {
-    let unfinished = unfinished(fields, "reply");
+    let autosave = autosave(fields, "reply");
     let removed = match fields.opt("remove") {
-        Some(file) => Some(EnclosureId::parse(&file).ok_or(Error::NotFound("file"))?),
+        Some(file) => Some(AttachmentId::parse(&file).ok_or(Error::NotFound("file"))?),
         None => None,
     };
     let inserted = match fields.opt("insert") {
@@ -217,16 +216,16 @@ async fn go_on(web: &Web, visitor: &Visitor, id: &str, fields: &FormFields) -> P
     };
     let wanted = id.to_owned();
     web.act_quietly(visitor, move |tx, cx, _| {
-        let mut unfinished = unfinished.clone();
+        let mut autosave = autosave.clone();
         if let Some(file) = &removed {
             actions::take_out(tx, cx, &wanted, file)?;
         }
         if let Some(reply) = &inserted {
             let text = actions::fill_saved_reply(tx, cx, &wanted, reply)?;
-            let gap = if unfinished.body.trim().is_empty() { "" } else { "\n\n" };
-            unfinished.body = format!("{}{gap}{text}", unfinished.body.trim_end());
+            let gap = if autosave.body.trim().is_empty() { "" } else { "\n\n" };
+            autosave.body = format!("{}{gap}{text}", autosave.body.trim_end());
         }
-        actions::keep_unfinished(tx, cx, &wanted, &unfinished)
+        actions::autosave(tx, cx, &wanted, &autosave)
     })
     .await?;
     let path = back_to(id, fields);
@@ -285,7 +284,7 @@ pub async fn note(
     web.act(&visitor, move |tx, cx, _| {
         add_note(tx, cx, input.clone())?;
         let conversation = load_conversation(tx, cx.actor, &input.id)?;
-        actions::forget_unfinished(tx, cx, &conversation.id)
+        actions::forget_autosave(tx, cx, &conversation.id)
     })
     .await?;
     let mut response = see_other(&back_to(&id, &fields));
@@ -302,8 +301,8 @@ async fn again(
     wrong: impl FnOnce(&mut Composer),
 ) -> PageResult {
     let list = FormFields::read(format!("{}&write=reply", fields.get("from")).as_bytes());
-    let page = conversation::build(web, visitor, id, &list, |reading| {
-        let mut composer = Composer::typed(reading, fields, false);
+    let page = conversation::build(web, visitor, id, &list, |open| {
+        let mut composer = Composer::typed(open, fields, false);
         wrong(&mut composer);
         Some(composer)
     });
@@ -318,8 +317,8 @@ async fn again_note(
     sentence: &str,
 ) -> PageResult {
     let list = FormFields::read(fields.get("from").as_bytes());
-    let page = conversation::build(web, visitor, id, &list, |reading| {
-        let mut composer = Composer::typed(reading, fields, true);
+    let page = conversation::build(web, visitor, id, &list, |open| {
+        let mut composer = Composer::typed(open, fields, true);
         composer.body_error = sentence.to_owned();
         Some(composer)
     });
@@ -328,7 +327,7 @@ async fn again_note(
 
 async fn discard(web: &Web, visitor: &Visitor, id: &str, fields: &FormFields) -> PageResult {
     let wanted = id.to_owned();
-    web.act_quietly(visitor, move |tx, cx, _| actions::discard_unfinished(tx, cx, &wanted)).await?;
+    web.act_quietly(visitor, move |tx, cx, _| actions::discard_autosave(tx, cx, &wanted)).await?;
     Ok(see_other(&back_to(id, fields)))
 }
 
@@ -339,11 +338,11 @@ pub async fn keep(
     posted: Posted,
 ) -> PageResult {
     let Posted { visitor, fields } = posted;
-    let unfinished = unfinished(&fields, &fields.get("kind"));
+    let autosave = autosave(&fields, &fields.get("kind"));
     let wanted = id.clone();
     let (ws, me) = web
         .act_quietly(&visitor, move |tx, cx, me| {
-            actions::keep_unfinished(tx, cx, &wanted, &unfinished)?;
+            actions::autosave(tx, cx, &wanted, &autosave)?;
             Ok((cx.actor.ws, me.id.clone()))
         })
         .await?;
@@ -353,7 +352,7 @@ pub async fn keep(
     Ok(response)
 }
 
-fn unfinished(fields: &FormFields, kind: &str) -> Autosave {
+fn autosave(fields: &FormFields, kind: &str) -> Autosave {
     Autosave {
         kind: kind.to_owned(),
         body: fields.get("body"),

@@ -22,13 +22,13 @@ use crate::web::form::{Asked, FormFields, Posted};
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
 use crate::web::layout::responses::{PageError, PageResult, see_other};
 use crate::web::layout::wording::{
-    Avatar, StatusLabel, TimeFormat, When, filters, first_name, status_words,
+    Avatar, StatusLabel, TimeFormat, When, filters, first_name, status_label,
 };
 use crate::web::page_version::PartVersion;
 use crate::web::pages::compose::Composer;
 use crate::web::pages::conversation_list::{ConversationFilter, ListView, subject};
 use crate::web::pages::request_documents::AskForm;
-use crate::web::pages::timeline::{self, MessageProgress as LetterState, TimelineRow};
+use crate::web::pages::timeline::{self, MessageProgress, TimelineRow};
 use crate::web::presence::Other;
 use crate::web::visitor::Visitor;
 
@@ -84,14 +84,14 @@ pub struct ConvoView {
 
 /// Somebody else who has this conversation open.
 pub struct OtherHere {
-    pub seal: Avatar,
+    pub avatar: Avatar,
     pub does: String,
 }
 
 pub struct AssigneeChoice {
     pub to: String,
     pub name: String,
-    pub seal: Avatar,
+    pub avatar: Avatar,
 }
 
 pub struct OtherView {
@@ -108,13 +108,13 @@ pub async fn page(
     Asked(asked): Asked,
 ) -> PageResult {
     let write = asked.get("write");
-    let page = build(&web, &visitor, &id, &asked, move |reading| Composer::asked(&write, reading));
+    let page = build(&web, &visitor, &id, &asked, move |open| Composer::asked(&write, open));
     let mut page = page.await?;
     if asked.get("write") == "ask" {
         page.asking = Some(AskForm::fresh(page.seen()));
     }
     if page.is_news || page.is_mentioned {
-        note_reading(&web, &visitor, id, page.is_mentioned);
+        note_read(&web, &visitor, id, page.is_mentioned);
     }
     web.show(&visitor, &page)
 }
@@ -127,39 +127,39 @@ pub async fn build(
     asked: &FormFields,
     composer: impl FnOnce(&OpenConversation) -> Option<Composer>,
 ) -> Result<ConversationPage, PageError> {
-    let shelf = ConversationFilter::asked(asked)?;
-    let spot = PageLocation::at("", &shelf.href);
-    let (list, wanted, whole) = (shelf.clone(), id.to_owned(), asked.has("whole"));
+    let filter = ConversationFilter::asked(asked)?;
+    let location = PageLocation::at("", &filter.href);
+    let (list, wanted, whole) = (filter.clone(), id.to_owned(), asked.has("whole"));
     let writes = asked.has("write");
-    let (mut frame, (reading, listing, beside)) = web
-        .page(visitor, spot, move |tx, cx, me| {
-            let reading = actions::read_conversation(tx, cx, &wanted, whole)?;
-            let writes = writes || reading.unfinished.is_some() || !reading.enclosed.is_empty();
+    let (mut frame, (open, listing, beside)) = web
+        .page(visitor, location, move |tx, cx, me| {
+            let open = actions::read_conversation(tx, cx, &wanted, whole)?;
+            let writes = writes || open.autosave.is_some() || !open.attached.is_empty();
             let beside = Beside {
                 ws: cx.actor.ws,
                 me: me.id.clone(),
-                is_mentioned: actions::is_mentioned(tx, cx, &reading.id)?,
+                is_mentioned: actions::is_mentioned(tx, cx, &open.id)?,
                 latest: actions::latest_of(tx, cx, &wanted)?,
                 saved_replies: match writes {
                     true => actions::saved_reply_names(tx, cx)?,
                     false => Vec::new(),
                 },
             };
-            Ok((reading, list.read(tx, cx)?, beside))
+            Ok((open, list.read(tx, cx)?, beside))
         })
         .await?;
     let Beside { ws, me, is_mentioned, saved_replies, latest } = beside;
-    let here = web.presence.others(&(ws, reading.id.to_string()), &me, frame.watch.now);
-    let agents = agents_here(web, ws, &reading, frame.watch.now);
-    frame.title = subject(&reading.subject);
-    frame.from = shelf.full_query();
+    let here = web.presence.others(&(ws, open.id.to_string()), &me, frame.watch.now);
+    let agents = agents_here(web, ws, &open, frame.watch.now);
+    frame.title = subject(&open.subject);
+    frame.from = filter.full_query();
     let shown = PartVersion::of_conversation(PartVersion::of_list(&listing.items), &latest);
-    let present = web.mark_present(ws, reading.id.as_str(), &me, frame.watch.now);
-    frame.watch_live(format!("{}&conversation={id}", shelf.full_query()), shown, present);
-    let composer = composer(&reading).map(|composer| composer.with_saved(&saved_replies));
-    let is_news = reading.is_news();
-    let list = ListView::new(&shelf, listing, &frame, Some(id));
-    let mut convo = convo_view(reading, &frame.watch, &shelf);
+    let present = web.mark_present(ws, open.id.as_str(), &me, frame.watch.now);
+    frame.watch_live(format!("{}&conversation={id}", filter.full_query()), shown, present);
+    let composer = composer(&open).map(|composer| composer.with_saved(&saved_replies));
+    let is_news = open.is_news();
+    let list = ListView::new(&filter, listing, &frame, Some(id));
+    let mut convo = convo_view(open, &frame.watch, &filter);
     convo.others_here = here.into_iter().map(other_here).chain(agents).collect();
     Ok(ConversationPage { frame, list, convo, composer, asking: None, is_news, is_mentioned })
 }
@@ -177,17 +177,17 @@ struct Beside {
 fn other_here(other: Other) -> OtherHere {
     let doing = if other.writes { "is writing" } else { "is reading" };
     let does = format!("{} {doing}", first_name(&other.name));
-    OtherHere { seal: Avatar::person(&other.name), does }
+    OtherHere { avatar: Avatar::person(&other.name), does }
 }
 
 /// The agents that are at work here: those whose calls this process took, and those whose notes
 /// and letters say so, whichever process took them.
-fn agents_here(web: &Web, ws: i64, reading: &OpenConversation, now: i64) -> Vec<OtherHere> {
+fn agents_here(web: &Web, ws: i64, open: &OpenConversation, now: i64) -> Vec<OtherHere> {
     let mut there: Vec<(String, bool)> = Vec::new();
-    for entry in reading.entries.iter().filter(|entry| now - entry.at() < AGENT_STAYS_MS) {
+    for entry in open.entries.iter().filter(|entry| now - entry.at() < AGENT_STAYS_MS) {
         let (author, name) = match entry {
-            TimelineEntry::Message(letter) => {
-                (letter.author.as_deref(), letter.from.name.as_deref())
+            TimelineEntry::Message(message) => {
+                (message.author.as_deref(), message.from.name.as_deref())
             }
             TimelineEntry::Note(note) => {
                 (Some(note.author.as_str()), Some(note.author_name.as_str()))
@@ -201,20 +201,20 @@ fn agents_here(web: &Web, ws: i64, reading: &OpenConversation, now: i64) -> Vec<
             there.push((name.to_owned(), true));
         }
     }
-    for look in web.app.limiter.looks.at(ws, reading.id.as_str(), now) {
+    for look in web.app.limiter.agents.at(ws, open.id.as_str(), now) {
         if !there.iter().any(|(met, _)| *met == look.name) {
             there.push((look.name.clone(), look.writes(now)));
         }
     }
     let shown = there.into_iter().map(|(name, writes)| {
         let doing = if writes { "is writing" } else { "is reading" };
-        OtherHere { does: format!("{name} {doing}"), seal: Avatar::agent(&name) }
+        OtherHere { does: format!("{name} {doing}"), avatar: Avatar::agent(&name) }
     });
     shown.collect()
 }
 
 /// Written beside the page: nobody waits for it.
-fn note_reading(web: &Arc<Web>, visitor: &Visitor, id: String, is_mentioned: bool) {
+fn note_read(web: &Arc<Web>, visitor: &Visitor, id: String, is_mentioned: bool) {
     let (web, visitor) = (Arc::clone(web), visitor.clone());
     tokio::spawn(async move {
         let mark =
@@ -233,58 +233,58 @@ fn note_reading(web: &Arc<Web>, visitor: &Visitor, id: String, is_mentioned: boo
 }
 
 fn convo_view(
-    reading: OpenConversation,
+    open: OpenConversation,
     watch: &TimeFormat,
-    shelf: &ConversationFilter,
+    filter: &ConversationFilter,
 ) -> ConvoView {
-    let items = timeline::items(&reading, watch);
-    let contact = reading.contact_name.clone().filter(|name| !name.is_empty());
-    let contact = contact.unwrap_or_else(|| reading.contact_email.clone());
-    let people = reading.team.people.iter().map(|member| AssigneeChoice {
+    let items = timeline::items(&open, watch);
+    let contact = open.contact_name.clone().filter(|name| !name.is_empty());
+    let contact = contact.unwrap_or_else(|| open.contact_email.clone());
+    let people = open.team.people.iter().map(|member| AssigneeChoice {
         to: member.id.clone(),
-        seal: Avatar::person(&member.name),
+        avatar: Avatar::person(&member.name),
         name: member.name.clone(),
     });
-    let agents = reading.team.agents.iter().map(|member| AssigneeChoice {
+    let agents = open.team.agents.iter().map(|member| AssigneeChoice {
         to: member.id.clone(),
-        seal: Avatar::agent(&member.name),
+        avatar: Avatar::agent(&member.name),
         name: member.name.clone(),
     });
     let team = people.chain(agents).collect();
-    let others = reading.others.iter().map(|other| OtherView {
+    let others = open.others.iter().map(|other| OtherView {
         href: format!("/conversations/{}", other.id),
         subject: subject(&other.subject),
-        status: status_words(other.status, false).text,
+        status: status_label(other.status, false).text,
         time: watch.short(other.last_message_at),
     });
     ConvoView {
-        id: reading.id.to_string(),
-        subject: subject(&reading.subject),
+        id: open.id.to_string(),
+        subject: subject(&open.subject),
         contact_first: first_name(&contact).to_owned(),
         contact,
-        inbox: reading.mailbox.name.clone(),
-        status: status_words(reading.status, reading.snoozed_until.is_some()),
-        is_open: reading.status == Status::Open,
-        is_waiting: reading.status == Status::Waiting,
-        is_closed: reading.status == Status::Closed,
-        snoozed_until: reading.snoozed_until.map(|until| watch.long(until)),
+        inbox: open.mailbox.name.clone(),
+        status: status_label(open.status, open.snoozed_until.is_some()),
+        is_open: open.status == Status::Open,
+        is_waiting: open.status == Status::Waiting,
+        is_closed: open.status == Status::Closed,
+        snoozed_until: open.snoozed_until.map(|until| watch.long(until)),
         snoozes: snoozes(watch),
-        assignee: reading.assignee.as_ref().map(|assignee| {
-            let seal = Avatar::of(Some(assignee.id.as_str()), &assignee.name);
-            (seal, assignee.name.clone())
+        assignee: open.assignee.as_ref().map(|assignee| {
+            let avatar = Avatar::of(Some(assignee.id.as_str()), &assignee.name);
+            (avatar, assignee.name.clone())
         }),
         team,
-        tags: reading.tags,
-        reference: reading.reference,
-        held: reading.held,
-        risk: reading.risk,
-        risk_reasons: reading.risk_reasons,
+        tags: open.tags,
+        reference: open.reference,
+        held: open.held,
+        risk: open.risk,
+        risk_reasons: open.risk_reasons,
         items,
-        older: reading.older,
+        older: open.older,
         others: others.collect(),
-        seen: reading.seen,
-        contact_email: reading.contact_email,
-        back: format!("/inbox?{}", shelf.full_query()),
+        seen: open.seen,
+        contact_email: open.contact_email,
+        back: format!("/inbox?{}", filter.full_query()),
         others_here: Vec::new(),
     }
 }

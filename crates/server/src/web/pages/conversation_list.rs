@@ -189,29 +189,29 @@ const MARKS: usize = 2;
 
 impl ListView {
     pub fn new(
-        shelf: &ConversationFilter,
+        filter: &ConversationFilter,
         listing: Listing,
         frame: &PageLayout,
         current: Option<&str>,
     ) -> ListView {
         let entries = frame.views.iter().chain(&frame.inboxes);
         let count =
-            entries.filter(|entry| entry.href == shelf.href).map(|e| e.count.clone()).next();
-        let query = shelf.full_query();
+            entries.filter(|entry| entry.href == filter.href).map(|e| e.count.clone()).next();
+        let query = filter.full_query();
         let rows = listing.items.iter().map(|summary| {
             let mut row = row(summary, &frame.watch, &query);
             row.current = current == Some(summary.id.as_str());
             let is_new = summary.status == Status::Open && listing.unread.contains(&summary.id);
             row.unread = is_new && !row.current;
-            row.marks = marks(summary, frame, shelf.mixes());
+            row.marks = marks(summary, frame, filter.mixes());
             row
         });
         ListView {
             rows: rows.collect(),
-            next: listing.next.map(|cursor| format!("/inbox?{}&cursor={cursor}", shelf.query)),
-            begin: shelf.cursor.as_ref().map(|_| shelf.href.clone()),
-            note: if matches!(shelf.kind, Kind::Tag(_)) { "Latest begun first" } else { "" },
-            empty: empty(&shelf.href, frame),
+            next: listing.next.map(|cursor| format!("/inbox?{}&cursor={cursor}", filter.query)),
+            begin: filter.cursor.as_ref().map(|_| filter.href.clone()),
+            note: if matches!(filter.kind, Kind::Tag(_)) { "Latest begun first" } else { "" },
+            empty: empty(&filter.href, frame),
             count: count.unwrap_or_default(),
             title: listing.title,
         }
@@ -255,10 +255,10 @@ fn marks(summary: &ConversationSummary, frame: &PageLayout, mixed: bool) -> Vec<
     if summary.risk.is_some() {
         add("danger", "warn", "Check before you act".into());
     }
-    if frame.shelves.drafts.contains(&summary.id) {
+    if frame.sidebar.drafts.contains(&summary.id) {
         add("act", "approve", "Draft to approve".into());
     }
-    let leaving = frame.shelves.leaving.iter().find(|(id, _, _)| *id == summary.id);
+    let leaving = frame.sidebar.leaving.iter().find(|(id, _, _)| *id == summary.id);
     if let Some((_, _, sends_at)) = leaving {
         add("act", "leaving", format!("Leaves {}", frame.watch.clock(*sends_at)));
     }
@@ -278,7 +278,7 @@ fn marks(summary: &ConversationSummary, frame: &PageLayout, mixed: bool) -> Vec<
 }
 
 fn empty(href: &str, frame: &PageLayout) -> Empty {
-    let unassigned = frame.shelves.unassigned;
+    let unassigned = frame.sidebar.unassigned;
     match href {
         "/inbox?view=mine" => Empty {
             title: "Nothing waits for you",

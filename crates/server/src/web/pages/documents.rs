@@ -132,9 +132,9 @@ async fn build(
         Some(id) => Some(DocumentId::parse(&id).ok_or(Error::NotFound("document"))?),
         None => None,
     };
-    let spot = PageLocation::at("Documents", "/documents");
+    let location = PageLocation::at("Documents", "/documents");
     let (frame, (found, cards, detail)) = web
-        .page(visitor, spot, move |tx, cx, _| {
+        .page(visitor, location, move |tx, cx, _| {
             let detail = match &wanted {
                 Some(id) => Some(actions::look_at_document(tx, cx, id)?),
                 None => None,

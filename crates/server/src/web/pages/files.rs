@@ -8,7 +8,7 @@ use axum::http::header;
 use axum::http::{HeaderValue, Response};
 use inbox::Error;
 use inbox::actions::{self, StoredFile};
-use inbox::base::ids::{DocumentId, EnclosureId};
+use inbox::base::ids::{AttachmentId, DocumentId};
 
 use crate::web::Web;
 use crate::web::form::{Asked, FormFields};
@@ -39,15 +39,16 @@ pub async fn document(
 }
 
 /// A file that goes with a letter of ours.
-pub async fn enclosure(
+pub async fn attachment(
     State(web): State<Arc<Web>>,
     visitor: Visitor,
     Path(id): Path<String>,
     Asked(asked): Asked,
 ) -> PageResult {
-    let id = EnclosureId::parse(&id).ok_or(Error::NotFound("file"))?;
+    let id = AttachmentId::parse(&id).ok_or(Error::NotFound("file"))?;
     let blobs = web.app.blobs.clone();
-    let file = web.read(&visitor, move |tx, cx, _| actions::enclosure(tx, cx, &blobs, &id)).await?;
+    let file =
+        web.read(&visitor, move |tx, cx, _| actions::attachment(tx, cx, &blobs, &id)).await?;
     Ok(stored(file, &asked))
 }
 

@@ -23,9 +23,9 @@ struct InboxPage {
 
 /// Where a day begins: what is yours, or everything when nothing is.
 pub async fn home(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
-    let spot = PageLocation::new("Mailroom");
-    let (frame, ()) = web.page(&visitor, spot, |_, _, _| Ok(())).await?;
-    let mine = frame.shelves.mine > 0;
+    let location = PageLocation::new("Mailroom");
+    let (frame, ()) = web.page(&visitor, location, |_, _, _| Ok(())).await?;
+    let mine = frame.sidebar.mine > 0;
     let view = if mine { "mine" } else { "open" };
     Ok(see_other(&format!("/inbox?view={view}")))
 }
@@ -35,13 +35,14 @@ pub async fn list(
     visitor: Visitor,
     Asked(asked): Asked,
 ) -> PageResult {
-    let shelf = ConversationFilter::asked(&asked)?;
-    let (read, spot) = (shelf.clone(), PageLocation::at("", &shelf.href));
-    let (mut frame, listing) = web.page(&visitor, spot, move |tx, cx, _| read.read(tx, cx)).await?;
+    let filter = ConversationFilter::asked(&asked)?;
+    let (read, location) = (filter.clone(), PageLocation::at("", &filter.href));
+    let (mut frame, listing) =
+        web.page(&visitor, location, move |tx, cx, _| read.read(tx, cx)).await?;
     frame.title = listing.title.clone();
     let shown = PartVersion::of_list(&listing.items);
-    frame.watch_live(shelf.full_query(), shown, PartVersion::default());
-    frame.from = shelf.full_query();
-    let list = ListView::new(&shelf, listing, &frame, None);
+    frame.watch_live(filter.full_query(), shown, PartVersion::default());
+    frame.from = filter.full_query();
+    let list = ListView::new(&filter, listing, &frame, None);
     web.show(&visitor, &InboxPage { frame, list })
 }

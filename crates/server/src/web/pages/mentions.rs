@@ -31,7 +31,7 @@ struct MentionsPage {
 struct MentionView {
     href: String,
     subject: String,
-    seal: Avatar,
+    avatar: Avatar,
     author: String,
     note: String,
     time: When,
@@ -43,24 +43,24 @@ pub async fn page(
     visitor: Visitor,
     Asked(asked): Asked,
 ) -> PageResult {
-    let spot = PageLocation::at("Mentions", "/mentions");
+    let location = PageLocation::at("Mentions", "/mentions");
     let before = NoteId::parse(&asked.get("before"));
     let (mut frame, mentions) = web
-        .page(&visitor, spot, move |tx, cx, _| actions::list_mentions(tx, cx, before.as_ref()))
+        .page(&visitor, location, move |tx, cx, _| actions::list_mentions(tx, cx, before.as_ref()))
         .await?;
     frame.watch_live("page=mentions".into(), PartVersion::default(), PartVersion::default());
     let older = mentions.last().filter(|_| mentions.len() as i64 == MENTIONS_LISTED);
     let view = |mention: &Mention| MentionView {
         href: format!("/conversations/{}", mention.conversation),
         subject: subject(&mention.subject),
-        seal: Avatar::of(Some(&mention.author), &mention.author_name),
+        avatar: Avatar::of(Some(&mention.author), &mention.author_name),
         author: mention.author_name.clone(),
         note: mention.body.chars().take(NOTE_SHOWN_CHARS).collect(),
         time: frame.watch.long(mention.at),
         unread: mention.unread,
     };
     let page = MentionsPage {
-        any_unread: frame.shelves.mentions > 0,
+        any_unread: frame.sidebar.mentions > 0,
         older: older.map(|last| format!("/mentions?before={}", last.note)),
         mentions: mentions.iter().map(view).collect(),
         frame,

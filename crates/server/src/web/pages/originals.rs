@@ -62,12 +62,12 @@ pub async fn page(
     Path((conversation, message)): Path<(String, String)>,
     Asked(asked): Asked,
 ) -> PageResult {
-    let spot = PageLocation::at("As it came", "/inbox?view=open");
+    let location = PageLocation::at("As it came", "/inbox?view=open");
     let id = MessageId::parse(&message).ok_or(Error::NotFound("message"))?;
     let (blobs, wanted) = (web.app.blobs.clone(), conversation.clone());
-    let reading =
-        web.page(&visitor, spot, move |tx, cx, _| actions::original(tx, cx, &blobs, &wanted, &id));
-    let (frame, shown) = web.take_apart(reading, mail::original).await?;
+    let open = web
+        .page(&visitor, location, move |tx, cx, _| actions::original(tx, cx, &blobs, &wanted, &id));
+    let (frame, shown) = web.take_apart(open, mail::original).await?;
     responses::page(&OriginalPage {
         frame,
         conversation,
@@ -95,8 +95,8 @@ pub async fn html(
     let take = move |raw: &[u8]| {
         mail::original_html(raw, &PageAddresses { pictures: &pictures, host: &host })
     };
-    let reading = web.raw_mail(&visitor, conversation, &message);
-    let ((), html) = web.take_apart(reading, take).await?;
+    let open = web.raw_mail(&visitor, conversation, &message);
+    let ((), html) = web.take_apart(open, take).await?;
     let mut response = Response::new(Body::from(html));
     guard(&mut response, PAGE_POLICY);
     let headers = response.headers_mut();
@@ -115,9 +115,9 @@ pub async fn picture(
     Path((conversation, message, number)): Path<(String, String, String)>,
 ) -> PageResult {
     let number: usize = number.parse().map_err(|_| Error::NotFound("picture"))?;
-    let reading = web.raw_mail(&visitor, conversation, &message);
+    let open = web.raw_mail(&visitor, conversation, &message);
     let take = move |raw: &[u8]| mail::original_picture(raw, number);
-    let ((), picture) = web.take_apart(reading, take).await?;
+    let ((), picture) = web.take_apart(open, take).await?;
     let mut response = Response::new(Body::from(picture.bytes));
     guard(&mut response, FILE_POLICY);
     let headers = response.headers_mut();
@@ -129,15 +129,15 @@ pub async fn picture(
 
 impl Web {
     /// Makes something of a mail in one of a few places beside the threads that serve everybody.
-    /// `reading` finds the mail, and something beside it, if the visitor may see it.
+    /// `open` finds the mail, and something beside it, if the visitor may see it.
     async fn take_apart<X, T: Send + 'static>(
         &self,
-        reading: impl Future<Output = Result<(X, Vec<u8>), PageError>>,
+        open: impl Future<Output = Result<(X, Vec<u8>), PageError>>,
         take: impl FnOnce(&[u8]) -> Option<T> + Send + 'static,
     ) -> Result<(X, T), PageError> {
         // Waiting holds no mail in memory.
         let place = Arc::clone(&self.originals.0).acquire_owned().await;
-        let (beside, raw) = reading.await?;
+        let (beside, raw) = open.await?;
         // The place stays taken until the work is done, even if nobody waits for it any more.
         let work = spawn_blocking(move || {
             let _place = place;

@@ -21,7 +21,7 @@ use crate::web::visitor::Visitor;
 #[template(path = "leaving.html")]
 struct LeavingPage {
     frame: PageLayout,
-    letters: Vec<LeavingView>,
+    messages: Vec<LeavingView>,
 }
 
 struct LeavingView {
@@ -29,7 +29,7 @@ struct LeavingView {
     conversation: String,
     subject: String,
     contact: String,
-    seal: Avatar,
+    avatar: Avatar,
     author: String,
     clock: String,
     seconds: i64,
@@ -38,24 +38,24 @@ struct LeavingView {
 }
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
-    let spot = PageLocation::at("Leaving soon", "/leaving");
-    let (mut frame, letters) =
-        web.page(&visitor, spot, |tx, cx, _| actions::leaving(tx, cx)).await?;
+    let location = PageLocation::at("Leaving soon", "/leaving");
+    let (mut frame, messages) =
+        web.page(&visitor, location, |tx, cx, _| actions::leaving(tx, cx)).await?;
     frame.watch_live("page=leaving".into(), PartVersion::default(), PartVersion::default());
-    let view = |letter: actions::ScheduledMessage| LeavingView {
-        id: letter.id.to_string(),
-        conversation: letter.conversation.to_string(),
-        subject: subject(&letter.subject),
-        contact: letter.contact,
-        seal: Avatar::of(letter.author.as_deref(), &letter.author_name),
-        author: letter.author_name,
-        clock: frame.watch.clock(letter.sends_at),
-        seconds: ((letter.sends_at - frame.watch.now) / 1_000).max(0),
-        iso: inbox::base::time::Moment(letter.sends_at).iso(),
-        paragraphs: paragraphs(&letter.text),
+    let view = |message: actions::ScheduledMessage| LeavingView {
+        id: message.id.to_string(),
+        conversation: message.conversation.to_string(),
+        subject: subject(&message.subject),
+        contact: message.contact,
+        avatar: Avatar::of(message.author.as_deref(), &message.author_name),
+        author: message.author_name,
+        clock: frame.watch.clock(message.sends_at),
+        seconds: ((message.sends_at - frame.watch.now) / 1_000).max(0),
+        iso: inbox::base::time::Moment(message.sends_at).iso(),
+        paragraphs: paragraphs(&message.text),
     };
-    let letters = letters.into_iter().map(view).collect();
-    web.show(&visitor, &LeavingPage { frame, letters })
+    let messages = messages.into_iter().map(view).collect();
+    web.show(&visitor, &LeavingPage { frame, messages })
 }
 
 pub async fn stop(
@@ -66,8 +66,8 @@ pub async fn stop(
     let id = MessageId::parse(&id).ok_or(Error::NotFound("message"))?;
     let stopped = web
         .act(&posted.visitor, move |tx, cx, _| {
-            let (letter, conversation) = inbox::load_outgoing(tx, cx.actor, &id)?;
-            actions::stop_message(tx, cx, &letter.id)?;
+            let (message, conversation) = inbox::load_outgoing(tx, cx.actor, &id)?;
+            actions::stop_message(tx, cx, &message.id)?;
             Ok(conversation.id.to_string())
         })
         .await;

@@ -13,7 +13,7 @@ use crate::web::Web;
 use crate::web::form::{Asked, FormFields};
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
 use crate::web::layout::responses::{self, PageResult};
-use crate::web::layout::wording::{Avatar, StatusLabel, filters, status_words};
+use crate::web::layout::wording::{Avatar, StatusLabel, filters, status_label};
 use crate::web::pages::conversation_list::{RowView, row};
 use crate::web::visitor::Visitor;
 
@@ -37,7 +37,7 @@ struct SearchPage {
 
 struct Hit {
     row: RowView,
-    seal: Avatar,
+    avatar: Avatar,
     status: StatusLabel,
     inbox: String,
     tags: Vec<String>,
@@ -73,8 +73,8 @@ pub async fn page(
     let hits = items.iter().map(|summary| {
         let row = row(summary, &frame.watch, "");
         Hit {
-            seal: Avatar::customer(&row.who),
-            status: status_words(summary.status, false),
+            avatar: Avatar::customer(&row.who),
+            status: status_label(summary.status, false),
             inbox: summary.mailbox.clone(),
             tags: summary.tags.clone(),
             row,

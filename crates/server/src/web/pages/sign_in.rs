@@ -8,7 +8,8 @@ use inbox::Error;
 use inbox::actions::{self, TokenHash};
 use inbox::base::actor::Actor;
 use inbox::base::limits::{
-    GUESSES_PER_ADDRESS, GUESSES_PER_PLACE, LINKS_PER_ADDRESS, LINKS_PER_PLACE,
+    LINKS_PER_ADDRESS, LINKS_PER_NETWORK, SIGN_IN_ATTEMPTS_PER_ADDRESS,
+    SIGN_IN_ATTEMPTS_PER_NETWORK,
 };
 
 use crate::web::Web;
@@ -87,8 +88,10 @@ pub async fn with_password(State(web): State<Arc<Web>>, posted: Posted) -> PageR
         .app
         .store
         .write(move |tx| -> inbox::Result<bool> {
-            let address = actions::count_guess(tx, &counted, GUESSES_PER_ADDRESS, now)?;
-            Ok(actions::count_guess(tx, &place, GUESSES_PER_PLACE, now)? && address)
+            let address =
+                actions::count_sign_in_attempt(tx, &counted, SIGN_IN_ATTEMPTS_PER_ADDRESS, now)?;
+            Ok(actions::count_sign_in_attempt(tx, &place, SIGN_IN_ATTEMPTS_PER_NETWORK, now)?
+                && address)
         })
         .await?;
     if !may_try {
@@ -106,7 +109,7 @@ pub async fn with_password(State(web): State<Arc<Web>>, posted: Posted) -> PageR
         .app
         .store
         .write(move |tx| {
-            actions::forget_guesses(tx, &address)?;
+            actions::forget_sign_in_attempts(tx, &address)?;
             actions::begin_session(tx, &app.ids, now, ws, &person, &device, opens_private)
         })
         .await?;
@@ -145,8 +148,9 @@ pub async fn mail_link(State(web): State<Arc<Web>>, posted: Posted) -> PageResul
             let operator = Actor::operator(&app.ids);
             let cx = app.cx(&operator);
             let address = format!("links to {asked}");
-            let address = actions::count_guess(tx, &address, LINKS_PER_ADDRESS, cx.now)?;
-            let may = actions::count_guess(tx, &place, LINKS_PER_PLACE, cx.now)? && address;
+            let address = actions::count_sign_in_attempt(tx, &address, LINKS_PER_ADDRESS, cx.now)?;
+            let may =
+                actions::count_sign_in_attempt(tx, &place, LINKS_PER_NETWORK, cx.now)? && address;
             if may {
                 actions::mail_sign_in_link(tx, &cx, &asked)?;
             }

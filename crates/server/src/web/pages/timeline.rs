@@ -11,7 +11,7 @@ use crate::web::layout::wording::{Avatar, TimeFormat, When, first_name, paragrap
 use crate::web::pages::document_requests::RequestView;
 
 /// Letters from the end that are shown open.
-const OPEN_LETTERS: usize = 2;
+const OPEN_MESSAGES: usize = 2;
 /// Events in a row from which on they are folded.
 const FOLD_EVENTS: usize = 4;
 /// The largest picture that is shown beside its letter, in bytes.
@@ -28,7 +28,7 @@ pub enum TimelineRow {
 
 pub struct MessageView {
     pub id: String,
-    pub seal: Avatar,
+    pub avatar: Avatar,
     pub name: String,
     pub is_agent: bool,
     pub class: &'static str,
@@ -65,7 +65,7 @@ pub struct FileView {
 }
 
 pub struct NoteView {
-    pub seal: Avatar,
+    pub avatar: Avatar,
     pub is_agent: bool,
     pub name: String,
     pub time: When,
@@ -74,40 +74,40 @@ pub struct NoteView {
 }
 
 pub struct EventView {
-    pub seal: Avatar,
+    pub avatar: Avatar,
     pub actor: String,
     pub text: String,
     pub time: When,
 }
 
-pub fn items(reading: &OpenConversation, watch: &TimeFormat) -> Vec<TimelineRow> {
-    let names: Vec<&str> = reading
+pub fn items(open: &OpenConversation, watch: &TimeFormat) -> Vec<TimelineRow> {
+    let names: Vec<&str> = open
         .team
         .people
         .iter()
-        .chain(&reading.team.agents)
+        .chain(&open.team.agents)
         .map(|member| first_name(&member.name))
         .collect();
-    let agents: Vec<&str> = reading.team.agents.iter().map(|member| member.name.as_str()).collect();
-    let letters =
-        reading.entries.iter().filter(|entry| matches!(entry, TimelineEntry::Message(_))).count();
-    let warned = warned_letter(reading);
+    let agents: Vec<&str> = open.team.agents.iter().map(|member| member.name.as_str()).collect();
+    let messages =
+        open.entries.iter().filter(|entry| matches!(entry, TimelineEntry::Message(_))).count();
+    let warned = warned_message(open);
     let mut items = Vec::new();
-    let (mut met, mut marked) = (0, reading.read_at.is_none());
-    for (place, entry) in reading.entries.iter().enumerate() {
-        if !marked && place > 0 && reading.read_at.is_some_and(|read_at| entry.at() > read_at) {
+    let (mut met, mut marked) = (0, open.read_at.is_none());
+    for (place, entry) in open.entries.iter().enumerate() {
+        if !marked && place > 0 && open.read_at.is_some_and(|read_at| entry.at() > read_at) {
             items.push(TimelineRow::Since);
             marked = true;
         }
-        marked |= reading.read_at.is_some_and(|read_at| entry.at() > read_at);
+        marked |= open.read_at.is_some_and(|read_at| entry.at() > read_at);
         match entry {
-            TimelineEntry::Message(letter) => {
+            TimelineEntry::Message(message) => {
                 met += 1;
-                if warned == Some(letter.id.as_str()) {
+                if warned == Some(message.id.as_str()) {
                     items.push(TimelineRow::Risk);
                 }
-                let mut view = letter_view(letter, reading, watch);
-                view.brief = met + OPEN_LETTERS <= letters
+                let mut view = message_view(message, open, watch);
+                view.brief = met + OPEN_MESSAGES <= messages
                     && matches!(view.state, MessageProgress::Theirs | MessageProgress::Sent);
                 items.push(TimelineRow::Message(Box::new(view)));
             }
@@ -123,33 +123,33 @@ pub fn items(reading: &OpenConversation, watch: &TimeFormat) -> Vec<TimelineRow>
 }
 
 /// The letter that a warning stands before: the customer's latest.
-fn warned_letter(reading: &OpenConversation) -> Option<&str> {
-    reading.risk.as_ref()?;
-    reading.entries.iter().rev().find_map(|entry| match entry {
-        TimelineEntry::Message(letter) if letter.direction == Direction::Inbound => {
-            Some(letter.id.as_str())
+fn warned_message(open: &OpenConversation) -> Option<&str> {
+    open.risk.as_ref()?;
+    open.entries.iter().rev().find_map(|entry| match entry {
+        TimelineEntry::Message(message) if message.direction == Direction::Inbound => {
+            Some(message.id.as_str())
         }
         _ => None,
     })
 }
 
-pub fn letter_view(
-    letter: &MessageEntry,
-    reading: &OpenConversation,
+pub fn message_view(
+    message: &MessageEntry,
+    open: &OpenConversation,
     watch: &TimeFormat,
 ) -> MessageView {
-    let contact = reading.contact_name.as_deref().unwrap_or(&reading.contact_email);
-    view(letter, contact, watch)
+    let contact = open.contact_name.as_deref().unwrap_or(&open.contact_email);
+    view(message, contact, watch)
 }
 
-pub fn view(letter: &MessageEntry, contact: &str, watch: &TimeFormat) -> MessageView {
-    let inbound = letter.direction == Direction::Inbound;
-    let name = letter.from.name.clone().unwrap_or_else(|| letter.from.email.clone());
-    let seal = match inbound {
+pub fn view(message: &MessageEntry, contact: &str, watch: &TimeFormat) -> MessageView {
+    let inbound = message.direction == Direction::Inbound;
+    let name = message.from.name.clone().unwrap_or_else(|| message.from.email.clone());
+    let avatar = match inbound {
         true => Avatar::customer(&name),
-        false => Avatar::of(letter.author.as_deref(), &name),
+        false => Avatar::of(message.author.as_deref(), &name),
     };
-    let state = state(letter, watch);
+    let state = state(message, watch);
     let (class, what) = match &state {
         MessageProgress::Theirs => ("", "Letter from"),
         MessageProgress::Draft => ("draft", "Draft by"),
@@ -159,33 +159,33 @@ pub fn view(letter: &MessageEntry, contact: &str, watch: &TimeFormat) -> Message
         MessageProgress::Failed => ("failed", "Letter that was not delivered, from"),
     };
     MessageView {
-        id: letter.id.to_string(),
-        is_agent: seal.is_agent(),
-        seal,
+        id: message.id.to_string(),
+        is_agent: avatar.is_agent(),
+        avatar,
         label: format!("{what} {name}"),
         name,
         class,
-        address: address_line(letter, inbound, contact),
-        time: watch.long(letter.at),
-        paragraphs: paragraphs(&letter.text),
-        gist: letter.text.split_whitespace().take(24).collect::<Vec<_>>().join(" "),
+        address: address_line(message, inbound, contact),
+        time: watch.long(message.at),
+        paragraphs: paragraphs(&message.text),
+        gist: message.text.split_whitespace().take(24).collect::<Vec<_>>().join(" "),
         brief: false,
-        cut: letter.cut,
-        has_original: letter.has_original,
-        files: letter.files.iter().map(file_view).collect(),
-        asks: letter.asks.as_ref().map(|card| RequestView::of(card, watch)),
-        summary: letter.summary.clone(),
-        revision: letter.revision,
+        cut: message.cut,
+        has_original: message.has_original,
+        files: message.files.iter().map(file_view).collect(),
+        asks: message.asks.as_ref().map(|card| RequestView::of(card, watch)),
+        summary: message.summary.clone(),
+        revision: message.revision,
         state,
     }
 }
 
-fn state(letter: &MessageEntry, watch: &TimeFormat) -> MessageProgress {
-    match letter.status {
+fn state(message: &MessageEntry, watch: &TimeFormat) -> MessageProgress {
+    match message.status {
         None => MessageProgress::Theirs,
         Some(MessageStatus::Draft) => MessageProgress::Draft,
         Some(MessageStatus::Scheduled) => {
-            let at = letter.sends_at.unwrap_or(watch.now);
+            let at = message.sends_at.unwrap_or(watch.now);
             MessageProgress::Leaving {
                 clock: watch.clock(at),
                 seconds: ((at - watch.now) / 1_000).max(0),
@@ -199,18 +199,18 @@ fn state(letter: &MessageEntry, watch: &TimeFormat) -> MessageProgress {
 }
 
 /// Whose address, or to whom it goes.
-fn address_line(letter: &MessageEntry, inbound: bool, contact: &str) -> String {
+fn address_line(message: &MessageEntry, inbound: bool, contact: &str) -> String {
     let shown = |party: &inbox::Party| {
         party.name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| party.email.clone())
     };
-    let cc: Vec<String> = letter.cc.iter().map(shown).collect();
+    let cc: Vec<String> = message.cc.iter().map(shown).collect();
     let cc = if cc.is_empty() { String::new() } else { format!(", copy to {}", cc.join(", ")) };
     if inbound {
-        return format!("{}{cc}", letter.from.email);
+        return format!("{}{cc}", message.from.email);
     }
-    let to: Vec<String> = letter.to.iter().map(shown).collect();
+    let to: Vec<String> = message.to.iter().map(shown).collect();
     let to = if to.is_empty() { contact.to_owned() } else { to.join(", ") };
-    let bcc: Vec<String> = letter.bcc.iter().map(shown).collect();
+    let bcc: Vec<String> = message.bcc.iter().map(shown).collect();
     let bcc = match bcc.is_empty() {
         true => String::new(),
         false => format!(", hidden copy to {}", bcc.join(", ")),
@@ -223,7 +223,7 @@ pub fn file_view(file: &FiledAs) -> FileView {
     FileView {
         href: match &file.place {
             FilePlace::Document(id) => format!("/documents/{id}"),
-            FilePlace::Enclosure(id) => format!("/enclosures/{id}"),
+            FilePlace::Attachment(id) => format!("/attachments/{id}"),
         },
         name: file.filename.clone(),
         kind: format!("{short}, {}", size(file.size)),
@@ -233,11 +233,11 @@ pub fn file_view(file: &FiledAs) -> FileView {
 }
 
 fn note_view(note: &NoteEntry, names: &[&str], watch: &TimeFormat) -> NoteView {
-    let seal = Avatar::of(Some(&note.author), &note.author_name);
+    let avatar = Avatar::of(Some(&note.author), &note.author_name);
     let lines = |lines: Vec<String>| lines.iter().map(|line| marked(line, names)).collect();
     NoteView {
-        is_agent: seal.is_agent(),
-        seal,
+        is_agent: avatar.is_agent(),
+        avatar,
         name: note.author_name.clone(),
         time: watch.long(note.at),
         body: paragraphs(&note.body).into_iter().map(lines).collect(),
@@ -246,13 +246,13 @@ fn note_view(note: &NoteEntry, names: &[&str], watch: &TimeFormat) -> NoteView {
 
 fn event_view(event: &EventEntry, agents: &[&str], watch: &TimeFormat) -> EventView {
     let name = &event.actor_name;
-    let seal = match name.as_str() {
+    let avatar = match name.as_str() {
         "Mailroom" => Avatar::mailroom(),
         name if agents.contains(&name) => Avatar::agent(name),
         name => Avatar::person(name),
     };
     EventView {
-        seal,
+        avatar,
         actor: name.clone(),
         text: words(&event.event, &event.data, watch),
         time: watch.long(event.at),

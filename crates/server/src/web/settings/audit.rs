@@ -8,7 +8,7 @@ use inbox::actions::{self, AUDIT_LISTED, AuditEntry};
 use inbox::base::ids::AuditId;
 use inbox::model::audit_log::Action;
 
-use super::spot;
+use super::location;
 use crate::web::Web;
 use crate::web::form::Asked;
 use crate::web::layout::page_layout::PageLayout;
@@ -25,7 +25,7 @@ struct AuditPage {
 }
 
 struct EntryView {
-    seal: Avatar,
+    avatar: Avatar,
     actor: String,
     did: &'static str,
     thing: String,
@@ -40,14 +40,14 @@ pub async fn page(
 ) -> PageResult {
     let before = AuditId::parse(&asked.get("before"));
     let (frame, entries) = web
-        .page(&visitor, spot("Audit log"), move |tx, cx, _| {
+        .page(&visitor, location("Audit log"), move |tx, cx, _| {
             actions::list_audit(tx, cx, before.as_ref())
         })
         .await?;
     let older = entries.last().filter(|_| entries.len() as i64 == AUDIT_LISTED);
     let older = older.map(|last| format!("/settings/audit?before={}", last.id));
     let view = |entry: AuditEntry| EntryView {
-        seal: Avatar::of(Some(&entry.actor), &entry.actor_name),
+        avatar: Avatar::of(Some(&entry.actor), &entry.actor_name),
         actor: match entry.actor.is_empty() {
             true => "The command line".into(),
             false => entry.actor_name,

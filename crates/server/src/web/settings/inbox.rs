@@ -11,9 +11,9 @@ use inbox::model::domains::{self, ListedKey};
 use inbox::model::mailboxes::{self, Mailbox};
 use inbox::{Cx, Error};
 
-use super::incoming_mail::{self, DoorView, FetchedView};
+use super::incoming_mail::{self, FetchedView, ListenerView};
+use super::location;
 use super::records::{self, RecordsView};
-use super::spot;
 use crate::web::Web;
 use crate::web::form::Posted;
 use crate::web::layout::page_layout::PageLayout;
@@ -44,7 +44,7 @@ pub struct MailView {
     fetched: Option<FetchedView>,
     /// How it stands with mail that is not fetched.
     state: incoming_mail::StatusBadge,
-    doors: Vec<DoorView>,
+    listeners: Vec<ListenerView>,
     relay: Option<String>,
     pub records: Option<RecordsView>,
 }
@@ -67,18 +67,18 @@ pub async fn page(
 pub async fn build(web: &Web, visitor: &Visitor, id: &str) -> Result<InboxPage, PageError> {
     let wanted = mailbox_id(id)?;
     let (frame, (found, kept)) = web
-        .page(visitor, spot("Inboxes"), move |tx, cx, me| {
+        .page(visitor, location("Inboxes"), move |tx, cx, me| {
             let found =
                 mailboxes::seen_by(tx, cx.actor, &wanted)?.ok_or(Error::NotFound("inbox"))?;
             let kept = me.administers().then(|| kept(tx, cx, &found)).transpose()?;
             Ok((found, kept))
         })
         .await?;
-    let open = frame.shelves.inboxes.iter().find(|shelf| shelf.id == found.id);
+    let open = frame.sidebar.inboxes.iter().find(|filter| filter.id == found.id);
     let (local, domain) = found.address.split_once('@').unwrap_or((&found.address, ""));
     Ok(InboxPage {
         id: id.to_owned(),
-        open: open.map_or(0, |shelf| shelf.open),
+        open: open.map_or(0, |filter| filter.open),
         local: local.to_owned(),
         domain: domain.to_owned(),
         private: found.circle.person().is_some(),
@@ -108,8 +108,8 @@ fn kept(tx: &mut Tx<'_>, cx: &Cx<'_>, inbox: &Mailbox) -> inbox::Result<Kept> {
 fn mail_view(web: &Web, kept: &Kept, frame: &PageLayout) -> MailView {
     MailView {
         fetched: kept.fetched.as_ref().map(|it| incoming_mail::fetched_view(it, &frame.watch)),
-        state: incoming_mail::state_at_doors(&web.ways),
-        doors: incoming_mail::doors(&web.ways),
+        state: incoming_mail::listener_state(&web.ways),
+        listeners: incoming_mail::listeners(&web.ways),
         relay: web.ways.sending.relay.clone(),
         records: kept.domain.as_ref().map(|domain| records::view(web, domain, &kept.keys)),
     }

@@ -9,7 +9,7 @@ use inbox::actions::{self, FetchedInbox, PersonListing};
 use inbox::base::ids::UserId;
 use inbox::model::mailboxes::{self, Mailbox};
 
-use super::{incoming_mail, spot};
+use super::{incoming_mail, location};
 use crate::web::Web;
 use crate::web::form::Posted;
 use crate::web::layout::page_layout::PageLayout;
@@ -23,7 +23,7 @@ struct InboxesPage {
     frame: PageLayout,
     inboxes: Vec<InboxView>,
     /// How mail comes into an inbox that is not fetched.
-    at_doors: incoming_mail::StatusBadge,
+    at_listeners: incoming_mail::StatusBadge,
     people: Vec<(String, String)>,
     address: String,
     name: String,
@@ -49,7 +49,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<InboxesPage, PageError> {
     let (frame, (inboxes, people, fetched)): (PageLayout, Read) = web
-        .page(visitor, spot("Inboxes"), |tx, cx, me| {
+        .page(visitor, location("Inboxes"), |tx, cx, me| {
             let fetched = match me.administers() {
                 true => actions::list_fetched(tx, cx.actor)?,
                 false => Vec::new(),
@@ -71,7 +71,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<InboxesPage, PageError> {
     Ok(InboxesPage {
         frame,
         inboxes,
-        at_doors: incoming_mail::state_at_doors(&web.ways),
+        at_listeners: incoming_mail::listener_state(&web.ways),
         people: people.into_iter().map(|person| (person.id.to_string(), person.name)).collect(),
         address: String::new(),
         name: String::new(),

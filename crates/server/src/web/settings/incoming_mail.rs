@@ -38,7 +38,7 @@ pub struct TroubleView {
 }
 
 /// A door of this server, as those see it who send mail to it.
-pub struct DoorView {
+pub struct ListenerView {
     pub label: &'static str,
     pub place: String,
     pub hint: &'static str,
@@ -96,7 +96,7 @@ fn trouble(fetched: &FetchedInbox, watch: &TimeFormat) -> Option<TroubleView> {
             title: "Mail cannot be fetched since",
             since: watch.long(fetched.failing_since?.0),
             reason: fetched.last_error.clone().unwrap_or_default(),
-            next: fetched.next_try_at.map(|at| watch.long(at.0)),
+            next: fetched.next_attempt_at.map(|at| watch.long(at.0)),
         }),
         Fetching::Stopped => Some(TroubleView {
             title: "Nobody fetches this inbox since",
@@ -110,23 +110,23 @@ fn trouble(fetched: &FetchedInbox, watch: &TimeFormat) -> Option<TroubleView> {
 }
 
 /// Where mail is taken by this server.
-pub fn doors(ways: &MailWays) -> Vec<DoorView> {
+pub fn listeners(ways: &MailWays) -> Vec<ListenerView> {
     let smtp = match &ways.smtp {
         ListenAddress::Off => None,
-        place if is_local(place) => Some(DoorView {
+        place if is_local(place) => Some(ListenerView {
             label: "SMTP",
             place: place.to_string(),
             hint: "Only programs on the same machine reach it. To take mail from others, set \
                    MAILROOM_SMTP_LISTEN to 0.0.0.0:25.",
         }),
-        place => Some(DoorView {
+        place => Some(ListenerView {
             label: "SMTP",
             place: from_outside(place, ways.sending.host.as_deref()),
             hint: "Name it in the domain's MX record, or let the mail server you have pass on or \
                    forward mail to it.",
         }),
     };
-    let lmtp = (ways.lmtp != ListenAddress::Off).then(|| DoorView {
+    let lmtp = (ways.lmtp != ListenAddress::Off).then(|| ListenerView {
         label: "LMTP",
         place: ways.lmtp.to_string(),
         hint: "A mail server of yours hands over here.",
@@ -135,7 +135,7 @@ pub fn doors(ways: &MailWays) -> Vec<DoorView> {
 }
 
 /// How an inbox that is not fetched gets its mail, in a word.
-pub fn state_at_doors(ways: &MailWays) -> StatusBadge {
+pub fn listener_state(ways: &MailWays) -> StatusBadge {
     match (&ways.smtp, &ways.lmtp) {
         (ListenAddress::Off, ListenAddress::Off) => {
             StatusBadge { class: "warn", icon: "warn", word: "Nothing comes in" }

@@ -9,7 +9,7 @@ use inbox::actions::{self, KeyListing, PersonListing};
 use inbox::base::actor::Scope;
 use inbox::base::ids::AgentId;
 
-use super::spot;
+use super::location;
 use crate::web::Web;
 use crate::web::form::Posted;
 use crate::web::layout::page_layout::PageLayout;
@@ -34,7 +34,7 @@ struct KeysPage {
 struct KeyView {
     id: String,
     name: String,
-    seal: Avatar,
+    avatar: Avatar,
     scopes: String,
     live: bool,
     made_by: String,
@@ -49,13 +49,13 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<KeysPage, PageError> {
     let (frame, (keys, people)): (PageLayout, (Vec<KeyListing>, Vec<PersonListing>)) = web
-        .page(visitor, spot("Agents and keys"), |tx, cx, _| {
+        .page(visitor, location("Agents and keys"), |tx, cx, _| {
             Ok((actions::list_keys(tx, cx)?, actions::list_people(tx, cx)?))
         })
         .await?;
     let view = |key: KeyListing| KeyView {
         id: key.id.to_string(),
-        seal: Avatar::agent(&key.name),
+        avatar: Avatar::agent(&key.name),
         name: key.name,
         scopes: key.scopes.replace(' ', ", "),
         live: key.livemode,

@@ -64,6 +64,6 @@ async fn first() -> PageResult {
 }
 
 /// A page of the settings, by its title.
-fn spot(title: &str) -> PageLocation {
+fn location(title: &str) -> PageLocation {
     PageLocation::at(title, "/settings")
 }

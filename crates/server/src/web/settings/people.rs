@@ -10,7 +10,7 @@ use inbox::base::actor::Role;
 use inbox::base::ids::UserId;
 use inbox::{Cx, Error};
 
-use super::spot;
+use super::location;
 use crate::web::Web;
 use crate::web::form::{FormFields, Posted};
 use crate::web::layout::page_layout::PageLayout;
@@ -38,7 +38,7 @@ struct PersonView {
     name: String,
     email: String,
     role: &'static str,
-    seal: Avatar,
+    avatar: Avatar,
     is_you: bool,
 }
 
@@ -48,7 +48,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<PeoplePage, PageError> {
     let (frame, (people, you)): (PageLayout, (Vec<PersonListing>, UserId)) = web
-        .page(visitor, spot("People"), |tx, cx, me| {
+        .page(visitor, location("People"), |tx, cx, me| {
             Ok((actions::list_people(tx, cx)?, me.id.clone()))
         })
         .await?;
@@ -69,7 +69,7 @@ fn view(person: PersonListing, you: &UserId) -> PersonView {
     PersonView {
         is_you: person.id == *you,
         id: person.id.to_string(),
-        seal: Avatar::person(&person.name),
+        avatar: Avatar::person(&person.name),
         name: person.name,
         email: person.email,
         role: person.role.word(),
@@ -183,7 +183,7 @@ async fn removal(
     error: String,
 ) -> Result<RemovePage, PageError> {
     let (frame, (people, you)): (PageLayout, (Vec<PersonListing>, UserId)) = web
-        .page(visitor, spot("People"), |tx, cx, me| {
+        .page(visitor, location("People"), |tx, cx, me| {
             cx.actor.must_administer()?;
             Ok((actions::list_people(tx, cx)?, me.id.clone()))
         })

@@ -8,7 +8,7 @@ use inbox::Error;
 use inbox::actions::{self, SignedIn};
 use inbox::base::actor::{Plan, Role};
 
-use super::spot;
+use super::location;
 use crate::web::Web;
 use crate::web::form::Posted;
 use crate::web::layout::page_layout::PageLayout;
@@ -26,7 +26,7 @@ struct PlanPage {
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
     let (frame, me): (PageLayout, SignedIn) =
-        web.page(&visitor, spot("Plan"), |_, _, me| Ok(me.clone())).await?;
+        web.page(&visitor, location("Plan"), |_, _, me| Ok(me.clone())).await?;
     let page = PlanPage { frame, plan: me.plan.word(), is_owner: me.role == Role::Owner };
     web.show(&visitor, &page)
 }

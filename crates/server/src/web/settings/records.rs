@@ -149,8 +149,8 @@ async fn begin_signing(
 }
 
 fn found(finding: Finding) -> RecordView {
-    let (mx, stand) = (finding.record.purpose == Purpose::Mx, finding.stand);
-    let (class, icon, word) = match stand {
+    let (mx, status) = (finding.record.purpose == Purpose::Mx, finding.status);
+    let (class, icon, word) = match status {
         RecordStatus::Good => ("ok", "check", "Found"),
         // Mail may well go elsewhere and be forwarded or fetched from there.
         RecordStatus::Missing if mx => ("", "none", "Missing"),
@@ -163,7 +163,7 @@ fn found(finding: Finding) -> RecordView {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.clone(),
     };
-    let others = match stand {
+    let others = match status {
         RecordStatus::Different => finding.found.iter().take(FOUND_SHOWN).map(clip).collect(),
         RecordStatus::Good | RecordStatus::Missing | RecordStatus::Unknown => Vec::new(),
     };
@@ -178,7 +178,7 @@ fn found(finding: Finding) -> RecordView {
 /// What was found, in one line. The MX record is not counted: many do without it.
 fn outcome(findings: &[Finding]) -> OutcomeView {
     let counted = || findings.iter().filter(|finding| finding.record.purpose != Purpose::Mx);
-    let of = |stand: RecordStatus| counted().filter(|finding| finding.stand == stand).count();
+    let of = |status: RecordStatus| counted().filter(|finding| finding.status == status).count();
     let (good, all) = (of(RecordStatus::Good), counted().count());
     let (class, icon, sentence) = match () {
         () if good == all => ("ok", "check", "Others can tell that mail of this domain is yours."),

@@ -8,7 +8,7 @@ use inbox::Error;
 use inbox::actions::{self, SavedReply};
 use inbox::base::ids::SavedReplyId;
 
-use super::spot;
+use super::location;
 use crate::web::Web;
 use crate::web::form::{FormFields, Posted};
 use crate::web::layout::page_layout::PageLayout;
@@ -55,7 +55,7 @@ pub async fn edit_page(
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<(RepliesPage, Vec<SavedReply>), PageError> {
     let (frame, replies) = web
-        .page(visitor, spot("Saved replies"), |tx, cx, _| actions::list_saved_replies(tx, cx))
+        .page(visitor, location("Saved replies"), |tx, cx, _| actions::list_saved_replies(tx, cx))
         .await?;
     let view = |reply: &SavedReply| ReplyView {
         id: reply.id.to_string(),

@@ -9,7 +9,7 @@ use inbox::actions;
 use inbox::api::operations::list_tags;
 use inbox::base::ids::TagId;
 
-use super::spot;
+use super::location;
 use crate::web::Web;
 use crate::web::form::Posted;
 use crate::web::layout::page_layout::PageLayout;
@@ -38,7 +38,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 }
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<TagsPage, PageError> {
-    let (frame, tags) = web.page(visitor, spot("Tags"), |tx, cx, _| list_tags(tx, cx)).await?;
+    let (frame, tags) = web.page(visitor, location("Tags"), |tx, cx, _| list_tags(tx, cx)).await?;
     let tags = tags.into_iter().map(|tag| TagView {
         id: tag.id.to_string(),
         typed: tag.name.clone(),

@@ -13,7 +13,7 @@ use inbox::base::ids::{EventId, WebhookId};
 use inbox::base::limits::LOG_ITEMS;
 use inbox::model::webhooks::State as HookState;
 
-use super::spot;
+use super::location;
 use super::webhooks::hears;
 use crate::web::Web;
 use crate::web::form::{Asked, FormFields, Posted};
@@ -66,15 +66,15 @@ struct DeliveryView {
     class: &'static str,
     icon: &'static str,
     word: &'static str,
-    tries_words: String,
+    attempts_label: String,
     at: When,
     next: Option<When>,
-    tries: Vec<TryView>,
+    attempts: Vec<AttemptView>,
     body: String,
     skipped: bool,
 }
 
-struct TryView {
+struct AttemptView {
     number: usize,
     at: When,
     class: &'static str,
@@ -104,7 +104,7 @@ async fn build(
     let filter = filter(asked);
     let wanted = filter.clone();
     let (mut frame, (detail, log, has_api)) = web
-        .page(visitor, spot("Webhooks"), move |tx, cx, me| {
+        .page(visitor, location("Webhooks"), move |tx, cx, me| {
             let detail = actions::look_at_webhook(tx, cx, &hook)?;
             let log = actions::delivery_log(tx, cx, &hook, &wanted)?;
             Ok((detail, log, me.plan.has_api()))
@@ -156,7 +156,7 @@ fn delivery_view(delivery: &LoggedDelivery, watch: &TimeFormat) -> DeliveryView 
         DeliveryState::Delivered => ("ok", "check", "Delivered"),
         DeliveryState::Failed => ("danger", "fail", "Dropped"),
         DeliveryState::Skipped => ("", "pause", "Skipped"),
-        DeliveryState::Waiting if delivery.tries.is_empty() => ("act", "wait", "On its way"),
+        DeliveryState::Waiting if delivery.attempts.is_empty() => ("act", "wait", "On its way"),
         DeliveryState::Waiting => ("warn", "wait", "Tried again"),
     };
     DeliveryView {
@@ -165,25 +165,25 @@ fn delivery_view(delivery: &LoggedDelivery, watch: &TimeFormat) -> DeliveryView 
         class,
         icon,
         word,
-        tries_words: match delivery.tries.len() {
+        attempts_label: match delivery.attempts.len() {
             0 => "no try".into(),
             1 => "1 try".into(),
             n => format!("{n} tries"),
         },
         at: watch.long(delivery.created_at.0),
-        next: delivery.next_try_at.map(|next| watch.stamp(next.0)),
-        tries: delivery
-            .tries
+        next: delivery.next_attempt_at.map(|next| watch.stamp(next.0)),
+        attempts: delivery
+            .attempts
             .iter()
             .enumerate()
-            .map(|(at, tried)| try_view(at, tried, watch))
+            .map(|(at, tried)| attempt_view(at, tried, watch))
             .collect(),
         body: delivery.body.clone(),
         skipped: delivery.state == DeliveryState::Skipped,
     }
 }
 
-fn try_view(place: usize, tried: &LoggedAttempt, watch: &TimeFormat) -> TryView {
+fn attempt_view(place: usize, tried: &LoggedAttempt, watch: &TimeFormat) -> AttemptView {
     let code = tried.status.and_then(|code| u16::try_from(code).ok());
     let code = code.and_then(|code| StatusCode::from_u16(code).ok());
     let (class, icon) = match code {
@@ -191,7 +191,7 @@ fn try_view(place: usize, tried: &LoggedAttempt, watch: &TimeFormat) -> TryView 
         Some(_) => ("danger", "fail"),
         None => ("danger", "wait"),
     };
-    TryView {
+    AttemptView {
         number: place + 1,
         at: watch.stamp(tried.at.0),
         class,

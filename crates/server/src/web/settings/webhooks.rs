@@ -7,7 +7,7 @@ use axum::extract::State;
 use inbox::Error;
 use inbox::actions::{self, SignedIn, WebhookListing};
 
-use super::spot;
+use super::location;
 use crate::web::Web;
 use crate::web::form::Posted;
 use crate::web::layout::page_layout::PageLayout;
@@ -42,7 +42,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<WebhooksPage, PageError> {
     let (frame, (hooks, me)): (PageLayout, (Vec<WebhookListing>, SignedIn)) = web
-        .page(visitor, spot("Webhooks"), |tx, cx, me| {
+        .page(visitor, location("Webhooks"), |tx, cx, me| {
             Ok((actions::list_webhooks(tx, cx)?, me.clone()))
         })
         .await?;
@@ -83,7 +83,7 @@ pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
     };
     // Nobody else makes us look names up.
     web.read(&visitor, |_, cx, _| cx.actor.must_administer()).await?;
-    let made = match web.gate.vet(&typed).await {
+    let made = match web.ssrf_guard.vet(&typed).await {
         Ok(url) => {
             web.act(&visitor, move |tx, cx, _| actions::add_webhook(tx, cx, &url, private, live))
                 .await

@@ -9,7 +9,7 @@ use inbox::actions::{self, SessionListing, SignedIn};
 use inbox::base::ids::SessionId;
 use inbox::{Cx, Error};
 
-use super::spot;
+use super::location;
 use crate::web::Web;
 use crate::web::form::Posted;
 use crate::web::layout::page_layout::PageLayout;
@@ -54,7 +54,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<YouPage, PageError> {
     let (frame, (me, (has_password, mail_mentions), sessions)): (PageLayout, Read) = web
-        .page(visitor, spot("You"), |tx, cx, me| {
+        .page(visitor, location("You"), |tx, cx, me| {
             let chosen = (actions::has_password(tx, cx)?, actions::wants_mention_mail(tx, cx)?);
             Ok((me.clone(), chosen, actions::list_sessions(tx, cx)?))
         })
@@ -185,7 +185,12 @@ async fn own_password(web: &Web, visitor: &Visitor, password: String) -> Result<
     // Counted for the person: whoever can make links can begin many sessions.
     let (what, now) = (format!("person {}", me.id), web.app.clock.now());
     let may_try = web.app.store.write(move |tx| {
-        actions::count_guess(tx, &what, inbox::base::limits::GUESSES_PER_ADDRESS, now)
+        actions::count_sign_in_attempt(
+            tx,
+            &what,
+            inbox::base::limits::SIGN_IN_ATTEMPTS_PER_ADDRESS,
+            now,
+        )
     });
     if !may_try.await? {
         return Ok(Said::Wrong("Too many tries. Wait 15 minutes."));

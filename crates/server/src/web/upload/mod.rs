@@ -17,7 +17,7 @@ use axum::middleware::map_response;
 use axum::routing::{get, post};
 use db::Tx;
 use inbox::actions;
-use inbox::base::limits::{LINK_GUESSES_PER_PLACE, UPLOADS_BYTES};
+use inbox::base::limits::{UNKNOWN_LINKS_PER_NETWORK, UPLOADS_BYTES};
 use inbox::model::uploads::{self, Ask};
 use inbox::{Cx, Error};
 
@@ -125,9 +125,11 @@ impl Web {
         let few = self
             .app
             .store
-            .write(move |tx| actions::count_guess(tx, &what, LINK_GUESSES_PER_PLACE, now))
+            .write(move |tx| {
+                actions::count_sign_in_attempt(tx, &what, UNKNOWN_LINKS_PER_NETWORK, now)
+            })
             .await?;
-        Err(if few { PageError::Domain(error) } else { PageError::TooManyGuesses })
+        Err(if few { PageError::Domain(error) } else { PageError::TooManyAttempts })
     }
 }
 
@@ -143,7 +145,7 @@ fn gone(refusal: PageError) -> Response<Body> {
                 &page::Nothing { title: "This link leads nowhere", sentence },
             )
         }
-        PageError::TooManyGuesses => {
+        PageError::TooManyAttempts => {
             let sentence = "Too many links that lead nowhere were opened from here. Wait a quarter \
                             of an hour and open yours again.";
             let page = page::Nothing { title: "Wait a little", sentence };

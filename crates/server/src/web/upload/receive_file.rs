@@ -83,7 +83,7 @@ pub async fn offset(
     Path((token, id)): Path<(String, String)>,
 ) -> Response<Body> {
     let Some(id) = UploadId::parse(&id) else { return missing() };
-    let turn = web.lanes.enter(id.as_str()).await;
+    let turn = web.locks.enter(id.as_str()).await;
     let found = web.read_ask(&visitor, &token, move |tx, ask| uploads::load(tx, ask, &id)).await;
     drop(turn);
     match found {
@@ -104,7 +104,7 @@ pub async fn go_on(
     let Some(_place) = web.take_stream(&visitor, &token) else {
         return told(StatusCode::SERVICE_UNAVAILABLE, "Many files arrive just now. Try again.");
     };
-    let turn = web.lanes.enter(id.as_str()).await;
+    let turn = web.locks.enter(id.as_str()).await;
     let wanted = id.clone();
     let found = web
         .read_ask(&visitor, &token, move |tx, ask| {
@@ -139,7 +139,7 @@ pub async fn go_on(
     if upload.received < upload.size {
         return answer(StatusCode::OK, &upload);
     }
-    match uploads::judge(&web.app, &ask, &id).await {
+    match uploads::scan(&web.app, &ask, &id).await {
         Ok(upload) => answer(StatusCode::OK, &upload),
         Err(error) => refused(PageError::Domain(error)),
     }
@@ -161,7 +161,7 @@ impl Web {
         body: Body,
         stop: &CancellationToken,
     ) -> std::io::Result<ReceivedBody> {
-        let file = self.app.blobs.arrivals().go_on(&upload.id, upload.received)?;
+        let file = self.app.blobs.partial_uploads().go_on(&upload.id, upload.received)?;
         let mut writer = Writer::new(file);
         let room = (upload.size - upload.received).unsigned_abs() as usize;
         let (mut body, mut taken, mut too_much) = (body, 0, false);
@@ -254,7 +254,7 @@ fn refused(refusal: PageError) -> Response<Body> {
                 problems.0.into_iter().map(|problem| problem.sentence).collect();
             told(StatusCode::UNPROCESSABLE_ENTITY, &sentences.join(" "))
         }
-        PageError::TooManyGuesses => {
+        PageError::TooManyAttempts => {
             told(StatusCode::TOO_MANY_REQUESTS, "Too many tries. Wait a quarter of an hour.")
         }
         PageError::Domain(error) => {

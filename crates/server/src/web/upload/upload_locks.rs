@@ -19,7 +19,7 @@ struct Lane {
 
 /// The right to write one file.
 pub struct UploadTurn {
-    lanes: UploadLocks,
+    locks: UploadLocks,
     name: String,
     /// Ready when somebody else wants to go on.
     pub stop: CancellationToken,
@@ -29,31 +29,31 @@ pub struct UploadTurn {
 impl UploadLocks {
     pub async fn enter(&self, name: &str) -> UploadTurn {
         let (turn, stop) = {
-            let mut lanes = self.lanes();
-            let lane = lanes.entry(name.to_owned()).or_default();
-            lane.stop.cancel();
-            lane.stop = CancellationToken::new();
-            lane.users += 1;
-            (Arc::clone(&lane.turn), lane.stop.clone())
+            let mut locks = self.locks();
+            let lock = locks.entry(name.to_owned()).or_default();
+            lock.stop.cancel();
+            lock.stop = CancellationToken::new();
+            lock.users += 1;
+            (Arc::clone(&lock.turn), lock.stop.clone())
         };
         // Counted from here on, also when the caller goes away while it waits.
-        let mut held = UploadTurn { lanes: self.clone(), name: name.to_owned(), stop, _turn: None };
+        let mut held = UploadTurn { locks: self.clone(), name: name.to_owned(), stop, _turn: None };
         held._turn = Some(turn.lock_owned().await);
         held
     }
 
-    fn lanes(&self) -> MutexGuard<'_, HashMap<String, Lane>> {
+    fn locks(&self) -> MutexGuard<'_, HashMap<String, Lane>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for UploadTurn {
     fn drop(&mut self) {
-        let mut lanes = self.lanes.lanes();
-        if let Some(lane) = lanes.get_mut(&self.name) {
-            lane.users -= 1;
-            if lane.users == 0 {
-                lanes.remove(&self.name);
+        let mut locks = self.locks.locks();
+        if let Some(lock) = locks.get_mut(&self.name) {
+            lock.users -= 1;
+            if lock.users == 0 {
+                locks.remove(&self.name);
             }
         }
     }
@@ -65,13 +65,13 @@ mod tests {
 
     #[tokio::test]
     async fn whoever_comes_later_has_the_lane_and_nothing_is_left_over() {
-        let lanes = UploadLocks::default();
-        let first = lanes.enter("a").await;
-        let other = lanes.enter("b").await;
+        let locks = UploadLocks::default();
+        let first = locks.enter("a").await;
+        let other = locks.enter("b").await;
         assert!(!first.stop.is_cancelled());
         let second = tokio::spawn({
-            let lanes = lanes.clone();
-            async move { lanes.enter("a").await }
+            let locks = locks.clone();
+            async move { locks.enter("a").await }
         });
         first.stop.cancelled().await;
         assert!(!second.is_finished() && !other.stop.is_cancelled());
@@ -79,6 +79,6 @@ mod tests {
         let second = second.await.expect("the second has its turn");
         assert!(!second.stop.is_cancelled());
         drop((second, other));
-        assert!(lanes.lanes().is_empty());
+        assert!(locks.locks().is_empty());
     }
 }

@@ -90,7 +90,7 @@ impl Web {
                 return Ok(read_on(field).await);
             }
         };
-        let file = self.app.blobs.arrivals().go_on(&upload.id, 0).map_err(Error::from)?;
+        let file = self.app.blobs.partial_uploads().go_on(&upload.id, 0).map_err(Error::from)?;
         let mut writer = Writer::new(file);
         let mut size = 0;
         let problem = loop {
@@ -119,7 +119,7 @@ impl Web {
                 Ok(ask.clone())
             })
             .await?;
-        uploads::judge(&self.app, &ask, &upload.id).await?;
+        uploads::scan(&self.app, &ask, &upload.id).await?;
         Ok(true)
     }
 

@@ -172,7 +172,7 @@ both! {
             app.send(keyed(sent, "same")).await.is(200);
             assert_eq!(app.read(&key, &id).await["status"], status);
         }
-        assert_eq!(rows_of(&app, "answers").await, 0);
+        assert_eq!(rows_of(&app, "idempotency_keys").await, 0);
     }
 
     async fn a_word_has_1_to_200_plain_characters(app) {

@@ -285,18 +285,18 @@ pub fn fields_named(answer: &Answer) -> Vec<String> {
 /// Every table that anything can be written to by a request.
 const TABLES: [&str; 14] = [
     "agents",
-    "answers",
+    "idempotency_keys",
     "app_mail",
     "conversation_tags",
     "conversations",
     "deliveries",
     "documents",
     "events",
-    "happenings",
+    "timeline_events",
     "messages",
     "notes",
-    "request_items",
-    "requests",
+    "requested_documents",
+    "document_requests",
     "tags",
 ];
 

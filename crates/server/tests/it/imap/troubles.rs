@@ -20,7 +20,7 @@ both! {
             "{error}"
         );
         assert!(!error.contains("secret") && !told.ok);
-        let wait = told.next_try_at.unwrap().0 - app.now();
+        let wait = told.next_attempt_at.unwrap().0 - app.now();
         assert!((4 * MINUTE..=6 * MINUTE).contains(&wait), "{wait}");
         assert_eq!(fetchers.fetch_due().await.unwrap(), 0, "not before its time");
     }
@@ -55,7 +55,7 @@ both! {
         let mut waits = Vec::new();
         for _ in 0..6 {
             assert_eq!(fetchers.fetch_due().await.unwrap(), 1);
-            let wait = health(&app).await.next_try_at.unwrap().0 - app.now();
+            let wait = health(&app).await.next_attempt_at.unwrap().0 - app.now();
             waits.push(wait);
             app.advance(wait);
         }
@@ -81,17 +81,17 @@ both! {
         while app.now() < until {
             fetchers.fetch_due().await.unwrap();
             app.work().await;
-            if told_at.is_none() && !app.outside.relay.tries().is_empty() {
+            if told_at.is_none() && !app.outside.relay.attempts().is_empty() {
                 told_at = Some(app.now() - until + 3 * HOUR);
             }
-            app.advance(health(&app).await.next_try_at.unwrap().0 - app.now());
+            app.advance(health(&app).await.next_attempt_at.unwrap().0 - app.now());
         }
         assert!((HOUR..HOUR + 15 * MINUTE).contains(&told_at.unwrap()), "{told_at:?}");
         let mails = notices(&app);
         assert_eq!(mails.len(), 1);
         assert!(mails[0].contains("Subject: Mail for support@acme.example cannot be fetched"));
         assert!(mails[0].contains("localhost cannot be reached"), "{}", mails[0]);
-        assert_eq!(app.outside.relay.tries()[0].recipients, ["owner@acme.example"]);
+        assert_eq!(app.outside.relay.attempts()[0].recipients, ["owner@acme.example"]);
         dovecot.begin();
         fetchers.fetch_due().await.unwrap();
         app.work().await;
@@ -200,6 +200,6 @@ both! {
 }
 
 fn notices(app: &TestApp) -> Vec<String> {
-    let tries = app.outside.relay.tries();
-    tries.iter().map(|mail| String::from_utf8_lossy(&mail.bytes).replace("=\r\n", "")).collect()
+    let attempts = app.outside.relay.attempts();
+    attempts.iter().map(|mail| String::from_utf8_lossy(&mail.bytes).replace("=\r\n", "")).collect()
 }

@@ -30,7 +30,7 @@ both! {
         let received = app.arrives(&mail).await;
         app.schedule(&key, &received.conversation, "Hello back").await;
         app.pass(11 * MINUTE).await;
-        let parcels = app.outside.relay.tries();
+        let parcels = app.outside.relay.attempts();
         let sent = String::from_utf8(parcels.last().unwrap().bytes.to_vec()).unwrap();
         let head = sent.split("\r\n\r\n").next().unwrap();
         for line in head.split("\r\n") {
@@ -102,7 +102,7 @@ both! {
         .into_iter()
         .enumerate()
         {
-            let taken = app.take_in_from("", &["support@acme.example"], bytes).await;
+            let taken = app.ingest_from("", &["support@acme.example"], bytes).await;
             filed(&taken[0]);
             assert_eq!(app.list(&app.key("read").await, "").await.len(), place + 1);
         }

@@ -3,7 +3,7 @@
 use inbox::actions::{self, FetchFrom};
 use inbox::base::time::Moment;
 use inbox::inbound::imap::{self, After, ImapAccount, Security};
-use inbox::inbound::{FetchedMail, InboundMail, Ingested, MailSource, take_in_fetched};
+use inbox::inbound::{FetchedMail, InboundMail, Ingested, MailSource, ingest_fetched};
 use serde_json::Value;
 
 use crate::both;
@@ -58,7 +58,7 @@ async fn fetched(app: &TestApp, account: &ImapAccount, raw: &str, internal_date:
     };
     let fetched = FetchedMail { account: account.clone(), internal_date: Some(internal_date) };
     let authenticator = &*app.outside.authenticator;
-    take_in_fetched(&app.app, authenticator, delivery, fetched).await.unwrap()
+    ingest_fetched(&app.app, authenticator, delivery, fetched).await.unwrap()
 }
 
 fn received(taken: Ingested) -> inbox::FiledMail {
@@ -201,7 +201,7 @@ both! {
             raw: mail.into_bytes(),
         };
         let stale = FetchedMail { account: claimed, internal_date: None };
-        let taken = take_in_fetched(&app.app, &*app.outside.authenticator, delivery, stale).await;
+        let taken = ingest_fetched(&app.app, &*app.outside.authenticator, delivery, stale).await;
         assert_eq!(taken, Ok(Ingested::NoInbox));
         assert!(app.list(&key, "view=all").await.is_empty());
     }

@@ -39,7 +39,7 @@ both! {
         ] {
             let fields = format!("Message-ID: <{place}@x.example>\r\n{fields}");
             let mail = raw_with(&fields, "ann@x.example", place, "text");
-            let taken = app.take_in(to, &mail).await;
+            let taken = app.ingest(to, &mail).await;
             let read = app.read(&key, &filed(&taken[0]).conversation).await;
             assert_eq!(read["reference"], "inv-1", "{place}");
         }
@@ -57,7 +57,7 @@ both! {
             "nobody@acme.example",
             &app.sandbox.address,
         ];
-        let taken = app.take_in(&to, &raw("ann@x.example", "Lamp", "text")).await;
+        let taken = app.ingest(&to, &raw("ann@x.example", "Lamp", "text")).await;
         let (support, sales, other) = (filed(&taken[0]), filed(&taken[1]), filed(&taken[2]));
         assert_ne!(support.conversation, sales.conversation);
         assert_eq!(filed(&taken[3]), support);
@@ -71,7 +71,7 @@ both! {
         let key = app.key("read").await;
         for mail in [raw("ann@x.example", "Lamp", "one"), raw_with("", "ann@x.example", "Lamp", "two")] {
             let first = app.arrives(&mail).await;
-            let again = app.take_in(&[SUPPORT], &mail).await;
+            let again = app.ingest(&[SUPPORT], &mail).await;
             assert_eq!(again, [Ok(Ingested::Known(first))]);
         }
         assert_eq!(app.list(&key, "").await[0]["messageCount"], 2);
@@ -89,7 +89,7 @@ both! {
             (format!("{}Message-ID: <rewritten@relay.example>\r\n", marks.loop_field), &footer),
         ] {
             let mail = raw_with(&fields, "Robo <support@acme.example>", "Re: Lamp", text);
-            assert_eq!(app.take_in(&[SUPPORT], &mail).await, [Ok(Ingested::OurOwn)], "{fields}");
+            assert_eq!(app.ingest(&[SUPPORT], &mail).await, [Ok(Ingested::OurOwn)], "{fields}");
         }
         assert_eq!(app.list(&app.key("read").await, "view=all").await, before);
     }
@@ -125,18 +125,18 @@ both! {
         })
         .await;
         app.work().await;
-        let notice = app.outside.relay.tries().remove(0).bytes;
-        let taken = app.take_in_from("", &[SUPPORT], &notice).await;
+        let notice = app.outside.relay.attempts().remove(0).bytes;
+        let taken = app.ingest_from("", &[SUPPORT], &notice).await;
         assert_eq!(taken, [Ok(Ingested::OurOwn)]);
         let other = String::from_utf8(notice.to_vec()).unwrap().replace("Message-ID: <notice.", "Message-ID: <x.");
-        assert!(matches!(app.take_in_from("", &[SUPPORT], other.as_bytes()).await[0], Ok(Ingested::Filed(_))));
+        assert!(matches!(app.ingest_from("", &[SUPPORT], other.as_bytes()).await[0], Ok(Ingested::Filed(_))));
     }
 
     async fn a_mail_that_goes_in_circles_is_not_kept(app) {
         let key = app.key("read").await;
         let hops = |count: usize| "Received: from a by b; Sun, 15 Nov 2026 09:00:00 +0000\r\n".repeat(count);
         let circling = raw_with(&hops(51), "ann@x.example", "Lamp", "text");
-        assert_eq!(app.take_in(&[SUPPORT], &circling).await, [Ok(Ingested::InCircles)]);
+        assert_eq!(app.ingest(&[SUPPORT], &circling).await, [Ok(Ingested::InCircles)]);
         assert!(app.list(&key, "view=all").await.is_empty());
         app.arrives(&raw_with(&hops(50), "ann@x.example", "Lamp", "text")).await;
     }
@@ -203,7 +203,7 @@ both! {
             inbox_name: "Hello".into(),
         };
         app.act(&app.owner, move |tx, cx| set_up_workspace(tx, cx, &new)).await;
-        let taken = app.take_in(&["hello@fresh.example"], &raw("ann@x.example", "Hi", "text")).await;
+        let taken = app.ingest(&["hello@fresh.example"], &raw("ann@x.example", "Hi", "text")).await;
         filed(&taken[0]);
     }
 }

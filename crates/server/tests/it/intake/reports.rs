@@ -11,12 +11,12 @@ both! {
         let (message, conversation) = sent(&app).await;
         let path = mail::return_path(&secret(&app).await, "support@acme.example", &message).unwrap();
         let events = app.events().await.len();
-        let taken = app.take_in_from("", &[&path], dsn("failed", "5.1.1", None).as_bytes()).await;
+        let taken = app.ingest_from("", &[&path], dsn("failed", "5.1.1", None).as_bytes()).await;
         assert_eq!(filed(&taken[0]).conversation.as_str(), conversation);
         let read = app.read(&key, &conversation).await;
         assert_eq!(status_of(&read, &message), "failed");
         assert_eq!(read["status"], "open", "the customer waits for nothing");
-        let happened = app.happenings(&key, &conversation).await;
+        let happened = app.timeline_events(&key, &conversation).await;
         assert!(happened.contains(&("bounced".into(), json!({ "messageId": message }))), "{happened:?}");
         assert_eq!(app.event_types_since(events).await, ["turn.changed"]);
     }
@@ -25,7 +25,7 @@ both! {
         let key = app.key("read").await;
         let (message, conversation) = sent(&app).await;
         let id = mail::signed_message_id(&secret(&app).await, &message, "acme.example");
-        app.take_in_from("", &["support@acme.example"], dsn("failed", "5.1.1", Some(&id)).as_bytes()).await;
+        app.ingest_from("", &["support@acme.example"], dsn("failed", "5.1.1", Some(&id)).as_bytes()).await;
         assert_eq!(status_of(&app.read(&key, &conversation).await, &message), "failed");
     }
 
@@ -34,12 +34,12 @@ both! {
         let (message, conversation) = sent(&app).await;
         let path = mail::return_path(&secret(&app).await, "support@acme.example", &message).unwrap();
         let bounce = dsn("failed", "5.1.1", None);
-        app.take_in_from("", &[&path], bounce.as_bytes()).await;
-        let again = app.take_in_from("", &[&path], bounce.as_bytes()).await;
+        app.ingest_from("", &[&path], bounce.as_bytes()).await;
+        let again = app.ingest_from("", &[&path], bounce.as_bytes()).await;
         assert!(matches!(again[0], Ok(Ingested::Known(_))), "{again:?}");
         let other = bounce.replace("dsn-1@", "dsn-2@");
-        app.take_in_from("", &[&path], other.as_bytes()).await;
-        let happened = app.happenings(&key, &conversation).await;
+        app.ingest_from("", &[&path], other.as_bytes()).await;
+        let happened = app.timeline_events(&key, &conversation).await;
         assert_eq!(happened.iter().filter(|(event, _)| event == "bounced").count(), 1);
     }
 
@@ -49,7 +49,7 @@ both! {
         let path = mail::return_path(&secret(&app).await, "support@acme.example", &message).unwrap();
         for (action, status) in [("delayed", "4.4.7"), ("delivered", "2.0.0"), ("relayed", "2.0.0")] {
             let report = dsn(action, status, None).replace("dsn-1@", &format!("{action}@"));
-            let taken = app.take_in_from("", &[&path], report.as_bytes()).await;
+            let taken = app.ingest_from("", &[&path], report.as_bytes()).await;
             assert_eq!(filed(&taken[0]).conversation.as_str(), conversation, "{action}");
             let read = app.read(&key, &conversation).await;
             assert_eq!(status_of(&read, &message), "sent", "{action}");
@@ -61,7 +61,7 @@ both! {
         let key = app.key("read").await;
         let (message, conversation) = sent(&app).await;
         let path = mail::return_path(&secret(&app).await, "support@acme.example", &message).unwrap();
-        app.take_in_from("", &[&path], dsn("failed", "4.4.7", None).as_bytes()).await;
+        app.ingest_from("", &[&path], dsn("failed", "4.4.7", None).as_bytes()).await;
         assert_eq!(status_of(&app.read(&key, &conversation).await, &message), "failed");
     }
 
@@ -81,7 +81,7 @@ both! {
         .enumerate()
         {
             let forged = dsn("failed", "5.1.1", Some(&about)).replace("dsn-1@", &format!("f{place}@"));
-            let taken = app.take_in_from("", &[&to], forged.as_bytes()).await;
+            let taken = app.ingest_from("", &[&to], forged.as_bytes()).await;
             assert_ne!(filed(&taken[0]).conversation.as_str(), conversation, "{to}");
         }
         assert_eq!(app.read(&key, &conversation).await, before);
@@ -95,7 +95,7 @@ both! {
             Ok(inbox::model::mail_secret::mail_secret(tx, cx)?.as_bytes().to_vec())
         });
         let path = mail::return_path(&foreign.await, "support@other.example", &message).unwrap();
-        let taken = app.take_in_from("", &[&path], dsn("failed", "5.1.1", None).as_bytes()).await;
+        let taken = app.ingest_from("", &[&path], dsn("failed", "5.1.1", None).as_bytes()).await;
         filed(&taken[0]);
         assert_eq!(status_of(&app.read(&key, &conversation).await, &message), "sent");
     }
@@ -105,12 +105,12 @@ both! {
         let (message, conversation) = sent(&app).await;
         let path = mail::return_path(&secret(&app).await, "support@acme.example", &message).unwrap();
         let forged = dsn("failed", "5.1.1", None).replace("ann@x.example", "victim@y.example");
-        let taken = app.take_in_from("", &[&path], forged.as_bytes()).await;
+        let taken = app.ingest_from("", &[&path], forged.as_bytes()).await;
         filed(&taken[0]);
         let read = app.read(&key, &conversation).await;
         assert_eq!(status_of(&read, &message), "sent");
         assert_eq!(read["status"], "waiting");
-        let happened = app.happenings(&key, &conversation).await;
+        let happened = app.timeline_events(&key, &conversation).await;
         assert!(!happened.iter().any(|(event, _)| event == "bounced"), "{happened:?}");
     }
 
@@ -129,7 +129,7 @@ both! {
             report.replace("dsn-1@", &format!("dsn-{place}@"))
         };
         for (place, email) in ["BEN@y.example", "ben@y.example", "cleo@z.example"].into_iter().enumerate() {
-            app.take_in_from("", &[&path], report(place, email).as_bytes()).await;
+            app.ingest_from("", &[&path], report(place, email).as_bytes()).await;
         }
         assert_eq!(status_of(&app.read(&key, &conversation).await, &message), "sent");
         let bounced = |happened: Vec<(String, Value)>| -> Vec<Value> {
@@ -138,8 +138,8 @@ both! {
         };
         let told = |email: &str| json!({ "messageId": message, "recipients": [email] });
         let expected = [told("ben@y.example"), told("cleo@z.example")];
-        assert_eq!(bounced(app.happenings(&key, &conversation).await), expected);
-        app.take_in_from("", &[&path], report(9, "ann@x.example").as_bytes()).await;
+        assert_eq!(bounced(app.timeline_events(&key, &conversation).await), expected);
+        app.ingest_from("", &[&path], report(9, "ann@x.example").as_bytes()).await;
         assert_eq!(status_of(&app.read(&key, &conversation).await, &message), "failed");
     }
 
@@ -147,17 +147,17 @@ both! {
         let key = app.key("read").await;
         let (message, conversation) = sent(&app).await;
         let id = mail::signed_message_id(&secret(&app).await, &message, "acme.example");
-        app.take_in_from("", &["support@acme.example"], complaint(&id).as_bytes()).await;
-        let happened = app.happenings(&key, &conversation).await;
+        app.ingest_from("", &["support@acme.example"], complaint(&id).as_bytes()).await;
+        let happened = app.timeline_events(&key, &conversation).await;
         let expected = ("spam-complaint".to_owned(), json!({ "email": "ann@x.example" }));
         assert!(happened.contains(&expected), "{happened:?}");
         assert_eq!(status_of(&app.read(&key, &conversation).await, &message), "sent");
         let forged = complaint("msg.1.2@acme.example").replace("arf-1@", "arf-2@");
-        app.take_in_from("", &["support@acme.example"], forged.as_bytes()).await;
+        app.ingest_from("", &["support@acme.example"], forged.as_bytes()).await;
         let complaints = |happened: Vec<(String, Value)>| {
             happened.iter().filter(|(event, _)| event == "spam-complaint").count()
         };
-        assert_eq!(complaints(app.happenings(&key, &conversation).await), 1);
+        assert_eq!(complaints(app.timeline_events(&key, &conversation).await), 1);
     }
 
     async fn a_bounce_does_not_reopen_what_went_on_since(app) {
@@ -165,7 +165,7 @@ both! {
         let (message, conversation) = sent(&app).await;
         let path = mail::return_path(&secret(&app).await, "support@acme.example", &message).unwrap();
         later(&app, &key, &conversation).await;
-        app.take_in_from("", &[&path], dsn("failed", "5.1.1", None).as_bytes()).await;
+        app.ingest_from("", &[&path], dsn("failed", "5.1.1", None).as_bytes()).await;
         let read = app.read(&key, &conversation).await;
         assert_eq!(status_of(&read, &message), "failed");
         assert_eq!(read["status"], "waiting");

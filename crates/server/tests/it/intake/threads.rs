@@ -11,7 +11,7 @@ both! {
         let reply = mail::reply_address(&secret, "support@acme.example", &conversation).unwrap();
         for (place, from) in ["ann@x.example", "colleague@y.example"].into_iter().enumerate() {
             let mail = raw(from, &format!("Another subject {place}"), "Thank you");
-            let taken = app.take_in(&[&reply.to_uppercase()], &mail).await;
+            let taken = app.ingest(&[&reply.to_uppercase()], &mail).await;
             assert_eq!(filed(&taken[0]).conversation.as_str(), conversation, "{from}");
         }
         let fields = format!("Message-ID: <listed@x.example>\r\nCc: {reply}\r\n");
@@ -41,7 +41,7 @@ both! {
         .enumerate()
         {
             let mail = raw("eve@evil.example", &format!("Let me in {place}"), "text");
-            let taken = app.take_in(&[&forged], &mail).await;
+            let taken = app.ingest(&[&forged], &mail).await;
             assert_ne!(filed(&taken[0]).conversation.as_str(), conversation, "{forged}");
         }
     }
@@ -54,7 +54,7 @@ both! {
         app.outside.authenticator.says(Dmarc::Fail);
         let fields = format!("Message-ID: <forged@x.example>\r\nIn-Reply-To: <{header_id}>\r\n");
         let mail = raw_with(&fields, "ann@x.example", "Re: Lamp", "text");
-        let taken = app.take_in(&[&reply], &mail).await;
+        let taken = app.ingest(&[&reply], &mail).await;
         assert_ne!(filed(&taken[0]).conversation.as_str(), conversation);
     }
 
@@ -76,7 +76,7 @@ both! {
         let secret = secret(&app).await;
         app.team_inbox("sales@acme.example", "Sales").await;
         let reply = mail::reply_address(&secret, "sales@acme.example", &conversation).unwrap();
-        let taken = app.take_in(&[&reply], &raw("ann@x.example", "Hello there", "text")).await;
+        let taken = app.ingest(&[&reply], &raw("ann@x.example", "Hello there", "text")).await;
         assert_ne!(filed(&taken[0]).conversation.as_str(), conversation);
     }
 }

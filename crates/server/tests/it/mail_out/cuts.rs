@@ -37,7 +37,7 @@ async fn a_recipient_refused_before_the_cut_stays_refused() {
         ..offering(OFFERS)
     };
     let peer = Peer::start(manner).await;
-    let outcomes = plain(&peer).send(&parcel(&["no@x.example", "yes@x.example"])).await;
+    let outcomes = plain(&peer).send(&mail(&["no@x.example", "yes@x.example"])).await;
     assert!(matches!(outcomes[0], RelayOutcome::Never(_)), "{outcomes:?}");
     assert!(matches!(outcomes[1], RelayOutcome::Later(_)), "{outcomes:?}");
 }

@@ -54,8 +54,8 @@ async fn a_mail_goes_to_the_best_server_of_each_domain_and_recipients_of_one_sha
         .address("backup.one.example", addresses[1])
         .address("two.example", addresses[2]);
     let relay = direct(zone, port, "", &Authority::new()).await;
-    let parcel = parcel(&["a@one.example", "b@two.example", "c@one.example"]);
-    assert_eq!(relay.send(&parcel).await, vec![RelayOutcome::Delivered; 3]);
+    let mail = mail(&["a@one.example", "b@two.example", "c@one.example"]);
+    assert_eq!(relay.send(&mail).await, vec![RelayOutcome::Delivered; 3]);
     let to = |peer: &Peer| peer.seen().mails.iter().map(|mail| mail.to.clone()).collect::<Vec<_>>();
     assert_eq!(to(&peers[0]), [["RCPT TO:<a@one.example>", "RCPT TO:<c@one.example>"]]);
     assert_eq!(to(&peers[2]), [["RCPT TO:<b@two.example>"]], "a domain without MX takes it itself");
@@ -74,7 +74,7 @@ async fn the_next_server_is_tried_when_the_best_cannot_be_spoken_to() {
         .address("well.one.example", "127.0.0.2");
     peers[0].behaves(Manner { says: vec![("greeting", "554 no")], ..offering(OFFERS) });
     let relay = direct(zone, port, "", &Authority::new()).await;
-    assert_eq!(relay.send(&parcel(&["a@one.example"])).await, [RelayOutcome::Delivered]);
+    assert_eq!(relay.send(&mail(&["a@one.example"])).await, [RelayOutcome::Delivered]);
     assert_eq!((peers[0].seen().mails.len(), peers[1].seen().mails.len()), (0, 1));
 }
 
@@ -94,7 +94,7 @@ async fn a_refusal_of_the_best_server_is_not_carried_to_another() {
     ] {
         peers[0].behaves(manner);
         let relay = direct(zone(), port, "", &Authority::new()).await;
-        let outcomes = relay.send(&parcel(&["a@one.example"])).await;
+        let outcomes = relay.send(&mail(&["a@one.example"])).await;
         assert!(told(&outcomes[0]).starts_with(expected), "{outcomes:?}");
         assert_eq!(peers[1].seen().sessions, 0, "who may have it is not sent it again");
     }
@@ -120,7 +120,7 @@ async fn where_nobody_takes_mail_it_fails_and_where_nobody_can_tell_it_waits() {
         "a@down.example",
         "a@[127.0.0.1]",
     ];
-    let outcomes = relay.send(&parcel(&to)).await;
+    let outcomes = relay.send(&mail(&to)).await;
     let expected = [
         "never: null.example takes no mail",
         "never: lost.example has no server that takes mail",
@@ -143,7 +143,7 @@ async fn both_kinds_of_addresses_are_tried() {
         .address("mx.six.example", "::1")
         .address("mx.six.example", "127.0.0.9");
     let relay = direct(zone, peer.address.port(), "", &Authority::new()).await;
-    assert_eq!(relay.send(&parcel(&["a@six.example"])).await, [RelayOutcome::Delivered]);
+    assert_eq!(relay.send(&mail(&["a@six.example"])).await, [RelayOutcome::Delivered]);
 }
 
 #[tokio::test]
@@ -172,7 +172,7 @@ async fn encryption_is_taken_when_offered_and_given_up_only_where_that_was_chose
             .mx("one.example", 10, "mx.one.example")
             .address("mx.one.example", "127.0.0.1");
         let relay = direct(zone, peer.address.port(), options, &ours).await;
-        let outcomes = relay.send(&parcel(&["a@one.example"])).await;
+        let outcomes = relay.send(&mail(&["a@one.example"])).await;
         assert_eq!(outcomes[0] == RelayOutcome::Delivered, arrives, "{case}: {outcomes:?}");
         let encrypted = peer.seen().commands.iter().any(|said| said.starts_with("tls MAIL"));
         let offered = case.contains("certificate") || case == "required";
@@ -186,7 +186,7 @@ async fn a_session_with_a_domains_server_is_used_again() {
     let zone = Zone::default().address("one.example", "127.0.0.1");
     let relay = direct(zone, port, "", &Authority::new()).await;
     for _ in 0..3 {
-        assert_eq!(relay.send(&parcel(&["a@one.example"])).await, [RelayOutcome::Delivered]);
+        assert_eq!(relay.send(&mail(&["a@one.example"])).await, [RelayOutcome::Delivered]);
     }
     assert_eq!((peers[0].seen().sessions, peers[0].seen().mails.len()), (1, 3));
 }

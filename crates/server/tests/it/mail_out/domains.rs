@@ -28,10 +28,10 @@ both! {
         app.schedule(&key, &mail.conversation, "It left.").await;
         app.outside.relay.will_say(&[inbox::jobs::RelayOutcome::Later("busy".into())]);
         app.pass(DAY).await;
-        let tries = app.outside.relay.tries();
-        assert_eq!(tries.len(), 2);
-        assert_eq!(tries[0].bytes, tries[1].bytes);
-        let text = String::from_utf8(tries[0].bytes.to_vec()).unwrap();
+        let attempts = app.outside.relay.attempts();
+        assert_eq!(attempts.len(), 2);
+        assert_eq!(attempts[0].bytes, attempts[1].bytes);
+        let text = String::from_utf8(attempts[0].bytes.to_vec()).unwrap();
         let start = "DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=acme.example;\r\n\ts=";
         assert!(text.starts_with(&format!("{start}{};", listed[0].selector)), "{text}");
     }
@@ -97,7 +97,7 @@ both! {
             let lookup = Lookup::at(Some(zone.serve().await)).unwrap();
             let found =
                 dns_records::check(&app.app, &app.owner, &lookup, "acme.example", &sending()).await;
-            let found: Vec<RecordStatus> = found.unwrap().iter().map(|finding| finding.stand).collect();
+            let found: Vec<RecordStatus> = found.unwrap().iter().map(|finding| finding.status).collect();
             assert_eq!(found, stands);
         }
     }

@@ -12,8 +12,8 @@ async fn secret(app: &TestApp) -> Vec<u8> {
     app.act(&app.owner, |tx, cx| Ok(mail_secret::mail_secret(tx, cx)?.as_bytes().to_vec())).await
 }
 
-fn field(parcel: &OutgoingMail, name: &str) -> Option<String> {
-    let text = String::from_utf8(parcel.bytes.to_vec())
+fn field(mail: &OutgoingMail, name: &str) -> Option<String> {
+    let text = String::from_utf8(mail.bytes.to_vec())
         .unwrap()
         .replace("\r\n\t", " ")
         .replace("\r\n ", " ");
@@ -27,7 +27,7 @@ both! {
         let mail = app.mail("mara@customer.example", "Lamp", "Where is it?").await;
         let message = app.schedule(&key, &mail.conversation, "It left.").await;
         app.pass(10 * MINUTE).await;
-        let sent = app.outside.relay.tries().remove(0);
+        let sent = app.outside.relay.attempts().remove(0);
         let secret = secret(&app).await;
         assert_eq!(
             mail::token_of_address(&secret, &sent.sender),
@@ -52,7 +52,7 @@ both! {
         let mail = app.mail("mara@customer.example", "Lamp", "Where is it?").await;
         app.schedule(&key, &mail.conversation, "It left.").await;
         app.pass(10 * MINUTE).await;
-        let sent = app.outside.relay.tries().remove(0);
+        let sent = app.outside.relay.attempts().remove(0);
         assert_eq!(sent.sender, "support@acme.example");
         assert_eq!(field(&sent, "Reply-To"), None);
         assert!(mail::message_of_id(&secret(&app).await, &sent.message_id).is_some());
@@ -71,7 +71,7 @@ both! {
         }
         app.schedule(&key, &id.unwrap(), "It left.").await;
         app.pass(10 * MINUTE).await;
-        let sent = app.outside.relay.tries().remove(0);
+        let sent = app.outside.relay.attempts().remove(0);
         let references = field(&sent, "References").unwrap();
         let names: Vec<&str> = references.split_whitespace().collect();
         assert_eq!(names.len(), 20);

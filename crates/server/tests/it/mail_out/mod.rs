@@ -20,7 +20,7 @@ use inbox::jobs::{OutgoingMail, Relay, RelayOutcome};
 use server::mail_out::{SmarthostRelay, SmtpTimeouts};
 use server::webhooks::SystemResolver;
 
-use crate::courier::receiver::Authority;
+use crate::webhook_sender::receiver::Authority;
 use peer::{Manner, Peer};
 
 /// Everything that a modern server offers.
@@ -53,7 +53,7 @@ fn plain(peer: &Peer) -> SmarthostRelay {
     smarthost("smtp://", peer, "", &Authority::new())
 }
 
-fn parcel(recipients: &[&str]) -> OutgoingMail {
+fn mail(recipients: &[&str]) -> OutgoingMail {
     OutgoingMail {
         message_id: "msg.1@acme.example".into(),
         sender: "support+b_1_abc@acme.example".into(),
@@ -64,7 +64,7 @@ fn parcel(recipients: &[&str]) -> OutgoingMail {
 
 /// What became of a mail to one recipient.
 async fn sent(relay: &impl Relay) -> RelayOutcome {
-    let mut outcomes = relay.send(&parcel(&["mara@customer.example"])).await;
+    let mut outcomes = relay.send(&mail(&["mara@customer.example"])).await;
     assert_eq!(outcomes.len(), 1);
     outcomes.remove(0)
 }

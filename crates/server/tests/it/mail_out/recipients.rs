@@ -1,7 +1,7 @@
 //! A message to several recipients: who has it does not get it again.
 
 use inbox::Party;
-use inbox::actions::{self, NewLetter};
+use inbox::actions::{self, NewReply};
 use serde_json::json;
 
 use super::*;
@@ -14,7 +14,7 @@ async fn letter_to_three(app: &TestApp) -> String {
     let mail = app.mail("mara@customer.example", "Lamp", "Where is it?").await;
     let (id, to, cc) = (mail.conversation.to_string(), party("mara"), [party("bo"), party("cy")]);
     let conversation = id.clone();
-    let letter = NewLetter {
+    let letter = NewReply {
         body: "It left on Tuesday.".into(),
         to: vec![to],
         cc: cc.to_vec(),
@@ -22,7 +22,7 @@ async fn letter_to_three(app: &TestApp) -> String {
         close: false,
         send: true,
     };
-    app.act(&app.owner, move |tx, cx| actions::send_letter(tx, cx, &conversation, &letter)).await;
+    app.act(&app.owner, move |tx, cx| actions::send_reply(tx, cx, &conversation, &letter)).await;
     id
 }
 
@@ -44,8 +44,8 @@ both! {
         app.pass(10 * MINUTE).await;
         assert_eq!(app.timeline(&key, &id, "message").await[1]["status"], "sending");
         app.pass(DAY).await;
-        let tries = app.outside.relay.tries();
-        let to: Vec<Vec<String>> = tries.iter().map(|parcel| parcel.recipients.clone()).collect();
+        let attempts = app.outside.relay.attempts();
+        let to: Vec<Vec<String>> = attempts.iter().map(|mail| mail.recipients.clone()).collect();
         assert_eq!(
             to,
             [
@@ -54,9 +54,9 @@ both! {
                 vec!["mara@customer.example"],
             ]
         );
-        assert!(tries.iter().all(|parcel| parcel.bytes == tries[0].bytes), "the same mail");
+        assert!(attempts.iter().all(|mail| mail.bytes == attempts[0].bytes), "the same mail");
         assert_eq!(app.timeline(&key, &id, "message").await[1]["status"], "sent");
-        let happened = app.happenings(&key, &id).await;
+        let happened = app.timeline_events(&key, &id).await;
         let (name, data) = happened.iter().find(|(name, _)| name == "bounced").unwrap();
         assert_eq!((name.as_str(), &data["recipients"]), ("bounced", &json!(["cy@customer.example"])));
     }
@@ -83,7 +83,7 @@ both! {
         app.outside.relay.will_say(&vec![later(); 100]);
         app.pass(3 * DAY).await;
         assert_eq!(app.timeline(&key, &id, "message").await[1]["status"], "sent");
-        let happened = app.happenings(&key, &id).await;
+        let happened = app.timeline_events(&key, &id).await;
         let (_, data) = happened.iter().find(|(name, _)| name == "bounced").unwrap();
         assert_eq!(data["recipients"], json!(["bo@customer.example", "cy@customer.example"]));
     }
@@ -92,8 +92,8 @@ both! {
         let key = app.key("read").await;
         let id = letter_cut_short(&app).await;
         app.pass(10 * MINUTE).await;
-        let tries = app.outside.relay.tries();
-        let to: Vec<Vec<String>> = tries.into_iter().map(|parcel| parcel.recipients).collect();
+        let attempts = app.outside.relay.attempts();
+        let to: Vec<Vec<String>> = attempts.into_iter().map(|mail| mail.recipients).collect();
         assert_eq!(to, [["mara@customer.example"]]);
         assert_eq!(app.timeline(&key, &id, "message").await[1]["status"], "sent");
     }
@@ -102,12 +102,12 @@ both! {
         let key = app.key("read").await;
         let id = letter_cut_short(&app).await;
         app.app.store.write(|tx| {
-            let sql = "INSERT INTO arrivals (ws, message, email, refusal, at)
-                       SELECT ws, message, 'mara@customer.example', NULL, at FROM arrivals LIMIT 1";
+            let sql = "INSERT INTO recipient_outcomes (ws, message, email, refusal, at)
+                       SELECT ws, message, 'mara@customer.example', NULL, at FROM recipient_outcomes LIMIT 1";
             tx.exec(sql, &[])
         }).await.unwrap();
         app.pass(10 * MINUTE).await;
-        assert!(app.outside.relay.tries().is_empty());
+        assert!(app.outside.relay.attempts().is_empty());
         assert_eq!(app.timeline(&key, &id, "message").await[1]["status"], "sent");
     }
 }
@@ -126,7 +126,11 @@ async fn letter_cut_short(app: &TestApp) -> String {
 
 /// Recipients of whom it is written down what became of the mail for them.
 async fn settled(app: &TestApp) -> i64 {
-    let (count,): (i64,) =
-        app.app.store.read(|tx| tx.one("SELECT count(*) FROM arrivals", &[])).await.unwrap();
+    let (count,): (i64,) = app
+        .app
+        .store
+        .read(|tx| tx.one("SELECT count(*) FROM recipient_outcomes", &[]))
+        .await
+        .unwrap();
     count
 }

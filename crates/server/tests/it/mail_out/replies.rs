@@ -8,12 +8,12 @@ async fn a_mail_arrives_as_it_was_with_its_envelope() {
         let peer = Peer::start(offering(offers)).await;
         let everyone = ["mara@customer.example", "bo@customer.example", "mära@bücher.example"];
         let recipients = if offers.is_empty() { &everyone[..2] } else { &everyone[..] };
-        let parcel = parcel(recipients);
-        let outcomes = plain(&peer).send(&parcel).await;
+        let mail = mail(recipients);
+        let outcomes = plain(&peer).send(&mail).await;
         assert!(outcomes.iter().all(|outcome| *outcome == RelayOutcome::Delivered), "{outcomes:?}");
         let seen = peer.seen();
         assert_eq!(seen.mails.len(), 1);
-        assert_eq!(seen.mails[0].text.as_bytes(), *parcel.bytes);
+        assert_eq!(seen.mails[0].text.as_bytes(), *mail.bytes);
         let start = "MAIL FROM:<support+b_1_abc@acme.example>";
         assert!(seen.mails[0].from.starts_with(start), "{seen:?}");
         assert_eq!(seen.mails[0].to[0], "RCPT TO:<mara@customer.example>");
@@ -68,9 +68,8 @@ async fn each_recipient_has_an_answer_of_their_own() {
             ..offering(offers)
         };
         let peer = Peer::start(manner).await;
-        let parcel =
-            parcel(&["no@x.example", "yes@x.example", "later@x.example", "not an address"]);
-        let outcomes = plain(&peer).send(&parcel).await;
+        let mail = mail(&["no@x.example", "yes@x.example", "later@x.example", "not an address"]);
+        let outcomes = plain(&peer).send(&mail).await;
         let told: Vec<String> = outcomes.iter().map(told).collect();
         assert_eq!(
             told,
@@ -92,7 +91,7 @@ async fn what_a_server_cannot_take_is_not_sent_to_it() {
     assert_eq!(told(&sent(&plain(&peer)).await), expected);
     let peer = Peer::start(offering(&["SIZE 0"])).await;
     assert_eq!(sent(&plain(&peer)).await, RelayOutcome::Delivered);
-    let outcomes = plain(&peer).send(&parcel(&["mära@x.example"])).await;
+    let outcomes = plain(&peer).send(&mail(&["mära@x.example"])).await;
     let expected = "never: the server does not take addresses with letters beyond ASCII";
     assert_eq!(told(&outcomes[0]), expected);
 }

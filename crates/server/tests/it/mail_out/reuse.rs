@@ -18,7 +18,7 @@ async fn a_refused_mail_does_not_end_a_session_and_the_next_begins_clean() {
     let manner = Manner { says: vec![("RCPT TO:<no", "550 5.1.1 nobody")], ..offering(OFFERS) };
     let peer = Peer::start(manner).await;
     let relay = plain(&peer);
-    let refused = relay.send(&parcel(&["no@x.example"])).await;
+    let refused = relay.send(&mail(&["no@x.example"])).await;
     assert!(matches!(refused[0], RelayOutcome::Never(_)), "{refused:?}");
     assert_eq!(sent(&relay).await, RelayOutcome::Delivered);
     let seen = peer.seen();

@@ -67,7 +67,7 @@ async fn an_enforced_policy_wants_a_named_server_that_proves_its_name() {
         let port = peer.address.port();
         let relay = direct_with(one_server(), port, "&tls=fallback", &ours, policies).await;
         for _ in 0..2 {
-            let outcome = told(&relay.send(&parcel(&["a@one.example"])).await[0]);
+            let outcome = told(&relay.send(&mail(&["a@one.example"])).await[0]);
             assert!(outcome.ends_with(expected), "{case}: {outcome}");
             let waits = outcome.starts_with("later: one.example: ");
             assert!(waits || expected == "delivered", "{case}: {outcome}");
@@ -92,7 +92,7 @@ async fn servers_that_an_enforced_policy_does_not_name_are_passed_over() {
         .address("good.one.example", "127.0.0.2");
     let policies = Published::policy("enforce", &["good.one.example"]);
     let relay = direct_with(zone, port, "", &authority, policies).await;
-    assert_eq!(relay.send(&parcel(&["a@one.example"])).await, [RelayOutcome::Delivered]);
+    assert_eq!(relay.send(&mail(&["a@one.example"])).await, [RelayOutcome::Delivered]);
     assert_eq!((peers[0].seen().sessions, peers[1].seen().mails.len()), (0, 1));
 }
 
@@ -108,7 +108,7 @@ async fn a_policy_under_test_and_none_at_all_change_nothing() {
         let port = peer.address.port();
         let relay = direct_with(one_server(), port, "", &authority, policies.clone()).await;
         for _ in 0..3 {
-            let outcomes = relay.send(&parcel(&["a@one.example"])).await;
+            let outcomes = relay.send(&mail(&["a@one.example"])).await;
             assert_eq!(outcomes, [RelayOutcome::Delivered], "{case}");
         }
         assert_eq!(policies.fetched(), vec!["one.example"; fetched], "{case}");
@@ -125,6 +125,6 @@ async fn a_domain_that_announces_no_policy_is_not_asked_for_one() {
     let authority = Authority::new();
     let port = peer.address.port();
     let relay = direct_with(zone, port, "", &authority, policies.clone()).await;
-    assert_eq!(relay.send(&parcel(&["a@one.example"])).await, [RelayOutcome::Delivered]);
+    assert_eq!(relay.send(&mail(&["a@one.example"])).await, [RelayOutcome::Delivered]);
     assert!(policies.fetched().is_empty());
 }

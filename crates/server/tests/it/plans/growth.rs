@@ -109,31 +109,31 @@ fn grow_mail(client: &mut Client, app: &TestApp, seeds: &Seeds) {
     for table in ["participants", "conversation_tags"] {
         copy(client, (table, &inside), 1..=CONVERSATIONS, "'conversation', 'cnv_0' || id(n)");
     }
-    for table in ["notes", "happenings"] {
+    for table in ["notes", "timeline_events"] {
         let changes = "'conversation', 'cnv_0' || id(n), 'id', 'x_' || id(n)";
         copy(client, (table, &inside), 1..=CONVERSATIONS, changes);
     }
     let words = "'conversation', 'cnv_0' || id(half), 'serial', 1 + n % 2,
         'words', replace(replace(CAST((one.t).words AS TEXT), 'zeppelin', 'balloon' || n % 7),
             'w0001', 'w' || lpad(CAST(n AS TEXT), 5, '0'))";
-    copy(client, ("mail_words", &inside), 1..=2 * CONVERSATIONS, words);
+    copy(client, ("message_index", &inside), 1..=2 * CONVERSATIONS, words);
 }
 
 fn grow_files_and_events(client: &mut Client, app: &TestApp, seeds: &Seeds) {
     let now = app.now();
     let documents = format!(
         "'id', 'doc_0' || id(n), 'num', 1000000 + n, 'conversation', 'cnv_0' || id(n),
-         'created_at', {now} - n * 1000, 'reads_at', NULL"
+         'created_at', {now} - n * 1000, 'extract_at', NULL"
     );
     let inside = format!("conversation = '{}'", seeds.conversation);
     copy(client, ("documents", &inside), 1..=CONVERSATIONS, &documents);
     let words = "'num', 1000000 + n,
         'words', replace(CAST((one.t).words AS TEXT), 'lamp', 'lamp' || n % 100)";
-    copy(client, ("document_words", "num > 0"), 1..=CONVERSATIONS, words);
+    copy(client, ("document_index", "num > 0"), 1..=CONVERSATIONS, words);
     let events = format!("'id', 'evt_0' || id(n), 'created_at', {now} - n * 100");
     copy(client, ("events", "circle = 'team'"), 1..=2 * CONVERSATIONS, &events);
     let deliveries = format!(
-        "'event', 'evt_0' || id(n), 'state', 'delivered', 'next_try_at', NULL, 'created_at', {now}"
+        "'event', 'evt_0' || id(n), 'state', 'delivered', 'next_attempt_at', NULL, 'created_at', {now}"
     );
     copy(client, ("deliveries", "event <> ''"), 1..=2 * CONVERSATIONS, &deliveries);
     let app_mail = format!(
@@ -164,7 +164,7 @@ fn plan(client: &mut Client, app: &TestApp, seeds: &Seeds, numbers: RangeInclusi
         (
             "deliveries",
             "event <> ''",
-            format!("'event', 'evt_9' || id(n), 'state', 'waiting', 'next_try_at', {later} + n"),
+            format!("'event', 'evt_9' || id(n), 'state', 'waiting', 'next_attempt_at', {later} + n"),
         ),
         (
             "conversations",
@@ -176,11 +176,11 @@ fn plan(client: &mut Client, app: &TestApp, seeds: &Seeds, numbers: RangeInclusi
             "documents",
             "num > 0",
             format!(
-                "'id', 'doc_9' || id(n), 'num', 2000000 + n, 'kind', NULL, 'reads_at', {later} + n"
+                "'id', 'doc_9' || id(n), 'num', 2000000 + n, 'kind', NULL, 'extract_at', {later} + n"
             ),
         ),
         (
-            "requests",
+            "document_requests",
             inside.as_str(),
             format!(
                 "'id', 'req_9' || id(n), 'token', 't' || n, 'asked_at', {now}, 'conversation', {elsewhere},
@@ -192,7 +192,7 @@ fn plan(client: &mut Client, app: &TestApp, seeds: &Seeds, numbers: RangeInclusi
             "livemode",
             format!(
             "'header_key', 'w' || n || '@acme.example', 'header_id', 'w' || n || '@acme.example',
-             'service', 'none', 'words_due_at', {later} + n"
+             'service', 'none', 'body_due_at', {later} + n"
         ),
         ),
     ];
@@ -205,11 +205,11 @@ fn plan(client: &mut Client, app: &TestApp, seeds: &Seeds, numbers: RangeInclusi
         "INSERT INTO notices (ws, id, email, subject, text, due_at, attempts, created_at)
          SELECT {ws}, 'ntc_' || n, 'olive@acme.example', 's', 't', {later} + n, 0, {now}
          FROM {rows};
-         INSERT INTO sandbox_answers (ws, message, email, kind, due_at)
+         INSERT INTO sandbox_replies (ws, message, email, kind, due_at)
          SELECT {ws}, 'msg_9' || lpad(CAST(n AS TEXT), 25, '0'), 'a@b.example', 'reply', {later} + n
          FROM {rows};
          INSERT INTO uploads (ws, request, id, item, filename, mark, size, received, state,
-            content_type, handed_over, tries, created_at, due_at)
+            content_type, handed_over, attempts, created_at, due_at)
          SELECT {ws}, 'req_9' || lpad(CAST(n AS TEXT), 25, '0'),
             'upl_9' || lpad(CAST(n AS TEXT), 25, '0'), 0, 'a.txt', 'm', 1, 0, 'removed', '', FALSE,
             0, {now}, {later} + n

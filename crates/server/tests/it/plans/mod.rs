@@ -65,7 +65,7 @@ fn upkeep_analyses_what_grew_since_it_was_analysed() {
         assert!(app.analyse_grown_tables().await.is_empty());
         grow(&app, &seeds);
         let grown = app.analyse_grown_tables().await;
-        assert!(grown.contains(&"mail_words".into()) && !grown.contains(&"users".into()));
+        assert!(grown.contains(&"message_index".into()) && !grown.contains(&"users".into()));
         Meter::start(&app).await;
         assert!(app.analyse_grown_tables().await.is_empty());
     });
@@ -74,7 +74,7 @@ fn upkeep_analyses_what_grew_since_it_was_analysed() {
 const STATES: [(&str, &str); 4] = [
     ("stale", ""),
     ("none", FORGET),
-    ("some", "ANALYZE conversations; ANALYZE messages; ANALYZE mail_words"),
+    ("some", "ANALYZE conversations; ANALYZE messages; ANALYZE message_index"),
     ("fresh", "ANALYZE"),
 ];
 /// PostgreSQL analyses nothing in the middle of this.
@@ -212,14 +212,14 @@ async fn claims(app: &TestApp) -> Vec<(String, Work)> {
     app.work().await;
     for (table, column) in [
         ("messages", "sends_at"),
-        ("deliveries", "next_try_at"),
+        ("deliveries", "next_attempt_at"),
         ("conversations", "snoozed_until"),
-        ("documents", "reads_at"),
-        ("requests", "remind_at"),
-        ("requests", "hands_over_at"),
-        ("app_mail", "words_due_at"),
+        ("documents", "extract_at"),
+        ("document_requests", "remind_at"),
+        ("document_requests", "hands_over_at"),
+        ("app_mail", "body_due_at"),
         ("notices", "due_at"),
-        ("sandbox_answers", "due_at"),
+        ("sandbox_replies", "due_at"),
         ("uploads", "due_at"),
     ] {
         if !is_planned(app, table, column) {

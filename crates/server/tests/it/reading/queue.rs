@@ -56,9 +56,9 @@ both! {
         let key = app.key("read").await;
         app.outside.reader.will_say(&vec![ExtractionOutcome::Later("busy".into()); 5]);
         filed(&app, &["scan.pdf"]).await;
-        for (passes, tries) in [(0, 1), (MINUTE, 2), (9 * MINUTE, 2), (MINUTE, 3), (90 * MINUTE, 3)] {
+        for (passes, attempts) in [(0, 1), (MINUTE, 2), (9 * MINUTE, 2), (MINUTE, 3), (90 * MINUTE, 3)] {
             app.pass(passes).await;
-            assert_eq!(app.outside.reader.given().len(), tries, "after {passes}");
+            assert_eq!(app.outside.reader.given().len(), attempts, "after {passes}");
         }
         let document = documents(&app, &key, "").await[0].clone();
         assert_eq!(document["kind"], "other");

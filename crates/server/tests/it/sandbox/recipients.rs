@@ -17,7 +17,7 @@ both! {
         assert_eq!(app.statuses(&key, &id).await, ["sent"]);
         assert_eq!(app.read(&key, &id).await["status"], "waiting");
         app.pass(DAY).await;
-        assert!(app.outside.relay.tries().is_empty());
+        assert!(app.outside.relay.attempts().is_empty());
     }
 
     async fn delivered_and_any_other_address_get_it_and_nothing_comes_back(app) {
@@ -61,7 +61,7 @@ both! {
             assert_eq!(app.event_types_since(before).await, [""; 0], "{from}");
             assert_eq!(app.read(&key, &id).await["status"], "open", "it is still our turn");
             let bounced = ("bounced".to_owned(), json!({ "messageId": message }));
-            assert_eq!(app.happenings(&key, &id).await, [bounced]);
+            assert_eq!(app.timeline_events(&key, &id).await, [bounced]);
         }
     }
 
@@ -72,7 +72,7 @@ both! {
         app.pass(UNDO).await;
         assert_eq!(app.statuses(&key, &id).await, ["sent"]);
         assert_eq!(app.event_types().await, ["turn.changed", "turn.changed", "message.sent"]);
-        let happened = app.happenings(&key, &id).await;
+        let happened = app.timeline_events(&key, &id).await;
         let complaint = ("spam-complaint".to_owned(), json!({ "email": "complaint@x.test" }));
         assert!(happened.contains(&complaint), "{happened:?}");
         app.schedule(&key, &id, "Two").await;
@@ -87,8 +87,8 @@ both! {
         let complaints = |happened: Vec<(String, Value)>| {
             happened.iter().filter(|(name, _)| name == "spam-complaint").count()
         };
-        assert_eq!(complaints(app.happenings(&key, &id).await), 1);
-        assert_eq!(complaints(app.happenings(&key, &later).await), 0);
+        assert_eq!(complaints(app.timeline_events(&key, &id).await), 1);
+        assert_eq!(complaints(app.timeline_events(&key, &later).await), 0);
         let other = app.simulated(&key, "complaint+2@x.test").await;
         app.schedule(&key, &other, "Four").await;
         app.pass(UNDO).await;
@@ -185,7 +185,7 @@ both! {
             assert_eq!(app.statuses(&key, &id).await, ["sent"], "{from}");
             assert_eq!(app.came_in(&key, &id).await.len(), 1, "{from}");
         }
-        assert_eq!(app.outside.relay.tries().len(), 3);
+        assert_eq!(app.outside.relay.attempts().len(), 3);
     }
 
     async fn test_webhooks_hear_of_it_and_live_ones_do_not(app) {

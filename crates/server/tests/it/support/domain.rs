@@ -81,7 +81,7 @@ impl TestApp {
     }
 
     /// The timeline's events as `name data`.
-    pub async fn happenings(&self, key: &Key, id: &impl ToString) -> Vec<(String, Value)> {
+    pub async fn timeline_events(&self, key: &Key, id: &impl ToString) -> Vec<(String, Value)> {
         let events = self.timeline(key, id, "event").await;
         events.iter().map(|event| (text_of(event, "event"), event["data"].clone())).collect()
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use inbox::FiledMail;
 use inbox::inbound::{
-    Authenticator, Checking, Credentials, InboundMail, IngestError, Ingested, MailSource, take_in,
+    Authenticator, Checking, Credentials, InboundMail, IngestError, Ingested, MailSource, ingest,
 };
 use mail::smtp::Protocol;
 use mail::{Authentication, Dmarc};
@@ -80,11 +80,11 @@ pub fn filed(taken: &Result<Ingested, IngestError>) -> FiledMail {
 
 impl TestApp {
     /// Takes a mail in for these recipients.
-    pub async fn take_in(&self, to: &[&str], raw: &str) -> Vec<Result<Ingested, IngestError>> {
-        self.take_in_from("ann@x.example", to, raw.as_bytes()).await
+    pub async fn ingest(&self, to: &[&str], raw: &str) -> Vec<Result<Ingested, IngestError>> {
+        self.ingest_from("ann@x.example", to, raw.as_bytes()).await
     }
 
-    pub async fn take_in_from(
+    pub async fn ingest_from(
         &self,
         sender: &str,
         to: &[&str],
@@ -96,12 +96,12 @@ impl TestApp {
             source: MailSource::OurServer,
             raw: raw.to_vec(),
         };
-        take_in(&self.app, &*self.outside.authenticator, delivery).await
+        ingest(&self.app, &*self.outside.authenticator, delivery).await
     }
 
     /// Takes a mail in for the support inbox, where it is filed.
     pub async fn arrives(&self, raw: &str) -> FiledMail {
-        filed(&self.take_in(&["support@acme.example"], raw).await[0])
+        filed(&self.ingest(&["support@acme.example"], raw).await[0])
     }
 
     /// Opens doors for mail on real sockets.

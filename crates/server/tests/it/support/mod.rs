@@ -198,8 +198,8 @@ impl TestApp {
         let support = mailbox(&app, &owner, "support@acme.example").await;
         let sandbox = sandbox(&app, &owner).await;
         let (router, outside) = (router(&app, false, None), Outside::default());
-        let (relay, courier) = (outside.relay.clone(), outside.courier.clone());
-        let worker = Worker::new(app.clone(), relay, courier, outside.reader.clone());
+        let (relay, webhook_sender) = (outside.relay.clone(), outside.webhook_sender.clone());
+        let worker = Worker::new(app.clone(), relay, webhook_sender, outside.reader.clone());
         let url = url.to_owned();
         TestApp {
             app,
@@ -250,7 +250,7 @@ impl TestApp {
     pub fn restarted(mut self) -> TestApp {
         self.app.store = database::open_keeping(&self.url, Duration::ZERO);
         self.router = router(&self.app, false, None);
-        let outside = (self.outside.relay.clone(), self.outside.courier.clone());
+        let outside = (self.outside.relay.clone(), self.outside.webhook_sender.clone());
         self.worker =
             Worker::new(self.app.clone(), outside.0, outside.1, self.outside.reader.clone());
         self
@@ -273,7 +273,7 @@ impl TestApp {
     pub fn set_scanner(&mut self, scanner: Arc<dyn inbox::model::uploads::Scanner>) {
         self.app.scanner = Some(scanner);
         self.router = router(&self.app, false, None);
-        let outside = (self.outside.relay.clone(), self.outside.courier.clone());
+        let outside = (self.outside.relay.clone(), self.outside.webhook_sender.clone());
         self.worker =
             Worker::new(self.app.clone(), outside.0, outside.1, self.outside.reader.clone());
     }
@@ -299,8 +299,10 @@ impl TestApp {
 
     /// The same data in a process that is quiet, or is not.
     pub fn set_quiet(&mut self, quiet: bool) {
-        let (relay, courier) = (self.outside.relay.clone(), self.outside.courier.clone());
-        let worker = Worker::new(self.app.clone(), relay, courier, self.outside.reader.clone());
+        let (relay, webhook_sender) =
+            (self.outside.relay.clone(), self.outside.webhook_sender.clone());
+        let worker =
+            Worker::new(self.app.clone(), relay, webhook_sender, self.outside.reader.clone());
         self.worker = if quiet { worker.quiet() } else { worker };
         let mode = QuietMode::fixed(quiet);
         self.router = router::router(
@@ -310,8 +312,8 @@ impl TestApp {
     }
 
     /// The same, with a way to read the words of mail at the services that sent it.
-    pub fn reading_with(mut self, reader: Arc<dyn AppMailReader>) -> TestApp {
-        self.worker = self.worker.reading_with(reader);
+    pub fn with_reader(mut self, reader: Arc<dyn AppMailReader>) -> TestApp {
+        self.worker = self.worker.with_reader(reader);
         self
     }
 
@@ -553,7 +555,7 @@ fn router(app: &App, mails: bool, dns: Option<SocketAddr>) -> axum::Router {
 fn options(mails: bool, dns: Option<SocketAddr>) -> router::HttpOptions {
     router::HttpOptions {
         developer_site: Some(DEVELOPER_SITE.into()),
-        gate: SsrfGuard::new(Arc::new(Names), SsrfRules::new(false)),
+        ssrf_guard: SsrfGuard::new(Arc::new(Names), SsrfRules::new(false)),
         mails,
         quiet: QuietMode::fixed(false),
         ways: router::MailWays {

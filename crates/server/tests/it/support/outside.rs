@@ -44,7 +44,7 @@ enum Said {
 
 impl TestRelay {
     /// Every try so far.
-    pub fn tries(&self) -> Vec<OutgoingMail> {
+    pub fn attempts(&self) -> Vec<OutgoingMail> {
         self.state.lock().unwrap().sent.clone()
     }
 
@@ -250,7 +250,7 @@ impl DocumentReader for TestReader {
 pub struct Outside {
     pub reader: Arc<TestReader>,
     pub relay: Arc<TestRelay>,
-    pub courier: Arc<TestCourier>,
+    pub webhook_sender: Arc<TestCourier>,
     pub authenticator: Arc<TestAuthenticator>,
 }
 

@@ -22,8 +22,10 @@ impl Process {
 
     /// Begins to work, once the test has told the world outside what to do.
     pub fn work(&self) {
-        let (relay, courier) = (self.outside.relay.clone(), self.outside.courier.clone());
-        let worker = Worker::new(self.app.clone(), relay, courier, self.outside.reader.clone());
+        let (relay, webhook_sender) =
+            (self.outside.relay.clone(), self.outside.webhook_sender.clone());
+        let worker =
+            Worker::new(self.app.clone(), relay, webhook_sender, self.outside.reader.clone());
         self.runtime.spawn(async move { worker.run_due().await });
     }
 

@@ -34,7 +34,7 @@ both! {
         let mail = app.mail("ann@shop.example", "Lamps", "Hello").await;
         let body = json!({ "documents": [{ "label": "Passport" }] });
         app.on(&key, &mail.conversation, "document-requests", body).await.is(201);
-        let token = app.column("SELECT token FROM requests").await;
+        let token = app.column("SELECT token FROM document_requests").await;
         let page = Request::get(format!("/u/{token}")).body(Body::empty()).unwrap();
         app.send(page).await.is(404);
     }

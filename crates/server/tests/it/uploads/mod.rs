@@ -180,7 +180,7 @@ impl Customer<'_> {
 
     /// The names and data of what happened, from the request on.
     pub async fn happened(&self, key: &Key, names: &[&str]) -> Vec<(String, Value)> {
-        let mut all = self.app.happenings(key, &self.conversation).await;
+        let mut all = self.app.timeline_events(key, &self.conversation).await;
         all.retain(|(name, _)| names.contains(&name.as_str()));
         all
     }

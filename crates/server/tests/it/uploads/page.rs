@@ -29,7 +29,7 @@ both! {
         let mail = app.mail("ann@shop.example Ann", "Lamps", "Hello").await;
         let body = json!({ "body": "About your divorce", "send": true, "documents": [{ "label": "Passport" }] });
         app.on(&key, &mail.conversation, "replies", body).await.is(201);
-        let token = app.column("SELECT token FROM requests").await;
+        let token = app.column("SELECT token FROM document_requests").await;
         let page = app.send(Request::get(format!("/u/{token}")).body(Body::empty()).unwrap()).await.is(200);
         let text = String::from_utf8(page.bytes).unwrap();
         assert!(text.contains("One document for Acme") && !text.contains("divorce"), "{text}");

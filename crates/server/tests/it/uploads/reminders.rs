@@ -9,9 +9,9 @@ use crate::both;
 
 /// The texts of the mails that went out after the first.
 fn reminders(app: &TestApp) -> Vec<String> {
-    let tries = app.outside.relay.tries();
+    let attempts = app.outside.relay.attempts();
     let texts =
-        tries.iter().skip(1).map(|parcel| String::from_utf8_lossy(&parcel.bytes).into_owned());
+        attempts.iter().skip(1).map(|parcel| String::from_utf8_lossy(&parcel.bytes).into_owned());
     texts.collect()
 }
 
@@ -47,15 +47,15 @@ both! {
         let body = json!({ "documents": [{ "label": "Passport" }] });
         let draft = app.on(&key, &mail.conversation, "document-requests", body).await.is(201).json();
         app.pass(20 * DAY).await;
-        assert!(app.outside.relay.tries().is_empty());
+        assert!(app.outside.relay.attempts().is_empty());
         let id = inbox::base::ids::MessageId::parse(&text_of(&draft, "messageId")).unwrap();
         app.act(&app.owner, move |tx, cx| inbox::actions::approve_draft(tx, cx, &id, 1, "Please.")).await;
         app.outside.relay.will_say(&[RelayOutcome::Later("busy".into())]);
         app.pass(10 * MINUTE).await;
         app.pass(2 * DAY).await;
-        assert_eq!(app.outside.relay.tries().len(), 2, "tried twice, not reminded yet");
+        assert_eq!(app.outside.relay.attempts().len(), 2, "tried twice, not reminded yet");
         app.pass(MINUTE).await;
-        assert_eq!(app.outside.relay.tries().len(), 3);
+        assert_eq!(app.outside.relay.attempts().len(), 3);
     }
 
     async fn what_is_in_is_not_asked_for_again_and_completion_ends_it(app) {
@@ -98,10 +98,10 @@ both! {
         app.pass(30 * DAY).await;
         assert!(reminders(&app).is_empty(), "it never left");
         let ann = app.ask(&key, json!([{ "label": "Passport" }])).await;
-        let before = app.outside.relay.tries().len();
+        let before = app.outside.relay.attempts().len();
         app.outside.relay.will_say(&[RelayOutcome::Never("550 no such user".into())]);
         app.pass(30 * DAY).await;
-        assert_eq!(app.outside.relay.tries().len(), before + 1, "the first reminder came back");
+        assert_eq!(app.outside.relay.attempts().len(), before + 1, "the first reminder came back");
         assert_eq!(ann.happened(&key, &["bounced"]).await.len(), 1);
     }
 
@@ -137,7 +137,7 @@ both! {
         let mail = app.deliver(&app.sandbox, letter("delivered@shop.test Ann", "Lamps", "Hello")).await;
         app.ask_in(&key, mail.conversation.as_str(), json!([{ "label": "Passport" }])).await;
         app.pass(30 * DAY).await;
-        assert!(app.outside.relay.tries().is_empty());
+        assert!(app.outside.relay.attempts().is_empty());
         let letters = app.timeline(&key, &mail.conversation, "message").await;
         assert_eq!(letters.iter().filter(|letter| letter["status"] == "sent").count(), 4);
         let mail = app.deliver(&app.sandbox, letter("complaint@shop.test", "Lamps", "Hello")).await;

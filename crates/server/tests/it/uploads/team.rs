@@ -35,11 +35,11 @@ both! {
         assert_eq!(text_of(&told, "problem"), "Nothing more is needed here.");
         ann.post_files(0, &[("late.pdf", b"x")]).await.is(400);
         app.pass(5 * DAY).await;
-        assert_eq!(app.outside.relay.tries().len(), 1);
+        assert_eq!(app.outside.relay.attempts().len(), 1);
         browser.post(&path("reopen"), &[]).await.goes_to(&back);
         assert!(ann.page().await.contains("Still needed"));
         app.pass(30 * DAY).await;
-        assert_eq!(app.outside.relay.tries().len(), 2, "day 7 is still to come");
+        assert_eq!(app.outside.relay.attempts().len(), 2, "day 7 is still to come");
         let names = ["request-closed", "request-reopened"];
         assert_eq!(ann.happened(&key, &names).await.len(), 2);
     }
@@ -58,7 +58,7 @@ both! {
         assert!(!ann.path.ends_with(&new));
         app.send(Request::get(format!("/u/{new}")).body(Body::empty()).unwrap()).await.is(200);
         app.pass(2 * DAY).await;
-        let mail = String::from_utf8_lossy(&app.outside.relay.tries()[1].bytes).into_owned();
+        let mail = String::from_utf8_lossy(&app.outside.relay.attempts()[1].bytes).into_owned();
         assert!(mail.contains(&format!("/u/{new}/stop")), "{mail}");
     }
 }

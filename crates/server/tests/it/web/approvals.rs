@@ -19,7 +19,7 @@ both! {
         browser.post(&format!("/approvals/{draft}/approve"), &fields).await.goes_to("/approvals");
         let messages = app.timeline(&key, &received.conversation, "message").await;
         assert_eq!((&messages[1]["status"], &messages[1]["text"]), (&json!("scheduled"), &json!("They left on Tuesday.")));
-        let events = app.happenings(&key, &received.conversation).await;
+        let events = app.timeline_events(&key, &received.conversation).await;
         assert_eq!(events.last().unwrap(), &("approved".to_owned(), json!({ "messageId": draft, "edited": true })));
         let page = browser.get("/approvals").await.is(200);
         page.shows("Every draft has an answer").shows("Your letter to");

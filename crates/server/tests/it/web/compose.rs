@@ -58,7 +58,7 @@ both! {
         browser.post(&format!("{path}/reply"), &fields).await.goes_to(&path);
         browser.get(&path).await.shows("hidden copy to cy@shop.example, dee@shop.example");
         app.pass(11 * MINUTE).await;
-        let parcel = app.outside.relay.tries().pop().unwrap();
+        let parcel = app.outside.relay.attempts().pop().unwrap();
         assert_eq!(parcel.recipients, ["ann@shop.example", "bo@shop.example", "cy@shop.example", "dee@shop.example"]);
         let mail = String::from_utf8_lossy(&parcel.bytes).into_owned();
         assert!(mail.contains("bo@shop.example") && !mail.contains("cy@shop.example"), "{mail}");
@@ -88,9 +88,9 @@ both! {
         let bo = app.person("Bo").await;
         let other = app.signed_in(&bo).await;
         other.get(&path).await.is(200).hides("invoice.pdf");
-        let pending = page.between("href=\"/enclosures/", "\"").to_owned();
-        other.get(&format!("/enclosures/{pending}")).await.is(404);
-        browser.get(&format!("/enclosures/{pending}")).await.is(200);
+        let pending = page.between("href=\"/attachments/", "\"").to_owned();
+        other.get(&format!("/attachments/{pending}")).await.is(404);
+        browser.get(&format!("/attachments/{pending}")).await.is(200);
 
         let fields = [("seen", "9"), ("to", "ann@shop.example"), ("body", "A sentence.")];
         let more: [(&str, &str, &[u8]); 1] = [("terms.txt", "text/plain", b"be kind")];
@@ -99,13 +99,13 @@ both! {
         let names: Vec<&str> = message["attachments"].as_array().unwrap().iter().map(|one| one["filename"].as_str().unwrap()).collect();
         assert_eq!(names, ["invoice.pdf", "photo.png", "terms.txt"]);
         let page = other.get(&path).await.is(200);
-        let file = page.between("href=\"/enclosures/", "\"").to_owned();
-        let file = other.get(&format!("/enclosures/{file}")).await.is(200);
+        let file = page.between("href=\"/attachments/", "\"").to_owned();
+        let file = other.get(&format!("/attachments/{file}")).await.is(200);
         assert_eq!(file.text, "%PDF-1.4 of it");
         assert_eq!(file.answer.header("content-type"), "application/octet-stream");
 
         app.pass(11 * MINUTE).await;
-        let mail = app.outside.relay.tries().pop().unwrap().bytes;
+        let mail = app.outside.relay.attempts().pop().unwrap().bytes;
         let mail = String::from_utf8_lossy(&mail).into_owned();
         assert!(mail.contains("multipart/mixed") && mail.contains("JVBERi0xLjQgb2YgaXQ="), "{mail}");
         browser.get(&format!("{path}?write=reply")).await.hides("name=\"remove\"");
@@ -200,7 +200,7 @@ both! {
         let good = [("revision", "2"), ("seen", "9"), ("body", "Mine"), ("to", "ann@shop.example, bo@shop.example"), ("cc", ""), ("bcc", "")];
         browser.post(&approve, &good).await.goes_to("/approvals");
         app.pass(11 * MINUTE).await;
-        let parcel = app.outside.relay.tries().pop().unwrap();
+        let parcel = app.outside.relay.attempts().pop().unwrap();
         assert_eq!(parcel.recipients, ["ann@shop.example", "bo@shop.example"]);
     }
 

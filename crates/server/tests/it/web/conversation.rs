@@ -115,7 +115,7 @@ both! {
         let path = format!("/conversations/{}", received.conversation);
         let browser = app.signed_in(&app.owner).await;
         let fields = [("kind", "reply"), ("body", "Half a sen"), ("to", "bo@shop.example"), ("cc", "")];
-        browser.post(&format!("{path}/unfinished"), &fields).await.is(204);
+        browser.post(&format!("{path}/autosave"), &fields).await.is(204);
         let page = browser.get(&path).await.is(200);
         page.shows("Half a sen").shows("bo@shop.example").shows("Kept from your last visit");
         let bo = app.person("Bo").await;
@@ -123,7 +123,7 @@ both! {
         browser.post(&format!("{path}/reply"), &[("discard", "")]).await.goes_to(&path);
         browser.get(&path).await.hides("Half a sen");
         let fields = [("kind", "poem"), ("body", "Half a sen")];
-        browser.post(&format!("{path}/unfinished"), &fields).await.is(400);
+        browser.post(&format!("{path}/autosave"), &fields).await.is(400);
     }
 
     async fn status_assignee_tags_snooze_and_notes(app) {

@@ -66,7 +66,7 @@ both! {
         one.get(&path).await.is(200).shows("Bo is reading");
         two.get(&path).await.is(200).hides("Bo is reading");
         let fields = [("kind", "note"), ("body", "Half a")];
-        two.post(&format!("{path}/unfinished"), &fields).await.is(204);
+        two.post(&format!("{path}/autosave"), &fields).await.is(204);
         one.get(&path).await.is(200).shows("Bo is writing");
         app.advance(20 * SECOND);
         one.get(&path).await.is(200).shows("Bo is reading");
@@ -106,7 +106,7 @@ both! {
         soon(&mut body).await;
         eventually(async || one.get(&path).await.text.contains("Bo is reading")).await;
         let fields = [("kind", "note"), ("body", "Half a")];
-        two.post(&format!("{path}/unfinished"), &fields).await.is(204);
+        two.post(&format!("{path}/autosave"), &fields).await.is(204);
         eventually(async || one.get(&path).await.text.contains("Bo is writing")).await;
         app.on(&key, &received.conversation, "notes", json!({ "body": "Hm" })).await.is(201);
         two.get(&path).await.is(200).shows("Robo is writing");

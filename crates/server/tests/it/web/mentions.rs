@@ -7,8 +7,8 @@ use crate::both;
 use crate::support::*;
 
 fn mails_to(app: &TestApp, address: &str) -> Vec<OutgoingMail> {
-    let tries = app.outside.relay.tries();
-    tries.into_iter().filter(|parcel| parcel.recipients == [address]).collect()
+    let attempts = app.outside.relay.attempts();
+    attempts.into_iter().filter(|parcel| parcel.recipients == [address]).collect()
 }
 
 both! {

@@ -66,14 +66,14 @@ both! {
         }
         browser.get("/settings/keys").await.is(403);
         browser.get("/settings/webhooks").await.is(403);
-        let tries: [(&str, &[(&str, &str)]); 5] = [
+        let attempts: [(&str, &[(&str, &str)]); 5] = [
             ("/settings/keys", &[("name", "X"), ("works", "live")]),
             ("/settings/webhooks", &[("url", "https://example.com/"), ("hears", "team")]),
             ("/settings/people", &[("name", "X"), ("email", "x@acme.example"), ("role", "member")]),
             ("/settings/inboxes", &[("name", "X"), ("address", "x@acme.example")]),
             ("/settings/plan", &[("plan", "free")]),
         ];
-        for (path, fields) in tries {
+        for (path, fields) in attempts {
             browser.post(path, fields).await.is(403);
         }
     }

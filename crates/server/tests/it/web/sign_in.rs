@@ -86,7 +86,7 @@ both! {
         let now = app.now();
         for _ in 0..99 {
             let place = place.clone();
-            app.act(&app.owner, move |tx, _| actions::count_guess(tx, &place, 100, now)).await;
+            app.act(&app.owner, move |tx, _| actions::count_sign_in_attempt(tx, &place, 100, now)).await;
         }
         assert!(!guess(1, "2001:db8:1:2::1").await, "the hundredth is looked at");
         assert!(guess(2, "2001:db8:1:2:ffff::9").await, "and no other of the same network");
@@ -157,8 +157,8 @@ both! {
 
 /// The sign-in links in the mails to an address.
 pub fn mailed_links(app: &TestApp, address: &str) -> Vec<String> {
-    let tries = app.outside.relay.tries();
-    let mails = tries.iter().filter(|parcel| parcel.recipients == [address]);
+    let attempts = app.outside.relay.attempts();
+    let mails = attempts.iter().filter(|parcel| parcel.recipients == [address]);
     mails
         .map(|parcel| {
             let text = String::from_utf8_lossy(&parcel.bytes).replace("=\r\n", "");
@@ -177,7 +177,7 @@ both! {
         let unknown = browser.post("/sign-in-link", &[("email", "NOONE@acme.example")]).await.is(200);
         assert_eq!(known.text.replace("OWNER", "NOONE"), unknown.text);
         app.work().await;
-        assert_eq!(app.outside.relay.tries().len(), 1);
+        assert_eq!(app.outside.relay.attempts().len(), 1);
         let link = mailed_links(&app, "owner@acme.example").remove(0);
         browser.post(&link, &[]).await.goes_to("/");
         browser.get("/inbox?view=open").await.is(200).shows("Olive Owner");

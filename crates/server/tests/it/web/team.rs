@@ -59,7 +59,7 @@ both! {
         let owner = app.signed_in(&app.owner).await;
         owner.post(&format!("/settings/people/{}/remove", user(&bo)), &[]).await.goes_to("/settings/people");
         app.pass(20 * MINUTE).await;
-        assert!(app.outside.relay.tries().is_empty());
+        assert!(app.outside.relay.attempts().is_empty());
         owner.get(&format!("/conversations/{}", received.conversation)).await.is(404);
         owner.get(&format!("/settings/webhooks/{hook}")).await.is(404);
         app.get(&key, &format!("/conversations/{}", received.conversation)).await.is(404);

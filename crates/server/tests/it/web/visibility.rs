@@ -16,7 +16,7 @@ const NAMING: &[(&str, &str, Form)] = &[
     ("POST", "/conversations/{id}/reply", &[("to", "a@b.example"), ("body", "x"), ("seen", "99")]),
     ("POST", "/conversations/{id}/note", &[("body", "x")]),
     ("POST", "/conversations/{id}/ask", &[("label-1", "Passport"), ("seen", "99")]),
-    ("POST", "/conversations/{id}/unfinished", &[("kind", "note"), ("body", "x")]),
+    ("POST", "/conversations/{id}/autosave", &[("kind", "note"), ("body", "x")]),
     ("POST", "/conversations/{id}/status", &[("status", "closed")]),
     ("POST", "/conversations/{id}/assign", &[("to", "me")]),
     ("POST", "/conversations/{id}/tags", &[("add", "x")]),
@@ -33,7 +33,7 @@ const NAMING: &[(&str, &str, Form)] = &[
     ("POST", "/requests/{request}/reopen", &[]),
     ("POST", "/requests/{request}/revoke", &[]),
     ("GET", "/conversations/{id}/saved/{saved}", &[]),
-    ("GET", "/enclosures/{enclosure}", &[]),
+    ("GET", "/attachments/{attachment}", &[]),
     ("POST", "/messages/{scheduled}/stop", &[]),
     ("GET", "/approvals/{draft}", &[]),
     ("POST", "/approvals/{draft}/approve", &[("revision", "1"), ("seen", "99"), ("body", "x")]),
@@ -111,7 +111,7 @@ struct Things {
     webhook: String,
     event: String,
     saved: String,
-    enclosure: String,
+    attachment: String,
 }
 
 impl Things {
@@ -127,7 +127,7 @@ impl Things {
             .replace("{webhook}", &self.webhook)
             .replace("{event}", &self.event)
             .replace("{saved}", &self.saved)
-            .replace("{enclosure}", &self.enclosure)
+            .replace("{attachment}", &self.attachment)
     }
 }
 
@@ -169,7 +169,7 @@ async fn private_things(app: &TestApp, person: &Actor) -> Things {
     let sessions = browser.get("/settings/you").await;
     let session = format!("ses_{}", sessions.between("/settings/you/sessions/ses_", "/end"));
     assert!(page.status == 200);
-    let (enclosure, saved) = enclosed(app, person, &id).await;
+    let (attachment, saved) = attached(app, person, &id).await;
     let webhook = app.webhook(person, true, true).await;
     let tested = webhook.clone();
     let event =
@@ -186,20 +186,20 @@ async fn private_things(app: &TestApp, person: &Actor) -> Things {
         webhook: webhook.to_string(),
         event: event.to_string(),
         saved,
-        enclosure,
+        attachment,
     }
 }
 
 /// A file in a letter of somebody's private inbox, and a saved reply of the team.
-async fn enclosed(app: &TestApp, person: &Actor, conversation: &str) -> (String, String) {
-    let id = inbox::base::ids::EnclosureId::new(&app.app.ids, app.now());
+async fn attached(app: &TestApp, person: &Actor, conversation: &str) -> (String, String) {
+    let id = inbox::base::ids::AttachmentId::new(&app.app.ids, app.now());
     let file = inbox::NewAttachment {
         id: id.clone(),
         filename: "secret.txt".into(),
         content_type: "text/plain".into(),
         blob: app.app.blobs.put(b"secret").unwrap(),
     };
-    let letter = inbox::actions::NewLetter {
+    let letter = inbox::actions::NewReply {
         body: "Enclosed".into(),
         to: inbox::actions::parties("zed@shop.example").unwrap(),
         cc: Vec::new(),
@@ -210,8 +210,8 @@ async fn enclosed(app: &TestApp, person: &Actor, conversation: &str) -> (String,
     let conversation = conversation.to_owned();
     let saved = app
         .act(person, move |tx, cx| {
-            inbox::actions::enclose(tx, cx, &conversation, std::slice::from_ref(&file))?;
-            inbox::actions::send_letter(tx, cx, &conversation, &letter)?;
+            inbox::actions::attach(tx, cx, &conversation, std::slice::from_ref(&file))?;
+            inbox::actions::send_reply(tx, cx, &conversation, &letter)?;
             inbox::actions::save_reply(tx, cx, "Thanks", "Thank you")
         })
         .await;
@@ -232,7 +232,7 @@ fn nothing() -> Things {
         webhook: none("whk"),
         event: none("evt"),
         saved: none("sav"),
-        enclosure: none("enc"),
+        attachment: none("enc"),
     }
 }
 

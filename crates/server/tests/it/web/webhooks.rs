@@ -18,14 +18,14 @@ both! {
         let browser = app.signed_in(&app.owner).await;
         let (path, secret) = added(&browser).await;
         browser.get(&path).await.is(200).shows("No event was meant for this webhook yet").hides(&secret);
-        app.outside.courier.answers_status(URL, 503);
+        app.outside.webhook_sender.answers_status(URL, 503);
         browser.post(&format!("{path}/test"), &[]).await.goes_to(&path);
         browser.get(&path).await.shows("On its way").shows("no try").shows("A test event is on its way");
         app.work().await;
         let page = browser.get(&path).await.is(200);
         page.shows("Tried again").shows("1 try").shows("503 Service Unavailable").shows("says 503");
         page.shows("webhook.test").shows("Failing since").shows("&#34;type&#34;:&#34;webhook.test&#34;");
-        app.outside.courier.answers_status(URL, 204);
+        app.outside.webhook_sender.answers_status(URL, 204);
         app.pass(MINUTE).await;
         let page = browser.get(&path).await.is(200);
         page.shows("Delivered</span>").shows("2 tries").shows("204 No Content").hides("Failing since");
@@ -33,7 +33,7 @@ both! {
         browser.post(&format!("{path}/events/{event}/again"), &[]).await.goes_to(&path);
         app.work().await;
         browser.get(&path).await.shows("3 tries");
-        let ids: Vec<String> = app.outside.courier.calls_to(URL).iter()
+        let ids: Vec<String> = app.outside.webhook_sender.calls_to(URL).iter()
             .map(|call| call.headers.iter().find(|(name, _)| *name == "webhook-id").unwrap().1.clone())
             .collect();
         assert_eq!(ids, vec![event; 3]);
@@ -57,11 +57,11 @@ both! {
         let event = skipped.between("<li id=\"", "\"").to_owned();
         browser.post(&format!("{path}/events/{event}/again"), &[]).await.goes_to(&path);
         browser.get(&path).await.shows("Nothing was sent: resume the webhook first");
-        assert_eq!(app.outside.courier.calls_to(URL).len(), 1);
+        assert_eq!(app.outside.webhook_sender.calls_to(URL).len(), 1);
         browser.post(&format!("{path}/resume"), &[]).await.goes_to(&path);
         browser.post(&format!("{path}/events/{event}/again"), &[]).await.goes_to(&path);
         app.work().await;
-        assert_eq!(app.outside.courier.calls_to(URL).len(), 2);
+        assert_eq!(app.outside.webhook_sender.calls_to(URL).len(), 2);
     }
 
     async fn a_long_log_goes_on_behind_older(app) {

@@ -67,21 +67,21 @@ both! {
     async fn any_2xx_is_delivered_and_never_sent_again(app) {
         let hook = app.hook("receiver").await;
         for code in [200, 201, 202, 204, 226, 299] {
-            app.outside.courier.answers_status(&hook.url, code);
+            app.outside.webhook_sender.answers_status(&hook.url, code);
             let before = app.calls_to(&hook).len();
             app.something_happens(&format!("n{code}")).await;
             app.pass(24 * HOUR).await;
             assert_eq!(app.calls_to(&hook).len(), before + 1, "{code}");
             let delivery = app.log(&hook).await.remove(0);
             assert_eq!(delivery.state.word(), "delivered", "{code}");
-            assert_eq!(delivery.next_try_at, None);
-            assert_eq!(delivery.tries.len(), 1);
-            assert_eq!(delivery.tries[0].status, Some(i64::from(code)));
+            assert_eq!(delivery.next_attempt_at, None);
+            assert_eq!(delivery.attempts.len(), 1);
+            assert_eq!(delivery.attempts[0].status, Some(i64::from(code)));
         }
     }
 
     async fn anything_else_is_tried_again(app) {
-        let courier = &app.outside.courier;
+        let webhook_sender = &app.outside.webhook_sender;
         let answers = [100, 199, 300, 301, 302, 304, 307, 308, 400, 401, 403, 404, 409, 411, 429];
         let status = |code: u16| WebhookResponse::Status { code, body: "no".into() };
         let answers = answers.into_iter().chain([500, 502, 503, 599]).map(status);
@@ -89,19 +89,19 @@ both! {
         let refused = [WebhookResponse::Refused("The address leads to a private network.".into())];
         for (number, answer) in answers.chain(silent).chain(refused).enumerate() {
             let hook = app.hook(&format!("receiver{number}")).await;
-            courier.answers(&hook.url, answer.clone());
+            webhook_sender.answers(&hook.url, answer.clone());
             app.send_test_event(&hook).await;
             app.work().await;
             let delivery = app.log(&hook).await.remove(0);
             assert_eq!(delivery.state.word(), "waiting", "{answer:?}");
-            assert!(delivery.next_try_at.is_some(), "{answer:?}");
-            let logged = (delivery.tries[0].status, delivery.tries[0].answer.clone());
+            assert!(delivery.next_attempt_at.is_some(), "{answer:?}");
+            let logged = (delivery.attempts[0].status, delivery.attempts[0].answer.clone());
             let expected = match answer {
                 WebhookResponse::Status { code, body } => (Some(i64::from(code)), body),
                 WebhookResponse::Failed(sentence) | WebhookResponse::Refused(sentence) => (None, sentence),
             };
             assert_eq!(logged, expected);
-            courier.answers_status(&hook.url, 200);
+            webhook_sender.answers_status(&hook.url, 200);
             app.pass(MINUTE).await;
             assert_eq!(app.states(&hook).await, ["delivered"]);
             assert_eq!(app.calls_to(&hook).len(), 2);
@@ -110,7 +110,7 @@ both! {
 
     async fn each_try_has_the_same_id_and_body_and_its_own_time(app) {
         let hook = app.hook("receiver").await;
-        app.outside.courier.answers_status(&hook.url, 500);
+        app.outside.webhook_sender.answers_status(&hook.url, 500);
         app.something_happens("one").await;
         app.pass(HOUR).await;
         let calls = app.calls_to(&hook);
@@ -129,24 +129,24 @@ both! {
     async fn an_answer_that_no_database_can_hold_is_logged_without_what_it_cannot(app) {
         let hook = app.hook("receiver").await;
         let body = "a\0b\u{1f4ee}".to_owned();
-        app.outside.courier.answers(&hook.url, WebhookResponse::Status { code: 200, body });
+        app.outside.webhook_sender.answers(&hook.url, WebhookResponse::Status { code: 200, body });
         app.something_happens("one").await;
         app.work().await;
         let delivery = app.log(&hook).await.remove(0);
-        assert_eq!(delivery.tries[0].answer, "ab\u{1f4ee}");
+        assert_eq!(delivery.attempts[0].answer, "ab\u{1f4ee}");
         assert_eq!(delivery.state.word(), "delivered");
     }
 
     async fn what_is_in_flight_is_finished_and_recorded_before_the_worker_ends(app) {
         let hook = app.hook("receiver").await;
-        app.outside.courier.hangs(&hook.url);
+        app.outside.webhook_sender.hangs(&hook.url);
         app.something_happens("one").await;
         let working = app.keep_working();
-        app.outside.courier.was_called(&hook.url, 1).await;
+        app.outside.webhook_sender.was_called(&hook.url, 1).await;
         let ending = working.stop();
         assert_eq!(app.states(&hook).await, ["waiting"]);
         assert!(!ending.is_finished());
-        app.outside.courier.answers_status(&hook.url, 200);
+        app.outside.webhook_sender.answers_status(&hook.url, 200);
         ending.await.unwrap();
         assert_eq!(app.states(&hook).await, ["delivered"]);
     }

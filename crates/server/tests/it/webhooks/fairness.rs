@@ -23,27 +23,27 @@ async fn fill(app: &TestApp, hook: &Hook, count: usize) {
 both! {
     async fn a_thousand_deliveries_that_hang_keep_no_other_webhook_waiting(app) {
         let stuck = app.hook("stuck").await;
-        app.outside.courier.hangs(&stuck.url);
+        app.outside.webhook_sender.hangs(&stuck.url);
         fill(&app, &stuck, MANY).await;
         let healthy = app.hook("healthy").await;
         app.keep_working();
-        app.outside.courier.was_called(&stuck.url, 1).await;
+        app.outside.webhook_sender.was_called(&stuck.url, 1).await;
         for _ in 0..5 {
             let expected = app.calls_to(&healthy).len() + 20;
             fill(&app, &healthy, 20).await;
-            app.outside.courier.was_called(&healthy.url, expected).await;
+            app.outside.webhook_sender.was_called(&healthy.url, expected).await;
         }
         assert!(app.calls_to(&stuck).len() <= 16, "{}", app.calls_to(&stuck).len());
     }
 
     async fn a_thousand_deliveries_that_fail_keep_no_other_webhook_waiting(app) {
         let failing = app.hook("failing").await;
-        app.outside.courier.answers_status(&failing.url, 500);
+        app.outside.webhook_sender.answers_status(&failing.url, 500);
         fill(&app, &failing, MANY).await;
         let healthy = app.hook("healthy").await;
         fill(&app, &healthy, 1).await;
         app.work().await;
-        let calls = app.outside.courier.calls();
+        let calls = app.outside.webhook_sender.calls();
         let place = calls.iter().position(|call| call.url == healthy.url).expect("a call");
         assert!(place <= 64, "{place} calls came first");
         assert_eq!(calls.len(), MANY + 1);
@@ -51,7 +51,7 @@ both! {
 
     async fn a_thousand_deliveries_set_aside_keep_no_other_webhook_waiting(app) {
         let paused = app.hook("paused").await;
-        app.outside.courier.answers_status(&paused.url, 500);
+        app.outside.webhook_sender.answers_status(&paused.url, 500);
         fill(&app, &paused, MANY).await;
         app.work().await;
         app.exec("UPDATE webhooks SET state = 'off'").await;
@@ -74,7 +74,7 @@ both! {
             others.push(hook);
         }
         app.work().await;
-        let calls = app.outside.courier.calls();
+        let calls = app.outside.webhook_sender.calls();
         assert_eq!(calls.len(), MANY + 30);
         for hook in &others {
             let place = calls.iter().position(|call| call.url == hook.url).expect("a call");

@@ -18,7 +18,7 @@ async fn kept(app: &TestApp) -> (i64, i64, i64) {
     app.act(&app.owner, |tx, _| {
         Ok(tx.one(
             "SELECT (SELECT count(*) FROM events), (SELECT count(*) FROM deliveries),
-                    (SELECT count(*) FROM tries)",
+                    (SELECT count(*) FROM delivery_attempts)",
             &[],
         )?)
     })
@@ -28,23 +28,23 @@ async fn kept(app: &TestApp) -> (i64, i64, i64) {
 both! {
     async fn the_log_shows_every_try_with_its_time_and_answer(app) {
         let hook = app.hook("receiver").await;
-        app.outside.courier.answers_status(&hook.url, 503);
+        app.outside.webhook_sender.answers_status(&hook.url, 503);
         app.something_happens("one").await;
         app.work().await;
-        app.outside.courier.answers_status(&hook.url, 404);
+        app.outside.webhook_sender.answers_status(&hook.url, 404);
         app.pass(MINUTE).await;
-        app.outside.courier.answers_status(&hook.url, 200);
+        app.outside.webhook_sender.answers_status(&hook.url, 200);
         app.pass(5 * MINUTE).await;
         let log = app.log(&hook).await;
         assert_eq!(log.len(), 1);
-        let tries = &log[0].tries;
+        let attempts = &log[0].attempts;
         let told: Vec<(Option<i64>, &str)> =
-            tries.iter().map(|logged| (logged.status, logged.answer.as_str())).collect();
+            attempts.iter().map(|logged| (logged.status, logged.answer.as_str())).collect();
         let expected =
             [(Some(503), "says 503"), (Some(404), "says 404"), (Some(200), "says 200")];
         assert_eq!(told, expected);
-        assert!(tries.windows(2).all(|pair| pair[0].at.0 < pair[1].at.0));
-        assert_eq!(tries[0].at, log[0].created_at);
+        assert!(attempts.windows(2).all(|pair| pair[0].at.0 < pair[1].at.0));
+        assert_eq!(attempts[0].at, log[0].created_at);
         assert_eq!(log[0].event_type, "turn.changed");
         let shown = serde_json::to_value(&log[0]).unwrap();
         assert_eq!(fields(&shown), ["createdAt", "event", "nextTryAt", "state", "tries", "type"]);
@@ -54,14 +54,14 @@ both! {
 
     async fn the_log_tells_how_long_an_answer_took(app) {
         let hook = app.hook("receiver").await;
-        app.outside.courier.hangs(&hook.url);
+        app.outside.webhook_sender.hangs(&hook.url);
         app.something_happens("one").await;
         app.keep_working();
-        app.outside.courier.was_called(&hook.url, 1).await;
+        app.outside.webhook_sender.was_called(&hook.url, 1).await;
         app.advance(3 * SECOND);
-        app.outside.courier.answers_status(&hook.url, 200);
+        app.outside.webhook_sender.answers_status(&hook.url, 200);
         app.work().await;
-        let logged = app.log(&hook).await.remove(0).tries.remove(0);
+        let logged = app.log(&hook).await.remove(0).attempts.remove(0);
         assert_eq!(logged.took_ms, 3 * SECOND);
         assert_eq!(logged.at.0, app.now() - 3 * SECOND);
     }
@@ -70,17 +70,17 @@ both! {
         let hook = app.hook("receiver").await;
         app.something_happens("one").await;
         app.work().await;
-        app.outside.courier.answers_status(&hook.url, 500);
+        app.outside.webhook_sender.answers_status(&hook.url, 500);
         app.something_happens("two").await;
         app.pass(30 * HOUR).await;
         app.resume(&hook).await;
-        app.outside.courier.answers_status(&hook.url, 200);
+        app.outside.webhook_sender.answers_status(&hook.url, 200);
         app.send_test_event(&hook).await;
         app.work().await;
         app.pause(&hook).await;
         app.send_test_event(&hook).await;
         app.resume(&hook).await;
-        app.outside.courier.answers_status(&hook.url, 500);
+        app.outside.webhook_sender.answers_status(&hook.url, 500);
         app.something_happens("three").await;
         app.work().await;
         let of = |state: Option<DeliveryState>, event_type: Option<&str>| LogFilter {
@@ -160,7 +160,7 @@ both! {
         );
         let log = app.log(&hook).await;
         assert_eq!(log.len(), 1);
-        assert_eq!(log[0].tries.len(), 2);
+        assert_eq!(log[0].attempts.len(), 2);
         assert_eq!(log[0].state.word(), "delivered");
     }
 
@@ -169,11 +169,11 @@ both! {
         app.something_happens("one").await;
         app.work().await;
         let event = app.log(&hook).await[0].event.clone();
-        app.outside.courier.answers_status(&hook.url, 500);
+        app.outside.webhook_sender.answers_status(&hook.url, 500);
         app.redeliver(&hook, &event).await;
         app.pass(30 * HOUR).await;
         let log = app.log(&hook).await;
-        assert_eq!(log[0].tries.len(), 1 + 9);
+        assert_eq!(log[0].attempts.len(), 1 + 9);
         assert_eq!(log[0].state.word(), "failed");
     }
 

@@ -61,7 +61,7 @@ impl TestApp {
     }
 
     fn calls_to(&self, hook: &Hook) -> Vec<WebhookRequest> {
-        self.outside.courier.calls_to(&hook.url)
+        self.outside.webhook_sender.calls_to(&hook.url)
     }
 
     /// The whole log of a webhook's latest deliveries, newest first.

@@ -22,11 +22,11 @@ async fn share_and_take_over(app: TestApp) {
         app.something_happens(&format!("n{number}")).await;
     }
     let doomed = app.another_process();
-    doomed.outside.courier.hangs(&hook.url);
+    doomed.outside.webhook_sender.hangs(&hook.url);
     doomed.work();
-    doomed.outside.courier.was_called(&hook.url, 16).await;
+    doomed.outside.webhook_sender.was_called(&hook.url, 16).await;
     app.work().await;
-    let (theirs, ours) = (ids(&doomed.outside.courier.calls()), ids(&app.calls_to(&hook)));
+    let (theirs, ours) = (ids(&doomed.outside.webhook_sender.calls()), ids(&app.calls_to(&hook)));
     assert_eq!((theirs.len(), ours.len()), (16, 34));
     assert!(theirs.is_disjoint(&ours), "none is tried by both");
     doomed.kill();
@@ -48,16 +48,16 @@ async fn late_failure(app: TestApp) {
     let hook = app.hook("receiver").await;
     app.something_happens("one").await;
     let slow = app.another_process();
-    slow.outside.courier.hangs(&hook.url);
+    slow.outside.webhook_sender.hangs(&hook.url);
     slow.work();
-    slow.outside.courier.was_called(&hook.url, 1).await;
+    slow.outside.webhook_sender.was_called(&hook.url, 1).await;
     app.advance(MINUTE);
     app.work().await;
     assert_eq!(app.states(&hook).await, ["delivered"]);
-    slow.outside.courier.answers_status(&hook.url, 500);
-    eventually(async || app.log(&hook).await[0].tries.len() == 2).await;
+    slow.outside.webhook_sender.answers_status(&hook.url, 500);
+    eventually(async || app.log(&hook).await[0].attempts.len() == 2).await;
     let delivery = app.log(&hook).await.remove(0);
     assert_eq!(delivery.state.word(), "delivered");
-    assert_eq!(delivery.next_try_at, None);
+    assert_eq!(delivery.next_attempt_at, None);
     slow.kill();
 }

@@ -79,7 +79,7 @@ both! {
 
     async fn a_test_event_follows_the_rules_of_any_event(app) {
         let hook = app.hook("receiver").await;
-        app.outside.courier.answers_status(&hook.url, 500);
+        app.outside.webhook_sender.answers_status(&hook.url, 500);
         app.send_test_event(&hook).await;
         app.pass(MINUTE).await;
         assert_eq!(app.calls_to(&hook).len(), 2);
@@ -92,11 +92,11 @@ both! {
 
     async fn on_the_free_plan_nothing_is_sent_and_afterwards_only_what_is_new(app) {
         let hook = app.hook("receiver").await;
-        app.outside.courier.answers_status(&hook.url, 500);
+        app.outside.webhook_sender.answers_status(&hook.url, 500);
         app.something_happens("before").await;
         app.work().await;
         app.set_plan(Plan::Free).await;
-        app.outside.courier.answers_status(&hook.url, 200);
+        app.outside.webhook_sender.answers_status(&hook.url, 200);
         app.something_happens("during").await;
         app.send_test_event(&hook).await;
         app.pass(DAY).await;

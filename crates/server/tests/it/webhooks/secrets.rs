@@ -68,7 +68,7 @@ both! {
 
     async fn a_retry_is_signed_with_the_secrets_of_its_own_time(app) {
         let hook = app.hook("receiver").await;
-        app.outside.courier.answers_status(&hook.url, 500);
+        app.outside.webhook_sender.answers_status(&hook.url, 500);
         app.something_happens("one").await;
         app.work().await;
         let new = rotate(&app, &hook).await;

@@ -83,7 +83,7 @@ both! {
 
     async fn a_deleted_webhook_hears_nothing_more_and_its_log_is_gone(app) {
         let (hook, other) = (app.hook("receiver").await, app.hook("other").await);
-        app.outside.courier.answers_status(&hook.url, 500);
+        app.outside.webhook_sender.answers_status(&hook.url, 500);
         app.something_happens("one").await;
         app.work().await;
         let id = hook.id.clone();
@@ -98,17 +98,17 @@ both! {
     async fn an_answer_that_comes_after_the_webhook_was_deleted_leaves_nothing_behind(app) {
         for (number, code) in [200, 410, 500].into_iter().enumerate() {
             let hook = app.hook(&format!("receiver{number}")).await;
-            app.outside.courier.hangs(&hook.url);
+            app.outside.webhook_sender.hangs(&hook.url);
             app.send_test_event(&hook).await;
             app.keep_working();
-            app.outside.courier.was_called(&hook.url, 1).await;
+            app.outside.webhook_sender.was_called(&hook.url, 1).await;
             let id = hook.id.clone();
             app.act(&app.owner, move |tx, cx| actions::delete_webhook(tx, cx, &id)).await;
-            app.outside.courier.answers_status(&hook.url, code);
+            app.outside.webhook_sender.answers_status(&hook.url, code);
             app.work().await;
             assert_eq!(left_of(&app, &hook.id).await, 0, "{code}");
         }
-        assert!(app.outside.relay.tries().is_empty());
+        assert!(app.outside.relay.attempts().is_empty());
     }
 }
 
@@ -120,7 +120,7 @@ async fn left_of(app: &TestApp, hook: &WebhookId) -> i64 {
             Ok(tx.one(
                 "SELECT (SELECT count(*) FROM webhooks WHERE id = ?1)
                       + (SELECT count(*) FROM deliveries WHERE webhook = ?1)
-                      + (SELECT count(*) FROM tries WHERE webhook = ?1)",
+                      + (SELECT count(*) FROM delivery_attempts WHERE webhook = ?1)",
                 &[&hook],
             )?)
         })

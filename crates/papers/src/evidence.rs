@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn only_what_the_text_says_is_kept() {
-        let grounds =
+        let evidence =
             Evidence::of("Lumen Holz GmbH\nRechnung R-7 vom 2. November 2026\nSumme 1.120,50 €");
         let true_ones = ExtractedFields {
             vendor: Some("LUMEN  Holz".into()),
@@ -70,7 +70,7 @@ mod tests {
             due_date: None,
             reference: Some("R-7".into()),
         };
-        let kept = grounds.keep(true_ones.clone());
+        let kept = evidence.keep(true_ones.clone());
         assert_eq!(kept, ExtractedFields { vendor: Some("LUMEN Holz".into()), ..true_ones });
         let invented = ExtractedFields {
             vendor: Some("Acme".into()),
@@ -80,6 +80,6 @@ mod tests {
             due_date: Some("soon".into()),
             reference: Some(String::new()),
         };
-        assert_eq!(grounds.keep(invented), ExtractedFields::default());
+        assert_eq!(evidence.keep(invented), ExtractedFields::default());
     }
 }

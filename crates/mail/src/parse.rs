@@ -84,7 +84,7 @@ pub static PARSER: LazyLock<MessageParser> = LazyLock::new(|| {
 });
 
 /// Reads a mail. It never fails: what cannot be understood is left out.
-pub fn understand(raw: &[u8], envelope: Envelope<'_>) -> ParsedMail {
+pub fn parse(raw: &[u8], envelope: Envelope<'_>) -> ParsedMail {
     let source = source::prepare(raw);
     let parsed = match source.readable {
         true => PARSER.parse(source.bytes.as_ref()),
@@ -115,7 +115,7 @@ pub fn understand(raw: &[u8], envelope: Envelope<'_>) -> ParsedMail {
     }
 }
 
-/// All of a mail's body as plain text, history and signatures included, as [`understand`] tells it
+/// All of a mail's body as plain text, history and signatures included, as [`parse`] tells it
 /// in `original`; empty where only the header was read.
 pub fn whole_text(raw: &[u8]) -> String {
     let source = source::prepare(raw);

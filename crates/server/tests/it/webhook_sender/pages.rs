@@ -8,8 +8,8 @@ use super::receiver::{Authority, HTTP1, HTTP2, Receiver, answer};
 use super::*;
 
 fn pages(leads_to: IpAddr, authority: &Authority, deadline: Duration) -> Pages {
-    let gate = SsrfGuard::new(Script::always(&[leads_to]), rules());
-    Pages::new(gate, authority.roots(), deadline).unwrap()
+    let ssrf_guard = SsrfGuard::new(Script::always(&[leads_to]), rules());
+    Pages::new(ssrf_guard, authority.roots(), deadline).unwrap()
 }
 
 #[tokio::test]

@@ -22,8 +22,8 @@ async fn an_address_is_taken_when_its_name_leads_to_public_addresses_alone() {
         (Ok(Vec::new()), Some("url: must have a name that can be found, and this one could not")),
         (Err(NotFound), Some("url: must have a name that can be found, and this one could not")),
     ] {
-        let gate = SsrfGuard::new(Script::new([answer]), rules());
-        let said = gate.vet(url).await.map(|url| url.to_string()).map_err(|e| e.to_string());
+        let ssrf_guard = SsrfGuard::new(Script::new([answer]), rules());
+        let said = ssrf_guard.vet(url).await.map(|url| url.to_string()).map_err(|e| e.to_string());
         assert_eq!(said, sentence.map_or(Ok(url.into()), |sentence| Err(sentence.into())));
     }
 }
@@ -31,18 +31,18 @@ async fn an_address_is_taken_when_its_name_leads_to_public_addresses_alone() {
 #[tokio::test]
 async fn an_address_that_is_wrong_on_its_face_is_not_looked_up() {
     let script = Script::always(&[OUTSIDE]);
-    let gate = SsrfGuard::new(script.clone(), rules());
+    let ssrf_guard = SsrfGuard::new(script.clone(), rules());
     for url in ["http://hooks.example.com/", "https://10.0.0.1/", "https://printer.local/", "x"] {
-        assert!(gate.vet(url).await.is_err(), "{url}");
+        assert!(ssrf_guard.vet(url).await.is_err(), "{url}");
     }
     assert!(script.asked().is_empty());
 }
 
 #[tokio::test]
 async fn where_private_addresses_are_allowed_a_name_need_not_lead_anywhere_yet() {
-    let gate = SsrfGuard::new(Script::new([Err(NotFound)]), SsrfRules::new(true));
-    assert!(gate.vet("http://receiver:9000/hook").await.is_ok());
-    assert!(gate.vet("ftp://receiver/hook").await.is_err());
+    let ssrf_guard = SsrfGuard::new(Script::new([Err(NotFound)]), SsrfRules::new(true));
+    assert!(ssrf_guard.vet("http://receiver:9000/hook").await.is_ok());
+    assert!(ssrf_guard.vet("ftp://receiver/hook").await.is_err());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -43,4 +43,4 @@ pub async fn planned(store: &Store) -> Result<i64, String> {
 
 /// The rows that fall due in this harness.
 const QUEUES: [(&str, &str); 3] =
-    [("messages", "sends_at"), ("deliveries", "next_try_at"), ("sandbox_answers", "due_at")];
+    [("messages", "sends_at"), ("deliveries", "next_attempt_at"), ("sandbox_replies", "due_at")];

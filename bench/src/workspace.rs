@@ -81,9 +81,9 @@ pub fn set_quietly(
     hooks: Vec<Hook>,
 ) -> Result<BenchWorkspace, String> {
     let setting = Setting::new(place)?;
-    let stage = setting.finish(conversations)?;
+    let workspace = setting.finish(conversations)?;
     setting.add_webhooks(hooks)?;
-    Ok(stage)
+    Ok(workspace)
 }
 
 /// Opens the database of a server that is not running.

@@ -17,9 +17,9 @@ const TOO_SLOW: &str = "No answer came within 0.3 seconds.";
 /// What a machine under load may take beyond the deadline.
 const SLACK: Duration = Duration::from_secs(10);
 
-async fn timed(courier: &HttpWebhookSender, url: String) -> WebhookResponse {
+async fn timed(webhook_sender: &HttpWebhookSender, url: String) -> WebhookResponse {
     let start = Instant::now();
-    let answer = post(courier, url).await;
+    let answer = post(webhook_sender, url).await;
     let took = start.elapsed();
     assert!(took < SHORT + SLACK, "{took:?} for {answer:?}");
     answer
@@ -38,9 +38,9 @@ async fn a_receiver_that_hangs_costs_no_more_than_the_deadline() {
         drop(stream);
     })
     .await;
-    let courier = courier_outside(&authority, SHORT);
-    assert_eq!(timed(&courier, before_tls.url()).await, failed(TOO_SLOW));
-    assert_eq!(timed(&courier, before_the_head.url()).await, failed(TOO_SLOW));
+    let webhook_sender = courier_outside(&authority, SHORT);
+    assert_eq!(timed(&webhook_sender, before_tls.url()).await, failed(TOO_SLOW));
+    assert_eq!(timed(&webhook_sender, before_the_head.url()).await, failed(TOO_SLOW));
 }
 
 #[tokio::test]
@@ -53,8 +53,8 @@ async fn a_receiver_that_drips_its_head_costs_no_more_than_the_deadline() {
         }
     })
     .await;
-    let courier = courier_outside(&authority, SHORT);
-    assert_eq!(timed(&courier, receiver.url()).await, failed(TOO_SLOW));
+    let webhook_sender = courier_outside(&authority, SHORT);
+    assert_eq!(timed(&webhook_sender, receiver.url()).await, failed(TOO_SLOW));
 }
 
 #[tokio::test]
@@ -64,8 +64,8 @@ async fn a_receiver_that_promises_an_answer_forever_costs_no_more_than_the_deadl
         while write(&mut stream, b"HTTP/1.1 102 Processing\r\n\r\n").await {}
     })
     .await;
-    let courier = courier_outside(&authority, SHORT);
-    assert_eq!(timed(&courier, receiver.url()).await, failed(TOO_SLOW));
+    let webhook_sender = courier_outside(&authority, SHORT);
+    assert_eq!(timed(&webhook_sender, receiver.url()).await, failed(TOO_SLOW));
 }
 
 #[tokio::test]
@@ -78,8 +78,9 @@ async fn a_receiver_that_drips_its_body_has_answered_when_the_deadline_comes() {
         }
     })
     .await;
-    let courier = courier_outside(&authority, SHORT);
-    let WebhookResponse::Status { code: 200, body } = timed(&courier, receiver.url()).await else {
+    let webhook_sender = courier_outside(&authority, SHORT);
+    let WebhookResponse::Status { code: 200, body } = timed(&webhook_sender, receiver.url()).await
+    else {
         panic!("the receiver has answered");
     };
     assert!((1..20).contains(&body.len()), "{body:?}");
@@ -92,8 +93,8 @@ async fn empty_pieces_without_end_cost_no_more_than_the_deadline() {
     let sent = Arc::default();
     let receiver =
         Receiver::answering(&authority, HTTP2, move || answer(200, Endless::of(&[], &sent))).await;
-    let courier = courier_outside(&authority, SHORT);
-    assert_eq!(timed(&courier, receiver.url()).await, status(200, ""));
+    let webhook_sender = courier_outside(&authority, SHORT);
+    assert_eq!(timed(&webhook_sender, receiver.url()).await, status(200, ""));
 }
 
 #[tokio::test]
@@ -112,8 +113,8 @@ async fn a_gigabyte_over_http_1_is_left_unread() {
         }
     })
     .await;
-    let courier = courier_outside(&authority, LONG);
-    let answer = post(&courier, receiver.url()).await;
+    let webhook_sender = courier_outside(&authority, LONG);
+    let answer = post(&webhook_sender, receiver.url()).await;
     assert_eq!(answer, status(200, &"a".repeat(server::webhooks::BODY_BYTES)));
     // The buffers of both sockets fill; nothing else does.
     settled(&sent, 16 * 1024 * 1024).await;
@@ -128,13 +129,13 @@ async fn a_gigabyte_over_http_2_is_left_unread() {
         answer(200, Endless::of(&[b'a'; 16 * 1024], &count))
     })
     .await;
-    let courier = courier_outside(&authority, LONG);
-    let answer = post(&courier, receiver.url()).await;
+    let webhook_sender = courier_outside(&authority, LONG);
+    let answer = post(&webhook_sender, receiver.url()).await;
     assert_eq!(answer, status(200, &"a".repeat(server::webhooks::BODY_BYTES)));
     settled(&sent, 2 * 1024 * 1024).await;
     // The connection is as good as before for the next event.
     assert!(matches!(
-        post(&courier, receiver.url()).await,
+        post(&webhook_sender, receiver.url()).await,
         WebhookResponse::Status { code: 200, .. }
     ));
     assert_eq!(receiver.connections(), 1);
@@ -161,12 +162,12 @@ async fn receivers_that_misbehave_do_not_delay_another() {
     })
     .await;
     let healthy = Receiver::answering(&authority, HTTP1, || answer(200, "")).await;
-    let courier = Arc::new(courier_outside(&authority, LONG));
+    let webhook_sender = Arc::new(courier_outside(&authority, LONG));
     let mut bad = Vec::new();
     for url in [hanging.url(), dripping.url(), endless.url()] {
         for _ in 0..50 {
-            let (courier, url) = (Arc::clone(&courier), url.clone());
-            bad.push(tokio::spawn(async move { post(&courier, url).await }));
+            let (webhook_sender, url) = (Arc::clone(&webhook_sender), url.clone());
+            bad.push(tokio::spawn(async move { post(&webhook_sender, url).await }));
         }
     }
     while hanging.connections() + dripping.connections() < 100 {
@@ -174,7 +175,7 @@ async fn receivers_that_misbehave_do_not_delay_another() {
     }
     let start = Instant::now();
     for _ in 0..50 {
-        assert_eq!(post(&courier, healthy.url()).await, status(200, ""));
+        assert_eq!(post(&webhook_sender, healthy.url()).await, status(200, ""));
     }
     assert!(start.elapsed() < SLACK, "{:?}", start.elapsed());
     let waiting = bad.iter().filter(|call| !call.is_finished()).count();

@@ -36,14 +36,14 @@ async fn a_proxy_of_the_environment_is_not_asked() {
 async fn posts_arrive() {
     let authority = Authority::new();
     let secure = Receiver::answering(&authority, HTTP1, || answer(200, "")).await;
-    let courier = courier_outside(&authority, LONG);
-    assert_eq!(post(&courier, secure.url()).await, status(200, ""));
+    let webhook_sender = courier_outside(&authority, LONG);
+    assert_eq!(post(&webhook_sender, secure.url()).await, status(200, ""));
 
     let plain = Receiver::plain(OUTSIDE, || answer(200, "")).await;
-    let gate = SsrfGuard::new(Script::always(&[OUTSIDE]), SsrfRules::new(true));
-    let courier = HttpWebhookSender::new(gate, authority.roots(), LONG).unwrap();
+    let ssrf_guard = SsrfGuard::new(Script::always(&[OUTSIDE]), SsrfRules::new(true));
+    let webhook_sender = HttpWebhookSender::new(ssrf_guard, authority.roots(), LONG).unwrap();
     for host in [NAME, "127.0.0.1"] {
         let url = format!("http://{host}:{}/", plain.port);
-        assert_eq!(post(&courier, url).await, status(200, ""));
+        assert_eq!(post(&webhook_sender, url).await, status(200, ""));
     }
 }

@@ -116,8 +116,8 @@ async fn a_private_address_of_either_kind_bars_the_name() {
         let told = addresses.clone();
         let server = Server::start(move |_| Some(told.clone())).await;
         let resolver = Arc::new(DnsResolver::at(server.address).unwrap());
-        let gate = SsrfGuard::new(resolver, SsrfRules::new(false));
-        let vetted = gate.vet("https://hooks.example.com/").await;
+        let ssrf_guard = SsrfGuard::new(resolver, SsrfRules::new(false));
+        let vetted = ssrf_guard.vet("https://hooks.example.com/").await;
         assert_eq!(vetted.is_ok(), public, "{addresses:?}");
     }
 }
@@ -128,17 +128,17 @@ async fn a_name_that_moves_at_once_is_followed() {
     let now = Arc::clone(&moved);
     let server = Server::start(move |_| Some(now.lock().unwrap().clone())).await;
     let resolver = Arc::new(DnsResolver::at(server.address).unwrap());
-    let gate = SsrfGuard::new(resolver, SsrfRules::new(false));
-    assert!(gate.vet("https://hooks.example.com/").await.is_ok());
+    let ssrf_guard = SsrfGuard::new(resolver, SsrfRules::new(false));
+    assert!(ssrf_guard.vet("https://hooks.example.com/").await.is_ok());
     *moved.lock().unwrap() = ips(&["127.0.0.1"]);
-    assert!(gate.vet("https://hooks.example.com/").await.is_err());
+    assert!(ssrf_guard.vet("https://hooks.example.com/").await.is_err());
 }
 
 #[tokio::test]
 async fn a_server_that_is_silent_costs_no_more_than_the_deadline() {
     let socket = UdpSocket::bind((OUTSIDE, 0)).await.unwrap();
     let resolver = Arc::new(DnsResolver::at(socket.local_addr().unwrap()).unwrap());
-    let courier = courier(resolver, &Authority::new(), SHORT);
+    let webhook_sender = webhook_sender(resolver, &Authority::new(), SHORT);
     let sentence = "The address's name could not be found within 0.3 seconds.";
-    assert_eq!(post(&courier, format!("https://{NAME}/")).await, failed(sentence));
+    assert_eq!(post(&webhook_sender, format!("https://{NAME}/")).await, failed(sentence));
 }

@@ -18,8 +18,8 @@ async fn post_to(
         params.not_after = rcgen::date_time_ymd(years.end, 1, 1);
     });
     let receiver = Receiver::with_acceptor(OUTSIDE, acceptor, || answer(200, "")).await;
-    let courier = courier_outside(trusted, LONG);
-    let answer = post(&courier, format!("https://{url_name}:{}/", receiver.port)).await;
+    let webhook_sender = courier_outside(trusted, LONG);
+    let answer = post(&webhook_sender, format!("https://{url_name}:{}/", receiver.port)).await;
     (answer, receiver.seen().len())
 }
 
@@ -58,17 +58,17 @@ async fn a_certificate_must_be_valid_and_for_the_name() {
 #[tokio::test]
 async fn a_receiver_without_tls_is_told_nothing() {
     let receiver = Receiver::plain(OUTSIDE, || answer(200, "")).await;
-    let courier = courier_outside(&Authority::new(), LONG);
+    let webhook_sender = courier_outside(&Authority::new(), LONG);
     let sentence = "No secure connection could be made.";
-    assert_eq!(post(&courier, receiver.url()).await, failed(sentence));
+    assert_eq!(post(&webhook_sender, receiver.url()).await, failed(sentence));
     assert_eq!(receiver.seen().len(), 0);
 }
 
 #[tokio::test]
 async fn a_literal_address_needs_a_certificate_for_that_address() {
     let authority = Authority::new();
-    let gate = SsrfGuard::new(Script::new([Err(NotFound)]), SsrfRules::new(true));
-    let courier = HttpWebhookSender::new(gate, authority.roots(), LONG).unwrap();
+    let ssrf_guard = SsrfGuard::new(Script::new([Err(NotFound)]), SsrfRules::new(true));
+    let webhook_sender = HttpWebhookSender::new(ssrf_guard, authority.roots(), LONG).unwrap();
     for (name, expected) in [
         ("127.0.0.1", status(200, "")),
         (NAME, failed("The receiver's certificate is for another name.")),
@@ -76,7 +76,7 @@ async fn a_literal_address_needs_a_certificate_for_that_address() {
         let acceptor = authority.acceptor(name, HTTP1, |_| {});
         let receiver = Receiver::with_acceptor(OUTSIDE, acceptor, || answer(200, "")).await;
         let url = format!("https://127.0.0.1:{}/", receiver.port);
-        assert_eq!(post(&courier, url).await, expected, "{name}");
+        assert_eq!(post(&webhook_sender, url).await, expected, "{name}");
     }
 }
 
@@ -88,11 +88,11 @@ async fn the_service_trusts_the_authorities_of_its_machine_and_no_other() {
         webhooks_allow_private: Some("true".into()),
         ..Flags::default()
     });
-    let courier = HttpWebhookSender::of(&settings.unwrap()).unwrap();
+    let webhook_sender = HttpWebhookSender::of(&settings.unwrap()).unwrap();
     let acceptor = Authority::new().acceptor("127.0.0.1", HTTP1, |_| {});
     let receiver = Receiver::with_acceptor(OUTSIDE, acceptor, || answer(200, "")).await;
     let url = format!("https://127.0.0.1:{}/", receiver.port);
     let sentence = "The receiver's certificate is from an authority that is not trusted.";
-    assert_eq!(post(&courier, url).await, failed(sentence));
+    assert_eq!(post(&webhook_sender, url).await, failed(sentence));
     assert_eq!(receiver.seen().len(), 0);
 }

@@ -12,9 +12,9 @@ async fn events_in_a_row_share_one_connection() {
     for protocols in [HTTP1, HTTP2] {
         let authority = Authority::new();
         let receiver = Receiver::answering(&authority, protocols, || answer(200, "thanks")).await;
-        let courier = courier_outside(&authority, LONG);
+        let webhook_sender = courier_outside(&authority, LONG);
         for _ in 0..50 {
-            assert_eq!(post(&courier, receiver.url()).await, status(200, "thanks"));
+            assert_eq!(post(&webhook_sender, receiver.url()).await, status(200, "thanks"));
         }
         assert_eq!((receiver.seen().len(), receiver.connections()), (50, 1));
     }
@@ -25,11 +25,11 @@ async fn events_at_once_are_all_answered() {
     for protocols in [HTTP1, HTTP2] {
         let authority = Authority::new();
         let receiver = Receiver::answering(&authority, protocols, || answer(200, "")).await;
-        let courier = Arc::new(courier_outside(&authority, LONG));
+        let webhook_sender = Arc::new(courier_outside(&authority, LONG));
         let calls: Vec<_> = (0..100)
             .map(|_| {
-                let (courier, url) = (Arc::clone(&courier), receiver.url());
-                tokio::spawn(async move { post(&courier, url).await })
+                let (webhook_sender, url) = (Arc::clone(&webhook_sender), receiver.url());
+                tokio::spawn(async move { post(&webhook_sender, url).await })
             })
             .collect();
         for call in calls {
@@ -53,9 +53,9 @@ async fn a_connection_that_the_receiver_has_closed_is_not_used_again() {
         }
     })
     .await;
-    let courier = courier_outside(&authority, LONG);
+    let webhook_sender = courier_outside(&authority, LONG);
     for events in 1..=3 {
-        assert_eq!(post(&courier, receiver.url()).await, status(200, ""));
+        assert_eq!(post(&webhook_sender, receiver.url()).await, status(200, ""));
         while closed.load(Ordering::SeqCst) < events {
             sleep(Duration::from_millis(1)).await;
         }

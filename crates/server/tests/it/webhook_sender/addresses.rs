@@ -21,10 +21,10 @@ async fn a_name_that_moves_between_check_and_send_is_dialled_where_it_was_checke
     let inside = Receiver::listening(listener, outside.port, |_| async {});
     // What the second question would be told, if the client asked one of its own.
     let script = Script::new([Ok(vec![OUTSIDE]), Ok(vec![INSIDE])]);
-    let courier = courier(script.clone(), &authority, LONG);
-    assert_eq!(post(&courier, outside.url()).await, status(200, "outside"));
+    let webhook_sender = webhook_sender(script.clone(), &authority, LONG);
+    assert_eq!(post(&webhook_sender, outside.url()).await, status(200, "outside"));
     assert_eq!(script.asked().len(), 1);
-    assert_eq!(post(&courier, outside.url()).await, refused(PRIVATE));
+    assert_eq!(post(&webhook_sender, outside.url()).await, refused(PRIVATE));
     assert_eq!((outside.seen().len(), inside.connections()), (1, 0));
 }
 
@@ -34,9 +34,9 @@ async fn a_name_is_checked_before_every_send_even_over_a_kept_connection() {
     let receiver = Receiver::answering(&authority, HTTP1, || answer(200, "")).await;
     let public = || Ok(vec![OUTSIDE]);
     let script = Script::new([public(), public(), Ok(vec![INSIDE]), public()]);
-    let courier = courier(script.clone(), &authority, LONG);
+    let webhook_sender = webhook_sender(script.clone(), &authority, LONG);
     for expected in [status(200, ""), status(200, ""), refused(PRIVATE), status(200, "")] {
-        assert_eq!(post(&courier, receiver.url()).await, expected);
+        assert_eq!(post(&webhook_sender, receiver.url()).await, expected);
     }
     assert_eq!(script.asked().len(), 4);
     assert_eq!((receiver.seen().len(), receiver.connections()), (3, 1));
@@ -47,8 +47,8 @@ async fn one_private_address_among_public_ones_bars_them_all() {
     let authority = Authority::new();
     let receiver = Receiver::answering(&authority, HTTP1, || answer(200, "")).await;
     for addresses in [&[OUTSIDE, INSIDE], &[INSIDE, OUTSIDE], &[INSIDE, INSIDE]] {
-        let courier = courier(Script::always(addresses), &authority, LONG);
-        assert_eq!(post(&courier, receiver.url()).await, refused(PRIVATE));
+        let webhook_sender = webhook_sender(Script::always(addresses), &authority, LONG);
+        assert_eq!(post(&webhook_sender, receiver.url()).await, refused(PRIVATE));
     }
     assert_eq!(receiver.connections(), 0);
 }
@@ -70,9 +70,9 @@ async fn names_that_lead_to_any_network_set_aside_are_refused() {
         "fe80::1",
     ] {
         let script = Script::always(&[inside.parse().unwrap()]);
-        let gate = SsrfGuard::new(script, SsrfRules::new(false));
-        let courier = HttpWebhookSender::new(gate, authority.roots(), LONG).unwrap();
-        let answer = post(&courier, format!("https://{NAME}/")).await;
+        let ssrf_guard = SsrfGuard::new(script, SsrfRules::new(false));
+        let webhook_sender = HttpWebhookSender::new(ssrf_guard, authority.roots(), LONG).unwrap();
+        let answer = post(&webhook_sender, format!("https://{NAME}/")).await;
         assert_eq!(answer, refused(PRIVATE), "{inside}");
     }
 }
@@ -81,8 +81,8 @@ async fn names_that_lead_to_any_network_set_aside_are_refused() {
 async fn a_name_without_an_address_is_a_failure() {
     let authority = Authority::new();
     for nothing in [Ok(Vec::new()), Err(NotFound)] {
-        let courier = courier(Script::new([nothing]), &authority, LONG);
-        let answer = post(&courier, format!("https://{NAME}/")).await;
+        let webhook_sender = webhook_sender(Script::new([nothing]), &authority, LONG);
+        let answer = post(&webhook_sender, format!("https://{NAME}/")).await;
         assert_eq!(answer, failed(NOT_FOUND));
     }
 }
@@ -95,18 +95,18 @@ async fn a_name_that_nobody_answers_for_costs_no_more_than_the_deadline() {
             Box::pin(std::future::pending())
         }
     }
-    let courier = courier(Arc::new(Silent), &Authority::new(), SHORT);
+    let webhook_sender = webhook_sender(Arc::new(Silent), &Authority::new(), SHORT);
     let sentence = "The address's name could not be found within 0.3 seconds.";
-    assert_eq!(post(&courier, format!("https://{NAME}/")).await, failed(sentence));
+    assert_eq!(post(&webhook_sender, format!("https://{NAME}/")).await, failed(sentence));
 }
 
 #[tokio::test]
 async fn a_name_is_complete_and_no_search_domain_is_added() {
     let script = Script::new([Err(NotFound)]);
-    let courier = courier(script.clone(), &Authority::new(), LONG);
-    post(&courier, format!("https://{NAME}/")).await;
-    post(&courier, format!("https://{NAME}./")).await;
-    post(&courier, "https://München.example.com/").await;
+    let webhook_sender = webhook_sender(script.clone(), &Authority::new(), LONG);
+    post(&webhook_sender, format!("https://{NAME}/")).await;
+    post(&webhook_sender, format!("https://{NAME}./")).await;
+    post(&webhook_sender, "https://München.example.com/").await;
     let complete = format!("{NAME}.");
     assert_eq!(script.asked(), [&*complete, &*complete, "xn--mnchen-3ya.example.com."]);
 }
@@ -116,9 +116,9 @@ async fn a_literal_address_is_judged_on_its_own() {
     let authority = Authority::new();
     let receiver = Receiver::answering(&authority, HTTP1, || answer(200, "")).await;
     let script = Script::always(&[OUTSIDE]);
-    let courier = courier(script.clone(), &authority, LONG);
+    let webhook_sender = webhook_sender(script.clone(), &authority, LONG);
     for host in ["127.0.0.1", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "[::1]", "localhost"] {
-        let answer = post(&courier, format!("https://{host}:{}/hook", receiver.port)).await;
+        let answer = post(&webhook_sender, format!("https://{host}:{}/hook", receiver.port)).await;
         let sentence = "The address must be a public address, not one of a private network.";
         assert_eq!(answer, refused(sentence), "{host}");
     }
@@ -129,13 +129,13 @@ async fn a_literal_address_is_judged_on_its_own() {
 async fn an_address_that_is_wrong_on_its_face_is_refused() {
     let authority = Authority::new();
     let receiver = Receiver::plain(OUTSIDE, || answer(200, "")).await;
-    let courier = courier_outside(&authority, LONG);
+    let webhook_sender = courier_outside(&authority, LONG);
     for (url, sentence) in [
         (format!("http://{NAME}:{}/", receiver.port), "The address must start with https://."),
         (format!("https://user:pw@{NAME}/"), "The address must not hold a user name or password."),
         ("nonsense".into(), "The address must be an address such as https://example.com/hook."),
     ] {
-        assert_eq!(post(&courier, url).await, refused(sentence));
+        assert_eq!(post(&webhook_sender, url).await, refused(sentence));
     }
     assert_eq!(receiver.connections(), 0);
 }
@@ -145,19 +145,20 @@ async fn the_next_address_is_dialled_when_one_does_not_answer() {
     let authority = Authority::new();
     let receiver = Receiver::answering(&authority, HTTP1, || answer(200, "")).await;
     let rules = SsrfRules { allow_private: false, is_public: |_| true };
-    let gate = SsrfGuard::new(Script::always(&[INSIDE, OUTSIDE]), rules);
-    let courier = HttpWebhookSender::new(gate, authority.roots(), LONG).unwrap();
-    assert_eq!(post(&courier, receiver.url()).await, status(200, ""));
+    let ssrf_guard = SsrfGuard::new(Script::always(&[INSIDE, OUTSIDE]), rules);
+    let webhook_sender = HttpWebhookSender::new(ssrf_guard, authority.roots(), LONG).unwrap();
+    assert_eq!(post(&webhook_sender, receiver.url()).await, status(200, ""));
 }
 
 #[tokio::test]
 async fn development_may_call_private_and_http_addresses() {
     let receiver = Receiver::plain(OUTSIDE, || answer(200, "here")).await;
     let resolver = Arc::new(server::webhooks::SystemResolver::default());
-    let gate = SsrfGuard::new(resolver, SsrfRules::new(true));
-    let courier = HttpWebhookSender::new(gate, Authority::new().roots(), LONG).unwrap();
+    let ssrf_guard = SsrfGuard::new(resolver, SsrfRules::new(true));
+    let webhook_sender =
+        HttpWebhookSender::new(ssrf_guard, Authority::new().roots(), LONG).unwrap();
     for host in ["127.0.0.1", "localhost"] {
         let url = format!("http://{host}:{}/hook", receiver.port);
-        assert_eq!(post(&courier, url).await, status(200, "here"), "{host}");
+        assert_eq!(post(&webhook_sender, url).await, status(200, "here"), "{host}");
     }
 }

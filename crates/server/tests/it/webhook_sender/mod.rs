@@ -71,7 +71,7 @@ fn rules() -> SsrfRules {
     SsrfRules { allow_private: false, is_public: |ip| ip == OUTSIDE }
 }
 
-fn courier(
+fn webhook_sender(
     resolver: Arc<dyn Resolver>,
     authority: &Authority,
     deadline: Duration,
@@ -81,7 +81,7 @@ fn courier(
 
 /// A courier for whom every name leads to 127.0.0.1.
 fn courier_outside(authority: &Authority, deadline: Duration) -> HttpWebhookSender {
-    courier(Script::always(&[OUTSIDE]), authority, deadline)
+    webhook_sender(Script::always(&[OUTSIDE]), authority, deadline)
 }
 
 fn call(url: impl Into<String>) -> WebhookRequest {
@@ -89,8 +89,8 @@ fn call(url: impl Into<String>) -> WebhookRequest {
 }
 
 /// Posts an event. Whatever comes of it, the customer is not told what the name led to.
-async fn post(courier: &HttpWebhookSender, url: impl Into<String>) -> WebhookResponse {
-    let answer = courier.post(&call(url)).await;
+async fn post(webhook_sender: &HttpWebhookSender, url: impl Into<String>) -> WebhookResponse {
+    let answer = webhook_sender.post(&call(url)).await;
     if let WebhookResponse::Failed(sentence) | WebhookResponse::Refused(sentence) = &answer {
         assert!(!sentence.contains("127.0.0."), "{sentence}");
     }

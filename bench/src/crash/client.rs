@@ -62,7 +62,7 @@ pub struct SimulatedClient {
     live_key: String,
     test_key: String,
     /// Conversations whose status nobody else changes.
-    desk: Vec<String>,
+    people: Vec<String>,
     /// Conversations that are replied on.
     replied: Vec<String>,
     /// Sandbox conversations, and what becomes of a reply to their customers.
@@ -89,7 +89,7 @@ impl SimulatedClient {
         seed: u64,
         pause: Duration,
         keys: (&str, &str),
-        desk: &[String],
+        people: &[String],
         replied: &[String],
     ) -> SimulatedClient {
         SimulatedClient {
@@ -98,7 +98,7 @@ impl SimulatedClient {
             pause,
             live_key: keys.0.to_owned(),
             test_key: keys.1.to_owned(),
-            desk: desk.to_vec(),
+            people: people.to_vec(),
             replied: replied.to_vec(),
             sandbox: Vec::new(),
             latest: Vec::new(),
@@ -149,7 +149,7 @@ impl SimulatedClient {
     }
 
     async fn note(&mut self, client: &mut Client) -> Result<bool, Pause> {
-        let Some(id) = self.desk.choose(&mut self.chance).cloned() else { return Ok(false) };
+        let Some(id) = self.people.choose(&mut self.chance).cloned() else { return Ok(false) };
         let body = self.new_words();
         let path = format!("/conversations/{id}/notes");
         self.post(client, true, &path, json!({ "body": body })).await?;
@@ -158,7 +158,7 @@ impl SimulatedClient {
     }
 
     async fn set_status(&mut self, client: &mut Client) -> Result<bool, Pause> {
-        let Some(id) = self.desk.choose(&mut self.chance).cloned() else { return Ok(false) };
+        let Some(id) = self.people.choose(&mut self.chance).cloned() else { return Ok(false) };
         let status = *["open", "waiting", "closed"].choose(&mut self.chance).unwrap_or(&"open");
         let path = format!("/conversations/{id}/status");
         self.memory.statuses.entry(id.clone()).or_insert_with(|| vec!["open"]).push(status);
@@ -168,7 +168,7 @@ impl SimulatedClient {
     }
 
     async fn assign(&mut self, client: &mut Client) -> Result<bool, Pause> {
-        let Some(id) = self.desk.choose(&mut self.chance).cloned() else { return Ok(false) };
+        let Some(id) = self.people.choose(&mut self.chance).cloned() else { return Ok(false) };
         let mine = self.chance.random_bool(0.5);
         let path = format!("/conversations/{id}/assign");
         self.memory.assigned.entry(id.clone()).or_insert_with(|| vec![false]).push(mine);

@@ -1,0 +1,31 @@
+-- Tables and columns get the names that an engineer would look for. Nothing else changes.
+ALTER TABLE happenings RENAME TO timeline_events;
+ALTER TABLE tallies RENAME TO counters;
+ALTER TABLE answers RENAME TO idempotency_keys;
+ALTER TABLE tries RENAME TO delivery_attempts;
+ALTER TABLE arrivals RENAME TO recipient_outcomes;
+ALTER TABLE guesses RENAME TO sign_in_attempts;
+ALTER TABLE sign_in_attempts RENAME COLUMN tries TO attempts;
+ALTER TABLE readings RENAME TO read_marks;
+ALTER TABLE unfinished RENAME TO autosaves;
+ALTER TABLE enclosures RENAME TO attachments;
+ALTER TABLE upkeep RENAME TO index_maintenance;
+ALTER TABLE sandbox_answers RENAME TO sandbox_replies;
+ALTER TABLE requests RENAME TO document_requests;
+ALTER TABLE request_items RENAME TO requested_documents;
+ALTER TABLE audit RENAME TO audit_log;
+ALTER TABLE mail_words RENAME TO message_index;
+ALTER TABLE document_words RENAME TO document_index;
+
+ALTER TABLE messages RENAME COLUMN first_try_at TO first_attempt_at;
+ALTER TABLE deliveries RENAME COLUMN tries TO attempts;
+ALTER TABLE deliveries RENAME COLUMN next_try_at TO next_attempt_at;
+ALTER TABLE imap_accounts RENAME COLUMN stuck_tries TO stuck_attempts;
+ALTER TABLE imap_accounts RENAME COLUMN next_try_at TO next_attempt_at;
+ALTER TABLE job_failures RENAME COLUMN next_try_at TO next_attempt_at;
+ALTER TABLE uploads RENAME COLUMN tries TO attempts;
+ALTER TABLE documents RENAME COLUMN reads_at TO extract_at;
+ALTER TABLE documents RENAME COLUMN read_tries TO extract_attempts;
+ALTER TABLE app_mail RENAME COLUMN words_due_at TO body_due_at;
+ALTER TABLE app_mail RENAME COLUMN words_tries TO body_attempts;
+ALTER TABLE app_mail RENAME COLUMN words_since TO body_since;

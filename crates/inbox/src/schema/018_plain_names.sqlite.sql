@@ -1,0 +1,1 @@
+ALTER TABLE conversation_words RENAME TO conversation_index;
