@@ -1,6 +1,6 @@
-// Passes everything on to the server with a key, for judges that cannot send one:
-// with_key.mjs SERVER KEY. Prints its own address. Where a request names this address as its host
-// or origin, the server's stands there instead, as if it were reached by that name.
+// A proxy that adds an API key to every request, for clients that cannot send one:
+// add_key_proxy.mjs SERVER KEY. Prints its own address. Replaces its own address in Host and Origin
+// with the server's.
 
 import http from 'node:http';
 

@@ -1,6 +1,6 @@
-// Lets the JavaScript library of the scheme verify what verify.py heard.
+// Verifies the events that verify.py received with the Standard Webhooks library for JavaScript.
 //
-//     verify.mjs HEARD
+//     verify.mjs EVENTS
 import { readFileSync } from 'node:fs';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 

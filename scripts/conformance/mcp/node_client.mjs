@@ -20,7 +20,7 @@ const [which, url, key, readKey] = process.argv.slice(2);
 
 async function connected(key) {
     const requestInit = { headers: { Authorization: `Bearer ${key}` } };
-    const who = { name: 'judge', version: '1' };
+    const who = { name: 'conformance', version: '1' };
     if (which === 'sdk') {
         const { Client } = await import('@modelcontextprotocol/sdk/client/index.js');
         const { StreamableHTTPClientTransport } = await import(
@@ -60,7 +60,7 @@ for (const name of [...READING, ...DOING]) {
 const listed = await done(client, 'list_conversations', { limit: 5 });
 assert.equal(listed.conversations.length, 5);
 const id = listed.conversations[0].id;
-await done(client, 'tag_conversation', { id, add: ['judged'] });
+await done(client, 'tag_conversation', { id, add: ['checked'] });
 const body = `Seen by ${which} ${randomUUID()}`;
 const note = { id, body, idempotencyKey: randomUUID() };
 await done(client, 'add_note', note);

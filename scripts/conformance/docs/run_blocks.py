@@ -1,14 +1,21 @@
-"""Runs every block of README.md in order, as a reader would, in a folder of its own.
+"""Runs every code block of README.md and of the pages in docs/, in order, as a reader would.
 
-    run_blocks.py README SCRATCH MODULES [BINARY]
+    run_blocks.py REPO SCRATCH MODULES [BINARY]
 
-MODULES is a node_modules folder that has the packages that README tells to install. With BINARY the
-install step is left out. All shell blocks share one shell, so a variable that is never set, and a
-command that fails, is a fault of README.
+MODULES is a node_modules folder with the npm packages that the pages tell the reader to install. With
+BINARY the install step is skipped.
 
-Only this is not as it stands there: port 25 and the certificate's folder, which are the machine's,
-become a free port and a folder of the test's; and ports that are taken on this machine become free
-ones. Commands that would call servers of others run, and must fail with the sentence that says so.
+The pages run in one folder: README.md first, then the pages it links to, in the order of the links.
+Each page gets a shell of its own, in which only MAILROOM_KEY is left over from README.md, and a server
+started with `mailroom serve`. A variable that is not set and a command that fails are errors of the
+page.
+
+Replaced are port 25 and the folder of the certificate (by a free port and a test folder), and ports
+that are in use on this machine. Commands that would contact servers on the Internet run and must fail
+with the message listed in FAILS.
+
+Also checked: every `mailroom COMMAND` in the text exists, docs/settings.md lists exactly the
+program's settings, and every relative link leads to a file and a heading.
 """
 
 import json
@@ -25,35 +32,70 @@ import urllib.request
 from pathlib import Path
 from threading import Timer
 
-# What is waited for comes within this many seconds, or never.
-PATIENCE = 180
-# One block may take this many seconds; the first one compiles.
-BLOCK_SECONDS = 1800
-# Commands that ask servers of others, which are not there: their exit status and what they say.
+# Seconds to wait for a condition, or for one block.
+TIMEOUT = 180
+# Seconds for a block that compiles.
+BUILD_TIMEOUT = 1800
+# Commands that contact servers that do not exist: exit status and a pattern of the message.
 FAILS = {
     "mailroom inbox imap": (1, "imap.acme.example"),
     "mailroom domain check": (1, "missing|unknown"),
 }
-# What runs this cannot be run by it.
-LEFT_OUT = {"scripts/test"}
+# Blocks that would run this script again.
+SKIPPED = {"scripts/test"}
+# Pages without blocks to run, whose links are checked too.
+LINKED_PAGES = ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "bench/README.md")
+SERVE = "mailroom serve"
 
 
 def main():
-    readme, scratch, modules = (Path(arg).resolve() for arg in sys.argv[1:4])
+    repo, scratch, modules = (Path(arg).resolve() for arg in sys.argv[1:4])
     binary = Path(sys.argv[4]).resolve() if len(sys.argv) > 4 else None
-    text = readme.read_text()
-    reader = Reader(readme.parent, scratch, modules, binary)
+    pages = find_pages(repo)
+    for page in (*pages, *(repo / name for name in LINKED_PAGES)):
+        check_links(page)
+    walkthrough = Walkthrough(repo, scratch, modules, binary)
+    blocks = 0
     try:
-        blocks = list(find_blocks(text))
-        for number, language, block in blocks:
-            print(f"   line {number}: {block.splitlines()[0]}", flush=True)
-            reader.run(language, block)
+        for page in pages:
+            for number, language, block in find_blocks(page.read_text()):
+                print(f"   {page.relative_to(repo)}:{number}: {block.splitlines()[0]}", flush=True)
+                walkthrough.run(page, language, block)
+                blocks += 1
+        text = "\n".join(page.read_text() for page in pages)
         commands = sorted(set(re.findall(r"`mailroom ([a-z][^`]*)`", text)))
         for command in commands:
-            reader.knows(command)
+            walkthrough.check_command(command)
+        walkthrough.check_settings((repo / "docs/settings.md").read_text())
     finally:
-        reader.stop()
-    print(f"   {len(blocks)} blocks ran, {len(commands)} commands of the text are known")
+        walkthrough.stop()
+    print(f"   {blocks} blocks of {len(pages)} pages ran, {len(commands)} commands of the text exist")
+
+
+def find_pages(repo):
+    """README.md and the pages of docs/ in the order in which README.md links to them."""
+    readme = repo / "README.md"
+    links = re.findall(r"\]\((docs/[^)#]*\.md)", readme.read_text())
+    pages = [repo / link for link in dict.fromkeys(links)]
+    for page in sorted((repo / "docs").glob("*.md")):
+        if page not in pages:
+            fail(f"README.md has no link to docs/{page.name}")
+    return [readme, *pages]
+
+
+def check_links(page):
+    for path, _, heading in re.findall(r"\]\((?!https?:)([^)#\s]*)(#([^)\s]*))?\)", page.read_text()):
+        target = page.parent / path if path else page
+        if not target.exists():
+            fail(f"{page.name} links to {path}, which does not exist")
+        if heading and heading not in anchors(target.read_text()):
+            fail(f"{page.name} links to {path}#{heading}, and there is no such heading")
+
+
+def anchors(text):
+    """The anchors of the headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def find_blocks(text):
@@ -70,7 +112,7 @@ def find_blocks(text):
 
 
 def fail(sentence):
-    raise SystemExit(f"README: {sentence}")
+    raise SystemExit(f"documentation: {sentence}")
 
 
 def free_port():
@@ -90,19 +132,19 @@ def is_free(port):
 
 
 def until(what, is_so):
-    last = time.monotonic() + PATIENCE
+    last = time.monotonic() + TIMEOUT
     while not is_so():
         if time.monotonic() > last:
-            fail(f"{what} did not come")
+            fail(f"timeout: {what}")
         time.sleep(0.2)
 
 
-class Reader:
-    """Somebody who types what README says."""
+class Walkthrough:
+    """Runs blocks in one data folder, with at most one server at a time."""
 
     def __init__(self, repo, scratch, modules, binary):
         self.repo, self.folder, self.binary = repo, scratch, binary
-        self.server = self.postfix = None
+        self.server = self.serving = self.postfix = self.page = None
         scratch.mkdir(parents=True)
         programs = scratch / "bin"
         programs.mkdir()
@@ -117,7 +159,7 @@ class Reader:
             "MAILROOM_LISTEN": f"127.0.0.1:{self.ports[8080]}",
             "MAILROOM_SMTP_LISTEN": f"127.0.0.1:{self.ports[2525]}",
         }
-        # The usual places are tried as they are.
+        # A default port that is free is used without a setting, as a reader would.
         for port, name in ((8080, "MAILROOM_LISTEN"), (2525, "MAILROOM_SMTP_LISTEN")):
             if self.ports[port] == port:
                 del environment[name]
@@ -129,6 +171,17 @@ class Reader:
         self.write_files(programs)
         self.shell = Shell(scratch, environment)
 
+    def open_page(self, page):
+        """The first page sets up the workspace; the others begin with its key and a server."""
+        if self.page is not None:
+            key = self.environment.get("MAILROOM_KEY") or self.shell.run('echo "$MAILROOM_KEY"').strip()
+            self.environment["MAILROOM_KEY"] = key
+            self.shell.stop()
+            self.shell = Shell(self.folder, self.environment)
+            if self.serving != SERVE:
+                self.serve(SERVE)
+        self.page = page
+
     def write_files(self, programs):
         if self.binary:
             (programs / "mailroom").symlink_to(self.binary)
@@ -137,12 +190,14 @@ class Reader:
         (self.folder / "invoice.pdf").write_bytes(invoice())
         (self.folder / "scan.jpg").write_bytes(b"\xff\xd8\xff\xe0 no picture")
         write_certificate(self.folder / "mail.pem", self.folder / "mail.key")
-        # In place of the real one, which would ask to be signed in: it calls what it is told.
+        # A stand-in for the real program, which would need an account.
         claude = programs / "claude"
         claude.write_text(CLAUDE)
         claude.chmod(0o755)
 
-    def run(self, language, block):
+    def run(self, page, language, block):
+        if page != self.page:
+            self.open_page(page)
         for there, here in self.replaced.items():
             block = block.replace(there, here)
         match language:
@@ -158,21 +213,21 @@ class Reader:
             case "text":
                 pass
             case _:
-                fail(f"a block of {language or 'no language'} is run by nobody")
+                fail(f"a block of the language {language or 'none'} cannot be run")
 
     def run_shell(self, block):
         command = block.strip()
-        if command in LEFT_OUT:
+        if command in SKIPPED:
             return
         if command.startswith("cargo install"):
             if not self.binary:
-                self.shell.run(f"(cd '{self.repo}' && {command})", BLOCK_SECONDS)
+                self.shell.run(f"(cd '{self.repo}' && {command})", BUILD_TIMEOUT)
             return
         if re.search(r"mailroom (serve|demo)$", command):
             self.serve(command)
             return
         if "postconf" in block and os.getuid() != 0:
-            print("   left out: Postfix runs only as root")
+            print("   skipped: Postfix runs only as root")
             return
         if "postconf" in block:
             self.start_postfix()
@@ -186,6 +241,7 @@ class Reader:
 
     def serve(self, command):
         self.stop_server()
+        self.serving = command
         log = open(self.folder / "server.log", "ab")
         self.server = subprocess.Popen(
             ["bash", "-c", command],
@@ -195,7 +251,7 @@ class Reader:
             stderr=log,
             start_new_session=True,
         )
-        until(f"an answer of `{command}`", self.is_ready)
+        until(f"`{command}` is ready", self.is_ready)
 
     def is_ready(self):
         if self.server.poll() is not None:
@@ -220,12 +276,12 @@ class Reader:
             fail(f"the example did not list the conversation:\n{said}")
 
     def start_postfix(self):
-        """A Postfix of Debian's, as it is installed, but for its folders, its port and its log."""
+        """Debian's Postfix with its default settings, except for folders, port and log."""
         settings, spool, data = (self.folder / name for name in ("postfix", "spool", "data"))
         shutil.copytree("/etc/postfix", settings, symlinks=True)
         spool.mkdir()
         data.mkdir()
-        # Its own users have to get through to their folders.
+        # Its users must be able to enter their folders.
         for folder in (self.folder, *self.folder.parents):
             if folder.stat().st_uid == os.getuid() and folder != Path("/"):
                 folder.chmod(folder.stat().st_mode | 0o711)
@@ -258,7 +314,7 @@ class Reader:
             "--mail-from", "bo@customer.example",
             "--mail-rcpt", "support+tag@acme.example", "--upload-file", "-",
         ]
-        until("Postfix", lambda: not is_free(self.postfix_port))
+        until("Postfix listens", lambda: not is_free(self.postfix_port))
         subprocess.run(arguments, input=mail, text=True, check=True)
         key = self.shell.run(
             "mailroom key create --name Reader --scopes read --by you@acme.example | head -n 1"
@@ -271,13 +327,13 @@ class Reader:
                 return len(json.load(answer)) == 1
 
         try:
-            until("the mail that Postfix took", is_there)
+            until("the mail arrives through Postfix", is_there)
         except SystemExit:
             print((self.folder / "postfix.log").read_text()[-3000:], file=sys.stderr)
             raise
 
-    def knows(self, command):
-        """A command of the text is one that the program has."""
+    def check_command(self, command):
+        """The program has the command that the text names."""
         words = []
         for word in command.split():
             if not re.fullmatch(r"[a-z][a-z-]*", word.split("|")[0]):
@@ -285,7 +341,7 @@ class Reader:
             words.append(word.split("|")[0])
         if words[0] == "help":
             words = words[1:]
-        # What follows the command's own words are its arguments.
+        # The words after the command are its arguments.
         for end in range(len(words), 0, -1):
             asked = subprocess.run(
                 ["mailroom", *words[:end], "--help"], env=self.environment, capture_output=True
@@ -295,13 +351,23 @@ class Reader:
         if words:
             fail(f"there is no command `mailroom {command}`")
 
+    def check_settings(self, text):
+        """The page lists every setting of the program and no other."""
+        asked = subprocess.run(
+            ["mailroom", "serve", "--help"], env=self.environment, capture_output=True, text=True
+        )
+        known = set(re.findall(r"env:\s+(MAILROOM_[A-Z_]+)", asked.stdout))
+        listed = set(re.findall(r"`(MAILROOM_[A-Z_]+)`", "".join(re.findall(r"(?m)^\| .*$", text))))
+        if known != listed:
+            fail(f"docs/settings.md differs from `mailroom serve --help`: {sorted(known ^ listed)}")
+
     def stop_server(self):
         if self.server is None:
             return
         if self.server.poll() is None:
             os.killpg(self.server.pid, signal.SIGTERM)
         try:
-            self.server.wait(PATIENCE)
+            self.server.wait(TIMEOUT)
         except subprocess.TimeoutExpired:
             os.killpg(self.server.pid, signal.SIGKILL)
             self.server.wait()
@@ -315,10 +381,10 @@ class Reader:
 
 
 class Shell:
-    """One bash that all shell blocks share. Every command that fails is noticed."""
+    """The bash of all shell blocks of a page. Every command that fails is reported."""
 
-    END = "README-END"
-    FAILED = "README-FAILED"
+    END = "BLOCK-END"
+    FAILED = "BLOCK-FAILED"
     BEGIN = f"""
         set -uo pipefail
         trap 'echo "{FAILED} $? $BASH_COMMAND" >&2' ERR
@@ -339,13 +405,13 @@ class Shell:
         )
         self.process.stdin.write(self.BEGIN)
 
-    def run(self, block, seconds=PATIENCE, expected=()):
+    def run(self, block, seconds=TIMEOUT, expected=()):
         file = self.folder / "block.sh"
         # The last line keeps a block whose last command fails from failing twice.
         file.write_text(f"{block.rstrip()}\ntrue\n")
         self.process.stdin.write(f". ./block.sh </dev/null\necho; echo {self.END}\n")
         self.process.stdin.flush()
-        # A shell that hangs is ended.
+        # Ends a shell that hangs.
         timer = Timer(seconds, os.killpg, (self.process.pid, signal.SIGKILL))
         timer.start()
         said = []
@@ -356,10 +422,10 @@ class Shell:
         timer.cancel()
         if self.process.poll() is not None:
             fail("the shell ended in:\n" + block + "".join(said))
-        self.judge(block, said, expected)
+        self.check(block, said, expected)
         return "".join(line for line in said if not line.startswith(self.FAILED)).strip() + "\n"
 
-    def judge(self, block, said, expected):
+    def check(self, block, said, expected):
         text = "".join(said)
         failures = [line.split(" ", 2)[1:] for line in said if line.startswith(self.FAILED)]
         for status, command in failures:
@@ -412,7 +478,7 @@ def invoice():
 
 
 def write_certificate(certificate_file, key_file):
-    """A certificate that is its own authority, and its key."""
+    """A self-signed certificate and its key."""
     import datetime
 
     from cryptography import x509

@@ -1,8 +1,8 @@
-"""Adds a webhook to a running Mailroom, hears test events before, during and after a rotation of
-its secret, and lets the Python library of the scheme verify each. What was heard is written down
-for the libraries of other languages.
+"""Adds a webhook to a running Mailroom, receives test events before, during and after a rotation of
+its secret, and verifies each with the Standard Webhooks library for Python. Writes the events to a
+file for the libraries of other languages.
 
-    verify.py BINARY DATA HEARD
+    verify.py BINARY DATA EVENTS
 """
 
 import http.server
@@ -15,17 +15,17 @@ import threading
 
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
-# An event that another process plans is found by the clock.
-PATIENCE_SECONDS = 60
+# The server finds an event that another process queued by polling.
+TIMEOUT_SECONDS = 60
 
 
 class Receiver(http.server.BaseHTTPRequestHandler):
-    heard: "queue.Queue[dict]" = queue.Queue()
+    received: "queue.Queue[dict]" = queue.Queue()
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["content-length"])).decode()
         names = ("webhook-id", "webhook-timestamp", "webhook-signature")
-        Receiver.heard.put({"body": body, "headers": {name: self.headers[name] for name in names}})
+        Receiver.received.put({"body": body, "headers": {name: self.headers[name] for name in names}})
         self.send_response(204)
         self.end_headers()
 
@@ -33,7 +33,7 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def main(binary, data, heard_file):
+def main(binary, data, events_file):
     def mailroom(*words):
         done = subprocess.run(
             [binary, *words, "--data", data, "--json"], capture_output=True, text=True, check=True
@@ -48,10 +48,10 @@ def main(binary, data, heard_file):
     made = mailroom("webhook", "add", address, "--by", owner, "--test")
     hook, first = made["id"], made["secret"]
 
-    def hear(good, bad):
+    def receive(good, bad):
         event = mailroom("webhook", "test", hook)["event"]
-        request = Receiver.heard.get(timeout=PATIENCE_SECONDS)
-        assert request["headers"]["webhook-id"] == event, "another event was heard"
+        request = Receiver.received.get(timeout=TIMEOUT_SECONDS)
+        assert request["headers"]["webhook-id"] == event, "another event was received"
         assert json.loads(request["body"])["type"] == "webhook.test"
         for secret in good:
             Webhook(secret).verify(request["body"], request["headers"])
@@ -64,16 +64,16 @@ def main(binary, data, heard_file):
         return {**request, "good": good, "bad": bad}
 
     other = "whsec_" + "A" * 43 + "="
-    heard = [hear([first], [other])]
+    events = [receive([first], [other])]
     second = mailroom("webhook", "rotate", hook)["secret"]
-    heard.append(hear([second, first], [other]))
-    # A day passes.
+    events.append(receive([second, first], [other]))
+    # As if the 24 hours of the old secret were over.
     with sqlite3.connect(f"{data}/mailroom.db", timeout=30) as database:
         database.execute("UPDATE webhooks SET old_secret_until = 0 WHERE id = ?", (hook,))
-    heard.append(hear([second], [first, other]))
+    events.append(receive([second], [first, other]))
     mailroom("webhook", "delete", hook)
-    with open(heard_file, "w") as file:
-        json.dump(heard, file)
+    with open(events_file, "w") as file:
+        json.dump(events, file)
 
 
 main(*sys.argv[1:])

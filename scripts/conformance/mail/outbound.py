@@ -1,7 +1,7 @@
-"""Lets a demo of Mailroom send mail to a real SMTP server, through a relay with TLS and a password
-and then straight to the server that the DNS names, and lets dkimpy verify what arrives.
+"""Has a demo send mail to a real SMTP server, through a relay with TLS and a password and then
+directly to the MX server found by DNS, and verifies the DKIM signature of what arrives with dkimpy.
 
-    goes_out.py BINARY SCRATCH
+    outbound.py BINARY SCRATCH
 """
 
 import datetime
@@ -28,8 +28,8 @@ from cryptography.x509.oid import NameOID
 from dnslib import QTYPE, RR, DNSRecord
 from dnslib.server import BaseResolver, DNSLogger, DNSServer
 
-# A message that is due is found by the clock within a few seconds.
-PATIENCE_SECONDS = 60
+# The server finds a message whose time was moved by polling, within a few seconds.
+TIMEOUT_SECONDS = 60
 USER, PASSWORD = "ann@acme", "p:a/s+s"
 HOST = "mail.lumen-holz.example"
 
@@ -53,15 +53,15 @@ class Zone(BaseResolver):
         return reply
 
 
-class Postbox:
-    """Takes every mail."""
+class ReceivedMail:
+    """Accepts every mail and keeps it."""
 
     def __init__(self):
         self.mails = queue.Queue()
 
     async def handle_DATA(self, server, session, envelope):
         self.mails.put((envelope, session.ssl is not None, session.authenticated))
-        return "250 taken"
+        return "250 OK"
 
 
 def certificate(folder):
@@ -87,11 +87,11 @@ def certificate(folder):
 
     authority_key, key = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
     authority = sign(
-        name("Judge"), name("Judge"), authority_key, authority_key,
+        name("Test CA"), name("Test CA"), authority_key, authority_key,
         (x509.BasicConstraints(ca=True, path_length=None), True),
     )
     here = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
-    leaf = sign(name("peer"), name("Judge"), key, authority_key, (here, False))
+    leaf = sign(name("peer"), name("Test CA"), key, authority_key, (here, False))
     pem = serialization.Encoding.PEM
     with open(f"{folder}/authority.pem", "wb") as file:
         file.write(authority.public_bytes(pem))
@@ -125,7 +125,7 @@ class Mailroom:
         self.binary, self.data = binary, data
         self.environment = {**os.environ, **settings}
 
-    def say(self, *words, status=0):
+    def run(self, *words, status=0):
         done = subprocess.run(
             [self.binary, *words, "--data", self.data, "--json"],
             env=self.environment, capture_output=True, text=True,
@@ -158,7 +158,7 @@ class Mailroom:
             return json.load(answer)
 
     def reply(self, conversation, text):
-        """A reply whose undo window is over: ten minutes are too long for a judge."""
+        """A reply whose undo window is over: a test cannot wait for ten minutes."""
         sent = self.call(f"/conversations/{conversation}/replies", {"body": text, "send": True})
         with sqlite3.connect(f"{self.data}/mailroom.db", timeout=30) as database:
             database.execute(
@@ -167,14 +167,14 @@ class Mailroom:
         return sent["messageId"]
 
     def status(self, conversation, message):
-        until = time.monotonic() + PATIENCE_SECONDS
+        until = time.monotonic() + TIMEOUT_SECONDS
         while time.monotonic() < until:
             timeline = self.call(f"/conversations/{conversation}")["timeline"]
             status = next(item["status"] for item in timeline if item.get("id") == message)
             if status in ("sent", "failed"):
                 return status
             time.sleep(0.2)
-        raise AssertionError("the message did not come to an end")
+        raise AssertionError("the message was neither sent nor failed in time")
 
 
 def main(binary, scratch):
@@ -194,11 +194,11 @@ def main(binary, scratch):
         found = [b"".join(rr.rdata.data) for rr in answer.rr if rr.rtype == QTYPE.TXT]
         return found[0] if found else None
 
-    def judge(postbox, message, text):
+    def check(received, message, text):
         local = message.removeprefix("msg_")
         # Notices to the demo's people leave the same way.
         while True:
-            envelope, encrypted, authenticated = postbox.mails.get(timeout=PATIENCE_SECONDS)
+            envelope, encrypted, authenticated = received.mails.get(timeout=TIMEOUT_SECONDS)
             if f"+b_{local}_" in envelope.mail_from:
                 break
         raw = envelope.original_content
@@ -213,12 +213,12 @@ def main(binary, scratch):
         assert not dkim.verify(b"From: evil@x.example\r\n" + raw, dnsfunc=ask), "a From was added"
         return authenticated, envelope
 
-    relay_postbox, mx_postbox = Postbox(), Postbox()
+    relay_received, mx_received = ReceivedMail(), ReceivedMail()
     relay = Controller(
-        relay_postbox, "127.0.0.1", free_port(), tls_context=context, require_starttls=True,
+        relay_received, "127.0.0.1", free_port(), tls_context=context, require_starttls=True,
         auth_required=True, authenticator=knows, enable_SMTPUTF8=True,
     )
-    exchange = Controller(mx_postbox, "127.0.0.1", free_port(), tls_context=context)
+    exchange = Controller(mx_received, "127.0.0.1", free_port(), tls_context=context)
     for controller in (relay, exchange):
         controller.start()
 
@@ -231,26 +231,26 @@ def main(binary, scratch):
     login = "ann%40acme:p%3Aa%2Fs%2Bs"
     by_relay = {**settings, "MAILROOM_RELAY": f"smtp://{login}@127.0.0.1:{relay.port}?tls=required"}
     with Mailroom(binary, f"{scratch}/data", **by_relay) as mailroom:
-        [domain] = mailroom.say("domain", "list")["domains"]
-        unpublished = mailroom.say("domain", "check", domain, status=1)
+        [domain] = mailroom.run("domain", "list")["domains"]
+        unpublished = mailroom.run("domain", "check", domain, status=1)
         assert not unpublished["good"], "nothing is published yet"
-        for record in mailroom.say("domain", "dns", domain)["records"]:
+        for record in mailroom.run("domain", "dns", domain)["records"]:
             value = record["value"]
             if record["type"] == "TXT":
                 pieces = [value[at : at + 200] for at in range(0, len(value), 200)]
                 value = " ".join(f'"{piece}"' for piece in pieces)
             zone.publish(f"{record['name']}. 60 IN {record['type']} {value}")
-        checked = mailroom.say("domain", "check", domain)
+        checked = mailroom.run("domain", "check", domain)
         assert checked["good"], checked
         conversations = mailroom.call("/conversations?view=open&limit=5")
         conversation, other = conversations[0]["id"], conversations[1]["id"]
         message = mailroom.reply(conversation, "Hello, it left on Tuesday. Grüße")
-        authenticated, _ = judge(relay_postbox, message, "it left on Tuesday. Grüße")
+        authenticated, _ = check(relay_received, message, "it left on Tuesday. Grüße")
         assert authenticated, "the password was not used"
         assert mailroom.status(conversation, message) == "sent"
 
-        mailroom.say("domain", "rotate", domain)
-        records = mailroom.say("domain", "dns", domain)["records"]
+        mailroom.run("domain", "rotate", domain)
+        records = mailroom.run("domain", "dns", domain)["records"]
         keys = [record for record in records if record["purpose"] == "dkim"]
         assert len(keys) == 2, keys
 
@@ -260,7 +260,7 @@ def main(binary, scratch):
     direct = {**settings, "MAILROOM_RELAY": f"mx:?port={exchange.port}"}
     with Mailroom(binary, f"{scratch}/data", **direct) as mailroom:
         message = mailroom.reply(other, "Hello, straight to you.")
-        _, envelope = judge(mx_postbox, message, "straight to you")
+        _, envelope = check(mx_received, message, "straight to you")
         assert envelope.rcpt_tos == [conversations[1]["contact"]["email"]], envelope.rcpt_tos
         assert mailroom.status(other, message) == "sent"
 
