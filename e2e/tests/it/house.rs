@@ -77,7 +77,7 @@ impl House {
         let ines = app.store.read(move |tx| actor::person(tx, 1, &email)).await.unwrap();
         let options = router::HttpOptions {
             developer_site: None,
-            gate: SsrfGuard::new(Arc::new(SystemResolver::default()), SsrfRules::new(true)),
+            ssrf_guard: SsrfGuard::new(Arc::new(SystemResolver::default()), SsrfRules::new(true)),
             mails: true,
             quiet: QuietMode::fixed(false),
             ways: router::MailWays {
@@ -95,9 +95,9 @@ impl House {
     /// Does what falls due, until the answer is dropped. Mail goes into a folder.
     pub fn keep_working(&self) -> Working {
         let relay = Arc::new(FolderRelay::open(&self.outbox()).unwrap());
-        let gate = SsrfGuard::new(Arc::new(SystemResolver::default()), SsrfRules::new(true));
+        let ssrf_guard = SsrfGuard::new(Arc::new(SystemResolver::default()), SsrfRules::new(true));
         let webhook_sender =
-            HttpWebhookSender::new(gate, RootCertStore::empty(), DEADLINE).unwrap();
+            HttpWebhookSender::new(ssrf_guard, RootCertStore::empty(), DEADLINE).unwrap();
         let reader = BuiltInReader::with_program(program());
         let worker =
             Worker::new(self.app.clone(), relay, Arc::new(webhook_sender), Arc::new(reader));
