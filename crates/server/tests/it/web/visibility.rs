@@ -281,7 +281,7 @@ both! {
             let now = browser.get(path).await.is(200).text;
             // The tag's name is the workspace's; that is all there may be.
             let plain = now.split_once("<h2>Tags</h2>").map_or(now.clone(), |(head, rest)| {
-                let (head, _) = head.rsplit_once("\n  <div class=\"nav-group nav-tags\">").unwrap();
+                let (head, _) = head.rsplit_once("\n    <div class=\"nav-group nav-tags\">").unwrap();
                 let (_, tail) = rest.split_once("\n  <div class=\"nav-group nav-foot\">").unwrap();
                 format!("{head}\n  <div class=\"nav-group nav-foot\">{tail}")
             });
