@@ -233,7 +233,7 @@ function showChanges() {
   show();
 }
 
-// The longest common run of words; long letters are compared by their ends alone.
+// The longest common run of words; long messages are compared by their ends alone.
 function difference(was, is) {
   const words = (text) => text.match(/\s+|[^\s]+/g) ?? [];
   const [a, b] = [words(was), words(is)];

@@ -96,7 +96,7 @@ function tellOfDraft(form, fresh) {
   } else if (next.elements.revision.value !== form.elements.revision.value) {
     words = "Somebody changed this draft while you were reading it.";
   } else if (next.elements.seen.value !== form.elements.seen.value) {
-    words = "There is a newer letter in this conversation.";
+    words = "There is a newer message in this conversation.";
   }
   say(place, words, "Look again");
 }
@@ -110,7 +110,7 @@ function tellOfNews(form, fresh) {
     place.className = "newer";
     form.prepend(place);
   }
-  say(place, "There is a newer letter above. Read it before you send.", "");
+  say(place, "There is a newer message above. Read it before you send.", "");
 }
 
 function say(place, words, link) {

@@ -42,7 +42,7 @@ async fn an_answer_can_be_stopped_from_any_page() {
     window.click(".answer .btn.primary").await;
     window.write("#body", "Dear Ann,\n\nthey left on Tuesday.").await;
     window.click("[data-send]").await;
-    window.says("Your letter to Ann Shop leaves at").await;
+    window.says("Your message to Ann Shop leaves at").await;
     assert_eq!(
         house.latest(&id).await,
         ("scheduled".into(), "Dear Ann,\n\nthey left on Tuesday.".into())
@@ -98,8 +98,8 @@ async fn two_people_on_one_conversation_see_each_other() {
     two.goto(&format!("{url}?write=reply")).await;
     two.write("#body", "The other answer").await;
     two.press(Key::Control + Key::Enter).await;
-    two.says("Your letter to Ann Shop leaves at").await;
-    one.says("There is a newer letter above.").await;
+    two.says("Your message to Ann Shop leaves at").await;
+    one.says("There is a newer message above.").await;
     one.click("[data-send]").await;
     one.says("Jonas Feld answered while you were writing").await;
     assert_eq!(one.find("#body").await.value().await.unwrap().unwrap(), "My own answer");

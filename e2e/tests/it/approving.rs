@@ -23,7 +23,7 @@ async fn an_agents_draft_is_approved_with_an_edit() {
     window.says("You changed 2 places against Robo's draft").await;
     assert!(window.text(".decide [data-send]").await.starts_with("Approve with changes"));
     window.click("[data-send]").await;
-    window.says("Your letter to Ann Shop leaves at").await;
+    window.says("Your message to Ann Shop leaves at").await;
     let sent = house.latest(&id).await;
     assert_eq!(sent, ("scheduled".into(), "They left on Tuesday. Kind regards, Ines".into()));
     window.close().await;
@@ -43,14 +43,14 @@ async fn when_the_customer_writes_meanwhile_the_page_says_so_and_asks_again() {
     house
         .mail("ann@shop.example Ann Shop", "Re: Two lamps", "Never mind, they are here.", None)
         .await;
-    window.says("There is a newer letter in this conversation.").await;
+    window.says("There is a newer message in this conversation.").await;
     window.click("[data-send]").await;
     window.says("after this draft was made").await;
     window.says("Never mind, they are here.").await;
     assert_eq!(house.latest(&id).await.0, "draft");
     assert!(window.text("[data-send]").await.starts_with("Approve anyway"));
     window.click("[data-send]").await;
-    window.says("Your letter to Ann Shop leaves at").await;
+    window.says("Your message to Ann Shop leaves at").await;
     assert_eq!(house.latest(&id).await.0, "scheduled");
     window.close().await;
 }

@@ -37,7 +37,7 @@ async fn search_finds_letters_by_words_and_their_beginnings() {
     assert_eq!(window.count(".hits > li").await, 1);
     window.write("[name=q]", "\"samovar quixotic\"").await;
     window.click(".searchbox .btn").await;
-    window.says("No letter says").await;
+    window.says("No message says").await;
     window.close().await;
 }
 

@@ -25,7 +25,7 @@ async fn a_letter_is_found_answered_and_stopped_with_keys_alone() {
     window.find("#body").await;
     window.press("Typed with care").await;
     window.press(Key::Control + Key::Enter).await;
-    window.says("Your letter to Bo Shop leaves at").await;
+    window.says("Your message to Bo Shop leaves at").await;
     assert_eq!(house.latest(received.conversation.as_str()).await.0, "scheduled");
     window.press("z").await;
     window.says("Stopped. It is a draft again").await;

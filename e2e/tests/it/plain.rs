@@ -15,14 +15,14 @@ async fn without_scripts_one_reads_answers_stops_and_approves() {
     window.click(".answer .btn.primary").await;
     window.write("#body", "They left on Tuesday.").await;
     window.click("[data-send]").await;
-    window.says("Your letter to Ann Shop leaves at").await;
+    window.says("Your message to Ann Shop leaves at").await;
     window.click(".undo .btn").await;
     window.says("Stopped. It is a draft again, nothing was sent.").await;
     assert_eq!(house.latest(&id).await.0, "draft");
     window.click(".letter.draft .acts a").await;
     window.write("#draft", "They left on Wednesday.").await;
     window.click("[data-send]").await;
-    window.says("Your letter to Ann Shop leaves at").await;
+    window.says("Your message to Ann Shop leaves at").await;
     assert_eq!(house.latest(&id).await, ("scheduled".into(), "They left on Wednesday.".into()));
     window.goto(&format!("{}/conversations/{id}", house.address)).await;
     window.click(".convo-facts details:nth-of-type(2) summary").await;

@@ -31,7 +31,7 @@ async fn files_and_a_saved_reply_go_into_a_letter() {
     let body = window.find("#body").await.value().await.unwrap().unwrap();
     assert_eq!(body, "First. Hello Ann");
     window.click("[data-send]").await;
-    window.says("Your letter to Ann Shop leaves at").await;
+    window.says("Your message to Ann Shop leaves at").await;
     window.says("invoice.txt").await;
     window.close().await;
 }

@@ -50,6 +50,7 @@ mod status;
 mod stop;
 mod support;
 mod tags;
+mod templates;
 mod threading;
 mod uploads;
 mod values;

@@ -343,7 +343,7 @@ async fn decided(
         "revision" => "Somebody changed this draft meanwhile. Read it again; what you typed is \
                        still in the field."
             .to_owned(),
-        "text" => "A letter has 1 to 50,000 characters.".to_owned(),
+        "text" => "A message has 1 to 50,000 characters.".to_owned(),
         _ => String::new(),
     });
     let sentence = sentence.unwrap_or_default();

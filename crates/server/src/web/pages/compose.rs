@@ -184,7 +184,7 @@ async fn attach(
     too_much: bool,
 ) -> Result<Option<String>, PageError> {
     if too_much {
-        let sentence = "A letter has at most 20 files, of 15 MB together. None was added.";
+        let sentence = "A message has at most 20 files, of 15 MB together. None was added.";
         return Ok(Some(sentence.into()));
     }
     if files.is_empty() {

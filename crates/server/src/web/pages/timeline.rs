@@ -296,7 +296,7 @@ fn words(event: &str, data: &Map<String, Value>, watch: &TimeFormat) -> String {
             Some(true) => "edited and approved the draft".into(),
             _ => "approved the draft".into(),
         },
-        "undone" => "stopped the letter; it is a draft again".into(),
+        "undone" => "stopped the message; it is a draft again".into(),
         "discarded" => match text("reason") {
             "" => "discarded the draft".into(),
             reason => format!("discarded the draft: {reason}"),
@@ -310,14 +310,14 @@ fn words(event: &str, data: &Map<String, Value>, watch: &TimeFormat) -> String {
         "request-revoked" => "took the upload link back".into(),
         "completed" => "has everything that was asked for".into(),
         "bounced" => match list("recipients").as_str() {
-            "" => "could not deliver the letter".into(),
-            refused => format!("could not deliver the letter to {refused}"),
+            "" => "could not deliver the message".into(),
+            refused => format!("could not deliver the message to {refused}"),
         },
         "send-delayed" => {
-            format!("could not send the letter yet: {}. It is tried again", text("reason"))
+            format!("could not send the message yet: {}. It is tried again", text("reason"))
         }
-        "send-failed" => format!("could not send the letter: {}", text("reason")),
-        "spam-complaint" => "heard that the customer reported the letter as spam".into(),
+        "send-failed" => format!("could not send the message: {}", text("reason")),
+        "spam-complaint" => "heard that the customer reported the message as spam".into(),
         "booked" => "booked a time".into(),
         "booking-cancelled" => "cancelled a booking".into(),
         other => other.to_owned(),

@@ -22,7 +22,7 @@ both! {
         let events = app.timeline_events(&key, &received.conversation).await;
         assert_eq!(events.last().unwrap(), &("approved".to_owned(), json!({ "messageId": draft, "edited": true })));
         let page = browser.get("/approvals").await.is(200);
-        page.shows("Every draft has an answer").shows("Your letter to");
+        page.shows("Every draft has an answer").shows("Your message to");
         browser.post(&format!("/approvals/{draft}/approve"), &fields).await.goes_to("/approvals");
         browser.get("/approvals").await.shows("Somebody else was faster");
     }

@@ -18,7 +18,7 @@ both! {
             ("about-1", "The page with your photo"), ("label-3", "Bill"), ("nice-3", "on"), ("due", "2026-12-01")];
         browser.post(&format!("{path}/ask"), &fields).await.goes_to(&path);
         let page = browser.get(&path).await.is(200);
-        page.shows("2 documents asked for").shows("Your letter to").shows("by 2026-12-01");
+        page.shows("2 documents asked for").shows("Your message to").shows("by 2026-12-01");
         let letters = app.timeline(&key, &id, "message").await;
         let letter = letters.last().unwrap();
         assert_eq!(letter["status"], "scheduled");

@@ -24,7 +24,7 @@ both! {
         assert_eq!(messages[1]["text"], "They left\non Tuesday.");
 
         let anywhere = browser.get("/settings/tags").await.is(200);
-        anywhere.shows("Your letter to").shows("leaves at 09:10");
+        anywhere.shows("Your message to").shows("leaves at 09:10");
         let stop = anywhere.between("action=\"/messages/", "\"").to_owned();
         let page = browser.get(&path).await.is(200);
         page.shows("copy to boss@shop.example").shows("Leaves at 09:10");
@@ -35,7 +35,7 @@ both! {
         other.get(&path).await.shows("Stopped. It is a draft again, nothing was sent.");
         let messages = app.timeline(&key, &received.conversation, "message").await;
         assert_eq!(messages[1]["status"], "draft");
-        browser.get("/settings/tags").await.hides("Your letter to");
+        browser.get("/settings/tags").await.hides("Your message to");
         other.post(&format!("/messages/{stop}"), &[]).await.goes_to("/leaving");
         other.get("/leaving").await.shows("Too late");
     }

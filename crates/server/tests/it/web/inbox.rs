@@ -105,7 +105,7 @@ both! {
             let page = browser.get(&format!("/search?{}", query(&[("q", q)]))).await.is(200);
             assert_eq!(page.text.matches("<p class=\"said\">").count(), found, "{q}");
         }
-        browser.get("/search?q=absent").await.shows("No letter says “absent”");
+        browser.get("/search?q=absent").await.shows("No message says “absent”");
         let long = query(&[("q", &"x".repeat(201))]);
         browser.get(&format!("/search?{long}")).await.is(200).shows("200");
         browser.get("/search").await.is(200).hides("Results");

@@ -33,7 +33,7 @@ both! {
         browser.get("/documents?kind=invoice").await.is(200).hides("photo.png");
         browser.get("/documents?kind=nonsense").await.is(200).shows("kind: ");
         let detail = browser.get(&format!("/documents?doc={}", ids[1])).await.is(200);
-        detail.shows("attached to a letter").shows("Ann Shopper, Papers").shows("Look at it");
+        detail.shows("attached to a message").shows("Ann Shopper, Papers").shows("Look at it");
         browser.get("/documents?doc=doc_0").await.is(404);
         browser.get("/documents?doc=nonsense").await.is(404);
     }

@@ -40,7 +40,7 @@ async fn with_link<'a>(app: &'a TestApp, link: &str) -> Browser<'a> {
 
 async fn sees(browser: &Browser<'_>, letter: &FiledMail) -> bool {
     let list = browser.get("/inbox?view=open").await.is(200).text.contains("Kitchen");
-    let found = !browser.get("/search?q=kitchen").await.is(200).text.contains("No letter says");
+    let found = !browser.get("/search?q=kitchen").await.is(200).text.contains("No message says");
     let page = browser.get(&format!("/conversations/{}", letter.conversation)).await;
     assert_eq!(
         (list, found, page.status),

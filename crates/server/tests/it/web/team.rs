@@ -65,7 +65,7 @@ both! {
         app.get(&key, &format!("/conversations/{}", received.conversation)).await.is(404);
         let fields = [("name", "New"), ("address", inbox.address.as_str())];
         owner.post("/settings/inboxes", &fields).await.goes_to("/settings/inboxes");
-        owner.get("/search?q=secrets").await.is(200).shows("No letter says");
+        owner.get("/search?q=secrets").await.is(200).shows("No message says");
     }
 
     async fn an_owner_is_removed_by_an_owner_and_nobody_by_themselves(app) {

@@ -281,7 +281,7 @@ both! {
             let now = browser.get(path).await.is(200).text;
             // The tag's name is the workspace's; that is all there may be.
             let plain = now.split_once("<h2>Tags</h2>").map_or(now.clone(), |(head, rest)| {
-                let (head, _) = head.rsplit_once("\n  <div class=\"nav-group nav-tags\">").unwrap();
+                let (head, _) = head.rsplit_once("\n    <div class=\"nav-group nav-tags\">").unwrap();
                 let (_, tail) = rest.split_once("\n  <div class=\"nav-group nav-foot\">").unwrap();
                 format!("{head}\n  <div class=\"nav-group nav-foot\">{tail}")
             });
@@ -292,14 +292,14 @@ both! {
         own.get("/approvals").await.is(200).shows("A hidden draft");
         own.get("/leaving").await.is(200).shows("A hidden letter");
         let original = things.in_path("/conversations/{id}/messages/{message}/original");
-        own.get(&original).await.is(200).shows("The letter as it came");
+        own.get(&original).await.is(200).shows("The message as it came");
     }
 
     async fn sandbox_mail_is_never_in_the_app(app) {
         let received = app.deliver(&app.sandbox, letter("zed@shop.test", "Pretend", "Hello")).await;
         let browser = app.signed_in(&app.owner).await;
         browser.get("/inbox?view=open").await.is(200).hides("Pretend");
-        browser.get("/search?q=pretend").await.is(200).hides("row-subject").shows("No letter says");
+        browser.get("/search?q=pretend").await.is(200).hides("row-subject").shows("No message says");
         browser.get(&format!("/conversations/{}", received.conversation)).await.is(404);
         browser.get(&format!("/inbox?mailbox={}", app.sandbox.id)).await.is(404);
     }
