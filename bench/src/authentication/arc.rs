@@ -1,3 +1,5 @@
+//! Scores ARC: every seal of a signing case must verify on its mail.
+
 use mail_auth::DkimResult;
 
 use super::{Bench, Score, Zone};

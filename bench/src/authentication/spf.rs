@@ -1,3 +1,5 @@
+//! Scores SPF against a file of test cases.
+
 use std::net::IpAddr;
 
 use super::{Bench, Score, Zone};

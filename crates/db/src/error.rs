@@ -1,3 +1,5 @@
+//! Errors of the store.
+
 /// Why the store could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {

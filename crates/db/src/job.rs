@@ -1,3 +1,5 @@
+//! A closure on its way to a writer, with the durability it asks for.
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

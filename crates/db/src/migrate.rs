@@ -1,3 +1,5 @@
+//! Schema migrations: which have run, and running the others in order.
+
 use crate::{StoreError, Tx};
 
 /// One step of the schema. Steps only move forward and are never edited once released.

@@ -1,3 +1,5 @@
+//! A transaction: statements, arguments, wake-ups after commit, and what differs between databases.
+
 use std::collections::HashMap;
 
 use postgres::Statement;

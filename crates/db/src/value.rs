@@ -1,3 +1,5 @@
+//! Values into and out of statements, and rows.
+
 use std::borrow::Cow;
 use std::error::Error as StdError;
 

@@ -1,3 +1,5 @@
+//! The application: store, clock, ids, blobs and ports that everything else is handed.
+
 use std::sync::Arc;
 
 use db::{Store, Tx};

@@ -1,7 +1,7 @@
 //! The domain of Mailroom: every operation, row, event and piece of due work.
 //!
 //! Each operation is one function and one transaction that loads, decides, writes and announces,
-//! with the actor as an argument. Every door (REST, MCP, the app, the command line, mail) calls
+//! with the actor as an argument. Every entry point (REST, MCP, the app, the command line, mail) calls
 //! the same functions, so a rule lives in one place.
 //!
 //! Deliberately absent: HTTP, sockets, the system clock inside operations.

@@ -1,3 +1,5 @@
+//! Email addresses: parsing, normalisation and plus tags.
+
 use crate::domain_name::DomainName;
 
 /// The longest address that can be delivered to (RFC 5321, section 4.5.3.1).

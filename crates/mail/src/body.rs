@@ -1,3 +1,5 @@
+//! The text of a mail: the part that counts, decoded and cleaned.
+
 use mail_parser::{Message, MessagePart, MimeHeaders, PartType};
 
 use crate::charset;

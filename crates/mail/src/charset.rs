@@ -1,3 +1,5 @@
+//! Character sets, declared or guessed.
+
 use std::borrow::Cow;
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};

@@ -1,3 +1,5 @@
+//! Cleans text: line ends, control characters, invisible characters.
+
 use crate::limits::{NAME_CHARS, SUBJECT_CHARS};
 
 /// Text as it can be stored and shown: line ends are `\n`, and nothing in it controls a terminal

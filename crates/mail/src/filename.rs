@@ -1,3 +1,5 @@
+//! Safe names for attached files.
+
 use crate::clean::clean_line;
 use crate::limits::FILENAME_CHARS;
 

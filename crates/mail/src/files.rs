@@ -1,3 +1,5 @@
+//! The files attached to a mail.
+
 use mail_parser::{Encoding, Message, MessagePart, MimeHeaders, PartType};
 
 use crate::body::is_broken_multipart;

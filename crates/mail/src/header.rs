@@ -1,3 +1,5 @@
+//! The header fields of a mail, unfolded and decoded.
+
 use mail_parser::Message;
 
 use crate::clean::clean_line;

@@ -1,3 +1,5 @@
+//! Message-IDs of a header field.
+
 use crate::limits::MESSAGE_ID_BYTES;
 
 /// Message-IDs of one field that are read.

@@ -1,3 +1,5 @@
+//! Parses a mail: bytes and envelope in, everything Mailroom knows of it out.
+
 use std::sync::LazyLock;
 
 use mail_parser::{HeaderName, Message, MessageParser};

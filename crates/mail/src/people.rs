@@ -1,3 +1,5 @@
+//! Who a mail is from and to.
+
 use std::sync::LazyLock;
 
 use mail_parser::{HeaderName, Message};

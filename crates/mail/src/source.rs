@@ -1,3 +1,5 @@
+//! Repairs a mail's bytes before they are parsed.
+
 use std::borrow::Cow;
 
 use crate::charset;

@@ -1,3 +1,5 @@
+//! The base subject of a mail, without reply and forward prefixes.
+
 /// What mail clients put before the subject of an answer or a forwarded mail, lower-cased.
 const PREFIXES: &[&str] = &[
     "re",

@@ -1,3 +1,5 @@
+//! What is extracted from a document.
+
 use serde::{Deserialize, Serialize};
 
 use crate::limits::{AMOUNT, FIELD_CHARS};

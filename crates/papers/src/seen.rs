@@ -1,3 +1,5 @@
+//! Reads tesseract's table of recognised words.
+
 use crate::layout::{TextPage, Word};
 use crate::limits::WORDS_SEEN;
 

@@ -1,3 +1,5 @@
+//! The program `mailroom`.
+
 use std::process::ExitCode;
 
 #[global_allocator]

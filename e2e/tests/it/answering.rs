@@ -1,3 +1,5 @@
+//! Answering in a browser.
+
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 

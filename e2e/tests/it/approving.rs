@@ -1,3 +1,5 @@
+//! Approving drafts in a browser.
+
 use crate::house::House;
 use crate::window::Window;
 

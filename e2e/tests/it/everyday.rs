@@ -1,3 +1,5 @@
+//! Lists, search and settings in a browser.
+
 use crate::house::House;
 use crate::window::{Window, pages};
 

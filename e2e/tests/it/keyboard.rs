@@ -1,3 +1,5 @@
+//! The app by keyboard alone.
+
 use thirtyfour::prelude::*;
 
 use crate::house::House;

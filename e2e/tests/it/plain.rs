@@ -1,3 +1,5 @@
+//! The app without script.
+
 use crate::house::House;
 use crate::window::{Kind, Window};
 

@@ -1,3 +1,5 @@
+//! Serialization conflicts between transactions are retried.
+
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Barrier};
 

@@ -1,3 +1,5 @@
+//! Opens a fresh store on either database for one test.
+
 use std::env;
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,3 +1,5 @@
+//! Migrations run once, in order, and a newer schema is refused.
+
 use std::sync::Barrier;
 use std::thread;
 

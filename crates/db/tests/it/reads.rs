@@ -1,3 +1,5 @@
+//! Reads see one snapshot and cannot write.
+
 use std::sync::mpsc;
 
 use db::StoreError;

@@ -1,3 +1,5 @@
+//! Values come back as they were written.
+
 use db::{Store, StoreError};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};

@@ -1,3 +1,5 @@
+//! Listeners are woken after a commit, and only then.
+
 use std::sync::mpsc;
 
 use db::StoreError;

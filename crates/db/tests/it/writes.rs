@@ -1,3 +1,5 @@
+//! A write is committed whole or not at all, whatever the others in its group do.
+
 use std::collections::BTreeMap;
 
 use db::{Store, StoreError, Tx};

@@ -1,3 +1,5 @@
+//! A person corrects what was extracted from a document.
+
 use db::Tx;
 
 use crate::api::wire::{DocumentFields, DocumentKind};

@@ -1,3 +1,5 @@
+//! Approving, editing, discarding and stopping drafts.
+
 use db::Tx;
 use serde_json::json;
 

@@ -1,3 +1,5 @@
+//! API keys: made, listed, revoked.
+
 use db::Tx;
 use serde::Serialize;
 

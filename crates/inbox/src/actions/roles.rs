@@ -1,3 +1,5 @@
+//! Roles of people in a workspace.
+
 use db::Tx;
 
 use crate::app::Cx;

@@ -1,3 +1,5 @@
+//! Workspaces, people and inboxes: made, listed and changed.
+
 use db::Tx;
 use serde::Serialize;
 

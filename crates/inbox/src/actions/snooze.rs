@@ -1,3 +1,5 @@
+//! Snoozing a conversation, and releasing a held one.
+
 use db::Tx;
 use serde_json::json;
 

@@ -1,3 +1,5 @@
+//! Webhooks: added, listed and looked at.
+
 use db::Tx;
 use serde::Serialize;
 use url::Url;

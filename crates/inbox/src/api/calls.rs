@@ -1,4 +1,5 @@
-//! A call by a key, the same through every door: who is it, how fast, may they, is it right, do it.
+//! A call with an API key, the same for REST and MCP: authentication, rate limit, scope, idempotency
+//! and the operation itself.
 
 use db::Tx;
 use serde_json::{Map, Value};
@@ -51,14 +52,14 @@ impl App {
         self.with_key(key, access, work).await
     }
 
-    /// Lets a key in for what a door answers by itself, such as which tools it has: the same
+    /// Lets a key in for what REST or MCP answers by itself, such as which tools it has: the same
     /// count and the same checks as a call, and then its scopes.
     pub async fn admit(&self, key: KeyHash) -> (Result<Scopes>, RateStatus) {
         let scopes = |_: &mut Tx<'_>, cx: &Cx<'_>| Ok(scopes_of(cx).clone());
         self.with_key(key, Access::Read, scopes).await
     }
 
-    /// Whether this is a key, for a door that has to decide before it has the whole call. Nothing
+    /// Whether this is a key, for a caller that has to decide before it has the whole call. Nothing
     /// is counted: the call itself checks the key again, in its transaction.
     pub async fn check_key(&self, key: KeyHash) -> Result<()> {
         self.store.read(move |tx| authenticate(tx, &key).map(drop)).await

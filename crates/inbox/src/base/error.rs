@@ -1,3 +1,5 @@
+//! Errors of operations, each with a sentence for the caller.
+
 use std::fmt;
 
 use crate::base::actor::Scope;

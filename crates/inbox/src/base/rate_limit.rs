@@ -1,4 +1,4 @@
-//! The request rate of each key, shared by every door (API section 8) and, on PostgreSQL, by every
+//! The request rate of each key, shared by REST and MCP (API section 8) and, on PostgreSQL, by every
 //! node: each tells the others several times a second what it let in, and counts what it hears as
 //! its own. Nothing is written for that. What the others let in since they last told is not known,
 //! so a key that spreads its calls over several nodes may get that much more; what cannot be told,

@@ -1,3 +1,5 @@
+//! The macro for enums whose values are strings in the database and on the wire.
+
 /// An enum whose values are words, the same in the database and on the wire.
 macro_rules! words {
     ($(#[$meta:meta])* $name:ident { $($variant:ident = $word:literal),+ $(,)? }) => {

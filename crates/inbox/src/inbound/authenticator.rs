@@ -1,3 +1,5 @@
+//! The port that authenticates a mail's sender: SPF, DKIM, DMARC and ARC.
+
 use std::future::Future;
 use std::net::IpAddr;
 use std::pin::Pin;

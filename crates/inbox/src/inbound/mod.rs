@@ -1,7 +1,7 @@
-//! A mail comes in, through whatever door: its bytes are kept, its sender is proven or not, it is
+//! A mail comes in, by whatever protocol: its bytes are kept, its sender is proven or not, it is
 //! understood, judged, and filed in every inbox it came to.
 //!
-//! The doors (SMTP, LMTP, IMAP) call [`ingest`] and promise nothing before it answers. Whom a
+//! SMTP, LMTP and IMAP call [`ingest`] and promise nothing before it answers. Whom a
 //! mail is for is asked with [`find_recipient`].
 
 mod authenticator;
@@ -37,7 +37,7 @@ pub use routes::{RecipientInbox, find_inbox, find_recipient};
 use filing::OwnMarkers;
 use parsing::StoredMail;
 
-/// A mail at the door.
+/// A mail that is being received.
 #[derive(Clone, Debug)]
 pub struct InboundMail {
     /// Where the sending system wants bounces: empty for nowhere, `None` when it is not known.

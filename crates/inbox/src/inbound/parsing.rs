@@ -1,3 +1,5 @@
+//! Stores a mail's bytes and parses them, off the async threads.
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 

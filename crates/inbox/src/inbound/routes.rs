@@ -1,3 +1,5 @@
+//! Finds the inbox that a recipient's address belongs to.
+
 use db::{FromRow, Row, Tx};
 
 use crate::app::App;

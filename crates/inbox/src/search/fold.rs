@@ -1,3 +1,5 @@
+//! Splits text into folded words for the search index.
+
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 

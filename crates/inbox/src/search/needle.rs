@@ -1,3 +1,5 @@
+//! Finds the rows of the search index that match a query.
+
 use std::collections::HashSet;
 
 use db::{Arg, Tx};

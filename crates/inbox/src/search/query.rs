@@ -1,3 +1,5 @@
+//! Parses what somebody searches for into terms.
+
 use super::fold::{Piece, pieces};
 
 /// What somebody looks for: every term must be found.

@@ -1,3 +1,5 @@
+//! Reads the files of a corpus.
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,3 +1,5 @@
+//! Prints scores, and whether every goal was reached.
+
 use std::process::ExitCode;
 
 /// What is printed, and whether every mark was reached.

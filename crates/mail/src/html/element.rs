@@ -1,3 +1,5 @@
+//! What each HTML element means for extracting text.
+
 use super::style::StyleDeclarations;
 
 /// What an element means for reading a mail.

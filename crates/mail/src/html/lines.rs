@@ -1,3 +1,5 @@
+//! Lays extracted text out in lines, with quotes and lists.
+
 use crate::clean::clean_line;
 use crate::limits::TEXT_BYTES;
 use crate::trim::LineMark;

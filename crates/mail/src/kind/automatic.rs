@@ -1,3 +1,5 @@
+//! Recognises automatic replies.
+
 use super::list::is_listed;
 use crate::header::Header;
 use crate::parse::ParsedMail;

@@ -1,3 +1,5 @@
+//! Recognises bounces and the recipients they name.
+
 use std::sync::LazyLock;
 
 use mail_parser::Message;

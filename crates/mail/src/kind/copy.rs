@@ -1,3 +1,5 @@
+//! Finds the returned mail inside a report.
+
 use mail_parser::{Message, MimeHeaders, PartType};
 
 use crate::files::{content, content_type};

@@ -1,3 +1,5 @@
+//! Recognises mailing lists and bulk mail.
+
 use crate::header::Header;
 
 /// Mail to many, or from a program that answers nobody.

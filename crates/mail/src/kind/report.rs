@@ -1,3 +1,5 @@
+//! Reads `multipart/report` (RFC 6522) and its groups of fields.
+
 use mail_parser::{Message, MimeHeaders, PartType};
 
 use crate::charset;

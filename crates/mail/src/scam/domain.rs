@@ -1,3 +1,5 @@
+//! Compares domains: same owner, look-alike.
+
 use unicode_security::confusable_detection::skeleton;
 use unicode_security::mixed_script::MixedScript;
 

@@ -1,3 +1,5 @@
+//! Scam signals in attached files.
+
 use super::{Risk, Signal};
 use crate::files::AttachedFile;
 use crate::parse::ParsedMail;

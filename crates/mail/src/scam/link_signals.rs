@@ -1,3 +1,5 @@
+//! Scam signals in links.
+
 use url::{Host, Url};
 
 use super::{Authentication, Risk, Signal, domain};

@@ -1,3 +1,5 @@
+//! Scam signals in who a mail claims to be from.
+
 use super::{Authentication, DmarcPolicy, Proof, Risk, SenderHistory, Signal, domain};
 use crate::Dmarc;
 use crate::address::Address;

@@ -1,3 +1,5 @@
+//! Scam signals in the text.
+
 use super::{Risk, Signal};
 use crate::parse::ParsedMail;
 

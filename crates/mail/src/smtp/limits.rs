@@ -1,3 +1,5 @@
+//! Limits of one SMTP session.
+
 /// What one session may ask for. What goes beyond a limit is refused with a sentence.
 #[derive(Clone, Debug)]
 pub struct SessionLimits {

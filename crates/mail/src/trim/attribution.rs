@@ -1,9 +1,13 @@
+//! Finds the line that announces a quoted mail ("On Monday Ann wrote:").
+
 use std::sync::LazyLock;
 
 use regex::Regex;
 
 use super::line::{self, TrimLine};
-use super::words::{FIRST_PERSON, FORWARDED, ORIGINAL, REPLY_ABOVE, STARTS, WROTE, WROTE_ANYWHERE};
+use super::quote_phrases::{
+    FIRST_PERSON, FORWARDED, ORIGINAL, REPLY_ABOVE, STARTS, WROTE, WROTE_ANYWHERE,
+};
 
 /// Lines over which the announcement of an earlier mail may be broken.
 const ANNOUNCEMENT_LINES: usize = 6;

@@ -1,8 +1,10 @@
+//! Finds the block of header fields above a quoted mail.
+
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use super::field_names::{FIELDS, QuoteField};
 use super::line::TrimLine;
-use super::words::{FIELDS, QuoteField};
 
 /// Lines over which a block of fields may reach.
 const BLOCK_LINES: usize = 24;

@@ -1,3 +1,5 @@
+//! One line of text with what its shape says.
+
 /// Bytes of a line that are looked at; a longer line is text in any case.
 const LINE_BYTES: usize = 4_000;
 

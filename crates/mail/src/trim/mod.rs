@@ -5,11 +5,12 @@
 //! words a damage.
 
 mod attribution;
+mod field_names;
 mod header_block;
 mod line;
+mod quote_phrases;
 mod signature;
 mod signature_words;
-mod words;
 
 pub use line::LineMark;
 

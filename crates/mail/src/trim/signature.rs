@@ -1,3 +1,5 @@
+//! Finds signatures and footers.
+
 use std::sync::LazyLock;
 
 use regex::Regex;

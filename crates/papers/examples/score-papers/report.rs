@@ -1,3 +1,5 @@
+//! Prints scores by way of reading, half and field.
+
 use std::collections::BTreeMap;
 
 use papers::{ExtractedDocument, PaperKind};

@@ -1,3 +1,5 @@
+//! The expected values of a document.
+
 use serde_json::Value;
 
 /// What is known of a document; what nobody noted down is not asked for.

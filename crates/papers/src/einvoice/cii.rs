@@ -1,3 +1,5 @@
+//! Reads Cross Industry Invoices (ZUGFeRD, Factur-X, XRechnung).
+
 use roxmltree::Node;
 
 use super::node::{amount, at, code, date, text, within};

@@ -1,3 +1,5 @@
+//! Reads FatturaPA invoices.
+
 use roxmltree::Node;
 
 use super::node::{amount, at, code, date, text, within};

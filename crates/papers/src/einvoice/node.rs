@@ -1,3 +1,5 @@
+//! Finds nodes of an XML tree by local names.
+
 use roxmltree::Node;
 
 use crate::paper::{sound, tidy};

@@ -1,3 +1,5 @@
+//! Tests of the e-invoice readers.
+
 use super::*;
 
 const CII: &str = "<?xml version='1.0' encoding='UTF-8'?>

@@ -1,3 +1,5 @@
+//! Reads UBL invoices and credit notes.
+
 use roxmltree::Node;
 
 use super::node::{amount, at, code, date, text};

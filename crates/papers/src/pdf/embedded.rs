@@ -1,3 +1,5 @@
+//! Finds XML files embedded in a PDF.
+
 use hayro_interpret::hayro_syntax::Pdf;
 use hayro_interpret::hayro_syntax::object::{Array, Dict, Object, Stream};
 

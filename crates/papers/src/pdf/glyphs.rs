@@ -1,3 +1,5 @@
+//! Collects the words of a PDF page with their places.
+
 use hayro_interpret::font::{Glyph, GlyphRun};
 use hayro_interpret::hayro_cmap::BfString;
 use hayro_interpret::kurbo::{Affine, BezPath, Point};

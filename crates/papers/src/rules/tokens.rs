@@ -1,3 +1,5 @@
+//! Splits text into folded tokens and finds phrases in them.
+
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 

@@ -1,3 +1,5 @@
+//! Invoices: amounts, dates, references and vendors.
+
 use papers::PaperKind;
 
 struct Case {

@@ -1,3 +1,5 @@
+//! The kind of a document.
+
 use papers::{Contents, PaperKind, TextPage, Word};
 
 #[test]

@@ -1,3 +1,5 @@
+//! Damaged and random files never panic.
+
 use papers::Unreadable;
 
 /// Chance from a seed, the same on every machine.

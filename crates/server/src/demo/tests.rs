@@ -1,3 +1,5 @@
+//! Tests of the sample workspace.
+
 use std::collections::HashMap;
 use std::sync::Arc;
 

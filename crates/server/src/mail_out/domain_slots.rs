@@ -1,3 +1,5 @@
+//! Limits how many mails are delivered to one domain at once.
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

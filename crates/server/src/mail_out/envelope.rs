@@ -1,3 +1,5 @@
+//! Envelope addresses: which can be delivered to, and their domain.
+
 use std::future::Future;
 
 use inbox::jobs::{OutgoingMail, RelayOutcome};

@@ -1,3 +1,5 @@
+//! The relay that writes mail to files.
+
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -1,3 +1,5 @@
+//! Parses relay URLs.
+
 use std::fmt;
 use std::str::FromStr;
 

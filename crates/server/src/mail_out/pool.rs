@@ -1,3 +1,5 @@
+//! Keeps SMTP sessions open for the next mail.
+
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! The relay that hands every mail to one SMTP server.
+
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! A resolver that asks the configured DNS server.
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;

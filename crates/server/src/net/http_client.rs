@@ -1,3 +1,5 @@
+//! HTTP clients pinned to checked addresses, and the TLS roots they trust.
+
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! Fetches small pages over HTTPS behind the SSRF guard.
+
 use std::time::Duration;
 
 use reqwest::Response;

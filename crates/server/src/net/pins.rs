@@ -1,3 +1,5 @@
+//! Pins a host name to the addresses that the SSRF guard allowed.
+
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

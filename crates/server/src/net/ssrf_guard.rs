@@ -1,3 +1,5 @@
+//! The SSRF guard: which URLs may be called.
+
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,3 +1,5 @@
+//! A resolver that asks the operating system, with a limit on threads.
+
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,25 +1,27 @@
-//! Every rule of the API, through the REST and MCP doors, and of the web app, on both databases.
+//! Every rule of the API, through REST and MCP, and of the web app, on both databases.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod api;
 mod app_mail;
 mod assign;
 mod authentication;
+mod code_style;
 mod commands;
 mod correcting;
 mod cursor;
 mod documents;
-mod doors;
 mod drafts;
-mod due;
 mod event_list;
 mod events;
+mod extraction;
 mod failing_jobs;
 mod health;
 mod held;
 mod http;
 mod imap;
-mod intake;
+mod inbound;
+mod jobs;
 mod list;
 mod mail_out;
 mod mailboxes;
@@ -34,7 +36,6 @@ mod people;
 mod plans;
 mod quiet;
 mod read;
-mod reading;
 mod receive;
 mod replies;
 mod requests;

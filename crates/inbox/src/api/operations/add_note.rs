@@ -1,3 +1,5 @@
+//! `POST /conversations/{id}/notes`: adds an internal note.
+
 use db::Tx;
 use serde::Deserialize;
 

@@ -1,3 +1,5 @@
+//! `POST /conversations/{id}/assign`: assigns to a person or an agent, or to nobody.
+
 use db::Tx;
 use serde::Deserialize;
 

@@ -1,3 +1,5 @@
+//! `GET /conversations/{id}`: a conversation with its timeline.
+
 use std::collections::HashMap;
 
 use db::{FromRow, Row, Tx};

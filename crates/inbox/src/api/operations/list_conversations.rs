@@ -1,3 +1,5 @@
+//! `GET /conversations`: lists and searches conversations.
+
 use db::Tx;
 use serde::Deserialize;
 

@@ -1,3 +1,5 @@
+//! `GET /events`: the workspace's events, in the order they became visible.
+
 use db::{FromRow, Row, Tx};
 use serde::Deserialize;
 

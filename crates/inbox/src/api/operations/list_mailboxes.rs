@@ -1,3 +1,5 @@
+//! `GET /mailboxes`: the inboxes a key can see.
+
 use db::Tx;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer};

@@ -1,3 +1,5 @@
+//! `GET /tags`: tags with the number of open conversations.
+
 use db::Tx;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer};

@@ -1,3 +1,5 @@
+//! `GET /me`: the key, its agent and its scopes.
+
 use super::{Access, Method, Operation, ScopeRule, answer};
 use crate::api::wire::{AgentName, Me};
 use crate::app::Cx;

@@ -1,3 +1,5 @@
+//! `POST /app-mail`: records a mail that the caller's own app sent.
+
 use db::Tx;
 use serde::Deserialize;
 use serde_json::json;

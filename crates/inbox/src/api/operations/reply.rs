@@ -1,3 +1,5 @@
+//! `POST /conversations/{id}/replies`: writes a draft, or a reply that leaves after the undo window.
+
 use db::Tx;
 use serde::Deserialize;
 

@@ -1,3 +1,5 @@
+//! `POST /conversations/{id}/document-requests`: asks the customer for documents.
+
 use db::Tx;
 use serde::Deserialize;
 

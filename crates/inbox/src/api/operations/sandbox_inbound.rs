@@ -1,3 +1,5 @@
+//! `POST /sandbox/inbound`: a simulated customer writes.
+
 use db::Tx;
 use mail::{Address, Authentication, ComposedMail, Dmarc, Envelope, Mail};
 use serde::Deserialize;

@@ -1,3 +1,5 @@
+//! `GET /documents`: lists and searches documents.
+
 use db::{Arg, FromRow, Row, Tx};
 use serde::Deserialize;
 

@@ -1,3 +1,5 @@
+//! `POST /conversations/{id}/status`: opens or closes a conversation.
+
 use db::Tx;
 use serde::Deserialize;
 

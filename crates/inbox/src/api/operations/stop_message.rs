@@ -1,3 +1,5 @@
+//! `POST /messages/{id}/stop`: stops a message within its undo window.
+
 use db::Tx;
 use serde::Deserialize;
 

@@ -1,3 +1,5 @@
+//! `POST /conversations/{id}/tags`: adds and removes tags.
+
 use db::Tx;
 use serde::Deserialize;
 use serde_json::json;

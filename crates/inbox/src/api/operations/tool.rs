@@ -1,3 +1,5 @@
+//! The MCP tool of an operation: its description and annotations.
+
 use super::{Access, OPERATIONS, Operation, ScopeRule};
 
 /// What a model is told of an operation, beside what the table says to everybody.

@@ -1,3 +1,5 @@
+//! The warning that goes with results that carry a risk.
+
 use crate::base::ids::ConversationId;
 
 /// One sentence about the conversations that carry a risk; `None` when there are none. A list

@@ -1,3 +1,5 @@
+//! The row of an IMAP account: where to fetch from, and how far fetching came.
+
 use std::fmt;
 
 use db::{Column, FromColumn, FromRow, Row};

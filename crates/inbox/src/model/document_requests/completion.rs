@@ -1,3 +1,5 @@
+//! When a document request is complete, and what is still missing.
+
 use db::Tx;
 use serde_json::json;
 

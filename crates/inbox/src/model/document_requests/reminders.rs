@@ -1,3 +1,5 @@
+//! When a customer is reminded of a document request, and when no longer.
+
 use db::Tx;
 use serde_json::json;
 

@@ -1,3 +1,5 @@
+//! Checks of PDF files.
+
 use std::io::{self, Read, Seek};
 
 use memchr::memmem;

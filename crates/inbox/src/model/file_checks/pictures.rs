@@ -1,3 +1,5 @@
+//! Checks of pictures.
+
 use std::io::{self, Read, Seek};
 
 use super::{FileFormat, FileRefusal, piece, tail};

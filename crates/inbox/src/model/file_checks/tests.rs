@@ -1,3 +1,5 @@
+//! Tests of the file checks.
+
 use std::io::Cursor;
 
 use proptest::prelude::*;

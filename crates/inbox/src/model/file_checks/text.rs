@@ -1,3 +1,5 @@
+//! Checks of plain text, tables and XML.
+
 use std::io::{self, Read, Seek};
 
 use super::{FileFormat, FileRefusal, search};

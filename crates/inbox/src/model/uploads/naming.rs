@@ -1,3 +1,5 @@
+//! Safe names for uploaded files.
+
 use crate::base::limits::UPLOAD_NAME_CHARS;
 
 /// A customer's file name without folders, control characters and marks that turn text around;

@@ -1,3 +1,5 @@
+//! What the upload page shows of a document request.
+
 use db::{FromRow, Row, Tx};
 
 use super::{Ask, COLUMNS, Upload, UploadState};

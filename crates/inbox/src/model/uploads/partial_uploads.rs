@@ -1,3 +1,5 @@
+//! The folder of files that are being uploaded.
+
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom};
 use std::path::{Path, PathBuf};

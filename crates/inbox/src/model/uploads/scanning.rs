@@ -1,3 +1,5 @@
+//! The virus scan of an uploaded file.
+
 use std::fs::File;
 use std::future::Future;
 use std::pin::Pin;

@@ -1,3 +1,5 @@
+//! Submitting uploaded files: they become documents of the conversation.
+
 use db::Tx;
 use serde_json::json;
 

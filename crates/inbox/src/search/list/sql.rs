@@ -1,3 +1,5 @@
+//! Builds the SQL of a list's conditions with its arguments.
+
 use db::{Arg, FromRow, Tx, Value};
 
 use super::ListPosition;

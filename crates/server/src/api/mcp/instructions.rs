@@ -1,3 +1,5 @@
+//! The instructions that MCP clients give to their model.
+
 /// What a model is told before it does anything here. The fields that hold other people's words
 /// are named one by one, because mail can try to give a model orders.
 pub const TEXT: &str = "\

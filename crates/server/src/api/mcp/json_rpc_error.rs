@@ -1,3 +1,5 @@
+//! JSON-RPC errors.
+
 use axum::http::StatusCode;
 use inbox::Error;
 use serde_json::{Value, json};

@@ -1,3 +1,5 @@
+//! Finds the operation of an address and method.
+
 use axum::http::Method;
 use inbox::api::operations::{self, OPERATIONS, Operation};
 

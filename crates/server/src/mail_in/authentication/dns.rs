@@ -1,3 +1,5 @@
+//! The resolver of sender authentication.
+
 use std::net::SocketAddr;
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! Connects and signs in to an IMAP server.
+
 use async_imap::imap_proto::{Response, Status};
 use async_imap::{Authenticator, Client, Session};
 

@@ -1,3 +1,5 @@
+//! Reads the body of a sent mail at the service that sent it.
+
 use std::time::Duration;
 
 use inbox::jobs::{AppMailBody, AppMailReader, WantedMail, WordReading};

@@ -1,3 +1,5 @@
+//! Limits of the SMTP and LMTP listeners.
+
 use std::time::Duration;
 
 use mail::smtp::SessionLimits;

@@ -1,3 +1,5 @@
+//! Where a listener listens, and which networks it trusts.
+
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;

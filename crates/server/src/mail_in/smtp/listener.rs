@@ -1,3 +1,5 @@
+//! Accepts SMTP and LMTP connections within limits, until shutdown.
+
 use std::collections::HashMap;
 use std::fs;
 use std::io;

@@ -1,3 +1,5 @@
+//! The TLS certificate of the mail listeners, configured or self-signed.
+
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;

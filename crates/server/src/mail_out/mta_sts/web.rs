@@ -1,3 +1,5 @@
+//! Fetches MTA-STS policies.
+
 use std::time::Duration;
 
 use rustls::RootCertStore;

@@ -1,3 +1,5 @@
+//! The SMTP extensions that a server offers (EHLO).
+
 use super::reply::SmtpReply;
 
 /// What a server offers beside plain SMTP.

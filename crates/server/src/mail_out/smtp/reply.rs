@@ -1,3 +1,5 @@
+//! SMTP replies and what they mean for a recipient.
+
 use inbox::jobs::RelayOutcome;
 
 /// Lines of one reply, and bytes of one line, that are read at the most.

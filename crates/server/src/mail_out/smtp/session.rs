@@ -1,3 +1,5 @@
+//! An SMTP client session: greeting, TLS, sign-in, transactions.
+
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;

@@ -1,3 +1,5 @@
+//! Lines to and from an SMTP server, each with a timeout.
+
 use std::future::Future;
 use std::io;
 use std::sync::Arc;

@@ -1,3 +1,5 @@
+//! Prepares a mail for `DATA`: CRLF line ends and dot stuffing.
+
 /// A mail as it stands between `DATA` and its end: every line ends in CRLF, whatever it ended in
 /// before, and a line that begins with a dot has another in front (RFC 5321, section 4.5.2). No
 /// line break of the mail can so end it early, whichever one the server takes for an end.

@@ -1,3 +1,5 @@
+//! TLS configurations of the SMTP client.
+
 use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};

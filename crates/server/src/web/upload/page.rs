@@ -1,3 +1,5 @@
+//! The customer's upload page.
+
 use std::sync::Arc;
 
 use askama::Template;

@@ -1,3 +1,5 @@
+//! One lock for each file that is being uploaded; a reconnecting client takes it over.
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -1,3 +1,5 @@
+//! Silent and slow connections are closed.
+
 use tokio::io::AsyncWriteExt;
 
 use super::*;

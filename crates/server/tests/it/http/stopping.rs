@@ -1,3 +1,5 @@
+//! The server stops within seconds, whatever is open.
+
 use tokio::io::AsyncWriteExt;
 
 use super::*;

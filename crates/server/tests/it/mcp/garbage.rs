@@ -7,9 +7,9 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{MODERN, modern, post};
+use crate::api::garbage::{mutated, operation, text, throw, value};
+use crate::api::{ALL, a_conversation, rows};
 use crate::both;
-use crate::doors::garbage::{mutated, operation, text, throw, value};
-use crate::doors::{ALL, a_conversation, rows};
 use crate::support::{Answer, Key, TestApp};
 
 /// A call of a tool with the example's arguments, some of them changed.

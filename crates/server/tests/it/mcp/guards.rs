@@ -6,8 +6,8 @@ use inbox::base::actor::Plan;
 use serde_json::{Value, json};
 
 use super::{MODERN, ask, ask_legacy, call, modern, post};
+use crate::api::{ALL, rows, with_header};
 use crate::both;
-use crate::doors::{ALL, rows, with_header};
 use crate::support::{Answer, DEVELOPER_SITE, Key, MINUTE, PUBLIC_URL, TestApp};
 
 fn list(key: Option<&str>) -> Request<Body> {

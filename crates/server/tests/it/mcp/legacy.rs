@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{INVALID_PARAMS, ask_legacy, code, names, post};
+use crate::api::ALL;
 use crate::both;
-use crate::doors::ALL;
 use crate::support::{Answer, Key, TestApp};
 
 const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{INVALID_PARAMS, MODERN, ask, call, code, modern, post};
+use crate::api::{ALL, rows};
 use crate::both;
-use crate::doors::{ALL, rows};
 use crate::support::{Answer, Key, TestApp};
 
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";

@@ -9,7 +9,7 @@ use inbox::base::actor::Plan;
 use serde_json::{Value, json};
 
 use super::{INVALID_PARAMS, call, code};
-use crate::doors::{ALL, OPS, Op, SENDING, op, rows, with_header};
+use crate::api::{ALL, OPS, Op, SENDING, op, rows, with_header};
 use crate::support::{
     Answer, Backend, Key, MINUTE, TestApp, file, held_warning, letter, nowhere, query, request, run,
 };

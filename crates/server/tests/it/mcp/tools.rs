@@ -4,9 +4,9 @@ use inbox::api::operations::OPERATIONS;
 use serde_json::{Map, Value, json};
 
 use super::{ask, call, done, names, tools_of};
+use crate::api::schema::problems;
+use crate::api::{ALL, CREATING, OPS, SENDING, a_conversation, op, rows_of, with_header};
 use crate::both;
-use crate::doors::schema::problems;
-use crate::doors::{ALL, CREATING, OPS, SENDING, a_conversation, op, rows_of, with_header};
 use crate::support::{TestApp, file, held_warning, letter, nowhere};
 
 const READING: [&str; 5] =

@@ -1,3 +1,5 @@
+//! Limits of SMTP sessions and connections.
+
 use std::time::Duration;
 
 use mail::smtp::SessionLimits;

@@ -1,3 +1,5 @@
+//! SMTP sessions from greeting to goodbye.
+
 use inbox::inbound::MailSource;
 use server::mail_in::smtp::SmtpLimits;
 use tokio::net::UnixStream;

@@ -1,3 +1,5 @@
+//! STARTTLS and certificates.
+
 use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};

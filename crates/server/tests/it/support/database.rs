@@ -1,3 +1,5 @@
+//! A fresh database for each test, on SQLite or PostgreSQL.
+
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};

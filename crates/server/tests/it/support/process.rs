@@ -1,3 +1,5 @@
+//! A second process on the same database.
+
 use inbox::App;
 use inbox::jobs::Worker;
 use tokio::runtime::{Builder, Runtime};

@@ -1,3 +1,5 @@
+//! Files are checked before they are accepted.
+
 use serde_json::json;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! A document request is completed by uploads.
+
 use axum::body::Body;
 use serde_json::json;
 

@@ -1,3 +1,5 @@
+//! The upload page with and without script.
+
 use axum::body::Body;
 use serde_json::json;
 

@@ -1,3 +1,5 @@
+//! The approvals page.
+
 use serde_json::json;
 
 use crate::both;

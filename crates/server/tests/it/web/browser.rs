@@ -1,3 +1,5 @@
+//! A browser without scripts, for tests of pages and forms.
+
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 

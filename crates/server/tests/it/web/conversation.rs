@@ -1,3 +1,5 @@
+//! The conversation page.
+
 use serde_json::json;
 
 use crate::both;

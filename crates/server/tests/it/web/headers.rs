@@ -1,3 +1,5 @@
+//! Security headers of every page.
+
 use axum::body::Body;
 use axum::http::Request;
 

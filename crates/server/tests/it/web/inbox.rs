@@ -1,3 +1,5 @@
+//! The list of conversations.
+
 use serde_json::json;
 
 use crate::both;

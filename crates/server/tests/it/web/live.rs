@@ -1,3 +1,5 @@
+//! Live updates of open pages.
+
 use std::time::Duration;
 
 use axum::body::Body;

@@ -1,3 +1,5 @@
+//! The page of a mail's original.
+
 use crate::both;
 use crate::support::*;
 

@@ -1,3 +1,5 @@
+//! The settings pages.
+
 use inbox::base::actor::Role;
 use serde_json::json;
 

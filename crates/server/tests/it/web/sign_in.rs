@@ -1,3 +1,5 @@
+//! Signing in and out.
+
 use axum::body::Body;
 use axum::http::Request;
 use inbox::actions;

@@ -1,3 +1,5 @@
+//! Hostile mail is filed quickly and harms nothing.
+
 use std::time::{Duration, Instant};
 
 use super::sent;

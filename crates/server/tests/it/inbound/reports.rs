@@ -1,3 +1,5 @@
+//! Bounces and complaints change the message they are about.
+
 use inbox::inbound::Ingested;
 use serde_json::{Value, json};
 

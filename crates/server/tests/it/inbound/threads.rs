@@ -1,3 +1,5 @@
+//! Replies join their conversation.
+
 use mail::Dmarc;
 
 use super::{secret, sent};

@@ -1,3 +1,5 @@
+//! Mail is filed in every inbox it came to, once.
+
 use inbox::actions::{NewWorkspace, add_mailbox, set_up_workspace};
 use inbox::inbound::{Ingested, find_inbox, find_recipient};
 

@@ -1,0 +1,91 @@
+//! Rules of the code base that a reader relies on: one name for one type, files of one idea.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Lines of a file that are neither empty nor comments.
+const CODE_LINES: usize = 500;
+
+#[test]
+fn the_name_of_a_public_type_occurs_once_in_the_workspace() {
+    let mut places: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for file in rust_files(&["src"]) {
+        for name in public_types(&text_of(&file)) {
+            places.entry(name).or_default().push(file.clone());
+        }
+    }
+    assert!(places.len() > 300, "the types were not found");
+    places.retain(|_, files| files.len() > 1);
+    assert!(places.is_empty(), "defined more than once: {places:#?}");
+}
+
+#[test]
+fn no_file_is_too_long_to_hold_one_idea() {
+    let long: Vec<(PathBuf, usize)> = rust_files(&["src", "tests", "examples", "benches"])
+        .into_iter()
+        .map(|file| (file.clone(), code_lines(&text_of(&file))))
+        .filter(|(_, lines)| *lines > CODE_LINES)
+        .collect();
+    assert!(long.is_empty(), "over {CODE_LINES} lines of code: {long:#?}");
+}
+
+#[test]
+fn every_file_begins_with_a_line_that_says_what_it_is_for() {
+    let silent: Vec<PathBuf> = rust_files(&["src", "tests", "examples", "benches"])
+        .into_iter()
+        .filter(|file| !text_of(file).starts_with("//! "))
+        .collect();
+    assert!(silent.is_empty(), "without a first line of `//!`: {silent:#?}");
+}
+
+/// The names after `struct`, `enum`, `trait` and `type` of items that other modules can see.
+fn public_types(text: &str) -> Vec<String> {
+    text.lines()
+        .filter_map(|line| {
+            let item = line.strip_prefix("pub ").or_else(|| {
+                let (_, item) = line.strip_prefix("pub(")?.split_once(") ")?;
+                Some(item)
+            })?;
+            let name = ["struct ", "enum ", "trait ", "type "]
+                .iter()
+                .find_map(|keyword| item.strip_prefix(keyword))?;
+            let end = name.find(|c: char| !c.is_alphanumeric() && c != '_');
+            Some(name[..end.unwrap_or(name.len())].to_owned())
+        })
+        .collect()
+}
+
+fn code_lines(text: &str) -> usize {
+    text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")).count()
+}
+
+/// The Rust files of every crate of the workspace, in these folders of it.
+fn rust_files(folders: &[&str]) -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let crates = fs::read_dir(root.join("crates"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .chain([root.join("bench"), root.join("e2e")]);
+    let mut files = Vec::new();
+    for folder in crates.flat_map(|one| folders.iter().map(move |folder| one.join(folder))) {
+        collect(&folder, &mut files);
+    }
+    files
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect(&path, files);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            files.push(path);
+        }
+    }
+}
+
+fn text_of(file: &Path) -> String {
+    fs::read_to_string(file).unwrap()
+}
