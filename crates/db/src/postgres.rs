@@ -278,7 +278,7 @@ fn notifier(config: Config, pid: Arc<AtomicI32>, breaker: Arc<Breaker>) -> Notif
             // The first try may be what shows that the connection was lost.
             let sent = (0..2).any(|_| tell(&config, &mut client, &pid, &names).is_ok());
             if !sent && !breaker.is_down() {
-                tracing::warn!("other nodes could not be woken");
+                tracing::warn!("NOTIFY to other nodes failed");
             }
         }
     });

@@ -2,7 +2,7 @@
 //!
 //! [`parse`] reads a mail (`source` repairs its bytes, `people`, `body`, `html`, `files` and
 //! `kind` each read one side of it, [`trim`] finds the writer's own words); [`check`] looks for
-//! scams in what was understood; [`inspect`] shows both. `token` makes and checks what leads
+//! scams in the result; [`inspect`] shows both. `token` makes and checks what leads
 //! answers and bounces back; [`smtp`] is the conversation by which mail comes. Every limit of reading
 //! is in `limits`.
 //!

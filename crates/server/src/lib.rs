@@ -1,4 +1,4 @@
-//! The binary's rooms: the REST, MCP and mail doors, the web app, the command line, and the process
+//! The program: REST, MCP, mail in and out, the web app, the command line, and the process
 //! that serves.
 //!
 //! Only this crate knows HTTP and sockets; it never writes SQL.

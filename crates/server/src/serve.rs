@@ -194,7 +194,7 @@ pub async fn serve(
         let (listener, stopping) = (TcpListener::bind(address).await?, stopping.clone());
         tokio::spawn(async move {
             if let Err(error) = metrics::serve(listener, stopping.cancelled_owned()).await {
-                tracing::error!(%error, "metrics are not served");
+                tracing::error!(%error, "metrics listener could not start");
             }
         });
     }
@@ -230,7 +230,7 @@ pub async fn serve(
     let goodbyes = async {
         stopping.cancelled().await;
         if tokio::time::timeout(GRACE, due_work).await.is_err() {
-            tracing::warn!("some due work did not finish in time; its claims will lapse");
+            tracing::warn!("background jobs did not finish before shutdown; their leases will expire");
         }
     };
     let (served, _, ()) = tokio::join!(served, mail_in, goodbyes);
@@ -263,13 +263,13 @@ pub fn reload_on_hangup(certificate: Arc<TlsCertificate>) {
     use tokio::signal::unix::{SignalKind, signal};
     let mut hangups = match signal(SignalKind::hangup()) {
         Ok(hangups) => hangups,
-        Err(error) => return tracing::warn!(%error, "SIGHUP cannot be listened for"),
+        Err(error) => return tracing::warn!(%error, "SIGHUP handler could not be installed"),
     };
     tokio::spawn(async move {
         while hangups.recv().await.is_some() {
             match certificate.reload() {
-                Ok(()) => tracing::info!("the TLS certificate is read anew"),
-                Err(error) => tracing::error!(%error, "the TLS certificate stays as it was"),
+                Ok(()) => tracing::info!("TLS certificate reloaded"),
+                Err(error) => tracing::error!(%error, "TLS certificate not reloaded"),
             }
         }
     });

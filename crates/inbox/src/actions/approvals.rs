@@ -1,4 +1,4 @@
-//! The queue of drafts that wait for a person, and the letters on their way out.
+//! The approval queue: drafts that wait for a person, and scheduled messages.
 
 use db::{FromRow, Row, Tx};
 

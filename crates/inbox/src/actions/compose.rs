@@ -1,4 +1,4 @@
-//! Writing a letter in the app: to whom, what was seen, and what is not finished yet.
+//! Composing a reply in the app: recipients, what its writer had seen, attachments and autosave.
 
 use db::Tx;
 

@@ -1,4 +1,4 @@
-//! What stands in somebody's navigation, and the lists that only the app has.
+//! The sidebar with its counts, and the lists that only the app has.
 
 use std::collections::{HashMap, HashSet};
 

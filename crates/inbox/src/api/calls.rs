@@ -124,7 +124,7 @@ impl App {
             if let Err(error) = written
                 && !error.is_outage()
             {
-                tracing::warn!(%error, "a key's use was not written down");
+                tracing::warn!(%error, "key usage not recorded");
             }
         });
     }

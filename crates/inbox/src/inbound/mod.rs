@@ -127,7 +127,7 @@ async fn ingest_from(
     let outcomes = match ingest_once(app, authenticator, Arc::new(delivery), fetched).await {
         Ok(outcomes) => outcomes,
         Err(error) => {
-            tracing::error!(cause = ?error, "a mail could not be taken in");
+            tracing::error!(cause = ?error, "mail could not be received");
             vec![Err(IngestError); recipients]
         }
     };

@@ -35,7 +35,7 @@ fn keep_and_read(blobs: &Blobs, delivery: &InboundMail) -> Result<StoredMail> {
     let raw = blobs.put(&delivery.raw)?;
     let read = catch_unwind(AssertUnwindSafe(|| understood(delivery, blobs)));
     let (mail, files) = read.unwrap_or_else(|_| {
-        tracing::error!(hash = raw.hash, "a mail could not be read");
+        tracing::error!(hash = raw.hash, "mail could not be parsed");
         Ok((unreadable(delivery), vec![raw.clone()]))
     })?;
     Ok(StoredMail { mail, raw, files })

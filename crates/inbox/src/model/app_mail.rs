@@ -1,4 +1,4 @@
-//! Mail that an app sent by itself and told us of (API section 4.13).
+//! App mail: mail that an app sent itself and recorded here (API section 4.13).
 
 use db::{FromRow, Row, Tx};
 use serde_json::json;

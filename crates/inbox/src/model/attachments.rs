@@ -1,7 +1,7 @@
-//! Files that go with a letter of ours.
+//! Attachments of outgoing messages.
 //!
-//! While a letter is being written its files belong to its writer; when it is sent or kept as a
-//! draft they become the letter's.
+//! While a message is being written its files belong to its writer; when it is sent or kept as a
+//! draft they belong to the message.
 
 use db::{FromRow, Row, Tx};
 

@@ -1,4 +1,4 @@
-//! Plays the stories through the functions that every door calls, in the order things happened.
+//! Builds the sample workspace by running the scenarios through the same functions as everybody.
 
 use std::collections::HashMap;
 use std::io;

@@ -99,7 +99,7 @@ impl HttpServer {
         serving.stopping.cancel();
         tasks.close();
         if timeout(grace, tasks.wait()).await.is_err() {
-            tracing::warn!("some requests did not finish in time");
+            tracing::warn!("some requests did not finish before shutdown");
             serving.over.cancel();
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Every door over HTTP, behind one address.
+//! The HTTP router: the app, REST, MCP and what services call, behind one address.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

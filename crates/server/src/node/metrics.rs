@@ -43,11 +43,11 @@ pub async fn serve(listener: TcpListener, stop: impl Future<Output = ()>) -> Res
 fn describe() {
     describe_counter!("mailroom_requests_total", "Requests to the API, by route and status.");
     describe_histogram!("mailroom_request_seconds", Unit::Seconds, "Time to answer a request.");
-    describe_counter!("mailroom_messages_total", "Tries to send a message, by outcome.");
-    describe_counter!("mailroom_deliveries_total", "Tries to deliver an event, by outcome.");
+    describe_counter!("mailroom_messages_total", "Attempts to send a message, by outcome.");
+    describe_counter!("mailroom_deliveries_total", "Webhook delivery attempts, by outcome.");
     describe_histogram!("mailroom_delivery_seconds", Unit::Seconds, "Time a webhook took.");
-    describe_counter!("mailroom_mails_total", "Mails that came, by what became of them.");
-    describe_histogram!("mailroom_mail_seconds", Unit::Seconds, "Time to take a mail in.");
+    describe_counter!("mailroom_mails_total", "Inbound mails, by outcome.");
+    describe_histogram!("mailroom_mail_seconds", Unit::Seconds, "Time to receive and file a mail.");
     describe_gauge!("mailroom_mail_connections", "Mail clients that are connected.");
     describe_counter!(
         "mailroom_mail_connections_refused_total",

@@ -56,9 +56,9 @@ impl StorageCheck {
         let before = last.replace((Instant::now(), outcome.clone())).map(|(_, before)| before);
         match (&outcome, before.unwrap_or(Ok(()))) {
             (Err(problem), before) if before.as_ref() != Err(problem) => {
-                tracing::error!(problem, "this node cannot do its work");
+                tracing::error!(problem, "storage check failed");
             }
-            (Ok(()), Err(_)) => tracing::warn!("everything can be written again"),
+            (Ok(()), Err(_)) => tracing::warn!("storage check passes again"),
             _ => {}
         }
         outcome

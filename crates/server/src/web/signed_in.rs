@@ -109,7 +109,7 @@ impl Web {
             if let Err(error) = written
                 && !error.is_outage()
             {
-                tracing::warn!(%error, "a session's use was not written down");
+                tracing::warn!(%error, "session activity not saved");
             }
         });
     }

@@ -54,7 +54,7 @@ pub fn claim_due(tx: &mut Tx<'_>, ids: &Ids, now: i64, most: usize) -> Result<Ve
                 return Err(error.into());
             }
             Err(error) => {
-                tracing::error!(mailbox, %error, "how an inbox is fetched cannot be read");
+                tracing::error!(mailbox, %error, "IMAP account row is unreadable");
                 health::note_unreadable(tx, ws, &mailbox, now)?;
             }
         }

@@ -1,4 +1,4 @@
-//! What every page shares: its frame, words, assets and HTTP responses.
+//! What every page shares: its layout, wording, assets and HTTP responses.
 
 pub(crate) mod assets;
 pub(crate) mod page_layout;

@@ -1,5 +1,5 @@
-//! What stands around every page: the navigation, the line about what just happened, and the
-//! letter that can still be stopped.
+//! The layout of every page: the sidebar, the flash message about what just happened, and the
+//! message that can still be stopped.
 
 use db::Tx;
 use inbox::Cx;

@@ -84,7 +84,7 @@ impl IntoResponse for PageError {
             }
             PageError::Domain(error) => {
                 if !error.is_outage() {
-                    tracing::error!(cause = ?cause(&error), "a page failed");
+                    tracing::error!(cause = ?cause(&error), "page request failed");
                 }
                 (
                     StatusCode::INTERNAL_SERVER_ERROR,
@@ -127,7 +127,7 @@ pub async fn not_this_way(request: Request) -> Response<Body> {
     let page = RefusalPage {
         title: "There is nothing here",
         sentence: match *request.method() {
-            Method::GET | Method::HEAD => "This address takes a form, not a visit.".into(),
+            Method::GET | Method::HEAD => "This page only accepts form submissions.".into(),
             _ => "This address takes a visit, not a form.".into(),
         },
     };
@@ -150,7 +150,7 @@ pub fn html(status: StatusCode, template: &impl Template) -> Response<Body> {
     let (status, text) = match template.render_into(&mut text) {
         Ok(()) => (status, text),
         Err(error) => {
-            tracing::error!(%error, "a page could not be put together");
+            tracing::error!(%error, "template rendering failed");
             (StatusCode::INTERNAL_SERVER_ERROR, "Something failed on our side.".to_owned())
         }
     };

@@ -1,4 +1,4 @@
-//! Words for times, names, sizes and states.
+//! How times, names, sizes and states are shown.
 
 use inbox::actions::COUNTED;
 use inbox::api::wire::Status;

@@ -227,7 +227,7 @@ fn note_read(web: &Arc<Web>, visitor: &Visitor, id: String, is_mentioned: bool) 
         if let Err(PageError::Domain(error)) = noted
             && !error.is_outage()
         {
-            tracing::warn!(%error, "a reading was not written down");
+            tracing::warn!(%error, "read mark not saved");
         }
     });
 }

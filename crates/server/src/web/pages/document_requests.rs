@@ -1,4 +1,4 @@
-//! A document request beside the letter that asks, and what people do about it.
+//! A document request in the timeline, and what people do about it.
 
 use std::sync::Arc;
 

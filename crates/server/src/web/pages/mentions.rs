@@ -1,4 +1,4 @@
-//! The notes that name whoever is signed in.
+//! Mentions: the notes that name the signed-in person.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Letters on their way out: anyone on the team can stop them.
+//! Scheduled messages: anyone on the team can stop them within the undo window.
 
 use std::sync::Arc;
 

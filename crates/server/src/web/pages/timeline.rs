@@ -1,4 +1,4 @@
-//! A conversation's timeline in words and shapes.
+//! A conversation's timeline as the page shows it.
 
 use inbox::WokenBy;
 use inbox::actions::TimelineEntry;

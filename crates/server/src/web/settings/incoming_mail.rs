@@ -1,4 +1,4 @@
-//! How mail gets into an inbox: fetched from a mailbox elsewhere, or taken at a door of this server.
+//! How mail gets into an inbox: fetched by IMAP, or received by SMTP or LMTP.
 
 use inbox::actions::FetchedInbox;
 use inbox::base::limits::FETCHING_OVERDUE_MS;
@@ -37,7 +37,7 @@ pub struct TroubleView {
     pub next: Option<When>,
 }
 
-/// A door of this server, as those see it who send mail to it.
+/// A mail listener, as senders see it.
 pub struct ListenerView {
     pub label: &'static str,
     pub place: String,
@@ -156,7 +156,7 @@ fn is_local(place: &ListenAddress) -> bool {
     }
 }
 
-/// A door as others name it: the machine's name, where it has one, and the port.
+/// The public address of a listener: the machine's name, where it has one, and the port.
 fn from_outside(place: &ListenAddress, host: Option<&str>) -> String {
     match (place, host) {
         (ListenAddress::Tcp(address), Some(host)) => format!("{host}, port {}", address.port()),

@@ -127,7 +127,7 @@ async fn look_up(web: &Web, domain: &str, keys: &[ListedKey]) -> Result<Vec<Find
         return Err(not("Nothing was looked up", sentence));
     };
     let lookup = Lookup::at(web.ways.dns).map_err(|error| {
-        tracing::warn!(%error, "the DNS cannot be asked");
+        tracing::warn!(%error, "no DNS resolver available");
         not(
             "The DNS could not be asked",
             "This server does not know a DNS server; its log says why.",

@@ -19,7 +19,7 @@ fn adding_one_prints_its_id_and_the_log_says_why_a_try_failed() {
         log.lines().count() > 1
     });
     let tried = log.lines().nth(1).unwrap();
-    let answers = &operator.json(&["webhook", "log", id])["deliveries"][0]["tries"][0]["answer"];
+    let answers = &operator.json(&["webhook", "log", id])["deliveries"][0]["attempts"][0]["answer"];
     let reason = answers.as_str().unwrap();
     assert!(reason.len() > 10, "{reason}");
     assert!(tried.contains("no answer") && tried.contains(" ms  "), "{tried}");

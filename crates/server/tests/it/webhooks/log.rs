@@ -47,8 +47,8 @@ both! {
         assert_eq!(attempts[0].at, log[0].created_at);
         assert_eq!(log[0].event_type, "turn.changed");
         let shown = serde_json::to_value(&log[0]).unwrap();
-        assert_eq!(fields(&shown), ["createdAt", "event", "nextTryAt", "state", "tries", "type"]);
-        assert_eq!(fields(&shown["tries"][0]), ["answer", "at", "status", "tookMs"]);
+        assert_eq!(fields(&shown), ["attempts", "createdAt", "event", "nextAttemptAt", "state", "type"]);
+        assert_eq!(fields(&shown["attempts"][0]), ["answer", "at", "status", "tookMs"]);
         assert_eq!(shown["nextTryAt"], json!(null));
     }
 
