@@ -334,7 +334,7 @@ pub async fn set_status(
     web.act(&visitor, move |tx, cx, _| put_status(tx, cx, input.clone()).map(|_| ())).await?;
     if status == Status::Closed {
         let mut response = see_other(&back_to_list(&fields));
-        web.set_flash(&mut response, "closed");
+        web.set_flash(&mut response, crate::web::Flash::Closed);
         return Ok(response);
     }
     Ok(see_other(&back_to(&id, &fields)))
@@ -375,7 +375,7 @@ pub async fn snooze(State(web): State<Arc<Web>>, Path(id): Path<String>, posted:
     let wanted = id.clone();
     web.act(&visitor, move |tx, cx, _| people::snooze(tx, cx, &wanted, until)).await?;
     let mut response = see_other(&back_to_list(&fields));
-    web.set_flash(&mut response, "snoozed");
+    web.set_flash(&mut response, crate::web::Flash::Snoozed);
     Ok(response)
 }
 
@@ -396,7 +396,7 @@ pub async fn release(
     let wanted = id.clone();
     web.act(&visitor, move |tx, cx, _| people::release_held(tx, cx, &wanted)).await?;
     let mut response = see_other(&back_to(&id, &fields));
-    web.set_flash(&mut response, "released");
+    web.set_flash(&mut response, crate::web::Flash::Released);
     Ok(response)
 }
 

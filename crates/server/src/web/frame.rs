@@ -5,6 +5,7 @@ use db::Tx;
 use inbox::Cx;
 use inbox::people::{self, Shelves, SignedIn};
 
+use super::flash::Flash;
 use super::mark::{PageMark, PartMark};
 use super::visitor::Visitor;
 use super::wording::{Seal, Watch, count};
@@ -74,13 +75,6 @@ pub struct Undo {
     pub iso: String,
 }
 
-pub struct Flash {
-    pub icon: &'static str,
-    pub text: &'static str,
-    /// True when something did not happen.
-    pub alert: bool,
-}
-
 impl Frame {
     pub fn read(
         tx: &mut Tx<'_>,
@@ -109,7 +103,7 @@ impl Frame {
             quiet: false,
             settings_current: spot.current == "/settings",
             documents_current: spot.current == "/documents",
-            flash: visitor.flash.as_deref().and_then(flash),
+            flash: visitor.flash,
             undo: undo.map(|letter| Undo {
                 message: letter.id.to_string(),
                 conversation: letter.conversation.to_string(),
@@ -203,50 +197,4 @@ fn tags(shelves: &Shelves, current: &str) -> Vec<NavEntry> {
         }
     };
     shelves.tags.iter().map(entry).collect()
-}
-
-/// The lines that follow a form, by the code in the cookie.
-fn flash(code: &str) -> Option<Flash> {
-    let (icon, text, alert) = match code {
-        "stopped" => ("stop", "Stopped. It is a draft again, nothing was sent.", false),
-        "too-late" => ("warn", "Too late: it has left already.", true),
-        "kept" => ("approve", "Kept as a draft. It waits under To approve.", false),
-        "noted" => ("note", "Noted. Only the team sees it.", false),
-        "discarded" => ("x", "Discarded. The customer never saw it.", false),
-        "saved" => ("check", "Saved.", false),
-        "closed" => ("closed", "Closed.", false),
-        "snoozed" => ("snooze", "Snoozed. It comes back by itself.", false),
-        "released" => ("check", "Released to the inbox.", false),
-        "gone" => ("warn", "Somebody else was faster: this draft is decided already.", true),
-        "signed-out" => ("check", "You are signed out.", false),
-        "role" => ("check", "The role is changed.", false),
-        "revoked" => ("check", "Revoked. The key stopped working at once.", false),
-        "ended" => ("check", "That session is over.", false),
-        "password" => ("check", "The password is set. Your other sessions are over.", false),
-        "private-opened" => ("check", "Your private inboxes are open in this session.", false),
-        "plan" => ("check", "The plan is changed.", false),
-        "webhook-paused" => ("pause", "Paused. What is meant for it is kept in the log.", false),
-        "webhook-resumed" => ("check", "Resumed. Events are delivered again.", false),
-        "webhook-tested" => ("check", "A test event is on its way.", false),
-        "webhook-deleted" => ("check", "Deleted, with its log.", false),
-        "again" => ("again", "It is on its way once more, with the same id.", false),
-        "resume-first" => ("warn", "Nothing was sent: resume the webhook first.", true),
-        "reply-saved" => ("check", "Saved. Everyone on the team can use it.", false),
-        "reply-deleted" => ("check", "Deleted.", false),
-        "request-closed" => ("closed", "Closed. The customer is not reminded any more.", false),
-        "request-reopened" => ("check", "Open again. The customer can add documents.", false),
-        "request-revoked" => ("lock", "Taken back. The link leads nowhere from now on.", false),
-        "corrected" => ("check", "Corrected. What you wrote stays.", false),
-        "mail-choice" => ("check", "Changed.", false),
-        "invited" => ("leaving", "The link is on its way to them by e-mail.", false),
-        "tag-renamed" => ("check", "Renamed on every conversation that has it.", false),
-        "inbox-renamed" => ("check", "Renamed.", false),
-        "signing-key" => {
-            ("key", "The key is made. Publish its record, so that others see it.", false)
-        }
-        "removed" => ("check", "Removed. They can do nothing here any more.", false),
-        "inbox-added" => ("check", "The inbox is there.", false),
-        _ => return None,
-    };
-    Some(Flash { icon, text, alert })
 }

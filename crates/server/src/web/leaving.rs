@@ -70,12 +70,12 @@ pub async fn stop(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: P
     match stopped {
         Ok(conversation) => {
             let mut response = see_other(&format!("/conversations/{conversation}"));
-            web.set_flash(&mut response, "stopped");
+            web.set_flash(&mut response, crate::web::Flash::Stopped);
             Ok(response)
         }
         Err(Refusal::Domain(Error::Invalid(_))) => {
             let mut response = see_other("/leaving");
-            web.set_flash(&mut response, "too-late");
+            web.set_flash(&mut response, crate::web::Flash::TooLate);
             Ok(response)
         }
         Err(refusal) => Err(refusal),

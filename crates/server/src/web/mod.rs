@@ -11,6 +11,7 @@ mod compose;
 mod conversation;
 mod desk;
 mod files;
+mod flash;
 mod form;
 mod frame;
 mod inbox_page;
@@ -48,6 +49,7 @@ use crate::doors::MailWays;
 use crate::quiet::QuietMode;
 use crate::reader::PageRenderer;
 use crate::slots::Slots;
+use flash::Flash;
 use presence::Presence;
 use upload::FORMS_WITH_FILES;
 

@@ -93,20 +93,26 @@ fn item_view(item: &RequestItem) -> ItemView {
 }
 
 pub async fn close(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
-    change(&web, &id, posted, "request-closed", people::close_request).await
+    change(&web, &id, posted, crate::web::Flash::RequestClosed, people::close_request).await
 }
 
 pub async fn reopen(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
-    change(&web, &id, posted, "request-reopened", people::reopen_request).await
+    change(&web, &id, posted, crate::web::Flash::RequestReopened, people::reopen_request).await
 }
 
 pub async fn revoke(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
-    change(&web, &id, posted, "request-revoked", people::revoke_request).await
+    change(&web, &id, posted, crate::web::Flash::RequestRevoked, people::revoke_request).await
 }
 
 type Change = fn(&mut Tx<'_>, &Cx<'_>, &RequestId) -> inbox::Result<()>;
 
-async fn change(web: &Web, id: &str, posted: Posted, flash: &str, change: Change) -> Answer {
+async fn change(
+    web: &Web,
+    id: &str,
+    posted: Posted,
+    flash: crate::web::Flash,
+    change: Change,
+) -> Answer {
     let Posted { visitor, fields } = posted;
     let id = RequestId::parse(id).ok_or(Error::NotFound("request"))?;
     let conversation = web

@@ -119,7 +119,7 @@ pub async fn rename(State(web): State<Arc<Web>>, Path(id): Path<String>, posted:
     match renamed {
         Ok(()) => {
             let mut response = see_other(&format!("/settings/inboxes/{id}"));
-            web.set_flash(&mut response, "inbox-renamed");
+            web.set_flash(&mut response, crate::web::Flash::InboxRenamed);
             Ok(response)
         }
         Err(Refusal::Domain(Error::Invalid(_))) => {

@@ -100,7 +100,7 @@ pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
     match added {
         Ok(_) => {
             let mut response = see_other("/settings/inboxes");
-            web.set_flash(&mut response, "inbox-added");
+            web.set_flash(&mut response, crate::web::Flash::InboxAdded);
             Ok(response)
         }
         Err(Refusal::Domain(Error::Invalid(problems))) => {

@@ -121,6 +121,6 @@ pub async fn revoke(State(web): State<Arc<Web>>, Path(id): Path<String>, posted:
     let id = AgentId::parse(&id).ok_or(Error::NotFound("key"))?;
     web.act(&posted.visitor, move |tx, cx, _| people::revoke_key(tx, cx, &id)).await?;
     let mut response = see_other("/settings/keys");
-    web.set_flash(&mut response, "revoked");
+    web.set_flash(&mut response, crate::web::Flash::Revoked);
     Ok(response)
 }

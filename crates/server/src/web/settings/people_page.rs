@@ -130,7 +130,7 @@ fn hand_over(
 async fn handed_over(web: &Web, visitor: &Visitor, link: Option<(String, String)>) -> Answer {
     if link.is_none() {
         let mut response = see_other("/settings/people");
-        web.set_flash(&mut response, "invited");
+        web.set_flash(&mut response, crate::web::Flash::Invited);
         return Ok(response);
     }
     let page = build(web, visitor).await?;
@@ -154,7 +154,7 @@ pub async fn set_role(
         .ok_or_else(|| Error::invalid("role", "Choose owner, admin or member."))?;
     web.act(&visitor, move |tx, cx, _| people::set_role(tx, cx, &id, role)).await?;
     let mut response = see_other("/settings/people");
-    web.set_flash(&mut response, "role");
+    web.set_flash(&mut response, crate::web::Flash::Role);
     Ok(response)
 }
 
@@ -196,7 +196,7 @@ pub async fn remove(State(web): State<Arc<Web>>, Path(id): Path<String>, posted:
     match removed {
         Ok(()) => {
             let mut response = see_other("/settings/people");
-            web.set_flash(&mut response, "removed");
+            web.set_flash(&mut response, crate::web::Flash::Removed);
             Ok(response)
         }
         Err(Refusal::Domain(Error::Invalid(problems))) => {

@@ -41,6 +41,6 @@ pub async fn set(State(web): State<Arc<Web>>, posted: Posted) -> Answer {
     })
     .await?;
     let mut response = see_other("/settings/plan");
-    web.set_flash(&mut response, "plan");
+    web.set_flash(&mut response, crate::web::Flash::Plan);
     Ok(response)
 }

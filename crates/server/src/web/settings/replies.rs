@@ -106,7 +106,7 @@ async fn answer(
     let problems = match saved {
         Ok(()) => {
             let mut response = see_other("/settings/replies");
-            web.set_flash(&mut response, "reply-saved");
+            web.set_flash(&mut response, crate::web::Flash::ReplySaved);
             return Ok(response);
         }
         Err(Refusal::Domain(Error::Invalid(problems))) => problems,
@@ -129,7 +129,7 @@ pub async fn delete(State(web): State<Arc<Web>>, Path(id): Path<String>, posted:
     let reply = reply_id(&id)?;
     web.act(&posted.visitor, move |tx, cx, _| people::delete_saved_reply(tx, cx, &reply)).await?;
     let mut response = see_other("/settings/replies");
-    web.set_flash(&mut response, "reply-deleted");
+    web.set_flash(&mut response, crate::web::Flash::ReplyDeleted);
     Ok(response)
 }
 

@@ -56,7 +56,7 @@ pub async fn rename(State(web): State<Arc<Web>>, Path(id): Path<String>, posted:
     match renamed {
         Ok(()) => {
             let mut response = see_other("/settings/tags");
-            web.set_flash(&mut response, "tag-renamed");
+            web.set_flash(&mut response, crate::web::Flash::TagRenamed);
             Ok(response)
         }
         Err(Refusal::Domain(Error::Invalid(problems))) => {

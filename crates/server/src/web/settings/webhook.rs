@@ -234,26 +234,26 @@ pub async fn rotate(State(web): State<Arc<Web>>, Path(id): Path<String>, posted:
 pub async fn pause(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
     let hook = webhook_id(&id)?;
     web.act(&posted.visitor, move |tx, cx, _| people::pause_webhook(tx, cx, &hook)).await?;
-    Ok(back(&web, &id, "webhook-paused"))
+    Ok(back(&web, &id, crate::web::Flash::WebhookPaused))
 }
 
 pub async fn resume(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
     let hook = webhook_id(&id)?;
     web.act(&posted.visitor, move |tx, cx, _| people::resume_webhook(tx, cx, &hook)).await?;
-    Ok(back(&web, &id, "webhook-resumed"))
+    Ok(back(&web, &id, crate::web::Flash::WebhookResumed))
 }
 
 pub async fn test(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
     let hook = webhook_id(&id)?;
     web.act(&posted.visitor, move |tx, cx, _| people::send_test_event(tx, cx, &hook)).await?;
-    Ok(back(&web, &id, "webhook-tested"))
+    Ok(back(&web, &id, crate::web::Flash::WebhookTested))
 }
 
 pub async fn delete(State(web): State<Arc<Web>>, Path(id): Path<String>, posted: Posted) -> Answer {
     let hook = webhook_id(&id)?;
     web.act(&posted.visitor, move |tx, cx, _| people::delete_webhook(tx, cx, &hook)).await?;
     let mut response = see_other("/settings/webhooks");
-    web.set_flash(&mut response, "webhook-deleted");
+    web.set_flash(&mut response, crate::web::Flash::WebhookDeleted);
     Ok(response)
 }
 
@@ -268,13 +268,15 @@ pub async fn again(
     let sent =
         web.act(&posted.visitor, move |tx, cx, _| people::redeliver(tx, cx, &hook, &event)).await;
     match sent {
-        Ok(()) => Ok(back(&web, &id, "again")),
-        Err(Refusal::Domain(Error::Invalid(_))) => Ok(back(&web, &id, "resume-first")),
+        Ok(()) => Ok(back(&web, &id, crate::web::Flash::Again)),
+        Err(Refusal::Domain(Error::Invalid(_))) => {
+            Ok(back(&web, &id, crate::web::Flash::ResumeFirst))
+        }
         Err(refusal) => Err(refusal),
     }
 }
 
-fn back(web: &Web, id: &str, flash: &str) -> axum::http::Response<axum::body::Body> {
+fn back(web: &Web, id: &str, flash: crate::web::Flash) -> axum::http::Response<axum::body::Body> {
     let mut response = see_other(&format!("/settings/webhooks/{id}"));
     web.set_flash(&mut response, flash);
     response
