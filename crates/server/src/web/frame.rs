@@ -129,39 +129,54 @@ impl Frame {
     }
 }
 
-/// The views, in the order of a day's work.
-const VIEWS: &[(&str, &str, &str)] = &[
-    ("/inbox?view=mine", "you", "For you"),
-    ("/mentions", "bell", "Mentions"),
-    ("/approvals", "approve", "To approve"),
-    ("/inbox?view=unassigned", "none", "Unassigned"),
-    ("/inbox?view=open", "tray", "All open"),
-    ("/leaving", "leaving", "Leaving soon"),
-    ("/inbox?view=waiting", "wait", "Waiting on customer"),
-    ("/inbox?view=snoozed", "snooze", "Snoozed"),
-    ("/inbox?view=held", "held", "Held"),
-    ("/inbox?view=closed", "closed", "Closed"),
+/// An entry of the sidebar that shows conversations or messages by what they wait for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SidebarView {
+    Mine,
+    Mentions,
+    Approvals,
+    Unassigned,
+    Open,
+    Leaving,
+    Waiting,
+    Snoozed,
+    Held,
+    Closed,
+}
+
+/// The views with address, icon and label, in the order of a day's work.
+const VIEWS: &[(SidebarView, &str, &str, &str)] = &[
+    (SidebarView::Mine, "/inbox?view=mine", "you", "For you"),
+    (SidebarView::Mentions, "/mentions", "bell", "Mentions"),
+    (SidebarView::Approvals, "/approvals", "approve", "To approve"),
+    (SidebarView::Unassigned, "/inbox?view=unassigned", "none", "Unassigned"),
+    (SidebarView::Open, "/inbox?view=open", "tray", "All open"),
+    (SidebarView::Leaving, "/leaving", "leaving", "Leaving soon"),
+    (SidebarView::Waiting, "/inbox?view=waiting", "wait", "Waiting on customer"),
+    (SidebarView::Snoozed, "/inbox?view=snoozed", "snooze", "Snoozed"),
+    (SidebarView::Held, "/inbox?view=held", "held", "Held"),
+    (SidebarView::Closed, "/inbox?view=closed", "closed", "Closed"),
 ];
 
 fn views(shelves: &Shelves, current: &str) -> Vec<NavEntry> {
-    let entry = |(href, icon, label): &(&str, &'static str, &str)| NavEntry {
-        count: match *icon {
-            "you" => count(shelves.mine),
-            "bell" => count(shelves.mentions),
-            "approve" => count(shelves.drafts.len() as i64),
-            "none" => count(shelves.unassigned),
-            "tray" if shelves.open > 0 => shelves.open.to_string(),
-            "leaving" => count(shelves.leaving.len() as i64),
-            "wait" => count(shelves.waiting),
-            "snooze" => count(shelves.snoozed),
-            "held" => count(shelves.held),
-            _ => String::new(),
+    let entry = |(view, href, icon, label): &(SidebarView, &str, &'static str, &str)| NavEntry {
+        count: match view {
+            SidebarView::Mine => count(shelves.mine),
+            SidebarView::Mentions => count(shelves.mentions),
+            SidebarView::Approvals => count(shelves.drafts.len() as i64),
+            SidebarView::Unassigned => count(shelves.unassigned),
+            SidebarView::Open if shelves.open > 0 => shelves.open.to_string(),
+            SidebarView::Leaving => count(shelves.leaving.len() as i64),
+            SidebarView::Waiting => count(shelves.waiting),
+            SidebarView::Snoozed => count(shelves.snoozed),
+            SidebarView::Held => count(shelves.held),
+            SidebarView::Open | SidebarView::Closed => String::new(),
         },
         href: (*href).to_owned(),
         icon,
         abbr: String::new(),
         label: (*label).to_owned(),
-        hot: matches!(*icon, "approve" | "bell"),
+        hot: matches!(view, SidebarView::Approvals | SidebarView::Mentions),
         current: *href == current,
     };
     VIEWS.iter().map(entry).collect()
