@@ -7,6 +7,7 @@ use inbox::people::{self, Shelves, SignedIn};
 
 use super::flash::Flash;
 use super::mark::{PageMark, PartMark};
+use super::settings_menu::SettingsPage;
 use super::visitor::Visitor;
 use super::wording::{Seal, Watch, count};
 
@@ -16,15 +17,17 @@ pub struct Spot {
     pub title: String,
     /// The address of the navigation's entry that is current.
     pub current: String,
+    /// The entry of the settings' menu that is current.
+    pub settings: Option<SettingsPage>,
 }
 
 impl Spot {
     pub fn new(title: &str) -> Spot {
-        Spot { title: title.into(), current: String::new() }
+        Spot { title: title.into(), ..Spot::default() }
     }
 
     pub fn at(title: &str, current: &str) -> Spot {
-        Spot { title: title.into(), current: current.into() }
+        Spot { title: title.into(), current: current.into(), settings: None }
     }
 }
 
@@ -39,6 +42,7 @@ pub struct Frame {
     pub inboxes: Vec<NavEntry>,
     pub tags: Vec<NavEntry>,
     pub settings_current: bool,
+    pub settings_page: Option<SettingsPage>,
     /// True while this server sends and fetches nothing.
     pub quiet: bool,
     pub documents_current: bool,
@@ -102,6 +106,7 @@ impl Frame {
             tags: tags(&shelves, &spot.current),
             quiet: false,
             settings_current: spot.current == "/settings",
+            settings_page: spot.settings,
             documents_current: spot.current == "/documents",
             flash: visitor.flash,
             undo: undo.map(|letter| Undo {

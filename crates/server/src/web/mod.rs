@@ -29,6 +29,7 @@ mod requests;
 mod rows;
 mod search_page;
 mod settings;
+mod settings_menu;
 mod sign_in;
 mod timeline;
 mod upload;

@@ -36,7 +36,7 @@ struct EntryView {
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked): Asked) -> Answer {
     let before = AuditId::parse(&asked.get("before"));
     let (frame, entries) = web
-        .page(&visitor, spot("Audit log"), move |tx, cx, _| {
+        .page(&visitor, spot(super::SettingsPage::Audit), move |tx, cx, _| {
             people::list_audit(tx, cx, before.as_ref())
         })
         .await?;

@@ -63,7 +63,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor, Path(id): Path<
 pub async fn build(web: &Web, visitor: &Visitor, id: &str) -> Result<InboxPage, Refusal> {
     let wanted = mailbox_id(id)?;
     let (frame, (found, kept)) = web
-        .page(visitor, spot("Inboxes"), move |tx, cx, me| {
+        .page(visitor, spot(super::SettingsPage::Inboxes), move |tx, cx, me| {
             let found =
                 mailboxes::seen_by(tx, cx.actor, &wanted)?.ok_or(Error::NotFound("inbox"))?;
             let kept = me.administers().then(|| kept(tx, cx, &found)).transpose()?;

@@ -49,7 +49,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<InboxesPage, Refusal> {
     let (frame, (inboxes, people, fetched)): (Frame, Read) = web
-        .page(visitor, spot("Inboxes"), |tx, cx, me| {
+        .page(visitor, spot(super::SettingsPage::Inboxes), |tx, cx, me| {
             let fetched = match me.administers() {
                 true => people::list_fetched(tx, cx.actor)?,
                 false => Vec::new(),

@@ -49,7 +49,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<KeysPage, Refusal> {
     let (frame, (keys, people)): (Frame, (Vec<KeyListing>, Vec<Person>)) = web
-        .page(visitor, spot("Agents and keys"), |tx, cx, _| {
+        .page(visitor, spot(super::SettingsPage::Keys), |tx, cx, _| {
             Ok((people::list_keys(tx, cx)?, people::list_people(tx, cx)?))
         })
         .await?;

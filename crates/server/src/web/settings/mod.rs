@@ -22,6 +22,7 @@ use axum::routing::{get, post};
 use super::Web;
 use super::answers::{Answer, see_other};
 use super::frame::Spot;
+use super::settings_menu::SettingsPage;
 
 pub fn router() -> Router<Arc<Web>> {
     Router::new()
@@ -63,7 +64,7 @@ async fn first() -> Answer {
     Ok(see_other("/settings/you"))
 }
 
-/// A page of the settings, by its title.
-fn spot(title: &str) -> Spot {
-    Spot::at(title, "/settings")
+/// A page of the settings, by its entry in the menu.
+fn spot(page: SettingsPage) -> Spot {
+    Spot { settings: Some(page), ..Spot::at(page.title(), "/settings") }
 }

@@ -48,7 +48,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<PeoplePage, Refusal> {
     let (frame, (people, you)): (Frame, (Vec<Person>, UserId)) = web
-        .page(visitor, spot("People"), |tx, cx, me| {
+        .page(visitor, spot(super::SettingsPage::People), |tx, cx, me| {
             Ok((people::list_people(tx, cx)?, me.id.clone()))
         })
         .await?;
@@ -179,7 +179,7 @@ async fn removal(
     error: String,
 ) -> Result<RemovePage, Refusal> {
     let (frame, (people, you)): (Frame, (Vec<Person>, UserId)) = web
-        .page(visitor, spot("People"), |tx, cx, me| {
+        .page(visitor, spot(super::SettingsPage::People), |tx, cx, me| {
             cx.actor.must_administer()?;
             Ok((people::list_people(tx, cx)?, me.id.clone()))
         })

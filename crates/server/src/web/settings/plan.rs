@@ -26,7 +26,7 @@ struct PlanPage {
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
     let (frame, me): (Frame, SignedIn) =
-        web.page(&visitor, spot("Plan"), |_, _, me| Ok(me.clone())).await?;
+        web.page(&visitor, spot(super::SettingsPage::Plan), |_, _, me| Ok(me.clone())).await?;
     let page = PlanPage { frame, plan: me.plan.word(), is_owner: me.role == Role::Owner };
     web.show(&visitor, &page)
 }

@@ -55,7 +55,9 @@ pub async fn edit_page(
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<(RepliesPage, Vec<SavedReply>), Refusal> {
     let (frame, replies) = web
-        .page(visitor, spot("Saved replies"), |tx, cx, _| people::list_saved_replies(tx, cx))
+        .page(visitor, spot(super::SettingsPage::Replies), |tx, cx, _| {
+            people::list_saved_replies(tx, cx)
+        })
         .await?;
     let view = |reply: &SavedReply| ReplyView {
         id: reply.id.to_string(),

@@ -38,7 +38,8 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
 }
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<TagsPage, Refusal> {
-    let (frame, tags) = web.page(visitor, spot("Tags"), |tx, cx, _| list_tags(tx, cx)).await?;
+    let (frame, tags) =
+        web.page(visitor, spot(super::SettingsPage::Tags), |tx, cx, _| list_tags(tx, cx)).await?;
     let tags = tags.into_iter().map(|tag| TagView {
         id: tag.id.to_string(),
         typed: tag.name.clone(),

@@ -102,7 +102,7 @@ async fn build(
     let filter = filter(asked);
     let wanted = filter.clone();
     let (mut frame, (detail, log, has_api)) = web
-        .page(visitor, spot("Webhooks"), move |tx, cx, me| {
+        .page(visitor, spot(super::SettingsPage::Webhooks), move |tx, cx, me| {
             let detail = people::look_at_webhook(tx, cx, &hook)?;
             let log = people::delivery_log(tx, cx, &hook, &wanted)?;
             Ok((detail, log, me.plan.has_api()))

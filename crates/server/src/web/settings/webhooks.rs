@@ -42,7 +42,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<WebhooksPage, Refusal> {
     let (frame, (hooks, me)): (Frame, (Vec<WebhookListing>, SignedIn)) = web
-        .page(visitor, spot("Webhooks"), |tx, cx, me| {
+        .page(visitor, spot(super::SettingsPage::Webhooks), |tx, cx, me| {
             Ok((people::list_webhooks(tx, cx)?, me.clone()))
         })
         .await?;

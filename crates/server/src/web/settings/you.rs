@@ -54,7 +54,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> Answer {
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<YouPage, Refusal> {
     let (frame, (me, (has_password, mail_mentions), sessions)): (Frame, Read) = web
-        .page(visitor, spot("You"), |tx, cx, me| {
+        .page(visitor, spot(super::SettingsPage::You), |tx, cx, me| {
             let chosen = (people::has_password(tx, cx)?, people::wants_mention_mail(tx, cx)?);
             Ok((me.clone(), chosen, people::list_sessions(tx, cx)?))
         })
