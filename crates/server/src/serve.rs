@@ -230,7 +230,9 @@ pub async fn serve(
     let goodbyes = async {
         stopping.cancelled().await;
         if tokio::time::timeout(GRACE, due_work).await.is_err() {
-            tracing::warn!("background jobs did not finish before shutdown; their leases will expire");
+            tracing::warn!(
+                "background jobs did not finish before shutdown; their leases will expire"
+            );
         }
     };
     let (served, _, ()) = tokio::join!(served, mail_in, goodbyes);

@@ -3,6 +3,7 @@
 //! Each page is one read transaction: whose session it is, the navigation, and what the page
 //! shows. Each form is one write transaction. Templates get ready-made view structs.
 
+mod flash;
 mod form;
 mod layout;
 mod live;
@@ -13,6 +14,7 @@ mod pages;
 mod passwords;
 mod presence;
 mod settings;
+mod settings_menu;
 mod signed_in;
 mod upload;
 mod visitor;
@@ -30,6 +32,7 @@ use crate::http::router::MailWays;
 use crate::http::slots::Slots;
 use crate::node::quiet::QuietMode;
 use crate::webhooks::SsrfGuard;
+use flash::Flash;
 use layout::{assets, responses};
 use multipart::FORMS_WITH_FILES;
 use pages::{

@@ -13,6 +13,7 @@ use jiff::tz::TimeZone;
 use sha2::{Digest, Sha256};
 
 use crate::http::{ClientNetwork, Peer};
+use crate::web::Flash;
 use crate::web::Web;
 
 const SESSION: &str = "mailroom_session";
@@ -31,7 +32,7 @@ pub struct Visitor {
     pub session: Option<TokenHash>,
     /// What a form of this session must carry.
     pub csrf: String,
-    pub flash: Option<String>,
+    pub flash: Option<Flash>,
     pub undo: Option<MessageId>,
     pub zone: TimeZone,
     /// Where they are, to come back to after signing in.
@@ -64,7 +65,7 @@ impl Visitor {
         Visitor {
             session,
             csrf: if session.is_some() { csrf(&token) } else { String::new() },
-            flash: cookie(&parts.headers, FLASH),
+            flash: cookie(&parts.headers, FLASH).and_then(|code| Flash::parse(&code)),
             undo: cookie(&parts.headers, UNDO).and_then(|id| MessageId::parse(&id)),
             zone: zone.unwrap_or(TimeZone::UTC),
             here: parts.uri.path_and_query().map_or("/", |here| here.as_str()).to_owned(),
@@ -135,8 +136,8 @@ impl Web {
     }
 
     /// One line for the next page.
-    pub fn set_flash<B>(&self, response: &mut Response<B>, code: &str) {
-        self.set_cookie(response, FLASH, code, FLASH_SECONDS);
+    pub fn set_flash<B>(&self, response: &mut Response<B>, flash: Flash) {
+        self.set_cookie(response, FLASH, flash.code(), FLASH_SECONDS);
     }
 
     pub fn clear_flash<B>(&self, response: &mut Response<B>) {

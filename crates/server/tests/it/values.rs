@@ -52,17 +52,22 @@ fn pages_take_the_fields_of_an_operation_from_its_constant() {
 #[test]
 fn every_line_about_what_just_happened_is_set_somewhere() {
     let sources = files("crates/server/src/web");
-    let (_, frame) = sources.iter().find(|(path, _)| path.ends_with("frame.rs")).unwrap();
-    let (_, table) = frame.split_once("fn flash(code: &str)").unwrap();
-    let codes: Vec<&str> = table
-        .split("\n        \"")
-        .skip(1)
-        .filter_map(|line| line.split_once("\" =>").map(|(code, _)| code))
+    let (_, table) = sources.iter().find(|(path, _)| path.ends_with("flash.rs")).unwrap();
+    let (_, table) = table.split_once("flashes! {\n    ").unwrap();
+    let (table, _) = table.split_once("\n}").unwrap();
+    let names: Vec<&str> = table
+        .lines()
+        .filter_map(|line| line.split_once(": \"").map(|(name, _)| name.trim()))
         .collect();
-    assert!(codes.len() > 20, "{codes:?}");
-    for code in codes {
-        let named = format!("\"{code}\"");
-        let uses = sources.iter().map(|(_, text)| text.matches(&named).count()).sum::<usize>();
-        assert!(uses > 1, "nothing sets {code}");
+    assert!(names.len() > 20, "{names:?}");
+    for name in names {
+        let set = format!("Flash::{name}");
+        let is_set = |(path, text): &(PathBuf, String)| {
+            !path.ends_with("flash.rs")
+                && text.match_indices(&set).any(|(at, _)| {
+                    !text[at + set.len()..].starts_with(|c: char| c.is_ascii_alphanumeric())
+                })
+        };
+        assert!(sources.iter().any(is_set), "nothing sets {name}");
     }
 }

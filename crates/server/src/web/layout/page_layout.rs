@@ -5,8 +5,10 @@ use db::Tx;
 use inbox::Cx;
 use inbox::actions::{self, Sidebar, SignedIn};
 
+use crate::web::flash::Flash;
 use crate::web::layout::wording::{Avatar, TimeFormat, count};
 use crate::web::page_version::{PageVersion, PartVersion};
+use crate::web::settings_menu::SettingsPage;
 use crate::web::visitor::Visitor;
 
 /// Where a page stands.
@@ -15,15 +17,17 @@ pub struct PageLocation {
     pub title: String,
     /// The address of the navigation's entry that is current.
     pub current: String,
+    /// The entry of the settings' menu that is current.
+    pub settings: Option<SettingsPage>,
 }
 
 impl PageLocation {
     pub fn new(title: &str) -> PageLocation {
-        PageLocation { title: title.into(), current: String::new() }
+        PageLocation { title: title.into(), ..PageLocation::default() }
     }
 
     pub fn at(title: &str, current: &str) -> PageLocation {
-        PageLocation { title: title.into(), current: current.into() }
+        PageLocation { title: title.into(), current: current.into(), settings: None }
     }
 }
 
@@ -38,6 +42,7 @@ pub struct PageLayout {
     pub inboxes: Vec<NavEntry>,
     pub tags: Vec<NavEntry>,
     pub settings_current: bool,
+    pub settings_page: Option<SettingsPage>,
     /// True while this server sends and fetches nothing.
     pub quiet: bool,
     pub documents_current: bool,
@@ -74,13 +79,6 @@ pub struct Undo {
     pub iso: String,
 }
 
-pub struct Flash {
-    pub icon: &'static str,
-    pub text: &'static str,
-    /// True when something did not happen.
-    pub alert: bool,
-}
-
 impl PageLayout {
     pub fn read(
         tx: &mut Tx<'_>,
@@ -108,8 +106,9 @@ impl PageLayout {
             tags: tags(&sidebar, &location.current),
             quiet: false,
             settings_current: location.current == "/settings",
+            settings_page: location.settings,
             documents_current: location.current == "/documents",
-            flash: visitor.flash.as_deref().and_then(flash),
+            flash: visitor.flash,
             undo: undo.map(|message| Undo {
                 message: message.id.to_string(),
                 conversation: message.conversation.to_string(),
@@ -135,39 +134,54 @@ impl PageLayout {
     }
 }
 
-/// The views, in the order of a day's work.
-const VIEWS: &[(&str, &str, &str)] = &[
-    ("/inbox?view=mine", "you", "For you"),
-    ("/mentions", "bell", "Mentions"),
-    ("/approvals", "approve", "To approve"),
-    ("/inbox?view=unassigned", "none", "Unassigned"),
-    ("/inbox?view=open", "tray", "All open"),
-    ("/leaving", "leaving", "Leaving soon"),
-    ("/inbox?view=waiting", "wait", "Waiting on customer"),
-    ("/inbox?view=snoozed", "snooze", "Snoozed"),
-    ("/inbox?view=held", "held", "Held"),
-    ("/inbox?view=closed", "closed", "Closed"),
+/// An entry of the sidebar that shows conversations or messages by what they wait for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SidebarView {
+    Mine,
+    Mentions,
+    Approvals,
+    Unassigned,
+    Open,
+    Leaving,
+    Waiting,
+    Snoozed,
+    Held,
+    Closed,
+}
+
+/// The views with address, icon and label, in the order of a day's work.
+const VIEWS: &[(SidebarView, &str, &str, &str)] = &[
+    (SidebarView::Mine, "/inbox?view=mine", "you", "For you"),
+    (SidebarView::Mentions, "/mentions", "bell", "Mentions"),
+    (SidebarView::Approvals, "/approvals", "approve", "To approve"),
+    (SidebarView::Unassigned, "/inbox?view=unassigned", "none", "Unassigned"),
+    (SidebarView::Open, "/inbox?view=open", "tray", "All open"),
+    (SidebarView::Leaving, "/leaving", "leaving", "Leaving soon"),
+    (SidebarView::Waiting, "/inbox?view=waiting", "wait", "Waiting on customer"),
+    (SidebarView::Snoozed, "/inbox?view=snoozed", "snooze", "Snoozed"),
+    (SidebarView::Held, "/inbox?view=held", "held", "Held"),
+    (SidebarView::Closed, "/inbox?view=closed", "closed", "Closed"),
 ];
 
 fn views(sidebar: &Sidebar, current: &str) -> Vec<NavEntry> {
-    let entry = |(href, icon, label): &(&str, &'static str, &str)| NavEntry {
-        count: match *icon {
-            "you" => count(sidebar.mine),
-            "bell" => count(sidebar.mentions),
-            "approve" => count(sidebar.drafts.len() as i64),
-            "none" => count(sidebar.unassigned),
-            "tray" if sidebar.open > 0 => sidebar.open.to_string(),
-            "leaving" => count(sidebar.leaving.len() as i64),
-            "wait" => count(sidebar.waiting),
-            "snooze" => count(sidebar.snoozed),
-            "held" => count(sidebar.held),
-            _ => String::new(),
+    let entry = |(view, href, icon, label): &(SidebarView, &str, &'static str, &str)| NavEntry {
+        count: match view {
+            SidebarView::Mine => count(sidebar.mine),
+            SidebarView::Mentions => count(sidebar.mentions),
+            SidebarView::Approvals => count(sidebar.drafts.len() as i64),
+            SidebarView::Unassigned => count(sidebar.unassigned),
+            SidebarView::Open if sidebar.open > 0 => sidebar.open.to_string(),
+            SidebarView::Leaving => count(sidebar.leaving.len() as i64),
+            SidebarView::Waiting => count(sidebar.waiting),
+            SidebarView::Snoozed => count(sidebar.snoozed),
+            SidebarView::Held => count(sidebar.held),
+            SidebarView::Open | SidebarView::Closed => String::new(),
         },
         href: (*href).to_owned(),
         icon,
         abbr: String::new(),
         label: (*label).to_owned(),
-        hot: matches!(*icon, "approve" | "bell"),
+        hot: matches!(view, SidebarView::Approvals | SidebarView::Mentions),
         current: *href == current,
     };
     VIEWS.iter().map(entry).collect()
@@ -203,50 +217,4 @@ fn tags(sidebar: &Sidebar, current: &str) -> Vec<NavEntry> {
         }
     };
     sidebar.tags.iter().map(entry).collect()
-}
-
-/// The lines that follow a form, by the code in the cookie.
-fn flash(code: &str) -> Option<Flash> {
-    let (icon, text, alert) = match code {
-        "stopped" => ("stop", "Stopped. It is a draft again, nothing was sent.", false),
-        "too-late" => ("warn", "Too late: it has left already.", true),
-        "kept" => ("approve", "Kept as a draft. It waits under To approve.", false),
-        "noted" => ("note", "Noted. Only the team sees it.", false),
-        "discarded" => ("x", "Discarded. The customer never saw it.", false),
-        "saved" => ("check", "Saved.", false),
-        "closed" => ("closed", "Closed.", false),
-        "snoozed" => ("snooze", "Snoozed. It comes back by itself.", false),
-        "released" => ("check", "Released to the inbox.", false),
-        "gone" => ("warn", "Somebody else was faster: this draft is decided already.", true),
-        "signed-out" => ("check", "You are signed out.", false),
-        "role" => ("check", "The role is changed.", false),
-        "revoked" => ("check", "Revoked. The key stopped working at once.", false),
-        "ended" => ("check", "That session is over.", false),
-        "password" => ("check", "The password is set. Your other sessions are over.", false),
-        "private-opened" => ("check", "Your private inboxes are open in this session.", false),
-        "plan" => ("check", "The plan is changed.", false),
-        "webhook-paused" => ("pause", "Paused. What is meant for it is kept in the log.", false),
-        "webhook-resumed" => ("check", "Resumed. Events are delivered again.", false),
-        "webhook-tested" => ("check", "A test event is on its way.", false),
-        "webhook-deleted" => ("check", "Deleted, with its log.", false),
-        "again" => ("again", "It is on its way once more, with the same id.", false),
-        "resume-first" => ("warn", "Nothing was sent: resume the webhook first.", true),
-        "reply-saved" => ("check", "Saved. Everyone on the team can use it.", false),
-        "reply-deleted" => ("check", "Deleted.", false),
-        "request-closed" => ("closed", "Closed. The customer is not reminded any more.", false),
-        "request-reopened" => ("check", "Open again. The customer can add documents.", false),
-        "request-revoked" => ("lock", "Taken back. The link leads nowhere from now on.", false),
-        "corrected" => ("check", "Corrected. What you wrote stays.", false),
-        "mail-choice" => ("check", "Changed.", false),
-        "invited" => ("leaving", "The link is on its way to them by e-mail.", false),
-        "tag-renamed" => ("check", "Renamed on every conversation that has it.", false),
-        "inbox-renamed" => ("check", "Renamed.", false),
-        "signing-key" => {
-            ("key", "The key is made. Publish its record, so that others see it.", false)
-        }
-        "removed" => ("check", "Removed. They can do nothing here any more.", false),
-        "inbox-added" => ("check", "The inbox is there.", false),
-        _ => return None,
-    };
-    Some(Flash { icon, text, alert })
 }

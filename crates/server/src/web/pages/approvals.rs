@@ -279,7 +279,7 @@ pub async fn save(
     match saved {
         Ok(_) => {
             let mut response = see_other(&format!("/approvals/{id}"));
-            web.set_flash(&mut response, "saved");
+            web.set_flash(&mut response, crate::web::Flash::Saved);
             Ok(response)
         }
         Err(refusal) => decided(&web, &visitor, &id, &fields, refusal).await,
@@ -301,7 +301,7 @@ pub async fn discard(
     match discarded {
         Ok(()) => {
             let mut response = see_other(&after(&fields));
-            web.set_flash(&mut response, "discarded");
+            web.set_flash(&mut response, crate::web::Flash::Discarded);
             Ok(response)
         }
         Err(refusal) => decided(&web, &visitor, &id, &fields, refusal).await,
@@ -349,7 +349,7 @@ async fn decided(
     let sentence = sentence.unwrap_or_default();
     if sentence.is_empty() {
         let mut response = see_other("/approvals");
-        web.set_flash(&mut response, "gone");
+        web.set_flash(&mut response, crate::web::Flash::Gone);
         return Ok(response);
     }
     let page = build(web, visitor, id, |decision| {

@@ -257,7 +257,7 @@ fn sent(
     let mut response = see_other(&path);
     match send {
         true => web.set_undo(&mut response, result.message_id.as_str()),
-        false => web.set_flash(&mut response, "kept"),
+        false => web.set_flash(&mut response, crate::web::Flash::Kept),
     }
     response
 }
@@ -288,7 +288,7 @@ pub async fn note(
     })
     .await?;
     let mut response = see_other(&back_to(&id, &fields));
-    web.set_flash(&mut response, "noted");
+    web.set_flash(&mut response, crate::web::Flash::Noted);
     Ok(response)
 }
 

@@ -345,7 +345,7 @@ pub async fn set_status(
     web.act(&visitor, move |tx, cx, _| put_status(tx, cx, input.clone()).map(|_| ())).await?;
     if status == Status::Closed {
         let mut response = see_other(&back_to_list(&fields));
-        web.set_flash(&mut response, "closed");
+        web.set_flash(&mut response, crate::web::Flash::Closed);
         return Ok(response);
     }
     Ok(see_other(&back_to(&id, &fields)))
@@ -398,7 +398,7 @@ pub async fn snooze(
     let wanted = id.clone();
     web.act(&visitor, move |tx, cx, _| actions::snooze(tx, cx, &wanted, until)).await?;
     let mut response = see_other(&back_to_list(&fields));
-    web.set_flash(&mut response, "snoozed");
+    web.set_flash(&mut response, crate::web::Flash::Snoozed);
     Ok(response)
 }
 
@@ -419,7 +419,7 @@ pub async fn release(
     let wanted = id.clone();
     web.act(&visitor, move |tx, cx, _| actions::release_held(tx, cx, &wanted)).await?;
     let mut response = see_other(&back_to(&id, &fields));
-    web.set_flash(&mut response, "released");
+    web.set_flash(&mut response, crate::web::Flash::Released);
     Ok(response)
 }
 

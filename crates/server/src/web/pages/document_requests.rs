@@ -97,7 +97,7 @@ pub async fn close(
     Path(id): Path<String>,
     posted: Posted,
 ) -> PageResult {
-    change(&web, &id, posted, "request-closed", actions::close_request).await
+    change(&web, &id, posted, crate::web::Flash::RequestClosed, actions::close_request).await
 }
 
 pub async fn reopen(
@@ -105,7 +105,7 @@ pub async fn reopen(
     Path(id): Path<String>,
     posted: Posted,
 ) -> PageResult {
-    change(&web, &id, posted, "request-reopened", actions::reopen_request).await
+    change(&web, &id, posted, crate::web::Flash::RequestReopened, actions::reopen_request).await
 }
 
 pub async fn revoke(
@@ -113,12 +113,18 @@ pub async fn revoke(
     Path(id): Path<String>,
     posted: Posted,
 ) -> PageResult {
-    change(&web, &id, posted, "request-revoked", actions::revoke_request).await
+    change(&web, &id, posted, crate::web::Flash::RequestRevoked, actions::revoke_request).await
 }
 
 type Change = fn(&mut Tx<'_>, &Cx<'_>, &RequestId) -> inbox::Result<()>;
 
-async fn change(web: &Web, id: &str, posted: Posted, flash: &str, change: Change) -> PageResult {
+async fn change(
+    web: &Web,
+    id: &str,
+    posted: Posted,
+    flash: crate::web::Flash,
+    change: Change,
+) -> PageResult {
     let Posted { visitor, fields } = posted;
     let id = RequestId::parse(id).ok_or(Error::NotFound("request"))?;
     let conversation = web

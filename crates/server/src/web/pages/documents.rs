@@ -299,7 +299,7 @@ pub async fn correct(
     match outcome {
         Ok(()) => {
             let mut response = see_other(&format!("/documents?doc={id}#detail"));
-            web.set_flash(&mut response, "corrected");
+            web.set_flash(&mut response, crate::web::Flash::Corrected);
             Ok(response)
         }
         Err(PageError::Domain(Error::Invalid(problems))) => {

@@ -99,7 +99,7 @@ pub async fn ask(
                     let mut response = see_other(&back_to(&id, &fields));
                     match send {
                         true => web.set_undo(&mut response, result.message_id.as_str()),
-                        false => web.set_flash(&mut response, "kept"),
+                        false => web.set_flash(&mut response, crate::web::Flash::Kept),
                     }
                     return Ok(response);
                 }

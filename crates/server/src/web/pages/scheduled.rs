@@ -74,12 +74,12 @@ pub async fn stop(
     match stopped {
         Ok(conversation) => {
             let mut response = see_other(&format!("/conversations/{conversation}"));
-            web.set_flash(&mut response, "stopped");
+            web.set_flash(&mut response, crate::web::Flash::Stopped);
             Ok(response)
         }
         Err(PageError::Domain(Error::Invalid(_))) => {
             let mut response = see_other("/leaving");
-            web.set_flash(&mut response, "too-late");
+            web.set_flash(&mut response, crate::web::Flash::TooLate);
             Ok(response)
         }
         Err(refusal) => Err(refusal),

@@ -46,7 +46,7 @@ pub async fn page(
     if web.read(&visitor, |_, _, _| Ok(())).await.is_ok() {
         return Ok(see_other(&next));
     }
-    let signed_out = visitor.flash.as_deref() == Some("signed-out");
+    let signed_out = visitor.flash == Some(crate::web::Flash::SignedOut);
     let page = SignInPage {
         csrf: visitor.csrf,
         email: String::new(),
@@ -236,7 +236,7 @@ pub async fn sign_out(State(web): State<Arc<Web>>, posted: Posted) -> PageResult
         Ok(()) | Err(PageError::SignIn { .. }) => {
             let mut response = see_other("/sign-in");
             web.clear_session(&mut response);
-            web.set_flash(&mut response, "signed-out");
+            web.set_flash(&mut response, crate::web::Flash::SignedOut);
             Ok(response)
         }
         Err(refusal) => Err(refusal),

@@ -40,7 +40,7 @@ pub async fn page(
 ) -> PageResult {
     let before = AuditId::parse(&asked.get("before"));
     let (frame, entries) = web
-        .page(&visitor, location("Audit log"), move |tx, cx, _| {
+        .page(&visitor, location(super::SettingsPage::Audit), move |tx, cx, _| {
             actions::list_audit(tx, cx, before.as_ref())
         })
         .await?;

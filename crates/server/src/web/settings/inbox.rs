@@ -67,7 +67,7 @@ pub async fn page(
 pub async fn build(web: &Web, visitor: &Visitor, id: &str) -> Result<InboxPage, PageError> {
     let wanted = mailbox_id(id)?;
     let (frame, (found, kept)) = web
-        .page(visitor, location("Inboxes"), move |tx, cx, me| {
+        .page(visitor, location(super::SettingsPage::Inboxes), move |tx, cx, me| {
             let found =
                 mailboxes::seen_by(tx, cx.actor, &wanted)?.ok_or(Error::NotFound("inbox"))?;
             let kept = me.administers().then(|| kept(tx, cx, &found)).transpose()?;
@@ -127,7 +127,7 @@ pub async fn rename(
     match renamed {
         Ok(()) => {
             let mut response = see_other(&format!("/settings/inboxes/{id}"));
-            web.set_flash(&mut response, "inbox-renamed");
+            web.set_flash(&mut response, crate::web::Flash::InboxRenamed);
             Ok(response)
         }
         Err(PageError::Domain(Error::Invalid(_))) => {

@@ -49,7 +49,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<InboxesPage, PageError> {
     let (frame, (inboxes, people, fetched)): (PageLayout, Read) = web
-        .page(visitor, location("Inboxes"), |tx, cx, me| {
+        .page(visitor, location(super::SettingsPage::Inboxes), |tx, cx, me| {
             let fetched = match me.administers() {
                 true => actions::list_fetched(tx, cx.actor)?,
                 false => Vec::new(),
@@ -100,7 +100,7 @@ pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
     match added {
         Ok(_) => {
             let mut response = see_other("/settings/inboxes");
-            web.set_flash(&mut response, "inbox-added");
+            web.set_flash(&mut response, crate::web::Flash::InboxAdded);
             Ok(response)
         }
         Err(PageError::Domain(Error::Invalid(problems))) => {

@@ -49,7 +49,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<KeysPage, PageError> {
     let (frame, (keys, people)): (PageLayout, (Vec<KeyListing>, Vec<PersonListing>)) = web
-        .page(visitor, location("Agents and keys"), |tx, cx, _| {
+        .page(visitor, location(super::SettingsPage::Keys), |tx, cx, _| {
             Ok((actions::list_keys(tx, cx)?, actions::list_people(tx, cx)?))
         })
         .await?;
@@ -125,6 +125,6 @@ pub async fn revoke(
     let id = AgentId::parse(&id).ok_or(Error::NotFound("key"))?;
     web.act(&posted.visitor, move |tx, cx, _| actions::revoke_key(tx, cx, &id)).await?;
     let mut response = see_other("/settings/keys");
-    web.set_flash(&mut response, "revoked");
+    web.set_flash(&mut response, crate::web::Flash::Revoked);
     Ok(response)
 }

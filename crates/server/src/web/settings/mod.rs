@@ -22,6 +22,7 @@ use axum::routing::{get, post};
 use crate::web::Web;
 use crate::web::layout::page_layout::PageLocation;
 use crate::web::layout::responses::{PageResult, see_other};
+use crate::web::settings_menu::SettingsPage;
 
 pub fn router() -> Router<Arc<Web>> {
     Router::new()
@@ -63,7 +64,7 @@ async fn first() -> PageResult {
     Ok(see_other("/settings/you"))
 }
 
-/// A page of the settings, by its title.
-fn location(title: &str) -> PageLocation {
-    PageLocation::at(title, "/settings")
+/// A page of the settings, by its entry in the menu.
+fn location(page: SettingsPage) -> PageLocation {
+    PageLocation { settings: Some(page), ..PageLocation::at(page.title(), "/settings") }
 }

@@ -48,7 +48,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<PeoplePage, PageError> {
     let (frame, (people, you)): (PageLayout, (Vec<PersonListing>, UserId)) = web
-        .page(visitor, location("People"), |tx, cx, me| {
+        .page(visitor, location(super::SettingsPage::People), |tx, cx, me| {
             Ok((actions::list_people(tx, cx)?, me.id.clone()))
         })
         .await?;
@@ -130,7 +130,7 @@ fn hand_over(
 async fn handed_over(web: &Web, visitor: &Visitor, link: Option<(String, String)>) -> PageResult {
     if link.is_none() {
         let mut response = see_other("/settings/people");
-        web.set_flash(&mut response, "invited");
+        web.set_flash(&mut response, crate::web::Flash::Invited);
         return Ok(response);
     }
     let page = build(web, visitor).await?;
@@ -154,7 +154,7 @@ pub async fn set_role(
         .ok_or_else(|| Error::invalid("role", "Choose owner, admin or member."))?;
     web.act(&visitor, move |tx, cx, _| actions::set_role(tx, cx, &id, role)).await?;
     let mut response = see_other("/settings/people");
-    web.set_flash(&mut response, "role");
+    web.set_flash(&mut response, crate::web::Flash::Role);
     Ok(response)
 }
 
@@ -183,7 +183,7 @@ async fn removal(
     error: String,
 ) -> Result<RemovePage, PageError> {
     let (frame, (people, you)): (PageLayout, (Vec<PersonListing>, UserId)) = web
-        .page(visitor, location("People"), |tx, cx, me| {
+        .page(visitor, location(super::SettingsPage::People), |tx, cx, me| {
             cx.actor.must_administer()?;
             Ok((actions::list_people(tx, cx)?, me.id.clone()))
         })
@@ -204,7 +204,7 @@ pub async fn remove(
     match removed {
         Ok(()) => {
             let mut response = see_other("/settings/people");
-            web.set_flash(&mut response, "removed");
+            web.set_flash(&mut response, crate::web::Flash::Removed);
             Ok(response)
         }
         Err(PageError::Domain(Error::Invalid(problems))) => {

@@ -26,7 +26,7 @@ struct PlanPage {
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
     let (frame, me): (PageLayout, SignedIn) =
-        web.page(&visitor, location("Plan"), |_, _, me| Ok(me.clone())).await?;
+        web.page(&visitor, location(super::SettingsPage::Plan), |_, _, me| Ok(me.clone())).await?;
     let page = PlanPage { frame, plan: me.plan.word(), is_owner: me.role == Role::Owner };
     web.show(&visitor, &page)
 }
@@ -41,6 +41,6 @@ pub async fn set(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
     })
     .await?;
     let mut response = see_other("/settings/plan");
-    web.set_flash(&mut response, "plan");
+    web.set_flash(&mut response, crate::web::Flash::Plan);
     Ok(response)
 }

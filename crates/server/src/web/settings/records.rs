@@ -212,7 +212,7 @@ pub async fn make_key(
     if keys.is_empty() {
         let key = web.domain_key().await?;
         web.act(&visitor, move |tx, cx, _| domains::keep_first_key(tx, cx, &domain, &key)).await?;
-        web.set_flash(&mut response, "signing-key");
+        web.set_flash(&mut response, crate::web::Flash::SigningKey);
     }
     Ok(response)
 }

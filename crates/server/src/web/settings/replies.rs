@@ -55,7 +55,9 @@ pub async fn edit_page(
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<(RepliesPage, Vec<SavedReply>), PageError> {
     let (frame, replies) = web
-        .page(visitor, location("Saved replies"), |tx, cx, _| actions::list_saved_replies(tx, cx))
+        .page(visitor, location(super::SettingsPage::Replies), |tx, cx, _| {
+            actions::list_saved_replies(tx, cx)
+        })
         .await?;
     let view = |reply: &SavedReply| ReplyView {
         id: reply.id.to_string(),
@@ -110,7 +112,7 @@ async fn answer(
     let problems = match saved {
         Ok(()) => {
             let mut response = see_other("/settings/replies");
-            web.set_flash(&mut response, "reply-saved");
+            web.set_flash(&mut response, crate::web::Flash::ReplySaved);
             return Ok(response);
         }
         Err(PageError::Domain(Error::Invalid(problems))) => problems,
@@ -137,7 +139,7 @@ pub async fn delete(
     let reply = reply_id(&id)?;
     web.act(&posted.visitor, move |tx, cx, _| actions::delete_saved_reply(tx, cx, &reply)).await?;
     let mut response = see_other("/settings/replies");
-    web.set_flash(&mut response, "reply-deleted");
+    web.set_flash(&mut response, crate::web::Flash::ReplyDeleted);
     Ok(response)
 }
 

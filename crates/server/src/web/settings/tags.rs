@@ -38,7 +38,9 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 }
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<TagsPage, PageError> {
-    let (frame, tags) = web.page(visitor, location("Tags"), |tx, cx, _| list_tags(tx, cx)).await?;
+    let (frame, tags) = web
+        .page(visitor, location(super::SettingsPage::Tags), |tx, cx, _| list_tags(tx, cx))
+        .await?;
     let tags = tags.into_iter().map(|tag| TagView {
         id: tag.id.to_string(),
         typed: tag.name.clone(),
@@ -61,7 +63,7 @@ pub async fn rename(
     match renamed {
         Ok(()) => {
             let mut response = see_other("/settings/tags");
-            web.set_flash(&mut response, "tag-renamed");
+            web.set_flash(&mut response, crate::web::Flash::TagRenamed);
             Ok(response)
         }
         Err(PageError::Domain(Error::Invalid(problems))) => {

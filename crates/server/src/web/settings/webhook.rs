@@ -104,7 +104,7 @@ async fn build(
     let filter = filter(asked);
     let wanted = filter.clone();
     let (mut frame, (detail, log, has_api)) = web
-        .page(visitor, location("Webhooks"), move |tx, cx, me| {
+        .page(visitor, location(super::SettingsPage::Webhooks), move |tx, cx, me| {
             let detail = actions::look_at_webhook(tx, cx, &hook)?;
             let log = actions::delivery_log(tx, cx, &hook, &wanted)?;
             Ok((detail, log, me.plan.has_api()))
@@ -244,7 +244,7 @@ pub async fn pause(
 ) -> PageResult {
     let hook = webhook_id(&id)?;
     web.act(&posted.visitor, move |tx, cx, _| actions::pause_webhook(tx, cx, &hook)).await?;
-    Ok(back(&web, &id, "webhook-paused"))
+    Ok(back(&web, &id, crate::web::Flash::WebhookPaused))
 }
 
 pub async fn resume(
@@ -254,7 +254,7 @@ pub async fn resume(
 ) -> PageResult {
     let hook = webhook_id(&id)?;
     web.act(&posted.visitor, move |tx, cx, _| actions::resume_webhook(tx, cx, &hook)).await?;
-    Ok(back(&web, &id, "webhook-resumed"))
+    Ok(back(&web, &id, crate::web::Flash::WebhookResumed))
 }
 
 pub async fn test(
@@ -264,7 +264,7 @@ pub async fn test(
 ) -> PageResult {
     let hook = webhook_id(&id)?;
     web.act(&posted.visitor, move |tx, cx, _| actions::send_test_event(tx, cx, &hook)).await?;
-    Ok(back(&web, &id, "webhook-tested"))
+    Ok(back(&web, &id, crate::web::Flash::WebhookTested))
 }
 
 pub async fn delete(
@@ -275,7 +275,7 @@ pub async fn delete(
     let hook = webhook_id(&id)?;
     web.act(&posted.visitor, move |tx, cx, _| actions::delete_webhook(tx, cx, &hook)).await?;
     let mut response = see_other("/settings/webhooks");
-    web.set_flash(&mut response, "webhook-deleted");
+    web.set_flash(&mut response, crate::web::Flash::WebhookDeleted);
     Ok(response)
 }
 
@@ -290,13 +290,15 @@ pub async fn again(
     let sent =
         web.act(&posted.visitor, move |tx, cx, _| actions::redeliver(tx, cx, &hook, &event)).await;
     match sent {
-        Ok(()) => Ok(back(&web, &id, "again")),
-        Err(PageError::Domain(Error::Invalid(_))) => Ok(back(&web, &id, "resume-first")),
+        Ok(()) => Ok(back(&web, &id, crate::web::Flash::Again)),
+        Err(PageError::Domain(Error::Invalid(_))) => {
+            Ok(back(&web, &id, crate::web::Flash::ResumeFirst))
+        }
         Err(refusal) => Err(refusal),
     }
 }
 
-fn back(web: &Web, id: &str, flash: &str) -> axum::http::Response<axum::body::Body> {
+fn back(web: &Web, id: &str, flash: crate::web::Flash) -> axum::http::Response<axum::body::Body> {
     let mut response = see_other(&format!("/settings/webhooks/{id}"));
     web.set_flash(&mut response, flash);
     response

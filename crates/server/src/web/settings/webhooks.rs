@@ -42,7 +42,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<WebhooksPage, PageError> {
     let (frame, (hooks, me)): (PageLayout, (Vec<WebhookListing>, SignedIn)) = web
-        .page(visitor, location("Webhooks"), |tx, cx, me| {
+        .page(visitor, location(super::SettingsPage::Webhooks), |tx, cx, me| {
             Ok((actions::list_webhooks(tx, cx)?, me.clone()))
         })
         .await?;

@@ -54,7 +54,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<YouPage, PageError> {
     let (frame, (me, (has_password, mail_mentions), sessions)): (PageLayout, Read) = web
-        .page(visitor, location("You"), |tx, cx, me| {
+        .page(visitor, location(super::SettingsPage::You), |tx, cx, me| {
             let chosen = (actions::has_password(tx, cx)?, actions::wants_mention_mail(tx, cx)?);
             Ok((me.clone(), chosen, actions::list_sessions(tx, cx)?))
         })
@@ -86,7 +86,7 @@ pub async fn choose_mail(State(web): State<Arc<Web>>, posted: Posted) -> PageRes
     let wants = fields.has("mentions");
     web.act_quietly(&visitor, move |tx, cx, _| actions::want_mention_mail(tx, cx, wants)).await?;
     let mut response = see_other("/settings/you");
-    web.set_flash(&mut response, "mail-choice");
+    web.set_flash(&mut response, crate::web::Flash::MailChoice);
     Ok(response)
 }
 
@@ -142,7 +142,7 @@ pub async fn set_password(State(web): State<Arc<Web>>, posted: Posted) -> PageRe
     web.act_quietly(&visitor, move |tx, cx, me| actions::set_password(tx, cx, &hash, &me.session))
         .await?;
     let mut response = see_other("/settings/you");
-    web.set_flash(&mut response, "password");
+    web.set_flash(&mut response, crate::web::Flash::Password);
     Ok(response)
 }
 
@@ -153,7 +153,7 @@ pub async fn open_private(State(web): State<Arc<Web>>, posted: Posted) -> PageRe
         Said::Right { opens_private: true } => {
             web.act(&visitor, |tx, cx, me| actions::open_private(tx, cx, &me.session)).await?;
             let mut response = see_other("/settings/you");
-            web.set_flash(&mut response, "private-opened");
+            web.set_flash(&mut response, crate::web::Flash::PrivateOpened);
             return Ok(response);
         }
         Said::Wrong(sentence) => sentence,
@@ -215,13 +215,13 @@ pub async fn end_session(
     let id = SessionId::parse(&id).ok_or(Error::NotFound("session"))?;
     web.act(&posted.visitor, move |tx, cx, _| actions::end_session(tx, cx, &id)).await?;
     let mut response = see_other("/settings/you");
-    web.set_flash(&mut response, "ended");
+    web.set_flash(&mut response, crate::web::Flash::Ended);
     Ok(response)
 }
 
 pub async fn end_others(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
     web.act(&posted.visitor, |tx, cx, me| actions::end_other_sessions(tx, cx, &me.session)).await?;
     let mut response = see_other("/settings/you");
-    web.set_flash(&mut response, "ended");
+    web.set_flash(&mut response, crate::web::Flash::Ended);
     Ok(response)
 }

@@ -49,7 +49,7 @@ both! {
         let shown = serde_json::to_value(&log[0]).unwrap();
         assert_eq!(fields(&shown), ["attempts", "createdAt", "event", "nextAttemptAt", "state", "type"]);
         assert_eq!(fields(&shown["attempts"][0]), ["answer", "at", "status", "tookMs"]);
-        assert_eq!(shown["nextTryAt"], json!(null));
+        assert_eq!(shown["nextAttemptAt"], json!(null));
     }
 
     async fn the_log_tells_how_long_an_answer_took(app) {

@@ -1,0 +1,97 @@
+//! The line that the next page shows after a form was sent. A cookie carries its code there.
+
+macro_rules! flashes {
+    ($($name:ident: $code:literal, $icon:literal, $text:literal;)*) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Flash {
+            $($name),*
+        }
+
+        impl Flash {
+            pub const ALL: &[Flash] = &[$(Flash::$name),*];
+
+            /// The word that the cookie holds.
+            pub fn code(self) -> &'static str {
+                match self {
+                    $(Flash::$name => $code),*
+                }
+            }
+
+            pub fn icon(self) -> &'static str {
+                match self {
+                    $(Flash::$name => $icon),*
+                }
+            }
+
+            pub fn text(self) -> &'static str {
+                match self {
+                    $(Flash::$name => $text),*
+                }
+            }
+        }
+    };
+}
+
+// Name, code in the cookie, icon, what the page says.
+flashes! {
+    Stopped: "stopped", "stop", "Stopped. It is a draft again, nothing was sent.";
+    TooLate: "too-late", "warn", "Too late: it has left already.";
+    Kept: "kept", "approve", "Kept as a draft. It waits under To approve.";
+    Noted: "noted", "note", "Noted. Only the team sees it.";
+    Discarded: "discarded", "x", "Discarded. The customer never saw it.";
+    Saved: "saved", "check", "Saved.";
+    Closed: "closed", "closed", "Closed.";
+    Snoozed: "snoozed", "snooze", "Snoozed. It comes back by itself.";
+    Released: "released", "check", "Released to the inbox.";
+    Gone: "gone", "warn", "Somebody else was faster: this draft is decided already.";
+    SignedOut: "signed-out", "check", "You are signed out.";
+    Role: "role", "check", "The role is changed.";
+    Revoked: "revoked", "check", "Revoked. The key stopped working at once.";
+    Ended: "ended", "check", "That session is over.";
+    Password: "password", "check", "The password is set. Your other sessions are over.";
+    PrivateOpened: "private-opened", "check", "Your private inboxes are open in this session.";
+    Plan: "plan", "check", "The plan is changed.";
+    WebhookPaused: "webhook-paused", "pause", "Paused. What is meant for it is kept in the log.";
+    WebhookResumed: "webhook-resumed", "check", "Resumed. Events are delivered again.";
+    WebhookTested: "webhook-tested", "check", "A test event is on its way.";
+    WebhookDeleted: "webhook-deleted", "check", "Deleted, with its log.";
+    Again: "again", "again", "It is on its way once more, with the same id.";
+    ResumeFirst: "resume-first", "warn", "Nothing was sent: resume the webhook first.";
+    ReplySaved: "reply-saved", "check", "Saved. Everyone on the team can use it.";
+    ReplyDeleted: "reply-deleted", "check", "Deleted.";
+    RequestClosed: "request-closed", "closed", "Closed. The customer is not reminded any more.";
+    RequestReopened: "request-reopened", "check", "Open again. The customer can add documents.";
+    RequestRevoked: "request-revoked", "lock", "Taken back. The link leads nowhere from now on.";
+    Corrected: "corrected", "check", "Corrected. What you wrote stays.";
+    MailChoice: "mail-choice", "check", "Changed.";
+    Invited: "invited", "leaving", "The link is on its way to them by e-mail.";
+    TagRenamed: "tag-renamed", "check", "Renamed on every conversation that has it.";
+    InboxRenamed: "inbox-renamed", "check", "Renamed.";
+    SigningKey: "signing-key", "key", "The key is made. Publish its record, so that others see it.";
+    Removed: "removed", "check", "Removed. They can do nothing here any more.";
+    InboxAdded: "inbox-added", "check", "The inbox is there.";
+}
+
+impl Flash {
+    pub fn parse(code: &str) -> Option<Flash> {
+        Flash::ALL.iter().copied().find(|flash| flash.code() == code)
+    }
+
+    /// True when something did not happen.
+    pub fn is_alert(self) -> bool {
+        matches!(self, Flash::TooLate | Flash::Gone | Flash::ResumeFirst)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_leads_back_to_its_line() {
+        for flash in Flash::ALL {
+            assert_eq!(Flash::parse(flash.code()), Some(*flash));
+        }
+        assert_eq!(Flash::parse("nonsense"), None);
+    }
+}
