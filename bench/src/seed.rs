@@ -13,9 +13,9 @@ use inbox::api::operations::{
     AddNoteInput, AssignConversationInput, ReplyInput, SetStatusInput, TagConversationInput,
     add_note, assign_conversation, reply, set_status, tag_conversation,
 };
-use inbox::api::wire::Status;
 use inbox::base::actor::{self, Actor, Circle, Role, Scope};
 use inbox::base::ids::{ConversationId, Ids};
+use inbox::base::states::Status;
 use inbox::base::time::{Clock, SystemClock};
 use inbox::model::blobs::Blobs;
 use inbox::model::mailboxes::{self, Mailbox};

@@ -4,14 +4,16 @@ use db::Tx;
 
 use super::compose::{Autosave, attached, load_autosave};
 use super::timeline::{TimelineEntry, entries};
-use crate::api::wire::{Assignee, Status, Team};
 use crate::app::Cx;
+use crate::base::assignee::Assignee;
 use crate::base::error::{Error, Result};
 use crate::base::ids::ConversationId;
+use crate::base::states::Status;
 use crate::model::attachments::OutgoingAttachment;
 use crate::model::conversations;
 use crate::model::mailboxes::{self, Mailbox};
 use crate::model::members;
+use crate::model::members::Team;
 
 /// Letters, notes and events that a page shows of each, unless all are asked for.
 const SHOWN: i64 = 50;

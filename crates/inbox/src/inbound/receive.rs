@@ -4,15 +4,16 @@ use db::Tx;
 use mail::{AuthorKind, Mail};
 use serde_json::json;
 
-use crate::api::wire::{AttachmentInfo, Direction, Status};
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MessageId};
 use crate::base::limits::RISK_REASONS;
+use crate::base::states::{Direction, Status};
 use crate::base::string_enum::words;
 use crate::inbound::mail_dates::MailDates;
 use crate::inbound::threading::{find_thread, joined};
 use crate::model::app_mail;
+use crate::model::attachments::AttachmentInfo;
 use crate::model::blobs::{self, Blob};
 use crate::model::conversations::{self, Conversation, NewConversation};
 use crate::model::documents::{self, NewDocument};
@@ -274,7 +275,7 @@ fn index(
         texts.push(&address.email);
     }
     texts.push(&mail.text);
-    search::index_mail(tx, cx.actor.ws, conversation, serial, &texts)
+    search::index_mail(tx, cx.actor.ws, (conversation.num, &conversation.id), serial, &texts)
 }
 
 fn warn(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation, mail: &Mail) -> Result<()> {

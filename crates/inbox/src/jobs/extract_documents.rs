@@ -7,13 +7,13 @@ use super::concurrency::FreeSlots;
 use super::failures::{DueJob, JobFailure, JobRule};
 use super::fair_share::FairShare;
 use super::{ExtractionError, ExtractionOutcome, LEASE_MS, Taken, Worker};
-use crate::api::wire::{DocumentFields, DocumentKind};
 use crate::app::{App, Cx};
 use crate::base::actor::{Actor, Circle};
 use crate::base::error::Result;
 use crate::base::ids::{DocumentId, WorkspaceId};
 use crate::base::limits::{DOCUMENT_READ_BYTES, MINUTE_MS};
 use crate::model::documents;
+use crate::model::documents::{DocumentFields, DocumentKind};
 
 /// Documents that are read at once, in all and of one workspace.
 pub(super) const IN_FLIGHT: usize = 2;

@@ -4,9 +4,9 @@ use db::Tx;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::api::wire::Assignee;
 use crate::app::Cx;
 use crate::base::actor::{Actor, Circle, Principal};
+use crate::base::assignee::Assignee;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, EventId, MailboxId, MessageId, RequestId, WebhookId};
 use crate::base::limits::EVENT_SUMMARY_CHARS;

@@ -7,12 +7,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use crate::api::wire::{AttachmentInfo, Direction, MessageStatus, Status};
 use crate::app::Cx;
 use crate::base::actor::Actor;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MailboxId, MessageId, RequestId};
 use crate::base::limits::{HEADER_KEY_BYTES, UNDO_LIVE_MS, UNDO_SANDBOX_MS};
+use crate::base::states::{Direction, MessageStatus, Status};
+use crate::model::attachments::AttachmentInfo;
 use crate::model::conversations::{self, Conversation};
 use crate::model::events::{self, Event};
 use crate::model::{correspondents, document_requests, timeline};
@@ -250,7 +251,13 @@ pub fn mark_sent(
         correspondents::note(tx, cx, &conversation.circle, &party.email)?;
     }
     words.push(&message.text);
-    search::index_mail(tx, cx.actor.ws, conversation, message.serial, &words)?;
+    search::index_mail(
+        tx,
+        cx.actor.ws,
+        (conversation.num, &conversation.id),
+        message.serial,
+        &words,
+    )?;
     if let Some(request) = &message.request {
         document_requests::left(tx, cx, request)?;
     }

@@ -4,8 +4,8 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use inbox::ConversationSummary;
 use inbox::actions::{QueuedDraft, Sidebar};
-use inbox::api::wire::ConversationSummary;
 use inbox::base::ids::UserId;
 
 use crate::web::Web;
@@ -28,7 +28,7 @@ impl PartVersion {
     pub fn of_list(items: &[ConversationSummary]) -> PartVersion {
         let mut hasher = DefaultHasher::new();
         for item in items {
-            (item.id.as_str(), item.last_message_at.0, item.message_count).hash(&mut hasher);
+            (item.id.as_str(), item.last_message_at, item.message_count).hash(&mut hasher);
             (&item.tags, item.status.word(), &item.risk).hash(&mut hasher);
             item.assignee.as_ref().map(|assignee| assignee.id.as_str()).hash(&mut hasher);
         }

@@ -2,11 +2,11 @@ use db::Tx;
 use serde_json::json;
 
 use super::{link, missing};
-use crate::api::wire::{MessageStatus, Status};
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MessageId, RequestId};
 use crate::base::limits::REMIND_AFTER_MS;
+use crate::base::states::{MessageStatus, Status};
 use crate::model::conversations::{self, Conversation};
 use crate::model::drafts::{self, Automatic};
 use crate::model::timeline;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::{Path, State};
 use inbox::actions::{self, Decision, QueuedDraft};
-use inbox::api::wire::Direction;
 use inbox::base::ids::MessageId;
 use inbox::base::limits::DISCARD_REASON_CHARS;
+use inbox::base::states::Direction;
 use inbox::{Error, Party};
 
 use crate::web::Web;

@@ -10,10 +10,10 @@ use inbox::api::operations::{
     AssignConversationInput, SetStatusInput, TagConversationInput, assign_conversation,
     set_status as put_status, tag_conversation,
 };
-use inbox::api::wire::Status;
 use inbox::base::agent_presence::AGENT_STAYS_MS;
 use inbox::base::ids::{AgentId, SavedReplyId, UserId};
 use inbox::base::limits::{TAG_CHARS, TAGS_PER_CALL};
+use inbox::base::states::Status;
 use inbox::{Cx, Error, Party};
 use jiff::civil::Weekday;
 

@@ -8,8 +8,9 @@ use inbox::Error;
 use inbox::actions::{self, LibraryCard, LibraryDocument};
 use inbox::api::fields::check_query;
 use inbox::api::operations::{SEARCH_DOCUMENTS, SearchDocumentsInput, search_documents};
-use inbox::api::wire::{Document, DocumentFields, DocumentKind};
+use inbox::api::wire::Document;
 use inbox::base::ids::DocumentId;
+use inbox::{DocumentFields, DocumentKind};
 
 use crate::web::Web;
 use crate::web::form::{Asked, FormFields, Posted};
@@ -143,8 +144,9 @@ async fn build(
                 Some(input) => Some(search_documents(tx, cx, input)?),
                 None => None,
             };
-            let items = page.as_ref().map_or(&[][..], |page| page.items.as_slice());
-            let cards = actions::cards(tx, cx, items)?;
+            let items = page.iter().flat_map(|page| &page.items);
+            let ids: Vec<_> = items.map(|document| &document.id).collect();
+            let cards = actions::cards(tx, cx, &ids)?;
             Ok((page, cards, detail))
         })
         .await?;
