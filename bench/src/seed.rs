@@ -104,6 +104,7 @@ pub fn seed(url: &str, messages: usize, seed: u64) -> Result<Seeded, String> {
         ids: Arc::new(Ids::seeded(seed)),
         blobs,
         limiter: Arc::new(RateLimiter::new(1)),
+        agents: Arc::default(),
         scanner: None,
         sealer: Arc::new(inbox::model::sealing::PlainSecrets),
         public_url: "https://bench.example".into(),

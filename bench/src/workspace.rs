@@ -99,6 +99,7 @@ fn app(store: Store, folder: &Path) -> Result<App, String> {
         ids: Arc::new(Ids::random()),
         blobs: Blobs::open(&folder.join("blobs")).map_err(|error| error.to_string())?,
         limiter: Arc::new(RateLimiter::new(1)),
+        agents: Arc::default(),
         scanner: None,
         sealer: Arc::new(inbox::model::sealing::PlainSecrets),
         public_url: "https://bench.example".into(),

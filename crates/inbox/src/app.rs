@@ -3,6 +3,7 @@ use std::sync::Arc;
 use db::{Store, Tx};
 
 use crate::base::actor::Actor;
+use crate::base::agent_presence::AgentPresence;
 use crate::base::error::Result;
 use crate::base::ids::Ids;
 use crate::base::rate_limit::RateLimiter;
@@ -22,6 +23,8 @@ pub struct App {
     pub ids: Arc<Ids>,
     pub blobs: Blobs,
     pub limiter: Arc<RateLimiter>,
+    /// Which agents are at work on which conversation.
+    pub agents: Arc<AgentPresence>,
     /// Looks for viruses in what customers upload, where one is set up.
     pub scanner: Option<Arc<dyn Scanner>>,
     /// Seals what the database keeps of secrets.

@@ -59,6 +59,7 @@ pub fn open_app(settings: &Settings, public_url: &str) -> Result<App, String> {
         ids,
         blobs,
         limiter: Arc::new(RateLimiter::new(settings.rate_per_minute)),
+        agents: Arc::default(),
         scanner: settings.clamd.clone().map(|clamd| Arc::new(clamd) as Arc<dyn Scanner>),
         sealer,
         public_url: public_url.into(),

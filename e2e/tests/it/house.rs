@@ -68,6 +68,7 @@ impl House {
             ids: Arc::new(Ids::random()),
             blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
             limiter: Arc::new(RateLimiter::new(1_000)),
+            agents: Arc::default(),
             scanner: None,
             sealer: Arc::new(inbox::model::sealing::PlainSecrets),
             public_url: address.as_str().into(),

@@ -161,7 +161,7 @@ impl CheckedCall {
         let id = self.input.as_ref().ok().and_then(|input| input["id"].as_str());
         let Some(id) = id.filter(|_| cx.actor.livemode()) else { return };
         let writes = self.operation.access == Access::Write;
-        app.limiter.agents.note(cx.actor.ws, id, agent, name, writes, cx.now);
+        app.agents.note(cx.actor.ws, id, agent, name, writes, cx.now);
     }
 
     fn run(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<OperationOutput> {

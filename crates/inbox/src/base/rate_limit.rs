@@ -13,7 +13,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 use crate::base::actor::KeyHash;
-use crate::base::agent_presence::AgentPresence;
 use crate::base::limits::{RATE_WINDOW_MS, SANDBOX_INBOUND_PER_MINUTE};
 
 /// Keys remembered before the windows that are over are swept out.
@@ -26,8 +25,6 @@ const MARK: &str = "rate";
 const TOLD_AT_ONCE: usize = 80;
 
 pub struct RateLimiter {
-    /// What the calls of agents were about.
-    pub agents: AgentPresence,
     per_minute: u32,
     windows: Mutex<HashMap<Counted, Window>>,
     news: Mutex<News>,
@@ -67,12 +64,7 @@ pub struct RateStatus {
 
 impl RateLimiter {
     pub fn new(per_minute: u32) -> RateLimiter {
-        RateLimiter {
-            agents: AgentPresence::default(),
-            per_minute,
-            windows: Mutex::default(),
-            news: Mutex::default(),
-        }
+        RateLimiter { per_minute, windows: Mutex::default(), news: Mutex::default() }
     }
 
     /// Counts one request. Nothing is known of the key yet: see [`RateLimiter::forget`].

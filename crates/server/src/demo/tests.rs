@@ -34,6 +34,7 @@ async fn filled(now: i64) -> (tempfile::TempDir, App, Sample) {
         ids: Arc::new(Ids::seeded(7)),
         blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
         limiter: Arc::new(RateLimiter::new(120)),
+        agents: Arc::default(),
         scanner: None,
         sealer: Arc::new(inbox::model::sealing::PlainSecrets),
         public_url: "http://127.0.0.1:8080".into(),

@@ -72,7 +72,7 @@ impl Web {
     pub fn mark_present(&self, ws: i64, conversation: &str, me: &UserId, now: i64) -> PartVersion {
         let location = (ws, conversation.to_owned());
         let others = self.presence.others(&location, me, now);
-        let agents = self.app.limiter.agents.at(ws, conversation, now);
+        let agents = self.app.agents.at(ws, conversation, now);
         let agents: Vec<_> = agents.iter().map(|look| (&look.name, look.writes(now))).collect();
         PartVersion::of((others, agents))
     }

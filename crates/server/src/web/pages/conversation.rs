@@ -201,7 +201,7 @@ fn agents_here(web: &Web, ws: i64, open: &OpenConversation, now: i64) -> Vec<Oth
             there.push((name.to_owned(), true));
         }
     }
-    for look in web.app.limiter.agents.at(ws, open.id.as_str(), now) {
+    for look in web.app.agents.at(ws, open.id.as_str(), now) {
         if !there.iter().any(|(met, _)| *met == look.name) {
             there.push((look.name.clone(), look.writes(now)));
         }

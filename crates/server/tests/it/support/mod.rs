@@ -190,6 +190,7 @@ impl TestApp {
             ids,
             blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
             limiter: Arc::new(RateLimiter::new(1_000_000)),
+            agents: Arc::default(),
             scanner: None,
             sealer,
             public_url: PUBLIC_URL.into(),
@@ -227,6 +228,7 @@ impl TestApp {
             store: database::open(&self.url),
             ids: Arc::new(Ids::seeded(9)),
             limiter: Arc::new(RateLimiter::new(1_000_000)),
+            agents: Arc::default(),
             ..self.app.clone()
         }
     }
