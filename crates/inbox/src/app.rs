@@ -1,16 +1,18 @@
+//! What every operation stands on, and what it is given: store, clock, ids, ports and the actor.
+
 use std::sync::Arc;
 
 use db::{Store, Tx};
 
 use crate::base::actor::Actor;
 use crate::base::agent_presence::AgentPresence;
+use crate::base::blobs::Blobs;
 use crate::base::error::Result;
 use crate::base::ids::Ids;
 use crate::base::rate_limit::RateLimiter;
+use crate::base::scanner::Scanner;
+use crate::base::secret_sealer::SecretSealer;
 use crate::base::time::Clock;
-use crate::model::blobs::Blobs;
-use crate::model::sealing::SecretSealer;
-use crate::model::uploads::Scanner;
 
 /// Whoever shows pages listens here: something may have changed.
 pub const PAGES: &str = "pages";

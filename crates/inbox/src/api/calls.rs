@@ -3,13 +3,15 @@
 use db::Tx;
 use serde_json::{Map, Value};
 
-use crate::actions;
 use crate::api::idempotency::{self, IdempotencyKey};
 use crate::api::operations::{Access, Operation, OperationOutput, ScopeRule, with_id};
 use crate::app::{App, Cx, PAGES};
-use crate::base::actor::{KeyHash, Principal, Scope, Scopes, authenticate};
+use crate::base::actor::{Principal, authenticate};
+use crate::base::api_key::KeyHash;
 use crate::base::error::{Error, Result, ValidationErrors};
 use crate::base::rate_limit::RateStatus;
+use crate::base::scopes::{Scope, Scopes};
+use crate::model::api_keys;
 
 /// A request for an operation, before anything about it is known to be right.
 pub struct ApiCall {
@@ -119,7 +121,7 @@ impl App {
         let app = self.clone();
         tokio::spawn(async move {
             let now = app.clock.now();
-            let written = app.store.write(move |tx| actions::mark_used(tx, &key, now)).await;
+            let written = app.store.write(move |tx| api_keys::mark_used(tx, &key, now)).await;
             if let Err(error) = written
                 && !error.is_outage()
             {

@@ -4,12 +4,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::base::actor::Scope;
 use crate::base::assignee::Assignee;
 use crate::base::ids::{
     AgentId, ConversationId, DocumentId, EventId, MailboxId, MessageId, NoteId, RequestId, TagId,
     WorkspaceId,
 };
+use crate::base::scopes::Scope;
 use crate::base::states::{Direction, MessageStatus, Status, Urgency};
 use crate::base::string_enum::words;
 use crate::base::time::Moment;

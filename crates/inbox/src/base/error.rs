@@ -1,7 +1,7 @@
 use std::fmt;
 
-use crate::base::actor::Scope;
 use crate::base::rate_limit::RateStatus;
+use crate::base::scopes::Scope;
 
 /// Why an operation was refused. The sentence is for the caller; the cause is for the log.
 #[derive(Debug, thiserror::Error)]

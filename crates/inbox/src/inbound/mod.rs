@@ -9,6 +9,7 @@ mod filing;
 pub mod imap;
 pub(crate) mod mail_dates;
 mod own_copies;
+mod own_markers;
 mod parsing;
 pub(crate) mod receive;
 mod reports;
@@ -34,7 +35,7 @@ pub use authenticator::{Authenticator, Checking, Credentials, MailSource};
 pub use risk::assess;
 pub use routes::{RecipientInbox, find_inbox, find_recipient};
 
-use filing::OwnMarkers;
+use own_markers::OwnMarkers;
 use parsing::StoredMail;
 
 /// A mail at the door.

@@ -5,6 +5,7 @@ use mail::{AuthorKind, Mail};
 use serde_json::json;
 
 use crate::app::Cx;
+use crate::base::blobs::{self, Blob};
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MessageId};
 use crate::base::limits::RISK_REASONS;
@@ -14,7 +15,6 @@ use crate::inbound::mail_dates::MailDates;
 use crate::inbound::threading::{find_thread, joined};
 use crate::model::app_mail;
 use crate::model::attachments::AttachmentInfo;
-use crate::model::blobs::{self, Blob};
 use crate::model::conversations::{self, Conversation, NewConversation};
 use crate::model::documents::{self, NewDocument};
 use crate::model::events::{self, Event};
@@ -81,8 +81,8 @@ pub(crate) fn look_up(
         let header_id = format!("{id}@{NO_MESSAGE_ID}");
         return Ok(MailLookup::Unknown(UnknownMail { id, header_id }));
     };
-    Ok(match seen_before(tx, cx, mailbox, &header_id)? {
-        Some(received) => MailLookup::Known(received),
+    Ok(match messages::with_header_id(tx, cx.actor.ws, &mailbox.id, &header_id)? {
+        Some((conversation, message)) => MailLookup::Known(FiledMail { conversation, message }),
         None => MailLookup::Unknown(UnknownMail { id, header_id }),
     })
 }
@@ -161,20 +161,6 @@ const NO_MESSAGE_ID: &str = "no-message-id";
 fn header_id(incoming: &IncomingMail) -> Option<String> {
     let by_bytes = || Some(format!("{}@{NO_MESSAGE_ID}", incoming.raw.as_ref()?.hash));
     incoming.mail.message_id.clone().or_else(by_bytes)
-}
-
-/// The mail of this Message-ID as this inbox has it already.
-pub(crate) fn seen_before(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    mailbox: &Mailbox,
-    header_id: &str,
-) -> Result<Option<FiledMail>> {
-    let found: Option<(ConversationId, MessageId)> = tx.opt(
-        "SELECT conversation, id FROM messages WHERE ws = ?1 AND mailbox = ?2 AND header_key = ?3",
-        &[&cx.actor.ws, &mailbox.id, &messages::header_key(header_id)],
-    )?;
-    Ok(found.map(|(conversation, message)| FiledMail { conversation, message }))
 }
 
 fn give_reference(

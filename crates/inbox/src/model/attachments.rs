@@ -7,10 +7,10 @@ use db::{FromRow, Row, Tx};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::base::blobs::{self, Blob, Blobs};
 use crate::base::error::{Error, Result};
 use crate::base::ids::{AttachmentId, ConversationId, MessageId, UserId};
 use crate::base::limits::{ATTACHED_BYTES, ATTACHMENTS};
-use crate::model::blobs::{self, Blob, Blobs};
 
 /// Bytes that may be on their way in one place; larger letters take several.
 const BYTES_IN_A_PLACE: i64 = 2 * 1024 * 1024;

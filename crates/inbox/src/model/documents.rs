@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::app::Cx;
+use crate::base::blobs::{self, Blob};
 use crate::base::error::{Error, Result};
 use crate::base::ids::{DocumentId, MessageId};
 use crate::base::string_enum::words;
-use crate::model::blobs::{self, Blob};
 use crate::model::conversations::Conversation;
 use crate::search;
 

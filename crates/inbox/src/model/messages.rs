@@ -142,6 +142,19 @@ pub fn insert(
     Ok(serial)
 }
 
+/// The message of an inbox that has this Message-ID, and its conversation.
+pub fn with_header_id(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    mailbox: &MailboxId,
+    header_id: &str,
+) -> Result<Option<(ConversationId, MessageId)>> {
+    Ok(tx.opt(
+        "SELECT conversation, id FROM messages WHERE ws = ?1 AND mailbox = ?2 AND header_key = ?3",
+        &[&ws, mailbox, &header_key(header_id)],
+    )?)
+}
+
 /// A Message-ID as it is looked up: itself, or its hash where it is too long for an index.
 pub fn header_key(header_id: &str) -> Cow<'_, str> {
     if header_id.len() <= HEADER_KEY_BYTES {

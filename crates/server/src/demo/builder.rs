@@ -11,10 +11,10 @@ use inbox::api::operations::{
     tag_conversation,
 };
 use inbox::base::actor::Actor;
+use inbox::base::blobs::{Blob, Blobs};
 use inbox::base::ids::{ConversationId, MessageId};
 use inbox::base::limits::{UNDO_LIVE_MS, UNDO_SANDBOX_MS};
 use inbox::base::states::Status;
-use inbox::model::blobs::{Blob, Blobs};
 use inbox::{
     App, Cx, Error, IncomingMail, RequestedDocument, Result, load_outgoing, mark_sent, receive,
 };

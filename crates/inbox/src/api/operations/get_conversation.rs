@@ -10,10 +10,10 @@ use crate::api::wire::{
     TimelineEvent, TimelineItem, TimelineMessage, TimelineNote,
 };
 use crate::app::Cx;
-use crate::base::actor::Scope;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MessageId};
 use crate::base::limits::READ_TEXT_CHARS;
+use crate::base::scopes::Scope;
 use crate::base::time::Moment;
 use crate::model::conversations;
 use crate::model::originals::cut;

@@ -5,8 +5,8 @@ use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
 use crate::api::fields::{InputField, InputKind};
 use crate::api::wire::Done;
 use crate::app::Cx;
-use crate::base::actor::Scope;
 use crate::base::error::Result;
+use crate::base::scopes::Scope;
 use crate::base::states::Status;
 use crate::model::conversations;
 

@@ -7,7 +7,6 @@
 
 mod naming;
 mod page;
-mod partial_uploads;
 mod scanning;
 mod submission;
 
@@ -25,9 +24,8 @@ use crate::base::string_enum::words;
 use crate::model::document_requests::TOKEN_CHARS;
 use crate::model::file_checks::FileRefusal;
 
-pub use partial_uploads::PartialUploads;
+pub use scanning::scan;
 pub(crate) use scanning::scan_at;
-pub use scanning::{ScanResult, Scanner, Scanning, scan};
 pub(crate) use submission::hand_over_of;
 pub use submission::{HandedOver, hand_over};
 

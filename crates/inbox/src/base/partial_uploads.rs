@@ -1,3 +1,5 @@
+//! Files that customers upload, until they are handed over.
+
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
