@@ -229,7 +229,7 @@ impl House {
             let reading = actions::read_conversation(tx, cx, &id, true)?;
             let ours = reading.entries.iter().rev().find_map(|entry| match entry {
                 actions::TimelineEntry::Message(message) => {
-                    message.status.map(|status| (status.word().to_owned(), message.text.clone()))
+                    message.status.map(|status| (status.as_str().to_owned(), message.text.clone()))
                 }
                 _ => None,
             });

@@ -99,7 +99,7 @@ pub fn read_conversation(
         contact_name: found.contact_name,
         contact_email: found.contact_email,
         tags: found.tags,
-        urgency: found.urgency.map(|urgency| urgency.word()),
+        urgency: found.urgency.map(|urgency| urgency.as_str()),
         topic: found.topic,
         risk: found.risk,
         risk_reasons: found.risk_reasons,
@@ -172,7 +172,7 @@ pub fn latest_of(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<Vec<String>> 
          WHERE ws = ?1 AND conversation = ?2 ORDER BY at DESC, id DESC LIMIT ?3",
         &[&ws, &found.id, &SHOWN],
     )?;
-    let mut latest = vec![serial.to_string(), note, event, found.status.word().to_owned()];
+    let mut latest = vec![serial.to_string(), note, event, found.status.as_str().to_owned()];
     latest.extend(states.into_iter().map(|(status, revision)| format!("{status} {revision}")));
     latest.push(found.snoozed_until.unwrap_or(0).to_string());
     Ok(latest)

@@ -11,7 +11,7 @@ use crate::base::ids::{
 };
 use crate::base::scopes::Scope;
 use crate::base::states::{Direction, MessageStatus, Status, Urgency};
-use crate::base::string_enum::words;
+use crate::base::string_enum::string_enum;
 use crate::base::time::Moment;
 use crate::model::app_mail::AppMail;
 use crate::model::attachments::AttachmentInfo;
@@ -20,15 +20,15 @@ use crate::model::drafts::{ReplyResult, ReplyStatus};
 use crate::model::members::{Team, TeamMember};
 use crate::search::list::ConversationSummary;
 
-words! {
+string_enum! {
     MessageType { Message = "message" }
 }
 
-words! {
+string_enum! {
     NoteType { Note = "note" }
 }
 
-words! {
+string_enum! {
     EventType { Event = "event" }
 }
 

@@ -8,7 +8,7 @@ use crate::base::api_key::KeyHash;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{AgentId, Ids, MemberId, UserId, WorkspaceId};
 use crate::base::scopes::Scopes;
-use crate::base::string_enum::words;
+use crate::base::string_enum::string_enum;
 
 /// The one on whose behalf an operation runs. Nothing is looked up without one.
 #[derive(Clone, Debug)]
@@ -133,11 +133,11 @@ impl FromColumn for Circle {
     }
 }
 
-words! {
+string_enum! {
     Role { Owner = "owner", Admin = "admin", Member = "member" }
 }
 
-words! {
+string_enum! {
     Plan { Free = "free", Pro = "pro", Team = "team" }
 }
 

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use crate::base::ids::MemberId;
-use crate::base::string_enum::words;
+use crate::base::string_enum::string_enum;
 
-words! {
+string_enum! {
     MemberType { User = "user", Agent = "agent" }
 }
 

@@ -16,7 +16,7 @@ pub enum Error {
     Forbidden(String),
     #[error(
         "This key lacks the scope {}. Make a key that has it; scopes cannot be changed later.",
-        .scope.word()
+        .scope.as_str()
     )]
     Lacks {
         scope: Scope,

@@ -124,7 +124,7 @@ impl RateLimiter {
             news.number += 1;
             let mut words = format!("{MARK}\t{}", news.number);
             for (counted, count) in taken {
-                words.push_str(&format!("\t{}\t{count}", counted.word()));
+                words.push_str(&format!("\t{}\t{count}", counted.encoded()));
             }
             words
         });
@@ -183,7 +183,7 @@ fn present(windows: &mut HashMap<Counted, Window>, counted: Counted, now: i64) -
 }
 
 impl Counted {
-    fn word(&self) -> String {
+    fn encoded(&self) -> String {
         match self {
             Counted::Key(key) => key.hex(),
             Counted::Sandbox(ws) => format!("ws{ws}"),

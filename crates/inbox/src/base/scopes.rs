@@ -1,8 +1,8 @@
 //! What an API key may do.
 
-use crate::base::string_enum::words;
+use crate::base::string_enum::string_enum;
 
-words! {
+string_enum! {
     Scope { Read = "read", Write = "write", Draft = "draft", Send = "send", Record = "record" }
 }
 
@@ -34,7 +34,7 @@ impl Scopes {
 
     /// As kept in a row: names with spaces between.
     pub fn stored(&self) -> String {
-        self.0.iter().map(|scope| scope.word()).collect::<Vec<_>>().join(" ")
+        self.0.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(" ")
     }
 
     pub(crate) fn from_stored(text: &str) -> Scopes {

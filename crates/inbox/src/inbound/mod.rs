@@ -74,7 +74,7 @@ pub enum Ingested {
 }
 
 impl Ingested {
-    fn word(&self) -> &'static str {
+    fn as_str(&self) -> &'static str {
         match self {
             Ingested::Filed(_) => "filed",
             Ingested::Known(_) => "known",
@@ -133,7 +133,7 @@ async fn ingest_from(
         }
     };
     for outcome in &outcomes {
-        let word = outcome.as_ref().map_or("failed", Ingested::word);
+        let word = outcome.as_ref().map_or("failed", Ingested::as_str);
         counter!("mailroom_mails_total", "outcome" => word).increment(1);
     }
     histogram!("mailroom_mail_seconds").record(began.elapsed());
@@ -215,7 +215,7 @@ async fn file(
     let taken = filed.await?;
     tracing::info!(
         mailbox = %inbox.mailbox.id,
-        outcome = taken.word(),
+        outcome = taken.as_str(),
         id = taken.message().map(|id| id.as_str()),
         bytes = read.raw.size,
         "a mail came in"

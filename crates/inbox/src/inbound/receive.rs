@@ -10,7 +10,7 @@ use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MessageId};
 use crate::base::limits::RISK_REASONS;
 use crate::base::states::{Direction, Status};
-use crate::base::string_enum::words;
+use crate::base::string_enum::string_enum;
 use crate::inbound::mail_dates::MailDates;
 use crate::inbound::threading::{find_thread, joined};
 use crate::model::app_mail;
@@ -221,7 +221,7 @@ fn write_message(
             text: &mail.text,
             attachments: attachments.collect(),
             raw_hash: incoming.raw.as_ref().map(|raw| raw.hash.as_str()),
-            withheld: filing.withheld.map(News::word),
+            withheld: filing.withheld.map(News::as_str),
             author: None,
             summary: None,
             request: None,
@@ -275,7 +275,7 @@ fn warn(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation, mail: &Ma
     Ok(())
 }
 
-words! {
+string_enum! {
     /// What a mail means for the outside, told at once or, for held mail, when it is released.
     /// An automatic reply is filed and means nothing else.
     News {

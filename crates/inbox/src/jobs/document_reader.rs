@@ -32,7 +32,7 @@ pub enum ExtractionOutcome {
 }
 
 impl ExtractionOutcome {
-    pub(super) fn word(&self) -> &'static str {
+    pub(super) fn as_str(&self) -> &'static str {
         match self {
             ExtractionOutcome::Read { .. } => "read",
             ExtractionOutcome::Unreadable(_) => "unreadable",

@@ -93,10 +93,10 @@ impl Worker {
             }
             Err(error) => ExtractionOutcome::Later(error.to_string()),
         };
-        counter!("mailroom_documents_read_total", "outcome" => found.word()).increment(1);
+        counter!("mailroom_documents_read_total", "outcome" => found.as_str()).increment(1);
         match &found {
             ExtractionOutcome::Read { kind, .. } => {
-                tracing::info!(%id, kind = kind.word(), "a document was read")
+                tracing::info!(%id, kind = kind.as_str(), "a document was read")
             }
             ExtractionOutcome::Unreadable(reason) => {
                 tracing::info!(%id, reason, "a document cannot be read")

@@ -105,7 +105,7 @@ impl Worker {
         let outcomes =
             lease::held(self.send_parts(&claimed, outgoing), || self.renew(&claimed)).await;
         for outcome in &outcomes {
-            counter!("mailroom_messages_total", "outcome" => outcome.word()).increment(1);
+            counter!("mailroom_messages_total", "outcome" => outcome.as_str()).increment(1);
             match outcome {
                 RelayOutcome::Delivered => tracing::info!(%message, "a message left"),
                 RelayOutcome::Later(reason) => {

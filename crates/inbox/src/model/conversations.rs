@@ -224,7 +224,7 @@ pub fn set_status(
         cx,
         &conversation.id,
         "status",
-        json!({ "from": from.word(), "to": to.word() }),
+        json!({ "from": from.as_str(), "to": to.as_str() }),
     )?;
     announce_turn(tx, cx, conversation)
 }
@@ -286,7 +286,7 @@ pub fn wake(
         return Ok(());
     }
     put_in_view(tx, cx, conversation, conversation.status, None)?;
-    timeline::note_event(tx, cx, &conversation.id, "woke", json!({ "by": by.word() }))
+    timeline::note_event(tx, cx, &conversation.id, "woke", json!({ "by": by.as_str() }))
 }
 
 /// The one place that writes status, snooze and view, and keeps the open count true.

@@ -9,14 +9,14 @@ use crate::app::Cx;
 use crate::base::blobs::{self, Blob};
 use crate::base::error::{Error, Result};
 use crate::base::ids::{DocumentId, MessageId};
-use crate::base::string_enum::words;
+use crate::base::string_enum::string_enum;
 use crate::model::conversations::Conversation;
 use crate::search;
 
 /// The queue of documents that nobody has read yet.
 pub const TO_READ: &str = "documents";
 
-words! {
+string_enum! {
     DocumentKind {
         Invoice = "invoice",
         Receipt = "receipt",

@@ -7,14 +7,14 @@ use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::{MessageId, RequestId};
 use crate::base::states::{Direction, MessageStatus};
-use crate::base::string_enum::words;
+use crate::base::string_enum::string_enum;
 use crate::base::time::Moment;
 use crate::model::conversations::Conversation;
 use crate::model::document_requests::{self, RequestedDocument};
 use crate::model::mail_secret;
 use crate::model::messages::{self, NewMessage, OutgoingMessage, Party};
 
-words! {
+string_enum! {
     /// `draft` waits for a person's approval; `scheduled` goes out on its own.
     ReplyStatus { Draft = "draft", Scheduled = "scheduled" }
 }

@@ -9,10 +9,10 @@ use crate::base::error::{Error, Result};
 use crate::base::ids::{ServiceId, WorkspaceId};
 use crate::base::limits::{ADDRESS_CHARS, APP_MAIL_RECIPIENTS, HEADER_CHARS, REFERENCE_CHARS};
 use crate::base::reference;
-use crate::base::string_enum::words;
+use crate::base::string_enum::string_enum;
 use crate::model::app_mail::{self, ReportedMail};
 
-words! {
+string_enum! {
     Service { Resend = "resend", Postmark = "postmark" }
 }
 

@@ -240,7 +240,7 @@ impl Key {
             Key::Create { name, scopes, by, test, of } => {
                 let parse = |text: &String| {
                     Scope::parse(text.trim()).ok_or_else(|| {
-                        format!("scopes: {text} is not one of {}", Scope::WORDS.join(", "))
+                        format!("scopes: {text} is not one of {}", Scope::NAMES.join(", "))
                     })
                 };
                 let scopes = scopes.iter().map(parse).collect::<Result<Vec<Scope>, String>>()?;
@@ -312,7 +312,7 @@ impl Workspace {
                 let shown = json!({ "workspaces": shown.collect::<Vec<_>>() });
                 let lines = list
                     .iter()
-                    .map(|w| format!("{}  {}  {} ({})", w.id, w.slug, w.name, w.plan.word()));
+                    .map(|w| format!("{}  {}  {} ({})", w.id, w.slug, w.name, w.plan.as_str()));
                 print(output, &shown, &lines.collect::<Vec<_>>().join("\n"));
             }
         }

@@ -43,7 +43,7 @@ pub const OPERATION: Operation = Operation {
         ),
         InputField::optional(
             "kind",
-            InputKind::Choice(DocumentKind::WORDS),
+            InputKind::Choice(DocumentKind::NAMES),
             "Only documents of this kind.",
         ),
         InputField::optional(

@@ -33,7 +33,7 @@ pub const OPERATION: Operation = Operation {
             it has changes nothing; a change ends a snooze.",
     fields: &[InputField::required(
         "status",
-        InputKind::Choice(Status::WORDS),
+        InputKind::Choice(Status::NAMES),
         "The status to set.",
     )],
     body_optional: false,

@@ -48,7 +48,7 @@ impl Filter {
     /// The first column leads the index that is meant; concatenation keeps the planner from
     /// choosing one that the other columns lead.
     fn list(&self, circle: &Circle, view: View) -> List {
-        let (circle, view) = (circle.to_string(), view.word().to_owned());
+        let (circle, view) = (circle.to_string(), view.as_str().to_owned());
         let mut list: List = match (&self.reference, &self.mailbox) {
             (Some(reference), Some(mailbox)) => vec![
                 ("c.reference", reference.clone()),

@@ -117,7 +117,8 @@ async fn build(
             let decision = actions::look_at_draft(tx, cx, &wanted)?;
             let (queue, (draft, _)) =
                 (actions::queue(tx, cx)?, inbox::load_outgoing(tx, cx.actor, &wanted)?);
-            let shown = PartVersion::of_drafts(&queue, Some((draft.revision, draft.status.word())));
+            let shown =
+                PartVersion::of_drafts(&queue, Some((draft.revision, draft.status.as_str())));
             Ok((queue, decision, shown))
         })
         .await?;

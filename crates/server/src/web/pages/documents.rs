@@ -86,7 +86,7 @@ const KINDS: &[(DocumentKind, &str)] = &[
 ];
 
 fn kinds() -> Vec<(&'static str, &'static str)> {
-    KINDS.iter().map(|(kind, name)| (kind.word(), *name)).collect()
+    KINDS.iter().map(|(kind, name)| (kind.as_str(), *name)).collect()
 }
 
 fn kind_name(kind: Option<DocumentKind>) -> &'static str {
@@ -237,7 +237,7 @@ fn detail_view(
 ) -> DetailView {
     let fields = &found.fields;
     let form = typed.unwrap_or_else(|| CorrectForm {
-        kind: found.kind.map_or("other", DocumentKind::word).to_owned(),
+        kind: found.kind.map_or("other", DocumentKind::as_str).to_owned(),
         kinds: kinds(),
         values: vec![
             ("vendor", "Vendor", fields.vendor.clone().unwrap_or_default()),
