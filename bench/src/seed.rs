@@ -13,11 +13,12 @@ use inbox::api::operations::{
     AddNoteInput, AssignConversationInput, ReplyInput, SetStatusInput, TagConversationInput,
     add_note, assign_conversation, reply, set_status, tag_conversation,
 };
-use inbox::api::wire::Status;
-use inbox::base::actor::{self, Actor, Circle, Role, Scope};
+use inbox::base::actor::{self, Actor, Circle, Role};
+use inbox::base::blobs::Blobs;
 use inbox::base::ids::{ConversationId, Ids};
+use inbox::base::scopes::Scope;
+use inbox::base::states::Status;
 use inbox::base::time::{Clock, SystemClock};
-use inbox::model::blobs::Blobs;
 use inbox::model::mailboxes::{self, Mailbox};
 use inbox::{App, Cx, RateLimiter};
 use serde::{Deserialize, Serialize};
@@ -104,8 +105,9 @@ pub fn seed(url: &str, messages: usize, seed: u64) -> Result<Seeded, String> {
         ids: Arc::new(Ids::seeded(seed)),
         blobs,
         limiter: Arc::new(RateLimiter::new(1)),
+        agents: Arc::default(),
         scanner: None,
-        sealer: Arc::new(inbox::model::sealing::PlainSecrets),
+        sealer: Arc::new(inbox::base::secret_sealer::PlainSecrets),
         public_url: "https://bench.example".into(),
     };
     let written = Arc::new(AtomicUsize::new(0));

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use db::{Store, Tx};
 use inbox::actions::{self, NewWorkspace};
-use inbox::base::actor::{self, Actor, Circle, Principal, Scope};
+use inbox::base::actor::{self, Actor, Circle, Principal};
+use inbox::base::blobs::Blobs;
 use inbox::base::ids::Ids;
+use inbox::base::scopes::Scope;
 use inbox::base::time::{Clock, SystemClock};
-use inbox::model::blobs::Blobs;
 use inbox::model::mailboxes::{self, Mailbox};
 use inbox::{App, Cx, IncomingMail, RateLimiter};
 use mail::{Address, AuthorKind, Dmarc, Mail};
@@ -99,8 +100,9 @@ fn app(store: Store, folder: &Path) -> Result<App, String> {
         ids: Arc::new(Ids::random()),
         blobs: Blobs::open(&folder.join("blobs")).map_err(|error| error.to_string())?,
         limiter: Arc::new(RateLimiter::new(1)),
+        agents: Arc::default(),
         scanner: None,
-        sealer: Arc::new(inbox::model::sealing::PlainSecrets),
+        sealer: Arc::new(inbox::base::secret_sealer::PlainSecrets),
         public_url: "https://bench.example".into(),
     })
 }

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use db::{Store, Tx};
 
 use crate::base::actor::Actor;
+use crate::base::agent_presence::AgentPresence;
+use crate::base::blobs::Blobs;
 use crate::base::error::Result;
 use crate::base::ids::Ids;
 use crate::base::rate_limit::RateLimiter;
+use crate::base::scanner::Scanner;
+use crate::base::secret_sealer::SecretSealer;
 use crate::base::time::Clock;
-use crate::model::blobs::Blobs;
-use crate::model::sealing::SecretSealer;
-use crate::model::uploads::Scanner;
 
 /// Whoever shows pages listens here: something may have changed.
 pub const PAGES: &str = "pages";
@@ -24,6 +25,8 @@ pub struct App {
     pub ids: Arc<Ids>,
     pub blobs: Blobs,
     pub limiter: Arc<RateLimiter>,
+    /// Which agents are at work on which conversation.
+    pub agents: Arc<AgentPresence>,
     /// Looks for viruses in what customers upload, where one is set up.
     pub scanner: Option<Arc<dyn Scanner>>,
     /// Seals what the database keeps of secrets.

@@ -66,7 +66,7 @@ pub fn inspect(file: &str, raw: &[u8]) -> Inspection {
                 size: file.bytes.len(),
             })
             .collect(),
-        risk: verdict.risk.map(|risk| risk.word().to_owned()),
+        risk: verdict.risk.map(|risk| risk.as_str().to_owned()),
         risk_reasons: verdict.reasons,
         score: verdict.score,
         subject: mail.subject,

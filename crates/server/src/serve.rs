@@ -6,12 +6,12 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use inbox::base::blobs::Blobs;
 use inbox::base::ids::Ids;
 use inbox::base::private_files;
+use inbox::base::scanner::Scanner;
 use inbox::base::time::SystemClock;
 use inbox::jobs::Worker;
-use inbox::model::blobs::Blobs;
-use inbox::model::uploads::Scanner;
 use inbox::{App, RateLimiter, share_rates};
 use mail::smtp::Protocol;
 use tokio::net::TcpListener;
@@ -59,6 +59,7 @@ pub fn open_app(settings: &Settings, public_url: &str) -> Result<App, String> {
         ids,
         blobs,
         limiter: Arc::new(RateLimiter::new(settings.rate_per_minute)),
+        agents: Arc::default(),
         scanner: settings.clamd.clone().map(|clamd| Arc::new(clamd) as Arc<dyn Scanner>),
         sealer,
         public_url: public_url.into(),
@@ -204,7 +205,7 @@ pub async fn serve(
     let due_work = tokio::spawn(quiet.clone().work(worker, fetchers, stopping.clone()));
     tokio::spawn({
         let (app, stopping) = (app.clone(), stopping.clone());
-        async move { share_rates(&app, &stopping).await }
+        async move { share_rates(&app.store, &app.limiter, &*app.clock, &stopping).await }
     });
     let vault = Vault::open(&settings.data, &app.ids).map_err(io::Error::other)?;
     let storage = StorageCheck::new(app.clone(), &settings.data, &settings.blobs, FREE_BYTES_LEAST);

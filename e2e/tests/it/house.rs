@@ -7,11 +7,12 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use inbox::actions;
 use inbox::api::operations::{AddNoteInput, ReplyInput, add_note, reply};
-use inbox::base::actor::{self, Actor, Circle, KeyHash};
+use inbox::base::actor::{self, Actor, Circle};
+use inbox::base::api_key::KeyHash;
+use inbox::base::blobs::Blobs;
 use inbox::base::ids::Ids;
 use inbox::base::time::{Clock, SystemClock};
 use inbox::jobs::Worker;
-use inbox::model::blobs::Blobs;
 use inbox::model::mailboxes::{self, Mailbox};
 use inbox::{App, FiledMail, IncomingMail, RateLimiter};
 use mail::{Address, AuthorKind, Dmarc, Mail};
@@ -68,8 +69,9 @@ impl House {
             ids: Arc::new(Ids::random()),
             blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
             limiter: Arc::new(RateLimiter::new(1_000)),
+            agents: Arc::default(),
             scanner: None,
-            sealer: Arc::new(inbox::model::sealing::PlainSecrets),
+            sealer: Arc::new(inbox::base::secret_sealer::PlainSecrets),
             public_url: address.as_str().into(),
         };
         let sample = server::demo::fill(&app).await.unwrap();
@@ -166,7 +168,7 @@ impl House {
         let service = Actor::system(1, self.ines.workspace.clone(), Circle::team());
         let receive = self.app.act(&service, move |tx, cx| {
             if let Some(raw) = &incoming.raw {
-                inbox::model::blobs::keep(tx, cx.actor.ws, raw)?;
+                inbox::base::blobs::keep(tx, cx.actor.ws, raw)?;
             }
             inbox::receive(tx, cx, &mailbox, &incoming)
         });
@@ -227,7 +229,7 @@ impl House {
             let reading = actions::read_conversation(tx, cx, &id, true)?;
             let ours = reading.entries.iter().rev().find_map(|entry| match entry {
                 actions::TimelineEntry::Message(message) => {
-                    message.status.map(|status| (status.word().to_owned(), message.text.clone()))
+                    message.status.map(|status| (status.as_str().to_owned(), message.text.clone()))
                 }
                 _ => None,
             });

@@ -4,10 +4,10 @@ use db::{FromRow, Row, Tx};
 
 use super::document_requests::card;
 use super::timeline::{self, MessageEntry, attach_files};
-use crate::api::wire::MessageStatus;
 use crate::app::Cx;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MessageId};
+use crate::base::states::MessageStatus;
 use crate::model::conversations::Conversation;
 use crate::model::mailboxes::{self, Mailbox};
 use crate::model::messages;

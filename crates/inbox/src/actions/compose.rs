@@ -3,14 +3,15 @@
 use db::Tx;
 
 use super::sessions::own_id;
-use crate::api::wire::{Direction, ReplyResult, Status};
 use crate::app::Cx;
 use crate::base::actor::Principal;
 use crate::base::error::{Error, Result, ValidationError, ValidationErrors};
 use crate::base::ids::{AttachmentId, ConversationId, MessageId};
 use crate::base::limits::{RECIPIENTS, REPLY_CHARS};
+use crate::base::states::{Direction, Status};
 use crate::model::attachments::{self, NewAttachment, OutgoingAttachment};
 use crate::model::conversations;
+use crate::model::drafts::ReplyResult;
 use crate::model::drafts::{self, DraftContent};
 use crate::model::messages::{self, Party};
 

@@ -2,13 +2,13 @@
 
 use db::Tx;
 
-use crate::api::wire::{DocumentFields, DocumentKind};
 use crate::app::Cx;
 use crate::base::error::{Error, Result, ValidationError, ValidationErrors};
 use crate::base::ids::DocumentId;
 use crate::base::limits::{DOCUMENT_AMOUNT, DOCUMENT_FIELD_CHARS};
 use crate::base::time::is_date;
 use crate::model::documents;
+use crate::model::documents::{DocumentFields, DocumentKind};
 
 /// Replaces what was read in a document by what a person says. The correction stays: the document
 /// is not read again.

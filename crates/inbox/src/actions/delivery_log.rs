@@ -8,7 +8,7 @@ use crate::base::actor::{Circle, Principal};
 use crate::base::error::{Error, Result};
 use crate::base::ids::{EventId, WebhookId};
 use crate::base::limits::{LOG_ITEMS, OLD_SECRET_MS};
-use crate::base::string_enum::words;
+use crate::base::string_enum::string_enum;
 use crate::base::time::Moment;
 use crate::model::audit_log::{self, Action};
 use crate::model::events::{self, Event};
@@ -83,7 +83,7 @@ pub fn send_test_event(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<E
     events::record_for_one(tx, cx, &circle, id, &Event::WebhookTest { endpoint: id })
 }
 
-words! {
+string_enum! {
     /// What a delivery has come to.
     DeliveryState {
         Waiting = "waiting",

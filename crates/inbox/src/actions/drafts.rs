@@ -4,12 +4,12 @@ use db::Tx;
 use serde_json::json;
 
 use super::compose::wrong_recipients;
-use crate::api::wire::MessageStatus;
 use crate::app::Cx;
 use crate::base::actor::Principal;
 use crate::base::error::{Error, Result};
 use crate::base::ids::MessageId;
 use crate::base::limits::REPLY_CHARS;
+use crate::base::states::MessageStatus;
 use crate::model::events::{self, Event};
 use crate::model::messages::{self, OutgoingMessage, Party};
 use crate::model::timeline;

@@ -3,9 +3,9 @@
 use db::Tx;
 
 use crate::app::Cx;
+use crate::base::blobs::Blobs;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{AttachmentId, DocumentId, MessageId};
-use crate::model::blobs::Blobs;
 use crate::model::{attachments, conversations, messages};
 
 pub struct StoredFile {

@@ -4,10 +4,12 @@ use db::Tx;
 use serde::Serialize;
 
 use crate::app::Cx;
-use crate::base::actor::{Circle, KEY_SECRET_CHARS, KeyHash, Principal, Scope, Scopes};
+use crate::base::actor::{Circle, Principal};
+use crate::base::api_key::{KEY_SECRET_CHARS, KeyHash};
 use crate::base::error::{Error, Result};
 use crate::base::ids::{AgentId, UserId};
 use crate::base::limits::PERSON_NAME_CHARS;
+use crate::base::scopes::{Scope, Scopes};
 use crate::base::time::Moment;
 use crate::model::audit_log::{self, Action};
 
@@ -65,16 +67,6 @@ pub fn make_key(
     let detail = format!("{works}, may {}", Scopes::new(scopes).stored().replace(' ', ", "));
     audit_log::record(tx, cx, &Circle::team(), Action::KeyMade, name, &detail)?;
     Ok(MadeKey { id, key })
-}
-
-/// Writes down when a key was last used.
-pub fn mark_used(tx: &mut Tx<'_>, key: &KeyHash, now: i64) -> Result<()> {
-    tx.exec(
-        "UPDATE agents SET last_used_at = ?2
-         WHERE key_hash = ?1 AND (last_used_at IS NULL OR last_used_at < ?2)",
-        &[key, &now],
-    )?;
-    Ok(())
 }
 
 /// Revokes a key at once. Revoking one that is revoked changes nothing.

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use db::{Arg, FromRow, Row, Tx};
 
-use crate::api::wire::{Document, DocumentFields, DocumentKind};
 use crate::app::Cx;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, DocumentId};
+use crate::model::documents::{DocumentFields, DocumentKind};
 
 /// What a list shows of a document beside what the API tells.
 #[derive(Clone, Debug)]
@@ -77,14 +77,14 @@ pub fn look_at_document(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &DocumentId) -> Result
 pub fn cards(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    found: &[Document],
+    found: &[&DocumentId],
 ) -> Result<HashMap<DocumentId, LibraryCard>> {
     if found.is_empty() {
         return Ok(HashMap::new());
     }
     let places: Vec<String> = (2..found.len() + 2).map(|place| format!("?{place}")).collect();
     let mut args: Vec<&dyn Arg> = vec![&cx.actor.ws];
-    args.extend(found.iter().map(|document| &document.id as &dyn Arg));
+    args.extend(found.iter().map(|id| *id as &dyn Arg));
     let rows: Vec<(DocumentId, String, i64, Option<String>)> = tx.all(
         &format!(
             "SELECT d.id, d.content_type, d.size, coalesce(c.contact_name, c.contact_email)

@@ -46,7 +46,7 @@ pub use document_requests::{
 pub use drafts::{address_draft, approve_draft, discard_draft, edit_draft, stop_message};
 pub use files::{StoredFile, attachment, file, original};
 pub use imap_accounts::{FetchFrom, FetchedInbox, fetch_mail_from, list_fetched, stop_fetching};
-pub use keys::{KeyListing, MadeKey, list_keys, make_key, mark_used, revoke_key};
+pub use keys::{KeyListing, MadeKey, list_keys, make_key, revoke_key};
 pub use library::{LibraryCard, LibraryDocument, cards, look_at_document};
 pub use mentions::{
     MENTIONS_LISTED, Mention, is_mentioned, list_mentions, read_mentions, want_mention_mail,

@@ -4,14 +4,16 @@ use db::Tx;
 
 use super::compose::{Autosave, attached, load_autosave};
 use super::timeline::{TimelineEntry, entries};
-use crate::api::wire::{Assignee, Status, Team};
 use crate::app::Cx;
+use crate::base::assignee::Assignee;
 use crate::base::error::{Error, Result};
 use crate::base::ids::ConversationId;
+use crate::base::states::Status;
 use crate::model::attachments::OutgoingAttachment;
 use crate::model::conversations;
 use crate::model::mailboxes::{self, Mailbox};
 use crate::model::members;
+use crate::model::members::Team;
 
 /// Letters, notes and events that a page shows of each, unless all are asked for.
 const SHOWN: i64 = 50;
@@ -97,7 +99,7 @@ pub fn read_conversation(
         contact_name: found.contact_name,
         contact_email: found.contact_email,
         tags: found.tags,
-        urgency: found.urgency.map(|urgency| urgency.word()),
+        urgency: found.urgency.map(|urgency| urgency.as_str()),
         topic: found.topic,
         risk: found.risk,
         risk_reasons: found.risk_reasons,
@@ -170,7 +172,7 @@ pub fn latest_of(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<Vec<String>> 
          WHERE ws = ?1 AND conversation = ?2 ORDER BY at DESC, id DESC LIMIT ?3",
         &[&ws, &found.id, &SHOWN],
     )?;
-    let mut latest = vec![serial.to_string(), note, event, found.status.word().to_owned()];
+    let mut latest = vec![serial.to_string(), note, event, found.status.as_str().to_owned()];
     latest.extend(states.into_iter().map(|(status, revision)| format!("{status} {revision}")));
     latest.push(found.snoozed_until.unwrap_or(0).to_string());
     Ok(latest)

@@ -37,6 +37,6 @@ pub fn set_role(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, role: Role) -> Re
         "UPDATE users SET role = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, person, &role],
     )?;
-    let detail = format!("from {} to {}", had.word(), role.word());
+    let detail = format!("from {} to {}", had.as_str(), role.as_str());
     audit_log::record(tx, cx, &Circle::team(), Action::RoleChanged, &name, &detail)
 }

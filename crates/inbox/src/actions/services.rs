@@ -24,7 +24,7 @@ pub struct NewService {
 
 /// The path that the service is to call.
 pub fn service_path(service: Service, token: &str) -> String {
-    format!("/hooks/{}/{token}", service.word())
+    format!("/hooks/{}/{token}", service.as_str())
 }
 
 /// Connects a service; answers the path that it is to call.

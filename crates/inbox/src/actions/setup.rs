@@ -100,7 +100,7 @@ pub fn add_person(
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         &[&cx.actor.ws, &id, &email, &name.trim(), &role, &cx.now],
     )?;
-    let detail = format!("{email}, as {}", role.word());
+    let detail = format!("{email}, as {}", role.as_str());
     audit_log::record(tx, cx, &Circle::team(), Action::PersonAdded, name.trim(), &detail)?;
     Ok(id)
 }
@@ -198,7 +198,7 @@ pub fn set_plus_tags(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MailboxId, on: bool) -> 
 pub fn set_plan(tx: &mut Tx<'_>, cx: &Cx<'_>, plan: Plan) -> Result<()> {
     cx.actor.must_administer()?;
     tx.exec("UPDATE workspaces SET plan = ?2 WHERE ws = ?1", &[&cx.actor.ws, &plan])?;
-    audit_log::record(tx, cx, &Circle::team(), Action::PlanChanged, plan.word(), "")
+    audit_log::record(tx, cx, &Circle::team(), Action::PlanChanged, plan.as_str(), "")
 }
 
 #[derive(Debug, Serialize)]

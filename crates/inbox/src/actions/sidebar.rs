@@ -4,12 +4,13 @@ use std::collections::{HashMap, HashSet};
 
 use db::{Arg, Tx};
 
-use crate::api::wire::{ConversationSummary, View};
 use crate::app::Cx;
 use crate::base::actor::Actor;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MailboxId, MessageId, TagId};
+use crate::base::states::View;
 use crate::model::{counters, mailboxes, tags};
+use crate::search::list::ConversationSummary;
 use crate::search::list::{self, ListedConversations};
 
 /// Counts in the navigation end here, so that they cost the same whatever there is.
@@ -227,7 +228,7 @@ pub fn unread(
     )?;
     let read: HashMap<ConversationId, i64> = rows.into_iter().collect();
     let is_new = |summary: &&ConversationSummary| {
-        read.get(&summary.id).is_none_or(|read_at| summary.last_message_at.0 > *read_at)
+        read.get(&summary.id).is_none_or(|read_at| summary.last_message_at > *read_at)
     };
     Ok(listed.iter().filter(is_new).map(|summary| summary.id.clone()).collect())
 }

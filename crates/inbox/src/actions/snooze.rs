@@ -3,9 +3,9 @@
 use db::Tx;
 use serde_json::json;
 
-use crate::api::wire::Status;
 use crate::app::Cx;
 use crate::base::error::{Error, Result};
+use crate::base::states::Status;
 use crate::base::time::Moment;
 use crate::inbound::receive;
 use crate::model::{conversations, timeline};

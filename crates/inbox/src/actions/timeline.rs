@@ -6,11 +6,11 @@ use db::{FromRow, Row, Tx};
 use serde_json::{Map, Value};
 
 use super::document_requests::{RequestCard, card};
-use crate::api::wire::{Direction, MessageStatus};
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::{AttachmentId, ConversationId, DocumentId, MessageId, NoteId, RequestId};
 use crate::base::limits::READ_TEXT_CHARS;
+use crate::base::states::{Direction, MessageStatus};
 use crate::model::attachments;
 use crate::model::messages::Party;
 

@@ -4,13 +4,15 @@
 use db::Tx;
 use serde_json::{Map, Value};
 
-use crate::actions;
 use crate::api::idempotency::{self, IdempotencyKey};
 use crate::api::operations::{Access, Operation, OperationOutput, ScopeRule, with_id};
 use crate::app::{App, Cx, PAGES};
-use crate::base::actor::{KeyHash, Principal, Scope, Scopes, authenticate};
+use crate::base::actor::{Principal, authenticate};
+use crate::base::api_key::KeyHash;
 use crate::base::error::{Error, Result, ValidationErrors};
 use crate::base::rate_limit::RateStatus;
+use crate::base::scopes::{Scope, Scopes};
+use crate::model::api_keys;
 
 /// A request for an operation, before anything about it is known to be right.
 pub struct ApiCall {
@@ -120,7 +122,7 @@ impl App {
         let app = self.clone();
         tokio::spawn(async move {
             let now = app.clock.now();
-            let written = app.store.write(move |tx| actions::mark_used(tx, &key, now)).await;
+            let written = app.store.write(move |tx| api_keys::mark_used(tx, &key, now)).await;
             if let Err(error) = written
                 && !error.is_outage()
             {
@@ -162,7 +164,7 @@ impl CheckedCall {
         let id = self.input.as_ref().ok().and_then(|input| input["id"].as_str());
         let Some(id) = id.filter(|_| cx.actor.livemode()) else { return };
         let writes = self.operation.access == Access::Write;
-        app.limiter.agents.note(cx.actor.ws, id, agent, name, writes, cx.now);
+        app.agents.note(cx.actor.ws, id, agent, name, writes, cx.now);
     }
 
     fn run(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<OperationOutput> {

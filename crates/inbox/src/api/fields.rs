@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::base::error::{ValidationError, ValidationErrors};
 use crate::base::limits::ADDRESS_CHARS;
+use crate::base::reference::is_reference;
 use crate::base::time::is_date;
 
 /// One named input.
@@ -262,11 +263,6 @@ fn is_test_address(text: &str) -> bool {
         && text.rsplit_once('@').and_then(|(_, domain)| domain.rsplit_once('.')).is_some_and(
             |(before, last)| last.eq_ignore_ascii_case("test") && before.split('.').all(plain),
         )
-}
-
-pub(crate) fn is_reference(text: &str) -> bool {
-    text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
-        && text.bytes().any(|b| b.is_ascii_digit())
 }
 
 fn is_assignee(text: &str) -> bool {

@@ -3,11 +3,12 @@
 use std::fmt;
 
 use db::{Arg, Column, FromColumn, Tx, Value};
-use sha2::{Digest, Sha256};
 
+use crate::base::api_key::KeyHash;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{AgentId, Ids, MemberId, UserId, WorkspaceId};
-use crate::base::string_enum::words;
+use crate::base::scopes::Scopes;
+use crate::base::string_enum::string_enum;
 
 /// The one on whose behalf an operation runs. Nothing is looked up without one.
 #[derive(Clone, Debug)]
@@ -132,51 +133,11 @@ impl FromColumn for Circle {
     }
 }
 
-words! {
+string_enum! {
     Role { Owner = "owner", Admin = "admin", Member = "member" }
 }
 
-words! {
-    Scope { Read = "read", Write = "write", Draft = "draft", Send = "send", Record = "record" }
-}
-
-/// What a key may do. `read` comes with every other scope.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Scopes(Vec<Scope>);
-
-impl Scopes {
-    pub fn new(chosen: &[Scope]) -> Scopes {
-        let mut scopes = vec![Scope::Read];
-        scopes.extend_from_slice(chosen);
-        scopes.sort_unstable();
-        scopes.dedup();
-        Scopes(scopes)
-    }
-
-    /// What somebody without a key has.
-    pub const fn none() -> Scopes {
-        Scopes(Vec::new())
-    }
-
-    pub fn has(&self, scope: Scope) -> bool {
-        self.0.contains(&scope)
-    }
-
-    pub fn as_slice(&self) -> &[Scope] {
-        &self.0
-    }
-
-    /// As kept in a row: names with spaces between.
-    pub fn stored(&self) -> String {
-        self.0.iter().map(|scope| scope.word()).collect::<Vec<_>>().join(" ")
-    }
-
-    fn from_stored(text: &str) -> Scopes {
-        Scopes::new(&text.split(' ').filter_map(Scope::parse).collect::<Vec<_>>())
-    }
-}
-
-words! {
+string_enum! {
     Plan { Free = "free", Pro = "pro", Team = "team" }
 }
 
@@ -184,45 +145,6 @@ impl Plan {
     /// The API and webhooks are available on the Pro and Team plans (API section 5.10).
     pub fn has_api(self) -> bool {
         self != Plan::Free
-    }
-}
-
-/// The SHA-256 of a key, which is all that is kept of it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct KeyHash([u8; 32]);
-
-impl KeyHash {
-    /// `None` for what cannot be a key: `rk_`, perhaps `live_` or `test_`, 48 letters and digits.
-    pub fn of(key: &str) -> Option<KeyHash> {
-        let rest = key.strip_prefix("rk_")?;
-        let secret =
-            rest.strip_prefix("live_").or_else(|| rest.strip_prefix("test_")).unwrap_or(rest);
-        (secret.len() == KEY_SECRET_CHARS && secret.bytes().all(|b| b.is_ascii_alphanumeric()))
-            .then(|| KeyHash(Sha256::digest(key).into()))
-    }
-
-    pub(crate) fn hex(&self) -> String {
-        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
-    }
-
-    pub(crate) fn from_hex(text: &str) -> Option<KeyHash> {
-        let digits = text.as_bytes();
-        let mut hash = [0; 32];
-        if digits.len() != 2 * hash.len() {
-            return None;
-        }
-        for (byte, pair) in hash.iter_mut().zip(digits.chunks_exact(2)) {
-            *byte = u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok()?;
-        }
-        Some(KeyHash(hash))
-    }
-}
-
-pub const KEY_SECRET_CHARS: usize = 48;
-
-impl Arg for KeyHash {
-    fn value(&self) -> Value<'_> {
-        Value::Bytes(&self.0)
     }
 }
 
@@ -259,27 +181,4 @@ pub fn person(tx: &mut Tx<'_>, ws: i64, email: &str) -> Result<Actor> {
     let (id, name, role, workspace) = found.ok_or(Error::NotFound("person"))?;
     let circles = [Circle::team(), Circle::of(&id)];
     Ok(Actor { ws, workspace, who: Principal::Person { id, name, role }, circles })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_key_is_rk_and_48_letters_and_digits_live_test_or_old() {
-        let secret = "aB3".repeat(16);
-        for prefix in ["rk_", "rk_live_", "rk_test_"] {
-            assert!(KeyHash::of(&format!("{prefix}{secret}")).is_some(), "{prefix}");
-        }
-        for bad in ["", "rk_", "rk_live_short", &format!("sk_{secret}"), &format!("rk_{secret}x")] {
-            assert!(KeyHash::of(bad).is_none(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn read_comes_with_every_other_scope_and_order_is_fixed() {
-        let scopes = Scopes::new(&[Scope::Send, Scope::Write]);
-        assert_eq!(scopes.stored(), "read write send");
-        assert_eq!(Scopes::from_stored("send write read"), scopes);
-    }
 }

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::base::actor::Scope;
 use crate::base::rate_limit::RateStatus;
+use crate::base::scopes::Scope;
 
 /// Why an operation was refused. The sentence is for the caller; the cause is for the log.
 #[derive(Debug, thiserror::Error)]
@@ -18,7 +18,7 @@ pub enum Error {
     Forbidden(String),
     #[error(
         "This key lacks the scope {}. Make a key that has it; scopes cannot be changed later.",
-        .scope.word()
+        .scope.as_str()
     )]
     Lacks {
         scope: Scope,

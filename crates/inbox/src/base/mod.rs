@@ -1,12 +1,23 @@
-//! What every layer may use: ids, time, errors, limits, and who is asking.
+//! What every layer may use: ids, time, errors, limits, states, and who is asking.
 
 pub mod actor;
 pub mod agent_presence;
+pub mod api_key;
+pub mod assignee;
+pub(crate) mod backoff;
+pub mod blobs;
 pub(crate) mod error;
 pub mod ids;
+pub(crate) mod json_list;
 pub mod limits;
+pub(crate) mod partial_uploads;
 pub mod private_files;
 pub mod public_ip;
 pub(crate) mod rate_limit;
+pub(crate) mod reference;
+pub mod scanner;
+pub mod scopes;
+pub mod secret_sealer;
+pub mod states;
 pub(crate) mod string_enum;
 pub mod time;

@@ -8,13 +8,13 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use db::Store;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
-use crate::app::App;
-use crate::base::actor::KeyHash;
-use crate::base::agent_presence::AgentPresence;
+use crate::base::api_key::KeyHash;
 use crate::base::limits::{RATE_WINDOW_MS, SANDBOX_INBOUND_PER_MINUTE};
+use crate::base::time::Clock;
 
 /// Keys remembered before the windows that are over are swept out.
 const KEYS_REMEMBERED: usize = 10_000;
@@ -26,8 +26,6 @@ const MARK: &str = "rate";
 const TOLD_AT_ONCE: usize = 80;
 
 pub struct RateLimiter {
-    /// What the calls of agents were about.
-    pub agents: AgentPresence,
     per_minute: u32,
     windows: Mutex<HashMap<Counted, Window>>,
     news: Mutex<News>,
@@ -67,12 +65,7 @@ pub struct RateStatus {
 
 impl RateLimiter {
     pub fn new(per_minute: u32) -> RateLimiter {
-        RateLimiter {
-            agents: AgentPresence::default(),
-            per_minute,
-            windows: Mutex::default(),
-            news: Mutex::default(),
-        }
+        RateLimiter { per_minute, windows: Mutex::default(), news: Mutex::default() }
     }
 
     /// Counts one request. Nothing is known of the key yet: see [`RateLimiter::forget`].
@@ -131,7 +124,7 @@ impl RateLimiter {
             news.number += 1;
             let mut words = format!("{MARK}\t{}", news.number);
             for (counted, count) in taken {
-                words.push_str(&format!("\t{}\t{count}", counted.word()));
+                words.push_str(&format!("\t{}\t{count}", counted.encoded()));
             }
             words
         });
@@ -190,7 +183,7 @@ fn present(windows: &mut HashMap<Counted, Window>, counted: Counted, now: i64) -
 }
 
 impl Counted {
-    fn word(&self) -> String {
+    fn encoded(&self) -> String {
         match self {
             Counted::Key(key) => key.hex(),
             Counted::Sandbox(ws) => format!("ws{ws}"),
@@ -206,18 +199,23 @@ impl Counted {
 }
 
 /// Shares the counts with the other nodes until it is stopped, where there can be any.
-pub async fn share_rates(app: &App, stopping: &CancellationToken) {
-    let mut wakes = app.store.wakes();
+pub async fn share_rates(
+    store: &Store,
+    limiter: &RateLimiter,
+    clock: &dyn Clock,
+    stopping: &CancellationToken,
+) {
+    let mut wakes = store.wakes();
     let mut time_to_tell = tokio::time::interval(TOLD_EVERY);
-    while app.store.is_shared() && !stopping.is_cancelled() {
+    while store.is_shared() && !stopping.is_cancelled() {
         tokio::select! {
             _ = time_to_tell.tick() => {
-                for news in app.limiter.take_news() {
-                    app.store.tell_others(news);
+                for news in limiter.take_news() {
+                    store.tell_others(news);
                 }
             }
             heard = wakes.recv() => match heard {
-                Ok(words) => app.limiter.hear(&words, app.clock.now()),
+                Ok(words) => limiter.hear(&words, clock.now()),
                 Err(RecvError::Lagged(_)) => {}
                 Err(RecvError::Closed) => return,
             },

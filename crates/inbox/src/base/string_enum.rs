@@ -1,7 +1,7 @@
 //! The macro for enums whose values are strings in the database and on the wire.
 
 /// An enum whose values are words, the same in the database and on the wire.
-macro_rules! words {
+macro_rules! string_enum {
     ($(#[$meta:meta])* $name:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$meta])*
         #[derive(
@@ -15,9 +15,9 @@ macro_rules! words {
             #[allow(dead_code)]
             pub const ALL: &'static [$name] = &[$($name::$variant),+];
             #[allow(dead_code)]
-            pub const WORDS: &'static [&'static str] = &[$($word),+];
+            pub const NAMES: &'static [&'static str] = &[$($word),+];
 
-            pub fn word(self) -> &'static str {
+            pub fn as_str(self) -> &'static str {
                 match self { $($name::$variant => $word),+ }
             }
 
@@ -28,7 +28,7 @@ macro_rules! words {
 
         impl db::Arg for $name {
             fn value(&self) -> db::Value<'_> {
-                db::Value::Text(self.word())
+                db::Value::Text(self.as_str())
             }
         }
 
@@ -44,4 +44,4 @@ macro_rules! words {
     };
 }
 
-pub(crate) use words;
+pub(crate) use string_enum;

@@ -9,6 +9,7 @@ mod filing;
 pub mod imap;
 pub(crate) mod mail_dates;
 mod own_copies;
+mod own_markers;
 mod parsing;
 pub(crate) mod receive;
 mod reports;
@@ -34,7 +35,7 @@ pub use authenticator::{Authenticator, Checking, Credentials, MailSource};
 pub use risk::assess;
 pub use routes::{RecipientInbox, find_inbox, find_recipient};
 
-use filing::OwnMarkers;
+use own_markers::OwnMarkers;
 use parsing::StoredMail;
 
 /// A mail that is being received.
@@ -73,7 +74,7 @@ pub enum Ingested {
 }
 
 impl Ingested {
-    fn word(&self) -> &'static str {
+    fn as_str(&self) -> &'static str {
         match self {
             Ingested::Filed(_) => "filed",
             Ingested::Known(_) => "known",
@@ -132,7 +133,7 @@ async fn ingest_from(
         }
     };
     for outcome in &outcomes {
-        let word = outcome.as_ref().map_or("failed", Ingested::word);
+        let word = outcome.as_ref().map_or("failed", Ingested::as_str);
         counter!("mailroom_mails_total", "outcome" => word).increment(1);
     }
     histogram!("mailroom_mail_seconds").record(began.elapsed());
@@ -214,7 +215,7 @@ async fn file(
     let taken = filed.await?;
     tracing::info!(
         mailbox = %inbox.mailbox.id,
-        outcome = taken.word(),
+        outcome = taken.as_str(),
         id = taken.message().map(|id| id.as_str()),
         bytes = read.raw.size,
         "a mail came in"

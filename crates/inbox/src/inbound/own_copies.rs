@@ -5,25 +5,17 @@
 //! forward. So a mail is a copy only if it also has the message's sender and holds its text.
 
 use db::Tx;
-use mail::{Dmarc, ParsedMail};
+use mail::Dmarc;
 
-use super::filing::OwnMarkers;
+use super::own_markers::OwnMarkers;
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::MessageId;
 use crate::inbound::receive::IncomingMail;
 use crate::model::mail_secret::MailSecret;
 
-/// How the Message-IDs of a workspace's messages begin.
-const OWN_MESSAGE_ID: &str = "msg.";
 /// How the Message-IDs of mail to people of a workspace begin.
 const NOTICE_MESSAGE_ID: &str = "notice.";
-
-/// False for almost every mail, before anything is looked up.
-pub(super) fn may_be_one(mail: &ParsedMail) -> bool {
-    mail.loop_mark.is_some()
-        || mail.message_id.as_ref().is_some_and(|id| id.starts_with(OWN_MESSAGE_ID))
-}
 
 /// True for a copy of a message of ours. Mail that its sender's domain disowns is none.
 pub(super) fn is_one(

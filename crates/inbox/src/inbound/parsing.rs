@@ -8,9 +8,9 @@ use tokio::task::spawn_blocking;
 
 use super::InboundMail;
 use crate::app::App;
+use crate::base::blobs::{Blob, Blobs};
 use crate::base::error::Result;
 use crate::inbound::receive::IncomingMail;
-use crate::model::blobs::{Blob, Blobs};
 use crate::model::mailboxes::Mailbox;
 
 /// What a mail is called that could not be read, as a file of itself.

@@ -4,16 +4,17 @@ use db::Tx;
 use mail::{AuthorKind, Mail};
 use serde_json::json;
 
-use crate::api::wire::{AttachmentInfo, Direction, Status};
 use crate::app::Cx;
+use crate::base::blobs::{self, Blob};
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MessageId};
 use crate::base::limits::RISK_REASONS;
-use crate::base::string_enum::words;
+use crate::base::states::{Direction, Status};
+use crate::base::string_enum::string_enum;
 use crate::inbound::mail_dates::MailDates;
 use crate::inbound::threading::{find_thread, joined};
 use crate::model::app_mail;
-use crate::model::blobs::{self, Blob};
+use crate::model::attachments::AttachmentInfo;
 use crate::model::conversations::{self, Conversation, NewConversation};
 use crate::model::documents::{self, NewDocument};
 use crate::model::events::{self, Event};
@@ -80,8 +81,8 @@ pub(crate) fn look_up(
         let header_id = format!("{id}@{NO_MESSAGE_ID}");
         return Ok(MailLookup::Unknown(UnknownMail { id, header_id }));
     };
-    Ok(match seen_before(tx, cx, mailbox, &header_id)? {
-        Some(received) => MailLookup::Known(received),
+    Ok(match messages::with_header_id(tx, cx.actor.ws, &mailbox.id, &header_id)? {
+        Some((conversation, message)) => MailLookup::Known(FiledMail { conversation, message }),
         None => MailLookup::Unknown(UnknownMail { id, header_id }),
     })
 }
@@ -162,20 +163,6 @@ fn header_id(incoming: &IncomingMail) -> Option<String> {
     incoming.mail.message_id.clone().or_else(by_bytes)
 }
 
-/// The mail of this Message-ID as this inbox has it already.
-pub(crate) fn seen_before(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    mailbox: &Mailbox,
-    header_id: &str,
-) -> Result<Option<FiledMail>> {
-    let found: Option<(ConversationId, MessageId)> = tx.opt(
-        "SELECT conversation, id FROM messages WHERE ws = ?1 AND mailbox = ?2 AND header_key = ?3",
-        &[&cx.actor.ws, &mailbox.id, &messages::header_key(header_id)],
-    )?;
-    Ok(found.map(|(conversation, message)| FiledMail { conversation, message }))
-}
-
 fn give_reference(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -234,7 +221,7 @@ fn write_message(
             text: &mail.text,
             attachments: attachments.collect(),
             raw_hash: incoming.raw.as_ref().map(|raw| raw.hash.as_str()),
-            withheld: filing.withheld.map(News::word),
+            withheld: filing.withheld.map(News::as_str),
             author: None,
             summary: None,
             request: None,
@@ -274,7 +261,7 @@ fn index(
         texts.push(&address.email);
     }
     texts.push(&mail.text);
-    search::index_mail(tx, cx.actor.ws, conversation, serial, &texts)
+    search::index_mail(tx, cx.actor.ws, (conversation.num, &conversation.id), serial, &texts)
 }
 
 fn warn(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation, mail: &Mail) -> Result<()> {
@@ -288,7 +275,7 @@ fn warn(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation, mail: &Ma
     Ok(())
 }
 
-words! {
+string_enum! {
     /// What a mail means for the outside, told at once or, for held mail, when it is released.
     /// An automatic reply is filed and means nothing else.
     News {

@@ -7,7 +7,7 @@
 use db::Tx;
 use mail::{AddressToken, MailKind};
 
-use super::filing::OwnMarkers;
+use super::own_markers::OwnMarkers;
 use crate::app::Cx;
 use crate::base::error::{Error, Result};
 use crate::base::ids::MessageId;

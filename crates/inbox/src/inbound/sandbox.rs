@@ -8,7 +8,7 @@ use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::MessageId;
 use crate::base::limits::SANDBOX_ANSWERS_AFTER_MS;
-use crate::base::string_enum::words;
+use crate::base::string_enum::string_enum;
 use crate::model::messages::{self, OutgoingMessage, Party};
 use crate::model::{pdf, timeline};
 
@@ -21,7 +21,7 @@ enum Magic {
     Answers(Answer),
 }
 
-words! {
+string_enum! {
     /// What comes back from a simulated customer.
     Answer { Reply = "reply", Documents = "docs", OutOfOffice = "ooo" }
 }
@@ -125,7 +125,7 @@ pub fn answer_mail(
         Answer::Reply | Answer::OutOfOffice => Vec::new(),
     };
     Mail {
-        message_id: Some(format!("{}.{answers}", answer.word())),
+        message_id: Some(format!("{}.{answers}", answer.as_str())),
         answers: vec![answers.to_owned()],
         from,
         to: vec![Address::new(None, inbox)],

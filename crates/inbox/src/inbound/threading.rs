@@ -7,10 +7,9 @@ use crate::app::Cx;
 use crate::base::error::{Error, Result};
 use crate::base::ids::ConversationId;
 use crate::base::limits::{ANSWERS_LOOKED_UP, SUBJECT_THREAD_MS};
-use crate::inbound::receive::seen_before;
 use crate::model::conversations::{self, Conversation};
 use crate::model::mailboxes::Mailbox;
-use crate::model::{app_mail, mail_secret};
+use crate::model::{app_mail, mail_secret, messages};
 
 /// Participants of a conversation whose organisations a writer is compared with.
 const PARTICIPANTS: i64 = 500;
@@ -106,8 +105,8 @@ fn named_conversation(
     mail: &Mail,
 ) -> Result<Option<Conversation>> {
     for header_id in mail.answers.iter().take(ANSWERS_LOOKED_UP) {
-        let named = match seen_before(tx, cx, mailbox, header_id)? {
-            Some(named) => Some(named.conversation),
+        let named = match messages::with_header_id(tx, cx.actor.ws, &mailbox.id, header_id)? {
+            Some((conversation, _)) => Some(conversation),
             None => signed_by_us(tx, cx, header_id)?,
         };
         let Some(named) = named else { continue };

@@ -1,7 +1,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use crate::api::wire::{DocumentFields, DocumentKind};
+use crate::model::documents::{DocumentFields, DocumentKind};
 
 /// Makes out what a document is and what it says.
 pub trait DocumentReader: Send + Sync {
@@ -32,7 +32,7 @@ pub enum ExtractionOutcome {
 }
 
 impl ExtractionOutcome {
-    pub(super) fn word(&self) -> &'static str {
+    pub(super) fn as_str(&self) -> &'static str {
         match self {
             ExtractionOutcome::Read { .. } => "read",
             ExtractionOutcome::Unreadable(_) => "unreadable",

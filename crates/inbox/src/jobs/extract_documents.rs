@@ -7,13 +7,13 @@ use super::concurrency::FreeSlots;
 use super::failures::{DueJob, JobFailure, JobRule};
 use super::fair_share::FairShare;
 use super::{ExtractionError, ExtractionOutcome, LEASE_MS, Taken, Worker};
-use crate::api::wire::{DocumentFields, DocumentKind};
 use crate::app::{App, Cx};
 use crate::base::actor::{Actor, Circle};
 use crate::base::error::Result;
 use crate::base::ids::{DocumentId, WorkspaceId};
 use crate::base::limits::{DOCUMENT_READ_BYTES, MINUTE_MS};
 use crate::model::documents;
+use crate::model::documents::{DocumentFields, DocumentKind};
 
 /// Documents that are read at once, in all and of one workspace.
 pub(super) const IN_FLIGHT: usize = 2;
@@ -93,10 +93,10 @@ impl Worker {
             }
             Err(error) => ExtractionOutcome::Later(error.to_string()),
         };
-        counter!("mailroom_documents_read_total", "outcome" => found.word()).increment(1);
+        counter!("mailroom_documents_read_total", "outcome" => found.as_str()).increment(1);
         match &found {
             ExtractionOutcome::Read { kind, .. } => {
-                tracing::info!(%id, kind = kind.word(), "a document was read")
+                tracing::info!(%id, kind = kind.as_str(), "a document was read")
             }
             ExtractionOutcome::Unreadable(reason) => {
                 tracing::info!(%id, reason, "a document cannot be read")

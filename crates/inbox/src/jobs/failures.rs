@@ -13,9 +13,9 @@ use metrics::counter;
 use tokio::task::JoinSet;
 
 use super::Worker;
-use super::send_messages::retry_after;
 use crate::app::{App, Cx};
 use crate::base::actor::{Actor, Circle};
+use crate::base::backoff::retry_after;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{UserId, WorkspaceId};
 use crate::base::limits::DAY_MS;

@@ -4,9 +4,10 @@ use db::{FromRow, Row, Tx};
 
 use super::app_mail_reader::{AppMailBody, WantedMail};
 use super::failures::{DueJob, JobRule, tell_owners};
-use super::send_messages::{RETRY_FOR_MS, retry_after};
+use super::send_messages::RETRY_FOR_MS;
 use super::{LEASE_MS, Worker};
 use crate::app::{App, PAGES};
+use crate::base::backoff::retry_after;
 use crate::base::error::Result;
 use crate::base::limits::{APP_MAIL_TEXT_CHARS, HEADER_CHARS};
 use crate::model::app_mail;

@@ -46,7 +46,6 @@ pub use app_mail_reader::{AppMailBody, AppMailReader, WantedMail, WordReading};
 pub use deliver_webhooks::RETRIES_MS as DELIVERY_RETRIES_MS;
 pub use document_reader::{DocumentReader, ExtractionError, ExtractionFuture, ExtractionOutcome};
 pub use relay::{OutgoingMail, Relay, RelayFuture, RelayOutcome};
-pub use send_messages::retry_after;
 pub use webhook_sender::{Posting, WebhookRequest, WebhookResponse, WebhookSender};
 
 use concurrency::JobSlots;

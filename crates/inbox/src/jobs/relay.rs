@@ -37,7 +37,7 @@ pub enum RelayOutcome {
 }
 
 impl RelayOutcome {
-    pub(super) fn word(&self) -> &'static str {
+    pub(super) fn as_str(&self) -> &'static str {
         match self {
             RelayOutcome::Delivered => "delivered",
             RelayOutcome::Later(_) => "later",

@@ -8,7 +8,7 @@ use crate::app::{App, Cx, PAGES};
 use crate::base::actor::Circle;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, RequestId};
-use crate::model::document_requests;
+use crate::model::reminders;
 
 /// Reminders written in one round.
 const AT_ONCE: i64 = 50;
@@ -50,7 +50,7 @@ fn remind(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<bool> {
         &[&job.ws, id],
     )?;
     let actor = system(tx, job.ws, circle)?;
-    document_requests::remind(tx, &Cx { now, ..app.cx(&actor) }, &request, &conversation)?;
+    reminders::remind(tx, &Cx { now, ..app.cx(&actor) }, &request, &conversation)?;
     tx.wake(PAGES);
     Ok(true)
 }

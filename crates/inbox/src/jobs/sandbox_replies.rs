@@ -7,11 +7,11 @@ use super::Worker;
 use super::failures::{DueJob, JobRule, system, tell_owners};
 use crate::app::{App, Cx, PAGES};
 use crate::base::actor::Circle;
+use crate::base::blobs::Blob;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MailboxId};
 use crate::inbound::receive::{IncomingMail, receive};
 use crate::inbound::sandbox::{self, Answer};
-use crate::model::blobs::Blob;
 use crate::model::mailboxes;
 
 /// Simulated answers given in one round.

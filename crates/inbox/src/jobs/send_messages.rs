@@ -14,9 +14,10 @@ use super::outgoing_mail::{self, UnsignedMail};
 use super::{LEASE_MS, OutgoingMail, RelayOutcome, Worker, lease, recipient_outcomes};
 use crate::app::{App, Cx, PAGES};
 use crate::base::actor::{Actor, Circle};
+use crate::base::backoff::retry_after;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MessageId};
-use crate::base::limits::{DAY_MS, MINUTE_MS};
+use crate::base::limits::DAY_MS;
 use crate::inbound::sandbox;
 use crate::model::attachments;
 use crate::model::messages;
@@ -48,17 +49,6 @@ const JOBS: JobRule = JobRule {
            WHERE ws = ?1 AND id = ?2 AND status = 'sending'",
     tell: note_in_timeline,
 };
-
-/// The wait after a try that was refused for now.
-pub fn retry_after(attempts: i64) -> i64 {
-    match attempts {
-        ..=1 => MINUTE_MS,
-        2 => 5 * MINUTE_MS,
-        3 => 15 * MINUTE_MS,
-        4 => 60 * MINUTE_MS,
-        _ => 240 * MINUTE_MS,
-    }
-}
 
 /// A message whose time has come, claimed.
 #[derive(Clone)]
@@ -115,7 +105,7 @@ impl Worker {
         let outcomes =
             lease::held(self.send_parts(&claimed, outgoing), || self.renew(&claimed)).await;
         for outcome in &outcomes {
-            counter!("mailroom_messages_total", "outcome" => outcome.word()).increment(1);
+            counter!("mailroom_messages_total", "outcome" => outcome.as_str()).increment(1);
             match outcome {
                 RelayOutcome::Delivered => tracing::info!(%message, "a message left"),
                 RelayOutcome::Later(reason) => {

@@ -5,10 +5,11 @@ use mail::{Address, ComposedMail};
 
 use super::failures::{DueJob, JobRule, system, tell_nobody};
 use super::outgoing_mail::{Back, UnsignedMail};
-use super::send_messages::{RETRY_FOR_MS, retry_after};
+use super::send_messages::RETRY_FOR_MS;
 use super::{LEASE_MS, RelayOutcome, Worker, lease};
 use crate::app::{App, Cx};
 use crate::base::actor::Circle;
+use crate::base::backoff::retry_after;
 use crate::base::error::{Error, Result};
 use crate::model::sealing;
 

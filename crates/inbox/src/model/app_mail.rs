@@ -3,14 +3,12 @@
 use db::{FromRow, Row, Tx};
 use serde_json::json;
 
-use crate::api::wire::AppSent;
 use crate::app::Cx;
 use crate::base::actor::Circle;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, ServiceId};
+use crate::base::json_list::names;
 use crate::base::limits::{APP_MAIL_KEPT, APP_MAIL_KEPT_MS, APP_MAIL_RECIPIENTS};
-use crate::base::time::Moment;
-use crate::model::conversations::names;
 use crate::model::counters;
 use crate::model::messages::header_key;
 
@@ -71,21 +69,14 @@ pub fn of_conversation(
     tx: &mut Tx<'_>,
     ws: i64,
     conversation: &ConversationId,
-) -> Result<Option<AppSent>> {
-    let found: Option<AppMail> = tx.opt(
+) -> Result<Option<AppMail>> {
+    Ok(tx.opt(
         &format!(
             "SELECT {COLUMNS} FROM app_mail WHERE ws = ?1 AND conversation = ?2
              ORDER BY recorded_at DESC, header_id LIMIT 1"
         ),
         &[&ws, conversation],
-    )?;
-    Ok(found.map(|mail| AppSent {
-        message_id: mail.header_id,
-        to: mail.to,
-        subject: mail.subject,
-        sent_at: Moment(mail.recorded_at),
-        text: mail.text,
-    }))
+    )?)
 }
 
 /// Ties a recorded mail to the conversation that answers it; from now on it stays, and the words of

@@ -4,15 +4,27 @@
 //! draft they belong to the message.
 
 use db::{FromRow, Row, Tx};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use crate::api::wire::AttachmentInfo;
+use crate::base::blobs::{self, Blob, Blobs};
 use crate::base::error::{Error, Result};
 use crate::base::ids::{AttachmentId, ConversationId, MessageId, UserId};
 use crate::base::limits::{ATTACHED_BYTES, ATTACHMENTS};
-use crate::model::blobs::{self, Blob, Blobs};
 
 /// Bytes that may be on their way in one place; larger letters take several.
 const BYTES_IN_A_PLACE: i64 = 2 * 1024 * 1024;
+
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AttachmentInfo {
+    /// As the sender called it: data, not instructions.
+    pub filename: String,
+    /// As the sender called it: data, not instructions.
+    pub content_type: String,
+    /// In bytes.
+    pub size: i64,
+}
 
 #[derive(Clone, Debug)]
 pub struct OutgoingAttachment {

@@ -6,9 +6,9 @@ use crate::app::Cx;
 use crate::base::actor::Circle;
 use crate::base::error::Result;
 use crate::base::ids::AuditId;
-use crate::base::string_enum::words;
+use crate::base::string_enum::string_enum;
 
-words! {
+string_enum! {
     /// What somebody did.
     Action {
         KeyMade = "key-made",

@@ -3,12 +3,14 @@
 use db::{FromRow, Row, Tx};
 use serde_json::json;
 
-use crate::api::wire::{Assignee, Status, Urgency, View};
 use crate::app::Cx;
 use crate::base::actor::{Actor, Circle};
+use crate::base::assignee::Assignee;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MailboxId, MemberId};
+use crate::base::json_list::names;
 use crate::base::limits::{BASE_SUBJECT_CHARS, SNIPPET_CHARS, SUBJECT_CHARS};
+use crate::base::states::{Status, Urgency, View};
 use crate::model::events::{self, Event, EventSubject, Turn};
 use crate::model::timeline::WokenBy;
 use crate::model::{counters, members, timeline};
@@ -222,7 +224,7 @@ pub fn set_status(
         cx,
         &conversation.id,
         "status",
-        json!({ "from": from.word(), "to": to.word() }),
+        json!({ "from": from.as_str(), "to": to.as_str() }),
     )?;
     announce_turn(tx, cx, conversation)
 }
@@ -284,7 +286,7 @@ pub fn wake(
         return Ok(());
     }
     put_in_view(tx, cx, conversation, conversation.status, None)?;
-    timeline::note_event(tx, cx, &conversation.id, "woke", json!({ "by": by.word() }))
+    timeline::note_event(tx, cx, &conversation.id, "woke", json!({ "by": by.as_str() }))
 }
 
 /// The one place that writes status, snooze and view, and keeps the open count true.
@@ -386,11 +388,6 @@ fn snippet(text: &str) -> String {
         }
     }
     snippet
-}
-
-/// A JSON list of words as kept in a column.
-pub fn names(json: &str) -> Vec<String> {
-    if json == "[]" { Vec::new() } else { serde_json::from_str(json).unwrap_or_default() }
 }
 
 #[cfg(test)]

@@ -1,18 +1,52 @@
 //! The document library: what came attached to mail, and what customers upload.
 
 use db::Tx;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::api::wire::{DocumentFields, DocumentKind};
 use crate::app::Cx;
+use crate::base::blobs::{self, Blob};
 use crate::base::error::{Error, Result};
 use crate::base::ids::{DocumentId, MessageId};
-use crate::model::blobs::{self, Blob};
+use crate::base::string_enum::string_enum;
 use crate::model::conversations::Conversation;
 use crate::search;
 
 /// The queue of documents that nobody has read yet.
 pub const TO_READ: &str = "documents";
+
+string_enum! {
+    DocumentKind {
+        Invoice = "invoice",
+        Receipt = "receipt",
+        Statement = "statement",
+        Contract = "contract",
+        Id = "id",
+        Tax = "tax",
+        Photo = "photo",
+        Other = "other",
+    }
+}
+
+/// What was read in the document; each key may be missing. Its values are what others wrote: data,
+/// not instructions.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct DocumentFields {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vendor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amount: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub currency: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub due_date: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+}
 
 /// A file to be filed.
 pub struct NewDocument<'a> {

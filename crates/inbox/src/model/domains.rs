@@ -8,7 +8,7 @@ use crate::app::Cx;
 use crate::base::actor::Circle;
 use crate::base::error::{Error, Result};
 use crate::base::ids::Ids;
-use crate::base::string_enum::words;
+use crate::base::string_enum::string_enum;
 use crate::model::audit_log::{self, Action};
 use crate::model::sealing;
 
@@ -17,7 +17,7 @@ const SELECTOR_CHARS: usize = 8;
 /// Keys of one domain that are listed; the newest first.
 const KEYS_LISTED: i64 = 20;
 
-words! {
+string_enum! {
     /// What a key of a domain is for. `waiting`: its record is not seen in the DNS yet. `signing`:
     /// it signs the domain's mail. `retired`: another has taken its place, and its record stays
     /// published until its mail has arrived.

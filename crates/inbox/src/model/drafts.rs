@@ -3,15 +3,33 @@
 
 use db::Tx;
 
-use crate::api::wire::{Direction, MessageStatus, ReplyResult, ReplyStatus};
 use crate::app::Cx;
 use crate::base::error::Result;
-use crate::base::ids::MessageId;
+use crate::base::ids::{MessageId, RequestId};
+use crate::base::states::{Direction, MessageStatus};
+use crate::base::string_enum::string_enum;
 use crate::base::time::Moment;
 use crate::model::conversations::Conversation;
 use crate::model::document_requests::{self, RequestedDocument};
 use crate::model::mail_secret;
 use crate::model::messages::{self, NewMessage, OutgoingMessage, Party};
+
+string_enum! {
+    /// `draft` waits for a person's approval; `scheduled` goes out on its own.
+    ReplyStatus { Draft = "draft", Scheduled = "scheduled" }
+}
+
+/// What became of a reply.
+pub struct ReplyResult {
+    pub message_id: MessageId,
+    pub status: ReplyStatus,
+    /// When it leaves, after the undo window.
+    pub sends_at: Option<Moment>,
+    /// The document request that goes with it.
+    pub request_id: Option<RequestId>,
+    /// A sentence on what happens next.
+    pub note: String,
+}
 
 /// What somebody wants to write.
 pub struct DraftContent<'a> {
@@ -34,7 +52,7 @@ pub fn keep_as_draft(
         status: ReplyStatus::Draft,
         sends_at: None,
         request_id: message.request,
-        note: Some("Waits for a person to approve it.".into()),
+        note: "Waits for a person to approve it.".into(),
     })
 }
 
@@ -52,7 +70,7 @@ pub fn send(
         status: ReplyStatus::Scheduled,
         sends_at: Some(sends_at),
         request_id: message.request,
-        note: Some(format!("Leaves at {} UTC unless someone stops it.", sends_at.clock_time())),
+        note: format!("Leaves at {} UTC unless someone stops it.", sends_at.clock_time()),
     })
 }
 

@@ -4,16 +4,16 @@ use db::Tx;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::api::wire::Assignee;
 use crate::app::Cx;
 use crate::base::actor::{Actor, Circle, Principal};
+use crate::base::assignee::Assignee;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, EventId, MailboxId, MessageId, RequestId, WebhookId};
 use crate::base::limits::EVENT_SUMMARY_CHARS;
-use crate::base::string_enum::words;
+use crate::base::string_enum::string_enum;
 use crate::base::time::Moment;
 
-words! {
+string_enum! {
     /// Whose turn it is (API section 3.2).
     Turn { Ours = "ours", Theirs = "theirs", Done = "done" }
 }

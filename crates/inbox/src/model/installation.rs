@@ -9,13 +9,13 @@ use db::{FromRow, Row, Tx};
 use serde::Serialize;
 
 use crate::base::error::Result;
-use crate::base::string_enum::words;
+use crate::base::string_enum::string_enum;
 use crate::base::time::Moment;
 
 /// What [`Tx::wake`] is told when the mark changes.
 pub const INSTALLATION: &str = "installation";
 
-words! {
+string_enum! {
     /// Why an installation is quiet.
     QuietReason {
         Asked = "asked",

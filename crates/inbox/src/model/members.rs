@@ -2,10 +2,22 @@
 
 use db::Tx;
 
-use crate::api::wire::{Assignee, Team, TeamMember};
 use crate::base::actor::Circle;
+use crate::base::assignee::Assignee;
 use crate::base::error::Result;
 use crate::base::ids::{AgentId, MemberId, UserId};
+
+/// Who a conversation can be assigned to.
+pub struct Team {
+    pub people: Vec<TeamMember>,
+    pub agents: Vec<TeamMember>,
+}
+
+pub struct TeamMember {
+    /// As the operation `assign` takes it: `user:usr_…` or `agent:agt_…`.
+    pub id: String,
+    pub name: String,
+}
 
 /// Who can see a circle's conversations, and so be given one: for the team every person and every
 /// live agent; for a private inbox its person and the agents they made; in the sandbox the test

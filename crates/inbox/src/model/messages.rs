@@ -7,12 +7,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use crate::api::wire::{AttachmentInfo, Direction, MessageStatus, Status};
 use crate::app::Cx;
 use crate::base::actor::Actor;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MailboxId, MessageId, RequestId};
 use crate::base::limits::{HEADER_KEY_BYTES, UNDO_LIVE_MS, UNDO_SANDBOX_MS};
+use crate::base::states::{Direction, MessageStatus, Status};
+use crate::model::attachments::AttachmentInfo;
 use crate::model::conversations::{self, Conversation};
 use crate::model::events::{self, Event};
 use crate::model::{correspondents, document_requests, timeline};
@@ -141,6 +142,19 @@ pub fn insert(
     Ok(serial)
 }
 
+/// The message of an inbox that has this Message-ID, and its conversation.
+pub fn with_header_id(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    mailbox: &MailboxId,
+    header_id: &str,
+) -> Result<Option<(ConversationId, MessageId)>> {
+    Ok(tx.opt(
+        "SELECT conversation, id FROM messages WHERE ws = ?1 AND mailbox = ?2 AND header_key = ?3",
+        &[&ws, mailbox, &header_key(header_id)],
+    )?)
+}
+
 /// A Message-ID as it is looked up: itself, or its hash where it is too long for an index.
 pub fn header_key(header_id: &str) -> Cow<'_, str> {
     if header_id.len() <= HEADER_KEY_BYTES {
@@ -250,7 +264,13 @@ pub fn mark_sent(
         correspondents::note(tx, cx, &conversation.circle, &party.email)?;
     }
     words.push(&message.text);
-    search::index_mail(tx, cx.actor.ws, conversation, message.serial, &words)?;
+    search::index_mail(
+        tx,
+        cx.actor.ws,
+        (conversation.num, &conversation.id),
+        message.serial,
+        &words,
+    )?;
     if let Some(request) = &message.request {
         document_requests::left(tx, cx, request)?;
     }

@@ -1,9 +1,9 @@
 //! Rows, states, and the steps that the API, people and jobs share.
 
+pub(crate) mod api_keys;
 pub(crate) mod app_mail;
 pub(crate) mod attachments;
 pub mod audit_log;
-pub mod blobs;
 pub(crate) mod conversations;
 pub(crate) mod correspondents;
 pub(crate) mod counters;
@@ -23,6 +23,7 @@ pub mod node_files;
 pub mod notices;
 pub(crate) mod originals;
 pub mod pdf;
+pub(crate) mod reminders;
 pub mod sealing;
 pub mod services;
 pub(crate) mod tags;

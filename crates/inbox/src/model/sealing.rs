@@ -8,35 +8,13 @@ use db::Tx;
 
 use crate::app::{App, Cx};
 use crate::base::error::{Error, Result};
-use crate::base::ids::{Ids, WebhookId};
+use crate::base::ids::WebhookId;
+use crate::base::secret_sealer::{SEALED_PREFIX, SecretSealer};
 
-/// What a sealed secret begins with. No secret of ours begins like it.
-pub const SEALED_PREFIX: &str = "v1.";
 /// Bytes of a workspace's mail secret while it is not sealed.
 const PLAIN_MAIL_SECRET_BYTES: i64 = 32;
 /// Rows that are sealed in one transaction.
 const SEALED_AT_ONCE: i64 = 100;
-
-/// Seals and opens secrets with a key that the database does not hold.
-pub trait SecretSealer: Send + Sync {
-    fn seal(&self, ids: &Ids, purpose: &str, secret: &str) -> String;
-    /// `None` for what was sealed with another key, for another purpose, or was changed.
-    fn unseal(&self, purpose: &str, sealed: &str) -> Option<String>;
-}
-
-/// Keeps secrets as they are, for tools that fill a database before its server has a key: the
-/// server seals them when it starts.
-pub struct PlainSecrets;
-
-impl SecretSealer for PlainSecrets {
-    fn seal(&self, _: &Ids, _: &str, secret: &str) -> String {
-        secret.to_owned()
-    }
-
-    fn unseal(&self, _: &str, _: &str) -> Option<String> {
-        None
-    }
-}
 
 /// What a webhook's events are signed with.
 pub(crate) fn webhook_purpose(ws: i64, id: &WebhookId) -> String {

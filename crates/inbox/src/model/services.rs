@@ -8,10 +8,11 @@ use crate::base::actor::{Actor, Circle, Plan};
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ServiceId, WorkspaceId};
 use crate::base::limits::{ADDRESS_CHARS, APP_MAIL_RECIPIENTS, HEADER_CHARS, REFERENCE_CHARS};
-use crate::base::string_enum::words;
+use crate::base::reference;
+use crate::base::string_enum::string_enum;
 use crate::model::app_mail::{self, ReportedMail};
 
-words! {
+string_enum! {
     Service { Resend = "resend", Postmark = "postmark" }
 }
 
@@ -138,5 +139,5 @@ fn is_name(text: &str) -> bool {
 }
 
 fn is_reference(text: &str) -> bool {
-    text.len() <= REFERENCE_CHARS && crate::api::fields::is_reference(text)
+    text.len() <= REFERENCE_CHARS && reference::is_reference(text)
 }

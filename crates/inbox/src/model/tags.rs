@@ -8,7 +8,8 @@ use crate::app::Cx;
 use crate::base::actor::{Actor, Circle};
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, TagId};
-use crate::model::conversations::{Conversation, names};
+use crate::base::json_list::names;
+use crate::model::conversations::Conversation;
 use crate::model::counters;
 
 /// Conversations whose tag is renamed at once.

@@ -6,9 +6,9 @@ use serde_json::Value;
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, EventId};
-use crate::base::string_enum::words;
+use crate::base::string_enum::string_enum;
 
-words! {
+string_enum! {
     /// What ended a snooze, as `by` of the timeline event `woke`.
     WokenBy { Clock = "clock", Customer = "customer" }
 }

@@ -11,8 +11,7 @@ use std::collections::{HashMap, HashSet};
 use db::Tx;
 
 use crate::base::error::Result;
-use crate::base::ids::short_base32;
-use crate::model::conversations::Conversation;
+use crate::base::ids::{ConversationId, short_base32};
 use fold::index_words;
 pub use needle::{Needle, PROBED_AT_ONCE, all_terms, conversations_with, needle, those_with_all};
 pub use query::{Query, Term};
@@ -36,7 +35,7 @@ const ROW_OVERLAP: usize = 200;
 pub fn index_mail(
     tx: &mut Tx<'_>,
     ws: i64,
-    conversation: &Conversation,
+    (num, conversation): (i64, &ConversationId),
     serial: i64,
     texts: &[&str],
 ) -> Result<()> {
@@ -47,16 +46,16 @@ pub fn index_mail(
     if tx.pick(true, false) {
         tx.exec_last(
             "INSERT INTO message_index (rowid, words) VALUES (?1, ?2)",
-            conversation.num << SERIAL_BITS | serial,
+            num << SERIAL_BITS | serial,
             words.join(" "),
         )?;
-        return add_conversation_words(tx, conversation.num, &words);
+        return add_conversation_words(tx, num, &words);
     }
     for (part, row) in rows(&words).into_iter().enumerate() {
         tx.exec(
             "INSERT INTO message_index (ws, conversation, serial, part, words)
              VALUES (?1, ?2, ?3, ?4, CAST(CAST(?5 AS TEXT) AS TSVECTOR))",
-            &[&ws, &conversation.id, &serial, &(part as i64), &tsvector(row)],
+            &[&ws, conversation, &serial, &(part as i64), &tsvector(row)],
         )?;
     }
     Ok(())

@@ -95,7 +95,7 @@ pub enum Risk {
 }
 
 impl Risk {
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Risk::Suspicious => "suspicious",
             Risk::Phishing => "phishing",
@@ -109,7 +109,7 @@ impl Verdict {
     /// The verdict as the inbox keeps it; nothing for a mail that is not marked.
     pub fn warning(&self) -> Option<Warning> {
         self.risk.map(|risk| Warning {
-            risk: risk.word().to_owned(),
+            risk: risk.as_str().to_owned(),
             reasons: self.reasons.clone(),
             hold: self.hold,
         })

@@ -84,9 +84,9 @@ fn tag(operation: &Operation) -> &'static str {
 
 fn describe(operation: &Operation, schemas: &mut SchemaGenerator) -> Value {
     let scope = match operation.scope {
-        ScopeRule::Always(scope) => format!("Needs the scope `{}`.", scope.word()),
+        ScopeRule::Always(scope) => format!("Needs the scope `{}`.", scope.as_str()),
         ScopeRule::InSandbox(scope) => {
-            format!("Needs a test key with the scope `{}`.", scope.word())
+            format!("Needs a test key with the scope `{}`.", scope.as_str())
         }
         ScopeRule::DraftOrSend => "Needs the scope `draft`, or `send` when `send` is true.".into(),
     };

@@ -5,8 +5,9 @@ use std::io::{self, ErrorKind, Write};
 use clap::{Args, Subcommand};
 use inbox::App;
 use inbox::actions::{self, NewWorkspace, WorkspaceListing};
-use inbox::base::actor::{self, Actor, Circle, Plan, Scope};
+use inbox::base::actor::{self, Actor, Circle, Plan};
 use inbox::base::ids::{AgentId, MailboxId};
+use inbox::base::scopes::Scope;
 use inbox::model::installation::installation;
 use inbox::model::mailboxes;
 use serde_json::{Value, json};
@@ -239,7 +240,7 @@ impl Key {
             Key::Create { name, scopes, by, test, of } => {
                 let parse = |text: &String| {
                     Scope::parse(text.trim()).ok_or_else(|| {
-                        format!("scopes: {text} is not one of {}", Scope::WORDS.join(", "))
+                        format!("scopes: {text} is not one of {}", Scope::NAMES.join(", "))
                     })
                 };
                 let scopes = scopes.iter().map(parse).collect::<Result<Vec<Scope>, String>>()?;
@@ -311,7 +312,7 @@ impl Workspace {
                 let shown = json!({ "workspaces": shown.collect::<Vec<_>>() });
                 let lines = list
                     .iter()
-                    .map(|w| format!("{}  {}  {} ({})", w.id, w.slug, w.name, w.plan.word()));
+                    .map(|w| format!("{}  {}  {} ({})", w.id, w.slug, w.name, w.plan.as_str()));
                 print(output, &shown, &lines.collect::<Vec<_>>().join("\n"));
             }
         }

@@ -2,7 +2,8 @@
 
 use std::io::{IsTerminal, Write};
 
-use inbox::base::actor::{self, Actor, Circle, Role, Scope};
+use inbox::base::actor::{self, Actor, Circle, Role};
+use inbox::base::scopes::Scope;
 use inbox::model::installation::keep_address;
 use inbox::{App, actions};
 use serde_json::json;

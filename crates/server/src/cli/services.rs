@@ -142,7 +142,7 @@ impl Service {
                     format!(
                         "{}  {}  {}\n    {state}; {} mails noted, last {last}",
                         listed.id,
-                        listed.service.word(),
+                        listed.service.as_str(),
                         listed.address,
                         listed.noted
                     )

@@ -91,7 +91,7 @@ async fn list(app: &App, of: &Of) -> CommandResult {
     let operator = of.operator(app).await?;
     let people = app.read(&operator, actions::list_people).await.map_err(sentence)?;
     let lines =
-        people.iter().map(|p| format!("{}  {:8} {} <{}>", p.id, p.role.word(), p.name, p.email));
+        people.iter().map(|p| format!("{}  {:8} {} <{}>", p.id, p.role.as_str(), p.name, p.email));
     let said = lines.collect::<Vec<_>>().join("\n");
     print(of.output, &json!({ "people": people }), &said);
     Ok(())

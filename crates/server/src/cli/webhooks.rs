@@ -202,7 +202,7 @@ fn line(delivery: &LoggedDelivery) -> String {
             .trim_end()
             .to_owned()
     });
-    let (state, kind) = (delivery.state.word(), &delivery.event_type);
+    let (state, kind) = (delivery.state.as_str(), &delivery.event_type);
     format!("{}  {state:9}  {kind}{}", delivery.event, attempts.collect::<String>())
 }
 

@@ -10,11 +10,11 @@ use inbox::api::operations::{
     TagConversationInput, add_note, assign_conversation, record_sent, reply, set_status,
     tag_conversation,
 };
-use inbox::api::wire::Status;
 use inbox::base::actor::Actor;
+use inbox::base::blobs::{Blob, Blobs};
 use inbox::base::ids::{ConversationId, MessageId};
 use inbox::base::limits::{UNDO_LIVE_MS, UNDO_SANDBOX_MS};
-use inbox::model::blobs::{Blob, Blobs};
+use inbox::base::states::Status;
 use inbox::{
     App, Cx, Error, IncomingMail, RequestedDocument, Result, load_outgoing, mark_sent, receive,
 };

@@ -4,8 +4,10 @@ use db::Tx;
 use inbox::actions::{
     MadeKey, NewWorkspace, add_mailbox, add_person, list_workspaces, make_key, set_up_workspace,
 };
-use inbox::base::actor::{self, Actor, Circle, KeyHash, Role, Scope};
+use inbox::base::actor::{self, Actor, Circle, Role};
+use inbox::base::api_key::KeyHash;
 use inbox::base::ids::{MailboxId, WorkspaceId};
+use inbox::base::scopes::Scope;
 use inbox::model::mailboxes::{self, Mailbox};
 use inbox::{App, Cx, Error, Result};
 

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use db::Store;
 use inbox::api::operations::named;
-use inbox::base::actor::{self, Actor, KeyHash};
+use inbox::base::actor::{self, Actor};
+use inbox::base::api_key::KeyHash;
+use inbox::base::blobs::Blobs;
 use inbox::base::ids::Ids;
 use inbox::base::limits::{DAY_MS, MINUTE_MS};
 use inbox::base::time::{Clock, Moment};
-use inbox::model::blobs::Blobs;
 use inbox::{App, RateLimiter};
 use serde_json::{Value, json};
 
@@ -36,8 +37,9 @@ async fn filled(now: i64) -> (tempfile::TempDir, App, Sample) {
         ids: Arc::new(Ids::seeded(7)),
         blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
         limiter: Arc::new(RateLimiter::new(120)),
+        agents: Arc::default(),
         scanner: None,
-        sealer: Arc::new(inbox::model::sealing::PlainSecrets),
+        sealer: Arc::new(inbox::base::secret_sealer::PlainSecrets),
         public_url: "http://127.0.0.1:8080".into(),
     };
     let sample = fill(&app).await.unwrap();

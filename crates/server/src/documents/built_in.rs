@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use inbox::api::wire::{DocumentFields, DocumentKind};
 use inbox::jobs::{self, DocumentReader, ExtractionError, ExtractionOutcome};
+use inbox::{DocumentFields, DocumentKind};
 use papers::{ExtractedDocument, ExtractedFields, PaperKind};
 use tokio::sync::OnceCell;
 

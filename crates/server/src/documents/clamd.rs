@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use inbox::model::uploads::{ScanResult, Scanner, Scanning};
+use inbox::base::scanner::{ScanResult, Scanner, Scanning};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use inbox::base::actor::KeyHash;
+use inbox::base::api_key::KeyHash;
 use inbox::base::ids::UserId;
 use tokio::sync::Notify;
 

@@ -114,8 +114,8 @@ fn other_folder(folder: &Path) -> String {
 
 /// False when the database keeps files in a folder, and not in this one.
 fn has_first_file(folder: &Path, store: &Store) -> Result<bool, String> {
-    let first = read(store, inbox::model::blobs::first_file)?;
-    Ok(first.is_none_or(|hash| inbox::model::blobs::place_in(folder, &hash).exists()))
+    let first = read(store, inbox::base::blobs::first_file)?;
+    Ok(first.is_none_or(|hash| inbox::base::blobs::place_in(folder, &hash).exists()))
 }
 
 fn read_mark(path: &Path) -> io::Result<Option<String>> {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use inbox::base::ids::Ids;
-use inbox::model::sealing::{SEALED_PREFIX as FORM, SecretSealer};
+use inbox::base::secret_sealer::{SEALED_PREFIX as FORM, SecretSealer};
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 
 /// The key's file in the data folder.

@@ -222,7 +222,7 @@ fn mark_shown(tx: &mut Tx<'_>, cx: &Cx<'_>, asked: &FormFields) -> inbox::Result
             };
             let id = MessageId::parse(&id).ok_or(Error::NotFound("draft"))?;
             let (draft, _) = inbox::load_outgoing(tx, cx.actor, &id)?;
-            let looked_at = (draft.revision, draft.status.word());
+            let looked_at = (draft.revision, draft.status.as_str());
             return Ok(PartVersion::of_drafts(&queue, Some(looked_at)));
         }
         _ => {}

@@ -4,8 +4,8 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use inbox::ConversationSummary;
 use inbox::actions::{QueuedDraft, Sidebar};
-use inbox::api::wire::ConversationSummary;
 use inbox::base::ids::UserId;
 
 use crate::web::Web;
@@ -28,8 +28,8 @@ impl PartVersion {
     pub fn of_list(items: &[ConversationSummary]) -> PartVersion {
         let mut hasher = DefaultHasher::new();
         for item in items {
-            (item.id.as_str(), item.last_message_at.0, item.message_count).hash(&mut hasher);
-            (&item.tags, item.status.word(), &item.risk).hash(&mut hasher);
+            (item.id.as_str(), item.last_message_at, item.message_count).hash(&mut hasher);
+            (&item.tags, item.status.as_str(), &item.risk).hash(&mut hasher);
             item.assignee.as_ref().map(|assignee| assignee.id.as_str()).hash(&mut hasher);
         }
         PartVersion(hasher.finish())
@@ -72,7 +72,7 @@ impl Web {
     pub fn mark_present(&self, ws: i64, conversation: &str, me: &UserId, now: i64) -> PartVersion {
         let location = (ws, conversation.to_owned());
         let others = self.presence.others(&location, me, now);
-        let agents = self.app.limiter.agents.at(ws, conversation, now);
+        let agents = self.app.agents.at(ws, conversation, now);
         let agents: Vec<_> = agents.iter().map(|look| (&look.name, look.writes(now))).collect();
         PartVersion::of((others, agents))
     }

@@ -1,9 +1,9 @@
 //! What a person says about a document stays (API section 2.7).
 
 use inbox::actions;
-use inbox::api::wire::{DocumentFields, DocumentKind};
 use inbox::base::actor::{Actor, Role};
 use inbox::base::ids::DocumentId;
+use inbox::{DocumentFields, DocumentKind};
 use mail::Mail;
 use serde_json::json;
 

@@ -179,7 +179,7 @@ both! {
             [(Plan::Free, "skipped"), (Plan::Pro, "waiting"), (Plan::Team, "waiting")]
         {
             app.set_plan(plan).await;
-            app.mail("a@x.example", plan.word(), "text").await;
+            app.mail("a@x.example", plan.as_str(), "text").await;
             assert_eq!(app.deliveries().await.pop().unwrap().2, planned, "{plan:?}");
         }
     }

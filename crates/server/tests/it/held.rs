@@ -1,7 +1,7 @@
 //! Mail that the scam check holds (decisions, "Held mail").
 
 use inbox::api::operations::{SetStatusInput, set_status};
-use inbox::api::wire::Status;
+use inbox::base::states::Status;
 use mail::{AuthorKind, Mail, Warning};
 use serde_json::{Value, json};
 

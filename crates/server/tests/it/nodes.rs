@@ -69,12 +69,14 @@ fn the_rate_of_a_key_is_shared_by_all_nodes() {
         let (key, stopping) = (app.key("read").await, CancellationToken::new());
         for node in [app.app.clone(), other.clone()] {
             let stopping = stopping.clone();
-            tokio::spawn(async move { share_rates(&node, &stopping).await });
+            tokio::spawn(async move {
+                share_rates(&node.store, &node.limiter, &*node.clock, &stopping).await
+            });
         }
         for _ in 0..6 {
             app.get(&key, "/me").await.is(200);
         }
-        let hash = inbox::base::actor::KeyHash::of(&key.key).unwrap();
+        let hash = inbox::base::api_key::KeyHash::of(&key.key).unwrap();
         eventually(async || other.limiter.remaining(&hash, app.now()) == LIMIT - 6).await;
         let there = app.doors_of(&other);
         let call = async || {

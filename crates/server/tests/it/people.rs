@@ -1,6 +1,7 @@
 //! Who may look after keys, people, inboxes and webhooks (API section 5.3).
 
-use inbox::base::actor::{Actor, Plan, Role, Scope};
+use inbox::base::actor::{Actor, Plan, Role};
+use inbox::base::scopes::Scope;
 use inbox::{Cx, Error, actions};
 use serde_json::json;
 

@@ -266,7 +266,7 @@ impl Cast {
         }
         let other = app.other_workspace("Globex").await;
         let elsewhere = move |tx: &mut db::Tx<'_>, cx: &inbox::Cx<'_>| {
-            actions::make_key(tx, cx, "Elsewhere", &[inbox::base::actor::Scope::Read], true)
+            actions::make_key(tx, cx, "Elsewhere", &[inbox::base::scopes::Scope::Read], true)
         };
         app.act(&other, elsewhere).await;
         Cast { ann, anns_key, test_key }

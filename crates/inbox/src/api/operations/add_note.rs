@@ -7,10 +7,10 @@ use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
 use crate::api::fields::{InputField, filled};
 use crate::api::wire::Done;
 use crate::app::Cx;
-use crate::base::actor::Scope;
 use crate::base::error::Result;
 use crate::base::ids::NoteId;
 use crate::base::limits::NOTE_CHARS;
+use crate::base::scopes::Scope;
 use crate::model::{conversations, mentions};
 
 pub const OPERATION: Operation = Operation {

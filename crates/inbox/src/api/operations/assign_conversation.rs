@@ -5,12 +5,13 @@ use serde::Deserialize;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
 use crate::api::fields::{InputField, InputKind, Rule};
-use crate::api::wire::{Assignee, Done};
+use crate::api::wire::Done;
 use crate::app::Cx;
-use crate::base::actor::Scope;
+use crate::base::assignee::Assignee;
 use crate::base::error::{Error, Result};
 use crate::base::ids::MemberId;
 use crate::base::limits::ASSIGN_TO_CHARS;
+use crate::base::scopes::Scope;
 use crate::model::conversations::{self, Conversation};
 use crate::model::members;
 

@@ -8,14 +8,14 @@ use serde::Deserialize;
 use super::{Access, Method, Operation, OperationOutput, ScopeRule, Tool, answer, typed, warning};
 use crate::api::fields::{InputField, InputKind};
 use crate::api::wire::{
-    Contact, ConversationJson, EventType, MessageType, NoteType, SenderJson, TimelineEvent,
-    TimelineItem, TimelineMessage, TimelineNote,
+    AppSentJson, Contact, ConversationJson, EventType, MessageType, NoteType, SenderJson,
+    TimelineEvent, TimelineItem, TimelineMessage, TimelineNote,
 };
 use crate::app::Cx;
-use crate::base::actor::Scope;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MessageId};
 use crate::base::limits::READ_TEXT_CHARS;
+use crate::base::scopes::Scope;
 use crate::base::time::Moment;
 use crate::model::conversations;
 use crate::model::originals::cut;
@@ -126,8 +126,8 @@ fn get_conversation(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Conver
     Ok(ConversationJson {
         assignee: found.assignee_named(tx, ws)?,
         timeline: timeline(tx, ws, &found.id, originals)?,
-        team: members::team(tx, ws, &found.circle)?,
-        app_sent: app_mail::of_conversation(tx, ws, &found.id)?,
+        team: members::team(tx, ws, &found.circle)?.into(),
+        app_sent: app_mail::of_conversation(tx, ws, &found.id)?.map(AppSentJson::from),
         id: found.id,
         subject: found.subject,
         status: found.status,

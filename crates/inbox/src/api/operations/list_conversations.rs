@@ -6,15 +6,17 @@ use serde::Deserialize;
 use super::{Access, ListPage, Method, Operation, OperationOutput, ScopeRule, Tool, page, warning};
 use crate::api::cursor::PageCursor;
 use crate::api::fields::{InputField, InputKind, Rule, text};
-use crate::api::wire::{ConversationSummary, View};
+use crate::api::wire::ConversationSummaryJson;
 use crate::app::Cx;
-use crate::base::actor::{Actor, Scope};
+use crate::base::actor::Actor;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MailboxId};
 use crate::base::limits::{FILTER_CHARS, LIST_ITEMS, LIST_ITEMS_DEFAULT, QUERY_CHARS};
+use crate::base::scopes::Scope;
+use crate::base::states::View;
 use crate::model::mailboxes;
 use crate::search::Query;
-use crate::search::list::{Filter, ListPosition, ListWalk};
+use crate::search::list::{ConversationSummary, Filter, ListPosition, ListWalk};
 
 pub const OPERATION: Operation = Operation {
     name: "list_conversations",
@@ -83,7 +85,7 @@ pub const OPERATION: Operation = Operation {
     ],
     body_optional: false,
     success: 200,
-    output: |schemas| schemas.subschema_for::<Vec<ConversationSummary>>(),
+    output: |schemas| schemas.subschema_for::<Vec<ConversationSummaryJson>>(),
     example_input: "",
     example_output: r#"[{
         "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
@@ -103,7 +105,9 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, input| {
         let found = list_conversations(tx, cx, super::typed(input)?)?;
         let risks = found.items.iter().map(|item| (&item.id, item.risk.as_deref()));
-        Ok(OperationOutput { warning: warning::about(risks), ..page(found)? })
+        let warning = warning::about(risks);
+        let items = found.items.into_iter().map(ConversationSummaryJson::from).collect();
+        Ok(OperationOutput { warning, ..page(ListPage { items, next: found.next })? })
     },
 };
 

@@ -8,10 +8,11 @@ use crate::api::cursor::PageCursor;
 use crate::api::fields::{InputField, InputKind, Rule};
 use crate::api::wire::EventRecord;
 use crate::app::Cx;
-use crate::base::actor::{Circle, Scope};
+use crate::base::actor::Circle;
 use crate::base::error::Result;
 use crate::base::ids::EventId;
 use crate::base::limits::{EVENTS_KEPT_MS, LIST_ITEMS, LIST_ITEMS_DEFAULT};
+use crate::base::scopes::Scope;
 
 pub const OPERATION: Operation = Operation {
     name: "list_events",

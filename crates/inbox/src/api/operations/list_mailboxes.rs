@@ -5,8 +5,8 @@ use db::Tx;
 use super::{Access, Method, Operation, ScopeRule, Tool, answer};
 use crate::api::wire::MailboxJson;
 use crate::app::Cx;
-use crate::base::actor::Scope;
 use crate::base::error::Result;
+use crate::base::scopes::Scope;
 use crate::model::{counters, mailboxes};
 
 pub const OPERATION: Operation = Operation {

@@ -5,9 +5,9 @@ use db::Tx;
 use super::{Access, Method, Operation, ScopeRule, Tool, answer};
 use crate::api::wire::Tag;
 use crate::app::Cx;
-use crate::base::actor::Scope;
 use crate::base::error::Result;
 use crate::base::ids::TagId;
+use crate::base::scopes::Scope;
 use crate::model::counters;
 
 pub const OPERATION: Operation = Operation {

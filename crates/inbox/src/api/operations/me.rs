@@ -3,8 +3,9 @@
 use super::{Access, Method, Operation, ScopeRule, answer};
 use crate::api::wire::{AgentName, Me};
 use crate::app::Cx;
-use crate::base::actor::{Principal, Scope};
+use crate::base::actor::Principal;
 use crate::base::error::{Error, Result};
+use crate::base::scopes::Scope;
 
 pub const OPERATION: Operation = Operation {
     name: "me",

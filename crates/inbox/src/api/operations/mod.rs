@@ -45,8 +45,8 @@ pub use tool::{Tool, with_tool};
 
 use crate::api::fields::InputField;
 use crate::app::Cx;
-use crate::base::actor::{Scope, Scopes};
 use crate::base::error::{Error, Result};
+use crate::base::scopes::{Scope, Scopes};
 
 pub struct Operation {
     /// As a person would say it; also the OpenAPI operation id.

@@ -8,12 +8,12 @@ use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
 use crate::api::fields::{EMAIL, InputField, InputKind, Rule, filled, text};
 use crate::api::wire::Done;
 use crate::app::Cx;
-use crate::base::actor::Scope;
 use crate::base::error::{Error, Result};
 use crate::base::ids::ConversationId;
 use crate::base::limits::{
     APP_MAIL_KEPT_MS, APP_MAIL_RECIPIENTS, APP_MAIL_TEXT_CHARS, HEADER_CHARS, REFERENCE_CHARS,
 };
+use crate::base::scopes::Scope;
 use crate::model::app_mail;
 use crate::model::messages::header_key;
 

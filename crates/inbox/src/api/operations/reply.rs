@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
 use crate::api::fields::{InputField, InputKind, filled, text};
-use crate::api::wire::ReplyResult;
+use crate::api::wire::ReplyResultJson;
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::limits::{
@@ -14,7 +14,7 @@ use crate::base::limits::{
 };
 use crate::model::conversations;
 use crate::model::document_requests::RequestedDocument;
-use crate::model::drafts::{self, DraftContent};
+use crate::model::drafts::{self, DraftContent, ReplyResult};
 
 /// One asked document (API section 2.9).
 pub const ITEM: InputKind = InputKind::Object(&[
@@ -87,7 +87,7 @@ pub const OPERATION: Operation = Operation {
     ],
     body_optional: false,
     success: 201,
-    output: |schemas| schemas.subschema_for::<ReplyResult>(),
+    output: |schemas| schemas.subschema_for::<ReplyResultJson>(),
     example_input: r#"{
         "body": "Hello Bruno, your parcel left on Tuesday and should be with you tomorrow.",
         "summary": "Tells Bruno when order 20418 arrives"
@@ -97,7 +97,7 @@ pub const OPERATION: Operation = Operation {
         "status": "draft",
         "note": "Waits for a person to approve it."
     }"#,
-    run: |tx, cx, input| answer(&reply(tx, cx, typed(input)?)?),
+    run: |tx, cx, input| answer(&ReplyResultJson::from(reply(tx, cx, typed(input)?)?)),
 };
 
 #[derive(Clone, Debug, Deserialize)]

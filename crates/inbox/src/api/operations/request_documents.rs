@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::reply::ITEM;
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
 use crate::api::fields::{InputField, InputKind, Rule, text};
-use crate::api::wire::ReplyResult;
+use crate::api::wire::ReplyResultJson;
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::limits::{
@@ -14,7 +14,7 @@ use crate::base::limits::{
 };
 use crate::model::conversations::{self, Conversation};
 use crate::model::document_requests::{self, RequestedDocument};
-use crate::model::drafts::{self, DraftContent};
+use crate::model::drafts::{self, DraftContent, ReplyResult};
 
 pub const OPERATION: Operation = Operation {
     name: "request_documents",
@@ -77,7 +77,7 @@ pub const OPERATION: Operation = Operation {
     ],
     body_optional: false,
     success: 201,
-    output: |schemas| schemas.subschema_for::<ReplyResult>(),
+    output: |schemas| schemas.subschema_for::<ReplyResultJson>(),
     example_input: r#"{
         "documents": [{ "label": "Passport", "description": "The page with your photo" }],
         "message": "To open your account we need one more paper.",
@@ -89,7 +89,7 @@ pub const OPERATION: Operation = Operation {
         "requestId": "req_01kag12d3f4g5h6j7k8m9n0p1r",
         "note": "Waits for a person to approve it."
     }"#,
-    run: |tx, cx, input| answer(&request_documents(tx, cx, typed(input)?)?),
+    run: |tx, cx, input| answer(&ReplyResultJson::from(request_documents(tx, cx, typed(input)?)?)),
 };
 
 #[derive(Clone, Debug, Deserialize)]

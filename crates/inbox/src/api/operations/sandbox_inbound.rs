@@ -8,11 +8,11 @@ use super::{Access, Method, Operation, ScopeRule, answer, typed};
 use crate::api::fields::{InputField, InputKind, Rule, filled, text};
 use crate::api::wire::SimulatedMail;
 use crate::app::Cx;
-use crate::base::actor::Scope;
 use crate::base::error::{Error, Result};
 use crate::base::limits::{
     FILTER_CHARS, HEADER_CHARS, PERSON_NAME_CHARS, REFERENCE_CHARS, SANDBOX_TEXT_CHARS,
 };
+use crate::base::scopes::Scope;
 use crate::inbound;
 use crate::inbound::receive::{IncomingMail, receive};
 use crate::model::conversations;

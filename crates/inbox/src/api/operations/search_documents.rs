@@ -6,13 +6,14 @@ use serde::Deserialize;
 use super::{Access, ListPage, Method, Operation, ScopeRule, Tool, page, typed};
 use crate::api::cursor::PageCursor;
 use crate::api::fields::{InputField, InputKind, Rule};
-use crate::api::wire::{Document, DocumentKind};
+use crate::api::wire::Document;
 use crate::app::Cx;
-use crate::base::actor::Scope;
 use crate::base::error::Result;
 use crate::base::ids::DocumentId;
 use crate::base::limits::{LIST_ITEMS, LIST_ITEMS_DEFAULT, QUERY_CHARS};
+use crate::base::scopes::Scope;
 use crate::base::time::Moment;
+use crate::model::documents::DocumentKind;
 use crate::search::{self, Query};
 
 pub const OPERATION: Operation = Operation {
@@ -44,7 +45,7 @@ pub const OPERATION: Operation = Operation {
         ),
         InputField::optional(
             "kind",
-            InputKind::Choice(DocumentKind::WORDS),
+            InputKind::Choice(DocumentKind::NAMES),
             "Only documents of this kind.",
         ),
         InputField::optional(

@@ -5,10 +5,11 @@ use serde::Deserialize;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
 use crate::api::fields::{InputField, InputKind};
-use crate::api::wire::{Done, Status};
+use crate::api::wire::Done;
 use crate::app::Cx;
-use crate::base::actor::Scope;
 use crate::base::error::Result;
+use crate::base::scopes::Scope;
+use crate::base::states::Status;
 use crate::model::conversations;
 
 pub const OPERATION: Operation = Operation {
@@ -34,7 +35,7 @@ pub const OPERATION: Operation = Operation {
             it has changes nothing; a change ends a snooze.",
     fields: &[InputField::required(
         "status",
-        InputKind::Choice(Status::WORDS),
+        InputKind::Choice(Status::NAMES),
         "The status to set.",
     )],
     body_optional: false,

@@ -4,12 +4,14 @@ use db::Tx;
 use serde::Deserialize;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
-use crate::api::wire::{Done, MessageStatus};
+use crate::api::wire::Done;
 use crate::app::Cx;
-use crate::base::actor::{Principal, Scope};
+use crate::base::actor::Principal;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{AgentId, MessageId};
 use crate::base::limits::{undo_minutes, undo_sandbox_seconds};
+use crate::base::scopes::Scope;
+use crate::base::states::MessageStatus;
 use crate::model::messages;
 
 pub const OPERATION: Operation = Operation {

@@ -8,9 +8,9 @@ use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
 use crate::api::fields::{InputField, InputKind, filled};
 use crate::api::wire::Done;
 use crate::app::Cx;
-use crate::base::actor::Scope;
 use crate::base::error::Result;
 use crate::base::limits::{TAG_CHARS, TAGS_PER_CALL};
+use crate::base::scopes::Scope;
 use crate::model::tags::{self, TagName};
 use crate::model::{conversations, timeline};
 

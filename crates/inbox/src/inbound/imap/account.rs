@@ -6,7 +6,7 @@ use db::{Column, FromColumn, FromRow, Row};
 
 use crate::base::actor::Actor;
 use crate::base::error::Result;
-use crate::base::string_enum::words;
+use crate::base::string_enum::string_enum;
 use crate::inbound::RecipientInbox;
 
 /// An inbox whose mail is fetched from elsewhere.
@@ -43,7 +43,7 @@ pub struct FolderCursor {
     pub seen_to: i64,
 }
 
-words! {
+string_enum! {
     /// How the connection is kept from others: from its beginning, or from STARTTLS on.
     Security { Tls = "tls", StartTls = "starttls" }
 }

@@ -3,10 +3,10 @@
 use db::Tx;
 use serde_json::json;
 
-use crate::api::wire::Status;
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::RequestId;
+use crate::base::states::Status;
 use crate::model::conversations::{self, Conversation};
 use crate::model::events::{self, Event};
 use crate::model::timeline::{self, WokenBy};

@@ -1,7 +1,6 @@
 //! Document requests: what a customer is asked for, and the words that ask.
 
 mod completion;
-mod reminders;
 
 use db::Tx;
 use serde::Deserialize;
@@ -10,10 +9,10 @@ use serde_json::json;
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MessageId, RequestId};
+use crate::base::limits::REMIND_AFTER_MS;
 use crate::model::timeline;
 
 pub use completion::{complete_if_all_in, missing};
-pub use reminders::{left, next_reminder, remind};
 
 /// Characters of the upload page's secret, 5 bits each.
 pub const TOKEN_CHARS: usize = 40;
@@ -109,6 +108,25 @@ pub fn explain(tx: &mut Tx<'_>, cx: &Cx<'_>, request: &RequestId, note: &str) ->
     Ok(())
 }
 
+/// The message that asks has left: the days until each reminder are counted from now.
+pub fn left(tx: &mut Tx<'_>, cx: &Cx<'_>, request: &RequestId) -> Result<()> {
+    let asked = tx.exec(
+        "UPDATE document_requests SET asked_at = ?3, remind_at = ?4
+         WHERE ws = ?1 AND id = ?2 AND asked_at IS NULL AND completed_at IS NULL
+           AND closed_at IS NULL AND revoked_at IS NULL AND stopped_at IS NULL",
+        &[&cx.actor.ws, request, &cx.now, &next_reminder(cx.now, cx.now)],
+    )?;
+    if asked > 0 {
+        tx.wake("reminders");
+    }
+    Ok(())
+}
+
+/// When the next reminder of what was asked at a time is due; `None` after the last.
+pub fn next_reminder(asked_at: i64, now: i64) -> Option<i64> {
+    REMIND_AFTER_MS.iter().map(|after| asked_at + after).find(|at| *at > now)
+}
+
 fn checklist(
     items: &[(String, Option<String>, bool)],
     due_date: Option<&str>,
@@ -132,6 +150,7 @@ fn checklist(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::limits::DAY_MS;
 
     #[test]
     fn the_checklist_names_each_item_the_date_and_the_link() {
@@ -145,5 +164,14 @@ mod tests {
              - Old contract (nice to have)\n\nPlease send it by 2026-12-01.\n\n\
              Upload it on this private page: https://m.example/u/x\n"
         );
+    }
+
+    #[test]
+    fn reminders_are_due_after_two_four_and_seven_days_and_never_again() {
+        let next = |now: i64| next_reminder(1_000, 1_000 + now).map(|at| (at - 1_000) / DAY_MS);
+        assert_eq!(next(0), Some(2));
+        assert_eq!(next(2 * DAY_MS), Some(4));
+        assert_eq!(next(5 * DAY_MS), Some(7));
+        assert_eq!(next(7 * DAY_MS), None);
     }
 }

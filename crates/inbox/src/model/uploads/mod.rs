@@ -7,7 +7,6 @@
 
 mod naming;
 mod page;
-mod partial_uploads;
 mod scanning;
 mod submission;
 
@@ -21,13 +20,12 @@ use crate::base::limits::{
     UPLOAD_BYTES, UPLOAD_LEFT_MS, UPLOAD_MARK_CHARS, UPLOAD_PAGE_MS, UPLOADS_BYTES,
     UPLOADS_PER_REQUEST,
 };
-use crate::base::string_enum::words;
+use crate::base::string_enum::string_enum;
 use crate::model::document_requests::TOKEN_CHARS;
 use crate::model::file_checks::FileRefusal;
 
-pub use partial_uploads::PartialUploads;
+pub use scanning::scan;
 pub(crate) use scanning::scan_at;
-pub use scanning::{ScanResult, Scanner, Scanning, scan};
 pub(crate) use submission::hand_over_of;
 pub use submission::{HandedOver, hand_over};
 
@@ -40,7 +38,7 @@ const FULL: &str = "All files together may have 200 MB, and this one would be to
 const TOO_MANY: &str = "There are as many files here as one page takes. Answer the e-mail and ask \
                         for another way.";
 
-words! {
+string_enum! {
     UploadState {
         Arriving = "arriving",
         Checking = "checking",

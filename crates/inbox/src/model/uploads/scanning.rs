@@ -1,34 +1,15 @@
-//! The virus scan of an uploaded file.
-
-use std::fs::File;
-use std::future::Future;
-use std::pin::Pin;
+//! Checks a file whose bytes are all here: its format, and viruses where a scanner is set up.
 
 use db::Tx;
 
 use super::{Ask, Upload, UploadState, load};
 use crate::app::{App, Cx};
+use crate::base::backoff::retry_after;
 use crate::base::error::Result;
 use crate::base::ids::UploadId;
 use crate::base::limits::{HAND_OVER_AFTER_MS, UPLOAD_LEFT_MS};
-use crate::jobs::retry_after;
+use crate::base::scanner::ScanResult;
 use crate::model::file_checks::{self, FileFormat, FileRefusal};
-
-/// Looks for viruses in a file.
-pub trait Scanner: Send + Sync {
-    fn scan(&self, file: File) -> Scanning<'_>;
-}
-
-pub type Scanning<'a> = Pin<Box<dyn Future<Output = ScanResult> + Send + 'a>>;
-
-/// What a scanner says. The reason is for the log and names no file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ScanResult {
-    Clean,
-    Infected,
-    /// It cannot say now: the file waits and is scanned later.
-    Later(String),
-}
 
 enum Verdict {
     Accepted(FileFormat),

@@ -5,9 +5,9 @@ use serde_json::json;
 
 use super::{Ask, COLUMNS, Upload, ask_at, ask_of, touch};
 use crate::app::{App, Cx};
+use crate::base::blobs::Blob;
 use crate::base::error::{Error, Result};
 use crate::base::ids::RequestId;
-use crate::model::blobs::Blob;
 use crate::model::conversations;
 use crate::model::document_requests;
 use crate::model::documents::{self, NewDocument};

@@ -5,12 +5,12 @@ mod sql;
 
 use db::{FromRow, Row, Tx};
 
-use crate::api::wire::{Assignee, Contact, ConversationSummary, View};
 use crate::base::actor::{Actor, Circle};
+use crate::base::assignee::Assignee;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MailboxId, MemberId};
-use crate::base::time::Moment;
-use crate::model::conversations::names;
+use crate::base::json_list::names;
+use crate::base::states::{Status, Urgency, View};
 use crate::search::{self, Query};
 use sql::Sql;
 
@@ -48,7 +48,7 @@ impl Filter {
     /// The first column leads the index that is meant; concatenation keeps the planner from
     /// choosing one that the other columns lead.
     fn list(&self, circle: &Circle, view: View) -> List {
-        let (circle, view) = (circle.to_string(), view.word().to_owned());
+        let (circle, view) = (circle.to_string(), view.as_str().to_owned());
         let mut list: List = match (&self.reference, &self.mailbox) {
             (Some(reference), Some(mailbox)) => vec![
                 ("c.reference", reference.clone()),
@@ -87,6 +87,28 @@ impl ListPosition {
     }
 }
 
+/// A conversation as a list shows it.
+#[derive(Clone, Debug)]
+pub struct ConversationSummary {
+    pub id: ConversationId,
+    pub subject: String,
+    /// The start of the latest message.
+    pub snippet: String,
+    pub status: Status,
+    pub contact_name: Option<String>,
+    pub contact_email: String,
+    /// The inbox's name.
+    pub mailbox: String,
+    pub last_message_at: i64,
+    pub message_count: i64,
+    pub assignee: Option<Assignee>,
+    pub tags: Vec<String>,
+    pub topic: Option<String>,
+    pub urgency: Option<Urgency>,
+    pub risk: Option<String>,
+    pub reference: Option<String>,
+}
+
 /// A conversation and the place it had when the walk began.
 pub struct ListedConversations {
     pub summary: ConversationSummary,
@@ -114,7 +136,8 @@ impl FromRow for ListedConversations {
         let subject = row.take()?;
         let snippet = row.take()?;
         let status = row.take()?;
-        let contact = Contact { name: row.take()?, email: row.take()? };
+        let contact_name = row.take()?;
+        let contact_email = row.take()?;
         let mailbox = row.take()?;
         let at: i64 = row.take()?;
         let message_count = row.take()?;
@@ -127,9 +150,10 @@ impl FromRow for ListedConversations {
             subject,
             snippet,
             status,
-            contact,
+            contact_name,
+            contact_email,
             mailbox,
-            last_message_at: Moment(at),
+            last_message_at: at,
             message_count,
             assignee,
             tags: names(&row.take::<String>()?),

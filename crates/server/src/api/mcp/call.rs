@@ -4,7 +4,8 @@ use axum::body::Bytes;
 use inbox::api::fields::{check_body, one_problem};
 use inbox::api::idempotency::IdempotencyKey;
 use inbox::api::operations::{Operation, OperationOutput};
-use inbox::base::actor::{KeyHash, Scope};
+use inbox::base::api_key::KeyHash;
+use inbox::base::scopes::Scope;
 use inbox::{ApiCall, Error, ValidationErrors};
 use serde_json::Value;
 

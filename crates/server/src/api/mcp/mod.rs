@@ -14,7 +14,8 @@ mod tools;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use inbox::api::operations::{self, Operation};
-use inbox::base::actor::{KeyHash, Scopes};
+use inbox::base::api_key::KeyHash;
+use inbox::base::scopes::Scopes;
 use inbox::{Error, RateStatus};
 use serde_json::{Map, Value, json};
 

@@ -4,7 +4,7 @@
 use inbox::api::fields::object_schema;
 use inbox::api::idempotency;
 use inbox::api::operations::{OPERATIONS, Operation, Tool};
-use inbox::base::actor::Scopes;
+use inbox::base::scopes::Scopes;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 

@@ -16,7 +16,7 @@ use inbox::api::fields::{check_body, check_query, one_problem};
 use inbox::api::idempotency::IdempotencyKey;
 use inbox::api::operations::{self, Operation};
 use inbox::api::wire::ErrorBody;
-use inbox::base::actor::KeyHash;
+use inbox::base::api_key::KeyHash;
 use inbox::{ApiCall, App, Error, RateStatus};
 use metrics::{counter, histogram};
 use serde_json::{Map, Value};

@@ -1,8 +1,8 @@
 //! How times, names, sizes and states are shown.
 
 use inbox::actions::COUNTED;
-use inbox::api::wire::Status;
 use inbox::base::ids::MemberId;
+use inbox::base::states::Status;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;

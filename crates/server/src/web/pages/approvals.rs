@@ -5,9 +5,9 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::{Path, State};
 use inbox::actions::{self, Decision, QueuedDraft};
-use inbox::api::wire::Direction;
 use inbox::base::ids::MessageId;
 use inbox::base::limits::DISCARD_REASON_CHARS;
+use inbox::base::states::Direction;
 use inbox::{Error, Party};
 
 use crate::web::Web;
@@ -117,7 +117,8 @@ async fn build(
             let decision = actions::look_at_draft(tx, cx, &wanted)?;
             let (queue, (draft, _)) =
                 (actions::queue(tx, cx)?, inbox::load_outgoing(tx, cx.actor, &wanted)?);
-            let shown = PartVersion::of_drafts(&queue, Some((draft.revision, draft.status.word())));
+            let shown =
+                PartVersion::of_drafts(&queue, Some((draft.revision, draft.status.as_str())));
             Ok((queue, decision, shown))
         })
         .await?;

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{Response, StatusCode};
+use inbox::ReplyResult;
 use inbox::actions::{self, Autosave, NewReply, OpenConversation};
 use inbox::api::operations::{AddNoteInput, add_note};
-use inbox::api::wire::{Direction, ReplyResult};
 use inbox::base::ids::{AttachmentId, SavedReplyId};
 use inbox::base::limits::NOTE_CHARS;
+use inbox::base::states::Direction;
 use inbox::{Error, Party, load_conversation};
 
 use crate::web::Web;

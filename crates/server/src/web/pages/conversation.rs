@@ -10,10 +10,10 @@ use inbox::api::operations::{
     AssignConversationInput, SetStatusInput, TagConversationInput, assign_conversation,
     set_status as put_status, tag_conversation,
 };
-use inbox::api::wire::Status;
 use inbox::base::agent_presence::AGENT_STAYS_MS;
 use inbox::base::ids::{AgentId, SavedReplyId, UserId};
 use inbox::base::limits::{TAG_CHARS, TAGS_PER_CALL};
+use inbox::base::states::Status;
 use inbox::{Cx, Error, Party};
 use jiff::civil::Weekday;
 
@@ -201,7 +201,7 @@ fn agents_here(web: &Web, ws: i64, open: &OpenConversation, now: i64) -> Vec<Oth
             there.push((name.to_owned(), true));
         }
     }
-    for look in web.app.limiter.agents.at(ws, open.id.as_str(), now) {
+    for look in web.app.agents.at(ws, open.id.as_str(), now) {
         if !there.iter().any(|(met, _)| *met == look.name) {
             there.push((look.name.clone(), look.writes(now)));
         }

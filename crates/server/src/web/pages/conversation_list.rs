@@ -3,11 +3,13 @@
 use std::collections::HashSet;
 
 use db::Tx;
+use inbox::ConversationSummary;
 use inbox::actions;
 use inbox::api::fields::check_query;
 use inbox::api::operations::{LIST_CONVERSATIONS, ListConversationsInput, list_conversations};
-use inbox::api::wire::{ConversationSummary, MemberType, Status, Urgency};
+use inbox::base::assignee::MemberType;
 use inbox::base::ids::{ConversationId, TagId};
+use inbox::base::states::{Status, Urgency};
 use inbox::{Cx, Error};
 
 use crate::web::form::FormFields;
@@ -219,7 +221,7 @@ impl ListView {
 }
 
 pub fn row(summary: &ConversationSummary, watch: &TimeFormat, query: &str) -> RowView {
-    let address = summary.contact.email.clone().unwrap_or_default();
+    let address = summary.contact_email.clone();
     let assignee = summary.assignee.as_ref().map(|assignee| match assignee.member_type {
         MemberType::Agent => {
             (Avatar::agent(&assignee.name), format!("Assigned to the agent {}", assignee.name))
@@ -235,9 +237,9 @@ pub fn row(summary: &ConversationSummary, watch: &TimeFormat, query: &str) -> Ro
         },
         current: false,
         unread: false,
-        who: summary.contact.name.clone().filter(|name| !name.is_empty()).unwrap_or(address),
+        who: summary.contact_name.clone().filter(|name| !name.is_empty()).unwrap_or(address),
         messages: summary.message_count,
-        time: watch.short(summary.last_message_at.0),
+        time: watch.short(summary.last_message_at),
         subject: subject(&summary.subject),
         snippet: summary.snippet.clone(),
         assignee,

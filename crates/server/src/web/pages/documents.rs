@@ -8,8 +8,9 @@ use inbox::Error;
 use inbox::actions::{self, LibraryCard, LibraryDocument};
 use inbox::api::fields::check_query;
 use inbox::api::operations::{SEARCH_DOCUMENTS, SearchDocumentsInput, search_documents};
-use inbox::api::wire::{Document, DocumentFields, DocumentKind};
+use inbox::api::wire::Document;
 use inbox::base::ids::DocumentId;
+use inbox::{DocumentFields, DocumentKind};
 
 use crate::web::Web;
 use crate::web::form::{Asked, FormFields, Posted};
@@ -85,7 +86,7 @@ const KINDS: &[(DocumentKind, &str)] = &[
 ];
 
 fn kinds() -> Vec<(&'static str, &'static str)> {
-    KINDS.iter().map(|(kind, name)| (kind.word(), *name)).collect()
+    KINDS.iter().map(|(kind, name)| (kind.as_str(), *name)).collect()
 }
 
 fn kind_name(kind: Option<DocumentKind>) -> &'static str {
@@ -143,8 +144,9 @@ async fn build(
                 Some(input) => Some(search_documents(tx, cx, input)?),
                 None => None,
             };
-            let items = page.as_ref().map_or(&[][..], |page| page.items.as_slice());
-            let cards = actions::cards(tx, cx, items)?;
+            let items = page.iter().flat_map(|page| &page.items);
+            let ids: Vec<_> = items.map(|document| &document.id).collect();
+            let cards = actions::cards(tx, cx, &ids)?;
             Ok((page, cards, detail))
         })
         .await?;
@@ -235,7 +237,7 @@ fn detail_view(
 ) -> DetailView {
     let fields = &found.fields;
     let form = typed.unwrap_or_else(|| CorrectForm {
-        kind: found.kind.map_or("other", DocumentKind::word).to_owned(),
+        kind: found.kind.map_or("other", DocumentKind::as_str).to_owned(),
         kinds: kinds(),
         values: vec![
             ("vendor", "Vendor", fields.vendor.clone().unwrap_or_default()),

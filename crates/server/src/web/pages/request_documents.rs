@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
+use inbox::ReplyResult;
 use inbox::actions;
 use inbox::api::fields::check_body;
 use inbox::api::operations::{REQUEST_DOCUMENTS, RequestDocumentsInput, request_documents};
-use inbox::api::wire::ReplyResult;
 use inbox::base::limits::REQUEST_ITEMS;
 use inbox::{Error, ValidationError};
 use serde_json::{Map, Value, json};

@@ -3,7 +3,7 @@
 use inbox::WokenBy;
 use inbox::actions::TimelineEntry;
 use inbox::actions::{EventEntry, FilePlace, FiledAs, MessageEntry, NoteEntry, OpenConversation};
-use inbox::api::wire::{Direction, MessageStatus};
+use inbox::base::states::{Direction, MessageStatus};
 use inbox::model::mentions::marked;
 use serde_json::{Map, Value};
 

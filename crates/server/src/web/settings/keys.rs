@@ -6,8 +6,8 @@ use askama::Template;
 use axum::extract::{Path, State};
 use inbox::Error;
 use inbox::actions::{self, KeyListing, PersonListing};
-use inbox::base::actor::Scope;
 use inbox::base::ids::AgentId;
+use inbox::base::scopes::Scope;
 
 use super::location;
 use crate::web::Web;

@@ -72,7 +72,7 @@ fn view(person: PersonListing, you: &UserId) -> PersonView {
         avatar: Avatar::person(&person.name),
         name: person.name,
         email: person.email,
-        role: person.role.word(),
+        role: person.role.as_str(),
     }
 }
 

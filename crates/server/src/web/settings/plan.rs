@@ -27,7 +27,7 @@ struct PlanPage {
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
     let (frame, me): (PageLayout, SignedIn) =
         web.page(&visitor, location(super::SettingsPage::Plan), |_, _, me| Ok(me.clone())).await?;
-    let page = PlanPage { frame, plan: me.plan.word(), is_owner: me.role == Role::Owner };
+    let page = PlanPage { frame, plan: me.plan.as_str(), is_owner: me.role == Role::Owner };
     web.show(&visitor, &page)
 }
 

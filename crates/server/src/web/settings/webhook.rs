@@ -123,7 +123,7 @@ fn view(
     has_api: bool,
 ) -> WebhookPage {
     let watch = frame.watch.clone();
-    let state = filter.state.map_or("", |state| state.word());
+    let state = filter.state.map_or("", |state| state.as_str());
     let event = filter.event_type.as_deref().unwrap_or("");
     let shown =
         [("", "All"), ("failed", "Failed"), ("skipped", "Skipped"), ("delivered", "Delivered")];

@@ -69,7 +69,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<YouPage, PageError> {
     Ok(YouPage {
         sessions: sessions.into_iter().map(view).collect(),
         email: me.email.clone(),
-        role: me.role.word(),
+        role: me.role.as_str(),
         has_password,
         frame,
         old_error: String::new(),

@@ -230,7 +230,7 @@ fn answer(status: StatusCode, upload: &Upload) -> Response<Body> {
         "id": upload.id.as_str(),
         "offset": upload.received,
         "size": upload.size,
-        "state": upload.state.word(),
+        "state": upload.state.as_str(),
         "problem": upload.problem,
     });
     let mut response = json_answer(status, &told);

@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use axum::http::Request;
-use inbox::base::actor::KeyHash;
+use inbox::base::api_key::KeyHash;
 use inbox::base::ids::AgentId;
 
 use super::{ALL, OPS, a_conversation, every_op, op, with_header};

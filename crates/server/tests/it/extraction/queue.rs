@@ -1,11 +1,11 @@
 //! Documents are read once, live ones alone, and what people say stays.
 
 use inbox::actions;
-use inbox::api::wire::{DocumentFields, DocumentKind};
 use inbox::base::actor::{Actor, Circle};
 use inbox::base::ids::DocumentId;
 use inbox::jobs::ExtractionOutcome;
 use inbox::model::mailboxes;
+use inbox::{DocumentFields, DocumentKind};
 use mail::Mail;
 use serde_json::{Value, json};
 

@@ -2,7 +2,8 @@
 //! chance that can be repeated.
 
 use inbox::actions;
-use inbox::base::actor::{Actor, KeyHash, Plan, authenticate};
+use inbox::base::actor::{Actor, Plan, authenticate};
+use inbox::base::api_key::KeyHash;
 use inbox::base::ids::{MessageId, WebhookId};
 use inbox::base::time::Moment;
 use inbox::model::mailboxes::Mailbox;

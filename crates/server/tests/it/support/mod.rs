@@ -20,11 +20,12 @@ use axum::body::Body;
 use axum::http::{HeaderMap, Request};
 use http_body_util::BodyExt;
 use inbox::actions::{self, NewWorkspace};
-use inbox::base::actor::{self, Actor, Circle, Principal, Role, Scope};
+use inbox::base::actor::{self, Actor, Circle, Principal, Role};
+use inbox::base::blobs::Blobs;
 use inbox::base::ids::{AgentId, Ids, MailboxId, UserId};
+use inbox::base::scopes::Scope;
 use inbox::base::time::Clock;
 use inbox::jobs::{AppMailReader, Worker};
-use inbox::model::blobs::Blobs;
 use inbox::model::mailboxes::{self, Mailbox};
 use inbox::{App, Cx, FiledMail, IncomingMail, RateLimiter};
 use mail::{Address, Attachment, AuthorKind, Dmarc, Mail};
@@ -190,6 +191,7 @@ impl TestApp {
             ids,
             blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
             limiter: Arc::new(RateLimiter::new(1_000_000)),
+            agents: Arc::default(),
             scanner: None,
             sealer,
             public_url: PUBLIC_URL.into(),
@@ -227,6 +229,7 @@ impl TestApp {
             store: database::open(&self.url),
             ids: Arc::new(Ids::seeded(9)),
             limiter: Arc::new(RateLimiter::new(1_000_000)),
+            agents: Arc::default(),
             ..self.app.clone()
         }
     }
@@ -270,7 +273,7 @@ impl TestApp {
         self._folder.path().join("blobs")
     }
 
-    pub fn set_scanner(&mut self, scanner: Arc<dyn inbox::model::uploads::Scanner>) {
+    pub fn set_scanner(&mut self, scanner: Arc<dyn inbox::base::scanner::Scanner>) {
         self.app.scanner = Some(scanner);
         self.router = router(&self.app, false, None);
         let outside = (self.outside.relay.clone(), self.outside.webhook_sender.clone());

@@ -7,11 +7,11 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use inbox::api::wire::{DocumentFields, DocumentKind};
 use inbox::jobs::{
     DocumentReader, ExtractionError, ExtractionFuture, ExtractionOutcome, OutgoingMail, Posting,
     Relay, RelayFuture, RelayOutcome, WebhookRequest, WebhookResponse, WebhookSender,
 };
+use inbox::{DocumentFields, DocumentKind};
 use server::webhooks::{LookUp, Resolver};
 use tokio::sync::Notify;
 

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 
 use axum::body::Body;
 use axum::http::Request;
-use inbox::model::uploads::{ScanResult, Scanner, Scanning};
+use inbox::base::scanner::{ScanResult, Scanner, Scanning};
 use serde_json::{Value, json};
 
 use crate::support::*;

@@ -20,7 +20,7 @@ async fn with_original(app: &TestApp, raw: &str) -> (String, String) {
     let (service, mailbox) = (app.service(&app.support), app.support.clone());
     let received = app
         .act(&service, move |tx, cx| {
-            inbox::model::blobs::keep(tx, cx.actor.ws, incoming.raw.as_ref().unwrap())?;
+            inbox::base::blobs::keep(tx, cx.actor.ws, incoming.raw.as_ref().unwrap())?;
             inbox::receive(tx, cx, &mailbox, &incoming)
         })
         .await;

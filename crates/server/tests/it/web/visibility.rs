@@ -151,7 +151,7 @@ async fn private_things(app: &TestApp, person: &Actor) -> Things {
     let received = app
         .act(&service, move |tx, cx| {
             let raw = incoming.raw.as_ref().unwrap();
-            inbox::model::blobs::keep(tx, cx.actor.ws, raw)?;
+            inbox::base::blobs::keep(tx, cx.actor.ws, raw)?;
             inbox::receive(tx, cx, &mailbox, &incoming)
         })
         .await;

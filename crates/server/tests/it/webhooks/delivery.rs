@@ -73,7 +73,7 @@ both! {
             app.pass(24 * HOUR).await;
             assert_eq!(app.calls_to(&hook).len(), before + 1, "{code}");
             let delivery = app.log(&hook).await.remove(0);
-            assert_eq!(delivery.state.word(), "delivered", "{code}");
+            assert_eq!(delivery.state.as_str(), "delivered", "{code}");
             assert_eq!(delivery.next_attempt_at, None);
             assert_eq!(delivery.attempts.len(), 1);
             assert_eq!(delivery.attempts[0].status, Some(i64::from(code)));
@@ -93,7 +93,7 @@ both! {
             app.send_test_event(&hook).await;
             app.work().await;
             let delivery = app.log(&hook).await.remove(0);
-            assert_eq!(delivery.state.word(), "waiting", "{answer:?}");
+            assert_eq!(delivery.state.as_str(), "waiting", "{answer:?}");
             assert!(delivery.next_attempt_at.is_some(), "{answer:?}");
             let logged = (delivery.attempts[0].status, delivery.attempts[0].answer.clone());
             let expected = match answer {
@@ -134,7 +134,7 @@ both! {
         app.work().await;
         let delivery = app.log(&hook).await.remove(0);
         assert_eq!(delivery.attempts[0].answer, "ab\u{1f4ee}");
-        assert_eq!(delivery.state.word(), "delivered");
+        assert_eq!(delivery.state.as_str(), "delivered");
     }
 
     async fn what_is_in_flight_is_finished_and_recorded_before_the_worker_ends(app) {

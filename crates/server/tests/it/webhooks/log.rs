@@ -10,7 +10,7 @@ use crate::support::{DAY, HOUR, MINUTE, SECOND, TestApp, fields};
 
 async fn types(app: &TestApp, hook: &Hook, filter: LogFilter) -> Vec<(String, &'static str)> {
     let log = app.filtered_log(hook, filter).await;
-    log.into_iter().map(|delivery| (delivery.event_type, delivery.state.word())).collect()
+    log.into_iter().map(|delivery| (delivery.event_type, delivery.state.as_str())).collect()
 }
 
 /// How many rows of the log there are, tries and deliveries.
@@ -161,7 +161,7 @@ both! {
         let log = app.log(&hook).await;
         assert_eq!(log.len(), 1);
         assert_eq!(log[0].attempts.len(), 2);
-        assert_eq!(log[0].state.word(), "delivered");
+        assert_eq!(log[0].state.as_str(), "delivered");
     }
 
     async fn a_redelivery_has_a_schedule_of_its_own(app) {
@@ -174,7 +174,7 @@ both! {
         app.pass(30 * HOUR).await;
         let log = app.log(&hook).await;
         assert_eq!(log[0].attempts.len(), 1 + 9);
-        assert_eq!(log[0].state.word(), "failed");
+        assert_eq!(log[0].state.as_str(), "failed");
     }
 
     async fn only_what_is_in_the_log_of_an_active_webhook_is_redelivered(app) {

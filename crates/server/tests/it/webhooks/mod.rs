@@ -76,7 +76,7 @@ impl TestApp {
 
     /// The states of its deliveries, newest first.
     async fn states(&self, hook: &Hook) -> Vec<&'static str> {
-        self.log(hook).await.iter().map(|delivery| delivery.state.word()).collect()
+        self.log(hook).await.iter().map(|delivery| delivery.state.as_str()).collect()
     }
 
     async fn state_of(&self, hook: &Hook) -> String {

@@ -57,7 +57,7 @@ async fn late_failure(app: TestApp) {
     slow.outside.webhook_sender.answers_status(&hook.url, 500);
     eventually(async || app.log(&hook).await[0].attempts.len() == 2).await;
     let delivery = app.log(&hook).await.remove(0);
-    assert_eq!(delivery.state.word(), "delivered");
+    assert_eq!(delivery.state.as_str(), "delivered");
     assert_eq!(delivery.next_attempt_at, None);
     slow.kill();
 }

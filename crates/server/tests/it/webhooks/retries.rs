@@ -26,7 +26,7 @@ both! {
             assert!((about * 4 / 5..=about * 6 / 5).contains(wait), "{wait} for about {about}");
         }
         assert_ne!(waits, WAITS, "each varies");
-        assert_eq!(delivery.state.word(), "failed");
+        assert_eq!(delivery.state.as_str(), "failed");
         assert_eq!(delivery.next_attempt_at, None);
         assert_eq!(app.calls_to(&hook).len(), 9);
 

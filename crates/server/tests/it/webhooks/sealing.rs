@@ -1,9 +1,10 @@
 //! Whoever has the database alone cannot sign with our keys or sign in as somebody.
 
 use inbox::actions;
+use inbox::base::secret_sealer::SecretSealer;
 use inbox::model::domains;
 use inbox::model::mail_secret::mail_secret;
-use inbox::model::sealing::{SecretSealer, seal_plain_secrets};
+use inbox::model::sealing::seal_plain_secrets;
 
 use super::{signature, signatures};
 use crate::both;

@@ -3,37 +3,17 @@
 use db::Tx;
 use serde_json::json;
 
-use super::{link, missing};
-use crate::api::wire::{MessageStatus, Status};
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MessageId, RequestId};
-use crate::base::limits::REMIND_AFTER_MS;
+use crate::base::states::{MessageStatus, Status};
 use crate::model::conversations::{self, Conversation};
+use crate::model::document_requests::{link, missing, next_reminder};
 use crate::model::drafts::{self, Automatic};
 use crate::model::timeline;
 
 /// Conversations of a customer in which a bounce or a complaint is looked for.
 const CONVERSATIONS_LOOKED_AT: i64 = 20;
-
-/// The message that asks has left: the days until each reminder are counted from now.
-pub fn left(tx: &mut Tx<'_>, cx: &Cx<'_>, request: &RequestId) -> Result<()> {
-    let asked = tx.exec(
-        "UPDATE document_requests SET asked_at = ?3, remind_at = ?4
-         WHERE ws = ?1 AND id = ?2 AND asked_at IS NULL AND completed_at IS NULL
-           AND closed_at IS NULL AND revoked_at IS NULL AND stopped_at IS NULL",
-        &[&cx.actor.ws, request, &cx.now, &next_reminder(cx.now, cx.now)],
-    )?;
-    if asked > 0 {
-        tx.wake("reminders");
-    }
-    Ok(())
-}
-
-/// When the next reminder of what was asked at a time is due; `None` after the last.
-pub fn next_reminder(asked_at: i64, now: i64) -> Option<i64> {
-    REMIND_AFTER_MS.iter().map(|after| asked_at + after).find(|at| *at > now)
-}
 
 /// Reminds the customer of one request whose time has come, if there is still something to remind
 /// them of and they take our mail, and plans the next time.
@@ -123,16 +103,6 @@ fn words(name: Option<&str>, missing: &[String], due_date: Option<&str>, page: &
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::limits::DAY_MS;
-
-    #[test]
-    fn reminders_are_due_after_two_four_and_seven_days_and_never_again() {
-        let next = |now: i64| next_reminder(1_000, 1_000 + now).map(|at| (at - 1_000) / DAY_MS);
-        assert_eq!(next(0), Some(2));
-        assert_eq!(next(2 * DAY_MS), Some(4));
-        assert_eq!(next(5 * DAY_MS), Some(7));
-        assert_eq!(next(7 * DAY_MS), None);
-    }
 
     #[test]
     fn a_reminder_names_what_is_missing_the_date_the_page_and_the_way_out() {

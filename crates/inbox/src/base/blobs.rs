@@ -14,8 +14,8 @@ use tokio::sync::Semaphore;
 use zstd::bulk::Compressor;
 
 use crate::base::error::Result;
+use crate::base::partial_uploads::PartialUploads;
 use crate::base::private_files;
-use crate::model::uploads::PartialUploads;
 
 /// Up to this many bytes, after compression, a blob lives in the database.
 const INLINE_BYTES: usize = 100 * 1024;

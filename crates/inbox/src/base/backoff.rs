@@ -1,0 +1,14 @@
+//! How long to wait before something is tried again.
+
+use crate::base::limits::MINUTE_MS;
+
+/// The wait after a try that was refused for now.
+pub fn retry_after(attempts: i64) -> i64 {
+    match attempts {
+        ..=1 => MINUTE_MS,
+        2 => 5 * MINUTE_MS,
+        3 => 15 * MINUTE_MS,
+        4 => 60 * MINUTE_MS,
+        _ => 240 * MINUTE_MS,
+    }
+}

@@ -1,0 +1,55 @@
+//! What an API key may do.
+
+use crate::base::string_enum::string_enum;
+
+string_enum! {
+    Scope { Read = "read", Write = "write", Draft = "draft", Send = "send", Record = "record" }
+}
+
+/// What a key may do. `read` comes with every other scope.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scopes(Vec<Scope>);
+
+impl Scopes {
+    pub fn new(chosen: &[Scope]) -> Scopes {
+        let mut scopes = vec![Scope::Read];
+        scopes.extend_from_slice(chosen);
+        scopes.sort_unstable();
+        scopes.dedup();
+        Scopes(scopes)
+    }
+
+    /// What somebody without a key has.
+    pub const fn none() -> Scopes {
+        Scopes(Vec::new())
+    }
+
+    pub fn has(&self, scope: Scope) -> bool {
+        self.0.contains(&scope)
+    }
+
+    pub fn as_slice(&self) -> &[Scope] {
+        &self.0
+    }
+
+    /// As kept in a row: names with spaces between.
+    pub fn stored(&self) -> String {
+        self.0.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(" ")
+    }
+
+    pub(crate) fn from_stored(text: &str) -> Scopes {
+        Scopes::new(&text.split(' ').filter_map(Scope::parse).collect::<Vec<_>>())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn read_comes_with_every_other_scope_and_order_is_fixed() {
+        let scopes = Scopes::new(&[Scope::Send, Scope::Write]);
+        assert_eq!(scopes.stored(), "read write send");
+        assert_eq!(Scopes::from_stored("send write read"), scopes);
+    }
+}

@@ -1,0 +1,32 @@
+//! The states of conversations and messages, the same in the database and on the wire.
+
+use crate::base::string_enum::string_enum;
+
+string_enum! {
+    /// Where a conversation stands (API section 3.1).
+    Status { Open = "open", Waiting = "waiting", Closed = "closed" }
+}
+
+string_enum! {
+    /// The list a conversation is found in.
+    View { Open = "open", Waiting = "waiting", Snoozed = "snoozed", Closed = "closed" }
+}
+
+string_enum! {
+    Urgency { Low = "low", Normal = "normal", High = "high" }
+}
+
+string_enum! {
+    Direction { Inbound = "inbound", Outbound = "outbound" }
+}
+
+string_enum! {
+    /// How far a message of ours has come (API section 3.3).
+    MessageStatus {
+        Draft = "draft",
+        Scheduled = "scheduled",
+        Sending = "sending",
+        Sent = "sent",
+        Failed = "failed",
+    }
+}
