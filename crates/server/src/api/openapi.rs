@@ -9,7 +9,7 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use crate::api::rest::PREFIX;
+use crate::api::http::PREFIX;
 
 pub fn document() -> Value {
     let mut settings = SchemaSettings::draft2020_12().for_serialize();

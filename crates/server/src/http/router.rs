@@ -7,8 +7,8 @@ use axum::Router;
 use axum::routing::any_service;
 use inbox::App;
 
-use crate::api::mcp;
-use crate::api::rest::{self, ApiServer};
+use crate::api::http::ApiContext;
+use crate::api::{mcp, rest};
 use crate::http::request_body::LARGE_BODIES;
 use crate::http::slots::Slots;
 use crate::mail_in::smtp::ListenAddress;
@@ -55,8 +55,9 @@ impl MailWays {
 /// The API and the MCP server at their addresses, the web app everywhere else.
 pub fn router(app: App, options: HttpOptions) -> Router {
     let bodies = Slots::new(LARGE_BODIES);
-    let api =
-        rest::router(ApiServer::new(app.clone(), options.developer_site, Arc::clone(&bodies)));
+    let context = ApiContext::new(app.clone(), options.developer_site, Arc::clone(&bodies));
+    let mcp = mcp::router(context.clone());
+    let rest = rest::router(context);
     web::router(Web::new(
         app,
         options.ssrf_guard,
@@ -65,11 +66,11 @@ pub fn router(app: App, options: HttpOptions) -> Router {
         options.ways,
         bodies,
     ))
-    .route(mcp::PATH, any_service(api.clone()))
+    .route(mcp::PATH, any_service(mcp))
     // MCP clients look here for a way to sign in, and want their misses as JSON.
-    .route("/mcp/", any_service(api.clone()))
-    .route("/.well-known/{*rest}", any_service(api.clone()))
-    .route("/register", any_service(api.clone()))
-    .route("/api", any_service(api.clone()))
-    .route("/api/{*rest}", any_service(api))
+    .route("/mcp/", any_service(rest.clone()))
+    .route("/.well-known/{*rest}", any_service(rest.clone()))
+    .route("/register", any_service(rest.clone()))
+    .route("/api", any_service(rest.clone()))
+    .route("/api/{*rest}", any_service(rest))
 }

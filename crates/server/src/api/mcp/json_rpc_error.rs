@@ -1,3 +1,5 @@
+//! Errors of JSON-RPC, and the HTTP status of each.
+
 use axum::http::StatusCode;
 use inbox::Error;
 use serde_json::{Value, json};
