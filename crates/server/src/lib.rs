@@ -1,5 +1,4 @@
-//! The binary's rooms: the REST, MCP and mail doors, the web app, the command line, and the process
-//! that serves.
+//! The server: REST, MCP, SMTP, LMTP, IMAP, the web app and the command line.
 //!
 //! Only this crate knows HTTP and sockets; it never writes SQL.
 

@@ -1,6 +1,5 @@
-//! Every door over HTTP, behind one address.
+//! The routes of REST, MCP and the web app.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
@@ -11,14 +10,12 @@ use crate::api::http::ApiContext;
 use crate::api::{mcp, rest};
 use crate::http::request_body::LARGE_BODIES;
 use crate::http::slots::Slots;
-use crate::mail_in::smtp::ListenAddress;
-use crate::mail_out::dns_records::SendingSetup;
+use crate::net::ssrf_guard::SsrfGuard;
 use crate::node::quiet::QuietMode;
-use crate::settings::Settings;
+pub use crate::web::MailWays;
 use crate::web::{self, Web};
-use crate::webhooks::SsrfGuard;
 
-/// What the doors are set up with.
+/// The configuration of the API and the web app.
 #[derive(Clone)]
 pub struct HttpOptions {
     /// The one other site whose pages may call the API.
@@ -29,27 +26,6 @@ pub struct HttpOptions {
     pub mails: bool,
     pub quiet: QuietMode,
     pub ways: MailWays,
-}
-
-/// How mail comes in and goes out here, which the settings of each inbox show.
-#[derive(Clone, Debug)]
-pub struct MailWays {
-    pub smtp: ListenAddress,
-    pub lmtp: ListenAddress,
-    pub sending: SendingSetup,
-    /// The DNS server to ask about records instead of the system's.
-    pub dns: Option<SocketAddr>,
-}
-
-impl MailWays {
-    pub fn of(settings: &Settings) -> MailWays {
-        MailWays {
-            smtp: settings.smtp_listen.clone(),
-            lmtp: settings.lmtp_listen.clone(),
-            sending: SendingSetup::of(settings),
-            dns: settings.dns,
-        }
-    }
 }
 
 /// The API and the MCP server at their addresses, the web app everywhere else.

@@ -1,3 +1,5 @@
+//! The relay that passes every mail to one server.
+
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
@@ -10,7 +12,7 @@ use super::smtp::{
     self, ConnectFailure, Dial, Login, SmtpClientSession, SmtpTimeouts, TransactionOutcome,
 };
 use super::{envelope, options::SmtpOptions};
-use crate::webhooks::Resolver;
+use crate::net::resolver::Resolver;
 
 /// Sessions with the relay at once.
 const SESSIONS: usize = 8;

@@ -1,3 +1,5 @@
+//! Fetches small pages by HTTPS, behind the SSRF guard.
+
 use std::time::Duration;
 
 use reqwest::Response;

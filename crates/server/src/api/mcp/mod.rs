@@ -60,7 +60,12 @@ async fn answer(server: &McpServer, request: Request<Body>) -> ApiResponse {
         return reply;
     }
     let Some(key) = bearer(&request) else {
-        return refused(context, &Error::Unauthorized, context.app.limiter.untouched(), &Value::Null);
+        return refused(
+            context,
+            &Error::Unauthorized,
+            context.app.limiter.untouched(),
+            &Value::Null,
+        );
     };
     if !takes_json(request.headers()) {
         let sentence = "Answers here are application/json; the Accept header must allow that.";
