@@ -20,6 +20,7 @@ mod held;
 mod http;
 mod imap;
 mod intake;
+mod layers;
 mod list;
 mod mail_out;
 mod mailboxes;
