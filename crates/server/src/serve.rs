@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,21 +22,25 @@ use crate::documents;
 use crate::http::HttpServer;
 use crate::http::router;
 use crate::http::router::MailWays;
-use crate::mail_in::authentication::DnsAuthenticator;
+use crate::mail_in::authentication::{AuthenticationConfig, DnsAuthenticator};
 use crate::mail_in::imap::{Fetchers, ImapTiming};
 use crate::mail_in::services;
 use crate::mail_in::services::HttpReader;
-use crate::mail_in::smtp::{self, MailListener, MailListeners, TlsCertificate};
-use crate::mail_out::RelayTarget;
+use crate::mail_in::smtp::{self, CertificateSource, MailListener, MailListeners, TlsCertificate};
+use crate::mail_out::dns_records::SendingSetup;
+use crate::mail_out::{RelayConfig, RelayTarget};
+use crate::net::config::NetConfig;
 use crate::net::descriptors::ConnectionBudget;
 use crate::net::dns_health::DnsHealth;
+use crate::net::http_client::system_roots;
+use crate::net::ssrf_guard::SsrfGuard;
 use crate::node::health::Readiness;
-use crate::node::quiet::QuietMode;
+use crate::node::quiet::{QuietConfig, QuietMode};
 use crate::node::storage_check::{FREE_BYTES_LEAST, StorageCheck};
-use crate::node::vault::Vault;
+use crate::node::vault::{KEY_FILE, Vault};
 use crate::node::{health, metrics, node_files, permissions};
 use crate::settings::Settings;
-use crate::webhooks::{HttpWebhookSender, SsrfGuard, system_roots};
+use crate::webhooks::HttpWebhookSender;
 
 /// Due work that is under way when the server stops has this long to finish. Its claims lapse
 /// otherwise, and it is done again.
@@ -52,7 +57,7 @@ pub fn open_app(settings: &Settings, public_url: &str) -> Result<App, String> {
     let blobs = Blobs::open(&settings.blobs)
         .map_err(|error| format!("{}: {error}", settings.blobs.display()))?;
     let ids = Arc::new(Ids::random());
-    let sealer = Arc::new(node_files::check(settings, &store, &ids)?);
+    let sealer = Arc::new(node_files::check(&settings.data, &settings.blobs, &store, &ids)?);
     Ok(App {
         store,
         clock: Arc::new(SystemClock),
@@ -111,34 +116,79 @@ pub fn reached_at(listen: SocketAddr) -> String {
     format!("http://{}", SocketAddr::new(ip, listen.port()))
 }
 
-/// Opens the ways out: the relay for mail, the courier for events, the reader of documents.
+/// How the outside is reached.
+pub fn net_config(settings: &Settings) -> NetConfig {
+    NetConfig { dns: settings.dns, allow_private: settings.webhooks_allow_private }
+}
+
+/// How mail is sent.
+pub fn relay_config(settings: &Settings) -> RelayConfig {
+    RelayConfig {
+        target: settings.relay.clone(),
+        public_url: settings.public_url.clone(),
+        net: net_config(settings),
+    }
+}
+
+fn authentication_config(settings: &Settings) -> AuthenticationConfig {
+    AuthenticationConfig { dns: settings.dns, trusted_results: settings.trusted_results.clone() }
+}
+
+fn certificate_source(settings: &Settings) -> CertificateSource {
+    match settings.tls.clone() {
+        Some((cert, key)) => CertificateSource::Files { cert, key },
+        None => CertificateSource::SelfSigned(settings.data.clone()),
+    }
+}
+
+fn mail_ways(settings: &Settings) -> MailWays {
+    MailWays {
+        smtp: settings.smtp_listen.clone(),
+        lmtp: settings.lmtp_listen.clone(),
+        sending: SendingSetup::of(&relay_config(settings)),
+        dns: settings.dns,
+    }
+}
+
+/// Closes what this process keeps to other users of the machine.
+fn tighten_permissions(settings: &Settings) {
+    let mut folders = vec![settings.data.clone(), settings.blobs.clone()];
+    if let RelayTarget::Folder(folder) = &settings.relay {
+        folders.push(folder.clone());
+    }
+    let mut files = vec![settings.data.join(KEY_FILE), settings.data.join(smtp::OWN_FILE)];
+    files.extend(permissions::database_files(&settings.database_url));
+    permissions::tighten(&folders, &files);
+}
+
+/// Opens what jobs call: the relay, the webhook sender and the document reader.
 pub fn open_worker(settings: &Settings, app: &App) -> Result<Worker, String> {
-    let relay = settings.relay.open(settings)?;
+    let relay = relay_config(settings).open()?;
     if settings.relay == RelayTarget::Nowhere {
         tracing::warn!("no relay is configured (MAILROOM_RELAY): outgoing mail waits");
     }
-    let webhook_sender = HttpWebhookSender::of(settings)?;
+    let webhook_sender = HttpWebhookSender::of(&net_config(settings))?;
     let app_mail_reader = HttpReader::new(Vault::open(&settings.data, &app.ids)?)?;
-    let worker =
-        Worker::new(app.clone(), relay, Arc::new(webhook_sender), documents::of(settings)?);
+    let document_reader = documents::open_reader(settings.reader.as_ref())?;
+    let worker = Worker::new(app.clone(), relay, Arc::new(webhook_sender), document_reader);
     Ok(worker.with_reader(Arc::new(app_mail_reader)))
 }
 
 /// Those who fetch mail from mailboxes elsewhere.
 fn open_fetchers(settings: &Settings, app: &App) -> Result<Fetchers, String> {
-    let authenticator = Arc::new(DnsAuthenticator::of(settings)?);
+    let authenticator = Arc::new(DnsAuthenticator::of(&authentication_config(settings))?);
     let vault = Vault::open(&settings.data, &app.ids)?;
     Fetchers::new(app.clone(), authenticator, vault, system_roots(), ImapTiming::default())
 }
 
-/// The doors for mail, open, and who stands at them.
+/// The open listeners for mail.
 pub struct MailIn {
     listeners: MailListeners,
     open: Vec<MailListener>,
     certificate: Arc<TlsCertificate>,
 }
 
-/// Opens the doors that the settings name.
+/// Opens the mail listeners that the settings name.
 pub async fn open_mail(settings: &Settings, app: &App) -> Result<MailIn, String> {
     let places = [(&settings.smtp_listen, Protocol::Smtp), (&settings.lmtp_listen, Protocol::Lmtp)];
     let mut open = Vec::new();
@@ -146,8 +196,8 @@ pub async fn open_mail(settings: &Settings, app: &App) -> Result<MailIn, String>
         open.extend(MailListener::open_for(place, protocol, settings.lmtp_socket).await?);
     }
     let name = our_name(&app.public_url);
-    let authenticator = Arc::new(DnsAuthenticator::of(settings)?);
-    let tls = smtp::certificate(settings, &name)?;
+    let authenticator = Arc::new(DnsAuthenticator::of(&authentication_config(settings))?);
+    let tls = smtp::certificate(&certificate_source(settings), &name)?;
     let connections = ConnectionBudget::current().mail;
     let limits = smtp::SmtpLimits { connections, ..smtp::SmtpLimits::default() };
     let (trusted, certificate) = (settings.trusted_networks.clone(), Arc::clone(&tls));
@@ -188,7 +238,7 @@ pub async fn serve(
     settings: &Settings,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    permissions::tighten(settings);
+    tighten_permissions(settings);
     seal_plain_secrets(&app).await?;
     let stopping = CancellationToken::new();
     if let Some(address) = settings.metrics_listen {
@@ -200,9 +250,9 @@ pub async fn serve(
         });
     }
     let fetchers = open_fetchers(settings, &app).map_err(io::Error::other)?;
-    let quiet =
-        QuietMode::follow(&app, settings, stopping.clone()).await.map_err(io::Error::other)?;
-    let due_work = tokio::spawn(quiet.clone().work(worker, fetchers, stopping.clone()));
+    let mode = QuietConfig { always: settings.quiet, database_url: settings.database_url.clone() };
+    let quiet = QuietMode::follow(&app, &mode, stopping.clone()).await.map_err(io::Error::other)?;
+    let due_work = tokio::spawn(run_jobs(quiet.clone(), worker, fetchers, stopping.clone()));
     tokio::spawn({
         let (app, stopping) = (app.clone(), stopping.clone());
         async move { share_rates(&app.store, &app.limiter, &*app.clock, &stopping).await }
@@ -215,10 +265,10 @@ pub async fn serve(
     let mail_in = tokio::spawn(mail.listeners.serve(mail.open, stopping.clone().cancelled_owned()));
     let options = router::HttpOptions {
         developer_site: settings.developer_site.clone(),
-        ssrf_guard: SsrfGuard::of(settings).map_err(io::Error::other)?,
+        ssrf_guard: SsrfGuard::of(&net_config(settings)).map_err(io::Error::other)?,
         mails: settings.relay.reaches_people() && !quiet.is_quiet(),
         quiet,
-        ways: MailWays::of(settings),
+        ways: mail_ways(settings),
     };
     let router = router.merge(router::router(app, options));
     let proxies = Arc::new(settings.trusted_proxies.clone());
@@ -238,6 +288,33 @@ pub async fn serve(
     };
     let (served, _, ()) = tokio::join!(served, mail_in, goodbyes);
     served
+}
+
+/// Runs background jobs and fetches mail until `stop`, as far as the mode of the moment allows.
+async fn run_jobs(
+    mut quiet: QuietMode,
+    worker: Worker,
+    fetchers: Fetchers,
+    stop: CancellationToken,
+) {
+    let quiet_worker = worker.clone().quiet();
+    while !stop.is_cancelled() {
+        let is_quiet = quiet.current();
+        let turn = stop.child_token();
+        let mut work = pin!(async {
+            if is_quiet {
+                quiet_worker.run(turn.cancelled()).await;
+            } else {
+                tokio::join!(worker.run(turn.cancelled()), fetchers.run(turn.cancelled()));
+            }
+        });
+        tokio::select! {
+            () = &mut work => continue,
+            () = quiet.changed() => {}
+        }
+        turn.cancel();
+        work.await;
+    }
 }
 
 /// Serves with the usual limits until `stop` is ready.

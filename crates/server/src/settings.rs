@@ -10,9 +10,10 @@ use std::str::FromStr;
 use clap::Args;
 use inbox::base::limits::RATE_PER_MINUTE;
 
+use crate::documents::ReaderEndpoint;
 use crate::documents::clamd::Clamd;
-use crate::mail_in::smtp::{ListenAddress, Networks, SocketAccess, SocketMode, SystemGroup};
 use crate::mail_out::RelayTarget;
+use crate::net::listen_address::{ListenAddress, Networks, SocketAccess, SocketMode, SystemGroup};
 
 /// The flags, as they were typed.
 #[derive(Args, Clone, Debug, Default)]
@@ -46,7 +47,7 @@ pub struct Flags {
     /// The group of the LMTP socket, such as postfix [default: the one of this process]
     #[arg(long, env = "MAILROOM_LMTP_SOCKET_GROUP", global = true, value_name = "GROUP")]
     pub lmtp_socket_group: Option<String>,
-    /// The certificate chain for STARTTLS, a PEM file [default: one of our own making]
+    /// The certificate chain for STARTTLS, a PEM file [default: self-signed]
     #[arg(long, env = "MAILROOM_TLS_CERT", global = true, value_name = "FILE")]
     pub tls_cert: Option<String>,
     /// The certificate's private key, a PEM file
@@ -158,15 +159,6 @@ pub struct Settings {
 
 /// Where HTTP is served unless the settings say otherwise.
 const USUAL_LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
-
-/// Where a language model is asked about documents.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReaderEndpoint {
-    /// Without a slash at the end.
-    pub url: String,
-    pub key_file: Option<PathBuf>,
-    pub model: String,
-}
 
 /// The names that `mailroom.toml` may hold.
 const NAMES: &[&str] = &[

@@ -1,5 +1,6 @@
 //! The API: REST, MCP and the OpenAPI document, rendered from the one table of operations.
 
+pub mod http;
 pub mod mcp;
 pub mod openapi;
 pub mod openapi_events;

@@ -9,7 +9,7 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use crate::api::rest::PREFIX;
+use crate::api::http::PREFIX;
 
 pub fn document() -> Value {
     let mut settings = SchemaSettings::draft2020_12().for_serialize();
@@ -90,11 +90,10 @@ fn describe(operation: &Operation, schemas: &mut SchemaGenerator) -> Value {
         }
         ScopeRule::DraftOrSend => "Needs the scope `draft`, or `send` when `send` is true.".into(),
     };
-    let repeat = match operation.repeatable {
-        true => "Repeating the same request is harmless.",
-        false => {
-            "Repeating the request makes a second item, unless it repeats its Idempotency-Key."
-        }
+    let repeat = if operation.repeatable {
+        "Repeating the same request is harmless."
+    } else {
+        "Repeating the request makes a second item, unless it repeats its Idempotency-Key."
     };
     let mut described = json!({
         "operationId": operation.name,
@@ -119,9 +118,10 @@ fn describe(operation: &Operation, schemas: &mut SchemaGenerator) -> Value {
 fn parameters(operation: &Operation) -> Vec<Value> {
     let mut parameters = Vec::new();
     if operation.has_id() {
-        let (of, prefix) = match operation.path.starts_with("/messages") {
-            true => ("message", MessageId::PREFIX),
-            false => ("conversation", ConversationId::PREFIX),
+        let (of, prefix) = if operation.path.starts_with("/messages") {
+            ("message", MessageId::PREFIX)
+        } else {
+            ("conversation", ConversationId::PREFIX)
         };
         parameters.push(json!({
             "name": "id",

@@ -6,9 +6,10 @@ use inbox::base::actor::Actor;
 use inbox::model::domains;
 use serde_json::json;
 
-use super::admin::{CommandFailure, CommandResult, Of, open, print, sentence};
+use super::command::{CommandFailure, CommandResult, Of, open, print, sentence};
 use crate::mail_out::dns_records::{self, PublishedRecord, RecordStatus, SendingSetup};
 use crate::net::dns_lookup::Lookup;
+use crate::serve::relay_config;
 use crate::settings::Settings;
 
 #[derive(Subcommand)]
@@ -73,7 +74,7 @@ impl Domain {
             }
             Domain::Check { domain, of } => {
                 let operator = of.operator(&app).await?;
-                let (lookup, sending) = (Lookup::of(settings)?, SendingSetup::of(settings));
+                let (lookup, sending) = (Lookup::at(settings.dns)?, sending_setup(settings));
                 let findings = dns_records::check(&app, &operator, &lookup, &domain, &sending)
                     .await
                     .map_err(sentence)?;
@@ -127,7 +128,7 @@ async fn print_records(
 ) -> CommandResult {
     let listed = keys(app, operator, domain).await?;
     let domain = mail::ascii_domain(domain.trim()).unwrap_or_default();
-    let records = dns_records::records(&domain, &listed, &SendingSetup::of(settings));
+    let records = dns_records::records(&domain, &listed, &sending_setup(settings));
     let shown = records
         .iter()
         .map(|record| format!("; {}\n{}", record.note, PublishedRecord::zone_line(record)));
@@ -137,4 +138,8 @@ async fn print_records(
     );
     print(of.output, &json!({ "domain": domain, "records": records }), &said);
     Ok(())
+}
+
+fn sending_setup(settings: &Settings) -> SendingSetup {
+    SendingSetup::of(&relay_config(settings))
 }

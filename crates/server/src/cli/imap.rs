@@ -13,11 +13,11 @@ use inbox::inbound::{RecipientInbox, find_inbox};
 use serde_json::json;
 use url::Url;
 
-use super::admin::{CommandResult, Of, print, sentence};
-use crate::mail_in::imap::{purpose, try_out};
-use crate::node::vault::Vault;
+use super::command::{CommandResult, Of, print, sentence};
+use crate::mail_in::imap::try_out;
+use crate::net::http_client::system_roots;
+use crate::node::vault::{Vault, imap_purpose};
 use crate::settings::Settings;
-use crate::webhooks::system_roots;
 
 #[derive(Args)]
 pub struct Imap {
@@ -57,9 +57,10 @@ pub struct Imap {
 impl Imap {
     pub async fn run(self, settings: &Settings, app: &App) -> CommandResult {
         let operator = self.of.operator(app).await?;
-        match self.off {
-            true => self.stop(app, &operator).await,
-            false => self.begin(settings, app, &operator).await,
+        if self.off {
+            self.stop(app, &operator).await
+        } else {
+            self.begin(settings, app, &operator).await
         }
     }
 
@@ -79,7 +80,7 @@ impl Imap {
             .ok_or("after: must be nothing, seen or move: and a folder".to_owned())?;
         let password = self.password()?;
         let vault = Vault::open(&settings.data, &app.ids)?;
-        let sealed = vault.seal(&app.ids, &purpose(&inbox.mailbox.address), &password);
+        let sealed = vault.seal(&app.ids, &imap_purpose(&inbox.mailbox.address), &password);
         let account = ImapAccount {
             inbox,
             host,
@@ -95,9 +96,10 @@ impl Imap {
             stuck: (0, 0),
             holder: String::new(),
         };
-        let mails = match self.unchecked {
-            true => None,
-            false => Some(try_out(&account, &password, system_roots()).await?),
+        let mails = if self.unchecked {
+            None
+        } else {
+            Some(try_out(&account, &password, system_roots()).await?)
         };
         let from = FetchFrom {
             host: account.host.clone(),

@@ -24,13 +24,15 @@ impl Inspect {
         for path in &self.files {
             let file = path.display().to_string();
             let bytes = fs::read(path).map_err(|error| format!("{file}: {error}"))?;
-            let inspection = match self.text {
-                true => mail::inspect_text(&file, &bytes),
-                false => mail::inspect(&file, &bytes),
+            let inspection = if self.text {
+                mail::inspect_text(&file, &bytes)
+            } else {
+                mail::inspect(&file, &bytes)
             };
-            match self.json {
-                true => println!("{}", serde_json::json!(inspection)),
-                false => println!("{}", shown(&inspection)),
+            if self.json {
+                println!("{}", serde_json::json!(inspection))
+            } else {
+                println!("{}", shown(&inspection))
             }
         }
         Ok(())

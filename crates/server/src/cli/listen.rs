@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::api::rest::PREFIX;
+use crate::net::http_client::own_client;
 use crate::settings::Settings;
-use crate::webhooks::own_client;
 
 /// The wait between two looks; a key has 120 requests a minute.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -60,10 +60,7 @@ impl Listen {
         let secret = secret.unwrap_or_else(|| webhook_signing::new_secret(&Ids::random()));
         let mut place = Place { client, server, key: self.key.clone(), next: "start=now".into() };
         place.look().await?;
-        let mut tried = match self.try_sandbox {
-            true => Some(place.try_sandbox().await?),
-            false => None,
-        };
+        let mut tried = if self.try_sandbox { Some(place.try_sandbox().await?) } else { None };
         if self.forward_to.is_some() || self.headers || self.try_sandbox {
             eprintln!("Events are signed with {secret}");
         }
@@ -95,9 +92,10 @@ impl Listen {
         let id = event["id"].as_str().and_then(EventId::parse);
         let Some(id) = id else { return format!("not an event: {body}") };
         let headers = webhook_signing::headers(&id, SystemClock.now(), &body, &[secret.to_owned()]);
-        let shown: String = match self.headers || self.try_sandbox {
-            true => headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect(),
-            false => String::new(),
+        let shown: String = if self.headers || self.try_sandbox {
+            headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect()
+        } else {
+            String::new()
         };
         let outcome = match &self.forward_to {
             Some(url) => format!("\n-> {}", forward(client, url, headers, body.clone()).await),
@@ -173,9 +171,10 @@ impl Place {
         let body = answer.bytes().await.map_err(|error| error.without_url().to_string())?;
         let body: Value =
             serde_json::from_slice(&body).map_err(|_| "That is no Mailroom.".to_owned())?;
-        match status.is_success() {
-            true => Ok((link, body)),
-            false => Err(body["error"].as_str().unwrap_or("The answer was an error.").to_owned()),
+        if status.is_success() {
+            Ok((link, body))
+        } else {
+            Err(body["error"].as_str().unwrap_or("The answer was an error.").to_owned())
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod admin;
+mod command;
 mod domain;
 mod imap;
 mod inspect;
@@ -16,9 +17,9 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use admin::{CommandFailure, CommandResult};
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
+use command::{CommandFailure, CommandResult};
 use serde_json::json;
 
 use crate::documents::ParserTask;
@@ -180,9 +181,10 @@ fn refuse_settings(mistakes: &[String], json: bool) -> ExitCode {
 }
 
 fn fail(sentence: &str, json: bool) -> ExitCode {
-    match json {
-        true => print_error(sentence),
-        false => eprintln!("mailroom: {sentence}"),
+    if json {
+        print_error(sentence)
+    } else {
+        eprintln!("mailroom: {sentence}")
     }
     ExitCode::FAILURE
 }

@@ -6,7 +6,7 @@ use inbox::model::installation::{QuietReason, begin_quiet, end_quiet, installati
 use serde_json::json;
 
 use super::Json;
-use super::admin::{CommandResult, open, print, sentence};
+use super::command::{CommandResult, open, print, sentence};
 use crate::node::quiet::HOW_TO_GO_ON;
 use crate::settings::Settings;
 

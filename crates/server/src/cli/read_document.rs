@@ -29,10 +29,7 @@ impl ReadDocument {
         let reader = BuiltInReader::of_this_program();
         for path in &self.files {
             let line = line(&reader, path).await;
-            match self.json {
-                true => println!("{line}"),
-                false => println!("{}", shown(&line)),
-            }
+            if self.json { println!("{line}") } else { println!("{}", shown(&line)) }
         }
         Ok(())
     }

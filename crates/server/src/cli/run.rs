@@ -9,9 +9,9 @@ use inbox::{App, actions};
 use serde_json::json;
 
 use crate::demo;
-use crate::mail_in::smtp::ListenAddress;
 use crate::mail_out::RelayTarget;
 use crate::net::descriptors::raise_open_files;
+use crate::net::listen_address::ListenAddress;
 use crate::node::storage_check::require_writable;
 use crate::serve::{
     MailIn, listen, open_app, open_mail, open_worker, reload_on_hangup, serve as serve_requests,
@@ -21,7 +21,7 @@ use crate::settings::Settings;
 
 pub async fn serve(settings: &Settings) -> Result<(), String> {
     raise_open_files();
-    require_writable(settings)?;
+    require_writable(&settings.data, &settings.blobs)?;
     let (listener, address) = listen(settings).await?;
     let public_url = settings.public_url.clone().unwrap_or_else(|| address.clone());
     let app = open_app(settings, &public_url)?;
@@ -47,9 +47,10 @@ async fn remember_address(app: &App) -> Result<(), String> {
 pub fn migrate(settings: &Settings, json: bool) -> Result<(), String> {
     open_app(settings, "")?;
     let version = inbox::MIGRATIONS.last().map_or(0, |last| last.version);
-    match json {
-        true => println!("{}", json!({ "ok": true, "schema": version })),
-        false => println!("The database is up to date (schema {version})."),
+    if json {
+        println!("{}", json!({ "ok": true, "schema": version }))
+    } else {
+        println!("The database is up to date (schema {version}).")
     }
     Ok(())
 }
@@ -67,8 +68,8 @@ pub async fn demo(settings: &Settings, json: bool) -> Result<(), String> {
     let smtp = mail.smtp_address().map(|address| address.to_string());
     let keys = sample_keys(&app).await.map_err(|error| error.to_string())?;
     let stop = stop_signal();
-    let printed = match json {
-        true => json!({
+    let printed = if json {
+        json!({
             "address": address,
             "signInUrl": keys.sign_in,
             "liveKey": keys.live,
@@ -76,8 +77,9 @@ pub async fn demo(settings: &Settings, json: bool) -> Result<(), String> {
             "readKey": keys.read,
             "smtp": smtp,
         })
-        .to_string(),
-        false => welcome(&address, &keys, settings, smtp.ok_or(mail_trouble)),
+        .to_string()
+    } else {
+        welcome(&address, &keys, settings, smtp.ok_or(mail_trouble))
     };
     println!("{printed}");
     std::io::stdout().flush().map_err(|error| error.to_string())?;
@@ -172,10 +174,8 @@ fn welcome(
         Ok(smtp) => format!("{smtp}   (SMTP: mail to support@lumen-holz.example arrives)"),
         Err(sentence) => sentence,
     };
-    let (bold, plain) = match std::io::stdout().is_terminal() {
-        true => ("\x1b[1m", "\x1b[0m"),
-        false => ("", ""),
-    };
+    let (bold, plain) =
+        if std::io::stdout().is_terminal() { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
     format!(
         "{bold}Mailroom is running with a sample workspace.{plain}
 

@@ -11,7 +11,7 @@ use inbox::model::services::Service as Kind;
 use serde_json::json;
 use url::{Host, Url};
 
-use super::admin::{CommandResult, Of, open, person, print, sentence};
+use super::command::{CommandResult, Of, open, person, print, sentence};
 use crate::mail_in::services::{POSTMARK_USER, purpose};
 use crate::node::vault::Vault;
 use crate::settings::Settings;
@@ -222,8 +222,5 @@ fn api_address(text: &str) -> Result<String, String> {
     };
     let safe = url.scheme() == "https" || (url.scheme() == "http" && here);
     let plain = url.username().is_empty() && url.password().is_none() && url.query().is_none();
-    match safe && plain {
-        true => Ok(text.trim_end_matches('/').to_owned()),
-        false => Err(wanted()),
-    }
+    if safe && plain { Ok(text.trim_end_matches('/').to_owned()) } else { Err(wanted()) }
 }

@@ -7,7 +7,7 @@ use inbox::base::ids::UserId;
 use inbox::{App, Cx, actions};
 use serde_json::json;
 
-use super::admin::{CommandResult, LINK_WORKS, Of, open, person, print, sentence};
+use super::command::{CommandResult, LINK_WORKS, Of, open, person, print, sentence};
 use crate::settings::Settings;
 
 /// What `user remove` does, in the words of the app's page.
@@ -59,9 +59,10 @@ impl User {
             User::Add { email, name, role, of } => add(&app, email, name, &role, &of).await,
             User::List { of } => list(&app, &of).await,
             User::Link { email, opens_private, of } => {
-                let make = match opens_private {
-                    true => actions::make_recovery_link,
-                    false => actions::make_sign_in_link,
+                let make = if opens_private {
+                    actions::make_recovery_link
+                } else {
+                    actions::make_sign_in_link
                 };
                 link(&app, email, make, &of).await
             }

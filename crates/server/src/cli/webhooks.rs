@@ -5,9 +5,10 @@ use inbox::actions::{self, DeliveryState, LogFilter, LoggedDelivery};
 use inbox::base::ids::{EventId, WebhookId};
 use serde_json::json;
 
-use super::admin::{CommandResult, Of, open, person, print, sentence};
+use super::command::{CommandResult, Of, open, person, print, sentence};
+use crate::net::ssrf_guard::SsrfGuard;
+use crate::serve::net_config;
 use crate::settings::Settings;
-use crate::webhooks::SsrfGuard;
 
 /// Characters of an answer that the log shows.
 const ANSWER_CHARS: usize = 200;
@@ -117,7 +118,7 @@ async fn add(
 ) -> CommandResult {
     let app = open(settings).await?;
     let maker = person(&app, &of.operator(&app).await?, by).await?;
-    let url = SsrfGuard::of(settings)?.vet(url).await.map_err(sentence)?;
+    let url = SsrfGuard::of(&net_config(settings))?.vet(url).await.map_err(sentence)?;
     let made = app
         .act(&maker, move |tx, cx| actions::add_webhook(tx, cx, &url, private, !test))
         .await

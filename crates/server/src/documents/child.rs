@@ -41,9 +41,10 @@ impl ChildFailure {
 /// This very program, even when a newer one was put in its place meanwhile.
 pub fn this_program() -> PathBuf {
     let itself = Path::new("/proc/self/exe");
-    match itself.exists() {
-        true => itself.to_owned(),
-        false => std::env::current_exe().unwrap_or_else(|_| "mailroom".into()),
+    if itself.exists() {
+        itself.to_owned()
+    } else {
+        std::env::current_exe().unwrap_or_else(|_| "mailroom".into())
     }
 }
 

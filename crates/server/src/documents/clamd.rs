@@ -32,9 +32,10 @@ impl FromStr for Clamd {
             return if path.is_empty() { Err(()) } else { Ok(Clamd::Socket(path.into())) };
         }
         let (host, port) = text.rsplit_once(':').ok_or(())?;
-        match !host.is_empty() && port.parse::<u16>().is_ok_and(|port| port > 0) {
-            true => Ok(Clamd::Tcp(text.to_owned())),
-            false => Err(()),
+        if !host.is_empty() && port.parse::<u16>().is_ok_and(|port| port > 0) {
+            Ok(Clamd::Tcp(text.to_owned()))
+        } else {
+            Err(())
         }
     }
 }

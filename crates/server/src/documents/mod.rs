@@ -1,10 +1,11 @@
-//! The bodies of the port `inbox::jobs::DocumentReader`.
+//! Document extraction: implementations of the port `inbox::jobs::DocumentReader`.
 //!
-//! A document is opened in a process of its own that can do nothing but compute: `cage.rs` takes
-//! everything else away from it (`seccomp.rs` the system calls, `file_access.rs` the files),
-//! `inside.rs` is what runs in there, `child.rs` starts it and gives it so much time. Scans and photos come out of that process as shades of gray; `ocr.rs` shows
-//! them to tesseract, another such process, and the words go back into a cage to be understood.
-//! `pages.rs` has pdftoppm draw pages in the same way. `model.rs` asks a language model about the text and believes nothing that is not in it.
+//! Each file is parsed in a child process that can do nothing but compute: `isolation` takes
+//! everything else away from it (`seccomp` the system calls, `file_access` the files), `parser` runs
+//! inside it, `child` starts it and limits its time. Scanned pages leave that process as gray images;
+//! `ocr` passes them to tesseract, which is isolated too, and another parser process reads the words.
+//! `page_renderer` renders pages with pdftoppm in the same way. `model` asks a language model about
+//! the text and drops what the text does not contain.
 
 mod built_in;
 mod child;
@@ -20,7 +21,7 @@ mod seccomp;
 pub use built_in::{BuiltInReader, FileReading};
 pub use child::ALLOCATOR_RESERVES;
 pub use isolation::hide_memory;
-pub use model::{Endpoint, ModelReader};
+pub use model::{Endpoint, ModelReader, ReaderEndpoint};
 pub use page_renderer::PageRenderer;
 pub use parser::ParserTask;
 
@@ -28,10 +29,8 @@ use std::sync::Arc;
 
 use inbox::jobs::DocumentReader;
 
-use crate::settings::Settings;
-
-/// The reader that the settings ask for.
-pub fn of(settings: &Settings) -> Result<Arc<dyn DocumentReader>, String> {
+/// The built-in reader, with a language model beside it if an endpoint is configured.
+pub fn open_reader(endpoint: Option<&ReaderEndpoint>) -> Result<Arc<dyn DocumentReader>, String> {
     if !file_access::is_supported() {
         tracing::warn!(
             "the kernel has no Landlock: programs that read documents can read every file of this \
@@ -39,8 +38,8 @@ pub fn of(settings: &Settings) -> Result<Arc<dyn DocumentReader>, String> {
         );
     }
     let built_in = BuiltInReader::of_this_program();
-    match Endpoint::of(settings)? {
-        Some(endpoint) => Ok(Arc::new(ModelReader::new(endpoint, built_in)?)),
+    match endpoint {
+        Some(endpoint) => Ok(Arc::new(ModelReader::new(Endpoint::read(endpoint)?, built_in)?)),
         None => Ok(Arc::new(built_in)),
     }
 }

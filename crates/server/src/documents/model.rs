@@ -5,6 +5,7 @@
 //! in form, the built-in reader's word stands.
 
 use std::fs;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use inbox::jobs::{self, DocumentReader, ExtractionError};
@@ -14,8 +15,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::built_in::{BuiltInReader, FileReading, found};
-use crate::settings::Settings;
-use crate::webhooks::own_client;
+use crate::net::http_client::own_client;
 
 /// Time for the endpoint's whole answer.
 const ANSWER_TIME: Duration = Duration::from_secs(15);
@@ -32,7 +32,16 @@ const INSTRUCTIONS: &str = "You read business documents. The user's message is t
     when it was issued. dueDate: when it is to be paid. reference: its own number. Dates are \
     written YYYY-MM-DD. Use null for what the text does not state; never guess.";
 
-/// Where to ask, and as whom.
+/// Where a language model is asked about documents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReaderEndpoint {
+    /// Without a slash at the end.
+    pub url: String,
+    pub key_file: Option<PathBuf>,
+    pub model: String,
+}
+
+/// The same, with the key that the file holds.
 #[derive(Clone)]
 pub struct Endpoint {
     /// Without a slash at the end.
@@ -42,9 +51,8 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// The endpoint of the settings; a key that cannot be read is a mistake at start.
-    pub fn of(settings: &Settings) -> Result<Option<Endpoint>, String> {
-        let Some(reader) = &settings.reader else { return Ok(None) };
+    /// Reads the key file; one that cannot be read refuses the start.
+    pub fn read(reader: &ReaderEndpoint) -> Result<Endpoint, String> {
         let key = match &reader.key_file {
             Some(file) => {
                 let shown = file.display();
@@ -54,7 +62,7 @@ impl Endpoint {
             }
             None => None,
         };
-        Ok(Some(Endpoint { url: reader.url.clone(), key, model: reader.model.clone() }))
+        Ok(Endpoint { url: reader.url.clone(), key, model: reader.model.clone() })
     }
 }
 
@@ -81,7 +89,7 @@ impl ModelReader {
         let paper = match self.ask(&text).await {
             Ok(claimed) => together(claimed, paper, &text),
             Err(reason) => {
-                tracing::warn!(reason, "the reading endpoint was of no help");
+                tracing::warn!(reason, "document model request failed");
                 paper
             }
         };
@@ -100,16 +108,16 @@ impl ModelReader {
         }
         let mut response = request.send().await.map_err(|error| cause(&error))?;
         if !response.status().is_success() {
-            return Err(format!("it answered {}", response.status().as_u16()));
+            return Err(format!("status {}", response.status().as_u16()));
         }
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| cause(&error))? {
             body.extend_from_slice(&chunk);
             if body.len() > ANSWER_BYTES {
-                return Err("its answer is too long".into());
+                return Err("response too large".into());
             }
         }
-        claimed(&body).ok_or_else(|| "its answer does not follow the schema".into())
+        claimed(&body).ok_or_else(|| "response does not match the schema".into())
     }
 }
 
@@ -121,11 +129,14 @@ impl DocumentReader for ModelReader {
 
 /// Why a call failed, without the address and without what was said.
 fn cause(error: &reqwest::Error) -> String {
-    match () {
-        () if error.is_timeout() => "it took too long".into(),
-        () if error.is_connect() => "it cannot be reached".into(),
-        () => "the connection broke".into(),
-    }
+    let cause = if error.is_timeout() {
+        "timeout"
+    } else if error.is_connect() {
+        "connection failed"
+    } else {
+        "connection closed"
+    };
+    cause.into()
 }
 
 fn question(model: &str, text: &str) -> Value {

@@ -102,9 +102,10 @@ fn file() -> io::Result<()> {
             return answer(&ParserReport { error, ..ParserReport::default() }, &[]);
         }
     };
-    let pictures: Vec<Vec<u8>> = match contents.needs_ocr() {
-        true => contents.pictures.iter().map(|picture| picture.to_pgm()).collect(),
-        false => Vec::new(),
+    let pictures: Vec<Vec<u8>> = if contents.needs_ocr() {
+        contents.pictures.iter().map(|picture| picture.to_pgm()).collect()
+    } else {
+        Vec::new()
     };
     answer(
         &ParserReport { pictures: pictures.iter().map(Vec::len).collect(), ..report(&contents) },

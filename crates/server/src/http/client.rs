@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use axum::http::HeaderMap;
 
-use crate::mail_in::smtp::Networks;
+use crate::net::listen_address::Networks;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 /// Hops of a forwarded request that are looked at.
@@ -83,7 +83,7 @@ impl Peer {
     }
 
     fn trusts(&self, address: IpAddr) -> bool {
-        address.is_loopback() || self.proxies.hold(address)
+        address.is_loopback() || self.proxies.contains(address)
     }
 }
 

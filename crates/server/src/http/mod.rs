@@ -31,7 +31,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::Service;
 
-use crate::mail_in::smtp::Networks;
+use crate::net::listen_address::Networks;
 use crate::net::listening::AcceptPause;
 use activity::{WatchedBody, WatchedStream};
 pub use client::{ClientNetwork, Peer};

@@ -84,9 +84,10 @@ impl RequestBody {
                 return Ok(self.take());
             }
             let _slot = large.wait(shares).await;
-            match self.read_up_to(most).await? {
-                true => Ok(self.take()),
-                false => Err(StatusCode::PAYLOAD_TOO_LARGE),
+            if self.read_up_to(most).await? {
+                Ok(self.take())
+            } else {
+                Err(StatusCode::PAYLOAD_TOO_LARGE)
             }
         };
         timeout_at(until, reading).await.unwrap_or(Err(StatusCode::REQUEST_TIMEOUT))

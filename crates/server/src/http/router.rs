@@ -1,24 +1,21 @@
 //! The HTTP router: the app, REST, MCP and what services call, behind one address.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::any_service;
 use inbox::App;
 
-use crate::api::mcp;
-use crate::api::rest::{self, ApiServer};
+use crate::api::http::ApiContext;
+use crate::api::{mcp, rest};
 use crate::http::request_body::LARGE_BODIES;
 use crate::http::slots::Slots;
-use crate::mail_in::smtp::ListenAddress;
-use crate::mail_out::dns_records::SendingSetup;
+use crate::net::ssrf_guard::SsrfGuard;
 use crate::node::quiet::QuietMode;
-use crate::settings::Settings;
+pub use crate::web::MailWays;
 use crate::web::{self, Web};
-use crate::webhooks::SsrfGuard;
 
-/// What the doors are set up with.
+/// The configuration of the API and the web app.
 #[derive(Clone)]
 pub struct HttpOptions {
     /// The one other site whose pages may call the API.
@@ -31,32 +28,12 @@ pub struct HttpOptions {
     pub ways: MailWays,
 }
 
-/// How mail comes in and goes out here, which the settings of each inbox show.
-#[derive(Clone, Debug)]
-pub struct MailWays {
-    pub smtp: ListenAddress,
-    pub lmtp: ListenAddress,
-    pub sending: SendingSetup,
-    /// The DNS server to ask about records instead of the system's.
-    pub dns: Option<SocketAddr>,
-}
-
-impl MailWays {
-    pub fn of(settings: &Settings) -> MailWays {
-        MailWays {
-            smtp: settings.smtp_listen.clone(),
-            lmtp: settings.lmtp_listen.clone(),
-            sending: SendingSetup::of(settings),
-            dns: settings.dns,
-        }
-    }
-}
-
 /// The API and the MCP server at their addresses, the web app everywhere else.
 pub fn router(app: App, options: HttpOptions) -> Router {
     let bodies = Slots::new(LARGE_BODIES);
-    let api =
-        rest::router(ApiServer::new(app.clone(), options.developer_site, Arc::clone(&bodies)));
+    let context = ApiContext::new(app.clone(), options.developer_site, Arc::clone(&bodies));
+    let mcp = mcp::router(context.clone());
+    let rest = rest::router(context);
     web::router(Web::new(
         app,
         options.ssrf_guard,
@@ -65,11 +42,11 @@ pub fn router(app: App, options: HttpOptions) -> Router {
         options.ways,
         bodies,
     ))
-    .route(mcp::PATH, any_service(api.clone()))
+    .route(mcp::PATH, any_service(mcp))
     // MCP clients look here for a way to sign in, and want their misses as JSON.
-    .route("/mcp/", any_service(api.clone()))
-    .route("/.well-known/{*rest}", any_service(api.clone()))
-    .route("/register", any_service(api.clone()))
-    .route("/api", any_service(api.clone()))
-    .route("/api/{*rest}", any_service(api))
+    .route("/mcp/", any_service(rest.clone()))
+    .route("/.well-known/{*rest}", any_service(rest.clone()))
+    .route("/register", any_service(rest.clone()))
+    .route("/api", any_service(rest.clone()))
+    .route("/api/{*rest}", any_service(rest))
 }

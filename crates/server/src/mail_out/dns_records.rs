@@ -13,9 +13,8 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use url::Host;
 
-use crate::mail_out::RelayTarget;
+use crate::mail_out::{RelayConfig, RelayTarget};
 use crate::net::dns_lookup::{Lookup, Missing};
-use crate::settings::Settings;
 
 /// Characters of one string of a TXT record.
 const STRING_CHARS: usize = 255;
@@ -34,12 +33,12 @@ pub struct SendingSetup {
 }
 
 impl SendingSetup {
-    pub fn of(settings: &Settings) -> SendingSetup {
-        let relay = match &settings.relay {
+    pub fn of(config: &RelayConfig) -> SendingSetup {
+        let relay = match &config.target {
             RelayTarget::Smarthost(options) => Some(options.host.clone()),
             RelayTarget::Direct(_) | RelayTarget::Folder(_) | RelayTarget::Nowhere => None,
         };
-        SendingSetup { host: settings.relay.name(settings), relay }
+        SendingSetup { host: config.host_name(), relay }
     }
 }
 
@@ -291,9 +290,10 @@ async fn check_dkim(lookup: &Lookup, record: PublishedRecord) -> Finding {
     };
     let wanted = tag(&record.value, "p");
     let same = found.len() == 1 && tag(&found[0], "p") == wanted;
-    match same {
-        true => finding(record, RecordStatus::Good, found, "It is published."),
-        false => finding(record, RecordStatus::Different, found, "Another key is published there."),
+    if same {
+        finding(record, RecordStatus::Good, found, "It is published.")
+    } else {
+        finding(record, RecordStatus::Different, found, "Another key is published there.")
     }
 }
 
@@ -324,15 +324,18 @@ async fn check_spf(lookup: &Lookup, record: PublishedRecord, sending: &SendingSe
                             says.";
             finding(record, RecordStatus::Good, found, sentence)
         }
-        [only] => match names_sender(lookup, only, &record.name, sending).await {
-            true => finding(record, RecordStatus::Good, found, "It is published."),
-            false => finding(
-                record,
-                RecordStatus::Different,
-                found,
-                "It does not name this server as a sender.",
-            ),
-        },
+        [only] => {
+            if names_sender(lookup, only, &record.name, sending).await {
+                finding(record, RecordStatus::Good, found, "It is published.")
+            } else {
+                finding(
+                    record,
+                    RecordStatus::Different,
+                    found,
+                    "It does not name this server as a sender.",
+                )
+            }
+        }
     }
 }
 
@@ -400,13 +403,12 @@ async fn check_mx(
     };
     let here = exchanges.iter().any(|exchange| Some(&exchange.host) == sending.host.as_ref());
     let found = exchanges.iter().map(|e| format!("{} {}", e.preference, e.host)).collect();
-    match here {
-        true => finding(record, RecordStatus::Good, found, "Mail to the domain arrives here."),
-        false => {
-            let sentence = "Mail to the domain goes elsewhere, which is fine where it is forwarded \
+    if here {
+        finding(record, RecordStatus::Good, found, "Mail to the domain arrives here.")
+    } else {
+        let sentence = "Mail to the domain goes elsewhere, which is fine where it is forwarded \
                             or fetched from there.";
-            finding(record, RecordStatus::Different, found, sentence)
-        }
+        finding(record, RecordStatus::Different, found, sentence)
     }
 }
 

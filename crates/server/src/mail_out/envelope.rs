@@ -28,9 +28,10 @@ where
     let recipients: Vec<Option<String>> =
         mail.recipients.iter().map(|to| deliverable(to)).collect();
     let good: Vec<String> = recipients.iter().flatten().cloned().collect();
-    let mut told = match good.is_empty() {
-        true => Vec::new(),
-        false => send(OutgoingMail { sender, ..mail.clone() }, good).await,
+    let mut told = if good.is_empty() {
+        Vec::new()
+    } else {
+        send(OutgoingMail { sender, ..mail.clone() }, good).await
     }
     .into_iter();
     let unfit = || RelayOutcome::Never("this is not an address that mail can go to".into());

@@ -1,4 +1,4 @@
-//! Where finished mail goes: the bodies of the relay that `MAILROOM_RELAY` can name.
+//! Outgoing mail: the relays that `MAILROOM_RELAY` can name.
 
 pub mod dns_records;
 mod domain_slots;
@@ -19,12 +19,14 @@ use inbox::base::public_ip::is_public;
 use inbox::jobs::{OutgoingMail, Relay, RelayFuture, RelayOutcome};
 use url::{Host, Url};
 
+use crate::net::config::NetConfig;
+use crate::net::dns::resolver_at;
 use crate::net::dns_lookup::Lookup;
-use crate::settings::Settings;
-use crate::webhooks;
+use crate::net::http_client::system_roots;
+use crate::net::ssrf_guard::SsrfGuard;
 
 pub use folder::FolderRelay;
-pub use mta_sts::{Fetching, PolicySource, WebPolicies};
+pub use mta_sts::{PolicySource, WebPolicies};
 pub use mx::MxRelay;
 pub use options::{MxOptions, MxTls, SmtpOptions};
 pub use smarthost::SmarthostRelay;
@@ -62,36 +64,40 @@ impl RelayTarget {
     pub fn reaches_people(&self) -> bool {
         !matches!(self, RelayTarget::Folder(_) | RelayTarget::Nowhere)
     }
+}
 
-    pub fn open(&self, settings: &Settings) -> Result<Arc<dyn Relay>, String> {
-        let roots = webhooks::system_roots;
-        Ok(match self {
+/// How outgoing mail leaves this machine.
+#[derive(Clone, Debug)]
+pub struct RelayConfig {
+    pub target: RelayTarget,
+    pub public_url: Option<String>,
+    pub net: NetConfig,
+}
+
+impl RelayConfig {
+    pub fn open(&self) -> Result<Arc<dyn Relay>, String> {
+        let timeouts = SmtpTimeouts::default();
+        Ok(match &self.target {
             RelayTarget::Smarthost(options) => {
-                let helo = self.name(settings).unwrap_or_else(|| "localhost".into());
-                let resolver = webhooks::resolver_of(settings)?;
-                Arc::new(SmarthostRelay::new(
-                    options,
-                    helo,
-                    resolver,
-                    roots(),
-                    SmtpTimeouts::default(),
-                )?)
+                let helo = self.host_name().unwrap_or_else(|| "localhost".into());
+                let resolver = resolver_at(self.net.dns)?;
+                Arc::new(SmarthostRelay::new(options, helo, resolver, system_roots(), timeouts)?)
             }
             RelayTarget::Direct(options) => {
-                let helo = self.name(settings).ok_or(
+                let helo = self.host_name().ok_or(
                     "relay: mx: needs the name by which other mail servers find this one: set \
                      MAILROOM_PUBLIC_URL, or write mx:?helo=NAME",
                 )?;
-                let may_dial = if settings.webhooks_allow_private { |_| true } else { is_public };
-                let lookup = Lookup::of(settings)?;
-                let policies = WebPolicies::new(webhooks::SsrfGuard::of(settings)?, roots())?;
+                let may_dial = if self.net.allow_private { |_| true } else { is_public };
+                let lookup = Lookup::at(self.net.dns)?;
+                let policies = WebPolicies::new(SsrfGuard::of(&self.net)?, system_roots())?;
                 Arc::new(MxRelay::new(
                     options,
                     helo,
                     lookup,
                     may_dial,
-                    roots(),
-                    SmtpTimeouts::default(),
+                    system_roots(),
+                    timeouts,
                     Arc::new(policies),
                 )?)
             }
@@ -103,15 +109,15 @@ impl RelayTarget {
         })
     }
 
-    /// The name by which this machine is known: what was set, or that of the public address.
-    pub fn name(&self, settings: &Settings) -> Option<String> {
-        let set = match self {
+    /// The host name of this machine: the `helo` of the relay, or the host of the public URL.
+    pub fn host_name(&self) -> Option<String> {
+        let set = match &self.target {
             RelayTarget::Smarthost(options) => options.helo.clone(),
             RelayTarget::Direct(options) => options.helo.clone(),
             RelayTarget::Folder(_) | RelayTarget::Nowhere => None,
         };
         let public = || {
-            let url = Url::parse(settings.public_url.as_deref()?).ok()?;
+            let url = Url::parse(self.public_url.as_deref()?).ok()?;
             match url.host()? {
                 Host::Domain(name) if name.contains('.') => Some(name.to_owned()),
                 _ => None,

@@ -12,7 +12,7 @@ use super::smtp::{
     self, ConnectFailure, Dial, Login, SmtpClientSession, SmtpTimeouts, TransactionOutcome,
 };
 use super::{envelope, options::SmtpOptions};
-use crate::webhooks::Resolver;
+use crate::net::resolver::Resolver;
 
 /// Sessions with the relay at once.
 const SESSIONS: usize = 8;

@@ -8,9 +8,11 @@ use hickory_resolver::config::{LookupIpStrategy, ResolveHosts};
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::{Resolver as Hickory, TokioResolver};
 
+use crate::net::BoxFuture;
 use crate::net::dns_health::DnsHealth;
 use crate::net::dns_lookup;
-use crate::net::resolver::{LookUp, NotFound, Resolver};
+use crate::net::resolver::{NotFound, ResolvedAddresses, Resolver};
+use crate::net::system_resolver::SystemResolver;
 
 /// How long the server has for one question, and how often it is asked.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -20,6 +22,14 @@ const QUESTIONS: usize = 2;
 const REMEMBERED: Duration = Duration::from_secs(60);
 /// The same for the answer that there is nothing.
 const NOTHING_REMEMBERED: Duration = Duration::from_secs(5);
+
+/// The resolver of a DNS server, or the system's.
+pub fn resolver_at(server: Option<SocketAddr>) -> Result<Arc<dyn Resolver>, String> {
+    Ok(match server {
+        Some(server) => Arc::new(DnsResolver::at(server)?),
+        None => Arc::new(SystemResolver::default()),
+    })
+}
 
 /// One DNS server, asked for both kinds of addresses.
 pub struct DnsResolver {
@@ -44,7 +54,7 @@ impl DnsResolver {
 }
 
 impl Resolver for DnsResolver {
-    fn look_up<'a>(&'a self, name: &'a str) -> LookUp<'a> {
+    fn look_up<'a>(&'a self, name: &'a str) -> BoxFuture<'a, ResolvedAddresses> {
         Box::pin(async move {
             if !self.health.is_up().await {
                 return Err(NotFound);

@@ -13,7 +13,6 @@ use hickory_resolver::proto::rr::RData;
 use hickory_resolver::{Resolver, TokioResolver};
 
 use crate::net::dns_health::DnsHealth;
-use crate::settings::Settings;
 
 /// How long a server has for one question, and how often it is asked.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -57,10 +56,6 @@ pub fn only(server: SocketAddr) -> ResolverConfig {
 }
 
 impl Lookup {
-    pub fn of(settings: &Settings) -> Result<Lookup, String> {
-        Lookup::at(settings.dns)
-    }
-
     pub fn at(server: Option<SocketAddr>) -> Result<Lookup, String> {
         let mut builder = match server {
             Some(server) => {
@@ -130,11 +125,9 @@ fn complete(name: &str) -> String {
 }
 
 fn missing(error: NetError) -> Missing {
-    match error.is_no_records_found() {
-        true => Missing::Nothing,
-        false => {
-            tracing::debug!(%error, "a question to the DNS was not answered");
-            Missing::Unknown
-        }
+    if error.is_no_records_found() {
+        return Missing::Nothing;
     }
+    tracing::debug!(%error, "DNS query failed");
+    Missing::Unknown
 }

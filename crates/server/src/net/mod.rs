@@ -1,5 +1,6 @@
 //! Calls to the outside: names, addresses that may be called, TLS roots and HTTP clients.
 
+pub mod config;
 pub mod descriptors;
 pub mod dns;
 pub mod dns_health;
@@ -7,8 +8,15 @@ pub mod dns_lookup;
 pub mod failures;
 pub mod http_client;
 pub mod https_fetch;
+pub mod listen_address;
 pub mod listening;
 pub mod pins;
 pub mod resolver;
 pub mod ssrf_guard;
 pub mod system_resolver;
+
+use std::future::Future;
+use std::pin::Pin;
+
+/// The future of a method of a port, which has to be the same type for every implementation.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

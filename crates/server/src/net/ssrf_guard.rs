@@ -10,8 +10,9 @@ use inbox::{Error, Result};
 use tokio::time::timeout;
 use url::{Host, Url};
 
-use crate::net::resolver::{self, Resolver};
-use crate::settings::Settings;
+use crate::net::config::NetConfig;
+use crate::net::dns::resolver_at;
+use crate::net::resolver::Resolver;
 
 /// How long finding a name may take while its webhook is added.
 const LOOK_UP: Duration = Duration::from_secs(10);
@@ -54,9 +55,8 @@ pub enum Blocked {
 }
 
 impl SsrfGuard {
-    pub fn of(settings: &Settings) -> Result<SsrfGuard, String> {
-        let rules = SsrfRules::new(settings.webhooks_allow_private);
-        Ok(SsrfGuard::new(resolver::of(settings)?, rules))
+    pub fn of(config: &NetConfig) -> Result<SsrfGuard, String> {
+        Ok(SsrfGuard::new(resolver_at(config.dns)?, SsrfRules::new(config.allow_private)))
     }
 
     pub fn new(resolver: Arc<dyn Resolver>, rules: SsrfRules) -> SsrfGuard {
@@ -97,9 +97,10 @@ impl SsrfGuard {
     async fn look_up(&self, name: &str) -> Result<Vec<IpAddr>, Blocked> {
         // A public name is complete: no search domain may turn it into a neighbour's. Names of
         // development (`localhost`, a container's) are known only as they are.
-        let complete = match self.rules.allow_private || name.ends_with('.') {
-            true => name.to_owned(),
-            false => format!("{name}."),
+        let complete = if self.rules.allow_private || name.ends_with('.') {
+            name.to_owned()
+        } else {
+            format!("{name}.")
         };
         match self.resolver.look_up(&complete).await {
             Ok(addresses) if !addresses.is_empty() => Ok(addresses),

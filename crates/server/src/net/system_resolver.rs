@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::net::lookup_host;
 use tokio::sync::{Semaphore, watch};
 
-use crate::net::resolver::{LookUp, NotFound, ResolvedAddresses, Resolver};
+use crate::net::BoxFuture;
+use crate::net::resolver::{NotFound, ResolvedAddresses, Resolver};
 
 /// Names looked up at once. Each holds a thread, for as long as the system takes to give up.
 const NAMES_AT_ONCE: usize = 128;
@@ -32,7 +33,7 @@ impl Default for SystemResolver {
 }
 
 impl Resolver for SystemResolver {
-    fn look_up<'a>(&'a self, name: &'a str) -> LookUp<'a> {
+    fn look_up<'a>(&'a self, name: &'a str) -> BoxFuture<'a, ResolvedAddresses> {
         Box::pin(async move {
             let mut answer = self.join_or_begin(name);
             let found = answer.wait_for(Option::is_some).await.map_err(|_| NotFound)?;

@@ -37,14 +37,13 @@ async fn ready(State(readiness): State<Arc<Readiness>>) -> (StatusCode, String) 
     if let Err(problem) = readiness.storage.outcome().await {
         return unable(&problem);
     }
-    let dns = match readiness.dns.is_up().await {
-        true => "",
-        false => "the DNS server does not answer: SPF, DKIM and DMARC are not known\n",
+    let dns = if readiness.dns.is_up().await {
+        ""
+    } else {
+        "the DNS server does not answer: SPF, DKIM and DMARC are not known\n"
     };
-    let quiet = match readiness.quiet.is_quiet() {
-        true => format!("{QUIET_SENTENCE}\n"),
-        false => String::new(),
-    };
+    let quiet =
+        if readiness.quiet.is_quiet() { format!("{QUIET_SENTENCE}\n") } else { String::new() };
     (StatusCode::OK, format!("ready\n{quiet}{dns}"))
 }
 

@@ -12,9 +12,7 @@ use inbox::base::ids::Ids;
 use inbox::base::private_files::file_options;
 use inbox::model::node_files::{Sealed, sealed_samples, settle, value};
 
-use crate::mail_in::{imap, services};
-use crate::node::vault::{KEY_FILE, Vault};
-use crate::settings::Settings;
+use crate::node::vault::{KEY_FILE, Vault, imap_purpose, service_purpose};
 
 /// The check value of the key: a word that is sealed with it.
 const KEY_CHECK: &str = "secret.key";
@@ -26,9 +24,9 @@ const MARK_BYTES: usize = 16;
 
 /// Refuses files that belong to another database. The first node of a database makes or adopts them.
 /// Answers the vault that the key opens.
-pub fn check(settings: &Settings, store: &Store, ids: &Ids) -> Result<Vault, String> {
-    let vault = check_key(&settings.data, store, ids)?;
-    check_blobs(&settings.blobs, store, ids)?;
+pub fn check(data: &Path, blobs: &Path, store: &Store, ids: &Ids) -> Result<Vault, String> {
+    let vault = check_key(data, store, ids)?;
+    check_blobs(blobs, store, ids)?;
     Ok(vault)
 }
 
@@ -72,8 +70,8 @@ fn other_key(data: &Path) -> String {
 
 fn opens(vault: &Vault, sealed: &Sealed) -> bool {
     let (purpose, sealed) = match sealed {
-        Sealed::Imap { address, sealed } => (imap::purpose(address), sealed),
-        Sealed::Service { id, sealed } => (services::purpose_of("key", id), sealed),
+        Sealed::Imap { address, sealed } => (imap_purpose(address), sealed),
+        Sealed::Service { id, sealed } => (service_purpose("key", id), sealed),
     };
     vault.unseal(&purpose, sealed).is_ok()
 }

@@ -8,10 +8,6 @@ use std::path::{Path, PathBuf};
 
 use inbox::base::private_files::{FILE_MODE, FOLDER_MODE};
 
-use crate::mail_out::RelayTarget;
-use crate::node::vault::KEY_FILE;
-use crate::settings::Settings;
-
 /// The bits by which others than the owner may do anything.
 const OTHERS: u32 = 0o077;
 /// The bit of folders that many users share, such as `/tmp`.
@@ -24,33 +20,24 @@ pub fn make_private_files() {
 
 /// Closes the folders and files that stand open, and says so in the log. Nobody gets past a closed
 /// folder, so what is in it is not looked at one by one.
-pub fn tighten(settings: &Settings) {
-    for folder in folders(settings) {
-        close(&folder, FOLDER_MODE);
+pub fn tighten(folders: &[PathBuf], files: &[PathBuf]) {
+    for folder in folders {
+        close(folder, FOLDER_MODE);
     }
-    for file in files(settings) {
-        close(&file, FILE_MODE);
+    for file in files {
+        close(file, FILE_MODE);
     }
 }
 
-fn folders(settings: &Settings) -> Vec<PathBuf> {
-    let mut folders = vec![settings.data.clone(), settings.blobs.clone()];
-    if let RelayTarget::Folder(folder) = &settings.relay {
-        folders.push(folder.clone());
-    }
-    folders
-}
-
-fn files(settings: &Settings) -> Vec<PathBuf> {
-    let mut files = vec![settings.data.join(KEY_FILE), settings.data.join("smtp-tls.pem")];
-    if let Ok(db::DatabaseUrl::Sqlite(path)) = db::DatabaseUrl::parse(&settings.database_url) {
-        for ending in ["", "-wal", "-shm"] {
-            let mut name = path.clone().into_os_string();
-            name.push(ending);
-            files.push(name.into());
-        }
-    }
-    files
+/// The files of an SQLite database; none of a PostgreSQL one.
+pub fn database_files(url: &str) -> Vec<PathBuf> {
+    let Ok(db::DatabaseUrl::Sqlite(path)) = db::DatabaseUrl::parse(url) else { return Vec::new() };
+    let with_ending = |ending: &str| {
+        let mut name = path.clone().into_os_string();
+        name.push(ending);
+        name.into()
+    };
+    ["", "-wal", "-shm"].into_iter().map(with_ending).collect()
 }
 
 fn close(path: &Path, mode: u32) {

@@ -4,18 +4,13 @@
 //! A process is quiet because it was started with `--quiet`, or for as long as the database says
 //! so (`inbox::model::installation`): after a restore, on a copy, or because an operator asked for it.
 
-use std::pin::pin;
 use std::time::Duration;
 
 use inbox::App;
-use inbox::jobs::Worker;
 use inbox::model::installation::{INSTALLATION, installation, recognise_copy};
 use metrics::gauge;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-
-use crate::mail_in::imap::Fetchers;
-use crate::settings::Settings;
 
 /// What other processes wrote is found by the clock.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
@@ -26,6 +21,13 @@ pub const QUIET_SENTENCE: &str =
 /// How an operator ends it.
 pub const HOW_TO_GO_ON: &str = "Stop the other server first if there is one, then say \
                                 `mailroom quiet off`.";
+
+/// How a process starts.
+pub struct QuietConfig {
+    /// Quiet whatever the database says (`--quiet`).
+    pub always: bool,
+    pub database_url: String,
+}
 
 /// Whether this process is quiet now. Cheap to clone.
 #[derive(Clone)]
@@ -40,10 +42,10 @@ impl QuietMode {
     /// Finds out whether to start quiet, and follows what the database says until `stop`.
     pub async fn follow(
         app: &App,
-        settings: &Settings,
+        config: &QuietConfig,
         stop: CancellationToken,
     ) -> Result<QuietMode, String> {
-        let identity = app.store.identity(&settings.database_url).await;
+        let identity = app.store.identity(&config.database_url).await;
         let now = app.clock.now();
         let marked = app
             .store
@@ -53,7 +55,7 @@ impl QuietMode {
             })
             .await
             .map_err(|error| error.to_string())?;
-        if settings.quiet {
+        if config.always {
             tracing::warn!("{QUIET_SENTENCE} It was started with --quiet.");
             gauge!("mailroom_quiet").set(1.0);
             return Ok(QuietMode::fixed(true));
@@ -70,27 +72,15 @@ impl QuietMode {
         *self.0.borrow()
     }
 
-    /// Does what falls due and fetches mail until `stop`, as far as the mode of the moment allows.
-    pub async fn work(mut self, worker: Worker, fetchers: Fetchers, stop: CancellationToken) {
-        let quiet_worker = worker.clone().quiet();
-        while !stop.is_cancelled() {
-            let quiet = *self.0.borrow_and_update();
-            let turn = stop.child_token();
-            let mut work = pin!(async {
-                match quiet {
-                    true => quiet_worker.run(turn.cancelled()).await,
-                    false => {
-                        tokio::join!(worker.run(turn.cancelled()), fetchers.run(turn.cancelled()));
-                    }
-                }
-            });
-            tokio::select! {
-                () = &mut work => continue,
-                // Nobody changes the mode of a process that stays as it is.
-                Ok(()) = self.0.changed() => {}
-            }
-            turn.cancel();
-            work.await;
+    /// The mode from now on: [`QuietMode::changed`] waits for another.
+    pub fn current(&mut self) -> bool {
+        *self.0.borrow_and_update()
+    }
+
+    /// Ready when the mode is not the current one any more; never for a fixed one.
+    pub async fn changed(&mut self) {
+        if self.0.changed().await.is_err() {
+            std::future::pending().await
         }
     }
 }

@@ -10,8 +10,6 @@ use inbox::model::node_files::write_time;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
-use crate::settings::Settings;
-
 /// What must be free where files are kept, in bytes: less is used up before anybody has looked.
 pub const FREE_BYTES_LEAST: u64 = 64 * 1024 * 1024;
 /// Writing is tried this often at the most, however often somebody asks.
@@ -91,8 +89,8 @@ impl Folder {
 }
 
 /// Refuses to start where nothing can be written, with what to do about it.
-pub fn require_writable(settings: &Settings) -> Result<(), String> {
-    for folder in folders(&settings.data, &settings.blobs) {
+pub fn require_writable(data: &Path, blobs: &Path) -> Result<(), String> {
+    for folder in folders(data, blobs) {
         let made = fs::create_dir_all(&folder.path).and_then(|()| write_trial(&folder.path));
         made.map_err(|error| {
             format!(

@@ -103,6 +103,16 @@ fn make_key(data: &Path, path: &Path, key: &[u8]) -> io::Result<()> {
     placed
 }
 
+/// What the password of a fetched inbox is sealed for.
+pub fn imap_purpose(address: &str) -> String {
+    format!("imap {address}")
+}
+
+/// What the `key` or `secret` of a connected service is sealed for.
+pub fn service_purpose(what: &str, connection: &str) -> String {
+    format!("service {what} {connection}")
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;

@@ -8,6 +8,7 @@ mod form;
 mod layout;
 mod live;
 mod log;
+mod mail_ways;
 mod multipart;
 mod page_version;
 mod pages;
@@ -28,12 +29,12 @@ use inbox::App;
 use tokio::sync::Semaphore;
 
 use crate::documents::PageRenderer;
-use crate::http::router::MailWays;
 use crate::http::slots::Slots;
+use crate::net::ssrf_guard::SsrfGuard;
 use crate::node::quiet::QuietMode;
-use crate::webhooks::SsrfGuard;
 use flash::Flash;
 use layout::{assets, responses};
+pub use mail_ways::MailWays;
 use multipart::FORMS_WITH_FILES;
 use pages::{
     approvals, compose, conversation, document_requests, documents, files, inbox_page, mentions,

@@ -1,5 +1,5 @@
-//! Takes events to webhooks' addresses: one HTTPS POST each, to public addresses alone, within
-//! one deadline, whatever the receiver does (API section 6.1).
+//! Sends events to webhooks: one HTTPS POST each, to public addresses only, within one deadline
+//! (API section 6.1).
 
 use std::time::Duration;
 
@@ -10,24 +10,24 @@ use rustls::RootCertStore;
 use tokio::time::{Instant, timeout_at};
 use url::Host;
 
+use crate::net::config::NetConfig;
 pub use crate::net::dns::DnsResolver;
 use crate::net::failures;
 use crate::net::http_client::WebhookClient;
 pub use crate::net::http_client::{api_client, own_client, system_roots};
 pub use crate::net::https_fetch::{FetchedPage, Pages};
 use crate::net::pins::DnsPins;
-pub use crate::net::resolver::{LookUp, NotFound, ResolvedAddresses, Resolver, of as resolver_of};
+pub use crate::net::resolver::{NotFound, ResolvedAddresses, Resolver};
 use crate::net::ssrf_guard::{Allowed, Blocked};
 pub use crate::net::ssrf_guard::{SsrfGuard, SsrfRules};
 pub use crate::net::system_resolver::SystemResolver;
-use crate::settings::Settings;
 
 /// Finding the name, connecting, TLS, the answer's head and its body together (API section 6.1).
 pub const DEADLINE: Duration = Duration::from_secs(10);
 /// Bytes of an answer's body that are read and kept for the log.
 pub const BODY_BYTES: usize = 4 * 1024;
 
-/// Carries events over the internet.
+/// The webhook sender over HTTPS.
 pub struct HttpWebhookSender {
     ssrf_guard: SsrfGuard,
     pins: DnsPins,
@@ -36,15 +36,11 @@ pub struct HttpWebhookSender {
 }
 
 impl HttpWebhookSender {
-    pub fn of(settings: &Settings) -> Result<HttpWebhookSender, String> {
-        HttpWebhookSender::new(
-            SsrfGuard::of(settings)?,
-            crate::net::http_client::system_roots(),
-            DEADLINE,
-        )
+    pub fn of(config: &NetConfig) -> Result<HttpWebhookSender, String> {
+        HttpWebhookSender::new(SsrfGuard::of(config)?, system_roots(), DEADLINE)
     }
 
-    /// A courier that trusts these authorities and waits this long.
+    /// A sender that trusts these authorities and waits this long.
     pub fn new(
         ssrf_guard: SsrfGuard,
         roots: RootCertStore,
@@ -96,7 +92,7 @@ impl HttpWebhookSender {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => {
                 let error = error.without_url();
-                tracing::debug!(cause = ?error, "a webhook's address gave no answer");
+                tracing::debug!(cause = ?error, "webhook request failed");
                 Err(WebhookResponse::Failed(failures::of(&error, self.deadline)))
             }
             Err(_) => Err(WebhookResponse::Failed(failures::too_slow(self.deadline))),

@@ -14,8 +14,7 @@ use mail_auth::common::crypto::Ed25519Key;
 use mail_auth::common::headers::HeaderWriter;
 use mail_auth::dkim::DkimSigner;
 use mail_auth::{ArcOutput, AuthenticatedMessage, AuthenticationResults, DmarcOutput, DmarcResult};
-use server::mail_in::authentication::DnsAuthenticator;
-use server::settings::{Flags, Settings};
+use server::mail_in::authentication::{AuthenticationConfig, DnsAuthenticator};
 
 use crate::support::names::{DnsAnswer, DnsRecord, Names};
 
@@ -316,14 +315,9 @@ fn from(ip: [u8; 4]) -> MailSource {
 
 /// A Mailroom that asks a DNS server.
 fn asking(server: SocketAddr) -> DnsAuthenticator {
-    let folder = tempfile::tempdir().unwrap();
-    let flags = Flags {
-        data: Some(folder.path().into()),
-        dns: Some(server.to_string()),
-        trusted_results: Some("MX.acme.example".into()),
-        ..Flags::default()
-    };
-    DnsAuthenticator::of(&Settings::load(&flags).unwrap()).unwrap()
+    let config =
+        AuthenticationConfig { dns: Some(server), trusted_results: Some("MX.acme.example".into()) };
+    DnsAuthenticator::of(&config).unwrap()
 }
 
 /// Some names, told from others.

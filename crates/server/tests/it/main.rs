@@ -22,6 +22,7 @@ mod http;
 mod imap;
 mod inbound;
 mod jobs;
+mod layers;
 mod list;
 mod mail_out;
 mod mailboxes;

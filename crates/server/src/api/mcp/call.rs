@@ -64,7 +64,7 @@ pub fn outcome(
             | Error::Lacks { entirely: true, .. }),
         ) => Err(error),
         Err(error) => {
-            crate::api::rest::log_cause(&error);
+            crate::api::http::log_cause(&error);
             Ok(not_done(asked, &error))
         }
     }

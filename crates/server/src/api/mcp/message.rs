@@ -3,7 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::json_rpc_error::JsonRpcError;
-use super::protocol_version::{ProtocolVersion, Routing};
+use super::protocol_version::ProtocolVersion;
+use super::routing::Routing;
 
 pub enum JsonRpcMessage {
     Request { id: Value, version: ProtocolVersion, method: String, params: Map<String, Value> },

@@ -1,7 +1,7 @@
-//! The MCP door: the operation table as tools for models, over Streamable HTTP without sessions
+//! The MCP server: the operation table as tools for models, over Streamable HTTP without sessions
 //! (API section 4.16). Both eras of the protocol are served at one address: the current one, in
 //! which every request tells its version by itself, and the older one, which begins with
-//! `initialize`. Keys, rate, plan and origins are checked by the same code as for REST.
+//! `initialize`. Keys, rate, plan and origins are checked by the same code as for REST (`api/http`).
 
 mod call;
 mod envelope;
@@ -9,49 +9,77 @@ mod instructions;
 mod json_rpc_error;
 mod message;
 mod protocol_version;
+mod routing;
 mod tools;
 
+use std::sync::Arc;
+
+use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::http::{HeaderMap, Method, Request, StatusCode, header};
+use axum::extract::State;
+use axum::http::{HeaderMap, Method, Request, Response, StatusCode, header};
 use inbox::api::operations::{self, Operation};
 use inbox::base::api_key::KeyHash;
 use inbox::base::scopes::Scopes;
 use inbox::{Error, RateStatus};
 use serde_json::{Map, Value, json};
 
-use crate::api::rest::{self, ApiResponse, ApiServer, UnreadBody};
+use crate::api::http::{ApiContext, ApiResponse, UnreadBody, bearer, body_sentence};
 use envelope::{failed, succeeded};
 use json_rpc_error::JsonRpcError;
 use message::{JsonRpcMessage, JsonRpcParseError};
-use protocol_version::{LEGACY, ProtocolVersion, Routing, VERSIONS};
-pub(crate) use tools::ToolSet;
+use protocol_version::{LEGACY, ProtocolVersion, VERSIONS};
+use routing::Routing;
+use tools::ToolSet;
 
 /// Where the MCP server lives.
 pub const PATH: &str = "/mcp";
 
+/// Everything that MCP responds with.
+struct McpServer {
+    context: ApiContext,
+    tools: ToolSet,
+}
+
+/// Serves every request as one to [`PATH`].
+pub fn router(context: ApiContext) -> Router {
+    let tools = ToolSet::new();
+    Router::new().fallback(handle).with_state(Arc::new(McpServer { context, tools }))
+}
+
+async fn handle(State(server): State<Arc<McpServer>>, request: Request<Body>) -> Response<Body> {
+    server.context.respond(PATH, request, |request| answer(&server, request)).await
+}
+
 /// Answers one HTTP request. Every POST is counted and needs a key, whatever it holds.
-pub(crate) async fn answer(server: &ApiServer, request: Request<Body>) -> ApiResponse {
+async fn answer(server: &McpServer, request: Request<Body>) -> ApiResponse {
+    let context = &server.context;
     if request.method() != Method::POST {
         let sentence = "This address takes POST: it has no sessions and opens no streams.";
-        let mut reply = rest::refuse(server, StatusCode::METHOD_NOT_ALLOWED, sentence);
+        let mut reply = context.refuse(StatusCode::METHOD_NOT_ALLOWED, sentence);
         reply.extra.push((header::ALLOW, "POST".into()));
         return reply;
     }
-    let Some(key) = rest::bearer(&request) else {
-        return refused(server, &Error::Unauthorized, server.app.limiter.untouched(), &Value::Null);
+    let Some(key) = bearer(&request) else {
+        return refused(
+            context,
+            &Error::Unauthorized,
+            context.app.limiter.untouched(),
+            &Value::Null,
+        );
     };
     if !takes_json(request.headers()) {
         let sentence = "Answers here are application/json; the Accept header must allow that.";
-        return rest::refuse(server, StatusCode::NOT_ACCEPTABLE, sentence);
+        return context.refuse(StatusCode::NOT_ACCEPTABLE, sentence);
     }
     let routing = Routing::of(request.headers());
-    let body = match rest::read_body(server, key, request).await {
+    let body = match context.read_body(key, request).await {
         Ok(body) => body,
         Err(UnreadBody::Body(status)) => {
-            return rest::refuse(server, status, rest::body_sentence(status));
+            return context.refuse(status, body_sentence(status));
         }
         Err(UnreadBody::Key(error)) => {
-            return refused(server, &error, server.app.limiter.untouched(), &Value::Null);
+            return refused(context, &error, context.app.limiter.untouched(), &Value::Null);
         }
     };
     match message::parse(&routing, &body) {
@@ -73,8 +101,8 @@ struct Asked {
 }
 
 /// A notification changes nothing here; its sender is told that it arrived.
-async fn acknowledge(server: &ApiServer, key: KeyHash) -> ApiResponse {
-    let (result, rate) = server.app.admit(key).await;
+async fn acknowledge(server: &McpServer, key: KeyHash) -> ApiResponse {
+    let (result, rate) = server.context.app.admit(key).await;
     match result {
         Ok(_) => ApiResponse {
             status: StatusCode::ACCEPTED,
@@ -82,12 +110,12 @@ async fn acknowledge(server: &ApiServer, key: KeyHash) -> ApiResponse {
             rate,
             extra: Vec::new(),
         },
-        Err(error) => refused(server, &error, rate, &Value::Null),
+        Err(error) => refused(&server.context, &error, rate, &Value::Null),
     }
 }
 
 async fn respond(
-    server: &ApiServer,
+    server: &McpServer,
     key: KeyHash,
     asked: &Asked,
     method: &str,
@@ -114,13 +142,13 @@ async fn respond(
         _ => return admitted(server, key, asked, |_| Err(JsonRpcError::unknown_method())).await,
     };
     let call = call::call(operation, key, arguments);
-    let (result, rate) = server.app.call(call).await;
+    let (result, rate) = server.context.app.call(call).await;
     match call::outcome(asked, operation, result) {
         Ok(body) => ApiResponse { status: StatusCode::OK, body, rate, extra: Vec::new() },
         Err(Error::Lacks { entirely: true, .. }) => {
             told(asked, Err(JsonRpcError::invalid_params(NO_SUCH_TOOL)), rate)
         }
-        Err(error) => refused(server, &error, rate, &asked.id),
+        Err(error) => refused(&server.context, &error, rate, &asked.id),
     }
 }
 
@@ -143,15 +171,15 @@ fn tool_call(mut params: Map<String, Value>) -> Result<(&'static Operation, Valu
 
 /// Answers what needs a key and no operation.
 async fn admitted(
-    server: &ApiServer,
+    server: &McpServer,
     key: KeyHash,
     asked: &Asked,
     answer: impl FnOnce(&Scopes) -> Result<String, JsonRpcError>,
 ) -> ApiResponse {
-    let (result, rate) = server.app.admit(key).await;
+    let (result, rate) = server.context.app.admit(key).await;
     match result {
         Ok(scopes) => told(asked, answer(&scopes), rate),
-        Err(error) => refused(server, &error, rate, &asked.id),
+        Err(error) => refused(&server.context, &error, rate, &asked.id),
     }
 }
 
@@ -165,8 +193,8 @@ fn told(asked: &Asked, outcome: Result<String, JsonRpcError>, rate: RateStatus) 
 }
 
 /// What REST refuses, refused with the same status, headers and sentence.
-fn refused(server: &ApiServer, error: &Error, rate: RateStatus, id: &Value) -> ApiResponse {
-    let mut reply = rest::refuse_error(server, error, rate);
+fn refused(context: &ApiContext, error: &Error, rate: RateStatus, id: &Value) -> ApiResponse {
+    let mut reply = context.refuse_error(error, rate);
     reply.body = failed(id, &JsonRpcError::refused(error));
     reply
 }
@@ -187,7 +215,7 @@ fn takes_json(headers: &HeaderMap) -> bool {
 }
 
 fn list_tools(
-    server: &ApiServer,
+    server: &McpServer,
     scopes: &Scopes,
     params: &Map<String, Value>,
 ) -> Result<String, JsonRpcError> {

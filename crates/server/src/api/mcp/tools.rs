@@ -144,10 +144,7 @@ fn make_plain(schema: &mut Value) {
 /// `{"type": ["string", "null"], …}` as a choice between `{"type": "string", …}` and null.
 fn one_of_types(object: &Map<String, Value>, types: &[Value]) -> Value {
     let branch = |kind: &Value| {
-        let mut branch = match kind == "null" {
-            true => Map::new(),
-            false => object.clone(),
-        };
+        let mut branch = if kind == "null" { Map::new() } else { object.clone() };
         branch.remove("description");
         branch.insert("type".into(), kind.clone());
         if let Some(Value::Array(words)) = branch.get_mut("enum") {

@@ -38,10 +38,7 @@ pub fn find(path: &str, method: &Method) -> Route {
             operations::Method::Post => "POST",
         });
     }
-    match allow.is_empty() {
-        true => Route::Nothing,
-        false => Route::Other { allow: allow.join(", ") },
-    }
+    if allow.is_empty() { Route::Nothing } else { Route::Other { allow: allow.join(", ") } }
 }
 
 /// The id in a path of this shape; `None` when the path has another.
@@ -60,7 +57,6 @@ pub fn shape(path: &str) -> &'static str {
     match known {
         Some(operation) => operation.path,
         None if inside == SPECIFICATION => SPECIFICATION,
-        None if path == crate::api::mcp::PATH => crate::api::mcp::PATH,
         None => "other",
     }
 }

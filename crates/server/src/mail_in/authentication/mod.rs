@@ -1,15 +1,15 @@
 //! SPF, DKIM, DMARC and ARC: what the sending systems can prove about a mail.
 //!
-//! The body of the port [`inbox::inbound::Authenticator`]. The proof is always about the address
+//! Implements the port [`inbox::inbound::Authenticator`]. The proof is always about the address
 //! that the mail is shown as coming from. Behind a server of ours the machine that we speak to says
-//! nothing about the sender, so SPF is taken from that server's `Authentication-AuthenticationResults` when the
-//! settings say to believe it, and from nothing otherwise.
+//! nothing about the sender, so SPF is taken from that server's `Authentication-Results` if the
+//! configuration trusts it, and is unknown otherwise.
 
 mod dns;
 mod results;
 mod spf;
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,7 +25,6 @@ use metrics::counter;
 use tokio::time::{Instant, timeout_at};
 
 use crate::net::dns_health::DnsHealth;
-use crate::settings::Settings;
 use results::AuthenticationResults;
 pub use spf::Spf;
 
@@ -39,6 +38,15 @@ const SIGNATURES: usize = 5;
 const SEALERS: [&str; 5] =
     ["google.com", "microsoft.com", "fastmail.com", "messagingengine.com", "zohomail.com"];
 
+/// What authentication depends on.
+#[derive(Clone, Debug, Default)]
+pub struct AuthenticationConfig {
+    /// The DNS server to ask instead of the system's resolver.
+    pub dns: Option<SocketAddr>,
+    /// The server of ours whose `Authentication-Results` are trusted.
+    pub trusted_results: Option<String>,
+}
+
 /// Checks mail against what its senders publish in the DNS.
 pub struct DnsAuthenticator {
     dns: MessageAuthenticator,
@@ -48,10 +56,10 @@ pub struct DnsAuthenticator {
 }
 
 impl DnsAuthenticator {
-    pub fn of(settings: &Settings) -> Result<DnsAuthenticator, String> {
-        let believed = settings.trusted_results.as_ref().map(|name| name.to_lowercase());
-        let health = DnsHealth::of(settings.dns);
-        Ok(DnsAuthenticator { dns: dns::open(settings.dns)?, health, believed })
+    pub fn of(config: &AuthenticationConfig) -> Result<DnsAuthenticator, String> {
+        let believed = config.trusted_results.as_ref().map(|name| name.to_lowercase());
+        let health = DnsHealth::of(config.dns);
+        Ok(DnsAuthenticator { dns: dns::open(config.dns)?, health, believed })
     }
 }
 
@@ -249,7 +257,7 @@ fn vouched_for(arc: &ArcOutput<'_>, credentials: &Credentials<'_>) -> bool {
     SEALERS.contains(&sealer.as_str()) && from.is_some() && DomainName::parse(named) == from
 }
 
-/// `ARC-Authentication-AuthenticationResults` without the number of its set.
+/// `ARC-Authentication-Results` without the number of its set.
 fn after_instance(value: &[u8]) -> &[u8] {
     let end = value.iter().position(|byte| *byte == b';');
     end.map_or(value, |end| &value[end + 1..])

@@ -44,9 +44,10 @@ impl ImapConnection {
         username: &str,
         password: &str,
     ) -> Result<Session<ImapWire>, ImapFault> {
-        let logged_in = match username.is_ascii() && password.is_ascii() {
-            true => self.0.login(username, password).await,
-            false => self.0.authenticate("PLAIN", Plain { username, password }).await,
+        let logged_in = if username.is_ascii() && password.is_ascii() {
+            self.0.login(username, password).await
+        } else {
+            self.0.authenticate("PLAIN", Plain { username, password }).await
         };
         logged_in.map_err(|(error, _)| match ImapFault::from(error) {
             ImapFault::Said(words) => ImapFault::Refused(words),

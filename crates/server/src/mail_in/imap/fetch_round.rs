@@ -189,10 +189,7 @@ impl Fetchers {
     {
         let (actor, account) = (account.actor(), account.clone());
         let written = self.app.act(&actor, move |tx, cx| work(tx, cx, &account)).await;
-        match written.map_err(ours)? {
-            true => Ok(()),
-            false => Err(ImapFault::Over),
-        }
+        if written.map_err(ours)? { Ok(()) } else { Err(ImapFault::Over) }
     }
 }
 

@@ -220,10 +220,11 @@ impl Folder {
             After::Move(to) => {
                 self.run(&format!("UID COPY {uid} {}", quoted(to)), |_| {}).await?;
                 self.store(uid, "\\Deleted").await?;
-                match self.can.uid_plus {
-                    true => self.run(&format!("UID EXPUNGE {uid}"), |_| {}).await,
+                if self.can.uid_plus {
+                    self.run(&format!("UID EXPUNGE {uid}"), |_| {}).await
+                } else {
                     // EXPUNGE alone would take what others have marked as well.
-                    false => Ok(()),
+                    Ok(())
                 }
             }
         }

@@ -6,6 +6,7 @@
 //! does, its claim is renewed; if that fails, the inbox is somebody else's, and it ends.
 
 mod connection;
+mod dialer;
 mod failures;
 mod fetch_round;
 mod folder;
@@ -28,11 +29,11 @@ use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
-use crate::node::vault::Vault;
+use crate::node::vault::{Vault, imap_purpose};
+use dialer::Dialer;
 use failures::{ImapFault, Within};
 use fetch_round::ours;
 use folder::Folder;
-use transport::Dialer;
 
 /// Mails that are downloaded and filed at the same time, in all inboxes together.
 const DOWNLOADS: usize = 4;
@@ -75,11 +76,6 @@ pub struct Fetchers {
     dialer: Dialer,
     pace: ImapTiming,
     downloads: Arc<Semaphore>,
-}
-
-/// What a password is sealed for: the inbox's address.
-pub fn purpose(address: &str) -> String {
-    format!("imap {address}")
 }
 
 impl Fetchers {
@@ -224,7 +220,7 @@ impl Fetchers {
     }
 
     async fn open(&self, account: &ImapAccount) -> Result<Folder, ImapFault> {
-        let purpose = purpose(&account.inbox.mailbox.address);
+        let purpose = imap_purpose(&account.inbox.mailbox.address);
         let password = self.vault.unseal(&purpose, &account.password);
         self.look(account, &password.map_err(|_| ImapFault::Sealed)?).await
     }

@@ -3,19 +3,9 @@
 use std::fmt;
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use inbox::inbound::imap::{ImapAccount, Security};
-use rustls::crypto::ring::default_provider;
-use rustls::pki_types::ServerName;
-use rustls::{ClientConfig, RootCertStore};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
-use tokio_rustls::TlsConnector;
-
-use super::connection::ImapConnection;
-use super::failures::{ImapFault, Within};
 
 /// Anything bytes go over.
 pub trait ImapTransport: AsyncRead + AsyncWrite + Unpin + Send {}
@@ -35,6 +25,11 @@ pub const ANSWER_BYTES: u64 = 4 * 1024 * 1024;
 impl ImapWire {
     pub fn new(stream: impl ImapTransport + 'static) -> ImapWire {
         ImapWire { stream: Box::new(stream), allowance: ANSWER_BYTES }
+    }
+
+    /// The stream underneath.
+    pub fn into_stream(self) -> Box<dyn ImapTransport> {
+        self.stream
     }
 
     /// Allows so many bytes from here on.
@@ -81,60 +76,5 @@ impl AsyncWrite for ImapWire {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(cx)
-    }
-}
-
-/// Connects to mail servers, and insists on TLS with a certificate that is trusted.
-#[derive(Clone)]
-pub struct Dialer(TlsConnector);
-
-impl Dialer {
-    pub fn new(roots: RootCertStore) -> Result<Dialer, String> {
-        let tls = ClientConfig::builder_with_provider(Arc::new(default_provider()))
-            .with_safe_default_protocol_versions()
-            .map_err(|error| format!("mail cannot be fetched: {error}"))?
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        Ok(Dialer(TlsConnector::from(Arc::new(tls))))
-    }
-
-    /// A connection on which the server has greeted and nobody else can listen.
-    pub async fn dial(
-        &self,
-        account: &ImapAccount,
-        within: &Within,
-    ) -> Result<ImapConnection, ImapFault> {
-        let name = ServerName::try_from(account.host.trim_matches(['[', ']']).to_owned())
-            .map_err(|_| ImapFault::NotFound)?;
-        let place = (account.host.trim_matches(['[', ']']), account.port);
-        let tcp =
-            within.connect(TcpStream::connect(place)).await?.map_err(ImapFault::unreachable)?;
-        let _ = tcp.set_nodelay(true);
-        match account.security {
-            Security::Tls => {
-                let tls = self.encrypt(name, tcp, within).await?;
-                let mut line = ImapConnection::new(ImapWire::new(tls));
-                within.answer(line.greeting()).await??;
-                Ok(line)
-            }
-            Security::StartTls => {
-                let mut line = ImapConnection::new(ImapWire::new(tcp));
-                within.answer(line.greeting()).await??;
-                within.answer(line.start_tls()).await??;
-                // What came before is dropped with the old line: nobody encrypted it.
-                let ImapWire { stream, .. } = line.into_wire();
-                let tls = self.encrypt(name, stream, within).await?;
-                Ok(ImapConnection::new(ImapWire::new(tls)))
-            }
-        }
-    }
-
-    async fn encrypt(
-        &self,
-        name: ServerName<'static>,
-        stream: impl ImapTransport + 'static,
-        within: &Within,
-    ) -> Result<impl ImapTransport + 'static, ImapFault> {
-        within.connect(self.0.connect(name, stream)).await?.map_err(ImapFault::untrusted)
     }
 }

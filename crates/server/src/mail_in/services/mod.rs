@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 
 use crate::http::request_body::RequestBody;
 use crate::http::slots::Slots;
-use crate::node::vault::Vault;
+use crate::node::vault::{Vault, service_purpose};
 pub use reader::HttpReader;
 
 /// The largest call, in bytes.
@@ -39,12 +39,7 @@ pub const POSTMARK_USER: &str = "mailroom";
 
 /// What a connection's key or secret is sealed for.
 pub fn purpose(what: &str, connection: &ServiceId) -> String {
-    purpose_of(what, connection.as_str())
-}
-
-/// The same for a connection that is known by the text of its id.
-pub fn purpose_of(what: &str, connection: &str) -> String {
-    format!("service {what} {connection}")
+    service_purpose(what, connection.as_str())
 }
 
 #[derive(Clone)]

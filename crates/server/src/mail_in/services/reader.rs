@@ -10,8 +10,8 @@ use tokio::time::timeout;
 
 use super::formats;
 use super::purpose;
+use crate::net::http_client::api_client;
 use crate::node::vault::Vault;
-use crate::webhooks::api_client;
 
 /// One question and its answer together.
 const WITHIN: Duration = Duration::from_secs(30);

@@ -14,22 +14,24 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_rustls::TlsAcceptor;
 
-use super::listener::{MailListeners, protocol_name};
+use super::shared::{MailListeners, protocol_name};
 
 /// Bytes that are read at once.
 const READ_BYTES: usize = 64 * 1024;
 
 const SILENT: SmtpRefusal =
-    SmtpRefusal { reason: "timeout", line: "421 4.4.2 Nothing came for too long." };
-const SLOW: SmtpRefusal =
-    SmtpRefusal { reason: "timeout", line: "421 4.4.2 The mail takes too long." };
+    SmtpRefusal { reason: "timeout", line: "421 4.4.2 Idle timeout, closing connection" };
+const SLOW: SmtpRefusal = SmtpRefusal {
+    reason: "timeout",
+    line: "421 4.4.2 Message transfer timeout, closing connection",
+};
 const OVER: SmtpRefusal =
-    SmtpRefusal { reason: "timeout", line: "421 4.4.2 The session takes too long. Come again." };
+    SmtpRefusal { reason: "timeout", line: "421 4.4.2 Session timeout, try again later" };
 const GOING: SmtpRefusal = SmtpRefusal {
     reason: "shutting-down",
-    line: "421 4.3.2 The server is going down. Come again.",
+    line: "421 4.3.2 Service shutting down, try again later",
 };
-/// The client asked for TLS and did not come to terms with us.
+/// The TLS handshake failed.
 const TLS_FAILED: &str = "tls-failure";
 /// The recipient is of a domain that has no inbox here: the client takes us for a relay.
 const RELAY_DENIED: &str = "relay-denied";
@@ -63,7 +65,7 @@ impl<'a> SmtpConnection<'a> {
         SmtpConnection { listeners, protocol, peer, began: Instant::now(), held, elsewhere: false }
     }
 
-    /// Speaks with the client until one of the two is done.
+    /// Runs the session until either side ends it.
     pub async fn converse<S>(mut self, mut stream: S) -> io::Result<()>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send,
@@ -214,7 +216,7 @@ impl<'a> SmtpConnection<'a> {
 
     fn source(&self, helo: &str) -> MailSource {
         match self.peer {
-            Some(ip) if self.protocol == Protocol::Smtp && !self.listeners.trusted.hold(ip) => {
+            Some(ip) if self.protocol == Protocol::Smtp && !self.listeners.trusted.contains(ip) => {
                 MailSource::Sender { ip: ip.to_canonical(), helo: helo.to_owned() }
             }
             _ => MailSource::OurServer,

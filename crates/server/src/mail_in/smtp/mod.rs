@@ -1,19 +1,21 @@
-//! The mail doors: SMTP and LMTP.
+//! The servers for incoming mail: SMTP and LMTP.
 //!
-//! `mail::smtp` is the conversation as a machine fed bytes; `connection` runs one over a socket,
-//! `listener` takes the connections, `tls` has the certificate. A mail is acknowledged when `inbox::inbound::ingest` has made it durable, never before.
+//! `mail::smtp` is the protocol as a state machine without I/O; `connection` runs one over a socket,
+//! `listener` accepts connections, `shared` counts them, `tls` has the certificate. A mail is
+//! acknowledged after `inbox::inbound::ingest` has committed it, never before.
 //!
 //! Deliberately absent: relaying, authentication of clients, delivery status requests, and trace
-//! fields: a mail is kept exactly as it came.
+//! fields: a mail is stored exactly as it arrived.
 
 mod connection;
 mod limits;
-mod listen_address;
 mod listener;
 mod refusals;
+mod shared;
 mod tls;
 
+pub use crate::net::listen_address::ListenAddress;
 pub use limits::SmtpLimits;
-pub use listen_address::{ListenAddress, Networks, SocketAccess, SocketMode, SystemGroup};
-pub use listener::{MailListener, MailListeners};
-pub use tls::{TlsCertificate, certificate};
+pub use listener::MailListener;
+pub use shared::MailListeners;
+pub use tls::{CertificateSource, OWN_FILE, TlsCertificate, certificate};

@@ -70,9 +70,10 @@ impl RefusalLog {
         let each = window.each.entry(client.map(ClientNetwork::of)).or_insert(0);
         *each += 1;
         let line = *each <= LINES_EACH;
-        match line {
-            true => window.lines += 1,
-            false => window.unlogged += 1,
+        if line {
+            window.lines += 1
+        } else {
+            window.unlogged += 1
         }
         Logging { line, unlogged_before }
     }

@@ -11,10 +11,8 @@ use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-use crate::settings::Settings;
-
-/// The certificate and key of our own making, in the data folder.
-const OWN_FILE: &str = "smtp-tls.pem";
+/// The self-signed certificate and its key, in the data folder.
+pub const OWN_FILE: &str = "smtp-tls.pem";
 
 /// The certificate that STARTTLS is offered with, which can be read anew while mail comes in.
 pub struct TlsCertificate {
@@ -23,13 +21,23 @@ pub struct TlsCertificate {
     current: RwLock<Arc<ServerConfig>>,
 }
 
-/// The files of the settings, or a certificate of our own making, made once and kept. Senders
-/// encrypt to either; few check whose it is.
-pub fn certificate(settings: &Settings, name: &str) -> Result<Arc<TlsCertificate>, String> {
-    let (cert, key) = match &settings.tls {
-        Some((cert, key)) => (cert.clone(), key.clone()),
-        None => {
-            let own = settings.data.join(OWN_FILE);
+/// Where the certificate and its key come from.
+#[derive(Clone, Debug)]
+pub enum CertificateSource {
+    Files {
+        cert: PathBuf,
+        key: PathBuf,
+    },
+    /// Self-signed, created once in this folder.
+    SelfSigned(PathBuf),
+}
+
+/// Loads the certificate, or creates a self-signed one. Senders encrypt with either; few verify it.
+pub fn certificate(source: &CertificateSource, name: &str) -> Result<Arc<TlsCertificate>, String> {
+    let (cert, key) = match source {
+        CertificateSource::Files { cert, key } => (cert.clone(), key.clone()),
+        CertificateSource::SelfSigned(folder) => {
+            let own = folder.join(OWN_FILE);
             if !own.exists() {
                 make(&own, name).map_err(|error| format!("{}: {error}", own.display()))?;
             }

@@ -5,13 +5,12 @@ mod policy;
 mod web;
 
 use std::collections::HashMap;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::net::BoxFuture;
 use crate::net::dns_lookup::Lookup;
 pub use policy::{StsMode, StsPolicy};
 pub use web::WebPolicies;
@@ -26,11 +25,9 @@ const REFRESHED: Duration = Duration::from_secs(24 * 3_600);
 
 /// Fetches the text of a domain's policy.
 pub trait PolicySource: Send + Sync {
-    fn fetch<'a>(&'a self, domain: &'a str) -> Fetching<'a>;
+    /// The error is a sentence for the log.
+    fn fetch<'a>(&'a self, domain: &'a str) -> BoxFuture<'a, Result<String, String>>;
 }
-
-/// The error is a sentence for the log.
-pub type Fetching<'a> = Pin<Box<dyn Future<Output = Result<String, String>> + Send + 'a>>;
 
 /// The policies of domains, as far as they are known.
 pub struct StsPolicies {
@@ -101,7 +98,7 @@ impl StsPolicies {
                 Some(policy)
             }
             Err(reason) => {
-                tracing::info!(domain, reason, "an MTA-STS policy could not be fetched");
+                tracing::info!(domain, reason, "MTA-STS policy fetch failed");
                 let policy = known.and_then(|known| known.policy);
                 self.keep(domain, Kept { id, again: now + PAUSE, policy }, now);
                 current
@@ -148,7 +145,7 @@ mod tests {
     }
 
     impl PolicySource for Script {
-        fn fetch<'a>(&'a self, _: &'a str) -> Fetching<'a> {
+        fn fetch<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<String, String>> {
             let answer = self.0.lock().unwrap().pop();
             Box::pin(async { answer.unwrap_or(Err("it is asked too often".into())) })
         }

@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use rustls::RootCertStore;
 
-use super::{Fetching, PolicySource};
-use crate::webhooks::{FetchedPage, Pages, SsrfGuard};
+use super::PolicySource;
+use crate::net::BoxFuture;
+use crate::net::https_fetch::{FetchedPage, Pages};
+use crate::net::ssrf_guard::SsrfGuard;
 
 /// How long a policy may take to come, and its bytes (section 3.3).
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -21,7 +23,7 @@ impl WebPolicies {
 }
 
 impl PolicySource for WebPolicies {
-    fn fetch<'a>(&'a self, domain: &'a str) -> Fetching<'a> {
+    fn fetch<'a>(&'a self, domain: &'a str) -> BoxFuture<'a, Result<String, String>> {
         Box::pin(async move {
             let url = format!("https://mta-sts.{domain}/.well-known/mta-sts.txt");
             text(self.0.get(&url, POLICY_BYTES).await?)

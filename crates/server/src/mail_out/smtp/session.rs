@@ -188,9 +188,10 @@ impl SmtpClientSession {
         let rcpts = recipients.iter().map(|to| format!("RCPT TO:<{to}>\r\n"));
         let rcpts: Vec<String> = rcpts.collect();
         let pipelined = self.offers.pipelining;
-        match pipelined {
-            true => self.line.say(&(from + &rcpts.concat())).await?,
-            false => self.line.say(&from).await?,
+        if pipelined {
+            self.line.say(&(from + &rcpts.concat())).await?
+        } else {
+            self.line.say(&from).await?
         }
         let answer = self.line.hear().await?;
         if answer.is_goodbye() {
@@ -267,9 +268,10 @@ impl SmtpClientSession {
                 _ => return Err(error),
             },
         };
-        let outcome = match verdict.is_positive() {
-            true => RelayOutcome::Delivered,
-            false => verdict.refusal("the mail"),
+        let outcome = if verdict.is_positive() {
+            RelayOutcome::Delivered
+        } else {
+            verdict.refusal("the mail")
         };
         self.over |= verdict.is_goodbye();
         settle(outcomes, &outcome);
@@ -323,11 +325,10 @@ async fn greet(line: &mut SmtpStream, helo: &str) -> Result<SmtpExtensions, Conn
         500..=504 => ask(line, &format!("HELO {helo}\r\n"), "HELO").await?,
         _ => answer,
     };
-    match answer.is_positive() {
-        true => Ok(SmtpExtensions::default()),
-        false => {
-            Err(ConnectFailure::new(format!("the server answered {} to EHLO", answer.summary())))
-        }
+    if answer.is_positive() {
+        Ok(SmtpExtensions::default())
+    } else {
+        Err(ConnectFailure::new(format!("the server answered {} to EHLO", answer.summary())))
     }
 }
 
@@ -371,12 +372,13 @@ async fn log_in(
     } else {
         return Err(ConnectFailure::new("the server offers no way to log in that is known here"));
     };
-    match answer.is_positive() {
-        true => Ok(()),
-        false => Err(ConnectFailure::new(format!(
+    if answer.is_positive() {
+        Ok(())
+    } else {
+        Err(ConnectFailure::new(format!(
             "the server does not accept the user name and password ({})",
             answer.summary()
-        ))),
+        )))
     }
 }
 

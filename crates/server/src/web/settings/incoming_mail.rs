@@ -3,9 +3,9 @@
 use inbox::actions::FetchedInbox;
 use inbox::base::limits::FETCHING_OVERDUE_MS;
 
-use crate::http::router::MailWays;
-use crate::mail_in::smtp::ListenAddress;
+use crate::net::listen_address::ListenAddress;
 use crate::web::layout::wording::{TimeFormat, When};
+use crate::web::mail_ways::MailWays;
 
 /// A word for how something stands, with its colour and icon.
 #[derive(Clone, Copy)]

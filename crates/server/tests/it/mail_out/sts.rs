@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use server::mail_out::{Fetching, PolicySource};
+use server::mail_out::PolicySource;
+use server::net::BoxFuture;
 use tokio_rustls::TlsAcceptor;
 
 use super::direct::{direct_with, peers};
@@ -30,7 +31,7 @@ impl Published {
 }
 
 impl PolicySource for Published {
-    fn fetch<'a>(&'a self, domain: &'a str) -> Fetching<'a> {
+    fn fetch<'a>(&'a self, domain: &'a str) -> BoxFuture<'a, Result<String, String>> {
         self.fetched.lock().unwrap().push(domain.to_owned());
         let text = self.texts.get(domain).cloned();
         Box::pin(async move { text.ok_or("nobody is there".into()) })

@@ -48,7 +48,7 @@ pub fn certificate_of(client: Client<TlsStream<TcpStream>>) -> Vec<u8> {
     shown.first().map(|first| first.to_vec()).unwrap_or_default()
 }
 
-/// Goes on encrypted, with whoever that is: the server's certificate is of its own making.
+/// Goes on encrypted without verifying the server, whose certificate is self-signed.
 pub async fn encrypted(client: Client<TcpStream>) -> Client<TlsStream<TcpStream>> {
     let provider = Arc::new(ring::default_provider());
     let config = ClientConfig::builder_with_provider(provider.clone())

@@ -11,8 +11,9 @@ use inbox::inbound::{
 };
 use mail::smtp::Protocol;
 use mail::{Authentication, Dmarc};
-use server::mail_in::smtp::{ListenAddress, MailListener, MailListeners, SmtpLimits, certificate};
-use server::settings::{Flags, Settings};
+use server::mail_in::smtp::{
+    CertificateSource, ListenAddress, MailListener, MailListeners, SmtpLimits, certificate,
+};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
@@ -107,8 +108,8 @@ impl TestApp {
     /// Opens doors for mail on real sockets.
     pub async fn doors(&self, limits: SmtpLimits, trusted: &str) -> OpenDoors {
         let folder = tempfile::tempdir().unwrap();
-        let flags = Flags { data: Some(folder.path().into()), ..Flags::default() };
-        let tls = certificate(&Settings::load(&flags).unwrap(), "mail.acme.example").unwrap();
+        let source = CertificateSource::SelfSigned(folder.path().into());
+        let tls = certificate(&source, "mail.acme.example").unwrap();
         let authenticator = self.outside.authenticator.clone();
         let (name, trusted) = ("mail.acme.example", trusted.parse().unwrap());
         let doors = MailListeners::new(self.app.clone(), authenticator, tls, name, trusted, limits);

@@ -12,7 +12,8 @@ use inbox::jobs::{
     Relay, RelayFuture, RelayOutcome, WebhookRequest, WebhookResponse, WebhookSender,
 };
 use inbox::{DocumentFields, DocumentKind};
-use server::webhooks::{LookUp, Resolver};
+use server::net::BoxFuture;
+use server::webhooks::{ResolvedAddresses, Resolver};
 use tokio::sync::Notify;
 
 use super::mail_in::TestAuthenticator;
@@ -281,7 +282,7 @@ async fn until(changed: &Notify, done: impl Fn() -> bool) {
 pub struct Names;
 
 impl Resolver for Names {
-    fn look_up<'a>(&'a self, name: &'a str) -> LookUp<'a> {
+    fn look_up<'a>(&'a self, name: &'a str) -> BoxFuture<'a, ResolvedAddresses> {
         let address = match name.starts_with("inside.") {
             true => [10, 0, 0, 7],
             false => [93, 184, 215, 14],

@@ -91,7 +91,7 @@ async fn a_name_without_an_address_is_a_failure() {
 async fn a_name_that_nobody_answers_for_costs_no_more_than_the_deadline() {
     struct Silent;
     impl Resolver for Silent {
-        fn look_up<'a>(&'a self, _: &'a str) -> LookUp<'a> {
+        fn look_up<'a>(&'a self, _: &'a str) -> BoxFuture<'a, ResolvedAddresses> {
             Box::pin(std::future::pending())
         }
     }

@@ -1,6 +1,6 @@
 //! Only a receiver that proves its name is told anything.
 
-use server::settings::{Flags, Settings};
+use server::net::config::NetConfig;
 
 use super::receiver::{Authority, HTTP1, Receiver, answer};
 use super::*;
@@ -82,13 +82,8 @@ async fn a_literal_address_needs_a_certificate_for_that_address() {
 
 #[tokio::test]
 async fn the_service_trusts_the_authorities_of_its_machine_and_no_other() {
-    let folder = tempfile::tempdir().unwrap();
-    let settings = Settings::load(&Flags {
-        data: Some(folder.path().into()),
-        webhooks_allow_private: Some("true".into()),
-        ..Flags::default()
-    });
-    let webhook_sender = HttpWebhookSender::of(&settings.unwrap()).unwrap();
+    let config = NetConfig { dns: None, allow_private: true };
+    let webhook_sender = HttpWebhookSender::of(&config).unwrap();
     let acceptor = Authority::new().acceptor("127.0.0.1", HTTP1, |_| {});
     let receiver = Receiver::with_acceptor(OUTSIDE, acceptor, || answer(200, "")).await;
     let url = format!("https://127.0.0.1:{}/", receiver.port);

@@ -18,8 +18,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use inbox::jobs::{WebhookRequest, WebhookResponse, WebhookSender};
+use server::net::BoxFuture;
 use server::webhooks::{
-    HttpWebhookSender, LookUp, NotFound, ResolvedAddresses, Resolver, SsrfGuard, SsrfRules,
+    HttpWebhookSender, NotFound, ResolvedAddresses, Resolver, SsrfGuard, SsrfRules,
 };
 
 use receiver::Authority;
@@ -54,7 +55,7 @@ impl Script {
 }
 
 impl Resolver for Script {
-    fn look_up<'a>(&'a self, name: &'a str) -> LookUp<'a> {
+    fn look_up<'a>(&'a self, name: &'a str) -> BoxFuture<'a, ResolvedAddresses> {
         self.asked.lock().unwrap().push(name.to_owned());
         let mut answers = self.answers.lock().unwrap();
         let next = match answers.len() {

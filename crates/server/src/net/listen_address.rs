@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// Where a mail door is.
+/// Where a mail listener is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListenAddress {
     Tcp(SocketAddr),
@@ -104,8 +104,8 @@ struct Network {
 }
 
 impl Networks {
-    pub fn hold(&self, address: IpAddr) -> bool {
-        self.0.iter().any(|network| network.holds(address.to_canonical()))
+    pub fn contains(&self, address: IpAddr) -> bool {
+        self.0.iter().any(|network| network.contains(address.to_canonical()))
     }
 }
 
@@ -119,7 +119,7 @@ impl FromStr for Networks {
 }
 
 impl Network {
-    fn holds(self, address: IpAddr) -> bool {
+    fn contains(self, address: IpAddr) -> bool {
         match (self.address, address) {
             (IpAddr::V4(own), IpAddr::V4(other)) => {
                 let mask = u32::MAX.checked_shl(32 - self.bits).unwrap_or(0);
@@ -177,13 +177,13 @@ mod tests {
     fn a_network_holds_the_addresses_that_begin_like_it() {
         let networks: Networks = "10.0.0.0/8, 192.0.2.7,2001:db8::/32".parse().expect("networks");
         for inside in ["10.255.0.1", "192.0.2.7", "2001:db8:1::1", "::ffff:10.1.1.1"] {
-            assert!(networks.hold(inside.parse().expect("an address")), "{inside}");
+            assert!(networks.contains(inside.parse().expect("an address")), "{inside}");
         }
         for outside in ["11.0.0.1", "192.0.2.8", "2001:db9::1", "::1"] {
-            assert!(!networks.hold(outside.parse().expect("an address")), "{outside}");
+            assert!(!networks.contains(outside.parse().expect("an address")), "{outside}");
         }
         let everywhere: Networks = "0.0.0.0/0".parse().expect("a network");
-        assert!(everywhere.hold("198.51.100.1".parse().expect("an address")));
+        assert!(everywhere.contains("198.51.100.1".parse().expect("an address")));
         for bad in ["10.0.0.0/33", "10.0.0/8", "x", "10.0.0.0/-1"] {
             assert_eq!(bad.parse::<Networks>(), Err(()), "{bad}");
         }

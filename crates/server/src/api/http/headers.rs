@@ -1,10 +1,11 @@
-//! What every answer carries, and who may ask from a browser.
+//! The headers of every response, and which origins a browser may call from.
 
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::http::header::{self, HeaderMap, HeaderName};
 use axum::http::{HeaderValue, Method, Request, Response, StatusCode};
+use inbox::RateStatus;
 
-use crate::api::rest::{ApiResponse, ApiServer, ok, value};
+use super::response::ApiResponse;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
@@ -23,13 +24,11 @@ pub enum Origin {
 }
 
 impl Origin {
-    pub fn of(server: &ApiServer, headers: &HeaderMap) -> Origin {
+    pub fn of(headers: &HeaderMap, own_origin: &str, developer_site: Option<&str>) -> Origin {
         let Some(origin) = headers.get(header::ORIGIN) else { return Origin::None };
         match origin.to_str() {
-            Ok(text) if text == server.own_origin => Origin::None,
-            Ok(text) if server.developer_site.as_deref() == Some(text) => {
-                Origin::DeveloperSite(origin.clone())
-            }
+            Ok(text) if text == own_origin => Origin::None,
+            Ok(text) if developer_site == Some(text) => Origin::DeveloperSite(origin.clone()),
             _ => Origin::Foreign,
         }
     }
@@ -42,8 +41,9 @@ pub fn is_preflight(request: &Request<Body>) -> bool {
 }
 
 /// Answered before authentication: a browser sends no key with it.
-pub fn preflight(server: &ApiServer, origin: &Origin) -> ApiResponse {
-    let mut reply = ok(server, StatusCode::NO_CONTENT, axum::body::Bytes::new());
+pub fn preflight(origin: &Origin, rate: RateStatus) -> ApiResponse {
+    let (status, body) = (StatusCode::NO_CONTENT, Bytes::new());
+    let mut reply = ApiResponse { status, body, rate, extra: Vec::new() };
     if let Origin::DeveloperSite(_) = origin {
         reply.extra.extend([
             (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST".into()),
@@ -59,7 +59,7 @@ pub fn preflight(server: &ApiServer, origin: &Origin) -> ApiResponse {
     reply
 }
 
-/// Puts an answer together with the headers that each one carries.
+/// The response with the headers that every one carries.
 pub fn finish(reply: ApiResponse, id: &str, origin: &Origin) -> Response<Body> {
     let has_body = !reply.body.is_empty();
     let mut response = Response::new(Body::from(reply.body));
@@ -84,4 +84,9 @@ pub fn finish(reply: ApiResponse, id: &str, origin: &Origin) -> Response<Body> {
         headers.insert(name, value(&text));
     }
     response
+}
+
+/// A header value from text that we wrote.
+fn value(text: &str) -> HeaderValue {
+    HeaderValue::from_str(text).unwrap_or_else(|_| HeaderValue::from_static(""))
 }

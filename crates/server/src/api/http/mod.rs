@@ -1,0 +1,137 @@
+//! What REST and MCP share over HTTP: the origin rule, the key, the body, refusals and the headers
+//! of every response.
+
+mod headers;
+mod response;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::body::{Body, Bytes};
+use axum::http::{Request, Response, StatusCode, header};
+use inbox::base::api_key::KeyHash;
+use inbox::{App, Error, RateStatus};
+use metrics::{counter, histogram};
+
+use crate::http::request_body::{LARGE_BODIES_EACH, RequestBody};
+use crate::http::slots::{SlotOwner, Slots};
+use headers::Origin;
+pub(crate) use response::{ApiResponse, log_cause};
+
+/// The path under which REST is served.
+pub const PREFIX: &str = "/api/v1";
+/// The largest request body, in bytes.
+const BODY_BYTES: usize = 1024 * 1024;
+/// A request's body must have arrived by then.
+const BODY_TIME: Duration = Duration::from_secs(30);
+
+/// The app, with what both protocols check before they call it.
+#[derive(Clone)]
+pub struct ApiContext {
+    pub(crate) app: App,
+    /// The two origins a browser may call from: the service's own and the developer site's.
+    pub(crate) own_origin: String,
+    developer_site: Option<String>,
+    /// Large bodies that are being read.
+    large_bodies: Arc<Slots>,
+}
+
+/// Why a body was not read.
+pub(crate) enum UnreadBody {
+    /// The key is unknown, or could not be looked up.
+    Key(Error),
+    Body(StatusCode),
+}
+
+impl ApiContext {
+    pub fn new(app: App, developer_site: Option<String>, large_bodies: Arc<Slots>) -> ApiContext {
+        let own_origin = app.public_url.to_string();
+        ApiContext { app, own_origin, developer_site, large_bodies }
+    }
+
+    /// Checks the origin, lets `answer` respond, and adds what every response carries. `route` is
+    /// the path's shape for log and metrics.
+    pub(crate) async fn respond<F>(
+        &self,
+        route: &'static str,
+        request: Request<Body>,
+        answer: impl FnOnce(Request<Body>) -> F,
+    ) -> Response<Body>
+    where
+        F: Future<Output = ApiResponse>,
+    {
+        let started = Instant::now();
+        let id = self.app.ids.token(20);
+        let method = request.method().clone();
+        let origin =
+            Origin::of(request.headers(), &self.own_origin, self.developer_site.as_deref());
+        let reply = match origin {
+            Origin::Foreign => self.refuse(
+                StatusCode::FORBIDDEN,
+                "Browsers may call this API from the service's own developer site only.",
+            ),
+            _ if headers::is_preflight(&request) => {
+                headers::preflight(&origin, self.app.limiter.untouched())
+            }
+            _ => answer(request).await,
+        };
+        let status = reply.status.as_u16();
+        counter!("mailroom_requests_total", "route" => route, "status" => status.to_string())
+            .increment(1);
+        histogram!("mailroom_request_seconds", "route" => route).record(started.elapsed());
+        tracing::info!(
+            request = id,
+            %method,
+            route,
+            status,
+            micros = started.elapsed().as_micros() as u64,
+            "request"
+        );
+        headers::finish(reply, &id, &origin)
+    }
+
+    /// A response that no rate was counted for.
+    pub(crate) fn ok(&self, status: StatusCode, body: Bytes) -> ApiResponse {
+        ApiResponse { status, body, rate: self.app.limiter.untouched(), extra: Vec::new() }
+    }
+
+    pub(crate) fn refuse(&self, status: StatusCode, sentence: &str) -> ApiResponse {
+        response::refusal(status, sentence, self.app.limiter.untouched())
+    }
+
+    pub(crate) fn refuse_error(&self, error: &Error, rate: RateStatus) -> ApiResponse {
+        response::of_error(error, rate)
+    }
+
+    /// Reads a body up to its limit. What did not arrive with the headers is waited for only if the
+    /// key is valid.
+    pub(crate) async fn read_body(
+        &self,
+        key: KeyHash,
+        request: Request<Body>,
+    ) -> Result<Bytes, UnreadBody> {
+        let (head, body) = request.into_parts();
+        let mut body = RequestBody::new(&head.headers, body, BODY_BYTES, BODY_TIME);
+        if let Some(whole) = body.came_along().await.map_err(UnreadBody::Body)? {
+            return Ok(whole);
+        }
+        self.app.check_key(key).await.map_err(UnreadBody::Key)?;
+        let share = [(SlotOwner::Key(key), LARGE_BODIES_EACH)];
+        body.rest(&self.large_bodies, &share).await.map_err(UnreadBody::Body)
+    }
+}
+
+/// The key of `Authorization: Bearer`.
+pub(crate) fn bearer(request: &Request<Body>) -> Option<KeyHash> {
+    let value = request.headers().get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, key) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| KeyHash::of(key.trim()))?
+}
+
+pub(crate) fn body_sentence(status: StatusCode) -> &'static str {
+    match status {
+        StatusCode::PAYLOAD_TOO_LARGE => "The body is larger than 1 MB.",
+        StatusCode::REQUEST_TIMEOUT => "The body took too long to arrive.",
+        _ => "body: ended before it was whole",
+    }
+}

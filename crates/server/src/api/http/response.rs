@@ -1,0 +1,52 @@
+//! A response before its headers, and how errors become one.
+
+use axum::body::Bytes;
+use axum::http::{StatusCode, header};
+use inbox::api::wire::ErrorBody;
+use inbox::{Error, RateStatus};
+
+pub(crate) struct ApiResponse {
+    pub status: StatusCode,
+    pub body: Bytes,
+    pub rate: RateStatus,
+    pub extra: Vec<(header::HeaderName, String)>,
+}
+
+/// A sentence about the whole request.
+pub fn refusal(status: StatusCode, sentence: &str, rate: RateStatus) -> ApiResponse {
+    let body = ErrorBody { error: sentence.to_owned() };
+    let body = serde_json::to_vec(&body).unwrap_or_default().into();
+    ApiResponse { status, body, rate, extra: Vec::new() }
+}
+
+pub fn of_error(error: &Error, rate: RateStatus) -> ApiResponse {
+    let status = match error {
+        Error::Invalid(_) => StatusCode::BAD_REQUEST,
+        Error::Unauthorized => StatusCode::UNAUTHORIZED,
+        Error::Forbidden(_) | Error::Lacks { .. } => StatusCode::FORBIDDEN,
+        Error::NotFound(_) => StatusCode::NOT_FOUND,
+        Error::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
+        Error::KeyReused => StatusCode::UNPROCESSABLE_ENTITY,
+        Error::Store(_) | Error::Files(_) => StatusCode::INTERNAL_SERVER_ERROR,
+    };
+    log_cause(error);
+    let mut reply = refusal(status, &error.to_string(), rate);
+    if status == StatusCode::UNAUTHORIZED {
+        reply.extra.push((header::WWW_AUTHENTICATE, "Bearer".into()));
+    }
+    if status == StatusCode::TOO_MANY_REQUESTS {
+        reply.extra.push((header::RETRY_AFTER, rate.resets_in.to_string()));
+    }
+    reply
+}
+
+/// The caller gets a sentence, the log gets the cause.
+pub(crate) fn log_cause(error: &Error) {
+    match error {
+        Error::Store(cause) if !cause.is_outage() => {
+            tracing::error!(%cause, "an operation failed");
+        }
+        Error::Files(cause) => tracing::error!(%cause, "a file could not be read or written"),
+        _ => {}
+    }
+}

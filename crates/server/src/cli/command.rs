@@ -1,0 +1,110 @@
+//! What the administrative commands share: which workspace, as whom, and how results are printed.
+
+use std::io::{self, ErrorKind, Write};
+
+use clap::Args;
+use inbox::App;
+use inbox::actions::{self, WorkspaceListing};
+use inbox::base::actor::{self, Actor, Circle};
+use inbox::model::installation::installation;
+use serde_json::Value;
+
+use super::Json;
+use crate::serve::{open_app, reached_at};
+use crate::settings::Settings;
+
+pub type CommandResult = Result<(), CommandFailure>;
+
+/// Why a command ends with another status than 0.
+pub enum CommandFailure {
+    /// The sentence is still to be told.
+    Untold(String),
+    /// What was printed says it.
+    Told,
+}
+
+impl From<String> for CommandFailure {
+    fn from(sentence: String) -> CommandFailure {
+        CommandFailure::Untold(sentence)
+    }
+}
+
+impl From<&str> for CommandFailure {
+    fn from(sentence: &str) -> CommandFailure {
+        CommandFailure::Untold(sentence.to_owned())
+    }
+}
+
+pub const LINK_WORKS: &str = "The link works once, for a day.";
+
+/// Which workspace a command is about, and how it answers.
+#[derive(Args)]
+pub struct Of {
+    /// The workspace's slug; needed only when there are several
+    #[arg(long, value_name = "SLUG")]
+    workspace: Option<String>,
+    #[command(flatten)]
+    pub output: Json,
+}
+
+impl Of {
+    /// The one at the machine's command line, who may administer the workspace.
+    pub async fn operator(&self, app: &App) -> Result<Actor, String> {
+        let list = workspaces(app).await?;
+        let slugs = || list.iter().map(|w| w.slug.as_str()).collect::<Vec<_>>().join(", ");
+        let found = match (&self.workspace, list.as_slice()) {
+            (None, []) => Err("There is no workspace yet. Make one with `mailroom setup`.".into()),
+            (None, [only]) => Ok(only),
+            (None, _) => Err(format!("Which workspace? Say --workspace with one of {}.", slugs())),
+            (Some(slug), _) => list
+                .iter()
+                .find(|w| w.slug == *slug)
+                .ok_or_else(|| format!("There is no workspace {slug}; there are {}.", slugs())),
+        }?;
+        Ok(Actor::system(found.ws, found.id.clone(), Circle::team()))
+    }
+}
+
+pub async fn workspaces(app: &App) -> Result<Vec<WorkspaceListing>, String> {
+    app.store.read(actions::list_workspaces).await.map_err(sentence)
+}
+
+pub async fn person(app: &App, operator: &Actor, email: String) -> Result<Actor, String> {
+    let ws = operator.ws;
+    app.store
+        .read(move |tx| actor::person(tx, ws, &email))
+        .await
+        .map_err(|_| "There is nobody with this address on the team.".to_owned())
+}
+
+/// Opens everything for one command. Links it makes lead to the public URL, or to where a server
+/// was last started, or to where the settings would start one.
+pub async fn open(settings: &Settings) -> Result<App, String> {
+    let usual = reached_at(settings.listen);
+    let app = open_app(settings, settings.public_url.as_deref().unwrap_or(&usual))?;
+    if settings.public_url.is_some() || !settings.listens_as_usual() {
+        return Ok(app);
+    }
+    let known = app.store.read(installation).await.map_err(sentence)?.address;
+    Ok(match known {
+        Some(address) => App { public_url: address.into(), ..app },
+        None => app,
+    })
+}
+
+pub fn sentence(error: inbox::Error) -> String {
+    if let inbox::Error::Store(cause) = &error {
+        return cause.to_string();
+    }
+    error.to_string()
+}
+
+pub fn print(output: Json, answer: &Value, said: &str) {
+    let said = if output.json { format!("{answer}\n") } else { format!("{said}\n") };
+    // Whoever reads the first line alone closes the pipe early.
+    if let Err(error) = io::stdout().lock().write_all(said.as_bytes())
+        && error.kind() != ErrorKind::BrokenPipe
+    {
+        eprintln!("mailroom: what was done could not be printed: {error}");
+    }
+}

@@ -1,0 +1,119 @@
+//! What all connections of mail clients share, and how many there are.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use inbox::App;
+use inbox::inbound::Authenticator;
+use mail::smtp::Protocol;
+use metrics::gauge;
+use tokio_util::sync::CancellationToken;
+
+use super::limits::SmtpLimits;
+use super::refusals::RefusalLog;
+use super::tls::TlsCertificate;
+use crate::http::ClientNetwork;
+use crate::net::listen_address::Networks;
+
+/// What every connection shares.
+pub struct MailListeners {
+    pub(super) app: App,
+    pub(super) authenticator: Arc<dyn Authenticator>,
+    pub(super) tls: Arc<TlsCertificate>,
+    /// What this server calls itself.
+    pub(super) name: String,
+    pub(super) trusted: Networks,
+    pub(super) limits: SmtpLimits,
+    pub(super) bytes_held: AtomicUsize,
+    pub(super) stopping: CancellationToken,
+    pub(super) refusals: RefusalLog,
+    connections: Mutex<Connections>,
+}
+
+impl MailListeners {
+    pub fn new(
+        app: App,
+        authenticator: Arc<dyn Authenticator>,
+        tls: Arc<TlsCertificate>,
+        name: &str,
+        trusted: Networks,
+        limits: SmtpLimits,
+    ) -> MailListeners {
+        MailListeners {
+            app,
+            authenticator,
+            tls,
+            name: name.to_owned(),
+            trusted,
+            bytes_held: AtomicUsize::new(0),
+            limits,
+            stopping: CancellationToken::new(),
+            refusals: RefusalLog::default(),
+            connections: Mutex::default(),
+        }
+    }
+}
+
+/// What a protocol is called in the log.
+pub(super) fn protocol_name(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::Smtp => "smtp",
+        Protocol::Lmtp => "lmtp",
+    }
+}
+
+/// Who is connected.
+#[derive(Default)]
+struct Connections {
+    all: usize,
+    each: HashMap<ClientNetwork, usize>,
+}
+
+/// A connection's place among the others, free again when it is dropped.
+pub(super) struct Seat {
+    listeners: Arc<MailListeners>,
+    counted: Option<ClientNetwork>,
+}
+
+impl Seat {
+    /// None when there are too many, in all or from this address.
+    pub(super) fn take(listeners: &Arc<MailListeners>, peer: Option<IpAddr>) -> Option<Seat> {
+        let counted = peer.map(ClientNetwork::of);
+        let mut connections = listeners.connections();
+        let each = counted.map_or(0, |ip| connections.each.get(&ip).copied().unwrap_or(0));
+        if connections.all >= listeners.limits.connections
+            || each >= listeners.limits.connections_each
+        {
+            return None;
+        }
+        connections.all += 1;
+        if let Some(ip) = counted {
+            connections.each.insert(ip, each + 1);
+        }
+        gauge!("mailroom_mail_connections").set(connections.all as f64);
+        drop(connections);
+        Some(Seat { listeners: Arc::clone(listeners), counted })
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let mut connections = self.listeners.connections();
+        connections.all -= 1;
+        if let Some(ip) = self.counted {
+            match connections.each.get_mut(&ip) {
+                Some(each) if *each > 1 => *each -= 1,
+                _ => drop(connections.each.remove(&ip)),
+            }
+        }
+        gauge!("mailroom_mail_connections").set(connections.all as f64);
+    }
+}
+
+impl MailListeners {
+    fn connections(&self) -> std::sync::MutexGuard<'_, Connections> {
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,16 @@
+//! How mail comes in and goes out here, which the settings of each inbox show.
+
+use std::net::SocketAddr;
+
+use crate::mail_out::dns_records::SendingSetup;
+use crate::net::listen_address::ListenAddress;
+
+/// The configuration of incoming and outgoing mail.
+#[derive(Clone, Debug)]
+pub struct MailWays {
+    pub smtp: ListenAddress,
+    pub lmtp: ListenAddress,
+    pub sending: SendingSetup,
+    /// The DNS server to ask about records instead of the system's.
+    pub dns: Option<SocketAddr>,
+}
