@@ -9,8 +9,8 @@ use inbox::actions::{self, FetchFrom, FetchedInbox};
 use inbox::inbound::MailSource;
 use inbox::inbound::imap::{self, After, Security};
 use rustls::RootCertStore;
-use server::mail_in::imap::{Fetchers, ImapTiming, purpose};
-use server::node::vault::Vault;
+use server::mail_in::imap::{Fetchers, ImapTiming};
+use server::node::vault::{Vault, imap_purpose};
 use tokio_util::sync::CancellationToken;
 
 use crate::both;
@@ -247,7 +247,7 @@ async fn set_up(app: &TestApp, dovecot: &Dovecot, from: &FetchFrom) -> Fetchers 
     if from.port == 0 {
         from.port = dovecot.tls_port;
     }
-    let sealed = vault(app).seal(&app.app.ids, &purpose(ADDRESS), &from.sealed_password);
+    let sealed = vault(app).seal(&app.app.ids, &imap_purpose(ADDRESS), &from.sealed_password);
     from.sealed_password = sealed;
     app.act(&app.owner, move |tx, cx| actions::fetch_mail_from(tx, cx, ADDRESS, &from)).await;
     fetchers_trusting(app, dovecot.roots.clone())

@@ -39,7 +39,7 @@ both! {
         let elsewhere = tempfile::tempdir().unwrap();
         let ids = &app.app.ids;
         let vault = server::node::vault::Vault::open(elsewhere.path(), ids).unwrap();
-        let sealed_password = vault.seal(ids, &server::mail_in::imap::purpose(ADDRESS), "x");
+        let sealed_password = vault.seal(ids, &server::node::vault::imap_purpose(ADDRESS), "x");
         let from = FetchFrom { port: dovecot.tls_port, sealed_password, ..plain() };
         app.act(&app.owner, move |tx, cx| actions::fetch_mail_from(tx, cx, ADDRESS, &from)).await;
         fetchers.fetch_due().await.unwrap();
@@ -168,7 +168,7 @@ both! {
         let kept = app.app.store.read(move |tx| tx.one::<(String,)>(sql, &[]));
         let (kept,) = kept.await.unwrap_or_else(|error: db::StoreError| panic!("{error}"));
         assert!(kept.starts_with("v1.") && !kept.contains("sesame"));
-        let purpose = server::mail_in::imap::purpose(ADDRESS);
+        let purpose = server::node::vault::imap_purpose(ADDRESS);
         assert_eq!(vault(&app).unseal(&purpose, &kept).unwrap(), PASSWORD);
     }
 
