@@ -25,5 +25,5 @@ pub use model::attachments::{NewAttachment, OutgoingAttachment};
 pub use model::conversations::load as load_conversation;
 pub use model::document_requests::RequestedDocument;
 pub use model::messages::{OutgoingMessage, Party, load_outgoing, mark_sent};
-pub use model::timeline::WokenBy;
+pub use model::timeline::{StoredTimelineEvent, TimelineEvent, WokenBy};
 pub use schema::MIGRATIONS;

@@ -108,7 +108,7 @@ pub struct Contact {
 }
 
 /// A person or agent that a conversation is given to.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Assignee {
     pub id: MemberId,
     pub name: String,
@@ -218,7 +218,7 @@ pub struct ConversationJson {
 pub enum TimelineItem {
     Message(TimelineMessage),
     Note(TimelineNote),
-    Event(TimelineEvent),
+    Event(TimelineEventJson),
 }
 
 /// A mail that came in, went out, or is still to go.
@@ -277,7 +277,8 @@ pub struct TimelineNote {
 
 /// Something that happened, such as `assigned` or `status`. New names may be added.
 #[derive(Serialize, JsonSchema)]
-pub struct TimelineEvent {
+#[schemars(rename = "TimelineEvent")]
+pub struct TimelineEventJson {
     #[serde(rename = "type")]
     pub item_type: EventType,
     pub at: Moment,

@@ -2,7 +2,6 @@
 
 use db::Tx;
 use mail::{Address, Attachment, AuthorKind, Dmarc, Mail};
-use serde_json::json;
 
 use crate::app::Cx;
 use crate::base::error::Result;
@@ -10,7 +9,8 @@ use crate::base::ids::MessageId;
 use crate::base::limits::SANDBOX_ANSWERS_AFTER_MS;
 use crate::base::string_enum::words;
 use crate::model::messages::{self, OutgoingMessage, Party};
-use crate::model::{pdf, timeline};
+use crate::model::pdf;
+use crate::model::timeline::{self, TimelineEvent};
 
 /// What an address does with mail, read from its first part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,8 +81,8 @@ fn complain(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &OutgoingMessage, email: &str
          ON CONFLICT (ws, email) DO NOTHING",
         &[&cx.actor.ws, &email],
     )?;
-    let data = json!({ "email": email });
-    timeline::note_event(tx, cx, &message.conversation, "spam-complaint", data)
+    let complaint = TimelineEvent::SpamComplaint { email: Some(email.to_owned()) };
+    timeline::record(tx, cx, &message.conversation, &complaint)
 }
 
 fn plan_answer(

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use db::Tx;
 use metrics::counter;
-use serde_json::json;
 use tokio::task::JoinSet;
 
 use super::concurrency::FreeSlots;
@@ -20,7 +19,7 @@ use crate::base::limits::{DAY_MS, MINUTE_MS};
 use crate::inbound::sandbox;
 use crate::model::attachments;
 use crate::model::messages;
-use crate::model::timeline;
+use crate::model::timeline::{self, TimelineEvent};
 
 /// A message is tried for this long.
 pub(super) const RETRY_FOR_MS: i64 = 2 * DAY_MS;
@@ -317,10 +316,13 @@ fn note_in_timeline(tx: &mut Tx<'_>, app: &App, failure: &JobFailure) -> Result<
         &[&ws, id],
     )?;
     let actor = system(tx, ws, circle)?;
-    let event = if failure.given_up { "send-failed" } else { "send-delayed" };
-    let data = json!({ "messageId": id, "reason": failure.reason });
+    let (message_id, reason) = (id.clone(), failure.reason.to_owned());
+    let event = match failure.given_up {
+        true => TimelineEvent::SendFailed { message_id, reason },
+        false => TimelineEvent::SendDelayed { message_id, reason },
+    };
     tx.wake(PAGES);
-    timeline::note_event(tx, &app.cx(&actor), &conversation, event, data)
+    timeline::record(tx, &app.cx(&actor), &conversation, &event)
 }
 
 fn try_again(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed) -> Result<()> {

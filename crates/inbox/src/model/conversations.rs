@@ -1,7 +1,6 @@
 //! Conversations: loading one that the actor may see, and the changes every operation shares.
 
 use db::{FromRow, Row, Tx};
-use serde_json::json;
 
 use crate::api::wire::{Assignee, Status, Urgency, View};
 use crate::app::Cx;
@@ -10,7 +9,7 @@ use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MailboxId, MemberId};
 use crate::base::limits::{BASE_SUBJECT_CHARS, SNIPPET_CHARS, SUBJECT_CHARS};
 use crate::model::events::{self, Event, EventSubject, Turn};
-use crate::model::timeline::WokenBy;
+use crate::model::timeline::{TimelineEvent, WokenBy};
 use crate::model::{counters, members, timeline};
 
 /// A conversation's row.
@@ -196,8 +195,8 @@ pub fn assign(
         "UPDATE conversations SET assignee = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &id],
     )?;
-    let data = json!({ "from": from, "to": to });
-    timeline::note_event(tx, cx, &conversation.id, "assigned", data)?;
+    let assigned = TimelineEvent::Assigned { from, to: to.cloned() };
+    timeline::record(tx, cx, &conversation.id, &assigned)?;
     let event = Event::ConversationAssigned { assignee: to };
     events::record(tx, cx, conversation.subject_of_events(), &event)
 }
@@ -217,13 +216,7 @@ pub fn set_status(
     if to == Status::Closed {
         end_hold(tx, cx, conversation)?;
     }
-    timeline::note_event(
-        tx,
-        cx,
-        &conversation.id,
-        "status",
-        json!({ "from": from.word(), "to": to.word() }),
-    )?;
+    timeline::record(tx, cx, &conversation.id, &TimelineEvent::StatusChanged { from, to })?;
     announce_turn(tx, cx, conversation)
 }
 
@@ -284,7 +277,7 @@ pub fn wake(
         return Ok(());
     }
     put_in_view(tx, cx, conversation, conversation.status, None)?;
-    timeline::note_event(tx, cx, &conversation.id, "woke", json!({ "by": by.word() }))
+    timeline::record(tx, cx, &conversation.id, &TimelineEvent::Woken { by })
 }
 
 /// The one place that writes status, snooze and view, and keeps the open count true.

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::{Access, Method, Operation, OperationOutput, ScopeRule, Tool, answer, typed, warning};
 use crate::api::fields::{InputField, InputKind};
 use crate::api::wire::{
-    Contact, ConversationJson, EventType, MessageType, NoteType, SenderJson, TimelineEvent,
+    Contact, ConversationJson, EventType, MessageType, NoteType, SenderJson, TimelineEventJson,
     TimelineItem, TimelineMessage, TimelineNote,
 };
 use crate::app::Cx;
@@ -242,7 +242,7 @@ impl FromRow for EventRow {
     fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
         let at = row.take()?;
         let id: String = row.take()?;
-        let event = TimelineEvent {
+        let event = TimelineEventJson {
             item_type: EventType::Event,
             at: Moment(at),
             actor: row.take()?,

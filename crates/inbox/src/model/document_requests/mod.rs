@@ -5,12 +5,11 @@ mod reminders;
 
 use db::Tx;
 use serde::Deserialize;
-use serde_json::json;
 
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MessageId, RequestId};
-use crate::model::timeline;
+use crate::model::timeline::{self, TimelineEvent};
 
 pub use completion::{complete_if_all_in, missing};
 pub use reminders::{left, next_reminder, remind};
@@ -61,8 +60,8 @@ pub fn create(
             ],
         )?;
     }
-    let data = json!({ "requestId": id.as_str() });
-    timeline::note_event(tx, cx, conversation, "requested", data)?;
+    let requested = TimelineEvent::Requested { request_id: id.clone() };
+    timeline::record(tx, cx, conversation, &requested)?;
     Ok(id)
 }
 

@@ -1,5 +1,4 @@
 use db::Tx;
-use serde_json::json;
 
 use super::{link, missing};
 use crate::api::wire::{MessageStatus, Status};
@@ -9,7 +8,7 @@ use crate::base::ids::{ConversationId, MessageId, RequestId};
 use crate::base::limits::REMIND_AFTER_MS;
 use crate::model::conversations::{self, Conversation};
 use crate::model::drafts::{self, Automatic};
-use crate::model::timeline;
+use crate::model::timeline::{self, TimelineEvent};
 
 /// Conversations of a customer in which a bounce or a complaint is looked for.
 const CONVERSATIONS_LOOKED_AT: i64 = 20;
@@ -69,8 +68,8 @@ pub fn remind(
     let text = words(conversation.contact_name.as_deref(), &missing, due_date.as_deref(), &page);
     let automatic = Automatic { text: &text, from_name, to: &to, unsubscribe: &stop };
     let sent = drafts::send_automatic(tx, cx, &conversation, &automatic)?;
-    let data = json!({ "requestId": request.as_str(), "messageId": sent.as_str() });
-    timeline::note_event(tx, cx, &conversation.id, "reminded", data)
+    let reminded = TimelineEvent::Reminded { request_id: request.clone(), message_id: sent };
+    timeline::record(tx, cx, &conversation.id, &reminded)
 }
 
 /// False when the message that asked came back, or when mail to this customer bounced since, or

@@ -24,6 +24,7 @@ use crate::base::limits::{
 use crate::base::string_enum::words;
 use crate::model::document_requests::TOKEN_CHARS;
 use crate::model::file_checks::FileRefusal;
+use crate::model::timeline::{self, TimelineEvent};
 
 pub use partial_uploads::PartialUploads;
 pub(crate) use scanning::scan_at;
@@ -347,6 +348,6 @@ pub fn stop_reminders(tx: &mut Tx<'_>, cx: &Cx<'_>, ask: &Ask) -> Result<()> {
     if stopped == 0 {
         return Ok(());
     }
-    let data = serde_json::json!({ "requestId": ask.request.as_str() });
-    crate::model::timeline::note_event(tx, cx, &ask.conversation, "reminders-stopped", data)
+    let stopped = TimelineEvent::RemindersStopped { request_id: ask.request.clone() };
+    timeline::record(tx, cx, &ask.conversation, &stopped)
 }
