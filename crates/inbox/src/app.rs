@@ -5,14 +5,12 @@ use db::{Store, Tx};
 use crate::base::actor::Actor;
 use crate::base::error::Result;
 use crate::base::ids::Ids;
+use crate::base::queue::Queue;
 use crate::base::rate_limit::RateLimiter;
 use crate::base::time::Clock;
 use crate::model::blobs::Blobs;
 use crate::model::sealing::SecretSealer;
 use crate::model::uploads::Scanner;
-
-/// Whoever shows pages listens here: something may have changed.
-pub const PAGES: &str = "pages";
 
 /// Everything an operation stands on. Cheap to clone.
 #[derive(Clone)]
@@ -71,7 +69,7 @@ impl App {
         let (app, actor) = (self.clone(), actor.clone());
         self.store
             .write(move |tx| {
-                tx.wake(PAGES);
+                tx.wake(Queue::Pages);
                 operation(tx, &app.cx(&actor))
             })
             .await

@@ -17,7 +17,7 @@ mod schema;
 mod search;
 
 pub use api::calls::ApiCall;
-pub use app::{App, Cx, PAGES};
+pub use app::{App, Cx};
 pub use base::error::{Error, Result, ValidationError, ValidationErrors};
 pub use base::rate_limit::{RateLimiter, RateStatus, share_rates};
 pub use inbound::receive::{FiledMail, IncomingMail, News, receive};

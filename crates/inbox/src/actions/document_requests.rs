@@ -6,6 +6,7 @@ use crate::app::Cx;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, DocumentId, RequestId};
 use crate::base::limits::UPLOAD_PAGE_MS;
+use crate::base::queue::Queue;
 use crate::model::conversations;
 use crate::model::document_requests::{self, TOKEN_CHARS};
 use crate::model::timeline::{self, TimelineEvent};
@@ -196,7 +197,7 @@ pub fn reopen_request(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<()
          WHERE ws = ?1 AND id = ?2 AND (closed_at IS NOT NULL OR revoked_at IS NOT NULL)",
         &[&cx.actor.ws, id, &token, &remind_at],
     )?;
-    tx.wake("reminders");
+    tx.wake(Queue::Reminders);
     record_once(tx, cx, &found, opened, TimelineEvent::RequestReopened { request_id: id.clone() })
 }
 

@@ -6,9 +6,10 @@ use serde_json::{Map, Value};
 use crate::actions;
 use crate::api::idempotency::{self, IdempotencyKey};
 use crate::api::operations::{Access, Operation, OperationOutput, ScopeRule, with_id};
-use crate::app::{App, Cx, PAGES};
+use crate::app::{App, Cx};
 use crate::base::actor::{KeyHash, Principal, Scope, Scopes, authenticate};
 use crate::base::error::{Error, Result, ValidationErrors};
+use crate::base::queue::Queue;
 use crate::base::rate_limit::RateStatus;
 
 /// A request for an operation, before anything about it is known to be right.
@@ -89,7 +90,7 @@ impl App {
                 ));
             }
             if access == Access::Write {
-                tx.wake(PAGES);
+                tx.wake(Queue::Pages);
             }
             work(tx, &app.cx(&actor))
         };

@@ -7,6 +7,7 @@ pub mod ids;
 pub mod limits;
 pub mod private_files;
 pub mod public_ip;
+pub mod queue;
 pub(crate) mod rate_limit;
 pub(crate) mod string_enum;
 pub mod time;

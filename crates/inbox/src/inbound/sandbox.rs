@@ -7,6 +7,7 @@ use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::MessageId;
 use crate::base::limits::SANDBOX_ANSWERS_AFTER_MS;
+use crate::base::queue::Queue;
 use crate::base::string_enum::words;
 use crate::model::messages::{self, OutgoingMessage, Party};
 use crate::model::pdf;
@@ -97,7 +98,7 @@ fn plan_answer(
          ON CONFLICT (ws, message, email) DO NOTHING",
         &[&cx.actor.ws, &message.id, &email, &answer, &(cx.now + SANDBOX_ANSWERS_AFTER_MS)],
     )?;
-    tx.wake("sandbox answers");
+    tx.wake(Queue::SandboxReplies);
     Ok(())
 }
 

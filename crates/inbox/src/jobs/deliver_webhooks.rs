@@ -17,6 +17,7 @@ use crate::base::actor::{Actor, Circle, Plan};
 use crate::base::error::{Error, Result};
 use crate::base::ids::{EventId, UserId, WebhookId, WorkspaceId};
 use crate::base::limits::{DAY_MS, MINUTE_MS};
+use crate::base::queue::Queue;
 use crate::model::notices::{Notice, notify};
 use crate::model::sealing;
 use crate::model::webhook_signing;
@@ -53,7 +54,7 @@ const WEBHOOKS: FairShare = FairShare {
 
 /// A delivery that cannot be put together waits, and is then failed in its webhook's log.
 const JOBS: JobRule = JobRule {
-    queue: "deliveries",
+    queue: Queue::Deliveries,
     put_off: Some(
         "UPDATE deliveries SET next_attempt_at = ?1
          WHERE ws = ?2 AND webhook = ?3 AND event = ?4 AND next_attempt_at IS NOT NULL",

@@ -4,9 +4,10 @@ use db::Tx;
 
 use super::Worker;
 use super::failures::{DueJob, JobFailure, JobRule, system, tell_owners};
-use crate::app::{App, Cx, PAGES};
+use crate::app::{App, Cx};
 use crate::base::actor::Circle;
 use crate::base::error::Result;
+use crate::base::queue::Queue;
 use crate::model::conversations;
 use crate::model::counters;
 use crate::model::timeline::WokenBy;
@@ -20,7 +21,7 @@ const DUE: &str = "SELECT ws, id FROM conversations WHERE snoozed_until <= ?1
 /// A conversation whose snooze cannot be ended as usual is put back among the open ones: nobody
 /// would see it otherwise.
 const JOBS: JobRule = JobRule {
-    queue: "snoozes",
+    queue: Queue::Snoozes,
     put_off: Some("UPDATE conversations SET snoozed_until = ?1 WHERE ws = ?2 AND id = ?3"),
     stop: "UPDATE conversations SET snoozed_until = NULL, status = 'open', view = 'open'
            WHERE ws = ?1 AND id = ?2",
@@ -54,7 +55,7 @@ fn end(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<bool> {
     let cx = Cx { now, ..app.cx(&actor) };
     let mut conversation = conversations::load(tx, &actor, id)?;
     conversations::wake(tx, &cx, &mut conversation, WokenBy::Clock)?;
-    tx.wake(PAGES);
+    tx.wake(Queue::Pages);
     Ok(true)
 }
 
@@ -66,7 +67,7 @@ fn record_and_count(tx: &mut Tx<'_>, app: &App, failure: &JobFailure) -> Result<
             &[&ws, id],
         )?;
         counters::add(tx, ws, &circle, &format!("open:{mailbox}"), id, 1)?;
-        tx.wake(PAGES);
+        tx.wake(Queue::Pages);
     }
     tell_owners(tx, app, failure)
 }

@@ -6,6 +6,7 @@ use super::Worker;
 use super::failures::{DueJob, JobRule, tell_owners};
 use crate::base::error::{Error, Result};
 use crate::base::limits::EVENTS_KEPT_MS;
+use crate::base::queue::Queue;
 
 /// Old events are looked for once the oldest is this much older than it may be, so that they go
 /// many at a time: 30 days and an hour. One that could not be forgotten is looked for with others.
@@ -22,7 +23,7 @@ const AT_ONCE: i64 = 500;
 
 /// An event has no time of its own to move: `job_failures` says when it is tried again.
 const JOBS: JobRule = JobRule {
-    queue: "retention",
+    queue: Queue::EventRetention,
     put_off: None,
     stop: "UPDATE job_failures SET next_attempt_at = NULL
            WHERE ws = ?1 AND queue = 'retention' AND job = ?2",

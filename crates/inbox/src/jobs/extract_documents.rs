@@ -13,6 +13,7 @@ use crate::base::actor::{Actor, Circle};
 use crate::base::error::Result;
 use crate::base::ids::{DocumentId, WorkspaceId};
 use crate::base::limits::{DOCUMENT_READ_BYTES, MINUTE_MS};
+use crate::base::queue::Queue;
 use crate::model::documents;
 
 /// Documents that are read at once, in all and of one workspace.
@@ -31,7 +32,7 @@ const WORKSPACES: FairShare = FairShare {
 
 /// A document that cannot be read is `other`, as one that says nothing.
 const JOBS: JobRule = JobRule {
-    queue: documents::TO_READ,
+    queue: Queue::Documents,
     put_off: Some(
         "UPDATE documents SET extract_at = ?1
          WHERE ws = ?2 AND id = ?3 AND extract_at IS NOT NULL AND corrected = FALSE",

@@ -19,6 +19,7 @@ use crate::base::actor::{Actor, Circle};
 use crate::base::error::{Error, Result};
 use crate::base::ids::{UserId, WorkspaceId};
 use crate::base::limits::DAY_MS;
+use crate::base::queue::Queue;
 use crate::model::notices::{Notice, notify};
 
 /// A job that failed this often is given up: the waits between are 1, 5, 15, 60 and 240 minutes.
@@ -65,7 +66,7 @@ impl DueJob {
 /// What becomes of a queue's jobs that fail. Statements name the workspace and the key's parts last,
 /// in the order of the key.
 pub(super) struct JobRule {
-    pub queue: &'static str,
+    pub queue: Queue,
     /// Moves a row to a later time, `?1`. None where `job_failures` alone says when.
     pub put_off: Option<&'static str>,
     /// Takes a row out of its queue for good.
@@ -78,7 +79,7 @@ pub(super) struct JobRule {
 #[derive(Clone, Debug)]
 pub(super) struct JobFailure {
     pub job: DueJob,
-    pub queue: &'static str,
+    pub queue: Queue,
     pub attempts: i64,
     /// Part of a plain sentence; it repeats nothing of a mail.
     pub reason: &'static str,
@@ -87,10 +88,10 @@ pub(super) struct JobFailure {
 
 /// The jobs that failed here last, so that what is remembered of them is forgotten when they succeed.
 #[derive(Clone, Default)]
-pub(super) struct FailedJobs(Arc<Mutex<HashSet<(&'static str, DueJob)>>>);
+pub(super) struct FailedJobs(Arc<Mutex<HashSet<(Queue, DueJob)>>>);
 
 impl FailedJobs {
-    fn lock(&self) -> MutexGuard<'_, HashSet<(&'static str, DueJob)>> {
+    fn lock(&self) -> MutexGuard<'_, HashSet<(Queue, DueJob)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -162,10 +163,10 @@ impl Worker {
     }
 
     async fn fail(&self, rule: &'static JobRule, job: DueJob, error: &Error) -> bool {
-        counter!("mailroom_due_failures_total", "queue" => rule.queue).increment(1);
-        let (queue, name, reason) = (rule.queue, job.name(), reason(error));
+        let (queue, name, reason) = (rule.queue.word(), job.name(), reason(error));
+        counter!("mailroom_due_failures_total", "queue" => queue).increment(1);
         tracing::error!(queue, job = name, cause = ?error, "a job failed");
-        self.failed_jobs.lock().insert((queue, job.clone()));
+        self.failed_jobs.lock().insert((rule.queue, job.clone()));
         let app = self.app.clone();
         let record = move |tx: &mut Tx<'_>| record(tx, &app, rule, &job, reason);
         let failure = match self.app.store.write(record).await {
@@ -178,7 +179,7 @@ impl Worker {
         if failure.given_up {
             counter!("mailroom_due_given_up_total", "queue" => queue).increment(1);
             tracing::error!(queue, job = name, attempts = failure.attempts, "a job was given up");
-            self.failed_jobs.lock().remove(&(queue, failure.job.clone()));
+            self.failed_jobs.lock().remove(&(rule.queue, failure.job.clone()));
         }
         if failure.given_up || failure.attempts == 1 {
             let app = self.app.clone();
@@ -200,7 +201,7 @@ impl Worker {
             Ok::<_, Error>(())
         };
         if let Err(error) = self.app.store.write_relaxed(forget).await {
-            tracing::error!(queue, cause = ?error, "a past failure was not forgotten");
+            tracing::error!(queue = queue.word(), cause = ?error, "a past failure was not forgotten");
         }
     }
 }
@@ -269,7 +270,7 @@ pub(super) fn tell_owners(tx: &mut Tx<'_>, app: &App, failure: &JobFailure) -> R
     let cx = Cx { now, ..app.cx(&actor) };
     let owners: Vec<(UserId,)> =
         tx.all("SELECT id FROM users WHERE ws = ?1 AND role = 'owner' ORDER BY id", &[&ws])?;
-    let subject = format!("A job of the queue {} was given up", failure.queue);
+    let subject = format!("A job of the queue {} was given up", failure.queue.word());
     let text = format!(
         "A job failed {attempts} times and is not tried any more: {reason}. Others of its queue \
          are not held up.\n\nQueue: {queue}\nJob: {job}\nService: {service}\n\nThe log of the \
@@ -277,7 +278,7 @@ pub(super) fn tell_owners(tx: &mut Tx<'_>, app: &App, failure: &JobFailure) -> R
          mailroom_due_given_up_total.\n",
         attempts = failure.attempts,
         reason = failure.reason,
-        queue = failure.queue,
+        queue = failure.queue.word(),
         job = failure.job.name(),
         service = cx.public_url,
     );

@@ -6,10 +6,10 @@ use super::app_mail_reader::{AppMailBody, WantedMail};
 use super::failures::{DueJob, JobRule, tell_owners};
 use super::send_messages::{RETRY_FOR_MS, retry_after};
 use super::{LEASE_MS, Worker};
-use crate::app::{App, PAGES};
+use crate::app::App;
 use crate::base::error::Result;
 use crate::base::limits::{APP_MAIL_TEXT_CHARS, HEADER_CHARS};
-use crate::model::app_mail;
+use crate::base::queue::Queue;
 use crate::model::originals::cut;
 
 /// Mails whose words are asked for in one round.
@@ -18,7 +18,7 @@ const AT_ONCE: i64 = 10;
 const LIVE: &str = "live";
 
 const JOBS: JobRule = JobRule {
-    queue: app_mail::WORDS,
+    queue: Queue::AppMail,
     put_off: Some(
         "UPDATE app_mail SET body_due_at = ?1
          WHERE ws = ?2 AND livemode = (CAST(?3 AS TEXT) = 'live') AND header_key = ?4",
@@ -101,7 +101,7 @@ impl Worker {
             let error = match &words {
                 AppMailBody::Found { subject, text, html } => {
                     fill(tx, &key, subject, text.as_deref(), html.as_deref())?;
-                    tx.wake(PAGES);
+                    tx.wake(Queue::Pages);
                     None
                 }
                 AppMailBody::Later(error) | AppMailBody::Never(error) => Some(error.clone()),

@@ -39,8 +39,7 @@ use tokio_util::task::TaskTracker;
 use crate::app::App;
 use crate::base::error::{Error, Result};
 use crate::base::limits::MINUTE_MS;
-use crate::model::app_mail;
-use crate::model::documents;
+use crate::base::queue::Queue;
 
 pub use app_mail_reader::{AppMailBody, AppMailReader, WantedMail, WordReading};
 pub use deliver_webhooks::RETRIES_MS as DELIVERY_RETRIES_MS;
@@ -63,75 +62,75 @@ const PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// Every kind of work that falls due.
-const QUEUES: &[Queue] = &[
-    Queue {
-        name: "messages",
+const QUEUES: &[DueQueue] = &[
+    DueQueue {
+        name: Queue::Messages,
         outward: true,
         earliest: "SELECT min(sends_at) FROM messages WHERE sends_at IS NOT NULL",
         work: |worker| Box::pin(async { Ok(worker.send_messages().await?.into()) }),
     },
-    Queue {
-        name: "deliveries",
+    DueQueue {
+        name: Queue::Deliveries,
         outward: true,
         earliest: "SELECT min(next_attempt_at) FROM deliveries WHERE next_attempt_at IS NOT NULL",
         work: |worker| Box::pin(worker.make_deliveries()),
     },
-    Queue {
-        name: "sandbox answers",
+    DueQueue {
+        name: Queue::SandboxReplies,
         outward: false,
         earliest: "SELECT min(due_at) FROM sandbox_replies",
         work: |worker| Box::pin(async { Ok(worker.give_sandbox_answers().await?.into()) }),
     },
-    Queue {
-        name: "snoozes",
+    DueQueue {
+        name: Queue::Snoozes,
         outward: false,
         earliest: "SELECT min(snoozed_until) FROM conversations WHERE snoozed_until IS NOT NULL",
         work: |worker| Box::pin(async { Ok(worker.end_snoozes().await?.into()) }),
     },
-    Queue {
-        name: "notices",
+    DueQueue {
+        name: Queue::Notices,
         outward: true,
         earliest: "SELECT min(due_at) FROM notices",
         work: |worker| Box::pin(async { Ok(worker.send_notices().await?.into()) }),
     },
-    Queue {
-        name: app_mail::WORDS,
+    DueQueue {
+        name: Queue::AppMail,
         outward: true,
         earliest: "SELECT min(body_due_at) FROM app_mail WHERE body_due_at IS NOT NULL",
         work: |worker| Box::pin(async { Ok(worker.fetch_app_mail().await?.into()) }),
     },
-    Queue {
-        name: "reminders",
+    DueQueue {
+        name: Queue::Reminders,
         outward: true,
         earliest: "SELECT min(remind_at) FROM document_requests WHERE remind_at IS NOT NULL",
         work: |worker| Box::pin(async { Ok(worker.send_reminders().await?.into()) }),
     },
-    Queue {
-        name: "handing over",
+    DueQueue {
+        name: Queue::Submissions,
         outward: false,
         earliest: "SELECT min(hands_over_at) FROM document_requests WHERE hands_over_at IS NOT NULL",
         work: |worker| Box::pin(async { Ok(worker.hand_over_uploads().await?.into()) }),
     },
-    Queue {
-        name: "uploads",
+    DueQueue {
+        name: Queue::Uploads,
         outward: false,
         earliest: "SELECT min(due_at) FROM uploads WHERE due_at IS NOT NULL",
         work: |worker| Box::pin(async { Ok(worker.tend_uploads().await?.into()) }),
     },
-    Queue {
-        name: documents::TO_READ,
+    DueQueue {
+        name: Queue::Documents,
         outward: false,
         earliest: "SELECT min(extract_at) FROM documents WHERE extract_at IS NOT NULL",
         work: |worker| Box::pin(worker.read_documents()),
     },
-    Queue {
-        name: "retention",
+    DueQueue {
+        name: Queue::EventRetention,
         outward: false,
         earliest: expire_events::EARLIEST,
         work: |worker| Box::pin(async { Ok(worker.forget_old_events().await?.into()) }),
     },
-    Queue {
-        name: "upkeep",
+    DueQueue {
+        name: Queue::IndexMaintenance,
         outward: false,
         earliest: index_maintenance::EARLIEST,
         work: |worker| Box::pin(async { Ok(worker.keep_up_index().await?.into()) }),
@@ -139,9 +138,9 @@ const QUEUES: &[Queue] = &[
 ];
 
 /// Rows that fall due, found by an index.
-struct Queue {
+struct DueQueue {
     /// Also what [`db::Tx::wake`] is told when a row is added.
-    name: &'static str,
+    name: Queue,
     /// True for work that reaches somebody outside; it waits while the installation is quiet.
     outward: bool,
     earliest: &'static str,
@@ -235,7 +234,7 @@ impl Worker {
         Worker { quiet: true, ..self }
     }
 
-    fn queues(&self) -> impl Iterator<Item = &'static Queue> + use<> {
+    fn queues(&self) -> impl Iterator<Item = &'static DueQueue> + use<> {
         let quiet = self.quiet;
         let simulated = Some(&quiet::SIMULATED_MESSAGES).filter(|_| quiet);
         QUEUES.iter().filter(move |queue| !(quiet && queue.outward)).chain(simulated)
@@ -259,7 +258,7 @@ impl Worker {
         }
     }
 
-    async fn keep_up(&self, queue: &'static Queue, stopping: &CancellationToken) {
+    async fn keep_up(&self, queue: &'static DueQueue, stopping: &CancellationToken) {
         let mut wakes = self.app.store.wakes();
         let mut pause = PAUSE;
         while !stopping.is_cancelled() {
@@ -268,24 +267,26 @@ impl Worker {
             let worker = self.clone();
             // A task of its own, so that a panic is not the end of the queue.
             let round = tokio::spawn(async move { worker.take_on(queue).await }).await;
-            let (full, failed, sleep_at_most) =
-                match round.unwrap_or_else(|panic| Err(panic.into())) {
-                    Ok(Next::Again) => continue,
-                    Ok(Next::WaitForSlots) => (true, false, PAUSE),
-                    Ok(Next::Sleep(sleep_at_most)) => (false, false, sleep_at_most),
-                    Err(error) if error.is_outage() => (false, false, PAUSE),
-                    Err(error) => {
-                        tracing::error!(cause = ?error, queue = queue.name, "due work failed");
-                        counter!("mailroom_due_failures_total", "queue" => queue.name).increment(1);
-                        (false, true, pause)
-                    }
-                };
+            let (full, failed, sleep_at_most) = match round
+                .unwrap_or_else(|panic| Err(panic.into()))
+            {
+                Ok(Next::Again) => continue,
+                Ok(Next::WaitForSlots) => (true, false, PAUSE),
+                Ok(Next::Sleep(sleep_at_most)) => (false, false, sleep_at_most),
+                Err(error) if error.is_outage() => (false, false, PAUSE),
+                Err(error) => {
+                    tracing::error!(cause = ?error, queue = queue.name.word(), "due work failed");
+                    counter!("mailroom_due_failures_total", "queue" => queue.name.word())
+                        .increment(1);
+                    (false, true, pause)
+                }
+            };
             pause = if failed { (2 * pause).min(LONGEST_PAUSE) } else { PAUSE };
             tokio::select! {
-                () = woken(&mut wakes, queue.name), if !failed => {}
-                () = self.messages.freed(), if full && queue.name == "messages" => {}
-                () = self.deliveries.freed(), if full && queue.name == "deliveries" => {}
-                () = self.documents.freed(), if full && queue.name == documents::TO_READ => {}
+                () = woken(&mut wakes, queue.name.word()), if !failed => {}
+                () = self.messages.freed(), if full && queue.name == Queue::Messages => {}
+                () = self.deliveries.freed(), if full && queue.name == Queue::Deliveries => {}
+                () = self.documents.freed(), if full && queue.name == Queue::Documents => {}
                 () = tokio::time::sleep(sleep_at_most) => {}
                 () = stopping.cancelled() => {}
             }
@@ -294,13 +295,13 @@ impl Worker {
 
     /// Takes on what is due, and looks what there is to do after that. Looking is a read: it does
     /// not stand in the way of those who write, as another claim would.
-    async fn take_on(&self, queue: &Queue) -> Result<Next> {
+    async fn take_on(&self, queue: &DueQueue) -> Result<Next> {
         let taken = (queue.work)(self).await;
         // How late the queue is, a round that failed as a whole tells as well.
         let next = self.earliest(queue).await?;
         let left = next.map(|next| next - self.app.clock.now());
         let late = left.unwrap_or(0).min(0).unsigned_abs() as f64 / 1_000.0;
-        gauge!("mailroom_due_late_seconds", "queue" => queue.name).set(late);
+        gauge!("mailroom_due_late_seconds", "queue" => queue.name.word()).set(late);
         let taken = taken?;
         let Some(left) = left else { return Ok(Next::Sleep(MAX_POLL_INTERVAL)) };
         Ok(match u64::try_from(left) {
@@ -310,7 +311,7 @@ impl Worker {
         })
     }
 
-    async fn earliest(&self, queue: &Queue) -> Result<Option<i64>> {
+    async fn earliest(&self, queue: &DueQueue) -> Result<Option<i64>> {
         let sql = queue.earliest;
         let (next,): (Option<i64>,) =
             self.app.store.read(move |tx| Ok::<_, Error>(tx.one(sql, &[])?)).await?;

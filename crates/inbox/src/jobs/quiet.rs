@@ -3,19 +3,20 @@
 
 use db::Tx;
 
-use super::{Queue, Worker};
-use crate::app::{App, Cx, PAGES};
+use super::{DueQueue, Worker};
+use crate::app::{App, Cx};
 use crate::base::actor::{Actor, Circle};
 use crate::base::error::Result;
 use crate::base::ids::{MessageId, WorkspaceId};
+use crate::base::queue::Queue;
 use crate::inbound::sandbox;
 
 /// Simulated messages taken on in one transaction.
 const AT_ONCE: i64 = 50;
 
 /// Stands in for the queue of messages in a quiet worker.
-pub(super) const SIMULATED_MESSAGES: Queue = Queue {
-    name: "messages",
+pub(super) const SIMULATED_MESSAGES: DueQueue = DueQueue {
+    name: Queue::Messages,
     outward: false,
     earliest: "SELECT min(m.sends_at)
                FROM messages m JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
@@ -46,7 +47,7 @@ fn simulate_due(tx: &mut Tx<'_>, app: &App) -> Result<usize> {
         &[&now, &AT_ONCE],
     )?;
     for (ws, workspace, message) in &due {
-        tx.wake(PAGES);
+        tx.wake(Queue::Pages);
         let actor = Actor::system(*ws, workspace.clone(), Circle::sandbox());
         let cx = Cx { now, ..app.cx(&actor) };
         sandbox::deliver(tx, &cx, message)?;

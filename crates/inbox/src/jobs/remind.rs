@@ -4,10 +4,11 @@ use db::Tx;
 
 use super::Worker;
 use super::failures::{DueJob, JobRule, system, tell_owners};
-use crate::app::{App, Cx, PAGES};
+use crate::app::{App, Cx};
 use crate::base::actor::Circle;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, RequestId};
+use crate::base::queue::Queue;
 use crate::model::document_requests;
 
 /// Reminders written in one round.
@@ -17,7 +18,7 @@ const DUE: &str =
     "SELECT ws, id FROM document_requests WHERE remind_at <= ?1 ORDER BY remind_at LIMIT ?2";
 
 const JOBS: JobRule = JobRule {
-    queue: "reminders",
+    queue: Queue::Reminders,
     put_off: Some("UPDATE document_requests SET remind_at = ?1 WHERE ws = ?2 AND id = ?3"),
     stop: "UPDATE document_requests SET remind_at = NULL WHERE ws = ?1 AND id = ?2",
     tell: tell_owners,
@@ -51,6 +52,6 @@ fn remind(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<bool> {
     )?;
     let actor = system(tx, job.ws, circle)?;
     document_requests::remind(tx, &Cx { now, ..app.cx(&actor) }, &request, &conversation)?;
-    tx.wake(PAGES);
+    tx.wake(Queue::Pages);
     Ok(true)
 }

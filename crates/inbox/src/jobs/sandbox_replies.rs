@@ -5,10 +5,11 @@ use mail::Address;
 
 use super::Worker;
 use super::failures::{DueJob, JobRule, system, tell_owners};
-use crate::app::{App, Cx, PAGES};
+use crate::app::{App, Cx};
 use crate::base::actor::Circle;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MailboxId};
+use crate::base::queue::Queue;
 use crate::inbound::receive::{IncomingMail, receive};
 use crate::inbound::sandbox::{self, Answer};
 use crate::model::blobs::Blob;
@@ -21,7 +22,7 @@ const DUE: &str = "SELECT ws, message, email FROM sandbox_replies WHERE due_at <
                    ORDER BY due_at LIMIT ?2";
 
 const JOBS: JobRule = JobRule {
-    queue: "sandbox answers",
+    queue: Queue::SandboxReplies,
     put_off: Some(
         "UPDATE sandbox_replies SET due_at = ?1 WHERE ws = ?2 AND message = ?3 AND email = ?4",
     ),
@@ -87,6 +88,6 @@ fn give(tx: &mut Tx<'_>, app: &App, job: &DueJob, invoice: &Blob) -> Result<bool
     let attachments = mail.attachments.iter().map(|_| invoice.clone()).collect();
     let joins = Some(due.conversation.clone());
     receive(tx, &cx, &mailbox, &IncomingMail { mail, raw: None, attachments, joins })?;
-    tx.wake(PAGES);
+    tx.wake(Queue::Pages);
     Ok(true)
 }

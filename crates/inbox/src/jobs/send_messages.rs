@@ -11,11 +11,12 @@ use super::failures::{DueJob, JobFailure, JobRule, system};
 use super::fair_share::FairShare;
 use super::outgoing_mail::{self, UnsignedMail};
 use super::{LEASE_MS, OutgoingMail, RelayOutcome, Worker, lease, recipient_outcomes};
-use crate::app::{App, Cx, PAGES};
+use crate::app::{App, Cx};
 use crate::base::actor::{Actor, Circle};
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MessageId};
 use crate::base::limits::{DAY_MS, MINUTE_MS};
+use crate::base::queue::Queue;
 use crate::inbound::sandbox;
 use crate::model::attachments;
 use crate::model::messages;
@@ -39,7 +40,7 @@ const WORKSPACES: FairShare = FairShare {
 
 /// A message that cannot be put together or recorded waits, and has then failed.
 const JOBS: JobRule = JobRule {
-    queue: "messages",
+    queue: Queue::Messages,
     put_off: Some(
         "UPDATE messages SET sends_at = ?1 WHERE ws = ?2 AND id = ?3 AND status = 'sending'",
     ),
@@ -237,7 +238,7 @@ fn claim_due(tx: &mut Tx<'_>, app: &App, free: &FreeSlots, last: i64) -> Result<
             if claims.places() - before >= own {
                 break;
             }
-            tx.wake(PAGES);
+            tx.wake(Queue::Pages);
             tx.exec(
                 "UPDATE messages SET status = 'sending', sends_at = ?3, attempts = attempts + 1,
                     first_attempt_at = coalesce(first_attempt_at, ?4)
@@ -302,7 +303,7 @@ fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Option<Claimed>> {
 fn simulate(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<()> {
     let message = MessageId::parse(&job.key[0]).ok_or(Error::NotFound("message"))?;
     let actor = system(tx, job.ws, Circle::sandbox())?;
-    tx.wake(PAGES);
+    tx.wake(Queue::Pages);
     sandbox::deliver(tx, &app.cx(&actor), &message)
 }
 
@@ -321,7 +322,7 @@ fn note_in_timeline(tx: &mut Tx<'_>, app: &App, failure: &JobFailure) -> Result<
         true => TimelineEvent::SendFailed { message_id, reason },
         false => TimelineEvent::SendDelayed { message_id, reason },
     };
-    tx.wake(PAGES);
+    tx.wake(Queue::Pages);
     timeline::record(tx, &app.cx(&actor), &conversation, &event)
 }
 

@@ -10,6 +10,7 @@ use super::{LEASE_MS, RelayOutcome, Worker, lease};
 use crate::app::{App, Cx};
 use crate::base::actor::Circle;
 use crate::base::error::{Error, Result};
+use crate::base::queue::Queue;
 use crate::model::sealing;
 
 /// Notices claimed in one transaction.
@@ -17,7 +18,7 @@ const AT_ONCE: i64 = 20;
 
 /// Of a notice that cannot be sent nobody can be told by a notice: the log and the figures do.
 const JOBS: JobRule = JobRule {
-    queue: "notices",
+    queue: Queue::Notices,
     put_off: Some("UPDATE notices SET due_at = ?1 WHERE ws = ?2 AND id = ?3"),
     stop: "DELETE FROM notices WHERE ws = ?1 AND id = ?2",
     tell: tell_nobody,

@@ -7,6 +7,7 @@ use super::failures::{DueJob, JobRule, tell_owners};
 use super::{LEASE_MS, Worker};
 use crate::base::error::{Error, Result};
 use crate::base::ids::{RequestId, UploadId};
+use crate::base::queue::Queue;
 use crate::model::uploads::{self, UploadState};
 
 /// Rows taken on in one round.
@@ -14,14 +15,14 @@ const AT_ONCE: i64 = 20;
 
 /// What was not handed over stays kept: the customer can still press the button.
 const HAND_OVERS: JobRule = JobRule {
-    queue: "handing over",
+    queue: Queue::Submissions,
     put_off: Some("UPDATE document_requests SET hands_over_at = ?1 WHERE ws = ?2 AND id = ?3"),
     stop: "UPDATE document_requests SET hands_over_at = NULL WHERE ws = ?1 AND id = ?2",
     tell: tell_owners,
 };
 
 const UPLOADS: JobRule = JobRule {
-    queue: "uploads",
+    queue: Queue::Uploads,
     put_off: Some("UPDATE uploads SET due_at = ?1 WHERE ws = ?2 AND request = ?3 AND id = ?4"),
     stop: "UPDATE uploads SET due_at = NULL,
             problem = CASE WHEN state = 'checking'

@@ -8,6 +8,7 @@ use crate::base::actor::{Actor, Circle};
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MailboxId, MemberId};
 use crate::base::limits::{BASE_SUBJECT_CHARS, SNIPPET_CHARS, SUBJECT_CHARS};
+use crate::base::queue::Queue;
 use crate::model::events::{self, Event, EventSubject, Turn};
 use crate::model::timeline::{TimelineEvent, WokenBy};
 use crate::model::{counters, members, timeline};
@@ -262,7 +263,7 @@ pub fn snooze(
     until: i64,
 ) -> Result<()> {
     put_in_view(tx, cx, conversation, Status::Open, Some(until))?;
-    tx.wake("snoozes");
+    tx.wake(Queue::Snoozes);
     Ok(())
 }
 

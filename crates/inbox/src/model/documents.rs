@@ -7,12 +7,10 @@ use crate::api::wire::{DocumentFields, DocumentKind};
 use crate::app::Cx;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{DocumentId, MessageId};
+use crate::base::queue::Queue;
 use crate::model::blobs::{self, Blob};
 use crate::model::conversations::Conversation;
 use crate::search;
-
-/// The queue of documents that nobody has read yet.
-pub const TO_READ: &str = "documents";
 
 /// A file to be filed.
 pub struct NewDocument<'a> {
@@ -64,7 +62,7 @@ pub fn file(
     )?;
     search::index_document(tx, cx.actor.ws, num, &[document.filename])?;
     if extract_at.is_some() {
-        tx.wake(TO_READ);
+        tx.wake(Queue::Documents);
     }
     Ok(id)
 }

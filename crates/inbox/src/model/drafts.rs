@@ -7,6 +7,7 @@ use crate::api::wire::{Direction, MessageStatus, ReplyResult, ReplyStatus};
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::MessageId;
+use crate::base::queue::Queue;
 use crate::base::time::Moment;
 use crate::model::conversations::Conversation;
 use crate::model::document_requests::{self, RequestedDocument};
@@ -90,7 +91,7 @@ pub fn send_automatic(
             &automatic.unsubscribe,
         ],
     )?;
-    tx.wake("messages");
+    tx.wake(Queue::Messages);
     Ok(message.id)
 }
 

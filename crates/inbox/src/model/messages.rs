@@ -13,6 +13,7 @@ use crate::base::actor::Actor;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MailboxId, MessageId, RequestId};
 use crate::base::limits::{HEADER_KEY_BYTES, UNDO_LIVE_MS, UNDO_SANDBOX_MS};
+use crate::base::queue::Queue;
 use crate::model::conversations::{self, Conversation};
 use crate::model::events::{self, Event};
 use crate::model::timeline::{self, TimelineEvent};
@@ -217,7 +218,7 @@ pub fn schedule(
     if moved == 0 {
         return Err(Error::NotFound("draft"));
     }
-    tx.wake("messages");
+    tx.wake(Queue::Messages);
     Ok(sends_at)
 }
 

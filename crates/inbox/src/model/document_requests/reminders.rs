@@ -6,6 +6,7 @@ use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MessageId, RequestId};
 use crate::base::limits::REMIND_AFTER_MS;
+use crate::base::queue::Queue;
 use crate::model::conversations::{self, Conversation};
 use crate::model::drafts::{self, Automatic};
 use crate::model::timeline::{self, TimelineEvent};
@@ -22,7 +23,7 @@ pub fn left(tx: &mut Tx<'_>, cx: &Cx<'_>, request: &RequestId) -> Result<()> {
         &[&cx.actor.ws, request, &cx.now, &next_reminder(cx.now, cx.now)],
     )?;
     if asked > 0 {
-        tx.wake("reminders");
+        tx.wake(Queue::Reminders);
     }
     Ok(())
 }

@@ -21,6 +21,7 @@ use crate::base::limits::{
     UPLOAD_BYTES, UPLOAD_LEFT_MS, UPLOAD_MARK_CHARS, UPLOAD_PAGE_MS, UPLOADS_BYTES,
     UPLOADS_PER_REQUEST,
 };
+use crate::base::queue::Queue;
 use crate::base::string_enum::words;
 use crate::model::document_requests::TOKEN_CHARS;
 use crate::model::file_checks::FileRefusal;
@@ -333,7 +334,7 @@ pub fn remove(tx: &mut Tx<'_>, cx: &Cx<'_>, ask: &Ask, id: &UploadId) -> Result<
         &[&cx.actor.ws, &ask.request, id, &cx.now],
     )?;
     if removed > 0 {
-        tx.wake("uploads");
+        tx.wake(Queue::Uploads);
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ use super::{Ask, COLUMNS, Upload, ask_at, ask_of, touch};
 use crate::app::{App, Cx};
 use crate::base::error::{Error, Result};
 use crate::base::ids::RequestId;
+use crate::base::queue::Queue;
 use crate::model::blobs::Blob;
 use crate::model::conversations;
 use crate::model::document_requests;
@@ -105,7 +106,7 @@ fn file_all(
         "UPDATE document_requests SET submitted_at = ?3, hands_over_at = NULL WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &ask.request, &cx.now],
     )?;
-    tx.wake("uploads");
+    tx.wake(Queue::Uploads);
     let complete = document_requests::complete_if_all_in(tx, cx, &mut conversation, &ask.request)?;
     Ok(HandedOver { filed, complete })
 }
