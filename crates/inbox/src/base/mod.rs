@@ -3,6 +3,7 @@
 pub mod actor;
 pub mod agent_presence;
 pub(crate) mod error;
+pub mod future;
 pub mod ids;
 pub mod limits;
 pub mod private_files;

@@ -8,11 +8,11 @@ use std::collections::HashSet;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use db::{Arg, FromRow, Tx};
+use db::{FromRow, Tx};
 use metrics::counter;
 use tokio::task::JoinSet;
 
-use super::Worker;
+use super::runtime::{DueJob, JobRuntime};
 use super::send_messages::retry_after;
 use crate::app::{App, Cx};
 use crate::base::actor::{Actor, Circle};
@@ -28,40 +28,6 @@ pub(super) const JOB_ATTEMPTS: i64 = 6;
 const REMEMBERED_MS: i64 = DAY_MS;
 /// Failures are kept for this long.
 const KEPT_MS: i64 = 30 * DAY_MS;
-
-/// One due row, by the key of its table.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct DueJob {
-    pub ws: i64,
-    /// The rest of the key.
-    pub key: Vec<String>,
-}
-
-impl From<(i64, String)> for DueJob {
-    fn from((ws, id): (i64, String)) -> DueJob {
-        DueJob { ws, key: vec![id] }
-    }
-}
-
-impl From<(i64, String, String)> for DueJob {
-    fn from((ws, first, second): (i64, String, String)) -> DueJob {
-        DueJob { ws, key: vec![first, second] }
-    }
-}
-
-impl DueJob {
-    /// The key as one word.
-    pub fn name(&self) -> String {
-        self.key.join(" ")
-    }
-
-    fn args<'a>(&'a self, first: &[&'a dyn Arg]) -> Vec<&'a dyn Arg> {
-        let mut args: Vec<&'a dyn Arg> = first.to_vec();
-        args.push(&self.ws);
-        args.extend(self.key.iter().map(|part| part as &dyn Arg));
-        args
-    }
-}
 
 /// What becomes of a queue's jobs that fail. Statements name the workspace and the key's parts last,
 /// in the order of the key.
@@ -86,7 +52,8 @@ pub(super) struct JobFailure {
     pub given_up: bool,
 }
 
-/// The jobs that failed here last, so that what is remembered of them is forgotten when they succeed.
+/// The jobs whose last attempt in this process failed: their rows in `job_failures` are deleted when
+/// they succeed.
 #[derive(Clone, Default)]
 pub(super) struct FailedJobs(Arc<Mutex<HashSet<(Queue, DueJob)>>>);
 
@@ -96,7 +63,7 @@ impl FailedJobs {
     }
 }
 
-impl Worker {
+impl JobRuntime {
     /// The rows of a queue that are due: `?1` is now, `?2` how many at the most.
     pub(super) async fn due_rows<T>(&self, sql: &'static str, most: i64) -> Result<Vec<DueJob>>
     where
@@ -121,13 +88,13 @@ impl Worker {
     {
         let mut under_way = JoinSet::new();
         for job in jobs {
-            let (worker, run) = (self.clone(), run.clone());
+            let (runtime, run) = (self.clone(), run.clone());
             under_way.spawn(async move {
-                let (app, own) = (worker.app.clone(), job.clone());
+                let (app, own) = (runtime.app.clone(), job.clone());
                 let work = move |tx: &mut Tx<'_>| run(tx, &app, &own);
-                match worker.app.store.write(work).await {
+                match runtime.app.store.write(work).await {
                     Ok(false) => false,
-                    done => worker.settle(rule, job, done.map(drop)).await,
+                    done => runtime.settle(rule, job, done.map(drop)).await,
                 }
             });
         }
@@ -165,27 +132,27 @@ impl Worker {
     async fn fail(&self, rule: &'static JobRule, job: DueJob, error: &Error) -> bool {
         let (queue, name, reason) = (rule.queue.word(), job.name(), reason(error));
         counter!("mailroom_due_failures_total", "queue" => queue).increment(1);
-        tracing::error!(queue, job = name, cause = ?error, "a job failed");
+        tracing::error!(queue, job = name, cause = ?error, "job attempt failed");
         self.failed_jobs.lock().insert((rule.queue, job.clone()));
         let app = self.app.clone();
         let record = move |tx: &mut Tx<'_>| record(tx, &app, rule, &job, reason);
         let failure = match self.app.store.write(record).await {
             Ok(failure) => failure,
             Err(error) => {
-                tracing::error!(queue, job = name, cause = ?error, "a failure was not recorded");
+                tracing::error!(queue, job = name, cause = ?error, "job failure could not be recorded");
                 return false;
             }
         };
         if failure.given_up {
             counter!("mailroom_due_given_up_total", "queue" => queue).increment(1);
-            tracing::error!(queue, job = name, attempts = failure.attempts, "a job was given up");
+            tracing::error!(queue, job = name, attempts = failure.attempts, "job given up");
             self.failed_jobs.lock().remove(&(rule.queue, failure.job.clone()));
         }
         if failure.given_up || failure.attempts == 1 {
             let app = self.app.clone();
             let tell = move |tx: &mut Tx<'_>| (rule.tell)(tx, &app, &failure);
             if let Err(error) = self.app.store.write(tell).await {
-                tracing::error!(queue, job = name, cause = ?error, "a failure was not told");
+                tracing::error!(queue, job = name, cause = ?error, "job failure could not be reported");
             }
         }
         true
@@ -201,7 +168,7 @@ impl Worker {
             Ok::<_, Error>(())
         };
         if let Err(error) = self.app.store.write_relaxed(forget).await {
-            tracing::error!(queue = queue.word(), cause = ?error, "a past failure was not forgotten");
+            tracing::error!(queue = queue.word(), cause = ?error, "past job failure could not be deleted");
         }
     }
 }
