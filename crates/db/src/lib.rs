@@ -28,7 +28,7 @@ use tokio::sync::{broadcast, oneshot};
 
 pub use error::StoreError;
 pub use migrate::Migration;
-pub use tx::Tx;
+pub use tx::{QueueName, Tx};
 pub use value::{Arg, Column, FromColumn, FromRow, Row, Value};
 
 use breaker::Breaker;

@@ -10,6 +10,11 @@ use crate::{Arg, FromRow, Row, StoreError, Value};
 /// Prepared statements kept per PostgreSQL connection; SQL is literal, so few are ever needed.
 const STATEMENTS_KEPT: usize = 512;
 
+/// A queue that can be woken. Text is none, so that a misspelt name does not compile.
+pub trait QueueName {
+    fn queue_name(&self) -> &'static str;
+}
+
 /// One open transaction. Statements name their arguments `?1`, `?2`, … on both databases.
 pub struct Tx<'c> {
     conn: Conn<'c>,
@@ -127,9 +132,10 @@ impl<'c> Tx<'c> {
     }
 
     /// Tells a queue's listeners, after the commit, that there may be something in it.
-    pub fn wake(&mut self, queue: &'static str) {
-        if !self.wakes.contains(&queue) {
-            self.wakes.push(queue);
+    pub fn wake(&mut self, queue: impl QueueName) {
+        let name = queue.queue_name();
+        if !self.wakes.contains(&name) {
+            self.wakes.push(name);
         }
     }
 

@@ -9,13 +9,11 @@ use crate::base::agent_presence::AgentPresence;
 use crate::base::blobs::Blobs;
 use crate::base::error::Result;
 use crate::base::ids::Ids;
+use crate::base::queue::Queue;
 use crate::base::rate_limit::RateLimiter;
 use crate::base::scanner::Scanner;
 use crate::base::secret_sealer::SecretSealer;
 use crate::base::time::Clock;
-
-/// Whoever shows pages listens here: something may have changed.
-pub const PAGES: &str = "pages";
 
 /// Everything an operation stands on. Cheap to clone.
 #[derive(Clone)]
@@ -76,7 +74,7 @@ impl App {
         let (app, actor) = (self.clone(), actor.clone());
         self.store
             .write(move |tx| {
-                tx.wake(PAGES);
+                tx.wake(Queue::Pages);
                 operation(tx, &app.cx(&actor))
             })
             .await

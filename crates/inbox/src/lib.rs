@@ -17,7 +17,7 @@ mod schema;
 mod search;
 
 pub use api::calls::ApiCall;
-pub use app::{App, Cx, PAGES};
+pub use app::{App, Cx};
 pub use base::error::{Error, Result, ValidationError, ValidationErrors};
 pub use base::rate_limit::{RateLimiter, RateStatus, share_rates};
 pub use inbound::receive::{FiledMail, IncomingMail, News, receive};
@@ -27,6 +27,6 @@ pub use model::document_requests::RequestedDocument;
 pub use model::documents::{DocumentFields, DocumentKind};
 pub use model::drafts::ReplyResult;
 pub use model::messages::{OutgoingMessage, Party, load_outgoing, mark_sent};
-pub use model::timeline::WokenBy;
+pub use model::timeline::{StoredTimelineEvent, TimelineEvent, WokenBy};
 pub use schema::MIGRATIONS;
 pub use search::list::ConversationSummary;

@@ -7,7 +7,7 @@ use db::{Store, StoreError, StoreOptions};
 use tokio::sync::broadcast::error::TryRecvError;
 use tokio::task::JoinSet;
 
-use crate::harness::{Database, insert, stored};
+use crate::harness::{Database, Named, insert, stored};
 
 on_postgres! {
     after_all_connections_were_lost_every_read_and_write_succeeds,
@@ -112,7 +112,7 @@ async fn connections(store: &Store) -> i64 {
 
 async fn wake(store: &Store, queue: &'static str) {
     let woken = store.write(move |tx| {
-        tx.wake(queue);
+        tx.wake(Named(queue));
         Ok(())
     });
     woken.await.map_err(only_store).unwrap();

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use db::{Migration, Store, StoreError, StoreOptions, Tx};
+use db::{Migration, QueueName, Store, StoreError, StoreOptions, Tx};
 use postgres::{Client, NoTls};
 use tempfile::TempDir;
 
@@ -55,6 +55,15 @@ pub fn hold(database: Database, rule: impl AsyncFnOnce(&Database)) {
         let held = tokio::time::timeout(PATIENCE, rule(&database)).await;
         assert!(held.is_ok(), "the rule was not done after {PATIENCE:?}");
     });
+}
+
+/// A queue of any name.
+pub struct Named(pub &'static str);
+
+impl QueueName for Named {
+    fn queue_name(&self) -> &'static str {
+        self.0
+    }
 }
 
 /// An empty database, deleted when dropped.

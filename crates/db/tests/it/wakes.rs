@@ -6,7 +6,7 @@ use db::StoreError;
 use tokio::sync::broadcast::error::TryRecvError;
 use tokio::sync::mpsc::unbounded_channel;
 
-use crate::harness::{Database, Failure, insert, stored};
+use crate::harness::{Database, Failure, Named, insert, stored};
 
 on_both! {
     a_wake_up_comes_after_the_commit_and_before_the_answer,
@@ -25,7 +25,7 @@ async fn a_wake_up_comes_after_the_commit_and_before_the_answer(db: &Database) {
         writer
             .write(move |tx| {
                 insert(tx, 1)?;
-                tx.wake("outbox");
+                tx.wake(Named("outbox"));
                 let _ = woke.send(());
                 let _ = closed.recv();
                 Ok::<_, StoreError>(())
@@ -48,7 +48,7 @@ async fn who_is_woken_sees_what_was_written(db: &Database) {
         let writing = tokio::spawn(async move {
             writer
                 .write(move |tx| {
-                    tx.wake(name);
+                    tx.wake(Named(name));
                     insert(tx, n)
                 })
                 .await
@@ -64,21 +64,21 @@ async fn a_write_that_fails_wakes_nobody(db: &Database) {
     let mut heard = store.wakes();
     let failed: Result<(), Failure> = store
         .write(|tx| {
-            tx.wake("failed");
+            tx.wake(Named("failed"));
             Err(Failure::Own(1))
         })
         .await;
     assert!(failed.is_err());
     let panicked: Result<(), Failure> = store
         .write(|tx| {
-            tx.wake("panicked");
+            tx.wake(Named("panicked"));
             panic!("told to panic")
         })
         .await;
     assert!(panicked.is_err());
     let written: Result<(), Failure> = store
         .write(|tx| {
-            tx.wake("written");
+            tx.wake(Named("written"));
             Ok(())
         })
         .await;
@@ -91,8 +91,8 @@ async fn a_queue_named_twice_in_one_write_is_woken_once(db: &Database) {
     let mut heard = store.wakes();
     let written: Result<(), StoreError> = store
         .write(|tx| {
-            tx.wake("outbox");
-            tx.wake("outbox");
+            tx.wake(Named("outbox"));
+            tx.wake(Named("outbox"));
             Ok(())
         })
         .await;
@@ -115,7 +115,7 @@ mod across_nodes {
         let mut heard = there.wakes();
         let written: Result<(), StoreError> = here
             .write(|tx| {
-                tx.wake("outbox");
+                tx.wake(Named("outbox"));
                 insert(tx, 1)
             })
             .await;
@@ -129,14 +129,14 @@ mod across_nodes {
         let mut heard = there.wakes();
         let failed: Result<(), Failure> = here
             .write(|tx| {
-                tx.wake("a failed one");
+                tx.wake(Named("a failed one"));
                 Err(Failure::Own(1))
             })
             .await;
         assert!(failed.is_err());
         let written: Result<(), StoreError> = here
             .write(|tx| {
-                tx.wake("b written");
+                tx.wake(Named("b written"));
                 Ok(())
             })
             .await;
@@ -150,7 +150,7 @@ mod across_nodes {
         for (store, name) in [(&here, "first"), (&there, "second")] {
             let written: Result<(), StoreError> = store
                 .write(move |tx| {
-                    tx.wake(name);
+                    tx.wake(Named(name));
                     Ok(())
                 })
                 .await;

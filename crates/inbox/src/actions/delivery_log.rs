@@ -8,6 +8,7 @@ use crate::base::actor::{Circle, Principal};
 use crate::base::error::{Error, Result};
 use crate::base::ids::{EventId, WebhookId};
 use crate::base::limits::{LOG_ITEMS, OLD_SECRET_MS};
+use crate::base::queue::Queue;
 use crate::base::string_enum::string_enum;
 use crate::base::time::Moment;
 use crate::model::audit_log::{self, Action};
@@ -228,7 +229,7 @@ pub fn redeliver(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId, event: &EventId) 
     if planned == 0 {
         return Err(Error::NotFound("event in this webhook's log"));
     }
-    tx.wake("deliveries");
+    tx.wake(Queue::Deliveries);
     Ok(())
 }
 

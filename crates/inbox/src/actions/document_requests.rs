@@ -1,15 +1,15 @@
 //! Document requests as the team sees them: what came of each, and who may end or renew one.
 
 use db::{FromRow, Row, Tx};
-use serde_json::json;
 
 use crate::app::Cx;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, DocumentId, RequestId};
 use crate::base::limits::UPLOAD_PAGE_MS;
+use crate::base::queue::Queue;
 use crate::model::conversations;
 use crate::model::document_requests::{self, TOKEN_CHARS};
-use crate::model::timeline;
+use crate::model::timeline::{self, TimelineEvent};
 
 /// How far a request is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,7 +167,7 @@ pub fn close_request(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<()>
          WHERE ws = ?1 AND id = ?2 AND closed_at IS NULL AND completed_at IS NULL",
         &[&cx.actor.ws, id, &cx.now],
     )?;
-    note(tx, cx, &found, id, "request-closed", closed)
+    record_once(tx, cx, &found, closed, TimelineEvent::RequestClosed { request_id: id.clone() })
 }
 
 /// Takes the link back: it leads nowhere from now on.
@@ -178,7 +178,7 @@ pub fn revoke_request(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<()
          WHERE ws = ?1 AND id = ?2 AND revoked_at IS NULL",
         &[&cx.actor.ws, id, &cx.now],
     )?;
-    note(tx, cx, &found, id, "request-revoked", revoked)
+    record_once(tx, cx, &found, revoked, TimelineEvent::RequestRevoked { request_id: id.clone() })
 }
 
 /// Opens a request again that was closed or whose link was taken back. A link that was taken back
@@ -197,22 +197,20 @@ pub fn reopen_request(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<()
          WHERE ws = ?1 AND id = ?2 AND (closed_at IS NOT NULL OR revoked_at IS NOT NULL)",
         &[&cx.actor.ws, id, &token, &remind_at],
     )?;
-    tx.wake("reminders");
-    note(tx, cx, &found, id, "request-reopened", opened)
+    tx.wake(Queue::Reminders);
+    record_once(tx, cx, &found, opened, TimelineEvent::RequestReopened { request_id: id.clone() })
 }
 
-/// Doing it twice is told once.
-fn note(
+/// Records an event if a row changed: doing it twice is recorded once.
+fn record_once(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     found: &Found,
-    id: &RequestId,
-    event: &str,
     changed: u64,
+    event: TimelineEvent,
 ) -> Result<()> {
     if changed == 0 {
         return Ok(());
     }
-    let data = json!({ "requestId": id.as_str() });
-    timeline::note_event(tx, cx, &found.conversation, event, data)
+    timeline::record(tx, cx, &found.conversation, &event)
 }

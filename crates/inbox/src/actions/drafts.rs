@@ -1,7 +1,6 @@
 //! Approving, editing, discarding and stopping drafts.
 
 use db::Tx;
-use serde_json::json;
 
 use super::compose::wrong_recipients;
 use crate::app::Cx;
@@ -12,7 +11,7 @@ use crate::base::limits::REPLY_CHARS;
 use crate::base::states::MessageStatus;
 use crate::model::events::{self, Event};
 use crate::model::messages::{self, OutgoingMessage, Party};
-use crate::model::timeline;
+use crate::model::timeline::{self, TimelineEvent};
 
 /// Approves a draft as it was seen, with the text as the person left it; it leaves after the undo
 /// window. Answers when.
@@ -29,8 +28,8 @@ pub fn approve_draft(
     let text = checked(text)?;
     let edited = message.edited || text != message.text;
     let sends_at = messages::schedule(tx, cx, &conversation, &message, text)?;
-    let data = json!({ "messageId": id.as_str(), "edited": edited });
-    timeline::note_event(tx, cx, &conversation.id, "approved", data)?;
+    let approved = TimelineEvent::Approved { message_id: id.clone(), edited };
+    timeline::record(tx, cx, &conversation.id, &approved)?;
     let drafted_by = message.author.as_deref();
     let event = Event::DraftApproved { message: id, drafted_by, edited };
     events::record(tx, cx, conversation.subject_of_events(), &event)?;
@@ -86,8 +85,8 @@ pub fn discard_draft(
         "UPDATE messages SET discarded_at = ?3 WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
         &[&cx.actor.ws, id, &cx.now],
     )?;
-    let data = json!({ "messageId": id.as_str(), "reason": reason });
-    timeline::note_event(tx, cx, &conversation.id, "discarded", data)
+    let discarded = TimelineEvent::Discarded { message_id: id.clone(), reason: reason.to_owned() };
+    timeline::record(tx, cx, &conversation.id, &discarded)
 }
 
 /// Stops a message during its undo window; it is a draft again.

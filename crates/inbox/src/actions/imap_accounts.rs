@@ -9,8 +9,9 @@ use crate::base::actor::Actor;
 use crate::base::error::{Error, Result, ValidationError, ValidationErrors};
 use crate::base::ids::MailboxId;
 use crate::base::limits::IMAP_WORD_CHARS;
+use crate::base::queue::Queue;
 use crate::base::time::Moment;
-use crate::inbound::imap::{After, QUEUE, Security};
+use crate::inbound::imap::{After, Security};
 
 /// Where an inbox's mail is fetched from.
 #[derive(Clone)]
@@ -80,7 +81,7 @@ pub fn fetch_mail_from(
             &cx.now,
         ],
     )?;
-    tx.wake(QUEUE);
+    tx.wake(Queue::Imap);
     Ok(mailbox)
 }
 

@@ -1,14 +1,14 @@
 //! Snoozing a conversation, and releasing a held one.
 
 use db::Tx;
-use serde_json::json;
 
 use crate::app::Cx;
 use crate::base::error::{Error, Result};
 use crate::base::states::Status;
 use crate::base::time::Moment;
 use crate::inbound::receive;
-use crate::model::{conversations, timeline};
+use crate::model::conversations;
+use crate::model::timeline::{self, TimelineEvent};
 
 /// Puts an open conversation away until a time.
 pub fn snooze(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, until: i64) -> Result<()> {
@@ -20,8 +20,8 @@ pub fn snooze(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, until: i64) -> Result<()> 
         return Err(Error::invalid("status", "only an open conversation can be snoozed"));
     }
     conversations::snooze(tx, cx, &mut conversation, until)?;
-    let data = json!({ "until": Moment(until).iso() });
-    timeline::note_event(tx, cx, &conversation.id, "snoozed", data)
+    let snoozed = TimelineEvent::Snoozed { until: Moment(until) };
+    timeline::record(tx, cx, &conversation.id, &snoozed)
 }
 
 /// Lets a held conversation go on: its mail is announced now.

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use db::{FromRow, Row, Tx};
-use serde_json::{Map, Value};
 
 use super::document_requests::{RequestCard, card};
 use crate::app::Cx;
@@ -13,6 +12,7 @@ use crate::base::limits::READ_TEXT_CHARS;
 use crate::base::states::{Direction, MessageStatus};
 use crate::model::attachments;
 use crate::model::messages::Party;
+use crate::model::timeline::StoredTimelineEvent;
 
 /// Files of one conversation that are listed.
 const FILES: i64 = 200;
@@ -98,8 +98,7 @@ pub struct EventEntry {
     pub id: String,
     pub at: i64,
     pub actor_name: String,
-    pub event: String,
-    pub data: Map<String, Value>,
+    pub event: StoredTimelineEvent,
 }
 
 pub const MESSAGE: &str = "m.id, m.at, m.serial, m.direction, m.status, m.from_name, m.from_email,
@@ -169,8 +168,7 @@ impl FromRow for EventEntry {
             id: row.take()?,
             at: row.take()?,
             actor_name: row.take()?,
-            event: row.take()?,
-            data: serde_json::from_str(&row.take::<String>()?).unwrap_or_default(),
+            event: StoredTimelineEvent::read(row.take()?, &row.take::<String>()?),
         })
     }
 }

@@ -6,10 +6,11 @@ use serde_json::{Map, Value};
 
 use crate::api::idempotency::{self, IdempotencyKey};
 use crate::api::operations::{Access, Operation, OperationOutput, ScopeRule, with_id};
-use crate::app::{App, Cx, PAGES};
+use crate::app::{App, Cx};
 use crate::base::actor::{Principal, authenticate};
 use crate::base::api_key::KeyHash;
 use crate::base::error::{Error, Result, ValidationErrors};
+use crate::base::queue::Queue;
 use crate::base::rate_limit::RateStatus;
 use crate::base::scopes::{Scope, Scopes};
 use crate::model::api_keys;
@@ -92,7 +93,7 @@ impl App {
                 ));
             }
             if access == Access::Write {
-                tx.wake(PAGES);
+                tx.wake(Queue::Pages);
             }
             work(tx, &app.cx(&actor))
         };

@@ -181,7 +181,7 @@ pub struct ConversationJson {
 pub enum TimelineItem {
     Message(TimelineMessage),
     Note(TimelineNote),
-    Event(TimelineEvent),
+    Event(TimelineEventJson),
 }
 
 /// A mail that came in, went out, or is still to go.
@@ -229,7 +229,8 @@ pub struct TimelineNote {
 
 /// Something that happened, such as `assigned` or `status`. New names may be added.
 #[derive(Serialize, JsonSchema)]
-pub struct TimelineEvent {
+#[schemars(rename = "TimelineEvent")]
+pub struct TimelineEventJson {
     #[serde(rename = "type")]
     pub item_type: EventType,
     pub at: Moment,

@@ -1,6 +1,6 @@
 //! A person or agent that a conversation is given to, with the name they are shown under.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::base::ids::MemberId;
 use crate::base::string_enum::string_enum;
@@ -10,7 +10,7 @@ string_enum! {
 }
 
 /// Events and the timeline hold it as JSON.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Assignee {
     pub id: MemberId,
     pub name: String,

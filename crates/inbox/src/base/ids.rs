@@ -117,6 +117,14 @@ impl MemberId {
     }
 }
 
+impl<'de> Deserialize<'de> for MemberId {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<MemberId, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let id = MemberId::parse(&text);
+        id.ok_or_else(|| serde::de::Error::custom(<MemberId as FromColumn>::WANTED))
+    }
+}
+
 impl Arg for MemberId {
     fn value(&self) -> Value<'_> {
         Value::Text(self.as_str())

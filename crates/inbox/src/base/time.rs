@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Where the time comes from: the system's clock, or a test's.
 pub trait Clock: Send + Sync {
@@ -37,6 +37,14 @@ impl Moment {
 impl Serialize for Moment {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.iso())
+    }
+}
+
+impl<'de> Deserialize<'de> for Moment {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Moment, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let time: Timestamp = text.parse().map_err(serde::de::Error::custom)?;
+        Ok(Moment(time.as_millisecond()))
     }
 }
 

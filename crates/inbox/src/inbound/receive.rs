@@ -20,7 +20,7 @@ use crate::model::documents::{self, NewDocument};
 use crate::model::events::{self, Event};
 use crate::model::mailboxes::Mailbox;
 use crate::model::messages::{self, NewMessage, Party};
-use crate::model::timeline::{self, WokenBy};
+use crate::model::timeline::{self, TimelineEvent, WokenBy};
 use crate::search;
 
 /// A mail and the durable bytes it is made of.
@@ -328,8 +328,8 @@ fn hold(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()>
         "UPDATE conversations SET held = TRUE WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id],
     )?;
-    let data = json!({ "risk": conversation.risk });
-    timeline::note_event(tx, cx, &conversation.id, "held", data)?;
+    let held = TimelineEvent::Held { risk: conversation.risk.clone() };
+    timeline::record(tx, cx, &conversation.id, &held)?;
     events::record(tx, cx, conversation.subject_of_events(), &Event::ScoutHeld)
 }
 
@@ -344,7 +344,7 @@ pub fn release(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) ->
         &[&cx.actor.ws, &conversation.id],
     )?;
     conversations::end_hold(tx, cx, conversation)?;
-    timeline::note_event(tx, cx, &conversation.id, "released", json!({}))?;
+    timeline::record(tx, cx, &conversation.id, &TimelineEvent::Released {})?;
     for (message, news) in withheld {
         announce(tx, cx, conversation, &message, news)?;
     }

@@ -2,15 +2,16 @@
 
 use db::Tx;
 use mail::{Address, Attachment, AuthorKind, Dmarc, Mail};
-use serde_json::json;
 
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::MessageId;
 use crate::base::limits::SANDBOX_ANSWERS_AFTER_MS;
+use crate::base::queue::Queue;
 use crate::base::string_enum::string_enum;
 use crate::model::messages::{self, OutgoingMessage, Party};
-use crate::model::{pdf, timeline};
+use crate::model::pdf;
+use crate::model::timeline::{self, TimelineEvent};
 
 /// What an address does with mail, read from its first part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,8 +82,8 @@ fn complain(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &OutgoingMessage, email: &str
          ON CONFLICT (ws, email) DO NOTHING",
         &[&cx.actor.ws, &email],
     )?;
-    let data = json!({ "email": email });
-    timeline::note_event(tx, cx, &message.conversation, "spam-complaint", data)
+    let complaint = TimelineEvent::SpamComplaint { email: Some(email.to_owned()) };
+    timeline::record(tx, cx, &message.conversation, &complaint)
 }
 
 fn plan_answer(
@@ -97,7 +98,7 @@ fn plan_answer(
          ON CONFLICT (ws, message, email) DO NOTHING",
         &[&cx.actor.ws, &message.id, &email, &answer, &(cx.now + SANDBOX_ANSWERS_AFTER_MS)],
     )?;
-    tx.wake("sandbox answers");
+    tx.wake(Queue::SandboxReplies);
     Ok(())
 }
 

@@ -1,15 +1,13 @@
-use std::future::Future;
-use std::pin::Pin;
+//! The port through which the text of app mail is read at the service that sent it.
 
+use crate::base::future::BoxFuture;
 use crate::base::ids::ServiceId;
 use crate::model::services::Service;
 
 /// Reads the words of a mail at the service that sent it.
 pub trait AppMailReader: Send + Sync {
-    fn read<'a>(&'a self, wanted: &'a WantedMail) -> WordReading<'a>;
+    fn read<'a>(&'a self, wanted: &'a WantedMail) -> BoxFuture<'a, AppMailBody>;
 }
-
-pub type WordReading<'a> = Pin<Box<dyn Future<Output = AppMailBody> + Send + 'a>>;
 
 /// Which mail, and what it takes to ask for it.
 #[derive(Clone)]
@@ -40,7 +38,7 @@ pub enum AppMailBody {
 pub(super) struct NoAppMailReader;
 
 impl AppMailReader for NoAppMailReader {
-    fn read<'a>(&'a self, _: &'a WantedMail) -> WordReading<'a> {
+    fn read<'a>(&'a self, _: &'a WantedMail) -> BoxFuture<'a, AppMailBody> {
         Box::pin(async { AppMailBody::Later("This process cannot ask the service.".into()) })
     }
 }

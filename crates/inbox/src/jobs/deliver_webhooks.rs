@@ -1,22 +1,25 @@
-//! Taking events to webhooks (API section 6.1).
+//! Delivers events to webhooks (API section 6.1).
 //!
-//! Claims and outcomes are jotted down: after a power cut, what was forgotten is delivered again,
-//! under the id that the receiver knows.
+//! Claims and outcomes are relaxed writes: what a power cut loses of them is delivered again, under
+//! the id that the receiver knows.
 
 use std::sync::Arc;
 
 use db::{FromRow, Row, Tx};
 use metrics::{counter, histogram};
 
-use super::concurrency::{FreeSlots, JobSlot};
-use super::failures::{DueJob, JobRule, tell_nobody};
-use super::fair_share::{FairShare, MET};
-use super::{LEASE_MS, Taken, WebhookRequest, WebhookResponse, Worker};
+use super::concurrency::{FreeSlots, JobSlot, JobSlots};
+use super::failures::{JobRule, tell_nobody};
+use super::fair_share::{FairShare, FairShareCursor, MET};
+use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};
+use super::{WebhookRequest, WebhookResponse, WebhookSender};
 use crate::app::{App, Cx};
 use crate::base::actor::{Actor, Circle, Plan};
 use crate::base::error::{Error, Result};
+use crate::base::future::BoxFuture;
 use crate::base::ids::{EventId, UserId, WebhookId, WorkspaceId};
 use crate::base::limits::{DAY_MS, MINUTE_MS};
+use crate::base::queue::Queue;
 use crate::model::notices::{Notice, notify};
 use crate::model::sealing;
 use crate::model::webhook_signing;
@@ -36,8 +39,8 @@ pub const RETRIES_MS: [i64; 8] = [
 /// A webhook that only failed for this long is paused.
 const PAUSE_AFTER_MS: i64 = DAY_MS;
 /// Tries in flight at once, in all and to one webhook.
-pub(super) const IN_FLIGHT: usize = 512;
-pub(super) const IN_FLIGHT_EACH: usize = 16;
+const IN_FLIGHT: usize = 512;
+const IN_FLIGHT_EACH: usize = 16;
 /// Deliveries claimed in one transaction.
 const CLAIMED_AT_ONCE: usize = 64;
 /// Deliveries of a webhook that is not active set aside in one transaction.
@@ -52,8 +55,8 @@ const WEBHOOKS: FairShare = FairShare {
 };
 
 /// A delivery that cannot be put together waits, and is then failed in its webhook's log.
-const JOBS: JobRule = JobRule {
-    queue: "deliveries",
+const RULE: JobRule = JobRule {
+    queue: Queue::Deliveries,
     put_off: Some(
         "UPDATE deliveries SET next_attempt_at = ?1
          WHERE ws = ?2 AND webhook = ?3 AND event = ?4 AND next_attempt_at IS NOT NULL",
@@ -86,35 +89,70 @@ struct Claims {
     full: bool,
 }
 
-impl Worker {
-    /// Tries the deliveries that are due.
-    pub(super) async fn make_deliveries(&self) -> Result<Taken> {
-        let (app, free, last) = (self.app.clone(), self.deliveries.free(), self.last_webhook.get());
-        if free.all == 0 {
-            return Ok(Taken { count: 0, full: true });
-        }
-        let claims =
-            self.app.store.write_relaxed(move |tx| claim_due(tx, &app, &free, &last)).await?;
-        self.last_webhook.set(claims.last);
-        let count = claims.set_aside + claims.claimed.len() + claims.unreadable.len();
-        let taken = Taken { count, full: claims.full };
-        for claimed in claims.claimed {
-            let place = self.deliveries.enter(claimed.webhook.as_str());
-            let (worker, job) = (self.clone(), claimed.job());
-            let work = {
-                let worker = self.clone();
-                async move { worker.attempt_delivery(claimed, place).await }
-            };
-            self.tasks.spawn(async move { worker.run_claimed(&JOBS, job, work).await });
-        }
-        for (job, error) in claims.unreadable {
-            self.settle(&JOBS, job, Err(error)).await;
-        }
-        Ok(taken)
+#[derive(Clone)]
+pub(super) struct DeliverWebhooks {
+    runtime: JobRuntime,
+    webhook_sender: Arc<dyn WebhookSender>,
+    slots: JobSlots,
+    last_webhook: FairShareCursor<String>,
+}
+
+impl BackgroundJob for DeliverWebhooks {
+    fn queue(&self) -> Queue {
+        Queue::Deliveries
     }
 
-    async fn attempt_delivery(&self, claimed: Claimed, place: JobSlot) -> Result<()> {
-        let at = self.app.clock.now();
+    fn earliest(&self) -> &'static str {
+        "SELECT min(next_attempt_at) FROM deliveries WHERE next_attempt_at IS NOT NULL"
+    }
+
+    fn is_outward(&self) -> bool {
+        true
+    }
+
+    fn slots(&self) -> Option<&JobSlots> {
+        Some(&self.slots)
+    }
+
+    fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
+        Box::pin(self.start_due())
+    }
+}
+
+impl DeliverWebhooks {
+    pub(super) fn new(
+        runtime: JobRuntime,
+        webhook_sender: Arc<dyn WebhookSender>,
+    ) -> DeliverWebhooks {
+        let slots = JobSlots::new(IN_FLIGHT_EACH, IN_FLIGHT);
+        DeliverWebhooks { runtime, webhook_sender, slots, last_webhook: FairShareCursor::default() }
+    }
+
+    async fn start_due(&self) -> Result<JobRound> {
+        let app = self.runtime.app.clone();
+        let (free, last) = (self.slots.free(), self.last_webhook.get());
+        if free.all == 0 {
+            return Ok(JobRound { claimed: 0, full: true });
+        }
+        let claim = move |tx: &mut Tx<'_>| claim_due(tx, &app, &free, &last);
+        let claims = self.runtime.app.store.write_relaxed(claim).await?;
+        self.last_webhook.set(claims.last);
+        let count = claims.set_aside + claims.claimed.len() + claims.unreadable.len();
+        let round = JobRound { claimed: count, full: claims.full };
+        for claimed in claims.claimed {
+            let slot = self.slots.enter(claimed.webhook.as_str());
+            let (this, job) = (self.clone(), claimed.job());
+            let work = async move { this.attempt_delivery(claimed, slot).await };
+            self.runtime.start(&RULE, job, work, ());
+        }
+        for (job, error) in claims.unreadable {
+            self.runtime.settle(&RULE, job, Err(error)).await;
+        }
+        Ok(round)
+    }
+
+    async fn attempt_delivery(&self, claimed: Claimed, slot: JobSlot) -> Result<()> {
+        let at = self.runtime.app.clock.now();
         let answer = match claimed.secrets.is_empty() {
             true => WebhookResponse::Failed(SECRET_SHUT.into()),
             false => {
@@ -130,17 +168,17 @@ impl Worker {
         };
         // The receiver is free again; to write that down is our own work. Those that wait for it
         // stay few, because the next claim waits for the same store.
-        drop(place);
-        let tried = DeliveryAttempt { at, took: self.app.clock.now() - at, answer };
+        drop(slot);
+        let tried = DeliveryAttempt { at, took: self.runtime.app.clock.now() - at, answer };
         let (webhook, event) = (claimed.webhook.clone(), claimed.event.clone());
         let status = tried.status();
         let outcome = if matches!(status, Some(200..=299)) { "delivered" } else { "failed" };
         counter!("mailroom_deliveries_total", "outcome" => outcome).increment(1);
         histogram!("mailroom_delivery_seconds").record(tried.took as f64 / 1_000.0);
-        tracing::debug!(%webhook, %event, status, "an event was delivered or not");
-        let app = self.app.clone();
+        tracing::debug!(%webhook, %event, status, "webhook delivery attempt finished");
+        let app = self.runtime.app.clone();
         let record = move |tx: &mut Tx<'_>| record(tx, &app.cx(&claimed.actor), &claimed, &tried);
-        self.app.store.write_relaxed(record).await
+        self.runtime.app.store.write_relaxed(record).await
     }
 }
 

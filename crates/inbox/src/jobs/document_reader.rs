@@ -1,14 +1,12 @@
-use std::future::Future;
-use std::pin::Pin;
+//! The port through which documents are read: kind and fields.
 
+use crate::base::future::BoxFuture;
 use crate::model::documents::{DocumentFields, DocumentKind};
 
 /// Makes out what a document is and what it says.
 pub trait DocumentReader: Send + Sync {
-    fn read<'a>(&'a self, document: &'a ExtractionError) -> ExtractionFuture<'a>;
+    fn read<'a>(&'a self, document: &'a ExtractionError) -> BoxFuture<'a, ExtractionOutcome>;
 }
-
-pub type ExtractionFuture<'a> = Pin<Box<dyn Future<Output = ExtractionOutcome> + Send + 'a>>;
 
 /// A document's file.
 #[derive(Clone, Debug)]

@@ -2,11 +2,13 @@
 
 use db::Tx;
 
-use super::Worker;
-use super::failures::{DueJob, JobFailure, JobRule, system, tell_owners};
-use crate::app::{App, Cx, PAGES};
+use super::failures::{JobFailure, JobRule, system, tell_owners};
+use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
+use crate::app::{App, Cx};
 use crate::base::actor::Circle;
 use crate::base::error::Result;
+use crate::base::future::BoxFuture;
+use crate::base::queue::Queue;
 use crate::model::conversations;
 use crate::model::counters;
 use crate::model::timeline::WokenBy;
@@ -19,19 +21,32 @@ const DUE: &str = "SELECT ws, id FROM conversations WHERE snoozed_until <= ?1
 
 /// A conversation whose snooze cannot be ended as usual is put back among the open ones: nobody
 /// would see it otherwise.
-const JOBS: JobRule = JobRule {
-    queue: "snoozes",
+const RULE: JobRule = JobRule {
+    queue: Queue::Snoozes,
     put_off: Some("UPDATE conversations SET snoozed_until = ?1 WHERE ws = ?2 AND id = ?3"),
     stop: "UPDATE conversations SET snoozed_until = NULL, status = 'open', view = 'open'
            WHERE ws = ?1 AND id = ?2",
     tell: record_and_count,
 };
 
-impl Worker {
-    /// Ends the snoozes whose time has come; answers how many.
-    pub(super) async fn end_snoozes(&self) -> Result<usize> {
-        let due = self.due_rows::<(i64, String)>(DUE, AT_ONCE).await?;
-        Ok(self.run_each(&JOBS, due, end).await)
+pub(super) struct EndSnoozes {
+    pub runtime: JobRuntime,
+}
+
+impl BackgroundJob for EndSnoozes {
+    fn queue(&self) -> Queue {
+        Queue::Snoozes
+    }
+
+    fn earliest(&self) -> &'static str {
+        "SELECT min(snoozed_until) FROM conversations WHERE snoozed_until IS NOT NULL"
+    }
+
+    fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
+        Box::pin(async {
+            let due = self.runtime.due_rows::<(i64, String)>(DUE, AT_ONCE).await?;
+            Ok(self.runtime.run_each(&RULE, due, end).await.into())
+        })
     }
 }
 
@@ -54,7 +69,7 @@ fn end(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<bool> {
     let cx = Cx { now, ..app.cx(&actor) };
     let mut conversation = conversations::load(tx, &actor, id)?;
     conversations::wake(tx, &cx, &mut conversation, WokenBy::Clock)?;
-    tx.wake(PAGES);
+    tx.wake(Queue::Pages);
     Ok(true)
 }
 
@@ -66,7 +81,7 @@ fn record_and_count(tx: &mut Tx<'_>, app: &App, failure: &JobFailure) -> Result<
             &[&ws, id],
         )?;
         counters::add(tx, ws, &circle, &format!("open:{mailbox}"), id, 1)?;
-        tx.wake(PAGES);
+        tx.wake(Queue::Pages);
     }
     tell_owners(tx, app, failure)
 }

@@ -1,15 +1,17 @@
-//! Forgets events that are older than they are kept.
+//! Deletes events that are older than they are kept.
 
 use db::Tx;
 
-use super::Worker;
-use super::failures::{DueJob, JobRule, tell_owners};
+use super::failures::{JobRule, tell_owners};
+use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
 use crate::base::error::{Error, Result};
+use crate::base::future::BoxFuture;
 use crate::base::limits::EVENTS_KEPT_MS;
+use crate::base::queue::Queue;
 
 /// Old events are looked for once the oldest is this much older than it may be, so that they go
-/// many at a time: 30 days and an hour. One that could not be forgotten is looked for with others.
-pub(super) const EARLIEST: &str = "SELECT (
+/// many at a time: 30 days and an hour. One that could not be deleted is looked for with others.
+const EARLIEST: &str = "SELECT (
         SELECT e.created_at FROM events e
         WHERE NOT EXISTS (
             SELECT 1 FROM job_failures f
@@ -17,34 +19,53 @@ pub(super) const EARLIEST: &str = "SELECT (
         )
         ORDER BY e.created_at LIMIT 1
     ) + 2595600000 AS due_at";
-/// Events forgotten in one transaction.
+/// Events deleted in one transaction.
 const AT_ONCE: i64 = 500;
 
 /// An event has no time of its own to move: `job_failures` says when it is tried again.
-const JOBS: JobRule = JobRule {
-    queue: "retention",
+const RULE: JobRule = JobRule {
+    queue: Queue::EventRetention,
     put_off: None,
     stop: "UPDATE job_failures SET next_attempt_at = NULL
            WHERE ws = ?1 AND queue = 'retention' AND job = ?2",
     tell: tell_owners,
 };
 
-impl Worker {
-    /// Forgets events older than 30 days, with their deliveries and every try; answers how many.
-    /// They go together, and where that fails one by one.
-    pub(super) async fn forget_old_events(&self) -> Result<usize> {
-        let now = self.app.clock.now();
-        let old = self.app.store.read(move |tx| old_events(tx, now)).await?;
+/// Deletes old events together, and where that fails one by one.
+pub(super) struct ExpireEvents {
+    pub runtime: JobRuntime,
+}
+
+impl BackgroundJob for ExpireEvents {
+    fn queue(&self) -> Queue {
+        Queue::EventRetention
+    }
+
+    fn earliest(&self) -> &'static str {
+        EARLIEST
+    }
+
+    fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
+        Box::pin(async { Ok(self.delete_old_events().await?.into()) })
+    }
+}
+
+impl ExpireEvents {
+    /// Deletes events older than 30 days, with their deliveries and attempts; answers how many.
+    async fn delete_old_events(&self) -> Result<usize> {
+        let app = &self.runtime.app;
+        let now = app.clock.now();
+        let old = app.store.read(move |tx| old_events(tx, now)).await?;
         if old.is_empty() {
             return Ok(0);
         }
         let (all, count) = (old.clone(), old.len());
-        let forget_all = move |tx: &mut Tx<'_>| all.iter().try_for_each(|event| forget(tx, event));
-        match self.app.store.write(forget_all).await {
+        let delete_all = move |tx: &mut Tx<'_>| all.iter().try_for_each(|event| delete(tx, event));
+        match app.store.write(delete_all).await {
             Ok(()) => Ok(count),
             Err(_) => {
-                let one = |tx: &mut Tx<'_>, _: &_, job: &DueJob| forget(tx, job).map(|()| true);
-                Ok(self.run_each(&JOBS, old, one).await)
+                let one = |tx: &mut Tx<'_>, _: &_, job: &DueJob| delete(tx, job).map(|()| true);
+                Ok(self.runtime.run_each(&RULE, old, one).await)
             }
         }
     }
@@ -64,7 +85,7 @@ fn old_events(tx: &mut Tx<'_>, now: i64) -> Result<Vec<DueJob>> {
     Ok(old.into_iter().map(DueJob::from).collect())
 }
 
-fn forget(tx: &mut Tx<'_>, event: &DueJob) -> Result<()> {
+fn delete(tx: &mut Tx<'_>, event: &DueJob) -> Result<()> {
     let (ws, event) = (event.ws, &event.key[0]);
     let webhooks: Vec<(String,)> = tx.all("SELECT id FROM webhooks WHERE ws = ?1", &[&ws])?;
     for (webhook,) in &webhooks {

@@ -1,23 +1,28 @@
-//! Documents that nobody has read yet are handed to the reader, one or two at a time.
+//! Extracts kind and fields of new documents, one or two at a time.
+
+use std::sync::Arc;
 
 use db::{FromRow, Row, Tx};
 use metrics::counter;
 
-use super::concurrency::FreeSlots;
-use super::failures::{DueJob, JobFailure, JobRule};
-use super::fair_share::FairShare;
-use super::{ExtractionError, ExtractionOutcome, LEASE_MS, Taken, Worker};
+use super::concurrency::{FreeSlots, JobSlots};
+use super::failures::{JobFailure, JobRule};
+use super::fair_share::{FairShare, FairShareCursor};
+use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};
+use super::{DocumentReader, ExtractionError, ExtractionOutcome};
 use crate::app::{App, Cx};
 use crate::base::actor::{Actor, Circle};
 use crate::base::error::Result;
+use crate::base::future::BoxFuture;
 use crate::base::ids::{DocumentId, WorkspaceId};
 use crate::base::limits::{DOCUMENT_READ_BYTES, MINUTE_MS};
+use crate::base::queue::Queue;
 use crate::model::documents;
 use crate::model::documents::{DocumentFields, DocumentKind};
 
 /// Documents that are read at once, in all and of one workspace.
-pub(super) const IN_FLIGHT: usize = 2;
-pub(super) const IN_FLIGHT_EACH: usize = 1;
+const IN_FLIGHT: usize = 2;
+const IN_FLIGHT_EACH: usize = 1;
 /// A document is tried this often; one that ends its reader each time is not tried for ever.
 const ATTEMPTS: i64 = 3;
 
@@ -30,8 +35,8 @@ const WORKSPACES: FairShare = FairShare {
 };
 
 /// A document that cannot be read is `other`, as one that says nothing.
-const JOBS: JobRule = JobRule {
-    queue: documents::TO_READ,
+const RULE: JobRule = JobRule {
+    queue: Queue::Documents,
     put_off: Some(
         "UPDATE documents SET extract_at = ?1
          WHERE ws = ?2 AND id = ?3 AND extract_at IS NOT NULL AND corrected = FALSE",
@@ -57,37 +62,66 @@ struct Claimed {
     attempts: i64,
 }
 
-impl Worker {
-    /// Reads the documents that came in; answers how many were taken on.
-    pub(super) async fn read_documents(&self) -> Result<Taken> {
-        let (app, free, last) = (self.app.clone(), self.documents.free(), self.last_read.get());
-        if free.all == 0 {
-            return Ok(Taken { count: 0, full: true });
-        }
-        let claim = move |tx: &mut Tx<'_>| claim_due(tx, &app, &free, last);
-        let (claims, last) = self.app.store.write(claim).await?;
-        self.last_read.set(last);
-        let taken = Taken { count: claims.len(), full: claims.is_empty() };
-        for job in claims {
-            let place = self.documents.enter(&job.ws.to_string());
-            let (worker, own) = (self.clone(), job.clone());
-            let work = {
-                let worker = self.clone();
-                async move { worker.read_claimed(own).await }
-            };
-            self.tasks.spawn(async move {
-                worker.run_claimed(&JOBS, job, work).await;
-                drop(place);
-            });
-        }
-        Ok(taken)
+#[derive(Clone)]
+pub(super) struct ExtractDocuments {
+    runtime: JobRuntime,
+    document_reader: Arc<dyn DocumentReader>,
+    slots: JobSlots,
+    last_workspace: FairShareCursor<i64>,
+}
+
+impl BackgroundJob for ExtractDocuments {
+    fn queue(&self) -> Queue {
+        Queue::Documents
     }
 
-    async fn read_claimed(&self, job: DueJob) -> Result<()> {
-        let claimed = self.app.store.read(move |tx| load(tx, &job)).await?;
+    fn earliest(&self) -> &'static str {
+        "SELECT min(extract_at) FROM documents WHERE extract_at IS NOT NULL"
+    }
+
+    fn slots(&self) -> Option<&JobSlots> {
+        Some(&self.slots)
+    }
+
+    fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
+        Box::pin(self.start_due())
+    }
+}
+
+impl ExtractDocuments {
+    pub(super) fn new(
+        runtime: JobRuntime,
+        document_reader: Arc<dyn DocumentReader>,
+    ) -> ExtractDocuments {
+        let slots = JobSlots::new(IN_FLIGHT_EACH, IN_FLIGHT);
+        let last_workspace = FairShareCursor::default();
+        ExtractDocuments { runtime, document_reader, slots, last_workspace }
+    }
+
+    async fn start_due(&self) -> Result<JobRound> {
+        let app = self.runtime.app.clone();
+        let (free, last) = (self.slots.free(), self.last_workspace.get());
+        if free.all == 0 {
+            return Ok(JobRound { claimed: 0, full: true });
+        }
+        let claim = move |tx: &mut Tx<'_>| claim_due(tx, &app, &free, last);
+        let (jobs, last) = self.runtime.app.store.write(claim).await?;
+        self.last_workspace.set(last);
+        let round = JobRound { claimed: jobs.len(), full: jobs.is_empty() };
+        for job in jobs {
+            let slot = self.slots.enter(&job.ws.to_string());
+            let (this, own) = (self.clone(), job.clone());
+            let work = async move { this.extract_claimed(own).await };
+            self.runtime.start(&RULE, job, work, slot);
+        }
+        Ok(round)
+    }
+
+    async fn extract_claimed(&self, job: DueJob) -> Result<()> {
+        let claimed = self.runtime.app.store.read(move |tx| load(tx, &job)).await?;
         let id = claimed.id.clone();
         let found = match self.fetch(&claimed).await {
-            Ok(Some(document)) => self.reader.read(&document).await,
+            Ok(Some(document)) => self.document_reader.read(&document).await,
             Ok(None) => {
                 ExtractionOutcome::Unreadable("it is too large, or its file is gone".into())
             }
@@ -96,13 +130,13 @@ impl Worker {
         counter!("mailroom_documents_read_total", "outcome" => found.as_str()).increment(1);
         match &found {
             ExtractionOutcome::Read { kind, .. } => {
-                tracing::info!(%id, kind = kind.as_str(), "a document was read")
+                tracing::info!(%id, kind = kind.as_str(), "document extracted")
             }
             ExtractionOutcome::Unreadable(reason) => {
-                tracing::info!(%id, reason, "a document cannot be read")
+                tracing::info!(%id, reason, "document is unreadable")
             }
             ExtractionOutcome::Later(reason) => {
-                tracing::warn!(%id, reason, "a document could not be read")
+                tracing::warn!(%id, reason, "document extraction failed")
             }
         }
         self.record_extraction(claimed, found).await
@@ -113,8 +147,9 @@ impl Worker {
         if claimed.size > DOCUMENT_READ_BYTES {
             return Ok(None);
         }
-        let (blobs, ws, hash) = (self.app.blobs.clone(), claimed.actor.ws, claimed.hash.clone());
-        let bytes = self.app.store.read(move |tx| blobs.get(tx, ws, &hash)).await?;
+        let (blobs, ws, hash) =
+            (self.runtime.app.blobs.clone(), claimed.actor.ws, claimed.hash.clone());
+        let bytes = self.runtime.app.store.read(move |tx| blobs.get(tx, ws, &hash)).await?;
         Ok(bytes.map(|bytes| ExtractionError {
             filename: claimed.filename.clone(),
             content_type: claimed.content_type.clone(),
@@ -124,7 +159,7 @@ impl Worker {
 
     async fn record_extraction(&self, claimed: Claimed, found: ExtractionOutcome) -> Result<()> {
         let actor = claimed.actor.clone();
-        self.app.act(&actor, move |tx, cx| record(tx, cx, &claimed, &found)).await
+        self.runtime.app.act(&actor, move |tx, cx| record(tx, cx, &claimed, &found)).await
     }
 }
 

@@ -4,21 +4,20 @@
 //! is that row's and no other's. Its failure is counted and written to `job_failures`, its own time
 //! moves on by a backoff, and after a bounded number of attempts it is given up and told of.
 
-use std::collections::HashSet;
 use std::future::Future;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use db::{Arg, FromRow, Tx};
+use db::{FromRow, Tx};
 use metrics::counter;
 use tokio::task::JoinSet;
 
-use super::Worker;
+use super::runtime::{DueJob, JobRuntime};
 use crate::app::{App, Cx};
 use crate::base::actor::{Actor, Circle};
 use crate::base::backoff::retry_after;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{UserId, WorkspaceId};
 use crate::base::limits::DAY_MS;
+use crate::base::queue::Queue;
 use crate::model::notices::{Notice, notify};
 
 /// A job that failed this often is given up: the waits between are 1, 5, 15, 60 and 240 minutes.
@@ -28,44 +27,10 @@ const REMEMBERED_MS: i64 = DAY_MS;
 /// Failures are kept for this long.
 const KEPT_MS: i64 = 30 * DAY_MS;
 
-/// One due row, by the key of its table.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct DueJob {
-    pub ws: i64,
-    /// The rest of the key.
-    pub key: Vec<String>,
-}
-
-impl From<(i64, String)> for DueJob {
-    fn from((ws, id): (i64, String)) -> DueJob {
-        DueJob { ws, key: vec![id] }
-    }
-}
-
-impl From<(i64, String, String)> for DueJob {
-    fn from((ws, first, second): (i64, String, String)) -> DueJob {
-        DueJob { ws, key: vec![first, second] }
-    }
-}
-
-impl DueJob {
-    /// The key as one word.
-    pub fn name(&self) -> String {
-        self.key.join(" ")
-    }
-
-    fn args<'a>(&'a self, first: &[&'a dyn Arg]) -> Vec<&'a dyn Arg> {
-        let mut args: Vec<&'a dyn Arg> = first.to_vec();
-        args.push(&self.ws);
-        args.extend(self.key.iter().map(|part| part as &dyn Arg));
-        args
-    }
-}
-
 /// What becomes of a queue's jobs that fail. Statements name the workspace and the key's parts last,
 /// in the order of the key.
 pub(super) struct JobRule {
-    pub queue: &'static str,
+    pub queue: Queue,
     /// Moves a row to a later time, `?1`. None where `job_failures` alone says when.
     pub put_off: Option<&'static str>,
     /// Takes a row out of its queue for good.
@@ -78,24 +43,27 @@ pub(super) struct JobRule {
 #[derive(Clone, Debug)]
 pub(super) struct JobFailure {
     pub job: DueJob,
-    pub queue: &'static str,
+    pub queue: Queue,
     pub attempts: i64,
     /// Part of a plain sentence; it repeats nothing of a mail.
     pub reason: &'static str,
     pub given_up: bool,
 }
 
-/// The jobs that failed here last, so that what is remembered of them is forgotten when they succeed.
-#[derive(Clone, Default)]
-pub(super) struct FailedJobs(Arc<Mutex<HashSet<(&'static str, DueJob)>>>);
-
-impl FailedJobs {
-    fn lock(&self) -> MutexGuard<'_, HashSet<(&'static str, DueJob)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+impl JobRuntime {
+    /// Starts the work on a claimed row. `holding` is dropped when the outcome is recorded.
+    pub(super) fn start<F, H>(&self, rule: &'static JobRule, job: DueJob, work: F, holding: H)
+    where
+        F: Future<Output = Result<()>> + Send + 'static,
+        H: Send + 'static,
+    {
+        let runtime = self.clone();
+        self.tasks.spawn(async move {
+            runtime.run_claimed(rule, job, work).await;
+            drop(holding);
+        });
     }
-}
 
-impl Worker {
     /// The rows of a queue that are due: `?1` is now, `?2` how many at the most.
     pub(super) async fn due_rows<T>(&self, sql: &'static str, most: i64) -> Result<Vec<DueJob>>
     where
@@ -120,13 +88,13 @@ impl Worker {
     {
         let mut under_way = JoinSet::new();
         for job in jobs {
-            let (worker, run) = (self.clone(), run.clone());
+            let (runtime, run) = (self.clone(), run.clone());
             under_way.spawn(async move {
-                let (app, own) = (worker.app.clone(), job.clone());
+                let (app, own) = (runtime.app.clone(), job.clone());
                 let work = move |tx: &mut Tx<'_>| run(tx, &app, &own);
-                match worker.app.store.write(work).await {
+                match runtime.app.store.write(work).await {
                     Ok(false) => false,
-                    done => worker.settle(rule, job, done.map(drop)).await,
+                    done => runtime.settle(rule, job, done.map(drop)).await,
                 }
             });
         }
@@ -162,29 +130,29 @@ impl Worker {
     }
 
     async fn fail(&self, rule: &'static JobRule, job: DueJob, error: &Error) -> bool {
-        counter!("mailroom_due_failures_total", "queue" => rule.queue).increment(1);
-        let (queue, name, reason) = (rule.queue, job.name(), reason(error));
-        tracing::error!(queue, job = name, cause = ?error, "a job failed");
-        self.failed_jobs.lock().insert((queue, job.clone()));
+        let (queue, name, reason) = (rule.queue.as_str(), job.name(), reason(error));
+        counter!("mailroom_due_failures_total", "queue" => queue).increment(1);
+        tracing::error!(queue, job = name, cause = ?error, "job attempt failed");
+        self.failed_jobs.lock().insert((rule.queue, job.clone()));
         let app = self.app.clone();
         let record = move |tx: &mut Tx<'_>| record(tx, &app, rule, &job, reason);
         let failure = match self.app.store.write(record).await {
             Ok(failure) => failure,
             Err(error) => {
-                tracing::error!(queue, job = name, cause = ?error, "a failure was not recorded");
+                tracing::error!(queue, job = name, cause = ?error, "job failure could not be recorded");
                 return false;
             }
         };
         if failure.given_up {
             counter!("mailroom_due_given_up_total", "queue" => queue).increment(1);
-            tracing::error!(queue, job = name, attempts = failure.attempts, "a job was given up");
-            self.failed_jobs.lock().remove(&(queue, failure.job.clone()));
+            tracing::error!(queue, job = name, attempts = failure.attempts, "job given up");
+            self.failed_jobs.lock().remove(&(rule.queue, failure.job.clone()));
         }
         if failure.given_up || failure.attempts == 1 {
             let app = self.app.clone();
             let tell = move |tx: &mut Tx<'_>| (rule.tell)(tx, &app, &failure);
             if let Err(error) = self.app.store.write(tell).await {
-                tracing::error!(queue, job = name, cause = ?error, "a failure was not told");
+                tracing::error!(queue, job = name, cause = ?error, "job failure could not be reported");
             }
         }
         true
@@ -200,7 +168,7 @@ impl Worker {
             Ok::<_, Error>(())
         };
         if let Err(error) = self.app.store.write_relaxed(forget).await {
-            tracing::error!(queue, cause = ?error, "a past failure was not forgotten");
+            tracing::error!(queue = queue.as_str(), cause = ?error, "past job failure could not be deleted");
         }
     }
 }
@@ -269,7 +237,7 @@ pub(super) fn tell_owners(tx: &mut Tx<'_>, app: &App, failure: &JobFailure) -> R
     let cx = Cx { now, ..app.cx(&actor) };
     let owners: Vec<(UserId,)> =
         tx.all("SELECT id FROM users WHERE ws = ?1 AND role = 'owner' ORDER BY id", &[&ws])?;
-    let subject = format!("A job of the queue {} was given up", failure.queue);
+    let subject = format!("A job of the queue {} was given up", failure.queue.as_str());
     let text = format!(
         "A job failed {attempts} times and is not tried any more: {reason}. Others of its queue \
          are not held up.\n\nQueue: {queue}\nJob: {job}\nService: {service}\n\nThe log of the \
@@ -277,7 +245,7 @@ pub(super) fn tell_owners(tx: &mut Tx<'_>, app: &App, failure: &JobFailure) -> R
          mailroom_due_given_up_total.\n",
         attempts = failure.attempts,
         reason = failure.reason,
-        queue = failure.queue,
+        queue = failure.queue.as_str(),
         job = failure.job.name(),
         service = cx.public_url,
     );

@@ -1,25 +1,35 @@
-//! Reads the words of app mail that somebody answered, at the service that sent it.
+//! Fetches the text of app mail that somebody replied to, from the service that sent it.
+
+use std::sync::Arc;
 
 use db::{FromRow, Row, Tx};
 
-use super::app_mail_reader::{AppMailBody, WantedMail};
-use super::failures::{DueJob, JobRule, tell_owners};
+use super::app_mail_reader::{AppMailBody, AppMailReader, WantedMail};
+use super::failures::{JobRule, tell_owners};
+use super::runtime::{BackgroundJob, ClaimRule, DueJob, JobRound, JobRuntime};
 use super::send_messages::RETRY_FOR_MS;
-use super::{LEASE_MS, Worker};
-use crate::app::{App, PAGES};
+use crate::app::App;
 use crate::base::backoff::retry_after;
 use crate::base::error::Result;
+use crate::base::future::BoxFuture;
 use crate::base::limits::{APP_MAIL_TEXT_CHARS, HEADER_CHARS};
-use crate::model::app_mail;
+use crate::base::queue::Queue;
 use crate::model::originals::cut;
 
-/// Mails whose words are asked for in one round.
-const AT_ONCE: i64 = 10;
 /// A mail of the live side, as the first part of a job's key.
 const LIVE: &str = "live";
 
-const JOBS: JobRule = JobRule {
-    queue: app_mail::WORDS,
+const CLAIM: ClaimRule = ClaimRule {
+    due: "SELECT ws, livemode, header_key FROM app_mail
+          WHERE body_due_at <= ?1 ORDER BY body_due_at LIMIT ?2",
+    lease: "UPDATE app_mail SET body_since = coalesce(body_since, body_due_at),
+                body_due_at = ?1, body_attempts = body_attempts + 1
+            WHERE ws = ?2 AND livemode = (CAST(?3 AS TEXT) = 'live') AND header_key = ?4",
+    at_once: 10,
+};
+
+const RULE: JobRule = JobRule {
+    queue: Queue::AppMail,
     put_off: Some(
         "UPDATE app_mail SET body_due_at = ?1
          WHERE ws = ?2 AND livemode = (CAST(?3 AS TEXT) = 'live') AND header_key = ?4",
@@ -57,52 +67,68 @@ impl FromRow for Claimed {
     }
 }
 
-impl Worker {
-    /// Asks for the words that are due; answers how many were taken on.
-    pub(super) async fn fetch_app_mail(&self) -> Result<usize> {
-        let app = self.app.clone();
-        let jobs = self.app.store.write(move |tx| claim(tx, &app)).await?;
-        let count = jobs.len();
-        for job in jobs {
-            let (worker, own) = (self.clone(), job.clone());
-            let work = {
-                let worker = self.clone();
-                async move { worker.fetch_claimed(own).await }
-            };
-            self.tasks.spawn(async move { worker.run_claimed(&JOBS, job, work).await });
-        }
-        Ok(count)
+#[derive(Clone)]
+pub(super) struct FetchAppMail {
+    pub runtime: JobRuntime,
+    pub app_mail_reader: Arc<dyn AppMailReader>,
+}
+
+impl BackgroundJob for FetchAppMail {
+    fn queue(&self) -> Queue {
+        Queue::AppMail
     }
 
+    fn earliest(&self) -> &'static str {
+        "SELECT min(body_due_at) FROM app_mail WHERE body_due_at IS NOT NULL"
+    }
+
+    fn is_outward(&self) -> bool {
+        true
+    }
+
+    fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
+        Box::pin(async {
+            let jobs = self.runtime.claim::<(i64, bool, String)>(&CLAIM).await?;
+            let claimed = jobs.len();
+            for job in jobs {
+                let (this, own) = (self.clone(), job.clone());
+                let work = async move { this.fetch_claimed(own).await };
+                self.runtime.start(&RULE, job, work, ());
+            }
+            Ok(claimed.into())
+        })
+    }
+}
+
+impl FetchAppMail {
     /// What no connection is there for any more is given up.
     async fn fetch_claimed(&self, job: DueJob) -> Result<()> {
         let asked = job.clone();
-        let claimed = self.app.store.read(move |tx| load(tx, &asked)).await?;
+        let claimed = self.runtime.app.store.read(move |tx| load(tx, &asked)).await?;
         match claimed {
             Some(claimed) => {
-                let words = self.app_mail_reader.read(&claimed.wanted).await;
-                self.record_body(claimed, words).await
+                let body = self.app_mail_reader.read(&claimed.wanted).await;
+                self.record_body(claimed, body).await
             }
-            None => self.app.store.write(move |tx| forget(tx, &job)).await,
+            None => self.runtime.app.store.write(move |tx| forget(tx, &job)).await,
         }
     }
 
-    async fn record_body(&self, claimed: Claimed, words: AppMailBody) -> Result<()> {
-        let now = self.app.clock.now();
+    async fn record_body(&self, claimed: Claimed, body: AppMailBody) -> Result<()> {
+        let now = self.runtime.app.clock.now();
         let record = move |tx: &mut Tx<'_>| {
             let key: [&dyn db::Arg; 3] = [&claimed.ws, &claimed.livemode, &claimed.header_key];
-            let again =
-                matches!(words, AppMailBody::Later(_)) && now - claimed.since < RETRY_FOR_MS;
+            let again = matches!(body, AppMailBody::Later(_)) && now - claimed.since < RETRY_FOR_MS;
             let next = again.then(|| now + retry_after(claimed.attempts));
             tx.exec(
                 "UPDATE app_mail SET body_due_at = ?4
                  WHERE ws = ?1 AND livemode = ?2 AND header_key = ?3",
                 &[key[0], key[1], key[2], &next],
             )?;
-            let error = match &words {
+            let error = match &body {
                 AppMailBody::Found { subject, text, html } => {
                     fill(tx, &key, subject, text.as_deref(), html.as_deref())?;
-                    tx.wake(PAGES);
+                    tx.wake(Queue::Pages);
                     None
                 }
                 AppMailBody::Later(error) | AppMailBody::Never(error) => Some(error.clone()),
@@ -113,7 +139,7 @@ impl Worker {
             )?;
             Ok(())
         };
-        self.app.store.write(record).await
+        self.runtime.app.store.write(record).await
     }
 }
 
@@ -140,31 +166,11 @@ fn fill(
     Ok(())
 }
 
-/// Claims what is due.
-fn claim(tx: &mut Tx<'_>, app: &App) -> Result<Vec<DueJob>> {
-    let now = app.clock.now();
-    let lock = tx.pick("", " FOR UPDATE SKIP LOCKED");
-    let due: Vec<(i64, bool, String)> = tx.all(
-        &format!(
-            "SELECT ws, livemode, header_key FROM app_mail
-             WHERE body_due_at <= ?1 ORDER BY body_due_at LIMIT ?2{lock}"
-        ),
-        &[&now, &AT_ONCE],
-    )?;
-    for (ws, livemode, key) in &due {
-        tx.exec(
-            "UPDATE app_mail SET body_since = coalesce(body_since, body_due_at),
-                body_due_at = ?4, body_attempts = body_attempts + 1
-             WHERE ws = ?1 AND livemode = ?2 AND header_key = ?3",
-            &[ws, livemode, key, &(now + LEASE_MS)],
-        )?;
+impl From<(i64, bool, String)> for DueJob {
+    fn from((ws, livemode, key): (i64, bool, String)) -> DueJob {
+        let side = if livemode { LIVE } else { "test" };
+        DueJob { ws, key: vec![side.to_owned(), key] }
     }
-    Ok(due.into_iter().map(|(ws, livemode, key)| job_of(ws, livemode, key)).collect())
-}
-
-fn job_of(ws: i64, livemode: bool, key: String) -> DueJob {
-    let side = if livemode { LIVE } else { "test" };
-    DueJob { ws, key: vec![side.to_owned(), key] }
 }
 
 fn load(tx: &mut Tx<'_>, job: &DueJob) -> Result<Option<Claimed>> {

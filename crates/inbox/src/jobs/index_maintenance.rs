@@ -8,11 +8,12 @@ use std::time::Duration;
 use db::Tx;
 use tokio_util::sync::CancellationToken;
 
-use super::Worker;
+use super::runtime::{BackgroundJob, JobRound, JobRuntime};
+use crate::app::App;
 use crate::base::error::{Error, Result};
+use crate::base::future::BoxFuture;
 use crate::base::limits::MINUTE_MS;
-
-pub(super) const EARLIEST: &str = "SELECT min(due_at) FROM index_maintenance";
+use crate::base::queue::Queue;
 
 /// Pages of the index that are put together at once: a millisecond or two in which others who
 /// write wait.
@@ -29,44 +30,56 @@ const CHANGED_ROWS: i64 = 500;
 /// SQLite counts this many changes, at least, when anything was put together.
 const CHANGED: i64 = 2;
 
-impl Worker {
-    /// Puts a little of the word index together; answers how many rounds that was.
-    pub(super) async fn keep_up_index(&self) -> Result<usize> {
-        let now = self.app.clock.now();
-        self.app.store.write_relaxed(move |tx| tidy(tx, now)).await
+/// Merges a little of the full-text index in each round.
+pub(super) struct IndexMaintenance {
+    pub runtime: JobRuntime,
+}
+
+impl BackgroundJob for IndexMaintenance {
+    fn queue(&self) -> Queue {
+        Queue::IndexMaintenance
+    }
+
+    fn earliest(&self) -> &'static str {
+        "SELECT min(due_at) FROM index_maintenance"
+    }
+
+    fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
+        Box::pin(async {
+            let now = self.runtime.app.clock.now();
+            let merged = self.runtime.app.store.write_relaxed(move |tx| merge(tx, now)).await?;
+            Ok(merged.into())
+        })
     }
 }
 
-impl Worker {
-    /// Looks after PostgreSQL's statistics until it is stopped. Statistics come and go by the
-    /// system's time, not by that of the mail.
-    pub(super) async fn keep_statistics(&self, stopping: &CancellationToken) {
-        while self.app.store.is_shared() && !stopping.is_cancelled() {
-            tokio::select! {
-                () = tokio::time::sleep(STATISTICS_EVERY) => {}
-                () = stopping.cancelled() => return,
-            }
-            match self.analyse_grown_tables().await {
-                Ok(tables) if tables.is_empty() => {}
-                Ok(tables) => tracing::info!(?tables, "tables that grew were analysed"),
-                Err(error) if error.is_outage() => {}
-                Err(error) => tracing::warn!(%error, "tables that grew were not analysed"),
-            }
+/// Keeps PostgreSQL's statistics up to date until it is stopped. Statistics follow the system's
+/// time, not that of the mail.
+pub(super) async fn keep_statistics(app: &App, stopping: &CancellationToken) {
+    while app.store.is_shared() && !stopping.is_cancelled() {
+        tokio::select! {
+            () = tokio::time::sleep(STATISTICS_EVERY) => {}
+            () = stopping.cancelled() => return,
+        }
+        match analyse_grown_tables(app).await {
+            Ok(tables) if tables.is_empty() => {}
+            Ok(tables) => tracing::info!(?tables, "analysed tables that grew"),
+            Err(error) if error.is_outage() => {}
+            Err(error) => tracing::warn!(%error, "tables that grew could not be analysed"),
         }
     }
+}
 
-    /// Analyses the tables of PostgreSQL that grew since they last were; answers which.
-    pub async fn analyse_grown_tables(&self) -> Result<Vec<String>> {
-        let tables: Vec<(String,)> = self.app.store.read(grown).await?;
-        for (table,) in &tables {
-            // Another node may be at it.
-            let analyse = format!("ANALYZE (SKIP_LOCKED) \"{table}\"");
-            let analysed =
-                self.app.store.write_relaxed(move |tx| Ok::<_, Error>(tx.exec(&analyse, &[])?));
-            analysed.await?;
-        }
-        Ok(tables.into_iter().map(|(table,)| table).collect())
+/// Analyses the tables of PostgreSQL that grew since they last were; answers which.
+pub(super) async fn analyse_grown_tables(app: &App) -> Result<Vec<String>> {
+    let tables: Vec<(String,)> = app.store.read(grown).await?;
+    for (table,) in &tables {
+        // Another process may be at it.
+        let analyse = format!("ANALYZE (SKIP_LOCKED) \"{table}\"");
+        let analysed = app.store.write_relaxed(move |tx| Ok::<_, Error>(tx.exec(&analyse, &[])?));
+        analysed.await?;
     }
+    Ok(tables.into_iter().map(|(table,)| table).collect())
 }
 
 fn grown(tx: &mut Tx<'_>) -> Result<Vec<(String,)>> {
@@ -84,7 +97,7 @@ fn grown(tx: &mut Tx<'_>) -> Result<Vec<(String,)>> {
     )?)
 }
 
-fn tidy(tx: &mut Tx<'_>, now: i64) -> Result<usize> {
+fn merge(tx: &mut Tx<'_>, now: i64) -> Result<usize> {
     let due: Option<(String,)> =
         tx.opt("SELECT name FROM index_maintenance WHERE due_at <= ?1", &[&now])?;
     let Some((name,)) = due else { return Ok(0) };

@@ -1,3 +1,5 @@
+//! Renews the lease of a claimed row while it is worked on.
+
 use std::future::Future;
 use std::time::Duration;
 

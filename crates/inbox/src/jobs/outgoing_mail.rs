@@ -6,8 +6,8 @@ use std::sync::Arc;
 use db::{FromRow, Row, Tx};
 use mail::{Address, ComposedMail};
 
+use super::OutgoingMail;
 use super::recipient_outcomes;
-use super::{OutgoingMail, Worker};
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MessageId};
@@ -73,7 +73,7 @@ impl UnsignedMail {
             let signed =
                 mail::dkim_sign(&plain, &signer.domain, &signer.selector, &signer.key, seconds);
             if signed.is_none() {
-                tracing::error!(domain = signer.domain, "the domain's key cannot sign");
+                tracing::error!(domain = signer.domain, "DKIM key of the domain cannot sign");
             }
             signed
         });
@@ -93,13 +93,11 @@ pub struct Back<'a> {
     pub conversation: Option<&'a ConversationId>,
 }
 
-impl Worker {
-    /// Composes and signs, which is work for the processor, beside everything else.
-    pub(super) async fn sign(&self, unsigned: &UnsignedMail) -> Result<OutgoingMail> {
-        let unsigned = unsigned.clone();
-        let signed = tokio::task::spawn_blocking(move || unsigned.sign()).await;
-        Ok(signed?)
-    }
+/// Composes and signs on a thread for blocking work, because both take processor time.
+pub(super) async fn sign(unsigned: &UnsignedMail) -> Result<OutgoingMail> {
+    let unsigned = unsigned.clone();
+    let signed = tokio::task::spawn_blocking(move || unsigned.sign()).await;
+    Ok(signed?)
 }
 
 /// A message of ours as it stands in its rows.

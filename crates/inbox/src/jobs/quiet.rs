@@ -3,31 +3,40 @@
 
 use db::Tx;
 
-use super::{Queue, Worker};
-use crate::app::{App, Cx, PAGES};
+use super::runtime::{BackgroundJob, JobRound, JobRuntime};
+use crate::app::{App, Cx};
 use crate::base::actor::{Actor, Circle};
 use crate::base::error::Result;
+use crate::base::future::BoxFuture;
 use crate::base::ids::{MessageId, WorkspaceId};
+use crate::base::queue::Queue;
 use crate::inbound::sandbox;
 
-/// Simulated messages taken on in one transaction.
+/// Messages simulated in one transaction.
 const AT_ONCE: i64 = 50;
 
-/// Stands in for the queue of messages in a quiet worker.
-pub(super) const SIMULATED_MESSAGES: Queue = Queue {
-    name: "messages",
-    outward: false,
-    earliest: "SELECT min(m.sends_at)
-               FROM messages m JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
-               WHERE m.sends_at IS NOT NULL AND c.circle = 'sandbox'",
-    work: |worker| Box::pin(async { Ok(worker.simulate_messages().await?.into()) }),
-};
+/// Stands in for the job that sends messages in a quiet worker.
+pub(super) struct SimulateMessages {
+    pub runtime: JobRuntime,
+}
 
-impl Worker {
-    /// Delivers the sandbox's messages whose undo window is over; answers how many.
-    async fn simulate_messages(&self) -> Result<usize> {
-        let app = self.app.clone();
-        self.app.store.write(move |tx| simulate_due(tx, &app)).await
+impl BackgroundJob for SimulateMessages {
+    fn queue(&self) -> Queue {
+        Queue::Messages
+    }
+
+    fn earliest(&self) -> &'static str {
+        "SELECT min(m.sends_at)
+         FROM messages m JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
+         WHERE m.sends_at IS NOT NULL AND c.circle = 'sandbox'"
+    }
+
+    fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
+        Box::pin(async {
+            let app = self.runtime.app.clone();
+            let simulated = self.runtime.app.store.write(move |tx| simulate_due(tx, &app)).await?;
+            Ok(simulated.into())
+        })
     }
 }
 
@@ -46,7 +55,7 @@ fn simulate_due(tx: &mut Tx<'_>, app: &App) -> Result<usize> {
         &[&now, &AT_ONCE],
     )?;
     for (ws, workspace, message) in &due {
-        tx.wake(PAGES);
+        tx.wake(Queue::Pages);
         let actor = Actor::system(*ws, workspace.clone(), Circle::sandbox());
         let cx = Cx { now, ..app.cx(&actor) };
         sandbox::deliver(tx, &cx, message)?;

@@ -1,11 +1,13 @@
-use std::future::Future;
-use std::pin::Pin;
+//! The port through which mail leaves.
+
 use std::sync::Arc;
+
+use crate::base::future::BoxFuture;
 
 /// Takes a finished mail to where it goes.
 pub trait Relay: Send + Sync {
     /// Answers what became of it for each recipient, in their order.
-    fn send<'a>(&'a self, mail: &'a OutgoingMail) -> RelayFuture<'a>;
+    fn send<'a>(&'a self, mail: &'a OutgoingMail) -> BoxFuture<'a, Vec<RelayOutcome>>;
 
     /// The recipients of a mail, those together who are told of in one go. What became of a part
     /// is written down as soon as it is known, so that a crash repeats nothing for it.
@@ -13,8 +15,6 @@ pub trait Relay: Send + Sync {
         vec![recipients.to_vec()]
     }
 }
-
-pub type RelayFuture<'a> = Pin<Box<dyn Future<Output = Vec<RelayOutcome>> + Send + 'a>>;
 
 /// A finished mail and its envelope.
 #[derive(Clone, Debug)]

@@ -2,12 +2,14 @@
 
 use db::Tx;
 
-use super::Worker;
-use super::failures::{DueJob, JobRule, system, tell_owners};
-use crate::app::{App, Cx, PAGES};
+use super::failures::{JobRule, system, tell_owners};
+use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
+use crate::app::{App, Cx};
 use crate::base::actor::Circle;
 use crate::base::error::Result;
+use crate::base::future::BoxFuture;
 use crate::base::ids::{ConversationId, RequestId};
+use crate::base::queue::Queue;
 use crate::model::reminders;
 
 /// Reminders written in one round.
@@ -16,19 +18,36 @@ const AT_ONCE: i64 = 50;
 const DUE: &str =
     "SELECT ws, id FROM document_requests WHERE remind_at <= ?1 ORDER BY remind_at LIMIT ?2";
 
-const JOBS: JobRule = JobRule {
-    queue: "reminders",
+const RULE: JobRule = JobRule {
+    queue: Queue::Reminders,
     put_off: Some("UPDATE document_requests SET remind_at = ?1 WHERE ws = ?2 AND id = ?3"),
     stop: "UPDATE document_requests SET remind_at = NULL WHERE ws = ?1 AND id = ?2",
     tell: tell_owners,
 };
 
-impl Worker {
-    /// Writes the reminders whose time has come; the mail leaves as any other. Answers how many
-    /// requests were looked at.
-    pub(super) async fn send_reminders(&self) -> Result<usize> {
-        let due = self.due_rows::<(i64, String)>(DUE, AT_ONCE).await?;
-        Ok(self.run_each(&JOBS, due, remind).await)
+/// Writes the reminders that are due; the mail leaves as any other.
+pub(super) struct Remind {
+    pub runtime: JobRuntime,
+}
+
+impl BackgroundJob for Remind {
+    fn queue(&self) -> Queue {
+        Queue::Reminders
+    }
+
+    fn earliest(&self) -> &'static str {
+        "SELECT min(remind_at) FROM document_requests WHERE remind_at IS NOT NULL"
+    }
+
+    fn is_outward(&self) -> bool {
+        true
+    }
+
+    fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
+        Box::pin(async {
+            let due = self.runtime.due_rows::<(i64, String)>(DUE, AT_ONCE).await?;
+            Ok(self.runtime.run_each(&RULE, due, remind).await.into())
+        })
     }
 }
 
@@ -51,6 +70,6 @@ fn remind(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<bool> {
     )?;
     let actor = system(tx, job.ws, circle)?;
     reminders::remind(tx, &Cx { now, ..app.cx(&actor) }, &request, &conversation)?;
-    tx.wake(PAGES);
+    tx.wake(Queue::Pages);
     Ok(true)
 }

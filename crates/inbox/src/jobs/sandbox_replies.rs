@@ -3,25 +3,27 @@
 use db::{FromRow, Row, Tx};
 use mail::Address;
 
-use super::Worker;
-use super::failures::{DueJob, JobRule, system, tell_owners};
-use crate::app::{App, Cx, PAGES};
+use super::failures::{JobRule, system, tell_owners};
+use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
+use crate::app::{App, Cx};
 use crate::base::actor::Circle;
 use crate::base::blobs::Blob;
 use crate::base::error::Result;
+use crate::base::future::BoxFuture;
 use crate::base::ids::{ConversationId, MailboxId};
+use crate::base::queue::Queue;
 use crate::inbound::receive::{IncomingMail, receive};
 use crate::inbound::sandbox::{self, Answer};
 use crate::model::mailboxes;
 
-/// Simulated answers given in one round.
+/// Simulated replies filed in one round.
 const AT_ONCE: i64 = 20;
 
 const DUE: &str = "SELECT ws, message, email FROM sandbox_replies WHERE due_at <= ?1
                    ORDER BY due_at LIMIT ?2";
 
-const JOBS: JobRule = JobRule {
-    queue: "sandbox answers",
+const RULE: JobRule = JobRule {
+    queue: Queue::SandboxReplies,
     put_off: Some(
         "UPDATE sandbox_replies SET due_at = ?1 WHERE ws = ?2 AND message = ?3 AND email = ?4",
     ),
@@ -52,17 +54,32 @@ impl FromRow for Due {
     }
 }
 
-impl Worker {
-    /// Files the simulated answers whose time has come; answers how many.
-    pub(super) async fn give_sandbox_answers(&self) -> Result<usize> {
-        // The one attachment there is, taken in before the transaction that names it.
-        let invoice = self.app.blobs.put(&sandbox::invoice())?;
-        let due = self.due_rows::<(i64, String, String)>(DUE, AT_ONCE).await?;
-        Ok(self.run_each(&JOBS, due, move |tx, app, job| give(tx, app, job, &invoice)).await)
+pub(super) struct SandboxReplies {
+    pub runtime: JobRuntime,
+}
+
+impl BackgroundJob for SandboxReplies {
+    fn queue(&self) -> Queue {
+        Queue::SandboxReplies
+    }
+
+    fn earliest(&self) -> &'static str {
+        "SELECT min(due_at) FROM sandbox_replies"
+    }
+
+    fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
+        Box::pin(async {
+            // The one attachment there is, stored before the transaction that names it.
+            let invoice = self.runtime.app.blobs.put(&sandbox::invoice())?;
+            let due = self.runtime.due_rows::<(i64, String, String)>(DUE, AT_ONCE).await?;
+            let reply =
+                move |tx: &mut Tx<'_>, app: &App, job: &DueJob| file_reply(tx, app, job, &invoice);
+            Ok(self.runtime.run_each(&RULE, due, reply).await.into())
+        })
     }
 }
 
-fn give(tx: &mut Tx<'_>, app: &App, job: &DueJob, invoice: &Blob) -> Result<bool> {
+fn file_reply(tx: &mut Tx<'_>, app: &App, job: &DueJob, invoice: &Blob) -> Result<bool> {
     let (now, message, email) = (app.clock.now(), &job.key[0], &job.key[1]);
     let taken: Option<(Answer,)> = tx.opt(
         "DELETE FROM sandbox_replies
@@ -87,6 +104,6 @@ fn give(tx: &mut Tx<'_>, app: &App, job: &DueJob, invoice: &Blob) -> Result<bool
     let attachments = mail.attachments.iter().map(|_| invoice.clone()).collect();
     let joins = Some(due.conversation.clone());
     receive(tx, &cx, &mailbox, &IncomingMail { mail, raw: None, attachments, joins })?;
-    tx.wake(PAGES);
+    tx.wake(Queue::Pages);
     Ok(true)
 }

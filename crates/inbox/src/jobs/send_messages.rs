@@ -1,33 +1,36 @@
 //! Sends the messages whose undo window is over.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use db::Tx;
 use metrics::counter;
-use serde_json::json;
 use tokio::task::JoinSet;
 
-use super::concurrency::FreeSlots;
-use super::failures::{DueJob, JobFailure, JobRule, system};
-use super::fair_share::FairShare;
+use super::concurrency::{FreeSlots, JobSlots};
+use super::failures::{JobFailure, JobRule, system};
+use super::fair_share::{FairShare, FairShareCursor};
 use super::outgoing_mail::{self, UnsignedMail};
-use super::{LEASE_MS, OutgoingMail, RelayOutcome, Worker, lease, recipient_outcomes};
-use crate::app::{App, Cx, PAGES};
+use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};
+use super::{OutgoingMail, Relay, RelayOutcome, lease, recipient_outcomes};
+use crate::app::{App, Cx};
 use crate::base::actor::{Actor, Circle};
 use crate::base::backoff::retry_after;
 use crate::base::error::{Error, Result};
+use crate::base::future::BoxFuture;
 use crate::base::ids::{ConversationId, MessageId};
 use crate::base::limits::DAY_MS;
+use crate::base::queue::Queue;
 use crate::inbound::sandbox;
 use crate::model::attachments;
 use crate::model::messages;
-use crate::model::timeline;
+use crate::model::timeline::{self, TimelineEvent};
 
 /// A message is tried for this long.
 pub(super) const RETRY_FOR_MS: i64 = 2 * DAY_MS;
 /// Messages on their way to the relay at once, in all and of one workspace.
-pub(super) const IN_FLIGHT: usize = 32;
-pub(super) const IN_FLIGHT_EACH: usize = 8;
+const IN_FLIGHT: usize = 32;
+const IN_FLIGHT_EACH: usize = 8;
 /// Messages claimed in one transaction.
 const CLAIMED_AT_ONCE: usize = 50;
 
@@ -40,8 +43,8 @@ const WORKSPACES: FairShare = FairShare {
 };
 
 /// A message that cannot be put together or recorded waits, and has then failed.
-const JOBS: JobRule = JobRule {
-    queue: "messages",
+const RULE: JobRule = JobRule {
+    queue: Queue::Messages,
     put_off: Some(
         "UPDATE messages SET sends_at = ?1 WHERE ws = ?2 AND id = ?3 AND status = 'sending'",
     ),
@@ -67,52 +70,83 @@ struct Claims {
     last: i64,
 }
 
-impl Worker {
-    /// Sends the messages whose undo window is over; answers how many were taken on.
-    pub(super) async fn send_messages(&self) -> Result<usize> {
-        let (app, free, last) = (self.app.clone(), self.messages.free(), self.last_sender.get());
+#[derive(Clone)]
+pub(super) struct SendMessages {
+    runtime: JobRuntime,
+    relay: Arc<dyn Relay>,
+    slots: JobSlots,
+    last_workspace: FairShareCursor<i64>,
+}
+
+impl BackgroundJob for SendMessages {
+    fn queue(&self) -> Queue {
+        Queue::Messages
+    }
+
+    fn earliest(&self) -> &'static str {
+        "SELECT min(sends_at) FROM messages WHERE sends_at IS NOT NULL"
+    }
+
+    fn is_outward(&self) -> bool {
+        true
+    }
+
+    fn slots(&self) -> Option<&JobSlots> {
+        Some(&self.slots)
+    }
+
+    fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
+        Box::pin(async { Ok(self.start_due().await?.into()) })
+    }
+}
+
+impl SendMessages {
+    pub(super) fn new(runtime: JobRuntime, relay: Arc<dyn Relay>) -> SendMessages {
+        let slots = JobSlots::new(IN_FLIGHT_EACH, IN_FLIGHT);
+        SendMessages { runtime, relay, slots, last_workspace: FairShareCursor::default() }
+    }
+
+    /// Starts to send the messages whose undo window is over; answers how many.
+    async fn start_due(&self) -> Result<usize> {
+        let app = self.runtime.app.clone();
+        let (free, last) = (self.slots.free(), self.last_workspace.get());
         if free.all == 0 {
             return Ok(0);
         }
-        let claims = self.app.store.write(move |tx| claim_due(tx, &app, &free, last)).await?;
-        self.last_sender.set(claims.last);
+        let claim = move |tx: &mut Tx<'_>| claim_due(tx, &app, &free, last);
+        let claims = self.runtime.app.store.write(claim).await?;
+        self.last_workspace.set(claims.last);
         let count = claims.jobs.len();
         for (job, places) in claims.jobs {
             let owner = job.ws.to_string();
-            let places: Vec<_> = (0..places).map(|_| self.messages.enter(&owner)).collect();
-            let (worker, own) = (self.clone(), job.clone());
-            let work = {
-                let worker = self.clone();
-                async move { worker.send_claimed(own).await }
-            };
-            self.tasks.spawn(async move {
-                worker.run_claimed(&JOBS, job, work).await;
-                drop(places);
-            });
+            let places: Vec<_> = (0..places).map(|_| self.slots.enter(&owner)).collect();
+            let (this, own) = (self.clone(), job.clone());
+            let work = async move { this.send_claimed(own).await };
+            self.runtime.start(&RULE, job, work, places);
         }
         Ok(count)
     }
 
     async fn send_claimed(&self, job: DueJob) -> Result<()> {
-        let (app, asked) = (self.app.clone(), job.clone());
-        let loaded = self.app.store.read(move |tx| load(tx, &app, &asked)).await?;
+        let (app, asked) = (self.runtime.app.clone(), job.clone());
+        let loaded = self.runtime.app.store.read(move |tx| load(tx, &app, &asked)).await?;
         let Some(claimed) = loaded else {
-            let app = self.app.clone();
-            return self.app.store.write(move |tx| simulate(tx, &app, &job)).await;
+            let app = self.runtime.app.clone();
+            return self.runtime.app.store.write(move |tx| simulate(tx, &app, &job)).await;
         };
         let message = claimed.message.clone();
-        let outgoing = self.sign(&claimed.unsigned).await?;
+        let outgoing = outgoing_mail::sign(&claimed.unsigned).await?;
         let outcomes =
             lease::held(self.send_parts(&claimed, outgoing), || self.renew(&claimed)).await;
         for outcome in &outcomes {
             counter!("mailroom_messages_total", "outcome" => outcome.as_str()).increment(1);
             match outcome {
-                RelayOutcome::Delivered => tracing::info!(%message, "a message left"),
+                RelayOutcome::Delivered => tracing::info!(%message, "message sent"),
                 RelayOutcome::Later(reason) => {
-                    tracing::warn!(%message, reason, "a message must wait")
+                    tracing::warn!(%message, reason, "message deferred, will be retried")
                 }
                 RelayOutcome::Never(reason) => {
-                    tracing::warn!(%message, reason, "a message was refused")
+                    tracing::warn!(%message, reason, "message rejected")
                 }
             }
         }
@@ -124,7 +158,7 @@ impl Worker {
         recorded
     }
 
-    /// Sends to every part of the recipients at once; the outcomes are in the parcel's order.
+    /// Sends to every part of the recipients at once; the outcomes are in the mail's order.
     async fn send_parts(&self, claimed: &Claimed, outgoing: OutgoingMail) -> Vec<RelayOutcome> {
         // Nobody is left when what became of the last of them was known, and then the power failed.
         if outgoing.recipients.is_empty() {
@@ -161,20 +195,20 @@ impl Worker {
     ) {
         let message = claimed.message.clone();
         let (recipients, outcomes) = (recipients.to_vec(), outcomes.to_vec());
-        let kept = self.app.act(&claimed.actor, move |tx, cx| {
+        let kept = self.runtime.app.act(&claimed.actor, move |tx, cx| {
             recipient_outcomes::keep(tx, cx, &message, &recipients, &outcomes)
         });
         if let Err(error) = kept.await {
             let message = &claimed.message;
-            tracing::error!(%message, %error, "who has a message was not recorded");
+            tracing::error!(%message, %error, "recipient outcomes could not be recorded");
         }
     }
 
     /// A server may take longer over a mail than a claim lasts, and nobody else may send it then.
     async fn renew(&self, claimed: &Claimed) {
         let (ws, message, attempts) = (claimed.actor.ws, claimed.message.clone(), claimed.attempts);
-        let lapses = self.app.clock.now() + LEASE_MS;
-        let renewed = self.app.store.write(move |tx| {
+        let lapses = self.runtime.app.clock.now() + LEASE_MS;
+        let renewed = self.runtime.app.store.write(move |tx| {
             tx.exec(
                 "UPDATE messages SET sends_at = ?3
                  WHERE ws = ?1 AND id = ?2 AND status = 'sending' AND attempts = ?4",
@@ -183,13 +217,13 @@ impl Worker {
             Ok::<_, Error>(())
         });
         if let Err(error) = renewed.await {
-            tracing::error!(message = %claimed.message, %error, "a claim could not be renewed");
+            tracing::error!(message = %claimed.message, %error, "lease could not be renewed");
         }
     }
 
     async fn record_sending(&self, claimed: Claimed, outcomes: Vec<RelayOutcome>) -> Result<()> {
         let actor = claimed.actor.clone();
-        let recorded = self.app.act(&actor, move |tx, cx| {
+        let recorded = self.runtime.app.act(&actor, move |tx, cx| {
             let (message, mut conversation) =
                 messages::load_outgoing(tx, cx.actor, &claimed.message)?;
             let recipients = &claimed.unsigned.recipients;
@@ -228,7 +262,7 @@ fn claim_due(tx: &mut Tx<'_>, app: &App, free: &FreeSlots, last: i64) -> Result<
             if claims.places() - before >= own {
                 break;
             }
-            tx.wake(PAGES);
+            tx.wake(Queue::Pages);
             tx.exec(
                 "UPDATE messages SET status = 'sending', sends_at = ?3, attempts = attempts + 1,
                     first_attempt_at = coalesce(first_attempt_at, ?4)
@@ -293,7 +327,7 @@ fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Option<Claimed>> {
 fn simulate(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<()> {
     let message = MessageId::parse(&job.key[0]).ok_or(Error::NotFound("message"))?;
     let actor = system(tx, job.ws, Circle::sandbox())?;
-    tx.wake(PAGES);
+    tx.wake(Queue::Pages);
     sandbox::deliver(tx, &app.cx(&actor), &message)
 }
 
@@ -307,10 +341,13 @@ fn note_in_timeline(tx: &mut Tx<'_>, app: &App, failure: &JobFailure) -> Result<
         &[&ws, id],
     )?;
     let actor = system(tx, ws, circle)?;
-    let event = if failure.given_up { "send-failed" } else { "send-delayed" };
-    let data = json!({ "messageId": id, "reason": failure.reason });
-    tx.wake(PAGES);
-    timeline::note_event(tx, &app.cx(&actor), &conversation, event, data)
+    let (message_id, reason) = (id.clone(), failure.reason.to_owned());
+    let event = match failure.given_up {
+        true => TimelineEvent::SendFailed { message_id, reason },
+        false => TimelineEvent::SendDelayed { message_id, reason },
+    };
+    tx.wake(Queue::Pages);
+    timeline::record(tx, &app.cx(&actor), &conversation, &event)
 }
 
 fn try_again(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed) -> Result<()> {

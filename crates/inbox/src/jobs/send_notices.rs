@@ -1,30 +1,37 @@
 //! Sends the mail of the service itself to people of a workspace: see `crate::model::notices`.
 
+use std::sync::Arc;
+
 use db::{FromRow, Row, Tx};
 use mail::{Address, ComposedMail};
 
-use super::failures::{DueJob, JobRule, system, tell_nobody};
-use super::outgoing_mail::{Back, UnsignedMail};
+use super::failures::{JobRule, system, tell_nobody};
+use super::outgoing_mail::{self, Back, UnsignedMail};
+use super::runtime::{BackgroundJob, ClaimRule, DueJob, JobRound, JobRuntime, LEASE_MS};
 use super::send_messages::RETRY_FOR_MS;
-use super::{LEASE_MS, RelayOutcome, Worker, lease};
+use super::{Relay, RelayOutcome, lease};
 use crate::app::{App, Cx};
 use crate::base::actor::Circle;
 use crate::base::backoff::retry_after;
 use crate::base::error::{Error, Result};
+use crate::base::future::BoxFuture;
+use crate::base::queue::Queue;
 use crate::model::sealing;
 
-/// Notices claimed in one transaction.
-const AT_ONCE: i64 = 20;
+const CLAIM: ClaimRule = ClaimRule {
+    due: "SELECT ws, id FROM notices WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2",
+    lease: "UPDATE notices SET due_at = ?1, attempts = attempts + 1 WHERE ws = ?2 AND id = ?3",
+    at_once: 20,
+};
 
 /// Of a notice that cannot be sent nobody can be told by a notice: the log and the figures do.
-const JOBS: JobRule = JobRule {
-    queue: "notices",
+const RULE: JobRule = JobRule {
+    queue: Queue::Notices,
     put_off: Some("UPDATE notices SET due_at = ?1 WHERE ws = ?2 AND id = ?3"),
     stop: "DELETE FROM notices WHERE ws = ?1 AND id = ?2",
     tell: tell_nobody,
 };
 
-#[derive(Clone)]
 struct Claimed {
     ws: i64,
     id: String,
@@ -33,27 +40,44 @@ struct Claimed {
     unsigned: UnsignedMail,
 }
 
-impl Worker {
-    /// Sends the notices that are due; answers how many were taken on.
-    pub(super) async fn send_notices(&self) -> Result<usize> {
-        let app = self.app.clone();
-        let jobs = self.app.store.write(move |tx| claim(tx, &app)).await?;
-        let count = jobs.len();
-        for job in jobs {
-            let (worker, own) = (self.clone(), job.clone());
-            let work = {
-                let worker = self.clone();
-                async move { worker.send_notice(own).await }
-            };
-            self.tasks.spawn(async move { worker.run_claimed(&JOBS, job, work).await });
-        }
-        Ok(count)
+#[derive(Clone)]
+pub(super) struct SendNotices {
+    pub runtime: JobRuntime,
+    pub relay: Arc<dyn Relay>,
+}
+
+impl BackgroundJob for SendNotices {
+    fn queue(&self) -> Queue {
+        Queue::Notices
     }
 
+    fn earliest(&self) -> &'static str {
+        "SELECT min(due_at) FROM notices"
+    }
+
+    fn is_outward(&self) -> bool {
+        true
+    }
+
+    fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
+        Box::pin(async {
+            let jobs = self.runtime.claim::<(i64, String)>(&CLAIM).await?;
+            let claimed = jobs.len();
+            for job in jobs {
+                let (this, own) = (self.clone(), job.clone());
+                let work = async move { this.send_notice(own).await };
+                self.runtime.start(&RULE, job, work, ());
+            }
+            Ok(claimed.into())
+        })
+    }
+}
+
+impl SendNotices {
     async fn send_notice(&self, job: DueJob) -> Result<()> {
-        let app = self.app.clone();
-        let claimed = self.app.store.write(move |tx| load(tx, &app, &job)).await?;
-        let outgoing = self.sign(&claimed.unsigned).await?;
+        let app = self.runtime.app.clone();
+        let claimed = self.runtime.app.store.write(move |tx| load(tx, &app, &job)).await?;
+        let outgoing = outgoing_mail::sign(&claimed.unsigned).await?;
         let mut outcomes =
             lease::held(self.relay.send(&outgoing), || self.renew_notice(&claimed)).await;
         let unsaid = || RelayOutcome::Later("nothing was said of it".into());
@@ -63,25 +87,25 @@ impl Worker {
 
     async fn renew_notice(&self, claimed: &Claimed) {
         let (ws, id) = (claimed.ws, claimed.id.clone());
-        let lapses = self.app.clock.now() + LEASE_MS;
-        let renewed = self.app.store.write(move |tx| {
+        let lapses = self.runtime.app.clock.now() + LEASE_MS;
+        let renewed = self.runtime.app.store.write(move |tx| {
             let sql = "UPDATE notices SET due_at = ?3 WHERE ws = ?1 AND id = ?2";
             tx.exec(sql, &[&ws, &id, &lapses])?;
             Ok::<_, Error>(())
         });
         if let Err(error) = renewed.await {
-            tracing::error!(id = claimed.id, %error, "a claim could not be renewed");
+            tracing::error!(id = claimed.id, %error, "lease could not be renewed");
         }
     }
 
     async fn record_notice(&self, claimed: Claimed, outcome: RelayOutcome) -> Result<()> {
-        let now = self.app.clock.now();
+        let now = self.runtime.app.clock.now();
         let again =
             matches!(outcome, RelayOutcome::Later(_)) && now - claimed.created_at < RETRY_FOR_MS;
         if let (RelayOutcome::Never(reason) | RelayOutcome::Later(reason), false) =
             (&outcome, again)
         {
-            tracing::warn!(id = claimed.id, reason, "a notice could not be sent");
+            tracing::warn!(id = claimed.id, reason, "notice could not be sent");
         }
         let work = move |tx: &mut Tx<'_>| {
             match again {
@@ -96,7 +120,7 @@ impl Worker {
             };
             Ok(())
         };
-        self.app.store.write(work).await
+        self.runtime.app.store.write(work).await
     }
 }
 
@@ -122,22 +146,6 @@ impl FromRow for Due {
             created_at: row.take()?,
         })
     }
-}
-
-fn claim(tx: &mut Tx<'_>, app: &App) -> Result<Vec<DueJob>> {
-    let now = app.clock.now();
-    let lock = tx.pick("", " FOR UPDATE SKIP LOCKED");
-    let due: Vec<(i64, String)> = tx.all(
-        &format!("SELECT ws, id FROM notices WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2{lock}"),
-        &[&now, &AT_ONCE],
-    )?;
-    for (ws, id) in &due {
-        tx.exec(
-            "UPDATE notices SET due_at = ?3, attempts = attempts + 1 WHERE ws = ?1 AND id = ?2",
-            &[ws, id, &(now + LEASE_MS)],
-        )?;
-    }
-    Ok(due.into_iter().map(DueJob::from).collect())
 }
 
 fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Claimed> {

@@ -1,27 +1,46 @@
-//! What becomes of customers' files when nobody is looking: what was added and not handed over,
-//! checks that could not be made, and bytes that are not needed any more.
+//! Customers' uploads after a while: hands over what was added and left, repeats checks that could
+//! not be made, and deletes bytes that are not needed any more.
 
 use db::Tx;
 
-use super::failures::{DueJob, JobRule, tell_owners};
-use super::{LEASE_MS, Worker};
+use super::failures::{JobRule, tell_owners};
+use super::runtime::{BackgroundJob, ClaimRule, DueJob, JobRound, JobRuntime};
 use crate::base::error::{Error, Result};
+use crate::base::future::BoxFuture;
 use crate::base::ids::{RequestId, UploadId};
+use crate::base::queue::Queue;
 use crate::model::uploads::{self, UploadState};
 
-/// Rows taken on in one round.
+/// Rows claimed in one transaction.
 const AT_ONCE: i64 = 20;
 
+const SUBMISSION_CLAIM: ClaimRule = ClaimRule {
+    due: "SELECT ws, id FROM document_requests WHERE hands_over_at <= ?1
+          ORDER BY hands_over_at LIMIT ?2",
+    lease: "UPDATE document_requests SET hands_over_at = ?1 WHERE ws = ?2 AND id = ?3",
+    at_once: AT_ONCE,
+};
+
 /// What was not handed over stays kept: the customer can still press the button.
-const HAND_OVERS: JobRule = JobRule {
-    queue: "handing over",
+const SUBMISSION_RULE: JobRule = JobRule {
+    queue: Queue::Submissions,
     put_off: Some("UPDATE document_requests SET hands_over_at = ?1 WHERE ws = ?2 AND id = ?3"),
     stop: "UPDATE document_requests SET hands_over_at = NULL WHERE ws = ?1 AND id = ?2",
     tell: tell_owners,
 };
 
-const UPLOADS: JobRule = JobRule {
-    queue: "uploads",
+/// What stopped arriving is removed from the claim on, so that nobody goes on with bytes that are
+/// being deleted.
+const UPLOAD_CLAIM: ClaimRule = ClaimRule {
+    due: "SELECT ws, request, id FROM uploads WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2",
+    lease: "UPDATE uploads SET due_at = ?1,
+                state = CASE WHEN state IN ('arriving', 'refused') THEN 'removed' ELSE state END
+            WHERE ws = ?2 AND request = ?3 AND id = ?4",
+    at_once: AT_ONCE,
+};
+
+const UPLOAD_RULE: JobRule = JobRule {
+    queue: Queue::Uploads,
     put_off: Some("UPDATE uploads SET due_at = ?1 WHERE ws = ?2 AND request = ?3 AND id = ?4"),
     stop: "UPDATE uploads SET due_at = NULL,
             problem = CASE WHEN state = 'checking'
@@ -31,41 +50,72 @@ const UPLOADS: JobRule = JobRule {
     tell: tell_owners,
 };
 
-impl Worker {
-    /// Hands over what customers added and left; answers how many requests.
-    pub(super) async fn hand_over_uploads(&self) -> Result<usize> {
-        let now = self.app.clock.now();
-        let due = self.app.store.write(move |tx| claim_requests(tx, now)).await?;
-        let count = due.len();
-        for job in due {
-            let (app, own) = (self.app.clone(), job.clone());
-            let work = async move {
-                let request = RequestId::parse(&own.key[0]).ok_or(Error::NotFound("request"))?;
-                uploads::hand_over_of(&app, own.ws, &request).await.map(drop)
-            };
-            self.run_claimed(&HAND_OVERS, job, work).await;
-        }
-        Ok(count)
+/// Hands over what customers added and left.
+pub(super) struct SubmitUploads {
+    pub runtime: JobRuntime,
+}
+
+impl BackgroundJob for SubmitUploads {
+    fn queue(&self) -> Queue {
+        Queue::Submissions
     }
 
-    /// Checks again what could not be checked, and removes what is left over; answers how many.
-    pub(super) async fn tend_uploads(&self) -> Result<usize> {
-        let now = self.app.clock.now();
-        let due = self.app.store.write(move |tx| claim_uploads(tx, now)).await?;
-        let count = due.len();
-        for job in due {
-            let (worker, own) = (self.clone(), job.clone());
-            let work = async move { worker.tend(own).await };
-            self.run_claimed(&UPLOADS, job, work).await;
-        }
-        Ok(count)
+    fn earliest(&self) -> &'static str {
+        "SELECT min(hands_over_at) FROM document_requests WHERE hands_over_at IS NOT NULL"
     }
 
-    async fn tend(&self, job: DueJob) -> Result<()> {
+    fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
+        Box::pin(async {
+            let jobs = self.runtime.claim::<(i64, String)>(&SUBMISSION_CLAIM).await?;
+            let claimed = jobs.len();
+            for job in jobs {
+                let (app, own) = (self.runtime.app.clone(), job.clone());
+                let work = async move {
+                    let id = RequestId::parse(&own.key[0]).ok_or(Error::NotFound("request"))?;
+                    uploads::hand_over_of(&app, own.ws, &id).await.map(drop)
+                };
+                self.runtime.run_claimed(&SUBMISSION_RULE, job, work).await;
+            }
+            Ok(claimed.into())
+        })
+    }
+}
+
+/// Checks again what could not be checked, and removes what is left over.
+#[derive(Clone)]
+pub(super) struct CleanUpUploads {
+    pub runtime: JobRuntime,
+}
+
+impl BackgroundJob for CleanUpUploads {
+    fn queue(&self) -> Queue {
+        Queue::Uploads
+    }
+
+    fn earliest(&self) -> &'static str {
+        "SELECT min(due_at) FROM uploads WHERE due_at IS NOT NULL"
+    }
+
+    fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
+        Box::pin(async {
+            let jobs = self.runtime.claim::<(i64, String, String)>(&UPLOAD_CLAIM).await?;
+            let claimed = jobs.len();
+            for job in jobs {
+                let (this, own) = (self.clone(), job.clone());
+                let work = async move { this.clean_up(own).await };
+                self.runtime.run_claimed(&UPLOAD_RULE, job, work).await;
+            }
+            Ok(claimed.into())
+        })
+    }
+}
+
+impl CleanUpUploads {
+    async fn clean_up(&self, job: DueJob) -> Result<()> {
         let request = RequestId::parse(&job.key[0]).ok_or(Error::NotFound("request"))?;
         let id = UploadId::parse(&job.key[1]).ok_or(Error::NotFound("upload"))?;
         let (ws, asked) = (job.ws, (request.clone(), id.clone()));
-        let state = self.app.store.read(move |tx| {
+        let state = self.runtime.app.store.read(move |tx| {
             let found: (UploadState,) = tx.one(
                 "SELECT state FROM uploads WHERE ws = ?1 AND request = ?2 AND id = ?3",
                 &[&ws, &asked.0, &asked.1],
@@ -75,13 +125,14 @@ impl Worker {
         if state.await? == UploadState::Checking {
             return self.check_again(ws, &request, &id).await;
         }
-        self.app.blobs.partial_uploads().remove(&id)?;
-        self.app.store.write(move |tx| clear(tx, ws, &request, &id)).await
+        self.runtime.app.blobs.partial_uploads().remove(&id)?;
+        self.runtime.app.store.write(move |tx| clear(tx, ws, &request, &id)).await
     }
 
     async fn check_again(&self, ws: i64, request: &RequestId, id: &UploadId) -> Result<()> {
         let (wanted, upload) = (request.clone(), id.clone());
         let (ask, upload) = self
+            .runtime
             .app
             .store
             .read(move |tx| {
@@ -90,48 +141,8 @@ impl Worker {
                 Ok::<_, Error>((ask, upload))
             })
             .await?;
-        uploads::scan_at(&self.app, &ask, &upload).await
+        uploads::scan_at(&self.runtime.app, &ask, &upload).await
     }
-}
-
-fn claim_requests(tx: &mut Tx<'_>, now: i64) -> Result<Vec<DueJob>> {
-    let lock = tx.pick("", " FOR UPDATE SKIP LOCKED");
-    let due: Vec<(i64, String)> = tx.all(
-        &format!(
-            "SELECT ws, id FROM document_requests WHERE hands_over_at <= ?1
-             ORDER BY hands_over_at LIMIT ?2{lock}"
-        ),
-        &[&now, &AT_ONCE],
-    )?;
-    for (ws, request) in &due {
-        tx.exec(
-            "UPDATE document_requests SET hands_over_at = ?3 WHERE ws = ?1 AND id = ?2",
-            &[ws, request, &(now + LEASE_MS)],
-        )?;
-    }
-    Ok(due.into_iter().map(DueJob::from).collect())
-}
-
-/// Claims what is due. What stopped arriving is removed from here on, so that nobody goes on with
-/// bytes that are being thrown away.
-fn claim_uploads(tx: &mut Tx<'_>, now: i64) -> Result<Vec<DueJob>> {
-    let lock = tx.pick("", " FOR UPDATE SKIP LOCKED");
-    let due: Vec<(i64, String, String)> = tx.all(
-        &format!(
-            "SELECT ws, request, id FROM uploads WHERE due_at <= ?1
-             ORDER BY due_at LIMIT ?2{lock}"
-        ),
-        &[&now, &AT_ONCE],
-    )?;
-    for (ws, request, id) in &due {
-        tx.exec(
-            "UPDATE uploads SET due_at = ?4,
-                state = CASE WHEN state IN ('arriving', 'refused') THEN 'removed' ELSE state END
-             WHERE ws = ?1 AND request = ?2 AND id = ?3",
-            &[ws, request, id, &(now + LEASE_MS)],
-        )?;
-    }
-    Ok(due.into_iter().map(DueJob::from).collect())
 }
 
 /// Forgets the row whose bytes are gone; a document's upload stays, without its copy.

@@ -1,13 +1,13 @@
-use std::future::Future;
-use std::pin::Pin;
+//! The port through which events are posted to webhooks.
+
 use std::sync::Arc;
+
+use crate::base::future::BoxFuture;
 
 /// Takes one event to a webhook's address.
 pub trait WebhookSender: Send + Sync {
-    fn post<'a>(&'a self, call: &'a WebhookRequest) -> Posting<'a>;
+    fn post<'a>(&'a self, call: &'a WebhookRequest) -> BoxFuture<'a, WebhookResponse>;
 }
-
-pub type Posting<'a> = Pin<Box<dyn Future<Output = WebhookResponse> + Send + 'a>>;
 
 /// One try: where it goes, its headers, and the stored bytes of the event.
 #[derive(Clone, Debug)]

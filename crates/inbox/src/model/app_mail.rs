@@ -9,13 +9,12 @@ use crate::base::error::Result;
 use crate::base::ids::{ConversationId, ServiceId};
 use crate::base::json_list::names;
 use crate::base::limits::{APP_MAIL_KEPT, APP_MAIL_KEPT_MS, APP_MAIL_RECIPIENTS};
+use crate::base::queue::Queue;
 use crate::model::counters;
 use crate::model::messages::header_key;
 
 /// The tally of records without an answer.
 const UNANSWERED: &str = "app-mail:unanswered";
-/// The queue of mails whose words are to be read.
-pub const WORDS: &str = "app mail words";
 /// Records looked at when a new one comes in: more than one, so that old ones run out.
 const FORGOTTEN_AT_ONCE: i64 = 5;
 
@@ -95,7 +94,7 @@ pub fn answered_by(
          WHERE ws = ?1 AND livemode = ?2 AND header_key = ?3 AND conversation IS NULL",
         &[&ws, &livemode, &header_key(header_id), conversation, &now],
     )?;
-    tx.wake(WORDS);
+    tx.wake(Queue::AppMail);
     count_unanswered(tx, ws, &header_key(header_id), -(tied as i64))
 }
 
@@ -170,7 +169,7 @@ pub fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, outline: &ReportedMail<'_>) -> Result<
             &cx.now,
         ],
     )?;
-    tx.wake(WORDS);
+    tx.wake(Queue::AppMail);
     Ok(())
 }
 

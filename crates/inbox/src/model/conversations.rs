@@ -1,7 +1,6 @@
 //! Conversations: loading one that the actor may see, and the changes every operation shares.
 
 use db::{FromRow, Row, Tx};
-use serde_json::json;
 
 use crate::app::Cx;
 use crate::base::actor::{Actor, Circle};
@@ -10,9 +9,10 @@ use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MailboxId, MemberId};
 use crate::base::json_list::names;
 use crate::base::limits::{BASE_SUBJECT_CHARS, SNIPPET_CHARS, SUBJECT_CHARS};
+use crate::base::queue::Queue;
 use crate::base::states::{Status, Urgency, View};
 use crate::model::events::{self, Event, EventSubject, Turn};
-use crate::model::timeline::WokenBy;
+use crate::model::timeline::{TimelineEvent, WokenBy};
 use crate::model::{counters, members, timeline};
 
 /// A conversation's row.
@@ -198,8 +198,8 @@ pub fn assign(
         "UPDATE conversations SET assignee = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &id],
     )?;
-    let data = json!({ "from": from, "to": to });
-    timeline::note_event(tx, cx, &conversation.id, "assigned", data)?;
+    let assigned = TimelineEvent::Assigned { from, to: to.cloned() };
+    timeline::record(tx, cx, &conversation.id, &assigned)?;
     let event = Event::ConversationAssigned { assignee: to };
     events::record(tx, cx, conversation.subject_of_events(), &event)
 }
@@ -219,13 +219,7 @@ pub fn set_status(
     if to == Status::Closed {
         end_hold(tx, cx, conversation)?;
     }
-    timeline::note_event(
-        tx,
-        cx,
-        &conversation.id,
-        "status",
-        json!({ "from": from.as_str(), "to": to.as_str() }),
-    )?;
+    timeline::record(tx, cx, &conversation.id, &TimelineEvent::StatusChanged { from, to })?;
     announce_turn(tx, cx, conversation)
 }
 
@@ -271,7 +265,7 @@ pub fn snooze(
     until: i64,
 ) -> Result<()> {
     put_in_view(tx, cx, conversation, Status::Open, Some(until))?;
-    tx.wake("snoozes");
+    tx.wake(Queue::Snoozes);
     Ok(())
 }
 
@@ -286,7 +280,7 @@ pub fn wake(
         return Ok(());
     }
     put_in_view(tx, cx, conversation, conversation.status, None)?;
-    timeline::note_event(tx, cx, &conversation.id, "woke", json!({ "by": by.as_str() }))
+    timeline::record(tx, cx, &conversation.id, &TimelineEvent::Woken { by })
 }
 
 /// The one place that writes status, snooze and view, and keeps the open count true.

@@ -9,12 +9,10 @@ use crate::app::Cx;
 use crate::base::blobs::{self, Blob};
 use crate::base::error::{Error, Result};
 use crate::base::ids::{DocumentId, MessageId};
+use crate::base::queue::Queue;
 use crate::base::string_enum::string_enum;
 use crate::model::conversations::Conversation;
 use crate::search;
-
-/// The queue of documents that nobody has read yet.
-pub const TO_READ: &str = "documents";
 
 string_enum! {
     DocumentKind {
@@ -98,7 +96,7 @@ pub fn file(
     )?;
     search::index_document(tx, cx.actor.ws, num, &[document.filename])?;
     if extract_at.is_some() {
-        tx.wake(TO_READ);
+        tx.wake(Queue::Documents);
     }
     Ok(id)
 }

@@ -5,7 +5,9 @@ use db::Tx;
 
 use crate::app::Cx;
 use crate::base::error::Result;
+use crate::base::ids::MessageId;
 use crate::base::ids::{MessageId, RequestId};
+use crate::base::queue::Queue;
 use crate::base::states::{Direction, MessageStatus};
 use crate::base::string_enum::string_enum;
 use crate::base::time::Moment;
@@ -108,7 +110,7 @@ pub fn send_automatic(
             &automatic.unsubscribe,
         ],
     )?;
-    tx.wake("messages");
+    tx.wake(Queue::Messages);
     Ok(message.id)
 }
 

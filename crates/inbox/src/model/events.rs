@@ -10,6 +10,7 @@ use crate::base::assignee::Assignee;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, EventId, MailboxId, MessageId, RequestId, WebhookId};
 use crate::base::limits::EVENT_SUMMARY_CHARS;
+use crate::base::queue::Queue;
 use crate::base::string_enum::string_enum;
 use crate::base::time::Moment;
 
@@ -98,7 +99,7 @@ fn write(
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         &[&cx.actor.ws, &id, circle, &event.kind(), &conversation, &body, &cx.now],
     )?;
-    tx.wake("events");
+    tx.wake(Queue::Events);
     Ok(id)
 }
 
@@ -124,7 +125,7 @@ fn plan(
         &[id, &cx.now, &cx.actor.ws, circle, &!circle.is_sandbox(), &event.kind(), &only],
     )?;
     if planned > 0 {
-        tx.wake("deliveries");
+        tx.wake(Queue::Deliveries);
     }
     Ok(())
 }

@@ -9,11 +9,9 @@ use db::{FromRow, Row, Tx};
 use serde::Serialize;
 
 use crate::base::error::Result;
+use crate::base::queue::Queue;
 use crate::base::string_enum::string_enum;
 use crate::base::time::Moment;
-
-/// What [`Tx::wake`] is told when the mark changes.
-pub const INSTALLATION: &str = "installation";
 
 string_enum! {
     /// Why an installation is quiet.
@@ -83,7 +81,7 @@ pub fn recognise_copy(tx: &mut Tx<'_>, identity: Option<&str>, now: i64) -> Resu
 
 /// Makes the installation quiet until [`end_quiet`]. One that is quiet keeps its first reason.
 pub fn begin_quiet(tx: &mut Tx<'_>, reason: QuietReason, now: i64) -> Result<()> {
-    tx.wake(INSTALLATION);
+    tx.wake(Queue::Installation);
     tx.exec(
         "UPDATE installation SET quiet_reason = ?1, quiet_since = ?2 WHERE quiet_reason IS NULL",
         &[&reason, &now],
@@ -93,7 +91,7 @@ pub fn begin_quiet(tx: &mut Tx<'_>, reason: QuietReason, now: i64) -> Result<()>
 
 /// Ends the quiet. From now on this database is the original.
 pub fn end_quiet(tx: &mut Tx<'_>, identity: Option<&str>) -> Result<()> {
-    tx.wake(INSTALLATION);
+    tx.wake(Queue::Installation);
     tx.exec("UPDATE installation SET quiet_reason = NULL, quiet_since = NULL", &[])?;
     match identity {
         Some(identity) => keep_identity(tx, identity),

@@ -12,11 +12,13 @@ use crate::base::actor::Actor;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MailboxId, MessageId, RequestId};
 use crate::base::limits::{HEADER_KEY_BYTES, UNDO_LIVE_MS, UNDO_SANDBOX_MS};
+use crate::base::queue::Queue;
 use crate::base::states::{Direction, MessageStatus, Status};
 use crate::model::attachments::AttachmentInfo;
 use crate::model::conversations::{self, Conversation};
 use crate::model::events::{self, Event};
-use crate::model::{correspondents, document_requests, timeline};
+use crate::model::timeline::{self, TimelineEvent};
+use crate::model::{correspondents, document_requests};
 use crate::search;
 
 /// A message of ours: a draft, or one on its way.
@@ -230,7 +232,7 @@ pub fn schedule(
     if moved == 0 {
         return Err(Error::NotFound("draft"));
     }
-    tx.wake("messages");
+    tx.wake(Queue::Messages);
     Ok(sends_at)
 }
 
@@ -296,8 +298,8 @@ pub fn mark_failed(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &OutgoingMessage) -> R
     if failed == 0 {
         return Err(Error::NotFound("scheduled message"));
     }
-    let data = json!({ "messageId": message.id.as_str() });
-    timeline::note_event(tx, cx, &message.conversation, "bounced", data)
+    let bounced = TimelineEvent::Bounced { message_id: message.id.clone(), recipients: None };
+    timeline::record(tx, cx, &message.conversation, &bounced)
 }
 
 /// Records that a message came back: it did not arrive. Where nothing was written since, it is our
@@ -316,8 +318,8 @@ pub fn mark_bounced(
     if failed == 0 {
         return Ok(());
     }
-    let data = json!({ "messageId": message.id.as_str() });
-    timeline::note_event(tx, cx, &message.conversation, "bounced", data)?;
+    let bounced = TimelineEvent::Bounced { message_id: message.id.clone(), recipients: None };
+    timeline::record(tx, cx, &message.conversation, &bounced)?;
     let latest: Option<(MessageId,)> = tx.opt(
         "SELECT id FROM messages
          WHERE ws = ?1 AND conversation = ?2 AND direction = 'outbound' AND counted_at IS NOT NULL
@@ -364,8 +366,8 @@ pub fn note_complaint(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &OutgoingMessage) -
         &[&cx.actor.ws, &message.id],
     )?;
     let to: Vec<Party> = serde_json::from_str(&to).unwrap_or_default();
-    let data = json!({ "email": to.first().map(|party| &party.email) });
-    timeline::note_event(tx, cx, &message.conversation, "spam-complaint", data)
+    let email = to.into_iter().next().map(|party| party.email);
+    timeline::record(tx, cx, &message.conversation, &TimelineEvent::SpamComplaint { email })
 }
 
 /// Records that a message that has gone out did not reach everyone it was for.
@@ -375,8 +377,9 @@ pub fn note_refused(
     message: &OutgoingMessage,
     refused: &[String],
 ) -> Result<()> {
-    let data = json!({ "messageId": message.id.as_str(), "recipients": refused });
-    timeline::note_event(tx, cx, &message.conversation, "bounced", data)
+    let recipients = Some(refused.to_vec());
+    let bounced = TimelineEvent::Bounced { message_id: message.id.clone(), recipients };
+    timeline::record(tx, cx, &message.conversation, &bounced)
 }
 
 /// Takes a scheduled message back; it is a draft again.
@@ -398,8 +401,8 @@ pub fn stop(
         };
         return Err(Error::invalid("message", sentence));
     }
-    let data = json!({ "messageId": message.id.as_str() });
-    timeline::note_event(tx, cx, &conversation.id, "undone", data)
+    let undone = TimelineEvent::Undone { message_id: message.id.clone() };
+    timeline::record(tx, cx, &conversation.id, &undone)
 }
 
 /// The name of the mail's own bytes, where they were kept.

@@ -6,6 +6,7 @@ use db::Tx;
 use crate::app::Cx;
 use crate::base::error::{Error, Result};
 use crate::base::ids::UserId;
+use crate::base::queue::Queue;
 use crate::model::sealing;
 
 const ID_CHARS: usize = 24;
@@ -36,7 +37,7 @@ pub fn notify(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, notice: &Notice<'_>
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?6)",
         &[&cx.actor.ws, &id, &email, &notice.subject, &text, &cx.now],
     )?;
-    tx.wake("notices");
+    tx.wake(Queue::Notices);
     Ok(())
 }
 

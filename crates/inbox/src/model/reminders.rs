@@ -1,7 +1,6 @@
 //! When a customer is reminded of a document request, and when no longer.
 
 use db::Tx;
-use serde_json::json;
 
 use crate::app::Cx;
 use crate::base::error::Result;
@@ -10,7 +9,7 @@ use crate::base::states::{MessageStatus, Status};
 use crate::model::conversations::{self, Conversation};
 use crate::model::document_requests::{link, missing, next_reminder};
 use crate::model::drafts::{self, Automatic};
-use crate::model::timeline;
+use crate::model::timeline::{self, TimelineEvent};
 
 /// Conversations of a customer in which a bounce or a complaint is looked for.
 const CONVERSATIONS_LOOKED_AT: i64 = 20;
@@ -51,8 +50,8 @@ pub fn remind(
     let text = words(conversation.contact_name.as_deref(), &missing, due_date.as_deref(), &page);
     let automatic = Automatic { text: &text, from_name, to: &to, unsubscribe: &stop };
     let sent = drafts::send_automatic(tx, cx, &conversation, &automatic)?;
-    let data = json!({ "requestId": request.as_str(), "messageId": sent.as_str() });
-    timeline::note_event(tx, cx, &conversation.id, "reminded", data)
+    let reminded = TimelineEvent::Reminded { request_id: request.clone(), message_id: sent };
+    timeline::record(tx, cx, &conversation.id, &reminded)
 }
 
 /// False when the message that asked came back, or when mail to this customer bounced since, or

@@ -1,26 +1,132 @@
 //! What happened in a conversation, beside its messages and notes.
 
 use db::Tx;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::app::Cx;
+use crate::base::assignee::Assignee;
 use crate::base::error::Result;
-use crate::base::ids::{ConversationId, EventId};
+use crate::base::ids::{ConversationId, DocumentId, EventId, MessageId, RequestId};
+use crate::base::states::Status;
 use crate::base::string_enum::string_enum;
+use crate::base::time::Moment;
 
 string_enum! {
     /// What ended a snooze, as `by` of the timeline event `woke`.
     WokenBy { Clock = "clock", Customer = "customer" }
 }
 
-/// Writes one line into the timeline: who did what.
-pub fn note_event(
+/// One change of a conversation. The name of the variant and its fields are stored as `event` and
+/// `data`, and the API shows both: neither may change once it was released.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "event", content = "data")]
+#[serde(rename_all = "kebab-case", rename_all_fields = "camelCase")]
+pub enum TimelineEvent {
+    #[serde(rename = "status")]
+    StatusChanged {
+        from: Status,
+        to: Status,
+    },
+    Assigned {
+        from: Option<Assignee>,
+        to: Option<Assignee>,
+    },
+    Tagged {
+        added: Vec<String>,
+        removed: Vec<String>,
+    },
+    Snoozed {
+        until: Moment,
+    },
+    #[serde(rename = "woke")]
+    Woken {
+        by: WokenBy,
+    },
+    Held {
+        risk: Option<String>,
+    },
+    Released {},
+    /// A draft was approved.
+    Approved {
+        message_id: MessageId,
+        /// Its text is not as it was drafted.
+        edited: bool,
+    },
+    /// A message was stopped in its undo window.
+    Undone {
+        message_id: MessageId,
+    },
+    /// A draft was discarded.
+    Discarded {
+        message_id: MessageId,
+        reason: String,
+    },
+    /// Documents were asked for.
+    Requested {
+        request_id: RequestId,
+    },
+    Uploaded {
+        request_id: RequestId,
+        document_id: DocumentId,
+    },
+    Reminded {
+        request_id: RequestId,
+        message_id: MessageId,
+    },
+    RemindersStopped {
+        request_id: RequestId,
+    },
+    RequestClosed {
+        request_id: RequestId,
+    },
+    RequestReopened {
+        request_id: RequestId,
+    },
+    RequestRevoked {
+        request_id: RequestId,
+    },
+    /// Every requested document is in.
+    Completed {
+        request_id: RequestId,
+    },
+    Bounced {
+        message_id: MessageId,
+        /// Those who did not get it; `None` when nobody did.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        recipients: Option<Vec<String>>,
+    },
+    SendDelayed {
+        /// As its row has it, whether it can be read or not.
+        message_id: String,
+        reason: String,
+    },
+    SendFailed {
+        /// As its row has it, whether it can be read or not.
+        message_id: String,
+        reason: String,
+    },
+    SpamComplaint {
+        email: Option<String>,
+    },
+}
+
+/// A row of the timeline, read back.
+#[derive(Clone, Debug)]
+pub enum StoredTimelineEvent {
+    Known(TimelineEvent),
+    /// The name of an event that a newer version wrote.
+    Unknown(String),
+}
+
+/// Records a change of a conversation in its timeline: who did what.
+pub fn record(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &ConversationId,
-    event: &str,
-    data: Value,
+    event: &TimelineEvent,
 ) -> Result<()> {
+    let stored = StoredColumns::of(event);
     tx.exec(
         "INSERT INTO timeline_events (ws, conversation, id, at, actor_name, event, data)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
@@ -30,9 +136,138 @@ pub fn note_event(
             &EventId::new(cx.ids, cx.now),
             &cx.now,
             &cx.actor.name(),
-            &event,
-            &data.to_string(),
+            &stored.event,
+            &Value::Object(stored.data).to_string(),
         ],
     )?;
     Ok(())
+}
+
+/// The columns `event` and `data`, of any version.
+#[derive(Serialize, Deserialize)]
+struct StoredColumns {
+    event: String,
+    data: Map<String, Value>,
+}
+
+impl StoredColumns {
+    fn of(event: &TimelineEvent) -> StoredColumns {
+        let stored = serde_json::to_value(event).and_then(serde_json::from_value);
+        stored.expect("an event is a name and an object")
+    }
+}
+
+impl StoredTimelineEvent {
+    /// The event in the columns `event` and `data` of a row.
+    pub fn read(event: String, data: &str) -> StoredTimelineEvent {
+        let known = || {
+            let stored = StoredColumns { event: event.clone(), data: serde_json::from_str(data)? };
+            serde_json::from_value(serde_json::to_value(stored)?)
+        };
+        match known() {
+            Ok(known) => StoredTimelineEvent::Known(known),
+            Err::<_, serde_json::Error>(_) => StoredTimelineEvent::Unknown(event),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message() -> MessageId {
+        MessageId::parse("msg_1").unwrap()
+    }
+
+    fn request() -> RequestId {
+        RequestId::parse("req_1").unwrap()
+    }
+
+    #[test]
+    fn each_event_is_stored_under_its_name_with_its_data_and_read_back() {
+        use TimelineEvent::*;
+        let document_id = DocumentId::parse("doc_1").unwrap();
+        let (message_id, request_id) = (message(), request());
+        let member = crate::base::ids::MemberId::parse("agt_1").unwrap();
+        let to = Some(Assignee::new(member, "Billing bot".into()));
+        for (event, name, data) in [
+            (
+                StatusChanged { from: Status::Open, to: Status::Closed },
+                "status",
+                r#"{"from":"open","to":"closed"}"#,
+            ),
+            (
+                Assigned { from: None, to },
+                "assigned",
+                r#"{"from":null,"to":{"id":"agt_1","name":"Billing bot","type":"agent"}}"#,
+            ),
+            (
+                Tagged { added: vec!["vip".into()], removed: Vec::new() },
+                "tagged",
+                r#"{"added":["vip"],"removed":[]}"#,
+            ),
+            (Snoozed { until: Moment(0) }, "snoozed", r#"{"until":"1970-01-01T00:00:00.000Z"}"#),
+            (Woken { by: WokenBy::Customer }, "woke", r#"{"by":"customer"}"#),
+            (Held { risk: Some("high".into()) }, "held", r#"{"risk":"high"}"#),
+            (Held { risk: None }, "held", r#"{"risk":null}"#),
+            (Released {}, "released", "{}"),
+            (
+                Approved { message_id: message_id.clone(), edited: true },
+                "approved",
+                r#"{"messageId":"msg_1","edited":true}"#,
+            ),
+            (
+                Discarded { message_id: message_id.clone(), reason: "no".into() },
+                "discarded",
+                r#"{"messageId":"msg_1","reason":"no"}"#,
+            ),
+            (
+                Uploaded { request_id: request_id.clone(), document_id },
+                "uploaded",
+                r#"{"requestId":"req_1","documentId":"doc_1"}"#,
+            ),
+            (
+                Reminded { request_id: request_id.clone(), message_id: message_id.clone() },
+                "reminded",
+                r#"{"requestId":"req_1","messageId":"msg_1"}"#,
+            ),
+            (
+                RemindersStopped { request_id: request_id.clone() },
+                "reminders-stopped",
+                r#"{"requestId":"req_1"}"#,
+            ),
+            (RequestReopened { request_id }, "request-reopened", r#"{"requestId":"req_1"}"#),
+            (
+                Bounced { message_id: message_id.clone(), recipients: None },
+                "bounced",
+                r#"{"messageId":"msg_1"}"#,
+            ),
+            (
+                Bounced { message_id, recipients: Some(vec!["a@b.example".into()]) },
+                "bounced",
+                r#"{"messageId":"msg_1","recipients":["a@b.example"]}"#,
+            ),
+            (
+                SendDelayed { message_id: "msg_1".into(), reason: "busy".into() },
+                "send-delayed",
+                r#"{"messageId":"msg_1","reason":"busy"}"#,
+            ),
+            (SpamComplaint { email: None }, "spam-complaint", r#"{"email":null}"#),
+        ] {
+            let stored = StoredColumns::of(&event);
+            let text = Value::Object(stored.data).to_string();
+            assert_eq!((stored.event.as_str(), text.as_str()), (name, data));
+            let read = StoredTimelineEvent::read(name.into(), data);
+            let StoredTimelineEvent::Known(read) = read else { panic!("{name} is not known") };
+            assert_eq!(format!("{read:?}"), format!("{event:?}"));
+        }
+    }
+
+    #[test]
+    fn an_event_of_a_newer_version_keeps_its_name() {
+        for (name, data) in [("merged", r#"{"into":"cnv_1"}"#), ("woke", r#"{"by":"magic"}"#)] {
+            let read = StoredTimelineEvent::read(name.into(), data);
+            assert!(matches!(read, StoredTimelineEvent::Unknown(kept) if kept == name));
+        }
+    }
 }

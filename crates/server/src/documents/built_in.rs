@@ -84,7 +84,7 @@ impl BuiltInReader {
 }
 
 impl DocumentReader for BuiltInReader {
-    fn read<'a>(&'a self, document: &'a ExtractionError) -> jobs::ExtractionFuture<'a> {
+    fn read<'a>(&'a self, document: &'a ExtractionError) -> jobs::BoxFuture<'a, ExtractionOutcome> {
         Box::pin(async move { found(self.read_bytes(document.bytes.clone()).await) })
     }
 }

@@ -122,7 +122,10 @@ impl ModelReader {
 }
 
 impl DocumentReader for ModelReader {
-    fn read<'a>(&'a self, document: &'a ExtractionError) -> jobs::ExtractionFuture<'a> {
+    fn read<'a>(
+        &'a self,
+        document: &'a ExtractionError,
+    ) -> jobs::BoxFuture<'a, jobs::ExtractionOutcome> {
         Box::pin(async move { found(self.read_bytes(document.bytes.clone()).await) })
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use inbox::base::private_files;
-use inbox::jobs::{OutgoingMail, Relay, RelayFuture, RelayOutcome};
+use inbox::jobs::{BoxFuture, OutgoingMail, Relay, RelayOutcome};
 
 /// Writes each mail to a file of its own, for development and the demo.
 pub struct FolderRelay {
@@ -32,7 +32,7 @@ fn write(folder: &Path, mail: &OutgoingMail) -> io::Result<()> {
 }
 
 impl Relay for FolderRelay {
-    fn send<'a>(&'a self, mail: &'a OutgoingMail) -> RelayFuture<'a> {
+    fn send<'a>(&'a self, mail: &'a OutgoingMail) -> BoxFuture<'a, Vec<RelayOutcome>> {
         let (folder, mail) = (self.folder.clone(), mail.clone());
         Box::pin(async move {
             let recipients = mail.recipients.len();

@@ -16,7 +16,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use inbox::base::public_ip::is_public;
-use inbox::jobs::{OutgoingMail, Relay, RelayFuture, RelayOutcome};
+use inbox::jobs::{BoxFuture, OutgoingMail, Relay, RelayOutcome};
 use url::{Host, Url};
 
 use crate::net::config::NetConfig;
@@ -131,7 +131,7 @@ impl RelayConfig {
 struct NoRelay;
 
 impl Relay for NoRelay {
-    fn send<'a>(&'a self, mail: &'a OutgoingMail) -> RelayFuture<'a> {
+    fn send<'a>(&'a self, mail: &'a OutgoingMail) -> BoxFuture<'a, Vec<RelayOutcome>> {
         let outcome = RelayOutcome::Later("no relay is configured".into());
         Box::pin(async move { vec![outcome; mail.recipients.len()] })
     }

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use inbox::jobs::{OutgoingMail, Relay, RelayFuture, RelayOutcome};
+use inbox::jobs::{BoxFuture, OutgoingMail, Relay, RelayOutcome};
 use rustls::RootCertStore;
 use tokio::task::JoinSet;
 
@@ -292,7 +292,7 @@ fn in_turn(exchanges: Vec<MailExchanger>, turn: usize) -> Vec<String> {
 }
 
 impl Relay for MxRelay {
-    fn send<'a>(&'a self, mail: &'a OutgoingMail) -> RelayFuture<'a> {
+    fn send<'a>(&'a self, mail: &'a OutgoingMail) -> BoxFuture<'a, Vec<RelayOutcome>> {
         Box::pin(envelope::to_deliverable(mail, |mail, recipients| {
             self.send_to_all(mail, recipients)
         }))

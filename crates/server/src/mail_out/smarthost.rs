@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use inbox::jobs::{OutgoingMail, Relay, RelayFuture, RelayOutcome};
+use inbox::jobs::{BoxFuture, OutgoingMail, Relay, RelayOutcome};
 use rustls::RootCertStore;
 use tokio::sync::Semaphore;
 
@@ -98,7 +98,7 @@ impl SmarthostRelay {
 }
 
 impl Relay for SmarthostRelay {
-    fn send<'a>(&'a self, mail: &'a OutgoingMail) -> RelayFuture<'a> {
+    fn send<'a>(&'a self, mail: &'a OutgoingMail) -> BoxFuture<'a, Vec<RelayOutcome>> {
         Box::pin(envelope::to_deliverable(mail, async move |mail, recipients: Vec<String>| {
             self.hand_over(&mail, &recipients).await
         }))

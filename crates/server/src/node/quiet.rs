@@ -7,7 +7,8 @@
 use std::time::Duration;
 
 use inbox::App;
-use inbox::model::installation::{INSTALLATION, installation, recognise_copy};
+use inbox::base::queue::Queue;
+use inbox::model::installation::{installation, recognise_copy};
 use metrics::gauge;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -89,7 +90,8 @@ async fn keep_looking(app: App, tell: watch::Sender<bool>, stop: CancellationTok
     let mut wakes = app.store.wakes();
     loop {
         gauge!("mailroom_quiet").set(if *tell.borrow() { 1.0 } else { 0.0 });
-        let woken = async { while wakes.recv().await.is_ok_and(|name| name != INSTALLATION) {} };
+        let other = |queue: String| queue != Queue::Installation.as_str();
+        let woken = async { while wakes.recv().await.is_ok_and(other) {} };
         tokio::select! {
             () = woken => {}
             () = tokio::time::sleep(LOOK_EVERY) => {}

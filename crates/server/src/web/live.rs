@@ -18,7 +18,8 @@ use db::Tx;
 use hyper::body::{Body as HttpBody, Frame};
 use inbox::actions;
 use inbox::base::ids::{MessageId, WebhookId};
-use inbox::{Cx, Error, PAGES};
+use inbox::base::queue::Queue;
+use inbox::{Cx, Error};
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::{broadcast, mpsc};
 
@@ -132,7 +133,7 @@ impl Page {
                     Err(RecvError::Closed) => return,
                 },
                 woken = wakes.recv() => match woken {
-                    Ok(queue) if queue != PAGES => continue,
+                    Ok(queue) if queue != Queue::Pages.as_str() => continue,
                     Ok(_) | Err(RecvError::Lagged(_)) => {}
                     Err(RecvError::Closed) => return,
                 },

@@ -6,7 +6,8 @@ use askama::Template;
 use axum::extract::State;
 use db::Tx;
 use inbox::actions::{self, SignedIn};
-use inbox::{Cx, Error, PAGES};
+use inbox::base::queue::Queue;
+use inbox::{Cx, Error};
 
 use crate::web::Web;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
@@ -66,7 +67,7 @@ impl Web {
         T: Send + 'static,
     {
         self.act_quietly(visitor, move |tx, cx, me| {
-            tx.wake(PAGES);
+            tx.wake(Queue::Pages);
             operation(tx, cx, me)
         })
         .await

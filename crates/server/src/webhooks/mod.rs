@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use inbox::jobs::{Posting, WebhookRequest, WebhookResponse, WebhookSender};
+use inbox::jobs::{BoxFuture, WebhookRequest, WebhookResponse, WebhookSender};
 use reqwest::Response;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use rustls::RootCertStore;
@@ -54,7 +54,7 @@ impl HttpWebhookSender {
 }
 
 impl WebhookSender for HttpWebhookSender {
-    fn post<'a>(&'a self, call: &'a WebhookRequest) -> Posting<'a> {
+    fn post<'a>(&'a self, call: &'a WebhookRequest) -> BoxFuture<'a, WebhookResponse> {
         Box::pin(async move {
             let until = Instant::now() + self.deadline;
             match self.send(call, until).await {

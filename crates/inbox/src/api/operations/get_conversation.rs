@@ -9,7 +9,7 @@ use super::{Access, Method, Operation, OperationOutput, ScopeRule, Tool, answer,
 use crate::api::fields::{InputField, InputKind};
 use crate::api::wire::{
     AppSentJson, Contact, ConversationJson, EventType, MessageType, NoteType, SenderJson,
-    TimelineEvent, TimelineItem, TimelineMessage, TimelineNote,
+    TimelineEventJson, TimelineItem, TimelineMessage, TimelineNote,
 };
 use crate::app::Cx;
 use crate::base::error::Result;
@@ -244,7 +244,7 @@ impl FromRow for EventRow {
     fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
         let at = row.take()?;
         let id: String = row.take()?;
-        let event = TimelineEvent {
+        let event = TimelineEventJson {
             item_type: EventType::Event,
             at: Moment(at),
             actor: row.take()?,

@@ -2,7 +2,6 @@
 
 use db::Tx;
 use serde::Deserialize;
-use serde_json::json;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
 use crate::api::fields::{InputField, InputKind, filled};
@@ -11,8 +10,9 @@ use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::limits::{TAG_CHARS, TAGS_PER_CALL};
 use crate::base::scopes::Scope;
+use crate::model::conversations;
 use crate::model::tags::{self, TagName};
-use crate::model::{conversations, timeline};
+use crate::model::timeline::{self, TimelineEvent};
 
 const NAMES: InputKind = InputKind::List { min: 0, max: TAGS_PER_CALL, of: &filled(TAG_CHARS) };
 
@@ -77,8 +77,7 @@ pub fn tag_conversation(tx: &mut Tx<'_>, cx: &Cx<'_>, input: TagConversationInpu
         return Ok(Done::OK);
     }
     tags::save_names(tx, cx, &conversation)?;
-    let data = json!({ "added": added, "removed": removed });
-    timeline::note_event(tx, cx, &conversation.id, "tagged", data)?;
+    timeline::record(tx, cx, &conversation.id, &TimelineEvent::Tagged { added, removed })?;
     Ok(Done::OK)
 }
 

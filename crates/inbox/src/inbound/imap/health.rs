@@ -7,6 +7,7 @@ use super::{ImapAccount, concerned};
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::limits::{DAY_MS, FETCHING_FAILED_MS, MINUTE_MS};
+use crate::base::queue::Queue;
 use crate::model::notices::{Notice, notify};
 
 /// The wait after the first trouble; it doubles with each further one.
@@ -134,7 +135,7 @@ pub fn let_go(tx: &mut Tx<'_>, account: &ImapAccount, now: i64) -> Result<()> {
          WHERE ws = ?1 AND mailbox = ?2 AND holder = ?3",
         &[&account.inbox.ws, &account.inbox.mailbox.id, &account.holder, &now],
     )?;
-    tx.wake(super::QUEUE);
+    tx.wake(Queue::Imap);
     Ok(())
 }
 

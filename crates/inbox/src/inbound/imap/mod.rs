@@ -22,9 +22,6 @@ use crate::base::limits::FETCHING_LEASE_MS;
 use crate::model::mailboxes::Mailbox;
 use crate::model::messages::header_key;
 
-/// What wakes those who fetch.
-pub const QUEUE: &str = "imap";
-
 const HOLDER_CHARS: usize = 20;
 
 /// Claims inboxes whose time has come, for whoever asks. One whose row cannot be read waits, and

@@ -1,7 +1,6 @@
 //! When a document request is complete, and what is still missing.
 
 use db::Tx;
-use serde_json::json;
 
 use crate::app::Cx;
 use crate::base::error::Result;
@@ -9,7 +8,7 @@ use crate::base::ids::RequestId;
 use crate::base::states::Status;
 use crate::model::conversations::{self, Conversation};
 use crate::model::events::{self, Event};
-use crate::model::timeline::{self, WokenBy};
+use crate::model::timeline::{self, TimelineEvent, WokenBy};
 
 /// A request is complete when every required item has an accepted upload; one with no required
 /// item, when every item has one. That is told once, and it is the team's turn again, as when the
@@ -31,8 +30,8 @@ pub fn complete_if_all_in(
     if news == 0 {
         return Ok(true);
     }
-    let data = json!({ "requestId": request.as_str() });
-    timeline::note_event(tx, cx, &conversation.id, "completed", data)?;
+    let completed = TimelineEvent::Completed { request_id: request.clone() };
+    timeline::record(tx, cx, &conversation.id, &completed)?;
     if !conversation.held {
         conversations::wake(tx, cx, conversation, WokenBy::Customer)?;
         conversations::set_status(tx, cx, conversation, Status::Open)?;

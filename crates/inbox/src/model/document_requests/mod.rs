@@ -4,13 +4,14 @@ mod completion;
 
 use db::Tx;
 use serde::Deserialize;
-use serde_json::json;
 
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MessageId, RequestId};
 use crate::base::limits::REMIND_AFTER_MS;
+use crate::base::queue::Queue;
 use crate::model::timeline;
+use crate::model::timeline::{self, TimelineEvent};
 
 pub use completion::{complete_if_all_in, missing};
 
@@ -60,8 +61,8 @@ pub fn create(
             ],
         )?;
     }
-    let data = json!({ "requestId": id.as_str() });
-    timeline::note_event(tx, cx, conversation, "requested", data)?;
+    let requested = TimelineEvent::Requested { request_id: id.clone() };
+    timeline::record(tx, cx, conversation, &requested)?;
     Ok(id)
 }
 
@@ -117,7 +118,7 @@ pub fn left(tx: &mut Tx<'_>, cx: &Cx<'_>, request: &RequestId) -> Result<()> {
         &[&cx.actor.ws, request, &cx.now, &next_reminder(cx.now, cx.now)],
     )?;
     if asked > 0 {
-        tx.wake("reminders");
+        tx.wake(Queue::Reminders);
     }
     Ok(())
 }

@@ -20,9 +20,11 @@ use crate::base::limits::{
     UPLOAD_BYTES, UPLOAD_LEFT_MS, UPLOAD_MARK_CHARS, UPLOAD_PAGE_MS, UPLOADS_BYTES,
     UPLOADS_PER_REQUEST,
 };
+use crate::base::queue::Queue;
 use crate::base::string_enum::string_enum;
 use crate::model::document_requests::TOKEN_CHARS;
 use crate::model::file_checks::FileRefusal;
+use crate::model::timeline::{self, TimelineEvent};
 
 pub use scanning::scan;
 pub(crate) use scanning::scan_at;
@@ -330,7 +332,7 @@ pub fn remove(tx: &mut Tx<'_>, cx: &Cx<'_>, ask: &Ask, id: &UploadId) -> Result<
         &[&cx.actor.ws, &ask.request, id, &cx.now],
     )?;
     if removed > 0 {
-        tx.wake("uploads");
+        tx.wake(Queue::Uploads);
     }
     Ok(())
 }
@@ -345,6 +347,6 @@ pub fn stop_reminders(tx: &mut Tx<'_>, cx: &Cx<'_>, ask: &Ask) -> Result<()> {
     if stopped == 0 {
         return Ok(());
     }
-    let data = serde_json::json!({ "requestId": ask.request.as_str() });
-    crate::model::timeline::note_event(tx, cx, &ask.conversation, "reminders-stopped", data)
+    let stopped = TimelineEvent::RemindersStopped { request_id: ask.request.clone() };
+    timeline::record(tx, cx, &ask.conversation, &stopped)
 }

@@ -8,6 +8,7 @@ use crate::base::backoff::retry_after;
 use crate::base::error::Result;
 use crate::base::ids::UploadId;
 use crate::base::limits::{HAND_OVER_AFTER_MS, UPLOAD_LEFT_MS};
+use crate::base::queue::Queue;
 use crate::base::scanner::ScanResult;
 use crate::model::file_checks::{self, FileFormat, FileRefusal};
 
@@ -100,7 +101,7 @@ fn keep(tx: &mut Tx<'_>, cx: &Cx<'_>, ask: &Ask, upload: &Upload, form: FileForm
          WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &ask.request, &upload.id, &cx.now, &(cx.now + HAND_OVER_AFTER_MS)],
     )?;
-    tx.wake("handing over");
+    tx.wake(Queue::Submissions);
     Ok(())
 }
 
@@ -131,6 +132,6 @@ fn wait(tx: &mut Tx<'_>, cx: &Cx<'_>, ask: &Ask, id: &UploadId) -> Result<()> {
         "UPDATE uploads SET due_at = ?4 WHERE ws = ?1 AND request = ?2 AND id = ?3",
         &[&cx.actor.ws, &ask.request, id, &(cx.now + retry_after(attempts))],
     )?;
-    tx.wake("uploads");
+    tx.wake(Queue::Uploads);
     Ok(())
 }

@@ -1,17 +1,17 @@
 //! Submitting uploaded files: they become documents of the conversation.
 
 use db::Tx;
-use serde_json::json;
 
 use super::{Ask, COLUMNS, Upload, ask_at, ask_of, touch};
 use crate::app::{App, Cx};
 use crate::base::blobs::Blob;
 use crate::base::error::{Error, Result};
 use crate::base::ids::RequestId;
+use crate::base::queue::Queue;
 use crate::model::conversations;
 use crate::model::document_requests;
 use crate::model::documents::{self, NewDocument};
-use crate::model::timeline;
+use crate::model::timeline::{self, TimelineEvent};
 
 /// What handing over did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,8 +94,9 @@ fn file_all(
             "UPDATE uploads SET document = ?4 WHERE ws = ?1 AND request = ?2 AND id = ?3",
             &[&cx.actor.ws, &ask.request, &upload.id, &document],
         )?;
-        let data = json!({ "requestId": ask.request.as_str(), "documentId": document.as_str() });
-        timeline::note_event(tx, cx, &ask.conversation, "uploaded", data)?;
+        let uploaded =
+            TimelineEvent::Uploaded { request_id: ask.request.clone(), document_id: document };
+        timeline::record(tx, cx, &ask.conversation, &uploaded)?;
         filed += 1;
     }
     tx.exec(
@@ -107,7 +108,7 @@ fn file_all(
         "UPDATE document_requests SET submitted_at = ?3, hands_over_at = NULL WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &ask.request, &cx.now],
     )?;
-    tx.wake("uploads");
+    tx.wake(Queue::Uploads);
     let complete = document_requests::complete_if_all_in(tx, cx, &mut conversation, &ask.request)?;
     Ok(HandedOver { filed, complete })
 }

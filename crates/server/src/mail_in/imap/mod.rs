@@ -20,8 +20,9 @@ use std::time::Duration;
 
 use inbox::App;
 use inbox::base::limits::{FETCHING_AT_ONCE, FETCHING_LEASE_MS};
+use inbox::base::queue::Queue;
 use inbox::inbound::Authenticator;
-use inbox::inbound::imap::{self, ImapAccount, QUEUE};
+use inbox::inbound::imap::{self, ImapAccount};
 use metrics::gauge;
 use rustls::RootCertStore;
 use tokio::sync::Semaphore;
@@ -108,7 +109,8 @@ impl Fetchers {
                     MAX_POLL_INTERVAL
                 }
             };
-            let woken = async { while wakes.recv().await.is_ok_and(|queue| queue != QUEUE) {} };
+            let other = |queue: String| queue != Queue::Imap.as_str();
+            let woken = async { while wakes.recv().await.is_ok_and(other) {} };
             tokio::select! {
                 () = woken => {}
                 () = sleep(sleep_at_most) => {}

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inbox::jobs::{AppMailBody, AppMailReader, WantedMail, WordReading};
+use inbox::jobs::{AppMailBody, AppMailReader, BoxFuture, WantedMail};
 use inbox::model::services::Service;
 use reqwest::{Client, Response, StatusCode};
 use serde_json::Value;
@@ -68,7 +68,7 @@ impl HttpReader {
 }
 
 impl AppMailReader for HttpReader {
-    fn read<'a>(&'a self, wanted: &'a WantedMail) -> WordReading<'a> {
+    fn read<'a>(&'a self, wanted: &'a WantedMail) -> BoxFuture<'a, AppMailBody> {
         Box::pin(async move {
             let slow = || AppMailBody::Later("The service did not answer in time.".into());
             timeout(WITHIN, self.ask(wanted)).await.unwrap_or_else(|_| slow())

@@ -1,11 +1,10 @@
 //! A conversation's timeline as the page shows it.
 
-use inbox::WokenBy;
 use inbox::actions::TimelineEntry;
 use inbox::actions::{EventEntry, FilePlace, FiledAs, MessageEntry, NoteEntry, OpenConversation};
-use inbox::base::states::{Direction, MessageStatus};
+use inbox::base::states::{Direction, MessageStatus, Status};
 use inbox::model::mentions::marked;
-use serde_json::{Map, Value};
+use inbox::{StoredTimelineEvent, TimelineEvent, WokenBy};
 
 use crate::web::layout::wording::{Avatar, TimeFormat, When, first_name, paragraphs, size};
 use crate::web::pages::document_requests::RequestView;
@@ -254,73 +253,75 @@ fn event_view(event: &EventEntry, agents: &[&str], watch: &TimeFormat) -> EventV
     EventView {
         avatar,
         actor: name.clone(),
-        text: words(&event.event, &event.data, watch),
+        text: words(&event.event, watch),
         time: watch.long(event.at),
     }
 }
 
-/// What happened, in the past tense, after the actor's name.
-fn words(event: &str, data: &Map<String, Value>, watch: &TimeFormat) -> String {
-    let text = |name: &str| data.get(name).and_then(Value::as_str).unwrap_or("");
-    let list = |name: &str| {
-        let names = data.get(name).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-        names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
-    };
+/// What happened, in the past tense, after the actor's name. An event that a newer version wrote
+/// is shown by its name.
+fn words(event: &StoredTimelineEvent, watch: &TimeFormat) -> String {
     match event {
-        "status" => match text("to") {
-            "open" => "opened this again".into(),
-            "waiting" => "set this to waiting on the customer".into(),
-            _ => "closed this".into(),
-        },
-        "assigned" => match data.get("to").and_then(|to| to.get("name")).and_then(Value::as_str) {
-            Some(name) => format!("gave this to {name}"),
-            None => "took this off its assignee".into(),
-        },
-        "tagged" => match (list("added").as_str(), list("removed").as_str()) {
-            (added, "") => format!("added the tag {added}"),
-            ("", removed) => format!("removed the tag {removed}"),
-            (added, removed) => format!("added the tag {added} and removed {removed}"),
-        },
-        "snoozed" => match text("until").parse::<jiff::Timestamp>() {
-            Ok(until) => format!("snoozed this until {}", watch.long(until.as_millisecond()).text),
-            Err(_) => "snoozed this".into(),
-        },
-        "woke" => match WokenBy::parse(text("by")) {
-            Some(WokenBy::Clock) => "brought this back, its time had come".into(),
-            Some(WokenBy::Customer) => "brought this back, the customer answered".into(),
-            None => "brought this back".into(),
-        },
-        "held" => format!("held this: {}", text("risk")),
-        "released" => "released this to the inbox".into(),
-        "approved" => match data.get("edited").and_then(Value::as_bool) {
-            Some(true) => "edited and approved the draft".into(),
-            _ => "approved the draft".into(),
-        },
-        "undone" => "stopped the message; it is a draft again".into(),
-        "discarded" => match text("reason") {
+        StoredTimelineEvent::Known(event) => sentence(event, watch),
+        StoredTimelineEvent::Unknown(name) => name.clone(),
+    }
+}
+
+fn sentence(event: &TimelineEvent, watch: &TimeFormat) -> String {
+    match event {
+        TimelineEvent::StatusChanged { to: Status::Open, .. } => "opened this again".into(),
+        TimelineEvent::StatusChanged { to: Status::Waiting, .. } => {
+            "set this to waiting on the customer".into()
+        }
+        TimelineEvent::StatusChanged { to: Status::Closed, .. } => "closed this".into(),
+        TimelineEvent::Assigned { to: Some(to), .. } => format!("gave this to {}", to.name),
+        TimelineEvent::Assigned { to: None, .. } => "took this off its assignee".into(),
+        TimelineEvent::Tagged { added, removed } => {
+            match (added.join(", ").as_str(), removed.join(", ").as_str()) {
+                (added, "") => format!("added the tag {added}"),
+                ("", removed) => format!("removed the tag {removed}"),
+                (added, removed) => format!("added the tag {added} and removed {removed}"),
+            }
+        }
+        TimelineEvent::Snoozed { until } => {
+            format!("snoozed this until {}", watch.long(until.0).text)
+        }
+        TimelineEvent::Woken { by: WokenBy::Clock } => {
+            "brought this back, its time had come".into()
+        }
+        TimelineEvent::Woken { by: WokenBy::Customer } => {
+            "brought this back, the customer answered".into()
+        }
+        TimelineEvent::Held { risk } => format!("held this: {}", risk.as_deref().unwrap_or("")),
+        TimelineEvent::Released {} => "released this to the inbox".into(),
+        TimelineEvent::Approved { edited: true, .. } => "edited and approved the draft".into(),
+        TimelineEvent::Approved { edited: false, .. } => "approved the draft".into(),
+        TimelineEvent::Undone { .. } => "stopped the message; it is a draft again".into(),
+        TimelineEvent::Discarded { reason, .. } => match reason.as_str() {
             "" => "discarded the draft".into(),
             reason => format!("discarded the draft: {reason}"),
         },
-        "requested" => "asked for documents".into(),
-        "uploaded" => "received an upload".into(),
-        "reminded" => "reminded the customer of the documents".into(),
-        "reminders-stopped" => "heard that the customer wants no more reminders".into(),
-        "request-closed" => "closed the document request".into(),
-        "request-reopened" => "opened the document request again".into(),
-        "request-revoked" => "took the upload link back".into(),
-        "completed" => "has everything that was asked for".into(),
-        "bounced" => match list("recipients").as_str() {
-            "" => "could not deliver the message".into(),
-            refused => format!("could not deliver the message to {refused}"),
-        },
-        "send-delayed" => {
-            format!("could not send the message yet: {}. It is tried again", text("reason"))
+        TimelineEvent::Requested { .. } => "asked for documents".into(),
+        TimelineEvent::Uploaded { .. } => "received an upload".into(),
+        TimelineEvent::Reminded { .. } => "reminded the customer of the documents".into(),
+        TimelineEvent::RemindersStopped { .. } => {
+            "heard that the customer wants no more reminders".into()
         }
-        "send-failed" => format!("could not send the message: {}", text("reason")),
-        "spam-complaint" => "heard that the customer reported the message as spam".into(),
-        "booked" => "booked a time".into(),
-        "booking-cancelled" => "cancelled a booking".into(),
-        other => other.to_owned(),
+        TimelineEvent::RequestClosed { .. } => "closed the document request".into(),
+        TimelineEvent::RequestReopened { .. } => "opened the document request again".into(),
+        TimelineEvent::RequestRevoked { .. } => "took the upload link back".into(),
+        TimelineEvent::Completed { .. } => "has everything that was asked for".into(),
+        TimelineEvent::Bounced { recipients: None, .. } => "could not deliver the message".into(),
+        TimelineEvent::Bounced { recipients: Some(refused), .. } => {
+            format!("could not deliver the message to {}", refused.join(", "))
+        }
+        TimelineEvent::SendDelayed { reason, .. } => {
+            format!("could not send the message yet: {reason}. It is tried again")
+        }
+        TimelineEvent::SendFailed { reason, .. } => format!("could not send the message: {reason}"),
+        TimelineEvent::SpamComplaint { .. } => {
+            "heard that the customer reported the message as spam".into()
+        }
     }
 }
 

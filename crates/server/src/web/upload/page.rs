@@ -230,7 +230,7 @@ pub async fn stop(
     Path(token): Path<String>,
 ) -> Response<Body> {
     let stopped = web.act_for_ask(&visitor, &token, |tx, cx, ask| {
-        tx.wake(inbox::PAGES);
+        tx.wake(inbox::base::queue::Queue::Pages);
         uploads::stop_reminders(tx, cx, ask)
     });
     match stopped.await {

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use inbox::jobs::{
-    DocumentReader, ExtractionError, ExtractionFuture, ExtractionOutcome, OutgoingMail, Posting,
-    Relay, RelayFuture, RelayOutcome, WebhookRequest, WebhookResponse, WebhookSender,
+    BoxFuture, DocumentReader, ExtractionError, ExtractionOutcome, OutgoingMail, Relay,
+    RelayOutcome, WebhookRequest, WebhookResponse, WebhookSender,
 };
 use inbox::{DocumentFields, DocumentKind};
 use server::net::BoxFuture;
@@ -77,7 +77,7 @@ impl TestRelay {
 }
 
 impl Relay for TestRelay {
-    fn send<'a>(&'a self, parcel: &'a OutgoingMail) -> RelayFuture<'a> {
+    fn send<'a>(&'a self, parcel: &'a OutgoingMail) -> BoxFuture<'a, Vec<RelayOutcome>> {
         let mut state = self.state.lock().unwrap();
         state.sent.push(parcel.clone());
         self.changed.notify_waiters();
@@ -164,7 +164,7 @@ impl TestCourier {
 }
 
 impl WebhookSender for TestCourier {
-    fn post<'a>(&'a self, call: &'a WebhookRequest) -> Posting<'a> {
+    fn post<'a>(&'a self, call: &'a WebhookRequest) -> BoxFuture<'a, WebhookResponse> {
         self.state.lock().unwrap().calls.push(call.clone());
         self.changed.notify_waiters();
         Box::pin(async move {
@@ -223,7 +223,7 @@ impl TestReader {
 }
 
 impl DocumentReader for TestReader {
-    fn read<'a>(&'a self, document: &'a ExtractionError) -> ExtractionFuture<'a> {
+    fn read<'a>(&'a self, document: &'a ExtractionError) -> BoxFuture<'a, ExtractionOutcome> {
         self.state.lock().unwrap().documents.push(document.clone());
         self.changed.notify_waiters();
         Box::pin(async move {

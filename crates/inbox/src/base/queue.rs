@@ -1,0 +1,31 @@
+//! The queues whose listeners a transaction wakes when it commits.
+
+use crate::base::string_enum::string_enum;
+
+string_enum! {
+    /// A queue by its name: for [`db::Tx::wake`], in `job_failures`, and as a label of metrics.
+    Queue {
+        Messages = "messages",
+        Deliveries = "deliveries",
+        SandboxReplies = "sandbox answers",
+        Snoozes = "snoozes",
+        Notices = "notices",
+        AppMail = "app mail words",
+        Reminders = "reminders",
+        Submissions = "handing over",
+        Uploads = "uploads",
+        Documents = "documents",
+        EventRetention = "retention",
+        IndexMaintenance = "upkeep",
+        Imap = "imap",
+        Events = "events",
+        Pages = "pages",
+        Installation = "installation",
+    }
+}
+
+impl db::QueueName for Queue {
+    fn queue_name(&self) -> &'static str {
+        self.as_str()
+    }
+}
