@@ -19,6 +19,178 @@ string_enum! {
     Turn { Ours = "ours", Theirs = "theirs", Done = "done" }
 }
 
+/// A type of event (API section 6.2). The OpenAPI document and the filter of the delivery log are
+/// made from [`EVENTS`].
+pub struct WebhookEventType {
+    pub name: &'static str,
+    /// When it is sent, as a sentence without its full stop.
+    pub when: &'static str,
+    /// The schema of each field of `data` but `summary` and `url`. A name that ends in `?` is of a
+    /// field that may be missing.
+    pub fields: fn() -> Value,
+}
+
+/// Every type of event, in the order of the OpenAPI document.
+pub const EVENTS: &[&WebhookEventType] = &[
+    &ASK_COMPLETED,
+    &CLIENT_REPLIED,
+    &CONVERSATION_ASSIGNED,
+    &TURN_CHANGED,
+    &DRAFT_APPROVED,
+    &MESSAGE_SENT,
+    &BOOKING_CREATED,
+    &BOOKING_CANCELLED,
+    &SCOUT_HELD,
+    &WEBHOOK_TEST,
+];
+
+const ASK_COMPLETED: WebhookEventType = WebhookEventType {
+    name: "ask.completed",
+    when: "Everything asked of a client is in",
+    fields: || {
+        json!({
+            "ask_id": id_schema("req"),
+            "kind": { "type": "string", "examples": ["documents"] },
+            "conversation_id": id_schema("cnv"),
+        })
+    },
+};
+
+const CLIENT_REPLIED: WebhookEventType = WebhookEventType {
+    name: "client.replied",
+    when: "Someone wrote back on a conversation",
+    fields: || {
+        json!({
+            "conversation_id": id_schema("cnv"),
+            "message_id": id_schema("msg"),
+            "mailbox_id": id_schema("mbx"),
+            "secure": { "type": "boolean" },
+            "reference?": { "type": "string" },
+        })
+    },
+};
+
+const CONVERSATION_ASSIGNED: WebhookEventType = WebhookEventType {
+    name: "conversation.assigned",
+    when: "A conversation was given to someone or to nobody",
+    fields: || {
+        json!({
+            "conversation_id": id_schema("cnv"),
+            "assignee": nullable(named(&["user", "agent"])),
+            "assigned_by": named(&["user", "agent", "system"]),
+        })
+    },
+};
+
+const TURN_CHANGED: WebhookEventType = WebhookEventType {
+    name: "turn.changed",
+    when: "Whose turn it is changed",
+    fields: || {
+        let turn = json!({ "type": "string", "enum": Turn::WORDS });
+        json!({
+            "conversation_id": id_schema("cnv"),
+            "turn": turn,
+            "previous": nullable(turn.clone()),
+            "assignee": nullable(named(&["user", "agent"])),
+        })
+    },
+};
+
+const DRAFT_APPROVED: WebhookEventType = WebhookEventType {
+    name: "draft.approved",
+    when: "A person approved a draft",
+    fields: || {
+        json!({
+            "conversation_id": id_schema("cnv"),
+            "message_id": id_schema("msg"),
+            "drafted_by": {
+                "type": "object",
+                "required": ["type", "id"],
+                "properties": {
+                    "type": { "enum": ["user", "agent", null] },
+                    "id": { "type": ["string", "null"] },
+                },
+            },
+            "approved_by": named(&["user", "agent", "system"]),
+            "edited": { "type": "boolean" },
+        })
+    },
+};
+
+const MESSAGE_SENT: WebhookEventType = WebhookEventType {
+    name: "message.sent",
+    when: "An e-mail went out",
+    fields: || {
+        json!({
+            "conversation_id": id_schema("cnv"),
+            "message_id": id_schema("msg"),
+            "mailbox_id": id_schema("mbx"),
+            "author": nullable(member(&["user", "agent"])),
+            "secure": { "type": "boolean" },
+        })
+    },
+};
+
+const BOOKING_CREATED: WebhookEventType =
+    WebhookEventType { name: "booking.created", when: "Someone booked a time", fields: booking };
+
+const BOOKING_CANCELLED: WebhookEventType = WebhookEventType {
+    name: "booking.cancelled",
+    when: "A booking was cancelled",
+    fields: booking,
+};
+
+const SCOUT_HELD: WebhookEventType = WebhookEventType {
+    name: "scout.held",
+    when: "A likely scam was held",
+    fields: || json!({ "conversation_id": id_schema("cnv") }),
+};
+
+const WEBHOOK_TEST: WebhookEventType = WebhookEventType {
+    name: "webhook.test",
+    when: "Someone pressed Send test event",
+    fields: || json!({ "endpoint_id": id_schema("whk") }),
+};
+
+/// The schema of an id with a prefix.
+pub fn id_schema(prefix: &str) -> Value {
+    json!({ "type": "string", "pattern": format!("^{prefix}_[0-9a-z]+$") })
+}
+
+fn nullable(schema: Value) -> Value {
+    json!({ "anyOf": [schema, { "type": "null" }] })
+}
+
+fn member(types: &[&str]) -> Value {
+    json!({
+        "type": "object",
+        "required": ["type", "id"],
+        "properties": {
+            "type": { "enum": types },
+            "id": { "type": ["string", "null"] },
+            "name": { "type": ["string", "null"] },
+        },
+    })
+}
+
+fn named(types: &[&str]) -> Value {
+    let mut schema = member(types);
+    schema["required"] = json!(["type", "id", "name"]);
+    schema
+}
+
+fn booking() -> Value {
+    let moment = json!({ "type": "string", "format": "date-time" });
+    json!({
+        "booking_id": id_schema("bkg"),
+        "booking_type_id": id_schema("bkt"),
+        "host_user_id": id_schema("usr"),
+        "conversation_id": nullable(id_schema("cnv")),
+        "starts_at": moment,
+        "ends_at": moment.clone(),
+    })
+}
+
 /// Something that happened to a conversation. `summary` and `url` are added when it is recorded.
 pub enum Event<'a> {
     ClientReplied { message: &'a MessageId, mailbox: &'a MailboxId, reference: Option<&'a str> },
@@ -152,16 +324,20 @@ fn data(
 }
 
 impl Event<'_> {
-    pub fn kind(&self) -> &'static str {
+    fn kind(&self) -> &'static str {
+        self.event_type().name
+    }
+
+    fn event_type(&self) -> &'static WebhookEventType {
         match self {
-            Event::ClientReplied { .. } => "client.replied",
-            Event::ConversationAssigned { .. } => "conversation.assigned",
-            Event::TurnChanged { .. } => "turn.changed",
-            Event::DraftApproved { .. } => "draft.approved",
-            Event::MessageSent { .. } => "message.sent",
-            Event::ScoutHeld => "scout.held",
-            Event::AskCompleted { .. } => "ask.completed",
-            Event::WebhookTest { .. } => "webhook.test",
+            Event::ClientReplied { .. } => &CLIENT_REPLIED,
+            Event::ConversationAssigned { .. } => &CONVERSATION_ASSIGNED,
+            Event::TurnChanged { .. } => &TURN_CHANGED,
+            Event::DraftApproved { .. } => &DRAFT_APPROVED,
+            Event::MessageSent { .. } => &MESSAGE_SENT,
+            Event::ScoutHeld => &SCOUT_HELD,
+            Event::AskCompleted { .. } => &ASK_COMPLETED,
+            Event::WebhookTest { .. } => &WEBHOOK_TEST,
         }
     }
 
@@ -252,4 +428,47 @@ fn writer(id: Option<&str>) -> Option<Value> {
 
 fn clipped(summary: String) -> String {
     summary.chars().take(EVENT_SUMMARY_CHARS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::ids::WorkspaceId;
+
+    #[test]
+    fn each_event_has_the_fields_of_its_type() {
+        let ws = WorkspaceId::parse("wsp_1").expect("an id");
+        let actor = Actor::system(1, ws, Circle::team());
+        let message = &MessageId::parse("msg_1").expect("an id");
+        let mailbox = &MailboxId::parse("mbx_1").expect("an id");
+        let request = &RequestId::parse("req_1").expect("an id");
+        let endpoint = &WebhookId::parse("whk_1").expect("an id");
+        for event in [
+            Event::ClientReplied { message, mailbox, reference: None },
+            Event::ClientReplied { message, mailbox, reference: Some("4711") },
+            Event::ConversationAssigned { assignee: None },
+            Event::TurnChanged { turn: Turn::Ours, previous: None, assignee: None },
+            Event::DraftApproved { message, drafted_by: None, edited: false },
+            Event::MessageSent { message, mailbox, author: None },
+            Event::ScoutHeld,
+            Event::AskCompleted { request },
+            Event::WebhookTest { endpoint },
+        ] {
+            let event_type = event.event_type();
+            assert!(EVENTS.iter().any(|known| known.name == event_type.name));
+            let (fields, own) = ((event_type.fields)(), event.own_fields(&actor));
+            let (fields, own) =
+                (fields.as_object().expect("fields"), own.as_object().expect("data"));
+            for name in own.keys() {
+                let optional = format!("{name}?");
+                let known = fields.contains_key(name) || fields.contains_key(&optional);
+                assert!(known, "{}: {name} is not in the table", event_type.name);
+            }
+            // The conversation's id is added when the event is recorded.
+            let required = fields.keys().filter(|name| !name.ends_with('?'));
+            for name in required.filter(|name| *name != "conversation_id") {
+                assert!(own.contains_key(name), "{}: {name} is missing", event_type.name);
+            }
+        }
+    }
 }

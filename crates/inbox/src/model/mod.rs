@@ -11,7 +11,7 @@ pub(crate) mod document_requests;
 pub(crate) mod documents;
 pub mod domains;
 pub(crate) mod drafts;
-pub(crate) mod events;
+pub mod events;
 pub(crate) mod file_checks;
 pub mod installation;
 pub mod mail_secret;

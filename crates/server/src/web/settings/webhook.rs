@@ -11,6 +11,7 @@ use inbox::actions::{
 };
 use inbox::base::ids::{EventId, WebhookId};
 use inbox::base::limits::LOG_ITEMS;
+use inbox::model::events::EVENTS;
 use inbox::model::webhooks::State as HookState;
 
 use super::location;
@@ -21,20 +22,6 @@ use crate::web::layout::page_layout::PageLayout;
 use crate::web::layout::responses::{PageError, PageResult, see_other};
 use crate::web::layout::wording::{TimeFormat, When, filters};
 use crate::web::visitor::Visitor;
-
-/// The events that a log can be narrowed to (API section 6.2).
-const EVENTS: &[&str] = &[
-    "ask.completed",
-    "booking.cancelled",
-    "booking.created",
-    "client.replied",
-    "conversation.assigned",
-    "draft.approved",
-    "message.sent",
-    "scout.held",
-    "turn.changed",
-    "webhook.test",
-];
 
 #[derive(Template)]
 #[template(path = "settings_webhook.html")]
@@ -55,7 +42,8 @@ struct WebhookPage {
     filters: Vec<(String, &'static str, bool)>,
     chosen_state: String,
     chosen_event: String,
-    events: &'static [&'static str],
+    /// The types of event that the log can be narrowed to.
+    events: Vec<&'static str>,
     older: Option<String>,
     has_api: bool,
 }
@@ -145,7 +133,7 @@ fn view(
         older: older.map(|last| log_path(id, state, event, Some(&last.event))),
         chosen_state: state.to_owned(),
         chosen_event: event.to_owned(),
-        events: EVENTS,
+        events: event_names(),
         has_api,
         frame,
     }
@@ -206,9 +194,16 @@ fn attempt_view(place: usize, tried: &LoggedAttempt, watch: &TimeFormat) -> Atte
 fn filter(asked: &FormFields) -> LogFilter {
     LogFilter {
         state: DeliveryState::parse(&asked.get("state")),
-        event_type: asked.opt("event").filter(|event| EVENTS.contains(&event.as_str())),
+        event_type: asked.opt("event").filter(|event| event_names().contains(&event.as_str())),
         before: EventId::parse(&asked.get("before")),
     }
+}
+
+/// The names of all types of event, in the order of the alphabet.
+fn event_names() -> Vec<&'static str> {
+    let mut names: Vec<&str> = EVENTS.iter().map(|event| event.name).collect();
+    names.sort_unstable();
+    names
 }
 
 fn log_path(id: &str, state: &str, event: &str, before: Option<&EventId>) -> String {
