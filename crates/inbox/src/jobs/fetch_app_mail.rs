@@ -8,7 +8,6 @@ use super::app_mail_reader::{AppMailBody, AppMailReader, WantedMail};
 use super::failures::{JobRule, tell_owners};
 use super::runtime::{BackgroundJob, ClaimRule, DueJob, JobRound, JobRuntime};
 use super::send_messages::RETRY_FOR_MS;
-use crate::app::App;
 use crate::base::backoff::retry_after;
 use crate::base::error::Result;
 use crate::base::future::BoxFuture;

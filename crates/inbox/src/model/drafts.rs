@@ -5,7 +5,6 @@ use db::Tx;
 
 use crate::app::Cx;
 use crate::base::error::Result;
-use crate::base::ids::MessageId;
 use crate::base::ids::{MessageId, RequestId};
 use crate::base::queue::Queue;
 use crate::base::states::{Direction, MessageStatus};

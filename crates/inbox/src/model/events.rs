@@ -86,7 +86,7 @@ const TURN_CHANGED: WebhookEventType = WebhookEventType {
     name: "turn.changed",
     when: "Whose turn it is changed",
     fields: || {
-        let turn = json!({ "type": "string", "enum": Turn::WORDS });
+        let turn = json!({ "type": "string", "enum": Turn::NAMES });
         json!({
             "conversation_id": id_schema("cnv"),
             "turn": turn,

@@ -8,11 +8,11 @@ use hickory_resolver::config::{LookupIpStrategy, ResolveHosts};
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::{Resolver as Hickory, TokioResolver};
 
-use crate::net::BoxFuture;
 use crate::net::dns_health::DnsHealth;
 use crate::net::dns_lookup;
 use crate::net::resolver::{NotFound, ResolvedAddresses, Resolver};
 use crate::net::system_resolver::SystemResolver;
+use inbox::base::future::BoxFuture;
 
 /// How long the server has for one question, and how often it is asked.
 const PATIENCE: Duration = Duration::from_secs(2);

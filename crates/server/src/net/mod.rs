@@ -14,9 +14,3 @@ pub mod pins;
 pub mod resolver;
 pub mod ssrf_guard;
 pub mod system_resolver;
-
-use std::future::Future;
-use std::pin::Pin;
-
-/// The future of a method of a port, which has to be the same type for every implementation.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::net::lookup_host;
 use tokio::sync::{Semaphore, watch};
 
-use crate::net::BoxFuture;
 use crate::net::resolver::{NotFound, ResolvedAddresses, Resolver};
+use inbox::base::future::BoxFuture;
 
 /// Names looked up at once. Each holds a thread, for as long as the system takes to give up.
 const NAMES_AT_ONCE: usize = 128;

@@ -10,7 +10,6 @@ use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MessageId, RequestId};
 use crate::base::limits::REMIND_AFTER_MS;
 use crate::base::queue::Queue;
-use crate::model::timeline;
 use crate::model::timeline::{self, TimelineEvent};
 
 pub use completion::{complete_if_all_in, missing};

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::net::BoxFuture;
 use crate::net::dns_lookup::Lookup;
+use inbox::base::future::BoxFuture;
 pub use policy::{StsMode, StsPolicy};
 pub use web::WebPolicies;
 

@@ -62,6 +62,10 @@ both! {
             let sending =
                 tokio::spawn(async move { crate::support::TestApp::send_to(&router, request).await });
             sender.send(Ok(Bytes::copy_from_slice(first.as_bytes()))).await.unwrap();
+            // The key was good when the body began.
+            while sender.capacity() < sender.max_capacity() {
+                tokio::task::yield_now().await;
+            }
             if revoked {
                 app.revoke(&key).await;
             }

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
+use inbox::base::future::BoxFuture;
 use server::mail_out::PolicySource;
-use server::net::BoxFuture;
 use tokio_rustls::TlsAcceptor;
 
 use super::direct::{direct_with, peers};

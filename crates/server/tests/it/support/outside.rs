@@ -12,7 +12,6 @@ use inbox::jobs::{
     RelayOutcome, WebhookRequest, WebhookResponse, WebhookSender,
 };
 use inbox::{DocumentFields, DocumentKind};
-use server::net::BoxFuture;
 use server::webhooks::{ResolvedAddresses, Resolver};
 use tokio::sync::Notify;
 
