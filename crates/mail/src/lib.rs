@@ -1,8 +1,8 @@
 //! Pure functions over mail: bytes in, values out.
 //!
-//! [`parse`] reads a mail (`source` repairs its bytes, `people`, `body`, `html`, `files` and
-//! `kind` each read one side of it, [`trim`] finds the writer's own words); [`check`] looks for
-//! scams in the result; [`inspect`] shows both. `token` makes and checks what leads
+//! [`parse()`] reads a mail (`source` repairs its bytes, `people`, `body`, `html`, `files` and
+//! `kind` each read one side of it, [`trim()`] finds the writer's own words); [`check`] looks for
+//! scams in the result; [`inspect()`] shows both. `token` makes and checks what leads
 //! answers and bounces back; [`smtp`] is the conversation by which mail comes. Every limit of reading
 //! is in `limits`.
 //!

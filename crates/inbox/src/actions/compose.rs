@@ -61,7 +61,7 @@ fn check(message: &NewReply) -> Result<()> {
     if message.body.trim().is_empty() {
         add("body", "Write something first.");
     } else if message.body.contains('\0') || message.body.chars().count() > REPLY_CHARS {
-        add("body", "A letter has at most 50,000 characters.");
+        add("body", "A message has at most 50,000 characters.");
     }
     if let Some(sentence) = wrong_recipients([&message.to, &message.cc, &message.bcc]) {
         add("to", sentence);
@@ -75,7 +75,7 @@ pub(super) fn wrong_recipients(lines: [&[Party]; 3]) -> Option<&'static str> {
         return Some("Say who it goes to.");
     }
     let too_many = lines.iter().any(|line| line.len() > RECIPIENTS);
-    too_many.then_some("A letter goes to at most 20 addresses in each line.")
+    too_many.then_some("A message goes to at most 20 addresses in each line.")
 }
 
 /// Reads a line of addresses with commas between them: `ann@example.com, Bo Li <bo@example.com>`.
@@ -172,7 +172,7 @@ pub fn autosave(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, autosave: &Autosave) -> 
     let texts = [&autosave.body, &autosave.to, &autosave.cc, &autosave.bcc];
     let too_long = |text: &&String| text.contains('\0') || text.chars().count() > REPLY_CHARS;
     if texts.iter().any(too_long) || !["reply", "note"].contains(&autosave.kind.as_str()) {
-        return Err(Error::invalid("body", "A letter has at most 50,000 characters."));
+        return Err(Error::invalid("body", "A message has at most 50,000 characters."));
     }
     tx.exec(
         "INSERT INTO autosaves (

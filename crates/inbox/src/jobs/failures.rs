@@ -131,7 +131,7 @@ impl JobRuntime {
 
     async fn fail(&self, rule: &'static JobRule, job: DueJob, error: &Error) -> bool {
         let (queue, name, reason) = (rule.queue.as_str(), job.name(), reason(error));
-        counter!("mailroom_due_failures_total", "queue" => queue).increment(1);
+        counter!("mailroom_job_failures_total", "queue" => queue).increment(1);
         tracing::error!(queue, job = name, cause = ?error, "job attempt failed");
         self.failed_jobs.lock().insert((rule.queue, job.clone()));
         let app = self.app.clone();
@@ -144,7 +144,7 @@ impl JobRuntime {
             }
         };
         if failure.given_up {
-            counter!("mailroom_due_given_up_total", "queue" => queue).increment(1);
+            counter!("mailroom_jobs_given_up_total", "queue" => queue).increment(1);
             tracing::error!(queue, job = name, attempts = failure.attempts, "job given up");
             self.failed_jobs.lock().remove(&(rule.queue, failure.job.clone()));
         }
@@ -242,7 +242,7 @@ pub(super) fn tell_owners(tx: &mut Tx<'_>, app: &App, failure: &JobFailure) -> R
         "A job failed {attempts} times and is not tried any more: {reason}. Others of its queue \
          are not held up.\n\nQueue: {queue}\nJob: {job}\nService: {service}\n\nThe log of the \
          service names the cause. Further ones of today are counted in \
-         mailroom_due_given_up_total.\n",
+         mailroom_jobs_given_up_total.\n",
         attempts = failure.attempts,
         reason = failure.reason,
         queue = failure.queue.as_str(),

@@ -115,7 +115,7 @@ impl Worker {
                     Err(error) => {
                         let queue = queue.as_str();
                         tracing::error!(cause = ?error, queue, "round of a background job failed");
-                        counter!("mailroom_due_failures_total", "queue" => queue).increment(1);
+                        counter!("mailroom_job_failures_total", "queue" => queue).increment(1);
                         (false, true, retry_delay)
                     }
                 };
@@ -137,7 +137,7 @@ impl Worker {
         let next = self.earliest(job).await?;
         let left = next.map(|next| next - self.runtime.app.clock.now());
         let late = left.unwrap_or(0).min(0).unsigned_abs() as f64 / 1_000.0;
-        gauge!("mailroom_due_late_seconds", "queue" => job.queue().as_str()).set(late);
+        gauge!("mailroom_job_lag_seconds", "queue" => job.queue().as_str()).set(late);
         let round = round?;
         let Some(left) = left else { return Ok(Next::Sleep(MAX_POLL_INTERVAL)) };
         Ok(match u64::try_from(left) {

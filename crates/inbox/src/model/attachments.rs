@@ -73,7 +73,7 @@ pub fn add(
     let bytes: i64 = there.iter().map(|file| file.size).sum();
     let more: i64 = files.iter().map(|file| file.blob.size).sum();
     if there.len() + files.len() > ATTACHMENTS || bytes + more > ATTACHED_BYTES {
-        return Err(Error::invalid("files", "A letter has at most 20 files, of 15 MB together."));
+        return Err(Error::invalid("files", "A message has at most 20 files, of 15 MB together."));
     }
     for file in files {
         blobs::keep(tx, ws, &file.blob)?;

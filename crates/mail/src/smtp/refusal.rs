@@ -28,26 +28,27 @@ pub(super) const LONG_LINE: SmtpRefusal = refusal("long-line", "500 5.5.2 The li
 pub(super) const BARE_COMMAND_END: SmtpRefusal =
     refusal("bare-line-end", "500 5.5.2 A line must end with CR LF.");
 pub(super) const OTHER_PROTOCOL: SmtpRefusal =
-    refusal("other-protocol", "500 5.5.1 This is the hello of another protocol.");
+    refusal("other-protocol", "500 5.5.1 This greeting belongs to another protocol.");
 
-pub(super) const GREET_FIRST: SmtpRefusal = refusal("bad-sequence", "503 5.5.1 Say hello first.");
+pub(super) const GREET_FIRST: SmtpRefusal =
+    refusal("bad-sequence", "503 5.5.1 Send HELO, EHLO or LHLO first.");
 pub(super) const MAIL_FIRST: SmtpRefusal =
-    refusal("bad-sequence", "503 5.5.1 Say who sends the mail first.");
+    refusal("bad-sequence", "503 5.5.1 Send MAIL FROM first.");
 pub(super) const RECIPIENT_FIRST: SmtpRefusal =
-    refusal("bad-sequence", "503 5.5.1 There is no recipient.");
+    refusal("bad-sequence", "503 5.5.1 Send RCPT TO first.");
 pub(super) const CHUNKS_BEGAN: SmtpRefusal =
-    refusal("bad-sequence", "503 5.5.1 The mail began in chunks.");
+    refusal("bad-sequence", "503 5.5.1 The mail began with BDAT.");
 pub(super) const MAIL_UNDER_WAY: SmtpRefusal =
-    refusal("bad-sequence", "503 5.5.1 A mail is under way.");
+    refusal("bad-sequence", "503 5.5.1 A mail transaction is already open.");
 pub(super) const NO_ENCRYPTION: SmtpRefusal =
-    refusal("bad-sequence", "503 5.5.1 There is no encryption to start.");
+    refusal("bad-sequence", "503 5.5.1 STARTTLS is not available.");
 
 pub(super) const NO_INBOX: SmtpRefusal =
     refusal("no-such-inbox", "550 5.1.1 There is no such inbox here.");
 pub(super) const ANY_MAIL: SmtpRefusal =
     refusal("needs-smtputf8", "553 5.6.7 This address needs SMTPUTF8.");
 pub(super) const TOO_MANY_RECIPIENTS: SmtpRefusal =
-    refusal("too-many-recipients", "452 4.5.3 That is as many recipients as a mail may have.");
+    refusal("too-many-recipients", "452 4.5.3 Too many recipients.");
 pub(super) const TOO_LARGE: SmtpRefusal = refusal("too-large", "552 5.3.4 The mail is too large.");
 pub(super) const ENDLESS: SmtpRefusal =
     refusal("too-large", "421 4.3.4 The mail is far too large.");
@@ -63,4 +64,4 @@ pub(super) const TROUBLE: SmtpRefusal =
 pub(super) const TOO_MANY_MISTAKES: SmtpRefusal =
     refusal("too-many-mistakes", "421 4.7.0 Too many mistakes.");
 pub(super) const TOO_MANY_COMMANDS: SmtpRefusal =
-    refusal("too-many-commands", "421 4.7.0 Too many commands. Come again.");
+    refusal("too-many-commands", "421 4.7.0 Too many commands, try again later.");

@@ -23,7 +23,7 @@ use crate::settings::Settings;
 pub struct Imap {
     /// The inbox that the mail is for
     address: String,
-    /// imaps://USER@HOST[:PORT], or imap://… for a server that starts TLS later
+    /// imaps://USER@HOST or imaps://USER@HOST:PORT, and imap://… for a server that starts TLS later
     #[arg(long, value_name = "URL", required_unless_present = "off")]
     server: Option<String>,
     /// The file that holds the user's password

@@ -67,7 +67,7 @@ pub const OF_PICTURE: &str = "picture";
 pub const OF_SCAN: &str = "scan";
 
 impl ParserTask {
-    /// The task that this process was started for, if it was started by [`crate::documents::child`].
+    /// The task that this process was started for, if it was started by `crate::documents::child`.
     pub fn of_this_process() -> Option<ParserTask> {
         let mut args = std::env::args().skip(1);
         (args.next()? == ISOLATED)

@@ -77,7 +77,17 @@ fn describe() {
     describe_counter!("mailroom_imap_fetched_total", "Mails fetched by IMAP.");
     describe_gauge!("mailroom_imap_failing", "Inboxes whose mail cannot be fetched at present.");
     describe_counter!("mailroom_smtp_refused_total", "What mail clients were refused, by reason.");
-    describe_gauge!("mailroom_due_late_seconds", Unit::Seconds, "How late the oldest due row is.");
-    describe_counter!("mailroom_due_failures_total", "Jobs of due work that failed, by queue.");
-    describe_counter!("mailroom_due_given_up_total", "Jobs that are not tried any more, by queue.");
+    describe_gauge!(
+        "mailroom_job_lag_seconds",
+        Unit::Seconds,
+        "How late the oldest due job is, by queue."
+    );
+    describe_counter!(
+        "mailroom_job_failures_total",
+        "Failed attempts of background jobs, by queue."
+    );
+    describe_counter!(
+        "mailroom_jobs_given_up_total",
+        "Background jobs given up after their last attempt, by queue."
+    );
 }

@@ -382,11 +382,11 @@ fn failures_and_lateness_are_counted_as_they_are() {
         app.advance(10 * MINUTE);
         let working = app.keep_working();
         eventually(async || {
-            figures().contains("mailroom_due_failures_total{queue=\"messages\"} 1")
+            figures().contains("mailroom_job_failures_total{queue=\"messages\"} 1")
         })
         .await;
         eventually(async || app.outside.relay.attempts().len() == 1).await;
-        let on_time = "mailroom_due_late_seconds{queue=\"messages\"} 0\n";
+        let on_time = "mailroom_job_lag_seconds{queue=\"messages\"} 0\n";
         eventually(async || figures().contains(on_time)).await;
         drop(working);
     });
@@ -405,9 +405,9 @@ fn a_queue_whose_rounds_fail_says_how_late_it_is() {
         app.exec("ALTER TABLE notices RENAME COLUMN attempts TO gone").await;
         let working = app.keep_working();
         let late =
-            format!("mailroom_due_late_seconds{{queue=\"notices\"}} {}", app.now() / 1_000 - 1);
+            format!("mailroom_job_lag_seconds{{queue=\"notices\"}} {}", app.now() / 1_000 - 1);
         eventually(async || figures().contains(&late)).await;
-        assert!(figures().contains("mailroom_due_failures_total{queue=\"notices\"}"));
+        assert!(figures().contains("mailroom_job_failures_total{queue=\"notices\"}"));
         drop(working);
     });
 }

@@ -150,12 +150,12 @@ pub fn view(message: &MessageEntry, contact: &str, watch: &TimeFormat) -> Messag
     };
     let state = state(message, watch);
     let (class, what) = match &state {
-        MessageProgress::Theirs => ("", "Letter from"),
+        MessageProgress::Theirs => ("", "Message from"),
         MessageProgress::Draft => ("draft", "Draft by"),
-        MessageProgress::Leaving { .. } => ("out", "Letter leaving soon, from"),
-        MessageProgress::Sending => ("out", "Letter being sent, from"),
-        MessageProgress::Sent => ("out", "Letter from"),
-        MessageProgress::Failed => ("failed", "Letter that was not delivered, from"),
+        MessageProgress::Leaving { .. } => ("out", "Message leaving soon, from"),
+        MessageProgress::Sending => ("out", "Message being sent, from"),
+        MessageProgress::Sent => ("out", "Message from"),
+        MessageProgress::Failed => ("failed", "Message that was not delivered, from"),
     };
     MessageView {
         id: message.id.to_string(),

@@ -159,11 +159,11 @@ async fn a_hangup_reads_the_certificate_anew_and_a_bad_one_changes_nothing() {
     assert!(shown().await == first);
     let second = renew();
     signal(&child, Signal::HUP);
-    logged(&mut log, "read anew").await;
+    logged(&mut log, "TLS certificate reloaded").await;
     assert!(shown().await == second);
     std::fs::write(&cert, "no certificate").unwrap();
     signal(&child, Signal::HUP);
-    let told = logged(&mut log, "stays as it was").await;
+    let told = logged(&mut log, "TLS certificate not reloaded").await;
     assert!(told["error"].as_str().is_some_and(|error| error.contains("cert.pem")), "{told}");
     assert!(shown().await == second);
     signal(&child, Signal::TERM);
