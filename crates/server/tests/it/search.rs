@@ -395,7 +395,7 @@ both! {
 /// The parts that the word index is in; PostgreSQL's has none.
 async fn parts(app: &TestApp) -> i64 {
     let read = app.app.store.read(|tx| {
-        let sql = tx.pick("SELECT count(DISTINCT segid) FROM mail_words_idx", "SELECT 0");
+        let sql = tx.pick("SELECT count(DISTINCT segid) FROM message_index_idx", "SELECT 0");
         Ok::<_, db::StoreError>(tx.one::<(i64,)>(sql, &[])?.0)
     });
     read.await.unwrap()

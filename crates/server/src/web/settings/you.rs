@@ -193,7 +193,7 @@ async fn own_password(web: &Web, visitor: &Visitor, password: String) -> Result<
         )
     });
     if !may_try.await? {
-        return Ok(Said::Wrong("Too many tries. Wait 15 minutes."));
+        return Ok(Said::Wrong("Too many attempts. Wait 15 minutes."));
     }
     match web.fitting(password, vec![kept.hash]).await {
         Some(_) => Ok(Said::Right { opens_private: kept.opens_private }),

@@ -255,7 +255,7 @@ fn refused(refusal: PageError) -> Response<Body> {
             told(StatusCode::UNPROCESSABLE_ENTITY, &sentences.join(" "))
         }
         PageError::TooManyAttempts => {
-            told(StatusCode::TOO_MANY_REQUESTS, "Too many tries. Wait a quarter of an hour.")
+            told(StatusCode::TOO_MANY_REQUESTS, "Too many attempts. Wait a quarter of an hour.")
         }
         PageError::Domain(error) => {
             tracing::error!(cause = ?error, "an upload failed");

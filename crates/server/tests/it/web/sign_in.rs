@@ -82,7 +82,7 @@ both! {
                 .body(Body::from(form))
                 .unwrap();
             let answer = app.send(request).await.is(422);
-            String::from_utf8(answer.bytes).unwrap().contains("Too many tries")
+            String::from_utf8(answer.bytes).unwrap().contains("Too many attempts")
         };
         let place = "place 2001:db8:1:2::/64".to_owned();
         let now = app.now();
@@ -105,7 +105,7 @@ both! {
             let wrong = [("email", "owner@acme.example"), ("password", "a wrong password")];
             other.post("/sign-in", &wrong).await.is(422).shows("do not belong together");
         }
-        other.post("/sign-in", &right).await.is(422).shows("Too many tries");
+        other.post("/sign-in", &right).await.is(422).shows("Too many attempts");
         app.advance(15 * MINUTE + 1);
         other.post("/sign-in", &right).await.goes_to("/");
     }
