@@ -6,6 +6,7 @@ use db::{Store, Tx};
 
 use crate::base::actor::Actor;
 use crate::base::agent_presence::AgentPresence;
+use crate::base::background_writes::BackgroundWrites;
 use crate::base::blobs::Blobs;
 use crate::base::error::Result;
 use crate::base::ids::Ids;
@@ -25,6 +26,8 @@ pub struct App {
     pub limiter: Arc<RateLimiter>,
     /// Which agents are at work on which conversation.
     pub agents: Arc<AgentPresence>,
+    /// What is written without a response waiting for it.
+    pub background: BackgroundWrites,
     /// Looks for viruses in what customers upload, where one is set up.
     pub scanner: Option<Arc<dyn Scanner>>,
     /// Seals what the database keeps of secrets.

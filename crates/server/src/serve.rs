@@ -45,6 +45,8 @@ use crate::webhooks::HttpWebhookSender;
 /// Due work that is under way when the server stops has this long to finish. Its claims lapse
 /// otherwise, and it is done again.
 const GRACE: Duration = Duration::from_secs(2);
+/// The time that read marks and the like, which no response waits for, have afterwards.
+const BACKGROUND_GRACE: Duration = Duration::from_millis(500);
 
 /// Opens everything that operations stand on.
 pub fn open_app(settings: &Settings, public_url: &str) -> Result<App, String> {
@@ -65,6 +67,7 @@ pub fn open_app(settings: &Settings, public_url: &str) -> Result<App, String> {
         blobs,
         limiter: Arc::new(RateLimiter::new(settings.rate_per_minute)),
         agents: Arc::default(),
+        background: inbox::base::background_writes::BackgroundWrites::default(),
         scanner: settings.clamd.clone().map(|clamd| Arc::new(clamd) as Arc<dyn Scanner>),
         sealer,
         public_url: public_url.into(),
@@ -270,6 +273,7 @@ pub async fn serve(
         quiet,
         ways: mail_ways(settings),
     };
+    let background = app.background.clone();
     let router = router.merge(router::router(app, options));
     let proxies = Arc::new(settings.trusted_proxies.clone());
     let http = HttpServer { proxies, ..HttpServer::default() };
@@ -287,6 +291,9 @@ pub async fn serve(
         }
     };
     let (served, _, ()) = tokio::join!(served, mail_in, goodbyes);
+    if tokio::time::timeout(BACKGROUND_GRACE, background.finish()).await.is_err() {
+        tracing::warn!("background writes did not finish before shutdown");
+    }
     served
 }
 

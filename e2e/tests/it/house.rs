@@ -70,6 +70,7 @@ impl House {
             blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
             limiter: Arc::new(RateLimiter::new(1_000)),
             agents: Arc::default(),
+            background: inbox::base::background_writes::BackgroundWrites::default(),
             scanner: None,
             sealer: Arc::new(inbox::base::secret_sealer::PlainSecrets),
             public_url: address.as_str().into(),

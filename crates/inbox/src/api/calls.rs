@@ -120,15 +120,9 @@ impl App {
 
     /// Written beside the first call of a minute: nobody waits for it.
     fn mark_used(&self, key: KeyHash) {
-        let app = self.clone();
-        tokio::spawn(async move {
-            let now = app.clock.now();
-            let written = app.store.write(move |tx| api_keys::mark_used(tx, &key, now)).await;
-            if let Err(error) = written
-                && !error.is_outage()
-            {
-                tracing::warn!(%error, "key usage not recorded");
-            }
+        let (store, now) = (self.store.clone(), self.clock.now());
+        self.background.start("key usage", async move {
+            store.write(move |tx| api_keys::mark_used(tx, &key, now)).await
         });
     }
 }

@@ -4,6 +4,7 @@ pub mod actor;
 pub mod agent_presence;
 pub mod api_key;
 pub mod assignee;
+pub mod background_writes;
 pub(crate) mod backoff;
 pub mod blobs;
 pub(crate) mod error;

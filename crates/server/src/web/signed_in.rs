@@ -103,15 +103,9 @@ impl Web {
 
     /// Written beside the page: nobody waits for it.
     fn mark_seen(&self, session: actions::TokenHash) {
-        let app = self.app.clone();
-        tokio::spawn(async move {
-            let now = app.clock.now();
-            let written = app.store.write(move |tx| actions::mark_seen(tx, &session, now)).await;
-            if let Err(error) = written
-                && !error.is_outage()
-            {
-                tracing::warn!(%error, "session activity not saved");
-            }
+        let (store, now) = (self.app.store.clone(), self.app.clock.now());
+        self.app.background.start("session activity", async move {
+            store.write(move |tx| actions::mark_seen(tx, &session, now)).await
         });
     }
 }

@@ -215,19 +215,21 @@ fn agents_here(web: &Web, ws: i64, open: &OpenConversation, now: i64) -> Vec<Oth
 
 /// Written beside the page: nobody waits for it.
 fn note_read(web: &Arc<Web>, visitor: &Visitor, id: String, is_mentioned: bool) {
+    let background = web.app.background.clone();
     let (web, visitor) = (Arc::clone(web), visitor.clone());
-    tokio::spawn(async move {
+    background.start("read mark", async move {
         let mark =
             move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &SignedIn| actions::mark_read(tx, cx, &id);
         // The bell of the reader's own pages falls silent; nobody else sees what was read.
-        let noted = match is_mentioned {
-            true => web.act(&visitor, mark).await,
-            false => web.act_quietly(&visitor, mark).await,
+        let noted = if is_mentioned {
+            web.act(&visitor, mark).await
+        } else {
+            web.act_quietly(&visitor, mark).await
         };
-        if let Err(PageError::Domain(error)) = noted
-            && !error.is_outage()
-        {
-            tracing::warn!(%error, "read mark not saved");
+        match noted {
+            Err(PageError::Domain(error)) => Err(error),
+            // Somebody who signed out meanwhile has read nothing.
+            Ok(()) | Err(_) => Ok(()),
         }
     });
 }

@@ -192,6 +192,7 @@ impl TestApp {
             blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
             limiter: Arc::new(RateLimiter::new(1_000_000)),
             agents: Arc::default(),
+            background: inbox::base::background_writes::BackgroundWrites::default(),
             scanner: None,
             sealer,
             public_url: PUBLIC_URL.into(),
@@ -230,6 +231,7 @@ impl TestApp {
             ids: Arc::new(Ids::seeded(9)),
             limiter: Arc::new(RateLimiter::new(1_000_000)),
             agents: Arc::default(),
+            background: inbox::base::background_writes::BackgroundWrites::default(),
             ..self.app.clone()
         }
     }

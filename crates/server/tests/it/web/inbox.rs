@@ -118,8 +118,7 @@ both! {
         let browser = app.signed_in(&app.owner).await;
         browser.get("/inbox?view=open").await.shows("class=\"row unread\"");
         browser.get(&format!("/conversations/{}", received.conversation)).await.is(200);
-        // The reading is written down beside the page.
-        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        app.app.background.finish().await;
         browser.get("/inbox?view=open").await.hides("class=\"row unread\"");
         app.advance(MINUTE);
         app.mail("ann@shop.example", "Re: Lamps", "Still here").await;

@@ -124,11 +124,10 @@ both! {
 
         app.advance(29 * DAY);
         desk.get("/inbox").await.is(200);
-        // The use is written down beside the page.
-        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        app.app.background.finish().await;
         app.advance(29 * DAY);
         desk.get("/inbox").await.is(200);
-        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        app.app.background.finish().await;
         app.advance(31 * DAY);
         desk.get("/inbox").await.goes_to("/sign-in?next=%2Finbox");
     }
