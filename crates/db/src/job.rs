@@ -1,5 +1,6 @@
-//! A closure on its way to a writer, with the durability it asks for.
+//! A closure on its way to a database thread, with the durability it asks for.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,16 +12,27 @@ use crate::{StoreError, Tx};
 /// Said to a closure that took no notice of a failed statement and went on.
 const HAD_FAILED: &str = "one of its statements had failed";
 
-/// A closure waiting for a thread, and the caller waiting for its answer.
-pub(crate) trait Job: Send {
-    fn durability(&self) -> Durability;
-    /// True when the caller was told that the database cannot be reached: then it must not run.
-    fn is_given_up(&self) -> bool;
-    /// Runs the closure and keeps its result; true when what it wrote should be kept.
-    fn run(&mut self, tx: &mut Tx<'_>) -> bool;
-    /// Gives the caller the kept result, or the reason why it does not count.
-    fn answer(self: Box<Self>, fate: Result<(), StoreError>);
+/// A closure waiting for a thread, and the caller waiting for its answer. It knows nothing of the
+/// closure's types, so that the code around it is compiled once and not for every caller.
+pub(crate) struct Job {
+    closure: Closure,
+    pub durability: Durability,
+    answer: JobAnswer,
+    reply: oneshot::Sender<JobAnswer>,
+    given_up: Arc<AtomicBool>,
 }
+
+/// The closure of a caller, which alone knows the type of its result.
+pub(crate) type Closure = Box<dyn FnMut(&mut Tx<'_>) -> ClosureResult + Send>;
+
+/// What a closure came to: a `Result` of its own types.
+pub(crate) struct ClosureResult {
+    is_ok: bool,
+    value: Box<dyn Any + Send>,
+}
+
+/// A closure's result, or the reason why it does not count.
+pub(crate) type JobAnswer = Result<ClosureResult, StoreError>;
 
 /// Whether a commit waits until the disk has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,57 +42,53 @@ pub(crate) enum Durability {
     Relaxed,
 }
 
-pub(crate) struct Work<F, T, E> {
-    closure: F,
-    durability: Durability,
-    result: Option<Result<T, E>>,
-    reply: oneshot::Sender<Result<T, E>>,
-    given_up: Arc<AtomicBool>,
-}
-
-impl<F, T, E> Work<F, T, E> {
-    pub fn new(closure: F, durability: Durability, reply: oneshot::Sender<Result<T, E>>) -> Self {
-        Work { closure, durability, result: None, reply, given_up: Arc::default() }
+impl Job {
+    pub fn new(
+        closure: Closure,
+        durability: Durability,
+        reply: oneshot::Sender<JobAnswer>,
+    ) -> Job {
+        let (answer, given_up) = (Err(StoreError::Closed), Arc::default());
+        Job { closure, durability, answer, reply, given_up }
     }
 
     /// Set it to keep the closure from being run any more.
     pub fn given_up(&self) -> Arc<AtomicBool> {
         self.given_up.clone()
     }
-}
 
-impl<F, T, E> Job for Work<F, T, E>
-where
-    F: FnMut(&mut Tx<'_>) -> Result<T, E> + Send,
-    T: Send,
-    E: From<StoreError> + Send,
-{
-    fn durability(&self) -> Durability {
-        self.durability
-    }
-
-    fn is_given_up(&self) -> bool {
+    /// True when the caller was told that the database cannot be reached: then it must not run.
+    pub fn is_given_up(&self) -> bool {
         self.given_up.load(Ordering::Acquire)
     }
 
-    fn run(&mut self, tx: &mut Tx<'_>) -> bool {
+    /// Runs the closure and keeps its result; true when what it wrote should be kept.
+    pub fn run(&mut self, tx: &mut Tx<'_>) -> bool {
         let closure = &mut self.closure;
-        let result = match catch_unwind(AssertUnwindSafe(|| closure(tx))) {
-            Ok(Ok(_)) if tx.failed() => Err(E::from(StoreError::Commit(HAD_FAILED.into()))),
-            Ok(result) => result,
-            Err(_) => Err(E::from(StoreError::Panicked)),
+        self.answer = match catch_unwind(AssertUnwindSafe(|| closure(tx))) {
+            Ok(result) if result.is_ok && tx.failed() => {
+                Err(StoreError::Commit(HAD_FAILED.into()))
+            }
+            Ok(result) => Ok(result),
+            Err(_) => Err(StoreError::Panicked),
         };
-        let durability = result.is_ok();
-        self.result = Some(result);
-        durability
+        self.answer.as_ref().is_ok_and(|result| result.is_ok)
     }
 
-    fn answer(self: Box<Self>, fate: Result<(), StoreError>) {
-        let result = match fate {
-            Ok(()) => self.result.unwrap_or_else(|| Err(E::from(StoreError::Closed))),
-            Err(error) => Err(E::from(error)),
-        };
+    /// Gives the caller the kept result, or the reason why it does not count.
+    pub fn answer(self, fate: Result<(), StoreError>) {
         // A caller that went away does not want the answer; what was committed stays committed.
-        let _ = self.reply.send(result);
+        let _ = self.reply.send(fate.and(self.answer));
+    }
+}
+
+impl ClosureResult {
+    pub fn new<T: Send + 'static, E: Send + 'static>(result: Result<T, E>) -> ClosureResult {
+        ClosureResult { is_ok: result.is_ok(), value: Box::new(result) }
+    }
+
+    /// The result again, by the caller that knows its types.
+    pub fn downcast<T: 'static, E: 'static>(self) -> Result<T, E> {
+        *self.value.downcast().expect("a closure's result has the types of its caller")
     }
 }

@@ -32,7 +32,7 @@ pub use tx::{QueueName, Tx};
 pub use value::{Arg, Column, FromColumn, FromRow, Row, Value};
 
 use breaker::Breaker;
-use job::{Durability, Job, Work};
+use job::{Closure, ClosureResult, Durability, Job, JobAnswer};
 
 /// Closures that may wait for a thread before callers themselves have to wait.
 const QUEUE_CLOSURES: usize = 1024;
@@ -105,8 +105,8 @@ impl DatabaseUrl {
 /// A database and the threads that work on it. Cheap to clone; the threads end with the last clone.
 #[derive(Clone)]
 pub struct Store {
-    reads: Sender<Box<dyn Job>>,
-    writes: Sender<Box<dyn Job>>,
+    reads: Sender<Job>,
+    writes: Sender<Job>,
     wakes: broadcast::Sender<String>,
     /// The way to other nodes, where there can be any.
     notify: Option<postgres::Notify>,
@@ -191,34 +191,44 @@ impl Store {
         !self.breaker.as_ref().is_some_and(|breaker| breaker.is_down())
     }
 
-    /// Waits for the answer, or until the server counts as down. A write that was under way then
-    /// may have been done, as one whose connection breaks off may.
     async fn run<T, E, F>(
         &self,
-        queue: &Sender<Box<dyn Job>>,
-        keep: Durability,
-        work: F,
+        queue: &Sender<Job>,
+        durability: Durability,
+        mut work: F,
     ) -> Result<T, E>
     where
         F: FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
+        let closure: Closure = Box::new(move |tx| ClosureResult::new(work(tx)));
+        self.answer(queue, durability, closure).await?.downcast()
+    }
+
+    /// Waits for the answer, or until the server counts as down. A write that was under way then
+    /// may have been done, as one whose connection breaks off may.
+    async fn answer(
+        &self,
+        queue: &Sender<Job>,
+        durability: Durability,
+        closure: Closure,
+    ) -> JobAnswer {
         let (reply, answer) = oneshot::channel();
-        let job = Box::new(Work::new(work, keep, reply));
+        let job = Job::new(closure, durability, reply);
         let given_up = job.given_up();
         let answered = async {
-            queue.send(job).await.map_err(|_| E::from(StoreError::Closed))?;
-            answer.await.unwrap_or_else(|_| Err(E::from(StoreError::Closed)))
+            queue.send(job).await.map_err(|_| StoreError::Closed)?;
+            answer.await.unwrap_or(Err(StoreError::Closed))
         };
         let Some(breaker) = &self.breaker else { return answered.await };
         tokio::select! {
             biased;
             () = breaker.opened() => {
                 given_up.store(true, Ordering::Release);
-                Err(E::from(StoreError::Unreachable))
+                Err(StoreError::Unreachable)
             }
-            result = answered => result,
+            answer = answered => answer,
         }
     }
 }

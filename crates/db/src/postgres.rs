@@ -36,7 +36,7 @@ const CHANNEL: &str = "mailroom";
 /// The key of the advisory lock that lets one process migrate at a time.
 const MIGRATION_LOCK: i64 = 0x6d61_696c_726f_6f6d;
 
-type Queue = Sender<Box<dyn Job>>;
+type Queue = Sender<Job>;
 /// What other nodes are told goes in here.
 pub(crate) type Notify = mpsc::SyncSender<Cow<'static, str>>;
 
@@ -181,17 +181,17 @@ impl Connection {
     }
 }
 
-fn serve(mut connection: Connection, mode: Mode, queue: &Receiver<Box<dyn Job>>) {
+fn serve(mut connection: Connection, mode: Mode, queue: &Receiver<Job>) {
     while let Ok(mut job) = queue.recv_blocking() {
         connection.forget_old_plans();
-        let fate = run(&mut connection, mode, job.as_mut());
+        let fate = run(&mut connection, mode, &mut job);
         job.answer(fate);
     }
 }
 
 /// Runs a job until it wins its races. Conflicts and a connection lost before the commit run it
 /// again; a connection lost during the commit leaves the outcome unknown and is reported.
-fn run(connection: &mut Connection, mode: Mode, job: &mut dyn Job) -> Result<(), StoreError> {
+fn run(connection: &mut Connection, mode: Mode, job: &mut Job) -> Result<(), StoreError> {
     for attempts in 1..=ATTEMPTS {
         connection.reopen_if_lost()?;
         if job.is_given_up() {
@@ -232,14 +232,14 @@ enum Attempt {
     NotCommitted(postgres::Error),
 }
 
-fn attempt(connection: &mut Connection, mode: Mode, job: &mut dyn Job) -> Attempt {
+fn attempt(connection: &mut Connection, mode: Mode, job: &mut Job) -> Attempt {
     let begin = connection
         .client
         .build_transaction()
         .isolation_level(IsolationLevel::RepeatableRead)
         .read_only(matches!(mode, Mode::Read))
         .start();
-    let begun = begin.and_then(|mut tx| match job.durability() {
+    let begun = begin.and_then(|mut tx| match job.durability {
         Durability::Synced => Ok(tx),
         Durability::Relaxed => tx.batch_execute("SET LOCAL synchronous_commit TO off").map(|()| tx),
     });

@@ -35,7 +35,7 @@ const WAL_KEPT: i64 = 64 * 1024 * 1024;
 /// Who may read a new database: the user who runs us.
 const DATABASE_MODE: u32 = 0o600;
 
-type Queue = Sender<Box<dyn Job>>;
+type Queue = Sender<Job>;
 
 pub(crate) fn start(
     path: &Path,
@@ -110,7 +110,7 @@ fn spawn(name: String, body: impl FnOnce() + Send + 'static) {
     thread::Builder::new().name(name).spawn(body).expect("the system can start a thread");
 }
 
-fn serve_reads(conn: &Connection, queue: &Receiver<Box<dyn Job>>) {
+fn serve_reads(conn: &Connection, queue: &Receiver<Job>) {
     while let Ok(mut job) = queue.recv_blocking() {
         let fate = statement(conn, "BEGIN").map(|()| {
             job.run(&mut Tx::sqlite(conn));
@@ -124,7 +124,7 @@ fn serve_reads(conn: &Connection, queue: &Receiver<Box<dyn Job>>) {
 
 fn serve_writes(
     conn: &Connection,
-    queue: &Receiver<Box<dyn Job>>,
+    queue: &Receiver<Job>,
     batch: usize,
     wakes: &broadcast::Sender<String>,
 ) {
@@ -134,11 +134,11 @@ fn serve_writes(
         // Who comes while these are run waits for the next batch: otherwise all who write end up in
         // one, and each half of the machine waits for the other.
         let waiting = 1 + queue.len();
-        let keep = first.durability();
+        let keep = first.durability;
         let fate = sync_as(conn, keep, &mut synced);
         // What must last is not committed with what need not; the other way round costs nothing.
         let rest = std::iter::from_fn(|| match queue.try_recv().ok()? {
-            job if keep == Durability::Relaxed && job.durability() == Durability::Synced => {
+            job if keep == Durability::Relaxed && job.durability == Durability::Synced => {
                 put_off = Some(job);
                 None
             }
@@ -176,16 +176,16 @@ struct Rest {
 fn write_batch(
     conn: &Connection,
     ready: Result<(), StoreError>,
-    jobs: impl Iterator<Item = Box<dyn Job>>,
+    jobs: impl Iterator<Item = Job>,
     wakes: &broadcast::Sender<String>,
 ) {
-    let mut ran: Vec<Box<dyn Job>> = Vec::new();
+    let mut ran: Vec<Job> = Vec::new();
     let mut rest = Rest::default();
     let mut spoilt = false;
     let mut fate = ready.and_then(|()| statement(conn, "BEGIN IMMEDIATE"));
     for mut job in jobs {
         if fate.is_ok() {
-            match run_trusting(conn, job.as_mut(), &mut rest) {
+            match run_trusting(conn, &mut job, &mut rest) {
                 Ok(clean) => spoilt = !clean,
                 Err(error) => fate = Err(error),
             }
@@ -223,7 +223,7 @@ fn write_batch(
 /// Runs a job without a savepoint, because most of those that fail have written nothing, and
 /// because the word index goes to disk whenever one begins. False when this one has: then nothing
 /// of the transaction can stay.
-fn run_trusting(conn: &Connection, job: &mut dyn Job, rest: &mut Rest) -> Result<bool, StoreError> {
+fn run_trusting(conn: &Connection, job: &mut Job, rest: &mut Rest) -> Result<bool, StoreError> {
     let before = conn.total_changes();
     let kept = run(conn, job, rest)?;
     Ok(kept || conn.total_changes() == before)
@@ -232,14 +232,14 @@ fn run_trusting(conn: &Connection, job: &mut dyn Job, rest: &mut Rest) -> Result
 /// Runs the jobs of a spoilt transaction once more, each in a savepoint of its own.
 fn run_again(
     conn: &Connection,
-    jobs: &mut [Box<dyn Job>],
+    jobs: &mut [Job],
     rest: &mut Rest,
 ) -> Result<(), StoreError> {
     statement(conn, "ROLLBACK")?;
     statement(conn, "BEGIN IMMEDIATE")?;
     for job in jobs {
         statement(conn, "SAVEPOINT job")?;
-        if !run(conn, job.as_mut(), rest)? {
+        if !run(conn, job, rest)? {
             statement(conn, "ROLLBACK TO job")?;
         }
         statement(conn, "RELEASE job")?;
@@ -249,7 +249,7 @@ fn run_again(
 
 /// True when what the job wrote should be kept; `Err` when the whole batch is lost: a full disk,
 /// say, ends SQLite's transaction by itself.
-fn run(conn: &Connection, job: &mut dyn Job, rest: &mut Rest) -> Result<bool, StoreError> {
+fn run(conn: &Connection, job: &mut Job, rest: &mut Rest) -> Result<bool, StoreError> {
     let mut tx = Tx::sqlite(conn);
     let kept = job.run(&mut tx);
     if conn.is_autocommit() {
