@@ -201,45 +201,41 @@ pub fn set_plan(tx: &mut Tx<'_>, cx: &Cx<'_>, plan: Plan) -> Result<()> {
     audit_log::record(tx, cx, &Circle::team(), Action::PlanChanged, plan.as_str(), "")
 }
 
-#[derive(Debug, Serialize)]
-pub struct PersonListing {
-    pub id: UserId,
-    pub email: String,
-    pub name: String,
-    pub role: Role,
+db::row! {
+    #[derive(Debug, Serialize)]
+    pub struct PersonListing from "users" {
+        pub id: UserId,
+        pub email: String,
+        pub name: String,
+        pub role: Role,
+    }
 }
 
 pub fn list_people(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<PersonListing>> {
-    let rows: Vec<(UserId, String, String, Role)> = tx.all(
-        "SELECT id, email, name, role FROM users WHERE ws = ?1 ORDER BY created_at, id",
+    Ok(tx.all(
+        &format!(
+            "SELECT {} FROM users WHERE ws = ?1 ORDER BY created_at, id",
+            PersonListing::COLUMNS
+        ),
         &[&cx.actor.ws],
-    )?;
-    let people =
-        rows.into_iter().map(|(id, email, name, role)| PersonListing { id, email, name, role });
-    Ok(people.collect())
+    )?)
 }
 
-/// A workspace as the operator of the machine sees it.
-#[derive(Clone, Debug)]
-pub struct WorkspaceListing {
-    pub ws: i64,
-    pub id: WorkspaceId,
-    pub slug: String,
-    pub name: String,
-    pub plan: Plan,
+db::row! {
+    /// A workspace as the operator of the machine sees it.
+    #[derive(Clone, Debug)]
+    pub struct WorkspaceListing from "workspaces" {
+        pub ws: i64,
+        pub id: WorkspaceId,
+        pub slug: String,
+        pub name: String,
+        pub plan: Plan,
+    }
 }
 
 pub fn list_workspaces(tx: &mut Tx<'_>) -> Result<Vec<WorkspaceListing>> {
-    let rows: Vec<(i64, WorkspaceId, String, String, Plan)> =
-        tx.all("SELECT ws, id, slug, name, plan FROM workspaces ORDER BY ws", &[])?;
-    let listed = rows.into_iter().map(|(ws, id, slug, name, plan)| WorkspaceListing {
-        ws,
-        id,
-        slug,
-        name,
-        plan,
-    });
-    Ok(listed.collect())
+    let columns = WorkspaceListing::COLUMNS;
+    Ok(tx.all(&format!("SELECT {columns} FROM workspaces ORDER BY ws"), &[])?)
 }
 
 fn check_name(problems: &mut ValidationErrors, field: &str, name: &str) {

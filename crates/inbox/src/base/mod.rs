@@ -10,7 +10,6 @@ pub mod blobs;
 pub(crate) mod error;
 pub mod future;
 pub mod ids;
-pub(crate) mod json_list;
 pub mod limits;
 pub(crate) mod partial_uploads;
 pub mod private_files;

@@ -1,15 +1,14 @@
 //! Turning a mail into a conversation. SMTP, IMAP and the sandbox all end here.
 
-use db::Tx;
+use db::{Json, Tx};
 use mail::{AuthorKind, Mail};
-use serde_json::json;
 
 use crate::app::Cx;
 use crate::base::blobs::{self, Blob};
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MessageId};
 use crate::base::limits::RISK_REASONS;
-use crate::base::states::{Direction, Status};
+use crate::base::states::{ConversationRisk, Direction, Status};
 use crate::base::string_enum::string_enum;
 use crate::inbound::mail_dates::MailDates;
 use crate::inbound::threading::{find_thread, joined};
@@ -266,12 +265,13 @@ fn index(
 
 fn warn(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation, mail: &Mail) -> Result<()> {
     let Some(warning) = &mail.warning else { return Ok(()) };
+    let risk = ConversationRisk::from(warning.risk);
     let reasons: Vec<&String> = warning.reasons.iter().take(RISK_REASONS).collect();
     tx.exec(
         "UPDATE conversations SET risk = ?3, risk_reasons = ?4 WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, &conversation.id, &warning.risk, &json!(reasons).to_string()],
+        &[&cx.actor.ws, &conversation.id, &risk, &Json(reasons)],
     )?;
-    conversation.risk = Some(warning.risk.clone());
+    conversation.risk = Some(risk);
     Ok(())
 }
 
@@ -328,7 +328,7 @@ fn hold(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()>
         "UPDATE conversations SET held = TRUE WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id],
     )?;
-    let held = TimelineEvent::Held { risk: conversation.risk.clone() };
+    let held = TimelineEvent::Held { risk: conversation.risk };
     timeline::record(tx, cx, &conversation.id, &held)?;
     events::record(tx, cx, conversation.subject_of_events(), &Event::ScoutHeld)
 }

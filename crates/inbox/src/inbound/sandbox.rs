@@ -1,6 +1,6 @@
 //! Simulated customers (API section 8.3): nothing of the sandbox leaves the service.
 
-use db::Tx;
+use db::{Json, Tx};
 use mail::{Address, Attachment, AuthorKind, Dmarc, Mail};
 
 use crate::app::Cx;
@@ -59,12 +59,11 @@ pub fn deliver(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<()> {
 }
 
 fn recipients(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &OutgoingMessage) -> Result<Vec<String>> {
-    let (to, cc): (String, String) = tx.one(
+    let (to, cc): (Json<Vec<Party>>, Json<Vec<Party>>) = tx.one(
         "SELECT to_list, cc_list FROM messages WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &message.id],
     )?;
-    let list = |json: &str| serde_json::from_str::<Vec<Party>>(json).unwrap_or_default();
-    let everyone = list(&to).into_iter().chain(list(&cc));
+    let everyone = to.iter().chain(cc.iter());
     Ok(everyone.map(|party| mail::normal_address(&party.email)).collect())
 }
 

@@ -1,6 +1,6 @@
 //! Files the answers of simulated customers.
 
-use db::{FromRow, Row, Tx};
+use db::Tx;
 use mail::Address;
 
 use super::failures::{JobRule, system, tell_owners};
@@ -31,26 +31,15 @@ const RULE: JobRule = JobRule {
     tell: tell_owners,
 };
 
-/// What a simulated customer answers.
-struct Due {
-    mailbox: MailboxId,
-    conversation: ConversationId,
-    header_id: String,
-    subject: String,
-    contact_name: Option<String>,
-    contact_email: String,
-}
-
-impl FromRow for Due {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        Ok(Due {
-            mailbox: row.take()?,
-            conversation: row.take()?,
-            header_id: row.take()?,
-            subject: row.take()?,
-            contact_name: row.take()?,
-            contact_email: row.take()?,
-        })
+db::row! {
+    /// What a simulated customer answers.
+    struct Due from "m" {
+        mailbox: MailboxId,
+        conversation: ConversationId,
+        header_id: String,
+        subject: String,
+        contact_name: Option<String> = "c.contact_name",
+        contact_email: String = "c.contact_email",
     }
 }
 
@@ -89,9 +78,12 @@ fn file_reply(tx: &mut Tx<'_>, app: &App, job: &DueJob, invoice: &Blob) -> Resul
     )?;
     let Some((answer,)) = taken else { return Ok(false) };
     let due: Due = tx.one(
-        "SELECT m.mailbox, m.conversation, m.header_id, m.subject, c.contact_name, c.contact_email
-         FROM messages m JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
-         WHERE m.ws = ?1 AND m.id = ?2",
+        &format!(
+            "SELECT {} FROM messages m
+             JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
+             WHERE m.ws = ?1 AND m.id = ?2",
+            Due::COLUMNS
+        ),
         &[&job.ws, message],
     )?;
     let actor = system(tx, job.ws, Circle::sandbox())?;

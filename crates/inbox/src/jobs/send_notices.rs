@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use db::{FromRow, Row, Tx};
+use db::Tx;
 use mail::{Address, ComposedMail};
 
 use super::failures::{JobRule, system, tell_nobody};
@@ -124,34 +124,21 @@ impl SendNotices {
     }
 }
 
-struct Due {
-    ws: i64,
-    id: String,
-    email: String,
-    subject: String,
-    text: String,
-    attempts: i64,
-    created_at: i64,
-}
-
-impl FromRow for Due {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        Ok(Due {
-            ws: row.take()?,
-            id: row.take()?,
-            email: row.take()?,
-            subject: row.take()?,
-            text: row.take()?,
-            attempts: row.take()?,
-            created_at: row.take()?,
-        })
+db::row! {
+    struct Due from "notices" {
+        ws: i64,
+        id: String,
+        email: String,
+        subject: String,
+        text: String,
+        attempts: i64,
+        created_at: i64,
     }
 }
 
 fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Claimed> {
     let due: Due = tx.one(
-        "SELECT ws, id, email, subject, text, attempts, created_at
-         FROM notices WHERE ws = ?1 AND id = ?2",
+        &format!("SELECT {} FROM notices WHERE ws = ?1 AND id = ?2", Due::COLUMNS),
         &[&job.ws, &job.key[0]],
     )?;
     let actor = system(tx, job.ws, Circle::team())?;

@@ -1,14 +1,12 @@
 //! Tags: names shared by the team and the sandbox. A name that is only used in somebody's private
 //! inbox is theirs alone, until the team uses it, too.
 
-use db::Tx;
-use serde_json::json;
+use db::{Json, Tx};
 
 use crate::app::Cx;
 use crate::base::actor::{Actor, Circle};
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, TagId};
-use crate::base::json_list::names;
 use crate::model::conversations::Conversation;
 use crate::model::counters;
 
@@ -160,12 +158,12 @@ fn count(
 pub fn save_names(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()> {
     tx.exec(
         "UPDATE conversations SET tags = ?3 WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, &conversation.id, &json!(conversation.tags).to_string()],
+        &[&cx.actor.ws, &conversation.id, &conversation.tags],
     )?;
     Ok(())
 }
 
-type TaggedConversation = (ConversationId, Circle, String);
+type TaggedConversation = (ConversationId, Circle, Json<Vec<String>>);
 
 /// The conversations that have a tag; `None` when they are too many to change at once.
 fn tagged(tx: &mut Tx<'_>, ws: i64, id: &TagId) -> Result<Option<Vec<TaggedConversation>>> {
@@ -208,20 +206,20 @@ fn write_name(
     tx: &mut Tx<'_>,
     ws: i64,
     conversation: &ConversationId,
-    tags: &str,
+    tags: &[String],
     old: &str,
     new: &str,
 ) -> Result<()> {
     let mut renamed: Vec<String> = Vec::new();
-    for tag in names(tags) {
-        let tag = if tag == old { new.to_owned() } else { tag };
-        if !renamed.contains(&tag) {
-            renamed.push(tag);
+    for tag in tags {
+        let tag = if tag == old { new } else { tag };
+        if !renamed.iter().any(|known| known == tag) {
+            renamed.push(tag.to_owned());
         }
     }
     tx.exec(
         "UPDATE conversations SET tags = ?3 WHERE ws = ?1 AND id = ?2",
-        &[&ws, conversation, &json!(renamed).to_string()],
+        &[&ws, conversation, &Json(renamed)],
     )?;
     Ok(())
 }

@@ -321,7 +321,7 @@ fn address_of(actor: &Actor) -> String {
 
 fn warning(risk: &SampleRisk) -> Warning {
     let reasons = risk.reasons.iter().map(|reason| reason.to_string()).collect();
-    Warning { risk: risk.word.into(), reasons, hold: risk.hold }
+    Warning { risk: risk.risk, reasons, hold: risk.hold }
 }
 
 fn attachment(file: &SampleFile, bytes: &[u8]) -> Attachment {

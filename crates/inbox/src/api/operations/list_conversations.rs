@@ -104,7 +104,7 @@ pub const OPERATION: Operation = Operation {
     }]"#,
     run: |tx, cx, input| {
         let found = list_conversations(tx, cx, super::typed(input)?)?;
-        let risks = found.items.iter().map(|item| (&item.id, item.risk.as_deref()));
+        let risks = found.items.iter().map(|item| (&item.id, item.risk));
         let warning = warning::about(risks);
         let items = found.items.into_iter().map(ConversationSummaryJson::from).collect();
         Ok(OperationOutput { warning, ..page(ListPage { items, next: found.next })? })

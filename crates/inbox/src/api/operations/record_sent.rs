@@ -1,8 +1,7 @@
 //! `POST /app-mail`: records a mail that the caller's own app sent.
 
-use db::Tx;
+use db::{Json, Tx};
 use serde::Deserialize;
-use serde_json::json;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
 use crate::api::fields::{EMAIL, InputField, InputKind, Rule, filled, text};
@@ -109,7 +108,7 @@ pub fn record_sent(tx: &mut Tx<'_>, cx: &Cx<'_>, input: RecordSentInput) -> Resu
         known = None;
     }
     let to: Vec<String> = input.to.iter().map(|email| mail::normal_address(email)).collect();
-    let (to, reference) = (json!(to).to_string(), input.reference.to_lowercase());
+    let (to, reference) = (Json(to), input.reference.to_lowercase());
     match known {
         None => {
             tx.exec(

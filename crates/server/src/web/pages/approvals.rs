@@ -7,7 +7,7 @@ use axum::extract::{Path, State};
 use inbox::actions::{self, Decision, QueuedDraft};
 use inbox::base::ids::MessageId;
 use inbox::base::limits::DISCARD_REASON_CHARS;
-use inbox::base::states::Direction;
+use inbox::base::states::{ConversationRisk, Direction};
 use inbox::{Error, Party};
 
 use crate::web::Web;
@@ -63,7 +63,7 @@ struct DecisionView {
     typed: String,
     revision: i64,
     seen: i64,
-    risk: Option<String>,
+    risk: Option<ConversationRisk>,
     risk_reasons: Vec<String>,
     /// When the customer wrote after the draft was made.
     meanwhile: Option<String>,
@@ -194,8 +194,8 @@ fn decision_view(decision: &Decision, queue: &[QueuedDraft], frame: &PageLayout)
         typed: decision.draft.text.clone(),
         revision: decision.draft.revision,
         seen: decision.seen,
-        risk: conversation.risk.clone(),
-        risk_reasons: conversation.risk_reasons.clone(),
+        risk: conversation.risk,
+        risk_reasons: conversation.risk_reasons.0.clone(),
         meanwhile,
         changed: false,
         error: String::new(),
