@@ -5,6 +5,7 @@ use db::Tx;
 use super::sessions::own_id;
 use crate::app::Cx;
 use crate::base::actor::Principal;
+use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result, ValidationError, ValidationErrors};
 use crate::base::ids::{AttachmentId, ConversationId, MessageId};
 use crate::base::limits::{RECIPIENTS, REPLY_CHARS};
@@ -91,7 +92,7 @@ pub fn parties(line: &str) -> Result<Vec<Party>, String> {
         if !mail::is_address(email) || name.is_some_and(|name| name.contains(char::is_control)) {
             return Err(part.to_owned());
         }
-        let email = mail::normal_address(email);
+        let email = String::from(EmailAddress::new(email));
         let name = name.filter(|name| !name.is_empty()).map(str::to_owned);
         if !parties.iter().any(|known| known.email == email) {
             parties.push(Party { name, email });

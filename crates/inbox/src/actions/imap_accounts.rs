@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::app::Cx;
 use crate::base::actor::Actor;
+use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result, ValidationError, ValidationErrors};
 use crate::base::ids::MailboxId;
 use crate::base::limits::IMAP_WORD_CHARS;
@@ -104,7 +105,7 @@ pub fn stop_fetching(tx: &mut Tx<'_>, cx: &Cx<'_>, address: &str) -> Result<Mail
 fn inbox_at(tx: &mut Tx<'_>, cx: &Cx<'_>, address: &str) -> Result<MailboxId> {
     let found: Option<(MailboxId,)> = tx.opt(
         "SELECT id FROM mailboxes WHERE ws = ?1 AND address = ?2 AND circle <> 'sandbox'",
-        &[&cx.actor.ws, &mail::normal_address(address)],
+        &[&cx.actor.ws, &EmailAddress::new(address)],
     )?;
     found.map(|(id,)| id).ok_or_else(|| {
         Error::invalid("address", "is no inbox; add it first with `mailroom mailbox add`")

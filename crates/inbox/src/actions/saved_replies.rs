@@ -102,7 +102,7 @@ pub fn fill_saved_reply(
         Some(match placeholder {
             "first_name" => first_word(name).to_owned(),
             "name" => name.to_owned(),
-            "email" => conversation.contact_email.clone(),
+            "email" => conversation.contact_email.to_string(),
             "subject" => conversation.subject.clone(),
             "inbox" => inbox.as_ref().map(|inbox| inbox.name.clone()).unwrap_or_default(),
             "my_name" => cx.actor.name().to_owned(),

@@ -5,6 +5,7 @@ use sha2::{Digest, Sha256};
 
 use crate::app::Cx;
 use crate::base::actor::{Actor, Circle, Plan, Principal, Role};
+use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{Ids, SessionId, UserId, WorkspaceId};
 use crate::base::limits::{
@@ -40,7 +41,7 @@ pub struct SignedIn {
     pub actor: Actor,
     pub session: SessionId,
     pub id: UserId,
-    pub email: String,
+    pub email: EmailAddress,
     pub role: Role,
     pub workspace_name: String,
     pub plan: Plan,
@@ -93,7 +94,7 @@ pub fn mail_sign_in_link(tx: &mut Tx<'_>, cx: &Cx<'_>, email: &str) -> Result<()
     let found: Vec<(i64, WorkspaceId, String, UserId)> = tx.all(
         "SELECT u.ws, w.id, w.name, u.id FROM users u JOIN workspaces w ON w.ws = u.ws
          WHERE u.email = ?1 ORDER BY u.ws LIMIT ?2",
-        &[&mail::normal_address(email), &WORKSPACES_PER_ADDRESS],
+        &[&EmailAddress::new(email), &WORKSPACES_PER_ADDRESS],
     )?;
     for (ws, workspace, name, person) in found {
         let actor = Actor::system(ws, workspace, Circle::team());
@@ -242,7 +243,7 @@ db::row! {
         opens_private: bool,
         person: UserId = "u.id",
         name: String = "u.name",
-        email: String = "u.email",
+        email: EmailAddress = "u.email",
         role: Role = "u.role",
         workspace: WorkspaceId = "w.id",
         workspace_name: String = "w.name",
@@ -353,7 +354,7 @@ pub fn stored_passwords(tx: &mut Tx<'_>, email: &str) -> Result<Vec<StoredPasswo
              WHERE u.email = ?1 ORDER BY p.ws LIMIT ?2",
             StoredPassword::COLUMNS
         ),
-        &[&mail::normal_address(email), &WORKSPACES_PER_ADDRESS],
+        &[&EmailAddress::new(email), &WORKSPACES_PER_ADDRESS],
     )?)
 }
 

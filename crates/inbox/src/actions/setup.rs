@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::app::Cx;
 use crate::base::actor::{Actor, Circle, Plan, Role};
+use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result, ValidationError, ValidationErrors};
 use crate::base::ids::{MailboxId, UserId, WorkspaceId};
 use crate::base::limits::PERSON_NAME_CHARS;
@@ -88,7 +89,7 @@ pub fn add_person(
     check_address(&mut problems, "email", email);
     check_name(&mut problems, "name", name);
     refuse(problems)?;
-    let email = mail::normal_address(email);
+    let email = EmailAddress::new(email);
     let taken: Option<(UserId,)> =
         tx.opt("SELECT id FROM users WHERE ws = ?1 AND email = ?2", &[&cx.actor.ws, &email])?;
     if taken.is_some() {
@@ -118,7 +119,7 @@ pub fn add_mailbox(
     check_address(&mut problems, "address", address);
     check_name(&mut problems, "name", name);
     refuse(problems)?;
-    let address = mail::normal_address(address);
+    let address = EmailAddress::new(address);
     if address.contains('+') {
         return Err(Error::invalid(
             "address",
@@ -179,7 +180,7 @@ pub fn mailbox_at(tx: &mut Tx<'_>, cx: &Cx<'_>, address: &str) -> Result<Mailbox
     cx.actor.must_administer()?;
     let found: Option<(MailboxId,)> = tx.opt(
         "SELECT id FROM mailboxes WHERE address = ?2 AND ws = ?1",
-        &[&cx.actor.ws, &mail::normal_address(address)],
+        &[&cx.actor.ws, &EmailAddress::new(address)],
     )?;
     found.map(|(id,)| id).ok_or(Error::NotFound("inbox"))
 }
@@ -205,7 +206,7 @@ db::row! {
     #[derive(Debug, Serialize)]
     pub struct PersonListing from "users" {
         pub id: UserId,
-        pub email: String,
+        pub email: EmailAddress,
         pub name: String,
         pub role: Role,
     }

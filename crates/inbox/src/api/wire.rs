@@ -122,7 +122,7 @@ impl From<ConversationSummary> for ConversationSummaryJson {
             subject: summary.subject,
             snippet: summary.snippet,
             status: summary.status,
-            contact: Contact { name: summary.contact_name, email: Some(summary.contact_email) },
+            contact: Contact { name: summary.contact_name, email: Some(summary.contact_email.into()) },
             mailbox: summary.mailbox,
             last_message_at: Moment(summary.last_message_at),
             message_count: summary.message_count,
@@ -283,7 +283,7 @@ impl From<AppMail> for AppSentJson {
     fn from(mail: AppMail) -> AppSentJson {
         AppSentJson {
             message_id: mail.header_id,
-            to: mail.to.0,
+            to: mail.to.0.into_iter().map(String::from).collect(),
             subject: mail.subject,
             sent_at: Moment(mail.recorded_at),
             text: mail.text,

@@ -5,6 +5,7 @@ use std::fmt;
 use db::{Arg, Column, FromColumn, Tx, Value};
 
 use crate::base::api_key::KeyHash;
+use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{AgentId, Ids, MemberId, UserId, WorkspaceId};
 use crate::base::scopes::Scopes;
@@ -190,7 +191,7 @@ pub fn person(tx: &mut Tx<'_>, ws: i64, email: &str) -> Result<Actor> {
         "SELECT u.id, u.name, u.role, w.id
          FROM users u JOIN workspaces w ON w.ws = u.ws
          WHERE u.ws = ?1 AND u.email = ?2",
-        &[&ws, &mail::normal_address(email)],
+        &[&ws, &EmailAddress::new(email)],
     )?;
     let (id, name, role, workspace) = found.ok_or(Error::NotFound("person"))?;
     let circles = [Circle::team(), Circle::of(&id)];

@@ -5,6 +5,7 @@ use mail::{AuthorKind, Mail};
 
 use crate::app::Cx;
 use crate::base::blobs::{self, Blob};
+use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MessageId};
 use crate::base::limits::RISK_REASONS;
@@ -149,8 +150,9 @@ pub(crate) fn file(
 /// The reference in the plus tag of any recipient that is this inbox.
 fn reference_written_to(mailbox: &Mailbox, mail: &Mail) -> Option<String> {
     let listed = mail.to.iter().chain(&mail.cc).map(|address| &address.email);
-    let tags = std::iter::once(&mail.delivered_to).chain(listed).map(|email| mail::plus_tag(email));
-    tags.filter(|(base, _)| *base == mailbox.address).find_map(|(_, reference)| reference)
+    let all = std::iter::once(&mail.delivered_to).chain(listed);
+    let mut own = all.map(|to| EmailAddress::new(to)).filter(|to| to.is_for(&mailbox.address));
+    own.find_map(|to| to.reference())
 }
 
 /// What a mail without a Message-ID is called behind the `@`.
@@ -237,7 +239,7 @@ fn write_message(
         documents::file(tx, cx, conversation, &document)?;
     }
     let everyone = std::iter::once(&mail.from).chain(&mail.to).chain(&mail.cc);
-    for address in everyone.filter(|address| mail::plus_tag(&address.email).0 != mailbox.address) {
+    for address in everyone.filter(|one| !EmailAddress::new(&one.email).is_for(&mailbox.address)) {
         tx.exec(
             "INSERT INTO participants (ws, conversation, email) VALUES (?1, ?2, ?3)
              ON CONFLICT (ws, conversation, email) DO NOTHING",

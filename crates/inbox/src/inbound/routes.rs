@@ -4,6 +4,7 @@ use db::Tx;
 
 use crate::app::App;
 use crate::base::actor::Circle;
+use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::base::ids::{MailboxId, WorkspaceId};
 use crate::model::mailboxes::Mailbox;
@@ -30,7 +31,7 @@ db::row! {
         ws: i64,
         workspace: WorkspaceId = "w.id",
         id: MailboxId,
-        address: String,
+        address: EmailAddress,
         name: String,
         circle: Circle,
     }
@@ -46,14 +47,13 @@ impl From<InboxRow> for RecipientInbox {
 /// The inbox that an address leads to, with or without a plus tag. The sandbox's is not among
 /// them: no mail from outside reaches it (API section 8.3).
 pub fn find_inbox(tx: &mut Tx<'_>, address: &str) -> Result<Option<RecipientInbox>> {
-    let (base, _) = mail::plus_tag(address);
     let found: Option<InboxRow> = tx.opt(
         &format!(
             "SELECT {} FROM mailboxes m JOIN workspaces w ON w.ws = m.ws
              WHERE m.address = ?1 AND m.circle <> 'sandbox'",
             InboxRow::COLUMNS
         ),
-        &[&base],
+        &[&EmailAddress::new(address).without_tag()],
     )?;
     Ok(found.map(RecipientInbox::from))
 }
@@ -66,7 +66,7 @@ pub fn find_recipient(tx: &mut Tx<'_>, recipient: &str) -> Result<Option<Recipie
     if let Some(inbox) = find_inbox(tx, recipient)? {
         return Ok(Some(inbox));
     }
-    let (base, _) = mail::plus_tag(recipient);
+    let base = EmailAddress::new(recipient).without_tag();
     let found: Option<InboxRow> = match base.strip_prefix(POSTMASTER) {
         Some("") => tx.opt(
             &format!(

@@ -8,6 +8,7 @@ use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
 use crate::app::{App, Cx};
 use crate::base::actor::Circle;
 use crate::base::blobs::Blob;
+use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::base::future::BoxFuture;
 use crate::base::ids::{ConversationId, MailboxId};
@@ -39,7 +40,7 @@ db::row! {
         header_id: String,
         subject: String,
         contact_name: Option<String> = "c.contact_name",
-        contact_email: String = "c.contact_email",
+        contact_email: EmailAddress = "c.contact_email",
     }
 }
 
@@ -89,7 +90,7 @@ fn file_reply(tx: &mut Tx<'_>, app: &App, job: &DueJob, invoice: &Blob) -> Resul
     let actor = system(tx, job.ws, Circle::sandbox())?;
     let cx = Cx { now, ..app.cx(&actor) };
     let Some(mailbox) = mailboxes::seen_by(tx, &actor, &due.mailbox)? else { return Ok(true) };
-    let is_contact = *email == due.contact_email;
+    let is_contact = due.contact_email == email.as_str();
     let from =
         Address { name: due.contact_name.clone().filter(|_| is_contact), email: email.clone() };
     let mail = sandbox::answer_mail(answer, &due.header_id, from, &mailbox.address, &due.subject);

@@ -13,6 +13,7 @@ use super::{Relay, RelayOutcome, lease};
 use crate::app::{App, Cx};
 use crate::base::actor::Circle;
 use crate::base::backoff::retry_after;
+use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::future::BoxFuture;
 use crate::base::queue::Queue;
@@ -153,16 +154,15 @@ fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Claimed> {
 
 /// The notice as mail from the workspace's first inbox.
 fn unsigned(tx: &mut Tx<'_>, cx: &Cx<'_>, due: Due) -> Result<UnsignedMail> {
-    let (address,): (String,) = tx.one(
+    let (address,): (EmailAddress,) = tx.one(
         "SELECT address FROM mailboxes WHERE ws = ?1 AND circle = 'team'
          ORDER BY created_at, id LIMIT 1",
         &[&due.ws],
     )?;
-    let domain = address.rsplit_once('@').map_or("localhost", |(_, domain)| domain);
     let purpose = sealing::notice_purpose(due.ws, &due.id);
     let text = sealing::unseal(cx.sealer, &purpose, due.text)?;
     let mail = ComposedMail {
-        message_id: format!("notice.{}@{domain}", due.id),
+        message_id: format!("notice.{}@{}", due.id, address.message_id_domain()),
         answers: Vec::new(),
         from: Address::new(Some("Mailroom"), &address),
         reply_to: None,

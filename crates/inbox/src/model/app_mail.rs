@@ -4,6 +4,7 @@ use db::{Json, Tx};
 
 use crate::app::Cx;
 use crate::base::actor::Circle;
+use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, ServiceId};
 use crate::base::limits::{APP_MAIL_KEPT, APP_MAIL_KEPT_MS, APP_MAIL_RECIPIENTS};
@@ -21,7 +22,7 @@ db::row! {
         pub header_id: String,
         /// `None` when whoever told of it did not know one.
         pub reference: Option<String> = "nullif(app_mail.reference, '')",
-        pub to: Json<Vec<String>> = "app_mail.to_list",
+        pub to: Json<Vec<EmailAddress>> = "app_mail.to_list",
         pub subject: String,
         pub text: Option<String>,
         pub conversation: Option<ConversationId>,
@@ -88,7 +89,7 @@ pub fn answered_by(
 pub struct ReportedMail<'a> {
     /// Without angle brackets.
     pub header_id: &'a str,
-    pub to: &'a [String],
+    pub to: &'a [EmailAddress],
     /// Empty when it is not known, as is the reference.
     pub subject: &'a str,
     pub reference: &'a str,
@@ -101,7 +102,7 @@ pub struct ReportedMail<'a> {
 /// recipient.
 pub fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, outline: &ReportedMail<'_>) -> Result<()> {
     let (ws, key) = (cx.actor.ws, header_key(outline.header_id));
-    let mut known: Option<(Json<Vec<String>>, Option<ConversationId>, i64)> = tx.opt(
+    let mut known: Option<(Json<Vec<EmailAddress>>, Option<ConversationId>, i64)> = tx.opt(
         "SELECT to_list, conversation, recorded_at FROM app_mail
          WHERE ws = ?1 AND livemode = TRUE AND header_key = ?2",
         &[&ws, &key],
@@ -132,7 +133,7 @@ pub fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, outline: &ReportedMail<'_>) -> Result<
         return forget_old(tx, ws, cx.now);
     };
     let more = outline.to.iter().filter(|email| !to.contains(email)).cloned();
-    let more: Vec<String> = more.collect();
+    let more: Vec<EmailAddress> = more.collect();
     to.extend(more);
     to.truncate(APP_MAIL_RECIPIENTS);
     tx.exec(

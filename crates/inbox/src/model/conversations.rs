@@ -5,6 +5,7 @@ use db::{Json, Tx};
 use crate::app::Cx;
 use crate::base::actor::{Actor, Circle};
 use crate::base::assignee::Assignee;
+use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MailboxId, MemberId};
 use crate::base::limits::{BASE_SUBJECT_CHARS, SNIPPET_CHARS, SUBJECT_CHARS};
@@ -29,7 +30,7 @@ db::row! {
         announced_turn: Option<Turn>,
         pub subject: String,
         pub contact_name: Option<String>,
-        pub contact_email: String,
+        pub contact_email: EmailAddress,
         pub last_message_at: i64,
         pub assignee: Option<MemberId> = "nullif(conversations.assignee, '')",
         pub tags: Json<Vec<String>>,

@@ -1,7 +1,7 @@
 //! The domains that a workspace sends from, and the keys that sign their mail (DKIM).
 
 use db::Tx;
-use mail::DkimKey;
+use mail::{DkimKey, DomainName};
 use serde::Serialize;
 
 use crate::app::Cx;
@@ -189,5 +189,5 @@ fn own_domain(tx: &mut Tx<'_>, cx: &Cx<'_>, domain: &str) -> Result<String> {
 }
 
 fn domain_of(address: &str) -> Option<String> {
-    mail::ascii_domain(address.rsplit_once('@')?.1)
+    DomainName::of_address(address).map(|domain| domain.to_string())
 }

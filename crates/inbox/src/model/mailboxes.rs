@@ -3,6 +3,7 @@
 use db::Tx;
 
 use crate::base::actor::{Actor, Circle};
+use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::base::ids::MailboxId;
 
@@ -10,7 +11,7 @@ db::row! {
     #[derive(Clone, Debug)]
     pub struct Mailbox from "mailboxes" {
         pub id: MailboxId,
-        pub address: String,
+        pub address: EmailAddress,
         pub name: String,
         pub circle: Circle,
     }

@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::app::Cx;
 use crate::base::actor::Actor;
+use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MailboxId, MessageId, RequestId};
 use crate::base::limits::{HEADER_KEY_BYTES, UNDO_LIVE_MS, UNDO_SANDBOX_MS};
@@ -310,9 +311,9 @@ pub fn mark_bounced(
 /// Whom a message goes to.
 pub struct Recipients {
     /// Whom its header names first.
-    pub to: Vec<String>,
+    pub to: Vec<EmailAddress>,
     /// Everybody: To, Cc and Bcc.
-    pub all: Vec<String>,
+    pub all: Vec<EmailAddress>,
 }
 
 /// Whom a message of ours goes to, by its own row.
@@ -322,8 +323,8 @@ pub fn recipients(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Recipi
         "SELECT to_list, cc_list, bcc_list FROM messages WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, id],
     )?;
-    let addresses = |parties: &[Party]| -> Vec<String> {
-        parties.iter().map(|party| mail::normal_address(&party.email)).collect()
+    let addresses = |parties: &[Party]| -> Vec<EmailAddress> {
+        parties.iter().map(|party| EmailAddress::new(&party.email)).collect()
     };
     let to = addresses(&to);
     let mut all = to.clone();

@@ -5,6 +5,7 @@ use db::Tx;
 
 use crate::app::Cx;
 use crate::base::actor::{Actor, Circle, Plan};
+use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ServiceId, WorkspaceId};
 use crate::base::limits::{ADDRESS_CHARS, APP_MAIL_RECIPIENTS, HEADER_CHARS, REFERENCE_CHARS};
@@ -93,12 +94,12 @@ pub fn note_sent(
         return Err(Error::invalid("id", "must be letters, digits and hyphens"));
     }
     let known = |email: &&String| mail::is_address(email) && fits(email, ADDRESS_CHARS);
-    let to: Vec<String> = sent
+    let to: Vec<EmailAddress> = sent
         .to
         .iter()
         .filter(known)
         .take(APP_MAIL_RECIPIENTS)
-        .map(|email| mail::normal_address(email))
+        .map(|email| EmailAddress::new(email))
         .collect();
     if to.is_empty() {
         return Err(Error::invalid("to", "must name whom it went to"));

@@ -134,7 +134,7 @@ fn get_conversation(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Conver
         id: found.id,
         subject: found.subject,
         status: found.status,
-        contact: Contact { name: found.contact_name, email: Some(found.contact_email) },
+        contact: Contact { name: found.contact_name, email: Some(found.contact_email.into()) },
         mailbox,
         last_message_at: Moment(found.last_message_at),
         tags: found.tags.0,

@@ -49,7 +49,7 @@ fn list_mailboxes(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<MailboxJson>> {
         .map(|mailbox| MailboxJson {
             open: open.get(mailbox.id.as_str()).copied().unwrap_or(0),
             id: mailbox.id,
-            address: mailbox.address,
+            address: mailbox.address.into(),
             name: mailbox.name,
         })
         .collect())

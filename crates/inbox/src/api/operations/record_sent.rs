@@ -7,6 +7,7 @@ use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
 use crate::api::fields::{EMAIL, InputField, InputKind, Rule, filled, text};
 use crate::api::wire::Done;
 use crate::app::Cx;
+use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::ConversationId;
 use crate::base::limits::{
@@ -107,7 +108,7 @@ pub fn record_sent(tx: &mut Tx<'_>, cx: &Cx<'_>, input: RecordSentInput) -> Resu
         app_mail::forget(tx, ws, livemode, &key)?;
         known = None;
     }
-    let to: Vec<String> = input.to.iter().map(|email| mail::normal_address(email)).collect();
+    let to: Vec<EmailAddress> = input.to.iter().map(|email| EmailAddress::new(email)).collect();
     let (to, reference) = (Json(to), input.reference.to_lowercase());
     match known {
         None => {

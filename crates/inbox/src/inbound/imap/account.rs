@@ -5,6 +5,7 @@ use std::fmt;
 use db::{Column, FromColumn};
 
 use crate::base::actor::{Actor, Circle};
+use crate::base::email_address::EmailAddress;
 use crate::base::ids::{MailboxId, WorkspaceId};
 use crate::base::string_enum::string_enum;
 use crate::inbound::RecipientInbox;
@@ -121,7 +122,7 @@ db::row! {
         ws: i64,
         workspace: WorkspaceId = "w.id",
         mailbox: MailboxId,
-        address: String = "m.address",
+        address: EmailAddress = "m.address",
         name: String = "m.name",
         circle: Circle = "m.circle",
         host: String,

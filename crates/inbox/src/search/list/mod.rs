@@ -7,6 +7,7 @@ use db::{Json, Tx};
 
 use crate::base::actor::{Actor, Circle};
 use crate::base::assignee::Assignee;
+use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MailboxId, MemberId};
 use crate::base::states::{ConversationRisk, Status, Urgency, View};
@@ -97,7 +98,7 @@ db::row! {
         pub snippet: String,
         pub status: Status,
         pub contact_name: Option<String>,
-        pub contact_email: String,
+        pub contact_email: EmailAddress,
         /// The inbox's name.
         pub mailbox: String = "b.name",
         pub last_message_at: i64,

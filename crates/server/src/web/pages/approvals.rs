@@ -162,7 +162,7 @@ fn rows(queue: &[QueuedDraft], frame: &PageLayout, current: Option<&MessageId>) 
 fn decision_view(decision: &Decision, queue: &[QueuedDraft], frame: &PageLayout) -> DecisionView {
     let conversation = &decision.conversation;
     let contact = conversation.contact_name.clone().filter(|name| !name.is_empty());
-    let contact = contact.unwrap_or_else(|| conversation.contact_email.clone());
+    let contact = contact.unwrap_or_else(|| conversation.contact_email.to_string());
     let draft = view(&decision.draft, &contact, &frame.watch);
     let said: Vec<(bool, MessageView)> = decision
         .said

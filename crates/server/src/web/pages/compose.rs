@@ -71,12 +71,12 @@ impl Composer {
         let conversation = &open.conversation;
         let contact = Party {
             name: conversation.contact_name.clone(),
-            email: conversation.contact_email.clone(),
+            email: conversation.contact_email.to_string(),
         };
         Composer {
             is_note,
             to: party_line(&[contact]),
-            from_address: open.mailbox.address.clone(),
+            from_address: open.mailbox.address.to_string(),
             seen: open.seen,
             files: open
                 .attached

@@ -13,8 +13,8 @@ use inbox::api::operations::{
 use inbox::base::agent_presence::AGENT_STAYS_MS;
 use inbox::base::ids::{AgentId, SavedReplyId, UserId};
 use inbox::base::limits::{TAG_CHARS, TAGS_PER_CALL};
-use inbox::base::states::{ConversationRisk, Status};
-use inbox::{Cx, Error, Party};
+use inbox::base::states::Status;
+use inbox::{Conversation, Cx, Error, Party};
 use jiff::civil::Weekday;
 
 use crate::web::Web;
@@ -55,11 +55,12 @@ impl ConversationPage {
 }
 
 pub struct ConvoView {
+    /// What is shown as it is.
+    pub row: Conversation,
     pub id: String,
     pub subject: String,
     pub contact: String,
     pub contact_first: String,
-    pub contact_email: String,
     pub inbox: String,
     pub status: StatusLabel,
     pub is_open: bool,
@@ -69,11 +70,6 @@ pub struct ConvoView {
     pub snoozes: Vec<(String, String)>,
     pub assignee: Option<(Avatar, String)>,
     pub team: Vec<AssigneeChoice>,
-    pub tags: Vec<String>,
-    pub reference: Option<String>,
-    pub held: bool,
-    pub risk: Option<ConversationRisk>,
-    pub risk_reasons: Vec<String>,
     pub items: Vec<TimelineRow>,
     pub older: bool,
     pub others: Vec<OtherView>,
@@ -241,8 +237,8 @@ fn convo_view(
 ) -> ConvoView {
     let items = timeline::items(&open, watch);
     let conversation = open.conversation;
-    let contact = conversation.contact_name.filter(|name| !name.is_empty());
-    let contact = contact.unwrap_or_else(|| conversation.contact_email.clone());
+    let contact = conversation.contact_name.clone().filter(|name| !name.is_empty());
+    let contact = contact.unwrap_or_else(|| conversation.contact_email.to_string());
     let people = open.team.people.iter().map(|member| AssigneeChoice {
         to: member.id.clone(),
         avatar: Avatar::person(&member.name),
@@ -277,18 +273,13 @@ fn convo_view(
             (avatar, assignee.name.clone())
         }),
         team,
-        tags: conversation.tags.0,
-        reference: conversation.reference,
-        held: conversation.held,
-        risk: conversation.risk,
-        risk_reasons: conversation.risk_reasons.0,
         items,
         older: open.older,
         others: others.collect(),
         seen: open.seen,
-        contact_email: conversation.contact_email,
         back: format!("/inbox?{}", filter.full_query()),
         others_here: Vec::new(),
+        row: conversation,
     }
 }
 

@@ -125,7 +125,7 @@ impl TestApp {
     /// A mail with the blobs of its attachments.
     pub fn incoming(&self, mailbox: &Mailbox, mut mail: Mail) -> IncomingMail {
         if mail.delivered_to.is_empty() {
-            mail.delivered_to = mailbox.address.clone();
+            mail.delivered_to = mailbox.address.to_string();
         }
         let put = |file: &Attachment| self.app.blobs.put(&file.bytes).unwrap();
         let attachments = mail.attachments.iter().map(put).collect();
