@@ -27,7 +27,7 @@ impl<T> DerefMut for Json<T> {
 }
 
 impl<T: DeserializeOwned> FromColumn for Json<T> {
-    const WANTED: &'static str = "JSON of another shape";
+    const WANTED: &'static str = "JSON of its type";
     fn from_column(column: Column<'_>) -> Option<Self> {
         match column {
             Column::Text(text) => serde_json::from_str(text).ok().map(Json),

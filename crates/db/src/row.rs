@@ -54,7 +54,9 @@ macro_rules! row {
                 row: &mut $crate::Row<'_>,
             ) -> ::std::result::Result<Self, $crate::StoreError> {
                 ::std::result::Result::Ok($name {
-                    $($field: row.take()?,)+
+                    $($field: row.take_field(
+                        concat!(stringify!($name), ".", stringify!($field)),
+                    )?,)+
                     $($($later: ::std::default::Default::default(),)+)?
                 })
             }

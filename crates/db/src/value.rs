@@ -244,6 +244,11 @@ impl<'a> Row<'a> {
         let found = column.kind();
         T::from_column(column).ok_or(StoreError::Column { index, wanted: T::WANTED, found })
     }
+
+    /// The next column, for a field of a struct that errors name.
+    pub fn take_field<T: FromColumn>(&mut self, field: &'static str) -> Result<T, StoreError> {
+        self.take().map_err(|error| error.of_field(field))
+    }
 }
 
 /// A type that a whole row can be read as.

@@ -9,11 +9,9 @@ use crate::base::error::Result;
 use crate::base::ids::{ConversationId, ServiceId};
 use crate::base::limits::{APP_MAIL_KEPT, APP_MAIL_KEPT_MS, APP_MAIL_RECIPIENTS};
 use crate::base::queue::Queue;
-use crate::model::counters;
+use crate::model::counters::{self, Counter};
 use crate::model::messages::header_key;
 
-/// The tally of records without an answer.
-const UNANSWERED: &str = "app-mail:unanswered";
 /// Records looked at when a new one comes in: more than one, so that old ones run out.
 const FORGOTTEN_AT_ONCE: i64 = 5;
 
@@ -163,12 +161,13 @@ pub fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, outline: &ReportedMail<'_>) -> Result<
 
 /// Keeps the number of records that nobody answered yet.
 pub fn count_unanswered(tx: &mut Tx<'_>, ws: i64, header_id: &str, change: i64) -> Result<()> {
-    counters::add(tx, ws, &Circle::team(), UNANSWERED, header_id, change)
+    counters::add(tx, ws, &Circle::team(), Counter::UnansweredAppMail, header_id, change)
 }
 
 /// Forgets what is too old or too much, oldest first, a bounded number at a time.
 pub fn forget_old(tx: &mut Tx<'_>, ws: i64, now: i64) -> Result<()> {
-    let over = counters::sum(tx, ws, &Circle::team(), UNANSWERED)? - APP_MAIL_KEPT;
+    let unanswered = counters::sum(tx, ws, &Circle::team(), Counter::UnansweredAppMail)?;
+    let over = unanswered - APP_MAIL_KEPT;
     let oldest: Vec<(bool, String, i64)> = tx.all(
         "SELECT livemode, header_key, recorded_at FROM app_mail
          WHERE ws = ?1 AND conversation IS NULL ORDER BY recorded_at LIMIT ?2",

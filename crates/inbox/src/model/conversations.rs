@@ -11,9 +11,10 @@ use crate::base::ids::{ConversationId, MailboxId, MemberId};
 use crate::base::limits::{BASE_SUBJECT_CHARS, SNIPPET_CHARS, SUBJECT_CHARS};
 use crate::base::queue::Queue;
 use crate::base::states::{ConversationRisk, Status, Urgency, View};
+use crate::model::counters::{self, Counter};
 use crate::model::events::{self, Event, EventSubject, Turn};
 use crate::model::timeline::{TimelineEvent, WokenBy};
-use crate::model::{counters, members, timeline};
+use crate::model::{members, timeline};
 
 db::row! {
     /// A conversation's row.
@@ -266,8 +267,8 @@ fn count_open(
     conversation: &Conversation,
     change: i64,
 ) -> Result<()> {
-    let what = format!("open:{}", conversation.mailbox);
-    counters::add(tx, cx.actor.ws, &conversation.circle, &what, conversation.id.as_str(), change)
+    let (circle, counter) = (&conversation.circle, Counter::Open(&conversation.mailbox));
+    counters::add(tx, cx.actor.ws, circle, counter, conversation.id.as_str(), change)
 }
 
 /// Counts a mail that arrived or went out at a time. The newest of a conversation gives it its

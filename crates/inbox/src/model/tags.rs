@@ -8,7 +8,7 @@ use crate::base::actor::{Actor, Circle};
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, TagId};
 use crate::model::conversations::Conversation;
-use crate::model::counters;
+use crate::model::counters::{self, Counter};
 
 /// Conversations whose tag is renamed at once.
 pub const RENAMED: i64 = 10_000;
@@ -150,8 +150,8 @@ fn count(
     id: &TagId,
     change: i64,
 ) -> Result<()> {
-    let what = format!("tag:{id}");
-    counters::add(tx, cx.actor.ws, &conversation.circle, &what, conversation.id.as_str(), change)
+    let (circle, counter) = (&conversation.circle, Counter::Tagged(id));
+    counters::add(tx, cx.actor.ws, circle, counter, conversation.id.as_str(), change)
 }
 
 /// Writes the names that lists show.
@@ -236,11 +236,11 @@ fn move_over(
         "DELETE FROM conversation_tags WHERE ws = ?1 AND tag = ?2 AND conversation = ?3",
         &[&ws, from, conversation],
     )?;
-    counters::add(tx, ws, circle, &format!("tag:{from}"), conversation.as_str(), -1)?;
+    counters::add(tx, ws, circle, Counter::Tagged(from), conversation.as_str(), -1)?;
     let added = tx.exec(
         "INSERT INTO conversation_tags (ws, tag, conversation) VALUES (?1, ?2, ?3)
          ON CONFLICT (ws, tag, conversation) DO NOTHING",
         &[&ws, to, conversation],
     )?;
-    counters::add(tx, ws, circle, &format!("tag:{to}"), conversation.as_str(), added as i64)
+    counters::add(tx, ws, circle, Counter::Tagged(to), conversation.as_str(), added as i64)
 }

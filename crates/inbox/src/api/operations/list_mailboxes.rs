@@ -7,7 +7,8 @@ use crate::api::wire::MailboxJson;
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::scopes::Scope;
-use crate::model::{counters, mailboxes};
+use crate::model::counters::{self, CounterKind};
+use crate::model::mailboxes;
 
 pub const OPERATION: Operation = Operation {
     name: "list_mailboxes",
@@ -42,7 +43,7 @@ pub const OPERATION: Operation = Operation {
 };
 
 fn list_mailboxes(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<MailboxJson>> {
-    let open = counters::of_kind(tx, cx.actor, "open")?;
+    let open = counters::of_kind(tx, cx.actor, CounterKind::Open)?;
     let seen = mailboxes::all_seen_by(tx, cx.actor)?;
     Ok(seen
         .into_iter()
