@@ -21,6 +21,8 @@ pub enum StoreError {
     NoRow,
     #[error("column {index}: expected {wanted}, found {found}")]
     Column { index: usize, wanted: &'static str, found: &'static str },
+    #[error("{field}: expected {wanted}, found {found}")]
+    Field { field: &'static str, wanted: &'static str, found: &'static str },
     #[error("the transaction panicked and was undone")]
     Panicked,
     #[error("the batch this transaction was in could not be committed: {0}")]
@@ -34,6 +36,14 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// The same error, with the name of the field that the column was read for.
+    pub(crate) fn of_field(self, field: &'static str) -> StoreError {
+        match self {
+            StoreError::Column { wanted, found, .. } => StoreError::Field { field, wanted, found },
+            other => other,
+        }
+    }
+
     /// True while the database is down, which the store itself has logged: whoever asked need not.
     pub fn is_outage(&self) -> bool {
         matches!(self, StoreError::Unreachable)

@@ -11,8 +11,10 @@ mod connect;
 mod error;
 mod identity;
 mod job;
+mod json;
 mod migrate;
 mod postgres;
+mod row;
 mod sqlite;
 mod tx;
 mod value;
@@ -27,6 +29,7 @@ use async_channel::Sender;
 use tokio::sync::{broadcast, oneshot};
 
 pub use error::StoreError;
+pub use json::Json;
 pub use migrate::Migration;
 pub use tx::{QueueName, Tx};
 pub use value::{Arg, Column, FromColumn, FromRow, Row, Value};

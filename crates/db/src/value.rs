@@ -9,13 +9,15 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use crate::StoreError;
 
 /// A value on its way into a statement.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Value<'a> {
     Null,
     Int(i64),
     Bool(bool),
     Real(f64),
     Text(&'a str),
+    /// Text that was made for the statement.
+    Made(String),
     Bytes(&'a [u8]),
 }
 
@@ -122,6 +124,13 @@ impl FromColumn for i64 {
             Column::Int(n) => Some(n),
             _ => None,
         }
+    }
+}
+
+impl FromColumn for u16 {
+    const WANTED: &'static str = "a whole number from 0 to 65535";
+    fn from_column(column: Column<'_>) -> Option<Self> {
+        i64::from_column(column).and_then(|number| number.try_into().ok())
     }
 }
 
@@ -235,6 +244,11 @@ impl<'a> Row<'a> {
         let found = column.kind();
         T::from_column(column).ok_or(StoreError::Column { index, wanted: T::WANTED, found })
     }
+
+    /// The next column, for a field of a struct that errors name.
+    pub fn take_field<T: FromColumn>(&mut self, field: &'static str) -> Result<T, StoreError> {
+        self.take().map_err(|error| error.of_field(field))
+    }
 }
 
 /// A type that a whole row can be read as.
@@ -263,12 +277,13 @@ tuple_rows!(A B C D E F G H);
 
 impl rusqlite::ToSql for Value<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(match *self {
+        Ok(ToSqlOutput::Borrowed(match self {
             Value::Null => ValueRef::Null,
-            Value::Int(n) => ValueRef::Integer(n),
-            Value::Bool(b) => ValueRef::Integer(i64::from(b)),
-            Value::Real(x) => ValueRef::Real(x),
+            Value::Int(n) => ValueRef::Integer(*n),
+            Value::Bool(b) => ValueRef::Integer(i64::from(*b)),
+            Value::Real(x) => ValueRef::Real(*x),
             Value::Text(s) => ValueRef::Text(s.as_bytes()),
+            Value::Made(s) => ValueRef::Text(s.as_bytes()),
             Value::Bytes(b) => ValueRef::Blob(b),
         }))
     }
@@ -278,13 +293,14 @@ type AnyError = Box<dyn StdError + Sync + Send>;
 
 impl ToSql for Value<'_> {
     fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, AnyError> {
-        match *self {
+        match self {
             Value::Null => Ok(IsNull::Yes),
-            Value::Int(n) if *ty == Type::INT4 => i32::try_from(n)?.to_sql(ty, out),
+            Value::Int(n) if *ty == Type::INT4 => i32::try_from(*n)?.to_sql(ty, out),
             Value::Int(n) => n.to_sql(ty, out),
             Value::Bool(b) => b.to_sql(ty, out),
             Value::Real(x) => x.to_sql(ty, out),
             Value::Text(s) => s.to_sql(ty, out),
+            Value::Made(s) => s.to_sql(ty, out),
             Value::Bytes(b) => b.to_sql(ty, out),
         }
     }
@@ -299,7 +315,7 @@ impl ToSql for Value<'_> {
             Value::Int(_) => matches!(*ty, Type::INT8 | Type::INT4),
             Value::Bool(_) => *ty == Type::BOOL,
             Value::Real(_) => *ty == Type::FLOAT8,
-            Value::Text(_) => <&str as ToSql>::accepts(ty),
+            Value::Text(_) | Value::Made(_) => <&str as ToSql>::accepts(ty),
             Value::Bytes(_) => *ty == Type::BYTEA,
         };
         match fits {

@@ -102,8 +102,7 @@ pub enum Dmarc {
 /// What the scam check found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// The `risk` of the API, such as `phishing`.
-    pub risk: String,
+    pub risk: Risk,
     /// Up to three plain sentences.
     pub reasons: Vec<String>,
     /// True at or above the hold mark.

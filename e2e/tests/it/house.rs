@@ -156,7 +156,7 @@ impl House {
             from: Address::new(Some(name), email),
             to: Vec::new(),
             cc: Vec::new(),
-            delivered_to: mailbox.address.clone(),
+            delivered_to: mailbox.address.to_string(),
             subject: subject.into(),
             text: text.into(),
             kind: AuthorKind::Person,

@@ -1,13 +1,13 @@
 //! The approval queue: drafts that wait for a person, and scheduled messages.
 
-use db::{FromRow, Row, Tx};
+use db::Tx;
 
 use super::document_requests::card;
-use super::timeline::{self, MessageEntry, attach_files};
+use super::timeline::{MessageEntry, attach_files};
 use crate::app::Cx;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MessageId};
-use crate::base::states::MessageStatus;
+use crate::base::states::{ConversationRisk, MessageStatus};
 use crate::model::conversations::Conversation;
 use crate::model::mailboxes::{self, Mailbox};
 use crate::model::messages;
@@ -17,37 +17,25 @@ const LISTED: i64 = 100;
 /// The customer's letters shown beside a draft.
 const SAID_SHOWN: i64 = 3;
 
-/// A draft as it stands in the queue.
-pub struct QueuedDraft {
-    pub id: MessageId,
-    pub conversation: ConversationId,
-    pub at: i64,
-    pub author: Option<String>,
-    pub author_name: String,
-    pub summary: Option<String>,
-    pub subject: String,
-    pub contact: String,
-    pub risk: Option<String>,
-    pub asks: bool,
-    /// True when the customer wrote after the draft was made.
-    pub wrote_meanwhile: bool,
-}
-
-impl FromRow for QueuedDraft {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        Ok(QueuedDraft {
-            id: row.take()?,
-            conversation: row.take()?,
-            at: row.take()?,
-            author: row.take()?,
-            author_name: row.take::<Option<String>>()?.unwrap_or_default(),
-            summary: row.take()?,
-            subject: row.take()?,
-            contact: row.take()?,
-            risk: row.take()?,
-            asks: row.take()?,
-            wrote_meanwhile: row.take()?,
-        })
+db::row! {
+    /// A draft as it stands in the queue.
+    pub struct QueuedDraft from "m" {
+        pub id: MessageId,
+        pub conversation: ConversationId,
+        pub at: i64,
+        pub author: Option<String>,
+        pub author_name: String = "coalesce(m.from_name, '')",
+        pub summary: Option<String>,
+        pub subject: String = "c.subject",
+        pub contact: String = "coalesce(c.contact_name, c.contact_email)",
+        pub risk: Option<ConversationRisk> = "c.risk",
+        pub asks: bool = "m.request IS NOT NULL",
+        /// True when the customer wrote after the draft was made.
+        pub wrote_meanwhile: bool = "EXISTS (
+            SELECT 1 FROM messages n
+            WHERE n.ws = m.ws AND n.conversation = m.conversation
+              AND n.direction = 'inbound' AND n.serial > m.serial
+        )",
     }
 }
 
@@ -55,19 +43,15 @@ impl FromRow for QueuedDraft {
 pub fn queue(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<QueuedDraft>> {
     let [first, second] = &cx.actor.circles;
     Ok(tx.all(
-        "SELECT m.id, m.conversation, m.at, m.author, m.from_name, m.summary, c.subject,
-                coalesce(c.contact_name, c.contact_email), c.risk, m.request IS NOT NULL,
-                EXISTS (
-                    SELECT 1 FROM messages n
-                    WHERE n.ws = m.ws AND n.conversation = m.conversation
-                      AND n.direction = 'inbound' AND n.serial > m.serial
-                )
-         FROM mailboxes b
-         JOIN messages m ON m.ws = b.ws AND m.mailbox = b.id
-         JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
-         WHERE b.ws = ?1 AND b.circle IN (?2, ?3)
-           AND m.status = 'draft' AND m.discarded_at IS NULL
-         ORDER BY m.at, m.id LIMIT ?4",
+        &format!(
+            "SELECT {} FROM mailboxes b
+             JOIN messages m ON m.ws = b.ws AND m.mailbox = b.id
+             JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
+             WHERE b.ws = ?1 AND b.circle IN (?2, ?3)
+               AND m.status = 'draft' AND m.discarded_at IS NULL
+             ORDER BY m.at, m.id LIMIT ?4",
+            QueuedDraft::COLUMNS
+        ),
         &[&cx.actor.ws, first, second, &LISTED],
     )?)
 }
@@ -97,7 +81,7 @@ pub fn look_at_draft(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Dec
         return Err(Error::NotFound("draft"));
     }
     let ws = cx.actor.ws;
-    let columns = timeline::MESSAGE;
+    let columns = MessageEntry::COLUMNS;
     let mut draft: MessageEntry = tx.one(
         &format!("SELECT {columns} FROM messages m WHERE m.ws = ?1 AND m.id = ?2"),
         &[&ws, id],
@@ -113,6 +97,7 @@ pub fn look_at_draft(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Dec
         ),
         &[&ws, &conversation.id, &SAID_SHOWN],
     )?;
+    said.iter_mut().for_each(MessageEntry::cut_long_text);
     attach_files(tx, ws, &conversation.id, &mut said)?;
     attach_files(tx, ws, &conversation.id, std::slice::from_mut(&mut draft))?;
     let mailbox = mailboxes::seen_by(tx, cx.actor, &conversation.mailbox)?;
@@ -129,36 +114,21 @@ pub fn look_at_draft(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Dec
     })
 }
 
-/// A letter that leaves by itself unless someone stops it.
-pub struct ScheduledMessage {
-    pub id: MessageId,
-    pub conversation: ConversationId,
-    pub sends_at: i64,
-    pub author: Option<String>,
-    pub author_name: String,
-    pub subject: String,
-    pub contact: String,
-    pub text: String,
-}
-
-impl FromRow for ScheduledMessage {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        Ok(ScheduledMessage {
-            id: row.take()?,
-            conversation: row.take()?,
-            sends_at: row.take()?,
-            author: row.take()?,
-            author_name: row.take::<Option<String>>()?.unwrap_or_default(),
-            subject: row.take()?,
-            contact: row.take()?,
-            text: row.take()?,
-        })
+db::row! {
+    /// A letter that leaves by itself unless someone stops it.
+    pub struct ScheduledMessage from "m" {
+        pub id: MessageId,
+        pub conversation: ConversationId,
+        pub sends_at: i64,
+        pub author: Option<String>,
+        pub author_name: String = "coalesce(m.from_name, '')",
+        pub subject: String = "c.subject",
+        pub contact: String = "coalesce(c.contact_name, c.contact_email)",
+        pub text: String,
     }
 }
 
-const LEAVING: &str = "SELECT m.id, m.conversation, m.sends_at, m.author, m.from_name, c.subject,
-        coalesce(c.contact_name, c.contact_email), m.text
-    FROM mailboxes b
+const LEAVING: &str = "FROM mailboxes b
     JOIN messages m ON m.ws = b.ws AND m.mailbox = b.id
     JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
     WHERE b.ws = ?1 AND b.circle IN (?2, ?3)
@@ -168,7 +138,10 @@ const LEAVING: &str = "SELECT m.id, m.conversation, m.sends_at, m.author, m.from
 pub fn leaving(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<ScheduledMessage>> {
     let [first, second] = &cx.actor.circles;
     Ok(tx.all(
-        &format!("{LEAVING} ORDER BY m.sends_at, m.id LIMIT ?4"),
+        &format!(
+            "SELECT {} {LEAVING} ORDER BY m.sends_at, m.id LIMIT ?4",
+            ScheduledMessage::COLUMNS
+        ),
         &[&cx.actor.ws, first, second, &LISTED],
     )?)
 }
@@ -177,7 +150,10 @@ pub fn leaving(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<ScheduledMessage>> {
 pub fn under_way(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Option<ScheduledMessage>> {
     let [first, second] = &cx.actor.circles;
     Ok(tx.opt(
-        &format!("{LEAVING} AND m.id = ?4 AND m.sends_at > ?5"),
+        &format!(
+            "SELECT {} {LEAVING} AND m.id = ?4 AND m.sends_at > ?5",
+            ScheduledMessage::COLUMNS
+        ),
         &[&cx.actor.ws, first, second, id, &cx.now],
     )?)
 }

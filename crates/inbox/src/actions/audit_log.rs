@@ -1,6 +1,6 @@
 //! Reading who changed what.
 
-use db::{FromRow, Row, Tx};
+use db::Tx;
 
 use crate::app::Cx;
 use crate::base::error::Result;
@@ -10,28 +10,16 @@ use crate::model::audit_log::Action;
 /// Entries on one page.
 pub const AUDIT_LISTED: i64 = 50;
 
-pub struct AuditEntry {
-    pub id: AuditId,
-    pub at: i64,
-    /// The id of the person; empty for the command line.
-    pub actor: String,
-    pub actor_name: String,
-    pub action: Action,
-    pub thing: String,
-    pub detail: String,
-}
-
-impl FromRow for AuditEntry {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        Ok(AuditEntry {
-            id: row.take()?,
-            at: row.take()?,
-            actor: row.take()?,
-            actor_name: row.take()?,
-            action: row.take()?,
-            thing: row.take()?,
-            detail: row.take()?,
-        })
+db::row! {
+    pub struct AuditEntry from "audit_log" {
+        pub id: AuditId,
+        pub at: i64,
+        /// The id of the person; empty for the command line.
+        pub actor: String,
+        pub actor_name: String,
+        pub action: Action,
+        pub thing: String,
+        pub detail: String,
     }
 }
 
@@ -48,8 +36,11 @@ pub fn list_audit(
     for circle in &cx.actor.circles {
         // Each circle is read in the order of its key; two short lists are put together here.
         entries.extend(tx.all::<AuditEntry>(
-            "SELECT id, at, actor, actor_name, action, thing, detail FROM audit_log
-             WHERE ws = ?1 AND circle = ?2 AND id < ?3 ORDER BY id DESC LIMIT ?4",
+            &format!(
+                "SELECT {} FROM audit_log
+                 WHERE ws = ?1 AND circle = ?2 AND id < ?3 ORDER BY id DESC LIMIT ?4",
+                AuditEntry::COLUMNS
+            ),
             &[&cx.actor.ws, circle, &before, &AUDIT_LISTED],
         )?);
     }

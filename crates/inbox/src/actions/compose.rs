@@ -5,10 +5,12 @@ use db::Tx;
 use super::sessions::own_id;
 use crate::app::Cx;
 use crate::base::actor::Principal;
+use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result, ValidationError, ValidationErrors};
 use crate::base::ids::{AttachmentId, ConversationId, MessageId};
 use crate::base::limits::{RECIPIENTS, REPLY_CHARS};
 use crate::base::states::{Direction, Status};
+use crate::base::string_enum::string_enum;
 use crate::model::attachments::{self, NewAttachment, OutgoingAttachment};
 use crate::model::conversations;
 use crate::model::drafts::ReplyResult;
@@ -90,7 +92,7 @@ pub fn parties(line: &str) -> Result<Vec<Party>, String> {
         if !mail::is_address(email) || name.is_some_and(|name| name.contains(char::is_control)) {
             return Err(part.to_owned());
         }
-        let email = mail::normal_address(email);
+        let email = String::from(EmailAddress::new(email));
         let name = name.filter(|name| !name.is_empty()).map(str::to_owned);
         if !parties.iter().any(|known| known.email == email) {
             parties.push(Party { name, email });
@@ -129,16 +131,22 @@ pub fn newer_than(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, seen: i64) -> Result<O
     }))
 }
 
-/// What somebody is in the middle of writing.
-#[derive(Clone, Debug)]
-pub struct Autosave {
-    /// `reply` or `note`.
-    pub kind: String,
-    pub body: String,
-    pub to: String,
-    pub cc: String,
-    pub bcc: String,
-    pub saved_at: i64,
+string_enum! {
+    /// What an unsent text is to become.
+    AutosaveKind { Reply = "reply", Note = "note" }
+}
+
+db::row! {
+    /// What somebody is in the middle of writing.
+    #[derive(Clone, Debug)]
+    pub struct Autosave from "autosaves" {
+        pub kind: AutosaveKind,
+        pub body: String,
+        pub to: String = "autosaves.to_line",
+        pub cc: String = "autosaves.cc_line",
+        pub bcc: String = "autosaves.bcc_line",
+        pub saved_at: i64,
+    }
 }
 
 pub fn load_autosave(
@@ -147,19 +155,13 @@ pub fn load_autosave(
     id: &ConversationId,
 ) -> Result<Option<Autosave>> {
     let Some(me) = cx.actor.member() else { return Ok(None) };
-    let found: Option<(String, String, String, String, String, i64)> = tx.opt(
-        "SELECT kind, body, to_line, cc_line, bcc_line, saved_at FROM autosaves
-         WHERE ws = ?1 AND person = ?2 AND conversation = ?3",
+    Ok(tx.opt(
+        &format!(
+            "SELECT {} FROM autosaves WHERE ws = ?1 AND person = ?2 AND conversation = ?3",
+            Autosave::COLUMNS
+        ),
         &[&cx.actor.ws, &me, id],
-    )?;
-    Ok(found.map(|(kind, body, to, cc, bcc, saved_at)| Autosave {
-        kind,
-        body,
-        to,
-        cc,
-        bcc,
-        saved_at,
-    }))
+    )?)
 }
 
 /// Keeps what somebody has written so far; an empty text is forgotten.
@@ -171,7 +173,7 @@ pub fn autosave(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, autosave: &Autosave) -> 
     }
     let texts = [&autosave.body, &autosave.to, &autosave.cc, &autosave.bcc];
     let too_long = |text: &&String| text.contains('\0') || text.chars().count() > REPLY_CHARS;
-    if texts.iter().any(too_long) || !["reply", "note"].contains(&autosave.kind.as_str()) {
+    if texts.iter().any(too_long) {
         return Err(Error::invalid("body", "A message has at most 50,000 characters."));
     }
     tx.exec(

@@ -1,6 +1,6 @@
 //! Looking after a webhook: its secret, its state, and the log of what was sent to it.
 
-use db::{Arg, FromRow, Row, Tx};
+use db::{Arg, Tx};
 use serde::Serialize;
 
 use crate::app::Cx;
@@ -104,30 +104,36 @@ pub struct LogFilter {
     pub before: Option<EventId>,
 }
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct LoggedDelivery {
-    pub event: EventId,
-    #[serde(rename = "type")]
-    pub event_type: String,
-    pub state: DeliveryState,
-    pub created_at: Moment,
-    pub next_attempt_at: Option<Moment>,
-    pub attempts: Vec<LoggedAttempt>,
-    /// The envelope exactly as it is sent.
-    #[serde(skip)]
-    pub body: String,
+db::row! {
+    #[derive(Debug, Serialize)]
+    #[serde(rename_all = "camelCase")]
+    pub struct LoggedDelivery from "d" {
+        pub event: EventId,
+        #[serde(rename = "type")]
+        pub event_type: String = "d.type",
+        pub state: DeliveryState,
+        pub created_at: Moment,
+        pub next_attempt_at: Option<Moment>,
+        /// The envelope exactly as it is sent; empty when the event is not kept any more.
+        #[serde(skip)]
+        pub body: String =
+            "coalesce((SELECT e.body FROM events e WHERE e.ws = d.ws AND e.id = d.event), '')",
+    } later {
+        pub attempts: Vec<LoggedAttempt>,
+    }
 }
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct LoggedAttempt {
-    pub at: Moment,
-    pub took_ms: i64,
-    /// Null when nobody answered.
-    pub status: Option<i64>,
-    /// The start of the answer, or a sentence on why there is none.
-    pub answer: String,
+db::row! {
+    #[derive(Debug, Serialize)]
+    #[serde(rename_all = "camelCase")]
+    pub struct LoggedAttempt from "delivery_attempts" {
+        pub at: Moment,
+        pub took_ms: i64 = "delivery_attempts.took",
+        /// Null when nobody answered.
+        pub status: Option<i64>,
+        /// The start of the answer, or a sentence on why there is none.
+        pub answer: String,
+    }
 }
 
 /// One page of a webhook's log, newest first, with every try.
@@ -158,19 +164,20 @@ pub fn delivery_log(
     let index = index_for(tx, filter);
     let mut deliveries: Vec<LoggedDelivery> = tx.all(
         &format!(
-            "SELECT d.event, d.type, d.state, d.created_at, d.next_attempt_at, (
-                 SELECT e.body FROM events e WHERE e.ws = d.ws AND e.id = d.event
-             )
-             FROM deliveries d {index}
+            "SELECT {} FROM deliveries d {index}
              WHERE d.ws = ?1 AND d.webhook = ?2 AND d.event < ?3{conditions}
-             ORDER BY d.event DESC LIMIT ?4"
+             ORDER BY d.event DESC LIMIT ?4",
+            LoggedDelivery::COLUMNS
         ),
         &args,
     )?;
     for delivery in &mut deliveries {
         delivery.attempts = tx.all(
-            "SELECT at, took, status, answer FROM delivery_attempts
-             WHERE ws = ?1 AND webhook = ?2 AND event = ?3 ORDER BY number",
+            &format!(
+                "SELECT {} FROM delivery_attempts
+                 WHERE ws = ?1 AND webhook = ?2 AND event = ?3 ORDER BY number",
+                LoggedAttempt::COLUMNS
+            ),
             &[&cx.actor.ws, id, &delivery.event],
         )?;
     }
@@ -186,31 +193,6 @@ fn index_for(tx: &Tx<'_>, filter: &LogFilter) -> &'static str {
         (_, None) => "",
     };
     tx.pick(index, "")
-}
-
-impl FromRow for LoggedDelivery {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        Ok(LoggedDelivery {
-            event: row.take()?,
-            event_type: row.take()?,
-            state: row.take()?,
-            created_at: Moment(row.take()?),
-            next_attempt_at: row.take::<Option<i64>>()?.map(Moment),
-            body: row.take::<Option<String>>()?.unwrap_or_default(),
-            attempts: Vec::new(),
-        })
-    }
-}
-
-impl FromRow for LoggedAttempt {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        Ok(LoggedAttempt {
-            at: Moment(row.take()?),
-            took_ms: row.take()?,
-            status: row.take()?,
-            answer: row.take()?,
-        })
-    }
 }
 
 /// Sends an event once more, with the same id and a schedule of its own.

@@ -1,6 +1,6 @@
 //! Document requests as the team sees them: what came of each, and who may end or renew one.
 
-use db::{FromRow, Row, Tx};
+use db::Tx;
 
 use crate::app::Cx;
 use crate::base::error::{Error, Result};
@@ -48,33 +48,18 @@ pub struct RequestItem {
     pub on_the_way: i64,
 }
 
-struct Found {
-    conversation: ConversationId,
-    token: String,
-    due_date: Option<String>,
-    opened_at: Option<i64>,
-    asked_at: Option<i64>,
-    completed_at: Option<i64>,
-    closed_at: Option<i64>,
-    revoked_at: Option<i64>,
-    stopped_at: Option<i64>,
-    remind_at: Option<i64>,
-}
-
-impl FromRow for Found {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        Ok(Found {
-            conversation: row.take()?,
-            token: row.take()?,
-            due_date: row.take()?,
-            opened_at: row.take()?,
-            asked_at: row.take()?,
-            completed_at: row.take()?,
-            closed_at: row.take()?,
-            revoked_at: row.take()?,
-            stopped_at: row.take()?,
-            remind_at: row.take()?,
-        })
+db::row! {
+    struct Found from "document_requests" {
+        conversation: ConversationId,
+        token: String,
+        due_date: Option<String>,
+        opened_at: Option<i64>,
+        asked_at: Option<i64>,
+        completed_at: Option<i64>,
+        closed_at: Option<i64>,
+        revoked_at: Option<i64>,
+        stopped_at: Option<i64>,
+        remind_at: Option<i64>,
     }
 }
 
@@ -98,9 +83,7 @@ impl Found {
 
 fn find(tx: &mut Tx<'_>, ws: i64, id: &RequestId) -> Result<Found> {
     tx.opt(
-        "SELECT conversation, token, due_date, opened_at, asked_at, completed_at, closed_at,
-                revoked_at, stopped_at, remind_at
-         FROM document_requests WHERE ws = ?1 AND id = ?2",
+        &format!("SELECT {} FROM document_requests WHERE ws = ?1 AND id = ?2", Found::COLUMNS),
         &[&ws, id],
     )?
     .ok_or(Error::NotFound("request"))

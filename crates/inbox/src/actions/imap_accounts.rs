@@ -1,11 +1,12 @@
 //! Inboxes whose mail is fetched from a mailbox elsewhere: setting that up, ending it, and seeing
 //! how it goes.
 
-use db::{FromRow, Row, Tx};
+use db::Tx;
 use serde::Serialize;
 
 use crate::app::Cx;
 use crate::base::actor::Actor;
+use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result, ValidationError, ValidationErrors};
 use crate::base::ids::MailboxId;
 use crate::base::limits::IMAP_WORD_CHARS;
@@ -104,7 +105,7 @@ pub fn stop_fetching(tx: &mut Tx<'_>, cx: &Cx<'_>, address: &str) -> Result<Mail
 fn inbox_at(tx: &mut Tx<'_>, cx: &Cx<'_>, address: &str) -> Result<MailboxId> {
     let found: Option<(MailboxId,)> = tx.opt(
         "SELECT id FROM mailboxes WHERE ws = ?1 AND address = ?2 AND circle <> 'sandbox'",
-        &[&cx.actor.ws, &mail::normal_address(address)],
+        &[&cx.actor.ws, &EmailAddress::new(address)],
     )?;
     found.map(|(id,)| id).ok_or_else(|| {
         Error::invalid("address", "is no inbox; add it first with `mailroom mailbox add`")
@@ -142,56 +143,34 @@ fn check(from: &FetchFrom) -> Result<()> {
     if problems.0.is_empty() { Ok(()) } else { Err(Error::Invalid(problems)) }
 }
 
-/// How an inbox's fetching goes.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct FetchedInbox {
-    #[serde(skip)]
-    pub mailbox: MailboxId,
-    pub host: String,
-    pub port: i64,
-    pub username: String,
-    pub folder: String,
-    pub after: String,
-    /// True while the latest round went well or none has ended yet.
-    pub ok: bool,
-    pub last_fetched_at: Option<Moment>,
-    pub failing_since: Option<Moment>,
-    /// A sentence on what went wrong last, while it does.
-    pub last_error: Option<String>,
-    pub next_attempt_at: Option<Moment>,
-    /// When its turn comes, or the claim of whoever fetches it lapses.
-    #[serde(skip)]
-    pub due_at: Moment,
-    pub fetched: i64,
-    /// Mails that could not be had.
-    pub skipped: i64,
-    pub last_skipped: Option<String>,
-}
-
-impl FromRow for FetchedInbox {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        let (mailbox, host, port, username) = (row.take()?, row.take()?, row.take()?, row.take()?);
-        let (folder, after) = (row.take()?, row.take()?);
-        let failing_since: Option<i64> = row.take()?;
-        let next_attempt_at: i64 = row.take()?;
-        Ok(FetchedInbox {
-            mailbox,
-            host,
-            port,
-            username,
-            folder,
-            after,
-            ok: failing_since.is_none(),
-            failing_since: failing_since.map(Moment),
-            next_attempt_at: failing_since.map(|_| Moment(next_attempt_at)),
-            due_at: Moment(next_attempt_at),
-            last_fetched_at: row.take::<Option<i64>>()?.map(Moment),
-            last_error: row.take()?,
-            fetched: row.take()?,
-            skipped: row.take()?,
-            last_skipped: row.take()?,
-        })
+db::row! {
+    /// How an inbox's fetching goes.
+    #[derive(Clone, Debug, Serialize)]
+    #[serde(rename_all = "camelCase")]
+    pub struct FetchedInbox from "a" {
+        #[serde(skip)]
+        pub mailbox: MailboxId,
+        pub host: String,
+        pub port: i64,
+        pub username: String,
+        pub folder: String,
+        pub after: String = "a.afterwards",
+        /// True while the latest round went well or none has ended yet.
+        pub ok: bool = "a.failing_since IS NULL",
+        pub last_fetched_at: Option<Moment>,
+        pub failing_since: Option<Moment>,
+        /// A sentence on what went wrong last, while it does.
+        pub last_error: Option<String>,
+        /// While it fails.
+        pub next_attempt_at: Option<Moment> =
+            "CASE WHEN a.failing_since IS NOT NULL THEN a.next_attempt_at END",
+        /// When its turn comes, or the claim of whoever fetches it lapses.
+        #[serde(skip)]
+        pub due_at: Moment = "a.next_attempt_at",
+        pub fetched: i64,
+        /// Mails that could not be had.
+        pub skipped: i64,
+        pub last_skipped: Option<String>,
     }
 }
 
@@ -199,10 +178,12 @@ impl FromRow for FetchedInbox {
 pub fn list_fetched(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<FetchedInbox>> {
     let [first, second] = &actor.circles;
     Ok(tx.all(
-        "SELECT a.mailbox, a.host, a.port, a.username, a.folder, a.afterwards, a.failing_since,
-                a.next_attempt_at, a.last_fetched_at, a.last_error, a.fetched, a.skipped, a.last_skipped
-         FROM imap_accounts a JOIN mailboxes m ON m.ws = a.ws AND m.id = a.mailbox
-         WHERE a.ws = ?1 AND m.circle IN (?2, ?3) ORDER BY m.name, m.id",
+        &format!(
+            "SELECT {} FROM imap_accounts a
+             JOIN mailboxes m ON m.ws = a.ws AND m.id = a.mailbox
+             WHERE a.ws = ?1 AND m.circle IN (?2, ?3) ORDER BY m.name, m.id",
+            FetchedInbox::COLUMNS
+        ),
         &[&actor.ws, first, second],
     )?)
 }

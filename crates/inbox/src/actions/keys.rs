@@ -85,33 +85,25 @@ pub fn revoke_key(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AgentId) -> Result<()> {
     }
 }
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct KeyListing {
-    pub id: AgentId,
-    pub name: String,
-    pub scopes: String,
-    pub livemode: bool,
-    pub made_by: UserId,
-    pub created_at: Moment,
-    pub revoked_at: Option<Moment>,
-    pub last_used_at: Option<Moment>,
+db::row! {
+    #[derive(Debug, Serialize)]
+    #[serde(rename_all = "camelCase")]
+    pub struct KeyListing from "agents" {
+        pub id: AgentId,
+        pub name: String,
+        pub scopes: String,
+        pub livemode: bool,
+        pub made_by: UserId,
+        pub created_at: Moment,
+        pub revoked_at: Option<Moment>,
+        pub last_used_at: Option<Moment>,
+    }
 }
 
 pub fn list_keys(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<KeyListing>> {
     cx.actor.must_administer()?;
-    type Row = (AgentId, String, String, bool, UserId, i64, Option<i64>, Option<i64>);
-    let rows: Vec<Row> = tx.all(
-        "SELECT id, name, scopes, livemode, made_by, created_at, revoked_at, last_used_at
-         FROM agents
-         WHERE ws = ?1 ORDER BY created_at, id",
+    Ok(tx.all(
+        &format!("SELECT {} FROM agents WHERE ws = ?1 ORDER BY created_at, id", KeyListing::COLUMNS),
         &[&cx.actor.ws],
-    )?;
-    let listed = rows.into_iter().map(|row| {
-        let (id, name, scopes, livemode, made_by, created, revoked, used) = row;
-        let (created_at, revoked_at) = (Moment(created), revoked.map(Moment));
-        let last_used_at = used.map(Moment);
-        KeyListing { id, name, scopes, livemode, made_by, created_at, revoked_at, last_used_at }
-    });
-    Ok(listed.collect())
+    )?)
 }

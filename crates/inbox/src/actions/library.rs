@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use db::{Arg, FromRow, Row, Tx};
+use db::{Arg, Json, Tx};
 
 use crate::app::Cx;
 use crate::base::error::{Error, Result};
@@ -18,43 +18,31 @@ pub struct LibraryCard {
     pub contact: String,
 }
 
-/// A document with where it came from.
-#[derive(Clone, Debug)]
-pub struct LibraryDocument {
-    pub id: DocumentId,
-    pub title: String,
-    pub filename: String,
-    pub content_type: String,
-    pub size: i64,
-    pub kind: Option<DocumentKind>,
-    pub fields: DocumentFields,
-    pub corrected: bool,
-    pub created_at: i64,
-    pub conversation: Option<(ConversationId, String, String)>,
-    /// True when a customer added it on an upload page.
-    pub uploaded: bool,
+db::row! {
+    /// A document with where it came from.
+    #[derive(Clone, Debug)]
+    pub struct LibraryDocument from "d" {
+        pub id: DocumentId,
+        pub title: String,
+        pub filename: String,
+        pub content_type: String,
+        pub size: i64,
+        pub kind: Option<DocumentKind>,
+        pub fields: Json<DocumentFields>,
+        pub corrected: bool,
+        pub created_at: i64,
+        /// True when a customer added it on an upload page.
+        pub uploaded: bool = "d.message IS NULL",
+        conversation: Option<ConversationId> = "c.id",
+        subject: Option<String> = "c.subject",
+        contact: Option<String> = "coalesce(c.contact_name, c.contact_email)",
+    }
 }
 
-impl FromRow for LibraryDocument {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        let mut document = LibraryDocument {
-            id: row.take()?,
-            title: row.take()?,
-            filename: row.take()?,
-            content_type: row.take()?,
-            size: row.take()?,
-            kind: row.take()?,
-            fields: serde_json::from_str(&row.take::<String>()?).unwrap_or_default(),
-            corrected: row.take()?,
-            created_at: row.take()?,
-            conversation: None,
-            uploaded: row.take()?,
-        };
-        let (id, subject, contact) = (row.take()?, row.take()?, row.take()?);
-        if let (Some(id), Some(subject), Some(contact)) = (id, subject, contact) {
-            document.conversation = Some((id, subject, contact));
-        }
-        Ok(document)
+impl LibraryDocument {
+    /// The conversation that it came with, its subject, and whose it is.
+    pub fn conversation(&self) -> Option<(&ConversationId, &str, &str)> {
+        Some((self.conversation.as_ref()?, self.subject.as_deref()?, self.contact.as_deref()?))
     }
 }
 
@@ -62,12 +50,12 @@ impl FromRow for LibraryDocument {
 pub fn look_at_document(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &DocumentId) -> Result<LibraryDocument> {
     let [first, second] = &cx.actor.circles;
     tx.opt(
-        "SELECT d.id, d.title, d.filename, d.content_type, d.size, d.kind, d.fields, d.corrected,
-                d.created_at, d.message IS NULL, c.id, c.subject,
-                coalesce(c.contact_name, c.contact_email)
-         FROM documents d
-         LEFT JOIN conversations c ON c.ws = d.ws AND c.id = d.conversation
-         WHERE d.ws = ?1 AND d.id = ?2 AND d.circle IN (?3, ?4)",
+        &format!(
+            "SELECT {} FROM documents d
+             LEFT JOIN conversations c ON c.ws = d.ws AND c.id = d.conversation
+             WHERE d.ws = ?1 AND d.id = ?2 AND d.circle IN (?3, ?4)",
+            LibraryDocument::COLUMNS
+        ),
         &[&cx.actor.ws, id, first, second],
     )?
     .ok_or(Error::NotFound("document"))
@@ -85,9 +73,9 @@ pub fn cards(
     let places: Vec<String> = (2..found.len() + 2).map(|place| format!("?{place}")).collect();
     let mut args: Vec<&dyn Arg> = vec![&cx.actor.ws];
     args.extend(found.iter().map(|id| *id as &dyn Arg));
-    let rows: Vec<(DocumentId, String, i64, Option<String>)> = tx.all(
+    let rows: Vec<(DocumentId, String, i64, String)> = tx.all(
         &format!(
-            "SELECT d.id, d.content_type, d.size, coalesce(c.contact_name, c.contact_email)
+            "SELECT d.id, d.content_type, d.size, coalesce(c.contact_name, c.contact_email, '')
              FROM documents d
              LEFT JOIN conversations c ON c.ws = d.ws AND c.id = d.conversation
              WHERE d.ws = ?1 AND d.id IN ({})",
@@ -96,7 +84,7 @@ pub fn cards(
         &args,
     )?;
     let cards = rows.into_iter().map(|(id, content_type, size, contact)| {
-        (id, LibraryCard { content_type, size, contact: contact.unwrap_or_default() })
+        (id, LibraryCard { content_type, size, contact })
     });
     Ok(cards.collect())
 }

@@ -1,6 +1,6 @@
 //! Where somebody was named.
 
-use db::{FromRow, Row, Tx};
+use db::Tx;
 
 use super::sessions::own_id;
 use crate::app::Cx;
@@ -10,30 +10,17 @@ use crate::base::ids::{ConversationId, NoteId};
 /// Mentions on one page.
 pub const MENTIONS_LISTED: i64 = 50;
 
-/// A note in which somebody was named.
-pub struct Mention {
-    pub note: NoteId,
-    pub conversation: ConversationId,
-    pub subject: String,
-    pub author: String,
-    pub author_name: String,
-    pub body: String,
-    pub at: i64,
-    pub unread: bool,
-}
-
-impl FromRow for Mention {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        Ok(Mention {
-            note: row.take()?,
-            conversation: row.take()?,
-            subject: row.take()?,
-            author: row.take()?,
-            author_name: row.take()?,
-            body: row.take()?,
-            at: row.take()?,
-            unread: row.take()?,
-        })
+db::row! {
+    /// A note in which somebody was named.
+    pub struct Mention from "m" {
+        pub note: NoteId = "m.id",
+        pub conversation: ConversationId,
+        pub subject: String = "c.subject",
+        pub author: String,
+        pub author_name: String,
+        pub body: String = "n.body",
+        pub at: i64,
+        pub unread: bool = "m.read_at IS NULL",
     }
 }
 
@@ -46,13 +33,14 @@ pub fn list_mentions(
     let before = before.map_or("~", |note| note.as_str());
     let [first, second] = &cx.actor.circles;
     Ok(tx.all(
-        "SELECT m.id, m.conversation, c.subject, m.author, m.author_name, n.body, m.at,
-                m.read_at IS NULL
-         FROM mentions m
-         JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
-         JOIN notes n ON n.ws = m.ws AND n.conversation = m.conversation AND n.id = m.id
-         WHERE m.ws = ?1 AND m.person = ?2 AND m.id < ?3 AND c.circle IN (?4, ?5)
-         ORDER BY m.id DESC LIMIT ?6",
+        &format!(
+            "SELECT {} FROM mentions m
+             JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
+             JOIN notes n ON n.ws = m.ws AND n.conversation = m.conversation AND n.id = m.id
+             WHERE m.ws = ?1 AND m.person = ?2 AND m.id < ?3 AND c.circle IN (?4, ?5)
+             ORDER BY m.id DESC LIMIT ?6",
+            Mention::COLUMNS
+        ),
         &[&cx.actor.ws, own_id(cx)?, &before, first, second, &MENTIONS_LISTED],
     )?)
 }

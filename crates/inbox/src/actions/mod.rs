@@ -31,7 +31,7 @@ pub use approvals::{
 };
 pub use audit_log::{AUDIT_LISTED, AuditEntry, list_audit};
 pub use compose::{
-    Autosave, NewReply, attach, attached, autosave, discard_autosave, forget_autosave, newer_than,
+    Autosave, AutosaveKind, NewReply, attach, attached, autosave, discard_autosave, forget_autosave, newer_than,
     parties, send_reply, take_out,
 };
 pub use corrections::correct_document;

@@ -10,7 +10,7 @@ use crate::base::error::{Error, Result};
 use crate::base::ids::ConversationId;
 use crate::base::states::Status;
 use crate::model::attachments::OutgoingAttachment;
-use crate::model::conversations;
+use crate::model::conversations::{self, Conversation};
 use crate::model::mailboxes::{self, Mailbox};
 use crate::model::members;
 use crate::model::members::Team;
@@ -21,22 +21,11 @@ const SHOWN: i64 = 50;
 const SHOWN_AT_MOST: i64 = 1_000;
 const OTHERS_SHOWN: i64 = 10;
 
+/// A conversation with everything that its page shows.
 pub struct OpenConversation {
-    pub id: ConversationId,
-    pub subject: String,
-    pub status: Status,
-    pub snoozed_until: Option<i64>,
-    pub held: bool,
-    pub contact_name: Option<String>,
-    pub contact_email: String,
+    pub conversation: Conversation,
     pub mailbox: Mailbox,
     pub assignee: Option<Assignee>,
-    pub tags: Vec<String>,
-    pub urgency: Option<&'static str>,
-    pub topic: Option<String>,
-    pub risk: Option<String>,
-    pub risk_reasons: Vec<String>,
-    pub reference: Option<String>,
     pub entries: Vec<TimelineEntry>,
     /// True when there is more than is shown.
     pub older: bool,
@@ -45,7 +34,6 @@ pub struct OpenConversation {
     pub seen: i64,
     /// When the reader was last here.
     pub read_at: Option<i64>,
-    pub last_message_at: i64,
     pub others: Vec<OtherConversation>,
     pub autosave: Option<Autosave>,
     /// The files of what the reader is writing.
@@ -55,16 +43,18 @@ pub struct OpenConversation {
 impl OpenConversation {
     /// True when mail has come since the reader was here.
     pub fn is_news(&self) -> bool {
-        self.read_at.is_none_or(|read_at| self.last_message_at > read_at)
+        self.read_at.is_none_or(|read_at| self.conversation.last_message_at > read_at)
     }
 }
 
-/// Another conversation with the same customer.
-pub struct OtherConversation {
-    pub id: ConversationId,
-    pub subject: String,
-    pub status: Status,
-    pub last_message_at: i64,
+db::row! {
+    /// Another conversation with the same customer.
+    pub struct OtherConversation from "conversations" {
+        pub id: ConversationId,
+        pub subject: String,
+        pub status: Status,
+        pub last_message_at: i64,
+    }
 }
 
 pub fn read_conversation(
@@ -89,21 +79,8 @@ pub fn read_conversation(
         autosave: load_autosave(tx, cx, &found.id)?,
         attached: attached(tx, cx, &found.id)?,
         read_at: read_at(tx, cx, &found.id)?,
-        last_message_at: found.last_message_at,
         mailbox: mailbox.ok_or(Error::NotFound("conversation"))?,
-        id: found.id,
-        subject: found.subject,
-        status: found.status,
-        snoozed_until: found.snoozed_until,
-        held: found.held,
-        contact_name: found.contact_name,
-        contact_email: found.contact_email,
-        tags: found.tags,
-        urgency: found.urgency.map(|urgency| urgency.as_str()),
-        topic: found.topic,
-        risk: found.risk,
-        risk_reasons: found.risk_reasons,
-        reference: found.reference,
+        conversation: found,
         entries,
         older,
         seen,
@@ -113,13 +90,16 @@ pub fn read_conversation(
 fn others(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    conversation: &conversations::Conversation,
+    conversation: &Conversation,
 ) -> Result<Vec<OtherConversation>> {
     let [first, second] = &cx.actor.circles;
-    let rows: Vec<(ConversationId, String, Status, i64)> = tx.all(
-        "SELECT id, subject, status, last_message_at FROM conversations
-         WHERE ws = ?1 AND contact_email = ?2 AND num > 0 AND circle IN (?3, ?4) AND id <> ?5
-         ORDER BY last_message_at DESC, id DESC LIMIT ?6",
+    Ok(tx.all(
+        &format!(
+            "SELECT {} FROM conversations
+             WHERE ws = ?1 AND contact_email = ?2 AND num > 0 AND circle IN (?3, ?4) AND id <> ?5
+             ORDER BY last_message_at DESC, id DESC LIMIT ?6",
+            OtherConversation::COLUMNS
+        ),
         &[
             &cx.actor.ws,
             &conversation.contact_email,
@@ -128,14 +108,7 @@ fn others(
             &conversation.id,
             &OTHERS_SHOWN,
         ],
-    )?;
-    let others = rows.into_iter().map(|(id, subject, status, last_message_at)| OtherConversation {
-        id,
-        subject,
-        status,
-        last_message_at,
-    });
-    Ok(others.collect())
+    )?)
 }
 
 fn read_at(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<Option<i64>> {

@@ -19,27 +19,25 @@ pub const PLACEHOLDERS: &[(&str, &str)] = &[
     ("my_first_name", "your first name"),
 ];
 
-#[derive(Clone, Debug)]
-pub struct SavedReply {
-    pub id: SavedReplyId,
-    pub name: String,
-    pub body: String,
-    pub changed_at: i64,
+db::row! {
+    #[derive(Clone, Debug)]
+    pub struct SavedReply from "saved_replies" {
+        pub id: SavedReplyId,
+        pub name: String,
+        pub body: String,
+        pub changed_at: i64,
+    }
 }
 
 /// Every saved reply, by name.
 pub fn list_saved_replies(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<SavedReply>> {
-    let rows: Vec<(SavedReplyId, String, String, i64)> = tx.all(
-        "SELECT id, name, body, changed_at FROM saved_replies WHERE ws = ?1 ORDER BY folded",
+    Ok(tx.all(
+        &format!(
+            "SELECT {} FROM saved_replies WHERE ws = ?1 ORDER BY folded",
+            SavedReply::COLUMNS
+        ),
         &[&cx.actor.ws],
-    )?;
-    let saved = rows.into_iter().map(|(id, name, body, changed_at)| SavedReply {
-        id,
-        name,
-        body,
-        changed_at,
-    });
-    Ok(saved.collect())
+    )?)
 }
 
 /// The names alone, for a menu.
@@ -104,7 +102,7 @@ pub fn fill_saved_reply(
         Some(match placeholder {
             "first_name" => first_word(name).to_owned(),
             "name" => name.to_owned(),
-            "email" => conversation.contact_email.clone(),
+            "email" => conversation.contact_email.to_string(),
             "subject" => conversation.subject.clone(),
             "inbox" => inbox.as_ref().map(|inbox| inbox.name.clone()).unwrap_or_default(),
             "my_name" => cx.actor.name().to_owned(),

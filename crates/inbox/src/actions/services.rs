@@ -1,6 +1,6 @@
 //! Connections to e-mail-sending services: making, completing, listing and ending them.
 
-use db::{FromRow, Row, Tx};
+use db::Tx;
 use serde::Serialize;
 
 use crate::app::Cx;
@@ -87,53 +87,40 @@ pub fn disconnect_service(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ServiceId) -> Resul
     if ended == 0 { Err(Error::NotFound("connection")) } else { Ok(()) }
 }
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ServiceListing {
-    pub id: ServiceId,
-    pub service: Service,
-    /// The address that the service is to call.
-    pub address: String,
-    /// False until the secret is known that its calls are checked with.
-    pub complete: bool,
-    pub reference_tag: String,
-    pub made_by: UserId,
-    /// Mails that it has told of.
-    pub noted: i64,
-    pub last_noted_at: Option<Moment>,
-    /// A sentence on why words could not be read last time.
-    pub last_error: Option<String>,
-    pub created_at: Moment,
+db::row! {
+    #[derive(Debug, Serialize)]
+    #[serde(rename_all = "camelCase")]
+    pub struct ServiceListing from "services" {
+        pub id: ServiceId,
+        pub service: Service,
+        /// The address that the service is to call.
+        pub address: String = "services.token",
+        /// False until the secret is known that its calls are checked with.
+        pub complete: bool = "services.secret IS NOT NULL",
+        pub reference_tag: String,
+        pub made_by: UserId,
+        /// Mails that it has told of.
+        pub noted: i64,
+        pub last_noted_at: Option<Moment>,
+        /// A sentence on why words could not be read last time.
+        pub last_error: Option<String>,
+        pub created_at: Moment,
+    }
 }
 
 pub fn list_services(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<ServiceListing>> {
     cx.actor.must_administer()?;
     let mut listed: Vec<ServiceListing> = tx.all(
-        "SELECT id, service, token, secret IS NOT NULL, reference_tag, made_by, noted,
-                last_noted_at, last_error, created_at
-         FROM services WHERE ws = ?1 ORDER BY created_at, id",
+        &format!(
+            "SELECT {} FROM services WHERE ws = ?1 ORDER BY created_at, id",
+            ServiceListing::COLUMNS
+        ),
         &[&cx.actor.ws],
     )?;
     for listing in &mut listed {
-        listing.address.insert_str(0, cx.public_url);
+        // The row has the token, which is the last part of the address.
+        let path = service_path(listing.service, &listing.address);
+        listing.address = format!("{}{path}", cx.public_url);
     }
     Ok(listed)
-}
-
-impl FromRow for ServiceListing {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        let (id, service) = (row.take()?, row.take()?);
-        Ok(ServiceListing {
-            id,
-            service,
-            address: service_path(service, &row.take::<String>()?),
-            complete: row.take()?,
-            reference_tag: row.take()?,
-            made_by: row.take()?,
-            noted: row.take()?,
-            last_noted_at: row.take::<Option<i64>>()?.map(Moment),
-            last_error: row.take()?,
-            created_at: Moment(row.take()?),
-        })
-    }
 }

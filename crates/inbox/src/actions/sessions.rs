@@ -1,10 +1,11 @@
 //! Signing in: one-time links, sessions, and how often somebody may guess.
 
-use db::{Arg, FromRow, Row, Tx, Value};
+use db::{Arg, Tx, Value};
 use sha2::{Digest, Sha256};
 
 use crate::app::Cx;
 use crate::base::actor::{Actor, Circle, Plan, Principal, Role};
+use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{Ids, SessionId, UserId, WorkspaceId};
 use crate::base::limits::{
@@ -40,7 +41,7 @@ pub struct SignedIn {
     pub actor: Actor,
     pub session: SessionId,
     pub id: UserId,
-    pub email: String,
+    pub email: EmailAddress,
     pub role: Role,
     pub workspace_name: String,
     pub plan: Plan,
@@ -93,7 +94,7 @@ pub fn mail_sign_in_link(tx: &mut Tx<'_>, cx: &Cx<'_>, email: &str) -> Result<()
     let found: Vec<(i64, WorkspaceId, String, UserId)> = tx.all(
         "SELECT u.ws, w.id, w.name, u.id FROM users u JOIN workspaces w ON w.ws = u.ws
          WHERE u.email = ?1 ORDER BY u.ws LIMIT ?2",
-        &[&mail::normal_address(email), &WORKSPACES_PER_ADDRESS],
+        &[&EmailAddress::new(email), &WORKSPACES_PER_ADDRESS],
     )?;
     for (ws, workspace, name, person) in found {
         let actor = Actor::system(ws, workspace, Circle::team());
@@ -233,35 +234,53 @@ pub fn begin_session(
     Ok(token)
 }
 
+db::row! {
+    /// A session with its person and workspace.
+    struct SessionRow from "s" {
+        ws: i64,
+        id: SessionId,
+        seen_at: i64,
+        opens_private: bool,
+        person: UserId = "u.id",
+        name: String = "u.name",
+        email: EmailAddress = "u.email",
+        role: Role = "u.role",
+        workspace: WorkspaceId = "w.id",
+        workspace_name: String = "w.name",
+        plan: Plan = "w.plan",
+    }
+}
+
 /// Whose session this is. Read in the transaction that goes on to do the work, so that ending a
 /// session or changing a role counts at once.
 pub fn signed_in(tx: &mut Tx<'_>, session: &TokenHash, now: i64) -> Result<SignedIn> {
-    type Found = (i64, SessionId, i64, bool, UserId, String, String, Role);
-    let found: Option<Found> = tx.opt(
-        "SELECT s.ws, s.id, s.seen_at, s.opens_private, u.id, u.name, u.email, u.role
-         FROM sessions s JOIN users u ON u.ws = s.ws AND u.id = s.person
-         WHERE s.token_hash = ?1 AND s.seen_at > ?2 AND s.created_at > ?3",
+    let found: Option<SessionRow> = tx.opt(
+        &format!(
+            "SELECT {} FROM sessions s
+             JOIN users u ON u.ws = s.ws AND u.id = s.person
+             JOIN workspaces w ON w.ws = s.ws
+             WHERE s.token_hash = ?1 AND s.seen_at > ?2 AND s.created_at > ?3",
+            SessionRow::COLUMNS
+        ),
         &[session, &(now - SESSION_IDLE_MS), &(now - SESSION_MS)],
     )?;
-    let (ws, id, seen_at, opens_private, person, name, email, role) =
-        found.ok_or(Error::Unauthorized)?;
-    let (workspace, workspace_name, plan): (WorkspaceId, String, Plan) =
-        tx.one("SELECT id, name, plan FROM workspaces WHERE ws = ?1", &[&ws])?;
-    let circles = match opens_private {
-        true => [Circle::team(), Circle::of(&person)],
+    let found = found.ok_or(Error::Unauthorized)?;
+    let circles = match found.opens_private {
+        true => [Circle::team(), Circle::of(&found.person)],
         false => [Circle::team(), Circle::team()],
     };
-    let who = Principal::Person { id: person.clone(), name, role };
+    let who =
+        Principal::Person { id: found.person.clone(), name: found.name, role: found.role };
     Ok(SignedIn {
-        actor: Actor { ws, workspace, who, circles },
-        session: id,
-        id: person,
-        email,
-        role,
-        workspace_name,
-        plan,
-        stale: now - seen_at >= SEEN_EVERY_MS,
-        opens_private,
+        actor: Actor { ws: found.ws, workspace: found.workspace, who, circles },
+        session: found.id,
+        id: found.person,
+        email: found.email,
+        role: found.role,
+        workspace_name: found.workspace_name,
+        plan: found.plan,
+        stale: now - found.seen_at >= SEEN_EVERY_MS,
+        opens_private: found.opens_private,
     })
 }
 
@@ -274,29 +293,27 @@ pub fn mark_seen(tx: &mut Tx<'_>, session: &TokenHash, now: i64) -> Result<()> {
     Ok(())
 }
 
-#[derive(Clone, Debug)]
-pub struct SessionListing {
-    pub id: SessionId,
-    pub device: String,
-    pub created_at: i64,
-    pub seen_at: i64,
+db::row! {
+    #[derive(Clone, Debug)]
+    pub struct SessionListing from "sessions" {
+        pub id: SessionId,
+        pub device: String,
+        pub created_at: i64,
+        pub seen_at: i64,
+    }
 }
 
 /// The actor's own sessions, the latest used first.
 pub fn list_sessions(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<SessionListing>> {
-    let rows: Vec<(SessionId, String, i64, i64)> = tx.all(
-        "SELECT id, device, created_at, seen_at FROM sessions
-         WHERE ws = ?1 AND person = ?2 AND seen_at > ?3 AND created_at > ?4
-         ORDER BY seen_at DESC, id DESC",
+    Ok(tx.all(
+        &format!(
+            "SELECT {} FROM sessions
+             WHERE ws = ?1 AND person = ?2 AND seen_at > ?3 AND created_at > ?4
+             ORDER BY seen_at DESC, id DESC",
+            SessionListing::COLUMNS
+        ),
         &[&cx.actor.ws, own_id(cx)?, &(cx.now - SESSION_IDLE_MS), &(cx.now - SESSION_MS)],
-    )?;
-    let listed = rows.into_iter().map(|(id, device, created_at, seen_at)| SessionListing {
-        id,
-        device,
-        created_at,
-        seen_at,
-    });
-    Ok(listed.collect())
+    )?)
 }
 
 /// Ends one of the actor's own sessions.
@@ -316,35 +333,28 @@ pub fn end_other_sessions(tx: &mut Tx<'_>, cx: &Cx<'_>, kept: &SessionId) -> Res
     )?)
 }
 
-/// A password as it is kept.
-#[derive(Clone)]
-pub struct StoredPassword {
-    pub ws: i64,
-    pub person: UserId,
-    /// The argon2 string.
-    pub hash: String,
-    /// False for one that was set in a session in which private inboxes were shut.
-    pub opens_private: bool,
-}
-
-impl FromRow for StoredPassword {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        Ok(StoredPassword {
-            ws: row.take()?,
-            person: row.take()?,
-            hash: row.take()?,
-            opens_private: row.take()?,
-        })
+db::row! {
+    /// A password as it is kept.
+    #[derive(Clone)]
+    pub struct StoredPassword from "p" {
+        pub ws: i64,
+        pub person: UserId,
+        /// The argon2 string.
+        pub hash: String,
+        /// False for one that was set in a session in which private inboxes were shut.
+        pub opens_private: bool,
     }
 }
 
 /// What a password for this address may fit, one for each workspace.
 pub fn stored_passwords(tx: &mut Tx<'_>, email: &str) -> Result<Vec<StoredPassword>> {
     Ok(tx.all(
-        "SELECT p.ws, p.person, p.hash, p.opens_private
-         FROM users u JOIN passwords p ON p.ws = u.ws AND p.person = u.id
-         WHERE u.email = ?1 ORDER BY p.ws LIMIT ?2",
-        &[&mail::normal_address(email), &WORKSPACES_PER_ADDRESS],
+        &format!(
+            "SELECT {} FROM users u JOIN passwords p ON p.ws = u.ws AND p.person = u.id
+             WHERE u.email = ?1 ORDER BY p.ws LIMIT ?2",
+            StoredPassword::COLUMNS
+        ),
+        &[&EmailAddress::new(email), &WORKSPACES_PER_ADDRESS],
     )?)
 }
 

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::app::Cx;
 use crate::base::actor::{Actor, Circle, Plan, Role};
+use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result, ValidationError, ValidationErrors};
 use crate::base::ids::{MailboxId, UserId, WorkspaceId};
 use crate::base::limits::PERSON_NAME_CHARS;
@@ -88,7 +89,7 @@ pub fn add_person(
     check_address(&mut problems, "email", email);
     check_name(&mut problems, "name", name);
     refuse(problems)?;
-    let email = mail::normal_address(email);
+    let email = EmailAddress::new(email);
     let taken: Option<(UserId,)> =
         tx.opt("SELECT id FROM users WHERE ws = ?1 AND email = ?2", &[&cx.actor.ws, &email])?;
     if taken.is_some() {
@@ -118,7 +119,7 @@ pub fn add_mailbox(
     check_address(&mut problems, "address", address);
     check_name(&mut problems, "name", name);
     refuse(problems)?;
-    let address = mail::normal_address(address);
+    let address = EmailAddress::new(address);
     if address.contains('+') {
         return Err(Error::invalid(
             "address",
@@ -179,7 +180,7 @@ pub fn mailbox_at(tx: &mut Tx<'_>, cx: &Cx<'_>, address: &str) -> Result<Mailbox
     cx.actor.must_administer()?;
     let found: Option<(MailboxId,)> = tx.opt(
         "SELECT id FROM mailboxes WHERE address = ?2 AND ws = ?1",
-        &[&cx.actor.ws, &mail::normal_address(address)],
+        &[&cx.actor.ws, &EmailAddress::new(address)],
     )?;
     found.map(|(id,)| id).ok_or(Error::NotFound("inbox"))
 }
@@ -201,45 +202,41 @@ pub fn set_plan(tx: &mut Tx<'_>, cx: &Cx<'_>, plan: Plan) -> Result<()> {
     audit_log::record(tx, cx, &Circle::team(), Action::PlanChanged, plan.as_str(), "")
 }
 
-#[derive(Debug, Serialize)]
-pub struct PersonListing {
-    pub id: UserId,
-    pub email: String,
-    pub name: String,
-    pub role: Role,
+db::row! {
+    #[derive(Debug, Serialize)]
+    pub struct PersonListing from "users" {
+        pub id: UserId,
+        pub email: EmailAddress,
+        pub name: String,
+        pub role: Role,
+    }
 }
 
 pub fn list_people(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<PersonListing>> {
-    let rows: Vec<(UserId, String, String, Role)> = tx.all(
-        "SELECT id, email, name, role FROM users WHERE ws = ?1 ORDER BY created_at, id",
+    Ok(tx.all(
+        &format!(
+            "SELECT {} FROM users WHERE ws = ?1 ORDER BY created_at, id",
+            PersonListing::COLUMNS
+        ),
         &[&cx.actor.ws],
-    )?;
-    let people =
-        rows.into_iter().map(|(id, email, name, role)| PersonListing { id, email, name, role });
-    Ok(people.collect())
+    )?)
 }
 
-/// A workspace as the operator of the machine sees it.
-#[derive(Clone, Debug)]
-pub struct WorkspaceListing {
-    pub ws: i64,
-    pub id: WorkspaceId,
-    pub slug: String,
-    pub name: String,
-    pub plan: Plan,
+db::row! {
+    /// A workspace as the operator of the machine sees it.
+    #[derive(Clone, Debug)]
+    pub struct WorkspaceListing from "workspaces" {
+        pub ws: i64,
+        pub id: WorkspaceId,
+        pub slug: String,
+        pub name: String,
+        pub plan: Plan,
+    }
 }
 
 pub fn list_workspaces(tx: &mut Tx<'_>) -> Result<Vec<WorkspaceListing>> {
-    let rows: Vec<(i64, WorkspaceId, String, String, Plan)> =
-        tx.all("SELECT ws, id, slug, name, plan FROM workspaces ORDER BY ws", &[])?;
-    let listed = rows.into_iter().map(|(ws, id, slug, name, plan)| WorkspaceListing {
-        ws,
-        id,
-        slug,
-        name,
-        plan,
-    });
-    Ok(listed.collect())
+    let columns = WorkspaceListing::COLUMNS;
+    Ok(tx.all(&format!("SELECT {columns} FROM workspaces ORDER BY ws"), &[])?)
 }
 
 fn check_name(problems: &mut ValidationErrors, field: &str, name: &str) {

@@ -9,9 +9,9 @@ use crate::base::actor::Actor;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MailboxId, MessageId, TagId};
 use crate::base::states::View;
-use crate::model::{counters, mailboxes, tags};
-use crate::search::list::ConversationSummary;
-use crate::search::list::{self, ListedConversations};
+use crate::model::counters::{self, CounterKind};
+use crate::model::{mailboxes, tags};
+use crate::search::list::{self, ConversationSummary};
 
 /// Counts in the navigation end here, so that they cost the same whatever there is.
 pub const COUNTED: i64 = 100;
@@ -55,7 +55,7 @@ pub struct SidebarTag {
 
 pub fn sidebar(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Sidebar> {
     let actor = cx.actor;
-    let open = counters::of_kind(tx, actor, "open")?;
+    let open = counters::of_kind(tx, actor, CounterKind::Open)?;
     let inboxes = mailboxes::all_seen_by(tx, actor)?;
     let me = actor.member().map(|member| member.as_str().to_owned()).unwrap_or_default();
     Ok(Sidebar {
@@ -166,15 +166,14 @@ fn leaving(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<(ConversationId, Messag
 /// Conversations whose mail was held as a likely scam, newest first.
 pub fn list_held(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<ConversationSummary>> {
     let [first, second] = &cx.actor.circles;
-    let listed: Vec<ListedConversations> = tx.all(
+    Ok(tx.all(
         &format!(
             "{} WHERE c.ws = ?1 AND c.circle IN (?2, ?3) AND c.held = TRUE
              ORDER BY c.last_message_at DESC, c.id DESC LIMIT ?4",
             list::select("conversations c")
         ),
         &[&cx.actor.ws, first, second, &HELD_LISTED],
-    )?;
-    Ok(listed.into_iter().map(|listed| listed.summary).collect())
+    )?)
 }
 
 /// Conversations that have a tag, whatever their status, the latest begun first: that is the order
@@ -188,7 +187,7 @@ pub fn list_tagged(
 ) -> Result<Vec<ConversationSummary>> {
     let [first, second] = &cx.actor.circles;
     let below = after.map_or("cnv_~", |id| id.as_str());
-    let listed: Vec<ListedConversations> = tx.all(
+    Ok(tx.all(
         &format!(
             "{} WHERE t.ws = ?1 AND t.tag = ?2 AND t.conversation < ?3 AND c.circle IN (?4, ?5)
              ORDER BY t.conversation DESC LIMIT ?6",
@@ -198,8 +197,7 @@ pub fn list_tagged(
             )
         ),
         &[&cx.actor.ws, tag, &below, first, second, &limit],
-    )?;
-    Ok(listed.into_iter().map(|listed| listed.summary).collect())
+    )?)
 }
 
 pub fn tag_name(tx: &mut Tx<'_>, cx: &Cx<'_>, tag: &TagId) -> Result<String> {

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use db::{FromRow, Row, Tx};
+use db::{Json, Tx};
+use serde_json::{Map, Value};
 
 use super::document_requests::{RequestCard, card};
 use crate::app::Cx;
@@ -43,32 +44,36 @@ impl TimelineEntry {
     }
 }
 
-#[derive(Clone, Debug)]
-pub struct MessageEntry {
-    pub id: MessageId,
-    pub at: i64,
-    pub serial: i64,
-    pub direction: Direction,
-    /// `None` for mail that came in.
-    pub status: Option<MessageStatus>,
-    pub from: Party,
-    pub to: Vec<Party>,
-    pub cc: Vec<Party>,
-    pub bcc: Vec<Party>,
-    pub text: String,
-    /// True when the text goes on after what is given here.
-    pub cut: bool,
-    /// True when the mail is kept as it came.
-    pub has_original: bool,
-    /// The id of the person or agent who wrote it.
-    pub author: Option<String>,
-    pub summary: Option<String>,
-    pub revision: i64,
-    pub sends_at: Option<i64>,
-    pub files: Vec<FiledAs>,
-    /// What it asks for, and what came of it.
-    pub asks: Option<RequestCard>,
-    request: Option<RequestId>,
+db::row! {
+    #[derive(Clone, Debug)]
+    pub struct MessageEntry from "m" {
+        pub id: MessageId,
+        pub at: i64,
+        pub serial: i64,
+        pub direction: Direction,
+        /// `None` for mail that came in.
+        pub status: Option<MessageStatus>,
+        pub from_name: Option<String>,
+        pub from_email: String,
+        pub to: Json<Vec<Party>> = "m.to_list",
+        pub cc: Json<Vec<Party>> = "m.cc_list",
+        pub bcc: Json<Vec<Party>> = "m.bcc_list",
+        pub text: String,
+        /// True when the mail is kept as it came.
+        pub has_original: bool = "m.raw_hash IS NOT NULL",
+        /// The id of the person or agent who wrote it.
+        pub author: Option<String>,
+        pub summary: Option<String>,
+        pub revision: i64,
+        pub sends_at: Option<i64>,
+        request: Option<RequestId>,
+    } later {
+        /// True when the text goes on after what is given here.
+        pub cut: bool,
+        pub files: Vec<FiledAs>,
+        /// What it asks for, and what came of it.
+        pub asks: Option<RequestCard>,
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -86,90 +91,29 @@ pub enum FilePlace {
     Attachment(AttachmentId),
 }
 
-pub struct NoteEntry {
-    pub id: NoteId,
-    pub at: i64,
-    pub author: String,
-    pub author_name: String,
-    pub body: String,
-}
-
-pub struct EventEntry {
-    pub id: String,
-    pub at: i64,
-    pub actor_name: String,
-    pub event: StoredTimelineEvent,
-}
-
-pub const MESSAGE: &str = "m.id, m.at, m.serial, m.direction, m.status, m.from_name, m.from_email,
-    m.to_list, m.cc_list, m.text, m.raw_hash IS NOT NULL, m.author, m.summary, m.revision,
-    m.sends_at, m.request, m.bcc_list";
-
-impl FromRow for MessageEntry {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        let mut message = MessageEntry {
-            id: row.take()?,
-            at: row.take()?,
-            serial: row.take()?,
-            direction: row.take()?,
-            status: row.take()?,
-            from: Party { name: row.take()?, email: row.take()? },
-            to: parties(&row.take::<String>()?),
-            cc: parties(&row.take::<String>()?),
-            bcc: Vec::new(),
-            text: row.take()?,
-            cut: false,
-            has_original: row.take()?,
-            author: row.take()?,
-            summary: row.take()?,
-            revision: row.take()?,
-            sends_at: row.take()?,
-            files: Vec::new(),
-            asks: None,
-            request: row.take()?,
-        };
-        message.bcc = parties(&row.take::<String>()?);
-        // What is still a draft is shown whole: a person decides about all of it.
-        let is_draft = matches!(message.status, Some(MessageStatus::Draft));
-        // Most letters are shorter in bytes already, and need no counting.
-        if !is_draft
-            && message.text.len() > READ_TEXT_CHARS
-            && let Some((end, _)) = message.text.char_indices().nth(READ_TEXT_CHARS)
-        {
-            message.text.truncate(end);
-            message.cut = true;
-        }
-        Ok(message)
+db::row! {
+    pub struct NoteEntry from "notes" {
+        pub id: NoteId,
+        pub at: i64,
+        pub author: String,
+        pub author_name: String,
+        pub body: String,
     }
 }
 
-fn parties(json: &str) -> Vec<Party> {
-    if json == "[]" {
-        return Vec::new();
-    }
-    serde_json::from_str(json).unwrap_or_default()
-}
-
-impl FromRow for NoteEntry {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        Ok(NoteEntry {
-            id: row.take()?,
-            at: row.take()?,
-            author: row.take()?,
-            author_name: row.take()?,
-            body: row.take()?,
-        })
+db::row! {
+    pub struct EventEntry from "timeline_events" {
+        pub id: String,
+        pub at: i64,
+        pub actor_name: String,
+        event: String,
+        data: Json<Map<String, Value>>,
     }
 }
 
-impl FromRow for EventEntry {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        Ok(EventEntry {
-            id: row.take()?,
-            at: row.take()?,
-            actor_name: row.take()?,
-            event: StoredTimelineEvent::read(row.take()?, &row.take::<String>()?),
-        })
+impl EventEntry {
+    pub fn event(&self) -> StoredTimelineEvent {
+        StoredTimelineEvent::read(&self.event, &self.data)
     }
 }
 
@@ -184,20 +128,26 @@ pub fn entries(
     let ws = cx.actor.ws;
     let mut messages: Vec<MessageEntry> = tx.all(
         &format!(
-            "SELECT {MESSAGE} FROM messages m
+            "SELECT {} FROM messages m
              WHERE m.ws = ?1 AND m.conversation = ?2 AND m.discarded_at IS NULL
-             ORDER BY m.at DESC, m.id DESC LIMIT ?3"
+             ORDER BY m.at DESC, m.id DESC LIMIT ?3",
+            MessageEntry::COLUMNS
         ),
         &[&ws, id, &(most + 1)],
     )?;
     let notes: Vec<NoteEntry> = tx.all(
-        "SELECT id, at, author, author_name, body FROM notes
-         WHERE ws = ?1 AND conversation = ?2 ORDER BY id DESC LIMIT ?3",
+        &format!(
+            "SELECT {} FROM notes WHERE ws = ?1 AND conversation = ?2 ORDER BY id DESC LIMIT ?3",
+            NoteEntry::COLUMNS
+        ),
         &[&ws, id, &(most + 1)],
     )?;
     let events: Vec<EventEntry> = tx.all(
-        "SELECT id, at, actor_name, event, data FROM timeline_events
-         WHERE ws = ?1 AND conversation = ?2 ORDER BY id DESC LIMIT ?3",
+        &format!(
+            "SELECT {} FROM timeline_events
+             WHERE ws = ?1 AND conversation = ?2 ORDER BY id DESC LIMIT ?3",
+            EventEntry::COLUMNS
+        ),
         &[&ws, id, &(most + 1)],
     )?;
     let most = most as usize;
@@ -205,6 +155,7 @@ pub fn entries(
     messages.truncate(most);
     attach_files(tx, ws, id, &mut messages)?;
     for message in &mut messages {
+        message.cut_long_text();
         if let Some(request) = &message.request {
             message.asks = Some(card(tx, cx, request)?);
         }
@@ -251,6 +202,19 @@ pub fn attach_files(
 }
 
 impl MessageEntry {
+    /// Cuts a text that is longer than a page shows. What is still a draft stays whole: a person
+    /// decides about all of it.
+    pub(super) fn cut_long_text(&mut self) {
+        // Most letters are shorter in bytes already, and need no counting.
+        if self.status != Some(MessageStatus::Draft)
+            && self.text.len() > READ_TEXT_CHARS
+            && let Some((end, _)) = self.text.char_indices().nth(READ_TEXT_CHARS)
+        {
+            self.text.truncate(end);
+            self.cut = true;
+        }
+    }
+
     pub fn request(&self) -> Option<&RequestId> {
         self.request.as_ref()
     }

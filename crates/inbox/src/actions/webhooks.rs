@@ -95,70 +95,65 @@ pub fn check_url(text: &str, allow_private: bool) -> Result<Url> {
     Ok(url)
 }
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct WebhookListing {
-    pub id: WebhookId,
-    pub url: String,
-    pub livemode: bool,
-    pub private: bool,
-    pub state: String,
-    pub made_by: UserId,
-    pub created_at: Moment,
+db::row! {
+    #[derive(Debug, Serialize)]
+    #[serde(rename_all = "camelCase")]
+    pub struct WebhookListing from "webhooks" {
+        pub id: WebhookId,
+        pub url: String,
+        pub livemode: bool,
+        pub private: bool = "webhooks.circle NOT IN ('team', 'sandbox')",
+        pub state: State,
+        pub made_by: UserId,
+        pub created_at: Moment,
+        #[serde(skip)]
+        circle: Circle,
+    }
 }
 
 pub fn list_webhooks(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<WebhookListing>> {
     cx.actor.must_administer()?;
-    type Row = (WebhookId, String, bool, Circle, String, UserId, i64);
-    let mut rows: Vec<Row> = tx.all(
-        "SELECT id, url, livemode, circle, state, made_by, created_at FROM webhooks
-         WHERE ws = ?1 ORDER BY created_at, id",
+    let mut listed: Vec<WebhookListing> = tx.all(
+        &format!(
+            "SELECT {} FROM webhooks WHERE ws = ?1 ORDER BY created_at, id",
+            WebhookListing::COLUMNS
+        ),
         &[&cx.actor.ws],
     )?;
     // Someone else's private webhook is not there.
-    rows.retain(|(_, _, _, circle, ..)| looks_after(cx, circle));
-    let listed = rows.into_iter().map(|(id, url, livemode, circle, state, made_by, created)| {
-        let (private, created_at) = (circle.person().is_some(), Moment(created));
-        WebhookListing { id, url, livemode, private, state, made_by, created_at }
-    });
-    Ok(listed.collect())
+    listed.retain(|webhook| looks_after(cx, &webhook.circle));
+    Ok(listed)
 }
 
-/// A webhook with what its page tells of it.
-pub struct WebhookDetail {
-    pub url: String,
-    pub livemode: bool,
-    pub private: bool,
-    pub state: State,
-    /// `None` when its maker is not on the team any more.
-    pub maker: Option<String>,
-    pub created_at: i64,
-    /// The old secret signs too until then.
-    pub old_secret_until: Option<i64>,
-    /// The first failure after the last success.
-    pub failing_since: Option<i64>,
+db::row! {
+    /// A webhook with what its page tells of it.
+    pub struct WebhookDetail from "w" {
+        pub url: String,
+        pub livemode: bool,
+        pub private: bool = "w.circle NOT IN ('team', 'sandbox')",
+        pub state: State,
+        /// `None` when its maker is not on the team any more.
+        pub maker: Option<String> = "u.name",
+        pub created_at: i64,
+        /// The old secret signs too until then.
+        pub old_secret_until: Option<i64>,
+        /// The first failure after the last success.
+        pub failing_since: Option<i64>,
+    }
 }
 
 pub fn look_at_webhook(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<WebhookDetail> {
-    let circle = find(tx, cx, id)?;
-    type Row = (String, bool, State, Option<String>, i64, Option<i64>, Option<i64>);
-    let (url, livemode, state, maker, created_at, old_secret_until, failing_since): Row = tx.one(
-        "SELECT w.url, w.livemode, w.state, u.name, w.created_at, w.old_secret_until,
-                w.failing_since
-         FROM webhooks w LEFT JOIN users u ON u.ws = w.ws AND u.id = w.made_by
-         WHERE w.ws = ?1 AND w.id = ?2",
+    find(tx, cx, id)?;
+    let mut found: WebhookDetail = tx.one(
+        &format!(
+            "SELECT {} FROM webhooks w LEFT JOIN users u ON u.ws = w.ws AND u.id = w.made_by
+             WHERE w.ws = ?1 AND w.id = ?2",
+            WebhookDetail::COLUMNS
+        ),
         &[&cx.actor.ws, id],
     )?;
-    Ok(WebhookDetail {
-        url,
-        livemode,
-        private: circle.person().is_some(),
-        state,
-        maker,
-        created_at,
-        old_secret_until: old_secret_until.filter(|until| *until > cx.now),
-        failing_since,
-    })
+    found.old_secret_until = found.old_secret_until.filter(|until| *until > cx.now);
+    Ok(found)
 }
 
 #[cfg(test)]

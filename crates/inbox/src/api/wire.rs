@@ -10,7 +10,7 @@ use crate::base::ids::{
     WorkspaceId,
 };
 use crate::base::scopes::Scope;
-use crate::base::states::{Direction, MessageStatus, Status, Urgency};
+use crate::base::states::{ConversationRisk, Direction, MessageStatus, Status, Urgency};
 use crate::base::string_enum::string_enum;
 use crate::base::time::Moment;
 use crate::model::app_mail::AppMail;
@@ -108,7 +108,7 @@ pub struct ConversationSummaryJson {
     pub topic: Option<String>,
     pub urgency: Option<Urgency>,
     /// A warning such as `phishing`; null when nothing looks wrong.
-    pub risk: Option<String>,
+    pub risk: Option<&'static str>,
     /// The app's reference, when the conversation has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
@@ -117,19 +117,19 @@ pub struct ConversationSummaryJson {
 impl From<ConversationSummary> for ConversationSummaryJson {
     fn from(summary: ConversationSummary) -> ConversationSummaryJson {
         ConversationSummaryJson {
+            assignee: summary.assignee(),
             id: summary.id,
             subject: summary.subject,
             snippet: summary.snippet,
             status: summary.status,
-            contact: Contact { name: summary.contact_name, email: Some(summary.contact_email) },
+            contact: Contact { name: summary.contact_name, email: Some(summary.contact_email.into()) },
             mailbox: summary.mailbox,
             last_message_at: Moment(summary.last_message_at),
             message_count: summary.message_count,
-            assignee: summary.assignee,
-            tags: summary.tags,
+            tags: summary.tags.0,
             topic: summary.topic,
             urgency: summary.urgency,
-            risk: summary.risk,
+            risk: summary.risk.map(ConversationRisk::as_str),
             reference: summary.reference,
         }
     }
@@ -154,7 +154,7 @@ pub struct ConversationJson {
     pub topic: Option<String>,
     pub urgency: Option<Urgency>,
     /// A warning such as `phishing`; null when nothing looks wrong.
-    pub risk: Option<String>,
+    pub risk: Option<&'static str>,
     /// Up to three plain reasons for `risk`.
     #[schemars(extend("maxItems" = 3))]
     pub risk_reasons: Vec<String>,
@@ -283,7 +283,7 @@ impl From<AppMail> for AppSentJson {
     fn from(mail: AppMail) -> AppSentJson {
         AppSentJson {
             message_id: mail.header_id,
-            to: mail.to,
+            to: mail.to.0.into_iter().map(String::from).collect(),
             subject: mail.subject,
             sent_at: Moment(mail.recorded_at),
             text: mail.text,

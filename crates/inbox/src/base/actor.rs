@@ -5,6 +5,7 @@ use std::fmt;
 use db::{Arg, Column, FromColumn, Tx, Value};
 
 use crate::base::api_key::KeyHash;
+use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{AgentId, Ids, MemberId, UserId, WorkspaceId};
 use crate::base::scopes::Scopes;
@@ -148,25 +149,39 @@ impl Plan {
     }
 }
 
+db::row! {
+    /// A key with its workspace.
+    struct KeyRow from "a" {
+        ws: i64,
+        id: AgentId,
+        name: String,
+        scopes: String,
+        livemode: bool,
+        private: Circle = "CASE WHEN a.sees_private = TRUE THEN a.made_by ELSE 'team' END",
+        workspace: WorkspaceId = "w.id",
+        plan: Plan = "w.plan",
+    }
+}
+
 /// The agent whose key this is, and its workspace's plan. Read in the transaction that goes on to
 /// do the work, so that revoking a key counts at once.
 pub fn authenticate(tx: &mut Tx<'_>, key: &KeyHash) -> Result<(Actor, Plan)> {
-    type Found = (i64, AgentId, String, String, bool, Circle, WorkspaceId, Plan);
-    let found: Option<Found> = tx.opt(
-        "SELECT a.ws, a.id, a.name, a.scopes, a.livemode,
-                CASE WHEN a.sees_private = TRUE THEN a.made_by ELSE 'team' END, w.id, w.plan
-         FROM agents a JOIN workspaces w ON w.ws = a.ws
-         WHERE a.key_hash = ?1 AND a.revoked_at IS NULL",
+    let found: Option<KeyRow> = tx.opt(
+        &format!(
+            "SELECT {} FROM agents a JOIN workspaces w ON w.ws = a.ws
+             WHERE a.key_hash = ?1 AND a.revoked_at IS NULL",
+            KeyRow::COLUMNS
+        ),
         &[key],
     )?;
-    let (ws, id, name, scopes, livemode, private, workspace, plan) =
-        found.ok_or(Error::Unauthorized)?;
-    let circles = match livemode {
-        true => [Circle::team(), private],
+    let found = found.ok_or(Error::Unauthorized)?;
+    let circles = match found.livemode {
+        true => [Circle::team(), found.private],
         false => [Circle::sandbox(), Circle::sandbox()],
     };
-    let who = Principal::Agent { id, name, scopes: Scopes::from_stored(&scopes) };
-    Ok((Actor { ws, workspace, who, circles }, plan))
+    let scopes = Scopes::from_stored(&found.scopes);
+    let who = Principal::Agent { id: found.id, name: found.name, scopes };
+    Ok((Actor { ws: found.ws, workspace: found.workspace, who, circles }, found.plan))
 }
 
 /// A person of a workspace, by their address.
@@ -176,7 +191,7 @@ pub fn person(tx: &mut Tx<'_>, ws: i64, email: &str) -> Result<Actor> {
         "SELECT u.id, u.name, u.role, w.id
          FROM users u JOIN workspaces w ON w.ws = u.ws
          WHERE u.ws = ?1 AND u.email = ?2",
-        &[&ws, &mail::normal_address(email)],
+        &[&ws, &EmailAddress::new(email)],
     )?;
     let (id, name, role, workspace) = found.ok_or(Error::NotFound("person"))?;
     let circles = [Circle::team(), Circle::of(&id)];

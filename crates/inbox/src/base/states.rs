@@ -17,6 +17,27 @@ string_enum! {
 }
 
 string_enum! {
+    /// What the scam check takes a conversation's mail for.
+    ConversationRisk {
+        Suspicious = "suspicious",
+        Phishing = "phishing",
+        Scam = "scam",
+        Impersonation = "impersonation",
+    }
+}
+
+impl From<mail::Risk> for ConversationRisk {
+    fn from(risk: mail::Risk) -> ConversationRisk {
+        match risk {
+            mail::Risk::Suspicious => ConversationRisk::Suspicious,
+            mail::Risk::Phishing => ConversationRisk::Phishing,
+            mail::Risk::Scam => ConversationRisk::Scam,
+            mail::Risk::Impersonation => ConversationRisk::Impersonation,
+        }
+    }
+}
+
+string_enum! {
     Direction { Inbound = "inbound", Outbound = "outbound" }
 }
 

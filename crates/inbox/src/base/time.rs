@@ -1,5 +1,6 @@
 //! Time is milliseconds since 1970 inside, ISO 8601 in UTC outside, and an argument everywhere.
 
+use db::{Column, FromColumn};
 use jiff::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -31,6 +32,13 @@ impl Moment {
     /// `10:42`, in UTC.
     pub fn clock_time(self) -> String {
         timestamp(self.0).strftime("%H:%M").to_string()
+    }
+}
+
+impl FromColumn for Moment {
+    const WANTED: &'static str = i64::WANTED;
+    fn from_column(column: Column<'_>) -> Option<Self> {
+        i64::from_column(column).map(Moment)
     }
 }
 

@@ -9,6 +9,7 @@ use mail::Dmarc;
 
 use super::own_markers::OwnMarkers;
 use crate::app::Cx;
+use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::base::ids::MessageId;
 use crate::inbound::receive::IncomingMail;
@@ -42,7 +43,7 @@ pub(super) fn is_one(
         )?;
         let same = match found {
             Some((from, sent)) => {
-                mail::normal_address(&from) == mail.from.email && holds(text, &sent)
+                EmailAddress::new(&from) == mail.from.email.as_str() && holds(text, &sent)
             }
             None => is_notice(tx, cx, id, incoming)?,
         };

@@ -3,6 +3,7 @@
 use mail::{AddressToken, MailKind, ParsedMail};
 
 use super::FetchedMail;
+use crate::base::email_address::EmailAddress;
 use crate::inbound::mail_dates::MailDates;
 use crate::model::mail_secret::MailSecret;
 
@@ -22,7 +23,7 @@ pub(super) struct OwnMarkers {
     date: Option<i64>,
     pub kind: MailKind,
     /// Whom a bounce says the mail will not reach, not only that it is late.
-    pub given_up: Vec<String>,
+    pub given_up: Vec<EmailAddress>,
     /// The Message-ID of the mail that a report is about.
     pub about: Option<String>,
 }
@@ -45,7 +46,7 @@ impl OwnMarkers {
                 .bounces
                 .iter()
                 .filter(|bounce| bounce.hard || bounce.gave_up)
-                .map(|bounce| mail::normal_address(&bounce.recipient))
+                .map(|bounce| EmailAddress::new(&bounce.recipient))
                 .collect(),
             about: mail.about.clone(),
         }

@@ -9,6 +9,7 @@ use tokio::task::spawn_blocking;
 use super::InboundMail;
 use crate::app::App;
 use crate::base::blobs::{Blob, Blobs};
+use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::inbound::receive::IncomingMail;
 use crate::model::mailboxes::Mailbox;
@@ -94,9 +95,9 @@ impl StoredMail {
     fn delivered_to<'a>(&'a self, mailbox: &'a Mailbox, addresses: &'a [String]) -> &'a str {
         let all = addresses.iter().chain(&self.mail.delivered_to);
         let mut referring = all.filter(|address| {
-            let (base, reference) = mail::plus_tag(address);
-            base == mailbox.address && reference.is_some()
+            let address = EmailAddress::new(address);
+            address.is_for(&mailbox.address) && address.reference().is_some()
         });
-        referring.next().or(addresses.first()).unwrap_or(&mailbox.address)
+        referring.next().or(addresses.first()).map_or(&mailbox.address, String::as_str)
     }
 }

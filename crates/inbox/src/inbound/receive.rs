@@ -1,15 +1,15 @@
 //! Turning a mail into a conversation. SMTP, IMAP and the sandbox all end here.
 
-use db::Tx;
+use db::{Json, Tx};
 use mail::{AuthorKind, Mail};
-use serde_json::json;
 
 use crate::app::Cx;
 use crate::base::blobs::{self, Blob};
+use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MessageId};
 use crate::base::limits::RISK_REASONS;
-use crate::base::states::{Direction, Status};
+use crate::base::states::{ConversationRisk, Direction, Status};
 use crate::base::string_enum::string_enum;
 use crate::inbound::mail_dates::MailDates;
 use crate::inbound::threading::{find_thread, joined};
@@ -150,8 +150,9 @@ pub(crate) fn file(
 /// The reference in the plus tag of any recipient that is this inbox.
 fn reference_written_to(mailbox: &Mailbox, mail: &Mail) -> Option<String> {
     let listed = mail.to.iter().chain(&mail.cc).map(|address| &address.email);
-    let tags = std::iter::once(&mail.delivered_to).chain(listed).map(|email| mail::plus_tag(email));
-    tags.filter(|(base, _)| *base == mailbox.address).find_map(|(_, reference)| reference)
+    let all = std::iter::once(&mail.delivered_to).chain(listed);
+    let mut own = all.map(|to| EmailAddress::new(to)).filter(|to| to.is_for(&mailbox.address));
+    own.find_map(|to| to.reference())
 }
 
 /// What a mail without a Message-ID is called behind the `@`.
@@ -238,7 +239,7 @@ fn write_message(
         documents::file(tx, cx, conversation, &document)?;
     }
     let everyone = std::iter::once(&mail.from).chain(&mail.to).chain(&mail.cc);
-    for address in everyone.filter(|address| mail::plus_tag(&address.email).0 != mailbox.address) {
+    for address in everyone.filter(|one| !EmailAddress::new(&one.email).is_for(&mailbox.address)) {
         tx.exec(
             "INSERT INTO participants (ws, conversation, email) VALUES (?1, ?2, ?3)
              ON CONFLICT (ws, conversation, email) DO NOTHING",
@@ -266,12 +267,13 @@ fn index(
 
 fn warn(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation, mail: &Mail) -> Result<()> {
     let Some(warning) = &mail.warning else { return Ok(()) };
+    let risk = ConversationRisk::from(warning.risk);
     let reasons: Vec<&String> = warning.reasons.iter().take(RISK_REASONS).collect();
     tx.exec(
         "UPDATE conversations SET risk = ?3, risk_reasons = ?4 WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, &conversation.id, &warning.risk, &json!(reasons).to_string()],
+        &[&cx.actor.ws, &conversation.id, &risk, &Json(reasons)],
     )?;
-    conversation.risk = Some(warning.risk.clone());
+    conversation.risk = Some(risk);
     Ok(())
 }
 
@@ -328,7 +330,7 @@ fn hold(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()>
         "UPDATE conversations SET held = TRUE WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id],
     )?;
-    let held = TimelineEvent::Held { risk: conversation.risk.clone() };
+    let held = TimelineEvent::Held { risk: conversation.risk };
     timeline::record(tx, cx, &conversation.id, &held)?;
     events::record(tx, cx, conversation.subject_of_events(), &Event::ScoutHeld)
 }

@@ -9,6 +9,7 @@ use mail::{AddressToken, MailKind};
 
 use super::own_markers::OwnMarkers;
 use crate::app::Cx;
+use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::MessageId;
 use crate::model::conversations::Conversation;
@@ -28,7 +29,7 @@ pub(super) struct VerifiedReport {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Says {
     /// It will not arrive at these addresses.
-    Bounced(Vec<String>),
+    Bounced(Vec<EmailAddress>),
     /// Its recipient called it spam.
     Complained,
     /// It is late, was delivered, or was read.
@@ -82,20 +83,20 @@ fn bounced(
     cx: &Cx<'_>,
     conversation: &mut Conversation,
     message: &OutgoingMessage,
-    named: &[String],
+    named: &[EmailAddress],
 ) -> Result<()> {
     let Recipients { to, all } = messages::recipients(tx, cx, &message.id)?;
-    let gone: Vec<&String> = all.iter().filter(|email| named.contains(email)).collect();
+    let gone: Vec<&EmailAddress> = all.iter().filter(|email| named.contains(email)).collect();
     if gone.is_empty() {
         return Ok(());
     }
     let mut news = Vec::new();
     for email in gone {
         if refuse(tx, cx, &message.id, email)? {
-            news.push(email.clone());
+            news.push(email.to_string());
         }
     }
-    let refused: Vec<(String,)> = tx.all(
+    let refused: Vec<(EmailAddress,)> = tx.all(
         "SELECT email FROM recipient_outcomes WHERE ws = ?1 AND message = ?2 AND refusal IS NOT NULL",
         &[&cx.actor.ws, &message.id],
     )?;

@@ -5,6 +5,7 @@ use mail::{Authentication, Mail, ParsedMail, SenderHistory, Warning};
 
 use crate::app::Cx;
 use crate::base::actor::Actor;
+use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::model::correspondents;
 use crate::model::mailboxes::Mailbox;
@@ -59,13 +60,13 @@ fn is_contact(tx: &mut Tx<'_>, actor: &Actor, mailbox: &Mailbox, email: &str) ->
 }
 
 fn own_domains(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<String>> {
-    let addresses: Vec<(String,)> = tx.all(
+    let addresses: Vec<(EmailAddress,)> = tx.all(
         "SELECT address FROM mailboxes WHERE ws = ?1
          UNION SELECT email FROM users WHERE ws = ?1 LIMIT ?2",
         &[&actor.ws, &NAMES_KNOWN],
     )?;
-    let domains = addresses.iter().filter_map(|(address,)| address.rsplit_once('@'));
-    let mut domains: Vec<String> = domains.map(|(_, domain)| domain.to_owned()).collect();
+    let domains = addresses.iter().filter_map(|(address,)| address.domain());
+    let mut domains: Vec<String> = domains.map(str::to_owned).collect();
     domains.sort_unstable();
     domains.dedup();
     Ok(domains)

@@ -1,10 +1,12 @@
 //! Finds the inbox that a recipient's address belongs to.
 
-use db::{FromRow, Row, Tx};
+use db::Tx;
 
 use crate::app::App;
+use crate::base::actor::Circle;
+use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
-use crate::base::ids::WorkspaceId;
+use crate::base::ids::{MailboxId, WorkspaceId};
 use crate::model::mailboxes::Mailbox;
 
 /// Whom mail about mail is for, in any case of letters.
@@ -24,26 +26,36 @@ impl RecipientInbox {
     }
 }
 
-impl FromRow for RecipientInbox {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        Ok(RecipientInbox {
-            ws: row.take()?,
-            workspace: row.take()?,
-            mailbox: Mailbox::from_row(row)?,
-        })
+db::row! {
+    struct InboxRow from "m" {
+        ws: i64,
+        workspace: WorkspaceId = "w.id",
+        id: MailboxId,
+        address: EmailAddress,
+        name: String,
+        circle: Circle,
+    }
+}
+
+impl From<InboxRow> for RecipientInbox {
+    fn from(row: InboxRow) -> RecipientInbox {
+        let InboxRow { ws, workspace, id, address, name, circle } = row;
+        RecipientInbox { ws, workspace, mailbox: Mailbox { id, address, name, circle } }
     }
 }
 
 /// The inbox that an address leads to, with or without a plus tag. The sandbox's is not among
 /// them: no mail from outside reaches it (API section 8.3).
 pub fn find_inbox(tx: &mut Tx<'_>, address: &str) -> Result<Option<RecipientInbox>> {
-    let (base, _) = mail::plus_tag(address);
-    Ok(tx.opt(
-        "SELECT m.ws, w.id, m.id, m.address, m.name, m.circle
-         FROM mailboxes m JOIN workspaces w ON w.ws = m.ws
-         WHERE m.address = ?1 AND m.circle <> 'sandbox'",
-        &[&base],
-    )?)
+    let found: Option<InboxRow> = tx.opt(
+        &format!(
+            "SELECT {} FROM mailboxes m JOIN workspaces w ON w.ws = m.ws
+             WHERE m.address = ?1 AND m.circle <> 'sandbox'",
+            InboxRow::COLUMNS
+        ),
+        &[&EmailAddress::new(address).without_tag()],
+    )?;
+    Ok(found.map(RecipientInbox::from))
 }
 
 /// The inbox that mail for a recipient goes to. Somebody must read what comes for the postmaster, of
@@ -54,33 +66,34 @@ pub fn find_recipient(tx: &mut Tx<'_>, recipient: &str) -> Result<Option<Recipie
     if let Some(inbox) = find_inbox(tx, recipient)? {
         return Ok(Some(inbox));
     }
-    let (base, _) = mail::plus_tag(recipient);
-    match base.strip_prefix(POSTMASTER) {
-        Some("") => Ok(tx.opt(
-            "SELECT m.ws, w.id, m.id, m.address, m.name, m.circle
-             FROM workspaces w JOIN mailboxes m ON m.ws = w.ws
-             WHERE w.ws = (SELECT min(ws) FROM workspaces) AND m.circle = 'team'
-             ORDER BY m.created_at, m.id
-             LIMIT 1",
+    let base = EmailAddress::new(recipient).without_tag();
+    let found: Option<InboxRow> = match base.strip_prefix(POSTMASTER) {
+        Some("") => tx.opt(
+            &format!(
+                "SELECT {} FROM workspaces w JOIN mailboxes m ON m.ws = w.ws
+                 WHERE w.ws = (SELECT min(ws) FROM workspaces) AND m.circle = 'team'
+                 ORDER BY m.created_at, m.id
+                 LIMIT 1",
+                InboxRow::COLUMNS
+            ),
             &[],
-        )?),
+        )?,
         Some(domain) if domain.starts_with('@') => {
-            let oldest = tx.pick(
-                "SELECT m.ws, w.id, m.id, m.address, m.name, m.circle
-                 FROM mailboxes m JOIN workspaces w ON w.ws = m.ws
-                 WHERE substr(m.address, instr(m.address, '@')) = ?1 AND m.circle = 'team'
-                 ORDER BY m.created_at, m.id
-                 LIMIT 1",
-                "SELECT m.ws, w.id, m.id, m.address, m.name, m.circle
-                 FROM mailboxes m JOIN workspaces w ON w.ws = m.ws
-                 WHERE substr(m.address, strpos(m.address, '@')) = ?1 AND m.circle = 'team'
-                 ORDER BY m.created_at, m.id
-                 LIMIT 1",
-            );
-            Ok(tx.opt(oldest, &[&domain])?)
+            let place = tx.pick("instr", "strpos");
+            tx.opt(
+                &format!(
+                    "SELECT {} FROM mailboxes m JOIN workspaces w ON w.ws = m.ws
+                     WHERE substr(m.address, {place}(m.address, '@')) = ?1 AND m.circle = 'team'
+                     ORDER BY m.created_at, m.id
+                     LIMIT 1",
+                    InboxRow::COLUMNS
+                ),
+                &[&domain],
+            )?
         }
-        _ => Ok(None),
-    }
+        _ => None,
+    };
+    Ok(found.map(RecipientInbox::from))
 }
 
 pub(super) async fn find_all(

@@ -1,9 +1,10 @@
 //! Simulated customers (API section 8.3): nothing of the sandbox leaves the service.
 
-use db::Tx;
+use db::{Json, Tx};
 use mail::{Address, Attachment, AuthorKind, Dmarc, Mail};
 
 use crate::app::Cx;
+use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::base::ids::MessageId;
 use crate::base::limits::SANDBOX_ANSWERS_AFTER_MS;
@@ -58,14 +59,13 @@ pub fn deliver(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<()> {
     Ok(())
 }
 
-fn recipients(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &OutgoingMessage) -> Result<Vec<String>> {
-    let (to, cc): (String, String) = tx.one(
+fn recipients(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &OutgoingMessage) -> Result<Vec<EmailAddress>> {
+    let (to, cc): (Json<Vec<Party>>, Json<Vec<Party>>) = tx.one(
         "SELECT to_list, cc_list FROM messages WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &message.id],
     )?;
-    let list = |json: &str| serde_json::from_str::<Vec<Party>>(json).unwrap_or_default();
-    let everyone = list(&to).into_iter().chain(list(&cc));
-    Ok(everyone.map(|party| mail::normal_address(&party.email)).collect())
+    let everyone = to.iter().chain(cc.iter());
+    Ok(everyone.map(|party| EmailAddress::new(&party.email)).collect())
 }
 
 fn has_complained(tx: &mut Tx<'_>, cx: &Cx<'_>, email: &str) -> Result<bool> {

@@ -88,7 +88,7 @@ fn answered_app_mail(
             Some(conversation) => is_participant(tx, ws, &conversation.id, &mail.from.email)?,
             None => false,
         };
-        if sent.to.contains(&mail.from.email) || on_it {
+        if sent.to.iter().any(|to| *to == *mail.from.email) || on_it {
             let (reference, app_mail) = (sent.reference, Some(sent.header_id));
             return Ok(Some(Thread { joins, reference, app_mail }));
         }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use db::{FromRow, Row, Tx};
+use db::Tx;
 use metrics::{counter, histogram};
 
 use super::concurrency::{FreeSlots, JobSlot, JobSlots};
@@ -257,35 +257,19 @@ fn claim_due(tx: &mut Tx<'_>, app: &App, free: &FreeSlots, last: &String) -> Res
     Ok(claims)
 }
 
-struct Webhook {
-    ws: i64,
-    workspace: WorkspaceId,
-    plan: Plan,
-    id: WebhookId,
-    url: String,
-    circle: Circle,
-    state: State,
-    failing: bool,
-    secret: String,
-    old_secret: Option<String>,
-    old_secret_until: Option<i64>,
-}
-
-impl FromRow for Webhook {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        Ok(Webhook {
-            ws: row.take()?,
-            workspace: row.take()?,
-            plan: row.take()?,
-            id: row.take()?,
-            url: row.take()?,
-            circle: row.take()?,
-            state: row.take()?,
-            failing: row.take::<Option<i64>>()?.is_some(),
-            secret: row.take()?,
-            old_secret: row.take()?,
-            old_secret_until: row.take()?,
-        })
+db::row! {
+    struct Webhook from "h" {
+        ws: i64,
+        workspace: WorkspaceId = "w.id",
+        plan: Plan = "w.plan",
+        id: WebhookId,
+        url: String,
+        circle: Circle,
+        state: State,
+        failing: bool = "h.failing_since IS NOT NULL",
+        secret: String,
+        old_secret: Option<String>,
+        old_secret_until: Option<i64>,
     }
 }
 
@@ -311,9 +295,10 @@ fn unreadable(
 
 fn load_webhook(tx: &mut Tx<'_>, id: &str) -> Result<Webhook> {
     Ok(tx.one(
-        "SELECT h.ws, w.id, w.plan, h.id, h.url, h.circle, h.state, h.failing_since, h.secret,
-                h.old_secret, h.old_secret_until
-         FROM webhooks h JOIN workspaces w ON w.ws = h.ws WHERE h.id = ?1",
+        &format!(
+            "SELECT {} FROM webhooks h JOIN workspaces w ON w.ws = h.ws WHERE h.id = ?1",
+            Webhook::COLUMNS
+        ),
         &[&id],
     )?)
 }

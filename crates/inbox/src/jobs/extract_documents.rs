@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use db::{FromRow, Row, Tx};
+use db::Tx;
 use metrics::counter;
 
 use super::concurrency::{FreeSlots, JobSlots};
@@ -50,16 +50,20 @@ fn retry_after(attempts: i64) -> i64 {
     if attempts <= 1 { MINUTE_MS } else { 10 * MINUTE_MS }
 }
 
-/// A document that is to be read, claimed.
-#[derive(Clone)]
-struct Claimed {
-    actor: Actor,
-    id: DocumentId,
-    filename: String,
-    content_type: String,
-    size: i64,
-    hash: String,
-    attempts: i64,
+db::row! {
+    /// A document that is to be read, claimed.
+    #[derive(Clone)]
+    struct Claimed from "d" {
+        ws: i64,
+        workspace: WorkspaceId = "w.id",
+        circle: Circle,
+        id: DocumentId,
+        filename: String,
+        content_type: String,
+        size: i64,
+        hash: String,
+        attempts: i64 = "d.extract_attempts",
+    }
 }
 
 #[derive(Clone)]
@@ -148,7 +152,7 @@ impl ExtractDocuments {
             return Ok(None);
         }
         let (blobs, ws, hash) =
-            (self.runtime.app.blobs.clone(), claimed.actor.ws, claimed.hash.clone());
+            (self.runtime.app.blobs.clone(), claimed.ws, claimed.hash.clone());
         let bytes = self.runtime.app.store.read(move |tx| blobs.get(tx, ws, &hash)).await?;
         Ok(bytes.map(|bytes| ExtractionError {
             filename: claimed.filename.clone(),
@@ -158,7 +162,8 @@ impl ExtractDocuments {
     }
 
     async fn record_extraction(&self, claimed: Claimed, found: ExtractionOutcome) -> Result<()> {
-        let actor = claimed.actor.clone();
+        let (workspace, circle) = (claimed.workspace.clone(), claimed.circle.clone());
+        let actor = Actor::system(claimed.ws, workspace, circle);
         self.runtime.app.act(&actor, move |tx, cx| record(tx, cx, &claimed, &found)).await
     }
 }
@@ -237,9 +242,11 @@ fn due_documents(tx: &mut Tx<'_>, ws: i64, now: i64, most: usize) -> Result<Vec<
 
 fn load(tx: &mut Tx<'_>, job: &DueJob) -> Result<Claimed> {
     Ok(tx.one(
-        "SELECT d.ws, w.id, d.circle, d.id, d.filename, d.content_type, d.size, d.hash, d.extract_attempts
-         FROM documents d JOIN workspaces w ON w.ws = d.ws
-         WHERE d.ws = ?1 AND d.id = ?2",
+        &format!(
+            "SELECT {} FROM documents d JOIN workspaces w ON w.ws = d.ws
+             WHERE d.ws = ?1 AND d.id = ?2",
+            Claimed::COLUMNS
+        ),
         &[&job.ws, &job.key[0]],
     )?)
 }
@@ -252,22 +259,5 @@ fn call_it_other(tx: &mut Tx<'_>, _: &App, failure: &JobFailure) -> Result<()> {
             documents::describe(tx, failure.job.ws, &id, DocumentKind::Other, &fields)
         }
         None => Ok(()),
-    }
-}
-
-impl FromRow for Claimed {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        let ws: i64 = row.take()?;
-        let workspace: WorkspaceId = row.take()?;
-        let circle: Circle = row.take()?;
-        Ok(Claimed {
-            actor: Actor::system(ws, workspace, circle),
-            id: row.take()?,
-            filename: row.take()?,
-            content_type: row.take()?,
-            size: row.take()?,
-            hash: row.take()?,
-            attempts: row.take()?,
-        })
     }
 }

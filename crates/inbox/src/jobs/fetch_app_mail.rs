@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use db::{FromRow, Row, Tx};
+use db::Tx;
 
 use super::app_mail_reader::{AppMailBody, AppMailReader, WantedMail};
 use super::failures::{JobRule, tell_owners};
@@ -11,9 +11,11 @@ use super::send_messages::RETRY_FOR_MS;
 use crate::base::backoff::retry_after;
 use crate::base::error::Result;
 use crate::base::future::BoxFuture;
+use crate::base::ids::ServiceId;
 use crate::base::limits::{APP_MAIL_TEXT_CHARS, HEADER_CHARS};
 use crate::base::queue::Queue;
 use crate::model::originals::cut;
+use crate::model::services::Service;
 
 /// A mail of the live side, as the first part of a job's key.
 const LIVE: &str = "live";
@@ -38,31 +40,30 @@ const RULE: JobRule = JobRule {
     tell: tell_owners,
 };
 
-struct Claimed {
-    ws: i64,
-    livemode: bool,
-    header_key: String,
-    attempts: i64,
-    since: i64,
-    wanted: WantedMail,
+db::row! {
+    struct Claimed from "m" {
+        ws: i64,
+        livemode: bool,
+        header_key: String,
+        attempts: i64 = "m.body_attempts",
+        since: i64 = "coalesce(m.body_since, m.body_due_at)",
+        service_mail: String,
+        connection: ServiceId = "s.id",
+        service: Service = "s.service",
+        api_url: String = "s.api_url",
+        api_key: String = "s.api_key",
+    }
 }
 
-impl FromRow for Claimed {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        Ok(Claimed {
-            ws: row.take()?,
-            livemode: row.take()?,
-            header_key: row.take()?,
-            attempts: row.take()?,
-            since: row.take()?,
-            wanted: WantedMail {
-                mail: row.take()?,
-                connection: row.take()?,
-                service: row.take()?,
-                api_url: row.take()?,
-                api_key: row.take()?,
-            },
-        })
+impl Claimed {
+    fn wanted(&self) -> WantedMail {
+        WantedMail {
+            connection: self.connection.clone(),
+            service: self.service,
+            api_url: self.api_url.clone(),
+            api_key: self.api_key.clone(),
+            mail: self.service_mail.clone(),
+        }
     }
 }
 
@@ -106,7 +107,7 @@ impl FetchAppMail {
         let claimed = self.runtime.app.store.read(move |tx| load(tx, &asked)).await?;
         match claimed {
             Some(claimed) => {
-                let body = self.app_mail_reader.read(&claimed.wanted).await;
+                let body = self.app_mail_reader.read(&claimed.wanted()).await;
                 self.record_body(claimed, body).await
             }
             None => self.runtime.app.store.write(move |tx| forget(tx, &job)).await,
@@ -134,7 +135,7 @@ impl FetchAppMail {
             };
             tx.exec(
                 "UPDATE services SET last_error = ?3 WHERE ws = ?1 AND id = ?2",
-                &[&claimed.ws, &claimed.wanted.connection, &error],
+                &[&claimed.ws, &claimed.connection, &error],
             )?;
             Ok(())
         };
@@ -174,11 +175,11 @@ impl From<(i64, bool, String)> for DueJob {
 
 fn load(tx: &mut Tx<'_>, job: &DueJob) -> Result<Option<Claimed>> {
     Ok(tx.opt(
-        "SELECT m.ws, m.livemode, m.header_key, m.body_attempts,
-                coalesce(m.body_since, m.body_due_at), m.service_mail, s.id, s.service,
-                s.api_url, s.api_key
-         FROM app_mail m JOIN services s ON s.ws = m.ws AND s.id = m.service
-         WHERE m.ws = ?1 AND m.livemode = ?2 AND m.header_key = ?3",
+        &format!(
+            "SELECT {} FROM app_mail m JOIN services s ON s.ws = m.ws AND s.id = m.service
+             WHERE m.ws = ?1 AND m.livemode = ?2 AND m.header_key = ?3",
+            Claimed::COLUMNS
+        ),
         &[&job.ws, &(job.key[0] == LIVE), &job.key[1]],
     )?)
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use db::{FromRow, Row, Tx};
+use db::{Json, Tx};
 use mail::{Address, ComposedMail};
 
 use super::OutgoingMail;
@@ -104,17 +104,26 @@ pub(super) async fn sign(unsigned: &UnsignedMail) -> Result<OutgoingMail> {
 pub fn of_message(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<UnsignedMail> {
     let ws = cx.actor.ws;
     let sheet: Sheet = tx.one(
-        "SELECT conversation, header_id, from_name, from_email, to_list, cc_list, subject, text,
-                first_attempt_at, automatic, unsubscribe, bcc_list
-         FROM messages WHERE ws = ?1 AND id = ?2",
+        &format!("SELECT {} FROM messages m WHERE m.ws = ?1 AND m.id = ?2", Sheet::COLUMNS),
         &[&ws, message],
     )?;
     let mail = ComposedMail {
+        message_id: sheet.header_id,
         answers: chain(tx, ws, &sheet.conversation)?,
+        from: Address { name: sheet.from_name, email: sheet.from_email },
+        reply_to: None,
+        to: addresses(sheet.to_list),
+        cc: addresses(sheet.cc_list),
+        subject: sheet.subject,
+        text: sheet.text,
         attachments: attachments::of_message(tx, cx.blobs, ws, &sheet.conversation, message)?,
-        ..sheet.mail
+        at: sheet.first_attempt_at,
+        automatic: sheet.automatic,
+        loop_mark: None,
+        unsubscribe: sheet.unsubscribe,
     };
-    let everyone = mail.to.iter().chain(&mail.cc).chain(&sheet.bcc);
+    let bcc = addresses(sheet.bcc_list);
+    let everyone = mail.to.iter().chain(&mail.cc).chain(&bcc);
     let mut recipients: Vec<String> = everyone.map(|address| address.email.clone()).collect();
     recipients.sort();
     recipients.dedup();
@@ -124,40 +133,27 @@ pub fn of_message(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<U
     UnsignedMail::new(tx, cx, mail, &back, recipients)
 }
 
-struct Sheet {
-    conversation: ConversationId,
-    mail: ComposedMail,
-    /// In the envelope alone.
-    bcc: Vec<Address>,
-}
-
-impl FromRow for Sheet {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        Ok(Sheet {
-            conversation: row.take()?,
-            mail: ComposedMail {
-                message_id: row.take()?,
-                answers: Vec::new(),
-                from: Address { name: row.take()?, email: row.take()? },
-                reply_to: None,
-                to: addresses(&row.take::<String>()?),
-                cc: addresses(&row.take::<String>()?),
-                subject: row.take()?,
-                text: row.take()?,
-                attachments: Vec::new(),
-                at: row.take()?,
-                automatic: row.take()?,
-                loop_mark: None,
-                unsubscribe: row.take()?,
-            },
-            bcc: addresses(&row.take::<String>()?),
-        })
+db::row! {
+    struct Sheet from "m" {
+        conversation: ConversationId,
+        header_id: String,
+        from_name: Option<String>,
+        from_email: String,
+        to_list: Json<Vec<Party>>,
+        cc_list: Json<Vec<Party>>,
+        /// In the envelope alone.
+        bcc_list: Json<Vec<Party>>,
+        subject: String,
+        text: String,
+        first_attempt_at: i64,
+        automatic: bool,
+        unsubscribe: Option<String>,
     }
 }
 
-fn addresses(json: &str) -> Vec<Address> {
-    let parties: Vec<Party> = serde_json::from_str(json).unwrap_or_default();
-    parties.into_iter().map(|party| Address { name: party.name, email: party.email }).collect()
+fn addresses(parties: Json<Vec<Party>>) -> Vec<Address> {
+    let address = |party: Party| Address { name: party.name, email: party.email };
+    parties.0.into_iter().map(address).collect()
 }
 
 /// The Message-IDs of the conversation's mail so far: the first, and the latest.

@@ -1,6 +1,6 @@
 //! Files the answers of simulated customers.
 
-use db::{FromRow, Row, Tx};
+use db::Tx;
 use mail::Address;
 
 use super::failures::{JobRule, system, tell_owners};
@@ -8,6 +8,7 @@ use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
 use crate::app::{App, Cx};
 use crate::base::actor::Circle;
 use crate::base::blobs::Blob;
+use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::base::future::BoxFuture;
 use crate::base::ids::{ConversationId, MailboxId};
@@ -31,26 +32,15 @@ const RULE: JobRule = JobRule {
     tell: tell_owners,
 };
 
-/// What a simulated customer answers.
-struct Due {
-    mailbox: MailboxId,
-    conversation: ConversationId,
-    header_id: String,
-    subject: String,
-    contact_name: Option<String>,
-    contact_email: String,
-}
-
-impl FromRow for Due {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        Ok(Due {
-            mailbox: row.take()?,
-            conversation: row.take()?,
-            header_id: row.take()?,
-            subject: row.take()?,
-            contact_name: row.take()?,
-            contact_email: row.take()?,
-        })
+db::row! {
+    /// What a simulated customer answers.
+    struct Due from "m" {
+        mailbox: MailboxId,
+        conversation: ConversationId,
+        header_id: String,
+        subject: String,
+        contact_name: Option<String> = "c.contact_name",
+        contact_email: EmailAddress = "c.contact_email",
     }
 }
 
@@ -89,15 +79,18 @@ fn file_reply(tx: &mut Tx<'_>, app: &App, job: &DueJob, invoice: &Blob) -> Resul
     )?;
     let Some((answer,)) = taken else { return Ok(false) };
     let due: Due = tx.one(
-        "SELECT m.mailbox, m.conversation, m.header_id, m.subject, c.contact_name, c.contact_email
-         FROM messages m JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
-         WHERE m.ws = ?1 AND m.id = ?2",
+        &format!(
+            "SELECT {} FROM messages m
+             JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
+             WHERE m.ws = ?1 AND m.id = ?2",
+            Due::COLUMNS
+        ),
         &[&job.ws, message],
     )?;
     let actor = system(tx, job.ws, Circle::sandbox())?;
     let cx = Cx { now, ..app.cx(&actor) };
     let Some(mailbox) = mailboxes::seen_by(tx, &actor, &due.mailbox)? else { return Ok(true) };
-    let is_contact = *email == due.contact_email;
+    let is_contact = due.contact_email == email.as_str();
     let from =
         Address { name: due.contact_name.clone().filter(|_| is_contact), email: email.clone() };
     let mail = sandbox::answer_mail(answer, &due.header_id, from, &mailbox.address, &due.subject);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use db::{FromRow, Row, Tx};
+use db::Tx;
 use mail::{Address, ComposedMail};
 
 use super::failures::{JobRule, system, tell_nobody};
@@ -13,6 +13,7 @@ use super::{Relay, RelayOutcome, lease};
 use crate::app::{App, Cx};
 use crate::base::actor::Circle;
 use crate::base::backoff::retry_after;
+use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::future::BoxFuture;
 use crate::base::queue::Queue;
@@ -124,34 +125,21 @@ impl SendNotices {
     }
 }
 
-struct Due {
-    ws: i64,
-    id: String,
-    email: String,
-    subject: String,
-    text: String,
-    attempts: i64,
-    created_at: i64,
-}
-
-impl FromRow for Due {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        Ok(Due {
-            ws: row.take()?,
-            id: row.take()?,
-            email: row.take()?,
-            subject: row.take()?,
-            text: row.take()?,
-            attempts: row.take()?,
-            created_at: row.take()?,
-        })
+db::row! {
+    struct Due from "notices" {
+        ws: i64,
+        id: String,
+        email: String,
+        subject: String,
+        text: String,
+        attempts: i64,
+        created_at: i64,
     }
 }
 
 fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Claimed> {
     let due: Due = tx.one(
-        "SELECT ws, id, email, subject, text, attempts, created_at
-         FROM notices WHERE ws = ?1 AND id = ?2",
+        &format!("SELECT {} FROM notices WHERE ws = ?1 AND id = ?2", Due::COLUMNS),
         &[&job.ws, &job.key[0]],
     )?;
     let actor = system(tx, job.ws, Circle::team())?;
@@ -166,16 +154,15 @@ fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Claimed> {
 
 /// The notice as mail from the workspace's first inbox.
 fn unsigned(tx: &mut Tx<'_>, cx: &Cx<'_>, due: Due) -> Result<UnsignedMail> {
-    let (address,): (String,) = tx.one(
+    let (address,): (EmailAddress,) = tx.one(
         "SELECT address FROM mailboxes WHERE ws = ?1 AND circle = 'team'
          ORDER BY created_at, id LIMIT 1",
         &[&due.ws],
     )?;
-    let domain = address.rsplit_once('@').map_or("localhost", |(_, domain)| domain);
     let purpose = sealing::notice_purpose(due.ws, &due.id);
     let text = sealing::unseal(cx.sealer, &purpose, due.text)?;
     let mail = ComposedMail {
-        message_id: format!("notice.{}@{domain}", due.id),
+        message_id: format!("notice.{}@{}", due.id, address.message_id_domain()),
         answers: Vec::new(),
         from: Address::new(Some("Mailroom"), &address),
         reply_to: None,

@@ -1,47 +1,30 @@
 //! App mail: mail that an app sent itself and recorded here (API section 4.13).
 
-use db::{FromRow, Row, Tx};
-use serde_json::json;
+use db::{Json, Tx};
 
 use crate::app::Cx;
 use crate::base::actor::Circle;
+use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, ServiceId};
-use crate::base::json_list::names;
 use crate::base::limits::{APP_MAIL_KEPT, APP_MAIL_KEPT_MS, APP_MAIL_RECIPIENTS};
 use crate::base::queue::Queue;
-use crate::model::counters;
+use crate::model::counters::{self, Counter};
 use crate::model::messages::header_key;
 
-/// The tally of records without an answer.
-const UNANSWERED: &str = "app-mail:unanswered";
 /// Records looked at when a new one comes in: more than one, so that old ones run out.
 const FORGOTTEN_AT_ONCE: i64 = 5;
 
-pub struct AppMail {
-    pub header_id: String,
-    /// `None` when whoever told of it did not know one.
-    pub reference: Option<String>,
-    pub to: Vec<String>,
-    pub subject: String,
-    pub text: Option<String>,
-    pub conversation: Option<ConversationId>,
-    pub recorded_at: i64,
-}
-
-const COLUMNS: &str = "header_id, reference, to_list, subject, text, conversation, recorded_at";
-
-impl FromRow for AppMail {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        Ok(AppMail {
-            header_id: row.take()?,
-            reference: Some(row.take::<String>()?).filter(|reference| !reference.is_empty()),
-            to: names(&row.take::<String>()?),
-            subject: row.take()?,
-            text: row.take()?,
-            conversation: row.take()?,
-            recorded_at: row.take()?,
-        })
+db::row! {
+    pub struct AppMail from "app_mail" {
+        pub header_id: String,
+        /// `None` when whoever told of it did not know one.
+        pub reference: Option<String> = "nullif(app_mail.reference, '')",
+        pub to: Json<Vec<EmailAddress>> = "app_mail.to_list",
+        pub subject: String,
+        pub text: Option<String>,
+        pub conversation: Option<ConversationId>,
+        pub recorded_at: i64,
     }
 }
 
@@ -55,9 +38,10 @@ pub fn find(
 ) -> Result<Option<AppMail>> {
     Ok(tx.opt(
         &format!(
-            "SELECT {COLUMNS} FROM app_mail
+            "SELECT {} FROM app_mail
              WHERE ws = ?1 AND livemode = ?2 AND header_key = ?3
-               AND (conversation IS NOT NULL OR recorded_at > ?4)"
+               AND (conversation IS NOT NULL OR recorded_at > ?4)",
+            AppMail::COLUMNS
         ),
         &[&ws, &livemode, &header_key(header_id), &(now - APP_MAIL_KEPT_MS)],
     )?)
@@ -71,8 +55,9 @@ pub fn of_conversation(
 ) -> Result<Option<AppMail>> {
     Ok(tx.opt(
         &format!(
-            "SELECT {COLUMNS} FROM app_mail WHERE ws = ?1 AND conversation = ?2
-             ORDER BY recorded_at DESC, header_id LIMIT 1"
+            "SELECT {} FROM app_mail WHERE ws = ?1 AND conversation = ?2
+             ORDER BY recorded_at DESC, header_id LIMIT 1",
+            AppMail::COLUMNS
         ),
         &[&ws, conversation],
     )?)
@@ -102,7 +87,7 @@ pub fn answered_by(
 pub struct ReportedMail<'a> {
     /// Without angle brackets.
     pub header_id: &'a str,
-    pub to: &'a [String],
+    pub to: &'a [EmailAddress],
     /// Empty when it is not known, as is the reference.
     pub subject: &'a str,
     pub reference: &'a str,
@@ -115,7 +100,7 @@ pub struct ReportedMail<'a> {
 /// recipient.
 pub fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, outline: &ReportedMail<'_>) -> Result<()> {
     let (ws, key) = (cx.actor.ws, header_key(outline.header_id));
-    let mut known: Option<(String, Option<ConversationId>, i64)> = tx.opt(
+    let mut known: Option<(Json<Vec<EmailAddress>>, Option<ConversationId>, i64)> = tx.opt(
         "SELECT to_list, conversation, recorded_at FROM app_mail
          WHERE ws = ?1 AND livemode = TRUE AND header_key = ?2",
         &[&ws, &key],
@@ -124,7 +109,7 @@ pub fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, outline: &ReportedMail<'_>) -> Result<
         forget(tx, ws, true, &key)?;
         known = None;
     }
-    let Some((to, ..)) = known else {
+    let Some((mut to, ..)) = known else {
         tx.exec(
             "INSERT INTO app_mail (
                 ws, livemode, header_key, header_id, reference, to_list, subject, service,
@@ -135,7 +120,7 @@ pub fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, outline: &ReportedMail<'_>) -> Result<
                 &key,
                 &outline.header_id,
                 &outline.reference,
-                &json!(outline.to).to_string(),
+                &Json(outline.to),
                 &outline.subject,
                 outline.service,
                 &outline.service_mail,
@@ -145,9 +130,10 @@ pub fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, outline: &ReportedMail<'_>) -> Result<
         count_unanswered(tx, ws, &key, 1)?;
         return forget_old(tx, ws, cx.now);
     };
-    let mut all = names(&to);
-    all.extend(outline.to.iter().filter(|email| !names(&to).contains(email)).cloned());
-    all.truncate(APP_MAIL_RECIPIENTS);
+    let more = outline.to.iter().filter(|email| !to.contains(email)).cloned();
+    let more: Vec<EmailAddress> = more.collect();
+    to.extend(more);
+    to.truncate(APP_MAIL_RECIPIENTS);
     tx.exec(
         "UPDATE app_mail SET to_list = ?3,
             reference = CASE WHEN reference = '' THEN ?4 ELSE reference END,
@@ -161,7 +147,7 @@ pub fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, outline: &ReportedMail<'_>) -> Result<
         &[
             &ws,
             &key,
-            &json!(all).to_string(),
+            &to,
             &outline.reference,
             &outline.subject,
             outline.service,
@@ -175,12 +161,13 @@ pub fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, outline: &ReportedMail<'_>) -> Result<
 
 /// Keeps the number of records that nobody answered yet.
 pub fn count_unanswered(tx: &mut Tx<'_>, ws: i64, header_id: &str, change: i64) -> Result<()> {
-    counters::add(tx, ws, &Circle::team(), UNANSWERED, header_id, change)
+    counters::add(tx, ws, &Circle::team(), Counter::UnansweredAppMail, header_id, change)
 }
 
 /// Forgets what is too old or too much, oldest first, a bounded number at a time.
 pub fn forget_old(tx: &mut Tx<'_>, ws: i64, now: i64) -> Result<()> {
-    let over = counters::sum(tx, ws, &Circle::team(), UNANSWERED)? - APP_MAIL_KEPT;
+    let unanswered = counters::sum(tx, ws, &Circle::team(), Counter::UnansweredAppMail)?;
+    let over = unanswered - APP_MAIL_KEPT;
     let oldest: Vec<(bool, String, i64)> = tx.all(
         "SELECT livemode, header_key, recorded_at FROM app_mail
          WHERE ws = ?1 AND conversation IS NULL ORDER BY recorded_at LIMIT ?2",

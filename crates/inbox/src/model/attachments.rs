@@ -3,7 +3,7 @@
 //! While a message is being written its files belong to its writer; when it is sent or kept as a
 //! draft they belong to the message.
 
-use db::{FromRow, Row, Tx};
+use db::{Json, Tx};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,28 +26,15 @@ pub struct AttachmentInfo {
     pub size: i64,
 }
 
-#[derive(Clone, Debug)]
-pub struct OutgoingAttachment {
-    pub id: AttachmentId,
-    pub message: Option<MessageId>,
-    pub filename: String,
-    pub content_type: String,
-    pub size: i64,
-    hash: String,
-}
-
-const COLUMNS: &str = "id, message, filename, content_type, size, hash";
-
-impl FromRow for OutgoingAttachment {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        Ok(OutgoingAttachment {
-            id: row.take()?,
-            message: row.take()?,
-            filename: row.take()?,
-            content_type: row.take()?,
-            size: row.take()?,
-            hash: row.take()?,
-        })
+db::row! {
+    #[derive(Clone, Debug)]
+    pub struct OutgoingAttachment from "attachments" {
+        pub id: AttachmentId,
+        pub message: Option<MessageId>,
+        pub filename: String,
+        pub content_type: String,
+        pub size: i64,
+        hash: String,
     }
 }
 
@@ -106,8 +93,9 @@ pub fn unsent(
 ) -> Result<Vec<OutgoingAttachment>> {
     Ok(tx.all(
         &format!(
-            "SELECT {COLUMNS} FROM attachments
-             WHERE ws = ?1 AND conversation = ?2 AND message IS NULL AND person = ?3 ORDER BY id"
+            "SELECT {} FROM attachments
+             WHERE ws = ?1 AND conversation = ?2 AND message IS NULL AND person = ?3 ORDER BY id",
+            OutgoingAttachment::COLUMNS
         ),
         &[&ws, conversation, person],
     )?)
@@ -171,7 +159,7 @@ pub fn seal(
         .collect();
     tx.exec(
         "UPDATE messages SET attachments = ?3 WHERE ws = ?1 AND id = ?2",
-        &[&ws, message, &serde_json::to_string(&infos).unwrap_or_default()],
+        &[&ws, message, &Json(infos)],
     )?;
     Ok(())
 }
@@ -185,9 +173,10 @@ pub fn of_conversation(
 ) -> Result<Vec<OutgoingAttachment>> {
     Ok(tx.all(
         &format!(
-            "SELECT {COLUMNS} FROM attachments
+            "SELECT {} FROM attachments
              WHERE ws = ?1 AND conversation = ?2 AND message IS NOT NULL
-             ORDER BY message DESC, id LIMIT ?3"
+             ORDER BY message DESC, id LIMIT ?3",
+            OutgoingAttachment::COLUMNS
         ),
         &[&ws, conversation, &most],
     )?)
@@ -203,8 +192,9 @@ pub fn of_message(
 ) -> Result<Vec<mail::Attachment>> {
     let files: Vec<OutgoingAttachment> = tx.all(
         &format!(
-            "SELECT {COLUMNS} FROM attachments
-             WHERE ws = ?1 AND conversation = ?2 AND message = ?3 ORDER BY id"
+            "SELECT {} FROM attachments
+             WHERE ws = ?1 AND conversation = ?2 AND message = ?3 ORDER BY id",
+            OutgoingAttachment::COLUMNS
         ),
         &[&ws, conversation, message],
     )?;
@@ -231,8 +221,9 @@ pub fn find(
     ws: i64,
     id: &AttachmentId,
 ) -> Result<Option<(OutgoingAttachment, ConversationId, UserId)>> {
+    let columns = OutgoingAttachment::COLUMNS;
     let found: Option<OutgoingAttachment> = tx
-        .opt(&format!("SELECT {COLUMNS} FROM attachments WHERE ws = ?1 AND id = ?2"), &[&ws, id])?;
+        .opt(&format!("SELECT {columns} FROM attachments WHERE ws = ?1 AND id = ?2"), &[&ws, id])?;
     let Some(found) = found else { return Ok(None) };
     let (conversation, person) = tx.one(
         "SELECT conversation, person FROM attachments WHERE ws = ?1 AND id = ?2",

@@ -1,73 +1,45 @@
 //! Conversations: loading one that the actor may see, and the changes every operation shares.
 
-use db::{FromRow, Row, Tx};
+use db::{Json, Tx};
 
 use crate::app::Cx;
 use crate::base::actor::{Actor, Circle};
 use crate::base::assignee::Assignee;
+use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MailboxId, MemberId};
-use crate::base::json_list::names;
 use crate::base::limits::{BASE_SUBJECT_CHARS, SNIPPET_CHARS, SUBJECT_CHARS};
 use crate::base::queue::Queue;
-use crate::base::states::{Status, Urgency, View};
+use crate::base::states::{ConversationRisk, Status, Urgency, View};
+use crate::model::counters::{self, Counter};
 use crate::model::events::{self, Event, EventSubject, Turn};
 use crate::model::timeline::{TimelineEvent, WokenBy};
-use crate::model::{counters, members, timeline};
+use crate::model::{members, timeline};
 
-/// A conversation's row.
-#[derive(Clone, Debug)]
-pub struct Conversation {
-    pub id: ConversationId,
-    pub num: i64,
-    pub circle: Circle,
-    pub mailbox: MailboxId,
-    pub view: View,
-    pub status: Status,
-    pub snoozed_until: Option<i64>,
-    pub held: bool,
-    announced_turn: Option<Turn>,
-    pub subject: String,
-    pub contact_name: Option<String>,
-    pub contact_email: String,
-    pub last_message_at: i64,
-    pub assignee: Option<MemberId>,
-    pub tags: Vec<String>,
-    pub topic: Option<String>,
-    pub urgency: Option<Urgency>,
-    pub risk: Option<String>,
-    pub risk_reasons: Vec<String>,
-    pub reference: Option<String>,
-}
-
-const COLUMNS: &str = "c.id, c.num, c.circle, c.mailbox, c.view, c.status, c.snoozed_until, c.held,
-    c.announced_turn, c.subject, c.contact_name, c.contact_email, c.last_message_at, c.assignee, c.tags, c.topic,
-    c.urgency, c.risk, c.risk_reasons, c.reference";
-
-impl FromRow for Conversation {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        Ok(Conversation {
-            id: row.take()?,
-            num: row.take()?,
-            circle: row.take()?,
-            mailbox: row.take()?,
-            view: row.take()?,
-            status: row.take()?,
-            snoozed_until: row.take()?,
-            held: row.take()?,
-            announced_turn: row.take()?,
-            subject: row.take()?,
-            contact_name: row.take()?,
-            contact_email: row.take()?,
-            last_message_at: row.take()?,
-            assignee: MemberId::parse(&row.take::<String>()?),
-            tags: names(&row.take::<String>()?),
-            topic: row.take()?,
-            urgency: row.take()?,
-            risk: row.take()?,
-            risk_reasons: names(&row.take::<String>()?),
-            reference: row.take()?,
-        })
+db::row! {
+    /// A conversation's row.
+    #[derive(Clone, Debug)]
+    pub struct Conversation from "conversations" {
+        pub id: ConversationId,
+        pub num: i64,
+        pub circle: Circle,
+        pub mailbox: MailboxId,
+        pub view: View,
+        pub status: Status,
+        pub snoozed_until: Option<i64>,
+        pub held: bool,
+        announced_turn: Option<Turn>,
+        pub subject: String,
+        pub contact_name: Option<String>,
+        pub contact_email: EmailAddress,
+        pub last_message_at: i64,
+        pub assignee: Option<MemberId> = "nullif(conversations.assignee, '')",
+        pub tags: Json<Vec<String>>,
+        pub topic: Option<String>,
+        pub urgency: Option<Urgency>,
+        pub risk: Option<ConversationRisk>,
+        pub risk_reasons: Json<Vec<String>>,
+        pub reference: Option<String>,
     }
 }
 
@@ -77,8 +49,8 @@ pub fn load(tx: &mut Tx<'_>, actor: &Actor, id: &str) -> Result<Conversation> {
     let [first, second] = &actor.circles;
     tx.opt(
         &format!(
-            "SELECT {COLUMNS} FROM conversations c
-             WHERE c.ws = ?1 AND c.id = ?2 AND c.circle IN (?3, ?4)"
+            "SELECT {} FROM conversations WHERE ws = ?1 AND id = ?2 AND circle IN (?3, ?4)",
+            Conversation::COLUMNS
         ),
         &[&actor.ws, &id, first, second],
     )?
@@ -103,7 +75,6 @@ pub fn begin(
     cx: &Cx<'_>,
     beginning: &NewConversation<'_>,
 ) -> Result<Conversation> {
-    let id = ConversationId::new(cx.ids, cx.now);
     let (num,): (i64,) = tx.one(
         tx.pick(
             "SELECT coalesce(max(num), 0) + 1 FROM conversations",
@@ -112,54 +83,34 @@ pub fn begin(
         &[],
     )?;
     let subject: String = beginning.subject.chars().take(SUBJECT_CHARS).collect();
-    let conversation = Conversation {
-        id,
-        num,
-        circle: beginning.circle.clone(),
-        mailbox: beginning.mailbox.clone(),
-        view: View::Open,
-        status: Status::Open,
-        snoozed_until: None,
-        held: false,
-        announced_turn: None,
-        subject,
-        contact_name: beginning.contact_name.map(str::to_owned),
-        contact_email: beginning.contact_email.to_owned(),
-        last_message_at: beginning.listed_at,
-        assignee: None,
-        tags: Vec::new(),
-        topic: None,
-        urgency: None,
-        risk: None,
-        risk_reasons: Vec::new(),
-        reference: beginning.reference.map(str::to_owned),
-    };
-    let c = &conversation;
-    tx.exec(
-        "INSERT INTO conversations (
-            ws, id, num, circle, mailbox, view, status, held, subject, base_subject, snippet,
-            contact_name, contact_email, last_message_at, message_count, next_serial, assignee,
-            tags, risk_reasons, reference, created_at
-         ) VALUES (
-            ?1, ?2, ?3, ?4, ?5, 'open', 'open', FALSE, ?6, ?7, '', ?8, ?9, ?10, 0, 1, '', '[]',
-            '[]', ?11, ?12
-         )",
+    let conversation: Conversation = tx.one(
+        &format!(
+            "INSERT INTO conversations (
+                ws, id, num, circle, mailbox, view, status, held, subject, base_subject, snippet,
+                contact_name, contact_email, last_message_at, message_count, next_serial, assignee,
+                tags, risk_reasons, reference, created_at
+             ) VALUES (
+                ?1, ?2, ?3, ?4, ?5, 'open', 'open', FALSE, ?6, ?7, '', ?8, ?9, ?10, 0, 1, '', '[]',
+                '[]', ?11, ?12
+             ) RETURNING {}",
+            Conversation::COLUMNS
+        ),
         &[
             &cx.actor.ws,
-            &c.id,
-            &c.num,
-            &c.circle,
-            &c.mailbox,
-            &c.subject,
+            &ConversationId::new(cx.ids, cx.now),
+            &num,
+            beginning.circle,
+            beginning.mailbox,
+            &subject,
             &base_subject(beginning.subject),
-            &c.contact_name,
-            &c.contact_email,
-            &c.last_message_at,
-            &c.reference,
+            &beginning.contact_name,
+            &beginning.contact_email,
+            &beginning.listed_at,
+            &beginning.reference,
             &cx.now,
         ],
     )?;
-    count_open(tx, cx, c, 1)?;
+    count_open(tx, cx, &conversation, 1)?;
     Ok(conversation)
 }
 
@@ -316,8 +267,8 @@ fn count_open(
     conversation: &Conversation,
     change: i64,
 ) -> Result<()> {
-    let what = format!("open:{}", conversation.mailbox);
-    counters::add(tx, cx.actor.ws, &conversation.circle, &what, conversation.id.as_str(), change)
+    let (circle, counter) = (&conversation.circle, Counter::Open(&conversation.mailbox));
+    counters::add(tx, cx.actor.ws, circle, counter, conversation.id.as_str(), change)
 }
 
 /// Counts a mail that arrived or went out at a time. The newest of a conversation gives it its

@@ -6,16 +6,45 @@ use db::Tx;
 
 use crate::base::actor::{Actor, Circle};
 use crate::base::error::Result;
+use crate::base::ids::{MailboxId, TagId};
+use crate::base::string_enum::string_enum;
 
 /// Rows that one count is spread over, so that concurrent writers seldom meet.
 const SHARDS: i64 = 8;
+
+/// What is counted.
+#[derive(Clone, Copy)]
+pub enum Counter<'a> {
+    /// The open conversations of an inbox.
+    Open(&'a MailboxId),
+    /// The conversations with a tag.
+    Tagged(&'a TagId),
+    /// The records of app mail without an answer.
+    UnansweredAppMail,
+}
+
+string_enum! {
+    /// Counters that are read together, one for each inbox or tag.
+    CounterKind { Open = "open", Tagged = "tag" }
+}
+
+impl Counter<'_> {
+    /// The column `what`: the kind and what of it is counted.
+    fn key(self) -> String {
+        match self {
+            Counter::Open(mailbox) => format!("{}:{mailbox}", CounterKind::Open.as_str()),
+            Counter::Tagged(tag) => format!("{}:{tag}", CounterKind::Tagged.as_str()),
+            Counter::UnansweredAppMail => "app-mail:unanswered".into(),
+        }
+    }
+}
 
 /// Adds to a count on behalf of something, whose id chooses the row.
 pub fn add(
     tx: &mut Tx<'_>,
     ws: i64,
     circle: &Circle,
-    what: &str,
+    counter: Counter<'_>,
     id: &str,
     change: i64,
 ) -> Result<()> {
@@ -26,16 +55,15 @@ pub fn add(
     tx.exec(
         "INSERT INTO counters (ws, circle, what, shard, n) VALUES (?1, ?2, ?3, ?4, ?5)
          ON CONFLICT (ws, circle, what, shard) DO UPDATE SET n = counters.n + excluded.n",
-        &[&ws, circle, &what, &(sum % SHARDS), &change],
+        &[&ws, circle, &counter.key(), &(sum % SHARDS), &change],
     )?;
     Ok(())
 }
 
-/// Every count of one kind that the actor may see, by what follows the kind's name.
-pub fn of_kind(tx: &mut Tx<'_>, actor: &Actor, kind: &str) -> Result<HashMap<String, i64>> {
+/// Every count of one kind that the actor may see, by the id of the inbox or tag.
+pub fn of_kind(tx: &mut Tx<'_>, actor: &Actor, kind: CounterKind) -> Result<HashMap<String, i64>> {
     let [first, second] = &actor.circles;
-    let end = format!("{kind};");
-    let start = format!("{kind}:");
+    let (start, end) = (format!("{}:", kind.as_str()), format!("{};", kind.as_str()));
     let rows: Vec<(String, i64)> = tx.all(
         "SELECT what, CAST(sum(n) AS BIGINT) FROM counters
          WHERE ws = ?1 AND circle IN (?2, ?3) AND what >= ?4 AND what < ?5
@@ -46,11 +74,11 @@ pub fn of_kind(tx: &mut Tx<'_>, actor: &Actor, kind: &str) -> Result<HashMap<Str
 }
 
 /// One count.
-pub fn sum(tx: &mut Tx<'_>, ws: i64, circle: &Circle, what: &str) -> Result<i64> {
+pub fn sum(tx: &mut Tx<'_>, ws: i64, circle: &Circle, counter: Counter<'_>) -> Result<i64> {
     let (n,): (i64,) = tx.one(
         "SELECT CAST(coalesce(sum(n), 0) AS BIGINT) FROM counters
          WHERE ws = ?1 AND circle = ?2 AND what = ?3",
-        &[&ws, circle, &what],
+        &[&ws, circle, &counter.key()],
     )?;
     Ok(n)
 }

@@ -1,9 +1,8 @@
 //! The document library: what came attached to mail, and what customers upload.
 
-use db::Tx;
+use db::{Json, Tx};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use crate::app::Cx;
 use crate::base::blobs::{self, Blob};
@@ -116,7 +115,7 @@ pub fn describe(
     let title = title(kind, fields, &filename);
     tx.exec(
         "UPDATE documents SET kind = ?3, fields = ?4, title = ?5 WHERE ws = ?1 AND id = ?2",
-        &[&ws, id, &kind, &json!(fields).to_string(), &title],
+        &[&ws, id, &kind, &Json(fields), &title],
     )?;
     let amount = fields.amount.map(|amount| format!("{amount:.2}"));
     let texts = [

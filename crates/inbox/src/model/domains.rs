@@ -1,7 +1,7 @@
 //! The domains that a workspace sends from, and the keys that sign their mail (DKIM).
 
-use db::{FromRow, Row, Tx};
-use mail::DkimKey;
+use db::Tx;
+use mail::{DkimKey, DomainName};
 use serde::Serialize;
 
 use crate::app::Cx;
@@ -24,25 +24,16 @@ string_enum! {
     KeyState { Waiting = "waiting", Signing = "signing", Retired = "retired" }
 }
 
-/// A key of a domain, without its secret.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ListedKey {
-    pub selector: String,
-    pub state: KeyState,
-    /// The public half, in base64.
-    pub public: String,
-    pub created_at: i64,
-}
-
-impl FromRow for ListedKey {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        Ok(ListedKey {
-            selector: row.take()?,
-            state: row.take()?,
-            public: row.take()?,
-            created_at: row.take()?,
-        })
+db::row! {
+    /// A key of a domain, without its secret.
+    #[derive(Clone, Debug, Serialize)]
+    #[serde(rename_all = "camelCase")]
+    pub struct ListedKey from "signing_keys" {
+        pub selector: String,
+        pub state: KeyState,
+        /// The public half, in base64.
+        pub public: String,
+        pub created_at: i64,
     }
 }
 
@@ -82,8 +73,11 @@ pub fn list_domains(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<String>> {
 pub fn list_keys(tx: &mut Tx<'_>, cx: &Cx<'_>, domain: &str) -> Result<Vec<ListedKey>> {
     let domain = own_domain(tx, cx, domain)?;
     Ok(tx.all(
-        "SELECT selector, state, public, created_at FROM signing_keys
-         WHERE ws = ?1 AND domain = ?2 ORDER BY created_at DESC, selector LIMIT ?3",
+        &format!(
+            "SELECT {} FROM signing_keys
+             WHERE ws = ?1 AND domain = ?2 ORDER BY created_at DESC, selector LIMIT ?3",
+            ListedKey::COLUMNS
+        ),
         &[&cx.actor.ws, &domain, &KEYS_LISTED],
     )?)
 }
@@ -195,5 +189,5 @@ fn own_domain(tx: &mut Tx<'_>, cx: &Cx<'_>, domain: &str) -> Result<String> {
 }
 
 fn domain_of(address: &str) -> Option<String> {
-    mail::ascii_domain(address.rsplit_once('@')?.1)
+    DomainName::of_address(address).map(|domain| domain.to_string())
 }

@@ -4,6 +4,7 @@
 use db::Tx;
 
 use crate::app::Cx;
+use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::base::ids::{MessageId, RequestId};
 use crate::base::queue::Queue;
@@ -129,13 +130,16 @@ fn write(
             Some(document_requests::create(tx, cx, &conversation.id, &id, items, draft.due_date)?)
         }
     };
-    let (address,): (String,) = tx.one(
+    let (address,): (EmailAddress,) = tx.one(
         "SELECT address FROM mailboxes WHERE ws = ?1 AND id = ?2",
         &[&ws, &conversation.mailbox],
     )?;
-    let domain = address.rsplit_once('@').map_or("localhost", |(_, domain)| domain);
     let secret = mail_secret::mail_secret(tx, cx)?;
-    let header_id = mail::signed_message_id(secret.as_bytes(), id.as_str(), domain);
+    let header_id = mail::signed_message_id(
+        secret.as_bytes(),
+        id.as_str(),
+        address.message_id_domain(),
+    );
     let subject = reply_subject(&conversation.subject);
     let author = cx.actor.member();
     let author = author.as_ref().map(|author| author.as_str());
@@ -147,10 +151,10 @@ fn write(
         counted_at: None,
         header_id: &header_id,
         answers: &ancestors(tx, ws, conversation)?,
-        from: Party { name: Some(cx.actor.name().to_owned()), email: address },
+        from: Party { name: Some(cx.actor.name().to_owned()), email: address.into() },
         to: vec![Party {
             name: conversation.contact_name.clone(),
-            email: conversation.contact_email.clone(),
+            email: conversation.contact_email.to_string(),
         }],
         cc: Vec::new(),
         subject: &subject,

@@ -5,7 +5,7 @@
 //! than the one it runs on marks the copy quiet, so that two installations never work on the same
 //! mailboxes and customers; the mark stays until somebody ends it.
 
-use db::{FromRow, Row, Tx};
+use db::Tx;
 use serde::Serialize;
 
 use crate::base::error::Result;
@@ -34,13 +34,23 @@ impl QuietReason {
     }
 }
 
-/// What the one row holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Installation {
-    pub identity: Option<String>,
-    /// The base URL under which a server was last started without a public one.
-    pub address: Option<String>,
-    pub quiet: Option<QuietMark>,
+db::row! {
+    /// What the one row holds.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Installation from "installation" {
+        pub identity: Option<String>,
+        /// The base URL under which a server was last started without a public one.
+        pub address: Option<String>,
+        quiet_reason: Option<QuietReason>,
+        quiet_since: Option<Moment>,
+    }
+}
+
+impl Installation {
+    pub fn quiet(&self) -> Option<QuietMark> {
+        let marked = self.quiet_reason.zip(self.quiet_since);
+        marked.map(|(reason, since)| QuietMark { reason, since })
+    }
 }
 
 /// That an installation is quiet until somebody ends it.
@@ -50,19 +60,8 @@ pub struct QuietMark {
     pub since: Moment,
 }
 
-impl FromRow for Installation {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        let (identity, address) = (row.take()?, row.take()?);
-        let (reason, since): (Option<QuietReason>, Option<i64>) = (row.take()?, row.take()?);
-        let marked = reason.zip(since);
-        let quiet = marked.map(|(reason, since)| QuietMark { reason, since: Moment(since) });
-        Ok(Installation { identity, address, quiet })
-    }
-}
-
 pub fn installation(tx: &mut Tx<'_>) -> Result<Installation> {
-    let sql = "SELECT identity, address, quiet_reason, quiet_since FROM installation";
-    Ok(tx.one(sql, &[])?)
+    Ok(tx.one(&format!("SELECT {} FROM installation", Installation::COLUMNS), &[])?)
 }
 
 /// Compares the identity of the database in use with the one on record. A first identity is kept;

@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use db::{FromRow, Row, Tx};
+use db::{Json, Tx};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::app::Cx;
 use crate::base::actor::Actor;
+use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MailboxId, MessageId, RequestId};
 use crate::base::limits::{HEADER_KEY_BYTES, UNDO_LIVE_MS, UNDO_SANDBOX_MS};
@@ -21,40 +21,21 @@ use crate::model::timeline::{self, TimelineEvent};
 use crate::model::{correspondents, document_requests};
 use crate::search;
 
-/// A message of ours: a draft, or one on its way.
-#[derive(Clone, Debug)]
-pub struct OutgoingMessage {
-    pub id: MessageId,
-    pub conversation: ConversationId,
-    pub mailbox: MailboxId,
-    pub serial: i64,
-    pub status: MessageStatus,
-    pub subject: String,
-    pub text: String,
-    pub author: Option<String>,
-    pub revision: i64,
-    pub edited: bool,
-    pub request: Option<RequestId>,
-}
-
-const OUTGOING: &str = "m.id, m.conversation, m.mailbox, m.serial, m.status, m.subject, m.text,
-    m.author, m.revision, m.edited, m.request";
-
-impl FromRow for OutgoingMessage {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        Ok(OutgoingMessage {
-            id: row.take()?,
-            conversation: row.take()?,
-            mailbox: row.take()?,
-            serial: row.take()?,
-            status: row.take()?,
-            subject: row.take()?,
-            text: row.take()?,
-            author: row.take()?,
-            revision: row.take()?,
-            edited: row.take()?,
-            request: row.take()?,
-        })
+db::row! {
+    /// A message of ours: a draft, or one on its way.
+    #[derive(Clone, Debug)]
+    pub struct OutgoingMessage from "m" {
+        pub id: MessageId,
+        pub conversation: ConversationId,
+        pub mailbox: MailboxId,
+        pub serial: i64,
+        pub status: MessageStatus,
+        pub subject: String,
+        pub text: String,
+        pub author: Option<String>,
+        pub revision: i64,
+        pub edited: bool,
+        pub request: Option<RequestId>,
     }
 }
 
@@ -125,14 +106,14 @@ pub fn insert(
             &message.status,
             &message.header_id,
             &header_key(message.header_id),
-            &json!(message.answers).to_string(),
+            &Json(message.answers),
             &message.from.name,
             &message.from.email,
-            &json!(message.to).to_string(),
-            &json!(message.cc).to_string(),
+            &Json(&message.to),
+            &Json(&message.cc),
             &message.subject,
             &message.text,
-            &json!(message.attachments).to_string(),
+            &Json(&message.attachments),
             &message.raw_hash,
             &message.withheld,
             &message.author,
@@ -174,8 +155,9 @@ pub fn load_outgoing(
 ) -> Result<(OutgoingMessage, Conversation)> {
     let message: Option<OutgoingMessage> = tx.opt(
         &format!(
-            "SELECT {OUTGOING} FROM messages m
-             WHERE m.ws = ?1 AND m.id = ?2 AND m.status IS NOT NULL AND m.discarded_at IS NULL"
+            "SELECT {} FROM messages m
+             WHERE m.ws = ?1 AND m.id = ?2 AND m.status IS NOT NULL AND m.discarded_at IS NULL",
+            OutgoingMessage::COLUMNS
         ),
         &[&actor.ws, id],
     )?;
@@ -194,13 +176,7 @@ pub fn address(
 ) -> Result<()> {
     tx.exec(
         "UPDATE messages SET to_list = ?3, cc_list = ?4, bcc_list = ?5 WHERE ws = ?1 AND id = ?2",
-        &[
-            &cx.actor.ws,
-            id,
-            &json!(to).to_string(),
-            &json!(cc).to_string(),
-            &json!(bcc).to_string(),
-        ],
+        &[&cx.actor.ws, id, &Json(to), &Json(cc), &Json(bcc)],
     )?;
     Ok(())
 }
@@ -252,15 +228,14 @@ pub fn mark_sent(
         return Err(Error::NotFound("scheduled message"));
     }
     conversations::count_mail(tx, cx, conversation, cx.now, &message.text)?;
-    type Sheet = (Option<String>, String, String, bool);
+    type Sheet = (String, String, Json<Vec<Party>>, bool);
     let (from_name, from_email, to, automatic): Sheet = tx.one(
-        "SELECT from_name, from_email, to_list, automatic FROM messages WHERE ws = ?1 AND id = ?2",
+        "SELECT coalesce(from_name, ''), from_email, to_list, automatic FROM messages
+         WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &message.id],
     )?;
-    let from_name = from_name.unwrap_or_default();
-    let to: Vec<Party> = serde_json::from_str(&to).unwrap_or_default();
     let mut words: Vec<&str> = vec![&message.subject, &from_name, &from_email];
-    for party in &to {
+    for party in to.iter() {
         words.extend(party.name.as_deref());
         words.push(&party.email);
         correspondents::note(tx, cx, &conversation.circle, &party.email)?;
@@ -336,24 +311,24 @@ pub fn mark_bounced(
 /// Whom a message goes to.
 pub struct Recipients {
     /// Whom its header names first.
-    pub to: Vec<String>,
+    pub to: Vec<EmailAddress>,
     /// Everybody: To, Cc and Bcc.
-    pub all: Vec<String>,
+    pub all: Vec<EmailAddress>,
 }
 
 /// Whom a message of ours goes to, by its own row.
 pub fn recipients(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Recipients> {
-    let lists: (String, String, String) = tx.one(
+    type Lists = (Json<Vec<Party>>, Json<Vec<Party>>, Json<Vec<Party>>);
+    let (to, cc, bcc): Lists = tx.one(
         "SELECT to_list, cc_list, bcc_list FROM messages WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, id],
     )?;
-    let addresses = |json: &str| -> Vec<String> {
-        let parties: Vec<Party> = serde_json::from_str(json).unwrap_or_default();
-        parties.iter().map(|party| mail::normal_address(&party.email)).collect()
+    let addresses = |parties: &[Party]| -> Vec<EmailAddress> {
+        parties.iter().map(|party| EmailAddress::new(&party.email)).collect()
     };
-    let to = addresses(&lists.0);
+    let to = addresses(&to);
     let mut all = to.clone();
-    all.extend(addresses(&lists.1).into_iter().chain(addresses(&lists.2)));
+    all.extend(addresses(&cc).into_iter().chain(addresses(&bcc)));
     all.sort_unstable();
     all.dedup();
     Ok(Recipients { to, all })
@@ -361,12 +336,11 @@ pub fn recipients(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Recipi
 
 /// Records that a recipient called a message spam.
 pub fn note_complaint(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &OutgoingMessage) -> Result<()> {
-    let (to,): (String,) = tx.one(
+    let (to,): (Json<Vec<Party>>,) = tx.one(
         "SELECT to_list FROM messages WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &message.id],
     )?;
-    let to: Vec<Party> = serde_json::from_str(&to).unwrap_or_default();
-    let email = to.into_iter().next().map(|party| party.email);
+    let email = to.0.into_iter().next().map(|party| party.email);
     timeline::record(tx, cx, &message.conversation, &TimelineEvent::SpamComplaint { email })
 }
 

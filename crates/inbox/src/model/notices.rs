@@ -4,6 +4,7 @@
 use db::Tx;
 
 use crate::app::Cx;
+use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::UserId;
 use crate::base::queue::Queue;
@@ -43,7 +44,7 @@ pub fn notify(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, notice: &Notice<'_>
 
 /// True for the address of an inbox of any workspace here, with a plus tag or without.
 fn is_inbox(tx: &mut Tx<'_>, email: &str) -> Result<bool> {
-    let (address, _) = mail::plus_tag(email);
+    let address = EmailAddress::new(email).without_tag();
     let found: Option<(String,)> =
         tx.opt("SELECT id FROM mailboxes WHERE address = ?1", &[&address])?;
     Ok(found.is_some())

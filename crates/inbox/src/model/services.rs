@@ -1,10 +1,11 @@
 //! E-mail-sending services that tell us of what an app sends through them (API section 4.13.4).
 //! They note the outline of each mail; its words are read only when somebody answers.
 
-use db::{FromRow, Row, Tx};
+use db::Tx;
 
 use crate::app::Cx;
 use crate::base::actor::{Actor, Circle, Plan};
+use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ServiceId, WorkspaceId};
 use crate::base::limits::{ADDRESS_CHARS, APP_MAIL_RECIPIENTS, HEADER_CHARS, REFERENCE_CHARS};
@@ -26,31 +27,19 @@ impl Service {
     }
 }
 
-/// A connection, as one who calls it needs it.
-#[derive(Clone)]
-pub struct ServiceConnection {
-    pub ws: i64,
-    pub workspace: WorkspaceId,
-    pub id: ServiceId,
-    pub service: Service,
-    /// Sealed; `None` until it is known.
-    pub secret: Option<String>,
-    /// The tag or metadata key that holds a mail's reference.
-    pub reference_tag: String,
-    pub plan: Plan,
-}
-
-impl FromRow for ServiceConnection {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        Ok(ServiceConnection {
-            ws: row.take()?,
-            workspace: row.take()?,
-            id: row.take()?,
-            service: row.take()?,
-            secret: row.take()?,
-            reference_tag: row.take()?,
-            plan: row.take()?,
-        })
+db::row! {
+    /// A connection, as one who calls it needs it.
+    #[derive(Clone)]
+    pub struct ServiceConnection from "s" {
+        pub ws: i64,
+        pub workspace: WorkspaceId = "w.id",
+        pub id: ServiceId,
+        pub service: Service,
+        /// Sealed; `None` until it is known.
+        pub secret: Option<String>,
+        /// The tag or metadata key that holds a mail's reference.
+        pub reference_tag: String,
+        pub plan: Plan = "w.plan",
     }
 }
 
@@ -67,9 +56,11 @@ pub fn with_token(
     token: &str,
 ) -> Result<Option<ServiceConnection>> {
     Ok(tx.opt(
-        "SELECT s.ws, w.id, s.id, s.service, s.secret, s.reference_tag, w.plan
-         FROM services s JOIN workspaces w ON w.ws = s.ws
-         WHERE s.token = ?1 AND s.service = ?2",
+        &format!(
+            "SELECT {} FROM services s JOIN workspaces w ON w.ws = s.ws
+             WHERE s.token = ?1 AND s.service = ?2",
+            ServiceConnection::COLUMNS
+        ),
         &[&token, &service],
     )?)
 }
@@ -103,12 +94,12 @@ pub fn note_sent(
         return Err(Error::invalid("id", "must be letters, digits and hyphens"));
     }
     let known = |email: &&String| mail::is_address(email) && fits(email, ADDRESS_CHARS);
-    let to: Vec<String> = sent
+    let to: Vec<EmailAddress> = sent
         .to
         .iter()
         .filter(known)
         .take(APP_MAIL_RECIPIENTS)
-        .map(|email| mail::normal_address(email))
+        .map(|email| EmailAddress::new(email))
         .collect();
     if to.is_empty() {
         return Err(Error::invalid("to", "must name whom it went to"));

@@ -1,16 +1,14 @@
 //! Tags: names shared by the team and the sandbox. A name that is only used in somebody's private
 //! inbox is theirs alone, until the team uses it, too.
 
-use db::Tx;
-use serde_json::json;
+use db::{Json, Tx};
 
 use crate::app::Cx;
 use crate::base::actor::{Actor, Circle};
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, TagId};
-use crate::base::json_list::names;
 use crate::model::conversations::Conversation;
-use crate::model::counters;
+use crate::model::counters::{self, Counter};
 
 /// Conversations whose tag is renamed at once.
 pub const RENAMED: i64 = 10_000;
@@ -152,20 +150,20 @@ fn count(
     id: &TagId,
     change: i64,
 ) -> Result<()> {
-    let what = format!("tag:{id}");
-    counters::add(tx, cx.actor.ws, &conversation.circle, &what, conversation.id.as_str(), change)
+    let (circle, counter) = (&conversation.circle, Counter::Tagged(id));
+    counters::add(tx, cx.actor.ws, circle, counter, conversation.id.as_str(), change)
 }
 
 /// Writes the names that lists show.
 pub fn save_names(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()> {
     tx.exec(
         "UPDATE conversations SET tags = ?3 WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, &conversation.id, &json!(conversation.tags).to_string()],
+        &[&cx.actor.ws, &conversation.id, &conversation.tags],
     )?;
     Ok(())
 }
 
-type TaggedConversation = (ConversationId, Circle, String);
+type TaggedConversation = (ConversationId, Circle, Json<Vec<String>>);
 
 /// The conversations that have a tag; `None` when they are too many to change at once.
 fn tagged(tx: &mut Tx<'_>, ws: i64, id: &TagId) -> Result<Option<Vec<TaggedConversation>>> {
@@ -208,20 +206,20 @@ fn write_name(
     tx: &mut Tx<'_>,
     ws: i64,
     conversation: &ConversationId,
-    tags: &str,
+    tags: &[String],
     old: &str,
     new: &str,
 ) -> Result<()> {
     let mut renamed: Vec<String> = Vec::new();
-    for tag in names(tags) {
-        let tag = if tag == old { new.to_owned() } else { tag };
-        if !renamed.contains(&tag) {
-            renamed.push(tag);
+    for tag in tags {
+        let tag = if tag == old { new } else { tag };
+        if !renamed.iter().any(|known| known == tag) {
+            renamed.push(tag.to_owned());
         }
     }
     tx.exec(
         "UPDATE conversations SET tags = ?3 WHERE ws = ?1 AND id = ?2",
-        &[&ws, conversation, &json!(renamed).to_string()],
+        &[&ws, conversation, &Json(renamed)],
     )?;
     Ok(())
 }
@@ -238,11 +236,11 @@ fn move_over(
         "DELETE FROM conversation_tags WHERE ws = ?1 AND tag = ?2 AND conversation = ?3",
         &[&ws, from, conversation],
     )?;
-    counters::add(tx, ws, circle, &format!("tag:{from}"), conversation.as_str(), -1)?;
+    counters::add(tx, ws, circle, Counter::Tagged(from), conversation.as_str(), -1)?;
     let added = tx.exec(
         "INSERT INTO conversation_tags (ws, tag, conversation) VALUES (?1, ?2, ?3)
          ON CONFLICT (ws, tag, conversation) DO NOTHING",
         &[&ws, to, conversation],
     )?;
-    counters::add(tx, ws, circle, &format!("tag:{to}"), conversation.as_str(), added as i64)
+    counters::add(tx, ws, circle, Counter::Tagged(to), conversation.as_str(), added as i64)
 }

@@ -1,14 +1,14 @@
 //! What happened in a conversation, beside its messages and notes.
 
-use db::Tx;
+use db::{Json, Tx};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::app::Cx;
 use crate::base::assignee::Assignee;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, DocumentId, EventId, MessageId, RequestId};
-use crate::base::states::Status;
+use crate::base::states::{ConversationRisk, Status};
 use crate::base::string_enum::string_enum;
 use crate::base::time::Moment;
 
@@ -44,7 +44,7 @@ pub enum TimelineEvent {
         by: WokenBy,
     },
     Held {
-        risk: Option<String>,
+        risk: Option<ConversationRisk>,
     },
     Released {},
     /// A draft was approved.
@@ -137,14 +137,14 @@ pub fn record(
             &cx.now,
             &cx.actor.name(),
             &stored.event,
-            &Value::Object(stored.data).to_string(),
+            &Json(stored.data),
         ],
     )?;
     Ok(())
 }
 
 /// The columns `event` and `data`, of any version.
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct StoredColumns {
     event: String,
     data: Map<String, Value>,
@@ -159,14 +159,10 @@ impl StoredColumns {
 
 impl StoredTimelineEvent {
     /// The event in the columns `event` and `data` of a row.
-    pub fn read(event: String, data: &str) -> StoredTimelineEvent {
-        let known = || {
-            let stored = StoredColumns { event: event.clone(), data: serde_json::from_str(data)? };
-            serde_json::from_value(serde_json::to_value(stored)?)
-        };
-        match known() {
+    pub fn read(event: &str, data: &Map<String, Value>) -> StoredTimelineEvent {
+        match serde_json::from_value(json!({ "event": event, "data": data })) {
             Ok(known) => StoredTimelineEvent::Known(known),
-            Err::<_, serde_json::Error>(_) => StoredTimelineEvent::Unknown(event),
+            Err(_) => StoredTimelineEvent::Unknown(event.to_owned()),
         }
     }
 }
@@ -181,6 +177,10 @@ mod tests {
 
     fn request() -> RequestId {
         RequestId::parse("req_1").unwrap()
+    }
+
+    fn object(data: &str) -> Map<String, Value> {
+        serde_json::from_str(data).unwrap()
     }
 
     #[test]
@@ -208,7 +208,11 @@ mod tests {
             ),
             (Snoozed { until: Moment(0) }, "snoozed", r#"{"until":"1970-01-01T00:00:00.000Z"}"#),
             (Woken { by: WokenBy::Customer }, "woke", r#"{"by":"customer"}"#),
-            (Held { risk: Some("high".into()) }, "held", r#"{"risk":"high"}"#),
+            (
+                Held { risk: Some(ConversationRisk::Phishing) },
+                "held",
+                r#"{"risk":"phishing"}"#,
+            ),
             (Held { risk: None }, "held", r#"{"risk":null}"#),
             (Released {}, "released", "{}"),
             (
@@ -257,7 +261,7 @@ mod tests {
             let stored = StoredColumns::of(&event);
             let text = Value::Object(stored.data).to_string();
             assert_eq!((stored.event.as_str(), text.as_str()), (name, data));
-            let read = StoredTimelineEvent::read(name.into(), data);
+            let read = StoredTimelineEvent::read(name, &object(data));
             let StoredTimelineEvent::Known(read) = read else { panic!("{name} is not known") };
             assert_eq!(format!("{read:?}"), format!("{event:?}"));
         }
@@ -266,7 +270,7 @@ mod tests {
     #[test]
     fn an_event_of_a_newer_version_keeps_its_name() {
         for (name, data) in [("merged", r#"{"into":"cnv_1"}"#), ("woke", r#"{"by":"magic"}"#)] {
-            let read = StoredTimelineEvent::read(name.into(), data);
+            let read = StoredTimelineEvent::read(name, &object(data));
             assert!(matches!(read, StoredTimelineEvent::Unknown(kept) if kept == name));
         }
     }

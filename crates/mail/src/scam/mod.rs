@@ -108,11 +108,7 @@ impl Risk {
 impl Verdict {
     /// The verdict as the inbox keeps it; nothing for a mail that is not marked.
     pub fn warning(&self) -> Option<Warning> {
-        self.risk.map(|risk| Warning {
-            risk: risk.as_str().to_owned(),
-            reasons: self.reasons.clone(),
-            hold: self.hold,
-        })
+        self.risk.map(|risk| Warning { risk, reasons: self.reasons.clone(), hold: self.hold })
     }
 }
 

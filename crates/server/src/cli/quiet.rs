@@ -47,7 +47,7 @@ impl Quiet {
 }
 
 async fn show(app: &App, output: Json) -> CommandResult {
-    let mark = app.store.read(installation).await.map_err(sentence)?.quiet;
+    let mark = app.store.read(installation).await.map_err(sentence)?.quiet();
     let said = match &mark {
         Some(mark) => format!(
             "Quiet since {}: no mail is sent or fetched and no webhook is called. {} {HOW_TO_GO_ON}",

@@ -225,8 +225,8 @@ impl<'a> DemoBuilder<'a> {
         let mailbox = self.people.inbox(story.inbox);
         let (name, email) = story.from;
         let begins = thread.conversation.is_none();
-        let delivered_to = match (story.reference, mailbox.address.split_once('@')) {
-            (Some(tag), Some((local, domain))) if begins => format!("{local}+{tag}@{domain}"),
+        let delivered_to = match story.reference {
+            Some(tag) if begins => mailbox.address.with_tag(tag),
             _ => mailbox.address.clone(),
         };
         let stored =
@@ -238,7 +238,7 @@ impl<'a> DemoBuilder<'a> {
             from: Address::new(Some(name), email),
             to: vec![Address::new(Some(&mailbox.name), &delivered_to)],
             cc: Vec::new(),
-            delivered_to,
+            delivered_to: delivered_to.into(),
             subject: if begins { story.subject.into() } else { format!("Re: {}", story.subject) },
             text: words.text.into(),
             kind: words.kind,
@@ -321,7 +321,7 @@ fn address_of(actor: &Actor) -> String {
 
 fn warning(risk: &SampleRisk) -> Warning {
     let reasons = risk.reasons.iter().map(|reason| reason.to_string()).collect();
-    Warning { risk: risk.word.into(), reasons, hold: risk.hold }
+    Warning { risk: risk.risk, reasons, hold: risk.hold }
 }
 
 fn attachment(file: &SampleFile, bytes: &[u8]) -> Attachment {

@@ -1,7 +1,7 @@
 //! What a sample conversation is made of: who writes to which inbox, and what happened when.
 
 use inbox::base::limits::{DAY_MS, MINUTE_MS};
-use mail::{AuthorKind, Dmarc};
+use mail::{AuthorKind, Dmarc, Risk};
 
 use super::files::SampleFile;
 
@@ -114,7 +114,7 @@ pub enum ScenarioAction {
 
 /// What the scam check says about a mail.
 pub struct SampleRisk {
-    pub word: &'static str,
+    pub risk: Risk,
     pub reasons: &'static [&'static str],
     pub dmarc: Dmarc,
     pub hold: bool,

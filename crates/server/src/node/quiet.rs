@@ -52,7 +52,7 @@ impl QuietMode {
             .store
             .write(move |tx| {
                 recognise_copy(tx, identity.as_deref(), now)?;
-                Ok::<_, inbox::Error>(installation(tx)?.quiet)
+                Ok::<_, inbox::Error>(installation(tx)?.quiet())
             })
             .await
             .map_err(|error| error.to_string())?;
@@ -100,10 +100,10 @@ async fn keep_looking(app: App, tell: watch::Sender<bool>, stop: CancellationTok
         // A store that does not answer is told of elsewhere, and changes nothing here.
         let Ok(found) = app.store.read(installation).await else { continue };
         let changed = tell.send_if_modified(|quiet| {
-            let before = std::mem::replace(quiet, found.quiet.is_some());
+            let before = std::mem::replace(quiet, found.quiet().is_some());
             before != *quiet
         });
-        match (changed, found.quiet) {
+        match (changed, found.quiet()) {
             (true, Some(mark)) => tracing::warn!("{QUIET_SENTENCE} {}", mark.reason.sentence()),
             (true, None) => tracing::warn!("the server is not quiet any more"),
             (false, _) => {}

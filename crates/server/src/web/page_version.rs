@@ -29,8 +29,8 @@ impl PartVersion {
         let mut hasher = DefaultHasher::new();
         for item in items {
             (item.id.as_str(), item.last_message_at, item.message_count).hash(&mut hasher);
-            (&item.tags, item.status.as_str(), &item.risk).hash(&mut hasher);
-            item.assignee.as_ref().map(|assignee| assignee.id.as_str()).hash(&mut hasher);
+            (&item.tags.0, item.status.as_str(), item.risk).hash(&mut hasher);
+            item.assignee().map(|assignee| assignee.id.as_str().to_owned()).hash(&mut hasher);
         }
         PartVersion(hasher.finish())
     }

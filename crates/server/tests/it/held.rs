@@ -2,7 +2,7 @@
 
 use inbox::api::operations::{SetStatusInput, set_status};
 use inbox::base::states::Status;
-use mail::{AuthorKind, Mail, Warning};
+use mail::{AuthorKind, Mail, Risk, Warning};
 use serde_json::{Value, json};
 
 use crate::both;
@@ -135,10 +135,10 @@ both! {
 
     async fn a_warning_below_the_hold_mark_is_only_a_warning(app) {
         let key = app.key("read").await;
-        let warning = Warning { risk: "spoofing".into(), reasons: Vec::new(), hold: false };
+        let warning = Warning { risk: Risk::Impersonation, reasons: Vec::new(), hold: false };
         let mail = Mail { warning: Some(warning), ..suspicious("Lamp") };
         let mail = app.deliver(&app.support, mail).await;
-        assert_eq!(app.read(&key, &mail.conversation).await["risk"], "spoofing");
+        assert_eq!(app.read(&key, &mail.conversation).await["risk"], "impersonation");
         assert_eq!(app.event_types().await, ["turn.changed"]);
         assert_eq!(app.timeline_events(&key, &mail.conversation).await, []);
         app.release(&mail.conversation).await;

@@ -1,7 +1,7 @@
 //! API sections 2.3 and 4.2.
 
 use inbox::base::time::Moment;
-use mail::{Mail, Warning};
+use mail::{Mail, Risk, Warning};
 use serde_json::{Value, json};
 
 use crate::both;
@@ -48,7 +48,7 @@ both! {
 
     async fn a_full_summary_has_the_same_fields_and_a_reference(app) {
         let key = app.key("write").await;
-        let warning = Warning { risk: "spoofing".into(), reasons: vec!["Odd".into()], hold: false };
+        let warning = Warning { risk: Risk::Impersonation, reasons: vec!["Odd".into()], hold: false };
         let mail = Mail {
             delivered_to: "support+Inv-7@acme.example".into(),
             warning: Some(warning),
@@ -73,7 +73,7 @@ both! {
             "tags": ["a", "b"],
             "topic": "returns",
             "urgency": "high",
-            "risk": "spoofing",
+            "risk": "impersonation",
             "reference": "inv-7",
         });
         assert_eq!(summary, &expected);

@@ -6,7 +6,7 @@ use inbox::actions;
 use inbox::base::actor::{Actor, Role};
 use inbox::base::ids::MessageId;
 use inbox::model::mailboxes::Mailbox;
-use mail::{Address, AuthorKind, Dmarc, Mail, Warning};
+use mail::{Address, AuthorKind, Dmarc, Mail, Risk, Warning};
 use serde_json::{Value, json};
 
 use crate::support::{
@@ -148,7 +148,7 @@ impl History {
             false => Vec::new(),
         };
         let risk = self.chance.one_in(8).then(|| Warning {
-            risk: "phishing".into(),
+            risk: Risk::Phishing,
             reasons: vec!["Odd link".into(); self.chance.below(5)],
             hold: self.chance.one_in(2),
         });

@@ -86,26 +86,26 @@ both! {
         recognise(&app, Some("here")).await;
         recognise(&app, Some("here")).await;
         recognise(&app, None).await;
-        assert_eq!(known(&app).await.quiet, None, "the original, or nothing is known");
+        assert_eq!(known(&app).await.quiet(), None, "the original, or nothing is known");
         app.advance(HOUR);
         let copied_at = app.now();
         recognise(&app, Some("there")).await;
         app.advance(HOUR);
         recognise(&app, Some("there")).await;
-        let mark = known(&app).await.quiet.unwrap();
+        let mark = known(&app).await.quiet().unwrap();
         assert_eq!((mark.reason, mark.since.0), (QuietReason::Copied, copied_at));
         app.app.store.write(|tx| end_quiet(tx, Some("there"))).await.unwrap();
         recognise(&app, Some("there")).await;
-        assert_eq!(known(&app).await.quiet, None, "it is the original now");
+        assert_eq!(known(&app).await.quiet(), None, "it is the original now");
         recognise(&app, Some("here")).await;
-        assert!(known(&app).await.quiet.is_some());
+        assert!(known(&app).await.quiet().is_some());
     }
 
     async fn a_copy_without_a_workspace_has_nothing_to_be_quiet_about(app) {
         recognise(&app, Some("here")).await;
         app.exec("DELETE FROM workspaces").await;
         recognise(&app, Some("there")).await;
-        assert_eq!(known(&app).await.quiet, None);
+        assert_eq!(known(&app).await.quiet(), None);
         assert_eq!(known(&app).await.identity.as_deref(), Some("there"));
     }
 
@@ -114,7 +114,7 @@ both! {
         let mark = move |reason| move |tx: &mut db::Tx<'_>| begin_quiet(tx, reason, now);
         app.app.store.write(mark(QuietReason::Restored)).await.unwrap();
         app.app.store.write(mark(QuietReason::Asked)).await.unwrap();
-        assert_eq!(known(&app).await.quiet.unwrap().reason, QuietReason::Restored);
+        assert_eq!(known(&app).await.quiet().unwrap().reason, QuietReason::Restored);
     }
 
     async fn a_list_is_read_while_somebody_writes_and_tells_no_page(app) {

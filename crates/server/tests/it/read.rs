@@ -2,7 +2,7 @@
 
 use inbox::actions;
 use inbox::base::actor::Role;
-use mail::{Mail, Warning};
+use mail::{Mail, Risk, Warning};
 use serde_json::{Value, json};
 
 use crate::both;
@@ -49,7 +49,7 @@ both! {
 
     async fn everything_that_is_known_is_read(app) {
         let key = app.key("write").await;
-        let warning = Warning { risk: "spoofing".into(), reasons: vec!["Odd".into()], hold: false };
+        let warning = Warning { risk: Risk::Impersonation, reasons: vec!["Odd".into()], hold: false };
         let mail = Mail {
             delivered_to: "support+INV-7@acme.example".into(),
             warning: Some(warning),
@@ -67,7 +67,7 @@ both! {
             ("tags", json!(["vip"])),
             ("topic", json!("returns")),
             ("urgency", json!("low")),
-            ("risk", json!("spoofing")),
+            ("risk", json!("impersonation")),
             ("riskReasons", json!(["Odd"])),
             ("status", json!("open")),
             ("snoozedUntil", json!("2026-11-16T09:00:00.000Z")),
@@ -204,17 +204,17 @@ both! {
         let reasons = |prefix: &str, count: usize| {
             (1..=count).map(|n| format!("{prefix} {n}")).collect::<Vec<_>>()
         };
-        let warned = |risk: &str, reasons: Vec<String>| Mail {
-            warning: Some(Warning { risk: risk.into(), reasons, hold: false }),
+        let warned = |risk: Risk, reasons: Vec<String>| Mail {
+            warning: Some(Warning { risk, reasons, hold: false }),
             ..letter("a@x.example", "Lamp", "text")
         };
-        let mail = app.deliver(&app.support, warned("phishing", reasons("first", 5))).await;
+        let mail = app.deliver(&app.support, warned(Risk::Phishing, reasons("first", 5))).await;
         let read = app.read(&key, &mail.conversation).await;
         assert_eq!(read["riskReasons"], json!(["first 1", "first 2", "first 3"]));
-        app.deliver(&app.support, warned("spoofing", reasons("second", 1))).await;
+        app.deliver(&app.support, warned(Risk::Impersonation, reasons("second", 1))).await;
         app.mail("a@x.example", "Lamp", "harmless").await;
         let read = app.read(&key, &mail.conversation).await;
-        assert_eq!(read["risk"], "spoofing");
+        assert_eq!(read["risk"], "impersonation");
         assert_eq!(read["riskReasons"], json!(["second 1"]));
     }
 

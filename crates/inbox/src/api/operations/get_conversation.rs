@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use db::{FromRow, Row, Tx};
+use db::{Json, Tx};
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use super::{Access, Method, Operation, OperationOutput, ScopeRule, Tool, answer, typed, warning};
 use crate::api::fields::{InputField, InputKind};
@@ -13,10 +14,12 @@ use crate::api::wire::{
 };
 use crate::app::Cx;
 use crate::base::error::Result;
-use crate::base::ids::{ConversationId, MessageId};
+use crate::base::ids::{ConversationId, MessageId, NoteId};
 use crate::base::limits::READ_TEXT_CHARS;
 use crate::base::scopes::Scope;
+use crate::base::states::{ConversationRisk, Direction, MessageStatus};
 use crate::base::time::Moment;
+use crate::model::attachments::AttachmentInfo;
 use crate::model::conversations;
 use crate::model::originals::cut;
 use crate::model::{app_mail, members, originals};
@@ -103,7 +106,7 @@ pub const OPERATION: Operation = Operation {
     }"#,
     run: |tx, cx, input| {
         let found = get_conversation(tx, cx, typed(input)?)?;
-        let risks = [(&found.id, found.risk.as_deref())].into_iter();
+        let risks = [(&found.id, found.risk)].into_iter();
         Ok(OperationOutput { warning: warning::about(risks), ..answer(&found)? })
     },
 };
@@ -131,14 +134,14 @@ fn get_conversation(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Conver
         id: found.id,
         subject: found.subject,
         status: found.status,
-        contact: Contact { name: found.contact_name, email: Some(found.contact_email) },
+        contact: Contact { name: found.contact_name, email: Some(found.contact_email.into()) },
         mailbox,
         last_message_at: Moment(found.last_message_at),
-        tags: found.tags,
+        tags: found.tags.0,
         topic: found.topic,
         urgency: found.urgency,
-        risk: found.risk,
-        risk_reasons: found.risk_reasons,
+        risk: found.risk.map(ConversationRisk::as_str),
+        risk_reasons: found.risk_reasons.0,
         snoozed_until: found.snoozed_until.map(Moment),
         reference: found.reference,
     })
@@ -152,40 +155,36 @@ fn timeline(
     id: &ConversationId,
     mut originals: HashMap<MessageId, String>,
 ) -> Result<Vec<TimelineItem>> {
-    let mut items: Vec<Placed> = tx
-        .all::<MessageRow>(
-            "SELECT m.at, m.id, m.direction, m.from_name, m.from_email, m.status, m.text,
-                    m.attachments
-             FROM messages m
+    let messages: Vec<MessageRow> = tx.all(
+        &format!(
+            "SELECT {} FROM messages m
              WHERE m.ws = ?1 AND m.conversation = ?2 AND m.discarded_at IS NULL
              ORDER BY m.at, m.id",
-            &[&ws, id],
-        )?
-        .into_iter()
-        .map(|MessageRow(mut message)| {
-            message.original = originals.remove(&message.id);
-            let (at, id) = (message.at.0, message.id.to_string());
-            Placed::new(at, &id, TimelineItem::Message(message))
-        })
-        .collect();
-    items.extend(
-        tx.all::<NoteRow>(
-            "SELECT n.at, n.id, n.author_name, n.body FROM notes n
-             WHERE n.ws = ?1 AND n.conversation = ?2",
-            &[&ws, id],
-        )?
-        .into_iter()
-        .map(|row| row.0),
-    );
-    items.extend(
-        tx.all::<EventRow>(
-            "SELECT h.at, h.id, h.actor_name, h.event, h.data FROM timeline_events h
-             WHERE h.ws = ?1 AND h.conversation = ?2",
-            &[&ws, id],
-        )?
-        .into_iter()
-        .map(|row| row.0),
-    );
+            MessageRow::COLUMNS
+        ),
+        &[&ws, id],
+    )?;
+    let notes: Vec<NoteRow> = tx.all(
+        &format!(
+            "SELECT {} FROM notes n WHERE n.ws = ?1 AND n.conversation = ?2",
+            NoteRow::COLUMNS
+        ),
+        &[&ws, id],
+    )?;
+    let events: Vec<EventRow> = tx.all(
+        &format!(
+            "SELECT {} FROM timeline_events e WHERE e.ws = ?1 AND e.conversation = ?2",
+            EventRow::COLUMNS
+        ),
+        &[&ws, id],
+    )?;
+    let messages = messages.into_iter().map(|message| {
+        let original = originals.remove(&message.id);
+        message.placed(original)
+    });
+    let mut items: Vec<Placed> = messages.collect();
+    items.extend(notes.into_iter().map(NoteRow::placed));
+    items.extend(events.into_iter().map(EventRow::placed));
     items.sort_by(|a, b| (a.at, &a.order).cmp(&(b.at, &b.order)));
     Ok(items.into_iter().map(|placed| placed.item).collect())
 }
@@ -198,59 +197,85 @@ struct Placed {
 }
 
 impl Placed {
-    fn new(at: i64, id: &str, item: TimelineItem) -> Placed {
+    fn new(at: Moment, id: &str, item: TimelineItem) -> Placed {
         let order = id.split_once('_').map_or(id, |(_, rest)| rest).to_owned();
-        Placed { at, order, item }
+        Placed { at: at.0, order, item }
     }
 }
 
-struct MessageRow(TimelineMessage);
-struct NoteRow(Placed);
-struct EventRow(Placed);
+db::row! {
+    struct MessageRow from "m" {
+        id: MessageId,
+        at: Moment,
+        direction: Direction,
+        from_name: Option<String>,
+        from_email: String,
+        status: Option<MessageStatus>,
+        text: String,
+        attachments: Json<Vec<AttachmentInfo>>,
+    }
+}
 
-impl FromRow for MessageRow {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        let at = Moment(row.take()?);
-        Ok(MessageRow(TimelineMessage {
+impl MessageRow {
+    fn placed(self, original: Option<String>) -> Placed {
+        let (at, id) = (self.at, self.id.to_string());
+        let message = TimelineMessage {
             item_type: MessageType::Message,
-            id: row.take()?,
+            id: self.id,
             at,
-            direction: row.take()?,
-            from: SenderJson { name: row.take()?, email: row.take()? },
-            status: row.take()?,
-            text: cut(row.take()?, READ_TEXT_CHARS),
-            original: None,
-            attachments: serde_json::from_str(&row.take::<String>()?).unwrap_or_default(),
-        }))
+            direction: self.direction,
+            from: SenderJson { name: self.from_name, email: self.from_email },
+            status: self.status,
+            text: cut(self.text, READ_TEXT_CHARS),
+            original,
+            attachments: self.attachments.0,
+        };
+        Placed::new(at, &id, TimelineItem::Message(message))
     }
 }
 
-impl FromRow for NoteRow {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        let at = row.take()?;
+db::row! {
+    struct NoteRow from "n" {
+        id: NoteId,
+        at: Moment,
+        author_name: String,
+        body: String,
+    }
+}
+
+impl NoteRow {
+    fn placed(self) -> Placed {
+        let (at, id) = (self.at, self.id.to_string());
         let note = TimelineNote {
             item_type: NoteType::Note,
-            id: row.take()?,
-            at: Moment(at),
-            author: row.take()?,
-            body: row.take()?,
+            id: self.id,
+            at,
+            author: self.author_name,
+            body: self.body,
         };
-        let id = note.id.to_string();
-        Ok(NoteRow(Placed::new(at, &id, TimelineItem::Note(note))))
+        Placed::new(at, &id, TimelineItem::Note(note))
     }
 }
 
-impl FromRow for EventRow {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        let at = row.take()?;
-        let id: String = row.take()?;
+db::row! {
+    struct EventRow from "e" {
+        id: String,
+        at: Moment,
+        actor_name: String,
+        event: String,
+        data: Json<Map<String, Value>>,
+    }
+}
+
+impl EventRow {
+    fn placed(self) -> Placed {
         let event = TimelineEventJson {
             item_type: EventType::Event,
-            at: Moment(at),
-            actor: row.take()?,
-            event: row.take()?,
-            data: serde_json::from_str(&row.take::<String>()?).unwrap_or_default(),
+            at: self.at,
+            actor: self.actor_name,
+            event: self.event,
+            data: self.data.0,
         };
-        Ok(EventRow(Placed::new(at, &id, TimelineItem::Event(event))))
+        Placed::new(self.at, &self.id, TimelineItem::Event(event))
     }
 }

@@ -13,7 +13,7 @@ use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MailboxId};
 use crate::base::limits::{FILTER_CHARS, LIST_ITEMS, LIST_ITEMS_DEFAULT, QUERY_CHARS};
 use crate::base::scopes::Scope;
-use crate::base::states::View;
+use crate::base::states::{ConversationRisk, View};
 use crate::model::mailboxes;
 use crate::search::Query;
 use crate::search::list::{ConversationSummary, Filter, ListPosition, ListWalk};
@@ -104,7 +104,7 @@ pub const OPERATION: Operation = Operation {
     }]"#,
     run: |tx, cx, input| {
         let found = list_conversations(tx, cx, super::typed(input)?)?;
-        let risks = found.items.iter().map(|item| (&item.id, item.risk.as_deref()));
+        let risks = found.items.iter().map(|item| (&item.id, item.risk.map(ConversationRisk::as_str)));
         let warning = warning::about(risks);
         let items = found.items.into_iter().map(ConversationSummaryJson::from).collect();
         Ok(OperationOutput { warning, ..page(ListPage { items, next: found.next })? })

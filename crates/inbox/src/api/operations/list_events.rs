@@ -1,6 +1,6 @@
 //! `GET /events`: the workspace's events, in the order they became visible.
 
-use db::{FromRow, Row, Tx};
+use db::{Json, Tx};
 use serde::Deserialize;
 
 use super::{Access, ListPage, Method, Operation, ScopeRule, Tool, page};
@@ -93,16 +93,12 @@ enum Start {
     Now,
 }
 
-/// An event with its place in the order that events became visible in.
-struct Listed {
-    txn: i64,
-    id: EventId,
-    body: String,
-}
-
-impl FromRow for Listed {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        Ok(Listed { txn: row.take()?, id: row.take()?, body: row.take()? })
+db::row! {
+    /// An event with its place in the order that events became visible in.
+    struct Listed from "events" {
+        txn: i64,
+        id: EventId,
+        body: Json<EventRecord>,
     }
 }
 
@@ -127,8 +123,7 @@ fn list_events(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &Input) -> Result<ListPage<E
     let next = found
         .last()
         .map(|last| PageCursor::after(cx.now, last.txn, last.id.as_str(), EventId::PREFIX));
-    let items = found.iter().filter_map(|listed| serde_json::from_str(&listed.body).ok());
-    Ok(ListPage { items: items.collect(), next })
+    Ok(ListPage { items: found.into_iter().map(|listed| listed.body.0).collect(), next })
 }
 
 /// The cursor behind everything that is visible.
@@ -164,9 +159,10 @@ fn after(
     let settled = settled(tx);
     Ok(tx.all(
         &format!(
-            "SELECT txn, id, body FROM events
+            "SELECT {} FROM events
              WHERE ws = ?1 AND circle = ?2 AND (txn, id) > (?3, ?4) AND created_at > ?5 {settled}
-             ORDER BY txn, id LIMIT ?6"
+             ORDER BY txn, id LIMIT ?6",
+            Listed::COLUMNS
         ),
         &[&cx.actor.ws, circle, &txn, &id, &(cx.now - EVENTS_KEPT_MS), &limit],
     )?)

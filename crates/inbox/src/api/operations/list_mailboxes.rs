@@ -7,7 +7,8 @@ use crate::api::wire::MailboxJson;
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::scopes::Scope;
-use crate::model::{counters, mailboxes};
+use crate::model::counters::{self, CounterKind};
+use crate::model::mailboxes;
 
 pub const OPERATION: Operation = Operation {
     name: "list_mailboxes",
@@ -42,14 +43,14 @@ pub const OPERATION: Operation = Operation {
 };
 
 fn list_mailboxes(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<MailboxJson>> {
-    let open = counters::of_kind(tx, cx.actor, "open")?;
+    let open = counters::of_kind(tx, cx.actor, CounterKind::Open)?;
     let seen = mailboxes::all_seen_by(tx, cx.actor)?;
     Ok(seen
         .into_iter()
         .map(|mailbox| MailboxJson {
             open: open.get(mailbox.id.as_str()).copied().unwrap_or(0),
             id: mailbox.id,
-            address: mailbox.address,
+            address: mailbox.address.into(),
             name: mailbox.name,
         })
         .collect())

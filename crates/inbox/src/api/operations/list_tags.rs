@@ -8,7 +8,7 @@ use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::TagId;
 use crate::base::scopes::Scope;
-use crate::model::counters;
+use crate::model::counters::{self, CounterKind};
 
 pub const OPERATION: Operation = Operation {
     name: "list_tags",
@@ -38,7 +38,7 @@ pub const OPERATION: Operation = Operation {
 };
 
 pub fn list_tags(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<Tag>> {
-    let counts = counters::of_kind(tx, cx.actor, "tag")?;
+    let counts = counters::of_kind(tx, cx.actor, CounterKind::Tagged)?;
     let [first, second] = &cx.actor.circles;
     let tags: Vec<(TagId, String)> = tx.all(
         "SELECT id, name FROM tags WHERE ws = ?1 AND circle IN ('team', ?2, ?3)

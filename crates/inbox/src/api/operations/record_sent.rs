@@ -1,13 +1,13 @@
 //! `POST /app-mail`: records a mail that the caller's own app sent.
 
-use db::Tx;
+use db::{Json, Tx};
 use serde::Deserialize;
-use serde_json::json;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
 use crate::api::fields::{EMAIL, InputField, InputKind, Rule, filled, text};
 use crate::api::wire::Done;
 use crate::app::Cx;
+use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::ConversationId;
 use crate::base::limits::{
@@ -108,8 +108,8 @@ pub fn record_sent(tx: &mut Tx<'_>, cx: &Cx<'_>, input: RecordSentInput) -> Resu
         app_mail::forget(tx, ws, livemode, &key)?;
         known = None;
     }
-    let to: Vec<String> = input.to.iter().map(|email| mail::normal_address(email)).collect();
-    let (to, reference) = (json!(to).to_string(), input.reference.to_lowercase());
+    let to: Vec<EmailAddress> = input.to.iter().map(|email| EmailAddress::new(email)).collect();
+    let (to, reference) = (Json(to), input.reference.to_lowercase());
     match known {
         None => {
             tx.exec(

@@ -8,6 +8,7 @@ use super::{Access, Method, Operation, ScopeRule, answer, typed};
 use crate::api::fields::{InputField, InputKind, Rule, filled, text};
 use crate::api::wire::SimulatedMail;
 use crate::app::Cx;
+use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::limits::{
     FILTER_CHARS, HEADER_CHARS, PERSON_NAME_CHARS, REFERENCE_CHARS, SANDBOX_TEXT_CHARS,
@@ -106,12 +107,13 @@ pub fn sandbox_inbound(
         (None, Some(conversation)) => format!("Re: {}", conversation.subject),
         (None, None) => String::new(),
     };
-    let written_to = match (&input.reference, mailbox.address.split_once('@')) {
-        (Some(reference), Some((local, domain))) => format!("{local}+{reference}@{domain}"),
-        _ => mailbox.address.clone(),
+    let written_to = match &input.reference {
+        Some(reference) => mailbox.address.with_tag(reference),
+        None => mailbox.address.clone(),
     };
+    let from = EmailAddress::new(&input.from);
     let letter = ComposedMail {
-        message_id: format!("{}@{}", cx.ids.token(MESSAGE_ID_CHARS), domain_of(&input.from)),
+        message_id: format!("{}@{}", cx.ids.token(MESSAGE_ID_CHARS), from.message_id_domain()),
         answers: match &joins {
             Some(conversation) => latest_sent(tx, cx, conversation)?,
             None => Vec::new(),
@@ -142,10 +144,6 @@ pub fn sandbox_inbound(
     let incoming = IncomingMail { mail, raw: None, attachments: Vec::new(), joins };
     let received = receive(tx, cx, &mailbox, &incoming)?;
     Ok(SimulatedMail { conversation_id: received.conversation, message_id: received.message })
-}
-
-fn domain_of(email: &str) -> &str {
-    email.rsplit_once('@').map_or("customer.test", |(_, domain)| domain)
 }
 
 /// The mail of ours that the simulated customer answers.

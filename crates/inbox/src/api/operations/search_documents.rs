@@ -1,6 +1,6 @@
 //! `GET /documents`: lists and searches documents.
 
-use db::{Arg, FromRow, Row, Tx};
+use db::{Arg, Json, Tx};
 use serde::Deserialize;
 
 use super::{Access, ListPage, Method, Operation, ScopeRule, Tool, page, typed};
@@ -9,11 +9,11 @@ use crate::api::fields::{InputField, InputKind, Rule};
 use crate::api::wire::Document;
 use crate::app::Cx;
 use crate::base::error::Result;
-use crate::base::ids::DocumentId;
+use crate::base::ids::{ConversationId, DocumentId};
 use crate::base::limits::{LIST_ITEMS, LIST_ITEMS_DEFAULT, QUERY_CHARS};
 use crate::base::scopes::Scope;
 use crate::base::time::Moment;
-use crate::model::documents::DocumentKind;
+use crate::model::documents::{DocumentFields, DocumentKind};
 use crate::search::{self, Query};
 
 pub const OPERATION: Operation = Operation {
@@ -113,18 +113,18 @@ pub fn search_documents(
         let sql = statement(tx, input.kind.is_some(), words.is_some());
         found.extend(tx.all::<Found>(&sql, &args)?);
     }
-    found.sort_by(|a, b| (b.at, &b.document.id).cmp(&(a.at, &a.document.id)));
+    found.sort_by(|a, b| (b.created_at, &b.id).cmp(&(a.created_at, &a.id)));
     found.truncate(limit as usize);
     let next = found.last().filter(|_| found.len() as i64 == limit).map(|last| {
-        PageCursor::after(cx.now, last.at, last.document.id.as_str(), DocumentId::PREFIX)
+        PageCursor::after(cx.now, last.created_at, last.id.as_str(), DocumentId::PREFIX)
     });
-    Ok(ListPage { items: found.into_iter().map(|found| found.document).collect(), next })
+    Ok(ListPage { items: found.into_iter().map(Document::from).collect(), next })
 }
 
 fn statement(tx: &Tx<'_>, kind: bool, words: bool) -> String {
     let words_at = if kind { "?7" } else { "?6" };
     let kind = if kind { " AND d.kind = ?6" } else { "" };
-    let columns = "d.created_at, d.id, d.title, d.filename, d.kind, d.fields, d.conversation";
+    let columns = Found::COLUMNS;
     let filter = format!("d.ws = ?1 AND d.circle = ?2 AND (d.created_at, d.id) < (?3, ?4){kind}");
     if !words {
         return format!(
@@ -157,23 +157,28 @@ fn statement(tx: &Tx<'_>, kind: bool, words: bool) -> String {
     }
 }
 
-struct Found {
-    at: i64,
-    document: Document,
+db::row! {
+    struct Found from "d" {
+        id: DocumentId,
+        title: String,
+        filename: String,
+        kind: Option<DocumentKind>,
+        fields: Json<DocumentFields>,
+        conversation: Option<ConversationId>,
+        created_at: i64,
+    }
 }
 
-impl FromRow for Found {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        let at = row.take()?;
-        let document = Document {
-            id: row.take()?,
-            title: row.take()?,
-            filename: row.take()?,
-            kind: row.take()?,
-            fields: serde_json::from_str(&row.take::<String>()?).unwrap_or_default(),
-            conversation_id: row.take()?,
-            created_at: Moment(at),
-        };
-        Ok(Found { at, document })
+impl From<Found> for Document {
+    fn from(found: Found) -> Document {
+        Document {
+            id: found.id,
+            title: found.title,
+            filename: found.filename,
+            kind: found.kind,
+            fields: found.fields.0,
+            conversation_id: found.conversation,
+            created_at: Moment(found.created_at),
+        }
     }
 }

@@ -2,12 +2,14 @@
 
 use std::fmt;
 
-use db::{Column, FromColumn, FromRow, Row};
+use db::{Column, FromColumn};
 
-use crate::base::actor::Actor;
-use crate::base::error::Result;
+use crate::base::actor::{Actor, Circle};
+use crate::base::email_address::EmailAddress;
+use crate::base::ids::{MailboxId, WorkspaceId};
 use crate::base::string_enum::string_enum;
 use crate::inbound::RecipientInbox;
+use crate::model::mailboxes::Mailbox;
 
 /// An inbox whose mail is fetched from elsewhere.
 #[derive(Clone)]
@@ -110,36 +112,57 @@ impl fmt::Debug for ImapAccount {
     }
 }
 
-/// The columns of an account and the tables they are in.
-pub(super) const FROM: &str = "a.ws, w.id, m.id, m.address, m.name, m.circle,
-    a.host, a.port, a.security, a.username, a.password, a.folder, a.afterwards, a.trusts,
-    a.new_since, a.uid_validity, a.last_uid, a.seen_to, a.stuck_uid, a.stuck_attempts, a.holder
-    FROM imap_accounts a
+/// The tables of an [`AccountRow`].
+pub(super) const FROM: &str = "imap_accounts a
     JOIN mailboxes m ON m.ws = a.ws AND m.id = a.mailbox
     JOIN workspaces w ON w.ws = a.ws";
 
-impl FromRow for ImapAccount {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        let inbox = RecipientInbox::from_row(row)?;
-        Ok(ImapAccount {
-            inbox,
-            host: row.take()?,
-            port: u16::try_from(row.take::<i64>()?).unwrap_or(993),
-            security: row.take()?,
-            username: row.take()?,
-            password: row.take()?,
-            folder: row.take()?,
-            after: row.take()?,
-            trusts: row.take()?,
-            new_since: row.take()?,
-            cursor: {
-                let (validity, last_uid, seen_to) = (row.take()?, row.take()?, row.take()?);
-                let cursor = |validity| FolderCursor { validity, last_uid, seen_to };
-                Option::<i64>::map(validity, cursor)
-            },
-            stuck: (row.take()?, row.take()?),
-            holder: row.take()?,
-        })
+db::row! {
+    pub(super) struct AccountRow from "a" {
+        ws: i64,
+        workspace: WorkspaceId = "w.id",
+        mailbox: MailboxId,
+        address: EmailAddress = "m.address",
+        name: String = "m.name",
+        circle: Circle = "m.circle",
+        host: String,
+        port: u16,
+        security: Security,
+        username: String,
+        password: String,
+        folder: String,
+        afterwards: After,
+        trusts: Option<String>,
+        new_since: Option<i64>,
+        uid_validity: Option<i64>,
+        last_uid: i64,
+        seen_to: i64,
+        stuck_uid: i64,
+        stuck_attempts: i64,
+        holder: String,
+    }
+}
+
+impl From<AccountRow> for ImapAccount {
+    fn from(row: AccountRow) -> ImapAccount {
+        let (id, address, name, circle) = (row.mailbox, row.address, row.name, row.circle);
+        let mailbox = Mailbox { id, address, name, circle };
+        let (last_uid, seen_to) = (row.last_uid, row.seen_to);
+        ImapAccount {
+            inbox: RecipientInbox { ws: row.ws, workspace: row.workspace, mailbox },
+            host: row.host,
+            port: row.port,
+            security: row.security,
+            username: row.username,
+            password: row.password,
+            folder: row.folder,
+            after: row.afterwards,
+            trusts: row.trusts,
+            new_since: row.new_since,
+            cursor: row.uid_validity.map(|validity| FolderCursor { validity, last_uid, seen_to }),
+            stuck: (row.stuck_uid, row.stuck_attempts),
+            holder: row.holder,
+        }
     }
 }
 

@@ -13,6 +13,7 @@ pub use health::{
     FetchFailure, failing, let_go, note_failure, note_round, note_skipped, note_stuck,
 };
 
+use account::AccountRow;
 use db::Tx;
 
 use crate::app::Cx;
@@ -41,12 +42,16 @@ pub fn claim_due(tx: &mut Tx<'_>, ids: &Ids, now: i64, most: usize) -> Result<Ve
             "UPDATE imap_accounts SET holder = ?3, next_attempt_at = ?4 WHERE ws = ?1 AND mailbox = ?2",
             &[&ws, &mailbox, &ids.token(HOLDER_CHARS), &(now + FETCHING_LEASE_MS)],
         )?;
-        let loaded: Result<ImapAccount, db::StoreError> = tx.one(
-            &format!("SELECT {} WHERE a.ws = ?1 AND a.mailbox = ?2", account::FROM),
+        let loaded: Result<AccountRow, db::StoreError> = tx.one(
+            &format!(
+                "SELECT {} FROM {} WHERE a.ws = ?1 AND a.mailbox = ?2",
+                AccountRow::COLUMNS,
+                account::FROM
+            ),
             &[&ws, &mailbox],
         );
         match loaded {
-            Ok(account) => accounts.push(account),
+            Ok(account) => accounts.push(account.into()),
             Err(error @ (db::StoreError::Sqlite(_) | db::StoreError::Postgres(_))) => {
                 return Err(error.into());
             }

@@ -10,7 +10,7 @@ mod page;
 mod scanning;
 mod submission;
 
-use db::{FromRow, Row, Tx};
+use db::Tx;
 
 use crate::app::Cx;
 use crate::base::actor::Actor;
@@ -62,37 +62,21 @@ pub struct Ask {
     pub closed_at: Option<i64>,
 }
 
-/// A file on its way, or what became of it.
-#[derive(Clone, Debug)]
-pub struct Upload {
-    pub id: UploadId,
-    pub item: i64,
-    pub filename: String,
-    pub size: i64,
-    /// Bytes that are safely here.
-    pub received: i64,
-    pub state: UploadState,
-    pub content_type: String,
-    /// What is wrong with a refused one.
-    pub problem: Option<String>,
-    pub document: Option<DocumentId>,
-}
-
-const COLUMNS: &str = "id, item, filename, size, received, state, content_type, problem, document";
-
-impl FromRow for Upload {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        Ok(Upload {
-            id: row.take()?,
-            item: row.take()?,
-            filename: row.take()?,
-            size: row.take()?,
-            received: row.take()?,
-            state: row.take()?,
-            content_type: row.take()?,
-            problem: row.take()?,
-            document: row.take()?,
-        })
+db::row! {
+    /// A file on its way, or what became of it.
+    #[derive(Clone, Debug)]
+    pub struct Upload from "uploads" {
+        pub id: UploadId,
+        pub item: i64,
+        pub filename: String,
+        pub size: i64,
+        /// Bytes that are safely here.
+        pub received: i64,
+        pub state: UploadState,
+        pub content_type: String,
+        /// What is wrong with a refused one.
+        pub problem: Option<String>,
+        pub document: Option<DocumentId>,
     }
 }
 
@@ -231,10 +215,11 @@ fn cut_off(
 ) -> Result<Option<Upload>> {
     Ok(tx.opt(
         &format!(
-            "SELECT {COLUMNS} FROM uploads
+            "SELECT {} FROM uploads
              WHERE ws = ?1 AND request = ?2 AND item = ?3 AND size = ?4 AND mark = ?5
                AND state = 'arriving'
-             ORDER BY id LIMIT 1"
+             ORDER BY id LIMIT 1",
+            Upload::COLUMNS
         ),
         &[&cx.actor.ws, &ask.request, &item, &size, &mark],
     )?)
@@ -255,8 +240,9 @@ fn taken(tx: &mut Tx<'_>, cx: &Cx<'_>, ask: &Ask) -> Result<(i64, i64)> {
 pub fn load(tx: &mut Tx<'_>, ask: &Ask, id: &UploadId) -> Result<Upload> {
     tx.opt(
         &format!(
-            "SELECT {COLUMNS} FROM uploads
-             WHERE ws = ?1 AND request = ?2 AND id = ?3 AND state <> 'removed'"
+            "SELECT {} FROM uploads
+             WHERE ws = ?1 AND request = ?2 AND id = ?3 AND state <> 'removed'",
+            Upload::COLUMNS
         ),
         &[&ask.actor.ws, &ask.request, id],
     )?

@@ -1,28 +1,30 @@
 //! What the upload page shows of a document request.
 
-use db::{FromRow, Row, Tx};
+use db::Tx;
 
-use super::{Ask, COLUMNS, Upload, UploadState};
+use super::{Ask, Upload, UploadState};
 use crate::base::error::Result;
 use crate::base::limits::UPLOAD_PAGE_MS;
 
-/// Everything that the upload page shows; of the conversation nothing else.
-pub struct AskPage {
-    pub workspace: String,
-    pub contact_name: Option<String>,
-    /// Who wrote the message that asks.
-    pub asker: Option<String>,
-    /// What a request of its own says above its checklist.
-    pub note: Option<String>,
-    pub due_date: Option<String>,
-    pub completed_at: Option<i64>,
-    pub closed: bool,
-    pub submitted_at: Option<i64>,
-    pub reminders_stopped: bool,
-    /// Reminders are still to come.
-    pub reminds: bool,
-    pub open_until: Option<i64>,
-    pub items: Vec<PageItem>,
+db::row! {
+    /// Everything that the upload page shows; of the conversation nothing else.
+    pub struct AskPage from "r" {
+        pub workspace: String = "w.name",
+        pub contact_name: Option<String> = "c.contact_name",
+        /// Who wrote the message that asks.
+        pub asker: Option<String> = "m.from_name",
+        /// What a request of its own says above its checklist.
+        pub note: Option<String>,
+        pub due_date: Option<String>,
+        pub completed_at: Option<i64>,
+        pub closed: bool = "r.closed_at IS NOT NULL",
+        pub submitted_at: Option<i64>,
+        pub reminders_stopped: bool = "r.stopped_at IS NOT NULL",
+        /// Reminders are still to come.
+        pub reminds: bool = "r.remind_at IS NOT NULL",
+    } later {
+        pub items: Vec<PageItem>,
+    }
 }
 
 pub struct PageItem {
@@ -50,6 +52,10 @@ impl PageItem {
 }
 
 impl AskPage {
+    pub fn open_until(&self) -> Option<i64> {
+        self.completed_at.map(|at| at + UPLOAD_PAGE_MS)
+    }
+
     /// Files that wait for the button.
     pub fn waiting(&self) -> usize {
         let files = self.items.iter().flat_map(|item| &item.files);
@@ -57,47 +63,18 @@ impl AskPage {
     }
 }
 
-struct Found {
-    page: AskPage,
-}
-
-impl FromRow for Found {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        let workspace = row.take()?;
-        let contact_name = row.take()?;
-        let asker = row.take()?;
-        let note = row.take()?;
-        let due_date = row.take()?;
-        let completed_at: Option<i64> = row.take()?;
-        let page = AskPage {
-            workspace,
-            contact_name,
-            asker,
-            note,
-            due_date,
-            completed_at,
-            closed: row.take::<Option<i64>>()?.is_some(),
-            submitted_at: row.take()?,
-            reminders_stopped: row.take::<Option<i64>>()?.is_some(),
-            reminds: row.take::<Option<i64>>()?.is_some(),
-            open_until: completed_at.map(|at| at + UPLOAD_PAGE_MS),
-            items: Vec::new(),
-        };
-        Ok(Found { page })
-    }
-}
-
 /// What the page of a request shows.
 pub fn look(tx: &mut Tx<'_>, ask: &Ask) -> Result<AskPage> {
     let ws = ask.actor.ws;
-    let Found { mut page } = tx.one(
-        "SELECT w.name, c.contact_name, m.from_name, r.note, r.due_date, r.completed_at,
-                r.closed_at, r.submitted_at, r.stopped_at, r.remind_at
-         FROM document_requests r
-         JOIN conversations c ON c.ws = r.ws AND c.id = r.conversation
-         JOIN messages m ON m.ws = r.ws AND m.id = r.message
-         JOIN workspaces w ON w.ws = r.ws
-         WHERE r.ws = ?1 AND r.id = ?2",
+    let mut page: AskPage = tx.one(
+        &format!(
+            "SELECT {} FROM document_requests r
+             JOIN conversations c ON c.ws = r.ws AND c.id = r.conversation
+             JOIN messages m ON m.ws = r.ws AND m.id = r.message
+             JOIN workspaces w ON w.ws = r.ws
+             WHERE r.ws = ?1 AND r.id = ?2",
+            AskPage::COLUMNS
+        ),
         &[&ws, &ask.request],
     )?;
     let items: Vec<(i64, String, Option<String>, bool)> = tx.all(
@@ -107,8 +84,9 @@ pub fn look(tx: &mut Tx<'_>, ask: &Ask) -> Result<AskPage> {
     )?;
     let mut files: Vec<Upload> = tx.all(
         &format!(
-            "SELECT {COLUMNS} FROM uploads
-             WHERE ws = ?1 AND request = ?2 AND state <> 'removed' ORDER BY id"
+            "SELECT {} FROM uploads
+             WHERE ws = ?1 AND request = ?2 AND state <> 'removed' ORDER BY id",
+            Upload::COLUMNS
         ),
         &[&ws, &ask.request],
     )?;

@@ -2,7 +2,7 @@
 
 use db::Tx;
 
-use super::{Ask, COLUMNS, Upload, ask_at, ask_of, touch};
+use super::{Ask, Upload, ask_at, ask_of, touch};
 use crate::app::{App, Cx};
 use crate::base::blobs::Blob;
 use crate::base::error::{Error, Result};
@@ -43,8 +43,9 @@ async fn hand_over_ask(app: &App, ask: Ask) -> Result<HandedOver> {
         .read(move |tx| {
             Ok::<_, Error>(tx.all(
                 &format!(
-                    "SELECT {COLUMNS} FROM uploads
-                     WHERE ws = ?1 AND request = ?2 AND state = 'kept' ORDER BY id"
+                    "SELECT {} FROM uploads
+                     WHERE ws = ?1 AND request = ?2 AND state = 'kept' ORDER BY id",
+                    Upload::COLUMNS
                 ),
                 &[&looked.actor.ws, &looked.request],
             )?)

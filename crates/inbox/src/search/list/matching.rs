@@ -2,10 +2,10 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use db::{FromRow, Row, Tx};
+use db::Tx;
 
 use super::sql::Sql;
-use super::{List, ListPosition, ListWalk, ListedConversations, select};
+use super::{ConversationSummary, List, ListPosition, ListWalk, ListedConversations, select};
 use crate::base::error::Result;
 use crate::search::{self, Needle, PROBED_AT_ONCE};
 
@@ -128,18 +128,18 @@ fn newest_among(
         let place = walk.in_any_list(&mut sql);
         let below = sql.below(&walk.from);
         let text = format!(
-            "SELECT c.last_message_at, c.id, c.num FROM conversations c
-             WHERE c.num IN ({nums}) AND {place} AND {below}"
+            "SELECT {} FROM conversations c WHERE c.num IN ({nums}) AND {place} AND {below}",
+            Key::COLUMNS
         );
         keys.extend(sql.all::<Key>(tx, &text)?);
     }
-    keys.sort_unstable_by(|a, b| b.place.cmp(&a.place));
+    keys.sort_unstable_by(|a, b| b.place().cmp(&a.place()));
     let newest: Vec<i64> = keys.iter().take(limit).map(|key| key.num).collect();
     listed(tx, &newest)
 }
 
 fn listed(tx: &mut Tx<'_>, nums: &[i64]) -> Result<Vec<ListedConversations>> {
-    let mut found = Vec::new();
+    let mut found: Vec<ConversationSummary> = Vec::new();
     for nums in nums.chunks(AT_ONCE) {
         let mut sql = Sql::default();
         let nums = sql.ints(nums, AT_ONCE);
@@ -147,9 +147,9 @@ fn listed(tx: &mut Tx<'_>, nums: &[i64]) -> Result<Vec<ListedConversations>> {
         let among =
             format!("(SELECT * FROM conversations WHERE num IN ({nums}) LIMIT {AT_ONCE}) AS c");
         let text = select(&among);
-        found.extend(sql.all::<ListedConversations>(tx, &text)?);
+        found.extend(sql.all::<ConversationSummary>(tx, &text)?);
     }
-    Ok(found)
+    Ok(found.into_iter().map(ListedConversations::from).collect())
 }
 
 /// A walk that tries conversations, the newest first, until enough fit.
@@ -170,15 +170,19 @@ struct Lane<'w> {
     ended: bool,
 }
 
-/// A conversation while it is only tried; the index alone can tell it.
-struct Key {
-    place: ListPosition,
-    num: i64,
+db::row! {
+    /// A conversation while it is only tried; the index alone can tell it.
+    struct Key from "c" {
+        last_message_at: i64,
+        id: String,
+        num: i64,
+    }
 }
 
-impl FromRow for Key {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        Ok(Key { place: ListPosition { at: row.take()?, id: row.take()? }, num: row.take()? })
+impl Key {
+    /// What lists are ordered by, as [`ListPosition`] is.
+    fn place(&self) -> (i64, &str) {
+        (self.last_message_at, &self.id)
     }
 }
 
@@ -264,8 +268,8 @@ impl<'w> Trial<'w> {
 }
 
 impl Lane<'_> {
-    fn head(&self) -> Option<&ListPosition> {
-        self.fetched.front().map(|key| &key.place)
+    fn head(&self) -> Option<(i64, &str)> {
+        self.fetched.front().map(Key::place)
     }
 
     fn refill(&mut self, tx: &mut Tx<'_>, walk: &ListWalk) -> Result<()> {
@@ -277,14 +281,15 @@ impl Lane<'_> {
         let below = sql.below(&self.from);
         let limit = self.fetches;
         let text = format!(
-            "SELECT c.last_message_at, c.id, c.num FROM conversations c
-             WHERE {at} AND {below} ORDER BY c.last_message_at DESC, c.id DESC LIMIT {limit}"
+            "SELECT {} FROM conversations c
+             WHERE {at} AND {below} ORDER BY c.last_message_at DESC, c.id DESC LIMIT {limit}",
+            Key::COLUMNS
         );
         self.fetched = sql.all::<Key>(tx, &text)?.into();
         self.ended = self.fetched.len() < limit;
         self.fetches = (2 * limit).min(FETCHED_AT_ONCE);
         if let Some(last) = self.fetched.back() {
-            self.from = last.place.clone();
+            self.from = ListPosition { at: last.last_message_at, id: last.id.clone() };
         }
         Ok(())
     }

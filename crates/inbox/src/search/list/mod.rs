@@ -3,14 +3,14 @@
 mod matching;
 mod sql;
 
-use db::{FromRow, Row, Tx};
+use db::{Json, Tx};
 
 use crate::base::actor::{Actor, Circle};
 use crate::base::assignee::Assignee;
+use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MailboxId, MemberId};
-use crate::base::json_list::names;
-use crate::base::states::{Status, Urgency, View};
+use crate::base::states::{ConversationRisk, Status, Urgency, View};
 use crate::search::{self, Query};
 use sql::Sql;
 
@@ -87,83 +87,62 @@ impl ListPosition {
     }
 }
 
-/// A conversation as a list shows it.
-#[derive(Clone, Debug)]
-pub struct ConversationSummary {
-    pub id: ConversationId,
-    pub subject: String,
-    /// The start of the latest message.
-    pub snippet: String,
-    pub status: Status,
-    pub contact_name: Option<String>,
-    pub contact_email: String,
-    /// The inbox's name.
-    pub mailbox: String,
-    pub last_message_at: i64,
-    pub message_count: i64,
-    pub assignee: Option<Assignee>,
-    pub tags: Vec<String>,
-    pub topic: Option<String>,
-    pub urgency: Option<Urgency>,
-    pub risk: Option<String>,
-    pub reference: Option<String>,
+db::row! {
+    /// A conversation as a list shows it.
+    #[derive(Clone, Debug)]
+    pub struct ConversationSummary from "c" {
+        num: i64,
+        pub id: ConversationId,
+        pub subject: String,
+        /// The start of the latest message.
+        pub snippet: String,
+        pub status: Status,
+        pub contact_name: Option<String>,
+        pub contact_email: EmailAddress,
+        /// The inbox's name.
+        pub mailbox: String = "b.name",
+        pub last_message_at: i64,
+        pub message_count: i64,
+        assignee: Option<MemberId> = "nullif(c.assignee, '')",
+        assignee_name: String = "coalesce(u.name, a.name, '')",
+        pub tags: Json<Vec<String>>,
+        pub topic: Option<String>,
+        pub urgency: Option<Urgency>,
+        pub risk: Option<ConversationRisk>,
+        pub reference: Option<String>,
+    }
+}
+
+impl ConversationSummary {
+    pub fn assignee(&self) -> Option<Assignee> {
+        let id = self.assignee.clone()?;
+        Some(Assignee::new(id, self.assignee_name.clone()))
+    }
 }
 
 /// A conversation and the place it had when the walk began.
 pub struct ListedConversations {
     pub summary: ConversationSummary,
     pub place: ListPosition,
-    num: i64,
 }
 
-/// Reads [`ListedConversations`] from the conversations `c` of a FROM clause.
+impl From<ConversationSummary> for ListedConversations {
+    fn from(summary: ConversationSummary) -> ListedConversations {
+        let place = ListPosition { at: summary.last_message_at, id: summary.id.to_string() };
+        ListedConversations { summary, place }
+    }
+}
+
+/// Reads a [`ConversationSummary`] from the conversations `c` of a FROM clause.
 pub fn select(from: &str) -> String {
     format!(
-        "SELECT c.num, c.id, c.subject, c.snippet, c.status, c.contact_name,
-            c.contact_email, b.name, c.last_message_at, c.message_count, c.assignee,
-            coalesce(u.name, a.name), c.tags, c.topic, c.urgency, c.risk, c.reference
+        "SELECT {}
          FROM {from}
          JOIN mailboxes b ON b.ws = c.ws AND b.id = c.mailbox
          LEFT JOIN users u ON u.ws = c.ws AND u.id = c.assignee
-         LEFT JOIN agents a ON a.ws = c.ws AND a.id = c.assignee"
+         LEFT JOIN agents a ON a.ws = c.ws AND a.id = c.assignee",
+        ConversationSummary::COLUMNS
     )
-}
-
-impl FromRow for ListedConversations {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, db::StoreError> {
-        let num = row.take()?;
-        let id: ConversationId = row.take()?;
-        let subject = row.take()?;
-        let snippet = row.take()?;
-        let status = row.take()?;
-        let contact_name = row.take()?;
-        let contact_email = row.take()?;
-        let mailbox = row.take()?;
-        let at: i64 = row.take()?;
-        let message_count = row.take()?;
-        let member = MemberId::parse(&row.take::<String>()?);
-        let name: Option<String> = row.take()?;
-        let assignee = member.map(|id| Assignee::new(id, name.unwrap_or_default()));
-        let place = ListPosition { at, id: id.as_str().to_owned() };
-        let summary = ConversationSummary {
-            id,
-            subject,
-            snippet,
-            status,
-            contact_name,
-            contact_email,
-            mailbox,
-            last_message_at: at,
-            message_count,
-            assignee,
-            tags: names(&row.take::<String>()?),
-            topic: row.take()?,
-            urgency: row.take()?,
-            risk: row.take()?,
-            reference: row.take()?,
-        };
-        Ok(ListedConversations { summary, place, num })
-    }
 }
 
 /// A walk down the list in the order it had at one moment. Conversations that moved since then
@@ -225,9 +204,9 @@ impl ListWalk {
         let needles: Vec<_> =
             query.terms.iter().map(|term| search::needle(tx, self.ws, term)).collect();
         let all: Vec<_> = needles.iter().collect();
-        let moved: Vec<i64> = self.moved.iter().map(|listed| listed.num).collect();
+        let moved: Vec<i64> = self.moved.iter().map(|listed| listed.summary.num).collect();
         let moved = search::those_with_all(tx, self.ws, &all, &moved)?;
-        self.moved.retain(|listed| moved.contains(&listed.num));
+        self.moved.retain(|listed| moved.contains(&listed.summary.num));
         let found = matching::newest_matching(tx, &self, &needles, limit)?;
         Ok(self.with_moved(found, limit))
     }
@@ -298,7 +277,8 @@ fn newest_first(
         "{} WHERE {condition} ORDER BY c.last_message_at DESC, c.id DESC LIMIT {limit}",
         select("conversations c")
     );
-    sql.all(tx, &text)
+    let found = sql.all::<ConversationSummary>(tx, &text)?;
+    Ok(found.into_iter().map(ListedConversations::from).collect())
 }
 
 fn newest(mut found: Vec<ListedConversations>, limit: usize) -> Vec<ListedConversations> {

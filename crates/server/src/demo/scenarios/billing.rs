@@ -1,6 +1,6 @@
 //! Invoices that come in, invoices that went out, and mail that only looks like one.
 
-use mail::Dmarc;
+use mail::{Dmarc, Risk};
 
 use super::papers::{LED_INVOICE, OPEN_ITEMS, TIMBER_INVOICE};
 use crate::demo::scenario::SampleInbox::Billing;
@@ -151,7 +151,7 @@ pub const STORIES: &[Scenario] = &[
                  delivery is not delayed. Please confirm by return mail.\n\n\
                  Accounting department",
                 SampleRisk {
-                    word: "suspicious",
+                    risk: Risk::Suspicious,
                     reasons: &[
                         "The sender's domain differs from that of earlier mail by this firm.",
                         "It announces a new bank account.",
@@ -249,7 +249,7 @@ pub const STORIES: &[Scenario] = &[
                  automatically.\n\n\
                  Mail Administrator",
             SampleRisk {
-                word: "phishing",
+                risk: Risk::Phishing,
                 reasons: &[
                     "The sender's domain says that this mail is not from them.",
                     "The link leads to login.quota-check.example, not to the address shown.",

@@ -146,7 +146,7 @@ impl Fetchers {
         let Some(raw) = folder.mail(uid, outline.bytes).await? else { return Ok(false) };
         let delivery = InboundMail {
             sender: None,
-            recipients: vec![account.inbox.mailbox.address.clone()],
+            recipients: vec![account.inbox.mailbox.address.to_string()],
             source: MailSource::Mailbox { believed: trust::believed(account) },
             raw,
         };

@@ -7,7 +7,7 @@ use axum::extract::{Path, State};
 use inbox::actions::{self, Decision, QueuedDraft};
 use inbox::base::ids::MessageId;
 use inbox::base::limits::DISCARD_REASON_CHARS;
-use inbox::base::states::Direction;
+use inbox::base::states::{ConversationRisk, Direction};
 use inbox::{Error, Party};
 
 use crate::web::Web;
@@ -63,7 +63,7 @@ struct DecisionView {
     typed: String,
     revision: i64,
     seen: i64,
-    risk: Option<String>,
+    risk: Option<ConversationRisk>,
     risk_reasons: Vec<String>,
     /// When the customer wrote after the draft was made.
     meanwhile: Option<String>,
@@ -162,7 +162,7 @@ fn rows(queue: &[QueuedDraft], frame: &PageLayout, current: Option<&MessageId>) 
 fn decision_view(decision: &Decision, queue: &[QueuedDraft], frame: &PageLayout) -> DecisionView {
     let conversation = &decision.conversation;
     let contact = conversation.contact_name.clone().filter(|name| !name.is_empty());
-    let contact = contact.unwrap_or_else(|| conversation.contact_email.clone());
+    let contact = contact.unwrap_or_else(|| conversation.contact_email.to_string());
     let draft = view(&decision.draft, &contact, &frame.watch);
     let said: Vec<(bool, MessageView)> = decision
         .said
@@ -194,8 +194,8 @@ fn decision_view(decision: &Decision, queue: &[QueuedDraft], frame: &PageLayout)
         typed: decision.draft.text.clone(),
         revision: decision.draft.revision,
         seen: decision.seen,
-        risk: conversation.risk.clone(),
-        risk_reasons: conversation.risk_reasons.clone(),
+        risk: conversation.risk,
+        risk_reasons: conversation.risk_reasons.0.clone(),
         meanwhile,
         changed: false,
         error: String::new(),

@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{Response, StatusCode};
 use inbox::ReplyResult;
-use inbox::actions::{self, Autosave, NewReply, OpenConversation};
+use inbox::actions::{self, Autosave, AutosaveKind, NewReply, OpenConversation};
 use inbox::api::operations::{AddNoteInput, add_note};
 use inbox::base::ids::{AttachmentId, SavedReplyId};
 use inbox::base::limits::NOTE_CHARS;
@@ -51,11 +51,11 @@ impl Composer {
         let is_note = match (write, kept) {
             ("reply", _) => false,
             ("note", _) => true,
-            (_, Some(kept)) => kept.kind == "note",
+            (_, Some(kept)) => kept.kind == AutosaveKind::Note,
             (_, None) if !open.attached.is_empty() => false,
             _ => return None,
         };
-        let kept = kept.filter(|kept| (kept.kind == "note") == is_note);
+        let kept = kept.filter(|kept| (kept.kind == AutosaveKind::Note) == is_note);
         let mut composer = Composer::fresh(open, is_note);
         if let Some(kept) = kept {
             composer.body = kept.body.clone();
@@ -68,11 +68,15 @@ impl Composer {
     }
 
     fn fresh(open: &OpenConversation, is_note: bool) -> Composer {
-        let contact = Party { name: open.contact_name.clone(), email: open.contact_email.clone() };
+        let conversation = &open.conversation;
+        let contact = Party {
+            name: conversation.contact_name.clone(),
+            email: conversation.contact_email.to_string(),
+        };
         Composer {
             is_note,
             to: party_line(&[contact]),
-            from_address: open.mailbox.address.clone(),
+            from_address: open.mailbox.address.to_string(),
             seen: open.seen,
             files: open
                 .attached
@@ -206,7 +210,7 @@ async fn attach(
 /// Keeps what was typed, changes it as the button said, and shows it again: without a script this
 /// is how files and saved replies get into a letter.
 async fn go_on(web: &Web, visitor: &Visitor, id: &str, fields: &FormFields) -> PageResult {
-    let autosave = autosave(fields, "reply");
+    let autosave = autosave(fields, AutosaveKind::Reply);
     let removed = match fields.opt("remove") {
         Some(file) => Some(AttachmentId::parse(&file).ok_or(Error::NotFound("file"))?),
         None => None,
@@ -339,7 +343,9 @@ pub async fn keep(
     posted: Posted,
 ) -> PageResult {
     let Posted { visitor, fields } = posted;
-    let autosave = autosave(&fields, &fields.get("kind"));
+    let kind = AutosaveKind::parse(&fields.get("kind"))
+        .ok_or_else(|| Error::invalid("kind", "must be reply or note"))?;
+    let autosave = autosave(&fields, kind);
     let wanted = id.clone();
     let (ws, me) = web
         .act_quietly(&visitor, move |tx, cx, me| {
@@ -353,9 +359,9 @@ pub async fn keep(
     Ok(response)
 }
 
-fn autosave(fields: &FormFields, kind: &str) -> Autosave {
+fn autosave(fields: &FormFields, kind: AutosaveKind) -> Autosave {
     Autosave {
-        kind: kind.to_owned(),
+        kind,
         body: fields.get("body"),
         to: fields.get("to"),
         cc: fields.get("cc"),

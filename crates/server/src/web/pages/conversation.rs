@@ -14,7 +14,7 @@ use inbox::base::agent_presence::AGENT_STAYS_MS;
 use inbox::base::ids::{AgentId, SavedReplyId, UserId};
 use inbox::base::limits::{TAG_CHARS, TAGS_PER_CALL};
 use inbox::base::states::Status;
-use inbox::{Cx, Error, Party};
+use inbox::{Conversation, Cx, Error, Party};
 use jiff::civil::Weekday;
 
 use crate::web::Web;
@@ -55,11 +55,12 @@ impl ConversationPage {
 }
 
 pub struct ConvoView {
+    /// What is shown as it is.
+    pub row: Conversation,
     pub id: String,
     pub subject: String,
     pub contact: String,
     pub contact_first: String,
-    pub contact_email: String,
     pub inbox: String,
     pub status: StatusLabel,
     pub is_open: bool,
@@ -69,11 +70,6 @@ pub struct ConvoView {
     pub snoozes: Vec<(String, String)>,
     pub assignee: Option<(Avatar, String)>,
     pub team: Vec<AssigneeChoice>,
-    pub tags: Vec<String>,
-    pub reference: Option<String>,
-    pub held: bool,
-    pub risk: Option<String>,
-    pub risk_reasons: Vec<String>,
     pub items: Vec<TimelineRow>,
     pub older: bool,
     pub others: Vec<OtherView>,
@@ -138,7 +134,7 @@ pub async fn build(
             let beside = Beside {
                 ws: cx.actor.ws,
                 me: me.id.clone(),
-                is_mentioned: actions::is_mentioned(tx, cx, &open.id)?,
+                is_mentioned: actions::is_mentioned(tx, cx, &open.conversation.id)?,
                 latest: actions::latest_of(tx, cx, &wanted)?,
                 saved_replies: match writes {
                     true => actions::saved_reply_names(tx, cx)?,
@@ -149,12 +145,12 @@ pub async fn build(
         })
         .await?;
     let Beside { ws, me, is_mentioned, saved_replies, latest } = beside;
-    let here = web.presence.others(&(ws, open.id.to_string()), &me, frame.watch.now);
+    let here = web.presence.others(&(ws, open.conversation.id.to_string()), &me, frame.watch.now);
     let agents = agents_here(web, ws, &open, frame.watch.now);
-    frame.title = subject(&open.subject);
+    frame.title = subject(&open.conversation.subject);
     frame.from = filter.full_query();
     let shown = PartVersion::of_conversation(PartVersion::of_list(&listing.items), &latest);
-    let present = web.mark_present(ws, open.id.as_str(), &me, frame.watch.now);
+    let present = web.mark_present(ws, open.conversation.id.as_str(), &me, frame.watch.now);
     frame.watch_live(format!("{}&conversation={id}", filter.full_query()), shown, present);
     let composer = composer(&open).map(|composer| composer.with_saved(&saved_replies));
     let is_news = open.is_news();
@@ -187,7 +183,7 @@ fn agents_here(web: &Web, ws: i64, open: &OpenConversation, now: i64) -> Vec<Oth
     for entry in open.entries.iter().filter(|entry| now - entry.at() < AGENT_STAYS_MS) {
         let (author, name) = match entry {
             TimelineEntry::Message(message) => {
-                (message.author.as_deref(), message.from.name.as_deref())
+                (message.author.as_deref(), message.from_name.as_deref())
             }
             TimelineEntry::Note(note) => {
                 (Some(note.author.as_str()), Some(note.author_name.as_str()))
@@ -201,7 +197,7 @@ fn agents_here(web: &Web, ws: i64, open: &OpenConversation, now: i64) -> Vec<Oth
             there.push((name.to_owned(), true));
         }
     }
-    for look in web.app.agents.at(ws, open.id.as_str(), now) {
+    for look in web.app.agents.at(ws, open.conversation.id.as_str(), now) {
         if !there.iter().any(|(met, _)| *met == look.name) {
             there.push((look.name.clone(), look.writes(now)));
         }
@@ -240,8 +236,9 @@ fn convo_view(
     filter: &ConversationFilter,
 ) -> ConvoView {
     let items = timeline::items(&open, watch);
-    let contact = open.contact_name.clone().filter(|name| !name.is_empty());
-    let contact = contact.unwrap_or_else(|| open.contact_email.clone());
+    let conversation = open.conversation;
+    let contact = conversation.contact_name.clone().filter(|name| !name.is_empty());
+    let contact = contact.unwrap_or_else(|| conversation.contact_email.to_string());
     let people = open.team.people.iter().map(|member| AssigneeChoice {
         to: member.id.clone(),
         avatar: Avatar::person(&member.name),
@@ -260,34 +257,29 @@ fn convo_view(
         time: watch.short(other.last_message_at),
     });
     ConvoView {
-        id: open.id.to_string(),
-        subject: subject(&open.subject),
+        id: conversation.id.to_string(),
+        subject: subject(&conversation.subject),
         contact_first: first_name(&contact).to_owned(),
         contact,
         inbox: open.mailbox.name.clone(),
-        status: status_label(open.status, open.snoozed_until.is_some()),
-        is_open: open.status == Status::Open,
-        is_waiting: open.status == Status::Waiting,
-        is_closed: open.status == Status::Closed,
-        snoozed_until: open.snoozed_until.map(|until| watch.long(until)),
+        status: status_label(conversation.status, conversation.snoozed_until.is_some()),
+        is_open: conversation.status == Status::Open,
+        is_waiting: conversation.status == Status::Waiting,
+        is_closed: conversation.status == Status::Closed,
+        snoozed_until: conversation.snoozed_until.map(|until| watch.long(until)),
         snoozes: snoozes(watch),
         assignee: open.assignee.as_ref().map(|assignee| {
             let avatar = Avatar::of(Some(assignee.id.as_str()), &assignee.name);
             (avatar, assignee.name.clone())
         }),
         team,
-        tags: open.tags,
-        reference: open.reference,
-        held: open.held,
-        risk: open.risk,
-        risk_reasons: open.risk_reasons,
         items,
         older: open.older,
         others: others.collect(),
         seen: open.seen,
-        contact_email: open.contact_email,
         back: format!("/inbox?{}", filter.full_query()),
         others_here: Vec::new(),
+        row: conversation,
     }
 }
 

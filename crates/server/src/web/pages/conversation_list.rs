@@ -221,8 +221,8 @@ impl ListView {
 }
 
 pub fn row(summary: &ConversationSummary, watch: &TimeFormat, query: &str) -> RowView {
-    let address = summary.contact_email.clone();
-    let assignee = summary.assignee.as_ref().map(|assignee| match assignee.member_type {
+    let address = summary.contact_email.to_string();
+    let assignee = summary.assignee().map(|assignee| match assignee.member_type {
         MemberType::Agent => {
             (Avatar::agent(&assignee.name), format!("Assigned to the agent {}", assignee.name))
         }

@@ -266,7 +266,7 @@ fn detail_view(
             ("Reference", fields.reference.clone()),
         ],
         file: format!("{}, {}", found.filename, size(found.size)),
-        from: found.conversation.as_ref().map(|(id, subject, contact)| {
+        from: found.conversation().map(|(id, subject, contact)| {
             (
                 format!("/conversations/{id}"),
                 format!("{contact}, {}", crate::web::pages::conversation_list::subject(subject)),

@@ -76,7 +76,7 @@ pub async fn page(
             avatar: Avatar::customer(&row.who),
             status: status_label(summary.status, false),
             inbox: summary.mailbox.clone(),
-            tags: summary.tags.clone(),
+            tags: summary.tags.0.clone(),
             row,
         }
     });

@@ -2,7 +2,7 @@
 
 use inbox::actions::TimelineEntry;
 use inbox::actions::{EventEntry, FilePlace, FiledAs, MessageEntry, NoteEntry, OpenConversation};
-use inbox::base::states::{Direction, MessageStatus, Status};
+use inbox::base::states::{ConversationRisk, Direction, MessageStatus, Status};
 use inbox::model::mentions::marked;
 use inbox::{StoredTimelineEvent, TimelineEvent, WokenBy};
 
@@ -123,7 +123,7 @@ pub fn items(open: &OpenConversation, watch: &TimeFormat) -> Vec<TimelineRow> {
 
 /// The letter that a warning stands before: the customer's latest.
 fn warned_message(open: &OpenConversation) -> Option<&str> {
-    open.risk.as_ref()?;
+    open.conversation.risk?;
     open.entries.iter().rev().find_map(|entry| match entry {
         TimelineEntry::Message(message) if message.direction == Direction::Inbound => {
             Some(message.id.as_str())
@@ -137,13 +137,14 @@ pub fn message_view(
     open: &OpenConversation,
     watch: &TimeFormat,
 ) -> MessageView {
-    let contact = open.contact_name.as_deref().unwrap_or(&open.contact_email);
+    let conversation = &open.conversation;
+    let contact = conversation.contact_name.as_deref().unwrap_or(&conversation.contact_email);
     view(message, contact, watch)
 }
 
 pub fn view(message: &MessageEntry, contact: &str, watch: &TimeFormat) -> MessageView {
     let inbound = message.direction == Direction::Inbound;
-    let name = message.from.name.clone().unwrap_or_else(|| message.from.email.clone());
+    let name = message.from_name.clone().unwrap_or_else(|| message.from_email.clone());
     let avatar = match inbound {
         true => Avatar::customer(&name),
         false => Avatar::of(message.author.as_deref(), &name),
@@ -205,7 +206,7 @@ fn address_line(message: &MessageEntry, inbound: bool, contact: &str) -> String 
     let cc: Vec<String> = message.cc.iter().map(shown).collect();
     let cc = if cc.is_empty() { String::new() } else { format!(", copy to {}", cc.join(", ")) };
     if inbound {
-        return format!("{}{cc}", message.from.email);
+        return format!("{}{cc}", message.from_email);
     }
     let to: Vec<String> = message.to.iter().map(shown).collect();
     let to = if to.is_empty() { contact.to_owned() } else { to.join(", ") };
@@ -253,7 +254,7 @@ fn event_view(event: &EventEntry, agents: &[&str], watch: &TimeFormat) -> EventV
     EventView {
         avatar,
         actor: name.clone(),
-        text: words(&event.event, watch),
+        text: words(&event.event(), watch),
         time: watch.long(event.at),
     }
 }
@@ -292,7 +293,9 @@ fn sentence(event: &TimelineEvent, watch: &TimeFormat) -> String {
         TimelineEvent::Woken { by: WokenBy::Customer } => {
             "brought this back, the customer answered".into()
         }
-        TimelineEvent::Held { risk } => format!("held this: {}", risk.as_deref().unwrap_or("")),
+        TimelineEvent::Held { risk } => {
+            format!("held this: {}", risk.map_or("", ConversationRisk::as_str))
+        }
         TimelineEvent::Released {} => "released this to the inbox".into(),
         TimelineEvent::Approved { edited: true, .. } => "edited and approved the draft".into(),
         TimelineEvent::Approved { edited: false, .. } => "approved the draft".into(),

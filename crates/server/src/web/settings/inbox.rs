@@ -75,7 +75,7 @@ pub async fn build(web: &Web, visitor: &Visitor, id: &str) -> Result<InboxPage, 
         })
         .await?;
     let open = frame.sidebar.inboxes.iter().find(|filter| filter.id == found.id);
-    let (local, domain) = found.address.split_once('@').unwrap_or((&found.address, ""));
+    let (local, domain) = (found.address.local(), found.address.domain().unwrap_or_default());
     Ok(InboxPage {
         id: id.to_owned(),
         open: open.map_or(0, |filter| filter.open),
@@ -84,7 +84,7 @@ pub async fn build(web: &Web, visitor: &Visitor, id: &str) -> Result<InboxPage, 
         private: found.circle.person().is_some(),
         typed: found.name.clone(),
         name: found.name,
-        address: found.address,
+        address: found.address.into(),
         error: String::new(),
         mails: web.mails,
         mail: kept.map(|kept| mail_view(web, &kept, &frame)),

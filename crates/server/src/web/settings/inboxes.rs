@@ -65,7 +65,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<InboxesPage, PageError> {
             .find(|fetched| fetched.mailbox == inbox.id)
             .map(|fetched| incoming_mail::state_of(fetched, frame.watch.now)),
         name: inbox.name,
-        address: inbox.address,
+        address: inbox.address.into(),
     };
     let inboxes = inboxes.into_iter().map(view).collect();
     Ok(InboxesPage {

@@ -71,7 +71,7 @@ fn view(person: PersonListing, you: &UserId) -> PersonView {
         id: person.id.to_string(),
         avatar: Avatar::person(&person.name),
         name: person.name,
-        email: person.email,
+        email: person.email.into(),
         role: person.role.as_str(),
     }
 }

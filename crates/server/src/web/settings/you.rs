@@ -68,7 +68,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<YouPage, PageError> {
     };
     Ok(YouPage {
         sessions: sessions.into_iter().map(view).collect(),
-        email: me.email.clone(),
+        email: me.email.to_string(),
         role: me.role.as_str(),
         has_password,
         frame,

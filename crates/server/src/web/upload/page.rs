@@ -103,7 +103,7 @@ fn view(token: String, page: AskPage, watch: &TimeFormat) -> UploadPage {
         due: page.due_date.map(|day| (day.clone(), in_words(day))),
         closed: page.closed,
         complete: page.completed_at.map(postmark),
-        open_until: page.open_until.map(day),
+        open_until: page.open_until().map(day),
         reminds: page.reminds && !page.reminders_stopped,
         waiting,
         thanked: page.submitted_at.is_some() && waiting == 0,

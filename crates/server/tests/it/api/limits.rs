@@ -82,7 +82,7 @@ fn named(pointer: &str) -> String {
 }
 
 async fn try_to_deliver(app: &TestApp, mut mail: Mail) -> Result<FiledMail, String> {
-    mail.delivered_to = app.support.address.clone();
+    mail.delivered_to = app.support.address.to_string();
     let service =
         Actor::system(app.owner.ws, app.owner.workspace.clone(), app.support.circle.clone());
     let (inbox, incoming) = (

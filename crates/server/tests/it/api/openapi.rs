@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use axum::body::Body;
-use mail::{Attachment, Warning};
+use mail::{Attachment, Risk, Warning};
 use serde_json::{Value, json};
 
 use super::limits::{IN_SANDBOX_TEXTS, LISTS, TEXTS};
@@ -51,7 +51,7 @@ async fn busy(app: &TestApp, key: &Key) -> String {
     let mut mail = letter("bruno@keller.example", "Your order", "Where is it?");
     mail.answers = vec!["m1@acme.example".into()];
     mail.warning =
-        Some(Warning { risk: "phishing".into(), reasons: vec!["Odd link".into()], hold: true });
+        Some(Warning { risk: Risk::Phishing, reasons: vec!["Odd link".into()], hold: true });
     mail.attachments = vec![Attachment {
         filename: "a.pdf".into(),
         content_type: "application/pdf".into(),

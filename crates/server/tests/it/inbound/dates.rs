@@ -177,7 +177,7 @@ both! {
         let ann = app.person("Ann").await;
         let private = app.private_inbox(&ann).await;
         let mut account = account(&app).await;
-        let address = private.address.clone();
+        let address = private.address.to_string();
         let other = account.clone();
         // Somebody else has taken the inbox over.
         account.holder = "another".into();

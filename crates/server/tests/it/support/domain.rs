@@ -8,7 +8,7 @@ use inbox::base::ids::{MessageId, WebhookId};
 use inbox::base::time::Moment;
 use inbox::model::mailboxes::Mailbox;
 use inbox::{Cx, Error, FiledMail, IncomingMail};
-use mail::{Attachment, Mail, Warning};
+use mail::{Attachment, Mail, Risk, Warning};
 use serde_json::{Value, json};
 
 use super::{Answer, Key, TestApp, eventually};
@@ -125,7 +125,7 @@ impl TestApp {
     /// A mail with the blobs of its attachments.
     pub fn incoming(&self, mailbox: &Mailbox, mut mail: Mail) -> IncomingMail {
         if mail.delivered_to.is_empty() {
-            mail.delivered_to = mailbox.address.clone();
+            mail.delivered_to = mailbox.address.to_string();
         }
         let put = |file: &Attachment| self.app.blobs.put(&file.bytes).unwrap();
         let attachments = mail.attachments.iter().map(put).collect();
@@ -242,7 +242,7 @@ pub fn fields(value: &Value) -> Vec<&str> {
 /// What the scam check says of a mail that it holds.
 pub fn held_warning() -> Option<Warning> {
     let reasons = vec!["The link leads elsewhere".into()];
-    Some(Warning { risk: "phishing".into(), reasons, hold: true })
+    Some(Warning { risk: Risk::Phishing, reasons, hold: true })
 }
 
 pub fn file(filename: &str, bytes: &[u8]) -> Attachment {

@@ -441,7 +441,7 @@ impl TestApp {
 
     pub async fn deliver(&self, mailbox: &Mailbox, mut mail: Mail) -> FiledMail {
         if mail.delivered_to.is_empty() {
-            mail.delivered_to = mailbox.address.clone();
+            mail.delivered_to = mailbox.address.to_string();
         }
         let put = |file: &Attachment| self.app.blobs.put(&file.bytes).unwrap();
         let attachments = mail.attachments.iter().map(put).collect();
