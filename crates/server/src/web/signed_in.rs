@@ -122,7 +122,7 @@ fn to_sign_in(visitor: &Visitor) -> PageError {
 }
 
 #[derive(Template)]
-#[template(path = "help.html")]
+#[template(path = "help.html", whitespace = "minimize")]
 struct Help {
     frame: PageLayout,
 }

@@ -51,7 +51,7 @@ impl From<Error> for PageError {
 }
 
 #[derive(Template)]
-#[template(path = "refusal.html")]
+#[template(path = "refusal.html", whitespace = "minimize")]
 struct RefusalPage {
     title: &'static str,
     sentence: String,

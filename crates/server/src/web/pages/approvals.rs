@@ -24,7 +24,7 @@ use crate::web::pages::timeline::{MessageView, view};
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
-#[template(path = "approvals.html")]
+#[template(path = "approvals.html", whitespace = "minimize")]
 struct ApprovalsPage {
     frame: PageLayout,
     queue: Vec<QueueRow>,

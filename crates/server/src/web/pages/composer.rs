@@ -72,6 +72,11 @@ impl Composer {
         }
     }
 
+    /// What is written: the last part of the form's address.
+    pub fn kind(&self) -> &'static str {
+        if self.is_note { "note" } else { "reply" }
+    }
+
     pub fn with_saved(mut self, saved: &[(SavedReplyId, String)]) -> Composer {
         let named = saved.iter().map(|(id, name)| (id.to_string(), name.clone()));
         self.saved_replies = named.collect();

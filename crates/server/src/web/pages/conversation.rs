@@ -36,7 +36,7 @@ use crate::web::presence::Other;
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
-#[template(path = "conversation.html")]
+#[template(path = "conversation.html", whitespace = "minimize")]
 pub struct ConversationPage {
     frame: PageLayout,
     list: ListView,

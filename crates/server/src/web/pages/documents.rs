@@ -28,7 +28,7 @@ const SHOWN: i64 = 24;
 const THUMB_BYTES: i64 = 5 * 1024 * 1024;
 
 #[derive(Template)]
-#[template(path = "documents.html")]
+#[template(path = "documents.html", whitespace = "minimize")]
 struct LibraryPage {
     frame: PageLayout,
     q: String,

@@ -15,7 +15,7 @@ use crate::web::pages::conversation_list::{ConversationFilter, ListView};
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
-#[template(path = "inbox.html")]
+#[template(path = "inbox.html", whitespace = "minimize")]
 struct InboxPage {
     frame: PageLayout,
     list: ListView,

@@ -21,7 +21,7 @@ use crate::web::visitor::Visitor;
 const NOTE_SHOWN_CHARS: usize = 300;
 
 #[derive(Template)]
-#[template(path = "mentions.html")]
+#[template(path = "mentions.html", whitespace = "minimize")]
 struct MentionsPage {
     frame: PageLayout,
     mentions: Vec<MentionView>,

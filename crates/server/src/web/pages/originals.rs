@@ -44,7 +44,7 @@ impl Originals {
 }
 
 #[derive(Template)]
-#[template(path = "original.html")]
+#[template(path = "original.html", whitespace = "minimize")]
 struct OriginalPage {
     frame: PageLayout,
     conversation: String,

@@ -20,7 +20,7 @@ use crate::web::pages::conversation_list::subject;
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
-#[template(path = "leaving.html")]
+#[template(path = "leaving.html", whitespace = "minimize")]
 struct LeavingPage {
     frame: PageLayout,
     messages: Vec<LeavingView>,

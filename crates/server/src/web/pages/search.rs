@@ -22,7 +22,7 @@ use crate::web::visitor::Visitor;
 const FOUND: i64 = 20;
 
 #[derive(Template)]
-#[template(path = "search.html")]
+#[template(path = "search.html", whitespace = "minimize")]
 struct SearchPage {
     frame: PageLayout,
     q: String,

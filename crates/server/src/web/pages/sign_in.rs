@@ -23,7 +23,7 @@ use crate::web::visitor::Visitor;
 const NEXT_BYTES: usize = 500;
 
 #[derive(Template)]
-#[template(path = "sign_in.html")]
+#[template(path = "sign_in.html", whitespace = "minimize")]
 struct SignInPage {
     csrf: String,
     email: String,
@@ -187,7 +187,7 @@ pub async fn mail_link(State(web): State<Arc<Web>>, posted: Posted<LinkForm>) ->
 }
 
 #[derive(Template)]
-#[template(path = "sign_in_link.html")]
+#[template(path = "sign_in_link.html", whitespace = "minimize")]
 struct LinkPage {
     csrf: String,
     /// The person's and the workspace's name; `None` when the link does not work.

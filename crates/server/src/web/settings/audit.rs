@@ -18,7 +18,7 @@ use crate::web::layout::wording::{Avatar, When};
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
-#[template(path = "settings_audit.html")]
+#[template(path = "settings_audit.html", whitespace = "minimize")]
 struct AuditPage {
     frame: PageLayout,
     entries: Vec<EntryView>,

@@ -24,7 +24,7 @@ use crate::web::layout::responses::{self, PageError, PageResult};
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
-#[template(path = "settings_inbox.html")]
+#[template(path = "settings_inbox.html", whitespace = "minimize")]
 pub struct InboxPage {
     frame: PageLayout,
     id: String,

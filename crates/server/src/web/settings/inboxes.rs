@@ -20,7 +20,7 @@ use crate::web::layout::responses::{self, PageError, PageResult};
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
-#[template(path = "settings_inboxes.html")]
+#[template(path = "settings_inboxes.html", whitespace = "minimize")]
 struct InboxesPage {
     frame: PageLayout,
     inboxes: Vec<InboxView>,

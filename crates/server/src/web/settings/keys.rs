@@ -21,7 +21,7 @@ use crate::web::layout::wording::{Avatar, When};
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
-#[template(path = "settings_keys.html")]
+#[template(path = "settings_keys.html", whitespace = "minimize")]
 struct KeysPage {
     frame: PageLayout,
     keys: Vec<KeyView>,

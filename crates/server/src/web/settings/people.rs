@@ -22,7 +22,7 @@ use crate::web::layout::wording::Avatar;
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
-#[template(path = "settings_people.html")]
+#[template(path = "settings_people.html", whitespace = "minimize")]
 struct PeoplePage {
     frame: PageLayout,
     people: Vec<PersonView>,
@@ -169,7 +169,7 @@ pub async fn set_role(
 }
 
 #[derive(Template)]
-#[template(path = "settings_remove.html")]
+#[template(path = "settings_remove.html", whitespace = "minimize")]
 struct RemovePage {
     frame: PageLayout,
     person: PersonView,

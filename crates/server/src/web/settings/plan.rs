@@ -18,7 +18,7 @@ use crate::web::layout::responses::PageResult;
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
-#[template(path = "settings_plan.html")]
+#[template(path = "settings_plan.html", whitespace = "minimize")]
 struct PlanPage {
     frame: PageLayout,
     plan: &'static str,

@@ -19,7 +19,7 @@ use crate::web::layout::wording::When;
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
-#[template(path = "settings_replies.html")]
+#[template(path = "settings_replies.html", whitespace = "minimize")]
 struct RepliesPage {
     frame: PageLayout,
     replies: Vec<ReplyView>,
@@ -37,6 +37,19 @@ struct ReplyView {
     name: String,
     gist: String,
     changed: When,
+}
+
+impl RepliesPage {
+    fn action(&self) -> String {
+        match self.editing.as_str() {
+            "" => "/settings/replies".into(),
+            id => format!("/settings/replies/{id}"),
+        }
+    }
+
+    fn heading(&self) -> &'static str {
+        if self.editing.is_empty() { "Save a reply" } else { "Change it" }
+    }
 }
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {

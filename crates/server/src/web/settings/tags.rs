@@ -19,7 +19,7 @@ use crate::web::layout::responses::{self, PageError, PageResult};
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
-#[template(path = "settings_tags.html")]
+#[template(path = "settings_tags.html", whitespace = "minimize")]
 struct TagsPage {
     frame: PageLayout,
     tags: Vec<TagView>,

@@ -26,7 +26,7 @@ use crate::web::layout::wording::{TimeFormat, When};
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
-#[template(path = "settings_webhook.html")]
+#[template(path = "settings_webhook.html", whitespace = "minimize")]
 struct WebhookPage {
     frame: PageLayout,
     id: String,

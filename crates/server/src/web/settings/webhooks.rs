@@ -17,7 +17,7 @@ use crate::web::layout::wording::When;
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
-#[template(path = "settings_webhooks.html")]
+#[template(path = "settings_webhooks.html", whitespace = "minimize")]
 struct WebhooksPage {
     frame: PageLayout,
     hooks: Vec<HookView>,

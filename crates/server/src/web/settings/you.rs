@@ -26,7 +26,7 @@ const SET_IN_SHUT_SESSION: &str = "There is no password of yours that opens them
                                    of this server makes for it.";
 
 #[derive(Template)]
-#[template(path = "settings_you.html")]
+#[template(path = "settings_you.html", whitespace = "minimize")]
 struct YouPage {
     frame: PageLayout,
     email: String,
@@ -47,6 +47,12 @@ struct SessionView {
     begun: When,
     seen: String,
     is_this: bool,
+}
+
+impl YouPage {
+    fn password_title(&self) -> &'static str {
+        if self.has_password { "Change your password" } else { "Set a password" }
+    }
 }
 
 type Read = (SignedIn, (bool, bool), Vec<SessionListing>);

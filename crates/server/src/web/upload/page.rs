@@ -17,7 +17,7 @@ use crate::web::layout::wording::{TimeFormat, first_name, paragraphs, size};
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
-#[template(path = "upload.html")]
+#[template(path = "upload.html", whitespace = "minimize")]
 struct UploadPage {
     token: String,
     workspace: String,
@@ -62,7 +62,7 @@ struct FileView {
 
 /// A page that says why there is no upload page.
 #[derive(Template)]
-#[template(path = "upload_nothing.html")]
+#[template(path = "upload_nothing.html", whitespace = "minimize")]
 pub struct Nothing {
     pub title: &'static str,
     pub sentence: String,
@@ -206,7 +206,7 @@ pub async fn remove(
 }
 
 #[derive(Template)]
-#[template(path = "upload_stop.html")]
+#[template(path = "upload_stop.html", whitespace = "minimize")]
 struct StopPage {
     token: String,
     workspace: String,
