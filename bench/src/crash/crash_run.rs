@@ -1,6 +1,6 @@
 //! What the harness does to a database while its server is dead.
 //!
-//! The undo window is ten minutes and claims last one. Rather than wait, or have a product whose
+//! The undo window is minutes long and leases last one minute. Rather than wait, or have a product whose
 //! window can be shortened, the harness lets the time pass in the rows: while nobody serves, every
 //! moment that something is planned for moves nearer.
 
@@ -12,7 +12,7 @@ use inbox::base::limits::UNDO_LIVE_MS;
 /// What is left of an undo window that was just begun.
 const LEFT_MS: i64 = 1_000;
 
-/// Lets ten minutes pass but for a second; answers the messages that were being sent.
+/// Lets the undo window pass but for a second; returns the messages that were being sent.
 pub async fn pass(store: &Store) -> Result<HashSet<String>, String> {
     let work = |tx: &mut Tx<'_>| {
         let sending: Vec<(String,)> =

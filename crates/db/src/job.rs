@@ -43,11 +43,7 @@ pub(crate) enum Durability {
 }
 
 impl Job {
-    pub fn new(
-        closure: Closure,
-        durability: Durability,
-        reply: oneshot::Sender<JobAnswer>,
-    ) -> Job {
+    pub fn new(closure: Closure, durability: Durability, reply: oneshot::Sender<JobAnswer>) -> Job {
         let (answer, given_up) = (Err(StoreError::Closed), Arc::default());
         Job { closure, durability, answer, reply, given_up }
     }
@@ -66,9 +62,7 @@ impl Job {
     pub fn run(&mut self, tx: &mut Tx<'_>) -> bool {
         let closure = &mut self.closure;
         self.answer = match catch_unwind(AssertUnwindSafe(|| closure(tx))) {
-            Ok(result) if result.is_ok && tx.failed() => {
-                Err(StoreError::Commit(HAD_FAILED.into()))
-            }
+            Ok(result) if result.is_ok && tx.failed() => Err(StoreError::Commit(HAD_FAILED.into())),
             Ok(result) => Ok(result),
             Err(_) => Err(StoreError::Panicked),
         };

@@ -230,11 +230,7 @@ fn run_trusting(conn: &Connection, job: &mut Job, rest: &mut Rest) -> Result<boo
 }
 
 /// Runs the jobs of a spoilt transaction once more, each in a savepoint of its own.
-fn run_again(
-    conn: &Connection,
-    jobs: &mut [Job],
-    rest: &mut Rest,
-) -> Result<(), StoreError> {
+fn run_again(conn: &Connection, jobs: &mut [Job], rest: &mut Rest) -> Result<(), StoreError> {
     statement(conn, "ROLLBACK")?;
     statement(conn, "BEGIN IMMEDIATE")?;
     for job in jobs {

@@ -8,7 +8,7 @@ use crate::base::actor::Principal;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result, ValidationError, ValidationErrors};
 use crate::base::ids::{AttachmentId, ConversationId, MessageId};
-use crate::base::limits::{RECIPIENTS, REPLY_CHARS};
+use crate::base::limits::{RECIPIENTS, REPLY_CHARS, thousands};
 use crate::base::states::{Direction, Status};
 use crate::base::string_enum::string_enum;
 use crate::model::attachments::{self, NewAttachment, OutgoingAttachment};
@@ -57,13 +57,13 @@ pub fn send_reply(
 
 fn check(message: &NewReply) -> Result<()> {
     let mut problems = ValidationErrors::default();
-    let mut add = |field: &str, sentence: &str| {
-        problems.0.push(ValidationError { field: field.into(), sentence: sentence.into() });
+    let mut add = |field: &str, sentence: String| {
+        problems.0.push(ValidationError { field: field.into(), sentence });
     };
     if message.body.trim().is_empty() {
-        add("body", "Write something first.");
+        add("body", "Write something first.".into());
     } else if message.body.contains('\0') || message.body.chars().count() > REPLY_CHARS {
-        add("body", "A message has at most 50,000 characters.");
+        add("body", too_long());
     }
     if let Some(sentence) = wrong_recipients([&message.to, &message.cc, &message.bcc]) {
         add("to", sentence);
@@ -71,13 +71,17 @@ fn check(message: &NewReply) -> Result<()> {
     if problems.0.is_empty() { Ok(()) } else { Err(Error::Invalid(problems)) }
 }
 
+fn too_long() -> String {
+    format!("A message has at most {} characters.", thousands(REPLY_CHARS))
+}
+
 /// What is wrong with the lines To, Cc and Bcc.
-pub(super) fn wrong_recipients(lines: [&[Party]; 3]) -> Option<&'static str> {
+pub(super) fn wrong_recipients(lines: [&[Party]; 3]) -> Option<String> {
     if lines[0].is_empty() {
-        return Some("Say who it goes to.");
+        return Some("Say who it goes to.".into());
     }
     let too_many = lines.iter().any(|line| line.len() > RECIPIENTS);
-    too_many.then_some("A message goes to at most 20 addresses in each line.")
+    too_many.then(|| format!("A message goes to at most {RECIPIENTS} addresses in each line."))
 }
 
 /// Reads a line of addresses with commas between them: `ann@example.com, Bo Li <bo@example.com>`.
@@ -172,9 +176,9 @@ pub fn autosave(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, autosave: &Autosave) -> 
         return forget_autosave(tx, cx, &conversation.id);
     }
     let texts = [&autosave.body, &autosave.to, &autosave.cc, &autosave.bcc];
-    let too_long = |text: &&String| text.contains('\0') || text.chars().count() > REPLY_CHARS;
-    if texts.iter().any(too_long) {
-        return Err(Error::invalid("body", "A message has at most 50,000 characters."));
+    let is_too_long = |text: &&String| text.contains('\0') || text.chars().count() > REPLY_CHARS;
+    if texts.iter().any(is_too_long) {
+        return Err(Error::invalid("body", too_long()));
     }
     tx.exec(
         "INSERT INTO autosaves (

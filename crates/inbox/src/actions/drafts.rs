@@ -7,7 +7,7 @@ use crate::app::Cx;
 use crate::base::actor::Principal;
 use crate::base::error::{Error, Result};
 use crate::base::ids::MessageId;
-use crate::base::limits::REPLY_CHARS;
+use crate::base::limits::{REPLY_CHARS, thousands};
 use crate::base::states::MessageStatus;
 use crate::model::events::{self, Event};
 use crate::model::messages::{self, OutgoingMessage, Party};
@@ -118,10 +118,9 @@ fn must_be_seen(message: &OutgoingMessage, revision: i64) -> Result<()> {
 
 fn checked(text: &str) -> Result<&str> {
     if text.trim().is_empty() || text.contains('\0') || text.chars().count() > REPLY_CHARS {
-        return Err(Error::invalid(
-            "text",
-            "must be 1 to 50,000 characters and not only white space",
-        ));
+        let most = thousands(REPLY_CHARS);
+        let sentence = format!("must be 1 to {most} characters and not only white space");
+        return Err(Error::invalid("text", sentence));
     }
     Ok(text)
 }

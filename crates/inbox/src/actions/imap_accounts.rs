@@ -117,6 +117,7 @@ fn check(from: &FetchFrom) -> Result<()> {
     let mut add = |field: &str, sentence: &str| {
         problems.0.push(ValidationError { field: field.into(), sentence: sentence.into() });
     };
+    let most = IMAP_WORD_CHARS;
     let plain = |text: &str| {
         (1..=IMAP_WORD_CHARS).contains(&text.chars().count()) && !text.chars().any(char::is_control)
     };
@@ -125,10 +126,12 @@ fn check(from: &FetchFrom) -> Result<()> {
         add("server", "must be such as imaps://user@imap.example.com");
     }
     if !plain(&from.username) {
-        add("server", "must name the user before the @ of the host, in at most 255 characters");
+        let rule =
+            format!("must name the user before the @ of the host, in at most {most} characters");
+        add("server", &rule);
     }
     if !plain(&from.folder) {
-        add("folder", "must be 1 to 255 characters");
+        add("folder", &format!("must be 1 to {most} characters"));
     }
     match &from.after {
         After::Move(folder) if !plain(folder) => add("after", "must name a folder to move to"),

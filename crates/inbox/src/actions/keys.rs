@@ -35,7 +35,8 @@ pub fn make_key(
     };
     let name = name.trim();
     if name.is_empty() || name.contains('\0') || name.chars().count() > PERSON_NAME_CHARS {
-        return Err(Error::invalid("name", "must be 1 to 100 characters"));
+        let sentence = format!("must be 1 to {PERSON_NAME_CHARS} characters");
+        return Err(Error::invalid("name", sentence));
     }
     if scopes.is_empty() {
         return Err(Error::invalid(
@@ -103,7 +104,10 @@ db::row! {
 pub fn list_keys(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<KeyListing>> {
     cx.actor.must_administer()?;
     Ok(tx.all(
-        &format!("SELECT {} FROM agents WHERE ws = ?1 ORDER BY created_at, id", KeyListing::COLUMNS),
+        &format!(
+            "SELECT {} FROM agents WHERE ws = ?1 ORDER BY created_at, id",
+            KeyListing::COLUMNS
+        ),
         &[&cx.actor.ws],
     )?)
 }

@@ -83,8 +83,8 @@ pub fn cards(
         ),
         &args,
     )?;
-    let cards = rows.into_iter().map(|(id, content_type, size, contact)| {
-        (id, LibraryCard { content_type, size, contact })
-    });
+    let cards = rows
+        .into_iter()
+        .map(|(id, content_type, size, contact)| (id, LibraryCard { content_type, size, contact }));
     Ok(cards.collect())
 }

@@ -31,8 +31,8 @@ pub use approvals::{
 };
 pub use audit_log::{AUDIT_LISTED, AuditEntry, list_audit};
 pub use compose::{
-    Autosave, AutosaveKind, NewReply, attach, attached, autosave, discard_autosave, forget_autosave, newer_than,
-    parties, send_reply, take_out,
+    Autosave, AutosaveKind, NewReply, attach, attached, autosave, discard_autosave,
+    forget_autosave, newer_than, parties, send_reply, take_out,
 };
 pub use corrections::correct_document;
 pub use delivery_log::{

@@ -7,6 +7,7 @@ use crate::app::Cx;
 use crate::base::actor::{Circle, Principal, Role};
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MailboxId, UserId, WebhookId};
+use crate::base::limits::thousands;
 use crate::model::audit_log::{self, Action};
 use crate::model::conversations;
 
@@ -85,10 +86,11 @@ fn give_back(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
             &[&cx.actor.ws, person, &view, &(GIVEN_BACK + 1)],
         )?;
         if assigned.len() as i64 > GIVEN_BACK {
-            return Err(Error::invalid(
-                "person",
-                "has more than 1,000 conversations to answer; give them to others first",
-            ));
+            let sentence = format!(
+                "has more than {} conversations to answer; give them to others first",
+                thousands(GIVEN_BACK as usize)
+            );
+            return Err(Error::invalid("person", sentence));
         }
         for (id,) in assigned {
             let conversation = conversations::load(tx, cx.actor, id.as_str())?;

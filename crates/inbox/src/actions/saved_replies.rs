@@ -5,7 +5,7 @@ use db::Tx;
 use crate::app::Cx;
 use crate::base::error::{Error, Result, ValidationError, ValidationErrors};
 use crate::base::ids::SavedReplyId;
-use crate::base::limits::{SAVED_REPLIES, SAVED_REPLY_CHARS, SAVED_REPLY_NAME_CHARS};
+use crate::base::limits::{SAVED_REPLIES, SAVED_REPLY_CHARS, SAVED_REPLY_NAME_CHARS, thousands};
 use crate::model::{conversations, mailboxes};
 
 /// What can stand between double braces, and what is put there.
@@ -32,10 +32,7 @@ db::row! {
 /// Every saved reply, by name.
 pub fn list_saved_replies(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<SavedReply>> {
     Ok(tx.all(
-        &format!(
-            "SELECT {} FROM saved_replies WHERE ws = ?1 ORDER BY folded",
-            SavedReply::COLUMNS
-        ),
+        &format!("SELECT {} FROM saved_replies WHERE ws = ?1 ORDER BY folded", SavedReply::COLUMNS),
         &[&cx.actor.ws],
     )?)
 }
@@ -136,7 +133,9 @@ fn checked(
     )?;
     match name.chars().count() {
         1..=SAVED_REPLY_NAME_CHARS if !name.contains('\0') => {}
-        _ => add("name", "Give it a name of at most 80 characters.".into()),
+        _ => {
+            add("name", format!("Give it a name of at most {SAVED_REPLY_NAME_CHARS} characters."));
+        }
     }
     if taken.is_some_and(|(id,)| Some(&id) != own) {
         add("name", "Another saved reply has this name.".into());
@@ -144,7 +143,8 @@ fn checked(
     if body.trim().is_empty() {
         add("body", "Write something first.".into());
     } else if body.contains('\0') || body.chars().count() > SAVED_REPLY_CHARS {
-        add("body", "A saved reply has at most 10,000 characters.".into());
+        let most = thousands(SAVED_REPLY_CHARS);
+        add("body", format!("A saved reply has at most {most} characters."));
     }
     if let Some(unknown) = unknown_placeholder(body) {
         let known: Vec<&str> = PLACEHOLDERS.iter().map(|(name, _)| *name).collect();

@@ -10,7 +10,7 @@ use crate::base::error::{Error, Result};
 use crate::base::ids::{Ids, SessionId, UserId, WorkspaceId};
 use crate::base::limits::{
     DEVICE_CHARS, MAILED_LINK_MS, SEEN_EVERY_MS, SESSION_IDLE_MS, SESSION_MS, SESSIONS_PER_PERSON,
-    SIGN_IN_LINK_MS, SIGN_IN_TOKEN_CHARS, SIGN_IN_WINDOW_MS, WORKSPACES_PER_ADDRESS,
+    SIGN_IN_LINK_MS, SIGN_IN_TOKEN_CHARS, SIGN_IN_WINDOW_MS, WORKSPACES_PER_ADDRESS, duration,
 };
 use crate::model::audit_log::{self, Action};
 
@@ -102,8 +102,9 @@ pub fn mail_sign_in_link(tx: &mut Tx<'_>, cx: &Cx<'_>, email: &str) -> Result<()
         let link = write_link(tx, &cx, &person, MAILED_LINK_MS, true)?;
         let subject = format!("Sign in to {name}");
         let text = format!(
-            "This link signs you in to {name}. It works once, for an hour:\n\n{link}\n\n\
-             If you did not ask for it, nothing has happened; you can delete this mail.\n"
+            "This link signs you in to {name}. It works once, for {works}:\n\n{link}\n\n\
+             If you did not ask for it, nothing has happened; you can delete this mail.\n",
+            works = duration(MAILED_LINK_MS)
         );
         notify(tx, &cx, &person, &Notice { subject: &subject, text: &text })?;
     }
@@ -121,8 +122,9 @@ pub fn invite(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
     let subject = format!("{by} invites you to {workspace}");
     let text = format!(
         "{by} has made a place for you in {workspace}, where the team answers its mail.\n\n\
-         This link signs you in. It works once, for a day:\n\n{link}\n\n\
-         Set a password afterwards under Settings, You.\n"
+         This link signs you in. It works once, for {works}:\n\n{link}\n\n\
+         Set a password afterwards under Settings, You.\n",
+        works = duration(SIGN_IN_LINK_MS)
     );
     notify(tx, cx, person, &Notice { subject: &subject, text: &text })
 }
@@ -269,8 +271,7 @@ pub fn signed_in(tx: &mut Tx<'_>, session: &TokenHash, now: i64) -> Result<Signe
         true => [Circle::team(), Circle::of(&found.person)],
         false => [Circle::team(), Circle::team()],
     };
-    let who =
-        Principal::Person { id: found.person.clone(), name: found.name, role: found.role };
+    let who = Principal::Person { id: found.person.clone(), name: found.name, role: found.role };
     Ok(SignedIn {
         actor: Actor { ws: found.ws, workspace: found.workspace, who, circles },
         session: found.id,

@@ -242,7 +242,7 @@ pub fn list_workspaces(tx: &mut Tx<'_>) -> Result<Vec<WorkspaceListing>> {
 fn check_name(problems: &mut ValidationErrors, field: &str, name: &str) {
     let chars = name.trim().chars().count();
     if chars == 0 || chars > PERSON_NAME_CHARS || name.contains('\0') {
-        add(problems, field, "must be 1 to 100 characters");
+        add(problems, field, &format!("must be 1 to {PERSON_NAME_CHARS} characters"));
     }
 }
 

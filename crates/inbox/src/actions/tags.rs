@@ -5,7 +5,7 @@ use db::Tx;
 use crate::app::Cx;
 use crate::base::error::{Error, Result};
 use crate::base::ids::TagId;
-use crate::base::limits::TAG_CHARS;
+use crate::base::limits::{TAG_CHARS, thousands};
 use crate::model::audit_log::{self, Action};
 use crate::model::tags::{self, TagListing, TagName};
 
@@ -18,7 +18,7 @@ pub fn rename_tag(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &TagId, name: &str) -> Resul
     let wanted = TagName::new(name);
     let chars = wanted.name.chars().count();
     if chars == 0 || chars > TAG_CHARS || wanted.name.contains('\0') {
-        return Err(Error::invalid("name", "A tag has 1 to 40 characters."));
+        return Err(Error::invalid("name", format!("A tag has 1 to {TAG_CHARS} characters.")));
     }
     let twin = tags::named(tx, ws, &tag.circle, &wanted.folded)?.filter(|twin| twin.id != *id);
     let (action, new, done) = match twin {
@@ -38,7 +38,8 @@ pub fn rename_tag(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &TagId, name: &str) -> Resul
         }
     };
     if !done {
-        let sentence = "A tag on more than 10,000 conversations cannot be renamed.";
+        let most = thousands(tags::RENAMED as usize);
+        let sentence = format!("A tag on more than {most} conversations cannot be renamed.");
         return Err(Error::invalid("name", sentence));
     }
     audit_log::record(tx, cx, &tag.circle, action, &tag.name, &new)

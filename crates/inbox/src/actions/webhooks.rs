@@ -9,7 +9,7 @@ use crate::app::Cx;
 use crate::base::actor::{Circle, Principal};
 use crate::base::error::{Error, Result};
 use crate::base::ids::{UserId, WebhookId};
-use crate::base::limits::{WEBHOOK_URL_CHARS, WEBHOOKS};
+use crate::base::limits::{WEBHOOK_URL_CHARS, WEBHOOKS, thousands};
 use crate::base::public_ip::is_public_host;
 use crate::base::time::Moment;
 use crate::model::audit_log::{self, Action};
@@ -54,7 +54,9 @@ pub fn add_webhook(
     let (count,): (i64,) =
         tx.one("SELECT count(*) FROM webhooks WHERE ws = ?1", &[&cx.actor.ws])?;
     if count >= WEBHOOKS {
-        let sentence = "is one too many: a workspace has at most 100 webhooks; delete one first";
+        let sentence = format!(
+            "is one too many: a workspace has at most {WEBHOOKS} webhooks; delete one first"
+        );
         return Err(Error::invalid("url", sentence));
     }
     let id = WebhookId::new(cx.ids, cx.now);
@@ -74,7 +76,7 @@ pub fn add_webhook(
 pub fn check_url(text: &str, allow_private: bool) -> Result<Url> {
     let refuse = |sentence: &str| Err(Error::invalid("url", sentence));
     if text.chars().count() > WEBHOOK_URL_CHARS {
-        return refuse("must be at most 2,000 characters");
+        return refuse(&format!("must be at most {} characters", thousands(WEBHOOK_URL_CHARS)));
     }
     let Ok(url) = Url::parse(text) else {
         return refuse("must be an address such as https://example.com/hook");

@@ -122,7 +122,10 @@ impl From<ConversationSummary> for ConversationSummaryJson {
             subject: summary.subject,
             snippet: summary.snippet,
             status: summary.status,
-            contact: Contact { name: summary.contact_name, email: Some(summary.contact_email.into()) },
+            contact: Contact {
+                name: summary.contact_name,
+                email: Some(summary.contact_email.into()),
+            },
             mailbox: summary.mailbox,
             last_message_at: Moment(summary.last_message_at),
             message_count: summary.message_count,

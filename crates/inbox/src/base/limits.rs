@@ -62,8 +62,9 @@ pub const BASE_SUBJECT_CHARS: usize = 200;
 /// Bytes of a Message-ID up to which it is its own key.
 pub const HEADER_KEY_BYTES: usize = 255;
 
-/// The undo window of a message that leaves on its own, in minutes; a macro, because the texts of
-/// tools are constants that hold it too.
+// The texts of operations and tools are constants, so the limits that they name are macros.
+
+/// The undo window of a message that leaves on its own, in minutes.
 macro_rules! undo_minutes {
     () => {
         10
@@ -75,7 +76,20 @@ macro_rules! undo_sandbox_seconds {
         5
     };
 }
-pub(crate) use {undo_minutes, undo_sandbox_seconds};
+macro_rules! events_kept_days {
+    () => {
+        30
+    };
+}
+/// The days of [`REMIND_AFTER_MS`], as sentences write them.
+macro_rules! reminder_days {
+    () => {
+        "2, 4 and 7"
+    };
+}
+pub(crate) use {events_kept_days, reminder_days, undo_minutes, undo_sandbox_seconds};
+
+pub const REMINDER_DAYS: &str = reminder_days!();
 
 pub const UNDO_MINUTES: i64 = undo_minutes!();
 pub const UNDO_LIVE_MS: i64 = UNDO_MINUTES * MINUTE_MS;
@@ -89,8 +103,8 @@ pub const ANSWERS_LOOKED_UP: usize = 20;
 pub const IDEMPOTENCY_KEY_CHARS: usize = 200;
 pub const IDEMPOTENCY_KEPT_MS: i64 = DAY_MS;
 
-/// Events, their deliveries and every try are kept this long.
-pub const EVENTS_KEPT_MS: i64 = 30 * DAY_MS;
+/// Events, their deliveries and every attempt are kept this long.
+pub const EVENTS_KEPT_MS: i64 = events_kept_days!() * DAY_MS;
 
 /// How long a simulated customer takes to answer.
 pub const SANDBOX_ANSWERS_AFTER_MS: i64 = 5_000;
@@ -120,6 +134,7 @@ pub const PASSWORD_CHARS_MIN: usize = 12;
 pub const PASSWORD_CHARS: usize = 200;
 /// Tries to sign in within the window, for one address and from one place.
 pub const SIGN_IN_WINDOW_MS: i64 = 15 * MINUTE_MS;
+pub const SIGN_IN_WAIT_MINUTES: i64 = SIGN_IN_WINDOW_MS / MINUTE_MS;
 pub const SIGN_IN_ATTEMPTS_PER_ADDRESS: i64 = 10;
 pub const SIGN_IN_ATTEMPTS_PER_NETWORK: i64 = 100;
 /// A sign-in link that was e-mailed works this long, once.
@@ -180,3 +195,52 @@ pub const RATE_PER_MINUTE: u32 = 120;
 pub const MINUTE_MS: i64 = 60_000;
 pub const HOUR_MS: i64 = 60 * MINUTE_MS;
 pub const DAY_MS: i64 = 24 * HOUR_MS;
+
+/// A number as sentences write it: `50,000`.
+pub fn thousands(number: usize) -> String {
+    let digits = number.to_string();
+    let head = digits.len() % 3;
+    let (first, rest) = digits.split_at(head);
+    let groups = rest.as_bytes().chunks(3).map(|group| String::from_utf8_lossy(group).into_owned());
+    let first = (!first.is_empty()).then(|| first.to_owned());
+    first.into_iter().chain(groups).collect::<Vec<_>>().join(",")
+}
+
+/// Bytes as sentences write them, in MB.
+pub const fn megabytes(bytes: i64) -> i64 {
+    bytes / (1024 * 1024)
+}
+
+/// A time as sentences write it: `a day`, `30 days`, `an hour`, `15 minutes`.
+pub fn duration(ms: i64) -> String {
+    match (ms / DAY_MS, ms / HOUR_MS, ms / MINUTE_MS) {
+        (1, 24, _) => "a day".into(),
+        (days, hours, _) if days > 0 && hours % 24 == 0 => format!("{days} days"),
+        (0, 1, 60) => "an hour".into(),
+        (_, hours, minutes) if hours > 0 && minutes % 60 == 0 => format!("{hours} hours"),
+        (_, _, 1) => "a minute".into(),
+        (_, _, minutes) => format!("{minutes} minutes"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_in_sentences_are_easy_to_read() {
+        assert_eq!(
+            [999, 1_000, 50_000, 1_234_567].map(thousands),
+            ["999", "1,000", "50,000", "1,234,567"]
+        );
+        assert_eq!(megabytes(UPLOAD_BYTES), 25);
+        let times = [MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 90 * MINUTE_MS, 2 * HOUR_MS, DAY_MS];
+        assert_eq!(
+            times.map(duration),
+            ["a minute", "15 minutes", "an hour", "90 minutes", "2 hours", "a day"]
+        );
+        assert_eq!(duration(30 * DAY_MS), "30 days");
+        let [first, second, third] = REMIND_AFTER_MS.map(|after| after / DAY_MS);
+        assert_eq!(REMINDER_DAYS, format!("{first}, {second} and {third}"));
+    }
+}

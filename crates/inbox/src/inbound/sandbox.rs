@@ -59,7 +59,11 @@ pub fn deliver(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<()> {
     Ok(())
 }
 
-fn recipients(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &OutgoingMessage) -> Result<Vec<EmailAddress>> {
+fn recipients(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    message: &OutgoingMessage,
+) -> Result<Vec<EmailAddress>> {
     let (to, cc): (Json<Vec<Party>>, Json<Vec<Party>>) = tx.one(
         "SELECT to_list, cc_list FROM messages WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &message.id],

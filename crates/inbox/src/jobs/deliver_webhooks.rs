@@ -18,7 +18,7 @@ use crate::base::actor::{Actor, Circle, Plan};
 use crate::base::error::{Error, Result};
 use crate::base::future::BoxFuture;
 use crate::base::ids::{EventId, UserId, WebhookId, WorkspaceId};
-use crate::base::limits::{DAY_MS, MINUTE_MS};
+use crate::base::limits::{DAY_MS, EVENTS_KEPT_MS, MINUTE_MS, duration};
 use crate::base::queue::Queue;
 use crate::model::notices::{Notice, notify};
 use crate::model::sealing;
@@ -518,11 +518,12 @@ fn tell_owner(
         "{what}\n\nWebhook: {url} ({id})\nService: {service}\n\n\
          To see every try: mailroom webhook log {id}\n\
          To go on: mailroom webhook resume {id}\n\n\
-         Events since then are kept in the log for 30 days and can be sent again with\n\
+         Events since then are kept in the log for {kept} and can be sent again with\n\
          mailroom webhook redeliver.",
         url = claimed.url,
         id = claimed.webhook,
         service = cx.public_url,
+        kept = duration(EVENTS_KEPT_MS),
     );
     notify(tx, cx, &owner, &Notice { subject, text: &text })
 }

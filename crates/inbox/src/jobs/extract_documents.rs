@@ -151,8 +151,7 @@ impl ExtractDocuments {
         if claimed.size > DOCUMENT_READ_BYTES {
             return Ok(None);
         }
-        let (blobs, ws, hash) =
-            (self.runtime.app.blobs.clone(), claimed.ws, claimed.hash.clone());
+        let (blobs, ws, hash) = (self.runtime.app.blobs.clone(), claimed.ws, claimed.hash.clone());
         let bytes = self.runtime.app.store.read(move |tx| blobs.get(tx, ws, &hash)).await?;
         Ok(bytes.map(|bytes| ExtractionError {
             filename: claimed.filename.clone(),

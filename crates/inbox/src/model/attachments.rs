@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::blobs::{self, Blob, Blobs};
 use crate::base::error::{Error, Result};
 use crate::base::ids::{AttachmentId, ConversationId, MessageId, UserId};
-use crate::base::limits::{ATTACHED_BYTES, ATTACHMENTS};
+use crate::base::limits::{ATTACHED_BYTES, ATTACHMENTS, megabytes};
 
 /// Bytes that may be on their way in one place; larger letters take several.
 const BYTES_IN_A_PLACE: i64 = 2 * 1024 * 1024;
@@ -60,7 +60,11 @@ pub fn add(
     let bytes: i64 = there.iter().map(|file| file.size).sum();
     let more: i64 = files.iter().map(|file| file.blob.size).sum();
     if there.len() + files.len() > ATTACHMENTS || bytes + more > ATTACHED_BYTES {
-        return Err(Error::invalid("files", "A message has at most 20 files, of 15 MB together."));
+        let sentence = format!(
+            "A message has at most {ATTACHMENTS} files, of {} MB together.",
+            megabytes(ATTACHED_BYTES)
+        );
+        return Err(Error::invalid("files", sentence));
     }
     for file in files {
         blobs::keep(tx, ws, &file.blob)?;

@@ -135,11 +135,8 @@ fn write(
         &[&ws, &conversation.mailbox],
     )?;
     let secret = mail_secret::mail_secret(tx, cx)?;
-    let header_id = mail::signed_message_id(
-        secret.as_bytes(),
-        id.as_str(),
-        address.message_id_domain(),
-    );
+    let header_id =
+        mail::signed_message_id(secret.as_bytes(), id.as_str(), address.message_id_domain());
     let subject = reply_subject(&conversation.subject);
     let author = cx.actor.member();
     let author = author.as_ref().map(|author| author.as_str());

@@ -88,7 +88,7 @@ pub fn note_sent(
     let header_id = mail::bare_message_id(&sent.header_id);
     let fits = |text: &str, most: usize| !text.contains('\0') && text.chars().count() <= most;
     if header_id.is_empty() || !fits(header_id, HEADER_CHARS) {
-        return Err(Error::invalid("messageId", "must be 1 to 998 characters"));
+        return Err(Error::invalid("messageId", format!("must be 1 to {HEADER_CHARS} characters")));
     }
     if !is_name(&sent.service_mail) {
         return Err(Error::invalid("id", "must be letters, digits and hyphens"));

@@ -208,11 +208,7 @@ mod tests {
             ),
             (Snoozed { until: Moment(0) }, "snoozed", r#"{"until":"1970-01-01T00:00:00.000Z"}"#),
             (Woken { by: WokenBy::Customer }, "woke", r#"{"by":"customer"}"#),
-            (
-                Held { risk: Some(ConversationRisk::Phishing) },
-                "held",
-                r#"{"risk":"phishing"}"#,
-            ),
+            (Held { risk: Some(ConversationRisk::Phishing) }, "held", r#"{"risk":"phishing"}"#),
             (Held { risk: None }, "held", r#"{"risk":null}"#),
             (Released {}, "released", "{}"),
             (

@@ -1,15 +1,17 @@
 //! `openapi.json`: the operation table and the webhook events as an OpenAPI 3.1 document.
 
+use axum::http::StatusCode;
 use inbox::api::fields::{InputField, field_schema, object_schema};
 use inbox::api::idempotency;
 use inbox::api::operations::{Method, OPERATIONS, Operation, ScopeRule};
 use inbox::api::wire::ErrorBody;
 use inbox::base::ids::{ConversationId, MessageId};
+use inbox::base::limits::{HOUR_MS, IDEMPOTENCY_KEPT_MS};
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use crate::api::http::PREFIX;
+use crate::api::http::{PREFIX, body_sentence};
 
 pub fn document() -> Value {
     let mut settings = SchemaSettings::draft2020_12().for_serialize();
@@ -140,8 +142,11 @@ fn parameters(operation: &Operation) -> Vec<Value> {
             "name": "Idempotency-Key",
             "in": "header",
             "required": false,
-            "description": "A word of your own for this one request. For 24 hours the same word \
-                with the same request repeats the first answer and does nothing again.",
+            "description": format!(
+                "A word of your own for this one request. For {} hours the same word with the same \
+                 request repeats the first answer and does nothing again.",
+                IDEMPOTENCY_KEPT_MS / HOUR_MS,
+            ),
             "schema": { "type": "string", "pattern": idempotency::PATTERN },
         }));
     }
@@ -279,7 +284,7 @@ fn responses(error: &Value) -> Value {
             "No such conversation or message, or one the key cannot see.",
             "There is no such conversation, or you cannot see it.",
         ),
-        "TooLarge": response("The body is too large.", "The body is larger than 1 MB."),
+        "TooLarge": response("The body is too large.", &body_sentence(StatusCode::PAYLOAD_TOO_LARGE)),
         "KeyReused": response(
             "The Idempotency-Key came before with another request.",
             "This Idempotency-Key was used before with a different request.",

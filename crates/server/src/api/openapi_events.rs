@@ -1,5 +1,6 @@
 //! The webhook events of section 6 as OpenAPI webhooks.
 
+use inbox::base::limits::{HOUR_MS, OLD_SECRET_MS};
 use inbox::model::events::{EVENTS, WebhookEventType, id_schema};
 use serde_json::{Map, Value, json};
 
@@ -19,6 +20,10 @@ fn webhook(event: &WebhookEventType) -> Value {
             "schema": { "type": "string" },
         })
     };
+    let signature = format!(
+        "v1, and a base64 HMAC-SHA256; two for {} hours after a rotation.",
+        OLD_SECRET_MS / HOUR_MS
+    );
     json!({ "post": {
         "operationId": format!("on_{}", event.name.replace('.', "_")),
         "summary": event.when,
@@ -28,7 +33,7 @@ fn webhook(event: &WebhookEventType) -> Value {
         "parameters": [
             header("webhook-id", "The event's id."),
             header("webhook-timestamp", "Seconds since 1970 when this try was sent."),
-            header("webhook-signature", "v1, and a base64 HMAC-SHA256; two for 24 hours after a rotation."),
+            header("webhook-signature", &signature),
         ],
         "requestBody": {
             "required": true,

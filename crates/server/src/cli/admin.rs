@@ -9,7 +9,7 @@ use inbox::model::mailboxes;
 use serde_json::json;
 
 use super::Json;
-use super::command::{CommandResult, LINK_WORKS, Of, open, person, print, sentence, workspaces};
+use super::command::{CommandResult, Of, link_works, open, person, print, sentence, workspaces};
 use crate::settings::Settings;
 
 #[derive(Args)]
@@ -59,7 +59,8 @@ impl Setup {
         let mut answer = json!(made);
         answer["signInUrl"] = url.clone().into();
         let said = format!(
-            "{name} is ready. Start `mailroom serve`, then sign in at\n{url}\n{LINK_WORKS}"
+            "{name} is ready. Start `mailroom serve`, then sign in at\n{url}\n{}",
+            link_works()
         );
         print(self.output, &answer, &said);
         Ok(())

@@ -6,6 +6,7 @@ use clap::Args;
 use inbox::App;
 use inbox::actions::{self, WorkspaceListing};
 use inbox::base::actor::{self, Actor, Circle};
+use inbox::base::limits::{SIGN_IN_LINK_MS, duration};
 use inbox::model::installation::installation;
 use serde_json::Value;
 
@@ -35,7 +36,10 @@ impl From<&str> for CommandFailure {
     }
 }
 
-pub const LINK_WORKS: &str = "The link works once, for a day.";
+/// How long a sign-in link works.
+pub fn link_works() -> String {
+    format!("The link works once, for {}.", duration(SIGN_IN_LINK_MS))
+}
 
 /// Which workspace a command is about, and how it answers.
 #[derive(Args)]

@@ -7,7 +7,7 @@ use inbox::base::ids::UserId;
 use inbox::{App, Cx, actions};
 use serde_json::json;
 
-use super::command::{CommandResult, LINK_WORKS, Of, open, person, print, sentence};
+use super::command::{CommandResult, Of, link_works, open, person, print, sentence};
 use crate::settings::Settings;
 
 /// What `user remove` does, in the words of the app's page.
@@ -83,7 +83,7 @@ async fn add(app: &App, email: String, name: String, role: &str, of: &Of) -> Com
         })
         .await
         .map_err(sentence)?;
-    let said = format!("{said}\n{url}\n{LINK_WORKS}");
+    let said = format!("{said}\n{url}\n{}", link_works());
     print(of.output, &json!({ "id": id, "signInUrl": url }), &said);
     Ok(())
 }
@@ -106,7 +106,7 @@ async fn link(app: &App, email: String, make: MakeLink, of: &Of) -> CommandResul
     let (id, name) = named(app, &operator, email).await?;
     let made = id.clone();
     let url = app.act(&operator, move |tx, cx| make(tx, cx, &made)).await.map_err(sentence)?;
-    let said = format!("{name} signs in at\n{url}\n{LINK_WORKS}");
+    let said = format!("{name} signs in at\n{url}\n{}", link_works());
     print(of.output, &json!({ "id": id, "signInUrl": url }), &said);
     Ok(())
 }

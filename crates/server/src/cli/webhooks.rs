@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 use inbox::actions::{self, DeliveryState, LogFilter, LoggedDelivery};
 use inbox::base::ids::{EventId, WebhookId};
+use inbox::base::limits::{HOUR_MS, OLD_SECRET_MS};
 use serde_json::json;
 
 use super::command::{CommandResult, Of, open, person, print, sentence};
@@ -36,7 +37,7 @@ pub enum Webhook {
         #[command(flatten)]
         of: Of,
     },
-    /// Give one a new secret, shown this once; the old one signs too for 24 hours
+    /// Give one a new secret, shown this once; the old one signs too for a while
     Rotate(One),
     /// Send nothing to one until it is resumed
     Pause(One),
@@ -137,7 +138,7 @@ async fn list(settings: &Settings, of: Of) -> CommandResult {
     let hooks = app.read(&operator, actions::list_webhooks).await.map_err(sentence)?;
     let lines = hooks.iter().map(|hook| {
         let kind = if hook.livemode { "live" } else { "test" };
-        format!("{}  {kind}  {}  {}", hook.id, hook.state, hook.url)
+        format!("{}  {kind}  {}  {}", hook.id, hook.state.as_str(), hook.url)
     });
     print(of.output, &json!({ "webhooks": hooks }), &lines.collect::<Vec<_>>().join("\n"));
     Ok(())
@@ -148,7 +149,8 @@ async fn rotate(settings: &Settings, one: One) -> CommandResult {
     let (id, operator) = (one.id()?, one.of.operator(&app).await?);
     let rotated = app.act(&operator, move |tx, cx| actions::rotate_secret(tx, cx, &id)).await;
     let secret = rotated.map_err(sentence)?;
-    let said = format!("{secret}\nIt is shown this once. The old one signs too for 24 hours.");
+    let hours = OLD_SECRET_MS / HOUR_MS;
+    let said = format!("{secret}\nIt is shown this once. The old one signs too for {hours} hours.");
     print(one.of.output, &json!({ "secret": secret }), &said);
     Ok(())
 }

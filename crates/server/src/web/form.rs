@@ -1,19 +1,18 @@
-//! A form as it was posted, after the checks that every form passes.
+//! Forms as they are posted: the checks that every form passes, and the struct of each form.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{FromRequest, Request};
+use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::header;
+use axum::http::request::Parts;
 
 use crate::http::request_body::{LARGE_BODIES_EACH, RequestBody};
 use crate::http::slots::SlotOwner;
 use crate::web::Web;
-use crate::web::layout::responses::PageError;
+use crate::web::layout::responses::{FORM_BYTES, PageError};
 use crate::web::visitor::{Visitor, is_from_here};
 
-/// The largest form, in bytes. Who is not signed in sends small ones only.
-pub const FORM_BYTES: usize = 1024 * 1024;
 /// A form must have arrived by then.
 const FORM_TIME: Duration = Duration::from_secs(30);
 
@@ -30,7 +29,7 @@ impl FormFields {
         FormFields(pairs)
     }
 
-    /// A field's text, line ends as we keep them; empty when it is not there.
+    /// A field's text with LF line ends; empty if the field is missing.
     pub fn get(&self, name: &str) -> String {
         let found = self.0.iter().find(|(found, _)| found == name);
         found.map(|(_, value)| value.replace("\r\n", "\n")).unwrap_or_default()
@@ -44,6 +43,7 @@ impl FormFields {
         self.0.iter().any(|(found, _)| found == name)
     }
 
+    /// Every value of a field that may occur several times.
     pub fn all(&self, name: &str) -> Vec<String> {
         let found = self.0.iter().filter(|(found, _)| found == name);
         found.map(|(_, value)| value.clone()).collect()
@@ -52,58 +52,155 @@ impl FormFields {
     pub fn pairs(&self) -> &[(String, String)] {
         &self.0
     }
+}
 
-    pub fn number(&self, name: &str) -> Option<i64> {
-        self.get(name).parse().ok()
+/// What is read from the fields of a form. The macro `form!` implements it.
+pub trait Form: Sized {
+    fn read(fields: &FormFields) -> inbox::Result<Self>;
+}
+
+/// A form that is only a button.
+impl Form for () {
+    fn read(_: &FormFields) -> inbox::Result<()> {
+        Ok(())
     }
 }
 
-/// A form that came from a page of ours, of this very session.
-pub struct Posted {
-    pub visitor: Visitor,
-    pub fields: FormFields,
+/// A value of a form. The error is shown to the person who sent it.
+pub trait FormValue: Sized {
+    fn read(fields: &FormFields, name: &str) -> inbox::Result<Self>;
 }
 
-impl FromRequest<Arc<Web>> for Posted {
+/// Empty if the field is missing.
+impl FormValue for String {
+    fn read(fields: &FormFields, name: &str) -> inbox::Result<String> {
+        Ok(fields.get(name))
+    }
+}
+
+/// `None` if the field is missing.
+impl FormValue for Option<String> {
+    fn read(fields: &FormFields, name: &str) -> inbox::Result<Option<String>> {
+        Ok(fields.has(name).then(|| fields.get(name)))
+    }
+}
+
+/// True if the field is there: a checkbox that is checked, the button that was pressed.
+impl FormValue for bool {
+    fn read(fields: &FormFields, name: &str) -> inbox::Result<bool> {
+        Ok(fields.has(name))
+    }
+}
+
+/// `None` if the field is missing or is not a number.
+impl FormValue for Option<i64> {
+    fn read(fields: &FormFields, name: &str) -> inbox::Result<Option<i64>> {
+        Ok(fields.get(name).parse().ok())
+    }
+}
+
+/// Declares the structs of forms. A field is read under its own name, or under the one in quotes.
+macro_rules! form {
+    ($(
+        $(#[$about:meta])*
+        pub struct $name:ident {
+            $($(#[$field_about:meta])* $field:ident: $kind:ty $(= $key:literal)?,)*
+        }
+    )*) => {$(
+        $(#[$about])*
+        pub struct $name {
+            $($(#[$field_about])* pub $field: $kind,)*
+        }
+
+        impl $crate::web::form::Form for $name {
+            fn read(fields: &$crate::web::form::FormFields) -> ::inbox::Result<$name> {
+                use $crate::web::form::FormValue;
+                Ok($name {
+                    $($field: FormValue::read(fields, $crate::web::form::form!(@key $field $($key)?))?,)*
+                })
+            }
+        }
+    )*};
+    (@key $field:ident) => { stringify!($field) };
+    (@key $field:ident $key:literal) => { $key };
+}
+pub(crate) use form;
+
+/// A form that was posted from a page of the same session.
+pub struct Posted<F = ()> {
+    pub visitor: Visitor,
+    pub form: F,
+}
+
+impl<F: Form> FromRequest<Arc<Web>> for Posted<F> {
     type Rejection = PageError;
 
     async fn from_request(request: Request, web: &Arc<Web>) -> Result<Self, PageError> {
-        let (parts, body) = request.into_parts();
-        let visitor = Visitor::of(&parts, web);
-        let kind = parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-        let is_form =
-            kind.is_some_and(|kind| kind.starts_with("application/x-www-form-urlencoded"));
-        if !is_form || !is_from_here(&parts.headers) {
-            return Err(PageError::Foreign);
-        }
-        let mut body = RequestBody::new(&parts.headers, body, FORM_BYTES, FORM_TIME);
-        let bytes = match body.small().await.map_err(|_| PageError::TooLarge)? {
-            Some(small) => small,
-            None => {
-                let person = web.read(&visitor, |_, _, me| Ok(me.id.clone())).await?;
-                let share = [(SlotOwner::Person(person), LARGE_BODIES_EACH)];
-                let read = body.rest(&web.large_bodies, &share).await;
-                read.map_err(|_| PageError::TooLarge)?
-            }
-        };
-        let fields = FormFields::read(&bytes);
-        if fields.get("csrf") != visitor.csrf {
-            return Err(PageError::Foreign);
-        }
-        Ok(Posted { visitor, fields })
+        let (visitor, fields) = read(request, web).await?;
+        Ok(Posted { visitor, form: F::read(&fields)? })
     }
+}
+
+async fn read(request: Request, web: &Web) -> Result<(Visitor, FormFields), PageError> {
+    let (parts, body) = request.into_parts();
+    let visitor = Visitor::of(&parts, web);
+    let content_type =
+        parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let is_form =
+        content_type.is_some_and(|kind| kind.starts_with("application/x-www-form-urlencoded"));
+    if !is_form || !is_from_here(&parts.headers) {
+        return Err(PageError::Foreign);
+    }
+    let mut body = RequestBody::new(&parts.headers, body, FORM_BYTES, FORM_TIME);
+    let bytes = match body.small().await.map_err(|_| PageError::TooLarge)? {
+        Some(small) => small,
+        None => {
+            let person = web.read(&visitor, |_, _, me| Ok(me.id.clone())).await?;
+            let share = [(SlotOwner::Person(person), LARGE_BODIES_EACH)];
+            let read = body.rest(&web.large_bodies, &share).await;
+            read.map_err(|_| PageError::TooLarge)?
+        }
+    };
+    let fields = FormFields::read(&bytes);
+    if fields.get("csrf") != visitor.csrf {
+        return Err(PageError::Foreign);
+    }
+    Ok((visitor, fields))
 }
 
 /// The query of a page.
 pub struct Asked(pub FormFields);
 
-impl<S: Sync> axum::extract::FromRequestParts<S> for Asked {
+impl<S: Sync> FromRequestParts<S> for Asked {
     type Rejection = std::convert::Infallible;
 
-    async fn from_request_parts(
-        parts: &mut axum::http::request::Parts,
-        _: &S,
-    ) -> Result<Self, Self::Rejection> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
         Ok(Asked(FormFields::read(parts.uri.query().unwrap_or("").as_bytes())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    form! {
+        pub struct SampleForm {
+            text: String,
+            note: Option<String>,
+            number: Option<i64>,
+            checked: bool,
+            due_date: String = "dueDate",
+        }
+    }
+
+    #[test]
+    fn a_form_is_read_by_the_names_of_its_fields() {
+        let text = "text=a%0D%0Ab&text=second&number=7&checked&dueDate=2026-11-16&else=1";
+        let form = SampleForm::read(&FormFields::read(text.as_bytes())).expect("a form");
+        assert_eq!((form.text.as_str(), form.note, form.number), ("a\nb", None, Some(7)));
+        assert!(form.checked && form.due_date == "2026-11-16");
+        let empty = SampleForm::read(&FormFields::read(b"note=&number=x")).expect("a form");
+        assert_eq!((empty.text.as_str(), empty.note.as_deref()), ("", Some("")));
+        assert!(empty.number.is_none() && !empty.checked);
     }
 }

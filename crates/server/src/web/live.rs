@@ -1,8 +1,8 @@
-//! Open pages hear when what they show has changed.
+//! Live updates: open pages are notified when what they show has changed.
 //!
-//! A page says what it shows; after each commit the server looks whether that has become
-//! different, by reading little, and tells the page, which fetches itself again. A page says what
-//! it has by a mark, when it connects and when it returns, and is told at once if that is old.
+//! A page names what it shows. After each commit the server cheaply checks whether that has changed
+//! and notifies the page, which refetches itself. A page sends the version that it has when it
+//! connects and reconnects, and is notified at once if that is stale.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -32,14 +32,14 @@ use crate::web::pages::conversation_list::ConversationFilter;
 use crate::web::presence::Stay;
 use crate::web::visitor::Visitor;
 
-/// Changes that come close together are told as one.
+/// Changes within this time are notified together.
 const TOGETHER: Duration = Duration::from_millis(150);
-/// A word now and then keeps connections open through proxies and finds those that are gone; what
-/// ends by the clock is looked at then too.
+/// Keeps connections open through proxies and finds those that are closed; what ends by the clock is
+/// checked at the same time.
 const HEARTBEAT: Duration = Duration::from_secs(20);
-/// Tries of webhooks wake nobody, there are too many of them: the page of a log looks by itself.
+/// Delivery attempts wake no page, because there are too many: the page of a log polls.
 const LOG_CHECKS: Duration = Duration::from_secs(2);
-/// Lines that may wait for a slow page before it is let go.
+/// Lines that may wait for a slow page before it is disconnected.
 const LINES: usize = 4;
 const POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
 
@@ -55,12 +55,12 @@ pub async fn listen(
         *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
         return Ok(response);
     };
-    // Listening begins before the first look, so that nothing falls in between.
+    // Subscribes before the first check, so that no change is missed in between.
     let wakes = web.app.store.wakes();
     let stay = enter(&web, &visitor, &asked).await?;
     let shown = look(&web, &visitor, &asked).await?;
     let missed = match had(&headers, &asked) {
-        // Tries of webhooks wake nobody: the page of a log looks once more.
+        // Delivery attempts wake no page: the page of a log checks once more.
         Some(_) if asked.has("webhook") => true,
         Some(had) => had != shown.hex(),
         None => false,
@@ -71,7 +71,7 @@ pub async fn listen(
     tokio::spawn(async move {
         tokio::select! {
             () = page.watch(wakes) => {}
-            // The browser comes back by itself, to whoever serves then.
+            // The browser reconnects by itself.
             () = stopping.cancelled() => {}
         }
         drop(place);
@@ -83,13 +83,13 @@ pub async fn listen(
     Ok(response)
 }
 
-/// The mark of what the page has: a browser that returns repeats the last that it was told.
+/// The version that the page has: a browser that reconnects sends the last one it received.
 fn had(headers: &HeaderMap, asked: &FormFields) -> Option<String> {
     let told = headers.get("last-event-id").and_then(|mark| mark.to_str().ok());
     told.map(str::to_owned).or_else(|| asked.opt("mark"))
 }
 
-/// What was written to a page and not yet sent.
+/// The lines that are not sent yet.
 struct Lines(mpsc::Receiver<Bytes>);
 
 impl HttpBody for Lines {
@@ -110,10 +110,10 @@ struct Page {
     visitor: Visitor,
     asked: FormFields,
     shown: PageVersion,
-    /// True when something was changed after the page was made and before it listened.
+    /// True if something changed between rendering the page and subscribing.
     missed: bool,
     lines: mpsc::Sender<Bytes>,
-    /// Where the others on the same conversation see this one.
+    /// Makes the reader visible to others in the same conversation.
     stay: Option<Stay>,
 }
 
@@ -157,7 +157,7 @@ impl Page {
                         return;
                     }
                 }
-                // Signed out, or what was shown is gone: the page finds out by fetching itself.
+                // Signed out, or what was shown is gone: the page learns it by refetching itself.
                 Err(_) => {
                     self.tell("changed").await;
                     return;
@@ -166,7 +166,7 @@ impl Page {
         }
     }
 
-    /// The mark of what is shown goes along, so that a returning page can say what it had.
+    /// Sends the version along, so that a page that reconnects can name it.
     async fn tell(&self, event: &str) -> bool {
         let mark = self.shown.hex();
         let line = format!("event: {event}\ndata: {mark}\nid: {mark}\n\n");
@@ -174,7 +174,7 @@ impl Page {
     }
 }
 
-/// A mark of what a page shows now.
+/// The version of what a page shows now.
 async fn look(
     web: &Arc<Web>,
     visitor: &Visitor,
@@ -193,7 +193,7 @@ async fn look(
     .await
 }
 
-/// A page of a conversation is a visit that others see.
+/// An open page of a conversation is a visit that others see.
 async fn enter(
     web: &Web,
     visitor: &Visitor,

@@ -3,7 +3,6 @@
 //! Each page is one read transaction: whose session it is, the navigation, and what the page
 //! shows. Each form is one write transaction. Templates get ready-made view structs.
 
-mod flash;
 mod form;
 mod layout;
 mod live;
@@ -15,7 +14,6 @@ mod pages;
 mod passwords;
 mod presence;
 mod settings;
-mod settings_menu;
 mod signed_in;
 mod upload;
 mod visitor;
@@ -32,7 +30,6 @@ use crate::documents::PageRenderer;
 use crate::http::slots::Slots;
 use crate::net::ssrf_guard::SsrfGuard;
 use crate::node::quiet::QuietMode;
-use flash::Flash;
 use layout::{assets, responses};
 pub use mail_ways::MailWays;
 use multipart::FORMS_WITH_FILES;
@@ -42,7 +39,7 @@ use pages::{
 };
 use presence::Presence;
 
-/// Passwords that are hashed, and keys of domains that are made, at one time; each takes a core, a
+/// Passwords that are hashed, and DKIM keys that are generated, at one time; each takes a core, a
 /// password some 20 MB too.
 const HASHING_AT_ONCE: usize = 2;
 /// Domains whose records are looked up at one time.
@@ -50,13 +47,13 @@ const LOOKUPS_AT_ONCE: usize = 8;
 /// Pages that may listen for changes at one time.
 const LISTENERS: usize = 5_000;
 
-/// What the pages stand on beside the app.
+/// What the handlers share beside the app.
 pub struct Web {
     pub app: App,
-    /// True when people come by https, so that cookies must not travel otherwise.
+    /// True if the public address is https, so that cookies are sent over https only.
     https: bool,
     ssrf_guard: SsrfGuard,
-    /// True when mail reaches people, so that links can be mailed instead of handed over.
+    /// True if mail reaches people, so that links are mailed instead of shown.
     mails: bool,
     quiet: QuietMode,
     ways: MailWays,
@@ -64,10 +61,10 @@ pub struct Web {
     lookups: Semaphore,
     /// Forms with files that are being read.
     forms: Arc<Slots>,
-    /// Other bodies of some size that are being read, those of the API among them.
+    /// Other large bodies that are being read, including those of the API.
     large_bodies: Arc<Slots>,
     listeners: Arc<Semaphore>,
-    /// Files of customers that are on their way.
+    /// Files of customers that are being uploaded.
     streams: Arc<Slots>,
     locks: upload::UploadLocks,
     previews: PageRenderer,

@@ -1,4 +1,4 @@
-//! A form that may bring files along.
+//! Forms with files (multipart/form-data).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,30 +15,32 @@ use multer::Multipart;
 use crate::http::request_body::SMALL_BODY_BYTES;
 use crate::http::slots::{Slot, SlotOwner, SlotShare, Slots};
 use crate::web::Web;
-use crate::web::form::{FORM_BYTES, FormFields, Posted};
-use crate::web::layout::responses::PageError;
+use crate::web::form::{Form, FormFields, Posted};
+use crate::web::layout::responses::{FORM_BYTES, FORM_WITH_FILES_BYTES, PageError};
 use crate::web::visitor::{Visitor, is_from_here};
 
-/// The largest body that is read to its end, so that a form with files that are too large can be
-/// shown again with what was typed.
-const BODY_BYTES: usize = 64 * 1024 * 1024;
 /// A form with files must have arrived by then.
 const UPLOAD_TIME: Duration = Duration::from_secs(300);
-/// A form of which nothing comes for so long is given up.
+/// A form is given up after so long without a byte.
 const SILENCE: Duration = Duration::from_secs(30);
-/// Forms with files that are read at one time; each may take the bytes of a letter's files.
+/// Forms with files that are read at one time; each may take as many bytes as a message's files.
 pub const FORMS_WITH_FILES: usize = 8;
 /// Those of one person, and of one client network.
 const FORMS_OF_PERSON: usize = 2;
 const FORMS_OF_NETWORK: usize = 4;
 
-/// A form of this very session, with the files that were chosen in it.
-pub struct FormUpload {
+/// A form of the same session, with the files that were chosen in it.
+pub struct FormUpload<F> {
     pub visitor: Visitor,
-    pub fields: FormFields,
-    pub files: Vec<FormFile>,
-    /// True when there were more files, or larger ones, than a letter takes; none are kept then.
-    pub too_much: bool,
+    pub form: F,
+    pub files: FormFiles,
+}
+
+/// The files of a form.
+pub enum FormFiles {
+    Kept(Vec<FormFile>),
+    /// There were more files, or larger ones, than a message takes; none is kept.
+    TooMany,
 }
 
 pub struct FormFile {
@@ -47,96 +49,102 @@ pub struct FormFile {
     pub bytes: Vec<u8>,
 }
 
-impl FromRequest<Arc<Web>> for FormUpload {
+impl<F: Form> FromRequest<Arc<Web>> for FormUpload<F> {
     type Rejection = PageError;
 
     async fn from_request(request: Request, web: &Arc<Web>) -> Result<Self, PageError> {
-        let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-        let Some(boundary) = kind.and_then(|kind| multer::parse_boundary(kind).ok()) else {
-            let Posted { visitor, fields } = Posted::from_request(request, web).await?;
-            return Ok(FormUpload { visitor, fields, files: Vec::new(), too_much: false });
+        let content_type = request.headers().get(header::CONTENT_TYPE);
+        let content_type = content_type.and_then(|value| value.to_str().ok());
+        let Some(boundary) = content_type.and_then(|kind| multer::parse_boundary(kind).ok()) else {
+            let Posted { visitor, form } = Posted::from_request(request, web).await?;
+            return Ok(FormUpload { visitor, form, files: FormFiles::Kept(Vec::new()) });
         };
         let (parts, body) = request.into_parts();
         let visitor = Visitor::of(&parts, web);
         if !is_from_here(&parts.headers) {
             return Err(PageError::Foreign);
         }
-        // Nobody else makes us take in files.
+        // Only somebody who is signed in can make the server read files.
         let person = web.read(&visitor, |_, _, me| Ok(me.id.clone())).await?;
         let mut shares = vec![(SlotOwner::Person(person), FORMS_OF_PERSON)];
         let network = visitor.network.map(SlotOwner::Network);
         shares.extend(network.map(|network| (network, FORMS_OF_NETWORK)));
-        let room = Room { slots: Arc::clone(&web.forms), shares, slot: None };
-        let open = read(visitor, Multipart::new(limited(body), boundary), room);
-        match tokio::time::timeout(UPLOAD_TIME, open).await {
-            Ok(read) => read,
+        let slot = LateSlot { slots: Arc::clone(&web.forms), shares, taken: None };
+        let reading = read(&visitor.csrf, Multipart::new(limited(body), boundary), slot);
+        match tokio::time::timeout(UPLOAD_TIME, reading).await {
+            Ok(read) => {
+                let (fields, files) = read?;
+                Ok(FormUpload { visitor, form: F::read(&fields)?, files })
+            }
             Err(_) => Err(PageError::TooLarge),
         }
     }
 }
 
 fn limited(body: Body) -> axum::body::BodyDataStream {
-    Body::new(Limited::new(body, BODY_BYTES)).into_data_stream()
+    Body::new(Limited::new(body, FORM_WITH_FILES_BYTES)).into_data_stream()
 }
 
-/// Room for a form with files, taken when it turns out to be large: a letter without files waits
-/// for nobody.
-struct Room {
+/// A slot for a form with files, taken when the form turns out to be large: a message without
+/// files does not wait for one.
+struct LateSlot {
     slots: Arc<Slots>,
     shares: Vec<SlotShare>,
-    slot: Option<Slot>,
+    taken: Option<Slot>,
 }
 
-impl Room {
-    async fn make(&mut self, bytes: usize) {
-        if self.slot.is_none() && bytes > SMALL_BODY_BYTES {
-            self.slot = Some(self.slots.wait(&self.shares).await);
+impl LateSlot {
+    async fn take_for(&mut self, bytes: usize) {
+        if self.taken.is_none() && bytes > SMALL_BODY_BYTES {
+            self.taken = Some(self.slots.wait(&self.shares).await);
         }
     }
 }
 
-/// What comes next of a form, unless nothing comes.
-async fn next<T>(coming: impl Future<Output = Result<T, multer::Error>>) -> Result<T, PageError> {
-    match tokio::time::timeout(SILENCE, coming).await {
+/// The next piece of a form, unless the client stays silent.
+async fn next<T>(piece: impl Future<Output = Result<T, multer::Error>>) -> Result<T, PageError> {
+    match tokio::time::timeout(SILENCE, piece).await {
         Ok(Ok(next)) => Ok(next),
         Ok(Err(_)) | Err(_) => Err(PageError::TooLarge),
     }
 }
 
-/// Reads the parts. The token that shows that the form is ours comes before any file.
+/// Reads the parts. The token that proves that the form is ours comes before any file.
 async fn read(
-    visitor: Visitor,
+    csrf: &str,
     mut form: Multipart<'_>,
-    mut room: Room,
-) -> Result<FormUpload, PageError> {
+    mut slot: LateSlot,
+) -> Result<(FormFields, FormFiles), PageError> {
     let (mut pairs, mut files) = (Vec::new(), Vec::new());
-    let (mut typed, mut brought, mut too_much, mut ours) = (0, 0, false, false);
+    let (mut text_bytes, mut file_bytes, mut too_many, mut is_ours) = (0, 0, false, false);
     while let Some(mut part) = next(form.next_field()).await? {
         let name = part.name().unwrap_or_default().to_owned();
         let filename = part.file_name().map(str::to_owned);
-        if filename.is_some() && !ours {
+        if filename.is_some() && !is_ours {
             return Err(PageError::Foreign);
         }
         let content_type = part.content_type().map(|kind| kind.essence_str().to_owned());
         let mut bytes = Vec::new();
         while let Some(chunk) = next(part.chunk()).await? {
-            room.make(typed + brought + chunk.len()).await;
+            slot.take_for(text_bytes + file_bytes + chunk.len()).await;
             let (sum, most) = match filename {
-                Some(_) => (&mut brought, ATTACHED_BYTES as usize),
-                None => (&mut typed, FORM_BYTES),
+                Some(_) => (&mut file_bytes, ATTACHED_BYTES as usize),
+                None => (&mut text_bytes, FORM_BYTES),
             };
             *sum += chunk.len();
-            match (*sum > most, &filename) {
-                (false, _) => bytes.extend_from_slice(&chunk),
-                // What is too much is read and not kept.
-                (true, Some(_)) => too_much = true,
-                (true, None) => return Err(PageError::TooLarge),
+            if *sum <= most {
+                bytes.extend_from_slice(&chunk);
+            } else if filename.is_some() {
+                // The rest is read and dropped.
+                too_many = true;
+            } else {
+                return Err(PageError::TooLarge);
             }
         }
         match filename {
             // A field in which no file was chosen.
             Some(filename) if filename.is_empty() && bytes.is_empty() => {}
-            Some(_) if files.len() == ATTACHMENTS => too_much = true,
+            Some(_) if files.len() == ATTACHMENTS => too_many = true,
             Some(filename) => {
                 let content_type =
                     content_type.unwrap_or_else(|| "application/octet-stream".into());
@@ -145,23 +153,21 @@ async fn read(
             }
             None => {
                 let text = String::from_utf8_lossy(&bytes).into_owned();
-                ours |= name == "csrf" && text == visitor.csrf;
+                is_ours |= name == "csrf" && text == csrf;
                 pairs.push((name, text));
             }
         }
     }
-    if !ours {
+    if !is_ours {
         return Err(PageError::Foreign);
     }
-    if too_much {
-        files.clear();
-    }
-    Ok(FormUpload { visitor, fields: FormFields::of(pairs), files, too_much })
+    let files = if too_many { FormFiles::TooMany } else { FormFiles::Kept(files) };
+    Ok((FormFields::of(pairs), files))
 }
 
 impl Web {
-    /// Takes the bytes of files in, durably, before anything names them.
-    pub async fn take_in(&self, files: Vec<FormFile>) -> Result<Vec<NewAttachment>, PageError> {
+    /// Stores the bytes of files durably, before a row refers to them.
+    pub async fn store_files(&self, files: Vec<FormFile>) -> Result<Vec<NewAttachment>, PageError> {
         let app = self.app.clone();
         let taken = tokio::task::spawn_blocking(move || {
             let take = |file: FormFile| -> std::io::Result<NewAttachment> {

@@ -1,6 +1,5 @@
-//! A mark of what a live page shows, made when the page is made and when its connection looks
-//! again. It is made of nothing but what the reader may see, so that a page hears of no other
-//! change.
+//! The version of a live page: a hash of what it shows, computed when the page is rendered and after
+//! each commit. It covers only what the reader may see, so no other change is revealed.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -35,7 +34,7 @@ impl PartVersion {
         PartVersion(hasher.finish())
     }
 
-    /// The list, and the newest of everything in the conversation beside it.
+    /// The list, and the newest entries of the conversation.
     pub fn of_conversation(list: PartVersion, latest: &[String]) -> PartVersion {
         PartVersion::of((list, latest))
     }

@@ -7,7 +7,8 @@ use inbox::{Error, Result};
 use crate::web::Web;
 
 const SALT_BYTES: usize = 16;
-/// What the password of nobody is compared with, so that an unknown address takes as long.
+/// The hash that a password is compared with if the address is unknown, so that the response takes
+/// as long.
 const NOBODY: &str = "$argon2id$v=19$m=19456,t=2,p=1$bWFpbHJvb21ub2JvZHkh$\
                       m1OBEhVJqCDXOgtfGKuYBHl0sNo0vJ/iHRbXLh2wtl4";
 
@@ -34,7 +35,8 @@ impl Web {
     pub async fn hashed(&self, password: String) -> Result<String> {
         let chars = password.chars().count();
         if !(PASSWORD_CHARS_MIN..=PASSWORD_CHARS).contains(&chars) {
-            return Err(Error::invalid("password", "Use 12 to 200 characters."));
+            let rule = format!("Use {PASSWORD_CHARS_MIN} to {PASSWORD_CHARS} characters.");
+            return Err(Error::invalid("password", rule));
         }
         let salt = self.app.ids.bytes::<SALT_BYTES>();
         let failed = || Error::invalid("password", "The password could not be kept. Try again.");

@@ -1,7 +1,7 @@
-//! Who else is looking at a conversation, or writing in it, right now.
+//! Who else is reading a conversation, or writing in it, right now.
 //!
-//! Each process knows the pages that it serves. On PostgreSQL it tells the others of them, and
-//! again now and then while they are open; what is not told again is forgotten.
+//! Each process knows the pages that it serves. On PostgreSQL it announces them to the others, and
+//! repeats that while they are open; what is not repeated expires. Presence is not persisted.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -11,18 +11,18 @@ use inbox::base::ids::UserId;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
-/// Somebody counts as writing for so long after what they wrote was kept.
+/// Somebody counts as writing for so long after what they wrote was saved.
 const WRITING_MS: i64 = 20_000;
-/// Whoever is elsewhere is there for so long after it was told.
-const TOLD_MS: i64 = 50_000;
-/// Somebody who goes on writing is told of this often.
-const TOLD_AGAIN_MS: i64 = 10_000;
-/// Changes that a slow page may fall behind before it looks anyway.
+/// A visit on another process expires so long after it was announced.
+const ANNOUNCED_MS: i64 = 50_000;
+/// How often a continuing typing status is re-announced.
+const ANNOUNCED_AGAIN_MS: i64 = 10_000;
+/// Changes that a slow page may fall behind before it checks anyway.
 const CHANGES_KEPT: usize = 256;
 /// Conversations of other processes that are remembered, and people on each.
-const SPOTS_ELSEWHERE: usize = 20_000;
+const CONVERSATIONS_ELSEWHERE: usize = 20_000;
 const PEOPLE_ELSEWHERE: usize = 20;
-/// How what is told to other processes begins.
+/// The first field of an announcement.
 const MARK: &str = "presence";
 const NODE_CHARS: usize = 12;
 
@@ -31,7 +31,7 @@ pub type PresenceKey = (i64, String);
 
 pub struct Presence {
     node: String,
-    /// Where other processes are told; `None` when there are none.
+    /// Announces to other processes; `None` if there are none.
     others: Option<db::Store>,
     visits: Mutex<Visits>,
     changes: broadcast::Sender<PresenceKey>,
@@ -49,7 +49,7 @@ struct Visit {
     /// Open pages of this person on this conversation.
     pages: usize,
     wrote_at: i64,
-    told_at: i64,
+    announced_at: i64,
 }
 
 /// Somebody with a page of another process.
@@ -80,7 +80,7 @@ impl Presence {
         let others = app.store.is_shared().then(|| app.store.clone());
         let presence = Presence::with(app.ids.token(NODE_CHARS), others);
         if app.store.is_shared() {
-            tokio::spawn(hear_others(Arc::downgrade(&presence), app.clone()));
+            tokio::spawn(apply_announcements(Arc::downgrade(&presence), app.clone()));
         }
         presence
     }
@@ -101,16 +101,16 @@ impl Presence {
                     name: name.to_owned(),
                     pages: 1,
                     wrote_at: 0,
-                    told_at: 0,
+                    announced_at: 0,
                 }),
             }
         }
         self.tell(&key);
-        self.tell_others(&key, person.as_str(), "reads", name);
+        self.announce(&key, person.as_str(), "reads", name);
         Stay { presence: Arc::clone(self), key, person: person.clone() }
     }
 
-    /// Notes that somebody with an open page has just written something.
+    /// Records that somebody with an open page has just written something.
     pub fn writes(&self, key: &PresenceKey, person: &UserId, now: i64) {
         let mut visits = self.visits();
         let there = visits.here.get_mut(key);
@@ -118,9 +118,9 @@ impl Presence {
         let Some(visit) = visit else { return };
         let is_news = now - visit.wrote_at >= WRITING_MS;
         visit.wrote_at = now;
-        let tells = now - visit.told_at >= TOLD_AGAIN_MS;
+        let tells = now - visit.announced_at >= ANNOUNCED_AGAIN_MS;
         if tells {
-            visit.told_at = now;
+            visit.announced_at = now;
         }
         let name = visit.name.clone();
         drop(visits);
@@ -128,11 +128,11 @@ impl Presence {
             self.tell(key);
         }
         if tells {
-            self.tell_others(key, person.as_str(), "writes", &name);
+            self.announce(key, person.as_str(), "writes", &name);
         }
     }
 
-    /// Everybody there but one.
+    /// Everybody in a conversation except one person.
     pub fn others(&self, key: &PresenceKey, but: &UserId, now: i64) -> Vec<Other> {
         let visits = self.visits();
         let here = visits.here.get(key).map_or(&[][..], Vec::as_slice);
@@ -153,17 +153,17 @@ impl Presence {
         others
     }
 
-    /// The conversations where somebody has come, gone or begun to write.
+    /// The conversations that somebody has opened, left or begun to write in.
     pub fn changes(&self) -> broadcast::Receiver<PresenceKey> {
         self.changes.subscribe()
     }
 
     fn tell(&self, key: &PresenceKey) {
-        // Nobody listening is nobody to tell.
+        // Fails if no page listens, which is fine.
         let _ = self.changes.send(key.clone());
     }
 
-    fn tell_others(&self, (ws, conversation): &PresenceKey, person: &str, does: &str, name: &str) {
+    fn announce(&self, (ws, conversation): &PresenceKey, person: &str, does: &str, name: &str) {
         let Some(store) = &self.others else { return };
         let name = name.replace('\t', " ");
         let node = &self.node;
@@ -171,9 +171,9 @@ impl Presence {
             .tell_others(format!("{MARK}\t{node}\t{ws}\t{conversation}\t{person}\t{does}\t{name}"));
     }
 
-    /// Takes in what another process tells.
-    fn hear(&self, told: &str, now: i64) {
-        let parts: Vec<&str> = told.split('\t').collect();
+    /// Applies an announcement of another process.
+    fn apply(&self, announcement: &str, now: i64) {
+        let parts: Vec<&str> = announcement.split('\t').collect();
         let [MARK, node, ws, conversation, person, does, name] = parts[..] else { return };
         let Ok(ws) = ws.parse::<i64>() else { return };
         if node == self.node {
@@ -182,9 +182,9 @@ impl Presence {
         let key = (ws, conversation.to_owned());
         let mut visits = self.visits();
         let elsewhere = &mut visits.elsewhere;
-        if elsewhere.len() >= SPOTS_ELSEWHERE && !elsewhere.contains_key(&key) {
+        if elsewhere.len() >= CONVERSATIONS_ELSEWHERE && !elsewhere.contains_key(&key) {
             elsewhere.retain(|_, there| there.iter().any(|one| one.until > now));
-            if elsewhere.len() >= SPOTS_ELSEWHERE {
+            if elsewhere.len() >= CONVERSATIONS_ELSEWHERE {
                 return;
             }
         }
@@ -201,7 +201,7 @@ impl Presence {
                 person: person.to_owned(),
                 name: name.to_owned(),
                 wrote_at,
-                until: now + TOLD_MS,
+                until: now + ANNOUNCED_MS,
             });
         }
         if there.is_empty() {
@@ -216,16 +216,16 @@ impl Presence {
     }
 }
 
-/// Hears what other processes tell for as long as anybody uses the presence.
-async fn hear_others(presence: Weak<Presence>, app: App) {
+/// Applies the announcements of other processes for as long as the presence is used.
+async fn apply_announcements(presence: Weak<Presence>, app: App) {
     let (mut wakes, clock) = (app.store.wakes(), app.clock.clone());
-    // Holding on to the app would keep its database open.
+    // The app would keep its database open.
     drop(app);
     loop {
         match wakes.recv().await {
             Ok(told) if !told.starts_with(MARK) => {}
             Ok(told) => match presence.upgrade() {
-                Some(presence) => presence.hear(&told, clock.now()),
+                Some(presence) => presence.apply(&told, clock.now()),
                 None => return,
             },
             Err(RecvError::Lagged(_)) => {}
@@ -239,14 +239,14 @@ impl Stay {
         &self.key
     }
 
-    /// Tells other processes that the page is still open.
+    /// Announces to other processes that the page is still open.
     pub fn goes_on(&self) {
         let visits = self.presence.visits();
         let there = visits.here.get(&self.key).map_or(&[][..], Vec::as_slice);
         let name = there.iter().find(|visit| visit.person == self.person);
         let Some(name) = name.map(|visit| visit.name.clone()) else { return };
         drop(visits);
-        self.presence.tell_others(&self.key, self.person.as_str(), "reads", &name);
+        self.presence.announce(&self.key, self.person.as_str(), "reads", &name);
     }
 }
 
@@ -267,7 +267,7 @@ impl Drop for Stay {
         drop(visits);
         self.presence.tell(&self.key);
         if left {
-            self.presence.tell_others(&self.key, self.person.as_str(), "left", "");
+            self.presence.announce(&self.key, self.person.as_str(), "left", "");
         }
     }
 }
@@ -276,8 +276,8 @@ impl Drop for Stay {
 mod tests {
     use super::*;
 
-    fn person(message: &str) -> UserId {
-        UserId::parse(&format!("usr_{message}")).unwrap()
+    fn person(id: &str) -> UserId {
+        UserId::parse(&format!("usr_{id}")).unwrap()
     }
 
     #[test]
@@ -309,17 +309,17 @@ mod tests {
             format!("presence\t{node}\t1\tcnv_1\tusr_{who}\t{does}\tAnn Ames")
         };
         let ann_is = |writes| vec![Other { name: "Ann Ames".into(), writes }];
-        presence.hear(&told("two", "a", "reads"), 100_000);
+        presence.apply(&told("two", "a", "reads"), 100_000);
         assert_eq!((seen(149_999), seen(150_000)), (ann_is(false), vec![]));
-        presence.hear(&told("two", "a", "writes"), 110_000);
-        presence.hear(&told("two", "a", "reads"), 115_000);
-        presence.hear(&told("three", "a", "reads"), 115_000);
+        presence.apply(&told("two", "a", "writes"), 110_000);
+        presence.apply(&told("two", "a", "reads"), 115_000);
+        presence.apply(&told("three", "a", "reads"), 115_000);
         assert_eq!(seen(116_000), ann_is(true));
-        presence.hear(&told("two", "a", "left"), 117_000);
+        presence.apply(&told("two", "a", "left"), 117_000);
         assert_eq!(seen(118_000), ann_is(false));
-        presence.hear(&told("three", "a", "left"), 117_000);
+        presence.apply(&told("three", "a", "left"), 117_000);
         for other in [told("one", "a", "reads"), told("two", "b", "reads"), "presence\tx".into()] {
-            presence.hear(&other, 117_000);
+            presence.apply(&other, 117_000);
         }
         assert_eq!(seen(118_000), []);
     }
@@ -328,12 +328,12 @@ mod tests {
     fn what_is_remembered_of_others_has_an_end() {
         let presence = Presence::with("one".into(), None);
         for n in 0..30 {
-            presence.hear(&format!("presence\ttwo\t1\tcnv_1\tusr_{n}\treads\tAnn"), 1);
+            presence.apply(&format!("presence\ttwo\t1\tcnv_1\tusr_{n}\treads\tAnn"), 1);
         }
         assert_eq!(presence.others(&(1, "cnv_1".into()), &person("x"), 2).len(), PEOPLE_ELSEWHERE);
-        for n in 0..=SPOTS_ELSEWHERE {
-            presence.hear(&format!("presence\ttwo\t1\tcnv_{n}\tusr_a\treads\tAnn"), 1);
+        for n in 0..=CONVERSATIONS_ELSEWHERE {
+            presence.apply(&format!("presence\ttwo\t1\tcnv_{n}\tusr_a\treads\tAnn"), 1);
         }
-        assert_eq!(presence.visits().elsewhere.len(), SPOTS_ELSEWHERE);
+        assert_eq!(presence.visits().elsewhere.len(), CONVERSATIONS_ELSEWHERE);
     }
 }

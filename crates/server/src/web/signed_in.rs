@@ -1,4 +1,4 @@
-//! Running a page or a form as the one who is signed in.
+//! Running a page or a form as the signed-in person.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use inbox::base::queue::Queue;
 use inbox::{Cx, Error};
 
 use crate::web::Web;
+use crate::web::layout::filters;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
 use crate::web::layout::responses::{self, PageError, PageResult};
-use crate::web::layout::wording::filters;
 use crate::web::visitor::Visitor;
 
 impl Web {
-    /// Reads what a page shows, together with the frame around it, in one transaction.
+    /// Reads what a page shows together with its layout, in one transaction.
     pub async fn page<T, F>(
         &self,
         visitor: &Visitor,
@@ -36,7 +36,7 @@ impl Web {
         .await
     }
 
-    /// Reads as the one who is signed in.
+    /// Reads as the signed-in person.
     pub async fn read<T, F>(&self, visitor: &Visitor, mut read: F) -> Result<T, PageError>
     where
         F: FnMut(&mut Tx<'_>, &Cx<'_>, &SignedIn) -> inbox::Result<T> + Send + 'static,
@@ -60,7 +60,7 @@ impl Web {
         }
     }
 
-    /// Does something as the one who is signed in, in one transaction, and tells open pages.
+    /// Writes as the signed-in person, in one transaction, and wakes open pages.
     pub async fn act<T, F>(&self, visitor: &Visitor, mut operation: F) -> Result<T, PageError>
     where
         F: FnMut(&mut Tx<'_>, &Cx<'_>, &SignedIn) -> inbox::Result<T> + Send + 'static,
@@ -73,7 +73,7 @@ impl Web {
         .await
     }
 
-    /// The same for what nobody else can see.
+    /// The same for changes that nobody else can see: no page is woken.
     pub async fn act_quietly<T, F>(
         &self,
         visitor: &Visitor,
@@ -92,7 +92,7 @@ impl Web {
         self.app.store.write(work).await.map_err(|error| refusal(error, visitor))
     }
 
-    /// A page, which uses up the line about what just happened.
+    /// A page; the flash message on it is not shown again.
     pub fn show(&self, visitor: &Visitor, template: &impl Template) -> PageResult {
         let mut response = responses::page(template)?;
         if visitor.flash.is_some() {
@@ -101,7 +101,7 @@ impl Web {
         Ok(response)
     }
 
-    /// Written beside the page: nobody waits for it.
+    /// Written in the background: the page does not wait for it.
     fn mark_seen(&self, session: actions::TokenHash) {
         let (store, now) = (self.app.store.clone(), self.app.clock.now());
         self.app.background.start("session activity", async move {
@@ -122,7 +122,7 @@ fn to_sign_in(visitor: &Visitor) -> PageError {
 }
 
 #[derive(Template)]
-#[template(path = "help.html")]
+#[template(path = "help.html", whitespace = "minimize")]
 struct Help {
     frame: PageLayout,
 }

@@ -1,4 +1,4 @@
-//! Who is at the browser: cookies, and where a request comes from.
+//! The client of a request: cookies, CSRF token, time zone and network.
 
 use std::sync::Arc;
 
@@ -13,11 +13,12 @@ use jiff::tz::TimeZone;
 use sha2::{Digest, Sha256};
 
 use crate::http::{ClientNetwork, Peer};
-use crate::web::Flash;
 use crate::web::Web;
+use crate::web::layout::flash::Flash;
+use crate::web::layout::responses::{PageResult, see_other};
 
 const SESSION: &str = "mailroom_session";
-/// Browsers keep a `__Host-` cookie to this host and to https.
+/// Browsers send a `__Host-` cookie to this host only, and only over https.
 const SESSION_HTTPS: &str = "__Host-mailroom_session";
 const FLASH: &str = "mailroom_flash";
 const UNDO: &str = "mailroom_undo";
@@ -26,7 +27,7 @@ const FLASH_SECONDS: i64 = 30;
 const UNDO_SECONDS: i64 = UNDO_LIVE_MS / 1_000;
 const CSRF_CHARS: usize = 32;
 
-/// What a request says about the one who sends it, before anything is looked up.
+/// What a request says about its client, before anything is looked up.
 #[derive(Clone)]
 pub struct Visitor {
     pub session: Option<TokenHash>,
@@ -35,12 +36,12 @@ pub struct Visitor {
     pub flash: Option<Flash>,
     pub undo: Option<MessageId>,
     pub zone: TimeZone,
-    /// Where they are, to come back to after signing in.
+    /// The path of the request, to return to after signing in.
     pub here: String,
     pub device: String,
-    /// Where tries are counted: the client's network, as far as it is known.
+    /// What sign-in attempts are counted for: the client's network, as far as it is known.
     pub place: String,
-    /// The same for what is shared by network; `None` when all that is known is a proxy of ours.
+    /// The client's network; `None` if only our own proxy is known.
     pub network: Option<ClientNetwork>,
 }
 
@@ -57,7 +58,7 @@ impl FromRequestParts<Arc<Web>> for Visitor {
 
 impl Visitor {
     pub fn of(parts: &Parts, web: &Web) -> Visitor {
-        // Under https the plain name is not ours: any site of the domain could have set it.
+        // Under https the plain name is not read: any site of the domain could have set it.
         let token = cookie(&parts.headers, web.session_cookie()).unwrap_or_default();
         let peer = parts.extensions.get::<Peer>();
         let session = TokenHash::of(&token);
@@ -79,14 +80,14 @@ impl Visitor {
     }
 }
 
-/// A name such as `Europe/Berlin`, in the way a browser's script puts it into a cookie.
+/// A name such as `Europe/Berlin`, as the script writes it into a cookie.
 fn zone(name: &str) -> Option<TimeZone> {
     let name = name.replace("%2F", "/");
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"/_+-".contains(&b);
     (name.len() <= 64 && name.bytes().all(plain)).then(|| TimeZone::get(&name).ok())?
 }
 
-/// Known only to who has the session's cookie, and telling nothing about it.
+/// Derived from the session's token, which cannot be computed back from it.
 fn csrf(token: &str) -> String {
     let hash = Sha256::digest(format!("a form of {token}"));
     let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -106,8 +107,8 @@ fn text_header(headers: &HeaderMap, name: &str) -> String {
     headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or("").to_owned()
 }
 
-/// True when a browser says that the request comes from a page of this very site, or when it is
-/// not a browser that says so.
+/// True if the request comes from a page of this site, or from a client that sends neither
+/// `Sec-Fetch-Site` nor `Origin`.
 pub fn is_from_here(headers: &HeaderMap) -> bool {
     match text_header(headers, "sec-fetch-site").as_str() {
         "same-origin" => return true,
@@ -135,16 +136,18 @@ impl Web {
         if self.https { SESSION_HTTPS } else { SESSION }
     }
 
-    /// One line for the next page.
-    pub fn set_flash<B>(&self, response: &mut Response<B>, flash: Flash) {
-        self.set_cookie(response, FLASH, flash.code(), FLASH_SECONDS);
+    /// After a form: go there by GET, where the page says what was done.
+    pub fn redirect(&self, path: &str, flash: Flash) -> PageResult {
+        let mut response = see_other(path);
+        self.set_cookie(&mut response, FLASH, flash.code(), FLASH_SECONDS);
+        Ok(response)
     }
 
     pub fn clear_flash<B>(&self, response: &mut Response<B>) {
         self.set_cookie(response, FLASH, "", 0);
     }
 
-    /// The letter that every page offers to stop.
+    /// The scheduled message that every page offers to stop.
     pub fn set_undo<B>(&self, response: &mut Response<B>, message: &str) {
         self.set_cookie(response, UNDO, message, UNDO_SECONDS);
     }

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use inbox::base::limits::UNDO_MINUTES;
+
 /// Lines of a file that are neither empty nor comments.
 const CODE_LINES: usize = 500;
 
@@ -37,6 +39,34 @@ fn every_file_begins_with_a_line_that_says_what_it_is_for() {
         .filter(|file| !text_of(file).starts_with("//! "))
         .collect();
     assert!(silent.is_empty(), "without a first line of `//!`: {silent:#?}");
+}
+
+#[test]
+fn the_manual_does_not_repeat_the_undo_window() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let pages = fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    for page in pages.chain([root.join("README.md"), root.join("bench/README.md")]) {
+        let text = text_of(&page);
+        for literal in ["ten minutes", &format!("{UNDO_MINUTES} minutes")] {
+            assert!(!text.contains(literal), "{}: {literal}", page.display());
+        }
+    }
+}
+
+#[test]
+fn a_boolean_is_decided_by_if() {
+    let is_arm = |line: &str| {
+        ["true => ", "false => ", "match () {"].iter().any(|arm| line.trim_start().starts_with(arm))
+    };
+    for file in rust_files(&["src"]).iter().filter(|file| file.starts_with(web())) {
+        for (number, line) in text_of(file).lines().enumerate() {
+            assert!(!is_arm(line), "{}:{}: {line}", file.display(), number + 1);
+        }
+    }
+}
+
+fn web() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates/server/src/web")
 }
 
 /// The names after `struct`, `enum`, `trait` and `type` of items that other modules can see.

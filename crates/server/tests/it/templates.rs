@@ -46,3 +46,46 @@ fn the_length_of_an_input_comes_from_a_named_limit() {
     };
     none(lines_that(|line| is_literal(line)));
 }
+
+/// White space around tags becomes one character, so that indentation does not make pages larger.
+#[test]
+fn every_page_is_rendered_without_the_indentation_of_its_tags() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let (mut folders, mut count) = (vec![root], 0);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            for line in fs::read_to_string(&path).unwrap().lines() {
+                if line.starts_with("#[template(") {
+                    let is_minimized = line.ends_with(", whitespace = \"minimize\")]");
+                    assert!(is_minimized, "{}: {line}", path.display());
+                    count += 1;
+                }
+            }
+        }
+    }
+    assert!(count > 20, "the templates were not found");
+}
+
+#[test]
+fn a_form_that_is_one_button_is_a_macro() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("templates");
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let text = fs::read_to_string(&path).unwrap();
+        if path.ends_with("macros.html") {
+            continue;
+        }
+        let mut forms = text.split("<form method=\"post\" action=\"").skip(1);
+        let is_button = |form: &str| {
+            let (_, body) = form.split_once('>').unwrap_or_default();
+            let body = body.trim_start().strip_prefix("{{ ui::csrf(frame.csrf) }}");
+            body.is_some_and(|body| body.trim_start().starts_with("<button class=\"btn"))
+        };
+        assert!(!forms.any(is_button), "{}: use ui::button_form", path.display());
+    }
+}

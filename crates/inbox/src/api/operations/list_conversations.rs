@@ -104,7 +104,8 @@ pub const OPERATION: Operation = Operation {
     }]"#,
     run: |tx, cx, input| {
         let found = list_conversations(tx, cx, super::typed(input)?)?;
-        let risks = found.items.iter().map(|item| (&item.id, item.risk.map(ConversationRisk::as_str)));
+        let risks =
+            found.items.iter().map(|item| (&item.id, item.risk.map(ConversationRisk::as_str)));
         let warning = warning::about(risks);
         let items = found.items.into_iter().map(ConversationSummaryJson::from).collect();
         Ok(OperationOutput { warning, ..page(ListPage { items, next: found.next })? })

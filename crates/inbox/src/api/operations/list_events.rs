@@ -11,7 +11,7 @@ use crate::app::Cx;
 use crate::base::actor::Circle;
 use crate::base::error::Result;
 use crate::base::ids::EventId;
-use crate::base::limits::{EVENTS_KEPT_MS, LIST_ITEMS, LIST_ITEMS_DEFAULT};
+use crate::base::limits::{EVENTS_KEPT_MS, LIST_ITEMS, LIST_ITEMS_DEFAULT, events_kept_days};
 use crate::base::scopes::Scope;
 
 pub const OPERATION: Operation = Operation {
@@ -32,9 +32,13 @@ pub const OPERATION: Operation = Operation {
     access: Access::Read,
     repeatable: true,
     title: "List events",
-    about: "What happened where this key can see, oldest first, exactly as webhooks are told it. \
-            Events are kept for 30 days, so an app that was down catches up from the cursor of \
-            its last answer. Every answer with events has a next cursor, the last one too.",
+    about: concat!(
+        "What happened where this key can see, oldest first, exactly as webhooks are told it. \
+         Events are kept for ",
+        events_kept_days!(),
+        " days, so an app that was down catches up from the cursor of its last answer. Every \
+         answer with events has a next cursor, the last one too.",
+    ),
     fields: &[
         InputField::optional(
             "limit",

@@ -10,7 +10,7 @@ use crate::api::wire::ReplyResultJson;
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::limits::{
-    REQUEST_ITEMS, REQUEST_MESSAGE_CHARS, undo_minutes, undo_sandbox_seconds,
+    REQUEST_ITEMS, REQUEST_MESSAGE_CHARS, reminder_days, undo_minutes, undo_sandbox_seconds,
 };
 use crate::model::conversations::{self, Conversation};
 use crate::model::document_requests::{self, RequestedDocument};
@@ -31,8 +31,9 @@ pub const OPERATION: Operation = Operation {
             undo_minutes!(),
             " minutes (",
             undo_sandbox_seconds!(),
-            " seconds in the sandbox). Once it has left, the customer is reminded on days 2, 4 and \
-             7 until everything required is in. Each call makes a new request: give an \
+            " seconds in the sandbox). Once it has left, the customer is reminded on days ",
+            reminder_days!(),
+            " until everything required is in. Each call makes a new request: give an \
              idempotencyKey so that a repeat after a timeout makes no second one.",
         ),
         example: r#"{
@@ -48,10 +49,13 @@ pub const OPERATION: Operation = Operation {
     access: Access::Write,
     repeatable: false,
     title: "Ask the customer for documents",
-    about: "Writes to the contact with a checklist and a private upload link; reminders follow on \
-            days 2, 4 and 7, and ask.completed tells when everything is in. A draft gets its link \
-            when a person approves it. Each call makes a new request, unless it repeats an \
-            Idempotency-Key.",
+    about: concat!(
+        "Writes to the contact with a checklist and a private upload link; reminders follow on \
+         days ",
+        reminder_days!(),
+        ", and ask.completed tells when everything is in. A draft gets its link when a person \
+         approves it. Each call makes a new request, unless it repeats an Idempotency-Key.",
+    ),
     fields: &[
         InputField::required(
             "documents",

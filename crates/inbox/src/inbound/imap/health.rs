@@ -6,7 +6,7 @@ use db::Tx;
 use super::{ImapAccount, concerned};
 use crate::app::Cx;
 use crate::base::error::Result;
-use crate::base::limits::{DAY_MS, FETCHING_FAILED_MS, MINUTE_MS};
+use crate::base::limits::{DAY_MS, FETCHING_FAILED_MS, MINUTE_MS, duration};
 use crate::base::queue::Queue;
 use crate::model::notices::{Notice, notify};
 
@@ -90,10 +90,11 @@ pub fn note_failure(
         let address = &account.inbox.mailbox.address;
         let subject = format!("Mail for {address} cannot be fetched");
         let text = format!(
-            "For an hour now no mail for {address} could be fetched from {host}.\n\n\
+            "For {time} now no mail for {address} could be fetched from {host}.\n\n\
              {sentence}\n\nIt is tried again and again; mail waits there until then. To change the \
              server, user or password: mailroom mailbox imap {address} --server …\n\n\
              Service: {service}\n",
+            time = duration(FETCHING_FAILED_MS),
             host = account.host,
             sentence = trouble.sentence,
             service = cx.public_url,

@@ -11,6 +11,8 @@ mod zip;
 
 use std::io::{self, Read, Seek, SeekFrom};
 
+use crate::base::limits::{UPLOAD_BYTES, megabytes};
+
 /// Bytes from the start that tell what a file is.
 const HEAD_BYTES: usize = 4 * 1024;
 
@@ -139,7 +141,11 @@ impl FileRefusal {
                 "This file is empty. Look at it on your device and choose it again."
             }
             FileRefusal::TooLarge => {
-                "This file is larger than 25 MB. Save it smaller, or as several files, and add those."
+                return format!(
+                    "This file is larger than {} MB. Save it smaller, or as several files, and add \
+                     those.",
+                    megabytes(UPLOAD_BYTES)
+                );
             }
             FileRefusal::Unknown => {
                 "We cannot open this kind of file. Save it as a PDF, or take a photo of it."

@@ -18,7 +18,7 @@ use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, DocumentId, RequestId, UploadId, WorkspaceId};
 use crate::base::limits::{
     UPLOAD_BYTES, UPLOAD_LEFT_MS, UPLOAD_MARK_CHARS, UPLOAD_PAGE_MS, UPLOADS_BYTES,
-    UPLOADS_PER_REQUEST,
+    UPLOADS_PER_REQUEST, megabytes,
 };
 use crate::base::queue::Queue;
 use crate::base::string_enum::string_enum;
@@ -34,9 +34,19 @@ pub use submission::{HandedOver, hand_over};
 pub use naming::safe_name;
 pub use page::{AskPage, PageFile, PageItem, look};
 
-/// What somebody reads who adds more than a request may hold.
-const FULL: &str = "All files together may have 200 MB, and this one would be too much. Remove \
-                    another one, or answer the e-mail and ask for another way.";
+/// What a customer reads whose file of this size is too large, for itself or for the request.
+pub fn too_large(size: i64) -> String {
+    if size > UPLOAD_BYTES { FileRefusal::TooLarge.sentence() } else { full() }
+}
+
+fn full() -> String {
+    format!(
+        "All files together may have {} MB, and this one would be too much. Remove another one, or \
+         answer the e-mail and ask for another way.",
+        megabytes(UPLOADS_BYTES)
+    )
+}
+
 const TOO_MANY: &str = "There are as many files here as one page takes. Answer the e-mail and ask \
                         for another way.";
 
@@ -154,9 +164,8 @@ pub fn begin(
     let room = UPLOADS_BYTES - bytes;
     match new.size {
         Some(size) if size <= 0 => return Ok(Err(FileRefusal::Empty.sentence())),
-        Some(size) if size > UPLOAD_BYTES => return Ok(Err(FileRefusal::TooLarge.sentence())),
-        Some(size) if size > room => return Ok(Err(FULL.into())),
-        None if room <= 0 => return Ok(Err(FULL.into())),
+        Some(size) if size > room.min(UPLOAD_BYTES) => return Ok(Err(too_large(size))),
+        None if room <= 0 => return Ok(Err(full())),
         _ => {}
     }
     let id = UploadId::new(cx.ids, cx.now);

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use axum::body::{Body, Bytes};
 use axum::http::{Request, Response, StatusCode, header};
 use inbox::base::api_key::KeyHash;
+use inbox::base::limits::megabytes;
 use inbox::{App, Error, RateStatus};
 use metrics::{counter, histogram};
 
@@ -128,10 +129,12 @@ pub(crate) fn bearer(request: &Request<Body>) -> Option<KeyHash> {
     scheme.eq_ignore_ascii_case("bearer").then(|| KeyHash::of(key.trim()))?
 }
 
-pub(crate) fn body_sentence(status: StatusCode) -> &'static str {
+pub(crate) fn body_sentence(status: StatusCode) -> String {
     match status {
-        StatusCode::PAYLOAD_TOO_LARGE => "The body is larger than 1 MB.",
-        StatusCode::REQUEST_TIMEOUT => "The body took too long to arrive.",
-        _ => "body: ended before it was whole",
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            format!("The body is larger than {} MB.", megabytes(BODY_BYTES as i64))
+        }
+        StatusCode::REQUEST_TIMEOUT => "The body took too long to arrive.".into(),
+        _ => "body: ended before it was whole".into(),
     }
 }

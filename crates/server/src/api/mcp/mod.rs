@@ -76,7 +76,7 @@ async fn answer(server: &McpServer, request: Request<Body>) -> ApiResponse {
     let body = match context.read_body(key, request).await {
         Ok(body) => body,
         Err(UnreadBody::Body(status)) => {
-            return context.refuse(status, body_sentence(status));
+            return context.refuse(status, &body_sentence(status));
         }
         Err(UnreadBody::Key(error)) => {
             return refused(context, &error, context.app.limiter.untouched(), &Value::Null);

@@ -4,6 +4,7 @@
 use inbox::api::fields::object_schema;
 use inbox::api::idempotency;
 use inbox::api::operations::{OPERATIONS, Operation, Tool};
+use inbox::base::limits::{HOUR_MS, IDEMPOTENCY_KEPT_MS};
 use inbox::base::scopes::Scopes;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -68,9 +69,12 @@ fn input_schema(operation: &Operation, tool: &Tool) -> Value {
         schema["properties"][IDEMPOTENCY_KEY] = json!({
             "type": "string",
             "pattern": idempotency::PATTERN,
-            "description": "A word of your own for this one request. For 24 hours the same word \
-                with the same arguments repeats the first answer and does nothing again; without \
-                it each call makes a new item.",
+            "description": format!(
+                "A word of your own for this one request. For {} hours the same word with the same \
+                 arguments repeats the first answer and does nothing again; without it each call \
+                 makes a new item.",
+                IDEMPOTENCY_KEPT_MS / HOUR_MS,
+            ),
         });
     }
     schema

@@ -80,7 +80,7 @@ async fn run(
         }
         operations::Method::Post => match context.read_body(key, request).await {
             Ok(bytes) => parse_body(operation, &bytes),
-            Err(UnreadBody::Body(status)) => return context.refuse(status, body_sentence(status)),
+            Err(UnreadBody::Body(status)) => return context.refuse(status, &body_sentence(status)),
             Err(UnreadBody::Key(error)) => {
                 return context.refuse_error(&error, context.app.limiter.untouched());
             }

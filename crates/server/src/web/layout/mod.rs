@@ -1,6 +1,9 @@
-//! What every page shares: its layout, wording, assets and HTTP responses.
+//! What every page shares: its layout, wording, assets, flash messages and HTTP responses.
 
+pub(crate) mod asset_files;
 pub(crate) mod assets;
+pub(crate) mod filters;
+pub(crate) mod flash;
 pub(crate) mod page_layout;
 pub(crate) mod responses;
 pub(crate) mod wording;

@@ -5,20 +5,29 @@ use db::Tx;
 use inbox::Cx;
 use inbox::actions::{self, Sidebar, SignedIn};
 
-use crate::web::flash::Flash;
+use crate::web::layout::flash::Flash;
 use crate::web::layout::wording::{Avatar, TimeFormat, count};
 use crate::web::page_version::{PageVersion, PartVersion};
-use crate::web::settings_menu::SettingsPage;
 use crate::web::visitor::Visitor;
 
-/// Where a page stands.
+/// A page's title, and which entries of the menus are current on it.
 #[derive(Clone, Default)]
 pub struct PageLocation {
     pub title: String,
-    /// The address of the navigation's entry that is current.
+    /// The address of the navigation's current entry.
     pub current: String,
-    /// The entry of the settings' menu that is current.
-    pub settings: Option<SettingsPage>,
+    /// The menu of the settings; empty on other pages.
+    pub menu: Vec<MenuEntry>,
+}
+
+/// An entry of the menu of the settings.
+#[derive(Clone)]
+pub struct MenuEntry {
+    pub href: &'static str,
+    pub title: &'static str,
+    pub current: bool,
+    /// True for what only owners and admins see.
+    pub for_admins: bool,
 }
 
 impl PageLocation {
@@ -27,7 +36,7 @@ impl PageLocation {
     }
 
     pub fn at(title: &str, current: &str) -> PageLocation {
-        PageLocation { title: title.into(), current: current.into(), settings: None }
+        PageLocation { current: current.into(), ..PageLocation::new(title) }
     }
 }
 
@@ -42,19 +51,19 @@ pub struct PageLayout {
     pub inboxes: Vec<NavEntry>,
     pub tags: Vec<NavEntry>,
     pub settings_current: bool,
-    pub settings_page: Option<SettingsPage>,
+    pub menu: Vec<MenuEntry>,
     /// True while this server sends and fetches nothing.
     pub quiet: bool,
     pub documents_current: bool,
     pub flash: Option<Flash>,
     pub undo: Option<Undo>,
-    pub watch: TimeFormat,
+    pub times: TimeFormat,
     pub sidebar: Sidebar,
     /// What the live connection watches; empty on pages that do not change.
     pub live: String,
-    /// The mark of what is shown, by which a live page hears of what changed meanwhile.
+    /// The version of what is shown, by which a live page learns of what changed meanwhile.
     pub mark: String,
-    /// The list that is shown, to come back to: `view=waiting`.
+    /// The query of the list that is shown, to return to: `view=waiting`.
     pub from: String,
 }
 
@@ -69,7 +78,7 @@ pub struct NavEntry {
     pub current: bool,
 }
 
-/// A letter that every page offers to stop.
+/// A scheduled message that every page offers to stop.
 pub struct Undo {
     pub message: String,
     pub conversation: String,
@@ -88,7 +97,7 @@ impl PageLayout {
         location: &PageLocation,
     ) -> inbox::Result<PageLayout> {
         let sidebar = actions::sidebar(tx, cx)?;
-        let watch = TimeFormat::new(cx.now, visitor.zone.clone());
+        let times = TimeFormat::new(cx.now, visitor.zone.clone());
         let undo = match &visitor.undo {
             Some(id) => actions::under_way(tx, cx, id)?,
             None => None,
@@ -106,18 +115,18 @@ impl PageLayout {
             tags: tags(&sidebar, &location.current),
             quiet: false,
             settings_current: location.current == "/settings",
-            settings_page: location.settings,
+            menu: menu(me, location),
             documents_current: location.current == "/documents",
             flash: visitor.flash,
             undo: undo.map(|message| Undo {
                 message: message.id.to_string(),
                 conversation: message.conversation.to_string(),
                 contact: message.contact,
-                clock: watch.clock(message.sends_at),
+                clock: times.clock(message.sends_at),
                 seconds: (message.sends_at - cx.now) / 1_000,
                 iso: inbox::base::time::Moment(message.sends_at).iso(),
             }),
-            watch,
+            times,
             sidebar,
             live: String::new(),
             mark: String::new(),
@@ -126,8 +135,13 @@ impl PageLayout {
     }
 }
 
+fn menu(me: &SignedIn, location: &PageLocation) -> Vec<MenuEntry> {
+    let shown = location.menu.iter().filter(|entry| me.administers() || !entry.for_admins);
+    shown.cloned().collect()
+}
+
 impl PageLayout {
-    /// Makes the page a live one: what it watches, and the mark of what it shows.
+    /// Makes the page a live one: what it watches, and the version of what it shows.
     pub fn watch_live(&mut self, live: String, shown: PartVersion, present: PartVersion) {
         self.live = live;
         self.mark = PageVersion::new(&self.sidebar, shown, present).hex();

@@ -1,4 +1,4 @@
-//! What comes back: pages, redirects and refusals, each with the headers that keep a page safe.
+//! HTTP responses: pages, redirects and refusals, each with the security headers.
 
 use askama::Template;
 use axum::body::Body;
@@ -7,10 +7,11 @@ use axum::http::header::{self, HeaderName};
 use axum::http::{HeaderValue, Method, Response, StatusCode};
 use axum::response::IntoResponse;
 use inbox::Error;
+use inbox::base::limits::megabytes;
 
-use crate::web::layout::wording::filters;
+use crate::web::layout::filters;
 
-/// Nothing but our own files; no script in the page, no frame around it, no plug-in, no base.
+/// Only our own files; no inline script, no frame around the page, no plug-in, no base.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
                       connect-src 'self'; frame-src 'self'; form-action 'self'; \
                       frame-ancestors 'none'; base-uri 'none'";
@@ -18,21 +19,27 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 const PERMISSIONS: HeaderName = HeaderName::from_static("permissions-policy");
 const OPENER: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 
-/// Bytes that most pages have at the most.
+/// Most pages have no more bytes than this.
 const PAGE_BYTES: usize = 96 * 1024;
+
+/// The largest form without files, in bytes.
+pub const FORM_BYTES: usize = 1024 * 1024;
+/// The largest body of a form with files that is read to its end, so that a form whose files are
+/// too large can be shown again with what was typed.
+pub const FORM_WITH_FILES_BYTES: usize = 64 * 1024 * 1024;
 
 pub type PageResult = Result<Response<Body>, PageError>;
 
-/// Why there is no page.
+/// Why a request has no page.
 pub enum PageError {
     /// Nobody is signed in; `next` is where they wanted to go.
     SignIn {
         next: String,
     },
-    /// The form did not come from a page of ours, or its page is from another session.
+    /// The form comes from another site, or from a page of another session.
     Foreign,
     TooLarge,
-    /// Too many links that lead nowhere, from one place.
+    /// Too many unknown links from one client network.
     TooManyAttempts,
     Domain(Error),
 }
@@ -44,7 +51,7 @@ impl From<Error> for PageError {
 }
 
 #[derive(Template)]
-#[template(path = "refusal.html")]
+#[template(path = "refusal.html", whitespace = "minimize")]
 struct RefusalPage {
     title: &'static str,
     sentence: String,
@@ -64,8 +71,11 @@ impl IntoResponse for PageError {
             PageError::TooLarge => (
                 StatusCode::PAYLOAD_TOO_LARGE,
                 "That is too long",
-                "A form holds at most 1 MB, and 64 MB with its files. Nothing was changed."
-                    .to_owned(),
+                format!(
+                    "A form holds at most {} MB, and {} MB with its files. Nothing was changed.",
+                    megabytes(FORM_BYTES as i64),
+                    megabytes(FORM_WITH_FILES_BYTES as i64),
+                ),
             ),
             PageError::TooManyAttempts => (
                 StatusCode::TOO_MANY_REQUESTS,
@@ -104,7 +114,7 @@ fn cause(error: &Error) -> Option<String> {
     }
 }
 
-/// The one answer for what is not there and for what somebody may not see.
+/// Missing and invisible have the same response.
 fn missing() -> Response<Body> {
     let page = RefusalPage {
         title: "There is nothing here",
@@ -162,7 +172,7 @@ pub fn html(status: StatusCode, template: &impl Template) -> Response<Body> {
     response
 }
 
-/// A text for a script of ours.
+/// A text for one of our scripts.
 pub fn plain(text: String) -> Response<Body> {
     let mut response = Response::new(Body::from(text));
     let kind = HeaderValue::from_static("text/plain; charset=utf-8");
@@ -182,7 +192,7 @@ pub fn see_other(path: &str) -> Response<Body> {
     response
 }
 
-/// The headers of every answer of the app.
+/// The security headers of every response of the app.
 pub fn guard(response: &mut Response<Body>, policy: &'static str) {
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));

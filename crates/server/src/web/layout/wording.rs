@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-/// The shape that says what somebody is, and their letters.
+/// The shape that shows what somebody is (customer, person or agent), with their initials.
 #[derive(Clone, Debug)]
 pub struct Avatar {
     pub class: &'static str,
@@ -83,7 +83,7 @@ pub struct TimeFormat {
 
 /// How much of a moment is shown.
 #[derive(Clone, Copy)]
-enum Form {
+enum TimeStyle {
     Clock,
     Seconds,
     Weekday,
@@ -121,34 +121,43 @@ impl TimeFormat {
     /// In a list: the time today, the day this week, else the date.
     pub fn short(&self, at: i64) -> When {
         let days = (self.now - at).div_euclid(DAY_MS);
-        self.when(at, |date, today| match () {
-            () if date == today => Form::Clock,
-            () if (0..6).contains(&days) => Form::Weekday,
-            () if date.year() == today.year() => Form::Day,
-            () => Form::DayOfYear,
+        self.when(at, |date, today| {
+            if date == today {
+                TimeStyle::Clock
+            } else if (0..6).contains(&days) {
+                TimeStyle::Weekday
+            } else if date.year() == today.year() {
+                TimeStyle::Day
+            } else {
+                TimeStyle::DayOfYear
+            }
         })
     }
 
     /// In a timeline: day and time.
     pub fn long(&self, at: i64) -> When {
-        self.when(at, |date, today| match () {
-            () if date == today => Form::Clock,
-            () if date.year() == today.year() => Form::DayAndClock,
-            () => Form::DayOfYearAndClock,
+        self.when(at, |date, today| {
+            if date == today {
+                TimeStyle::Clock
+            } else if date.year() == today.year() {
+                TimeStyle::DayAndClock
+            } else {
+                TimeStyle::DayOfYearAndClock
+            }
         })
     }
 
     /// In a log: day and time to the second.
     pub fn stamp(&self, at: i64) -> When {
-        self.when(at, |date, today| match date == today {
-            true => Form::Seconds,
-            false => Form::DayAndSeconds,
-        })
+        self.when(
+            at,
+            |date, today| if date == today { TimeStyle::Seconds } else { TimeStyle::DayAndSeconds },
+        )
     }
 
     /// The clock time, as in "leaves at 09:24".
     pub fn clock(&self, at: i64) -> String {
-        self.when(at, |_, _| Form::Clock).text
+        self.when(at, |_, _| TimeStyle::Clock).text
     }
 
     /// How long ago, in the largest fitting unit.
@@ -163,8 +172,8 @@ impl TimeFormat {
         }
     }
 
-    /// A page has a hundred of these, so the zone is asked once and patterns are not read anew.
-    fn when(&self, at: i64, form: impl FnOnce(Date, Date) -> Form) -> When {
+    /// A page has a hundred of these, so the time zone is looked up once and no pattern is parsed.
+    fn when(&self, at: i64, style: impl FnOnce(Date, Date) -> TimeStyle) -> When {
         let moment = Timestamp::from_millisecond(at).unwrap_or(Timestamp::UNIX_EPOCH);
         let offset = self.zone.to_offset_info(moment);
         let then = offset.offset().to_datetime(moment);
@@ -173,19 +182,19 @@ impl TimeFormat {
         let month = MONTHS[then.month() as usize - 1];
         let (day, year, zone) = (then.day(), then.year(), offset.abbreviation());
         let (short_day, short_month) = (&weekday[..3], &month[..3]);
-        let text = match form(date, self.today) {
-            Form::Clock => format!("{hour:02}:{minute:02}"),
-            Form::Seconds => format!("{hour:02}:{minute:02}:{second:02}"),
-            Form::Weekday => short_day.to_owned(),
-            Form::Day => format!("{day} {short_month}"),
-            Form::DayOfYear => format!("{day} {short_month} {year}"),
-            Form::DayAndClock => {
+        let text = match style(date, self.today) {
+            TimeStyle::Clock => format!("{hour:02}:{minute:02}"),
+            TimeStyle::Seconds => format!("{hour:02}:{minute:02}:{second:02}"),
+            TimeStyle::Weekday => short_day.to_owned(),
+            TimeStyle::Day => format!("{day} {short_month}"),
+            TimeStyle::DayOfYear => format!("{day} {short_month} {year}"),
+            TimeStyle::DayAndClock => {
                 format!("{short_day} {day} {short_month}, {hour:02}:{minute:02}")
             }
-            Form::DayOfYearAndClock => {
+            TimeStyle::DayOfYearAndClock => {
                 format!("{day} {short_month} {year}, {hour:02}:{minute:02}")
             }
-            Form::DayAndSeconds => {
+            TimeStyle::DayAndSeconds => {
                 format!("{day} {short_month}, {hour:02}:{minute:02}:{second:02}")
             }
         };
@@ -251,59 +260,6 @@ pub fn paragraphs(text: &str) -> Vec<Vec<String>> {
 
 pub fn first_name(name: &str) -> &str {
     name.split_whitespace().next().unwrap_or(name)
-}
-
-/// What templates pipe through.
-pub mod filters {
-    use std::fmt;
-
-    use askama::filters::Safe;
-    use askama::{Result, Values};
-
-    use crate::web::layout::assets::VERSION;
-
-    /// An icon of the sprite by name.
-    #[askama::filter_fn]
-    pub fn icon<'a>(name: &'a str, _: &dyn Values) -> Result<Safe<Icon<'a>>> {
-        Ok(Safe(Icon { name, class: "i" }))
-    }
-
-    /// The same, beside small text.
-    #[askama::filter_fn]
-    pub fn icon_s<'a>(name: &'a str, _: &dyn Values) -> Result<Safe<Icon<'a>>> {
-        Ok(Safe(Icon { name, class: "i s" }))
-    }
-
-    /// The address of a file of ours.
-    #[askama::filter_fn]
-    pub fn asset(name: &str, _: &dyn Values) -> Result<Safe<String>> {
-        let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
-        Ok(Safe(format!("/assets/{stem}.{}.{ending}", *VERSION)))
-    }
-
-    /// A page has a hundred of these: they are written where they stand.
-    pub struct Icon<'a> {
-        name: &'a str,
-        class: &'static str,
-    }
-
-    impl fmt::Display for Icon<'_> {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            debug_assert!(self.name.bytes().all(|b| b.is_ascii_lowercase()), "{}", self.name);
-            for part in [
-                "<svg class=\"",
-                self.class,
-                "\" viewBox=\"0 0 16 16\" aria-hidden=\"true\"><use href=\"/assets/icons.",
-                VERSION.as_str(),
-                ".svg#i-",
-                self.name,
-                "\"/></svg>",
-            ] {
-                f.write_str(part)?;
-            }
-            Ok(())
-        }
-    }
 }
 
 #[cfg(test)]

@@ -5,25 +5,26 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::{Path, State};
 use inbox::actions::{self, Decision, QueuedDraft};
-use inbox::base::ids::MessageId;
-use inbox::base::limits::DISCARD_REASON_CHARS;
+use inbox::base::ids::{ConversationId, MessageId};
+use inbox::base::limits::{self, DISCARD_REASON_CHARS, REPLY_CHARS};
 use inbox::base::states::{ConversationRisk, Direction};
 use inbox::{Error, Party};
 
 use crate::web::Web;
-use crate::web::form::{FormFields, Posted};
+use crate::web::form::{FormFields, FormValue, Posted, form};
+use crate::web::layout::filters;
+use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
 use crate::web::layout::responses::{self, PageError, PageResult, see_other};
-use crate::web::layout::wording::{Avatar, When, filters, first_name};
+use crate::web::layout::wording::{Avatar, When, first_name};
 use crate::web::page_version::PartVersion;
-use crate::web::pages::compose::recipients;
-use crate::web::pages::conversation::party_line;
 use crate::web::pages::conversation_list::{RowBadge, subject};
+use crate::web::pages::recipients::{RecipientLines, party_line};
 use crate::web::pages::timeline::{MessageView, view};
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
-#[template(path = "approvals.html")]
+#[template(path = "approvals.html", whitespace = "minimize")]
 struct ApprovalsPage {
     frame: PageLayout,
     queue: Vec<QueueRow>,
@@ -48,7 +49,7 @@ struct DecisionView {
     subject: String,
     contact: String,
     contact_first: String,
-    /// The lines as they stand in their fields.
+    /// The recipients as their fields show them.
     to: String,
     cc: String,
     bcc: String,
@@ -57,9 +58,9 @@ struct DecisionView {
     said: Vec<(bool, MessageView)>,
     draft: MessageView,
     author_first: String,
-    /// The draft as it is kept.
+    /// The draft as it is stored.
     text: String,
-    /// The draft as it stands in the field.
+    /// The draft as its field shows it.
     typed: String,
     revision: i64,
     seen: i64,
@@ -149,8 +150,8 @@ fn rows(queue: &[QueuedDraft], frame: &PageLayout, current: Option<&MessageId>) 
             current: current == Some(&draft.id),
             avatar: Avatar::of(draft.author.as_deref(), &draft.author_name),
             author: draft.author_name.clone(),
-            ago: frame.watch.ago(draft.at),
-            time: frame.watch.long(draft.at),
+            ago: frame.times.ago(draft.at),
+            time: frame.times.long(draft.at),
             title: format!("{}, {}", draft.contact, subject(&draft.subject)),
             summary: draft.summary.clone().unwrap_or_default(),
             marks,
@@ -163,19 +164,19 @@ fn decision_view(decision: &Decision, queue: &[QueuedDraft], frame: &PageLayout)
     let conversation = &decision.conversation;
     let contact = conversation.contact_name.clone().filter(|name| !name.is_empty());
     let contact = contact.unwrap_or_else(|| conversation.contact_email.to_string());
-    let draft = view(&decision.draft, &contact, &frame.watch);
+    let draft = view(&decision.draft, &contact, &frame.times);
     let said: Vec<(bool, MessageView)> = decision
         .said
         .iter()
         .map(|message| {
-            (message.serial > decision.draft.serial, view(message, &contact, &frame.watch))
+            (message.serial > decision.draft.serial, view(message, &contact, &frame.times))
         })
         .collect();
     let place = queue.iter().position(|queued| queued.id == decision.draft.id).unwrap_or(0);
     let beside = |place: Option<usize>| {
         place.and_then(|place| queue.get(place)).map(|draft| format!("/approvals/{}", draft.id))
     };
-    let meanwhile = decision.said_since().next().map(|message| frame.watch.long(message.at).text);
+    let meanwhile = decision.said_since().next().map(|message| frame.times.long(message.at).text);
     DecisionView {
         id: decision.draft.id.to_string(),
         conversation: conversation.id.to_string(),
@@ -206,26 +207,63 @@ fn decision_view(decision: &Decision, queue: &[QueuedDraft], frame: &PageLayout)
     }
 }
 
+form! {
+    /// The form of a draft, whichever of its buttons was pressed.
+    pub struct DecisionForm {
+        revision: Option<i64>,
+        /// The number of the next message, as the page showed it.
+        seen: Option<i64>,
+        /// The text, where the form lets it be edited.
+        body: Option<String>,
+        recipients: Option<RecipientLines>,
+        reason: String,
+        next: NextPage,
+    }
+}
+
+impl DecisionForm {
+    /// The revision of the draft that was on the page.
+    fn revision(&self) -> i64 {
+        self.revision.unwrap_or(0)
+    }
+
+    /// The recipients; `None` where the form does not have them.
+    fn parties(&self) -> Result<Option<[Vec<Party>; 3]>, String> {
+        self.recipients.as_ref().map(RecipientLines::parse).transpose()
+    }
+}
+
+/// The page after a decision: the next draft of the queue, the conversation, or the queue.
+pub struct NextPage(String);
+
+impl FormValue for NextPage {
+    fn read(fields: &FormFields, name: &str) -> inbox::Result<NextPage> {
+        let path = fields.get(name);
+        let draft = path.strip_prefix("/approvals/").and_then(MessageId::parse);
+        let conversation = path.strip_prefix("/conversations/").and_then(ConversationId::parse);
+        let is_known = draft.is_some() || conversation.is_some();
+        Ok(NextPage(if is_known { path } else { "/approvals".into() }))
+    }
+}
+
 enum Outcome {
     Approved,
-    /// The customer wrote after the page was made.
+    /// The customer wrote after the page was rendered.
     Meanwhile,
 }
 
-/// An approval counts for the revision and the letters that were on the page.
+/// An approval counts for the revision and the messages that were on the page.
 pub async fn approve(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: Posted<DecisionForm>,
 ) -> PageResult {
-    let Posted { visitor, fields } = posted;
+    let Posted { visitor, form } = posted;
     let draft = MessageId::parse(&id).ok_or(Error::NotFound("draft"))?;
-    let revision = fields.number("revision").unwrap_or(0);
-    let seen = fields.number("seen").unwrap_or(0);
-    let typed = if fields.has("body") { Some(fields.get("body")) } else { None };
-    let lines = match addressed(&fields) {
-        Ok(lines) => lines,
-        Err(sentence) => return wrong_address(&web, &visitor, &id, &fields, sentence).await,
+    let (revision, seen, typed) = (form.revision(), form.seen.unwrap_or(0), form.body.clone());
+    let parties = match form.parties() {
+        Ok(parties) => parties,
+        Err(sentence) => return wrong_address(&web, &visitor, &id, &form, sentence).await,
     };
     let outcome = web
         .act(&visitor, move |tx, cx, _| {
@@ -234,7 +272,7 @@ pub async fn approve(
             if newer.is_some_and(|newer| newer.direction == Direction::Inbound) {
                 return Ok(Outcome::Meanwhile);
             }
-            if let Some([to, cc, bcc]) = &lines {
+            if let Some([to, cc, bcc]) = &parties {
                 actions::address_draft(tx, cx, &draft, revision, [to, cc, bcc])?;
             }
             let text = typed.as_deref().unwrap_or(&message.text);
@@ -244,140 +282,111 @@ pub async fn approve(
         .await;
     match outcome {
         Ok(Outcome::Approved) => {
-            let mut response = see_other(&after(&fields));
+            let mut response = see_other(&form.next.0);
             web.set_undo(&mut response, &id);
             Ok(response)
         }
         Ok(Outcome::Meanwhile) => {
-            let page = build(&web, &visitor, &id, |decision| keep_typed(decision, &fields)).await?;
+            let page = build(&web, &visitor, &id, |decision| keep_typed(decision, &form)).await?;
             responses::again(&page)
         }
-        Err(refusal) => decided(&web, &visitor, &id, &fields, refusal).await,
+        Err(refusal) => refused(&web, &visitor, &id, &form, refusal).await,
     }
 }
 
-/// Keeps an edit without deciding.
+/// Saves an edit without deciding.
 pub async fn save(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: Posted<DecisionForm>,
 ) -> PageResult {
-    let Posted { visitor, fields } = posted;
+    let Posted { visitor, form } = posted;
     let draft = MessageId::parse(&id).ok_or(Error::NotFound("draft"))?;
-    let (revision, text) = (fields.number("revision").unwrap_or(0), fields.get("body"));
-    let lines = match addressed(&fields) {
-        Ok(lines) => lines,
-        Err(sentence) => return wrong_address(&web, &visitor, &id, &fields, sentence).await,
+    let (revision, text) = (form.revision(), form.body.clone().unwrap_or_default());
+    let parties = match form.parties() {
+        Ok(parties) => parties,
+        Err(sentence) => return wrong_address(&web, &visitor, &id, &form, sentence).await,
     };
     let saved = web
         .act(&visitor, move |tx, cx, _| {
-            if let Some([to, cc, bcc]) = &lines {
+            if let Some([to, cc, bcc]) = &parties {
                 actions::address_draft(tx, cx, &draft, revision, [to, cc, bcc])?;
             }
             actions::edit_draft(tx, cx, &draft, revision, &text)
         })
         .await;
     match saved {
-        Ok(_) => {
-            let mut response = see_other(&format!("/approvals/{id}"));
-            web.set_flash(&mut response, crate::web::Flash::Saved);
-            Ok(response)
-        }
-        Err(refusal) => decided(&web, &visitor, &id, &fields, refusal).await,
+        Ok(_) => web.redirect(&format!("/approvals/{id}"), Flash::Saved),
+        Err(refusal) => refused(&web, &visitor, &id, &form, refusal).await,
     }
 }
 
 pub async fn discard(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: Posted<DecisionForm>,
 ) -> PageResult {
-    let Posted { visitor, fields } = posted;
+    let Posted { visitor, form } = posted;
     let draft = MessageId::parse(&id).ok_or(Error::NotFound("draft"))?;
-    let revision = fields.number("revision").unwrap_or(0);
-    let reason: String = fields.get("reason").trim().chars().take(DISCARD_REASON_CHARS).collect();
+    let revision = form.revision();
+    let reason: String = form.reason.trim().chars().take(DISCARD_REASON_CHARS).collect();
     let discarded = web
         .act(&visitor, move |tx, cx, _| actions::discard_draft(tx, cx, &draft, revision, &reason))
         .await;
     match discarded {
-        Ok(()) => {
-            let mut response = see_other(&after(&fields));
-            web.set_flash(&mut response, crate::web::Flash::Discarded);
-            Ok(response)
-        }
-        Err(refusal) => decided(&web, &visitor, &id, &fields, refusal).await,
+        Ok(()) => web.redirect(&form.next.0, Flash::Discarded),
+        Err(refusal) => refused(&web, &visitor, &id, &form, refusal).await,
     }
-}
-
-/// Whom the form says the draft goes to; `None` where it does not say.
-fn addressed(fields: &FormFields) -> Result<Option<[Vec<Party>; 3]>, String> {
-    if fields.has("to") { recipients(fields).map(Some) } else { Ok(None) }
 }
 
 async fn wrong_address(
     web: &Web,
     visitor: &Visitor,
     id: &str,
-    fields: &FormFields,
+    form: &DecisionForm,
     sentence: String,
 ) -> PageResult {
     let page = build(web, visitor, id, |decision| {
-        keep_typed(decision, fields);
+        keep_typed(decision, form);
         decision.to_error = sentence;
     });
     responses::again(&page.await?)
 }
 
-/// Shows the draft as it is now, or goes on when somebody else has decided about it.
-async fn decided(
+/// Shows the draft as it is now, or the queue if somebody else has decided about it.
+async fn refused(
     web: &Web,
     visitor: &Visitor,
     id: &str,
-    fields: &FormFields,
+    form: &DecisionForm,
     refusal: PageError,
 ) -> PageResult {
     let PageError::Domain(Error::Invalid(problems)) = refusal else { return Err(refusal) };
     if let Some(problem) = problems.0.iter().find(|problem| problem.field == "to") {
-        return wrong_address(web, visitor, id, fields, problem.sentence.clone()).await;
+        return wrong_address(web, visitor, id, form, problem.sentence.clone()).await;
     }
-    let sentence = problems.0.first().map(|first| match first.field.as_str() {
-        "revision" => "Somebody changed this draft meanwhile. Read it again; what you typed is \
-                       still in the field."
+    let sentence = match problems.0.first().map(|first| first.field.as_str()) {
+        Some("revision") => "Somebody changed this draft meanwhile. Read it again; what you typed \
+                             is still in the field."
             .to_owned(),
-        "text" => "A message has 1 to 50,000 characters.".to_owned(),
-        _ => String::new(),
-    });
-    let sentence = sentence.unwrap_or_default();
-    if sentence.is_empty() {
-        let mut response = see_other("/approvals");
-        web.set_flash(&mut response, crate::web::Flash::Gone);
-        return Ok(response);
-    }
+        Some("text") => {
+            format!("A message has 1 to {} characters.", limits::thousands(REPLY_CHARS))
+        }
+        _ => return web.redirect("/approvals", Flash::Gone),
+    };
     let page = build(web, visitor, id, |decision| {
-        keep_typed(decision, fields);
+        keep_typed(decision, form);
         decision.error = sentence;
     });
     responses::again(&page.await?)
 }
 
-fn keep_typed(decision: &mut DecisionView, fields: &FormFields) {
-    if fields.has("body") {
-        decision.typed = fields.get("body");
+fn keep_typed(decision: &mut DecisionView, form: &DecisionForm) {
+    if let Some(body) = &form.body {
+        decision.typed = body.clone();
         decision.changed = decision.typed != decision.text;
     }
-    if fields.has("to") {
-        decision.to = fields.get("to");
-        decision.cc = fields.get("cc");
-        decision.bcc = fields.get("bcc");
+    if let Some(RecipientLines { to, cc, bcc }) = form.recipients.clone() {
+        (decision.to, decision.cc, decision.bcc) = (to, cc, bcc);
     }
-}
-
-/// The next draft of the queue, or back to where the decision was made.
-fn after(fields: &FormFields) -> String {
-    let next = fields.get("next");
-    let of_ours = next.strip_prefix("/approvals/").and_then(MessageId::parse).is_some();
-    let conversation = next.strip_prefix("/conversations/");
-    let there =
-        conversation.is_some_and(|id| inbox::base::ids::ConversationId::parse(id).is_some());
-    if of_ours || there { next } else { "/approvals".into() }
 }

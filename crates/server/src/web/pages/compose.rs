@@ -1,4 +1,5 @@
-//! Writing: a reply that can be stopped until its undo window is over, or a note that only the team sees.
+//! Writing in a conversation: a reply, which can be stopped within the undo window, or a note that
+//! only the team sees.
 
 use std::sync::Arc;
 
@@ -6,102 +7,36 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{Response, StatusCode};
 use inbox::ReplyResult;
-use inbox::actions::{self, Autosave, AutosaveKind, NewReply, OpenConversation};
+use inbox::actions::{self, Autosave, AutosaveKind, NewReply};
 use inbox::api::operations::{AddNoteInput, add_note};
-use inbox::base::ids::{AttachmentId, SavedReplyId};
-use inbox::base::limits::NOTE_CHARS;
+use inbox::base::ids::SavedReplyId;
+use inbox::base::limits::{ATTACHED_BYTES, ATTACHMENTS, NOTE_CHARS, megabytes, thousands};
 use inbox::base::states::Direction;
-use inbox::{Error, Party, load_conversation};
+use inbox::{Error, load_conversation};
 
 use crate::web::Web;
-use crate::web::form::{FormFields, Posted};
+use crate::web::form::{FormFields, FormValue, Posted, form};
+use crate::web::layout::flash::Flash;
 use crate::web::layout::responses::{self, PageError, PageResult, see_other};
-use crate::web::layout::wording::size;
-use crate::web::multipart::{FormFile, FormUpload};
-use crate::web::pages::conversation::{self, back_to, back_to_list, party_line};
+use crate::web::multipart::{FormFiles, FormUpload};
+use crate::web::pages::composer::{Composer, ReplyButton, ReplyForm};
+use crate::web::pages::conversation;
+use crate::web::pages::list_query::ListQuery;
+use crate::web::pages::recipients::RecipientLines;
 use crate::web::visitor::Visitor;
 
-/// What stands in the composer.
-#[derive(Default)]
-pub struct Composer {
-    pub is_note: bool,
-    pub body: String,
-    pub to: String,
-    pub cc: String,
-    pub bcc: String,
-    /// Files that go with the letter: their ids, names and sizes.
-    pub files: Vec<(String, String, String)>,
-    pub file_error: String,
-    /// The saved replies that can be put in: their ids and names.
-    pub saved_replies: Vec<(String, String)>,
-    pub from_address: String,
-    pub seen: i64,
-    pub body_error: String,
-    pub to_error: String,
-    /// Somebody who wrote meanwhile, and whether it was the customer.
-    pub meanwhile: Option<(String, bool)>,
-    /// True when this was kept from an earlier visit.
-    pub kept: bool,
-}
-
-impl Composer {
-    /// What a visit opens: what was asked for, or what was not finished.
-    pub fn asked(write: &str, open: &OpenConversation) -> Option<Composer> {
-        let kept = open.autosave.as_ref();
-        let is_note = match (write, kept) {
-            ("reply", _) => false,
-            ("note", _) => true,
-            (_, Some(kept)) => kept.kind == AutosaveKind::Note,
-            (_, None) if !open.attached.is_empty() => false,
-            _ => return None,
-        };
-        let kept = kept.filter(|kept| (kept.kind == AutosaveKind::Note) == is_note);
-        let mut composer = Composer::fresh(open, is_note);
-        if let Some(kept) = kept {
-            composer.body = kept.body.clone();
-            composer.to = Some(kept.to.clone()).filter(|to| !to.is_empty()).unwrap_or(composer.to);
-            composer.cc = kept.cc.clone();
-            composer.bcc = kept.bcc.clone();
-            composer.kept = true;
-        }
-        Some(composer)
+form! {
+    pub struct NoteForm {
+        body: String,
+        from: ListQuery,
+        discard: bool,
     }
 
-    fn fresh(open: &OpenConversation, is_note: bool) -> Composer {
-        let conversation = &open.conversation;
-        let contact = Party {
-            name: conversation.contact_name.clone(),
-            email: conversation.contact_email.to_string(),
-        };
-        Composer {
-            is_note,
-            to: party_line(&[contact]),
-            from_address: open.mailbox.address.to_string(),
-            seen: open.seen,
-            files: open
-                .attached
-                .iter()
-                .map(|file| (file.id.to_string(), file.filename.clone(), size(file.size)))
-                .collect(),
-            ..Composer::default()
-        }
-    }
-
-    pub fn with_saved(mut self, saved: &[(SavedReplyId, String)]) -> Composer {
-        let named = saved.iter().map(|(id, name)| (id.to_string(), name.clone()));
-        self.saved_replies = named.collect();
-        self
-    }
-
-    /// What was typed, with what is wrong about it.
-    fn typed(open: &OpenConversation, fields: &FormFields, is_note: bool) -> Composer {
-        Composer {
-            body: fields.get("body"),
-            to: fields.get("to"),
-            cc: fields.get("cc"),
-            bcc: fields.get("bcc"),
-            ..Composer::fresh(open, is_note)
-        }
+    /// What a script sends while somebody is writing.
+    pub struct AutosaveForm {
+        kind: AutosaveKind,
+        body: String,
+        recipients: RecipientLines,
     }
 }
 
@@ -113,30 +48,28 @@ enum Outcome {
 pub async fn reply(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    upload: FormUpload,
+    upload: FormUpload<ReplyForm>,
 ) -> PageResult {
-    let FormUpload { visitor, fields, files, too_much } = upload;
-    if fields.has("discard") {
-        return discard(&web, &visitor, &id, &fields).await;
+    let FormUpload { visitor, form, files } = upload;
+    if form.button == ReplyButton::Discard {
+        return discard(&web, &visitor, &id, &form.from).await;
     }
-    if let Some(sentence) = attach(&web, &visitor, &id, files, too_much).await? {
-        return again(&web, &visitor, &id, &fields, |composer| composer.file_error = sentence)
-            .await;
+    if let Some(sentence) = attach(&web, &visitor, &id, files).await? {
+        return again(&web, &visitor, &id, &form, |composer| composer.file_error = sentence).await;
     }
-    if ["attach", "remove", "insert"].iter().any(|name| fields.has(name)) {
-        return go_on(&web, &visitor, &id, &fields).await;
-    }
-    let lines = recipients(&fields);
-    let (to, cc, bcc) = match lines {
-        Ok([to, cc, bcc]) => (to, cc, bcc),
-        Err(sentence) => {
-            return again(&web, &visitor, &id, &fields, |composer| composer.to_error = sentence)
-                .await;
+    let message = match &form.button {
+        ReplyButton::Attach | ReplyButton::Remove(_) | ReplyButton::Insert(_) => {
+            return change(&web, &visitor, &id, &form).await;
         }
+        _ => match new_reply(&form) {
+            Ok(message) => message,
+            Err(sentence) => {
+                return again(&web, &visitor, &id, &form, |composer| composer.to_error = sentence)
+                    .await;
+            }
+        },
     };
-    let (send, close) = (!fields.has("keep"), fields.has("close"));
-    let message = NewReply { body: fields.get("body"), to, cc, bcc, close, send };
-    let (wanted, seen) = (id.clone(), fields.number("seen").unwrap_or(0));
+    let (wanted, seen) = (id.clone(), form.seen.unwrap_or(0));
     let outcome = web
         .act(&visitor, move |tx, cx, _| {
             if message.send
@@ -149,15 +82,15 @@ pub async fn reply(
         })
         .await;
     match outcome {
-        Ok(Outcome::Sent(result)) => Ok(sent(&web, &id, &fields, send, close, &result)),
+        Ok(Outcome::Sent(result)) => sent(&web, &id, &form, &result),
         Ok(Outcome::Meanwhile { by, is_customer }) => {
-            again(&web, &visitor, &id, &fields, |composer| {
+            again(&web, &visitor, &id, &form, |composer| {
                 composer.meanwhile = Some((by, is_customer));
             })
             .await
         }
         Err(PageError::Domain(Error::Invalid(problems))) => {
-            again(&web, &visitor, &id, &fields, move |composer| {
+            again(&web, &visitor, &id, &form, move |composer| {
                 for problem in problems.0 {
                     match problem.field.as_str() {
                         "to" => composer.to_error = problem.sentence,
@@ -171,31 +104,37 @@ pub async fn reply(
     }
 }
 
-/// The lines To, Cc and Bcc; the error is a sentence about what is no address.
-pub fn recipients(fields: &FormFields) -> Result<[Vec<Party>; 3], String> {
-    let read = |name: &str| {
-        let line = actions::parties(&fields.get(name));
-        line.map_err(|part| format!("{part} is not an e-mail address."))
-    };
-    Ok([read("to")?, read("cc")?, read("bcc")?])
+/// The error is a sentence about the recipients.
+fn new_reply(form: &ReplyForm) -> Result<NewReply, String> {
+    let [to, cc, bcc] = form.recipients.parse()?;
+    Ok(NewReply {
+        body: form.body.clone(),
+        to,
+        cc,
+        bcc,
+        close: form.button == ReplyButton::SendAndClose,
+        send: form.button != ReplyButton::Keep,
+    })
 }
 
-/// Adds the files that came with the form to what is being written; answers what is wrong.
+/// Adds the files that came with the form to the message; returns what is wrong with them.
 async fn attach(
     web: &Web,
     visitor: &Visitor,
     id: &str,
-    files: Vec<FormFile>,
-    too_much: bool,
+    files: FormFiles,
 ) -> Result<Option<String>, PageError> {
-    if too_much {
-        let sentence = "A message has at most 20 files, of 15 MB together. None was added.";
-        return Ok(Some(sentence.into()));
-    }
-    if files.is_empty() {
-        return Ok(None);
-    }
-    let (files, wanted) = (web.take_in(files).await?, id.to_owned());
+    let files = match files {
+        FormFiles::Kept(files) if files.is_empty() => return Ok(None),
+        FormFiles::Kept(files) => files,
+        FormFiles::TooMany => {
+            return Ok(Some(format!(
+                "A message has at most {ATTACHMENTS} files, of {} MB together. None was added.",
+                megabytes(ATTACHED_BYTES)
+            )));
+        }
+    };
+    let (files, wanted) = (web.store_files(files).await?, id.to_owned());
     let added =
         web.act_quietly(visitor, move |tx, cx, _| actions::attach(tx, cx, &wanted, &files)).await;
     match added {
@@ -207,38 +146,28 @@ async fn attach(
     }
 }
 
-/// Keeps what was typed, changes it as the button said, and shows it again: without a script this
-/// is how files and saved replies get into a letter.
-async fn go_on(web: &Web, visitor: &Visitor, id: &str, fields: &FormFields) -> PageResult {
-    let autosave = autosave(fields, AutosaveKind::Reply);
-    let removed = match fields.opt("remove") {
-        Some(file) => Some(AttachmentId::parse(&file).ok_or(Error::NotFound("file"))?),
-        None => None,
-    };
-    let inserted = match fields.opt("insert") {
-        Some(reply) => Some(SavedReplyId::parse(&reply).ok_or(Error::NotFound("saved reply"))?),
-        None => None,
-    };
-    let wanted = id.to_owned();
+/// Saves what was typed, changes it as the button says, and shows it again. This is how attachments
+/// and saved replies work without a script.
+async fn change(web: &Web, visitor: &Visitor, id: &str, form: &ReplyForm) -> PageResult {
+    let saved = autosave(AutosaveKind::Reply, &form.body, &form.recipients);
+    let (wanted, button) = (id.to_owned(), form.button.clone());
     web.act_quietly(visitor, move |tx, cx, _| {
-        let mut autosave = autosave.clone();
-        if let Some(file) = &removed {
+        let mut saved = saved.clone();
+        if let ReplyButton::Remove(file) = &button {
             actions::take_out(tx, cx, &wanted, file)?;
         }
-        if let Some(reply) = &inserted {
+        if let ReplyButton::Insert(reply) = &button {
             let text = actions::fill_saved_reply(tx, cx, &wanted, reply)?;
-            let gap = if autosave.body.trim().is_empty() { "" } else { "\n\n" };
-            autosave.body = format!("{}{gap}{text}", autosave.body.trim_end());
+            let gap = if saved.body.trim().is_empty() { "" } else { "\n\n" };
+            saved.body = format!("{}{gap}{text}", saved.body.trim_end());
         }
-        actions::autosave(tx, cx, &wanted, &autosave)
+        actions::autosave(tx, cx, &wanted, &saved)
     })
     .await?;
-    let path = back_to(id, fields);
-    let joint = if path.contains('?') { '&' } else { '?' };
-    Ok(see_other(&format!("{path}{joint}write=reply#body")))
+    Ok(see_other(&form.from.composer(id)))
 }
 
-/// A saved reply as it reads in this conversation, for the script that puts it where the cursor is.
+/// A saved reply as it reads in this conversation, for the script that inserts it at the cursor.
 pub async fn saved_reply(
     State(web): State<Arc<Web>>,
     visitor: Visitor,
@@ -250,51 +179,51 @@ pub async fn saved_reply(
     Ok(responses::plain(text))
 }
 
-fn sent(
-    web: &Web,
-    id: &str,
-    fields: &FormFields,
-    send: bool,
-    close: bool,
-    result: &ReplyResult,
-) -> Response<Body> {
-    let path = if close { back_to_list(fields) } else { back_to(id, fields) };
+fn sent(web: &Web, id: &str, form: &ReplyForm, result: &ReplyResult) -> PageResult {
+    let path = match form.button {
+        ReplyButton::Keep => return web.redirect(&form.from.conversation(id), Flash::Kept),
+        ReplyButton::SendAndClose => form.from.list(),
+        _ => form.from.conversation(id),
+    };
     let mut response = see_other(&path);
-    match send {
-        true => web.set_undo(&mut response, result.message_id.as_str()),
-        false => web.set_flash(&mut response, crate::web::Flash::Kept),
-    }
-    response
+    web.set_undo(&mut response, result.message_id.as_str());
+    Ok(response)
 }
 
 pub async fn note(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: Posted<NoteForm>,
 ) -> PageResult {
-    let Posted { visitor, fields } = posted;
-    if fields.has("discard") {
-        return discard(&web, &visitor, &id, &fields).await;
+    let Posted { visitor, form } = posted;
+    if form.discard {
+        return discard(&web, &visitor, &id, &form.from).await;
     }
-    let body = fields.get("body");
-    let sentence = match body.chars().count() {
-        _ if body.trim().is_empty() => Some("Write something first."),
-        n if n > NOTE_CHARS || body.contains('\0') => Some("A note has at most 10,000 characters."),
-        _ => None,
-    };
-    if let Some(sentence) = sentence {
-        return again_note(&web, &visitor, &id, &fields, sentence).await;
+    if let Some(sentence) = wrong_note(&form.body) {
+        let list = form.from.fields();
+        let page = conversation::build(&web, &visitor, &id, &list, |open| {
+            let composer = Composer::typed_note(open, &form.body);
+            Some(Composer { body_error: sentence, ..composer })
+        });
+        return responses::again(&page.await?);
     }
-    let input = AddNoteInput { id: id.clone(), body };
+    let input = AddNoteInput { id: id.clone(), body: form.body };
     web.act(&visitor, move |tx, cx, _| {
         add_note(tx, cx, input.clone())?;
         let conversation = load_conversation(tx, cx.actor, &input.id)?;
         actions::forget_autosave(tx, cx, &conversation.id)
     })
     .await?;
-    let mut response = see_other(&back_to(&id, &fields));
-    web.set_flash(&mut response, crate::web::Flash::Noted);
-    Ok(response)
+    web.redirect(&form.from.conversation(&id), Flash::Noted)
+}
+
+/// What is wrong with a note.
+fn wrong_note(body: &str) -> Option<String> {
+    if body.trim().is_empty() {
+        return Some("Write something first.".into());
+    }
+    let fits = body.chars().count() <= NOTE_CHARS && !body.contains('\0');
+    (!fits).then(|| format!("A note has at most {} characters.", thousands(NOTE_CHARS)))
 }
 
 /// The page again, with what was typed and what is wrong with it.
@@ -302,54 +231,35 @@ async fn again(
     web: &Web,
     visitor: &Visitor,
     id: &str,
-    fields: &FormFields,
+    form: &ReplyForm,
     wrong: impl FnOnce(&mut Composer),
 ) -> PageResult {
-    let list = FormFields::read(format!("{}&write=reply", fields.get("from")).as_bytes());
+    let list = form.from.composer_fields();
     let page = conversation::build(web, visitor, id, &list, |open| {
-        let mut composer = Composer::typed(open, fields, false);
+        let mut composer = Composer::typed(open, form);
         wrong(&mut composer);
         Some(composer)
     });
     responses::again(&page.await?)
 }
 
-async fn again_note(
-    web: &Web,
-    visitor: &Visitor,
-    id: &str,
-    fields: &FormFields,
-    sentence: &str,
-) -> PageResult {
-    let list = FormFields::read(fields.get("from").as_bytes());
-    let page = conversation::build(web, visitor, id, &list, |open| {
-        let mut composer = Composer::typed(open, fields, true);
-        composer.body_error = sentence.to_owned();
-        Some(composer)
-    });
-    responses::again(&page.await?)
-}
-
-async fn discard(web: &Web, visitor: &Visitor, id: &str, fields: &FormFields) -> PageResult {
+async fn discard(web: &Web, visitor: &Visitor, id: &str, from: &ListQuery) -> PageResult {
     let wanted = id.to_owned();
     web.act_quietly(visitor, move |tx, cx, _| actions::discard_autosave(tx, cx, &wanted)).await?;
-    Ok(see_other(&back_to(id, fields)))
+    Ok(see_other(&from.conversation(id)))
 }
 
-/// Keeps what a script sends while somebody is writing.
+/// Saves what somebody is writing.
 pub async fn keep(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: Posted<AutosaveForm>,
 ) -> PageResult {
-    let Posted { visitor, fields } = posted;
-    let kind = AutosaveKind::parse(&fields.get("kind"))
-        .ok_or_else(|| Error::invalid("kind", "must be reply or note"))?;
-    let autosave = autosave(&fields, kind);
-    let wanted = id.clone();
+    let Posted { visitor, form } = posted;
+    let (wanted, saved) = (id.clone(), autosave(form.kind, &form.body, &form.recipients));
     let (ws, me) = web
         .act_quietly(&visitor, move |tx, cx, me| {
-            actions::autosave(tx, cx, &wanted, &autosave)?;
+            actions::autosave(tx, cx, &wanted, &saved)?;
             Ok((cx.actor.ws, me.id.clone()))
         })
         .await?;
@@ -359,13 +269,14 @@ pub async fn keep(
     Ok(response)
 }
 
-fn autosave(fields: &FormFields, kind: AutosaveKind) -> Autosave {
-    Autosave {
-        kind,
-        body: fields.get("body"),
-        to: fields.get("to"),
-        cc: fields.get("cc"),
-        bcc: fields.get("bcc"),
-        saved_at: 0,
+impl FormValue for AutosaveKind {
+    fn read(fields: &FormFields, name: &str) -> inbox::Result<AutosaveKind> {
+        AutosaveKind::parse(&fields.get(name))
+            .ok_or_else(|| Error::invalid(name, "must be reply or note"))
     }
+}
+
+fn autosave(kind: AutosaveKind, body: &str, recipients: &RecipientLines) -> Autosave {
+    let RecipientLines { to, cc, bcc } = recipients.clone();
+    Autosave { kind, body: body.to_owned(), to, cc, bcc, saved_at: 0 }
 }

@@ -1,4 +1,4 @@
-//! A conversation beside its list, and the forms in its head.
+//! A conversation beside its list, and the forms in its header.
 
 use std::sync::Arc;
 
@@ -14,36 +14,39 @@ use inbox::base::agent_presence::AGENT_STAYS_MS;
 use inbox::base::ids::{AgentId, SavedReplyId, UserId};
 use inbox::base::limits::{TAG_CHARS, TAGS_PER_CALL};
 use inbox::base::states::Status;
-use inbox::{Conversation, Cx, Error, Party};
+use inbox::{Conversation, Cx, Error};
 use jiff::civil::Weekday;
 
 use crate::web::Web;
-use crate::web::form::{Asked, FormFields, Posted};
+use crate::web::form::{Asked, FormFields, FormValue, Posted, form};
+use crate::web::layout::filters;
+use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
 use crate::web::layout::responses::{PageError, PageResult, see_other};
 use crate::web::layout::wording::{
-    Avatar, StatusLabel, TimeFormat, When, filters, first_name, status_label,
+    Avatar, StatusLabel, TimeFormat, When, first_name, status_label,
 };
 use crate::web::page_version::PartVersion;
-use crate::web::pages::compose::Composer;
+use crate::web::pages::composer::Composer;
 use crate::web::pages::conversation_list::{ConversationFilter, ListView, subject};
-use crate::web::pages::request_documents::AskForm;
+use crate::web::pages::list_query::{ConversationButton, ListQuery};
+use crate::web::pages::request_form::AskForm;
 use crate::web::pages::timeline::{self, MessageProgress, TimelineRow};
 use crate::web::presence::Other;
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
-#[template(path = "conversation.html")]
+#[template(path = "conversation.html", whitespace = "minimize")]
 pub struct ConversationPage {
     frame: PageLayout,
     list: ListView,
     convo: ConvoView,
     composer: Option<Composer>,
-    /// The form that asks for documents, in the composer's place.
+    /// The form that asks for documents, instead of the composer.
     pub asking: Option<AskForm>,
-    /// True when mail has come since the reader was here.
+    /// True if mail arrived since the reader was here.
     is_news: bool,
-    /// True when a note names the reader that they have not read.
+    /// True if the reader is mentioned in a note that they have not read.
     is_mentioned: bool,
 }
 
@@ -115,7 +118,7 @@ pub async fn page(
     web.show(&visitor, &page)
 }
 
-/// The page with whatever stands in its composer.
+/// The page, with a composer if there is one.
 pub async fn build(
     web: &Web,
     visitor: &Visitor,
@@ -127,41 +130,42 @@ pub async fn build(
     let location = PageLocation::at("", &filter.href);
     let (list, wanted, whole) = (filter.clone(), id.to_owned(), asked.has("whole"));
     let writes = asked.has("write");
-    let (mut frame, (open, listing, beside)) = web
+    let (mut frame, (open, listing, details)) = web
         .page(visitor, location, move |tx, cx, me| {
             let open = actions::read_conversation(tx, cx, &wanted, whole)?;
             let writes = writes || open.autosave.is_some() || !open.attached.is_empty();
-            let beside = Beside {
+            let details = Details {
                 ws: cx.actor.ws,
                 me: me.id.clone(),
                 is_mentioned: actions::is_mentioned(tx, cx, &open.conversation.id)?,
                 latest: actions::latest_of(tx, cx, &wanted)?,
-                saved_replies: match writes {
-                    true => actions::saved_reply_names(tx, cx)?,
-                    false => Vec::new(),
+                saved_replies: if writes {
+                    actions::saved_reply_names(tx, cx)?
+                } else {
+                    Vec::new()
                 },
             };
-            Ok((open, list.read(tx, cx)?, beside))
+            Ok((open, list.read(tx, cx)?, details))
         })
         .await?;
-    let Beside { ws, me, is_mentioned, saved_replies, latest } = beside;
-    let here = web.presence.others(&(ws, open.conversation.id.to_string()), &me, frame.watch.now);
-    let agents = agents_here(web, ws, &open, frame.watch.now);
+    let Details { ws, me, is_mentioned, saved_replies, latest } = details;
+    let here = web.presence.others(&(ws, open.conversation.id.to_string()), &me, frame.times.now);
+    let agents = agents_here(web, ws, &open, frame.times.now);
     frame.title = subject(&open.conversation.subject);
     frame.from = filter.full_query();
     let shown = PartVersion::of_conversation(PartVersion::of_list(&listing.items), &latest);
-    let present = web.mark_present(ws, open.conversation.id.as_str(), &me, frame.watch.now);
+    let present = web.mark_present(ws, open.conversation.id.as_str(), &me, frame.times.now);
     frame.watch_live(format!("{}&conversation={id}", filter.full_query()), shown, present);
     let composer = composer(&open).map(|composer| composer.with_saved(&saved_replies));
     let is_news = open.is_news();
     let list = ListView::new(&filter, listing, &frame, Some(id));
-    let mut convo = convo_view(open, &frame.watch, &filter);
+    let mut convo = convo_view(open, &frame.times, &filter);
     convo.others_here = here.into_iter().map(other_here).chain(agents).collect();
     Ok(ConversationPage { frame, list, convo, composer, asking: None, is_news, is_mentioned })
 }
 
-/// What is read beside a conversation.
-struct Beside {
+/// What is read together with a conversation.
+struct Details {
     ws: i64,
     me: UserId,
     is_mentioned: bool,
@@ -176,10 +180,10 @@ fn other_here(other: Other) -> OtherHere {
     OtherHere { avatar: Avatar::person(&other.name), does }
 }
 
-/// The agents that are at work here: those whose calls this process took, and those whose notes
-/// and letters say so, whichever process took them.
+/// The agents that are active here: those whose calls this process served, and those with recent
+/// notes and messages, whichever process served them.
 fn agents_here(web: &Web, ws: i64, open: &OpenConversation, now: i64) -> Vec<OtherHere> {
-    let mut there: Vec<(String, bool)> = Vec::new();
+    let mut agents: Vec<(String, bool)> = Vec::new();
     for entry in open.entries.iter().filter(|entry| now - entry.at() < AGENT_STAYS_MS) {
         let (author, name) = match entry {
             TimelineEntry::Message(message) => {
@@ -192,31 +196,31 @@ fn agents_here(web: &Web, ws: i64, open: &OpenConversation, now: i64) -> Vec<Oth
         };
         let is_agent = author.and_then(AgentId::parse).is_some();
         if let Some(name) = name.filter(|_| is_agent)
-            && !there.iter().any(|(met, _)| met == name)
+            && !agents.iter().any(|(met, _)| met == name)
         {
-            there.push((name.to_owned(), true));
+            agents.push((name.to_owned(), true));
         }
     }
-    for look in web.app.agents.at(ws, open.conversation.id.as_str(), now) {
-        if !there.iter().any(|(met, _)| *met == look.name) {
-            there.push((look.name.clone(), look.writes(now)));
+    for activity in web.app.agents.at(ws, open.conversation.id.as_str(), now) {
+        if !agents.iter().any(|(met, _)| *met == activity.name) {
+            agents.push((activity.name.clone(), activity.writes(now)));
         }
     }
-    let shown = there.into_iter().map(|(name, writes)| {
+    let shown = agents.into_iter().map(|(name, writes)| {
         let doing = if writes { "is writing" } else { "is reading" };
         OtherHere { does: format!("{name} {doing}"), avatar: Avatar::agent(&name) }
     });
     shown.collect()
 }
 
-/// Written beside the page: nobody waits for it.
+/// Written in the background: the page does not wait for it.
 fn note_read(web: &Arc<Web>, visitor: &Visitor, id: String, is_mentioned: bool) {
     let background = web.app.background.clone();
     let (web, visitor) = (Arc::clone(web), visitor.clone());
     background.start("read mark", async move {
         let mark =
             move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &SignedIn| actions::mark_read(tx, cx, &id);
-        // The bell of the reader's own pages falls silent; nobody else sees what was read.
+        // A mention that was read changes the reader's other pages; nobody else sees a read mark.
         let noted = if is_mentioned {
             web.act(&visitor, mark).await
         } else {
@@ -232,10 +236,10 @@ fn note_read(web: &Arc<Web>, visitor: &Visitor, id: String, is_mentioned: bool) 
 
 fn convo_view(
     open: OpenConversation,
-    watch: &TimeFormat,
+    times: &TimeFormat,
     filter: &ConversationFilter,
 ) -> ConvoView {
-    let items = timeline::items(&open, watch);
+    let items = timeline::items(&open, times);
     let conversation = open.conversation;
     let contact = conversation.contact_name.clone().filter(|name| !name.is_empty());
     let contact = contact.unwrap_or_else(|| conversation.contact_email.to_string());
@@ -254,7 +258,7 @@ fn convo_view(
         href: format!("/conversations/{}", other.id),
         subject: subject(&other.subject),
         status: status_label(other.status, false).text,
-        time: watch.short(other.last_message_at),
+        time: times.short(other.last_message_at),
     });
     ConvoView {
         id: conversation.id.to_string(),
@@ -266,8 +270,8 @@ fn convo_view(
         is_open: conversation.status == Status::Open,
         is_waiting: conversation.status == Status::Waiting,
         is_closed: conversation.status == Status::Closed,
-        snoozed_until: conversation.snoozed_until.map(|until| watch.long(until)),
-        snoozes: snoozes(watch),
+        snoozed_until: conversation.snoozed_until.map(|until| times.long(until)),
+        snoozes: snoozes(times),
         assignee: open.assignee.as_ref().map(|assignee| {
             let avatar = Avatar::of(Some(assignee.id.as_str()), &assignee.name);
             (avatar, assignee.name.clone())
@@ -287,113 +291,122 @@ fn convo_view(
 const MORNING: i8 = 8;
 
 /// Times to snooze until: what they are called, and the moment in milliseconds.
-fn snoozes(watch: &TimeFormat) -> Vec<(String, String)> {
-    let now = watch.zoned(watch.now);
+fn snoozes(times: &TimeFormat) -> Vec<(String, String)> {
+    let now = times.zoned(times.now);
     let morning = |day: jiff::civil::Date| {
-        let at = day.at(MORNING, 0, 0, 0).to_zoned(watch.zone.clone()).ok()?;
+        let at = day.at(MORNING, 0, 0, 0).to_zoned(times.zone.clone()).ok()?;
         Some(at.timestamp().as_millisecond())
     };
     let tomorrow = now.date().tomorrow().ok().and_then(morning);
     let monday = now.date().nth_weekday(1, Weekday::Monday).ok().and_then(morning);
-    let later = watch.now + 3 * 60 * inbox::base::limits::MINUTE_MS;
-    let mut choices = vec![(format!("Until {}, in 3 hours", watch.clock(later)), later)];
+    let later = times.now + 3 * 60 * inbox::base::limits::MINUTE_MS;
+    let mut choices = vec![(format!("Until {}, in 3 hours", times.clock(later)), later)];
     choices.extend(tomorrow.map(|at| ("Until tomorrow, 08:00".to_owned(), at)));
-    choices.extend(monday.map(|at| (format!("Until {}", watch.long(at).text), at)));
+    choices.extend(monday.map(|at| (format!("Until {}", times.long(at).text), at)));
     choices.into_iter().map(|(words, at)| (words, at.to_string())).collect()
 }
 
-/// Back to the conversation, in the list that it was opened from.
-pub fn back_to(id: &str, fields: &FormFields) -> String {
-    match own_query(&fields.get("from")) {
-        query if query.is_empty() => format!("/conversations/{id}"),
-        query => format!("/conversations/{id}?{query}"),
+form! {
+    pub struct StatusForm {
+        status: Status,
+        from: ListQuery,
+    }
+
+    pub struct AssignForm {
+        to: String,
+        from: ListQuery,
+    }
+
+    pub struct TagsForm {
+        add: TagNames,
+        remove: TagNames,
+        from: ListQuery,
+    }
+
+    pub struct SnoozeForm {
+        /// A moment that the page offered, in milliseconds.
+        until: Option<i64>,
+        /// A day and time of the reader's own choice.
+        at: String,
+        from: ListQuery,
     }
 }
 
-/// Back to the list that a conversation was opened from.
-pub fn back_to_list(fields: &FormFields) -> String {
-    match own_query(&fields.get("from")) {
-        query if query.is_empty() => "/inbox".into(),
-        query => format!("/inbox?{query}"),
+impl FormValue for Status {
+    fn read(fields: &FormFields, name: &str) -> inbox::Result<Status> {
+        Status::parse(&fields.get(name))
+            .ok_or_else(|| Error::invalid(name, "Choose open, waiting or closed."))
     }
 }
 
-/// The names that a list is asked for with, and nothing else.
-fn own_query(from: &str) -> String {
-    let known = ["view", "mailbox", "tag", "cursor"];
-    let pairs = url::form_urlencoded::parse(from.as_bytes());
-    url::form_urlencoded::Serializer::new(String::new())
-        .extend_pairs(pairs.filter(|(name, _)| known.contains(&name.as_ref())))
-        .finish()
+/// Names of tags: a field may occur several times, with several names separated by commas.
+pub struct TagNames(Vec<String>);
+
+impl FormValue for TagNames {
+    fn read(fields: &FormFields, name: &str) -> inbox::Result<TagNames> {
+        let typed = fields.all(name);
+        let names = typed.iter().flat_map(|names| names.split(',')).map(str::trim);
+        Ok(TagNames(names.filter(|name| !name.is_empty()).map(str::to_owned).collect()))
+    }
 }
 
 pub async fn set_status(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: Posted<StatusForm>,
 ) -> PageResult {
-    let Posted { visitor, fields } = posted;
-    let status = Status::parse(&fields.get("status"))
-        .ok_or_else(|| Error::invalid("status", "Choose open, waiting or closed."))?;
+    let Posted { visitor, form: StatusForm { status, from } } = posted;
     let input = SetStatusInput { id: id.clone(), status };
     web.act(&visitor, move |tx, cx, _| put_status(tx, cx, input.clone()).map(|_| ())).await?;
     if status == Status::Closed {
-        let mut response = see_other(&back_to_list(&fields));
-        web.set_flash(&mut response, crate::web::Flash::Closed);
-        return Ok(response);
+        return web.redirect(&from.list(), Flash::Closed);
     }
-    Ok(see_other(&back_to(&id, &fields)))
+    Ok(see_other(&from.conversation(&id)))
 }
 
 pub async fn assign(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: Posted<AssignForm>,
 ) -> PageResult {
-    let Posted { visitor, fields } = posted;
-    let input = AssignConversationInput { id: id.clone(), to: fields.get("to") };
+    let Posted { visitor, form } = posted;
+    let input = AssignConversationInput { id: id.clone(), to: form.to };
     web.act(&visitor, move |tx, cx, _| assign_conversation(tx, cx, input.clone()).map(|_| ()))
         .await?;
-    Ok(see_other(&back_to(&id, &fields)))
+    Ok(see_other(&form.from.conversation(&id)))
 }
 
 pub async fn tag(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: Posted<TagsForm>,
 ) -> PageResult {
-    let Posted { visitor, fields } = posted;
-    let names = |field: &str| -> Vec<String> {
-        let typed = fields.all(field);
-        let names = typed.iter().flat_map(|names| names.split(',')).map(str::trim);
-        names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
-    };
-    let (add, remove) = (names("add"), names("remove"));
+    let Posted { visitor, form: TagsForm { add: TagNames(add), remove: TagNames(remove), from } } =
+        posted;
     let too_long = |name: &String| name.chars().count() > TAG_CHARS || name.contains('\0');
     if add.len() > TAGS_PER_CALL || remove.len() > TAGS_PER_CALL || add.iter().any(too_long) {
-        let sentence = "Add at most 10 tags at a time, each of 1 to 40 characters.";
+        let sentence = format!(
+            "Add at most {TAGS_PER_CALL} tags at a time, each of 1 to {TAG_CHARS} characters."
+        );
         return Err(Error::invalid("add", sentence).into());
     }
     let input = TagConversationInput { id: id.clone(), add, remove };
     web.act(&visitor, move |tx, cx, _| tag_conversation(tx, cx, input.clone()).map(|_| ())).await?;
-    Ok(see_other(&back_to(&id, &fields)))
+    Ok(see_other(&from.conversation(&id)))
 }
 
 pub async fn snooze(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: Posted<SnoozeForm>,
 ) -> PageResult {
-    let Posted { visitor, fields } = posted;
-    let until = match fields.number("until") {
+    let Posted { visitor, form } = posted;
+    let until = match form.until {
         Some(until) => until,
-        None => day_and_time(&visitor, &fields.get("at"))?,
+        None => day_and_time(&visitor, &form.at)?,
     };
-    let wanted = id.clone();
-    web.act(&visitor, move |tx, cx, _| actions::snooze(tx, cx, &wanted, until)).await?;
-    let mut response = see_other(&back_to_list(&fields));
-    web.set_flash(&mut response, crate::web::Flash::Snoozed);
-    Ok(response)
+    web.act(&visitor, move |tx, cx, _| actions::snooze(tx, cx, &id, until)).await?;
+    web.redirect(&form.from.list(), Flash::Snoozed)
 }
 
 /// `2026-11-16T08:00` as the reader's clock shows it, in milliseconds.
@@ -407,23 +420,10 @@ fn day_and_time(visitor: &Visitor, text: &str) -> inbox::Result<i64> {
 pub async fn release(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: Posted<ConversationButton>,
 ) -> PageResult {
-    let Posted { visitor, fields } = posted;
+    let Posted { visitor, form } = posted;
     let wanted = id.clone();
     web.act(&visitor, move |tx, cx, _| actions::release_held(tx, cx, &wanted)).await?;
-    let mut response = see_other(&back_to(&id, &fields));
-    web.set_flash(&mut response, crate::web::Flash::Released);
-    Ok(response)
-}
-
-/// An address line as it is typed: `Bo Li <bo@example.com>`.
-pub fn party_line(parties: &[Party]) -> String {
-    let one = |party: &Party| match &party.name {
-        Some(name) if !name.is_empty() && !name.contains(['<', '>', ',', ';', '"']) => {
-            format!("{name} <{}>", party.email)
-        }
-        _ => party.email.clone(),
-    };
-    parties.iter().map(one).collect::<Vec<_>>().join(", ")
+    web.redirect(&form.from.conversation(&id), Flash::Released)
 }

@@ -1,4 +1,4 @@
-//! A list of conversations, as it stands beside a conversation or alone.
+//! A list of conversations, alone or beside a conversation.
 
 use std::collections::HashSet;
 
@@ -23,7 +23,7 @@ const LISTED: i64 = 30;
 #[derive(Clone)]
 pub struct ConversationFilter {
     kind: Kind,
-    /// The navigation's entry.
+    /// The address of the entry in the sidebar.
     pub href: String,
     /// What links carry so that the list stays: `view=mine`.
     pub query: String,
@@ -87,7 +87,7 @@ impl ConversationFilter {
         ConversationFilter { kind, href: format!("/inbox?{query}"), query, cursor }
     }
 
-    /// The query of the page that is shown, its place in the walk included.
+    /// The query of the page that is shown, with its cursor.
     pub fn full_query(&self) -> String {
         match &self.cursor {
             Some(cursor) => format!("{}&cursor={cursor}", self.query),
@@ -138,7 +138,7 @@ impl ConversationFilter {
         Ok(title.to_owned())
     }
 
-    /// True when conversations of more than one status stand in it.
+    /// True if the list has conversations of more than one status.
     fn mixes(&self) -> bool {
         matches!(self.kind, Kind::Tag(_) | Kind::Held)
     }
@@ -201,7 +201,7 @@ impl ListView {
             entries.filter(|entry| entry.href == filter.href).map(|e| e.count.clone()).next();
         let query = filter.full_query();
         let rows = listing.items.iter().map(|summary| {
-            let mut row = row(summary, &frame.watch, &query);
+            let mut row = row(summary, &frame.times, &query);
             row.current = current == Some(summary.id.as_str());
             let is_new = summary.status == Status::Open && listing.unread.contains(&summary.id);
             row.unread = is_new && !row.current;
@@ -220,7 +220,7 @@ impl ListView {
     }
 }
 
-pub fn row(summary: &ConversationSummary, watch: &TimeFormat, query: &str) -> RowView {
+pub fn row(summary: &ConversationSummary, times: &TimeFormat, query: &str) -> RowView {
     let address = summary.contact_email.to_string();
     let assignee = summary.assignee().map(|assignee| match assignee.member_type {
         MemberType::Agent => {
@@ -239,7 +239,7 @@ pub fn row(summary: &ConversationSummary, watch: &TimeFormat, query: &str) -> Ro
         unread: false,
         who: summary.contact_name.clone().filter(|name| !name.is_empty()).unwrap_or(address),
         messages: summary.message_count,
-        time: watch.short(summary.last_message_at),
+        time: times.short(summary.last_message_at),
         subject: subject(&summary.subject),
         snippet: summary.snippet.clone(),
         assignee,
@@ -262,7 +262,7 @@ fn marks(summary: &ConversationSummary, frame: &PageLayout, mixed: bool) -> Vec<
     }
     let leaving = frame.sidebar.leaving.iter().find(|(id, _, _)| *id == summary.id);
     if let Some((_, _, sends_at)) = leaving {
-        add("act", "leaving", format!("Leaves {}", frame.watch.clock(*sends_at)));
+        add("act", "leaving", format!("Leaves {}", frame.times.clock(*sends_at)));
     }
     if summary.urgency == Some(Urgency::High) {
         add("warn", "wait", "High urgency".into());
@@ -270,7 +270,7 @@ fn marks(summary: &ConversationSummary, frame: &PageLayout, mixed: bool) -> Vec<
     match summary.status {
         Status::Waiting if mixed => add("", "wait", "Waiting on customer".into()),
         Status::Closed if mixed => add("", "closed", "Closed".into()),
-        Status::Open if summary.assignee.is_none() => {
+        Status::Open if summary.assignee().is_none() => {
             add("", "none", "Nobody has this yet".into());
         }
         _ => {}

@@ -10,9 +10,10 @@ use inbox::{Cx, Error};
 
 use crate::web::Web;
 use crate::web::form::Posted;
-use crate::web::layout::responses::{PageResult, see_other};
+use crate::web::layout::flash::Flash;
+use crate::web::layout::responses::PageResult;
 use crate::web::layout::wording::{TimeFormat, When};
-use crate::web::pages::conversation::back_to;
+use crate::web::pages::list_query::ConversationButton;
 
 pub struct RequestView {
     pub id: String,
@@ -40,7 +41,7 @@ pub struct ItemView {
 }
 
 impl RequestView {
-    pub fn of(card: &RequestCard, watch: &TimeFormat) -> RequestView {
+    pub fn of(card: &RequestCard, times: &TimeFormat) -> RequestView {
         let (state, state_class) = match card.state {
             RequestState::Unsent => ("", ""),
             RequestState::Open => ("Waiting on customer", ""),
@@ -59,9 +60,9 @@ impl RequestView {
             state,
             state_class,
             due: card.due_date.clone(),
-            reminded: card.remind_at.map(|at| watch.long(at)),
+            reminded: card.remind_at.map(|at| times.long(at)),
             reminders_stopped: card.reminders_stopped,
-            completed: card.completed_at.map(|at| watch.long(at)),
+            completed: card.completed_at.map(|at| times.long(at)),
             link: card.link.clone().filter(|_| card.state != RequestState::Unsent),
             may_close: card.state == RequestState::Open,
             may_reopen: ended,
@@ -95,25 +96,25 @@ fn item_view(item: &RequestItem) -> ItemView {
 pub async fn close(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: Posted<ConversationButton>,
 ) -> PageResult {
-    change(&web, &id, posted, crate::web::Flash::RequestClosed, actions::close_request).await
+    change(&web, &id, posted, Flash::RequestClosed, actions::close_request).await
 }
 
 pub async fn reopen(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: Posted<ConversationButton>,
 ) -> PageResult {
-    change(&web, &id, posted, crate::web::Flash::RequestReopened, actions::reopen_request).await
+    change(&web, &id, posted, Flash::RequestReopened, actions::reopen_request).await
 }
 
 pub async fn revoke(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: Posted<ConversationButton>,
 ) -> PageResult {
-    change(&web, &id, posted, crate::web::Flash::RequestRevoked, actions::revoke_request).await
+    change(&web, &id, posted, Flash::RequestRevoked, actions::revoke_request).await
 }
 
 type Change = fn(&mut Tx<'_>, &Cx<'_>, &RequestId) -> inbox::Result<()>;
@@ -121,11 +122,11 @@ type Change = fn(&mut Tx<'_>, &Cx<'_>, &RequestId) -> inbox::Result<()>;
 async fn change(
     web: &Web,
     id: &str,
-    posted: Posted,
-    flash: crate::web::Flash,
+    posted: Posted<ConversationButton>,
+    flash: Flash,
     change: Change,
 ) -> PageResult {
-    let Posted { visitor, fields } = posted;
+    let Posted { visitor, form } = posted;
     let id = RequestId::parse(id).ok_or(Error::NotFound("request"))?;
     let conversation = web
         .act(&visitor, move |tx, cx, _| {
@@ -133,7 +134,5 @@ async fn change(
             actions::conversation_of(tx, cx, &id)
         })
         .await?;
-    let mut response = see_other(&back_to(conversation.as_str(), &fields));
-    web.set_flash(&mut response, flash);
-    Ok(response)
+    web.redirect(&form.from.conversation(conversation.as_str()), flash)
 }

@@ -10,13 +10,15 @@ use inbox::api::fields::check_query;
 use inbox::api::operations::{SEARCH_DOCUMENTS, SearchDocumentsInput, search_documents};
 use inbox::api::wire::Document;
 use inbox::base::ids::DocumentId;
-use inbox::{DocumentFields, DocumentKind};
+use inbox::{DocumentFields, DocumentKind, ValidationError};
 
 use crate::web::Web;
-use crate::web::form::{Asked, FormFields, Posted};
+use crate::web::form::{Asked, FormFields, Posted, form};
+use crate::web::layout::filters;
+use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
-use crate::web::layout::responses::{self, PageError, PageResult, see_other};
-use crate::web::layout::wording::{TimeFormat, When, filters, size};
+use crate::web::layout::responses::{self, PageError, PageResult};
+use crate::web::layout::wording::{TimeFormat, When, size};
 use crate::web::pages::files::is_picture;
 use crate::web::visitor::Visitor;
 
@@ -26,7 +28,7 @@ const SHOWN: i64 = 24;
 const THUMB_BYTES: i64 = 5 * 1024 * 1024;
 
 #[derive(Template)]
-#[template(path = "documents.html")]
+#[template(path = "documents.html", whitespace = "minimize")]
 struct LibraryPage {
     frame: PageLayout,
     q: String,
@@ -63,15 +65,34 @@ pub struct DetailView {
     uploaded: bool,
     corrected: bool,
     correcting: bool,
-    form: CorrectForm,
+    form: CorrectionView,
 }
 
-/// What stands in the form that corrects.
-struct CorrectForm {
+/// The form of a correction, as the page shows it.
+struct CorrectionView {
     kind: String,
     kinds: Vec<(&'static str, &'static str)>,
-    values: Vec<(&'static str, &'static str, String)>,
+    /// The fields: their names in the form, their labels and their values.
+    values: [(&'static str, &'static str, String); 6],
     problems: Vec<String>,
+}
+
+impl CorrectionView {
+    fn of(form: CorrectionForm) -> CorrectionView {
+        CorrectionView {
+            kind: form.kind,
+            kinds: kinds(),
+            values: [
+                ("vendor", "Vendor", form.vendor),
+                ("amount", "Amount", form.amount),
+                ("currency", "Currency", form.currency),
+                ("date", "Date", form.date),
+                ("dueDate", "Due", form.due_date),
+                ("reference", "Reference", form.reference),
+            ],
+            problems: Vec::new(),
+        }
+    }
 }
 
 const KINDS: &[(DocumentKind, &str)] = &[
@@ -94,16 +115,6 @@ fn kind_name(kind: Option<DocumentKind>) -> &'static str {
     found.map_or("Not read", |(_, name)| *name)
 }
 
-/// The fields that can be corrected: their names in a form and in words.
-const FIELDS: &[(&str, &str)] = &[
-    ("vendor", "Vendor"),
-    ("amount", "Amount"),
-    ("currency", "Currency"),
-    ("date", "Date"),
-    ("dueDate", "Due"),
-    ("reference", "Reference"),
-];
-
 pub async fn page(
     State(web): State<Arc<Web>>,
     visitor: Visitor,
@@ -113,12 +124,12 @@ pub async fn page(
     web.show(&visitor, &page)
 }
 
-/// The page, with what was typed into the form that corrects where that was wrong.
+/// The page; `typed` is a correction that was refused.
 async fn build(
     web: &Web,
     visitor: &Visitor,
     asked: &FormFields,
-    typed: Option<CorrectForm>,
+    typed: Option<CorrectionView>,
 ) -> Result<LibraryPage, PageError> {
     let q = asked.get("q").trim().to_owned();
     let (input, problem) = match checked(asked, &q) {
@@ -151,10 +162,10 @@ async fn build(
         })
         .await?;
     let (items, cursor) = found.map(|page| (page.items, page.next)).unwrap_or_default();
-    let open = detail.as_ref().map(|detail| detail.id.clone());
+    let shown = detail.as_ref().map(|detail| detail.id.clone());
     let views = items.iter().map(|document| {
-        let current = open.as_ref() == Some(&document.id);
-        card_view(document, cards.get(&document.id), asked, current, &frame.watch)
+        let current = shown.as_ref() == Some(&document.id);
+        card_view(document, cards.get(&document.id), asked, current, &frame.times)
     });
     let views = views.collect();
     let correcting = asked.has("correct") || typed.is_some();
@@ -166,7 +177,7 @@ async fn build(
         problem,
         cards: views,
         next: cursor.map(|cursor| href(asked, &[("cursor", &cursor)])),
-        detail: detail.map(|found| detail_view(found, &frame.watch, correcting, typed, draws)),
+        detail: detail.map(|found| detail_view(found, &frame.times, correcting, typed, draws)),
         frame,
     })
 }
@@ -186,7 +197,7 @@ fn checked(asked: &FormFields, q: &str) -> inbox::Result<SearchDocumentsInput> {
     })
 }
 
-/// The library with the same search, and something else beside.
+/// The address of the library with the same search and further parameters.
 fn href(asked: &FormFields, more: &[(&str, &str)]) -> String {
     let kept = asked.pairs().iter().filter(|(name, value)| {
         ["q", "kind", "cursor"].contains(&name.as_str())
@@ -205,7 +216,7 @@ fn card_view(
     card: Option<&LibraryCard>,
     asked: &FormFields,
     current: bool,
-    watch: &TimeFormat,
+    times: &TimeFormat,
 ) -> CardView {
     let picture = card.filter(|card| is_picture(&card.content_type) && card.size <= THUMB_BYTES);
     let who = document.fields.vendor.clone();
@@ -217,7 +228,7 @@ fn card_view(
         title: document.title.clone(),
         sum: sum(&document.fields),
         kind: kind_name(document.kind),
-        about: format!("{who} · {}", watch.short(document.created_at.0).text),
+        about: format!("{who} · {}", times.short(document.created_at.0).text),
         read: document.kind.is_some(),
     }
 }
@@ -230,24 +241,22 @@ fn sum(fields: &DocumentFields) -> Option<String> {
 
 fn detail_view(
     found: LibraryDocument,
-    watch: &TimeFormat,
+    times: &TimeFormat,
     correcting: bool,
-    typed: Option<CorrectForm>,
+    typed: Option<CorrectionView>,
     draws: bool,
 ) -> DetailView {
     let fields = &found.fields;
-    let form = typed.unwrap_or_else(|| CorrectForm {
-        kind: found.kind.map_or("other", DocumentKind::as_str).to_owned(),
-        kinds: kinds(),
-        values: vec![
-            ("vendor", "Vendor", fields.vendor.clone().unwrap_or_default()),
-            ("amount", "Amount", fields.amount.map(|n| n.to_string()).unwrap_or_default()),
-            ("currency", "Currency", fields.currency.clone().unwrap_or_default()),
-            ("date", "Date", fields.date.clone().unwrap_or_default()),
-            ("dueDate", "Due", fields.due_date.clone().unwrap_or_default()),
-            ("reference", "Reference", fields.reference.clone().unwrap_or_default()),
-        ],
-        problems: Vec::new(),
+    let form = typed.unwrap_or_else(|| {
+        CorrectionView::of(CorrectionForm {
+            kind: found.kind.map_or("other", DocumentKind::as_str).to_owned(),
+            vendor: fields.vendor.clone().unwrap_or_default(),
+            amount: fields.amount.map(|n| n.to_string()).unwrap_or_default(),
+            currency: fields.currency.clone().unwrap_or_default(),
+            date: fields.date.clone().unwrap_or_default(),
+            due_date: fields.due_date.clone().unwrap_or_default(),
+            reference: fields.reference.clone().unwrap_or_default(),
+        })
     });
     let is_shown = is_picture(&found.content_type);
     DetailView {
@@ -272,7 +281,7 @@ fn detail_view(
                 format!("{contact}, {}", crate::web::pages::conversation_list::subject(subject)),
             )
         }),
-        when: watch.long(found.created_at),
+        when: times.long(found.created_at),
         uploaded: found.uploaded,
         corrected: found.corrected,
         correcting,
@@ -281,15 +290,28 @@ fn detail_view(
     }
 }
 
-/// Puts what a person says in the place of what was read.
+form! {
+    /// A correction of what was read in a document.
+    pub struct CorrectionForm {
+        kind: String,
+        vendor: String,
+        amount: String,
+        currency: String,
+        date: String,
+        due_date: String = "dueDate",
+        reference: String,
+    }
+}
+
+/// Replaces what was read in a document by what a person says.
 pub async fn correct(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: Posted<CorrectionForm>,
 ) -> PageResult {
-    let Posted { visitor, fields } = posted;
+    let Posted { visitor, form } = posted;
     let document = DocumentId::parse(&id).ok_or(Error::NotFound("document"))?;
-    let outcome = match corrected(&fields) {
+    let outcome = match corrected(&form) {
         Ok((kind, values)) => {
             web.act(&visitor, move |tx, cx, _| {
                 actions::correct_document(tx, cx, &document, kind, &values)
@@ -299,25 +321,12 @@ pub async fn correct(
         Err(problem) => Err(PageError::Domain(problem)),
     };
     match outcome {
-        Ok(()) => {
-            let mut response = see_other(&format!("/documents?doc={id}#detail"));
-            web.set_flash(&mut response, crate::web::Flash::Corrected);
-            Ok(response)
-        }
+        Ok(()) => web.redirect(&format!("/documents?doc={id}#detail"), Flash::Corrected),
         Err(PageError::Domain(Error::Invalid(problems))) => {
-            let typed = CorrectForm {
-                kind: fields.get("kind"),
-                kinds: kinds(),
-                values: FIELDS
-                    .iter()
-                    .map(|(name, words)| (*name, *words, fields.get(name)))
-                    .collect(),
-                problems: problems
-                    .0
-                    .into_iter()
-                    .map(|problem| format!("{}: {}.", problem.field, problem.sentence))
-                    .collect(),
-            };
+            let sentence =
+                |problem: ValidationError| format!("{}: {}.", problem.field, problem.sentence);
+            let problems = problems.0.into_iter().map(sentence).collect();
+            let typed = CorrectionView { problems, ..CorrectionView::of(form) };
             let asked = FormFields::read(format!("doc={id}").as_bytes());
             responses::again(&build(&web, &visitor, &asked, Some(typed)).await?)
         }
@@ -325,11 +334,11 @@ pub async fn correct(
     }
 }
 
-fn corrected(fields: &FormFields) -> inbox::Result<(DocumentKind, DocumentFields)> {
-    let kind = DocumentKind::parse(&fields.get("kind"))
+fn corrected(form: &CorrectionForm) -> inbox::Result<(DocumentKind, DocumentFields)> {
+    let kind = DocumentKind::parse(&form.kind)
         .ok_or_else(|| Error::invalid("kind", "choose one of the list"))?;
-    let text = |name: &str| Some(fields.get(name).trim().to_owned()).filter(|t| !t.is_empty());
-    let amount = match text("amount") {
+    let text = |typed: &str| Some(typed.trim().to_owned()).filter(|text| !text.is_empty());
+    let amount = match text(&form.amount) {
         Some(typed) => {
             let plain = typed.replace([' ', '\''], "").replace(',', ".");
             Some(plain.parse::<f64>().map_err(|_| Error::invalid("amount", "must be a number"))?)
@@ -339,12 +348,12 @@ fn corrected(fields: &FormFields) -> inbox::Result<(DocumentKind, DocumentFields
     Ok((
         kind,
         DocumentFields {
-            vendor: text("vendor"),
+            vendor: text(&form.vendor),
             amount,
-            currency: text("currency").map(|code| code.to_uppercase()),
-            date: text("date"),
-            due_date: text("dueDate"),
-            reference: text("reference"),
+            currency: text(&form.currency).map(|code| code.to_uppercase()),
+            date: text(&form.date),
+            due_date: text(&form.due_date),
+            reference: text(&form.reference),
         },
     ))
 }

@@ -1,4 +1,4 @@
-//! Attachments.
+//! Downloads of documents and attachments.
 
 use std::sync::Arc;
 
@@ -15,13 +15,14 @@ use crate::web::form::{Asked, FormFields};
 use crate::web::layout::responses::{PageResult, guard};
 use crate::web::visitor::Visitor;
 
-/// A file may do nothing: no script, no form, no origin of its own.
+/// A file runs no script, sends no form and has an opaque origin.
 pub const FILE_POLICY: &str = "default-src 'none'; sandbox; frame-ancestors 'none'";
-/// A PDF may be shown by the browser's own viewer, which lives apart from our pages and does not
-/// start in a sandbox; it can load nothing and is in nobody's frame.
+/// A PDF is shown by the browser's own viewer, which does not start in a sandbox; it can load
+/// nothing and cannot be framed.
 const PDF_POLICY: &str = "default-src 'none'; object-src 'self'; style-src 'unsafe-inline'; \
                           frame-ancestors 'none'";
-/// Pictures that browsers show without running anything.
+
+/// True for pictures that browsers show without running anything.
 pub fn is_picture(content_type: &str) -> bool {
     matches!(content_type, "image/png" | "image/jpeg" | "image/gif" | "image/webp")
 }
@@ -38,7 +39,7 @@ pub async fn document(
     Ok(stored(file, &asked))
 }
 
-/// A file that goes with a letter of ours.
+/// An attachment of an outgoing message.
 pub async fn attachment(
     State(web): State<Arc<Web>>,
     visitor: Visitor,

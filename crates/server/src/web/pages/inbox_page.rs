@@ -7,15 +7,15 @@ use axum::extract::State;
 
 use crate::web::Web;
 use crate::web::form::Asked;
+use crate::web::layout::filters;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
 use crate::web::layout::responses::{PageResult, see_other};
-use crate::web::layout::wording::filters;
 use crate::web::page_version::PartVersion;
 use crate::web::pages::conversation_list::{ConversationFilter, ListView};
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
-#[template(path = "inbox.html")]
+#[template(path = "inbox.html", whitespace = "minimize")]
 struct InboxPage {
     frame: PageLayout,
     list: ListView,

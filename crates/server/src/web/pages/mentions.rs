@@ -9,9 +9,10 @@ use inbox::base::ids::NoteId;
 
 use crate::web::Web;
 use crate::web::form::{Asked, Posted};
+use crate::web::layout::filters;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
 use crate::web::layout::responses::{PageResult, see_other};
-use crate::web::layout::wording::{Avatar, When, filters};
+use crate::web::layout::wording::{Avatar, When};
 use crate::web::page_version::PartVersion;
 use crate::web::pages::conversation_list::subject;
 use crate::web::visitor::Visitor;
@@ -20,7 +21,7 @@ use crate::web::visitor::Visitor;
 const NOTE_SHOWN_CHARS: usize = 300;
 
 #[derive(Template)]
-#[template(path = "mentions.html")]
+#[template(path = "mentions.html", whitespace = "minimize")]
 struct MentionsPage {
     frame: PageLayout,
     mentions: Vec<MentionView>,
@@ -56,7 +57,7 @@ pub async fn page(
         avatar: Avatar::of(Some(&mention.author), &mention.author_name),
         author: mention.author_name.clone(),
         note: mention.body.chars().take(NOTE_SHOWN_CHARS).collect(),
-        time: frame.watch.long(mention.at),
+        time: frame.times.long(mention.at),
         unread: mention.unread,
     };
     let page = MentionsPage {

@@ -1,5 +1,5 @@
-//! Mails as they came: their head and text, their page in a frame that can do nothing, and the
-//! pictures that they brought for it.
+//! The original of a message: its headers and text, its HTML in a sandboxed frame, and the inline
+//! pictures of that HTML.
 
 use std::sync::Arc;
 
@@ -17,24 +17,24 @@ use tokio::task::spawn_blocking;
 
 use crate::web::Web;
 use crate::web::form::Asked;
+use crate::web::layout::filters;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
 use crate::web::layout::responses::{self, PageError, PageResult, guard};
-use crate::web::layout::wording::filters;
 use crate::web::pages::files::FILE_POLICY;
 use crate::web::visitor::Visitor;
 
-/// Mails that are taken apart at one time; each takes a core.
+/// Mails that are parsed at one time; each takes a core.
 const AT_ONCE: usize = 2;
 
 /// How long a browser keeps a picture, which never changes.
 const PICTURE_CACHING: &str = "private, max-age=3600, immutable";
 
-/// A mail may show itself. No script of it runs, so that it may have our origin: without that, a
-/// browser sends no session along when it asks for the pictures.
+/// No script of a mail runs, so it may have our origin; without that the browser would not send the
+/// session cookie when it loads the pictures.
 const PAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox allow-same-origin; \
                            form-action 'none'; base-uri 'none'; frame-ancestors 'self'";
 
-/// The places in which mails are taken apart, away from the threads that serve everybody.
+/// The slots in which mails are parsed on blocking threads.
 pub struct Originals(Arc<Semaphore>);
 
 impl Originals {
@@ -44,7 +44,7 @@ impl Originals {
 }
 
 #[derive(Template)]
-#[template(path = "original.html")]
+#[template(path = "original.html", whitespace = "minimize")]
 struct OriginalPage {
     frame: PageLayout,
     conversation: String,
@@ -65,9 +65,9 @@ pub async fn page(
     let location = PageLocation::at("As it came", "/inbox?view=open");
     let id = MessageId::parse(&message).ok_or(Error::NotFound("message"))?;
     let (blobs, wanted) = (web.app.blobs.clone(), conversation.clone());
-    let open = web
+    let reading = web
         .page(&visitor, location, move |tx, cx, _| actions::original(tx, cx, &blobs, &wanted, &id));
-    let (frame, shown) = web.take_apart(open, mail::original).await?;
+    let (frame, shown) = web.take_apart(reading, mail::original).await?;
     responses::page(&OriginalPage {
         frame,
         conversation,
@@ -80,7 +80,7 @@ pub async fn page(
     })
 }
 
-/// The mail's own page, inside a frame that can do nothing.
+/// The mail's HTML, in a sandboxed frame.
 pub async fn html(
     State(web): State<Arc<Web>>,
     visitor: Visitor,
@@ -95,8 +95,8 @@ pub async fn html(
     let take = move |raw: &[u8]| {
         mail::original_html(raw, &PageAddresses { pictures: &pictures, host: &host })
     };
-    let open = web.raw_mail(&visitor, conversation, &message);
-    let ((), html) = web.take_apart(open, take).await?;
+    let reading = web.raw_mail(&visitor, conversation, &message);
+    let ((), html) = web.take_apart(reading, take).await?;
     let mut response = Response::new(Body::from(html));
     guard(&mut response, PAGE_POLICY);
     let headers = response.headers_mut();
@@ -108,16 +108,16 @@ pub async fn html(
     Ok(response)
 }
 
-/// A picture that a mail brought for its page.
+/// An inline picture of a mail.
 pub async fn picture(
     State(web): State<Arc<Web>>,
     visitor: Visitor,
     Path((conversation, message, number)): Path<(String, String, String)>,
 ) -> PageResult {
     let number: usize = number.parse().map_err(|_| Error::NotFound("picture"))?;
-    let open = web.raw_mail(&visitor, conversation, &message);
+    let reading = web.raw_mail(&visitor, conversation, &message);
     let take = move |raw: &[u8]| mail::original_picture(raw, number);
-    let ((), picture) = web.take_apart(open, take).await?;
+    let ((), picture) = web.take_apart(reading, take).await?;
     let mut response = Response::new(Body::from(picture.bytes));
     guard(&mut response, FILE_POLICY);
     let headers = response.headers_mut();
@@ -128,23 +128,23 @@ pub async fn picture(
 }
 
 impl Web {
-    /// Makes something of a mail in one of a few places beside the threads that serve everybody.
-    /// `open` finds the mail, and something beside it, if the visitor may see it.
+    /// Parses a mail on a blocking thread, a few mails at a time. `reading` finds the mail, with
+    /// something else that the page shows, if the visitor may see it.
     async fn take_apart<X, T: Send + 'static>(
         &self,
-        open: impl Future<Output = Result<(X, Vec<u8>), PageError>>,
+        reading: impl Future<Output = Result<(X, Vec<u8>), PageError>>,
         take: impl FnOnce(&[u8]) -> Option<T> + Send + 'static,
     ) -> Result<(X, T), PageError> {
         // Waiting holds no mail in memory.
-        let place = Arc::clone(&self.originals.0).acquire_owned().await;
-        let (beside, raw) = open.await?;
-        // The place stays taken until the work is done, even if nobody waits for it any more.
+        let slot = Arc::clone(&self.originals.0).acquire_owned().await;
+        let (shown, raw) = reading.await?;
+        // The slot stays taken until the work is done, even if the request is cancelled.
         let work = spawn_blocking(move || {
-            let _place = place;
+            let _slot = slot;
             take(&raw)
         });
         let taken = work.await.ok().flatten().ok_or(Error::NotFound("message"))?;
-        Ok((beside, taken))
+        Ok((shown, taken))
     }
 
     async fn raw_mail(
@@ -162,7 +162,7 @@ impl Web {
     }
 }
 
-/// The name by which the browser knows us, with its port; empty when it does not say.
+/// The host and port of the request; empty if there is none.
 fn host(uri: &Uri, headers: &HeaderMap) -> String {
     let named = headers.get(header::HOST).and_then(|host| host.to_str().ok());
     let host = named.or(uri.authority().map(|authority| authority.as_str())).unwrap_or_default();
@@ -170,8 +170,8 @@ fn host(uri: &Uri, headers: &HeaderMap) -> String {
     if host.bytes().all(plain) { host.to_ascii_lowercase() } else { String::new() }
 }
 
-/// What the frame may load: the pictures that this mail brought, and those from elsewhere after
-/// somebody asked for them.
+/// What the frame may load: the inline pictures of this mail, and remote ones if the reader asked
+/// for them.
 fn page_policy(host: &str, pictures: &str, elsewhere: bool) -> String {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"/_".contains(&b);
     let own = match host {

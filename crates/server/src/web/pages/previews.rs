@@ -1,4 +1,4 @@
-//! The first page of a PDF as a picture; a sheet stands for one that cannot be drawn.
+//! The first page of a PDF as a picture, with a placeholder for one that cannot be rendered.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use crate::web::Web;
 use crate::web::layout::responses::{PageResult, guard};
 use crate::web::visitor::Visitor;
 
-/// What stands for a page that cannot be drawn.
-const SHEET: &str = "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 80 60' fill='none' \
+/// The placeholder of a page that cannot be rendered.
+const PLACEHOLDER: &str = "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 80 60' fill='none' \
                      stroke='#888' stroke-width='1.5'><path d='M26 8h20l8 8v36H26z'/>\
                      <path d='M46 8v8h8M32 28h16M32 36h16M32 44h10'/></svg>";
 
@@ -34,7 +34,7 @@ pub async fn first_page(
     }
     let (kind, picture) = match web.previews.first_page(file.bytes).await {
         Some(picture) => ("image/png", picture),
-        None => ("image/svg+xml", SHEET.into()),
+        None => ("image/svg+xml", PLACEHOLDER.into()),
     };
     let mut response = Response::new(Body::from(picture));
     guard(&mut response, POLICY);

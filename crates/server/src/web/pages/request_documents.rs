@@ -7,62 +7,15 @@ use inbox::ReplyResult;
 use inbox::actions;
 use inbox::api::fields::check_body;
 use inbox::api::operations::{REQUEST_DOCUMENTS, RequestDocumentsInput, request_documents};
-use inbox::base::limits::REQUEST_ITEMS;
 use inbox::{Error, ValidationError};
 use serde_json::{Map, Value, json};
 
 use crate::web::Web;
-use crate::web::form::{FormFields, Posted};
+use crate::web::form::Posted;
+use crate::web::layout::flash::Flash;
 use crate::web::layout::responses::{self, PageResult, see_other};
-use crate::web::pages::conversation::{self, back_to};
-
-/// Empty lines that stand below what is filled in.
-const EMPTY_LINES: usize = 3;
-
-/// What stands in the form.
-pub struct AskForm {
-    pub message: String,
-    pub due: String,
-    pub lines: Vec<AskedLine>,
-    pub problems: Vec<String>,
-    pub seen: i64,
-}
-
-#[derive(Clone, Default)]
-pub struct AskedLine {
-    pub number: usize,
-    pub label: String,
-    pub description: String,
-    pub optional: bool,
-}
-
-impl AskForm {
-    pub fn fresh(seen: i64) -> AskForm {
-        AskForm::typed(&FormFields::default(), seen, Vec::new())
-    }
-
-    fn typed(fields: &FormFields, seen: i64, problems: Vec<String>) -> AskForm {
-        let mut lines = lines(fields);
-        let room = REQUEST_ITEMS.saturating_sub(lines.len());
-        lines.resize(lines.len() + EMPTY_LINES.min(room), AskedLine::default());
-        for (place, line) in lines.iter_mut().enumerate() {
-            line.number = place + 1;
-        }
-        AskForm { message: fields.get("message"), due: fields.get("due"), lines, problems, seen }
-    }
-}
-
-/// The lines that somebody wrote something into.
-fn lines(fields: &FormFields) -> Vec<AskedLine> {
-    let line = |number: usize| AskedLine {
-        number,
-        label: fields.get(&format!("label-{number}")).trim().to_owned(),
-        description: fields.get(&format!("about-{number}")).trim().to_owned(),
-        optional: fields.has(&format!("nice-{number}")),
-    };
-    let all = (1..=REQUEST_ITEMS).map(line);
-    all.filter(|line| !line.label.is_empty() || !line.description.is_empty()).collect()
-}
+use crate::web::pages::conversation;
+use crate::web::pages::request_form::{AskForm, RequestForm};
 
 enum Outcome {
     Asked(ReplyResult),
@@ -72,15 +25,11 @@ enum Outcome {
 pub async fn ask(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: Posted<RequestForm>,
 ) -> PageResult {
-    let Posted { visitor, fields } = posted;
-    let send = !fields.has("keep");
-    let input = match checked(&id, &fields, send) {
-        _ if fields.has("more") => Err(Vec::new()),
-        checked => checked,
-    };
-    let seen = fields.number("seen").unwrap_or(0);
+    let Posted { visitor, form } = posted;
+    let (seen, send) = (form.seen.unwrap_or(0), !form.keep);
+    let input = if form.more { Err(Vec::new()) } else { checked(&id, &form) };
     let problems = match input {
         Err(problems) => problems,
         Ok(input) => {
@@ -95,13 +44,13 @@ pub async fn ask(
                 })
                 .await?;
             match outcome {
-                Outcome::Asked(result) => {
-                    let mut response = see_other(&back_to(&id, &fields));
-                    match send {
-                        true => web.set_undo(&mut response, result.message_id.as_str()),
-                        false => web.set_flash(&mut response, crate::web::Flash::Kept),
-                    }
+                Outcome::Asked(result) if send => {
+                    let mut response = see_other(&form.from.conversation(&id));
+                    web.set_undo(&mut response, result.message_id.as_str());
                     return Ok(response);
+                }
+                Outcome::Asked(_) => {
+                    return web.redirect(&form.from.conversation(&id), Flash::Kept);
                 }
                 Outcome::Meanwhile(by) => {
                     vec![format!("{by} wrote meanwhile. Nothing was sent; read it and send again.")]
@@ -109,20 +58,15 @@ pub async fn ask(
             }
         }
     };
-    let list = FormFields::read(fields.get("from").as_bytes());
-    let mut page = conversation::build(&web, &visitor, &id, &list, |_| None).await?;
-    page.asking = Some(AskForm::typed(&fields, page.seen(), problems));
+    let mut page = conversation::build(&web, &visitor, &id, &form.from.fields(), |_| None).await?;
+    page.asking = Some(AskForm::typed(form, page.seen(), problems));
     responses::again(&page)
 }
 
 /// The request after the API's own checks; the error is what is wrong, in sentences.
-fn checked(
-    id: &str,
-    fields: &FormFields,
-    send: bool,
-) -> Result<RequestDocumentsInput, Vec<String>> {
-    let lines = lines(fields);
-    let documents: Vec<Value> = lines
+fn checked(id: &str, form: &RequestForm) -> Result<RequestDocumentsInput, Vec<String>> {
+    let documents: Vec<Value> = form
+        .lines
         .iter()
         .map(|line| {
             let mut item = json!({ "label": line.label, "required": !line.optional });
@@ -137,10 +81,10 @@ fn checked(
     }
     let mut body = Map::new();
     body.insert("documents".into(), documents.into());
-    body.insert("send".into(), send.into());
-    for (name, field) in [("message", "message"), ("dueDate", "due")] {
-        if let Some(value) = fields.opt(field) {
-            body.insert(name.into(), value.into());
+    body.insert("send".into(), (!form.keep).into());
+    for (name, value) in [("message", &form.message), ("dueDate", &form.due)] {
+        if !value.is_empty() {
+            body.insert(name.into(), value.as_str().into());
         }
     }
     let mut checked = check_body(REQUEST_DOCUMENTS.fields, &Value::Object(body))

@@ -10,15 +10,17 @@ use inbox::base::ids::MessageId;
 
 use crate::web::Web;
 use crate::web::form::Posted;
+use crate::web::layout::filters;
+use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
-use crate::web::layout::responses::{PageError, PageResult, see_other};
-use crate::web::layout::wording::{Avatar, filters, paragraphs};
+use crate::web::layout::responses::{PageError, PageResult};
+use crate::web::layout::wording::{Avatar, paragraphs};
 use crate::web::page_version::PartVersion;
 use crate::web::pages::conversation_list::subject;
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
-#[template(path = "leaving.html")]
+#[template(path = "leaving.html", whitespace = "minimize")]
 struct LeavingPage {
     frame: PageLayout,
     messages: Vec<LeavingView>,
@@ -49,8 +51,8 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
         contact: message.contact,
         avatar: Avatar::of(message.author.as_deref(), &message.author_name),
         author: message.author_name,
-        clock: frame.watch.clock(message.sends_at),
-        seconds: ((message.sends_at - frame.watch.now) / 1_000).max(0),
+        clock: frame.times.clock(message.sends_at),
+        seconds: ((message.sends_at - frame.times.now) / 1_000).max(0),
         iso: inbox::base::time::Moment(message.sends_at).iso(),
         paragraphs: paragraphs(&message.text),
     };
@@ -72,16 +74,8 @@ pub async fn stop(
         })
         .await;
     match stopped {
-        Ok(conversation) => {
-            let mut response = see_other(&format!("/conversations/{conversation}"));
-            web.set_flash(&mut response, crate::web::Flash::Stopped);
-            Ok(response)
-        }
-        Err(PageError::Domain(Error::Invalid(_))) => {
-            let mut response = see_other("/leaving");
-            web.set_flash(&mut response, crate::web::Flash::TooLate);
-            Ok(response)
-        }
+        Ok(conversation) => web.redirect(&format!("/conversations/{conversation}"), Flash::Stopped),
+        Err(PageError::Domain(Error::Invalid(_))) => web.redirect("/leaving", Flash::TooLate),
         Err(refusal) => Err(refusal),
     }
 }

@@ -11,9 +11,10 @@ use inbox::model::mailboxes;
 
 use crate::web::Web;
 use crate::web::form::{Asked, FormFields};
+use crate::web::layout::filters;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
 use crate::web::layout::responses::{self, PageResult};
-use crate::web::layout::wording::{Avatar, StatusLabel, filters, status_label};
+use crate::web::layout::wording::{Avatar, StatusLabel, status_label};
 use crate::web::pages::conversation_list::{RowView, row};
 use crate::web::visitor::Visitor;
 
@@ -21,7 +22,7 @@ use crate::web::visitor::Visitor;
 const FOUND: i64 = 20;
 
 #[derive(Template)]
-#[template(path = "search.html")]
+#[template(path = "search.html", whitespace = "minimize")]
 struct SearchPage {
     frame: PageLayout,
     q: String,
@@ -71,7 +72,7 @@ pub async fn page(
         .await?;
     let (items, cursor) = page.map(|page| (page.items, page.next)).unwrap_or_default();
     let hits = items.iter().map(|summary| {
-        let row = row(summary, &frame.watch, "");
+        let row = row(summary, &frame.times, "");
         Hit {
             avatar: Avatar::customer(&row.who),
             status: status_label(summary.status, false),

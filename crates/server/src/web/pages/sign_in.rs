@@ -9,20 +9,21 @@ use inbox::actions::{self, TokenHash};
 use inbox::base::actor::Actor;
 use inbox::base::limits::{
     LINKS_PER_ADDRESS, LINKS_PER_NETWORK, SIGN_IN_ATTEMPTS_PER_ADDRESS,
-    SIGN_IN_ATTEMPTS_PER_NETWORK,
+    SIGN_IN_ATTEMPTS_PER_NETWORK, SIGN_IN_WAIT_MINUTES,
 };
 
 use crate::web::Web;
-use crate::web::form::{Asked, Posted};
+use crate::web::form::{Asked, FormFields, FormValue, Posted, form};
+use crate::web::layout::filters;
+use crate::web::layout::flash::Flash;
 use crate::web::layout::responses::{self, PageError, PageResult, see_other};
-use crate::web::layout::wording::filters;
 use crate::web::visitor::Visitor;
 
-/// A path of ours to go to after signing in may have this many bytes.
+/// The longest path to go to after signing in, in bytes.
 const NEXT_BYTES: usize = 500;
 
 #[derive(Template)]
-#[template(path = "sign_in.html")]
+#[template(path = "sign_in.html", whitespace = "minimize")]
 struct SignInPage {
     csrf: String,
     email: String,
@@ -33,8 +34,59 @@ struct SignInPage {
     /// True when links can be mailed.
     mails: bool,
     /// Why no link was mailed, or that one may be on its way.
-    link_error: &'static str,
+    link_error: String,
     link_sent: bool,
+}
+
+impl SignInPage {
+    fn new(web: &Web, visitor: &Visitor, email: &str, next: OwnPath) -> SignInPage {
+        SignInPage {
+            csrf: visitor.csrf.clone(),
+            email: email.to_owned(),
+            next: next.0,
+            wrong: false,
+            too_many: false,
+            signed_out: false,
+            mails: web.mails,
+            link_error: String::new(),
+            link_sent: false,
+        }
+    }
+}
+
+form! {
+    pub struct SignInForm {
+        email: String,
+        password: String,
+        next: OwnPath,
+    }
+
+    /// A request for a sign-in link.
+    pub struct LinkForm {
+        email: String,
+        next: OwnPath,
+    }
+}
+
+/// A path on this site, to go to after signing in.
+#[derive(Clone)]
+pub struct OwnPath(String);
+
+impl OwnPath {
+    /// The start page if the path leads anywhere else.
+    fn of(path: &str) -> OwnPath {
+        let is_path = path.starts_with('/') && !path.starts_with("//") && !path.starts_with("/\\");
+        let is_plain = path.bytes().all(|b| (0x21..0x7f).contains(&b) && b != b'\\');
+        let is_own =
+            is_path && is_plain && path.len() <= NEXT_BYTES && !path.starts_with("/sign-in");
+        OwnPath(if is_own { path.to_owned() } else { "/".into() })
+    }
+}
+
+impl FormValue for OwnPath {
+    fn read(fields: &FormFields, name: &str) -> inbox::Result<OwnPath> {
+        Ok(OwnPath::of(&fields.get(name)))
+    }
 }
 
 pub async fn page(
@@ -42,45 +94,23 @@ pub async fn page(
     visitor: Visitor,
     Asked(asked): Asked,
 ) -> PageResult {
-    let next = own_path(&asked.get("next"));
+    let next = OwnPath::of(&asked.get("next"));
     if web.read(&visitor, |_, _, _| Ok(())).await.is_ok() {
-        return Ok(see_other(&next));
+        return Ok(see_other(&next.0));
     }
-    let signed_out = visitor.flash == Some(crate::web::Flash::SignedOut);
-    let page = SignInPage {
-        csrf: visitor.csrf,
-        email: String::new(),
-        next,
-        wrong: false,
-        too_many: false,
-        signed_out,
-        mails: web.mails,
-        link_error: "",
-        link_sent: false,
-    };
+    let signed_out = visitor.flash == Some(Flash::SignedOut);
+    let page = SignInPage { signed_out, ..SignInPage::new(&web, &visitor, "", next) };
     let mut response = responses::page(&page)?;
     web.clear_flash(&mut response);
     Ok(response)
 }
 
-pub async fn with_password(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
-    let Posted { visitor, fields } = posted;
-    let (email, next) = (fields.get("email").trim().to_owned(), own_path(&fields.get("next")));
-    let again = |wrong, too_many| {
-        responses::again(&SignInPage {
-            csrf: visitor.csrf.clone(),
-            email: email.clone(),
-            next: next.clone(),
-            wrong,
-            too_many,
-            signed_out: false,
-            mails: web.mails,
-            link_error: "",
-            link_sent: false,
-        })
-    };
-    if email.is_empty() || !mail::is_address(&email) {
-        return again(true, false);
+pub async fn with_password(State(web): State<Arc<Web>>, posted: Posted<SignInForm>) -> PageResult {
+    let Posted { visitor, form } = posted;
+    let (email, next) = (form.email.trim().to_owned(), form.next);
+    let page = SignInPage::new(&web, &visitor, &email, next.clone());
+    if !mail::is_address(&email) {
+        return responses::again(&SignInPage { wrong: true, ..page });
     }
     let (address, now) = (format!("address {}", mail::normal_address(&email)), web.app.clock.now());
     let (counted, place) = (address.clone(), format!("place {}", visitor.place));
@@ -95,13 +125,13 @@ pub async fn with_password(State(web): State<Arc<Web>>, posted: Posted) -> PageR
         })
         .await?;
     if !may_try {
-        return again(false, true);
+        return responses::again(&SignInPage { too_many: true, ..page });
     }
     let asked = email.clone();
     let found = web.app.store.read(move |tx| actions::stored_passwords(tx, &asked)).await?;
     let hashes = found.iter().map(|stored| stored.hash.clone()).collect();
-    let Some(place) = web.fitting(fields.get("password"), hashes).await else {
-        return again(true, false);
+    let Some(place) = web.fitting(form.password, hashes).await else {
+        return responses::again(&SignInPage { wrong: true, ..page });
     };
     let actions::StoredPassword { ws, person, opens_private, .. } = found[place].clone();
     let (app, device) = (web.app.clone(), visitor.device.clone());
@@ -113,31 +143,22 @@ pub async fn with_password(State(web): State<Arc<Web>>, posted: Posted) -> PageR
             actions::begin_session(tx, &app.ids, now, ws, &person, &device, opens_private)
         })
         .await?;
-    let mut response = see_other(&next);
+    let mut response = see_other(&next.0);
     web.set_session(&mut response, &token);
     Ok(response)
 }
 
-/// Mails a link to whoever has the address. The answer is the same whether anybody has it.
-pub async fn mail_link(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
+/// Mails a link to the person with the address. The response does not tell whether there is one.
+pub async fn mail_link(State(web): State<Arc<Web>>, posted: Posted<LinkForm>) -> PageResult {
     if !web.mails {
         return Err(Error::NotFound("page").into());
     }
-    let Posted { visitor, fields } = posted;
-    let email = fields.get("email").trim().to_owned();
-    let page = |link_error, link_sent| SignInPage {
-        csrf: visitor.csrf.clone(),
-        email: email.clone(),
-        next: own_path(&fields.get("next")),
-        wrong: false,
-        too_many: false,
-        signed_out: false,
-        mails: true,
-        link_error,
-        link_sent,
-    };
+    let Posted { visitor, form } = posted;
+    let email = form.email.trim().to_owned();
+    let page = SignInPage::new(&web, &visitor, &email, form.next);
     if !mail::is_address(&email) {
-        return responses::again(&page("That is not an e-mail address.", false));
+        let link_error = "That is not an e-mail address.".into();
+        return responses::again(&SignInPage { link_error, ..page });
     }
     let (app, asked) = (web.app.clone(), mail::normal_address(&email));
     let place = format!("links for {}", visitor.place);
@@ -157,14 +178,16 @@ pub async fn mail_link(State(web): State<Arc<Web>>, posted: Posted) -> PageResul
             Ok(may)
         })
         .await?;
-    match may {
-        true => responses::page(&page("", true)),
-        false => responses::again(&page("Too many links were asked for. Wait 15 minutes.", false)),
+    if !may {
+        let link_error =
+            format!("Too many links were asked for. Wait {SIGN_IN_WAIT_MINUTES} minutes.");
+        return responses::again(&SignInPage { link_error, ..page });
     }
+    responses::page(&SignInPage { link_sent: true, ..page })
 }
 
 #[derive(Template)]
-#[template(path = "sign_in_link.html")]
+#[template(path = "sign_in_link.html", whitespace = "minimize")]
 struct LinkPage {
     csrf: String,
     /// The person's and the workspace's name; `None` when the link does not work.
@@ -172,7 +195,7 @@ struct LinkPage {
     token: String,
 }
 
-/// Opening a link uses nothing up: programs that look at mail open links too.
+/// Opening a link does not use it up: programs that scan mail open links too.
 pub async fn link_page(
     State(web): State<Arc<Web>>,
     visitor: Visitor,
@@ -234,31 +257,22 @@ pub async fn sign_out(State(web): State<Arc<Web>>, posted: Posted) -> PageResult
         web.act(&posted.visitor, |tx, cx, me| actions::end_session(tx, cx, &me.session)).await;
     match ended {
         Ok(()) | Err(PageError::SignIn { .. }) => {
-            let mut response = see_other("/sign-in");
+            let mut response = web.redirect("/sign-in", Flash::SignedOut)?;
             web.clear_session(&mut response);
-            web.set_flash(&mut response, crate::web::Flash::SignedOut);
             Ok(response)
         }
         Err(refusal) => Err(refusal),
     }
 }
 
-/// A path on this site, whatever was asked for.
-fn own_path(next: &str) -> String {
-    let is_path = next.starts_with('/') && !next.starts_with("//") && !next.starts_with("/\\");
-    let plain = next.bytes().all(|b| (0x21..0x7f).contains(&b) && b != b'\\');
-    let own = is_path && plain && next.len() <= NEXT_BYTES && !next.starts_with("/sign-in");
-    if own { next.to_owned() } else { "/".into() }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::own_path;
+    use super::OwnPath;
 
     #[test]
     fn after_signing_in_one_stays_on_this_site() {
         for good in ["/inbox?view=open", "/conversations/cnv_1#letter"] {
-            assert_eq!(own_path(good), good);
+            assert_eq!(OwnPath::of(good).0, good);
         }
         for bad in [
             "",
@@ -268,7 +282,7 @@ mod tests {
             "/a\r\nb",
             "/sign-in/x",
         ] {
-            assert_eq!(own_path(bad), "/", "{bad:?}");
+            assert_eq!(OwnPath::of(bad).0, "/", "{bad:?}");
         }
     }
 }

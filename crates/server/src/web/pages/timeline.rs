@@ -9,11 +9,11 @@ use inbox::{StoredTimelineEvent, TimelineEvent, WokenBy};
 use crate::web::layout::wording::{Avatar, TimeFormat, When, first_name, paragraphs, size};
 use crate::web::pages::document_requests::RequestView;
 
-/// Letters from the end that are shown open.
+/// The last messages are shown in full.
 const OPEN_MESSAGES: usize = 2;
-/// Events in a row from which on they are folded.
+/// So many events in a row are folded into one line.
 const FOLD_EVENTS: usize = 4;
-/// The largest picture that is shown beside its letter, in bytes.
+/// The largest picture that is shown beside its message, in bytes.
 const PREVIEW_BYTES: i64 = 5 * 1024 * 1024;
 
 pub enum TimelineRow {
@@ -46,7 +46,7 @@ pub struct MessageView {
     pub state: MessageProgress,
 }
 
-/// How far a letter is.
+/// How far a message is.
 pub enum MessageProgress {
     Theirs,
     Draft,
@@ -79,7 +79,7 @@ pub struct EventView {
     pub time: When,
 }
 
-pub fn items(open: &OpenConversation, watch: &TimeFormat) -> Vec<TimelineRow> {
+pub fn items(open: &OpenConversation, times: &TimeFormat) -> Vec<TimelineRow> {
     let names: Vec<&str> = open
         .team
         .people
@@ -105,23 +105,23 @@ pub fn items(open: &OpenConversation, watch: &TimeFormat) -> Vec<TimelineRow> {
                 if warned == Some(message.id.as_str()) {
                     items.push(TimelineRow::Risk);
                 }
-                let mut view = message_view(message, open, watch);
+                let mut view = message_view(message, open, times);
                 view.brief = met + OPEN_MESSAGES <= messages
                     && matches!(view.state, MessageProgress::Theirs | MessageProgress::Sent);
                 items.push(TimelineRow::Message(Box::new(view)));
             }
             TimelineEntry::Note(note) => {
-                items.push(TimelineRow::Note(note_view(note, &names, watch)))
+                items.push(TimelineRow::Note(note_view(note, &names, times)))
             }
             TimelineEntry::Event(event) => {
-                items.push(TimelineRow::Event(event_view(event, &agents, watch)))
+                items.push(TimelineRow::Event(event_view(event, &agents, times)))
             }
         }
     }
     folded(items)
 }
 
-/// The letter that a warning stands before: the customer's latest.
+/// The message with the warning above it: the customer's latest.
 fn warned_message(open: &OpenConversation) -> Option<&str> {
     open.conversation.risk?;
     open.entries.iter().rev().find_map(|entry| match entry {
@@ -135,21 +135,22 @@ fn warned_message(open: &OpenConversation) -> Option<&str> {
 pub fn message_view(
     message: &MessageEntry,
     open: &OpenConversation,
-    watch: &TimeFormat,
+    times: &TimeFormat,
 ) -> MessageView {
     let conversation = &open.conversation;
     let contact = conversation.contact_name.as_deref().unwrap_or(&conversation.contact_email);
-    view(message, contact, watch)
+    view(message, contact, times)
 }
 
-pub fn view(message: &MessageEntry, contact: &str, watch: &TimeFormat) -> MessageView {
+pub fn view(message: &MessageEntry, contact: &str, times: &TimeFormat) -> MessageView {
     let inbound = message.direction == Direction::Inbound;
     let name = message.from_name.clone().unwrap_or_else(|| message.from_email.clone());
-    let avatar = match inbound {
-        true => Avatar::customer(&name),
-        false => Avatar::of(message.author.as_deref(), &name),
+    let avatar = if inbound {
+        Avatar::customer(&name)
+    } else {
+        Avatar::of(message.author.as_deref(), &name)
     };
-    let state = state(message, watch);
+    let state = state(message, times);
     let (class, what) = match &state {
         MessageProgress::Theirs => ("", "Message from"),
         MessageProgress::Draft => ("draft", "Draft by"),
@@ -166,29 +167,29 @@ pub fn view(message: &MessageEntry, contact: &str, watch: &TimeFormat) -> Messag
         name,
         class,
         address: address_line(message, inbound, contact),
-        time: watch.long(message.at),
+        time: times.long(message.at),
         paragraphs: paragraphs(&message.text),
         gist: message.text.split_whitespace().take(24).collect::<Vec<_>>().join(" "),
         brief: false,
         cut: message.cut,
         has_original: message.has_original,
         files: message.files.iter().map(file_view).collect(),
-        asks: message.asks.as_ref().map(|card| RequestView::of(card, watch)),
+        asks: message.asks.as_ref().map(|card| RequestView::of(card, times)),
         summary: message.summary.clone(),
         revision: message.revision,
         state,
     }
 }
 
-fn state(message: &MessageEntry, watch: &TimeFormat) -> MessageProgress {
+fn state(message: &MessageEntry, times: &TimeFormat) -> MessageProgress {
     match message.status {
         None => MessageProgress::Theirs,
         Some(MessageStatus::Draft) => MessageProgress::Draft,
         Some(MessageStatus::Scheduled) => {
-            let at = message.sends_at.unwrap_or(watch.now);
+            let at = message.sends_at.unwrap_or(times.now);
             MessageProgress::Leaving {
-                clock: watch.clock(at),
-                seconds: ((at - watch.now) / 1_000).max(0),
+                clock: times.clock(at),
+                seconds: ((at - times.now) / 1_000).max(0),
                 iso: inbox::base::time::Moment(at).iso(),
             }
         }
@@ -198,7 +199,7 @@ fn state(message: &MessageEntry, watch: &TimeFormat) -> MessageProgress {
     }
 }
 
-/// Whose address, or to whom it goes.
+/// The sender's address, or the recipients.
 fn address_line(message: &MessageEntry, inbound: bool, contact: &str) -> String {
     let shown = |party: &inbox::Party| {
         party.name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| party.email.clone())
@@ -211,10 +212,8 @@ fn address_line(message: &MessageEntry, inbound: bool, contact: &str) -> String 
     let to: Vec<String> = message.to.iter().map(shown).collect();
     let to = if to.is_empty() { contact.to_owned() } else { to.join(", ") };
     let bcc: Vec<String> = message.bcc.iter().map(shown).collect();
-    let bcc = match bcc.is_empty() {
-        true => String::new(),
-        false => format!(", hidden copy to {}", bcc.join(", ")),
-    };
+    let bcc =
+        if bcc.is_empty() { String::new() } else { format!(", hidden copy to {}", bcc.join(", ")) };
     format!("to {to}{cc}{bcc}")
 }
 
@@ -232,19 +231,19 @@ pub fn file_view(file: &FiledAs) -> FileView {
     }
 }
 
-fn note_view(note: &NoteEntry, names: &[&str], watch: &TimeFormat) -> NoteView {
+fn note_view(note: &NoteEntry, names: &[&str], times: &TimeFormat) -> NoteView {
     let avatar = Avatar::of(Some(&note.author), &note.author_name);
     let lines = |lines: Vec<String>| lines.iter().map(|line| marked(line, names)).collect();
     NoteView {
         is_agent: avatar.is_agent(),
         avatar,
         name: note.author_name.clone(),
-        time: watch.long(note.at),
+        time: times.long(note.at),
         body: paragraphs(&note.body).into_iter().map(lines).collect(),
     }
 }
 
-fn event_view(event: &EventEntry, agents: &[&str], watch: &TimeFormat) -> EventView {
+fn event_view(event: &EventEntry, agents: &[&str], times: &TimeFormat) -> EventView {
     let name = &event.actor_name;
     let avatar = match name.as_str() {
         "Mailroom" => Avatar::mailroom(),
@@ -254,21 +253,21 @@ fn event_view(event: &EventEntry, agents: &[&str], watch: &TimeFormat) -> EventV
     EventView {
         avatar,
         actor: name.clone(),
-        text: words(&event.event(), watch),
-        time: watch.long(event.at),
+        text: words(&event.event(), times),
+        time: times.long(event.at),
     }
 }
 
 /// What happened, in the past tense, after the actor's name. An event that a newer version wrote
 /// is shown by its name.
-fn words(event: &StoredTimelineEvent, watch: &TimeFormat) -> String {
+fn words(event: &StoredTimelineEvent, times: &TimeFormat) -> String {
     match event {
-        StoredTimelineEvent::Known(event) => sentence(event, watch),
+        StoredTimelineEvent::Known(event) => sentence(event, times),
         StoredTimelineEvent::Unknown(name) => name.clone(),
     }
 }
 
-fn sentence(event: &TimelineEvent, watch: &TimeFormat) -> String {
+fn sentence(event: &TimelineEvent, times: &TimeFormat) -> String {
     match event {
         TimelineEvent::StatusChanged { to: Status::Open, .. } => "opened this again".into(),
         TimelineEvent::StatusChanged { to: Status::Waiting, .. } => {
@@ -285,7 +284,7 @@ fn sentence(event: &TimelineEvent, watch: &TimeFormat) -> String {
             }
         }
         TimelineEvent::Snoozed { until } => {
-            format!("snoozed this until {}", watch.long(until.0).text)
+            format!("snoozed this until {}", times.long(until.0).text)
         }
         TimelineEvent::Woken { by: WokenBy::Clock } => {
             "brought this back, its time had come".into()
@@ -328,7 +327,7 @@ fn sentence(event: &TimelineEvent, watch: &TimeFormat) -> String {
     }
 }
 
-/// Long runs of events behind one line that says what it hides.
+/// Folds long runs of events into one line.
 fn folded(items: Vec<TimelineRow>) -> Vec<TimelineRow> {
     let mut out: Vec<TimelineRow> = Vec::new();
     let mut run: Vec<EventView> = Vec::new();

@@ -8,16 +8,17 @@ use inbox::actions::{self, AUDIT_LISTED, AuditEntry};
 use inbox::base::ids::AuditId;
 use inbox::model::audit_log::Action;
 
-use super::location;
+use super::{SettingsPage, location};
 use crate::web::Web;
 use crate::web::form::Asked;
+use crate::web::layout::filters;
 use crate::web::layout::page_layout::PageLayout;
 use crate::web::layout::responses::PageResult;
-use crate::web::layout::wording::{Avatar, When, filters};
+use crate::web::layout::wording::{Avatar, When};
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
-#[template(path = "settings_audit.html")]
+#[template(path = "settings_audit.html", whitespace = "minimize")]
 struct AuditPage {
     frame: PageLayout,
     entries: Vec<EntryView>,
@@ -40,7 +41,7 @@ pub async fn page(
 ) -> PageResult {
     let before = AuditId::parse(&asked.get("before"));
     let (frame, entries) = web
-        .page(&visitor, location(super::SettingsPage::Audit), move |tx, cx, _| {
+        .page(&visitor, location(SettingsPage::Audit), move |tx, cx, _| {
             actions::list_audit(tx, cx, before.as_ref())
         })
         .await?;
@@ -48,14 +49,11 @@ pub async fn page(
     let older = older.map(|last| format!("/settings/audit?before={}", last.id));
     let view = |entry: AuditEntry| EntryView {
         avatar: Avatar::of(Some(&entry.actor), &entry.actor_name),
-        actor: match entry.actor.is_empty() {
-            true => "The command line".into(),
-            false => entry.actor_name,
-        },
+        actor: if entry.actor.is_empty() { "The command line".into() } else { entry.actor_name },
         did: did(entry.action),
         thing: entry.thing,
         detail: entry.detail,
-        time: frame.watch.stamp(entry.at),
+        time: frame.times.stamp(entry.at),
     };
     let entries = entries.into_iter().map(view).collect();
     web.show(&visitor, &AuditPage { frame, entries, older })

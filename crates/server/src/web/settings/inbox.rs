@@ -1,4 +1,4 @@
-//! One inbox: its name, who sees it, how mail comes in and goes out.
+//! One inbox: its name, who sees it, incoming and outgoing mail.
 
 use std::sync::Arc;
 
@@ -11,18 +11,20 @@ use inbox::model::domains::{self, ListedKey};
 use inbox::model::mailboxes::{self, Mailbox};
 use inbox::{Cx, Error};
 
+use super::inboxes::name_rule;
 use super::incoming_mail::{self, FetchedView, ListenerView};
-use super::location;
-use super::records::{self, RecordsView};
+use super::records_view::{self, RecordsView};
+use super::{SettingsPage, location};
 use crate::web::Web;
-use crate::web::form::Posted;
+use crate::web::form::{Posted, form};
+use crate::web::layout::filters;
+use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
-use crate::web::layout::responses::{self, PageError, PageResult, see_other};
-use crate::web::layout::wording::filters;
+use crate::web::layout::responses::{self, PageError, PageResult};
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
-#[template(path = "settings_inbox.html")]
+#[template(path = "settings_inbox.html", whitespace = "minimize")]
 pub struct InboxPage {
     frame: PageLayout,
     id: String,
@@ -35,22 +37,22 @@ pub struct InboxPage {
     typed: String,
     error: String,
     mails: bool,
-    /// For those who look after it.
+    /// Only for owners and admins.
     pub mail: Option<MailView>,
 }
 
-/// How mail comes into the inbox and leaves it.
+/// Incoming and outgoing mail of the inbox.
 pub struct MailView {
     fetched: Option<FetchedView>,
-    /// How it stands with mail that is not fetched.
+    /// The state of mail that is not fetched.
     state: incoming_mail::StatusBadge,
     listeners: Vec<ListenerView>,
     relay: Option<String>,
     pub records: Option<RecordsView>,
 }
 
-/// What only those see who look after inboxes.
-struct Kept {
+/// What only owners and admins see.
+struct AdminPart {
     fetched: Option<FetchedInbox>,
     domain: Option<String>,
     keys: Vec<ListedKey>,
@@ -66,19 +68,19 @@ pub async fn page(
 
 pub async fn build(web: &Web, visitor: &Visitor, id: &str) -> Result<InboxPage, PageError> {
     let wanted = mailbox_id(id)?;
-    let (frame, (found, kept)) = web
-        .page(visitor, location(super::SettingsPage::Inboxes), move |tx, cx, me| {
+    let (frame, (found, part)) = web
+        .page(visitor, location(SettingsPage::Inboxes), move |tx, cx, me| {
             let found =
                 mailboxes::seen_by(tx, cx.actor, &wanted)?.ok_or(Error::NotFound("inbox"))?;
-            let kept = me.administers().then(|| kept(tx, cx, &found)).transpose()?;
-            Ok((found, kept))
+            let part = me.administers().then(|| admin_part(tx, cx, &found)).transpose()?;
+            Ok((found, part))
         })
         .await?;
-    let open = frame.sidebar.inboxes.iter().find(|filter| filter.id == found.id);
+    let counted = frame.sidebar.inboxes.iter().find(|inbox| inbox.id == found.id);
     let (local, domain) = (found.address.local(), found.address.domain().unwrap_or_default());
     Ok(InboxPage {
         id: id.to_owned(),
-        open: open.map_or(0, |filter| filter.open),
+        open: counted.map_or(0, |inbox| inbox.open),
         local: local.to_owned(),
         domain: domain.to_owned(),
         private: found.circle.person().is_some(),
@@ -87,15 +89,15 @@ pub async fn build(web: &Web, visitor: &Visitor, id: &str) -> Result<InboxPage, 
         address: found.address.into(),
         error: String::new(),
         mails: web.mails,
-        mail: kept.map(|kept| mail_view(web, &kept, &frame)),
+        mail: part.map(|part| mail_view(web, &part, &frame)),
         frame,
     })
 }
 
-fn kept(tx: &mut Tx<'_>, cx: &Cx<'_>, inbox: &Mailbox) -> inbox::Result<Kept> {
+fn admin_part(tx: &mut Tx<'_>, cx: &Cx<'_>, inbox: &Mailbox) -> inbox::Result<AdminPart> {
     let fetched = actions::list_fetched(tx, cx.actor)?;
-    let domain = records::ascii_domain(&inbox.address);
-    Ok(Kept {
+    let domain = records_view::ascii_domain(&inbox.address);
+    Ok(AdminPart {
         fetched: fetched.into_iter().find(|fetched| fetched.mailbox == inbox.id),
         keys: match &domain {
             Some(domain) => domains::list_keys(tx, cx, domain)?,
@@ -105,35 +107,37 @@ fn kept(tx: &mut Tx<'_>, cx: &Cx<'_>, inbox: &Mailbox) -> inbox::Result<Kept> {
     })
 }
 
-fn mail_view(web: &Web, kept: &Kept, frame: &PageLayout) -> MailView {
+fn mail_view(web: &Web, part: &AdminPart, frame: &PageLayout) -> MailView {
     MailView {
-        fetched: kept.fetched.as_ref().map(|it| incoming_mail::fetched_view(it, &frame.watch)),
+        fetched: part.fetched.as_ref().map(|it| incoming_mail::fetched_view(it, &frame.times)),
         state: incoming_mail::listener_state(&web.ways),
         listeners: incoming_mail::listeners(&web.ways),
         relay: web.ways.sending.relay.clone(),
-        records: kept.domain.as_ref().map(|domain| records::view(web, domain, &kept.keys)),
+        records: part.domain.as_ref().map(|domain| records_view::view(web, domain, &part.keys)),
+    }
+}
+
+form! {
+    pub struct InboxNameForm {
+        name: String,
     }
 }
 
 pub async fn rename(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: Posted<InboxNameForm>,
 ) -> PageResult {
-    let Posted { visitor, fields } = posted;
-    let (mailbox, name) = (mailbox_id(&id)?, fields.get("name"));
+    let Posted { visitor, form } = posted;
+    let (mailbox, name) = (mailbox_id(&id)?, form.name.clone());
     let renamed =
         web.act(&visitor, move |tx, cx, _| actions::rename_mailbox(tx, cx, &mailbox, &name)).await;
     match renamed {
-        Ok(()) => {
-            let mut response = see_other(&format!("/settings/inboxes/{id}"));
-            web.set_flash(&mut response, crate::web::Flash::InboxRenamed);
-            Ok(response)
-        }
+        Ok(()) => web.redirect(&format!("/settings/inboxes/{id}"), Flash::InboxRenamed),
         Err(PageError::Domain(Error::Invalid(_))) => {
             let page = build(&web, &visitor, &id).await?;
-            let error = "Give the inbox a name of at most 100 characters.".to_owned();
-            responses::again(&InboxPage { typed: fields.get("name"), error, ..page })
+            let error = name_rule();
+            responses::again(&InboxPage { typed: form.name, error, ..page })
         }
         Err(refusal) => Err(refusal),
     }

@@ -1,4 +1,4 @@
-//! The inboxes that one sees, and adding one.
+//! The inboxes that the reader may see, and adding one.
 
 use std::sync::Arc;
 
@@ -7,22 +7,24 @@ use axum::extract::State;
 use inbox::Error;
 use inbox::actions::{self, FetchedInbox, PersonListing};
 use inbox::base::ids::UserId;
+use inbox::base::limits::PERSON_NAME_CHARS;
 use inbox::model::mailboxes::{self, Mailbox};
 
-use super::{incoming_mail, location};
+use super::{SettingsPage, incoming_mail, location};
 use crate::web::Web;
-use crate::web::form::Posted;
+use crate::web::form::{FormFields, FormValue, Posted, form};
+use crate::web::layout::filters;
+use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
-use crate::web::layout::responses::{self, PageError, PageResult, see_other};
-use crate::web::layout::wording::filters;
+use crate::web::layout::responses::{self, PageError, PageResult};
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
-#[template(path = "settings_inboxes.html")]
+#[template(path = "settings_inboxes.html", whitespace = "minimize")]
 struct InboxesPage {
     frame: PageLayout,
     inboxes: Vec<InboxView>,
-    /// How mail comes into an inbox that is not fetched.
+    /// The state of inboxes whose mail is not fetched.
     at_listeners: incoming_mail::StatusBadge,
     people: Vec<(String, String)>,
     address: String,
@@ -37,7 +39,7 @@ struct InboxView {
     name: String,
     address: String,
     private: bool,
-    /// How fetching its mail goes, for those who look after that.
+    /// The state of fetching, for owners and admins.
     fetching: Option<incoming_mail::StatusBadge>,
 }
 
@@ -49,11 +51,9 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<InboxesPage, PageError> {
     let (frame, (inboxes, people, fetched)): (PageLayout, Read) = web
-        .page(visitor, location(super::SettingsPage::Inboxes), |tx, cx, me| {
-            let fetched = match me.administers() {
-                true => actions::list_fetched(tx, cx.actor)?,
-                false => Vec::new(),
-            };
+        .page(visitor, location(SettingsPage::Inboxes), |tx, cx, me| {
+            let fetched =
+                if me.administers() { actions::list_fetched(tx, cx.actor)? } else { Vec::new() };
             Ok((mailboxes::all_seen_by(tx, cx.actor)?, actions::list_people(tx, cx)?, fetched))
         })
         .await?;
@@ -63,7 +63,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<InboxesPage, PageError> {
         fetching: fetched
             .iter()
             .find(|fetched| fetched.mailbox == inbox.id)
-            .map(|fetched| incoming_mail::state_of(fetched, frame.watch.now)),
+            .map(|fetched| incoming_mail::state_of(fetched, frame.times.now)),
         name: inbox.name,
         address: inbox.address.into(),
     };
@@ -81,13 +81,26 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<InboxesPage, PageError> {
     })
 }
 
-pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
-    let Posted { visitor, fields } = posted;
-    let (address, name) = (fields.get("address").trim().to_owned(), fields.get("name"));
-    let owner = match fields.opt("private_to") {
-        Some(id) => Some(UserId::parse(&id).ok_or(Error::NotFound("person"))?),
-        None => None,
-    };
+form! {
+    pub struct NewInboxForm {
+        address: String,
+        name: String,
+        private_to: Option<UserId>,
+    }
+}
+
+/// `None` for the whole team.
+impl FormValue for Option<UserId> {
+    fn read(fields: &FormFields, name: &str) -> inbox::Result<Option<UserId>> {
+        let id = fields.opt(name);
+        id.map(|id| UserId::parse(&id).ok_or(Error::NotFound("person"))).transpose()
+    }
+}
+
+pub async fn add(State(web): State<Arc<Web>>, posted: Posted<NewInboxForm>) -> PageResult {
+    let Posted { visitor, form } = posted;
+    let (address, name) = (form.address.trim().to_owned(), form.name.clone());
+    let owner = form.private_to.clone();
     let added = web
         .act(&visitor, move |tx, cx, _| {
             if let Some(owner) = &owner {
@@ -98,21 +111,15 @@ pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
         })
         .await;
     match added {
-        Ok(_) => {
-            let mut response = see_other("/settings/inboxes");
-            web.set_flash(&mut response, crate::web::Flash::InboxAdded);
-            Ok(response)
-        }
+        Ok(_) => web.redirect("/settings/inboxes", Flash::InboxAdded),
         Err(PageError::Domain(Error::Invalid(problems))) => {
             let mut page = build(&web, &visitor).await?;
-            page.address = fields.get("address");
-            page.name = fields.get("name");
-            page.private_to = fields.get("private_to");
+            page.address = form.address;
+            page.name = form.name;
+            page.private_to = form.private_to.map(|id| id.to_string()).unwrap_or_default();
             for problem in problems.0 {
                 match problem.field.as_str() {
-                    "name" => {
-                        page.name_error = "Give the inbox a name of at most 100 characters.".into()
-                    }
+                    "name" => page.name_error = name_rule(),
                     _ => page.address_error = format!("This address {}.", problem.sentence),
                 }
             }
@@ -120,4 +127,9 @@ pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
         }
         Err(refusal) => Err(refusal),
     }
+}
+
+/// What a name of an inbox must be.
+pub fn name_rule() -> String {
+    format!("Give the inbox a name of at most {PERSON_NAME_CHARS} characters.")
 }

@@ -7,7 +7,7 @@ use crate::net::listen_address::ListenAddress;
 use crate::web::layout::wording::{TimeFormat, When};
 use crate::web::mail_ways::MailWays;
 
-/// A word for how something stands, with its colour and icon.
+/// A state in one word, with its colour and icon.
 #[derive(Clone, Copy)]
 pub struct StatusBadge {
     pub class: &'static str,
@@ -15,7 +15,7 @@ pub struct StatusBadge {
     pub word: &'static str,
 }
 
-/// What the settings show of how an inbox is fetched.
+/// How an inbox is fetched, as the settings show it.
 pub struct FetchedView {
     pub host: String,
     pub port: i64,
@@ -24,12 +24,12 @@ pub struct FetchedView {
     pub state: StatusBadge,
     pub last: Option<When>,
     pub mails: String,
-    /// The last mail that could not be had, and how many there were.
+    /// How many mails could not be fetched, and the reason of the last one.
     pub skipped: Option<(i64, String)>,
     pub trouble: Option<TroubleView>,
 }
 
-/// Why no mail comes, and what happens next.
+/// Why no mail is fetched, and when it is tried again.
 pub struct TroubleView {
     pub title: &'static str,
     pub since: When,
@@ -49,28 +49,28 @@ enum Fetching {
     Begins,
     Works,
     Fails,
-    /// Its turn came long ago, and nobody took it.
+    /// It is overdue, and no process fetches it.
     Stopped,
 }
 
-pub fn fetched_view(fetched: &FetchedInbox, watch: &TimeFormat) -> FetchedView {
+pub fn fetched_view(fetched: &FetchedInbox, times: &TimeFormat) -> FetchedView {
     FetchedView {
         host: fetched.host.clone(),
         port: fetched.port,
         username: fetched.username.clone(),
         folder: fetched.folder.clone(),
-        state: state_of(fetched, watch.now),
-        last: fetched.last_fetched_at.map(|at| watch.long(at.0)),
+        state: state_of(fetched, times.now),
+        last: fetched.last_fetched_at.map(|at| times.long(at.0)),
         mails: match fetched.fetched {
             1 => "1 mail so far".into(),
             n => format!("{n} mails so far"),
         },
         skipped: fetched.last_skipped.clone().map(|last| (fetched.skipped, last)),
-        trouble: trouble(fetched, watch),
+        trouble: trouble(fetched, times),
     }
 }
 
-/// How fetching goes, in a word.
+/// The state of fetching.
 pub fn state_of(fetched: &FetchedInbox, now: i64) -> StatusBadge {
     match how(fetched, now) {
         Fetching::Begins => StatusBadge { class: "act", icon: "wait", word: "Not fetched yet" },
@@ -89,18 +89,18 @@ fn how(fetched: &FetchedInbox, now: i64) -> Fetching {
     }
 }
 
-fn trouble(fetched: &FetchedInbox, watch: &TimeFormat) -> Option<TroubleView> {
-    match how(fetched, watch.now) {
+fn trouble(fetched: &FetchedInbox, times: &TimeFormat) -> Option<TroubleView> {
+    match how(fetched, times.now) {
         Fetching::Begins | Fetching::Works => None,
         Fetching::Fails => Some(TroubleView {
             title: "Mail cannot be fetched since",
-            since: watch.long(fetched.failing_since?.0),
+            since: times.long(fetched.failing_since?.0),
             reason: fetched.last_error.clone().unwrap_or_default(),
-            next: fetched.next_attempt_at.map(|at| watch.long(at.0)),
+            next: fetched.next_attempt_at.map(|at| times.long(at.0)),
         }),
         Fetching::Stopped => Some(TroubleView {
             title: "Nobody fetches this inbox since",
-            since: watch.long(fetched.due_at.0),
+            since: times.long(fetched.due_at.0),
             reason: "It was due then, and no server of yours took it on. See whether \
                      mailroom serve runs where the inbox was set up, and what its log says."
                 .into(),
@@ -109,7 +109,7 @@ fn trouble(fetched: &FetchedInbox, watch: &TimeFormat) -> Option<TroubleView> {
     }
 }
 
-/// Where mail is taken by this server.
+/// The listeners of this server that receive mail.
 pub fn listeners(ways: &MailWays) -> Vec<ListenerView> {
     let smtp = match &ways.smtp {
         ListenAddress::Off => None,
@@ -134,7 +134,7 @@ pub fn listeners(ways: &MailWays) -> Vec<ListenerView> {
     smtp.into_iter().chain(lmtp).collect()
 }
 
-/// How an inbox that is not fetched gets its mail, in a word.
+/// The state of an inbox whose mail is not fetched.
 pub fn listener_state(ways: &MailWays) -> StatusBadge {
     match (&ways.smtp, &ways.lmtp) {
         (ListenAddress::Off, ListenAddress::Off) => {

@@ -7,18 +7,21 @@ use axum::extract::{Path, State};
 use inbox::Error;
 use inbox::actions::{self, KeyListing, PersonListing};
 use inbox::base::ids::AgentId;
+use inbox::base::limits::PERSON_NAME_CHARS;
 use inbox::base::scopes::Scope;
 
-use super::location;
+use super::{SettingsPage, location};
 use crate::web::Web;
-use crate::web::form::Posted;
+use crate::web::form::{FormFields, FormValue, Posted, form};
+use crate::web::layout::filters;
+use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
-use crate::web::layout::responses::{self, PageError, PageResult, see_other};
-use crate::web::layout::wording::{Avatar, When, filters};
+use crate::web::layout::responses::{self, PageError, PageResult};
+use crate::web::layout::wording::{Avatar, When};
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
-#[template(path = "settings_keys.html")]
+#[template(path = "settings_keys.html", whitespace = "minimize")]
 struct KeysPage {
     frame: PageLayout,
     keys: Vec<KeyView>,
@@ -49,7 +52,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<KeysPage, PageError> {
     let (frame, (keys, people)): (PageLayout, (Vec<KeyListing>, Vec<PersonListing>)) = web
-        .page(visitor, location(super::SettingsPage::Keys), |tx, cx, _| {
+        .page(visitor, location(SettingsPage::Keys), |tx, cx, _| {
             Ok((actions::list_keys(tx, cx)?, actions::list_people(tx, cx)?))
         })
         .await?;
@@ -64,9 +67,9 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<KeysPage, PageError> {
             .find(|person| person.id == key.made_by)
             .map(|person| person.name.clone())
             .unwrap_or_else(|| "Somebody who left".into()),
-        made: frame.watch.short(key.created_at.0),
-        revoked: key.revoked_at.map(|at| frame.watch.short(at.0)),
-        used: key.last_used_at.map(|at| frame.watch.short(at.0)),
+        made: frame.times.short(key.created_at.0),
+        revoked: key.revoked_at.map(|at| frame.times.short(at.0)),
+        used: key.last_used_at.map(|at| frame.times.short(at.0)),
     };
     Ok(KeysPage {
         keys: keys.into_iter().map(view).collect(),
@@ -86,16 +89,29 @@ impl KeysPage {
     }
 }
 
-pub async fn make(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
-    let Posted { visitor, fields } = posted;
-    let chosen = fields.all("scope");
-    let mut scopes: Vec<Scope> = vec![Scope::Read];
-    for word in &chosen {
-        let scope = Scope::parse(word)
-            .ok_or_else(|| Error::invalid("scope", "Choose among the scopes of the page."))?;
-        scopes.push(scope);
+form! {
+    pub struct NewKeyForm {
+        name: String,
+        scopes: Vec<Scope> = "scope",
+        works: String,
     }
-    let (name, live) = (fields.get("name").trim().to_owned(), fields.get("works") != "sandbox");
+}
+
+impl FormValue for Vec<Scope> {
+    fn read(fields: &FormFields, name: &str) -> inbox::Result<Vec<Scope>> {
+        let scope = |word: &String| {
+            Scope::parse(word)
+                .ok_or_else(|| Error::invalid(name, "Choose among the scopes of the page."))
+        };
+        fields.all(name).iter().map(scope).collect()
+    }
+}
+
+pub async fn make(State(web): State<Arc<Web>>, posted: Posted<NewKeyForm>) -> PageResult {
+    let Posted { visitor, form } = posted;
+    let (name, live) = (form.name.trim().to_owned(), form.works != "sandbox");
+    let chosen = form.scopes.iter().map(|scope| scope.as_str().to_owned()).collect();
+    let scopes: Vec<Scope> = [Scope::Read].into_iter().chain(form.scopes).collect();
     let wanted = name.clone();
     let made =
         web.act(&visitor, move |tx, cx, _| actions::make_key(tx, cx, &wanted, &scopes, live)).await;
@@ -106,11 +122,11 @@ pub async fn make(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
         }
         Err(PageError::Domain(Error::Invalid(_))) => {
             let page = build(&web, &visitor).await?;
-            let name_error = match name.is_empty() {
-                true => "Give the agent a name. The team sees it beside every note and draft.",
-                false => "A name has at most 100 characters.",
+            let name_error = if name.is_empty() {
+                "Give the agent a name. The team sees it beside every note and draft.".to_owned()
+            } else {
+                format!("A name has at most {PERSON_NAME_CHARS} characters.")
             };
-            let name_error = name_error.to_owned();
             responses::again(&KeysPage { name, scopes: chosen, live, name_error, ..page })
         }
         Err(refusal) => Err(refusal),
@@ -124,7 +140,5 @@ pub async fn revoke(
 ) -> PageResult {
     let id = AgentId::parse(&id).ok_or(Error::NotFound("key"))?;
     web.act(&posted.visitor, move |tx, cx, _| actions::revoke_key(tx, cx, &id)).await?;
-    let mut response = see_other("/settings/keys");
-    web.set_flash(&mut response, crate::web::Flash::Revoked);
-    Ok(response)
+    web.redirect("/settings/keys", Flash::Revoked)
 }

@@ -8,6 +8,7 @@ mod keys;
 mod people;
 mod plan;
 mod records;
+mod records_view;
 mod replies;
 mod tags;
 mod webhook;
@@ -20,9 +21,40 @@ use axum::Router;
 use axum::routing::{get, post};
 
 use crate::web::Web;
-use crate::web::layout::page_layout::PageLocation;
+use crate::web::layout::page_layout::{MenuEntry, PageLocation};
 use crate::web::layout::responses::{PageResult, see_other};
-use crate::web::settings_menu::SettingsPage;
+
+macro_rules! menu {
+    ($($page:ident: $title:literal, $href:literal, for_admins: $for_admins:literal;)*) => {
+        /// An entry of the menu. A page below one, such as that of a single inbox, belongs to it.
+        #[derive(Clone, Copy, PartialEq, Eq)]
+        enum SettingsPage {
+            $($page),*
+        }
+
+        /// The menu as a page shows it.
+        fn menu(current: SettingsPage) -> Vec<MenuEntry> {
+            vec![$(MenuEntry {
+                href: $href,
+                title: $title,
+                current: current == SettingsPage::$page,
+                for_admins: $for_admins,
+            }),*]
+        }
+    };
+}
+
+menu! {
+    You: "You", "/settings/you", for_admins: false;
+    People: "People", "/settings/people", for_admins: false;
+    Inboxes: "Inboxes", "/settings/inboxes", for_admins: false;
+    Tags: "Tags", "/settings/tags", for_admins: false;
+    Replies: "Saved replies", "/settings/replies", for_admins: false;
+    Keys: "Agents and keys", "/settings/keys", for_admins: true;
+    Webhooks: "Webhooks", "/settings/webhooks", for_admins: true;
+    Audit: "Audit log", "/settings/audit", for_admins: true;
+    Plan: "Plan", "/settings/plan", for_admins: false;
+}
 
 pub fn router() -> Router<Arc<Web>> {
     Router::new()
@@ -66,5 +98,7 @@ async fn first() -> PageResult {
 
 /// A page of the settings, by its entry in the menu.
 fn location(page: SettingsPage) -> PageLocation {
-    PageLocation { settings: Some(page), ..PageLocation::at(page.title(), "/settings") }
+    let menu = menu(page);
+    let title = menu.iter().find(|entry| entry.current).map_or("", |entry| entry.title);
+    PageLocation { menu, ..PageLocation::at(title, "/settings") }
 }

@@ -8,18 +8,21 @@ use db::Tx;
 use inbox::actions::{self, PersonListing};
 use inbox::base::actor::Role;
 use inbox::base::ids::UserId;
+use inbox::base::limits::PERSON_NAME_CHARS;
 use inbox::{Cx, Error};
 
-use super::location;
+use super::{SettingsPage, location};
 use crate::web::Web;
-use crate::web::form::{FormFields, Posted};
+use crate::web::form::{FormFields, FormValue, Posted, form};
+use crate::web::layout::filters;
+use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
-use crate::web::layout::responses::{self, PageError, PageResult, see_other};
-use crate::web::layout::wording::{Avatar, filters};
+use crate::web::layout::responses::{self, PageError, PageResult};
+use crate::web::layout::wording::Avatar;
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
-#[template(path = "settings_people.html")]
+#[template(path = "settings_people.html", whitespace = "minimize")]
 struct PeoplePage {
     frame: PageLayout,
     people: Vec<PersonView>,
@@ -28,7 +31,7 @@ struct PeoplePage {
     role: String,
     email_error: String,
     name_error: String,
-    /// A person's name and the link that signs them in, shown this once.
+    /// A person's name and their sign-in link, shown once.
     link: Option<(String, String)>,
     mails: bool,
 }
@@ -48,7 +51,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<PeoplePage, PageError> {
     let (frame, (people, you)): (PageLayout, (Vec<PersonListing>, UserId)) = web
-        .page(visitor, location(super::SettingsPage::People), |tx, cx, me| {
+        .page(visitor, location(SettingsPage::People), |tx, cx, me| {
             Ok((actions::list_people(tx, cx)?, me.id.clone()))
         })
         .await?;
@@ -76,11 +79,28 @@ fn view(person: PersonListing, you: &UserId) -> PersonView {
     }
 }
 
-pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
-    let Posted { visitor, fields } = posted;
-    let role = Role::parse(&fields.get("role"))
-        .ok_or_else(|| Error::invalid("role", "Choose owner, admin or member."))?;
-    let (email, name) = (fields.get("email").trim().to_owned(), fields.get("name"));
+form! {
+    pub struct NewPersonForm {
+        email: String,
+        name: String,
+        role: Role,
+    }
+
+    pub struct RoleForm {
+        role: Role,
+    }
+}
+
+impl FormValue for Role {
+    fn read(fields: &FormFields, name: &str) -> inbox::Result<Role> {
+        Role::parse(&fields.get(name))
+            .ok_or_else(|| Error::invalid(name, "Choose owner, admin or member."))
+    }
+}
+
+pub async fn add(State(web): State<Arc<Web>>, posted: Posted<NewPersonForm>) -> PageResult {
+    let Posted { visitor, form } = posted;
+    let (email, name, role) = (form.email.trim().to_owned(), form.name.clone(), form.role);
     let mails = web.mails;
     let added = web
         .act(&visitor, move |tx, cx, me| {
@@ -96,11 +116,12 @@ pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
         Ok(link) => handed_over(&web, &visitor, link).await,
         Err(PageError::Domain(Error::Invalid(problems))) => {
             let mut page = build(&web, &visitor).await?;
-            typed(&mut page, &fields);
+            (page.email, page.name, page.role) = (form.email, form.name, role.as_str().into());
             for problem in problems.0 {
                 match (problem.field.as_str(), problem.sentence) {
                     ("name", _) => {
-                        page.name_error = "Say their name, in at most 100 characters.".into();
+                        page.name_error =
+                            format!("Say their name, in at most {PERSON_NAME_CHARS} characters.");
                     }
                     (_, sentence) if sentence.starts_with("is on") => {
                         page.email_error = "Somebody with this address is on the team.".into();
@@ -114,59 +135,48 @@ pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
     }
 }
 
-/// Mails a sign-in link where mail reaches people; answers it where it has to be passed on.
+/// Mails a sign-in link if mail reaches people; otherwise returns it, to be passed on.
 fn hand_over(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     id: &UserId,
     mails: bool,
 ) -> inbox::Result<Option<String>> {
-    match mails {
-        true => actions::invite(tx, cx, id).map(|()| None),
-        false => actions::make_sign_in_link(tx, cx, id).map(Some),
+    if mails {
+        actions::invite(tx, cx, id).map(|()| None)
+    } else {
+        actions::make_sign_in_link(tx, cx, id).map(Some)
     }
 }
 
 async fn handed_over(web: &Web, visitor: &Visitor, link: Option<(String, String)>) -> PageResult {
     if link.is_none() {
-        let mut response = see_other("/settings/people");
-        web.set_flash(&mut response, crate::web::Flash::Invited);
-        return Ok(response);
+        return web.redirect("/settings/people", Flash::Invited);
     }
     let page = build(web, visitor).await?;
     responses::page(&PeoplePage { link, ..page })
 }
 
-fn typed(page: &mut PeoplePage, fields: &FormFields) {
-    page.email = fields.get("email");
-    page.name = fields.get("name");
-    page.role = fields.get("role");
-}
-
 pub async fn set_role(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: Posted<RoleForm>,
 ) -> PageResult {
-    let Posted { visitor, fields } = posted;
+    let Posted { visitor, form } = posted;
     let id = UserId::parse(&id).ok_or(Error::NotFound("person"))?;
-    let role = Role::parse(&fields.get("role"))
-        .ok_or_else(|| Error::invalid("role", "Choose owner, admin or member."))?;
-    web.act(&visitor, move |tx, cx, _| actions::set_role(tx, cx, &id, role)).await?;
-    let mut response = see_other("/settings/people");
-    web.set_flash(&mut response, crate::web::Flash::Role);
-    Ok(response)
+    web.act(&visitor, move |tx, cx, _| actions::set_role(tx, cx, &id, form.role)).await?;
+    web.redirect("/settings/people", Flash::Role)
 }
 
 #[derive(Template)]
-#[template(path = "settings_remove.html")]
+#[template(path = "settings_remove.html", whitespace = "minimize")]
 struct RemovePage {
     frame: PageLayout,
     person: PersonView,
     error: String,
 }
 
-/// Says what removing somebody does before it is done.
+/// The page that explains what removing somebody does.
 pub async fn ask(
     State(web): State<Arc<Web>>,
     visitor: Visitor,
@@ -183,7 +193,7 @@ async fn removal(
     error: String,
 ) -> Result<RemovePage, PageError> {
     let (frame, (people, you)): (PageLayout, (Vec<PersonListing>, UserId)) = web
-        .page(visitor, location(super::SettingsPage::People), |tx, cx, me| {
+        .page(visitor, location(SettingsPage::People), |tx, cx, me| {
             cx.actor.must_administer()?;
             Ok((actions::list_people(tx, cx)?, me.id.clone()))
         })
@@ -202,11 +212,7 @@ pub async fn remove(
     let person = UserId::parse(&id).ok_or(Error::NotFound("person"))?;
     let removed = web.act(&visitor, move |tx, cx, _| actions::remove_person(tx, cx, &person)).await;
     match removed {
-        Ok(()) => {
-            let mut response = see_other("/settings/people");
-            web.set_flash(&mut response, crate::web::Flash::Removed);
-            Ok(response)
-        }
+        Ok(()) => web.redirect("/settings/people", Flash::Removed),
         Err(PageError::Domain(Error::Invalid(problems))) => {
             let sentence = problems.0.into_iter().next().map(|problem| problem.sentence);
             let sentence = format!("This person {}.", sentence.unwrap_or_default());

@@ -8,16 +8,17 @@ use inbox::Error;
 use inbox::actions::{self, SignedIn};
 use inbox::base::actor::{Plan, Role};
 
-use super::location;
+use super::{SettingsPage, location};
 use crate::web::Web;
-use crate::web::form::Posted;
+use crate::web::form::{FormFields, FormValue, Posted, form};
+use crate::web::layout::filters;
+use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
-use crate::web::layout::responses::{PageResult, see_other};
-use crate::web::layout::wording::filters;
+use crate::web::layout::responses::PageResult;
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
-#[template(path = "settings_plan.html")]
+#[template(path = "settings_plan.html", whitespace = "minimize")]
 struct PlanPage {
     frame: PageLayout,
     plan: &'static str,
@@ -26,21 +27,30 @@ struct PlanPage {
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
     let (frame, me): (PageLayout, SignedIn) =
-        web.page(&visitor, location(super::SettingsPage::Plan), |_, _, me| Ok(me.clone())).await?;
+        web.page(&visitor, location(SettingsPage::Plan), |_, _, me| Ok(me.clone())).await?;
     let page = PlanPage { frame, plan: me.plan.as_str(), is_owner: me.role == Role::Owner };
     web.show(&visitor, &page)
 }
 
-pub async fn set(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
-    let Posted { visitor, fields } = posted;
-    let plan = Plan::parse(&fields.get("plan"))
-        .ok_or_else(|| Error::invalid("plan", "Choose free, pro or team."))?;
+form! {
+    pub struct PlanForm {
+        plan: Plan,
+    }
+}
+
+impl FormValue for Plan {
+    fn read(fields: &FormFields, name: &str) -> inbox::Result<Plan> {
+        Plan::parse(&fields.get(name))
+            .ok_or_else(|| Error::invalid(name, "Choose free, pro or team."))
+    }
+}
+
+pub async fn set(State(web): State<Arc<Web>>, posted: Posted<PlanForm>) -> PageResult {
+    let Posted { visitor, form } = posted;
     web.act(&visitor, move |tx, cx, me| match me.role {
-        Role::Owner => actions::set_plan(tx, cx, plan),
+        Role::Owner => actions::set_plan(tx, cx, form.plan),
         _ => Err(Error::Forbidden("Only an owner changes the plan.".into())),
     })
     .await?;
-    let mut response = see_other("/settings/plan");
-    web.set_flash(&mut response, crate::web::Flash::Plan);
-    Ok(response)
+    web.redirect("/settings/plan", Flash::Plan)
 }

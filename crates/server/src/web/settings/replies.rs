@@ -8,16 +8,18 @@ use inbox::Error;
 use inbox::actions::{self, SavedReply};
 use inbox::base::ids::SavedReplyId;
 
-use super::location;
+use super::{SettingsPage, location};
 use crate::web::Web;
-use crate::web::form::{FormFields, Posted};
+use crate::web::form::{Posted, form};
+use crate::web::layout::filters;
+use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
-use crate::web::layout::responses::{self, PageError, PageResult, see_other};
-use crate::web::layout::wording::{When, filters};
+use crate::web::layout::responses::{self, PageError, PageResult};
+use crate::web::layout::wording::When;
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
-#[template(path = "settings_replies.html")]
+#[template(path = "settings_replies.html", whitespace = "minimize")]
 struct RepliesPage {
     frame: PageLayout,
     replies: Vec<ReplyView>,
@@ -35,6 +37,19 @@ struct ReplyView {
     name: String,
     gist: String,
     changed: When,
+}
+
+impl RepliesPage {
+    fn action(&self) -> String {
+        match self.editing.as_str() {
+            "" => "/settings/replies".into(),
+            id => format!("/settings/replies/{id}"),
+        }
+    }
+
+    fn heading(&self) -> &'static str {
+        if self.editing.is_empty() { "Save a reply" } else { "Change it" }
+    }
 }
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
@@ -55,7 +70,7 @@ pub async fn edit_page(
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<(RepliesPage, Vec<SavedReply>), PageError> {
     let (frame, replies) = web
-        .page(visitor, location(super::SettingsPage::Replies), |tx, cx, _| {
+        .page(visitor, location(SettingsPage::Replies), |tx, cx, _| {
             actions::list_saved_replies(tx, cx)
         })
         .await?;
@@ -63,7 +78,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<(RepliesPage, Vec<SavedRe
         id: reply.id.to_string(),
         name: reply.name.clone(),
         gist: reply.body.split_whitespace().take(20).collect::<Vec<_>>().join(" "),
-        changed: frame.watch.short(reply.changed_at),
+        changed: frame.times.short(reply.changed_at),
     };
     let page = RepliesPage {
         replies: replies.iter().map(view).collect(),
@@ -78,27 +93,34 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<(RepliesPage, Vec<SavedRe
     Ok((page, replies))
 }
 
-pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
-    let Posted { visitor, fields } = posted;
-    let (name, body) = (fields.get("name"), fields.get("body"));
+form! {
+    pub struct SavedReplyForm {
+        name: String,
+        body: String,
+    }
+}
+
+pub async fn add(State(web): State<Arc<Web>>, posted: Posted<SavedReplyForm>) -> PageResult {
+    let Posted { visitor, form } = posted;
+    let (name, body) = (form.name.clone(), form.body.clone());
     let saved = web
         .act(&visitor, move |tx, cx, _| actions::save_reply(tx, cx, &name, &body).map(|_| ()))
         .await;
-    answer(&web, &visitor, "", &fields, saved).await
+    answer(&web, &visitor, "", form, saved).await
 }
 
 pub async fn change(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: Posted<SavedReplyForm>,
 ) -> PageResult {
-    let Posted { visitor, fields } = posted;
+    let Posted { visitor, form } = posted;
     let reply = reply_id(&id)?;
-    let (name, body) = (fields.get("name"), fields.get("body"));
+    let (name, body) = (form.name.clone(), form.body.clone());
     let changed = web
         .act(&visitor, move |tx, cx, _| actions::change_saved_reply(tx, cx, &reply, &name, &body))
         .await;
-    answer(&web, &visitor, &id, &fields, changed).await
+    answer(&web, &visitor, &id, form, changed).await
 }
 
 /// Back to the list, or the form again with what is wrong.
@@ -106,22 +128,17 @@ async fn answer(
     web: &Web,
     visitor: &Visitor,
     editing: &str,
-    fields: &FormFields,
+    form: SavedReplyForm,
     saved: Result<(), PageError>,
 ) -> PageResult {
     let problems = match saved {
-        Ok(()) => {
-            let mut response = see_other("/settings/replies");
-            web.set_flash(&mut response, crate::web::Flash::ReplySaved);
-            return Ok(response);
-        }
+        Ok(()) => return web.redirect("/settings/replies", Flash::ReplySaved),
         Err(PageError::Domain(Error::Invalid(problems))) => problems,
         Err(refusal) => return Err(refusal),
     };
     let (mut page, _) = build(web, visitor).await?;
     page.editing = editing.to_owned();
-    page.name = fields.get("name");
-    page.body = fields.get("body");
+    (page.name, page.body) = (form.name, form.body);
     for problem in problems.0 {
         match problem.field.as_str() {
             "name" => page.name_error = problem.sentence,
@@ -138,9 +155,7 @@ pub async fn delete(
 ) -> PageResult {
     let reply = reply_id(&id)?;
     web.act(&posted.visitor, move |tx, cx, _| actions::delete_saved_reply(tx, cx, &reply)).await?;
-    let mut response = see_other("/settings/replies");
-    web.set_flash(&mut response, crate::web::Flash::ReplyDeleted);
-    Ok(response)
+    web.redirect("/settings/replies", Flash::ReplyDeleted)
 }
 
 fn reply_id(id: &str) -> inbox::Result<SavedReplyId> {

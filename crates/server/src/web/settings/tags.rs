@@ -9,16 +9,17 @@ use inbox::actions;
 use inbox::api::operations::list_tags;
 use inbox::base::ids::TagId;
 
-use super::location;
+use super::{SettingsPage, location};
 use crate::web::Web;
-use crate::web::form::Posted;
+use crate::web::form::{Posted, form};
+use crate::web::layout::filters;
+use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
-use crate::web::layout::responses::{self, PageError, PageResult, see_other};
-use crate::web::layout::wording::filters;
+use crate::web::layout::responses::{self, PageError, PageResult};
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
-#[template(path = "settings_tags.html")]
+#[template(path = "settings_tags.html", whitespace = "minimize")]
 struct TagsPage {
     frame: PageLayout,
     tags: Vec<TagView>,
@@ -28,7 +29,7 @@ struct TagView {
     id: String,
     name: String,
     count: i64,
-    /// What stands in the field of its new name, and what is wrong with it.
+    /// The new name as it was typed, and what is wrong with it.
     typed: String,
     error: String,
 }
@@ -38,9 +39,8 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 }
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<TagsPage, PageError> {
-    let (frame, tags) = web
-        .page(visitor, location(super::SettingsPage::Tags), |tx, cx, _| list_tags(tx, cx))
-        .await?;
+    let (frame, tags) =
+        web.page(visitor, location(SettingsPage::Tags), |tx, cx, _| list_tags(tx, cx)).await?;
     let tags = tags.into_iter().map(|tag| TagView {
         id: tag.id.to_string(),
         typed: tag.name.clone(),
@@ -51,25 +51,27 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<TagsPage, PageError> {
     Ok(TagsPage { tags: tags.collect(), frame })
 }
 
+form! {
+    pub struct TagNameForm {
+        name: String,
+    }
+}
+
 pub async fn rename(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: Posted<TagNameForm>,
 ) -> PageResult {
-    let Posted { visitor, fields } = posted;
-    let (tag, name) = (TagId::parse(&id).ok_or(Error::NotFound("tag"))?, fields.get("name"));
+    let Posted { visitor, form } = posted;
+    let (tag, name) = (TagId::parse(&id).ok_or(Error::NotFound("tag"))?, form.name.clone());
     let renamed =
         web.act(&visitor, move |tx, cx, _| actions::rename_tag(tx, cx, &tag, &name)).await;
     match renamed {
-        Ok(()) => {
-            let mut response = see_other("/settings/tags");
-            web.set_flash(&mut response, crate::web::Flash::TagRenamed);
-            Ok(response)
-        }
+        Ok(()) => web.redirect("/settings/tags", Flash::TagRenamed),
         Err(PageError::Domain(Error::Invalid(problems))) => {
             let mut page = build(&web, &visitor).await?;
             for view in page.tags.iter_mut().filter(|view| view.id == id) {
-                view.typed = fields.get("name");
+                view.typed = form.name.clone();
                 view.error = problems.0.iter().map(|problem| problem.sentence.clone()).collect();
             }
             responses::again(&page)

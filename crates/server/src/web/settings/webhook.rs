@@ -14,17 +14,19 @@ use inbox::base::limits::LOG_ITEMS;
 use inbox::model::events::EVENTS;
 use inbox::model::webhooks::State as HookState;
 
-use super::location;
 use super::webhooks::hears;
+use super::{SettingsPage, location};
 use crate::web::Web;
 use crate::web::form::{Asked, FormFields, Posted};
+use crate::web::layout::filters;
+use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
-use crate::web::layout::responses::{PageError, PageResult, see_other};
-use crate::web::layout::wording::{TimeFormat, When, filters};
+use crate::web::layout::responses::{PageError, PageResult};
+use crate::web::layout::wording::{TimeFormat, When};
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
-#[template(path = "settings_webhook.html")]
+#[template(path = "settings_webhook.html", whitespace = "minimize")]
 struct WebhookPage {
     frame: PageLayout,
     id: String,
@@ -92,7 +94,7 @@ async fn build(
     let filter = filter(asked);
     let wanted = filter.clone();
     let (mut frame, (detail, log, has_api)) = web
-        .page(visitor, location(super::SettingsPage::Webhooks), move |tx, cx, me| {
+        .page(visitor, location(SettingsPage::Webhooks), move |tx, cx, me| {
             let detail = actions::look_at_webhook(tx, cx, &hook)?;
             let log = actions::delivery_log(tx, cx, &hook, &wanted)?;
             Ok((detail, log, me.plan.has_api()))
@@ -110,7 +112,7 @@ fn view(
     filter: &LogFilter,
     has_api: bool,
 ) -> WebhookPage {
-    let watch = frame.watch.clone();
+    let times = frame.times.clone();
     let state = filter.state.map_or("", |state| state.as_str());
     let event = filter.event_type.as_deref().unwrap_or("");
     let shown =
@@ -122,11 +124,11 @@ fn view(
         hears: hears(detail.livemode, detail.private),
         state: detail.state,
         maker: detail.maker.unwrap_or_else(|| "Somebody who left the team".into()),
-        made: watch.long(detail.created_at),
-        old_until: detail.old_secret_until.map(|until| watch.long(until)),
-        failing: detail.failing_since.map(|since| watch.long(since)),
+        made: times.long(detail.created_at),
+        old_until: detail.old_secret_until.map(|until| times.long(until)),
+        failing: detail.failing_since.map(|since| times.long(since)),
         secret: None,
-        deliveries: log.iter().map(|delivery| delivery_view(delivery, &watch)).collect(),
+        deliveries: log.iter().map(|delivery| delivery_view(delivery, &times)).collect(),
         filters: shown
             .map(|(word, label)| (log_path(id, word, event, None), label, word == state))
             .to_vec(),
@@ -139,7 +141,7 @@ fn view(
     }
 }
 
-fn delivery_view(delivery: &LoggedDelivery, watch: &TimeFormat) -> DeliveryView {
+fn delivery_view(delivery: &LoggedDelivery, times: &TimeFormat) -> DeliveryView {
     let (class, icon, word) = match delivery.state {
         DeliveryState::Delivered => ("ok", "check", "Delivered"),
         DeliveryState::Failed => ("danger", "fail", "Dropped"),
@@ -158,20 +160,20 @@ fn delivery_view(delivery: &LoggedDelivery, watch: &TimeFormat) -> DeliveryView 
             1 => "1 try".into(),
             n => format!("{n} tries"),
         },
-        at: watch.long(delivery.created_at.0),
-        next: delivery.next_attempt_at.map(|next| watch.stamp(next.0)),
+        at: times.long(delivery.created_at.0),
+        next: delivery.next_attempt_at.map(|next| times.stamp(next.0)),
         attempts: delivery
             .attempts
             .iter()
             .enumerate()
-            .map(|(at, tried)| attempt_view(at, tried, watch))
+            .map(|(at, tried)| attempt_view(at, tried, times))
             .collect(),
         body: delivery.body.clone(),
         skipped: delivery.state == DeliveryState::Skipped,
     }
 }
 
-fn attempt_view(place: usize, tried: &LoggedAttempt, watch: &TimeFormat) -> AttemptView {
+fn attempt_view(place: usize, tried: &LoggedAttempt, times: &TimeFormat) -> AttemptView {
     let code = tried.status.and_then(|code| u16::try_from(code).ok());
     let code = code.and_then(|code| StatusCode::from_u16(code).ok());
     let (class, icon) = match code {
@@ -181,7 +183,7 @@ fn attempt_view(place: usize, tried: &LoggedAttempt, watch: &TimeFormat) -> Atte
     };
     AttemptView {
         number: place + 1,
-        at: watch.stamp(tried.at.0),
+        at: times.stamp(tried.at.0),
         class,
         icon,
         status: code.map_or_else(|| "No answer".into(), |code| code.to_string()),
@@ -239,7 +241,7 @@ pub async fn pause(
 ) -> PageResult {
     let hook = webhook_id(&id)?;
     web.act(&posted.visitor, move |tx, cx, _| actions::pause_webhook(tx, cx, &hook)).await?;
-    Ok(back(&web, &id, crate::web::Flash::WebhookPaused))
+    back(&web, &id, Flash::WebhookPaused)
 }
 
 pub async fn resume(
@@ -249,7 +251,7 @@ pub async fn resume(
 ) -> PageResult {
     let hook = webhook_id(&id)?;
     web.act(&posted.visitor, move |tx, cx, _| actions::resume_webhook(tx, cx, &hook)).await?;
-    Ok(back(&web, &id, crate::web::Flash::WebhookResumed))
+    back(&web, &id, Flash::WebhookResumed)
 }
 
 pub async fn test(
@@ -259,7 +261,7 @@ pub async fn test(
 ) -> PageResult {
     let hook = webhook_id(&id)?;
     web.act(&posted.visitor, move |tx, cx, _| actions::send_test_event(tx, cx, &hook)).await?;
-    Ok(back(&web, &id, crate::web::Flash::WebhookTested))
+    back(&web, &id, Flash::WebhookTested)
 }
 
 pub async fn delete(
@@ -269,9 +271,7 @@ pub async fn delete(
 ) -> PageResult {
     let hook = webhook_id(&id)?;
     web.act(&posted.visitor, move |tx, cx, _| actions::delete_webhook(tx, cx, &hook)).await?;
-    let mut response = see_other("/settings/webhooks");
-    web.set_flash(&mut response, crate::web::Flash::WebhookDeleted);
-    Ok(response)
+    web.redirect("/settings/webhooks", Flash::WebhookDeleted)
 }
 
 /// Sends one event of the log once more.
@@ -285,16 +285,12 @@ pub async fn again(
     let sent =
         web.act(&posted.visitor, move |tx, cx, _| actions::redeliver(tx, cx, &hook, &event)).await;
     match sent {
-        Ok(()) => Ok(back(&web, &id, crate::web::Flash::Again)),
-        Err(PageError::Domain(Error::Invalid(_))) => {
-            Ok(back(&web, &id, crate::web::Flash::ResumeFirst))
-        }
+        Ok(()) => back(&web, &id, Flash::Again),
+        Err(PageError::Domain(Error::Invalid(_))) => back(&web, &id, Flash::ResumeFirst),
         Err(refusal) => Err(refusal),
     }
 }
 
-fn back(web: &Web, id: &str, flash: crate::web::Flash) -> axum::http::Response<axum::body::Body> {
-    let mut response = see_other(&format!("/settings/webhooks/{id}"));
-    web.set_flash(&mut response, flash);
-    response
+fn back(web: &Web, id: &str, flash: Flash) -> PageResult {
+    web.redirect(&format!("/settings/webhooks/{id}"), flash)
 }

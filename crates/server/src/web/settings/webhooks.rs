@@ -1,4 +1,4 @@
-//! Webhooks: adding one and seeing which there are.
+//! The list of webhooks, and adding one.
 
 use std::sync::Arc;
 
@@ -7,16 +7,17 @@ use axum::extract::State;
 use inbox::Error;
 use inbox::actions::{self, SignedIn, WebhookListing};
 
-use super::location;
+use super::{SettingsPage, location};
 use crate::web::Web;
-use crate::web::form::Posted;
+use crate::web::form::{Posted, form};
+use crate::web::layout::filters;
 use crate::web::layout::page_layout::PageLayout;
 use crate::web::layout::responses::{self, PageError, PageResult};
-use crate::web::layout::wording::{When, filters};
+use crate::web::layout::wording::When;
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
-#[template(path = "settings_webhooks.html")]
+#[template(path = "settings_webhooks.html", whitespace = "minimize")]
 struct WebhooksPage {
     frame: PageLayout,
     hooks: Vec<HookView>,
@@ -32,7 +33,7 @@ struct HookView {
     id: String,
     url: String,
     hears: &'static str,
-    state: String,
+    state: &'static str,
     made: When,
 }
 
@@ -42,7 +43,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<WebhooksPage, PageError> {
     let (frame, (hooks, me)): (PageLayout, (Vec<WebhookListing>, SignedIn)) = web
-        .page(visitor, location(super::SettingsPage::Webhooks), |tx, cx, me| {
+        .page(visitor, location(SettingsPage::Webhooks), |tx, cx, me| {
             Ok((actions::list_webhooks(tx, cx)?, me.clone()))
         })
         .await?;
@@ -50,8 +51,8 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<WebhooksPage, PageError> 
         id: hook.id.to_string(),
         url: hook.url,
         hears: hears(hook.livemode, hook.private),
-        state: hook.state,
-        made: frame.watch.short(hook.created_at.0),
+        state: hook.state.as_str(),
+        made: frame.times.short(hook.created_at.0),
     };
     Ok(WebhooksPage {
         hooks: hooks.into_iter().map(view).collect(),
@@ -64,7 +65,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<WebhooksPage, PageError> 
     })
 }
 
-/// What a webhook hears of, in words.
+/// The events that a webhook receives, in words.
 pub fn hears(livemode: bool, private: bool) -> &'static str {
     match (livemode, private) {
         (false, _) => "Sandbox",
@@ -73,15 +74,22 @@ pub fn hears(livemode: bool, private: bool) -> &'static str {
     }
 }
 
-pub async fn add(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
-    let Posted { visitor, fields } = posted;
-    let (typed, hears) = (fields.get("url").trim().to_owned(), fields.get("hears"));
+form! {
+    pub struct NewWebhookForm {
+        url: String,
+        hears: String,
+    }
+}
+
+pub async fn add(State(web): State<Arc<Web>>, posted: Posted<NewWebhookForm>) -> PageResult {
+    let Posted { visitor, form } = posted;
+    let (typed, hears) = (form.url.trim().to_owned(), form.hears);
     let (private, live) = match hears.as_str() {
         "private" => (true, true),
         "sandbox" => (false, false),
         _ => (false, true),
     };
-    // Nobody else makes us look names up.
+    // Only owners and admins can make the server look up a name.
     web.read(&visitor, |_, cx, _| cx.actor.must_administer()).await?;
     let made = match web.ssrf_guard.vet(&typed).await {
         Ok(url) => {

@@ -7,14 +7,17 @@ use axum::extract::{Path, State};
 use db::Tx;
 use inbox::actions::{self, SessionListing, SignedIn};
 use inbox::base::ids::SessionId;
+use inbox::base::limits::{SIGN_IN_ATTEMPTS_PER_ADDRESS, SIGN_IN_WAIT_MINUTES};
 use inbox::{Cx, Error};
 
-use super::location;
+use super::{SettingsPage, location};
 use crate::web::Web;
-use crate::web::form::Posted;
+use crate::web::form::{Posted, form};
+use crate::web::layout::filters;
+use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
-use crate::web::layout::responses::{self, PageError, PageResult, see_other};
-use crate::web::layout::wording::{When, filters};
+use crate::web::layout::responses::{self, PageError, PageResult};
+use crate::web::layout::wording::When;
 use crate::web::visitor::Visitor;
 
 /// Why a password does not open private inboxes.
@@ -23,7 +26,7 @@ const SET_IN_SHUT_SESSION: &str = "There is no password of yours that opens them
                                    of this server makes for it.";
 
 #[derive(Template)]
-#[template(path = "settings_you.html")]
+#[template(path = "settings_you.html", whitespace = "minimize")]
 struct YouPage {
     frame: PageLayout,
     email: String,
@@ -46,6 +49,12 @@ struct SessionView {
     is_this: bool,
 }
 
+impl YouPage {
+    fn password_title(&self) -> &'static str {
+        if self.has_password { "Change your password" } else { "Set a password" }
+    }
+}
+
 type Read = (SignedIn, (bool, bool), Vec<SessionListing>);
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
@@ -54,7 +63,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<YouPage, PageError> {
     let (frame, (me, (has_password, mail_mentions), sessions)): (PageLayout, Read) = web
-        .page(visitor, location(super::SettingsPage::You), |tx, cx, me| {
+        .page(visitor, location(SettingsPage::You), |tx, cx, me| {
             let chosen = (actions::has_password(tx, cx)?, actions::wants_mention_mail(tx, cx)?);
             Ok((me.clone(), chosen, actions::list_sessions(tx, cx)?))
         })
@@ -63,8 +72,8 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<YouPage, PageError> {
         is_this: session.id == me.session,
         id: session.id.to_string(),
         device: device(&session.device),
-        begun: frame.watch.long(session.created_at),
-        seen: frame.watch.ago(session.seen_at),
+        begun: frame.times.long(session.created_at),
+        seen: frame.times.ago(session.seen_at),
     };
     Ok(YouPage {
         sessions: sessions.into_iter().map(view).collect(),
@@ -80,17 +89,33 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<YouPage, PageError> {
     })
 }
 
-/// What one is mailed about.
-pub async fn choose_mail(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
-    let Posted { visitor, fields } = posted;
-    let wants = fields.has("mentions");
-    web.act_quietly(&visitor, move |tx, cx, _| actions::want_mention_mail(tx, cx, wants)).await?;
-    let mut response = see_other("/settings/you");
-    web.set_flash(&mut response, crate::web::Flash::MailChoice);
-    Ok(response)
+form! {
+    /// What one is mailed about.
+    pub struct MailChoiceForm {
+        mentions: bool,
+    }
+
+    pub struct PasswordForm {
+        old: String,
+        new: String,
+    }
+
+    pub struct OwnPasswordForm {
+        password: String,
+    }
 }
 
-/// A browser and a system, as far as the browser says.
+pub async fn choose_mail(
+    State(web): State<Arc<Web>>,
+    posted: Posted<MailChoiceForm>,
+) -> PageResult {
+    let Posted { visitor, form } = posted;
+    let wants = form.mentions;
+    web.act_quietly(&visitor, move |tx, cx, _| actions::want_mention_mail(tx, cx, wants)).await?;
+    web.redirect("/settings/you", Flash::MailChoice)
+}
+
+/// The browser and the system of a `User-Agent`.
 fn device(agent: &str) -> String {
     let browsers = [
         ("Edg/", "Edge"),
@@ -117,21 +142,21 @@ fn device(agent: &str) -> String {
     }
 }
 
-/// Whoever has a password must say it to change it, so that an unlocked desk is not enough.
-pub async fn set_password(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
-    let Posted { visitor, fields } = posted;
-    match own_password(&web, &visitor, fields.get("old")).await? {
-        Said::Nothing | Said::Right { opens_private: false } => {}
-        Said::Right { opens_private: true } => {
-            // Whoever said it is its person, however this session began.
-            let open = |tx: &mut Tx<'_>, cx: &Cx<'_>, me: &SignedIn| {
+/// A person with a password must enter it to change it, so that an unlocked computer is not enough.
+pub async fn set_password(State(web): State<Arc<Web>>, posted: Posted<PasswordForm>) -> PageResult {
+    let Posted { visitor, form } = posted;
+    match own_password(&web, &visitor, form.old).await? {
+        PasswordCheck::NoPassword | PasswordCheck::Right { opens_private: false } => {}
+        PasswordCheck::Right { opens_private: true } => {
+            // The password proves who it is, however this session began.
+            let open_private = |tx: &mut Tx<'_>, cx: &Cx<'_>, me: &SignedIn| {
                 actions::open_private(tx, cx, &me.session)
             };
-            web.act_quietly(&visitor, open).await?;
+            web.act_quietly(&visitor, open_private).await?;
         }
-        Said::Wrong(sentence) => return again(&web, &visitor, sentence, "").await,
+        PasswordCheck::Wrong(sentence) => return again(&web, &visitor, &sentence, "").await,
     }
-    let hash = match web.hashed(fields.get("new")).await {
+    let hash = match web.hashed(form.new).await {
         Ok(hash) => hash,
         Err(Error::Invalid(problems)) => {
             let sentence = problems.0.first().map(|p| p.sentence.clone()).unwrap_or_default();
@@ -141,63 +166,64 @@ pub async fn set_password(State(web): State<Arc<Web>>, posted: Posted) -> PageRe
     };
     web.act_quietly(&visitor, move |tx, cx, me| actions::set_password(tx, cx, &hash, &me.session))
         .await?;
-    let mut response = see_other("/settings/you");
-    web.set_flash(&mut response, crate::web::Flash::Password);
-    Ok(response)
+    web.redirect("/settings/you", Flash::Password)
 }
 
 /// Opens private inboxes in a session that began with somebody else's link.
-pub async fn open_private(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
-    let Posted { visitor, fields } = posted;
-    let open_error = match own_password(&web, &visitor, fields.get("password")).await? {
-        Said::Right { opens_private: true } => {
+pub async fn open_private(
+    State(web): State<Arc<Web>>,
+    posted: Posted<OwnPasswordForm>,
+) -> PageResult {
+    let Posted { visitor, form } = posted;
+    let open_error = match own_password(&web, &visitor, form.password).await? {
+        PasswordCheck::Right { opens_private: true } => {
             web.act(&visitor, |tx, cx, me| actions::open_private(tx, cx, &me.session)).await?;
-            let mut response = see_other("/settings/you");
-            web.set_flash(&mut response, crate::web::Flash::PrivateOpened);
-            return Ok(response);
+            return web.redirect("/settings/you", Flash::PrivateOpened);
         }
-        Said::Wrong(sentence) => sentence,
-        Said::Nothing | Said::Right { .. } => SET_IN_SHUT_SESSION,
+        PasswordCheck::Wrong(sentence) => sentence,
+        PasswordCheck::NoPassword | PasswordCheck::Right { .. } => SET_IN_SHUT_SESSION.to_owned(),
     };
     let page = build(&web, &visitor).await?;
-    responses::again(&YouPage { open_error: open_error.to_owned(), ..page })
+    responses::again(&YouPage { open_error, ..page })
 }
 
-/// What came of a password that somebody said of their own.
-enum Said {
-    /// They have none.
-    Nothing,
+/// The outcome of checking the password that somebody entered as their own.
+enum PasswordCheck {
+    /// The person has none.
+    NoPassword,
     Right {
         opens_private: bool,
     },
-    Wrong(&'static str),
+    Wrong(String),
 }
 
-async fn own_password(web: &Web, visitor: &Visitor, password: String) -> Result<Said, PageError> {
-    let (me, kept) = web
+async fn own_password(
+    web: &Web,
+    visitor: &Visitor,
+    password: String,
+) -> Result<PasswordCheck, PageError> {
+    let (me, stored) = web
         .read(visitor, |tx, _, me| {
-            let mut kept = actions::stored_passwords(tx, &me.email)?;
-            kept.retain(|kept| kept.ws == me.actor.ws && kept.person == me.id);
-            Ok((me.clone(), kept))
+            let mut stored = actions::stored_passwords(tx, &me.email)?;
+            stored.retain(|stored| stored.ws == me.actor.ws && stored.person == me.id);
+            Ok((me.clone(), stored))
         })
         .await?;
-    let Some(kept) = kept.into_iter().next() else { return Ok(Said::Nothing) };
-    // Counted for the person: whoever can make links can begin many sessions.
+    let Some(stored) = stored.into_iter().next() else {
+        return Ok(PasswordCheck::NoPassword);
+    };
+    // Counted for the person: somebody who can create links can begin many sessions.
     let (what, now) = (format!("person {}", me.id), web.app.clock.now());
     let may_try = web.app.store.write(move |tx| {
-        actions::count_sign_in_attempt(
-            tx,
-            &what,
-            inbox::base::limits::SIGN_IN_ATTEMPTS_PER_ADDRESS,
-            now,
-        )
+        actions::count_sign_in_attempt(tx, &what, SIGN_IN_ATTEMPTS_PER_ADDRESS, now)
     });
     if !may_try.await? {
-        return Ok(Said::Wrong("Too many attempts. Wait 15 minutes."));
+        let sentence = format!("Too many attempts. Wait {SIGN_IN_WAIT_MINUTES} minutes.");
+        return Ok(PasswordCheck::Wrong(sentence));
     }
-    match web.fitting(password, vec![kept.hash]).await {
-        Some(_) => Ok(Said::Right { opens_private: kept.opens_private }),
-        None => Ok(Said::Wrong("That is not your password.")),
+    match web.fitting(password, vec![stored.hash]).await {
+        Some(_) => Ok(PasswordCheck::Right { opens_private: stored.opens_private }),
+        None => Ok(PasswordCheck::Wrong("That is not your password.".into())),
     }
 }
 
@@ -214,14 +240,10 @@ pub async fn end_session(
 ) -> PageResult {
     let id = SessionId::parse(&id).ok_or(Error::NotFound("session"))?;
     web.act(&posted.visitor, move |tx, cx, _| actions::end_session(tx, cx, &id)).await?;
-    let mut response = see_other("/settings/you");
-    web.set_flash(&mut response, crate::web::Flash::Ended);
-    Ok(response)
+    web.redirect("/settings/you", Flash::Ended)
 }
 
 pub async fn end_others(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
     web.act(&posted.visitor, |tx, cx, me| actions::end_other_sessions(tx, cx, &me.session)).await?;
-    let mut response = see_other("/settings/you");
-    web.set_flash(&mut response, crate::web::Flash::Ended);
-    Ok(response)
+    web.redirect("/settings/you", Flash::Ended)
 }

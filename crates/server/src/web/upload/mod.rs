@@ -1,5 +1,5 @@
-//! The page on which a customer adds what was asked for. Whoever has the link may use it; it needs
-//! no account, and it shows nothing but what was asked.
+//! The page on which a customer uploads the documents of a request. The link is the permission:
+//! there is no account, and the page shows only the request.
 
 mod page;
 mod receive_file;
@@ -17,7 +17,7 @@ use axum::middleware::map_response;
 use axum::routing::{get, post};
 use db::Tx;
 use inbox::actions;
-use inbox::base::limits::{UNKNOWN_LINKS_PER_NETWORK, UPLOADS_BYTES};
+use inbox::base::limits::{SIGN_IN_WAIT_MINUTES, UNKNOWN_LINKS_PER_NETWORK, UPLOADS_BYTES};
 use inbox::model::uploads::{self, Ask};
 use inbox::{Cx, Error};
 
@@ -27,9 +27,9 @@ use crate::web::layout::responses::{PageError, html};
 use crate::web::visitor::Visitor;
 pub use upload_locks::UploadLocks;
 
-/// What a form with files may have beside the files' bytes.
+/// Bytes of a form with files beside those of the files.
 const FORM_ROOM_BYTES: usize = 1024 * 1024;
-/// Files that may be on their way at one time, in all.
+/// Files that may be uploaded at one time, in all.
 pub const STREAMS: usize = 200;
 /// Those of one link, and of one client network.
 const STREAMS_OF_LINK: usize = 8;
@@ -52,7 +52,7 @@ pub fn router() -> Router<Arc<Web>> {
         .layer(map_response(keep_secret))
 }
 
-/// The address is a secret: no other site is told of it, and no search engine keeps it.
+/// The address is a secret: it is not sent to other sites, and search engines do not index it.
 async fn keep_secret(mut response: Response<Body>) -> Response<Body> {
     let headers = response.headers_mut();
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
@@ -62,7 +62,7 @@ async fn keep_secret(mut response: Response<Body>) -> Response<Body> {
 }
 
 impl Web {
-    /// A place for a file on its way; none when this link, this network or everybody has enough.
+    /// A slot for an upload; none if this link, this network or all together have too many.
     fn take_stream(&self, visitor: &Visitor, token: &str) -> Option<Slot> {
         let mut shares = vec![(SlotOwner::Link(token.to_owned()), STREAMS_OF_LINK)];
         let network = visitor.network.map(SlotOwner::Network);
@@ -70,7 +70,7 @@ impl Web {
         self.streams.take(&shares)
     }
 
-    /// Reads for who has a link.
+    /// Reads for somebody with the link.
     async fn read_ask<T, F>(
         &self,
         visitor: &Visitor,
@@ -90,7 +90,7 @@ impl Web {
         self.or_miss(visitor, outcome).await
     }
 
-    /// Does something for who has a link, in one transaction.
+    /// Writes for somebody with the link, in one transaction.
     async fn act_for_ask<T, F>(
         &self,
         visitor: &Visitor,
@@ -110,8 +110,7 @@ impl Web {
         self.or_miss(visitor, outcome).await
     }
 
-    /// Links that lead nowhere are counted by where they are tried from, and a place that tried
-    /// too many learns nothing more for a while.
+    /// Unknown links are counted for each client network; one that tried too many has to wait.
     async fn or_miss<T>(
         &self,
         visitor: &Visitor,
@@ -133,21 +132,25 @@ impl Web {
     }
 }
 
-/// What the page answers for a link that leads nowhere: unknown, taken back, or run out.
+/// The response for a link that is unknown, revoked or expired.
 fn gone(refusal: PageError) -> Response<Body> {
     use axum::response::IntoResponse;
     match refusal {
         PageError::Domain(Error::NotFound(_)) => {
-            let sentence = "It may have been taken back, or everything is in and its time is over. \
-                            Answer the e-mail you got it from, and ask for a new one.";
+            let sentence =
+                "It may have been taken back, or everything is in and its time is over. \
+                            Answer the e-mail you got it from, and ask for a new one."
+                    .to_owned();
             html(
                 StatusCode::NOT_FOUND,
                 &page::Nothing { title: "This link leads nowhere", sentence },
             )
         }
         PageError::TooManyAttempts => {
-            let sentence = "Too many links that lead nowhere were opened from here. Wait a quarter \
-                            of an hour and open yours again.";
+            let sentence = format!(
+                "Too many links that lead nowhere were opened from here. Wait \
+                 {SIGN_IN_WAIT_MINUTES} minutes and open yours again."
+            );
             let page = page::Nothing { title: "Wait a little", sentence };
             html(StatusCode::TOO_MANY_REQUESTS, &page)
         }

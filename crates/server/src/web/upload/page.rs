@@ -11,12 +11,13 @@ use inbox::base::ids::UploadId;
 use inbox::model::uploads::{self, AskPage, PageFile, PageItem, UploadState};
 
 use super::{Web, gone};
+use crate::web::layout::filters;
 use crate::web::layout::responses::{html, see_other};
-use crate::web::layout::wording::{TimeFormat, filters, first_name, paragraphs, size};
+use crate::web::layout::wording::{TimeFormat, first_name, paragraphs, size};
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
-#[template(path = "upload.html")]
+#[template(path = "upload.html", whitespace = "minimize")]
 struct UploadPage {
     token: String,
     workspace: String,
@@ -25,10 +26,10 @@ struct UploadPage {
     asker: Option<String>,
     heading: String,
     note: Vec<Vec<String>>,
-    /// The day it is needed by, for machines and in words.
+    /// The due date, for machines and in words.
     due: Option<(String, String)>,
     closed: bool,
-    /// When everything was in: the day and the time on the postmark.
+    /// When the request was completed: the day and the time.
     complete: Option<(String, String)>,
     open_until: Option<String>,
     reminds: bool,
@@ -59,12 +60,12 @@ struct FileView {
     removable: bool,
 }
 
-/// A page that says why there is none.
+/// A page that says why there is no upload page.
 #[derive(Template)]
-#[template(path = "upload_nothing.html")]
+#[template(path = "upload_nothing.html", whitespace = "minimize")]
 pub struct Nothing {
     pub title: &'static str,
-    pub sentence: &'static str,
+    pub sentence: String,
 }
 
 pub async fn show(
@@ -74,20 +75,20 @@ pub async fn show(
 ) -> Response<Body> {
     match web.read_ask(&visitor, &token, uploads::look).await {
         Ok(page) => {
-            let watch = TimeFormat::new(web.app.clock.now(), visitor.zone.clone());
-            html(StatusCode::OK, &view(token, page, &watch))
+            let times = TimeFormat::new(web.app.clock.now(), visitor.zone.clone());
+            html(StatusCode::OK, &view(token, page, &times))
         }
         Err(refusal) => gone(refusal),
     }
 }
 
-fn view(token: String, page: AskPage, watch: &TimeFormat) -> UploadPage {
-    let waiting = page.waiting();
+fn view(token: String, page: AskPage, times: &TimeFormat) -> UploadPage {
+    let (waiting, open_until) = (page.waiting(), page.open_until());
     let contact = page.contact_name.clone().filter(|name| !name.trim().is_empty());
-    let day = |at: i64| watch.zoned(at).strftime("%-d %B").to_string();
+    let day = |at: i64| times.zoned(at).strftime("%-d %B").to_string();
     let postmark = |at: i64| {
-        let day = watch.zoned(at).strftime("%-d %b").to_string().to_uppercase();
-        (day, watch.clock(at))
+        let day = times.zoned(at).strftime("%-d %b").to_string().to_uppercase();
+        (day, times.clock(at))
     };
     let heading = match page.items.len() {
         1 => format!("One document for {}", page.workspace),
@@ -103,7 +104,7 @@ fn view(token: String, page: AskPage, watch: &TimeFormat) -> UploadPage {
         due: page.due_date.map(|day| (day.clone(), in_words(day))),
         closed: page.closed,
         complete: page.completed_at.map(postmark),
-        open_until: page.open_until().map(day),
+        open_until: open_until.map(day),
         reminds: page.reminds && !page.reminders_stopped,
         waiting,
         thanked: page.submitted_at.is_some() && waiting == 0,
@@ -126,12 +127,16 @@ fn counted(n: usize) -> String {
 
 fn item_view(item: PageItem) -> ItemView {
     let problem = item.files.iter().any(|file| file.state == UploadState::Refused);
-    let (class, icon, state, state_class) = match () {
-        () if item.is_in() => ("in", "done", "In", "ok"),
-        () if item.has_file() => ("in", "done", "Added", "act"),
-        () if problem => ("", "warn", "Please look", "warn"),
-        () if item.required => ("", "open", "Still needed", ""),
-        () => ("", "open", "Nice to have", ""),
+    let (class, icon, state, state_class) = if item.is_in() {
+        ("in", "done", "In", "ok")
+    } else if item.has_file() {
+        ("in", "done", "Added", "act")
+    } else if problem {
+        ("", "warn", "Please look", "warn")
+    } else if item.required {
+        ("", "open", "Still needed", "")
+    } else {
+        ("", "open", "Nice to have", "")
     };
     ItemView {
         place: item.place,
@@ -165,7 +170,7 @@ fn file_view(file: PageFile) -> FileView {
     }
 }
 
-/// The customer is done for now.
+/// Turns the uploaded files into documents.
 pub async fn hand_over(
     State(web): State<Arc<Web>>,
     visitor: Visitor,
@@ -201,14 +206,14 @@ pub async fn remove(
 }
 
 #[derive(Template)]
-#[template(path = "upload_stop.html")]
+#[template(path = "upload_stop.html", whitespace = "minimize")]
 struct StopPage {
     token: String,
     workspace: String,
     stopped: bool,
 }
 
-/// Opening the link changes nothing: programs that look at mail open links too.
+/// Opening the link changes nothing: programs that scan mail open links too.
 pub async fn ask_to_stop(
     State(web): State<Arc<Web>>,
     visitor: Visitor,

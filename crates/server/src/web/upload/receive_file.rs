@@ -1,5 +1,5 @@
-//! Files that a script sends in pieces, so that a broken connection costs little: make room (POST),
-//! send from an offset (PATCH), ask how far it came (GET or HEAD).
+//! Files that a script uploads in pieces, so that a broken connection costs little: begin (POST),
+//! send from an offset (PATCH), ask for the offset (GET or HEAD).
 
 use std::fs::File;
 use std::io::Write;
@@ -13,6 +13,7 @@ use axum::http::{HeaderMap, HeaderValue, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use inbox::Error;
 use inbox::base::ids::UploadId;
+use inbox::base::limits::SIGN_IN_WAIT_MINUTES;
 use inbox::model::uploads::{self, NewUpload, Upload, UploadState};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -22,11 +23,11 @@ use super::Web;
 use crate::web::layout::responses::{PageError, guard};
 use crate::web::visitor::Visitor;
 
-/// The largest body that makes room, in bytes.
+/// The largest body that begins an upload, in bytes.
 const BEGIN_BYTES: usize = 8 * 1024;
-/// A sender that is silent for so long is gone.
+/// A client that is silent for so long is gone.
 const SILENCE: Duration = Duration::from_secs(30);
-/// Bytes that are gathered before they are written.
+/// Bytes that are buffered before they are written.
 const PIECE_BYTES: usize = 128 * 1024;
 
 const OFFSET: HeaderName = HeaderName::from_static("upload-offset");
@@ -41,7 +42,7 @@ struct Wish {
     mark: String,
 }
 
-/// Makes room for a file, or finds where it was cut off.
+/// Begins an upload, or finds the one that was cut off.
 pub async fn begin(
     State(web): State<Arc<Web>>,
     visitor: Visitor,
@@ -75,8 +76,8 @@ pub async fn begin(
     }
 }
 
-/// How far a file came. Who asks wants to go on, so a connection that may still hang on to the
-/// file is ended first.
+/// The offset of an upload. The client wants to continue, so an older request that still holds the
+/// upload is ended first.
 pub async fn offset(
     State(web): State<Arc<Web>>,
     visitor: Visitor,
@@ -92,7 +93,7 @@ pub async fn offset(
     }
 }
 
-/// Takes bytes from an offset on. With the last of them the file is checked.
+/// Receives bytes from an offset on. After the last byte the file is scanned.
 pub async fn go_on(
     State(web): State<Arc<Web>>,
     visitor: Visitor,
@@ -145,16 +146,16 @@ pub async fn go_on(
     }
 }
 
-/// What came of a body.
+/// The outcome of a body.
 pub struct ReceivedBody {
     pub bytes: i64,
-    /// The body went on behind the file's end.
+    /// The body is longer than the file.
     pub too_much: bool,
 }
 
 impl Web {
-    /// Writes a body behind what is there, never more than the file's length, and answers how many
-    /// bytes are safely on the disk, whatever ended the body.
+    /// Appends a body to the file, never beyond its length, and returns how many bytes are synced
+    /// to the disk, however the body ended.
     async fn receive(
         &self,
         upload: &Upload,
@@ -185,7 +186,7 @@ impl Web {
     }
 }
 
-/// Writes a file by pieces, away from the threads that serve.
+/// Writes a file in pieces on blocking threads.
 pub struct Writer {
     file: Option<File>,
     piece: Vec<u8>,
@@ -255,7 +256,8 @@ fn refused(refusal: PageError) -> Response<Body> {
             told(StatusCode::UNPROCESSABLE_ENTITY, &sentences.join(" "))
         }
         PageError::TooManyAttempts => {
-            told(StatusCode::TOO_MANY_REQUESTS, "Too many attempts. Wait a quarter of an hour.")
+            let sentence = format!("Too many attempts. Wait {SIGN_IN_WAIT_MINUTES} minutes.");
+            told(StatusCode::TOO_MANY_REQUESTS, &sentence)
         }
         PageError::Domain(error) => {
             tracing::error!(cause = ?error, "an upload failed");

@@ -6,24 +6,24 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::OwnedMutexGuard;
 use tokio_util::sync::CancellationToken;
 
-/// One lane for each file that is on its way. After a connection breaks its other end comes back
-/// before this end has noticed, so whoever comes later has the lane: the one before is told to
-/// stop, writes down how far it came, and makes room.
+/// One lock for each file that is being uploaded. After a connection breaks, the client may return
+/// before the server has noticed, so a later request takes the lock over: the earlier one is told
+/// to stop, saves its offset and releases the lock.
 #[derive(Clone, Default)]
-pub struct UploadLocks(Arc<Mutex<HashMap<String, Lane>>>);
+pub struct UploadLocks(Arc<Mutex<HashMap<String, UploadLock>>>);
 
 #[derive(Clone, Default)]
-struct Lane {
+struct UploadLock {
     turn: Arc<tokio::sync::Mutex<()>>,
     stop: CancellationToken,
     users: usize,
 }
 
-/// The right to write one file.
+/// Holds the lock of one file.
 pub struct UploadTurn {
     locks: UploadLocks,
     name: String,
-    /// Ready when somebody else wants to go on.
+    /// Cancelled when a later request wants the lock.
     pub stop: CancellationToken,
     _turn: Option<OwnedMutexGuard<()>>,
 }
@@ -38,13 +38,13 @@ impl UploadLocks {
             lock.users += 1;
             (Arc::clone(&lock.turn), lock.stop.clone())
         };
-        // Counted from here on, also when the caller goes away while it waits.
+        // Counted from here on, even if the request is cancelled while it waits.
         let mut held = UploadTurn { locks: self.clone(), name: name.to_owned(), stop, _turn: None };
         held._turn = Some(turn.lock_owned().await);
         held
     }
 
-    fn locks(&self) -> MutexGuard<'_, HashMap<String, Lane>> {
+    fn locks(&self) -> MutexGuard<'_, HashMap<String, UploadLock>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn whoever_comes_later_has_the_lane_and_nothing_is_left_over() {
+    async fn a_later_request_takes_the_lock_over_and_nothing_is_left() {
         let locks = UploadLocks::default();
         let first = locks.enter("a").await;
         let other = locks.enter("b").await;

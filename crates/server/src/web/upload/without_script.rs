@@ -9,7 +9,6 @@ use axum::extract::{Multipart, Path, State};
 use axum::http::Response;
 use inbox::Error;
 use inbox::base::ids::UploadId;
-use inbox::base::limits::UPLOAD_BYTES;
 use inbox::model::uploads::{self, NewUpload};
 
 use super::receive_file::Writer;
@@ -19,12 +18,8 @@ use crate::web::visitor::Visitor;
 
 /// Files in one form.
 const FILES: usize = 50;
-/// A sender that is silent for so long is gone.
+/// A client that is silent for so long is gone.
 const SILENCE: Duration = Duration::from_secs(60);
-const TOO_LARGE: &str =
-    "This file is larger than 25 MB. Save it smaller, or as several files, and add those.";
-const FULL: &str = "All files together may have 200 MB, and this one was too much. Remove another \
-                    one, or answer the e-mail and ask for another way.";
 const CUT_OFF: &str = "This file did not arrive whole. Add it again.";
 
 pub async fn add(
@@ -51,7 +46,7 @@ impl Web {
         item: i64,
         mut form: Multipart,
     ) -> Result<(), PageError> {
-        // A link that leads nowhere is told before anything is read.
+        // An unknown link is refused before anything is read.
         self.read_ask(visitor, token, |_, _| Ok(())).await?;
         for _ in 0..FILES {
             let Ok(Ok(Some(mut field))) = tokio::time::timeout(SILENCE, form.next_field()).await
@@ -71,7 +66,7 @@ impl Web {
         Ok(())
     }
 
-    /// Takes one file of a form; answers whether the form goes on behind it.
+    /// Takes one file of a form; returns whether the form goes on after it.
     async fn take_file(
         &self,
         visitor: &Visitor,
@@ -93,24 +88,29 @@ impl Web {
         let file = self.app.blobs.partial_uploads().go_on(&upload.id, 0).map_err(Error::from)?;
         let mut writer = Writer::new(file);
         let mut size = 0;
-        let problem = loop {
+        let end = loop {
             match next_piece(field).await {
                 Piece::Bytes(bytes) => {
                     size += bytes.len() as i64;
                     if size > upload.size {
-                        break Some(if size > UPLOAD_BYTES { TOO_LARGE } else { FULL });
+                        break FileEnd::TooLarge;
                     }
                     writer.write(&bytes).await.map_err(Error::from)?;
                 }
-                Piece::End => break None,
-                Piece::Broken => break Some(CUT_OFF),
+                Piece::End => break FileEnd::Whole,
+                Piece::Broken => break FileEnd::CutOff,
             }
         };
         writer.finish().await.map_err(Error::from)?;
-        if let Some(sentence) = problem {
+        let sentence = match end {
+            FileEnd::Whole => None,
+            FileEnd::TooLarge => Some(uploads::too_large(size)),
+            FileEnd::CutOff => Some(CUT_OFF.to_owned()),
+        };
+        if let Some(sentence) = sentence {
             self.forget(visitor, token, &upload.id).await?;
-            self.refuse(visitor, token, new, sentence).await?;
-            return Ok(sentence != CUT_OFF && read_on(field).await);
+            self.refuse(visitor, token, new, &sentence).await?;
+            return Ok(end == FileEnd::TooLarge && read_on(field).await);
         }
         let id = upload.id.clone();
         let ask = self
@@ -143,6 +143,15 @@ impl Web {
     }
 }
 
+/// How the bytes of a file ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FileEnd {
+    Whole,
+    /// Larger than a file, or than all files of the request together, may be.
+    TooLarge,
+    CutOff,
+}
+
 enum Piece {
     Bytes(Bytes),
     End,
@@ -157,7 +166,7 @@ async fn next_piece(field: &mut Field<'_>) -> Piece {
     }
 }
 
-/// Reads what is left of a file that is not taken, so that the browser hears the answer.
+/// Reads the rest of a refused file, so that the browser gets the response.
 async fn read_on(field: &mut Field<'_>) -> bool {
     loop {
         match next_piece(field).await {

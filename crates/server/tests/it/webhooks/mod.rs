@@ -79,9 +79,14 @@ impl TestApp {
         self.log(hook).await.iter().map(|delivery| delivery.state.as_str()).collect()
     }
 
-    async fn state_of(&self, hook: &Hook) -> String {
+    async fn state_of(&self, hook: &Hook) -> &'static str {
         let listed = self.act(&self.owner, actions::list_webhooks).await;
-        listed.into_iter().find(|listing| listing.id == hook.id).expect("the webhook").state
+        listed
+            .into_iter()
+            .find(|listing| listing.id == hook.id)
+            .expect("the webhook")
+            .state
+            .as_str()
     }
 
     async fn send_test_event(&self, hook: &Hook) -> EventId {

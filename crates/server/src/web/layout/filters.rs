@@ -1,0 +1,51 @@
+//! The filters of templates.
+
+use std::fmt;
+
+use askama::filters::Safe;
+use askama::{Result, Values};
+
+use crate::web::layout::asset_files::VERSION;
+
+/// An icon of the sprite by name.
+#[askama::filter_fn]
+pub fn icon<'a>(name: &'a str, _: &dyn Values) -> Result<Safe<Icon<'a>>> {
+    Ok(Safe(Icon { name, class: "i" }))
+}
+
+/// The same, beside small text.
+#[askama::filter_fn]
+pub fn icon_s<'a>(name: &'a str, _: &dyn Values) -> Result<Safe<Icon<'a>>> {
+    Ok(Safe(Icon { name, class: "i s" }))
+}
+
+/// The address of one of our files.
+#[askama::filter_fn]
+pub fn asset(name: &str, _: &dyn Values) -> Result<Safe<String>> {
+    let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
+    Ok(Safe(format!("/assets/{stem}.{}.{ending}", *VERSION)))
+}
+
+/// A page has a hundred of these, so each is written without an allocation.
+pub struct Icon<'a> {
+    name: &'a str,
+    class: &'static str,
+}
+
+impl fmt::Display for Icon<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        debug_assert!(self.name.bytes().all(|b| b.is_ascii_lowercase()), "{}", self.name);
+        for part in [
+            "<svg class=\"",
+            self.class,
+            "\" viewBox=\"0 0 16 16\" aria-hidden=\"true\"><use href=\"/assets/icons.",
+            VERSION.as_str(),
+            ".svg#i-",
+            self.name,
+            "\"/></svg>",
+        ] {
+            f.write_str(part)?;
+        }
+        Ok(())
+    }
+}
