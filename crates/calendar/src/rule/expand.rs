@@ -1,0 +1,502 @@
+//! Expands a rule into the occurrences of a window, in civil time. Without a count the work is
+//! proportional to the window; with one, simple rules are counted by arithmetic and the others from
+//! their start, within [`EXPANSION_STEPS`].
+
+use super::{Frequency, RecurrenceRule};
+use crate::civil::{
+    CivilSeconds, DAY_SECONDS, DayNumber, days_before, month_length, split, week_start, weekday_of,
+    year_length,
+};
+use crate::limits::{BUSY_INTERVALS, EXPANSION_STEPS};
+
+/// What is left of the work that one feed may cause.
+pub(crate) struct ExpansionWork {
+    steps: u64,
+}
+
+/// A feed asks for more work than it may cause.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct TooMuchWork;
+
+impl ExpansionWork {
+    pub fn new() -> ExpansionWork {
+        ExpansionWork { steps: EXPANSION_STEPS }
+    }
+
+    pub fn spend(&mut self, steps: u64) -> Result<(), TooMuchWork> {
+        self.steps = self.steps.checked_sub(steps).ok_or(TooMuchWork)?;
+        Ok(())
+    }
+}
+
+/// The occurrences at or after `from` and before `to`, in order. The start is one of them only if
+/// the rule says so.
+pub(crate) fn occurrences(
+    rule: &RecurrenceRule,
+    start: CivilSeconds,
+    from: CivilSeconds,
+    to: CivilSeconds,
+    work: &mut ExpansionWork,
+) -> Result<Vec<CivilSeconds>, TooMuchWork> {
+    let pattern = Pattern::new(rule, start, work)?;
+    let mut found = Vec::new();
+    let mut set = Vec::new();
+    let (mut period, mut counted) = pattern.first_period(from, work)?;
+    while pattern.period_start(period) < to {
+        set.clear();
+        pattern.fill(period, &mut set, work)?;
+        for &time in set.iter().filter(|time| **time >= start) {
+            if rule.count.is_some_and(|count| counted >= count) || time >= to {
+                return Ok(found);
+            }
+            counted += 1;
+            if time >= from {
+                found.push(time);
+            }
+        }
+        if found.len() > BUSY_INTERVALS {
+            return Err(TooMuchWork);
+        }
+        period = pattern.next_period(period);
+    }
+    Ok(found)
+}
+
+/// A rule with what it leaves unsaid taken from the start (RFC 5545 3.3.10).
+struct Pattern<'a> {
+    rule: &'a RecurrenceRule,
+    start: CivilSeconds,
+    start_year: i64,
+    start_month: i64,
+    /// Bit `n` for month `n`; 0 for every month.
+    months: u32,
+    month_days: Vec<i64>,
+    /// Bit 0 for Monday. If there are no `nth_weekdays` either, 0 is every day.
+    weekdays: u8,
+    nth_weekdays: Vec<(i64, u8)>,
+    /// Seconds after the beginning of the day, or of an hourly, minutely or secondly period.
+    times: Vec<i64>,
+}
+
+/// What the parts of a rule ask about a day.
+struct DayFacts {
+    year: i64,
+    month: i64,
+    month_day: i64,
+    /// 1 is the first of January.
+    year_day: i64,
+    weekday: u8,
+}
+
+impl DayFacts {
+    fn of(day: DayNumber) -> DayFacts {
+        let (year, month, month_day) = split(day);
+        let year_day = day - days_before(year, 1) + 1;
+        DayFacts { year, month, month_day, year_day, weekday: weekday_of(day) }
+    }
+}
+
+impl<'a> Pattern<'a> {
+    fn new(
+        rule: &'a RecurrenceRule,
+        start: CivilSeconds,
+        work: &mut ExpansionWork,
+    ) -> Result<Pattern<'a>, TooMuchWork> {
+        let facts = DayFacts::of(start.div_euclid(DAY_SECONDS));
+        let mut pattern = Pattern {
+            rule,
+            start,
+            start_year: facts.year,
+            start_month: facts.month,
+            months: rule.months.iter().fold(0, |bits, month| bits | 1 << month),
+            month_days: rule.month_days.clone(),
+            weekdays: 0,
+            nth_weekdays: Vec::new(),
+            times: times_of(rule, start),
+        };
+        work.spend(pattern.times.len() as u64)?;
+        pattern.take_weekdays();
+        pattern.take_defaults(&facts);
+        Ok(pattern)
+    }
+
+    /// A number before a weekday has a meaning in months and years, unless weeks are numbered.
+    fn take_weekdays(&mut self) {
+        let rule = self.rule;
+        let has_numbers = rule.frequency >= Frequency::Monthly && rule.week_numbers.is_empty();
+        for weekday in &rule.weekdays {
+            match weekday.nth {
+                Some(nth) if has_numbers => self.nth_weekdays.push((nth, weekday.weekday)),
+                _ => self.weekdays |= 1 << weekday.weekday,
+            }
+        }
+    }
+
+    fn take_defaults(&mut self, start: &DayFacts) {
+        let rule = self.rule;
+        if !rule.weekdays.is_empty() || !rule.month_days.is_empty() || !rule.year_days.is_empty() {
+            return;
+        }
+        match rule.frequency {
+            Frequency::Yearly if rule.week_numbers.is_empty() => {
+                if self.months == 0 {
+                    self.months = 1 << start.month;
+                }
+                self.month_days = vec![start.month_day];
+            }
+            Frequency::Yearly | Frequency::Weekly => self.weekdays = 1 << start.weekday,
+            Frequency::Monthly if rule.week_numbers.is_empty() => {
+                self.month_days = vec![start.month_day];
+            }
+            _ => {}
+        }
+    }
+
+    /// The period to begin with, and how many occurrences come before it.
+    fn first_period(
+        &self,
+        from: CivilSeconds,
+        work: &mut ExpansionWork,
+    ) -> Result<(i64, u64), TooMuchWork> {
+        let period = self.period_of(from);
+        if period == 0 || self.rule.count.is_none() {
+            return Ok((period, 0));
+        }
+        let Some(of_each) = self.occurrences_of_each_period() else { return Ok((0, 0)) };
+        let mut first = Vec::new();
+        self.fill(0, &mut first, work)?;
+        let of_first = first.iter().filter(|time| **time >= self.start).count() as u64;
+        Ok((period, of_first + (period as u64 - 1) * of_each))
+    }
+
+    /// How many occurrences each period has, if all have equally many.
+    fn occurrences_of_each_period(&self) -> Option<u64> {
+        let rule = self.rule;
+        let is_simple = rule.positions.is_empty()
+            && rule.week_numbers.is_empty()
+            && rule.year_days.is_empty()
+            && self.nth_weekdays.is_empty();
+        let in_every_month = self.month_days.iter().all(|day| (1..=28).contains(day));
+        if !is_simple || !in_every_month {
+            return None;
+        }
+        let month_days = self.month_days.len() as u64;
+        let days = match rule.frequency {
+            Frequency::Yearly if self.weekdays == 0 && self.months != 0 => {
+                u64::from(self.months.count_ones()) * month_days
+            }
+            _ if self.months != 0 => return None,
+            Frequency::Monthly if self.weekdays == 0 => month_days,
+            Frequency::Weekly if month_days == 0 => u64::from(self.weekdays.count_ones()),
+            _ if self.weekdays != 0 || month_days != 0 => return None,
+            Frequency::Daily => 1,
+            Frequency::Hourly if rule.hours.is_empty() => 1,
+            Frequency::Minutely if rule.hours.is_empty() && rule.minutes.is_empty() => 1,
+            Frequency::Secondly
+                if rule.hours.is_empty() && rule.minutes.is_empty() && rule.seconds.is_empty() =>
+            {
+                1
+            }
+            _ => return None,
+        };
+        Some(days * self.times.len() as u64)
+    }
+
+    fn period_start(&self, period: i64) -> CivilSeconds {
+        let steps = period * self.rule.interval;
+        match self.rule.frequency {
+            Frequency::Yearly => days_before(self.start_year + steps, 1) * DAY_SECONDS,
+            Frequency::Monthly => {
+                let (year, month) = self.month_after(steps);
+                days_before(year, month) * DAY_SECONDS
+            }
+            _ => self.first_start() + steps * self.seconds_of_unit(),
+        }
+    }
+
+    /// The period that holds a time, or the last one that begins before it.
+    fn period_of(&self, time: CivilSeconds) -> i64 {
+        let (year, month, _) = split(time.div_euclid(DAY_SECONDS));
+        let steps = match self.rule.frequency {
+            Frequency::Yearly => year - self.start_year,
+            Frequency::Monthly => (year - self.start_year) * 12 + month - self.start_month,
+            _ => (time - self.first_start()).div_euclid(self.seconds_of_unit()),
+        };
+        steps.div_euclid(self.rule.interval).max(0)
+    }
+
+    /// The beginning of the first period that is shorter than a month.
+    fn first_start(&self) -> CivilSeconds {
+        match self.rule.frequency {
+            Frequency::Weekly => {
+                let day = self.start.div_euclid(DAY_SECONDS);
+                week_start(day, self.rule.week_begins) * DAY_SECONDS
+            }
+            _ => self.start - self.start.rem_euclid(self.seconds_of_unit()),
+        }
+    }
+
+    fn seconds_of_unit(&self) -> i64 {
+        match self.rule.frequency {
+            Frequency::Secondly => 1,
+            Frequency::Minutely => 60,
+            Frequency::Hourly => 3_600,
+            Frequency::Weekly => 7 * DAY_SECONDS,
+            _ => DAY_SECONDS,
+        }
+    }
+
+    fn month_after(&self, steps: i64) -> (i64, i64) {
+        let months = self.start_year * 12 + self.start_month - 1 + steps;
+        (months.div_euclid(12), months.rem_euclid(12) + 1)
+    }
+
+    /// A day on which nothing can be is passed over at once, however short the periods are.
+    fn next_period(&self, period: i64) -> i64 {
+        if self.rule.frequency < Frequency::Daily {
+            let day = self.period_start(period).div_euclid(DAY_SECONDS);
+            if !self.has_day(day) {
+                return (period + 1).max(self.period_of((day + 1) * DAY_SECONDS));
+            }
+        }
+        period + 1
+    }
+
+    /// Adds the occurrences of one period, in order.
+    fn fill(
+        &self,
+        period: i64,
+        set: &mut Vec<CivilSeconds>,
+        work: &mut ExpansionWork,
+    ) -> Result<(), TooMuchWork> {
+        let begins = self.period_start(period);
+        let first_day = begins.div_euclid(DAY_SECONDS);
+        match self.rule.frequency {
+            Frequency::Yearly => {
+                let (year, _, _) = split(first_day);
+                for month in (1..=12).filter(|month| self.has_month(*month)) {
+                    let day = days_before(year, month);
+                    self.fill_days(day..day + month_length(year, month), set, work)?;
+                }
+            }
+            Frequency::Monthly => {
+                let (year, month, _) = split(first_day);
+                let days = if self.has_month(month) { month_length(year, month) } else { 0 };
+                self.fill_days(first_day..first_day + days, set, work)?;
+            }
+            Frequency::Weekly => self.fill_days(first_day..first_day + 7, set, work)?,
+            Frequency::Daily => self.fill_days(first_day..first_day + 1, set, work)?,
+            _ => {
+                work.spend(self.day_cost() + self.times.len() as u64)?;
+                if self.has_day(first_day) && self.has_clock(begins.rem_euclid(DAY_SECONDS)) {
+                    set.extend(self.times.iter().map(|time| begins + time));
+                }
+            }
+        }
+        if !self.rule.positions.is_empty() {
+            *set = chosen(set, &self.rule.positions);
+        }
+        Ok(())
+    }
+
+    fn fill_days(
+        &self,
+        days: std::ops::Range<DayNumber>,
+        set: &mut Vec<CivilSeconds>,
+        work: &mut ExpansionWork,
+    ) -> Result<(), TooMuchWork> {
+        work.spend(1 + (days.end - days.start) as u64 * self.day_cost())?;
+        for day in days.filter(|day| self.has_day(*day)) {
+            work.spend(self.times.len() as u64)?;
+            set.extend(self.times.iter().map(|time| day * DAY_SECONDS + time));
+        }
+        Ok(())
+    }
+
+    /// Long lists of numbers take longer to look through.
+    fn day_cost(&self) -> u64 {
+        let numbers = self.rule.year_days.len()
+            + self.rule.week_numbers.len()
+            + self.month_days.len()
+            + self.nth_weekdays.len();
+        1 + numbers as u64 / 8
+    }
+
+    fn has_month(&self, month: i64) -> bool {
+        self.months == 0 || self.months & 1 << month != 0
+    }
+
+    fn has_day(&self, day: DayNumber) -> bool {
+        let facts = DayFacts::of(day);
+        self.has_month(facts.month)
+            && self.has_weekday(&facts)
+            && self.has_month_day(&facts)
+            && self.has_year_day(&facts)
+            && (self.rule.week_numbers.is_empty() || self.has_week_of(day))
+    }
+
+    fn has_weekday(&self, day: &DayFacts) -> bool {
+        if self.weekdays == 0 && self.nth_weekdays.is_empty() {
+            return true;
+        }
+        if self.weekdays & 1 << day.weekday != 0 {
+            return true;
+        }
+        let in_year = self.rule.frequency == Frequency::Yearly && self.rule.months.is_empty();
+        let (at, length) = match in_year {
+            true => (day.year_day, year_length(day.year)),
+            false => (day.month_day, month_length(day.year, day.month)),
+        };
+        let (nth, nth_last) = ((at - 1) / 7 + 1, -((length - at) / 7 + 1));
+        self.nth_weekdays
+            .iter()
+            .any(|(n, weekday)| *weekday == day.weekday && (*n == nth || *n == nth_last))
+    }
+
+    fn has_month_day(&self, day: &DayFacts) -> bool {
+        let from_end = day.month_day - month_length(day.year, day.month) - 1;
+        self.month_days.is_empty()
+            || self.month_days.iter().any(|n| *n == day.month_day || *n == from_end)
+    }
+
+    fn has_year_day(&self, day: &DayFacts) -> bool {
+        let days = &self.rule.year_days;
+        let from_end = day.year_day - year_length(day.year) - 1;
+        days.is_empty() || days.iter().any(|n| *n == day.year_day || *n == from_end)
+    }
+
+    fn has_week_of(&self, day: DayNumber) -> bool {
+        let (year, week) = week_of(day, self.rule.week_begins);
+        // The 28th of December is in the last week of every year, as the 4th of January is in
+        // the first.
+        let (_, weeks) = week_of(days_before(year, 12) + 27, self.rule.week_begins);
+        self.rule.week_numbers.iter().any(|n| *n == week || *n == week - weeks - 1)
+    }
+
+    /// Whether the beginning of an hour, minute or second is at one that the rule names.
+    fn has_clock(&self, time: i64) -> bool {
+        let rule = self.rule;
+        let has = |list: &[i64], value| list.is_empty() || list.contains(&value);
+        has(&rule.hours, time / 3_600)
+            && (rule.frequency > Frequency::Minutely || has(&rule.minutes, time / 60 % 60))
+            && (rule.frequency > Frequency::Secondly || has(&rule.seconds, time % 60))
+    }
+}
+
+/// Year and number of a week: it belongs to the year that has four of its days (RFC 5545 3.3.10).
+fn week_of(day: DayNumber, week_begins: u8) -> (i64, i64) {
+    let fourth = week_start(day, week_begins) + 3;
+    let (year, _, _) = split(fourth);
+    (year, (fourth - days_before(year, 1)) / 7 + 1)
+}
+
+fn times_of(rule: &RecurrenceRule, start: CivilSeconds) -> Vec<i64> {
+    let clock = start.rem_euclid(DAY_SECONDS);
+    let or_start = |list: &[i64], from_start| match list {
+        [] => vec![from_start],
+        list => list.to_vec(),
+    };
+    let hours = match rule.frequency {
+        Frequency::Secondly | Frequency::Minutely | Frequency::Hourly => vec![0],
+        _ => or_start(&rule.hours, clock / 3_600),
+    };
+    let minutes = match rule.frequency {
+        Frequency::Secondly | Frequency::Minutely => vec![0],
+        _ => or_start(&rule.minutes, clock / 60 % 60),
+    };
+    let seconds = match rule.frequency {
+        Frequency::Secondly => vec![0],
+        _ => or_start(&rule.seconds, clock % 60),
+    };
+    let mut times = Vec::with_capacity(hours.len() * minutes.len() * seconds.len());
+    for hour in &hours {
+        for minute in &minutes {
+            let at = hour * 3_600 + minute * 60;
+            times.extend(seconds.iter().filter(|second| **second < 60).map(|second| at + second));
+        }
+    }
+    times
+}
+
+/// BYSETPOS: the nth of a period's set, from either end.
+fn chosen(set: &[CivilSeconds], positions: &[i64]) -> Vec<CivilSeconds> {
+    let length = set.len() as i64;
+    let mut chosen: Vec<CivilSeconds> = positions
+        .iter()
+        .map(|n| if *n > 0 { n - 1 } else { length + n })
+        .filter_map(|at| set.get(usize::try_from(at).ok()?).copied())
+        .collect();
+    chosen.sort_unstable();
+    chosen.dedup();
+    chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::civil::{civil_seconds, date_time_of};
+    use jiff::civil::DateTime;
+
+    fn expand(rule: &str, start: &str, from: &str, to: &str) -> Vec<String> {
+        let at = |text: &str| civil_seconds(text.parse::<DateTime>().unwrap());
+        let rule = RecurrenceRule::parse(rule).unwrap();
+        occurrences(&rule, at(start), at(from), at(to), &mut ExpansionWork::new())
+            .unwrap()
+            .into_iter()
+            .map(|time| date_time_of(time).strftime("%Y-%m-%d %H:%M").to_string())
+            .collect()
+    }
+
+    #[test]
+    fn a_count_is_the_same_by_arithmetic_and_by_walking() {
+        for rule in [
+            "FREQ=DAILY;INTERVAL=3",
+            "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,WE,SU;WKST=SU",
+            "FREQ=MONTHLY;BYMONTHDAY=3,28",
+            "FREQ=YEARLY;BYMONTH=2,7",
+            "FREQ=HOURLY;INTERVAL=7",
+            "FREQ=DAILY;BYHOUR=9,17",
+        ] {
+            for count in [1, 7, 500, 1_000] {
+                let rule = format!("{rule};COUNT={count}");
+                let start = "2026-01-07T12:00:00";
+                let whole = expand(&rule, start, start, "2040-01-01T00:00:00");
+                assert!(whole.len() <= count, "{rule}");
+                let part = expand(&rule, start, "2026-08-01T00:00:00", "2040-01-01T00:00:00");
+                let tail: Vec<String> =
+                    whole.into_iter().filter(|time| time.as_str() >= "2026-08-01").collect();
+                assert_eq!(part, tail, "{rule}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_day_that_a_month_does_not_have_is_left_out() {
+        let days = expand(
+            "FREQ=MONTHLY",
+            "2027-01-31T09:00:00",
+            "2027-01-01T00:00:00",
+            "2027-06-01T00:00:00",
+        );
+        assert_eq!(days, ["2027-01-31 09:00", "2027-03-31 09:00", "2027-05-31 09:00"]);
+    }
+
+    #[test]
+    fn a_rule_that_never_comes_true_ends() {
+        let start = "2005-01-01T09:00:00";
+        for rule in [
+            "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30",
+            "FREQ=SECONDLY;BYMONTH=2;BYMONTHDAY=30;COUNT=5",
+            "FREQ=DAILY;BYMONTHDAY=31;BYMONTH=6;COUNT=5",
+        ] {
+            assert_eq!(expand(rule, start, start, "2027-01-01T00:00:00"), [""; 0], "{rule}");
+        }
+    }
+
+    #[test]
+    fn every_second_for_years_is_too_much_work() {
+        let rule = RecurrenceRule::parse("FREQ=SECONDLY").unwrap();
+        let work = &mut ExpansionWork::new();
+        assert_eq!(occurrences(&rule, 0, 1_700_000_000, 1_800_000_000, work), Err(TooMuchWork));
+    }
+}
