@@ -25,7 +25,7 @@ pub const EVENT_ATTENDEES: usize = 500;
 /// Steps of work in expanding one feed: days looked at, and occurrences found.
 pub const EXPANSION_STEPS: u64 = 20_000_000;
 /// Busy intervals of a feed within the asked window; a feed with more is refused.
-pub const BUSY_INTERVALS: usize = 100_000;
+pub const BUSY_INTERVALS: usize = 250_000;
 /// Days of the window that busy times are asked for.
 pub const BUSY_DAYS: i64 = 800;
 /// Characters of a UID.

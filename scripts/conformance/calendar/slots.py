@@ -6,8 +6,12 @@
 import json
 import subprocess
 import sys
+import zoneinfo
 from datetime import date, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
+
+# The pinned zones, not the machine's.
+zoneinfo.reset_tzpath(to=[])
 
 ZONES = [
     "Australia/Lord_Howe",

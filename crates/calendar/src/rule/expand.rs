@@ -9,6 +9,9 @@ use crate::civil::{
 };
 use crate::limits::{BUSY_INTERVALS, EXPANSION_STEPS};
 
+/// Steps of work for each second, minute or hour that a rule counts in.
+const SHORT_PERIOD_STEPS: u64 = 5;
+
 /// What is left of the work that one feed may cause.
 pub(crate) struct ExpansionWork {
     steps: u64,
@@ -79,7 +82,9 @@ struct Pattern<'a> {
 }
 
 /// What the parts of a rule ask about a day.
+#[derive(Clone, Copy)]
 struct DayFacts {
+    day: DayNumber,
     year: i64,
     month: i64,
     month_day: i64,
@@ -92,7 +97,20 @@ impl DayFacts {
     fn of(day: DayNumber) -> DayFacts {
         let (year, month, month_day) = split(day);
         let year_day = day - days_before(year, 1) + 1;
-        DayFacts { year, month, month_day, year_day, weekday: weekday_of(day) }
+        DayFacts { day, year, month, month_day, year_day, weekday: weekday_of(day) }
+    }
+
+    fn next(self) -> DayFacts {
+        if self.month_day == month_length(self.year, self.month) {
+            return DayFacts::of(self.day + 1);
+        }
+        DayFacts {
+            day: self.day + 1,
+            month_day: self.month_day + 1,
+            year_day: self.year_day + 1,
+            weekday: (self.weekday + 1) % 7,
+            ..self
+        }
     }
 }
 
@@ -255,7 +273,7 @@ impl<'a> Pattern<'a> {
     fn next_period(&self, period: i64) -> i64 {
         if self.rule.frequency < Frequency::Daily {
             let day = self.period_start(period).div_euclid(DAY_SECONDS);
-            if !self.has_day(day) {
+            if !self.has_day(&DayFacts::of(day)) {
                 return (period + 1).max(self.period_of((day + 1) * DAY_SECONDS));
             }
         }
@@ -287,8 +305,10 @@ impl<'a> Pattern<'a> {
             Frequency::Weekly => self.fill_days(first_day..first_day + 7, set, work)?,
             Frequency::Daily => self.fill_days(first_day..first_day + 1, set, work)?,
             _ => {
-                work.spend(self.day_cost() + self.times.len() as u64)?;
-                if self.has_day(first_day) && self.has_clock(begins.rem_euclid(DAY_SECONDS)) {
+                work.spend(SHORT_PERIOD_STEPS + self.day_cost() + self.times.len() as u64)?;
+                if self.has_clock(begins.rem_euclid(DAY_SECONDS))
+                    && self.has_day(&DayFacts::of(first_day))
+                {
                     set.extend(self.times.iter().map(|time| begins + time));
                 }
             }
@@ -306,9 +326,13 @@ impl<'a> Pattern<'a> {
         work: &mut ExpansionWork,
     ) -> Result<(), TooMuchWork> {
         work.spend(1 + (days.end - days.start) as u64 * self.day_cost())?;
-        for day in days.filter(|day| self.has_day(*day)) {
-            work.spend(self.times.len() as u64)?;
-            set.extend(self.times.iter().map(|time| day * DAY_SECONDS + time));
+        let mut day = DayFacts::of(days.start);
+        while day.day < days.end {
+            if self.has_day(&day) {
+                work.spend(self.times.len() as u64)?;
+                set.extend(self.times.iter().map(|time| day.day * DAY_SECONDS + time));
+            }
+            day = day.next();
         }
         Ok(())
     }
@@ -326,13 +350,12 @@ impl<'a> Pattern<'a> {
         self.months == 0 || self.months & 1 << month != 0
     }
 
-    fn has_day(&self, day: DayNumber) -> bool {
-        let facts = DayFacts::of(day);
-        self.has_month(facts.month)
-            && self.has_weekday(&facts)
-            && self.has_month_day(&facts)
-            && self.has_year_day(&facts)
-            && (self.rule.week_numbers.is_empty() || self.has_week_of(day))
+    fn has_day(&self, day: &DayFacts) -> bool {
+        self.has_month(day.month)
+            && self.has_weekday(day)
+            && self.has_month_day(day)
+            && self.has_year_day(day)
+            && (self.rule.week_numbers.is_empty() || self.has_week_of(day.day))
     }
 
     fn has_weekday(&self, day: &DayFacts) -> bool {

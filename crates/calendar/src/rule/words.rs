@@ -92,7 +92,7 @@ fn days(rule: &RecurrenceRule, start: Date) -> String {
         let weeks = joined(rule.week_numbers.iter().map(|n| week(*n)));
         parts.push(format!("in {weeks}"));
     }
-    if parts.is_empty() {
+    if parts.is_empty() && !is_said {
         parts.extend(day_of_start(rule, start));
     }
     if !rule.months.is_empty() {
