@@ -47,5 +47,3 @@ pub const SLOT_DAYS: i64 = 31;
 pub const SLOTS_GIVEN: usize = 500;
 /// Hosts of one booking type.
 pub const SLOT_HOSTS: usize = 50;
-/// Starts that one host is tried for in one answer; the smallest step on all days needs fewer.
-pub const SLOT_STARTS: usize = 50_000;

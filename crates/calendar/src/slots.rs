@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp, ToSpan};
 use serde::Serialize;
 
 use crate::hours::{HostHours, HoursWindow};
-use crate::limits::{SLOT_DAYS, SLOT_HOSTS, SLOT_STARTS, SLOTS_GIVEN};
+use crate::limits::{SLOT_DAYS, SLOT_HOSTS, SLOTS_GIVEN};
 use crate::range::{RangeSet, TimeRange};
 
 /// What a booking type asks of its slots. Lengths of time are in minutes.
@@ -178,9 +178,8 @@ pub fn order_of_turns(hosts: &[HostTurns]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..hosts.len()).collect();
     order.sort_by(|a, b| {
         let (a, b) = (&hosts[*a], &hosts[*b]);
-        let share = |host: &HostTurns, other: &HostTurns| {
-            u128::from(host.given) * u128::from(other.weight)
-        };
+        let share =
+            |host: &HostTurns, other: &HostTurns| u128::from(host.given) * u128::from(other.weight);
         (a.weight == 0)
             .cmp(&(b.weight == 0))
             .then(share(a, b).cmp(&share(b, a)))
@@ -274,7 +273,6 @@ impl SlotRules {
         let first = first + (skipped + step - 1) / step * step;
         (first..=last)
             .step_by(usize::try_from(step).unwrap_or(usize::MAX))
-            .take(SLOT_STARTS)
             .filter_map(|second| Timestamp::from_second(second).ok())
     }
 }

@@ -72,7 +72,10 @@ fn feeds() -> Vec<(&'static str, Vec<u8>)> {
     vec![
         ("2,000 series since 2005", feed(2_000, &rules)),
         ("every second", feed(1, &["FREQ=SECONDLY"])),
-        ("every second on days that never come", feed(50, &["FREQ=SECONDLY;BYMONTH=2;BYMONTHDAY=30;COUNT=9"])),
+        (
+            "every second on days that never come",
+            feed(50, &["FREQ=SECONDLY;BYMONTH=2;BYMONTHDAY=30;COUNT=9"]),
+        ),
         ("a billion occurrences", feed(1, &["FREQ=SECONDLY;COUNT=1000000000;BYSECOND=0,7"])),
         ("all hours, minutes and seconds", feed(2_000, &[&all_times()])),
         ("deep garbage", deep.into_bytes()),

@@ -51,9 +51,9 @@ impl<'a> Clocks<'a> {
         let clock = match (time.time, time.zone) {
             (WrittenTime::Date(_), _) => &self.host,
             (WrittenTime::Utc(_), _) => &self.utc,
-            (WrittenTime::Local(_), zone) => zone
-                .and_then(|at| self.zones.get(at)?.as_ref())
-                .unwrap_or(&self.floating),
+            (WrittenTime::Local(_), zone) => {
+                zone.and_then(|at| self.zones.get(at)?.as_ref()).unwrap_or(&self.floating)
+            }
         };
         let (civil, is_day) = match time.time {
             WrittenTime::Date(date) => (date.at(0, 0, 0, 0), true),
@@ -65,10 +65,9 @@ impl<'a> Clocks<'a> {
     /// The length of an event, or of a period that begins at `start`.
     pub fn length(&self, start: Moment<'_>, end: Option<PeriodEnd>) -> EventLength {
         let length = match end {
-            Some(PeriodEnd::At(end)) => EventLength {
-                on_clock: self.civil_on(start, end) - start.civil,
-                elapsed: 0,
-            },
+            Some(PeriodEnd::At(end)) => {
+                EventLength { on_clock: self.civil_on(start, end) - start.civil, elapsed: 0 }
+            }
             Some(PeriodEnd::After(NominalDuration { days, seconds })) => {
                 EventLength { on_clock: days * DAY_SECONDS, elapsed: seconds }
             }

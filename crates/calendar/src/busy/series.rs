@@ -231,10 +231,7 @@ fn newest_changes<'a>(events: &[&'a CalendarEvent], clocks: &Clocks<'_>) -> Vec<
     newest.into_values().collect()
 }
 
-fn future_changes<'a>(
-    changes: &[&'a CalendarEvent],
-    clocks: &Clocks<'_>,
-) -> Vec<FutureChange<'a>> {
+fn future_changes<'a>(changes: &[&'a CalendarEvent], clocks: &Clocks<'_>) -> Vec<FutureChange<'a>> {
     let mut futures = Vec::new();
     for event in changes.iter().filter(|change| change.is_for_future) {
         let Some(occurrence) = event.recurrence_id else { continue };

@@ -31,7 +31,8 @@ impl OpenComponents {
     /// not closed: the components that this closes are returned, the innermost first.
     pub fn begin(&mut self, line: &ContentLine) -> Result<(Component, Vec<Component>), FeedError> {
         let component = component(&line.value);
-        let is_new_part = matches!(component, Component::Event | Component::FreeBusy | Component::Zone);
+        let is_new_part =
+            matches!(component, Component::Event | Component::FreeBusy | Component::Zone);
         let closed = match self.open.iter().position(|open| *open == component) {
             Some(at) if is_new_part || component == Component::Calendar => self.close_from(at),
             _ => Vec::new(),

@@ -5,7 +5,9 @@ use serde::Serialize;
 
 use super::line::ContentLine;
 use super::value::{NominalDuration, WrittenTime, parse_duration, parse_time, plain_text};
-use crate::limits::{DESCRIPTION_CHARS, EVENT_ATTENDEES, EVENT_DATES, EVENT_RULES, SHOWN_CHARS, UID_CHARS};
+use crate::limits::{
+    DESCRIPTION_CHARS, EVENT_ATTENDEES, EVENT_DATES, EVENT_RULES, SHOWN_CHARS, UID_CHARS,
+};
 use crate::rule::RecurrenceRule;
 
 /// A written time and the place of its TZID in the calendar's table of zones.

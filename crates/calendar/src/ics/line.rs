@@ -150,7 +150,11 @@ mod tests {
     #[test]
     fn folded_lines_are_joined_whatever_ends_them() {
         let expected = vec![("SUMMARY".to_owned(), "Hello world".to_owned())];
-        for text in ["SUMMARY:Hel\r\n lo wo\r\n\trld\r\n", "summary:Hel\n lo wo\n\trld", "SUMMARY:Hel\r lo wo\r\trld\r"] {
+        for text in [
+            "SUMMARY:Hel\r\n lo wo\r\n\trld\r\n",
+            "summary:Hel\n lo wo\n\trld",
+            "SUMMARY:Hel\r lo wo\r\trld\r",
+        ] {
             assert_eq!(lines(text.as_bytes()), expected, "{text:?}");
         }
     }
@@ -169,7 +173,8 @@ mod tests {
 
     #[test]
     fn a_colon_or_semicolon_inside_quotes_ends_no_parameter() {
-        let line = Lines::new(b"ATTENDEE;CN=\"Doe; J: \";ROLE=X:mailto:j@x.example").next().unwrap();
+        let line =
+            Lines::new(b"ATTENDEE;CN=\"Doe; J: \";ROLE=X:mailto:j@x.example").next().unwrap();
         assert_eq!(line.parameter("CN"), Some("Doe; J: "));
         assert_eq!(line.parameter("ROLE"), Some("X"));
         assert_eq!(line.value, "mailto:j@x.example");

@@ -9,7 +9,9 @@ use super::component::{Component, OpenComponents};
 use super::event::{CalendarEvent, EventTime, event_time, period};
 use super::line::{ContentLine, Lines};
 use super::value::{WrittenTime, parse_offset, parse_time};
-use crate::limits::{EVENT_DATES, EVENT_RULES, FEED_BYTES, FEED_EVENTS, FEED_ZONES, ZONE_OBSERVANCES};
+use crate::limits::{
+    EVENT_DATES, EVENT_RULES, FEED_BYTES, FEED_EVENTS, FEED_ZONES, ZONE_OBSERVANCES,
+};
 use crate::rule::{ExpansionWork, RecurrenceRule};
 use crate::zones::{CalendarZone, Observance, ObservedZone, zone_of_tzid};
 

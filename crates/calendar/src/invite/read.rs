@@ -7,11 +7,11 @@ use serde::Serialize;
 
 use crate::busy::{Clocks, Moment};
 use crate::civil::{DAY_SECONDS, date_time_of};
+use crate::ics::value::WrittenTime;
 use crate::ics::{
     CalendarEvent, CalendarPerson, EventDetail, EventStatus, EventTime, FeedError, ReadCalendar,
     read,
 };
-use crate::ics::value::WrittenTime;
 use crate::limits::SHOWN_EVENTS;
 use crate::rule::in_words;
 
@@ -159,11 +159,7 @@ fn invited_time(time: EventTime, calendar: &ReadCalendar, clocks: &Clocks<'_>) -
 }
 
 /// The end on the start's clock, so that both are shown in one zone.
-fn end(
-    event: &CalendarEvent,
-    calendar: &ReadCalendar,
-    clocks: &Clocks<'_>,
-) -> Option<InvitedTime> {
+fn end(event: &CalendarEvent, calendar: &ReadCalendar, clocks: &Clocks<'_>) -> Option<InvitedTime> {
     let start = clocks.moment(event.start);
     if start.is_day {
         let days = clocks.length_of(event).seconds().div_euclid(DAY_SECONDS).max(1);
@@ -188,9 +184,7 @@ fn invited_moment(clock_of: Moment<'_>, instant: Timestamp, is_floating: bool) -
 
 fn is_floating(time: EventTime, calendar: &ReadCalendar) -> bool {
     let has_zone = || time.zone.is_some_and(|at| calendar.zones[at].is_some());
-    matches!(time.time, WrittenTime::Local(_))
-        && calendar.floating_zone.is_none()
-        && !has_zone()
+    matches!(time.time, WrittenTime::Local(_)) && calendar.floating_zone.is_none() && !has_zone()
 }
 
 fn recurrence(event: &CalendarEvent) -> Option<String> {

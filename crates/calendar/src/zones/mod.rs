@@ -80,9 +80,10 @@ pub(crate) fn zone_of_tzid(tzid: &str) -> Option<TimeZone> {
 fn behind_prefix(tzid: &str) -> Option<TimeZone> {
     let parts: Vec<&str> = tzid.split('/').collect();
     // `America/Argentina/Salta` has three parts; a single one would be guesswork.
-    [3, 2].into_iter().filter(|n| parts.len() > *n).find_map(|n| {
-        zone_named(&parts[parts.len() - n..].join("/"))
-    })
+    [3, 2]
+        .into_iter()
+        .filter(|n| parts.len() > *n)
+        .find_map(|n| zone_named(&parts[parts.len() - n..].join("/")))
 }
 
 fn of_offset(tzid: &str) -> Option<TimeZone> {

@@ -3,7 +3,7 @@
 use jiff::civil::DateTime;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::civil::{CivilSeconds, civil_seconds, date_time_of, days_before, DAY_SECONDS};
+use crate::civil::{CivilSeconds, DAY_SECONDS, civil_seconds, date_time_of, days_before};
 use crate::ics::value::WrittenTime;
 use crate::limits::ZONE_OBSERVANCES;
 use crate::rule::{ExpansionWork, RecurrenceRule, occurrences};

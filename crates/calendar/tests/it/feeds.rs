@@ -11,10 +11,7 @@ fn folder() -> PathBuf {
 }
 
 fn window() -> TimeRange {
-    TimeRange::new(
-        "2026-10-01T00:00:00Z".parse().unwrap(),
-        "2027-04-15T00:00:00Z".parse().unwrap(),
-    )
+    TimeRange::new("2026-10-01T00:00:00Z".parse().unwrap(), "2027-04-15T00:00:00Z".parse().unwrap())
 }
 
 fn busy(feed: &[u8], window: TimeRange) -> Result<BusyTimes, FeedError> {
@@ -103,10 +100,7 @@ fn busy_periods_are_busy_and_free_ones_are_not() {
 #[test]
 fn an_unknown_zone_without_a_description_is_the_hosts() {
     let feed = event("DTSTART;TZID=Nowhere:20261105T090000\r\nDURATION:PT1H");
-    assert_eq!(
-        lines(feed.as_bytes(), window()),
-        ["2026-11-05T08:00:00Z 2026-11-05T09:00:00Z a"]
-    );
+    assert_eq!(lines(feed.as_bytes(), window()), ["2026-11-05T08:00:00Z 2026-11-05T09:00:00Z a"]);
 }
 
 #[test]

@@ -1,16 +1,14 @@
 //! Invitations as they are written for bookings, and as they come in mail.
 
 use calendar::{
-    BookingFeed, BookingFeedEntry, BookingFeedStatus, BookingInvitation, CalendarPerson,
-    FeedError, InvitationMethod, InvitationPerson, InvitedTime, ParticipationStatus, TimeRange,
-    booking_feed, cancellation, invitation, read_invitation, read_reply,
+    BookingFeed, BookingFeedEntry, BookingFeedStatus, BookingInvitation, CalendarPerson, FeedError,
+    InvitationMethod, InvitationPerson, InvitedTime, ParticipationStatus, TimeRange, booking_feed,
+    cancellation, invitation, read_invitation, read_reply,
 };
 use jiff::civil::{date, datetime};
 
-const GUEST: &[InvitationPerson<'static>] = &[InvitationPerson {
-    name: Some("Jonas Adeyemi"),
-    email: "jonas@adeyemi-frames.example",
-}];
+const GUEST: &[InvitationPerson<'static>] =
+    &[InvitationPerson { name: Some("Jonas Adeyemi"), email: "jonas@adeyemi-frames.example" }];
 
 fn booking() -> BookingInvitation<'static> {
     BookingInvitation {
@@ -97,7 +95,10 @@ fn words_of_strangers_begin_no_line_and_no_parameter() {
     let [event] = read.events.as_slice() else { panic!("{read:?}") };
     assert_eq!(event.attendees.len(), 1);
     assert_eq!(event.attendees[0].name.as_deref(), Some("Eve';RSVP=TRUE:mailto:a@b,  X:1"));
-    assert_eq!(event.summary.as_deref(), Some(hostile.replace("\r\n", "\n").replace('\u{2028}', "\n").as_str()));
+    assert_eq!(
+        event.summary.as_deref(),
+        Some(hostile.replace("\r\n", "\n").replace('\u{2028}', "\n").as_str())
+    );
 }
 
 #[test]
@@ -182,7 +183,10 @@ fn an_invitation_to_a_series_is_shown_with_everything_people_ask() {
     let recurrence = "Every 2 weeks on Tuesday, until 3 March 2027, except on one date";
     assert_eq!(event.recurrence.as_deref(), Some(recurrence));
     let organizer = event.organizer.as_ref().unwrap();
-    assert_eq!((organizer.name.as_deref(), organizer.email.as_str()), (Some("Aalto, Marit"), "marit@firm.example"));
+    assert_eq!(
+        (organizer.name.as_deref(), organizer.email.as_str()),
+        (Some("Aalto, Marit"), "marit@firm.example")
+    );
     let status: Vec<_> = event.attendees.iter().map(|a| (a.email.as_str(), a.status)).collect();
     assert_eq!(
         status,

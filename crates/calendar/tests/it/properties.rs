@@ -164,7 +164,9 @@ fn read_all(bytes: &[u8]) -> Result<(), TestCaseError> {
         let control = |c: char| c.is_control() && c != '\n' && c != '\t';
         for event in &read.events {
             let shown = [&event.summary, &event.location, &event.description];
-            prop_assert!(shown.iter().all(|text| text.as_ref().is_none_or(|t| !t.contains(control))));
+            prop_assert!(
+                shown.iter().all(|text| text.as_ref().is_none_or(|t| !t.contains(control)))
+            );
         }
     }
     let _ = read_reply(bytes);
@@ -206,17 +208,39 @@ fn calendarish() -> impl Strategy<Value = String> {
         Just(";RANGE=THISANDFUTURE"),
     ];
     let name = prop_oneof![
-        Just("DTSTART"), Just("DTSTART"), Just("DTEND"), Just("RECURRENCE-ID"), Just("EXDATE"), Just("RDATE"),
+        Just("DTSTART"),
+        Just("DTSTART"),
+        Just("DTEND"),
+        Just("RECURRENCE-ID"),
+        Just("EXDATE"),
+        Just("RDATE"),
     ];
     let rule = (
         prop_oneof![
-            Just("DAILY"), Just("WEEKLY"), Just("MONTHLY"), Just("YEARLY"), Just("HOURLY"), Just("MINUTELY"),
+            Just("DAILY"),
+            Just("WEEKLY"),
+            Just("MONTHLY"),
+            Just("YEARLY"),
+            Just("HOURLY"),
+            Just("MINUTELY"),
         ],
         prop_oneof![
-            Just(""), Just(";BYDAY=MO,-1FR,2TU"), Just(";BYMONTHDAY=-1,13,31"), Just(";BYMONTH=2,11"),
-            Just(";BYSETPOS=-1,2"), Just(";BYWEEKNO=1,53,-1"), Just(";BYYEARDAY=-1,60"), Just(";BYHOUR=1,2,3"),
+            Just(""),
+            Just(";BYDAY=MO,-1FR,2TU"),
+            Just(";BYMONTHDAY=-1,13,31"),
+            Just(";BYMONTH=2,11"),
+            Just(";BYSETPOS=-1,2"),
+            Just(";BYWEEKNO=1,53,-1"),
+            Just(";BYYEARDAY=-1,60"),
+            Just(";BYHOUR=1,2,3"),
         ],
-        prop_oneof![Just(""), Just(";COUNT=7"), Just(";COUNT=400"), Just(";UNTIL=20270301T000000Z"), Just(";INTERVAL=3")],
+        prop_oneof![
+            Just(""),
+            Just(";COUNT=7"),
+            Just(";COUNT=400"),
+            Just(";UNTIL=20270301T000000Z"),
+            Just(";INTERVAL=3")
+        ],
     )
         .prop_map(|(frequency, by, end)| format!("RRULE:FREQ={frequency}{by}{end}"));
     let line = prop_oneof![

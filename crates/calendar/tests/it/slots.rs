@@ -2,8 +2,8 @@
 
 use calendar::{
     HostBooking, HostHours, HostMode, HostTurns, SlotError, SlotHost, SlotObstacle, SlotQuery,
-    SlotRules, TimeRange, TimeSlot, order_of_turns, slot_at, slot_report, slots,
-    turns_of_new_host, zone_named,
+    SlotRules, TimeRange, TimeSlot, order_of_turns, slot_at, slot_report, slots, turns_of_new_host,
+    zone_named,
 };
 use jiff::civil::date;
 use jiff::{SignedDuration, Timestamp};
@@ -151,8 +151,10 @@ fn a_day_of_thirteen_hours_on_the_clock_that_goes_back_has_fourteen_to_book() {
 #[test]
 fn a_full_day_offers_nothing_more() {
     let hours = berlin("mon-tue 09:00-10:30");
-    let other_type =
-        HostBooking { is_same_type: false, ..booking("2026-11-16T06:00:00Z", "2026-11-16T07:00:00Z") };
+    let other_type = HostBooking {
+        is_same_type: false,
+        ..booking("2026-11-16T06:00:00Z", "2026-11-16T07:00:00Z")
+    };
     let bookings = [booking("2026-11-16T08:00:00Z", "2026-11-16T08:30:00Z"), other_type];
     let hosts = [SlotHost { bookings: &bookings, ..host(&hours) }];
     let two_days = |per_day| SlotQuery {
@@ -177,10 +179,8 @@ fn any_host_is_offered_in_the_order_of_their_turns() {
 #[test]
 fn hosts_together_are_offered_when_all_are_free() {
     let early = berlin("mon 09:00-11:00");
-    let lisbon = HostHours::new(
-        zone_named("Europe/Lisbon").unwrap(),
-        "mon 08:30-12:00".parse().unwrap(),
-    );
+    let lisbon =
+        HostHours::new(zone_named("Europe/Lisbon").unwrap(), "mon 08:30-12:00".parse().unwrap());
     let busy = [range("2026-11-16T09:00:00Z", "2026-11-16T09:10:00Z")];
     let hosts = [host(&early), SlotHost { busy: &busy, ..host(&lisbon) }];
     let query = SlotQuery { mode: HostMode::Together, ..monday(&hosts, RULES) };
@@ -191,11 +191,8 @@ fn hosts_together_are_offered_when_all_are_free() {
 
 #[test]
 fn turns_go_by_weight_then_by_waiting_and_a_newcomer_is_not_flooded() {
-    let given = |given, weight, last: Option<&str>| HostTurns {
-        weight,
-        given,
-        last_given: last.map(at),
-    };
+    let given =
+        |given, weight, last: Option<&str>| HostTurns { weight, given, last_given: last.map(at) };
     let hosts = [
         given(4, 1, Some("2026-11-03T00:00:00Z")),
         given(6, 2, Some("2026-11-02T00:00:00Z")),
@@ -232,11 +229,8 @@ fn what_is_asked_does_not_change_what_is_offered() {
         let end = start + SignedDuration::from_hours(1);
         let window = TimeRange::new(start, end);
         let part = slots(&SlotQuery { window, ..monday(&hosts, rules) }).unwrap();
-        let expected: Vec<TimeSlot> = whole
-            .iter()
-            .filter(|slot| (start..end).contains(&slot.range.start))
-            .cloned()
-            .collect();
+        let expected: Vec<TimeSlot> =
+            whole.iter().filter(|slot| (start..end).contains(&slot.range.start)).cloned().collect();
         assert_eq!(part, expected);
     }
 }
@@ -256,12 +250,8 @@ fn a_report_says_for_each_start_why_it_is_not_offered() {
     let report = slot_report(&query).unwrap();
     assert_eq!(report.len(), 2);
     let why: Vec<Option<SlotObstacle>> = report[0].starts.iter().map(|(_, why)| *why).collect();
-    let expected = [
-        Some(SlotObstacle::Notice),
-        Some(SlotObstacle::Booking),
-        Some(SlotObstacle::Busy),
-        None,
-    ];
+    let expected =
+        [Some(SlotObstacle::Notice), Some(SlotObstacle::Booking), Some(SlotObstacle::Busy), None];
     assert_eq!(why, expected);
     assert_eq!((report[1].date, report[1].hours.len()), (date(2026, 11, 17), 0));
 }
