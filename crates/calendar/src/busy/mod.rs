@@ -13,7 +13,7 @@ use crate::ics::{CalendarEvent, EventDetail, EventStatus, FeedError, Participati
 use crate::limits::{BUSY_DAYS, BUSY_INTERVALS};
 use crate::range::TimeRange;
 use crate::rule::ExpansionWork;
-pub(crate) use moment::{Clocks, Moment};
+pub(crate) use moment::{Clocks, EventMoment};
 use series::Series;
 
 /// Whose busy times are asked for, and when.

@@ -22,7 +22,7 @@ pub(crate) struct Clocks<'a> {
 
 /// A time on a clock.
 #[derive(Clone, Copy)]
-pub(crate) struct Moment<'a> {
+pub(crate) struct EventMoment<'a> {
     pub civil: CivilSeconds,
     pub clock: &'a CalendarZone,
     pub is_day: bool,
@@ -47,7 +47,7 @@ impl<'a> Clocks<'a> {
         }
     }
 
-    pub fn moment(&self, time: EventTime) -> Moment<'_> {
+    pub fn moment(&self, time: EventTime) -> EventMoment<'_> {
         let clock = match (time.time, time.zone) {
             (WrittenTime::Date(_), _) => &self.host,
             (WrittenTime::Utc(_), _) => &self.utc,
@@ -59,11 +59,11 @@ impl<'a> Clocks<'a> {
             WrittenTime::Date(date) => (date.at(0, 0, 0, 0), true),
             WrittenTime::Local(time) | WrittenTime::Utc(time) => (time, false),
         };
-        Moment { civil: civil_seconds(civil), clock, is_day }
+        EventMoment { civil: civil_seconds(civil), clock, is_day }
     }
 
     /// The length of an event, or of a period that begins at `start`.
-    pub fn length(&self, start: Moment<'_>, end: Option<PeriodEnd>) -> EventLength {
+    pub fn length(&self, start: EventMoment<'_>, end: Option<PeriodEnd>) -> EventLength {
         let length = match end {
             Some(PeriodEnd::At(end)) => {
                 EventLength { on_clock: self.civil_on(start, end) - start.civil, elapsed: 0 }
@@ -85,7 +85,7 @@ impl<'a> Clocks<'a> {
     }
 
     /// A time on the clock of another moment.
-    pub fn civil_on(&self, other: Moment<'_>, time: EventTime) -> CivilSeconds {
+    pub fn civil_on(&self, other: EventMoment<'_>, time: EventTime) -> CivilSeconds {
         let moment = self.moment(time);
         if moment.is_day || other.is_day || std::ptr::eq(moment.clock, other.clock) {
             return moment.civil;
@@ -94,7 +94,7 @@ impl<'a> Clocks<'a> {
     }
 }
 
-impl Moment<'_> {
+impl EventMoment<'_> {
     pub fn instant(&self) -> Timestamp {
         self.clock.instant(self.date_time())
     }
@@ -104,7 +104,7 @@ impl Moment<'_> {
     }
 
     pub fn at(&self, civil: CivilSeconds) -> Self {
-        Moment { civil, ..*self }
+        EventMoment { civil, ..*self }
     }
 
     /// What an event of this length takes from here on.

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use super::moment::{Clocks, EventLength, Moment};
+use super::moment::{Clocks, EventLength, EventMoment};
 use crate::civil::{CivilSeconds, DAY_SECONDS, civil_seconds, date_time_of};
 use crate::ics::value::WrittenTime;
 use crate::ics::{CalendarEvent, EventTime};
@@ -62,7 +62,7 @@ impl OccurrenceKeys {
         }
     }
 
-    fn has(&self, occurrence: Moment<'_>) -> bool {
+    fn has(&self, occurrence: EventMoment<'_>) -> bool {
         let date = || date_time_of(occurrence.civil).date();
         if occurrence.is_day {
             return self.days.contains(&date()) || self.written_days.contains(&date());
@@ -146,7 +146,7 @@ impl<'a> Series<'a> {
     /// The civil times between which occurrences may begin that reach into the window.
     fn reach(
         &self,
-        start: Moment<'_>,
+        start: EventMoment<'_>,
         length: EventLength,
         window: TimeRange,
     ) -> (CivilSeconds, CivilSeconds) {
@@ -166,7 +166,7 @@ impl<'a> Series<'a> {
     fn starts(
         &self,
         master: &CalendarEvent,
-        start: Moment<'_>,
+        start: EventMoment<'_>,
         (from, to): (CivilSeconds, CivilSeconds),
         work: &mut ExpansionWork,
     ) -> Result<Vec<CivilSeconds>, TooMuchWork> {
@@ -201,7 +201,7 @@ impl<'a> Series<'a> {
         }
     }
 
-    fn future_of(&self, occurrence: Moment<'_>) -> Option<&FutureChange<'a>> {
+    fn future_of(&self, occurrence: EventMoment<'_>) -> Option<&FutureChange<'a>> {
         if self.futures.is_empty() {
             return None;
         }
@@ -248,7 +248,7 @@ fn future_changes<'a>(changes: &[&'a CalendarEvent], clocks: &Clocks<'_>) -> Vec
 }
 
 /// The last moment of a rule on the clock of its start. A date includes its whole day.
-fn until(rule: &RecurrenceRule, start: Moment<'_>) -> Option<CivilSeconds> {
+fn until(rule: &RecurrenceRule, start: EventMoment<'_>) -> Option<CivilSeconds> {
     let until = rule.until?;
     let time = match until {
         WrittenTime::Date(date) => date.at(23, 59, 59, 0),

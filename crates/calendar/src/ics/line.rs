@@ -6,8 +6,8 @@ use encoding_rs::{UTF_16BE, UTF_16LE, WINDOWS_1252};
 
 use crate::limits::{LINE_BYTES, LINE_PARAMETERS};
 
-/// The lines of a feed. Lines end with CRLF, LF or CR; a line beyond the limit is skipped.
-pub(crate) struct Lines<'a> {
+/// The lines of a feed. ContentLines end with CRLF, LF or CR; a line beyond the limit is skipped.
+pub(crate) struct ContentLines<'a> {
     rest: Cow<'a, [u8]>,
     at: usize,
 }
@@ -21,15 +21,15 @@ pub(crate) struct ContentLine {
     pub value: String,
 }
 
-impl<'a> Lines<'a> {
-    pub fn new(bytes: &'a [u8]) -> Lines<'a> {
+impl<'a> ContentLines<'a> {
+    pub fn new(bytes: &'a [u8]) -> ContentLines<'a> {
         let rest = match bytes {
             [0xEF, 0xBB, 0xBF, rest @ ..] => Cow::Borrowed(rest),
             [0xFF, 0xFE, rest @ ..] => utf8(UTF_16LE.decode_without_bom_handling(rest).0),
             [0xFE, 0xFF, rest @ ..] => utf8(UTF_16BE.decode_without_bom_handling(rest).0),
             bytes => Cow::Borrowed(bytes),
         };
-        Lines { rest, at: 0 }
+        ContentLines { rest, at: 0 }
     }
 
     /// The next line with its continuations, or `None` at the end.
@@ -61,7 +61,7 @@ fn utf8<'a>(text: Cow<'_, str>) -> Cow<'a, [u8]> {
     Cow::Owned(text.into_owned().into_bytes())
 }
 
-impl Iterator for Lines<'_> {
+impl Iterator for ContentLines<'_> {
     type Item = ContentLine;
 
     fn next(&mut self) -> Option<ContentLine> {
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     fn lines(bytes: &[u8]) -> Vec<(String, String)> {
-        Lines::new(bytes).map(|line| (line.name, line.value)).collect()
+        ContentLines::new(bytes).map(|line| (line.name, line.value)).collect()
     }
 
     #[test]
@@ -173,8 +173,9 @@ mod tests {
 
     #[test]
     fn a_colon_or_semicolon_inside_quotes_ends_no_parameter() {
-        let line =
-            Lines::new(b"ATTENDEE;CN=\"Doe; J: \";ROLE=X:mailto:j@x.example").next().unwrap();
+        let line = ContentLines::new(b"ATTENDEE;CN=\"Doe; J: \";ROLE=X:mailto:j@x.example")
+            .next()
+            .unwrap();
         assert_eq!(line.parameter("CN"), Some("Doe; J: "));
         assert_eq!(line.parameter("ROLE"), Some("X"));
         assert_eq!(line.value, "mailto:j@x.example");
@@ -182,7 +183,7 @@ mod tests {
 
     #[test]
     fn carets_in_parameters_are_undone() {
-        let line = Lines::new(b"ORGANIZER;CN=A ^'B^' ^^ c^n:x").next().unwrap();
+        let line = ContentLines::new(b"ORGANIZER;CN=A ^'B^' ^^ c^n:x").next().unwrap();
         assert_eq!(line.parameter("CN"), Some("A \"B\" ^ c\n"));
     }
 

@@ -1,4 +1,4 @@
-//! Lines of a calendar into its events and zones.
+//! ContentLines of a calendar into its events and zones.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use super::FeedError;
 use super::component::{Component, OpenComponents};
 use super::event::{CalendarEvent, EventTime, event_time, period};
-use super::line::{ContentLine, Lines};
+use super::line::{ContentLine, ContentLines};
 use super::value::{WrittenTime, parse_offset, parse_time};
 use crate::limits::{
     EVENT_DATES, EVENT_RULES, FEED_BYTES, FEED_EVENTS, FEED_ZONES, ZONE_OBSERVANCES,
@@ -41,7 +41,7 @@ pub(crate) fn read(bytes: &[u8], detail: EventDetail) -> Result<ReadCalendar, Fe
         return Err(FeedError::TooLarge);
     }
     let mut reader = Reader::new(detail);
-    for line in Lines::new(bytes) {
+    for line in ContentLines::new(bytes) {
         reader.take(&line)?;
     }
     reader.finish()

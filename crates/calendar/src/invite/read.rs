@@ -5,7 +5,7 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use crate::busy::{Clocks, Moment};
+use crate::busy::{Clocks, EventMoment};
 use crate::civil::{DAY_SECONDS, date_time_of};
 use crate::ics::value::WrittenTime;
 use crate::ics::{
@@ -170,7 +170,7 @@ fn end(event: &CalendarEvent, calendar: &ReadCalendar, clocks: &Clocks<'_>) -> O
     Some(invited_moment(start, end, is_floating(event.start, calendar)))
 }
 
-fn invited_moment(clock_of: Moment<'_>, instant: Timestamp, is_floating: bool) -> InvitedTime {
+fn invited_moment(clock_of: EventMoment<'_>, instant: Timestamp, is_floating: bool) -> InvitedTime {
     let local = clock_of.clock.civil(instant);
     match (clock_of.is_day, is_floating) {
         (true, _) => InvitedTime::Day(clock_of.date_time().date()),

@@ -1,6 +1,8 @@
 //! Recurrence rules (RFC 5545 3.3.10): read, expanded, and said in words.
 
+mod day_facts;
 mod expand;
+mod pattern;
 mod words;
 
 pub(crate) use expand::{ExpansionWork, TooMuchWork, occurrences};

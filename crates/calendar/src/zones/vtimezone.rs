@@ -161,7 +161,7 @@ mod tests {
             let instant = instant_in(&known, time);
             assert_eq!(described.instant(time), instant, "{time}");
             assert_eq!(described.civil(instant), known.to_datetime(instant), "{time}");
-            time = time + SignedDuration::from_mins(45);
+            time += SignedDuration::from_mins(45);
         }
     }
 
