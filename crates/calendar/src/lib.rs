@@ -1,0 +1,39 @@
+//! Pure functions over calendars: feeds, hours and bookings in; busy times, slots and invitations
+//! out.
+//!
+//! - [`busy_times`] reads an ICS feed and expands its series within a window.
+//! - [`HostHours`] turns civil hours into windows of time, across changes of the clock.
+//! - [`slots`] finds the times that can be booked, [`slot_report`] says why others cannot.
+//! - [`invitation`], [`cancellation`] and [`booking_feed`] write iCalendar.
+//! - [`read_invitation`] and [`read_reply`] read the calendar part of a mail.
+//!
+//! Deliberately absent: sockets, the clock, files, the machine's time zone data. A feed is hostile
+//! until it has been read, and every loop over one has a limit in [`limits`].
+
+mod busy;
+mod civil;
+mod hours;
+mod ics;
+mod invite;
+pub mod limits;
+mod range;
+mod rule;
+mod slots;
+mod zones;
+
+pub use busy::{BusyInterval, BusyQuery, BusyTimes, busy_times};
+pub use hours::{
+    ClockRange, HostHours, HoursError, HoursWindow, TravelStay, WeeklyHours, clock_ranges,
+};
+pub use ics::{CalendarPerson, FeedError, ParticipationStatus};
+pub use invite::{
+    BookingFeed, BookingFeedEntry, BookingFeedStatus, BookingInvitation, CalendarInvitation,
+    CalendarReply, InvitationMethod, InvitationPerson, InvitedEvent, InvitedTime, booking_feed,
+    cancellation, invitation, read_invitation, read_reply,
+};
+pub use range::TimeRange;
+pub use slots::{
+    HostBooking, HostDayReport, HostMode, HostTurns, SlotError, SlotHost, SlotObstacle, SlotQuery,
+    SlotRules, TimeSlot, order_of_turns, slot_at, slot_report, slots, turns_of_new_host,
+};
+pub use zones::{zone_named, zone_names};

@@ -1,0 +1,10 @@
+//! What the crate promises, as rules.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod feeds;
+mod hostile;
+mod hours;
+mod invitations;
+mod properties;
+mod slots;
