@@ -2,7 +2,8 @@
 //!
 //! [`parse()`] reads a mail (`source` repairs its bytes, `people`, `body`, `html`, `files` and
 //! `kind` each read one side of it, [`trim()`] finds the writer's own words); [`check`] looks for
-//! scams in the result; [`inspect()`] shows both. `token` makes and checks what leads
+//! scams in the result; [`inspect()`] shows both. [`mail_page`] makes the HTML of a mail safe to look
+//! at. `token` makes and checks what leads
 //! answers and bounces back; [`smtp`] is the conversation by which mail comes. Every limit of reading
 //! is in `limits`.
 //!
@@ -27,6 +28,7 @@ mod kind;
 mod limits;
 mod organisation;
 mod original;
+mod page;
 mod parse;
 mod people;
 mod scam;
@@ -48,9 +50,10 @@ pub use ids::bare_message_id;
 pub use inspect::{Inspection, inspect, inspect_text};
 pub use kind::{Bounce, MailKind};
 pub use organisation::{is_public_provider, organisation};
-pub use original::{
-    InlinePicture, OriginalMail, PageAddresses, PageState, original, original_html,
-    original_picture,
+pub use original::{OriginalMail, original};
+pub use page::{
+    InlinePicture, MailPage, PageAddresses, PageState, RemotePictures, inline_picture, mail_page,
+    remote_picture,
 };
 pub use parse::{Envelope, ParsedMail, parse, whole_text};
 pub use scam::{Authentication, DmarcPolicy, Proof, Risk, SenderHistory, Verdict, check};
