@@ -3,7 +3,7 @@
 //! [`parse()`] reads a mail (`source` repairs its bytes, `people`, `body`, `html`, `files` and
 //! `kind` each read one side of it, [`trim()`] finds the writer's own words); [`check`] looks for
 //! scams in the result; [`inspect()`] shows both. [`mail_page`] makes the HTML of a mail safe to look
-//! at. `token` makes and checks what leads
+//! at, [`text_blocks`] finds links in plain text. `token` makes and checks what leads
 //! answers and bounces back; [`smtp`] is the conversation by which mail comes. Every limit of reading
 //! is in `limits`.
 //!
@@ -35,6 +35,7 @@ mod scam;
 pub mod smtp;
 mod source;
 mod subject;
+mod text_links;
 mod token;
 mod trim;
 
@@ -58,6 +59,7 @@ pub use page::{
 pub use parse::{Envelope, ParsedMail, parse, whole_text};
 pub use scam::{Authentication, DmarcPolicy, Proof, Risk, SenderHistory, Verdict, check};
 pub use subject::base_subject;
+pub use text_links::{TextBlock, TextSegment, text_blocks};
 pub use token::{
     AddressToken, LOOP_FIELD, loop_mark, message_of_id, message_of_loop_mark, reply_address,
     return_path, signed_message_id, token_of_address,

@@ -78,3 +78,5 @@ pub const TRACKER_PX: f64 = 2.0;
 pub const LINK_TITLE_CHARS: usize = 300;
 /// Lines over a quotation that may announce it.
 pub const QUOTE_LEAD_LINES: usize = 4;
+/// Links of a plain text.
+pub const TEXT_LINKS: usize = 2_000;
