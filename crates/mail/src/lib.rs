@@ -10,10 +10,12 @@
 //! Deliberately absent: sockets, the clock, randomness, the database.
 
 mod address;
+mod attached_mail;
 mod body;
 mod charset;
 mod clean;
 mod compose;
+mod contact_card;
 mod date;
 mod dkim;
 mod domain_name;
@@ -30,6 +32,7 @@ mod organisation;
 mod original;
 mod page;
 mod parse;
+mod participants;
 mod people;
 mod scam;
 pub mod smtp;
@@ -40,8 +43,10 @@ mod token;
 mod trim;
 
 pub use address::{Address, ascii_domain, is_address, is_unattended, normal_address, plus_tag};
+pub use attached_mail::{CalendarPart, attached_mail, calendar_part};
 pub use body::text_of_html;
 pub use compose::{ComposedMail, compose};
+pub use contact_card::{ContactCard, contact_cards};
 pub use dkim::{DkimKey, dkim_record, dkim_sign};
 pub use domain_name::DomainName;
 pub use filename::safe_filename;
@@ -57,6 +62,7 @@ pub use page::{
     remote_picture,
 };
 pub use parse::{Envelope, ParsedMail, parse, whole_text};
+pub use participants::{HeaderField, Participants, header_fields, participants};
 pub use scam::{Authentication, DmarcPolicy, Proof, Risk, SenderHistory, Verdict, check};
 pub use subject::base_subject;
 pub use text_links::{TextBlock, TextSegment, text_blocks};

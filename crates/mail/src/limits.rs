@@ -78,5 +78,21 @@ pub const TRACKER_PX: f64 = 2.0;
 pub const LINK_TITLE_CHARS: usize = 300;
 /// Lines over a quotation that may announce it.
 pub const QUOTE_LEAD_LINES: usize = 4;
+/// Fields of a header that are shown.
+pub const HEADER_FIELDS: usize = 200;
+/// Characters of a field of a header that are shown.
+pub const HEADER_FIELD_CHARS: usize = 2_000;
+/// Mails within mails that are opened one from another.
+pub const ATTACHED_MAIL_DEPTH: usize = 3;
 /// Links of a plain text.
 pub const TEXT_LINKS: usize = 2_000;
+/// Bytes of a vCard file.
+pub const VCARD_BYTES: usize = 1024 * 1024;
+/// People in a vCard file.
+pub const VCARDS: usize = 100;
+/// Phones, and e-mail addresses, of a vCard.
+pub const VCARD_VALUES: usize = 20;
+/// Characters of a value in a vCard.
+pub const VCARD_CHARS: usize = 300;
+/// Bytes of a calendar invitation.
+pub const INVITATION_BYTES: usize = 1024 * 1024;
