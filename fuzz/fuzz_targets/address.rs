@@ -3,8 +3,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use mail::{
-    Address, Envelope, bare_message_id, base_subject, is_address, message_of_id, plus_tag,
-    token_of_address, understand,
+    Address, Envelope, bare_message_id, base_subject, is_address, message_of_id, parse, plus_tag,
+    token_of_address,
 };
 
 fuzz_target!(|raw: &[u8]| {
@@ -19,7 +19,7 @@ fuzz_target!(|raw: &[u8]| {
     let mut mail = b"From: ".to_vec();
     mail.extend_from_slice(raw);
     mail.extend_from_slice(b"\n\nhello");
-    if let Some(from) = understand(&mail, Envelope::default()).from {
+    if let Some(from) = parse(&mail, Envelope::default()).from {
         assert!(is_address(&from.email), "{from:?}");
         assert!(from.name.is_none_or(|name| !name.contains(char::is_control)));
     }

@@ -2,10 +2,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mail::{Authentication, Envelope, SenderHistory, PageAddresses, check, inspect, original, original_html, understand};
+use mail::{Authentication, Envelope, SenderHistory, check, inspect, original, parse};
 
 fuzz_target!(|raw: &[u8]| {
-    let mail = understand(raw, Envelope::default());
+    let mail = parse(raw, Envelope::default());
     let control = |c: char| c.is_control() && c != '\n' && c != '\t';
     assert!(!mail.text.contains(control) && !mail.original.contains(control));
     assert!(!mail.subject.contains(char::is_control));
@@ -16,5 +16,4 @@ fuzz_target!(|raw: &[u8]| {
     assert!(verdict.score.is_finite() && verdict.reasons.len() <= 3);
     let _ = inspect("fuzz", raw);
     let _ = original(raw);
-    let _ = original_html(raw, &PageAddresses { pictures: "/p", host: "desk.example" });
 });

@@ -50,9 +50,69 @@ pub fn whole(message: &Message<'_>) -> String {
     whole.trim().to_owned()
 }
 
-/// The plain text, unless only the page says anything.
+/// The plain text, unless only the page says anything, or much more.
 fn plain(message: &Message<'_>, page: &HtmlText) -> Option<String> {
-    plain_text(message).filter(|plain| !plain.trim().is_empty() || page.whole.trim().is_empty())
+    let counts = |plain: &String| match plain.trim().is_empty() {
+        true => page.whole.trim().is_empty(),
+        false => !is_stub(plain, &page.text),
+    };
+    plain_text(message).filter(counts)
+}
+
+/// Words from which on a page says more than a plain text that stands in for it.
+const PAGE_WORDS: usize = 40;
+/// How many times the words of a plain text a page must have to be the richer part.
+const MUCH_RICHER: usize = 4;
+/// Words of a plain text that only says to look at the page.
+const STUB_WORDS: usize = 60;
+
+/// What programs put into the plain text of a mail that has only a page.
+const STUBS: &[&str] = &[
+    "view this email in your browser",
+    "view in browser",
+    "view in your browser",
+    "view this email online",
+    "view online",
+    "view it online",
+    "does not support html",
+    "doesn't support html",
+    "not support html",
+    "cannot display html",
+    "can't display html",
+    "html-capable",
+    "html compatible",
+    "html email",
+    "html message",
+    "html format",
+    "im browser",
+    "online ansehen",
+    "unterstützt kein html",
+    "html-format",
+    "dans votre navigateur",
+    "version en ligne",
+    "en su navegador",
+    "en tu navegador",
+    "nel tuo browser",
+    "in je browser",
+    "no seu navegador",
+];
+
+/// True for a plain text that stands in for the page: it only says where to look, or is far poorer.
+fn is_stub(plain: &str, page: &str) -> bool {
+    let words = |text: &str| text.split_whitespace().filter(|word| is_word(word)).count();
+    let (told, shown) = (words(plain), words(page));
+    if told <= STUB_WORDS && shown > told {
+        let lower = plain.to_lowercase();
+        if STUBS.iter().any(|stub| lower.contains(stub)) {
+            return true;
+        }
+    }
+    shown >= PAGE_WORDS && told * MUCH_RICHER <= shown
+}
+
+/// Addresses and rules are no words.
+fn is_word(word: &str) -> bool {
+    word.contains(char::is_alphanumeric) && !word.contains("://")
 }
 
 /// Text without headers at all: bytes that nobody could parse.
@@ -164,5 +224,42 @@ fn decoded(message: &Message<'_>, part: &MessagePart<'_>, text: &str, most: usiz
     match transferred(message, part) {
         Some(bytes) => charset::decode(&bytes[..bytes.len().min(most)], label),
         None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Envelope, parse};
+
+    fn text(plain: &str, html: &str) -> String {
+        let raw = format!(
+            "From: a@x.example\nContent-Type: multipart/alternative; boundary=b\n\n--b\n\
+             Content-Type: text/plain\n\n{plain}\n--b\nContent-Type: text/html\n\n{html}\n--b--\n"
+        );
+        parse(raw.as_bytes(), Envelope::default()).text
+    }
+
+    #[test]
+    fn the_richer_part_counts_where_plain_text_stands_in_for_it() {
+        let words = "Your order of two lamps has been sent today. ".repeat(8);
+        let html = format!("<p>{words}</p>");
+        for stub in [
+            "",
+            "View this email in your browser: https://x.example/1",
+            "Your mail program does not support HTML.",
+            "Hello",
+        ] {
+            assert_eq!(text(stub, &html), words.trim(), "{stub}");
+        }
+    }
+
+    #[test]
+    fn plain_text_counts_where_it_says_as_much() {
+        let html = "<p>The lamp arrived broken. What now?</p>";
+        for plain in ["The lamp arrived broken. What now?", "The lamp arrived broken.", "Broken!"] {
+            assert_eq!(text(plain, html), plain);
+        }
+        let answer = "I found it under HTML format in the settings, thank you so much!";
+        assert_eq!(text(answer, "<p>I found it, thank you.</p>"), answer);
     }
 }

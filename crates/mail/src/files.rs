@@ -26,14 +26,13 @@ pub struct AttachedFile {
 /// The files of a mail, a mail within it being one file. What mail systems attach for each other
 /// (reports, signatures) is no file.
 pub fn files(message: &Message<'_>) -> Vec<AttachedFile> {
+    file_parts(message).enumerate().map(|(at, part)| file(message, part, at + 1)).collect()
+}
+
+/// The parts that are files, in order.
+pub fn file_parts<'a, 'x>(message: &'a Message<'x>) -> impl Iterator<Item = &'a MessagePart<'x>> {
     let parts = message.attachments.iter().filter_map(|id| message.parts.get(*id as usize));
-    let mut files: Vec<AttachedFile> = Vec::new();
-    for part in
-        parts.filter(|part| !is_for_machines(part) && !is_broken_multipart(part)).take(ATTACHMENTS)
-    {
-        files.push(file(message, part, files.len() + 1));
-    }
-    files
+    parts.filter(|part| !is_for_machines(part) && !is_broken_multipart(part)).take(ATTACHMENTS)
 }
 
 fn file(message: &Message<'_>, part: &MessagePart<'_>, number: usize) -> AttachedFile {

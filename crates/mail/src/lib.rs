@@ -2,17 +2,20 @@
 //!
 //! [`parse()`] reads a mail (`source` repairs its bytes, `people`, `body`, `html`, `files` and
 //! `kind` each read one side of it, [`trim()`] finds the writer's own words); [`check`] looks for
-//! scams in the result; [`inspect()`] shows both. `token` makes and checks what leads
+//! scams in the result; [`inspect()`] shows both. [`mail_page`] makes the HTML of a mail safe to look
+//! at, [`text_blocks`] finds links in plain text. `token` makes and checks what leads
 //! answers and bounces back; [`smtp`] is the conversation by which mail comes. Every limit of reading
 //! is in `limits`.
 //!
 //! Deliberately absent: sockets, the clock, randomness, the database.
 
 mod address;
+mod attached_mail;
 mod body;
 mod charset;
 mod clean;
 mod compose;
+mod contact_card;
 mod date;
 mod dkim;
 mod domain_name;
@@ -27,18 +30,23 @@ mod kind;
 mod limits;
 mod organisation;
 mod original;
+mod page;
 mod parse;
+mod participants;
 mod people;
 mod scam;
 pub mod smtp;
 mod source;
 mod subject;
+mod text_links;
 mod token;
 mod trim;
 
 pub use address::{Address, ascii_domain, is_address, is_unattended, normal_address, plus_tag};
+pub use attached_mail::{CalendarPart, attached_mail, calendar_part};
 pub use body::text_of_html;
 pub use compose::{ComposedMail, compose};
+pub use contact_card::{ContactCard, contact_cards};
 pub use dkim::{DkimKey, dkim_record, dkim_sign};
 pub use domain_name::DomainName;
 pub use filename::safe_filename;
@@ -48,13 +56,16 @@ pub use ids::bare_message_id;
 pub use inspect::{Inspection, inspect, inspect_text};
 pub use kind::{Bounce, MailKind};
 pub use organisation::{is_public_provider, organisation};
-pub use original::{
-    InlinePicture, OriginalMail, PageAddresses, PageState, original, original_html,
-    original_picture,
+pub use original::{OriginalMail, original};
+pub use page::{
+    InlinePicture, MailPage, PageAddresses, PageState, RemotePictures, inline_picture, mail_page,
+    remote_picture,
 };
 pub use parse::{Envelope, ParsedMail, parse, whole_text};
+pub use participants::{HeaderField, Participants, header_fields, participants};
 pub use scam::{Authentication, DmarcPolicy, Proof, Risk, SenderHistory, Verdict, check};
 pub use subject::base_subject;
+pub use text_links::{TextBlock, TextSegment, text_blocks};
 pub use token::{
     AddressToken, LOOP_FIELD, loop_mark, message_of_id, message_of_loop_mark, reply_address,
     return_path, signed_message_id, token_of_address,

@@ -47,7 +47,7 @@ pub const PAGE_BYTES: usize = 4 * 1024 * 1024;
 /// Elements of a mail's HTML that is shown as a page.
 pub const PAGE_TAGS: usize = 20_000;
 /// Elements open at once in a mail's HTML that is shown as a page.
-pub const PAGE_DEPTH: usize = 200;
+pub const PAGE_DEPTH: usize = 600;
 /// Pictures of a page, whether the mail brought them or not; further ones are left out.
 pub const PAGE_IMAGES: usize = 500;
 /// Bytes of an attribute's value in a page; a longer attribute is left out.
@@ -56,3 +56,43 @@ pub const PAGE_ATTRIBUTE_BYTES: usize = 16 * 1024;
 pub const OWN_PICTURES: usize = 50;
 /// Bytes of a picture that a mail brought and that is shown in its page.
 pub const OWN_PICTURE_BYTES: usize = 5 * 1024 * 1024;
+/// Different pictures from elsewhere that a page may ask for.
+pub const REMOTE_PICTURES: usize = 200;
+/// Bytes of style sheets of a mail that are read for its page.
+pub const STYLE_BYTES: usize = 512 * 1024;
+/// Rules of one style sheet that are kept.
+pub const STYLE_RULES: usize = 3_000;
+/// Functions within functions in a value of CSS.
+pub const STYLE_FUNCTION_DEPTH: usize = 4;
+/// Pixels of a length in CSS or of an attribute; a longer one is left out.
+pub const STYLE_LENGTH_PX: f64 = 10_000.0;
+/// Pixels of a shadow; a larger one would cover what stands around its element.
+pub const STYLE_SHADOW_PX: f64 = 60.0;
+/// Tokens of one selector.
+pub const SELECTOR_PARTS: usize = 40;
+/// Columns or rows that a cell takes.
+pub const CELL_SPAN: usize = 1_000;
+/// Pixels up to which a picture on both sides is nothing to see, but tells that a mail was read.
+pub const TRACKER_PX: f64 = 2.0;
+/// Characters of a link's target that are shown when it is pointed at.
+pub const LINK_TITLE_CHARS: usize = 300;
+/// Lines over a quotation that may announce it.
+pub const QUOTE_LEAD_LINES: usize = 4;
+/// Fields of a header that are shown.
+pub const HEADER_FIELDS: usize = 200;
+/// Characters of a field of a header that are shown.
+pub const HEADER_FIELD_CHARS: usize = 2_000;
+/// Mails within mails that are opened one from another.
+pub const ATTACHED_MAIL_DEPTH: usize = 3;
+/// Links of a plain text.
+pub const TEXT_LINKS: usize = 2_000;
+/// Bytes of a vCard file.
+pub const VCARD_BYTES: usize = 1024 * 1024;
+/// People in a vCard file.
+pub const VCARDS: usize = 100;
+/// Phones, and e-mail addresses, of a vCard.
+pub const VCARD_VALUES: usize = 20;
+/// Characters of a value in a vCard.
+pub const VCARD_CHARS: usize = 300;
+/// Bytes of a calendar invitation.
+pub const INVITATION_BYTES: usize = 1024 * 1024;

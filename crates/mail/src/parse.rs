@@ -79,6 +79,7 @@ pub static PARSER: LazyLock<MessageParser> = LazyLock::new(|| {
         .with_mime_headers()
         .header_text(HeaderName::Subject)
         .header_address(HeaderName::From)
+        .header_address(HeaderName::Sender)
         .header_address(HeaderName::ReplyTo)
         .header_address(HeaderName::To)
         .header_address(HeaderName::Cc)

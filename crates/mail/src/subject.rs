@@ -45,6 +45,15 @@ pub fn base_subject(subject: &str) -> String {
     rest.to_owned()
 }
 
+/// True for the subject of a mail that is passed on, by its first prefix.
+pub fn is_forward(subject: &str) -> bool {
+    const FORWARDED: [&str; 13] =
+        ["fw", "fwd", "wg", "vl", "vb", "doorst", "rv", "enc", "tr", "pd", "ilt", "转发", "轉寄"];
+    let subject = subject.trim_start().to_lowercase();
+    let prefix = subject.split([':', '：']).next().unwrap_or_default();
+    prefix.len() < subject.len() && FORWARDED.contains(&prefix.trim())
+}
+
 /// Takes one `Re:`, `AW:`, `Re[2]:` or `回复：` off.
 fn without_prefix(subject: &str) -> Option<&str> {
     let colon = subject.find([':', '：'])?;
@@ -64,7 +73,17 @@ fn without_prefix(subject: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::base_subject;
+    use super::{base_subject, is_forward};
+
+    #[test]
+    fn a_forwarded_mail_is_told_by_its_first_prefix() {
+        for subject in ["Fwd: Lamps", "WG: Lampen", "转发：灯", "fw:x"] {
+            assert!(is_forward(subject), "{subject}");
+        }
+        for subject in ["Re: Fwd: Lamps", "Lamps", "Fw", "Tr lamps", "AW: x"] {
+            assert!(!is_forward(subject), "{subject}");
+        }
+    }
 
     #[test]
     fn prefixes_of_many_languages_and_counters_are_taken_off() {

@@ -61,11 +61,7 @@ fn is_quote(tag: &str, attributes: &Attributes) -> bool {
         // Programs also indent the writer's own text with this element, and then draw no line.
         let indents =
             attributes.style.contains("border:none") || attributes.style.contains("border:0");
-        let cites = attributes.cite
-            || attributes.kind == "cite"
-            || attributes.class.contains("quote")
-            || attributes.class.contains("cite");
-        return cites || !indents;
+        return cites(attributes) || !indents;
     }
     attributes.class.contains("yahoo_quoted")
         || attributes.id.contains("yahoo_quoted")
@@ -75,6 +71,14 @@ fn is_quote(tag: &str, attributes: &Attributes) -> bool {
         )
         || matches!(attributes.name.as_str(), "messagereplysection" | "quote")
         || attributes.data_marker == "__quoted_text__"
+}
+
+/// True for a block quotation that a mail program made.
+pub(super) fn cites(attributes: &Attributes) -> bool {
+    attributes.cite
+        || attributes.kind == "cite"
+        || attributes.class.contains("quote")
+        || attributes.class.contains("cite")
 }
 
 fn is_signature(attributes: &Attributes) -> bool {
@@ -118,7 +122,7 @@ fn is_silent(tag: &str) -> bool {
     )
 }
 
-fn has_class(attributes: &Attributes, classes: &[&str]) -> bool {
+pub(super) fn has_class(attributes: &Attributes, classes: &[&str]) -> bool {
     attributes.class.split_ascii_whitespace().any(|class| classes.contains(&class))
 }
 
@@ -143,7 +147,7 @@ pub(super) fn is_void(tag: &str) -> bool {
 }
 
 /// Elements that begin and end a line.
-pub(super) fn is_block(tag: &str) -> bool {
+pub(crate) fn is_block(tag: &str) -> bool {
     matches!(
         tag,
         "address"

@@ -5,6 +5,7 @@
 
 mod element;
 mod lines;
+mod quote_role;
 mod sheet;
 mod style;
 
@@ -12,8 +13,10 @@ use html5gum::{DefaultEmitter, Token, Tokenizer};
 
 use crate::limits::{HTML_BYTES, HTML_DEPTH, HTML_TAGS, LINK_TARGET_BYTES, LINK_TEXT_CHARS, LINKS};
 use crate::trim::LineMark;
+pub(crate) use element::is_block;
 use element::{Attributes, Meaning};
 use lines::{Lines, Setting};
+pub(crate) use quote_role::QuoteRole;
 use sheet::StyleSheet;
 use style::{Shade, StyleDeclarations, StyleEffect};
 
@@ -153,6 +156,13 @@ fn attributes(of_tag: &TagAttributes) -> Attributes {
         }
     }
     attributes
+}
+
+/// What an element is to the history of a mail, and whether it shows nothing of what is in it.
+pub(crate) fn element_role(tag: &str, of_tag: &TagAttributes) -> (QuoteRole, bool) {
+    let attributes = attributes(of_tag);
+    let conceals = attributes.hidden || attributes.declared.conceals();
+    (quote_role::quote_role(tag, &attributes), conceals)
 }
 
 fn lower(bytes: &[u8]) -> String {

@@ -2,6 +2,7 @@
 
 use url::{Host, Url};
 
+use super::disguised_link::{DisguisedLink, disguised_link, link_target};
 use super::{Authentication, Risk, Signal, domain};
 use crate::Dmarc;
 use crate::html::Link;
@@ -17,7 +18,7 @@ pub(super) fn signals(mail: &ParsedMail, authentication: &Authentication) -> Vec
     let listed = mail.kind == MailKind::List;
     let mut found: Vec<Signal> = Vec::new();
     for link in &mail.links {
-        let Some(target) = target(&link.target) else { continue };
+        let Some(target) = link_target(&link.target) else { continue };
         found.extend(shows_another_domain(link, &target, proven, listed));
         found.extend(hides_its_host(&target));
     }
@@ -30,15 +31,6 @@ fn weightiest(mut found: Vec<Signal>) -> Vec<Signal> {
     found
 }
 
-/// Where a link leads, services unwrapped that rewrite links to check them.
-fn target(href: &str) -> Option<Url> {
-    let url = Url::parse(href).ok()?;
-    let rewritten =
-        url.host_str().is_some_and(|host| host.ends_with("safelinks.protection.outlook.com"));
-    let inner = url.query_pairs().find(|(name, _)| name == "url").filter(|_| rewritten);
-    inner.and_then(|(_, inner)| Url::parse(&inner).ok()).or(Some(url))
-}
-
 /// The text of the link is itself an address on the web, and another one.
 fn shows_another_domain(
     link: &Link,
@@ -46,36 +38,20 @@ fn shows_another_domain(
     proven: Option<&str>,
     listed: bool,
 ) -> Option<Signal> {
-    let shown = shown_domain(&link.text)?;
-    if !matches!(target.scheme(), "http" | "https") {
-        return None;
-    }
-    let leads = target.host_str()?;
-    let honest = domain::is_same_owner(&shown, leads)
-        || proven.is_some_and(|proven| domain::is_same_owner(proven, leads))
-        || is_redirector(leads);
+    let DisguisedLink { shown, leads } = disguised_link(&link.text, target)?;
+    let honest =
+        proven.is_some_and(|proven| domain::is_same_owner(proven, &leads)) || is_redirector(&leads);
     if honest {
         return None;
     }
-    let points = match (domain::looks_like(leads, &shown), listed) {
+    let points = match (domain::looks_like(&leads, &shown), listed) {
         (true, _) => 5.0,
         (false, false) => 2.5,
         // Newsletters count clicks by way of other hosts.
         (false, true) => 1.0,
     };
-    let reason = format!("A link that shows {} leads to {}.", short(&shown), short(leads));
+    let reason = format!("A link that shows {} leads to {}.", short(&shown), short(&leads));
     Some(Signal::new(points, Risk::Phishing, reason))
-}
-
-/// The domain in a text that is nothing but a web address.
-fn shown_domain(text: &str) -> Option<String> {
-    if text.contains(char::is_whitespace) || text.contains('@') || !text.contains('.') {
-        return None;
-    }
-    let whole = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
-    let url = Url::parse(&whole).ok()?;
-    let host = url.host_str()?.to_owned();
-    domain::exists(&host).then_some(host)
 }
 
 fn hides_its_host(target: &Url) -> Option<Signal> {

@@ -3,11 +3,14 @@
 //! No signal alone tells scams from honest mail, so each adds points and what is known of the
 //! sender takes some away. The same mail with the same knowledge always gets the same verdict.
 
+mod disguised_link;
 mod domain;
 mod file_signals;
 mod link_signals;
 mod sender_signals;
 mod word_signals;
+
+pub(crate) use disguised_link::{disguised_link, link_target, shown_host};
 
 use crate::parse::ParsedMail;
 use crate::{Dmarc, Warning};

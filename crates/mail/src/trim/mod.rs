@@ -8,11 +8,13 @@ mod attribution;
 mod field_names;
 mod header_block;
 mod line;
+mod quote_lead;
 mod quote_phrases;
 mod signature;
 mod signature_words;
 
 pub use line::LineMark;
+pub(crate) use quote_lead::{QuoteLead, quote_lead};
 
 use crate::clean::clean_text;
 use crate::limits::TEXT_BYTES;

@@ -315,6 +315,31 @@ pub(super) const FORWARDED: &[&str] = &[
     "전달된 메시지:",
 ];
 
+/// Words of a line over a mail that is passed on, however it is written.
+pub(super) const PASSED_ON: &[&str] = &[
+    "forward",
+    "weitergeleitet",
+    "transféré",
+    "transmis",
+    "réexpédié",
+    "reenviad",
+    "inoltrat",
+    "encaminhad",
+    "doorgestuurd",
+    "vidarebefordra",
+    "videresendt",
+    "välitetty",
+    "przekazywan",
+    "przekazan",
+    "пересланное",
+    "пересылаемое",
+    "переадресованн",
+    "转发",
+    "轉寄",
+    "転送",
+    "전달",
+];
+
 /// Asks of ours and of other help desks, under which everything is history.
 pub(super) const REPLY_ABOVE: &[&str] = &[
     "reply above this line",

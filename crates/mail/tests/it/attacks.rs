@@ -9,14 +9,19 @@ use mail::{Envelope, ParsedMail, inspect, parse};
 const LONGEST: Duration = Duration::from_secs(10);
 
 fn read(raw: &[u8]) -> ParsedMail {
+    in_time(|| parse(raw, Envelope::default()))
+}
+
+/// Does something that must not take longer than is allowed.
+pub fn in_time<T>(work: impl FnOnce() -> T) -> T {
     let (began, ran_before) = (Instant::now(), ran());
-    let mail = parse(raw, Envelope::default());
+    let done = work();
     let took = match (ran_before, ran()) {
         (Some(before), Some(after)) => after - before,
         _ => began.elapsed(),
     };
     assert!(took < LONGEST, "took {took:?}");
-    mail
+    done
 }
 
 /// How long this thread has run, where the system tells: a busy machine must not fail a test.

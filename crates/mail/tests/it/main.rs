@@ -6,6 +6,7 @@
 mod attacks;
 mod fixtures;
 mod headers;
+mod pages;
 mod properties;
 mod scams;
 mod smtp;

@@ -11,7 +11,7 @@ use db::Tx;
 use inbox::actions::{self, SignedIn};
 use inbox::base::ids::MessageId;
 use inbox::{Cx, Error};
-use mail::{PageAddresses, PageState};
+use mail::{PageAddresses, PageState, RemotePictures};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
@@ -92,8 +92,14 @@ pub async fn html(
     let pictures = format!("/conversations/{conversation}/messages/{message}/pictures");
     let host = host(&uri, &headers);
     let policy = page_policy(&host, &pictures, asked.has("pictures"));
+    let remote = if asked.has("pictures") {
+        RemotePictures::Shown
+    } else {
+        RemotePictures::Blocked
+    };
     let take = move |raw: &[u8]| {
-        mail::original_html(raw, &PageAddresses { pictures: &pictures, host: &host })
+        let addresses = PageAddresses { pictures: &pictures, remote };
+        mail::mail_page(raw, &addresses).map(|page| page.html)
     };
     let reading = web.raw_mail(&visitor, conversation, &message);
     let ((), html) = web.take_apart(reading, take).await?;
@@ -116,7 +122,7 @@ pub async fn picture(
 ) -> PageResult {
     let number: usize = number.parse().map_err(|_| Error::NotFound("picture"))?;
     let reading = web.raw_mail(&visitor, conversation, &message);
-    let take = move |raw: &[u8]| mail::original_picture(raw, number);
+    let take = move |raw: &[u8]| mail::inline_picture(raw, number);
     let ((), picture) = web.take_apart(reading, take).await?;
     let mut response = Response::new(Body::from(picture.bytes));
     guard(&mut response, FILE_POLICY);

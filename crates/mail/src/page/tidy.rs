@@ -7,8 +7,12 @@
 
 use html5gum::{DefaultEmitter, Token, Tokenizer};
 
-use crate::html::TagAttributes;
-use crate::limits::{PAGE_ATTRIBUTE_BYTES, PAGE_BYTES, PAGE_DEPTH, PAGE_IMAGES, PAGE_TAGS};
+use super::attributes::{self, PictureBox};
+use super::css;
+use super::node::{Attributes, PageElement, PageNode, written_bytes};
+use super::pictures::PagePictures;
+use crate::html::{TagAttributes, element_role};
+use crate::limits::{PAGE_BYTES, PAGE_DEPTH, PAGE_IMAGES, PAGE_TAGS, STYLE_BYTES};
 
 /// The elements that a mail's page is shown with.
 pub(super) const TAGS: &[&str] = &[
@@ -87,40 +91,25 @@ pub(super) const TAGS: &[&str] = &[
     "wbr",
 ];
 
-/// The attributes of any of them that are looked at.
-const ATTRIBUTES: &[&str] = &[
-    "align",
-    "alt",
-    "bgcolor",
-    "border",
-    "cellpadding",
-    "cellspacing",
-    "color",
-    "colspan",
-    "dir",
-    "face",
-    "height",
-    "href",
-    "lang",
-    "rowspan",
-    "size",
-    "span",
-    "src",
-    "start",
-    "style",
-    "title",
-    "valign",
-    "width",
-];
-
 /// A page that is larger, deeper or busier than is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BeyondBounds;
 
-pub(super) fn tidy(html: &str) -> Result<String, BeyondBounds> {
+/// A mail's HTML, taken apart.
+#[derive(Debug, Default)]
+pub(super) struct TidyPage {
+    pub nodes: Vec<PageNode>,
+    /// Its style sheets, cleaned, one after another.
+    pub sheet: String,
+    /// What its `<html>` and `<body>` declare.
+    pub root: Attributes,
+    pub body: Attributes,
+}
+
+pub(super) fn tidy(html: &str, pictures: &mut PagePictures<'_>) -> Result<TidyPage, BeyondBounds> {
     let mut emitter = DefaultEmitter::default();
     emitter.naively_switch_states(true);
-    let mut page = Page::default();
+    let mut page = Page::new(pictures);
     for Ok(token) in Tokenizer::new_with_emitter(html, emitter) {
         match token {
             Token::StartTag(tag) => page.start(&lower(&tag.name), &tag.attributes)?,
@@ -128,10 +117,11 @@ pub(super) fn tidy(html: &str) -> Result<String, BeyondBounds> {
             Token::String(text) => page.text(&String::from_utf8_lossy(&text))?,
             Token::Comment(_) | Token::Doctype(_) | Token::Error(_) => {}
         }
-        if page.written.len() > PAGE_BYTES {
+        if page.bytes > PAGE_BYTES {
             return Err(BeyondBounds);
         }
     }
+    page.end_sheet();
     page.close_to(0);
     Ok(page.written)
 }
@@ -140,59 +130,107 @@ fn lower(name: &[u8]) -> String {
     String::from_utf8_lossy(name).to_ascii_lowercase()
 }
 
-#[derive(Default)]
-struct Page {
-    written: String,
+struct Page<'p, 'a> {
+    written: TidyPage,
     open: Vec<&'static str>,
+    pictures: &'p mut PagePictures<'a>,
     tags: usize,
     images: usize,
+    /// What is written so far, in bytes.
+    bytes: usize,
+    /// Bytes of style sheets so far.
+    style_bytes: usize,
+    /// The style sheet within which we are, and the screens that it is for.
+    sheet: Option<(String, String)>,
     /// Within an element whose text is nothing to read, such as a script.
     skips: bool,
 }
 
-impl Page {
-    fn start(&mut self, name: &str, attributes: &TagAttributes) -> Result<(), BeyondBounds> {
+impl<'p, 'a> Page<'p, 'a> {
+    fn new(pictures: &'p mut PagePictures<'a>) -> Page<'p, 'a> {
+        Page {
+            written: TidyPage::default(),
+            open: Vec::new(),
+            pictures,
+            tags: 0,
+            images: 0,
+            bytes: 0,
+            style_bytes: 0,
+            sheet: None,
+            skips: false,
+        }
+    }
+
+    fn start(&mut self, name: &str, given: &TagAttributes) -> Result<(), BeyondBounds> {
+        self.end_sheet();
         let Some(tag) = TAGS.iter().find(|tag| **tag == name).copied() else {
-            self.skips = is_skipped(name);
+            self.start_other(name, given);
             return Ok(());
         };
-        if tag == "img" {
-            self.images += 1;
-            if self.images > PAGE_IMAGES {
-                return Ok(());
-            }
-        }
         match table_rank(tag) {
             Some(rank) if !self.enter_table(tag, rank) => return Ok(()),
             Some(_) => {}
             None => self.enter_cell()?,
         }
+        if tag == "img" {
+            return self.picture(given);
+        }
         self.end_implied(tag);
-        self.open(tag, attributes)
+        let attributes = attributes::attributes(tag, given, self.pictures);
+        let (role, hidden) = element_role(tag, given);
+        self.open(PageElement { tag, attributes, role, hidden })
     }
 
-    fn open(&mut self, tag: &'static str, attributes: &TagAttributes) -> Result<(), BeyondBounds> {
+    /// Elements that a page has no use for, but something in them.
+    fn start_other(&mut self, name: &str, given: &TagAttributes) {
+        self.skips = is_skipped(name);
+        let attributes =
+            |page: &mut Page<'_, '_>| attributes::root_attributes(given, page.pictures);
+        match name {
+            "html" if self.written.root.is_empty() => self.written.root = attributes(self),
+            "body" if self.written.body.is_empty() => self.written.body = attributes(self),
+            "style" => {
+                let media = given.iter().find(|(name, _)| name.eq_ignore_ascii_case(b"media"));
+                let media = media.map(|(_, value)| String::from_utf8_lossy(value).into_owned());
+                self.sheet = Some((String::new(), media.unwrap_or_default()));
+            }
+            _ => {}
+        }
+    }
+
+    fn picture(&mut self, given: &TagAttributes) -> Result<(), BeyondBounds> {
+        self.images += 1;
+        if self.images > PAGE_IMAGES {
+            return Ok(());
+        }
+        match attributes::picture(given, self.pictures) {
+            PictureBox::Picture(attributes) => {
+                self.open(PageElement { tag: "img", attributes, ..PageElement::default() })
+            }
+            PictureBox::Place(attributes, alt) => {
+                self.open(PageElement { tag: "span", attributes, ..PageElement::default() })?;
+                self.push_text(&alt);
+                self.close_to(self.open.len() - 1);
+                Ok(())
+            }
+            PictureBox::Nothing => Ok(()),
+        }
+    }
+
+    fn open(&mut self, element: PageElement) -> Result<(), BeyondBounds> {
         self.tags += 1;
         if self.tags > PAGE_TAGS || self.open.len() >= PAGE_DEPTH {
             return Err(BeyondBounds);
         }
-        self.written.push('<');
-        self.written.push_str(tag);
-        for (name, value) in attributes {
-            let Some(name) = ATTRIBUTES.iter().find(|known| known.as_bytes() == &***name) else {
-                continue;
-            };
-            if value.len() <= PAGE_ATTRIBUTE_BYTES {
-                self.written.push(' ');
-                self.written.push_str(name);
-                self.written.push_str("=\"");
-                escape(&mut self.written, &String::from_utf8_lossy(value));
-                self.written.push('"');
-            }
+        self.bytes += 2 * element.tag.len() + 5;
+        for (name, value) in &element.attributes {
+            self.bytes += name.len() + written_bytes(value) + 4;
         }
-        self.written.push('>');
-        if !is_void(tag) {
-            self.open.push(tag);
+        if is_void(element.tag) {
+            self.written.nodes.push(PageNode::Void(element));
+        } else {
+            self.open.push(element.tag);
+            self.written.nodes.push(PageNode::Start(element));
         }
         Ok(())
     }
@@ -200,6 +238,7 @@ impl Page {
     /// Ends the nearest open element of the name and all within it. A stray end is ignored, as is
     /// one that would end more than the cell it stands in.
     fn end(&mut self, name: &str) {
+        self.end_sheet();
         self.skips = false;
         let of_table = name == "table" || table_rank(name).is_some();
         let within: &[&str] = if of_table { &["table"] } else { &CELLS };
@@ -210,14 +249,31 @@ impl Page {
     }
 
     fn text(&mut self, text: &str) -> Result<(), BeyondBounds> {
+        if let Some((sheet, _)) = &mut self.sheet {
+            let room = STYLE_BYTES.saturating_sub(self.style_bytes);
+            let text = &text[..text.floor_char_boundary(room)];
+            self.style_bytes += text.len();
+            sheet.push_str(text);
+        }
         if self.skips {
             return Ok(());
         }
         if !text.trim().is_empty() {
             self.enter_cell()?;
         }
-        escape(&mut self.written, text);
+        self.push_text(text);
         Ok(())
+    }
+
+    fn push_text(&mut self, text: &str) {
+        self.bytes += written_bytes(text);
+        self.written.nodes.push(PageNode::Text(text.to_owned()));
+    }
+
+    fn end_sheet(&mut self) {
+        if let Some((sheet, media)) = self.sheet.take() {
+            self.written.sheet.push_str(&css::clean_sheet(&sheet, &media, self.pictures));
+        }
     }
 
     /// Makes a place for a part of a table: whatever stands between it and the row, the group or the
@@ -235,15 +291,15 @@ impl Page {
 
     /// What stands between the cells of a table gets a cell of its own.
     fn enter_cell(&mut self) -> Result<(), BeyondBounds> {
-        let none = TagAttributes::new();
+        let part = |tag: &'static str| PageElement { tag, ..PageElement::default() };
         if self.open.last() == Some(&"colgroup") {
             self.close_to(self.open.len() - 1);
         }
         if matches!(self.open.last(), Some(&("table" | "tbody" | "thead" | "tfoot"))) {
-            self.open("tr", &none)?;
+            self.open(part("tr"))?;
         }
         if self.open.last() == Some(&"tr") {
-            self.open("td", &none)?;
+            self.open(part("td"))?;
         }
         Ok(())
     }
@@ -286,9 +342,7 @@ impl Page {
     fn close_to(&mut self, depth: usize) {
         while self.open.len() > depth {
             let Some(tag) = self.open.pop() else { return };
-            self.written.push_str("</");
-            self.written.push_str(tag);
-            self.written.push('>');
+            self.written.nodes.push(PageNode::End(tag));
         }
     }
 }
@@ -362,22 +416,19 @@ fn ends_paragraph(tag: &str) -> bool {
     )
 }
 
-fn escape(into: &mut String, text: &str) {
-    for c in text.chars() {
-        match c {
-            '&' => into.push_str("&amp;"),
-            '<' => into.push_str("&lt;"),
-            '>' => into.push_str("&gt;"),
-            '"' => into.push_str("&quot;"),
-            '\0' => {}
-            c => into.push(c),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::node::write;
+    use super::super::{PageAddresses, RemotePictures};
     use super::*;
+    use crate::limits::PAGE_ATTRIBUTE_BYTES;
+
+    fn tidy(html: &str) -> Result<String, BeyondBounds> {
+        let addresses = PageAddresses { pictures: "/p", remote: RemotePictures::Shown };
+        let message = crate::parse::PARSER.parse(b"Subject: x\n\nx").expect("a mail");
+        let mut pictures = PagePictures::new(&message, addresses);
+        super::tidy(html, &mut pictures).map(|page| write(&page.nodes))
+    }
 
     fn tidied(html: &str) -> String {
         tidy(html).expect("within bounds")
@@ -389,7 +440,7 @@ mod tests {
             ("<p>a<p>b", "<p>a</p><p>b</p>"),
             ("<p>a<div>b</div>", "<p>a</p><div>b</div>"),
             ("<ul><li>a<li>b</ul>", "<ul><li>a</li><li>b</li></ul>"),
-            ("<a href=x>a<a href=y>b", "<a href=\"x\">a</a><a href=\"y\">b</a>"),
+            ("<a href=#x>a<a href=#y>b", "<a href=\"#x\">a</a><a href=\"#y\">b</a>"),
             ("<b>a<i>b</b>c</i>d", "<b>a<i>b</i></b>cd"),
             (
                 "<table><tr><td>a<td>b<tr><td>c</table>d",
@@ -432,7 +483,8 @@ mod tests {
         assert_eq!(tidy(&"<br>".repeat(PAGE_TAGS + 1)), Err(BeyondBounds));
         assert!(tidy(&"<br>".repeat(PAGE_TAGS)).is_ok());
         assert_eq!(tidy(&"&".repeat(PAGE_BYTES / 2)), Err(BeyondBounds));
-        assert_eq!(tidied(&"<img>".repeat(PAGE_IMAGES + 5)), "<img>".repeat(PAGE_IMAGES));
+        let pictures = tidied(&"<img src=//x.example/a>".repeat(PAGE_IMAGES + 5));
+        assert_eq!(pictures.matches("<img").count(), PAGE_IMAGES);
         let long = format!("<p style=\"{}\">x", "a".repeat(PAGE_ATTRIBUTE_BYTES + 1));
         assert_eq!(tidied(&long), "<p>x</p>");
     }

@@ -1,0 +1,70 @@
+//! The whole page around what a mail shows.
+
+use super::node::{Attributes, write_attributes};
+
+/// Images in cells stand without a gap, as mails that are cut into pictures expect: this type of
+/// document differs from today's in nothing else. Nothing is fetched for it.
+const DOCTYPE: &str = "<!DOCTYPE html PUBLIC \"-//W3C//DTD XHTML 1.0 Transitional//EN\" \
+                       \"http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd\">";
+
+/// Browsers look up the hosts of links before anybody follows them, unless told not to.
+const HEAD: &str = "<head><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\">\
+                    <meta http-equiv=\"x-dns-prefetch-control\" content=\"off\">";
+
+/// What a mail looks like that says nothing about it. Its own rules count for more.
+const USUAL: &str = "html{color-scheme:light}\
+    body{margin:16px;font-family:sans-serif;font-size:15px;color:#14201b;\
+    background:#fff;overflow-wrap:break-word}\
+    img{max-width:100%}\
+    blockquote{margin:0 0 0 8px;padding-left:12px;border-left:2px solid #c9d2cd}\
+    .mailroom-picture,.mailroom-space{display:inline-block;box-sizing:border-box;max-width:100%;\
+    overflow:hidden;vertical-align:middle}\
+    .mailroom-picture{font:12px sans-serif;color:#5c6b64;background:#eef1ef}";
+
+/// What no rule of a mail changes: of important rules, those of the first layer win.
+const FIXED: &str = "@layer mailroom{\
+    .mailroom-picture{line-height:1.3!important}\
+    .mailroom-goes{all:initial!important;direction:ltr!important;unicode-bidi:isolate!important;\
+    display:inline!important;position:relative!important;\
+    z-index:2147483647!important;margin:0 4px!important;padding:1px 6px!important;\
+    border-radius:3px!important;font:12px/1.4 sans-serif!important;color:#8a2a14!important;\
+    background:#fbe9e4!important}\
+    details.mailroom-quoted{display:block!important;visibility:visible!important;\
+    opacity:1!important;height:auto!important;max-height:none!important;margin:16px 0 0!important}\
+    details.mailroom-quoted>summary:first-child{all:initial!important;direction:ltr!important;\
+    unicode-bidi:isolate!important;display:inline-block!important;\
+    position:relative!important;z-index:2147483647!important;cursor:pointer!important;\
+    padding:4px 12px!important;border:1px solid #84948b!important;border-radius:6px!important;\
+    font:13px/1.4 sans-serif!important;color:#14201b!important;background:#f4f6f5!important}\
+    details.mailroom-quoted>summary:first-child:focus-visible{outline:2px solid #0e6e6e!important}}";
+
+/// `body` is HTML, `sheet` is CSS without a `<`.
+pub(super) fn document(
+    root: &Attributes,
+    attributes: &Attributes,
+    sheet: &str,
+    body: &str,
+) -> String {
+    let mut page = String::with_capacity(body.len() + sheet.len() + 4_096);
+    page.push_str(DOCTYPE);
+    page.push_str("<html");
+    let spoken = root.iter().filter(|(name, _)| matches!(*name, "dir" | "lang"));
+    write_attributes(&mut page, &spoken.cloned().collect());
+    page.push('>');
+    page.push_str(HEAD);
+    page.push_str("<style>");
+    page.push_str(FIXED);
+    page.push_str(USUAL);
+    page.push_str("</style>");
+    if !sheet.is_empty() && !sheet.contains('<') {
+        page.push_str("<style>");
+        page.push_str(sheet);
+        page.push_str("</style>");
+    }
+    page.push_str("</head><body");
+    write_attributes(&mut page, attributes);
+    page.push('>');
+    page.push_str(body);
+    page.push_str("</body></html>");
+    page
+}

@@ -1,0 +1,146 @@
+//! The HTML of a mail as a page that looks as it was sent and can do nothing: it runs, submits and
+//! fetches nothing, and speaks to no origin, ours included, but for its pictures.
+//!
+//! `tidy` rewrites the tokens within bounds (`attributes`, `css` and `pictures` say what stays of
+//! each), `links` marks links that show another domain, `quoted` folds history, `guard` looks at the
+//! result as a browser would, and `document` puts it into a page of ours.
+
+mod attributes;
+mod css;
+mod document;
+mod guard;
+mod links;
+mod node;
+mod pictures;
+mod quoted;
+mod tidy;
+
+use mail_parser::Message;
+
+pub(crate) use links::safe_target;
+
+use crate::limits::HTML_BYTES;
+use crate::{body, parse, source, subject};
+use pictures::PagePictures;
+
+/// Whether a mail has a page that [`mail_page`] gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageState {
+    /// It has none.
+    Absent,
+    Shown,
+    /// It is larger, deeper or busier than is shown.
+    BeyondBounds,
+}
+
+/// Where the page of a mail asks for its pictures.
+#[derive(Clone, Copy, Debug)]
+pub struct PageAddresses<'a> {
+    /// What stands before the number of a picture that the mail brought, and a slash; and before
+    /// `/remote/` and the number of one from elsewhere.
+    pub pictures: &'a str,
+    pub remote: RemotePictures,
+}
+
+/// Whether the page asks for pictures from elsewhere, at an address of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RemotePictures {
+    /// A place of their size stands for them.
+    Blocked,
+    Shown,
+}
+
+/// The page of a mail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MailPage {
+    /// A whole document, for a frame of its own.
+    pub html: String,
+    /// Different pictures from elsewhere, whether shown or not.
+    pub remote_pictures: usize,
+    /// Pictures that only tell that the mail was read; they are never asked for.
+    pub trackers: usize,
+    /// Lines of history that are folded; 0 where there are none.
+    pub quoted_lines: usize,
+    /// Links that show another domain than they lead to.
+    pub marked_links: usize,
+}
+
+/// A picture that a mail brought for its page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InlinePicture {
+    pub content_type: &'static str,
+    pub bytes: Vec<u8>,
+}
+
+/// The page of a mail. `None` unless its [`PageState`] is `Shown`.
+pub fn mail_page(raw: &[u8], addresses: &PageAddresses<'_>) -> Option<MailPage> {
+    with_message(raw, |message| {
+        let mut pictures = PagePictures::new(message, *addresses);
+        let page = tidy_page(message, &mut pictures)?.ok()?;
+        let (nodes, marked_links) = links::mark_links(page.nodes);
+        let (nodes, quoted_lines) = match subject::is_forward(message.subject().unwrap_or_default())
+        {
+            true => (nodes, 0),
+            false => quoted::fold_history(nodes),
+        };
+        let body = guard::guard(&node::write(&nodes), addresses);
+        Some(MailPage {
+            html: document::document(&page.root, &page.body, &page.sheet, &body),
+            remote_pictures: pictures.remote_count(),
+            trackers: pictures.trackers,
+            quoted_lines,
+            marked_links,
+        })
+    })
+}
+
+/// The picture to which the page of a mail gives this number.
+pub fn inline_picture(raw: &[u8], number: usize) -> Option<InlinePicture> {
+    with_message(raw, |message| {
+        let picture = pictures::own_pictures(message).find(|picture| picture.number == number)?;
+        let bytes = message.parts[number].contents().to_vec();
+        Some(InlinePicture { content_type: picture.content_type, bytes })
+    })
+}
+
+/// The address, by http or https, of the picture from elsewhere to which the page of a mail gives
+/// this number.
+pub fn remote_picture(raw: &[u8], number: usize) -> Option<String> {
+    with_message(raw, |message| {
+        let addresses = PageAddresses { pictures: "", remote: RemotePictures::Blocked };
+        let mut pictures = PagePictures::new(message, addresses);
+        tidy_page(message, &mut pictures)?.ok()?;
+        pictures.into_remote().into_iter().nth(number)
+    })
+}
+
+pub(crate) fn page_state(message: &Message<'_>) -> PageState {
+    let addresses = PageAddresses { pictures: "", remote: RemotePictures::Blocked };
+    match tidy_page(message, &mut PagePictures::new(message, addresses)) {
+        None => PageState::Absent,
+        Some(Ok(_)) => PageState::Shown,
+        Some(Err(tidy::BeyondBounds)) => PageState::BeyondBounds,
+    }
+}
+
+fn with_message<T>(raw: &[u8], read: impl FnOnce(&Message<'_>) -> Option<T>) -> Option<T> {
+    let source = source::prepare(raw);
+    let message = source.readable.then(|| parse::PARSER.parse(source.bytes.as_ref()))??;
+    read(&message)
+}
+
+/// The HTML taken apart; `None` for a mail that has none.
+fn tidy_page(
+    message: &Message<'_>,
+    pictures: &mut PagePictures<'_>,
+) -> Option<Result<tidy::TidyPage, tidy::BeyondBounds>> {
+    let html = body::html_text(message)?;
+    // What was cut at the limit would be shown without its end.
+    Some(match html.len() >= HTML_BYTES {
+        true => Err(tidy::BeyondBounds),
+        false => tidy::tidy(&html, pictures),
+    })
+}
+
+#[cfg(test)]
+mod tests;

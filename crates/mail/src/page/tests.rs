@@ -1,0 +1,280 @@
+//! What is left of a mail's page.
+
+use super::*;
+use crate::limits::{OWN_PICTURES, PAGE_IMAGES};
+
+const BLOCKED: PageAddresses<'_> =
+    PageAddresses { pictures: "/m/pictures", remote: RemotePictures::Blocked };
+const SHOWN: PageAddresses<'_> = PageAddresses { remote: RemotePictures::Shown, ..BLOCKED };
+
+fn mail(html: &str) -> String {
+    format!(
+        "From: a@example.com\r\nSubject: x\r\nContent-Type: text/html; charset=utf-8\r\n\r\n{html}"
+    )
+}
+
+fn page(html: &str) -> MailPage {
+    mail_page(mail(html).as_bytes(), &SHOWN).expect("a page")
+}
+
+fn body(page: &MailPage) -> &str {
+    let (_, body) = page.html.split_once("<body").expect("a body");
+    let (_, body) = body.split_once('>').expect("an end of the tag");
+    body.strip_suffix("</body></html>").expect("an end")
+}
+
+fn shown(html: &str) -> String {
+    body(&page(html)).to_owned()
+}
+
+#[test]
+fn nothing_that_acts_is_left() {
+    for (html, left) in [
+        ("<p>Hi</p>", "<p>Hi</p>"),
+        ("<script>alert(1)</script>x", "x"),
+        ("<img src=x onerror=alert(1)>", ""),
+        ("<svg><script>alert(1)</script></svg>", ""),
+        ("<svg onload=alert(1)></svg>", ""),
+        ("<iframe src=https://e.example></iframe>", ""),
+        ("<form action=https://e.example><input name=a></form>", ""),
+        ("<a href=javascript:alert(1)>x</a>", "<a>x</a>"),
+        ("<a href=/inbox>x</a><img src=/inbox>", "<a>x</a>"),
+        ("<base href=https://e.example>", ""),
+        ("<meta http-equiv=refresh content='0;url=https://e.example'>", ""),
+        ("<link rel=stylesheet href=https://e.example/x.css>", ""),
+        ("<style>@import 'https://e.example/x.css'</style>", ""),
+        ("<p style=\"position:fixed;top:0\">x</p>", "<p>x</p>"),
+        ("<img src=data:image/svg+xml;base64,AAAA>", ""),
+        ("<object data=x></object><embed src=x>", ""),
+        ("<video src=https://e.example><source srcset=x></video>", ""),
+        ("<p class='mailroom-goes a' id=mailroom-x>x</p>", "<p class=\"a\">x</p>"),
+    ] {
+        assert_eq!(shown(html), left, "{html}");
+    }
+}
+
+#[test]
+fn a_mail_keeps_its_looks() {
+    let page = page(
+        "<html lang=de dir=ltr><head><style>body{background:#eee} .a{color:red}\
+         @media (max-width:600px){.a{color:blue}}</style></head>\
+         <body bgcolor=#fafafa text=navy class=b style='margin:0'>\
+         <table width=600 bgcolor=#fff align=center><tr><td valign=top class=a id=one>x</table>",
+    );
+    for kept in [
+        "<html dir=\"ltr\" lang=\"de\">",
+        "body{background:#eee}",
+        ".a{color:red}",
+        "@media (max-width:600px){\n.a{color:blue}\n}",
+        "<body class=\"b\" style=\"background-color:#fafafa;color:navy;margin:0\">",
+        "<table align=\"center\" bgcolor=\"#fff\" width=\"600\">",
+        "<td class=\"a\" id=\"one\" valign=\"top\">x</td>",
+    ] {
+        assert!(page.html.contains(kept), "{kept} in {}", page.html);
+    }
+}
+
+#[test]
+fn what_only_outlook_reads_is_dropped_and_what_others_read_stays() {
+    for (html, left) in [
+        (
+            "<!--[if mso]><table><tr><td><![endif]-->a<!--[if mso]></td></tr></table><![endif]-->",
+            "a",
+        ),
+        ("<!--[if !mso]><!-->b<!--<![endif]-->", "b"),
+        ("<![if !mso]>c<![endif]>", "c"),
+        ("<o:p>d</o:p><v:rect fill=x>e</v:rect>", "de"),
+    ] {
+        assert_eq!(shown(html), left, "{html}");
+    }
+}
+
+#[test]
+fn hidden_words_stay_hidden() {
+    let preheader =
+        "<div style=\"display:none;max-height:0;overflow:hidden;mso-hide:all\">Look</div>";
+    assert_eq!(
+        shown(preheader),
+        "<div style=\"display:none;max-height:0;overflow:hidden\">Look</div>"
+    );
+}
+
+#[test]
+fn remote_pictures_are_blocked_with_a_place_of_their_size_or_asked_for_at_our_address() {
+    let html = "<img src=https://e.example/a.png width=600 height=200 alt=Lamp>\
+                <td background='http://e.example/b.png'>\
+                <p style='background:url(https://e.example/c.png)'>x</p>\
+                <style>.h{background-image:url(\"https://e.example/d.png\")}</style>\
+                <img src=https://e.example/t.gif width=1 height=1>";
+    let blocked = mail_page(mail(html).as_bytes(), &BLOCKED).expect("a page");
+    assert!(!blocked.html.contains("e.example") && !blocked.html.contains("<img"));
+    assert!(!blocked.html.contains("/m/pictures"));
+    assert!(body(&blocked).contains(
+        "<span class=\"mailroom-picture\" style=\"width:600px;height:200px;aspect-ratio:600/200\">\
+         Lamp</span>"
+    ));
+    let spacer = mail_page(mail("<img src=//e.example/s width=1 height=30>").as_bytes(), &BLOCKED);
+    assert!(body(&spacer.expect("a page")).contains("class=\"mailroom-space\""));
+    let shown = mail_page(mail(html).as_bytes(), &SHOWN).expect("a page");
+    assert!(!shown.html.contains("e.example"));
+    assert!(body(&shown).contains("src=\"/m/pictures/remote/0\""), "{}", shown.html);
+    for found in [&blocked, &shown] {
+        assert_eq!((found.remote_pictures, found.trackers), (3, 1));
+    }
+    let address = |number| remote_picture(mail(html).as_bytes(), number);
+    assert_eq!(address(0).as_deref(), Some("https://e.example/a.png"));
+    assert_eq!(address(2).as_deref(), Some("https://e.example/d.png"));
+    assert_eq!(address(3), None, "trackers have no number");
+}
+
+const PICTURES: &str = "From: a@example.com\r\nContent-Type: multipart/related; boundary=b\r\n\r\n\
+    --b\r\nContent-Type: text/html\r\n\r\n<img src=\"cid:one\"><img src=\"cid:two\">\
+    <img src=\"cid:one\"><img src=\"cid:bad\">\r\n\
+    --b\r\nContent-Type: image/png\r\nContent-ID: <one>\r\n\
+    Content-Transfer-Encoding: base64\r\n\r\niVBORw0KGgo=\r\n\
+    --b\r\nContent-Type: image/svg+xml\r\nContent-ID: <bad>\r\n\r\n<svg/>\r\n--b--\r\n";
+
+#[test]
+fn pictures_that_the_mail_brought_are_asked_for_by_address() {
+    let page = mail_page(PICTURES.as_bytes(), &BLOCKED).expect("a page");
+    let picture = "<img src=\"/m/pictures/2\">";
+    assert_eq!(body(&page).trim(), picture.repeat(2));
+    let found = inline_picture(PICTURES.as_bytes(), 2).expect("a picture");
+    assert_eq!((found.content_type, found.bytes.len()), ("image/png", 8));
+    for other in [0, 1, 3, 4, 99] {
+        assert_eq!(inline_picture(PICTURES.as_bytes(), other), None, "{other}");
+    }
+}
+
+#[test]
+fn a_page_asks_for_so_many_pictures_and_no_more() {
+    let count = OWN_PICTURES + 5;
+    let tags: String = (0..count).map(|n| format!("<img src=cid:p{n}>")).collect();
+    let part = |n| format!("--b\nContent-Type: image/png\nContent-ID: <p{n}>\n\nx\n");
+    let parts: String = (0..count).map(part).collect();
+    let raw = format!(
+        "Content-Type: multipart/related; boundary=b\n\n--b\nContent-Type: text/html\n\n{}\n{parts}--b--\n",
+        tags.repeat(20)
+    );
+    let page = mail_page(raw.as_bytes(), &BLOCKED).expect("a page");
+    assert!(page.html.matches("<img").count() <= PAGE_IMAGES);
+    assert!(!page.html.contains("/m/pictures/53"), "{}", page.html);
+    assert!(page.html.len() < 40_000, "{}", page.html.len());
+}
+
+#[test]
+fn links_open_apart_and_those_that_show_another_domain_are_marked() {
+    let found = page(
+        "<a href=https://evil.com/x title=nice>www.bank.com</a> and <a href=https://bank.com>bank.com</a>",
+    );
+    assert_eq!(
+        body(&found),
+        "<a href=\"https://evil.com/x\" target=\"_blank\" rel=\"noopener noreferrer nofollow\" \
+         title=\"https://evil.com/x\">www.bank.com</a><span class=\"mailroom-goes\">goes to \
+         evil.com</span> and <a href=\"https://bank.com/\" target=\"_blank\" rel=\"noopener \
+         noreferrer nofollow\" title=\"https://bank.com/\">bank.com</a>"
+    );
+    assert_eq!(found.marked_links, 1);
+    let hidden = page("<a href=https://evil.com>bank.com<i style='display:none'> or so</i></a>");
+    assert_eq!(hidden.marked_links, 1);
+}
+
+/// Own words over history, as mail programs write it.
+const REPLIES: &[(&str, &str)] = &[
+    (
+        "Gmail",
+        "<div dir=ltr>Own</div><br><div class=gmail_quote><div dir=ltr class=gmail_attr>On Mon, 6 May 2024 \
+         Ann wrote:<br></div><blockquote class=gmail_quote><div>Old</div></blockquote></div>",
+    ),
+    (
+        "Apple Mail",
+        "<div>Own</div><div><br><blockquote type=cite><div>On 6 May 2024, at 10:00, Ann wrote:</div>\
+         <br><div>Old</div></blockquote></div>",
+    ),
+    (
+        "Apple Mail, older",
+        "<div>Own</div><br><div><div>On May 6, 2024, at 10:00 AM, Ann &lt;a@x.example&gt; wrote:</div>\
+         <blockquote type=cite>Old</blockquote></div>",
+    ),
+    (
+        "Outlook on the web",
+        "<div>Own</div><div id=appendonsend></div><hr><div id=divRplyFwdMsg><b>From:</b> Ann<br>\
+         <b>Sent:</b> Monday</div><div>Old</div>",
+    ),
+    (
+        "Outlook",
+        "<div class=WordSection1><p>Own</p><div style='border:none;border-top:solid #E1E1E1 1.0pt;\
+         padding:3.0pt 0cm 0cm 0cm'><p><b>From:</b> Ann</p></div><p>Old</p></div>",
+    ),
+    (
+        "Thunderbird",
+        "<p>Own</p><div class=moz-cite-prefix>On 5/6/24 10:00, Ann wrote:<br></div>\
+         <blockquote type=cite>Old</blockquote>",
+    ),
+    (
+        "Yahoo",
+        "<div>Own</div><div id=yahoo_quoted_1 class=yahoo_quoted><div>On Monday, Ann wrote:</div>\
+         <div>Old</div></div>",
+    ),
+    (
+        "Proton",
+        "<div>Own</div><div class=protonmail_quote>On Monday, May 6th, Ann wrote:<br>\
+         <blockquote class=protonmail_quote type=cite>Old</blockquote></div>",
+    ),
+    (
+        "GMX",
+        "<div>Own</div><div name=quote style='margin:10px'><div><b>Gesendet:</b> Montag</div>\
+         <div name=quoted-content>Old</div></div>",
+    ),
+    (
+        "another program",
+        "<p>Own</p><p>Am 06.05.2024 um 16:37 schrieb Ann &lt;a@x.example&gt;:</p>\
+         <blockquote>Old</blockquote>",
+    ),
+];
+
+#[test]
+fn history_is_folded_behind_one_button() {
+    for (program, html) in REPLIES {
+        let page = page(html);
+        assert!(page.quoted_lines > 0, "{program}: {}", body(&page));
+        let (own, folded) = body(&page)
+            .split_once("<details class=\"mailroom-quoted\"><summary>")
+            .unwrap_or_else(|| panic!("{program}"));
+        assert!(own.contains("Own") && !own.contains("Old"), "{program}: {own}");
+        assert!(!own.contains("wrote") && !own.contains("schrieb"), "{program}: {own}");
+        assert!(folded.contains("Old") && folded.ends_with("</details>"), "{program}: {folded}");
+        assert_eq!(folded.matches("<details").count(), 0, "{program}");
+    }
+}
+
+#[test]
+fn forwarded_mail_and_answers_between_the_lines_are_not_folded() {
+    for html in [
+        "<div>Look</div><div class=gmail_quote><div class=gmail_attr>---------- Forwarded message \
+         ---------<br>From: Ann</div><div>News</div></div>",
+        "<div>Look</div><blockquote type=cite><div>Begin forwarded message:</div><div>News</div></blockquote>",
+        "<p>Look</p><div class=moz-forward-container>-------- Forwarded Message --------<br>News</div>",
+        "<div class=gmail_quote><div class=gmail_attr>On Mon Ann wrote:</div><blockquote \
+         class=gmail_quote>One?</blockquote><div>Yes</div><blockquote class=gmail_quote>Two?\
+         </blockquote><div>No</div></div>",
+        "<p>Hi</p><blockquote type=cite>One?</blockquote><p>Yes</p>",
+        "<p>As she said:</p><blockquote>Be kind</blockquote>",
+        "<blockquote type=cite>Only history</blockquote>",
+        "<p>No history</p>",
+    ] {
+        let page = page(html);
+        assert_eq!(page.quoted_lines, 0, "{}", body(&page));
+        assert!(!page.html.contains("<details"), "{html}");
+    }
+    let forwarded = mail(REPLIES[3].1).replace("Subject: x", "Subject: FW: x");
+    let page = mail_page(forwarded.as_bytes(), &SHOWN).expect("a page");
+    assert_eq!(page.quoted_lines, 0);
+}
+
+#[test]
+fn a_page_beyond_the_bounds_is_none() {
+    let deep = mail(&format!("Hello{}", "<div>".repeat(1_000)));
+    assert_eq!(mail_page(deep.as_bytes(), &BLOCKED), None);
+    assert_eq!(remote_picture(deep.as_bytes(), 0), None);
+}
