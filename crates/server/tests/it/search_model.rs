@@ -2,82 +2,77 @@
 
 use mail::Mail;
 
-use crate::both;
+use crate::on_both;
 use crate::support::{Chance, SECOND, TestApp, letter, query, seeds, texts};
+
+on_both!(
+    rare_common_and_never_meeting_words_give_exact_results,
+    random_searches_find_what_a_model_finds
+);
 
 /// SQLite: more than the search tries one by one before it gathers all matches. PostgreSQL has
 /// one way for all.
 const CONVERSATIONS: [usize; 2] = [2_200, 600];
 
-both! {
-    async fn rare_common_and_never_meeting_words_give_exact_results(app) {
-        let key = app.key("read").await;
-        let expected = large_inbox(&app).await;
-        for (terms, limit) in [
-            ("even", "100"),
-            ("odd", "7"),
-            ("third", "25"),
-            ("rare", "100"),
-            ("solo", "100"),
-            ("even third", "25"),
-            ("third even rare", "100"),
-            ("odd solo", "100"),
-            ("even odd", "7"),
-            ("even odd", "100"),
-            ("first second", "7"),
-            ("second first third", "25"),
-            ("odd third even", "25"),
-            ("even never", "7"),
-            ("even late", "100"),
-            ("odd late", "1"),
-            ("thi", "7"),
-            ("rare ev", "3"),
-            ("\"third word\"", "100"),
-            ("even \"third word\"", "7"),
-        ] {
-            let list = app.list(&key, &query(&[("q", terms), ("limit", limit)])).await;
-            let limit: usize = limit.parse().unwrap();
-            let all = matching(&expected, terms);
-            assert_eq!(texts(&list, "id"), all[..limit.min(all.len())], "{terms}");
-        }
-        for (terms, limit) in [("rare", "7"), ("third even", "100"), ("even odd", "1")] {
-            let path = format!("/conversations?{}", query(&[("q", terms), ("limit", limit)]));
-            assert_eq!(app.walk(&key, &path).await, matching(&expected, terms), "{terms}");
-        }
+async fn rare_common_and_never_meeting_words_give_exact_results(app: TestApp) {
+    let key = app.key("read").await;
+    let expected = large_inbox(&app).await;
+    for (terms, limit) in [
+        ("even", "100"),
+        ("odd", "7"),
+        ("third", "25"),
+        ("rare", "100"),
+        ("solo", "100"),
+        ("even third", "25"),
+        ("third even rare", "100"),
+        ("odd solo", "100"),
+        ("even odd", "7"),
+        ("even odd", "100"),
+        ("first second", "7"),
+        ("second first third", "25"),
+        ("odd third even", "25"),
+        ("even never", "7"),
+        ("even late", "100"),
+        ("odd late", "1"),
+        ("thi", "7"),
+        ("rare ev", "3"),
+        ("\"third word\"", "100"),
+        ("even \"third word\"", "7"),
+    ] {
+        let list = app.list(&key, &query(&[("q", terms), ("limit", limit)])).await;
+        let limit: usize = limit.parse().unwrap();
+        let all = matching(&expected, terms);
+        assert_eq!(texts(&list, "id"), all[..limit.min(all.len())], "{terms}");
     }
+    for (terms, limit) in [("rare", "7"), ("third even", "100"), ("even odd", "1")] {
+        let path = format!("/conversations?{}", query(&[("q", terms), ("limit", limit)]));
+        assert_eq!(app.walk(&key, &path).await, matching(&expected, terms), "{terms}");
+    }
+}
 
-    async fn random_searches_find_what_a_model_finds(app) {
-        let key = app.key("read").await;
-        for seed in seeds() {
-            let mut chance = Chance::new(seed);
-            let words = ["ant", "antler", "bee", "beetle", "cat", "catalog", "東京", "straße"];
-            let sender = format!("s{seed}@x.example");
-            let mut model: Vec<Found> = Vec::new();
-            for _ in 0..60 {
-                app.advance(SECOND);
-                let subject = format!("seed{seed} n{}", chance.below(25));
-                let text: Vec<&str> =
-                    (0..1 + chance.below(4)).map(|_| *chance.pick(&words)).collect();
-                let id =
-                    app.mail(&sender, &subject, &text.join(" ")).await.conversation.to_string();
-                let place = model.iter().position(|one| one.id == id);
-                let mut one = place
-                    .map_or_else(|| Found { id, words: Vec::new() }, |place| model.remove(place));
-                one.words.extend(text.iter().map(|word| (*word).to_owned()));
-                model.insert(0, one);
-            }
-            for _ in 0..40 {
-                let asked: Vec<&str> =
-                    (0..1 + chance.below(3)).map(|_| *chance.pick(&words)).collect();
-                let q = format!("seed{seed} {}", asked.join(" "));
-                let found =
-                    texts(&app.list(&key, &query(&[("q", &q), ("limit", "100")])).await, "id");
-                assert_eq!(
-                    found,
-                    matching(&model, &asked.join(" ")),
-                    "MAILROOM_TEST_SEED={seed} {q}"
-                );
-            }
+async fn random_searches_find_what_a_model_finds(app: TestApp) {
+    let key = app.key("read").await;
+    for seed in seeds() {
+        let mut chance = Chance::new(seed);
+        let words = ["ant", "antler", "bee", "beetle", "cat", "catalog", "東京", "straße"];
+        let sender = format!("s{seed}@x.example");
+        let mut model: Vec<Found> = Vec::new();
+        for _ in 0..60 {
+            app.advance(SECOND);
+            let subject = format!("seed{seed} n{}", chance.below(25));
+            let text: Vec<&str> = (0..1 + chance.below(4)).map(|_| *chance.pick(&words)).collect();
+            let id = app.mail(&sender, &subject, &text.join(" ")).await.conversation.to_string();
+            let place = model.iter().position(|one| one.id == id);
+            let mut one =
+                place.map_or_else(|| Found { id, words: Vec::new() }, |place| model.remove(place));
+            one.words.extend(text.iter().map(|word| (*word).to_owned()));
+            model.insert(0, one);
+        }
+        for _ in 0..40 {
+            let asked: Vec<&str> = (0..1 + chance.below(3)).map(|_| *chance.pick(&words)).collect();
+            let q = format!("seed{seed} {}", asked.join(" "));
+            let found = texts(&app.list(&key, &query(&[("q", &q), ("limit", "100")])).await, "id");
+            assert_eq!(found, matching(&model, &asked.join(" ")), "MAILROOM_TEST_SEED={seed} {q}");
         }
     }
 }

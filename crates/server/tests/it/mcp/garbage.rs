@@ -9,8 +9,10 @@ use serde_json::{Value, json};
 use super::{MODERN, modern, post};
 use crate::api::garbage::{mutated, operation, text, throw, value};
 use crate::api::{ALL, a_conversation, rows};
-use crate::both;
+use crate::on_both;
 use crate::support::{Answer, Key, TestApp};
+
+on_both!(no_arguments_are_a_failure_or_half_done, no_message_is_a_failure);
 
 /// A call of a tool with the example's arguments, some of them changed.
 fn tool_call() -> impl Strategy<Value = Value> {
@@ -78,29 +80,27 @@ async fn answers(app: &TestApp, key: &Key, id: &str, asked: Request<Body>) -> Re
     Ok(())
 }
 
-both! {
-    async fn no_arguments_are_a_failure_or_half_done(app) {
-        let key = app.key(ALL).await;
-        let id = a_conversation(&app).await;
-        throw(tool_call(), async |call| {
-            let body = call.to_string().replace("\"HERE\"", &format!("\"{id}\""));
-            answers(&app, &key, &id, post(Some(&key.key), &[], body)).await
-        })
-        .await;
-    }
+async fn no_arguments_are_a_failure_or_half_done(app: TestApp) {
+    let key = app.key(ALL).await;
+    let id = a_conversation(&app).await;
+    throw(tool_call(), async |call| {
+        let body = call.to_string().replace("\"HERE\"", &format!("\"{id}\""));
+        answers(&app, &key, &id, post(Some(&key.key), &[], body)).await
+    })
+    .await;
+}
 
-    async fn no_message_is_a_failure(app) {
-        let key = app.key(ALL).await;
-        let id = a_conversation(&app).await;
-        let headers = prop::sample::select(vec![None, Some(MODERN), Some("2025-06-18"), Some("x")]);
-        throw((message(), headers), async |(body, version)| {
-            let mut asked = post(Some(&key.key), &[("mcp-method", "tools/list")], body);
-            if let Some(version) = version {
-                let version = HeaderValue::from_static(version);
-                asked.headers_mut().insert("mcp-protocol-version", version);
-            }
-            answers(&app, &key, &id, asked).await
-        })
-        .await;
-    }
+async fn no_message_is_a_failure(app: TestApp) {
+    let key = app.key(ALL).await;
+    let id = a_conversation(&app).await;
+    let headers = prop::sample::select(vec![None, Some(MODERN), Some("2025-06-18"), Some("x")]);
+    throw((message(), headers), async |(body, version)| {
+        let mut asked = post(Some(&key.key), &[("mcp-method", "tools/list")], body);
+        if let Some(version) = version {
+            let version = HeaderValue::from_static(version);
+            asked.headers_mut().insert("mcp-protocol-version", version);
+        }
+        answers(&app, &key, &id, asked).await
+    })
+    .await;
 }

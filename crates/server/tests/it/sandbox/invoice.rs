@@ -3,48 +3,51 @@
 use serde_json::json;
 
 use super::{ANSWERS_AFTER, UNDO};
-use crate::both;
+use crate::on_both;
 use crate::support::{TestApp, text_of};
 
-both! {
-    async fn docs_answers_with_an_invoice_that_is_filed_as_a_document(app) {
-        let key = app.test_key("write send").await;
-        let id = app.simulated(&key, "docs@x.test").await;
-        app.schedule(&key, &id, "Please send the invoice.").await;
-        app.pass(UNDO + ANSWERS_AFTER - 1).await;
-        assert_eq!(app.get(&key, "/documents").await.json(), json!([]));
-        let before = app.events().await.len();
-        app.pass(1).await;
-        let message = app.timeline(&key, &id, "message").await.pop().unwrap();
-        let bytes = filed(&app).await;
-        assert_eq!(
-            message["attachments"],
-            json!([{
-                "filename": "invoice.pdf", "contentType": "application/pdf", "size": bytes.len(),
-            }])
-        );
-        let documents = app.get(&key, "/documents").await.json();
-        assert_eq!(documents.as_array().unwrap().len(), 1);
-        assert_eq!(documents[0]["filename"], "invoice.pdf");
-        assert_eq!(documents[0]["conversationId"], id);
-        assert_eq!(text_of(&documents[0], "createdAt"), app.iso());
-        let types = app.event_types_since(before).await;
-        assert_eq!(types, ["turn.changed", "client.replied"]);
-        let live = app.key("read").await;
-        assert_eq!(app.get(&live, "/documents").await.json(), json!([]));
-    }
+on_both!(
+    docs_answers_with_an_invoice_that_is_filed_as_a_document,
+    the_invoice_is_a_valid_pdf_with_its_text
+);
 
-    async fn the_invoice_is_a_valid_pdf_with_its_text(app) {
-        let key = app.test_key("write send").await;
-        let id = app.simulated(&key, "docs+1@x.test").await;
-        app.schedule(&key, &id, "Please send the invoice.").await;
-        app.pass(UNDO + ANSWERS_AFTER).await;
-        let bytes = filed(&app).await;
-        let text = String::from_utf8(bytes).expect("plain characters");
-        assert_eq!(objects(&text), 6);
-        for word in ["(INVOICE)", "INV-2026-0042", "EUR 126.60"] {
-            assert!(text.contains(word), "{word}");
-        }
+async fn docs_answers_with_an_invoice_that_is_filed_as_a_document(app: TestApp) {
+    let key = app.test_key("write send").await;
+    let id = app.simulated(&key, "docs@x.test").await;
+    app.schedule(&key, &id, "Please send the invoice.").await;
+    app.pass(UNDO + ANSWERS_AFTER - 1).await;
+    assert_eq!(app.get(&key, "/documents").await.json(), json!([]));
+    let before = app.events().await.len();
+    app.pass(1).await;
+    let message = app.timeline(&key, &id, "message").await.pop().unwrap();
+    let bytes = filed(&app).await;
+    assert_eq!(
+        message["attachments"],
+        json!([{
+            "filename": "invoice.pdf", "contentType": "application/pdf", "size": bytes.len(),
+        }])
+    );
+    let documents = app.get(&key, "/documents").await.json();
+    assert_eq!(documents.as_array().unwrap().len(), 1);
+    assert_eq!(documents[0]["filename"], "invoice.pdf");
+    assert_eq!(documents[0]["conversationId"], id);
+    assert_eq!(text_of(&documents[0], "createdAt"), app.iso());
+    let types = app.event_types_since(before).await;
+    assert_eq!(types, ["turn.changed", "client.replied"]);
+    let live = app.key("read").await;
+    assert_eq!(app.get(&live, "/documents").await.json(), json!([]));
+}
+
+async fn the_invoice_is_a_valid_pdf_with_its_text(app: TestApp) {
+    let key = app.test_key("write send").await;
+    let id = app.simulated(&key, "docs+1@x.test").await;
+    app.schedule(&key, &id, "Please send the invoice.").await;
+    app.pass(UNDO + ANSWERS_AFTER).await;
+    let bytes = filed(&app).await;
+    let text = String::from_utf8(bytes).expect("plain characters");
+    assert_eq!(objects(&text), 6);
+    for word in ["(INVOICE)", "INV-2026-0042", "EUR 126.60"] {
+        assert!(text.contains(word), "{word}");
     }
 }
 

@@ -11,34 +11,34 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use crate::both;
-use crate::support::{Client, raw};
+use crate::on_both;
+use crate::support::{Client, TestApp, raw};
 
-both! {
-    async fn a_mail_travels_encrypted(app) {
-        let key = app.key("read").await;
-        let doors = app.doors(SmtpLimits::default(), "").await;
-        let mut client = doors.known_client().await;
-        client.say("STARTTLS", "220 ").await;
-        let mut client = encrypted(client).await;
-        client.say("MAIL FROM:<ann@x.example>", "503 ").await;
-        let offered = client.say("EHLO client.x.example", "250 ").await;
-        assert!(!offered.contains("STARTTLS"), "{offered}");
-        client.say("STARTTLS", "503 ").await;
-        client.send("support@acme.example", &raw("ann@x.example", "Lamp", "text"), "250 ").await;
-        assert_eq!(app.list(&key, "").await.len(), 1);
-    }
+on_both!(a_mail_travels_encrypted, commands_put_behind_starttls_are_never_obeyed);
 
-    async fn commands_put_behind_starttls_are_never_obeyed(app) {
-        let doors = app.doors(SmtpLimits::default(), "").await;
-        let mut client = doors.known_client().await;
-        let injected = "STARTTLS\r\nEHLO evil.example\r\nMAIL FROM:<evil@x.example>\r\n";
-        client.write(injected.as_bytes()).await;
-        client.hears("220 ").await;
-        let mut client = encrypted(client).await;
-        client.say("NOOP", "250 2.0.0").await;
-        client.say("RCPT TO:<support@acme.example>", "503 ").await;
-    }
+async fn a_mail_travels_encrypted(app: TestApp) {
+    let key = app.key("read").await;
+    let doors = app.doors(SmtpLimits::default(), "").await;
+    let mut client = doors.known_client().await;
+    client.say("STARTTLS", "220 ").await;
+    let mut client = encrypted(client).await;
+    client.say("MAIL FROM:<ann@x.example>", "503 ").await;
+    let offered = client.say("EHLO client.x.example", "250 ").await;
+    assert!(!offered.contains("STARTTLS"), "{offered}");
+    client.say("STARTTLS", "503 ").await;
+    client.send("support@acme.example", &raw("ann@x.example", "Lamp", "text"), "250 ").await;
+    assert_eq!(app.list(&key, "").await.len(), 1);
+}
+
+async fn commands_put_behind_starttls_are_never_obeyed(app: TestApp) {
+    let doors = app.doors(SmtpLimits::default(), "").await;
+    let mut client = doors.known_client().await;
+    let injected = "STARTTLS\r\nEHLO evil.example\r\nMAIL FROM:<evil@x.example>\r\n";
+    client.write(injected.as_bytes()).await;
+    client.hears("220 ").await;
+    let mut client = encrypted(client).await;
+    client.say("NOOP", "250 2.0.0").await;
+    client.say("RCPT TO:<support@acme.example>", "503 ").await;
 }
 
 /// What the server showed of itself.

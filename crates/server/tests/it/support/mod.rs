@@ -74,24 +74,19 @@ where
     runtime.block_on(async { rule(TestApp::start(url, folder).await).await });
 }
 
-/// Declares rules, each of which is tested on SQLite and on PostgreSQL.
+/// Tests each of these rules, `async fn rule(app: TestApp)`, on SQLite and on PostgreSQL.
 #[macro_export]
-macro_rules! both {
-    ($( async fn $name:ident($app:ident) $body:block )*) => { $(
-        mod $name {
-            #[allow(unused_imports)]
-            use super::*;
-
-            async fn rule($app: $crate::support::TestApp) $body
-
+macro_rules! on_both {
+    ($($rule:ident),* $(,)?) => { $(
+        mod $rule {
             #[test]
             fn on_sqlite() {
-                $crate::support::run($crate::support::Backend::Sqlite, rule);
+                $crate::support::run($crate::support::Backend::Sqlite, super::$rule);
             }
 
             #[test]
             fn on_postgres() {
-                $crate::support::run($crate::support::Backend::Postgres, rule);
+                $crate::support::run($crate::support::Backend::Postgres, super::$rule);
             }
         }
     )* };

@@ -5,7 +5,10 @@ use serde_json::json;
 use tokio::task::JoinHandle;
 
 use super::*;
-use crate::both;
+use crate::on_both;
+use crate::support::TestApp;
+
+on_both!(a_link_that_sends_many_files_at_once_keeps_nobody_else_out);
 
 /// Begins a file and sends a part of it, for as long as the sender is kept.
 async fn half_a_file(
@@ -24,24 +27,22 @@ async fn half_a_file(
     (sender, tokio::spawn(async move { TestApp::send_to(&router, request).await }))
 }
 
-both! {
-    async fn a_link_that_sends_many_files_at_once_keeps_nobody_else_out(app) {
-        let key = app.key("read send").await;
-        let ann = app.ask(&key, json!([{ "label": "Passport" }])).await;
-        let bo = app.ask(&key, json!([{ "label": "Passport" }])).await;
-        let more = text_of(&ann.begin(0, "more.pdf", 100).await.is(201).json(), "id");
-        let mut halves = Vec::new();
-        for number in 0..8 {
-            halves.push(half_a_file(&ann, number).await);
-        }
-        let read = || halves.iter().all(|(sender, _)| sender.capacity() == sender.max_capacity());
-        eventually(async || read()).await;
-        ann.send(&more, 0, b"").await.is(503);
-        bo.add(0, "pass.pdf", &pdf("pass")).await;
-        for (sender, sending) in halves {
-            drop(sender);
-            sending.await.unwrap().is(200);
-        }
-        ann.send(&more, 0, b"").await.is(200);
+async fn a_link_that_sends_many_files_at_once_keeps_nobody_else_out(app: TestApp) {
+    let key = app.key("read send").await;
+    let ann = app.ask(&key, json!([{ "label": "Passport" }])).await;
+    let bo = app.ask(&key, json!([{ "label": "Passport" }])).await;
+    let more = text_of(&ann.begin(0, "more.pdf", 100).await.is(201).json(), "id");
+    let mut halves = Vec::new();
+    for number in 0..8 {
+        halves.push(half_a_file(&ann, number).await);
     }
+    let read = || halves.iter().all(|(sender, _)| sender.capacity() == sender.max_capacity());
+    eventually(async || read()).await;
+    ann.send(&more, 0, b"").await.is(503);
+    bo.add(0, "pass.pdf", &pdf("pass")).await;
+    for (sender, sending) in halves {
+        drop(sender);
+        sending.await.unwrap().is(200);
+    }
+    ann.send(&more, 0, b"").await.is(200);
 }
