@@ -1,0 +1,120 @@
+//! A fresh database for each test, on SQLite or PostgreSQL.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use db::{Store, StoreOptions};
+use postgres::{Client, Config, NoTls};
+
+/// The databases that every rule holds on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backend {
+    Sqlite,
+    Postgres,
+}
+
+/// Where the private PostgreSQL of a test run listens.
+const VARIABLE: &str = "MAILROOM_TEST_POSTGRES";
+
+/// A test's own database, gone when the test is over.
+pub struct Database {
+    pub url: String,
+    postgres: Option<(String, String)>,
+}
+
+impl Database {
+    pub fn new(backend: Backend, folder: &Path) -> Database {
+        match backend {
+            Backend::Sqlite => {
+                let url = format!("sqlite:{}", folder.join("test.db").display());
+                Database { url, postgres: None }
+            }
+            Backend::Postgres => new_postgres_database(),
+        }
+    }
+}
+
+/// Connections to PostgreSQL of one process, half of which read and half of which write.
+pub const CONNECTIONS: usize = 4;
+/// A machine that runs tests may be slow; the server is not down for that.
+const SILENCE: Duration = Duration::from_secs(60);
+
+/// Opens a test's database, as each process that works on it does for itself.
+pub fn open(url: &str) -> Store {
+    open_keeping(url, StoreOptions::default().plans_kept)
+}
+
+/// The same, with plans that are kept for so long.
+pub fn open_keeping(url: &str, plans_kept: Duration) -> Store {
+    let options = StoreOptions {
+        readers: 2,
+        connections: CONNECTIONS,
+        silence: SILENCE,
+        plans_kept,
+        ..StoreOptions::default()
+    };
+    Store::open(url, &options, inbox::MIGRATIONS).unwrap()
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        if let Some((admin, name)) = &self.postgres {
+            let dropped =
+                connect(admin).batch_execute(&format!("DROP DATABASE {name} WITH (FORCE)"));
+            if let Err(error) = dropped {
+                eprintln!("{name} could not be dropped: {error}");
+            }
+        }
+    }
+}
+
+fn new_postgres_database() -> Database {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let admin = std::env::var(VARIABLE)
+        .unwrap_or_else(|_| panic!("{VARIABLE} is not set; run the tests with scripts/test"));
+    let mut client = connect(&admin);
+    let template = ensure_template(&admin, &mut client);
+    let name = format!("t_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::SeqCst));
+    client.batch_execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).unwrap();
+    client.batch_execute(&format!("CREATE DATABASE {name} TEMPLATE {template}")).unwrap();
+    Database { url: in_database(&admin, &name), postgres: Some((admin, name)) }
+}
+
+/// A database with today's schema that each test's own is copied from. The first test makes it,
+/// the others wait for that.
+fn ensure_template(admin: &str, client: &mut Client) -> String {
+    let mut schema = DefaultHasher::new();
+    for step in inbox::MIGRATIONS {
+        (step.both, step.postgres).hash(&mut schema);
+    }
+    let template = format!("template_{:x}", schema.finish());
+    client.batch_execute("SELECT pg_advisory_lock(1)").unwrap();
+    let known = "SELECT 1 FROM pg_database WHERE datname = $1 AND NOT datallowconn";
+    if client.query(known, &[&template]).unwrap().is_empty() {
+        client.batch_execute(&format!("DROP DATABASE IF EXISTS {template} WITH (FORCE)")).unwrap();
+        client.batch_execute(&format!("CREATE DATABASE {template} TEMPLATE template0")).unwrap();
+        let url = in_database(admin, &template);
+        Store::open(&url, &StoreOptions::default(), inbox::MIGRATIONS).unwrap();
+        client
+            .batch_execute(&format!(
+                "ALTER DATABASE {template} WITH ALLOW_CONNECTIONS false;
+                 SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+                 WHERE datname = '{template}'"
+            ))
+            .unwrap();
+    }
+    client.batch_execute("SELECT pg_advisory_unlock(1)").unwrap();
+    template
+}
+
+fn connect(url: &str) -> Client {
+    url.parse::<Config>().unwrap().connect(NoTls).unwrap()
+}
+
+/// The same server, another database: the path of the URL.
+fn in_database(admin: &str, name: &str) -> String {
+    let (server, _) = admin.rsplit_once('/').expect("a URL with a database");
+    format!("{server}/{name}")
+}
