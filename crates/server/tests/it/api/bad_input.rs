@@ -3,8 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{ALL, OPS, a_conversation, fields_named, op, rows};
-use crate::on_both;
-use crate::support::TestApp;
+use crate::support::{TestApp, on_both};
 
 on_both!(
     every_problem_of_a_body_is_named_by_its_path,

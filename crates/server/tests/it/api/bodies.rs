@@ -1,17 +1,16 @@
-//! A body is waited for only when its sender has a key.
+//! A body is waited for only when its sender has a key, and may be left out where it says nothing.
 
 use axum::body::{Body, Bytes};
 use axum::http::Request;
 use serde_json::json;
 
 use super::{ALL, a_conversation, rows, with_header};
-use crate::on_both;
-use crate::support::{TestApp, request};
-use crate::uploads::pieces;
+use crate::support::{TestApp, on_both, pieces, request};
 
 on_both!(
     who_has_no_key_is_told_before_the_body_has_come,
-    a_body_that_takes_its_time_is_taken_and_its_key_checked_again_at_the_end
+    a_body_that_takes_its_time_is_taken_and_its_key_checked_again_at_the_end,
+    the_body_and_each_of_its_lists_may_be_left_out
 );
 
 /// The same request to the REST door and to the MCP door, with bodies that never end.
@@ -77,4 +76,16 @@ async fn a_body_that_takes_its_time_is_taken_and_its_key_checked_again_at_the_en
         drop(sender);
         sending.await.unwrap().is(if revoked { 401 } else { 201 });
     }
+}
+
+async fn the_body_and_each_of_its_lists_may_be_left_out(app: TestApp) {
+    let key = app.key("write").await;
+    let mail = app.mail("a@x.example", "Lamp", "text").await;
+    let path = format!("/conversations/{}/tags", mail.conversation);
+    let empty = request("POST", &path, Some(&key.key), Body::empty());
+    assert_eq!(app.send(empty).await.is(200).json(), json!({ "ok": true }));
+    for body in [json!({}), json!({ "add": [] }), json!({ "add": [], "remove": [] })] {
+        app.post(&key, &path, body).await.is(200);
+    }
+    assert_eq!(app.timeline_events(&key, &mail.conversation).await, []);
 }

@@ -11,8 +11,7 @@ use serde_json::{Value, json};
 use super::{
     ALL, OPS, SENDING, a_conversation, every_op, fields_named, op, rows, rows_of, with_header,
 };
-use crate::on_both;
-use crate::support::{TestApp, nowhere, request};
+use crate::support::{TestApp, nowhere, on_both, request};
 
 on_both!(
     an_error_is_one_sentence_in_json,

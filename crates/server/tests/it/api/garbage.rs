@@ -13,8 +13,7 @@ use serde_json::{Map, Value, json};
 use url::form_urlencoded::byte_serialize;
 
 use super::{ALL, IN_SANDBOX, OPS, a_conversation, a_test_conversation, beside, op, rows};
-use crate::on_both;
-use crate::support::{Answer, Key, MINUTE, SECOND, TestApp, request};
+use crate::support::{Answer, MINUTE, SECOND, TestApp, TestKey, on_both, request};
 
 on_both!(
     no_garbage_is_a_failure_or_half_done,
@@ -224,7 +223,7 @@ fn written(body: Value) -> Vec<u8> {
 }
 
 impl Shot {
-    fn request(&self, key: &Key, conversation: &str) -> Request<Body> {
+    fn request(&self, key: &TestKey, conversation: &str) -> Request<Body> {
         let operation = operations::named(self.operation).unwrap();
         let id: String = match &self.id {
             Some(id) => byte_serialize(format!("x{id}").as_bytes()).collect(),
@@ -281,7 +280,12 @@ fn succeeded(answer: &Answer) -> Result<bool, String> {
 }
 
 /// Asks, and says what is wrong with the answer or with what was done.
-async fn answers(app: &TestApp, key: &Key, id: &str, asked: Request<Body>) -> Result<(), String> {
+async fn answers(
+    app: &TestApp,
+    key: &TestKey,
+    id: &str,
+    asked: Request<Body>,
+) -> Result<(), String> {
     let state = async || (rows(app).await, app.read(key, &id).await);
     let is_get = asked.method() == "GET";
     let before = state().await;

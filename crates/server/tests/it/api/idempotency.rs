@@ -8,8 +8,7 @@ use super::{
     ALL, CREATING, OPS, Op, SENDING, a_conversation, at_once, fields_named, op, rows, rows_of,
     with_header,
 };
-use crate::on_both;
-use crate::support::{DAY, Key, MINUTE, TestApp, nowhere, request};
+use crate::support::{DAY, MINUTE, TestApp, TestKey, nowhere, on_both, request};
 
 on_both!(
     the_same_request_under_the_same_word_repeats_the_answer_and_does_nothing,
@@ -39,7 +38,7 @@ fn creating() -> impl Iterator<Item = &'static Op> {
 }
 
 /// The request that is right but for one value, under a word.
-fn with_text(op: &Op, key: &Key, id: &str, word: &str, text: &str) -> Request<Body> {
+fn with_text(op: &Op, key: &TestKey, id: &str, word: &str, text: &str) -> Request<Body> {
     let mut body = op.json();
     match op.name {
         "request_documents" => body["documents"][0]["label"] = json!(text),
@@ -53,7 +52,7 @@ fn item(op: &Op) -> &'static str {
     if op.name == "add_note" { "notes" } else { "messages" }
 }
 
-async fn repeats(app: &TestApp, key: &Key, word: &str, bodies: [Value; 2]) {
+async fn repeats(app: &TestApp, key: &TestKey, word: &str, bodies: [Value; 2]) {
     let id = a_conversation(app).await;
     let path = op("reply").at(&id);
     let mut answers = Vec::new();

@@ -6,8 +6,7 @@ use inbox::base::api_key::KeyHash;
 use inbox::base::ids::AgentId;
 
 use super::{ALL, OPS, a_conversation, every_op, op, with_header};
-use crate::on_both;
-use crate::support::{Key, TestApp, request, user};
+use crate::support::{TestApp, TestKey, on_both, request, user};
 
 on_both!(
     live_test_and_old_keys_work,
@@ -20,7 +19,7 @@ on_both!(
 );
 
 /// A key from before keys told their mode. Nothing makes these any more, but they still work.
-pub async fn insert_old_key(app: &TestApp, key: &str) -> Key {
+pub async fn insert_old_key(app: &TestApp, key: &str) -> TestKey {
     let hash = KeyHash::of(key).expect("a key");
     let made_by = user(&app.owner);
     let id = app
@@ -34,7 +33,7 @@ pub async fn insert_old_key(app: &TestApp, key: &str) -> Key {
             Ok(id)
         })
         .await;
-    Key { id, key: key.to_owned() }
+    TestKey { id, key: key.to_owned() }
 }
 
 fn authorized(value: &str) -> Request<Body> {

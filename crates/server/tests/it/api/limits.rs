@@ -7,8 +7,7 @@ use mail::{Attachment, Mail};
 use serde_json::{Value, json};
 
 use super::{ALL, a_conversation, fields_named, op, rows};
-use crate::on_both;
-use crate::support::{Answer, Key, TestApp, letter};
+use crate::support::{Answer, TestApp, TestKey, letter, on_both};
 
 on_both!(
     a_text_may_have_so_many_characters_and_not_one_more,
@@ -113,7 +112,7 @@ async fn try_to_deliver(app: &TestApp, mut mail: Mail) -> Result<FiledMail, Stri
 /// The request that is right, but for one value.
 async fn with_value(
     app: &TestApp,
-    key: &Key,
+    key: &TestKey,
     id: &str,
     place: (&str, &str),
     value: Value,

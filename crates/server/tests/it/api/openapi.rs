@@ -12,8 +12,7 @@ use super::{
     ALL, CREATING, IN_SANDBOX, OPS, Op, SENDING, a_test_conversation, every_op, fields_named,
     give_message, op,
 };
-use crate::on_both;
-use crate::support::{Answer, DAY, Key, TestApp, letter, nowhere, request};
+use crate::support::{Answer, DAY, TestApp, TestKey, letter, nowhere, on_both, request};
 
 on_both!(
     the_document_needs_no_key_and_is_openapi_3_1,
@@ -54,7 +53,7 @@ fn fits(document: &Value, op: &Op, answer: &Answer) {
 }
 
 /// A workspace in which every kind of thing has happened.
-async fn busy(app: &TestApp, key: &Key) -> String {
+async fn busy(app: &TestApp, key: &TestKey) -> String {
     let record = json!({
         "messageId": "m1@acme.example", "reference": "A-1", "to": ["bruno@keller.example"],
         "subject": "Your order"

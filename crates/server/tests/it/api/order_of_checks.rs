@@ -5,8 +5,7 @@ use inbox::actions;
 use inbox::base::actor::Plan;
 
 use super::{ALL, CREATING, OPS, Op, a_conversation, every_op, rows, with_header};
-use crate::on_both;
-use crate::support::{Key, TestApp, nowhere, request};
+use crate::support::{TestApp, TestKey, nowhere, on_both, request};
 
 on_both!(
     of_several_mistakes_the_first_in_order_is_told,
@@ -33,7 +32,13 @@ const WRONG: &str = r#"{
 }"#;
 
 /// A key that is none, over the rate, without the scope, with a wrong body, of no conversation.
-async fn status(app: &TestApp, op: &Op, key: Option<&Key>, body: &'static str, id: &str) -> u16 {
+async fn status(
+    app: &TestApp,
+    op: &Op,
+    key: Option<&TestKey>,
+    body: &'static str,
+    id: &str,
+) -> u16 {
     let key = key.map(|key| key.key.as_str());
     app.send(request(op.method, &op.at(&id), key, Body::from(body))).await.status
 }

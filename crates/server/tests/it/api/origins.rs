@@ -4,8 +4,7 @@ use axum::body::Body;
 use axum::http::Request;
 
 use super::{ALL, OPS, a_conversation, rows, with_header};
-use crate::on_both;
-use crate::support::{DEVELOPER_SITE, PUBLIC_URL, TestApp, request};
+use crate::support::{DEVELOPER_SITE, PUBLIC_URL, TestApp, on_both, request};
 
 on_both!(
     a_foreign_page_is_refused_before_anything_else,

@@ -5,8 +5,7 @@ use inbox::actions;
 use inbox::base::actor::{Actor, Plan};
 
 use super::{ALL, OPS, SENDING, a_conversation, a_test_conversation, op, rows};
-use crate::on_both;
-use crate::support::{TestApp, request};
+use crate::support::{TestApp, on_both, request};
 
 on_both!(
     on_the_free_plan_every_operation_is_403_and_afterwards_works_again,

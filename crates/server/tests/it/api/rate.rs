@@ -4,8 +4,9 @@ use axum::body::Body;
 
 use super::keys::insert_old_key;
 use super::{ALL, OPS, a_conversation, at_once, op, rows, rows_of, with_header};
-use crate::on_both;
-use crate::support::{Answer, DEVELOPER_SITE, Key, MINUTE, SECOND, TestApp, nowhere, request};
+use crate::support::{
+    Answer, DEVELOPER_SITE, MINUTE, SECOND, TestApp, TestKey, nowhere, on_both, request,
+};
 
 on_both!(
     the_121st_request_of_a_minute_is_refused,
@@ -30,7 +31,7 @@ fn left(answer: &Answer) -> (u32, i64) {
     (remaining.parse().unwrap(), seconds.parse().unwrap())
 }
 
-async fn use_up(app: &TestApp, key: &Key) {
+async fn use_up(app: &TestApp, key: &TestKey) {
     for _ in 0..120 {
         app.get(key, "/me").await.is(200);
     }

@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 
 use super::limits::{IN_SANDBOX_TEXTS, wide};
 use super::{ALL, a_test_conversation, fields_named, op, rows, rows_of, with_header};
-use crate::on_both;
-use crate::support::{Answer, DAY, Key, TestApp, nowhere, request};
+use crate::support::{Answer, DAY, TestApp, TestKey, nowhere, on_both, request};
 
 on_both!(
     every_problem_of_a_simulated_mail_is_named_at_once,
@@ -20,12 +19,12 @@ on_both!(
     without_a_word_each_request_makes_a_new_mail
 );
 
-async fn ask(app: &TestApp, key: &Key, body: Value) -> Answer {
+async fn ask(app: &TestApp, key: &TestKey, body: Value) -> Answer {
     app.post(key, "/sandbox/inbound", body).await
 }
 
 /// A mail by somebody new, under a word.
-fn keyed(key: &Key, word: &str, text: &str) -> Request<Body> {
+fn keyed(key: &TestKey, word: &str, text: &str) -> Request<Body> {
     let body = json!({ "from": "bruno@keller.test", "text": text }).to_string();
     let asked = request("POST", "/sandbox/inbound", Some(&key.key), Body::from(body));
     with_header(asked, "idempotency-key", word)

@@ -5,8 +5,7 @@ use serde_json::json;
 use super::{
     ALL, IN_SANDBOX, OPS, Op, SCOPES, SENDING, a_conversation, a_test_conversation, op, rows,
 };
-use crate::on_both;
-use crate::support::{Answer, TestApp};
+use crate::support::{Answer, TestApp, on_both};
 
 on_both!(
     an_operation_is_allowed_exactly_with_its_scope,

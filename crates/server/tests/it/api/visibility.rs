@@ -7,8 +7,7 @@ use mail::{Attachment, Mail};
 use serde_json::{Value, json};
 
 use super::{ALL, OPS, give_message, rows};
-use crate::on_both;
-use crate::support::{Answer, Key, TestApp, letter, no_mailbox, nowhere, user};
+use crate::support::{Answer, TestApp, TestKey, letter, no_mailbox, nowhere, on_both, user};
 
 on_both!(
     what_a_live_key_cannot_see_answers_like_an_id_that_was_never_there,
@@ -99,7 +98,7 @@ fn told(answer: &Answer) -> (u16, Vec<(String, String)>, String) {
 }
 
 /// Each operation answers each id as it answers one that was never there, and does nothing.
-async fn is_nowhere(app: &TestApp, key: &Key, ids: &[String]) {
+async fn is_nowhere(app: &TestApp, key: &TestKey, ids: &[String]) {
     let before = rows(app).await;
     for op in OPS.iter().filter(|op| op.has_id()) {
         let never = op.ask(app, key, &nowhere()).await.is(404);
@@ -113,14 +112,14 @@ async fn is_nowhere(app: &TestApp, key: &Key, ids: &[String]) {
 }
 
 /// The ids in a list.
-async fn listed(app: &TestApp, key: &Key, path: &str) -> Vec<String> {
+async fn listed(app: &TestApp, key: &TestKey, path: &str) -> Vec<String> {
     let list = app.get(key, path).await.is(200).json();
     let ids = list.as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap().to_owned());
     ids.collect()
 }
 
 /// The value of a field in each item of a list, in order.
-async fn told_of(app: &TestApp, key: &Key, path: &str, field: &str) -> Vec<Value> {
+async fn told_of(app: &TestApp, key: &TestKey, path: &str, field: &str) -> Vec<Value> {
     let list = app.get(key, path).await.is(200).json();
     list.as_array().unwrap().iter().map(|item| item[field].clone()).collect()
 }
@@ -131,7 +130,7 @@ fn sorted(mut words: Vec<String>) -> Vec<String> {
 }
 
 /// Which places of the house a key sees, in every list there is.
-async fn sees(app: &TestApp, house: &House, key: &Key, places: &[usize]) {
+async fn sees(app: &TestApp, house: &House, key: &TestKey, places: &[usize]) {
     let expected = sorted(places.iter().map(|p| house.conversations[*p].clone()).collect());
     for query in [
         "view=all",
@@ -318,7 +317,7 @@ async fn a_conversation_is_given_only_to_who_can_see_its_inbox(app: TestApp) {
     let (olive, ann) = (user(&app.owner).to_string(), user(&house.ann).to_string());
     let stranger = user(&house.other).to_string();
     let user = |id: &str| format!("user:{id}");
-    let agent = |key: &Key| format!("agent:{}", key.id);
+    let agent = |key: &TestKey| format!("agent:{}", key.id);
     for (key, place, may, may_not) in [
         (
             &ours,

@@ -5,7 +5,6 @@ use server::mail_out::dns_records::{self, RecordStatus};
 use server::net::dns_lookup::Lookup;
 
 use super::names::Zone;
-use crate::on_both;
 use crate::support::*;
 
 on_both!(

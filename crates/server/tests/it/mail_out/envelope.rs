@@ -5,7 +5,6 @@ use inbox::base::ids::MailboxId;
 use inbox::model::mail_secret;
 
 use super::*;
-use crate::on_both;
 use crate::support::*;
 
 on_both!(

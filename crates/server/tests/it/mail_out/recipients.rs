@@ -5,7 +5,6 @@ use inbox::actions::{self, NewReply};
 use serde_json::json;
 
 use super::*;
-use crate::on_both;
 use crate::support::*;
 
 on_both!(

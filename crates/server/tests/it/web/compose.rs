@@ -6,9 +6,7 @@ use axum::body::{Body, Bytes};
 use axum::http::Request;
 
 use super::browser::{Browser, Page};
-use crate::on_both;
 use crate::support::*;
-use crate::uploads::pieces;
 
 on_both!(
     a_hidden_copy_is_delivered_and_in_no_header,

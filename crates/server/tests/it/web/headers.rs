@@ -3,8 +3,7 @@
 use axum::body::Body;
 use axum::http::Request;
 
-use crate::on_both;
-use crate::support::TestApp;
+use crate::support::{TestApp, on_both};
 
 on_both!(
     every_page_forbids_scripts_of_others_and_frames,

@@ -2,7 +2,6 @@
 
 use serde_json::json;
 
-use crate::on_both;
 use crate::support::*;
 
 on_both!(

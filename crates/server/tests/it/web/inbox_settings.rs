@@ -4,7 +4,6 @@ use inbox::actions::{self, FetchFrom};
 use inbox::inbound::imap::{self, After, FetchFailure, Security};
 
 use crate::mail_out::names::Zone;
-use crate::on_both;
 use crate::support::*;
 
 on_both!(

@@ -3,7 +3,6 @@
 use inbox::base::actor::Role;
 use mail::Mail;
 
-use crate::on_both;
 use crate::support::*;
 
 on_both!(

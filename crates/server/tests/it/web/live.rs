@@ -7,7 +7,6 @@ use axum::http::Request;
 use http_body_util::BodyExt;
 use serde_json::json;
 
-use crate::on_both;
 use crate::support::*;
 
 on_both!(

@@ -3,7 +3,6 @@
 use inbox::jobs::OutgoingMail;
 use serde_json::json;
 
-use crate::on_both;
 use crate::support::*;
 
 on_both!(

@@ -1,6 +1,5 @@
 //! The page of a mail's original.
 
-use crate::on_both;
 use crate::support::*;
 
 on_both!(

@@ -8,7 +8,6 @@ use serde_json::json;
 
 use super::browser::Browser;
 use super::sign_in;
-use crate::on_both;
 use crate::support::*;
 
 on_both!(

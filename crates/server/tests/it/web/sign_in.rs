@@ -4,7 +4,6 @@ use axum::body::Body;
 use axum::http::Request;
 use inbox::actions;
 
-use crate::on_both;
 use crate::support::*;
 
 on_both!(

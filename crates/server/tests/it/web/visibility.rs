@@ -4,7 +4,6 @@
 use inbox::base::actor::{Actor, Role};
 use serde_json::json;
 
-use crate::on_both;
 use crate::support::*;
 
 on_both!(

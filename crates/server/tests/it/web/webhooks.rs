@@ -1,6 +1,5 @@
 //! The page of one webhook.
 
-use crate::on_both;
 use crate::support::*;
 
 on_both!(
