@@ -4,8 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::json;
+use testing::becomes_true;
 
-use super::{Operator, Serving, until};
+use super::{Operator, Serving};
 
 /// A folder with everything in it, as an operator copies or restores it.
 fn copy(from: &Path, to: &Path) {
@@ -46,7 +47,7 @@ fn a_copied_folder_starts_quiet_until_told_otherwise_and_a_moved_one_does_not() 
     let status = operator.json(&["quiet", "status"]);
     assert_eq!((&status["quiet"], &status["reason"]), (&json!(true), &json!("copied")));
     assert_eq!(operator.json(&["quiet", "off"])["quiet"], false);
-    until("the running server goes on", || !is_quiet(&served));
+    assert!(becomes_true(|| !is_quiet(&served)), "the running server goes on");
     drop(served);
     assert!(!is_quiet(&operator.serve(&[])), "it is an original of its own now");
 }
@@ -59,7 +60,7 @@ fn an_operator_makes_a_server_quiet_by_flag_or_by_command() {
     assert!(!is_quiet(&served), "the flag is of one process");
     let status = operator.json(&["quiet", "on"]);
     assert_eq!((&status["quiet"], &status["reason"]), (&json!(true), &json!("asked")));
-    until("the running server follows", || is_quiet(&served));
+    assert!(becomes_true(|| is_quiet(&served)), "the running server follows");
     let said = operator.text(&["quiet", "status"]);
     assert!(said.contains("mailroom quiet off"), "{said}");
 }

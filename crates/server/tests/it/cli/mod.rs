@@ -13,14 +13,8 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
-
-/// What a test waits for comes within this long, or never.
-const PATIENCE: Duration = Duration::from_secs(120);
-/// The wait between two looks at something that is to come.
-const STEP: Duration = Duration::from_millis(50);
 
 /// A data folder, and the program that works on it.
 struct Operator {
@@ -156,14 +150,5 @@ impl Drop for Serving {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-    }
-}
-
-/// Waits until something is so.
-fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let last = Instant::now() + PATIENCE;
-    while !is_so() {
-        assert!(Instant::now() < last, "{what}");
-        thread::sleep(STEP);
     }
 }

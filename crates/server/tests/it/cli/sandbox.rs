@@ -1,9 +1,10 @@
 //! `listen --try-sandbox` plays a conversation through, every time anew.
 
+use testing::PATIENCE;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use super::{Operator, PATIENCE};
+use super::Operator;
 
 #[tokio::test]
 async fn the_sandbox_can_be_tried_again_and_again() {

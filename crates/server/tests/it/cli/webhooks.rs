@@ -1,6 +1,8 @@
 //! Webhooks at the command line: their ids, and why a delivery failed.
 
-use super::{Operator, until};
+use testing::becomes_true;
+
+use super::Operator;
 
 #[test]
 fn adding_one_prints_its_id_and_the_log_says_why_a_try_failed() {
@@ -14,10 +16,11 @@ fn adding_one_prints_its_id_and_the_log_says_why_a_try_failed() {
     operator.text(&["webhook", "test", id]);
     let _served = operator.serve(&[private]);
     let mut log = String::new();
-    until("a try is logged", || {
+    let is_logged = becomes_true(|| {
         log = operator.text(&["webhook", "log", id]);
         log.lines().count() > 1
     });
+    assert!(is_logged, "a try is logged");
     let tried = log.lines().nth(1).unwrap();
     let answers = &operator.json(&["webhook", "log", id])["deliveries"][0]["attempts"][0]["answer"];
     let reason = answers.as_str().unwrap();

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use mail::smtp::Protocol;
 use server::mail_in::smtp::{
@@ -131,10 +132,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Client<S> {
         line.starts_with(wanted)
     }
 
-    /// Writes what the other side may not want any more.
-    pub async fn try_write(&mut self, bytes: &[u8]) {
-        let _ = self.stream.write_all(bytes).await;
-        let _ = self.stream.flush().await;
+    /// Writes a byte again and again, with this pause between two, until an answer comes. That it
+    /// is slow is the point.
+    pub async fn trickle(&mut self, pause: Duration) {
+        let trickle = async {
+            while timeout(pause, self.stream.fill_buf()).await.is_err() {
+                let _ = self.stream.write_all(b"x").await;
+                let _ = self.stream.flush().await;
+            }
+        };
+        timeout(PATIENCE, trickle).await.expect("an answer comes");
     }
 
     /// True when the other side has hung up.

@@ -8,10 +8,10 @@ use std::time::Instant;
 
 use axum::body::{Body, Bytes};
 use hyper::body::Frame;
-use tokio::time::sleep;
 
-use super::receiver::{Authority, HTTP1, HTTP2, Receiver, answer, write};
+use super::receiver::{Authority, HTTP1, HTTP2, Receiver, answer, drip, write};
 use super::*;
+use crate::support::eventually;
 
 const TOO_SLOW: &str = "No answer came within 0.3 seconds.";
 /// What a machine under load may take beyond the deadline.
@@ -29,12 +29,12 @@ async fn timed(webhook_sender: &HttpWebhookSender, url: String) -> WebhookRespon
 async fn a_receiver_that_hangs_costs_no_more_than_the_deadline() {
     let authority = Authority::new();
     let before_tls = Receiver::raw(OUTSIDE, |stream| async move {
-        sleep(LONG).await;
+        std::future::pending::<()>().await;
         drop(stream);
     })
     .await;
     let before_the_head = Receiver::scripted(&authority, |stream| async move {
-        sleep(LONG).await;
+        std::future::pending::<()>().await;
         drop(stream);
     })
     .await;
@@ -48,9 +48,7 @@ async fn a_receiver_that_drips_its_head_costs_no_more_than_the_deadline() {
     let authority = Authority::new();
     let receiver = Receiver::scripted(&authority, |mut stream| async move {
         write(&mut stream, b"HTTP/1.1 200 OK\r\nx-drip: ").await;
-        while write(&mut stream, b"a").await {
-            sleep(Duration::from_millis(20)).await;
-        }
+        drip(&mut stream).await;
     })
     .await;
     let webhook_sender = courier_outside(&authority, SHORT);
@@ -73,9 +71,7 @@ async fn a_receiver_that_drips_its_body_has_answered_when_the_deadline_comes() {
     let authority = Authority::new();
     let receiver = Receiver::scripted(&authority, |mut stream| async move {
         write(&mut stream, b"HTTP/1.1 200 OK\r\n\r\n").await;
-        while write(&mut stream, b"a").await {
-            sleep(Duration::from_millis(20)).await;
-        }
+        drip(&mut stream).await;
     })
     .await;
     let webhook_sender = courier_outside(&authority, SHORT);
@@ -100,7 +96,7 @@ async fn empty_pieces_without_end_cost_no_more_than_the_deadline() {
 #[tokio::test]
 async fn a_gigabyte_over_http_1_is_left_unread() {
     let authority = Authority::new();
-    let sent = Arc::<AtomicUsize>::default();
+    let sent = Arc::<Sent>::default();
     let count = Arc::clone(&sent);
     let receiver = Receiver::scripted(&authority, move |mut stream| {
         let count = Arc::clone(&count);
@@ -108,8 +104,9 @@ async fn a_gigabyte_over_http_1_is_left_unread() {
             write(&mut stream, b"HTTP/1.1 200 OK\r\nContent-Length: 1073741824\r\n\r\n").await;
             let piece = [b'a'; 16 * 1024];
             while write(&mut stream, &piece).await {
-                count.fetch_add(piece.len(), Ordering::SeqCst);
+                count.bytes.fetch_add(piece.len(), Ordering::SeqCst);
             }
+            count.ended.fetch_add(1, Ordering::SeqCst);
         }
     })
     .await;
@@ -117,13 +114,13 @@ async fn a_gigabyte_over_http_1_is_left_unread() {
     let answer = post(&webhook_sender, receiver.url()).await;
     assert_eq!(answer, status(200, &"a".repeat(server::webhooks::BODY_BYTES)));
     // The buffers of both sockets fill; nothing else does.
-    settled(&sent, 16 * 1024 * 1024).await;
+    cut_off(&sent, 16 * 1024 * 1024).await;
 }
 
 #[tokio::test]
 async fn a_gigabyte_over_http_2_is_left_unread() {
     let authority = Authority::new();
-    let sent = Arc::<AtomicUsize>::default();
+    let sent = Arc::<Sent>::default();
     let count = Arc::clone(&sent);
     let receiver = Receiver::answering(&authority, HTTP2, move || {
         answer(200, Endless::of(&[b'a'; 16 * 1024], &count))
@@ -132,7 +129,7 @@ async fn a_gigabyte_over_http_2_is_left_unread() {
     let webhook_sender = courier_outside(&authority, LONG);
     let answer = post(&webhook_sender, receiver.url()).await;
     assert_eq!(answer, status(200, &"a".repeat(server::webhooks::BODY_BYTES)));
-    settled(&sent, 2 * 1024 * 1024).await;
+    cut_off(&sent, 2 * 1024 * 1024).await;
     // The connection is as good as before for the next event.
     assert!(matches!(
         post(&webhook_sender, receiver.url()).await,
@@ -145,15 +142,13 @@ async fn a_gigabyte_over_http_2_is_left_unread() {
 async fn receivers_that_misbehave_do_not_delay_another() {
     let authority = Authority::new();
     let hanging = Receiver::scripted(&authority, |stream| async move {
-        sleep(LONG).await;
+        std::future::pending::<()>().await;
         drop(stream);
     })
     .await;
     let dripping = Receiver::scripted(&authority, |mut stream| async move {
         write(&mut stream, b"HTTP/1.1 200 OK\r\n\r\n").await;
-        while write(&mut stream, b"a").await {
-            sleep(Duration::from_millis(20)).await;
-        }
+        drip(&mut stream).await;
     })
     .await;
     let endless = Receiver::scripted(&authority, |mut stream| async move {
@@ -170,9 +165,7 @@ async fn receivers_that_misbehave_do_not_delay_another() {
             bad.push(tokio::spawn(async move { post(&webhook_sender, url).await }));
         }
     }
-    while hanging.connections() + dripping.connections() < 100 {
-        sleep(Duration::from_millis(1)).await;
-    }
+    eventually(async || hanging.connections() + dripping.connections() >= 100).await;
     let start = Instant::now();
     for _ in 0..50 {
         assert_eq!(post(&webhook_sender, healthy.url()).await, status(200, ""));
@@ -182,31 +175,36 @@ async fn receivers_that_misbehave_do_not_delay_another() {
     assert!(waiting >= 100, "only {waiting} calls still misbehave");
 }
 
-/// Waits until a receiver sends no more, and looks at how much it got rid of.
-async fn settled(sent: &AtomicUsize, at_most: usize) {
-    let mut before = usize::MAX;
-    for _ in 0..100 {
-        let now = sent.load(Ordering::SeqCst);
-        assert!(now <= at_most, "{now} bytes were taken");
-        if now == before {
-            return;
-        }
-        before = now;
-        sleep(Duration::from_millis(100)).await;
-    }
-    panic!("the receiver still sends");
+/// What receivers sent, and how often one came to its end.
+#[derive(Default)]
+struct Sent {
+    bytes: AtomicUsize,
+    ended: AtomicUsize,
+}
+
+/// Waits until a receiver has been cut off, and looks at how much it got rid of.
+async fn cut_off(sent: &Sent, at_most: usize) {
+    eventually(async || sent.ended.load(Ordering::SeqCst) > 0).await;
+    let bytes = sent.bytes.load(Ordering::SeqCst);
+    assert!(bytes <= at_most, "{bytes} bytes were taken");
 }
 
 /// A body of the same piece over and over, which lets others run in between.
 struct Endless {
     piece: &'static [u8],
-    sent: Arc<AtomicUsize>,
+    sent: Arc<Sent>,
     pause: bool,
 }
 
 impl Endless {
-    fn of(piece: &'static [u8], sent: &Arc<AtomicUsize>) -> Body {
+    fn of(piece: &'static [u8], sent: &Arc<Sent>) -> Body {
         Body::new(Endless { piece, sent: Arc::clone(sent), pause: false })
+    }
+}
+
+impl Drop for Endless {
+    fn drop(&mut self) {
+        self.sent.ended.fetch_add(1, Ordering::SeqCst);
     }
 }
 
@@ -223,7 +221,7 @@ impl hyper::body::Body for Endless {
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
-        self.sent.fetch_add(self.piece.len(), Ordering::SeqCst);
+        self.sent.bytes.fetch_add(self.piece.len(), Ordering::SeqCst);
         Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(self.piece)))))
     }
 }

@@ -6,6 +6,7 @@ use std::future::Future;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Method, Request, Response, Uri, Version};
@@ -25,6 +26,8 @@ use tokio_rustls::server::TlsStream;
 
 use super::{NAME, OUTSIDE};
 
+/// The wait between two bytes of a receiver that drips.
+const DRIP: Duration = Duration::from_millis(20);
 pub const HTTP1: &[&[u8]] = &[b"http/1.1"];
 pub const HTTP2: &[&[u8]] = &[b"h2"];
 
@@ -266,6 +269,14 @@ async fn read_request(stream: &mut (impl AsyncReadExt + Unpin)) {
 /// Writes, and says whether the other side still listens.
 pub async fn write(stream: &mut (impl AsyncWriteExt + Unpin), bytes: &[u8]) -> bool {
     stream.write_all(bytes).await.is_ok() && stream.flush().await.is_ok()
+}
+
+/// Writes a byte again and again, slowly, until the other side hangs up: the slowness is what is
+/// tested.
+pub async fn drip(stream: &mut (impl AsyncWriteExt + Unpin)) {
+    while write(stream, b"a").await {
+        tokio::time::sleep(DRIP).await;
+    }
 }
 
 pub fn answer(code: u16, body: impl Into<Body>) -> Response<Body> {

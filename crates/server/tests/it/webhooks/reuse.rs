@@ -2,10 +2,11 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tokio::time::sleep;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::receiver::{Authority, HTTP1, HTTP2, Receiver, answer, write};
 use super::*;
+use crate::support::eventually;
 
 #[tokio::test]
 async fn events_in_a_row_share_one_connection() {
@@ -48,7 +49,9 @@ async fn a_connection_that_the_receiver_has_closed_is_not_used_again() {
         let count = Arc::clone(&count);
         async move {
             write(&mut stream, b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await;
-            drop(stream);
+            let _ = stream.shutdown().await;
+            // The sender has noticed when it hangs up as well.
+            let _ = stream.read_to_end(&mut Vec::new()).await;
             count.fetch_add(1, Ordering::SeqCst);
         }
     })
@@ -56,10 +59,7 @@ async fn a_connection_that_the_receiver_has_closed_is_not_used_again() {
     let webhook_sender = courier_outside(&authority, LONG);
     for events in 1..=3 {
         assert_eq!(post(&webhook_sender, receiver.url()).await, status(200, ""));
-        while closed.load(Ordering::SeqCst) < events {
-            sleep(Duration::from_millis(1)).await;
-        }
-        sleep(Duration::from_millis(50)).await;
+        eventually(async || closed.load(Ordering::SeqCst) == events).await;
     }
     assert_eq!(receiver.connections(), 3);
 }

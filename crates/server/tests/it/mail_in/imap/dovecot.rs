@@ -2,16 +2,17 @@
 //! with the test.
 
 use std::fs;
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use rustls::RootCertStore;
 use tempfile::TempDir;
+use testing::becomes_true;
 
 pub const USER: &str = "ann";
 pub const PASSWORD: &str = "open \"sesame\" \\ 1";
@@ -65,13 +66,8 @@ impl Dovecot {
             .spawn()
             .expect("Dovecot is installed (dovecot-imapd); scripts/test installs it");
         self.process = Some(child);
-        for _ in 0..1_000 {
-            if std::net::TcpStream::connect(("127.0.0.1", self.tls_port)).is_ok() {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        panic!("Dovecot did not start: {}", self.log());
+        let listens = || TcpStream::connect(("127.0.0.1", self.tls_port)).is_ok();
+        assert!(becomes_true(listens), "Dovecot did not start: {}", self.log());
     }
 
     /// Stops the server and cuts every connection to it.

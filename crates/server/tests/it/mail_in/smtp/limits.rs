@@ -71,13 +71,7 @@ async fn a_mail_that_trickles_in_is_hung_up_on_and_leaves_nothing(app: TestApp) 
     client.say("MAIL FROM:<ann@x.example>", "250 ").await;
     client.say("RCPT TO:<support@acme.example>", "250 ").await;
     client.say("DATA", "354 ").await;
-    let trickle = async {
-        loop {
-            client.try_write(b"x").await;
-            tokio::time::sleep(SHORT / 20).await;
-        }
-    };
-    let _ = tokio::time::timeout(SHORT * 3, trickle).await;
+    client.trickle(SHORT / 20).await;
     client.hears("421 4.4.2").await;
     assert!(app.list(&key, "view=all").await.is_empty());
 }
