@@ -10,25 +10,27 @@ use inbox::base::actor::Actor;
 use serde_json::{Value, json};
 use thirtyfour::prelude::*;
 
-use crate::house::House;
+use crate::test_server::TestServer;
 
 /// How long something that must happen may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(45);
+/// The wait between two looks at the page.
+const STEP: Duration = Duration::from_millis(50);
 
-pub struct Window {
+pub struct Browser {
     pub driver: WebDriver,
     program: Child,
 }
 
-/// How a window differs from an ordinary one.
+/// How a browser differs from an ordinary one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Usual,
     WithoutScripts,
 }
 
-impl Window {
-    pub async fn open(kind: Kind) -> Window {
+impl Browser {
+    pub async fn open(kind: Kind) -> Browser {
         // The driver's client is built without a provider of its own; a second time is no harm.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -48,25 +50,21 @@ impl Window {
             wishes.add_experimental_option("prefs", prefs).unwrap();
         }
         let url = format!("http://127.0.0.1:{port}");
-        let begun = Instant::now();
-        loop {
-            match WebDriver::new(&url, wishes.clone()).await {
-                Ok(driver) => return Window { driver, program },
-                Err(error) if begun.elapsed() > PATIENCE => panic!("no browser: {error}"),
-                Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
-            }
+        match eventually(async || WebDriver::new(&url, wishes.clone()).await).await {
+            Ok(driver) => Browser { driver, program },
+            Err(error) => panic!("no browser: {error}"),
         }
     }
 
-    /// A window in which somebody has used a sign-in link.
-    pub async fn signed_in(house: &House, person: &Actor) -> Window {
-        let window = Window::open(Kind::Usual).await;
-        window.sign_in(house, person).await;
-        window
+    /// A browser in which somebody has used a sign-in link.
+    pub async fn signed_in(server: &TestServer, person: &Actor) -> Browser {
+        let browser = Browser::open(Kind::Usual).await;
+        browser.sign_in(server, person).await;
+        browser
     }
 
-    pub async fn sign_in(&self, house: &House, person: &Actor) {
-        self.goto(&house.sign_in_link(person).await).await;
+    pub async fn sign_in(&self, server: &TestServer, person: &Actor) {
+        self.goto(&server.sign_in_link(person).await).await;
         self.click(".btn.primary").await;
         self.until("somebody is signed in", || async { self.path().await.starts_with("/inbox") })
             .await;
@@ -85,13 +83,9 @@ impl Window {
     }
 
     pub async fn find(&self, css: &str) -> WebElement {
-        let begun = Instant::now();
-        loop {
-            match self.driver.find(By::Css(css)).await {
-                Ok(found) => return found,
-                Err(_) if begun.elapsed() > PATIENCE => panic!("no {css} on {}", self.path().await),
-                Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
-            }
+        match eventually(async || self.driver.find(By::Css(css)).await).await {
+            Ok(found) => found,
+            Err(_) => panic!("no {css} on {}", self.path().await),
         }
     }
 
@@ -127,10 +121,8 @@ impl Window {
         F: FnMut() -> R,
         R: Future<Output = WebDriverResult<()>>,
     {
-        let begun = Instant::now();
-        while let Err(error) = act().await {
-            assert!(begun.elapsed() < PATIENCE, "{what}: {error}");
-            tokio::time::sleep(Duration::from_millis(50)).await;
+        if let Err(error) = eventually(async || act().await).await {
+            panic!("{what}: {error}");
         }
     }
 
@@ -153,17 +145,19 @@ impl Window {
         F: FnMut() -> R,
         R: Future<Output = bool>,
     {
-        let begun = Instant::now();
-        while !holds().await {
-            if begun.elapsed() > PATIENCE {
-                panic!("{what}: not on {}: {}", self.path().await, self.text("body").await);
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
+        if eventually(async || holds().await.then_some(()).ok_or(())).await.is_err() {
+            panic!("{what}: not on {}: {}", self.path().await, self.text("body").await);
         }
     }
 
     pub async fn script(&self, script: &str) -> Value {
         self.driver.execute(script, Vec::new()).await.unwrap().json().clone()
+    }
+
+    /// Waits until the page has done what it does after it was loaded.
+    pub async fn is_idle(&self) {
+        let script = "requestIdleCallback(() => setTimeout(arguments[0]))";
+        self.driver.execute_async(script, Vec::new()).await.unwrap();
     }
 
     pub async fn devtools(&self, command: &str, params: Value) {
@@ -188,7 +182,7 @@ impl Window {
     }
 }
 
-impl Drop for Window {
+impl Drop for Browser {
     /// Ends chromedriver and its browser, which are a group of their own, also after a failure.
     fn drop(&mut self) {
         let group = format!("-{}", self.program.id());
@@ -197,19 +191,30 @@ impl Drop for Window {
     }
 }
 
+/// Tries until it succeeds; the last error when that takes too long.
+async fn eventually<T, E>(mut attempt: impl AsyncFnMut() -> Result<T, E>) -> Result<T, E> {
+    let begun = Instant::now();
+    loop {
+        match attempt().await {
+            Err(_) if begun.elapsed() < PATIENCE => tokio::time::sleep(STEP).await,
+            result => return result,
+        }
+    }
+}
+
 /// Every page of the app, for rules that hold on all of them.
-pub async fn pages(house: &House, window: &Window) -> Vec<String> {
-    window.goto(&format!("{}/inbox?view=open", house.address)).await;
-    window.find(".row").await;
-    let rows = window
+pub async fn pages(server: &TestServer, browser: &Browser) -> Vec<String> {
+    browser.goto(&format!("{}/inbox?view=open", server.address)).await;
+    browser.find(".row").await;
+    let rows = browser
         .script(
             "return [...document.querySelectorAll('.row')].map((row) => row.getAttribute('href'))",
         )
         .await;
     let rows: Vec<String> =
         rows.as_array().unwrap().iter().map(|href| href.as_str().unwrap().to_owned()).collect();
-    window.goto(&format!("{}/inbox?view=held", house.address)).await;
-    let held = window.find(".row").await.attr("href").await.unwrap().unwrap();
+    browser.goto(&format!("{}/inbox?view=held", server.address)).await;
+    let held = browser.find(".row").await.attr("href").await.unwrap().unwrap();
     let mut pages: Vec<String> = [
         "/inbox?view=open",
         "/inbox?view=mine",
@@ -234,7 +239,7 @@ pub async fn pages(house: &House, window: &Window) -> Vec<String> {
     ]
     .map(str::to_owned)
     .to_vec();
-    pages.extend(house.furnish().await);
+    pages.extend(server.furnish().await);
     pages.push(held);
     pages.extend(rows.iter().take(6).cloned());
     pages.push(format!("{}&write=reply", rows[0]));

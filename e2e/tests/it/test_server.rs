@@ -38,7 +38,7 @@ impl Clock for MovedClock {
     }
 }
 
-pub struct House {
+pub struct TestServer {
     pub app: App,
     pub address: String,
     pub sample: Sample,
@@ -56,10 +56,10 @@ impl Drop for Working {
     }
 }
 
-impl House {
-    pub async fn open() -> House {
+impl TestServer {
+    pub async fn open() -> TestServer {
         let folder = tempfile::tempdir().unwrap();
-        let url = format!("sqlite:{}", folder.path().join("house.db").display());
+        let url = format!("sqlite:{}", folder.path().join("test.db").display());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let clock = Arc::new(MovedClock(AtomicI64::new(0)));
@@ -92,7 +92,7 @@ impl House {
         };
         let router = router::router(app.clone(), options);
         tokio::spawn(serve_router(listener, router, std::future::pending()));
-        House { app, address, sample, ines, clock, folder }
+        TestServer { app, address, sample, ines, clock, folder }
     }
 
     /// Does what falls due, until the answer is dropped. Mail goes into a folder.
