@@ -10,7 +10,6 @@ mod deliveries;
 mod lane;
 mod live;
 mod measure;
-mod names;
 mod receive;
 mod receiver;
 mod report;

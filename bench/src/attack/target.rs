@@ -3,11 +3,11 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 
+use test_dns::{DnsAnswer, DnsServer};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
 use crate::database::DatabaseKind;
-use crate::names::{DnsAnswer, Names};
 use crate::requests::request;
 use crate::server::{Server, free_address, serve};
 use crate::workspace::{self, BenchDatabase, BenchWorkspace};
@@ -27,7 +27,7 @@ pub struct AttackTarget {
     pub session: String,
     pub conversation: String,
     /// What goes with a server that was started for this alone.
-    _names: Option<Names>,
+    _names: Option<DnsServer>,
     _place: Option<BenchDatabase>,
 }
 
@@ -38,7 +38,7 @@ impl AttackTarget {
         kind: DatabaseKind,
         postgres: Option<&str>,
     ) -> Result<Self, String> {
-        let names = Names::start(|_| DnsAnswer::Nothing)?;
+        let names = DnsServer::start(|_| DnsAnswer::Nothing)?;
         let target = AttackTarget::start_with_dns(binary, kind, postgres, names.address)?;
         Ok(AttackTarget { _names: Some(names), ..target })
     }

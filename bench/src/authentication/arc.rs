@@ -1,9 +1,9 @@
 //! Scores ARC: every seal of a signing case must verify on its mail.
 
 use mail_auth::DkimResult;
+use test_dns::DnsRecord;
 
 use super::{Bench, Score, Zone};
-use crate::names::DnsRecord;
 
 /// Scores a suite of signing cases: each seal that it gives must verify, on the mail it is for.
 pub fn score_suite(bench: &Bench, text: &str) -> Result<Score, String> {

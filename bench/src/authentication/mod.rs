@@ -10,9 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use server::mail_in::authentication::{AuthenticationConfig, DnsAuthenticator};
+use test_dns::{DnsAnswer, DnsRecord, DnsServer};
 use tokio::runtime::Runtime;
-
-use crate::names::{DnsAnswer, DnsRecord, Names};
 
 /// Names and what stands under them, lower case.
 pub type Zone = HashMap<String, Vec<DnsRecord>>;
@@ -64,13 +63,13 @@ impl Score {
 /// A DNS server and somebody to ask it.
 pub struct Bench {
     runtime: Runtime,
-    names: Names,
+    names: DnsServer,
 }
 
 impl Bench {
     fn new() -> Result<Bench, String> {
         let runtime = Runtime::new().map_err(|error| error.to_string())?;
-        Ok(Bench { runtime, names: Names::start(|_| DnsAnswer::Nothing)? })
+        Ok(Bench { runtime, names: DnsServer::start(|_| DnsAnswer::Nothing)? })
     }
 
     /// One that has asked nothing yet, of a DNS that knows this zone.

@@ -2,8 +2,9 @@
 
 use std::net::IpAddr;
 
+use test_dns::DnsRecord;
+
 use super::{Bench, Score, Zone};
-use crate::names::DnsRecord;
 
 /// Scores a file of cases: documents of records and, behind them, questions with their answers.
 pub fn score(bench: &Bench, text: &str) -> Result<Score, String> {

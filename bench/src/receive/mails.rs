@@ -7,8 +7,8 @@ use mail_auth::common::headers::HeaderWriter;
 use mail_auth::dkim::DkimSigner;
 use rand::rngs::StdRng;
 use rand::{Rng, RngCore, SeedableRng};
+use test_dns::{DnsAnswer, DnsRecord, DnsServer};
 
-use crate::names::{DnsAnswer, DnsRecord, Names};
 use crate::words::Vocabulary;
 
 /// The smallest and the largest mail, in bytes; sizes between are as frequent as their logarithm.
@@ -50,10 +50,10 @@ impl Customers {
     }
 
     /// A DNS server with the records that prove their mail.
-    pub fn names(&self) -> Result<Names, String> {
+    pub fn names(&self) -> Result<DnsServer, String> {
         let public = STANDARD.encode(self.key()?.public_key());
         let key = format!("v=DKIM1; k=ed25519; p={public}");
-        Names::start(move |name| {
+        DnsServer::start(move |name| {
             let text = |text: &str| DnsAnswer::Records(vec![DnsRecord::Txt(text.to_owned())]);
             match name.split('.').collect::<Vec<_>>()[..] {
                 [SELECTOR, "_domainkey", _, "example"] => text(&key),

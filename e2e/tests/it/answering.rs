@@ -5,8 +5,8 @@ use std::process::{Command, Stdio};
 
 use thirtyfour::prelude::*;
 
-use crate::house::{House, program};
-use crate::window::{Kind, Window};
+use crate::browser::{Browser, Kind};
+use crate::test_server::{TestServer, program};
 
 #[tokio::test]
 async fn the_first_sign_in_is_by_the_link_that_demo_prints() {
@@ -22,72 +22,72 @@ async fn the_first_sign_in_is_by_the_link_that_demo_prints() {
     BufReader::new(demo.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let said: serde_json::Value = serde_json::from_str(&line).unwrap();
 
-    let window = Window::open(Kind::Usual).await;
-    window.goto(said["signInUrl"].as_str().unwrap()).await;
-    window.says("This link signs you in as Ines Marti, once.").await;
-    window.click(".btn.primary").await;
-    window.says("For you").await;
-    assert!(window.count(".row").await > 0);
-    window.close().await;
+    let browser = Browser::open(Kind::Usual).await;
+    browser.goto(said["signInUrl"].as_str().unwrap()).await;
+    browser.says("This link signs you in as Ines Marti, once.").await;
+    browser.click(".btn.primary").await;
+    browser.says("For you").await;
+    assert!(browser.count(".row").await > 0);
+    browser.close().await;
     demo.kill().unwrap();
     demo.wait().unwrap();
 }
 
 #[tokio::test]
 async fn an_answer_can_be_stopped_from_any_page() {
-    let house = House::open().await;
-    let window = Window::signed_in(&house, &house.ines).await;
+    let server = TestServer::open().await;
+    let browser = Browser::signed_in(&server, &server.ines).await;
     let received =
-        house.mail("ann@shop.example Ann Shop", "Two lamps", "Where are they?", None).await;
+        server.mail("ann@shop.example Ann Shop", "Two lamps", "Where are they?", None).await;
     let id = received.conversation.to_string();
-    window.goto(&format!("{}/conversations/{id}", house.address)).await;
-    window.click(".answer .btn.primary").await;
-    window.write("#body", "Dear Ann,\n\nthey left on Tuesday.").await;
-    window.click("[data-send]").await;
-    window.says("Your message to Ann Shop leaves at").await;
+    browser.goto(&format!("{}/conversations/{id}", server.address)).await;
+    browser.click(".answer .btn.primary").await;
+    browser.write("#body", "Dear Ann,\n\nthey left on Tuesday.").await;
+    browser.click("[data-send]").await;
+    browser.says("Your message to Ann Shop leaves at").await;
     assert_eq!(
-        house.latest(&id).await,
+        server.latest(&id).await,
         ("scheduled".into(), "Dear Ann,\n\nthey left on Tuesday.".into())
     );
 
-    window.goto(&format!("{}/settings/tags", house.address)).await;
-    window
-        .until("the time left is told", || async { window.text(".undo").await.contains(" min ") })
+    browser.goto(&format!("{}/settings/tags", server.address)).await;
+    browser
+        .until("the time left is told", || async { browser.text(".undo").await.contains(" min ") })
         .await;
-    window.click(".undo .btn").await;
-    window.says("Stopped. It is a draft again, nothing was sent.").await;
-    assert_eq!(house.latest(&id).await.0, "draft");
-    window.says("Waits for a person").await;
-    assert_eq!(window.count(".undo").await, 0);
-    window.close().await;
+    browser.click(".undo .btn").await;
+    browser.says("Stopped. It is a draft again, nothing was sent.").await;
+    assert_eq!(server.latest(&id).await.0, "draft");
+    browser.says("Waits for a person").await;
+    assert_eq!(browser.count(".undo").await, 0);
+    browser.close().await;
 }
 
 #[tokio::test]
 async fn what_is_written_is_kept_without_being_sent() {
-    let house = House::open().await;
-    let window = Window::signed_in(&house, &house.ines).await;
+    let server = TestServer::open().await;
+    let browser = Browser::signed_in(&server, &server.ines).await;
     let received =
-        house.mail("ann@shop.example Ann Shop", "Two lamps", "Where are they?", None).await;
-    let url = format!("{}/conversations/{}", house.address, received.conversation);
-    window.goto(&format!("{url}?write=reply")).await;
-    window.write("#body", "Half a sen").await;
-    window.until("it says so", || async { window.text("[data-kept]").await == "Kept." }).await;
-    window.goto(&format!("{}/leaving", house.address)).await;
-    window.goto(&url).await;
-    assert_eq!(window.find("#body").await.value().await.unwrap().unwrap(), "Half a sen");
-    window.says("Kept from your last visit.").await;
-    window.close().await;
+        server.mail("ann@shop.example Ann Shop", "Two lamps", "Where are they?", None).await;
+    let url = format!("{}/conversations/{}", server.address, received.conversation);
+    browser.goto(&format!("{url}?write=reply")).await;
+    browser.write("#body", "Half a sen").await;
+    browser.until("it says so", || async { browser.text("[data-kept]").await == "Kept." }).await;
+    browser.goto(&format!("{}/leaving", server.address)).await;
+    browser.goto(&url).await;
+    assert_eq!(browser.find("#body").await.value().await.unwrap().unwrap(), "Half a sen");
+    browser.says("Kept from your last visit.").await;
+    browser.close().await;
 }
 
 #[tokio::test]
 async fn two_people_on_one_conversation_see_each_other() {
-    let house = House::open().await;
-    let jonas = house.person("Jonas").await;
-    let one = Window::signed_in(&house, &house.ines).await;
-    let two = Window::signed_in(&house, &jonas).await;
+    let server = TestServer::open().await;
+    let jonas = server.person("Jonas").await;
+    let one = Browser::signed_in(&server, &server.ines).await;
+    let two = Browser::signed_in(&server, &jonas).await;
     let received =
-        house.mail("ann@shop.example Ann Shop", "Two lamps", "Where are they?", None).await;
-    let url = format!("{}/conversations/{}", house.address, received.conversation);
+        server.mail("ann@shop.example Ann Shop", "Two lamps", "Where are they?", None).await;
+    let url = format!("{}/conversations/{}", server.address, received.conversation);
     one.goto(&format!("{url}?write=reply")).await;
     one.write("#body", "My own answer").await;
     two.goto(&format!("{url}?write=note")).await;
@@ -105,7 +105,7 @@ async fn two_people_on_one_conversation_see_each_other() {
     one.click("[data-send]").await;
     one.says("Jonas Feld answered while you were writing").await;
     assert_eq!(one.find("#body").await.value().await.unwrap().unwrap(), "My own answer");
-    assert_eq!(house.latest(received.conversation.as_str()).await.1, "The other answer");
+    assert_eq!(server.latest(received.conversation.as_str()).await.1, "The other answer");
     one.close().await;
     two.close().await;
 }

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::house::House;
-use crate::window::{Window, pages};
+use crate::browser::{Browser, pages};
+use crate::test_server::TestServer;
 
 const VARIABLE: &str = "MAILROOM_TEST_AXE";
 
@@ -13,12 +13,12 @@ pub fn axe() -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-pub async fn violations(window: &Window, axe: &str) -> Vec<String> {
+pub async fn violations(browser: &Browser, axe: &str) -> Vec<String> {
     let script = format!(
         "const done = arguments[0]; {axe}; \
          axe.run(document, {{ resultTypes: ['violations'] }}).then((found) => done(found.violations))"
     );
-    let found = window.driver.execute_async(script, Vec::new()).await.unwrap();
+    let found = browser.driver.execute_async(script, Vec::new()).await.unwrap();
     let found = found.json().as_array().unwrap().clone();
     let told = |violation: &Value| {
         let targets: Vec<String> = violation["nodes"]
@@ -35,25 +35,25 @@ pub async fn violations(window: &Window, axe: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn every_page_is_sound_for_assistive_technology() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     let axe = axe();
-    let window = Window::signed_in(&house, &house.ines).await;
-    let mut pages = pages(&house, &window).await;
+    let browser = Browser::signed_in(&server, &server.ines).await;
+    let mut pages = pages(&server, &browser).await;
     pages.push("/nowhere".into());
     let mut wrong = Vec::new();
     for dark in [false, true] {
-        window.dark(dark).await;
+        browser.dark(dark).await;
         for page in &pages {
-            window.goto(&format!("{}{page}", house.address)).await;
-            window.script("document.querySelectorAll('details:not(.menu)').forEach((one) => one.open = true)").await;
-            for violation in violations(&window, &axe).await {
+            browser.goto(&format!("{}{page}", server.address)).await;
+            browser.script("document.querySelectorAll('details:not(.menu)').forEach((one) => one.open = true)").await;
+            for violation in violations(&browser, &axe).await {
                 wrong.push(format!("{page} {}: {violation}", if dark { "dark" } else { "light" }));
             }
         }
     }
-    window.driver.delete_all_cookies().await.unwrap();
-    window.goto(&format!("{}/sign-in", house.address)).await;
-    wrong.extend(violations(&window, &axe).await);
+    browser.driver.delete_all_cookies().await.unwrap();
+    browser.goto(&format!("{}/sign-in", server.address)).await;
+    wrong.extend(violations(&browser, &axe).await);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    window.close().await;
+    browser.close().await;
 }

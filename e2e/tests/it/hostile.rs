@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use tokio::net::TcpListener;
 
-use crate::house::House;
-use crate::window::Window;
+use crate::browser::Browser;
+use crate::test_server::TestServer;
 
 /// `EVIL` stands for an address that counts its visitors.
 const ATTACKS: &[&str] = &[
@@ -39,60 +38,65 @@ const ATTACKS: &[&str] = &[
 
 #[tokio::test]
 async fn mail_that_attacks_runs_nothing_and_fetches_nothing() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     let (evil, visits) = evil().await;
-    let window = Window::signed_in(&house, &house.ines).await;
+    let browser = Browser::signed_in(&server, &server.ines).await;
     for attack in ATTACKS {
         let attack = attack.replace("EVIL", &evil);
         let raw = format!(
             "From: eve@evil.example\r\nSubject: Look\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<p>Words</p>{attack}"
         );
-        let received = house.mail("eve@evil.example Eve", &attack, &attack, Some(&raw)).await;
-        let conversation = format!("{}/conversations/{}", house.address, received.conversation);
+        let received = server.mail("eve@evil.example Eve", &attack, &attack, Some(&raw)).await;
+        let conversation = format!("{}/conversations/{}", server.address, received.conversation);
         for url in [
             conversation.clone(),
             format!("{conversation}/messages/{}/original", received.message),
             format!("{conversation}/messages/{}/html", received.message),
         ] {
-            window.goto(&url).await;
-            assert!(window.driver.get_alert_text().await.is_err(), "{attack}");
+            browser.goto(&url).await;
+            browser.is_idle().await;
+            assert!(browser.driver.get_alert_text().await.is_err(), "{attack}");
             assert_eq!(
-                window.script("return top.hacked ?? null").await,
+                browser.script("return top.hacked ?? null").await,
                 serde_json::Value::Null,
                 "{attack}"
             );
         }
-        window.goto(&format!("{conversation}/messages/{}/original", received.message)).await;
-        window.find("iframe").await.enter_frame().await.unwrap();
-        assert!(window.text("body").await.starts_with("Words"), "{attack}");
-        window.driver.enter_default_frame().await.unwrap();
+        browser.goto(&format!("{conversation}/messages/{}/original", received.message)).await;
+        browser.find("iframe").await.enter_frame().await.unwrap();
+        assert!(browser.text("body").await.starts_with("Words"), "{attack}");
+        browser.driver.enter_default_frame().await.unwrap();
     }
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    // What a page asked for is on its way before the browser asks for the next one.
+    browser.goto(&format!("{}/help", server.address)).await;
     assert_eq!(visits.load(Ordering::SeqCst), 0);
-    window.close().await;
+    browser.close().await;
 }
 
 #[tokio::test]
 async fn pictures_are_fetched_only_when_asked_for_and_only_over_https() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     let (evil, visits) = evil().await;
-    let window = Window::signed_in(&house, &house.ines).await;
+    let browser = Browser::signed_in(&server, &server.ines).await;
     let secure = evil.replace("http:", "https:");
     let raw = format!(
         "From: ann@shop.example\r\nContent-Type: text/html\r\n\r\n<p>Words</p><img src=\"{secure}/a.png\"><img src=\"{evil}/b.png\">"
     );
-    let received = house.mail("ann@shop.example Ann", "Pictures", "Words", Some(&raw)).await;
+    let received = server.mail("ann@shop.example Ann", "Pictures", "Words", Some(&raw)).await;
     let original = format!(
         "{}/conversations/{}/messages/{}/original",
-        house.address, received.conversation, received.message
+        server.address, received.conversation, received.message
     );
-    window.goto(&original).await;
-    window.says("Pictures from other places are not fetched").await;
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    browser.goto(&original).await;
+    browser.says("Pictures from other places are not fetched").await;
+    browser.is_idle().await;
     assert_eq!(visits.load(Ordering::SeqCst), 0);
-    window.click(".banner a").await;
-    window.until("the picture is asked for", || async { visits.load(Ordering::SeqCst) > 0 }).await;
-    window.close().await;
+    browser.goto(&format!("{}/help", server.address)).await;
+    assert_eq!(visits.load(Ordering::SeqCst), 0, "nothing was on its way either");
+    browser.goto(&original).await;
+    browser.click(".banner a").await;
+    browser.until("the picture is asked for", || async { visits.load(Ordering::SeqCst) > 0 }).await;
+    browser.close().await;
 }
 
 /// A picture of 40 by 30 pixels.
@@ -100,29 +104,29 @@ const PICTURE: &str = "iVBORw0KGgoAAAANSUhEUgAAACgAAAAeAQAAAAB2pmFwAAAAD0lEQVR42
 
 #[tokio::test]
 async fn pictures_that_a_mail_brought_are_shown_in_its_frame() {
-    let house = House::open().await;
-    let window = Window::signed_in(&house, &house.ines).await;
+    let server = TestServer::open().await;
+    let browser = Browser::signed_in(&server, &server.ines).await;
     let raw = format!(
         "From: ann@shop.example\r\nContent-Type: multipart/related; boundary=b\r\n\r\n--b\r\n\
          Content-Type: text/html\r\n\r\n<p>Words</p><img src=\"cid:lamp\">\r\n--b\r\n\
          Content-Type: image/png\r\nContent-ID: <lamp>\r\nContent-Transfer-Encoding: base64\r\n\r\n\
          {PICTURE}\r\n--b--\r\n"
     );
-    let received = house.mail("ann@shop.example Ann", "Lamp", "Words", Some(&raw)).await;
+    let received = server.mail("ann@shop.example Ann", "Lamp", "Words", Some(&raw)).await;
     let original = format!(
         "{}/conversations/{}/messages/{}/original",
-        house.address, received.conversation, received.message
+        server.address, received.conversation, received.message
     );
-    window.goto(&original).await;
-    window.find("iframe").await.enter_frame().await.unwrap();
-    let picture = window.find("img").await;
-    window
+    browser.goto(&original).await;
+    browser.find("iframe").await.enter_frame().await.unwrap();
+    let picture = browser.find("img").await;
+    browser
         .until("the picture is there in its size", || async {
             picture.rect().await.is_ok_and(|rect| rect.width == 40.0 && rect.height == 30.0)
         })
         .await;
-    window.driver.enter_default_frame().await.unwrap();
-    window.close().await;
+    browser.driver.enter_default_frame().await.unwrap();
+    browser.close().await;
 }
 
 /// An address that counts who comes.

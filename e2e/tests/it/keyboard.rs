@@ -2,53 +2,53 @@
 
 use thirtyfour::prelude::*;
 
-use crate::house::House;
-use crate::window::Window;
+use crate::browser::Browser;
+use crate::test_server::TestServer;
 
 #[tokio::test]
 async fn a_letter_is_found_answered_and_stopped_with_keys_alone() {
-    let house = House::open().await;
-    let window = Window::signed_in(&house, &house.ines).await;
-    house.mail("ann@shop.example Ann Shop", "First letter", "One", None).await;
-    house.advance(1_000);
-    let received = house.mail("bo@shop.example Bo Shop", "Second letter", "Two", None).await;
-    window.goto(&format!("{}/inbox?view=open", house.address)).await;
-    window.find(".row").await;
-    window.press("jj").await;
-    let chosen = window.driver.active_element().await.unwrap().text().await.unwrap();
+    let server = TestServer::open().await;
+    let browser = Browser::signed_in(&server, &server.ines).await;
+    server.mail("ann@shop.example Ann Shop", "First letter", "One", None).await;
+    server.advance(1_000);
+    let received = server.mail("bo@shop.example Bo Shop", "Second letter", "Two", None).await;
+    browser.goto(&format!("{}/inbox?view=open", server.address)).await;
+    browser.find(".row").await;
+    browser.press("jj").await;
+    let chosen = browser.driver.active_element().await.unwrap().text().await.unwrap();
     assert!(chosen.contains("First letter"), "{chosen}");
-    window.press("k").await;
-    window.press(Key::Enter).await;
-    window
-        .until("it is open", || async { window.path().await.starts_with("/conversations/") })
+    browser.press("k").await;
+    browser.press(Key::Enter).await;
+    browser
+        .until("it is open", || async { browser.path().await.starts_with("/conversations/") })
         .await;
-    assert!(window.path().await.contains(received.conversation.as_str()));
-    window.press("r").await;
-    window.find("#body").await;
-    window.press("Typed with care").await;
-    window.press(Key::Control + Key::Enter).await;
-    window.says("Your message to Bo Shop leaves at").await;
-    assert_eq!(house.latest(received.conversation.as_str()).await.0, "scheduled");
-    window.press("z").await;
-    window.says("Stopped. It is a draft again").await;
-    assert_eq!(house.latest(received.conversation.as_str()).await.0, "draft");
+    assert!(browser.path().await.contains(received.conversation.as_str()));
+    browser.press("r").await;
+    browser.find("#body").await;
+    browser.press("Typed with care").await;
+    browser.press(Key::Control + Key::Enter).await;
+    browser.says("Your message to Bo Shop leaves at").await;
+    assert_eq!(server.latest(received.conversation.as_str()).await.0, "scheduled");
+    browser.press("z").await;
+    browser.says("Stopped. It is a draft again").await;
+    assert_eq!(server.latest(received.conversation.as_str()).await.0, "draft");
 
-    window.press("m").await;
-    window.says("gave this to Ines Marti").await;
-    window.press("t").await;
-    window.press("urgent").await;
-    window.press(Key::Enter).await;
-    window.says("added the tag urgent").await;
-    window.press("e").await;
-    window.says("Closed.").await;
-    window.press("?").await;
-    window.says("Next, previous conversation").await;
-    window.press("/").await;
-    window.until("search is open", || async { window.path().await == "/search" }).await;
-    window.press("ga").await;
-    assert_eq!(window.path().await, "/search", "keys are letters while somebody types");
-    window.press(Key::Escape).await;
-    window.press("ga").await;
-    window.until("to approve", || async { window.path().await == "/approvals" }).await;
-    window.close().await;
+    browser.press("m").await;
+    browser.says("gave this to Ines Marti").await;
+    browser.press("t").await;
+    browser.press("urgent").await;
+    browser.press(Key::Enter).await;
+    browser.says("added the tag urgent").await;
+    browser.press("e").await;
+    browser.says("Closed.").await;
+    browser.press("?").await;
+    browser.says("Next, previous conversation").await;
+    browser.press("/").await;
+    browser.until("search is open", || async { browser.path().await == "/search" }).await;
+    browser.press("ga").await;
+    assert_eq!(browser.path().await, "/search", "keys are letters while somebody types");
+    browser.press(Key::Escape).await;
+    browser.press("ga").await;
+    browser.until("to approve", || async { browser.path().await == "/approvals" }).await;
+    browser.close().await;
 }

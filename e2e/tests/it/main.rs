@@ -5,12 +5,12 @@
 mod answering;
 mod approving;
 mod axe;
+mod browser;
 mod everyday;
 mod hostile;
-mod house;
 mod keyboard;
 mod plain;
+mod test_server;
 mod uploading;
 mod webhook;
-mod window;
 mod writing;

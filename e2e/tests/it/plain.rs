@@ -1,34 +1,34 @@
 //! The app without script.
 
-use crate::house::House;
-use crate::window::{Kind, Window};
+use crate::browser::{Browser, Kind};
+use crate::test_server::TestServer;
 
 #[tokio::test]
 async fn without_scripts_one_reads_answers_stops_and_approves() {
-    let house = House::open().await;
-    let window = Window::open(Kind::WithoutScripts).await;
-    window.sign_in(&house, &house.ines).await;
+    let server = TestServer::open().await;
+    let browser = Browser::open(Kind::WithoutScripts).await;
+    browser.sign_in(&server, &server.ines).await;
     let received =
-        house.mail("ann@shop.example Ann Shop", "Two lamps", "Where are they?", None).await;
+        server.mail("ann@shop.example Ann Shop", "Two lamps", "Where are they?", None).await;
     let id = received.conversation.to_string();
-    window.goto(&format!("{}/inbox?view=open", house.address)).await;
-    window.click(".rows li:first-child .row").await;
-    window.says("Where are they?").await;
-    window.click(".answer .btn.primary").await;
-    window.write("#body", "They left on Tuesday.").await;
-    window.click("[data-send]").await;
-    window.says("Your message to Ann Shop leaves at").await;
-    window.click(".undo .btn").await;
-    window.says("Stopped. It is a draft again, nothing was sent.").await;
-    assert_eq!(house.latest(&id).await.0, "draft");
-    window.click(".letter.draft .acts a").await;
-    window.write("#draft", "They left on Wednesday.").await;
-    window.click("[data-send]").await;
-    window.says("Your message to Ann Shop leaves at").await;
-    assert_eq!(house.latest(&id).await, ("scheduled".into(), "They left on Wednesday.".into()));
-    window.goto(&format!("{}/conversations/{id}", house.address)).await;
-    window.click(".convo-facts details:nth-of-type(2) summary").await;
-    window.click("button[value=me]").await;
-    window.says("gave this to Ines Marti").await;
-    window.close().await;
+    browser.goto(&format!("{}/inbox?view=open", server.address)).await;
+    browser.click(".rows li:first-child .row").await;
+    browser.says("Where are they?").await;
+    browser.click(".answer .btn.primary").await;
+    browser.write("#body", "They left on Tuesday.").await;
+    browser.click("[data-send]").await;
+    browser.says("Your message to Ann Shop leaves at").await;
+    browser.click(".undo .btn").await;
+    browser.says("Stopped. It is a draft again, nothing was sent.").await;
+    assert_eq!(server.latest(&id).await.0, "draft");
+    browser.click(".letter.draft .acts a").await;
+    browser.write("#draft", "They left on Wednesday.").await;
+    browser.click("[data-send]").await;
+    browser.says("Your message to Ann Shop leaves at").await;
+    assert_eq!(server.latest(&id).await, ("scheduled".into(), "They left on Wednesday.".into()));
+    browser.goto(&format!("{}/conversations/{id}", server.address)).await;
+    browser.click(".convo-facts details:nth-of-type(2) summary").await;
+    browser.click("button[value=me]").await;
+    browser.says("gave this to Ines Marti").await;
+    browser.close().await;
 }

@@ -10,12 +10,12 @@ use serde_json::json;
 use thirtyfour::prelude::*;
 
 use crate::axe::{axe, violations};
-use crate::house::House;
-use crate::window::{Kind, Window};
+use crate::browser::{Browser, Kind};
+use crate::test_server::TestServer;
 
 /// A request for these documents: the conversation and the page's address.
-async fn asked(house: &House, labels: &[&str]) -> (String, String) {
-    let received = house.mail("ann@shop.example Ann Shopper", "Lamps", "Hello", None).await;
+async fn asked(server: &TestServer, labels: &[&str]) -> (String, String) {
+    let received = server.mail("ann@shop.example Ann Shopper", "Lamps", "Hello", None).await;
     let id = received.conversation.to_string();
     let item = |label: &&str| RequestedDocument {
         label: (*label).into(),
@@ -29,9 +29,9 @@ async fn asked(house: &House, labels: &[&str]) -> (String, String) {
         due_date: None,
         send: true,
     };
-    let ask = house.app.act(&house.ines, move |tx, cx| request_documents(tx, cx, input.clone()));
+    let ask = server.app.act(&server.ines, move |tx, cx| request_documents(tx, cx, input.clone()));
     ask.await.unwrap();
-    let (_, text) = house.latest(&id).await;
+    let (_, text) = server.latest(&id).await;
     let link = text.split_whitespace().find(|word| word.contains("/u/")).unwrap();
     (id, link.to_owned())
 }
@@ -62,14 +62,14 @@ impl Papers {
     }
 }
 
-async fn choose(window: &Window, item: usize, path: &str) {
-    let input = window.find(&format!("#item-{item} .drop input")).await;
+async fn choose(browser: &Browser, item: usize, path: &str) {
+    let input = browser.find(&format!("#item-{item} .drop input")).await;
     input.send_keys(path).await.unwrap();
 }
 
-async fn filed(house: &House, id: &str) -> Vec<String> {
+async fn filed(server: &TestServer, id: &str) -> Vec<String> {
     let id = id.to_owned();
-    let read = house.app.act(&house.ines, move |tx, cx| {
+    let read = server.app.act(&server.ines, move |tx, cx| {
         let reading = actions::read_conversation(tx, cx, &id, true)?;
         let cards = reading.entries.iter().filter_map(|entry| match entry {
             actions::TimelineEntry::Message(message) => message.asks.clone(),
@@ -82,29 +82,29 @@ async fn filed(house: &House, id: &str) -> Vec<String> {
 }
 
 async fn adds_replaces_and_hands_over(width: u32) {
-    let (house, papers) = (House::open().await, Papers::new());
-    let (id, link) = asked(&house, &["Passport", "Bill"]).await;
-    let window = Window::open(Kind::Usual).await;
-    window.resize(width, 900).await;
-    window.goto(&link).await;
-    window.says("For the new account.").await;
-    choose(&window, 0, &papers.pdf("wrong.pdf")).await;
-    window.says("1 of 2 added.").await;
-    window.click("#item-0 .got .btn").await;
-    window.says("0 of 2 added.").await;
-    choose(&window, 0, &format!("{}\n{}", papers.pdf("one.pdf"), papers.pdf("two.pdf"))).await;
-    window.says("Hand over these 2 files").await;
-    choose(&window, 1, &papers.put("bill.pdf", b"MZ\x90 not a paper")).await;
-    window.says("bill.pdf was not taken").await;
-    window.says("This is a program or a script").await;
-    choose(&window, 1, &papers.pdf("bill.pdf")).await;
-    window.says("Hand over these 3 files").await;
-    let wide = window.script("return document.documentElement.scrollWidth <= innerWidth").await;
+    let (server, papers) = (TestServer::open().await, Papers::new());
+    let (id, link) = asked(&server, &["Passport", "Bill"]).await;
+    let browser = Browser::open(Kind::Usual).await;
+    browser.resize(width, 900).await;
+    browser.goto(&link).await;
+    browser.says("For the new account.").await;
+    choose(&browser, 0, &papers.pdf("wrong.pdf")).await;
+    browser.says("1 of 2 added.").await;
+    browser.click("#item-0 .got .btn").await;
+    browser.says("0 of 2 added.").await;
+    choose(&browser, 0, &format!("{}\n{}", papers.pdf("one.pdf"), papers.pdf("two.pdf"))).await;
+    browser.says("Hand over these 2 files").await;
+    choose(&browser, 1, &papers.put("bill.pdf", b"MZ\x90 not a paper")).await;
+    browser.says("bill.pdf was not taken").await;
+    browser.says("This is a program or a script").await;
+    choose(&browser, 1, &papers.pdf("bill.pdf")).await;
+    browser.says("Hand over these 3 files").await;
+    let wide = browser.script("return document.documentElement.scrollWidth <= innerWidth").await;
     assert_eq!(wide, json!(true), "nothing is wider than the window");
-    window.click("#part-done .btn.primary").await;
-    window.says("Thank you, Ann. Everything is in.").await;
-    assert_eq!(filed(&house, &id).await, ["one.pdf", "two.pdf", "bill.pdf"]);
-    window.close().await;
+    browser.click("#part-done .btn.primary").await;
+    browser.says("Thank you, Ann. Everything is in.").await;
+    assert_eq!(filed(&server, &id).await, ["one.pdf", "two.pdf", "bill.pdf"]);
+    browser.close().await;
 }
 
 #[tokio::test]
@@ -119,106 +119,106 @@ async fn a_customer_adds_replaces_and_hands_over_on_a_phone() {
 
 #[tokio::test]
 async fn a_file_goes_on_after_the_connection_was_cut_in_the_middle() {
-    let (house, papers) = (House::open().await, Papers::new());
-    let (id, link) = asked(&house, &["Passport"]).await;
-    let window = Window::open(Kind::Usual).await;
-    window.goto(&link).await;
+    let (server, papers) = (TestServer::open().await, Papers::new());
+    let (id, link) = asked(&server, &["Passport"]).await;
+    let browser = Browser::open(Kind::Usual).await;
+    browser.goto(&link).await;
     let slow = 4 * 1024 * 1024;
     let network = |offline: bool, upload: i64| json!({ "offline": offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": upload });
-    window.devtools("Network.enable", json!({})).await;
-    window.devtools("Network.emulateNetworkConditions", network(false, slow)).await;
-    choose(&window, 0, &papers.large_pdf("pass.pdf", 12 * 1024 * 1024)).await;
+    browser.devtools("Network.enable", json!({})).await;
+    browser.devtools("Network.emulateNetworkConditions", network(false, slow)).await;
+    choose(&browser, 0, &papers.large_pdf("pass.pdf", 12 * 1024 * 1024)).await;
     let percent =
         "return parseInt(document.querySelector('[data-arriving] .quiet')?.textContent) || 0";
-    window
+    browser
         .until("some of it is sent", || async {
-            window.script(percent).await.as_i64().unwrap_or(0) >= 40
+            browser.script(percent).await.as_i64().unwrap_or(0) >= 40
         })
         .await;
-    window.devtools("Network.emulateNetworkConditions", network(true, slow)).await;
-    window.says("No connection. It goes on by itself").await;
-    window.devtools("Network.emulateNetworkConditions", network(false, -1)).await;
-    window.says("Hand over this file").await;
-    window.click("#part-done .btn.primary").await;
-    window.says("Everything is in.").await;
-    assert_eq!(filed(&house, &id).await, ["pass.pdf"]);
-    window.close().await;
+    browser.devtools("Network.emulateNetworkConditions", network(true, slow)).await;
+    browser.says("No connection. It goes on by itself").await;
+    browser.devtools("Network.emulateNetworkConditions", network(false, -1)).await;
+    browser.says("Hand over this file").await;
+    browser.click("#part-done .btn.primary").await;
+    browser.says("Everything is in.").await;
+    assert_eq!(filed(&server, &id).await, ["pass.pdf"]);
+    browser.close().await;
 }
 
 #[tokio::test]
 async fn without_scripts_the_same_page_does_the_same() {
-    let (house, papers) = (House::open().await, Papers::new());
-    let (id, link) = asked(&house, &["Passport"]).await;
-    let window = Window::open(Kind::WithoutScripts).await;
+    let (server, papers) = (TestServer::open().await, Papers::new());
+    let (id, link) = asked(&server, &["Passport"]).await;
+    let browser = Browser::open(Kind::WithoutScripts).await;
     for width in [390, 1440] {
-        window.resize(width, 900).await;
-        window.goto(&link).await;
+        browser.resize(width, 900).await;
+        browser.goto(&link).await;
         let path = papers.pdf(&format!("{width}.pdf"));
-        choose(&window, 0, &path).await;
-        window.click("#item-0 [data-plain]").await;
-        window.says(&format!("{width}.pdf")).await;
+        choose(&browser, 0, &path).await;
+        browser.click("#item-0 [data-plain]").await;
+        browser.says(&format!("{width}.pdf")).await;
     }
-    choose(&window, 0, &papers.put("page.html", b"<!doctype html>")).await;
-    window.click("#item-0 [data-plain]").await;
-    window.says("page.html was not taken").await;
-    window.click("#item-0 .banner .btn").await;
-    window.says("Hand over these 2 files").await;
-    window.click("#part-done .btn.primary").await;
-    window.says("Thank you, Ann. Everything is in.").await;
-    assert_eq!(filed(&house, &id).await, ["390.pdf", "1440.pdf"]);
-    window.close().await;
+    choose(&browser, 0, &papers.put("page.html", b"<!doctype html>")).await;
+    browser.click("#item-0 [data-plain]").await;
+    browser.says("page.html was not taken").await;
+    browser.click("#item-0 .banner .btn").await;
+    browser.says("Hand over these 2 files").await;
+    browser.click("#part-done .btn.primary").await;
+    browser.says("Thank you, Ann. Everything is in.").await;
+    assert_eq!(filed(&server, &id).await, ["390.pdf", "1440.pdf"]);
+    browser.close().await;
 }
 
 #[tokio::test]
 async fn the_customers_pages_are_sound_for_assistive_technology() {
-    let (house, papers) = (House::open().await, Papers::new());
-    let (_, link) = asked(&house, &["Passport", "Bill"]).await;
-    let (_, done) = asked(&house, &["Passport"]).await;
-    let (window, axe) = (Window::open(Kind::Usual).await, axe());
-    window.goto(&link).await;
-    choose(&window, 0, &papers.pdf("one.pdf")).await;
-    window.says("Hand over this file").await;
-    choose(&window, 1, &papers.put("bill.pdf", b"MZ\x90 not a paper")).await;
-    window.says("bill.pdf was not taken").await;
-    window.goto(&done).await;
-    choose(&window, 0, &papers.pdf("one.pdf")).await;
-    window.says("Hand over this file").await;
-    window.click("#part-done .btn.primary").await;
-    window.says("Everything is in.").await;
+    let (server, papers) = (TestServer::open().await, Papers::new());
+    let (_, link) = asked(&server, &["Passport", "Bill"]).await;
+    let (_, done) = asked(&server, &["Passport"]).await;
+    let (browser, axe) = (Browser::open(Kind::Usual).await, axe());
+    browser.goto(&link).await;
+    choose(&browser, 0, &papers.pdf("one.pdf")).await;
+    browser.says("Hand over this file").await;
+    choose(&browser, 1, &papers.put("bill.pdf", b"MZ\x90 not a paper")).await;
+    browser.says("bill.pdf was not taken").await;
+    browser.goto(&done).await;
+    choose(&browser, 0, &papers.pdf("one.pdf")).await;
+    browser.says("Hand over this file").await;
+    browser.click("#part-done .btn.primary").await;
+    browser.says("Everything is in.").await;
     let mut wrong = Vec::new();
     for dark in [false, true] {
-        window.dark(dark).await;
+        browser.dark(dark).await;
         for page in [&link, &done, &format!("{link}/stop"), &format!("{link}x")] {
-            window.goto(page).await;
-            wrong.extend(violations(&window, &axe).await);
+            browser.goto(page).await;
+            wrong.extend(violations(&browser, &axe).await);
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    window.close().await;
+    browser.close().await;
 }
 
 #[tokio::test]
 async fn a_person_asks_for_documents_and_sees_what_came_of_it() {
-    let (house, papers) = (House::open().await, Papers::new());
-    let received = house.mail("bo@shop.example Bo Shopper", "A lease", "Hello", None).await;
-    let window = Window::signed_in(&house, &house.ines).await;
-    window.goto(&format!("{}/conversations/{}", house.address, received.conversation)).await;
-    window.press("d").await;
-    window.write("#ask-message", "Two papers, please.").await;
-    window.write("#label-1", "Lease").await;
-    window.write("#label-2", "Meter reading").await;
-    window.click("[data-send]").await;
-    window.says("2 documents asked for").await;
-    let (_, text) = house.latest(received.conversation.as_str()).await;
+    let (server, papers) = (TestServer::open().await, Papers::new());
+    let received = server.mail("bo@shop.example Bo Shopper", "A lease", "Hello", None).await;
+    let browser = Browser::signed_in(&server, &server.ines).await;
+    browser.goto(&format!("{}/conversations/{}", server.address, received.conversation)).await;
+    browser.press("d").await;
+    browser.write("#ask-message", "Two papers, please.").await;
+    browser.write("#label-1", "Lease").await;
+    browser.write("#label-2", "Meter reading").await;
+    browser.click("[data-send]").await;
+    browser.says("2 documents asked for").await;
+    let (_, text) = server.latest(received.conversation.as_str()).await;
     let link = text.split_whitespace().find(|word| word.contains("/u/")).unwrap().to_owned();
-    window.goto(&link).await;
-    choose(&window, 0, &papers.pdf("lease.pdf")).await;
-    window.says("Hand over this file").await;
-    window.click("#part-done .btn.primary").await;
-    window.says("Thank you, that has arrived").await;
-    window.goto(&format!("{}/conversations/{}", house.address, received.conversation)).await;
-    window.says("lease.pdf").await;
-    window.driver.find(By::LinkText("lease.pdf")).await.unwrap().click().await.unwrap();
-    window.says("uploaded by the customer").await;
-    window.close().await;
+    browser.goto(&link).await;
+    choose(&browser, 0, &papers.pdf("lease.pdf")).await;
+    browser.says("Hand over this file").await;
+    browser.click("#part-done .btn.primary").await;
+    browser.says("Thank you, that has arrived").await;
+    browser.goto(&format!("{}/conversations/{}", server.address, received.conversation)).await;
+    browser.says("lease.pdf").await;
+    browser.driver.find(By::LinkText("lease.pdf")).await.unwrap().click().await.unwrap();
+    browser.says("uploaded by the customer").await;
+    browser.close().await;
 }

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-use crate::house::House;
-use crate::window::Window;
+use crate::browser::Browser;
+use crate::test_server::TestServer;
 
 /// Listens on this machine and answers every request with the status it is told.
 async fn receiver(status: Arc<AtomicU16>) -> String {
@@ -33,59 +33,59 @@ async fn receiver(status: Arc<AtomicU16>) -> String {
 
 #[tokio::test]
 async fn a_webhook_is_made_tested_and_its_log_shows_what_was_answered() {
-    let house = House::open().await;
-    let _working = house.keep_working();
+    let server = TestServer::open().await;
+    let _working = server.keep_working();
     let status = Arc::new(AtomicU16::new(503));
     let url = receiver(Arc::clone(&status)).await;
-    let window = Window::signed_in(&house, &house.ines).await;
-    window.goto(&format!("{}/settings/webhooks", house.address)).await;
-    window.write("#url", &url).await;
-    window.click("#new .btn.primary").await;
-    window.says("Copy the secret now").await;
-    assert!(window.text(".secret").await.starts_with("whsec_"));
-    window.click(".once .btn:not(.primary)").await;
-    window.says("No event was meant for this webhook yet").await;
+    let browser = Browser::signed_in(&server, &server.ines).await;
+    browser.goto(&format!("{}/settings/webhooks", server.address)).await;
+    browser.write("#url", &url).await;
+    browser.click("#new .btn.primary").await;
+    browser.says("Copy the secret now").await;
+    assert!(browser.text(".secret").await.starts_with("whsec_"));
+    browser.click(".once .btn:not(.primary)").await;
+    browser.says("No event was meant for this webhook yet").await;
 
-    window.click(".page-head .btn").await;
-    window.says("A test event is on its way").await;
-    window.says("Tried again").await;
-    window.says("Failing since").await;
-    window.click(".log summary").await;
-    window.says("503 Service Unavailable").await;
-    window.says("the till is closed").await;
+    browser.click(".page-head .btn").await;
+    browser.says("A test event is on its way").await;
+    browser.says("Tried again").await;
+    browser.says("Failing since").await;
+    browser.click(".log summary").await;
+    browser.says("503 Service Unavailable").await;
+    browser.says("the till is closed").await;
 
     status.store(200, Ordering::SeqCst);
-    window.click(".log .more .btn").await;
-    window.says("It is on its way once more").await;
-    window.says("Delivered").await;
-    window.click(".seg a:nth-child(2)").await;
-    window.says("No delivery of the last 30 days is like that").await;
-    window.click(".seg a:nth-child(4)").await;
-    window.says("webhook.test").await;
-    window.close().await;
+    browser.click(".log .more .btn").await;
+    browser.says("It is on its way once more").await;
+    browser.says("Delivered").await;
+    browser.click(".seg a:nth-child(2)").await;
+    browser.says("No delivery of the last 30 days is like that").await;
+    browser.click(".seg a:nth-child(4)").await;
+    browser.says("webhook.test").await;
+    browser.close().await;
 }
 
 #[tokio::test]
 async fn a_snoozed_conversation_comes_back_by_the_clock() {
     const THREE_HOURS: i64 = 3 * 60 * 60 * 1_000;
-    let house = House::open().await;
-    let _working = house.keep_working();
+    let server = TestServer::open().await;
+    let _working = server.keep_working();
     let received =
-        house.mail("ann@shop.example Ann Shop", "Two lamps", "Where are they?", None).await;
-    let window = Window::signed_in(&house, &house.ines).await;
-    window
-        .goto(&format!("{}/conversations/{}?view=open", house.address, received.conversation))
+        server.mail("ann@shop.example Ann Shop", "Two lamps", "Where are they?", None).await;
+    let browser = Browser::signed_in(&server, &server.ines).await;
+    browser
+        .goto(&format!("{}/conversations/{}?view=open", server.address, received.conversation))
         .await;
-    window.press("s").await;
-    window.click(".menu[open] [name=until]").await;
-    window.says("Snoozed. It comes back by itself.").await;
-    assert!(!window.text(".rows").await.contains("Two lamps"));
-    window.goto(&format!("{}/inbox?view=snoozed", house.address)).await;
-    window.says("Two lamps").await;
-    window.goto(&format!("{}/inbox?view=open", house.address)).await;
-    house.advance(THREE_HOURS + 1_000);
-    window.says("Two lamps").await;
-    window.click(".rows .row").await;
-    window.says("brought this back, its time had come").await;
-    window.close().await;
+    browser.press("s").await;
+    browser.click(".menu[open] [name=until]").await;
+    browser.says("Snoozed. It comes back by itself.").await;
+    assert!(!browser.text(".rows").await.contains("Two lamps"));
+    browser.goto(&format!("{}/inbox?view=snoozed", server.address)).await;
+    browser.says("Two lamps").await;
+    browser.goto(&format!("{}/inbox?view=open", server.address)).await;
+    server.advance(THREE_HOURS + 1_000);
+    browser.says("Two lamps").await;
+    browser.click(".rows .row").await;
+    browser.says("brought this back, its time had come").await;
+    browser.close().await;
 }

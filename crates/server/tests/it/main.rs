@@ -1,61 +1,18 @@
-//! Every rule of the API, through REST and MCP, and of the web app, on both databases.
+//! What the server adds to the domain: REST and MCP, mail over sockets, the web app and the commands.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod api;
-mod app_mail;
-mod assign;
-mod authentication;
+mod cli;
 mod code_style;
-mod commands;
-mod correcting;
-mod cursor;
 mod documents;
-mod drafts;
-mod event_list;
-mod events;
-mod extraction;
-mod failing_jobs;
-mod health;
-mod held;
 mod http;
-mod imap;
-mod inbound;
-mod jobs;
 mod layers;
-mod list;
+mod mail_in;
 mod mail_out;
-mod mailboxes;
-mod mcp;
-mod nodes;
-mod notes;
-mod notices;
-mod originals;
-mod outage;
-mod parity;
-mod people;
+mod node;
 mod plans;
-mod quiet;
-mod read;
-mod receive;
-mod replies;
-mod requests;
-mod sandbox;
-mod search;
-mod search_model;
-mod secrecy;
-mod services;
-mod smtp;
-mod snooze;
-mod starting;
-mod status;
-mod stop;
 mod support;
-mod tags;
-mod templates;
-mod threading;
-mod uploads;
 mod values;
 mod web;
-mod webhook_sender;
 mod webhooks;

@@ -145,6 +145,15 @@ impl Operation {
         self.path.contains("{id}")
     }
 
+    /// The id in a path of this operation's shape; `None` when the path has another shape.
+    pub fn match_path(&self, path: &str) -> Option<Option<String>> {
+        let Some((before, after)) = self.path.split_once("{id}") else {
+            return (self.path == path).then_some(None);
+        };
+        let id = path.strip_prefix(before)?.strip_suffix(after)?;
+        (!id.is_empty() && !id.contains('/')).then(|| Some(id.to_owned()))
+    }
+
     /// True when an `Idempotency-Key` makes a repeat harmless.
     pub fn takes_idempotency_key(&self) -> bool {
         !self.repeatable

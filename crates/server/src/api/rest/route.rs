@@ -29,7 +29,7 @@ pub fn find(path: &str, method: &Method) -> Route {
     }
     let mut allow = Vec::new();
     for operation in OPERATIONS {
-        let Some(id) = matched(operation.path, path) else { continue };
+        let Some(id) = operation.match_path(path) else { continue };
         if operation.method.name() == method.as_str() {
             return Route::Operation { operation, id };
         }
@@ -41,19 +41,10 @@ pub fn find(path: &str, method: &Method) -> Route {
     if allow.is_empty() { Route::Nothing } else { Route::Other { allow: allow.join(", ") } }
 }
 
-/// The id in a path of this shape; `None` when the path has another.
-fn matched(shape: &str, path: &str) -> Option<Option<String>> {
-    let Some((before, after)) = shape.split_once("{id}") else {
-        return (shape == path).then_some(None);
-    };
-    let id = path.strip_prefix(before)?.strip_suffix(after)?;
-    (!id.is_empty() && !id.contains('/')).then(|| Some(id.to_owned()))
-}
-
 /// The shape of a path, for the log: no ids, and nothing that a stranger typed.
 pub fn shape(path: &str) -> &'static str {
     let inside = path.strip_prefix(super::PREFIX).unwrap_or("");
-    let known = OPERATIONS.iter().find(|operation| matched(operation.path, inside).is_some());
+    let known = OPERATIONS.iter().find(|operation| operation.match_path(inside).is_some());
     match known {
         Some(operation) => operation.path,
         None if inside == SPECIFICATION => SPECIFICATION,

@@ -92,11 +92,8 @@ pub async fn html(
     let pictures = format!("/conversations/{conversation}/messages/{message}/pictures");
     let host = host(&uri, &headers);
     let policy = page_policy(&host, &pictures, asked.has("pictures"));
-    let remote = if asked.has("pictures") {
-        RemotePictures::Shown
-    } else {
-        RemotePictures::Blocked
-    };
+    let remote =
+        if asked.has("pictures") { RemotePictures::Shown } else { RemotePictures::Blocked };
     let take = move |raw: &[u8]| {
         let addresses = PageAddresses { pictures: &pictures, remote };
         mail::mail_page(raw, &addresses).map(|page| page.html)

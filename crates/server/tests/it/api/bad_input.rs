@@ -3,7 +3,17 @@
 use serde_json::{Value, json};
 
 use super::{ALL, OPS, a_conversation, fields_named, op, rows};
-use crate::both;
+use crate::support::{TestApp, on_both};
+
+on_both!(
+    every_problem_of_a_body_is_named_by_its_path,
+    every_problem_of_a_query_is_named_by_its_parameter,
+    the_sentence_tells_what_would_be_right,
+    a_body_is_a_json_object,
+    an_empty_body_is_taken_only_where_it_is_optional,
+    unknown_fields_and_parameters_are_ignored,
+    every_kind_of_date_that_is_a_day_is_taken
+);
 
 /// An operation, a body, and the fields that are wrong in it.
 const BODIES: &[(&str, &str, &[&str])] = &[
@@ -139,90 +149,88 @@ const QUERIES: &[(&str, &str, &[&str])] = &[
     ("/documents", "limit=0&kind=Invoice&cursor=1", &["kind", "limit", "cursor"]),
 ];
 
-both! {
-    async fn every_problem_of_a_body_is_named_by_its_path(app) {
-        let key = app.key(ALL).await;
-        let id = a_conversation(&app).await;
-        let before = rows(&app).await;
-        for (name, body, fields) in BODIES {
-            let answer = op(name).ask_with(&app, &key, &id, *body).await;
-            assert_eq!(answer.status, 400, "{name} {body}");
-            assert_eq!(fields_named(&answer), *fields, "{name} {body}: {}", answer.error());
-        }
-        assert_eq!(rows(&app).await, before);
+async fn every_problem_of_a_body_is_named_by_its_path(app: TestApp) {
+    let key = app.key(ALL).await;
+    let id = a_conversation(&app).await;
+    let before = rows(&app).await;
+    for (name, body, fields) in BODIES {
+        let answer = op(name).ask_with(&app, &key, &id, *body).await;
+        assert_eq!(answer.status, 400, "{name} {body}");
+        assert_eq!(fields_named(&answer), *fields, "{name} {body}: {}", answer.error());
     }
+    assert_eq!(rows(&app).await, before);
+}
 
-    async fn every_problem_of_a_query_is_named_by_its_parameter(app) {
-        let key = app.key("read").await;
-        for (list, query, fields) in QUERIES {
-            let answer = app.get(&key, &format!("{list}?{query}")).await;
-            assert_eq!(answer.status, 400, "{list} {query}");
-            assert_eq!(fields_named(&answer), *fields, "{list} {query}: {}", answer.error());
-        }
+async fn every_problem_of_a_query_is_named_by_its_parameter(app: TestApp) {
+    let key = app.key("read").await;
+    for (list, query, fields) in QUERIES {
+        let answer = app.get(&key, &format!("{list}?{query}")).await;
+        assert_eq!(answer.status, 400, "{list} {query}");
+        assert_eq!(fields_named(&answer), *fields, "{list} {query}: {}", answer.error());
     }
+}
 
-    async fn the_sentence_tells_what_would_be_right(app) {
-        let key = app.key("read").await;
-        let answer = app.get(&key, "/conversations?limit=x&view=y").await.is(400);
-        let error = answer.error();
-        assert!(error.contains("limit: must be a whole number from 1 to 100"), "{error}");
-        let views = ["open", "waiting", "snoozed", "closed", "all"];
-        assert!(error.contains("view: must be one of "), "{error}");
-        assert!(views.iter().all(|view| error.contains(view)), "{error}");
-    }
+async fn the_sentence_tells_what_would_be_right(app: TestApp) {
+    let key = app.key("read").await;
+    let answer = app.get(&key, "/conversations?limit=x&view=y").await.is(400);
+    let error = answer.error();
+    assert!(error.contains("limit: must be a whole number from 1 to 100"), "{error}");
+    let views = ["open", "waiting", "snoozed", "closed", "all"];
+    assert!(error.contains("view: must be one of "), "{error}");
+    assert!(views.iter().all(|view| error.contains(view)), "{error}");
+}
 
-    async fn a_body_is_a_json_object(app) {
-        let key = app.key(ALL).await;
-        let id = a_conversation(&app).await;
-        for op in OPS.iter().filter(|op| op.method == "POST") {
-            for body in ["null", "true", "5", "\"text\"", "[]", "[{ \"body\": \"x\" }]"] {
-                let answer = op.ask_with(&app, &key, &id, body).await.is(400);
-                assert_eq!(fields_named(&answer), ["body"], "{} {body}", op.name);
-            }
+async fn a_body_is_a_json_object(app: TestApp) {
+    let key = app.key(ALL).await;
+    let id = a_conversation(&app).await;
+    for op in OPS.iter().filter(|op| op.method == "POST") {
+        for body in ["null", "true", "5", "\"text\"", "[]", "[{ \"body\": \"x\" }]"] {
+            let answer = op.ask_with(&app, &key, &id, body).await.is(400);
+            assert_eq!(fields_named(&answer), ["body"], "{} {body}", op.name);
         }
     }
+}
 
-    async fn an_empty_body_is_taken_only_where_it_is_optional(app) {
-        let key = app.key(ALL).await;
-        let id = a_conversation(&app).await;
-        op("stop_message").ask(&app, &key, &id).await.is(200);
-        let before = rows(&app).await;
-        for op in OPS.iter().filter(|op| op.method == "POST") {
-            let answer = op.ask_with(&app, &key, &id, "").await;
-            match op.name {
-                "tag_conversation" | "stop_message" => assert_eq!(answer.json(), json!({ "ok": true })),
-                name => assert_eq!(fields_named(&answer.is(400)), ["body"], "{name}"),
-            }
+async fn an_empty_body_is_taken_only_where_it_is_optional(app: TestApp) {
+    let key = app.key(ALL).await;
+    let id = a_conversation(&app).await;
+    op("stop_message").ask(&app, &key, &id).await.is(200);
+    let before = rows(&app).await;
+    for op in OPS.iter().filter(|op| op.method == "POST") {
+        let answer = op.ask_with(&app, &key, &id, "").await;
+        match op.name {
+            "tag_conversation" | "stop_message" => assert_eq!(answer.json(), json!({ "ok": true })),
+            name => assert_eq!(fields_named(&answer.is(400)), ["body"], "{name}"),
         }
-        assert_eq!(rows(&app).await, before);
     }
+    assert_eq!(rows(&app).await, before);
+}
 
-    async fn unknown_fields_and_parameters_are_ignored(app) {
-        let key = app.key(ALL).await;
-        let id = a_conversation(&app).await;
-        let unknown = json!({ "nonsense": [1, { "a": null }], "limit": "x", "id": "cnv_0", "": 0 });
-        for op in OPS {
-            let path = format!("{}?nonsense=1&nonsense=2&body=x&=&%FF&a=%00", op.at(&id));
-            let mut body: Value = unknown.clone();
-            if op.method == "POST" {
-                body.as_object_mut().unwrap().extend(op.json().as_object().unwrap().clone());
-            }
-            if let Some(item) = body.pointer_mut("/documents/0") {
-                item["nonsense"] = json!(["x"]);
-            }
-            let body = axum::body::Body::from(body.to_string());
-            let request = crate::support::request(op.method, &path, Some(&key.key), body);
-            assert_eq!(app.send(request).await.status, op.success, "{}", op.name);
+async fn unknown_fields_and_parameters_are_ignored(app: TestApp) {
+    let key = app.key(ALL).await;
+    let id = a_conversation(&app).await;
+    let unknown = json!({ "nonsense": [1, { "a": null }], "limit": "x", "id": "cnv_0", "": 0 });
+    for op in OPS {
+        let path = format!("{}?nonsense=1&nonsense=2&body=x&=&%FF&a=%00", op.at(&id));
+        let mut body: Value = unknown.clone();
+        if op.method == "POST" {
+            body.as_object_mut().unwrap().extend(op.json().as_object().unwrap().clone());
         }
-        assert_eq!(app.read(&key, &id).await["status"], "waiting");
+        if let Some(item) = body.pointer_mut("/documents/0") {
+            item["nonsense"] = json!(["x"]);
+        }
+        let body = axum::body::Body::from(body.to_string());
+        let request = crate::support::request(op.method, &path, Some(&key.key), body);
+        assert_eq!(app.send(request).await.status, op.success, "{}", op.name);
     }
+    assert_eq!(app.read(&key, &id).await["status"], "waiting");
+}
 
-    async fn every_kind_of_date_that_is_a_day_is_taken(app) {
-        let key = app.key(ALL).await;
-        let id = a_conversation(&app).await;
-        for date in ["2026-11-30", "2028-02-29", "1999-01-01", "9999-12-31"] {
-            let body = json!({ "documents": [{ "label": "A" }], "dueDate": date });
-            op("request_documents").ask_with(&app, &key, &id, body.to_string()).await.is(201);
-        }
+async fn every_kind_of_date_that_is_a_day_is_taken(app: TestApp) {
+    let key = app.key(ALL).await;
+    let id = a_conversation(&app).await;
+    for date in ["2026-11-30", "2028-02-29", "1999-01-01", "9999-12-31"] {
+        let body = json!({ "documents": [{ "label": "A" }], "dueDate": date });
+        op("request_documents").ask_with(&app, &key, &id, body.to_string()).await.is(201);
     }
 }

@@ -13,8 +13,15 @@ use serde_json::{Map, Value, json};
 use url::form_urlencoded::byte_serialize;
 
 use super::{ALL, IN_SANDBOX, OPS, a_conversation, a_test_conversation, beside, op, rows};
-use crate::both;
-use crate::support::{Answer, Key, MINUTE, SECOND, TestApp, request};
+use crate::support::{Answer, MINUTE, SECOND, TestApp, TestKey, on_both, request};
+
+on_both!(
+    no_garbage_is_a_failure_or_half_done,
+    no_garbage_in_the_sandbox_is_a_failure_or_half_done,
+    no_text_in_any_field_is_a_failure,
+    no_search_is_a_failure,
+    no_key_or_origin_is_a_failure
+);
 
 /// Requests thrown in each test.
 const SHOTS: u32 = 400;
@@ -216,7 +223,7 @@ fn written(body: Value) -> Vec<u8> {
 }
 
 impl Shot {
-    fn request(&self, key: &Key, conversation: &str) -> Request<Body> {
+    fn request(&self, key: &TestKey, conversation: &str) -> Request<Body> {
         let operation = operations::named(self.operation).unwrap();
         let id: String = match &self.id {
             Some(id) => byte_serialize(format!("x{id}").as_bytes()).collect(),
@@ -273,7 +280,12 @@ fn succeeded(answer: &Answer) -> Result<bool, String> {
 }
 
 /// Asks, and says what is wrong with the answer or with what was done.
-async fn answers(app: &TestApp, key: &Key, id: &str, asked: Request<Body>) -> Result<(), String> {
+async fn answers(
+    app: &TestApp,
+    key: &TestKey,
+    id: &str,
+    asked: Request<Body>,
+) -> Result<(), String> {
     let state = async || (rows(app).await, app.read(key, &id).await);
     let is_get = asked.method() == "GET";
     let before = state().await;
@@ -284,77 +296,75 @@ async fn answers(app: &TestApp, key: &Key, id: &str, asked: Request<Body>) -> Re
     Ok(())
 }
 
-both! {
-    async fn no_garbage_is_a_failure_or_half_done(app) {
-        let key = app.key(ALL).await;
-        let id = a_conversation(&app).await;
-        let fire = async |shot: Shot| answers(&app, &key, &id, shot.request(&key, &id)).await;
-        throw(shot(true), fire).await;
-    }
+async fn no_garbage_is_a_failure_or_half_done(app: TestApp) {
+    let key = app.key(ALL).await;
+    let id = a_conversation(&app).await;
+    let fire = async |shot: Shot| answers(&app, &key, &id, shot.request(&key, &id)).await;
+    throw(shot(true), fire).await;
+}
 
-    async fn no_garbage_in_the_sandbox_is_a_failure_or_half_done(app) {
-        let key = app.test_key(ALL).await;
-        let id = a_test_conversation(&app).await;
-        throw(shot(false), async |shot: Shot| {
-            // The limit of simulated mail is another rule.
-            app.advance(SECOND);
-            answers(&app, &key, &id, shot.request(&key, &id)).await
-        })
-        .await;
-    }
+async fn no_garbage_in_the_sandbox_is_a_failure_or_half_done(app: TestApp) {
+    let key = app.test_key(ALL).await;
+    let id = a_test_conversation(&app).await;
+    throw(shot(false), async |shot: Shot| {
+        // The limit of simulated mail is another rule.
+        app.advance(SECOND);
+        answers(&app, &key, &id, shot.request(&key, &id)).await
+    })
+    .await;
+}
 
-    async fn no_text_in_any_field_is_a_failure(app) {
-        let (live, test) = (app.key(ALL).await, app.test_key(ALL).await);
-        let id = a_conversation(&app).await;
-        let on_live = OPS.iter().map(|op| (op, &live));
-        let asked = on_live.chain(IN_SANDBOX.iter().map(|op| (op, &test)));
-        for (op, key) in asked.filter(|(op, _)| op.method == "POST") {
-            for pointer in texts(&op.json(), "") {
-                app.advance(MINUTE);
-                for nasty in NASTY {
-                    let mut body = op.json();
-                    *body.pointer_mut(&pointer).unwrap() = json!(nasty);
-                    let answer = op.ask_with(&app, key, &id, body.to_string()).await;
-                    let problem = succeeded(&answer).err();
-                    assert_eq!(problem, None, "{} {pointer} {nasty:?}", op.name);
-                }
+async fn no_text_in_any_field_is_a_failure(app: TestApp) {
+    let (live, test) = (app.key(ALL).await, app.test_key(ALL).await);
+    let id = a_conversation(&app).await;
+    let on_live = OPS.iter().map(|op| (op, &live));
+    let asked = on_live.chain(IN_SANDBOX.iter().map(|op| (op, &test)));
+    for (op, key) in asked.filter(|(op, _)| op.method == "POST") {
+        for pointer in texts(&op.json(), "") {
+            app.advance(MINUTE);
+            for nasty in NASTY {
+                let mut body = op.json();
+                *body.pointer_mut(&pointer).unwrap() = json!(nasty);
+                let answer = op.ask_with(&app, key, &id, body.to_string()).await;
+                let problem = succeeded(&answer).err();
+                assert_eq!(problem, None, "{} {pointer} {nasty:?}", op.name);
             }
         }
     }
+}
 
-    async fn no_search_is_a_failure(app) {
-        let key = app.key(ALL).await;
-        let id = a_conversation(&app).await;
-        let every = ["/conversations", "/conversations?view=all", "/documents"];
-        let repeated = NASTY.iter().map(|nasty| nasty.repeat(200 / nasty.chars().count().max(1)));
-        for q in NASTY.iter().map(|nasty| nasty.to_string()).chain(repeated) {
-            let q: String = byte_serialize(q.as_bytes()).collect();
-            for list in every {
-                let mark = if list.contains('?') { '&' } else { '?' };
-                let answer = app.get(&key, &format!("{list}{mark}q={q}")).await;
-                assert_eq!(answer.status, 200, "{list} {q}");
-            }
+async fn no_search_is_a_failure(app: TestApp) {
+    let key = app.key(ALL).await;
+    let id = a_conversation(&app).await;
+    let every = ["/conversations", "/conversations?view=all", "/documents"];
+    let repeated = NASTY.iter().map(|nasty| nasty.repeat(200 / nasty.chars().count().max(1)));
+    for q in NASTY.iter().map(|nasty| nasty.to_string()).chain(repeated) {
+        let q: String = byte_serialize(q.as_bytes()).collect();
+        for list in every {
+            let mark = if list.contains('?') { '&' } else { '?' };
+            let answer = app.get(&key, &format!("{list}{mark}q={q}")).await;
+            assert_eq!(answer.status, 200, "{list} {q}");
         }
-        for raw in ["q=%", "q=%f", "q=%ff%fe", "q=%ed%a0%80", "q=+++", "q=%c3", "&&&", "=", "q"] {
-            app.get(&key, &format!("/conversations?{raw}")).await.is(200);
-        }
-        assert_eq!(app.get(&key, "/conversations?q=lamp").await.json()[0]["id"], json!(id));
     }
+    for raw in ["q=%", "q=%f", "q=%ff%fe", "q=%ed%a0%80", "q=+++", "q=%c3", "&&&", "=", "q"] {
+        app.get(&key, &format!("/conversations?{raw}")).await.is(200);
+    }
+    assert_eq!(app.get(&key, "/conversations?q=lamp").await.json()[0]["id"], json!(id));
+}
 
-    async fn no_key_or_origin_is_a_failure(app) {
-        let byte = any::<u8>().prop_map(|b| if b < 32 || b == 127 { b'.' } else { b });
-        let headers = vec(byte, 0..80);
-        let name = prop::sample::select(vec!["authorization", "origin", "content-length"]);
-        throw((name, headers), async |(name, value)| {
-            let mut asked = op("me").request(None, &"");
-            asked.headers_mut().insert(name, HeaderValue::from_bytes(&value).unwrap());
-            let answer = app.send(asked).await;
-            let expected = if name == "origin" { 403 } else { 401 };
-            match (answer.status == expected, answer.error().is_empty()) {
-                (true, false) => Ok(()),
-                _ => Err(format!("{} {}", answer.status, answer.error())),
-            }
-        })
-        .await;
-    }
+async fn no_key_or_origin_is_a_failure(app: TestApp) {
+    let byte = any::<u8>().prop_map(|b| if b < 32 || b == 127 { b'.' } else { b });
+    let headers = vec(byte, 0..80);
+    let name = prop::sample::select(vec!["authorization", "origin", "content-length"]);
+    throw((name, headers), async |(name, value)| {
+        let mut asked = op("me").request(None, &"");
+        asked.headers_mut().insert(name, HeaderValue::from_bytes(&value).unwrap());
+        let answer = app.send(asked).await;
+        let expected = if name == "origin" { 403 } else { 401 };
+        match (answer.status == expected, answer.error().is_empty()) {
+            (true, false) => Ok(()),
+            _ => Err(format!("{} {}", answer.status, answer.error())),
+        }
+    })
+    .await;
 }

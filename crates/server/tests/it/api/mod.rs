@@ -2,17 +2,21 @@
 
 mod bad_input;
 mod bodies;
+mod direct;
 mod errors;
 pub mod garbage;
 mod idempotency;
 mod keys;
 mod limits;
+mod links;
+mod mcp;
 mod openapi;
 mod order_of_checks;
 mod origins;
 mod plans;
 mod rate;
 mod sandbox;
+mod sandbox_rate;
 pub mod schema;
 mod scopes;
 mod visibility;
@@ -28,7 +32,7 @@ use inbox::base::actor::Actor;
 use inbox::base::ids::ConversationId;
 use serde_json::Value;
 
-use crate::support::{Answer, Key, TestApp, letter, request};
+use crate::support::{Answer, TestApp, TestKey, letter, request};
 
 /// Every scope there is (API section 5.5).
 pub const ALL: &str = "read write draft send record";
@@ -198,14 +202,14 @@ impl Op {
     }
 
     /// The request that is right, of one conversation.
-    pub async fn ask(&self, app: &TestApp, key: &Key, id: &impl ToString) -> Answer {
+    pub async fn ask(&self, app: &TestApp, key: &TestKey, id: &impl ToString) -> Answer {
         app.send(self.request(Some(&key.key), id)).await
     }
 
     pub async fn ask_with(
         &self,
         app: &TestApp,
-        key: &Key,
+        key: &TestKey,
         id: &impl ToString,
         body: impl Into<Body>,
     ) -> Answer {

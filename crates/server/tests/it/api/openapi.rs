@@ -12,8 +12,19 @@ use super::{
     ALL, CREATING, IN_SANDBOX, OPS, Op, SENDING, a_test_conversation, every_op, fields_named,
     give_message, op,
 };
-use crate::both;
-use crate::support::{Answer, DAY, Key, TestApp, letter, nowhere, request};
+use crate::support::{Answer, DAY, TestApp, TestKey, letter, nowhere, on_both, request};
+
+on_both!(
+    the_document_needs_no_key_and_is_openapi_3_1,
+    the_document_lists_exactly_the_operations,
+    the_document_tells_scope_key_and_refusals_of_each_operation,
+    every_answer_is_as_the_document_says,
+    every_refusal_is_as_the_document_says,
+    the_examples_of_the_document_fit_its_own_schemas,
+    the_document_tells_each_parameter_and_header,
+    the_document_tells_the_limits_that_hold,
+    what_the_document_requires_of_a_body_is_what_is_required
+);
 
 async fn document(app: &TestApp) -> Value {
     app.send(request("GET", "/openapi.json", None, Body::empty())).await.is(200).json()
@@ -42,7 +53,7 @@ fn fits(document: &Value, op: &Op, answer: &Answer) {
 }
 
 /// A workspace in which every kind of thing has happened.
-async fn busy(app: &TestApp, key: &Key) -> String {
+async fn busy(app: &TestApp, key: &TestKey) -> String {
     let record = json!({
         "messageId": "m1@acme.example", "reference": "A-1", "to": ["bruno@keller.example"],
         "subject": "Your order"
@@ -71,200 +82,192 @@ async fn busy(app: &TestApp, key: &Key) -> String {
     id.to_string()
 }
 
-both! {
-    async fn the_document_needs_no_key_and_is_openapi_3_1(app) {
-        let answer = app.send(request("GET", "/openapi.json", None, Body::empty())).await.is(200);
-        assert_eq!(answer.header("content-type"), "application/json");
-        assert!(answer.json()["openapi"].as_str().unwrap().starts_with("3.1."));
-        let wrong = app.send(request("GET", "/openapi.json", Some("wrong"), Body::empty())).await;
-        assert_eq!(wrong.is(200).bytes, answer.bytes);
-    }
+async fn the_document_needs_no_key_and_is_openapi_3_1(app: TestApp) {
+    let answer = app.send(request("GET", "/openapi.json", None, Body::empty())).await.is(200);
+    assert_eq!(answer.header("content-type"), "application/json");
+    assert!(answer.json()["openapi"].as_str().unwrap().starts_with("3.1."));
+    let wrong = app.send(request("GET", "/openapi.json", Some("wrong"), Body::empty())).await;
+    assert_eq!(wrong.is(200).bytes, answer.bytes);
+}
 
-    async fn the_document_lists_exactly_the_operations(app) {
-        let document = document(&app).await;
-        let mut listed = BTreeSet::new();
-        for (path, methods) in document["paths"].as_object().unwrap() {
-            for (method, operation) in methods.as_object().unwrap() {
-                let name = operation["operationId"].as_str().unwrap();
-                listed.insert((path.clone(), method.to_uppercase(), name.to_owned()));
+async fn the_document_lists_exactly_the_operations(app: TestApp) {
+    let document = document(&app).await;
+    let mut listed = BTreeSet::new();
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let name = operation["operationId"].as_str().unwrap();
+            listed.insert((path.clone(), method.to_uppercase(), name.to_owned()));
+        }
+    }
+    let expected = every_op().map(|op| (op.path.into(), op.method.into(), op.name.into()));
+    let itself = ("/openapi.json".into(), "GET".into(), "openapi".into());
+    assert_eq!(listed, expected.chain([itself]).collect());
+}
+
+async fn the_document_tells_scope_key_and_refusals_of_each_operation(app: TestApp) {
+    let document = document(&app).await;
+    for op in every_op().chain(SENDING) {
+        let operation = described(&document, op);
+        let about = operation["description"].as_str().unwrap();
+        assert!(about.contains(&format!("`{}`", op.scope)), "{}: {about}", op.name);
+        let statuses: BTreeSet<&str> =
+            operation["responses"].as_object().unwrap().keys().map(String::as_str).collect();
+        let success = op.success.to_string();
+        let mut expected = BTreeSet::from([success.as_str(), "401", "403", "429", "500"]);
+        let asking = ["list_conversations", "get_conversation", "search_documents", "list_events"];
+        let takes_input = op.method == "POST" || asking.contains(&op.name);
+        expected.extend(takes_input.then_some("400"));
+        let names_one = op.has_id() || op.name == "sandbox_inbound";
+        expected.extend(names_one.then_some("404"));
+        expected.extend((op.method == "POST").then_some("413"));
+        expected.extend(CREATING.contains(&op.name).then_some("422"));
+        assert_eq!(statuses, expected, "{}", op.name);
+    }
+}
+
+async fn every_answer_is_as_the_document_says(app: TestApp) {
+    let document = document(&app).await;
+    let key = app.key(ALL).await;
+    let id = busy(&app, &key).await;
+    let plain = app.mail("ann@keller.example", "Sofa", "Hi").await.conversation;
+    give_message(&app, &app.service(&app.support), &plain).await;
+    let plain = plain.to_string();
+    for op in OPS {
+        for id in [&id, &plain] {
+            fits(&document, op, &op.ask(&app, &key, id).await.is(op.success));
+        }
+    }
+    for op in SENDING {
+        fits(&document, op, &op.ask(&app, &key, &id).await.is(201));
+    }
+    let (test, id) = (app.test_key(ALL).await, a_test_conversation(&app).await);
+    for op in every_op() {
+        fits(&document, op, &op.ask(&app, &test, &id).await.is(op.success));
+    }
+    let all = Op { path: "/conversations?view=all", ..*op("list_conversations") };
+    let answer = all.ask(&app, &key, &id).await.is(200);
+    assert_eq!(answer.json().as_array().unwrap().len(), 2);
+    fits(&document, op("list_conversations"), &answer);
+}
+
+async fn every_refusal_is_as_the_document_says(app: TestApp) {
+    let document = document(&app).await;
+    let (key, reads) = (app.key(ALL).await, app.key("read").await);
+    for op in OPS {
+        fits(&document, op, &app.send(op.request(None, &nowhere())).await.is(401));
+        if op.scope != "read" {
+            fits(&document, op, &op.ask(&app, &reads, &nowhere()).await.is(403));
+            fits(&document, op, &op.ask_with(&app, &key, &nowhere(), "[").await.is(400));
+            let huge = vec![b' '; 2_000_000];
+            fits(&document, op, &op.ask_with(&app, &key, &nowhere(), huge).await.is(413));
+        }
+        if op.has_id() {
+            fits(&document, op, &op.ask(&app, &key, &nowhere()).await.is(404));
+        }
+    }
+    let test = app.test_key(ALL).await;
+    for op in IN_SANDBOX {
+        fits(&document, op, &op.ask(&app, &key, &nowhere()).await.is(403));
+        fits(&document, op, &op.ask(&app, &test, &nowhere()).await.is(404));
+        fits(&document, op, &op.ask_with(&app, &test, &nowhere(), "[").await.is(400));
+    }
+    let app = app.with_rate(0);
+    for op in OPS {
+        fits(&document, op, &op.ask(&app, &key, &nowhere()).await.is(429));
+    }
+}
+
+async fn the_examples_of_the_document_fit_its_own_schemas(app: TestApp) {
+    let document = document(&app).await;
+    for op in every_op() {
+        let operation = described(&document, op);
+        let answer = &operation["responses"][op.success.to_string()];
+        let request = &operation["requestBody"];
+        for content in [answer, request].map(|place| &place["content"]["application/json"]) {
+            if content.is_object() {
+                let found = problems(&document, &content["schema"], &content["example"]);
+                assert_eq!(found, [""; 0], "{}", op.name);
             }
         }
-        let expected = every_op().map(|op| (op.path.into(), op.method.into(), op.name.into()));
-        let itself = ("/openapi.json".into(), "GET".into(), "openapi".into());
-        assert_eq!(listed, expected.chain([itself]).collect());
     }
+}
 
-    async fn the_document_tells_scope_key_and_refusals_of_each_operation(app) {
-        let document = document(&app).await;
-        for op in every_op().chain(SENDING) {
-            let operation = described(&document, op);
-            let about = operation["description"].as_str().unwrap();
-            assert!(about.contains(&format!("`{}`", op.scope)), "{}: {about}", op.name);
-            let statuses: BTreeSet<&str> =
-                operation["responses"].as_object().unwrap().keys().map(String::as_str).collect();
-            let success = op.success.to_string();
-            let mut expected = BTreeSet::from([success.as_str(), "401", "403", "429", "500"]);
-            let asking =
-                ["list_conversations", "get_conversation", "search_documents", "list_events"];
-            let takes_input = op.method == "POST" || asking.contains(&op.name);
-            expected.extend(takes_input.then_some("400"));
-            let names_one = op.has_id() || op.name == "sandbox_inbound";
-            expected.extend(names_one.then_some("404"));
-            expected.extend((op.method == "POST").then_some("413"));
-            expected.extend(CREATING.contains(&op.name).then_some("422"));
-            assert_eq!(statuses, expected, "{}", op.name);
-        }
-    }
-
-    async fn every_answer_is_as_the_document_says(app) {
-        let document = document(&app).await;
-        let key = app.key(ALL).await;
-        let id = busy(&app, &key).await;
-        let plain = app.mail("ann@keller.example", "Sofa", "Hi").await.conversation;
-        give_message(&app, &app.service(&app.support), &plain).await;
-        let plain = plain.to_string();
-        for op in OPS {
-            for id in [&id, &plain] {
-                fits(&document, op, &op.ask(&app, &key, id).await.is(op.success));
-            }
-        }
-        for op in SENDING {
-            fits(&document, op, &op.ask(&app, &key, &id).await.is(201));
-        }
-        let (test, id) = (app.test_key(ALL).await, a_test_conversation(&app).await);
-        for op in every_op() {
-            fits(&document, op, &op.ask(&app, &test, &id).await.is(op.success));
-        }
-        let all = Op { path: "/conversations?view=all", ..*op("list_conversations") };
-        let answer = all.ask(&app, &key, &id).await.is(200);
-        assert_eq!(answer.json().as_array().unwrap().len(), 2);
-        fits(&document, op("list_conversations"), &answer);
-    }
-
-    async fn every_refusal_is_as_the_document_says(app) {
-        let document = document(&app).await;
-        let (key, reads) = (app.key(ALL).await, app.key("read").await);
-        for op in OPS {
-            fits(&document, op, &app.send(op.request(None, &nowhere())).await.is(401));
-            if op.scope != "read" {
-                fits(&document, op, &op.ask(&app, &reads, &nowhere()).await.is(403));
-                fits(&document, op, &op.ask_with(&app, &key, &nowhere(), "[").await.is(400));
-                let huge = vec![b' '; 2_000_000];
-                fits(&document, op, &op.ask_with(&app, &key, &nowhere(), huge).await.is(413));
-            }
-            if op.has_id() {
-                fits(&document, op, &op.ask(&app, &key, &nowhere()).await.is(404));
-            }
-        }
-        let test = app.test_key(ALL).await;
-        for op in IN_SANDBOX {
-            fits(&document, op, &op.ask(&app, &key, &nowhere()).await.is(403));
-            fits(&document, op, &op.ask(&app, &test, &nowhere()).await.is(404));
-            fits(&document, op, &op.ask_with(&app, &test, &nowhere(), "[").await.is(400));
-        }
-        let app = app.with_rate(0);
-        for op in OPS {
-            fits(&document, op, &op.ask(&app, &key, &nowhere()).await.is(429));
-        }
-    }
-
-    async fn the_examples_of_the_document_fit_its_own_schemas(app) {
-        let document = document(&app).await;
-        for op in every_op() {
-            let operation = described(&document, op);
-            let answer = &operation["responses"][op.success.to_string()];
-            let request = &operation["requestBody"];
-            for content in [answer, request].map(|place| &place["content"]["application/json"]) {
-                if content.is_object() {
-                    let found = problems(&document, &content["schema"], &content["example"]);
-                    assert_eq!(found, [""; 0], "{}", op.name);
+async fn the_document_tells_each_parameter_and_header(app: TestApp) {
+    let document = document(&app).await;
+    let views = json!(["open", "waiting", "snoozed", "closed", "all"]);
+    let kinds =
+        json!(["invoice", "receipt", "statement", "contract", "id", "tax", "photo", "other"]);
+    for op in every_op() {
+        let mut told = BTreeSet::new();
+        for parameter in described(&document, op)["parameters"].as_array().unwrap() {
+            let name = parameter["name"].as_str().unwrap();
+            told.insert(name);
+            let schema = &parameter["schema"];
+            match name {
+                "view" => {
+                    assert_eq!((&schema["enum"], &schema["default"]), (&views, &json!("open")))
                 }
-            }
-        }
-    }
-
-    async fn the_document_tells_each_parameter_and_header(app) {
-        let document = document(&app).await;
-        let views = json!(["open", "waiting", "snoozed", "closed", "all"]);
-        let kinds =
-            json!(["invoice", "receipt", "statement", "contract", "id", "tax", "photo", "other"]);
-        for op in every_op() {
-            let mut told = BTreeSet::new();
-            for parameter in described(&document, op)["parameters"].as_array().unwrap() {
-                let name = parameter["name"].as_str().unwrap();
-                told.insert(name);
-                let schema = &parameter["schema"];
-                match name {
-                    "view" => {
-                        assert_eq!((&schema["enum"], &schema["default"]), (&views, &json!("open")))
-                    }
-                    "kind" => assert_eq!(schema["enum"], kinds),
-                    "assigned" => assert_eq!(schema["enum"], json!(["me", "unassigned"])),
-                    "q" => assert_eq!(schema["maxLength"], 200),
-                    "limit" => {
-                        let told = ["minimum", "maximum", "default"].map(|word| &schema[word]);
-                        assert_eq!(told, [&json!(1), &json!(100), &json!(25)]);
-                    }
-                    _ => {}
+                "kind" => assert_eq!(schema["enum"], kinds),
+                "assigned" => assert_eq!(schema["enum"], json!(["me", "unassigned"])),
+                "q" => assert_eq!(schema["maxLength"], 200),
+                "limit" => {
+                    let told = ["minimum", "maximum", "default"].map(|word| &schema[word]);
+                    assert_eq!(told, [&json!(1), &json!(100), &json!(25)]);
                 }
+                _ => {}
             }
-            let expected: &[&str] = match op.name {
-                "list_conversations" => {
-                    &["view", "mailbox", "q", "assigned", "limit", "reference", "cursor"]
-                }
-                "get_conversation" => &["id", "include"],
-                "search_documents" => &["q", "kind", "limit", "cursor"],
-                "list_events" => &["start", "limit", "cursor"],
-                "sandbox_inbound" => &["Idempotency-Key"],
-                name if CREATING.contains(&name) => &["id", "Idempotency-Key"],
-                _ if op.has_id() => &["id"],
-                _ => &[],
-            };
-            assert_eq!(told, expected.iter().copied().collect(), "{}", op.name);
         }
-    }
-
-    async fn the_document_tells_the_limits_that_hold(app) {
-        let document = document(&app).await;
-        let limits = TEXTS.iter().chain(IN_SANDBOX_TEXTS).map(|limit| (limit, "maxLength"));
-        for ((name, pointer, most), word) in limits.chain(LISTS.iter().map(|l| (l, "maxItems"))) {
-            let body = &described(&document, op(name))["requestBody"]["content"];
-            let mut schema = &body["application/json"]["schema"];
-            for part in pointer.split('/').skip(1) {
-                schema = match part.parse::<usize>() {
-                    Ok(_) => &schema["items"],
-                    Err(_) => &schema["properties"][part],
-                };
+        let expected: &[&str] = match op.name {
+            "list_conversations" => {
+                &["view", "mailbox", "q", "assigned", "limit", "reference", "cursor"]
             }
-            assert_eq!(schema[word], *most, "{name} {pointer}");
-        }
+            "get_conversation" => &["id", "include"],
+            "search_documents" => &["q", "kind", "limit", "cursor"],
+            "list_events" => &["start", "limit", "cursor"],
+            "sandbox_inbound" => &["Idempotency-Key"],
+            name if CREATING.contains(&name) => &["id", "Idempotency-Key"],
+            _ if op.has_id() => &["id"],
+            _ => &[],
+        };
+        assert_eq!(told, expected.iter().copied().collect(), "{}", op.name);
     }
+}
 
-    async fn what_the_document_requires_of_a_body_is_what_is_required(app) {
-        let document = document(&app).await;
-        let (live, test) = (app.key(ALL).await, app.test_key(ALL).await);
-        for op in every_op().filter(|op| op.method == "POST") {
-            let key = if IN_SANDBOX.iter().any(|own| own.name == op.name) { &test } else { &live };
-            let schema = &described(&document, op)["requestBody"]["content"]["application/json"];
-            let schema = &schema["schema"];
-            let named = |list: &Value| -> BTreeSet<String> {
-                let names = list.as_array().into_iter().flatten();
-                names.map(|name| name.as_str().unwrap().to_owned()).collect()
+async fn the_document_tells_the_limits_that_hold(app: TestApp) {
+    let document = document(&app).await;
+    let limits = TEXTS.iter().chain(IN_SANDBOX_TEXTS).map(|limit| (limit, "maxLength"));
+    for ((name, pointer, most), word) in limits.chain(LISTS.iter().map(|l| (l, "maxItems"))) {
+        let body = &described(&document, op(name))["requestBody"]["content"];
+        let mut schema = &body["application/json"]["schema"];
+        for part in pointer.split('/').skip(1) {
+            schema = match part.parse::<usize>() {
+                Ok(_) => &schema["items"],
+                Err(_) => &schema["properties"][part],
             };
-            let fields: BTreeSet<String> =
-                schema["properties"].as_object().unwrap().keys().cloned().collect();
-            assert_eq!(
-                fields,
-                op.json().as_object().unwrap().keys().cloned().collect(),
-                "{}",
-                op.name
-            );
-            let answer = op.ask_with(&app, key, &nowhere(), "{}").await;
-            let missing = match answer.status {
-                400 => fields_named(&answer).into_iter().collect(),
-                _ => BTreeSet::new(),
-            };
-            assert_eq!(named(&schema["required"]), missing, "{}", op.name);
         }
+        assert_eq!(schema[word], *most, "{name} {pointer}");
+    }
+}
+
+async fn what_the_document_requires_of_a_body_is_what_is_required(app: TestApp) {
+    let document = document(&app).await;
+    let (live, test) = (app.key(ALL).await, app.test_key(ALL).await);
+    for op in every_op().filter(|op| op.method == "POST") {
+        let key = if IN_SANDBOX.iter().any(|own| own.name == op.name) { &test } else { &live };
+        let schema = &described(&document, op)["requestBody"]["content"]["application/json"];
+        let schema = &schema["schema"];
+        let named = |list: &Value| -> BTreeSet<String> {
+            let names = list.as_array().into_iter().flatten();
+            names.map(|name| name.as_str().unwrap().to_owned()).collect()
+        };
+        let fields: BTreeSet<String> =
+            schema["properties"].as_object().unwrap().keys().cloned().collect();
+        assert_eq!(fields, op.json().as_object().unwrap().keys().cloned().collect(), "{}", op.name);
+        let answer = op.ask_with(&app, key, &nowhere(), "{}").await;
+        let missing = match answer.status {
+            400 => fields_named(&answer).into_iter().collect(),
+            _ => BTreeSet::new(),
+        };
+        assert_eq!(named(&schema["required"]), missing, "{}", op.name);
     }
 }

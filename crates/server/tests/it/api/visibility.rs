@@ -7,8 +7,20 @@ use mail::{Attachment, Mail};
 use serde_json::{Value, json};
 
 use super::{ALL, OPS, give_message, rows};
-use crate::both;
-use crate::support::{Answer, Key, TestApp, letter, no_mailbox, nowhere, user};
+use crate::support::{Answer, TestApp, TestKey, letter, no_mailbox, nowhere, on_both, user};
+
+on_both!(
+    what_a_live_key_cannot_see_answers_like_an_id_that_was_never_there,
+    what_a_test_key_cannot_see_answers_like_an_id_that_was_never_there,
+    what_cannot_be_an_id_answers_like_an_id_that_was_never_there,
+    a_key_does_everything_in_the_team_inbox_and_its_makers_own,
+    lists_hold_exactly_what_the_key_sees,
+    an_inbox_that_is_unknown_or_unseen_gives_the_same_empty_list,
+    a_tag_counts_the_conversations_that_the_key_sees,
+    a_tag_of_another_workspace_is_not_listed,
+    the_team_is_who_can_see_the_inbox,
+    a_conversation_is_given_only_to_who_can_see_its_inbox
+);
 
 /// The same mail, with a file, wherever it is delivered.
 fn lamp() -> Mail {
@@ -86,7 +98,7 @@ fn told(answer: &Answer) -> (u16, Vec<(String, String)>, String) {
 }
 
 /// Each operation answers each id as it answers one that was never there, and does nothing.
-async fn is_nowhere(app: &TestApp, key: &Key, ids: &[String]) {
+async fn is_nowhere(app: &TestApp, key: &TestKey, ids: &[String]) {
     let before = rows(app).await;
     for op in OPS.iter().filter(|op| op.has_id()) {
         let never = op.ask(app, key, &nowhere()).await.is(404);
@@ -100,14 +112,14 @@ async fn is_nowhere(app: &TestApp, key: &Key, ids: &[String]) {
 }
 
 /// The ids in a list.
-async fn listed(app: &TestApp, key: &Key, path: &str) -> Vec<String> {
+async fn listed(app: &TestApp, key: &TestKey, path: &str) -> Vec<String> {
     let list = app.get(key, path).await.is(200).json();
     let ids = list.as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap().to_owned());
     ids.collect()
 }
 
 /// The value of a field in each item of a list, in order.
-async fn told_of(app: &TestApp, key: &Key, path: &str, field: &str) -> Vec<Value> {
+async fn told_of(app: &TestApp, key: &TestKey, path: &str, field: &str) -> Vec<Value> {
     let list = app.get(key, path).await.is(200).json();
     list.as_array().unwrap().iter().map(|item| item[field].clone()).collect()
 }
@@ -118,7 +130,7 @@ fn sorted(mut words: Vec<String>) -> Vec<String> {
 }
 
 /// Which places of the house a key sees, in every list there is.
-async fn sees(app: &TestApp, house: &House, key: &Key, places: &[usize]) {
+async fn sees(app: &TestApp, house: &House, key: &TestKey, places: &[usize]) {
     let expected = sorted(places.iter().map(|p| house.conversations[*p].clone()).collect());
     for query in [
         "view=all",
@@ -152,187 +164,184 @@ async fn sees(app: &TestApp, house: &House, key: &Key, places: &[usize]) {
     }
 }
 
-both! {
-    async fn what_a_live_key_cannot_see_answers_like_an_id_that_was_never_there(app) {
-        let house = house(&app).await;
-        let hidden = [ANNS, SANDBOX, ELSEWHERE].map(|place| house.conversations[place].clone());
-        is_nowhere(&app, &app.key(ALL).await, &hidden).await;
-    }
+async fn what_a_live_key_cannot_see_answers_like_an_id_that_was_never_there(app: TestApp) {
+    let house = house(&app).await;
+    let hidden = [ANNS, SANDBOX, ELSEWHERE].map(|place| house.conversations[place].clone());
+    is_nowhere(&app, &app.key(ALL).await, &hidden).await;
+}
 
-    async fn what_a_test_key_cannot_see_answers_like_an_id_that_was_never_there(app) {
-        let house = house(&app).await;
-        let hidden =
-            [TEAM, OWNERS, ANNS, ELSEWHERE].map(|place| house.conversations[place].clone());
-        is_nowhere(&app, &app.test_key(ALL).await, &hidden).await;
-    }
+async fn what_a_test_key_cannot_see_answers_like_an_id_that_was_never_there(app: TestApp) {
+    let house = house(&app).await;
+    let hidden = [TEAM, OWNERS, ANNS, ELSEWHERE].map(|place| house.conversations[place].clone());
+    is_nowhere(&app, &app.test_key(ALL).await, &hidden).await;
+}
 
-    async fn what_cannot_be_an_id_answers_like_an_id_that_was_never_there(app) {
-        let house = house(&app).await;
-        let real = &house.conversations[TEAM];
-        let bare = real.strip_prefix("cnv_").unwrap();
-        let ids = [
-            "x".into(),
-            "cnv_".into(),
-            bare.to_owned(),
-            real.to_uppercase(),
-            format!("CNV_{bare}"),
-            format!("{real}0"),
-            real[..real.len() - 1].to_owned(),
-            format!("msg_{bare}"),
-            format!("{real}%00"),
-            format!("{real}%20"),
-            format!("%20{real}"),
-            format!("{real}%2Fnotes"),
-            format!("{real}'"),
-            format!("{real}%27%20OR%20%271%27=%271"),
-            "cnv_%C3%A9".into(),
-            "cnv_%FF".into(),
-            "cnv_%".into(),
-            "..".into(),
-            "%2E%2E".into(),
-            "*".into(),
-            format!("cnv_{}", "0".repeat(64)),
-            format!("cnv_{}", "0".repeat(65)),
-            format!("cnv_{}", "a".repeat(5_000)),
-        ];
-        is_nowhere(&app, &app.key(ALL).await, &ids).await;
-        is_nowhere(&app, &app.test_key(ALL).await, &ids).await;
-    }
+async fn what_cannot_be_an_id_answers_like_an_id_that_was_never_there(app: TestApp) {
+    let house = house(&app).await;
+    let real = &house.conversations[TEAM];
+    let bare = real.strip_prefix("cnv_").unwrap();
+    let ids = [
+        "x".into(),
+        "cnv_".into(),
+        bare.to_owned(),
+        real.to_uppercase(),
+        format!("CNV_{bare}"),
+        format!("{real}0"),
+        real[..real.len() - 1].to_owned(),
+        format!("msg_{bare}"),
+        format!("{real}%00"),
+        format!("{real}%20"),
+        format!("%20{real}"),
+        format!("{real}%2Fnotes"),
+        format!("{real}'"),
+        format!("{real}%27%20OR%20%271%27=%271"),
+        "cnv_%C3%A9".into(),
+        "cnv_%FF".into(),
+        "cnv_%".into(),
+        "..".into(),
+        "%2E%2E".into(),
+        "*".into(),
+        format!("cnv_{}", "0".repeat(64)),
+        format!("cnv_{}", "0".repeat(65)),
+        format!("cnv_{}", "a".repeat(5_000)),
+    ];
+    is_nowhere(&app, &app.key(ALL).await, &ids).await;
+    is_nowhere(&app, &app.test_key(ALL).await, &ids).await;
+}
 
-    async fn a_key_does_everything_in_the_team_inbox_and_its_makers_own(app) {
-        let house = house(&app).await;
-        let anns = app.key_of(&house.ann, "Annie", ALL, true).await;
-        for (key, places) in [(app.key(ALL).await, [TEAM, OWNERS]), (anns, [TEAM, ANNS])] {
-            for place in places {
-                for op in OPS {
-                    let answer = op.ask(&app, &key, &house.conversations[place]).await;
-                    assert_eq!(answer.status, op.success, "{} {place}", op.name);
-                }
+async fn a_key_does_everything_in_the_team_inbox_and_its_makers_own(app: TestApp) {
+    let house = house(&app).await;
+    let anns = app.key_of(&house.ann, "Annie", ALL, true).await;
+    for (key, places) in [(app.key(ALL).await, [TEAM, OWNERS]), (anns, [TEAM, ANNS])] {
+        for place in places {
+            for op in OPS {
+                let answer = op.ask(&app, &key, &house.conversations[place]).await;
+                assert_eq!(answer.status, op.success, "{} {place}", op.name);
             }
         }
     }
+}
 
-    async fn lists_hold_exactly_what_the_key_sees(app) {
-        let house = house(&app).await;
-        let anns = app.key_of(&house.ann, "Annie", "read", true).await;
-        let others = app.key_of(&house.other, "Stranger", "read", true).await;
-        let others_test = app.key_of(&house.other, "Stranger", "read", false).await;
-        sees(&app, &house, &app.key("read").await, &[TEAM, OWNERS]).await;
-        sees(&app, &house, &anns, &[TEAM, ANNS]).await;
-        sees(&app, &house, &app.test_key("read").await, &[SANDBOX]).await;
-        sees(&app, &house, &others, &[ELSEWHERE]).await;
-        assert_eq!(listed(&app, &others_test, "/conversations?view=all").await, [""; 0]);
-        assert_eq!(listed(&app, &others_test, "/documents").await, [""; 0]);
+async fn lists_hold_exactly_what_the_key_sees(app: TestApp) {
+    let house = house(&app).await;
+    let anns = app.key_of(&house.ann, "Annie", "read", true).await;
+    let others = app.key_of(&house.other, "Stranger", "read", true).await;
+    let others_test = app.key_of(&house.other, "Stranger", "read", false).await;
+    sees(&app, &house, &app.key("read").await, &[TEAM, OWNERS]).await;
+    sees(&app, &house, &anns, &[TEAM, ANNS]).await;
+    sees(&app, &house, &app.test_key("read").await, &[SANDBOX]).await;
+    sees(&app, &house, &others, &[ELSEWHERE]).await;
+    assert_eq!(listed(&app, &others_test, "/conversations?view=all").await, [""; 0]);
+    assert_eq!(listed(&app, &others_test, "/documents").await, [""; 0]);
+}
+
+async fn an_inbox_that_is_unknown_or_unseen_gives_the_same_empty_list(app: TestApp) {
+    let house = house(&app).await;
+    let key = app.key("read").await;
+    let unknown = app.get(&key, &format!("/conversations?mailbox={}", no_mailbox())).await;
+    assert_eq!(unknown.json(), json!([]));
+    let unseen = [ANNS, SANDBOX, ELSEWHERE].map(|place| house.inboxes[place].id.to_string());
+    for id in unseen.into_iter().chain(["", "x", "mbx_", "mbx_A"].map(str::to_owned)) {
+        let answer = app.get(&key, &format!("/conversations?mailbox={id}&view=all")).await;
+        assert_eq!(told(&answer), told(&unknown), "{id}");
     }
+}
 
-    async fn an_inbox_that_is_unknown_or_unseen_gives_the_same_empty_list(app) {
-        let house = house(&app).await;
-        let key = app.key("read").await;
-        let unknown = app.get(&key, &format!("/conversations?mailbox={}", no_mailbox())).await;
-        assert_eq!(unknown.json(), json!([]));
-        let unseen = [ANNS, SANDBOX, ELSEWHERE].map(|place| house.inboxes[place].id.to_string());
-        for id in unseen.into_iter().chain(["", "x", "mbx_", "mbx_A"].map(str::to_owned)) {
-            let answer = app.get(&key, &format!("/conversations?mailbox={id}&view=all")).await;
-            assert_eq!(told(&answer), told(&unknown), "{id}");
+async fn a_tag_counts_the_conversations_that_the_key_sees(app: TestApp) {
+    let house = house(&app).await;
+    let (ours, tests) = (app.key("write").await, app.test_key("write").await);
+    let anns = app.key_of(&house.ann, "Annie", "write", true).await;
+    let others = app.key_of(&house.other, "Stranger", "write", true).await;
+    let tag = json!({ "add": ["vip"] });
+    for (key, places) in [
+        (&ours, vec![TEAM, OWNERS]),
+        (&anns, vec![ANNS]),
+        (&tests, vec![SANDBOX]),
+        (&others, vec![ELSEWHERE]),
+    ] {
+        for place in places {
+            let path = format!("/conversations/{}/tags", house.conversations[place]);
+            app.post(key, &path, tag.clone()).await.is(200);
         }
     }
-
-    async fn a_tag_counts_the_conversations_that_the_key_sees(app) {
-        let house = house(&app).await;
-        let (ours, tests) = (app.key("write").await, app.test_key("write").await);
-        let anns = app.key_of(&house.ann, "Annie", "write", true).await;
-        let others = app.key_of(&house.other, "Stranger", "write", true).await;
-        let tag = json!({ "add": ["vip"] });
-        for (key, places) in [
-            (&ours, vec![TEAM, OWNERS]),
-            (&anns, vec![ANNS]),
-            (&tests, vec![SANDBOX]),
-            (&others, vec![ELSEWHERE]),
-        ] {
-            for place in places {
-                let path = format!("/conversations/{}/tags", house.conversations[place]);
-                app.post(key, &path, tag.clone()).await.is(200);
-            }
-        }
-        for (key, count) in [(&ours, 2), (&anns, 2), (&tests, 1), (&others, 1)] {
-            assert_eq!(told_of(&app, key, "/tags", "count").await, [json!(count)]);
-        }
-        let path = format!("/conversations/{}/tags", house.conversations[ANNS]);
-        app.post(&anns, &path, json!({ "remove": ["vip"] })).await.is(200);
-        for (key, count) in [(&ours, 2), (&anns, 1), (&tests, 1), (&others, 1)] {
-            assert_eq!(told_of(&app, key, "/tags", "count").await, [json!(count)]);
-        }
+    for (key, count) in [(&ours, 2), (&anns, 2), (&tests, 1), (&others, 1)] {
+        assert_eq!(told_of(&app, key, "/tags", "count").await, [json!(count)]);
     }
-
-    async fn a_tag_of_another_workspace_is_not_listed(app) {
-        let house = house(&app).await;
-        let others = app.key_of(&house.other, "Stranger", "write", true).await;
-        let path = format!("/conversations/{}/tags", house.conversations[ELSEWHERE]);
-        app.post(&others, &path, json!({ "add": ["secret"] })).await.is(200);
-        assert_eq!(app.get(&app.key("read").await, "/tags").await.json(), json!([]));
+    let path = format!("/conversations/{}/tags", house.conversations[ANNS]);
+    app.post(&anns, &path, json!({ "remove": ["vip"] })).await.is(200);
+    for (key, count) in [(&ours, 2), (&anns, 1), (&tests, 1), (&others, 1)] {
+        assert_eq!(told_of(&app, key, "/tags", "count").await, [json!(count)]);
     }
+}
 
-    async fn the_team_is_who_can_see_the_inbox(app) {
-        let house = house(&app).await;
-        let ours = app.key("read").await;
-        let anns = app.key_of(&house.ann, "Annie", "read", true).await;
-        let tests = app.test_key("read").await;
-        app.key_of(&house.other, "Stranger", "read", true).await;
-        let (olive, ann) = (user(&app.owner).to_string(), user(&house.ann).to_string());
-        for (key, place, people, agents) in [
-            (&ours, TEAM, vec![&olive, &ann], vec![&ours, &anns]),
-            (&ours, OWNERS, vec![&olive], vec![&ours]),
-            (&anns, ANNS, vec![&ann], vec![&anns]),
-            (&tests, SANDBOX, vec![], vec![&tests]),
-        ] {
-            let team = &app.read(key, &house.conversations[place]).await["team"];
-            let ids = |kind: &str| {
-                let members = team[kind].as_array().unwrap().iter();
-                sorted(members.map(|member| member["id"].as_str().unwrap().to_owned()).collect())
-            };
-            let people = people.into_iter().map(|id| format!("user:{id}")).collect();
-            let agents = agents.into_iter().map(|key| format!("agent:{}", key.id)).collect();
-            assert_eq!(ids("people"), sorted(people), "{place}");
-            assert_eq!(ids("agents"), sorted(agents), "{place}");
+async fn a_tag_of_another_workspace_is_not_listed(app: TestApp) {
+    let house = house(&app).await;
+    let others = app.key_of(&house.other, "Stranger", "write", true).await;
+    let path = format!("/conversations/{}/tags", house.conversations[ELSEWHERE]);
+    app.post(&others, &path, json!({ "add": ["secret"] })).await.is(200);
+    assert_eq!(app.get(&app.key("read").await, "/tags").await.json(), json!([]));
+}
+
+async fn the_team_is_who_can_see_the_inbox(app: TestApp) {
+    let house = house(&app).await;
+    let ours = app.key("read").await;
+    let anns = app.key_of(&house.ann, "Annie", "read", true).await;
+    let tests = app.test_key("read").await;
+    app.key_of(&house.other, "Stranger", "read", true).await;
+    let (olive, ann) = (user(&app.owner).to_string(), user(&house.ann).to_string());
+    for (key, place, people, agents) in [
+        (&ours, TEAM, vec![&olive, &ann], vec![&ours, &anns]),
+        (&ours, OWNERS, vec![&olive], vec![&ours]),
+        (&anns, ANNS, vec![&ann], vec![&anns]),
+        (&tests, SANDBOX, vec![], vec![&tests]),
+    ] {
+        let team = &app.read(key, &house.conversations[place]).await["team"];
+        let ids = |kind: &str| {
+            let members = team[kind].as_array().unwrap().iter();
+            sorted(members.map(|member| member["id"].as_str().unwrap().to_owned()).collect())
+        };
+        let people = people.into_iter().map(|id| format!("user:{id}")).collect();
+        let agents = agents.into_iter().map(|key| format!("agent:{}", key.id)).collect();
+        assert_eq!(ids("people"), sorted(people), "{place}");
+        assert_eq!(ids("agents"), sorted(agents), "{place}");
+    }
+}
+
+async fn a_conversation_is_given_only_to_who_can_see_its_inbox(app: TestApp) {
+    let house = house(&app).await;
+    let ours = app.key("write").await;
+    let anns = app.key_of(&house.ann, "Annie", "write", true).await;
+    let revoked = app.key_of(&house.ann, "Gone", "write", true).await;
+    app.revoke(&revoked).await;
+    let tests = app.test_key("write").await;
+    let (olive, ann) = (user(&app.owner).to_string(), user(&house.ann).to_string());
+    let stranger = user(&house.other).to_string();
+    let user = |id: &str| format!("user:{id}");
+    let agent = |key: &TestKey| format!("agent:{}", key.id);
+    for (key, place, may, may_not) in [
+        (
+            &ours,
+            TEAM,
+            vec![user(&olive), user(&ann), agent(&ours), agent(&anns)],
+            vec![user(&stranger), agent(&tests), agent(&revoked), user("usr_0"), agent_of("0")],
+        ),
+        (
+            &anns,
+            ANNS,
+            vec![user(&ann), agent(&anns), "me".into()],
+            vec![user(&olive), agent(&ours), agent(&tests), agent(&revoked)],
+        ),
+        (&tests, SANDBOX, vec![agent(&tests), "me".into()], vec![user(&olive), agent(&ours)]),
+    ] {
+        let path = format!("/conversations/{}/assign", house.conversations[place]);
+        for to in may {
+            app.post(key, &path, json!({ "to": to })).await.is(200);
         }
-    }
-
-    async fn a_conversation_is_given_only_to_who_can_see_its_inbox(app) {
-        let house = house(&app).await;
-        let ours = app.key("write").await;
-        let anns = app.key_of(&house.ann, "Annie", "write", true).await;
-        let revoked = app.key_of(&house.ann, "Gone", "write", true).await;
-        app.revoke(&revoked).await;
-        let tests = app.test_key("write").await;
-        let (olive, ann) = (user(&app.owner).to_string(), user(&house.ann).to_string());
-        let stranger = user(&house.other).to_string();
-        let user = |id: &str| format!("user:{id}");
-        let agent = |key: &Key| format!("agent:{}", key.id);
-        for (key, place, may, may_not) in [
-            (
-                &ours,
-                TEAM,
-                vec![user(&olive), user(&ann), agent(&ours), agent(&anns)],
-                vec![user(&stranger), agent(&tests), agent(&revoked), user("usr_0"), agent_of("0")],
-            ),
-            (
-                &anns,
-                ANNS,
-                vec![user(&ann), agent(&anns), "me".into()],
-                vec![user(&olive), agent(&ours), agent(&tests), agent(&revoked)],
-            ),
-            (&tests, SANDBOX, vec![agent(&tests), "me".into()], vec![user(&olive), agent(&ours)]),
-        ] {
-            let path = format!("/conversations/{}/assign", house.conversations[place]);
-            for to in may {
-                app.post(key, &path, json!({ "to": to })).await.is(200);
-            }
-            let refused = app.post(key, &path, json!({ "to": agent_of("0") })).await.is(400);
-            for to in may_not {
-                let answer = app.post(key, &path, json!({ "to": to })).await;
-                assert_eq!(told(&answer), told(&refused), "{place} {to}");
-                assert!(answer.error().starts_with("to: "), "{}", answer.error());
-            }
+        let refused = app.post(key, &path, json!({ "to": agent_of("0") })).await.is(400);
+        for to in may_not {
+            let answer = app.post(key, &path, json!({ "to": to })).await;
+            assert_eq!(told(&answer), told(&refused), "{place} {to}");
+            assert!(answer.error().starts_with("to: "), "{}", answer.error());
         }
     }
 }

@@ -25,16 +25,15 @@ async fn a_client_that_does_not_finish_its_first_head_is_hung_up_on() {
 #[tokio::test]
 async fn a_head_that_trickles_in_does_not_put_the_deadline_off() {
     let server = TestServer::start(HttpLimits { first_head: SHORT, ..patient() }).await;
-    let (mut reading, mut writing) = server.connect().await.into_split();
-    let trickle = tokio::spawn(async move {
-        let _ = writing.write_all(b"GET /short HTTP/1.1\r\nX: ").await;
-        while writing.write_all(b"x").await.is_ok() {
-            tokio::time::sleep(SHORT / 20).await;
+    let mut client = server.connect().await;
+    client.write_all(b"GET /short HTTP/1.1\r\nX: ").await.unwrap();
+    // A byte again and again, slowly, for as long as the server does not hang up.
+    let trickle = async {
+        while !matches!(timeout(SHORT / 20, client.read(&mut [0; 100])).await, Ok(Ok(0) | Err(_))) {
+            let _ = client.write_all(b"x").await;
         }
-    });
-    let mut rest = Vec::new();
-    let _ = timeout(PATIENCE, reading.read_to_end(&mut rest)).await.expect("it is hung up on");
-    trickle.abort();
+    };
+    timeout(PATIENCE, trickle).await.expect("it is hung up on");
 }
 
 #[tokio::test]

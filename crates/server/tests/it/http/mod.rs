@@ -19,7 +19,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::uploads::pieces;
+use crate::support::pieces;
 
 /// What a test waits for from a real socket comes within this long, or never.
 pub const PATIENCE: Duration = Duration::from_secs(60);

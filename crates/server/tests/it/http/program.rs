@@ -8,7 +8,7 @@ use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 
 use super::*;
-use crate::smtp::tls::{certificate_of, encrypted};
+use crate::mail_in::smtp::tls::{certificate_of, encrypted};
 use crate::support::Client;
 
 /// A stop takes less than three seconds where the machine has time for it.

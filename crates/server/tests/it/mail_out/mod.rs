@@ -20,7 +20,7 @@ use inbox::jobs::{OutgoingMail, Relay, RelayOutcome};
 use server::mail_out::{SmarthostRelay, SmtpTimeouts};
 use server::webhooks::SystemResolver;
 
-use crate::webhook_sender::receiver::Authority;
+use crate::webhooks::receiver::Authority;
 use peer::{Manner, Peer};
 
 /// Everything that a modern server offers.

@@ -17,7 +17,7 @@ const FIRST_PLANNED: i64 = 5;
 const LATER_MS: i64 = 365 * DAY;
 
 pub struct Seeds {
-    pub key: Key,
+    pub key: TestKey,
     pub conversation: String,
     /// What the mails of the first customer are called.
     pub header_id: String,

@@ -23,7 +23,7 @@ const MOST_PAGES: i64 = 2_000;
 
 #[test]
 fn what_is_done_often_reads_the_same_few_pages_whatever_the_statistics_say() {
-    run(Backend::Postgres, async |app| {
+    run(Backend::Postgres, async |app: TestApp| {
         statistics(&app, NEVER_BY_ITSELF);
         let app = app.restarted();
         let seeds = seed(&app).await;
@@ -55,7 +55,7 @@ fn what_is_done_often_reads_the_same_few_pages_whatever_the_statistics_say() {
 
 #[test]
 fn upkeep_analyses_what_grew_since_it_was_analysed() {
-    run(Backend::Postgres, async |app| {
+    run(Backend::Postgres, async |app: TestApp| {
         statistics(&app, NEVER_BY_ITSELF);
         let seeds = seed(&app).await;
         Meter::start(&app).await;

@@ -1,19 +1,14 @@
-//! Mail from outside: as bytes through the one function, and over real sockets.
+//! Mail over real sockets.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::time::Duration;
 
-use inbox::FiledMail;
-use inbox::inbound::{
-    Authenticator, Checking, Credentials, InboundMail, IngestError, Ingested, MailSource, ingest,
-};
 use mail::smtp::Protocol;
-use mail::{Authentication, Dmarc};
 use server::mail_in::smtp::{
     CertificateSource, ListenAddress, MailListener, MailListeners, SmtpLimits, certificate,
 };
+use testing::PATIENCE;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
@@ -22,89 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::TestApp;
 
-/// What a test waits for from a real socket comes within this long, or never.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// Says of every mail what it was told to say, and remembers where the mails came from.
-pub struct TestAuthenticator {
-    says: Mutex<Authentication>,
-    sources: Mutex<Vec<MailSource>>,
-}
-
-impl Default for TestAuthenticator {
-    fn default() -> TestAuthenticator {
-        let says = Authentication { dmarc: Dmarc::Pass, ..Authentication::default() };
-        TestAuthenticator { says: Mutex::new(says), sources: Mutex::default() }
-    }
-}
-
-impl TestAuthenticator {
-    pub fn says(&self, dmarc: Dmarc) {
-        self.says.lock().unwrap().dmarc = dmarc;
-    }
-
-    pub fn sources(&self) -> Vec<MailSource> {
-        self.sources.lock().unwrap().clone()
-    }
-}
-
-impl Authenticator for TestAuthenticator {
-    fn check<'a>(&'a self, credentials: Credentials<'a>) -> Checking<'a> {
-        self.sources.lock().unwrap().push(credentials.source.clone());
-        let says = *self.says.lock().unwrap();
-        Box::pin(async move { says })
-    }
-}
-
-/// A mail as it comes over the wire, with a Message-ID made of its subject and text.
-pub fn raw(from: &str, subject: &str, text: &str) -> String {
-    let id: String =
-        format!("{subject}.{text}").chars().filter(char::is_ascii_alphanumeric).collect();
-    let id: String = id.chars().take(60).collect();
-    raw_with(&format!("Message-ID: <{id}@x.example>\r\n"), from, subject, text)
-}
-
-/// The same with other fields before it.
-pub fn raw_with(fields: &str, from: &str, subject: &str, text: &str) -> String {
-    format!(
-        "{fields}From: {from}\r\nTo: support@acme.example\r\nSubject: {subject}\r\n\
-         Date: Sun, 15 Nov 2026 09:00:00 +0000\r\n\r\n{text}\r\n"
-    )
-}
-
-pub fn filed(taken: &Result<Ingested, IngestError>) -> FiledMail {
-    match taken {
-        Ok(Ingested::Filed(received)) => received.clone(),
-        other => panic!("it was not filed: {other:?}"),
-    }
-}
-
 impl TestApp {
-    /// Takes a mail in for these recipients.
-    pub async fn ingest(&self, to: &[&str], raw: &str) -> Vec<Result<Ingested, IngestError>> {
-        self.ingest_from("ann@x.example", to, raw.as_bytes()).await
-    }
-
-    pub async fn ingest_from(
-        &self,
-        sender: &str,
-        to: &[&str],
-        raw: &[u8],
-    ) -> Vec<Result<Ingested, IngestError>> {
-        let delivery = InboundMail {
-            sender: Some(sender.to_owned()),
-            recipients: to.iter().map(|to| (*to).to_owned()).collect(),
-            source: MailSource::OurServer,
-            raw: raw.to_vec(),
-        };
-        ingest(&self.app, &*self.outside.authenticator, delivery).await
-    }
-
-    /// Takes a mail in for the support inbox, where it is filed.
-    pub async fn arrives(&self, raw: &str) -> FiledMail {
-        filed(&self.ingest(&["support@acme.example"], raw).await[0])
-    }
-
     /// Opens doors for mail on real sockets.
     pub async fn doors(&self, limits: SmtpLimits, trusted: &str) -> OpenDoors {
         let folder = tempfile::tempdir().unwrap();
@@ -219,10 +132,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Client<S> {
         line.starts_with(wanted)
     }
 
-    /// Writes what the other side may not want any more.
-    pub async fn try_write(&mut self, bytes: &[u8]) {
-        let _ = self.stream.write_all(bytes).await;
-        let _ = self.stream.flush().await;
+    /// Writes a byte again and again, with this pause between two, until an answer comes. That it
+    /// is slow is the point.
+    pub async fn trickle(&mut self, pause: Duration) {
+        let trickle = async {
+            while timeout(pause, self.stream.fill_buf()).await.is_err() {
+                let _ = self.stream.write_all(b"x").await;
+                let _ = self.stream.flush().await;
+            }
+        };
+        timeout(PATIENCE, trickle).await.expect("an answer comes");
     }
 
     /// True when the other side has hung up.

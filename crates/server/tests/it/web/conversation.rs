@@ -2,223 +2,269 @@
 
 use serde_json::json;
 
-use crate::both;
 use crate::support::*;
 
-both! {
-    async fn a_reply_leaves_after_ten_minutes_unless_someone_stops_it(app) {
-        let received = app.mail("ann@shop.example Ann Shop", "Lamps", "Where are they?").await;
-        let key = app.key("read").await;
-        let path = format!("/conversations/{}", received.conversation);
-        let browser = app.signed_in(&app.owner).await;
-        let page = browser.get(&format!("{path}?write=reply")).await.is(200);
-        page.shows("Ann Shop &#60;ann@shop.example&#62;");
-        let seen = page.between("name=\"seen\" value=\"", "\"").to_owned();
-        let fields = [
-            ("seen", seen.as_str()),
-            ("to", "Ann Shop <ann@shop.example>"),
-            ("cc", "boss@shop.example"),
-            ("body", "They left\r\non Tuesday."),
-        ];
-        browser.post(&format!("{path}/reply"), &fields).await.goes_to(&path);
-        let messages = app.timeline(&key, &received.conversation, "message").await;
-        assert_eq!(messages[1]["status"], "scheduled");
-        assert_eq!(messages[1]["text"], "They left\non Tuesday.");
+on_both!(
+    a_reply_leaves_after_ten_minutes_unless_someone_stops_it,
+    the_timeline_tells_what_ended_a_snooze,
+    sending_and_closing_is_one_step,
+    what_is_wrong_stands_beside_what_was_typed,
+    a_letter_is_not_sent_past_one_that_was_not_seen,
+    what_is_not_finished_is_kept_for_its_writer_alone,
+    status_assignee_tags_snooze_and_notes,
+    a_snooze_is_until_the_readers_own_clock_says_so,
+    attachments_are_downloaded_and_run_nothing,
+    the_contacts_other_conversations_are_those_one_may_see,
+    a_long_history_is_shown_from_its_end
+);
 
-        let anywhere = browser.get("/settings/tags").await.is(200);
-        anywhere.shows("Your message to").shows("leaves at 09:10");
-        let stop = anywhere.between("action=\"/messages/", "\"").to_owned();
-        let page = browser.get(&path).await.is(200);
-        page.shows("copy to boss@shop.example").shows("Leaves at 09:10");
-        let bo = app.person("Bo").await;
-        let other = app.signed_in(&bo).await;
-        other.get("/leaving").await.is(200).shows("They left");
-        other.post(&format!("/messages/{stop}"), &[]).await.goes_to(&path);
-        other.get(&path).await.shows("Stopped. It is a draft again, nothing was sent.");
-        let messages = app.timeline(&key, &received.conversation, "message").await;
-        assert_eq!(messages[1]["status"], "draft");
-        browser.get("/settings/tags").await.hides("Your message to");
-        other.post(&format!("/messages/{stop}"), &[]).await.goes_to("/leaving");
-        other.get("/leaving").await.shows("Too late");
+async fn a_reply_leaves_after_ten_minutes_unless_someone_stops_it(app: TestApp) {
+    let received = app.mail("ann@shop.example Ann Shop", "Lamps", "Where are they?").await;
+    let key = app.key("read").await;
+    let path = format!("/conversations/{}", received.conversation);
+    let browser = app.signed_in(&app.owner).await;
+    let page = browser.get(&format!("{path}?write=reply")).await.is(200);
+    page.shows("Ann Shop &#60;ann@shop.example&#62;");
+    let seen = page.between("name=\"seen\" value=\"", "\"").to_owned();
+    let fields = [
+        ("seen", seen.as_str()),
+        ("to", "Ann Shop <ann@shop.example>"),
+        ("cc", "boss@shop.example"),
+        ("body", "They left\r\non Tuesday."),
+    ];
+    browser.post(&format!("{path}/reply"), &fields).await.goes_to(&path);
+    let messages = app.timeline(&key, &received.conversation, "message").await;
+    assert_eq!(messages[1]["status"], "scheduled");
+    assert_eq!(messages[1]["text"], "They left\non Tuesday.");
+
+    let anywhere = browser.get("/settings/tags").await.is(200);
+    anywhere.shows("Your message to").shows("leaves at 09:10");
+    let stop = anywhere.between("action=\"/messages/", "\"").to_owned();
+    let page = browser.get(&path).await.is(200);
+    page.shows("copy to boss@shop.example").shows("Leaves at 09:10");
+    let bo = app.person("Bo").await;
+    let other = app.signed_in(&bo).await;
+    other.get("/leaving").await.is(200).shows("They left");
+    other.post(&format!("/messages/{stop}"), &[]).await.goes_to(&path);
+    other.get(&path).await.shows("Stopped. It is a draft again, nothing was sent.");
+    let messages = app.timeline(&key, &received.conversation, "message").await;
+    assert_eq!(messages[1]["status"], "draft");
+    browser.get("/settings/tags").await.hides("Your message to");
+    other.post(&format!("/messages/{stop}"), &[]).await.goes_to("/leaving");
+    other.get("/leaving").await.shows("Too late");
+}
+
+async fn the_timeline_tells_what_ended_a_snooze(app: TestApp) {
+    let received = app.mail("ann@shop.example", "Lamps", "Where are they?").await;
+    let path = format!("/conversations/{}", received.conversation);
+    let browser = app.signed_in(&app.owner).await;
+    app.snooze(&app.owner, &received.conversation, app.now() + DAY).await;
+    app.mail("ann@shop.example", "Lamps", "Hello?").await;
+    browser.get(&path).await.is(200).shows("brought this back, the customer answered");
+}
+
+async fn sending_and_closing_is_one_step(app: TestApp) {
+    let received = app.mail("ann@shop.example", "Lamps", "Thanks!").await;
+    let key = app.key("read").await;
+    let path = format!("/conversations/{}", received.conversation);
+    let browser = app.signed_in(&app.owner).await;
+    let fields = [
+        ("seen", "9"),
+        ("to", "ann@shop.example"),
+        ("body", "Welcome."),
+        ("close", ""),
+        ("from", "view=mine"),
+    ];
+    browser.post(&format!("{path}/reply"), &fields).await.goes_to("/inbox?view=mine");
+    let read = app.read(&key, &received.conversation).await;
+    assert_eq!(read["status"], "closed");
+    assert_eq!(read["timeline"][1]["status"], "scheduled");
+}
+
+async fn what_is_wrong_stands_beside_what_was_typed(app: TestApp) {
+    let received = app.mail("ann@shop.example", "Lamps", "Hello").await;
+    let path = format!("/conversations/{}", received.conversation);
+    let browser = app.signed_in(&app.owner).await;
+    let reply = format!("{path}/reply");
+    let bad = [("seen", "9"), ("to", "ann@shop.example, nonsense"), ("body", "My words")];
+    browser
+        .post(&reply, &bad)
+        .await
+        .is(422)
+        .shows("nonsense is not an e-mail address")
+        .shows("My words");
+    let bad = [("seen", "9"), ("to", ""), ("body", "My words")];
+    browser.post(&reply, &bad).await.is(422).shows("Say who it goes to").shows("My words");
+    let bad = [("seen", "9"), ("to", "ann@shop.example"), ("body", " \n")];
+    browser.post(&reply, &bad).await.is(422).shows("Write something first");
+    let long = "x".repeat(50_001);
+    let bad = [("seen", "9"), ("to", "ann@shop.example"), ("body", &long)];
+    browser.post(&reply, &bad).await.is(422).shows("at most 50,000 characters");
+    let long = "x".repeat(10_001);
+    browser
+        .post(&format!("{path}/note"), &[("body", &long)])
+        .await
+        .is(422)
+        .shows("at most 10,000 characters");
+    let key = app.key("read").await;
+    assert_eq!(app.timeline(&key, &received.conversation, "message").await.len(), 1);
+    assert!(app.timeline(&key, &received.conversation, "note").await.is_empty());
+}
+
+async fn a_letter_is_not_sent_past_one_that_was_not_seen(app: TestApp) {
+    let received = app.mail("ann@shop.example Ann", "Lamps", "Hello").await;
+    let path = format!("/conversations/{}", received.conversation);
+    let key = app.key("read").await;
+    let (ann, bo) = (app.person("Ann").await, app.person("Bo").await);
+    let (first, second) = (app.signed_in(&ann).await, app.signed_in(&bo).await);
+    let page = first.get(&format!("{path}?write=reply")).await;
+    let seen = page.between("name=\"seen\" value=\"", "\"").to_owned();
+    let fields = [("seen", seen.as_str()), ("to", "ann@shop.example"), ("body", "One answer")];
+    second.post(&format!("{path}/reply"), &fields).await.goes_to(&path);
+    let fields = [("seen", seen.as_str()), ("to", "ann@shop.example"), ("body", "Two answers")];
+    let again = first.post(&format!("{path}/reply"), &fields).await.is(422);
+    again.shows("Bo Teammate answered while you were writing").shows("Two answers");
+    assert_eq!(app.timeline(&key, &received.conversation, "message").await.len(), 2);
+    let seen = again.between("name=\"seen\" value=\"", "\"").to_owned();
+
+    app.advance(SECOND);
+    app.mail("ann@shop.example Ann", "Re: Lamps", "Never mind").await;
+    let fields = [("seen", seen.as_str()), ("to", "ann@shop.example"), ("body", "Two answers")];
+    let again = first.post(&format!("{path}/reply"), &fields).await.is(422);
+    again.shows("Ann wrote again while you were writing");
+    let seen = again.between("name=\"seen\" value=\"", "\"").to_owned();
+    let fields = [("seen", seen.as_str()), ("to", "ann@shop.example"), ("body", "Two answers")];
+    first.post(&format!("{path}/reply"), &fields).await.goes_to(&path);
+}
+
+async fn what_is_not_finished_is_kept_for_its_writer_alone(app: TestApp) {
+    let received = app.mail("ann@shop.example", "Lamps", "Hello").await;
+    let path = format!("/conversations/{}", received.conversation);
+    let browser = app.signed_in(&app.owner).await;
+    let fields = [("kind", "reply"), ("body", "Half a sen"), ("to", "bo@shop.example"), ("cc", "")];
+    browser.post(&format!("{path}/autosave"), &fields).await.is(204);
+    let page = browser.get(&path).await.is(200);
+    page.shows("Half a sen").shows("bo@shop.example").shows("Kept from your last visit");
+    let bo = app.person("Bo").await;
+    app.signed_in(&bo).await.get(&path).await.is(200).hides("Half a sen");
+    browser.post(&format!("{path}/reply"), &[("discard", "")]).await.goes_to(&path);
+    browser.get(&path).await.hides("Half a sen");
+    let fields = [("kind", "poem"), ("body", "Half a sen")];
+    browser.post(&format!("{path}/autosave"), &fields).await.is(400);
+}
+
+async fn status_assignee_tags_snooze_and_notes(app: TestApp) {
+    let received = app.mail("ann@shop.example", "Lamps", "Hello").await;
+    let path = format!("/conversations/{}", received.conversation);
+    let key = app.key("read").await;
+    let browser = app.signed_in(&app.owner).await;
+    let id = &received.conversation;
+    let from = ("from", "view=open");
+    let back = format!("{path}?view=open");
+
+    browser.post(&format!("{path}/assign"), &[("to", "me"), from]).await.goes_to(&back);
+    assert_eq!(app.read(&key, id).await["assignee"]["name"], "Olive Owner");
+    browser.post(&format!("{path}/assign"), &[("to", "user:usr_0"), from]).await.is(400);
+    browser.post(&format!("{path}/tags"), &[("add", "shipping, late"), from]).await.goes_to(&back);
+    browser.post(&format!("{path}/tags"), &[("remove", "late"), from]).await.goes_to(&back);
+    assert_eq!(app.read(&key, id).await["tags"], json!(["shipping"]));
+    browser.post(&format!("{path}/tags"), &[("add", &"x".repeat(41)), from]).await.is(400);
+
+    let until = (app.now() + HOUR).to_string();
+    browser
+        .post(&format!("{path}/snooze"), &[("until", &until), from])
+        .await
+        .goes_to("/inbox?view=open");
+    assert_ne!(app.read(&key, id).await["snoozedUntil"], json!(null));
+    browser.post(&format!("{path}/status"), &[("status", "open"), from]).await.goes_to(&back);
+    browser.set_cookie("mailroom_zone", "Europe%2FBerlin");
+    browser.post(&format!("{path}/snooze"), &[("at", "2026-12-01T08:00"), from]).await.is(303);
+    browser.post(&format!("{path}/snooze"), &[("at", "2020-12-01T08:00"), from]).await.is(400);
+    browser.post(&format!("{path}/snooze"), &[("at", "nonsense"), from]).await.is(400);
+
+    browser.post(&format!("{path}/note"), &[("body", "Ask @Olive"), from]).await.goes_to(&back);
+    browser.get(&path).await.shows("<span class=\"mention\">@Olive</span>").shows("Noted.");
+    browser
+        .post(&format!("{path}/status"), &[("status", "closed"), from])
+        .await
+        .goes_to("/inbox?view=open");
+    browser.post(&format!("{path}/status"), &[("status", "gone"), from]).await.is(400);
+    let page = browser.get(&path).await;
+    page.shows("closed this").shows("added the tag").shows("gave this to Olive Owner");
+}
+
+async fn a_snooze_is_until_the_readers_own_clock_says_so(app: TestApp) {
+    let received = app.mail("ann@shop.example", "Lamps", "Hello").await;
+    let browser = app.signed_in(&app.owner).await;
+    browser.set_cookie("mailroom_zone", "Europe%2FBerlin");
+    let path = format!("/conversations/{}/snooze", received.conversation);
+    browser.post(&path, &[("at", "2026-12-01T08:00")]).await.is(303);
+    let key = app.key("read").await;
+    let read = app.read(&key, &received.conversation).await;
+    assert_eq!(read["snoozedUntil"], "2026-12-01T07:00:00.000Z");
+    let page = browser.get(&format!("/conversations/{}", received.conversation)).await;
+    page.shows("Snoozed until Tue 1 Dec, 08:00");
+}
+
+async fn attachments_are_downloaded_and_run_nothing(app: TestApp) {
+    let mut mail = letter("ann@shop.example", "Papers", "Here");
+    mail.attachments = vec![
+        mail::Attachment {
+            filename: "evil\".html".into(),
+            content_type: "text/html".into(),
+            bytes: b"<script>".to_vec(),
+        },
+        mail::Attachment {
+            filename: "p.png".into(),
+            content_type: "image/png".into(),
+            bytes: vec![1, 2, 3],
+        },
+    ];
+    let received = app.deliver(&app.support, mail).await;
+    let browser = app.signed_in(&app.owner).await;
+    let page = browser.get(&format!("/conversations/{}", received.conversation)).await.is(200);
+    let evil = format!("/documents/{}", page.between("href=\"/documents/", "\""));
+    let picture = format!("/documents/{}", page.between("src=\"/documents/", "\""));
+    for path in [evil.clone(), format!("{evil}?shown")] {
+        let file = browser.get(&path).await.is(200);
+        assert_eq!(file.answer.header("content-type"), "application/octet-stream");
+        assert_eq!(
+            file.answer.header("content-disposition"),
+            "attachment; filename*=UTF-8''evil%22.html"
+        );
+        assert!(file.answer.header("content-security-policy").contains("sandbox"));
+        assert_eq!(file.text, "<script>");
     }
+    let file = browser.get(&picture).await.is(200);
+    assert_eq!(file.answer.header("content-type"), "image/png");
+}
 
-    async fn the_timeline_tells_what_ended_a_snooze(app) {
-        let received = app.mail("ann@shop.example", "Lamps", "Where are they?").await;
-        let path = format!("/conversations/{}", received.conversation);
-        let browser = app.signed_in(&app.owner).await;
-        app.snooze(&app.owner, &received.conversation, app.now() + DAY).await;
-        app.mail("ann@shop.example", "Lamps", "Hello?").await;
-        browser.get(&path).await.is(200).shows("brought this back, the customer answered");
-    }
+async fn the_contacts_other_conversations_are_those_one_may_see(app: TestApp) {
+    let bo = app.person("Bo").await;
+    let private = app.private_inbox(&bo).await;
+    let first = app.mail("ann@shop.example", "Lamps", "Hello").await;
+    app.mail("ann@shop.example", "Chairs", "Hello").await;
+    app.deliver(&private, letter("ann@shop.example", "Secrets", "Hello")).await;
+    let path = format!("/conversations/{}", first.conversation);
+    let page = app.signed_in(&app.owner).await.get(&path).await.is(200);
+    page.shows("1 other from").shows("Chairs").hides("Secrets");
+    app.signed_in(&bo).await.get(&path).await.is(200).shows("2 other from").shows("Secrets");
+}
 
-    async fn sending_and_closing_is_one_step(app) {
-        let received = app.mail("ann@shop.example", "Lamps", "Thanks!").await;
-        let key = app.key("read").await;
-        let path = format!("/conversations/{}", received.conversation);
-        let browser = app.signed_in(&app.owner).await;
-        let fields = [("seen", "9"), ("to", "ann@shop.example"), ("body", "Welcome."),
-            ("close", ""), ("from", "view=mine")];
-        browser.post(&format!("{path}/reply"), &fields).await.goes_to("/inbox?view=mine");
-        let read = app.read(&key, &received.conversation).await;
-        assert_eq!(read["status"], "closed");
-        assert_eq!(read["timeline"][1]["status"], "scheduled");
-    }
-
-    async fn what_is_wrong_stands_beside_what_was_typed(app) {
-        let received = app.mail("ann@shop.example", "Lamps", "Hello").await;
-        let path = format!("/conversations/{}", received.conversation);
-        let browser = app.signed_in(&app.owner).await;
-        let reply = format!("{path}/reply");
-        let bad = [("seen", "9"), ("to", "ann@shop.example, nonsense"), ("body", "My words")];
-        browser.post(&reply, &bad).await.is(422).shows("nonsense is not an e-mail address").shows("My words");
-        let bad = [("seen", "9"), ("to", ""), ("body", "My words")];
-        browser.post(&reply, &bad).await.is(422).shows("Say who it goes to").shows("My words");
-        let bad = [("seen", "9"), ("to", "ann@shop.example"), ("body", " \n")];
-        browser.post(&reply, &bad).await.is(422).shows("Write something first");
-        let long = "x".repeat(50_001);
-        let bad = [("seen", "9"), ("to", "ann@shop.example"), ("body", &long)];
-        browser.post(&reply, &bad).await.is(422).shows("at most 50,000 characters");
-        let long = "x".repeat(10_001);
-        browser.post(&format!("{path}/note"), &[("body", &long)]).await.is(422)
-            .shows("at most 10,000 characters");
-        let key = app.key("read").await;
-        assert_eq!(app.timeline(&key, &received.conversation, "message").await.len(), 1);
-        assert!(app.timeline(&key, &received.conversation, "note").await.is_empty());
-    }
-
-    async fn a_letter_is_not_sent_past_one_that_was_not_seen(app) {
-        let received = app.mail("ann@shop.example Ann", "Lamps", "Hello").await;
-        let path = format!("/conversations/{}", received.conversation);
-        let key = app.key("read").await;
-        let (ann, bo) = (app.person("Ann").await, app.person("Bo").await);
-        let (first, second) = (app.signed_in(&ann).await, app.signed_in(&bo).await);
-        let page = first.get(&format!("{path}?write=reply")).await;
-        let seen = page.between("name=\"seen\" value=\"", "\"").to_owned();
-        let fields = [("seen", seen.as_str()), ("to", "ann@shop.example"), ("body", "One answer")];
-        second.post(&format!("{path}/reply"), &fields).await.goes_to(&path);
-        let fields = [("seen", seen.as_str()), ("to", "ann@shop.example"), ("body", "Two answers")];
-        let again = first.post(&format!("{path}/reply"), &fields).await.is(422);
-        again.shows("Bo Teammate answered while you were writing").shows("Two answers");
-        assert_eq!(app.timeline(&key, &received.conversation, "message").await.len(), 2);
-        let seen = again.between("name=\"seen\" value=\"", "\"").to_owned();
-
+async fn a_long_history_is_shown_from_its_end(app: TestApp) {
+    let received = app.mail("ann@shop.example", "Lamps", "Letter 000").await;
+    for n in 1..60 {
         app.advance(SECOND);
-        app.mail("ann@shop.example Ann", "Re: Lamps", "Never mind").await;
-        let fields = [("seen", seen.as_str()), ("to", "ann@shop.example"), ("body", "Two answers")];
-        let again = first.post(&format!("{path}/reply"), &fields).await.is(422);
-        again.shows("Ann wrote again while you were writing");
-        let seen = again.between("name=\"seen\" value=\"", "\"").to_owned();
-        let fields = [("seen", seen.as_str()), ("to", "ann@shop.example"), ("body", "Two answers")];
-        first.post(&format!("{path}/reply"), &fields).await.goes_to(&path);
+        app.mail("ann@shop.example", "Re: Lamps", &format!("Letter {n:03}")).await;
     }
-
-    async fn what_is_not_finished_is_kept_for_its_writer_alone(app) {
-        let received = app.mail("ann@shop.example", "Lamps", "Hello").await;
-        let path = format!("/conversations/{}", received.conversation);
-        let browser = app.signed_in(&app.owner).await;
-        let fields = [("kind", "reply"), ("body", "Half a sen"), ("to", "bo@shop.example"), ("cc", "")];
-        browser.post(&format!("{path}/autosave"), &fields).await.is(204);
-        let page = browser.get(&path).await.is(200);
-        page.shows("Half a sen").shows("bo@shop.example").shows("Kept from your last visit");
-        let bo = app.person("Bo").await;
-        app.signed_in(&bo).await.get(&path).await.is(200).hides("Half a sen");
-        browser.post(&format!("{path}/reply"), &[("discard", "")]).await.goes_to(&path);
-        browser.get(&path).await.hides("Half a sen");
-        let fields = [("kind", "poem"), ("body", "Half a sen")];
-        browser.post(&format!("{path}/autosave"), &fields).await.is(400);
-    }
-
-    async fn status_assignee_tags_snooze_and_notes(app) {
-        let received = app.mail("ann@shop.example", "Lamps", "Hello").await;
-        let path = format!("/conversations/{}", received.conversation);
-        let key = app.key("read").await;
-        let browser = app.signed_in(&app.owner).await;
-        let id = &received.conversation;
-        let from = ("from", "view=open");
-        let back = format!("{path}?view=open");
-
-        browser.post(&format!("{path}/assign"), &[("to", "me"), from]).await.goes_to(&back);
-        assert_eq!(app.read(&key, id).await["assignee"]["name"], "Olive Owner");
-        browser.post(&format!("{path}/assign"), &[("to", "user:usr_0"), from]).await.is(400);
-        browser.post(&format!("{path}/tags"), &[("add", "shipping, late"), from]).await.goes_to(&back);
-        browser.post(&format!("{path}/tags"), &[("remove", "late"), from]).await.goes_to(&back);
-        assert_eq!(app.read(&key, id).await["tags"], json!(["shipping"]));
-        browser.post(&format!("{path}/tags"), &[("add", &"x".repeat(41)), from]).await.is(400);
-
-        let until = (app.now() + HOUR).to_string();
-        browser.post(&format!("{path}/snooze"), &[("until", &until), from]).await.goes_to("/inbox?view=open");
-        assert_ne!(app.read(&key, id).await["snoozedUntil"], json!(null));
-        browser.post(&format!("{path}/status"), &[("status", "open"), from]).await.goes_to(&back);
-        browser.set_cookie("mailroom_zone", "Europe%2FBerlin");
-        browser.post(&format!("{path}/snooze"), &[("at", "2026-12-01T08:00"), from]).await.is(303);
-        browser.post(&format!("{path}/snooze"), &[("at", "2020-12-01T08:00"), from]).await.is(400);
-        browser.post(&format!("{path}/snooze"), &[("at", "nonsense"), from]).await.is(400);
-
-        browser.post(&format!("{path}/note"), &[("body", "Ask @Olive"), from]).await.goes_to(&back);
-        browser.get(&path).await.shows("<span class=\"mention\">@Olive</span>").shows("Noted.");
-        browser.post(&format!("{path}/status"), &[("status", "closed"), from]).await.goes_to("/inbox?view=open");
-        browser.post(&format!("{path}/status"), &[("status", "gone"), from]).await.is(400);
-        let page = browser.get(&path).await;
-        page.shows("closed this").shows("added the tag").shows("gave this to Olive Owner");
-    }
-
-    async fn a_snooze_is_until_the_readers_own_clock_says_so(app) {
-        let received = app.mail("ann@shop.example", "Lamps", "Hello").await;
-        let browser = app.signed_in(&app.owner).await;
-        browser.set_cookie("mailroom_zone", "Europe%2FBerlin");
-        let path = format!("/conversations/{}/snooze", received.conversation);
-        browser.post(&path, &[("at", "2026-12-01T08:00")]).await.is(303);
-        let key = app.key("read").await;
-        let read = app.read(&key, &received.conversation).await;
-        assert_eq!(read["snoozedUntil"], "2026-12-01T07:00:00.000Z");
-        let page = browser.get(&format!("/conversations/{}", received.conversation)).await;
-        page.shows("Snoozed until Tue 1 Dec, 08:00");
-    }
-
-    async fn attachments_are_downloaded_and_run_nothing(app) {
-        let mut mail = letter("ann@shop.example", "Papers", "Here");
-        mail.attachments = vec![
-            mail::Attachment { filename: "evil\".html".into(), content_type: "text/html".into(), bytes: b"<script>".to_vec() },
-            mail::Attachment { filename: "p.png".into(), content_type: "image/png".into(), bytes: vec![1, 2, 3] },
-        ];
-        let received = app.deliver(&app.support, mail).await;
-        let browser = app.signed_in(&app.owner).await;
-        let page = browser.get(&format!("/conversations/{}", received.conversation)).await.is(200);
-        let evil = format!("/documents/{}", page.between("href=\"/documents/", "\""));
-        let picture = format!("/documents/{}", page.between("src=\"/documents/", "\""));
-        for path in [evil.clone(), format!("{evil}?shown")] {
-            let file = browser.get(&path).await.is(200);
-            assert_eq!(file.answer.header("content-type"), "application/octet-stream");
-            assert_eq!(file.answer.header("content-disposition"), "attachment; filename*=UTF-8''evil%22.html");
-            assert!(file.answer.header("content-security-policy").contains("sandbox"));
-            assert_eq!(file.text, "<script>");
-        }
-        let file = browser.get(&picture).await.is(200);
-        assert_eq!(file.answer.header("content-type"), "image/png");
-    }
-
-    async fn the_contacts_other_conversations_are_those_one_may_see(app) {
-        let bo = app.person("Bo").await;
-        let private = app.private_inbox(&bo).await;
-        let first = app.mail("ann@shop.example", "Lamps", "Hello").await;
-        app.mail("ann@shop.example", "Chairs", "Hello").await;
-        app.deliver(&private, letter("ann@shop.example", "Secrets", "Hello")).await;
-        let path = format!("/conversations/{}", first.conversation);
-        let page = app.signed_in(&app.owner).await.get(&path).await.is(200);
-        page.shows("1 other from").shows("Chairs").hides("Secrets");
-        app.signed_in(&bo).await.get(&path).await.is(200).shows("2 other from").shows("Secrets");
-    }
-
-    async fn a_long_history_is_shown_from_its_end(app) {
-        let received = app.mail("ann@shop.example", "Lamps", "Letter 000").await;
-        for n in 1..60 {
-            app.advance(SECOND);
-            app.mail("ann@shop.example", "Re: Lamps", &format!("Letter {n:03}")).await;
-        }
-        let browser = app.signed_in(&app.owner).await;
-        let path = format!("/conversations/{}", received.conversation);
-        let page = browser.get(&path).await.is(200);
-        page.shows("Letter 059").hides("Letter 005").shows("Show everything");
-        browser.get(&format!("{path}?whole")).await.is(200).shows("Letter 000").hides("Show everything");
-    }
+    let browser = app.signed_in(&app.owner).await;
+    let path = format!("/conversations/{}", received.conversation);
+    let page = browser.get(&path).await.is(200);
+    page.shows("Letter 059").hides("Letter 005").shows("Show everything");
+    browser
+        .get(&format!("{path}?whole"))
+        .await
+        .is(200)
+        .shows("Letter 000")
+        .hides("Show everything");
 }

@@ -2,146 +2,171 @@
 
 use serde_json::json;
 
-use crate::both;
 use crate::support::*;
 
-both! {
-    async fn each_view_lists_what_the_api_lists_and_counts_it(app) {
-        let key = app.key("read write draft").await;
-        let open = app.mail("ann@shop.example Ann Shop", "Lamps", "Where are they?").await;
-        let mine = app.mail("bo@shop.example", "Chairs", "Two more please").await;
-        let closed = app.mail("cy@shop.example", "Tables", "Thanks").await;
-        let snoozed = app.mail("di@shop.example", "Shelves", "Later").await;
-        let owner = format!("user:{}", user(&app.owner));
-        app.on(&key, &mine.conversation, "assign", json!({ "to": owner })).await.is(200);
-        app.on(&key, &closed.conversation, "status", json!({ "status": "closed" })).await.is(200);
-        app.snooze(&app.owner, &snoozed.conversation, app.now() + HOUR).await;
-        app.draft(&key, &open.conversation, "They left on Tuesday.").await;
+on_both!(
+    each_view_lists_what_the_api_lists_and_counts_it,
+    a_list_goes_on_page_by_page_without_gaps,
+    held_mail_stands_under_held_until_a_person_releases_it,
+    a_tag_lists_its_conversations_whatever_their_status,
+    search_finds_what_the_api_finds,
+    mail_is_new_until_it_is_read,
+    what_customers_write_is_text_everywhere
+);
 
-        let browser = app.signed_in(&app.owner).await;
-        browser.get("/").await.goes_to("/inbox?view=mine");
-        let views = [
-            ("open", vec!["Lamps", "Chairs"]),
-            ("mine", vec!["Chairs"]),
-            ("unassigned", vec!["Lamps"]),
-            ("closed", vec!["Tables"]),
-            ("snoozed", vec!["Shelves"]),
-            ("waiting", vec![]),
-            ("held", vec![]),
-        ];
-        for (view, subjects) in views {
-            let page = browser.get(&format!("/inbox?view={view}")).await.is(200);
-            for subject in ["Lamps", "Chairs", "Tables", "Shelves"] {
-                let row = format!("<span class=\"row-subject\">{subject}</span>");
-                assert_eq!(page.text.contains(&row), subjects.contains(&subject), "{view} {subject}");
-            }
+async fn each_view_lists_what_the_api_lists_and_counts_it(app: TestApp) {
+    let key = app.key("read write draft").await;
+    let open = app.mail("ann@shop.example Ann Shop", "Lamps", "Where are they?").await;
+    let mine = app.mail("bo@shop.example", "Chairs", "Two more please").await;
+    let closed = app.mail("cy@shop.example", "Tables", "Thanks").await;
+    let snoozed = app.mail("di@shop.example", "Shelves", "Later").await;
+    let owner = format!("user:{}", user(&app.owner));
+    app.on(&key, &mine.conversation, "assign", json!({ "to": owner })).await.is(200);
+    app.on(&key, &closed.conversation, "status", json!({ "status": "closed" })).await.is(200);
+    app.snooze(&app.owner, &snoozed.conversation, app.now() + HOUR).await;
+    app.draft(&key, &open.conversation, "They left on Tuesday.").await;
+
+    let browser = app.signed_in(&app.owner).await;
+    browser.get("/").await.goes_to("/inbox?view=mine");
+    let views = [
+        ("open", vec!["Lamps", "Chairs"]),
+        ("mine", vec!["Chairs"]),
+        ("unassigned", vec!["Lamps"]),
+        ("closed", vec!["Tables"]),
+        ("snoozed", vec!["Shelves"]),
+        ("waiting", vec![]),
+        ("held", vec![]),
+    ];
+    for (view, subjects) in views {
+        let page = browser.get(&format!("/inbox?view={view}")).await.is(200);
+        for subject in ["Lamps", "Chairs", "Tables", "Shelves"] {
+            let row = format!("<span class=\"row-subject\">{subject}</span>");
+            assert_eq!(page.text.contains(&row), subjects.contains(&subject), "{view} {subject}");
         }
-        let page = browser.get("/inbox?view=open").await;
-        page.shows("Draft to approve").shows("Ann Shop").shows("Nobody has this yet");
-        assert_eq!(page.between("<span class=\"label\">To approve</span>", "</a>"),
-            "<span class=\"count hot\">1</span>");
-        assert_eq!(page.between("<span class=\"label\">All open</span>", "</a>"),
-            "<span class=\"count\">2</span>");
-        let inbox = format!("/inbox?mailbox={}", app.support.id);
-        browser.get(&inbox).await.is(200).shows("Lamps").hides("Tables");
-        browser.get("/inbox?view=nonsense").await.is(404);
-        browser.get("/inbox?view=open&cursor=nonsense").await.is(400);
     }
+    let page = browser.get("/inbox?view=open").await;
+    page.shows("Draft to approve").shows("Ann Shop").shows("Nobody has this yet");
+    assert_eq!(
+        page.between("<span class=\"label\">To approve</span>", "</a>"),
+        "<span class=\"count hot\">1</span>"
+    );
+    assert_eq!(
+        page.between("<span class=\"label\">All open</span>", "</a>"),
+        "<span class=\"count\">2</span>"
+    );
+    let inbox = format!("/inbox?mailbox={}", app.support.id);
+    browser.get(&inbox).await.is(200).shows("Lamps").hides("Tables");
+    browser.get("/inbox?view=nonsense").await.is(404);
+    browser.get("/inbox?view=open&cursor=nonsense").await.is(400);
+}
 
-    async fn a_list_goes_on_page_by_page_without_gaps(app) {
-        let mails = (0..65).map(|n| letter(&format!("p{n}@shop.example"), &format!("Letter {n:02}"), "Hello"));
-        app.deliver_all(&app.support, mails.collect()).await;
-        let browser = app.signed_in(&app.owner).await;
-        let mut path = "/inbox?view=open".to_owned();
-        let mut seen = Vec::new();
-        for expected in [30, 30, 5] {
-            let page = browser.get(&path).await.is(200);
-            let subjects: Vec<String> = page.text.split("row-subject\">").skip(1)
-                .map(|rest| rest.split('<').next().unwrap().to_owned()).collect();
-            assert_eq!(subjects.len(), expected);
-            seen.extend(subjects);
-            if expected == 30 {
-                path = page.between("class=\"more\"><a class=\"btn\" href=\"", "\"").replace("&#38;", "&");
-            }
-        }
-        seen.sort();
-        seen.dedup();
-        assert_eq!(seen.len(), 65);
-    }
-
-    async fn held_mail_stands_under_held_until_a_person_releases_it(app) {
-        let mail = mail::Mail { warning: held_warning(), ..letter("eve@evil.example", "Prize", "Click") };
-        let received = app.deliver(&app.support, mail).await;
-        let browser = app.signed_in(&app.owner).await;
-        browser.get("/inbox?view=held").await.is(200).shows("Prize").shows("Check before you act");
-        let path = format!("/conversations/{}", received.conversation);
+async fn a_list_goes_on_page_by_page_without_gaps(app: TestApp) {
+    let mails =
+        (0..65).map(|n| letter(&format!("p{n}@shop.example"), &format!("Letter {n:02}"), "Hello"));
+    app.deliver_all(&app.support, mails.collect()).await;
+    let browser = app.signed_in(&app.owner).await;
+    let mut path = "/inbox?view=open".to_owned();
+    let mut seen = Vec::new();
+    for expected in [30, 30, 5] {
         let page = browser.get(&path).await.is(200);
-        page.shows("Held: this is probably a scam").shows("The link leads elsewhere");
-        browser.post(&format!("{path}/release"), &[]).await.goes_to(&path);
-        browser.get("/inbox?view=held").await.is(200).hides("Prize").shows("No suspicious mail");
-    }
-
-    async fn a_tag_lists_its_conversations_whatever_their_status(app) {
-        let key = app.key("read write").await;
-        let open = app.mail("ann@shop.example", "Lamps", "Hello").await;
-        let closed = app.mail("bo@shop.example", "Chairs", "Hello").await;
-        app.mail("cy@shop.example", "Tables", "Hello").await;
-        for received in [&open, &closed] {
-            app.on(&key, &received.conversation, "tags", json!({ "add": ["shipping"] })).await.is(200);
+        let subjects: Vec<String> = page
+            .text
+            .split("row-subject\">")
+            .skip(1)
+            .map(|rest| rest.split('<').next().unwrap().to_owned())
+            .collect();
+        assert_eq!(subjects.len(), expected);
+        seen.extend(subjects);
+        if expected == 30 {
+            path =
+                page.between("class=\"more\"><a class=\"btn\" href=\"", "\"").replace("&#38;", "&");
         }
-        app.on(&key, &closed.conversation, "status", json!({ "status": "closed" })).await.is(200);
-        let tags: serde_json::Value = app.get(&key, "/tags").await.json();
-        let browser = app.signed_in(&app.owner).await;
-        let page = browser.get(&format!("/inbox?tag={}", text_of(&tags[0], "id"))).await.is(200);
-        page.shows("Lamps").shows("Chairs").hides("Tables").shows("Closed");
-        browser.get("/inbox?tag=tag_00000000000000000000000000").await.is(404);
     }
+    seen.sort();
+    seen.dedup();
+    assert_eq!(seen.len(), 65);
+}
 
-    async fn search_finds_what_the_api_finds(app) {
-        let key = app.key("read").await;
-        app.mail("ann@shop.example", "Lamps", "The kiln was late").await;
-        app.mail("bo@shop.example", "Chairs", "A late kilim").await;
-        let browser = app.signed_in(&app.owner).await;
-        for (q, found) in [("late kil", 2), ("\"kiln was\"", 1), ("KILN", 1), ("absent", 0)] {
-            assert_eq!(app.found(&key, q).await.len(), found, "{q}");
-            let page = browser.get(&format!("/search?{}", query(&[("q", q)]))).await.is(200);
-            assert_eq!(page.text.matches("<p class=\"said\">").count(), found, "{q}");
-        }
-        browser.get("/search?q=absent").await.shows("No message says “absent”");
-        let long = query(&[("q", &"x".repeat(201))]);
-        browser.get(&format!("/search?{long}")).await.is(200).shows("200");
-        browser.get("/search").await.is(200).hides("Results");
+async fn held_mail_stands_under_held_until_a_person_releases_it(app: TestApp) {
+    let mail =
+        mail::Mail { warning: held_warning(), ..letter("eve@evil.example", "Prize", "Click") };
+    let received = app.deliver(&app.support, mail).await;
+    let browser = app.signed_in(&app.owner).await;
+    browser.get("/inbox?view=held").await.is(200).shows("Prize").shows("Check before you act");
+    let path = format!("/conversations/{}", received.conversation);
+    let page = browser.get(&path).await.is(200);
+    page.shows("Held: this is probably a scam").shows("The link leads elsewhere");
+    browser.post(&format!("{path}/release"), &[]).await.goes_to(&path);
+    browser.get("/inbox?view=held").await.is(200).hides("Prize").shows("No suspicious mail");
+}
+
+async fn a_tag_lists_its_conversations_whatever_their_status(app: TestApp) {
+    let key = app.key("read write").await;
+    let open = app.mail("ann@shop.example", "Lamps", "Hello").await;
+    let closed = app.mail("bo@shop.example", "Chairs", "Hello").await;
+    app.mail("cy@shop.example", "Tables", "Hello").await;
+    for received in [&open, &closed] {
+        app.on(&key, &received.conversation, "tags", json!({ "add": ["shipping"] })).await.is(200);
     }
+    app.on(&key, &closed.conversation, "status", json!({ "status": "closed" })).await.is(200);
+    let tags: serde_json::Value = app.get(&key, "/tags").await.json();
+    let browser = app.signed_in(&app.owner).await;
+    let page = browser.get(&format!("/inbox?tag={}", text_of(&tags[0], "id"))).await.is(200);
+    page.shows("Lamps").shows("Chairs").hides("Tables").shows("Closed");
+    browser.get("/inbox?tag=tag_00000000000000000000000000").await.is(404);
+}
 
-    async fn mail_is_new_until_it_is_read(app) {
-        let received = app.mail("ann@shop.example", "Lamps", "Hello").await;
-        let browser = app.signed_in(&app.owner).await;
-        browser.get("/inbox?view=open").await.shows("class=\"row unread\"");
-        browser.get(&format!("/conversations/{}", received.conversation)).await.is(200);
-        app.app.background.finish().await;
-        browser.get("/inbox?view=open").await.hides("class=\"row unread\"");
-        app.advance(MINUTE);
-        app.mail("ann@shop.example", "Re: Lamps", "Still here").await;
-        browser.get("/inbox?view=open").await.shows("class=\"row unread\"");
-        let page = browser.get(&format!("/conversations/{}", received.conversation)).await;
-        page.shows("New since you were here");
+async fn search_finds_what_the_api_finds(app: TestApp) {
+    let key = app.key("read").await;
+    app.mail("ann@shop.example", "Lamps", "The kiln was late").await;
+    app.mail("bo@shop.example", "Chairs", "A late kilim").await;
+    let browser = app.signed_in(&app.owner).await;
+    for (q, found) in [("late kil", 2), ("\"kiln was\"", 1), ("KILN", 1), ("absent", 0)] {
+        assert_eq!(app.found(&key, q).await.len(), found, "{q}");
+        let page = browser.get(&format!("/search?{}", query(&[("q", q)]))).await.is(200);
+        assert_eq!(page.text.matches("<p class=\"said\">").count(), found, "{q}");
     }
+    browser.get("/search?q=absent").await.shows("No message says “absent”");
+    let long = query(&[("q", &"x".repeat(201))]);
+    browser.get(&format!("/search?{long}")).await.is(200).shows("200");
+    browser.get("/search").await.is(200).hides("Results");
+}
 
-    async fn what_customers_write_is_text_everywhere(app) {
-        let bad = "<script>alert(1)</script>\"'&";
-        let from = mail::Address::new(Some(bad), "eve@evil.example");
-        let mail = mail::Mail { from, ..letter("eve@evil.example", bad, bad) };
-        let received = app.deliver(&app.support, mail).await;
-        let key = app.key("read write draft").await;
-        app.draft(&key, &received.conversation, bad).await;
-        app.on(&key, &received.conversation, "notes", json!({ "body": bad })).await.is(201);
-        app.on(&key, &received.conversation, "tags", json!({ "add": ["<b>x"] })).await.is(200);
-        let browser = app.signed_in(&app.owner).await;
-        let conversation = format!("/conversations/{}", received.conversation);
-        let found = format!("/search?{}", query(&[("q", "alert")]));
-        for path in ["/inbox?view=open", &conversation, &format!("{conversation}?write=reply"), "/approvals", &found, "/settings/tags"] {
-            let page = browser.get(path).await.is(200);
-            page.hides("<script>alert").hides("<b>x");
-        }
+async fn mail_is_new_until_it_is_read(app: TestApp) {
+    let received = app.mail("ann@shop.example", "Lamps", "Hello").await;
+    let browser = app.signed_in(&app.owner).await;
+    browser.get("/inbox?view=open").await.shows("class=\"row unread\"");
+    browser.get(&format!("/conversations/{}", received.conversation)).await.is(200);
+    app.app.background.finish().await;
+    browser.get("/inbox?view=open").await.hides("class=\"row unread\"");
+    app.advance(MINUTE);
+    app.mail("ann@shop.example", "Re: Lamps", "Still here").await;
+    browser.get("/inbox?view=open").await.shows("class=\"row unread\"");
+    let page = browser.get(&format!("/conversations/{}", received.conversation)).await;
+    page.shows("New since you were here");
+}
+
+async fn what_customers_write_is_text_everywhere(app: TestApp) {
+    let bad = "<script>alert(1)</script>\"'&";
+    let from = mail::Address::new(Some(bad), "eve@evil.example");
+    let mail = mail::Mail { from, ..letter("eve@evil.example", bad, bad) };
+    let received = app.deliver(&app.support, mail).await;
+    let key = app.key("read write draft").await;
+    app.draft(&key, &received.conversation, bad).await;
+    app.on(&key, &received.conversation, "notes", json!({ "body": bad })).await.is(201);
+    app.on(&key, &received.conversation, "tags", json!({ "add": ["<b>x"] })).await.is(200);
+    let browser = app.signed_in(&app.owner).await;
+    let conversation = format!("/conversations/{}", received.conversation);
+    let found = format!("/search?{}", query(&[("q", "alert")]));
+    for path in [
+        "/inbox?view=open",
+        &conversation,
+        &format!("{conversation}?write=reply"),
+        "/approvals",
+        &found,
+        "/settings/tags",
+    ] {
+        let page = browser.get(path).await.is(200);
+        page.hides("<script>alert").hides("<b>x");
     }
 }

@@ -1,7 +1,13 @@
 //! The page of a mail's original.
 
-use crate::both;
 use crate::support::*;
+
+on_both!(
+    a_mail_as_it_came_is_shown_in_a_frame_that_can_do_nothing,
+    pictures_that_a_mail_brought_come_by_address_to_who_may_see_it,
+    html_beyond_the_bounds_is_shown_as_its_text_with_a_sentence,
+    a_mail_that_was_not_kept_has_no_original
+);
 
 const RAW: &str = "From: Ann <ann@shop.example>\r\nSubject: Lamps\r\nContent-Type: text/html\r\n\r\n\
     <p>Hello</p><script>alert(1)</script><img src=https://track.example/x.png>";
@@ -27,66 +33,75 @@ async fn with_original(app: &TestApp, raw: &str) -> (String, String) {
     (received.conversation.to_string(), received.message.to_string())
 }
 
-both! {
-    async fn a_mail_as_it_came_is_shown_in_a_frame_that_can_do_nothing(app) {
-        let (conversation, message) = with_original(&app, RAW).await;
-        let browser = app.signed_in(&app.owner).await;
-        let path = format!("/conversations/{conversation}/messages/{message}/original");
-        browser.get(&format!("/conversations/{conversation}")).await.is(200).shows(&path);
-        let page = browser.get(&path).await.is(200);
-        page.shows("sandbox=\"allow-same-origin allow-popups allow-popups-to-escape-sandbox\"").shows("Fetch them this once").hides("<script>alert");
-        let frame = browser.get(&path.replace("/original", "/html")).await.is(200);
-        frame.shows("<p>Hello</p>").hides("script");
-        let policy = frame.answer.header("content-security-policy").to_owned();
-        let pictures = path.replace("/original", "/pictures/");
-        assert!(policy.contains("sandbox allow-same-origin;"), "{policy}");
-        assert!(policy.ends_with(&pictures) || policy.ends_with("img-src 'self'"), "{policy}");
-        assert!(!policy.contains("script-src") && !policy.contains("data:"), "{policy}");
-        assert!(!policy.contains("allow-scripts") && !policy.contains("https:"), "{policy}");
-        assert_eq!(frame.answer.header("referrer-policy"), "no-referrer");
-        assert_eq!(frame.answer.header("x-frame-options"), "SAMEORIGIN");
-        let asked = browser.get(&format!("{}?pictures", path.replace("/original", "/html"))).await.is(200);
-        assert!(asked.answer.header("content-security-policy").ends_with(" https:"));
-        browser.get(&format!("{path}?pictures")).await.is(200).hides("Fetch them").shows("/html?pictures");
-    }
+async fn a_mail_as_it_came_is_shown_in_a_frame_that_can_do_nothing(app: TestApp) {
+    let (conversation, message) = with_original(&app, RAW).await;
+    let browser = app.signed_in(&app.owner).await;
+    let path = format!("/conversations/{conversation}/messages/{message}/original");
+    browser.get(&format!("/conversations/{conversation}")).await.is(200).shows(&path);
+    let page = browser.get(&path).await.is(200);
+    page.shows("sandbox=\"allow-same-origin allow-popups allow-popups-to-escape-sandbox\"")
+        .shows("Fetch them this once")
+        .hides("<script>alert");
+    let frame = browser.get(&path.replace("/original", "/html")).await.is(200);
+    frame.shows("<p>Hello</p>").hides("script");
+    let policy = frame.answer.header("content-security-policy").to_owned();
+    let pictures = path.replace("/original", "/pictures/");
+    assert!(policy.contains("sandbox allow-same-origin;"), "{policy}");
+    assert!(policy.ends_with(&pictures) || policy.ends_with("img-src 'self'"), "{policy}");
+    assert!(!policy.contains("script-src") && !policy.contains("data:"), "{policy}");
+    assert!(!policy.contains("allow-scripts") && !policy.contains("https:"), "{policy}");
+    assert_eq!(frame.answer.header("referrer-policy"), "no-referrer");
+    assert_eq!(frame.answer.header("x-frame-options"), "SAMEORIGIN");
+    let asked =
+        browser.get(&format!("{}?pictures", path.replace("/original", "/html"))).await.is(200);
+    assert!(asked.answer.header("content-security-policy").ends_with(" https:"));
+    browser
+        .get(&format!("{path}?pictures"))
+        .await
+        .is(200)
+        .hides("Fetch them")
+        .shows("/html?pictures");
+}
 
-    async fn pictures_that_a_mail_brought_come_by_address_to_who_may_see_it(app) {
-        let (conversation, message) = with_original(&app, WITH_PICTURES).await;
-        let browser = app.signed_in(&app.owner).await;
-        let path = format!("/conversations/{conversation}/messages/{message}");
-        let frame = browser.get(&format!("{path}/html")).await.is(200);
-        frame.shows(&format!("src=\"{path}/pictures/2\"")).hides("data:").hides("pictures/3");
-        let picture = browser.get(&format!("{path}/pictures/2")).await.is(200);
-        assert_eq!(picture.answer.header("content-type"), "image/png");
-        assert_eq!(picture.answer.header("x-content-type-options"), "nosniff");
-        assert!(picture.answer.header("cache-control").starts_with("private, max-age="));
-        assert!(picture.answer.header("content-security-policy").contains("sandbox"));
-        for other in ["0", "1", "3", "99", "x", "-1", "18446744073709551616"] {
-            browser.get(&format!("{path}/pictures/{other}")).await.is(404);
-        }
-        let elsewhere = format!("/conversations/{}/messages/{message}/pictures/2", nowhere());
-        browser.get(&elsewhere).await.is(404);
+async fn pictures_that_a_mail_brought_come_by_address_to_who_may_see_it(app: TestApp) {
+    let (conversation, message) = with_original(&app, WITH_PICTURES).await;
+    let browser = app.signed_in(&app.owner).await;
+    let path = format!("/conversations/{conversation}/messages/{message}");
+    let frame = browser.get(&format!("{path}/html")).await.is(200);
+    frame.shows(&format!("src=\"{path}/pictures/2\"")).hides("data:").hides("pictures/3");
+    let picture = browser.get(&format!("{path}/pictures/2")).await.is(200);
+    assert_eq!(picture.answer.header("content-type"), "image/png");
+    assert_eq!(picture.answer.header("x-content-type-options"), "nosniff");
+    assert!(picture.answer.header("cache-control").starts_with("private, max-age="));
+    assert!(picture.answer.header("content-security-policy").contains("sandbox"));
+    for other in ["0", "1", "3", "99", "x", "-1", "18446744073709551616"] {
+        browser.get(&format!("{path}/pictures/{other}")).await.is(404);
     }
+    let elsewhere = format!("/conversations/{}/messages/{message}/pictures/2", nowhere());
+    browser.get(&elsewhere).await.is(404);
+}
 
-    async fn html_beyond_the_bounds_is_shown_as_its_text_with_a_sentence(app) {
-        let html = format!("<p>Hello there</p>{}", "<div><b>".repeat(100_000));
-        let raw = format!("From: ann@shop.example\r\nContent-Type: text/html\r\n\r\n{html}");
-        let (conversation, message) = with_original(&app, &raw).await;
-        let browser = app.signed_in(&app.owner).await;
-        let path = format!("/conversations/{conversation}/messages/{message}");
-        let page = browser.get(&format!("{path}/original")).await.is(200);
-        page.shows("too large or too deeply nested to be shown").shows("Hello there");
-        page.hides("<iframe");
-        browser.get(&format!("{path}/html")).await.is(404);
-    }
+async fn html_beyond_the_bounds_is_shown_as_its_text_with_a_sentence(app: TestApp) {
+    let html = format!("<p>Hello there</p>{}", "<div><b>".repeat(100_000));
+    let raw = format!("From: ann@shop.example\r\nContent-Type: text/html\r\n\r\n{html}");
+    let (conversation, message) = with_original(&app, &raw).await;
+    let browser = app.signed_in(&app.owner).await;
+    let path = format!("/conversations/{conversation}/messages/{message}");
+    let page = browser.get(&format!("{path}/original")).await.is(200);
+    page.shows("too large or too deeply nested to be shown").shows("Hello there");
+    page.hides("<iframe");
+    browser.get(&format!("{path}/html")).await.is(404);
+}
 
-    async fn a_mail_that_was_not_kept_has_no_original(app) {
-        let received = app.mail("ann@shop.example", "Lamps", "Hello").await;
-        let browser = app.signed_in(&app.owner).await;
-        let conversation = format!("/conversations/{}", received.conversation);
-        browser.get(&conversation).await.is(200).hides("Show original");
-        browser.get(&format!("{conversation}/messages/{}/original", received.message)).await.is(404);
-        let (_, elsewhere) = with_original(&app, RAW).await;
-        browser.get(&format!("/conversations/{}/messages/{elsewhere}/original", nowhere())).await.is(404);
-    }
+async fn a_mail_that_was_not_kept_has_no_original(app: TestApp) {
+    let received = app.mail("ann@shop.example", "Lamps", "Hello").await;
+    let browser = app.signed_in(&app.owner).await;
+    let conversation = format!("/conversations/{}", received.conversation);
+    browser.get(&conversation).await.is(200).hides("Show original");
+    browser.get(&format!("{conversation}/messages/{}/original", received.message)).await.is(404);
+    let (_, elsewhere) = with_original(&app, RAW).await;
+    browser
+        .get(&format!("/conversations/{}/messages/{elsewhere}/original", nowhere()))
+        .await
+        .is(404);
 }

@@ -4,8 +4,14 @@
 use inbox::base::actor::{Actor, Role};
 use serde_json::json;
 
-use crate::both;
 use crate::support::*;
+
+on_both!(
+    what_is_private_is_missing_for_every_other_role,
+    lists_counts_and_settings_of_others_are_as_without_it,
+    sandbox_mail_is_never_in_the_app,
+    another_workspace_is_another_world
+);
 
 /// A form's fields.
 type Form = &'static [(&'static str, &'static str)];
@@ -236,85 +242,101 @@ fn nothing() -> Things {
     }
 }
 
-both! {
-    async fn what_is_private_is_missing_for_every_other_role(app) {
-        let ann = app.person_with("Ann", Role::Admin).await;
-        let (hidden, missing) = (private_things(&app, &ann).await, nothing());
-        let member = app.person("Bo").await;
-        let admin = app.person_with("Cy", Role::Admin).await;
-        let before = app.timeline(&app.key_of(&ann, "Reader", "read", true).await, &hidden.id, "event").await.len();
-        for viewer in [&app.owner, &admin, &member] {
-            let browser = app.signed_in(viewer).await;
-            let is_member = user(viewer) == user(&member);
-            for (method, path, fields) in NAMING.iter().chain(ADMINISTERED) {
-                let refused = is_member && ADMINISTERED.iter().any(|one| (one.0, one.1) == (*method, *path));
-                let mut pages = Vec::new();
-                for things in [&hidden, &missing] {
-                    let path = things.in_path(path);
-                    let page = match *method {
-                        "GET" => browser.get(&path).await,
-                        _ => browser.post(&path, fields).await,
-                    };
-                    pages.push((page.status, page.text, page.answer.header_list()));
-                }
-                let expected = if refused { 403 } else { 404 };
-                assert_eq!(pages[0].0, expected, "{method} {path}: {}", pages[0].1);
-                assert_eq!(pages[0], pages[1], "{method} {path}");
+async fn what_is_private_is_missing_for_every_other_role(app: TestApp) {
+    let ann = app.person_with("Ann", Role::Admin).await;
+    let (hidden, missing) = (private_things(&app, &ann).await, nothing());
+    let member = app.person("Bo").await;
+    let admin = app.person_with("Cy", Role::Admin).await;
+    let before = app
+        .timeline(&app.key_of(&ann, "Reader", "read", true).await, &hidden.id, "event")
+        .await
+        .len();
+    for viewer in [&app.owner, &admin, &member] {
+        let browser = app.signed_in(viewer).await;
+        let is_member = user(viewer) == user(&member);
+        for (method, path, fields) in NAMING.iter().chain(ADMINISTERED) {
+            let refused =
+                is_member && ADMINISTERED.iter().any(|one| (one.0, one.1) == (*method, *path));
+            let mut pages = Vec::new();
+            for things in [&hidden, &missing] {
+                let path = things.in_path(path);
+                let page = match *method {
+                    "GET" => browser.get(&path).await,
+                    _ => browser.post(&path, fields).await,
+                };
+                pages.push((page.status, page.text, page.answer.header_list()));
             }
+            let expected = if refused { 403 } else { 404 };
+            assert_eq!(pages[0].0, expected, "{method} {path}: {}", pages[0].1);
+            assert_eq!(pages[0], pages[1], "{method} {path}");
         }
-        let after = app.timeline(&app.key_of(&ann, "Reader two", "read", true).await, &hidden.id, "event").await.len();
-        assert_eq!(before, after);
     }
+    let after = app
+        .timeline(&app.key_of(&ann, "Reader two", "read", true).await, &hidden.id, "event")
+        .await
+        .len();
+    assert_eq!(before, after);
+}
 
-    async fn lists_counts_and_settings_of_others_are_as_without_it(app) {
-        let ann = app.person_with("Ann", Role::Admin).await;
-        let bo = app.person_with("Bo", Role::Admin).await;
-        let pages = ["/inbox?view=open", "/inbox?view=held", "/inbox?view=unassigned", "/approvals",
-            "/leaving", "/search?q=hidden", "/search?q=zed", "/settings/inboxes", "/settings/webhooks", "/mentions"];
-        let browser = app.signed_in(&bo).await;
-        let mut before = Vec::new();
-        for path in pages {
-            before.push(browser.get(path).await.is(200).text);
-        }
-        let things = private_things(&app, &ann).await;
-        for (path, before) in pages.iter().zip(before) {
-            let now = browser.get(path).await.is(200).text;
-            // The tag's name is the workspace's; that is all there may be.
-            let plain = now.split_once("<h2>Tags</h2>").map_or(now.clone(), |(head, rest)| {
-                let (head, _) = head.rsplit_once("\n    <div class=\"nav-group nav-tags\">").unwrap();
-                let (_, tail) = rest.split_once("\n  <div class=\"nav-group nav-foot\">").unwrap();
-                format!("{head}\n  <div class=\"nav-group nav-foot\">{tail}")
-            });
-            assert_eq!(plain, before, "{path}");
-        }
-        let own = app.signed_in(&ann).await;
-        own.get("/inbox?view=held").await.is(200).shows("Secret lamps");
-        own.get("/approvals").await.is(200).shows("A hidden draft");
-        own.get("/leaving").await.is(200).shows("A hidden letter");
-        let original = things.in_path("/conversations/{id}/messages/{message}/original");
-        own.get(&original).await.is(200).shows("The message as it came");
+async fn lists_counts_and_settings_of_others_are_as_without_it(app: TestApp) {
+    let ann = app.person_with("Ann", Role::Admin).await;
+    let bo = app.person_with("Bo", Role::Admin).await;
+    let pages = [
+        "/inbox?view=open",
+        "/inbox?view=held",
+        "/inbox?view=unassigned",
+        "/approvals",
+        "/leaving",
+        "/search?q=hidden",
+        "/search?q=zed",
+        "/settings/inboxes",
+        "/settings/webhooks",
+        "/mentions",
+    ];
+    let browser = app.signed_in(&bo).await;
+    let mut before = Vec::new();
+    for path in pages {
+        before.push(browser.get(path).await.is(200).text);
     }
+    let things = private_things(&app, &ann).await;
+    for (path, before) in pages.iter().zip(before) {
+        let now = browser.get(path).await.is(200).text;
+        // The tag's name is the workspace's; that is all there may be.
+        let plain = now.split_once("<h2>Tags</h2>").map_or(now.clone(), |(head, rest)| {
+            let (head, _) = head.rsplit_once("\n    <div class=\"nav-group nav-tags\">").unwrap();
+            let (_, tail) = rest.split_once("\n  <div class=\"nav-group nav-foot\">").unwrap();
+            format!("{head}\n  <div class=\"nav-group nav-foot\">{tail}")
+        });
+        assert_eq!(plain, before, "{path}");
+    }
+    let own = app.signed_in(&ann).await;
+    own.get("/inbox?view=held").await.is(200).shows("Secret lamps");
+    own.get("/approvals").await.is(200).shows("A hidden draft");
+    own.get("/leaving").await.is(200).shows("A hidden letter");
+    let original = things.in_path("/conversations/{id}/messages/{message}/original");
+    own.get(&original).await.is(200).shows("The message as it came");
+}
 
-    async fn sandbox_mail_is_never_in_the_app(app) {
-        let received = app.deliver(&app.sandbox, letter("zed@shop.test", "Pretend", "Hello")).await;
-        let browser = app.signed_in(&app.owner).await;
-        browser.get("/inbox?view=open").await.is(200).hides("Pretend");
-        browser.get("/search?q=pretend").await.is(200).hides("row-subject").shows("No message says");
-        browser.get(&format!("/conversations/{}", received.conversation)).await.is(404);
-        browser.get(&format!("/inbox?mailbox={}", app.sandbox.id)).await.is(404);
-    }
+async fn sandbox_mail_is_never_in_the_app(app: TestApp) {
+    let received = app.deliver(&app.sandbox, letter("zed@shop.test", "Pretend", "Hello")).await;
+    let browser = app.signed_in(&app.owner).await;
+    browser.get("/inbox?view=open").await.is(200).hides("Pretend");
+    browser.get("/search?q=pretend").await.is(200).hides("row-subject").shows("No message says");
+    browser.get(&format!("/conversations/{}", received.conversation)).await.is(404);
+    browser.get(&format!("/inbox?mailbox={}", app.sandbox.id)).await.is(404);
+}
 
-    async fn another_workspace_is_another_world(app) {
-        let received = app.mail("ann@shop.example", "Lamps", "Hello").await;
-        let stranger = app.other_workspace("Other").await;
-        let browser = app.browser();
-        let id = user(&stranger);
-        let service = Actor::system(stranger.ws, stranger.workspace.clone(), inbox::base::actor::Circle::team());
-        let url = app.act(&service, move |tx, cx| inbox::actions::make_sign_in_link(tx, cx, &id)).await;
-        browser.post(url.strip_prefix(PUBLIC_URL).unwrap(), &[]).await.goes_to("/");
-        browser.remember_csrf().await;
-        browser.get("/inbox?view=open").await.is(200).hides("Lamps");
-        browser.get(&format!("/conversations/{}", received.conversation)).await.is(404);
-        browser.get(&format!("/inbox?mailbox={}", app.support.id)).await.is(404);
-    }
+async fn another_workspace_is_another_world(app: TestApp) {
+    let received = app.mail("ann@shop.example", "Lamps", "Hello").await;
+    let stranger = app.other_workspace("Other").await;
+    let browser = app.browser();
+    let id = user(&stranger);
+    let service =
+        Actor::system(stranger.ws, stranger.workspace.clone(), inbox::base::actor::Circle::team());
+    let url = app.act(&service, move |tx, cx| inbox::actions::make_sign_in_link(tx, cx, &id)).await;
+    browser.post(url.strip_prefix(PUBLIC_URL).unwrap(), &[]).await.goes_to("/");
+    browser.remember_csrf().await;
+    browser.get("/inbox?view=open").await.is(200).hides("Lamps");
+    browser.get(&format!("/conversations/{}", received.conversation)).await.is(404);
+    browser.get(&format!("/inbox?mailbox={}", app.support.id)).await.is(404);
 }

@@ -1,130 +1,107 @@
-//! API section 6.1: events on their way to webhooks.
+//! The courier against real sockets and real TLS. Where names lead is scripted, and 127.0.0.1
+//! stands for the public internet: 127.0.0.2 is what a private address would be.
 
-mod delivery;
-mod fairness;
-mod log;
-mod pausing;
-mod processes;
-mod retries;
-mod scoping;
-mod sealing;
-mod secrets;
-mod upkeep;
+mod adding;
+mod addresses;
+mod answers;
+mod certificates;
+mod dns;
+mod pages;
+mod patience;
+mod proxy;
+pub mod receiver;
+mod reuse;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use hmac::{Hmac, Mac};
-use inbox::actions::{self, LogFilter, LoggedDelivery};
-use inbox::base::actor::Actor;
-use inbox::base::ids::{EventId, WebhookId};
-use inbox::jobs::WebhookRequest;
-use sha2::Sha256;
+use std::collections::VecDeque;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use crate::support::TestApp;
+use inbox::base::future::BoxFuture;
+use inbox::jobs::{WebhookRequest, WebhookResponse, WebhookSender};
+use server::webhooks::{
+    HttpWebhookSender, NotFound, ResolvedAddresses, Resolver, SsrfGuard, SsrfRules,
+};
 
-/// A webhook as its maker knows it.
-#[derive(Clone)]
-pub struct Hook {
-    pub id: WebhookId,
-    pub url: String,
-    pub secret: String,
+use receiver::Authority;
+
+/// The name that the receivers' certificate is for.
+const NAME: &str = "hooks.example.com";
+const OUTSIDE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+const INSIDE: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
+/// Long enough for a slow machine; what is expected to run out uses `SHORT`.
+const LONG: Duration = Duration::from_secs(60);
+const SHORT: Duration = Duration::from_millis(300);
+
+/// A resolver that gives the answers it was told, in their order, and then the last one forever.
+struct Script {
+    answers: Mutex<VecDeque<ResolvedAddresses>>,
+    asked: Mutex<Vec<String>>,
 }
 
-/// What a webhook hears.
-#[derive(Clone, Copy)]
-pub enum Hears {
-    Team,
-    Private,
-    Sandbox,
-}
-
-impl TestApp {
-    /// A webhook for the team's inboxes, made by the owner.
-    async fn hook(&self, name: &str) -> Hook {
-        self.hook_of(&self.owner, name, Hears::Team).await
+impl Script {
+    fn new(answers: impl IntoIterator<Item = ResolvedAddresses>) -> Arc<Script> {
+        let answers = Mutex::new(answers.into_iter().collect());
+        Arc::new(Script { answers, asked: Mutex::default() })
     }
 
-    async fn hook_of(&self, maker: &Actor, name: &str, hears: Hears) -> Hook {
-        let url = actions::check_url(&format!("https://{name}.example/hook"), false).unwrap();
-        let (private, livemode) =
-            (matches!(hears, Hears::Private), !matches!(hears, Hears::Sandbox));
-        let address = url.clone();
-        let made = self
-            .act(maker, move |tx, cx| actions::add_webhook(tx, cx, &address, private, livemode));
-        let made = made.await;
-        Hook { id: made.id, url: url.to_string(), secret: made.secret }
+    fn always(addresses: &[IpAddr]) -> Arc<Script> {
+        Script::new([Ok(addresses.to_vec())])
     }
 
-    /// The next mail of somebody new: one `turn.changed`.
-    async fn something_happens(&self, name: &str) {
-        self.mail(&format!("{name}@x.example"), name, "text").await;
-    }
-
-    fn calls_to(&self, hook: &Hook) -> Vec<WebhookRequest> {
-        self.outside.webhook_sender.calls_to(&hook.url)
-    }
-
-    /// The whole log of a webhook's latest deliveries, newest first.
-    async fn log(&self, hook: &Hook) -> Vec<LoggedDelivery> {
-        self.filtered_log(hook, LogFilter::default()).await
-    }
-
-    async fn filtered_log(&self, hook: &Hook, filter: LogFilter) -> Vec<LoggedDelivery> {
-        let id = hook.id.clone();
-        self.act(&self.owner, move |tx, cx| actions::delivery_log(tx, cx, &id, &filter)).await
-    }
-
-    /// The states of its deliveries, newest first.
-    async fn states(&self, hook: &Hook) -> Vec<&'static str> {
-        self.log(hook).await.iter().map(|delivery| delivery.state.as_str()).collect()
-    }
-
-    async fn state_of(&self, hook: &Hook) -> &'static str {
-        let listed = self.act(&self.owner, actions::list_webhooks).await;
-        listed
-            .into_iter()
-            .find(|listing| listing.id == hook.id)
-            .expect("the webhook")
-            .state
-            .as_str()
-    }
-
-    async fn send_test_event(&self, hook: &Hook) -> EventId {
-        let id = hook.id.clone();
-        self.act(&self.owner, move |tx, cx| actions::send_test_event(tx, cx, &id)).await
-    }
-
-    async fn pause(&self, hook: &Hook) {
-        let id = hook.id.clone();
-        self.act(&self.owner, move |tx, cx| actions::pause_webhook(tx, cx, &id)).await;
-    }
-
-    async fn resume(&self, hook: &Hook) {
-        let id = hook.id.clone();
-        self.act(&self.owner, move |tx, cx| actions::resume_webhook(tx, cx, &id)).await;
-    }
-
-    async fn redeliver(&self, hook: &Hook, event: &EventId) {
-        let (id, event) = (hook.id.clone(), event.clone());
-        self.act(&self.owner, move |tx, cx| actions::redeliver(tx, cx, &id, &event)).await;
+    fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
     }
 }
 
-fn header<'a>(call: &'a WebhookRequest, name: &str) -> &'a str {
-    let found = call.headers.iter().find(|(header, _)| *header == name);
-    found.map(|(_, value)| value.as_str()).unwrap_or_else(|| panic!("no {name} in {call:?}"))
+impl Resolver for Script {
+    fn look_up<'a>(&'a self, name: &'a str) -> BoxFuture<'a, ResolvedAddresses> {
+        self.asked.lock().unwrap().push(name.to_owned());
+        let mut answers = self.answers.lock().unwrap();
+        let next = match answers.len() {
+            0 => Err(NotFound),
+            1 => answers[0].clone(),
+            _ => answers.pop_front().unwrap(),
+        };
+        Box::pin(async move { next })
+    }
 }
 
-/// The signatures of a call, as a receiver would split them.
-fn signatures(call: &WebhookRequest) -> Vec<&str> {
-    header(call, "webhook-signature").split(' ').collect()
+/// The rules of production, but for the address that stands for the public internet.
+fn rules() -> SsrfRules {
+    SsrfRules { allow_private: false, is_public: |ip| ip == OUTSIDE }
 }
 
-/// What a secret signs a call with: HMAC-SHA256 over id, time and body.
-fn signature(secret: &str, call: &WebhookRequest) -> String {
-    let key = STANDARD.decode(secret.strip_prefix("whsec_").expect("the prefix")).unwrap();
-    let mut mac = Hmac::<Sha256>::new_from_slice(&key).unwrap();
-    let (id, at) = (header(call, "webhook-id"), header(call, "webhook-timestamp"));
-    mac.update(format!("{id}.{at}.{}", call.body).as_bytes());
-    format!("v1,{}", STANDARD.encode(mac.finalize().into_bytes()))
+fn webhook_sender(
+    resolver: Arc<dyn Resolver>,
+    authority: &Authority,
+    deadline: Duration,
+) -> HttpWebhookSender {
+    HttpWebhookSender::new(SsrfGuard::new(resolver, rules()), authority.roots(), deadline).unwrap()
+}
+
+/// A courier for whom every name leads to 127.0.0.1.
+fn courier_outside(authority: &Authority, deadline: Duration) -> HttpWebhookSender {
+    webhook_sender(Script::always(&[OUTSIDE]), authority, deadline)
+}
+
+fn call(url: impl Into<String>) -> WebhookRequest {
+    WebhookRequest { url: url.into(), headers: Vec::new(), body: r#"{"id":"evt_1"}"#.into() }
+}
+
+/// Posts an event. Whatever comes of it, the customer is not told what the name led to.
+async fn post(webhook_sender: &HttpWebhookSender, url: impl Into<String>) -> WebhookResponse {
+    let answer = webhook_sender.post(&call(url)).await;
+    if let WebhookResponse::Failed(sentence) | WebhookResponse::Refused(sentence) = &answer {
+        assert!(!sentence.contains("127.0.0."), "{sentence}");
+    }
+    answer
+}
+
+fn status(code: u16, body: &str) -> WebhookResponse {
+    WebhookResponse::Status { code, body: body.into() }
+}
+
+fn failed(sentence: &str) -> WebhookResponse {
+    WebhookResponse::Failed(sentence.into())
 }

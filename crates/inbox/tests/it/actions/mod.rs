@@ -1,0 +1,5 @@
+//! What people do in the app and at the command line.
+
+mod corrections;
+mod people;
+mod snooze;

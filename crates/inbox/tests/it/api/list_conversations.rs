@@ -1,0 +1,338 @@
+//! API sections 2.3 and 4.2.
+
+use inbox::base::time::Moment;
+use mail::{Mail, Risk, Warning};
+use serde_json::{Value, json};
+use testing::{
+    Chance, DAY, MINUTE, SECOND, TestApp, fields, letter, no_mailbox, on_both, query, text_of,
+    texts,
+};
+
+on_both!(
+    conversations_are_listed_newest_first_by_their_latest_mail,
+    a_new_conversation_has_every_field_of_a_summary,
+    a_full_summary_has_the_same_fields_and_a_reference,
+    each_view_lists_its_own_and_open_is_the_default,
+    an_unknown_and_an_invisible_mailbox_give_the_same_empty_list,
+    a_key_lists_team_inboxes_and_its_makers_private_ones,
+    a_reference_is_compared_lower_cased_in_every_status_with_view_all,
+    a_list_holds_25_unless_a_limit_is_given,
+    drafts_and_scheduled_mail_change_nothing_in_the_list,
+    a_snippet_is_the_first_140_characters_with_white_space_folded,
+    filters_combine,
+    conversations_of_one_moment_have_a_fixed_order
+);
+
+async fn conversations_are_listed_newest_first_by_their_latest_mail(app: TestApp) {
+    let key = app.key("read").await;
+    let first = app.mail("a@x.example", "First", "1").await;
+    for (from, subject) in [("b@x.example", "Second"), ("c@x.example", "Third")] {
+        app.advance(SECOND);
+        app.mail(from, subject, "text").await;
+    }
+    assert_eq!(app.subjects(&key, "").await, ["Third", "Second", "First"]);
+    app.advance(SECOND);
+    let again = app.mail("a@x.example", "Re: First", "2").await;
+    assert_eq!(again.conversation, first.conversation);
+    assert_eq!(app.subjects(&key, "").await, ["First", "Third", "Second"]);
+    assert_eq!(app.list(&key, "").await[0]["lastMessageAt"], app.iso());
+}
+
+async fn a_new_conversation_has_every_field_of_a_summary(app: TestApp) {
+    let key = app.key("read").await;
+    let mail = app.mail("bruno@keller.example Bruno Keller", "Lamp", "It is broken.").await;
+    let expected = json!({
+        "id": mail.conversation.as_str(),
+        "subject": "Lamp",
+        "snippet": "It is broken.",
+        "status": "open",
+        "contact": { "name": "Bruno Keller", "email": "bruno@keller.example" },
+        "mailbox": "Support",
+        "lastMessageAt": "2026-11-15T09:00:00.000Z",
+        "messageCount": 1,
+        "assignee": null,
+        "tags": [],
+        "topic": null,
+        "urgency": null,
+        "risk": null,
+    });
+    assert_eq!(app.list(&key, "").await, [expected]);
+}
+
+async fn a_full_summary_has_the_same_fields_and_a_reference(app: TestApp) {
+    let key = app.key("write").await;
+    let warning = Warning { risk: Risk::Impersonation, reasons: vec!["Odd".into()], hold: false };
+    let mail = Mail {
+        delivered_to: "support+Inv-7@acme.example".into(),
+        warning: Some(warning),
+        ..letter("bruno@keller.example", "Lamp", "It is broken.")
+    };
+    let mail = app.deliver(&app.support, mail).await;
+    app.exec("UPDATE conversations SET topic = 'returns', urgency = 'high'").await;
+    app.on(&key, &mail.conversation, "tags", json!({ "add": ["b", "a"] })).await.is(200);
+    app.on(&key, &mail.conversation, "assign", json!({ "to": "me" })).await.is(200);
+    let list = app.list(&key, "").await;
+    let summary = &list[0];
+    let expected = json!({
+        "id": mail.conversation.as_str(),
+        "subject": "Lamp",
+        "snippet": "It is broken.",
+        "status": "open",
+        "contact": { "name": null, "email": "bruno@keller.example" },
+        "mailbox": "Support",
+        "lastMessageAt": app.iso(),
+        "messageCount": 1,
+        "assignee": { "id": key.id.as_str(), "name": "Robo", "type": "agent" },
+        "tags": ["a", "b"],
+        "topic": "returns",
+        "urgency": "high",
+        "risk": "impersonation",
+        "reference": "inv-7",
+    });
+    assert_eq!(summary, &expected);
+    let to = format!("user:{}", testing::user(&app.owner));
+    app.on(&key, &mail.conversation, "assign", json!({ "to": to })).await.is(200);
+    let list = app.list(&key, "").await;
+    assert_eq!(fields(&list[0]["assignee"]), ["id", "name", "type"]);
+    assert_eq!(list[0]["assignee"]["name"], "Olive Owner");
+    assert_eq!(list[0]["assignee"]["type"], "user");
+}
+
+async fn each_view_lists_its_own_and_open_is_the_default(app: TestApp) {
+    let key = app.key("write").await;
+    for status in ["open", "waiting", "closed", "snoozed"] {
+        let mail = app.mail("a@x.example", status, "text").await;
+        match status {
+            "snoozed" => app.snooze(&app.owner, &mail.conversation, app.now() + DAY).await,
+            status => {
+                let body = json!({ "status": status });
+                app.on(&key, &mail.conversation, "status", body).await.is(200);
+            }
+        }
+        app.advance(SECOND);
+    }
+    for view in ["open", "waiting", "closed", "snoozed"] {
+        assert_eq!(app.subjects(&key, &format!("view={view}")).await, [view]);
+    }
+    assert_eq!(app.subjects(&key, "").await, ["open"]);
+    let all = app.list(&key, "view=all").await;
+    assert_eq!(texts(&all, "subject"), ["snoozed", "closed", "waiting", "open"]);
+    assert_eq!(texts(&all, "status"), ["open", "closed", "waiting", "open"]);
+}
+
+async fn an_unknown_and_an_invisible_mailbox_give_the_same_empty_list(app: TestApp) {
+    let key = app.key("read").await;
+    let ann = app.person("Ann").await;
+    let hers = app.private_inbox(&ann).await;
+    app.deliver(&hers, letter("a@x.example", "Secret", "text")).await;
+    app.mail("a@x.example", "Public", "text").await;
+    let other = app.other_workspace("Globex").await;
+    let unseen = [no_mailbox().to_string(), hers.id.to_string(), app.sandbox.id.to_string()];
+    let odd = ["", "x", "mbx_", &app.owner.workspace.to_string(), &format!("{:?}", other.ws)];
+    for id in unseen.iter().map(String::as_str).chain(odd) {
+        for view in ["open", "all"] {
+            let path = format!("/conversations?{}", query(&[("view", view), ("mailbox", id)]));
+            let answer = app.get(&key, &path).await.is(200);
+            assert_eq!(answer.bytes, b"[]", "{id}");
+            assert_eq!(answer.next(), None, "{id}");
+        }
+    }
+}
+
+async fn a_key_lists_team_inboxes_and_its_makers_private_ones(app: TestApp) {
+    let key = app.key("read").await;
+    let ann = app.person_with("Ann", inbox::base::actor::Role::Admin).await;
+    let anns_key = app.key_of(&ann, "Anns", "read", true).await;
+    let test_key = app.test_key("read").await;
+    let inboxes = [
+        ("Team", app.support.clone()),
+        ("Mine", app.private_inbox(&app.owner).await),
+        ("Hers", app.private_inbox(&ann).await),
+        ("Sandbox", app.sandbox.clone()),
+    ];
+    for (subject, inbox) in &inboxes {
+        app.deliver(inbox, letter("a@x.example", subject, "text")).await;
+        app.advance(SECOND);
+    }
+    assert_eq!(app.subjects(&key, "").await, ["Mine", "Team"]);
+    assert_eq!(app.subjects(&anns_key, "").await, ["Hers", "Team"]);
+    assert_eq!(app.subjects(&test_key, "").await, ["Sandbox"]);
+    let mine = query(&[("mailbox", inboxes[1].1.id.as_str())]);
+    assert_eq!(app.subjects(&key, &mine).await, ["Mine"]);
+    assert!(app.subjects(&anns_key, &mine).await.is_empty());
+}
+
+async fn a_reference_is_compared_lower_cased_in_every_status_with_view_all(app: TestApp) {
+    let key = app.key("write").await;
+    for status in ["open", "waiting", "closed"] {
+        let mail = Mail {
+            delivered_to: "Support+ORDER-9@acme.example".into(),
+            ..letter("a@x.example", status, "text")
+        };
+        let mail = app.deliver(&app.support, mail).await;
+        app.on(&key, &mail.conversation, "status", json!({ "status": status })).await.is(200);
+        app.advance(SECOND);
+    }
+    app.mail("a@x.example", "without", "text").await;
+    for reference in ["order-9", "ORDER-9", "Order-9"] {
+        let all = app.subjects(&key, &format!("view=all&reference={reference}")).await;
+        assert_eq!(all, ["closed", "waiting", "open"]);
+        let open = app.subjects(&key, &format!("reference={reference}")).await;
+        assert_eq!(open, ["open"]);
+    }
+    for reference in ["order-", "order-99", "", "rder-9"] {
+        let none = app.list(&key, &format!("view=all&reference={reference}")).await;
+        assert_eq!(none, Vec::<Value>::new(), "{reference}");
+    }
+}
+
+async fn a_list_holds_25_unless_a_limit_is_given(app: TestApp) {
+    let key = app.key("read").await;
+    let mails = (0..30).map(|n| letter("a@x.example", &format!("Mail {n:02}"), "text"));
+    app.deliver_all(&app.support, mails.collect()).await;
+    for (limit, count) in [("", 25), ("limit=1", 1), ("limit=29", 29), ("limit=100", 30)] {
+        assert_eq!(app.list(&key, limit).await.len(), count, "{limit}");
+    }
+    assert_eq!(app.subjects(&key, "limit=2").await, ["Mail 29", "Mail 28"]);
+}
+
+async fn drafts_and_scheduled_mail_change_nothing_in_the_list(app: TestApp) {
+    let key = app.key("draft send").await;
+    let older = app.mail("a@x.example", "Older", "The question").await;
+    app.advance(MINUTE);
+    app.mail("b@x.example", "Newer", "text").await;
+    let before = app.get(&key, "/conversations").await.bytes;
+    app.advance(MINUTE);
+    app.draft(&key, &older.conversation, "A draft").await;
+    let message = app.schedule(&key, &older.conversation, "A reply").await;
+    assert_eq!(app.get(&key, "/conversations").await.bytes, before);
+    app.advance(10 * MINUTE);
+    app.mark_sent(&app.support, &message).await;
+    let all = app.list(&key, "view=all").await;
+    assert_eq!(texts(&all, "subject"), ["Older", "Newer"]);
+    assert_eq!(all[0]["snippet"], "A reply");
+    assert_eq!(all[0]["messageCount"], 2);
+    assert_eq!(all[0]["lastMessageAt"], app.iso());
+    assert_eq!(all[0]["status"], "waiting");
+    assert_eq!(all[1]["messageCount"], 1);
+}
+
+async fn a_snippet_is_the_first_140_characters_with_white_space_folded(app: TestApp) {
+    let key = app.key("read").await;
+    let cases = [
+        ("  Hello\n\n  there,\tyou \r\n", "Hello there, you".to_owned()),
+        ("", String::new()),
+        (" \n\u{a0}\u{3000}", String::new()),
+        (&"é".repeat(200), "é".repeat(140)),
+        (&"a b\n".repeat(100), "a b ".repeat(35)),
+        (&"😀".repeat(141), "😀".repeat(140)),
+    ];
+    for (text, expected) in &cases {
+        app.advance(SECOND);
+        app.mail("a@x.example", "Same", text).await;
+        let list = app.list(&key, "").await;
+        assert_eq!(list.len(), 1);
+        assert_eq!(list[0]["snippet"].as_str().unwrap().trim_end(), expected.trim_end());
+    }
+    assert_eq!(app.list(&key, "").await[0]["messageCount"], cases.len());
+}
+
+async fn filters_combine(app: TestApp) {
+    let key = app.key("write").await;
+    let sales = app.team_inbox("sales@acme.example", "Sales").await;
+    let private = app.private_inbox(&app.owner).await;
+    let inboxes = [app.support.clone(), sales, private];
+    let mut chance = Chance::new(7);
+    let mut made: Vec<Made> = Vec::new();
+    for number in 0..60 {
+        app.advance(SECOND);
+        let inbox = chance.pick(&inboxes);
+        let tag = *chance.pick(&["", "+A-1"]);
+        let mail = Mail {
+            delivered_to: inbox.address.replace('@', &format!("{tag}@")),
+            ..letter("a@x.example", &format!("{number}"), "text")
+        };
+        let id = app.deliver(inbox, mail).await.conversation;
+        let view = *chance.pick(&["open", "waiting", "closed", "snoozed"]);
+        if view == "snoozed" {
+            app.snooze(&app.owner, &id, app.now() + DAY).await;
+        } else {
+            app.on(&key, &id, "status", json!({ "status": view })).await.is(200);
+        }
+        let assigned = *chance.pick(&["me", "unassigned", "other"]);
+        let to = match assigned {
+            "me" => "me".into(),
+            "unassigned" => "none".into(),
+            _ => format!("user:{}", testing::user(&app.owner)),
+        };
+        app.on(&key, &id, "assign", json!({ "to": to })).await.is(200);
+        let reference = if tag.is_empty() { "" } else { "a-1" };
+        let mailbox = inbox.id.to_string();
+        made.insert(0, Made { id: id.to_string(), view, mailbox, assigned, reference });
+    }
+    let mailboxes: Vec<String> = inboxes.iter().map(|inbox| inbox.id.to_string()).collect();
+    for view in ["", "open", "waiting", "closed", "snoozed", "all"] {
+        for mailbox in std::iter::once("").chain(mailboxes.iter().map(String::as_str)) {
+            for assigned in ["", "me", "unassigned"] {
+                for reference in ["", "a-1"] {
+                    let asked = Asked { view, mailbox, assigned, reference };
+                    let list = app.list(&key, &asked.query()).await;
+                    let expected: Vec<String> = made
+                        .iter()
+                        .filter(|one| asked.wants(one))
+                        .map(|one| one.id.clone())
+                        .collect();
+                    assert_eq!(texts(&list, "id"), expected, "{}", asked.query());
+                }
+            }
+        }
+    }
+}
+
+async fn conversations_of_one_moment_have_a_fixed_order(app: TestApp) {
+    let key = app.key("read").await;
+    let mails = (0..5).map(|n| letter("a@x.example", &format!("Mail {n}"), "text")).collect();
+    app.deliver_all(&app.support, mails).await;
+    let list = app.list(&key, "").await;
+    assert_eq!(texts(&list, "subject"), ["Mail 4", "Mail 3", "Mail 2", "Mail 1", "Mail 0"]);
+    let at = Moment(app.now()).iso();
+    assert!(list.iter().all(|summary| text_of(summary, "lastMessageAt") == at));
+}
+
+/// What a conversation of the test was given.
+struct Made {
+    id: String,
+    view: &'static str,
+    mailbox: String,
+    assigned: &'static str,
+    reference: &'static str,
+}
+
+/// A query; an empty text is a parameter left out.
+struct Asked<'a> {
+    view: &'a str,
+    mailbox: &'a str,
+    assigned: &'a str,
+    reference: &'a str,
+}
+
+impl Asked<'_> {
+    fn query(&self) -> String {
+        let all = [
+            ("view", self.view),
+            ("mailbox", self.mailbox),
+            ("assigned", self.assigned),
+            ("reference", self.reference),
+            ("limit", "100"),
+        ];
+        query(&all.into_iter().filter(|(_, value)| !value.is_empty()).collect::<Vec<_>>())
+    }
+
+    fn wants(&self, one: &Made) -> bool {
+        let view = if self.view.is_empty() { "open" } else { self.view };
+        (view == "all" || view == one.view)
+            && (self.mailbox.is_empty() || self.mailbox == one.mailbox)
+            && (self.assigned.is_empty() || self.assigned == one.assigned)
+            && (self.reference.is_empty() || self.reference == one.reference)
+    }
+}

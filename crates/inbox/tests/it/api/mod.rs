@@ -1,0 +1,19 @@
+//! What a key may ask for, called as operations.
+
+mod add_note;
+mod assign_conversation;
+mod cursor;
+mod drafts;
+mod get_conversation;
+mod list_conversations;
+mod list_events;
+mod list_mailboxes;
+mod originals;
+mod record_sent;
+mod reply;
+mod request_documents;
+mod sandbox;
+mod search_documents;
+mod set_status;
+mod stop_message;
+mod tag_conversation;

@@ -1,0 +1,8 @@
+//! Background jobs, with the time that the test lets pass.
+
+mod deliver_webhooks;
+mod extract_documents;
+mod failures;
+mod quiet;
+mod send_notices;
+mod worker;

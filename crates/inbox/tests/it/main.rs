@@ -1,0 +1,11 @@
+//! The rules of the domain, on both databases, without HTTP.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod actions;
+mod api;
+mod inbound;
+mod jobs;
+mod model;
+mod parity;
+mod search;

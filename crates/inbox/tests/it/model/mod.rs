@@ -1,0 +1,3 @@
+//! Rows and events that several actions share.
+
+mod events;

@@ -1,0 +1,4 @@
+//! The full-text index and the lists.
+
+mod model;
+mod query;

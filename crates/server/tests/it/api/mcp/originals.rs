@@ -1,0 +1,29 @@
+//! `include=original` through the tool.
+
+use serde_json::json;
+
+use super::call;
+use crate::support::{TestApp, on_both};
+
+on_both!(the_tool_takes_the_same_argument_and_gives_the_same_bytes);
+
+const QUOTING: &str = "From: Bruno <bruno@keller.example>\r\nSubject: Re: Lamp\r\n\
+    Message-ID: <quoting@keller.example>\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n\
+    It glows blüe now.\r\n\r\n\
+    On Mon, 9 Nov 2026 at 10:00, Support <support@acme.example> wrote:\r\n\
+    > Which colour is it?\r\n";
+
+async fn the_tool_takes_the_same_argument_and_gives_the_same_bytes(app: TestApp) {
+    let key = app.key("read").await;
+    let id = app.arrives(QUOTING).await.conversation.to_string();
+    let rest = app.get(&key, &format!("/conversations/{id}?include=original")).await.is(200);
+    let arguments = json!({ "id": id, "include": "original" });
+    let tool = call(&app, &key, "get_conversation", arguments).await.json();
+    let text = tool["result"]["content"][0]["text"].as_str().unwrap();
+    assert_eq!(text.as_bytes(), rest.bytes);
+    let wrong = json!({ "id": id, "include": "everything" });
+    let tool = call(&app, &key, "get_conversation", wrong).await.json();
+    assert_eq!(tool["result"]["isError"], true);
+    let wrong = app.get(&key, &format!("/conversations/{id}?include=everything")).await;
+    assert_eq!(wrong.is(400).error(), "include: must be one of original");
+}

@@ -1,0 +1,70 @@
+//! `/readyz`: whether a node can do its work.
+
+use std::net::SocketAddr;
+
+use axum::body::Body;
+use axum::http::Request;
+use server::net::dns_health::DnsHealth;
+use server::node::health::{self, Readiness};
+use server::node::quiet::QuietMode;
+use server::node::storage_check::StorageCheck;
+use test_dns::{DnsAnswer, DnsServer};
+
+use crate::support::*;
+
+on_both!(
+    a_node_that_can_write_is_ready,
+    a_folder_that_cannot_be_written_or_is_nearly_full_makes_it_unready,
+    a_database_that_cannot_be_written_makes_it_unready,
+    a_dns_server_that_does_not_answer_is_told_and_mail_still_comes_in
+);
+
+async fn a_node_that_can_write_is_ready(app: TestApp) {
+    let answer = ready(&app, 1, up().await).await.is(200);
+    assert_eq!(answer.bytes, b"ready\n");
+    // Nothing stays behind.
+    let left = std::fs::read_dir(app.blob_folder()).unwrap();
+    let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["arriving"]);
+}
+
+async fn a_folder_that_cannot_be_written_or_is_nearly_full_makes_it_unready(app: TestApp) {
+    let answer = ready(&app, u64::MAX, up().await).await.is(503);
+    assert!(said(&answer).starts_with("the data folder has only "), "{}", said(&answer));
+    std::fs::remove_dir_all(app.blob_folder()).unwrap();
+    std::fs::write(app.blob_folder(), b"not a folder").unwrap();
+    let answer = ready(&app, 1, up().await).await.is(503);
+    let expected = "the folder of blobs cannot be written: Not a directory (os error 20)\n";
+    assert_eq!(said(&answer), expected);
+}
+
+async fn a_database_that_cannot_be_written_makes_it_unready(app: TestApp) {
+    app.exec("DROP TABLE node_files").await;
+    let answer = ready(&app, 1, up().await).await.is(503);
+    assert!(said(&answer).starts_with("the database cannot be written: "), "{}", said(&answer));
+}
+
+async fn a_dns_server_that_does_not_answer_is_told_and_mail_still_comes_in(app: TestApp) {
+    let closed = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let answer = ready(&app, 1, closed).await.is(200);
+    let expected = "ready\nthe DNS server does not answer: SPF, DKIM and DMARC are not known\n";
+    assert_eq!(said(&answer), expected);
+}
+
+async fn ready(app: &TestApp, free_least: u64, dns: SocketAddr) -> Answer {
+    let storage = StorageCheck::new(app.app.clone(), app.folder(), &app.blob_folder(), free_least);
+    let (dns, quiet) = (DnsHealth::of(Some(dns)), QuietMode::fixed(false));
+    let readiness = Readiness { app: app.app.clone(), storage, dns, quiet };
+    let request = Request::get("/readyz").body(Body::empty()).unwrap();
+    TestApp::send_to(&health::router(readiness), request).await
+}
+
+/// A server that answers any question.
+async fn up() -> SocketAddr {
+    let names = DnsServer::start(|_| DnsAnswer::Nothing);
+    names.unwrap().address
+}
+
+fn said(answer: &Answer) -> String {
+    String::from_utf8_lossy(&answer.bytes).into_owned()
+}

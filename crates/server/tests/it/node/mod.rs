@@ -1,0 +1,8 @@
+//! One process of the service: health, outages, quiet mode, several nodes and what is kept secret.
+
+mod health;
+mod nodes;
+mod outage;
+mod quiet;
+mod secrecy;
+mod vault;

@@ -1,0 +1,115 @@
+//! Several nodes on one database: the files they share, and the rate of a key.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use inbox::base::ids::Ids;
+use inbox::{App, RateLimiter, share_rates};
+use server::node::vault::{KEY_FILE, Vault};
+use tokio_util::sync::CancellationToken;
+
+use crate::support::*;
+
+on_both!(
+    a_node_with_another_key_or_another_folder_of_blobs_does_not_start,
+    a_database_from_before_adopts_the_key_that_opens_what_is_sealed,
+    a_folder_without_the_files_of_the_database_is_not_adopted
+);
+
+async fn a_node_with_another_key_or_another_folder_of_blobs_does_not_start(app: TestApp) {
+    let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let blobs = first.path().join("blobs");
+    assert!(start(&app, first.path(), &blobs).status.success());
+    assert!(start(&app, first.path(), &blobs).status.success());
+    refuses(start(&app, second.path(), &blobs), "secret.key is missing, and this database");
+    assert!(!second.path().join(KEY_FILE).exists(), "no key is made beside the right one");
+    std::fs::write(second.path().join(KEY_FILE), [7; 32]).unwrap();
+    refuses(start(&app, second.path(), &blobs), "secret.key is not the key that this database");
+    std::fs::copy(first.path().join(KEY_FILE), second.path().join(KEY_FILE)).unwrap();
+    let own = second.path().join("blobs");
+    refuses(start(&app, second.path(), &own), "is not the folder that this database keeps");
+    assert!(start(&app, second.path(), &blobs).status.success());
+    let mark = std::fs::read_to_string(blobs.join("mailroom-id")).unwrap();
+    std::fs::write(own.join("mailroom-id"), mark).unwrap();
+    assert!(start(&app, second.path(), &own).status.success(), "it was said to be the right one");
+}
+
+async fn a_database_from_before_adopts_the_key_that_opens_what_is_sealed(app: TestApp) {
+    let (right, wrong) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let vault = Vault::open(right.path(), &Ids::seeded(1)).unwrap();
+    Vault::open(wrong.path(), &Ids::seeded(2)).unwrap();
+    let sealed = vault.seal(&Ids::seeded(3), "service key svc_1", "a key");
+    let ws = app.owner.ws;
+    app.exec(&format!(
+        "INSERT INTO services (ws, id, service, token, api_key, api_url, reference_tag, made_by,
+            noted, created_at)
+         VALUES ({ws}, 'svc_1', 'resend', 't', '{sealed}', 'u', 'r', 'x', 0, 0)"
+    ))
+    .await;
+    let blobs = right.path().join("blobs");
+    refuses(start(&app, wrong.path(), &blobs), "is not the key that this database");
+    assert!(start(&app, right.path(), &blobs).status.success());
+    refuses(start(&app, wrong.path(), &blobs), "is not the key that this database");
+}
+
+async fn a_folder_without_the_files_of_the_database_is_not_adopted(app: TestApp) {
+    let (right, wrong) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (ws, hash) = (app.owner.ws, "ab".repeat(32));
+    app.exec(&format!("INSERT INTO blobs (ws, hash, size) VALUES ({ws}, '{hash}', 1)")).await;
+    std::fs::create_dir_all(right.path().join("ab")).unwrap();
+    std::fs::write(right.path().join("ab").join(&hash), b"x").unwrap();
+    let data = tempfile::tempdir().unwrap();
+    refuses(start(&app, data.path(), wrong.path()), "is not the folder that this database");
+    assert!(start(&app, data.path(), right.path()).status.success());
+}
+
+#[test]
+fn the_rate_of_a_key_is_shared_by_all_nodes() {
+    run(Backend::Postgres, async |app: TestApp| {
+        const LIMIT: u32 = 10;
+        let app = app.with_rate(LIMIT);
+        let other = App { limiter: RateLimiter::new(LIMIT).into(), ..app.on_another_node() };
+        let (key, stopping) = (app.key("read").await, CancellationToken::new());
+        for node in [app.app.clone(), other.clone()] {
+            let stopping = stopping.clone();
+            tokio::spawn(async move {
+                share_rates(&node.store, &node.limiter, &*node.clock, &stopping).await
+            });
+        }
+        for _ in 0..6 {
+            app.get(&key, "/me").await.is(200);
+        }
+        let hash = inbox::base::api_key::KeyHash::of(&key.key).unwrap();
+        eventually(async || other.limiter.remaining(&hash, app.now()) == LIMIT - 6).await;
+        let there = app.router_of(&other);
+        let call = async || {
+            let request = request("GET", "/me", Some(&key.key), axum::body::Body::empty());
+            TestApp::send_to(&there, request).await
+        };
+        for left in ["3", "2", "1", "0"] {
+            let answer = call().await.is(200);
+            assert!(answer.header("ratelimit").contains(&format!("r={left}")), "{left}");
+        }
+        call().await.is(429);
+        eventually(async || app.app.limiter.remaining(&hash, app.now()) == 0).await;
+        app.get(&key, "/me").await.is(429);
+        stopping.cancel();
+    });
+}
+
+/// Starts a process that brings the database up to date and stops.
+fn start(app: &TestApp, data: &Path, blobs: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mailroom"));
+    command
+        .arg("migrate")
+        .env("MAILROOM_DATA", data)
+        .env("MAILROOM_BLOBS", blobs)
+        .env("MAILROOM_DATABASE_URL", app.database_url());
+    command.output().unwrap()
+}
+
+fn refuses(output: Output, sentence: &str) {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{said}");
+    assert!(said.contains(sentence), "{said}");
+}

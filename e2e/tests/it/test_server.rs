@@ -1,0 +1,249 @@
+//! A Mailroom that listens on this machine, with the sample workspace and a clock that can be
+//! moved ahead.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use inbox::actions;
+use inbox::api::operations::{AddNoteInput, ReplyInput, add_note, reply};
+use inbox::base::actor::{self, Actor, Circle};
+use inbox::base::api_key::KeyHash;
+use inbox::base::blobs::Blobs;
+use inbox::base::ids::Ids;
+use inbox::base::time::{Clock, SystemClock};
+use inbox::jobs::Worker;
+use inbox::model::mailboxes::{self, Mailbox};
+use inbox::{App, FiledMail, IncomingMail, RateLimiter};
+use mail::{Address, AuthorKind, Dmarc, Mail};
+use rustls::RootCertStore;
+use server::demo::Sample;
+use server::documents::BuiltInReader;
+use server::http::router;
+use server::mail_in::smtp::ListenAddress;
+use server::mail_out::FolderRelay;
+use server::mail_out::dns_records::SendingSetup;
+use server::node::quiet::QuietMode;
+use server::serve::serve_router;
+use server::webhooks::{DEADLINE, HttpWebhookSender, SsrfGuard, SsrfRules, SystemResolver};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+/// The system's time and what a test has moved it ahead.
+struct MovedClock(AtomicI64);
+
+impl Clock for MovedClock {
+    fn now(&self) -> i64 {
+        SystemClock.now() + self.0.load(Ordering::SeqCst)
+    }
+}
+
+pub struct TestServer {
+    pub app: App,
+    pub address: String,
+    pub sample: Sample,
+    pub ines: Actor,
+    clock: Arc<MovedClock>,
+    folder: tempfile::TempDir,
+}
+
+/// Due work that goes on while this is kept.
+pub struct Working(JoinHandle<()>);
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl TestServer {
+    pub async fn open() -> TestServer {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}", folder.path().join("test.db").display());
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let clock = Arc::new(MovedClock(AtomicI64::new(0)));
+        let app = App {
+            store: db::Store::open(&url, &db::StoreOptions::default(), inbox::MIGRATIONS).unwrap(),
+            clock: clock.clone(),
+            ids: Arc::new(Ids::random()),
+            blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
+            limiter: Arc::new(RateLimiter::new(1_000)),
+            agents: Arc::default(),
+            background: inbox::base::background_writes::BackgroundWrites::default(),
+            scanner: None,
+            sealer: Arc::new(inbox::base::secret_sealer::PlainSecrets),
+            public_url: address.as_str().into(),
+        };
+        let sample = server::demo::fill(&app).await.unwrap();
+        let email = sample.owner_email.clone();
+        let ines = app.store.read(move |tx| actor::person(tx, 1, &email)).await.unwrap();
+        let options = router::HttpOptions {
+            developer_site: None,
+            ssrf_guard: SsrfGuard::new(Arc::new(SystemResolver::default()), SsrfRules::new(true)),
+            mails: true,
+            quiet: QuietMode::fixed(false),
+            ways: router::MailWays {
+                smtp: "127.0.0.1:2525".parse().unwrap(),
+                lmtp: ListenAddress::Off,
+                sending: SendingSetup { host: Some("mail.lumen-holz.example".into()), relay: None },
+                dns: None,
+            },
+        };
+        let router = router::router(app.clone(), options);
+        tokio::spawn(serve_router(listener, router, std::future::pending()));
+        TestServer { app, address, sample, ines, clock, folder }
+    }
+
+    /// Does what falls due, until the answer is dropped. Mail goes into a folder.
+    pub fn keep_working(&self) -> Working {
+        let relay = Arc::new(FolderRelay::open(&self.outbox()).unwrap());
+        let ssrf_guard = SsrfGuard::new(Arc::new(SystemResolver::default()), SsrfRules::new(true));
+        let webhook_sender =
+            HttpWebhookSender::new(ssrf_guard, RootCertStore::empty(), DEADLINE).unwrap();
+        let reader = BuiltInReader::with_program(program());
+        let worker =
+            Worker::new(self.app.clone(), relay, Arc::new(webhook_sender), Arc::new(reader));
+        Working(tokio::spawn(async move { worker.run(std::future::pending()).await }))
+    }
+
+    /// Where mail goes.
+    pub fn outbox(&self) -> PathBuf {
+        self.folder.path().join("outbox")
+    }
+
+    pub fn advance(&self, millis: i64) {
+        self.clock.0.fetch_add(millis, Ordering::SeqCst);
+    }
+
+    pub async fn person(&self, first_name: &str) -> Actor {
+        let email = format!("{}@lumen-holz.example", first_name.to_lowercase());
+        self.app.store.read(move |tx| actor::person(tx, 1, &email)).await.unwrap()
+    }
+
+    /// A link that signs somebody in.
+    pub async fn sign_in_link(&self, person: &Actor) -> String {
+        let actor::Principal::Person { id, .. } = person.who.clone() else {
+            panic!("not a person")
+        };
+        let workspace = self.ines.workspace.clone();
+        let operator = Actor::system(self.ines.ws, workspace, actor::Circle::team());
+        self.app
+            .act(&operator, move |tx, cx| actions::make_recovery_link(tx, cx, &id))
+            .await
+            .unwrap()
+    }
+
+    async fn support(&self) -> Mailbox {
+        let seen = self.app.act(&self.ines, |tx, cx| mailboxes::all_seen_by(tx, cx.actor));
+        let seen = seen.await.unwrap();
+        seen.into_iter().find(|mailbox| mailbox.name == "Support").unwrap()
+    }
+
+    /// A mail from a customer, with the bytes it came as where a test cares.
+    pub async fn mail(
+        &self,
+        from: &str,
+        subject: &str,
+        text: &str,
+        raw: Option<&str>,
+    ) -> FiledMail {
+        let mailbox = self.support().await;
+        let (email, name) = from.split_once(' ').unwrap();
+        let mail = Mail {
+            message_id: None,
+            answers: Vec::new(),
+            from: Address::new(Some(name), email),
+            to: Vec::new(),
+            cc: Vec::new(),
+            delivered_to: mailbox.address.to_string(),
+            subject: subject.into(),
+            text: text.into(),
+            kind: AuthorKind::Person,
+            dmarc: Dmarc::Pass,
+            warning: None,
+            attachments: Vec::new(),
+        };
+        let raw = raw.map(|raw| self.app.blobs.put(raw.as_bytes()).unwrap());
+        let incoming = IncomingMail { mail, raw, attachments: Vec::new(), joins: None };
+        let service = Actor::system(1, self.ines.workspace.clone(), Circle::team());
+        let receive = self.app.act(&service, move |tx, cx| {
+            if let Some(raw) = &incoming.raw {
+                inbox::base::blobs::keep(tx, cx.actor.ws, raw)?;
+            }
+            inbox::receive(tx, cx, &mailbox, &incoming)
+        });
+        receive.await.unwrap()
+    }
+
+    /// Robo writes a draft on a conversation.
+    pub async fn draft(&self, conversation: &str, text: &str) -> String {
+        let robo = self.robo().await;
+        let input = ReplyInput {
+            id: conversation.to_owned(),
+            body: text.to_owned(),
+            send: false,
+            summary: Some("Answers the question".into()),
+            documents: Vec::new(),
+        };
+        let written = self.app.act(&robo, move |tx, cx| reply(tx, cx, input.clone()));
+        written.await.unwrap().message_id.to_string()
+    }
+
+    /// A webhook with a log, a saved reply and a mention of Ines: the pages that show them.
+    pub async fn furnish(&self) -> Vec<String> {
+        let robo = self.robo().await;
+        let url = actions::check_url("https://hooks.example.com/in", false).unwrap();
+        let furnished = self.app.act(&self.ines, move |tx, cx| {
+            let hook = actions::add_webhook(tx, cx, &url, false, true)?;
+            actions::send_test_event(tx, cx, &hook.id)?;
+            actions::pause_webhook(tx, cx, &hook.id)?;
+            let saved = actions::save_reply(tx, cx, "Thanks", "Hello {{first_name|there}}")?;
+            let inbox = mailboxes::all_seen_by(tx, cx.actor)?.remove(0);
+            let person = actions::list_people(tx, cx)?.pop().unwrap();
+            Ok(vec![
+                format!("/settings/webhooks/{}", hook.id),
+                format!("/settings/replies/{saved}"),
+                format!("/settings/inboxes/{}", inbox.id),
+                format!("/settings/people/{}/remove", person.id),
+            ])
+        });
+        let pages = furnished.await.unwrap();
+        let received = self.mail("ann@shop.example Ann Shop", "A mention", "Hello", None).await;
+        let input =
+            AddNoteInput { id: received.conversation.to_string(), body: "@Ines, look".into() };
+        let noted = self.app.act(&robo, move |tx, cx| add_note(tx, cx, input.clone()).map(|_| ()));
+        noted.await.unwrap();
+        pages
+    }
+
+    /// The sample's agent.
+    async fn robo(&self) -> Actor {
+        let key = KeyHash::of(&self.sample.live_key).unwrap();
+        self.app.store.read(move |tx| actor::authenticate(tx, &key)).await.unwrap().0
+    }
+
+    /// The status and text of the latest message of ours.
+    pub async fn latest(&self, conversation: &str) -> (String, String) {
+        let id = conversation.to_owned();
+        let read = self.app.act(&self.ines, move |tx, cx| {
+            let reading = actions::read_conversation(tx, cx, &id, true)?;
+            let ours = reading.entries.iter().rev().find_map(|entry| match entry {
+                actions::TimelineEntry::Message(message) => {
+                    message.status.map(|status| (status.as_str().to_owned(), message.text.clone()))
+                }
+                _ => None,
+            });
+            Ok(ours.unwrap_or_default())
+        });
+        read.await.unwrap()
+    }
+}
+
+/// The built program, which stands beside the tests.
+pub fn program() -> PathBuf {
+    let tests = std::env::current_exe().unwrap();
+    let built = tests.parent().unwrap().parent().unwrap().join("mailroom");
+    assert!(built.exists(), "build it first: cargo build -p mailroom");
+    built
+}
