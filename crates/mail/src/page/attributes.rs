@@ -2,17 +2,17 @@
 
 use super::css::{RESERVED_PREFIX, clean_declarations};
 use super::links::link_attributes;
-use super::node::Attributes;
+use super::node::PageAttributes;
 use super::pictures::{PagePictures, PictureSource, is_tracker};
 use crate::html::TagAttributes;
 use crate::limits::{CELL_SPAN, PAGE_ATTRIBUTE_BYTES, STYLE_LENGTH_PX};
 
-/// Attributes whose value may be any text.
+/// PageAttributes whose value may be any text.
 const WORDS: &[&str] = &["alt", "dir", "lang", "title"];
-/// Attributes whose value is a keyword or a colour.
+/// PageAttributes whose value is a keyword or a colour.
 const KEYWORDS: &[&str] =
     &["align", "bgcolor", "clear", "color", "face", "scope", "type", "valign"];
-/// Attributes whose value is a length.
+/// PageAttributes whose value is a length.
 const LENGTHS: &[&str] = &[
     "border",
     "cellpadding",
@@ -24,11 +24,11 @@ const LENGTHS: &[&str] = &[
     "vspace",
     "width",
 ];
-/// Attributes that count cells.
+/// PageAttributes that count cells.
 const SPANS: &[&str] = &["colspan", "rowspan", "span"];
-/// Attributes that are there or not.
+/// PageAttributes that are there or not.
 const FLAGS: &[&str] = &["hidden", "nowrap", "noshade", "reversed"];
-/// Attributes that are written by the rules for what they name.
+/// PageAttributes that are written by the rules for what they name.
 const OTHERS: &[&str] = &["class", "href", "id", "name", "rel", "src", "style", "target"];
 
 /// Pixels up to which a picture without words only keeps others apart.
@@ -45,8 +45,8 @@ pub(super) fn attributes(
     tag: &'static str,
     given: &TagAttributes,
     pictures: &mut PagePictures<'_>,
-) -> Attributes {
-    let mut kept = Attributes::new();
+) -> PageAttributes {
+    let mut kept = PageAttributes::new();
     for (name, value) in given.iter().filter_map(|(name, value)| text(name, value)) {
         match name.as_str() {
             "href" if tag == "a" => kept.extend(link_attributes(&value)),
@@ -63,9 +63,9 @@ pub(super) fn attributes(
 
 /// What is shown of a picture.
 pub(super) enum PictureBox {
-    Picture(Attributes),
+    Picture(PageAttributes),
     /// A place of its size with its words.
-    Place(Attributes, String),
+    Place(PageAttributes, String),
     Nothing,
 }
 
@@ -85,7 +85,7 @@ pub(super) fn picture(given: &TagAttributes, pictures: &mut PagePictures<'_>) ->
         false => pictures.source(&address),
     };
     pictures.trackers += usize::from(tracks);
-    let mut kept = Attributes::new();
+    let mut kept = PageAttributes::new();
     for (name, value) in given.iter().filter_map(|(name, value)| text(name, value)) {
         let of_picture = !matches!(name.as_str(), "href" | "name" | "src");
         // A picture that nobody sees has nothing to say.
@@ -105,7 +105,7 @@ pub(super) fn picture(given: &TagAttributes, pictures: &mut PagePictures<'_>) ->
 /// The place of a picture that is not shown. Its style counts for more than its size, as it does for
 /// the picture.
 fn place(
-    kept: Attributes,
+    kept: PageAttributes,
     style: Option<String>,
     width: Option<&str>,
     height: Option<&str>,
@@ -146,8 +146,8 @@ fn place(
 pub(super) fn root_attributes(
     given: &TagAttributes,
     pictures: &mut PagePictures<'_>,
-) -> Attributes {
-    let mut kept = Attributes::new();
+) -> PageAttributes {
+    let mut kept = PageAttributes::new();
     let mut styles: Vec<String> = Vec::new();
     for (name, value) in given.iter().filter_map(|(name, value)| text(name, value)) {
         match name.as_str() {

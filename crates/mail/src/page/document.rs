@@ -1,6 +1,6 @@
 //! The whole page around what a mail shows.
 
-use super::node::{Attributes, write_attributes};
+use super::node::{PageAttributes, write_attributes};
 
 /// Images in cells stand without a gap, as mails that are cut into pictures expect: this type of
 /// document differs from today's in nothing else. Nothing is fetched for it.
@@ -40,8 +40,8 @@ const FIXED: &str = "@layer mailroom{\
 
 /// `body` is HTML, `sheet` is CSS without a `<`.
 pub(super) fn document(
-    root: &Attributes,
-    attributes: &Attributes,
+    root: &PageAttributes,
+    attributes: &PageAttributes,
     sheet: &str,
     body: &str,
 ) -> String {

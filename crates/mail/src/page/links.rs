@@ -3,21 +3,21 @@
 use url::Url;
 
 use super::css::RESERVED_PREFIX;
-use super::node::{Attributes, PageElement, PageNode};
+use super::node::{PageAttributes, PageElement, PageNode};
 use crate::limits::{LINK_TEXT_CHARS, LINK_TITLE_CHARS};
 use crate::scam::{disguised_link, link_target, shown_host};
 
 /// The attributes of a link: it opens a window of its own that knows nothing of ours, and tells its
 /// target when it is pointed at. One that leads anywhere else than to a site, a mailbox, a telephone
 /// or a place in the mail has none.
-pub(super) fn link_attributes(href: &str) -> Attributes {
+pub(super) fn link_attributes(href: &str) -> PageAttributes {
     let href = href.trim();
     if let Some(place) = href.strip_prefix('#') {
         let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
         let kept = !place.is_empty() && place.chars().all(plain);
-        return if kept { vec![("href", href.to_owned())] } else { Attributes::new() };
+        return if kept { vec![("href", href.to_owned())] } else { PageAttributes::new() };
     }
-    let Some(url) = safe_target(href) else { return Attributes::new() };
+    let Some(url) = safe_target(href) else { return PageAttributes::new() };
     vec![
         ("href", url.to_string()),
         ("target", "_blank".to_owned()),

@@ -14,14 +14,14 @@ pub(super) enum PageNode {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct PageElement {
     pub tag: &'static str,
-    pub attributes: Attributes,
+    pub attributes: PageAttributes,
     pub role: QuoteRole,
     /// Nothing that stands in it is seen.
     pub hidden: bool,
 }
 
-/// Attributes with their values, not yet escaped.
-pub(super) type Attributes = Vec<(&'static str, String)>;
+/// PageAttributes with their values, not yet escaped.
+pub(super) type PageAttributes = Vec<(&'static str, String)>;
 
 impl PageElement {
     /// An element of ours.
@@ -57,7 +57,7 @@ pub(super) fn write(nodes: &[PageNode]) -> String {
     written
 }
 
-pub(super) fn write_attributes(written: &mut String, attributes: &Attributes) {
+pub(super) fn write_attributes(written: &mut String, attributes: &PageAttributes) {
     for (name, value) in attributes {
         written.push(' ');
         written.push_str(name);

@@ -9,7 +9,7 @@ use html5gum::{DefaultEmitter, Token, Tokenizer};
 
 use super::attributes::{self, PictureBox};
 use super::css;
-use super::node::{Attributes, PageElement, PageNode, written_bytes};
+use super::node::{PageAttributes, PageElement, PageNode, written_bytes};
 use super::pictures::PagePictures;
 use crate::html::{TagAttributes, element_role};
 use crate::limits::{PAGE_BYTES, PAGE_DEPTH, PAGE_IMAGES, PAGE_TAGS, STYLE_BYTES};
@@ -102,8 +102,8 @@ pub(super) struct TidyPage {
     /// Its style sheets, cleaned, one after another.
     pub sheet: String,
     /// What its `<html>` and `<body>` declare.
-    pub root: Attributes,
-    pub body: Attributes,
+    pub root: PageAttributes,
+    pub body: PageAttributes,
 }
 
 pub(super) fn tidy(html: &str, pictures: &mut PagePictures<'_>) -> Result<TidyPage, BeyondBounds> {
