@@ -3,7 +3,7 @@
 //!
 //! - [`busy_times`] reads an ICS feed and expands its series within a window.
 //! - [`HostHours`] turns civil hours into windows of time, across changes of the clock.
-//! - [`slots`] finds the times that can be booked, [`slot_report`] says why others cannot.
+//! - [`slots()`] finds the times that can be booked, [`slot_report`] says why others cannot.
 //! - [`invitation`], [`cancellation`] and [`booking_feed`] write iCalendar.
 //! - [`read_invitation`] and [`read_reply`] read the calendar part of a mail.
 //!
