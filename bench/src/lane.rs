@@ -213,6 +213,7 @@ impl Lane {
             dmarc: Dmarc::Pass,
             warning: None,
             attachments: Vec::new(),
+            has_html: false,
         };
         LaneStep::Mail(Box::new(IncomingMail {
             mail,

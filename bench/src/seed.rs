@@ -385,8 +385,7 @@ fn send_reply(
     id: String,
     text: &str,
 ) -> inbox::Result<()> {
-    let input =
-        ReplyInput { id, body: text.to_owned(), send: true, summary: None, documents: Vec::new() };
+    let input = ReplyInput { id, body: text.to_owned(), send: true, ..ReplyInput::default() };
     let scheduled = reply(tx, &workspace.cx(&workspace.person, written_at(at)), input)?;
     let (message, mut conversation) =
         inbox::load_outgoing(tx, &workspace.service, &scheduled.message_id)?;

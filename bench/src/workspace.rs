@@ -210,5 +210,6 @@ fn mail(number: usize) -> Mail {
         dmarc: Dmarc::Pass,
         warning: None,
         attachments: Vec::new(),
+        has_html: false,
     }
 }

@@ -92,6 +92,8 @@ pub struct Mail {
     pub dmarc: Dmarc,
     pub warning: Option<Warning>,
     pub attachments: Vec<Attachment>,
+    /// True when it has an HTML part, which [`mail_page`] shows.
+    pub has_html: bool,
 }
 
 /// Who, or what, wrote a mail.

@@ -183,6 +183,7 @@ impl ParsedMail {
             dmarc,
             warning,
             attachments: self.attachments.into_iter().map(Attachment::from).collect(),
+            has_html: self.html.is_some(),
         }
     }
 }

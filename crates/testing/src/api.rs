@@ -135,6 +135,7 @@ fn refusal(error: &Error) -> Answer {
         Error::Unauthorized => 401,
         Error::Forbidden(_) | Error::Lacks { .. } => 403,
         Error::NotFound(_) => 404,
+        Error::Conflict(_) => 409,
         Error::KeyReused => 422,
         Error::TooMany(_) => 429,
         Error::Store(_) | Error::Files(_) => 500,

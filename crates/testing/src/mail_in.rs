@@ -101,6 +101,7 @@ pub fn letter(from: &str, subject: &str, text: &str) -> Mail {
         dmarc: Dmarc::Pass,
         warning: None,
         attachments: Vec::new(),
+        has_html: false,
     }
 }
 

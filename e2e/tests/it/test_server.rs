@@ -163,6 +163,7 @@ impl TestServer {
             dmarc: Dmarc::Pass,
             warning: None,
             attachments: Vec::new(),
+            has_html: raw.is_some(),
         };
         let raw = raw.map(|raw| self.app.blobs.put(raw.as_bytes()).unwrap());
         let incoming = IncomingMail { mail, raw, attachments: Vec::new(), joins: None };
@@ -182,9 +183,8 @@ impl TestServer {
         let input = ReplyInput {
             id: conversation.to_owned(),
             body: text.to_owned(),
-            send: false,
             summary: Some("Answers the question".into()),
-            documents: Vec::new(),
+            ..ReplyInput::default()
         };
         let written = self.app.act(&robo, move |tx, cx| reply(tx, cx, input.clone()));
         written.await.unwrap().message_id.to_string()

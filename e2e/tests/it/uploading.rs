@@ -28,6 +28,7 @@ async fn asked(server: &TestServer, labels: &[&str]) -> (String, String) {
         message: Some("For the new account.".into()),
         due_date: None,
         send: true,
+        only_if_no_draft: false,
     };
     let ask = server.app.act(&server.ines, move |tx, cx| request_documents(tx, cx, input.clone()));
     ask.await.unwrap();

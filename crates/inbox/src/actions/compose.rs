@@ -8,29 +8,27 @@ use crate::base::actor::Principal;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result, ValidationError, ValidationErrors};
 use crate::base::ids::{AttachmentId, ConversationId, MessageId};
-use crate::base::limits::{RECIPIENTS, REPLY_CHARS, thousands};
+use crate::base::limits::{REPLY_CHARS, thousands};
 use crate::base::states::{Direction, Status};
 use crate::base::string_enum::string_enum;
 use crate::model::attachments::{self, NewAttachment, OutgoingAttachment};
 use crate::model::conversations;
 use crate::model::drafts::ReplyResult;
 use crate::model::drafts::{self, DraftContent};
-use crate::model::messages::{self, Party};
+use crate::model::recipients::{Party, RecipientList};
 
-/// A letter as a person wrote it.
+/// A reply as a person wrote it.
 #[derive(Clone, Debug)]
 pub struct NewReply {
     pub body: String,
-    pub to: Vec<Party>,
-    pub cc: Vec<Party>,
-    pub bcc: Vec<Party>,
+    pub recipients: RecipientList,
     /// True when the conversation is done with it.
     pub close: bool,
     /// False keeps it as a draft.
     pub send: bool,
 }
 
-/// Sends a letter after the undo window, or keeps it as a draft for the team.
+/// Sends a reply after the undo window, or keeps it as a draft for the team.
 pub fn send_reply(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -39,12 +37,17 @@ pub fn send_reply(
 ) -> Result<ReplyResult> {
     let mut conversation = conversations::load(tx, cx.actor, id)?;
     check(message)?;
-    let draft = DraftContent { text: &message.body, summary: None, documents: &[], due_date: None };
+    let draft = DraftContent {
+        recipients: message.recipients.clone(),
+        text: &message.body,
+        summary: None,
+        documents: &[],
+        due_date: None,
+    };
     let result = match message.send {
         true => drafts::send(tx, cx, &conversation, &draft)?,
         false => drafts::keep_as_draft(tx, cx, &conversation, &draft)?,
     };
-    messages::address(tx, cx, &result.message_id, [&message.to, &message.cc, &message.bcc])?;
     if let Principal::Person { id: me, .. } = &cx.actor.who {
         attachments::seal(tx, cx.actor.ws, &conversation.id, me, &result.message_id)?;
     }
@@ -65,7 +68,7 @@ fn check(message: &NewReply) -> Result<()> {
     } else if message.body.contains('\0') || message.body.chars().count() > REPLY_CHARS {
         add("body", too_long());
     }
-    if let Some(sentence) = wrong_recipients([&message.to, &message.cc, &message.bcc]) {
+    if let Some(sentence) = message.recipients.problem() {
         add("to", sentence);
     }
     if problems.0.is_empty() { Ok(()) } else { Err(Error::Invalid(problems)) }
@@ -73,15 +76,6 @@ fn check(message: &NewReply) -> Result<()> {
 
 fn too_long() -> String {
     format!("A message has at most {} characters.", thousands(REPLY_CHARS))
-}
-
-/// What is wrong with the lines To, Cc and Bcc.
-pub(super) fn wrong_recipients(lines: [&[Party]; 3]) -> Option<String> {
-    if lines[0].is_empty() {
-        return Some("Say who it goes to.".into());
-    }
-    let too_many = lines.iter().any(|line| line.len() > RECIPIENTS);
-    too_many.then(|| format!("A message goes to at most {RECIPIENTS} addresses in each line."))
 }
 
 /// Reads a line of addresses with commas between them: `ann@example.com, Bo Li <bo@example.com>`.
@@ -114,7 +108,7 @@ pub struct Newer {
 }
 
 /// The first message that came after what was seen, if there is one: mail from the customer, or
-/// a letter of somebody else on the team.
+/// a message of somebody else on the team.
 pub fn newer_than(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, seen: i64) -> Result<Option<Newer>> {
     let conversation = conversations::load(tx, cx.actor, id)?;
     let me = cx.actor.member();

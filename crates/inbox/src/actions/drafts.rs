@@ -2,7 +2,6 @@
 
 use db::Tx;
 
-use super::compose::wrong_recipients;
 use crate::app::Cx;
 use crate::base::actor::Principal;
 use crate::base::error::{Error, Result};
@@ -10,7 +9,8 @@ use crate::base::ids::MessageId;
 use crate::base::limits::{REPLY_CHARS, thousands};
 use crate::base::states::MessageStatus;
 use crate::model::events::{self, Event};
-use crate::model::messages::{self, OutgoingMessage, Party};
+use crate::model::messages::{self, OutgoingMessage};
+use crate::model::recipients::RecipientList;
 use crate::model::timeline::{self, TimelineEvent};
 
 /// Approves a draft as it was seen, with the text as the person left it; it leaves after the undo
@@ -55,20 +55,20 @@ pub fn edit_draft(
     Ok(message.revision + 1)
 }
 
-/// Says whom a draft goes to, as it was seen: To, Cc and Bcc.
+/// Says whom a draft goes to, as it was seen.
 pub fn address_draft(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     id: &MessageId,
     revision: i64,
-    lines: [&[Party]; 3],
+    recipients: &RecipientList,
 ) -> Result<()> {
     let (message, _) = messages::load_outgoing(tx, cx.actor, id)?;
     must_be_seen(&message, revision)?;
-    if let Some(sentence) = wrong_recipients(lines) {
+    if let Some(sentence) = recipients.problem() {
         return Err(Error::invalid("to", sentence));
     }
-    messages::address(tx, cx, id, lines)
+    messages::address(tx, cx, id, recipients)
 }
 
 /// Takes a draft out of the queue and the timeline.

@@ -12,7 +12,7 @@ use crate::base::ids::{AttachmentId, ConversationId, DocumentId, MessageId, Note
 use crate::base::limits::READ_TEXT_CHARS;
 use crate::base::states::{Direction, MessageStatus};
 use crate::model::attachments;
-use crate::model::messages::Party;
+use crate::model::recipients::Party;
 use crate::model::timeline::StoredTimelineEvent;
 
 /// Files of one conversation that are listed.
@@ -61,6 +61,7 @@ db::row! {
         pub text: String,
         /// True when the mail is kept as it came.
         pub has_original: bool = "m.raw_hash IS NOT NULL",
+        pub has_html: bool,
         /// The id of the person or agent who wrote it.
         pub author: Option<String>,
         pub summary: Option<String>,

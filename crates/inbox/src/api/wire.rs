@@ -329,7 +329,7 @@ pub struct Document {
 }
 
 /// What became of a reply.
-#[derive(Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "ReplyResult")]
 pub struct ReplyResultJson {
@@ -344,6 +344,10 @@ pub struct ReplyResultJson {
     /// A sentence on what happens next.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// Other drafts of the conversation that wait for a person, where there are any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub other_drafts: Vec<MessageId>,
 }
 
 impl From<ReplyResult> for ReplyResultJson {
@@ -354,8 +358,18 @@ impl From<ReplyResult> for ReplyResultJson {
             sends_at: result.sends_at,
             request_id: result.request_id,
             note: Some(result.note),
+            other_drafts: result.other_drafts,
         }
     }
+}
+
+/// A conversation that begins with a message of ours.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StartedConversation {
+    pub conversation_id: ConversationId,
+    #[serde(flatten)]
+    pub reply: ReplyResultJson,
 }
 
 /// Every error: one sentence. Callers go by the status code, not by the words.

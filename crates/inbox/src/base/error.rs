@@ -29,6 +29,9 @@ pub enum Error {
     NotFound(&'static str),
     #[error("Too many requests. Slow down to {} a minute.", .0.limit)]
     TooMany(RateStatus),
+    /// What is there already stands in the way.
+    #[error("{0}")]
+    Conflict(String),
     #[error("This Idempotency-Key was used before with a different request.")]
     KeyReused,
     #[error("Something failed on our side. Try again shortly.")]

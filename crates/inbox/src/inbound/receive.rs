@@ -19,7 +19,8 @@ use crate::model::conversations::{self, Conversation, NewConversation};
 use crate::model::documents::{self, NewDocument};
 use crate::model::events::{self, Event};
 use crate::model::mailboxes::Mailbox;
-use crate::model::messages::{self, NewMessage, Party};
+use crate::model::messages::{self, NewMessage};
+use crate::model::recipients::{self, Party, RecipientList};
 use crate::model::timeline::{self, TimelineEvent, WokenBy};
 use crate::search;
 
@@ -216,11 +217,15 @@ fn write_message(
             header_id: filing.header_id,
             answers: &mail.answers,
             from: Party::from(&mail.from),
-            to: mail.to.iter().map(Party::from).collect(),
-            cc: mail.cc.iter().map(Party::from).collect(),
+            recipients: RecipientList {
+                to: mail.to.iter().map(Party::from).collect(),
+                cc: mail.cc.iter().map(Party::from).collect(),
+                bcc: Vec::new(),
+            },
             subject: &mail.subject,
             text: &mail.text,
             attachments: attachments.collect(),
+            has_html: mail.has_html && incoming.raw.is_some(),
             raw_hash: incoming.raw.as_ref().map(|raw| raw.hash.as_str()),
             withheld: filing.withheld.map(News::as_str),
             author: None,
@@ -240,11 +245,7 @@ fn write_message(
     }
     let everyone = std::iter::once(&mail.from).chain(&mail.to).chain(&mail.cc);
     for address in everyone.filter(|one| !EmailAddress::new(&one.email).is_for(&mailbox.address)) {
-        tx.exec(
-            "INSERT INTO participants (ws, conversation, email) VALUES (?1, ?2, ?3)
-             ON CONFLICT (ws, conversation, email) DO NOTHING",
-            &[&cx.actor.ws, &conversation.id, &address.email],
-        )?;
+        recipients::add_participant(tx, cx.actor.ws, &conversation.id, &address.email)?;
     }
     index(tx, cx, conversation, serial, mail)
 }

@@ -4,6 +4,8 @@
 //! else can make: it came to the return path of one message, or returns its Message-ID. Every
 //! recipient of a message can make such a report, so it counts only for those the message went to.
 
+use std::collections::BTreeSet;
+
 use db::Tx;
 use mail::{AddressToken, MailKind};
 
@@ -14,7 +16,8 @@ use crate::base::error::{Error, Result};
 use crate::base::ids::MessageId;
 use crate::model::conversations::Conversation;
 use crate::model::mail_secret::MailSecret;
-use crate::model::messages::{self, OutgoingMessage, Recipients};
+use crate::model::messages::{self, OutgoingMessage};
+use crate::model::recipients::{self, Party};
 
 /// Why a recipient does not have a message, where a bounce says so.
 const BOUNCED: &str = "it came back";
@@ -85,7 +88,8 @@ fn bounced(
     message: &OutgoingMessage,
     named: &[EmailAddress],
 ) -> Result<()> {
-    let Recipients { to, all } = messages::recipients(tx, cx, &message.id)?;
+    let recipients = recipients::of_message(tx, cx.actor.ws, &message.id)?;
+    let all: BTreeSet<EmailAddress> = recipients.everybody().map(Party::address).collect();
     let gone: Vec<&EmailAddress> = all.iter().filter(|email| named.contains(email)).collect();
     if gone.is_empty() {
         return Ok(());
@@ -100,7 +104,8 @@ fn bounced(
         "SELECT email FROM recipient_outcomes WHERE ws = ?1 AND message = ?2 AND refusal IS NOT NULL",
         &[&cx.actor.ws, &message.id],
     )?;
-    if to.iter().all(|email| refused.iter().any(|(gone,)| gone == email)) {
+    let mut to = recipients.to.iter().map(Party::address);
+    if to.all(|email| refused.iter().any(|(gone,)| *gone == email)) {
         return messages::mark_bounced(tx, cx, conversation, message);
     }
     match news.is_empty() {

@@ -10,8 +10,9 @@ use crate::base::ids::MessageId;
 use crate::base::limits::SANDBOX_ANSWERS_AFTER_MS;
 use crate::base::queue::Queue;
 use crate::base::string_enum::string_enum;
-use crate::model::messages::{self, OutgoingMessage, Party};
+use crate::model::messages::{self, OutgoingMessage};
 use crate::model::pdf;
+use crate::model::recipients::Party;
 use crate::model::timeline::{self, TimelineEvent};
 
 /// What an address does with mail, read from its first part.
@@ -142,6 +143,7 @@ pub fn answer_mail(
         dmarc: Dmarc::Pass,
         warning: None,
         attachments,
+        has_html: false,
     }
 }
 

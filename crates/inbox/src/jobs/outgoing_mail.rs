@@ -14,7 +14,7 @@ use crate::base::ids::{ConversationId, MessageId};
 use crate::model::attachments;
 use crate::model::domains::{self, Signer};
 use crate::model::mail_secret;
-use crate::model::messages::Party;
+use crate::model::recipients::Party;
 
 /// Message-IDs named in `References`: the first and the latest.
 const REFERENCES: usize = 20;

@@ -5,16 +5,21 @@ use db::Tx;
 
 use crate::app::Cx;
 use crate::base::email_address::EmailAddress;
-use crate::base::error::Result;
+use crate::base::error::{Error, Result};
 use crate::base::ids::{MessageId, RequestId};
 use crate::base::queue::Queue;
 use crate::base::states::{Direction, MessageStatus};
 use crate::base::string_enum::string_enum;
 use crate::base::time::Moment;
-use crate::model::conversations::Conversation;
+use crate::model::conversations::{self, Conversation, NewConversation};
 use crate::model::document_requests::{self, RequestedDocument};
 use crate::model::mail_secret;
-use crate::model::messages::{self, NewMessage, OutgoingMessage, Party};
+use crate::model::mailboxes::Mailbox;
+use crate::model::messages::{self, NewMessage, OutgoingMessage};
+use crate::model::recipients::{Party, RecipientList};
+
+/// Other drafts that a reply is told of.
+const LISTED_DRAFTS: i64 = 20;
 
 string_enum! {
     /// `draft` waits for a person's approval; `scheduled` goes out on its own.
@@ -31,10 +36,13 @@ pub struct ReplyResult {
     pub request_id: Option<RequestId>,
     /// A sentence on what happens next.
     pub note: String,
+    /// The other drafts of the conversation that wait for a person.
+    pub other_drafts: Vec<MessageId>,
 }
 
 /// What somebody wants to write.
 pub struct DraftContent<'a> {
+    pub recipients: RecipientList,
     pub text: &'a str,
     pub summary: Option<&'a str>,
     pub documents: &'a [RequestedDocument],
@@ -48,6 +56,7 @@ pub fn keep_as_draft(
     conversation: &Conversation,
     draft: &DraftContent<'_>,
 ) -> Result<ReplyResult> {
+    let other_drafts = waiting_drafts(tx, cx, conversation)?;
     let message = write(tx, cx, conversation, draft)?;
     Ok(ReplyResult {
         message_id: message.id,
@@ -55,6 +64,7 @@ pub fn keep_as_draft(
         sends_at: None,
         request_id: message.request,
         note: "Waits for a person to approve it.".into(),
+        other_drafts,
     })
 }
 
@@ -65,6 +75,7 @@ pub fn send(
     conversation: &Conversation,
     draft: &DraftContent<'_>,
 ) -> Result<ReplyResult> {
+    let other_drafts = waiting_drafts(tx, cx, conversation)?;
     let message = write(tx, cx, conversation, draft)?;
     let sends_at = Moment(messages::schedule(tx, cx, conversation, &message, draft.text)?);
     Ok(ReplyResult {
@@ -73,7 +84,62 @@ pub fn send(
         sends_at: Some(sends_at),
         request_id: message.request,
         note: format!("Leaves at {} UTC unless someone stops it.", sends_at.clock_time()),
+        other_drafts,
     })
+}
+
+/// Starts the conversation that a first mail to somebody belongs to. Whose turn it is, is told when
+/// the mail has left.
+pub fn begin_conversation(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    mailbox: &Mailbox,
+    subject: &str,
+    recipients: &RecipientList,
+) -> Result<Conversation> {
+    let contact = match (recipients.problem(), recipients.to.first()) {
+        (None, Some(contact)) => contact,
+        (problem, _) => return Err(Error::invalid("to", problem.unwrap_or_default())),
+    };
+    conversations::begin(
+        tx,
+        cx,
+        &NewConversation {
+            circle: &mailbox.circle,
+            mailbox: &mailbox.id,
+            subject,
+            contact_name: contact.name.as_deref(),
+            contact_email: &contact.email,
+            reference: None,
+            listed_at: cx.now,
+        },
+    )
+}
+
+/// Refuses when another draft of the conversation waits for a person, so that two agents do not
+/// draft the same answer.
+pub fn must_be_only_draft(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()> {
+    match waiting_drafts(tx, cx, conversation)?.first() {
+        None => Ok(()),
+        Some(draft) => Err(Error::Conflict(format!(
+            "The draft {draft} already waits in this conversation; nothing was written."
+        ))),
+    }
+}
+
+/// The drafts of a conversation that wait for a person, the oldest first.
+fn waiting_drafts(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+) -> Result<Vec<MessageId>> {
+    let waiting: Vec<(MessageId,)> = tx.all(
+        "SELECT id FROM messages
+         WHERE ws = ?1 AND conversation = ?2 AND status = 'draft' AND discarded_at IS NULL
+         ORDER BY at, id LIMIT ?3",
+        &[&cx.actor.ws, &conversation.id, &LISTED_DRAFTS],
+    )?;
+    Ok(waiting.into_iter().map(|(id,)| id).collect())
 }
 
 /// A mail of the service itself to a customer.
@@ -94,8 +160,13 @@ pub fn send_automatic(
     conversation: &Conversation,
     automatic: &Automatic<'_>,
 ) -> Result<MessageId> {
-    let draft =
-        DraftContent { text: automatic.text, summary: None, documents: &[], due_date: None };
+    let draft = DraftContent {
+        recipients: RecipientList::contact(conversation),
+        text: automatic.text,
+        summary: None,
+        documents: &[],
+        due_date: None,
+    };
     let message = write(tx, cx, conversation, &draft)?;
     tx.exec(
         "UPDATE messages SET status = 'scheduled', sends_at = ?3, from_name = ?4, to_list = ?5,
@@ -137,7 +208,7 @@ fn write(
     let secret = mail_secret::mail_secret(tx, cx)?;
     let header_id =
         mail::signed_message_id(secret.as_bytes(), id.as_str(), address.message_id_domain());
-    let subject = reply_subject(&conversation.subject);
+    let subject = subject_of_next(tx, ws, conversation)?;
     let author = cx.actor.member();
     let author = author.as_ref().map(|author| author.as_str());
     let message = NewMessage {
@@ -149,15 +220,12 @@ fn write(
         header_id: &header_id,
         answers: &ancestors(tx, ws, conversation)?,
         from: Party { name: Some(cx.actor.name().to_owned()), email: address.into() },
-        to: vec![Party {
-            name: conversation.contact_name.clone(),
-            email: conversation.contact_email.to_string(),
-        }],
-        cc: Vec::new(),
+        recipients: draft.recipients.clone(),
         subject: &subject,
         text: draft.text,
         attachments: Vec::new(),
         raw_hash: None,
+        has_html: false,
         withheld: None,
         author,
         summary: draft.summary,
@@ -189,6 +257,19 @@ fn ancestors(tx: &mut Tx<'_>, ws: i64, conversation: &Conversation) -> Result<Ve
         &[&ws, &conversation.id],
     )?;
     Ok(latest.into_iter().map(|(header_id,)| header_id).collect())
+}
+
+/// The subject of the next message: marked as an answer, unless it is the first mail.
+fn subject_of_next(tx: &mut Tx<'_>, ws: i64, conversation: &Conversation) -> Result<String> {
+    let earlier: Option<(MessageId,)> = tx.opt(
+        "SELECT id FROM messages
+         WHERE ws = ?1 AND conversation = ?2 AND counted_at IS NOT NULL LIMIT 1",
+        &[&ws, &conversation.id],
+    )?;
+    Ok(match earlier {
+        Some(_) => reply_subject(&conversation.subject),
+        None => conversation.subject.clone(),
+    })
 }
 
 fn reply_subject(subject: &str) -> String {

@@ -3,12 +3,10 @@
 use std::borrow::Cow;
 
 use db::{Json, Tx};
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::app::Cx;
 use crate::base::actor::Actor;
-use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MailboxId, MessageId, RequestId};
 use crate::base::limits::{HEADER_KEY_BYTES, UNDO_LIVE_MS, UNDO_SANDBOX_MS};
@@ -17,6 +15,7 @@ use crate::base::states::{Direction, MessageStatus, Status};
 use crate::model::attachments::AttachmentInfo;
 use crate::model::conversations::{self, Conversation};
 use crate::model::events::{self, Event};
+use crate::model::recipients::{self, Party, RecipientList};
 use crate::model::timeline::{self, TimelineEvent};
 use crate::model::{correspondents, document_requests};
 use crate::search;
@@ -39,19 +38,6 @@ db::row! {
     }
 }
 
-/// A name and address as kept in a row.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Party {
-    pub name: Option<String>,
-    pub email: String,
-}
-
-impl From<&mail::Address> for Party {
-    fn from(address: &mail::Address) -> Party {
-        Party { name: address.name.clone(), email: address.email.clone() }
-    }
-}
-
 /// A message about to be written.
 pub struct NewMessage<'a> {
     pub id: MessageId,
@@ -64,12 +50,12 @@ pub struct NewMessage<'a> {
     pub header_id: &'a str,
     pub answers: &'a [String],
     pub from: Party,
-    pub to: Vec<Party>,
-    pub cc: Vec<Party>,
+    pub recipients: RecipientList,
     pub subject: &'a str,
     pub text: &'a str,
     pub attachments: Vec<AttachmentInfo>,
     pub raw_hash: Option<&'a str>,
+    pub has_html: bool,
     pub withheld: Option<&'a str>,
     pub author: Option<&'a str>,
     pub summary: Option<&'a str>,
@@ -88,11 +74,11 @@ pub fn insert(
     tx.exec(
         "INSERT INTO messages (
             ws, id, conversation, mailbox, serial, at, counted_at, direction, status, header_id,
-            header_key, answers, from_name, from_email, to_list, cc_list, subject, text, attachments, raw_hash,
-            withheld, author, summary, revision, edited, request, sends_at
+            header_key, answers, from_name, from_email, to_list, cc_list, bcc_list, subject, text, attachments, raw_hash,
+            withheld, author, summary, revision, edited, request, sends_at, has_html
          ) VALUES (
             ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
-            ?20, ?21, ?22, ?23, 1, FALSE, ?24, ?25
+            ?20, ?21, ?22, ?23, ?24, 1, FALSE, ?25, ?26, ?27
          )",
         &[
             &cx.actor.ws,
@@ -109,8 +95,9 @@ pub fn insert(
             &Json(message.answers),
             &message.from.name,
             &message.from.email,
-            &Json(&message.to),
-            &Json(&message.cc),
+            &Json(&message.recipients.to),
+            &Json(&message.recipients.cc),
+            &Json(&message.recipients.bcc),
             &message.subject,
             &message.text,
             &Json(&message.attachments),
@@ -120,6 +107,7 @@ pub fn insert(
             &message.summary,
             &message.request,
             &message.sends_at,
+            &message.has_html,
         ],
     )?;
     Ok(serial)
@@ -167,13 +155,14 @@ pub fn load_outgoing(
     Ok((message, conversation))
 }
 
-/// Says whom a message goes to: To, Cc and Bcc.
+/// Says whom a message goes to.
 pub fn address(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     id: &MessageId,
-    [to, cc, bcc]: [&[Party]; 3],
+    recipients: &RecipientList,
 ) -> Result<()> {
+    let RecipientList { to, cc, bcc } = recipients;
     tx.exec(
         "UPDATE messages SET to_list = ?3, cc_list = ?4, bcc_list = ?5 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, id, &Json(to), &Json(cc), &Json(bcc)],
@@ -228,17 +217,18 @@ pub fn mark_sent(
         return Err(Error::NotFound("scheduled message"));
     }
     conversations::count_mail(tx, cx, conversation, cx.now, &message.text)?;
-    type Sheet = (String, String, Json<Vec<Party>>, bool);
-    let (from_name, from_email, to, automatic): Sheet = tx.one(
-        "SELECT coalesce(from_name, ''), from_email, to_list, automatic FROM messages
+    let (from_name, from_email, automatic): (String, String, bool) = tx.one(
+        "SELECT coalesce(from_name, ''), from_email, automatic FROM messages
          WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &message.id],
     )?;
+    let recipients = recipients::of_message(tx, cx.actor.ws, &message.id)?;
     let mut words: Vec<&str> = vec![&message.subject, &from_name, &from_email];
-    for party in to.iter() {
+    for party in recipients.everybody() {
         words.extend(party.name.as_deref());
         words.push(&party.email);
         correspondents::note(tx, cx, &conversation.circle, &party.email)?;
+        recipients::add_participant(tx, cx.actor.ws, &conversation.id, &party.address())?;
     }
     words.push(&message.text);
     search::index_mail(
@@ -308,39 +298,10 @@ pub fn mark_bounced(
     }
 }
 
-/// Whom a message goes to.
-pub struct Recipients {
-    /// Whom its header names first.
-    pub to: Vec<EmailAddress>,
-    /// Everybody: To, Cc and Bcc.
-    pub all: Vec<EmailAddress>,
-}
-
-/// Whom a message of ours goes to, by its own row.
-pub fn recipients(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Recipients> {
-    type Lists = (Json<Vec<Party>>, Json<Vec<Party>>, Json<Vec<Party>>);
-    let (to, cc, bcc): Lists = tx.one(
-        "SELECT to_list, cc_list, bcc_list FROM messages WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, id],
-    )?;
-    let addresses = |parties: &[Party]| -> Vec<EmailAddress> {
-        parties.iter().map(|party| EmailAddress::new(&party.email)).collect()
-    };
-    let to = addresses(&to);
-    let mut all = to.clone();
-    all.extend(addresses(&cc).into_iter().chain(addresses(&bcc)));
-    all.sort_unstable();
-    all.dedup();
-    Ok(Recipients { to, all })
-}
-
 /// Records that a recipient called a message spam.
 pub fn note_complaint(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &OutgoingMessage) -> Result<()> {
-    let (to,): (Json<Vec<Party>>,) = tx.one(
-        "SELECT to_list FROM messages WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, &message.id],
-    )?;
-    let email = to.0.into_iter().next().map(|party| party.email);
+    let recipients = recipients::of_message(tx, cx.actor.ws, &message.id)?;
+    let email = recipients.to.into_iter().next().map(|party| party.email);
     timeline::record(tx, cx, &message.conversation, &TimelineEvent::SpamComplaint { email })
 }
 

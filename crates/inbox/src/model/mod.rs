@@ -23,6 +23,7 @@ pub mod node_files;
 pub mod notices;
 pub(crate) mod originals;
 pub mod pdf;
+pub mod recipients;
 pub(crate) mod reminders;
 pub mod sealing;
 pub mod services;

@@ -133,4 +133,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("018_plain_names.sqlite.sql"),
         postgres: "",
     },
+    Migration {
+        version: 19,
+        name: "mail with HTML, and the drafts of a conversation",
+        both: include_str!("019_html_and_drafts.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];

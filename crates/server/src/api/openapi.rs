@@ -194,7 +194,11 @@ fn answers(operation: &Operation, schemas: &mut SchemaGenerator) -> Value {
     if !operation.fields.is_empty() || operation.method == Method::Post {
         answers["400"] = json!({ "$ref": "#/components/responses/Invalid" });
     }
-    let names_one = operation.fields.iter().any(|field| field.name == "conversationId");
+    let has_field = |name: &str| operation.fields.iter().any(|field| field.name == name);
+    let names_one = has_field("conversationId") || operation.name == "start_conversation";
+    if has_field("onlyIfNoDraft") {
+        answers["409"] = json!({ "$ref": "#/components/responses/Conflict" });
+    }
     if operation.has_id() || names_one {
         answers["404"] = json!({ "$ref": "#/components/responses/NotFound" });
     }
@@ -283,6 +287,10 @@ fn responses(error: &Value) -> Value {
         "NotFound": response(
             "No such conversation or message, or one the key cannot see.",
             "There is no such conversation, or you cannot see it.",
+        ),
+        "Conflict": response(
+            "What is there already stands in the way: with onlyIfNoDraft, another draft.",
+            "The draft msg_01kag11q2w3e4r5t6y7z8a9b0c already waits in this conversation; nothing was written.",
         ),
         "TooLarge": response("The body is too large.", &body_sentence(StatusCode::PAYLOAD_TOO_LARGE)),
         "KeyReused": response(

@@ -245,6 +245,7 @@ impl<'a> DemoBuilder<'a> {
             dmarc: words.risk.map_or(Dmarc::Pass, |risk| risk.dmarc),
             warning: words.risk.map(warning),
             attachments: stored().map(|(file, (bytes, _))| attachment(file, bytes)).collect(),
+            has_html: false,
         };
         let attachments = stored().map(|(_, (_, blob))| blob.clone()).collect();
         let received =
@@ -298,7 +299,7 @@ fn message_id(cx: &Cx<'_>, from: &str) -> String {
 }
 
 fn written(id: String, text: &str) -> ReplyInput {
-    ReplyInput { id, body: text.into(), send: true, summary: None, documents: Vec::new() }
+    ReplyInput { id, body: text.into(), send: true, ..ReplyInput::default() }
 }
 
 fn item(paper: &SampleDocument) -> RequestedDocument {

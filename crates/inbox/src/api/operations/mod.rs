@@ -15,6 +15,7 @@ mod request_documents;
 mod sandbox_inbound;
 mod search_documents;
 mod set_status;
+mod start_conversation;
 mod stop_message;
 mod tag_conversation;
 mod tool;
@@ -39,6 +40,7 @@ pub use request_documents::{
 pub use sandbox_inbound::{SandboxInboundInput, sandbox_inbound};
 pub use search_documents::{OPERATION as SEARCH_DOCUMENTS, SearchDocumentsInput, search_documents};
 pub use set_status::{SetStatusInput, set_status};
+pub use start_conversation::{StartConversationInput, start_conversation};
 pub use stop_message::{StopMessageInput, stop_message};
 pub use tag_conversation::{TagConversationInput, tag_conversation};
 pub use tool::{Tool, with_tool};
@@ -173,6 +175,7 @@ pub static OPERATIONS: &[Operation] = &[
     tag_conversation::OPERATION,
     assign_conversation::OPERATION,
     reply::OPERATION,
+    start_conversation::OPERATION,
     request_documents::OPERATION,
     list_mailboxes::OPERATION,
     list_tags::OPERATION,

@@ -4,17 +4,18 @@ use db::Tx;
 use serde::Deserialize;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
-use crate::api::fields::{InputField, InputKind, filled, text};
+use crate::api::fields::{EMAIL, InputField, InputKind, filled, text};
 use crate::api::wire::ReplyResultJson;
 use crate::app::Cx;
-use crate::base::error::Result;
+use crate::base::error::{Error, Result};
 use crate::base::limits::{
-    ITEM_DESCRIPTION_CHARS, ITEM_LABEL_CHARS, REPLY_CHARS, REPLY_SUMMARY_CHARS, REQUEST_ITEMS,
-    undo_minutes, undo_sandbox_seconds,
+    ITEM_DESCRIPTION_CHARS, ITEM_LABEL_CHARS, RECIPIENTS, REPLY_CHARS, REPLY_SUMMARY_CHARS,
+    REQUEST_ITEMS, undo_minutes, undo_sandbox_seconds,
 };
-use crate::model::conversations;
+use crate::model::conversations::{self, Conversation};
 use crate::model::document_requests::RequestedDocument;
 use crate::model::drafts::{self, DraftContent, ReplyResult};
+use crate::model::recipients::{self, Party, RecipientList};
 
 /// One asked document (API section 2.9).
 pub const ITEM: InputKind = InputKind::Object(&[
@@ -27,6 +28,18 @@ pub const ITEM: InputKind = InputKind::Object(&[
     InputField::optional("required", InputKind::Flag, "false marks it nice to have.").or("true"),
 ]);
 
+/// Keeps two agents from drafting the same answer.
+pub const ONLY_IF_NO_DRAFT: InputField = InputField::optional(
+    "onlyIfNoDraft",
+    InputKind::Flag,
+    "true writes nothing when another draft already waits in the conversation: the answer is then \
+     409 and names it.",
+)
+.or("false");
+
+/// Addresses of one line of a message.
+pub const ADDRESSES: InputKind = InputKind::List { min: 1, max: RECIPIENTS, of: &EMAIL };
+
 pub const OPERATION: Operation = Operation {
     name: "reply",
     method: Method::Post,
@@ -34,8 +47,8 @@ pub const OPERATION: Operation = Operation {
     tool: Some(Tool {
         name: "reply",
         about: concat!(
-            "Writes a reply to the conversation's contact. Use it when a conversation needs an \
-             answer. Without send it is a draft: nothing reaches the customer until a person \
+            "Writes a reply to the conversation's contact, or with replyAll to everybody of the \
+             newest message. Use it when a conversation needs an answer. Without send it is a draft: nothing reaches the customer until a person \
              approves it, so tell your user that it waits. With send true (needs the send scope) \
              it leaves on its own after an undo window of ",
             undo_minutes!(),
@@ -61,7 +74,8 @@ pub const OPERATION: Operation = Operation {
     access: Access::Write,
     repeatable: false,
     title: "Reply to the customer",
-    about: "Writes a reply to the conversation's contact. It is a draft that waits for a person, \
+    about: "Writes a reply to the conversation's contact, to everybody of the newest message \
+            (replyAll), or to those named. It is a draft that waits for a person, \
             unless send is true (which needs the send scope): then it leaves after an undo window \
             in which anyone on the team can stop it. Each call makes a new reply, unless it \
             repeats an Idempotency-Key.",
@@ -84,6 +98,19 @@ pub const OPERATION: Operation = Operation {
             "Documents to ask for. A checklist and a private upload link are added under the \
              text; do not write a link yourself.",
         ),
+        InputField::optional(
+            "to",
+            ADDRESSES,
+            "Who it goes to, instead of the conversation's contact.",
+        ),
+        InputField::optional("cc", ADDRESSES, "Who gets a copy."),
+        InputField::optional(
+            "replyAll",
+            InputKind::Flag,
+            "true answers everybody of the newest message; to and cc replace their line of it.",
+        )
+        .or("false"),
+        ONLY_IF_NO_DRAFT,
     ],
     body_optional: false,
     success: 201,
@@ -100,7 +127,8 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, input| answer(&ReplyResultJson::from(reply(tx, cx, typed(input)?)?)),
 };
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ReplyInput {
     pub id: String,
     pub body: String,
@@ -109,19 +137,54 @@ pub struct ReplyInput {
     pub summary: Option<String>,
     #[serde(default)]
     pub documents: Vec<RequestedDocument>,
+    pub to: Option<Vec<String>>,
+    pub cc: Option<Vec<String>>,
+    #[serde(default)]
+    pub reply_all: bool,
+    #[serde(default)]
+    pub only_if_no_draft: bool,
 }
 
 /// Writes a reply: a draft, or a message that leaves after the undo window.
 pub fn reply(tx: &mut Tx<'_>, cx: &Cx<'_>, input: ReplyInput) -> Result<ReplyResult> {
     let conversation = conversations::load(tx, cx.actor, &input.id)?;
+    if input.only_if_no_draft {
+        drafts::must_be_only_draft(tx, cx, &conversation)?;
+    }
     let draft = DraftContent {
+        recipients: recipients(tx, cx, &conversation, &input)?,
         text: &input.body,
         summary: input.summary.as_deref(),
         documents: &input.documents,
         due_date: None,
     };
-    match input.send {
-        true => drafts::send(tx, cx, &conversation, &draft),
-        false => drafts::keep_as_draft(tx, cx, &conversation, &draft),
+    if input.send {
+        drafts::send(tx, cx, &conversation, &draft)
+    } else {
+        drafts::keep_as_draft(tx, cx, &conversation, &draft)
+    }
+}
+
+/// The contact, or everybody of the newest message, with the lines that the caller names instead.
+fn recipients(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    input: &ReplyInput,
+) -> Result<RecipientList> {
+    let mut list = if input.reply_all {
+        recipients::reply_all(tx, cx, conversation)?
+    } else {
+        RecipientList::contact(conversation)
+    };
+    if let Some(to) = &input.to {
+        list.to = Party::unnamed(to);
+    }
+    if let Some(cc) = &input.cc {
+        list.cc = Party::unnamed(cc);
+    }
+    match list.problem() {
+        None => Ok(list),
+        Some(sentence) => Err(Error::invalid("to", sentence)),
     }
 }

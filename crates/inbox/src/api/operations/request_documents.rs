@@ -3,7 +3,7 @@
 use db::Tx;
 use serde::Deserialize;
 
-use super::reply::ITEM;
+use super::reply::{ITEM, ONLY_IF_NO_DRAFT};
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
 use crate::api::fields::{InputField, InputKind, Rule, text};
 use crate::api::wire::ReplyResultJson;
@@ -15,6 +15,7 @@ use crate::base::limits::{
 use crate::model::conversations::{self, Conversation};
 use crate::model::document_requests::{self, RequestedDocument};
 use crate::model::drafts::{self, DraftContent, ReplyResult};
+use crate::model::recipients::RecipientList;
 
 pub const OPERATION: Operation = Operation {
     name: "request_documents",
@@ -78,6 +79,7 @@ pub const OPERATION: Operation = Operation {
             "true sends after the undo window; needs send scope.",
         )
         .or("false"),
+        ONLY_IF_NO_DRAFT,
     ],
     body_optional: false,
     success: 201,
@@ -105,6 +107,8 @@ pub struct RequestDocumentsInput {
     pub due_date: Option<String>,
     #[serde(default)]
     pub send: bool,
+    #[serde(default)]
+    pub only_if_no_draft: bool,
 }
 
 /// Asks for documents in a message of its own.
@@ -116,15 +120,20 @@ pub fn request_documents(
     let conversation = conversations::load(tx, cx.actor, &input.id)?;
     let given = input.message.as_deref().map(str::trim).filter(|message| !message.is_empty());
     let text = given.map_or_else(|| greeting(&conversation), str::to_owned);
+    if input.only_if_no_draft {
+        drafts::must_be_only_draft(tx, cx, &conversation)?;
+    }
     let draft = DraftContent {
+        recipients: RecipientList::contact(&conversation),
         text: &text,
         summary: None,
         documents: &input.documents,
         due_date: input.due_date.as_deref(),
     };
-    let result = match input.send {
-        true => drafts::send(tx, cx, &conversation, &draft)?,
-        false => drafts::keep_as_draft(tx, cx, &conversation, &draft)?,
+    let result = if input.send {
+        drafts::send(tx, cx, &conversation, &draft)?
+    } else {
+        drafts::keep_as_draft(tx, cx, &conversation, &draft)?
     };
     if let Some(request) = &result.request_id {
         document_requests::explain(tx, cx, request, &text)?;

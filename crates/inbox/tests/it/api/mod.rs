@@ -15,5 +15,6 @@ mod request_documents;
 mod sandbox;
 mod search_documents;
 mod set_status;
+mod start_conversation;
 mod stop_message;
 mod tag_conversation;

@@ -1,5 +1,7 @@
 //! API sections 2.8 and 4.8.
 
+use inbox::FiledMail;
+use mail::{Address, Mail};
 use serde_json::{Value, json};
 use testing::{DAY, MINUTE, PUBLIC_URL, SECOND, TestApp, fields, letter, on_both, text_of};
 
@@ -14,7 +16,12 @@ on_both!(
     each_call_makes_a_reply_of_its_own,
     a_reply_may_ask_for_documents,
     an_empty_list_of_documents_asks_for_nothing,
-    a_reply_on_a_conversation_in_any_status_is_kept
+    a_reply_on_a_conversation_in_any_status_is_kept,
+    a_reply_to_all_goes_to_everybody_of_the_newest_mail_but_our_own_inboxes,
+    a_reply_to_all_after_our_own_mail_keeps_its_lines,
+    the_caller_may_name_the_recipients_instead,
+    who_got_a_copy_of_our_mail_may_answer_into_the_conversation,
+    a_reply_tells_of_other_drafts_and_can_insist_to_be_the_only_one
 );
 
 async fn a_reply_is_a_draft_that_waits_for_a_person(app: TestApp) {
@@ -194,4 +201,96 @@ async fn stored(app: &testing::TestApp, message: &str) -> (String, Value, Value,
         read.await.unwrap_or_else(|error: db::StoreError| panic!("{error}"));
     let json = |text: String| serde_json::from_str(&text).unwrap();
     (subject, json(to), json(cc), json(answers))
+}
+
+/// A mail from Ann to us and Bo, with Cy and another inbox of ours in copy.
+async fn mail_to_several(app: &TestApp) -> FiledMail {
+    app.team_inbox("sales@acme.example", "Sales").await;
+    let address = |name: Option<&str>, email: &str| Address::new(name, email);
+    let mail = Mail {
+        to: vec![address(None, "support+x1@acme.example"), address(Some("Bo"), "bo@x.example")],
+        cc: vec![address(None, "cy@x.example"), address(None, "sales@acme.example")],
+        ..letter("ann@x.example Ann", "Lamp", "text")
+    };
+    app.deliver(&app.support, mail).await
+}
+
+/// To and Cc of the mail that left last.
+fn lines_of_last(app: &TestApp) -> (String, String) {
+    let sent = app.outside.relay.attempts().pop().expect("a mail left");
+    let participants = mail::participants(&sent.bytes);
+    let line = |people: &[Address]| {
+        people.iter().map(|one| one.email.as_str()).collect::<Vec<_>>().join(" ")
+    };
+    (line(&participants.to), line(&participants.cc))
+}
+
+async fn a_reply_to_all_goes_to_everybody_of_the_newest_mail_but_our_own_inboxes(app: TestApp) {
+    let key = app.key("send").await;
+    let mail = mail_to_several(&app).await;
+    let body = json!({ "body": "Hello all", "send": true, "replyAll": true });
+    app.on(&key, &mail.conversation, "replies", body).await.is(201);
+    app.pass(DAY).await;
+    assert_eq!(lines_of_last(&app), ("ann@x.example".into(), "bo@x.example cy@x.example".into()));
+}
+
+async fn a_reply_to_all_after_our_own_mail_keeps_its_lines(app: TestApp) {
+    let key = app.key("send").await;
+    let mail = mail_to_several(&app).await;
+    let body =
+        json!({ "body": "Hello", "send": true, "to": ["bo@x.example"], "cc": ["dee@x.example"] });
+    app.on(&key, &mail.conversation, "replies", body).await.is(201);
+    app.pass(DAY).await;
+    let body = json!({ "body": "One more thing", "send": true, "replyAll": true });
+    app.on(&key, &mail.conversation, "replies", body).await.is(201);
+    app.pass(DAY).await;
+    assert_eq!(lines_of_last(&app), ("bo@x.example".into(), "dee@x.example".into()));
+}
+
+async fn the_caller_may_name_the_recipients_instead(app: TestApp) {
+    let key = app.key("send").await;
+    let mail = mail_to_several(&app).await;
+    let body = json!({
+        "body": "Hello", "send": true, "replyAll": true,
+        "cc": ["Eve@X.example", "eve@x.example"],
+    });
+    app.on(&key, &mail.conversation, "replies", body).await.is(201);
+    app.pass(DAY).await;
+    assert_eq!(lines_of_last(&app), ("ann@x.example".into(), "eve@x.example".into()));
+    for wrong in
+        [json!([]), json!(["no address"]), json!(vec!["a@x.example"; 21]), json!("a@x.example")]
+    {
+        let body = json!({ "body": "Hello", "to": wrong });
+        let error = app.on(&key, &mail.conversation, "replies", body).await.is(400).error();
+        assert!(error.starts_with("to"), "{error}");
+    }
+}
+
+async fn who_got_a_copy_of_our_mail_may_answer_into_the_conversation(app: TestApp) {
+    let key = app.key("read send").await;
+    let mail = app.mail("ann@x.example", "Lamp", "text").await;
+    let body = json!({ "body": "Hello", "send": true, "cc": ["fay@elsewhere.example"] });
+    let answer = app.on(&key, &mail.conversation, "replies", body).await.is(201).json();
+    app.pass(DAY).await;
+    let header_id = app.header_id(&text_of(&answer, "messageId")).await;
+    let reply =
+        Mail { answers: vec![header_id], ..letter("fay@elsewhere.example", "Re: Lamp", "Me too") };
+    let joined = app.deliver(&app.support, reply).await;
+    assert_eq!(joined.conversation, mail.conversation);
+}
+
+async fn a_reply_tells_of_other_drafts_and_can_insist_to_be_the_only_one(app: TestApp) {
+    let key = app.key("draft").await;
+    let mail = app.mail("ann@x.example", "Lamp", "text").await;
+    let only = |body: &str| json!({ "body": body, "onlyIfNoDraft": true });
+    let first = app.on(&key, &mail.conversation, "replies", only("Hello")).await.is(201).json();
+    let first = text_of(&first, "messageId");
+    let refused = app.on(&key, &mail.conversation, "replies", only("Hi")).await.is(409).error();
+    assert!(refused.contains(&first), "{refused}");
+    let second = app.on(&key, &mail.conversation, "replies", json!({ "body": "Hi" })).await.is(201);
+    assert_eq!(second.json()["otherDrafts"], json!([first]));
+    let documents = json!({ "documents": [{ "label": "Passport" }], "onlyIfNoDraft": true });
+    app.on(&key, &mail.conversation, "document-requests", documents).await.is(409);
+    let elsewhere = app.mail("bo@x.example", "Desk", "text").await;
+    app.on(&key, &elsewhere.conversation, "replies", only("Hello")).await.is(201);
 }

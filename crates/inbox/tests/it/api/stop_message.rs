@@ -103,8 +103,7 @@ async fn only_a_person_stops_what_a_person_sends(app: TestApp) {
             id: id.clone(),
             body: "From Olive".into(),
             send: true,
-            summary: None,
-            documents: Vec::new(),
+            ..ReplyInput::default()
         };
         operations::reply(tx, cx, input)
     });

@@ -25,6 +25,7 @@ pub fn of_error(error: &Error, rate: RateStatus) -> ApiResponse {
         Error::Unauthorized => StatusCode::UNAUTHORIZED,
         Error::Forbidden(_) | Error::Lacks { .. } => StatusCode::FORBIDDEN,
         Error::NotFound(_) => StatusCode::NOT_FOUND,
+        Error::Conflict(_) => StatusCode::CONFLICT,
         Error::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
         Error::KeyReused => StatusCode::UNPROCESSABLE_ENTITY,
         Error::Store(_) | Error::Files(_) => StatusCode::INTERNAL_SERVER_ERROR,

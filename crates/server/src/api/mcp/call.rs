@@ -125,6 +125,9 @@ fn advice(error: &Error) -> Option<&'static str> {
         Error::Lacks { .. } => {
             Some("Nothing was changed. Ask your user for a key with this scope, or go on without.")
         }
+        Error::Conflict(_) => {
+            Some("Nothing was changed. Read the conversation to see what is there.")
+        }
         Error::KeyReused => {
             Some("Nothing was changed. Choose another idempotencyKey for another request.")
         }

@@ -8,7 +8,7 @@ use inbox::actions::{self, Decision, QueuedDraft};
 use inbox::base::ids::{ConversationId, MessageId};
 use inbox::base::limits::{self, DISCARD_REASON_CHARS, REPLY_CHARS};
 use inbox::base::states::{ConversationRisk, Direction};
-use inbox::{Error, Party};
+use inbox::{Error, RecipientList};
 
 use crate::web::Web;
 use crate::web::form::{FormFields, FormValue, Posted, form};
@@ -164,12 +164,12 @@ fn decision_view(decision: &Decision, queue: &[QueuedDraft], frame: &PageLayout)
     let conversation = &decision.conversation;
     let contact = conversation.contact_name.clone().filter(|name| !name.is_empty());
     let contact = contact.unwrap_or_else(|| conversation.contact_email.to_string());
-    let draft = view(&decision.draft, &contact, &frame.times);
+    let draft = view(&decision.draft, conversation, &frame.times);
     let said: Vec<(bool, MessageView)> = decision
         .said
         .iter()
         .map(|message| {
-            (message.serial > decision.draft.serial, view(message, &contact, &frame.times))
+            (message.serial > decision.draft.serial, view(message, conversation, &frame.times))
         })
         .collect();
     let place = queue.iter().position(|queued| queued.id == decision.draft.id).unwrap_or(0);
@@ -228,7 +228,7 @@ impl DecisionForm {
     }
 
     /// The recipients; `None` where the form does not have them.
-    fn parties(&self) -> Result<Option<[Vec<Party>; 3]>, String> {
+    fn addressed(&self) -> Result<Option<RecipientList>, String> {
         self.recipients.as_ref().map(RecipientLines::parse).transpose()
     }
 }
@@ -261,8 +261,8 @@ pub async fn approve(
     let Posted { visitor, form } = posted;
     let draft = MessageId::parse(&id).ok_or(Error::NotFound("draft"))?;
     let (revision, seen, typed) = (form.revision(), form.seen.unwrap_or(0), form.body.clone());
-    let parties = match form.parties() {
-        Ok(parties) => parties,
+    let recipients = match form.addressed() {
+        Ok(recipients) => recipients,
         Err(sentence) => return wrong_address(&web, &visitor, &id, &form, sentence).await,
     };
     let outcome = web
@@ -272,8 +272,8 @@ pub async fn approve(
             if newer.is_some_and(|newer| newer.direction == Direction::Inbound) {
                 return Ok(Outcome::Meanwhile);
             }
-            if let Some([to, cc, bcc]) = &parties {
-                actions::address_draft(tx, cx, &draft, revision, [to, cc, bcc])?;
+            if let Some(recipients) = &recipients {
+                actions::address_draft(tx, cx, &draft, revision, recipients)?;
             }
             let text = typed.as_deref().unwrap_or(&message.text);
             actions::approve_draft(tx, cx, &draft, revision, text)?;
@@ -303,14 +303,14 @@ pub async fn save(
     let Posted { visitor, form } = posted;
     let draft = MessageId::parse(&id).ok_or(Error::NotFound("draft"))?;
     let (revision, text) = (form.revision(), form.body.clone().unwrap_or_default());
-    let parties = match form.parties() {
-        Ok(parties) => parties,
+    let recipients = match form.addressed() {
+        Ok(recipients) => recipients,
         Err(sentence) => return wrong_address(&web, &visitor, &id, &form, sentence).await,
     };
     let saved = web
         .act(&visitor, move |tx, cx, _| {
-            if let Some([to, cc, bcc]) = &parties {
-                actions::address_draft(tx, cx, &draft, revision, [to, cc, bcc])?;
+            if let Some(recipients) = &recipients {
+                actions::address_draft(tx, cx, &draft, revision, recipients)?;
             }
             actions::edit_draft(tx, cx, &draft, revision, &text)
         })

@@ -106,12 +106,9 @@ pub async fn reply(
 
 /// The error is a sentence about the recipients.
 fn new_reply(form: &ReplyForm) -> Result<NewReply, String> {
-    let [to, cc, bcc] = form.recipients.parse()?;
     Ok(NewReply {
         body: form.body.clone(),
-        to,
-        cc,
-        bcc,
+        recipients: form.recipients.parse()?,
         close: form.button == ReplyButton::SendAndClose,
         send: form.button != ReplyButton::Keep,
     })

@@ -1,7 +1,7 @@
 //! The lines To, Cc and Bcc of a form.
 
-use inbox::Party;
 use inbox::actions;
+use inbox::{Party, RecipientList};
 
 use crate::web::form::{FormFields, FormValue};
 
@@ -27,12 +27,12 @@ impl FormValue for Option<RecipientLines> {
 }
 
 impl RecipientLines {
-    /// To, Cc and Bcc; the error is a sentence about what is no address.
-    pub fn parse(&self) -> Result<[Vec<Party>; 3], String> {
+    /// The lines as addresses; the error is a sentence about what is no address.
+    pub fn parse(&self) -> Result<RecipientList, String> {
         let parse = |line: &str| {
             actions::parties(line).map_err(|part| format!("{part} is not an e-mail address."))
         };
-        Ok([parse(&self.to)?, parse(&self.cc)?, parse(&self.bcc)?])
+        Ok(RecipientList { to: parse(&self.to)?, cc: parse(&self.cc)?, bcc: parse(&self.bcc)? })
     }
 }
 

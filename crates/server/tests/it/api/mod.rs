@@ -253,8 +253,7 @@ pub async fn give_message(app: &TestApp, service: &Actor, conversation: &Convers
             id: conversation.clone(),
             body: "On its way.".into(),
             send: true,
-            summary: None,
-            documents: Vec::new(),
+            ..ReplyInput::default()
         };
         let made = operations::reply(tx, cx, reply)?.message_id;
         tx.exec(

@@ -1,7 +1,7 @@
 //! A message to several recipients: who has it does not get it again.
 
-use inbox::Party;
 use inbox::actions::{self, NewReply};
+use inbox::{Party, RecipientList};
 use serde_json::json;
 
 use super::*;
@@ -23,9 +23,7 @@ async fn letter_to_three(app: &TestApp) -> String {
     let conversation = id.clone();
     let letter = NewReply {
         body: "It left on Tuesday.".into(),
-        to: vec![to],
-        cc: cc.to_vec(),
-        bcc: Vec::new(),
+        recipients: RecipientList { to: vec![to], cc: cc.to_vec(), bcc: Vec::new() },
         close: false,
         send: true,
     };

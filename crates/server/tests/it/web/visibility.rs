@@ -207,9 +207,10 @@ async fn attached(app: &TestApp, person: &Actor, conversation: &str) -> (String,
     };
     let letter = inbox::actions::NewReply {
         body: "Enclosed".into(),
-        to: inbox::actions::parties("zed@shop.example").unwrap(),
-        cc: Vec::new(),
-        bcc: Vec::new(),
+        recipients: inbox::RecipientList {
+            to: inbox::actions::parties("zed@shop.example").unwrap(),
+            ..inbox::RecipientList::default()
+        },
         close: false,
         send: false,
     };

@@ -1,0 +1,138 @@
+//! `POST /conversations`: writes the first mail to somebody.
+
+use db::Tx;
+use serde::Deserialize;
+
+use super::reply::ADDRESSES;
+use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
+use crate::api::fields::{InputField, InputKind, filled, text};
+use crate::api::wire::StartedConversation;
+use crate::app::Cx;
+use crate::base::error::{Error, Result};
+use crate::base::ids::MailboxId;
+use crate::base::limits::{
+    FILTER_CHARS, REPLY_CHARS, REPLY_SUMMARY_CHARS, SUBJECT_CHARS, undo_minutes,
+    undo_sandbox_seconds,
+};
+use crate::model::drafts::{self, DraftContent};
+use crate::model::mailboxes;
+use crate::model::recipients::{Party, RecipientList};
+
+pub const OPERATION: Operation = Operation {
+    name: "start_conversation",
+    method: Method::Post,
+    path: "/conversations",
+    tool: Some(Tool {
+        name: "start_conversation",
+        about: concat!(
+            "Writes the first mail to somebody and starts the conversation that their answer will \
+             join. Use it only when there is no conversation with them about this yet; otherwise \
+             reply. Without send it is a draft: nothing is sent until a person approves it, so \
+             tell your user that it waits. With send true (needs the send scope) it leaves on its \
+             own after an undo window of ",
+            undo_minutes!(),
+            " minutes (",
+            undo_sandbox_seconds!(),
+            " seconds in the sandbox), in which anyone on the team can stop it. Each call starts a \
+             new conversation: give an idempotencyKey so that a repeat after a timeout starts no \
+             second one.",
+        ),
+        example: r#"{
+            "mailbox": "mbx_01kag0x2m4s6y2t9r5w1q3n7xd",
+            "to": ["bruno@keller.example"],
+            "subject": "Your order 20418",
+            "body": "Hello Bruno, the lamp you ordered is here. When may we deliver it?",
+            "summary": "Asks Bruno when order 20418 may be delivered",
+            "idempotencyKey": "order-20418-delivery"
+        }"#,
+        list: None,
+        loses: false,
+    }),
+    scope: ScopeRule::DraftOrSend,
+    access: Access::Write,
+    repeatable: false,
+    title: "Start a conversation",
+    about: "Writes the first mail to somebody. It is a draft that waits for a person, unless send \
+            is true (which needs the send scope): then it leaves after the undo window. Once it \
+            has left, the conversation waits for them. Each call starts a new conversation, \
+            unless it repeats an Idempotency-Key.",
+    fields: &[
+        InputField::required(
+            "mailbox",
+            filled(FILTER_CHARS),
+            "The id of the inbox that it is sent from.",
+        ),
+        InputField::required("to", ADDRESSES, "Who it goes to; the first is the contact."),
+        InputField::optional("cc", ADDRESSES, "Who gets a copy."),
+        InputField::required("subject", filled(SUBJECT_CHARS), "Its subject."),
+        InputField::required("body", filled(REPLY_CHARS), "Plain text."),
+        InputField::optional(
+            "send",
+            InputKind::Flag,
+            "true sends after the undo window; needs send scope.",
+        )
+        .or("false"),
+        InputField::optional(
+            "summary",
+            text(REPLY_SUMMARY_CHARS),
+            "One line for the person who approves it.",
+        ),
+    ],
+    body_optional: false,
+    success: 201,
+    output: |schemas| schemas.subschema_for::<StartedConversation>(),
+    example_input: r#"{
+        "mailbox": "mbx_01kag0x2m4s6y2t9r5w1q3n7xd",
+        "to": ["bruno@keller.example"],
+        "subject": "Your order 20418",
+        "body": "Hello Bruno, the lamp you ordered is here. When may we deliver it?"
+    }"#,
+    example_output: r#"{
+        "conversationId": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
+        "messageId": "msg_01kag11q2w3e4r5t6y7z8a9b0c",
+        "status": "draft",
+        "note": "Waits for a person to approve it."
+    }"#,
+    run: |tx, cx, input| answer(&start_conversation(tx, cx, typed(input)?)?),
+};
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct StartConversationInput {
+    pub mailbox: String,
+    pub to: Vec<String>,
+    pub cc: Option<Vec<String>>,
+    pub subject: String,
+    pub body: String,
+    #[serde(default)]
+    pub send: bool,
+    pub summary: Option<String>,
+}
+
+/// Starts a conversation with a message of ours: a draft, or one that leaves after the undo window.
+pub fn start_conversation(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    input: StartConversationInput,
+) -> Result<StartedConversation> {
+    let id = MailboxId::parse(&input.mailbox).ok_or(Error::NotFound("mailbox"))?;
+    let mailbox = mailboxes::seen_by(tx, cx.actor, &id)?.ok_or(Error::NotFound("mailbox"))?;
+    let recipients = RecipientList {
+        to: Party::unnamed(&input.to),
+        cc: Party::unnamed(&input.cc.unwrap_or_default()),
+        bcc: Vec::new(),
+    };
+    let conversation = drafts::begin_conversation(tx, cx, &mailbox, &input.subject, &recipients)?;
+    let draft = DraftContent {
+        recipients,
+        text: &input.body,
+        summary: input.summary.as_deref(),
+        documents: &[],
+        due_date: None,
+    };
+    let result = if input.send {
+        drafts::send(tx, cx, &conversation, &draft)?
+    } else {
+        drafts::keep_as_draft(tx, cx, &conversation, &draft)?
+    };
+    Ok(StartedConversation { conversation_id: conversation.id, reply: result.into() })
+}
