@@ -11,8 +11,32 @@ attachAtOnce();
 insertSaved();
 showChanges();
 offerCopying();
+growFrames();
 document.querySelector(".news .flash[role]")?.focus();
 document.addEventListener("mailroom:fresh", countDown);
+document.addEventListener("mailroom:fresh", growFrames);
+
+// A frame is as high as the mail in it. Its page runs no script, so this page measures it.
+function growFrames() {
+  for (const frame of document.querySelectorAll("iframe.mail:not([data-measured])")) {
+    frame.dataset.measured = "";
+    frame.addEventListener("load", () => measure(frame));
+    measure(frame);
+  }
+}
+
+function measure(frame) {
+  const page = frame.contentDocument;
+  if (!page?.body || page.URL === "about:blank") return;
+  const highest = 20000;
+  const fit = () => {
+    const margins = page.defaultView.getComputedStyle(page.body);
+    const height = page.body.scrollHeight + parseFloat(margins.marginTop) + parseFloat(margins.marginBottom);
+    frame.style.height = `${Math.min(Math.ceil(height), highest)}px`;
+  };
+  fit();
+  new ResizeObserver(fit).observe(page.body);
+}
 
 // The server writes times; it has to know whose clock is meant.
 function rememberZone() {

@@ -54,7 +54,10 @@ async fn mail_that_attacks_runs_nothing_and_fetches_nothing() {
             format!("{conversation}/messages/{}/html", received.message),
         ] {
             browser.goto(&url).await;
-            browser.is_idle().await;
+            // Alone, the mail's page is sandboxed: nothing runs in it, the wait for idleness neither.
+            if !url.ends_with("/html") {
+                browser.is_idle().await;
+            }
             assert!(browser.driver.get_alert_text().await.is_err(), "{attack}");
             assert_eq!(
                 browser.script("return top.hacked ?? null").await,
@@ -64,7 +67,7 @@ async fn mail_that_attacks_runs_nothing_and_fetches_nothing() {
         }
         browser.goto(&format!("{conversation}/messages/{}/original", received.message)).await;
         browser.find("iframe").await.enter_frame().await.unwrap();
-        assert!(browser.text("body").await.starts_with("Words"), "{attack}");
+        assert!(browser.text("body").await.contains("Words"), "{attack}");
         browser.driver.enter_default_frame().await.unwrap();
     }
     // What a page asked for is on its way before the browser asks for the next one.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use reqwest::Response;
-use reqwest::header::CONTENT_TYPE;
+use reqwest::header::{CONTENT_TYPE, LOCATION};
 use rustls::RootCertStore;
 use tokio::time::{Instant, timeout_at};
 use url::Host;
@@ -28,6 +28,8 @@ pub struct FetchedPage {
     pub status: u16,
     /// The media type in lower case, without parameters.
     pub kind: String,
+    /// Where a redirect leads.
+    pub location: Option<String>,
     pub body: Vec<u8>,
 }
 
@@ -68,6 +70,7 @@ impl Pages {
         let asked = self.line.client(Instant::now()).get(url).send().await;
         let mut response = asked.map_err(sentence)?;
         let (status, kind) = (response.status().as_u16(), kind(&response));
+        let location = location(&response);
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(sentence)? {
             // The clock is looked at here too: chunks of nothing are always ready.
@@ -79,8 +82,14 @@ impl Pages {
             }
             body.extend_from_slice(&chunk);
         }
-        Ok(FetchedPage { status, kind, body })
+        Ok(FetchedPage { status, kind, location, body })
     }
+}
+
+/// The address in `Location`, which may be relative to the one that was asked for.
+fn location(response: &Response) -> Option<String> {
+    let location = response.headers().get(LOCATION)?.to_str().ok()?;
+    response.url().join(location).ok().map(String::from)
 }
 
 fn kind(response: &Response) -> String {

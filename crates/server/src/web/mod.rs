@@ -13,6 +13,7 @@ mod page_version;
 mod pages;
 mod passwords;
 mod presence;
+mod remote_pictures;
 mod settings;
 mod signed_in;
 mod upload;
@@ -38,6 +39,7 @@ use pages::{
     originals, previews, request_documents, scheduled, search, sign_in,
 };
 use presence::Presence;
+use remote_pictures::RemotePictureFetcher;
 
 /// Passwords that are hashed, and DKIM keys that are generated, at one time; each takes a core, a
 /// password some 20 MB too.
@@ -69,6 +71,7 @@ pub struct Web {
     locks: upload::UploadLocks,
     previews: PageRenderer,
     originals: originals::Originals,
+    remote_pictures: RemotePictureFetcher,
     presence: Arc<Presence>,
 }
 
@@ -87,6 +90,7 @@ impl Web {
         let listeners = Arc::new(Semaphore::new(LISTENERS));
         let (presence, previews) = (Presence::new(&app), PageRenderer::of_this_program());
         let forms = Slots::new(FORMS_WITH_FILES);
+        let remote_pictures = RemotePictureFetcher::new(ssrf_guard.clone());
         let (streams, locks) = (Slots::new(upload::STREAMS), upload::UploadLocks::default());
         Arc::new(Web {
             app,
@@ -104,6 +108,7 @@ impl Web {
             locks,
             previews,
             originals: originals::Originals::new(),
+            remote_pictures,
             presence,
         })
     }
@@ -134,6 +139,10 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/conversations/{id}/messages/{message}/original", get(originals::page))
         .route("/conversations/{id}/messages/{message}/html", get(originals::html))
         .route("/conversations/{id}/messages/{message}/pictures/{number}", get(originals::picture))
+        .route(
+            "/conversations/{id}/messages/{message}/pictures/remote/{number}",
+            get(originals::remote_picture),
+        )
         .route("/conversations/{id}/saved/{reply}", get(compose::saved_reply))
         .route("/attachments/{attachment}", get(files::attachment))
         .route("/documents", get(documents::page))

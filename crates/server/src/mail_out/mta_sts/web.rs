@@ -57,7 +57,8 @@ mod tests {
             (200, "", b"version: STSv1", false),
             (200, "text/plain", b"\xff", false),
         ] {
-            let page = FetchedPage { status, kind: kind.into(), body: body.to_vec() };
+            let page =
+                FetchedPage { status, kind: kind.into(), location: None, body: body.to_vec() };
             assert_eq!(text(page).is_ok(), taken, "{status} {kind} {body:?}");
         }
     }

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use askama::filters::Safe;
+use askama::filters::{Escaper, Html, Safe};
 use askama::{Result, Values};
+use mail::TextSegment;
 
 use crate::web::layout::asset_files::VERSION;
 
@@ -17,6 +18,29 @@ pub fn icon<'a>(name: &'a str, _: &dyn Values) -> Result<Safe<Icon<'a>>> {
 #[askama::filter_fn]
 pub fn icon_s<'a>(name: &'a str, _: &dyn Values) -> Result<Safe<Icon<'a>>> {
     Ok(Safe(Icon { name, class: "i s" }))
+}
+
+/// A text whose addresses can be followed, in a new tab that learns nothing of this page.
+#[askama::filter_fn]
+pub fn linked(text: &str, _: &dyn Values) -> Result<Safe<String>> {
+    let mut html = String::with_capacity(text.len() + 64);
+    for segment in mail::text_blocks(text).into_iter().flat_map(|block| block.segments) {
+        match segment {
+            TextSegment::Words(words) => escape(words, &mut html)?,
+            TextSegment::Link { text, href } => {
+                html.push_str("<a target=\"_blank\" rel=\"noopener noreferrer\" href=\"");
+                escape(&href, &mut html)?;
+                html.push_str("\">");
+                escape(text, &mut html)?;
+                html.push_str("</a>");
+            }
+        }
+    }
+    Ok(Safe(html))
+}
+
+fn escape(text: &str, into: &mut String) -> Result<()> {
+    Ok(Html.write_escaped_str(into, text)?)
 }
 
 /// The address of one of our files.

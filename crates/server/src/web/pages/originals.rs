@@ -11,7 +11,7 @@ use db::Tx;
 use inbox::actions::{self, SignedIn};
 use inbox::base::ids::MessageId;
 use inbox::{Cx, Error};
-use mail::{PageAddresses, PageState, RemotePictures};
+use mail::{MailPage, PageAddresses, PageState, RemotePictures};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
@@ -31,8 +31,16 @@ const PICTURE_CACHING: &str = "private, max-age=3600, immutable";
 
 /// No script of a mail runs, so it may have our origin; without that the browser would not send the
 /// session cookie when it loads the pictures.
-const PAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox allow-same-origin; \
-                           form-action 'none'; base-uri 'none'; frame-ancestors 'self'";
+const PAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox allow-same-origin \
+                           allow-popups allow-popups-to-escape-sandbox; form-action 'none'; base-uri 'none'; frame-ancestors 'self'";
+
+/// Of the line above a mail whose remote pictures are left out. It takes nothing from the styles of
+/// the mail.
+const BLOCKED_STYLE: &str = "all:initial;display:block;margin:0 0 12px;padding:6px 10px;\
+     border:1px solid #d5ddd9;border-radius:6px;background:#f4f7f5;color:#3c4a44;\
+     font:13px/1.5 system-ui,sans-serif";
+const BLOCKED_LINK_STYLE: &str =
+    "all:initial;color:#0b5c63;font:inherit;text-decoration:underline;cursor:pointer";
 
 /// The slots in which mails are parsed on blocking threads.
 pub struct Originals(Arc<Semaphore>);
@@ -91,12 +99,12 @@ pub async fn html(
 ) -> PageResult {
     let pictures = format!("/conversations/{conversation}/messages/{message}/pictures");
     let host = host(&uri, &headers);
-    let policy = page_policy(&host, &pictures, asked.has("pictures"));
+    let policy = page_policy(&host, &pictures);
     let remote =
         if asked.has("pictures") { RemotePictures::Shown } else { RemotePictures::Blocked };
     let take = move |raw: &[u8]| {
         let addresses = PageAddresses { pictures: &pictures, remote };
-        mail::mail_page(raw, &addresses).map(|page| page.html)
+        mail::mail_page(raw, &addresses).map(|page| shown(page, remote))
     };
     let reading = web.raw_mail(&visitor, conversation, &message);
     let ((), html) = web.take_apart(reading, take).await?;
@@ -111,6 +119,39 @@ pub async fn html(
     Ok(response)
 }
 
+/// The page, with a line above it where remote pictures are left out.
+fn shown(page: MailPage, remote: RemotePictures) -> String {
+    if remote == RemotePictures::Shown || page.remote_pictures == 0 {
+        return page.html;
+    }
+    let what = match page.remote_pictures {
+        1 => "1 remote picture is".to_owned(),
+        many => format!("{many} remote pictures are"),
+    };
+    let line = format!(
+        "<div style=\"{BLOCKED_STYLE}\">{what} not shown: fetching them would tell the sender that \
+         this was read. <a href=\"?pictures\" style=\"{BLOCKED_LINK_STYLE}\">Show pictures</a></div>"
+    );
+    let body =
+        page.html.find("<body").and_then(|body| Some(body + page.html[body..].find('>')? + 1));
+    let body = body.unwrap_or_default();
+    format!("{}{line}{}", &page.html[..body], &page.html[body..])
+}
+
+/// A picture that a mail names at another place; the reader asked for it.
+pub async fn remote_picture(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Path((conversation, message, number)): Path<(String, String, String)>,
+) -> PageResult {
+    let number: usize = number.parse().map_err(|_| Error::NotFound("picture"))?;
+    let reading = web.raw_mail(&visitor, conversation, &message);
+    let take = move |raw: &[u8]| mail::remote_picture(raw, number);
+    let ((), url) = web.take_apart(reading, take).await?;
+    let found = web.remote_pictures.fetch(&url).await.ok_or(Error::NotFound("picture"))?;
+    Ok(picture_response(found.content_type, found.bytes))
+}
+
 /// An inline picture of a mail.
 pub async fn picture(
     State(web): State<Arc<Web>>,
@@ -121,13 +162,17 @@ pub async fn picture(
     let reading = web.raw_mail(&visitor, conversation, &message);
     let take = move |raw: &[u8]| mail::inline_picture(raw, number);
     let ((), picture) = web.take_apart(reading, take).await?;
-    let mut response = Response::new(Body::from(picture.bytes));
+    Ok(picture_response(picture.content_type, picture.bytes))
+}
+
+fn picture_response(content_type: &'static str, bytes: Vec<u8>) -> Response<Body> {
+    let mut response = Response::new(Body::from(bytes));
     guard(&mut response, FILE_POLICY);
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(picture.content_type));
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
     headers.insert(header::CONTENT_DISPOSITION, HeaderValue::from_static("inline"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(PICTURE_CACHING));
-    Ok(response)
+    response
 }
 
 impl Web {
@@ -173,17 +218,15 @@ fn host(uri: &Uri, headers: &HeaderMap) -> String {
     if host.bytes().all(plain) { host.to_ascii_lowercase() } else { String::new() }
 }
 
-/// What the frame may load: the inline pictures of this mail, and remote ones if the reader asked
-/// for them.
-fn page_policy(host: &str, pictures: &str, elsewhere: bool) -> String {
+/// What the frame may load: the pictures of this mail, all of them from this server.
+fn page_policy(host: &str, pictures: &str) -> String {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"/_".contains(&b);
     let own = match host {
         "" => "'self'".to_owned(),
         _ if pictures.bytes().all(plain) => format!("{host}{pictures}/"),
         _ => "'none'".to_owned(),
     };
-    let elsewhere = if elsewhere { " https:" } else { "" };
-    format!("{PAGE_POLICY}; img-src {own}{elsewhere}")
+    format!("{PAGE_POLICY}; img-src {own}")
 }
 
 #[cfg(test)]
@@ -192,16 +235,14 @@ mod tests {
 
     #[test]
     fn the_frame_loads_the_pictures_of_this_mail_and_no_others() {
-        let policy = |host: &str, pictures: bool| {
-            let policy =
-                page_policy(host, "/conversations/cnv_1/messages/msg_2/pictures", pictures);
+        let policy = |host: &str| {
+            let policy = page_policy(host, "/conversations/cnv_1/messages/msg_2/pictures");
             policy.rsplit_once("img-src ").expect("pictures").1.to_owned()
         };
         let own = "desk.example:8080/conversations/cnv_1/messages/msg_2/pictures/";
-        assert_eq!(policy("desk.example:8080", false), own);
-        assert_eq!(policy("desk.example:8080", true), format!("{own} https:"));
-        assert_eq!(policy("", false), "'self'");
-        let hostile = page_policy("desk.example", "/conversations/x;script-src *", false);
+        assert_eq!(policy("desk.example:8080"), own);
+        assert_eq!(policy(""), "'self'");
+        let hostile = page_policy("desk.example", "/conversations/x;script-src *");
         assert!(hostile.ends_with("img-src 'none'"), "{hostile}");
     }
 }

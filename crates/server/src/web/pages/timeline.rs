@@ -4,7 +4,7 @@ use inbox::actions::TimelineEntry;
 use inbox::actions::{EventEntry, FilePlace, FiledAs, MessageEntry, NoteEntry, OpenConversation};
 use inbox::base::states::{ConversationRisk, Direction, MessageStatus, Status};
 use inbox::model::mentions::marked;
-use inbox::{StoredTimelineEvent, TimelineEvent, WokenBy};
+use inbox::{Conversation, StoredTimelineEvent, TimelineEvent, WokenBy};
 
 use crate::web::layout::wording::{Avatar, TimeFormat, When, first_name, paragraphs, size};
 use crate::web::pages::document_requests::RequestView;
@@ -38,7 +38,11 @@ pub struct MessageView {
     pub gist: String,
     pub brief: bool,
     pub cut: bool,
+    /// Where the mail's own parts are: `original` and `html`.
+    pub href: String,
     pub has_original: bool,
+    /// True when it is shown as it was sent.
+    pub has_html: bool,
     pub files: Vec<FileView>,
     pub asks: Option<RequestView>,
     pub summary: Option<String>,
@@ -105,7 +109,7 @@ pub fn items(open: &OpenConversation, times: &TimeFormat) -> Vec<TimelineRow> {
                 if warned == Some(message.id.as_str()) {
                     items.push(TimelineRow::Risk);
                 }
-                let mut view = message_view(message, open, times);
+                let mut view = view(message, &open.conversation, times);
                 view.brief = met + OPEN_MESSAGES <= messages
                     && matches!(view.state, MessageProgress::Theirs | MessageProgress::Sent);
                 items.push(TimelineRow::Message(Box::new(view)));
@@ -132,17 +136,12 @@ fn warned_message(open: &OpenConversation) -> Option<&str> {
     })
 }
 
-pub fn message_view(
+pub fn view(
     message: &MessageEntry,
-    open: &OpenConversation,
+    conversation: &Conversation,
     times: &TimeFormat,
 ) -> MessageView {
-    let conversation = &open.conversation;
     let contact = conversation.contact_name.as_deref().unwrap_or(&conversation.contact_email);
-    view(message, contact, times)
-}
-
-pub fn view(message: &MessageEntry, contact: &str, times: &TimeFormat) -> MessageView {
     let inbound = message.direction == Direction::Inbound;
     let name = message.from_name.clone().unwrap_or_else(|| message.from_email.clone());
     let avatar = if inbound {
@@ -172,7 +171,9 @@ pub fn view(message: &MessageEntry, contact: &str, times: &TimeFormat) -> Messag
         gist: message.text.split_whitespace().take(24).collect::<Vec<_>>().join(" "),
         brief: false,
         cut: message.cut,
+        href: format!("/conversations/{}/messages/{}", conversation.id, message.id),
         has_original: message.has_original,
+        has_html: message.has_html,
         files: message.files.iter().map(file_view).collect(),
         asks: message.asks.as_ref().map(|card| RequestView::of(card, times)),
         summary: message.summary.clone(),
