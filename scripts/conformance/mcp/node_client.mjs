@@ -8,7 +8,7 @@ const INVALID_PARAMS = -32602;
 const READING = ['get_conversation', 'list_conversations', 'list_mailboxes', 'list_tags', 'search_documents'];
 const DOING = [
     'add_note', 'assign_conversation', 'record_sent', 'reply', 'request_documents', 'set_status',
-    'tag_conversation',
+    'start_conversation', 'tag_conversation',
 ];
 const MODES = {
     'client-auto': { mode: 'auto' },

@@ -27,6 +27,7 @@ DOING = [
     "tag_conversation",
     "assign_conversation",
     "reply",
+    "start_conversation",
     "request_documents",
     "record_sent",
 ]
