@@ -167,8 +167,8 @@ impl<'a> DemoBuilder<'a> {
             ScenarioAction::AppMail { reference, subject, text } => {
                 thread.answers = Some(record(tx, cx, story, reference, subject, text)?);
             }
-            ScenarioAction::Mail { text, kind, files, ref risk } => {
-                let words = Words { text, kind, files, risk: risk.as_ref() };
+            ScenarioAction::Mail { text, html, kind, files, ref risk } => {
+                let words = Words { text, html, kind, files, risk: risk.as_ref() };
                 self.deliver(tx, cx, story, &words, thread)?;
             }
             ScenarioAction::Reply { text, .. } => {
@@ -245,20 +245,42 @@ impl<'a> DemoBuilder<'a> {
             dmarc: words.risk.map_or(Dmarc::Pass, |risk| risk.dmarc),
             warning: words.risk.map(warning),
             attachments: stored().map(|(file, (bytes, _))| attachment(file, bytes)).collect(),
-            has_html: false,
+            has_html: words.html.is_some(),
         };
         let attachments = stored().map(|(_, (_, blob))| blob.clone()).collect();
+        let raw = match words.html {
+            Some(html) => Some(cx.blobs.put(raw_mail(&mail, html).as_bytes())?),
+            None => None,
+        };
         let received =
-            receive(tx, cx, mailbox, &IncomingMail { mail, raw: None, attachments, joins: None })?;
+            receive(tx, cx, mailbox, &IncomingMail { mail, raw, attachments, joins: None })?;
         thread.conversation = Some(received.conversation);
         thread.answers = Some(message_id);
         Ok(())
     }
 }
 
+/// The mail as it came over the wire.
+fn raw_mail(mail: &Mail, html: &str) -> String {
+    let address = |address: &Address| match &address.name {
+        Some(name) => format!("{name} <{}>", address.email),
+        None => address.email.clone(),
+    };
+    let to: Vec<String> = mail.to.iter().map(address).collect();
+    format!(
+        "Message-ID: <{}>\r\nFrom: {}\r\nTo: {}\r\nSubject: {}\r\nMIME-Version: 1.0\r\n\
+         Content-Type: text/html; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n{html}\r\n",
+        mail.message_id.as_deref().unwrap_or_default(),
+        address(&mail.from),
+        to.join(", "),
+        mail.subject,
+    )
+}
+
 /// What a customer's mail says.
 struct Words<'a> {
     text: &'a str,
+    html: Option<&'a str>,
     kind: AuthorKind,
     files: &'a [SampleFile],
     risk: Option<&'a SampleRisk>,

@@ -67,6 +67,8 @@ pub enum ScenarioAction {
     },
     Mail {
         text: &'static str,
+        /// The HTML beside the text, as a mail program wrote it.
+        html: Option<&'static str>,
         kind: AuthorKind,
         files: &'static [SampleFile],
         risk: Option<SampleRisk>,
@@ -148,21 +150,52 @@ pub const fn mail(at: At, text: Text) -> ScenarioStep {
 pub const fn mail_with(at: At, text: Text, files: &'static [SampleFile]) -> ScenarioStep {
     ScenarioStep {
         at,
-        what: ScenarioAction::Mail { text, kind: AuthorKind::Person, files, risk: None },
+        what: ScenarioAction::Mail {
+            text,
+            html: None,
+            kind: AuthorKind::Person,
+            files,
+            risk: None,
+        },
+    }
+}
+
+pub const fn mail_with_html(at: At, text: Text, html: Text) -> ScenarioStep {
+    ScenarioStep {
+        at,
+        what: ScenarioAction::Mail {
+            text,
+            html: Some(html),
+            kind: AuthorKind::Person,
+            files: &[],
+            risk: None,
+        },
     }
 }
 
 pub const fn auto_reply(at: At, text: Text) -> ScenarioStep {
     ScenarioStep {
         at,
-        what: ScenarioAction::Mail { text, kind: AuthorKind::AutoReply, files: &[], risk: None },
+        what: ScenarioAction::Mail {
+            text,
+            html: None,
+            kind: AuthorKind::AutoReply,
+            files: &[],
+            risk: None,
+        },
     }
 }
 
 pub const fn risky(at: At, text: Text, risk: SampleRisk) -> ScenarioStep {
     ScenarioStep {
         at,
-        what: ScenarioAction::Mail { text, kind: AuthorKind::Person, files: &[], risk: Some(risk) },
+        what: ScenarioAction::Mail {
+            text,
+            html: None,
+            kind: AuthorKind::Person,
+            files: &[],
+            risk: Some(risk),
+        },
     }
 }
 

@@ -4,8 +4,31 @@ use super::papers::PARCEL_PHOTO;
 use crate::demo::scenario::SampleInbox::Support;
 use crate::demo::scenario::SampleMember::{Jonas, Priya, Robo};
 use crate::demo::scenario::{
-    Scenario, app_mail, assign, close, day, draft, mail, mail_with, minutes, note, reply, tag,
+    Scenario, app_mail, assign, close, day, draft, mail, mail_with, mail_with_html, minutes, note,
+    reply, tag,
 };
+
+/// As a mail program writes it: a table, a link, a logo at another place and the earlier message.
+const BRUNO_ASKS_AGAIN: &str = r#"<html><head><style>
+  .order td { padding: 6px 12px; border-bottom: 1px solid #ddd; }
+  .order th { padding: 6px 12px; text-align: left; background: #f3efe6; }
+</style></head><body style="font-family: Calibri, sans-serif; font-size: 15px">
+<p>Hello Priya,</p>
+<p>did you hear anything? The electrician is booked for <b>the day after tomorrow</b>. If the lamps
+will not make it I have to tell him today.</p>
+<table class="order" cellspacing="0">
+  <tr><th>Order</th><th>Lamp</th><th>Tracking</th></tr>
+  <tr><td>20418</td><td>2 × Alma pendant</td>
+    <td><a href="https://tracking.parcel.example/20418">handed to carrier</a></td></tr>
+</table>
+<p>Bruno</p>
+<p style="color: #777; font-size: 13px"><img src="https://www.keller.example/logo.png" width="90"
+  height="28" alt="Keller Architects"><br>Keller Architects, Bern</p>
+<div class="gmail_quote"><div class="gmail_attr">Priya wrote:</div>
+<blockquote class="gmail_quote"><p>Hello Bruno,</p><p>I am sorry that you are left waiting. I have
+asked the carrier to look for the parcel and will write to you as soon as I hear from them, tomorrow
+at the latest.</p><p>Best wishes<br>Priya</p></blockquote></div>
+</body></html>"#;
 
 pub const STORIES: &[Scenario] = &[
     Scenario {
@@ -53,12 +76,13 @@ pub const STORIES: &[Scenario] = &[
                  label. It goes out again with the next tour. The carrier's reference is \
                  7741-0093.",
             ),
-            mail(
+            mail_with_html(
                 minutes(95),
                 "Hello Priya,\n\n\
                  did you hear anything? The electrician is booked for the day after tomorrow. \
                  If the lamps will not make it I have to tell him today.\n\n\
                  Bruno",
+                BRUNO_ASKS_AGAIN,
             ),
             draft(
                 minutes(88),
