@@ -29,6 +29,21 @@ pub fn seen_by(tx: &mut Tx<'_>, actor: &Actor, id: &MailboxId) -> Result<Option<
     )?)
 }
 
+/// An inbox by id or address, if the actor may see it.
+pub fn named(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<Option<Mailbox>> {
+    if let Some(id) = MailboxId::parse(name) {
+        return seen_by(tx, actor, &id);
+    }
+    let [first, second] = &actor.circles;
+    Ok(tx.opt(
+        &format!(
+            "SELECT {} FROM mailboxes WHERE ws = ?1 AND address = ?2 AND circle IN (?3, ?4)",
+            Mailbox::COLUMNS
+        ),
+        &[&actor.ws, &EmailAddress::new(name), first, second],
+    )?)
+}
+
 /// Every inbox that the actor may see, by name.
 pub fn all_seen_by(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<Mailbox>> {
     let [first, second] = &actor.circles;

@@ -9,7 +9,6 @@ use crate::api::fields::{InputField, InputKind, filled, text};
 use crate::api::wire::StartedConversation;
 use crate::app::Cx;
 use crate::base::error::{Error, Result};
-use crate::base::ids::MailboxId;
 use crate::base::limits::{
     FILTER_CHARS, REPLY_CHARS, REPLY_SUMMARY_CHARS, SUBJECT_CHARS, undo_minutes,
     undo_sandbox_seconds,
@@ -25,7 +24,7 @@ pub const OPERATION: Operation = Operation {
     tool: Some(Tool {
         name: "start_conversation",
         about: concat!(
-            "Writes the first mail to somebody and starts the conversation that their answer will \
+            "Writes the first mail to a customer and starts the conversation that their answer will \
              join. Use it only when there is no conversation with them about this yet; otherwise \
              reply. Without send it is a draft: nothing is sent until a person approves it, so \
              tell your user that it waits. With send true (needs the send scope) it leaves on its \
@@ -60,7 +59,7 @@ pub const OPERATION: Operation = Operation {
         InputField::required(
             "mailbox",
             filled(FILTER_CHARS),
-            "The id of the inbox that it is sent from.",
+            "The inbox that it is sent from: its id (mbx_…) or its address.",
         ),
         InputField::required("to", ADDRESSES, "Who it goes to; the first is the contact."),
         InputField::optional("cc", ADDRESSES, "Who gets a copy."),
@@ -114,8 +113,8 @@ pub fn start_conversation(
     cx: &Cx<'_>,
     input: StartConversationInput,
 ) -> Result<StartedConversation> {
-    let id = MailboxId::parse(&input.mailbox).ok_or(Error::NotFound("mailbox"))?;
-    let mailbox = mailboxes::seen_by(tx, cx.actor, &id)?.ok_or(Error::NotFound("mailbox"))?;
+    let mailbox = mailboxes::named(tx, cx.actor, &input.mailbox)?;
+    let mailbox = mailbox.ok_or(Error::NotFound("mailbox"))?;
     let recipients = RecipientList {
         to: Party::unnamed(&input.to),
         cc: Party::unnamed(&input.cc.unwrap_or_default()),

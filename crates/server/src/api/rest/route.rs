@@ -68,7 +68,7 @@ mod tests {
         assert_eq!(found("/conversations/cnv_1", Method::GET), "get_conversation Some(\"cnv_1\")");
         assert_eq!(found("/conversations/cnv_1/notes", Method::POST), "add_note Some(\"cnv_1\")");
         assert_eq!(found("/conversations/cnv_1/notes", Method::GET), "allow POST");
-        assert_eq!(found("/conversations", Method::DELETE), "allow GET, HEAD");
+        assert_eq!(found("/conversations", Method::DELETE), "allow GET, HEAD, POST");
         assert_eq!(found("/conversations/", Method::GET), "nothing");
         assert_eq!(found("/conversations/a/b", Method::GET), "nothing");
         assert_eq!(found("/openapi.json", Method::GET), "specification");

@@ -30,6 +30,9 @@ pub const TEXTS: &[(&str, &str, usize)] = &[
     ("tag_conversation", "/remove/0", 40),
     ("reply", "/body", 50_000),
     ("reply", "/summary", 500),
+    ("start_conversation", "/subject", 998),
+    ("start_conversation", "/body", 50_000),
+    ("start_conversation", "/summary", 500),
     ("reply", "/documents/0/label", 120),
     ("reply", "/documents/0/description", 500),
     ("request_documents", "/documents/0/label", 120),
@@ -54,6 +57,10 @@ pub const LISTS: &[(&str, &str, usize)] = &[
     ("tag_conversation", "/add", 10),
     ("tag_conversation", "/remove", 10),
     ("reply", "/documents", 20),
+    ("reply", "/to", 20),
+    ("reply", "/cc", 20),
+    ("start_conversation", "/to", 20),
+    ("start_conversation", "/cc", 20),
     ("request_documents", "/documents", 20),
     ("record_sent", "/to", 50),
 ];
@@ -146,7 +153,7 @@ async fn a_list_may_have_so_many_items_and_not_one_more(app: TestApp) {
     for (name, pointer, most) in LISTS {
         let item = |place: usize| match *pointer {
             "/documents" => json!({ "label": format!("Paper {place}") }),
-            "/to" => json!(format!("reader{place}@keller.example")),
+            "/to" | "/cc" => json!(format!("reader{place}@keller.example")),
             _ => json!(format!("tag {place}")),
         };
         let items = |count: usize| json!((0..count).map(item).collect::<Vec<_>>());

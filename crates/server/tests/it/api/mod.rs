@@ -88,7 +88,26 @@ pub const OPS: &[Op] = &[
             "body": "It left on Tuesday.",
             "send": false,
             "summary": "Says when it left",
-            "documents": [{ "label": "Receipt", "description": "Any page", "required": false }]
+            "documents": [{ "label": "Receipt", "description": "Any page", "required": false }],
+            "to": ["bruno@keller.example"],
+            "cc": ["anna@keller.example"],
+            "replyAll": false,
+            "onlyIfNoDraft": false
+        }"#,
+    ),
+    post(
+        "start_conversation",
+        "/conversations",
+        "draft",
+        201,
+        r#"{
+            "mailbox": "{inbox}",
+            "to": ["bruno@keller.example"],
+            "cc": ["anna@keller.example"],
+            "subject": "Your lamp",
+            "body": "It is here.",
+            "send": false,
+            "summary": "Says that it is here"
         }"#,
     ),
     post(
@@ -100,7 +119,8 @@ pub const OPS: &[Op] = &[
             "documents": [{ "label": "Passport", "description": "Your photo", "required": true }],
             "message": "One more paper, please.",
             "dueDate": "2026-11-30",
-            "send": false
+            "send": false,
+            "onlyIfNoDraft": false
         }"#,
     ),
     get("list_mailboxes", "/mailboxes"),
@@ -141,7 +161,7 @@ pub const IN_SANDBOX: &[Op] = &[post(
     }"#,
 )];
 
-/// The two operations that can send, asked to.
+/// The operations that can send, asked to.
 pub const SENDING: &[Op] = &[
     post(
         "reply",
@@ -149,6 +169,19 @@ pub const SENDING: &[Op] = &[
         "send",
         201,
         r#"{ "body": "It left on Tuesday.", "send": true }"#,
+    ),
+    post(
+        "start_conversation",
+        "/conversations",
+        "send",
+        201,
+        r#"{
+            "mailbox": "{inbox}",
+            "to": ["bruno@keller.example"],
+            "subject": "Your lamp",
+            "body": "It is here.",
+            "send": true
+        }"#,
     ),
     post(
         "request_documents",
@@ -160,7 +193,8 @@ pub const SENDING: &[Op] = &[
 ];
 
 /// The operations of which a repeat makes a second item (API section 7).
-pub const CREATING: [&str; 4] = ["add_note", "reply", "request_documents", "sandbox_inbound"];
+pub const CREATING: [&str; 5] =
+    ["add_note", "reply", "start_conversation", "request_documents", "sandbox_inbound"];
 
 pub fn op(name: &str) -> &'static Op {
     every_op().find(|op| op.name == name).expect("an operation")
@@ -191,13 +225,16 @@ impl Op {
         self.path.replace("{id}", &id)
     }
 
-    /// The body that is right.
+    /// The body that is right for a live key.
     pub fn json(&self) -> Value {
-        serde_json::from_str(self.body).expect("a body")
+        let body = self.body.replace("{inbox}", "support@acme.example");
+        serde_json::from_str(&body).expect("a body")
     }
 
     pub fn request(&self, key: Option<&str>, id: &impl ToString) -> Request<Body> {
-        let body = self.body.replace("{id}", &id.to_string());
+        let is_test = key.is_some_and(|key| key.starts_with("rk_test_"));
+        let inbox = if is_test { "sandbox@acme.test" } else { "support@acme.example" };
+        let body = self.body.replace("{id}", &id.to_string()).replace("{inbox}", inbox);
         request(self.method, &self.at(id), key, Body::from(body))
     }
 

@@ -117,7 +117,9 @@ async fn the_document_tells_scope_key_and_refusals_of_each_operation(app: TestAp
         let asking = ["list_conversations", "get_conversation", "search_documents", "list_events"];
         let takes_input = op.method == "POST" || asking.contains(&op.name);
         expected.extend(takes_input.then_some("400"));
-        let names_one = op.has_id() || op.name == "sandbox_inbound";
+        let names_one = op.has_id() || ["sandbox_inbound", "start_conversation"].contains(&op.name);
+        let insists = ["reply", "request_documents"].contains(&op.name);
+        expected.extend(insists.then_some("409"));
         expected.extend(names_one.then_some("404"));
         expected.extend((op.method == "POST").then_some("413"));
         expected.extend(CREATING.contains(&op.name).then_some("422"));
@@ -224,7 +226,7 @@ async fn the_document_tells_each_parameter_and_header(app: TestApp) {
             "get_conversation" => &["id", "include"],
             "search_documents" => &["q", "kind", "limit", "cursor"],
             "list_events" => &["start", "limit", "cursor"],
-            "sandbox_inbound" => &["Idempotency-Key"],
+            "sandbox_inbound" | "start_conversation" => &["Idempotency-Key"],
             name if CREATING.contains(&name) => &["id", "Idempotency-Key"],
             _ if op.has_id() => &["id"],
             _ => &[],

@@ -102,7 +102,7 @@ async fn a_test_key_needs_the_same_scopes(app: TestApp) {
 async fn only_a_readable_true_asks_for_send(app: TestApp) {
     let id = a_conversation(&app).await;
     let (draft, send) = (app.key("draft").await, app.key("send").await);
-    for name in ["reply", "request_documents"] {
+    for name in ["reply", "start_conversation", "request_documents"] {
         for value in [json!("true"), json!(1), json!(null), json!([true]), json!({})] {
             let mut body = op(name).json();
             body["send"] = value.clone();
@@ -111,7 +111,9 @@ async fn only_a_readable_true_asks_for_send(app: TestApp) {
             let answer = op(name).ask_with(&app, &draft, &id, body.to_string()).await.is(400);
             assert!(answer.error().starts_with("send: "), "{}", answer.error());
         }
-        let missing = json!({ "body": "Hi", "documents": [{ "label": "A" }] }).to_string();
+        let mut missing = op(name).json();
+        missing.as_object_mut().unwrap().remove("send");
+        let missing = missing.to_string();
         let answer = op(name).ask_with(&app, &send, &id, missing.clone()).await.is(403);
         assert_eq!(scopes_named(&answer), ["draft"]);
         op(name).ask_with(&app, &draft, &id, missing).await.is(201);
@@ -125,7 +127,8 @@ async fn only_a_readable_true_asks_for_send(app: TestApp) {
 async fn send_alone_sends_and_draft_alone_drafts(app: TestApp) {
     let id = a_conversation(&app).await;
     let (draft, send) = (app.key("draft").await, app.key("send").await);
-    for (sending, name) in SENDING.iter().zip(["reply", "request_documents"]) {
+    for (sending, name) in SENDING.iter().zip(["reply", "start_conversation", "request_documents"])
+    {
         let answer = sending.ask(&app, &send, &id).await.is(201).json();
         assert_eq!(answer["status"], "scheduled", "{name}");
         let answer = op(name).ask(&app, &draft, &id).await.is(201).json();

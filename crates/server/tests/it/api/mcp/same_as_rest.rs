@@ -125,7 +125,7 @@ impl Story {
 
     /// A key for repeats means the same in the argument as in the header.
     async fn repeat(&mut self, all: &Holder, id: &str) {
-        for name in ["add_note", "reply", "request_documents"] {
+        for name in ["add_note", "reply", "start_conversation", "request_documents"] {
             for (word, field) in [(name, "x"), (name, "x"), ("not one", "y")] {
                 let mut arguments = arguments(op(name), &id);
                 arguments["idempotencyKey"] = json!(word);
@@ -227,6 +227,7 @@ fn wrongs(op: &Op) -> Vec<Value> {
         "tag_conversation" => vec![json!({ "add": [""], "remove": "x" })],
         "assign_conversation" => vec![json!({ "to": "x" }), json!({ "to": "user:usr_0" })],
         "reply" => vec![json!({ "body": 1, "send": "x", "documents": [{}] })],
+        "start_conversation" => vec![json!({ "mailbox": "x", "to": [], "subject": 1 })],
         "request_documents" => vec![json!({ "documents": [], "dueDate": "tomorrow" })],
         "record_sent" => vec![json!({ "messageId": "<>" }), json!({ "to": [], "reference": "x" })],
         _ => vec![],

@@ -31,8 +31,8 @@ const READING: [&str; 5] =
 const BY_SCOPE: [(&str, &[&str]); 5] = [
     ("read", &[]),
     ("write", &["add_note", "set_status", "tag_conversation", "assign_conversation"]),
-    ("draft", &["reply", "request_documents"]),
-    ("send", &["reply", "request_documents"]),
+    ("draft", &["reply", "start_conversation", "request_documents"]),
+    ("send", &["reply", "start_conversation", "request_documents"]),
     ("record", &["record_sent"]),
 ];
 
@@ -92,7 +92,7 @@ async fn annotations_are_honest_and_all_are_set(app: TestApp) {
     let tools = tools_of(&app, &app.key(ALL).await).await;
     for op in OPS.iter().filter(|op| op.name != "me") {
         let hints = &tool(&tools, op.name)["annotations"];
-        let reaches = ["reply", "request_documents"].contains(&op.name);
+        let reaches = ["reply", "start_conversation", "request_documents"].contains(&op.name);
         assert_eq!(hints["readOnlyHint"], op.method == "GET", "{}", op.name);
         assert_eq!(hints["idempotentHint"], !CREATING.contains(&op.name), "{}", op.name);
         assert_eq!(hints["openWorldHint"], reaches, "{}", op.name);
