@@ -9,7 +9,7 @@ use crate::{Arg, Column, FromColumn, Value};
 
 /// A value that a TEXT column holds as JSON. Text that is not JSON of this shape is an error, as is
 /// a null: where a column may be empty, read an `Option`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Json<T>(pub T);
 
 impl<T> Deref for Json<T> {

@@ -96,7 +96,7 @@ id!(ServiceId, "svc_");
 id!(UploadId, "upl_");
 
 /// Someone who can write or be assigned: a person or an agent.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(untagged)]
 pub enum MemberId {
     User(UserId),

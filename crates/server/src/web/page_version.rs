@@ -24,14 +24,9 @@ impl PartVersion {
         PartVersion(hasher.finish())
     }
 
+    /// All of every item, so that no field can be forgotten.
     pub fn of_list(items: &[ConversationSummary]) -> PartVersion {
-        let mut hasher = DefaultHasher::new();
-        for item in items {
-            (item.id.as_str(), item.last_message_at, item.message_count).hash(&mut hasher);
-            (&item.tags.0, item.status.as_str(), item.risk).hash(&mut hasher);
-            item.assignee().map(|assignee| assignee.id.as_str().to_owned()).hash(&mut hasher);
-        }
-        PartVersion(hasher.finish())
+        PartVersion::of(items)
     }
 
     /// The list, and the newest entries of the conversation.

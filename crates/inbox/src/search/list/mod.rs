@@ -89,7 +89,7 @@ impl ListPosition {
 
 db::row! {
     /// A conversation as a list shows it.
-    #[derive(Clone, Debug)]
+    #[derive(Clone, Debug, Hash)]
     pub struct ConversationSummary from "c" {
         num: i64,
         pub id: ConversationId,
