@@ -11,6 +11,7 @@ use crate::base::ids::{ConversationId, MailboxId, MemberId};
 use crate::base::limits::{BASE_SUBJECT_CHARS, SNIPPET_CHARS, SUBJECT_CHARS};
 use crate::base::queue::Queue;
 use crate::base::states::{ConversationRisk, Status, Urgency, View};
+use crate::base::time::Moment;
 use crate::model::counters::{self, Counter};
 use crate::model::events::{self, Event, EventSubject, Turn};
 use crate::model::timeline::{TimelineEvent, WokenBy};
@@ -215,9 +216,16 @@ pub fn snooze(
     conversation: &mut Conversation,
     until: i64,
 ) -> Result<()> {
+    if until <= cx.now {
+        return Err(Error::invalid("until", "must be a time to come"));
+    }
+    if conversation.status != Status::Open {
+        return Err(Error::invalid("status", "only an open conversation can be snoozed"));
+    }
     put_in_view(tx, cx, conversation, Status::Open, Some(until))?;
     tx.wake(Queue::Snoozes);
-    Ok(())
+    let snoozed = TimelineEvent::Snoozed { until: Moment(until) };
+    timeline::record(tx, cx, &conversation.id, &snoozed)
 }
 
 /// Ends a snooze, if there is one; `by` says what ended it.
