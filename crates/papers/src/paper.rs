@@ -4,18 +4,43 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits::{AMOUNT, FIELD_CHARS};
 
-/// What kind of paper something is (API section 2.7).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PaperKind {
-    Invoice,
-    Receipt,
-    Statement,
-    Contract,
-    Id,
-    Tax,
-    Photo,
-    Other,
+macro_rules! kinds {
+    ($($kind:ident = $word:literal, has_fields: $has_fields:literal;)*) => {
+        /// What kind of paper something is (API section 2.7).
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        pub enum PaperKind {
+            $(#[serde(rename = $word)] $kind),*
+        }
+
+        impl PaperKind {
+            pub const ALL: &[PaperKind] = &[$(PaperKind::$kind),*];
+            pub const NAMES: &[&str] = &[$($word),*];
+
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(PaperKind::$kind => $word),*
+                }
+            }
+
+            /// True for papers whose vendor, dates and so on are looked for.
+            pub fn has_fields(self) -> bool {
+                match self {
+                    $(PaperKind::$kind => $has_fields),*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    Invoice = "invoice", has_fields: true;
+    Receipt = "receipt", has_fields: true;
+    Statement = "statement", has_fields: true;
+    Contract = "contract", has_fields: true;
+    Id = "id", has_fields: false;
+    Tax = "tax", has_fields: true;
+    Photo = "photo", has_fields: false;
+    Other = "other", has_fields: false;
 }
 
 /// What a paper says; each may be unknown.

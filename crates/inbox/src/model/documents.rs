@@ -132,18 +132,31 @@ pub fn describe(
     search::reindex_document(tx, ws, num, &texts)
 }
 
+impl DocumentKind {
+    /// What people call the kind.
+    pub fn label(self) -> &'static str {
+        match self {
+            DocumentKind::Invoice => "Invoice",
+            DocumentKind::Receipt => "Receipt",
+            DocumentKind::Statement => "Statement",
+            DocumentKind::Contract => "Contract",
+            DocumentKind::Id => "Identity",
+            DocumentKind::Tax => "Tax",
+            DocumentKind::Photo => "Photo",
+            DocumentKind::Other => "Other",
+        }
+    }
+}
+
 /// What a document is called: "Invoice 4711, Lumen Holz, 120.50 EUR", or its file name where
 /// nothing is known that would tell it from others.
 fn title(kind: DocumentKind, fields: &DocumentFields, filename: &str) -> String {
     let name = match kind {
-        DocumentKind::Invoice => "Invoice",
-        DocumentKind::Receipt => "Receipt",
-        DocumentKind::Statement => "Statement",
-        DocumentKind::Contract => "Contract",
         DocumentKind::Tax => "Tax paper",
         DocumentKind::Id | DocumentKind::Photo | DocumentKind::Other => {
             return filename.to_owned();
         }
+        kind => kind.label(),
     };
     let mut parts = vec![match &fields.reference {
         Some(reference) => format!("{name} {reference}"),

@@ -27,11 +27,7 @@ pub use tokens::fold;
 pub fn judge(pages: &[TextPage], is_picture: bool) -> ExtractedDocument {
     let sheet = Sheet::of(pages);
     match kind::kind(&sheet, is_picture) {
-        kind @ (PaperKind::Invoice
-        | PaperKind::Receipt
-        | PaperKind::Statement
-        | PaperKind::Contract
-        | PaperKind::Tax) => ExtractedDocument { kind, fields: fields(&sheet, kind) },
+        kind if kind.has_fields() => ExtractedDocument { kind, fields: fields(&sheet, kind) },
         // A number and a sum make an invoice, whatever it calls itself.
         PaperKind::Other if reference::is_labelled(&sheet) && amount::is_labelled(&sheet) => {
             ExtractedDocument {

@@ -95,24 +95,12 @@ impl CorrectionView {
     }
 }
 
-const KINDS: &[(DocumentKind, &str)] = &[
-    (DocumentKind::Invoice, "Invoice"),
-    (DocumentKind::Receipt, "Receipt"),
-    (DocumentKind::Statement, "Statement"),
-    (DocumentKind::Contract, "Contract"),
-    (DocumentKind::Id, "Identity"),
-    (DocumentKind::Tax, "Tax"),
-    (DocumentKind::Photo, "Photo"),
-    (DocumentKind::Other, "Other"),
-];
-
 fn kinds() -> Vec<(&'static str, &'static str)> {
-    KINDS.iter().map(|(kind, name)| (kind.as_str(), *name)).collect()
+    DocumentKind::ALL.iter().map(|kind| (kind.as_str(), kind.label())).collect()
 }
 
 fn kind_name(kind: Option<DocumentKind>) -> &'static str {
-    let found = KINDS.iter().find(|(known, _)| Some(*known) == kind);
-    found.map_or("Not read", |(_, name)| *name)
+    kind.map_or("Not read", DocumentKind::label)
 }
 
 pub async fn page(
