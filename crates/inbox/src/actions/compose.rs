@@ -147,7 +147,7 @@ db::row! {
     }
 }
 
-pub fn load_autosave(
+pub(super) fn load_autosave(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     id: &ConversationId,

@@ -120,7 +120,7 @@ impl EventEntry {
 
 /// The latest entries of a conversation, oldest first, and whether there are older ones. At most
 /// `most` letters, notes and events each.
-pub fn entries(
+pub(super) fn entries(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     id: &ConversationId,
@@ -170,7 +170,7 @@ pub fn entries(
 }
 
 /// Gives each letter the documents that it was filed as, and the files that go with it.
-pub fn attach_files(
+pub(super) fn attach_files(
     tx: &mut Tx<'_>,
     ws: i64,
     id: &ConversationId,
