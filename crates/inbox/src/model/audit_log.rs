@@ -8,27 +8,43 @@ use crate::base::error::Result;
 use crate::base::ids::AuditId;
 use crate::base::string_enum::string_enum;
 
-string_enum! {
-    /// What somebody did.
-    Action {
-        KeyMade = "key-made",
-        KeyRevoked = "key-revoked",
-        WebhookAdded = "webhook-added",
-        WebhookRotated = "webhook-rotated",
-        WebhookPaused = "webhook-paused",
-        WebhookResumed = "webhook-resumed",
-        WebhookDeleted = "webhook-deleted",
-        PersonAdded = "person-added",
-        PersonRemoved = "person-removed",
-        LinkMade = "link-made",
-        RoleChanged = "role-changed",
-        InboxAdded = "inbox-added",
-        InboxRenamed = "inbox-renamed",
-        TagRenamed = "tag-renamed",
-        TagsMerged = "tags-merged",
-        PlanChanged = "plan-changed",
-        SigningKeyMade = "signing-key-made",
-    }
+macro_rules! actions {
+    ($($action:ident: $word:literal, $did:literal;)*) => {
+        string_enum! {
+            /// What somebody did.
+            Action { $($action = $word),* }
+        }
+
+        impl Action {
+            /// What the log says between who did it and the thing.
+            pub fn did(self) -> &'static str {
+                match self {
+                    $(Action::$action => $did),*
+                }
+            }
+        }
+    };
+}
+
+// Name, word in the database, what the log says.
+actions! {
+    KeyMade: "key-made", "made the key";
+    KeyRevoked: "key-revoked", "revoked the key";
+    WebhookAdded: "webhook-added", "added the webhook";
+    WebhookRotated: "webhook-rotated", "rotated the secret of the webhook";
+    WebhookPaused: "webhook-paused", "paused the webhook";
+    WebhookResumed: "webhook-resumed", "resumed the webhook";
+    WebhookDeleted: "webhook-deleted", "deleted the webhook";
+    PersonAdded: "person-added", "added";
+    PersonRemoved: "person-removed", "removed";
+    LinkMade: "link-made", "made a sign-in link for";
+    RoleChanged: "role-changed", "changed the role of";
+    InboxAdded: "inbox-added", "added the inbox";
+    InboxRenamed: "inbox-renamed", "renamed the inbox";
+    TagRenamed: "tag-renamed", "renamed the tag";
+    TagsMerged: "tags-merged", "merged the tag";
+    PlanChanged: "plan-changed", "changed the plan to";
+    SigningKeyMade: "signing-key-made", "made a key that signs the mail of";
 }
 
 /// Writes down that the actor did something to a thing, for those who may see the thing.

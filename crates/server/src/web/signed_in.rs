@@ -16,7 +16,8 @@ use crate::web::layout::responses::{self, PageError, PageResult};
 use crate::web::visitor::Visitor;
 
 impl Web {
-    /// Reads what a page shows together with its layout, in one transaction.
+    /// Reads what a page shows together with its layout, in one transaction. A page of the settings
+    /// that is for admins refuses everybody else.
     pub async fn page<T, F>(
         &self,
         visitor: &Visitor,
@@ -29,6 +30,9 @@ impl Web {
     {
         let (guest, quiet) = (visitor.clone(), self.quiet.is_quiet());
         self.read(visitor, move |tx, cx, me| {
+            if location.is_for_admins() {
+                cx.actor.must_administer()?;
+            }
             let shown = read(tx, cx, me)?;
             let frame = PageLayout::read(tx, cx, me, &guest, &location)?;
             Ok((PageLayout { quiet, ..frame }, shown))

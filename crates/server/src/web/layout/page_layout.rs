@@ -26,7 +26,7 @@ pub struct MenuEntry {
     pub href: &'static str,
     pub title: &'static str,
     pub current: bool,
-    /// True for what only owners and admins see.
+    /// True for what only owners and admins see; `Web::page` refuses others.
     pub for_admins: bool,
 }
 
@@ -37,6 +37,11 @@ impl PageLocation {
 
     pub fn at(title: &str, current: &str) -> PageLocation {
         PageLocation { current: current.into(), ..PageLocation::new(title) }
+    }
+
+    /// True on the pages of a menu entry that only owners and admins see.
+    pub fn is_for_admins(&self) -> bool {
+        self.menu.iter().any(|entry| entry.current && entry.for_admins)
     }
 }
 

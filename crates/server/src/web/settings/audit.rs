@@ -6,7 +6,6 @@ use askama::Template;
 use axum::extract::State;
 use inbox::actions::{self, AUDIT_LISTED, AuditEntry};
 use inbox::base::ids::AuditId;
-use inbox::model::audit_log::Action;
 
 use super::{SettingsPage, location};
 use crate::web::Web;
@@ -50,33 +49,11 @@ pub async fn page(
     let view = |entry: AuditEntry| EntryView {
         avatar: Avatar::of(Some(&entry.actor), &entry.actor_name),
         actor: if entry.actor.is_empty() { "The command line".into() } else { entry.actor_name },
-        did: did(entry.action),
+        did: entry.action.did(),
         thing: entry.thing,
         detail: entry.detail,
         time: frame.times.stamp(entry.at),
     };
     let entries = entries.into_iter().map(view).collect();
     web.show(&visitor, &AuditPage { frame, entries, older })
-}
-
-fn did(action: Action) -> &'static str {
-    match action {
-        Action::KeyMade => "made the key",
-        Action::KeyRevoked => "revoked the key",
-        Action::WebhookAdded => "added the webhook",
-        Action::WebhookRotated => "rotated the secret of the webhook",
-        Action::WebhookPaused => "paused the webhook",
-        Action::WebhookResumed => "resumed the webhook",
-        Action::WebhookDeleted => "deleted the webhook",
-        Action::PersonAdded => "added",
-        Action::PersonRemoved => "removed",
-        Action::LinkMade => "made a sign-in link for",
-        Action::RoleChanged => "changed the role of",
-        Action::InboxAdded => "added the inbox",
-        Action::InboxRenamed => "renamed the inbox",
-        Action::TagRenamed => "renamed the tag",
-        Action::TagsMerged => "merged the tag",
-        Action::PlanChanged => "changed the plan to",
-        Action::SigningKeyMade => "made a key that signs the mail of",
-    }
 }

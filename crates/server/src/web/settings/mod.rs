@@ -44,6 +44,7 @@ macro_rules! menu {
     };
 }
 
+// Title, address, and whether the pages refuse everybody but owners and admins.
 menu! {
     You: "You", "/settings/you", for_admins: false;
     People: "People", "/settings/people", for_admins: false;

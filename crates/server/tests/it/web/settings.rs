@@ -10,6 +10,7 @@ on_both!(
     a_webhook_shows_its_secret_once_and_refuses_private_addresses,
     people_are_added_with_a_link_and_roles_are_kept_in_order,
     members_look_but_do_not_change,
+    a_page_that_the_menu_hides_refuses_members,
     inboxes_and_the_plan_are_changed_by_who_may
 );
 
@@ -124,6 +125,24 @@ async fn members_look_but_do_not_change(app: TestApp) {
     ];
     for (path, fields) in attempts {
         browser.post(path, fields).await.is(403);
+    }
+}
+
+async fn a_page_that_the_menu_hides_refuses_members(app: TestApp) {
+    let bo = app.person("Bo").await;
+    let (owner, member) = (app.signed_in(&app.owner).await, app.signed_in(&bo).await);
+    let menu = |text: &str| -> Vec<String> {
+        let links = text.split("<a href=\"/settings/").skip(1);
+        links.filter_map(|link| link.split('"').next()).map(str::to_owned).collect()
+    };
+    let of_owner = menu(&owner.get("/settings/tags").await.text);
+    let of_member = menu(&member.get("/settings/tags").await.text);
+    let hidden: Vec<_> = of_owner.iter().filter(|page| !of_member.contains(page)).collect();
+    assert!(hidden.len() >= 3, "{hidden:?}");
+    for page in hidden {
+        let path = format!("/settings/{page}");
+        owner.get(&path).await.is(200);
+        member.get(&path).await.is(403).shows("Only an owner or an admin can do this.");
     }
 }
 
