@@ -203,6 +203,15 @@ pub enum Event<'a> {
     WebhookTest { endpoint: &'a WebhookId },
 }
 
+/// What a webhook hears of an event, beside the conversation.
+struct EventContent {
+    event_type: &'static WebhookEventType,
+    /// One line from names of things that happened, people and agents; never the mail's words.
+    summary: String,
+    /// The fields of `data` that only this type has.
+    fields: Value,
+}
+
 /// The envelope of section 2.10, in its own order.
 #[derive(Serialize)]
 struct Envelope<'a> {
@@ -230,8 +239,10 @@ pub fn record(
     about: EventSubject<'_>,
     event: &Event<'_>,
 ) -> Result<()> {
-    let id = write(tx, cx, about.circle, Some(about.conversation), event)?;
-    plan(tx, cx, about.circle, None, &id, event)
+    let content = event.content(cx.actor);
+    let kind = content.event_type.name;
+    let id = write(tx, cx, about.circle, Some(about.conversation), content)?;
+    plan(tx, cx, about.circle, None, &id, kind)
 }
 
 /// Writes an event that only one webhook hears.
@@ -242,8 +253,10 @@ pub fn record_for_one(
     webhook: &WebhookId,
     event: &Event<'_>,
 ) -> Result<EventId> {
-    let id = write(tx, cx, circle, None, event)?;
-    plan(tx, cx, circle, Some(webhook), &id, event)?;
+    let content = event.content(cx.actor);
+    let kind = content.event_type.name;
+    let id = write(tx, cx, circle, None, content)?;
+    plan(tx, cx, circle, Some(webhook), &id, kind)?;
     Ok(id)
 }
 
@@ -252,24 +265,25 @@ fn write(
     cx: &Cx<'_>,
     circle: &Circle,
     conversation: Option<&ConversationId>,
-    event: &Event<'_>,
+    content: EventContent,
 ) -> Result<EventId> {
     let id = EventId::new(cx.ids, cx.now);
     let livemode = !circle.is_sandbox();
+    let kind = content.event_type.name;
     let envelope = Envelope {
         id: &id,
-        kind: event.kind(),
+        kind,
         version: 1,
         created_at: Moment(cx.now),
         workspace: cx.actor.workspace.as_str(),
         livemode,
-        data: data(cx, conversation, event, livemode),
+        data: data(cx, conversation, content, livemode),
     };
     let body = serde_json::to_string(&envelope).unwrap_or_default();
     tx.exec(
         "INSERT INTO events (ws, id, circle, type, conversation, body, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        &[&cx.actor.ws, &id, circle, &event.kind(), &conversation, &body, &cx.now],
+        &[&cx.actor.ws, &id, circle, &kind, &conversation, &body, &cx.now],
     )?;
     tx.wake(Queue::Events);
     Ok(id)
@@ -282,7 +296,7 @@ fn plan(
     circle: &Circle,
     only: Option<&WebhookId>,
     id: &EventId,
-    event: &Event<'_>,
+    kind: &str,
 ) -> Result<()> {
     let planned = tx.exec(
         "INSERT INTO deliveries (ws, webhook, event, type, state, attempts, next_attempt_at, created_at)
@@ -294,7 +308,7 @@ fn plan(
          FROM webhooks h JOIN workspaces w ON w.ws = h.ws
          WHERE h.ws = ?3 AND h.circle = ?4 AND h.livemode = ?5
            AND h.id = coalesce(CAST(?7 AS TEXT), h.id)",
-        &[id, &cx.now, &cx.actor.ws, circle, &!circle.is_sandbox(), &event.kind(), &only],
+        &[id, &cx.now, &cx.actor.ws, circle, &!circle.is_sandbox(), &kind, &only],
     )?;
     if planned > 0 {
         tx.wake(Queue::Deliveries);
@@ -305,11 +319,11 @@ fn plan(
 fn data(
     cx: &Cx<'_>,
     conversation: Option<&ConversationId>,
-    event: &Event<'_>,
+    content: EventContent,
     livemode: bool,
 ) -> Map<String, Value> {
     let mut data = Map::new();
-    data.insert("summary".into(), clipped(event.summary(cx.actor)).into());
+    data.insert("summary".into(), clipped(content.summary).into());
     if let Some(conversation) = conversation {
         if livemode {
             let url = format!("{}/conversations/{conversation}", cx.public_url);
@@ -317,32 +331,17 @@ fn data(
         }
         data.insert("conversation_id".into(), conversation.as_str().into());
     }
-    if let Value::Object(own) = event.own_fields(cx.actor) {
+    if let Value::Object(own) = content.fields {
         data.extend(own);
     }
     data
 }
 
 impl Event<'_> {
-    fn kind(&self) -> &'static str {
-        self.event_type().name
-    }
-
-    fn event_type(&self) -> &'static WebhookEventType {
-        match self {
-            Event::ClientReplied { .. } => &CLIENT_REPLIED,
-            Event::ConversationAssigned { .. } => &CONVERSATION_ASSIGNED,
-            Event::TurnChanged { .. } => &TURN_CHANGED,
-            Event::DraftApproved { .. } => &DRAFT_APPROVED,
-            Event::MessageSent { .. } => &MESSAGE_SENT,
-            Event::ScoutHeld => &SCOUT_HELD,
-            Event::AskCompleted { .. } => &ASK_COMPLETED,
-            Event::WebhookTest { .. } => &WEBHOOK_TEST,
-        }
-    }
-
-    fn own_fields(&self, actor: &Actor) -> Value {
-        match self {
+    /// What is said of the event when the actor did it.
+    fn content(&self, actor: &Actor) -> EventContent {
+        let name = actor.name();
+        let (event_type, summary, fields): (&'static WebhookEventType, String, Value) = match self {
             Event::ClientReplied { message, mailbox, reference } => {
                 let mut fields = json!({
                     "message_id": message.as_str(),
@@ -352,58 +351,59 @@ impl Event<'_> {
                 if let Some(reference) = reference {
                     fields["reference"] = json!(reference);
                 }
-                fields
+                (&CLIENT_REPLIED, "The customer wrote back on a conversation".into(), fields)
             }
             Event::ConversationAssigned { assignee } => {
-                json!({ "assignee": assignee, "assigned_by": doer(actor) })
+                let summary = match assignee {
+                    Some(assignee) => {
+                        format!("{name} assigned a conversation to {}", assignee.name)
+                    }
+                    None => format!("{name} took a conversation off its assignee"),
+                };
+                let fields = json!({ "assignee": assignee, "assigned_by": doer(actor) });
+                (&CONVERSATION_ASSIGNED, summary, fields)
             }
             Event::TurnChanged { turn, previous, assignee } => {
-                json!({ "turn": turn, "previous": previous, "assignee": assignee })
+                let summary = match turn {
+                    Turn::Ours => "A conversation is the team's turn",
+                    Turn::Theirs => "A conversation is waiting on the customer",
+                    Turn::Done => "A conversation was closed",
+                };
+                let fields = json!({ "turn": turn, "previous": previous, "assignee": assignee });
+                (&TURN_CHANGED, summary.into(), fields)
             }
-            Event::DraftApproved { message, drafted_by, edited } => json!({
-                "message_id": message.as_str(),
-                "drafted_by": writer(*drafted_by).unwrap_or(json!({ "type": null, "id": null })),
-                "approved_by": doer(actor),
-                "edited": edited,
-            }),
-            Event::MessageSent { message, mailbox, author } => json!({
-                "message_id": message.as_str(),
-                "mailbox_id": mailbox.as_str(),
-                "author": writer(*author),
-                "secure": false,
-            }),
-            Event::ScoutHeld => json!({}),
+            Event::DraftApproved { message, drafted_by, edited } => {
+                let nobody = json!({ "type": null, "id": null });
+                let fields = json!({
+                    "message_id": message.as_str(),
+                    "drafted_by": writer(*drafted_by).unwrap_or(nobody),
+                    "approved_by": doer(actor),
+                    "edited": edited,
+                });
+                (&DRAFT_APPROVED, format!("{name} approved a draft"), fields)
+            }
+            Event::MessageSent { message, mailbox, author } => {
+                let fields = json!({
+                    "message_id": message.as_str(),
+                    "mailbox_id": mailbox.as_str(),
+                    "author": writer(*author),
+                    "secure": false,
+                });
+                (&MESSAGE_SENT, "A message went out to the customer".into(), fields)
+            }
+            Event::ScoutHeld => {
+                (&SCOUT_HELD, "A mail that looks like a scam was held".into(), json!({}))
+            }
             Event::AskCompleted { request } => {
-                json!({ "ask_id": request.as_str(), "kind": "documents" })
+                let fields = json!({ "ask_id": request.as_str(), "kind": "documents" });
+                (&ASK_COMPLETED, "Everything asked of the customer is in".into(), fields)
             }
-            Event::WebhookTest { endpoint } => json!({ "endpoint_id": endpoint.as_str() }),
-        }
-    }
-
-    /// One line from names of things that happened, people and agents; never the mail's words.
-    fn summary(&self, actor: &Actor) -> String {
-        let name = actor.name();
-        match self {
-            Event::ClientReplied { .. } => "The customer wrote back on a conversation".into(),
-            Event::ConversationAssigned { assignee: Some(assignee) } => {
-                format!("{name} assigned a conversation to {}", assignee.name)
+            Event::WebhookTest { endpoint } => {
+                let fields = json!({ "endpoint_id": endpoint.as_str() });
+                (&WEBHOOK_TEST, format!("{name} sent a test event"), fields)
             }
-            Event::ConversationAssigned { assignee: None } => {
-                format!("{name} took a conversation off its assignee")
-            }
-            Event::TurnChanged { turn: Turn::Ours, .. } => {
-                "A conversation is the team's turn".into()
-            }
-            Event::TurnChanged { turn: Turn::Theirs, .. } => {
-                "A conversation is waiting on the customer".into()
-            }
-            Event::TurnChanged { turn: Turn::Done, .. } => "A conversation was closed".into(),
-            Event::DraftApproved { .. } => format!("{name} approved a draft"),
-            Event::MessageSent { .. } => "A message went out to the customer".into(),
-            Event::ScoutHeld => "A mail that looks like a scam was held".into(),
-            Event::AskCompleted { .. } => "Everything asked of the customer is in".into(),
-            Event::WebhookTest { .. } => format!("{name} sent a test event"),
-        }
+        };
+        EventContent { event_type, summary, fields }
     }
 }
 
@@ -454,9 +454,9 @@ mod tests {
             Event::AskCompleted { request },
             Event::WebhookTest { endpoint },
         ] {
-            let event_type = event.event_type();
+            let EventContent { event_type, fields: own, .. } = event.content(&actor);
             assert!(EVENTS.iter().any(|known| known.name == event_type.name));
-            let (fields, own) = ((event_type.fields)(), event.own_fields(&actor));
+            let fields = (event_type.fields)();
             let (fields, own) =
                 (fields.as_object().expect("fields"), own.as_object().expect("data"));
             for name in own.keys() {
