@@ -44,6 +44,8 @@ pub const SECOND: i64 = 1_000;
 pub const MINUTE: i64 = 60 * SECOND;
 pub const HOUR: i64 = 60 * MINUTE;
 pub const DAY: i64 = 24 * HOUR;
+/// The time between *Send* and sending.
+pub const UNDO: i64 = inbox::base::limits::UNDO_LIVE_MS;
 
 /// Tests each of these rules, `async fn rule(app: TestApp)`, on SQLite and on PostgreSQL.
 #[macro_export]

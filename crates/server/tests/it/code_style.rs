@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use inbox::base::limits::UNDO_MINUTES;
-
 /// Lines of a file that are neither empty nor comments.
 const CODE_LINES: usize = 500;
 
@@ -39,19 +37,6 @@ fn every_file_begins_with_a_line_that_says_what_it_is_for() {
         .filter(|file| !text_of(file).starts_with("//! "))
         .collect();
     assert!(silent.is_empty(), "without a first line of `//!`: {silent:#?}");
-}
-
-#[test]
-fn the_manual_does_not_repeat_the_undo_window() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let pages = fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
-    let pages = pages.filter(|page| page.extension().is_some_and(|ending| ending == "md"));
-    for page in pages.chain([root.join("README.md"), root.join("bench/README.md")]) {
-        let text = text_of(&page);
-        for literal in ["ten minutes", &format!("{UNDO_MINUTES} minutes")] {
-            assert!(!text.contains(literal), "{}: {literal}", page.display());
-        }
-    }
 }
 
 #[test]

@@ -31,15 +31,60 @@ fn is_sample(path: &Path) -> bool {
 #[test]
 fn the_undo_window_is_written_in_one_place() {
     assert_eq!(UNDO_LIVE_MS, UNDO_MINUTES * MINUTE_MS);
-    let spelled = [format!("{UNDO_MINUTES} minutes"), "ten minutes".to_owned()];
     let seconds = UNDO_LIVE_MS / 1_000;
     let counted = [format!("max=\"{seconds}\""), format!("UNDO_SECONDS: i64 = {seconds}")];
     for folder in ["crates/inbox/src", "crates/server/src", "crates/server/templates"] {
         for (path, text) in files(folder) {
-            let literal = spelled.iter().chain(&counted).find(|literal| text.contains(*literal));
-            assert!(literal.is_none() || is_sample(&path), "{}: {literal:?}", path.display());
+            let literal = counted.iter().find(|literal| text.contains(*literal));
+            let repeated = literal.map(String::as_str).or_else(|| undo_window_in(&text));
+            assert!(repeated.is_none() || is_sample(&path), "{}: {repeated:?}", path.display());
         }
     }
+}
+
+#[test]
+fn the_manual_does_not_repeat_the_undo_window() {
+    let pages =
+        files("docs").into_iter().filter(|(page, _)| page.extension() == Some("md".as_ref()));
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let others = ["README.md", "bench/README.md"].map(|name| root.join(name));
+    let others = others.map(|page| (page.clone(), fs::read_to_string(&page).unwrap()));
+    for (page, text) in pages.chain(others) {
+        assert_eq!(undo_window_in(&text), None, "{}", page.display());
+    }
+}
+
+/// The first line that spells the undo window out, in a text about sending. Other times may be as
+/// long.
+fn undo_window_in(text: &str) -> Option<&str> {
+    let spelled = [format!("{UNDO_MINUTES} minutes"), "ten minutes".to_owned()];
+    let lines: Vec<&str> = text.lines().collect();
+    let is_about_sending = |at: usize| {
+        let near = lines[at.saturating_sub(1)..lines.len().min(at + 2)].join(" ").to_lowercase();
+        ["undo", "leave", "send", "sent"].iter().any(|word| near.contains(word))
+    };
+    let found = lines.iter().enumerate().find(|(at, line)| {
+        spelled.iter().any(|time| has_words(line, time)) && is_about_sending(*at)
+    });
+    found.map(|(_, line)| *line)
+}
+
+/// True if a text has the words, not as a part of others.
+fn has_words(text: &str, words: &str) -> bool {
+    let is_apart = |near: Option<char>| !near.is_some_and(char::is_alphanumeric);
+    text.match_indices(words).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + words.len()..]);
+        is_apart(before.chars().next_back()) && is_apart(after.chars().next())
+    })
+}
+
+#[test]
+fn only_a_text_about_sending_spells_the_undo_window() {
+    let window = format!("{UNDO_MINUTES} minutes");
+    assert!(undo_window_in(&format!("It leaves\nafter {window}.")).is_some());
+    assert!(undo_window_in("You can undo it for ten minutes").is_some());
+    assert!(undo_window_in(&format!("It leaves after 1{window}.")).is_none());
+    assert!(undo_window_in(&format!("A client may be silent for {window}.")).is_none());
 }
 
 #[test]

@@ -5,7 +5,7 @@ use inbox::base::actor::Role;
 use mail::{Mail, Risk, Warning};
 use serde_json::{Value, json};
 use testing::{
-    DAY, MINUTE, SECOND, TestApp, fields, file, letter, nowhere, on_both, text_of, texts, user,
+    DAY, SECOND, TestApp, UNDO, fields, file, letter, nowhere, on_both, text_of, texts, user,
 };
 
 on_both!(
@@ -104,7 +104,7 @@ async fn the_timeline_is_oldest_first_with_messages_notes_and_events(app: TestAp
     app.on(&key, id, "assign", json!({ "to": "me" })).await.is(200);
     app.advance(SECOND);
     app.mail("a@x.example Ann", "Re: Lamp", "Four").await;
-    app.advance(10 * MINUTE);
+    app.advance(UNDO);
     app.mark_sent(&app.support, &scheduled).await;
     app.advance(SECOND);
     app.draft(&key, id, "Six").await;

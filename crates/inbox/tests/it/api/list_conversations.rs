@@ -4,8 +4,8 @@ use inbox::base::time::Moment;
 use mail::{Mail, Risk, Warning};
 use serde_json::{Value, json};
 use testing::{
-    Chance, DAY, MINUTE, SECOND, TestApp, fields, letter, no_mailbox, on_both, query, text_of,
-    texts,
+    Chance, DAY, MINUTE, SECOND, TestApp, UNDO, fields, letter, no_mailbox, on_both, query,
+    text_of, texts,
 };
 
 on_both!(
@@ -206,7 +206,7 @@ async fn drafts_and_scheduled_mail_change_nothing_in_the_list(app: TestApp) {
     app.draft(&key, &older.conversation, "A draft").await;
     let message = app.schedule(&key, &older.conversation, "A reply").await;
     assert_eq!(app.get(&key, "/conversations").await.bytes, before);
-    app.advance(10 * MINUTE);
+    app.advance(UNDO);
     app.mark_sent(&app.support, &message).await;
     let all = app.list(&key, "view=all").await;
     assert_eq!(texts(&all, "subject"), ["Older", "Newer"]);

@@ -7,8 +7,8 @@ use inbox::base::actor::Role;
 use inbox::base::ids::WebhookId;
 use serde_json::{Value, json};
 use testing::{
-    Backend, DAY, HOUR, MINUTE, SECOND, TestApp, TestKey, eventually, letter, on_both, run,
-    text_of, texts,
+    Backend, DAY, HOUR, SECOND, TestApp, TestKey, UNDO, eventually, letter, on_both, run, text_of,
+    texts,
 };
 
 on_both!(
@@ -49,7 +49,7 @@ async fn events_are_listed_oldest_first_exactly_as_webhooks_are_told(app: TestAp
     let mail = app.mail("mara@customer.example", "Lamp", "Where is it?").await;
     app.on(&key, &mail.conversation, "assign", json!({ "to": "me" })).await.is(200);
     app.schedule(&key, &mail.conversation, "It left.").await;
-    app.pass(10 * MINUTE).await;
+    app.pass(UNDO).await;
     app.mail("mara@customer.example", "Re: Lamp", "Thank you").await;
     let (events, _) = walk(&app, &key, "/events").await;
     assert_eq!(events, app.events().await);

@@ -1,13 +1,14 @@
 //! API sections 2.8 and 4.8.
 
 use inbox::FiledMail;
+use inbox::base::time::Moment;
 use mail::{Address, Mail};
 use serde_json::{Value, json};
-use testing::{DAY, MINUTE, PUBLIC_URL, SECOND, TestApp, fields, letter, on_both, text_of};
+use testing::{DAY, PUBLIC_URL, SECOND, TestApp, UNDO, fields, letter, on_both, text_of};
 
 on_both!(
     a_reply_is_a_draft_that_waits_for_a_person,
-    a_sent_reply_leaves_after_ten_minutes,
+    a_sent_reply_leaves_after_the_undo_window,
     in_the_sandbox_a_sent_reply_leaves_after_five_seconds,
     a_reply_that_went_out_stands_at_its_time_and_counts,
     the_subject_of_a_reply_starts_with_re_once,
@@ -49,16 +50,18 @@ async fn a_reply_is_a_draft_that_waits_for_a_person(app: TestApp) {
     assert_eq!(app.events().await.len(), 1);
 }
 
-async fn a_sent_reply_leaves_after_ten_minutes(app: TestApp) {
+async fn a_sent_reply_leaves_after_the_undo_window(app: TestApp) {
     let key = app.key("send").await;
     let mail = app.mail("a@x.example", "Lamp", "text").await;
     let body = json!({ "body": "Hello", "send": true });
     let answer = app.on(&key, &mail.conversation, "replies", body).await.is(201).json();
     assert_eq!(fields(&answer), ["messageId", "note", "sendsAt", "status"]);
     assert_eq!(answer["status"], "scheduled");
-    assert_eq!(answer["sendsAt"], "2026-11-15T09:10:00.000Z");
+    let leaves = Moment(app.now() + UNDO);
+    assert_eq!(answer["sendsAt"], leaves.iso());
     let note = text_of(&answer, "note");
-    assert!(note.starts_with("Leaves at 09:10") && note.ends_with("."), "{note}");
+    let begins = format!("Leaves at {}", leaves.clock_time());
+    assert!(note.starts_with(&begins) && note.ends_with("."), "{note}");
     let message = app.timeline(&key, &mail.conversation, "message").await.pop().unwrap();
     assert_eq!(message["status"], "scheduled");
     assert_eq!(app.read(&key, &mail.conversation).await["status"], "open");
@@ -81,7 +84,7 @@ async fn a_reply_that_went_out_stands_at_its_time_and_counts(app: TestApp) {
     let key = app.key("send").await;
     let mail = app.mail("a@x.example", "Lamp", "text").await;
     let message = app.schedule(&key, &mail.conversation, "Hello").await;
-    app.advance(10 * MINUTE);
+    app.advance(UNDO);
     app.mark_sent(&app.support, &message).await;
     let item = app.timeline(&key, &mail.conversation, "message").await.pop().unwrap();
     assert_eq!((&item["status"], &item["at"]), (&json!("sent"), &json!(app.iso())));

@@ -1,8 +1,9 @@
 //! API sections 2.9 and 4.9.
 
 use inbox::actions;
+use inbox::base::time::Moment;
 use serde_json::{Value, json};
-use testing::{PUBLIC_URL, TestApp, TestKey, fields, on_both, text_of};
+use testing::{PUBLIC_URL, TestApp, TestKey, UNDO, fields, on_both, text_of};
 
 on_both!(
     a_request_kept_as_a_draft_has_no_link_yet,
@@ -44,7 +45,7 @@ async fn a_request_that_is_sent_has_its_checklist_and_link_under_the_text(app: T
     let answer = app.on(&key, &mail.conversation, "document-requests", body).await.is(201).json();
     assert_eq!(fields(&answer), ["messageId", "note", "requestId", "sendsAt", "status"]);
     assert_eq!(answer["status"], "scheduled");
-    assert_eq!(answer["sendsAt"], "2026-11-15T09:10:00.000Z");
+    assert_eq!(answer["sendsAt"], Moment(app.now() + UNDO).iso());
     let text = text_in(&app, &key, &mail.conversation, &answer).await;
     let mut rest = text.as_str();
     for part in [

@@ -4,7 +4,7 @@ use inbox::actions;
 use inbox::api::operations::{self, ReplyInput};
 use inbox::base::ids::MessageId;
 use serde_json::{Value, json};
-use testing::{Answer, DAY, MINUTE, SECOND, TestApp, TestKey, letter, nowhere, on_both};
+use testing::{Answer, DAY, MINUTE, SECOND, TestApp, TestKey, UNDO, letter, nowhere, on_both};
 
 on_both!(
     a_scheduled_message_is_stopped_until_the_last_moment_and_is_a_draft_again,
@@ -36,7 +36,7 @@ async fn a_scheduled_message_is_stopped_until_the_last_moment_and_is_a_draft_aga
     let key = app.key("send").await;
     let mail = app.mail("mara@customer.example", "Lamp", "Where is it?").await;
     let message = app.schedule(&key, &mail.conversation, "It left.").await;
-    app.pass(10 * MINUTE - 1).await;
+    app.pass(UNDO - 1).await;
     assert_eq!(stop(&app, &key, &message).await.is(200).json(), json!({ "ok": true }));
     assert_eq!(status(&app, &key, &mail.conversation, &message).await, "draft");
     app.pass(DAY).await;
@@ -75,7 +75,7 @@ async fn what_has_left_cannot_be_stopped(app: TestApp) {
     let key = app.key("send").await;
     let mail = app.mail("mara@customer.example", "Lamp", "Where is it?").await;
     let message = app.schedule(&key, &mail.conversation, "It left.").await;
-    app.pass(10 * MINUTE).await;
+    app.pass(UNDO).await;
     let before = app.read(&key, &mail.conversation).await;
     let refused = stop(&app, &key, &message).await.is(400).error();
     assert_eq!(refused, "message: has left already and cannot be stopped");
@@ -87,7 +87,7 @@ async fn what_is_on_its_way_cannot_be_stopped(app: TestApp) {
     let mail = app.mail("mara@customer.example", "Lamp", "Where is it?").await;
     let message = app.schedule(&key, &mail.conversation, "It left.").await;
     app.outside.relay.will_say(&[inbox::jobs::RelayOutcome::Later("busy".into())]);
-    app.pass(10 * MINUTE).await;
+    app.pass(UNDO).await;
     assert_eq!(status(&app, &key, &mail.conversation, &message).await, "sending");
     stop(&app, &key, &message).await.is(400);
     app.pass(MINUTE).await;
@@ -130,7 +130,7 @@ async fn a_message_that_the_key_cannot_see_is_like_one_that_was_never_there(app:
     for id in [hers.as_str(), &tested, &inbound, &nowhere(), "x", "msg_", "msg_A"] {
         assert_eq!(stop(&app, &key, id).await.is(404).bytes, missing.bytes, "{id}");
     }
-    app.pass(10 * MINUTE).await;
+    app.pass(UNDO).await;
     assert_eq!(app.outside.relay.attempts().len(), 1, "nothing was stopped");
 }
 

@@ -58,7 +58,7 @@ async fn one_file_is_missing(app: &TestApp) -> (TestKey, [FiledMail; 2], String)
 
 async fn a_message_whose_file_cannot_be_read_holds_up_no_other(app: TestApp) {
     let (key, [poisoned, good], message) = one_file_is_missing(&app).await;
-    app.advance(10 * MINUTE);
+    app.advance(UNDO);
     app.work().await;
     let sent = app.outside.relay.attempts();
     assert_eq!(sent.len(), 1);
@@ -79,7 +79,7 @@ async fn a_message_whose_file_cannot_be_read_holds_up_no_other(app: TestApp) {
 
 async fn a_message_whose_file_is_back_leaves_and_its_failures_are_forgotten(app: TestApp) {
     let (_, _, _) = one_file_is_missing(&app).await;
-    app.advance(10 * MINUTE);
+    app.advance(UNDO);
     app.work().await;
     assert_eq!(app.failure("messages").await.attempts, 1);
     app.exec("DELETE FROM attachments WHERE id = 'enc_1'").await;
@@ -205,7 +205,7 @@ async fn a_reminder_that_cannot_be_written_holds_up_no_other(app: TestApp) {
         let made = app.on(&key, &mail.conversation, "document-requests", body).await.is(201);
         asked.push(text_of(&made.json(), "requestId"));
     }
-    app.pass(10 * MINUTE).await;
+    app.pass(UNDO).await;
     app.exec(&format!(
         "UPDATE document_requests SET message = 'msg_gone' WHERE id = '{}'",
         asked[0]
@@ -324,7 +324,7 @@ impl DocumentReader for PanickingReader {
 fn failures_and_lateness_are_counted_as_they_are() {
     measured(|app, figures| async move {
         one_file_is_missing(&app).await;
-        app.advance(10 * MINUTE);
+        app.advance(UNDO);
         let working = app.keep_working();
         eventually(async || {
             figures().contains("mailroom_job_failures_total{queue=\"messages\"} 1")

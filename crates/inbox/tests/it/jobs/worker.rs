@@ -9,7 +9,7 @@ use serde_json::json;
 use testing::*;
 
 on_both!(
-    a_sent_reply_leaves_after_ten_minutes_and_it_is_the_customers_turn,
+    a_sent_reply_leaves_after_the_undo_window_and_it_is_the_customers_turn,
     a_temporary_refusal_is_tried_again_with_the_same_message_id_for_two_days,
     a_snooze_ends_by_the_clock,
     a_draft_never_leaves_until_a_person_approves_it,
@@ -19,11 +19,11 @@ on_both!(
     a_busy_workspace_keeps_no_other_waiting
 );
 
-async fn a_sent_reply_leaves_after_ten_minutes_and_it_is_the_customers_turn(app: TestApp) {
+async fn a_sent_reply_leaves_after_the_undo_window_and_it_is_the_customers_turn(app: TestApp) {
     let key = app.key("send").await;
     let mail = app.mail("mara@customer.example Mara", "Lamp", "Where is it?").await;
     let message = app.schedule(&key, &mail.conversation, "It left on Tuesday.").await;
-    app.pass(10 * MINUTE - 1).await;
+    app.pass(UNDO - 1).await;
     assert!(app.outside.relay.attempts().is_empty());
     app.pass(1).await;
     let sent = app.outside.relay.attempts();
@@ -42,7 +42,7 @@ async fn a_temporary_refusal_is_tried_again_with_the_same_message_id_for_two_day
     let mail = app.mail("mara@customer.example", "Lamp", "Where is it?").await;
     app.schedule(&key, &mail.conversation, "It left.").await;
     app.outside.relay.will_say(&vec![RelayOutcome::Later("busy".into()); 100]);
-    app.pass(10 * MINUTE).await;
+    app.pass(UNDO).await;
     assert_eq!(app.outside.relay.attempts().len(), 1);
     for (wait, attempts) in [(1, 2), (5, 3), (15, 4), (60, 5), (240, 6), (240, 7)] {
         app.pass(wait * MINUTE - 1).await;
@@ -85,7 +85,7 @@ async fn a_draft_never_leaves_until_a_person_approves_it(app: TestApp) {
         actions::approve_draft(tx, cx, &id, 1, "It left on Tuesday.")
     })
     .await;
-    app.pass(10 * MINUTE - 1).await;
+    app.pass(UNDO - 1).await;
     assert!(app.outside.relay.attempts().is_empty());
     app.pass(1).await;
     let sent = app.outside.relay.attempts();
@@ -100,7 +100,7 @@ async fn anyone_on_the_team_can_stop_a_message_during_the_window(app: TestApp) {
     let ann = app.person("Ann").await;
     let mail = app.mail("mara@customer.example", "Lamp", "Where is it?").await;
     let message = app.schedule(&key, &mail.conversation, "It left.").await;
-    app.pass(10 * MINUTE - 1).await;
+    app.pass(UNDO - 1).await;
     let id = MessageId::parse(&message).unwrap();
     app.act(&ann, move |tx, cx| actions::stop_message(tx, cx, &id)).await;
     app.pass(DAY).await;
@@ -115,7 +115,7 @@ async fn what_leaves_is_a_mail_that_answers_the_customers(app: TestApp) {
     };
     let id = app.deliver(&app.support, first).await.conversation;
     app.schedule(&key, &id, "It left on Tuesday.").await;
-    app.pass(10 * MINUTE).await;
+    app.pass(UNDO).await;
     let parcel = app.outside.relay.attempts().remove(0);
     let text = text_of_mail(&parcel);
     for line in [
@@ -159,7 +159,7 @@ async fn a_busy_workspace_keeps_no_other_waiting(app: TestApp) {
     let made = app.post(&theirs, "/sandbox/inbound", body).await.is(201).json();
     let id = text_of(&made, "conversationId");
     app.schedule(&theirs, &id, "Hello").await;
-    app.advance(10 * MINUTE);
+    app.advance(UNDO);
     app.outside.relay.hangs();
     app.keep_working();
     app.outside.relay.was_given(8).await;
@@ -182,7 +182,7 @@ async fn share_and_take_over(app: TestApp) {
     for number in 0..20 {
         app.schedule(&key, &mail.conversation, &format!("Number {number}")).await;
     }
-    app.advance(10 * MINUTE);
+    app.advance(UNDO);
     let ids = |parcels: &[OutgoingMail]| -> BTreeSet<String> {
         parcels.iter().map(|parcel| parcel.message_id.clone()).collect()
     };

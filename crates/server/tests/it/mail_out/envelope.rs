@@ -30,7 +30,7 @@ async fn answers_and_bounces_find_back_by_marks_that_nobody_else_can_make(app: T
     let key = app.key("send").await;
     let mail = app.mail("mara@customer.example", "Lamp", "Where is it?").await;
     let message = app.schedule(&key, &mail.conversation, "It left.").await;
-    app.pass(10 * MINUTE).await;
+    app.pass(UNDO).await;
     let sent = app.outside.relay.attempts().remove(0);
     let secret = secret(&app).await;
     assert_eq!(
@@ -55,7 +55,7 @@ async fn an_inbox_without_plus_tags_is_answered_and_bounced_to_as_it_is(app: Tes
     let key = app.key("send").await;
     let mail = app.mail("mara@customer.example", "Lamp", "Where is it?").await;
     app.schedule(&key, &mail.conversation, "It left.").await;
-    app.pass(10 * MINUTE).await;
+    app.pass(UNDO).await;
     let sent = app.outside.relay.attempts().remove(0);
     assert_eq!(sent.sender, "support@acme.example");
     assert_eq!(field(&sent, "Reply-To"), None);
@@ -74,7 +74,7 @@ async fn a_long_conversation_names_its_first_mail_and_the_latest_nineteen(app: T
         app.advance(MINUTE);
     }
     app.schedule(&key, &id.unwrap(), "It left.").await;
-    app.pass(10 * MINUTE).await;
+    app.pass(UNDO).await;
     let sent = app.outside.relay.attempts().remove(0);
     let references = field(&sent, "References").unwrap();
     let names: Vec<&str> = references.split_whitespace().collect();

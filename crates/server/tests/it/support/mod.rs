@@ -27,8 +27,8 @@ use server::node::vault::Vault;
 use server::webhooks::{ResolvedAddresses, Resolver, SsrfGuard, SsrfRules};
 pub use testing::{
     Answer, Backend, CONNECTIONS, Chance, DAY, Database, HOUR, MINUTE, PUBLIC_URL, SECOND, TestKey,
-    eventually, file, held_warning, letter, no_mailbox, nowhere, on_both, query, raw, raw_with,
-    run, run_at, text_of, texts, user,
+    UNDO, eventually, file, held_warning, letter, no_mailbox, nowhere, on_both, query, raw,
+    raw_with, run, run_at, text_of, texts, user,
 };
 use testing::{ApiClient, Harness, TestCall};
 use tower::ServiceExt;

@@ -1,11 +1,12 @@
 //! The conversation page.
 
+use inbox::base::time::Moment;
 use serde_json::json;
 
 use crate::support::*;
 
 on_both!(
-    a_reply_leaves_after_ten_minutes_unless_someone_stops_it,
+    a_reply_leaves_after_the_undo_window_unless_someone_stops_it,
     the_timeline_tells_what_ended_a_snooze,
     sending_and_closing_is_one_step,
     what_is_wrong_stands_beside_what_was_typed,
@@ -18,7 +19,7 @@ on_both!(
     a_long_history_is_shown_from_its_end
 );
 
-async fn a_reply_leaves_after_ten_minutes_unless_someone_stops_it(app: TestApp) {
+async fn a_reply_leaves_after_the_undo_window_unless_someone_stops_it(app: TestApp) {
     let received = app.mail("ann@shop.example Ann Shop", "Lamps", "Where are they?").await;
     let key = app.key("read").await;
     let path = format!("/conversations/{}", received.conversation);
@@ -37,11 +38,12 @@ async fn a_reply_leaves_after_ten_minutes_unless_someone_stops_it(app: TestApp) 
     assert_eq!(messages[1]["status"], "scheduled");
     assert_eq!(messages[1]["text"], "They left\non Tuesday.");
 
+    let leaves = Moment(app.now() + UNDO).clock_time();
     let anywhere = browser.get("/settings/tags").await.is(200);
-    anywhere.shows("Your message to").shows("leaves at 09:10");
+    anywhere.shows("Your message to").shows(&format!("leaves at {leaves}"));
     let stop = anywhere.between("action=\"/messages/", "\"").to_owned();
     let page = browser.get(&path).await.is(200);
-    page.shows("copy to boss@shop.example").shows("Leaves at 09:10");
+    page.shows("copy to boss@shop.example").shows(&format!("Leaves at {leaves}"));
     let bo = app.person("Bo").await;
     let other = app.signed_in(&bo).await;
     other.get("/leaving").await.is(200).shows("They left");

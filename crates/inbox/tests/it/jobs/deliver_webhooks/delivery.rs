@@ -2,7 +2,7 @@
 
 use inbox::jobs::WebhookResponse;
 use serde_json::{Value, json};
-use testing::{HOUR, MINUTE, SECOND, TestApp, header, on_both, signature, signatures, texts};
+use testing::{HOUR, MINUTE, SECOND, TestApp, UNDO, header, on_both, signature, signatures, texts};
 
 on_both!(
     an_event_is_posted_as_the_bytes_it_was_stored_as,
@@ -51,7 +51,7 @@ async fn every_event_of_a_conversation_is_delivered_in_its_own_call(app: TestApp
     let mail = app.mail("mara@customer.example", "Lamp", "Where is it?").await;
     app.on(&key, &mail.conversation, "assign", json!({ "to": "me" })).await.is(200);
     app.schedule(&key, &mail.conversation, "It left.").await;
-    app.pass(10 * MINUTE).await;
+    app.pass(UNDO).await;
     app.mail("mara@customer.example", "Re: Lamp", "Thank you").await;
     app.work().await;
     let calls = app.calls_to(&hook);

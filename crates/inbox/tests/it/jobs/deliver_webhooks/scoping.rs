@@ -3,7 +3,7 @@
 use inbox::actions;
 use inbox::base::actor::{Plan, Role};
 use serde_json::{Value, json};
-use testing::{DAY, Hears, MINUTE, SECOND, TestApp, TestWebhook, fields, letter, on_both};
+use testing::{DAY, Hears, MINUTE, SECOND, TestApp, TestWebhook, UNDO, fields, letter, on_both};
 
 on_both!(
     a_webhook_hears_of_its_own_circle_and_of_nothing_else,
@@ -133,7 +133,7 @@ async fn no_event_holds_a_word_of_the_mail(app: TestApp) {
     app.on(&key, &mail.conversation, "notes", json!({ "body": "Lemur" })).await.is(201);
     app.on(&key, &mail.conversation, "assign", json!({ "to": "me" })).await.is(200);
     app.schedule(&key, &mail.conversation, "Ibex").await;
-    app.pass(10 * MINUTE).await;
+    app.pass(UNDO).await;
     app.mail("okapi@customer.example Zebra", "Re: Quagga", "Civet").await;
     app.work().await;
     let calls = app.calls_to(&hook);

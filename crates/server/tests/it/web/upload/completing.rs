@@ -4,7 +4,7 @@ use axum::body::Body;
 use serde_json::json;
 
 use super::*;
-use crate::support::{TestApp, on_both};
+use crate::support::{TestApp, UNDO, on_both};
 
 on_both!(
     what_is_handed_over_becomes_documents_and_the_last_completes_it_once,
@@ -177,7 +177,7 @@ async fn a_private_inboxs_request_is_heard_by_its_own_webhooks_alone(app: TestAp
     let own = app.webhook(&ann, true, true).await;
     let mail = app.deliver(&inbox, letter("zed@shop.example", "Secret", "Hello")).await;
     let zed = app.ask_in(&key, mail.conversation.as_str(), json!([{ "label": "Passport" }])).await;
-    app.pass(10 * MINUTE).await;
+    app.pass(UNDO).await;
     zed.add(0, "pass.pdf", &pdf("pass")).await;
     zed.hand_over().await;
     assert_eq!(filed(&app, &key).await, ["pass.pdf"]);

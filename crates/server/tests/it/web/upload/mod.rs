@@ -70,7 +70,7 @@ impl TestApp {
     pub async fn ask(&self, key: &TestKey, documents: Value) -> Customer<'_> {
         let mail = self.mail("ann@shop.example Ann Shopper", "Lamps", "Hello").await;
         let asked = self.ask_in(key, mail.conversation.as_str(), documents).await;
-        self.pass(10 * MINUTE).await;
+        self.pass(UNDO).await;
         asked
     }
 

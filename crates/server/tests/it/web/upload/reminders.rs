@@ -5,7 +5,7 @@ use inbox::jobs::RelayOutcome;
 use serde_json::json;
 
 use super::*;
-use crate::support::{TestApp, on_both};
+use crate::support::{TestApp, UNDO, on_both};
 
 on_both!(
     a_customer_is_reminded_on_days_2_4_and_7_and_never_again,
@@ -70,7 +70,7 @@ async fn days_are_counted_from_when_the_message_really_left(app: TestApp) {
     app.act(&app.owner, move |tx, cx| inbox::actions::approve_draft(tx, cx, &id, 1, "Please."))
         .await;
     app.outside.relay.will_say(&[RelayOutcome::Later("busy".into())]);
-    app.pass(10 * MINUTE).await;
+    app.pass(UNDO).await;
     app.pass(2 * DAY).await;
     assert_eq!(app.outside.relay.attempts().len(), 2, "tried twice, not reminded yet");
     app.pass(MINUTE).await;
