@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use inbox::jobs::{
-    BoxFuture, DocumentReader, ExtractionError, ExtractionOutcome, OutgoingMail, Relay,
-    RelayOutcome, WebhookRequest, WebhookResponse, WebhookSender, Worker,
+    BoxFuture, DocumentFile, DocumentReader, ExtractionOutcome, OutgoingMail, Relay, RelayOutcome,
+    WebhookRequest, WebhookResponse, WebhookSender, Worker,
 };
 use inbox::{App, DocumentFields, DocumentKind};
 use tokio::sync::Notify;
@@ -182,7 +182,7 @@ pub struct TestReader {
 
 #[derive(Default)]
 struct ReaderState {
-    documents: Vec<ExtractionError>,
+    documents: Vec<DocumentFile>,
     /// What it says of the next documents; afterwards they are something else.
     script: Vec<ExtractionOutcome>,
     hangs: bool,
@@ -217,7 +217,7 @@ impl TestReader {
 }
 
 impl DocumentReader for TestReader {
-    fn read<'a>(&'a self, document: &'a ExtractionError) -> BoxFuture<'a, ExtractionOutcome> {
+    fn read<'a>(&'a self, document: &'a DocumentFile) -> BoxFuture<'a, ExtractionOutcome> {
         self.state.lock().unwrap().documents.push(document.clone());
         self.changed.notify_waiters();
         Box::pin(async move {

@@ -49,7 +49,8 @@ pub fn save_reply(tx: &mut Tx<'_>, cx: &Cx<'_>, name: &str, body: &str) -> Resul
     let (count,): (i64,) = tx
         .one("SELECT CAST(count(*) AS BIGINT) FROM saved_replies WHERE ws = ?1", &[&cx.actor.ws])?;
     if count >= SAVED_REPLIES {
-        return Err(Error::invalid("name", "There are 200 saved replies; delete one first."));
+        let sentence = format!("There are {SAVED_REPLIES} saved replies; delete one first.");
+        return Err(Error::invalid("name", sentence));
     }
     let id = SavedReplyId::new(cx.ids, cx.now);
     tx.exec(

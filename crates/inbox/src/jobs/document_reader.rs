@@ -5,12 +5,12 @@ use crate::model::documents::{DocumentFields, DocumentKind};
 
 /// Makes out what a document is and what it says.
 pub trait DocumentReader: Send + Sync {
-    fn read<'a>(&'a self, document: &'a ExtractionError) -> BoxFuture<'a, ExtractionOutcome>;
+    fn read<'a>(&'a self, document: &'a DocumentFile) -> BoxFuture<'a, ExtractionOutcome>;
 }
 
 /// A document's file.
 #[derive(Clone, Debug)]
-pub struct ExtractionError {
+pub struct DocumentFile {
     pub filename: String,
     pub content_type: String,
     pub bytes: Vec<u8>,

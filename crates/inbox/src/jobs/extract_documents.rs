@@ -9,7 +9,7 @@ use super::concurrency::{FreeSlots, JobSlots};
 use super::failures::{JobFailure, JobRule};
 use super::fair_share::{FairShare, FairShareCursor};
 use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};
-use super::{DocumentReader, ExtractionError, ExtractionOutcome};
+use super::{DocumentFile, DocumentReader, ExtractionOutcome};
 use crate::app::{App, Cx};
 use crate::base::actor::{Actor, Circle};
 use crate::base::error::Result;
@@ -147,13 +147,13 @@ impl ExtractDocuments {
     }
 
     /// The document's file, unless it is larger than anybody reads.
-    async fn fetch(&self, claimed: &Claimed) -> Result<Option<ExtractionError>> {
+    async fn fetch(&self, claimed: &Claimed) -> Result<Option<DocumentFile>> {
         if claimed.size > DOCUMENT_READ_BYTES {
             return Ok(None);
         }
         let (blobs, ws, hash) = (self.runtime.app.blobs.clone(), claimed.ws, claimed.hash.clone());
         let bytes = self.runtime.app.store.read(move |tx| blobs.get(tx, ws, &hash)).await?;
-        Ok(bytes.map(|bytes| ExtractionError {
+        Ok(bytes.map(|bytes| DocumentFile {
             filename: claimed.filename.clone(),
             content_type: claimed.content_type.clone(),
             bytes,

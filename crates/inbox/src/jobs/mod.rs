@@ -31,7 +31,7 @@ use std::sync::Arc;
 pub use crate::base::future::BoxFuture;
 pub use app_mail_reader::{AppMailBody, AppMailReader, WantedMail};
 pub use deliver_webhooks::RETRIES_MS as DELIVERY_RETRIES_MS;
-pub use document_reader::{DocumentReader, ExtractionError, ExtractionOutcome};
+pub use document_reader::{DocumentFile, DocumentReader, ExtractionOutcome};
 pub use relay::{OutgoingMail, Relay, RelayOutcome};
 pub use webhook_sender::{WebhookRequest, WebhookResponse, WebhookSender};
 pub use worker::Worker;

@@ -1,5 +1,6 @@
 //! Mail of the service itself to people of a workspace: a subject and a text, planned in the
-//! transaction of what it tells of and sent by `due/notices.rs` from the workspace's first inbox.
+//! transaction of what it tells of and sent by `jobs/send_notices.rs` from the workspace's first
+//! inbox.
 
 use db::Tx;
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use inbox::jobs::{self, DocumentReader, ExtractionError, ExtractionOutcome};
+use inbox::jobs::{self, DocumentFile, DocumentReader, ExtractionOutcome};
 use inbox::{DocumentFields, DocumentKind};
 use papers::{ExtractedDocument, ExtractedFields, PaperKind};
 use tokio::sync::OnceCell;
@@ -84,7 +84,7 @@ impl BuiltInReader {
 }
 
 impl DocumentReader for BuiltInReader {
-    fn read<'a>(&'a self, document: &'a ExtractionError) -> jobs::BoxFuture<'a, ExtractionOutcome> {
+    fn read<'a>(&'a self, document: &'a DocumentFile) -> jobs::BoxFuture<'a, ExtractionOutcome> {
         Box::pin(async move { found(self.read_bytes(document.bytes.clone()).await) })
     }
 }

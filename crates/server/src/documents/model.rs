@@ -8,7 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use inbox::jobs::{self, DocumentReader, ExtractionError};
+use inbox::jobs::{self, DocumentFile, DocumentReader};
 use papers::{Evidence, ExtractedDocument, ExtractedFields, PaperKind};
 use reqwest::Client;
 use serde::Deserialize;
@@ -116,7 +116,7 @@ impl ModelReader {
 impl DocumentReader for ModelReader {
     fn read<'a>(
         &'a self,
-        document: &'a ExtractionError,
+        document: &'a DocumentFile,
     ) -> jobs::BoxFuture<'a, jobs::ExtractionOutcome> {
         Box::pin(async move { found(self.read_bytes(document.bytes.clone()).await) })
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use inbox::FiledMail;
 use inbox::actions::{self, FetchFrom};
 use inbox::inbound::imap::{self, After, Security};
-use inbox::jobs::{BoxFuture, DocumentReader, ExtractionError, ExtractionOutcome, Worker};
+use inbox::jobs::{BoxFuture, DocumentFile, DocumentReader, ExtractionOutcome, Worker};
 use inbox::model::notices::{Notice, notify};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use serde_json::json;
@@ -314,7 +314,7 @@ fn inbox_words_queue() -> &'static str {
 struct PanickingReader(Arc<dyn DocumentReader>);
 
 impl DocumentReader for PanickingReader {
-    fn read<'a>(&'a self, document: &'a ExtractionError) -> BoxFuture<'a, ExtractionOutcome> {
+    fn read<'a>(&'a self, document: &'a DocumentFile) -> BoxFuture<'a, ExtractionOutcome> {
         assert_ne!(document.filename, "bad.pdf", "this one ends its reader");
         self.0.read(document)
     }

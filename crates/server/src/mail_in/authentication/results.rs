@@ -1,4 +1,4 @@
-//! `Authentication-AuthenticationResults` (RFC 8601), as far as it is believed: what another server found.
+//! `Authentication-Results` (RFC 8601), as far as it is believed: what another server found.
 
 /// What one server says it found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,9 +1,10 @@
 //! Fetches mail by IMAP for inboxes whose mailbox is elsewhere.
 //!
 //! Each inbox that is due is claimed (`inbox::inbound::imap`) and attended by a task: it connects
-//! (`wire`, `line`), opens the folder (`folder`), deals with what is new (`round`), and then waits
-//! for the server to tell of more, for an hour at the most, so that everyone's turn comes. While it
-//! does, its claim is renewed; if that fails, the inbox is somebody else's, and it ends.
+//! (`dialer`, `connection`), opens the folder (`folder`), deals with what is new (`fetch_round`),
+//! and then waits for the server to tell of more, for an hour at the most, so that everyone's turn
+//! comes. While it does, its claim is renewed; if that fails, the inbox is somebody else's, and it
+//! ends.
 
 mod connection;
 mod dialer;
