@@ -63,14 +63,14 @@ fn open(
     let config = with_limits(url.parse()?);
     prepare_schema(&config, migrations)?;
     let notifier_pid = Arc::new(AtomicI32::new(0));
-    let ear = Ear {
+    let listener = NotificationListener {
         config: config.clone(),
         wakes: wakes.clone(),
         own: notifier_pid.clone(),
         breaker: breaker.clone(),
         silence: options.silence,
     };
-    ear.start()?;
+    listener.start()?;
     let notify = notifier(config.clone(), notifier_pid, breaker.clone());
     let breaker = breaker.clone();
     let node = Node { config, wakes: wakes.clone(), notify: notify.clone(), breaker };
@@ -310,7 +310,7 @@ fn tell(
 /// Hears the other nodes, from before the store is opened until nobody holds it any more. It is also
 /// the one who finds out that the server is down while nobody asks for anything, or while everybody
 /// waits for an answer, and that it is back.
-struct Ear {
+struct NotificationListener {
     config: Config,
     wakes: broadcast::Sender<String>,
     /// What this node says itself was told when it was committed.
@@ -319,7 +319,7 @@ struct Ear {
     silence: Duration,
 }
 
-impl Ear {
+impl NotificationListener {
     fn start(self) -> Result<(), StoreError> {
         let mut client = Some(self.listen()?);
         spawn("db-listen".into(), move || {
@@ -327,7 +327,7 @@ impl Ear {
                 match client.take().map_or_else(|| self.listen(), Ok) {
                     Ok(client) => {
                         self.breaker.answered();
-                        self.hear(client);
+                        self.forward(client);
                     }
                     Err(error) => {
                         self.breaker.refused(&error);
@@ -350,7 +350,7 @@ impl Ear {
     }
 
     /// Passes on what other nodes say, until the connection is lost.
-    fn hear(&self, mut client: Client) {
+    fn forward(&self, mut client: Client) {
         while self.is_needed() {
             let heard = client.notifications().timeout_iter(ASKED_EVERY).next();
             match heard {

@@ -20,7 +20,7 @@ pub use api::calls::ApiCall;
 pub use app::{App, Cx};
 pub use base::error::{Error, Result, ValidationError, ValidationErrors};
 pub use base::rate_limit::{RateLimiter, RateStatus, share_rates};
-pub use inbound::receive::{FiledMail, IncomingMail, News, receive};
+pub use inbound::receive::{FiledMail, InboundAnnouncement, IncomingMail, receive};
 pub use model::attachments::{NewAttachment, OutgoingAttachment};
 pub use model::conversations::{Conversation, load as load_conversation};
 pub use model::document_requests::RequestedDocument;

@@ -47,7 +47,7 @@ impl fmt::Debug for DkimKey {
 impl DkimKey {
     /// Makes a key from chance: this fills bytes with it. It takes a while.
     pub fn generate(chance: impl FnMut(&mut [u8])) -> Option<DkimKey> {
-        let key = RsaPrivateKey::new(&mut Chance(chance), KEY_BITS).ok()?;
+        let key = RsaPrivateKey::new(&mut KeyRng(chance), KEY_BITS).ok()?;
         let secret = key.to_pkcs1_der().ok()?.as_bytes().to_vec();
         let public = key.to_public_key().to_public_key_der().ok()?;
         Some(DkimKey { secret, public: STANDARD.encode(public.as_bytes()) })
@@ -204,9 +204,9 @@ fn relaxed_line(line: &[u8]) -> Vec<u8> {
 }
 
 /// Chance as the maker of keys wants it.
-struct Chance<F>(F);
+struct KeyRng<F>(F);
 
-impl<F: FnMut(&mut [u8])> RngCore for Chance<F> {
+impl<F: FnMut(&mut [u8])> RngCore for KeyRng<F> {
     fn next_u32(&mut self) -> u32 {
         let mut bytes = [0; 4];
         (self.0)(&mut bytes);
@@ -229,7 +229,7 @@ impl<F: FnMut(&mut [u8])> RngCore for Chance<F> {
     }
 }
 
-impl<F: FnMut(&mut [u8])> CryptoRng for Chance<F> {}
+impl<F: FnMut(&mut [u8])> CryptoRng for KeyRng<F> {}
 
 #[cfg(test)]
 mod tests {

@@ -63,7 +63,9 @@ pub use page::{
 };
 pub use parse::{Envelope, ParsedMail, parse, whole_text};
 pub use participants::{HeaderField, Participants, header_fields, participants};
-pub use scam::{Authentication, DmarcPolicy, Proof, Risk, SenderHistory, Verdict, check};
+pub use scam::{
+    Authentication, AuthenticationResult, DmarcPolicy, Risk, SenderHistory, Verdict, check,
+};
 pub use subject::base_subject;
 pub use text_links::{TextBlock, TextSegment, text_blocks};
 pub use token::{

@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use crate::documents;
 use crate::http::HttpServer;
 use crate::http::router;
-use crate::http::router::MailWays;
+use crate::http::router::MailSetup;
 use crate::mail_in::authentication::{AuthenticationConfig, DnsAuthenticator};
 use crate::mail_in::imap::{Fetchers, ImapTiming};
 use crate::mail_in::services;
@@ -144,8 +144,8 @@ fn certificate_source(settings: &Settings) -> CertificateSource {
     }
 }
 
-fn mail_ways(settings: &Settings) -> MailWays {
-    MailWays {
+fn mail_setup(settings: &Settings) -> MailSetup {
+    MailSetup {
         smtp: settings.smtp_listen.clone(),
         lmtp: settings.lmtp_listen.clone(),
         sending: SendingSetup::of(&relay_config(settings)),
@@ -271,7 +271,7 @@ pub async fn serve(
         ssrf_guard: SsrfGuard::of(&net_config(settings)).map_err(io::Error::other)?,
         mails: settings.relay.reaches_people() && !quiet.is_quiet(),
         quiet,
-        ways: mail_ways(settings),
+        mail_setup: mail_setup(settings),
     };
     let background = app.background.clone();
     let router = router.merge(router::router(app, options));

@@ -83,7 +83,7 @@ impl TestServer {
             ssrf_guard: SsrfGuard::new(Arc::new(SystemResolver::default()), SsrfRules::new(true)),
             mails: true,
             quiet: QuietMode::fixed(false),
-            ways: router::MailWays {
+            mail_setup: router::MailSetup {
                 smtp: "127.0.0.1:2525".parse().unwrap(),
                 lmtp: ListenAddress::Off,
                 sending: SendingSetup { host: Some("mail.lumen-holz.example".into()), relay: None },

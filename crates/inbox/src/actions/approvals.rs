@@ -128,7 +128,7 @@ db::row! {
     }
 }
 
-const LEAVING: &str = "FROM mailboxes b
+const SCHEDULED_MESSAGES: &str = "FROM mailboxes b
     JOIN messages m ON m.ws = b.ws AND m.mailbox = b.id
     JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
     WHERE b.ws = ?1 AND b.circle IN (?2, ?3)
@@ -139,7 +139,7 @@ pub fn leaving(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<ScheduledMessage>> {
     let [first, second] = &cx.actor.circles;
     Ok(tx.all(
         &format!(
-            "SELECT {} {LEAVING} ORDER BY m.sends_at, m.id LIMIT ?4",
+            "SELECT {} {SCHEDULED_MESSAGES} ORDER BY m.sends_at, m.id LIMIT ?4",
             ScheduledMessage::COLUMNS
         ),
         &[&cx.actor.ws, first, second, &LISTED],
@@ -151,7 +151,7 @@ pub fn under_way(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Option<
     let [first, second] = &cx.actor.circles;
     Ok(tx.opt(
         &format!(
-            "SELECT {} {LEAVING} AND m.id = ?4 AND m.sends_at > ?5",
+            "SELECT {} {SCHEDULED_MESSAGES} AND m.id = ?4 AND m.sends_at > ?5",
             ScheduledMessage::COLUMNS
         ),
         &[&cx.actor.ws, first, second, id, &cx.now],

@@ -49,7 +49,7 @@ pub fn send_reply(
         false => drafts::keep_as_draft(tx, cx, &conversation, &draft)?,
     };
     if let Principal::Person { id: me, .. } = &cx.actor.who {
-        attachments::seal(tx, cx.actor.ws, &conversation.id, me, &result.message_id)?;
+        attachments::attach_to_message(tx, cx.actor.ws, &conversation.id, me, &result.message_id)?;
     }
     if message.send && message.close {
         conversations::set_status(tx, cx, &mut conversation, Status::Closed)?;

@@ -12,7 +12,7 @@ use crate::base::ids::MailboxId;
 use crate::base::limits::IMAP_WORD_CHARS;
 use crate::base::queue::Queue;
 use crate::base::time::Moment;
-use crate::inbound::imap::{After, Security};
+use crate::inbound::imap::{PostFetchAction, Security};
 
 /// Where an inbox's mail is fetched from.
 #[derive(Clone)]
@@ -24,7 +24,7 @@ pub struct FetchFrom {
     /// Sealed already: what is kept can be opened by the server alone.
     pub sealed_password: String,
     pub folder: String,
-    pub after: After,
+    pub after: PostFetchAction,
     pub trusts: Option<String>,
     /// Leaves alone what is in the folder now.
     pub new_only: bool,
@@ -134,8 +134,10 @@ fn check(from: &FetchFrom) -> Result<()> {
         add("folder", &format!("must be 1 to {most} characters"));
     }
     match &from.after {
-        After::Move(folder) if !plain(folder) => add("after", "must name a folder to move to"),
-        After::Move(folder) if *folder == from.folder => {
+        PostFetchAction::Move(folder) if !plain(folder) => {
+            add("after", "must name a folder to move to")
+        }
+        PostFetchAction::Move(folder) if *folder == from.folder => {
             add("after", "must move to another folder than the one that mail is fetched from");
         }
         _ => {}

@@ -28,12 +28,12 @@ const TOLD_AT_ONCE: usize = 80;
 pub struct RateLimiter {
     per_minute: u32,
     windows: Mutex<HashMap<Counted, Window>>,
-    news: Mutex<News>,
+    pending: Mutex<PendingCounts>,
 }
 
 /// What the other nodes have not been told yet.
 #[derive(Default)]
-struct News {
+struct PendingCounts {
     taken: HashMap<Counted, u32>,
     /// Makes equal news different: what is equal is told once.
     number: u64,
@@ -65,7 +65,7 @@ pub struct RateStatus {
 
 impl RateLimiter {
     pub fn new(per_minute: u32) -> RateLimiter {
-        RateLimiter { per_minute, windows: Mutex::default(), news: Mutex::default() }
+        RateLimiter { per_minute, windows: Mutex::default(), pending: Mutex::default() }
     }
 
     /// Counts one request. Nothing is known of the key yet: see [`RateLimiter::forget`].
@@ -101,28 +101,28 @@ impl RateLimiter {
 
     /// Has the other nodes told of a request of a key that was let in.
     pub fn tell_of(&self, key: &KeyHash) {
-        self.add_news(Counted::Key(*key));
+        self.add_pending(Counted::Key(*key));
     }
 
     /// The same for a simulated mail.
     pub fn tell_of_simulated(&self, ws: i64) {
-        self.add_news(Counted::Sandbox(ws));
+        self.add_pending(Counted::Sandbox(ws));
     }
 
-    fn add_news(&self, counted: Counted) {
-        let taken = &mut self.news().taken;
+    fn add_pending(&self, counted: Counted) {
+        let taken = &mut self.pending().taken;
         if taken.len() < KEYS_REMEMBERED || taken.contains_key(&counted) {
             *taken.entry(counted).or_default() += 1;
         }
     }
 
     /// What there is to tell, in pieces.
-    fn take_news(&self) -> Vec<String> {
-        let mut news = self.news();
-        let taken: Vec<(Counted, u32)> = news.taken.drain().collect();
+    fn take_pending(&self) -> Vec<String> {
+        let mut pending = self.pending();
+        let taken: Vec<(Counted, u32)> = pending.taken.drain().collect();
         let pieces = taken.chunks(TOLD_AT_ONCE).map(|taken| {
-            news.number += 1;
-            let mut words = format!("{MARK}\t{}", news.number);
+            pending.number += 1;
+            let mut words = format!("{MARK}\t{}", pending.number);
             for (counted, count) in taken {
                 words.push_str(&format!("\t{}\t{count}", counted.encoded()));
             }
@@ -132,7 +132,7 @@ impl RateLimiter {
     }
 
     /// Counts what another node let in.
-    fn hear(&self, words: &str, now: i64) {
+    fn apply(&self, words: &str, now: i64) {
         let mut words = words.split('\t');
         if words.next() != Some(MARK) || words.next().is_none() {
             return;
@@ -165,8 +165,8 @@ impl RateLimiter {
         self.windows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn news(&self) -> MutexGuard<'_, News> {
-        self.news.lock().unwrap_or_else(PoisonError::into_inner)
+    fn pending(&self) -> MutexGuard<'_, PendingCounts> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -210,12 +210,12 @@ pub async fn share_rates(
     while store.is_shared() && !stopping.is_cancelled() {
         tokio::select! {
             _ = time_to_tell.tick() => {
-                for news in limiter.take_news() {
-                    store.tell_others(news);
+                for pending in limiter.take_pending() {
+                    store.tell_others(pending);
                 }
             }
             heard = wakes.recv() => match heard {
-                Ok(words) => limiter.hear(&words, clock.now()),
+                Ok(words) => limiter.apply(&words, clock.now()),
                 Err(RecvError::Lagged(_)) => {}
                 Err(RecvError::Closed) => return,
             },
@@ -248,14 +248,14 @@ mod tests {
             here.tell_of(&key);
         }
         here.tell_of_simulated(7);
-        let news = here.take_news();
-        assert!(here.take_news().is_empty());
-        news.iter().for_each(|news| there.hear(news, 10));
+        let pending = here.take_pending();
+        assert!(here.take_pending().is_empty());
+        pending.iter().for_each(|pending| there.apply(pending, 10));
         assert_eq!(there.take(&key, 20).remaining, 1);
         assert_eq!(there.take(&key, 30).remaining, 0);
         assert!(there.take(&key, 40).over);
         for other in ["", "pages", "rate", "rate\t1\tnonsense\t4", "rate\t1\tws7\t-4"] {
-            there.hear(other, 50);
+            there.apply(other, 50);
         }
         assert_eq!(there.take_simulated(7, 60).remaining, SANDBOX_INBOUND_PER_MINUTE - 2);
     }

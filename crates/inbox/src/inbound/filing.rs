@@ -33,11 +33,11 @@ pub(super) fn file(
     }
     let secret = mail_secret::mail_secret(tx, cx)?;
     if own_copies::is_one(tx, cx, &secret, incoming, signs)? {
-        return Ok(Ingested::OurOwn);
+        return Ok(Ingested::OwnCopy);
     }
     own_copies::disown_message_id(&secret, incoming);
     let unknown = match receive::look_up(tx, cx, mailbox, incoming)? {
-        MailLookup::Known(known) => return Ok(Ingested::Known(known)),
+        MailLookup::Duplicate(known) => return Ok(Ingested::Duplicate(known)),
         MailLookup::Unknown(unknown) => unknown,
     };
     let report = reports::verified(tx, cx, &secret, signs)?;

@@ -64,11 +64,11 @@ pub struct FetchedMail {
 pub enum Ingested {
     Filed(FiledMail),
     /// The inbox had it already.
-    Known(FiledMail),
+    Duplicate(FiledMail),
     /// It is our own mail come back, and dropped.
-    OurOwn,
+    OwnCopy,
     /// It has been passed on so often that it goes in circles; nothing is kept.
-    InCircles,
+    MailLoop,
     /// The recipient is no inbox of ours (any more), or is not fetched (any more) by who brings it.
     NoInbox,
 }
@@ -77,17 +77,17 @@ impl Ingested {
     fn as_str(&self) -> &'static str {
         match self {
             Ingested::Filed(_) => "filed",
-            Ingested::Known(_) => "known",
-            Ingested::OurOwn => "our-own",
-            Ingested::InCircles => "in-circles",
+            Ingested::Duplicate(_) => "known",
+            Ingested::OwnCopy => "our-own",
+            Ingested::MailLoop => "in-circles",
             Ingested::NoInbox => "no-inbox",
         }
     }
 
     fn message(&self) -> Option<&MessageId> {
         match self {
-            Ingested::Filed(received) | Ingested::Known(received) => Some(&received.message),
-            Ingested::OurOwn | Ingested::InCircles | Ingested::NoInbox => None,
+            Ingested::Filed(received) | Ingested::Duplicate(received) => Some(&received.message),
+            Ingested::OwnCopy | Ingested::MailLoop | Ingested::NoInbox => None,
         }
     }
 }
@@ -152,7 +152,7 @@ async fn ingest_once(
     }
     let read = Arc::new(parsing::read(app, &delivery).await?);
     if read.mail.loops {
-        return Ok(inboxes.iter().map(|_| Ok(Ingested::InCircles)).collect());
+        return Ok(inboxes.iter().map(|_| Ok(Ingested::MailLoop)).collect());
     }
     let authentication = authenticator
         .check(Credentials {

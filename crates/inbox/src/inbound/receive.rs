@@ -51,7 +51,7 @@ pub fn receive(
     incoming: &IncomingMail,
 ) -> Result<FiledMail> {
     match look_up(tx, cx, mailbox, incoming)? {
-        MailLookup::Known(received) => Ok(received),
+        MailLookup::Duplicate(received) => Ok(received),
         MailLookup::Unknown(unknown) => {
             file(tx, cx, mailbox, incoming, &MailDates::live(None, cx.now), unknown)
         }
@@ -60,7 +60,7 @@ pub fn receive(
 
 /// Whether an inbox has a mail already.
 pub(crate) enum MailLookup {
-    Known(FiledMail),
+    Duplicate(FiledMail),
     Unknown(UnknownMail),
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn look_up(
         return Ok(MailLookup::Unknown(UnknownMail { id, header_id }));
     };
     Ok(match messages::with_header_id(tx, cx.actor.ws, &mailbox.id, &header_id)? {
-        Some((conversation, message)) => MailLookup::Known(FiledMail { conversation, message }),
+        Some((conversation, message)) => MailLookup::Duplicate(FiledMail { conversation, message }),
         None => MailLookup::Unknown(UnknownMail { id, header_id }),
     })
 }
@@ -129,10 +129,10 @@ pub(crate) fn file(
         let livemode = !mailbox.circle.is_sandbox();
         app_mail::answered_by(tx, cx.actor.ws, livemode, header_id, &conversation.id, cx.now)?;
     }
-    let news = News::of(mail, begins, answers_app_mail);
+    let announcement = InboundAnnouncement::of(mail, begins, answers_app_mail);
     let suspicious = mail.warning.as_ref().is_some_and(|warning| warning.hold);
     let held = suspicious || conversation.held;
-    let withheld = held.then_some(news);
+    let withheld = held.then_some(announcement);
     let filing = Filing { id: &id, header_id: &header_id, dates, withheld };
     write_message(tx, cx, mailbox, &conversation, incoming, &filing)?;
     conversations::count_mail(tx, cx, &mut conversation, dates.arrived_at, &mail.text)?;
@@ -143,7 +143,7 @@ pub(crate) fn file(
     match (held, conversation.held) {
         (true, false) => hold(tx, cx, &conversation)?,
         (true, true) => {}
-        (false, _) => announce(tx, cx, &mut conversation, &id, news)?,
+        (false, _) => announce(tx, cx, &mut conversation, &id, announcement)?,
     }
     Ok(FiledMail { conversation: conversation.id, message: id })
 }
@@ -184,7 +184,7 @@ struct Filing<'a> {
     id: &'a MessageId,
     header_id: &'a str,
     dates: &'a MailDates,
-    withheld: Option<News>,
+    withheld: Option<InboundAnnouncement>,
 }
 
 fn write_message(
@@ -227,7 +227,7 @@ fn write_message(
             attachments: attachments.collect(),
             has_html: mail.has_html && incoming.raw.is_some(),
             raw_hash: incoming.raw.as_ref().map(|raw| raw.hash.as_str()),
-            withheld: filing.withheld.map(News::as_str),
+            withheld: filing.withheld.map(InboundAnnouncement::as_str),
             author: None,
             summary: None,
             request: None,
@@ -281,7 +281,7 @@ fn warn(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation, mail: &Ma
 string_enum! {
     /// What a mail means for the outside, told at once or, for held mail, when it is released.
     /// An automatic reply is filed and means nothing else.
-    News {
+    InboundAnnouncement {
         Nothing = "nothing",
         Begins = "begins",
         BeginsAsReply = "begins-as-reply",
@@ -289,14 +289,14 @@ string_enum! {
     }
 }
 
-impl News {
-    fn of(mail: &Mail, begins: bool, answers_app_mail: bool) -> News {
+impl InboundAnnouncement {
+    fn of(mail: &Mail, begins: bool, answers_app_mail: bool) -> InboundAnnouncement {
         match (mail.kind, begins, answers_app_mail) {
-            (AuthorKind::AutoReply, true, _) => News::Begins,
-            (AuthorKind::AutoReply, false, _) => News::Nothing,
-            (AuthorKind::Person, true, true) => News::BeginsAsReply,
-            (AuthorKind::Person, true, false) => News::Begins,
-            (AuthorKind::Person, false, _) => News::Reply,
+            (AuthorKind::AutoReply, true, _) => InboundAnnouncement::Begins,
+            (AuthorKind::AutoReply, false, _) => InboundAnnouncement::Nothing,
+            (AuthorKind::Person, true, true) => InboundAnnouncement::BeginsAsReply,
+            (AuthorKind::Person, true, false) => InboundAnnouncement::Begins,
+            (AuthorKind::Person, false, _) => InboundAnnouncement::Reply,
         }
     }
 }
@@ -307,13 +307,13 @@ fn announce(
     cx: &Cx<'_>,
     conversation: &mut Conversation,
     message: &MessageId,
-    news: News,
+    announcement: InboundAnnouncement,
 ) -> Result<()> {
-    match news {
-        News::Nothing => return Ok(()),
-        News::Begins => return conversations::announce_turn(tx, cx, conversation),
-        News::BeginsAsReply => conversations::announce_turn(tx, cx, conversation)?,
-        News::Reply => {
+    match announcement {
+        InboundAnnouncement::Nothing => return Ok(()),
+        InboundAnnouncement::Begins => return conversations::announce_turn(tx, cx, conversation),
+        InboundAnnouncement::BeginsAsReply => conversations::announce_turn(tx, cx, conversation)?,
+        InboundAnnouncement::Reply => {
             conversations::wake(tx, cx, conversation, WokenBy::Customer)?;
             conversations::set_status(tx, cx, conversation, Status::Open)?;
         }
@@ -341,15 +341,15 @@ pub fn release(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) ->
     if !conversation.held {
         return Ok(());
     }
-    let withheld: Vec<(MessageId, News)> = tx.all(
+    let withheld: Vec<(MessageId, InboundAnnouncement)> = tx.all(
         "SELECT id, withheld FROM messages
          WHERE ws = ?1 AND conversation = ?2 AND withheld IS NOT NULL ORDER BY serial",
         &[&cx.actor.ws, &conversation.id],
     )?;
     conversations::end_hold(tx, cx, conversation)?;
     timeline::record(tx, cx, &conversation.id, &TimelineEvent::Released {})?;
-    for (message, news) in withheld {
-        announce(tx, cx, conversation, &message, news)?;
+    for (message, announcement) in withheld {
+        announce(tx, cx, conversation, &message, announcement)?;
     }
     Ok(())
 }

@@ -26,17 +26,17 @@ const BOUNCED: &str = "it came back";
 pub(super) struct VerifiedReport {
     pub conversation: Conversation,
     message: OutgoingMessage,
-    says: Says,
+    kind: ReportKind,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Says {
+enum ReportKind {
     /// It will not arrive at these addresses.
     Bounced(Vec<EmailAddress>),
     /// Its recipient called it spam.
     Complained,
     /// It is late, was delivered, or was read.
-    Otherwise,
+    Informational,
 }
 
 /// The report that a mail is, if it is one and proves it.
@@ -46,15 +46,17 @@ pub(super) fn verified(
     secret: &MailSecret,
     signs: &OwnMarkers,
 ) -> Result<Option<VerifiedReport>> {
-    let says = match signs.kind {
-        MailKind::Bounce if !signs.given_up.is_empty() => Says::Bounced(signs.given_up.clone()),
-        MailKind::Complaint => Says::Complained,
-        MailKind::Bounce | MailKind::Receipt => Says::Otherwise,
+    let kind = match signs.kind {
+        MailKind::Bounce if !signs.given_up.is_empty() => {
+            ReportKind::Bounced(signs.given_up.clone())
+        }
+        MailKind::Complaint => ReportKind::Complained,
+        MailKind::Bounce | MailKind::Receipt => ReportKind::Informational,
         MailKind::Person | MailKind::AutoReply | MailKind::List => return Ok(None),
     };
     let Some(id) = message_of(secret, signs) else { return Ok(None) };
     match messages::load_outgoing(tx, cx.actor, &id) {
-        Ok((message, conversation)) => Ok(Some(VerifiedReport { conversation, message, says })),
+        Ok((message, conversation)) => Ok(Some(VerifiedReport { conversation, message, kind })),
         Err(Error::NotFound(_)) => Ok(None),
         Err(error) => Err(error),
     }
@@ -71,11 +73,11 @@ fn message_of(secret: &MailSecret, signs: &OwnMarkers) -> Option<MessageId> {
 
 /// Records what it says.
 pub(super) fn apply(tx: &mut Tx<'_>, cx: &Cx<'_>, report: VerifiedReport) -> Result<()> {
-    let VerifiedReport { mut conversation, message, says } = report;
-    match says {
-        Says::Bounced(named) => bounced(tx, cx, &mut conversation, &message, &named),
-        Says::Complained => messages::note_complaint(tx, cx, &message),
-        Says::Otherwise => Ok(()),
+    let VerifiedReport { mut conversation, message, kind } = report;
+    match kind {
+        ReportKind::Bounced(named) => bounced(tx, cx, &mut conversation, &message, &named),
+        ReportKind::Complained => messages::note_complaint(tx, cx, &message),
+        ReportKind::Informational => Ok(()),
     }
 }
 

@@ -17,7 +17,7 @@ use crate::model::timeline::{self, TimelineEvent};
 
 /// What an address does with mail, read from its first part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Magic {
+enum SimulatedBehaviour {
     Delivers,
     Bounces,
     Complains,
@@ -29,13 +29,14 @@ string_enum! {
     Answer { Reply = "reply", Documents = "docs", OutOfOffice = "ooo" }
 }
 
-impl Magic {
-    fn of(email: &str) -> Magic {
+impl SimulatedBehaviour {
+    fn of(email: &str) -> SimulatedBehaviour {
         let local = email.split(['+', '@']).next().unwrap_or("").to_ascii_lowercase();
         match local.as_str() {
-            "bounce" => Magic::Bounces,
-            "complaint" => Magic::Complains,
-            local => Answer::parse(local).map_or(Magic::Delivers, Magic::Answers),
+            "bounce" => SimulatedBehaviour::Bounces,
+            "complaint" => SimulatedBehaviour::Complains,
+            local => Answer::parse(local)
+                .map_or(SimulatedBehaviour::Delivers, SimulatedBehaviour::Answers),
         }
     }
 }
@@ -45,16 +46,18 @@ pub fn deliver(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<()> {
     let (message, mut conversation) = messages::load_outgoing(tx, cx.actor, id)?;
     let recipients = recipients(tx, cx, &message)?;
     for email in &recipients {
-        if Magic::of(email) == Magic::Bounces || has_complained(tx, cx, email)? {
+        if SimulatedBehaviour::of(email) == SimulatedBehaviour::Bounces
+            || has_complained(tx, cx, email)?
+        {
             return messages::mark_failed(tx, cx, &message);
         }
     }
     messages::mark_sent(tx, cx, &mut conversation, &message)?;
     for email in &recipients {
-        match Magic::of(email) {
-            Magic::Delivers | Magic::Bounces => {}
-            Magic::Complains => complain(tx, cx, &message, email)?,
-            Magic::Answers(answer) => plan_answer(tx, cx, &message, email, answer)?,
+        match SimulatedBehaviour::of(email) {
+            SimulatedBehaviour::Delivers | SimulatedBehaviour::Bounces => {}
+            SimulatedBehaviour::Complains => complain(tx, cx, &message, email)?,
+            SimulatedBehaviour::Answers(answer) => plan_answer(tx, cx, &message, email, answer)?,
         }
     }
     Ok(())
@@ -176,18 +179,18 @@ mod tests {
 
     #[test]
     fn the_first_part_of_an_address_before_any_plus_says_what_it_does() {
-        for (email, magic) in [
-            ("delivered@shop.test", Magic::Delivers),
-            ("bounce@shop.test", Magic::Bounces),
-            ("bounce+17@x.test", Magic::Bounces),
-            ("complaint@shop.test", Magic::Complains),
-            ("reply+order-7@shop.test", Magic::Answers(Answer::Reply)),
-            ("Docs@shop.test", Magic::Answers(Answer::Documents)),
-            ("ooo@shop.test", Magic::Answers(Answer::OutOfOffice)),
-            ("someone+bounce@shop.test", Magic::Delivers),
-            ("replies@shop.test", Magic::Delivers),
+        for (email, behaviour) in [
+            ("delivered@shop.test", SimulatedBehaviour::Delivers),
+            ("bounce@shop.test", SimulatedBehaviour::Bounces),
+            ("bounce+17@x.test", SimulatedBehaviour::Bounces),
+            ("complaint@shop.test", SimulatedBehaviour::Complains),
+            ("reply+order-7@shop.test", SimulatedBehaviour::Answers(Answer::Reply)),
+            ("Docs@shop.test", SimulatedBehaviour::Answers(Answer::Documents)),
+            ("ooo@shop.test", SimulatedBehaviour::Answers(Answer::OutOfOffice)),
+            ("someone+bounce@shop.test", SimulatedBehaviour::Delivers),
+            ("replies@shop.test", SimulatedBehaviour::Delivers),
         ] {
-            assert_eq!(Magic::of(email), magic, "{email}");
+            assert_eq!(SimulatedBehaviour::of(email), behaviour, "{email}");
         }
     }
 }

@@ -37,7 +37,7 @@ impl UnsignedMail {
         tx: &mut Tx<'_>,
         cx: &Cx<'_>,
         mut mail: ComposedMail,
-        back: &Back<'_>,
+        markers: &ReturnMarkers<'_>,
         recipients: Vec<String>,
     ) -> Result<UnsignedMail> {
         let secret = mail_secret::mail_secret(tx, cx)?;
@@ -47,14 +47,14 @@ impl UnsignedMail {
             tx.opt("SELECT plus_tags FROM mailboxes WHERE address = ?1", &[inbox])?;
         let plus_tags = plus_tags.is_some_and(|(on,)| on);
         let sender = match plus_tags {
-            true => mail::return_path(secret, inbox, back.message),
+            true => mail::return_path(secret, inbox, markers.message),
             false => None,
         };
-        mail.reply_to = match (plus_tags, back.conversation) {
+        mail.reply_to = match (plus_tags, markers.conversation) {
             (true, Some(conversation)) => mail::reply_address(secret, inbox, conversation.as_str()),
             _ => None,
         };
-        mail.loop_mark = mail::loop_mark(secret, back.message);
+        mail.loop_mark = mail::loop_mark(secret, markers.message);
         let signer = domains::signer_of(tx, cx, inbox)?;
         let sender = sender.unwrap_or_else(|| inbox.clone());
         Ok(UnsignedMail { mail: mail.into(), sender, recipients, signer })
@@ -87,7 +87,7 @@ impl UnsignedMail {
 }
 
 /// What answers and bounces are led back to.
-pub struct Back<'a> {
+pub struct ReturnMarkers<'a> {
     /// The id that a bounce is about, with its prefix.
     pub message: &'a str,
     pub conversation: Option<&'a ConversationId>,
@@ -103,38 +103,39 @@ pub(super) async fn sign(unsigned: &UnsignedMail) -> Result<OutgoingMail> {
 /// A message of ours as it stands in its rows.
 pub fn of_message(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<UnsignedMail> {
     let ws = cx.actor.ws;
-    let sheet: Sheet = tx.one(
-        &format!("SELECT {} FROM messages m WHERE m.ws = ?1 AND m.id = ?2", Sheet::COLUMNS),
+    let row: OutgoingRow = tx.one(
+        &format!("SELECT {} FROM messages m WHERE m.ws = ?1 AND m.id = ?2", OutgoingRow::COLUMNS),
         &[&ws, message],
     )?;
     let mail = ComposedMail {
-        message_id: sheet.header_id,
-        answers: chain(tx, ws, &sheet.conversation)?,
-        from: Address { name: sheet.from_name, email: sheet.from_email },
+        message_id: row.header_id,
+        answers: chain(tx, ws, &row.conversation)?,
+        from: Address { name: row.from_name, email: row.from_email },
         reply_to: None,
-        to: addresses(sheet.to_list),
-        cc: addresses(sheet.cc_list),
-        subject: sheet.subject,
-        text: sheet.text,
-        attachments: attachments::of_message(tx, cx.blobs, ws, &sheet.conversation, message)?,
-        at: sheet.first_attempt_at,
-        automatic: sheet.automatic,
+        to: addresses(row.to_list),
+        cc: addresses(row.cc_list),
+        subject: row.subject,
+        text: row.text,
+        attachments: attachments::of_message(tx, cx.blobs, ws, &row.conversation, message)?,
+        at: row.first_attempt_at,
+        automatic: row.automatic,
         loop_mark: None,
-        unsubscribe: sheet.unsubscribe,
+        unsubscribe: row.unsubscribe,
     };
-    let bcc = addresses(sheet.bcc_list);
+    let bcc = addresses(row.bcc_list);
     let everyone = mail.to.iter().chain(&mail.cc).chain(&bcc);
     let mut recipients: Vec<String> = everyone.map(|address| address.email.clone()).collect();
     recipients.sort();
     recipients.dedup();
     let settled = recipient_outcomes::settled(tx, ws, message)?;
     recipients.retain(|email| !settled.contains(email));
-    let back = Back { message: message.as_str(), conversation: Some(&sheet.conversation) };
-    UnsignedMail::new(tx, cx, mail, &back, recipients)
+    let markers =
+        ReturnMarkers { message: message.as_str(), conversation: Some(&row.conversation) };
+    UnsignedMail::new(tx, cx, mail, &markers, recipients)
 }
 
 db::row! {
-    struct Sheet from "m" {
+    struct OutgoingRow from "m" {
         conversation: ConversationId,
         header_id: String,
         from_name: Option<String>,

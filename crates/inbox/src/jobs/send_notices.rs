@@ -6,7 +6,7 @@ use db::Tx;
 use mail::{Address, ComposedMail};
 
 use super::failures::{JobRule, system, tell_nobody};
-use super::outgoing_mail::{self, Back, UnsignedMail};
+use super::outgoing_mail::{self, ReturnMarkers, UnsignedMail};
 use super::runtime::{BackgroundJob, ClaimRule, DueJob, JobRound, JobRuntime, LEASE_MS};
 use super::send_messages::RETRY_FOR_MS;
 use super::{Relay, RelayOutcome, lease};
@@ -177,6 +177,6 @@ fn unsigned(tx: &mut Tx<'_>, cx: &Cx<'_>, due: Due) -> Result<UnsignedMail> {
         unsubscribe: None,
     };
     let message = format!("msg_{}", due.id);
-    let back = Back { message: &message, conversation: None };
-    UnsignedMail::new(tx, cx, mail, &back, vec![due.email])
+    let markers = ReturnMarkers { message: &message, conversation: None };
+    UnsignedMail::new(tx, cx, mail, &markers, vec![due.email])
 }

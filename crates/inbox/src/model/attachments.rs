@@ -137,7 +137,7 @@ pub fn remove_all(
 }
 
 /// Puts what somebody enclosed into the letter that they have written.
-pub fn seal(
+pub fn attach_to_message(
     tx: &mut Tx<'_>,
     ws: i64,
     conversation: &ConversationId,

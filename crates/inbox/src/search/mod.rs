@@ -3,8 +3,8 @@
 
 mod fold;
 pub(crate) mod list;
-mod needle;
 mod query;
+mod search_term;
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,8 +13,10 @@ use db::Tx;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, short_base32};
 use fold::index_words;
-pub use needle::{Needle, PROBED_AT_ONCE, all_terms, conversations_with, needle, those_with_all};
 pub use query::{Query, Term};
+pub use search_term::{
+    PROBED_AT_ONCE, SearchTerm, all_terms, conversations_with, search_term, those_with_all,
+};
 
 /// Characters before each word that keep the words of workspaces apart.
 const TAG_CHARS: u32 = 4;

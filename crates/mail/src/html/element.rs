@@ -4,7 +4,7 @@ use super::style::StyleDeclarations;
 
 /// What an element means for reading a mail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Meaning {
+pub(super) struct ElementRole {
     /// Its lines are quoted.
     pub quote: bool,
     /// What stands in it are no words.
@@ -19,7 +19,7 @@ pub(super) struct Meaning {
     pub boundary: bool,
 }
 
-impl Meaning {
+impl ElementRole {
     /// True when it tells of a mail program that it tells history apart.
     pub fn tells_history(self) -> bool {
         self.quote || self.signature || self.marker || self.boundary
@@ -45,8 +45,8 @@ pub(super) struct Attributes {
     pub href: Option<String>,
 }
 
-pub(super) fn meaning(tag: &str, attributes: &Attributes) -> Meaning {
-    Meaning {
+pub(super) fn role(tag: &str, attributes: &Attributes) -> ElementRole {
+    ElementRole {
         quote: is_quote(tag, attributes),
         silent: is_silent(tag),
         preformatted: matches!(tag, "pre" | "textarea"),

@@ -14,7 +14,7 @@ use html5gum::{DefaultEmitter, Token, Tokenizer};
 use crate::limits::{HTML_BYTES, HTML_DEPTH, HTML_TAGS, LINK_TARGET_BYTES, LINK_TEXT_CHARS, LINKS};
 use crate::trim::LineMark;
 pub(crate) use element::is_block;
-use element::{Attributes, Meaning};
+use element::{Attributes, ElementRole};
 use lines::{Lines, Setting};
 pub(crate) use quote_role::QuoteRole;
 use sheet::StyleSheet;
@@ -185,12 +185,12 @@ struct Reader {
 
 struct Open {
     tag: String,
-    inside: Inside,
+    context: ElementContext,
 }
 
 /// What text stands in, all open elements taken together.
 #[derive(Clone, Copy, Default)]
-struct Inside {
+struct ElementContext {
     /// What stands here are no words.
     silent: bool,
     /// Nothing that stands here is seen.
@@ -200,17 +200,22 @@ struct Inside {
     lines: Setting,
 }
 
-impl Inside {
-    fn and(self, meaning: Meaning, conceals: bool, declared: &StyleDeclarations) -> Inside {
-        Inside {
-            silent: self.silent || meaning.silent,
+impl ElementContext {
+    fn and(
+        self,
+        role: ElementRole,
+        conceals: bool,
+        declared: &StyleDeclarations,
+    ) -> ElementContext {
+        ElementContext {
+            silent: self.silent || role.silent,
             concealed: self.concealed || conceals,
             look: self.look.within(declared),
-            preformatted: self.preformatted || meaning.preformatted,
+            preformatted: self.preformatted || role.preformatted,
             lines: Setting {
-                depth: self.lines.depth + usize::from(meaning.quote),
-                signature: self.lines.signature || meaning.signature,
-                announces: self.lines.announces || meaning.marker,
+                depth: self.lines.depth + usize::from(role.quote),
+                signature: self.lines.signature || role.signature,
+                announces: self.lines.announces || role.marker,
             },
         }
     }
@@ -222,12 +227,12 @@ impl Reader {
             self.close(&tag);
         }
         self.break_before(&tag);
-        let meaning = element::meaning(&tag, &attributes);
+        let role = element::role(&tag, &attributes);
         let conceals = attributes.hidden || declared.conceals();
-        let inside = self.inside();
-        let shown = !inside.silent && !self.passes_over(&inside);
-        self.tells_history |= meaning.tells_history() && shown;
-        if meaning.boundary && shown {
+        let context = self.context();
+        let shown = !context.silent && !self.passes_over(&context);
+        self.tells_history |= role.tells_history() && shown;
+        if role.boundary && shown {
             self.lines.mark(LineMark::Boundary);
         }
         match tag.as_str() {
@@ -243,19 +248,19 @@ impl Reader {
         if element::is_void(&tag) {
             return;
         }
-        let inside = inside.and(meaning, conceals, declared);
+        let context = context.and(role, conceals, declared);
         if self.open.len() < HTML_DEPTH {
-            self.lines.setting = inside.lines;
-            self.open.push(Open { tag, inside });
+            self.lines.setting = context.lines;
+            self.open.push(Open { tag, context });
         } else {
-            self.lost |= inside.concealed || inside.look.hides_text();
+            self.lost |= context.concealed || context.look.hides_text();
         }
     }
 
     /// True where nothing is read because nobody sees the element. Text that cannot be read for its
     /// size or colour still has its lines.
-    fn passes_over(&self, inside: &Inside) -> bool {
-        self.words == Words::Seen && inside.concealed
+    fn passes_over(&self, context: &ElementContext) -> bool {
+        self.words == Words::Seen && context.concealed
     }
 
     /// Ends the nearest open element of this name and all within it. A stray end is ignored, as is
@@ -276,20 +281,20 @@ impl Reader {
             _ => {}
         }
         self.break_before(tag);
-        self.lines.setting = self.inside().lines;
+        self.lines.setting = self.context().lines;
     }
 
     fn text(&mut self, text: &str) {
-        let inside = self.inside();
-        if inside.silent {
+        let context = self.context();
+        if context.silent {
             return;
         }
-        let unseen = inside.concealed || inside.look.hides_text() || self.lost;
+        let unseen = context.concealed || context.look.hides_text() || self.lost;
         if unseen && self.words == Words::Seen {
             let blank = text.trim().is_empty();
             self.conceals |= !blank;
             // Words apart stay apart, however narrow the space between them.
-            if blank && !inside.concealed {
+            if blank && !context.concealed {
                 self.lines.cell();
             }
             return;
@@ -298,7 +303,7 @@ impl Reader {
             let room = LINK_TEXT_CHARS.saturating_sub(link.text.chars().count());
             link.text.extend(text.chars().take(room));
         }
-        if inside.preformatted {
+        if context.preformatted {
             self.lines.preformatted(text);
         } else {
             self.lines.text(text);
@@ -313,8 +318,8 @@ impl Reader {
         }
     }
 
-    fn inside(&self) -> Inside {
-        self.open.last().map(|open| open.inside).unwrap_or_default()
+    fn context(&self) -> ElementContext {
+        self.open.last().map(|open| open.context).unwrap_or_default()
     }
 
     fn end_link(&mut self) {

@@ -25,17 +25,17 @@ pub const REASONS: usize = 3;
 /// What the sending systems could prove about a mail, as found elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Authentication {
-    pub spf: Proof,
-    pub dkim: Proof,
+    pub spf: AuthenticationResult,
+    pub dkim: AuthenticationResult,
     pub dmarc: Dmarc,
     /// What the sender's domain asks to be done with mail that fails DMARC.
     pub policy: DmarcPolicy,
-    pub arc: Proof,
+    pub arc: AuthenticationResult,
 }
 
 /// The outcome of one method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Proof {
+pub enum AuthenticationResult {
     Pass,
     Fail,
     /// Not used by the sender, or not decided.
@@ -54,11 +54,11 @@ pub enum DmarcPolicy {
 impl Default for Authentication {
     fn default() -> Authentication {
         Authentication {
-            spf: Proof::None,
-            dkim: Proof::None,
+            spf: AuthenticationResult::None,
+            dkim: AuthenticationResult::None,
             dmarc: Dmarc::Absent,
             policy: DmarcPolicy::None,
-            arc: Proof::None,
+            arc: AuthenticationResult::None,
         }
     }
 }
@@ -170,7 +170,7 @@ fn points(signals: &[Signal], wanted: impl Fn(&Signal) -> bool) -> f64 {
 fn trust(authentication: &Authentication, known: &SenderHistory<'_>) -> f64 {
     match (known.contact, authentication.dmarc) {
         (true, Dmarc::Pass) => 5.0,
-        (true, Dmarc::Absent) if authentication.spf != Proof::Fail => 2.0,
+        (true, Dmarc::Absent) if authentication.spf != AuthenticationResult::Fail => 2.0,
         _ => 0.0,
     }
 }

@@ -1,6 +1,8 @@
 //! Scam signals in who a mail claims to be from.
 
-use super::{Authentication, DmarcPolicy, Proof, Risk, SenderHistory, Signal, domain};
+use super::{
+    Authentication, AuthenticationResult, DmarcPolicy, Risk, SenderHistory, Signal, domain,
+};
 use crate::Dmarc;
 use crate::address::Address;
 use crate::kind::MailKind;
@@ -122,8 +124,9 @@ fn proof(sender: &Sender<'_>, authentication: &Authentication) -> Vec<Signal> {
         }
         Dmarc::Absent => {}
     }
-    let unproven = (authentication.spf == Proof::Fail) && authentication.dkim != Proof::Pass;
-    let unproven = unproven && authentication.arc != Proof::Pass;
+    let unproven = (authentication.spf == AuthenticationResult::Fail)
+        && authentication.dkim != AuthenticationResult::Pass;
+    let unproven = unproven && authentication.arc != AuthenticationResult::Pass;
     let reason = "The sending server is not one of the sender's domain.";
     unproven.then(|| Signal::new(1.5, Risk::Suspicious, reason)).into_iter().collect()
 }

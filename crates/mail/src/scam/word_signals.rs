@@ -15,15 +15,15 @@ pub(super) fn signals(mail: &ParsedMail) -> Vec<Signal> {
     let count = |phrases: &[&str]| phrases.iter().filter(|phrase| text.contains(*phrase)).count();
     let haste = count(HASTE) > 0;
     let mut found = Vec::new();
-    for wish in WISHES {
-        let told = count(wish.phrases);
+    for rule in PHRASE_RULES {
+        let told = count(rule.phrases);
         if told == 0 {
             continue;
         }
-        if haste && wish.with_haste > 0.0 {
-            found.push(Signal::new(wish.with_haste, wish.risk, wish.hasty_reason));
-        } else if wish.alone > 0.0 && told >= wish.enough {
-            found.push(Signal::new(wish.alone, wish.risk, wish.reason));
+        if haste && rule.with_haste > 0.0 {
+            found.push(Signal::new(rule.with_haste, rule.risk, rule.hasty_reason));
+        } else if rule.alone > 0.0 && told >= rule.enough {
+            found.push(Signal::new(rule.alone, rule.risk, rule.reason));
         }
     }
     found.sort_by(|a, b| b.points.total_cmp(&a.points));
@@ -31,7 +31,7 @@ pub(super) fn signals(mail: &ParsedMail) -> Vec<Signal> {
     found
 }
 
-struct Wish {
+struct PhraseRule {
     phrases: &'static [&'static str],
     risk: Risk,
     with_haste: f64,
@@ -42,8 +42,8 @@ struct Wish {
     reason: &'static str,
 }
 
-const WISHES: &[Wish] = &[
-    Wish {
+const PHRASE_RULES: &[PhraseRule] = &[
+    PhraseRule {
         phrases: BANK,
         risk: Risk::Scam,
         with_haste: 4.0,
@@ -52,7 +52,7 @@ const WISHES: &[Wish] = &[
         enough: 1,
         reason: "It asks to pay into another account.",
     },
-    Wish {
+    PhraseRule {
         phrases: VOUCHERS,
         risk: Risk::Scam,
         with_haste: 4.5,
@@ -61,7 +61,7 @@ const WISHES: &[Wish] = &[
         enough: 1,
         reason: "It asks for gift cards or vouchers.",
     },
-    Wish {
+    PhraseRule {
         phrases: COINS,
         risk: Risk::Scam,
         with_haste: 3.5,
@@ -70,7 +70,7 @@ const WISHES: &[Wish] = &[
         enough: 1,
         reason: "",
     },
-    Wish {
+    PhraseRule {
         phrases: PASSWORDS,
         risk: Risk::Phishing,
         with_haste: 4.0,
@@ -79,7 +79,7 @@ const WISHES: &[Wish] = &[
         enough: 1,
         reason: "It asks to confirm an account or a password.",
     },
-    Wish {
+    PhraseRule {
         phrases: FORTUNES,
         risk: Risk::Scam,
         with_haste: 4.5,

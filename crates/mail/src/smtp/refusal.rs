@@ -54,7 +54,7 @@ pub(super) const ENDLESS: SmtpRefusal =
     refusal("too-large", "421 4.3.4 The mail is far too large.");
 pub(super) const BARE_LINE_END: SmtpRefusal =
     refusal("bare-line-end", "550 5.6.0 Every line of a mail must end with CR LF.");
-pub(super) const IN_CIRCLES: SmtpRefusal =
+pub(super) const MAIL_LOOP: SmtpRefusal =
     refusal("mail-loop", "450 4.4.6 The mail has been passed on too often.");
 pub(super) const NO_ROOM: SmtpRefusal =
     refusal("no-room", "452 4.3.1 Too much mail comes in at once. Try again later.");

@@ -37,7 +37,7 @@ pub enum RecipientReply {
     /// It is durable: whoever brought it may forget it.
     Taken,
     /// It has been passed on too often.
-    InCircles,
+    MailLoop,
     /// The recipient is no inbox any more.
     NoInbox,
     /// Something failed on our side.
@@ -482,7 +482,7 @@ impl SmtpServerSession {
 fn answer(outcome: RecipientReply) -> Result<(), SmtpRefusal> {
     match outcome {
         RecipientReply::Taken => Ok(()),
-        RecipientReply::InCircles => Err(IN_CIRCLES),
+        RecipientReply::MailLoop => Err(MAIL_LOOP),
         RecipientReply::NoInbox => Err(NO_INBOX),
         RecipientReply::Trouble => Err(TROUBLE),
     }

@@ -153,11 +153,11 @@ fn written_by(joined: &str) -> Option<Strength> {
             return Some(Strength::Weak);
         }
         let dated = tells_when(body) || (figures >= 1 && address);
-        let framed = address || begins_as_one(body) || place == Place::End;
+        let framed = address || begins_as_one(body) || place == VerbPosition::End;
         if dated && framed {
             return Some(Strength::Strong);
         }
-        return (address && place == Place::End).then_some(Strength::Weak);
+        return (address && place == VerbPosition::End).then_some(Strength::Weak);
     }
     // Some programs give only a date and an address: "30.09.2017, 18.30, "Ann" <ann@x.example>:".
     let closes_with_address = body.ends_with('>') && address;
@@ -168,14 +168,14 @@ fn written_by(joined: &str) -> Option<Strength> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum VerbPosition {
     End,
     Within,
 }
 
-fn verb_in(body: &str) -> Option<Place> {
+fn verb_in(body: &str) -> Option<VerbPosition> {
     if let Some(verb) = WROTE_ANYWHERE.iter().find(|verb| body.contains(*verb)) {
-        return Some(if body.ends_with(verb) { Place::End } else { Place::Within });
+        return Some(if body.ends_with(verb) { VerbPosition::End } else { VerbPosition::Within });
     }
     let mut found = None;
     for verb in WROTE {
@@ -185,9 +185,9 @@ fn verb_in(body: &str) -> Option<Place> {
             let edge = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
             if edge(before) && edge(after) {
                 if at + verb.len() == body.len() {
-                    return Some(Place::End);
+                    return Some(VerbPosition::End);
                 }
-                found = Some(Place::Within);
+                found = Some(VerbPosition::Within);
             }
         }
     }

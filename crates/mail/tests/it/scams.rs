@@ -1,7 +1,8 @@
 //! The scam check: what marks a mail, what holds it, and what being known changes.
 
 use mail::{
-    Authentication, Dmarc, DmarcPolicy, Envelope, Proof, Risk, SenderHistory, Verdict, check, parse,
+    Authentication, AuthenticationResult, Dmarc, DmarcPolicy, Envelope, Risk, SenderHistory,
+    Verdict, check, parse,
 };
 
 fn checked(raw: &str, authentication: Authentication, known: &SenderHistory<'_>) -> Verdict {
@@ -215,8 +216,8 @@ fn at_most_three_reasons_are_given_the_weightiest_first() {
 
 fn proven() -> Authentication {
     Authentication {
-        spf: Proof::Pass,
-        dkim: Proof::Pass,
+        spf: AuthenticationResult::Pass,
+        dkim: AuthenticationResult::Pass,
         dmarc: Dmarc::Pass,
         ..Authentication::default()
     }

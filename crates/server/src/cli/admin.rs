@@ -9,7 +9,9 @@ use inbox::model::mailboxes;
 use serde_json::json;
 
 use super::Json;
-use super::command::{CommandResult, Of, link_works, open, person, print, sentence, workspaces};
+use super::command::{
+    CommandResult, WorkspaceArgs, link_works, open, person, print, sentence, workspaces,
+};
 use crate::settings::Settings;
 
 #[derive(Args)]
@@ -78,7 +80,7 @@ pub enum MailboxCommand {
         #[arg(long, value_name = "EMAIL")]
         private_to: Option<String>,
         #[command(flatten)]
-        of: Of,
+        workspace: WorkspaceArgs,
     },
     /// Say whether the provider of an inbox passes on addresses with plus tags (they all should,
     /// some do not): with `off`, answers and bounces come to the bare address
@@ -88,7 +90,7 @@ pub enum MailboxCommand {
         #[arg(value_parser = ["on", "off"])]
         tags: String,
         #[command(flatten)]
-        of: Of,
+        workspace: WorkspaceArgs,
     },
     /// Fetch an inbox's mail by IMAP from a mailbox elsewhere
     Imap(Box<super::imap::Imap>),
@@ -98,7 +100,7 @@ pub enum MailboxCommand {
         #[arg(long, value_name = "EMAIL")]
         by: Option<String>,
         #[command(flatten)]
-        of: Of,
+        workspace: WorkspaceArgs,
     },
 }
 
@@ -107,8 +109,8 @@ impl MailboxCommand {
         let app = open(settings).await?;
         match self {
             MailboxCommand::Imap(imap) => imap.run(settings, &app).await?,
-            MailboxCommand::Add { address, name, private_to, of } => {
-                let operator = of.operator(&app).await?;
+            MailboxCommand::Add { address, name, private_to, workspace } => {
+                let operator = workspace.operator(&app).await?;
                 let owner = match private_to {
                     Some(email) => Some(person(&app, &operator, email).await?),
                     None => None,
@@ -124,10 +126,10 @@ impl MailboxCommand {
                     })
                     .await
                     .map_err(sentence)?;
-                print(of.output, &json!({ "id": id }), &said);
+                print(workspace.output, &json!({ "id": id }), &said);
             }
-            MailboxCommand::Plus { address, tags, of } => {
-                let operator = of.operator(&app).await?;
+            MailboxCommand::Plus { address, tags, workspace } => {
+                let operator = workspace.operator(&app).await?;
                 let on = tags == "on";
                 app.act(&operator, move |tx, cx| {
                     let id = actions::mailbox_at(tx, cx, &address)?;
@@ -135,10 +137,10 @@ impl MailboxCommand {
                 })
                 .await
                 .map_err(sentence)?;
-                print(of.output, &json!({ "ok": true }), "Set.");
+                print(workspace.output, &json!({ "ok": true }), "Set.");
             }
-            MailboxCommand::List { by, of } => {
-                let mut viewer = of.operator(&app).await?;
+            MailboxCommand::List { by, workspace } => {
+                let mut viewer = workspace.operator(&app).await?;
                 if let Some(email) = by {
                     viewer = person(&app, &viewer, email).await?;
                 }
@@ -166,7 +168,7 @@ impl MailboxCommand {
                     let health = fetching(&m.id).map(super::imap::health);
                     std::iter::once(own).chain(health)
                 });
-                print(of.output, &shown, &lines.collect::<Vec<_>>().join("\n"));
+                print(workspace.output, &shown, &lines.collect::<Vec<_>>().join("\n"));
             }
         }
         Ok(())
@@ -190,19 +192,19 @@ pub enum Key {
         #[arg(long)]
         test: bool,
         #[command(flatten)]
-        of: Of,
+        workspace: WorkspaceArgs,
     },
     /// List the keys
     List {
         #[command(flatten)]
-        of: Of,
+        workspace: WorkspaceArgs,
     },
     /// Revoke a key at once
     Revoke {
         /// The key's id (agt_…)
         id: String,
         #[command(flatten)]
-        of: Of,
+        workspace: WorkspaceArgs,
     },
 }
 
@@ -210,39 +212,43 @@ impl Key {
     pub async fn run(self, settings: &Settings) -> CommandResult {
         let app = open(settings).await?;
         match self {
-            Key::Create { name, scopes, by, test, of } => {
+            Key::Create { name, scopes, by, test, workspace } => {
                 let parse = |text: &String| {
                     Scope::parse(text.trim()).ok_or_else(|| {
                         format!("scopes: {text} is not one of {}", Scope::NAMES.join(", "))
                     })
                 };
                 let scopes = scopes.iter().map(parse).collect::<Result<Vec<Scope>, String>>()?;
-                let maker = person(&app, &of.operator(&app).await?, by).await?;
+                let maker = person(&app, &workspace.operator(&app).await?, by).await?;
                 let made = app
                     .act(&maker, move |tx, cx| actions::make_key(tx, cx, &name, &scopes, !test))
                     .await
                     .map_err(sentence)?;
                 let said =
                     format!("{}\nIt is shown this once; only a fingerprint is kept.", made.key);
-                print(of.output, &json!(made), &said);
+                print(workspace.output, &json!(made), &said);
             }
-            Key::List { of } => {
-                let operator = of.operator(&app).await?;
+            Key::List { workspace } => {
+                let operator = workspace.operator(&app).await?;
                 let keys = app.read(&operator, actions::list_keys).await.map_err(sentence)?;
                 let lines = keys.iter().map(|key| {
                     let kind = if key.livemode { "live" } else { "test" };
                     let revoked = if key.revoked_at.is_some() { "  revoked" } else { "" };
                     format!("{}  {kind}  {}  [{}]{revoked}", key.id, key.name, key.scopes)
                 });
-                print(of.output, &json!({ "keys": keys }), &lines.collect::<Vec<_>>().join("\n"));
+                print(
+                    workspace.output,
+                    &json!({ "keys": keys }),
+                    &lines.collect::<Vec<_>>().join("\n"),
+                );
             }
-            Key::Revoke { id, of } => {
-                let operator = of.operator(&app).await?;
+            Key::Revoke { id, workspace } => {
+                let operator = workspace.operator(&app).await?;
                 let id = AgentId::parse(&id).ok_or("There is no such key.".to_owned())?;
                 app.act(&operator, move |tx, cx| actions::revoke_key(tx, cx, &id))
                     .await
                     .map_err(sentence)?;
-                print(of.output, &json!({ "ok": true }), "Revoked.");
+                print(workspace.output, &json!({ "ok": true }), "Revoked.");
             }
         }
         Ok(())
@@ -255,7 +261,7 @@ pub enum Workspace {
     SetPlan {
         plan: String,
         #[command(flatten)]
-        of: Of,
+        workspace: WorkspaceArgs,
     },
     /// List the workspaces
     List {
@@ -268,14 +274,14 @@ impl Workspace {
     pub async fn run(self, settings: &Settings) -> CommandResult {
         let app = open(settings).await?;
         match self {
-            Workspace::SetPlan { plan, of } => {
+            Workspace::SetPlan { plan, workspace } => {
                 let plan =
                     Plan::parse(&plan).ok_or("plan: must be free, pro or team".to_owned())?;
-                let operator = of.operator(&app).await?;
+                let operator = workspace.operator(&app).await?;
                 app.act(&operator, move |tx, cx| actions::set_plan(tx, cx, plan))
                     .await
                     .map_err(sentence)?;
-                print(of.output, &json!({ "ok": true }), "Set.");
+                print(workspace.output, &json!({ "ok": true }), "Set.");
             }
             Workspace::List { output } => {
                 let list = workspaces(&app).await?;

@@ -43,7 +43,7 @@ pub fn link_works() -> String {
 
 /// Which workspace a command is about, and how it answers.
 #[derive(Args)]
-pub struct Of {
+pub struct WorkspaceArgs {
     /// The workspace's slug; needed only when there are several
     #[arg(long, value_name = "SLUG")]
     workspace: Option<String>,
@@ -51,7 +51,7 @@ pub struct Of {
     pub output: Json,
 }
 
-impl Of {
+impl WorkspaceArgs {
     /// The one at the machine's command line, who may administer the workspace.
     pub async fn operator(&self, app: &App) -> Result<Actor, String> {
         let list = workspaces(app).await?;

@@ -6,7 +6,7 @@ use inbox::base::actor::Actor;
 use inbox::model::domains;
 use serde_json::json;
 
-use super::command::{CommandFailure, CommandResult, Of, open, print, sentence};
+use super::command::{CommandFailure, CommandResult, WorkspaceArgs, open, print, sentence};
 use crate::mail_out::dns_records::{self, PublishedRecord, RecordStatus, SendingSetup};
 use crate::net::dns_lookup::Lookup;
 use crate::serve::relay_config;
@@ -17,27 +17,27 @@ pub enum Domain {
     /// List the domains of the inboxes
     List {
         #[command(flatten)]
-        of: Of,
+        workspace: WorkspaceArgs,
     },
     /// Print the DNS records to publish (DKIM, SPF, DMARC, MX); the first time it makes the key
     /// that signs the domain's mail
     Dns {
         domain: String,
         #[command(flatten)]
-        of: Of,
+        workspace: WorkspaceArgs,
     },
     /// Look the records up and say what is missing; a new key begins to sign once it is seen. The
     /// exit status is 0 when DKIM, SPF and DMARC are published
     Check {
         domain: String,
         #[command(flatten)]
-        of: Of,
+        workspace: WorkspaceArgs,
     },
     /// Make a new signing key; the old one signs until `domain check` sees the new one's record
     Rotate {
         domain: String,
         #[command(flatten)]
-        of: Of,
+        workspace: WorkspaceArgs,
     },
 }
 
@@ -45,13 +45,13 @@ impl Domain {
     pub async fn run(self, settings: &Settings) -> CommandResult {
         let app = open(settings).await?;
         match self {
-            Domain::List { of } => {
-                let operator = of.operator(&app).await?;
+            Domain::List { workspace } => {
+                let operator = workspace.operator(&app).await?;
                 let list = app.read(&operator, domains::list_domains).await.map_err(sentence)?;
-                print(of.output, &json!({ "domains": list }), &list.join("\n"));
+                print(workspace.output, &json!({ "domains": list }), &list.join("\n"));
             }
-            Domain::Dns { domain, of } => {
-                let operator = of.operator(&app).await?;
+            Domain::Dns { domain, workspace } => {
+                let operator = workspace.operator(&app).await?;
                 if keys(&app, &operator, &domain).await?.is_empty() {
                     let key = make_key(&app).await?;
                     let domain = domain.clone();
@@ -61,19 +61,19 @@ impl Domain {
                     .await
                     .map_err(sentence)?;
                 }
-                print_records(&app, &operator, settings, &domain, &of).await?;
+                print_records(&app, &operator, settings, &domain, &workspace).await?;
             }
-            Domain::Rotate { domain, of } => {
-                let operator = of.operator(&app).await?;
+            Domain::Rotate { domain, workspace } => {
+                let operator = workspace.operator(&app).await?;
                 keys(&app, &operator, &domain).await?;
                 let (key, named) = (make_key(&app).await?, domain.clone());
                 app.act(&operator, move |tx, cx| domains::keep_next_key(tx, cx, &named, &key))
                     .await
                     .map_err(sentence)?;
-                print_records(&app, &operator, settings, &domain, &of).await?;
+                print_records(&app, &operator, settings, &domain, &workspace).await?;
             }
-            Domain::Check { domain, of } => {
-                let operator = of.operator(&app).await?;
+            Domain::Check { domain, workspace } => {
+                let operator = workspace.operator(&app).await?;
                 let (lookup, sending) = (Lookup::at(settings.dns)?, sending_setup(settings));
                 let findings = dns_records::check(&app, &operator, &lookup, &domain, &sending)
                     .await
@@ -94,7 +94,7 @@ impl Domain {
                     said.push(format!("There is no signing key yet: mailroom domain dns {domain}"));
                 }
                 let answer = json!({ "good": good, "records": findings });
-                print(of.output, &answer, &said.join("\n"));
+                print(workspace.output, &answer, &said.join("\n"));
                 if !good {
                     return Err(CommandFailure::Told);
                 }
@@ -124,7 +124,7 @@ async fn print_records(
     operator: &Actor,
     settings: &Settings,
     domain: &str,
-    of: &Of,
+    workspace: &WorkspaceArgs,
 ) -> CommandResult {
     let listed = keys(app, operator, domain).await?;
     let domain = mail::ascii_domain(domain.trim()).unwrap_or_default();
@@ -136,7 +136,7 @@ async fn print_records(
         "{}\n\nThen: mailroom domain check {domain}",
         shown.collect::<Vec<_>>().join("\n\n")
     );
-    print(of.output, &json!({ "domain": domain, "records": records }), &said);
+    print(workspace.output, &json!({ "domain": domain, "records": records }), &said);
     Ok(())
 }
 

@@ -8,12 +8,12 @@ use inbox::App;
 use inbox::actions::{self, FetchFrom, FetchedInbox};
 use inbox::base::actor::Actor;
 use inbox::base::limits::IMAP_WORD_CHARS;
-use inbox::inbound::imap::{After, ImapAccount, Security};
+use inbox::inbound::imap::{ImapAccount, PostFetchAction, Security};
 use inbox::inbound::{RecipientInbox, find_inbox};
 use serde_json::json;
 use url::Url;
 
-use super::command::{CommandResult, Of, print, sentence};
+use super::command::{CommandResult, WorkspaceArgs, print, sentence};
 use crate::mail_in::imap::try_out;
 use crate::net::http_client::system_roots;
 use crate::node::vault::{Vault, imap_purpose};
@@ -51,12 +51,12 @@ pub struct Imap {
     #[arg(long, conflicts_with_all = ["server", "password_file", "password_stdin"])]
     off: bool,
     #[command(flatten)]
-    of: Of,
+    workspace: WorkspaceArgs,
 }
 
 impl Imap {
     pub async fn run(self, settings: &Settings, app: &App) -> CommandResult {
-        let operator = self.of.operator(app).await?;
+        let operator = self.workspace.operator(app).await?;
         if self.off {
             self.stop(app, &operator).await
         } else {
@@ -69,14 +69,14 @@ impl Imap {
         app.act(operator, move |tx, cx| actions::stop_fetching(tx, cx, &address))
             .await
             .map_err(sentence)?;
-        print(self.of.output, &json!({ "ok": true }), "Its mail is fetched no more.");
+        print(self.workspace.output, &json!({ "ok": true }), "Its mail is fetched no more.");
         Ok(())
     }
 
     async fn begin(self, settings: &Settings, app: &App, operator: &Actor) -> CommandResult {
         let inbox = self.inbox(app, operator).await?;
         let (host, port, security, username) = server(self.server.as_deref().unwrap_or(""))?;
-        let after = After::parse(&self.after)
+        let after = PostFetchAction::parse(&self.after)
             .ok_or("after: must be nothing, seen or move: and a folder".to_owned())?;
         let password = self.password()?;
         let vault = Vault::open(&settings.data, &app.ids)?;
@@ -126,7 +126,7 @@ impl Imap {
             "Mail for {} is fetched from {} while `mailroom serve` runs.{begins}",
             account.inbox.mailbox.address, account.host
         );
-        print(self.of.output, &json!({ "id": id, "mails": mails }), &said);
+        print(self.workspace.output, &json!({ "id": id, "mails": mails }), &said);
         Ok(())
     }
 

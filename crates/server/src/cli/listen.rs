@@ -58,15 +58,16 @@ impl Listen {
         };
         let secret = self.secret.clone();
         let secret = secret.unwrap_or_else(|| webhook_signing::new_secret(&Ids::random()));
-        let mut place = Place { client, server, key: self.key.clone(), next: "start=now".into() };
-        place.look().await?;
-        let mut tried = if self.try_sandbox { Some(place.try_sandbox().await?) } else { None };
+        let mut poller =
+            EventPoller { client, server, key: self.key.clone(), next: "start=now".into() };
+        poller.look().await?;
+        let mut sandbox = if self.try_sandbox { Some(poller.try_sandbox().await?) } else { None };
         if self.forward_to.is_some() || self.headers || self.try_sandbox {
             eprintln!("Events are signed with {secret}");
         }
         eprintln!("Listening. Stop with Ctrl-C.");
         loop {
-            let events = match place.look().await {
+            let events = match poller.look().await {
                 Ok(events) => events,
                 Err(sentence) => {
                     eprintln!("mailroom: {sentence}");
@@ -75,8 +76,8 @@ impl Listen {
                 }
             };
             for event in &events {
-                println!("{}", self.told(&place.client, &secret, event).await);
-                if tried.as_mut().is_some_and(|tried| tried.ends_with(event)) {
+                println!("{}", self.told(&poller.client, &secret, event).await);
+                if sandbox.as_mut().is_some_and(|sandbox| sandbox.ends_with(event)) {
                     return Ok(());
                 }
             }
@@ -107,12 +108,12 @@ impl Listen {
 }
 
 /// The conversation with the simulated customer, as far as its events tell.
-struct Tried {
+struct SandboxRun {
     conversation: String,
     answered: bool,
 }
 
-impl Tried {
+impl SandboxRun {
     /// True for the event that tells that the customer has written back to our answer.
     fn ends_with(&mut self, event: &Value) -> bool {
         if event["data"]["conversation_id"] != self.conversation.as_str() {
@@ -124,7 +125,7 @@ impl Tried {
 }
 
 /// How far the events have been seen.
-struct Place {
+struct EventPoller {
     client: Client,
     server: String,
     key: String,
@@ -132,7 +133,7 @@ struct Place {
     next: String,
 }
 
-impl Place {
+impl EventPoller {
     /// The events after the last look.
     async fn look(&mut self) -> Result<Vec<Value>, String> {
         let url = format!("{}{PREFIX}/events?limit=100&{}", self.server, self.next);
@@ -145,7 +146,7 @@ impl Place {
 
     /// A customer at `reply+…@` writes, and is answered; five seconds later they write back. Each
     /// time it is another customer, so that their mail begins a conversation of its own.
-    async fn try_sandbox(&self) -> Result<Tried, String> {
+    async fn try_sandbox(&self) -> Result<SandboxRun, String> {
         let url = format!("{}{PREFIX}/sandbox/inbound", self.server);
         let mail = json!({
             "from": format!("reply+{}@customer.test", Ids::random().token(CUSTOMER_CHARS)),
@@ -158,7 +159,7 @@ impl Place {
         let url = format!("{}{PREFIX}/conversations/{id}/replies", self.server);
         let reply = json!({ "body": "Yes, it is.", "send": true });
         self.ask(self.client.post(url).body(reply.to_string())).await?;
-        Ok(Tried { conversation: id.to_owned(), answered: false })
+        Ok(SandboxRun { conversation: id.to_owned(), answered: false })
     }
 
     /// The Link header and the body of an answer; an error's sentence otherwise.

@@ -11,7 +11,7 @@ use inbox::model::services::Service as Kind;
 use serde_json::json;
 use url::{Host, Url};
 
-use super::command::{CommandResult, Of, open, person, print, sentence};
+use super::command::{CommandResult, WorkspaceArgs, open, person, print, sentence};
 use crate::mail_in::services::{POSTMARK_USER, purpose};
 use crate::node::vault::Vault;
 use crate::settings::Settings;
@@ -49,7 +49,7 @@ pub enum Service {
         #[arg(long, value_name = "URL")]
         api_url: Option<String>,
         #[command(flatten)]
-        of: Of,
+        workspace: WorkspaceArgs,
     },
     /// Resend: give a connection the signing secret that Resend shows for its webhook
     Secret {
@@ -58,18 +58,18 @@ pub enum Service {
         #[arg(long, value_name = "FILE")]
         secret_file: PathBuf,
         #[command(flatten)]
-        of: Of,
+        workspace: WorkspaceArgs,
     },
     /// List the connections and how they go
     List {
         #[command(flatten)]
-        of: Of,
+        workspace: WorkspaceArgs,
     },
     /// End a connection
     Remove {
         id: String,
         #[command(flatten)]
-        of: Of,
+        workspace: WorkspaceArgs,
     },
 }
 
@@ -77,8 +77,16 @@ impl Service {
     pub async fn run(self, settings: &Settings) -> CommandResult {
         let app = open(settings).await?;
         match self {
-            Service::Add { service, by, api_key_file, secret_file, reference_tag, api_url, of } => {
-                let maker = person(&app, &of.operator(&app).await?, by).await?;
+            Service::Add {
+                service,
+                by,
+                api_key_file,
+                secret_file,
+                reference_tag,
+                api_url,
+                workspace,
+            } => {
+                let maker = person(&app, &workspace.operator(&app).await?, by).await?;
                 let vault = Vault::open(&settings.data, &app.ids)?;
                 let kind = match service {
                     Name::Resend => Kind::Resend,
@@ -116,10 +124,10 @@ impl Service {
                     "user": password.as_ref().map(|_| POSTMARK_USER),
                     "password": password,
                 });
-                print(of.output, &answer, &said);
+                print(workspace.output, &answer, &said);
             }
-            Service::Secret { id, secret_file, of } => {
-                let operator = of.operator(&app).await?;
+            Service::Secret { id, secret_file, workspace } => {
+                let operator = workspace.operator(&app).await?;
                 let vault = Vault::open(&settings.data, &app.ids)?;
                 let id = parse(&id)?;
                 let secret = signing_secret(&secret_file)?;
@@ -127,10 +135,10 @@ impl Service {
                 app.act(&operator, move |tx, cx| actions::set_service_secret(tx, cx, &id, &sealed))
                     .await
                     .map_err(sentence)?;
-                print(of.output, &json!({ "ok": true }), "The connection is complete.");
+                print(workspace.output, &json!({ "ok": true }), "The connection is complete.");
             }
-            Service::List { of } => {
-                let operator = of.operator(&app).await?;
+            Service::List { workspace } => {
+                let operator = workspace.operator(&app).await?;
                 let list = app.read(&operator, actions::list_services).await.map_err(sentence)?;
                 let lines = list.iter().map(|listed| {
                     let state = match (&listed.last_error, listed.complete) {
@@ -148,15 +156,15 @@ impl Service {
                     )
                 });
                 let said = lines.collect::<Vec<_>>().join("\n");
-                print(of.output, &json!({ "services": list }), &said);
+                print(workspace.output, &json!({ "services": list }), &said);
             }
-            Service::Remove { id, of } => {
-                let operator = of.operator(&app).await?;
+            Service::Remove { id, workspace } => {
+                let operator = workspace.operator(&app).await?;
                 let id = parse(&id)?;
                 app.act(&operator, move |tx, cx| actions::disconnect_service(tx, cx, &id))
                     .await
                     .map_err(sentence)?;
-                print(of.output, &json!({ "ok": true }), "The connection has ended.");
+                print(workspace.output, &json!({ "ok": true }), "The connection has ended.");
             }
         }
         Ok(())

@@ -7,7 +7,7 @@ use inbox::base::ids::UserId;
 use inbox::{App, Cx, actions};
 use serde_json::json;
 
-use super::command::{CommandResult, Of, link_works, open, person, print, sentence};
+use super::command::{CommandResult, WorkspaceArgs, link_works, open, person, print, sentence};
 use crate::settings::Settings;
 
 /// What `user remove` does, in the words of the app's page.
@@ -25,12 +25,12 @@ pub enum User {
         #[arg(long, default_value = "member")]
         role: String,
         #[command(flatten)]
-        of: Of,
+        workspace: WorkspaceArgs,
     },
     /// List the team
     List {
         #[command(flatten)]
-        of: Of,
+        workspace: WorkspaceArgs,
     },
     /// Make a link that signs somebody in who cannot sign in any more; their private inboxes stay
     /// shut until they give their password or follow a link that is mailed to them
@@ -41,14 +41,14 @@ pub enum User {
         #[arg(long)]
         opens_private: bool,
         #[command(flatten)]
-        of: Of,
+        workspace: WorkspaceArgs,
     },
     /// Remove somebody at once and for good: their sessions end, their keys are revoked, what they
     /// had to answer is unassigned, and their private inboxes are closed
     Remove {
         email: String,
         #[command(flatten)]
-        of: Of,
+        workspace: WorkspaceArgs,
     },
 }
 
@@ -56,24 +56,32 @@ impl User {
     pub async fn run(self, settings: &Settings) -> CommandResult {
         let app = open(settings).await?;
         match self {
-            User::Add { email, name, role, of } => add(&app, email, name, &role, &of).await,
-            User::List { of } => list(&app, &of).await,
-            User::Link { email, opens_private, of } => {
+            User::Add { email, name, role, workspace } => {
+                add(&app, email, name, &role, &workspace).await
+            }
+            User::List { workspace } => list(&app, &workspace).await,
+            User::Link { email, opens_private, workspace } => {
                 let make = if opens_private {
                     actions::make_recovery_link
                 } else {
                     actions::make_sign_in_link
                 };
-                link(&app, email, make, &of).await
+                link(&app, email, make, &workspace).await
             }
-            User::Remove { email, of } => remove(&app, email, &of).await,
+            User::Remove { email, workspace } => remove(&app, email, &workspace).await,
         }
     }
 }
 
-async fn add(app: &App, email: String, name: String, role: &str, of: &Of) -> CommandResult {
+async fn add(
+    app: &App,
+    email: String,
+    name: String,
+    role: &str,
+    workspace: &WorkspaceArgs,
+) -> CommandResult {
     let role = Role::parse(role).ok_or("role: must be owner, admin or member")?;
-    let operator = of.operator(app).await?;
+    let operator = workspace.operator(app).await?;
     let said = format!("{name} is on the team. They sign in at");
     let (id, url) = app
         .act(&operator, move |tx, cx| {
@@ -84,41 +92,50 @@ async fn add(app: &App, email: String, name: String, role: &str, of: &Of) -> Com
         .await
         .map_err(sentence)?;
     let said = format!("{said}\n{url}\n{}", link_works());
-    print(of.output, &json!({ "id": id, "signInUrl": url }), &said);
+    print(workspace.output, &json!({ "id": id, "signInUrl": url }), &said);
     Ok(())
 }
 
-async fn list(app: &App, of: &Of) -> CommandResult {
-    let operator = of.operator(app).await?;
+async fn list(app: &App, workspace: &WorkspaceArgs) -> CommandResult {
+    let operator = workspace.operator(app).await?;
     let people = app.read(&operator, actions::list_people).await.map_err(sentence)?;
     let lines =
         people.iter().map(|p| format!("{}  {:8} {} <{}>", p.id, p.role.as_str(), p.name, p.email));
     let said = lines.collect::<Vec<_>>().join("\n");
-    print(of.output, &json!({ "people": people }), &said);
+    print(workspace.output, &json!({ "people": people }), &said);
     Ok(())
 }
 
 /// Makes a link for one person; answers its address.
 type MakeLink = fn(&mut Tx<'_>, &Cx<'_>, &UserId) -> inbox::Result<String>;
 
-async fn link(app: &App, email: String, make: MakeLink, of: &Of) -> CommandResult {
-    let operator = of.operator(app).await?;
+async fn link(
+    app: &App,
+    email: String,
+    make: MakeLink,
+    workspace: &WorkspaceArgs,
+) -> CommandResult {
+    let operator = workspace.operator(app).await?;
     let (id, name) = named(app, &operator, email).await?;
     let made = id.clone();
     let url = app.act(&operator, move |tx, cx| make(tx, cx, &made)).await.map_err(sentence)?;
     let said = format!("{name} signs in at\n{url}\n{}", link_works());
-    print(of.output, &json!({ "id": id, "signInUrl": url }), &said);
+    print(workspace.output, &json!({ "id": id, "signInUrl": url }), &said);
     Ok(())
 }
 
-async fn remove(app: &App, email: String, of: &Of) -> CommandResult {
-    let operator = of.operator(app).await?;
+async fn remove(app: &App, email: String, workspace: &WorkspaceArgs) -> CommandResult {
+    let operator = workspace.operator(app).await?;
     let (id, name) = named(app, &operator, email).await?;
     let removed = id.clone();
     app.act(&operator, move |tx, cx| actions::remove_person(tx, cx, &removed))
         .await
         .map_err(sentence)?;
-    print(of.output, &json!({ "ok": true, "id": id }), &format!("{name} is removed. {REMOVED}"));
+    print(
+        workspace.output,
+        &json!({ "ok": true, "id": id }),
+        &format!("{name} is removed. {REMOVED}"),
+    );
     Ok(())
 }
 

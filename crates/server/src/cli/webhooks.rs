@@ -6,7 +6,7 @@ use inbox::base::ids::{EventId, WebhookId};
 use inbox::base::limits::{HOUR_MS, OLD_SECRET_MS};
 use serde_json::json;
 
-use super::command::{CommandResult, Of, open, person, print, sentence};
+use super::command::{CommandResult, WorkspaceArgs, open, person, print, sentence};
 use crate::net::ssrf_guard::SsrfGuard;
 use crate::serve::net_config;
 use crate::settings::Settings;
@@ -30,12 +30,12 @@ pub enum Webhook {
         #[arg(long)]
         private: bool,
         #[command(flatten)]
-        of: Of,
+        workspace: WorkspaceArgs,
     },
     /// List the webhooks
     List {
         #[command(flatten)]
-        of: Of,
+        workspace: WorkspaceArgs,
     },
     /// Give one a new secret, shown this once; the old one signs too for a while
     Rotate(One),
@@ -76,7 +76,7 @@ pub struct One {
     /// The webhook's id, as `webhook list` shows it
     id: String,
     #[command(flatten)]
-    of: Of,
+    workspace: WorkspaceArgs,
 }
 
 impl One {
@@ -88,10 +88,10 @@ impl One {
 impl Webhook {
     pub async fn run(self, settings: &Settings) -> CommandResult {
         match self {
-            Webhook::Add { url, by, test, private, of } => {
-                add(settings, &url, by, test, private, of).await
+            Webhook::Add { url, by, test, private, workspace } => {
+                add(settings, &url, by, test, private, workspace).await
             }
-            Webhook::List { of } => list(settings, of).await,
+            Webhook::List { workspace } => list(settings, workspace).await,
             Webhook::Rotate(one) => rotate(settings, one).await,
             Webhook::Pause(one) => change(settings, one, actions::pause_webhook, "Paused.").await,
             Webhook::Resume(one) => {
@@ -115,10 +115,10 @@ async fn add(
     by: String,
     test: bool,
     private: bool,
-    of: Of,
+    workspace: WorkspaceArgs,
 ) -> CommandResult {
     let app = open(settings).await?;
-    let maker = person(&app, &of.operator(&app).await?, by).await?;
+    let maker = person(&app, &workspace.operator(&app).await?, by).await?;
     let url = SsrfGuard::of(&net_config(settings))?.vet(url).await.map_err(sentence)?;
     let made = app
         .act(&maker, move |tx, cx| actions::add_webhook(tx, cx, &url, private, !test))
@@ -128,30 +128,30 @@ async fn add(
         "{} is told of events from now on. Its secret, which is shown this once:\n{}",
         made.id, made.secret
     );
-    print(of.output, &json!(made), &said);
+    print(workspace.output, &json!(made), &said);
     Ok(())
 }
 
-async fn list(settings: &Settings, of: Of) -> CommandResult {
+async fn list(settings: &Settings, workspace: WorkspaceArgs) -> CommandResult {
     let app = open(settings).await?;
-    let operator = of.operator(&app).await?;
+    let operator = workspace.operator(&app).await?;
     let hooks = app.read(&operator, actions::list_webhooks).await.map_err(sentence)?;
     let lines = hooks.iter().map(|hook| {
         let kind = if hook.livemode { "live" } else { "test" };
         format!("{}  {kind}  {}  {}", hook.id, hook.state.as_str(), hook.url)
     });
-    print(of.output, &json!({ "webhooks": hooks }), &lines.collect::<Vec<_>>().join("\n"));
+    print(workspace.output, &json!({ "webhooks": hooks }), &lines.collect::<Vec<_>>().join("\n"));
     Ok(())
 }
 
 async fn rotate(settings: &Settings, one: One) -> CommandResult {
     let app = open(settings).await?;
-    let (id, operator) = (one.id()?, one.of.operator(&app).await?);
+    let (id, operator) = (one.id()?, one.workspace.operator(&app).await?);
     let rotated = app.act(&operator, move |tx, cx| actions::rotate_secret(tx, cx, &id)).await;
     let secret = rotated.map_err(sentence)?;
     let hours = OLD_SECRET_MS / HOUR_MS;
     let said = format!("{secret}\nIt is shown this once. The old one signs too for {hours} hours.");
-    print(one.of.output, &json!({ "secret": secret }), &said);
+    print(one.workspace.output, &json!({ "secret": secret }), &said);
     Ok(())
 }
 
@@ -159,19 +159,19 @@ type Change = fn(&mut db::Tx<'_>, &inbox::Cx<'_>, &WebhookId) -> inbox::Result<(
 
 async fn change(settings: &Settings, one: One, change: Change, said: &str) -> CommandResult {
     let app = open(settings).await?;
-    let (id, operator) = (one.id()?, one.of.operator(&app).await?);
+    let (id, operator) = (one.id()?, one.workspace.operator(&app).await?);
     app.act(&operator, move |tx, cx| change(tx, cx, &id)).await.map_err(sentence)?;
-    print(one.of.output, &json!({ "ok": true }), said);
+    print(one.workspace.output, &json!({ "ok": true }), said);
     Ok(())
 }
 
 async fn test(settings: &Settings, one: One) -> CommandResult {
     let app = open(settings).await?;
-    let (id, operator) = (one.id()?, one.of.operator(&app).await?);
+    let (id, operator) = (one.id()?, one.workspace.operator(&app).await?);
     let sent = app.act(&operator, move |tx, cx| actions::send_test_event(tx, cx, &id)).await;
     let event = sent.map_err(sentence)?;
     let said = format!("{event} is on its way while a server runs; see `webhook log`.");
-    print(one.of.output, &json!({ "event": event }), &said);
+    print(one.workspace.output, &json!({ "event": event }), &said);
     Ok(())
 }
 
@@ -188,12 +188,12 @@ async fn log(
     };
     let before = before.as_deref().map(event_id).transpose()?;
     let app = open(settings).await?;
-    let (id, operator) = (one.id()?, one.of.operator(&app).await?);
+    let (id, operator) = (one.id()?, one.workspace.operator(&app).await?);
     let filter = LogFilter { state, event_type, before };
     let log = app.read(&operator, move |tx, cx| actions::delivery_log(tx, cx, &id, &filter)).await;
     let log = log.map_err(sentence)?;
     let lines: Vec<String> = log.iter().map(line).collect();
-    print(one.of.output, &json!({ "deliveries": log }), &lines.join("\n"));
+    print(one.workspace.output, &json!({ "deliveries": log }), &lines.join("\n"));
     Ok(())
 }
 
@@ -219,11 +219,11 @@ fn one_line(answer: &str) -> String {
 async fn redeliver(settings: &Settings, one: One, event: &str) -> CommandResult {
     let event = event_id(event)?;
     let app = open(settings).await?;
-    let (id, operator) = (one.id()?, one.of.operator(&app).await?);
+    let (id, operator) = (one.id()?, one.workspace.operator(&app).await?);
     app.act(&operator, move |tx, cx| actions::redeliver(tx, cx, &id, &event))
         .await
         .map_err(sentence)?;
-    print(one.of.output, &json!({ "ok": true }), "On its way while a server runs.");
+    print(one.workspace.output, &json!({ "ok": true }), "On its way while a server runs.");
     Ok(())
 }
 

@@ -12,7 +12,7 @@ mod child;
 pub mod clamd;
 mod file_access;
 mod isolation;
-mod model;
+mod language_model;
 mod ocr;
 mod page_renderer;
 mod parser;
@@ -21,7 +21,7 @@ mod seccomp;
 pub use built_in::{BuiltInReader, FileReading};
 pub use child::ALLOCATOR_RESERVES;
 pub use isolation::hide_memory;
-pub use model::{Endpoint, ModelReader, ReaderEndpoint};
+pub use language_model::{Endpoint, ModelReader, ReaderEndpoint};
 pub use page_renderer::PageRenderer;
 pub use parser::ParserTask;
 

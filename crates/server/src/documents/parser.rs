@@ -22,11 +22,11 @@ pub const TABLE_END: char = '\u{c}';
 #[command(name = "mailroom caged")]
 pub struct ParserTask {
     #[command(subcommand)]
-    what: What,
+    command: ParserCommand,
 }
 
 #[derive(Subcommand)]
-enum What {
+enum ParserCommand {
     /// Read a file
     File,
     /// Understand words that were seen in pictures
@@ -75,13 +75,13 @@ impl ParserTask {
     }
 
     pub fn run(self) -> ExitCode {
-        let done = match self.what {
-            What::File => isolation::enter_as_reader().and_then(|()| file()),
-            What::Words => isolation::enter_as_reader().and_then(|()| words()),
-            What::Look(Program { path, args }) => {
+        let done = match self.command {
+            ParserCommand::File => isolation::enter_as_reader().and_then(|()| file()),
+            ParserCommand::Words => isolation::enter_as_reader().and_then(|()| words()),
+            ParserCommand::Look(Program { path, args }) => {
                 Err(isolation::become_program(OCR_LIMITS, &path, &args))
             }
-            What::Draw(Program { path, args }) => {
+            ParserCommand::Draw(Program { path, args }) => {
                 Err(isolation::become_program(RENDERING_LIMITS, &path, &args))
             }
         };

@@ -21,7 +21,7 @@ pub struct Activity {
     began: Instant,
     requests: AtomicUsize,
     /// Handlers that run, and answers whose next piece is not there yet.
-    our_turns: AtomicUsize,
+    in_flight: AtomicUsize,
     /// Milliseconds from the beginning to the last request, piece of an answer, or bytes taken.
     progress: AtomicU64,
     written: AtomicU64,
@@ -36,21 +36,21 @@ impl Activity {
         Arc::new(Activity {
             began,
             requests: AtomicUsize::new(0),
-            our_turns: AtomicUsize::new(0),
+            in_flight: AtomicUsize::new(0),
             progress: AtomicU64::new(0),
             written: AtomicU64::new(0),
         })
     }
 
     /// Notes a request; answers whether it is the first.
-    pub fn request(self: &Arc<Self>) -> (OurTurn, bool) {
+    pub fn request(self: &Arc<Self>) -> (InFlightGuard, bool) {
         let first = self.requests.fetch_add(1, Ordering::Relaxed) == 0;
-        (OurTurn::take(self), first)
+        (InFlightGuard::take(self), first)
     }
 
     /// True when the client has to do something, and not we.
     pub fn is_idle(&self) -> bool {
-        self.our_turns.load(Ordering::Relaxed) == 0
+        self.in_flight.load(Ordering::Relaxed) == 0
     }
 
     /// When something last got on.
@@ -82,19 +82,19 @@ impl Activity {
 }
 
 /// It is our turn to do something for the client, until this is dropped.
-pub struct OurTurn(Arc<Activity>);
+pub struct InFlightGuard(Arc<Activity>);
 
-impl OurTurn {
-    fn take(activity: &Arc<Activity>) -> OurTurn {
-        activity.our_turns.fetch_add(1, Ordering::Relaxed);
+impl InFlightGuard {
+    fn take(activity: &Arc<Activity>) -> InFlightGuard {
+        activity.in_flight.fetch_add(1, Ordering::Relaxed);
         activity.note_progress();
-        OurTurn(Arc::clone(activity))
+        InFlightGuard(Arc::clone(activity))
     }
 }
 
-impl Drop for OurTurn {
+impl Drop for InFlightGuard {
     fn drop(&mut self) {
-        self.0.our_turns.fetch_sub(1, Ordering::Relaxed);
+        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
         self.0.note_progress();
     }
 }
@@ -104,12 +104,12 @@ impl Drop for OurTurn {
 pub struct WatchedBody {
     body: Body,
     activity: Arc<Activity>,
-    our_turn: Option<OurTurn>,
+    in_flight: Option<InFlightGuard>,
 }
 
 impl WatchedBody {
     pub fn new(body: Body, activity: Arc<Activity>) -> WatchedBody {
-        WatchedBody { body, activity, our_turn: None }
+        WatchedBody { body, activity, in_flight: None }
     }
 }
 
@@ -123,11 +123,11 @@ impl HttpBody for WatchedBody {
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let polled = Pin::new(&mut self.body).poll_frame(cx);
         if polled.is_pending() {
-            if self.our_turn.is_none() {
-                self.our_turn = Some(OurTurn::take(&self.activity));
+            if self.in_flight.is_none() {
+                self.in_flight = Some(InFlightGuard::take(&self.activity));
             }
         } else {
-            self.our_turn = None;
+            self.in_flight = None;
             self.activity.note_progress();
         }
         polled

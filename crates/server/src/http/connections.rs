@@ -174,7 +174,7 @@ mod tests {
     }
 
     /// Sends a request that is still being answered while the turn is held.
-    fn asks(admission: &Admission) -> super::super::activity::OurTurn {
+    fn asks(admission: &Admission) -> super::super::activity::InFlightGuard {
         admission.note_request();
         admission.activity.request().0
     }

@@ -12,7 +12,7 @@ use crate::http::request_body::LARGE_BODIES;
 use crate::http::slots::Slots;
 use crate::net::ssrf_guard::SsrfGuard;
 use crate::node::quiet::QuietMode;
-pub use crate::web::MailWays;
+pub use crate::web::MailSetup;
 use crate::web::{self, Web};
 
 /// The configuration of the API and the web app.
@@ -25,7 +25,7 @@ pub struct HttpOptions {
     /// True when mail reaches people.
     pub mails: bool,
     pub quiet: QuietMode,
-    pub ways: MailWays,
+    pub mail_setup: MailSetup,
 }
 
 /// The API and the MCP server at their addresses, the web app everywhere else.
@@ -39,7 +39,7 @@ pub fn router(app: App, options: HttpOptions) -> Router {
         options.ssrf_guard,
         options.mails,
         options.quiet,
-        options.ways,
+        options.mail_setup,
         bodies,
     ))
     .route(mcp::PATH, any_service(mcp))

@@ -22,25 +22,25 @@ const SERVERS: usize = 5;
 const ADDRESSES: usize = 3;
 
 /// Which addresses may be dialled.
-pub type MayDial = fn(IpAddr) -> bool;
+pub type AddressFilter = fn(IpAddr) -> bool;
 
 #[derive(Clone)]
 pub struct MxRelay(Arc<Inner>);
 
 struct Inner {
     lookup: Lookup,
-    may_dial: MayDial,
+    address_filter: AddressFilter,
     port: u16,
     policies: StsPolicies,
-    usual: Way,
+    usual: ConnectionProfile,
     /// For domains whose policy asks that their servers prove who they are.
-    enforced: Way,
+    enforced: ConnectionProfile,
     places: DomainSlots,
     turn: AtomicUsize,
 }
 
 /// How servers are spoken to, with the sessions that are kept of it.
-struct Way {
+struct ConnectionProfile {
     dial: Dial,
     /// In clear where encryption was offered and fails.
     fallback: bool,
@@ -52,30 +52,30 @@ impl MxRelay {
         options: &MxOptions,
         helo: String,
         lookup: Lookup,
-        may_dial: MayDial,
+        address_filter: AddressFilter,
         roots: RootCertStore,
         patience: SmtpTimeouts,
         policies: Arc<dyn PolicySource>,
     ) -> Result<MxRelay, String> {
-        let way = |security, tls, fallback| {
+        let profile = |security, tls, fallback| {
             let dial = Dial { helo: helo.clone(), security, tls, login: None, patience };
-            Way { dial, fallback, pool: SmtpPool::default() }
+            ConnectionProfile { dial, fallback, pool: SmtpPool::default() }
         };
         let checked = smtp::checked(roots)?;
         let fallback = options.tls == MxTls::Fallback;
         let usual = match options.tls {
-            MxTls::Required => way(Security::Required, Arc::clone(&checked), fallback),
+            MxTls::Required => profile(Security::Required, Arc::clone(&checked), fallback),
             MxTls::Offered | MxTls::Fallback => {
-                way(Security::WhenOffered, smtp::unchecked()?, fallback)
+                profile(Security::WhenOffered, smtp::unchecked()?, fallback)
             }
         };
         Ok(MxRelay(Arc::new(Inner {
             lookup,
-            may_dial,
+            address_filter,
             port: options.port,
             policies: StsPolicies::new(policies),
             usual,
-            enforced: way(Security::Required, checked, false),
+            enforced: profile(Security::Required, checked, false),
             places: DomainSlots::new(domain_slots::WAIT),
             turn: AtomicUsize::new(0),
         })))
@@ -127,12 +127,12 @@ impl Inner {
             Some(policy) if policy.mode == StsMode::Enforce => {
                 servers.retain(|server| policy.names(server));
                 let told = self.send_to_any(&self.enforced, &servers, mail, group).await;
-                told.map_err(|troubles| troubles.outcome_by_policy(domain))
+                told.map_err(|errors| errors.outcome_by_policy(domain))
             }
             policy => {
                 note(domain, policy.as_deref(), &servers);
                 let told = self.send_to_any(&self.usual, &servers, mail, group).await;
-                told.map_err(|troubles| troubles.outcome(domain))
+                told.map_err(|errors| errors.outcome(domain))
             }
         };
         told.unwrap_or_else(all)
@@ -141,19 +141,19 @@ impl Inner {
     /// Sends to the first server with which a session comes about.
     async fn send_to_any(
         &self,
-        way: &Way,
+        profile: &ConnectionProfile,
         servers: &[String],
         mail: &OutgoingMail,
         group: &[String],
-    ) -> Result<Vec<RelayOutcome>, Troubles> {
-        let mut troubles = Troubles::default();
+    ) -> Result<Vec<RelayOutcome>, DeliveryErrors> {
+        let mut errors = DeliveryErrors::default();
         for server in servers.iter().take(SERVERS) {
-            let told = self.send_to_server(way, server, mail, group, &mut troubles).await;
+            let told = self.send_to_server(profile, server, mail, group, &mut errors).await;
             if let Some(outcomes) = told {
                 return Ok(outcomes);
             }
         }
-        Err(troubles)
+        Err(errors)
     }
 
     /// The servers of a domain, the best first; those that are equally good take turns. A domain
@@ -175,15 +175,15 @@ impl Inner {
     /// `None` when no session came about, so that another server may be tried.
     async fn send_to_server(
         &self,
-        way: &Way,
+        profile: &ConnectionProfile,
         server: &str,
         mail: &OutgoingMail,
         group: &[String],
-        troubles: &mut Troubles,
+        errors: &mut DeliveryErrors,
     ) -> Option<Vec<RelayOutcome>> {
-        while let Some(session) = way.pool.take(server) {
+        while let Some(session) = profile.pool.take(server) {
             if let TransactionOutcome::Outcomes(outcomes) =
-                way.tell(server, session, mail, group).await
+                profile.send(server, session, mail, group).await
             {
                 return Some(outcomes);
             }
@@ -192,28 +192,28 @@ impl Inner {
             Ok(addresses) => addresses,
             Err(Missing::Nothing) => return None,
             Err(Missing::Unknown) => {
-                troubles.last = Some("its server's address could not be looked up".into());
+                errors.last = Some("its server's address could not be looked up".into());
                 return None;
             }
         };
         let (public, private): (Vec<IpAddr>, Vec<IpAddr>) =
-            addresses.into_iter().partition(|address| (self.may_dial)(*address));
-        troubles.private |= !private.is_empty();
+            addresses.into_iter().partition(|address| (self.address_filter)(*address));
+        errors.private |= !private.is_empty();
         for address in public.into_iter().take(ADDRESSES) {
             let address = SocketAddr::new(address, self.port);
-            match way.open(address, server).await {
-                Ok(session) => match way.tell(server, session, mail, group).await {
+            match profile.open(address, server).await {
+                Ok(session) => match profile.send(server, session, mail, group).await {
                     TransactionOutcome::Outcomes(outcomes) => return Some(outcomes),
-                    TransactionOutcome::Gone(sentence) => troubles.last = Some(sentence),
+                    TransactionOutcome::Gone(sentence) => errors.last = Some(sentence),
                 },
-                Err(sentence) => troubles.last = Some(sentence),
+                Err(sentence) => errors.last = Some(sentence),
             }
         }
         None
     }
 }
 
-impl Way {
+impl ConnectionProfile {
     async fn open(&self, address: SocketAddr, server: &str) -> Result<SmtpClientSession, String> {
         match SmtpClientSession::open(address, server, &self.dial).await {
             Ok(session) => Ok(session),
@@ -227,7 +227,7 @@ impl Way {
         }
     }
 
-    async fn tell(
+    async fn send(
         &self,
         server: &str,
         mut session: SmtpClientSession,
@@ -242,12 +242,12 @@ impl Way {
 
 /// What went wrong on the way through a domain's servers.
 #[derive(Default)]
-struct Troubles {
+struct DeliveryErrors {
     last: Option<String>,
     private: bool,
 }
 
-impl Troubles {
+impl DeliveryErrors {
     /// Where nobody answered, later somebody may; where there is nobody to ask, nobody ever will.
     fn outcome(self, domain: &str) -> RelayOutcome {
         match (self.last, self.private) {

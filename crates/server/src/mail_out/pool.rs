@@ -17,9 +17,9 @@ const MAILS_EACH: usize = 100;
 
 /// Open sessions that wait for another mail to the same server.
 #[derive(Clone, Default)]
-pub struct SmtpPool(Arc<Mutex<Vec<Kept>>>);
+pub struct SmtpPool(Arc<Mutex<Vec<IdleSession>>>);
 
-struct Kept {
+struct IdleSession {
     server: String,
     session: SmtpClientSession,
     since: Instant,
@@ -42,7 +42,7 @@ impl SmtpPool {
             tokio::spawn(session.quit());
             return;
         }
-        kept.push(Kept { server: server.to_owned(), session, since: Instant::now() });
+        kept.push(IdleSession { server: server.to_owned(), session, since: Instant::now() });
         let pool = self.clone();
         tokio::spawn(async move {
             tokio::time::sleep(IDLE).await;
@@ -52,14 +52,14 @@ impl SmtpPool {
 
     /// Ends what nobody has used for long.
     fn let_go(&self, now: Instant) {
-        let old: Vec<Kept> =
+        let old: Vec<IdleSession> =
             self.kept().extract_if(.., |one| now.duration_since(one.since) >= IDLE).collect();
         for one in old {
             tokio::spawn(one.session.quit());
         }
     }
 
-    fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
+    fn kept(&self) -> MutexGuard<'_, Vec<IdleSession>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -27,12 +27,12 @@ const QUESTION: [u8; 17] = [0x4d, 0x52, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0
 /// The state of the DNS server of `MAILROOM_DNS`, or of those that the system is set up with.
 pub struct DnsHealth {
     servers: Vec<SocketAddr>,
-    known: Mutex<Known>,
+    known: Mutex<DnsState>,
     probing: tokio::sync::Mutex<()>,
 }
 
 #[derive(Clone, Copy)]
-enum Known {
+enum DnsState {
     Nothing,
     Up(Instant),
     /// Not to be asked again before this.
@@ -49,7 +49,7 @@ impl DnsHealth {
             let servers = server.map_or_else(servers_of_system, |server| vec![server]);
             Arc::new(DnsHealth {
                 servers,
-                known: Mutex::new(Known::Nothing),
+                known: Mutex::new(DnsState::Nothing),
                 probing: tokio::sync::Mutex::default(),
             })
         };
@@ -59,22 +59,22 @@ impl DnsHealth {
     /// True when a server answers. While none does nobody waits: it is asked again on the side.
     pub async fn is_up(self: &Arc<Self>) -> bool {
         match self.known() {
-            Known::Up(until) if Instant::now() < until => true,
-            Known::Down(until) => {
+            DnsState::Up(until) if Instant::now() < until => true,
+            DnsState::Down(until) => {
                 if Instant::now() >= until {
                     // The others go by what is known until this one has found out.
-                    *self.held() = Known::Down(Instant::now() + DOWN_REMEMBERED);
+                    *self.held() = DnsState::Down(Instant::now() + DOWN_REMEMBERED);
                     let health = Arc::clone(self);
                     tokio::spawn(async move { health.ask().await });
                 }
                 false
             }
-            Known::Up(_) | Known::Nothing => {
+            DnsState::Up(_) | DnsState::Nothing => {
                 let _turn = self.probing.lock().await;
                 match self.known() {
-                    Known::Up(until) if Instant::now() < until => true,
-                    Known::Down(_) => false,
-                    Known::Up(_) | Known::Nothing => self.ask().await,
+                    DnsState::Up(until) if Instant::now() < until => true,
+                    DnsState::Down(_) => false,
+                    DnsState::Up(_) | DnsState::Nothing => self.ask().await,
                 }
             }
         }
@@ -83,21 +83,24 @@ impl DnsHealth {
     /// A look-up took too long: whether that is the server is found out before the next one.
     pub fn suspect(&self) {
         let mut known = self.held();
-        if let Known::Up(_) = *known {
-            *known = Known::Nothing;
+        if let DnsState::Up(_) = *known {
+            *known = DnsState::Nothing;
         }
     }
 
     async fn ask(&self) -> bool {
         let up = self.servers.is_empty() || any_answers(&self.servers).await;
         let now = Instant::now();
-        let known =
-            if up { Known::Up(now + UP_REMEMBERED) } else { Known::Down(now + DOWN_REMEMBERED) };
+        let known = if up {
+            DnsState::Up(now + UP_REMEMBERED)
+        } else {
+            DnsState::Down(now + DOWN_REMEMBERED)
+        };
         let before = std::mem::replace(&mut *self.held(), known);
         gauge!("mailroom_dns_up").set(if up { 1.0 } else { 0.0 });
         match (before, up) {
-            (Known::Down(_), true) => tracing::warn!("the DNS server answers again"),
-            (Known::Down(_), false) | (_, true) => {}
+            (DnsState::Down(_), true) => tracing::warn!("the DNS server answers again"),
+            (DnsState::Down(_), false) | (_, true) => {}
             (_, false) => tracing::error!(
                 "the DNS server does not answer: mail is taken in without SPF, DKIM and DMARC"
             ),
@@ -105,11 +108,11 @@ impl DnsHealth {
         up
     }
 
-    fn known(&self) -> Known {
+    fn known(&self) -> DnsState {
         *self.held()
     }
 
-    fn held(&self) -> MutexGuard<'_, Known> {
+    fn held(&self) -> MutexGuard<'_, DnsState> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -188,7 +191,7 @@ mod tests {
         };
         assert_eq!(at_once(), Poll::Pending, "the first one has to find out");
         for until in [Instant::now() + DOWN_REMEMBERED, Instant::now()] {
-            *health.held() = Known::Down(until);
+            *health.held() = DnsState::Down(until);
             assert_eq!(at_once(), Poll::Ready(false));
         }
         silent.readable().await.unwrap();

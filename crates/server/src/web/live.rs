@@ -29,7 +29,7 @@ use crate::web::form::{Asked, FormFields};
 use crate::web::layout::responses::{PageError, PageResult, guard};
 use crate::web::page_version::{PageVersion, PartVersion};
 use crate::web::pages::conversation_list::ConversationFilter;
-use crate::web::presence::Stay;
+use crate::web::presence::PresenceGuard;
 use crate::web::visitor::Visitor;
 
 /// Changes within this time are notified together.
@@ -114,7 +114,7 @@ struct Page {
     missed: bool,
     lines: mpsc::Sender<Bytes>,
     /// Makes the reader visible to others in the same conversation.
-    stay: Option<Stay>,
+    stay: Option<PresenceGuard>,
 }
 
 impl Page {
@@ -142,7 +142,7 @@ impl Page {
                         return;
                     }
                     if let Some(stay) = &self.stay {
-                        stay.goes_on();
+                        stay.announce_again();
                     }
                 }
                 () = self.lines.closed() => return,
@@ -198,7 +198,7 @@ async fn enter(
     web: &Web,
     visitor: &Visitor,
     asked: &FormFields,
-) -> Result<Option<Stay>, PageError> {
+) -> Result<Option<PresenceGuard>, PageError> {
     let Some(id) = asked.opt("conversation") else { return Ok(None) };
     let (key, me, name) = web
         .read(visitor, move |tx, cx, me| {

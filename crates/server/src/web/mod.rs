@@ -7,7 +7,7 @@ mod form;
 mod layout;
 mod live;
 mod log;
-mod mail_ways;
+mod mail_setup;
 mod multipart;
 mod page_version;
 mod pages;
@@ -32,7 +32,7 @@ use crate::http::slots::Slots;
 use crate::net::ssrf_guard::SsrfGuard;
 use crate::node::quiet::QuietMode;
 use layout::{assets, responses};
-pub use mail_ways::MailWays;
+pub use mail_setup::MailSetup;
 use multipart::FORMS_WITH_FILES;
 use pages::{
     approvals, compose, conversation, document_requests, documents, files, inbox_page, mentions,
@@ -58,7 +58,7 @@ pub struct Web {
     /// True if mail reaches people, so that links are mailed instead of shown.
     mails: bool,
     quiet: QuietMode,
-    ways: MailWays,
+    mail_setup: MailSetup,
     hashing: Semaphore,
     lookups: Semaphore,
     /// Forms with files that are being read.
@@ -81,7 +81,7 @@ impl Web {
         ssrf_guard: SsrfGuard,
         mails: bool,
         quiet: QuietMode,
-        ways: MailWays,
+        mail_setup: MailSetup,
         large_bodies: Arc<Slots>,
     ) -> Arc<Web> {
         let https = app.public_url.starts_with("https://");
@@ -98,7 +98,7 @@ impl Web {
             ssrf_guard,
             mails,
             quiet,
-            ways,
+            mail_setup,
             hashing,
             lookups,
             forms,

@@ -40,7 +40,7 @@ pub struct Presence {
 #[derive(Default)]
 struct Visits {
     here: HashMap<PresenceKey, Vec<Visit>>,
-    elsewhere: HashMap<PresenceKey, Vec<Elsewhere>>,
+    elsewhere: HashMap<PresenceKey, Vec<RemoteVisit>>,
 }
 
 struct Visit {
@@ -53,7 +53,7 @@ struct Visit {
 }
 
 /// Somebody with a page of another process.
-struct Elsewhere {
+struct RemoteVisit {
     node: String,
     person: String,
     name: String,
@@ -69,7 +69,7 @@ pub struct Other {
 }
 
 /// One open page; it leaves when it is dropped.
-pub struct Stay {
+pub struct PresenceGuard {
     presence: Arc<Presence>,
     key: PresenceKey,
     person: UserId,
@@ -90,7 +90,7 @@ impl Presence {
         Arc::new(Presence { node, others, visits: Mutex::default(), changes })
     }
 
-    pub fn enter(self: &Arc<Self>, key: PresenceKey, person: &UserId, name: &str) -> Stay {
+    pub fn enter(self: &Arc<Self>, key: PresenceKey, person: &UserId, name: &str) -> PresenceGuard {
         {
             let mut visits = self.visits();
             let there = visits.here.entry(key.clone()).or_default();
@@ -105,9 +105,9 @@ impl Presence {
                 }),
             }
         }
-        self.tell(&key);
+        self.notify(&key);
         self.announce(&key, person.as_str(), "reads", name);
-        Stay { presence: Arc::clone(self), key, person: person.clone() }
+        PresenceGuard { presence: Arc::clone(self), key, person: person.clone() }
     }
 
     /// Records that somebody with an open page has just written something.
@@ -125,7 +125,7 @@ impl Presence {
         let name = visit.name.clone();
         drop(visits);
         if is_news {
-            self.tell(key);
+            self.notify(key);
         }
         if tells {
             self.announce(key, person.as_str(), "writes", &name);
@@ -158,7 +158,7 @@ impl Presence {
         self.changes.subscribe()
     }
 
-    fn tell(&self, key: &PresenceKey) {
+    fn notify(&self, key: &PresenceKey) {
         // Fails if no page listens, which is fine.
         let _ = self.changes.send(key.clone());
     }
@@ -196,7 +196,7 @@ impl Presence {
         };
         there.retain(|one| one.until > now && (one.node != node || one.person != person));
         if does != "left" && there.len() < PEOPLE_ELSEWHERE {
-            there.push(Elsewhere {
+            there.push(RemoteVisit {
                 node: node.to_owned(),
                 person: person.to_owned(),
                 name: name.to_owned(),
@@ -208,7 +208,7 @@ impl Presence {
             elsewhere.remove(&key);
         }
         drop(visits);
-        self.tell(&key);
+        self.notify(&key);
     }
 
     fn visits(&self) -> MutexGuard<'_, Visits> {
@@ -234,13 +234,13 @@ async fn apply_announcements(presence: Weak<Presence>, app: App) {
     }
 }
 
-impl Stay {
+impl PresenceGuard {
     pub fn key(&self) -> &PresenceKey {
         &self.key
     }
 
     /// Announces to other processes that the page is still open.
-    pub fn goes_on(&self) {
+    pub fn announce_again(&self) {
         let visits = self.presence.visits();
         let there = visits.here.get(&self.key).map_or(&[][..], Vec::as_slice);
         let name = there.iter().find(|visit| visit.person == self.person);
@@ -250,7 +250,7 @@ impl Stay {
     }
 }
 
-impl Drop for Stay {
+impl Drop for PresenceGuard {
     fn drop(&mut self) {
         let mut visits = self.presence.visits();
         let mut left = false;

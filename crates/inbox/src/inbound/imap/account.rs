@@ -22,7 +22,7 @@ pub struct ImapAccount {
     /// Sealed: only the server can open it.
     pub password: String,
     pub folder: String,
-    pub after: After,
+    pub after: PostFetchAction,
     /// The name under which the mailbox's server writes what it found about senders.
     pub trusts: Option<String>,
     /// Mail that was there before this moment is left alone.
@@ -52,41 +52,41 @@ string_enum! {
 
 /// What is done, in the mailbox elsewhere, with a mail that was filed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum After {
+pub enum PostFetchAction {
     Nothing,
     Seen,
     Move(String),
 }
 
-impl After {
+impl PostFetchAction {
     /// `nothing`, `seen` or `move:FOLDER`.
-    pub fn parse(text: &str) -> Option<After> {
+    pub fn parse(text: &str) -> Option<PostFetchAction> {
         match text.split_once(':') {
-            None if text == "nothing" => Some(After::Nothing),
-            None if text == "seen" => Some(After::Seen),
+            None if text == "nothing" => Some(PostFetchAction::Nothing),
+            None if text == "seen" => Some(PostFetchAction::Seen),
             Some(("move", folder)) if !folder.trim().is_empty() => {
-                Some(After::Move(folder.trim().to_owned()))
+                Some(PostFetchAction::Move(folder.trim().to_owned()))
             }
             _ => None,
         }
     }
 }
 
-impl fmt::Display for After {
+impl fmt::Display for PostFetchAction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            After::Nothing => f.write_str("nothing"),
-            After::Seen => f.write_str("seen"),
-            After::Move(folder) => write!(f, "move:{folder}"),
+            PostFetchAction::Nothing => f.write_str("nothing"),
+            PostFetchAction::Seen => f.write_str("seen"),
+            PostFetchAction::Move(folder) => write!(f, "move:{folder}"),
         }
     }
 }
 
-impl FromColumn for After {
+impl FromColumn for PostFetchAction {
     const WANTED: &'static str = "what is done with a fetched mail";
     fn from_column(column: Column<'_>) -> Option<Self> {
         match column {
-            Column::Text(text) => After::parse(text),
+            Column::Text(text) => PostFetchAction::parse(text),
             _ => None,
         }
     }
@@ -131,7 +131,7 @@ db::row! {
         username: String,
         password: String,
         folder: String,
-        afterwards: After,
+        afterwards: PostFetchAction,
         trusts: Option<String>,
         new_since: Option<i64>,
         uid_validity: Option<i64>,
@@ -173,16 +173,16 @@ mod tests {
     #[test]
     fn what_follows_a_fetch_is_one_of_three_things() {
         for (text, after) in [
-            ("nothing", After::Nothing),
-            ("seen", After::Seen),
-            ("move:In Mailroom", After::Move("In Mailroom".into())),
-            ("move:a:b", After::Move("a:b".into())),
+            ("nothing", PostFetchAction::Nothing),
+            ("seen", PostFetchAction::Seen),
+            ("move:In Mailroom", PostFetchAction::Move("In Mailroom".into())),
+            ("move:a:b", PostFetchAction::Move("a:b".into())),
         ] {
-            assert_eq!(After::parse(text), Some(after.clone()));
+            assert_eq!(PostFetchAction::parse(text), Some(after.clone()));
             assert_eq!(after.to_string(), text);
         }
         for bad in ["", "delete", "move", "move:", "move: ", "Seen"] {
-            assert_eq!(After::parse(bad), None, "{bad}");
+            assert_eq!(PostFetchAction::parse(bad), None, "{bad}");
         }
     }
 }

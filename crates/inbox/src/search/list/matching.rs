@@ -5,9 +5,9 @@ use std::collections::{HashSet, VecDeque};
 use db::Tx;
 
 use super::sql::Sql;
-use super::{ConversationSummary, List, ListPosition, ListWalk, ListedConversations, select};
+use super::{ConversationSummary, List, ListPosition, ListWalk, ListedConversation, select};
 use crate::base::error::Result;
-use crate::search::{self, Needle, PROBED_AT_ONCE};
+use crate::search::{self, PROBED_AT_ONCE, SearchTerm};
 
 /// A term with this many mails at the most is looked up before any conversation is tried.
 const FEW_MAILS: i64 = 50;
@@ -37,28 +37,28 @@ const FETCHED_AT_ONCE: usize = 400;
 pub(super) fn newest_matching(
     tx: &mut Tx<'_>,
     walk: &ListWalk,
-    needles: &[Needle],
+    terms: &[SearchTerm],
     limit: usize,
-) -> Result<Vec<ListedConversations>> {
-    let all: Vec<&Needle> = needles.iter().collect();
+) -> Result<Vec<ListedConversation>> {
+    let all: Vec<&SearchTerm> = terms.iter().collect();
     let has_all = |tx: &mut Tx<'_>, nums: &[i64]| search::those_with_all(tx, walk.ws, &all, nums);
-    let mut trial = Trial::new(walk, limit);
-    let mut narrowed = Narrowed::by_few_mails(tx, needles)?;
+    let mut scan = ListScan::new(walk, limit);
+    let mut narrowed = Narrowed::by_few_mails(tx, terms)?;
     if narrowed.candidates.is_none() {
-        if trial.go_on(tx, TRIED_FIRST, has_all)? {
-            return trial.listed(tx);
+        if scan.go_on(tx, TRIED_FIRST, has_all)? {
+            return scan.listed(tx);
         }
-        if !trial.promises_enough() {
-            narrowed.by_more_mails(tx, trial.worth_in_mails())?;
+        if !scan.promises_enough() {
+            narrowed.by_more_mails(tx, scan.worth_in_mails())?;
         }
     }
     if narrowed.candidates.is_none() {
-        if trial.go_on(tx, TRIED, has_all)? {
-            return trial.listed(tx);
+        if scan.go_on(tx, TRIED, has_all)? {
+            return scan.listed(tx);
         }
         narrowed.by_more_mails(tx, ALL_MAILS)?;
     }
-    trial.end(tx, &narrowed)
+    scan.end(tx, &narrowed)
 }
 
 /// What the index told cheaply.
@@ -67,33 +67,33 @@ struct Narrowed<'n> {
     candidates: Option<HashSet<i64>>,
     /// Terms that the candidates may not have: in wide use, or dear to ask about, as starts of
     /// words are that are no word themselves.
-    rest: Vec<&'n Needle>,
+    rest: Vec<&'n SearchTerm>,
 }
 
 impl<'n> Narrowed<'n> {
-    fn by_few_mails(tx: &mut Tx<'_>, needles: &'n [Needle]) -> Result<Narrowed<'n>> {
+    fn by_few_mails(tx: &mut Tx<'_>, terms: &'n [SearchTerm]) -> Result<Narrowed<'n>> {
         let mut narrowed = Narrowed { candidates: None, rest: Vec::new() };
-        for needle in needles {
-            match search::conversations_with(tx, &needle.whole, FEW_MAILS)? {
-                Some(nums) if needle.is_whole() => narrowed.keep(nums),
-                Some(nums) if !nums.is_empty() => narrowed.by_expression(tx, needle, RARE_MAILS)?,
-                _ => narrowed.rest.push(needle),
+        for term in terms {
+            match search::conversations_with(tx, &term.whole, FEW_MAILS)? {
+                Some(nums) if term.is_whole() => narrowed.keep(nums),
+                Some(nums) if !nums.is_empty() => narrowed.by_expression(tx, term, RARE_MAILS)?,
+                _ => narrowed.rest.push(term),
             }
         }
         Ok(narrowed)
     }
 
     fn by_more_mails(&mut self, tx: &mut Tx<'_>, most: i64) -> Result<()> {
-        for needle in std::mem::take(&mut self.rest) {
-            self.by_expression(tx, needle, most)?;
+        for term in std::mem::take(&mut self.rest) {
+            self.by_expression(tx, term, most)?;
         }
         Ok(())
     }
 
-    fn by_expression(&mut self, tx: &mut Tx<'_>, needle: &'n Needle, most: i64) -> Result<()> {
-        match search::conversations_with(tx, &needle.expression, most)? {
+    fn by_expression(&mut self, tx: &mut Tx<'_>, term: &'n SearchTerm, most: i64) -> Result<()> {
+        match search::conversations_with(tx, &term.expression, most)? {
             Some(nums) => self.keep(nums),
-            None => self.rest.push(needle),
+            None => self.rest.push(term),
         }
         Ok(())
     }
@@ -120,7 +120,7 @@ fn newest_among(
     walk: &ListWalk,
     candidates: &[i64],
     limit: usize,
-) -> Result<Vec<ListedConversations>> {
+) -> Result<Vec<ListedConversation>> {
     let mut keys: Vec<Key> = Vec::new();
     for nums in candidates.chunks(PROBED_AT_ONCE) {
         let mut sql = Sql::default();
@@ -138,7 +138,7 @@ fn newest_among(
     listed(tx, &newest)
 }
 
-fn listed(tx: &mut Tx<'_>, nums: &[i64]) -> Result<Vec<ListedConversations>> {
+fn listed(tx: &mut Tx<'_>, nums: &[i64]) -> Result<Vec<ListedConversation>> {
     let mut found: Vec<ConversationSummary> = Vec::new();
     for nums in nums.chunks(AT_ONCE) {
         let mut sql = Sql::default();
@@ -149,20 +149,20 @@ fn listed(tx: &mut Tx<'_>, nums: &[i64]) -> Result<Vec<ListedConversations>> {
         let text = select(&among);
         found.extend(sql.all::<ConversationSummary>(tx, &text)?);
     }
-    Ok(found.into_iter().map(ListedConversations::from).collect())
+    Ok(found.into_iter().map(ListedConversation::from).collect())
 }
 
 /// A walk that tries conversations, the newest first, until enough fit.
-struct Trial<'w> {
+struct ListScan<'w> {
     walk: &'w ListWalk,
-    lanes: Vec<Lane<'w>>,
+    cursors: Vec<ListCursor<'w>>,
     limit: usize,
     met: usize,
     fitting: Vec<i64>,
 }
 
 /// One of the lists, and what was fetched of it and not met yet.
-struct Lane<'w> {
+struct ListCursor<'w> {
     list: &'w List,
     fetched: VecDeque<Key>,
     fetches: usize,
@@ -186,13 +186,13 @@ impl Key {
     }
 }
 
-impl<'w> Trial<'w> {
-    fn new(walk: &'w ListWalk, limit: usize) -> Trial<'w> {
-        let lanes = walk.lists.iter().map(|list| {
+impl<'w> ListScan<'w> {
+    fn new(walk: &'w ListWalk, limit: usize) -> ListScan<'w> {
+        let cursors = walk.lists.iter().map(|list| {
             let from = walk.from.clone();
-            Lane { list, fetched: VecDeque::new(), fetches: AT_ONCE, from, ended: false }
+            ListCursor { list, fetched: VecDeque::new(), fetches: AT_ONCE, from, ended: false }
         });
-        Trial { walk, lanes: lanes.collect(), limit, met: 0, fitting: Vec::new() }
+        ListScan { walk, cursors: cursors.collect(), limit, met: 0, fitting: Vec::new() }
     }
 
     /// Tries conversations until enough fit, the list ends, or `most` were met in all. True when
@@ -228,7 +228,7 @@ impl<'w> Trial<'w> {
     }
 
     /// The newest that fit, all being among the candidates.
-    fn end(mut self, tx: &mut Tx<'_>, narrowed: &Narrowed<'_>) -> Result<Vec<ListedConversations>> {
+    fn end(mut self, tx: &mut Tx<'_>, narrowed: &Narrowed<'_>) -> Result<Vec<ListedConversation>> {
         let ws = self.walk.ws;
         let Some(candidates) = &narrowed.candidates else { return self.listed(tx) };
         if candidates.len() > LOOKED_UP {
@@ -250,24 +250,24 @@ impl<'w> Trial<'w> {
     fn next(&mut self, tx: &mut Tx<'_>, count: usize) -> Result<Vec<i64>> {
         let mut nums = Vec::with_capacity(count);
         while nums.len() < count {
-            for lane in &mut self.lanes {
-                lane.refill(tx, self.walk)?;
+            for cursor in &mut self.cursors {
+                cursor.refill(tx, self.walk)?;
             }
-            let newest = self.lanes.iter_mut().max_by(|a, b| a.head().cmp(&b.head()));
-            let Some(key) = newest.and_then(|lane| lane.fetched.pop_front()) else { break };
+            let newest = self.cursors.iter_mut().max_by(|a, b| a.head().cmp(&b.head()));
+            let Some(key) = newest.and_then(|cursor| cursor.fetched.pop_front()) else { break };
             nums.push(key.num);
         }
         Ok(nums)
     }
 
     /// The conversations that fit, as the list shows them.
-    fn listed(mut self, tx: &mut Tx<'_>) -> Result<Vec<ListedConversations>> {
+    fn listed(mut self, tx: &mut Tx<'_>) -> Result<Vec<ListedConversation>> {
         self.fitting.truncate(self.limit);
         listed(tx, &self.fitting)
     }
 }
 
-impl Lane<'_> {
+impl ListCursor<'_> {
     fn head(&self) -> Option<(i64, &str)> {
         self.fetched.front().map(Key::place)
     }

@@ -121,15 +121,15 @@ impl ConversationSummary {
 }
 
 /// A conversation and the place it had when the walk began.
-pub struct ListedConversations {
+pub struct ListedConversation {
     pub summary: ConversationSummary,
     pub place: ListPosition,
 }
 
-impl From<ConversationSummary> for ListedConversations {
-    fn from(summary: ConversationSummary) -> ListedConversations {
+impl From<ConversationSummary> for ListedConversation {
+    fn from(summary: ConversationSummary) -> ListedConversation {
         let place = ListPosition { at: summary.last_message_at, id: summary.id.to_string() };
-        ListedConversations { summary, place }
+        ListedConversation { summary, place }
     }
 }
 
@@ -152,7 +152,7 @@ pub struct ListWalk {
     lists: Vec<List>,
     from: ListPosition,
     /// Those that moved since the walk began and stood after `from` then.
-    moved: Vec<ListedConversations>,
+    moved: Vec<ListedConversation>,
 }
 
 impl ListWalk {
@@ -186,7 +186,7 @@ impl ListWalk {
     }
 
     /// The next conversations.
-    pub fn next(self, tx: &mut Tx<'_>, limit: usize) -> Result<Vec<ListedConversations>> {
+    pub fn next(self, tx: &mut Tx<'_>, limit: usize) -> Result<Vec<ListedConversation>> {
         let found = self.below(tx, &self.from, limit)?;
         Ok(self.with_moved(found, limit))
     }
@@ -197,25 +197,25 @@ impl ListWalk {
         tx: &mut Tx<'_>,
         query: &Query,
         limit: usize,
-    ) -> Result<Vec<ListedConversations>> {
+    ) -> Result<Vec<ListedConversation>> {
         if query.terms.is_empty() {
             return Ok(Vec::new());
         }
-        let needles: Vec<_> =
-            query.terms.iter().map(|term| search::needle(tx, self.ws, term)).collect();
-        let all: Vec<_> = needles.iter().collect();
+        let terms: Vec<_> =
+            query.terms.iter().map(|term| search::search_term(tx, self.ws, term)).collect();
+        let all: Vec<_> = terms.iter().collect();
         let moved: Vec<i64> = self.moved.iter().map(|listed| listed.summary.num).collect();
         let moved = search::those_with_all(tx, self.ws, &all, &moved)?;
         self.moved.retain(|listed| moved.contains(&listed.summary.num));
-        let found = matching::newest_matching(tx, &self, &needles, limit)?;
+        let found = matching::newest_matching(tx, &self, &terms, limit)?;
         Ok(self.with_moved(found, limit))
     }
 
     fn with_moved(
         self,
-        mut found: Vec<ListedConversations>,
+        mut found: Vec<ListedConversation>,
         limit: usize,
-    ) -> Vec<ListedConversations> {
+    ) -> Vec<ListedConversation> {
         found.extend(self.moved);
         newest(found, limit)
     }
@@ -226,7 +226,7 @@ impl ListWalk {
         tx: &mut Tx<'_>,
         from: &ListPosition,
         limit: usize,
-    ) -> Result<Vec<ListedConversations>> {
+    ) -> Result<Vec<ListedConversation>> {
         let mut found = Vec::new();
         for list in &self.lists {
             let mut sql = Sql::default();
@@ -272,16 +272,16 @@ fn newest_first(
     sql: Sql,
     condition: &str,
     limit: usize,
-) -> Result<Vec<ListedConversations>> {
+) -> Result<Vec<ListedConversation>> {
     let text = format!(
         "{} WHERE {condition} ORDER BY c.last_message_at DESC, c.id DESC LIMIT {limit}",
         select("conversations c")
     );
     let found = sql.all::<ConversationSummary>(tx, &text)?;
-    Ok(found.into_iter().map(ListedConversations::from).collect())
+    Ok(found.into_iter().map(ListedConversation::from).collect())
 }
 
-fn newest(mut found: Vec<ListedConversations>, limit: usize) -> Vec<ListedConversations> {
+fn newest(mut found: Vec<ListedConversation>, limit: usize) -> Vec<ListedConversation> {
     found.sort_unstable_by(|a, b| b.place.cmp(&a.place));
     found.truncate(limit);
     found

@@ -2,7 +2,7 @@
 
 use inbox::actions::{self, FetchFrom};
 use inbox::base::time::Moment;
-use inbox::inbound::imap::{self, After, ImapAccount, Security};
+use inbox::inbound::imap::{self, ImapAccount, PostFetchAction, Security};
 use inbox::inbound::{FetchedMail, InboundMail, Ingested, MailSource, ingest_fetched};
 use serde_json::Value;
 use testing::{DAY, HOUR, MINUTE, SECOND, TestApp, TestKey, on_both, raw_with, user};
@@ -47,7 +47,7 @@ async fn claimed(app: &TestApp, address: &str) -> ImapAccount {
         username: "ann".into(),
         sealed_password: "x".into(),
         folder: "INBOX".into(),
-        after: After::Nothing,
+        after: PostFetchAction::Nothing,
         trusts: None,
         new_only: false,
     };

@@ -86,7 +86,7 @@ async fn the_same_mail_again_is_known_with_or_without_a_message_id(app: TestApp)
     {
         let first = app.arrives(&mail).await;
         let again = app.ingest(&[SUPPORT], &mail).await;
-        assert_eq!(again, [Ok(Ingested::Known(first))]);
+        assert_eq!(again, [Ok(Ingested::Duplicate(first))]);
     }
     assert_eq!(app.list(&key, "").await[0]["messageCount"], 2);
 }
@@ -103,7 +103,7 @@ async fn our_own_mail_that_comes_back_is_dropped(app: TestApp) {
         (format!("{}Message-ID: <rewritten@relay.example>\r\n", marks.loop_field), &footer),
     ] {
         let mail = raw_with(&fields, "Robo <support@acme.example>", "Re: Lamp", text);
-        assert_eq!(app.ingest(&[SUPPORT], &mail).await, [Ok(Ingested::OurOwn)], "{fields}");
+        assert_eq!(app.ingest(&[SUPPORT], &mail).await, [Ok(Ingested::OwnCopy)], "{fields}");
     }
     assert_eq!(app.list(&app.key("read").await, "view=all").await, before);
 }
@@ -152,7 +152,7 @@ async fn a_notice_that_comes_back_is_dropped(app: TestApp) {
     app.work().await;
     let notice = app.outside.relay.attempts().remove(0).bytes;
     let taken = app.ingest_from("", &[SUPPORT], &notice).await;
-    assert_eq!(taken, [Ok(Ingested::OurOwn)]);
+    assert_eq!(taken, [Ok(Ingested::OwnCopy)]);
     let other = String::from_utf8(notice.to_vec())
         .unwrap()
         .replace("Message-ID: <notice.", "Message-ID: <x.");
@@ -167,7 +167,7 @@ async fn a_mail_that_goes_in_circles_is_not_kept(app: TestApp) {
     let hops =
         |count: usize| "Received: from a by b; Sun, 15 Nov 2026 09:00:00 +0000\r\n".repeat(count);
     let circling = raw_with(&hops(51), "ann@x.example", "Lamp", "text");
-    assert_eq!(app.ingest(&[SUPPORT], &circling).await, [Ok(Ingested::InCircles)]);
+    assert_eq!(app.ingest(&[SUPPORT], &circling).await, [Ok(Ingested::MailLoop)]);
     assert!(app.list(&key, "view=all").await.is_empty());
     app.arrives(&raw_with(&hops(50), "ann@x.example", "Lamp", "text")).await;
 }

@@ -54,7 +54,7 @@ async fn the_same_bounce_twice_counts_once(app: TestApp) {
     let bounce = dsn("failed", "5.1.1", None);
     app.ingest_from("", &[&path], bounce.as_bytes()).await;
     let again = app.ingest_from("", &[&path], bounce.as_bytes()).await;
-    assert!(matches!(again[0], Ok(Ingested::Known(_))), "{again:?}");
+    assert!(matches!(again[0], Ok(Ingested::Duplicate(_))), "{again:?}");
     let other = bounce.replace("dsn-1@", "dsn-2@");
     app.ingest_from("", &[&path], other.as_bytes()).await;
     let happened = app.timeline_events(&key, &conversation).await;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use inbox::FiledMail;
 use inbox::actions::{self, FetchFrom};
-use inbox::inbound::imap::{self, After, Security};
+use inbox::inbound::imap::{self, PostFetchAction, Security};
 use inbox::jobs::{BoxFuture, DocumentFile, DocumentReader, ExtractionOutcome, Worker};
 use inbox::model::notices::{Notice, notify};
 use metrics_exporter_prometheus::PrometheusBuilder;
@@ -299,7 +299,7 @@ fn fetch_from() -> FetchFrom {
         username: "ann".into(),
         sealed_password: "x".into(),
         folder: "INBOX".into(),
-        after: After::Nothing,
+        after: PostFetchAction::Nothing,
         trusts: None,
         new_only: false,
     }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inbox::inbound::{Authenticator, Checking, Credentials, MailSource};
-use mail::{Authentication, Dmarc, DmarcPolicy, DomainName, Proof};
+use mail::{Authentication, AuthenticationResult, Dmarc, DmarcPolicy, DomainName};
 use mail_auth::common::verify::VerifySignature;
 use mail_auth::dmarc::verify::DmarcParameters;
 use mail_auth::{
@@ -100,11 +100,11 @@ impl DnsAuthenticator {
             told => told,
         };
         Authentication {
-            spf: spf.as_ref().map_or(Proof::None, spf_proof),
+            spf: spf.as_ref().map_or(AuthenticationResult::None, spf_proof),
             dkim: dkim_proof(&dkim),
             dmarc,
             policy,
-            arc: if vouched { Proof::Pass } else { arc_proof(&arc) },
+            arc: if vouched { AuthenticationResult::Pass } else { arc_proof(&arc) },
         }
     }
 
@@ -280,34 +280,34 @@ fn told(dmarc: &DmarcOutput, spf_known: bool) -> (Dmarc, DmarcPolicy) {
     (outcome, policy)
 }
 
-fn spf_proof(spf: &Spf) -> Proof {
+fn spf_proof(spf: &Spf) -> AuthenticationResult {
     match spf.result() {
-        SpfResult::Pass => Proof::Pass,
-        SpfResult::Fail => Proof::Fail,
+        SpfResult::Pass => AuthenticationResult::Pass,
+        SpfResult::Fail => AuthenticationResult::Fail,
         SpfResult::SoftFail
         | SpfResult::Neutral
         | SpfResult::TempError
         | SpfResult::PermError
-        | SpfResult::None => Proof::None,
+        | SpfResult::None => AuthenticationResult::None,
     }
 }
 
-fn dkim_proof(dkim: &[DkimOutput<'_>]) -> Proof {
+fn dkim_proof(dkim: &[DkimOutput<'_>]) -> AuthenticationResult {
     let any = |wanted: fn(&DkimResult) -> bool| dkim.iter().any(|output| wanted(output.result()));
     if any(|result| *result == DkimResult::Pass) {
-        Proof::Pass
+        AuthenticationResult::Pass
     } else if any(|result| matches!(result, DkimResult::Fail(_))) {
-        Proof::Fail
+        AuthenticationResult::Fail
     } else {
-        Proof::None
+        AuthenticationResult::None
     }
 }
 
 /// A whole chain of strangers proves nothing; a broken one is told.
-fn arc_proof(arc: &ArcOutput<'_>) -> Proof {
+fn arc_proof(arc: &ArcOutput<'_>) -> AuthenticationResult {
     match arc.result() {
-        DkimResult::Fail(_) => Proof::Fail,
-        _ => Proof::None,
+        DkimResult::Fail(_) => AuthenticationResult::Fail,
+        _ => AuthenticationResult::None,
     }
 }
 

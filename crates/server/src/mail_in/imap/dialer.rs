@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
 use super::connection::ImapConnection;
-use super::failures::{ImapFault, Within};
+use super::failures::{ImapFault, ImapTimeouts};
 use super::transport::{ImapTransport, ImapWire};
 
 /// Connects to mail servers, and insists on TLS with a certificate that is trusted.
@@ -31,25 +31,25 @@ impl Dialer {
     pub async fn dial(
         &self,
         account: &ImapAccount,
-        within: &Within,
+        timeouts: &ImapTimeouts,
     ) -> Result<ImapConnection, ImapFault> {
         let name = ServerName::try_from(account.host.trim_matches(['[', ']']).to_owned())
             .map_err(|_| ImapFault::NotFound)?;
         let place = (account.host.trim_matches(['[', ']']), account.port);
         let tcp =
-            within.connect(TcpStream::connect(place)).await?.map_err(ImapFault::unreachable)?;
+            timeouts.connect(TcpStream::connect(place)).await?.map_err(ImapFault::unreachable)?;
         let _ = tcp.set_nodelay(true);
         match account.security {
             Security::Tls => {
                 let tls = self.encrypt(name, tcp, within).await?;
                 let mut line = ImapConnection::new(ImapWire::new(tls));
-                within.answer(line.greeting()).await??;
+                timeouts.answer(line.greeting()).await??;
                 Ok(line)
             }
             Security::StartTls => {
                 let mut line = ImapConnection::new(ImapWire::new(tcp));
-                within.answer(line.greeting()).await??;
-                within.answer(line.start_tls()).await??;
+                timeouts.answer(line.greeting()).await??;
+                timeouts.answer(line.start_tls()).await??;
                 // What came before is dropped with the old line: nobody encrypted it.
                 let stream = line.into_wire().into_stream();
                 let tls = self.encrypt(name, stream, within).await?;
@@ -62,8 +62,8 @@ impl Dialer {
         &self,
         name: ServerName<'static>,
         stream: impl ImapTransport + 'static,
-        within: &Within,
+        timeouts: &ImapTimeouts,
     ) -> Result<impl ImapTransport + 'static, ImapFault> {
-        within.connect(self.0.connect(name, stream)).await?.map_err(ImapFault::untrusted)
+        timeouts.connect(self.0.connect(name, stream)).await?.map_err(ImapFault::untrusted)
     }
 }

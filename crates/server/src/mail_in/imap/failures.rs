@@ -142,13 +142,13 @@ fn few_words(text: &str) -> String {
 
 /// How long things may take.
 #[derive(Clone, Copy, Debug)]
-pub struct Within {
+pub struct ImapTimeouts {
     pub connecting: Duration,
     pub answering: Duration,
     pub downloading: Duration,
 }
 
-impl Within {
+impl ImapTimeouts {
     pub async fn connect<T>(&self, work: impl Future<Output = T>) -> Result<T, ImapFault> {
         limited(self.connecting, work).await
     }

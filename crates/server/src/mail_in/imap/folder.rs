@@ -10,12 +10,12 @@ use async_imap::Session;
 use async_imap::imap_proto::{
     AttributeValue, Capability, MailboxDatum, Response, ResponseCode, Status,
 };
-use inbox::inbound::imap::{After, ImapAccount};
+use inbox::inbound::imap::{ImapAccount, PostFetchAction};
 use jiff::fmt::strtime::BrokenDownTime;
 use tokio::time::{sleep, timeout};
 
 use super::connection::ImapConnection;
-use super::failures::{ImapFault, Within};
+use super::failures::{ImapFault, ImapTimeouts};
 use super::folder_name::on_the_wire;
 use super::transport::{ANSWER_BYTES, ImapWire};
 
@@ -24,7 +24,7 @@ const WINDOW: u32 = 10_000;
 
 /// What the server can do beyond what every one can.
 #[derive(Clone, Copy, Debug, Default)]
-struct Can {
+struct Capabilities {
     idle: bool,
     moves: bool,
     uid_plus: bool,
@@ -33,8 +33,8 @@ struct Can {
 
 pub struct Folder {
     session: Session<ImapWire>,
-    can: Can,
-    within: Within,
+    capabilities: Capabilities,
+    timeouts: ImapTimeouts,
     /// Numbers mean the same mails only while this stays the same.
     pub validity: i64,
     /// The number that the next mail will have, as it was when the folder was opened.
@@ -56,38 +56,38 @@ impl Folder {
         line: ImapConnection,
         account: &ImapAccount,
         password: &str,
-        within: Within,
+        timeouts: ImapTimeouts,
     ) -> Result<Folder, ImapFault> {
-        let session = within.answer(line.log_in(&account.username, password)).await??;
+        let session = timeouts.answer(line.log_in(&account.username, password)).await??;
         let (validity, next_uid, mails) = (0, None, 0);
-        let can = Can::default();
-        let mut folder = Folder { session, can, within, validity, next_uid, mails };
+        let capabilities = Capabilities::default();
+        let mut folder = Folder { session, capabilities, timeouts, validity, next_uid, mails };
         folder.learn().await?;
         folder.select(&account.folder).await?;
-        if let After::Move(to) = &account.after {
+        if let PostFetchAction::Move(to) = &account.after {
             folder.make(to).await?;
         }
         Ok(folder)
     }
 
     async fn learn(&mut self) -> Result<(), ImapFault> {
-        let mut can = Can::default();
+        let mut capabilities = Capabilities::default();
         self.run("CAPABILITY", |response| {
             let Response::Capabilities(all) = response else { return };
             for capability in all {
                 let Capability::Atom(name) = capability else { continue };
                 match name.to_ascii_uppercase().as_str() {
-                    "IDLE" => can.idle = true,
-                    "MOVE" => can.moves = true,
-                    "UIDPLUS" => can.uid_plus = true,
-                    "ID" => can.id = true,
+                    "IDLE" => capabilities.idle = true,
+                    "MOVE" => capabilities.moves = true,
+                    "UIDPLUS" => capabilities.uid_plus = true,
+                    "ID" => capabilities.id = true,
                     _ => {}
                 }
             }
         })
         .await?;
-        self.can = can;
-        if can.id {
+        self.capabilities = capabilities;
+        if capabilities.id {
             // Some providers let no client in that does not say what it is.
             self.run(r#"ID ("name" "Mailroom")"#, |_| {}).await.or_else(unless_refused)?;
         }
@@ -192,7 +192,7 @@ impl Folder {
         let mut found = None;
         let command = format!("UID FETCH {uid} (UID BODY.PEEK[{section}])");
         self.session.as_mut().allow(bytes + ANSWER_BYTES);
-        let within = self.within;
+        let timeouts = self.timeouts;
         let fetched = run(&mut self.session, &command, |response| {
             let Response::Fetch(_, attributes) = response else { return };
             let this = |attribute: &AttributeValue<'_>| *attribute == AttributeValue::Uid(uid);
@@ -205,22 +205,22 @@ impl Folder {
                 }
             }
         });
-        within.download(fetched).await??;
+        timeouts.download(fetched).await??;
         Ok(found)
     }
 
     /// Does with a mail that was filed what the inbox's settings say.
-    pub async fn afterwards(&mut self, uid: u32, after: &After) -> Result<(), ImapFault> {
+    pub async fn afterwards(&mut self, uid: u32, after: &PostFetchAction) -> Result<(), ImapFault> {
         match after {
-            After::Nothing => Ok(()),
-            After::Seen => self.store(uid, "\\Seen").await,
-            After::Move(to) if self.can.moves => {
+            PostFetchAction::Nothing => Ok(()),
+            PostFetchAction::Seen => self.store(uid, "\\Seen").await,
+            PostFetchAction::Move(to) if self.capabilities.moves => {
                 self.run(&format!("UID MOVE {uid} {}", quoted(to)), |_| {}).await
             }
-            After::Move(to) => {
+            PostFetchAction::Move(to) => {
                 self.run(&format!("UID COPY {uid} {}", quoted(to)), |_| {}).await?;
                 self.store(uid, "\\Deleted").await?;
-                if self.can.uid_plus {
+                if self.capabilities.uid_plus {
                     self.run(&format!("UID EXPUNGE {uid}"), |_| {}).await
                 } else {
                     // EXPUNGE alone would take what others have marked as well.
@@ -240,15 +240,15 @@ impl Folder {
         idle: Duration,
         poll: Duration,
     ) -> Result<Folder, ImapFault> {
-        if !self.can.idle {
+        if !self.capabilities.idle {
             sleep(poll).await;
             self.run("NOOP", |_| {}).await?;
             return Ok(self);
         }
         self.session.as_mut().allow(ANSWER_BYTES);
-        let within = self.within;
+        let timeouts = self.timeouts;
         let mut handle = self.session.idle();
-        within.answer(handle.init()).await??;
+        timeouts.answer(handle.init()).await??;
         {
             // The keeping alive of some servers would let this wait forever; so it ends here.
             let (news, _interrupt) = handle.wait_with_timeout(idle);
@@ -256,7 +256,7 @@ impl Folder {
                 news?;
             }
         }
-        self.session = within.answer(handle.done()).await??;
+        self.session = timeouts.answer(handle.done()).await??;
         Ok(self)
     }
 
@@ -271,8 +271,8 @@ impl Folder {
         see: impl FnMut(&Response<'_>),
     ) -> Result<(), ImapFault> {
         self.session.as_mut().allow(ANSWER_BYTES);
-        let within = self.within;
-        within.answer(run(&mut self.session, command, see)).await?
+        let timeouts = self.timeouts;
+        timeouts.answer(run(&mut self.session, command, see)).await?
     }
 }
 

@@ -33,7 +33,7 @@ use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use crate::node::vault::{Vault, imap_purpose};
 use dialer::Dialer;
-use failures::{ImapFault, Within};
+use failures::{ImapFault, ImapTimeouts};
 use fetch_round::ours;
 use folder::Folder;
 
@@ -230,8 +230,8 @@ impl Fetchers {
 
     async fn look(&self, account: &ImapAccount, password: &str) -> Result<Folder, ImapFault> {
         let ImapTiming { connecting, answering, downloading, .. } = self.pace;
-        let within = Within { connecting, answering, downloading };
-        let line = self.dialer.dial(account, &within).await?;
+        let timeouts = ImapTimeouts { connecting, answering, downloading };
+        let line = self.dialer.dial(account, &timeouts).await?;
         Folder::open(line, account, password, within).await
     }
 
@@ -274,10 +274,10 @@ pub async fn try_out(
     roots: RootCertStore,
 ) -> Result<u32, String> {
     let ImapTiming { connecting, answering, downloading, .. } = ImapTiming::default();
-    let within = Within { connecting, answering, downloading };
+    let timeouts = ImapTimeouts { connecting, answering, downloading };
     let tried = async {
         let dialer = Dialer::new(roots).map_err(|_| ImapFault::Ours)?;
-        let line = dialer.dial(account, &within).await?;
+        let line = dialer.dial(account, &timeouts).await?;
         let folder = Folder::open(line, account, password, within).await?;
         let mails = folder.mails;
         folder.close().await;

@@ -15,7 +15,7 @@ use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio_util::task::TaskTracker;
 
 use super::connection::SmtpConnection;
-use super::shared::{MailListeners, Seat, protocol_name};
+use super::shared::{ConnectionPermit, MailListeners, protocol_name};
 use crate::net::listen_address::{ListenAddress, SocketAccess};
 use crate::net::listening::AcceptPause;
 
@@ -132,7 +132,7 @@ impl MailListeners {
     fn admit(self: &Arc<Self>, client: Client, protocol: Protocol, conversations: &TaskTracker) {
         let peer = client.peer();
         let ours = protocol == Protocol::Lmtp || peer.is_none_or(|ip| self.trusted.contains(ip));
-        let place = Seat::take(self, peer.filter(|_| !ours));
+        let place = ConnectionPermit::take(self, peer.filter(|_| !ours));
         let listeners = Arc::clone(self);
         conversations.spawn(async move {
             let outcome = match (place, client) {

@@ -72,14 +72,17 @@ struct Connections {
 }
 
 /// A connection's place among the others, free again when it is dropped.
-pub(super) struct Seat {
+pub(super) struct ConnectionPermit {
     listeners: Arc<MailListeners>,
     counted: Option<ClientNetwork>,
 }
 
-impl Seat {
+impl ConnectionPermit {
     /// None when there are too many, in all or from this address.
-    pub(super) fn take(listeners: &Arc<MailListeners>, peer: Option<IpAddr>) -> Option<Seat> {
+    pub(super) fn take(
+        listeners: &Arc<MailListeners>,
+        peer: Option<IpAddr>,
+    ) -> Option<ConnectionPermit> {
         let counted = peer.map(ClientNetwork::of);
         let mut connections = listeners.connections();
         let each = counted.map_or(0, |ip| connections.each.get(&ip).copied().unwrap_or(0));
@@ -94,11 +97,11 @@ impl Seat {
         }
         gauge!("mailroom_mail_connections").set(connections.all as f64);
         drop(connections);
-        Some(Seat { listeners: Arc::clone(listeners), counted })
+        Some(ConnectionPermit { listeners: Arc::clone(listeners), counted })
     }
 }
 
-impl Drop for Seat {
+impl Drop for ConnectionPermit {
     fn drop(&mut self) {
         let mut connections = self.listeners.connections();
         connections.all -= 1;

@@ -32,27 +32,27 @@ pub trait PolicySource: Send + Sync {
 /// The policies of domains, as far as they are known.
 pub struct StsPolicies {
     source: Arc<dyn PolicySource>,
-    kept: Mutex<HashMap<String, Kept>>,
+    kept: Mutex<HashMap<String, CachedPolicy>>,
 }
 
 /// What is known of one domain.
 #[derive(Clone)]
-struct Kept {
+struct CachedPolicy {
     /// The id under which it was last asked for.
     id: String,
     /// When it is asked for again although the id is the same.
     again: Instant,
-    policy: Option<Held>,
+    policy: Option<FetchedPolicy>,
 }
 
 /// A policy and how long it holds.
 #[derive(Clone)]
-struct Held {
+struct FetchedPolicy {
     policy: Arc<StsPolicy>,
     until: Instant,
 }
 
-impl Kept {
+impl CachedPolicy {
     fn current(&self, now: Instant) -> Option<Arc<StsPolicy>> {
         let held = self.policy.as_ref().filter(|held| now < held.until);
         held.map(|held| Arc::clone(&held.policy))
@@ -92,22 +92,22 @@ impl StsPolicies {
             Ok(policy) => {
                 let lasts = policy.lasts;
                 let policy = Arc::new(policy);
-                let held = Held { policy: Arc::clone(&policy), until: now + lasts };
+                let held = FetchedPolicy { policy: Arc::clone(&policy), until: now + lasts };
                 let again = now + REFRESHED.min(lasts / 2);
-                self.keep(domain, Kept { id, again, policy: Some(held) }, now);
+                self.keep(domain, CachedPolicy { id, again, policy: Some(held) }, now);
                 Some(policy)
             }
             Err(reason) => {
                 tracing::info!(domain, reason, "MTA-STS policy fetch failed");
                 let policy = known.and_then(|known| known.policy);
-                self.keep(domain, Kept { id, again: now + PAUSE, policy }, now);
+                self.keep(domain, CachedPolicy { id, again: now + PAUSE, policy }, now);
                 current
             }
         }
     }
 
     /// Makes room, where there is none, by letting go what is over or what would be over first.
-    fn keep(&self, domain: &str, new: Kept, now: Instant) {
+    fn keep(&self, domain: &str, new: CachedPolicy, now: Instant) {
         let mut kept = self.kept();
         if kept.len() >= KEPT && !kept.contains_key(domain) {
             kept.retain(|_, known| now < known.until());
@@ -120,7 +120,7 @@ impl StsPolicies {
         kept.insert(domain.to_owned(), new);
     }
 
-    fn kept(&self) -> MutexGuard<'_, HashMap<String, Kept>> {
+    fn kept(&self) -> MutexGuard<'_, HashMap<String, CachedPolicy>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -193,7 +193,7 @@ mod tests {
         let now = Instant::now();
         let kept = |seconds| {
             let again = now + Duration::from_secs(seconds);
-            Kept { id: "1".into(), again, policy: None }
+            CachedPolicy { id: "1".into(), again, policy: None }
         };
         for number in 0..KEPT as u64 {
             policies.keep(&format!("d{number}.example"), kept(1_000 + number), now);

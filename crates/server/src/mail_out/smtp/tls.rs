@@ -25,16 +25,16 @@ pub fn unchecked() -> Result<Arc<ClientConfig>, String> {
         .with_safe_default_protocol_versions()
         .map_err(|error| format!("relay: {error}"))?
         .dangerous()
-        .with_custom_certificate_verifier(Arc::new(Anybody))
+        .with_custom_certificate_verifier(Arc::new(AcceptAnyCertificate))
         .with_no_client_auth();
     Ok(Arc::new(config))
 }
 
 /// Takes every certificate, but not a server that does not hold its key.
 #[derive(Debug)]
-struct Anybody;
+struct AcceptAnyCertificate;
 
-impl ServerCertVerifier for Anybody {
+impl ServerCertVerifier for AcceptAnyCertificate {
     fn verify_server_cert(
         &self,
         _: &CertificateDer<'_>,

@@ -64,7 +64,7 @@ pub fn count(n: i64) -> String {
 
 /// A moment, ready for a `<time>` element.
 #[derive(Clone, Debug)]
-pub struct When {
+pub struct DisplayTime {
     /// What is shown.
     pub text: String,
     /// For machines.
@@ -119,7 +119,7 @@ impl TimeFormat {
     }
 
     /// In a list: the time today, the day this week, else the date.
-    pub fn short(&self, at: i64) -> When {
+    pub fn short(&self, at: i64) -> DisplayTime {
         let days = (self.now - at).div_euclid(DAY_MS);
         self.when(at, |date, today| {
             if date == today {
@@ -135,7 +135,7 @@ impl TimeFormat {
     }
 
     /// In a timeline: day and time.
-    pub fn long(&self, at: i64) -> When {
+    pub fn long(&self, at: i64) -> DisplayTime {
         self.when(at, |date, today| {
             if date == today {
                 TimeStyle::Clock
@@ -148,7 +148,7 @@ impl TimeFormat {
     }
 
     /// In a log: day and time to the second.
-    pub fn stamp(&self, at: i64) -> When {
+    pub fn stamp(&self, at: i64) -> DisplayTime {
         self.when(
             at,
             |date, today| if date == today { TimeStyle::Seconds } else { TimeStyle::DayAndSeconds },
@@ -173,7 +173,7 @@ impl TimeFormat {
     }
 
     /// A page has a hundred of these, so the time zone is looked up once and no pattern is parsed.
-    fn when(&self, at: i64, style: impl FnOnce(Date, Date) -> TimeStyle) -> When {
+    fn when(&self, at: i64, style: impl FnOnce(Date, Date) -> TimeStyle) -> DisplayTime {
         let moment = Timestamp::from_millisecond(at).unwrap_or(Timestamp::UNIX_EPOCH);
         let offset = self.zone.to_offset_info(moment);
         let then = offset.offset().to_datetime(moment);
@@ -198,7 +198,7 @@ impl TimeFormat {
                 format!("{day} {short_month}, {hour:02}:{minute:02}:{second:02}")
             }
         };
-        When {
+        DisplayTime {
             text,
             iso: inbox::base::time::Moment(at).iso(),
             exact: format!(

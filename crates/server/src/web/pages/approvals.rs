@@ -16,7 +16,7 @@ use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
 use crate::web::layout::responses::{self, PageError, PageResult, see_other};
-use crate::web::layout::wording::{Avatar, When, first_name};
+use crate::web::layout::wording::{Avatar, DisplayTime, first_name};
 use crate::web::page_version::PartVersion;
 use crate::web::pages::conversation_list::{RowBadge, subject};
 use crate::web::pages::recipients::{RecipientLines, party_line};
@@ -37,7 +37,7 @@ struct QueueRow {
     avatar: Avatar,
     author: String,
     ago: String,
-    time: When,
+    time: DisplayTime,
     title: String,
     summary: String,
     marks: Vec<RowBadge>,

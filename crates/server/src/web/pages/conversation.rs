@@ -24,7 +24,7 @@ use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
 use crate::web::layout::responses::{PageError, PageResult, see_other};
 use crate::web::layout::wording::{
-    Avatar, StatusLabel, TimeFormat, When, first_name, status_label,
+    Avatar, DisplayTime, StatusLabel, TimeFormat, first_name, status_label,
 };
 use crate::web::page_version::PartVersion;
 use crate::web::pages::composer::Composer;
@@ -69,7 +69,7 @@ pub struct ConvoView {
     pub is_open: bool,
     pub is_waiting: bool,
     pub is_closed: bool,
-    pub snoozed_until: Option<When>,
+    pub snoozed_until: Option<DisplayTime>,
     pub snoozes: Vec<(String, String)>,
     pub assignee: Option<(Avatar, String)>,
     pub team: Vec<AssigneeChoice>,
@@ -97,7 +97,7 @@ pub struct OtherView {
     pub href: String,
     pub subject: String,
     pub status: &'static str,
-    pub time: When,
+    pub time: DisplayTime,
 }
 
 pub async fn page(

@@ -14,7 +14,7 @@ use inbox::{Cx, Error};
 
 use crate::web::form::FormFields;
 use crate::web::layout::page_layout::PageLayout;
-use crate::web::layout::wording::{Avatar, TimeFormat, When};
+use crate::web::layout::wording::{Avatar, DisplayTime, TimeFormat};
 
 /// Conversations on one page of a list.
 const LISTED: i64 = 30;
@@ -173,7 +173,7 @@ pub struct RowView {
     pub unread: bool,
     pub who: String,
     pub messages: i64,
-    pub time: When,
+    pub time: DisplayTime,
     pub subject: String,
     pub snippet: String,
     pub assignee: Option<(Avatar, String)>,

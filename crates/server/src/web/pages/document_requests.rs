@@ -12,7 +12,7 @@ use crate::web::Web;
 use crate::web::form::Posted;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::responses::PageResult;
-use crate::web::layout::wording::{TimeFormat, When};
+use crate::web::layout::wording::{DisplayTime, TimeFormat};
 use crate::web::pages::list_query::ConversationButton;
 
 pub struct RequestView {
@@ -21,9 +21,9 @@ pub struct RequestView {
     pub state: &'static str,
     pub state_class: &'static str,
     pub due: Option<String>,
-    pub reminded: Option<When>,
+    pub reminded: Option<DisplayTime>,
     pub reminders_stopped: bool,
-    pub completed: Option<When>,
+    pub completed: Option<DisplayTime>,
     pub link: Option<String>,
     pub may_close: bool,
     pub may_reopen: bool,

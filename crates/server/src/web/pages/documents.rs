@@ -18,7 +18,7 @@ use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
 use crate::web::layout::responses::{self, PageError, PageResult};
-use crate::web::layout::wording::{TimeFormat, When, size};
+use crate::web::layout::wording::{DisplayTime, TimeFormat, size};
 use crate::web::pages::files::is_picture;
 use crate::web::visitor::Visitor;
 
@@ -61,7 +61,7 @@ pub struct DetailView {
     facts: Vec<(&'static str, Option<String>)>,
     file: String,
     from: Option<(String, String)>,
-    when: When,
+    when: DisplayTime,
     uploaded: bool,
     corrected: bool,
     correcting: bool,

@@ -12,7 +12,7 @@ use crate::web::form::{Asked, Posted};
 use crate::web::layout::filters;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
 use crate::web::layout::responses::{PageResult, see_other};
-use crate::web::layout::wording::{Avatar, When};
+use crate::web::layout::wording::{Avatar, DisplayTime};
 use crate::web::page_version::PartVersion;
 use crate::web::pages::conversation_list::subject;
 use crate::web::visitor::Visitor;
@@ -35,7 +35,7 @@ struct MentionView {
     avatar: Avatar,
     author: String,
     note: String,
-    time: When,
+    time: DisplayTime,
     unread: bool,
 }
 

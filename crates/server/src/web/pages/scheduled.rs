@@ -20,13 +20,13 @@ use crate::web::pages::conversation_list::subject;
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
-#[template(path = "leaving.html", whitespace = "minimize")]
-struct LeavingPage {
+#[template(path = "scheduled.html", whitespace = "minimize")]
+struct ScheduledPage {
     frame: PageLayout,
-    messages: Vec<LeavingView>,
+    messages: Vec<ScheduledMessageView>,
 }
 
-struct LeavingView {
+struct ScheduledMessageView {
     id: String,
     conversation: String,
     subject: String,
@@ -44,7 +44,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
     let (mut frame, messages) =
         web.page(&visitor, location, |tx, cx, _| actions::leaving(tx, cx)).await?;
     frame.watch_live("page=leaving".into(), PartVersion::default(), PartVersion::default());
-    let view = |message: actions::ScheduledMessage| LeavingView {
+    let view = |message: actions::ScheduledMessage| ScheduledMessageView {
         id: message.id.to_string(),
         conversation: message.conversation.to_string(),
         subject: subject(&message.subject),
@@ -57,7 +57,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
         paragraphs: paragraphs(&message.text),
     };
     let messages = messages.into_iter().map(view).collect();
-    web.show(&visitor, &LeavingPage { frame, messages })
+    web.show(&visitor, &ScheduledPage { frame, messages })
 }
 
 pub async fn stop(

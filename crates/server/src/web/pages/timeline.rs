@@ -6,7 +6,7 @@ use inbox::base::states::{ConversationRisk, Direction, MessageStatus, Status};
 use inbox::model::mentions::marked;
 use inbox::{Conversation, StoredTimelineEvent, TimelineEvent, WokenBy};
 
-use crate::web::layout::wording::{Avatar, TimeFormat, When, first_name, paragraphs, size};
+use crate::web::layout::wording::{Avatar, DisplayTime, TimeFormat, first_name, paragraphs, size};
 use crate::web::pages::document_requests::RequestView;
 
 /// The last messages are shown in full.
@@ -33,7 +33,7 @@ pub struct MessageView {
     pub class: &'static str,
     pub label: String,
     pub address: String,
-    pub time: When,
+    pub time: DisplayTime,
     pub paragraphs: Vec<Vec<String>>,
     pub gist: String,
     pub brief: bool,
@@ -54,7 +54,7 @@ pub struct MessageView {
 pub enum MessageProgress {
     Theirs,
     Draft,
-    Leaving { clock: String, seconds: i64, iso: String },
+    Scheduled { clock: String, seconds: i64, iso: String },
     Sending,
     Sent,
     Failed,
@@ -71,7 +71,7 @@ pub struct NoteView {
     pub avatar: Avatar,
     pub is_agent: bool,
     pub name: String,
-    pub time: When,
+    pub time: DisplayTime,
     /// Paragraphs of lines of pieces; the flag marks a name that is mentioned.
     pub body: Vec<Vec<Vec<(bool, String)>>>,
 }
@@ -80,7 +80,7 @@ pub struct EventView {
     pub avatar: Avatar,
     pub actor: String,
     pub text: String,
-    pub time: When,
+    pub time: DisplayTime,
 }
 
 pub fn items(open: &OpenConversation, times: &TimeFormat) -> Vec<TimelineRow> {
@@ -153,7 +153,7 @@ pub fn view(
     let (class, what) = match &state {
         MessageProgress::Theirs => ("", "Message from"),
         MessageProgress::Draft => ("draft", "Draft by"),
-        MessageProgress::Leaving { .. } => ("out", "Message leaving soon, from"),
+        MessageProgress::Scheduled { .. } => ("out", "Message leaving soon, from"),
         MessageProgress::Sending => ("out", "Message being sent, from"),
         MessageProgress::Sent => ("out", "Message from"),
         MessageProgress::Failed => ("failed", "Message that was not delivered, from"),
@@ -188,7 +188,7 @@ fn state(message: &MessageEntry, times: &TimeFormat) -> MessageProgress {
         Some(MessageStatus::Draft) => MessageProgress::Draft,
         Some(MessageStatus::Scheduled) => {
             let at = message.sends_at.unwrap_or(times.now);
-            MessageProgress::Leaving {
+            MessageProgress::Scheduled {
                 clock: times.clock(at),
                 seconds: ((at - times.now) / 1_000).max(0),
                 iso: inbox::base::time::Moment(at).iso(),

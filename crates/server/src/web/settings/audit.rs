@@ -13,7 +13,7 @@ use crate::web::form::Asked;
 use crate::web::layout::filters;
 use crate::web::layout::page_layout::PageLayout;
 use crate::web::layout::responses::PageResult;
-use crate::web::layout::wording::{Avatar, When};
+use crate::web::layout::wording::{Avatar, DisplayTime};
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
@@ -30,7 +30,7 @@ struct EntryView {
     did: &'static str,
     thing: String,
     detail: String,
-    time: When,
+    time: DisplayTime,
 }
 
 pub async fn page(

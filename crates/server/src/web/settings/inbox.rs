@@ -110,9 +110,9 @@ fn admin_part(tx: &mut Tx<'_>, cx: &Cx<'_>, inbox: &Mailbox) -> inbox::Result<Ad
 fn mail_view(web: &Web, part: &AdminPart, frame: &PageLayout) -> MailView {
     MailView {
         fetched: part.fetched.as_ref().map(|it| incoming_mail::fetched_view(it, &frame.times)),
-        state: incoming_mail::listener_state(&web.ways),
-        listeners: incoming_mail::listeners(&web.ways),
-        relay: web.ways.sending.relay.clone(),
+        state: incoming_mail::listener_state(&web.mail_setup),
+        listeners: incoming_mail::listeners(&web.mail_setup),
+        relay: web.mail_setup.sending.relay.clone(),
         records: part.domain.as_ref().map(|domain| records_view::view(web, domain, &part.keys)),
     }
 }

@@ -71,7 +71,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<InboxesPage, PageError> {
     Ok(InboxesPage {
         frame,
         inboxes,
-        at_listeners: incoming_mail::listener_state(&web.ways),
+        at_listeners: incoming_mail::listener_state(&web.mail_setup),
         people: people.into_iter().map(|person| (person.id.to_string(), person.name)).collect(),
         address: String::new(),
         name: String::new(),

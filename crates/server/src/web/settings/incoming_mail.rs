@@ -4,8 +4,8 @@ use inbox::actions::FetchedInbox;
 use inbox::base::limits::FETCHING_OVERDUE_MS;
 
 use crate::net::listen_address::ListenAddress;
-use crate::web::layout::wording::{TimeFormat, When};
-use crate::web::mail_ways::MailWays;
+use crate::web::layout::wording::{DisplayTime, TimeFormat};
+use crate::web::mail_setup::MailSetup;
 
 /// A state in one word, with its colour and icon.
 #[derive(Clone, Copy)]
@@ -22,7 +22,7 @@ pub struct FetchedView {
     pub username: String,
     pub folder: String,
     pub state: StatusBadge,
-    pub last: Option<When>,
+    pub last: Option<DisplayTime>,
     pub mails: String,
     /// How many mails could not be fetched, and the reason of the last one.
     pub skipped: Option<(i64, String)>,
@@ -32,9 +32,9 @@ pub struct FetchedView {
 /// Why no mail is fetched, and when it is tried again.
 pub struct TroubleView {
     pub title: &'static str,
-    pub since: When,
+    pub since: DisplayTime,
     pub reason: String,
-    pub next: Option<When>,
+    pub next: Option<DisplayTime>,
 }
 
 /// A mail listener, as senders see it.
@@ -110,8 +110,8 @@ fn trouble(fetched: &FetchedInbox, times: &TimeFormat) -> Option<TroubleView> {
 }
 
 /// The listeners of this server that receive mail.
-pub fn listeners(ways: &MailWays) -> Vec<ListenerView> {
-    let smtp = match &ways.smtp {
+pub fn listeners(mail_setup: &MailSetup) -> Vec<ListenerView> {
+    let smtp = match &mail_setup.smtp {
         ListenAddress::Off => None,
         place if is_local(place) => Some(ListenerView {
             label: "SMTP",
@@ -121,22 +121,22 @@ pub fn listeners(ways: &MailWays) -> Vec<ListenerView> {
         }),
         place => Some(ListenerView {
             label: "SMTP",
-            place: from_outside(place, ways.sending.host.as_deref()),
+            place: from_outside(place, mail_setup.sending.host.as_deref()),
             hint: "Name it in the domain's MX record, or let the mail server you have pass on or \
                    forward mail to it.",
         }),
     };
-    let lmtp = (ways.lmtp != ListenAddress::Off).then(|| ListenerView {
+    let lmtp = (mail_setup.lmtp != ListenAddress::Off).then(|| ListenerView {
         label: "LMTP",
-        place: ways.lmtp.to_string(),
+        place: mail_setup.lmtp.to_string(),
         hint: "A mail server of yours hands over here.",
     });
     smtp.into_iter().chain(lmtp).collect()
 }
 
 /// The state of an inbox whose mail is not fetched.
-pub fn listener_state(ways: &MailWays) -> StatusBadge {
-    match (&ways.smtp, &ways.lmtp) {
+pub fn listener_state(mail_setup: &MailSetup) -> StatusBadge {
+    match (&mail_setup.smtp, &mail_setup.lmtp) {
         (ListenAddress::Off, ListenAddress::Off) => {
             StatusBadge { class: "warn", icon: "warn", word: "Nothing comes in" }
         }

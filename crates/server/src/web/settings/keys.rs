@@ -17,7 +17,7 @@ use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
 use crate::web::layout::responses::{self, PageError, PageResult};
-use crate::web::layout::wording::{Avatar, When};
+use crate::web::layout::wording::{Avatar, DisplayTime};
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
@@ -41,9 +41,9 @@ struct KeyView {
     scopes: String,
     live: bool,
     made_by: String,
-    made: When,
-    revoked: Option<When>,
-    used: Option<When>,
+    made: DisplayTime,
+    revoked: Option<DisplayTime>,
+    used: Option<DisplayTime>,
 }
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {

@@ -58,14 +58,14 @@ async fn look_up(web: &Web, domain: &str, keys: &[ListedKey]) -> Result<Vec<Find
         let sentence = "Several domains are being looked up already. Check again in a moment.";
         return Err(not("Nothing was looked up", sentence));
     };
-    let lookup = Lookup::at(web.ways.dns).map_err(|error| {
+    let lookup = Lookup::at(web.mail_setup.dns).map_err(|error| {
         tracing::warn!(%error, "no DNS resolver available");
         not(
             "The DNS could not be asked",
             "This server does not know a DNS server; its log says why.",
         )
     })?;
-    Ok(dns_records::look_up(&lookup, domain, keys, &web.ways.sending).await)
+    Ok(dns_records::look_up(&lookup, domain, keys, &web.mail_setup.sending).await)
 }
 
 async fn begin_signing(

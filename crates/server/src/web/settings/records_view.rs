@@ -46,7 +46,7 @@ pub struct OutcomeView {
 
 /// The records of a domain with these keys, not looked up.
 pub fn view(web: &Web, domain: &str, keys: &[ListedKey]) -> RecordsView {
-    let records = dns_records::records(domain, keys, &web.ways.sending);
+    let records = dns_records::records(domain, keys, &web.mail_setup.sending);
     let zone: Vec<String> = records.iter().map(PublishedRecord::zone_line).collect();
     let signs = keys.iter().find(|key| key.state == KeyState::Signing);
     RecordsView {

@@ -15,7 +15,7 @@ use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
 use crate::web::layout::responses::{self, PageError, PageResult};
-use crate::web::layout::wording::When;
+use crate::web::layout::wording::DisplayTime;
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
@@ -36,7 +36,7 @@ struct ReplyView {
     id: String,
     name: String,
     gist: String,
-    changed: When,
+    changed: DisplayTime,
 }
 
 impl RepliesPage {

@@ -22,7 +22,7 @@ use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
 use crate::web::layout::responses::{PageError, PageResult};
-use crate::web::layout::wording::{TimeFormat, When};
+use crate::web::layout::wording::{DisplayTime, TimeFormat};
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
@@ -34,9 +34,9 @@ struct WebhookPage {
     hears: &'static str,
     state: HookState,
     maker: String,
-    made: When,
-    old_until: Option<When>,
-    failing: Option<When>,
+    made: DisplayTime,
+    old_until: Option<DisplayTime>,
+    failing: Option<DisplayTime>,
     /// The new secret, shown this once.
     secret: Option<String>,
     deliveries: Vec<DeliveryView>,
@@ -57,8 +57,8 @@ struct DeliveryView {
     icon: &'static str,
     word: &'static str,
     attempts_label: String,
-    at: When,
-    next: Option<When>,
+    at: DisplayTime,
+    next: Option<DisplayTime>,
     attempts: Vec<AttemptView>,
     body: String,
     skipped: bool,
@@ -66,7 +66,7 @@ struct DeliveryView {
 
 struct AttemptView {
     number: usize,
-    at: When,
+    at: DisplayTime,
     class: &'static str,
     icon: &'static str,
     status: String,

@@ -13,7 +13,7 @@ use crate::web::form::{Posted, form};
 use crate::web::layout::filters;
 use crate::web::layout::page_layout::PageLayout;
 use crate::web::layout::responses::{self, PageError, PageResult};
-use crate::web::layout::wording::When;
+use crate::web::layout::wording::DisplayTime;
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
@@ -34,7 +34,7 @@ struct HookView {
     url: String,
     hears: &'static str,
     state: &'static str,
-    made: When,
+    made: DisplayTime,
 }
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {

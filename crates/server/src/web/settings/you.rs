@@ -17,7 +17,7 @@ use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
 use crate::web::layout::responses::{self, PageError, PageResult};
-use crate::web::layout::wording::When;
+use crate::web::layout::wording::DisplayTime;
 use crate::web::visitor::Visitor;
 
 /// Why a password does not open private inboxes.
@@ -44,7 +44,7 @@ struct YouPage {
 struct SessionView {
     id: String,
     device: String,
-    begun: When,
+    begun: DisplayTime,
     seen: String,
     is_this: bool,
 }

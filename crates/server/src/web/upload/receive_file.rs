@@ -34,7 +34,7 @@ const OFFSET: HeaderName = HeaderName::from_static("upload-offset");
 const POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
 
 #[derive(Deserialize)]
-struct Wish {
+struct NewUploadRequest {
     item: i64,
     name: String,
     size: i64,
@@ -50,16 +50,21 @@ pub async fn begin(
     body: Body,
 ) -> Response<Body> {
     let read = tokio::time::timeout(SILENCE, Limited::new(body, BEGIN_BYTES).collect()).await;
-    let wish = match read {
-        Ok(Ok(collected)) => serde_json::from_slice::<Wish>(&collected.to_bytes()).ok(),
+    let request = match read {
+        Ok(Ok(collected)) => serde_json::from_slice::<NewUploadRequest>(&collected.to_bytes()).ok(),
         _ => None,
     };
-    let Some(wish) = wish.filter(|wish| !wish.name.contains('\0') && !wish.mark.contains('\0'))
+    let Some(request) =
+        request.filter(|request| !request.name.contains('\0') && !request.mark.contains('\0'))
     else {
         return told(StatusCode::BAD_REQUEST, "This is not how a file is announced.");
     };
-    let new =
-        NewUpload { item: wish.item, name: wish.name, size: Some(wish.size), mark: wish.mark };
+    let new = NewUpload {
+        item: request.item,
+        name: request.name,
+        size: Some(request.size),
+        mark: request.mark,
+    };
     let begun =
         web.act_for_ask(&visitor, &token, move |tx, cx, ask| uploads::begin(tx, cx, ask, &new));
     match begun.await {

@@ -5,8 +5,8 @@ mod command;
 mod escapes;
 mod files;
 mod hostile;
+mod language_model;
 mod letters;
-mod model;
 mod reader;
 
 use std::path::PathBuf;

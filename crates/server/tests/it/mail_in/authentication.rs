@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use inbox::inbound::{Authenticator, Credentials, MailSource};
-use mail::{Authentication, Dmarc, DmarcPolicy, Proof};
+use mail::{Authentication, AuthenticationResult, Dmarc, DmarcPolicy};
 use mail_auth::arc::ArcSealer;
 use mail_auth::common::crypto::Ed25519Key;
 use mail_auth::common::headers::HeaderWriter;
@@ -29,7 +29,10 @@ const FORWARDER: &str = "mx.acme.example";
 async fn spf_of_the_shown_domain_passes_dmarc() {
     let world = World::new("v=DMARC1; p=reject");
     let verdict = world.check(&letter(), Some(ANN), from(OWN_IP)).await;
-    assert_eq!((verdict.spf, verdict.dkim, verdict.dmarc), (Proof::Pass, Proof::None, Dmarc::Pass));
+    assert_eq!(
+        (verdict.spf, verdict.dkim, verdict.dmarc),
+        (AuthenticationResult::Pass, AuthenticationResult::None, Dmarc::Pass)
+    );
 }
 
 #[tokio::test]
@@ -41,7 +44,11 @@ async fn a_mail_from_elsewhere_fails_with_the_policy_that_is_published() {
     ] {
         let world = World::new(&format!("v=DMARC1; p={policy}"));
         let verdict = world.check(&letter(), Some(ANN), from(OTHER_IP)).await;
-        assert_eq!((verdict.spf, verdict.dmarc), (Proof::Fail, Dmarc::Fail), "{policy}");
+        assert_eq!(
+            (verdict.spf, verdict.dmarc),
+            (AuthenticationResult::Fail, Dmarc::Fail),
+            "{policy}"
+        );
         assert_eq!(verdict.policy, expected);
     }
 }
@@ -50,7 +57,7 @@ async fn a_mail_from_elsewhere_fails_with_the_policy_that_is_published() {
 async fn spf_of_another_domain_proves_nothing_about_the_shown_one() {
     let world = World::new("v=DMARC1; p=reject");
     let verdict = world.check(&letter(), Some("bounce@evil.example"), from(OTHER_IP)).await;
-    assert_eq!((verdict.spf, verdict.dmarc), (Proof::Pass, Dmarc::Fail));
+    assert_eq!((verdict.spf, verdict.dmarc), (AuthenticationResult::Pass, Dmarc::Fail));
 }
 
 #[tokio::test]
@@ -59,7 +66,7 @@ async fn a_signature_passes_wherever_the_mail_comes_from() {
     let signed = world.signed(&letter(), "customer.example");
     for source in [from(OTHER_IP), MailSource::OurServer] {
         let verdict = world.check(&signed, Some("list@evil.example"), source).await;
-        assert_eq!((verdict.dkim, verdict.dmarc), (Proof::Pass, Dmarc::Pass));
+        assert_eq!((verdict.dkim, verdict.dmarc), (AuthenticationResult::Pass, Dmarc::Pass));
     }
     let verdict = world.check(&signed.replace("broken", "fine"), Some(ANN), from(OTHER_IP)).await;
     assert_eq!(verdict.dmarc, Dmarc::Fail);
@@ -70,7 +77,7 @@ async fn a_signature_of_another_domain_proves_nothing_about_the_shown_one() {
     let world = World::new("v=DMARC1; p=reject");
     let signed = world.signed(&letter(), "evil.example");
     let verdict = world.check(&signed, Some("x@evil.example"), from(OTHER_IP)).await;
-    assert_eq!((verdict.dkim, verdict.dmarc), (Proof::Pass, Dmarc::Fail));
+    assert_eq!((verdict.dkim, verdict.dmarc), (AuthenticationResult::Pass, Dmarc::Fail));
 }
 
 #[tokio::test]
@@ -111,14 +118,14 @@ async fn a_dot_at_the_end_of_a_domain_evades_no_policy() {
     let forged = check("x@evil.example", OTHER_IP).await;
     assert_eq!((forged.dmarc, forged.policy), (Dmarc::Fail, DmarcPolicy::Reject));
     let own = check("ann@customer.example.", OWN_IP).await;
-    assert_eq!((own.spf, own.dmarc), (Proof::Pass, Dmarc::Pass));
+    assert_eq!((own.spf, own.dmarc), (AuthenticationResult::Pass, Dmarc::Pass));
 }
 
 #[tokio::test]
 async fn a_domain_without_a_policy_is_no_failure() {
     let world = World::new("");
     let verdict = world.check(&letter(), Some(ANN), from(OTHER_IP)).await;
-    assert_eq!((verdict.spf, verdict.dmarc), (Proof::Fail, Dmarc::Absent));
+    assert_eq!((verdict.spf, verdict.dmarc), (AuthenticationResult::Fail, Dmarc::Absent));
 }
 
 #[tokio::test]
@@ -137,18 +144,28 @@ async fn a_machine_that_poses_as_another_fails_spf_and_its_senders_dmarc_stands(
     world.tell("mx.customer.example", Some("v=spf1 -all"));
     let source = MailSource::Sender { ip: OWN_IP.into(), helo: "mx.customer.example".into() };
     let verdict = world.check(&letter(), Some(ANN), source).await;
-    assert_eq!((verdict.spf, verdict.dmarc), (Proof::Fail, Dmarc::Pass));
+    assert_eq!((verdict.spf, verdict.dmarc), (AuthenticationResult::Fail, Dmarc::Pass));
 }
 
 #[tokio::test]
 async fn a_name_of_the_machine_counts_for_spf_if_it_leads_back_to_it() {
     for (policy, name, leads_to, expected) in [
-        ("v=spf1 ptr -all", "customer.example", OWN_IP, Proof::Pass),
-        ("v=spf1 ptr -all", "mx.customer.example", OWN_IP, Proof::Pass),
-        ("v=spf1 ptr -all", "customer.example", OTHER_IP, Proof::Fail),
-        ("v=spf1 ptr -all", "notcustomer.example", OWN_IP, Proof::Fail),
-        ("v=spf1 exists:%{p}.ok.example -all", "mx.customer.example", OWN_IP, Proof::Pass),
-        ("v=spf1 exists:%{p}.ok.example -all", "mx.customer.example", OTHER_IP, Proof::Fail),
+        ("v=spf1 ptr -all", "customer.example", OWN_IP, AuthenticationResult::Pass),
+        ("v=spf1 ptr -all", "mx.customer.example", OWN_IP, AuthenticationResult::Pass),
+        ("v=spf1 ptr -all", "customer.example", OTHER_IP, AuthenticationResult::Fail),
+        ("v=spf1 ptr -all", "notcustomer.example", OWN_IP, AuthenticationResult::Fail),
+        (
+            "v=spf1 exists:%{p}.ok.example -all",
+            "mx.customer.example",
+            OWN_IP,
+            AuthenticationResult::Pass,
+        ),
+        (
+            "v=spf1 exists:%{p}.ok.example -all",
+            "mx.customer.example",
+            OTHER_IP,
+            AuthenticationResult::Fail,
+        ),
     ] {
         let world = World::new("");
         let records = HashMap::from([
@@ -177,7 +194,11 @@ async fn behind_our_server_only_strict_domains_can_fail_without_a_signature() {
     {
         let world = World::new(&format!("v=DMARC1; p={policy}"));
         let verdict = world.check(&letter(), Some(ANN), MailSource::OurServer).await;
-        assert_eq!((verdict.spf, verdict.dmarc), (Proof::None, expected), "{policy}");
+        assert_eq!(
+            (verdict.spf, verdict.dmarc),
+            (AuthenticationResult::None, expected),
+            "{policy}"
+        );
     }
 }
 
@@ -236,7 +257,10 @@ async fn a_domain_whose_dns_is_silent_leaves_what_others_prove_known() {
     let twice = world.signed(&signed, "slow.example");
     let begun = Instant::now();
     let verdict = world.check(&twice, Some("x@slow.example"), from(OTHER_IP)).await;
-    assert_eq!((verdict.spf, verdict.dkim, verdict.dmarc), (Proof::None, Proof::Pass, Dmarc::Pass));
+    assert_eq!(
+        (verdict.spf, verdict.dkim, verdict.dmarc),
+        (AuthenticationResult::None, AuthenticationResult::Pass, Dmarc::Pass)
+    );
     let forged = twice.replace("broken", "fine");
     let verdict = world.check(&forged, Some("x@slow.example"), from(OTHER_IP)).await;
     assert_eq!(verdict.dmarc, Dmarc::Fail, "a stranger's silence excuses nobody");

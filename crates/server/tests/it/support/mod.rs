@@ -19,7 +19,7 @@ use inbox::base::scanner::Scanner;
 use inbox::base::secret_sealer::SecretSealer;
 use inbox::jobs::{AppMailReader, BoxFuture};
 use server::api::rest;
-use server::http::router::{self, HttpOptions, MailWays};
+use server::http::router::{self, HttpOptions, MailSetup};
 use server::mail_in::smtp::ListenAddress;
 use server::mail_out::dns_records::SendingSetup;
 use server::node::quiet::QuietMode;
@@ -116,8 +116,8 @@ impl TestApp {
 
     /// The same data where mail reaches people and the DNS is what this server says.
     pub fn with_dns(mut self, server: SocketAddr) -> TestApp {
-        let ways = MailWays { dns: Some(server), ..options().ways };
-        self.serve(HttpOptions { mails: true, ways, ..options() });
+        let mail_setup = MailSetup { dns: Some(server), ..options().mail_setup };
+        self.serve(HttpOptions { mails: true, mail_setup, ..options() });
         self
     }
 
@@ -201,7 +201,7 @@ fn options() -> HttpOptions {
         ssrf_guard: SsrfGuard::new(Arc::new(PublicNames), SsrfRules::new(false)),
         mails: false,
         quiet: QuietMode::fixed(false),
-        ways: MailWays {
+        mail_setup: MailSetup {
             smtp: "0.0.0.0:25".parse().unwrap(),
             lmtp: ListenAddress::Off,
             sending: SendingSetup { host: Some("mail.acme.example".into()), relay: None },

@@ -1,7 +1,7 @@
 //! The settings of one inbox: how its mail comes in and goes out, for those who look after that.
 
 use inbox::actions::{self, FetchFrom};
-use inbox::inbound::imap::{self, After, FetchFailure, Security};
+use inbox::inbound::imap::{self, FetchFailure, PostFetchAction, Security};
 
 use crate::mail_out::names::Zone;
 use crate::support::*;
@@ -32,7 +32,7 @@ async fn fetch(app: &TestApp) {
         username: "desk@acme.example".into(),
         sealed_password: SEALED.into(),
         folder: "INBOX".into(),
-        after: After::Nothing,
+        after: PostFetchAction::Nothing,
         trusts: None,
         new_only: false,
     };

@@ -7,7 +7,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use inbox::actions::{self, FetchFrom, FetchedInbox};
 use inbox::inbound::MailSource;
-use inbox::inbound::imap::{self, After, Security};
+use inbox::inbound::imap::{self, PostFetchAction, Security};
 use rustls::RootCertStore;
 use server::mail_in::imap::{Fetchers, ImapTiming};
 use server::node::vault::{Vault, imap_purpose};
@@ -118,12 +118,12 @@ async fn a_filed_mail_is_marked_or_moved_where_that_is_asked_for(app: TestApp) {
     for capability in ["", "IMAP4rev1 UIDPLUS", "IMAP4rev1"] {
         let dovecot = Dovecot::with_capability(capability);
         dovecot.deliver(&letter(1));
-        let from = FetchFrom { after: After::Seen, ..plain() };
+        let from = FetchFrom { after: PostFetchAction::Seen, ..plain() };
         let fetchers = set_up(&app, &dovecot, &from).await;
         fetchers.fetch_due().await.unwrap();
         assert!(dovecot.mails("")[0].ends_with('S'), "{:?}", dovecot.mails(""));
         dovecot.deliver(&letter(2));
-        let from = FetchFrom { after: After::Move("Müll & Co".into()), ..plain() };
+        let from = FetchFrom { after: PostFetchAction::Move("Müll & Co".into()), ..plain() };
         let fetchers = set_up(&app, &dovecot, &from).await;
         fetchers.fetch_due().await.unwrap();
         let moved = dovecot.mails(".M&APw-ll &- Co");
@@ -247,7 +247,7 @@ fn plain() -> FetchFrom {
         username: USER.into(),
         sealed_password: PASSWORD.into(),
         folder: "INBOX".into(),
-        after: After::Nothing,
+        after: PostFetchAction::Nothing,
         trusts: None,
         new_only: false,
     }

@@ -72,7 +72,7 @@ async fn a_link_that_was_taken_back_stays_dead_and_opening_again_makes_a_new_one
     browser.post(&format!("/requests/{}/reopen", ann.request), &[]).await.is(303);
     ann.call("GET", "", &[], Body::empty()).await.is(404);
     let page = browser.get(&format!("/conversations/{}", ann.conversation)).await;
-    let new = page.between(&format!("href=\"{PUBLIC_URL}/u/"), "\"").to_owned();
+    let new = page.between(&format!("s\" href=\"{PUBLIC_URL}/u/"), "\"").to_owned();
     assert!(!ann.path.ends_with(&new));
     app.send(Request::get(format!("/u/{new}")).body(Body::empty()).unwrap()).await.is(200);
     app.pass(2 * DAY).await;

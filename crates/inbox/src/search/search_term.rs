@@ -13,7 +13,7 @@ use crate::base::ids::short_base32;
 pub const PROBED_AT_ONCE: usize = 25;
 
 /// A term as the database at hand asks for it.
-pub struct Needle {
+pub struct SearchTerm {
     /// In the query language of the index.
     pub expression: String,
     /// The same, with the last word whole.
@@ -23,21 +23,21 @@ pub struct Needle {
     is_phrase: bool,
 }
 
-impl Needle {
+impl SearchTerm {
     /// True when its last word is asked for as a whole word.
     pub fn is_whole(&self) -> bool {
         self.expression == self.whole
     }
 }
 
-pub fn needle(tx: &Tx<'_>, ws: i64, term: &Term) -> Needle {
+pub fn search_term(tx: &Tx<'_>, ws: i64, term: &Term) -> SearchTerm {
     let tag = short_base32(ws, TAG_CHARS);
     let last = term.words.len().saturating_sub(1);
     let lines = term.words.iter().enumerate().map(|(place, word)| {
         let end = if term.prefix && place == last { "" } else { "\n" };
         Finder::new(&format!("\n{word}{end}")).into_owned()
     });
-    Needle {
+    SearchTerm {
         expression: expression(tx, &tag, term),
         whole: expression(tx, &tag, &Term { words: term.words.clone(), prefix: false }),
         lines: lines.collect(),
@@ -84,18 +84,18 @@ pub fn conversations_with(
     Ok(few.then(|| nums.into_iter().filter_map(|(num,)| num).collect()))
 }
 
-/// Those of the conversations that have a mail for each needle.
+/// Those of the conversations that have a mail for each term.
 pub fn those_with_all(
     tx: &mut Tx<'_>,
     ws: i64,
-    needles: &[&Needle],
+    terms: &[&SearchTerm],
     nums: &[i64],
 ) -> Result<HashSet<i64>> {
     let mut found = HashSet::new();
     for nums in nums.chunks(PROBED_AT_ONCE) {
         match tx.pick(true, false) {
-            true => in_sqlite(tx, needles, nums, &mut found)?,
-            false => in_postgres(tx, ws, needles, nums, &mut found)?,
+            true => in_sqlite(tx, terms, nums, &mut found)?,
+            false => in_postgres(tx, ws, terms, nums, &mut found)?,
         }
     }
     Ok(found)
@@ -104,7 +104,7 @@ pub fn those_with_all(
 /// The words of a conversation are looked at where they lie, without a copy.
 fn in_sqlite(
     tx: &mut Tx<'_>,
-    needles: &[&Needle],
+    terms: &[&SearchTerm],
     nums: &[i64],
     found: &mut HashSet<i64>,
 ) -> Result<()> {
@@ -112,11 +112,11 @@ fn in_sqlite(
     for num in nums {
         tx.each("SELECT words FROM conversation_index WHERE num = ?1", &[num], |row| {
             let words = row.take_bytes()?;
-            let has = |needle: &&Needle| needle.lines.iter().all(|line| line.find(words).is_some());
+            let has = |term: &&SearchTerm| term.lines.iter().all(|line| line.find(words).is_some());
             if words.is_empty() {
                 in_question.push(*num);
-            } else if needles.iter().all(has) {
-                match needles.iter().any(|needle| needle.is_phrase) {
+            } else if terms.iter().all(has) {
+                match terms.iter().any(|term| term.is_phrase) {
                     true => in_question.push(*num),
                     false => drop(found.insert(*num)),
                 }
@@ -126,8 +126,8 @@ fn in_sqlite(
     }
     for num in in_question {
         let mut all = true;
-        for needle in needles {
-            all = all && has_in_sqlite(tx, needle, num)?;
+        for term in terms {
+            all = all && has_in_sqlite(tx, term, num)?;
         }
         if all {
             found.insert(num);
@@ -136,13 +136,13 @@ fn in_sqlite(
     Ok(())
 }
 
-fn has_in_sqlite(tx: &mut Tx<'_>, needle: &Needle, num: i64) -> Result<bool> {
+fn has_in_sqlite(tx: &mut Tx<'_>, term: &SearchTerm, num: i64) -> Result<bool> {
     let first = num << SERIAL_BITS;
     let last = first | ((1 << SERIAL_BITS) - 1);
     let found: Option<(i64,)> = tx.opt(
         "SELECT rowid FROM message_index
          WHERE message_index MATCH ?1 AND rowid BETWEEN ?2 AND ?3 LIMIT 1",
-        &[&needle.expression, &first, &last],
+        &[&term.expression, &first, &last],
     )?;
     Ok(found.is_some())
 }
@@ -152,15 +152,15 @@ fn has_in_sqlite(tx: &mut Tx<'_>, needle: &Needle, num: i64) -> Result<bool> {
 fn in_postgres(
     tx: &mut Tx<'_>,
     ws: i64,
-    needles: &[&Needle],
+    terms: &[&SearchTerm],
     nums: &[i64],
     found: &mut HashSet<i64>,
 ) -> Result<()> {
     let mut args = asked(nums);
     args.push(&ws);
     let mut tests = Vec::new();
-    for needle in needles {
-        args.push(&needle.expression);
+    for term in terms {
+        args.push(&term.expression);
         tests.push(format!(
             "EXISTS (
                 SELECT 1 FROM (

@@ -7,7 +7,7 @@ use crate::net::listen_address::ListenAddress;
 
 /// The configuration of incoming and outgoing mail.
 #[derive(Clone, Debug)]
-pub struct MailWays {
+pub struct MailSetup {
     pub smtp: ListenAddress,
     pub lmtp: ListenAddress,
     pub sending: SendingSetup,
