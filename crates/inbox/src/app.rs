@@ -26,17 +26,17 @@ pub struct App {
     pub limiter: Arc<RateLimiter>,
     /// Which agents are at work on which conversation.
     pub agents: Arc<AgentPresence>,
-    /// What is written without a response waiting for it.
+    /// Writes that no response waits for.
     pub background: BackgroundWrites,
-    /// Looks for viruses in what customers upload, where one is set up.
+    /// The virus scanner for customers' uploads, if one is configured.
     pub scanner: Option<Arc<dyn Scanner>>,
-    /// Seals what the database keeps of secrets.
+    /// Encrypts the secrets in the database.
     pub sealer: Arc<dyn SecretSealer>,
     /// Where this service can be reached from outside, without a slash at the end.
     pub public_url: Arc<str>,
 }
 
-/// What an operation is given beside its input: who asks, when, and chance.
+/// The context of an operation: the actor, the current time, and the source of random ids.
 pub struct Cx<'a> {
     pub actor: &'a Actor,
     pub now: i64,
@@ -58,7 +58,7 @@ impl App {
         }
     }
 
-    /// Runs a reading operation as somebody who is known already.
+    /// Runs a read operation as an authenticated actor.
     pub async fn read<T, F>(&self, actor: &Actor, mut operation: F) -> Result<T>
     where
         F: FnMut(&mut Tx<'_>, &Cx<'_>) -> Result<T> + Send + 'static,
@@ -68,7 +68,7 @@ impl App {
         self.store.read(move |tx| operation(tx, &app.cx(&actor))).await
     }
 
-    /// Runs a writing operation as somebody who is known already, and tells open pages.
+    /// Runs a write operation as an authenticated actor, and notifies open pages.
     pub async fn act<T, F>(&self, actor: &Actor, mut operation: F) -> Result<T>
     where
         F: FnMut(&mut Tx<'_>, &Cx<'_>) -> Result<T> + Send + 'static,

@@ -1,5 +1,4 @@
-//! Which agents are at work on which conversation right now, as far as this process was asked:
-//! their calls tell.
+//! Which agents work on which conversation right now, from the API calls that this process served.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -27,7 +27,7 @@ impl BackgroundWrites {
         });
     }
 
-    /// Waits for what has been started.
+    /// Waits until all started writes have finished.
     pub async fn finish(&self) {
         self.0.close();
         self.0.wait().await;

@@ -1,8 +1,8 @@
-//! How long to wait before something is tried again.
+//! Backoff: how long to wait before a retry.
 
 use crate::base::limits::MINUTE_MS;
 
-/// The wait after a try that was refused for now.
+/// The backoff after a temporary failure.
 pub fn retry_after(attempts: i64) -> i64 {
     match attempts {
         ..=1 => MINUTE_MS,

@@ -26,7 +26,7 @@ const COMPRESSORS_KEPT: usize = 2;
 const PACKED_AT_ONCE: usize = 2;
 /// A file is taken in by pieces of this many bytes.
 const PIECE_BYTES: usize = 64 * 1024;
-/// The folder of what customers upload, until it is handed over; no hash begins like it.
+/// The folder of customers' uploads until they are submitted. No hash begins with this name.
 const PARTIAL_UPLOADS: &str = "arriving";
 
 #[derive(Clone)]
@@ -53,7 +53,7 @@ impl Blobs {
         Ok(Blobs { folder: folder.into(), partial_uploads, packing, compressors: Arc::default() })
     }
 
-    /// Files that are on their way here.
+    /// Files that are still being written.
     pub fn partial_uploads(&self) -> &PartialUploads {
         &self.partial_uploads
     }
@@ -185,7 +185,7 @@ pub fn first_file(tx: &mut Tx<'_>) -> Result<Option<String>> {
     Ok(found.map(|(hash,)| hash))
 }
 
-/// Names a blob in a workspace, in the transaction of whatever refers to it.
+/// Names a blob in a workspace, in the transaction of the row that refers to it.
 pub fn keep(tx: &mut Tx<'_>, ws: i64, blob: &Blob) -> Result<()> {
     tx.exec(
         "INSERT INTO blobs (ws, hash, size, packed) VALUES (?1, ?2, ?3, ?4)

@@ -6,12 +6,12 @@ use std::ops::Deref;
 use db::{Arg, Column, FromColumn, Value};
 use serde::{Deserialize, Serialize};
 
-/// What stands for the domain in a Message-ID where the sender has none.
+/// The domain of a Message-ID whose sender has no domain.
 const NO_DOMAIN: &str = "localhost";
 
 /// An address in its normal form: lower case, its domain as a [`mail::DomainName`]. Headers also
-/// hold what is no address, such as `mailer-daemon`; that has no domain. What a row holds is taken
-/// as it is.
+/// hold values that are no address, such as `mailer-daemon`; these have no domain. Values from the
+/// database are not checked again.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct EmailAddress(String);
 
@@ -24,7 +24,7 @@ impl EmailAddress {
         &self.0
     }
 
-    /// What stands before the `@`, its plus tag included.
+    /// The local part, its plus tag included.
     pub fn local(&self) -> &str {
         self.0.rsplit_once('@').map_or(&self.0, |(local, _)| local)
     }

@@ -29,7 +29,7 @@ pub enum Error {
     NotFound(&'static str),
     #[error("Too many requests. Slow down to {} a minute.", .0.limit)]
     TooMany(RateStatus),
-    /// What is there already stands in the way.
+    /// A conflict with existing data.
     #[error("{0}")]
     Conflict(String),
     #[error("This Idempotency-Key was used before with a different request.")]
@@ -40,7 +40,7 @@ pub enum Error {
     Files(#[from] std::io::Error),
 }
 
-/// Work on another thread panicked. What it said is left out: that may quote a mail.
+/// Work on another thread panicked. The panic message is left out, because it may quote a mail.
 impl From<tokio::task::JoinError> for Error {
     fn from(_: tokio::task::JoinError) -> Error {
         Error::Files(std::io::Error::other("the work on it panicked"))

@@ -14,7 +14,7 @@ pub const UPLOADS_BYTES: i64 = 200 * 1024 * 1024;
 /// Files of one request, those that were refused and not yet forgotten among them.
 pub const UPLOADS_PER_REQUEST: i64 = 200;
 pub const UPLOAD_NAME_CHARS: usize = 150;
-/// Characters of what a browser knows a file by.
+/// Characters of the mark by which a browser recognizes a file.
 pub const UPLOAD_MARK_CHARS: usize = 500;
 /// A file whose bytes stop coming, and the line about one that was refused, are kept this long.
 pub const UPLOAD_LEFT_MS: i64 = DAY_MS;
@@ -39,7 +39,7 @@ pub const APP_MAIL_RECIPIENTS: usize = 50;
 pub const APP_MAIL_TEXT_CHARS: usize = 200_000;
 pub const HEADER_CHARS: usize = 998;
 pub const ADDRESS_CHARS: usize = 254;
-/// Recorded app mail that nobody answers is forgotten after this long.
+/// Recorded app mail without a reply is deleted after this long.
 pub const APP_MAIL_KEPT_MS: i64 = 30 * DAY_MS;
 /// Recorded app mail without an answer, per workspace; the oldest go first.
 pub const APP_MAIL_KEPT: i64 = 50_000;
@@ -112,7 +112,7 @@ pub const SANDBOX_ANSWERS_AFTER_MS: i64 = 5_000;
 pub const SANDBOX_INBOUND_PER_MINUTE: u32 = 120;
 pub const SANDBOX_TEXT_CHARS: usize = 50_000;
 
-/// Webhooks of a workspace: each event is written once for every one that may hear it.
+/// Webhooks of a workspace: each event is written once for every webhook that may receive it.
 pub const WEBHOOKS: i64 = 100;
 /// After a rotation the old secret of a webhook signs too, for this long.
 pub const OLD_SECRET_MS: i64 = DAY_MS;
@@ -146,10 +146,10 @@ pub const LINKS_PER_NETWORK: i64 = 20;
 pub const WORKSPACES_PER_ADDRESS: i64 = 20;
 pub const DEVICE_CHARS: usize = 120;
 pub const DISCARD_REASON_CHARS: usize = 500;
-/// Recipients of one letter, To, Cc and Bcc each.
+/// Recipients of one message, To, Cc and Bcc each.
 pub const RECIPIENTS: usize = 20;
-/// Files that go with one letter, and their bytes together: written as mail they stay below the
-/// 25 MB that most servers take.
+/// Attachments of one message, and their total size: written as mail they stay below the 25 MB that
+/// most servers take.
 pub const ATTACHMENTS: usize = 20;
 pub const ATTACHED_BYTES: i64 = 15 * 1024 * 1024;
 /// Mails about mentions that one person gets in an hour; further ones are only in the app.
@@ -167,12 +167,12 @@ pub const SERVICES: i64 = 20;
 pub const FETCHING_AT_ONCE: usize = 1_000;
 /// The largest mail that is fetched, in bytes; a larger one stays where it is.
 pub const FETCHED_MAIL_BYTES: u32 = 50 * 1024 * 1024;
-/// Who fetches an inbox's mail says so again and again; after this long without that another may
-/// take over, so this is also how long fetching rests after a process was killed.
+/// The lease of an IMAP account. The process that fetches renews it; after it expires another
+/// process may claim the account, so fetching pauses this long after a process was killed.
 pub const FETCHING_LEASE_MS: i64 = MINUTE_MS;
-/// After this long without mail being fetched, the owners are told.
+/// Owners get a notice when fetching has failed for this long.
 pub const FETCHING_FAILED_MS: i64 = 60 * MINUTE_MS;
-/// An inbox whose turn came this long ago is fetched by nobody.
+/// An inbox that has been due for this long is not being fetched by any process.
 pub const FETCHING_OVERDUE_MS: i64 = 5 * MINUTE_MS;
 /// Tries to have one mail before it is passed over.
 pub const FETCH_ATTEMPTS: i64 = 5;
@@ -183,7 +183,7 @@ pub const IMAP_WORD_CHARS: usize = 255;
 pub const DOCUMENT_READ_BYTES: i64 = 32 * 1024 * 1024;
 /// Characters of a vendor or reference that was read in a document or written by a person.
 pub const DOCUMENT_FIELD_CHARS: usize = 200;
-/// The largest amount of a document, either way.
+/// The largest absolute amount of a document.
 pub const DOCUMENT_AMOUNT: f64 = 999_999_999_999.99;
 
 pub const PERSON_NAME_CHARS: usize = 100;

@@ -1,4 +1,4 @@
-//! What every layer may use: ids, time, errors, limits, states, and who is asking.
+//! Types that every layer may use: ids, time, errors, limits, states, and the actor.
 
 pub mod actor;
 pub mod agent_presence;

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use crate::base::ids::UploadId;
 use crate::base::private_files;
 
-/// The folder of files that are on their way, or not handed over yet. A file is named by its
-/// upload's id, never by what the customer calls it.
+/// The folder of unfinished and unsubmitted uploads. A file is named by its upload's id, never by
+/// the customer's file name.
 #[derive(Clone, Debug)]
 pub struct PartialUploads {
     folder: Arc<Path>,
@@ -21,8 +21,8 @@ impl PartialUploads {
         Ok(PartialUploads { folder: folder.into() })
     }
 
-    /// The file, ready to go on after so many bytes. What may stand behind them was never promised
-    /// and is dropped.
+    /// The file, truncated to this offset and ready for appending. Bytes behind the offset were
+    /// never acknowledged.
     pub fn go_on(&self, id: &UploadId, received: i64) -> io::Result<File> {
         let received = received.unsigned_abs();
         let mut options = private_files::file_options();

@@ -1,5 +1,5 @@
-//! Which addresses and names of the network are public. A webhook goes to no other, because from
-//! where the service runs they lead to its own machine, its neighbours or its cloud's controls.
+//! Which addresses and names of the network are public. Webhooks are sent to public addresses only
+//! (SSRF): the others reach the service's own machine, its network or the cloud's metadata service.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -35,7 +35,7 @@ fn is_label(label: &str) -> bool {
     (1..=LABEL_BYTES).contains(&label.len()) && label.bytes().all(plain)
 }
 
-/// Last parts of names that are answered inside a network or by no DNS at all.
+/// Top-level names that resolve only in private networks, or not in DNS at all.
 const PRIVATE_ENDINGS: &[&str] = &[
     "alt",         // RFC 9476: not DNS
     "arpa",        // home.arpa, and the plumbing of DNS itself

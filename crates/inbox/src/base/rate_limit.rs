@@ -1,8 +1,9 @@
-//! The request rate of each key, shared by REST and MCP (API section 8) and, on PostgreSQL, by every
-//! node: each tells the others several times a second what it let in, and counts what it hears as
-//! its own. Nothing is written for that. What the others let in since they last told is not known,
-//! so a key that spreads its calls over several nodes may get that much more; what cannot be told,
-//! because the database is down, is never made up for.
+//! The request rate of each key, shared by REST and MCP (API section 8) and, on PostgreSQL, by
+//! every node: each node broadcasts its counts by NOTIFY several times a second, and adds the
+//! counts that it receives to its own. Nothing is written to tables. Requests since the last
+//! broadcast are not counted by the other nodes, so a key that spreads its calls over several nodes
+//! may exceed the limit by that much. Counts that cannot be sent because the database is down are
+//! lost.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -18,11 +19,11 @@ use crate::base::time::Clock;
 
 /// Keys remembered before the windows that are over are swept out.
 const KEYS_REMEMBERED: usize = 10_000;
-/// How often a node tells the others what it let in.
+/// How often a node broadcasts its counts.
 const TOLD_EVERY: Duration = Duration::from_millis(250);
-/// What news for other nodes begin with.
+/// The first field of a broadcast.
 const MARK: &str = "rate";
-/// Counts told at one time: PostgreSQL passes on less than 8,000 bytes.
+/// Counts in one broadcast: a NOTIFY payload must be shorter than 8,000 bytes.
 const TOLD_AT_ONCE: usize = 80;
 
 pub struct RateLimiter {
@@ -31,15 +32,15 @@ pub struct RateLimiter {
     pending: Mutex<PendingCounts>,
 }
 
-/// What the other nodes have not been told yet.
+/// Counts that have not been broadcast to the other nodes yet.
 #[derive(Default)]
 struct PendingCounts {
     taken: HashMap<Counted, u32>,
-    /// Makes equal news different: what is equal is told once.
+    /// Makes payloads unique, because PostgreSQL drops duplicate notifications of a transaction.
     number: u64,
 }
 
-/// Whose requests are counted together.
+/// The owner of a rate window.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Counted {
     Key(KeyHash),
@@ -68,7 +69,7 @@ impl RateLimiter {
         RateLimiter { per_minute, windows: Mutex::default(), pending: Mutex::default() }
     }
 
-    /// Counts one request. Nothing is known of the key yet: see [`RateLimiter::forget`].
+    /// Counts one request. The key has not been verified yet: see [`RateLimiter::forget`].
     pub fn take(&self, key: &KeyHash, now: i64) -> RateStatus {
         self.count(Counted::Key(*key), self.per_minute, now)
     }
@@ -94,12 +95,12 @@ impl RateLimiter {
         }
     }
 
-    /// Drops the count of what turned out not to be a key, so that guesses take no memory.
+    /// Drops the count of an invalid key, so that guesses take no memory.
     pub fn forget(&self, key: &KeyHash) {
         self.windows().remove(&Counted::Key(*key));
     }
 
-    /// Has the other nodes told of a request of a key that was let in.
+    /// Adds an accepted request to the next broadcast.
     pub fn tell_of(&self, key: &KeyHash) {
         self.add_pending(Counted::Key(*key));
     }
@@ -116,7 +117,7 @@ impl RateLimiter {
         }
     }
 
-    /// What there is to tell, in pieces.
+    /// The payloads of the next broadcast.
     fn take_pending(&self) -> Vec<String> {
         let mut pending = self.pending();
         let taken: Vec<(Counted, u32)> = pending.taken.drain().collect();
@@ -131,7 +132,7 @@ impl RateLimiter {
         pieces.collect()
     }
 
-    /// Counts what another node let in.
+    /// Adds the counts of another node's broadcast.
     fn apply(&self, words: &str, now: i64) {
         let mut words = words.split('\t');
         if words.next() != Some(MARK) || words.next().is_none() {
@@ -155,7 +156,7 @@ impl RateLimiter {
         self.per_minute.saturating_sub(taken.map_or(0, |window| window.taken))
     }
 
-    /// What a caller without a key is told.
+    /// The status for a caller without a key.
     pub fn untouched(&self) -> RateStatus {
         let limit = self.per_minute;
         RateStatus { limit, remaining: limit, resets_in: RATE_WINDOW_MS / 1_000, over: false }

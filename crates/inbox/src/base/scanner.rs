@@ -11,7 +11,7 @@ pub trait Scanner: Send + Sync {
 
 pub type Scanning<'a> = Pin<Box<dyn Future<Output = ScanResult> + Send + 'a>>;
 
-/// What a scanner says. The reason is for the log and names no file.
+/// The verdict of a virus scanner. The reason is for the log and names no file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScanResult {
     Clean,

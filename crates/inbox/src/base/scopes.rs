@@ -1,4 +1,4 @@
-//! What an API key may do.
+//! The scopes of API keys.
 
 use crate::base::string_enum::string_enum;
 
@@ -6,7 +6,7 @@ string_enum! {
     Scope { Read = "read", Write = "write", Draft = "draft", Send = "send", Record = "record" }
 }
 
-/// What a key may do. `read` comes with every other scope.
+/// A scope of a key. Every other scope includes `read`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scopes(Vec<Scope>);
 
@@ -19,7 +19,7 @@ impl Scopes {
         Scopes(scopes)
     }
 
-    /// What somebody without a key has.
+    /// The scopes of a caller without a key.
     pub const fn none() -> Scopes {
         Scopes(Vec::new())
     }

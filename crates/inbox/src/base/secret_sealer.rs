@@ -2,7 +2,7 @@
 
 use crate::base::ids::Ids;
 
-/// What a sealed secret begins with. No secret of ours begins like it.
+/// The prefix of sealed secrets. No plain secret begins with it.
 pub const SEALED_PREFIX: &str = "v1.";
 
 /// Seals and opens secrets with a key that the database does not hold.

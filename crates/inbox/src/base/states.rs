@@ -17,7 +17,7 @@ string_enum! {
 }
 
 string_enum! {
-    /// What the scam check takes a conversation's mail for.
+    /// The scam check's verdict about a conversation's mail.
     ConversationRisk {
         Suspicious = "suspicious",
         Phishing = "phishing",
@@ -42,7 +42,7 @@ string_enum! {
 }
 
 string_enum! {
-    /// How far a message of ours has come (API section 3.3).
+    /// The delivery state of an outgoing message (API section 3.3).
     MessageStatus {
         Draft = "draft",
         Scheduled = "scheduled",

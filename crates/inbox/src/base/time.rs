@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Where the time comes from: the system's clock, or a test's.
+/// The clock: the system's, or a test's.
 pub trait Clock: Send + Sync {
     /// Milliseconds since 1970.
     fn now(&self) -> i64;
@@ -19,7 +19,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A moment on its way to a caller.
+/// A timestamp as API responses carry it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment(pub i64);
 

@@ -6,32 +6,32 @@ use std::pin::Pin;
 
 use mail::Authentication;
 
-/// Finds out what the sending systems can prove about a mail.
+/// Authenticates a mail by SPF, DKIM, DMARC and ARC.
 pub trait Authenticator: Send + Sync {
     fn check<'a>(&'a self, credentials: Credentials<'a>) -> Checking<'a>;
 }
 
 pub type Checking<'a> = Pin<Box<dyn Future<Output = Authentication> + Send + 'a>>;
 
-/// Where a mail comes from.
+/// The source of a mail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MailSource {
     /// Straight from a machine that speaks for its sender.
     Sender {
         ip: IpAddr,
-        /// What it calls itself.
+        /// The name given in HELO or EHLO.
         helo: String,
     },
-    /// From a server of ours, which took it from somebody else: over LMTP, from a trusted network.
+    /// From a server of ours that received it: over LMTP, from a trusted network.
     OurServer,
-    /// Out of a mailbox elsewhere, whose own server wrote down what it found about the sender.
+    /// Fetched from another mailbox, whose server added its Authentication-Results.
     Mailbox {
         /// The names, or ends of names, under which that server does so, lower case.
         believed: Vec<String>,
     },
 }
 
-/// What a mail can be proven by.
+/// The data that authentication is based on.
 #[derive(Clone, Copy, Debug)]
 pub struct Credentials<'a> {
     pub raw: &'a [u8],

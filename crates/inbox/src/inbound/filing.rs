@@ -1,5 +1,5 @@
-//! Files a mail in one inbox: known already? our own come back? a report? an answer to a signed
-//! address?
+//! Files a mail in one inbox, after checking for duplicates, copies of our own mail, reports, and
+//! replies to a signed address.
 
 use db::Tx;
 use mail::{AddressToken, Dmarc};
@@ -16,8 +16,8 @@ use crate::inbound::receive::{self, IncomingMail, MailLookup};
 use crate::model::mail_secret::{self, MailSecret};
 use crate::model::mailboxes::Mailbox;
 
-/// Files a mail in one inbox, unless it is there already or is our own come back. What was fetched
-/// is filed only for as long as the inbox is fetched by whoever brings it.
+/// Files a mail in one inbox, unless it is a duplicate or a copy of our own mail. Fetched mail is
+/// filed only while the fetching process holds the account's lease.
 pub(super) fn file(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -53,8 +53,8 @@ pub(super) fn file(
     Ok(Ingested::Filed(received))
 }
 
-/// The conversation whose reply address it was sent to. Only someone who got our mail has that
-/// address; still, a mail that fails its domain's DMARC joins nothing.
+/// The conversation whose reply address it was sent to. Only recipients of our mail have that
+/// address; still, a mail that fails DMARC joins no conversation.
 fn answered(
     secret: &MailSecret,
     incoming: &IncomingMail,

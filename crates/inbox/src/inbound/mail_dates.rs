@@ -9,7 +9,7 @@
 //! by it. So live mail comes to the top however old its `Date:` is, and fetched history sorts to
 //! where it belongs.
 
-/// 1990-01-01T00:00:00Z: a mail's clock that says less is not set.
+/// 1990-01-01T00:00:00Z: earlier dates come from a clock that was not set.
 const EARLIEST_MS: i64 = 631_152_000_000;
 
 /// The two times of a mail, in milliseconds since 1970.

@@ -1,8 +1,8 @@
-//! A mail comes in, by whatever protocol: its bytes are kept, its sender is proven or not, it is
-//! understood, judged, and filed in every inbox it came to.
+//! Ingests mail of every protocol: stores its bytes, authenticates the sender, parses it, checks it
+//! for scams, and files it in each recipient's inbox.
 //!
-//! SMTP, LMTP and IMAP call [`ingest`] and promise nothing before it answers. Whom a
-//! mail is for is asked with [`find_recipient`].
+//! SMTP, LMTP and IMAP call [`ingest`] and acknowledge a mail only after it returns.
+//! [`find_recipient`] resolves a recipient's inbox.
 
 mod authenticator;
 mod filing;
@@ -41,9 +41,9 @@ use parsing::StoredMail;
 /// A mail that is being received.
 #[derive(Clone, Debug)]
 pub struct InboundMail {
-    /// Where the sending system wants bounces: empty for nowhere, `None` when it is not known.
+    /// The envelope sender: empty for the null return path, `None` when unknown.
     pub sender: Option<String>,
-    /// Whom it is for, as the sending system wrote it, plus tags included.
+    /// The envelope recipients as received, plus tags included.
     pub recipients: Vec<String>,
     pub source: MailSource,
     /// The mail as it came.
@@ -54,22 +54,22 @@ pub struct InboundMail {
 #[derive(Clone, Debug)]
 pub struct FetchedMail {
     pub account: ImapAccount,
-    /// In milliseconds; `None` where the server does not tell.
+    /// In milliseconds; `None` where the server sends none.
     pub internal_date: Option<i64>,
 }
 
-/// What became of a mail for one recipient. Everything here is durable and final: whoever brought
-/// the mail may forget it.
+/// The outcome of a mail for one recipient. It is durable and final: the caller may acknowledge the
+/// mail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ingested {
     Filed(FiledMail),
     /// The inbox had it already.
     Duplicate(FiledMail),
-    /// It is our own mail come back, and dropped.
+    /// A copy of our own mail, dropped.
     OwnCopy,
-    /// It has been passed on so often that it goes in circles; nothing is kept.
+    /// A mail loop, found by the number of Received headers; nothing is kept.
     MailLoop,
-    /// The recipient is no inbox of ours (any more), or is not fetched (any more) by who brings it.
+    /// The recipient is not an inbox (any more), or the fetching process lost its lease.
     NoInbox,
 }
 
@@ -92,12 +92,12 @@ impl Ingested {
     }
 }
 
-/// Trouble of ours, which the log tells of. The mail is to be brought again; what was filed of it
-/// by then is known by its Message-ID.
+/// A temporary internal error, described in the log. The mail must be delivered again; inboxes that
+/// already filed it recognize it by its Message-ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IngestError;
 
-/// Takes a mail in that comes in live; answers for each recipient, in their order.
+/// Ingests a mail received by SMTP or LMTP; returns an outcome for each recipient, in their order.
 pub async fn ingest(
     app: &App,
     authenticator: &dyn Authenticator,
@@ -106,7 +106,7 @@ pub async fn ingest(
     ingest_from(app, authenticator, delivery, None).await
 }
 
-/// Takes a mail in that was fetched from a mailbox elsewhere, for the inbox of that mailbox alone.
+/// Ingests a mail fetched by IMAP, for the inbox of that account alone.
 pub async fn ingest_fetched(
     app: &App,
     authenticator: &dyn Authenticator,

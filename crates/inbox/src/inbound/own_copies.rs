@@ -1,8 +1,10 @@
-//! Mail of ours that comes back to us: by a forwarder, a list, or a recipient who is an inbox here.
+//! Detects copies of our own mail that return by a forwarder, a list, or a recipient that is an
+//! inbox here.
 //!
-//! A copy is dropped, and nothing else is. Its loop mark or Message-ID names a message of ours, but
-//! whoever got that message can copy both into another mail, and some clients do when they answer or
-//! forward. So a mail is a copy only if it also has the message's sender and holds its text.
+//! Only copies are dropped. The loop mark or Message-ID names a message of ours, but every
+//! recipient of that message can put both into another mail, and some clients do in replies and
+//! forwards. So a mail counts as a copy only if it also has the message's sender and contains its
+//! text.
 
 use db::Tx;
 use mail::Dmarc;
@@ -54,8 +56,8 @@ pub(super) fn is_one(
     Ok(false)
 }
 
-/// Takes a Message-ID of ours off a mail that is not that message: it is filed, and known by its
-/// bytes.
+/// Removes a Message-ID of ours from a mail that is not that message: it is filed under the hash of
+/// its bytes.
 pub(super) fn disown_message_id(secret: &MailSecret, incoming: &mut IncomingMail) {
     let id = incoming.mail.message_id.as_deref();
     if id.is_some_and(|id| mail::message_of_id(secret.as_bytes(), id).is_some()) {
@@ -79,7 +81,7 @@ fn is_notice(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, incoming: &IncomingMail) ->
     Ok(inbox.is_some())
 }
 
-/// True when a text holds another, whatever was done to spaces, line ends and signs on the way.
+/// True when a text contains another, ignoring changes to white space, line ends and punctuation.
 fn holds(text: &str, sent: &str) -> bool {
     letters(text).contains(&letters(sent))
 }

@@ -1,4 +1,4 @@
-//! What a mail carries of ours: tokens in addresses, the loop mark, the message a report is about.
+//! Our markers in a mail: tokens in addresses, the loop mark, the message that a report is about.
 
 use mail::{AddressToken, MailKind, ParsedMail};
 
@@ -12,17 +12,17 @@ const ADDRESSES_LOOKED_AT: usize = 100;
 /// How the Message-IDs of a workspace's messages begin.
 const OWN_MESSAGE_ID: &str = "msg.";
 
-/// What a mail carries of ours, beside what every mail says.
+/// Our markers in a mail, with the fields needed to interpret them.
 pub(super) struct OwnMarkers {
     /// Every address it went to that may hold a token, the envelope's first.
     addresses: Vec<String>,
     pub loop_mark: Option<String>,
-    /// All of its text, where it may be a message of ours come back.
+    /// The whole text, where the mail may be a copy of our own.
     pub whole_text: Option<String>,
-    /// When the sender's clock says that it was sent.
+    /// The date of the `Date:` header.
     date: Option<i64>,
     pub kind: MailKind,
-    /// Whom a bounce says the mail will not reach, not only that it is late.
+    /// The recipients that a bounce reports as permanently failed, not delayed.
     pub given_up: Vec<EmailAddress>,
     /// The Message-ID of the mail that a report is about.
     pub about: Option<String>,
@@ -52,7 +52,7 @@ impl OwnMarkers {
         }
     }
 
-    /// The tokens of ours that it was sent to. One that somebody made up is none.
+    /// The valid tokens among its recipients. Forged ones are ignored.
     pub fn tokens(&self, secret: &MailSecret) -> impl Iterator<Item = AddressToken> {
         self.addresses.iter().filter_map(|to| mail::token_of_address(secret.as_bytes(), to))
     }

@@ -14,7 +14,7 @@ use crate::base::error::Result;
 use crate::inbound::receive::IncomingMail;
 use crate::model::mailboxes::Mailbox;
 
-/// What a mail is called that could not be read, as a file of itself.
+/// The file name of an unparseable mail that is attached to itself.
 const UNREAD_NAME: &str = "mail.eml";
 const UNREAD_TYPE: &str = "message/rfc822";
 
@@ -30,8 +30,8 @@ pub(super) async fn read(app: &App, delivery: &Arc<InboundMail>) -> Result<Store
     spawn_blocking(move || keep_and_read(&blobs, &delivery)).await?
 }
 
-/// Keeps a mail's bytes, then reads it. What cannot be read is still filed, with all its bytes as
-/// an attachment.
+/// Stores a mail's bytes, then parses it. An unparseable mail is filed with its bytes as an
+/// attachment.
 fn keep_and_read(blobs: &Blobs, delivery: &InboundMail) -> Result<StoredMail> {
     let raw = blobs.put(&delivery.raw)?;
     let read = catch_unwind(AssertUnwindSafe(|| understood(delivery, blobs)));
@@ -56,7 +56,7 @@ fn envelope(delivery: &InboundMail) -> Envelope<'_> {
     Envelope { sender: delivery.sender.as_deref() }
 }
 
-/// All that is known of a mail whose reading failed.
+/// The placeholder for a mail that could not be parsed.
 fn unreadable(delivery: &InboundMail) -> ParsedMail {
     ParsedMail { attachments: vec![whole(delivery)], unread: true, ..ParsedMail::default() }
 }

@@ -31,7 +31,7 @@ pub struct IncomingMail {
     pub raw: Option<Blob>,
     /// One for each of the mail's attachments.
     pub attachments: Vec<Blob>,
-    /// The conversation it goes on with, where that is known without asking the mail.
+    /// The conversation that it continues, where that is known without threading.
     pub joins: Option<ConversationId>,
 }
 
@@ -42,8 +42,7 @@ pub struct FiledMail {
     pub message: MessageId,
 }
 
-/// Files a mail that comes in now in the inbox it was delivered to, unless the inbox has it
-/// already, in one transaction.
+/// Files a mail in its inbox in one transaction, unless it is a duplicate.
 pub fn receive(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -64,8 +63,8 @@ pub(crate) enum MailLookup {
     Unknown(UnknownMail),
 }
 
-/// Proof that an inbox was asked for a mail in this transaction and does not have it. Only
-/// [`look_up`] makes one, and filing a mail takes it.
+/// Proof that this transaction checked an inbox for duplicates of a mail. Only [`look_up`] creates
+/// one, and filing requires it.
 pub(crate) struct UnknownMail {
     id: MessageId,
     header_id: String,
@@ -156,10 +155,11 @@ fn reference_written_to(mailbox: &Mailbox, mail: &Mail) -> Option<String> {
     own.find_map(|to| to.reference())
 }
 
-/// What a mail without a Message-ID is called behind the `@`.
+/// The domain of generated Message-IDs.
 const NO_MESSAGE_ID: &str = "no-message-id";
 
-/// A mail without a Message-ID is known by its bytes, so that it is still stored only once.
+/// A mail without a Message-ID is identified by the hash of its bytes, so that duplicates are still
+/// found.
 fn header_id(incoming: &IncomingMail) -> Option<String> {
     let by_bytes = || Some(format!("{}@{NO_MESSAGE_ID}", incoming.raw.as_ref()?.hash));
     incoming.mail.message_id.clone().or_else(by_bytes)
@@ -179,7 +179,7 @@ fn give_reference(
     Ok(())
 }
 
-/// What a mail's row needs beside the mail.
+/// The values of a mail's row that are not in the mail.
 struct Filing<'a> {
     id: &'a MessageId,
     header_id: &'a str,
@@ -279,8 +279,8 @@ fn warn(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation, mail: &Ma
 }
 
 string_enum! {
-    /// What a mail means for the outside, told at once or, for held mail, when it is released.
-    /// An automatic reply is filed and means nothing else.
+    /// The events that a mail causes, recorded at once or, for held mail, on release. An automatic
+    /// reply to a conversation causes none.
     InboundAnnouncement {
         Nothing = "nothing",
         Begins = "begins",
@@ -301,7 +301,7 @@ impl InboundAnnouncement {
     }
 }
 
-/// Reopens the conversation and tells what happened.
+/// Reopens the conversation and records the events.
 fn announce(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -336,7 +336,7 @@ fn hold(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()>
     events::record(tx, cx, conversation.subject_of_events(), &Event::ScoutHeld)
 }
 
-/// Releases a held conversation: what its mail meant is told now.
+/// Releases a held conversation: the withheld events of its mail are recorded now.
 pub fn release(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) -> Result<()> {
     if !conversation.held {
         return Ok(());

@@ -1,8 +1,8 @@
-//! Bounces and complaints: what other mail systems tell of mail that we sent.
+//! Bounces and complaints: reports of other mail systems about mail that we sent.
 //!
-//! Anyone can write a mail that looks like one. It counts only when it carries a mark that nobody
-//! else can make: it came to the return path of one message, or returns its Message-ID. Every
-//! recipient of a message can make such a report, so it counts only for those the message went to.
+//! Anyone can forge a report. It counts only with a marker that is unguessable: it was sent to the
+//! return path of one message, or quotes its Message-ID. Every recipient of a message knows these,
+//! so a report counts only for the message's own recipients.
 
 use std::collections::BTreeSet;
 
@@ -19,10 +19,10 @@ use crate::model::mail_secret::MailSecret;
 use crate::model::messages::{self, OutgoingMessage};
 use crate::model::recipients::{self, Party};
 
-/// Why a recipient does not have a message, where a bounce says so.
+/// The reason stored for a bounced recipient.
 const BOUNCED: &str = "it came back";
 
-/// What a report says of a message of ours, proven.
+/// A report that carries a valid marker of one of our messages.
 pub(super) struct VerifiedReport {
     pub conversation: Conversation,
     message: OutgoingMessage,
@@ -71,7 +71,7 @@ fn message_of(secret: &MailSecret, signs: &OwnMarkers) -> Option<MessageId> {
     MessageId::parse(&bounced.or_else(named)?)
 }
 
-/// Records what it says.
+/// Records the report's outcome.
 pub(super) fn apply(tx: &mut Tx<'_>, cx: &Cx<'_>, report: VerifiedReport) -> Result<()> {
     let VerifiedReport { mut conversation, message, kind } = report;
     match kind {
@@ -81,8 +81,8 @@ pub(super) fn apply(tx: &mut Tx<'_>, cx: &Cx<'_>, report: VerifiedReport) -> Res
     }
 }
 
-/// Of those a bounce names, the ones the message went to do not have it. It has failed when nobody
-/// it is addressed to has it.
+/// Marks the recipients named by a bounce as failed. The message has failed when all of its
+/// recipients have.
 fn bounced(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -116,7 +116,7 @@ fn bounced(
     }
 }
 
-/// Keeps that a recipient does not have a message; false when that was known.
+/// Marks a recipient as failed; false when it already was.
 fn refuse(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId, email: &str) -> Result<bool> {
     let news = tx.exec(
         "INSERT INTO recipient_outcomes (ws, message, email, refusal, at) VALUES (?1, ?2, ?3, ?4, ?5)

@@ -1,4 +1,4 @@
-//! What a mail that was read is to the inbox it came to: who is known there, and whether to warn.
+//! The scam check of a parsed mail against what the recipient's workspace knows about senders.
 
 use db::Tx;
 use mail::{Authentication, Mail, ParsedMail, SenderHistory, Warning};
@@ -13,7 +13,7 @@ use crate::model::mailboxes::Mailbox;
 /// People and agents whose names a mail may pretend to come from.
 const NAMES_KNOWN: i64 = 500;
 
-/// Checks a mail against what this workspace knows, and makes it ready to be received.
+/// Runs the scam check and prepares the mail for filing.
 pub fn assess(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -26,7 +26,7 @@ pub fn assess(
     Ok(mail.into_mail(delivered_to, authentication.dmarc, warning))
 }
 
-/// What speaks against a mail, given what this workspace knows.
+/// The scam verdict, given this workspace's sender history.
 pub(super) fn warning(
     tx: &mut Tx<'_>,
     actor: &Actor,
@@ -50,7 +50,7 @@ pub(super) fn warning(
     Ok(mail::check(mail, authentication, &known).warning())
 }
 
-/// True for someone this inbox has a conversation with.
+/// True when this inbox has a conversation with the sender.
 fn is_contact(tx: &mut Tx<'_>, actor: &Actor, mailbox: &Mailbox, email: &str) -> Result<bool> {
     let found: Option<(String,)> = tx.opt(
         "SELECT id FROM conversations WHERE ws = ?1 AND mailbox = ?2 AND contact_email = ?3 LIMIT 1",

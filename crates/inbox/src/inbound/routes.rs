@@ -9,10 +9,10 @@ use crate::base::error::Result;
 use crate::base::ids::{MailboxId, WorkspaceId};
 use crate::model::mailboxes::Mailbox;
 
-/// Whom mail about mail is for, in any case of letters.
+/// The local part of the postmaster address, matched case-insensitively.
 const POSTMASTER: &str = "postmaster";
 
-/// An inbox that mail comes to, and whose it is.
+/// The inbox of a recipient, with its workspace.
 #[derive(Clone, Debug)]
 pub struct RecipientInbox {
     pub ws: i64,
@@ -58,10 +58,9 @@ pub fn find_inbox(tx: &mut Tx<'_>, address: &str) -> Result<Option<RecipientInbo
     Ok(found.map(RecipientInbox::from))
 }
 
-/// The inbox that mail for a recipient goes to. Somebody must read what comes for the postmaster, of
-/// this server or of a domain that it has inboxes of (RFC 5321, section 4.5.1): where no inbox is
-/// called that, it is the oldest of the domain's team, or of the server's first workspace. A private
-/// one is never chosen.
+/// Resolves a recipient's inbox. Mail to the postmaster of this server or of a hosted domain must
+/// be accepted (RFC 5321, section 4.5.1): without an inbox of that name it goes to the domain's
+/// oldest team inbox, or to that of the server's first workspace, never to a private one.
 pub fn find_recipient(tx: &mut Tx<'_>, recipient: &str) -> Result<Option<RecipientInbox>> {
     if let Some(inbox) = find_inbox(tx, recipient)? {
         return Ok(Some(inbox));

@@ -15,7 +15,7 @@ use crate::model::pdf;
 use crate::model::recipients::Party;
 use crate::model::timeline::{self, TimelineEvent};
 
-/// What an address does with mail, read from its first part.
+/// How a simulated address reacts to mail, given by its local part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SimulatedBehaviour {
     Delivers,
@@ -25,7 +25,7 @@ enum SimulatedBehaviour {
 }
 
 string_enum! {
-    /// What comes back from a simulated customer.
+    /// The kind of reply from a simulated customer.
     Answer { Reply = "reply", Documents = "docs", OutOfOffice = "ooo" }
 }
 

@@ -19,14 +19,15 @@ const OWN_INBOXES: i64 = 500;
 /// Where a mail belongs.
 #[derive(Default)]
 pub struct Thread {
-    /// The conversation it goes on with; `None` begins a new one.
+    /// The conversation that it continues; `None` begins a new one.
     pub joins: Option<Conversation>,
     pub reference: Option<String>,
-    /// The recorded app mail that it answers.
+    /// The recorded app mail that it replies to.
     pub app_mail: Option<String>,
 }
 
-/// A simulated reply goes where it is meant to go; it may answer recorded app mail all the same.
+/// A simulated reply joins the given conversation without threading; it may also match recorded app
+/// mail.
 pub fn joined(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -66,8 +67,8 @@ pub fn find_thread(
     Ok(Thread { joins, ..alone })
 }
 
-/// API section 4.13.3: only someone the recorded mail went to, or someone already on its
-/// conversation, whose mail passes DMARC.
+/// API section 4.13.3: the sender must be a recipient of the recorded mail or a participant of its
+/// conversation, and pass DMARC.
 fn answered_app_mail(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -96,8 +97,8 @@ fn answered_app_mail(
     Ok(None)
 }
 
-/// A message of this inbox that the mail names, if its writer took part in that conversation or is
-/// of the organisation of somebody who did.
+/// The message of this inbox that In-Reply-To or References names, if the sender or somebody of the
+/// sender's organisation took part in its conversation.
 fn named_conversation(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -119,8 +120,8 @@ fn named_conversation(
     Ok(None)
 }
 
-/// The conversation of our message that a Message-ID carries the mark of, however the rest of it
-/// was rewritten on the way.
+/// The conversation of our message whose marker a Message-ID carries, even if a relay rewrote the
+/// rest.
 fn signed_by_us(tx: &mut Tx<'_>, cx: &Cx<'_>, header_id: &str) -> Result<Option<ConversationId>> {
     if !header_id.starts_with("msg.") {
         return Ok(None);
@@ -135,7 +136,7 @@ fn signed_by_us(tx: &mut Tx<'_>, cx: &Cx<'_>, header_id: &str) -> Result<Option<
 }
 
 /// A conversation of the same contact with the same base subject and reference, active within 30
-/// days of when the mail arrived. A subject that says nothing joins nothing.
+/// days of when the mail arrived. An empty or generic subject matches nothing.
 fn same_subject(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -195,8 +196,8 @@ fn is_participant(
     Ok(found.is_some())
 }
 
-/// True for who writes from a participant's own organisation: the same registrable domain, which is
-/// neither a public mail provider's nor one of this workspace's own.
+/// True when the sender writes from a participant's organisation: the same registrable domain,
+/// which is neither a public mail provider's nor one of this workspace's own.
 fn is_colleague(
     tx: &mut Tx<'_>,
     ws: i64,

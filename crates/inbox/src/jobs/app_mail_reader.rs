@@ -9,7 +9,7 @@ pub trait AppMailReader: Send + Sync {
     fn read<'a>(&'a self, wanted: &'a WantedMail) -> BoxFuture<'a, AppMailBody>;
 }
 
-/// Which mail, and what it takes to ask for it.
+/// The mail to read, with the credentials of its service.
 #[derive(Clone)]
 pub struct WantedMail {
     pub connection: ServiceId,
@@ -21,7 +21,7 @@ pub struct WantedMail {
     pub mail: String,
 }
 
-/// What came of asking. Sentences are for those who run the connection.
+/// The result of a read. Sentences are for the people who run the connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AppMailBody {
     Found {

@@ -22,7 +22,7 @@ pub struct JobSlot {
     owner: String,
 }
 
-/// The places that were free at one moment. Only the loop that asked takes any, so they stay free.
+/// The free slots at one moment. Only the calling loop takes slots, so they stay free.
 #[derive(Clone)]
 pub struct FreeSlots {
     each: usize,
@@ -63,7 +63,7 @@ impl FreeSlots {
         self.for_one(owner, self.each)
     }
 
-    /// The same for an owner in trouble, who gets one place at a time.
+    /// The same for an owner whose jobs are failing, who gets one slot at a time.
     pub fn of_failing(&self, owner: &str) -> usize {
         self.for_one(owner, 1)
     }

@@ -1,7 +1,7 @@
 //! Delivers events to webhooks (API section 6.1).
 //!
-//! Claims and outcomes are relaxed writes: what a power cut loses of them is delivered again, under
-//! the id that the receiver knows.
+//! Claims and outcomes are relaxed writes: deliveries whose outcome is lost in a power cut are
+//! repeated with the same event id.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use db::Tx;
 use metrics::{counter, histogram};
 
 use super::concurrency::{FreeSlots, JobSlot, JobSlots};
-use super::failures::{JobRule, tell_nobody};
+use super::failures::{JobRule, send_no_notice};
 use super::fair_share::{FairShare, FairShareCursor, MET};
 use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};
 use super::{WebhookRequest, WebhookResponse, WebhookSender};
@@ -25,7 +25,8 @@ use crate::model::sealing;
 use crate::model::webhook_signing;
 use crate::model::webhooks::State;
 
-/// The waits after a try that failed, each varied by a fifth. After the last the event is dropped.
+/// The retry backoff after failed attempts, each with a jitter of a fifth. After the last retry the
+/// event is dropped.
 pub const RETRIES_MS: [i64; 8] = [
     MINUTE_MS / 2,
     2 * MINUTE_MS,
@@ -45,7 +46,7 @@ const IN_FLIGHT_EACH: usize = 16;
 const CLAIMED_AT_ONCE: usize = 64;
 /// Deliveries of a webhook that is not active set aside in one transaction.
 const SET_ASIDE_AT_ONCE: i64 = 500;
-/// What a log says of a webhook whose signing secret does not open.
+/// The log entry for a webhook whose signing secret cannot be unsealed.
 const SECRET_SHUT: &str = "The signing secret does not open with the secret.key of this server.";
 
 const WEBHOOKS: FairShare = FairShare {
@@ -63,7 +64,7 @@ const RULE: JobRule = JobRule {
     ),
     stop: "UPDATE deliveries SET state = 'failed', next_attempt_at = NULL
            WHERE ws = ?1 AND webhook = ?2 AND event = ?3",
-    tell: tell_nobody,
+    on_give_up: send_no_notice,
 };
 
 /// A delivery that is to be tried now.
@@ -189,7 +190,7 @@ impl Claimed {
     }
 }
 
-/// One try and what came of it.
+/// One attempt and its outcome.
 struct DeliveryAttempt {
     at: i64,
     took: i64,
@@ -280,7 +281,7 @@ fn unreadable(
     now: i64,
     error: Error,
 ) -> Result<Vec<(DueJob, Error)>> {
-    // After this one nothing can be asked in the transaction any more.
+    // This error aborts the transaction: no further statement can run in it.
     if matches!(error, Error::Store(db::StoreError::Sqlite(_) | db::StoreError::Postgres(_))) {
         return Err(error);
     }
@@ -391,8 +392,7 @@ fn record(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed, tried: &DeliveryAttem
     }
 }
 
-/// Writes a try into the webhook's log; false when the log is gone, because somebody deleted the
-/// webhook meanwhile.
+/// Writes an attempt into the webhook's log; false when the webhook was deleted meanwhile.
 fn log(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed, tried: &DeliveryAttempt) -> Result<bool> {
     let logged = tx.exec(
         "INSERT INTO delivery_attempts (ws, webhook, event, number, at, took, status, answer)

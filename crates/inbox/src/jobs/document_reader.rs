@@ -3,7 +3,7 @@
 use crate::base::future::BoxFuture;
 use crate::model::documents::{DocumentFields, DocumentKind};
 
-/// Makes out what a document is and what it says.
+/// Extracts a document's kind and fields.
 pub trait DocumentReader: Send + Sync {
     fn read<'a>(&'a self, document: &'a DocumentFile) -> BoxFuture<'a, ExtractionOutcome>;
 }
@@ -16,7 +16,7 @@ pub struct DocumentFile {
     pub bytes: Vec<u8>,
 }
 
-/// What a reader found. Reasons are for the log and hold nothing of the document.
+/// The result of extraction. Reasons are for the log and quote nothing of the document.
 #[derive(Clone, Debug)]
 pub enum ExtractionOutcome {
     Read {
@@ -25,7 +25,7 @@ pub enum ExtractionOutcome {
     },
     /// Nothing can be read in it, however often one tries.
     Unreadable(String),
-    /// Something else stood in the way.
+    /// Extraction failed for another reason.
     Later(String),
 }
 

@@ -1,8 +1,8 @@
-//! Ends the snoozes whose time has come.
+//! Ends the snoozes that are due.
 
 use db::Tx;
 
-use super::failures::{JobFailure, JobRule, system, tell_owners};
+use super::failures::{JobFailure, JobRule, notify_owners, system};
 use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
 use crate::app::{App, Cx};
 use crate::base::actor::Circle;
@@ -20,14 +20,14 @@ const AT_ONCE: i64 = 100;
 const DUE: &str = "SELECT ws, id FROM conversations WHERE snoozed_until <= ?1
                    ORDER BY snoozed_until LIMIT ?2";
 
-/// A conversation whose snooze cannot be ended as usual is put back among the open ones: nobody
-/// would see it otherwise.
+/// A conversation whose snooze cannot be ended as usual is reopened, because otherwise it would
+/// stay hidden.
 const RULE: JobRule = JobRule {
     queue: Queue::Snoozes,
     put_off: Some("UPDATE conversations SET snoozed_until = ?1 WHERE ws = ?2 AND id = ?3"),
     stop: "UPDATE conversations SET snoozed_until = NULL, status = 'open', view = 'open'
            WHERE ws = ?1 AND id = ?2",
-    tell: record_and_count,
+    on_give_up: record_and_count,
 };
 
 pub(super) struct EndSnoozes {
@@ -84,5 +84,5 @@ fn record_and_count(tx: &mut Tx<'_>, app: &App, failure: &JobFailure) -> Result<
         counters::add(tx, ws, &circle, Counter::Open(&mailbox), id, 1)?;
         tx.wake(Queue::Pages);
     }
-    tell_owners(tx, app, failure)
+    notify_owners(tx, app, failure)
 }

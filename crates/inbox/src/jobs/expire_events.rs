@@ -2,7 +2,7 @@
 
 use db::Tx;
 
-use super::failures::{JobRule, tell_owners};
+use super::failures::{JobRule, notify_owners};
 use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
 use crate::base::error::{Error, Result};
 use crate::base::future::BoxFuture;
@@ -22,13 +22,13 @@ const EARLIEST: &str = "SELECT (
 /// Events deleted in one transaction.
 const AT_ONCE: i64 = 500;
 
-/// An event has no time of its own to move: `job_failures` says when it is tried again.
+/// An event has no due time that could be moved; `job_failures` holds the time of the retry.
 const RULE: JobRule = JobRule {
     queue: Queue::EventRetention,
     put_off: None,
     stop: "UPDATE job_failures SET next_attempt_at = NULL
            WHERE ws = ?1 AND queue = 'retention' AND job = ?2",
-    tell: tell_owners,
+    on_give_up: notify_owners,
 };
 
 /// Deletes old events together, and where that fails one by one.
@@ -51,7 +51,7 @@ impl BackgroundJob for ExpireEvents {
 }
 
 impl ExpireEvents {
-    /// Deletes events older than 30 days, with their deliveries and attempts; answers how many.
+    /// Deletes events older than 30 days, with their deliveries and attempts; returns how many.
     async fn delete_old_events(&self) -> Result<usize> {
         let app = &self.runtime.app;
         let now = app.clock.now();

@@ -23,7 +23,7 @@ use crate::model::documents::{DocumentFields, DocumentKind};
 /// Documents that are read at once, in all and of one workspace.
 const IN_FLIGHT: usize = 2;
 const IN_FLIGHT_EACH: usize = 1;
-/// A document is tried this often; one that ends its reader each time is not tried for ever.
+/// Attempts per document, so that one that always crashes its reader is not retried forever.
 const ATTEMPTS: i64 = 3;
 
 const WORKSPACES: FairShare = FairShare {
@@ -34,7 +34,7 @@ const WORKSPACES: FairShare = FairShare {
         ) AS planned",
 };
 
-/// A document that cannot be read is `other`, as one that says nothing.
+/// An unreadable document gets the kind `other`, as an empty one does.
 const RULE: JobRule = JobRule {
     queue: Queue::Documents,
     put_off: Some(
@@ -42,7 +42,7 @@ const RULE: JobRule = JobRule {
          WHERE ws = ?2 AND id = ?3 AND extract_at IS NOT NULL AND corrected = FALSE",
     ),
     stop: "UPDATE documents SET extract_at = NULL WHERE ws = ?1 AND id = ?2",
-    tell: call_it_other,
+    on_give_up: call_it_other,
 };
 
 /// The wait after a try that came to nothing.
@@ -146,7 +146,7 @@ impl ExtractDocuments {
         self.record_extraction(claimed, found).await
     }
 
-    /// The document's file, unless it is larger than anybody reads.
+    /// The document's file; `None` above the size limit of the readers.
     async fn fetch(&self, claimed: &Claimed) -> Result<Option<DocumentFile>> {
         if claimed.size > DOCUMENT_READ_BYTES {
             return Ok(None);

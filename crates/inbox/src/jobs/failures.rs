@@ -1,8 +1,8 @@
-//! One rule for every queue: a job that fails fails alone.
+//! Failure handling of all queues: one failing job does not affect the others.
 //!
-//! Each due row is run by itself, in a transaction or a task of its own, so that an error or a panic
-//! is that row's and no other's. Its failure is counted and written to `job_failures`, its own time
-//! moves on by a backoff, and after a bounded number of attempts it is given up and told of.
+//! Each due row runs in a transaction or task of its own, so that an error or a panic affects that
+//! row alone. The failure is counted and written to `job_failures`, the row's due time moves by a
+//! backoff, and after a bounded number of attempts the job is given up and a notice is sent.
 
 use std::future::Future;
 
@@ -22,21 +22,22 @@ use crate::model::notices::{Notice, notify};
 
 /// A job that failed this often is given up: the waits between are 1, 5, 15, 60 and 240 minutes.
 pub(super) const JOB_ATTEMPTS: i64 = 6;
-/// A failure this long ago is not counted with a new one, and is told of no more.
+/// A failure older than this is not counted with a new one, and is no longer reported.
 const REMEMBERED_MS: i64 = DAY_MS;
 /// Failures are kept for this long.
 const KEPT_MS: i64 = 30 * DAY_MS;
 
-/// What becomes of a queue's jobs that fail. Statements name the workspace and the key's parts last,
-/// in the order of the key.
+/// How a queue handles failed jobs. Statements name the workspace and the key's parts last, in the
+/// order of the key.
 pub(super) struct JobRule {
     pub queue: Queue,
-    /// Moves a row to a later time, `?1`. None where `job_failures` alone says when.
+    /// Moves a row's due time to `?1`. `None` for queues whose retry time is in `job_failures`
+    /// alone.
     pub put_off: Option<&'static str>,
     /// Takes a row out of its queue for good.
     pub stop: &'static str,
     /// Tells the team that a job failed, at the first failure and when it is given up.
-    pub tell: fn(&mut Tx<'_>, &App, &JobFailure) -> Result<()>,
+    pub on_give_up: fn(&mut Tx<'_>, &App, &JobFailure) -> Result<()>,
 }
 
 /// A job that failed.
@@ -75,8 +76,8 @@ impl JobRuntime {
         Ok(rows.into_iter().map(T::into).collect())
     }
 
-    /// Runs each job in a transaction of its own; answers how many are done or put off. A job says
-    /// false when its row is not due any more, or is another process's.
+    /// Runs each job in a transaction of its own; returns how many are done or put off. A job
+    /// returns false when its row is no longer due, or was claimed by another process.
     pub(super) async fn run_each<F>(
         &self,
         rule: &'static JobRule,
@@ -101,7 +102,7 @@ impl JobRuntime {
         under_way.join_all().await.into_iter().filter(|done| *done).count()
     }
 
-    /// Runs a claimed job to its end, whatever that is.
+    /// Runs a claimed job to its end, whether it succeeds, fails or panics.
     pub(super) async fn run_claimed<F>(&self, rule: &'static JobRule, job: DueJob, work: F)
     where
         F: Future<Output = Result<()>> + Send + 'static,
@@ -150,7 +151,7 @@ impl JobRuntime {
         }
         if failure.given_up || failure.attempts == 1 {
             let app = self.app.clone();
-            let tell = move |tx: &mut Tx<'_>| (rule.tell)(tx, &app, &failure);
+            let tell = move |tx: &mut Tx<'_>| (rule.on_give_up)(tx, &app, &failure);
             if let Err(error) = self.app.store.write(tell).await {
                 tracing::error!(queue, job = name, cause = ?error, "job failure could not be reported");
             }
@@ -220,7 +221,7 @@ fn reason(error: &Error) -> &'static str {
 
 /// Tells the owners of a job that was given up and that no conversation or log shows: at most once
 /// a day for each queue.
-pub(super) fn tell_owners(tx: &mut Tx<'_>, app: &App, failure: &JobFailure) -> Result<()> {
+pub(super) fn notify_owners(tx: &mut Tx<'_>, app: &App, failure: &JobFailure) -> Result<()> {
     let (ws, now) = (failure.job.ws, app.clock.now());
     if !failure.given_up {
         return Ok(());
@@ -255,12 +256,12 @@ pub(super) fn tell_owners(tx: &mut Tx<'_>, app: &App, failure: &JobFailure) -> R
     Ok(())
 }
 
-/// Tells nobody: what became of the job is shown where it belongs.
-pub(super) fn tell_nobody(_: &mut Tx<'_>, _: &App, _: &JobFailure) -> Result<()> {
+/// Sends no notice: the failure is shown where the job's result would be.
+pub(super) fn send_no_notice(_: &mut Tx<'_>, _: &App, _: &JobFailure) -> Result<()> {
     Ok(())
 }
 
-/// Mailroom at work in a workspace, for those who see a circle.
+/// The system actor of a workspace, limited to a circle.
 pub(super) fn system(tx: &mut Tx<'_>, ws: i64, circle: Circle) -> Result<Actor> {
     let (workspace,): (WorkspaceId,) = tx.one("SELECT id FROM workspaces WHERE ws = ?1", &[&ws])?;
     Ok(Actor::system(ws, workspace, circle))

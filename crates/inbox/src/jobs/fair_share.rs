@@ -1,6 +1,6 @@
-//! Whose rows are due. Most of the time the oldest due rows name all owners there are; where one
-//! owner has so many that they may hide others, the owners are met one after the other in the
-//! index, going on each time where the last round ended.
+//! Finds the owners of due rows, so that each gets its share of a queue. Usually the oldest due
+//! rows include all owners. When one owner has so many that others may be hidden behind them, the
+//! owners are enumerated by an index scan that continues where the last round ended.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,8 +17,8 @@ pub const MET: usize = 200;
 pub struct FairShare {
     /// The owners of due rows, by age: `?1` is now, `?2` how many rows.
     pub oldest: &'static str,
-    /// The owner after `?1` that has any row planned. It asks for an order that the index of planned
-    /// rows alone has, lest PostgreSQL walks all rows of an owner.
+    /// The owner after `?1` that has any row planned. The ORDER BY matches only the index of
+    /// planned rows, so that PostgreSQL's planner does not scan all rows of an owner.
     pub next: &'static str,
 }
 

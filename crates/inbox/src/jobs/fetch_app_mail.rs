@@ -1,11 +1,11 @@
-//! Fetches the text of app mail that somebody replied to, from the service that sent it.
+//! Fetches the text of app mail that got a reply, from the service that sent it.
 
 use std::sync::Arc;
 
 use db::Tx;
 
 use super::app_mail_reader::{AppMailBody, AppMailReader, WantedMail};
-use super::failures::{JobRule, tell_owners};
+use super::failures::{JobRule, notify_owners};
 use super::runtime::{BackgroundJob, ClaimRule, DueJob, JobRound, JobRuntime};
 use super::send_messages::RETRY_FOR_MS;
 use crate::base::backoff::retry_after;
@@ -37,7 +37,7 @@ const RULE: JobRule = JobRule {
     ),
     stop: "UPDATE app_mail SET body_due_at = NULL
            WHERE ws = ?1 AND livemode = (CAST(?2 AS TEXT) = 'live') AND header_key = ?3",
-    tell: tell_owners,
+    on_give_up: notify_owners,
 };
 
 db::row! {
@@ -101,7 +101,7 @@ impl BackgroundJob for FetchAppMail {
 }
 
 impl FetchAppMail {
-    /// What no connection is there for any more is given up.
+    /// Mail whose service connection was removed is given up.
     async fn fetch_claimed(&self, job: DueJob) -> Result<()> {
         let asked = job.clone();
         let claimed = self.runtime.app.store.read(move |tx| load(tx, &asked)).await?;
@@ -143,7 +143,7 @@ impl FetchAppMail {
     }
 }
 
-/// Fills in what was missing, and nothing else (API section 4.13.3).
+/// Fills in missing values and changes no others (API section 4.13.3).
 fn fill(
     tx: &mut Tx<'_>,
     key: &[&dyn db::Arg; 3],

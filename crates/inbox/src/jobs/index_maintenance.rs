@@ -1,7 +1,7 @@
-//! What the databases need now and then. The word index of SQLite is kept in few parts: every search
-//! asks each of them. PostgreSQL has no parts, and no row here; its statistics are brought up to
-//! date when tables have grown, for its own autovacuum passes over small tables and comes late to
-//! those that grow quickly.
+//! Periodic maintenance of the databases. SQLite: merges the segments of the full-text index,
+//! because every search reads each of them. PostgreSQL has no segments; its statistics are
+//! refreshed by ANALYZE when tables have grown, because autovacuum skips small tables and runs late
+//! on tables that grow quickly.
 
 use std::time::Duration;
 
@@ -15,14 +15,13 @@ use crate::base::future::BoxFuture;
 use crate::base::limits::MINUTE_MS;
 use crate::base::queue::Queue;
 
-/// Pages of the index that are put together at once: a millisecond or two in which others who
-/// write wait.
+/// Pages merged at once: this blocks other writers for a millisecond or two.
 const PAGES_AT_ONCE: i64 = 64;
 /// The rest between two rounds while there is more to do.
 const PAUSE_BETWEEN_MERGES_MS: i64 = 20;
 /// The rest after everything is done.
 const REST_MS: i64 = 180 * MINUTE_MS;
-/// How often PostgreSQL is asked which tables have grown.
+/// How often PostgreSQL's table statistics are checked for growth.
 const STATISTICS_EVERY: Duration = Duration::from_secs(60);
 /// A table has grown when as many rows changed as it had when it was last analysed, and this many.
 const CHANGED_ROWS: i64 = 500;
@@ -70,7 +69,7 @@ pub(super) async fn keep_statistics(app: &App, stopping: &CancellationToken) {
     }
 }
 
-/// Analyses the tables of PostgreSQL that grew since they last were; answers which.
+/// Runs ANALYZE on the PostgreSQL tables that grew since the last one; returns their names.
 pub(super) async fn analyse_grown_tables(app: &App) -> Result<Vec<String>> {
     let tables: Vec<(String,)> = app.store.read(grown).await?;
     for (table,) in &tables {

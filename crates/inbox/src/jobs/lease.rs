@@ -6,7 +6,7 @@ use std::time::Duration;
 /// A claim that is still worked on is renewed this often, well before it lapses.
 const RENEWED_EVERY: Duration = Duration::from_secs(20);
 
-/// Waits for what is under way, and renews its claim meanwhile.
+/// Waits for a running job and renews its lease meanwhile.
 pub async fn held<T, R>(doing: impl Future<Output = T>, renew: impl Fn() -> R) -> T
 where
     R: Future<Output = ()>,

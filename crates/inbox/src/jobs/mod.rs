@@ -38,7 +38,7 @@ pub use worker::Worker;
 
 use runtime::{BackgroundJob, JobRuntime};
 
-/// What jobs reach the outside through.
+/// The traits through which jobs reach the network.
 #[derive(Clone)]
 struct Ports {
     relay: Arc<dyn Relay>,

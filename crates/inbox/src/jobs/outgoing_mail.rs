@@ -1,5 +1,5 @@
-//! A message as it leaves: its header and envelope with the marks by which answers and bounces find
-//! back, and the signature of its domain.
+//! A message as it leaves: its header and envelope with the markers that lead replies and bounces
+//! back to it, and the DKIM signature of its domain.
 
 use std::sync::Arc;
 
@@ -25,14 +25,14 @@ pub struct UnsignedMail {
     mail: Arc<ComposedMail>,
     /// The return path.
     sender: String,
-    /// Those of its recipients who do not have it yet.
+    /// The recipients that it has not been delivered to yet.
     pub recipients: Vec<String>,
     signer: Option<Signer>,
 }
 
 impl UnsignedMail {
-    /// The mail of a workspace's inbox: answers to `answered` find back by Reply-To, and bounces by
-    /// the return path, where the inbox takes addresses with plus tags.
+    /// The mail of a workspace's inbox: where the inbox accepts plus tags, replies are recognized
+    /// by Reply-To and bounces by the return path.
     pub fn new(
         tx: &mut Tx<'_>,
         cx: &Cx<'_>,
@@ -60,7 +60,7 @@ impl UnsignedMail {
         Ok(UnsignedMail { mail: mail.into(), sender, recipients, signer })
     }
 
-    /// Whom its header names first.
+    /// The addresses of its To header.
     pub fn to(&self) -> impl Iterator<Item = &str> {
         self.mail.to.iter().map(|to| to.email.as_str())
     }
@@ -86,7 +86,7 @@ impl UnsignedMail {
     }
 }
 
-/// What answers and bounces are led back to.
+/// The ids that replies and bounces lead back to.
 pub struct ReturnMarkers<'a> {
     /// The id that a bounce is about, with its prefix.
     pub message: &'a str,

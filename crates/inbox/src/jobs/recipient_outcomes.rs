@@ -1,5 +1,5 @@
-//! What is settled about each recipient of a message. A message with one recipient needs no rows:
-//! it is tried, sent or failed as a whole.
+//! The final delivery outcome of each recipient of a message. A message with one recipient needs no
+//! rows: it is tried, sent or failed as a whole.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::MessageId;
 
-/// Recipients of a message who are not tried any more: they have it, or never will.
+/// Recipients without further attempts: delivered or permanently failed.
 pub fn settled(tx: &mut Tx<'_>, ws: i64, message: &MessageId) -> Result<BTreeSet<String>> {
     let rows: Vec<(String,)> = tx.all(
         "SELECT email FROM recipient_outcomes WHERE ws = ?1 AND message = ?2",
@@ -19,7 +19,7 @@ pub fn settled(tx: &mut Tx<'_>, ws: i64, message: &MessageId) -> Result<BTreeSet
     Ok(rows.into_iter().map(|(email,)| email).collect())
 }
 
-/// Keeps what a try settled, before the others are tried again.
+/// Stores the final outcomes of an attempt, before the remaining recipients are retried.
 pub fn keep(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -45,7 +45,7 @@ pub fn keep(
 /// How a message ended for its recipients.
 pub struct RecipientOutcome {
     arrived: BTreeSet<String>,
-    /// Who will not get it, in order.
+    /// The recipients with a permanent failure, in order.
     pub refused: Vec<String>,
 }
 
@@ -55,7 +55,7 @@ impl RecipientOutcome {
     }
 }
 
-/// The end of a message after its last try: who was still put off then is not tried any more.
+/// Ends a message after its last attempt: deferred recipients become failed.
 pub fn end(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use crate::base::future::BoxFuture;
 
-/// Takes a finished mail to where it goes.
+/// Delivers a finished mail.
 pub trait Relay: Send + Sync {
-    /// Answers what became of it for each recipient, in their order.
+    /// Returns the outcome for each recipient, in their order.
     fn send<'a>(&'a self, mail: &'a OutgoingMail) -> BoxFuture<'a, Vec<RelayOutcome>>;
 
-    /// The recipients of a mail, those together who are told of in one go. What became of a part
-    /// is written down as soon as it is known, so that a crash repeats nothing for it.
+    /// Splits the recipients into parts that are delivered together. The outcome of a part is
+    /// stored as soon as it is final, so that a crash does not repeat its delivery.
     fn parts(&self, recipients: &[String]) -> Vec<Vec<String>> {
         vec![recipients.to_vec()]
     }
@@ -21,14 +21,14 @@ pub trait Relay: Send + Sync {
 pub struct OutgoingMail {
     /// The Message-ID, the same on every try.
     pub message_id: String,
-    /// Where it goes back to if it cannot be delivered.
+    /// The return path for bounces.
     pub sender: String,
-    /// Everyone it goes to, whether its header names them or not.
+    /// The envelope recipients, Bcc included.
     pub recipients: Vec<String>,
     pub bytes: Arc<Vec<u8>>,
 }
 
-/// What became of a try. The reason is for the log and holds no mail.
+/// The outcome of an attempt. The reason is for the log and quotes no mail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RelayOutcome {
     Delivered,

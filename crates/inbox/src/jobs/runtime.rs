@@ -1,8 +1,8 @@
-//! What every background job runs on: the app, the tasks under way, and the claims of due rows.
+//! The runtime of background jobs: the app, the running tasks, and the claims of due rows.
 //!
 //! The rows are the queues. A row is claimed by moving its time to the end of a lease, is worked on
-//! outside of any transaction, and its outcome is recorded in a second one. A lease that ends,
-//! because its process was killed, is claimed again by whoever finds the row.
+//! outside of any transaction, and its outcome is recorded in a second one. After a process was
+//! killed its leases expire, and another process claims the rows.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,7 +28,7 @@ pub(super) trait BackgroundJob: Send + Sync {
     /// The query for the time of the row that is due first.
     fn earliest(&self) -> &'static str;
 
-    /// True for work that reaches somebody outside; it waits while the installation is quiet.
+    /// True for jobs that send to the outside; they pause while the installation is quiet.
     fn is_outward(&self) -> bool {
         false
     }
@@ -38,11 +38,11 @@ pub(super) trait BackgroundJob: Send + Sync {
         None
     }
 
-    /// Claims what is due and there is room for, and runs it or starts to.
+    /// Claims due rows up to the free slots, and runs or starts them.
     fn run(&self) -> BoxFuture<'_, Result<JobRound>>;
 }
 
-/// What one round of a job claimed.
+/// The rows that one round of a job claimed.
 pub(super) struct JobRound {
     pub claimed: usize,
     /// Every other row that is due waits for a slot.

@@ -3,7 +3,7 @@
 use db::Tx;
 use mail::Address;
 
-use super::failures::{JobRule, system, tell_owners};
+use super::failures::{JobRule, notify_owners, system};
 use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
 use crate::app::{App, Cx};
 use crate::base::actor::Circle;
@@ -29,11 +29,11 @@ const RULE: JobRule = JobRule {
         "UPDATE sandbox_replies SET due_at = ?1 WHERE ws = ?2 AND message = ?3 AND email = ?4",
     ),
     stop: "DELETE FROM sandbox_replies WHERE ws = ?1 AND message = ?2 AND email = ?3",
-    tell: tell_owners,
+    on_give_up: notify_owners,
 };
 
 db::row! {
-    /// What a simulated customer answers.
+    /// The reply of a simulated customer.
     struct Due from "m" {
         mailbox: MailboxId,
         conversation: ConversationId,

@@ -28,7 +28,7 @@ use crate::model::timeline::{self, TimelineEvent};
 
 /// A message is tried for this long.
 pub(super) const RETRY_FOR_MS: i64 = 2 * DAY_MS;
-/// Messages on their way to the relay at once, in all and of one workspace.
+/// Messages being sent to the relay concurrently, in all and per workspace.
 const IN_FLIGHT: usize = 32;
 const IN_FLIGHT_EACH: usize = 8;
 /// Messages claimed in one transaction.
@@ -50,10 +50,10 @@ const RULE: JobRule = JobRule {
     ),
     stop: "UPDATE messages SET status = 'failed', sends_at = NULL
            WHERE ws = ?1 AND id = ?2 AND status = 'sending'",
-    tell: note_in_timeline,
+    on_give_up: note_in_timeline,
 };
 
-/// A message whose time has come, claimed.
+/// A due message, claimed.
 #[derive(Clone)]
 struct Claimed {
     actor: Actor,
@@ -106,7 +106,7 @@ impl SendMessages {
         SendMessages { runtime, relay, slots, last_workspace: FairShareCursor::default() }
     }
 
-    /// Starts to send the messages whose undo window is over; answers how many.
+    /// Starts to send the messages whose undo window is over; returns how many.
     async fn start_due(&self) -> Result<usize> {
         let app = self.runtime.app.clone();
         let (free, last) = (self.slots.free(), self.last_workspace.get());
@@ -152,7 +152,7 @@ impl SendMessages {
         }
         let recorded = self.record_sending(claimed.clone(), outcomes.clone()).await;
         if recorded.is_err() {
-            // Nobody who has it may get it again when it is tried again.
+            // A retry must not send to recipients that already have the message.
             self.record_outcomes(&claimed, &claimed.unsigned.recipients, &outcomes).await;
         }
         recorded
@@ -160,7 +160,8 @@ impl SendMessages {
 
     /// Sends to every part of the recipients at once; the outcomes are in the mail's order.
     async fn send_parts(&self, claimed: &Claimed, outgoing: OutgoingMail) -> Vec<RelayOutcome> {
-        // Nobody is left when what became of the last of them was known, and then the power failed.
+        // Empty after a crash between storing the last recipient's outcome and recording the
+        // message as sent.
         if outgoing.recipients.is_empty() {
             return Vec::new();
         }
@@ -204,7 +205,8 @@ impl SendMessages {
         }
     }
 
-    /// A server may take longer over a mail than a claim lasts, and nobody else may send it then.
+    /// A mail server may take longer than the lease, and no other process may send the message
+    /// meanwhile.
     async fn renew(&self, claimed: &Claimed) {
         let (ws, message, attempts) = (claimed.actor.ws, claimed.message.clone(), claimed.attempts);
         let lapses = self.runtime.app.clock.now() + LEASE_MS;
@@ -250,7 +252,7 @@ impl SendMessages {
     }
 }
 
-/// Claims by keys and numbers alone: whatever else is wrong with a row is found when it is run.
+/// Claims read only keys and numbers, so that a corrupt row fails when it runs, not in the claim.
 fn claim_due(tx: &mut Tx<'_>, app: &App, free: &FreeSlots, last: i64) -> Result<Claims> {
     let now = app.clock.now();
     let mut claims = Claims { jobs: Vec::new(), last };
@@ -302,8 +304,8 @@ fn due_messages(tx: &mut Tx<'_>, ws: i64, now: i64, most: usize) -> Result<Vec<(
     Ok(due.into_iter().map(|(id, bytes)| (id, attachments::places(bytes))).collect())
 }
 
-/// A claimed message with everything that it takes to send it and to record that; `None` for one of
-/// the sandbox, which goes nowhere.
+/// A claimed message with the data to send it and to record the outcome; `None` for a message of
+/// the sandbox, which is simulated.
 fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Option<Claimed>> {
     let (ws, id) = (job.ws, &job.key[0]);
     let (attempts, first_attempt_at, circle): (i64, i64, Circle) = tx.one(
@@ -318,7 +320,7 @@ fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Option<Claimed>> {
     let message = MessageId::parse(id).ok_or(Error::NotFound("message"))?;
     let actor = system(tx, ws, circle)?;
     let cx = app.cx(&actor);
-    // What cannot be recorded afterwards must not leave.
+    // A message whose outcome could not be recorded must not be sent.
     messages::load_outgoing(tx, &actor, &message)?;
     let unsigned = outgoing_mail::of_message(tx, &cx, &message)?;
     Ok(Some(Claimed { actor, message, attempts, first_attempt_at, unsigned }))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use db::Tx;
 use mail::{Address, ComposedMail};
 
-use super::failures::{JobRule, system, tell_nobody};
+use super::failures::{JobRule, send_no_notice, system};
 use super::outgoing_mail::{self, ReturnMarkers, UnsignedMail};
 use super::runtime::{BackgroundJob, ClaimRule, DueJob, JobRound, JobRuntime, LEASE_MS};
 use super::send_messages::RETRY_FOR_MS;
@@ -25,12 +25,12 @@ const CLAIM: ClaimRule = ClaimRule {
     at_once: 20,
 };
 
-/// Of a notice that cannot be sent nobody can be told by a notice: the log and the figures do.
+/// A failed notice is reported by the log and the metrics, not by another notice.
 const RULE: JobRule = JobRule {
     queue: Queue::Notices,
     put_off: Some("UPDATE notices SET due_at = ?1 WHERE ws = ?2 AND id = ?3"),
     stop: "DELETE FROM notices WHERE ws = ?1 AND id = ?2",
-    tell: tell_nobody,
+    on_give_up: send_no_notice,
 };
 
 struct Claimed {

@@ -1,9 +1,9 @@
-//! Customers' uploads after a while: hands over what was added and left, repeats checks that could
-//! not be made, and deletes bytes that are not needed any more.
+//! Cleans up customers' uploads: submits files that the customer left unsubmitted, repeats failed
+//! checks, and deletes bytes that are no longer needed.
 
 use db::Tx;
 
-use super::failures::{JobRule, tell_owners};
+use super::failures::{JobRule, notify_owners};
 use super::runtime::{BackgroundJob, ClaimRule, DueJob, JobRound, JobRuntime};
 use crate::base::error::{Error, Result};
 use crate::base::future::BoxFuture;
@@ -21,16 +21,16 @@ const SUBMISSION_CLAIM: ClaimRule = ClaimRule {
     at_once: AT_ONCE,
 };
 
-/// What was not handed over stays kept: the customer can still press the button.
+/// Files that could not be submitted stay: the customer can still submit them.
 const SUBMISSION_RULE: JobRule = JobRule {
     queue: Queue::Submissions,
     put_off: Some("UPDATE document_requests SET hands_over_at = ?1 WHERE ws = ?2 AND id = ?3"),
     stop: "UPDATE document_requests SET hands_over_at = NULL WHERE ws = ?1 AND id = ?2",
-    tell: tell_owners,
+    on_give_up: notify_owners,
 };
 
-/// What stopped arriving is removed from the claim on, so that nobody goes on with bytes that are
-/// being deleted.
+/// A stalled upload counts as removed from the claim on, so that no request appends to bytes that
+/// are being deleted.
 const UPLOAD_CLAIM: ClaimRule = ClaimRule {
     due: "SELECT ws, request, id FROM uploads WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2",
     lease: "UPDATE uploads SET due_at = ?1,
@@ -47,10 +47,10 @@ const UPLOAD_RULE: JobRule = JobRule {
                 THEN 'The file could not be checked. Please send it again.' ELSE problem END,
             state = CASE WHEN state = 'checking' THEN 'refused' ELSE state END
            WHERE ws = ?1 AND request = ?2 AND id = ?3",
-    tell: tell_owners,
+    on_give_up: notify_owners,
 };
 
-/// Hands over what customers added and left.
+/// Submits files that customers left unsubmitted.
 pub(super) struct SubmitUploads {
     pub runtime: JobRuntime,
 }
@@ -81,7 +81,7 @@ impl BackgroundJob for SubmitUploads {
     }
 }
 
-/// Checks again what could not be checked, and removes what is left over.
+/// Repeats failed checks and removes leftover files.
 #[derive(Clone)]
 pub(super) struct CleanUpUploads {
     pub runtime: JobRuntime,

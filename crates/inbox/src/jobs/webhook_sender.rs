@@ -9,7 +9,7 @@ pub trait WebhookSender: Send + Sync {
     fn post<'a>(&'a self, call: &'a WebhookRequest) -> BoxFuture<'a, WebhookResponse>;
 }
 
-/// One try: where it goes, its headers, and the stored bytes of the event.
+/// One attempt: the URL, the headers, and the stored bytes of the event.
 #[derive(Clone, Debug)]
 pub struct WebhookRequest {
     pub url: String,
@@ -17,12 +17,12 @@ pub struct WebhookRequest {
     pub body: Arc<str>,
 }
 
-/// What came back. Sentences are shown to the customer and never repeat resolver internals.
+/// The response. Sentences are shown to the customer and never repeat resolver internals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WebhookResponse {
     /// The receiver answered, with the start of its body (at most 4 KiB, as text).
     Status { code: u16, body: String },
-    /// Nobody answered in time or in a way that can be understood.
+    /// No valid HTTP response before the timeout.
     Failed(String),
     /// The address may not be called.
     Refused(String),

@@ -34,7 +34,7 @@ pub struct Worker {
     jobs: Vec<Arc<dyn BackgroundJob>>,
 }
 
-/// What a job does after a round.
+/// How a job's loop continues after a round.
 enum Next {
     /// More is due.
     Again,
@@ -65,18 +65,18 @@ impl Worker {
         Worker { runtime, ports, quiet, jobs }
     }
 
-    /// The same worker with a way to read the text of mail at the services that sent it.
+    /// The same worker with a reader for the text of app mail.
     pub fn with_reader(self, app_mail_reader: Arc<dyn AppMailReader>) -> Worker {
         Worker::of(self.runtime, Ports { app_mail_reader, ..self.ports }, self.quiet)
     }
 
-    /// The same worker with only the jobs that stay inside: no mail, event or notice leaves, and
-    /// what waits to leave stays as it is.
+    /// The same worker without the jobs that send: no mail, event or notice is sent, and queued
+    /// ones stay queued.
     pub fn quiet(self) -> Worker {
         Worker::of(self.runtime, self.ports, true)
     }
 
-    /// Runs the jobs until `stop` is ready; what is in flight then is finished.
+    /// Runs the jobs until `stop` is ready, then waits for the running ones.
     pub async fn run(&self, stop: impl Future<Output = ()>) {
         let stopping = CancellationToken::new();
         let loops = TaskTracker::new();
@@ -101,7 +101,7 @@ impl Worker {
         let mut wakes = self.runtime.app.store.wakes();
         let mut retry_delay = RETRY_DELAY;
         while !stopping.is_cancelled() {
-            // What these are about is seen by the round that follows.
+            // The next round reads the rows that these wake-ups announce.
             while !matches!(wakes.try_recv(), Err(TryRecvError::Empty | TryRecvError::Closed)) {}
             let (worker, own) = (self.clone(), job.clone());
             // A task of its own, so that a panic does not end the loop.
@@ -133,7 +133,7 @@ impl Worker {
     /// hold up writers as another claim would.
     async fn run_round(&self, job: &dyn BackgroundJob) -> Result<Next> {
         let round = job.run().await;
-        // The gauge tells how late the queue is even if the round failed as a whole.
+        // The gauge shows the queue's lag even when the whole round failed.
         let next = self.earliest(job).await?;
         let left = next.map(|next| next - self.runtime.app.clock.now());
         let late = left.unwrap_or(0).min(0).unsigned_abs() as f64 / 1_000.0;

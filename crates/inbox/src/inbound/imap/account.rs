@@ -23,19 +23,19 @@ pub struct ImapAccount {
     pub password: String,
     pub folder: String,
     pub after: PostFetchAction,
-    /// The name under which the mailbox's server writes what it found about senders.
+    /// The authserv-id under which the mailbox's server writes Authentication-Results.
     pub trusts: Option<String>,
     /// Mail that was there before this moment is left alone.
     pub new_since: Option<i64>,
     /// `None` before the first round.
     pub cursor: Option<FolderCursor>,
-    /// A mail that could not be had, and how often.
+    /// The UID of a mail whose download failed, and the number of attempts.
     pub stuck: (i64, i64),
-    /// Names the claim.
+    /// Identifies the lease.
     pub holder: String,
 }
 
-/// How far an inbox has come.
+/// How far a folder has been fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FolderCursor {
     /// Numbers mean the same mails only while this stays the same (RFC 9051, UIDVALIDITY).
@@ -50,7 +50,7 @@ string_enum! {
     Security { Tls = "tls", StartTls = "starttls" }
 }
 
-/// What is done, in the mailbox elsewhere, with a mail that was filed.
+/// What happens to a filed mail in the mailbox that it was fetched from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PostFetchAction {
     Nothing,
@@ -93,7 +93,7 @@ impl FromColumn for PostFetchAction {
 }
 
 impl ImapAccount {
-    /// Mailroom at work for those who see this inbox.
+    /// The system actor, limited to this inbox's circle.
     pub fn actor(&self) -> Actor {
         let RecipientInbox { ws, workspace, mailbox } = &self.inbox;
         Actor::system(*ws, workspace.clone(), mailbox.circle.clone())

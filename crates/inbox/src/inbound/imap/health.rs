@@ -1,5 +1,5 @@
-//! How fetching goes: rounds that went well, troubles and when to try again, mails passed over, and
-//! what the owners are told of it.
+//! The health of IMAP fetching: successful rounds, errors and their backoff, skipped mails, and the
+//! notices to the owners.
 
 use db::Tx;
 
@@ -10,10 +10,10 @@ use crate::base::limits::{DAY_MS, FETCHING_FAILED_MS, MINUTE_MS, duration};
 use crate::base::queue::Queue;
 use crate::model::notices::{Notice, notify};
 
-/// The wait after the first trouble; it doubles with each further one.
+/// The backoff after the first error; it doubles with each further one.
 const FIRST_WAIT_MS: i64 = 10_000;
 const LONGEST_WAIT_MS: i64 = 10 * MINUTE_MS;
-/// Servers lock out who tries a wrong password too often.
+/// Servers lock out clients that try a wrong password too often.
 const FIRST_WAIT_REFUSED_MS: i64 = 5 * MINUTE_MS;
 const LONGEST_WAIT_REFUSED_MS: i64 = 60 * MINUTE_MS;
 /// Waits vary by this many hundredths, so that many inboxes do not call at one moment.
@@ -22,7 +22,7 @@ const VARIES_BY: i64 = 20;
 const UNREADABLE: &str = "How this inbox is fetched cannot be read from the database. Set it up \
     again with mailroom mailbox imap.";
 
-/// Why mail could not be fetched, as a sentence for those who run the inbox.
+/// Why mail could not be fetched, as a sentence for the people who run the inbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FetchFailure {
     pub sentence: String,
@@ -56,7 +56,8 @@ pub fn note_round(tx: &mut Tx<'_>, cx: &Cx<'_>, account: &ImapAccount) -> Result
     Ok(true)
 }
 
-/// A round failed: it is tried again later, and after an hour of that the owners are told, once.
+/// Records a failed round: it is retried after a backoff, and after an hour of failures the owners
+/// get one notice.
 pub fn note_failure(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -104,7 +105,7 @@ pub fn note_failure(
     Ok(())
 }
 
-/// An inbox whose row cannot be read waits as after any other trouble.
+/// An inbox whose row cannot be read gets the backoff of any other error.
 pub(super) fn note_unreadable(tx: &mut Tx<'_>, ws: i64, mailbox: &str, now: i64) -> Result<()> {
     let (failures,): (i64,) = tx.one(
         "UPDATE imap_accounts SET failures = failures + 1,
@@ -129,7 +130,7 @@ fn wait_after(failures: i64, refused: bool) -> i64 {
     (first << (failures - 1).clamp(0, 20)).min(longest)
 }
 
-/// Gives an inbox back: its next round is due at once, for whoever comes first.
+/// Releases an inbox's lease: its next round is due at once, for any process.
 pub fn let_go(tx: &mut Tx<'_>, account: &ImapAccount, now: i64) -> Result<()> {
     tx.exec(
         "UPDATE imap_accounts SET holder = '', next_attempt_at = ?4
@@ -140,7 +141,7 @@ pub fn let_go(tx: &mut Tx<'_>, account: &ImapAccount, now: i64) -> Result<()> {
     Ok(())
 }
 
-/// A mail could not be had; next time it is known how often that was so.
+/// Counts a failed download of a mail.
 pub fn note_stuck(tx: &mut Tx<'_>, account: &ImapAccount, uid: i64) -> Result<()> {
     tx.exec(
         "UPDATE imap_accounts SET stuck_uid = ?4,
@@ -151,7 +152,7 @@ pub fn note_stuck(tx: &mut Tx<'_>, account: &ImapAccount, uid: i64) -> Result<()
     Ok(())
 }
 
-/// Passes a mail over that cannot be had, and tells the owners, at most once a day.
+/// Skips a mail that cannot be downloaded, and sends the owners a notice, at most once a day.
 pub fn note_skipped(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,

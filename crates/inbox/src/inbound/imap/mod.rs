@@ -1,9 +1,9 @@
-//! Mail that is fetched by IMAP from a mailbox elsewhere: whose turn it is, how far each inbox has
-//! come, and how it goes. The sockets are in the server.
+//! State of mail fetching by IMAP: which inbox is due, how far each has been fetched, and errors.
+//! The network code is in the server crate.
 //!
-//! The row is the job: whoever claims an inbox holds it for as long as they say so, so that of
-//! several processes one fetches its mail. What is dealt with is counted only after it is filed, and
-//! what was filed is known by its Message-ID, so that a crash repeats a download and nothing else.
+//! The row is the job. A process claims an inbox by a lease and renews it, so that only one of
+//! several processes fetches its mail. The cursor moves only after a mail is filed, and duplicates
+//! are recognized by Message-ID, so that a crash repeats a download and nothing else.
 
 mod account;
 mod health;
@@ -25,8 +25,8 @@ use crate::model::messages::header_key;
 
 const HOLDER_CHARS: usize = 20;
 
-/// Claims inboxes whose time has come, for whoever asks. One whose row cannot be read waits, and
-/// holds up no other.
+/// Claims the due inboxes. One whose row cannot be read gets a backoff and does not block the
+/// others.
 pub fn claim_due(tx: &mut Tx<'_>, ids: &Ids, now: i64, most: usize) -> Result<Vec<ImapAccount>> {
     let lock = tx.pick("", " FOR UPDATE SKIP LOCKED");
     let due: Vec<(i64, String)> = tx.all(
@@ -74,14 +74,14 @@ pub fn release_all(tx: &mut Tx<'_>, now: i64) -> Result<()> {
     Ok(())
 }
 
-/// When the next inbox's time comes.
+/// When the next inbox is due.
 pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<i64>> {
     let (next,): (Option<i64>,) = tx.one("SELECT min(next_attempt_at) FROM imap_accounts", &[])?;
     Ok(next)
 }
 
-/// Says that an inbox is still being fetched; false when it has become somebody else's, was set up
-/// anew or is fetched no more.
+/// Renews an inbox's lease; false when another process has claimed it, or it was set up anew or
+/// removed.
 pub fn hold(tx: &mut Tx<'_>, account: &ImapAccount, now: i64) -> Result<bool> {
     let held = tx.exec(
         "UPDATE imap_accounts SET next_attempt_at = ?4 WHERE ws = ?1 AND mailbox = ?2 AND holder = ?3",
@@ -95,8 +95,8 @@ pub fn hold(tx: &mut Tx<'_>, account: &ImapAccount, now: i64) -> Result<bool> {
     Ok(held == 1)
 }
 
-/// True while an inbox is fetched by whoever claimed it. Filing asks in its own transaction: of two,
-/// who ends the fetching and who files, one comes first.
+/// True while the lease is held. Filing checks this in its own transaction, so that ending the
+/// fetching and filing are serialized.
 pub fn is_held(tx: &mut Tx<'_>, account: &ImapAccount, mailbox: &Mailbox) -> Result<bool> {
     let lock = tx.pick("", " FOR SHARE");
     let found: Option<(String,)> = tx.opt(
@@ -128,8 +128,8 @@ pub fn begin_count(tx: &mut Tx<'_>, account: &ImapAccount, cursor: &FolderCursor
     Ok(begun == 1)
 }
 
-/// Counts a mail as dealt with, and how many of it were `fetched`: none or one. False when the
-/// inbox is somebody else's by now.
+/// Moves the cursor past a mail and counts whether it was `fetched` (0 or 1). False when the lease
+/// was lost.
 pub fn count(tx: &mut Tx<'_>, account: &ImapAccount, uid: i64, fetched: i64) -> Result<bool> {
     let counted = tx.exec(
         "UPDATE imap_accounts SET last_uid = ?4, fetched = fetched + ?5
@@ -148,7 +148,7 @@ pub fn is_filed(tx: &mut Tx<'_>, account: &ImapAccount, header_id: &str) -> Resu
     Ok(found.is_some())
 }
 
-/// Those who hear how fetching goes: the owners, or the one whose private inbox it is.
+/// The recipients of notices about fetching: the owners, or the person of a private inbox.
 fn concerned(tx: &mut Tx<'_>, cx: &Cx<'_>, account: &ImapAccount) -> Result<Vec<UserId>> {
     if let Some(person) = account.inbox.mailbox.circle.person() {
         return Ok(vec![person]);
