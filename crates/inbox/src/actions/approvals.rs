@@ -12,9 +12,9 @@ use crate::model::conversations::Conversation;
 use crate::model::mailboxes::{self, Mailbox};
 use crate::model::messages;
 
-/// Drafts and leaving letters that a page lists.
+/// Drafts and scheduled messages that a page lists.
 const LISTED: i64 = 100;
-/// The customer's letters shown beside a draft.
+/// The customer's messages shown beside a draft.
 const SAID_SHOWN: i64 = 3;
 
 db::row! {
@@ -61,14 +61,14 @@ pub struct Decision {
     pub draft: MessageEntry,
     pub conversation: Conversation,
     pub mailbox: Mailbox,
-    /// The customer's latest letters, newest first.
+    /// The customer's latest messages, newest first.
     pub said: Vec<MessageEntry>,
-    /// The next message's number: what has been seen by who decides from this page.
+    /// The next message's serial: a decision on this page has seen the messages before it.
     pub seen: i64,
 }
 
 impl Decision {
-    /// The customer's letters that came after the draft was made.
+    /// The customer's messages received after the draft was made.
     pub fn said_since(&self) -> impl Iterator<Item = &MessageEntry> {
         self.said.iter().filter(|message| message.serial > self.draft.serial)
     }
@@ -115,7 +115,7 @@ pub fn look_at_draft(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Dec
 }
 
 db::row! {
-    /// A letter that leaves by itself unless someone stops it.
+    /// A scheduled message, which can still be stopped.
     pub struct ScheduledMessage from "m" {
         pub id: MessageId,
         pub conversation: ConversationId,
@@ -134,7 +134,7 @@ const SCHEDULED_MESSAGES: &str = "FROM mailboxes b
     WHERE b.ws = ?1 AND b.circle IN (?2, ?3)
       AND m.status = 'scheduled' AND m.sends_at IS NOT NULL";
 
-/// The letters on their way out, the next to leave first.
+/// The scheduled messages, the next one first.
 pub fn leaving(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<ScheduledMessage>> {
     let [first, second] = &cx.actor.circles;
     Ok(tx.all(
@@ -146,7 +146,7 @@ pub fn leaving(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<ScheduledMessage>> {
     )?)
 }
 
-/// One letter, while it can still be stopped.
+/// One scheduled message, while it can still be stopped.
 pub fn under_way(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Option<ScheduledMessage>> {
     let [first, second] = &cx.actor.circles;
     Ok(tx.opt(

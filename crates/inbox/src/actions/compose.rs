@@ -1,4 +1,5 @@
-//! Composing a reply in the app: recipients, what its writer had seen, attachments and autosave.
+//! Composing a reply in the app: recipients, the check for newer messages, attachments and
+//! autosave.
 
 use db::Tx;
 
@@ -99,7 +100,7 @@ pub fn parties(line: &str) -> Result<Vec<Party>, String> {
     Ok(parties)
 }
 
-/// A message that somebody else wrote after the page was made that the actor decides from.
+/// A message by someone else that is newer than the page the actor decides from.
 pub struct Newer {
     pub id: MessageId,
     pub at: i64,
@@ -107,8 +108,8 @@ pub struct Newer {
     pub by: String,
 }
 
-/// The first message that came after what was seen, if there is one: mail from the customer, or
-/// a message of somebody else on the team.
+/// The first unseen message, if there is one: mail from the customer, or a message of another team
+/// member.
 pub fn newer_than(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, seen: i64) -> Result<Option<Newer>> {
     let conversation = conversations::load(tx, cx.actor, id)?;
     let me = cx.actor.member();
@@ -130,12 +131,12 @@ pub fn newer_than(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, seen: i64) -> Result<O
 }
 
 string_enum! {
-    /// What an unsent text is to become.
+    /// The kind of message that an unsent text becomes.
     AutosaveKind { Reply = "reply", Note = "note" }
 }
 
 db::row! {
-    /// What somebody is in the middle of writing.
+    /// An unsent text.
     #[derive(Clone, Debug)]
     pub struct Autosave from "autosaves" {
         pub kind: AutosaveKind,
@@ -162,7 +163,7 @@ pub(super) fn load_autosave(
     )?)
 }
 
-/// Keeps what somebody has written so far; an empty text is forgotten.
+/// Saves an unsent text; an empty one is deleted.
 pub fn autosave(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, autosave: &Autosave) -> Result<()> {
     let conversation = conversations::load(tx, cx.actor, id)?;
     let Some(me) = cx.actor.member() else { return Ok(()) };
@@ -206,7 +207,7 @@ pub fn forget_autosave(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Res
     Ok(())
 }
 
-/// Adds files to what the actor is writing.
+/// Adds files to the actor's unsent text.
 pub fn attach(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, files: &[NewAttachment]) -> Result<()> {
     let conversation = conversations::load(tx, cx.actor, id)?;
     attachments::add(tx, cx.actor.ws, cx.now, &conversation.id, own_id(cx)?, files)
@@ -218,7 +219,7 @@ pub fn take_out(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, file: &AttachmentId) -> 
     attachments::remove(tx, cx.actor.ws, &conversation.id, own_id(cx)?, file)
 }
 
-/// The files of what the actor is writing.
+/// The files of the actor's unsent text.
 pub fn attached(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -230,7 +231,7 @@ pub fn attached(
     }
 }
 
-/// Gives up what the actor was writing, with its files.
+/// Deletes the actor's unsent text and its files.
 pub fn discard_autosave(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<()> {
     let conversation = conversations::load(tx, cx.actor, id)?;
     attachments::remove_all(tx, cx.actor.ws, &conversation.id, own_id(cx)?)?;

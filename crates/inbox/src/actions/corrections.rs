@@ -10,8 +10,8 @@ use crate::base::time::is_date;
 use crate::model::documents;
 use crate::model::documents::{DocumentFields, DocumentKind};
 
-/// Replaces what was read in a document by what a person says. The correction stays: the document
-/// is not read again.
+/// Replaces a document's extracted fields by a person's correction. The document is not extracted
+/// again.
 pub fn correct_document(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,

@@ -1,4 +1,4 @@
-//! Looking after a webhook: its secret, its state, and the log of what was sent to it.
+//! Managing a webhook: its secret, its state, and its delivery log.
 
 use db::{Arg, Tx};
 use serde::Serialize;
@@ -30,7 +30,7 @@ pub fn rotate_secret(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<Str
     Ok(secret)
 }
 
-/// Nothing is sent to a paused webhook; what is meant for it is kept in its log.
+/// Nothing is sent to a paused webhook; its deliveries are logged as skipped.
 pub fn pause_webhook(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<()> {
     note(tx, cx, id, Action::WebhookPaused)?;
     tx.exec("UPDATE webhooks SET state = 'paused' WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
@@ -42,7 +42,7 @@ pub fn pause_webhook(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<()>
     Ok(())
 }
 
-/// Lets events through again, with a clean record. What was skipped can be redelivered by hand.
+/// Resumes deliveries and resets the failure count. Skipped deliveries can be redelivered by hand.
 pub fn resume_webhook(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<()> {
     note(tx, cx, id, Action::WebhookResumed)?;
     tx.exec(
@@ -58,7 +58,7 @@ pub fn delete_webhook(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<()
     forget_webhook(tx, cx, id)
 }
 
-/// Writes down what the actor does to a webhook that they look after.
+/// Records the actor's change of a webhook in the audit log.
 fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId, action: Action) -> Result<()> {
     let circle = find(tx, cx, id)?;
     let (url,): (String,) =
@@ -85,7 +85,7 @@ pub fn send_test_event(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<E
 }
 
 string_enum! {
-    /// What a delivery has come to.
+    /// The state of a delivery.
     DeliveryState {
         Waiting = "waiting",
         Delivered = "delivered",
@@ -129,9 +129,9 @@ db::row! {
     pub struct LoggedAttempt from "delivery_attempts" {
         pub at: Moment,
         pub took_ms: i64 = "delivery_attempts.took",
-        /// Null when nobody answered.
+        /// Null without a response.
         pub status: Option<i64>,
-        /// The start of the answer, or a sentence on why there is none.
+        /// The start of the response, or a sentence on why there is none.
         pub answer: String,
     }
 }
@@ -184,7 +184,8 @@ pub fn delivery_log(
     Ok(deliveries)
 }
 
-/// Left alone, SQLite walks the whole log in its order instead of the few rows that are asked for.
+/// Without this SQLite's planner scans the whole log in its order instead of the few requested
+/// rows.
 fn index_for(tx: &Tx<'_>, filter: &LogFilter) -> &'static str {
     let index = match (&filter.state, &filter.event_type) {
         (Some(DeliveryState::Failed), _) => "INDEXED BY deliveries_failed",
@@ -215,7 +216,7 @@ pub fn redeliver(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId, event: &EventId) 
     Ok(())
 }
 
-/// What has become of a webhook's latest deliveries: it is different after every try.
+/// A version of a webhook's latest deliveries, which changes with every attempt.
 pub fn latest_deliveries(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -229,7 +230,8 @@ pub fn latest_deliveries(
     )?)
 }
 
-/// The circle of a webhook that the actor looks after. Someone else's private one is not there.
+/// The circle of a webhook that the actor may manage. Another person's private webhook is not
+/// found.
 pub(super) fn find(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<Circle> {
     cx.actor.must_administer()?;
     let found: Option<(Circle,)> =
@@ -238,7 +240,8 @@ pub(super) fn find(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<Circl
     found.map(|(circle,)| circle).ok_or(Error::NotFound("webhook"))
 }
 
-/// A private webhook is there for whoever sees what it hears, and for the operator of the machine.
+/// A private webhook may be managed by people who see its circle, and by the operator at the
+/// command line.
 pub(super) fn looks_after(cx: &Cx<'_>, circle: &Circle) -> bool {
     match (&cx.actor.who, circle.person()) {
         (Principal::Person { .. }, Some(_)) => cx.actor.sees(circle),

@@ -1,4 +1,4 @@
-//! Document requests as the team sees them: what came of each, and who may end or renew one.
+//! Document requests as the team sees them: their state, ending and renewing them.
 
 use db::Tx;
 
@@ -14,7 +14,7 @@ use crate::model::timeline::{self, TimelineEvent};
 /// How far a request is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestState {
-    /// The message that asks has not left.
+    /// The requesting message has not been sent.
     Unsent,
     Open,
     Complete,
@@ -23,7 +23,7 @@ pub enum RequestState {
     Revoked,
 }
 
-/// A request beside the letter that asks.
+/// A request, shown with its message.
 #[derive(Clone, Debug)]
 pub struct RequestCard {
     pub id: RequestId,
@@ -42,7 +42,7 @@ pub struct RequestItem {
     pub label: String,
     pub description: Option<String>,
     pub required: bool,
-    /// What the customer handed over for it.
+    /// The customer's submitted files for it.
     pub documents: Vec<(DocumentId, String)>,
     /// Files that were added and not handed over yet.
     pub on_the_way: i64,

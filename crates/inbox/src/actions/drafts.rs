@@ -36,7 +36,7 @@ pub fn approve_draft(
     Ok(sends_at)
 }
 
-/// Changes a draft's text; answers its new revision.
+/// Changes a draft's text; returns its new revision.
 pub fn edit_draft(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -55,7 +55,7 @@ pub fn edit_draft(
     Ok(message.revision + 1)
 }
 
-/// Says whom a draft goes to, as it was seen.
+/// Sets a draft's recipients, if its revision is still the one that was seen.
 pub fn address_draft(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,

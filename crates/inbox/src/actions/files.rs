@@ -27,7 +27,7 @@ pub fn file(tx: &mut Tx<'_>, cx: &Cx<'_>, blobs: &Blobs, id: &DocumentId) -> Res
     Ok(StoredFile { filename, content_type, bytes })
 }
 
-/// A file that goes with a letter of ours, if the actor may see the letter, or is writing it.
+/// An attachment of an outgoing message, if the actor may see the message or is its author.
 pub fn attachment(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,

@@ -1,5 +1,4 @@
-//! Inboxes whose mail is fetched from a mailbox elsewhere: setting that up, ending it, and seeing
-//! how it goes.
+//! IMAP accounts of inboxes: setting them up, removing them, and their health.
 
 use db::Tx;
 use serde::Serialize;
@@ -21,17 +20,17 @@ pub struct FetchFrom {
     pub port: u16,
     pub security: Security,
     pub username: String,
-    /// Sealed already: what is kept can be opened by the server alone.
+    /// Already sealed: only the server can open it.
     pub sealed_password: String,
     pub folder: String,
     pub after: PostFetchAction,
     pub trusts: Option<String>,
-    /// Leaves alone what is in the folder now.
+    /// Skips the mail that is in the folder now.
     pub new_only: bool,
 }
 
-/// Fetches an inbox's mail from now on, or from elsewhere than before. The count goes on where
-/// server, user and folder stay the same.
+/// Sets or replaces an inbox's IMAP account. The cursor is kept when server, user and folder stay
+/// the same.
 pub fn fetch_mail_from(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -86,7 +85,7 @@ pub fn fetch_mail_from(
     Ok(mailbox)
 }
 
-/// Fetches an inbox's mail no more; what was fetched stays.
+/// Removes an inbox's IMAP account; fetched mail stays.
 pub fn stop_fetching(tx: &mut Tx<'_>, cx: &Cx<'_>, address: &str) -> Result<MailboxId> {
     cx.actor.must_administer()?;
     let mailbox = inbox_at(tx, cx, address)?;
@@ -100,8 +99,8 @@ pub fn stop_fetching(tx: &mut Tx<'_>, cx: &Cx<'_>, address: &str) -> Result<Mail
     }
 }
 
-/// An inbox of this workspace, team's or anybody's: who administers sets up every one, and sees
-/// nothing of what is in it by that.
+/// An inbox of this workspace, private ones included: administrators set up every inbox, which does
+/// not let them read its mail.
 fn inbox_at(tx: &mut Tx<'_>, cx: &Cx<'_>, address: &str) -> Result<MailboxId> {
     let found: Option<(MailboxId,)> = tx.opt(
         "SELECT id FROM mailboxes WHERE ws = ?1 AND address = ?2 AND circle <> 'sandbox'",
@@ -149,7 +148,7 @@ fn check(from: &FetchFrom) -> Result<()> {
 }
 
 db::row! {
-    /// How an inbox's fetching goes.
+    /// The health of an inbox's fetching.
     #[derive(Clone, Debug, Serialize)]
     #[serde(rename_all = "camelCase")]
     pub struct FetchedInbox from "a" {
@@ -164,22 +163,22 @@ db::row! {
         pub ok: bool = "a.failing_since IS NULL",
         pub last_fetched_at: Option<Moment>,
         pub failing_since: Option<Moment>,
-        /// A sentence on what went wrong last, while it does.
+        /// The last error as a sentence, while fetching fails.
         pub last_error: Option<String>,
         /// While it fails.
         pub next_attempt_at: Option<Moment> =
             "CASE WHEN a.failing_since IS NOT NULL THEN a.next_attempt_at END",
-        /// When its turn comes, or the claim of whoever fetches it lapses.
+        /// When its next round is due, or the current lease expires.
         #[serde(skip)]
         pub due_at: Moment = "a.next_attempt_at",
         pub fetched: i64,
-        /// Mails that could not be had.
+        /// Mails that could not be downloaded.
         pub skipped: i64,
         pub last_skipped: Option<String>,
     }
 }
 
-/// How fetching goes for each inbox that the actor sees and that is fetched.
+/// The health of each IMAP account whose inbox the actor sees.
 pub fn list_fetched(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<FetchedInbox>> {
     let [first, second] = &actor.circles;
     Ok(tx.all(

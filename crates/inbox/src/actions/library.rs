@@ -9,7 +9,7 @@ use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, DocumentId};
 use crate::model::documents::{DocumentFields, DocumentKind};
 
-/// What a list shows of a document beside what the API tells.
+/// A document in a list, with the fields that the API does not have.
 #[derive(Clone, Debug)]
 pub struct LibraryCard {
     pub content_type: String,
@@ -61,7 +61,7 @@ pub fn look_at_document(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &DocumentId) -> Result
     .ok_or(Error::NotFound("document"))
 }
 
-/// What a list shows beside what it found.
+/// The list's data beside its documents.
 pub fn cards(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,

@@ -1,4 +1,4 @@
-//! Where somebody was named.
+//! The mentions of a person.
 
 use db::Tx;
 
@@ -11,7 +11,7 @@ use crate::base::ids::{ConversationId, NoteId};
 pub const MENTIONS_LISTED: i64 = 50;
 
 db::row! {
-    /// A note in which somebody was named.
+    /// A note with a mention.
     pub struct Mention from "m" {
         pub note: NoteId = "m.id",
         pub conversation: ConversationId,

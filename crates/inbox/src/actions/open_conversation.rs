@@ -15,9 +15,9 @@ use crate::model::mailboxes::{self, Mailbox};
 use crate::model::members;
 use crate::model::members::Team;
 
-/// Letters, notes and events that a page shows of each, unless all are asked for.
+/// Messages, notes and events that a page shows of each, unless all are requested.
 const SHOWN: i64 = 50;
-/// And when all are asked for.
+/// And when all are requested.
 const SHOWN_AT_MOST: i64 = 1_000;
 const OTHERS_SHOWN: i64 = 10;
 
@@ -30,18 +30,18 @@ pub struct OpenConversation {
     /// True when there is more than is shown.
     pub older: bool,
     pub team: Team,
-    /// The next message's number: what somebody had seen who writes from this page.
+    /// The next message's serial: a reply from this page has seen the messages before it.
     pub seen: i64,
     /// When the reader was last here.
     pub read_at: Option<i64>,
     pub others: Vec<OtherConversation>,
     pub autosave: Option<Autosave>,
-    /// The files of what the reader is writing.
+    /// The files of the reader's unsent text.
     pub attached: Vec<OutgoingAttachment>,
 }
 
 impl OpenConversation {
-    /// True when mail has come since the reader was here.
+    /// True when mail arrived since the reader's last visit.
     pub fn is_news(&self) -> bool {
         self.read_at.is_none_or(|read_at| self.conversation.last_message_at > read_at)
     }
@@ -120,7 +120,7 @@ fn read_at(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<Option<i
     Ok(found.map(|(read_at,)| read_at))
 }
 
-/// What a conversation's page would show as its latest: it is different after every change.
+/// A version of a conversation's page, which differs after every change.
 pub fn latest_of(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<Vec<String>> {
     let found = conversations::load(tx, cx.actor, id)?;
     let ws = cx.actor.ws;

@@ -1,4 +1,4 @@
-//! Taking somebody off the team.
+//! Removing a person from the workspace.
 
 use db::Tx;
 
@@ -14,10 +14,10 @@ use crate::model::conversations;
 /// Conversations that are given back at once.
 const GIVEN_BACK: i64 = 1_000;
 
-/// Removes somebody, at once and for good. Their sessions end, their keys are revoked, what they
-/// had to answer is nobody's again. Their private inboxes are closed: what is in them can be read
-/// by nobody, and their addresses are free. Webhooks of theirs that hear the team go on under
-/// whoever removes them, or under the oldest owner where that is the operator.
+/// Removes a person permanently. Their sessions end, their keys are revoked, their conversations
+/// become unassigned. Their private inboxes are closed: nobody can read them, and their addresses
+/// become free. Their webhooks for team events pass to the person who removes them, or to the
+/// oldest owner when that is the operator.
 pub fn remove_person(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
     cx.actor.must_administer()?;
     let found: Option<(String, String, Role)> = tx.opt(
@@ -77,7 +77,7 @@ fn oldest_owner(tx: &mut Tx<'_>, cx: &Cx<'_>, except: &UserId) -> Result<Option<
     Ok(found.map(|(id,)| id))
 }
 
-/// What they had to answer is nobody's again; of what is closed nobody needs to hear.
+/// Their conversations become unassigned; closed ones cause no event.
 fn give_back(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
     for view in ["open", "waiting", "snoozed"] {
         let assigned: Vec<(ConversationId,)> = tx.all(
@@ -126,7 +126,7 @@ fn pass_on_webhooks(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()>
     Ok(())
 }
 
-/// Letters that were about to leave from a closed inbox stay, and no more mail is fetched for it.
+/// Scheduled messages of a closed inbox are not sent, and its mail is no longer fetched.
 fn close_inboxes(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
     let private: Vec<(MailboxId,)> = tx.all(
         "SELECT id FROM mailboxes WHERE ws = ?1 AND circle = ?2",

@@ -8,7 +8,7 @@ use crate::base::error::{Error, Result};
 use crate::base::ids::UserId;
 use crate::model::audit_log::{self, Action};
 
-/// Gives somebody another role. Only an owner makes or unmakes owners, and one owner stays.
+/// Changes a person's role. Only an owner makes or unmakes owners, and one owner stays.
 pub fn set_role(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, role: Role) -> Result<()> {
     cx.actor.must_administer()?;
     let had: Option<(Role, String)> =

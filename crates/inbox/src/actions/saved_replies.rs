@@ -1,4 +1,4 @@
-//! Texts that the whole team answers with, with places for what differs each time.
+//! Saved replies of the team, with placeholders.
 
 use db::Tx;
 
@@ -8,7 +8,7 @@ use crate::base::ids::SavedReplyId;
 use crate::base::limits::{SAVED_REPLIES, SAVED_REPLY_CHARS, SAVED_REPLY_NAME_CHARS, thousands};
 use crate::model::{conversations, mailboxes};
 
-/// What can stand between double braces, and what is put there.
+/// The placeholder names and their values.
 pub const PLACEHOLDERS: &[(&str, &str)] = &[
     ("first_name", "the customer's first name"),
     ("name", "the customer's name"),
@@ -168,8 +168,8 @@ fn unknown_placeholder(body: &str) -> Option<String> {
     unknown
 }
 
-/// Puts a value for each `{{name}}`; `{{name|words}}` says what stands there when there is none.
-/// What means nothing stays as it is.
+/// Replaces each `{{name}}` by its value; `{{name|words}}` has a default. Unknown placeholders stay
+/// as they are.
 fn fill(body: &str, mut value: impl FnMut(&str) -> Option<String>) -> String {
     let mut out = String::with_capacity(body.len());
     let mut rest = body;

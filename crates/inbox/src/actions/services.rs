@@ -27,7 +27,7 @@ pub fn service_path(service: Service, token: &str) -> String {
     format!("/hooks/{}/{token}", service.as_str())
 }
 
-/// Connects a service; answers the path that it is to call.
+/// Connects a service; returns the path of its webhook.
 pub fn connect_service(tx: &mut Tx<'_>, cx: &Cx<'_>, new: &NewService) -> Result<String> {
     cx.actor.must_administer()?;
     let Principal::Person { id: made_by, .. } = &cx.actor.who else {
@@ -79,8 +79,7 @@ pub fn set_service_secret(
     if set == 0 { Err(Error::NotFound("connection")) } else { Ok(()) }
 }
 
-/// Ends a connection. What it noted stays for as long as anything recorded does; its words are read
-/// no more.
+/// Ends a connection. Its recorded mail stays until it expires; texts are no longer fetched.
 pub fn disconnect_service(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ServiceId) -> Result<()> {
     cx.actor.must_administer()?;
     let ended = tx.exec("DELETE FROM services WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
@@ -95,11 +94,11 @@ db::row! {
         pub service: Service,
         /// The address that the service is to call.
         pub address: String = "services.token",
-        /// False until the secret is known that its calls are checked with.
+        /// False until the secret that verifies its calls is set.
         pub complete: bool = "services.secret IS NOT NULL",
         pub reference_tag: String,
         pub made_by: UserId,
-        /// Mails that it has told of.
+        /// Mails that it has reported.
         pub noted: i64,
         pub last_noted_at: Option<Moment>,
         /// A sentence on why words could not be read last time.

@@ -1,4 +1,4 @@
-//! Signing in: one-time links, sessions, and how often somebody may guess.
+//! Signing in: one-time links, sessions, and the limit on password attempts.
 
 use db::{Arg, Tx, Value};
 use sha2::{Digest, Sha256};
@@ -35,7 +35,7 @@ impl Arg for TokenHash {
     }
 }
 
-/// Somebody at a browser, and the workspace they are in.
+/// A signed-in person and their workspace.
 #[derive(Clone, Debug)]
 pub struct SignedIn {
     pub actor: Actor,
@@ -47,8 +47,8 @@ pub struct SignedIn {
     pub plan: Plan,
     /// True when it is time to write down that the session is in use.
     pub stale: bool,
-    /// False while nobody has shown in this session that they are this person: it began with a
-    /// link that somebody else made. Private inboxes are shut then.
+    /// False for a session that began with a link made by someone else, until the person gives
+    /// their password. Private inboxes are closed meanwhile.
     pub opens_private: bool,
 }
 
@@ -58,16 +58,17 @@ impl SignedIn {
     }
 }
 
-/// Makes a link that signs one person in, once. Answers its address. It opens no more than its
-/// maker sees: whoever makes one for somebody else cannot read that person's private inboxes by it.
+/// Creates a one-time sign-in link and returns its URL. It does not open private inboxes, so that
+/// its creator cannot use it to read another person's mail.
 pub fn make_sign_in_link(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<String> {
     note_link(tx, cx, person)?;
     let opens_private = cx.actor.sees(&Circle::of(person));
     write_link(tx, cx, person, SIGN_IN_LINK_MS, opens_private)
 }
 
-/// Makes a link that opens private inboxes, too, for somebody who has lost their password where no
-/// mail reaches people. Only the operator of the machine can, who could read everything anyway.
+/// Makes a link that opens private inboxes, too, for a person who lost their password on an
+/// installation that sends no mail. Only the operator at the command line can, who has access to
+/// the database anyway.
 pub fn make_recovery_link(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<String> {
     if !matches!(cx.actor.who, Principal::System) {
         return Err(Error::Forbidden("Only the operator of the machine can do this.".into()));
@@ -76,7 +77,7 @@ pub fn make_recovery_link(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Resu
     write_link(tx, cx, person, SIGN_IN_LINK_MS, true)
 }
 
-/// Writes down that a link is made for somebody, by one who may.
+/// Checks the actor's right to create a link, and writes it to the audit log.
 fn note_link(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
     cx.actor.must_administer()?;
     let known: Option<(Role, String)> =
@@ -88,8 +89,8 @@ fn note_link(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
     audit_log::record(tx, cx, &Circle::team(), Action::LinkMade, &name, "")
 }
 
-/// Mails a sign-in link to whoever has this address, one for each workspace. Whether anybody has it
-/// is not told.
+/// Mails a sign-in link to the person with this address, one for each workspace. The response does
+/// not reveal whether there is one.
 pub fn mail_sign_in_link(tx: &mut Tx<'_>, cx: &Cx<'_>, email: &str) -> Result<()> {
     let found: Vec<(i64, WorkspaceId, String, UserId)> = tx.all(
         "SELECT u.ws, w.id, w.name, u.id FROM users u JOIN workspaces w ON w.ws = u.ws
@@ -111,8 +112,8 @@ pub fn mail_sign_in_link(tx: &mut Tx<'_>, cx: &Cx<'_>, email: &str) -> Result<()
     Ok(())
 }
 
-/// Mails somebody who was added, or who cannot sign in, a link that signs them in. Nobody else sees
-/// it, so it opens their private inboxes.
+/// Mails a sign-in link to a person who was added or cannot sign in. Only they see it, so it opens
+/// their private inboxes.
 pub fn invite(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
     note_link(tx, cx, person)?;
     let link = write_link(tx, cx, person, SIGN_IN_LINK_MS, true)?;
@@ -147,7 +148,7 @@ fn write_link(
     Ok(format!("{}/sign-in/{token}", cx.public_url))
 }
 
-/// Whom a link would sign in, and where; nothing is used up.
+/// The person and workspace of a sign-in link, without consuming it.
 pub fn look_at_link(tx: &mut Tx<'_>, link: &TokenHash, now: i64) -> Result<(String, String)> {
     let found: Option<(String, String)> = tx.opt(
         "SELECT u.name, w.name
@@ -183,8 +184,8 @@ pub fn use_sign_in_link(
     begin_session(tx, ids, now, ws, &person, device, opens_private)
 }
 
-/// True for somebody who never signed in and has no private mail that a stranger could read: the
-/// first to use a link of theirs is taken for them.
+/// True for a person who never signed in and has no private mail: the first use of their link is
+/// trusted.
 fn is_new_here(tx: &mut Tx<'_>, ws: i64, person: &UserId) -> Result<bool> {
     let never: Option<(String,)> = tx.opt(
         "SELECT id FROM users WHERE ws = ?1 AND id = ?2 AND first_signed_in_at IS NULL",
@@ -197,8 +198,8 @@ fn is_new_here(tx: &mut Tx<'_>, ws: i64, person: &UserId) -> Result<bool> {
     Ok(never.is_some() && private.is_none())
 }
 
-/// Begins a session, which opens the person's private inboxes where they have shown who they are.
-/// Answers its token.
+/// Begins a session and returns its token. It opens private inboxes if the person authenticated
+/// themselves.
 pub fn begin_session(
     tx: &mut Tx<'_>,
     ids: &Ids,
@@ -253,8 +254,8 @@ db::row! {
     }
 }
 
-/// Whose session this is. Read in the transaction that goes on to do the work, so that ending a
-/// session or changing a role counts at once.
+/// The actor of a session. Read in the transaction that does the work, so that ending a session or
+/// changing a role counts at once.
 pub fn signed_in(tx: &mut Tx<'_>, session: &TokenHash, now: i64) -> Result<SignedIn> {
     let found: Option<SessionRow> = tx.opt(
         &format!(
@@ -347,7 +348,7 @@ db::row! {
     }
 }
 
-/// What a password for this address may fit, one for each workspace.
+/// The password hashes of this address, one for each workspace.
 pub fn stored_passwords(tx: &mut Tx<'_>, email: &str) -> Result<Vec<StoredPassword>> {
     Ok(tx.all(
         &format!(
@@ -386,7 +387,7 @@ pub fn set_password(tx: &mut Tx<'_>, cx: &Cx<'_>, hash: &str, kept: &SessionId) 
     Ok(())
 }
 
-/// Opens private inboxes in a session whose person has just said a password that opens them.
+/// Opens private inboxes in a session after the person gave their password.
 pub fn open_private(tx: &mut Tx<'_>, cx: &Cx<'_>, session: &SessionId) -> Result<()> {
     tx.exec(
         "UPDATE sessions SET opens_private = TRUE WHERE ws = ?1 AND person = ?2 AND id = ?3",
@@ -409,7 +410,7 @@ pub fn count_sign_in_attempt(tx: &mut Tx<'_>, what: &str, most: i64, now: i64) -
     Ok(attempts <= most)
 }
 
-/// Forgets the tries of somebody who has signed in.
+/// Resets the count of failed attempts after a sign-in.
 pub fn forget_sign_in_attempts(tx: &mut Tx<'_>, what: &str) -> Result<()> {
     tx.exec("DELETE FROM sign_in_attempts WHERE ws = 0 AND what = ?1", &[&what])?;
     Ok(())

@@ -12,7 +12,7 @@ use crate::base::limits::PERSON_NAME_CHARS;
 use crate::model::audit_log::{self, Action};
 use crate::model::mailboxes;
 
-/// What a new workspace begins with.
+/// The initial data of a workspace.
 #[derive(Clone, Debug)]
 pub struct NewWorkspace {
     pub name: String,
@@ -76,7 +76,7 @@ fn free_slug(tx: &mut Tx<'_>, name: &str) -> Result<String> {
     Ok(std::iter::once(base.clone()).chain(numbered).find(is_free).unwrap_or(base))
 }
 
-/// Adds somebody to the workspace.
+/// Adds a person to the workspace.
 pub fn add_person(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -175,7 +175,7 @@ fn insert_mailbox(
     Ok(id)
 }
 
-/// The inbox at an address, whoever sees it.
+/// The inbox at an address, of any circle.
 pub fn mailbox_at(tx: &mut Tx<'_>, cx: &Cx<'_>, address: &str) -> Result<MailboxId> {
     cx.actor.must_administer()?;
     let found: Option<(MailboxId,)> = tx.opt(
@@ -185,8 +185,8 @@ pub fn mailbox_at(tx: &mut Tx<'_>, cx: &Cx<'_>, address: &str) -> Result<Mailbox
     found.map(|(id,)| id).ok_or(Error::NotFound("inbox"))
 }
 
-/// Says whether an inbox's provider passes on addresses with plus tags. Where it does not, answers
-/// and bounces go to the bare address, and find back by the Message-ID alone.
+/// Sets whether an inbox's provider supports plus tags. Without them replies and bounces go to the
+/// bare address and are recognized by Message-ID alone.
 pub fn set_plus_tags(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MailboxId, on: bool) -> Result<()> {
     cx.actor.must_administer()?;
     let set = tx.exec(

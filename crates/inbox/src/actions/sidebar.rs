@@ -13,7 +13,7 @@ use crate::model::counters::{self, CounterKind};
 use crate::model::{mailboxes, tags};
 use crate::search::list::{self, ConversationSummary};
 
-/// Counts in the navigation end here, so that they cost the same whatever there is.
+/// Counts in the sidebar stop here, so that their cost is bounded.
 pub const COUNTED: i64 = 100;
 /// Tags that the navigation names.
 const TAGS_SHOWN: i64 = 12;
@@ -33,7 +33,7 @@ pub struct Sidebar {
     pub mentions: i64,
     /// Conversations with a draft that waits for a person, one entry for each draft.
     pub drafts: Vec<ConversationId>,
-    /// Letters on their way out, the next to leave first.
+    /// Scheduled messages, the next one first.
     pub leaving: Vec<(ConversationId, MessageId, i64)>,
     pub inboxes: Vec<SidebarInbox>,
     pub tags: Vec<SidebarTag>,
@@ -101,8 +101,8 @@ fn count_held(tx: &mut Tx<'_>, actor: &Actor) -> Result<i64> {
     count(tx, actor, "held = TRUE", &[])
 }
 
-/// The conversations of both circles that are as asked, as far as they are counted. Each circle is
-/// walked in the order of its list, which only the index has that is meant.
+/// Counts the matching conversations of both circles, up to the limit. The ORDER BY of each
+/// circle's list makes the planner use that list's index.
 fn count(tx: &mut Tx<'_>, actor: &Actor, asked: &str, more: &[&dyn Arg]) -> Result<i64> {
     let in_circle = |circle: &str| {
         format!(

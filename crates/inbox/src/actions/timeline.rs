@@ -1,4 +1,4 @@
-//! A conversation's timeline as a person sees it: who wrote, what was attached, what was asked for.
+//! A conversation's timeline as a person sees it: authors, attachments and document requests.
 
 use std::collections::HashMap;
 
@@ -33,7 +33,7 @@ impl TimelineEntry {
         }
     }
 
-    /// Ids of one moment sort as they were made, whatever their kind.
+    /// Ids of the same millisecond sort in creation order across kinds.
     fn order(&self) -> &str {
         let id = match self {
             TimelineEntry::Message(message) => message.id.as_str(),
@@ -69,10 +69,10 @@ db::row! {
         pub sends_at: Option<i64>,
         request: Option<RequestId>,
     } later {
-        /// True when the text goes on after what is given here.
+        /// True when the text is truncated.
         pub cut: bool,
         pub files: Vec<FiledAs>,
-        /// What it asks for, and what came of it.
+        /// Its document request, with the state.
         pub asks: Option<RequestCard>,
     }
 }
@@ -85,7 +85,8 @@ pub struct FiledAs {
     pub size: i64,
 }
 
-/// Where a letter's file is kept: mail that came in is filed in the library, ours goes along.
+/// Where a message's file is stored: received attachments are in the library, ours belong to the
+/// message.
 #[derive(Clone, Debug)]
 pub enum FilePlace {
     Document(DocumentId),
@@ -119,7 +120,7 @@ impl EventEntry {
 }
 
 /// The latest entries of a conversation, oldest first, and whether there are older ones. At most
-/// `most` letters, notes and events each.
+/// `most` messages, notes and events each.
 pub(super) fn entries(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -169,7 +170,7 @@ pub(super) fn entries(
     Ok((entries, older))
 }
 
-/// Gives each letter the documents that it was filed as, and the files that go with it.
+/// Adds to each message its documents and attachments.
 pub(super) fn attach_files(
     tx: &mut Tx<'_>,
     ws: i64,
@@ -203,10 +204,10 @@ pub(super) fn attach_files(
 }
 
 impl MessageEntry {
-    /// Cuts a text that is longer than a page shows. What is still a draft stays whole: a person
-    /// decides about all of it.
+    /// Cuts a text that is longer than a page shows. Drafts are not truncated, because a person
+    /// approves the whole text.
     pub(super) fn cut_long_text(&mut self) {
-        // Most letters are shorter in bytes already, and need no counting.
+        // Most messages are shorter in bytes already, and need no counting.
         if self.status != Some(MessageStatus::Draft)
             && self.text.len() > READ_TEXT_CHARS
             && let Some((end, _)) = self.text.char_indices().nth(READ_TEXT_CHARS)

@@ -17,7 +17,7 @@ use crate::model::sealing;
 use crate::model::webhook_signing;
 use crate::model::webhooks::State;
 
-/// Why a private webhook is not made in a session that somebody else's link began.
+/// The error when a session begun by someone else's link creates a private webhook.
 const PRIVATE_SHUT: &str = "Your private inboxes are shut in this session. Open them with your \
                             password first, under Settings, You.";
 
@@ -71,8 +71,8 @@ pub fn add_webhook(
     Ok(MadeWebhook { id, secret })
 }
 
-/// What a webhook's address must be on its face: a public `https://` address. Where its name
-/// leads is looked at separately, because that can change.
+/// Checks a webhook's URL: a public `https://` address. The addresses that its host resolves to are
+/// checked on each delivery, because they can change.
 pub fn check_url(text: &str, allow_private: bool) -> Result<Url> {
     let refuse = |sentence: &str| Err(Error::invalid("url", sentence));
     if text.chars().count() > WEBHOOK_URL_CHARS {
@@ -122,13 +122,13 @@ pub fn list_webhooks(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<WebhookListing>
         ),
         &[&cx.actor.ws],
     )?;
-    // Someone else's private webhook is not there.
+    // Another person's private webhook is not found.
     listed.retain(|webhook| looks_after(cx, &webhook.circle));
     Ok(listed)
 }
 
 db::row! {
-    /// A webhook with what its page tells of it.
+    /// A webhook with the data of its page.
     pub struct WebhookDetail from "w" {
         pub url: String,
         pub livemode: bool,

@@ -15,7 +15,7 @@ use crate::base::rate_limit::RateStatus;
 use crate::base::scopes::{Scope, Scopes};
 use crate::model::api_keys;
 
-/// A request for an operation, before anything about it is known to be right.
+/// A request for an operation, before validation.
 pub struct ApiCall {
     pub operation: &'static Operation,
     pub key: KeyHash,
@@ -55,8 +55,8 @@ impl App {
         self.with_key(key, access, work).await
     }
 
-    /// Lets a key in for what REST or MCP answers by itself, such as which tools it has: the same
-    /// count and the same checks as a call, and then its scopes.
+    /// Authorizes a key for requests without an operation, such as listing tools: the same rate
+    /// limit and checks as a call; returns its scopes.
     pub async fn admit(&self, key: KeyHash) -> (Result<Scopes>, RateStatus) {
         let scopes = |_: &mut Tx<'_>, cx: &Cx<'_>| Ok(scopes_of(cx).clone());
         self.with_key(key, Access::Read, scopes).await
@@ -118,7 +118,7 @@ impl App {
         (result, rate)
     }
 
-    /// Written beside the first call of a minute: nobody waits for it.
+    /// Written in the background with the first call of a minute.
     fn mark_used(&self, key: KeyHash) {
         let (store, now) = (self.store.clone(), self.clock.now());
         self.background.start("key usage", async move {
@@ -127,7 +127,7 @@ impl App {
     }
 }
 
-/// A call whose input is either right or known to be wrong.
+/// A call with validated input or its errors.
 struct CheckedCall {
     operation: &'static Operation,
     scope: Scope,
@@ -153,7 +153,7 @@ impl CheckedCall {
         matches!(self.operation.scope, ScopeRule::InSandbox(_))
     }
 
-    /// Whoever has the conversation open sees the agent there for a while.
+    /// People with the conversation open see the agent's presence for a while.
     fn record_activity(&self, app: &App, cx: &Cx<'_>) {
         let Principal::Agent { id: agent, name, .. } = &cx.actor.who else { return };
         let id = self.input.as_ref().ok().and_then(|input| input["id"].as_str());

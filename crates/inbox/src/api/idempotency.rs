@@ -17,7 +17,7 @@ pub struct IdempotencyKey(String);
 pub const PATTERN: &str = r#"^("[A-Za-z0-9_.:-]{1,200}"|[A-Za-z0-9_.:-]{1,200})$"#;
 
 impl IdempotencyKey {
-    /// What is told to who sends something else.
+    /// The error for other values.
     pub const RULE: &str = "must be 1 to 200 letters, digits, _ . : or -, with or without quotes";
 
     /// A structured-field string in its quotes, or the same without them.
@@ -30,7 +30,7 @@ impl IdempotencyKey {
     }
 }
 
-/// What makes two requests the same: the operation and its checked input.
+/// The fingerprint of a request: the operation and its validated input.
 pub fn fingerprint(operation: &Operation, input: &serde_json::Value) -> Vec<u8> {
     let mut hash = Sha256::new();
     hash.update(operation.name);
@@ -60,7 +60,7 @@ pub fn recall(
     }
 }
 
-/// Keeps an answer, and lets go of some whose time is over.
+/// Stores a response, and deletes some expired ones.
 pub fn keep(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,

@@ -64,7 +64,7 @@ const RULE: JobRule = JobRule {
     ),
     stop: "UPDATE deliveries SET state = 'failed', next_attempt_at = NULL
            WHERE ws = ?1 AND webhook = ?2 AND event = ?3",
-    on_give_up: send_no_notice,
+    report: send_no_notice,
 };
 
 /// A delivery that is to be tried now.

@@ -27,7 +27,7 @@ const RULE: JobRule = JobRule {
     put_off: Some("UPDATE conversations SET snoozed_until = ?1 WHERE ws = ?2 AND id = ?3"),
     stop: "UPDATE conversations SET snoozed_until = NULL, status = 'open', view = 'open'
            WHERE ws = ?1 AND id = ?2",
-    on_give_up: record_and_count,
+    report: record_and_count,
 };
 
 pub(super) struct EndSnoozes {

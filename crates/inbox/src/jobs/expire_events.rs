@@ -28,7 +28,7 @@ const RULE: JobRule = JobRule {
     put_off: None,
     stop: "UPDATE job_failures SET next_attempt_at = NULL
            WHERE ws = ?1 AND queue = 'retention' AND job = ?2",
-    on_give_up: notify_owners,
+    report: notify_owners,
 };
 
 /// Deletes old events together, and where that fails one by one.

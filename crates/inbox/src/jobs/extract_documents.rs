@@ -42,7 +42,7 @@ const RULE: JobRule = JobRule {
          WHERE ws = ?2 AND id = ?3 AND extract_at IS NOT NULL AND corrected = FALSE",
     ),
     stop: "UPDATE documents SET extract_at = NULL WHERE ws = ?1 AND id = ?2",
-    on_give_up: call_it_other,
+    report: call_it_other,
 };
 
 /// The wait after a try that came to nothing.

@@ -37,7 +37,7 @@ pub(super) struct JobRule {
     /// Takes a row out of its queue for good.
     pub stop: &'static str,
     /// Tells the team that a job failed, at the first failure and when it is given up.
-    pub on_give_up: fn(&mut Tx<'_>, &App, &JobFailure) -> Result<()>,
+    pub report: fn(&mut Tx<'_>, &App, &JobFailure) -> Result<()>,
 }
 
 /// A job that failed.
@@ -151,8 +151,8 @@ impl JobRuntime {
         }
         if failure.given_up || failure.attempts == 1 {
             let app = self.app.clone();
-            let tell = move |tx: &mut Tx<'_>| (rule.on_give_up)(tx, &app, &failure);
-            if let Err(error) = self.app.store.write(tell).await {
+            let report = move |tx: &mut Tx<'_>| (rule.report)(tx, &app, &failure);
+            if let Err(error) = self.app.store.write(report).await {
                 tracing::error!(queue, job = name, cause = ?error, "job failure could not be reported");
             }
         }

@@ -37,7 +37,7 @@ const RULE: JobRule = JobRule {
     ),
     stop: "UPDATE app_mail SET body_due_at = NULL
            WHERE ws = ?1 AND livemode = (CAST(?2 AS TEXT) = 'live') AND header_key = ?3",
-    on_give_up: notify_owners,
+    report: notify_owners,
 };
 
 db::row! {

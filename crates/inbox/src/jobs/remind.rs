@@ -22,7 +22,7 @@ const RULE: JobRule = JobRule {
     queue: Queue::Reminders,
     put_off: Some("UPDATE document_requests SET remind_at = ?1 WHERE ws = ?2 AND id = ?3"),
     stop: "UPDATE document_requests SET remind_at = NULL WHERE ws = ?1 AND id = ?2",
-    on_give_up: notify_owners,
+    report: notify_owners,
 };
 
 /// Writes the reminders that are due; the mail leaves as any other.

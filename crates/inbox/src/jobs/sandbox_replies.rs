@@ -29,7 +29,7 @@ const RULE: JobRule = JobRule {
         "UPDATE sandbox_replies SET due_at = ?1 WHERE ws = ?2 AND message = ?3 AND email = ?4",
     ),
     stop: "DELETE FROM sandbox_replies WHERE ws = ?1 AND message = ?2 AND email = ?3",
-    on_give_up: notify_owners,
+    report: notify_owners,
 };
 
 db::row! {

@@ -50,7 +50,7 @@ const RULE: JobRule = JobRule {
     ),
     stop: "UPDATE messages SET status = 'failed', sends_at = NULL
            WHERE ws = ?1 AND id = ?2 AND status = 'sending'",
-    on_give_up: note_in_timeline,
+    report: note_in_timeline,
 };
 
 /// A due message, claimed.

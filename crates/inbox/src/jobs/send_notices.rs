@@ -30,7 +30,7 @@ const RULE: JobRule = JobRule {
     queue: Queue::Notices,
     put_off: Some("UPDATE notices SET due_at = ?1 WHERE ws = ?2 AND id = ?3"),
     stop: "DELETE FROM notices WHERE ws = ?1 AND id = ?2",
-    on_give_up: send_no_notice,
+    report: send_no_notice,
 };
 
 struct Claimed {

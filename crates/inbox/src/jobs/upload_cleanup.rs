@@ -26,7 +26,7 @@ const SUBMISSION_RULE: JobRule = JobRule {
     queue: Queue::Submissions,
     put_off: Some("UPDATE document_requests SET hands_over_at = ?1 WHERE ws = ?2 AND id = ?3"),
     stop: "UPDATE document_requests SET hands_over_at = NULL WHERE ws = ?1 AND id = ?2",
-    on_give_up: notify_owners,
+    report: notify_owners,
 };
 
 /// A stalled upload counts as removed from the claim on, so that no request appends to bytes that
@@ -47,7 +47,7 @@ const UPLOAD_RULE: JobRule = JobRule {
                 THEN 'The file could not be checked. Please send it again.' ELSE problem END,
             state = CASE WHEN state = 'checking' THEN 'refused' ELSE state END
            WHERE ws = ?1 AND request = ?2 AND id = ?3",
-    on_give_up: notify_owners,
+    report: notify_owners,
 };
 
 /// Submits files that customers left unsubmitted.

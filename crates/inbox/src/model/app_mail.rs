@@ -12,7 +12,8 @@ use crate::base::queue::Queue;
 use crate::model::counters::{self, Counter};
 use crate::model::messages::header_key;
 
-/// Records looked at when a new one comes in: more than one, so that old ones run out.
+/// Records checked for expiry when a new one arrives: more than one, so that the number of old ones
+/// shrinks.
 const FORGOTTEN_AT_ONCE: i64 = 5;
 
 db::row! {
@@ -28,7 +29,7 @@ db::row! {
     }
 }
 
-/// The recorded mail with this Message-ID. One that nobody answered within 30 days is forgotten.
+/// The recorded mail with this Message-ID. One without a reply is deleted after 30 days.
 pub fn find(
     tx: &mut Tx<'_>,
     ws: i64,
@@ -47,7 +48,7 @@ pub fn find(
     )?)
 }
 
-/// The recorded mail that a conversation answers, the latest first.
+/// The recorded mail that a conversation replies to, the latest first.
 pub fn of_conversation(
     tx: &mut Tx<'_>,
     ws: i64,
@@ -63,8 +64,8 @@ pub fn of_conversation(
     )?)
 }
 
-/// Ties a recorded mail to the conversation that answers it; from now on it stays, and the words of
-/// one that a service sent are read.
+/// Links a recorded mail to the conversation that replies to it. From now on it does not expire,
+/// and the text of one sent by a service is fetched.
 pub fn answered_by(
     tx: &mut Tx<'_>,
     ws: i64,
@@ -83,20 +84,20 @@ pub fn answered_by(
     count_unanswered(tx, ws, &header_key(header_id), -(tied as i64))
 }
 
-/// What a sending service tells of a mail.
+/// The data that a sending service reports about a mail.
 pub struct ReportedMail<'a> {
     /// Without angle brackets.
     pub header_id: &'a str,
     pub to: &'a [EmailAddress],
-    /// Empty when it is not known, as is the reference.
+    /// Empty when unknown, as is the reference.
     pub subject: &'a str,
     pub reference: &'a str,
     pub service: &'a ServiceId,
     pub service_mail: &'a str,
 }
 
-/// Notes a mail that a service sent. Services tell of a mail more than once, and the app may have
-/// recorded it itself: whatever is known stays, and what was missing is filled in, such as another
+/// Notes a mail that a service sent. Services report a mail more than once, and the app may have
+/// recorded it itself: known values stay, and missing ones are filled in, such as another
 /// recipient.
 pub fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, outline: &ReportedMail<'_>) -> Result<()> {
     let (ws, key) = (cx.actor.ws, header_key(outline.header_id));
@@ -159,12 +160,12 @@ pub fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, outline: &ReportedMail<'_>) -> Result<
     Ok(())
 }
 
-/// Keeps the number of records that nobody answered yet.
+/// Updates the counter of records without a reply.
 pub fn count_unanswered(tx: &mut Tx<'_>, ws: i64, header_id: &str, change: i64) -> Result<()> {
     counters::add(tx, ws, &Circle::team(), Counter::UnansweredAppMail, header_id, change)
 }
 
-/// Forgets what is too old or too much, oldest first, a bounded number at a time.
+/// Deletes expired and surplus records, oldest first, a bounded number at a time.
 pub fn forget_old(tx: &mut Tx<'_>, ws: i64, now: i64) -> Result<()> {
     let unanswered = counters::sum(tx, ws, &Circle::team(), Counter::UnansweredAppMail)?;
     let over = unanswered - APP_MAIL_KEPT;
@@ -182,7 +183,7 @@ pub fn forget_old(tx: &mut Tx<'_>, ws: i64, now: i64) -> Result<()> {
     Ok(())
 }
 
-/// Forgets a record that nobody answered, by its key.
+/// Deletes a record without a reply, by its key.
 pub fn forget(tx: &mut Tx<'_>, ws: i64, livemode: bool, key: &str) -> Result<()> {
     let forgotten = tx.exec(
         "DELETE FROM app_mail

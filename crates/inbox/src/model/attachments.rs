@@ -12,7 +12,7 @@ use crate::base::error::{Error, Result};
 use crate::base::ids::{AttachmentId, ConversationId, MessageId, UserId};
 use crate::base::limits::{ATTACHED_BYTES, ATTACHMENTS, megabytes};
 
-/// Bytes that may be on their way in one place; larger letters take several.
+/// Attachment bytes per sending slot; larger messages take several slots.
 const BYTES_IN_A_PLACE: i64 = 2 * 1024 * 1024;
 
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -38,7 +38,7 @@ db::row! {
     }
 }
 
-/// A file that somebody adds to what they write, its bytes taken in already.
+/// A file to attach to an unsent text; its bytes are stored already.
 #[derive(Clone, Debug)]
 pub struct NewAttachment {
     pub id: AttachmentId,
@@ -47,7 +47,7 @@ pub struct NewAttachment {
     pub blob: Blob,
 }
 
-/// Adds files to what somebody is writing, all of them or none.
+/// Adds files to an unsent text, all of them or none.
 pub fn add(
     tx: &mut Tx<'_>,
     ws: i64,
@@ -88,7 +88,7 @@ pub fn add(
     Ok(())
 }
 
-/// The files of what somebody is writing, in the order they were added.
+/// The files of an unsent text, in the order they were added.
 pub fn unsent(
     tx: &mut Tx<'_>,
     ws: i64,
@@ -105,7 +105,7 @@ pub fn unsent(
     )?)
 }
 
-/// Takes a file off what somebody is writing.
+/// Removes a file from an unsent text.
 pub fn remove(
     tx: &mut Tx<'_>,
     ws: i64,
@@ -121,7 +121,7 @@ pub fn remove(
     if removed == 0 { Err(Error::NotFound("file")) } else { Ok(()) }
 }
 
-/// Takes every file off what somebody is writing.
+/// Removes every file from an unsent text.
 pub fn remove_all(
     tx: &mut Tx<'_>,
     ws: i64,
@@ -136,7 +136,7 @@ pub fn remove_all(
     Ok(())
 }
 
-/// Puts what somebody enclosed into the letter that they have written.
+/// Attaches the files of an unsent text to the message that it became.
 pub fn attach_to_message(
     tx: &mut Tx<'_>,
     ws: i64,
@@ -168,7 +168,7 @@ pub fn attach_to_message(
     Ok(())
 }
 
-/// The files of a conversation's letters.
+/// The attachments of a conversation's messages.
 pub fn of_conversation(
     tx: &mut Tx<'_>,
     ws: i64,
@@ -186,7 +186,7 @@ pub fn of_conversation(
     )?)
 }
 
-/// The files of a letter with their bytes, as it is about to leave.
+/// The attachments of a message with their bytes, for sending.
 pub fn of_message(
     tx: &mut Tx<'_>,
     blobs: &Blobs,
@@ -204,7 +204,7 @@ pub fn of_message(
     )?;
     let mut attachments = Vec::new();
     for file in files {
-        // A letter does not leave without what it says it encloses.
+        // A missing file fails the sending: a message never goes out without its attachments.
         let bytes = blobs.get(tx, ws, &file.hash)?;
         let bytes = bytes.ok_or_else(|| std::io::Error::other("an enclosed file is missing"))?;
         let (filename, content_type) = (file.filename, file.content_type);
@@ -213,13 +213,13 @@ pub fn of_message(
     Ok(attachments)
 }
 
-/// The places that a letter with so many bytes of files takes among those on their way, so that a
-/// few large ones hold no more memory than many small ones.
+/// The sending slots that a message with attachments of this size takes, so that a few large
+/// messages use no more memory than many small ones.
 pub fn places(bytes: i64) -> usize {
     1 + (bytes.max(0) / BYTES_IN_A_PLACE) as usize
 }
 
-/// A file and the conversation it belongs to, and who is writing while it has no letter.
+/// A file and the conversation it belongs to, and its author while it has no message.
 pub fn find(
     tx: &mut Tx<'_>,
     ws: i64,

@@ -44,7 +44,7 @@ db::row! {
     }
 }
 
-/// The conversation, or the one answer for both "no such" and "not yours" (API section 5.7).
+/// The conversation, or the same error for missing and invisible ones (API section 5.7).
 pub fn load(tx: &mut Tx<'_>, actor: &Actor, id: &str) -> Result<Conversation> {
     let id = ConversationId::parse(id).ok_or(Error::NotFound("conversation"))?;
     let [first, second] = &actor.circles;
@@ -58,7 +58,7 @@ pub fn load(tx: &mut Tx<'_>, actor: &Actor, id: &str) -> Result<Conversation> {
     .ok_or(Error::NotFound("conversation"))
 }
 
-/// What a conversation begins with.
+/// The initial values of a conversation.
 pub struct NewConversation<'a> {
     pub circle: &'a Circle,
     pub mailbox: &'a MailboxId,
@@ -137,7 +137,7 @@ impl Conversation {
     }
 }
 
-/// Gives a conversation to somebody, or to nobody, and tells of it.
+/// Assigns or unassigns a conversation, and records the event.
 pub fn assign(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -191,7 +191,7 @@ pub fn announce_turn(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversati
     events::record(tx, cx, conversation.subject_of_events(), &event)
 }
 
-/// Ends a hold. What the held mail meant is told by whoever releases it; after closing, by nobody.
+/// Ends a hold. The withheld events are recorded by `release`; closing drops them.
 pub fn end_hold(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) -> Result<()> {
     if !conversation.held {
         return Ok(());
@@ -279,8 +279,8 @@ fn count_open(
     counters::add(tx, cx.actor.ws, circle, counter, conversation.id.as_str(), change)
 }
 
-/// Counts a mail that arrived or went out at a time. The newest of a conversation gives it its
-/// place in the lists and its snippet; a fetched one may be older than what is there.
+/// Counts a received or sent mail. The newest one determines a conversation's position in lists and
+/// its snippet; fetched mail may be older than the newest.
 pub fn count_mail(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -300,8 +300,7 @@ pub fn count_mail(
     Ok(())
 }
 
-/// Forgets of everybody that they have read a conversation up to a time or further: a mail of that
-/// time has been fetched only now.
+/// Resets read marks at or after a time, because a mail of that time has been fetched only now.
 pub fn mark_unread(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId, at: i64) -> Result<()> {
     tx.exec(
         "DELETE FROM read_marks
@@ -322,7 +321,7 @@ pub fn next_serial(tx: &mut Tx<'_>, ws: i64, id: &ConversationId) -> Result<i64>
     Ok(next - 1)
 }
 
-/// What the subjects of one thread have in common, as far as it is compared.
+/// The base subject that threading compares.
 pub fn base_subject(subject: &str) -> String {
     mail::base_subject(subject).chars().take(BASE_SUBJECT_CHARS).collect()
 }

@@ -1,7 +1,8 @@
 //! The domains that a workspace corresponds with: those it has sent mail to, not those that only
-//! wrote, because anybody can write. A look-alike of one of them is warned of.
+//! wrote, because anybody can write. The scam check warns of look-alikes of these domains.
 //!
-//! Each circle knows its own, so that a warning in a team inbox tells nothing of a private one.
+//! They are stored per circle, so that a warning in a team inbox reveals nothing about a private
+//! one.
 
 use db::Tx;
 
@@ -15,7 +16,7 @@ const COMPARED: i64 = 300;
 /// When a domain was last written to is kept no more exactly than this.
 const NOTED_EVERY_MS: i64 = DAY_MS;
 
-/// Notes that mail has gone out to somebody.
+/// Records the domain of a recipient of sent mail.
 pub fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, circle: &Circle, email: &str) -> Result<()> {
     let Some(domain) = mail::organisation(email) else { return Ok(()) };
     let noted: Option<(i64,)> = tx.opt(
@@ -33,8 +34,8 @@ pub fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, circle: &Circle, email: &str) -> Resul
     Ok(())
 }
 
-/// The domains whose look-alike a sender may be. There are none for a sender whose own domain is
-/// known, and none for one at a public provider.
+/// The domains that a sender's domain is compared with; empty when the sender's domain is itself a
+/// correspondent's or a public provider's.
 pub fn compared_with(tx: &mut Tx<'_>, ws: i64, circle: &Circle, from: &str) -> Result<Vec<String>> {
     let Some(own) = mail::organisation(from) else { return Ok(Vec::new()) };
     let known: Option<(i64,)> = tx.opt(

@@ -1,4 +1,4 @@
-//! Exact counts of what would grow too long to count.
+//! Exact counters for rows that are too many to count by query.
 
 use std::collections::HashMap;
 
@@ -12,14 +12,14 @@ use crate::base::string_enum::string_enum;
 /// Rows that one count is spread over, so that concurrent writers seldom meet.
 const SHARDS: i64 = 8;
 
-/// What is counted.
+/// The counters.
 #[derive(Clone, Copy)]
 pub enum Counter<'a> {
     /// The open conversations of an inbox.
     Open(&'a MailboxId),
     /// The conversations with a tag.
     Tagged(&'a TagId),
-    /// The records of app mail without an answer.
+    /// Recorded app mail without a reply.
     UnansweredAppMail,
 }
 

@@ -1,4 +1,4 @@
-//! The document library: what came attached to mail, and what customers upload.
+//! The document library: attachments of received mail, and customers' uploads.
 
 use db::{Json, Tx};
 use schemars::JsonSchema;
@@ -54,8 +54,8 @@ pub struct NewDocument<'a> {
     pub blob: &'a Blob,
 }
 
-/// Files a document under a conversation. What is live is read soon; the sandbox has no reader (API
-/// section 8.3).
+/// Files a document under a conversation. Extraction is queued for live documents; the sandbox has
+/// none (API section 8.3).
 pub fn file(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -100,8 +100,7 @@ pub fn file(
     Ok(id)
 }
 
-/// Writes down what a document is: its kind and fields, the title that follows from them, and the
-/// words that it is found by from now on.
+/// Stores a document's kind and fields, the title derived from them, and its search words.
 pub fn describe(
     tx: &mut Tx<'_>,
     ws: i64,
@@ -148,8 +147,8 @@ impl DocumentKind {
     }
 }
 
-/// What a document is called: "Invoice 4711, Lumen Holz, 120.50 EUR", or its file name where
-/// nothing is known that would tell it from others.
+/// A document's title: "Invoice 4711, Lumen Holz, 120.50 EUR", or its file name without
+/// distinguishing fields.
 fn title(kind: DocumentKind, fields: &DocumentFields, filename: &str) -> String {
     let name = match kind {
         DocumentKind::Tax => "Tax paper",

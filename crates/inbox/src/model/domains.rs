@@ -18,9 +18,9 @@ const SELECTOR_CHARS: usize = 8;
 const KEYS_LISTED: i64 = 20;
 
 string_enum! {
-    /// What a key of a domain is for. `waiting`: its record is not seen in the DNS yet. `signing`:
-    /// it signs the domain's mail. `retired`: another has taken its place, and its record stays
-    /// published until its mail has arrived.
+    /// The state of a domain's DKIM key. `waiting`: its DNS record is not visible yet. `signing`:
+    /// it signs the domain's mail. `retired`: it was replaced, and its record stays published until
+    /// the mail that it signed has arrived.
     KeyState { Waiting = "waiting", Signing = "signing", Retired = "retired" }
 }
 

@@ -1,5 +1,5 @@
-//! Writing to a customer: a draft for a person to approve, or a message that leaves by itself
-//! after the undo window.
+//! Writing to a customer: a draft for a person to approve, or a message that is sent after the undo
+//! window.
 
 use db::Tx;
 
@@ -18,7 +18,7 @@ use crate::model::mailboxes::Mailbox;
 use crate::model::messages::{self, NewMessage, OutgoingMessage};
 use crate::model::recipients::{Party, RecipientList};
 
-/// Other drafts that a reply is told of.
+/// Other open drafts that the result of a reply lists.
 const LISTED_DRAFTS: i64 = 20;
 
 string_enum! {
@@ -26,7 +26,7 @@ string_enum! {
     ReplyStatus { Draft = "draft", Scheduled = "scheduled" }
 }
 
-/// What became of a reply.
+/// The result of a reply.
 pub struct ReplyResult {
     pub message_id: MessageId,
     pub status: ReplyStatus,
@@ -40,7 +40,7 @@ pub struct ReplyResult {
     pub other_drafts: Vec<MessageId>,
 }
 
-/// What somebody wants to write.
+/// The input of a new message.
 pub struct DraftContent<'a> {
     pub recipients: RecipientList,
     pub text: &'a str,
@@ -68,7 +68,7 @@ pub fn keep_as_draft(
     })
 }
 
-/// Writes a message that leaves after the undo window unless someone stops it.
+/// Writes a message that is sent after the undo window unless it is stopped.
 pub fn send(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -88,8 +88,8 @@ pub fn send(
     })
 }
 
-/// Starts the conversation that a first mail to somebody belongs to. Whose turn it is, is told when
-/// the mail has left.
+/// Starts the conversation of a first mail to a customer. The turn event is recorded when the mail
+/// was sent.
 pub fn begin_conversation(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -149,7 +149,7 @@ pub struct Automatic<'a> {
     pub from_name: Option<String>,
     /// The recipients, as a message's row keeps them.
     pub to: &'a str,
-    /// Where the customer says that they want no more of it.
+    /// The unsubscribe link.
     pub unsubscribe: &'a str,
 }
 
@@ -248,7 +248,7 @@ fn write(
     })
 }
 
-/// The Message-ID of the mail that this one answers: the latest that came in.
+/// The Message-ID for In-Reply-To: that of the latest received mail.
 fn ancestors(tx: &mut Tx<'_>, ws: i64, conversation: &Conversation) -> Result<Vec<String>> {
     let latest: Option<(String,)> = tx.opt(
         "SELECT header_id FROM messages
@@ -259,7 +259,7 @@ fn ancestors(tx: &mut Tx<'_>, ws: i64, conversation: &Conversation) -> Result<Ve
     Ok(latest.into_iter().map(|(header_id,)| header_id).collect())
 }
 
-/// The subject of the next message: marked as an answer, unless it is the first mail.
+/// The subject of the next message: with `Re:`, unless it is the first mail.
 fn subject_of_next(tx: &mut Tx<'_>, ws: i64, conversation: &Conversation) -> Result<String> {
     let earlier: Option<(MessageId,)> = tx.opt(
         "SELECT id FROM messages

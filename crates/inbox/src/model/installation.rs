@@ -1,7 +1,7 @@
 //! The installation as a whole: which database it is, where it was last reached, and whether it is
-//! quiet, which means that nothing is sent, fetched or told to webhooks.
+//! quiet, which means that no mail is sent or fetched and no webhook is called.
 //!
-//! A copy of the database knows the identity of the original. A server that finds another identity
+//! A copy of the database has the identity of the original. A server that finds another identity
 //! than the one it runs on marks the copy quiet, so that two installations never work on the same
 //! mailboxes and customers; the mark stays until somebody ends it.
 
@@ -35,7 +35,7 @@ impl QuietReason {
 }
 
 db::row! {
-    /// What the one row holds.
+    /// The single row.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Installation from "installation" {
         pub identity: Option<String>,

@@ -1,4 +1,4 @@
-//! What a workspace keeps to itself.
+//! The secret that signs a workspace's markers in mail.
 
 use db::Tx;
 
@@ -20,8 +20,8 @@ impl MailSecret {
     }
 }
 
-/// The workspace's secret, made when it is first asked for. It never changes: mail that has left
-/// is answered years later.
+/// The workspace's secret, created on first use. It never changes: replies to sent mail may arrive
+/// years later.
 pub fn mail_secret(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<MailSecret> {
     if let Some(secret) = kept(tx, cx)? {
         return Ok(secret);

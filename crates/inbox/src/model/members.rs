@@ -7,7 +7,7 @@ use crate::base::assignee::Assignee;
 use crate::base::error::Result;
 use crate::base::ids::{AgentId, MemberId, UserId};
 
-/// Who a conversation can be assigned to.
+/// The people and agents that a conversation can be assigned to.
 pub struct Team {
     pub people: Vec<TeamMember>,
     pub agents: Vec<TeamMember>,
@@ -67,7 +67,7 @@ pub fn in_circle(
     Ok(name.map(|(name,)| Assignee::new(id.clone(), name)))
 }
 
-/// The name of anyone who was ever here, for what they did or were given.
+/// The name of a current or former member, for the history.
 pub fn named(tx: &mut Tx<'_>, ws: i64, id: &MemberId) -> Result<Option<Assignee>> {
     let sql = match id {
         MemberId::User(_) => "SELECT name FROM users WHERE ws = ?1 AND id = ?2",

@@ -9,8 +9,8 @@ use crate::base::limits::{HOUR_MS, MENTIONS_MAILED_PER_HOUR};
 use crate::model::conversations::Conversation;
 use crate::model::notices::{Notice, notify};
 
-/// Writes down for everybody whom a note names that they were named, and mails them unless they
-/// would rather not. Its writer needs no telling.
+/// Records a mention for each member that a note names, and sends them a notice unless they turned
+/// that off. The author is skipped.
 pub fn tell(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -44,7 +44,7 @@ pub fn tell(
     Ok(())
 }
 
-/// The note itself stays in the house: the mail says where it is.
+/// The notice links to the note and does not contain its text.
 fn mail(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation, person: &UserId) -> Result<()> {
     let (by, id) = (cx.actor.name(), &conversation.id);
     let subject = format!("{by} mentioned you in a note");
@@ -56,7 +56,7 @@ fn mail(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation, person: &User
     notify(tx, cx, person, &Notice { subject: &subject, text: &text })
 }
 
-/// True when somebody was named so often in the last hour that another mail would be too much.
+/// True when a member reached the hourly limit of mention notices.
 fn many_lately(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<bool> {
     let earlier: Option<(i64,)> = tx.opt(
         "SELECT at FROM mentions WHERE ws = ?1 AND person = ?2
@@ -74,7 +74,7 @@ fn first_word(name: &str) -> &str {
     name.split_whitespace().next().unwrap_or("")
 }
 
-/// A line in pieces; those that name one of these with an `@`, in whatever case, are marked.
+/// Splits a line into pieces and marks `@` mentions of these names, case-insensitively.
 pub fn marked(line: &str, names: &[&str]) -> Vec<(bool, String)> {
     let mut pieces: Vec<(bool, String)> = Vec::new();
     let mut rest = line;

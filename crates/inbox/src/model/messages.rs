@@ -21,7 +21,7 @@ use crate::model::{correspondents, document_requests};
 use crate::search;
 
 db::row! {
-    /// A message of ours: a draft, or one on its way.
+    /// An outgoing message: a draft, scheduled or sent.
     #[derive(Clone, Debug)]
     pub struct OutgoingMessage from "m" {
         pub id: MessageId,
@@ -45,7 +45,8 @@ pub struct NewMessage<'a> {
     pub status: Option<MessageStatus>,
     /// Its place in the timeline: when the sender's side sent it.
     pub at: i64,
-    /// When it came in, which moves its conversation in the lists; `None` for what has not left yet.
+    /// When it was received or sent, which orders its conversation in lists; `None` for unsent
+    /// messages.
     pub counted_at: Option<i64>,
     pub header_id: &'a str,
     pub answers: &'a [String],
@@ -63,7 +64,7 @@ pub struct NewMessage<'a> {
     pub sends_at: Option<i64>,
 }
 
-/// Writes a message into a conversation; answers its serial.
+/// Writes a message into a conversation; returns its serial.
 pub fn insert(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -155,7 +156,7 @@ pub fn load_outgoing(
     Ok((message, conversation))
 }
 
-/// Says whom a message goes to.
+/// Sets a message's recipients.
 pub fn address(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -175,8 +176,8 @@ pub fn undo_window(conversation: &Conversation) -> i64 {
     if conversation.circle.is_sandbox() { UNDO_SANDBOX_MS } else { UNDO_LIVE_MS }
 }
 
-/// Lets a message leave after the undo window, with its upload link if it asks for documents.
-/// Answers when it leaves.
+/// Schedules a message for the end of the undo window, with its upload link if it requests
+/// documents. Returns the time of sending.
 pub fn schedule(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -241,7 +242,7 @@ pub fn mark_sent(
     if let Some(request) = &message.request {
         document_requests::left(tx, cx, request)?;
     }
-    // What goes out by itself answers nothing: whose turn it is stays.
+    // An automatic message is not a reply by the team, so it does not change the turn.
     if conversation.status == Status::Open && !automatic {
         conversations::set_status(tx, cx, conversation, Status::Waiting)?;
     }
@@ -267,8 +268,8 @@ pub fn mark_failed(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &OutgoingMessage) -> R
     timeline::record(tx, cx, &message.conversation, &bounced)
 }
 
-/// Records that a message came back: it did not arrive. Where nothing was written since, it is our
-/// turn again, for the customer waits for nothing.
+/// Records that a message came back: it was not delivered. If it is the latest message, it becomes
+/// the team's turn again, because the customer has nothing to reply to.
 pub fn mark_bounced(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,

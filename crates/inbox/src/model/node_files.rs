@@ -1,4 +1,4 @@
-//! What ties a database to the files of the nodes that work on it.
+//! Values that tie a database to the key files of its nodes.
 
 use db::Tx;
 
@@ -7,7 +7,7 @@ use crate::base::error::Result;
 /// The row that a node writes to see whether the database can be written.
 const WRITTEN: &str = "written";
 
-/// A secret that was sealed with the key of some node, and what it was sealed for.
+/// A secret that was sealed with the key of some node, and its purpose.
 pub enum Sealed {
     /// The password of an inbox that is fetched by IMAP, by the inbox's address.
     Imap { address: String, sealed: String },
@@ -15,14 +15,14 @@ pub enum Sealed {
     Service { id: String, sealed: String },
 }
 
-/// What is written down under a name.
+/// The value stored under a name.
 pub fn value(tx: &mut Tx<'_>, name: &str) -> Result<Option<String>> {
     let found: Option<(String,)> =
         tx.opt("SELECT value FROM node_files WHERE name = ?1", &[&name])?;
     Ok(found.map(|(value,)| value))
 }
 
-/// Writes a value down where there is none yet; answers the one that counts.
+/// Stores a value unless there is one; returns the stored one.
 pub fn settle(tx: &mut Tx<'_>, name: &str, new: &str) -> Result<String> {
     tx.exec(
         "INSERT INTO node_files (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING",
@@ -41,7 +41,7 @@ pub fn write_time(tx: &mut Tx<'_>, now: i64) -> Result<()> {
     Ok(())
 }
 
-/// Secrets that tell whether a key is the right one: the oldest of each kind.
+/// Secrets to verify a key with: the oldest of each kind.
 pub fn sealed_samples(tx: &mut Tx<'_>) -> Result<Vec<Sealed>> {
     let imap: Option<(String, String)> = tx.opt(
         "SELECT m.address, a.password

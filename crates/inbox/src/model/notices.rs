@@ -1,6 +1,6 @@
-//! Mail of the service itself to people of a workspace: a subject and a text, planned in the
-//! transaction of what it tells of and sent by `jobs/send_notices.rs` from the workspace's first
-//! inbox.
+//! Mail of the service itself to people of a workspace: a subject and a text, queued in the
+//! transaction of the change that it reports, and sent by `jobs/send_notices.rs` from the
+//! workspace's first inbox.
 
 use db::Tx;
 
@@ -13,7 +13,7 @@ use crate::model::sealing;
 
 const ID_CHARS: usize = 24;
 
-/// What somebody is told.
+/// The content of a notice.
 #[derive(Clone, Copy, Debug)]
 pub struct Notice<'a> {
     pub subject: &'a str,
@@ -21,9 +21,9 @@ pub struct Notice<'a> {
     pub text: &'a str,
 }
 
-/// Plans a mail to somebody of the workspace. It leaves as soon as the transaction is over, is
-/// tried for two days, and is marked as automatic, so that nothing answers it. Where the person's
-/// address is an inbox of ours, or nobody reads it, nothing is sent: the mail would come back.
+/// Queues a notice to a person of the workspace. It is sent after the commit, retried for two days,
+/// and marked as automatic, so that autoresponders ignore it. Nothing is sent to an address that is
+/// an inbox here or that receives no mail.
 pub fn notify(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, notice: &Notice<'_>) -> Result<()> {
     let found: Option<(String,)> =
         tx.opt("SELECT email FROM users WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, person])?;

@@ -1,4 +1,5 @@
-//! Whom a message of ours goes to: the contact, everybody of the newest message, or those named.
+//! The recipients of an outgoing message: the contact, everyone on the newest message, or the given
+//! addresses.
 
 use std::collections::HashSet;
 
@@ -13,7 +14,7 @@ use crate::base::limits::RECIPIENTS;
 use crate::base::states::Direction;
 use crate::model::conversations::Conversation;
 
-/// Inboxes of a workspace that are known as its own addresses.
+/// Inboxes of a workspace that count as its own addresses.
 const OWN_INBOXES: i64 = 1_000;
 
 /// A name and address as kept in a row.
@@ -64,7 +65,7 @@ impl RecipientList {
         RecipientList { to: vec![contact], ..RecipientList::default() }
     }
 
-    /// What is wrong with it, as a sentence for its writer.
+    /// The validation error, as a sentence for the author.
     pub fn problem(&self) -> Option<String> {
         if self.to.is_empty() {
             return Some("Say who it goes to.".into());
@@ -73,13 +74,13 @@ impl RecipientList {
         too_many.then(|| format!("A message goes to at most {RECIPIENTS} addresses in each line."))
     }
 
-    /// Everybody who gets the message.
+    /// All recipients.
     pub fn everybody(&self) -> impl Iterator<Item = &Party> {
         self.to.iter().chain(&self.cc).chain(&self.bcc)
     }
 }
 
-/// Whom a message of ours goes to.
+/// The recipients of an outgoing message.
 pub fn of_message(tx: &mut Tx<'_>, ws: i64, id: &MessageId) -> Result<RecipientList> {
     type Lines = (Json<Vec<Party>>, Json<Vec<Party>>, Json<Vec<Party>>);
     let (to, cc, bcc): Lines = tx.one(
@@ -99,9 +100,8 @@ db::row! {
     }
 }
 
-/// Everybody of the newest mail that came in or went out, without the inboxes of this workspace:
-/// its sender in To and the others in Cc, or the lines of our own mail as they were. The contact
-/// alone where no mail is known.
+/// Reply to all of the newest mail, without the inboxes of this workspace: its sender in To and the
+/// others in Cc; for our own mail its To and Cc. Without any mail, the contact.
 pub fn reply_all(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -139,7 +139,7 @@ fn own_addresses(tx: &mut Tx<'_>, ws: i64) -> Result<HashSet<EmailAddress>> {
     Ok(own.into_iter().map(|(address,)| address).collect())
 }
 
-/// Makes somebody a participant: mail from them joins the conversation that it names.
+/// Adds a participant: their mail joins the conversation that its References name.
 pub fn add_participant(
     tx: &mut Tx<'_>,
     ws: i64,

@@ -14,8 +14,8 @@ use crate::model::timeline::{self, TimelineEvent};
 /// Conversations of a customer in which a bounce or a complaint is looked for.
 const CONVERSATIONS_LOOKED_AT: i64 = 20;
 
-/// Reminds the customer of one request whose time has come, if there is still something to remind
-/// them of and they take our mail, and plans the next time.
+/// Sends the due reminder of one request, if items are missing and the customer accepts our mail,
+/// and schedules the next one.
 pub fn remind(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -37,7 +37,7 @@ pub fn remind(
         "UPDATE document_requests SET remind_at = ?3 WHERE ws = ?1 AND id = ?2",
         &[&ws, request, &next],
     )?;
-    // Who closed the conversation, or holds it as a scam, does not want mail to go on in it.
+    // No reminders in closed or held conversations.
     if !goes_on || conversation.status == Status::Closed || conversation.held {
         return Ok(());
     }
@@ -54,8 +54,8 @@ pub fn remind(
     timeline::record(tx, cx, &conversation.id, &reminded)
 }
 
-/// False when the message that asked came back, or when mail to this customer bounced since, or
-/// they ever called our mail spam.
+/// False when the requesting message or later mail to this customer bounced, or the customer ever
+/// reported our mail as spam.
 fn takes_mail(
     tx: &mut Tx<'_>,
     ws: i64,

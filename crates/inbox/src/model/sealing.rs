@@ -1,6 +1,6 @@
 //! Secrets that have to be used again, such as the keys that sign mail and events, are kept in the
-//! database sealed. Each is sealed for one purpose and can be opened for no other. What an earlier
-//! version kept as it was is still read, and sealed when a server starts.
+//! database sealed. Each is sealed for one purpose and can be opened for no other. Plain secrets of
+//! earlier versions are still read, and are sealed when a server starts.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -16,22 +16,22 @@ const PLAIN_MAIL_SECRET_BYTES: i64 = 32;
 /// Rows that are sealed in one transaction.
 const SEALED_AT_ONCE: i64 = 100;
 
-/// What a webhook's events are signed with.
+/// A webhook's signing secret.
 pub(crate) fn webhook_purpose(ws: i64, id: &WebhookId) -> String {
     format!("webhook {ws} {id}")
 }
 
-/// What a domain's mail is signed with.
+/// A domain's DKIM key.
 pub(crate) fn dkim_purpose(ws: i64, domain: &str, selector: &str) -> String {
     format!("dkim {ws} {domain} {selector}")
 }
 
-/// What a workspace's marks in mail are signed with.
+/// The secret that signs a workspace's markers in mail.
 pub(crate) fn mail_purpose(ws: i64) -> String {
     format!("mail {ws}")
 }
 
-/// The text of a mail that waits to leave: it may hold a link that signs somebody in.
+/// The text of a queued notice: it may contain a sign-in link.
 pub(crate) fn notice_purpose(ws: i64, id: &str) -> String {
     format!("notice {ws} {id}")
 }
@@ -74,9 +74,8 @@ fn cannot_open() -> Error {
     ))
 }
 
-/// Seals what is kept as it was; answers how many secrets that were. Several processes may do so
-/// at once, and one that is ended in the middle leaves nothing half done: each row is changed only
-/// where it still is what was read.
+/// Seals plain secrets; returns how many. Several processes may do so concurrently, and an
+/// interruption is safe: each row is updated only where it still has the value that was read.
 pub async fn seal_plain_secrets(app: &App) -> Result<usize> {
     let sample = app.sealer.seal(&app.ids, "", "");
     if !sample.starts_with(SEALED_PREFIX) {

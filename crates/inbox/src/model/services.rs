@@ -1,5 +1,5 @@
-//! E-mail-sending services that tell us of what an app sends through them (API section 4.13.4).
-//! They note the outline of each mail; its words are read only when somebody answers.
+//! E-mail-sending services that report an app's mail by webhook (API section 4.13.4). Only the
+//! metadata of each mail is stored; its text is fetched when a reply arrives.
 
 use db::Tx;
 
@@ -28,14 +28,14 @@ impl Service {
 }
 
 db::row! {
-    /// A connection, as one who calls it needs it.
+    /// A connection, with the data to verify its calls.
     #[derive(Clone)]
     pub struct ServiceConnection from "s" {
         pub ws: i64,
         pub workspace: WorkspaceId = "w.id",
         pub id: ServiceId,
         pub service: Service,
-        /// Sealed; `None` until it is known.
+        /// Sealed; `None` until it is set.
         pub secret: Option<String>,
         /// The tag or metadata key that holds a mail's reference.
         pub reference_tag: String,
@@ -65,7 +65,7 @@ pub fn with_token(
     )?)
 }
 
-/// A mail that a service says it has sent.
+/// A mail that a service reports as sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServiceMail {
     /// The service's own name for it.
@@ -73,12 +73,12 @@ pub struct ServiceMail {
     /// The Message-ID header it went out with.
     pub header_id: String,
     pub to: Vec<String>,
-    /// Empty when it is not told.
+    /// Empty when not reported.
     pub subject: String,
     pub reference: Option<String>,
 }
 
-/// Notes a mail that a service has sent; to be told of it again changes nothing.
+/// Records a mail that a service has sent; repeated reports change nothing.
 pub fn note_sent(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -123,7 +123,7 @@ pub fn note_sent(
     Ok(())
 }
 
-/// What services call their mails: it stands in the address of a call, so it is plain.
+/// The service's id of a mail: it becomes part of a URL, so its characters are restricted.
 fn is_name(text: &str) -> bool {
     (1..=100).contains(&text.len())
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')

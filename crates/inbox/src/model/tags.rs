@@ -1,5 +1,5 @@
-//! Tags: names shared by the team and the sandbox. A name that is only used in somebody's private
-//! inbox is theirs alone, until the team uses it, too.
+//! Tags: names shared by the team and the sandbox. A name that is used only in a person's private
+//! inbox is visible to that person alone, until the team uses it, too.
 
 use db::{Json, Tx};
 
@@ -15,7 +15,7 @@ pub const RENAMED: i64 = 10_000;
 /// People whose private tags of one name become the team's at once.
 const PRIVATE_TWINS: i64 = 100;
 
-/// A tag as it is named: spelled as first typed, found whatever the case.
+/// A tag's name: spelled as first typed, compared case-insensitively.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TagName {
     pub name: String,
@@ -29,7 +29,7 @@ impl TagName {
     }
 }
 
-/// A tag that somebody can see.
+/// A visible tag.
 #[derive(Clone, Debug)]
 pub struct TagListing {
     pub id: TagId,
@@ -83,8 +83,8 @@ fn ensure(tx: &mut Tx<'_>, cx: &Cx<'_>, circle: &Circle, tag: &TagName) -> Resul
     Ok(made)
 }
 
-/// Makes one tag of the team's and of those that people had under its name, so that nobody sees
-/// the name twice. Nothing of it shows to the team: id and spelling are the team's own.
+/// Merges people's private tags into the team's tag of the same name, so that nobody sees the name
+/// twice. The team's id and spelling stay, so the merge reveals nothing.
 pub fn absorb_private(tx: &mut Tx<'_>, cx: &Cx<'_>, tag: &TagListing) -> Result<()> {
     if !tag.circle.is_team() {
         return Ok(());
@@ -99,7 +99,7 @@ pub fn absorb_private(tx: &mut Tx<'_>, cx: &Cx<'_>, tag: &TagListing) -> Result<
     Ok(())
 }
 
-/// Puts a tag on a conversation; answers its name when it was not there before.
+/// Adds a tag to a conversation; returns its name when it is new there.
 pub fn put_on(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -122,7 +122,7 @@ pub fn put_on(
     Ok(Some(name))
 }
 
-/// Takes a tag off a conversation; answers its name when it was there.
+/// Removes a tag from a conversation; returns its name when it was there.
 pub fn take_off(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,

@@ -1,4 +1,4 @@
-//! What happened in a conversation, beside its messages and notes.
+//! Timeline events: changes of a conversation, shown beside its messages and notes.
 
 use db::{Json, Tx};
 use serde::{Deserialize, Serialize};
@@ -92,7 +92,7 @@ pub enum TimelineEvent {
     },
     Bounced {
         message_id: MessageId,
-        /// Those who did not get it; `None` when nobody did.
+        /// The failed recipients; `None` when all failed.
         #[serde(skip_serializing_if = "Option::is_none")]
         recipients: Option<Vec<String>>,
     },
@@ -119,7 +119,7 @@ pub enum StoredTimelineEvent {
     Unknown(String),
 }
 
-/// Records a change of a conversation in its timeline: who did what.
+/// Records a change of a conversation in its timeline, with the actor.
 pub fn record(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,

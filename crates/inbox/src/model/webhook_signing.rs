@@ -10,7 +10,7 @@ use crate::base::ids::{EventId, Ids};
 /// Random bytes of a signing secret.
 const SECRET_BYTES: usize = 32;
 const PREFIX: &str = "whsec_";
-/// The fewest bytes that somebody else's secret may have.
+/// The minimum length in bytes of a secret made elsewhere.
 const LEAST_SECRET_BYTES: usize = 16;
 /// How old a signed call may be, or how far ahead its sender's clock.
 const TOLERANCE_SECONDS: i64 = 5 * 60;
@@ -48,7 +48,7 @@ fn mac(secret: &str, signed: &[u8]) -> Hmac<Sha256> {
     mac
 }
 
-/// A call of somebody else's that says it is signed by the same scheme.
+/// An incoming call signed by the same scheme, not verified yet.
 pub struct Signed<'a> {
     pub id: &'a str,
     pub timestamp: &'a str,
@@ -70,13 +70,13 @@ pub fn is_genuine(call: &Signed<'_>, secret: &str, now: i64) -> bool {
         .any(|one| mac(secret, &signed).verify_slice(&one).is_ok())
 }
 
-/// True for what can be a secret of this scheme.
+/// True for a well-formed secret of this scheme.
 pub fn is_secret(text: &str) -> bool {
     let key = text.strip_prefix(PREFIX).and_then(|key| STANDARD.decode(key).ok());
     key.is_some_and(|key| key.len() >= LEAST_SECRET_BYTES)
 }
 
-/// Compares two secrets in a time that does not tell where they differ.
+/// Compares two secrets in constant time.
 pub fn are_same(one: &[u8], other: &[u8]) -> bool {
     mac("", one).verify_slice(&mac("", other).finalize().into_bytes()).is_ok()
 }

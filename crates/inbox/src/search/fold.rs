@@ -88,8 +88,8 @@ fn is_unspaced(c: char) -> bool {
         && c.is_alphanumeric()
 }
 
-/// The words a text is indexed under. A run gives its pairs and, alone, its last character, so
-/// that every character starts a word and one can be looked for by itself.
+/// The words a text is indexed under. A run gives its pairs and, alone, its last character, so that
+/// every character starts a word and a single character can be searched for.
 pub fn index_words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     for piece in pieces(text) {

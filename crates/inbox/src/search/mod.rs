@@ -1,5 +1,5 @@
-//! Full-text search: words folded here, the same for what is indexed and what is asked, so that
-//! both databases find the same and a caller's text never reaches a query grammar.
+//! Full-text search: words are folded here, for indexing and for queries alike, so that both
+//! databases return the same and a caller's text never reaches a query grammar.
 
 mod fold;
 pub(crate) mod list;

@@ -1,8 +1,8 @@
-//! Parses what somebody searches for into terms.
+//! Parses a search query into terms.
 
 use super::fold::{Piece, pieces};
 
-/// What somebody looks for: every term must be found.
+/// A search query: every term must match.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Query {
     pub terms: Vec<Term>,
@@ -17,7 +17,7 @@ pub struct Term {
 }
 
 impl Query {
-    /// Reads what was typed: words, `"quoted phrases"`, the last word as a prefix. `None` when
+    /// Parses the typed text: words, `"quoted phrases"`, the last word as a prefix. `None` when
     /// nothing was typed; a query without a single word is one that nothing matches.
     pub fn parse(text: &str) -> Option<Query> {
         if text.trim().is_empty() {

@@ -12,19 +12,19 @@ use crate::base::ids::short_base32;
 /// Conversations looked at in one statement.
 pub const PROBED_AT_ONCE: usize = 25;
 
-/// A term as the database at hand asks for it.
+/// A term in the query language of the database in use.
 pub struct SearchTerm {
-    /// In the query language of the index.
+    /// As a full-text query.
     pub expression: String,
     /// The same, with the last word whole.
     pub whole: String,
-    /// SQLite: what the list of a conversation's words must hold; of a phrase, each word.
+    /// SQLite: the substrings that a conversation's word list must contain; of a phrase, each word.
     lines: Vec<Finder<'static>>,
     is_phrase: bool,
 }
 
 impl SearchTerm {
-    /// True when its last word is asked for as a whole word.
+    /// True when its last word is not a prefix.
     pub fn is_whole(&self) -> bool {
         self.expression == self.whole
     }
@@ -101,7 +101,7 @@ pub fn those_with_all(
     Ok(found)
 }
 
-/// The words of a conversation are looked at where they lie, without a copy.
+/// Searches a conversation's word list in SQLite's buffer, without a copy.
 fn in_sqlite(
     tx: &mut Tx<'_>,
     terms: &[&SearchTerm],
@@ -147,8 +147,8 @@ fn has_in_sqlite(tx: &mut Tx<'_>, term: &SearchTerm, num: i64) -> Result<bool> {
     Ok(found.is_some())
 }
 
-/// Looks at the mails of each conversation until one fits. The offset keeps the planner from
-/// gathering all mails of a word, and adding nothing to `ws` from walking all conversations.
+/// Tests the mails of each conversation until one matches. `OFFSET 0` keeps the planner from
+/// reading all index entries of a word, and `ws + 0` from scanning all conversations.
 fn in_postgres(
     tx: &mut Tx<'_>,
     ws: i64,

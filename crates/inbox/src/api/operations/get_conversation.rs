@@ -147,8 +147,8 @@ fn get_conversation(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Conver
     })
 }
 
-/// Messages, notes and events in the order they happened. Ids of one moment sort as they were
-/// made, whatever their kind.
+/// Messages, notes and events in the order they happened. Ids of the same millisecond sort in
+/// creation order across kinds.
 fn timeline(
     tx: &mut Tx<'_>,
     ws: i64,

@@ -147,8 +147,8 @@ fn newest(tx: &mut Tx<'_>, cx: &Cx<'_>, circles: &[Circle]) -> Result<String> {
     Ok(PageCursor::after(cx.now, newest.0, &newest.1, EventId::PREFIX))
 }
 
-/// On PostgreSQL no further than the oldest transaction that is still open: what it may yet write
-/// comes before what is visible already.
+/// On PostgreSQL only up to the oldest open transaction: it may still commit events with smaller
+/// numbers than those already visible.
 fn settled(tx: &Tx<'_>) -> &'static str {
     tx.pick("", "AND txn < CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT)")
 }

@@ -112,7 +112,7 @@ pub fn sandbox_inbound(
         None => mailbox.address.clone(),
     };
     let from = EmailAddress::new(&input.from);
-    let letter = ComposedMail {
+    let composed = ComposedMail {
         message_id: format!("{}@{}", cx.ids.token(MESSAGE_ID_CHARS), from.message_id_domain()),
         answers: match &joins {
             Some(conversation) => latest_sent(tx, cx, conversation)?,
@@ -130,7 +130,7 @@ pub fn sandbox_inbound(
         loop_mark: None,
         unsubscribe: None,
     };
-    let mail = mail::parse(&mail::compose(&letter), Envelope::default());
+    let mail = mail::parse(&mail::compose(&composed), Envelope::default());
     // The only place where DMARC is assumed to pass.
     let authentication = Authentication { dmarc: Dmarc::Pass, ..Authentication::default() };
     let mail = inbound::assess(tx, cx, &mailbox, mail, &authentication, &written_to)?;
@@ -139,14 +139,14 @@ pub fn sandbox_inbound(
         Some(id) => vec![mail::bare_message_id(id).to_owned()],
         None => mail.answers.clone(),
     };
-    let mail = Mail { from: letter.from, answers, ..mail };
+    let mail = Mail { from: composed.from, answers, ..mail };
     let joins = joins.map(|conversation| conversation.id);
     let incoming = IncomingMail { mail, raw: None, attachments: Vec::new(), joins };
     let received = receive(tx, cx, &mailbox, &incoming)?;
     Ok(SimulatedMail { conversation_id: received.conversation, message_id: received.message })
 }
 
-/// The mail of ours that the simulated customer answers.
+/// The outgoing message that the simulated customer replies to.
 fn latest_sent(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,

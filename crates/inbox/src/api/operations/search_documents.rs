@@ -139,8 +139,8 @@ fn statement(tx: &Tx<'_>, kind: bool, words: bool) -> String {
              WHERE w.document_index MATCH {words_at} AND {filter}
              ORDER BY w.rowid DESC LIMIT ?5"
         ),
-        // Every document is looked up by its number: read the other way round, in the order of the
-        // list, all hits would be gone through for each document.
+        // Documents are looked up by number: if the planner scanned the list in its order, it would
+        // test all hits for each document.
         false => format!(
             "WITH hits AS MATERIALIZED (
                 SELECT num FROM document_index

@@ -11,8 +11,8 @@ use crate::model::events::{self, Event};
 use crate::model::timeline::{self, TimelineEvent, WokenBy};
 
 /// A request is complete when every required item has an accepted upload; one with no required
-/// item, when every item has one. That is told once, and it is the team's turn again, as when the
-/// customer writes. Answers whether the request is complete.
+/// item, when every item has one. The event is recorded once, and it becomes the team's turn, as
+/// when the customer writes. Returns whether the request is complete.
 pub fn complete_if_all_in(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -41,7 +41,7 @@ pub fn complete_if_all_in(
     Ok(true)
 }
 
-/// What is still needed, by its label.
+/// The labels of the items still missing.
 pub fn missing(tx: &mut Tx<'_>, ws: i64, request: &RequestId) -> Result<Vec<String>> {
     let missing: Vec<(String,)> = tx.all(
         "SELECT i.label FROM requested_documents i

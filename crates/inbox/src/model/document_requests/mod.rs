@@ -1,4 +1,4 @@
-//! Document requests: what a customer is asked for, and the words that ask.
+//! Document requests: the items that a customer is asked for, and their texts.
 
 mod completion;
 
@@ -31,7 +31,7 @@ fn yes() -> bool {
     true
 }
 
-/// Writes a request that goes with a message. It opens when the message is let go.
+/// Writes the request of a message. It opens when the message is scheduled.
 pub fn create(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -98,8 +98,8 @@ pub fn link(cx: &Cx<'_>, token: &str) -> String {
     format!("{}/u/{token}", cx.public_url)
 }
 
-/// Gives the upload page the words that a request of its own says above its checklist. The words
-/// of a reply are not shown there: they may speak of anything.
+/// Sets the text above the upload page's checklist, for requests sent as a message of their own.
+/// The text of a reply is not shown there, because it may be about other things.
 pub fn explain(tx: &mut Tx<'_>, cx: &Cx<'_>, request: &RequestId, note: &str) -> Result<()> {
     tx.exec(
         "UPDATE document_requests SET note = ?3 WHERE ws = ?1 AND id = ?2",
@@ -108,7 +108,7 @@ pub fn explain(tx: &mut Tx<'_>, cx: &Cx<'_>, request: &RequestId, note: &str) ->
     Ok(())
 }
 
-/// The message that asks has left: the days until each reminder are counted from now.
+/// Records that the requesting message was sent: reminders are counted from now.
 pub fn left(tx: &mut Tx<'_>, cx: &Cx<'_>, request: &RequestId) -> Result<()> {
     let asked = tx.exec(
         "UPDATE document_requests SET asked_at = ?3, remind_at = ?4
@@ -122,7 +122,7 @@ pub fn left(tx: &mut Tx<'_>, cx: &Cx<'_>, request: &RequestId) -> Result<()> {
     Ok(())
 }
 
-/// When the next reminder of what was asked at a time is due; `None` after the last.
+/// When the next reminder of a request sent at this time is due; `None` after the last.
 pub fn next_reminder(asked_at: i64, now: i64) -> Option<i64> {
     REMIND_AFTER_MS.iter().map(|after| asked_at + after).find(|at| *at > now)
 }

@@ -1,5 +1,5 @@
-//! Whether a customer's file may be taken: what it really is, whether it can be read, and whether
-//! it could do harm. Pure functions over bytes; nothing is unpacked and nothing is run.
+//! Checks of uploaded files: the real format, whether it can be read, and whether it may be
+//! harmful. Pure functions over bytes; nothing is unpacked and nothing is run.
 //!
 //! Taken are PDF, pictures (JPEG, PNG, GIF, WebP, HEIF and AVIF, TIFF), Office files of the formats
 //! since 2007 and OpenDocument files without macros, plain text, CSV and XML.
@@ -13,10 +13,10 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 use crate::base::limits::{UPLOAD_BYTES, megabytes};
 
-/// Bytes from the start that tell what a file is.
+/// Bytes from the start that identify a file's format.
 const HEAD_BYTES: usize = 4 * 1024;
 
-/// What a file is, as its bytes say.
+/// A file's format, detected from its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileFormat {
     Pdf,
@@ -88,7 +88,7 @@ impl FileFormat {
         }
     }
 
-    /// What a customer calls it.
+    /// The format's name in messages to customers.
     fn words(self) -> &'static str {
         match self {
             FileFormat::Pdf => "a PDF",
@@ -128,13 +128,13 @@ pub enum FileRefusal {
     Macros,
     /// It breaks off or is not whole.
     Damaged,
-    /// Its name says something else than its bytes.
+    /// Its name's extension does not match its bytes.
     Misnamed(FileFormat),
     Infected,
 }
 
 impl FileRefusal {
-    /// What the customer is told: what is wrong, and what to do.
+    /// The message to the customer: what is wrong, and what to do.
     pub fn sentence(self) -> String {
         let fixed = match self {
             FileRefusal::Empty => {
@@ -187,7 +187,7 @@ impl FileRefusal {
     }
 }
 
-/// What a file is, or why it is not taken. An error is a failure to read it, not of the file.
+/// A file's format, or why it is refused. An error is an I/O failure, not a fault of the file.
 pub fn look(
     file: &mut (impl Read + Seek),
     size: u64,
@@ -246,7 +246,7 @@ const ARCHIVES: &[&[u8]] = &[
     b"\x28\xb5\x2f\xfd",
 ];
 
-/// Starts of what a machine runs: Windows, Linux, macOS, Java, Android, scripts, shortcuts.
+/// Magic numbers of executables: Windows, Linux, macOS, Java, Android, scripts, shortcuts.
 const PROGRAMS: &[&[u8]] = &[
     b"MZ",
     b"\x7fELF",
@@ -273,7 +273,7 @@ fn is_program(head: &[u8]) -> bool {
     PROGRAMS.iter().any(|start| head.starts_with(start))
 }
 
-/// What follows the last dot of a name, in small letters; nothing when that is no ending.
+/// The extension in lower case; empty when the name has none.
 fn ending(name: &str) -> String {
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
     let plain =
@@ -281,8 +281,8 @@ fn ending(name: &str) -> String {
     if plain { ending.to_ascii_lowercase() } else { String::new() }
 }
 
-/// True when a name of this ending can stand over such a file. Phones mix up the kinds of
-/// pictures, so any picture may bear any picture's name; an ending that says nothing fits all.
+/// True when this extension is allowed for the format. Phones mix up picture formats, so any
+/// picture extension fits any picture; an unknown extension fits all.
 fn fits(form: FileFormat, ending: &str) -> bool {
     let meant = match ending {
         "pdf" => form == FileFormat::Pdf,

@@ -30,8 +30,8 @@ pub fn check(file: &mut (impl Read + Seek), size: u64) -> io::Result<Result<(), 
     Ok(if locked.is_some() { Err(FileRefusal::Locked) } else { Ok(()) })
 }
 
-/// After `/Encrypt`: a dictionary, or `12 0 R`. Other names begin with the same letters, and a page
-/// may speak of it.
+/// After `/Encrypt`: a dictionary, or `12 0 R`. Other names begin with the same characters, and
+/// page text may contain it.
 fn names_a_lock(rest: &[u8]) -> bool {
     let rest = &rest[..rest.len().min(MENTION_BYTES)];
     let text = String::from_utf8_lossy(rest);

@@ -47,7 +47,7 @@ pub fn check(
     Ok(if whole { Ok(()) } else { Err(FileRefusal::Damaged) })
 }
 
-/// From segment to segment: a frame with a size, then the picture's data, which goes on.
+/// Walks the segments: a frame with a size, then the picture's data to the end.
 fn jpeg(file: &mut (impl Read + Seek), size: u64) -> io::Result<bool> {
     let (mut at, mut framed) = (2u64, false);
     for _ in 0..SEGMENTS {

@@ -1,5 +1,5 @@
-//! Office files are packed folders: the list of what is in one tells what it is, whether it is
-//! locked and whether it has macros. Nothing is unpacked.
+//! Office files are ZIP archives: the central directory shows the format, encryption and macros.
+//! Nothing is unpacked.
 
 use std::io::{self, Read, Seek};
 
@@ -95,7 +95,7 @@ fn entry(list: &[u8], at: usize) -> Option<(Entry, usize)> {
     Some((entry, name_at + name + extra + comment))
 }
 
-/// What the first entry, called `mimetype` and not packed, says.
+/// The content of the first entry, `mimetype`, which is stored uncompressed.
 fn open_document(file: &mut (impl Read + Seek)) -> io::Result<Option<FileFormat>> {
     let head = piece(file, 0, 256)?;
     let forms = [FileFormat::Odt, FileFormat::Ods, FileFormat::Odp];

@@ -1,5 +1,5 @@
-//! What a customer adds to a document request, on a page that needs no account: whoever has the
-//! link acts for the request, and sees nothing else.
+//! Customers' uploads to a document request, on a page without an account: the link grants access
+//! to this request and nothing else.
 //!
 //! A file arrives in pieces (`arriving`), is checked (`checking` while a scanner cannot be
 //! reached), and is then kept or refused. Kept files can be taken back until they are handed over;
@@ -34,7 +34,7 @@ pub use submission::{HandedOver, hand_over};
 pub use naming::safe_name;
 pub use page::{AskPage, PageFile, PageItem, look};
 
-/// What a customer reads whose file of this size is too large, for itself or for the request.
+/// The message for a file that exceeds the size limit per file or per request.
 pub fn too_large(size: i64) -> String {
     if size > UPLOAD_BYTES { FileRefusal::TooLarge.sentence() } else { full() }
 }
@@ -61,7 +61,7 @@ string_enum! {
     }
 }
 
-/// A request as who has its link acts for it.
+/// A request, as accessed by its link.
 #[derive(Clone, Debug)]
 pub struct Ask {
     pub request: RequestId,
@@ -73,7 +73,7 @@ pub struct Ask {
 }
 
 db::row! {
-    /// A file on its way, or what became of it.
+    /// An upload and its state.
     #[derive(Clone, Debug)]
     pub struct Upload from "uploads" {
         pub id: UploadId,
@@ -84,13 +84,13 @@ db::row! {
         pub received: i64,
         pub state: UploadState,
         pub content_type: String,
-        /// What is wrong with a refused one.
+        /// Why it was refused.
         pub problem: Option<String>,
         pub document: Option<DocumentId>,
     }
 }
 
-/// The request that a link leads to. Unknown, revoked and run out are one answer.
+/// The request of a link. Unknown, revoked and expired links give the same error.
 pub fn ask_at(tx: &mut Tx<'_>, token: &str, now: i64) -> Result<Ask> {
     let shaped = token.len() == TOKEN_CHARS && token.bytes().all(|b| b.is_ascii_alphanumeric());
     if !shaped {
@@ -106,7 +106,7 @@ pub fn ask_at(tx: &mut Tx<'_>, token: &str, now: i64) -> Result<Ask> {
     ask_of(tx, ws, &request)
 }
 
-/// A request by its id, for what Mailroom does by itself.
+/// A request by its id, for background jobs.
 pub(crate) fn ask_of(tx: &mut Tx<'_>, ws: i64, request: &RequestId) -> Result<Ask> {
     type Found =
         (WorkspaceId, crate::base::actor::Circle, ConversationId, Option<i64>, Option<i64>);
@@ -129,14 +129,14 @@ pub(crate) fn ask_of(tx: &mut Tx<'_>, ws: i64, request: &RequestId) -> Result<As
     })
 }
 
-/// A file that somebody wants to add.
+/// The input of a new upload.
 #[derive(Clone, Debug)]
 pub struct NewUpload {
     pub item: i64,
     pub name: String,
     /// `None` when it is only known at its end, as with a plain form.
     pub size: Option<i64>,
-    /// What the browser knows the file by; empty when it cannot go on after a break.
+    /// The browser's fingerprint of the file; empty when the upload cannot be resumed.
     pub mark: String,
 }
 
@@ -197,7 +197,7 @@ fn must_be_open(ask: &Ask) -> Result<()> {
     }
 }
 
-/// Those who change what a request has wait for one another.
+/// Locks the request's row, so that changes of its uploads are serialized.
 fn touch(tx: &mut Tx<'_>, cx: &Cx<'_>, ask: &Ask) -> Result<()> {
     tx.exec(
         "UPDATE document_requests SET touched_at = ?3 WHERE ws = ?1 AND id = ?2",
@@ -274,7 +274,7 @@ pub fn note_received(
     if noted == 0 { Err(Error::NotFound("file")) } else { Ok(()) }
 }
 
-/// Writes down that a file whose length nobody told has ended.
+/// Records the end of a file of undeclared length.
 pub fn note_end(tx: &mut Tx<'_>, cx: &Cx<'_>, ask: &Ask, id: &UploadId, size: i64) -> Result<()> {
     let noted = tx.exec(
         "UPDATE uploads SET received = ?4, size = ?4, due_at = ?5
@@ -284,7 +284,7 @@ pub fn note_end(tx: &mut Tx<'_>, cx: &Cx<'_>, ask: &Ask, id: &UploadId, size: i6
     if noted == 0 { Err(Error::NotFound("file")) } else { Ok(()) }
 }
 
-/// Writes a file that is not taken, so that the page says why beside what it was meant for.
+/// Records a refused file, so that the page shows the reason beside its item.
 pub fn refuse(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,

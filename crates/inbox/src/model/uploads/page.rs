@@ -1,4 +1,4 @@
-//! What the upload page shows of a document request.
+//! The upload page's view of a document request.
 
 use db::Tx;
 
@@ -11,9 +11,9 @@ db::row! {
     pub struct AskPage from "r" {
         pub workspace: String = "w.name",
         pub contact_name: Option<String> = "c.contact_name",
-        /// Who wrote the message that asks.
+        /// The author of the requesting message.
         pub asker: Option<String> = "m.from_name",
-        /// What a request of its own says above its checklist.
+        /// The text above the checklist, for requests sent as a message of their own.
         pub note: Option<String>,
         pub due_date: Option<String>,
         pub completed_at: Option<i64>,
@@ -63,7 +63,7 @@ impl AskPage {
     }
 }
 
-/// What the page of a request shows.
+/// The content of a request's upload page.
 pub fn look(tx: &mut Tx<'_>, ask: &Ask) -> Result<AskPage> {
     let ws = ask.actor.ws;
     let mut page: AskPage = tx.one(

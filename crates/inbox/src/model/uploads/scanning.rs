@@ -75,7 +75,7 @@ async fn verdict(app: &App, upload: &Upload) -> Result<Verdict> {
     })
 }
 
-/// Keeps a file. What was handed over while it waited goes on at once.
+/// Accepts a checked file. If it was submitted during the check, it is filed at once.
 fn keep(tx: &mut Tx<'_>, cx: &Cx<'_>, ask: &Ask, upload: &Upload, form: FileFormat) -> Result<()> {
     let known = upload.filename.rsplit_once('.').is_some_and(|(_, ending)| {
         (1..=5).contains(&ending.len()) && ending.bytes().all(|b| b.is_ascii_alphanumeric())

@@ -13,23 +13,23 @@ use crate::model::document_requests;
 use crate::model::documents::{self, NewDocument};
 use crate::model::timeline::{self, TimelineEvent};
 
-/// What handing over did.
+/// The result of a submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HandedOver {
     /// Files that became documents.
     pub filed: usize,
-    /// True when everything asked for is in.
+    /// True when the request is complete.
     pub complete: bool,
 }
 
-/// The customer is done: what was kept becomes documents. Pressing twice does it once.
+/// Submits a request's uploads: accepted files become documents. Idempotent.
 pub async fn hand_over(app: &App, token: &str) -> Result<HandedOver> {
     let (token, now) = (token.to_owned(), app.clock.now());
     let ask = app.store.read(move |tx| ask_at(tx, &token, now)).await?;
     hand_over_ask(app, ask).await
 }
 
-/// The same by the clock, for who added files and went away.
+/// The same as a job, for customers who left without submitting.
 pub(crate) async fn hand_over_of(app: &App, ws: i64, request: &RequestId) -> Result<HandedOver> {
     let request = request.clone();
     let ask = app.store.read(move |tx| ask_of(tx, ws, &request)).await?;
@@ -64,7 +64,7 @@ async fn hand_over_ask(app: &App, ask: Ask) -> Result<HandedOver> {
     app.act(&actor, move |tx, cx| file_all(tx, cx, &ask, &files)).await
 }
 
-/// Files what is still kept, and looks whether that was the last of it.
+/// Files the accepted uploads, and checks whether the request is complete.
 fn file_all(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,

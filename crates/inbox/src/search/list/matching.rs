@@ -9,31 +9,33 @@ use super::{ConversationSummary, List, ListPosition, ListWalk, ListedConversatio
 use crate::base::error::Result;
 use crate::search::{self, PROBED_AT_ONCE, SearchTerm};
 
-/// A term with this many mails at the most is looked up before any conversation is tried.
+/// A term with at most this many mails is looked up in the index before conversations are scanned.
 const FEW_MAILS: i64 = 50;
-/// A term with this many mails at the most is looked up rather than tried on.
+/// A term with at most this many mails is looked up in the index rather than tested on each
+/// conversation.
 const RARE_MAILS: i64 = 300;
 const ALL_MAILS: i64 = i64::MAX - 1;
-/// Conversations tried before anything that may be in wide use is looked up.
+/// Conversations scanned before a possibly frequent term is looked up.
 const TRIED_FIRST: usize = 50;
-/// Conversations tried for common terms before all matches are gathered after all.
+/// Conversations scanned for frequent terms before all matches are read from the index.
 const TRIED: usize = 1_000;
-/// How many times the first tries may be repeated to find enough.
+/// How many times the first scan may be repeated to find enough matches.
 const PROMISE: usize = 4;
-/// Mails of a term that are looked up in the time of one try.
+/// Index entries that are read in the time of one tested conversation.
 const MAILS_PER_TRY: usize = 5;
-/// More candidates than this are first met by walking the list, which tells its order by itself.
+/// With more candidates than this the list is scanned first, because its index gives the order.
 const LOOKED_UP: usize = 100;
-/// Conversations walked past in the time in which a candidate is looked up.
+/// Conversations scanned in the time of one candidate's lookup.
 const WALKED_PER_CANDIDATE: usize = 8;
-/// Conversations tried at a time, and fetched from each list when a walk begins.
+/// Conversations tested at a time, and fetched from each list at first.
 const AT_ONCE: usize = 25;
-/// Conversations fetched at a time at the most; each time it is twice as many as before.
+/// The largest fetch; each fetch is twice as large as the one before.
 const FETCHED_AT_ONCE: usize = 400;
 
-/// Terms with few mails give the candidates at once. Otherwise the newest conversations are tried,
-/// which soon finds enough for words in wide use and spares gathering their mails; and when that
-/// does not help, the terms hardly ever meet, and the matches of all are gathered.
+/// Rare terms give the candidates directly from the index. Without a rare term the newest
+/// conversations are tested one by one: frequent words soon match enough of them, and their many
+/// index entries need not be read. If that finds too few, the terms rarely occur together, and all
+/// matches are read from the index.
 pub(super) fn newest_matching(
     tx: &mut Tx<'_>,
     walk: &ListWalk,
@@ -43,48 +45,48 @@ pub(super) fn newest_matching(
     let all: Vec<&SearchTerm> = terms.iter().collect();
     let has_all = |tx: &mut Tx<'_>, nums: &[i64]| search::those_with_all(tx, walk.ws, &all, nums);
     let mut scan = ListScan::new(walk, limit);
-    let mut narrowed = Narrowed::by_few_mails(tx, terms)?;
-    if narrowed.candidates.is_none() {
+    let mut candidates = Candidates::by_few_mails(tx, terms)?;
+    if candidates.nums.is_none() {
         if scan.go_on(tx, TRIED_FIRST, has_all)? {
             return scan.listed(tx);
         }
         if !scan.promises_enough() {
-            narrowed.by_more_mails(tx, scan.worth_in_mails())?;
+            candidates.by_more_mails(tx, scan.worth_in_mails())?;
         }
     }
-    if narrowed.candidates.is_none() {
+    if candidates.nums.is_none() {
         if scan.go_on(tx, TRIED, has_all)? {
             return scan.listed(tx);
         }
-        narrowed.by_more_mails(tx, ALL_MAILS)?;
+        candidates.by_more_mails(tx, ALL_MAILS)?;
     }
-    scan.end(tx, &narrowed)
+    scan.end(tx, &candidates)
 }
 
-/// What the index told cheaply.
-struct Narrowed<'n> {
-    /// The conversations that have every term of few mails; `None` when no term has few.
-    candidates: Option<HashSet<i64>>,
-    /// Terms that the candidates may not have: in wide use, or dear to ask about, as starts of
-    /// words are that are no word themselves.
-    rest: Vec<&'n SearchTerm>,
+/// The conversations that the index lookups leave as possible matches.
+struct Candidates<'n> {
+    /// The conversations that match every rare term; `None` without a rare term.
+    nums: Option<HashSet<i64>>,
+    /// Terms that the candidates were not checked for: frequent ones, and prefixes that are no word
+    /// themselves, which are expensive to look up.
+    unchecked: Vec<&'n SearchTerm>,
 }
 
-impl<'n> Narrowed<'n> {
-    fn by_few_mails(tx: &mut Tx<'_>, terms: &'n [SearchTerm]) -> Result<Narrowed<'n>> {
-        let mut narrowed = Narrowed { candidates: None, rest: Vec::new() };
+impl<'n> Candidates<'n> {
+    fn by_few_mails(tx: &mut Tx<'_>, terms: &'n [SearchTerm]) -> Result<Candidates<'n>> {
+        let mut candidates = Candidates { nums: None, unchecked: Vec::new() };
         for term in terms {
             match search::conversations_with(tx, &term.whole, FEW_MAILS)? {
-                Some(nums) if term.is_whole() => narrowed.keep(nums),
-                Some(nums) if !nums.is_empty() => narrowed.by_expression(tx, term, RARE_MAILS)?,
-                _ => narrowed.rest.push(term),
+                Some(nums) if term.is_whole() => candidates.keep(nums),
+                Some(nums) if !nums.is_empty() => candidates.by_expression(tx, term, RARE_MAILS)?,
+                _ => candidates.unchecked.push(term),
             }
         }
-        Ok(narrowed)
+        Ok(candidates)
     }
 
     fn by_more_mails(&mut self, tx: &mut Tx<'_>, most: i64) -> Result<()> {
-        for term in std::mem::take(&mut self.rest) {
+        for term in std::mem::take(&mut self.unchecked) {
             self.by_expression(tx, term, most)?;
         }
         Ok(())
@@ -93,28 +95,28 @@ impl<'n> Narrowed<'n> {
     fn by_expression(&mut self, tx: &mut Tx<'_>, term: &'n SearchTerm, most: i64) -> Result<()> {
         match search::conversations_with(tx, &term.expression, most)? {
             Some(nums) => self.keep(nums),
-            None => self.rest.push(term),
+            None => self.unchecked.push(term),
         }
         Ok(())
     }
 
     fn keep(&mut self, nums: HashSet<i64>) {
-        match &mut self.candidates {
-            Some(candidates) => candidates.retain(|num| nums.contains(num)),
+        match &mut self.nums {
+            Some(known) => known.retain(|num| nums.contains(num)),
             none => *none = Some(nums),
         }
     }
 
     /// Those of the conversations that have every term.
     fn those_with_all(&self, tx: &mut Tx<'_>, ws: i64, nums: Vec<i64>) -> Result<HashSet<i64>> {
-        match self.rest.is_empty() {
+        match self.unchecked.is_empty() {
             true => Ok(nums.into_iter().collect()),
-            false => search::those_with_all(tx, ws, &self.rest, &nums),
+            false => search::those_with_all(tx, ws, &self.unchecked, &nums),
         }
     }
 }
 
-/// The newest of the candidates that are in the list and after its place.
+/// The newest candidates that are in the list, below the cursor.
 fn newest_among(
     tx: &mut Tx<'_>,
     walk: &ListWalk,
@@ -143,7 +145,7 @@ fn listed(tx: &mut Tx<'_>, nums: &[i64]) -> Result<Vec<ListedConversation>> {
     for nums in nums.chunks(AT_ONCE) {
         let mut sql = Sql::default();
         let nums = sql.ints(nums, AT_ONCE);
-        // The limit keeps PostgreSQL from beginning with the inboxes.
+        // The LIMIT keeps PostgreSQL's planner from starting the join at the inboxes.
         let among =
             format!("(SELECT * FROM conversations WHERE num IN ({nums}) LIMIT {AT_ONCE}) AS c");
         let text = select(&among);
@@ -152,7 +154,7 @@ fn listed(tx: &mut Tx<'_>, nums: &[i64]) -> Result<Vec<ListedConversation>> {
     Ok(found.into_iter().map(ListedConversation::from).collect())
 }
 
-/// A walk that tries conversations, the newest first, until enough fit.
+/// A scan of the lists, newest first, until enough conversations match.
 struct ListScan<'w> {
     walk: &'w ListWalk,
     cursors: Vec<ListCursor<'w>>,
@@ -161,7 +163,7 @@ struct ListScan<'w> {
     fitting: Vec<i64>,
 }
 
-/// One of the lists, and what was fetched of it and not met yet.
+/// A cursor on one list, with the rows that were fetched but not tested yet.
 struct ListCursor<'w> {
     list: &'w List,
     fetched: VecDeque<Key>,
@@ -171,7 +173,7 @@ struct ListCursor<'w> {
 }
 
 db::row! {
-    /// A conversation while it is only tried; the index alone can tell it.
+    /// The sort key of a conversation; these columns need only the index.
     struct Key from "c" {
         last_message_at: i64,
         id: String,
@@ -180,7 +182,7 @@ db::row! {
 }
 
 impl Key {
-    /// What lists are ordered by, as [`ListPosition`] is.
+    /// The sort key of lists, as in [`ListPosition`].
     fn place(&self) -> (i64, &str) {
         (self.last_message_at, &self.id)
     }
@@ -195,8 +197,8 @@ impl<'w> ListScan<'w> {
         ListScan { walk, cursors: cursors.collect(), limit, met: 0, fitting: Vec::new() }
     }
 
-    /// Tries conversations until enough fit, the list ends, or `most` were met in all. True when
-    /// nothing more needs to be tried.
+    /// Tests conversations until enough match, the list ends, or `most` were tested in all. True
+    /// when the scan is complete.
     fn go_on(
         &mut self,
         tx: &mut Tx<'_>,
@@ -215,33 +217,37 @@ impl<'w> ListScan<'w> {
         Ok(false)
     }
 
-    /// True when at the present rate a few times as many tries will do.
+    /// True when at the present hit rate a few times as many tests will find enough.
     fn promises_enough(&self) -> bool {
         self.fitting.len() * PROMISE >= self.limit
     }
 
-    /// The mails that can be looked up in the time that the missing tries would take.
+    /// The number of index entries that can be read in the time of the tests still needed.
     fn worth_in_mails(&self) -> i64 {
         let missing = self.limit.saturating_sub(self.fitting.len());
         let attempts = missing * self.met / self.fitting.len().max(1);
         (attempts.min(TRIED) * MAILS_PER_TRY).max(RARE_MAILS as usize) as i64
     }
 
-    /// The newest that fit, all being among the candidates.
-    fn end(mut self, tx: &mut Tx<'_>, narrowed: &Narrowed<'_>) -> Result<Vec<ListedConversation>> {
+    /// The newest matches, all of which are among the candidates.
+    fn end(
+        mut self,
+        tx: &mut Tx<'_>,
+        candidates: &Candidates<'_>,
+    ) -> Result<Vec<ListedConversation>> {
         let ws = self.walk.ws;
-        let Some(candidates) = &narrowed.candidates else { return self.listed(tx) };
-        if candidates.len() > LOOKED_UP {
-            let most = self.met.saturating_add(candidates.len() * WALKED_PER_CANDIDATE);
-            let fits = |tx: &mut Tx<'_>, nums: &[i64]| {
-                let nums = nums.iter().filter(|num| candidates.contains(num)).copied();
-                narrowed.those_with_all(tx, ws, nums.collect())
+        let Some(nums) = &candidates.nums else { return self.listed(tx) };
+        if nums.len() > LOOKED_UP {
+            let most = self.met.saturating_add(nums.len() * WALKED_PER_CANDIDATE);
+            let fits = |tx: &mut Tx<'_>, met: &[i64]| {
+                let met = met.iter().filter(|num| nums.contains(num)).copied();
+                candidates.those_with_all(tx, ws, met.collect())
             };
             if self.go_on(tx, most, fits)? {
                 return self.listed(tx);
             }
         }
-        let fit = narrowed.those_with_all(tx, ws, candidates.iter().copied().collect())?;
+        let fit = candidates.those_with_all(tx, ws, nums.iter().copied().collect())?;
         let fit: Vec<i64> = fit.into_iter().collect();
         newest_among(tx, self.walk, &fit, self.limit)
     }
@@ -260,7 +266,7 @@ impl<'w> ListScan<'w> {
         Ok(nums)
     }
 
-    /// The conversations that fit, as the list shows them.
+    /// The matches, as the list shows them.
     fn listed(mut self, tx: &mut Tx<'_>) -> Result<Vec<ListedConversation>> {
         self.fitting.truncate(self.limit);
         listed(tx, &self.fitting)

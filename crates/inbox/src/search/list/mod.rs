@@ -32,7 +32,7 @@ pub struct Filter {
 type List = Vec<(&'static str, String)>;
 
 impl Filter {
-    /// The lists which together are what the filter asks for, as one who sees `circles`.
+    /// The lists whose union is the filter's result for an actor who sees `circles`.
     fn lists(&self, circles: &[Circle]) -> Vec<List> {
         // An inbox has one circle, which was checked when the inbox was looked up.
         let circles = if self.mailbox.is_some() { &circles[..1] } else { circles };
@@ -74,7 +74,7 @@ impl Filter {
     }
 }
 
-/// A place in the list: just after it come the conversations before this moment.
+/// A position in the list: the next conversations are older than it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ListPosition {
     pub at: i64,
@@ -145,8 +145,8 @@ pub fn select(from: &str) -> String {
     )
 }
 
-/// A walk down the list in the order it had at one moment. Conversations that moved since then
-/// are given where they stood, so that nothing is given twice and nothing is passed over.
+/// A walk down the list in the order it had at one moment. Conversations that moved since then keep
+/// their old position, so that none is returned twice or skipped.
 pub struct ListWalk {
     ws: i64,
     lists: Vec<List>,
@@ -163,7 +163,7 @@ impl ListWalk {
         ListWalk { ws: actor.ws, lists, from: ListPosition::start(), moved: Vec::new() }
     }
 
-    /// Goes on with a walk that began at `as_of` and has come to `from`.
+    /// Continues a walk that began at `as_of` from the position `from`.
     pub fn resume(
         tx: &mut Tx<'_>,
         actor: &Actor,
@@ -242,8 +242,8 @@ impl ListWalk {
         format!("c.ws = {ws} AND {}", has_values(sql, list))
     }
 
-    /// For conversations that are known by their numbers: adding nothing to `ws` keeps the planner
-    /// from reading the lists instead.
+    /// For a lookup by conversation numbers: `ws + 0` keeps the planner from using the lists'
+    /// indexes instead.
     fn in_any_list(&self, sql: &mut Sql) -> String {
         let ws = sql.int(self.ws);
         let lists: Vec<String> = self.lists.iter().map(|list| has_values(sql, list)).collect();

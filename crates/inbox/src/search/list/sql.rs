@@ -5,7 +5,7 @@ use db::{Arg, FromRow, Tx, Value};
 use super::ListPosition;
 use crate::base::error::Result;
 
-/// The arguments of a statement whose conditions depend on what was asked.
+/// The arguments of a statement whose conditions depend on the filter.
 #[derive(Default)]
 pub(super) struct Sql(Vec<Bound>);
 
