@@ -1,7 +1,7 @@
 //! The program: REST, MCP, mail in and out, the web app, the command line, and the process
 //! that serves.
 //!
-//! Only this crate knows HTTP and sockets; it never writes SQL.
+//! Only this crate uses HTTP and sockets; it contains no SQL.
 
 pub mod api;
 pub mod cli;

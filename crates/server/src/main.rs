@@ -11,17 +11,17 @@ fn main() -> ExitCode {
     server::cli::main()
 }
 
-/// What this process makes, and what is in its memory, is for nobody else on the machine.
+/// Files and memory of this process are not accessible to other users of the machine.
 fn keep_private() {
     server::node::permissions::make_private_files();
     // Where the system does not allow it, other processes of the same user can look.
     let _ = server::documents::hide_memory();
 }
 
-/// The allocator asks for huge pages and touches little of each: ten of them are half of what an
-/// idle server weighs.
+/// The allocator requests huge pages and uses little of each: ten of them are half of an idle
+/// server's memory.
 fn keep_small() {
     #[cfg(target_os = "linux")]
-    // A kernel that knows no huge pages gives none.
+    // Ignored by kernels without huge pages.
     let _ = rustix::thread::disable_transparent_huge_pages(true);
 }

@@ -42,8 +42,8 @@ use crate::node::{health, metrics, node_files, permissions};
 use crate::settings::Settings;
 use crate::webhooks::HttpWebhookSender;
 
-/// Due work that is under way when the server stops has this long to finish. Its claims lapse
-/// otherwise, and it is done again.
+/// The grace period of running jobs at shutdown. After it their leases expire and they are
+/// repeated.
 const GRACE: Duration = Duration::from_secs(2);
 /// The time that read marks and the like, which no response waits for, have afterwards.
 const BACKGROUND_GRACE: Duration = Duration::from_millis(500);
@@ -74,7 +74,7 @@ pub fn open_app(settings: &Settings, public_url: &str) -> Result<App, String> {
     })
 }
 
-/// Says what to do where nobody can sign in yet.
+/// Prints the next step when there is no user yet.
 pub async fn warn_without_workspace(app: &App) -> Result<(), String> {
     let workspaces = app.store.read(inbox::actions::list_workspaces).await;
     if workspaces.map_err(|error| error.to_string())?.is_empty() {
@@ -100,7 +100,7 @@ async fn seal_plain_secrets(app: &App) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes the listen address; answers it with the port that was given.
+/// Binds the listen address; returns it with the actual port.
 pub async fn listen(settings: &Settings) -> Result<(TcpListener, String), String> {
     let listener = TcpListener::bind(settings.listen)
         .await
@@ -153,7 +153,7 @@ fn mail_setup(settings: &Settings) -> MailSetup {
     }
 }
 
-/// Closes what this process keeps to other users of the machine.
+/// Restricts the data to this process's user.
 fn tighten_permissions(settings: &Settings) {
     let mut folders = vec![settings.data.clone(), settings.blobs.clone()];
     if let RelayTarget::Folder(folder) = &settings.relay {
@@ -164,7 +164,7 @@ fn tighten_permissions(settings: &Settings) {
     permissions::tighten(&folders, &files);
 }
 
-/// Opens what jobs call: the relay, the webhook sender and the document reader.
+/// Builds the services of the jobs: the relay, the webhook sender and the document reader.
 pub fn open_worker(settings: &Settings, app: &App) -> Result<Worker, String> {
     let relay = relay_config(settings).open()?;
     if settings.relay == RelayTarget::Nowhere {
@@ -177,7 +177,7 @@ pub fn open_worker(settings: &Settings, app: &App) -> Result<Worker, String> {
     Ok(worker.with_reader(Arc::new(app_mail_reader)))
 }
 
-/// Those who fetch mail from mailboxes elsewhere.
+/// The IMAP fetcher.
 fn open_fetchers(settings: &Settings, app: &App) -> Result<Fetchers, String> {
     let authenticator = Arc::new(DnsAuthenticator::of(&authentication_config(settings))?);
     let vault = Vault::open(&settings.data, &app.ids)?;
@@ -217,7 +217,7 @@ impl MailIn {
             .and_then(MailListener::address)
     }
 
-    /// What mail is encrypted with on its way in.
+    /// The certificate of incoming SMTP.
     pub fn certificate(&self) -> Arc<TlsCertificate> {
         Arc::clone(&self.certificate)
     }
@@ -231,8 +231,8 @@ fn our_name(public_url: &str) -> String {
     }
 }
 
-/// Serves the API and the app, takes mail in and does what falls due until `stop` is ready. All of
-/// it then ends at the same time, and what is in flight has a short while to finish.
+/// Runs HTTP, incoming mail and the jobs until `stop` is ready. They shut down together, with a
+/// grace period for running work.
 pub async fn serve(
     listener: TcpListener,
     app: App,
@@ -345,7 +345,7 @@ pub async fn stop_signal() {
     }
 }
 
-/// Reads the certificate anew whenever the process is told to (SIGHUP).
+/// Reloads the certificate on SIGHUP.
 pub fn reload_on_hangup(certificate: Arc<TlsCertificate>) {
     use tokio::signal::unix::{SignalKind, signal};
     let mut hangups = match signal(SignalKind::hangup()) {

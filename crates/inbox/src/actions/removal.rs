@@ -126,7 +126,7 @@ fn pass_on_webhooks(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()>
     Ok(())
 }
 
-/// Scheduled messages of a closed inbox are not sent, and its mail is no longer fetched.
+/// Closes the private inboxes: scheduled messages become drafts, and IMAP accounts are deleted.
 fn close_inboxes(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
     let private: Vec<(MailboxId,)> = tx.all(
         "SELECT id FROM mailboxes WHERE ws = ?1 AND circle = ?2",

@@ -58,8 +58,8 @@ impl SignedIn {
     }
 }
 
-/// Creates a one-time sign-in link and returns its URL. It does not open private inboxes, so that
-/// its creator cannot use it to read another person's mail.
+/// Creates a one-time sign-in link and returns its URL. It opens private inboxes only if its
+/// creator sees them, so that nobody can read another person's mail by it.
 pub fn make_sign_in_link(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<String> {
     note_link(tx, cx, person)?;
     let opens_private = cx.actor.sees(&Circle::of(person));

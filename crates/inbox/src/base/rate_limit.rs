@@ -36,7 +36,7 @@ pub struct RateLimiter {
 #[derive(Default)]
 struct PendingCounts {
     taken: HashMap<Counted, u32>,
-    /// Makes payloads unique, because PostgreSQL drops duplicate notifications of a transaction.
+    /// Makes payloads unique, because equal notifications are sent once.
     number: u64,
 }
 

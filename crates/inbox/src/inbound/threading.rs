@@ -136,7 +136,7 @@ fn signed_by_us(tx: &mut Tx<'_>, cx: &Cx<'_>, header_id: &str) -> Result<Option<
 }
 
 /// A conversation of the same contact with the same base subject and reference, active within 30
-/// days of when the mail arrived. An empty or generic subject matches nothing.
+/// days of when the mail arrived. An empty base subject matches nothing.
 fn same_subject(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,

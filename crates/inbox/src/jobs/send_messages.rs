@@ -320,7 +320,7 @@ fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Option<Claimed>> {
     let message = MessageId::parse(id).ok_or(Error::NotFound("message"))?;
     let actor = system(tx, ws, circle)?;
     let cx = app.cx(&actor);
-    // A message whose outcome could not be recorded must not be sent.
+    // A message that cannot be loaded could not be recorded as sent either, so it must not be sent.
     messages::load_outgoing(tx, &actor, &message)?;
     let unsigned = outgoing_mail::of_message(tx, &cx, &message)?;
     Ok(Some(Claimed { actor, message, attempts, first_attempt_at, unsigned }))

@@ -1,4 +1,4 @@
-//! What the administrative commands share: which workspace, as whom, and how results are printed.
+//! Shared by the administrative commands: the workspace, the actor, and the output.
 
 use std::io::{self, ErrorKind, Write};
 
@@ -18,9 +18,9 @@ pub type CommandResult = Result<(), CommandFailure>;
 
 /// Why a command ends with another status than 0.
 pub enum CommandFailure {
-    /// The sentence is still to be told.
+    /// The sentence has not been printed.
     Untold(String),
-    /// What was printed says it.
+    /// The printed output already shows it.
     Told,
 }
 
@@ -52,7 +52,7 @@ pub struct WorkspaceArgs {
 }
 
 impl WorkspaceArgs {
-    /// The one at the machine's command line, who may administer the workspace.
+    /// The operator at the command line, who may administer the workspace.
     pub async fn operator(&self, app: &App) -> Result<Actor, String> {
         let list = workspaces(app).await?;
         let slugs = || list.iter().map(|w| w.slug.as_str()).collect::<Vec<_>>().join(", ");
@@ -105,7 +105,7 @@ pub fn sentence(error: inbox::Error) -> String {
 
 pub fn print(output: Json, answer: &Value, said: &str) {
     let said = if output.json { format!("{answer}\n") } else { format!("{said}\n") };
-    // Whoever reads the first line alone closes the pipe early.
+    // A reader such as `head` may close the pipe early.
     if let Err(error) = io::stdout().lock().write_all(said.as_bytes())
         && error.kind() != ErrorKind::BrokenPipe
     {

@@ -87,7 +87,7 @@ impl Listen {
         }
     }
 
-    /// Takes an event where it should go; answers what is shown of it.
+    /// Forwards an event; returns the text to print.
     async fn told(&self, client: &Client, secret: &str, event: &Value) -> String {
         let body = event.to_string();
         let id = event["id"].as_str().and_then(EventId::parse);
@@ -107,14 +107,14 @@ impl Listen {
     }
 }
 
-/// The conversation with the simulated customer, as far as its events tell.
+/// The conversation with the simulated customer, as seen by its events.
 struct SandboxRun {
     conversation: String,
     answered: bool,
 }
 
 impl SandboxRun {
-    /// True for the event that tells that the customer has written back to our answer.
+    /// True for the event of the customer's reply to our message.
     fn ends_with(&mut self, event: &Value) -> bool {
         if event["data"]["conversation_id"] != self.conversation.as_str() {
             return false;
@@ -124,17 +124,17 @@ impl SandboxRun {
     }
 }
 
-/// How far the events have been seen.
+/// Polls the events API, with a cursor.
 struct EventPoller {
     client: Client,
     server: String,
     key: String,
-    /// The query of the next look.
+    /// The query of the next poll.
     next: String,
 }
 
 impl EventPoller {
-    /// The events after the last look.
+    /// The events since the last poll.
     async fn look(&mut self) -> Result<Vec<Value>, String> {
         let url = format!("{}{PREFIX}/events?limit=100&{}", self.server, self.next);
         let (link, body) = self.ask(self.client.get(url)).await?;
@@ -162,7 +162,7 @@ impl EventPoller {
         Ok(SandboxRun { conversation: id.to_owned(), answered: false })
     }
 
-    /// The Link header and the body of an answer; an error's sentence otherwise.
+    /// The Link header and the body of a response, or the error's sentence.
     async fn ask(&self, request: RequestBuilder) -> Result<(String, Value), String> {
         let request = request.bearer_auth(&self.key).header(CONTENT_TYPE, "application/json");
         let answer = request.send().await.map_err(|error| error.without_url().to_string())?;
@@ -180,7 +180,7 @@ impl EventPoller {
     }
 }
 
-/// Sends an event as a webhook would be told it; answers what came of it in a few words.
+/// Sends an event as a webhook call; returns the outcome in a few words.
 async fn forward(
     client: &Client,
     url: &Url,

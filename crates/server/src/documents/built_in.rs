@@ -1,4 +1,5 @@
-//! The reader that needs nobody else: rules over words, in a child process.
+//! The built-in extractor: rules over the document's text, in a sandboxed child process. It needs
+//! no external service.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -18,11 +19,11 @@ pub struct BuiltInReader {
     ocr: OnceCell<Option<Tesseract>>,
 }
 
-/// What reading a file came to.
+/// The result of extraction.
 pub enum FileReading {
     Read {
         paper: ExtractedDocument,
-        /// The file said so itself, in a form made for machines.
+        /// The fields come from structured data in the file, such as an XML invoice.
         stated: bool,
         text: String,
     },
@@ -64,7 +65,7 @@ impl BuiltInReader {
         self.ocr.get_or_init(|| Tesseract::open(&self.program)).await.as_ref()
     }
 
-    /// What the words in the pictures say; without any, what was known before.
+    /// The extraction from OCR text; without any text, the earlier result.
     async fn look(
         &self,
         ocr: &Tesseract,
@@ -89,7 +90,7 @@ impl DocumentReader for BuiltInReader {
     }
 }
 
-/// A reading as the domain knows it.
+/// The result as a domain type.
 pub fn found(reading: FileReading) -> ExtractionOutcome {
     match reading {
         FileReading::Read { paper, .. } => {

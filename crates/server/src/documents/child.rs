@@ -1,4 +1,4 @@
-//! Starts a caged process, hands it its input, and waits for its answer for so long and no longer.
+//! Starts a sandboxed child process, writes its input, and reads its output within a time limit.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -10,18 +10,18 @@ use tokio::time::timeout;
 
 use super::parser::ISOLATED;
 
-/// Time for one file to be opened and understood.
+/// The time limit for parsing one file.
 pub const READER_TIME: Duration = Duration::from_secs(10);
-/// How much of its address space the allocator sets aside when it starts. More than the limit, as
-/// it does by itself, would leave it nothing that it may ask for later.
+/// The address space that mimalloc reserves at start. Its default exceeds the child's address-space
+/// limit, and every later allocation would fail.
 pub const ALLOCATOR_RESERVES: &str = "MIMALLOC_ARENA_RESERVE";
-/// Bytes that a child may answer: a few scanned pages and a text.
+/// The output limit in bytes: a few scanned pages and a text.
 const ANSWER_BYTES: u64 = 32 * 1024 * 1024;
 
-/// Why a child did not answer. None of these says anything about other files.
+/// Why a child failed. None of these affects other files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChildFailure {
-    /// It could not be started: the machine's trouble, not the file's.
+    /// It could not be started: a fault of the machine, not of the file.
     NotStarted,
     /// It was ended by its limits, or it failed.
     Died,
@@ -48,7 +48,7 @@ pub fn this_program() -> PathBuf {
     }
 }
 
-/// Runs `mailroom caged …` with an input; whatever happens, the child is gone afterwards.
+/// Runs `mailroom caged …` with an input; the child is always killed and reaped.
 pub async fn ask(
     program: &Path,
     args: &[&str],
@@ -74,7 +74,7 @@ pub async fn ask(
     };
     let talk = async {
         let give = async {
-            // A child that has heard enough closes its end; that is no failure of ours.
+            // A child may close its standard input early; the broken pipe is not an error.
             let _ = stdin.write_all(&input).await;
             drop(stdin);
         };

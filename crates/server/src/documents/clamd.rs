@@ -14,7 +14,7 @@ use tokio::net::{TcpStream, UnixStream};
 const PIECE_BYTES: usize = 64 * 1024;
 /// Connecting, sending and scanning together.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The longest answer that is read, in bytes.
+/// The longest response that is read, in bytes.
 const ANSWER_BYTES: u64 = 1024;
 
 /// Where the daemon listens: `unix:PATH` or `host:port`.

@@ -16,7 +16,7 @@ mod rules {
         RulesetCreated, RulesetCreatedAttr, Scope, path_beneath_rules,
     };
 
-    /// The newest rules that are asked for; an older kernel holds to those that it knows.
+    /// The newest Landlock ABI that is requested; an older kernel enforces what it supports.
     const NEWEST: ABI = ABI::V6;
     /// Where programs find libraries, languages and fonts.
     const SYSTEM_FILES: &[&str] = &[
@@ -35,7 +35,7 @@ mod rules {
         "/sys/devices/system/cpu",
         "/var/cache/fontconfig",
     ];
-    /// The variable that says where tesseract's languages are.
+    /// The environment variable with tesseract's language folder.
     const LANGUAGES_FOLDER: &str = "TESSDATA_PREFIX";
     /// How much of a program is read to find its loader, in bytes.
     const HEAD_BYTES: u64 = 16 * 1024;
@@ -49,12 +49,12 @@ mod rules {
             .is_ok()
     }
 
-    /// No file, no address, and no signal to anybody outside.
+    /// No file access, no network, and no signals to other processes.
     pub fn allow_nothing() -> io::Result<()> {
         enforce(closed()?)
     }
 
-    /// Reading what the system's programs need, and starting this one.
+    /// Read access to system libraries and data, and execute access to this program.
     pub fn allow_program(program: &Path) -> io::Result<()> {
         let program = fs::canonicalize(program)?;
         let read = AccessFs::ReadFile | AccessFs::ReadDir;

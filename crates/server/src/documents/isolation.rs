@@ -1,4 +1,4 @@
-//! What is taken away from a process before it touches a stranger's file.
+//! Sandboxing of the processes that parse untrusted files: resource limits, seccomp and Landlock.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -13,14 +13,14 @@ use super::{file_access, seccomp};
 /// Bytes of memory, and seconds of the processor, that reading one file may take.
 pub const READER_BYTES: u64 = 512 * 1024 * 1024;
 pub const READER_CPU_SECONDS: u64 = 10;
-/// Reading can wait: whoever receives, sends and answers goes first.
+/// Parsing has a low CPU priority, below receiving, sending and serving.
 const NICENESS: i32 = 19;
 /// Descriptors of standard input, output and error: all that a caged process keeps.
 const STANDARD_DESCRIPTORS: i32 = 3;
 /// The descriptors that are closed where the system does not list the open ones.
 const UNLISTED_DESCRIPTORS: i32 = 1_024;
 
-/// What a program of somebody else's may use while it runs in the cage.
+/// Resource limits of an external program in the sandbox.
 #[derive(Clone, Copy, Debug)]
 pub struct ProgramLimits {
     /// Bytes of memory.
@@ -38,8 +38,8 @@ pub const OCR_LIMITS: ProgramLimits =
 pub const RENDERING_LIMITS: ProgramLimits =
     ProgramLimits { memory_bytes: 512 * 1024 * 1024, cpu_seconds: 8, open_files: 64 };
 
-/// A process that only computes: it reads what it was given, answers, and can open no file, start
-/// no process and reach no network.
+/// Sandboxes a parser: it reads its input and writes its output, and can open no file, start no
+/// process and reach no network.
 pub fn enter_as_reader() -> io::Result<()> {
     shed()?;
     limit(Resource::As, READER_BYTES)?;
@@ -49,8 +49,8 @@ pub fn enter_as_reader() -> io::Result<()> {
     seccomp::allow_computing()
 }
 
-/// Becomes another program, which may read its own libraries and data, and do nothing to the
-/// world. Only comes back when that did not work.
+/// Executes another program, which may read its libraries and data and write nothing. Returns only
+/// when exec failed.
 pub fn become_program(limits: ProgramLimits, program: &Path, args: &[String]) -> io::Error {
     use std::os::unix::process::CommandExt;
     let mut command = Command::new(program);
@@ -71,8 +71,8 @@ fn enter_as_program(limits: ProgramLimits, program: &Path, name: &OsStr) -> io::
     seccomp::allow_one_program(name.as_encoded_bytes().as_ptr() as u64)
 }
 
-/// What no caged process needs: a say in who goes first, memory that others may look at, files it
-/// may write, and descriptors that somebody left open.
+/// Lowers the CPU priority, makes the process's memory unreadable to others, closes inherited
+/// descriptors, and forbids core dumps and file writes.
 fn shed() -> io::Result<()> {
     nice(NICENESS)?;
     hide_memory()?;

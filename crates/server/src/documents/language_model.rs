@@ -1,8 +1,8 @@
-//! A language model behind an OpenAI-compatible endpoint, asked for what the rules may have missed.
+//! Extraction by a language model behind an OpenAI-compatible endpoint, in addition to the rules.
 //!
-//! It sees the text of the document and answers by a schema. What it says is believed only where
-//! the text bears it out; for everything else, and whenever the endpoint does not answer in time or
-//! in form, the built-in reader's word stands.
+//! The model gets the document's text and returns JSON by a schema. A value is used only if it
+//! occurs in the text; otherwise, and on a timeout or an invalid response, the built-in extractor's
+//! result is used.
 
 use std::fs;
 use std::path::PathBuf;
@@ -17,14 +17,14 @@ use serde_json::{Value, json};
 use super::built_in::{BuiltInReader, FileReading, found};
 use crate::net::http_client::own_client;
 
-/// Time for the endpoint's whole answer.
+/// The timeout of the whole response.
 const ANSWER_TIME: Duration = Duration::from_secs(15);
-/// Bytes of its answer.
+/// Bytes of the response.
 const ANSWER_BYTES: usize = 256 * 1024;
 /// Characters of the document's text that it is shown.
 const SHOWN_CHARS: usize = 20_000;
 
-/// Where a language model is asked about documents.
+/// The endpoint of the language model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReaderEndpoint {
     /// Without a slash at the end.
@@ -70,11 +70,11 @@ impl ModelReader {
         Ok(ModelReader { endpoint, built_in, client })
     }
 
-    /// What the built-in reader found, with what the model adds to it.
+    /// The built-in extractor's result, merged with the model's.
     pub async fn read_bytes(&self, bytes: Vec<u8>) -> FileReading {
         let reading = self.built_in.read_bytes(bytes).await;
         let FileReading::Read { paper, stated, text } = reading else { return reading };
-        // What a file states in a form made for machines needs no guess.
+        // Structured data, such as an XML invoice, needs no model.
         if stated || text.trim().is_empty() {
             return FileReading::Read { paper, stated, text };
         }
@@ -122,7 +122,7 @@ impl DocumentReader for ModelReader {
     }
 }
 
-/// Why a call failed, without the address and without what was said.
+/// Why a call failed, without the URL and the response text.
 fn cause(error: &reqwest::Error) -> String {
     let cause = if error.is_timeout() {
         "timeout"
@@ -191,7 +191,7 @@ fn schema() -> Value {
     })
 }
 
-/// The schema once more, as a type: anything else in an answer makes it none.
+/// The model's response, the same as its JSON schema. A response that does not match is discarded.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Claimed {
@@ -209,7 +209,7 @@ fn claimed(body: &[u8]) -> Option<Claimed> {
     serde_json::from_str(answer["choices"][0]["message"]["content"].as_str()?).ok()
 }
 
-/// What the model claims as far as the text bears it out, and the rules' word for the rest.
+/// Merges the model's values that occur in the text with the rules' values for the rest.
 fn together(claimed: Claimed, paper: ExtractedDocument, text: &str) -> ExtractedDocument {
     let kept = Evidence::of(text).keep(ExtractedFields {
         vendor: claimed.vendor,

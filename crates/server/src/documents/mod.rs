@@ -1,11 +1,11 @@
 //! Document extraction: implementations of the port `inbox::jobs::DocumentReader`.
 //!
 //! Each file is parsed in a child process that can do nothing but compute: `isolation` takes
-//! everything else away from it (`seccomp` the system calls, `file_access` the files), `parser` runs
-//! inside it, `child` starts it and limits its time. Scanned pages leave that process as gray images;
-//! `ocr` passes them to tesseract, which is isolated too, and another parser process reads the words.
-//! `page_renderer` renders pages with pdftoppm in the same way. `model` asks a language model about
-//! the text and drops what the text does not contain.
+//! everything else away from it (`seccomp` the system calls, `file_access` the files), `parser`
+//! runs inside it, `child` starts it and limits its time. Scanned pages leave that process as gray
+//! images; `ocr` passes them to tesseract, which is isolated too, and another parser process reads
+//! the words. `page_renderer` renders pages with pdftoppm in the same way. `language_model` queries
+//! a language model and drops values that the text does not contain.
 
 mod built_in;
 mod child;

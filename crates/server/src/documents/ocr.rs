@@ -1,4 +1,4 @@
-//! Looks at pictures with tesseract, where it is installed.
+//! OCR of pictures and scanned pages with tesseract, where it is installed.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -10,12 +10,12 @@ use super::child::{self, ChildFailure};
 
 /// Time for all pictures of one document.
 const LOOKING_TIME: Duration = Duration::from_secs(20);
-/// Time for tesseract to say which languages it knows.
+/// The timeout for listing tesseract's languages.
 const LISTING_TIME: Duration = Duration::from_secs(10);
 /// The languages that are looked for; each one more costs time.
 const LANGUAGES: &[&str] = &["eng", "deu", "fra", "spa", "ita", "nld"];
 
-/// Tesseract and the languages that it knows.
+/// Tesseract and its installed languages.
 #[derive(Clone, Debug)]
 pub struct Tesseract {
     program: PathBuf,
@@ -60,7 +60,7 @@ impl Tesseract {
     }
 }
 
-/// One thread, and where the languages are if somebody said so; nothing else of ours.
+/// The environment: one thread, and the configured language folder; nothing is inherited.
 fn environment() -> Vec<(&'static str, String)> {
     let mut environment = vec![("OMP_THREAD_LIMIT", "1".to_owned())];
     environment.extend(env::var("TESSDATA_PREFIX").ok().map(|folder| ("TESSDATA_PREFIX", folder)));

@@ -21,7 +21,7 @@ const FOLDERS: &[&str] = &["/usr/bin", "/bin", "/usr/local/bin"];
 
 /// Draws pages where the program for it is installed.
 pub struct PageRenderer {
-    /// The program that goes into the cage and becomes the other.
+    /// This program, which enters the sandbox and executes the renderer.
     this: PathBuf,
     pdftoppm: Option<PathBuf>,
     places: Semaphore,

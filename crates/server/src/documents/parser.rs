@@ -1,5 +1,5 @@
-//! What runs in the cage: a file or words come in on standard input, what was made of them leaves
-//! on standard output.
+//! The sandboxed parser process: it reads a file or OCR text from standard input and writes a
+//! report to standard output.
 
 use std::io::{self, BufRead, Read, Write};
 use std::path::PathBuf;
@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use super::isolation::{self, OCR_LIMITS, RENDERING_LIMITS};
 
-/// Bytes of a table of words that was seen in a picture.
+/// The size limit of one OCR word table, in bytes.
 pub const TABLE_BYTES: u64 = 4 * 1024 * 1024;
-/// Tables of words stand apart by this.
+/// The separator between OCR word tables.
 pub const TABLE_END: char = '\u{c}';
 
 /// A task for a process that is locked up before it begins. Not for people.
@@ -45,12 +45,12 @@ struct Program {
     args: Vec<String>,
 }
 
-/// What leaves the cage; pictures to look at follow it, in the order and sizes given.
+/// The parser's output; the pictures for OCR follow it, in the order and sizes given.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ParserReport {
     pub paper: Option<ExtractedDocument>,
-    /// The file said so itself, in a form made for machines.
+    /// The fields come from structured data in the file, such as an XML invoice.
     pub stated: bool,
     pub text: String,
     pub error: Option<String>,
@@ -60,9 +60,9 @@ pub struct ParserReport {
     pub pictures: Vec<usize>,
 }
 
-/// The first argument of a process that is to be locked up.
+/// The first argument of a sandboxed process.
 pub const ISOLATED: &str = "caged";
-/// The first line of the words that are to be understood.
+/// The first line of OCR input.
 pub const OF_PICTURE: &str = "picture";
 pub const OF_SCAN: &str = "scan";
 

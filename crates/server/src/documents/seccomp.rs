@@ -53,7 +53,7 @@ mod filters {
         libc::SYS_exit_group,
     ];
 
-    /// What a program does besides while it starts and finds its files.
+    /// System calls of a program's start and of opening its files.
     const STARTING: &[c_long] = &[
         libc::SYS_pread64,
         libc::SYS_newfstatat,
@@ -99,17 +99,17 @@ mod filters {
         | libc::O_APPEND
         | libc::O_TMPFILE & !libc::O_DIRECTORY;
 
-    /// What may be asked of a descriptor.
+    /// The allowed `fcntl` commands.
     const DESCRIPTOR_COMMANDS: &[i32] = &[libc::F_GETFD, libc::F_SETFD, libc::F_GETFL];
 
-    /// For a process that reads its input, computes, and answers.
+    /// The filter of a parser, which reads its input and writes its output.
     pub fn allow_computing() -> io::Result<()> {
         install(computing()?, SeccompAction::Allow, refused())
     }
 
-    /// For a process that becomes one program: it is started from this place in memory, which only
-    /// the process before it knows and which is gone with it. Whoever tries to start another from
-    /// anywhere else is ended, so that the place cannot be found by trying.
+    /// The filter of a process that executes one program. `execve` is allowed only with the path at
+    /// this memory address, which does not survive the exec. A call with any other address kills
+    /// the process, so that the address cannot be found by probing.
     pub fn allow_one_program(path_pointer: u64) -> io::Result<()> {
         let elsewhere = when(&[(0, Width::Pointer, SeccompCmpOp::Ne, path_pointer)])?;
         install(
@@ -126,7 +126,7 @@ mod filters {
         rules.insert(libc::SYS_open, vec![reading_only(1)?]);
         let commands = DESCRIPTOR_COMMANDS.iter().map(|command| equals(1, *command as u64));
         rules.insert(libc::SYS_fcntl, commands.collect::<io::Result<_>>()?);
-        // A limit may be asked for, of oneself, and not set.
+        // `prlimit` may read the process's own limits, and set none.
         let asked = when(&[
             (0, Width::Number, SeccompCmpOp::Eq, 0),
             (2, Width::Pointer, SeccompCmpOp::Eq, 0),

@@ -1,5 +1,5 @@
-//! What a connection is doing: whose turn it is, and when an answer last got on. A client that
-//! neither asks nor takes its answers is told from one that waits for us.
+//! Tracks a connection's activity: requests in flight and the last progress of a response. This
+//! distinguishes an idle or stalled client from one that waits for the server.
 
 use std::io;
 use std::pin::Pin;
@@ -14,15 +14,16 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
-/// A client takes an answer when it takes at least so many bytes of it within the idle time.
+/// A client that reads fewer bytes of a response within the idle timeout counts as stalled.
 const TAKEN_BYTES: u64 = 1024;
 
 pub struct Activity {
     began: Instant,
     requests: AtomicUsize,
-    /// Handlers that run, and answers whose next piece is not there yet.
+    /// Running handlers, and response bodies whose next chunk is not ready.
     in_flight: AtomicUsize,
-    /// Milliseconds from the beginning to the last request, piece of an answer, or bytes taken.
+    /// Milliseconds from the beginning to the last request, response chunk, or bytes read by the
+    /// client.
     progress: AtomicU64,
     written: AtomicU64,
 }
@@ -42,23 +43,23 @@ impl Activity {
         })
     }
 
-    /// Notes a request; answers whether it is the first.
+    /// Counts a request; returns a guard and whether it is the connection's first.
     pub fn request(self: &Arc<Self>) -> (InFlightGuard, bool) {
         let first = self.requests.fetch_add(1, Ordering::Relaxed) == 0;
         (InFlightGuard::take(self), first)
     }
 
-    /// True when the client has to do something, and not we.
+    /// True when no request is in flight.
     pub fn is_idle(&self) -> bool {
         self.in_flight.load(Ordering::Relaxed) == 0
     }
 
-    /// When something last got on.
+    /// The time of the last progress.
     pub fn last_progress(&self) -> Instant {
         self.began + Duration::from_millis(self.progress.load(Ordering::Relaxed))
     }
 
-    /// When this connection is to be closed unless something happens.
+    /// When this connection is closed without further activity.
     pub fn deadline(&self, first_head: Duration, idle: Duration) -> Instant {
         match self.requests.load(Ordering::Relaxed) {
             0 => self.began + first_head,
@@ -81,7 +82,7 @@ impl Activity {
     }
 }
 
-/// It is our turn to do something for the client, until this is dropped.
+/// Marks the connection as busy until it is dropped.
 pub struct InFlightGuard(Arc<Activity>);
 
 impl InFlightGuard {
@@ -99,8 +100,8 @@ impl Drop for InFlightGuard {
     }
 }
 
-/// An answer's body. It is our turn while its next piece is not there, and the client's while a
-/// piece waits to be taken.
+/// A response body. The connection is busy while the next chunk is not ready, and idle while a
+/// chunk waits for the client to read it.
 pub struct WatchedBody {
     body: Body,
     activity: Arc<Activity>,
@@ -142,7 +143,7 @@ impl HttpBody for WatchedBody {
     }
 }
 
-/// A socket whose client is seen to take what is written.
+/// A socket that records the bytes the client reads.
 pub struct WatchedStream {
     stream: TcpStream,
     activity: Arc<Activity>,

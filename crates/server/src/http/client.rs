@@ -1,5 +1,4 @@
-//! Who is at the other end of a connection, as it is counted: an IPv4 address, or the network of 64
-//! bits that an IPv6 customer has at the least.
+//! The client as rate limits count it: an IPv4 address, or the /64 network of an IPv6 address.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
@@ -60,8 +59,8 @@ impl Peer {
         ClientNetwork::of(self.address)
     }
 
-    /// The client: the other end or, behind proxies of ours, the nearest address that is not one
-    /// of them. What stands further to the left is the client's own word.
+    /// The client: the other end or, behind proxies of ours, the nearest address that is not one of
+    /// them. Addresses further to the left are set by the client and not trusted.
     pub fn client(&self, headers: &HeaderMap) -> IpAddr {
         let mut client = self.address;
         let lines = headers.get_all(FORWARDED_FOR).iter().collect::<Vec<_>>();
@@ -76,7 +75,7 @@ impl Peer {
         client
     }
 
-    /// The same, as it is counted; `None` when all that is known is a proxy of ours.
+    /// The same as a network; `None` when only our own proxy is known.
     pub fn client_network(&self, headers: &HeaderMap) -> Option<ClientNetwork> {
         let client = self.client(headers);
         (!self.trusts(client)).then(|| ClientNetwork::of(client))
@@ -125,11 +124,11 @@ mod tests {
     #[test]
     fn the_nearest_address_that_is_no_proxy_of_ours_is_the_client() {
         for (peer, proxies, lines, wanted) in [
-            // Nobody else is believed.
+            // The header is ignored from other clients.
             ("192.0.2.1", "", &["198.51.100.1"][..], "192.0.2.1"),
             ("127.0.0.1", "", &[], "127.0.0.1"),
             ("127.0.0.1", "", &["198.51.100.1"], "198.51.100.1"),
-            // What a client wrote itself stands to the left, or in a line before.
+            // Values that a client wrote itself are further left, or in an earlier line.
             ("127.0.0.1", "", &["203.0.113.9, 198.51.100.1"], "198.51.100.1"),
             ("127.0.0.1", "", &["203.0.113.9", "198.51.100.1"], "198.51.100.1"),
             ("127.0.0.1", "", &["198.51.100.1", ""], "127.0.0.1"),

@@ -1,5 +1,5 @@
-//! Who is connected by HTTP. When there are too many, the connection that has kept us waiting the
-//! longest makes room: first one that never sent a request, then one that is idle.
+//! The open HTTP connections. At the limit, the connection that has been idle the longest is
+//! closed: first one that never sent a request, then any idle one.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -56,8 +56,8 @@ impl HttpConnections {
         })
     }
 
-    /// Takes a new connection in. None when its network has its share, or when everybody is being
-    /// served. The network is `None` for a proxy, which has no share of its own.
+    /// Admits a connection. `None` when its network is at its limit, or when no connection is idle.
+    /// The network is `None` for a proxy, which has no limit of its own.
     pub fn admit(self: &Arc<Self>, network: Option<ClientNetwork>) -> Option<Admission> {
         let mut open = self.open();
         let share = network.map_or(0, |network| open.each.get(&network).copied().unwrap_or(0));

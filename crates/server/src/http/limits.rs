@@ -10,15 +10,15 @@ pub struct HttpLimits {
     pub first_byte: Duration,
     /// The head of its first request must be whole by then.
     pub first_head: Duration,
-    /// The head of a further request must be whole by then, counted from the answer before it.
+    /// The timeout for the head of a further request, counted from the previous response.
     pub next_head: Duration,
-    /// A connection on which so long no request comes and no answer is taken is closed.
+    /// The idle timeout: no request received and no response read.
     pub idle: Duration,
-    /// An HTTP/2 client is asked this often whether it is there, and has as long to say so.
+    /// The interval of HTTP/2 pings, and the timeout of their replies.
     pub ping: Duration,
-    /// Requests under way when the server stops have so long to finish.
+    /// The grace period for running requests at shutdown.
     pub grace: Duration,
-    /// Connections of everybody.
+    /// Connections in total.
     pub connections: usize,
     /// Connections of one client network. A proxy of ours has no such limit.
     pub connections_each: usize,

@@ -1,7 +1,8 @@
-//! HTTP connections: accepted, watched, and ended in good order.
+//! The HTTP server: accepting connections, timeouts, and graceful shutdown.
 //!
-//! A connection is closed when its client keeps us waiting: for the first byte, for a request's
-//! head, or for an answer to be taken. While it waits for us it may last, so live pages stay open.
+//! A connection is closed when the client exceeds a timeout: for the first byte, for a request's
+//! head, or for reading a response. There is no timeout while the client waits for the server, so
+//! live pages stay open.
 
 mod activity;
 mod client;
@@ -38,35 +39,35 @@ pub use client::{ClientNetwork, Peer};
 use connections::{Admission, HttpConnections};
 pub use limits::HttpLimits;
 
-/// What is read of a connection at one time, in bytes; a request's head must fit in it.
+/// The read buffer in bytes; a request's head must fit in it.
 const READ_BYTES: usize = 64 * 1024;
-/// Requests of one HTTP/2 connection that are answered at one time.
+/// Concurrent requests of one HTTP/2 connection.
 const STREAMS: u32 = 100;
-/// What an HTTP/2 client may send before it is read, on one request and on all, in bytes.
+/// The HTTP/2 flow-control windows per request and per connection, in bytes.
 const STREAM_BYTES: u32 = 128 * 1024;
 const CONNECTION_BYTES: u32 = 256 * 1024;
 
-/// Ready when the server stops, for answers that would go on for ever.
+/// Ready when the server stops, to end endless responses.
 #[derive(Clone)]
 pub struct Stopping(pub CancellationToken);
 
 /// How HTTP is served.
 #[derive(Clone)]
 pub struct HttpServer {
-    /// What the listener is called among the figures.
+    /// The listener's name in the metrics.
     pub listener: &'static str,
     pub limits: HttpLimits,
     /// Where the proxies are that speak for clients, beside this machine.
     pub proxies: Arc<Networks>,
 }
 
-/// What every connection shares.
+/// State shared by all connections.
 struct Serving {
     server: HttpServer,
     router: Router,
     connections: Arc<HttpConnections>,
     stopping: CancellationToken,
-    /// Ends what has not ended by itself after the grace.
+    /// Aborts connections after the grace period.
     over: CancellationToken,
 }
 
@@ -77,8 +78,8 @@ impl Default for HttpServer {
 }
 
 impl HttpServer {
-    /// Serves until `stop` is ready. What is being answered then has a short while to finish;
-    /// answers that go on for ever end at once.
+    /// Serves until `stop` is ready. Running requests then have a grace period; endless responses
+    /// end at once.
     pub async fn serve(
         self,
         listener: TcpListener,
@@ -151,7 +152,7 @@ impl Serving {
     async fn converse(&self, stream: TcpStream, peer: Peer, admission: &Admission) {
         let limits = &self.server.limits;
         let _ = stream.set_nodelay(true);
-        // Nothing is set up for a client that says nothing.
+        // No HTTP state is allocated before the client's first byte.
         let mut first = [0];
         tokio::select! {
             heard = timeout(limits.first_byte, stream.peek(&mut first)) => {
@@ -172,7 +173,7 @@ impl Serving {
             let look = deadline.min(Instant::now() + limits.idle);
             tokio::select! {
                 biased;
-                // A client that breaks off or breaks the protocol concerns nobody else.
+                // Client disconnects and protocol errors are not logged.
                 _ = connection.as_mut() => return,
                 () = self.stopping.cancelled() => {
                     connection.as_mut().graceful_shutdown();

@@ -1,5 +1,5 @@
-//! A request's body, read whole into memory, by somebody who is known and within what all bodies
-//! under way may take.
+//! Reads request bodies into memory, for authenticated clients and within a limit for all bodies
+//! together.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::http::slots::{SlotShare, Slots};
 
-/// What may be read before it is known who sends it, in bytes.
+/// Bytes that may be read before authentication.
 pub const SMALL_BODY_BYTES: usize = 16 * 1024;
 /// Larger bodies that are read at one time, of at most a megabyte each.
 pub const LARGE_BODIES: usize = 64;
@@ -26,7 +26,7 @@ pub struct RequestBody {
     most: usize,
     until: Instant,
     told: Option<usize>,
-    /// The client sends the body only after it is asked to.
+    /// The client waits for `100 Continue`.
     waits_to_be_asked: bool,
     read: Vec<u8>,
 }
@@ -45,8 +45,8 @@ impl RequestBody {
         }
     }
 
-    /// Takes a small body that came along with its head. `None` when there is more to wait for,
-    /// which is done for those alone who are known.
+    /// Takes a small body that came along with its head. `None` when more must be received, which
+    /// requires authentication.
     pub async fn came_along(&mut self) -> Result<Option<Bytes>, StatusCode> {
         if self.waits_to_be_asked || self.told.is_some_and(|told| told > SMALL_BODY_BYTES) {
             return Ok(None);
@@ -58,8 +58,8 @@ impl RequestBody {
         })
     }
 
-    /// Takes a small body, however long it takes. `None` when it is a larger one, which is read for
-    /// those alone who are known.
+    /// Takes a small body, however long it takes. `None` for a larger one, which requires
+    /// authentication.
     pub async fn small(&mut self) -> Result<Option<Bytes>, StatusCode> {
         if self.told.is_some_and(|told| told > SMALL_BODY_BYTES) {
             return Ok(None);

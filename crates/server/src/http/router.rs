@@ -1,4 +1,4 @@
-//! The HTTP router: the app, REST, MCP and what services call, behind one address.
+//! The HTTP router: the app, REST, MCP and the services' webhooks on one address.
 
 use std::sync::Arc;
 

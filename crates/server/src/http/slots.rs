@@ -1,5 +1,5 @@
-//! Places for work that holds memory or a connection: so many in all, and so many for each owner,
-//! so that nobody takes the places of everybody.
+//! Slots for work that holds memory or a connection: a limit in total and one per owner, so that
+//! one owner cannot take all slots.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -66,7 +66,7 @@ impl Slots {
     pub async fn wait(self: &Arc<Self>, shares: &[SlotShare]) -> Slot {
         loop {
             let mut freed = std::pin::pin!(self.freed.notified());
-            // What becomes free between the look and the wait is heard of.
+            // Registered before the check, so that a release in between is not missed.
             freed.as_mut().enable();
             if let Some(slot) = self.take(shares) {
                 return slot;

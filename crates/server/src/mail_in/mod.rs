@@ -1,4 +1,4 @@
-//! Mail that comes in: SMTP, LMTP, IMAP, services that send mail for apps, and who wrote it.
+//! Incoming mail: SMTP, LMTP, IMAP, webhooks of sending services, and authentication of senders.
 
 pub mod authentication;
 pub mod imap;

@@ -1,5 +1,5 @@
-//! What a domain publishes so that its mail is believed and answered: the records, and whether the
-//! DNS has them. The command line prints it and the app's settings show it.
+//! The DNS records of a sending domain (SPF, DKIM, DMARC, MX), and whether they are published. The
+//! command line prints it and the app's settings show it.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use crate::net::dns_lookup::{Lookup, Missing};
 const STRING_CHARS: usize = 255;
 /// Parent domains whose DMARC policy is looked for.
 const PARENTS: usize = 4;
-/// The longest that the DNS is asked; the records are looked up side by side.
+/// The timeout of the DNS lookups, which run concurrently.
 const LOOKING: Duration = Duration::from_secs(6);
 
 /// How this server sends, as far as others can see it.
@@ -93,7 +93,7 @@ pub enum RecordStatus {
     Missing,
     /// Something else is published.
     Different,
-    /// The DNS could not be asked.
+    /// The DNS lookup failed.
     Unknown,
 }
 
@@ -101,7 +101,7 @@ pub enum RecordStatus {
 pub struct Finding {
     pub record: PublishedRecord,
     pub status: RecordStatus,
-    /// What is published instead, or beside it.
+    /// The records published instead of it or beside it.
     pub found: Vec<String>,
     pub sentence: String,
 }
@@ -172,7 +172,7 @@ fn spf(domain: &str, sending: &SendingSetup) -> PublishedRecord {
 }
 
 /// How an SPF record names a server (RFC 7208, section 5): by its public name or public address. A
-/// server that only our own network knows cannot be named.
+/// server with a private name or address cannot be listed.
 fn sender_term(host: &str) -> Option<String> {
     let host = host.trim_matches(['[', ']']);
     match host.parse::<IpAddr>() {
@@ -228,8 +228,8 @@ pub async fn look_up(
     findings.into_iter().map(|(_, finding)| finding).collect()
 }
 
-/// True when everything is published that others ask for before they believe the domain's mail. MX
-/// is not among it: mail may be forwarded or fetched from elsewhere.
+/// True when SPF, DKIM and DMARC are published. MX is not required: mail may be forwarded or
+/// fetched from elsewhere.
 pub fn are_good(findings: &[Finding]) -> bool {
     let mut required = findings.iter().filter(|finding| finding.record.purpose != Purpose::Mx);
     has_key(findings) && required.all(|finding| finding.status == RecordStatus::Good)
@@ -340,7 +340,7 @@ async fn check_spf(lookup: &Lookup, record: PublishedRecord, sending: &SendingSe
 }
 
 /// True when an SPF record names this server by its name, its address or as one that takes the
-/// domain's mail. What it includes of others is not followed.
+/// domain's mail. Includes are not followed.
 async fn names_sender(lookup: &Lookup, spf: &str, domain: &str, sending: &SendingSetup) -> bool {
     let Some(host) = &sending.host else { return true };
     let addresses: Vec<IpAddr> = lookup.addresses(host).await.unwrap_or_default();

@@ -7,13 +7,13 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-/// Mails on their way to one domain at once. It is less than a workspace may have under way, so
-/// that a domain that hangs does not hold up the mail to all others.
+/// Concurrent deliveries to one domain. The limit is below that of a workspace, so that a hanging
+/// domain does not block the mail to all others.
 pub const EACH: usize = 4;
 /// How long a mail waits for a place before it is put off.
 pub const WAIT: Duration = Duration::from_secs(10);
 
-/// How much is under way to each domain.
+/// The running deliveries of each domain.
 #[derive(Clone)]
 pub struct DomainSlots {
     domains: Arc<Mutex<HashMap<String, Arc<Semaphore>>>>,

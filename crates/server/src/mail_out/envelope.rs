@@ -4,8 +4,8 @@ use std::future::Future;
 
 use inbox::jobs::{OutgoingMail, RelayOutcome};
 
-/// An address as it stands in an envelope: its domain in ASCII, its local part as it is. `None`
-/// for what no server could be given.
+/// An address as it stands in an envelope: its domain in ASCII, its local part as it is. `None` for
+/// invalid addresses.
 pub fn deliverable(address: &str) -> Option<String> {
     let (local, domain) = address.rsplit_once('@').filter(|_| mail::is_address(address))?;
     let domain = mail::ascii_domain(domain)?;

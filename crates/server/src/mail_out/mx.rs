@@ -17,11 +17,11 @@ use super::pool::SmtpPool;
 use super::smtp::{self, Dial, Security, SmtpClientSession, SmtpTimeouts, TransactionOutcome};
 use crate::net::dns_lookup::{Lookup, MailExchanger, Missing};
 
-/// Servers of a domain that are tried, and addresses of each.
+/// Attempted mail servers of a domain, and addresses of each server.
 const SERVERS: usize = 5;
 const ADDRESSES: usize = 3;
 
-/// Which addresses may be dialled.
+/// Decides which addresses may be connected to.
 pub type AddressFilter = fn(IpAddr) -> bool;
 
 #[derive(Clone)]
@@ -33,16 +33,17 @@ struct Inner {
     port: u16,
     policies: StsPolicies,
     usual: ConnectionProfile,
-    /// For domains whose policy asks that their servers prove who they are.
+    /// For domains whose MTA-STS policy requires a valid certificate.
     enforced: ConnectionProfile,
     places: DomainSlots,
     turn: AtomicUsize,
 }
 
-/// How servers are spoken to, with the sessions that are kept of it.
+/// TLS settings for connections to mail servers, with the pool of idle sessions that were opened
+/// with them.
 struct ConnectionProfile {
     dial: Dial,
-    /// In clear where encryption was offered and fails.
+    /// Retry without encryption when STARTTLS was offered and fails.
     fallback: bool,
     pool: SmtpPool,
 }
@@ -138,7 +139,7 @@ impl Inner {
         told.unwrap_or_else(all)
     }
 
-    /// Sends to the first server with which a session comes about.
+    /// Sends through the first server that a session can be opened with.
     async fn send_to_any(
         &self,
         profile: &ConnectionProfile,
@@ -156,9 +157,9 @@ impl Inner {
         Err(errors)
     }
 
-    /// The servers of a domain, the best first; those that are equally good take turns. A domain
-    /// without MX records takes mail itself (RFC 5321, section 5.1), one whose only MX is a dot
-    /// takes none (RFC 7505).
+    /// The mail servers of a domain by MX preference; servers of equal preference take turns. A
+    /// domain without MX records takes mail itself (RFC 5321, section 5.1), one whose only MX is a
+    /// dot takes none (RFC 7505).
     async fn servers(&self, domain: &str) -> Result<Vec<String>, RelayOutcome> {
         match self.lookup.exchanges(domain).await {
             Ok(exchanges) if exchanges.iter().all(|exchange| exchange.host.is_empty()) => {
@@ -172,7 +173,7 @@ impl Inner {
         }
     }
 
-    /// `None` when no session came about, so that another server may be tried.
+    /// `None` when no session could be opened, so that the next server is tried.
     async fn send_to_server(
         &self,
         profile: &ConnectionProfile,
@@ -240,7 +241,7 @@ impl ConnectionProfile {
     }
 }
 
-/// What went wrong on the way through a domain's servers.
+/// The errors of all attempts with a domain's servers.
 #[derive(Default)]
 struct DeliveryErrors {
     last: Option<String>,
@@ -248,7 +249,8 @@ struct DeliveryErrors {
 }
 
 impl DeliveryErrors {
-    /// Where nobody answered, later somebody may; where there is nobody to ask, nobody ever will.
+    /// A connection failure is temporary. A domain without a usable mail server is a permanent
+    /// failure.
     fn outcome(self, domain: &str) -> RelayOutcome {
         match (self.last, self.private) {
             (Some(sentence), _) => RelayOutcome::Later(format!("{domain}: {sentence}")),
@@ -257,7 +259,8 @@ impl DeliveryErrors {
         }
     }
 
-    /// The same where a policy is enforced: whoever stands between must not turn mail away for good.
+    /// The same under an enforced MTA-STS policy: every failure is temporary, because an attacker
+    /// on the network could have caused it.
     fn outcome_by_policy(self, domain: &str) -> RelayOutcome {
         RelayOutcome::Later(match self.last {
             Some(sentence) => format!(
@@ -268,7 +271,7 @@ impl DeliveryErrors {
     }
 }
 
-/// Takes note of servers that a policy under test does not name.
+/// Logs servers that a policy in testing mode does not list.
 fn note(domain: &str, policy: Option<&StsPolicy>, servers: &[String]) {
     let Some(policy) = policy.filter(|policy| policy.mode == StsMode::Testing) else { return };
     for server in servers.iter().filter(|server| !policy.names(server)) {

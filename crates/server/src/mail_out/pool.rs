@@ -50,7 +50,7 @@ impl SmtpPool {
         });
     }
 
-    /// Ends what nobody has used for long.
+    /// Closes idle sessions after the timeout.
     fn let_go(&self, now: Instant) {
         let old: Vec<IdleSession> =
             self.kept().extract_if(.., |one| now.duration_since(one.since) >= IDLE).collect();

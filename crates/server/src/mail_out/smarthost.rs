@@ -51,8 +51,8 @@ impl SmarthostRelay {
 
     async fn hand_over(&self, mail: &OutgoingMail, recipients: &[String]) -> Vec<RelayOutcome> {
         let _place = self.places.acquire().await;
-        // A session that waited may have been ended by the server meanwhile; it has not heard of
-        // this mail then, so another is begun.
+        // The server may have closed a pooled session meanwhile. Nothing of this mail was sent
+        // then, so a new session is opened.
         while let Some(session) = self.pool.take(&self.host) {
             match self.tell(session, mail, recipients).await {
                 TransactionOutcome::Outcomes(outcomes) => return outcomes,

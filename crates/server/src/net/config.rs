@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 /// The DNS server, and which addresses may be called.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NetConfig {
-    /// The DNS server to ask instead of the system's resolver.
+    /// The DNS server to use instead of the system's resolver.
     pub dns: Option<SocketAddr>,
     /// Private networks and `http` may be called too, for development only.
     pub allow_private: bool,

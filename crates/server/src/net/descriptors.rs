@@ -4,7 +4,7 @@
 use metrics::gauge;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// More than this is not asked for, whatever the hard limit says.
+/// The most that is requested, even if the hard limit is higher.
 const MOST: u64 = 1 << 20;
 /// Kept back for the database, files, and connections of our own.
 const FOR_OTHERS: u64 = 192;
@@ -42,7 +42,7 @@ impl ConnectionBudget {
     }
 }
 
-/// Raises the soft limit of open files to the hard one, and says in the log what there is.
+/// Raises the soft limit of open files to the hard one, and logs the result.
 pub fn raise_open_files() -> ConnectionBudget {
     let before = getrlimit(Resource::Nofile);
     let wanted = before.maximum.unwrap_or(MOST).min(MOST);

@@ -1,4 +1,4 @@
-//! A resolver that asks the configured DNS server.
+//! A resolver that queries the configured DNS server.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -14,13 +14,12 @@ use crate::net::resolver::{NotFound, ResolvedAddresses, Resolver};
 use crate::net::system_resolver::SystemResolver;
 use inbox::base::future::BoxFuture;
 
-/// How long the server has for one question, and how often it is asked.
+/// The timeout of one query, and the attempts.
 const PATIENCE: Duration = Duration::from_secs(2);
 const QUESTIONS: usize = 2;
-/// The longest that an answer is remembered, whatever its owner asks for, so that a name that
-/// moves is followed soon.
+/// The upper bound of TTLs, so that a changed name is noticed soon.
 const REMEMBERED: Duration = Duration::from_secs(60);
-/// The same for the answer that there is nothing.
+/// The same for negative responses.
 const NOTHING_REMEMBERED: Duration = Duration::from_secs(5);
 
 /// The resolver of a DNS server, or the system's.
@@ -31,7 +30,7 @@ pub fn resolver_at(server: Option<SocketAddr>) -> Result<Arc<dyn Resolver>, Stri
     })
 }
 
-/// One DNS server, asked for both kinds of addresses.
+/// One DNS server, queried for A and AAAA records.
 pub struct DnsResolver {
     resolver: TokioResolver,
     health: Arc<DnsHealth>,

@@ -1,5 +1,5 @@
-//! Whether the DNS server answers at all. Every look-up of this process asks here first, so that a
-//! dead resolver costs one question in a while, and not a time limit for every mail.
+//! Health check of the DNS server. Every lookup of this process checks it first, so that a dead
+//! resolver costs one probe in a while, and not a timeout for every mail.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -12,16 +12,16 @@ use tokio::net::UdpSocket;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
-/// How long a server that answered counts as up, and one that did not as down.
+/// How long the result of a probe is valid, for up and for down.
 const UP_REMEMBERED: Duration = Duration::from_secs(5);
 const DOWN_REMEMBERED: Duration = Duration::from_secs(5);
-/// How long a server has for the question whether it is there, and how often it is asked.
+/// The timeout of one probe, and the attempts.
 const PATIENCE: Duration = Duration::from_millis(400);
 const QUESTIONS: usize = 2;
 /// More than an answer to the question has.
 const ANSWER_BYTES: usize = 1_500;
-/// "Who serves the root?", which every resolver knows: a header that asks for recursion, the empty
-/// name, NS, IN (RFC 1035, section 4.1).
+/// The probe: a recursive NS query for the root, which every resolver can answer (RFC 1035, section
+/// 4.1).
 const QUESTION: [u8; 17] = [0x4d, 0x52, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 1];
 
 /// The state of the DNS server of `MAILROOM_DNS`, or of those that the system is set up with.
@@ -35,12 +35,12 @@ pub struct DnsHealth {
 enum DnsState {
     Nothing,
     Up(Instant),
-    /// Not to be asked again before this.
+    /// No new probe before this time.
     Down(Instant),
 }
 
 impl DnsHealth {
-    /// What all look-ups at this server share; `None` for the system's.
+    /// The state shared by all lookups at this server; `None` for the system's.
     pub fn of(server: Option<SocketAddr>) -> Arc<DnsHealth> {
         static ALL: LazyLock<Mutex<HashMap<Option<SocketAddr>, Arc<DnsHealth>>>> =
             LazyLock::new(Mutex::default);
@@ -56,13 +56,14 @@ impl DnsHealth {
         all.entry(server).or_insert_with(new).clone()
     }
 
-    /// True when a server answers. While none does nobody waits: it is asked again on the side.
+    /// True when a server is up. While it is down, lookups fail at once and a probe runs in the
+    /// background.
     pub async fn is_up(self: &Arc<Self>) -> bool {
         match self.known() {
             DnsState::Up(until) if Instant::now() < until => true,
             DnsState::Down(until) => {
                 if Instant::now() >= until {
-                    // The others go by what is known until this one has found out.
+                    // Other callers use the last result until this probe ends.
                     *self.held() = DnsState::Down(Instant::now() + DOWN_REMEMBERED);
                     let health = Arc::clone(self);
                     tokio::spawn(async move { health.ask().await });
@@ -136,8 +137,8 @@ async fn any_answers(servers: &[SocketAddr]) -> bool {
     false
 }
 
-/// Any answer will do, a refusal too. The socket is connected, so that a closed port is told at
-/// once.
+/// Any response counts, also an error code. The socket is connected, so that a closed port is
+/// reported at once.
 async fn answers(server: SocketAddr) -> bool {
     let local: IpAddr = match server {
         SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),

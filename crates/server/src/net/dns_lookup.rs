@@ -1,4 +1,4 @@
-//! What the DNS says about mail: where a domain takes it, and what it publishes about itself.
+//! DNS lookups for mail: MX, address and TXT records.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use hickory_resolver::{Resolver, TokioResolver};
 
 use crate::net::dns_health::DnsHealth;
 
-/// How long a server has for one question, and how often it is asked.
+/// The timeout of one query, and the attempts.
 const PATIENCE: Duration = Duration::from_secs(5);
 const QUESTIONS: usize = 2;
-/// The longest that an answer is remembered, and that there is nothing.
+/// The upper bounds of the TTL of positive and negative responses.
 const REMEMBERED: Duration = Duration::from_secs(300);
 const NOTHING_REMEMBERED: Duration = Duration::from_secs(15);
 
@@ -28,12 +28,12 @@ pub struct Lookup {
     health: Arc<DnsHealth>,
 }
 
-/// Why there is no answer to a question.
+/// Why a lookup has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
     /// The name does not exist, or has no record of this kind.
     Nothing,
-    /// Nobody could tell.
+    /// The lookup failed.
     Unknown,
 }
 
@@ -45,7 +45,7 @@ pub struct MailExchanger {
     pub host: String,
 }
 
-/// One DNS server and no other, by UDP and for long answers by TCP.
+/// One DNS server, by UDP, and by TCP for truncated responses.
 pub fn only(server: SocketAddr) -> ResolverConfig {
     let mut connections = vec![ConnectionConfig::udp(), ConnectionConfig::tcp()];
     for connection in &mut connections {
@@ -74,7 +74,7 @@ impl Lookup {
         Ok(Lookup { resolver, health: DnsHealth::of(server) })
     }
 
-    /// The resolver, while its server answers.
+    /// The resolver, while its server is up.
     async fn ready(&self) -> Result<&TokioResolver, Missing> {
         if self.health.is_up().await { Ok(&self.resolver) } else { Err(Missing::Unknown) }
     }

@@ -1,4 +1,4 @@
-//! What a customer reads in the log when a call came to nothing.
+//! The sentences of the delivery log for failed calls.
 
 use std::error::Error;
 use std::io;
@@ -9,7 +9,7 @@ use rustls::CertificateError::{
     NotValidYetContext, UnknownIssuer,
 };
 
-/// Nobody answered before the deadline.
+/// No response before the timeout.
 pub fn too_slow(deadline: Duration) -> String {
     format!("No answer came within {} seconds.", deadline.as_secs_f64())
 }
@@ -57,7 +57,7 @@ fn of_tls(error: &rustls::Error) -> &'static str {
     }
 }
 
-/// The first cause of a kind. An I/O error hides what it was made from behind another door.
+/// The first cause of a type. An I/O error has its inner error in `get_ref`, not in `source`.
 fn cause<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
     let mut next = Some(error);
     while let Some(error) = next {

@@ -16,12 +16,11 @@ use crate::net::pins::DnsPins;
 const IDLE: Duration = Duration::from_millis(1_500);
 /// Idle connections to one address.
 const IDLE_CONNECTIONS: usize = 64;
-/// Bytes of HTTP/2 bodies that are taken in before anyone reads them: of one answer, and of all
-/// answers on one connection.
+/// The HTTP/2 flow-control windows, in bytes: per response and per connection.
 const STREAM_BYTES: u32 = 16 * 1024;
 const CONNECTION_BYTES: u32 = 1024 * 1024;
-/// An HTTP/2 connection on which nothing comes is asked whether it is still there after this
-/// long, and given up after as long again: otherwise every event to its address would wait in it.
+/// The interval of HTTP/2 keep-alive pings, and their timeout: otherwise every event to a dead
+/// connection's address would wait in it.
 const SILENCE: Duration = Duration::from_secs(4);
 
 /// A client lives this long, and so do its connections: however busy they are, a name that leads
@@ -73,7 +72,7 @@ fn client(
         .tls_backend_preconfigured(tls)
         .https_only(!allow_http)
         .user_agent(concat!("Mailroom/", env!("CARGO_PKG_VERSION")))
-        // A proxy would dial for us, and undo what was vetted.
+        // A proxy would resolve names itself and bypass the SSRF guard.
         .no_proxy()
         .dns_resolver(pins)
         .redirect(Policy::none())
@@ -122,9 +121,8 @@ pub fn api_client(within: Duration) -> Result<Client, String> {
         .map_err(|error| error.to_string())
 }
 
-/// The authorities that this machine trusts. They are the system's and not built in: whoever runs
-/// the machine adds their own authority or drops one, for every program alike, and an old binary
-/// does not go on trusting what the world has stopped to trust.
+/// The authorities that this machine trusts. They are the system's and not built in: the operator
+/// can add or remove one for all programs, and an old binary does not keep trusting revoked ones.
 pub fn system_roots() -> RootCertStore {
     let found = rustls_native_certs::load_native_certs();
     let mut roots = RootCertStore::empty();

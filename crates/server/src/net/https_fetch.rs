@@ -22,7 +22,7 @@ pub struct Pages {
     deadline: Duration,
 }
 
-/// A page as it came, whatever its status.
+/// A response with any status.
 #[derive(Debug)]
 pub struct FetchedPage {
     pub status: u16,

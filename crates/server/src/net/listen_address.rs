@@ -36,13 +36,12 @@ impl fmt::Display for ListenAddress {
     }
 }
 
-/// The mode of a socket in the file system unless the settings say otherwise: the user who runs us
-/// and their group.
+/// The default mode of a Unix socket: the server's user and group.
 const SOCKET_MODE: u32 = 0o660;
 /// Where the system's groups are written.
 const GROUPS: &str = "/etc/group";
 
-/// Who may hand mail over through a socket in the file system.
+/// Who may deliver mail through a Unix socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SocketAccess {
     pub mode: u32,

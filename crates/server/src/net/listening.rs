@@ -1,5 +1,4 @@
-//! What a listener does when the system gives it no connection: it waits a little, and says so once
-//! in a while.
+//! Handling of `accept` errors: a short pause and a rate-limited log line.
 
 use std::io;
 use std::time::Duration;

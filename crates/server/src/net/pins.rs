@@ -9,14 +9,14 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 /// The most addresses of one name that are dialled, one after the other.
 const DIALLED: usize = 8;
 
-/// The addresses that the names of calls under way were vetted to lead to. The client asks here
-/// and nowhere else, so that what it dials is what was vetted, whatever the name leads to since.
+/// The vetted addresses of host names with running calls. The HTTP client resolves names here only,
+/// so that it connects to the vetted addresses even if DNS has changed since (DNS rebinding).
 #[derive(Clone, Default)]
 pub struct DnsPins(Arc<Mutex<HashMap<String, Pin>>>);
 
 struct Pin {
     addresses: Vec<SocketAddr>,
-    /// Calls under way to this name; the last one takes the pin away.
+    /// Running calls to this name; the last one removes the pin.
     calls: usize,
 }
 

@@ -13,7 +13,7 @@ pub trait Resolver: Send + Sync {
 /// Every address of the name, however many kinds of records they came from.
 pub type ResolvedAddresses = Result<Vec<IpAddr>, NotFound>;
 
-/// The name has no address, or nobody could tell. Why is for the log: it may describe the
+/// The name has no address, or the lookup failed. The reason is for the log: it may describe the
 /// network that the service runs in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotFound;

@@ -80,8 +80,8 @@ impl SsrfGuard {
         }
     }
 
-    /// The check before a send. One address that is not public bars them all: which one a
-    /// connection would take is chance.
+    /// The check before each send. One private address among a host's addresses refuses the call,
+    /// because the connection might use any of them.
     pub async fn admit(&self, text: &str) -> Result<Allowed, Blocked> {
         let url = check_url(text, self.rules.allow_private).map_err(Blocked::Refused)?;
         let Some(Host::Domain(name)) = url.host() else {
@@ -95,8 +95,8 @@ impl SsrfGuard {
     }
 
     async fn look_up(&self, name: &str) -> Result<Vec<IpAddr>, Blocked> {
-        // A public name is complete: no search domain may turn it into a neighbour's. Names of
-        // development (`localhost`, a container's) are known only as they are.
+        // A public name is made fully qualified, so that no search domain is appended. Development
+        // names (`localhost`, a container's) are used as they are.
         let complete = if self.rules.allow_private || name.ends_with('.') {
             name.to_owned()
         } else {

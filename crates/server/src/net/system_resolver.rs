@@ -1,4 +1,4 @@
-//! A resolver that asks the operating system, with a limit on threads.
+//! A resolver that uses the operating system's, with a limit on threads.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -15,9 +15,9 @@ const NAMES_AT_ONCE: usize = 128;
 
 /// The system's resolver, with its hosts file and its own cache if it has one.
 ///
-/// A lookup cannot be called off, and a name whose servers hang holds its thread long after the
-/// caller has left. So callers who ask for the same name at the same time share one lookup:
-/// however many events wait for such a name, they hold one thread.
+/// A lookup cannot be cancelled, and one whose DNS servers hang holds its thread long after the
+/// caller's timeout. So concurrent lookups of one name share a thread, however many events wait for
+/// it.
 pub struct SystemResolver(Arc<LookupThreads>);
 
 struct LookupThreads {

@@ -1,4 +1,4 @@
-//! What a supervisor asks: is the process there, and can it work?
+//! Health endpoints for supervisors: liveness and readiness.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::net::dns_health::DnsHealth;
 use crate::node::quiet::{QUIET_SENTENCE, QuietMode};
 use crate::node::storage_check::StorageCheck;
 
-/// What the answer to `/readyz` depends on.
+/// The inputs of `/readyz`.
 pub struct Readiness {
     pub app: App,
     pub storage: StorageCheck,
@@ -27,8 +27,8 @@ pub fn router(readiness: Readiness) -> Router {
         .with_state(Arc::new(readiness))
 }
 
-/// Ready when the database answers and everything can be written. Without DNS mail still comes in,
-/// and a quiet server still answers, so these are only told.
+/// Ready when the database responds and the folders are writable. Failing DNS and quiet mode are
+/// reported but do not make the server unready.
 async fn ready(State(readiness): State<Arc<Readiness>>) -> (StatusCode, String) {
     let unable = |problem: &str| (StatusCode::SERVICE_UNAVAILABLE, format!("{problem}\n"));
     if !readiness.database_answers().await {

@@ -1,6 +1,6 @@
-//! What may reach the log, whatever `RUST_LOG` asks for: our own lines, which are written to hold no
-//! words of mail and no secrets, and of the libraries only warnings, because at their most talkative
-//! they write down queries with their arguments, headers, mail and passwords.
+//! The bounds of `RUST_LOG`: our own lines, which contain no mail text and no secrets, and of
+//! libraries only warnings, because their debug logs contain query arguments, headers, mail and
+//! passwords.
 
 use tracing::{Level, Metadata, Subscriber};
 use tracing_subscriber::EnvFilter;
@@ -11,7 +11,7 @@ use tracing_subscriber::registry::LookupSpan;
 
 /// Our own crates.
 const OWN: &[&str] = &["db", "inbox", "mail", "papers", "server", "mailroom"];
-/// Libraries that quote what they read even in warnings: of mail, of HTML, of a server's answers.
+/// Libraries whose warnings quote their input: mail, HTML, server responses.
 const SILENT: &[&str] = &[
     "ammonia",
     "async_imap",
@@ -22,7 +22,7 @@ const SILENT: &[&str] = &[
     "markup5ever",
 ];
 
-/// The filter of the process's log: what `RUST_LOG` says, or else this level, within these bounds.
+/// The log filter: `RUST_LOG`, or else this level, within these bounds.
 pub fn of_process<S>(usual: &str) -> impl Filter<S> + Send + Sync + 'static
 where
     S: Subscriber + for<'lookup> LookupSpan<'lookup>,

@@ -1,4 +1,4 @@
-//! Figures for Prometheus, on an address of their own: they are for those who run the service.
+//! Prometheus metrics, on an address of their own, for operators.
 
 use std::future::Future;
 
@@ -12,10 +12,10 @@ use tokio::net::TcpListener;
 use crate::http::{HttpLimits, HttpServer};
 use crate::net::descriptors::ConnectionBudget;
 
-/// Upper bounds of what durations are sorted into, in seconds.
+/// Histogram buckets of durations, in seconds.
 const SECONDS: &[f64] = &[0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0];
 
-/// Connections of those who read the figures.
+/// Connections to the metrics endpoint.
 const CONNECTIONS: usize = 64;
 
 /// Serves `/metrics` until `stop` is ready. From here on figures are kept.

@@ -1,6 +1,6 @@
-//! Holds this node's files against its database. Several nodes work on one database with the same
-//! `secret.key` and the same folder of blobs; a node that has others would seal what the others
-//! cannot open and keep what the others cannot find, so it does not start.
+//! Checks this node's files against its database. All nodes of a database share `secret.key` and
+//! the blob folder; a node with others would write secrets and blobs that the other nodes cannot
+//! read, so it refuses to start.
 
 use std::fs;
 use std::future::Future;

@@ -1,5 +1,5 @@
-//! Who on this machine may read what we keep: the user who runs us, and nobody else. What an earlier
-//! version, or somebody else, left open is tightened at start.
+//! File permissions: only the server's user may read the data. Wider permissions of existing files
+//! are tightened at start.
 
 use std::fs::{self, Metadata, Permissions};
 use std::io;
@@ -18,8 +18,8 @@ pub fn make_private_files() {
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(OTHERS));
 }
 
-/// Closes the folders and files that stand open, and says so in the log. Nobody gets past a closed
-/// folder, so what is in it is not looked at one by one.
+/// Tightens folders and files with wide permissions, and logs it. The content of a closed folder is
+/// not reachable, so it is not checked file by file.
 pub fn tighten(folders: &[PathBuf], files: &[PathBuf]) {
     for folder in folders {
         close(folder, FOLDER_MODE);

@@ -1,5 +1,5 @@
 //! Quiet mode: pages, the API and incoming SMTP work, but no mail is sent or fetched, no webhook is
-//! called and no notice leaves. What waits stays waiting.
+//! called and no notice is sent. Queued work stays queued.
 //!
 //! A process is quiet because it was started with `--quiet`, or for as long as the database says
 //! so (`inbox::model::installation`): after a restore, on a copy, or because an operator asked for it.
@@ -13,10 +13,10 @@ use metrics::gauge;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// What other processes wrote is found by the clock.
+/// Changes by other processes are found by polling.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
-/// What people and supervisors read while a server is quiet.
+/// The texts for people and supervisors while a server is quiet.
 pub const QUIET_SENTENCE: &str =
     "This server is quiet: no mail is sent or fetched and no webhook is called.";
 /// How an operator ends it.
@@ -40,7 +40,7 @@ impl QuietMode {
         QuietMode(watch::channel(quiet).1)
     }
 
-    /// Finds out whether to start quiet, and follows what the database says until `stop`.
+    /// Determines the initial mode, and follows the database's flag until `stop`.
     pub async fn follow(
         app: &App,
         config: &QuietConfig,
@@ -97,7 +97,7 @@ async fn keep_looking(app: App, tell: watch::Sender<bool>, stop: CancellationTok
             () = tokio::time::sleep(LOOK_EVERY) => {}
             () = stop.cancelled() => return,
         }
-        // A store that does not answer is told of elsewhere, and changes nothing here.
+        // Database errors are reported elsewhere and leave the mode unchanged.
         let Ok(found) = app.store.read(installation).await else { continue };
         let changed = tell.send_if_modified(|quiet| {
             let before = std::mem::replace(quiet, found.quiet().is_some());

@@ -10,13 +10,13 @@ use inbox::model::node_files::write_time;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
-/// What must be free where files are kept, in bytes: less is used up before anybody has looked.
+/// The free disk space that readiness requires, in bytes.
 pub const FREE_BYTES_LEAST: u64 = 64 * 1024 * 1024;
-/// Writing is tried this often at the most, however often somebody asks.
+/// The minimum interval between write tests.
 const TRIED_EVERY: Duration = Duration::from_secs(5);
 /// A disk that takes longer does not work.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// What is written to try it, in bytes.
+/// Bytes of a write test.
 const TRIAL_BYTES: usize = 4_096;
 /// The file that is written, and removed.
 const TRIAL_FILE: &str = "write-trial";
@@ -88,7 +88,7 @@ impl Folder {
     }
 }
 
-/// Refuses to start where nothing can be written, with what to do about it.
+/// Refuses to start when a folder is not writable, with a remedy.
 pub fn require_writable(data: &Path, blobs: &Path) -> Result<(), String> {
     for folder in folders(data, blobs) {
         let made = fs::create_dir_all(&folder.path).and_then(|()| write_trial(&folder.path));
@@ -114,7 +114,7 @@ fn free_bytes(folder: &Path) -> io::Result<u64> {
     Ok(found.f_bavail.saturating_mul(found.f_frsize))
 }
 
-/// A full disk may show only when what was written is to last. Every process has a file of its own.
+/// A full disk may show only at fsync. Every process has a file of its own.
 fn write_trial(folder: &Path) -> io::Result<()> {
     let path = folder.join(format!("{TRIAL_FILE}.{}", std::process::id()));
     let written = File::create(&path).and_then(|mut file| {

@@ -1,6 +1,6 @@
-//! Secrets that have to be used again, such as the password of a mailbox elsewhere, are kept in the
-//! database sealed: who has the database alone cannot open them. The key is a file in the data
-//! folder; processes that share a database need the same file.
+//! Secrets that have to be used again, such as IMAP passwords, are stored encrypted in the
+//! database: the database alone does not reveal them. The key is a file in the data folder;
+//! processes that share a database need the same file.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -103,7 +103,7 @@ fn make_key(data: &Path, path: &Path, key: &[u8]) -> io::Result<()> {
     placed
 }
 
-/// What the password of a fetched inbox is sealed for.
+/// The purpose of sealed IMAP passwords.
 pub fn imap_purpose(address: &str) -> String {
     format!("imap {address}")
 }

@@ -1,4 +1,4 @@
-//! How mail comes in and goes out here, which the settings of each inbox show.
+//! The mail configuration that the settings of each inbox show.
 
 use std::net::SocketAddr;
 
@@ -11,6 +11,6 @@ pub struct MailSetup {
     pub smtp: ListenAddress,
     pub lmtp: ListenAddress,
     pub sending: SendingSetup,
-    /// The DNS server to ask about records instead of the system's.
+    /// The DNS server for record lookups instead of the system's.
     pub dns: Option<SocketAddr>,
 }

@@ -11,7 +11,7 @@ use inbox::base::ids::UserId;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
-/// Somebody counts as writing for so long after what they wrote was saved.
+/// How long a person counts as writing after their text was saved.
 const WRITING_MS: i64 = 20_000;
 /// A visit on another process expires so long after it was announced.
 const ANNOUNCED_MS: i64 = 50_000;
@@ -52,7 +52,7 @@ struct Visit {
     announced_at: i64,
 }
 
-/// Somebody with a page of another process.
+/// A person with a page open on another process.
 struct RemoteVisit {
     node: String,
     person: String,
@@ -61,14 +61,14 @@ struct RemoteVisit {
     until: i64,
 }
 
-/// Somebody else who is there.
+/// Another person with the conversation open.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Other {
     pub name: String,
     pub writes: bool,
 }
 
-/// One open page; it leaves when it is dropped.
+/// Presence on one open page; dropping it ends the presence.
 pub struct PresenceGuard {
     presence: Arc<Presence>,
     key: PresenceKey,

@@ -1,5 +1,5 @@
-//! Pictures that a mail names at other places, fetched by this server when a reader asks for them, so
-//! that their sender learns neither the reader's address nor what browser it is.
+//! Remote pictures of a mail, fetched by this server on request, so that the sender learns neither
+//! the reader's IP address nor their browser.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ pub struct RemotePictureFetcher {
     slots: Semaphore,
 }
 
-/// A picture that was fetched; its type is what its bytes say.
+/// A fetched picture; its type is detected from its bytes.
 pub struct RemotePicture {
     pub content_type: &'static str,
     pub bytes: Vec<u8>,
@@ -47,7 +47,8 @@ impl RemotePictureFetcher {
     pub async fn fetch(&self, url: &str) -> Option<RemotePicture> {
         let _slot = self.slots.acquire().await.ok()?;
         let pages = self.pages.get_or_init(async || self.open()).await.as_ref()?;
-        // Most servers that still name http answer https too; nothing is asked for in the clear.
+        // `http` URLs are fetched by `https`, which most servers support; nothing is fetched
+        // unencrypted.
         let mut url = match url.strip_prefix("http://") {
             Some(rest) => format!("https://{rest}"),
             None => url.to_owned(),

@@ -22,9 +22,9 @@ use crate::net::ssrf_guard::{Allowed, Blocked};
 pub use crate::net::ssrf_guard::{SsrfGuard, SsrfRules};
 pub use crate::net::system_resolver::SystemResolver;
 
-/// Finding the name, connecting, TLS, the answer's head and its body together (API section 6.1).
+/// The timeout of a whole call: DNS, connection, TLS, response head and body (API section 6.1).
 pub const DEADLINE: Duration = Duration::from_secs(10);
-/// Bytes of an answer's body that are read and kept for the log.
+/// Bytes of a response body that are read and stored in the log.
 pub const BODY_BYTES: usize = 4 * 1024;
 
 /// The webhook sender over HTTPS.
@@ -58,7 +58,7 @@ impl WebhookSender for HttpWebhookSender {
         Box::pin(async move {
             let until = Instant::now() + self.deadline;
             match self.send(call, until).await {
-                // Whatever becomes of the body: the receiver has answered.
+                // The status counts even if reading the body fails.
                 Ok(response) => WebhookResponse::Status {
                     code: response.status().as_u16(),
                     body: text(start_of_body(response, until).await),
@@ -70,7 +70,7 @@ impl WebhookSender for HttpWebhookSender {
 }
 
 impl HttpWebhookSender {
-    /// Vets the address and sends the event there; ready when the answer's head is there.
+    /// Checks the URL by the SSRF guard and sends the event; resolves with the response head.
     async fn send(
         &self,
         call: &WebhookRequest,
@@ -126,7 +126,7 @@ fn headers(call: &WebhookRequest) -> Result<HeaderMap, WebhookResponse> {
     Ok(headers)
 }
 
-/// As much of the body as is kept, or as had come when it ended, broke or ran out of time.
+/// The body up to the stored limit, or what was received before an error or the timeout.
 async fn start_of_body(mut response: Response, until: Instant) -> Vec<u8> {
     let mut start = Vec::new();
     // The clock is looked at here too: chunks of nothing are always ready.
@@ -146,7 +146,7 @@ fn text(mut bytes: Vec<u8>) -> String {
         bytes.truncate(error.valid_up_to());
     }
     let mut text = String::from_utf8_lossy(&bytes).replace('\0', "\u{fffd}");
-    // What stands for a bad byte is longer than the byte.
+    // The replacement character is longer than the invalid byte.
     text.truncate(text.floor_char_boundary(BODY_BYTES));
     text
 }

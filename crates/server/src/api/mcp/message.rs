@@ -11,7 +11,7 @@ pub enum JsonRpcMessage {
     Notification,
 }
 
-/// What could not be understood, and whom to tell.
+/// An invalid message, with the id for the error response.
 pub struct JsonRpcParseError {
     /// Null when it could not be made out.
     pub id: Value,

@@ -94,7 +94,7 @@ async fn answer(server: &McpServer, request: Request<Body>) -> ApiResponse {
     }
 }
 
-/// Who is to be answered, and in which era's words.
+/// The id and protocol era of the response.
 struct Asked {
     id: Value,
     version: ProtocolVersion,
@@ -192,7 +192,7 @@ fn told(asked: &Asked, outcome: Result<String, JsonRpcError>, rate: RateStatus) 
     ApiResponse { status, body, rate, extra: Vec::new() }
 }
 
-/// What REST refuses, refused with the same status, headers and sentence.
+/// An API error with the same status, headers and sentence as in REST.
 fn refused(context: &ApiContext, error: &Error, rate: RateStatus, id: &Value) -> ApiResponse {
     let mut reply = context.refuse_error(error, rate);
     reply.body = failed(id, &JsonRpcError::refused(error));

@@ -3,7 +3,7 @@
 use axum::http::Method;
 use inbox::api::operations::{self, OPERATIONS, Operation};
 
-/// What stands at an address of the API.
+/// The target of an API path.
 pub enum Route {
     Operation {
         operation: &'static Operation,

@@ -9,19 +9,19 @@ use mail_auth::hickory_resolver::config::{
 };
 use mail_auth::hickory_resolver::system_conf::read_system_conf;
 
-/// How long the server has for one question, and how often it is asked: both times are within what
-/// the proof of one mail may take.
+/// The timeout and the attempts of one DNS query: together they stay below the time limit for
+/// authenticating a mail.
 const PATIENCE: Duration = Duration::from_millis(900);
 const QUESTIONS: usize = 2;
-/// Answers that are remembered, each for as long as its owner says, within these bounds.
+/// The size of the cache, and the bounds of the records' TTL.
 const REMEMBERED: u64 = 20_000;
 const REMEMBERED_LEAST: Duration = Duration::from_secs(30);
 const REMEMBERED_MOST: Duration = Duration::from_secs(3_600);
-/// The same for the answer that there is nothing.
+/// The same for negative responses.
 const NOTHING_REMEMBERED_LEAST: Duration = Duration::from_secs(15);
 const NOTHING_REMEMBERED_MOST: Duration = Duration::from_secs(300);
 
-/// Asks this DNS server, or the system's, and remembers what it said.
+/// Queries this DNS server, or the system's, and caches the responses.
 pub(super) fn open(server: Option<SocketAddr>) -> Result<MessageAuthenticator, String> {
     let (config, mut options) = match server {
         Some(server) => (only(server), ResolverOpts::default()),
@@ -34,7 +34,7 @@ pub(super) fn open(server: Option<SocketAddr>) -> Result<MessageAuthenticator, S
     options.positive_max_ttl = Some(REMEMBERED_MOST);
     options.negative_min_ttl = Some(NOTHING_REMEMBERED_LEAST);
     options.negative_max_ttl = Some(NOTHING_REMEMBERED_MOST);
-    // What this machine calls its neighbours proves nothing about mail.
+    // The hosts file is not used: it proves nothing about mail.
     options.use_hosts_file = ResolveHosts::Never;
     MessageAuthenticator::new(config, options).map_err(|error| format!("dns: {error}"))
 }

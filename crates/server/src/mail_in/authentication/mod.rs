@@ -1,9 +1,8 @@
-//! SPF, DKIM, DMARC and ARC: what the sending systems can prove about a mail.
+//! Mail authentication by SPF, DKIM, DMARC and ARC.
 //!
-//! Implements the port [`inbox::inbound::Authenticator`]. The proof is always about the address
-//! that the mail is shown as coming from. Behind a server of ours the machine that we speak to says
-//! nothing about the sender, so SPF is taken from that server's `Authentication-Results` if the
-//! configuration trusts it, and is unknown otherwise.
+//! Implements the port [`inbox::inbound::Authenticator`]. The result is always about the address in
+//! From. Behind a server of ours the client's IP address is not the sender's, so SPF is taken from
+//! that server's `Authentication-Results` if the configuration trusts it, and is unknown otherwise.
 
 mod dns;
 mod results;
@@ -30,24 +29,25 @@ pub use spf::Spf;
 
 /// How long the proof of one mail may take in all: the sender waits for it.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The part of it that SPF, DKIM and ARC have; the rest is for DMARC, which goes by their outcome.
+/// The share of the time limit for SPF, DKIM and ARC; the rest is for DMARC, which needs their
+/// results.
 const FIRST_PART: Duration = Duration::from_millis(1_700);
 /// DKIM signatures of a mail that are checked, those of its sender's domain first.
 const SIGNATURES: usize = 5;
-/// Large forwarders whose word is taken for what they found before they changed a mail.
+/// Forwarders whose ARC seals are trusted.
 const SEALERS: [&str; 5] =
     ["google.com", "microsoft.com", "fastmail.com", "messagingengine.com", "zohomail.com"];
 
-/// What authentication depends on.
+/// The configuration of authentication.
 #[derive(Clone, Debug, Default)]
 pub struct AuthenticationConfig {
-    /// The DNS server to ask instead of the system's resolver.
+    /// The DNS server to use instead of the system's resolver.
     pub dns: Option<SocketAddr>,
     /// The server of ours whose `Authentication-Results` are trusted.
     pub trusted_results: Option<String>,
 }
 
-/// Checks mail against what its senders publish in the DNS.
+/// Authenticates mail by the senders' DNS records.
 pub struct DnsAuthenticator {
     dns: MessageAuthenticator,
     health: Arc<DnsHealth>,
@@ -126,12 +126,13 @@ impl DnsAuthenticator {
         }
     }
 
-    /// Whether a machine may send for a sender, and whether it is what it calls itself.
+    /// SPF of the envelope sender and of the HELO name.
     pub async fn check_spf(&self, ip: IpAddr, helo: &str, sender: &str) -> Spf {
         spf::check(&self.dns, ip, helo, sender, Instant::now() + PATIENCE).await
     }
 
-    /// Each signature by itself: a domain whose DNS is slow leaves its own unknown and no other.
+    /// Verifies each signature separately, so that a slow DNS of one domain leaves only its own
+    /// signature undecided.
     async fn dkim<'m>(
         &self,
         signed: &'m [AuthenticatedMessage<'m>],
@@ -150,7 +151,7 @@ impl DnsAuthenticator {
         [a, b, c, d, e].into_iter().flatten().collect()
     }
 
-    /// What the ARC seals of a mail come to.
+    /// Verifies the ARC chain.
     pub async fn check_arc(&self, raw: &[u8]) -> DkimResult {
         let message = AuthenticatedMessage::parse(raw).unwrap_or_default();
         self.arc(&message, Instant::now() + PATIENCE).await.result().clone()
@@ -173,7 +174,7 @@ impl DnsAuthenticator {
     ) -> DmarcOutput {
         let unknown = SpfOutput::new(String::new());
         let spf = spf.unwrap_or(&unknown);
-        // A mail that wants no bounces is known by the name of the machine that sent it.
+        // With a null return path SPF uses the HELO name.
         let sender = mail::normal_address(credentials.sender.unwrap_or_default());
         let identity = if sender.is_empty() { spf.domain() } else { domain_of(&sender) };
         let parameters = DmarcParameters {
@@ -187,8 +188,8 @@ impl DnsAuthenticator {
     }
 }
 
-/// What the server that took the mail in wrote at its top. A server writes above what others wrote
-/// before it, so that the first field counts, and only under a name that is believed.
+/// The `Authentication-Results` of the receiving server. Servers prepend their field, so only the
+/// topmost one counts, and only with a trusted authserv-id.
 fn believed_spf(message: &AuthenticatedMessage<'_>, believed: &[String]) -> Option<Spf> {
     let fields = message.headers.iter().filter(|(name, _)| is(name, b"authentication-results"));
     let mut all = fields.filter_map(|(_, value)| AuthenticationResults::parse(value));
@@ -230,7 +231,7 @@ fn by_signature<'a>(message: &AuthenticatedMessage<'a>) -> Vec<AuthenticatedMess
         .collect()
 }
 
-/// A signature whose key was not found out in time.
+/// A signature whose key lookup timed out.
 fn unknown<'a>() -> DkimOutput<'a> {
     DkimOutput::temp_err(Error::Dns(DnsError::Resolver(String::new())))
 }
@@ -243,8 +244,8 @@ fn is_within(domain: &str, other: &str) -> bool {
     }
 }
 
-/// A chain of seals that is whole, whose last is a forwarder's that we know, which says that the
-/// mail was its sender's when it came there.
+/// True for a valid ARC chain whose last seal is a trusted forwarder's, with `dmarc=pass` for the
+/// From domain.
 fn vouched_for(arc: &ArcOutput<'_>, credentials: &Credentials<'_>) -> bool {
     let Some(last) = arc.sets().last().filter(|_| *arc.result() == DkimResult::Pass) else {
         return false;
@@ -263,8 +264,8 @@ fn after_instance(value: &[u8]) -> &[u8] {
     end.map_or(value, |end| &value[end + 1..])
 }
 
-/// What DMARC comes to. Where SPF cannot be known, a mail without a signature might still be
-/// proven by it: only a domain that asks for strictness is then said to have failed.
+/// The DMARC result. Where SPF is unknown, an unsigned mail might have passed by SPF, so it fails
+/// only if the domain's policy is `quarantine` or `reject`.
 fn told(dmarc: &DmarcOutput, spf_known: bool) -> (Dmarc, DmarcPolicy) {
     let policy = match dmarc.policy() {
         dmarc::Policy::Reject => DmarcPolicy::Reject,
@@ -303,7 +304,7 @@ fn dkim_proof(dkim: &[DkimOutput<'_>]) -> AuthenticationResult {
     }
 }
 
-/// A whole chain of strangers proves nothing; a broken one is told.
+/// A valid ARC chain of untrusted sealers gives no result; an invalid one is a failure.
 fn arc_proof(arc: &ArcOutput<'_>) -> AuthenticationResult {
     match arc.result() {
         DkimResult::Fail(_) => AuthenticationResult::Fail,

@@ -1,9 +1,9 @@
 //! `Authentication-Results` (RFC 8601), as far as it is believed: what another server found.
 
-/// What one server says it found.
+/// One `Authentication-Results` field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct AuthenticationResults {
-    /// What the server calls itself, lower case.
+    /// The authserv-id, lower case.
     pub server: String,
     methods: Vec<Method>,
 }
@@ -30,7 +30,7 @@ impl AuthenticationResults {
         })
     }
 
-    /// What it says of a method: the outcome, and the value of a property where there is one.
+    /// The result of a method, and the value of a property where there is one.
     pub fn of(&self, name: &str, property: &str) -> Option<(&str, Option<&str>)> {
         let method = self.methods.iter().find(|method| method.name == name)?;
         let value = method.properties.iter().find(|(name, _)| name == property);

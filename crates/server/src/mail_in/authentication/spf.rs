@@ -1,4 +1,4 @@
-//! SPF (RFC 7208): whether a machine may send for a domain, and whether it is what it calls itself.
+//! SPF (RFC 7208) of the envelope sender and the HELO name.
 
 use std::borrow::Borrow;
 use std::hash::Hash;
@@ -15,29 +15,28 @@ use super::{domain_of, is_within};
 
 /// Names of one address that are looked at (RFC 7208, section 4.6.4).
 const NAMES: usize = 10;
-/// What we call ourselves where a sender's policy asks for it.
+/// Our host name for the `%{r}` macro.
 const OUR_NAME: &str = "mailroom";
-/// What an address without a proven name is called (RFC 7208, section 7.3).
+/// The value of `%{p}` for an address without a validated name (RFC 7208, section 7.3).
 const NAMELESS: &str = "unknown";
 
-/// What SPF says of a mail.
+/// The SPF results of a mail.
 #[derive(Debug)]
 pub struct Spf {
-    /// Of its sender, or, where it wants no bounces, of the machine: what DMARC goes by.
+    /// The result for MAIL FROM, or for HELO with a null return path. DMARC uses this one.
     pub(super) sender: SpfOutput,
-    /// The machine is not what it calls itself.
+    /// SPF failed for the HELO name.
     pub(super) poses: bool,
 }
 
 impl Spf {
-    /// Both together. A machine that poses as another fails whoever it sends for (RFC 7208,
-    /// section 2.3).
+    /// The combined result. A failed HELO check fails the mail (RFC 7208, section 2.3).
     pub fn result(&self) -> SpfResult {
         if self.poses { SpfResult::Fail } else { self.sender.result() }
     }
 }
 
-/// What is not known at the deadline is a temporary error.
+/// A check that reaches the deadline is a temporary error.
 pub(super) async fn check(
     dns: &MessageAuthenticator,
     ip: IpAddr,
@@ -56,7 +55,7 @@ pub(super) async fn check(
     Spf { sender, poses: machine.result() == SpfResult::Fail }
 }
 
-/// One of the two names that a mail comes under.
+/// One of the two SPF identities.
 async fn of_identity<'a>(
     dns: &MessageAuthenticator,
     ip: IpAddr,
@@ -112,7 +111,7 @@ async fn proven(
 
 type Claimed = RecordSet<Box<str>>;
 
-/// The names of the one address that a check is about, once they were asked for.
+/// The validated names of the client's address, once they were looked up.
 #[derive(Default)]
 struct Names(Mutex<Option<Claimed>>);
 

@@ -6,7 +6,7 @@ use async_imap::{Authenticator, Client, Session};
 use super::failures::ImapFault;
 use super::transport::ImapWire;
 
-/// A connection to a server that does not know yet who we are.
+/// A connection before LOGIN.
 pub struct ImapConnection(Client<ImapWire>);
 
 impl ImapConnection {
@@ -18,7 +18,7 @@ impl ImapConnection {
         self.0.into_inner()
     }
 
-    /// Hears the server out; one that has no time says so here.
+    /// Reads the greeting; a server that is not ready says BYE here.
     pub async fn greeting(&mut self) -> Result<(), ImapFault> {
         let greeting = self.0.read_response().await?.ok_or(ImapFault::BrokeOff)?;
         match greeting.parsed() {
@@ -38,7 +38,7 @@ impl ImapConnection {
         })
     }
 
-    /// Says who we are. A name or password beyond ASCII has no place in LOGIN.
+    /// Logs in. LOGIN takes ASCII only, so other names and passwords use AUTHENTICATE PLAIN.
     pub async fn log_in(
         self,
         username: &str,

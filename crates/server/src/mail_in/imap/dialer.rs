@@ -27,7 +27,7 @@ impl Dialer {
         Ok(Dialer(TlsConnector::from(Arc::new(tls))))
     }
 
-    /// A connection on which the server has greeted and nobody else can listen.
+    /// An encrypted connection, after the server's greeting.
     pub async fn dial(
         &self,
         account: &ImapAccount,
@@ -50,7 +50,7 @@ impl Dialer {
                 let mut line = ImapConnection::new(ImapWire::new(tcp));
                 timeouts.answer(line.greeting()).await??;
                 timeouts.answer(line.start_tls()).await??;
-                // What came before is dropped with the old line: nobody encrypted it.
+                // Data received before TLS is dropped: it was not encrypted.
                 let stream = line.into_wire().into_stream();
                 let tls = self.encrypt(name, stream, within).await?;
                 Ok(ImapConnection::new(ImapWire::new(tls)))

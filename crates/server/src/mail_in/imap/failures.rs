@@ -1,5 +1,5 @@
-//! What went wrong with a mail server, as sentences for those who run the inbox. None repeats a
-//! mail or a password: of what a server says, only its refusals are told, and those in few words.
+//! IMAP errors as sentences for the people who run the inbox. None quotes a mail or a password: of
+//! a server's responses only refusals are shown, truncated.
 
 use std::future::Future;
 use std::io;
@@ -9,10 +9,10 @@ use async_imap::error::Error;
 use inbox::inbound::imap::{FetchFailure, ImapAccount};
 use tokio::time::timeout;
 
-/// Characters of a server's own words that are told.
+/// Characters of a server's refusal that are shown.
 const WORDS_CHARS: usize = 200;
 
-/// What can go wrong.
+/// An IMAP error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImapFault {
     NotFound,
@@ -30,9 +30,9 @@ pub enum ImapFault {
     Unclear,
     /// The password cannot be unsealed.
     Sealed,
-    /// Something failed on our side; the log tells what.
+    /// An internal error, described in the log.
     Ours,
-    /// The inbox is somebody else's by now, or we are to stop.
+    /// The lease was lost, or the server is shutting down.
     Over,
 }
 
@@ -57,12 +57,12 @@ impl ImapFault {
         }
     }
 
-    /// What a server says when it refuses.
+    /// The text of a refusal.
     pub fn said(words: &str) -> ImapFault {
         ImapFault::Said(few_words(words))
     }
 
-    /// True when the server itself answered that it will not: the connection goes on.
+    /// True for a NO or BAD response: the connection stays usable.
     pub fn is_refusal(&self) -> bool {
         matches!(self, ImapFault::Said(_))
     }
@@ -106,7 +106,7 @@ impl ImapFault {
     }
 }
 
-/// An error's text may hold all that the server said, so only its kind is taken.
+/// An error's text may contain the server's whole response, so only its kind is used.
 impl From<Error> for ImapFault {
     fn from(error: Error) -> ImapFault {
         match error {
@@ -140,7 +140,7 @@ fn few_words(text: &str) -> String {
     text.trim().trim_end_matches('.').to_owned()
 }
 
-/// How long things may take.
+/// The timeouts of IMAP commands.
 #[derive(Clone, Copy, Debug)]
 pub struct ImapTimeouts {
     pub connecting: Duration,

@@ -13,7 +13,7 @@ use super::failures::ImapFault;
 use super::folder::{Folder, MailOutline};
 use super::trust;
 
-/// Mails whose outlines are asked for at once.
+/// Mails whose metadata is requested at once.
 const OUTLINES: usize = 100;
 
 impl Fetchers {
@@ -53,7 +53,8 @@ impl Fetchers {
         let last_there = next_uid.map(|next| i64::from(next) - 1);
         let cursor = match account.cursor {
             Some(cursor) if cursor.validity == validity => return Ok(()),
-            // The server has numbered its mails anew: which of them are known, they tell themselves.
+            // UIDVALIDITY changed: all mails are fetched again, and duplicates are recognized by
+            // Message-ID.
             Some(_) => {
                 let seen_to = last_there.unwrap_or(i64::from(u32::MAX));
                 FolderCursor { validity, last_uid: 0, seen_to }
@@ -133,8 +134,8 @@ impl Fetchers {
         known.map_err(ours)
     }
 
-    /// Downloads a mail and files it; false when it was gone. What the inbox has already is known
-    /// by its Message-ID or its bytes.
+    /// Downloads and files a mail; false when it was gone. Duplicates are recognized by Message-ID
+    /// or hash.
     async fn fetch(
         &self,
         account: &ImapAccount,
@@ -156,7 +157,8 @@ impl Fetchers {
         drop(place);
         match taken {
             Err(IngestError) => return Err(ImapFault::Ours),
-            // Fetching was ended meanwhile. The mail stays as it is elsewhere: nobody here has it.
+            // Fetching was ended meanwhile. The mail was not filed, so it is left untouched in its
+            // mailbox.
             Ok(Ingested::NoInbox) => return Err(ImapFault::Over),
             Ok(_) => {}
         }

@@ -1,7 +1,7 @@
-//! An open folder of a mailbox elsewhere.
+//! An open IMAP folder.
 //!
-//! Commands are run one by one and their outcome is looked at: a server that refuses to hand a mail
-//! over, or a connection that ends within an answer, must not be taken for a mail that is gone.
+//! Commands run one by one and their status is checked: a refused FETCH, or a connection lost
+//! within a response, must not be taken for a deleted mail.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -19,10 +19,10 @@ use super::failures::{ImapFault, ImapTimeouts};
 use super::folder_name::on_the_wire;
 use super::transport::{ANSWER_BYTES, ImapWire};
 
-/// Numbers of mails that are asked for at once where there may be many.
+/// UIDs requested at once where there may be many.
 const WINDOW: u32 = 10_000;
 
-/// What the server can do beyond what every one can.
+/// The optional capabilities of the server that are used.
 #[derive(Clone, Copy, Debug, Default)]
 struct Capabilities {
     idle: bool,
@@ -43,7 +43,7 @@ pub struct Folder {
     pub mails: u32,
 }
 
-/// What is known of a mail before it is downloaded.
+/// The metadata of a mail before its download.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MailOutline {
     pub bytes: u32,
@@ -88,7 +88,7 @@ impl Folder {
         .await?;
         self.capabilities = capabilities;
         if capabilities.id {
-            // Some providers let no client in that does not say what it is.
+            // Some providers refuse clients that do not send ID.
             self.run(r#"ID ("name" "Mailroom")"#, |_| {}).await.or_else(unless_refused)?;
         }
         Ok(())
@@ -150,7 +150,7 @@ impl Folder {
         Ok(found)
     }
 
-    /// What is known of each; one that is not among the answers is gone.
+    /// The metadata of each mail; one missing in the response was deleted.
     pub async fn outlines(&mut self, uids: &[u32]) -> Result<HashMap<u32, MailOutline>, ImapFault> {
         let set = uids.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
         let mut outlines = HashMap::new();
@@ -209,7 +209,7 @@ impl Folder {
         Ok(found)
     }
 
-    /// Does with a mail that was filed what the inbox's settings say.
+    /// Applies the account's post-fetch action to a filed mail.
     pub async fn afterwards(&mut self, uid: u32, after: &PostFetchAction) -> Result<(), ImapFault> {
         match after {
             PostFetchAction::Nothing => Ok(()),
@@ -223,7 +223,7 @@ impl Folder {
                 if self.capabilities.uid_plus {
                     self.run(&format!("UID EXPUNGE {uid}"), |_| {}).await
                 } else {
-                    // EXPUNGE alone would take what others have marked as well.
+                    // Plain EXPUNGE would also delete mails that other clients have marked.
                     Ok(())
                 }
             }
@@ -234,7 +234,7 @@ impl Folder {
         self.run(&format!("UID STORE {uid} +FLAGS.SILENT ({flag})"), |_| {}).await
     }
 
-    /// Waits until the server tells of something, or until it is time to look anyway.
+    /// Waits by IDLE until the server reports a change or the timeout is over.
     pub async fn wait_for_news(
         mut self,
         idle: Duration,
@@ -260,7 +260,7 @@ impl Folder {
         Ok(self)
     }
 
-    /// Says goodbye; whether the server hears it does not matter.
+    /// Sends LOGOUT; the response is ignored.
     pub async fn close(mut self) {
         let _ = self.run("LOGOUT", |_| {}).await;
     }
@@ -276,7 +276,7 @@ impl Folder {
     }
 }
 
-/// Runs a command to its end and shows what comes on the way. Only a server that says OK has done it.
+/// Runs a command and passes its untagged responses on. It succeeds only with a tagged OK.
 async fn run(
     session: &mut Session<ImapWire>,
     command: &str,

@@ -1,10 +1,9 @@
 //! Fetches mail by IMAP for inboxes whose mailbox is elsewhere.
 //!
-//! Each inbox that is due is claimed (`inbox::inbound::imap`) and attended by a task: it connects
-//! (`dialer`, `connection`), opens the folder (`folder`), deals with what is new (`fetch_round`),
-//! and then waits for the server to tell of more, for an hour at the most, so that everyone's turn
-//! comes. While it does, its claim is renewed; if that fails, the inbox is somebody else's, and it
-//! ends.
+//! Each inbox that is due is claimed (`inbox::inbound::imap`) and served by a task: it connects
+//! (`dialer`, `connection`), opens the folder (`folder`), fetches new mail (`fetch_round`), and
+//! then waits by IDLE for more, for an hour at the most, so that every inbox gets its turn.
+//! Meanwhile its lease is renewed; if that fails, another process has the inbox, and the task ends.
 
 mod connection;
 mod dialer;
@@ -39,17 +38,17 @@ use folder::Folder;
 
 /// Mails that are downloaded and filed at the same time, in all inboxes together.
 const DOWNLOADS: usize = 4;
-/// How long to sleep at the most: what other processes set up is found by the clock.
+/// The longest sleep: accounts set up by other processes are found by polling.
 const MAX_POLL_INTERVAL: Duration = Duration::from_secs(5);
 
 /// How long things take and may take.
 #[derive(Clone, Copy, Debug)]
 pub struct ImapTiming {
-    /// A server is listened to for this long before it is asked anyway.
+    /// The longest IDLE before the folder is polled anyway.
     pub idle: Duration,
-    /// A server that tells nothing by itself is asked this often.
+    /// The polling interval for servers without IDLE.
     pub poll: Duration,
-    /// After this long a connection is closed, and the inbox is everybody's again.
+    /// After this long the connection is closed and the lease released.
     pub session: Duration,
     pub connecting: Duration,
     pub answering: Duration,
@@ -69,7 +68,7 @@ impl Default for ImapTiming {
     }
 }
 
-/// The ones who fetch.
+/// The IMAP fetcher.
 #[derive(Clone)]
 pub struct Fetchers {
     app: App,
@@ -93,7 +92,7 @@ impl Fetchers {
         Ok(Fetchers { app, authenticator, vault, dialer, pace, downloads })
     }
 
-    /// Fetches until `stop` is ready; what is being filed then is finished.
+    /// Fetches until `stop` is ready; a mail that is being filed is finished.
     pub async fn run(&self, stop: impl Future<Output = ()>) {
         let (stopping, tasks) = (CancellationToken::new(), TaskTracker::new());
         let mut stop = std::pin::pin!(stop);
@@ -133,7 +132,7 @@ impl Fetchers {
         self.app.store.write(move |tx| imap::release_all(tx, now)).await
     }
 
-    /// Attends to every inbox that is due; answers how long nothing else is.
+    /// Starts a task for every due inbox; returns the time until the next is due.
     async fn begin_due(
         &self,
         tasks: &TaskTracker,
@@ -157,7 +156,7 @@ impl Fetchers {
         Ok(Duration::from_millis(left.unsigned_abs()).min(MAX_POLL_INTERVAL))
     }
 
-    /// One round for every inbox that is due now; answers how many that were.
+    /// Runs one round for every due inbox; returns how many.
     pub async fn fetch_due(&self) -> inbox::Result<usize> {
         let accounts = self.claim(FETCHING_AT_ONCE).await?;
         let count = accounts.len();
@@ -176,7 +175,7 @@ impl Fetchers {
         self.app.store.write(claim).await
     }
 
-    /// Attends to an inbox: one round, and then whatever comes until the time is up.
+    /// Serves an inbox: one round, and then new mail until the time is up.
     async fn attend(
         &self,
         account: ImapAccount,
@@ -266,8 +265,7 @@ impl Fetchers {
     }
 }
 
-/// Looks whether an account can be used, before it is set up: how many mails are in its folder, or
-/// a sentence on what is wrong.
+/// Tests an account before it is set up: the number of mails in its folder, or an error sentence.
 pub async fn try_out(
     account: &ImapAccount,
     password: &str,

@@ -1,4 +1,4 @@
-//! The connection to a mail server, and how much may come over it.
+//! The IMAP byte stream, with a limit on the bytes read.
 
 use std::fmt;
 use std::io;
@@ -12,14 +12,13 @@ pub trait ImapTransport: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> ImapTransport for T {}
 
-/// A connection that reads no more bytes than it was allowed: what a server says is kept in memory
-/// until it has said it.
+/// A stream with a read limit, because a response is buffered in memory until it is complete.
 pub struct ImapWire {
     stream: Box<dyn ImapTransport>,
     allowance: u64,
 }
 
-/// Bytes of a server's answers to one command, unless more was allowed.
+/// Bytes of the responses to one command, unless a larger limit was set.
 pub const ANSWER_BYTES: u64 = 4 * 1024 * 1024;
 
 impl ImapWire {

@@ -1,5 +1,4 @@
-//! Whose word about senders is taken: a mailbox's own server, which wrote down what it found before
-//! it put a mail there.
+//! Which `Authentication-Results` of fetched mail are trusted: those of the mailbox's own server.
 
 use inbox::inbound::imap::ImapAccount;
 
@@ -12,7 +11,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
 ];
 
 /// The names under which the account's server signs its `Authentication-Results`: the one that was
-/// set up, or the provider's domain. What is below such a name counts as well.
+/// set up, or the provider's domain. Subdomains count as well.
 pub fn believed(account: &ImapAccount) -> Vec<String> {
     if let Some(name) = &account.trusts {
         return vec![name.to_lowercase()];

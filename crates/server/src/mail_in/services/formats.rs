@@ -1,5 +1,4 @@
-//! What services say when they have sent a mail, and what they answer about one, in the formats that
-//! they publish.
+//! The webhook and API formats of e-mail-sending services.
 
 use inbox::jobs::AppMailBody;
 use inbox::model::services::{Service, ServiceMail};
@@ -8,7 +7,7 @@ use serde_json::Value;
 /// The domain of the Message-IDs that Postmark gives mails.
 const POSTMARK_DOMAIN: &str = "mtasv.net";
 
-/// The mail that a call tells of. `None` for what is no news of a sent mail.
+/// The mail that a webhook call reports; `None` for other calls.
 pub fn sent_mail(service: Service, call: &Value, reference_tag: &str) -> Option<ServiceMail> {
     match service {
         Service::Resend => by_resend(call, reference_tag),
@@ -35,8 +34,8 @@ fn by_resend(call: &Value, reference_tag: &str) -> Option<ServiceMail> {
     })
 }
 
-/// A delivery to one recipient. The subject is not told; the Message-ID follows from the mail's id,
-/// unless the app kept its own and says so in the metadata.
+/// A delivery to one recipient. It has no subject; the Message-ID is derived from the mail's id,
+/// unless the metadata holds the app's own.
 fn by_postmark(call: &Value, reference_tag: &str) -> Option<ServiceMail> {
     if call["RecordType"] != "Delivery" {
         return None;
@@ -53,7 +52,7 @@ fn by_postmark(call: &Value, reference_tag: &str) -> Option<ServiceMail> {
     })
 }
 
-/// Where a mail is asked for, below the address of the service's API.
+/// The API path of a mail.
 pub fn path_of(service: Service, mail: &str) -> String {
     match service {
         Service::Resend => format!("/emails/{mail}"),
@@ -61,7 +60,7 @@ pub fn path_of(service: Service, mail: &str) -> String {
     }
 }
 
-/// The words in what a service answers about a mail.
+/// The text of a mail in the service's API response.
 pub fn words(service: Service, answer: &Value) -> AppMailBody {
     let names = match service {
         Service::Resend => ["subject", "text", "html"],

@@ -1,6 +1,6 @@
-//! The door for e-mail-sending services: they call it when they have sent a mail for an app (API
-//! section 4.13.4). Each connection has an address of its own that nobody can guess, and every call
-//! is checked: Resend signs by the Standard Webhooks scheme, Postmark names a user and a password.
+//! The webhook endpoint for e-mail-sending services, which report the mail they sent for an app
+//! (API section 4.13.4). Each connection has an unguessable URL, and every call is authenticated:
+//! Resend signs by the Standard Webhooks scheme, Postmark uses HTTP basic authentication.
 
 mod formats;
 mod reader;
@@ -139,8 +139,8 @@ impl ServicesApi {
         }
     }
 
-    /// Notes the mail that a call tells of. A call that tells of something else is thanked for as
-    /// well: it would only come again.
+    /// Records the mail that a call reports. Other calls get a success status as well, because the
+    /// service would retry them otherwise.
     async fn note(&self, connection: ServiceConnection, call: &Value) -> Result<(), Refusal> {
         let sent = formats::sent_mail(connection.service, call, &connection.reference_tag);
         let Some(sent) = sent else { return Ok(()) };

@@ -13,9 +13,9 @@ use super::purpose;
 use crate::net::http_client::api_client;
 use crate::node::vault::Vault;
 
-/// One question and its answer together.
+/// The timeout of one request.
 const WITHIN: Duration = Duration::from_secs(30);
-/// Bytes of an answer that are read; no mail's words are longer.
+/// Bytes of a response that are read; no mail's text is longer.
 const ANSWER_BYTES: usize = 4 * 1024 * 1024;
 
 /// Asks services over their HTTP APIs.

@@ -19,15 +19,15 @@ use super::shared::{MailListeners, protocol_name};
 /// Bytes that are read at once.
 const READ_BYTES: usize = 64 * 1024;
 
-const SILENT: SmtpRefusal =
+const IDLE_TIMEOUT: SmtpRefusal =
     SmtpRefusal { reason: "timeout", line: "421 4.4.2 Idle timeout, closing connection" };
-const SLOW: SmtpRefusal = SmtpRefusal {
+const TRANSFER_TIMEOUT: SmtpRefusal = SmtpRefusal {
     reason: "timeout",
     line: "421 4.4.2 Message transfer timeout, closing connection",
 };
-const OVER: SmtpRefusal =
+const SESSION_TIMEOUT: SmtpRefusal =
     SmtpRefusal { reason: "timeout", line: "421 4.4.2 Session timeout, try again later" };
-const GOING: SmtpRefusal = SmtpRefusal {
+const SHUTTING_DOWN: SmtpRefusal = SmtpRefusal {
     reason: "shutting-down",
     line: "421 4.3.2 Service shutting down, try again later",
 };
@@ -41,15 +41,15 @@ const NO_SUCH_INBOX: &str = "no-such-inbox";
 pub(super) struct SmtpConnection<'a> {
     listeners: &'a MailListeners,
     protocol: Protocol,
-    /// `None` for a neighbour on this machine, whose socket has no address.
+    /// `None` for a Unix socket, which has no address.
     peer: Option<IpAddr>,
     began: Instant,
-    held: Held<'a>,
+    held: BufferedBytes<'a>,
     /// The recipient that was just looked for is of a domain that has no inbox here.
     elsewhere: bool,
 }
 
-/// How a part of a conversation ended.
+/// How a part of a session ended.
 enum End {
     Closed,
     StartTls,
@@ -61,7 +61,7 @@ impl<'a> SmtpConnection<'a> {
         protocol: Protocol,
         peer: Option<IpAddr>,
     ) -> SmtpConnection<'a> {
-        let held = Held { all: &listeners.bytes_held, own: 0 };
+        let held = BufferedBytes { all: &listeners.bytes_held, own: 0 };
         SmtpConnection { listeners, protocol, peer, began: Instant::now(), held, elsewhere: false }
     }
 
@@ -96,9 +96,9 @@ impl<'a> SmtpConnection<'a> {
                     self.write(session, stream).await?;
                     mail_began = session.in_mail().then(|| mail_began.unwrap_or_else(Instant::now));
                     match self.read(stream, &mut input, mail_began).await? {
-                        Heard::Bytes(0) => return Ok(End::Closed),
-                        Heard::Bytes(count) => session.feed(&input[..count]),
-                        Heard::Enough(last_word) => session.end(last_word),
+                        ReadOutcome::Bytes(0) => return Ok(End::Closed),
+                        ReadOutcome::Bytes(count) => session.feed(&input[..count]),
+                        ReadOutcome::Ended(refusal) => session.end(refusal),
                     }
                 }
                 SmtpStep::FindInbox(address) => {
@@ -124,7 +124,7 @@ impl<'a> SmtpConnection<'a> {
         }
     }
 
-    /// Counts what the session holds of a mail; where that is too much for all, it lets it go.
+    /// Counts the session's buffered bytes; over the limit of all connections, it drops the mail.
     fn hold(&mut self, session: &mut SmtpServerSession) {
         self.held.set(session.held());
         if self.held.all.load(Ordering::Relaxed) > self.listeners.limits.bytes_at_once {
@@ -167,27 +167,27 @@ impl<'a> SmtpConnection<'a> {
         stream: &mut S,
         input: &mut [u8],
         mail_began: Option<Instant>,
-    ) -> io::Result<Heard>
+    ) -> io::Result<ReadOutcome>
     where
         S: AsyncRead + Unpin,
     {
         let limits = &self.listeners.limits;
         let (silent, over) = (Instant::now() + limits.silence, self.began + limits.session_time);
         let slow = mail_began.map(|began| began + limits.message_time);
-        let mut ends = vec![(silent, SILENT), (over, OVER)];
-        ends.extend(slow.map(|slow| (slow, SLOW)));
+        let mut ends = vec![(silent, IDLE_TIMEOUT), (over, SESSION_TIMEOUT)];
+        ends.extend(slow.map(|slow| (slow, TRANSFER_TIMEOUT)));
         let first = ends.into_iter().min_by_key(|(end, _)| *end);
-        let (until, last_word) = first.unwrap_or((silent, SILENT));
+        let (until, refusal) = first.unwrap_or((silent, IDLE_TIMEOUT));
         tokio::select! {
             read = timeout_at(until, stream.read(input)) => match read {
-                Ok(count) => Ok(Heard::Bytes(count?)),
-                Err(_) => Ok(Heard::Enough(last_word)),
+                Ok(count) => Ok(ReadOutcome::Bytes(count?)),
+                Err(_) => Ok(ReadOutcome::Ended(refusal)),
             },
-            () = self.listeners.stopping.cancelled() => Ok(Heard::Enough(GOING)),
+            () = self.listeners.stopping.cancelled() => Ok(ReadOutcome::Ended(SHUTTING_DOWN)),
         }
     }
 
-    /// Whether mail for a recipient has an inbox of ours to go to; nothing when that cannot be told.
+    /// Whether a recipient has an inbox here; `None` when the lookup failed.
     async fn find(&mut self, address: String) -> Option<bool> {
         let find = move |tx: &mut Tx<'_>| {
             let found = find_recipient(tx, &address)?.is_some();
@@ -243,21 +243,21 @@ fn outcome(taken: &Result<Ingested, IngestError>) -> RecipientReply {
     }
 }
 
-/// What came of waiting for a client.
-enum Heard {
-    /// None means that it left.
+/// The result of waiting for the client.
+enum ReadOutcome {
+    /// Zero means that the client disconnected.
     Bytes(usize),
-    /// The session ends, with this last word.
-    Enough(SmtpRefusal),
+    /// The session ends with this reply.
+    Ended(SmtpRefusal),
 }
 
-/// Bytes of mail that a connection holds, counted among everybody's.
-struct Held<'a> {
+/// Bytes of mail that a connection buffers, counted in the total of all connections.
+struct BufferedBytes<'a> {
     all: &'a AtomicUsize,
     own: usize,
 }
 
-impl Held<'_> {
+impl BufferedBytes<'_> {
     fn set(&mut self, bytes: usize) {
         if bytes >= self.own {
             self.all.fetch_add(bytes - self.own, Ordering::Relaxed);
@@ -268,7 +268,7 @@ impl Held<'_> {
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for BufferedBytes<'_> {
     fn drop(&mut self) {
         self.set(0);
     }

@@ -7,7 +7,7 @@ use mail::smtp::SessionLimits;
 /// Every limit of the mail doors, by name.
 #[derive(Clone, Debug)]
 pub struct SmtpLimits {
-    /// What one session may ask for.
+    /// The limits of one session.
     pub session: SessionLimits,
     /// Bytes of all mails that are being taken in at once.
     pub bytes_at_once: usize,
@@ -17,7 +17,7 @@ pub struct SmtpLimits {
     pub message_time: Duration,
     /// How long a session may last.
     pub session_time: Duration,
-    /// Connections of everybody.
+    /// Connections in total.
     pub connections: usize,
     /// Connections of one address, or of one IPv6 network of 64 bits.
     pub connections_each: usize,

@@ -75,7 +75,7 @@ impl MailListener {
     }
 }
 
-/// A socket that an earlier process left behind is taken over; one that answers is not.
+/// A stale socket file is replaced; one that accepts connections is not.
 async fn bind_socket(path: &Path, access: SocketAccess) -> io::Result<Listener> {
     if UnixStream::connect(path).await.is_ok() {
         return Err(io::ErrorKind::AddrInUse.into());

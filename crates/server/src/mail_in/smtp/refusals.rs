@@ -1,4 +1,4 @@
-//! Counts what is refused to mail clients, and logs it: one line each, a bounded number of them.
+//! Counts and logs refusals to mail clients: one line each, up to a limit per window.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -36,7 +36,7 @@ struct LogWindow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Logging {
     line: bool,
-    /// Refusals of the window before that were not logged, told once.
+    /// The number of unlogged refusals of the previous window, logged once.
     unlogged_before: u64,
 }
 

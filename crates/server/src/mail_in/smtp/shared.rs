@@ -1,4 +1,4 @@
-//! What all connections of mail clients share, and how many there are.
+//! State shared by all SMTP and LMTP connections, and the connection limit.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -17,12 +17,12 @@ use super::tls::TlsCertificate;
 use crate::http::ClientNetwork;
 use crate::net::listen_address::Networks;
 
-/// What every connection shares.
+/// State shared by all connections.
 pub struct MailListeners {
     pub(super) app: App,
     pub(super) authenticator: Arc<dyn Authenticator>,
     pub(super) tls: Arc<TlsCertificate>,
-    /// What this server calls itself.
+    /// This server's host name.
     pub(super) name: String,
     pub(super) trusted: Networks,
     pub(super) limits: SmtpLimits,
@@ -56,7 +56,7 @@ impl MailListeners {
     }
 }
 
-/// What a protocol is called in the log.
+/// A protocol's name in the log.
 pub(super) fn protocol_name(protocol: Protocol) -> &'static str {
     match protocol {
         Protocol::Smtp => "smtp",
@@ -64,21 +64,21 @@ pub(super) fn protocol_name(protocol: Protocol) -> &'static str {
     }
 }
 
-/// Who is connected.
+/// Connection counts.
 #[derive(Default)]
 struct Connections {
     all: usize,
     each: HashMap<ClientNetwork, usize>,
 }
 
-/// A connection's place among the others, free again when it is dropped.
+/// A permit under the connection limits, released on drop.
 pub(super) struct ConnectionPermit {
     listeners: Arc<MailListeners>,
     counted: Option<ClientNetwork>,
 }
 
 impl ConnectionPermit {
-    /// None when there are too many, in all or from this address.
+    /// `None` at the limit, in total or for this address.
     pub(super) fn take(
         listeners: &Arc<MailListeners>,
         peer: Option<IpAddr>,

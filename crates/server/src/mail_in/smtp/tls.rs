@@ -14,7 +14,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 /// The self-signed certificate and its key, in the data folder.
 pub const OWN_FILE: &str = "smtp-tls.pem";
 
-/// The certificate that STARTTLS is offered with, which can be read anew while mail comes in.
+/// The certificate of STARTTLS, which can be reloaded at runtime.
 pub struct TlsCertificate {
     cert: PathBuf,
     key: PathBuf,
@@ -49,13 +49,12 @@ pub fn certificate(source: &CertificateSource, name: &str) -> Result<Arc<TlsCert
 }
 
 impl TlsCertificate {
-    /// What a new connection is encrypted with.
+    /// The TLS configuration of new connections.
     pub fn config(&self) -> Arc<ServerConfig> {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Reads the files anew. Where they cannot be used the certificate stays as it is, and the
-    /// sentence says why.
+    /// Reloads the files. On failure the old certificate stays, and the sentence says why.
     pub fn reload(&self) -> Result<(), String> {
         let read = config(&self.cert, &self.key)?;
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = read;
@@ -77,7 +76,7 @@ fn config(cert: &Path, key: &Path) -> Result<Arc<ServerConfig>, String> {
     Ok(Arc::new(config))
 }
 
-/// Written aside and moved into place whole, readable by nobody else.
+/// Written to a temporary file and renamed, readable by the owner only.
 fn make(path: &Path, name: &str) -> io::Result<()> {
     let made = rcgen::generate_simple_self_signed([name.to_owned()]).map_err(io::Error::other)?;
     let aside = path.with_extension(format!("{}.tmp", std::process::id()));

@@ -1,5 +1,6 @@
-//! MTA-STS (RFC 8461): what domains ask of those who bring them mail. Found by DNS, fetched by HTTPS,
-//! and kept for as long as it says, so that whoever forges the DNS later cannot take it away.
+//! MTA-STS (RFC 8461): policies by which domains require TLS for incoming mail. They are discovered
+//! by DNS, fetched by HTTPS, and cached for their `max_age`, so that later DNS spoofing cannot
+//! remove them.
 
 mod policy;
 mod web;
@@ -15,12 +16,12 @@ use inbox::base::future::BoxFuture;
 pub use policy::{StsMode, StsPolicy};
 pub use web::WebPolicies;
 
-/// Domains whose policies are kept.
+/// Domains in the policy cache.
 const KEPT: usize = 1_000;
-/// A policy that could not be fetched is not asked for again so soon (section 3.3).
+/// The pause after a failed fetch (section 3.3).
 const PAUSE: Duration = Duration::from_secs(300);
-/// One that is kept is fetched anew after this long, or half of its time, lest it runs out on a bad
-/// day.
+/// A cached policy is refreshed after this long, or half of its `max_age`, so that it does not
+/// expire during an outage.
 const REFRESHED: Duration = Duration::from_secs(24 * 3_600);
 
 /// Fetches the text of a domain's policy.
@@ -29,23 +30,23 @@ pub trait PolicySource: Send + Sync {
     fn fetch<'a>(&'a self, domain: &'a str) -> BoxFuture<'a, Result<String, String>>;
 }
 
-/// The policies of domains, as far as they are known.
+/// The policy cache.
 pub struct StsPolicies {
     source: Arc<dyn PolicySource>,
     kept: Mutex<HashMap<String, CachedPolicy>>,
 }
 
-/// What is known of one domain.
+/// The cache entry of a domain.
 #[derive(Clone)]
 struct CachedPolicy {
-    /// The id under which it was last asked for.
+    /// The policy id of the last fetch.
     id: String,
-    /// When it is asked for again although the id is the same.
+    /// When it is refetched although the id is the same.
     again: Instant,
     policy: Option<FetchedPolicy>,
 }
 
-/// A policy and how long it holds.
+/// A policy and its expiry.
 #[derive(Clone)]
 struct FetchedPolicy {
     policy: Arc<StsPolicy>,
@@ -69,14 +70,14 @@ impl StsPolicies {
         StsPolicies { source, kept: Mutex::default() }
     }
 
-    /// The policy that holds for a domain now. One that was fetched earlier goes on holding where the
-    /// DNS or the web say nothing any more (section 3.3).
+    /// The current policy of a domain. A cached one stays valid when DNS or HTTPS fail (section
+    /// 3.3).
     pub async fn of(&self, lookup: &Lookup, domain: &str) -> Option<Arc<StsPolicy>> {
         let texts = lookup.texts(&format!("_mta-sts.{domain}")).await.unwrap_or_default();
         self.under(domain, policy::id_of(texts.iter().map(String::as_str))).await
     }
 
-    /// The same for a domain whose DNS says this id, or none.
+    /// The same, given the policy id in DNS, if there is one.
     async fn under(&self, domain: &str, id: Option<&str>) -> Option<Arc<StsPolicy>> {
         let (known, now) = (self.kept().get(domain).cloned(), Instant::now());
         let current = known.as_ref().and_then(|known| known.current(now));
@@ -106,7 +107,7 @@ impl StsPolicies {
         }
     }
 
-    /// Makes room, where there is none, by letting go what is over or what would be over first.
+    /// Evicts expired entries, or the one that expires first, when the cache is full.
     fn keep(&self, domain: &str, new: CachedPolicy, now: Instant) {
         let mut kept = self.kept();
         if kept.len() >= KEPT && !kept.contains_key(domain) {

@@ -1,4 +1,4 @@
-//! What a domain publishes about the encryption of its mail, as text (RFC 8461, section 3).
+//! Parses MTA-STS policies (RFC 8461, section 3).
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ const PATTERNS: usize = 250;
 /// The longest that a policy may last (section 3.2): a year.
 const LONGEST: Duration = Duration::from_secs(31_557_600);
 
-/// What a domain asks of those who send it mail.
+/// The mode of a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StsPolicy {
     pub mode: StsMode,
@@ -21,9 +21,9 @@ pub struct StsPolicy {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StsMode {
-    /// Only to servers that it names and that prove who they are.
+    /// Deliver only to listed servers with a valid certificate.
     Enforce,
-    /// As ever, but the sender may take note of what would not do.
+    /// Deliver as usual and log violations.
     Testing,
     None,
 }

@@ -2,21 +2,21 @@
 
 use super::reply::SmtpReply;
 
-/// What a server offers beside plain SMTP.
+/// The EHLO extensions of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SmtpExtensions {
     pub start_tls: bool,
     pub pipelining: bool,
     pub eight_bit: bool,
     pub international: bool,
-    /// Bytes of a mail that it takes; zero says that it does not tell.
+    /// The SIZE limit in bytes; zero for none given.
     pub size: Option<u64>,
     pub plain: bool,
     pub login: bool,
 }
 
 impl SmtpExtensions {
-    /// What stands below the first line of the answer to `EHLO`.
+    /// The lines of the EHLO reply below the first.
     pub fn of(reply: &SmtpReply) -> SmtpExtensions {
         let mut offers = SmtpExtensions::default();
         for line in reply.lines.iter().skip(1) {

@@ -1,7 +1,6 @@
-//! A small SMTP client (RFC 5321): one session with one server, which says of every recipient what
-//! became of the mail. It is written by hand because the usual clients give up a whole mail at its
-//! first refused recipient, and because exactly what a server has answered decides whether a mail
-//! may be sent again.
+//! A small SMTP client (RFC 5321): one session with one server, with an outcome for each recipient.
+//! It is our own because the usual client libraries fail a whole mail at the first refused
+//! recipient, and because the exact reply decides whether a mail may be retried.
 
 mod extensions;
 mod reply;

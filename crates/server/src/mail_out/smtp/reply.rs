@@ -6,15 +6,15 @@ use inbox::jobs::RelayOutcome;
 pub const LINES: usize = 100;
 pub const LINE_BYTES: usize = 2_000;
 
-/// Codes by which a server asks for another login or for TLS. They are about how the relay is set
-/// up and not about the mail, which waits until somebody has put it right.
+/// Codes that require another login or TLS. They mean a misconfigured relay, not a bad mail, so the
+/// mail is deferred until the configuration is fixed.
 const SET_UP: &[u16] = &[530, 534, 535, 538];
 
-/// What a server said to one command.
+/// A server's reply to one command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SmtpReply {
     pub code: u16,
-    /// What follows the code on each line.
+    /// The text of each line.
     pub lines: Vec<String>,
 }
 
@@ -23,7 +23,7 @@ impl SmtpReply {
         (200..300).contains(&self.code)
     }
 
-    /// A server that says this hangs up (RFC 5321, section 3.8).
+    /// The server closes the connection after this reply (RFC 5321, section 3.8).
     pub fn is_goodbye(&self) -> bool {
         self.code == 421
     }
@@ -37,7 +37,7 @@ impl SmtpReply {
         }
     }
 
-    /// What a refusal means for the mail; `what` was refused.
+    /// The delivery outcome of a refusal; `what` was refused.
     pub fn refusal(&self, what: &str) -> RelayOutcome {
         let sentence = format!("the server answered {} to {what}", self.summary());
         match self.code {

@@ -20,7 +20,7 @@ use super::text::as_data;
 /// How a server is spoken to.
 #[derive(Clone)]
 pub struct Dial {
-    /// What we call ourselves.
+    /// The name given in EHLO.
     pub helo: String,
     pub security: Security,
     pub tls: Arc<ClientConfig>,
@@ -72,12 +72,12 @@ impl ConnectFailure {
     }
 }
 
-/// What a server was told of a mail, and what it said.
+/// The result of one mail transaction.
 #[derive(Debug)]
 pub enum TransactionOutcome {
-    /// What became of the mail for each recipient.
+    /// The outcome for each recipient.
     Outcomes(Vec<RelayOutcome>),
-    /// The server was gone before it took the sender: it knows nothing of this mail.
+    /// The connection was lost before MAIL FROM was accepted: nothing was delivered.
     Gone(String),
 }
 
@@ -117,7 +117,7 @@ impl SmtpClientSession {
         if wanted && offers.start_tls {
             line = start_tls(line, name, dial).await?;
             encrypted = true;
-            // What was offered in the clear may have been anybody's offer.
+            // Extensions offered before STARTTLS are not authenticated, so EHLO is repeated.
             offers = greet(&mut line, &dial.helo).await?;
         }
         if dial.security == Security::Required && !encrypted {
@@ -143,7 +143,7 @@ impl SmtpClientSession {
         self.mails
     }
 
-    /// Sends a mail to these of its recipients, and answers what became of each.
+    /// Sends a mail to these recipients and returns an outcome for each.
     pub async fn send(&mut self, mail: &OutgoingMail, recipients: &[String]) -> TransactionOutcome {
         self.mails += 1;
         if let Some(outcome) = self.unfit(mail, recipients) {
@@ -158,14 +158,14 @@ impl SmtpClientSession {
         })
     }
 
-    /// Leaves politely; what the server makes of it does not matter any more.
+    /// Sends QUIT; the reply is ignored.
     pub async fn quit(mut self) {
         if !self.over && self.line.say("QUIT\r\n").await.is_ok() {
             let _ = self.line.hear().await;
         }
     }
 
-    /// What this server can never be given.
+    /// Permanent failures that follow from the server's extensions: size and SMTPUTF8.
     fn unfit(&self, mail: &OutgoingMail, recipients: &[String]) -> Option<RelayOutcome> {
         let most = self.offers.size.filter(|size| *size > 0);
         if most.is_some_and(|most| mail.bytes.len() as u64 > most) {
@@ -178,7 +178,7 @@ impl SmtpClientSession {
         None
     }
 
-    /// The error is a break before the sender was answered.
+    /// The error is a lost connection before the reply to MAIL FROM.
     async fn send_fit(
         &mut self,
         mail: &OutgoingMail,
@@ -202,7 +202,7 @@ impl SmtpClientSession {
             )));
         }
         if !answer.is_positive() {
-            // The answers to what was sent behind it are of no interest.
+            // The replies to the pipelined commands behind it are discarded.
             self.over |= pipelined;
             if !pipelined {
                 self.reset().await;
@@ -226,7 +226,7 @@ impl SmtpClientSession {
         ))
     }
 
-    /// Recipients, mail and verdict. What was decided before a break stays decided.
+    /// RCPT TO, DATA and the final reply. Outcomes from before a lost connection stay valid.
     async fn tell_the_rest(
         &mut self,
         mail: &OutgoingMail,
@@ -259,7 +259,7 @@ impl SmtpClientSession {
         }
         let verdict = match self.line.say_data(&as_data(&mail.bytes)).await {
             Ok(()) => self.line.hear_verdict().await?,
-            // Who has enough of a mail says so and hangs up.
+            // A server that rejects a mail early replies and closes the connection.
             Err(error) => match self.line.hear().await {
                 Ok(refusal) if !refusal.is_positive() => {
                     self.over = true;
@@ -302,7 +302,7 @@ impl SmtpClientSession {
     }
 }
 
-/// Every recipient of whom nothing was said yet shares what became of the mail.
+/// Recipients without an outcome so far get that of the whole mail.
 fn settle(outcomes: &mut [Option<RelayOutcome>], outcome: &RelayOutcome) {
     for open in outcomes.iter_mut().filter(|open| open.is_none()) {
         *open = Some(outcome.clone());

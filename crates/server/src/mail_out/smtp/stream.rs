@@ -13,8 +13,8 @@ use tokio_rustls::TlsConnector;
 
 use super::reply::{LINE_BYTES, LINES, SmtpReply, read_line};
 
-/// How long each step may take. The last is long because a server that looks into a mail before it
-/// answers has perhaps taken it: who hangs up early sends it twice (RFC 5321, section 4.5.3.2).
+/// The timeout of each step. The last one is long, because a server that scans a mail before it
+/// replies may have accepted it: closing early would send it twice (RFC 5321, section 4.5.3.2).
 #[derive(Clone, Copy, Debug)]
 pub struct SmtpTimeouts {
     pub connect: Duration,
@@ -54,7 +54,7 @@ impl SmtpStream {
         SmtpStream { stream: BufReader::new(Box::new(stream)), patience }
     }
 
-    /// The same connection encrypted. Whatever the server sent before that is not believed.
+    /// The same connection encrypted. Data received before the handshake is discarded.
     pub async fn encrypted(
         self,
         config: &Arc<ClientConfig>,

@@ -17,9 +17,8 @@ pub fn checked(roots: RootCertStore) -> Result<Arc<ClientConfig>, String> {
     Ok(Arc::new(config))
 }
 
-/// TLS with whoever is there. Between mail servers that have not agreed on anything it keeps mail
-/// from those who only listen; nobody could say which name to check, as the name came from
-/// unsigned DNS (RFC 7435).
+/// Opportunistic TLS without certificate checks (RFC 7435). It protects against passive
+/// eavesdropping; the server's name cannot be verified, because it came from unsigned DNS.
 pub fn unchecked() -> Result<Arc<ClientConfig>, String> {
     let config = ClientConfig::builder_with_provider(Arc::new(default_provider()))
         .with_safe_default_protocol_versions()
@@ -30,7 +29,7 @@ pub fn unchecked() -> Result<Arc<ClientConfig>, String> {
     Ok(Arc::new(config))
 }
 
-/// Takes every certificate, but not a server that does not hold its key.
+/// Accepts every certificate, but verifies that the server holds its private key.
 #[derive(Debug)]
 struct AcceptAnyCertificate;
 

@@ -192,7 +192,7 @@ fn attempt_view(place: usize, tried: &LoggedAttempt, times: &TimeFormat) -> Atte
     }
 }
 
-/// What of the log is asked for. What cannot be narrowed to is not narrowed to.
+/// The log's filter. Unknown values are ignored.
 fn filter(asked: &FormFields) -> LogFilter {
     LogFilter {
         state: DeliveryState::parse(&asked.get("state")),

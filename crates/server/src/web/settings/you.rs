@@ -90,7 +90,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<YouPage, PageError> {
 }
 
 form! {
-    /// What one is mailed about.
+    /// The notice settings of a person.
     pub struct MailChoiceForm {
         mentions: bool,
     }

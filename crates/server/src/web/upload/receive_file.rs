@@ -25,7 +25,7 @@ use crate::web::visitor::Visitor;
 
 /// The largest body that begins an upload, in bytes.
 const BEGIN_BYTES: usize = 8 * 1024;
-/// A client that is silent for so long is gone.
+/// The read timeout of a client's request body.
 const SILENCE: Duration = Duration::from_secs(30);
 /// Bytes that are buffered before they are written.
 const PIECE_BYTES: usize = 128 * 1024;
