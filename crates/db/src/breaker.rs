@@ -1,5 +1,5 @@
-//! The circuit breaker of a PostgreSQL store: while the server cannot be reached, whoever asks is
-//! told so at once instead of waiting for a connection.
+//! The circuit breaker of a PostgreSQL store: while the server cannot be reached, callers get an
+//! error at once instead of waiting for a connection.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ pub(crate) const GRACE: Duration = Duration::from_secs(1);
 /// The outage is logged this often at the most.
 const LOGGED_EVERY: Duration = Duration::from_secs(1);
 
-/// Whether the server answers, as the threads of one store have found out.
+/// The state of the server, as observed by the threads of one store.
 pub(crate) struct Breaker {
     outage: Mutex<Option<Outage>>,
     open: watch::Sender<bool>,
@@ -30,7 +30,8 @@ impl Breaker {
         Breaker { outage: Mutex::new(None), open: watch::Sender::new(false) }
     }
 
-    /// A connection could not be opened. The breaker opens when that goes on.
+    /// A connection could not be opened. The breaker opens when failures last longer than the grace
+    /// period.
     pub fn refused(&self, error: &StoreError) {
         let mut outage = self.outage();
         let outage = outage.get_or_insert(Outage { since: Instant::now(), logged_at: None });
@@ -43,7 +44,7 @@ impl Breaker {
         }
     }
 
-    /// The server has a connection open and said nothing for as long as it may.
+    /// An open connection got no response within the timeout.
     pub fn stalled(&self) {
         let now = Instant::now();
         *self.outage() = Some(Outage { since: now, logged_at: Some(now) });
@@ -51,7 +52,7 @@ impl Breaker {
         self.open.send_replace(true);
     }
 
-    /// A connection was opened, or answered.
+    /// A connection was opened, or responded.
     pub fn answered(&self) {
         if let Some(outage) = self.outage().take() {
             let seconds = outage.since.elapsed().as_secs();

@@ -1,4 +1,4 @@
-//! Opens connections to PostgreSQL: encryption, time limits, and what the planner may choose.
+//! Opens connections to PostgreSQL: encryption, timeouts, and planner settings.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,23 +13,21 @@ use crate::StoreError;
 
 /// A server that does not take the connection by then is down.
 const CONNECT: Duration = Duration::from_secs(1);
-/// A network that swallows what is sent is noticed after this long.
+/// The TCP user timeout: unacknowledged data breaks the connection after this long.
 const UNACKNOWLEDGED: Duration = Duration::from_secs(5);
-/// A silent connection is asked after this long, this often, this many times, whether its other end
-/// is still there.
-const IDLE: Duration = Duration::from_secs(5);
-const ASKED_EVERY: Duration = Duration::from_secs(2);
-const ASKED: u32 = 3;
+/// TCP keep-alive: idle time, interval and number of probes.
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(5);
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(2);
+const KEEPALIVE_PROBES: u32 = 3;
 
-/// What every session is set to. The data of a workspace is read by index, a few rows at a time, and
-/// each statement has an index that fits it. Which plan PostgreSQL thinks cheapest depends on
-/// statistics that are missing, or old, for as long as a table grows faster than it is analysed; a
-/// plan made then reads whole tables. So what never fits is taken away from the planner: reading
-/// tables from end to end, and joining by hashing, sorting or keeping them. `enable_sort` makes it read a
-/// list from the index that has its order. Joins are made in the order in which they are written.
-/// Statements are planned once, whatever their arguments are: what a plan made for one argument
-/// gains is less than what planning costs. To compile a plan, or to start workers for it, takes
-/// longer than any statement here runs.
+/// The settings of every session. A workspace's data is read by index, a few rows at a time, and
+/// each statement has a matching index. The planner's cost estimates depend on statistics that are
+/// missing or outdated while a table grows faster than it is analysed; plans made then scan whole
+/// tables. So unsuitable plans are disabled: sequential scans, and hash, merge and materialized
+/// joins. `enable_sort` is off, so that ordered lists are read from the index with that order.
+/// Joins run in the order in which they are written. Statements use generic plans, because planning
+/// for each argument costs more than it gains. JIT and parallel workers are off, because starting
+/// them takes longer than any statement here.
 const SESSION: &str = "
     SET enable_seqscan TO off;
     SET enable_hashjoin TO off;
@@ -50,7 +48,10 @@ pub(crate) fn with_limits(mut config: Config) -> Config {
         config.tcp_user_timeout(UNACKNOWLEDGED);
     }
     if config.get_keepalives_interval().is_none() && config.get_keepalives_retries().is_none() {
-        config.keepalives_idle(IDLE).keepalives_interval(ASKED_EVERY).keepalives_retries(ASKED);
+        config
+            .keepalives_idle(KEEPALIVE_IDLE)
+            .keepalives_interval(KEEPALIVE_INTERVAL)
+            .keepalives_retries(KEEPALIVE_PROBES);
     }
     config
 }

@@ -1,6 +1,6 @@
 //! Errors of the store.
 
-/// Why the store could not do what it was asked.
+/// An error of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("{0}")]
@@ -44,13 +44,13 @@ impl StoreError {
         }
     }
 
-    /// True while the database is down, which the store itself has logged: whoever asked need not.
+    /// True while the database is down. The store has logged that, so callers need not.
     pub fn is_outage(&self) -> bool {
         matches!(self, StoreError::Unreachable)
     }
 }
 
-/// The server's own words without the statement's values, which could be somebody's mail.
+/// The server's error message without the statement's values, which may contain mail.
 fn describe(error: &postgres::Error) -> String {
     match error.as_db_error() {
         Some(db) => format!("{} ({})", db.message(), db.code().code()),

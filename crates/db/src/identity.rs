@@ -1,4 +1,4 @@
-//! What tells a database from a copy of it.
+//! The identity of a database, which distinguishes it from a copy.
 
 use std::fs;
 use std::time::UNIX_EPOCH;
@@ -6,9 +6,10 @@ use std::time::UNIX_EPOCH;
 use crate::{DatabaseUrl, Store, StoreError};
 
 impl Store {
-    /// The identity of the database behind this URL. A file is known by the moment at which it was
-    /// made, which moves with it within a file system and which no copy has; a PostgreSQL database
-    /// by its server's identifier and its own number there. `None` where neither can be had.
+    /// The identity of the database behind this URL. For a SQLite file it is the creation time,
+    /// which is kept by a move within the file system and differs for a copy; for a PostgreSQL
+    /// database the server's system identifier and the database's OID. `None` where neither is
+    /// available.
     pub async fn identity(&self, url: &str) -> Option<String> {
         match DatabaseUrl::parse(url).ok()? {
             DatabaseUrl::Sqlite(path) => {

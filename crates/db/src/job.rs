@@ -1,4 +1,4 @@
-//! A closure on its way to a database thread, with the durability it asks for.
+//! A closure queued for a database thread, with its durability.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,8 +12,8 @@ use crate::{StoreError, Tx};
 /// Said to a closure that took no notice of a failed statement and went on.
 const HAD_FAILED: &str = "one of its statements had failed";
 
-/// A closure waiting for a thread, and the caller waiting for its answer. It knows nothing of the
-/// closure's types, so that the code around it is compiled once and not for every caller.
+/// A queued closure and the channel for its result. The closure's types are erased, so that the
+/// code around it is compiled once and not for every caller.
 pub(crate) struct Job {
     closure: Closure,
     pub durability: Durability,
@@ -22,10 +22,10 @@ pub(crate) struct Job {
     given_up: Arc<AtomicBool>,
 }
 
-/// The closure of a caller, which alone knows the type of its result.
+/// A caller's closure with its result type.
 pub(crate) type Closure = Box<dyn FnMut(&mut Tx<'_>) -> ClosureResult + Send>;
 
-/// What a closure came to: a `Result` of its own types.
+/// A closure's result: a `Result` of its own types.
 pub(crate) struct ClosureResult {
     is_ok: bool,
     value: Box<dyn Any + Send>,
@@ -53,12 +53,13 @@ impl Job {
         self.given_up.clone()
     }
 
-    /// True when the caller was told that the database cannot be reached: then it must not run.
+    /// True when the caller already got the error that the database is down: the closure must not
+    /// run then.
     pub fn is_given_up(&self) -> bool {
         self.given_up.load(Ordering::Acquire)
     }
 
-    /// Runs the closure and keeps its result; true when what it wrote should be kept.
+    /// Runs the closure and stores its result; true when its writes should be committed.
     pub fn run(&mut self, tx: &mut Tx<'_>) -> bool {
         let closure = &mut self.closure;
         self.answer = match catch_unwind(AssertUnwindSafe(|| closure(tx))) {
@@ -71,7 +72,7 @@ impl Job {
 
     /// Gives the caller the kept result, or the reason why it does not count.
     pub fn answer(self, fate: Result<(), StoreError>) {
-        // A caller that went away does not want the answer; what was committed stays committed.
+        // The caller may be gone; its committed writes stay.
         let _ = self.reply.send(fate.and(self.answer));
     }
 }
@@ -81,7 +82,7 @@ impl ClosureResult {
         ClosureResult { is_ok: result.is_ok(), value: Box::new(result) }
     }
 
-    /// The result again, by the caller that knows its types.
+    /// The result, downcast to the caller's types.
     pub fn downcast<T: 'static, E: 'static>(self) -> Result<T, E> {
         *self.value.downcast().expect("a closure's result has the types of its caller")
     }

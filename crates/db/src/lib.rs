@@ -1,7 +1,7 @@
 //! One small transaction type over SQLite and PostgreSQL.
 //!
-//! Callers hand the store a closure over a [`Tx`]; the store runs it on a thread of its own and
-//! answers when its outcome is durable. SQL is written once, in the subset both databases share;
+//! Callers hand the store a closure over a [`Tx`]; the store runs it on a database thread and
+//! returns when its outcome is durable. SQL is written once, in the subset both databases share;
 //! [`Tx::pick`] is the only way to spell a statement twice.
 //!
 //! Deliberately absent: async inside a transaction, an ORM, a query builder.
@@ -37,9 +37,9 @@ pub use value::{Arg, Column, FromColumn, FromRow, Row, Value};
 use breaker::Breaker;
 use job::{Closure, ClosureResult, Durability, Job, JobAnswer};
 
-/// Closures that may wait for a thread before callers themselves have to wait.
+/// The capacity of a thread queue; callers wait when it is full.
 const QUEUE_CLOSURES: usize = 1024;
-/// Wake-ups a slow listener may fall behind before it is told that it missed some.
+/// The capacity of the wake-up channel; a slower receiver gets a lag error.
 const WAKES_KEPT: usize = 1024;
 
 /// SQLite: one reader for each core, within these bounds; more only share the cache out thinner.
@@ -60,10 +60,10 @@ pub struct StoreOptions {
     pub readers: usize,
     /// PostgreSQL: connections, each on its own thread.
     pub connections: usize,
-    /// PostgreSQL: a server that says nothing for this long counts as down.
+    /// PostgreSQL: a server without a response for this long counts as down.
     pub silence: Duration,
-    /// PostgreSQL: how long a plan is kept. What was planned while a table was nearly empty does
-    /// not fit when it has grown.
+    /// PostgreSQL: how long a plan is cached. A plan for a nearly empty table does not fit when the
+    /// table has grown.
     pub plans_kept: Duration,
 }
 
@@ -111,9 +111,9 @@ pub struct Store {
     reads: Sender<Job>,
     writes: Sender<Job>,
     wakes: broadcast::Sender<String>,
-    /// The way to other nodes, where there can be any.
+    /// Sends notifications to other nodes; `None` on SQLite.
     notify: Option<postgres::Notify>,
-    /// Whether the server answers, where there is one.
+    /// The circuit breaker; `None` on SQLite.
     breaker: Option<Arc<Breaker>>,
 }
 
@@ -149,8 +149,9 @@ impl Store {
         self.run(&self.reads, Durability::Synced, work).await
     }
 
-    /// Runs a closure in one transaction; `Ok` means that what it wrote is durable. An `Err` or a
-    /// panic undoes it alone. It may be run again, so it must have no effects beside its writes.
+    /// Runs a closure in one transaction; `Ok` means that its writes are durable. An `Err` or a
+    /// panic rolls back this closure alone. It may run again, so it must have no effects beside its
+    /// writes.
     pub async fn write<T, E, F>(&self, work: F) -> Result<T, E>
     where
         F: FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
@@ -160,8 +161,8 @@ impl Store {
         self.run(&self.writes, Durability::Synced, work).await
     }
 
-    /// Like [`Store::write`], without waiting for the disk: a process that is killed loses nothing,
-    /// a power cut may take back the last moments. For what would then only be done again.
+    /// Like [`Store::write`], without waiting for fsync: a killed process loses nothing, a power
+    /// cut may lose the last commits. For writes that are repeated in that case.
     pub async fn write_relaxed<T, E, F>(&self, work: F) -> Result<T, E>
     where
         F: FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
@@ -176,20 +177,20 @@ impl Store {
         self.notify.is_some()
     }
 
-    /// Tells the other nodes something that is in no table; they hear it among their
-    /// [`Store::wakes`]. It is a hint: what cannot be told now is left out.
-    pub fn tell_others(&self, words: String) {
+    /// Sends a payload that is in no table to the other nodes, which receive it through
+    /// [`Store::wakes`]. Delivery is best effort: without a connection it is dropped.
+    pub fn notify_others(&self, words: String) {
         if let Some(notify) = &self.notify {
             let _ = notify.try_send(Cow::Owned(words));
         }
     }
 
-    /// The queues named by [`Tx::wake`], each told after the commit that named it.
+    /// The queues named by [`Tx::wake`], each sent after its commit.
     pub fn wakes(&self) -> broadcast::Receiver<String> {
         self.wakes.subscribe()
     }
 
-    /// False from the first sign that the database's server is down to its first answer after that.
+    /// False while the database's server counts as down.
     pub fn is_reachable(&self) -> bool {
         !self.breaker.as_ref().is_some_and(|breaker| breaker.is_down())
     }
@@ -209,8 +210,8 @@ impl Store {
         self.answer(queue, durability, closure).await?.downcast()
     }
 
-    /// Waits for the answer, or until the server counts as down. A write that was under way then
-    /// may have been done, as one whose connection breaks off may.
+    /// Waits for the result, or until the server counts as down. A running write may have been
+    /// committed then, as after a lost connection.
     async fn answer(
         &self,
         queue: &Sender<Job>,

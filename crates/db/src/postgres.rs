@@ -25,8 +25,8 @@ const ATTEMPTS: u32 = 25;
 const BACKOFF: Duration = Duration::from_micros(500);
 /// The wait before a connection is tried again while the server cannot be reached.
 const RECONNECT: Duration = Duration::from_millis(100);
-/// How often a silent server is asked whether it is there.
-const ASKED_EVERY: Duration = Duration::from_millis(500);
+/// The interval of health checks on the listening connection.
+const HEALTH_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 /// The time a connection has to show that it is still there.
 const ALIVE: Duration = Duration::from_secs(5);
 /// Wake-ups for other nodes that may wait to be sent; further ones are left to the clock.
@@ -37,7 +37,7 @@ const CHANNEL: &str = "mailroom";
 const MIGRATION_LOCK: i64 = 0x6d61_696c_726f_6f6d;
 
 type Queue = Sender<Job>;
-/// What other nodes are told goes in here.
+/// The queue of notifications to other nodes.
 pub(crate) type Notify = mpsc::SyncSender<Cow<'static, str>>;
 
 /// Connects from a thread of its own: the client blocks on a runtime that it brings along, which
@@ -106,7 +106,7 @@ struct Node {
 impl Node {
     fn wake(&self, queues: Vec<&'static str>) {
         for queue in queues {
-            // A wake-up is a hint; what is due is found by the clock as well.
+            // A wake-up may be lost; due rows are also found by polling.
             let _ = self.wakes.send(queue.to_owned());
             let _ = self.notify.try_send(Cow::Borrowed(queue));
         }
@@ -150,7 +150,7 @@ impl Connection {
         }
     }
 
-    /// Opens a lost connection again; whoever waits for it gives up when the breaker is open.
+    /// Reopens a lost connection; waiting callers get an error while the breaker is open.
     fn reopen_if_lost(&mut self) -> Result<(), StoreError> {
         let begun = Instant::now();
         while self.lost {
@@ -203,7 +203,7 @@ fn run(connection: &mut Connection, mode: Mode, job: &mut Job) -> Result<(), Sto
                 return Ok(());
             }
             Attempt::Undone => return Ok(()),
-            // Whoever finds the value taken every time brought it twice, and is told so.
+            // A unique violation in every attempt is the caller's own duplicate, and is returned.
             Attempt::Raced(Race::Taken) if attempts == ATTEMPTS => return Ok(()),
             Attempt::Raced(_) => {}
             Attempt::Failed if connection.is_lost() => {}
@@ -261,8 +261,8 @@ fn attempt(connection: &mut Connection, mode: Mode, job: &mut Job) -> Attempt {
     }
 }
 
-/// Tells the other nodes, from a connection of its own: a NOTIFY inside the transactions
-/// themselves would make them commit one after another.
+/// Sends NOTIFY on a connection of its own: inside the transactions it would serialize their
+/// commits.
 fn notifier(config: Config, pid: Arc<AtomicI32>, breaker: Arc<Breaker>) -> Notify {
     let (notify, queue) = mpsc::sync_channel::<Cow<'static, str>>(NOTIFICATIONS);
     spawn("db-notify".into(), move || {
@@ -275,8 +275,9 @@ fn notifier(config: Config, pid: Arc<AtomicI32>, breaker: Arc<Breaker>) -> Notif
             if breaker.is_down() {
                 continue;
             }
-            // The first try may be what shows that the connection was lost.
-            let sent = (0..2).any(|_| tell(&config, &mut client, &pid, &names).is_ok());
+            // The first attempt may discover that the connection was lost.
+            let sent =
+                (0..2).any(|_| send_notifications(&config, &mut client, &pid, &names).is_ok());
             if !sent && !breaker.is_down() {
                 tracing::warn!("NOTIFY to other nodes failed");
             }
@@ -285,7 +286,7 @@ fn notifier(config: Config, pid: Arc<AtomicI32>, breaker: Arc<Breaker>) -> Notif
     notify
 }
 
-fn tell(
+fn send_notifications(
     config: &Config,
     kept: &mut Option<Client>,
     pid: &AtomicI32,
@@ -307,13 +308,14 @@ fn tell(
     Ok(())
 }
 
-/// Hears the other nodes, from before the store is opened until nobody holds it any more. It is also
-/// the one who finds out that the server is down while nobody asks for anything, or while everybody
-/// waits for an answer, and that it is back.
+/// Receives the other nodes' notifications (LISTEN) for as long as the store is used. Its health
+/// check also drives the circuit breaker: it detects an unreachable server while there are no
+/// queries, or while all of them wait, and the server's return.
 struct NotificationListener {
     config: Config,
     wakes: broadcast::Sender<String>,
-    /// What this node says itself was told when it was committed.
+    /// The process id of this node's notifier: its own notifications were already delivered at the
+    /// commit.
     own: Arc<AtomicI32>,
     breaker: Arc<Breaker>,
     silence: Duration,
@@ -349,14 +351,15 @@ impl NotificationListener {
         Ok(client)
     }
 
-    /// Passes on what other nodes say, until the connection is lost.
+    /// Forwards notifications of other nodes to the wake-up channel, until the connection is lost.
     fn forward(&self, mut client: Client) {
         while self.is_needed() {
-            let heard = client.notifications().timeout_iter(ASKED_EVERY).next();
-            match heard {
-                Ok(Some(told)) if told.process_id() == self.own.load(Ordering::Acquire) => {}
-                Ok(Some(told)) => drop(self.wakes.send(told.payload().to_owned())),
-                // Silence may also mean that nobody is there.
+            let received = client.notifications().timeout_iter(HEALTH_CHECK_INTERVAL).next();
+            match received {
+                Ok(Some(notification))
+                    if notification.process_id() == self.own.load(Ordering::Acquire) => {}
+                Ok(Some(notification)) => drop(self.wakes.send(notification.payload().to_owned())),
+                // No notification may also mean a dead connection, so it is checked.
                 Ok(None) => {
                     let asked = Instant::now();
                     match client.is_valid(self.silence) {

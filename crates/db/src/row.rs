@@ -20,7 +20,8 @@
 /// ```
 ///
 /// A field is the column of its name in the table after `from`, unless it has an expression. Fields
-/// after `later` have no column: they begin with their default, and whoever loads the row fills them.
+/// after `later` have no column: they begin with their default, and the loading function fills
+/// them.
 #[macro_export]
 macro_rules! row {
     (

@@ -18,7 +18,7 @@ use crate::{Migration, QUEUE_CLOSURES, StoreError, StoreOptions, Tx};
 
 /// How long a statement waits for another process (the command line, say) to finish writing.
 const BUSY: Duration = Duration::from_secs(10);
-/// The wait between two tries where SQLite does not wait by itself.
+/// The pause between attempts where SQLite's busy timeout does not apply.
 const BUSY_STEP: Duration = Duration::from_millis(1);
 /// Prepared statements kept per connection.
 const STATEMENTS_KEPT: usize = 256;
@@ -32,7 +32,7 @@ const WAL_PAGES: i64 = 4_000;
 /// The write-ahead log is cut back to this size, in bytes, after a checkpoint.
 const WAL_KEPT: i64 = 64 * 1024 * 1024;
 
-/// Who may read a new database: the user who runs us.
+/// The mode of a new database file: the server's user only.
 const DATABASE_MODE: u32 = 0o600;
 
 type Queue = Sender<Job>;
@@ -50,7 +50,7 @@ pub(crate) fn start(
     writer.pragma_update(None, "synchronous", "full")?;
     writer.pragma_update(None, "journal_size_limit", WAL_KEPT)?;
     writer.pragma_update(None, "wal_autocheckpoint", WAL_PAGES)?;
-    // A command that only reads must not wait for whoever writes.
+    // A read-only command must not wait for the writer.
     if !is_current(&mut Tx::sqlite(&writer), migrations)? {
         let tx = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
         migrate(&mut Tx::sqlite(&tx), migrations)?;
@@ -72,8 +72,8 @@ pub(crate) fn start(
     Ok((reads, writes))
 }
 
-/// A new database is its user's alone; the files that SQLite puts beside it follow its mode. What
-/// is wrong with the place is told when it is opened.
+/// Creates a new database file with a private mode, which SQLite copies to the files beside it.
+/// Errors of the path are reported by the opening.
 fn make_private(path: &Path) {
     let _ = File::options().write(true).create_new(true).mode(DATABASE_MODE).open(path);
 }
@@ -91,7 +91,7 @@ fn open(path: &Path, flags: OpenFlags, cache_kib: i64) -> Result<Connection, Sto
     Ok(conn)
 }
 
-/// SQLite does not wait here by itself when several open a new file at once.
+/// SQLite's busy timeout does not apply when several processes open a new file at once.
 fn use_write_ahead_log(conn: &Connection) -> Result<(), StoreError> {
     let patience = Instant::now() + BUSY;
     loop {
@@ -131,12 +131,14 @@ fn serve_writes(
     let mut synced = Durability::Synced;
     let mut put_off = None;
     while let Some(first) = put_off.take().or_else(|| queue.recv_blocking().ok()) {
-        // Who comes while these are run waits for the next batch: otherwise all who write end up in
-        // one, and each half of the machine waits for the other.
+        // Jobs that arrive while a batch runs wait for the next one: otherwise all writers end up
+        // in one batch, and the writer thread and its callers would run in turns instead of in
+        // parallel.
         let waiting = 1 + queue.len();
         let keep = first.durability;
         let fate = sync_as(conn, keep, &mut synced);
-        // What must last is not committed with what need not; the other way round costs nothing.
+        // A durable job is not added to a relaxed batch; a relaxed job in a durable batch costs
+        // nothing.
         let rest = std::iter::from_fn(|| match queue.try_recv().ok()? {
             job if keep == Durability::Relaxed && job.durability == Durability::Synced => {
                 put_off = Some(job);
@@ -162,17 +164,17 @@ fn sync_as(conn: &Connection, keep: Durability, synced: &mut Durability) -> Resu
     Ok(())
 }
 
-/// What is left to do when the jobs of a batch have run.
+/// The work after a batch's jobs have run.
 #[derive(Default)]
 struct Rest {
-    /// The queues to tell after the commit.
+    /// The queues to wake after the commit.
     woken: Vec<&'static str>,
     /// Statements that were put off.
     later: Vec<Later>,
 }
 
-/// Runs each job, commits once, and only then answers. A job that fails takes back its own writes
-/// and no one else's.
+/// Runs each job, commits once, and only then returns the results. A failed job rolls back its own
+/// writes only.
 fn write_batch(
     conn: &Connection,
     ready: Result<(), StoreError>,
@@ -207,7 +209,7 @@ fn write_batch(
     match fate {
         Ok(()) => {
             for queue in rest.woken {
-                // Nobody listening is fine: what is due is found by the clock as well.
+                // No receiver is fine: due rows are also found by polling.
                 let _ = wakes.send(queue.to_owned());
             }
             ran.into_iter().for_each(|job| job.answer(Ok(())));
@@ -220,9 +222,9 @@ fn write_batch(
     }
 }
 
-/// Runs a job without a savepoint, because most of those that fail have written nothing, and
-/// because the word index goes to disk whenever one begins. False when this one has: then nothing
-/// of the transaction can stay.
+/// Runs a job without a savepoint, because most failing jobs have written nothing, and because each
+/// savepoint flushes the full-text index. False when a failed job has written: then the whole
+/// transaction must be rolled back.
 fn run_trusting(conn: &Connection, job: &mut Job, rest: &mut Rest) -> Result<bool, StoreError> {
     let before = conn.total_changes();
     let kept = run(conn, job, rest)?;
@@ -243,8 +245,8 @@ fn run_again(conn: &Connection, jobs: &mut [Job], rest: &mut Rest) -> Result<(),
     Ok(())
 }
 
-/// True when what the job wrote should be kept; `Err` when the whole batch is lost: a full disk,
-/// say, ends SQLite's transaction by itself.
+/// True when the job's writes should be committed; `Err` when the whole batch is lost, for example
+/// when a full disk made SQLite roll back.
 fn run(conn: &Connection, job: &mut Job, rest: &mut Rest) -> Result<bool, StoreError> {
     let mut tx = Tx::sqlite(conn);
     let kept = job.run(&mut tx);

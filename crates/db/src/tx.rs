@@ -1,4 +1,5 @@
-//! A transaction: statements, arguments, wake-ups after commit, and what differs between databases.
+//! A transaction: statements, arguments, wake-ups after commit, and the differences between
+//! databases.
 
 use std::collections::HashMap;
 
@@ -31,12 +32,12 @@ pub(crate) struct Later {
     text: String,
 }
 
-/// A race lost against another transaction. Running the closure again lets it see what that did.
+/// A serialization failure. The closure runs again and sees the other transaction's writes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Race {
     /// A serialization failure or a deadlock.
     Conflict,
-    /// A unique value was taken, perhaps only after this transaction had looked.
+    /// A unique violation, perhaps by a concurrent transaction.
     Taken,
 }
 
@@ -56,7 +57,7 @@ impl<'c> Tx<'c> {
         Tx { conn, wakes: Vec::new(), later: Vec::new(), failed: false, race: None }
     }
 
-    /// Runs a statement; answers how many rows it touched.
+    /// Runs a statement; returns the number of affected rows.
     pub fn exec(&mut self, sql: &str, args: &[&dyn Arg]) -> Result<u64, StoreError> {
         let result = match &mut self.conn {
             Conn::Sqlite(conn) => bind(conn, sql, args)
@@ -70,9 +71,9 @@ impl<'c> Tx<'c> {
         self.noted(result)
     }
 
-    /// Runs a statement with a number and a text, on SQLite only when everything else that is
-    /// committed together has run, and in the order of the numbers: what a word index takes in
-    /// that way it takes in as one. Nothing in the transaction may look for it.
+    /// Defers a statement with a number and a text on SQLite until the other jobs of the batch have
+    /// run, ordered by number: the full-text index then writes one segment. The transaction cannot
+    /// read its own deferred writes.
     pub fn exec_last(
         &mut self,
         sql: &'static str,
@@ -147,13 +148,13 @@ impl<'c> Tx<'c> {
         }
     }
 
-    /// Whom to tell, and what to run, when this is committed.
+    /// The wake-ups and deferred statements of the commit.
     pub(crate) fn into_rest(self) -> (Vec<&'static str>, Vec<Later>) {
         (self.wakes, self.later)
     }
 
-    /// True when a statement failed: PostgreSQL then undoes the transaction whatever the closure
-    /// makes of it, and so that both databases keep one rule, SQLite has to as well.
+    /// True when a statement failed: PostgreSQL then rolls back even if the closure ignores the
+    /// error, so SQLite does the same.
     pub(crate) fn failed(&self) -> bool {
         self.failed
     }
@@ -200,7 +201,7 @@ impl<'c> Tx<'c> {
     }
 }
 
-/// The race that PostgreSQL says was lost, if it was one.
+/// The serialization failure that PostgreSQL reports, if it is one.
 pub(crate) fn race(error: &postgres::Error) -> Option<Race> {
     match error.code()?.code() {
         "40001" | "40P01" => Some(Race::Conflict),
@@ -240,7 +241,7 @@ fn sqlite_each(
     Ok(())
 }
 
-/// Runs what was put off.
+/// Runs the deferred statements.
 pub(crate) fn run_later(
     conn: &rusqlite::Connection,
     mut later: Vec<Later>,

@@ -8,7 +8,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 
 use crate::StoreError;
 
-/// A value on its way into a statement.
+/// An argument of a statement.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value<'a> {
     Null,
@@ -86,7 +86,7 @@ impl<T: Arg + ?Sized> Arg for &T {
     }
 }
 
-/// A value on its way out of a row.
+/// A column value of a row.
 #[derive(Clone, Copy, Debug)]
 pub enum Column<'a> {
     Null,

@@ -15,7 +15,7 @@ pub struct Address {
 }
 
 impl Address {
-    /// What is longer than an address can be is cut: it can be kept, and answered to nobody.
+    /// Overlong addresses are truncated: they can be stored but not replied to.
     pub fn new(name: Option<&str>, email: &str) -> Address {
         let name = name.map(str::trim).filter(|name| !name.is_empty());
         let email = normal_address(email).chars().take(ADDRESS_CHARS).collect();
@@ -39,14 +39,14 @@ pub fn is_address(text: &str) -> bool {
         })
 }
 
-/// The name of a domain as the DNS has it, in ASCII and lower case; `None` for what is no name of a
-/// domain, such as a bare address.
+/// The name of a domain as the DNS has it, in ASCII and lower case; `None` for invalid names, such
+/// as an IP address.
 pub fn ascii_domain(domain: &str) -> Option<String> {
     DomainName::parse(domain).map(|name| name.to_string())
 }
 
-/// True for addresses that nobody reads: delivery systems, and those that say so themselves.
-/// Automatic mail never goes to them, because what answers them is a machine too.
+/// True for unattended addresses: delivery systems and no-reply addresses. Automatic mail is never
+/// sent to them, which prevents mail loops.
 pub fn is_unattended(email: &str) -> bool {
     let email = normal_address(email);
     let local = email.rsplit_once('@').map_or(email.as_str(), |(local, _)| local);

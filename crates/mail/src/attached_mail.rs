@@ -1,4 +1,4 @@
-//! Mails and invitations that come with a mail.
+//! Attached mails and calendar invitations.
 
 use mail_parser::{Message, MessagePart, MimeHeaders};
 
@@ -9,7 +9,7 @@ use crate::{charset, parse, source};
 /// A calendar's part of a mail (RFC 5546, RFC 6047).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CalendarPart {
-    /// What is asked for, in upper case: `REQUEST`, `REPLY`, `CANCEL`.
+    /// The iTIP method, in upper case: `REQUEST`, `REPLY`, `CANCEL`.
     pub method: Option<String>,
     /// iCalendar, in UTF-8.
     pub bytes: Vec<u8>,

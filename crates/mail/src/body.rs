@@ -10,20 +10,20 @@ use crate::html::{self, HtmlText, Link};
 use crate::limits::{HTML_BYTES, TEXT_BYTES};
 use crate::trim::{trim, trim_marked};
 
-/// What a mail says.
+/// The text of a mail.
 #[derive(Debug, Default)]
 pub struct Body {
     /// The writer's own words.
     pub text: String,
-    /// All of it as plain text, with words that nobody sees.
+    /// The whole body as plain text, hidden text included.
     pub original: String,
     /// As it was sent, for the app, which cleans it before it shows it.
     pub html: Option<String>,
     pub links: Vec<Link>,
 }
 
-/// Reads the body. Where a mail has both forms, the HTML tells the own words if a mail program told
-/// history apart in it, else the plain text does.
+/// Reads the body. Of a mail with both forms, the HTML is used to find the writer's own text if a
+/// mail client marked quotes in it, else the plain text.
 pub fn body(message: &Message<'_>) -> Body {
     let html = html_text(message);
     let page = html.as_deref().map(html::read).unwrap_or_default();
@@ -43,14 +43,14 @@ pub fn text_of_html(html: &str) -> String {
     clean_text(&html::read(html).text).trim().to_owned()
 }
 
-/// All of the body as plain text, words that nobody sees included, and nothing else.
+/// The whole body as plain text, hidden text included, and nothing else.
 pub fn whole(message: &Message<'_>) -> String {
     let page = html_text(message).as_deref().map(html::read).unwrap_or_default();
     let whole = plain(message, &page).unwrap_or_else(|| clean_text(&page.whole));
     whole.trim().to_owned()
 }
 
-/// The plain text, unless only the page says anything, or much more.
+/// The plain text, unless the HTML alone has text, or much more of it.
 fn plain(message: &Message<'_>, page: &HtmlText) -> Option<String> {
     let counts = |plain: &String| match plain.trim().is_empty() {
         true => page.whole.trim().is_empty(),
@@ -59,14 +59,14 @@ fn plain(message: &Message<'_>, page: &HtmlText) -> Option<String> {
     plain_text(message).filter(counts)
 }
 
-/// Words from which on a page says more than a plain text that stands in for it.
+/// The number of words from which HTML is preferred to a placeholder plain text.
 const PAGE_WORDS: usize = 40;
 /// How many times the words of a plain text a page must have to be the richer part.
 const MUCH_RICHER: usize = 4;
-/// Words of a plain text that only says to look at the page.
+/// The most words of a placeholder plain text.
 const STUB_WORDS: usize = 60;
 
-/// What programs put into the plain text of a mail that has only a page.
+/// Phrases of placeholder plain texts in HTML mail.
 const STUBS: &[&str] = &[
     "view this email in your browser",
     "view in browser",
@@ -97,7 +97,7 @@ const STUBS: &[&str] = &[
     "no seu navegador",
 ];
 
-/// True for a plain text that stands in for the page: it only says where to look, or is far poorer.
+/// True for a placeholder plain text: it only refers to the HTML, or has far less text.
 fn is_stub(plain: &str, page: &str) -> bool {
     let words = |text: &str| text.split_whitespace().filter(|word| is_word(word)).count();
     let (told, shown) = (words(plain), words(page));
@@ -115,7 +115,7 @@ fn is_word(word: &str) -> bool {
     word.contains(char::is_alphanumeric) && !word.contains("://")
 }
 
-/// Text without headers at all: bytes that nobody could parse.
+/// The text of bytes without a parseable header.
 pub fn bare_text(bytes: &[u8]) -> Body {
     let original = clean_text(&charset::decode(&bytes[..bytes.len().min(TEXT_BYTES)], None));
     Body { text: trim(&original), original: original.trim().to_owned(), ..Body::default() }
@@ -159,7 +159,7 @@ fn plain_text(message: &Message<'_>) -> Option<String> {
     any.then(|| cut_bytes(texts.join("\n"), TEXT_BYTES))
 }
 
-/// A part that says it has parts and has none is read as the text it is.
+/// A multipart without parts is read as text.
 pub fn is_broken_multipart(part: &MessagePart<'_>) -> bool {
     let multipart = part.content_type().is_some_and(|kind| kind.ctype() == "multipart");
     multipart && !part.is_multipart()
@@ -207,8 +207,8 @@ fn body_parts<'a, 'x>(
     ids.iter().filter_map(|id| message.parts.get(*id as usize))
 }
 
-/// A text part in its character set, decoded again where the parser met letters that are not in
-/// the set it was told; `most` bytes of it.
+/// A text part in its character set, decoded again where the parser found bytes invalid in the
+/// declared set; at most `most` bytes.
 fn decoded(message: &Message<'_>, part: &MessagePart<'_>, text: &str, most: usize) -> String {
     let text = &text[..text.floor_char_boundary(most)];
     // UTF-8 read as Latin shows these; no language does.

@@ -1,4 +1,4 @@
-//! A finished mail out of what somebody wrote.
+//! Composes an outgoing mail (RFC 5322).
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -15,15 +15,15 @@ use crate::{Address, Attachment};
 /// Characters of a boundary, which may have 70.
 const BOUNDARY_CHARS: usize = 40;
 
-/// What goes into a mail of ours.
+/// The content of an outgoing mail.
 #[derive(Clone, Debug)]
 pub struct ComposedMail {
     /// Fixed before the first try, without angle brackets.
     pub message_id: String,
-    /// The Message-IDs it answers, the oldest first.
+    /// The Message-IDs for References, the oldest first.
     pub answers: Vec<String>,
     pub from: Address,
-    /// Where answers go, if not to the sender.
+    /// The Reply-To address, if it is not the sender.
     pub reply_to: Option<String>,
     pub to: Vec<Address>,
     pub cc: Vec<Address>,
@@ -34,9 +34,9 @@ pub struct ComposedMail {
     pub at: i64,
     /// True for mail that no person or agent wrote.
     pub automatic: bool,
-    /// By which we know our own when it comes back to us: see [`crate::loop_mark`].
+    /// The loop mark, which identifies copies of our own mail: see [`crate::loop_mark`].
     pub loop_mark: Option<String>,
-    /// Where the recipient says with one click that they want no more of it.
+    /// The one-click unsubscribe URL.
     pub unsubscribe: Option<String>,
 }
 
@@ -75,7 +75,7 @@ pub fn compose(content: &ComposedMail) -> Vec<u8> {
     mail.write_to_vec().unwrap_or_default()
 }
 
-/// Text and HTML, and behind them what is attached.
+/// Text and HTML, followed by the attachments.
 fn body(content: &ComposedMail) -> MimePart<'_> {
     let words = vec![
         MimePart::new("text/plain", content.text.as_str()),
@@ -100,7 +100,7 @@ fn multipart<'a>(kind: &str, content: &ComposedMail, parts: Vec<MimePart<'a>>) -
     MimePart::new(kind, parts)
 }
 
-/// Text files too: whatever line ends they have must arrive as they are.
+/// Text files are base64 too, so that their line ends arrive unchanged.
 fn base64_lines(bytes: &[u8]) -> Vec<u8> {
     let mut lines = Vec::with_capacity(bytes.len() / 57 * 78 + 80);
     for line in bytes.chunks(57) {
@@ -124,8 +124,8 @@ fn content_type(given: &str) -> ContentType<'static> {
     }
 }
 
-/// Made from the Message-ID, so that every try has the same bytes, and not found in the text. What
-/// is attached cannot hold one: it is in base64.
+/// The MIME boundary: derived from the Message-ID, so that every attempt has the same bytes, and
+/// not contained in the text. Attachments cannot contain it, because they are base64.
 fn boundary(kind: &str, content: &ComposedMail) -> String {
     let name: String = content
         .message_id

@@ -17,8 +17,8 @@ const KEY_BITS: usize = 2048;
 /// Characters of a line of the signature's own field.
 const LINE_CHARS: usize = 72;
 
-/// What is signed. The first five are signed once more than they occur, so that none can be added
-/// to a signed mail.
+/// The signed header fields. The first five are oversigned, so that none can be added to a signed
+/// mail.
 const SIGNED_WHATEVER: &[&str] = &["from", "to", "cc", "subject", "reply-to"];
 const SIGNED: &[&str] = &[
     "date",
@@ -68,7 +68,7 @@ impl DkimKey {
     }
 }
 
-/// What a domain publishes at `SELECTOR._domainkey.DOMAIN` for its key.
+/// The TXT record of a key at `SELECTOR._domainkey.DOMAIN`.
 pub fn dkim_record(public: &str) -> String {
     format!("v=DKIM1; k=rsa; p={public}")
 }
@@ -203,7 +203,7 @@ fn relaxed_line(line: &[u8]) -> Vec<u8> {
     relaxed
 }
 
-/// Chance as the maker of keys wants it.
+/// Adapts a random-byte function to `RngCore` for key generation.
 struct KeyRng<F>(F);
 
 impl<F: FnMut(&mut [u8])> RngCore for KeyRng<F> {

@@ -20,8 +20,7 @@ use crate::{Attachment, AuthorKind, Dmarc, Mail, Warning, people, source};
 /// What is known of a mail beside its bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Envelope<'a> {
-    /// Where the sending system wants bounces; empty for a mail that wants none. `None` takes what
-    /// a `Return-Path` field says.
+    /// The envelope sender; empty for the null return path. `None` uses the `Return-Path` field.
     pub sender: Option<&'a str>,
 }
 
@@ -35,7 +34,7 @@ pub struct ParsedMail {
     pub references: Vec<String>,
     /// `None` for a mail that names nobody.
     pub from: Option<Address>,
-    /// Where an answer is wanted. It says nothing about who wrote.
+    /// The Reply-To addresses. They do not identify the author.
     pub reply_to: Vec<Address>,
     pub to: Vec<Address>,
     pub cc: Vec<Address>,
@@ -55,11 +54,11 @@ pub struct ParsedMail {
     pub links: Vec<Link>,
     pub attachments: Vec<AttachedFile>,
     pub kind: MailKind,
-    /// Whom a bounce says was not reached.
+    /// The failed recipients of a bounce.
     pub bounces: Vec<Bounce>,
     /// The Message-ID of the mail that bounced, was complained about or was read.
     pub about: Option<String>,
-    /// The mail has been passed on so often that it goes in circles.
+    /// True for a mail loop: too many Received fields.
     pub loops: bool,
     /// What it carries as a loop mark; whose it is, [`message_of_loop_mark`] tells.
     ///

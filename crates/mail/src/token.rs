@@ -1,5 +1,5 @@
-//! Tokens in the mail we send, by which answers and bounces find their way back and which nobody
-//! else can make: an HMAC-SHA256 with the workspace's secret, cut to 80 bits or more.
+//! Unforgeable tokens in outgoing mail, which route replies and bounces back: an HMAC-SHA256 with
+//! the workspace's secret, cut to 80 bits or more.
 
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
@@ -19,7 +19,7 @@ const ID_CHARS: usize = 40;
 /// The field in which our mail carries the loop mark.
 pub const LOOP_FIELD: &str = "X-Mailroom-Loop";
 
-/// What a token in an address of ours stands for.
+/// The target of a token in an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AddressToken {
     /// The id of the conversation that an answer to this address belongs to.
@@ -56,7 +56,7 @@ pub fn return_path(secret: &[u8], inbox: &str, message: &str) -> Option<String> 
     signed_address(secret, inbox, "b", message.strip_prefix("msg_")?)
 }
 
-/// The token in an address of ours; `None` when it has none or somebody made it up.
+/// The token in an address; `None` when it has none or the token is forged.
 pub fn token_of_address(secret: &[u8], address: &str) -> Option<AddressToken> {
     let address = normal_address(address);
     let (local, domain) = address.rsplit_once('@')?;

@@ -1,4 +1,4 @@
-//! Whether what somebody claims to have read is really there.
+//! Checks whether claimed values occur in a document's text.
 
 use jiff::civil::Date;
 

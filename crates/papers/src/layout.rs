@@ -1,5 +1,4 @@
-//! Words and where they stand: what a text layer, plain text and a look at a picture have in
-//! common.
+//! Words with their positions: the common form of PDF text, plain text and OCR.
 
 use crate::limits::TEXT_CHARS;
 

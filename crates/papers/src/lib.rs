@@ -1,11 +1,11 @@
-//! Pure functions over papers: a file's bytes in, what kind of paper it is and what it says out.
+//! Document extraction as pure functions: a file's bytes in, its kind and fields out.
 //!
-//! An invoice that carries its own data (ZUGFeRD, Factur-X, XRechnung, FatturaPA) is believed;
-//! anything else is read from its words and where they stand on the page. Words come from a PDF's
-//! text layer, from plain text, or from whoever looks at the pictures that [`open`] hands out.
+//! An invoice that carries its own data (ZUGFeRD, Factur-X, XRechnung, FatturaPA) is taken as it
+//! is; anything else is extracted from its words and their positions. Words come from a PDF's text
+//! layer, from plain text, or from OCR of the pictures that [`open`] returns.
 //!
-//! Deliberately absent: sockets, the clock, files, processes. Every part of a file is hostile
-//! until it has been read, so whoever calls this does so in a process that may fail.
+//! Deliberately absent: sockets, the clock, files, processes. Files are untrusted, so the caller
+//! runs this in a sandboxed process that may crash.
 
 mod einvoice;
 mod evidence;
@@ -28,13 +28,13 @@ pub use seen::words_seen;
 
 use sniff::Format;
 
-/// What a file holds, before anything is made of it.
+/// The contents of a file before extraction.
 #[derive(Clone, Debug, Default)]
 pub struct Contents {
-    /// What the file says about itself in a form made for machines.
+    /// Structured data in the file, such as an XML invoice.
     stated: Option<ExtractedFields>,
     pages: Vec<TextPage>,
-    /// What has to be looked at to know its words: a photo, or pages that were scanned.
+    /// The pictures that need OCR: a photo, or scanned pages.
     pub pictures: Vec<Picture>,
     /// The file is a picture, not a paper that was put into a file.
     is_picture: bool,
@@ -60,7 +60,7 @@ impl Unreadable {
     }
 }
 
-/// Opens a file by what its first bytes say it is, whatever it is called.
+/// Opens a file by its magic number, ignoring its name.
 pub fn open(bytes: &[u8]) -> Result<Contents, Unreadable> {
     match sniff::format(bytes) {
         Format::Empty => Err(Unreadable::Empty),
@@ -82,12 +82,12 @@ pub fn files_inside(bytes: &[u8]) -> Vec<Vec<u8>> {
 }
 
 impl Contents {
-    /// Pages of words that somebody saw in pictures.
+    /// Pages of OCR words.
     pub fn seen(pages: Vec<TextPage>, is_picture: bool) -> Contents {
         Contents { pages, is_picture, ..Contents::default() }
     }
 
-    /// Whether the file says what it is in a form made for machines.
+    /// Whether the file has structured data.
     pub fn is_stated(&self) -> bool {
         self.stated.is_some()
     }
@@ -114,7 +114,7 @@ impl Contents {
         rules::judge(&self.pages, self.is_picture)
     }
 
-    /// The same, as if the file said nothing about itself; for scoring the rules.
+    /// The same without the structured data, for scoring the rules.
     pub fn extract_from_words(&self) -> ExtractedDocument {
         rules::judge(&self.pages, self.is_picture)
     }

@@ -24,9 +24,9 @@ pub const SMALL_SIDE: u32 = 1_200;
 pub const PICTURE_PIXELS: u64 = 60_000_000;
 /// A picture whose longer side has fewer pixels is a logo or an icon, not a page.
 pub const SCAN_SIDE: u32 = 500;
-/// Words that somebody saw in a picture.
+/// OCR words of a picture.
 pub const WORDS_SEEN: usize = 5_000;
 /// Characters of a vendor or a reference.
 pub const FIELD_CHARS: usize = 120;
-/// The largest amount that is believed, either way.
+/// The largest absolute amount that is accepted.
 pub const AMOUNT: f64 = 999_999_999_999.99;

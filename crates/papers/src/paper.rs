@@ -1,4 +1,4 @@
-//! What is extracted from a document.
+//! The result of extraction.
 
 use serde::{Deserialize, Serialize};
 
@@ -43,7 +43,7 @@ kinds! {
     Other = "other", has_fields: false;
 }
 
-/// What a paper says; each may be unknown.
+/// The extracted fields; each may be unknown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ExtractedFields {

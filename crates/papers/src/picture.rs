@@ -1,4 +1,4 @@
-//! Pictures, decoded here so that whoever looks at them sees shades of gray and nothing else.
+//! Decodes pictures to grayscale for OCR.
 
 use std::io::Cursor;
 
@@ -28,7 +28,7 @@ impl Picture {
         RgbImage::from_raw(width, height, rgb.to_vec()).map(|image| Picture::of(image.into()))
     }
 
-    /// Gray, no larger than anybody needs to read it, and not so small that letters blur.
+    /// Converts to grayscale and scales to a size that suits OCR.
     fn of(image: DynamicImage) -> Picture {
         let gray = DynamicImage::from(image.into_luma8());
         let side = gray.width().max(gray.height());

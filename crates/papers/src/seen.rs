@@ -20,7 +20,7 @@ const TRUSTED: f32 = 25.0;
 /// The share of a line's height that stands above the baseline, about.
 const LETTER_SHARE: f32 = 0.8;
 
-/// The words of a picture as tesseract tells them (its `tsv` output).
+/// Parses tesseract's `tsv` output.
 pub fn words_seen(table: &str) -> TextPage {
     let mut page = TextPage::default();
     let mut line = (0.0, 0.0);

@@ -1,4 +1,4 @@
-//! What a file is, by its first bytes.
+//! Detects a file's format by its magic number.
 
 /// A PDF's mark may stand behind so many other bytes.
 const PDF_MARK_WITHIN: usize = 1_024;

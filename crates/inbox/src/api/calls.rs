@@ -40,7 +40,7 @@ impl App {
             if checked.simulates() && !cx.actor.livemode() {
                 // Counted once, however often the transaction has to be run.
                 let counted = || {
-                    app.limiter.tell_of_simulated(cx.actor.ws);
+                    app.limiter.announce_simulated(cx.actor.ws);
                     app.limiter.take_simulated(cx.actor.ws, cx.now)
                 };
                 let rate: RateStatus = *simulated.get_or_insert_with(counted);
@@ -108,7 +108,7 @@ impl App {
             }
             Err(Error::TooMany(over)) => *over,
             _ => {
-                self.limiter.tell_of(&key);
+                self.limiter.announce(&key);
                 rate
             }
         };

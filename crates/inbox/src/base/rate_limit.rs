@@ -101,12 +101,12 @@ impl RateLimiter {
     }
 
     /// Adds an accepted request to the next broadcast.
-    pub fn tell_of(&self, key: &KeyHash) {
+    pub fn announce(&self, key: &KeyHash) {
         self.add_pending(Counted::Key(*key));
     }
 
     /// The same for a simulated mail.
-    pub fn tell_of_simulated(&self, ws: i64) {
+    pub fn announce_simulated(&self, ws: i64) {
         self.add_pending(Counted::Sandbox(ws));
     }
 
@@ -212,7 +212,7 @@ pub async fn share_rates(
         tokio::select! {
             _ = time_to_tell.tick() => {
                 for pending in limiter.take_pending() {
-                    store.tell_others(pending);
+                    store.notify_others(pending);
                 }
             }
             heard = wakes.recv() => match heard {
@@ -246,9 +246,9 @@ mod tests {
         let (here, there) = (RateLimiter::new(5), RateLimiter::new(5));
         for _ in 0..3 {
             assert!(!here.take(&key, 0).over);
-            here.tell_of(&key);
+            here.announce(&key);
         }
-        here.tell_of_simulated(7);
+        here.announce_simulated(7);
         let pending = here.take_pending();
         assert!(here.take_pending().is_empty());
         pending.iter().for_each(|pending| there.apply(pending, 10));

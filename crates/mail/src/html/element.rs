@@ -1,13 +1,13 @@
-//! What each HTML element means for extracting text.
+//! The roles of HTML elements in text extraction.
 
 use super::style::StyleDeclarations;
 
-/// What an element means for reading a mail.
+/// The role of an element in a mail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ElementRole {
     /// Its lines are quoted.
     pub quote: bool,
-    /// What stands in it are no words.
+    /// Its content is not text, such as a script or style.
     pub silent: bool,
     /// White space in it stands as it is.
     pub preformatted: bool,
@@ -20,7 +20,7 @@ pub(super) struct ElementRole {
 }
 
 impl ElementRole {
-    /// True when it tells of a mail program that it tells history apart.
+    /// True when the element shows that the mail client marks quoted history.
     pub fn tells_history(self) -> bool {
         self.quote || self.signature || self.marker || self.boundary
     }

@@ -1,7 +1,7 @@
-//! HTML as lines of text, with what mail programs tell about history in it.
+//! Converts HTML to lines of text, with the quote markers of mail clients.
 //!
 //! The tokens are walked with a stack of what is open: no tree is built, so that a mail can be
-//! neither too deep nor too wide. Words that nobody sees are told apart (`style`, `sheet`).
+//! neither too deep nor too wide. Hidden text is recognized (`style`, `sheet`).
 
 mod element;
 mod lines;
@@ -23,16 +23,16 @@ use style::{Shade, StyleDeclarations, StyleEffect};
 /// Open elements among which an end tag looks for its own.
 const CLOSING_REACH: usize = 64;
 
-/// What a mail's HTML says.
+/// The text of a mail's HTML.
 #[derive(Debug, Default)]
 pub struct HtmlText {
-    /// What is seen of it, as plain text; what is quoted stands behind `> `.
+    /// The visible text; quotes are prefixed by `> `.
     pub text: String,
-    /// The same with the words that nobody sees.
+    /// The same with hidden text.
     pub whole: String,
     /// The same for trimming: signatures left out, announcements of earlier mails marked.
     pub marked: String,
-    /// True when a mail program told history apart.
+    /// True when the mail client marked quoted history.
     pub tells_history: bool,
     pub links: Vec<Link>,
 }
@@ -63,7 +63,7 @@ enum Words {
     All,
 }
 
-/// What the page says, and whether words were passed over that nobody sees.
+/// The visible text, and whether hidden text was skipped.
 fn walk(html: &str, sheet: &StyleSheet, words: Words) -> (HtmlText, bool) {
     let mut reader = Reader { words, ..Reader::default() };
     let mut tags = 0;
@@ -177,7 +177,7 @@ struct Reader {
     link: Option<Link>,
     links: Vec<Link>,
     words: Words,
-    /// Words were passed over that nobody sees.
+    /// Hidden text was skipped.
     conceals: bool,
     /// Something deeper than is told apart conceals what stands in it: the rest counts as concealed.
     lost: bool,
@@ -188,10 +188,10 @@ struct Open {
     context: ElementContext,
 }
 
-/// What text stands in, all open elements taken together.
+/// The combined context of all open elements.
 #[derive(Clone, Copy, Default)]
 struct ElementContext {
-    /// What stands here are no words.
+    /// The content is not text.
     silent: bool,
     /// Nothing that stands here is seen.
     concealed: bool,
@@ -257,8 +257,8 @@ impl Reader {
         }
     }
 
-    /// True where nothing is read because nobody sees the element. Text that cannot be read for its
-    /// size or colour still has its lines.
+    /// True inside a hidden element, whose text is skipped. Text hidden by size or colour keeps its
+    /// line breaks.
     fn passes_over(&self, context: &ElementContext) -> bool {
         self.words == Words::Seen && context.concealed
     }

@@ -1,4 +1,4 @@
-//! Who, or what, wrote a mail: a person, or one of the machines that write on their own.
+//! Classifies a mail: written by a person, or automatic (bounce, auto-reply, list, report).
 
 mod automatic;
 mod bounce;
@@ -32,7 +32,7 @@ pub enum MailKind {
     List,
 }
 
-/// One recipient whom a bounce says was not reached.
+/// A failed recipient of a bounce.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Bounce {
     pub recipient: String,
@@ -40,12 +40,12 @@ pub struct Bounce {
     pub status: String,
     /// True when the address does not work and no later try will change that.
     pub hard: bool,
-    /// True when the mail system says outright that it will not try again.
+    /// True for an explicit permanent failure.
     #[serde(skip)]
     pub gave_up: bool,
 }
 
-/// What a mail is, and what it is about.
+/// The kind of a mail, and the message that a report is about.
 #[derive(Debug, Default)]
 pub struct Classification {
     pub kind: MailKind,

@@ -1,7 +1,7 @@
 //! The scam check: pure signals, summed to a score, turned into a risk.
 //!
-//! No signal alone tells scams from honest mail, so each adds points and what is known of the
-//! sender takes some away. The same mail with the same knowledge always gets the same verdict.
+//! No single signal identifies a scam, so each adds points and a good sender history subtracts
+//! some. The verdict is deterministic.
 
 mod disguised_link;
 mod domain;
@@ -22,18 +22,18 @@ pub const HOLD: f64 = 7.0;
 /// Reasons that are given.
 pub const REASONS: usize = 3;
 
-/// What the sending systems could prove about a mail, as found elsewhere.
+/// The authentication results of a mail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Authentication {
     pub spf: AuthenticationResult,
     pub dkim: AuthenticationResult,
     pub dmarc: Dmarc,
-    /// What the sender's domain asks to be done with mail that fails DMARC.
+    /// The DMARC policy of the sender's domain.
     pub policy: DmarcPolicy,
     pub arc: AuthenticationResult,
 }
 
-/// The outcome of one method.
+/// The result of one authentication method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AuthenticationResult {
     Pass,
@@ -63,10 +63,10 @@ impl Default for Authentication {
     }
 }
 
-/// What the workspace knows.
+/// The workspace's history with the sender.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SenderHistory<'a> {
-    /// The sender's address has been written to, or answered, before.
+    /// The workspace has sent mail to this address before.
     pub contact: bool,
     /// The domains of the workspace's own inboxes and people.
     pub own_domains: &'a [String],
@@ -76,7 +76,7 @@ pub struct SenderHistory<'a> {
     pub correspondents: &'a [String],
 }
 
-/// What the check found.
+/// The verdict of the check.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     pub score: f64,
@@ -119,10 +119,10 @@ impl Verdict {
 #[derive(Clone, Debug, PartialEq)]
 struct Signal {
     points: f64,
-    /// What the mail would be if this signal led.
+    /// The verdict if this signal is the strongest.
     risk: Risk,
     reason: String,
-    /// Being known does not outweigh it.
+    /// A good sender history does not reduce it.
     certain: bool,
 }
 
@@ -166,7 +166,7 @@ fn points(signals: &[Signal], wanted: impl Fn(&Signal) -> bool) -> f64 {
     signals.iter().filter(|signal| wanted(signal)).fold(0.0, |sum, signal| sum + signal.points)
 }
 
-/// A known sender is trusted as far as it is proven to be them.
+/// A known sender reduces the score only as far as authentication passes.
 fn trust(authentication: &Authentication, known: &SenderHistory<'_>) -> f64 {
     match (known.contact, authentication.dmarc) {
         (true, Dmarc::Pass) => 5.0,

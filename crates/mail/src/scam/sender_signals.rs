@@ -1,4 +1,4 @@
-//! Scam signals in who a mail claims to be from.
+//! Scam signals in the claimed sender.
 
 use super::{
     Authentication, AuthenticationResult, DmarcPolicy, Risk, SenderHistory, Signal, domain,
@@ -77,8 +77,7 @@ impl Sender<'_> {
     fn domain_looks_alike(&self) -> Option<Signal> {
         let own = self.known.own_domains.iter().take(COMPARED);
         let known = self.known.correspondents.iter().take(COMPARED);
-        // Whoever is known is who they are, however like another they look; and providers at which
-        // anybody gets an address look like one another.
+        // Known senders and public providers are not compared for look-alikes.
         let itself = |other: &String| domain::is_same_owner(other, self.domain);
         let settled = domain::is_freemail(self.domain) || own.clone().any(itself);
         let alike = |real: &&String| !settled && domain::looks_like(self.domain, real);
@@ -131,7 +130,7 @@ fn proof(sender: &Sender<'_>, authentication: &Authentication) -> Vec<Signal> {
     unproven.then(|| Signal::new(1.5, Risk::Suspicious, reason)).into_iter().collect()
 }
 
-/// An answer would go to somebody else.
+/// Reply-To leads to another owner's domain.
 fn answers_elsewhere(mail: &ParsedMail, sender: &Sender<'_>) -> Option<Signal> {
     if mail.kind == MailKind::List {
         return None;

@@ -6,8 +6,8 @@ use crate::parse::ParsedMail;
 /// Bytes of text in which words are looked for.
 const SEARCHED_BYTES: usize = 64 * 1024;
 
-/// Words prove little alone: haste together with a wish for money, vouchers or passwords is what
-/// scams are made of.
+/// Single phrases prove little: typical for scams is urgency together with a request for money,
+/// vouchers or passwords.
 pub(super) fn signals(mail: &ParsedMail) -> Vec<Signal> {
     let text = &mail.text[..mail.text.floor_char_boundary(SEARCHED_BYTES)];
     let text = format!("{} {text}", mail.subject).to_lowercase();

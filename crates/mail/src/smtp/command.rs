@@ -1,4 +1,4 @@
-//! One command line, read strictly: what is not understood for sure is refused.
+//! Parses one SMTP command line strictly: ambiguous input is refused.
 
 use super::refusal::{
     BAD_RECIPIENT, BAD_SENDER, NOT_MAIL, PARAMETER, SYNTAX, SmtpRefusal, UNKNOWN,
@@ -32,14 +32,14 @@ pub(super) enum Greeting {
     Lhlo,
 }
 
-/// What `MAIL FROM` says.
+/// The parameters of `MAIL FROM`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct MailFrom {
     /// Empty for a mail that wants no bounces.
     pub path: String,
-    /// How large the mail will be, as far as the client tells.
+    /// The SIZE parameter.
     pub bytes: Option<u64>,
-    /// Addresses may hold any letter.
+    /// SMTPUTF8: addresses may contain non-ASCII characters.
     pub any_mail: bool,
 }
 

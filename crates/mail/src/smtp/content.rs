@@ -1,8 +1,8 @@
-//! The bytes of a mail as they come over the wire.
+//! Decodes the DATA and BDAT content of a mail.
 //!
-//! A mail ends at CRLF, a dot, CRLF and nowhere else. Servers that see an end where others see
-//! none can be made to pass on mails that nobody sent, so a mail with a line end of any other kind
-//! is read to its end and refused.
+//! A mail ends only at CRLF, a dot, CRLF. Servers that disagree about the end can be abused for
+//! SMTP smuggling, so a mail with bare line feeds or carriage returns is read to its end and
+//! refused.
 
 use memchr::memchr2;
 
@@ -17,7 +17,7 @@ pub(super) enum Refused {
     NoRoom,
 }
 
-/// What a mail's bytes came to so far.
+/// The decoder's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ContentProgress {
     /// So many bytes were taken, and more are needed.

@@ -1,9 +1,9 @@
 //! Limits of one SMTP session.
 
-/// What one session may ask for. What goes beyond a limit is refused with a sentence.
+/// The limits of one session. Exceeding one is refused with a reply.
 #[derive(Clone, Debug)]
 pub struct SessionLimits {
-    /// Bytes of a mail, told to senders as `SIZE`.
+    /// Bytes of a mail, announced as `SIZE`.
     pub message_bytes: usize,
     /// Recipients of one mail.
     pub recipients: usize,

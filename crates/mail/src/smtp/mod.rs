@@ -1,4 +1,4 @@
-//! SMTP and LMTP (RFC 5321, RFC 2033) as a machine that is fed bytes and tells what to do next.
+//! SMTP and LMTP (RFC 5321, RFC 2033) as a state machine without I/O: bytes in, next step out.
 
 mod command;
 mod content;

@@ -1,10 +1,10 @@
-//! Every answer that refuses something, with the code under which refusals are counted.
+//! All refusing replies, with their codes for logs and metrics.
 
-/// A refusal: what the client is told, and the reason as a fixed code for logs and figures.
+/// A refusal: the reply, and the reason as a fixed code for logs and metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SmtpRefusal {
     pub reason: &'static str,
-    /// The whole answer, without its line end.
+    /// The whole reply, without its line end.
     pub line: &'static str,
 }
 
@@ -22,7 +22,7 @@ pub(super) const BAD_RECIPIENT: SmtpRefusal =
     refusal("bad-recipient", "501 5.1.3 The recipient must be written as <name@domain>.");
 pub(super) const PARAMETER: SmtpRefusal =
     refusal("unknown-parameter", "555 5.5.4 There is no such parameter.");
-/// The end of a conversation with somebody who takes this for another kind of server.
+/// Ends a session with a client that speaks another protocol, such as HTTP.
 pub(super) const NOT_MAIL: SmtpRefusal = refusal("not-mail", "421 4.7.0 This is a mail server.");
 pub(super) const LONG_LINE: SmtpRefusal = refusal("long-line", "500 5.5.2 The line is too long.");
 pub(super) const BARE_COMMAND_END: SmtpRefusal =

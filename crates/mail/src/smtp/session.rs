@@ -1,29 +1,27 @@
-//! A conversation with a mail client, as a machine that is fed bytes and tells what to do next.
+//! A server session with a mail client, as a state machine without I/O: bytes in, next step out.
 //!
-//! It knows no sockets, no clock and no database, so that every way of cutting its input into
-//! pieces can be tried.
+//! It uses no sockets, clock or database, so that tests can feed it input split at any byte.
 
 use super::command::{Command, Greeting, MailFrom};
 use super::content::{ContentProgress, MailContent, Refused};
 use super::limits::SessionLimits;
 use super::refusal::*;
 
-/// SMTP, by which anyone brings mail, or LMTP, by which a server of ours hands it over and is told
-/// of each recipient apart (RFC 2033).
+/// SMTP for public mail, or LMTP for a server of ours, with a reply per recipient (RFC 2033).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     Smtp,
     Lmtp,
 }
 
-/// What to do next.
+/// The next step for the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SmtpStep {
     /// Write the output, then wait for more input.
     Read,
     /// Find out whether this is an inbox, and say so with [`SmtpServerSession::know_recipient`].
     FindInbox(String),
-    /// Take the mail in, and say what came of it with [`SmtpServerSession::know_mail`].
+    /// Ingest the mail and pass the outcomes to [`SmtpServerSession::know_mail`].
     TakeIn(SmtpTransaction),
     /// Write the output, encrypt the connection, and say so with [`SmtpServerSession::secure`].
     StartTls,
@@ -31,10 +29,10 @@ pub enum SmtpStep {
     Close,
 }
 
-/// What became of a mail for one recipient.
+/// The outcome of a mail for one recipient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecipientReply {
-    /// It is durable: whoever brought it may forget it.
+    /// It is durable: the client may delete it.
     Taken,
     /// It has been passed on too often.
     MailLoop,
@@ -55,7 +53,7 @@ pub struct SmtpTransaction {
 pub struct SmtpServerSession {
     protocol: Protocol,
     limits: SessionLimits,
-    /// What this server calls itself.
+    /// This server's host name.
     name: String,
     input: Vec<u8>,
     output: Vec<u8>,
@@ -73,14 +71,14 @@ pub struct SmtpServerSession {
 enum Phase {
     Commands,
     Data(MailContent),
-    /// So many bytes of a chunk are still to come.
+    /// Remaining bytes of a BDAT chunk.
     Chunk {
         left: usize,
         last: bool,
     },
     /// Whether this is an inbox is being found out.
     Finding(String),
-    /// A step is under way.
+    /// A step waits for its result.
     Waiting,
     Closed,
 }
@@ -96,7 +94,7 @@ enum Tls {
 struct Mail {
     sender: MailFrom,
     recipients: Vec<String>,
-    /// What came of it in chunks so far.
+    /// The BDAT chunks received so far.
     chunks: Option<MailContent>,
 }
 
@@ -131,22 +129,22 @@ impl SmtpServerSession {
         self.input.extend_from_slice(bytes);
     }
 
-    /// What is to be written to the client.
+    /// The output to the client.
     pub fn take_output(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.output)
     }
 
-    /// What was refused since this was last asked.
+    /// The refusals since the last call.
     pub fn take_refusals(&mut self) -> Vec<SmtpRefusal> {
         std::mem::take(&mut self.refusals)
     }
 
-    /// What the client calls itself.
+    /// The client's HELO name.
     pub fn helo(&self) -> &str {
         self.helo.as_deref().unwrap_or_default()
     }
 
-    /// True while a mail's bytes come in.
+    /// True while a mail's content is being received.
     pub fn in_mail(&self) -> bool {
         matches!(self.phase, Phase::Data(_) | Phase::Chunk { .. })
             || self.mail.as_ref().is_some_and(|mail| mail.chunks.is_some())
@@ -162,7 +160,7 @@ impl SmtpServerSession {
         chunks.or(data).map_or(0, MailContent::held)
     }
 
-    /// Holds no more of the mail that comes in: there is no room for it.
+    /// Drops the content of the current mail, because the memory limit is reached.
     pub fn drop_mail(&mut self) {
         let chunks = self.mail.as_mut().and_then(|mail| mail.chunks.as_mut());
         let data = match &mut self.phase {
@@ -190,7 +188,7 @@ impl SmtpServerSession {
         }
     }
 
-    /// Answers [`SmtpStep::FindInbox`]: whether it is one, or that nobody could tell.
+    /// Answers [`SmtpStep::FindInbox`]: whether it is one, or that the lookup failed.
     pub fn know_recipient(&mut self, found: Option<bool>) {
         let phase = std::mem::replace(&mut self.phase, Phase::Commands);
         match (found, phase, &mut self.mail) {
@@ -203,7 +201,7 @@ impl SmtpServerSession {
         }
     }
 
-    /// Answers [`SmtpStep::TakeIn`]: what came of the mail for each recipient.
+    /// Answers [`SmtpStep::TakeIn`]: the outcome for each recipient.
     pub fn know_mail(&mut self, outcomes: &[RecipientReply]) {
         self.phase = Phase::Commands;
         let answers: Vec<Result<(), SmtpRefusal>> = outcomes.iter().copied().map(answer).collect();
@@ -213,8 +211,8 @@ impl SmtpServerSession {
         }
     }
 
-    /// Answers [`SmtpStep::StartTls`]: the connection is encrypted. What the client said before counts
-    /// for nothing, and what it sent behind the command was never read.
+    /// Answers [`SmtpStep::StartTls`]: the connection is encrypted. Earlier commands are forgotten,
+    /// and pipelined input behind STARTTLS was discarded.
     pub fn secure(&mut self) {
         self.phase = Phase::Commands;
         self.tls = Tls::On;
@@ -248,7 +246,7 @@ impl SmtpServerSession {
         self.output.extend_from_slice(b"\r\n");
     }
 
-    /// Says what was wrong, and ends a session that is wrong too often.
+    /// Replies with an error, and ends a session with too many errors.
     fn fault(&mut self, refusal: SmtpRefusal) {
         self.errors += 1;
         if self.errors > self.limits.errors {
@@ -408,7 +406,7 @@ impl SmtpServerSession {
         }
     }
 
-    /// The bytes of a chunk follow its command whatever is made of them, so they are always read.
+    /// The bytes of a chunk follow its command even if it is refused, so they are always read.
     fn begin_chunk(&mut self, bytes: usize, last: bool) {
         if bytes > self.limits.message_bytes {
             return self.end(TOO_LARGE);
@@ -472,7 +470,7 @@ impl SmtpServerSession {
             return None;
         }
         self.say("220 2.0.0 Begin.");
-        // Whoever stands between could have put commands here for the client to be blamed for.
+        // Plaintext commands behind STARTTLS may be injected by an attacker on the network.
         self.input.clear();
         self.phase = Phase::Waiting;
         Some(SmtpStep::StartTls)
@@ -488,8 +486,8 @@ fn answer(outcome: RecipientReply) -> Result<(), SmtpRefusal> {
     }
 }
 
-/// One answer for all recipients. Where they differ the mail is to come again: what was filed is
-/// known then, and what is no inbox any more is refused by its name.
+/// One reply for all recipients. If their outcomes differ, the mail is deferred: on the retry,
+/// filed copies are duplicates, and removed inboxes are refused at RCPT TO.
 fn together(answers: &[Result<(), SmtpRefusal>]) -> Result<(), SmtpRefusal> {
     match answers.split_first() {
         Some((first, rest)) if rest.iter().all(|answer| answer == first) => *first,

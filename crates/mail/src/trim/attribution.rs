@@ -11,7 +11,7 @@ use super::quote_phrases::{
 
 /// Lines over which the announcement of an earlier mail may be broken.
 const ANNOUNCEMENT_LINES: usize = 6;
-/// Characters of an announcement; what is longer is prose.
+/// The maximum characters of an attribution line; longer lines are prose.
 const ANNOUNCEMENT_CHARS: usize = 400;
 
 /// The announcement of an earlier mail: "On Monday Ann wrote:", "-- Original Message --".

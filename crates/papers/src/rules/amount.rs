@@ -1,4 +1,4 @@
-//! What a paper is about in the end: the whole sum, taxes and all.
+//! The total amount of a document, taxes included.
 
 use super::numbers::{Number, numbers};
 use super::sheet::{Label, Sheet};

@@ -1,4 +1,4 @@
-//! What kind of paper it is, by the words that such papers have and others have not.
+//! Classifies a document by typical words.
 
 use super::sheet::Sheet;
 use super::tokens::find;
@@ -14,7 +14,7 @@ const HEAD: u32 = 3;
 const ANYWHERE: u32 = 1;
 /// Places where a word counts anywhere.
 const COUNTED: u32 = 4;
-/// What a kind must reach to be believed.
+/// The minimum score of a kind.
 const ENOUGH: u32 = 3;
 /// Letters and digits from which a picture is one of a paper.
 const PAPER_FROM: usize = 60;

@@ -1,4 +1,4 @@
-//! What the words of a paper and their places say, when nobody wrote it down for machines.
+//! Extraction by rules over words and their positions, for documents without structured data.
 //!
 //! Each field has its own file. A rule proposes values with a score; the best one wins. Rules know
 //! how papers are made in general (labels and what stands near them, sums that add up, letterheads)

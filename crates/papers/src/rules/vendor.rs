@@ -1,4 +1,4 @@
-//! Who sends a paper.
+//! The sender of a document.
 
 use super::sheet::{Sheet, SheetCell, SheetRow};
 use super::tokens::{find, fold, has, tokens};

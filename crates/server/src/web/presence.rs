@@ -167,8 +167,9 @@ impl Presence {
         let Some(store) = &self.others else { return };
         let name = name.replace('\t', " ");
         let node = &self.node;
-        store
-            .tell_others(format!("{MARK}\t{node}\t{ws}\t{conversation}\t{person}\t{does}\t{name}"));
+        store.notify_others(format!(
+            "{MARK}\t{node}\t{ws}\t{conversation}\t{person}\t{does}\t{name}"
+        ));
     }
 
     /// Applies an announcement of another process.
