@@ -1,6 +1,6 @@
 //! What an element is to the history that a mail quotes.
 
-use super::element::{Attributes, cites, has_class, meaning};
+use super::element::{Attributes, cites, has_class, role};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum QuoteRole {
@@ -27,18 +27,18 @@ pub(super) fn quote_role(tag: &str, attributes: &Attributes) -> QuoteRole {
         return QuoteRole::Forwarded;
     }
     let holds = ["gmail_quote", "gmail_quote_container", "protonmail_quote"];
-    let meaning = meaning(tag, attributes);
-    if meaning.boundary {
+    let role = role(tag, attributes);
+    if role.boundary {
         QuoteRole::Boundary
-    } else if meaning.marker {
+    } else if role.marker {
         QuoteRole::Lead
-    } else if meaning.signature {
+    } else if role.signature {
         QuoteRole::Signature
     } else if tag != "blockquote" && has_class(attributes, &holds) {
         QuoteRole::Container
     } else if tag == "blockquote" && !cites(attributes) {
         QuoteRole::Indent
-    } else if meaning.quote {
+    } else if role.quote {
         QuoteRole::Quote
     } else {
         QuoteRole::None

@@ -266,7 +266,7 @@ impl Drop for PresenceGuard {
             }
         }
         drop(visits);
-        self.presence.tell(&self.key);
+        self.presence.notify(&self.key);
         if left {
             self.presence.announce(&self.key, self.person.as_str(), "left", "");
         }

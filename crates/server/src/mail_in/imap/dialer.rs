@@ -41,7 +41,7 @@ impl Dialer {
         let _ = tcp.set_nodelay(true);
         match account.security {
             Security::Tls => {
-                let tls = self.encrypt(name, tcp, within).await?;
+                let tls = self.encrypt(name, tcp, timeouts).await?;
                 let mut line = ImapConnection::new(ImapWire::new(tls));
                 timeouts.answer(line.greeting()).await??;
                 Ok(line)
@@ -52,7 +52,7 @@ impl Dialer {
                 timeouts.answer(line.start_tls()).await??;
                 // Data received before TLS is dropped: it was not encrypted.
                 let stream = line.into_wire().into_stream();
-                let tls = self.encrypt(name, stream, within).await?;
+                let tls = self.encrypt(name, stream, timeouts).await?;
                 Ok(ImapConnection::new(ImapWire::new(tls)))
             }
         }

@@ -231,7 +231,7 @@ impl Fetchers {
         let ImapTiming { connecting, answering, downloading, .. } = self.pace;
         let timeouts = ImapTimeouts { connecting, answering, downloading };
         let line = self.dialer.dial(account, &timeouts).await?;
-        Folder::open(line, account, password, within).await
+        Folder::open(line, account, password, timeouts).await
     }
 
     /// Renews the claim for as long as that works; ready when it is lost.
@@ -276,7 +276,7 @@ pub async fn try_out(
     let tried = async {
         let dialer = Dialer::new(roots).map_err(|_| ImapFault::Ours)?;
         let line = dialer.dial(account, &timeouts).await?;
-        let folder = Folder::open(line, account, password, within).await?;
+        let folder = Folder::open(line, account, password, timeouts).await?;
         let mails = folder.mails;
         folder.close().await;
         Ok(mails)
