@@ -23,7 +23,7 @@ use crate::{Migration, QUEUE_CLOSURES, StoreError, StoreOptions, Tx};
 const ATTEMPTS: u32 = 25;
 /// The wait after the first lost race; it grows with each further one.
 const BACKOFF: Duration = Duration::from_micros(500);
-/// The wait before a connection is tried again while the server cannot be reached.
+/// The pause between connection attempts while the server cannot be reached.
 const RECONNECT: Duration = Duration::from_millis(100);
 /// The interval of health checks on the listening connection.
 const HEALTH_CHECK_INTERVAL: Duration = Duration::from_millis(500);

@@ -13,7 +13,7 @@ use tokio::sync::broadcast;
 
 use crate::job::{Durability, Job};
 use crate::migrate::{is_current, migrate};
-use crate::tx::{Later, run_later};
+use crate::tx::{DeferredStatement, run_deferred};
 use crate::{Migration, QUEUE_CLOSURES, StoreError, StoreOptions, Tx};
 
 /// How long a statement waits for another process (the command line, say) to finish writing.
@@ -139,14 +139,14 @@ fn serve_writes(
         let fate = sync_as(conn, keep, &mut synced);
         // A durable job is not added to a relaxed batch; a relaxed job in a durable batch costs
         // nothing.
-        let rest = std::iter::from_fn(|| match queue.try_recv().ok()? {
+        let queued = std::iter::from_fn(|| match queue.try_recv().ok()? {
             job if keep == Durability::Relaxed && job.durability == Durability::Synced => {
                 put_off = Some(job);
                 None
             }
             job => Some(job),
         });
-        let jobs = std::iter::once(first).chain(rest.fuse()).take(waiting.min(batch));
+        let jobs = std::iter::once(first).chain(queued.fuse()).take(waiting.min(batch));
         write_batch(conn, fate, jobs, wakes);
     }
 }
@@ -166,11 +166,11 @@ fn sync_as(conn: &Connection, keep: Durability, synced: &mut Durability) -> Resu
 
 /// The work after a batch's jobs have run.
 #[derive(Default)]
-struct Rest {
+struct BatchEffects {
     /// The queues to wake after the commit.
     woken: Vec<&'static str>,
     /// Statements that were put off.
-    later: Vec<Later>,
+    later: Vec<DeferredStatement>,
 }
 
 /// Runs each job, commits once, and only then returns the results. A failed job rolls back its own
@@ -182,12 +182,12 @@ fn write_batch(
     wakes: &broadcast::Sender<String>,
 ) {
     let mut ran: Vec<Job> = Vec::new();
-    let mut rest = Rest::default();
+    let mut effects = BatchEffects::default();
     let mut spoilt = false;
     let mut fate = ready.and_then(|()| statement(conn, "BEGIN IMMEDIATE"));
     for mut job in jobs {
         if fate.is_ok() {
-            match run_trusting(conn, &mut job, &mut rest) {
+            match run_trusting(conn, &mut job, &mut effects) {
                 Ok(clean) => spoilt = !clean,
                 Err(error) => fate = Err(error),
             }
@@ -198,17 +198,17 @@ fn write_batch(
         }
     }
     if spoilt {
-        rest = Rest::default();
-        fate = fate.and_then(|()| run_again(conn, &mut ran, &mut rest));
+        effects = BatchEffects::default();
+        fate = fate.and_then(|()| run_again(conn, &mut ran, &mut effects));
     }
-    fate = fate.and_then(|()| run_later(conn, rest.later));
+    fate = fate.and_then(|()| run_deferred(conn, effects.later));
     fate = fate.and_then(|()| statement(conn, "COMMIT"));
     if fate.is_err() && !conn.is_autocommit() {
         let _ = statement(conn, "ROLLBACK");
     }
     match fate {
         Ok(()) => {
-            for queue in rest.woken {
+            for queue in effects.woken {
                 // No receiver is fine: due rows are also found by polling.
                 let _ = wakes.send(queue.to_owned());
             }
@@ -225,19 +225,27 @@ fn write_batch(
 /// Runs a job without a savepoint, because most failing jobs have written nothing, and because each
 /// savepoint flushes the full-text index. False when a failed job has written: then the whole
 /// transaction must be rolled back.
-fn run_trusting(conn: &Connection, job: &mut Job, rest: &mut Rest) -> Result<bool, StoreError> {
+fn run_trusting(
+    conn: &Connection,
+    job: &mut Job,
+    effects: &mut BatchEffects,
+) -> Result<bool, StoreError> {
     let before = conn.total_changes();
-    let kept = run(conn, job, rest)?;
+    let kept = run(conn, job, effects)?;
     Ok(kept || conn.total_changes() == before)
 }
 
 /// Runs the jobs of a spoilt transaction once more, each in a savepoint of its own.
-fn run_again(conn: &Connection, jobs: &mut [Job], rest: &mut Rest) -> Result<(), StoreError> {
+fn run_again(
+    conn: &Connection,
+    jobs: &mut [Job],
+    effects: &mut BatchEffects,
+) -> Result<(), StoreError> {
     statement(conn, "ROLLBACK")?;
     statement(conn, "BEGIN IMMEDIATE")?;
     for job in jobs {
         statement(conn, "SAVEPOINT job")?;
-        if !run(conn, job, rest)? {
+        if !run(conn, job, effects)? {
             statement(conn, "ROLLBACK TO job")?;
         }
         statement(conn, "RELEASE job")?;
@@ -247,20 +255,20 @@ fn run_again(conn: &Connection, jobs: &mut [Job], rest: &mut Rest) -> Result<(),
 
 /// True when the job's writes should be committed; `Err` when the whole batch is lost, for example
 /// when a full disk made SQLite roll back.
-fn run(conn: &Connection, job: &mut Job, rest: &mut Rest) -> Result<bool, StoreError> {
+fn run(conn: &Connection, job: &mut Job, effects: &mut BatchEffects) -> Result<bool, StoreError> {
     let mut tx = Tx::sqlite(conn);
     let kept = job.run(&mut tx);
     if conn.is_autocommit() {
         return Err(StoreError::Commit("the database ended the transaction".into()));
     }
     if kept {
-        let (woken, later) = tx.into_rest();
+        let (woken, later) = tx.into_effects();
         for queue in woken {
-            if !rest.woken.contains(&queue) {
-                rest.woken.push(queue);
+            if !effects.woken.contains(&queue) {
+                effects.woken.push(queue);
             }
         }
-        rest.later.extend(later);
+        effects.later.extend(later);
     }
     Ok(kept)
 }

@@ -20,13 +20,13 @@ pub trait QueueName {
 pub struct Tx<'c> {
     conn: Conn<'c>,
     wakes: Vec<&'static str>,
-    later: Vec<Later>,
+    later: Vec<DeferredStatement>,
     failed: bool,
     race: Option<Race>,
 }
 
 /// A statement that is put off to the end of its batch, with its number and text.
-pub(crate) struct Later {
+pub(crate) struct DeferredStatement {
     sql: &'static str,
     number: i64,
     text: String,
@@ -81,7 +81,7 @@ impl<'c> Tx<'c> {
         text: String,
     ) -> Result<(), StoreError> {
         match self.conn {
-            Conn::Sqlite(_) => self.later.push(Later { sql, number, text }),
+            Conn::Sqlite(_) => self.later.push(DeferredStatement { sql, number, text }),
             Conn::Postgres { .. } => drop(self.exec(sql, &[&number, &text])?),
         }
         Ok(())
@@ -149,7 +149,7 @@ impl<'c> Tx<'c> {
     }
 
     /// The wake-ups and deferred statements of the commit.
-    pub(crate) fn into_rest(self) -> (Vec<&'static str>, Vec<Later>) {
+    pub(crate) fn into_effects(self) -> (Vec<&'static str>, Vec<DeferredStatement>) {
         (self.wakes, self.later)
     }
 
@@ -242,9 +242,9 @@ fn sqlite_each(
 }
 
 /// Runs the deferred statements.
-pub(crate) fn run_later(
+pub(crate) fn run_deferred(
     conn: &rusqlite::Connection,
-    mut later: Vec<Later>,
+    mut later: Vec<DeferredStatement>,
 ) -> Result<(), StoreError> {
     later.sort_unstable_by_key(|one| (one.sql, one.number));
     for one in &later {

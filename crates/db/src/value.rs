@@ -21,7 +21,7 @@ pub enum Value<'a> {
     Bytes(&'a [u8]),
 }
 
-/// Anything that can stand for a `?n` of a statement.
+/// A value that can be bound to a `?n` of a statement.
 pub trait Arg {
     fn value(&self) -> Value<'_>;
 }

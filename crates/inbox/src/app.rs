@@ -16,7 +16,7 @@ use crate::base::scanner::Scanner;
 use crate::base::secret_sealer::SecretSealer;
 use crate::base::time::Clock;
 
-/// Everything an operation stands on. Cheap to clone.
+/// The dependencies of operations. Cheap to clone.
 #[derive(Clone)]
 pub struct App {
     pub store: Store,

@@ -48,7 +48,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// The time that read marks and the like, which no response waits for, have afterwards.
 const BACKGROUND_GRACE: Duration = Duration::from_millis(500);
 
-/// Opens everything that operations stand on.
+/// Opens the dependencies of operations.
 pub fn open_app(settings: &Settings, public_url: &str) -> Result<App, String> {
     private_files::make_folder(&settings.data)
         .map_err(|error| format!("{}: {error}", settings.data.display()))?;

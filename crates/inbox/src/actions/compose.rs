@@ -101,7 +101,7 @@ pub fn parties(line: &str) -> Result<Vec<Party>, String> {
 }
 
 /// A message by someone else that is newer than the page the actor decides from.
-pub struct Newer {
+pub struct NewerMessage {
     pub id: MessageId,
     pub at: i64,
     pub direction: Direction,
@@ -110,7 +110,12 @@ pub struct Newer {
 
 /// The first unseen message, if there is one: mail from the customer, or a message of another team
 /// member.
-pub fn newer_than(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, seen: i64) -> Result<Option<Newer>> {
+pub fn newer_than(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &str,
+    seen: i64,
+) -> Result<Option<NewerMessage>> {
     let conversation = conversations::load(tx, cx.actor, id)?;
     let me = cx.actor.member();
     let me = me.as_ref().map_or("", |me| me.as_str());
@@ -122,7 +127,7 @@ pub fn newer_than(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, seen: i64) -> Result<O
          ORDER BY serial LIMIT 1",
         &[&cx.actor.ws, &conversation.id, &seen, &me],
     )?;
-    Ok(found.map(|(id, at, direction, name, email)| Newer {
+    Ok(found.map(|(id, at, direction, name, email)| NewerMessage {
         id,
         at,
         direction,

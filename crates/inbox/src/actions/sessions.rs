@@ -396,8 +396,8 @@ pub fn open_private(tx: &mut Tx<'_>, cx: &Cx<'_>, session: &SessionId) -> Result
     Ok(())
 }
 
-/// Counts a try before it is made, so that tries at one time count as well. `false` when there
-/// were too many.
+/// Counts an attempt before the password is checked, so that concurrent attempts count as well.
+/// `false` at the limit.
 pub fn count_sign_in_attempt(tx: &mut Tx<'_>, what: &str, most: i64, now: i64) -> Result<bool> {
     let begun = now - SIGN_IN_WINDOW_MS;
     tx.exec("DELETE FROM sign_in_attempts WHERE since <= ?1", &[&begun])?;

@@ -21,7 +21,7 @@ pub struct ApiCall {
     pub key: KeyHash,
     /// The conversation in the path.
     pub id: Option<String>,
-    /// The input as it was sent, where it could be read: it tells the scope.
+    /// The input as received, where it is valid JSON: it determines the scope.
     pub raw: Value,
     /// The input after the check against the operation's fields.
     pub input: Result<Map<String, Value>, ValidationErrors>,

@@ -72,7 +72,7 @@ impl InputField {
     }
 }
 
-/// Checks a JSON body; answers the known fields, or every problem at once.
+/// Validates a JSON body; returns the known fields, or all errors at once.
 pub fn check_body(
     fields: &[InputField],
     body: &Value,
@@ -179,7 +179,7 @@ fn check_value(kind: &InputKind, path: &str, value: &Value, problems: &mut Valid
     }
 }
 
-/// A value without the fields that nobody knows, the others in the table's order.
+/// A value without unknown fields, the others in the table's order.
 fn known(kind: &InputKind, value: Value) -> Value {
     match (kind, value) {
         (InputKind::List { of, .. }, Value::Array(items)) => {

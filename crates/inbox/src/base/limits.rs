@@ -24,7 +24,7 @@ pub const HAND_OVER_AFTER_MS: i64 = 60 * MINUTE_MS;
 pub const UPLOAD_PAGE_MS: i64 = 30 * DAY_MS;
 /// When a customer is reminded, counted from when the message that asks left (API section 8).
 pub const REMIND_AFTER_MS: [i64; 3] = [2 * DAY_MS, 4 * DAY_MS, 7 * DAY_MS];
-/// Upload links that lead nowhere, tried from one place within the window for guesses.
+/// Invalid upload links that a client network may open within the guessing window.
 pub const UNKNOWN_LINKS_PER_NETWORK: i64 = 100;
 pub const TAGS_PER_CALL: usize = 10;
 pub const TAG_CHARS: usize = 40;

@@ -28,21 +28,21 @@ const TOLD_AT_ONCE: usize = 80;
 
 pub struct RateLimiter {
     per_minute: u32,
-    windows: Mutex<HashMap<Counted, Window>>,
+    windows: Mutex<HashMap<RateKey, Window>>,
     pending: Mutex<PendingCounts>,
 }
 
 /// Counts that have not been broadcast to the other nodes yet.
 #[derive(Default)]
 struct PendingCounts {
-    taken: HashMap<Counted, u32>,
+    taken: HashMap<RateKey, u32>,
     /// Makes payloads unique, because equal notifications are sent once.
     number: u64,
 }
 
 /// The owner of a rate window.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Counted {
+enum RateKey {
     Key(KeyHash),
     /// Simulated mail, by all test keys of a workspace.
     Sandbox(i64),
@@ -54,7 +54,7 @@ struct Window {
     taken: u32,
 }
 
-/// Where a key, or the sandbox, stands after a request.
+/// The rate limit status of a key, or of the sandbox, after a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateStatus {
     pub limit: u32,
@@ -71,15 +71,15 @@ impl RateLimiter {
 
     /// Counts one request. The key has not been verified yet: see [`RateLimiter::forget`].
     pub fn take(&self, key: &KeyHash, now: i64) -> RateStatus {
-        self.count(Counted::Key(*key), self.per_minute, now)
+        self.count(RateKey::Key(*key), self.per_minute, now)
     }
 
     /// Counts one simulated mail, together with those of the workspace's other test keys.
     pub fn take_simulated(&self, ws: i64, now: i64) -> RateStatus {
-        self.count(Counted::Sandbox(ws), SANDBOX_INBOUND_PER_MINUTE, now)
+        self.count(RateKey::Sandbox(ws), SANDBOX_INBOUND_PER_MINUTE, now)
     }
 
-    fn count(&self, counted: Counted, limit: u32, now: i64) -> RateStatus {
+    fn count(&self, counted: RateKey, limit: u32, now: i64) -> RateStatus {
         let mut windows = self.windows();
         let window = present(&mut windows, counted, now);
         let over = window.taken >= limit;
@@ -97,20 +97,20 @@ impl RateLimiter {
 
     /// Drops the count of an invalid key, so that guesses take no memory.
     pub fn forget(&self, key: &KeyHash) {
-        self.windows().remove(&Counted::Key(*key));
+        self.windows().remove(&RateKey::Key(*key));
     }
 
     /// Adds an accepted request to the next broadcast.
     pub fn announce(&self, key: &KeyHash) {
-        self.add_pending(Counted::Key(*key));
+        self.add_pending(RateKey::Key(*key));
     }
 
     /// The same for a simulated mail.
     pub fn announce_simulated(&self, ws: i64) {
-        self.add_pending(Counted::Sandbox(ws));
+        self.add_pending(RateKey::Sandbox(ws));
     }
 
-    fn add_pending(&self, counted: Counted) {
+    fn add_pending(&self, counted: RateKey) {
         let taken = &mut self.pending().taken;
         if taken.len() < KEYS_REMEMBERED || taken.contains_key(&counted) {
             *taken.entry(counted).or_default() += 1;
@@ -120,7 +120,7 @@ impl RateLimiter {
     /// The payloads of the next broadcast.
     fn take_pending(&self) -> Vec<String> {
         let mut pending = self.pending();
-        let taken: Vec<(Counted, u32)> = pending.taken.drain().collect();
+        let taken: Vec<(RateKey, u32)> = pending.taken.drain().collect();
         let pieces = taken.chunks(TOLD_AT_ONCE).map(|taken| {
             pending.number += 1;
             let mut words = format!("{MARK}\t{}", pending.number);
@@ -139,7 +139,7 @@ impl RateLimiter {
             return;
         }
         while let (Some(counted), Some(count)) = (words.next(), words.next()) {
-            let (Some(counted), Ok(count)) = (Counted::parse(counted), count.parse::<u32>()) else {
+            let (Some(counted), Ok(count)) = (RateKey::parse(counted), count.parse::<u32>()) else {
                 return;
             };
             let mut windows = self.windows();
@@ -151,7 +151,7 @@ impl RateLimiter {
     /// How many requests a key has left, without counting one.
     pub fn remaining(&self, key: &KeyHash, now: i64) -> u32 {
         let windows = self.windows();
-        let window = windows.get(&Counted::Key(*key));
+        let window = windows.get(&RateKey::Key(*key));
         let taken = window.filter(|window| now - window.started < RATE_WINDOW_MS);
         self.per_minute.saturating_sub(taken.map_or(0, |window| window.taken))
     }
@@ -162,7 +162,7 @@ impl RateLimiter {
         RateStatus { limit, remaining: limit, resets_in: RATE_WINDOW_MS / 1_000, over: false }
     }
 
-    fn windows(&self) -> MutexGuard<'_, HashMap<Counted, Window>> {
+    fn windows(&self) -> MutexGuard<'_, HashMap<RateKey, Window>> {
         self.windows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -172,7 +172,7 @@ impl RateLimiter {
 }
 
 /// The window that a moment falls into.
-fn present(windows: &mut HashMap<Counted, Window>, counted: Counted, now: i64) -> &mut Window {
+fn present(windows: &mut HashMap<RateKey, Window>, counted: RateKey, now: i64) -> &mut Window {
     if windows.len() >= KEYS_REMEMBERED && !windows.contains_key(&counted) {
         windows.retain(|_, window| now - window.started < RATE_WINDOW_MS);
     }
@@ -183,18 +183,18 @@ fn present(windows: &mut HashMap<Counted, Window>, counted: Counted, now: i64) -
     window
 }
 
-impl Counted {
+impl RateKey {
     fn encoded(&self) -> String {
         match self {
-            Counted::Key(key) => key.hex(),
-            Counted::Sandbox(ws) => format!("ws{ws}"),
+            RateKey::Key(key) => key.hex(),
+            RateKey::Sandbox(ws) => format!("ws{ws}"),
         }
     }
 
-    fn parse(word: &str) -> Option<Counted> {
+    fn parse(word: &str) -> Option<RateKey> {
         match word.strip_prefix("ws") {
-            Some(ws) => ws.parse().ok().map(Counted::Sandbox),
-            None => KeyHash::from_hex(word).map(Counted::Key),
+            Some(ws) => ws.parse().ok().map(RateKey::Sandbox),
+            None => KeyHash::from_hex(word).map(RateKey::Key),
         }
     }
 }

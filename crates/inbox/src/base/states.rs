@@ -3,7 +3,7 @@
 use crate::base::string_enum::string_enum;
 
 string_enum! {
-    /// Where a conversation stands (API section 3.1).
+    /// The status of a conversation (API section 3.1).
     Status { Open = "open", Waiting = "waiting", Closed = "closed" }
 }
 

@@ -67,7 +67,7 @@ const RULE: JobRule = JobRule {
     report: send_no_notice,
 };
 
-/// A delivery that is to be tried now.
+/// A due delivery.
 #[derive(Clone)]
 struct Claimed {
     actor: Actor,

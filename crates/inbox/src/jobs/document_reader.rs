@@ -23,7 +23,7 @@ pub enum ExtractionOutcome {
         kind: DocumentKind,
         fields: DocumentFields,
     },
-    /// Nothing can be read in it, however often one tries.
+    /// It is unreadable; a retry would not help.
     Unreadable(String),
     /// Extraction failed for another reason.
     Later(String),

@@ -10,7 +10,7 @@ use crate::base::error::Result;
 
 /// Due rows looked at before an owner may be hidden behind another's.
 const LOOKED_AT: i64 = 256;
-/// Owners met in one round.
+/// Owners enumerated in one round.
 pub const MET: usize = 200;
 
 /// A queue whose rows belong to owners.

@@ -100,7 +100,7 @@ pub(super) async fn sign(unsigned: &UnsignedMail) -> Result<OutgoingMail> {
     Ok(signed?)
 }
 
-/// A message of ours as it stands in its rows.
+/// Loads an outgoing message from the database.
 pub fn of_message(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<UnsignedMail> {
     let ws = cx.actor.ws;
     let row: OutgoingRow = tx.one(

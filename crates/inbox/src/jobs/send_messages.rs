@@ -26,7 +26,7 @@ use crate::model::attachments;
 use crate::model::messages;
 use crate::model::timeline::{self, TimelineEvent};
 
-/// A message is tried for this long.
+/// A message is retried for this long.
 pub(super) const RETRY_FOR_MS: i64 = 2 * DAY_MS;
 /// Messages being sent to the relay concurrently, in all and per workspace.
 const IN_FLIGHT: usize = 32;

@@ -183,7 +183,7 @@ impl Worker {
         Ok(next)
     }
 
-    /// Analyses the tables of PostgreSQL that grew since they last were; answers which.
+    /// Runs ANALYZE on the PostgreSQL tables that grew since the last one; returns their names.
     pub async fn analyse_grown_tables(&self) -> Result<Vec<String>> {
         index_maintenance::analyse_grown_tables(&self.runtime.app).await
     }

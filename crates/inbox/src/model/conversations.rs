@@ -66,7 +66,7 @@ pub struct NewConversation<'a> {
     pub contact_name: Option<&'a str>,
     pub contact_email: &'a str,
     pub reference: Option<&'a str>,
-    /// When its first mail arrived: where it stands in the lists.
+    /// When its first mail arrived: its first position in lists.
     pub listed_at: i64,
 }
 

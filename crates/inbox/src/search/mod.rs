@@ -28,7 +28,8 @@ const WORDS_INDEXED: usize = 200_000;
 const CONVERSATION_WORDS_BYTES: usize = 64 * 1024;
 /// PostgreSQL: words of one row, whose tsvector may hold 1 MB.
 const ROW_WORDS: usize = 2_000;
-/// PostgreSQL: how often one word may stand in a row; of more than 256 the places are forgotten.
+/// PostgreSQL: how often one word may occur in a row; a tsvector keeps at most 256 positions of a
+/// word.
 const ROW_REPEATS: usize = 50;
 /// PostgreSQL: words of the next row that a row holds too, so that a phrase is not cut.
 const ROW_OVERLAP: usize = 200;

@@ -8,7 +8,7 @@ pub struct Query {
     pub terms: Vec<Term>,
 }
 
-/// Words that stand next to one another.
+/// Adjacent words.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Term {
     pub words: Vec<String>,

@@ -1,5 +1,5 @@
-//! The files that a caged process may reach (Landlock, Linux 5.13 and later). Where the kernel has
-//! none, the allow-list of system calls stands alone.
+//! File access of a sandboxed process (Landlock, Linux 5.13 and later). Without Landlock only the
+//! seccomp allow-list applies.
 
 pub use rules::{allow_nothing, allow_program, is_supported};
 

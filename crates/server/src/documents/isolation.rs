@@ -15,7 +15,7 @@ pub const READER_BYTES: u64 = 512 * 1024 * 1024;
 pub const READER_CPU_SECONDS: u64 = 10;
 /// Parsing has a low CPU priority, below receiving, sending and serving.
 const NICENESS: i32 = 19;
-/// Descriptors of standard input, output and error: all that a caged process keeps.
+/// Descriptors of standard input, output and error: the only ones that a sandboxed process keeps.
 const STANDARD_DESCRIPTORS: i32 = 3;
 /// The descriptors that are closed where the system does not list the open ones.
 const UNLISTED_DESCRIPTORS: i32 = 1_024;

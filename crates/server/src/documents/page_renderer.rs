@@ -1,5 +1,5 @@
-//! The first page of a PDF as a picture, drawn by `pdftoppm` (poppler-utils) where it is installed,
-//! in a cage.
+//! The first page of a PDF as a picture, rendered by `pdftoppm` (poppler-utils) where it is
+//! installed, in the sandbox.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,5 +1,4 @@
-//! The system calls that a caged process may make: an allow-list, and everything else fails as not
-//! permitted.
+//! The seccomp allow-list of a sandboxed process; every other system call fails with EPERM.
 
 pub use filters::{allow_computing, allow_one_program};
 

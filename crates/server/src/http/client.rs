@@ -12,7 +12,7 @@ const FORWARDED_FOR: &str = "x-forwarded-for";
 /// Hops of a forwarded request that are looked at.
 const HOPS: usize = 20;
 
-/// Whose connections, tries and uploads are counted together.
+/// The key of limits on connections, attempts and uploads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ClientNetwork(IpAddr);
 

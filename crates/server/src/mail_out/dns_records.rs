@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use url::Host;
 
 use crate::mail_out::{RelayConfig, RelayTarget};
-use crate::net::dns_lookup::{Lookup, Missing};
+use crate::net::dns_lookup::{Lookup, LookupFailure};
 
 /// Characters of one string of a TXT record.
 const STRING_CHARS: usize = 255;
@@ -85,7 +85,7 @@ impl PublishedRecord {
     }
 }
 
-/// How a record stands in the DNS.
+/// The state of a record in the DNS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RecordStatus {
@@ -272,12 +272,12 @@ fn finding(
     Finding { record, status, found, sentence: sentence.into() }
 }
 
-fn absent(record: PublishedRecord, missing: Missing) -> Finding {
+fn absent(record: PublishedRecord, missing: LookupFailure) -> Finding {
     match missing {
-        Missing::Nothing => {
+        LookupFailure::Nothing => {
             finding(record, RecordStatus::Missing, Vec::new(), "It is not published yet.")
         }
-        Missing::Unknown => {
+        LookupFailure::Unknown => {
             finding(record, RecordStatus::Unknown, Vec::new(), "The DNS could not be asked.")
         }
     }
@@ -314,7 +314,7 @@ async fn check_spf(lookup: &Lookup, record: PublishedRecord, sending: &SendingSe
     };
     let found: Vec<String> = found.into_iter().filter(is_spf).collect();
     match found.as_slice() {
-        [] => absent(record, Missing::Nothing),
+        [] => absent(record, LookupFailure::Nothing),
         [_, _, ..] => {
             let sentence = "There are several SPF records, and then none of them counts.";
             finding(record, RecordStatus::Different, found, sentence)
@@ -365,7 +365,7 @@ async fn names_sender(lookup: &Lookup, spf: &str, domain: &str, sending: &Sendin
 }
 
 async fn check_dmarc(lookup: &Lookup, record: PublishedRecord, domain: &str) -> Finding {
-    let mut missing = Missing::Nothing;
+    let mut missing = LookupFailure::Nothing;
     let parents = std::iter::successors(Some(domain), |name| {
         name.split_once('.').map(|(_, parent)| parent).filter(|parent| parent.contains('.'))
     });

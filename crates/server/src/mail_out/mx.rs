@@ -15,7 +15,7 @@ use super::mta_sts::{PolicySource, StsMode, StsPolicies, StsPolicy};
 use super::options::{MxOptions, MxTls};
 use super::pool::SmtpPool;
 use super::smtp::{self, Dial, Security, SmtpClientSession, SmtpTimeouts, TransactionOutcome};
-use crate::net::dns_lookup::{Lookup, MailExchanger, Missing};
+use crate::net::dns_lookup::{Lookup, LookupFailure, MailExchanger};
 
 /// Attempted mail servers of a domain, and addresses of each server.
 const SERVERS: usize = 5;
@@ -166,8 +166,8 @@ impl Inner {
                 Err(RelayOutcome::Never(format!("{domain} takes no mail")))
             }
             Ok(exchanges) => Ok(in_turn(exchanges, self.turn.fetch_add(1, Ordering::Relaxed))),
-            Err(Missing::Nothing) => Ok(vec![domain.to_owned()]),
-            Err(Missing::Unknown) => {
+            Err(LookupFailure::Nothing) => Ok(vec![domain.to_owned()]),
+            Err(LookupFailure::Unknown) => {
                 Err(RelayOutcome::Later(format!("{domain}: its servers could not be looked up")))
             }
         }
@@ -191,8 +191,8 @@ impl Inner {
         }
         let addresses = match self.lookup.addresses(server).await {
             Ok(addresses) => addresses,
-            Err(Missing::Nothing) => return None,
-            Err(Missing::Unknown) => {
+            Err(LookupFailure::Nothing) => return None,
+            Err(LookupFailure::Unknown) => {
                 errors.last = Some("its server's address could not be looked up".into());
                 return None;
             }

@@ -16,7 +16,7 @@ use crate::net::resolver::Resolver;
 
 /// Sessions with the relay at once.
 const SESSIONS: usize = 8;
-/// Addresses of the relay's name that are tried, one after the other.
+/// Addresses of the relay that are tried in order.
 const ADDRESSES: usize = 4;
 
 /// Hands every mail to one server that takes it on from there.

@@ -30,7 +30,7 @@ pub struct Lookup {
 
 /// Why a lookup has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Missing {
+pub enum LookupFailure {
     /// The name does not exist, or has no record of this kind.
     Nothing,
     /// The lookup failed.
@@ -75,12 +75,12 @@ impl Lookup {
     }
 
     /// The resolver, while its server is up.
-    async fn ready(&self) -> Result<&TokioResolver, Missing> {
-        if self.health.is_up().await { Ok(&self.resolver) } else { Err(Missing::Unknown) }
+    async fn ready(&self) -> Result<&TokioResolver, LookupFailure> {
+        if self.health.is_up().await { Ok(&self.resolver) } else { Err(LookupFailure::Unknown) }
     }
 
     /// The MX records of a domain, the best first.
-    pub async fn exchanges(&self, domain: &str) -> Result<Vec<MailExchanger>, Missing> {
+    pub async fn exchanges(&self, domain: &str) -> Result<Vec<MailExchanger>, LookupFailure> {
         let found = self.ready().await?.mx_lookup(complete(domain)).await.map_err(missing)?;
         let mut exchanges: Vec<MailExchanger> = found
             .answers()
@@ -94,18 +94,18 @@ impl Lookup {
             })
             .collect();
         exchanges.sort();
-        if exchanges.is_empty() { Err(Missing::Nothing) } else { Ok(exchanges) }
+        if exchanges.is_empty() { Err(LookupFailure::Nothing) } else { Ok(exchanges) }
     }
 
     /// Every address of a host, of both kinds.
-    pub async fn addresses(&self, host: &str) -> Result<Vec<IpAddr>, Missing> {
+    pub async fn addresses(&self, host: &str) -> Result<Vec<IpAddr>, LookupFailure> {
         let found = self.ready().await?.lookup_ip(complete(host)).await.map_err(missing)?;
         let addresses: Vec<IpAddr> = found.iter().collect();
-        if addresses.is_empty() { Err(Missing::Nothing) } else { Ok(addresses) }
+        if addresses.is_empty() { Err(LookupFailure::Nothing) } else { Ok(addresses) }
     }
 
     /// The TXT records of a name, each with its pieces put together.
-    pub async fn texts(&self, name: &str) -> Result<Vec<String>, Missing> {
+    pub async fn texts(&self, name: &str) -> Result<Vec<String>, LookupFailure> {
         let found = self.ready().await?.txt_lookup(complete(name)).await.map_err(missing)?;
         let texts: Vec<String> = found
             .answers()
@@ -115,7 +115,7 @@ impl Lookup {
                 _ => None,
             })
             .collect();
-        if texts.is_empty() { Err(Missing::Nothing) } else { Ok(texts) }
+        if texts.is_empty() { Err(LookupFailure::Nothing) } else { Ok(texts) }
     }
 }
 
@@ -124,10 +124,10 @@ fn complete(name: &str) -> String {
     format!("{}.", name.trim_end_matches('.'))
 }
 
-fn missing(error: NetError) -> Missing {
+fn missing(error: NetError) -> LookupFailure {
     if error.is_no_records_found() {
-        return Missing::Nothing;
+        return LookupFailure::Nothing;
     }
     tracing::debug!(%error, "DNS query failed");
-    Missing::Unknown
+    LookupFailure::Unknown
 }

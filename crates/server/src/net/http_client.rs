@@ -23,8 +23,8 @@ const CONNECTION_BYTES: u32 = 1024 * 1024;
 /// connection's address would wait in it.
 const SILENCE: Duration = Duration::from_secs(4);
 
-/// A client lives this long, and so do its connections: however busy they are, a name that leads
-/// elsewhere is followed within a minute.
+/// The lifetime of a client and its connections, so that a DNS change takes effect within a minute
+/// even on busy connections.
 const AGE: Duration = Duration::from_secs(60);
 
 /// The one client of all calls, which keeps connections for the next call.

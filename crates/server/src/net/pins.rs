@@ -20,15 +20,15 @@ struct Pin {
     calls: usize,
 }
 
-/// Keeps a name's pin while a call is under way.
+/// Keeps a name's pin during a call.
 pub struct Pinned {
     pins: DnsPins,
     name: String,
 }
 
 impl DnsPins {
-    /// Pins a name to addresses that were vetted just now; a call under way that has not dialled
-    /// yet dials them too.
+    /// Pins a name to addresses that were vetted just now; a running call that has not connected
+    /// yet uses them, too.
     pub fn hold(&self, name: &str, vetted: &[IpAddr]) -> Pinned {
         // The client puts the port of the URL in.
         let addresses =

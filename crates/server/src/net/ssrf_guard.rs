@@ -20,7 +20,7 @@ const PRIVATE: &str = "must be a public address, and its name leads into a priva
 const NOT_FOUND: &str = "must have a name that can be found, and this one could not";
 
 /// Decides which addresses may be called (API section 6.1): when a webhook is added, and again
-/// before every send, because a name can lead elsewhere at any time.
+/// before every send, because a name's addresses can change at any time.
 #[derive(Clone)]
 pub struct SsrfGuard {
     resolver: Arc<dyn Resolver>,

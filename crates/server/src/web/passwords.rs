@@ -13,7 +13,7 @@ const NOBODY: &str = "$argon2id$v=19$m=19456,t=2,p=1$bWFpbHJvb21ub2JvZHkh$\
                       m1OBEhVJqCDXOgtfGKuYBHl0sNo0vJ/iHRbXLh2wtl4";
 
 impl Web {
-    /// True when a password fits one of these argon2 strings; answers which.
+    /// The index of the argon2 hash that a password matches, if any.
     pub async fn fitting(&self, password: String, hashes: Vec<String>) -> Option<usize> {
         if password.chars().count() > PASSWORD_CHARS {
             return None;

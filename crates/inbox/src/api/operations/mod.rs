@@ -126,7 +126,7 @@ pub enum Access {
     Write,
 }
 
-/// What an operation answers: JSON, and for a list where it goes on.
+/// The result of an operation: JSON, and for a list the next cursor.
 #[derive(Debug, Default)]
 pub struct OperationOutput {
     pub body: Vec<u8>,

@@ -2,7 +2,7 @@
 
 use super::{Access, OPERATIONS, Operation, ScopeRule};
 
-/// What a model is told of an operation, beside what the table says to everybody.
+/// The MCP description of an operation, in addition to the operation table.
 pub struct Tool {
     pub name: &'static str,
     /// Written for a model: what it does, when to use it, what happens to the customer.
@@ -12,7 +12,7 @@ pub struct Tool {
     /// What a list is called inside the structured result, which is always an object; `None` when
     /// the answer is an object already.
     pub list: Option<&'static str>,
-    /// True when something can be lost that nobody can bring back.
+    /// True when the operation can lose data irrecoverably.
     pub loses: bool,
 }
 

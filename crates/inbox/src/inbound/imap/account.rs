@@ -11,7 +11,7 @@ use crate::base::string_enum::string_enum;
 use crate::inbound::RecipientInbox;
 use crate::model::mailboxes::Mailbox;
 
-/// An inbox whose mail is fetched from elsewhere.
+/// An inbox with the IMAP account that its mail is fetched from.
 #[derive(Clone)]
 pub struct ImapAccount {
     pub inbox: RecipientInbox,

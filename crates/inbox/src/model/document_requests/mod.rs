@@ -66,7 +66,7 @@ pub fn create(
 }
 
 /// Opens a request's upload page and puts checklist and link under the message's text. A message
-/// that was stopped and let go again keeps the ones it has.
+/// that was stopped and scheduled again keeps the existing ones.
 pub fn open(tx: &mut Tx<'_>, cx: &Cx<'_>, request: &RequestId, text: &str) -> Result<String> {
     let ws = cx.actor.ws;
     let (token, due_date): (String, Option<String>) = tx.one(

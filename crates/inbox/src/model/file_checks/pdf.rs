@@ -6,7 +6,7 @@ use memchr::memmem;
 
 use super::{FileRefusal, search, tail};
 
-/// The header may stand behind a little of something else.
+/// A few bytes may precede the header.
 const HEADER_WITHIN: usize = 1024;
 /// How far from its end a whole file names its table of contents.
 const END_WITHIN: usize = 8 * 1024;

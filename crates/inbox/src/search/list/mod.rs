@@ -266,7 +266,7 @@ fn former_place(tx: &mut Tx<'_>, ws: i64, id: &ConversationId, as_of: i64) -> Re
     Ok(at)
 }
 
-/// The limit stands in the statement itself, so that PostgreSQL plans for it.
+/// The LIMIT is a literal, so that PostgreSQL plans for it.
 fn newest_first(
     tx: &mut Tx<'_>,
     sql: Sql,

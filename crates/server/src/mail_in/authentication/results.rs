@@ -50,7 +50,7 @@ fn method(piece: &str) -> Option<Method> {
     })
 }
 
-/// Comments stand in brackets, and may stand in one another.
+/// Comments are in parentheses and may be nested.
 fn without_comments(text: &str) -> String {
     let mut depth = 0u32;
     let mut plain = String::with_capacity(text.len());

@@ -1,4 +1,4 @@
-//! Fetches mail by IMAP for inboxes whose mailbox is elsewhere.
+//! Fetches mail by IMAP for inboxes with an IMAP account.
 //!
 //! Each inbox that is due is claimed (`inbox::inbound::imap`) and served by a task: it connects
 //! (`dialer`, `connection`), opens the folder (`folder`), fetches new mail (`fetch_round`), and
@@ -122,8 +122,8 @@ impl Fetchers {
         tasks.wait().await;
     }
 
-    /// Ends the claims of an earlier process that was killed, where this is the only one there is;
-    /// elsewhere they lapse.
+    /// Ends the leases of an earlier, killed process where there is only one process (SQLite); on
+    /// PostgreSQL they expire.
     async fn take_over(&self) -> inbox::Result<()> {
         if self.app.store.is_shared() {
             return Ok(());
@@ -243,7 +243,7 @@ impl Fetchers {
             match self.app.store.write(renew).await {
                 Ok(true) => {}
                 Ok(false) => return,
-                // The claim lasts for three more tries.
+                // The lease lasts for three more renewals.
                 Err(error) => drop(ours(error)),
             }
         }

@@ -1,8 +1,8 @@
 //! Prepares a mail for `DATA`: CRLF line ends and dot stuffing.
 
-/// A mail as it stands between `DATA` and its end: every line ends in CRLF, whatever it ended in
-/// before, and a line that begins with a dot has another in front (RFC 5321, section 4.5.2). No
-/// line break of the mail can so end it early, whichever one the server takes for an end.
+/// A mail as it stands between `DATA` and its end: every line end becomes CRLF, and lines that
+/// begin with a dot are dot-stuffed (RFC 5321, section 4.5.2). So no line break in the mail can end
+/// it early (SMTP smuggling).
 pub fn as_data(mail: &[u8]) -> Vec<u8> {
     let mut data = Vec::with_capacity(mail.len() + mail.len() / 32 + 8);
     let mut lines = mail;

@@ -110,7 +110,7 @@ impl Web {
         self.or_miss(visitor, outcome).await
     }
 
-    /// Unknown links are counted for each client network; one that tried too many has to wait.
+    /// Unknown links are counted for each client network; one at the limit has to wait.
     async fn or_miss<T>(
         &self,
         visitor: &Visitor,
