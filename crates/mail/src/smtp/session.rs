@@ -121,7 +121,7 @@ impl SmtpServerSession {
             refusals: Vec::new(),
         };
         let word = if protocol == Protocol::Smtp { "ESMTP" } else { "LMTP" };
-        session.say(&format!("220 {name} {word} Mailroom"));
+        session.reply(&format!("220 {name} {word} Mailroom"));
         session
     }
 
@@ -194,7 +194,7 @@ impl SmtpServerSession {
         match (found, phase, &mut self.mail) {
             (Some(true), Phase::Finding(recipient), Some(mail)) => {
                 mail.recipients.push(recipient);
-                self.say("250 2.1.5 Go on.");
+                self.reply("250 2.1.5 Go on.");
             }
             (Some(_), ..) => self.fault(NO_INBOX),
             (None, ..) => self.refuse(TROUBLE),
@@ -231,17 +231,17 @@ impl SmtpServerSession {
     /// Says that a mail is here, or why it is not.
     fn conclude(&mut self, answer: Result<(), SmtpRefusal>) {
         match answer {
-            Ok(()) => self.say("250 2.0.0 The mail is here."),
+            Ok(()) => self.reply("250 2.0.0 The mail is here."),
             Err(refusal) => self.refuse(refusal),
         }
     }
 
     fn refuse(&mut self, refusal: SmtpRefusal) {
-        self.say(refusal.line);
+        self.reply(refusal.line);
         self.refusals.push(refusal);
     }
 
-    fn say(&mut self, line: &str) {
+    fn reply(&mut self, line: &str) {
         self.output.extend_from_slice(line.as_bytes());
         self.output.extend_from_slice(b"\r\n");
     }
@@ -298,13 +298,13 @@ impl SmtpServerSession {
             Command::StartTls => return self.start_tls(),
             Command::Reset => {
                 self.mail = None;
-                self.say("250 2.0.0 Forgotten.");
+                self.reply("250 2.0.0 Forgotten.");
             }
-            Command::Nothing => self.say("250 2.0.0 Nothing done."),
-            Command::Verify => self.say("252 2.1.5 Send a mail and see."),
-            Command::Help => self.say("214 2.0.0 This server takes mail for its own inboxes."),
+            Command::Nothing => self.reply("250 2.0.0 Nothing done."),
+            Command::Verify => self.reply("252 2.1.5 Send a mail and see."),
+            Command::Help => self.reply("214 2.0.0 This server takes mail for its own inboxes."),
             Command::Quit => {
-                self.say("221 2.0.0 Goodbye.");
+                self.reply("221 2.0.0 Goodbye.");
                 self.phase = Phase::Closed;
             }
         }
@@ -322,7 +322,7 @@ impl SmtpServerSession {
         self.helo = Some(name);
         self.mail = None;
         if greeting == Greeting::Helo {
-            return self.say(&format!("250 {}", self.name));
+            return self.reply(&format!("250 {}", self.name));
         }
         let size = format!("SIZE {}", self.limits.message_bytes);
         let mut lines = vec![self.name.as_str(), "PIPELINING", &size, "8BITMIME", "SMTPUTF8"];
@@ -336,7 +336,7 @@ impl SmtpServerSession {
             .enumerate()
             .map(|(place, line)| format!("250{}{line}", if place < last { '-' } else { ' ' }))
             .collect();
-        self.say(&lines.join("\r\n"));
+        self.reply(&lines.join("\r\n"));
     }
 
     fn begin_mail(&mut self, sender: MailFrom) {
@@ -353,7 +353,7 @@ impl SmtpServerSession {
             return self.fault(TOO_LARGE);
         }
         self.mail = Some(Mail { sender, recipients: Vec::new(), chunks: None });
-        self.say("250 2.1.0 Go on.");
+        self.reply("250 2.1.0 Go on.");
     }
 
     fn add_recipient(&mut self, address: String) -> Option<SmtpStep> {
@@ -380,7 +380,7 @@ impl SmtpServerSession {
             Some(mail) if mail.chunks.is_some() => self.fault(CHUNKS_BEGAN),
             Some(mail) if mail.recipients.is_empty() => self.fault(RECIPIENT_FIRST),
             Some(_) => {
-                self.say("354 End the mail with a line that holds one dot.");
+                self.reply("354 End the mail with a line that holds one dot.");
                 self.phase = Phase::Data(MailContent::new(self.limits.message_bytes));
             }
         }
@@ -438,7 +438,7 @@ impl SmtpServerSession {
                 if let Some(mail) = &mut self.mail {
                     mail.chunks = content;
                 }
-                self.say("250 2.0.0 Go on.");
+                self.reply("250 2.0.0 Go on.");
             }
         }
         None
@@ -469,7 +469,7 @@ impl SmtpServerSession {
             self.fault(NO_ENCRYPTION);
             return None;
         }
-        self.say("220 2.0.0 Begin.");
+        self.reply("220 2.0.0 Begin.");
         // Plaintext commands behind STARTTLS may be injected by an attacker on the network.
         self.input.clear();
         self.phase = Phase::Waiting;

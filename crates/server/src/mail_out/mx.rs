@@ -100,8 +100,8 @@ impl MxRelay {
         let unsaid = RelayOutcome::Later("the delivery was broken off".into());
         let mut outcomes = vec![unsaid; recipients.len()];
         while let Some(done) = under_way.join_next().await {
-            let Ok((places, told)) = done else { continue };
-            for (place, outcome) in places.into_iter().zip(told) {
+            let Ok((places, sent)) = done else { continue };
+            for (place, outcome) in places.into_iter().zip(sent) {
                 outcomes[place] = outcome;
             }
         }
@@ -124,19 +124,19 @@ impl Inner {
             Ok(servers) => servers,
             Err(outcome) => return all(outcome),
         };
-        let told = match self.policies.of(&self.lookup, domain).await {
+        let sent = match self.policies.of(&self.lookup, domain).await {
             Some(policy) if policy.mode == StsMode::Enforce => {
                 servers.retain(|server| policy.names(server));
-                let told = self.send_to_any(&self.enforced, &servers, mail, group).await;
-                told.map_err(|errors| errors.outcome_by_policy(domain))
+                let sent = self.send_to_any(&self.enforced, &servers, mail, group).await;
+                sent.map_err(|errors| errors.outcome_by_policy(domain))
             }
             policy => {
                 note(domain, policy.as_deref(), &servers);
-                let told = self.send_to_any(&self.usual, &servers, mail, group).await;
-                told.map_err(|errors| errors.outcome(domain))
+                let sent = self.send_to_any(&self.usual, &servers, mail, group).await;
+                sent.map_err(|errors| errors.outcome(domain))
             }
         };
-        told.unwrap_or_else(all)
+        sent.unwrap_or_else(all)
     }
 
     /// Sends through the first server that a session can be opened with.
@@ -149,8 +149,8 @@ impl Inner {
     ) -> Result<Vec<RelayOutcome>, DeliveryErrors> {
         let mut errors = DeliveryErrors::default();
         for server in servers.iter().take(SERVERS) {
-            let told = self.send_to_server(profile, server, mail, group, &mut errors).await;
-            if let Some(outcomes) = told {
+            let sent = self.send_to_server(profile, server, mail, group, &mut errors).await;
+            if let Some(outcomes) = sent {
                 return Ok(outcomes);
             }
         }
@@ -235,9 +235,9 @@ impl ConnectionProfile {
         mail: &OutgoingMail,
         group: &[String],
     ) -> TransactionOutcome {
-        let told = session.send(mail, group).await;
+        let sent = session.send(mail, group).await;
         self.pool.give(server, session);
-        told
+        sent
     }
 }
 

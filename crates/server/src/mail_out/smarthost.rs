@@ -54,13 +54,13 @@ impl SmarthostRelay {
         // The server may have closed a pooled session meanwhile. Nothing of this mail was sent
         // then, so a new session is opened.
         while let Some(session) = self.pool.take(&self.host) {
-            match self.tell(session, mail, recipients).await {
+            match self.send_in_session(session, mail, recipients).await {
                 TransactionOutcome::Outcomes(outcomes) => return outcomes,
                 TransactionOutcome::Gone(_) => {}
             }
         }
         let sentence = match self.connect().await {
-            Ok(session) => match self.tell(session, mail, recipients).await {
+            Ok(session) => match self.send_in_session(session, mail, recipients).await {
                 TransactionOutcome::Outcomes(outcomes) => return outcomes,
                 TransactionOutcome::Gone(sentence) => sentence,
             },
@@ -69,15 +69,15 @@ impl SmarthostRelay {
         vec![RelayOutcome::Later(format!("relay: {sentence}")); recipients.len()]
     }
 
-    async fn tell(
+    async fn send_in_session(
         &self,
         mut session: SmtpClientSession,
         mail: &OutgoingMail,
         recipients: &[String],
     ) -> TransactionOutcome {
-        let told = session.send(mail, recipients).await;
+        let sent = session.send(mail, recipients).await;
         self.pool.give(&self.host, session);
-        told
+        sent
     }
 
     async fn connect(&self) -> Result<SmtpClientSession, ConnectFailure> {

@@ -104,7 +104,7 @@ impl SmtpClientSession {
         if dial.security == Security::FromTheStart {
             line = encrypt(line, name, dial).await?;
         }
-        let greeting = heard(line.hear().await, "the connection")?;
+        let greeting = checked_reply(line.read_reply().await, "the connection")?;
         if !greeting.is_positive() {
             return Err(ConnectFailure::new(format!(
                 "the server greeted with {}",
@@ -160,8 +160,8 @@ impl SmtpClientSession {
 
     /// Sends QUIT; the reply is ignored.
     pub async fn quit(mut self) {
-        if !self.over && self.line.say("QUIT\r\n").await.is_ok() {
-            let _ = self.line.hear().await;
+        if !self.over && self.line.send_command("QUIT\r\n").await.is_ok() {
+            let _ = self.line.read_reply().await;
         }
     }
 
@@ -189,11 +189,11 @@ impl SmtpClientSession {
         let rcpts: Vec<String> = rcpts.collect();
         let pipelined = self.offers.pipelining;
         if pipelined {
-            self.line.say(&(from + &rcpts.concat())).await?
+            self.line.send_command(&(from + &rcpts.concat())).await?
         } else {
-            self.line.say(&from).await?
+            self.line.send_command(&from).await?
         }
-        let answer = self.line.hear().await?;
+        let answer = self.line.read_reply().await?;
         if answer.is_goodbye() {
             self.over = true;
             return Ok(TransactionOutcome::Gone(format!(
@@ -236,9 +236,9 @@ impl SmtpClientSession {
     ) -> io::Result<()> {
         for (rcpt, outcome) in rcpts.iter().zip(outcomes.iter_mut()) {
             if !pipelined {
-                self.line.say(rcpt).await?;
+                self.line.send_command(rcpt).await?;
             }
-            let answer = self.line.hear().await?;
+            let answer = self.line.read_reply().await?;
             if !answer.is_positive() {
                 *outcome = Some(answer.refusal_of_recipient());
             }
@@ -250,17 +250,17 @@ impl SmtpClientSession {
             self.reset().await;
             return Ok(());
         }
-        self.line.say("DATA\r\n").await?;
-        let answer = self.line.hear().await?;
+        self.line.send_command("DATA\r\n").await?;
+        let answer = self.line.read_reply().await?;
         if answer.code != 354 {
             settle(outcomes, &answer.refusal("DATA"));
             self.reset().await;
             return Ok(());
         }
-        let verdict = match self.line.say_data(&as_data(&mail.bytes)).await {
-            Ok(()) => self.line.hear_verdict().await?,
+        let verdict = match self.line.send_data(&as_data(&mail.bytes)).await {
+            Ok(()) => self.line.read_final_reply().await?,
             // A server that rejects a mail early replies and closes the connection.
-            Err(error) => match self.line.hear().await {
+            Err(error) => match self.line.read_reply().await {
                 Ok(refusal) if !refusal.is_positive() => {
                     self.over = true;
                     refusal
@@ -280,8 +280,8 @@ impl SmtpClientSession {
 
     /// Forgets a mail that was begun, so that the next can be.
     async fn reset(&mut self) {
-        let done = match self.line.say("RSET\r\n").await {
-            Ok(()) => self.line.hear().await.is_ok_and(|answer| answer.is_positive()),
+        let done = match self.line.send_command("RSET\r\n").await {
+            Ok(()) => self.line.read_reply().await.is_ok_and(|answer| answer.is_positive()),
             Err(_) => false,
         };
         self.over |= !done;
@@ -387,13 +387,13 @@ async fn ask(
     command: &str,
     what: &str,
 ) -> Result<SmtpReply, ConnectFailure> {
-    let answer = match line.say(command).await {
-        Ok(()) => line.hear().await,
+    let answer = match line.send_command(command).await {
+        Ok(()) => line.read_reply().await,
         Err(error) => Err(error),
     };
-    heard(answer, what)
+    checked_reply(answer, what)
 }
 
-fn heard(answer: io::Result<SmtpReply>, what: &str) -> Result<SmtpReply, ConnectFailure> {
+fn checked_reply(answer: io::Result<SmtpReply>, what: &str) -> Result<SmtpReply, ConnectFailure> {
     answer.map_err(|error| ConnectFailure::new(format!("no answer to {what}: {error}")))
 }

@@ -70,7 +70,7 @@ impl SmtpStream {
         Ok(SmtpStream { stream: BufReader::new(Box::new(stream)), patience })
     }
 
-    pub async fn say(&mut self, command: &str) -> io::Result<()> {
+    pub async fn send_command(&mut self, command: &str) -> io::Result<()> {
         within(self.patience.command, async {
             self.stream.write_all(command.as_bytes()).await?;
             self.stream.flush().await
@@ -78,19 +78,19 @@ impl SmtpStream {
         .await
     }
 
-    pub async fn say_data(&mut self, data: &[u8]) -> io::Result<()> {
+    pub async fn send_data(&mut self, data: &[u8]) -> io::Result<()> {
         for block in data.chunks(BLOCK_BYTES) {
             within(self.patience.block, self.stream.write_all(block)).await?;
         }
         within(self.patience.block, self.stream.flush()).await
     }
 
-    pub async fn hear(&mut self) -> io::Result<SmtpReply> {
+    pub async fn read_reply(&mut self) -> io::Result<SmtpReply> {
         within(self.patience.command, self.read_reply()).await
     }
 
     /// The answer to the end of a mail.
-    pub async fn hear_verdict(&mut self) -> io::Result<SmtpReply> {
+    pub async fn read_final_reply(&mut self) -> io::Result<SmtpReply> {
         within(self.patience.verdict, self.read_reply()).await
     }
 
