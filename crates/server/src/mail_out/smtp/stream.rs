@@ -86,15 +86,15 @@ impl SmtpStream {
     }
 
     pub async fn read_reply(&mut self) -> io::Result<SmtpReply> {
-        within(self.patience.command, self.read_reply()).await
+        within(self.patience.command, self.read_lines()).await
     }
 
     /// The answer to the end of a mail.
     pub async fn read_final_reply(&mut self) -> io::Result<SmtpReply> {
-        within(self.patience.verdict, self.read_reply()).await
+        within(self.patience.verdict, self.read_lines()).await
     }
 
-    async fn read_reply(&mut self) -> io::Result<SmtpReply> {
+    async fn read_lines(&mut self) -> io::Result<SmtpReply> {
         let mut lines = Vec::new();
         while lines.len() < LINES {
             let mut line = Vec::new();
