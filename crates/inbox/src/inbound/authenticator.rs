@@ -16,7 +16,7 @@ pub type Checking<'a> = Pin<Box<dyn Future<Output = Authentication> + Send + 'a>
 /// The source of a mail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MailSource {
-    /// Straight from a machine that speaks for its sender.
+    /// Directly from the sender's mail server.
     Sender {
         ip: IpAddr,
         /// The name given in HELO or EHLO.
@@ -35,7 +35,7 @@ pub enum MailSource {
 #[derive(Clone, Copy, Debug)]
 pub struct Credentials<'a> {
     pub raw: &'a [u8],
-    /// The address that it is shown as coming from: the one whose proof counts.
+    /// The From address, which is the one that must be authenticated.
     pub from: Option<&'a str>,
     pub sender: Option<&'a str>,
     pub source: &'a MailSource,

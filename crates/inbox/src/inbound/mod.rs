@@ -201,7 +201,7 @@ async fn file(
     let actor = Actor::system(inbox.ws, inbox.workspace.clone(), circle);
     let (assessed, authentication) = (Arc::clone(read), *authentication);
     let (asking, mailbox) = (actor.clone(), inbox.mailbox.clone());
-    // Judging only reads, and takes longer than filing: it must not hold up the one writer.
+    // The scam check only reads, and takes longer than filing: it must not block the writer.
     let warning = app
         .store
         .read(move |tx| risk::warning(tx, &asking, &mailbox, &assessed.mail, &authentication));

@@ -20,7 +20,7 @@ use crate::model::mail_secret::MailSecret;
 /// How the Message-IDs of mail to people of a workspace begin.
 const NOTICE_MESSAGE_ID: &str = "notice.";
 
-/// True for a copy of a message of ours. Mail that its sender's domain disowns is none.
+/// True for a copy of a message of ours. Mail that fails DMARC is not.
 pub(super) fn is_one(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -65,7 +65,7 @@ pub(super) fn disown_message_id(secret: &MailSecret, incoming: &mut IncomingMail
     }
 }
 
-/// A notice is not kept, so its sender and its own Message-ID have to do.
+/// Notices are not stored, so the sender and Message-ID must suffice.
 fn is_notice(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, incoming: &IncomingMail) -> Result<bool> {
     let (Some(id), Some(header_id)) = (MessageId::parse(id), &incoming.mail.message_id) else {
         return Ok(false);

@@ -27,7 +27,7 @@ use crate::search;
 /// A mail and the durable bytes it is made of.
 pub struct IncomingMail {
     pub mail: Mail,
-    /// The mail as it came, when it came over a wire.
+    /// The raw mail; `None` for simulated mail.
     pub raw: Option<Blob>,
     /// One for each of the mail's attachments.
     pub attachments: Vec<Blob>,
@@ -35,7 +35,7 @@ pub struct IncomingMail {
     pub joins: Option<ConversationId>,
 }
 
-/// Where a mail ended up.
+/// The conversation and message of a filed mail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FiledMail {
     pub conversation: ConversationId,

@@ -33,13 +33,13 @@ pub(super) struct VerifiedReport {
 enum ReportKind {
     /// It will not arrive at these addresses.
     Bounced(Vec<EmailAddress>),
-    /// Its recipient called it spam.
+    /// Its recipient reported it as spam.
     Complained,
     /// It is late, was delivered, or was read.
     Informational,
 }
 
-/// The report that a mail is, if it is one and proves it.
+/// Parses a mail as a report and verifies its marker.
 pub(super) fn verified(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,

@@ -16,7 +16,7 @@ const PARTICIPANTS: i64 = 500;
 /// Inboxes of the workspace whose domains are its own.
 const OWN_INBOXES: i64 = 500;
 
-/// Where a mail belongs.
+/// The result of threading.
 #[derive(Default)]
 pub struct Thread {
     /// The conversation that it continues; `None` begins a new one.

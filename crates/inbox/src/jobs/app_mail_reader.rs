@@ -4,7 +4,7 @@ use crate::base::future::BoxFuture;
 use crate::base::ids::ServiceId;
 use crate::model::services::Service;
 
-/// Reads the words of a mail at the service that sent it.
+/// Fetches the text of a mail from the service that sent it.
 pub trait AppMailReader: Send + Sync {
     fn read<'a>(&'a self, wanted: &'a WantedMail) -> BoxFuture<'a, AppMailBody>;
 }
@@ -17,7 +17,7 @@ pub struct WantedMail {
     pub api_url: String,
     /// Sealed.
     pub api_key: String,
-    /// The service's own name for the mail.
+    /// The service's id of the mail.
     pub mail: String,
 }
 
@@ -34,7 +34,7 @@ pub enum AppMailBody {
     Never(String),
 }
 
-/// Reads nothing: words wait for a process that can.
+/// Fetches nothing: the jobs wait for a process with a reader.
 pub(super) struct NoAppMailReader;
 
 impl AppMailReader for NoAppMailReader {

@@ -1,5 +1,4 @@
-//! How much is in flight, in all and for each owner, so that one slow receiver takes the places of
-//! no other.
+//! Limits running jobs, in total and per owner, so that one slow receiver cannot take all slots.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -47,7 +46,7 @@ impl JobSlots {
         JobSlot { slots: self.clone(), owner: owner.to_owned() }
     }
 
-    /// Ready when a place has become free.
+    /// Ready when a slot has become free.
     pub async fn freed(&self) {
         self.0.freed.notified().await;
     }

@@ -37,9 +37,9 @@ pub const RETRIES_MS: [i64; 8] = [
     360 * MINUTE_MS,
     720 * MINUTE_MS,
 ];
-/// A webhook that only failed for this long is paused.
+/// A webhook without a success for this long is paused.
 const PAUSE_AFTER_MS: i64 = DAY_MS;
-/// Tries in flight at once, in all and to one webhook.
+/// Concurrent attempts, in total and per webhook.
 const IN_FLIGHT: usize = 512;
 const IN_FLIGHT_EACH: usize = 16;
 /// Deliveries claimed in one transaction.
@@ -55,7 +55,7 @@ const WEBHOOKS: FairShare = FairShare {
     next: "SELECT min(webhook) FROM deliveries WHERE next_attempt_at IS NOT NULL AND webhook > ?1",
 };
 
-/// A delivery that cannot be put together waits, and is then failed in its webhook's log.
+/// A delivery that cannot be built is retried, and then marked as failed in its webhook's log.
 const RULE: JobRule = JobRule {
     queue: Queue::Deliveries,
     put_off: Some(
@@ -77,7 +77,7 @@ struct Claimed {
     secrets: Vec<String>,
     body: Arc<str>,
     attempts: i64,
-    /// Tells this claim from a later one.
+    /// Distinguishes this claim from a later one.
     lease: i64,
 }
 
@@ -167,8 +167,8 @@ impl DeliverWebhooks {
                 self.webhook_sender.post(&call).await
             }
         };
-        // The receiver is free again; to write that down is our own work. Those that wait for it
-        // stay few, because the next claim waits for the same store.
+        // The slot is released before the outcome is written, because the receiver is done. Few
+        // outcomes queue up, because the next claim waits for the same store.
         drop(slot);
         let tried = DeliveryAttempt { at, took: self.runtime.app.clock.now() - at, answer };
         let (webhook, event) = (claimed.webhook.clone(), claimed.event.clone());
@@ -361,8 +361,8 @@ fn claim_of(
 }
 
 impl Webhook {
-    /// The secrets that sign at a moment, the newest first. None when they do not open: nothing
-    /// leaves unsigned.
+    /// The valid signing secrets, the newest first. None when they cannot be unsealed: nothing is
+    /// sent unsigned.
     fn secrets(&self, app: &App, now: i64) -> Vec<String> {
         let purpose = sealing::webhook_purpose(self.ws, &self.id);
         let old = self.old_secret.clone();
@@ -428,8 +428,8 @@ fn delivered(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed) -> Result<()> {
     Ok(())
 }
 
-/// Plans the next try, or drops the event when there is none. A claim that lapsed and was taken
-/// over meanwhile decides for itself.
+/// Schedules the next retry, or drops the event after the last. An expired lease that another
+/// process took over is left to that process.
 fn failed(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed, wait: Option<i64>) -> Result<()> {
     let state = if wait.is_some() { "waiting" } else { "failed" };
     tx.exec(

@@ -1,4 +1,4 @@
-//! Deletes events that are older than they are kept.
+//! Deletes events past their retention.
 
 use db::Tx;
 
@@ -9,8 +9,8 @@ use crate::base::future::BoxFuture;
 use crate::base::limits::EVENTS_KEPT_MS;
 use crate::base::queue::Queue;
 
-/// Old events are looked for once the oldest is this much older than it may be, so that they go
-/// many at a time: 30 days and an hour. One that could not be deleted is looked for with others.
+/// Deletion starts when the oldest event is an hour past its retention of 30 days, so that many are
+/// deleted at a time. One that could not be deleted is retried with others.
 const EARLIEST: &str = "SELECT (
         SELECT e.created_at FROM events e
         WHERE NOT EXISTS (

@@ -20,7 +20,7 @@ use crate::base::queue::Queue;
 use crate::model::documents;
 use crate::model::documents::{DocumentFields, DocumentKind};
 
-/// Documents that are read at once, in all and of one workspace.
+/// Concurrent extractions, in total and per workspace.
 const IN_FLIGHT: usize = 2;
 const IN_FLIGHT_EACH: usize = 1;
 /// Attempts per document, so that one that always crashes its reader is not retried forever.
@@ -51,7 +51,7 @@ fn retry_after(attempts: i64) -> i64 {
 }
 
 db::row! {
-    /// A document that is to be read, claimed.
+    /// A claimed document.
     #[derive(Clone)]
     struct Claimed from "d" {
         ws: i64,

@@ -34,9 +34,9 @@ pub(super) struct JobRule {
     /// Moves a row's due time to `?1`. `None` for queues whose retry time is in `job_failures`
     /// alone.
     pub put_off: Option<&'static str>,
-    /// Takes a row out of its queue for good.
+    /// Removes a row from its queue permanently.
     pub stop: &'static str,
-    /// Tells the team that a job failed, at the first failure and when it is given up.
+    /// Reports a failed job to the team, at the first failure and when it is given up.
     pub report: fn(&mut Tx<'_>, &App, &JobFailure) -> Result<()>,
 }
 
@@ -219,8 +219,8 @@ fn reason(error: &Error) -> &'static str {
     }
 }
 
-/// Tells the owners of a job that was given up and that no conversation or log shows: at most once
-/// a day for each queue.
+/// Sends the owners a notice about a given-up job that no conversation or log shows: at most once a
+/// day for each queue.
 pub(super) fn notify_owners(tx: &mut Tx<'_>, app: &App, failure: &JobFailure) -> Result<()> {
     let (ws, now) = (failure.job.ws, app.clock.now());
     if !failure.given_up {

@@ -17,7 +17,7 @@ use crate::base::queue::Queue;
 
 /// Pages merged at once: this blocks other writers for a millisecond or two.
 const PAGES_AT_ONCE: i64 = 64;
-/// The rest between two rounds while there is more to do.
+/// The pause between two rounds while there is more to do.
 const PAUSE_BETWEEN_MERGES_MS: i64 = 20;
 /// The rest after everything is done.
 const REST_MS: i64 = 180 * MINUTE_MS;
@@ -26,7 +26,7 @@ const STATISTICS_EVERY: Duration = Duration::from_secs(60);
 /// A table has grown when as many rows changed as it had when it was last analysed, and this many.
 const CHANGED_ROWS: i64 = 500;
 
-/// SQLite counts this many changes, at least, when anything was put together.
+/// SQLite reports at least this many changes when segments were merged.
 const CHANGED: i64 = 2;
 
 /// Merges a little of the full-text index in each round.
@@ -73,7 +73,7 @@ pub(super) async fn keep_statistics(app: &App, stopping: &CancellationToken) {
 pub(super) async fn analyse_grown_tables(app: &App) -> Result<Vec<String>> {
     let tables: Vec<(String,)> = app.store.read(grown).await?;
     for (table,) in &tables {
-        // Another process may be at it.
+        // Another process may be running it.
         let analyse = format!("ANALYZE (SKIP_LOCKED) \"{table}\"");
         let analysed = app.store.write_relaxed(move |tx| Ok::<_, Error>(tx.exec(&analyse, &[])?));
         analysed.await?;

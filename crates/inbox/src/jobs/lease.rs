@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::time::Duration;
 
-/// A claim that is still worked on is renewed this often, well before it lapses.
+/// The renewal interval of a lease, well below its duration.
 const RENEWED_EVERY: Duration = Duration::from_secs(20);
 
 /// Waits for a running job and renews its lease meanwhile.

@@ -1,5 +1,5 @@
-//! Background jobs: one file each, and the worker that runs them. A job that fails fails alone: see
-//! `failures`.
+//! Background jobs: one file each, and the worker that runs them. One failing job does not affect
+//! the others: see `failures`.
 
 mod app_mail_reader;
 mod concurrency;

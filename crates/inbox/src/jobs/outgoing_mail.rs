@@ -65,7 +65,7 @@ impl UnsignedMail {
         self.mail.to.iter().map(|to| to.email.as_str())
     }
 
-    /// The finished mail, the same bytes on every try.
+    /// The finished mail, the same bytes on every attempt.
     pub fn sign(&self) -> OutgoingMail {
         let plain = mail::compose(&self.mail);
         let signed = self.signer.as_ref().and_then(|signer| {
@@ -142,7 +142,7 @@ db::row! {
         from_email: String,
         to_list: Json<Vec<Party>>,
         cc_list: Json<Vec<Party>>,
-        /// In the envelope alone.
+        /// Only in the envelope.
         bcc_list: Json<Vec<Party>>,
         subject: String,
         text: String,

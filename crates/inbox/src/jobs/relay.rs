@@ -19,7 +19,7 @@ pub trait Relay: Send + Sync {
 /// A finished mail and its envelope.
 #[derive(Clone, Debug)]
 pub struct OutgoingMail {
-    /// The Message-ID, the same on every try.
+    /// The Message-ID, the same on every attempt.
     pub message_id: String,
     /// The return path for bounces.
     pub sender: String,

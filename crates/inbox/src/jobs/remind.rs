@@ -25,7 +25,7 @@ const RULE: JobRule = JobRule {
     report: notify_owners,
 };
 
-/// Writes the reminders that are due; the mail leaves as any other.
+/// Writes the due reminders as scheduled messages.
 pub(super) struct Remind {
     pub runtime: JobRuntime,
 }

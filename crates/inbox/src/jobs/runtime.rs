@@ -1,8 +1,8 @@
 //! The runtime of background jobs: the app, the running tasks, and the claims of due rows.
 //!
-//! The rows are the queues. A row is claimed by moving its time to the end of a lease, is worked on
-//! outside of any transaction, and its outcome is recorded in a second one. After a process was
-//! killed its leases expire, and another process claims the rows.
+//! The rows are the queues. A row is claimed by moving its due time to the end of a lease, is
+//! processed outside of any transaction, and its outcome is recorded in a second one. After a
+//! process was killed its leases expire, and another process claims the rows.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -42,7 +42,7 @@ const WORKSPACES: FairShare = FairShare {
         ) AS planned",
 };
 
-/// A message that cannot be put together or recorded waits, and has then failed.
+/// A message that cannot be composed or recorded is retried, and then marked as failed.
 const RULE: JobRule = JobRule {
     queue: Queue::Messages,
     put_off: Some(
@@ -63,8 +63,8 @@ struct Claimed {
     unsigned: UnsignedMail,
 }
 
-/// The messages that were claimed, each with the places that it takes, and the workspace that the
-/// round ended with.
+/// The claimed messages, each with its number of slots, and the workspace that the round ended
+/// with.
 struct Claims {
     jobs: Vec<(DueJob, usize)>,
     last: i64,
@@ -245,7 +245,7 @@ impl SendMessages {
             }
         });
         match recorded.await {
-            // Another process took a lapsed claim over and was done first.
+            // Another process took over the expired lease and finished first.
             Err(Error::NotFound(_)) => Ok(()),
             recorded => recorded,
         }
@@ -286,8 +286,8 @@ impl Claims {
     }
 }
 
-/// The messages of a workspace that are due and the places that each takes, those that another
-/// process holds left alone.
+/// The due messages of a workspace with their number of slots, without those that another process
+/// has claimed.
 fn due_messages(tx: &mut Tx<'_>, ws: i64, now: i64, most: usize) -> Result<Vec<(String, usize)>> {
     let lock = tx.pick("", " FOR UPDATE OF m SKIP LOCKED");
     let due: Vec<(String, i64)> = tx.all(
@@ -333,7 +333,7 @@ fn simulate(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<()> {
     sandbox::deliver(tx, &app.cx(&actor), &message)
 }
 
-/// Tells in the conversation that a message waits, or has failed, and why.
+/// Records in the timeline that a message is delayed or has failed, and why.
 fn note_in_timeline(tx: &mut Tx<'_>, app: &App, failure: &JobFailure) -> Result<()> {
     let (ws, id) = (failure.job.ws, &failure.job.key[0]);
     let (conversation, circle): (ConversationId, Circle) = tx.one(

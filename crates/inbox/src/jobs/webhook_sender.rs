@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::base::future::BoxFuture;
 
-/// Takes one event to a webhook's address.
+/// Posts one event to a webhook's URL.
 pub trait WebhookSender: Send + Sync {
     fn post<'a>(&'a self, call: &'a WebhookRequest) -> BoxFuture<'a, WebhookResponse>;
 }
@@ -20,7 +20,7 @@ pub struct WebhookRequest {
 /// The response. Sentences are shown to the customer and never repeat resolver internals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WebhookResponse {
-    /// The receiver answered, with the start of its body (at most 4 KiB, as text).
+    /// The receiver responded, with the start of its body (at most 4 KiB, as text).
     Status { code: u16, body: String },
     /// No valid HTTP response before the timeout.
     Failed(String),

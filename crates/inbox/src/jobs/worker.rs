@@ -18,7 +18,7 @@ use crate::app::App;
 use crate::base::error::{Error, Result};
 use crate::base::queue::Queue;
 
-/// How long a job sleeps at the most: rows that other processes added are found by the clock.
+/// The longest sleep of a job: rows that other processes added are found by polling.
 const MAX_POLL_INTERVAL: Duration = Duration::from_secs(5);
 /// The wait after a round that failed as a whole, and while all slots are taken.
 const RETRY_DELAY: Duration = Duration::from_secs(1);
@@ -40,7 +40,7 @@ enum Next {
     Again,
     /// More is due than there are slots for.
     WaitForSlots,
-    /// Nothing is due for so long.
+    /// Nothing is due for this long.
     Sleep(Duration),
 }
 
@@ -154,7 +154,7 @@ impl Worker {
         Ok(next)
     }
 
-    /// Does everything that is due now, and waits for it.
+    /// Runs all due work and waits for it.
     pub async fn run_due(&self) -> Result<()> {
         loop {
             let mut claimed = 0;

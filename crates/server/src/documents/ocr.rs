@@ -12,7 +12,7 @@ use super::child::{self, ChildFailure};
 const LOOKING_TIME: Duration = Duration::from_secs(20);
 /// The timeout for listing tesseract's languages.
 const LISTING_TIME: Duration = Duration::from_secs(10);
-/// The languages that are looked for; each one more costs time.
+/// The OCR languages that are used if installed; each one costs time.
 const LANGUAGES: &[&str] = &["eng", "deu", "fra", "spa", "ita", "nld"];
 
 /// Tesseract and its installed languages.
@@ -37,7 +37,7 @@ impl Tesseract {
         (!languages.is_empty()).then(|| Tesseract { program, languages: languages.join("+") })
     }
 
-    /// The tables of words of some pictures, as far as the time reaches.
+    /// The OCR word tables of the pictures that fit into the time limit.
     pub async fn look(
         &self,
         this: &Path,

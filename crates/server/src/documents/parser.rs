@@ -17,7 +17,7 @@ pub const TABLE_BYTES: u64 = 4 * 1024 * 1024;
 /// The separator between OCR word tables.
 pub const TABLE_END: char = '\u{c}';
 
-/// A task for a process that is locked up before it begins. Not for people.
+/// A task for a sandboxed child process. Not for people.
 #[derive(Parser)]
 #[command(name = "mailroom caged")]
 pub struct ParserTask {

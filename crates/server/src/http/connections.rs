@@ -35,12 +35,12 @@ struct OpenConnection {
     evicted: CancellationToken,
 }
 
-/// A connection's place among the others, free again when it is dropped.
+/// A permit under the connection limits, released on drop.
 pub struct Admission {
     connections: Arc<HttpConnections>,
     id: u64,
     pub activity: Arc<Activity>,
-    /// Ready when the connection has to make room.
+    /// Ready when the connection is evicted.
     pub evicted: CancellationToken,
 }
 

@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 
 use crate::http::ClientNetwork;
 
-/// Whose places are counted together.
+/// The owner of slots.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub enum SlotOwner {
     Key(KeyHash),
@@ -20,7 +20,7 @@ pub enum SlotOwner {
     Network(ClientNetwork),
 }
 
-/// An owner, and how many places they may have at one time.
+/// An owner and its limit of slots.
 pub type SlotShare = (SlotOwner, usize);
 
 pub struct Slots {
@@ -35,7 +35,7 @@ struct TakenSlots {
     each: HashMap<SlotOwner, usize>,
 }
 
-/// One place, free again when it is dropped.
+/// One slot, released on drop.
 pub struct Slot {
     slots: Arc<Slots>,
     owners: Vec<SlotOwner>,
@@ -46,7 +46,7 @@ impl Slots {
         Arc::new(Slots { all, taken: Mutex::default(), freed: Notify::new() })
     }
 
-    /// None when all places are taken, or the share of one of the owners is.
+    /// `None` when all slots, or one owner's share, are taken.
     pub fn take(self: &Arc<Self>, shares: &[SlotShare]) -> Option<Slot> {
         let mut taken = self.taken();
         let of = |owner| taken.each.get(owner).copied().unwrap_or(0);
@@ -62,7 +62,7 @@ impl Slots {
         Some(Slot { slots: Arc::clone(self), owners })
     }
 
-    /// Waits until there is a place.
+    /// Waits for a slot.
     pub async fn wait(self: &Arc<Self>, shares: &[SlotShare]) -> Slot {
         loop {
             let mut freed = std::pin::pin!(self.freed.notified());

@@ -10,7 +10,7 @@ use super::smtp::SmtpClientSession;
 /// Sessions kept for the next mail, in all and with one server.
 const KEPT: usize = 16;
 const KEPT_EACH: usize = 8;
-/// A session without a mail is kept this long, which is less than servers wait for one.
+/// The idle timeout of a session, below the timeout of common servers.
 const IDLE: Duration = Duration::from_secs(20);
 /// Mails sent in one session; some servers allow no more.
 const MAILS_EACH: usize = 100;

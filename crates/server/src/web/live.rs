@@ -57,7 +57,7 @@ pub async fn listen(
     };
     // Subscribes before the first check, so that no change is missed in between.
     let wakes = web.app.store.wakes();
-    let stay = enter(&web, &visitor, &asked).await?;
+    let presence = enter(&web, &visitor, &asked).await?;
     let shown = look(&web, &visitor, &asked).await?;
     let missed = match had(&headers, &asked) {
         // Delivery attempts wake no page: the page of a log checks once more.
@@ -67,7 +67,7 @@ pub async fn listen(
     };
     let stopping = stopping.map(|Extension(Stopping(token))| token).unwrap_or_default();
     let (lines, sent) = mpsc::channel(LINES);
-    let page = Page { web, visitor, asked, shown, missed, lines, stay };
+    let page = Page { web, visitor, asked, shown, missed, lines, presence };
     tokio::spawn(async move {
         tokio::select! {
             () = page.watch(wakes) => {}
@@ -114,7 +114,7 @@ struct Page {
     missed: bool,
     lines: mpsc::Sender<Bytes>,
     /// Makes the reader visible to others in the same conversation.
-    stay: Option<PresenceGuard>,
+    presence: Option<PresenceGuard>,
 }
 
 impl Page {
@@ -128,7 +128,7 @@ impl Page {
         loop {
             tokio::select! {
                 came = comings.recv() => match came {
-                    Ok(key) if self.stay.as_ref().is_none_or(|stay| *stay.key() != key) => continue,
+                    Ok(key) if self.presence.as_ref().is_none_or(|guard| *guard.key() != key) => continue,
                     Ok(_) | Err(RecvError::Lagged(_)) => {}
                     Err(RecvError::Closed) => return,
                 },
@@ -141,8 +141,8 @@ impl Page {
                     if self.lines.send(Bytes::from_static(b": still here\n\n")).await.is_err() {
                         return;
                     }
-                    if let Some(stay) = &self.stay {
-                        stay.announce_again();
+                    if let Some(guard) = &self.presence {
+                        guard.announce_again();
                     }
                 }
                 () = self.lines.closed() => return,

@@ -1,4 +1,4 @@
-//! The row of an IMAP account: where to fetch from, and how far fetching came.
+//! The row of an IMAP account: the server to fetch from, and the cursor.
 
 use std::fmt;
 
@@ -41,12 +41,12 @@ pub struct FolderCursor {
     /// Numbers mean the same mails only while this stays the same (RFC 9051, UIDVALIDITY).
     pub validity: i64,
     pub last_uid: i64,
-    /// Mails up to here may have been dealt with under an older count.
+    /// Mails up to this UID may have been fetched under an older UIDVALIDITY.
     pub seen_to: i64,
 }
 
 string_enum! {
-    /// How the connection is kept from others: from its beginning, or from STARTTLS on.
+    /// Encryption of the connection: TLS from the start, or STARTTLS.
     Security { Tls = "tls", StartTls = "starttls" }
 }
 
@@ -99,7 +99,7 @@ impl ImapAccount {
         Actor::system(*ws, workspace.clone(), mailbox.circle.clone())
     }
 
-    /// True for a mail that may have been dealt with under an older count.
+    /// True for a mail that may have been fetched under an older UIDVALIDITY.
     pub fn may_be_known(&self, uid: i64) -> bool {
         self.cursor.is_some_and(|cursor| uid <= cursor.seen_to)
     }

@@ -16,7 +16,7 @@ const LONGEST_WAIT_MS: i64 = 10 * MINUTE_MS;
 /// Servers lock out clients that try a wrong password too often.
 const FIRST_WAIT_REFUSED_MS: i64 = 5 * MINUTE_MS;
 const LONGEST_WAIT_REFUSED_MS: i64 = 60 * MINUTE_MS;
-/// Waits vary by this many hundredths, so that many inboxes do not call at one moment.
+/// The jitter of waits in percent, so that many inboxes do not connect at once.
 const VARIES_BY: i64 = 20;
 
 const UNREADABLE: &str = "How this inbox is fetched cannot be read from the database. Set it up \
@@ -30,7 +30,7 @@ pub struct FetchFailure {
     pub refused: bool,
 }
 
-/// A round went well: everything that was there is dealt with.
+/// Records a successful round: all mail was fetched.
 pub fn note_round(tx: &mut Tx<'_>, cx: &Cx<'_>, account: &ImapAccount) -> Result<bool> {
     let found: Option<(bool,)> = tx.opt(
         "SELECT owners_told FROM imap_accounts WHERE ws = ?1 AND mailbox = ?2 AND holder = ?3",
@@ -121,7 +121,7 @@ pub(super) fn note_unreadable(tx: &mut Tx<'_>, ws: i64, mailbox: &str, now: i64)
     Ok(())
 }
 
-/// The wait after so many failures in a row, before chance varies it.
+/// The backoff after this many consecutive failures, without jitter.
 fn wait_after(failures: i64, refused: bool) -> i64 {
     let (first, longest) = match refused {
         true => (FIRST_WAIT_REFUSED_MS, LONGEST_WAIT_REFUSED_MS),

@@ -64,8 +64,8 @@ pub fn claim_due(tx: &mut Tx<'_>, ids: &Ids, now: i64, most: usize) -> Result<Ve
     Ok(accounts)
 }
 
-/// Takes back every claim, where no other process can have one: those that are there are of a
-/// process that was killed.
+/// Ends all leases. For databases with a single process, where leases are left only by a killed
+/// process.
 pub fn release_all(tx: &mut Tx<'_>, now: i64) -> Result<()> {
     tx.exec(
         "UPDATE imap_accounts SET holder = '', next_attempt_at = ?1 WHERE holder <> ''",
@@ -109,8 +109,8 @@ pub fn is_held(tx: &mut Tx<'_>, account: &ImapAccount, mailbox: &Mailbox) -> Res
     Ok(found.is_some())
 }
 
-/// Begins to count anew: the server has numbered its mails anew, or they are seen for the first
-/// time. Mails up to `seen_to` may have been dealt with under their old numbers.
+/// Resets the cursor, because UIDVALIDITY changed or the folder is new. Mails up to `seen_to` may
+/// have been fetched under their old UIDs.
 pub fn begin_count(tx: &mut Tx<'_>, account: &ImapAccount, cursor: &FolderCursor) -> Result<bool> {
     let begun = tx.exec(
         "UPDATE imap_accounts SET uid_validity = ?4, last_uid = ?5, seen_to = ?6,

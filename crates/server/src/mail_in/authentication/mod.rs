@@ -27,7 +27,7 @@ use crate::net::dns_health::DnsHealth;
 use results::AuthenticationResults;
 pub use spf::Spf;
 
-/// How long the proof of one mail may take in all: the sender waits for it.
+/// The time limit for authenticating a mail: the SMTP client waits for it.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The share of the time limit for SPF, DKIM and ARC; the rest is for DMARC, which needs their
 /// results.
@@ -51,7 +51,7 @@ pub struct AuthenticationConfig {
 pub struct DnsAuthenticator {
     dns: MessageAuthenticator,
     health: Arc<DnsHealth>,
-    /// The server of ours whose results are believed, lower case.
+    /// The authserv-id of the trusted server of ours, lower case.
     believed: Option<String>,
 }
 

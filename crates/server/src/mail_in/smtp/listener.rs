@@ -132,19 +132,19 @@ impl MailListeners {
     fn admit(self: &Arc<Self>, client: Client, protocol: Protocol, conversations: &TaskTracker) {
         let peer = client.peer();
         let ours = protocol == Protocol::Lmtp || peer.is_none_or(|ip| self.trusted.contains(ip));
-        let place = ConnectionPermit::take(self, peer.filter(|_| !ours));
+        let permit = ConnectionPermit::take(self, peer.filter(|_| !ours));
         let listeners = Arc::clone(self);
         conversations.spawn(async move {
-            let outcome = match (place, client) {
+            let outcome = match (permit, client) {
                 (None, mut client) => {
                     listeners.refusals.note(peer, protocol_name(protocol), TOO_MANY_CONNECTIONS);
                     client.refuse().await
                 }
-                (Some(_place), Client::Tcp(stream, _)) => {
+                (Some(_permit), Client::Tcp(stream, _)) => {
                     let _ = stream.set_nodelay(true);
                     SmtpConnection::new(&listeners, protocol, peer).converse(stream).await
                 }
-                (Some(_place), Client::Unix(stream)) => {
+                (Some(_permit), Client::Unix(stream)) => {
                     SmtpConnection::new(&listeners, protocol, peer).converse(stream).await
                 }
             };

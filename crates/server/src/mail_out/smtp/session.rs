@@ -17,7 +17,7 @@ use super::reply::SmtpReply;
 use super::stream::{SmtpStream, SmtpTimeouts, within};
 use super::text::as_data;
 
-/// How a server is spoken to.
+/// The connection settings.
 #[derive(Clone)]
 pub struct Dial {
     /// The name given in EHLO.
@@ -53,7 +53,7 @@ impl fmt::Debug for Login {
     }
 }
 
-/// Why no session came about. It is about the server and not about a mail.
+/// Why no session could be opened. It concerns the server, not a mail.
 #[derive(Debug)]
 pub struct ConnectFailure {
     pub sentence: String,
@@ -81,7 +81,7 @@ pub enum TransactionOutcome {
     Gone(String),
 }
 
-/// A conversation with one server, in which several mails can be sent.
+/// A session with one server, in which several mails can be sent.
 pub struct SmtpClientSession {
     line: SmtpStream,
     offers: SmtpExtensions,
