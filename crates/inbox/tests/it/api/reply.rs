@@ -251,7 +251,7 @@ async fn a_reply_to_all_after_our_own_mail_keeps_its_lines(app: TestApp) {
 }
 
 async fn the_caller_may_name_the_recipients_instead(app: TestApp) {
-    let key = app.key("send").await;
+    let key = app.key("draft send").await;
     let mail = mail_to_several(&app).await;
     let body = json!({
         "body": "Hello", "send": true, "replyAll": true,
