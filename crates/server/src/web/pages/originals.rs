@@ -124,12 +124,12 @@ fn shown(page: MailPage, remote: RemotePictures) -> String {
     if remote == RemotePictures::Shown || page.remote_pictures == 0 {
         return page.html;
     }
-    let what = match page.remote_pictures {
-        1 => "1 remote picture is".to_owned(),
-        many => format!("{many} remote pictures are"),
+    let (what, them) = match page.remote_pictures {
+        1 => ("1 remote picture is".to_owned(), "it"),
+        many => (format!("{many} remote pictures are"), "them"),
     };
     let line = format!(
-        "<div style=\"{BLOCKED_STYLE}\">{what} not shown: fetching them would tell the sender that \
+        "<div style=\"{BLOCKED_STYLE}\">{what} not shown: fetching {them} would tell the sender that \
          this was read. <a href=\"?pictures\" style=\"{BLOCKED_LINK_STYLE}\">Show pictures</a></div>"
     );
     let body =
