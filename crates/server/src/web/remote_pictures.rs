@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use tokio::sync::{OnceCell, Semaphore};
+use tokio::time::timeout;
 
 use crate::net::http_client::system_roots;
 use crate::net::https_fetch::{FetchedPage, Pages};
@@ -11,8 +12,11 @@ use crate::net::ssrf_guard::SsrfGuard;
 
 /// Pictures that are fetched at one time.
 const AT_ONCE: usize = 16;
-/// Time for one picture, redirects not counted.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Time for one request.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+/// Time for one picture, with its redirects and the wait for a slot: a mail full of slow pictures
+/// does not hold up those of other mails for longer.
+const PICTURE_TIMEOUT: Duration = Duration::from_secs(20);
 /// Bytes of one picture.
 const PICTURE_BYTES: usize = 5 * 1024 * 1024;
 /// Redirects that are followed; each address is checked like the first.
@@ -43,8 +47,12 @@ impl RemotePictureFetcher {
         RemotePictureFetcher { ssrf_guard, pages: OnceCell::new(), slots: Semaphore::new(AT_ONCE) }
     }
 
-    /// `None` for what cannot be fetched or is no picture.
+    /// `None` for what cannot be fetched in time or is no picture.
     pub async fn fetch(&self, url: &str) -> Option<RemotePicture> {
+        timeout(PICTURE_TIMEOUT, self.follow(url)).await.ok().flatten()
+    }
+
+    async fn follow(&self, url: &str) -> Option<RemotePicture> {
         let _slot = self.slots.acquire().await.ok()?;
         let pages = self.pages.get_or_init(async || self.open()).await.as_ref()?;
         // `http` URLs are fetched by `https`, which most servers support; nothing is fetched
@@ -64,7 +72,7 @@ impl RemotePictureFetcher {
     }
 
     fn open(&self) -> Option<Pages> {
-        Pages::new(self.ssrf_guard.clone(), system_roots(), PATIENCE)
+        Pages::new(self.ssrf_guard.clone(), system_roots(), REQUEST_TIMEOUT)
             .inspect_err(|error| tracing::error!(error, "remote pictures cannot be fetched"))
             .ok()
     }
