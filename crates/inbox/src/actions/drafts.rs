@@ -8,6 +8,7 @@ use crate::base::error::{Error, Result};
 use crate::base::ids::MessageId;
 use crate::base::limits::{REPLY_CHARS, thousands};
 use crate::base::states::MessageStatus;
+use crate::model::drafts;
 use crate::model::events::{self, Event};
 use crate::model::messages::{self, OutgoingMessage};
 use crate::model::recipients::RecipientList;
@@ -81,12 +82,7 @@ pub fn discard_draft(
 ) -> Result<()> {
     let (message, conversation) = messages::load_outgoing(tx, cx.actor, id)?;
     must_be_seen(&message, revision)?;
-    tx.exec(
-        "UPDATE messages SET discarded_at = ?3 WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
-        &[&cx.actor.ws, id, &cx.now],
-    )?;
-    let discarded = TimelineEvent::Discarded { message_id: id.clone(), reason: reason.to_owned() };
-    timeline::record(tx, cx, &conversation.id, &discarded)
+    drafts::discard(tx, cx, &conversation, &message, reason)
 }
 
 /// Stops a message during its undo window; it is a draft again.

@@ -55,6 +55,8 @@ pub enum Rule {
     Reference,
     Assignee,
     Cursor,
+    /// Parts of a conversation that a reader can do without.
+    Omit,
 }
 
 impl InputField {
@@ -231,6 +233,10 @@ impl Rule {
                 crate::api::cursor::PageCursor::parse(text).is_some(),
                 "must be a cursor of an earlier answer (from its Link header, or a tool's nextCursor)",
             ),
+            Rule::Omit => (
+                text.split(',').all(|part| matches!(part, "team" | "events")),
+                "must be team, events, or both with a comma between them",
+            ),
         };
         (!fits).then_some(sentence)
     }
@@ -251,6 +257,7 @@ impl Rule {
             Rule::Reference => Some(r"^[A-Za-z0-9_-]*[0-9][A-Za-z0-9_-]*$"),
             Rule::Assignee => Some(r"^(user:usr_[0-9a-z]+|agent:agt_[0-9a-z]+|me|none)$"),
             Rule::Cursor => Some(crate::api::cursor::PATTERN),
+            Rule::Omit => Some(r"^(team|events)(,(team|events))*$"),
         }
     }
 }

@@ -33,6 +33,9 @@ pub const QUERY_CHARS: usize = 200;
 pub const LIST_ITEMS: i64 = 100;
 pub const LIST_ITEMS_DEFAULT: i64 = 25;
 pub const FILTER_CHARS: usize = 200;
+pub const OMIT_CHARS: usize = 40;
+/// What a person says they look after.
+pub const DUTY_CHARS: usize = 120;
 pub const REFERENCE_CHARS: usize = 40;
 
 pub const APP_MAIL_RECIPIENTS: usize = 50;

@@ -327,7 +327,7 @@ pub fn base_subject(subject: &str) -> String {
 }
 
 /// The first characters of a text, white space folded.
-fn snippet(text: &str) -> String {
+pub fn snippet(text: &str) -> String {
     let mut snippet = String::new();
     let mut chars = 0;
     for word in text.split_whitespace() {

@@ -17,6 +17,7 @@ use crate::model::mail_secret;
 use crate::model::mailboxes::Mailbox;
 use crate::model::messages::{self, NewMessage, OutgoingMessage};
 use crate::model::recipients::{Party, RecipientList};
+use crate::model::timeline::{self, TimelineEvent};
 
 /// Other open drafts that the result of a reply lists.
 const LISTED_DRAFTS: i64 = 20;
@@ -125,6 +126,66 @@ pub fn must_be_only_draft(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversat
             "The draft {draft} already waits in this conversation; nothing was written."
         ))),
     }
+}
+
+/// A draft that the actor wrote and that still waits for a person. Somebody else's is not found,
+/// nor one that has left or was discarded.
+pub fn own_draft(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<(OutgoingMessage, Conversation)> {
+    let not_found = Error::NotFound("draft");
+    let Some(id) = MessageId::parse(id) else { return Err(not_found) };
+    let Ok((message, conversation)) = messages::load_outgoing(tx, cx.actor, &id) else {
+        return Err(not_found);
+    };
+    let me = cx.actor.member();
+    let is_mine = message.author.as_deref() == me.as_ref().map(|me| me.as_str());
+    match is_mine && message.status == MessageStatus::Draft {
+        true => Ok((message, conversation)),
+        false => Err(not_found),
+    }
+}
+
+/// Gives an own draft another text, and another summary where there is one.
+pub fn rewrite(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    draft: OutgoingMessage,
+    text: &str,
+    summary: Option<&str>,
+) -> Result<ReplyResult> {
+    tx.exec(
+        "UPDATE messages
+         SET text = ?3, summary = coalesce(?4, summary), revision = revision + 1
+         WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
+        &[&cx.actor.ws, &draft.id, &text, &summary],
+    )?;
+    let mut other_drafts = waiting_drafts(tx, cx, conversation)?;
+    other_drafts.retain(|id| *id != draft.id);
+    Ok(ReplyResult {
+        message_id: draft.id,
+        status: ReplyStatus::Draft,
+        sends_at: None,
+        request_id: draft.request,
+        note: "Changed. Waits for a person to approve it.".into(),
+        other_drafts,
+    })
+}
+
+/// Takes a draft out of the queue and the timeline.
+pub fn discard(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    draft: &OutgoingMessage,
+    reason: &str,
+) -> Result<()> {
+    tx.exec(
+        "UPDATE messages SET discarded_at = ?3 WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
+        &[&cx.actor.ws, &draft.id, &cx.now],
+    )?;
+    let discarded =
+        TimelineEvent::Discarded { message_id: draft.id.clone(), reason: reason.to_owned() };
+    timeline::record(tx, cx, &conversation.id, &discarded)
 }
 
 /// The drafts of a conversation that wait for a person, the oldest first.

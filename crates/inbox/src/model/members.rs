@@ -2,7 +2,7 @@
 
 use db::Tx;
 
-use crate::base::actor::Circle;
+use crate::base::actor::{Circle, Role};
 use crate::base::assignee::Assignee;
 use crate::base::error::Result;
 use crate::base::ids::{AgentId, MemberId, UserId};
@@ -17,6 +17,25 @@ pub struct TeamMember {
     /// As the operation `assign` takes it: `user:usr_…` or `agent:agt_…`.
     pub id: String,
     pub name: String,
+}
+
+db::row! {
+    /// A person of the team.
+    pub struct Person from "users" {
+        pub id: UserId,
+        pub name: String,
+        pub role: Role,
+        /// What they look after, in their own words.
+        pub duty: Option<String>,
+    }
+}
+
+/// The people of a workspace by name.
+pub fn people(tx: &mut Tx<'_>, ws: i64) -> Result<Vec<Person>> {
+    Ok(tx.all(
+        &format!("SELECT {} FROM users WHERE ws = ?1 ORDER BY name, id", Person::COLUMNS),
+        &[&ws],
+    )?)
 }
 
 /// Who can see a circle's conversations, and so be given one: for the team every person and every

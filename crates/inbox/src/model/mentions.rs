@@ -8,28 +8,52 @@ use crate::base::ids::{NoteId, UserId};
 use crate::base::limits::{HOUR_MS, MENTIONS_MAILED_PER_HOUR};
 use crate::model::conversations::Conversation;
 use crate::model::notices::{Notice, notify};
+use crate::search;
+
+/// Names after an `@` that nobody has, which an answer lists.
+const UNKNOWN_LISTED: usize = 20;
+
+/// Whom a note mentions.
+#[derive(Debug, Default)]
+pub struct Mentions {
+    /// The names of the people it mentions.
+    pub people: Vec<String>,
+    /// Words after an `@` that are nobody's first name.
+    pub unknown: Vec<String>,
+}
 
 /// Records a mention for each member that a note names, and sends them a notice unless they turned
-/// that off. The author is skipped.
+/// that off. The author is named but not told. In the sandbox there are no people to mention.
 pub fn tell(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &Conversation,
     note: &NoteId,
     body: &str,
-) -> Result<()> {
-    if !body.contains('@') || conversation.circle.is_sandbox() {
-        return Ok(());
+) -> Result<Mentions> {
+    let mut unknown = mentioned_words(body);
+    if unknown.is_empty() {
+        return Ok(Mentions::default());
     }
-    let people: Vec<(UserId, String, bool)> = tx.all(
-        "SELECT id, name, mail_mentions FROM users
-         WHERE ws = ?1 AND (?2 = 'team' OR id = ?2) ORDER BY id",
-        &[&cx.actor.ws, &conversation.circle],
-    )?;
+    let people: Vec<(UserId, String, bool)> = match conversation.circle.is_sandbox() {
+        true => Vec::new(),
+        false => tx.all(
+            "SELECT id, name, mail_mentions FROM users
+             WHERE ws = ?1 AND (?2 = 'team' OR id = ?2) ORDER BY id",
+            &[&cx.actor.ws, &conversation.circle],
+        )?,
+    };
     let author = cx.actor.member();
     let author = author.as_ref().map_or("", |author| author.as_str());
+    let mut mentioned = Vec::new();
     for (person, name, by_mail) in people {
-        if person.as_str() == author || !names(body, first_word(&name)) {
+        let first_name = [first_name(&name)];
+        if !mention_starts(body).any(|after| mention_length(after, &first_name).is_some()) {
+            continue;
+        }
+        unknown.retain(|word| mention_length(word, &first_name).is_none());
+        mentioned.push(name);
+        if person.as_str() == author {
             continue;
         }
         tx.exec(
@@ -41,7 +65,8 @@ pub fn tell(
             mail(tx, cx, conversation, &person)?;
         }
     }
-    Ok(())
+    unknown.truncate(UNKNOWN_LISTED);
+    Ok(Mentions { people: mentioned, unknown: unknown.into_iter().map(str::to_owned).collect() })
 }
 
 /// The notice links to the note and does not contain its text.
@@ -66,43 +91,63 @@ fn many_lately(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<bool> {
     Ok(earlier.is_some_and(|(at,)| at > cx.now - HOUR_MS))
 }
 
-fn names(body: &str, first_name: &str) -> bool {
-    body.lines().any(|line| marked(line, &[first_name]).iter().any(|(named, _)| *named))
-}
-
-fn first_word(name: &str) -> &str {
-    name.split_whitespace().next().unwrap_or("")
-}
-
-/// Splits a line into pieces and marks `@` mentions of these names, case-insensitively.
-pub fn marked(line: &str, names: &[&str]) -> Vec<(bool, String)> {
-    let mut pieces: Vec<(bool, String)> = Vec::new();
-    let mut rest = line;
-    let mut before = None;
-    while let Some(at) = rest.find('@') {
-        let after = &rest[at + 1..];
-        let is_start = |name: &&&str| {
-            let start = after.get(..name.len());
-            start.is_some_and(|start| start.to_lowercase() == name.to_lowercase())
-        };
-        let named = names.iter().filter(is_start).max_by_key(|name| name.len());
-        let end = named.map_or(0, |name| name.len());
-        // A letter before or after makes it part of another word, such as an address.
-        let before_it = rest[..at].chars().next_back().or(before);
-        let whole = !after[end..].starts_with(char::is_alphanumeric)
-            && !before_it.is_some_and(char::is_alphanumeric);
-        if end > 0 && whole {
-            pieces.push((false, rest[..at].to_owned()));
-            pieces.push((true, rest[at..at + 1 + end].to_owned()));
-            rest = &after[end..];
-            before = None;
-        } else {
-            pieces.push((false, rest[..=at].to_owned()));
-            rest = after;
-            before = Some('@');
+/// The words after an `@`, each once.
+fn mentioned_words(body: &str) -> Vec<&str> {
+    let mut words: Vec<&str> = Vec::new();
+    for after in mention_starts(body) {
+        let word = name_run(after).trim_end_matches(['-', '\'']);
+        if word.starts_with(char::is_alphabetic) && !words.contains(&word) {
+            words.push(word);
         }
     }
-    pieces.push((false, rest.to_owned()));
+    words
+}
+
+/// What follows each `@` that no letter or digit stands before, as in an address.
+fn mention_starts(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices('@').filter_map(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        (!before.is_some_and(char::is_alphanumeric)).then(|| &text[at + 1..])
+    })
+}
+
+/// How many bytes of a text, which follows an `@`, are one of these first names. Case and accents
+/// do not matter; `@Anne-Marie's` is Anne-Marie.
+fn mention_length(after: &str, names: &[&str]) -> Option<usize> {
+    let mut word = name_run(after);
+    while !word.is_empty() {
+        let folded = search::fold_name(word);
+        if names.iter().any(|name| search::fold_name(name) == folded) {
+            return Some(word.len());
+        }
+        word = &word[..word.rfind(['-', '\'', '’'])?];
+    }
+    None
+}
+
+/// The letters and digits at the start, with what joins parts of a name.
+fn name_run(text: &str) -> &str {
+    let end = text.find(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '\'' | '’'));
+    &text[..end.unwrap_or(text.len())]
+}
+
+fn first_name(name: &str) -> &str {
+    name_run(name.split_whitespace().next().unwrap_or(""))
+}
+
+/// Splits a line into pieces and marks `@` mentions of these first names.
+pub fn marked(line: &str, names: &[&str]) -> Vec<(bool, String)> {
+    let names: Vec<&str> = names.iter().map(|name| first_name(name)).collect();
+    let mut pieces: Vec<(bool, String)> = Vec::new();
+    let mut end = 0;
+    for after in mention_starts(line) {
+        let start = line.len() - after.len();
+        let Some(length) = mention_length(after, &names) else { continue };
+        pieces.push((false, line[end..start - 1].to_owned()));
+        pieces.push((true, line[start - 1..start + length].to_owned()));
+        end = start + length;
+    }
+    pieces.push((false, line[end..].to_owned()));
     pieces.retain(|(_, text)| !text.is_empty());
     pieces
 }
@@ -121,9 +166,24 @@ mod tests {
                 .collect::<String>()
         };
         assert_eq!(shown("@Ines, see @Jonas"), "[@Ines], see [@Jonas]");
-        assert_eq!(shown("(@ines) @zoë"), "([@ines]) [@zoë]");
+        assert_eq!(shown("(@ines) @zoë @ZOE"), "([@ines]) [@zoë] [@ZOE]");
         assert_eq!(shown("@Inessa mail@Inland a@b @"), "@Inessa mail@Inland a@b @");
         assert_eq!(shown("post@in.example @@Ines"), "post@in.example @[@Ines]");
+        assert_eq!(shown("@Ines's, @Jonas-"), "[@Ines]'s, [@Jonas]-");
         assert_eq!(shown("no one"), "no one");
+    }
+    #[test]
+    fn words_after_an_at_sign_are_names_and_addresses_are_not() {
+        assert_eq!(mentioned_words("@Ines @Anne-Marie's, a@b.example @2 @ @Ines"), [
+            "Ines",
+            "Anne-Marie's"
+        ]);
+    }
+
+    #[test]
+    fn a_double_name_is_found_with_what_follows_it() {
+        assert_eq!(mention_length("Anne-Marie's turn", &["Anne-Marie"]), Some(10));
+        assert_eq!(mention_length("Anne-Marie", &["Anne"]), Some(4));
+        assert_eq!(mention_length("Annette", &["Anne"]), None);
     }
 }

@@ -140,4 +140,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 20,
+        name: "what people look after, and messages that wait",
+        both: include_str!("020_agents.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];

@@ -55,6 +55,11 @@ fn cut(word: String) -> String {
     if word.len() <= WORD_CHARS { word } else { word.chars().take(WORD_CHARS).collect() }
 }
 
+/// A name without case, accents and width, to compare with another.
+pub fn fold_name(name: &str) -> String {
+    folded(name).collect()
+}
+
 /// Decomposed, without marks, composed again (Hangul comes apart otherwise), lower case.
 fn folded(text: &str) -> impl Iterator<Item = char> {
     text.nfkd()

@@ -12,6 +12,7 @@ use db::Tx;
 
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, short_base32};
+pub use fold::fold_name;
 use fold::index_words;
 pub use query::{Query, Term};
 pub use search_term::{

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
 use crate::api::fields::{InputField, filled};
-use crate::api::wire::Done;
+use crate::api::wire::AddedNote;
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::NoteId;
@@ -20,8 +20,8 @@ pub const OPERATION: Operation = Operation {
     tool: Some(Tool {
         name: "add_note",
         about: "Adds an internal note to a conversation. Use it to leave findings, questions or a \
-                handover for the team; @FirstName mentions a person. The team sees it under your \
-                name; the customer never does. Each call makes a new note: give an idempotencyKey \
+                handover for the team; @FirstName mentions a person, and the answer says who was \
+                found. The team sees it under your name; the customer never does. Each call makes a new note: give an idempotencyKey \
                 so that a repeat after a timeout makes no second one.",
         example: r#"{
             "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
@@ -39,13 +39,18 @@ pub const OPERATION: Operation = Operation {
     fields: &[InputField::required(
         "body",
         filled(NOTE_CHARS),
-        "Plain text. @FirstName mentions a person.",
+        "Plain text. @FirstName mentions a person; the answer says whom it found.",
     )],
     body_optional: false,
     success: 201,
-    output: |schemas| schemas.subschema_for::<Done>(),
+    output: |schemas| schemas.subschema_for::<AddedNote>(),
     example_input: r#"{ "body": "The parcel left on Tuesday. @Ines, can you check with the carrier?" }"#,
-    example_output: r#"{ "ok": true }"#,
+    example_output: r#"{
+        "ok": true,
+        "noteId": "not_01kag10a1b2c3d4e5f6g7h8j9k",
+        "mentioned": ["Ines Marti"],
+        "unknownMentions": []
+    }"#,
     run: |tx, cx, input| answer(&add_note(tx, cx, typed(input)?)?),
 };
 
@@ -55,7 +60,7 @@ pub struct AddNoteInput {
     pub body: String,
 }
 
-pub fn add_note(tx: &mut Tx<'_>, cx: &Cx<'_>, input: AddNoteInput) -> Result<Done> {
+pub fn add_note(tx: &mut Tx<'_>, cx: &Cx<'_>, input: AddNoteInput) -> Result<AddedNote> {
     let conversation = conversations::load(tx, cx.actor, &input.id)?;
     let id = NoteId::new(cx.ids, cx.now);
     tx.exec(
@@ -71,6 +76,11 @@ pub fn add_note(tx: &mut Tx<'_>, cx: &Cx<'_>, input: AddNoteInput) -> Result<Don
             &input.body,
         ],
     )?;
-    mentions::tell(tx, cx, &conversation, &id, &input.body)?;
-    Ok(Done::OK)
+    let mentions = mentions::tell(tx, cx, &conversation, &id, &input.body)?;
+    Ok(AddedNote {
+        ok: true,
+        note_id: id,
+        mentioned: mentions.people,
+        unknown_mentions: mentions.unknown,
+    })
 }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
 use crate::api::fields::{InputField, InputKind, Rule};
-use crate::api::wire::Done;
+use crate::api::wire::ChangedAssignee;
 use crate::app::Cx;
 use crate::base::assignee::Assignee;
 use crate::base::error::{Error, Result};
@@ -23,7 +23,7 @@ pub const OPERATION: Operation = Operation {
         name: "assign_conversation",
         about: "Gives a conversation to a person or agent, to yourself (me) or to nobody (none). \
                 Use it to take work or to hand it to a person who should decide. Take ids from \
-                team in get_conversation, as they stand there; only those who can see the inbox \
+                team in get_conversation or from list_team, as they stand there; only those who can see the inbox \
                 can have it. The customer notices nothing.",
         example: r#"{
             "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
@@ -44,9 +44,12 @@ pub const OPERATION: Operation = Operation {
     )],
     body_optional: false,
     success: 200,
-    output: |schemas| schemas.subschema_for::<Done>(),
+    output: |schemas| schemas.subschema_for::<ChangedAssignee>(),
     example_input: r#"{ "to": "me" }"#,
-    example_output: r#"{ "ok": true }"#,
+    example_output: r#"{
+        "ok": true,
+        "assignee": { "id": "agt_01kag0y5c0e2r8t4vq3w6n9m1z", "name": "Robo", "type": "agent" }
+    }"#,
     run: |tx, cx, input| answer(&assign_conversation(tx, cx, typed(input)?)?),
 };
 
@@ -60,14 +63,13 @@ pub fn assign_conversation(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     input: AssignConversationInput,
-) -> Result<Done> {
+) -> Result<ChangedAssignee> {
     let conversation = conversations::load(tx, cx.actor, &input.id)?;
     let to = assignee(tx, cx, &conversation, &input.to)?;
-    if to.as_ref().map(|to| &to.id) == conversation.assignee.as_ref() {
-        return Ok(Done::OK);
+    if to.as_ref().map(|to| &to.id) != conversation.assignee.as_ref() {
+        conversations::assign(tx, cx, &conversation, to.as_ref())?;
     }
-    conversations::assign(tx, cx, &conversation, to.as_ref())?;
-    Ok(Done::OK)
+    Ok(ChangedAssignee { ok: true, assignee: to })
 }
 
 fn assignee(

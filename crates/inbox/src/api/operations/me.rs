@@ -1,22 +1,32 @@
 //! `GET /me`: the key, its agent and its scopes.
 
-use super::{Access, Method, Operation, ScopeRule, answer};
+use super::{Access, Method, Operation, ScopeRule, Tool, answer};
 use crate::api::wire::{AgentName, Me};
 use crate::app::Cx;
 use crate::base::actor::Principal;
 use crate::base::error::{Error, Result};
 use crate::base::scopes::Scope;
+use crate::base::time::Moment;
 
 pub const OPERATION: Operation = Operation {
     name: "me",
     method: Method::Get,
     path: "/me",
-    tool: None,
+    tool: Some(Tool {
+        name: "whoami",
+        about: "Tells which agent you are here, what your key allows, whether you work on live \
+                data or in the sandbox, and what time it is. Use it once when you begin. The \
+                customer notices nothing.",
+        example: "{}",
+        list: None,
+        loses: false,
+    }),
     scope: ScopeRule::Always(Scope::Read),
     access: Access::Read,
     repeatable: true,
     title: "Who this key is",
-    about: "The agent that this key acts as, its scopes, and whether it works on live data.",
+    about: "The agent that this key acts as, its scopes, whether it works on live data, and the \
+            server's time.",
     fields: &[],
     body_optional: false,
     success: 200,
@@ -25,7 +35,8 @@ pub const OPERATION: Operation = Operation {
     example_output: r#"{
         "agent": { "id": "agt_01kag0y5c0e2r8t4vq3w6n9m1z", "name": "Robo" },
         "scopes": ["read", "write", "draft"],
-        "livemode": true
+        "livemode": true,
+        "now": "2026-11-15T09:14:03.120Z"
     }"#,
     run: |_, cx, _| answer(&me(cx)?),
 };
@@ -38,5 +49,6 @@ fn me(cx: &Cx<'_>) -> Result<Me> {
         agent: AgentName { id: id.clone(), name: name.clone() },
         scopes: scopes.as_slice().to_vec(),
         livemode: cx.actor.livemode(),
+        now: Moment(cx.now),
     })
 }

@@ -3,11 +3,14 @@
 
 mod add_note;
 mod assign_conversation;
+mod discard_draft;
 mod get_conversation;
 mod list_conversations;
 mod list_events;
 mod list_mailboxes;
+mod list_messages;
 mod list_tags;
+mod list_team;
 mod me;
 mod record_sent;
 mod reply;
@@ -19,6 +22,7 @@ mod start_conversation;
 mod stop_message;
 mod tag_conversation;
 mod tool;
+mod update_draft;
 mod warning;
 
 use db::Tx;
@@ -179,8 +183,12 @@ pub static OPERATIONS: &[Operation] = &[
     request_documents::OPERATION,
     list_mailboxes::OPERATION,
     list_tags::OPERATION,
+    list_team::OPERATION,
     search_documents::OPERATION,
     record_sent::OPERATION,
+    list_messages::OPERATION,
+    update_draft::OPERATION,
+    discard_draft::OPERATION,
     stop_message::OPERATION,
     list_events::OPERATION,
     sandbox_inbound::OPERATION,

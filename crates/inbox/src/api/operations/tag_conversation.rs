@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
 use crate::api::fields::{InputField, InputKind, filled};
-use crate::api::wire::Done;
+use crate::api::wire::ChangedTags;
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::limits::{TAG_CHARS, TAGS_PER_CALL};
@@ -46,9 +46,9 @@ pub const OPERATION: Operation = Operation {
     ],
     body_optional: true,
     success: 200,
-    output: |schemas| schemas.subschema_for::<Done>(),
+    output: |schemas| schemas.subschema_for::<ChangedTags>(),
     example_input: r#"{ "add": ["shipping"], "remove": ["new"] }"#,
-    example_output: r#"{ "ok": true }"#,
+    example_output: r#"{ "ok": true, "tags": ["shipping"] }"#,
     run: |tx, cx, input| answer(&tag_conversation(tx, cx, typed(input)?)?),
 };
 
@@ -63,7 +63,11 @@ pub struct TagConversationInput {
 
 /// Removes first, so that a name in both lists ends up on the conversation. Tags are taken in the
 /// order of their names, so that two callers never wait for each other in a circle.
-pub fn tag_conversation(tx: &mut Tx<'_>, cx: &Cx<'_>, input: TagConversationInput) -> Result<Done> {
+pub fn tag_conversation(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    input: TagConversationInput,
+) -> Result<ChangedTags> {
     let mut conversation = conversations::load(tx, cx.actor, &input.id)?;
     let mut removed = Vec::new();
     for tag in sorted(&input.remove) {
@@ -73,12 +77,11 @@ pub fn tag_conversation(tx: &mut Tx<'_>, cx: &Cx<'_>, input: TagConversationInpu
     for tag in sorted(&input.add) {
         added.extend(tags::put_on(tx, cx, &mut conversation, &tag)?);
     }
-    if added.is_empty() && removed.is_empty() {
-        return Ok(Done::OK);
+    if !added.is_empty() || !removed.is_empty() {
+        tags::save_names(tx, cx, &conversation)?;
+        timeline::record(tx, cx, &conversation.id, &TimelineEvent::Tagged { added, removed })?;
     }
-    tags::save_names(tx, cx, &conversation)?;
-    timeline::record(tx, cx, &conversation.id, &TimelineEvent::Tagged { added, removed })?;
-    Ok(Done::OK)
+    Ok(ChangedTags { ok: true, tags: conversation.tags.0 })
 }
 
 fn sorted(names: &[String]) -> Vec<TagName> {

@@ -33,7 +33,7 @@ async fn a_conversation_is_given_to_me_to_a_person_to_an_agent_and_to_nobody(app
         let count = app.events().await.len();
         app.advance(SECOND);
         let answer = app.on(&key, &mail.conversation, "assign", json!({ "to": to })).await.is(200);
-        assert_eq!(answer.json(), json!({ "ok": true }));
+        assert_eq!(answer.json(), json!({ "ok": true, "assignee": assignee }));
         assert_eq!(&app.read(&key, &mail.conversation).await["assignee"], assignee);
         assert_eq!(&app.list(&key, "").await[0]["assignee"], assignee);
         let last = app.timeline(&key, &mail.conversation, "event").await.pop().unwrap();

@@ -22,7 +22,7 @@ async fn unknown_names_are_created_and_put_on_the_conversation(app: TestApp) {
     let key = app.key("write").await;
     let mail = app.mail("a@x.example", "Lamp", "text").await;
     let answer = app.on(&key, &mail.conversation, "tags", json!({ "add": ["New", "vip"] })).await;
-    assert_eq!(answer.is(200).json(), json!({ "ok": true }));
+    assert_eq!(answer.is(200).json(), json!({ "ok": true, "tags": ["New", "vip"] }));
     assert_eq!(app.read(&key, &mail.conversation).await["tags"], json!(["New", "vip"]));
     assert_eq!(app.list(&key, "").await[0]["tags"], json!(["New", "vip"]));
     let tags = app.get(&key, "/tags").await.is(200).json();

@@ -63,6 +63,7 @@ flashes! {
     RequestReopened: "request-reopened", "check", "Open again. The customer can add documents.";
     RequestRevoked: "request-revoked", "lock", "Taken back. The link leads nowhere from now on.";
     Corrected: "corrected", "check", "Corrected. What you wrote stays.";
+    Duty: "duty", "check", "Saved. Your team and its agents can read it.";
     MailChoice: "mail-choice", "check", "Changed.";
     Invited: "invited", "leaving", "The link is on its way to them by e-mail.";
     TagRenamed: "tag-renamed", "check", "Renamed on every conversation that has it.";

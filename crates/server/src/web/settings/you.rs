@@ -36,6 +36,7 @@ struct YouPage {
     old_error: String,
     new_error: String,
     mail_mentions: bool,
+    duty: String,
     /// True while private inboxes are shut in this session, and why they were not opened.
     private_shut: bool,
     open_error: String,
@@ -55,16 +56,20 @@ impl YouPage {
     }
 }
 
-type Read = (SignedIn, (bool, bool), Vec<SessionListing>);
+type Read = (SignedIn, (bool, bool, String), Vec<SessionListing>);
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
     web.show(&visitor, &build(&web, &visitor).await?)
 }
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<YouPage, PageError> {
-    let (frame, (me, (has_password, mail_mentions), sessions)): (PageLayout, Read) = web
+    let (frame, (me, (has_password, mail_mentions, duty), sessions)): (PageLayout, Read) = web
         .page(visitor, location(SettingsPage::You), |tx, cx, me| {
-            let chosen = (actions::has_password(tx, cx)?, actions::wants_mention_mail(tx, cx)?);
+            let chosen = (
+                actions::has_password(tx, cx)?,
+                actions::wants_mention_mail(tx, cx)?,
+                actions::own_duty(tx, cx)?,
+            );
             Ok((me.clone(), chosen, actions::list_sessions(tx, cx)?))
         })
         .await?;
@@ -84,6 +89,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<YouPage, PageError> {
         old_error: String::new(),
         new_error: String::new(),
         mail_mentions,
+        duty,
         private_shut: !me.opens_private,
         open_error: String::new(),
     })
@@ -93,6 +99,10 @@ form! {
     /// The notice settings of a person.
     pub struct MailChoiceForm {
         mentions: bool,
+    }
+
+    pub struct DutyForm {
+        duty: String,
     }
 
     pub struct PasswordForm {
@@ -113,6 +123,12 @@ pub async fn choose_mail(
     let wants = form.mentions;
     web.act_quietly(&visitor, move |tx, cx, _| actions::want_mention_mail(tx, cx, wants)).await?;
     web.redirect("/settings/you", Flash::MailChoice)
+}
+
+pub async fn set_duty(State(web): State<Arc<Web>>, posted: Posted<DutyForm>) -> PageResult {
+    let Posted { visitor, form } = posted;
+    web.act_quietly(&visitor, move |tx, cx, _| actions::set_duty(tx, cx, &form.duty)).await?;
+    web.redirect("/settings/you", Flash::Duty)
 }
 
 /// The browser and the system of a `User-Agent`.

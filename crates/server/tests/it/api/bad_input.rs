@@ -199,7 +199,7 @@ async fn an_empty_body_is_taken_only_where_it_is_optional(app: TestApp) {
     for op in OPS.iter().filter(|op| op.method == "POST") {
         let answer = op.ask_with(&app, &key, &id, "").await;
         match op.name {
-            "tag_conversation" | "stop_message" => assert_eq!(answer.json(), json!({ "ok": true })),
+            "tag_conversation" | "stop_message" => assert_eq!(answer.json()["ok"], true),
             name => assert_eq!(fields_named(&answer.is(400)), ["body"], "{name}"),
         }
     }

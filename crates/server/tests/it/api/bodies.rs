@@ -83,7 +83,7 @@ async fn the_body_and_each_of_its_lists_may_be_left_out(app: TestApp) {
     let mail = app.mail("a@x.example", "Lamp", "text").await;
     let path = format!("/conversations/{}/tags", mail.conversation);
     let empty = request("POST", &path, Some(&key.key), Body::empty());
-    assert_eq!(app.send(empty).await.is(200).json(), json!({ "ok": true }));
+    assert_eq!(app.send(empty).await.is(200).json(), json!({ "ok": true, "tags": [] }));
     for body in [json!({}), json!({ "add": [] }), json!({ "add": [], "remove": [] })] {
         app.post(&key, &path, body).await.is(200);
     }

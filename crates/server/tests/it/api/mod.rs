@@ -125,6 +125,7 @@ pub const OPS: &[Op] = &[
     ),
     get("list_mailboxes", "/mailboxes"),
     get("list_tags", "/tags"),
+    get("list_team", "/team"),
     get("search_documents", "/documents"),
     post(
         "record_sent",
@@ -140,6 +141,7 @@ pub const OPS: &[Op] = &[
             "html": "<p>It left today.</p>"
         }"#,
     ),
+    get("list_messages", "/messages"),
     post("stop_message", "/messages/{id}/stop", "send", 200, "{}"),
     get("list_events", "/events"),
 ];
@@ -160,6 +162,18 @@ pub const IN_SANDBOX: &[Op] = &[post(
         "reference": "order-20418"
     }"#,
 )];
+
+/// The operations on a draft that the key wrote itself; any other is not found.
+pub const ON_OWN_DRAFTS: &[Op] = &[
+    post(
+        "update_draft",
+        "/messages/{id}/update",
+        "draft",
+        200,
+        r#"{ "body": "It left today.", "summary": "Says when it left" }"#,
+    ),
+    post("discard_draft", "/messages/{id}/discard", "draft", 200, r#"{ "reason": "Solved." }"#),
+];
 
 /// The operations that can send, asked to.
 pub const SENDING: &[Op] = &[
@@ -202,7 +216,7 @@ pub fn op(name: &str) -> &'static Op {
 
 /// The operations of every key.
 pub fn every_op() -> impl Iterator<Item = &'static Op> {
-    OPS.iter().chain(IN_SANDBOX)
+    OPS.iter().chain(IN_SANDBOX).chain(ON_OWN_DRAFTS)
 }
 
 impl Op {

@@ -102,7 +102,7 @@ async fn a_tool_works_as_in_the_current_era(app: TestApp) {
         async move { ask_legacy(app, key, "tools/call", params).await.is(200).json() }
     };
     let noted = call("add_note", json!({ "id": id, "body": "Seen" })).await;
-    assert_eq!(noted["result"]["structuredContent"], json!({ "ok": true }));
+    assert_eq!(noted["result"]["structuredContent"]["ok"], true);
     assert_eq!(noted["result"]["content"], json!([{ "type": "text", "text": "{\"ok\":true}" }]));
     let read = call("get_conversation", json!({ "id": id })).await;
     assert_eq!(read["result"]["structuredContent"]["timeline"][1]["body"], "Seen");
