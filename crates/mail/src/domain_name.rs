@@ -39,7 +39,7 @@ impl DomainName {
 
     /// The part that an organisation registered: `shop.co.uk` of `mail.shop.co.uk`.
     pub fn organisation(&self) -> DomainName {
-        DomainName(psl::domain_str(&self.0).unwrap_or(&self.0).to_owned())
+        DomainName(public_suffix::registered_domain(&self.0).unwrap_or(&self.0).to_owned())
     }
 
     /// True when it is the other or a part of it.

@@ -10,7 +10,7 @@ pub fn organisation(email: &str) -> Option<String> {
     if domain.as_str().parse::<std::net::IpAddr>().is_ok() {
         return None;
     }
-    let registered = psl::domain_str(domain.as_str())?;
+    let registered = public_suffix::registered_domain(domain.as_str())?;
     (!is_public_provider(registered)).then(|| registered.to_owned())
 }
 

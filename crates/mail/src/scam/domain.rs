@@ -28,10 +28,7 @@ pub(super) fn of_address(email: &str) -> &str {
 /// True for a domain under a suffix that exists.
 pub(super) fn exists(domain: &str) -> bool {
     let name = DomainName::parse(domain);
-    let known = |name: &DomainName| {
-        psl::domain(name.as_str().as_bytes()).is_some_and(|domain| domain.suffix().is_known())
-    };
-    name.as_ref().is_some_and(known)
+    name.is_some_and(|name| public_suffix::has_known_suffix(name.as_str()))
 }
 
 /// True for another owner's domain that a reader takes for this one: letters swapped for ones that

@@ -17,7 +17,7 @@ pub fn believed(account: &ImapAccount) -> Vec<String> {
         return vec![name.to_lowercase()];
     }
     let host = account.host.to_lowercase();
-    let domain = psl::domain_str(&host).unwrap_or(&host);
+    let domain = public_suffix::registered_domain(&host).unwrap_or(&host);
     let elsewhere = ELSEWHERE.iter().filter(|(reading, _)| *reading == domain);
     elsewhere.map(|(_, receiving)| *receiving).chain([domain]).map(str::to_owned).collect()
 }
