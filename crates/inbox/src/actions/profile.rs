@@ -9,10 +9,8 @@ use crate::base::limits::DUTY_CHARS;
 
 /// What the actor looks after; empty when they have not said.
 pub fn own_duty(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<String> {
-    let (duty,): (Option<String>,) = tx.one(
-        "SELECT duty FROM users WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, own_id(cx)?],
-    )?;
+    let (duty,): (Option<String>,) =
+        tx.one("SELECT duty FROM users WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, own_id(cx)?])?;
     Ok(duty.unwrap_or_default())
 }
 

@@ -111,6 +111,14 @@ fn pass_on_webhooks(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()>
         &[&cx.actor.ws, &Circle::of(person)],
     )?;
     for (id,) in private {
+        tx.exec(
+            "UPDATE conversations SET has_draft = TRUE
+             WHERE ws = ?1 AND id IN (
+                 SELECT conversation FROM messages
+                 WHERE ws = ?1 AND mailbox = ?2 AND status = 'scheduled'
+             )",
+            &[&cx.actor.ws, &id],
+        )?;
         forget_webhook(tx, cx, &id)?;
     }
     let heir = match &cx.actor.who {

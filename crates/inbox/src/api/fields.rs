@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::base::error::{ValidationError, ValidationErrors};
 use crate::base::limits::{ADDRESS_CHARS, thousands};
 use crate::base::reference::is_reference;
-use crate::base::time::is_date;
+use crate::base::time::{NamedTime, is_date};
 
 /// One named input.
 pub struct InputField {
@@ -57,6 +57,8 @@ pub enum Rule {
     Cursor,
     /// Parts of a conversation that a reader can do without.
     Omit,
+    /// A day, or a moment with its offset.
+    Time,
 }
 
 impl InputField {
@@ -233,6 +235,10 @@ impl Rule {
                 crate::api::cursor::PageCursor::parse(text).is_some(),
                 "must be a cursor of an earlier answer (from its Link header, or a tool's nextCursor)",
             ),
+            Rule::Time => (
+                NamedTime::parse(text).is_some(),
+                "must be a date such as 2026-11-30, or a time such as 2026-11-30T09:00:00Z",
+            ),
             Rule::Omit => (
                 text.split(',').all(|part| matches!(part, "team" | "events")),
                 "must be team, events, or both with a comma between them",
@@ -257,6 +263,9 @@ impl Rule {
             Rule::Reference => Some(r"^[A-Za-z0-9_-]*[0-9][A-Za-z0-9_-]*$"),
             Rule::Assignee => Some(r"^(user:usr_[0-9a-z]+|agent:agt_[0-9a-z]+|me|none)$"),
             Rule::Cursor => Some(crate::api::cursor::PATTERN),
+            Rule::Time => Some(
+                r"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",
+            ),
             Rule::Omit => Some(r"^(team|events)(,(team|events))*$"),
         }
     }
@@ -354,6 +363,9 @@ pub const fn text(max: usize) -> InputKind {
 pub const fn filled(max: usize) -> InputKind {
     InputKind::Text { min: 1, max, rule: Rule::Filled }
 }
+
+/// A day, or a moment with its offset.
+pub const TIME: InputKind = InputKind::Text { min: 10, max: 40, rule: Rule::Time };
 
 pub const EMAIL: InputKind = InputKind::Text { min: 3, max: ADDRESS_CHARS, rule: Rule::Email };
 

@@ -141,6 +141,14 @@ pub struct ConversationSummaryJson {
     pub urgency: Option<Urgency>,
     /// A warning such as `phishing`; null when nothing looks wrong.
     pub risk: Option<&'static str>,
+    /// Whose mail is the latest; null before the first one has left.
+    pub last_direction: Option<Direction>,
+    /// When the customer's oldest unanswered mail came; null when none waits for an answer.
+    pub waiting_since: Option<Moment>,
+    /// The language of the customer's mail (two letters), where it is known.
+    pub language: Option<String>,
+    /// True while a draft waits for a person.
+    pub has_draft: bool,
     /// The app's reference, when the conversation has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
@@ -165,6 +173,10 @@ impl From<ConversationSummary> for ConversationSummaryJson {
             topic: summary.topic,
             urgency: summary.urgency,
             risk: summary.risk.map(ConversationRisk::as_str),
+            last_direction: summary.last_direction,
+            waiting_since: summary.waiting_since.map(Moment),
+            language: None,
+            has_draft: summary.has_draft,
             reference: summary.reference,
         }
     }
@@ -194,6 +206,14 @@ pub struct ConversationJson {
     #[schemars(extend("maxItems" = 3))]
     pub risk_reasons: Vec<String>,
     pub snoozed_until: Option<Moment>,
+    /// Whose mail is the latest; null before the first one has left.
+    pub last_direction: Option<Direction>,
+    /// When the customer's oldest unanswered mail came; null when none waits for an answer.
+    pub waiting_since: Option<Moment>,
+    /// The language of the customer's mail (two letters), where it is known.
+    pub language: Option<String>,
+    /// True while a draft waits for a person.
+    pub has_draft: bool,
     /// Oldest first; without what `omit` and `after` leave out.
     pub timeline: Vec<TimelineItem>,
     /// Missing only with `omit=team`.

@@ -5,6 +5,8 @@ use jiff::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::base::limits::DAY_MS;
+
 /// The clock: the system's, or a test's.
 pub trait Clock: Send + Sync {
     /// Milliseconds since 1970.
@@ -84,6 +86,30 @@ pub fn is_date(text: &str) -> bool {
     shaped && text.parse::<jiff::civil::Date>().is_ok()
 }
 
+/// A day, or a moment of one, that a caller names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NamedTime {
+    /// The first millisecond that is meant.
+    pub begins: i64,
+    /// The last one: the same, or the end of the day in UTC.
+    pub ends: i64,
+}
+
+impl NamedTime {
+    /// `2026-11-15`, `2026-11-15T09:14:03Z` or with another offset.
+    pub fn parse(text: &str) -> Option<NamedTime> {
+        if is_date(text) {
+            let date: jiff::civil::Date = text.parse().ok()?;
+            let begins = date.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp();
+            let begins = begins.as_millisecond();
+            return Some(NamedTime { begins, ends: begins + DAY_MS - 1 });
+        }
+        let is_shaped = text.len() >= 17 && text.as_bytes()[10] == b'T' && is_date(&text[..10]);
+        let at = text.parse::<Timestamp>().ok().filter(|_| is_shaped)?.as_millisecond();
+        Some(NamedTime { begins: at, ends: at })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,6 +130,17 @@ mod tests {
             ["2026-02-30", "2026-2-3", "20260228", "2026-13-01", "2026-02-28T00", "２026-02-28"]
         {
             assert!(!is_date(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_named_day_is_all_of_it_and_a_moment_is_itself() {
+        let day = NamedTime::parse("1970-01-02").expect("a day");
+        assert_eq!((day.begins, day.ends), (86_400_000, 172_799_999));
+        let moment = NamedTime::parse("1970-01-01T01:00:00.5+01:00").expect("a moment");
+        assert_eq!((moment.begins, moment.ends), (500, 500));
+        for bad in ["", "1970", "1970-13-01", "1970-01-01T00:00:00", "1970-01-01 00:00Z", "é"] {
+            assert_eq!(NamedTime::parse(bad), None, "{bad}");
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::inbound::mail_dates::MailDates;
 use crate::inbound::threading::{find_thread, joined};
 use crate::model::app_mail;
 use crate::model::attachments::AttachmentInfo;
-use crate::model::conversations::{self, Conversation, NewConversation};
+use crate::model::conversations::{self, Conversation, CountedMail, NewConversation};
 use crate::model::documents::{self, NewDocument};
 use crate::model::events::{self, Event};
 use crate::model::mailboxes::Mailbox;
@@ -134,7 +134,13 @@ pub(crate) fn file(
     let withheld = held.then_some(announcement);
     let filing = Filing { id: &id, header_id: &header_id, dates, withheld };
     write_message(tx, cx, mailbox, &conversation, incoming, &filing)?;
-    conversations::count_mail(tx, cx, &mut conversation, dates.arrived_at, &mail.text)?;
+    let counted = CountedMail {
+        at: dates.arrived_at,
+        direction: Direction::Inbound,
+        automatic: false,
+        text: &mail.text,
+    };
+    conversations::count_mail(tx, cx, &mut conversation, &counted)?;
     if !begins && dates.arrived_at < cx.now {
         conversations::mark_unread(tx, cx, &conversation.id, dates.arrived_at)?;
     }

@@ -10,7 +10,7 @@ use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MailboxId, MemberId};
 use crate::base::limits::{BASE_SUBJECT_CHARS, SNIPPET_CHARS, SUBJECT_CHARS};
 use crate::base::queue::Queue;
-use crate::base::states::{ConversationRisk, Status, Urgency, View};
+use crate::base::states::{ConversationRisk, Direction, Status, Urgency, View};
 use crate::base::time::Moment;
 use crate::model::counters::{self, Counter};
 use crate::model::events::{self, Event, EventSubject, Turn};
@@ -41,6 +41,11 @@ db::row! {
         pub risk: Option<ConversationRisk>,
         pub risk_reasons: Json<Vec<String>>,
         pub reference: Option<String>,
+        pub last_direction: Option<Direction>,
+        /// When the customer's oldest unanswered mail came.
+        pub waiting_since: Option<i64>,
+        /// True while a draft waits for a person.
+        pub has_draft: bool,
     }
 }
 
@@ -257,7 +262,8 @@ fn put_in_view(
         (None, Status::Closed) => View::Closed,
     };
     tx.exec(
-        "UPDATE conversations SET status = ?3, snoozed_until = ?4, view = ?5
+        "UPDATE conversations SET status = ?3, snoozed_until = ?4, view = ?5,
+             waiting_since = CASE WHEN ?5 = 'closed' THEN NULL ELSE waiting_since END
          WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &status, &snoozed_until, &view],
     )?;
@@ -279,24 +285,56 @@ fn count_open(
     counters::add(tx, cx.actor.ws, circle, counter, conversation.id.as_str(), change)
 }
 
-/// Counts a received or sent mail. The newest one determines a conversation's position in lists and
-/// its snippet; fetched mail may be older than the newest.
+/// A received or sent mail, as its conversation counts it.
+pub struct CountedMail<'a> {
+    pub at: i64,
+    pub direction: Direction,
+    /// True for mail of the service itself, which answers nobody.
+    pub automatic: bool,
+    pub text: &'a str,
+}
+
+/// Counts a mail. The newest one determines a conversation's position in lists, its snippet and
+/// whether the customer waits; fetched mail may be older than the newest.
 pub fn count_mail(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &mut Conversation,
-    at: i64,
-    text: &str,
+    mail: &CountedMail<'_>,
 ) -> Result<()> {
+    let waiting_since = match mail.direction {
+        Direction::Inbound => "coalesce(waiting_since, ?3)",
+        Direction::Outbound if mail.automatic => "waiting_since",
+        Direction::Outbound => "NULL",
+    };
     tx.exec(
-        "UPDATE conversations
-         SET message_count = message_count + 1,
-             snippet = CASE WHEN last_message_at > ?3 THEN snippet ELSE ?4 END,
-             last_message_at = CASE WHEN last_message_at > ?3 THEN last_message_at ELSE ?3 END
-         WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, &conversation.id, &at, &snippet(text)],
+        &format!(
+            "UPDATE conversations
+             SET message_count = message_count + 1,
+                 snippet = CASE WHEN last_message_at > ?3 THEN snippet ELSE ?4 END,
+                 last_direction = CASE WHEN last_message_at > ?3 THEN last_direction ELSE ?5 END,
+                 waiting_since =
+                     CASE WHEN last_message_at > ?3 THEN waiting_since ELSE {waiting_since} END,
+                 last_message_at = CASE WHEN last_message_at > ?3 THEN last_message_at ELSE ?3 END
+             WHERE ws = ?1 AND id = ?2"
+        ),
+        &[&cx.actor.ws, &conversation.id, &mail.at, &snippet(mail.text), &mail.direction],
     )?;
-    conversation.last_message_at = conversation.last_message_at.max(at);
+    conversation.last_message_at = conversation.last_message_at.max(mail.at);
+    Ok(())
+}
+
+/// Writes down whether a draft of the conversation waits for a person.
+pub fn note_drafts(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()> {
+    tx.exec(
+        "UPDATE conversations SET has_draft = EXISTS (
+             SELECT 1 FROM messages m
+             WHERE m.ws = ?1 AND m.conversation = ?2 AND m.status = 'draft'
+               AND m.discarded_at IS NULL
+         )
+         WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &conversation.id],
+    )?;
     Ok(())
 }
 

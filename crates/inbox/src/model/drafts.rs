@@ -59,6 +59,7 @@ pub fn keep_as_draft(
 ) -> Result<ReplyResult> {
     let other_drafts = waiting_drafts(tx, cx, conversation)?;
     let message = write(tx, cx, conversation, draft)?;
+    conversations::note_drafts(tx, cx, conversation)?;
     Ok(ReplyResult {
         message_id: message.id,
         status: ReplyStatus::Draft,
@@ -130,7 +131,11 @@ pub fn must_be_only_draft(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversat
 
 /// A draft that the actor wrote and that still waits for a person. Somebody else's is not found,
 /// nor one that has left or was discarded.
-pub fn own_draft(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<(OutgoingMessage, Conversation)> {
+pub fn own_draft(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &str,
+) -> Result<(OutgoingMessage, Conversation)> {
     let not_found = Error::NotFound("draft");
     let Some(id) = MessageId::parse(id) else { return Err(not_found) };
     let Ok((message, conversation)) = messages::load_outgoing(tx, cx.actor, &id) else {
@@ -183,6 +188,7 @@ pub fn discard(
         "UPDATE messages SET discarded_at = ?3 WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
         &[&cx.actor.ws, &draft.id, &cx.now],
     )?;
+    conversations::note_drafts(tx, cx, conversation)?;
     let discarded =
         TimelineEvent::Discarded { message_id: draft.id.clone(), reason: reason.to_owned() };
     timeline::record(tx, cx, &conversation.id, &discarded)

@@ -174,10 +174,10 @@ mod tests {
     }
     #[test]
     fn words_after_an_at_sign_are_names_and_addresses_are_not() {
-        assert_eq!(mentioned_words("@Ines @Anne-Marie's, a@b.example @2 @ @Ines"), [
-            "Ines",
-            "Anne-Marie's"
-        ]);
+        assert_eq!(
+            mentioned_words("@Ines @Anne-Marie's, a@b.example @2 @ @Ines"),
+            ["Ines", "Anne-Marie's"]
+        );
     }
 
     #[test]

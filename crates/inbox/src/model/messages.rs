@@ -13,7 +13,7 @@ use crate::base::limits::{HEADER_KEY_BYTES, UNDO_LIVE_MS, UNDO_SANDBOX_MS};
 use crate::base::queue::Queue;
 use crate::base::states::{Direction, MessageStatus, Status};
 use crate::model::attachments::AttachmentInfo;
-use crate::model::conversations::{self, Conversation};
+use crate::model::conversations::{self, Conversation, CountedMail};
 use crate::model::events::{self, Event};
 use crate::model::recipients::{self, Party, RecipientList};
 use crate::model::timeline::{self, TimelineEvent};
@@ -198,6 +198,9 @@ pub fn schedule(
     if moved == 0 {
         return Err(Error::NotFound("draft"));
     }
+    if conversation.has_draft {
+        conversations::note_drafts(tx, cx, conversation)?;
+    }
     tx.wake(Queue::Messages);
     Ok(sends_at)
 }
@@ -217,12 +220,14 @@ pub fn mark_sent(
     if moved == 0 {
         return Err(Error::NotFound("scheduled message"));
     }
-    conversations::count_mail(tx, cx, conversation, cx.now, &message.text)?;
     let (from_name, from_email, automatic): (String, String, bool) = tx.one(
         "SELECT coalesce(from_name, ''), from_email, automatic FROM messages
          WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &message.id],
     )?;
+    let counted =
+        CountedMail { at: cx.now, direction: Direction::Outbound, automatic, text: &message.text };
+    conversations::count_mail(tx, cx, conversation, &counted)?;
     let recipients = recipients::of_message(tx, cx.actor.ws, &message.id)?;
     let mut words: Vec<&str> = vec![&message.subject, &from_name, &from_email];
     for party in recipients.everybody() {
@@ -337,6 +342,7 @@ pub fn stop(
         };
         return Err(Error::invalid("message", sentence));
     }
+    conversations::note_drafts(tx, cx, conversation)?;
     let undone = TimelineEvent::Undone { message_id: message.id.clone() };
     timeline::record(tx, cx, &conversation.id, &undone)
 }

@@ -64,6 +64,16 @@ pub fn named(
     Ok(found.map(|(id, name, circle)| TagListing { id, name, circle }))
 }
 
+/// The tags of a name that the actor may see: the team's, and one of a private inbox of theirs.
+pub fn visible(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<Vec<TagId>> {
+    let [first, second] = &actor.circles;
+    let found: Vec<(TagId,)> = tx.all(
+        "SELECT id FROM tags WHERE ws = ?1 AND folded = ?2 AND circle IN ('team', ?3, ?4)",
+        &[&actor.ws, &TagName::new(name).folded, first, second],
+    )?;
+    Ok(found.into_iter().map(|(id,)| id).collect())
+}
+
 /// The tag of this name, made if there is none yet.
 fn ensure(tx: &mut Tx<'_>, cx: &Cx<'_>, circle: &Circle, tag: &TagName) -> Result<TagListing> {
     if let Some(found) = named(tx, cx.actor.ws, circle, &tag.folded)? {

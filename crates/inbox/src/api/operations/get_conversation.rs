@@ -86,6 +86,10 @@ pub const OPERATION: Operation = Operation {
         "risk": null,
         "riskReasons": [],
         "snoozedUntil": null,
+        "lastDirection": "inbound",
+        "waitingSince": "2026-11-15T09:14:03.120Z",
+        "language": null,
+        "hasDraft": false,
         "timeline": [
             {
                 "type": "message",
@@ -168,6 +172,10 @@ fn get_conversation(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Conver
         risk: found.risk.map(ConversationRisk::as_str),
         risk_reasons: found.risk_reasons.0,
         snoozed_until: found.snoozed_until.map(Moment),
+        last_direction: found.last_direction,
+        waiting_since: found.waiting_since.map(Moment),
+        language: None,
+        has_draft: found.has_draft,
         reference: found.reference,
     })
 }
@@ -238,7 +246,8 @@ fn place_of(
             &[&ws, &id, conversation],
         )?,
     };
-    let (at,) = found.ok_or_else(|| Error::invalid("after", "is no message of this conversation"))?;
+    let (at,) =
+        found.ok_or_else(|| Error::invalid("after", "is no message of this conversation"))?;
     Ok((at, order_of(message)))
 }
 

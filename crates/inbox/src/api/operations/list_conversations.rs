@@ -5,18 +5,22 @@ use serde::Deserialize;
 
 use super::{Access, ListPage, Method, Operation, OperationOutput, ScopeRule, Tool, page, warning};
 use crate::api::cursor::PageCursor;
-use crate::api::fields::{InputField, InputKind, Rule, text};
+use crate::api::fields::{EMAIL, InputField, InputKind, Rule, TIME, filled, text};
 use crate::api::wire::ConversationSummaryJson;
 use crate::app::Cx;
 use crate::base::actor::Actor;
+use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MailboxId};
-use crate::base::limits::{FILTER_CHARS, LIST_ITEMS, LIST_ITEMS_DEFAULT, QUERY_CHARS};
+use crate::base::limits::{FILTER_CHARS, LIST_ITEMS, LIST_ITEMS_DEFAULT, QUERY_CHARS, TAG_CHARS};
 use crate::base::scopes::Scope;
 use crate::base::states::{ConversationRisk, View};
-use crate::model::mailboxes;
+use crate::base::time::NamedTime;
+use crate::model::{mailboxes, tags};
 use crate::search::Query;
-use crate::search::list::{ConversationSummary, Filter, ListPosition, ListWalk};
+use crate::search::list::{
+    ConversationSummary, Filter, ListOrder, ListPosition, ListWalk, TaggedWith,
+};
 
 pub const OPERATION: Operation = Operation {
     name: "list_conversations",
@@ -24,8 +28,8 @@ pub const OPERATION: Operation = Operation {
     path: "/conversations",
     tool: Some(Tool {
         name: "list_conversations",
-        about: "Lists conversations with customers, newest first. Use it to find work (view, \
-                assigned), to search all mail (q, with view all to include closed ones), or to \
+        about: "Lists conversations with customers, newest first unless sort says otherwise. Use \
+                it to find work (view, assigned, sort waiting), to search all mail (q, with view all to include closed ones), or to \
                 find the conversation of an app's record (reference with view all). The customer \
                 notices nothing. The list is short on purpose: narrow it with the arguments, or \
                 call again with the cursor that nextCursor gives. Read a conversation with \
@@ -39,7 +43,8 @@ pub const OPERATION: Operation = Operation {
     access: Access::Read,
     repeatable: true,
     title: "List conversations",
-    about: "Conversations this key can see, newest first by their latest mail. Narrow the list \
+    about: "Conversations this key can see, newest first by their latest mail, or in the order \
+            of sort. Narrow the list \
             with the parameters; go on with the cursor of the Link header.",
     fields: &[
         InputField::optional(
@@ -64,6 +69,25 @@ pub const OPERATION: Operation = Operation {
             InputKind::Choice(&["me", "unassigned"]),
             "Only those assigned to this agent, or to nobody.",
         ),
+        InputField::optional(
+            "sort",
+            InputKind::Choice(&["newest", "oldest", "waiting"]),
+            "By the latest mail, newest or oldest first; waiting: only those whose customer waits \
+             for an answer, the longest waiting first.",
+        )
+        .or("\"newest\""),
+        InputField::optional(
+            "since",
+            TIME,
+            "Only those whose latest mail came on this day (UTC) or at this time, or later.",
+        ),
+        InputField::optional(
+            "until",
+            TIME,
+            "Only those whose latest mail came on this day (UTC) or at this time, or before.",
+        ),
+        InputField::optional("tag", filled(TAG_CHARS), "Only those with the tag of this name."),
+        InputField::optional("from", EMAIL, "Only those of the contact with this address."),
         InputField::optional(
             "limit",
             InputKind::Whole { min: 1, max: LIST_ITEMS },
@@ -100,7 +124,11 @@ pub const OPERATION: Operation = Operation {
         "tags": ["shipping"],
         "topic": null,
         "urgency": null,
-        "risk": null
+        "risk": null,
+        "lastDirection": "inbound",
+        "waitingSince": "2026-11-15T09:14:03.120Z",
+        "language": null,
+        "hasDraft": false
     }]"#,
     run: |tx, cx, input| {
         let found = list_conversations(tx, cx, super::typed(input)?)?;
@@ -118,6 +146,11 @@ pub struct ListConversationsInput {
     pub mailbox: Option<String>,
     pub q: Option<String>,
     pub assigned: Option<String>,
+    pub sort: Option<String>,
+    pub since: Option<String>,
+    pub until: Option<String>,
+    pub tag: Option<String>,
+    pub from: Option<String>,
     pub limit: Option<i64>,
     pub reference: Option<String>,
     pub cursor: Option<String>,
@@ -150,8 +183,8 @@ pub fn list_conversations(
     Ok(ListPage { items: listed.into_iter().map(|listed| listed.summary).collect(), next })
 }
 
-/// `None` when nothing can be in the list: an unknown inbox and one that cannot be seen are the
-/// same empty list.
+/// `None` when nothing can be in the list: an unknown inbox or tag and one that cannot be seen are
+/// the same empty list.
 fn filter(
     tx: &mut Tx<'_>,
     actor: &Actor,
@@ -178,6 +211,27 @@ fn filter(
         Some(_) => Some(String::new()),
         None => None,
     };
-    let reference = input.reference.as_deref().map(str::to_lowercase);
-    Ok(Some(Filter { views, mailbox, assignee, reference }))
+    let tag = match &input.tag {
+        None => None,
+        Some(name) => match tags::visible(tx, actor, name)? {
+            ids if ids.is_empty() => return Ok(None),
+            ids => Some(TaggedWith::any_of(tx, actor.ws, ids)?),
+        },
+    };
+    let time = |text: &Option<String>| text.as_deref().and_then(NamedTime::parse);
+    Ok(Some(Filter {
+        views,
+        mailbox,
+        assignee,
+        reference: input.reference.as_deref().map(str::to_lowercase),
+        contact: input.from.as_deref().map(|from| EmailAddress::new(from).to_string()),
+        tag,
+        since: time(&input.since).map(|since| since.begins),
+        until: time(&input.until).map(|until| until.ends),
+        order: match input.sort.as_deref() {
+            Some("oldest") => ListOrder::Oldest,
+            Some("waiting") => ListOrder::LongestWaiting,
+            _ => ListOrder::Newest,
+        },
+    }))
 }

@@ -87,11 +87,7 @@ const STATUSES: [(MessageStatus, &str); 3] = [
     (MessageStatus::Failed, "m.status = 'failed' ORDER BY m.at DESC, m.id DESC"),
 ];
 
-fn list_messages(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    input: Input,
-) -> Result<Vec<OutgoingMessageJson>> {
+fn list_messages(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Vec<OutgoingMessageJson>> {
     let limit = input.limit.unwrap_or(LIST_ITEMS_DEFAULT);
     let [first, second] = &cx.actor.circles;
     let mut listed = Vec::new();

@@ -52,8 +52,11 @@ fn list_team(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<TeamListJson> {
         true => Vec::new(),
         false => members::people(tx, cx.actor.ws)?,
     };
-    let person = |Person { id, name, role, duty }| {
-        TeamPersonJson { id: format!("user:{id}"), name, role, duty }
+    let person = |Person { id, name, role, duty }| TeamPersonJson {
+        id: format!("user:{id}"),
+        name,
+        role,
+        duty,
     };
     let TeamJson { agents, .. } = members::team(tx, cx.actor.ws, circle)?.into();
     Ok(TeamListJson { people: people.into_iter().map(person).collect(), agents })

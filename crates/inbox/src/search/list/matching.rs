@@ -1,11 +1,13 @@
-//! The newest conversations of a list that have a mail for each term of a query.
+//! The first conversations of a list that have a mail for each term of a query.
 
 use std::collections::{HashSet, VecDeque};
 
-use db::Tx;
+use db::{FromRow, Row, StoreError, Tx};
 
 use super::sql::Sql;
-use super::{ConversationSummary, List, ListPosition, ListWalk, ListedConversation, select};
+use super::{
+    ConversationSummary, List, ListOrder, ListPosition, ListWalk, ListedConversation, select,
+};
 use crate::base::error::Result;
 use crate::search::{self, PROBED_AT_ONCE, SearchTerm};
 
@@ -32,11 +34,11 @@ const AT_ONCE: usize = 25;
 /// The largest fetch; each fetch is twice as large as the one before.
 const FETCHED_AT_ONCE: usize = 400;
 
-/// Rare terms give the candidates directly from the index. Without a rare term the newest
+/// Rare terms give the candidates directly from the index. Without a rare term the first
 /// conversations are tested one by one: frequent words soon match enough of them, and their many
 /// index entries need not be read. If that finds too few, the terms rarely occur together, and all
 /// matches are read from the index.
-pub(super) fn newest_matching(
+pub(super) fn first_matching(
     tx: &mut Tx<'_>,
     walk: &ListWalk,
     terms: &[SearchTerm],
@@ -116,8 +118,8 @@ impl<'n> Candidates<'n> {
     }
 }
 
-/// The newest candidates that are in the list, below the cursor.
-fn newest_among(
+/// The first candidates that are in the list, after the cursor.
+fn first_among(
     tx: &mut Tx<'_>,
     walk: &ListWalk,
     candidates: &[i64],
@@ -128,19 +130,20 @@ fn newest_among(
         let mut sql = Sql::default();
         let nums = sql.ints(nums, PROBED_AT_ONCE);
         let place = walk.in_any_list(&mut sql);
-        let below = sql.below(&walk.from);
+        let after = walk.order.after(&mut sql, &walk.from);
         let text = format!(
-            "SELECT {} FROM conversations c WHERE c.num IN ({nums}) AND {place} AND {below}",
-            Key::COLUMNS
+            "SELECT {}, c.id, c.num FROM conversations c
+             WHERE c.num IN ({nums}) AND {place} AND {after}",
+            walk.order.column()
         );
         keys.extend(sql.all::<Key>(tx, &text)?);
     }
-    keys.sort_unstable_by(|a, b| b.place().cmp(&a.place()));
-    let newest: Vec<i64> = keys.iter().take(limit).map(|key| key.num).collect();
-    listed(tx, &newest)
+    keys.sort_unstable_by(|a, b| walk.order.compare(a.place(), b.place()));
+    let first: Vec<i64> = keys.iter().take(limit).map(|key| key.num).collect();
+    listed(tx, walk.order, &first)
 }
 
-fn listed(tx: &mut Tx<'_>, nums: &[i64]) -> Result<Vec<ListedConversation>> {
+fn listed(tx: &mut Tx<'_>, order: ListOrder, nums: &[i64]) -> Result<Vec<ListedConversation>> {
     let mut found: Vec<ConversationSummary> = Vec::new();
     for nums in nums.chunks(AT_ONCE) {
         let mut sql = Sql::default();
@@ -151,10 +154,10 @@ fn listed(tx: &mut Tx<'_>, nums: &[i64]) -> Result<Vec<ListedConversation>> {
         let text = select(&among);
         found.extend(sql.all::<ConversationSummary>(tx, &text)?);
     }
-    Ok(found.into_iter().map(ListedConversation::from).collect())
+    Ok(found.into_iter().map(|summary| ListedConversation::new(summary, order)).collect())
 }
 
-/// A scan of the lists, newest first, until enough conversations match.
+/// A scan of the lists in their order, until enough conversations match.
 struct ListScan<'w> {
     walk: &'w ListWalk,
     cursors: Vec<ListCursor<'w>>,
@@ -172,19 +175,23 @@ struct ListCursor<'w> {
     ended: bool,
 }
 
-db::row! {
-    /// The sort key of a conversation; these columns need only the index.
-    struct Key from "c" {
-        last_message_at: i64,
-        id: String,
-        num: i64,
+/// The sort key of a conversation; its columns need only the index.
+struct Key {
+    at: i64,
+    id: String,
+    num: i64,
+}
+
+impl FromRow for Key {
+    fn from_row(row: &mut Row<'_>) -> Result<Key, StoreError> {
+        let (at, id, num) = FromRow::from_row(row)?;
+        Ok(Key { at, id, num })
     }
 }
 
 impl Key {
-    /// The sort key of lists, as in [`ListPosition`].
     fn place(&self) -> (i64, &str) {
-        (self.last_message_at, &self.id)
+        (self.at, &self.id)
     }
 }
 
@@ -229,7 +236,7 @@ impl<'w> ListScan<'w> {
         (attempts.min(TRIED) * MAILS_PER_TRY).max(RARE_MAILS as usize) as i64
     }
 
-    /// The newest matches, all of which are among the candidates.
+    /// The first matches, all of which are among the candidates.
     fn end(
         mut self,
         tx: &mut Tx<'_>,
@@ -249,7 +256,7 @@ impl<'w> ListScan<'w> {
         }
         let fit = candidates.those_with_all(tx, ws, nums.iter().copied().collect())?;
         let fit: Vec<i64> = fit.into_iter().collect();
-        newest_among(tx, self.walk, &fit, self.limit)
+        first_among(tx, self.walk, &fit, self.limit)
     }
 
     /// The next conversations of all lists.
@@ -259,8 +266,10 @@ impl<'w> ListScan<'w> {
             for cursor in &mut self.cursors {
                 cursor.refill(tx, self.walk)?;
             }
-            let newest = self.cursors.iter_mut().max_by(|a, b| a.head().cmp(&b.head()));
-            let Some(key) = newest.and_then(|cursor| cursor.fetched.pop_front()) else { break };
+            let order = self.walk.order;
+            let filled = self.cursors.iter_mut().filter(|cursor| !cursor.fetched.is_empty());
+            let first = filled.min_by(|a, b| order.compare(a.head(), b.head()));
+            let Some(key) = first.and_then(|cursor| cursor.fetched.pop_front()) else { break };
             nums.push(key.num);
         }
         Ok(nums)
@@ -269,13 +278,13 @@ impl<'w> ListScan<'w> {
     /// The matches, as the list shows them.
     fn listed(mut self, tx: &mut Tx<'_>) -> Result<Vec<ListedConversation>> {
         self.fitting.truncate(self.limit);
-        listed(tx, &self.fitting)
+        listed(tx, self.walk.order, &self.fitting)
     }
 }
 
 impl ListCursor<'_> {
-    fn head(&self) -> Option<(i64, &str)> {
-        self.fetched.front().map(Key::place)
+    fn head(&self) -> (i64, &str) {
+        self.fetched.front().map_or((0, ""), Key::place)
     }
 
     fn refill(&mut self, tx: &mut Tx<'_>, walk: &ListWalk) -> Result<()> {
@@ -284,18 +293,18 @@ impl ListCursor<'_> {
         }
         let mut sql = Sql::default();
         let at = walk.in_list(&mut sql, self.list);
-        let below = sql.below(&self.from);
-        let limit = self.fetches;
+        let after = walk.order.after(&mut sql, &self.from);
+        let (column, limit) = (walk.order.column(), self.fetches);
         let text = format!(
-            "SELECT {} FROM conversations c
-             WHERE {at} AND {below} ORDER BY c.last_message_at DESC, c.id DESC LIMIT {limit}",
-            Key::COLUMNS
+            "SELECT {column}, c.id, c.num FROM conversations c
+             WHERE {at} AND {after} ORDER BY {} LIMIT {limit}",
+            walk.order.by()
         );
         self.fetched = sql.all::<Key>(tx, &text)?.into();
         self.ended = self.fetched.len() < limit;
         self.fetches = (2 * limit).min(FETCHED_AT_ONCE);
         if let Some(last) = self.fetched.back() {
-            self.from = ListPosition { at: last.last_message_at, id: last.id.clone() };
+            self.from = ListPosition { at: last.at, id: last.id.clone() };
         }
         Ok(())
     }

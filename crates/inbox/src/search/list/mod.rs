@@ -1,6 +1,7 @@
-//! Walking the list of conversations, newest first, at a cost that does not grow with history.
+//! Walking the list of conversations in one of its orders, at a cost that does not grow with history.
 
 mod matching;
+mod order;
 mod sql;
 
 use db::{Json, Tx};
@@ -9,15 +10,21 @@ use crate::base::actor::{Actor, Circle};
 use crate::base::assignee::Assignee;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
-use crate::base::ids::{ConversationId, MailboxId, MemberId};
-use crate::base::states::{ConversationRisk, Status, Urgency, View};
+use crate::base::ids::{ConversationId, MailboxId, MemberId, TagId};
+use crate::base::states::{ConversationRisk, Direction, Status, Urgency, View};
 use crate::search::{self, Query};
+pub use order::ListOrder;
 use sql::Sql;
 
 /// Conversations that moved since a walk began and whose former place is looked up.
 const MOVED_LOOKED_AT: usize = 1_000;
 
-/// Which conversations are listed.
+/// A tag that more conversations have is tested on each of the list; of a rarer one the
+/// conversations are looked up.
+const TAGGED_LOOKED_UP: i64 = 2_000;
+
+/// Which conversations are listed, and in which order.
+#[derive(Default)]
 pub struct Filter {
     pub views: Vec<View>,
     /// An inbox that the actor may see.
@@ -26,6 +33,38 @@ pub struct Filter {
     pub assignee: Option<String>,
     /// Lower-cased.
     pub reference: Option<String>,
+    /// The contact's address, in its normal form.
+    pub contact: Option<String>,
+    pub tag: Option<TaggedWith>,
+    /// The latest mail came at or after this.
+    pub since: Option<i64>,
+    /// The latest mail came at or before this.
+    pub until: Option<i64>,
+    pub order: ListOrder,
+}
+
+/// The tags of one name: the team's, and one of a private inbox.
+#[derive(Clone)]
+pub struct TaggedWith {
+    pub ids: Vec<TagId>,
+    /// True when more conversations have it than should be looked up.
+    pub by_many: bool,
+}
+
+impl TaggedWith {
+    /// Tells whether many conversations have one of these tags.
+    pub fn any_of(tx: &mut Tx<'_>, ws: i64, ids: Vec<TagId>) -> Result<TaggedWith> {
+        let mut by_many = false;
+        for id in &ids {
+            let beyond: Option<(String,)> = tx.opt(
+                "SELECT conversation FROM conversation_tags WHERE ws = ?1 AND tag = ?2
+                 LIMIT 1 OFFSET ?3",
+                &[&ws, id, &TAGGED_LOOKED_UP],
+            )?;
+            by_many |= beyond.is_some();
+        }
+        Ok(TaggedWith { ids, by_many })
+    }
 }
 
 /// One list that an index holds in order: columns and the values they must have.
@@ -49,24 +88,27 @@ impl Filter {
     /// choosing one that the other columns lead.
     fn list(&self, circle: &Circle, view: View) -> List {
         let (circle, view) = (circle.to_string(), view.as_str().to_owned());
-        let mut list: List = match (&self.reference, &self.mailbox) {
-            (Some(reference), Some(mailbox)) => vec![
-                ("c.reference", reference.clone()),
-                ("c.mailbox || ''", mailbox.to_string()),
-                ("c.view || ''", view),
-            ],
-            (Some(reference), None) => vec![
-                ("c.reference", reference.clone()),
-                ("c.circle || ''", circle),
-                ("c.view || ''", view),
-            ],
-            (None, Some(mailbox)) => vec![("c.mailbox", mailbox.to_string()), ("c.view", view)],
-            (None, None) => vec![("c.circle", circle), ("c.view", view)],
+        let leading = match (&self.reference, &self.contact) {
+            (Some(reference), _) => Some(("c.reference", reference.clone())),
+            (None, Some(contact)) => Some(("c.contact_email", contact.clone())),
+            (None, None) => None,
         };
+        let place = match (&leading, &self.mailbox) {
+            (Some(_), Some(mailbox)) => ("c.mailbox || ''", mailbox.to_string()),
+            (Some(_), None) => ("c.circle || ''", circle),
+            (None, Some(mailbox)) => ("c.mailbox", mailbox.to_string()),
+            (None, None) => ("c.circle", circle),
+        };
+        let is_led = leading.is_some();
+        let mut list: List = leading.into_iter().chain([place]).collect();
+        list.push((if is_led { "c.view || ''" } else { "c.view" }, view));
+        if let Some(contact) = self.contact.as_ref().filter(|_| self.reference.is_some()) {
+            list.push(("c.contact_email || ''", contact.clone()));
+        }
         if let Some(assignee) = &self.assignee {
-            let column = match &self.reference {
-                Some(_) => "c.assignee || ''",
-                None => "c.assignee",
+            let column = match is_led || self.order == ListOrder::LongestWaiting {
+                true => "c.assignee || ''",
+                false => "c.assignee",
             };
             list.push((column, assignee.clone()));
         }
@@ -74,16 +116,49 @@ impl Filter {
     }
 }
 
-/// A position in the list: the next conversations are older than it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// What else the conversations of every list must have.
+struct Conditions {
+    tag: Option<TaggedWith>,
+    since: Option<i64>,
+    until: Option<i64>,
+}
+
+impl Conditions {
+    /// The conditions in SQL, each with its AND.
+    fn sql(&self, sql: &mut Sql, ws: i64) -> String {
+        let mut text = String::new();
+        if let Some(since) = self.since {
+            text += &format!(" AND c.last_message_at >= {}", sql.int(since));
+        }
+        if let Some(until) = self.until {
+            text += &format!(" AND c.last_message_at <= {}", sql.int(until));
+        }
+        if let Some(tag) = &self.tag {
+            let ids: Vec<String> = tag.ids.iter().map(|id| sql.text(id.as_str())).collect();
+            let tagged = format!(
+                "SELECT t.conversation FROM conversation_tags t WHERE t.ws = {} AND t.tag IN ({})",
+                sql.int(ws),
+                ids.join(", ")
+            );
+            text += &match tag.by_many {
+                true => format!(" AND EXISTS ({tagged} AND t.conversation = c.id)"),
+                false => format!(" AND c.id IN ({tagged})"),
+            };
+        }
+        text
+    }
+}
+
+/// A position in the list: the next conversations come after it in the list's order.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListPosition {
     pub at: i64,
     pub id: String,
 }
 
 impl ListPosition {
-    pub fn start() -> ListPosition {
-        ListPosition { at: i64::MAX, id: String::new() }
+    fn key(&self) -> (i64, &str) {
+        (self.at, &self.id)
     }
 }
 
@@ -109,6 +184,9 @@ db::row! {
         pub topic: Option<String>,
         pub urgency: Option<Urgency>,
         pub risk: Option<ConversationRisk>,
+        pub last_direction: Option<Direction>,
+        pub waiting_since: Option<i64>,
+        pub has_draft: bool,
         pub reference: Option<String>,
     }
 }
@@ -126,9 +204,13 @@ pub struct ListedConversation {
     pub place: ListPosition,
 }
 
-impl From<ConversationSummary> for ListedConversation {
-    fn from(summary: ConversationSummary) -> ListedConversation {
-        let place = ListPosition { at: summary.last_message_at, id: summary.id.to_string() };
+impl ListedConversation {
+    fn new(summary: ConversationSummary, order: ListOrder) -> ListedConversation {
+        let at = match order {
+            ListOrder::Newest | ListOrder::Oldest => summary.last_message_at,
+            ListOrder::LongestWaiting => summary.waiting_since.unwrap_or(summary.last_message_at),
+        };
+        let place = ListPosition { at, id: summary.id.to_string() };
         ListedConversation { summary, place }
     }
 }
@@ -150,6 +232,8 @@ pub fn select(from: &str) -> String {
 pub struct ListWalk {
     ws: i64,
     lists: Vec<List>,
+    order: ListOrder,
+    conditions: Conditions,
     from: ListPosition,
     /// Those that moved since the walk began and stood after `from` then.
     moved: Vec<ListedConversation>,
@@ -159,11 +243,19 @@ impl ListWalk {
     pub fn begin(actor: &Actor, filter: &Filter) -> ListWalk {
         let mut circles = actor.circles.to_vec();
         circles.dedup();
-        let lists = filter.lists(&circles);
-        ListWalk { ws: actor.ws, lists, from: ListPosition::start(), moved: Vec::new() }
+        let Filter { tag, since, until, order, .. } = filter;
+        ListWalk {
+            ws: actor.ws,
+            lists: filter.lists(&circles),
+            order: *order,
+            conditions: Conditions { tag: tag.clone(), since: *since, until: *until },
+            from: order.start(*since, *until),
+            moved: Vec::new(),
+        }
     }
 
-    /// Continues a walk that began at `as_of` from the position `from`.
+    /// Continues a walk that began at `as_of` from the position `from`. An answered conversation
+    /// leaves the order of those who wait, and none moves within it.
     pub fn resume(
         tx: &mut Tx<'_>,
         actor: &Actor,
@@ -172,22 +264,33 @@ impl ListWalk {
         from: ListPosition,
     ) -> Result<ListWalk> {
         let mut walk = ListWalk { from, ..ListWalk::begin(actor, filter) };
+        if walk.order == ListOrder::LongestWaiting {
+            return Ok(walk);
+        }
         for list in &walk.lists {
             let mut sql = Sql::default();
             let at = walk.in_list(&mut sql, list);
             let since = format!("{at} AND c.last_message_at > {}", sql.int(as_of));
-            walk.moved.extend(newest_first(tx, sql, &since, MOVED_LOOKED_AT)?);
+            let moved = in_order(tx, sql, &since, ListOrder::Newest, MOVED_LOOKED_AT)?;
+            walk.moved.extend(moved);
         }
         for listed in &mut walk.moved {
             listed.place.at = former_place(tx, walk.ws, &listed.summary.id, as_of)?;
         }
-        walk.moved.retain(|listed| listed.place.at > 0 && listed.place < walk.from);
+        let (order, from) = (walk.order, walk.from.clone());
+        let is_ahead = |place: &ListPosition| order.compare(from.key(), place.key()).is_lt();
+        walk.moved.retain(|listed| listed.place.at > 0 && is_ahead(&listed.place));
+        if walk.order == ListOrder::Oldest {
+            // They stand at the end now, and are listed where they were.
+            let until = walk.conditions.until.unwrap_or(as_of);
+            walk.conditions.until = Some(until.min(as_of));
+        }
         Ok(walk)
     }
 
     /// The next conversations.
     pub fn next(self, tx: &mut Tx<'_>, limit: usize) -> Result<Vec<ListedConversation>> {
-        let found = self.below(tx, &self.from, limit)?;
+        let found = self.after(tx, &self.from, limit)?;
         Ok(self.with_moved(found, limit))
     }
 
@@ -207,7 +310,7 @@ impl ListWalk {
         let moved: Vec<i64> = self.moved.iter().map(|listed| listed.summary.num).collect();
         let moved = search::those_with_all(tx, self.ws, &all, &moved)?;
         self.moved.retain(|listed| moved.contains(&listed.summary.num));
-        let found = matching::newest_matching(tx, &self, &terms, limit)?;
+        let found = matching::first_matching(tx, &self, &terms, limit)?;
         Ok(self.with_moved(found, limit))
     }
 
@@ -217,11 +320,14 @@ impl ListWalk {
         limit: usize,
     ) -> Vec<ListedConversation> {
         found.extend(self.moved);
-        newest(found, limit)
+        let order = self.order;
+        found.sort_unstable_by(|a, b| order.compare(a.place.key(), b.place.key()));
+        found.truncate(limit);
+        found
     }
 
-    /// Up to `limit` conversations after a place, from each list.
-    fn below(
+    /// Up to `limit` conversations after a position, from each list.
+    fn after(
         &self,
         tx: &mut Tx<'_>,
         from: &ListPosition,
@@ -231,15 +337,15 @@ impl ListWalk {
         for list in &self.lists {
             let mut sql = Sql::default();
             let at = self.in_list(&mut sql, list);
-            let below = format!("{at} AND {}", sql.below(from));
-            found.extend(newest_first(tx, sql, &below, limit)?);
+            let after = format!("{at} AND {}", self.order.after(&mut sql, from));
+            found.extend(in_order(tx, sql, &after, self.order, limit)?);
         }
         Ok(found)
     }
 
     fn in_list(&self, sql: &mut Sql, list: &List) -> String {
-        let ws = sql.int(self.ws);
-        format!("c.ws = {ws} AND {}", has_values(sql, list))
+        let (ws, values) = (sql.int(self.ws), has_values(sql, list));
+        format!("c.ws = {ws} AND {values}{}", self.conditions.sql(sql, self.ws))
     }
 
     /// For a lookup by conversation numbers: `ws + 0` keeps the planner from using the lists'
@@ -247,7 +353,8 @@ impl ListWalk {
     fn in_any_list(&self, sql: &mut Sql) -> String {
         let ws = sql.int(self.ws);
         let lists: Vec<String> = self.lists.iter().map(|list| has_values(sql, list)).collect();
-        format!("c.ws + 0 = {ws} AND ({})", lists.join(" OR "))
+        let conditions = self.conditions.sql(sql, self.ws);
+        format!("c.ws + 0 = {ws} AND ({}){conditions}", lists.join(" OR "))
     }
 }
 
@@ -267,22 +374,18 @@ fn former_place(tx: &mut Tx<'_>, ws: i64, id: &ConversationId, as_of: i64) -> Re
 }
 
 /// The LIMIT is a literal, so that PostgreSQL plans for it.
-fn newest_first(
+fn in_order(
     tx: &mut Tx<'_>,
     sql: Sql,
     condition: &str,
+    order: ListOrder,
     limit: usize,
 ) -> Result<Vec<ListedConversation>> {
     let text = format!(
-        "{} WHERE {condition} ORDER BY c.last_message_at DESC, c.id DESC LIMIT {limit}",
-        select("conversations c")
+        "{} WHERE {condition} ORDER BY {} LIMIT {limit}",
+        select("conversations c"),
+        order.by()
     );
     let found = sql.all::<ConversationSummary>(tx, &text)?;
-    Ok(found.into_iter().map(ListedConversation::from).collect())
-}
-
-fn newest(mut found: Vec<ListedConversation>, limit: usize) -> Vec<ListedConversation> {
-    found.sort_unstable_by(|a, b| b.place.cmp(&a.place));
-    found.truncate(limit);
-    found
+    Ok(found.into_iter().map(|summary| ListedConversation::new(summary, order)).collect())
 }

@@ -2,7 +2,6 @@
 
 use db::{Arg, FromRow, Tx, Value};
 
-use super::ListPosition;
 use crate::base::error::Result;
 
 /// The arguments of a statement whose conditions depend on the filter.
@@ -42,11 +41,6 @@ impl Sql {
     fn bind(&mut self, bound: Bound) -> String {
         self.0.push(bound);
         format!("?{}", self.0.len())
-    }
-
-    pub(super) fn below(&mut self, place: &ListPosition) -> String {
-        let (at, id) = (self.int(place.at), self.text(&place.id));
-        format!("(c.last_message_at, c.id) < ({at}, {id})")
     }
 
     pub(super) fn all<T: FromRow>(&self, tx: &mut Tx<'_>, text: &str) -> Result<Vec<T>> {

@@ -20,7 +20,9 @@ on_both!(
     the_team_of_the_sandbox_is_the_test_agents_alone,
     at_most_three_reasons_are_told_and_the_latest_warning_counts,
     no_such_and_not_yours_are_the_same_bytes,
-    an_assignee_keeps_their_name_after_the_key_was_revoked
+    an_assignee_keeps_their_name_after_the_key_was_revoked,
+    what_a_reader_omits_is_absent,
+    only_what_came_after_a_message_is_read
 );
 
 async fn a_new_conversation_has_every_field(app: TestApp) {
@@ -41,6 +43,10 @@ async fn a_new_conversation_has_every_field(app: TestApp) {
         "risk": null,
         "riskReasons": [],
         "snoozedUntil": null,
+        "lastDirection": "inbound",
+        "waitingSince": "2026-11-15T09:00:00.000Z",
+        "language": null,
+        "hasDraft": false,
         "timeline": [{
             "type": "message",
             "id": mail.message.as_str(),
@@ -293,5 +299,47 @@ fn brief(item: &Value) -> String {
         "message" => text_of(item, "text"),
         "note" => text_of(item, "body"),
         _ => format!("{} by {}", text_of(item, "event"), text_of(item, "actor")),
+    }
+}
+
+async fn what_a_reader_omits_is_absent(app: TestApp) {
+    let key = app.key("write").await;
+    let mail = app.mail("a@x.example", "Lamp", "One").await;
+    app.on(&key, &mail.conversation, "tags", json!({ "add": ["vip"] })).await.is(200);
+    let path = format!("/conversations/{}", mail.conversation);
+    let whole = app.get(&key, &path).await.is(200).json();
+    for (omit, kinds, has_team) in [
+        ("team", vec!["message", "event"], false),
+        ("events", vec!["message"], true),
+        ("team,events", vec!["message"], false),
+    ] {
+        let read = app.get(&key, &format!("{path}?omit={omit}")).await.is(200).json();
+        assert_eq!(texts(read["timeline"].as_array().unwrap(), "type"), kinds, "{omit}");
+        assert_eq!(read.get("team").is_some(), has_team, "{omit}");
+        assert_eq!(read["tags"], whole["tags"]);
+    }
+    for bad in ["", "team,", "everything", "team%20events"] {
+        app.get(&key, &format!("{path}?omit={bad}")).await.is(400);
+    }
+}
+
+async fn only_what_came_after_a_message_is_read(app: TestApp) {
+    let key = app.key("write").await;
+    let first = app.mail("a@x.example", "Lamp", "One").await;
+    app.on(&key, &first.conversation, "notes", json!({ "body": "Two" })).await.is(201);
+    app.advance(SECOND);
+    let second = app.mail("a@x.example", "Re: Lamp", "Three").await;
+    app.on(&key, &first.conversation, "notes", json!({ "body": "Four" })).await.is(201);
+    let path = format!("/conversations/{}", first.conversation);
+    let after = async |message: &str| {
+        let read = app.get(&key, &format!("{path}?after={message}")).await.is(200).json();
+        texts(read["timeline"].as_array().unwrap(), "type")
+    };
+    assert_eq!(after(first.message.as_str()).await, ["note", "message", "note"]);
+    assert_eq!(after(second.message.as_str()).await, ["note"]);
+    let other = app.mail("b@x.example", "Chair", "Else").await;
+    for bad in [other.message.as_str(), "msg_1", "nothing"] {
+        let answer = app.get(&key, &format!("{path}?after={bad}")).await.is(400);
+        assert_eq!(answer.error(), "after: is no message of this conversation");
     }
 }

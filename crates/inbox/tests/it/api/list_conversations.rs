@@ -4,8 +4,8 @@ use inbox::base::time::Moment;
 use mail::{Mail, Risk, Warning};
 use serde_json::{Value, json};
 use testing::{
-    Chance, DAY, MINUTE, SECOND, TestApp, UNDO, fields, letter, no_mailbox, on_both, query,
-    text_of, texts,
+    Answer, Chance, DAY, MINUTE, SECOND, TestApp, TestKey, UNDO, fields, letter, no_mailbox,
+    on_both, query, text_of, texts,
 };
 
 on_both!(
@@ -17,7 +17,13 @@ on_both!(
     a_key_lists_team_inboxes_and_its_makers_private_ones,
     a_reference_is_compared_lower_cased_in_every_status_with_view_all,
     a_list_holds_25_unless_a_limit_is_given,
-    drafts_and_scheduled_mail_change_nothing_in_the_list,
+    drafts_and_scheduled_mail_move_nothing_in_the_list,
+    a_row_says_who_wrote_last_who_waits_and_whether_a_draft_does,
+    each_order_is_walked_page_by_page,
+    the_oldest_first_is_walked_whole_while_conversations_move,
+    those_who_wait_longest_come_first_and_the_answered_not_at_all,
+    a_list_is_narrowed_by_time_tag_and_contact,
+    a_tag_that_cannot_be_seen_lists_nothing,
     a_snippet_is_the_first_140_characters_with_white_space_folded,
     filters_combine,
     conversations_of_one_moment_have_a_fixed_order
@@ -55,6 +61,10 @@ async fn a_new_conversation_has_every_field_of_a_summary(app: TestApp) {
         "topic": null,
         "urgency": null,
         "risk": null,
+        "lastDirection": "inbound",
+        "waitingSince": "2026-11-15T09:00:00.000Z",
+        "language": null,
+        "hasDraft": false,
     });
     assert_eq!(app.list(&key, "").await, [expected]);
 }
@@ -87,6 +97,10 @@ async fn a_full_summary_has_the_same_fields_and_a_reference(app: TestApp) {
         "topic": "returns",
         "urgency": "high",
         "risk": "impersonation",
+        "lastDirection": "inbound",
+        "waitingSince": app.iso(),
+        "language": null,
+        "hasDraft": false,
         "reference": "inv-7",
     });
     assert_eq!(summary, &expected);
@@ -196,16 +210,17 @@ async fn a_list_holds_25_unless_a_limit_is_given(app: TestApp) {
     assert_eq!(app.subjects(&key, "limit=2").await, ["Mail 29", "Mail 28"]);
 }
 
-async fn drafts_and_scheduled_mail_change_nothing_in_the_list(app: TestApp) {
+async fn drafts_and_scheduled_mail_move_nothing_in_the_list(app: TestApp) {
     let key = app.key("draft send").await;
     let older = app.mail("a@x.example", "Older", "The question").await;
     app.advance(MINUTE);
     app.mail("b@x.example", "Newer", "text").await;
-    let before = app.get(&key, "/conversations").await.bytes;
+    let mut before = app.list(&key, "").await;
     app.advance(MINUTE);
     app.draft(&key, &older.conversation, "A draft").await;
     let message = app.schedule(&key, &older.conversation, "A reply").await;
-    assert_eq!(app.get(&key, "/conversations").await.bytes, before);
+    before[1]["hasDraft"] = json!(true);
+    assert_eq!(app.list(&key, "").await, before);
     app.advance(UNDO);
     app.mark_sent(&app.support, &message).await;
     let all = app.list(&key, "view=all").await;
@@ -335,4 +350,152 @@ impl Asked<'_> {
             && (self.assigned.is_empty() || self.assigned == one.assigned)
             && (self.reference.is_empty() || self.reference == one.reference)
     }
+}
+
+async fn a_row_says_who_wrote_last_who_waits_and_whether_a_draft_does(app: TestApp) {
+    let key = app.key("write draft send").await;
+    let mail = app.mail("a@x.example", "Lamp", "Where is it?").await;
+    let asked_at = app.iso();
+    app.advance(MINUTE);
+    app.mail("a@x.example", "Re: Lamp", "Hello?").await;
+    let state = async || {
+        let read = app.read(&key, &mail.conversation).await;
+        let row = app.list(&key, "view=all").await.swap_remove(0);
+        for field in ["lastDirection", "waitingSince", "language", "hasDraft"] {
+            assert_eq!(read[field], row[field], "{field}");
+        }
+        (row["lastDirection"].clone(), row["waitingSince"].clone(), row["hasDraft"].clone())
+    };
+    assert_eq!(state().await, (json!("inbound"), json!(asked_at), json!(false)));
+    let draft = app.draft(&key, &mail.conversation, "Soon").await;
+    assert_eq!(state().await, (json!("inbound"), json!(asked_at), json!(true)));
+    app.post(&key, &format!("/messages/{draft}/discard"), json!({})).await.is(200);
+    assert_eq!(state().await, (json!("inbound"), json!(asked_at), json!(false)));
+    let message = app.schedule(&key, &mail.conversation, "It left.").await;
+    app.post(&key, &format!("/messages/{message}/stop"), json!({})).await.is(200);
+    assert_eq!(state().await, (json!("inbound"), json!(asked_at), json!(true)));
+    app.sent(&key, &mail.conversation, "It really left.").await;
+    assert_eq!(state().await, (json!("outbound"), Value::Null, json!(true)));
+    app.advance(MINUTE);
+    app.mail("a@x.example", "Re: Lamp", "It is broken.").await;
+    assert_eq!(state().await, (json!("inbound"), json!(app.iso()), json!(true)));
+    app.on(&key, &mail.conversation, "status", json!({ "status": "closed" })).await.is(200);
+    assert_eq!(state().await, (json!("inbound"), Value::Null, json!(true)));
+}
+
+/// The subjects of a whole walk with pages of two.
+async fn walked(app: &TestApp, key: &TestKey, query: &str) -> Vec<String> {
+    let mut subjects = Vec::new();
+    let mut path = format!("/conversations?limit=2&{query}");
+    loop {
+        let answer = app.get(key, &path).await.is(200);
+        subjects.extend(texts(answer.json().as_array().unwrap(), "subject"));
+        match next_path(&answer) {
+            Some(next) => path = next,
+            None => return subjects,
+        }
+    }
+}
+
+/// The path of the next page.
+fn next_path(answer: &Answer) -> Option<String> {
+    let link = answer.headers.get("link")?.to_str().unwrap();
+    let url = link.strip_prefix('<')?.split('>').next()?;
+    Some(url.split_once("/v1").unwrap().1.to_owned())
+}
+
+async fn each_order_is_walked_page_by_page(app: TestApp) {
+    let key = app.key("read").await;
+    for number in 1..=5 {
+        app.mail(&format!("{number}@x.example"), &format!("Mail {number}"), "the lamp").await;
+        app.advance(SECOND);
+    }
+    let oldest: Vec<String> = (1..=5).map(|number| format!("Mail {number}")).collect();
+    let newest: Vec<String> = oldest.iter().rev().cloned().collect();
+    for q in ["", "&q=lamp"] {
+        assert_eq!(walked(&app, &key, &format!("sort=newest{q}")).await, newest, "{q}");
+        assert_eq!(walked(&app, &key, &format!("sort=oldest{q}")).await, oldest, "{q}");
+        assert_eq!(walked(&app, &key, &format!("sort=waiting{q}")).await, oldest, "{q}");
+    }
+    app.get(&key, "/conversations?sort=best").await.is(400);
+}
+
+async fn the_oldest_first_is_walked_whole_while_conversations_move(app: TestApp) {
+    let key = app.key("read").await;
+    for number in 1..=5 {
+        app.mail(&format!("{number}@x.example"), &format!("Mail {number}"), "text").await;
+        app.advance(SECOND);
+    }
+    let first = app.get(&key, "/conversations?limit=2&sort=oldest").await.is(200);
+    assert_eq!(texts(first.json().as_array().unwrap(), "subject"), ["Mail 1", "Mail 2"]);
+    // One that was listed and one that was not yet move to the end.
+    app.mail("1@x.example", "Re: Mail 1", "again").await;
+    app.mail("4@x.example", "Re: Mail 4", "again").await;
+    let next = app.get(&key, &next_path(&first).unwrap()).await.is(200);
+    assert_eq!(texts(next.json().as_array().unwrap(), "subject"), ["Mail 3", "Mail 4"]);
+    let last = app.get(&key, &next_path(&next).unwrap()).await.is(200);
+    assert_eq!(texts(last.json().as_array().unwrap(), "subject"), ["Mail 5"]);
+}
+
+async fn those_who_wait_longest_come_first_and_the_answered_not_at_all(app: TestApp) {
+    let key = app.key("send").await;
+    let mut conversations = Vec::new();
+    for subject in ["First", "Second", "Third"] {
+        let from = format!("{}@x.example", subject.to_lowercase());
+        conversations.push(app.mail(&from, subject, "text").await.conversation);
+        app.advance(MINUTE);
+    }
+    app.mail("first@x.example", "Re: First", "Hello?").await;
+    assert_eq!(app.subjects(&key, "sort=waiting").await, ["First", "Second", "Third"]);
+    app.sent(&key, &conversations[0], "Answered").await;
+    assert_eq!(app.subjects(&key, "sort=waiting&view=all").await, ["Second", "Third"]);
+    app.advance(MINUTE);
+    app.mail("first@x.example", "Re: First", "And now?").await;
+    assert_eq!(app.subjects(&key, "sort=waiting").await, ["Second", "Third", "First"]);
+}
+
+async fn a_list_is_narrowed_by_time_tag_and_contact(app: TestApp) {
+    let key = app.key("write").await;
+    let mut conversations = Vec::new();
+    for (from, subject) in
+        [("a@x.example", "One"), ("b@x.example", "Two"), ("a@x.example", "Three")]
+    {
+        conversations.push(app.mail(from, subject, "the lamp").await.conversation);
+        app.advance(DAY);
+    }
+    for conversation in &conversations[..2] {
+        app.on(&key, conversation, "tags", json!({ "add": ["Vip"] })).await.is(200);
+    }
+    for (query, expected) in [
+        ("from=A%40X.example", vec!["Three", "One"]),
+        ("from=a%40x.example&tag=vip", vec!["One"]),
+        ("from=nobody%40x.example", vec![]),
+        ("tag=VIP", vec!["Two", "One"]),
+        ("tag=VIP&sort=oldest", vec!["One", "Two"]),
+        ("tag=none", vec![]),
+        ("since=2026-11-16", vec!["Three", "Two"]),
+        ("since=2026-11-16T09:00:00.001Z", vec!["Three"]),
+        ("until=2026-11-16", vec!["Two", "One"]),
+        ("since=2026-11-16&until=2026-11-16", vec!["Two"]),
+        ("since=2026-11-16&until=2026-11-16&sort=oldest", vec!["Two"]),
+        ("since=2026-11-16&sort=waiting", vec!["Two", "Three"]),
+    ] {
+        for q in ["", "&q=lamp"] {
+            let query = format!("{query}{q}");
+            assert_eq!(app.subjects(&key, &query).await, expected, "{query}");
+            assert_eq!(walked(&app, &key, &query).await, expected, "{query}");
+        }
+    }
+    for bad in ["since=yesterday", "until=2026-13-01", "from=nobody", "tag="] {
+        app.get(&key, &format!("/conversations?{bad}")).await.is(400);
+    }
+}
+
+async fn a_tag_that_cannot_be_seen_lists_nothing(app: TestApp) {
+    let key = app.key("write").await;
+    let test = app.test_key("write").await;
+    let mail = app.mail("a@x.example", "One", "text").await;
+    app.on(&key, &mail.conversation, "tags", json!({ "add": ["vip"] })).await.is(200);
+    assert_eq!(app.subjects(&key, "tag=vip").await, ["One"]);
+    assert!(app.subjects(&test, "tag=vip").await.is_empty());
 }

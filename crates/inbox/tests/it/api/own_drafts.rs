@@ -39,7 +39,7 @@ async fn an_agent_changes_its_own_draft_and_a_person_approves_the_new_text(app: 
     app.pass(DAY).await;
     let sent = app.outside.relay.attempts();
     assert_eq!(sent.len(), 1);
-    assert!(String::from_utf8_lossy(&sent[0].raw).contains("It left on Tuesday."));
+    assert!(String::from_utf8_lossy(&sent[0].bytes).contains("It left on Tuesday."));
 }
 
 async fn an_agent_discards_its_own_draft(app: TestApp) {

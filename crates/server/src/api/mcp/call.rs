@@ -13,6 +13,10 @@ use super::Asked;
 use super::envelope::Response;
 use super::tools::{ID, IDEMPOTENCY_KEY};
 
+/// Unknown arguments that a result names, and how much of each name.
+const IGNORED_SHOWN: usize = 10;
+const IGNORED_CHARS: usize = 60;
+
 /// The call that a tool's arguments make. They are the REST body or query, and what REST has
 /// elsewhere: the id of the path and the key of the header.
 pub fn call(operation: &'static Operation, key: KeyHash, arguments: Value) -> ApiCall {
@@ -27,6 +31,24 @@ pub fn call(operation: &'static Operation, key: KeyHash, arguments: Value) -> Ap
         }
     };
     ApiCall { operation, key, id, raw: arguments, input, idempotency_key }
+}
+
+/// A sentence that names the arguments a tool does not have; `None` when it has all of them.
+pub fn ignored_arguments(operation: &Operation, arguments: &Value) -> Option<String> {
+    let is_known = |name: &str| {
+        operation.fields.iter().any(|field| field.name == name)
+            || (name == ID && operation.has_id())
+            || (name == IDEMPOTENCY_KEY && operation.takes_idempotency_key())
+    };
+    let unknown = arguments.as_object()?.keys().filter(|name| !is_known(name));
+    let shown = unknown.take(IGNORED_SHOWN).map(|name| Value::from(cut(name)).to_string());
+    let shown: Vec<String> = shown.collect();
+    (!shown.is_empty())
+        .then(|| format!("Ignored, because this tool has no such argument: {}.", shown.join(", ")))
+}
+
+fn cut(name: &str) -> String {
+    name.chars().take(IGNORED_CHARS).collect()
 }
 
 fn id(operation: &Operation, arguments: &Value) -> Result<Option<String>, ValidationErrors> {
@@ -53,10 +75,11 @@ fn idempotency_key(
 pub fn outcome(
     asked: &Asked,
     operation: &Operation,
+    ignored: Option<&str>,
     result: Result<OperationOutput, Error>,
 ) -> Result<Bytes, Error> {
     match result {
-        Ok(answer) => Ok(done(asked, operation, &answer)),
+        Ok(answer) => Ok(done(asked, operation, ignored, &answer)),
         Err(
             error @ (Error::Unauthorized
             | Error::TooMany(_)
@@ -65,19 +88,29 @@ pub fn outcome(
         ) => Err(error),
         Err(error) => {
             crate::api::http::log_cause(&error);
-            Ok(not_done(asked, &error))
+            Ok(not_done(asked, ignored, &error))
         }
     }
 }
 
-/// The text is the REST body as it is. The structured content is the same as an object: a list
-/// has its name there, and a warning stands before everything that strangers wrote.
-fn done(asked: &Asked, operation: &Operation, answer: &OperationOutput) -> Bytes {
+/// The first text is the REST body as it is; a warning and what was ignored follow it, for clients
+/// that show a model the text alone. The structured content is the body as an object: a list has its
+/// name there, and a warning stands before everything that strangers wrote.
+fn done(
+    asked: &Asked,
+    operation: &Operation,
+    ignored: Option<&str>,
+    answer: &OperationOutput,
+) -> Bytes {
     let body = answer.body.as_slice();
     let mut response = Response::begin(asked, 3 * body.len() + 200);
     let out = &mut response.members;
     push(out, r#""content":["#);
     push_text(out, body);
+    for beside in answer.warning.as_deref().into_iter().chain(ignored) {
+        push(out, ",");
+        push_text(out, beside.as_bytes());
+    }
     push(out, r#"],"structuredContent":{"#);
     if let Some(warning) = &answer.warning {
         push_member(out, "warning", warning.as_bytes());
@@ -100,14 +133,14 @@ fn done(asked: &Asked, operation: &Operation, answer: &OperationOutput) -> Bytes
 }
 
 /// The sentence that REST gives, and what to do about it.
-fn not_done(asked: &Asked, error: &Error) -> Bytes {
+fn not_done(asked: &Asked, ignored: Option<&str>, error: &Error) -> Bytes {
     let mut response = Response::begin(asked, 400);
     let out = &mut response.members;
     push(out, r#""content":["#);
     push_text(out, error.to_string().as_bytes());
-    if let Some(advice) = advice(error) {
+    for beside in advice(error).into_iter().chain(ignored) {
         push(out, ",");
-        push_text(out, advice.as_bytes());
+        push_text(out, beside.as_bytes());
     }
     push(out, r#"],"isError":true"#);
     response.end()

@@ -141,9 +141,10 @@ async fn respond(
         }
         _ => return admitted(server, key, asked, |_| Err(JsonRpcError::unknown_method())).await,
     };
+    let ignored = call::ignored_arguments(operation, &arguments);
     let call = call::call(operation, key, arguments);
     let (result, rate) = server.context.app.call(call).await;
-    match call::outcome(asked, operation, result) {
+    match call::outcome(asked, operation, ignored.as_deref(), result) {
         Ok(body) => ApiResponse { status: StatusCode::OK, body, rate, extra: Vec::new() },
         Err(Error::Lacks { entirely: true, .. }) => {
             told(asked, Err(JsonRpcError::invalid_params(NO_SUCH_TOOL)), rate)

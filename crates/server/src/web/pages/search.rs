@@ -125,7 +125,7 @@ fn checked(
         q: Some(q.to_owned()),
         assigned: asked.opt("assigned"),
         limit: Some(FOUND),
-        reference: None,
         cursor: asked.opt("cursor"),
+        ..ListConversationsInput::default()
     }))
 }

@@ -103,7 +103,7 @@ async fn a_tool_works_as_in_the_current_era(app: TestApp) {
     };
     let noted = call("add_note", json!({ "id": id, "body": "Seen" })).await;
     assert_eq!(noted["result"]["structuredContent"]["ok"], true);
-    assert_eq!(noted["result"]["content"], json!([{ "type": "text", "text": "{\"ok\":true}" }]));
+    assert_eq!(noted["result"]["content"].as_array().unwrap().len(), 1);
     let read = call("get_conversation", json!({ "id": id })).await;
     assert_eq!(read["result"]["structuredContent"]["timeline"][1]["body"], "Seen");
     let wrong = call("add_note", json!({ "id": id })).await;
