@@ -18,8 +18,11 @@ READING = [
     "list_conversations",
     "get_conversation",
     "list_mailboxes",
+    "list_messages",
     "list_tags",
+    "list_team",
     "search_documents",
+    "whoami",
 ]
 DOING = [
     "add_note",
@@ -30,6 +33,8 @@ DOING = [
     "start_conversation",
     "request_documents",
     "record_sent",
+    "update_draft",
+    "discard_draft",
 ]
 INVALID_PARAMS = -32602
 

@@ -2,7 +2,8 @@
 
 use db::Tx;
 use inbox::actions::{
-    MadeKey, NewWorkspace, add_mailbox, add_person, list_workspaces, make_key, set_up_workspace,
+    MadeKey, NewWorkspace, add_mailbox, add_person, list_workspaces, make_key, set_duty,
+    set_up_workspace,
 };
 use inbox::base::actor::{self, Actor, Circle, Role};
 use inbox::base::api_key::KeyHash;
@@ -77,6 +78,12 @@ pub fn assemble(tx: &mut Tx<'_>, app: &App, now: i64) -> Result<SamplePeople> {
     let by_ines = &cx(&ines);
     add_person(tx, by_ines, ADMIN_EMAIL, "Jonas Feld", Role::Admin)?;
     add_person(tx, by_ines, MEMBER_EMAIL, "Priya Nair", Role::Member)?;
+    for (email, duty) in [
+        (ADMIN_EMAIL, "Invoices, refunds and terms of payment"),
+        (MEMBER_EMAIL, "Orders, parcels and returns, mornings"),
+    ] {
+        set_duty(tx, &cx(&actor::person(tx, ws, email)?), duty)?;
+    }
     let billing = add_mailbox(tx, by_ines, "billing@lumen-holz.example", "Billing", None)?;
     let private = add_mailbox(tx, by_ines, OWNER_EMAIL, "Ines, private", Some(&made.owner))?;
 
