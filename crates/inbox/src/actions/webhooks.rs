@@ -1,6 +1,6 @@
 //! Webhooks: added, listed and looked at.
 
-use db::Tx;
+use db::{Json, Tx};
 use serde::Serialize;
 use url::Url;
 
@@ -13,6 +13,7 @@ use crate::base::limits::{WEBHOOK_URL_CHARS, WEBHOOKS, thousands};
 use crate::base::public_ip::is_public_host;
 use crate::base::time::Moment;
 use crate::model::audit_log::{self, Action};
+use crate::model::events::EVENTS;
 use crate::model::sealing;
 use crate::model::webhook_signing;
 use crate::model::webhooks::State;
@@ -69,6 +70,25 @@ pub fn add_webhook(
     )?;
     audit_log::record(tx, cx, &circle, Action::WebhookAdded, url.as_str(), "")?;
     Ok(MadeWebhook { id, secret })
+}
+
+/// Chooses the events that a webhook hears beside those that all hear, by their names.
+pub fn choose_events(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId, names: &[String]) -> Result<()> {
+    let circle = find(tx, cx, id)?;
+    let by_choice = || EVENTS.iter().filter(|event| event.by_choice).map(|event| event.name);
+    if let Some(unknown) = names.iter().find(|name| !by_choice().any(|known| known == *name)) {
+        let known: Vec<&str> = by_choice().collect();
+        let sentence = format!("{unknown} cannot be chosen; there are {}", known.join(", "));
+        return Err(Error::invalid("event", sentence));
+    }
+    let chosen: Vec<&str> =
+        by_choice().filter(|known| names.iter().any(|name| name == known)).collect();
+    let (url,): (String,) = tx.one(
+        "UPDATE webhooks SET chosen_events = ?3 WHERE ws = ?1 AND id = ?2 RETURNING url",
+        &[&cx.actor.ws, id, &Json(&chosen)],
+    )?;
+    let detail = if chosen.is_empty() { "none".into() } else { chosen.join(", ") };
+    audit_log::record(tx, cx, &circle, Action::WebhookEventsChosen, &url, &detail)
 }
 
 /// Checks a webhook's URL: a public `https://` address. The addresses that its host resolves to are
@@ -141,6 +161,8 @@ db::row! {
         pub old_secret_until: Option<i64>,
         /// The first failure after the last success.
         pub failing_since: Option<i64>,
+        /// The names of the events that it hears beside those that all hear.
+        pub chosen_events: Json<Vec<String>>,
     }
 }
 

@@ -317,8 +317,8 @@ fn announce(
 ) -> Result<()> {
     match announcement {
         InboundAnnouncement::Nothing => return Ok(()),
-        InboundAnnouncement::Begins => return conversations::announce_turn(tx, cx, conversation),
-        InboundAnnouncement::BeginsAsReply => conversations::announce_turn(tx, cx, conversation)?,
+        InboundAnnouncement::Begins => return announce_beginning(tx, cx, conversation),
+        InboundAnnouncement::BeginsAsReply => announce_beginning(tx, cx, conversation)?,
         InboundAnnouncement::Reply => {
             conversations::wake(tx, cx, conversation, WokenBy::Customer)?;
             conversations::set_status(tx, cx, conversation, Status::Open)?;
@@ -330,6 +330,11 @@ fn announce(
         reference: conversation.reference.as_deref(),
     };
     events::record(tx, cx, conversation.subject_of_events(), &event)
+}
+
+fn announce_beginning(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) -> Result<()> {
+    conversations::announce_beginning(tx, cx, conversation)?;
+    conversations::announce_turn(tx, cx, conversation)
 }
 
 fn hold(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()> {

@@ -49,7 +49,7 @@ pub fn deliver(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<()> {
         if SimulatedBehaviour::of(email) == SimulatedBehaviour::Bounces
             || has_complained(tx, cx, email)?
         {
-            return messages::mark_failed(tx, cx, &message);
+            return messages::mark_failed(tx, cx, &conversation, &message);
         }
     }
     messages::mark_sent(tx, cx, &mut conversation, &message)?;

@@ -237,7 +237,7 @@ impl SendMessages {
             let end = recipient_outcomes::end(tx, cx, &claimed.message, recipients, &outcomes)?;
             match claimed.unsigned.to().any(|to| end.has_it(to)) {
                 true => messages::mark_sent(tx, cx, &mut conversation, &message)?,
-                false => return messages::mark_failed(tx, cx, &message),
+                false => return messages::mark_failed(tx, cx, &conversation, &message),
             }
             match end.refused.is_empty() {
                 true => Ok(()),

@@ -32,6 +32,7 @@ actions! {
     KeyRevoked: "key-revoked", "revoked the key";
     WebhookAdded: "webhook-added", "added the webhook";
     WebhookRotated: "webhook-rotated", "rotated the secret of the webhook";
+    WebhookEventsChosen: "webhook-events-chosen", "chose the events of the webhook";
     WebhookPaused: "webhook-paused", "paused the webhook";
     WebhookResumed: "webhook-resumed", "resumed the webhook";
     WebhookDeleted: "webhook-deleted", "deleted the webhook";

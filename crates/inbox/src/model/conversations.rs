@@ -180,6 +180,12 @@ pub fn set_status(
     announce_turn(tx, cx, conversation)
 }
 
+/// Tells that a conversation began.
+pub fn announce_beginning(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()> {
+    let event = Event::ConversationCreated { mailbox: &conversation.mailbox };
+    events::record(tx, cx, conversation.subject_of_events(), &event)
+}
+
 /// Tells whose turn it has become, if that is news.
 pub fn announce_turn(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) -> Result<()> {
     let (turn, previous) = (conversation.turn(), conversation.announced_turn);

@@ -103,7 +103,7 @@ pub fn begin_conversation(
         (None, Some(contact)) => contact,
         (problem, _) => return Err(Error::invalid("to", problem.unwrap_or_default())),
     };
-    conversations::begin(
+    let conversation = conversations::begin(
         tx,
         cx,
         &NewConversation {
@@ -115,7 +115,9 @@ pub fn begin_conversation(
             reference: None,
             listed_at: cx.now,
         },
-    )
+    )?;
+    conversations::announce_beginning(tx, cx, &conversation)?;
+    Ok(conversation)
 }
 
 /// Refuses when another draft of the conversation waits for a person, so that two agents do not

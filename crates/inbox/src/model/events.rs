@@ -25,6 +25,8 @@ pub struct WebhookEventType {
     pub name: &'static str,
     /// When it is sent, as a sentence without its full stop.
     pub when: &'static str,
+    /// True when only webhooks that choose it are told of it.
+    pub by_choice: bool,
     /// The schema of each field of `data` but `summary` and `url`. A name that ends in `?` is of a
     /// field that may be missing.
     pub fields: fn() -> Value,
@@ -41,12 +43,15 @@ pub const EVENTS: &[&WebhookEventType] = &[
     &BOOKING_CREATED,
     &BOOKING_CANCELLED,
     &SCOUT_HELD,
+    &CONVERSATION_CREATED,
+    &MESSAGE_FAILED,
     &WEBHOOK_TEST,
 ];
 
 const ASK_COMPLETED: WebhookEventType = WebhookEventType {
     name: "ask.completed",
     when: "Everything asked of a client is in",
+    by_choice: false,
     fields: || {
         json!({
             "ask_id": id_schema("req"),
@@ -59,6 +64,7 @@ const ASK_COMPLETED: WebhookEventType = WebhookEventType {
 const CLIENT_REPLIED: WebhookEventType = WebhookEventType {
     name: "client.replied",
     when: "Someone wrote back on a conversation",
+    by_choice: false,
     fields: || {
         json!({
             "conversation_id": id_schema("cnv"),
@@ -73,6 +79,7 @@ const CLIENT_REPLIED: WebhookEventType = WebhookEventType {
 const CONVERSATION_ASSIGNED: WebhookEventType = WebhookEventType {
     name: "conversation.assigned",
     when: "A conversation was given to someone or to nobody",
+    by_choice: false,
     fields: || {
         json!({
             "conversation_id": id_schema("cnv"),
@@ -85,6 +92,7 @@ const CONVERSATION_ASSIGNED: WebhookEventType = WebhookEventType {
 const TURN_CHANGED: WebhookEventType = WebhookEventType {
     name: "turn.changed",
     when: "Whose turn it is changed",
+    by_choice: false,
     fields: || {
         let turn = json!({ "type": "string", "enum": Turn::NAMES });
         json!({
@@ -99,6 +107,7 @@ const TURN_CHANGED: WebhookEventType = WebhookEventType {
 const DRAFT_APPROVED: WebhookEventType = WebhookEventType {
     name: "draft.approved",
     when: "A person approved a draft",
+    by_choice: false,
     fields: || {
         json!({
             "conversation_id": id_schema("cnv"),
@@ -120,6 +129,7 @@ const DRAFT_APPROVED: WebhookEventType = WebhookEventType {
 const MESSAGE_SENT: WebhookEventType = WebhookEventType {
     name: "message.sent",
     when: "An e-mail went out",
+    by_choice: false,
     fields: || {
         json!({
             "conversation_id": id_schema("cnv"),
@@ -131,24 +141,51 @@ const MESSAGE_SENT: WebhookEventType = WebhookEventType {
     },
 };
 
-const BOOKING_CREATED: WebhookEventType =
-    WebhookEventType { name: "booking.created", when: "Someone booked a time", fields: booking };
+const BOOKING_CREATED: WebhookEventType = WebhookEventType {
+    name: "booking.created",
+    when: "Someone booked a time",
+    by_choice: false,
+    fields: booking,
+};
 
 const BOOKING_CANCELLED: WebhookEventType = WebhookEventType {
     name: "booking.cancelled",
     when: "A booking was cancelled",
+    by_choice: false,
     fields: booking,
 };
 
 const SCOUT_HELD: WebhookEventType = WebhookEventType {
     name: "scout.held",
     when: "A likely scam was held",
+    by_choice: false,
     fields: || json!({ "conversation_id": id_schema("cnv") }),
+};
+
+const CONVERSATION_CREATED: WebhookEventType = WebhookEventType {
+    name: "conversation.created",
+    when: "A conversation began",
+    by_choice: true,
+    fields: || json!({ "conversation_id": id_schema("cnv"), "mailbox_id": id_schema("mbx") }),
+};
+
+const MESSAGE_FAILED: WebhookEventType = WebhookEventType {
+    name: "message.failed",
+    when: "An e-mail could not be delivered",
+    by_choice: true,
+    fields: || {
+        json!({
+            "conversation_id": id_schema("cnv"),
+            "message_id": id_schema("msg"),
+            "mailbox_id": id_schema("mbx"),
+        })
+    },
 };
 
 const WEBHOOK_TEST: WebhookEventType = WebhookEventType {
     name: "webhook.test",
     when: "Someone pressed Send test event",
+    by_choice: false,
     fields: || json!({ "endpoint_id": id_schema("whk") }),
 };
 
@@ -199,6 +236,8 @@ pub enum Event<'a> {
     DraftApproved { message: &'a MessageId, drafted_by: Option<&'a str>, edited: bool },
     MessageSent { message: &'a MessageId, mailbox: &'a MailboxId, author: Option<&'a str> },
     ScoutHeld,
+    ConversationCreated { mailbox: &'a MailboxId },
+    MessageFailed { message: &'a MessageId, mailbox: &'a MailboxId },
     AskCompleted { request: &'a RequestId },
     WebhookTest { endpoint: &'a WebhookId },
 }
@@ -240,9 +279,32 @@ pub fn record(
     event: &Event<'_>,
 ) -> Result<()> {
     let content = event.content(cx.actor);
-    let kind = content.event_type.name;
+    let event_type = content.event_type;
+    if event_type.by_choice && !is_chosen(tx, cx, about.circle, event_type)? {
+        return Ok(());
+    }
     let id = write(tx, cx, about.circle, Some(about.conversation), content)?;
-    plan(tx, cx, about.circle, None, &id, kind)
+    plan(tx, cx, about.circle, None, &id, event_type)
+}
+
+/// True when a webhook of the circle chose this type of event.
+fn is_chosen(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    circle: &Circle,
+    event_type: &WebhookEventType,
+) -> Result<bool> {
+    let found: Option<(WebhookId,)> = tx.opt(
+        "SELECT id FROM webhooks
+         WHERE ws = ?1 AND circle = ?2 AND livemode = ?3 AND chosen_events LIKE ?4 LIMIT 1",
+        &[&cx.actor.ws, circle, &!circle.is_sandbox(), &in_list(event_type)],
+    )?;
+    Ok(found.is_some())
+}
+
+/// A pattern for the JSON list of chosen events that has this one.
+fn in_list(event_type: &WebhookEventType) -> String {
+    format!("%\"{}\"%", event_type.name)
 }
 
 /// Writes an event that only one webhook hears.
@@ -254,9 +316,9 @@ pub fn record_for_one(
     event: &Event<'_>,
 ) -> Result<EventId> {
     let content = event.content(cx.actor);
-    let kind = content.event_type.name;
+    let event_type = content.event_type;
     let id = write(tx, cx, circle, None, content)?;
-    plan(tx, cx, circle, Some(webhook), &id, kind)?;
+    plan(tx, cx, circle, Some(webhook), &id, event_type)?;
     Ok(id)
 }
 
@@ -289,15 +351,16 @@ fn write(
     Ok(id)
 }
 
-/// Plans a delivery for each webhook of the circle, or for one of them.
+/// Plans a delivery for each webhook of the circle that hears such events, or for one of them.
 fn plan(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     circle: &Circle,
     only: Option<&WebhookId>,
     id: &EventId,
-    kind: &str,
+    event_type: &WebhookEventType,
 ) -> Result<()> {
+    let chosen = if event_type.by_choice { in_list(event_type) } else { "%".into() };
     let planned = tx.exec(
         "INSERT INTO deliveries (ws, webhook, event, type, state, attempts, next_attempt_at, created_at)
          SELECT h.ws, h.id, ?1, CAST(?6 AS TEXT),
@@ -307,8 +370,17 @@ fn plan(
                 CAST(?2 AS BIGINT)
          FROM webhooks h JOIN workspaces w ON w.ws = h.ws
          WHERE h.ws = ?3 AND h.circle = ?4 AND h.livemode = ?5
-           AND h.id = coalesce(CAST(?7 AS TEXT), h.id)",
-        &[id, &cx.now, &cx.actor.ws, circle, &!circle.is_sandbox(), &kind, &only],
+           AND h.id = coalesce(CAST(?7 AS TEXT), h.id) AND h.chosen_events LIKE ?8",
+        &[
+            id,
+            &cx.now,
+            &cx.actor.ws,
+            circle,
+            &!circle.is_sandbox(),
+            &event_type.name,
+            &only,
+            &chosen,
+        ],
     )?;
     if planned > 0 {
         tx.wake(Queue::Deliveries);
@@ -394,6 +466,15 @@ impl Event<'_> {
             Event::ScoutHeld => {
                 (&SCOUT_HELD, "A mail that looks like a scam was held".into(), json!({}))
             }
+            Event::ConversationCreated { mailbox } => {
+                let fields = json!({ "mailbox_id": mailbox.as_str() });
+                (&CONVERSATION_CREATED, "A conversation began".into(), fields)
+            }
+            Event::MessageFailed { message, mailbox } => {
+                let fields =
+                    json!({ "message_id": message.as_str(), "mailbox_id": mailbox.as_str() });
+                (&MESSAGE_FAILED, "A message could not be delivered".into(), fields)
+            }
             Event::AskCompleted { request } => {
                 let fields = json!({ "ask_id": request.as_str(), "kind": "documents" });
                 (&ASK_COMPLETED, "Everything asked of the customer is in".into(), fields)
@@ -451,6 +532,8 @@ mod tests {
             Event::DraftApproved { message, drafted_by: None, edited: false },
             Event::MessageSent { message, mailbox, author: None },
             Event::ScoutHeld,
+            Event::ConversationCreated { mailbox },
+            Event::MessageFailed { message, mailbox },
             Event::AskCompleted { request },
             Event::WebhookTest { endpoint },
         ] {

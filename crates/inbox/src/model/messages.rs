@@ -260,7 +260,12 @@ pub fn mark_sent(
 }
 
 /// Records that a message cannot be delivered.
-pub fn mark_failed(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &OutgoingMessage) -> Result<()> {
+pub fn mark_failed(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    message: &OutgoingMessage,
+) -> Result<()> {
     let failed = tx.exec(
         "UPDATE messages SET status = 'failed', sends_at = NULL
          WHERE ws = ?1 AND id = ?2 AND status IN ('scheduled', 'sending')",
@@ -269,8 +274,20 @@ pub fn mark_failed(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &OutgoingMessage) -> R
     if failed == 0 {
         return Err(Error::NotFound("scheduled message"));
     }
+    note_failure(tx, cx, conversation, message)
+}
+
+/// Tells the team in the timeline, and webhooks that chose it, that a message failed.
+fn note_failure(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    message: &OutgoingMessage,
+) -> Result<()> {
     let bounced = TimelineEvent::Bounced { message_id: message.id.clone(), recipients: None };
-    timeline::record(tx, cx, &message.conversation, &bounced)
+    timeline::record(tx, cx, &message.conversation, &bounced)?;
+    let event = Event::MessageFailed { message: &message.id, mailbox: &message.mailbox };
+    events::record(tx, cx, conversation.subject_of_events(), &event)
 }
 
 /// Records that a message came back: it was not delivered. If it is the latest message, it becomes
@@ -289,8 +306,7 @@ pub fn mark_bounced(
     if failed == 0 {
         return Ok(());
     }
-    let bounced = TimelineEvent::Bounced { message_id: message.id.clone(), recipients: None };
-    timeline::record(tx, cx, &message.conversation, &bounced)?;
+    note_failure(tx, cx, conversation, message)?;
     let latest: Option<(MessageId,)> = tx.opt(
         "SELECT id FROM messages
          WHERE ws = ?1 AND conversation = ?2 AND direction = 'outbound' AND counted_at IS NOT NULL

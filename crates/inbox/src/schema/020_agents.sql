@@ -4,6 +4,9 @@ ALTER TABLE users ADD COLUMN duty TEXT;
 CREATE INDEX messages_scheduled ON messages (ws, mailbox, sends_at, id) WHERE status = 'scheduled';
 CREATE INDEX messages_failed ON messages (ws, mailbox, at, id) WHERE status = 'failed';
 
+-- The events that a webhook hears beside those that all hear, as a JSON list of their names.
+ALTER TABLE webhooks ADD COLUMN chosen_events TEXT NOT NULL DEFAULT '[]';
+
 -- Whose mail is the latest; null before the first. `waiting_since` is when the customer's oldest
 -- unanswered mail came; null when none waits for an answer. `has_draft` is kept in step with the
 -- drafts that wait for a person.

@@ -32,6 +32,14 @@ pub enum Webhook {
         #[command(flatten)]
         workspace: WorkspaceArgs,
     },
+    /// Choose the events that one hears beside those that all hear; no name for none
+    Events {
+        #[command(flatten)]
+        one: One,
+        /// conversation.created, message.failed
+        #[arg(value_name = "EVENT")]
+        names: Vec<String>,
+    },
     /// List the webhooks
     List {
         #[command(flatten)]
@@ -91,6 +99,7 @@ impl Webhook {
             Webhook::Add { url, by, test, private, workspace } => {
                 add(settings, &url, by, test, private, workspace).await
             }
+            Webhook::Events { one, names } => choose(settings, one, names).await,
             Webhook::List { workspace } => list(settings, workspace).await,
             Webhook::Rotate(one) => rotate(settings, one).await,
             Webhook::Pause(one) => change(settings, one, actions::pause_webhook, "Paused.").await,
@@ -141,6 +150,15 @@ async fn list(settings: &Settings, workspace: WorkspaceArgs) -> CommandResult {
         format!("{}  {kind}  {}  {}", hook.id, hook.state.as_str(), hook.url)
     });
     print(workspace.output, &json!({ "webhooks": hooks }), &lines.collect::<Vec<_>>().join("\n"));
+    Ok(())
+}
+
+async fn choose(settings: &Settings, one: One, names: Vec<String>) -> CommandResult {
+    let app = open(settings).await?;
+    let (id, operator) = (one.id()?, one.workspace.operator(&app).await?);
+    let chosen = app.act(&operator, move |tx, cx| actions::choose_events(tx, cx, &id, &names));
+    chosen.await.map_err(sentence)?;
+    print(one.workspace.output, &json!({ "ok": true }), "Chosen.");
     Ok(())
 }
 

@@ -82,7 +82,8 @@ pub fn assemble(tx: &mut Tx<'_>, app: &App, now: i64) -> Result<SamplePeople> {
         (ADMIN_EMAIL, "Invoices, refunds and terms of payment"),
         (MEMBER_EMAIL, "Orders, parcels and returns, mornings"),
     ] {
-        set_duty(tx, &cx(&actor::person(tx, ws, email)?), duty)?;
+        let person = actor::person(tx, ws, email)?;
+        set_duty(tx, &cx(&person), duty)?;
     }
     let billing = add_mailbox(tx, by_ines, "billing@lumen-holz.example", "Billing", None)?;
     let private = add_mailbox(tx, by_ines, OWNER_EMAIL, "Ines, private", Some(&made.owner))?;

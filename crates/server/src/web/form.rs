@@ -99,6 +99,13 @@ impl FormValue for Option<i64> {
     }
 }
 
+/// Every value of a field that occurs several times, such as checkboxes of one name.
+impl FormValue for Vec<String> {
+    fn read(fields: &FormFields, name: &str) -> inbox::Result<Vec<String>> {
+        Ok(fields.all(name))
+    }
+}
+
 /// Declares the structs of forms. A field is read under its own name, or under the one in quotes.
 macro_rules! form {
     ($(

@@ -51,6 +51,7 @@ flashes! {
     Password: "password", "check", "The password is set. Your other sessions are over.";
     PrivateOpened: "private-opened", "check", "Your private inboxes are open in this session.";
     Plan: "plan", "check", "The plan is changed.";
+    WebhookEvents: "webhook-events", "check", "Saved. It applies from the next event on.";
     WebhookPaused: "webhook-paused", "pause", "Paused. What is meant for it is kept in the log.";
     WebhookResumed: "webhook-resumed", "check", "Resumed. Events are delivered again.";
     WebhookTested: "webhook-tested", "check", "A test event is on its way.";

@@ -85,6 +85,7 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/webhooks", get(webhooks::page).post(webhooks::add))
         .route("/settings/webhooks/{webhook}", get(webhook::page))
         .route("/settings/webhooks/{webhook}/rotate", post(webhook::rotate))
+        .route("/settings/webhooks/{webhook}/events", post(webhook::choose_events))
         .route("/settings/webhooks/{webhook}/pause", post(webhook::pause))
         .route("/settings/webhooks/{webhook}/resume", post(webhook::resume))
         .route("/settings/webhooks/{webhook}/test", post(webhook::test))

@@ -17,7 +17,7 @@ use inbox::model::webhooks::State as HookState;
 use super::webhooks::hears;
 use super::{SettingsPage, location};
 use crate::web::Web;
-use crate::web::form::{Asked, FormFields, Posted};
+use crate::web::form::{Asked, FormFields, Posted, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
@@ -46,6 +46,8 @@ struct WebhookPage {
     chosen_event: String,
     /// The types of event that the log can be narrowed to.
     events: Vec<&'static str>,
+    /// The events that can be chosen: name, when it is sent, and whether it is.
+    choices: Vec<(&'static str, &'static str, bool)>,
     older: Option<String>,
     has_api: bool,
 }
@@ -120,6 +122,7 @@ fn view(
     let older = log.last().filter(|_| log.len() as i64 == LOG_ITEMS);
     WebhookPage {
         id: id.to_owned(),
+        choices: choices(&detail.chosen_events.0),
         url: detail.url,
         hears: hears(detail.livemode, detail.private),
         state: detail.state,
@@ -201,6 +204,13 @@ fn filter(asked: &FormFields) -> LogFilter {
     }
 }
 
+fn choices(chosen: &[String]) -> Vec<(&'static str, &'static str, bool)> {
+    let by_choice = EVENTS.iter().filter(|event| event.by_choice);
+    by_choice
+        .map(|event| (event.name, event.when, chosen.iter().any(|name| name == event.name)))
+        .collect()
+}
+
 /// The names of all types of event, in the order of the alphabet.
 fn event_names() -> Vec<&'static str> {
     let mut names: Vec<&str> = EVENTS.iter().map(|event| event.name).collect();
@@ -232,6 +242,23 @@ pub async fn rotate(
     let secret = web.act(&visitor, move |tx, cx, _| actions::rotate_secret(tx, cx, &hook)).await?;
     let page = build(&web, &visitor, &id, &FormFields::default()).await?;
     web.show(&visitor, &WebhookPage { secret: Some(secret), ..page })
+}
+
+form! {
+    pub struct ChosenEventsForm {
+        event: Vec<String>,
+    }
+}
+
+pub async fn choose_events(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted<ChosenEventsForm>,
+) -> PageResult {
+    let hook = webhook_id(&id)?;
+    let Posted { visitor, form } = posted;
+    web.act(&visitor, move |tx, cx, _| actions::choose_events(tx, cx, &hook, &form.event)).await?;
+    back(&web, &id, Flash::WebhookEvents)
 }
 
 pub async fn pause(

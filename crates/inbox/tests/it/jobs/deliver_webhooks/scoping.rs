@@ -12,7 +12,9 @@ on_both!(
     a_test_event_follows_the_rules_of_any_event,
     on_the_free_plan_nothing_is_sent_and_afterwards_only_what_is_new,
     the_plan_of_one_workspace_stops_no_other,
-    no_event_holds_a_word_of_the_mail
+    no_event_holds_a_word_of_the_mail,
+    events_by_choice_are_told_only_to_webhooks_that_chose_them,
+    only_events_by_choice_can_be_chosen
 );
 
 /// The subjects of the conversations that a webhook has heard of, found again by their ids.
@@ -144,5 +146,52 @@ async fn no_event_holds_a_word_of_the_mail(app: TestApp) {
         {
             assert!(!call.body.contains(word), "{word} in {}", call.body);
         }
+    }
+}
+
+fn types(app: &TestApp, hook: &TestWebhook) -> Vec<String> {
+    let calls = app.calls_to(hook);
+    let told = calls.iter().map(|call| serde_json::from_str::<Value>(&call.body).unwrap());
+    told.map(|event| event["type"].as_str().unwrap().to_owned()).collect()
+}
+
+async fn choose(app: &TestApp, hook: &TestWebhook, names: &[&str]) -> inbox::Result<()> {
+    let id = hook.id.clone();
+    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    app.app.act(&app.owner, move |tx, cx| actions::choose_events(tx, cx, &id, &names)).await
+}
+
+async fn events_by_choice_are_told_only_to_webhooks_that_chose_them(app: TestApp) {
+    let key = app.key("send").await;
+    let (plain, both) = (app.hook("plain").await, app.hook("both").await);
+    app.mail("a@x.example", "Before", "text").await;
+    choose(&app, &both, &["message.failed", "conversation.created"]).await.unwrap();
+    let mail = app.mail("b@x.example", "Lamp", "text").await;
+    app.mail("b@x.example", "Re: Lamp", "again").await;
+    app.schedule(&key, &mail.conversation, "To nowhere").await;
+    app.outside.relay.will_say(&[inbox::jobs::RelayOutcome::Never("no such user".into())]);
+    app.pass(UNDO + MINUTE).await;
+    assert_eq!(types(&app, &plain), ["turn.changed", "turn.changed", "client.replied"]);
+    let mut heard = types(&app, &both);
+    heard.sort();
+    let expected = [
+        "client.replied",
+        "conversation.created",
+        "message.failed",
+        "turn.changed",
+        "turn.changed",
+    ];
+    assert_eq!(heard, expected);
+    choose(&app, &both, &[]).await.unwrap();
+    app.mail("c@x.example", "After", "text").await;
+    app.pass(MINUTE).await;
+    assert_eq!(types(&app, &both).len(), 6);
+}
+
+async fn only_events_by_choice_can_be_chosen(app: TestApp) {
+    let hook = app.hook("one").await;
+    for name in ["client.replied", "conversation.created,message.failed", ""] {
+        let refused = choose(&app, &hook, &[name]).await.unwrap_err().to_string();
+        assert!(refused.starts_with("event: "), "{refused}");
     }
 }
