@@ -3,6 +3,7 @@
 //! Each page is one read transaction: whose session it is, the navigation, and what the page
 //! shows. Each form is one write transaction. Templates get ready-made view structs.
 
+mod compression;
 mod form;
 mod layout;
 mod live;
@@ -165,6 +166,7 @@ pub fn router(web: Arc<Web>) -> Router {
         .merge(upload::router())
         .fallback(responses::nothing_here)
         .method_not_allowed_fallback(responses::not_this_way)
+        .layer(from_fn_with_state(Arc::clone(&web), compression::compress))
         .layer(from_fn_with_state(Arc::clone(&web), log::log))
         .with_state(web)
 }
