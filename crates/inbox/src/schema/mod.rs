@@ -140,4 +140,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 22,
+        name: "sender authentication, previews and senders whose pictures are shown",
+        both: include_str!("022_reading.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::{Path, State};
 use db::Tx;
-use inbox::actions::{self, SessionListing, SignedIn};
+use inbox::actions::{self, PictureSender, SessionListing, SignedIn};
 use inbox::base::ids::SessionId;
 use inbox::base::limits::{SIGN_IN_ATTEMPTS_PER_ADDRESS, SIGN_IN_WAIT_MINUTES};
 use inbox::{Cx, Error};
@@ -36,6 +36,8 @@ struct YouPage {
     old_error: String,
     new_error: String,
     mail_mentions: bool,
+    /// Senders whose remote pictures are always shown, and since when.
+    picture_senders: Vec<(String, DisplayTime)>,
     /// True while private inboxes are shut in this session, and why they were not opened.
     private_shut: bool,
     open_error: String,
@@ -55,17 +57,18 @@ impl YouPage {
     }
 }
 
-type Read = (SignedIn, (bool, bool), Vec<SessionListing>);
+type Read = (SignedIn, (bool, bool), Vec<SessionListing>, Vec<PictureSender>);
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
     web.show(&visitor, &build(&web, &visitor).await?)
 }
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<YouPage, PageError> {
-    let (frame, (me, (has_password, mail_mentions), sessions)): (PageLayout, Read) = web
+    let (frame, (me, (has_password, mail_mentions), sessions, senders)): (PageLayout, Read) = web
         .page(visitor, location(SettingsPage::You), |tx, cx, me| {
             let chosen = (actions::has_password(tx, cx)?, actions::wants_mention_mail(tx, cx)?);
-            Ok((me.clone(), chosen, actions::list_sessions(tx, cx)?))
+            let senders = actions::picture_senders(tx, cx)?;
+            Ok((me.clone(), chosen, actions::list_sessions(tx, cx)?, senders))
         })
         .await?;
     let view = |session: SessionListing| SessionView {
@@ -75,7 +78,9 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<YouPage, PageError> {
         begun: frame.times.long(session.created_at),
         seen: frame.times.ago(session.seen_at),
     };
+    let sender = |sender: PictureSender| (sender.email, frame.times.short(sender.created_at));
     Ok(YouPage {
+        picture_senders: senders.into_iter().map(sender).collect(),
         sessions: sessions.into_iter().map(view).collect(),
         email: me.email.to_string(),
         role: me.role.as_str(),
@@ -93,6 +98,11 @@ form! {
     /// The notice settings of a person.
     pub struct MailChoiceForm {
         mentions: bool,
+    }
+
+    /// A sender whose remote pictures are shown no longer.
+    pub struct PictureSenderForm {
+        email: String,
     }
 
     pub struct PasswordForm {
@@ -246,4 +256,16 @@ pub async fn end_session(
 pub async fn end_others(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
     web.act(&posted.visitor, |tx, cx, me| actions::end_other_sessions(tx, cx, &me.session)).await?;
     web.redirect("/settings/you", Flash::Ended)
+}
+
+pub async fn remove_picture_sender(
+    State(web): State<Arc<Web>>,
+    posted: Posted<PictureSenderForm>,
+) -> PageResult {
+    let Posted { visitor, form } = posted;
+    let remove = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &SignedIn| {
+        actions::remove_picture_sender(tx, cx, &form.email)
+    };
+    web.act_quietly(&visitor, remove).await?;
+    web.redirect("/settings/you", Flash::PicturesHidden)
 }
