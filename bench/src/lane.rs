@@ -219,6 +219,7 @@ impl Lane {
             mail,
             raw: None,
             attachments: Vec::new(),
+            authentication: None,
             joins: None,
         }))
     }

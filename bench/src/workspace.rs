@@ -146,8 +146,13 @@ impl Setting {
             let inbox = inbox(tx, cx.actor)?;
             let received = (0..conversations).map(|number| {
                 let mail = mail(number);
-                let incoming =
-                    IncomingMail { mail, raw: None, attachments: Vec::new(), joins: None };
+                let incoming = IncomingMail {
+                    mail,
+                    raw: None,
+                    attachments: Vec::new(),
+                    authentication: None,
+                    joins: None,
+                };
                 inbox::receive(tx, cx, &inbox, &incoming)
             });
             received.map(|received| Ok(received?.conversation.as_str().to_owned())).collect()

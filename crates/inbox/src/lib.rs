@@ -22,6 +22,7 @@ pub use base::error::{Error, Result, ValidationError, ValidationErrors};
 pub use base::rate_limit::{RateLimiter, RateStatus, share_rates};
 pub use inbound::receive::{FiledMail, InboundAnnouncement, IncomingMail, receive};
 pub use model::attachments::{NewAttachment, OutgoingAttachment};
+pub use model::authentication::{AuthenticationOutcome, SenderAuthentication};
 pub use model::conversations::{Conversation, load as load_conversation};
 pub use model::document_requests::RequestedDocument;
 pub use model::documents::{DocumentFields, DocumentKind};

@@ -58,8 +58,8 @@ pub use kind::{Bounce, MailKind};
 pub use organisation::{is_public_provider, organisation};
 pub use original::{OriginalMail, original};
 pub use page::{
-    InlinePicture, MailPage, PageAddresses, PageState, RemotePictures, inline_picture, mail_page,
-    remote_picture,
+    InlinePicture, MailPage, MailPictures, PageAddresses, PageState, RemotePictures,
+    inline_picture, mail_page, mail_pictures, remote_picture,
 };
 pub use parse::{Envelope, ParsedMail, parse, whole_text};
 pub use participants::{HeaderField, Participants, header_fields, participants};

@@ -15,6 +15,7 @@ mod paper;
 mod pdf;
 mod picture;
 mod plain;
+mod preview;
 mod rules;
 mod seen;
 mod sniff;
@@ -24,6 +25,7 @@ pub use layout::{TextPage, Word};
 pub use limits::TEXT_CHARS;
 pub use paper::{ExtractedDocument, ExtractedFields, PaperKind};
 pub use picture::Picture;
+pub use preview::{PREVIEW_BYTES, preview};
 pub use seen::words_seen;
 
 use sniff::Format;

@@ -22,6 +22,10 @@ pub const PICTURE_SIDE: u32 = 2_500;
 pub const SMALL_SIDE: u32 = 1_200;
 /// Pixels of a picture that is decoded at all.
 pub const PICTURE_PIXELS: u64 = 60_000_000;
+/// Bytes that decoding one picture may take.
+pub const DECODING_BYTES: u64 = 300 * 1024 * 1024;
+/// The longer side of a preview, in pixels.
+pub const PREVIEW_SIDE: u32 = 240;
 /// A picture whose longer side has fewer pixels is a logo or an icon, not a page.
 pub const SCAN_SIDE: u32 = 500;
 /// OCR words of a picture.

@@ -5,11 +5,8 @@ use std::io::Cursor;
 use image::imageops::FilterType;
 use image::{DynamicImage, GrayImage, ImageReader, Limits, RgbImage};
 
-use crate::limits::{PICTURE_PIXELS, PICTURE_SIDE, SMALL_SIDE};
+use crate::limits::{DECODING_BYTES, PICTURE_PIXELS, PICTURE_SIDE, SMALL_SIDE};
 use crate::{Contents, Unreadable};
-
-/// Bytes that decoding one picture may take.
-const DECODING_BYTES: u64 = 300 * 1024 * 1024;
 
 /// Shades of gray, row by row from the top.
 #[derive(Clone, Debug, PartialEq, Eq)]

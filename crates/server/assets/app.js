@@ -12,6 +12,7 @@ insertSaved();
 showChanges();
 offerCopying();
 growFrames();
+openAtMessage();
 document.querySelector(".news .flash[role]")?.focus();
 document.addEventListener("mailroom:fresh", countDown);
 document.addEventListener("mailroom:fresh", growFrames);
@@ -36,6 +37,15 @@ function measure(frame) {
   };
   fit();
   new ResizeObserver(fit).observe(page.body);
+}
+
+// A conversation opens at the first message that is unread. The browser has put the focus there; this
+// puts its beginning at the top.
+function openAtMessage() {
+  const message = document.querySelector("[data-opens]");
+  const pane = message?.closest(".scroll");
+  if (!pane || location.hash || pane.classList.contains("from-end")) return;
+  if (message.previousElementSibling) message.scrollIntoView({ block: "start" });
 }
 
 // The server writes times; it has to know whose clock is meant.

@@ -45,6 +45,7 @@ async function refresh() {
       return;
     }
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    keepToken(fresh);
     for (const part of document.querySelectorAll("[id^='live-']")) {
       const next = fresh.getElementById(part.id);
       if (!next || next.innerHTML === part.innerHTML) continue;
@@ -63,6 +64,13 @@ async function refresh() {
     fetching = false;
     if (behind && !document.hidden) setTimeout(refresh, 2000);
   }
+}
+
+// The token of forms looks different in each page, and all of them fit: with the one that is here,
+// parts in which nothing else changed stay as they are.
+function keepToken(fresh) {
+  const token = document.body.dataset.csrf;
+  for (const field of fresh.querySelectorAll("input[name=csrf]")) field.setAttribute("value", token);
 }
 
 // An open menu, or a field with the cursor in it, stays as it is until it is left.

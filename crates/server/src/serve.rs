@@ -272,6 +272,7 @@ pub async fn serve(
         mails: settings.relay.reaches_people() && !quiet.is_quiet(),
         quiet,
         mail_setup: mail_setup(settings),
+        program: documents::this_program(),
     };
     let background = app.background.clone();
     let router = router.merge(router::router(app, options));

@@ -53,7 +53,7 @@ impl TestApp {
         }
         let put = |file: &Attachment| self.app.blobs.put(&file.bytes).unwrap();
         let attachments = mail.attachments.iter().map(put).collect();
-        IncomingMail { mail, raw: None, attachments, joins: None }
+        IncomingMail { mail, raw: None, authentication: None, attachments, joins: None }
     }
 
     /// Takes a mail in for these recipients.

@@ -150,6 +150,16 @@ impl Browser {
         }
     }
 
+    /// True while the beginning of an element is in the part of the page that can be seen. The
+    /// driver's own script runs where the page's may not.
+    pub async fn is_seen(&self, css: &str) -> bool {
+        let script = format!(
+            "const {{ top }} = document.querySelector('{css}').getBoundingClientRect(); \
+             return top > -50 && top < innerHeight - 100"
+        );
+        self.script(&script).await == true
+    }
+
     pub async fn script(&self, script: &str) -> Value {
         self.driver.execute(script, Vec::new()).await.unwrap().json().clone()
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use mail::Attachment;
 use tokio::net::TcpListener;
 
 use crate::browser::Browser;
@@ -71,6 +72,50 @@ async fn mail_that_attacks_runs_nothing_and_fetches_nothing() {
         browser.driver.enter_default_frame().await.unwrap();
     }
     // What a page asked for is on its way before the browser asks for the next one.
+    browser.goto(&format!("{}/help", server.address)).await;
+    assert_eq!(visits.load(Ordering::SeqCst), 0);
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn an_attached_mail_that_attacks_runs_nothing_and_fetches_nothing() {
+    let server = TestServer::open().await;
+    let (evil, visits) = evil().await;
+    let browser = Browser::signed_in(&server, &server.ines).await;
+    let mails = ATTACKS.iter().enumerate().map(|(number, attack)| {
+        let attack = attack.replace("EVIL", &evil);
+        let raw = format!(
+            "From: eve@evil.example\r\nSubject: {attack}\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<p>Words</p>{attack}"
+        );
+        Attachment {
+            filename: format!("{number}.eml"),
+            content_type: "message/rfc822".into(),
+            bytes: raw.into_bytes(),
+        }
+    });
+    let mails: Vec<Attachment> = mails.collect();
+    for some in mails.chunks(12) {
+        let received =
+            server.mail_with("eve@evil.example Eve", "Look", "Attached", some.to_vec()).await;
+        browser
+            .goto(&format!("{}/conversations/{}", server.address, received.conversation))
+            .await;
+        browser.find(&format!("[id='{}']", received.message)).await;
+        let pages = format!(
+            "return [...document.querySelectorAll('#{} .file')].map((file) => file.href)",
+            received.message
+        );
+        let pages = browser.script(&pages).await;
+        let pages: Vec<&str> = pages.as_array().unwrap().iter().filter_map(|p| p.as_str()).collect();
+        assert_eq!(pages.len(), some.len());
+        for page in pages {
+            browser.goto(page).await;
+            browser.is_idle().await;
+            assert!(browser.driver.get_alert_text().await.is_err(), "{page}");
+            let hacked = browser.script("return top.hacked ?? null").await;
+            assert_eq!(hacked, serde_json::Value::Null, "{page}");
+        }
+    }
     browser.goto(&format!("{}/help", server.address)).await;
     assert_eq!(visits.load(Ordering::SeqCst), 0);
     browser.close().await;

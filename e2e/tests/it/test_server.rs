@@ -15,7 +15,7 @@ use inbox::base::time::{Clock, SystemClock};
 use inbox::jobs::Worker;
 use inbox::model::mailboxes::{self, Mailbox};
 use inbox::{App, FiledMail, IncomingMail, RateLimiter};
-use mail::{Address, AuthorKind, Dmarc, Mail};
+use mail::{Address, Attachment, AuthorKind, Dmarc, Mail};
 use rustls::RootCertStore;
 use server::demo::Sample;
 use server::documents::BuiltInReader;
@@ -89,6 +89,7 @@ impl TestServer {
                 sending: SendingSetup { host: Some("mail.lumen-holz.example".into()), relay: None },
                 dns: None,
             },
+            program: program(),
         };
         let router = router::router(app.clone(), options);
         tokio::spawn(serve_router(listener, router, std::future::pending()));
@@ -148,13 +149,37 @@ impl TestServer {
         text: &str,
         raw: Option<&str>,
     ) -> FiledMail {
+        self.take_in(from, subject, text, raw, Vec::new()).await
+    }
+
+    /// A mail from a customer with files.
+    pub async fn mail_with(
+        &self,
+        from: &str,
+        subject: &str,
+        text: &str,
+        files: Vec<Attachment>,
+    ) -> FiledMail {
+        self.take_in(from, subject, text, None, files).await
+    }
+
+    async fn take_in(
+        &self,
+        from: &str,
+        subject: &str,
+        text: &str,
+        raw: Option<&str>,
+        files: Vec<Attachment>,
+    ) -> FiledMail {
         let mailbox = self.support().await;
         let (email, name) = from.split_once(' ').unwrap();
+        let put = |file: &Attachment| self.app.blobs.put(&file.bytes).unwrap();
+        let attachments = files.iter().map(put).collect();
         let mail = Mail {
             message_id: None,
             answers: Vec::new(),
             from: Address::new(Some(name), email),
-            to: Vec::new(),
+            to: vec![Address::new(None, mailbox.address.as_str())],
             cc: Vec::new(),
             delivered_to: mailbox.address.to_string(),
             subject: subject.into(),
@@ -162,11 +187,11 @@ impl TestServer {
             kind: AuthorKind::Person,
             dmarc: Dmarc::Pass,
             warning: None,
-            attachments: Vec::new(),
+            attachments: files,
             has_html: raw.is_some(),
         };
         let raw = raw.map(|raw| self.app.blobs.put(raw.as_bytes()).unwrap());
-        let incoming = IncomingMail { mail, raw, attachments: Vec::new(), joins: None };
+        let incoming = IncomingMail { mail, raw, attachments, authentication: None, joins: None };
         let service = Actor::system(1, self.ines.workspace.clone(), Circle::team());
         let receive = self.app.act(&service, move |tx, cx| {
             if let Some(raw) = &incoming.raw {
@@ -175,6 +200,13 @@ impl TestServer {
             inbox::receive(tx, cx, &mailbox, &incoming)
         });
         receive.await.unwrap()
+    }
+
+    /// Ines has read a conversation up to now.
+    pub async fn mark_read(&self, mail: &FiledMail) {
+        let id = mail.conversation.to_string();
+        let read = self.app.act(&self.ines, move |tx, cx| actions::mark_read(tx, cx, &id));
+        read.await.unwrap();
     }
 
     /// Robo writes a draft on a conversation.
@@ -227,7 +259,7 @@ impl TestServer {
     pub async fn latest(&self, conversation: &str) -> (String, String) {
         let id = conversation.to_owned();
         let read = self.app.act(&self.ines, move |tx, cx| {
-            let reading = actions::read_conversation(tx, cx, &id, true)?;
+            let reading = actions::read_conversation(tx, cx, &id, &actions::TimelinePart::Newest)?;
             let ours = reading.entries.iter().rev().find_map(|entry| match entry {
                 actions::TimelineEntry::Message(message) => {
                     message.status.map(|status| (status.as_str().to_owned(), message.text.clone()))

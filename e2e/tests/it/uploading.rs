@@ -71,7 +71,7 @@ async fn choose(browser: &Browser, item: usize, path: &str) {
 async fn filed(server: &TestServer, id: &str) -> Vec<String> {
     let id = id.to_owned();
     let read = server.app.act(&server.ines, move |tx, cx| {
-        let reading = actions::read_conversation(tx, cx, &id, true)?;
+        let reading = actions::read_conversation(tx, cx, &id, &actions::TimelinePart::Newest)?;
         let cards = reading.entries.iter().filter_map(|entry| match entry {
             actions::TimelineEntry::Message(message) => message.asks.clone(),
             _ => None,

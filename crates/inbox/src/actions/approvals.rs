@@ -98,8 +98,8 @@ pub fn look_at_draft(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Dec
         &[&ws, &conversation.id, &SAID_SHOWN],
     )?;
     said.iter_mut().for_each(MessageEntry::cut_long_text);
-    attach_files(tx, ws, &conversation.id, &mut said)?;
-    attach_files(tx, ws, &conversation.id, std::slice::from_mut(&mut draft))?;
+    let mut shown: Vec<&mut MessageEntry> = said.iter_mut().chain([&mut draft]).collect();
+    attach_files(tx, cx, &mut shown)?;
     let mailbox = mailboxes::seen_by(tx, cx.actor, &conversation.mailbox)?;
     let (seen,): (i64,) = tx.one(
         "SELECT next_serial FROM conversations WHERE ws = ?1 AND id = ?2",

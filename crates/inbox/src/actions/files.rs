@@ -2,11 +2,14 @@
 
 use db::Tx;
 
+use super::timeline::{FilePlace, FiledAs};
 use crate::app::Cx;
-use crate::base::blobs::Blobs;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{AttachmentId, DocumentId, MessageId};
 use crate::model::{attachments, conversations, messages};
+
+/// Files of one message that are listed; a mail has no more.
+const FILES: i64 = 250;
 
 pub struct StoredFile {
     pub filename: String,
@@ -14,26 +17,51 @@ pub struct StoredFile {
     pub bytes: Vec<u8>,
 }
 
+/// A file that the actor may see; `hash` names its bytes.
+#[derive(Clone, Debug)]
+pub struct FileReference {
+    pub filename: String,
+    pub content_type: String,
+    pub size: i64,
+    pub hash: String,
+}
+
+impl FileReference {
+    pub fn bytes(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<u8>> {
+        let bytes = cx.blobs.get(tx, cx.actor.ws, &self.hash)?;
+        bytes.ok_or(Error::NotFound("file"))
+    }
+
+    fn read(self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<StoredFile> {
+        let bytes = self.bytes(tx, cx)?;
+        Ok(StoredFile { filename: self.filename, content_type: self.content_type, bytes })
+    }
+}
+
 /// A document's file, if the actor may see it.
-pub fn file(tx: &mut Tx<'_>, cx: &Cx<'_>, blobs: &Blobs, id: &DocumentId) -> Result<StoredFile> {
+pub fn file(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &DocumentId) -> Result<StoredFile> {
+    find_document(tx, cx, id)?.read(tx, cx)
+}
+
+/// The same without its bytes.
+pub fn find_document(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &DocumentId) -> Result<FileReference> {
     let [first, second] = &cx.actor.circles;
-    let found: Option<(String, String, String)> = tx.opt(
-        "SELECT filename, content_type, hash FROM documents
+    let found: Option<(String, String, i64, String)> = tx.opt(
+        "SELECT filename, content_type, size, hash FROM documents
          WHERE ws = ?1 AND id = ?2 AND circle IN (?3, ?4)",
         &[&cx.actor.ws, id, first, second],
     )?;
-    let (filename, content_type, hash) = found.ok_or(Error::NotFound("document"))?;
-    let bytes = blobs.get(tx, cx.actor.ws, &hash)?.ok_or(Error::NotFound("document"))?;
-    Ok(StoredFile { filename, content_type, bytes })
+    let (filename, content_type, size, hash) = found.ok_or(Error::NotFound("document"))?;
+    Ok(FileReference { filename, content_type, size, hash })
 }
 
 /// An attachment of an outgoing message, if the actor may see the message or is its author.
-pub fn attachment(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    blobs: &Blobs,
-    id: &AttachmentId,
-) -> Result<StoredFile> {
+pub fn attachment(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AttachmentId) -> Result<StoredFile> {
+    find_attachment(tx, cx, id)?.read(tx, cx)
+}
+
+/// The same without its bytes.
+pub fn find_attachment(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AttachmentId) -> Result<FileReference> {
     let missing = || Error::NotFound("file");
     let (file, conversation, writer) =
         attachments::find(tx, cx.actor.ws, id)?.ok_or_else(missing)?;
@@ -42,20 +70,49 @@ pub fn attachment(
     if file.message.is_none() && !own {
         return Err(missing());
     }
-    let bytes = file.bytes(tx, blobs, cx.actor.ws)?.ok_or_else(missing)?;
-    Ok(StoredFile { filename: file.filename, content_type: file.content_type, bytes })
+    let hash = file.hash().to_owned();
+    let (filename, content_type, size) = (file.filename, file.content_type, file.size);
+    Ok(FileReference { filename, content_type, size, hash })
 }
 
-/// A mail as it came over the wire, if the actor may see its conversation and it was kept.
+/// The bytes of a mail as it came over the wire, named by their hash, if the actor may see its
+/// conversation and they were kept.
 pub fn original(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    blobs: &Blobs,
     conversation: &str,
     id: &MessageId,
-) -> Result<Vec<u8>> {
+) -> Result<String> {
     let missing = || Error::NotFound("message");
     let conversation = conversations::load(tx, cx.actor, conversation).map_err(|_| missing())?;
-    let hash = messages::raw_hash(tx, cx.actor.ws, &conversation.id, id)?.ok_or_else(missing)?;
-    blobs.get(tx, cx.actor.ws, &hash)?.ok_or_else(missing)
+    messages::raw_hash(tx, cx.actor.ws, &conversation.id, id)?.ok_or_else(missing)
+}
+
+/// The bytes that [`original`] named.
+pub fn original_bytes(tx: &mut Tx<'_>, cx: &Cx<'_>, hash: &str) -> Result<Vec<u8>> {
+    cx.blobs.get(tx, cx.actor.ws, hash)?.ok_or(Error::NotFound("message"))
+}
+
+/// Every file that came with a message, if the actor may see its conversation.
+pub fn files_of_message(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &str,
+    id: &MessageId,
+) -> Result<Vec<FiledAs>> {
+    let missing = || Error::NotFound("message");
+    let conversation = conversations::load(tx, cx.actor, conversation).map_err(|_| missing())?;
+    let rows: Vec<(DocumentId, String, String, i64)> = tx.all(
+        "SELECT id, filename, content_type, size FROM documents
+         WHERE ws = ?1 AND message = ?2 AND conversation = ?3 ORDER BY id LIMIT ?4",
+        &[&cx.actor.ws, id, &conversation.id, &FILES],
+    )?;
+    let filed = |(document, filename, content_type, size)| FiledAs {
+        place: FilePlace::Document(document),
+        filename,
+        content_type,
+        size,
+        content: None,
+    };
+    Ok(rows.into_iter().map(filed).collect())
 }

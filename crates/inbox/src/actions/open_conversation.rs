@@ -3,7 +3,8 @@
 use db::Tx;
 
 use super::compose::{Autosave, attached, load_autosave};
-use super::timeline::{TimelineEntry, entries};
+use super::picture_senders::among_picture_senders;
+use super::timeline::{TimelineCursor, TimelineEntries, TimelineEntry, TimelinePart, read_part};
 use crate::app::Cx;
 use crate::base::assignee::Assignee;
 use crate::base::error::{Error, Result};
@@ -15,10 +16,8 @@ use crate::model::mailboxes::{self, Mailbox};
 use crate::model::members;
 use crate::model::members::Team;
 
-/// Messages, notes and events that a page shows of each, unless all are requested.
-const SHOWN: i64 = 50;
-/// And when all are requested.
-const SHOWN_AT_MOST: i64 = 1_000;
+/// Messages whose state is part of a page's version.
+const WATCHED: i64 = 50;
 const OTHERS_SHOWN: i64 = 10;
 
 /// A conversation with everything that its page shows.
@@ -27,13 +26,15 @@ pub struct OpenConversation {
     pub mailbox: Mailbox,
     pub assignee: Option<Assignee>,
     pub entries: Vec<TimelineEntry>,
-    /// True when there is more than is shown.
-    pub older: bool,
+    /// Where the part before this one ends, if there is one.
+    pub older: Option<TimelineCursor>,
     pub team: Team,
     /// The next message's serial: a reply from this page has seen the messages before it.
     pub seen: i64,
     /// When the reader was last here.
     pub read_at: Option<i64>,
+    /// Senders here whose remote pictures the reader always sees.
+    pub picture_senders: Vec<String>,
     pub others: Vec<OtherConversation>,
     pub autosave: Option<Autosave>,
     /// The files of the reader's unsent text.
@@ -61,12 +62,12 @@ pub fn read_conversation(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     id: &str,
-    whole: bool,
+    part: &TimelinePart,
 ) -> Result<OpenConversation> {
     let found = conversations::load(tx, cx.actor, id)?;
     let ws = cx.actor.ws;
-    let most = if whole { SHOWN_AT_MOST } else { SHOWN };
-    let (entries, older) = entries(tx, cx, &found.id, most)?;
+    let read_at = read_at(tx, cx, &found.id)?;
+    let TimelineEntries { entries, older } = read_part(tx, cx, &found.id, part, read_at)?;
     let (seen,): (i64,) = tx.one(
         "SELECT next_serial FROM conversations WHERE ws = ?1 AND id = ?2",
         &[&ws, &found.id],
@@ -75,16 +76,33 @@ pub fn read_conversation(
     Ok(OpenConversation {
         assignee: found.assignee_named(tx, ws)?,
         team: members::team(tx, ws, &found.circle)?,
+        picture_senders: trusted_senders(tx, cx, &entries)?,
         others: others(tx, cx, &found)?,
         autosave: load_autosave(tx, cx, &found.id)?,
         attached: attached(tx, cx, &found.id)?,
-        read_at: read_at(tx, cx, &found.id)?,
+        read_at,
         mailbox: mailbox.ok_or(Error::NotFound("conversation"))?,
         conversation: found,
         entries,
         older,
         seen,
     })
+}
+
+/// Those who sent HTML here and whose remote pictures the reader always sees.
+fn trusted_senders(tx: &mut Tx<'_>, cx: &Cx<'_>, entries: &[TimelineEntry]) -> Result<Vec<String>> {
+    let mut senders: Vec<&str> = entries
+        .iter()
+        .filter_map(|entry| match entry {
+            TimelineEntry::Message(message) => {
+                message.has_html.then_some(message.from_email.as_str())
+            }
+            TimelineEntry::Note(_) | TimelineEntry::Event(_) => None,
+        })
+        .collect();
+    senders.sort_unstable();
+    senders.dedup();
+    among_picture_senders(tx, cx, &senders)
 }
 
 fn others(
@@ -143,7 +161,7 @@ pub fn latest_of(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<Vec<String>> 
     let states: Vec<(String, i64)> = tx.all(
         "SELECT coalesce(status, ''), revision FROM messages
          WHERE ws = ?1 AND conversation = ?2 ORDER BY at DESC, id DESC LIMIT ?3",
-        &[&ws, &found.id, &SHOWN],
+        &[&ws, &found.id, &WATCHED],
     )?;
     let mut latest = vec![serial.to_string(), note, event, found.status.as_str().to_owned()];
     latest.extend(states.into_iter().map(|(status, revision)| format!("{status} {revision}")));

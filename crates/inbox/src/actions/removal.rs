@@ -40,6 +40,7 @@ pub fn remove_person(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()
         "DELETE FROM passwords WHERE ws = ?1 AND person = ?2",
         "DELETE FROM autosaves WHERE ws = ?1 AND person = ?2",
         "DELETE FROM read_marks WHERE ws = ?1 AND person = ?2",
+        "DELETE FROM picture_senders WHERE ws = ?1 AND person = ?2",
         "DELETE FROM mentions WHERE ws = ?1 AND person = ?2",
         "DELETE FROM users WHERE ws = ?1 AND id = ?2",
     ] {

@@ -207,7 +207,7 @@ async fn file(
         .read(move |tx| risk::warning(tx, &asking, &mailbox, &assessed.mail, &authentication));
     let warning = warning.await?;
     let signs = OwnMarkers::of(&read.mail, &addresses);
-    let mut incoming = read.incoming(&inbox.mailbox, &addresses, authentication.dmarc, warning);
+    let mut incoming = read.incoming(&inbox.mailbox, &addresses, &authentication, warning);
     let mailbox = inbox.mailbox.clone();
     let filed = app.act(&actor, move |tx, cx| {
         filing::file(tx, cx, &mailbox, &mut incoming, &signs, fetched.as_ref())

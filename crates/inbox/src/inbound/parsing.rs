@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use mail::{AttachedFile, Dmarc, Envelope, ParsedMail, Warning};
+use mail::{AttachedFile, Authentication, Envelope, ParsedMail, Warning};
 use tokio::task::spawn_blocking;
 
 use super::InboundMail;
@@ -12,6 +12,7 @@ use crate::base::blobs::{Blob, Blobs};
 use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::inbound::receive::IncomingMail;
+use crate::model::authentication::SenderAuthentication;
 use crate::model::mailboxes::Mailbox;
 
 /// The file name of an unparseable mail that is attached to itself.
@@ -78,12 +79,13 @@ impl StoredMail {
         &self,
         mailbox: &Mailbox,
         addresses: &[String],
-        dmarc: Dmarc,
+        authentication: &Authentication,
         warning: Option<Warning>,
     ) -> IncomingMail {
         let delivered_to = self.delivered_to(mailbox, addresses);
         IncomingMail {
-            mail: self.mail.clone().into_mail(delivered_to, dmarc, warning),
+            mail: self.mail.clone().into_mail(delivered_to, authentication.dmarc, warning),
+            authentication: Some(SenderAuthentication::from(authentication)),
             raw: Some(self.raw.clone()),
             attachments: self.files.clone(),
             joins: None,

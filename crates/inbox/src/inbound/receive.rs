@@ -15,6 +15,7 @@ use crate::inbound::mail_dates::MailDates;
 use crate::inbound::threading::{find_thread, joined};
 use crate::model::app_mail;
 use crate::model::attachments::AttachmentInfo;
+use crate::model::authentication::SenderAuthentication;
 use crate::model::conversations::{self, Conversation, CountedMail, NewConversation};
 use crate::model::documents::{self, NewDocument};
 use crate::model::events::{self, Event};
@@ -31,6 +32,8 @@ pub struct IncomingMail {
     pub raw: Option<Blob>,
     /// One for each of the mail's attachments.
     pub attachments: Vec<Blob>,
+    /// What authentication found; `None` where nothing was checked.
+    pub authentication: Option<SenderAuthentication>,
     /// The conversation that it continues, where that is known without threading.
     pub joins: Option<ConversationId>,
 }
@@ -232,6 +235,7 @@ fn write_message(
             text: &mail.text,
             attachments: attachments.collect(),
             has_html: mail.has_html && incoming.raw.is_some(),
+            authentication: incoming.authentication,
             raw_hash: incoming.raw.as_ref().map(|raw| raw.hash.as_str()),
             withheld: filing.withheld.map(InboundAnnouncement::as_str),
             author: None,

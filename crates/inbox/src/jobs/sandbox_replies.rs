@@ -96,7 +96,12 @@ fn file_reply(tx: &mut Tx<'_>, app: &App, job: &DueJob, invoice: &Blob) -> Resul
     let mail = sandbox::answer_mail(answer, &due.header_id, from, &mailbox.address, &due.subject);
     let attachments = mail.attachments.iter().map(|_| invoice.clone()).collect();
     let joins = Some(due.conversation.clone());
-    receive(tx, &cx, &mailbox, &IncomingMail { mail, raw: None, attachments, joins })?;
+    receive(
+        tx,
+        &cx,
+        &mailbox,
+        &IncomingMail { mail, raw: None, authentication: None, attachments, joins },
+    )?;
     tx.wake(Queue::Pages);
     Ok(true)
 }

@@ -3,7 +3,7 @@
 //! While a message is being written its files belong to its writer; when it is sent or kept as a
 //! draft they belong to the message.
 
-use db::{Json, Tx};
+use db::{Arg, Json, Tx};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -168,21 +168,24 @@ pub fn attach_to_message(
     Ok(())
 }
 
-/// The attachments of a conversation's messages.
-pub fn of_conversation(
+/// The attachments of some messages.
+pub fn of_messages(
     tx: &mut Tx<'_>,
     ws: i64,
-    conversation: &ConversationId,
+    messages: &[MessageId],
     most: i64,
 ) -> Result<Vec<OutgoingAttachment>> {
+    let places: Vec<String> = (3..messages.len() + 3).map(|place| format!("?{place}")).collect();
+    let mut args: Vec<&dyn Arg> = vec![&ws, &most];
+    args.extend(messages.iter().map(|id| id as &dyn Arg));
     Ok(tx.all(
         &format!(
             "SELECT {} FROM attachments
-             WHERE ws = ?1 AND conversation = ?2 AND message IS NOT NULL
-             ORDER BY message DESC, id LIMIT ?3",
-            OutgoingAttachment::COLUMNS
+             WHERE ws = ?1 AND message IN ({}) ORDER BY id LIMIT ?2",
+            OutgoingAttachment::COLUMNS,
+            places.join(", ")
         ),
-        &[&ws, conversation, &most],
+        &args,
     )?)
 }
 
@@ -237,7 +240,8 @@ pub fn find(
 }
 
 impl OutgoingAttachment {
-    pub fn bytes(&self, tx: &mut Tx<'_>, blobs: &Blobs, ws: i64) -> Result<Option<Vec<u8>>> {
-        blobs.get(tx, ws, &self.hash)
+    /// The name of its bytes.
+    pub fn hash(&self) -> &str {
+        &self.hash
     }
 }

@@ -294,6 +294,7 @@ fn write(
         text: draft.text,
         attachments: Vec::new(),
         raw_hash: None,
+        authentication: None,
         has_html: false,
         withheld: None,
         author,

@@ -13,6 +13,7 @@ use crate::base::limits::{HEADER_KEY_BYTES, UNDO_LIVE_MS, UNDO_SANDBOX_MS};
 use crate::base::queue::Queue;
 use crate::base::states::{Direction, MessageStatus, Status};
 use crate::model::attachments::AttachmentInfo;
+use crate::model::authentication::SenderAuthentication;
 use crate::model::conversations::{self, Conversation, CountedMail};
 use crate::model::events::{self, Event};
 use crate::model::recipients::{self, Party, RecipientList};
@@ -57,6 +58,7 @@ pub struct NewMessage<'a> {
     pub attachments: Vec<AttachmentInfo>,
     pub raw_hash: Option<&'a str>,
     pub has_html: bool,
+    pub authentication: Option<SenderAuthentication>,
     pub withheld: Option<&'a str>,
     pub author: Option<&'a str>,
     pub summary: Option<&'a str>,
@@ -76,10 +78,11 @@ pub fn insert(
         "INSERT INTO messages (
             ws, id, conversation, mailbox, serial, at, counted_at, direction, status, header_id,
             header_key, answers, from_name, from_email, to_list, cc_list, bcc_list, subject, text, attachments, raw_hash,
-            withheld, author, summary, revision, edited, request, sends_at, has_html
+            withheld, author, summary, revision, edited, request, sends_at, has_html,
+            authentication
          ) VALUES (
             ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
-            ?20, ?21, ?22, ?23, ?24, 1, FALSE, ?25, ?26, ?27
+            ?20, ?21, ?22, ?23, ?24, 1, FALSE, ?25, ?26, ?27, ?28
          )",
         &[
             &cx.actor.ws,
@@ -109,6 +112,7 @@ pub fn insert(
             &message.request,
             &message.sends_at,
             &message.has_html,
+            &message.authentication.map(Json),
         ],
     )?;
     Ok(serial)

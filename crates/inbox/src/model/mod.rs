@@ -4,6 +4,7 @@ pub(crate) mod api_keys;
 pub(crate) mod app_mail;
 pub(crate) mod attachments;
 pub mod audit_log;
+pub mod authentication;
 pub(crate) mod conversations;
 pub(crate) mod correspondents;
 pub(crate) mod counters;

@@ -94,6 +94,47 @@ pub fn mail_page(raw: &[u8], addresses: &PageAddresses<'_>) -> Option<MailPage> 
     })
 }
 
+/// The pictures of a mail's page, taken apart at once for all requests that follow.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MailPictures {
+    /// Those that the mail brought, with their numbers.
+    pub inline: Vec<(usize, InlinePicture)>,
+    /// True when some of those were left out, because they are too large together.
+    pub is_partial: bool,
+    /// The addresses of those from elsewhere; the place of each is its number.
+    pub remote: Vec<String>,
+}
+
+impl MailPictures {
+    /// The bytes that it holds.
+    pub fn size(&self) -> usize {
+        let inline = self.inline.iter().map(|(_, picture)| picture.bytes.len());
+        inline.chain(self.remote.iter().map(String::len)).sum()
+    }
+}
+
+/// The pictures of a mail's page, with at most so many bytes of those that the mail brought.
+pub fn mail_pictures(raw: &[u8], most: usize) -> Option<MailPictures> {
+    with_message(raw, |message| {
+        let mut found = MailPictures { remote: remote_pictures(message), ..Default::default() };
+        let mut left = most;
+        for picture in pictures::own_pictures(message) {
+            let bytes = message.parts[picture.number].contents();
+            match left.checked_sub(bytes.len()) {
+                Some(rest) => left = rest,
+                None => {
+                    found.is_partial = true;
+                    continue;
+                }
+            }
+            let content_type = picture.content_type;
+            let bytes = bytes.to_vec();
+            found.inline.push((picture.number, InlinePicture { content_type, bytes }));
+        }
+        Some(found)
+    })
+}
+
 /// The picture to which the page of a mail gives this number.
 pub fn inline_picture(raw: &[u8], number: usize) -> Option<InlinePicture> {
     with_message(raw, |message| {
@@ -106,12 +147,17 @@ pub fn inline_picture(raw: &[u8], number: usize) -> Option<InlinePicture> {
 /// The address, by http or https, of the picture from elsewhere to which the page of a mail gives
 /// this number.
 pub fn remote_picture(raw: &[u8], number: usize) -> Option<String> {
-    with_message(raw, |message| {
-        let addresses = PageAddresses { pictures: "", remote: RemotePictures::Blocked };
-        let mut pictures = PagePictures::new(message, addresses);
-        tidy_page(message, &mut pictures)?.ok()?;
-        pictures.into_remote().into_iter().nth(number)
-    })
+    with_message(raw, |message| remote_pictures(message).into_iter().nth(number))
+}
+
+/// The addresses of the pictures from elsewhere; none if the mail has no page.
+fn remote_pictures(message: &Message<'_>) -> Vec<String> {
+    let addresses = PageAddresses { pictures: "", remote: RemotePictures::Blocked };
+    let mut pictures = PagePictures::new(message, addresses);
+    match tidy_page(message, &mut pictures) {
+        Some(Ok(_)) => pictures.into_remote(),
+        Some(Err(tidy::BeyondBounds)) | None => Vec::new(),
+    }
 }
 
 pub(crate) fn page_state(message: &Message<'_>) -> PageState {

@@ -147,6 +147,18 @@ fn pictures_that_the_mail_brought_are_asked_for_by_address() {
 }
 
 #[test]
+fn all_pictures_are_taken_apart_at_once_within_a_limit() {
+    let found = mail_pictures(PICTURES.as_bytes(), 8).expect("a mail");
+    assert_eq!(found.inline.len(), 1);
+    assert_eq!((found.inline[0].0, found.size(), found.is_partial), (2, 8, false));
+    let found = mail_pictures(PICTURES.as_bytes(), 7).expect("a mail");
+    assert!(found.inline.is_empty() && found.is_partial);
+    let html = "<img src=\"https://e.example/a.png\"><img src=\"https://e.example/b.png\">";
+    let found = mail_pictures(mail(html).as_bytes(), 0).expect("a mail");
+    assert_eq!(found.remote, ["https://e.example/a.png", "https://e.example/b.png"]);
+}
+
+#[test]
 fn a_page_asks_for_so_many_pictures_and_no_more() {
     let count = OWN_PICTURES + 5;
     let tags: String = (0..count).map(|n| format!("<img src=cid:p{n}>")).collect();

@@ -16,9 +16,12 @@ use inbox::base::ids::{ConversationId, MessageId};
 use inbox::base::limits::{UNDO_LIVE_MS, UNDO_SANDBOX_MS};
 use inbox::base::states::Status;
 use inbox::{
-    App, Cx, Error, IncomingMail, RequestedDocument, Result, load_outgoing, mark_sent, receive,
+    App, Cx, Error, IncomingMail, RequestedDocument, Result, SenderAuthentication, load_outgoing,
+    mark_sent, receive,
 };
-use mail::{Address, Attachment, AuthorKind, Dmarc, Mail, Warning};
+use mail::{
+    Address, Attachment, Authentication, AuthenticationResult, AuthorKind, Dmarc, Mail, Warning,
+};
 
 use super::files::SampleFile;
 use super::people::SamplePeople;
@@ -252,12 +255,28 @@ impl<'a> DemoBuilder<'a> {
             Some(html) => Some(cx.blobs.put(raw_mail(&mail, html).as_bytes())?),
             None => None,
         };
-        let received =
-            receive(tx, cx, mailbox, &IncomingMail { mail, raw, attachments, joins: None })?;
+        let authentication = Some(authentication(mail.dmarc));
+        let received = receive(
+            tx,
+            cx,
+            mailbox,
+            &IncomingMail { mail, raw, attachments, authentication, joins: None },
+        )?;
         thread.conversation = Some(received.conversation);
         thread.answers = Some(message_id);
         Ok(())
     }
+}
+
+/// What a check of the sender found.
+fn authentication(dmarc: Dmarc) -> SenderAuthentication {
+    let found = match dmarc {
+        Dmarc::Pass => AuthenticationResult::Pass,
+        Dmarc::Fail => AuthenticationResult::Fail,
+        Dmarc::Absent => AuthenticationResult::None,
+    };
+    let whole = Authentication { spf: found, dkim: found, dmarc, ..Authentication::default() };
+    SenderAuthentication::from(&whole)
 }
 
 /// The mail as it came over the wire.

@@ -13,6 +13,10 @@ pub enum SampleContent {
     Photo(&'static [Slab]),
     /// A table with commas between.
     Table(&'static str),
+    /// An invitation, as a calendar writes it.
+    Invitation(&'static str),
+    /// A vCard.
+    Contact(&'static str),
 }
 
 /// A shape between two heights of a picture, whose sides may lean.
@@ -44,6 +48,8 @@ impl SampleFile {
             SampleContent::Sheet { .. } => "application/pdf",
             SampleContent::Photo(_) => "image/png",
             SampleContent::Table(_) => "text/csv",
+            SampleContent::Invitation(_) => "text/calendar",
+            SampleContent::Contact(_) => "text/vcard",
         }
     }
 
@@ -51,7 +57,9 @@ impl SampleFile {
         match self.content {
             SampleContent::Sheet { title, lines } => inbox::model::pdf::sheet(title, lines),
             SampleContent::Photo(slabs) => png(slabs),
-            SampleContent::Table(text) => text.as_bytes().to_vec(),
+            SampleContent::Table(text)
+            | SampleContent::Invitation(text)
+            | SampleContent::Contact(text) => text.as_bytes().to_vec(),
         }
     }
 }

@@ -117,7 +117,7 @@ async fn what_customers_attach_is_filed_and_found() {
     let (_folder, app, sample) = filled(MIDNIGHT).await;
     let robo = holder(&app, &sample.live_key).await;
     let filed = ask(&app, &robo, "search_documents", json!({ "limit": 100 })).await;
-    assert_eq!(filed.as_array().unwrap().len(), 9);
+    assert_eq!(filed.as_array().unwrap().len(), 11);
     let found = ask(&app, &robo, "search_documents", json!({ "q": "rechnung" })).await;
     assert_eq!(found[0]["filename"], "rechnung-2207.pdf");
     let query = json!({ "q": "20418", "view": "all" });

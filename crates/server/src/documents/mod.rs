@@ -4,7 +4,8 @@
 //! everything else away from it (`seccomp` the system calls, `file_access` the files), `parser`
 //! runs inside it, `child` starts it and limits its time. Scanned pages leave that process as gray
 //! images; `ocr` passes them to tesseract, which is isolated too, and another parser process reads
-//! the words. `page_renderer` renders pages with pdftoppm in the same way. `language_model` queries
+//! the words. `page_renderer` renders pages with pdftoppm in the same way; `previewer` makes
+//! small previews. `language_model` queries
 //! a language model and drops values that the text does not contain.
 
 mod built_in;
@@ -16,14 +17,16 @@ mod language_model;
 mod ocr;
 mod page_renderer;
 mod parser;
+mod previewer;
 mod seccomp;
 
 pub use built_in::{BuiltInReader, FileReading};
-pub use child::ALLOCATOR_RESERVES;
+pub use child::{ALLOCATOR_RESERVES, this_program};
 pub use isolation::hide_memory;
 pub use language_model::{Endpoint, ModelReader, ReaderEndpoint};
 pub use page_renderer::PageRenderer;
 pub use parser::ParserTask;
+pub use previewer::{PREVIEW_BYTES, PreviewOutcome, Previewer};
 
 use std::sync::Arc;
 

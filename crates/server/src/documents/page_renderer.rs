@@ -12,8 +12,9 @@ use super::child;
 const AT_ONCE: usize = 2;
 /// A page that takes longer is not drawn.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The longest side of the picture, in pixels.
+/// The longest side of a page to read, and of one that becomes a preview, in pixels.
 const SIDE: &str = "1000";
+const SMALL_SIDE: &str = "480";
 /// The largest picture, in bytes.
 const PICTURE_BYTES: usize = 8 * 1024 * 1024;
 /// Where the program may be.
@@ -28,10 +29,6 @@ pub struct PageRenderer {
 }
 
 impl PageRenderer {
-    pub fn of_this_program() -> PageRenderer {
-        PageRenderer::with_program(child::this_program())
-    }
-
     /// The program that is started for each page.
     pub fn with_program(this: PathBuf) -> PageRenderer {
         let programs = FOLDERS.iter().map(|folder| Path::new(folder).join("pdftoppm"));
@@ -43,11 +40,25 @@ impl PageRenderer {
         self.pdftoppm.is_some()
     }
 
+    /// This program, which is started for each file.
+    pub fn program(&self) -> &Path {
+        &self.this
+    }
+
     /// The first page as a PNG; `None` when it cannot be drawn.
     pub async fn first_page(&self, pdf: Vec<u8>) -> Option<Vec<u8>> {
+        self.draw(pdf, SIDE).await
+    }
+
+    /// The same, small.
+    pub async fn small_first_page(&self, pdf: Vec<u8>) -> Option<Vec<u8>> {
+        self.draw(pdf, SMALL_SIDE).await
+    }
+
+    async fn draw(&self, pdf: Vec<u8>, side: &str) -> Option<Vec<u8>> {
         let program = self.pdftoppm.as_ref()?.to_string_lossy();
         let _place = self.places.acquire().await.ok()?;
-        let drawn = ["-q", "-png", "-f", "1", "-l", "1", "-scale-to", SIDE, "-"];
+        let drawn = ["-q", "-png", "-f", "1", "-l", "1", "-scale-to", side, "-"];
         let args: Vec<&str> = ["draw", &program].into_iter().chain(drawn).collect();
         let picture = child::ask(&self.this, &args, &[], pdf, PATIENCE).await.ok()?;
         let is_png = picture.starts_with(b"\x89PNG");

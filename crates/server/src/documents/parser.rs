@@ -31,6 +31,8 @@ enum ParserCommand {
     File,
     /// Understand words that were seen in pictures
     Words,
+    /// Make a small preview of a picture
+    Preview,
     /// Become tesseract, to look at a picture
     Look(Program),
     /// Become pdftoppm, to draw a page
@@ -78,6 +80,7 @@ impl ParserTask {
         let done = match self.command {
             ParserCommand::File => isolation::enter_as_reader().and_then(|()| file()),
             ParserCommand::Words => isolation::enter_as_reader().and_then(|()| words()),
+            ParserCommand::Preview => isolation::enter_as_reader().and_then(|()| preview()),
             ParserCommand::Look(Program { path, args }) => {
                 Err(isolation::become_program(OCR_LIMITS, &path, &args))
             }
@@ -111,6 +114,15 @@ fn file() -> io::Result<()> {
         &ParserReport { pictures: pictures.iter().map(Vec::len).collect(), ..report(&contents) },
         &pictures,
     )
+}
+
+fn preview() -> io::Result<()> {
+    let mut bytes = Vec::new();
+    io::stdin().lock().take(DOCUMENT_READ_BYTES as u64).read_to_end(&mut bytes)?;
+    let preview = papers::preview(&bytes).ok_or(io::ErrorKind::InvalidData)?;
+    let mut out = io::stdout().lock();
+    out.write_all(&preview)?;
+    out.flush()
 }
 
 fn words() -> io::Result<()> {

@@ -1,5 +1,6 @@
 //! The HTTP router: the app, REST, MCP and the services' webhooks on one address.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::Router;
@@ -26,6 +27,8 @@ pub struct HttpOptions {
     pub mails: bool,
     pub quiet: QuietMode,
     pub mail_setup: MailSetup,
+    /// This program, which is started to decode files in the sandbox.
+    pub program: PathBuf,
 }
 
 /// The API and the MCP server at their addresses, the web app everywhere else.
@@ -40,6 +43,7 @@ pub fn router(app: App, options: HttpOptions) -> Router {
         options.mails,
         options.quiet,
         options.mail_setup,
+        options.program,
         bodies,
     ))
     .route(mcp::PATH, any_service(mcp))

@@ -169,7 +169,7 @@ async fn read(request: Request, web: &Web) -> Result<(Visitor, FormFields), Page
         }
     };
     let fields = FormFields::read(&bytes);
-    if fields.get("csrf") != visitor.csrf {
+    if !visitor.csrf.fits(&fields.get("csrf")) {
         return Err(PageError::Foreign);
     }
     Ok((visitor, fields))

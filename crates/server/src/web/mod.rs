@@ -3,6 +3,7 @@
 //! Each page is one read transaction: whose session it is, the navigation, and what the page
 //! shows. Each form is one write transaction. Templates get ready-made view structs.
 
+mod compression;
 mod form;
 mod layout;
 mod live;
@@ -12,6 +13,7 @@ mod multipart;
 mod page_version;
 mod pages;
 mod passwords;
+mod picture_cache;
 mod presence;
 mod remote_pictures;
 mod settings;
@@ -19,6 +21,7 @@ mod signed_in;
 mod upload;
 mod visitor;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::Router;
@@ -27,7 +30,7 @@ use axum::routing::{get, post};
 use inbox::App;
 use tokio::sync::Semaphore;
 
-use crate::documents::PageRenderer;
+use crate::documents::{PageRenderer, Previewer};
 use crate::http::slots::Slots;
 use crate::net::ssrf_guard::SsrfGuard;
 use crate::node::quiet::QuietMode;
@@ -35,9 +38,11 @@ use layout::{assets, responses};
 pub use mail_setup::MailSetup;
 use multipart::FORMS_WITH_FILES;
 use pages::{
-    approvals, compose, conversation, document_requests, documents, files, inbox_page, mentions,
-    originals, previews, request_documents, scheduled, search, sign_in,
+    approvals, attached_mails, compose, conversation, document_requests, documents, files,
+    inbox_page, mail_frame, mentions, originals, previews, request_documents, scheduled, search,
+    sign_in,
 };
+use picture_cache::PictureCache;
 use presence::Presence;
 use remote_pictures::RemotePictureFetcher;
 
@@ -69,8 +74,10 @@ pub struct Web {
     /// Files of customers that are being uploaded.
     streams: Arc<Slots>,
     locks: upload::UploadLocks,
-    previews: PageRenderer,
-    originals: originals::Originals,
+    page_renderer: Arc<PageRenderer>,
+    previewer: Previewer,
+    mail_parsers: mail_frame::MailParsers,
+    picture_cache: Arc<PictureCache>,
     remote_pictures: RemotePictureFetcher,
     presence: Arc<Presence>,
 }
@@ -82,13 +89,15 @@ impl Web {
         mails: bool,
         quiet: QuietMode,
         mail_setup: MailSetup,
+        program: PathBuf,
         large_bodies: Arc<Slots>,
     ) -> Arc<Web> {
         let https = app.public_url.starts_with("https://");
         let hashing = Semaphore::new(HASHING_AT_ONCE);
         let lookups = Semaphore::new(LOOKUPS_AT_ONCE);
         let listeners = Arc::new(Semaphore::new(LISTENERS));
-        let (presence, previews) = (Presence::new(&app), PageRenderer::of_this_program());
+        let presence = Presence::new(&app);
+        let page_renderer = Arc::new(PageRenderer::with_program(program));
         let forms = Slots::new(FORMS_WITH_FILES);
         let remote_pictures = RemotePictureFetcher::new(ssrf_guard.clone());
         let (streams, locks) = (Slots::new(upload::STREAMS), upload::UploadLocks::default());
@@ -106,8 +115,10 @@ impl Web {
             listeners,
             streams,
             locks,
-            previews,
-            originals: originals::Originals::new(),
+            previewer: Previewer::new(Arc::clone(&page_renderer)),
+            page_renderer,
+            mail_parsers: mail_frame::MailParsers::new(),
+            picture_cache: Arc::default(),
             remote_pictures,
             presence,
         })
@@ -137,7 +148,16 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/conversations/{id}/snooze", post(conversation::snooze))
         .route("/conversations/{id}/release", post(conversation::release))
         .route("/conversations/{id}/messages/{message}/original", get(originals::page))
+        .route("/conversations/{id}/messages/{message}/headers", get(originals::headers))
         .route("/conversations/{id}/messages/{message}/html", get(originals::html))
+        .route(
+            "/conversations/{id}/messages/{message}/show-pictures",
+            post(originals::show_pictures),
+        )
+        .route(
+            "/conversations/{id}/messages/{message}/hide-pictures",
+            post(originals::hide_pictures),
+        )
         .route("/conversations/{id}/messages/{message}/pictures/{number}", get(originals::picture))
         .route(
             "/conversations/{id}/messages/{message}/pictures/remote/{number}",
@@ -145,9 +165,19 @@ pub fn router(web: Arc<Web>) -> Router {
         )
         .route("/conversations/{id}/saved/{reply}", get(compose::saved_reply))
         .route("/attachments/{attachment}", get(files::attachment))
+        .route("/attachments/{attachment}/preview", get(previews::of_attachment))
         .route("/documents", get(documents::page))
         .route("/documents/{id}", get(files::document))
         .route("/documents/{id}/page", get(previews::first_page))
+        .route("/documents/{id}/preview", get(previews::of_document))
+        .route("/documents/{id}/mail/{path}", get(attached_mails::page))
+        .route("/documents/{id}/mail/{path}/html", get(attached_mails::html))
+        .route("/documents/{id}/mail/{path}/files/{number}", get(attached_mails::file))
+        .route("/documents/{id}/mail/{path}/pictures/{number}", get(attached_mails::picture))
+        .route(
+            "/documents/{id}/mail/{path}/pictures/remote/{number}",
+            get(attached_mails::remote_picture),
+        )
         .route("/documents/{id}/correct", post(documents::correct))
         .route("/requests/{id}/close", post(document_requests::close))
         .route("/requests/{id}/reopen", post(document_requests::reopen))
@@ -165,6 +195,7 @@ pub fn router(web: Arc<Web>) -> Router {
         .merge(upload::router())
         .fallback(responses::nothing_here)
         .method_not_allowed_fallback(responses::not_this_way)
+        .layer(from_fn_with_state(Arc::clone(&web), compression::compress))
         .layer(from_fn_with_state(Arc::clone(&web), log::log))
         .with_state(web)
 }

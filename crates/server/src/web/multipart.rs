@@ -17,7 +17,7 @@ use crate::http::slots::{Slot, SlotOwner, SlotShare, Slots};
 use crate::web::Web;
 use crate::web::form::{Form, FormFields, Posted};
 use crate::web::layout::responses::{FORM_BYTES, FORM_WITH_FILES_BYTES, PageError};
-use crate::web::visitor::{Visitor, is_from_here};
+use crate::web::visitor::{CsrfToken, Visitor, is_from_here};
 
 /// A form with files must have arrived by then.
 const UPLOAD_TIME: Duration = Duration::from_secs(300);
@@ -111,7 +111,7 @@ async fn next<T>(piece: impl Future<Output = Result<T, multer::Error>>) -> Resul
 
 /// Reads the parts. The token that proves that the form is ours comes before any file.
 async fn read(
-    csrf: &str,
+    csrf: &CsrfToken,
     mut form: Multipart<'_>,
     mut slot: LateSlot,
 ) -> Result<(FormFields, FormFiles), PageError> {
@@ -153,7 +153,7 @@ async fn read(
             }
             None => {
                 let text = String::from_utf8_lossy(&bytes).into_owned();
-                is_ours |= name == "csrf" && text == csrf;
+                is_ours |= name == "csrf" && csrf.fits(&text);
                 pairs.push((name, text));
             }
         }

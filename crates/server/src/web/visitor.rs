@@ -1,5 +1,6 @@
 //! The client of a request: cookies, CSRF token, time zone and network.
 
+use std::fmt;
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
@@ -7,7 +8,7 @@ use axum::http::header;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Response};
 use inbox::actions::TokenHash;
-use inbox::base::ids::MessageId;
+use inbox::base::ids::{Ids, MessageId};
 use inbox::base::limits::{SESSION_IDLE_MS, UNDO_LIVE_MS};
 use jiff::tz::TimeZone;
 use sha2::{Digest, Sha256};
@@ -25,14 +26,16 @@ const UNDO: &str = "mailroom_undo";
 const ZONE: &str = "mailroom_zone";
 const FLASH_SECONDS: i64 = 30;
 const UNDO_SECONDS: i64 = UNDO_LIVE_MS / 1_000;
-const CSRF_CHARS: usize = 32;
+const CSRF_BYTES: usize = 16;
+/// Characters of chance, 5 bits each, that a mask is made of.
+const MASK_CHARS: usize = 26;
 
 /// What a request says about its client, before anything is looked up.
 #[derive(Clone)]
 pub struct Visitor {
     pub session: Option<TokenHash>,
-    /// What a form of this session must carry.
-    pub csrf: String,
+    /// What a form of this session carries, masked anew for each response.
+    pub csrf: CsrfToken,
     pub flash: Option<Flash>,
     pub undo: Option<MessageId>,
     pub zone: TimeZone,
@@ -65,7 +68,10 @@ impl Visitor {
         let zone = cookie(&parts.headers, ZONE).and_then(|name| zone(&name));
         Visitor {
             session,
-            csrf: if session.is_some() { csrf(&token) } else { String::new() },
+            csrf: match session {
+                Some(_) => CsrfToken::of(&token, &web.app.ids),
+                None => CsrfToken::default(),
+            },
             flash: cookie(&parts.headers, FLASH).and_then(|code| Flash::parse(&code)),
             undo: cookie(&parts.headers, UNDO).and_then(|id| MessageId::parse(&id)),
             zone: zone.unwrap_or(TimeZone::UTC),
@@ -87,11 +93,60 @@ fn zone(name: &str) -> Option<TimeZone> {
     (name.len() <= 64 && name.bytes().all(plain)).then(|| TimeZone::get(&name).ok())?
 }
 
-/// Derived from the session's token, which cannot be computed back from it.
-fn csrf(token: &str) -> String {
-    let hash = Sha256::digest(format!("a form of {token}"));
-    let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-    hex[..CSRF_CHARS].to_owned()
+/// What a form must carry, derived from the session's token, which cannot be computed back from it.
+///
+/// It is written as a random mask and the masked value, so that it looks different in each response:
+/// the size of compressed pages tells nothing about it (BREACH).
+#[derive(Clone, Default)]
+pub struct CsrfToken {
+    value: [u8; CSRF_BYTES],
+    written: String,
+}
+
+impl CsrfToken {
+    fn of(token: &str, ids: &Ids) -> CsrfToken {
+        let value = first_bytes(&format!("a form of {token}"));
+        let mask = first_bytes(&ids.token(MASK_CHARS));
+        let masked = xor(value, mask);
+        let written = mask.iter().chain(&masked).map(|byte| format!("{byte:02x}")).collect();
+        CsrfToken { value, written }
+    }
+
+    /// True if a form of this session carries this. A visitor without a session has an empty token.
+    pub fn fits(&self, written: &str) -> bool {
+        if self.written.is_empty() {
+            return written.is_empty();
+        }
+        unmasked(written) == Some(self.value)
+    }
+}
+
+impl fmt::Display for CsrfToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.written)
+    }
+}
+
+fn unmasked(written: &str) -> Option<[u8; CSRF_BYTES]> {
+    let is_hex = written.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+    if written.len() != 4 * CSRF_BYTES || !is_hex {
+        return None;
+    }
+    let mut bytes = [0; 2 * CSRF_BYTES];
+    for (place, byte) in bytes.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&written[2 * place..2 * place + 2], 16).ok()?;
+    }
+    let (mask, masked) = bytes.split_at(CSRF_BYTES);
+    Some(xor(mask.try_into().ok()?, masked.try_into().ok()?))
+}
+
+fn xor(one: [u8; CSRF_BYTES], other: [u8; CSRF_BYTES]) -> [u8; CSRF_BYTES] {
+    std::array::from_fn(|place| one[place] ^ other[place])
+}
+
+fn first_bytes(text: &str) -> [u8; CSRF_BYTES] {
+    let hash = Sha256::digest(text);
+    std::array::from_fn(|place| hash[place])
 }
 
 fn cookie(headers: &HeaderMap, name: &str) -> Option<String> {
@@ -187,6 +242,21 @@ mod tests {
         ] {
             assert_eq!(is_from_here(&headers(&pairs)), here, "{pairs:?}");
         }
+    }
+
+    #[test]
+    fn a_token_looks_different_each_time_and_fits_its_session_alone() {
+        let ids = Ids::seeded(1);
+        let (one, again) = (CsrfToken::of("a", &ids), CsrfToken::of("a", &ids));
+        let other = CsrfToken::of("b", &ids);
+        assert_ne!(one.to_string(), again.to_string());
+        assert!(one.fits(&again.to_string()) && again.fits(&one.to_string()));
+        assert!(!one.fits(&other.to_string()) && !other.fits(&one.to_string()));
+        let upper = one.to_string().to_uppercase();
+        for bad in ["", "00", &upper, &"0".repeat(64), &"é".repeat(32)] {
+            assert!(!one.fits(bad), "{bad}");
+        }
+        assert!(CsrfToken::default().fits("") && !CsrfToken::default().fits("00"));
     }
 
     #[test]

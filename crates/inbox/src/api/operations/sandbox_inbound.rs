@@ -141,7 +141,8 @@ pub fn sandbox_inbound(
     };
     let mail = Mail { from: composed.from, answers, ..mail };
     let joins = joins.map(|conversation| conversation.id);
-    let incoming = IncomingMail { mail, raw: None, attachments: Vec::new(), joins };
+    let incoming =
+        IncomingMail { mail, raw: None, authentication: None, attachments: Vec::new(), joins };
     let received = receive(tx, cx, &mailbox, &incoming)?;
     Ok(SimulatedMail { conversation_id: received.conversation, message_id: received.message })
 }

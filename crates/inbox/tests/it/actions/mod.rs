@@ -2,4 +2,5 @@
 
 mod corrections;
 mod people;
+mod reading;
 mod snooze;

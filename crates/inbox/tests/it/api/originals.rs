@@ -97,7 +97,13 @@ async fn ingest(app: &TestApp, raw: &[u8]) -> FiledMail {
         let mail = inbound::assess(tx, cx, &mailbox, understood, &nothing, &mailbox.address)?;
         let put = |file: &Attachment| blobs.put(&file.bytes).unwrap();
         let attachments = mail.attachments.iter().map(put).collect();
-        let incoming = IncomingMail { mail, raw: Some(blob.clone()), attachments, joins: None };
+        let incoming = IncomingMail {
+            mail,
+            raw: Some(blob.clone()),
+            authentication: None,
+            attachments,
+            joins: None,
+        };
         inbox::receive(tx, cx, &mailbox, &incoming)
     })
     .await

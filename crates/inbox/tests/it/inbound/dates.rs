@@ -1,6 +1,6 @@
 //! When a mail was sent, and when it arrived.
 
-use inbox::actions::{self, FetchFrom};
+use inbox::actions::{self, FetchFrom, TimelinePart};
 use inbox::base::time::Moment;
 use inbox::inbound::imap::{self, ImapAccount, PostFetchAction, Security};
 use inbox::inbound::{FetchedMail, InboundMail, Ingested, MailSource, ingest_fetched};
@@ -163,7 +163,7 @@ async fn a_fetched_mail_that_is_older_than_the_last_look_is_still_unread(app: Te
     let reply = received(fetched(&app, &account, &reply, app.now() - 30 * SECOND).await);
     assert_eq!(reply.conversation, first.conversation);
     let seen = app.act(&app.owner, move |tx, cx| {
-        Ok(actions::read_conversation(tx, cx, &id, false)?.is_news())
+        Ok(actions::read_conversation(tx, cx, &id, &TimelinePart::Newest)?.is_news())
     });
     assert!(seen.await);
 }

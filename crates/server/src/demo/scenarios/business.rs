@@ -1,6 +1,6 @@
 //! Firms that buy, sell, write about us, or would like to work here.
 
-use super::papers::{CURRICULUM, ROOM_LIST};
+use super::papers::{CURRICULUM, ROOM_LIST, SHOP_CARD, SHOP_VISIT};
 use crate::demo::scenario::SampleInbox::Support;
 use crate::demo::scenario::SampleMember::{Ines, Jonas, Priya, Robo};
 use crate::demo::scenario::{
@@ -116,15 +116,18 @@ pub const STORIES: &[Scenario] = &[
         from: ("Kristin Sund", "kristin@sund-hjem.example"),
         subject: "Selling your lamps in our shop",
         steps: &[
-            mail(
+            mail_with(
                 day(1, 11, 5),
                 "Hello,\n\n\
                  I run a small shop for furniture in the old harbour and have admired your \
                  lamps for a long time. I would like to start with six Alma and four Tilda. \
                  Do you sell to shops, and what are your terms?\n\n\
+                 We are in the south in March and would gladly come by: the invitation is \
+                 attached, and so is my card.\n\n\
                  Best regards\n\
                  Kristin Sund\n\
                  Sund Hjem",
+                &[SHOP_VISIT, SHOP_CARD],
             ),
             tag(day(1, 11, 6), Robo, &["trade"]),
             ask(

@@ -57,6 +57,29 @@ pub const CURRICULUM: SampleFile = SampleFile {
     },
 };
 
+pub const SHOP_VISIT: SampleFile = SampleFile {
+    name: "visit.ics",
+    content: SampleContent::Invitation(
+        "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Sund Hjem//EN\r\nMETHOD:REQUEST\r\n\
+         BEGIN:VEVENT\r\nUID:visit-1@sund-hjem.example\r\nDTSTAMP:20261101T090000Z\r\nSEQUENCE:0\r\n\
+         DTSTART;TZID=Europe/Oslo:20270311T140000\r\nDTEND;TZID=Europe/Oslo:20270311T153000\r\n\
+         SUMMARY:Visit to the workshop\r\nLOCATION:Lumen & Holz\\, the yard behind the mill\r\n\
+         DESCRIPTION:We would like to see how the shade of the Alma is bent.\r\n\
+         ORGANIZER;CN=Kristin Sund:mailto:kristin@sund-hjem.example\r\n\
+         ATTENDEE;CN=Lumen & Holz;PARTSTAT=NEEDS-ACTION:mailto:support@lumen-holz.example\r\n\
+         ATTENDEE;CN=Ola Berg;PARTSTAT=ACCEPTED:mailto:ola@sund-hjem.example\r\n\
+         END:VEVENT\r\nEND:VCALENDAR\r\n",
+    ),
+};
+
+pub const SHOP_CARD: SampleFile = SampleFile {
+    name: "kristin-sund.vcf",
+    content: SampleContent::Contact(
+        "BEGIN:VCARD\r\nVERSION:4.0\r\nFN:Kristin Sund\r\nORG:Sund Hjem\r\n\
+         TEL:+47 22 55 01 40\r\nEMAIL:kristin@sund-hjem.example\r\nEND:VCARD\r\n",
+    ),
+};
+
 pub const LEASE_OFFER: SampleFile = SampleFile {
     name: "offer-second-floor.pdf",
     content: SampleContent::Sheet {

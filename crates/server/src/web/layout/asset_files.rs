@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 
 use rust_embed::RustEmbed;
 
+use crate::web::compression::Encoding;
+
 #[derive(RustEmbed)]
 #[folder = "assets/"]
 struct Files;
@@ -22,15 +24,22 @@ pub static VERSION: LazyLock<String> = LazyLock::new(|| {
     all.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
 });
 
-/// Each file compressed once. The files hold no data of anybody, so compressing them reveals
-/// nothing; pages do hold such data and are sent uncompressed (BREACH).
-static COMPRESSED: LazyLock<HashMap<String, Vec<u8>>> = LazyLock::new(|| {
+/// Each file compressed once, in each way. The files hold no data of anybody, so their size reveals
+/// nothing.
+static COMPRESSED: LazyLock<HashMap<String, CompressedFile>> = LazyLock::new(|| {
     let compressed = |name: Cow<'static, str>| {
         let file = Files::get(&name)?;
-        Some((name.into_owned(), zstd::bulk::compress(&file.data, ZSTD_LEVEL).ok()?))
+        let zstd = zstd::bulk::compress(&file.data, ZSTD_LEVEL).ok()?;
+        let gzip = Encoding::Gzip.compressed(&file.data).ok()?;
+        Some((name.into_owned(), CompressedFile { zstd, gzip }))
     };
     Files::iter().filter_map(compressed).collect()
 });
+
+struct CompressedFile {
+    zstd: Vec<u8>,
+    gzip: Vec<u8>,
+}
 
 const ZSTD_LEVEL: i32 = 19;
 
@@ -38,7 +47,11 @@ pub fn file(name: &str) -> Option<Cow<'static, [u8]>> {
     Files::get(name).map(|file| file.data)
 }
 
-/// The same file for browsers that accept zstd.
-pub fn compressed_file(name: &str) -> Option<&'static [u8]> {
-    COMPRESSED.get(name).map(Vec::as_slice)
+/// The same file, compressed.
+pub fn compressed_file(name: &str, encoding: Encoding) -> Option<&'static [u8]> {
+    let file = COMPRESSED.get(name)?;
+    Some(match encoding {
+        Encoding::Zstd => &file.zstd,
+        Encoding::Gzip => &file.gzip,
+    })
 }

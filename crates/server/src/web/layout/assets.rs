@@ -5,6 +5,7 @@ use axum::extract::Path;
 use axum::http::header;
 use axum::http::{HeaderMap, HeaderValue, Response};
 
+use crate::web::compression::Encoding;
 use crate::web::layout::asset_files::{VERSION, compressed_file, file};
 use crate::web::layout::responses::{self, guard};
 
@@ -23,22 +24,18 @@ pub async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Response<Bod
         Some("svg") => "image/svg+xml",
         _ => "application/octet-stream",
     };
-    let compressed = compressed_file(&plain).filter(|_| accepts_zstd(&headers));
+    let encoding = Encoding::accepted(&headers);
+    let compressed = encoding.and_then(|encoding| compressed_file(&plain, encoding));
     let body = compressed.map_or_else(|| Body::from(bytes.into_owned()), Body::from);
     let mut response = Response::new(body);
     guard(&mut response, POLICY);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
     headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
-    if compressed.is_some() {
-        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("zstd"));
+    if let Some(encoding) = encoding.filter(|_| compressed.is_some()) {
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(encoding.name()));
     }
     let caching = if versioned { "public, max-age=31536000, immutable" } else { "no-cache" };
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(caching));
     response
-}
-
-fn accepts_zstd(headers: &HeaderMap) -> bool {
-    let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
-    accepted.is_some_and(|accepted| accepted.split(',').any(|one| one.trim() == "zstd"))
 }

@@ -71,6 +71,8 @@ flashes! {
     InboxRenamed: "inbox-renamed", "check", "Renamed.";
     SigningKey: "signing-key", "key", "The key is made. Publish its record, so that others see it.";
     Removed: "removed", "check", "Removed. They can do nothing here any more.";
+    PicturesShown: "pictures-shown", "check", "You always see the pictures of this sender from now on.";
+    PicturesHidden: "pictures-hidden", "check", "Pictures of this sender are shown only when you ask for them.";
     InboxAdded: "inbox-added", "check", "The inbox is there.";
 }
 

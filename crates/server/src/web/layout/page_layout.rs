@@ -8,7 +8,7 @@ use inbox::actions::{self, Sidebar, SignedIn};
 use crate::web::layout::flash::Flash;
 use crate::web::layout::wording::{Avatar, TimeFormat, count};
 use crate::web::page_version::{PageVersion, PartVersion};
-use crate::web::visitor::Visitor;
+use crate::web::visitor::{CsrfToken, Visitor};
 
 /// A page's title, and which entries of the menus are current on it.
 #[derive(Clone, Default)]
@@ -47,7 +47,7 @@ impl PageLocation {
 
 pub struct PageLayout {
     pub title: String,
-    pub csrf: String,
+    pub csrf: CsrfToken,
     pub name: String,
     pub avatar: Avatar,
     pub workspace: String,

@@ -212,6 +212,13 @@ impl TimeFormat {
     }
 }
 
+/// `Tuesday 24 November 2026`.
+pub fn date_words(date: Date) -> String {
+    let weekday = DAYS[date.weekday().to_monday_zero_offset() as usize];
+    let month = MONTHS[date.month() as usize - 1];
+    format!("{weekday} {} {month} {}", date.day(), date.year())
+}
+
 const DAY_MS: i64 = inbox::base::limits::DAY_MS;
 
 pub fn size(bytes: i64) -> String {

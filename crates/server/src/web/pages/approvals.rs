@@ -19,6 +19,7 @@ use crate::web::layout::responses::{self, PageError, PageResult, see_other};
 use crate::web::layout::wording::{Avatar, DisplayTime, first_name};
 use crate::web::page_version::PartVersion;
 use crate::web::pages::conversation_list::{RowBadge, subject};
+use crate::web::pages::message_cards::MessageCard;
 use crate::web::pages::recipients::{RecipientLines, party_line};
 use crate::web::pages::timeline::{MessageView, view};
 use crate::web::visitor::Visitor;

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::{Path, State};
 use db::Tx;
-use inbox::actions::{self, OpenConversation, SignedIn, TimelineEntry};
+use inbox::actions::{
+    self, OpenConversation, SignedIn, TimelineCursor, TimelineEntry, TimelinePart,
+};
 use inbox::api::operations::{
     AssignConversationInput, SetStatusInput, TagConversationInput, assign_conversation,
     set_status as put_status, tag_conversation,
@@ -30,8 +32,9 @@ use crate::web::page_version::PartVersion;
 use crate::web::pages::composer::Composer;
 use crate::web::pages::conversation_list::{ConversationFilter, ListView, subject};
 use crate::web::pages::list_query::{ConversationButton, ListQuery};
+use crate::web::pages::message_cards::MessageCard;
 use crate::web::pages::request_form::AskForm;
-use crate::web::pages::timeline::{self, MessageProgress, TimelineRow};
+use crate::web::pages::timeline::{self, MessageProgress, TimelineChoice, TimelineRow};
 use crate::web::presence::Other;
 use crate::web::visitor::Visitor;
 
@@ -74,7 +77,10 @@ pub struct ConvoView {
     pub assignee: Option<(Avatar, String)>,
     pub team: Vec<AssigneeChoice>,
     pub items: Vec<TimelineRow>,
-    pub older: bool,
+    /// The part before this one.
+    pub older: Option<String>,
+    /// The newest part, where another is shown.
+    pub newest: Option<String>,
     pub others: Vec<OtherView>,
     pub seen: i64,
     pub back: String,
@@ -128,11 +134,12 @@ pub async fn build(
 ) -> Result<ConversationPage, PageError> {
     let filter = ConversationFilter::asked(asked)?;
     let location = PageLocation::at("", &filter.href);
-    let (list, wanted, whole) = (filter.clone(), id.to_owned(), asked.has("whole"));
+    let (list, wanted, part) = (filter.clone(), id.to_owned(), asked_part(asked)?);
+    let is_older = part != TimelinePart::Newest;
     let writes = asked.has("write");
     let (mut frame, (open, listing, details)) = web
         .page(visitor, location, move |tx, cx, me| {
-            let open = actions::read_conversation(tx, cx, &wanted, whole)?;
+            let open = actions::read_conversation(tx, cx, &wanted, &part)?;
             let writes = writes || open.autosave.is_some() || !open.attached.is_empty();
             let details = Details {
                 ws: cx.actor.ws,
@@ -159,9 +166,22 @@ pub async fn build(
     let composer = composer(&open).map(|composer| composer.with_saved(&saved_replies));
     let is_news = open.is_news();
     let list = ListView::new(&filter, listing, &frame, Some(id));
-    let mut convo = convo_view(open, &frame.times, &filter);
+    let as_text = asked.get("text");
+    let choice = TimelineChoice { as_text: &as_text, is_older, from: &frame.from };
+    let mut convo = convo_view(open, &frame.times, &filter, choice);
     convo.others_here = here.into_iter().map(other_here).chain(agents).collect();
     Ok(ConversationPage { frame, list, convo, composer, asking: None, is_news, is_mentioned })
+}
+
+/// The part of the timeline that the address names.
+fn asked_part(asked: &FormFields) -> inbox::Result<TimelinePart> {
+    match asked.opt("before") {
+        None => Ok(TimelinePart::Newest),
+        Some(before) => {
+            let cursor = TimelineCursor::parse(&before).ok_or(Error::NotFound("conversation"))?;
+            Ok(TimelinePart::Before(cursor))
+        }
+    }
 }
 
 /// What is read together with a conversation.
@@ -238,8 +258,10 @@ fn convo_view(
     open: OpenConversation,
     times: &TimeFormat,
     filter: &ConversationFilter,
+    choice: TimelineChoice<'_>,
 ) -> ConvoView {
-    let items = timeline::items(&open, times);
+    let items = timeline::items(&open, times, choice);
+    let here = format!("/conversations/{}?{}", open.conversation.id, filter.full_query());
     let conversation = open.conversation;
     let contact = conversation.contact_name.clone().filter(|name| !name.is_empty());
     let contact = contact.unwrap_or_else(|| conversation.contact_email.to_string());
@@ -278,7 +300,8 @@ fn convo_view(
         }),
         team,
         items,
-        older: open.older,
+        older: open.older.map(|cursor| format!("{here}&before={cursor}")),
+        newest: choice.is_older.then_some(here),
         others: others.collect(),
         seen: open.seen,
         back: format!("/inbox?{}", filter.full_query()),

@@ -10,6 +10,7 @@ use inbox::api::fields::check_query;
 use inbox::api::operations::{SEARCH_DOCUMENTS, SearchDocumentsInput, search_documents};
 use inbox::api::wire::Document;
 use inbox::base::ids::DocumentId;
+use inbox::base::limits::DOCUMENT_READ_BYTES;
 use inbox::{DocumentFields, DocumentKind, ValidationError};
 
 use crate::web::Web;
@@ -24,8 +25,6 @@ use crate::web::visitor::Visitor;
 
 /// Documents on one page.
 const SHOWN: i64 = 24;
-/// The largest picture that is shown in the list, in bytes.
-const THUMB_BYTES: i64 = 5 * 1024 * 1024;
 
 #[derive(Template)]
 #[template(path = "documents.html", whitespace = "minimize")]
@@ -157,7 +156,7 @@ async fn build(
     });
     let views = views.collect();
     let correcting = asked.has("correct") || typed.is_some();
-    let draws = web.previews.can_draw();
+    let draws = web.page_renderer.can_draw();
     Ok(LibraryPage {
         q,
         kind: asked.get("kind"),
@@ -206,13 +205,17 @@ fn card_view(
     current: bool,
     times: &TimeFormat,
 ) -> CardView {
-    let picture = card.filter(|card| is_picture(&card.content_type) && card.size <= THUMB_BYTES);
+    let has_preview = |card: &&LibraryCard| {
+        let is_shown = is_picture(&card.content_type) || card.content_type == "application/pdf";
+        is_shown && card.size <= DOCUMENT_READ_BYTES
+    };
+    let picture = card.filter(has_preview);
     let who = document.fields.vendor.clone();
     let who = who.or_else(|| card.map(|card| card.contact.clone())).unwrap_or_default();
     CardView {
         href: format!("{}#detail", href(asked, &[("doc", document.id.as_str())])),
         current,
-        picture: picture.map(|_| format!("/documents/{}?shown", document.id)),
+        picture: picture.map(|_| format!("/documents/{}/preview", document.id)),
         title: document.title.clone(),
         sum: sum(&document.fields),
         kind: kind_name(document.kind),

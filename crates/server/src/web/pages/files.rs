@@ -34,8 +34,7 @@ pub async fn document(
     Asked(asked): Asked,
 ) -> PageResult {
     let id = DocumentId::parse(&id).ok_or(Error::NotFound("document"))?;
-    let blobs = web.app.blobs.clone();
-    let file = web.read(&visitor, move |tx, cx, _| actions::file(tx, cx, &blobs, &id)).await?;
+    let file = web.read(&visitor, move |tx, cx, _| actions::file(tx, cx, &id)).await?;
     Ok(stored(file, &asked))
 }
 
@@ -47,13 +46,12 @@ pub async fn attachment(
     Asked(asked): Asked,
 ) -> PageResult {
     let id = AttachmentId::parse(&id).ok_or(Error::NotFound("file"))?;
-    let blobs = web.app.blobs.clone();
-    let file =
-        web.read(&visitor, move |tx, cx, _| actions::attachment(tx, cx, &blobs, &id)).await?;
+    let file = web.read(&visitor, move |tx, cx, _| actions::attachment(tx, cx, &id)).await?;
     Ok(stored(file, &asked))
 }
 
-fn stored(file: StoredFile, asked: &FormFields) -> Response<Body> {
+/// A file as a response: shown if that was asked for and is safe, else downloaded.
+pub fn stored(file: StoredFile, asked: &FormFields) -> Response<Body> {
     let is_pdf = file.content_type == "application/pdf";
     let shown = asked.has("shown") && (is_pdf || is_picture(&file.content_type));
     let kind = if shown { file.content_type.as_str() } else { "application/octet-stream" };

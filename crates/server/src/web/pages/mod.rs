@@ -1,6 +1,7 @@
 //! The pages of the app and the forms on them.
 
 pub(crate) mod approvals;
+pub(crate) mod attached_mails;
 pub(crate) mod compose;
 pub(crate) mod composer;
 pub(crate) mod conversation;
@@ -10,7 +11,10 @@ pub(crate) mod documents;
 pub(crate) mod files;
 pub(crate) mod inbox_page;
 pub(crate) mod list_query;
+pub(crate) mod mail_frame;
 pub(crate) mod mentions;
+pub(crate) mod message_cards;
+pub(crate) mod message_details;
 pub(crate) mod originals;
 pub(crate) mod previews;
 pub(crate) mod recipients;

@@ -17,7 +17,7 @@ use crate::web::form::{Asked, FormFields, FormValue, Posted, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::responses::{self, PageError, PageResult, see_other};
-use crate::web::visitor::Visitor;
+use crate::web::visitor::{CsrfToken, Visitor};
 
 /// The longest path to go to after signing in, in bytes.
 const NEXT_BYTES: usize = 500;
@@ -25,7 +25,7 @@ const NEXT_BYTES: usize = 500;
 #[derive(Template)]
 #[template(path = "sign_in.html", whitespace = "minimize")]
 struct SignInPage {
-    csrf: String,
+    csrf: CsrfToken,
     email: String,
     next: String,
     wrong: bool,
@@ -189,7 +189,7 @@ pub async fn mail_link(State(web): State<Arc<Web>>, posted: Posted<LinkForm>) ->
 #[derive(Template)]
 #[template(path = "sign_in_link.html", whitespace = "minimize")]
 struct LinkPage {
-    csrf: String,
+    csrf: CsrfToken,
     /// The person's and the workspace's name; `None` when the link does not work.
     whom: Option<(String, String)>,
     token: String,

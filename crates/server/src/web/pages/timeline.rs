@@ -1,20 +1,30 @@
 //! A conversation's timeline as the page shows it.
 
-use inbox::actions::TimelineEntry;
-use inbox::actions::{EventEntry, FilePlace, FiledAs, MessageEntry, NoteEntry, OpenConversation};
+use inbox::actions::{
+    EventEntry, FilePlace, FiledAs, MessageEntry, NoteEntry, OpenConversation, TimelineEntry,
+};
 use inbox::base::states::{ConversationRisk, Direction, MessageStatus, Status};
 use inbox::model::mentions::marked;
 use inbox::{Conversation, StoredTimelineEvent, TimelineEvent, WokenBy};
 
 use crate::web::layout::wording::{Avatar, DisplayTime, TimeFormat, first_name, paragraphs, size};
 use crate::web::pages::document_requests::RequestView;
+use crate::web::pages::files::is_picture;
+use crate::web::pages::mail_frame::is_mail;
+use crate::web::pages::message_cards::{self, MessageCard};
+use crate::web::pages::message_details::MessageDetails;
 
 /// The last messages are shown in full.
 const OPEN_MESSAGES: usize = 2;
 /// So many events in a row are folded into one line.
 const FOLD_EVENTS: usize = 4;
-/// The largest picture that is shown beside its message, in bytes.
-const PREVIEW_BYTES: i64 = 5 * 1024 * 1024;
+/// Unread messages that are shown in full, beside the last ones.
+const OPEN_UNREAD: usize = 10;
+/// Files of one message, and of one page, that are listed; the message's own page has all of them.
+const FILES_PER_MESSAGE: usize = 12;
+const FILES_PER_PAGE: usize = 60;
+/// Characters of a folded message; its own page has all of them.
+const FOLDED_CHARS: usize = 1_500;
 
 pub enum TimelineRow {
     Message(Box<MessageView>),
@@ -32,18 +42,31 @@ pub struct MessageView {
     pub is_agent: bool,
     pub class: &'static str,
     pub label: String,
+    /// The sender's address; empty for messages of ours.
     pub address: String,
+    pub details: MessageDetails,
+    /// Whether the sender's remote pictures are always shown; `None` where there can be none.
+    pub shows_pictures: Option<bool>,
     pub time: DisplayTime,
     pub paragraphs: Vec<Vec<String>>,
     pub gist: String,
     pub brief: bool,
+    pub is_unread: bool,
+    /// True for the message at which the conversation opens.
+    pub opens_here: bool,
     pub cut: bool,
-    /// Where the mail's own parts are: `original` and `html`.
+    /// Where the mail's own parts are: `original`, `headers` and `html`.
     pub href: String,
     pub has_original: bool,
-    /// True when it is shown as it was sent.
     pub has_html: bool,
+    /// True when its text is shown although it has HTML.
+    pub as_text: bool,
+    /// Where the other of both is shown: the text, or the HTML.
+    pub switch_href: String,
     pub files: Vec<FileView>,
+    /// Files that are not listed.
+    pub more_files: usize,
+    pub cards: Vec<MessageCard>,
     pub asks: Option<RequestView>,
     pub summary: Option<String>,
     pub revision: i64,
@@ -62,9 +85,13 @@ pub enum MessageProgress {
 
 pub struct FileView {
     pub href: String,
+    /// Where it opens in a window of its own, if the browser shows it.
+    pub shown_href: Option<String>,
+    /// The page of a mail that is attached.
+    pub mail_href: Option<String>,
+    pub preview: Option<String>,
     pub name: String,
     pub kind: String,
-    pub is_picture: bool,
 }
 
 pub struct NoteView {
@@ -83,7 +110,22 @@ pub struct EventView {
     pub time: DisplayTime,
 }
 
-pub fn items(open: &OpenConversation, times: &TimeFormat) -> Vec<TimelineRow> {
+/// What a reader asked of a timeline.
+#[derive(Clone, Copy)]
+pub struct TimelineChoice<'a> {
+    /// The message whose text is shown although it has HTML; empty for none.
+    pub as_text: &'a str,
+    /// True for a part that is not the newest.
+    pub is_older: bool,
+    /// The query of the list behind the conversation.
+    pub from: &'a str,
+}
+
+pub fn items(
+    open: &OpenConversation,
+    times: &TimeFormat,
+    choice: TimelineChoice<'_>,
+) -> Vec<TimelineRow> {
     let names: Vec<&str> = open
         .team
         .people
@@ -92,27 +134,24 @@ pub fn items(open: &OpenConversation, times: &TimeFormat) -> Vec<TimelineRow> {
         .map(|member| first_name(&member.name))
         .collect();
     let agents: Vec<&str> = open.team.agents.iter().map(|member| member.name.as_str()).collect();
-    let messages =
-        open.entries.iter().filter(|entry| matches!(entry, TimelineEntry::Message(_))).count();
     let warned = warned_message(open);
     let mut items = Vec::new();
-    let (mut met, mut marked) = (0, open.read_at.is_none());
+    let mut marked = open.read_at.is_none();
     for (place, entry) in open.entries.iter().enumerate() {
-        if !marked && place > 0 && open.read_at.is_some_and(|read_at| entry.at() > read_at) {
+        let is_unread = open.read_at.is_some_and(|read_at| entry.at() > read_at);
+        if !marked && place > 0 && is_unread {
             items.push(TimelineRow::Since);
-            marked = true;
         }
-        marked |= open.read_at.is_some_and(|read_at| entry.at() > read_at);
+        marked |= is_unread;
         match entry {
             TimelineEntry::Message(message) => {
-                met += 1;
                 if warned == Some(message.id.as_str()) {
                     items.push(TimelineRow::Risk);
                 }
-                let mut view = view(message, &open.conversation, times);
-                view.brief = met + OPEN_MESSAGES <= messages
-                    && matches!(view.state, MessageProgress::Theirs | MessageProgress::Sent);
-                items.push(TimelineRow::Message(Box::new(view)));
+                let mut view = chosen(view(message, &open.conversation, times), choice);
+                let is_trusted = open.picture_senders.contains(&message.from_email);
+                view.shows_pictures = view.shows_pictures.map(|_| is_trusted);
+                items.push(TimelineRow::Message(Box::new(MessageView { is_unread, ..view })));
             }
             TimelineEntry::Note(note) => {
                 items.push(TimelineRow::Note(note_view(note, &names, times)))
@@ -122,7 +161,67 @@ pub fn items(open: &OpenConversation, times: &TimeFormat) -> Vec<TimelineRow> {
             }
         }
     }
+    fold_messages(&mut items, open, choice);
     folded(items)
+}
+
+/// Links that stay in the conversation, and the text of a message whose text was asked for.
+fn chosen(mut view: MessageView, choice: TimelineChoice<'_>) -> MessageView {
+    let conversation = view.href.rsplit_once("/messages/").map_or("", |(before, _)| before);
+    let here = format!("{conversation}?{}", choice.from);
+    view.as_text = view.has_html && view.id == choice.as_text;
+    view.switch_href = match view.as_text {
+        true => format!("{here}#{}", view.id),
+        false => format!("{here}&text={0}#{0}", view.id),
+    };
+    view
+}
+
+/// Folds messages that were read, but for the last, and marks the one at which the page opens. What
+/// is folded is shortened, and further files are left to the message's own page.
+fn fold_messages(items: &mut [TimelineRow], open: &OpenConversation, choice: TimelineChoice<'_>) {
+    let opening = opening_message(open, choice);
+    let messages = items.iter_mut().filter_map(|item| match item {
+        TimelineRow::Message(message) => Some(message),
+        _ => None,
+    });
+    let (mut files, mut unread) = (FILES_PER_PAGE, OPEN_UNREAD);
+    for (place, message) in messages.rev().enumerate() {
+        message.opens_here = opening == Some(message.id.as_str());
+        let is_settled = matches!(message.state, MessageProgress::Theirs | MessageProgress::Sent);
+        let is_unread = message.is_unread && unread > 0;
+        unread -= usize::from(is_unread);
+        message.brief = is_settled && place >= OPEN_MESSAGES && !message.opens_here && !is_unread;
+        if message.brief {
+            message.shorten();
+        }
+        message.keep_files(files);
+        files -= message.files.len();
+    }
+}
+
+/// The message at which the page opens: the one whose text was asked for; the first that is unread;
+/// for somebody who was never here, the first that nobody answered; else the last.
+fn opening_message<'a>(open: &'a OpenConversation, choice: TimelineChoice<'_>) -> Option<&'a str> {
+    let messages = || {
+        open.entries.iter().filter_map(|entry| match entry {
+            TimelineEntry::Message(message) => Some(message.as_ref()),
+            TimelineEntry::Note(_) | TimelineEntry::Event(_) => None,
+        })
+    };
+    let is_inbound = |message: &&MessageEntry| message.direction == Direction::Inbound;
+    let asked = messages().find(|message| message.id.as_str() == choice.as_text);
+    let news = match open.read_at {
+        _ if choice.is_older => None,
+        Some(read_at) => messages().find(|message| is_inbound(message) && message.at > read_at),
+        None => {
+            let is_sent = |message: &MessageEntry| message.status == Some(MessageStatus::Sent);
+            let after = messages().filter(|message| is_sent(message)).last().map(|sent| sent.at);
+            messages().find(|one| is_inbound(one) && after.is_none_or(|after| one.at > after))
+        }
+    };
+    let opening = asked.or(news).or_else(|| messages().last());
+    opening.map(|message| message.id.as_str())
 }
 
 /// The message with the warning above it: the customer's latest.
@@ -141,7 +240,6 @@ pub fn view(
     conversation: &Conversation,
     times: &TimeFormat,
 ) -> MessageView {
-    let contact = conversation.contact_name.as_deref().unwrap_or(&conversation.contact_email);
     let inbound = message.direction == Direction::Inbound;
     let name = message.from_name.clone().unwrap_or_else(|| message.from_email.clone());
     let avatar = if inbound {
@@ -150,6 +248,7 @@ pub fn view(
         Avatar::of(message.author.as_deref(), &name)
     };
     let state = state(message, times);
+    let href = format!("/conversations/{}/messages/{}", conversation.id, message.id);
     let (class, what) = match &state {
         MessageProgress::Theirs => ("", "Message from"),
         MessageProgress::Draft => ("draft", "Draft by"),
@@ -165,16 +264,24 @@ pub fn view(
         label: format!("{what} {name}"),
         name,
         class,
-        address: address_line(message, inbound, contact),
+        address: if inbound { message.from_email.clone() } else { String::new() },
+        details: MessageDetails::of(message),
+        shows_pictures: (inbound && message.has_html).then_some(false),
         time: times.long(message.at),
         paragraphs: paragraphs(&message.text),
         gist: message.text.split_whitespace().take(24).collect::<Vec<_>>().join(" "),
         brief: false,
+        is_unread: false,
+        opens_here: false,
         cut: message.cut,
-        href: format!("/conversations/{}/messages/{}", conversation.id, message.id),
+        switch_href: format!("{href}/original?as=text"),
+        href,
         has_original: message.has_original,
         has_html: message.has_html,
+        as_text: false,
         files: message.files.iter().map(file_view).collect(),
+        more_files: 0,
+        cards: message_cards::cards(&message.files, times),
         asks: message.asks.as_ref().map(|card| RequestView::of(card, times)),
         summary: message.summary.clone(),
         revision: message.revision,
@@ -200,35 +307,47 @@ fn state(message: &MessageEntry, times: &TimeFormat) -> MessageProgress {
     }
 }
 
-/// The sender's address, or the recipients.
-fn address_line(message: &MessageEntry, inbound: bool, contact: &str) -> String {
-    let shown = |party: &inbox::Party| {
-        party.name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| party.email.clone())
-    };
-    let cc: Vec<String> = message.cc.iter().map(shown).collect();
-    let cc = if cc.is_empty() { String::new() } else { format!(", copy to {}", cc.join(", ")) };
-    if inbound {
-        return format!("{}{cc}", message.from_email);
+impl MessageView {
+    /// Leaves of a folded message's text what gives an idea of it.
+    fn shorten(&mut self) {
+        let mut left = FOLDED_CHARS;
+        for line in self.paragraphs.iter_mut().flatten() {
+            match line.char_indices().nth(left) {
+                Some((end, _)) => {
+                    line.truncate(end);
+                    left = 0;
+                    self.cut = true;
+                }
+                None => left -= line.chars().count(),
+            }
+        }
+        self.paragraphs.iter_mut().for_each(|lines| lines.retain(|line| !line.is_empty()));
+        self.paragraphs.retain(|lines| !lines.is_empty());
     }
-    let to: Vec<String> = message.to.iter().map(shown).collect();
-    let to = if to.is_empty() { contact.to_owned() } else { to.join(", ") };
-    let bcc: Vec<String> = message.bcc.iter().map(shown).collect();
-    let bcc =
-        if bcc.is_empty() { String::new() } else { format!(", hidden copy to {}", bcc.join(", ")) };
-    format!("to {to}{cc}{bcc}")
+
+    fn keep_files(&mut self, most: usize) {
+        let kept = most.min(FILES_PER_MESSAGE).min(self.files.len());
+        self.more_files = self.files.len() - kept;
+        self.files.truncate(kept);
+    }
 }
 
 pub fn file_view(file: &FiledAs) -> FileView {
     let short = file.content_type.rsplit('/').next().unwrap_or("").to_uppercase();
+    let (href, document) = match &file.place {
+        FilePlace::Document(id) => (format!("/documents/{id}"), true),
+        FilePlace::Attachment(id) => (format!("/attachments/{id}"), false),
+    };
+    let is_pdf = file.content_type == "application/pdf";
+    let is_shown = is_pdf || is_picture(&file.content_type);
     FileView {
-        href: match &file.place {
-            FilePlace::Document(id) => format!("/documents/{id}"),
-            FilePlace::Attachment(id) => format!("/attachments/{id}"),
-        },
+        shown_href: is_shown.then(|| format!("{href}?shown")),
+        mail_href: (document && is_mail(&file.content_type, &file.filename))
+            .then(|| format!("{href}/mail/top")),
+        preview: is_shown.then(|| format!("{href}/preview")),
+        href,
         name: file.filename.clone(),
         kind: format!("{short}, {}", size(file.size)),
-        is_picture: crate::web::pages::files::is_picture(&file.content_type)
-            && file.size <= PREVIEW_BYTES,
     }
 }
 

@@ -65,6 +65,7 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/you/private", post(you::open_private))
         .route("/settings/you/mail", post(you::choose_mail))
         .route("/settings/you/duty", post(you::set_duty))
+        .route("/settings/you/pictures", post(you::remove_picture_sender))
         .route("/settings/you/sessions/{id}/end", post(you::end_session))
         .route("/settings/you/sessions/end-others", post(you::end_others))
         .route("/settings/people", get(people::page).post(people::add))

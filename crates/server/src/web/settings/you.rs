@@ -5,7 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::{Path, State};
 use db::Tx;
-use inbox::actions::{self, SessionListing, SignedIn};
+use inbox::actions::{self, PictureSender, SessionListing, SignedIn};
 use inbox::base::ids::SessionId;
 use inbox::base::limits::{SIGN_IN_ATTEMPTS_PER_ADDRESS, SIGN_IN_WAIT_MINUTES};
 use inbox::{Cx, Error};
@@ -37,6 +37,8 @@ struct YouPage {
     new_error: String,
     mail_mentions: bool,
     duty: String,
+    /// Senders whose remote pictures are always shown, and since when.
+    picture_senders: Vec<(String, DisplayTime)>,
     /// True while private inboxes are shut in this session, and why they were not opened.
     private_shut: bool,
     open_error: String,
@@ -56,23 +58,36 @@ impl YouPage {
     }
 }
 
-type Read = (SignedIn, (bool, bool, String), Vec<SessionListing>);
+/// What the page shows of the person.
+struct OwnSettings {
+    me: SignedIn,
+    has_password: bool,
+    mail_mentions: bool,
+    duty: String,
+    picture_senders: Vec<PictureSender>,
+    sessions: Vec<SessionListing>,
+}
+
+impl OwnSettings {
+    fn read(tx: &mut Tx<'_>, cx: &Cx<'_>, me: &SignedIn) -> inbox::Result<OwnSettings> {
+        Ok(OwnSettings {
+            me: me.clone(),
+            has_password: actions::has_password(tx, cx)?,
+            mail_mentions: actions::wants_mention_mail(tx, cx)?,
+            duty: actions::own_duty(tx, cx)?,
+            picture_senders: actions::picture_senders(tx, cx)?,
+            sessions: actions::list_sessions(tx, cx)?,
+        })
+    }
+}
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
     web.show(&visitor, &build(&web, &visitor).await?)
 }
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<YouPage, PageError> {
-    let (frame, (me, (has_password, mail_mentions, duty), sessions)): (PageLayout, Read) = web
-        .page(visitor, location(SettingsPage::You), |tx, cx, me| {
-            let chosen = (
-                actions::has_password(tx, cx)?,
-                actions::wants_mention_mail(tx, cx)?,
-                actions::own_duty(tx, cx)?,
-            );
-            Ok((me.clone(), chosen, actions::list_sessions(tx, cx)?))
-        })
-        .await?;
+    let (frame, own) = web.page(visitor, location(SettingsPage::You), OwnSettings::read).await?;
+    let me = own.me;
     let view = |session: SessionListing| SessionView {
         is_this: session.id == me.session,
         id: session.id.to_string(),
@@ -80,16 +95,18 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<YouPage, PageError> {
         begun: frame.times.long(session.created_at),
         seen: frame.times.ago(session.seen_at),
     };
+    let sender = |sender: PictureSender| (sender.email, frame.times.short(sender.created_at));
     Ok(YouPage {
-        sessions: sessions.into_iter().map(view).collect(),
+        picture_senders: own.picture_senders.into_iter().map(sender).collect(),
+        sessions: own.sessions.into_iter().map(view).collect(),
         email: me.email.to_string(),
         role: me.role.as_str(),
-        has_password,
+        has_password: own.has_password,
         frame,
         old_error: String::new(),
         new_error: String::new(),
-        mail_mentions,
-        duty,
+        mail_mentions: own.mail_mentions,
+        duty: own.duty,
         private_shut: !me.opens_private,
         open_error: String::new(),
     })
@@ -103,6 +120,11 @@ form! {
 
     pub struct DutyForm {
         duty: String,
+    }
+
+    /// A sender whose remote pictures are shown no longer.
+    pub struct PictureSenderForm {
+        email: String,
     }
 
     pub struct PasswordForm {
@@ -262,4 +284,16 @@ pub async fn end_session(
 pub async fn end_others(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
     web.act(&posted.visitor, |tx, cx, me| actions::end_other_sessions(tx, cx, &me.session)).await?;
     web.redirect("/settings/you", Flash::Ended)
+}
+
+pub async fn remove_picture_sender(
+    State(web): State<Arc<Web>>,
+    posted: Posted<PictureSenderForm>,
+) -> PageResult {
+    let Posted { visitor, form } = posted;
+    let remove = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &SignedIn| {
+        actions::remove_picture_sender(tx, cx, &form.email)
+    };
+    web.act_quietly(&visitor, remove).await?;
+    web.redirect("/settings/you", Flash::PicturesHidden)
 }

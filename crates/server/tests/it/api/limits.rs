@@ -107,7 +107,13 @@ async fn try_to_deliver(app: &TestApp, mut mail: Mail) -> Result<FiledMail, Stri
         Actor::system(app.owner.ws, app.owner.workspace.clone(), app.support.circle.clone());
     let (inbox, incoming) = (
         app.support.clone(),
-        IncomingMail { mail, raw: None, attachments: Vec::new(), joins: None },
+        IncomingMail {
+            mail,
+            raw: None,
+            authentication: None,
+            attachments: Vec::new(),
+            joins: None,
+        },
     );
     let receive = move |tx: &mut Tx<'_>, cx: &Cx<'_>| inbox::receive(tx, cx, &inbox, &incoming);
     app.app.act(&service, receive).await.map_err(|error| match error {

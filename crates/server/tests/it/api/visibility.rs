@@ -82,8 +82,13 @@ async fn deliver_to(app: &TestApp, owner: &Actor, inbox: &Mailbox) -> FiledMail 
     let mut mail = lamp();
     mail.delivered_to = inbox.address.replace('@', "+ref-1@");
     let attachments = mail.attachments.iter().map(|f| app.app.blobs.put(&f.bytes).unwrap());
-    let incoming =
-        IncomingMail { attachments: attachments.collect(), mail, raw: None, joins: None };
+    let incoming = IncomingMail {
+        attachments: attachments.collect(),
+        mail,
+        raw: None,
+        authentication: None,
+        joins: None,
+    };
     let service = Actor::system(owner.ws, owner.workspace.clone(), Circle::team());
     let inbox = inbox.clone();
     app.act(&service, move |tx, cx| inbox::receive(tx, cx, &inbox, &incoming)).await

@@ -207,6 +207,7 @@ fn options() -> HttpOptions {
             sending: SendingSetup { host: Some("mail.acme.example".into()), relay: None },
             dns: None,
         },
+        program: env!("CARGO_BIN_EXE_mailroom").into(),
     }
 }
 

@@ -13,6 +13,7 @@ mod live;
 mod mentions;
 mod original;
 mod own_sign_in;
+mod reading;
 mod settings;
 mod sign_in;
 mod tags;

@@ -1,0 +1,49 @@
+//! What authentication found about the sender of a mail, as it is stored with the message.
+
+use mail::{Authentication, AuthenticationResult, Dmarc};
+use serde::{Deserialize, Serialize};
+
+use crate::base::string_enum::string_enum;
+
+string_enum! {
+    /// The outcome of one method.
+    AuthenticationOutcome {
+        Pass = "pass",
+        Fail = "fail",
+        None = "none",
+    }
+}
+
+/// The outcomes for one mail (RFC 7208, RFC 6376, RFC 7489, RFC 8617).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SenderAuthentication {
+    pub spf: AuthenticationOutcome,
+    pub dkim: AuthenticationOutcome,
+    pub dmarc: AuthenticationOutcome,
+    pub arc: AuthenticationOutcome,
+}
+
+impl From<&Authentication> for SenderAuthentication {
+    fn from(found: &Authentication) -> SenderAuthentication {
+        SenderAuthentication {
+            spf: found.spf.into(),
+            dkim: found.dkim.into(),
+            dmarc: match found.dmarc {
+                Dmarc::Pass => AuthenticationOutcome::Pass,
+                Dmarc::Fail => AuthenticationOutcome::Fail,
+                Dmarc::Absent => AuthenticationOutcome::None,
+            },
+            arc: found.arc.into(),
+        }
+    }
+}
+
+impl From<AuthenticationResult> for AuthenticationOutcome {
+    fn from(result: AuthenticationResult) -> AuthenticationOutcome {
+        match result {
+            AuthenticationResult::Pass => AuthenticationOutcome::Pass,
+            AuthenticationResult::Fail => AuthenticationOutcome::Fail,
+            AuthenticationResult::None => AuthenticationOutcome::None,
+        }
+    }
+}

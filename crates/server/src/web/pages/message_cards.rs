@@ -1,0 +1,329 @@
+//! Invitations and vCards that came with a message, as cards.
+
+use calendar::{
+    CalendarInvitation, CalendarPerson, InvitationMethod, InvitedEvent, InvitedTime,
+    ParticipationStatus,
+};
+use inbox::actions::FiledAs;
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use mail::ContactCard;
+
+use crate::web::layout::wording::{TimeFormat, date_words};
+
+/// Events of one invitation that are shown.
+const EVENTS: usize = 5;
+/// People of one event that are named.
+const PEOPLE: usize = 8;
+/// Cards of one file of vCards that are shown.
+const CONTACTS: usize = 5;
+/// Phones, and addresses, of one card that are shown.
+const CONTACT_VALUES: usize = 4;
+/// Characters of a description that are shown.
+const DESCRIPTION_CHARS: usize = 600;
+
+/// What a file says that came with a message.
+pub enum MessageCard {
+    Invitation(Box<InvitationView>),
+    Contact(ContactCard),
+    /// A sentence about what is left out or cannot be read.
+    Note(String),
+}
+
+/// An event of an invitation.
+pub struct InvitationView {
+    /// `Invitation`, `Cancelled`, `Ann accepts`.
+    pub heading: String,
+    /// True if it does not take place.
+    pub is_off: bool,
+    pub title: String,
+    pub leaf: CalendarLeaf,
+    /// On the reader's clock.
+    pub when: String,
+    /// On the invitation's clock, where that is another.
+    pub local: Option<String>,
+    pub repeats: Option<String>,
+    pub place: Option<String>,
+    pub organizer: Option<String>,
+    pub people: Vec<String>,
+    /// People who are not named.
+    pub more_people: usize,
+    pub description: Option<String>,
+}
+
+/// The sheet of a calendar beside an event.
+pub struct CalendarLeaf {
+    pub month: &'static str,
+    pub day: i8,
+    pub weekday: &'static str,
+}
+
+/// The cards of a message's files.
+pub fn cards(files: &[FiledAs], times: &TimeFormat) -> Vec<MessageCard> {
+    let mut cards = Vec::new();
+    for file in files {
+        let Some(content) = &file.content else { continue };
+        if file.filename.to_ascii_lowercase().ends_with(".vcf")
+            || file.content_type.contains("card")
+        {
+            contacts(content, &mut cards);
+        } else {
+            invitation(content, times, &mut cards);
+        }
+    }
+    cards
+}
+
+fn contacts(content: &[u8], cards: &mut Vec<MessageCard>) {
+    let found = mail::contact_cards(content);
+    let more = found.len().saturating_sub(CONTACTS);
+    for mut contact in found.into_iter().take(CONTACTS) {
+        contact.phones.truncate(CONTACT_VALUES);
+        contact.emails.truncate(CONTACT_VALUES);
+        cards.push(MessageCard::Contact(contact));
+    }
+    if more > 0 {
+        cards.push(MessageCard::Note(format!("{more} more contacts are in the file.")));
+    }
+}
+
+fn invitation(content: &[u8], times: &TimeFormat, cards: &mut Vec<MessageCard>) {
+    let Ok(read) = calendar::read_invitation(content) else {
+        cards.push(MessageCard::Note("The calendar file cannot be read.".to_owned()));
+        return;
+    };
+    let shown = read.events.iter().take(EVENTS);
+    let views = shown.map(|event| MessageCard::Invitation(Box::new(view(&read, event, times))));
+    cards.extend(views);
+    let more = read.events.len().saturating_sub(EVENTS) + read.more;
+    if more > 0 {
+        cards.push(MessageCard::Note(format!("{more} more events are in the calendar file.")));
+    }
+}
+
+fn view(read: &CalendarInvitation, event: &InvitedEvent, times: &TimeFormat) -> InvitationView {
+    let start = ClockTime::of(&event.start, &times.zone);
+    let people = event.attendees.iter().take(PEOPLE).map(attendee);
+    InvitationView {
+        heading: heading(read.method, event),
+        is_off: event.is_cancelled,
+        title: event.summary.clone().unwrap_or_else(|| "Without a title".to_owned()),
+        leaf: CalendarLeaf::of(start.date()),
+        when: span(&event.start, event.end.as_ref(), &times.zone),
+        local: local(event, &times.zone),
+        repeats: event.recurrence.clone(),
+        place: event.location.clone().or_else(|| event.url.clone()),
+        organizer: event.organizer.as_ref().map(name),
+        people: people.collect(),
+        more_people: event.attendees.len().saturating_sub(PEOPLE),
+        description: event.description.as_deref().map(shortened),
+    }
+}
+
+fn heading(method: InvitationMethod, event: &InvitedEvent) -> String {
+    match (method, event.is_cancelled) {
+        (InvitationMethod::Reply, _) => match event.attendees.first() {
+            Some(person) => format!("{} {}", name(person), answer(person.status)),
+            None => "An answer".to_owned(),
+        },
+        (_, true) => "Cancelled".to_owned(),
+        (InvitationMethod::Counter, _) => "Another time is proposed".to_owned(),
+        (InvitationMethod::Request, _) if event.sequence > 0 => "Updated invitation".to_owned(),
+        (InvitationMethod::Request, _) => "Invitation".to_owned(),
+        (InvitationMethod::Publish | InvitationMethod::Other | InvitationMethod::Cancel, _) => {
+            "Event".to_owned()
+        }
+    }
+}
+
+fn answer(status: ParticipationStatus) -> &'static str {
+    match status {
+        ParticipationStatus::NeedsAction => "has not decided",
+        ParticipationStatus::Accepted => "accepts",
+        ParticipationStatus::Declined => "declines",
+        ParticipationStatus::Tentative => "may come",
+        ParticipationStatus::Delegated => "sends somebody else",
+    }
+}
+
+fn attendee(person: &CalendarPerson) -> String {
+    match person.status {
+        ParticipationStatus::NeedsAction => name(person),
+        status => format!("{} ({})", name(person), answer(status)),
+    }
+}
+
+fn name(person: &CalendarPerson) -> String {
+    let named = person.name.clone().filter(|name| !name.trim().is_empty());
+    named.unwrap_or_else(|| person.email.clone())
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(DESCRIPTION_CHARS) {
+        Some((end, _)) => format!("{}…", text[..end].trim_end()),
+        None => text.to_owned(),
+    }
+}
+
+/// A time on some clock: a whole day, or a day and a time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ClockTime {
+    Day(Date),
+    At(DateTime),
+}
+
+impl ClockTime {
+    fn of(time: &InvitedTime, zone: &TimeZone) -> ClockTime {
+        match time {
+            InvitedTime::Day(date) => ClockTime::Day(*date),
+            InvitedTime::Floating(time) => ClockTime::At(*time),
+            InvitedTime::Instant { instant, .. } => ClockTime::At(zone.to_datetime(*instant)),
+        }
+    }
+
+    fn date(self) -> Date {
+        match self {
+            ClockTime::Day(date) => date,
+            ClockTime::At(time) => time.date(),
+        }
+    }
+}
+
+/// `Tuesday 24 November 2026, 14:00 to 14:45 (Europe/Berlin)`.
+fn span(start: &InvitedTime, end: Option<&InvitedTime>, zone: &TimeZone) -> String {
+    let place = match start {
+        InvitedTime::Instant { .. } => format!(" ({})", zone_name(zone)),
+        InvitedTime::Floating(_) => " (wherever you are)".to_owned(),
+        InvitedTime::Day(_) => String::new(),
+    };
+    let end = end.map(|end| ClockTime::of(end, zone));
+    format!("{}{place}", clocks(ClockTime::of(start, zone), end))
+}
+
+fn clocks(start: ClockTime, end: Option<ClockTime>) -> String {
+    let clock = |time: DateTime| format!("{:02}:{:02}", time.hour(), time.minute());
+    match (start, end) {
+        (ClockTime::Day(day), Some(ClockTime::Day(last))) if last != day => {
+            format!("{} to {}", date_words(day), date_words(last))
+        }
+        (ClockTime::Day(day), _) => format!("{}, all day", date_words(day)),
+        (ClockTime::At(time), Some(ClockTime::At(end)))
+            if end.date() == time.date() && end != time =>
+        {
+            format!("{}, {} to {}", date_words(time.date()), clock(time), clock(end))
+        }
+        (ClockTime::At(time), Some(ClockTime::At(end))) if end != time => format!(
+            "{}, {} to {}, {}",
+            date_words(time.date()),
+            clock(time),
+            date_words(end.date()),
+            clock(end)
+        ),
+        (ClockTime::At(time), _) => format!("{}, {}", date_words(time.date()), clock(time)),
+    }
+}
+
+/// The same on the invitation's own clock, where it shows another time than the reader's.
+fn local(event: &InvitedEvent, zone: &TimeZone) -> Option<String> {
+    let InvitedTime::Instant { instant, local, zone: named } = &event.start else { return None };
+    if zone.to_datetime(*instant) == *local {
+        return None;
+    }
+    let end = match &event.end {
+        Some(InvitedTime::Instant { local, .. }) => Some(ClockTime::At(*local)),
+        _ => None,
+    };
+    let place = named.as_deref().unwrap_or("the sender's clock");
+    Some(format!("{} ({place})", clocks(ClockTime::At(*local), end)))
+}
+
+fn zone_name(zone: &TimeZone) -> &str {
+    zone.iana_name().unwrap_or("your clock")
+}
+
+impl CalendarLeaf {
+    fn of(date: Date) -> CalendarLeaf {
+        const MONTHS: [&str; 12] =
+            ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+        const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+        CalendarLeaf {
+            month: MONTHS[date.month() as usize - 1],
+            day: date.day(),
+            weekday: DAYS[date.weekday().to_monday_zero_offset() as usize],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use inbox::actions::FilePlace;
+    use inbox::base::ids::DocumentId;
+
+    use super::*;
+
+    fn file(filename: &str, content: &str) -> FiledAs {
+        FiledAs {
+            place: FilePlace::Document(DocumentId::parse("doc_0").unwrap()),
+            filename: filename.into(),
+            content_type: "application/octet-stream".into(),
+            size: content.len() as i64,
+            content: Some(content.as_bytes().to_vec()),
+        }
+    }
+
+    fn events(calendar: &str, zone: &str) -> Vec<InvitationView> {
+        let times = TimeFormat::new(0, TimeZone::get(zone).unwrap());
+        let cards = cards(&[file("invite.ics", calendar)], &times);
+        let event = |card| match card {
+            MessageCard::Invitation(event) => Some(*event),
+            MessageCard::Contact(_) | MessageCard::Note(_) => None,
+        };
+        cards.into_iter().filter_map(event).collect()
+    }
+
+    const TALK: &str = "BEGIN:VCALENDAR\r\nMETHOD:REQUEST\r\nBEGIN:VEVENT\r\nUID:1\r\n\
+        DTSTART;TZID=America/New_York:20261124T090000\r\nDTEND;TZID=America/New_York:20261124T094500\r\n\
+        SUMMARY:Year-end talk\r\nLOCATION:Room 7\r\nORGANIZER;CN=Ann:mailto:ann@x.example\r\n\
+        ATTENDEE;CN=Bo;PARTSTAT=ACCEPTED:mailto:bo@x.example\r\nATTENDEE:mailto:cy@x.example\r\n\
+        END:VEVENT\r\nEND:VCALENDAR\r\n";
+
+    #[test]
+    fn an_invitation_says_when_on_both_clocks() {
+        let event = &events(TALK, "Europe/Berlin")[0];
+        assert_eq!(event.heading, "Invitation");
+        assert_eq!(event.when, "Tuesday 24 November 2026, 15:00 to 15:45 (Europe/Berlin)");
+        let there = "Tuesday 24 November 2026, 09:00 to 09:45 (America/New_York)";
+        assert_eq!(event.local.as_deref(), Some(there));
+        assert_eq!((event.leaf.month, event.leaf.day, event.leaf.weekday), ("Nov", 24, "Tue"));
+        assert_eq!(event.people, ["Bo (accepts)", "cy@x.example"]);
+        assert_eq!(event.organizer.as_deref(), Some("Ann"));
+        assert_eq!(events(TALK, "America/New_York")[0].local, None);
+    }
+
+    #[test]
+    fn cancellations_updates_and_answers_are_told() {
+        let cancelled = &events(&TALK.replace("REQUEST", "CANCEL"), "UTC")[0];
+        assert!(cancelled.is_off && cancelled.heading == "Cancelled");
+        let updated = &events(&TALK.replace("UID:1", "UID:1\r\nSEQUENCE:2"), "UTC")[0];
+        assert_eq!(updated.heading, "Updated invitation");
+        let answer = &events(&TALK.replace("REQUEST", "REPLY"), "UTC")[0];
+        assert_eq!(answer.heading, "Bo accepts");
+        let day = TALK.replace("DTSTART;TZID=America/New_York:20261124T090000", "DTSTART:20261224");
+        let day = day.replace("DTEND;TZID=America/New_York:20261124T094500", "DTEND:20261227");
+        let when = &events(&day, "UTC")[0].when;
+        assert_eq!(when, "Thursday 24 December 2026 to Saturday 26 December 2026");
+    }
+
+    #[test]
+    fn what_is_hostile_is_bounded_and_what_is_broken_is_said() {
+        let event = "BEGIN:VEVENT\r\nUID:x\r\nDTSTART:20261124T090000Z\r\nEND:VEVENT\r\n";
+        let many = format!("BEGIN:VCALENDAR\r\n{}END:VCALENDAR\r\n", event.repeat(200));
+        let times = TimeFormat::new(0, TimeZone::UTC);
+        let found = cards(&[file("a.ics", &many)], &times);
+        assert_eq!(found.len(), EVENTS + 1);
+        let broken = cards(&[file("a.ics", "hello")], &times);
+        assert!(matches!(&broken[0], MessageCard::Note(note) if note.contains("cannot be read")));
+        let card = "BEGIN:VCARD\r\nFN:Ann\r\nTEL:+1\r\nEND:VCARD\r\n".repeat(50);
+        assert_eq!(cards(&[file("a.vcf", &card)], &times).len(), CONTACTS + 1);
+    }
+}
