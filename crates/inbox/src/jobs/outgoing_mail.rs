@@ -116,6 +116,8 @@ pub fn of_message(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<U
         cc: addresses(row.cc_list),
         subject: row.subject,
         text: row.text,
+        html: None,
+        inline: Vec::new(),
         attachments: attachments::of_message(tx, cx.blobs, ws, &row.conversation, message)?,
         at: row.first_attempt_at,
         automatic: row.automatic,
