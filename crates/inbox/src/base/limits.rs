@@ -154,6 +154,7 @@ pub const ATTACHMENTS: usize = 20;
 pub const ATTACHED_BYTES: i64 = 15 * 1024 * 1024;
 /// Mails about mentions that one person gets in an hour; further ones are only in the app.
 pub const MENTIONS_MAILED_PER_HOUR: i64 = 20;
+pub const SIGNATURE_CHARS: usize = 2_000;
 pub const SAVED_REPLIES: i64 = 200;
 pub const SAVED_REPLY_CHARS: usize = 10_000;
 pub const SAVED_REPLY_NAME_CHARS: usize = 80;

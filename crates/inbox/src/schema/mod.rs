@@ -140,4 +140,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 20,
+        name: "rich text, signatures, forwarding and contacts",
+        both: include_str!("020_writing.sql"),
+        sqlite: include_str!("020_writing.sqlite.sql"),
+        postgres: include_str!("020_writing.postgres.sql"),
+    },
 ];

@@ -3,3 +3,4 @@
 mod corrections;
 mod people;
 mod snooze;
+mod writing;

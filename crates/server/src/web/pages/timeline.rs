@@ -8,6 +8,7 @@ use inbox::{Conversation, StoredTimelineEvent, TimelineEvent, WokenBy};
 
 use crate::web::layout::wording::{Avatar, DisplayTime, TimeFormat, first_name, paragraphs, size};
 use crate::web::pages::document_requests::RequestView;
+use crate::web::pages::rich_text::formatted;
 
 /// The last messages are shown in full.
 const OPEN_MESSAGES: usize = 2;
@@ -35,6 +36,10 @@ pub struct MessageView {
     pub address: String,
     pub time: DisplayTime,
     pub paragraphs: Vec<Vec<String>>,
+    /// The text as HTML, if it was written with formatting.
+    pub formatted: Option<String>,
+    /// True when it passes another message on.
+    pub is_forward: bool,
     pub gist: String,
     pub brief: bool,
     pub cut: bool,
@@ -168,13 +173,20 @@ pub fn view(
         address: address_line(message, inbound, contact),
         time: times.long(message.at),
         paragraphs: paragraphs(&message.text),
+        formatted: message.markdown.as_deref().filter(|_| !message.cut).map(formatted),
+        is_forward: message.forwards.is_some(),
         gist: message.text.split_whitespace().take(24).collect::<Vec<_>>().join(" "),
         brief: false,
         cut: message.cut,
         href: format!("/conversations/{}/messages/{}", conversation.id, message.id),
         has_original: message.has_original,
         has_html: message.has_html,
-        files: message.files.iter().map(file_view).collect(),
+        files: message
+            .files
+            .iter()
+            .filter(|file| !is_in_text(message, file))
+            .map(file_view)
+            .collect(),
         asks: message.asks.as_ref().map(|card| RequestView::of(card, times)),
         summary: message.summary.clone(),
         revision: message.revision,
@@ -216,6 +228,14 @@ fn address_line(message: &MessageEntry, inbound: bool, contact: &str) -> String 
     let bcc =
         if bcc.is_empty() { String::new() } else { format!(", hidden copy to {}", bcc.join(", ")) };
     format!("to {to}{cc}{bcc}")
+}
+
+/// True for a picture that the text shows already.
+fn is_in_text(message: &MessageEntry, file: &FiledAs) -> bool {
+    match (&message.markdown, &file.place) {
+        (Some(markdown), FilePlace::Attachment(id)) => markdown.contains(&format!("](cid:{id})")),
+        _ => false,
+    }
 }
 
 pub fn file_view(file: &FiledAs) -> FileView {
@@ -299,7 +319,7 @@ fn sentence(event: &TimelineEvent, times: &TimeFormat) -> String {
         TimelineEvent::Released {} => "released this to the inbox".into(),
         TimelineEvent::Approved { edited: true, .. } => "edited and approved the draft".into(),
         TimelineEvent::Approved { edited: false, .. } => "approved the draft".into(),
-        TimelineEvent::Undone { .. } => "stopped the message; it is a draft again".into(),
+        TimelineEvent::Undone { .. } => "stopped the message".into(),
         TimelineEvent::Discarded { reason, .. } => match reason.as_str() {
             "" => "discarded the draft".into(),
             reason => format!("discarded the draft: {reason}"),

@@ -21,3 +21,4 @@ mod templates;
 mod upload;
 mod visibility;
 mod webhooks;
+mod writing;
