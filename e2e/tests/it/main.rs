@@ -10,6 +10,7 @@ mod everyday;
 mod hostile;
 mod keyboard;
 mod plain;
+mod rich_text;
 mod test_server;
 mod uploading;
 mod webhook;
