@@ -109,6 +109,7 @@ pub fn seed(url: &str, messages: usize, seed: u64) -> Result<Seeded, String> {
         background: inbox::base::background_writes::BackgroundWrites::default(),
         scanner: None,
         sealer: Arc::new(inbox::base::secret_sealer::PlainSecrets),
+        has_relay: true,
         public_url: "https://bench.example".into(),
     };
     let written = Arc::new(AtomicUsize::new(0));

@@ -104,6 +104,7 @@ fn app(store: Store, folder: &Path) -> Result<App, String> {
         background: inbox::base::background_writes::BackgroundWrites::default(),
         scanner: None,
         sealer: Arc::new(inbox::base::secret_sealer::PlainSecrets),
+        has_relay: true,
         public_url: "https://bench.example".into(),
     })
 }

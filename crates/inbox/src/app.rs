@@ -32,6 +32,8 @@ pub struct App {
     pub scanner: Option<Arc<dyn Scanner>>,
     /// Encrypts the secrets in the database.
     pub sealer: Arc<dyn SecretSealer>,
+    /// False while no relay is configured: then messages are refused instead of promised.
+    pub has_relay: bool,
     /// Where this service can be reached from outside, without a slash at the end.
     pub public_url: Arc<str>,
 }
@@ -39,6 +41,8 @@ pub struct App {
 /// The context of an operation: the actor, the current time, and the source of random ids.
 pub struct Cx<'a> {
     pub actor: &'a Actor,
+    /// False while no relay is configured.
+    pub has_relay: bool,
     pub now: i64,
     pub ids: &'a Ids,
     pub public_url: &'a str,
@@ -50,6 +54,7 @@ impl App {
     pub fn cx<'a>(&'a self, actor: &'a Actor) -> Cx<'a> {
         Cx {
             actor,
+            has_relay: self.has_relay,
             now: self.clock.now(),
             ids: &self.ids,
             public_url: &self.public_url,

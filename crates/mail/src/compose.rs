@@ -9,6 +9,7 @@ use mail_builder::headers::message_id::MessageId;
 use mail_builder::headers::raw::Raw;
 use mail_builder::mime::MimePart;
 
+use crate::markdown::plain_html;
 use crate::token::LOOP_FIELD;
 use crate::{Address, Attachment};
 
@@ -29,6 +30,10 @@ pub struct ComposedMail {
     pub cc: Vec<Address>,
     pub subject: String,
     pub text: String,
+    /// The HTML twin; made from the text where there is none.
+    pub html: Option<String>,
+    /// The files that the HTML names by `cid:`.
+    pub inline: Vec<InlineFile>,
     pub attachments: Vec<Attachment>,
     /// Milliseconds since 1970.
     pub at: i64,
@@ -40,7 +45,15 @@ pub struct ComposedMail {
     pub unsubscribe: Option<String>,
 }
 
-/// The content as MIME: text and a simple HTML twin. The same content gives the same headers on
+/// A file that is shown inside the HTML of a mail.
+#[derive(Clone, Debug)]
+pub struct InlineFile {
+    /// Its Content-ID, without angle brackets.
+    pub content_id: String,
+    pub file: Attachment,
+}
+
+/// The content as MIME: text and its HTML twin. The same content gives the same headers on
 /// every try.
 pub fn compose(content: &ComposedMail) -> Vec<u8> {
     let mut mail = MessageBuilder::new()
@@ -77,21 +90,41 @@ pub fn compose(content: &ComposedMail) -> Vec<u8> {
 
 /// Text and HTML, followed by the attachments.
 fn body(content: &ComposedMail) -> MimePart<'_> {
-    let words = vec![
-        MimePart::new("text/plain", content.text.as_str()),
-        MimePart::new("text/html", html(&content.text)),
-    ];
+    let words = vec![MimePart::new("text/plain", content.text.as_str()), html_part(content)];
     let words = multipart("alternative", content, words);
     if content.attachments.is_empty() {
         return words;
     }
     let mut parts = vec![words];
-    parts.extend(content.attachments.iter().map(|file| {
-        MimePart::new(content_type(&file.content_type), base64_lines(&file.bytes))
-            .attachment(one_line(&file.filename))
-            .transfer_encoding("base64")
-    }));
+    let attached = content.attachments.iter();
+    parts.extend(attached.map(|file| file_part(file).attachment(one_line(&file.filename))));
     multipart("mixed", content, parts)
+}
+
+/// The HTML, together with the files that it shows (RFC 2387).
+fn html_part(content: &ComposedMail) -> MimePart<'_> {
+    let html = match &content.html {
+        Some(html) => html.clone(),
+        None => format!("<html><body>{}</body></html>", plain_html(&content.text)),
+    };
+    let html = MimePart::new("text/html", html);
+    if content.inline.is_empty() {
+        return html;
+    }
+    let mut parts = vec![html];
+    parts.extend(content.inline.iter().map(|inline| {
+        let named =
+            ContentType::new("inline").attribute("filename", one_line(&inline.file.filename));
+        file_part(&inline.file)
+            .header("Content-Disposition", named)
+            .cid(one_line(&inline.content_id))
+    }));
+    multipart("related", content, parts)
+}
+
+fn file_part(file: &Attachment) -> MimePart<'_> {
+    MimePart::new(content_type(&file.content_type), base64_lines(&file.bytes))
+        .transfer_encoding("base64")
 }
 
 fn multipart<'a>(kind: &str, content: &ComposedMail, parts: Vec<MimePart<'a>>) -> MimePart<'a> {
@@ -135,7 +168,9 @@ fn boundary(kind: &str, content: &ComposedMail) -> String {
         .collect();
     let initial = &kind[..1];
     let mut boundaries = (0..u64::MAX).map(|number| format!("=_{initial}{number}_{name}"));
-    boundaries.find(|made| !content.text.contains(made)).unwrap_or_default()
+    let html = content.html.as_deref().unwrap_or_default();
+    let is_free = |made: &String| !content.text.contains(made) && !html.contains(made);
+    boundaries.find(is_free).unwrap_or_default()
 }
 
 fn address(address: &Address) -> HeaderAddress<'static> {
@@ -153,42 +188,6 @@ fn one_line(text: &str) -> String {
     plain.collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Paragraphs and line breaks, with links that can be followed.
-fn html(text: &str) -> String {
-    let mut html = String::from("<html><body>");
-    for paragraph in text.replace("\r\n", "\n").split("\n\n") {
-        let lines: Vec<String> = paragraph.trim_matches('\n').split('\n').map(linked).collect();
-        html.push_str(&format!("<p>{}</p>", lines.join("<br>")));
-    }
-    html.push_str("</body></html>");
-    html
-}
-
-fn linked(line: &str) -> String {
-    let words = line.split(' ').map(|word| {
-        let escaped = escaped(word);
-        match word.starts_with("https://") || word.starts_with("http://") {
-            true => format!("<a href=\"{escaped}\">{escaped}</a>"),
-            false => escaped,
-        }
-    });
-    words.collect::<Vec<_>>().join(" ")
-}
-
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,6 +202,8 @@ mod tests {
             cc: Vec::new(),
             subject: "Re: Lampe für Zürich".into(),
             text: "Hello <Bruno>,\n\nsee https://acme.example/a?b=1&c=2\nnow.".into(),
+            html: None,
+            inline: Vec::new(),
             attachments: Vec::new(),
             at: 1_794_733_200_000,
             automatic: false,

@@ -3,7 +3,8 @@
 //! [`parse()`] reads a mail (`source` repairs its bytes, `people`, `body`, `html`, `files` and
 //! `kind` each read one side of it, [`trim()`] finds the writer's own words); [`check`] looks for
 //! scams in the result; [`inspect()`] shows both. [`mail_page`] makes the HTML of a mail safe to look
-//! at, [`text_blocks`] finds links in plain text. `token` makes and checks what leads
+//! at, [`text_blocks`] finds links in plain text. [`markdown_html`] and [`markdown_text`] read what
+//! people write, [`MessageBody`] puts a body together. `token` makes and checks what leads
 //! answers and bounces back; [`smtp`] is the conversation by which mail comes. Every limit of reading
 //! is in `limits`.
 //!
@@ -28,6 +29,8 @@ mod ids;
 mod inspect;
 mod kind;
 mod limits;
+mod markdown;
+mod message_body;
 mod organisation;
 mod original;
 mod page;
@@ -45,7 +48,7 @@ mod trim;
 pub use address::{Address, ascii_domain, is_address, is_unattended, normal_address, plus_tag};
 pub use attached_mail::{CalendarPart, attached_mail, calendar_part};
 pub use body::text_of_html;
-pub use compose::{ComposedMail, compose};
+pub use compose::{ComposedMail, InlineFile, compose};
 pub use contact_card::{ContactCard, contact_cards};
 pub use dkim::{DkimKey, dkim_record, dkim_sign};
 pub use domain_name::DomainName;
@@ -55,6 +58,8 @@ pub use html::Link;
 pub use ids::bare_message_id;
 pub use inspect::{Inspection, inspect, inspect_text};
 pub use kind::{Bounce, MailKind};
+pub use markdown::{PictureUrls, markdown_html, markdown_pictures, markdown_text};
+pub use message_body::{EarlierMail, EarlierRole, MessageBody};
 pub use organisation::{is_public_provider, organisation};
 pub use original::{OriginalMail, original};
 pub use page::{

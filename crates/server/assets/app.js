@@ -1,14 +1,11 @@
 // What every page adds to itself: the reader's time zone, the keyboard, countdowns, menus that
-// close, drafts that are kept, changes shown while editing, and copying. Pages work without it.
+// close, changes shown while editing, and copying. Pages work without it.
 
 rememberZone();
 countDown();
 setInterval(countDown, 1000);
 closeMenus();
 document.addEventListener("keydown", keyPressed);
-keepDraft();
-attachAtOnce();
-insertSaved();
 showChanges();
 offerCopying();
 growFrames();
@@ -109,7 +106,8 @@ function keyPressed(event) {
   }
   if (key === "?") return go(event, "/help");
   if (key === "/") return go(event, "/search");
-  const own = document.querySelector(`[data-key="${CSS.escape(key)}"]`);
+  const shifted = event.shiftKey && document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
+  const own = shifted || document.querySelector(`[data-key="${CSS.escape(key)}"]`);
   if (own) return press(event, own);
   if (key === "j" || key === "k") return move(event, key === "j" ? 1 : -1);
   if (key === "enter") return openChosen(event);
@@ -151,92 +149,17 @@ function leave(event) {
   if (menu) {
     menu.open = false;
     menu.querySelector("summary").focus();
-  } else if (event.target.matches?.("input, textarea, select")) {
+  } else if (event.target.matches?.("input, textarea, select, [contenteditable]")) {
     event.target.blur();
   }
 }
 
 function send(event) {
-  const form = event.target.form;
+  const form = event.target.form ?? event.target.closest?.("form");
   const button = document.querySelector("[data-send]");
   if (!form || !button || button.form !== form) return;
   event.preventDefault();
   form.requestSubmit(button);
-}
-
-// What is being written is kept a moment after every pause.
-function keepDraft() {
-  const form = document.querySelector("form[data-keep]");
-  if (!form) return;
-  const said = form.querySelector("[data-kept]");
-  let waiting = 0;
-  let kept = form.elements.body.value;
-  const keep = async () => {
-    const fields = new URLSearchParams();
-    for (const name of ["csrf", "kind", "body", "to", "cc", "bcc"]) {
-      fields.set(name, form.elements[name]?.value ?? "");
-    }
-    const body = fields.get("body");
-    if (body === kept) return;
-    try {
-      const answer = await fetch(form.dataset.keep, { method: "POST", body: fields, keepalive: true });
-      if (answer.ok) kept = body;
-      said.textContent = answer.ok ? "Kept." : "Not kept: the server refused it.";
-    } catch {
-      said.textContent = "Not kept: there is no connection. It is kept as soon as there is.";
-    }
-  };
-  form.addEventListener("input", () => {
-    clearTimeout(waiting);
-    waiting = setTimeout(keep, 800);
-  });
-  form.addEventListener("submit", () => clearTimeout(waiting));
-  addEventListener("pagehide", () => {
-    if (form.elements.body.value !== kept && waiting) keep();
-  });
-  form.addEventListener("submit", () => (kept = form.elements.body.value));
-  const body = form.elements.body;
-  body.setSelectionRange(body.value.length, body.value.length);
-}
-
-// Files that were chosen are added without a second click.
-function attachAtOnce() {
-  const field = document.querySelector("[data-attach]");
-  field?.addEventListener("change", () => {
-    if (field.files.length > 0) field.form.requestSubmit(field.form.querySelector("[data-attach-now]"));
-  });
-}
-
-// A saved reply goes where the cursor is.
-function insertSaved() {
-  const menu = document.getElementById("saved");
-  const body = document.querySelector("form[data-keep] textarea");
-  if (!menu || !body) return;
-  body.addEventListener("keydown", (event) => {
-    if (event.key !== "." || !(event.ctrlKey || event.metaKey)) return;
-    event.preventDefault();
-    menu.open = true;
-    menu.querySelector("button").focus();
-  });
-  menu.addEventListener("keydown", (event) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (!step) return;
-    event.preventDefault();
-    const buttons = [...menu.querySelectorAll("button")];
-    const at = buttons.indexOf(document.activeElement);
-    buttons[(at + step + buttons.length) % buttons.length].focus();
-  });
-  for (const button of menu.querySelectorAll("[data-insert]")) {
-    button.addEventListener("click", async (event) => {
-      event.preventDefault();
-      const answer = await fetch(button.dataset.insert);
-      if (!answer.ok) return;
-      menu.open = false;
-      body.focus();
-      body.setRangeText(await answer.text(), body.selectionStart, body.selectionEnd, "end");
-      body.dispatchEvent(new Event("input", { bubbles: true }));
-    });
-  }
 }
 
 // What an approving person changed, word by word.

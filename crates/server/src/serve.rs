@@ -70,6 +70,7 @@ pub fn open_app(settings: &Settings, public_url: &str) -> Result<App, String> {
         background: inbox::base::background_writes::BackgroundWrites::default(),
         scanner: settings.clamd.clone().map(|clamd| Arc::new(clamd) as Arc<dyn Scanner>),
         sealer,
+        has_relay: settings.relay != RelayTarget::Nowhere,
         public_url: public_url.into(),
     })
 }

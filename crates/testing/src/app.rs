@@ -63,6 +63,7 @@ impl TestApp {
             background: BackgroundWrites::default(),
             scanner: None,
             sealer,
+            has_relay: true,
             public_url: PUBLIC_URL.into(),
         };
         let owner = set_up(&app, "Acme", "Olive Owner").await;

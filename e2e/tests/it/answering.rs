@@ -55,9 +55,13 @@ async fn an_answer_can_be_stopped_from_any_page() {
         .until("the time left is told", || async { browser.text(".undo").await.contains(" min ") })
         .await;
     browser.click(".undo .btn").await;
-    browser.says("Stopped. It is a draft again, nothing was sent.").await;
-    assert_eq!(server.latest(&id).await.0, "draft");
-    browser.says("Waits for a person").await;
+    browser.says("Stopped, nothing was sent.").await;
+    assert_eq!(server.latest(&id).await.0, "", "it is no draft of the team");
+    browser
+        .until("it is in the composer again", || async {
+            browser.text("#body").await == "Dear Ann,\nthey left on Tuesday."
+        })
+        .await;
     assert_eq!(browser.count(".undo").await, 0);
     browser.close().await;
 }
@@ -74,7 +78,7 @@ async fn what_is_written_is_kept_without_being_sent() {
     browser.until("it says so", || async { browser.text("[data-kept]").await == "Kept." }).await;
     browser.goto(&format!("{}/leaving", server.address)).await;
     browser.goto(&url).await;
-    assert_eq!(browser.find("#body").await.value().await.unwrap().unwrap(), "Half a sen");
+    assert_eq!(browser.text("#body").await, "Half a sen");
     browser.says("Kept from your last visit.").await;
     browser.close().await;
 }
@@ -95,7 +99,7 @@ async fn two_people_on_one_conversation_see_each_other() {
     one.says("Jonas is writing").await;
     two.click("[data-send]").await;
     one.says("I take this one").await;
-    assert_eq!(one.find("#body").await.value().await.unwrap().unwrap(), "My own answer");
+    assert_eq!(one.text("#body").await, "My own answer");
 
     two.goto(&format!("{url}?write=reply")).await;
     two.write("#body", "The other answer").await;
@@ -104,7 +108,7 @@ async fn two_people_on_one_conversation_see_each_other() {
     one.says("There is a newer message above.").await;
     one.click("[data-send]").await;
     one.says("Jonas Feld answered while you were writing").await;
-    assert_eq!(one.find("#body").await.value().await.unwrap().unwrap(), "My own answer");
+    assert_eq!(one.text("#body").await, "My own answer");
     assert_eq!(server.latest(received.conversation.as_str()).await.1, "The other answer");
     one.close().await;
     two.close().await;

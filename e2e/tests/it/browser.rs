@@ -236,7 +236,9 @@ pub async fn pages(server: &TestServer, browser: &Browser) -> Vec<String> {
         "/search?q=order",
         "/search?q=absentword",
         "/help",
+        "/new",
         "/settings/you",
+        "/settings/writing",
         "/settings/people",
         "/settings/inboxes",
         "/settings/tags",
@@ -253,6 +255,7 @@ pub async fn pages(server: &TestServer, browser: &Browser) -> Vec<String> {
     pages.push(held);
     pages.extend(rows.iter().take(6).cloned());
     pages.push(format!("{}&write=reply", rows[0]));
+    pages.push(format!("{}&write=forward", rows[0]));
     pages.push(format!("{}&write=note", rows[0]));
     pages.push(format!("{}&write=ask", rows[0]));
     pages

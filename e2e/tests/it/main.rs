@@ -11,6 +11,7 @@ mod hostile;
 mod keyboard;
 mod plain;
 mod reading;
+mod rich_text;
 mod test_server;
 mod uploading;
 mod webhook;

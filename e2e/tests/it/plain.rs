@@ -19,10 +19,16 @@ async fn without_scripts_one_reads_answers_stops_and_approves() {
     browser.click("[data-send]").await;
     browser.says("Your message to Ann Shop leaves at").await;
     browser.click(".undo .btn").await;
-    browser.says("Stopped. It is a draft again, nothing was sent.").await;
-    assert_eq!(server.latest(&id).await.0, "draft");
+    browser.says("Stopped, nothing was sent.").await;
+    assert_eq!(browser.value("#body").await, "They left on Tuesday.");
+    browser.write("#body", "They left on **Wednesday**.").await;
+    browser.click("[name=keep]").await;
+    browser.says("Kept as a draft.").await;
     browser.click(".letter.draft .acts a").await;
-    browser.write("#draft", "They left on Wednesday.").await;
+    assert_eq!(
+        browser.text(".letter.draft noscript strong, .letter.draft .rich-text strong").await,
+        "Wednesday"
+    );
     browser.click("[data-send]").await;
     browser.says("Your message to Ann Shop leaves at").await;
     assert_eq!(server.latest(&id).await, ("scheduled".into(), "They left on Wednesday.".into()));

@@ -73,6 +73,7 @@ impl TestServer {
             background: inbox::base::background_writes::BackgroundWrites::default(),
             scanner: None,
             sealer: Arc::new(inbox::base::secret_sealer::PlainSecrets),
+            has_relay: true,
             public_url: address.as_str().into(),
         };
         let sample = server::demo::fill(&app).await.unwrap();
@@ -230,7 +231,12 @@ impl TestServer {
             let hook = actions::add_webhook(tx, cx, &url, false, true)?;
             actions::send_test_event(tx, cx, &hook.id)?;
             actions::pause_webhook(tx, cx, &hook.id)?;
-            let saved = actions::save_reply(tx, cx, "Thanks", "Hello {{first_name|there}}")?;
+            let thanks = actions::SavedReplyInput {
+                name: "Thanks".into(),
+                folder: "Greetings".into(),
+                body: "Hello {{first_name|there}}".into(),
+            };
+            let saved = actions::save_reply(tx, cx, &thanks, &[])?;
             let inbox = mailboxes::all_seen_by(tx, cx.actor)?.remove(0);
             let person = actions::list_people(tx, cx)?.pop().unwrap();
             Ok(vec![

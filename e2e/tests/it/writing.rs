@@ -22,14 +22,12 @@ async fn files_and_a_saved_reply_go_into_a_letter() {
     browser.press(Key::Enter).await;
     browser
         .until("the saved reply is in the letter", || async {
-            let body = browser.find("#body").await.value().await.unwrap().unwrap();
-            body == "First. Hello Ann"
+            browser.text("#body").await == "First. Hello Ann"
         })
         .await;
     browser.find("#files").await.send_keys(file.to_str().unwrap()).await.unwrap();
     browser.says("invoice.txt").await;
-    let body = browser.find("#body").await.value().await.unwrap().unwrap();
-    assert_eq!(body, "First. Hello Ann");
+    assert_eq!(browser.text("#body").await, "First. Hello Ann");
     browser.click("[data-send]").await;
     browser.says("Your message to Ann Shop leaves at").await;
     browser.says("invoice.txt").await;

@@ -1,35 +1,47 @@
-//! Composing a reply in the app: recipients, the check for newer messages, attachments and
-//! autosave.
+//! Composing in the app: replies, forwarded messages and first mails, and the check for newer
+//! messages.
 
 use db::Tx;
 
+use super::autosaves::{UnsentPlace, forget_autosave, too_long};
 use super::sessions::own_id;
+use super::timeline::FilePlace;
 use crate::app::Cx;
-use crate::base::actor::Principal;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result, ValidationError, ValidationErrors};
-use crate::base::ids::{AttachmentId, ConversationId, MessageId};
-use crate::base::limits::{REPLY_CHARS, thousands};
+use crate::base::ids::{ConversationId, MessageId};
+use crate::base::limits::{REPLY_CHARS, SUBJECT_CHARS};
 use crate::base::states::{Direction, Status};
-use crate::base::string_enum::string_enum;
-use crate::model::attachments::{self, NewAttachment, OutgoingAttachment};
-use crate::model::conversations;
+use crate::model::attachments::{self, StoredAttachment};
+use crate::model::conversations::{self, Conversation};
 use crate::model::drafts::ReplyResult;
 use crate::model::drafts::{self, DraftContent};
+use crate::model::mailboxes;
 use crate::model::recipients::{Party, RecipientList};
+use crate::model::written_text::{TextFormat, WrittenText};
 
-/// A reply as a person wrote it.
+/// A message as a person wrote it.
 #[derive(Clone, Debug)]
 pub struct NewReply {
     pub body: String,
+    pub format: TextFormat,
     pub recipients: RecipientList,
     /// True when the conversation is done with it.
     pub close: bool,
     /// False keeps it as a draft.
     pub send: bool,
+    /// The message that it passes on.
+    pub forwards: Option<ForwardedMessage>,
 }
 
-/// Sends a reply after the undo window, or keeps it as a draft for the team.
+/// A message that is passed on, and those of its files that go along.
+#[derive(Clone, Debug)]
+pub struct ForwardedMessage {
+    pub id: MessageId,
+    pub files: Vec<FilePlace>,
+}
+
+/// Sends a message after the undo window, or keeps it as a draft for the team.
 pub fn send_reply(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -38,33 +50,120 @@ pub fn send_reply(
 ) -> Result<ReplyResult> {
     let mut conversation = conversations::load(tx, cx.actor, id)?;
     check(message)?;
-    let draft = DraftContent {
-        recipients: message.recipients.clone(),
-        text: &message.body,
-        summary: None,
-        documents: &[],
-        due_date: None,
-    };
-    let result = match message.send {
-        true => drafts::send(tx, cx, &conversation, &draft)?,
-        false => drafts::keep_as_draft(tx, cx, &conversation, &draft)?,
-    };
-    if let Principal::Person { id: me, .. } = &cx.actor.who {
-        attachments::attach_to_message(tx, cx.actor.ws, &conversation.id, me, &result.message_id)?;
+    if let Some(forwarded) = &message.forwards {
+        add_forwarded_files(tx, cx, &conversation, forwarded)?;
     }
+    let place = UnsentPlace::Conversation(conversation.id.clone());
+    let result = write(tx, cx, &conversation, message, &place)?;
     if message.send && message.close {
         conversations::set_status(tx, cx, &mut conversation, Status::Closed)?;
     }
-    forget_autosave(tx, cx, &conversation.id)?;
     Ok(result)
 }
 
+/// The first mail to somebody, as a person wrote it.
+#[derive(Clone, Debug)]
+pub struct FirstMail {
+    /// The id of the inbox that it is sent from.
+    pub mailbox: String,
+    pub subject: String,
+    pub message: NewReply,
+}
+
+/// Starts a conversation with a first mail. Once it has left, the conversation waits for them.
+pub fn send_first_mail(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    first: &FirstMail,
+) -> Result<(ConversationId, ReplyResult)> {
+    let mailbox = mailboxes::named(tx, cx.actor, &first.mailbox)?;
+    let mailbox = mailbox.ok_or_else(|| Error::invalid("mailbox", "Choose an inbox."))?;
+    let mut problems = problems(&first.message);
+    let subject = first.subject.trim();
+    if subject.is_empty() || subject.contains('\0') || subject.chars().count() > SUBJECT_CHARS {
+        let sentence = format!("Give it a subject of at most {SUBJECT_CHARS} characters.");
+        problems.0.push(ValidationError { field: "subject".into(), sentence });
+    }
+    if !problems.0.is_empty() {
+        return Err(Error::Invalid(problems));
+    }
+    let recipients = &first.message.recipients;
+    let conversation = drafts::begin_conversation(tx, cx, &mailbox, subject, recipients)?;
+    let result = write(tx, cx, &conversation, &first.message, &UnsentPlace::New)?;
+    Ok((conversation.id, result))
+}
+
+/// The message with the files of the unsent text, which is forgotten.
+fn write(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    message: &NewReply,
+    place: &UnsentPlace,
+) -> Result<ReplyResult> {
+    let written = WrittenText::new(&message.body, message.format);
+    let draft = DraftContent {
+        recipients: message.recipients.clone(),
+        text: &written.text,
+        markdown: written.markdown.as_deref(),
+        forwards: message.forwards.as_ref().map(|forwarded| &forwarded.id),
+        ..DraftContent::default()
+    };
+    let result = match message.send {
+        true => drafts::send(tx, cx, conversation, &draft)?,
+        false => drafts::keep_as_draft(tx, cx, conversation, &draft)?,
+    };
+    let (me, message) = (own_id(cx)?, &result.message_id);
+    attachments::attach_to_message(tx, cx.actor.ws, place.key(), me, (&conversation.id, message))?;
+    forget_autosave(tx, cx, place)?;
+    Ok(result)
+}
+
+/// Adds the chosen files of a message that is passed on to the actor's unsent text.
+fn add_forwarded_files(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    forwarded: &ForwardedMessage,
+) -> Result<()> {
+    let ws = cx.actor.ws;
+    let known: Option<(MessageId,)> = tx.opt(
+        "SELECT id FROM messages
+         WHERE ws = ?1 AND id = ?2 AND conversation = ?3 AND counted_at IS NOT NULL",
+        &[&ws, &forwarded.id, &conversation.id],
+    )?;
+    known.ok_or(Error::NotFound("message"))?;
+    let mut files: Vec<StoredAttachment> = Vec::new();
+    for file in &forwarded.files {
+        let (table, id) = match file {
+            FilePlace::Document(id) => ("documents", id.as_str()),
+            FilePlace::Attachment(id) => ("attachments", id.as_str()),
+        };
+        let found: Option<StoredAttachment> = tx.opt(
+            &format!(
+                "SELECT {} FROM {table} stored
+                 WHERE ws = ?1 AND id = ?2 AND conversation = ?3 AND message = ?4",
+                StoredAttachment::COLUMNS
+            ),
+            &[&ws, &id, &conversation.id, &forwarded.id],
+        )?;
+        files.push(found.ok_or(Error::NotFound("file"))?);
+    }
+    attachments::add_stored(tx, cx, conversation.id.as_str(), own_id(cx)?, &files)
+}
+
 fn check(message: &NewReply) -> Result<()> {
+    let problems = problems(message);
+    if problems.0.is_empty() { Ok(()) } else { Err(Error::Invalid(problems)) }
+}
+
+fn problems(message: &NewReply) -> ValidationErrors {
     let mut problems = ValidationErrors::default();
     let mut add = |field: &str, sentence: String| {
         problems.0.push(ValidationError { field: field.into(), sentence });
     };
-    if message.body.trim().is_empty() {
+    // Whoever passes a message on need not add words.
+    if message.body.trim().is_empty() && message.forwards.is_none() {
         add("body", "Write something first.".into());
     } else if message.body.contains('\0') || message.body.chars().count() > REPLY_CHARS {
         add("body", too_long());
@@ -72,11 +171,18 @@ fn check(message: &NewReply) -> Result<()> {
     if let Some(sentence) = message.recipients.problem() {
         add("to", sentence);
     }
-    if problems.0.is_empty() { Ok(()) } else { Err(Error::Invalid(problems)) }
+    problems
 }
 
-fn too_long() -> String {
-    format!("A message has at most {} characters.", thousands(REPLY_CHARS))
+/// A line of addresses as it is typed: `Bo Li <bo@example.com>, ann@example.com`.
+pub fn recipient_line(parties: &[Party]) -> String {
+    let one = |party: &Party| match &party.name {
+        Some(name) if !name.is_empty() && !name.contains(['<', '>', ',', ';', '"']) => {
+            format!("{name} <{}>", party.email)
+        }
+        _ => party.email.clone(),
+    };
+    parties.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 /// Reads a line of addresses with commas between them: `ann@example.com, Bo Li <bo@example.com>`.
@@ -133,114 +239,6 @@ pub fn newer_than(
         direction,
         by: name.unwrap_or(email),
     }))
-}
-
-string_enum! {
-    /// The kind of message that an unsent text becomes.
-    AutosaveKind { Reply = "reply", Note = "note" }
-}
-
-db::row! {
-    /// An unsent text.
-    #[derive(Clone, Debug)]
-    pub struct Autosave from "autosaves" {
-        pub kind: AutosaveKind,
-        pub body: String,
-        pub to: String = "autosaves.to_line",
-        pub cc: String = "autosaves.cc_line",
-        pub bcc: String = "autosaves.bcc_line",
-        pub saved_at: i64,
-    }
-}
-
-pub(super) fn load_autosave(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    id: &ConversationId,
-) -> Result<Option<Autosave>> {
-    let Some(me) = cx.actor.member() else { return Ok(None) };
-    Ok(tx.opt(
-        &format!(
-            "SELECT {} FROM autosaves WHERE ws = ?1 AND person = ?2 AND conversation = ?3",
-            Autosave::COLUMNS
-        ),
-        &[&cx.actor.ws, &me, id],
-    )?)
-}
-
-/// Saves an unsent text; an empty one is deleted.
-pub fn autosave(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, autosave: &Autosave) -> Result<()> {
-    let conversation = conversations::load(tx, cx.actor, id)?;
-    let Some(me) = cx.actor.member() else { return Ok(()) };
-    if autosave.body.trim().is_empty() {
-        return forget_autosave(tx, cx, &conversation.id);
-    }
-    let texts = [&autosave.body, &autosave.to, &autosave.cc, &autosave.bcc];
-    let is_too_long = |text: &&String| text.contains('\0') || text.chars().count() > REPLY_CHARS;
-    if texts.iter().any(is_too_long) {
-        return Err(Error::invalid("body", too_long()));
-    }
-    tx.exec(
-        "INSERT INTO autosaves (
-            ws, person, conversation, kind, body, to_line, cc_line, bcc_line, saved_at
-         ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
-         ON CONFLICT (ws, person, conversation) DO UPDATE
-         SET kind = excluded.kind, body = excluded.body, to_line = excluded.to_line,
-             cc_line = excluded.cc_line, bcc_line = excluded.bcc_line,
-             saved_at = excluded.saved_at",
-        &[
-            &cx.actor.ws,
-            &me,
-            &conversation.id,
-            &autosave.kind,
-            &autosave.body,
-            &autosave.to,
-            &autosave.cc,
-            &autosave.bcc,
-            &cx.now,
-        ],
-    )?;
-    Ok(())
-}
-
-pub fn forget_autosave(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<()> {
-    let Some(me) = cx.actor.member() else { return Ok(()) };
-    tx.exec(
-        "DELETE FROM autosaves WHERE ws = ?1 AND person = ?2 AND conversation = ?3",
-        &[&cx.actor.ws, &me, id],
-    )?;
-    Ok(())
-}
-
-/// Adds files to the actor's unsent text.
-pub fn attach(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, files: &[NewAttachment]) -> Result<()> {
-    let conversation = conversations::load(tx, cx.actor, id)?;
-    attachments::add(tx, cx.actor.ws, cx.now, &conversation.id, own_id(cx)?, files)
-}
-
-/// Takes one of these files off again.
-pub fn take_out(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, file: &AttachmentId) -> Result<()> {
-    let conversation = conversations::load(tx, cx.actor, id)?;
-    attachments::remove(tx, cx.actor.ws, &conversation.id, own_id(cx)?, file)
-}
-
-/// The files of the actor's unsent text.
-pub fn attached(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    id: &ConversationId,
-) -> Result<Vec<OutgoingAttachment>> {
-    match &cx.actor.who {
-        Principal::Person { id: me, .. } => attachments::unsent(tx, cx.actor.ws, id, me),
-        _ => Ok(Vec::new()),
-    }
-}
-
-/// Deletes the actor's unsent text and its files.
-pub fn discard_autosave(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<()> {
-    let conversation = conversations::load(tx, cx.actor, id)?;
-    attachments::remove_all(tx, cx.actor.ws, &conversation.id, own_id(cx)?)?;
-    forget_autosave(tx, cx, &conversation.id)
 }
 
 #[cfg(test)]

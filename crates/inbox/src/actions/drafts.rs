@@ -2,20 +2,25 @@
 
 use db::Tx;
 
+use super::autosaves::{Autosave, AutosaveKind, UnsentPlace, attached, autosave, load_autosave};
+use super::compose::recipient_line;
 use crate::app::Cx;
 use crate::base::actor::Principal;
 use crate::base::error::{Error, Result};
 use crate::base::ids::MessageId;
 use crate::base::limits::{REPLY_CHARS, thousands};
 use crate::base::states::MessageStatus;
+use crate::model::attachments;
+use crate::model::conversations;
 use crate::model::drafts;
 use crate::model::events::{self, Event};
 use crate::model::messages::{self, OutgoingMessage};
-use crate::model::recipients::RecipientList;
+use crate::model::recipients::{self, RecipientList};
 use crate::model::timeline::{self, TimelineEvent};
+use crate::model::written_text::{TextFormat, WrittenText};
 
-/// Approves a draft as it was seen, with the text as the person left it; it leaves after the undo
-/// window. Answers when.
+/// Approves a draft as it was seen, with the text as the person left it, Markdown if it is rich. It
+/// leaves after the undo window. Answers when.
 pub fn approve_draft(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -26,9 +31,9 @@ pub fn approve_draft(
     let (message, conversation) = messages::load_outgoing(tx, cx.actor, id)?;
     must_be_person(cx)?;
     must_be_seen(&message, revision)?;
-    let text = checked(text)?;
-    let edited = message.edited || text != message.text;
-    let sends_at = messages::schedule(tx, cx, &conversation, &message, text)?;
+    let written = rewritten(&message, checked(text)?);
+    let edited = message.edited || text != typed(&message);
+    let sends_at = messages::schedule(tx, cx, &conversation, &message, &written)?;
     let approved = TimelineEvent::Approved { message_id: id.clone(), edited };
     timeline::record(tx, cx, &conversation.id, &approved)?;
     let drafted_by = message.author.as_deref();
@@ -47,11 +52,17 @@ pub fn edit_draft(
 ) -> Result<i64> {
     let (message, _) = messages::load_outgoing(tx, cx.actor, id)?;
     must_be_seen(&message, revision)?;
-    let text = checked(text)?;
+    let written = rewritten(&message, checked(text)?);
     tx.exec(
-        "UPDATE messages SET text = ?3, edited = ?4, revision = revision + 1
+        "UPDATE messages SET text = ?3, markdown = ?4, edited = ?5, revision = revision + 1
          WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
-        &[&cx.actor.ws, id, &text, &(message.edited || text != message.text)],
+        &[
+            &cx.actor.ws,
+            id,
+            &written.text,
+            &written.markdown,
+            &(message.edited || text != typed(&message)),
+        ],
     )?;
     Ok(message.revision + 1)
 }
@@ -85,10 +96,61 @@ pub fn discard_draft(
     drafts::discard(tx, cx, &conversation, &message, reason)
 }
 
-/// Stops a message during its undo window; it is a draft again.
-pub fn stop_message(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<()> {
+/// Where a message is after it was stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoppedMessage {
+    /// It is the unsent text of its author, who stopped it.
+    InComposer,
+    /// It is a draft that waits for a person.
+    Draft,
+}
+
+/// Stops a message during its undo window. What the actor wrote comes back into their composer,
+/// unless they are writing something else there; all other messages are drafts again.
+pub fn stop_message(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<StoppedMessage> {
     let (message, conversation) = messages::load_outgoing(tx, cx.actor, id)?;
-    messages::stop(tx, cx, &conversation, &message)
+    messages::stop(tx, cx, &conversation, &message)?;
+    let Principal::Person { id: me, .. } = &cx.actor.who else { return Ok(StoppedMessage::Draft) };
+    let place = UnsentPlace::Conversation(conversation.id.clone());
+    let is_own = message.author.as_deref() == Some(me.as_str());
+    let is_free = load_autosave(tx, cx, &place)?.is_none() && attached(tx, cx, &place)?.is_empty();
+    // A document request stays with its message.
+    if !is_own || !is_free || message.request.is_some() {
+        return Ok(StoppedMessage::Draft);
+    }
+    let RecipientList { to, cc, bcc } = recipients::of_message(tx, cx.actor.ws, id)?;
+    let kind = match message.forwards {
+        Some(_) => AutosaveKind::Forward,
+        None => AutosaveKind::Reply,
+    };
+    let unsent = Autosave {
+        to: recipient_line(&to),
+        cc: recipient_line(&cc),
+        bcc: recipient_line(&bcc),
+        forwards: message.forwards.clone(),
+        ..Autosave::new(kind, typed(&message).to_owned())
+    };
+    autosave(tx, cx, &place, &unsent)?;
+    attachments::detach_from_message(tx, cx.actor.ws, &conversation.id, me, id)?;
+    tx.exec(
+        "UPDATE messages SET discarded_at = ?3 WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
+        &[&cx.actor.ws, id, &cx.now],
+    )?;
+    conversations::note_drafts(tx, cx, &conversation)?;
+    Ok(StoppedMessage::InComposer)
+}
+
+/// A draft stays in the format that it was written in.
+fn rewritten(message: &OutgoingMessage, text: &str) -> WrittenText {
+    let format = match message.markdown {
+        Some(_) => TextFormat::Markdown,
+        None => TextFormat::Plain,
+    };
+    WrittenText::new(text, format)
+}
+
+fn typed(message: &OutgoingMessage) -> &str {
+    message.markdown.as_deref().unwrap_or(&message.text)
 }
 
 fn must_be_person(cx: &Cx<'_>) -> Result<()> {

@@ -3,6 +3,8 @@
 
 mod approvals;
 mod audit_log;
+mod autosaves;
+mod completion;
 mod compose;
 mod corrections;
 mod delivery_log;
@@ -28,9 +30,12 @@ mod snooze;
 mod tags;
 mod timeline;
 mod webhooks;
+mod writing_settings;
 
 pub use approvals::*;
 pub use audit_log::*;
+pub use autosaves::*;
+pub use completion::*;
 pub use compose::*;
 pub use corrections::*;
 pub use delivery_log::*;
@@ -56,3 +61,4 @@ pub use snooze::*;
 pub use tags::*;
 pub use timeline::*;
 pub use webhooks::*;
+pub use writing_settings::*;

@@ -2,9 +2,10 @@
 
 use db::Tx;
 
-use super::compose::{Autosave, attached, load_autosave};
+use super::autosaves::{Autosave, UnsentPlace, attached, load_autosave};
 use super::picture_senders::among_picture_senders;
 use super::timeline::{TimelineCursor, TimelineEntries, TimelineEntry, TimelinePart, read_part};
+use super::writing_settings::{WritingSettings, writing_settings};
 use crate::app::Cx;
 use crate::base::assignee::Assignee;
 use crate::base::error::{Error, Result};
@@ -15,6 +16,7 @@ use crate::model::conversations::{self, Conversation};
 use crate::model::mailboxes::{self, Mailbox};
 use crate::model::members;
 use crate::model::members::Team;
+use crate::model::recipients::{self, RecipientList};
 
 /// Messages whose state is part of a page's version.
 const WATCHED: i64 = 50;
@@ -39,9 +41,27 @@ pub struct OpenConversation {
     pub autosave: Option<Autosave>,
     /// The files of the reader's unsent text.
     pub attached: Vec<OutgoingAttachment>,
+    /// Everybody that a reply to all goes to.
+    pub everybody: RecipientList,
+    /// How the reader writes here.
+    pub writing: WritingSettings,
 }
 
 impl OpenConversation {
+    /// True when a reply to all goes to more than one.
+    pub fn has_others(&self) -> bool {
+        self.everybody.to.len() + self.everybody.cc.len() > 1
+    }
+
+    /// True when something was received or has left.
+    pub fn has_mail(&self) -> bool {
+        let mut messages = self.entries.iter().filter_map(|entry| match entry {
+            TimelineEntry::Message(message) => Some(message),
+            _ => None,
+        });
+        messages.any(|message| message.is_mail())
+    }
+
     /// True when mail arrived since the reader's last visit.
     pub fn is_news(&self) -> bool {
         self.read_at.is_none_or(|read_at| self.conversation.last_message_at > read_at)
@@ -73,13 +93,16 @@ pub fn read_conversation(
         &[&ws, &found.id],
     )?;
     let mailbox = mailboxes::seen_by(tx, cx.actor, &found.mailbox)?;
+    let place = UnsentPlace::Conversation(found.id.clone());
     Ok(OpenConversation {
         assignee: found.assignee_named(tx, ws)?,
         team: members::team(tx, ws, &found.circle)?,
         picture_senders: trusted_senders(tx, cx, &entries)?,
         others: others(tx, cx, &found)?,
-        autosave: load_autosave(tx, cx, &found.id)?,
-        attached: attached(tx, cx, &found.id)?,
+        autosave: load_autosave(tx, cx, &place)?,
+        attached: attached(tx, cx, &place)?,
+        everybody: recipients::reply_all(tx, cx, &found)?,
+        writing: writing_settings(tx, cx, &found.mailbox)?,
         read_at,
         mailbox: mailbox.ok_or(Error::NotFound("conversation"))?,
         conversation: found,

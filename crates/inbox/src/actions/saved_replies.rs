@@ -1,11 +1,19 @@
-//! Saved replies of the team, with placeholders.
+//! Saved replies of the team: Markdown with placeholders, in folders, with files.
 
 use db::Tx;
 
+use super::autosaves::UnsentPlace;
+use super::sessions::own_id;
 use crate::app::Cx;
+use crate::base::blobs;
 use crate::base::error::{Error, Result, ValidationError, ValidationErrors};
-use crate::base::ids::SavedReplyId;
-use crate::base::limits::{SAVED_REPLIES, SAVED_REPLY_CHARS, SAVED_REPLY_NAME_CHARS, thousands};
+use crate::base::ids::{AttachmentId, SavedReplyId};
+use crate::base::limits::{
+    ATTACHED_BYTES, ATTACHMENTS, SAVED_REPLIES, SAVED_REPLY_CHARS, SAVED_REPLY_NAME_CHARS,
+    megabytes, thousands,
+};
+use crate::model::attachments::{self, NewAttachment, StoredAttachment};
+use crate::model::placeholders::{fill, first_word};
 use crate::model::{conversations, mailboxes};
 
 /// The placeholder names and their values.
@@ -24,28 +32,65 @@ db::row! {
     pub struct SavedReply from "saved_replies" {
         pub id: SavedReplyId,
         pub name: String,
+        /// Empty for those in no folder.
+        pub folder: String,
+        /// Markdown.
         pub body: String,
         pub changed_at: i64,
+    } later {
+        pub files: Vec<SavedReplyFile>,
     }
 }
 
-/// Every saved reply, by name.
-pub fn list_saved_replies(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<SavedReply>> {
-    Ok(tx.all(
-        &format!("SELECT {} FROM saved_replies WHERE ws = ?1 ORDER BY folded", SavedReply::COLUMNS),
-        &[&cx.actor.ws],
-    )?)
+db::row! {
+    /// A file that goes along with a saved reply.
+    #[derive(Clone, Debug)]
+    pub struct SavedReplyFile from "f" {
+        pub id: AttachmentId,
+        pub filename: String,
+        pub size: i64,
+        reply: SavedReplyId,
+    }
 }
 
-/// The names alone, for a menu.
-pub fn saved_reply_names(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<(SavedReplyId, String)>> {
-    Ok(tx
-        .all("SELECT id, name FROM saved_replies WHERE ws = ?1 ORDER BY folded", &[&cx.actor.ws])?)
+/// A saved reply as a person enters it.
+#[derive(Clone, Debug)]
+pub struct SavedReplyInput {
+    pub name: String,
+    pub folder: String,
+    pub body: String,
+}
+
+/// Every saved reply, by folder and name.
+pub fn list_saved_replies(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<SavedReply>> {
+    let mut replies: Vec<SavedReply> = tx.all(
+        &format!("SELECT {} FROM saved_replies WHERE ws = ?1 ORDER BY folded", SavedReply::COLUMNS),
+        &[&cx.actor.ws],
+    )?;
+    let files: Vec<SavedReplyFile> = tx.all(
+        &format!(
+            "SELECT {} FROM saved_reply_files f WHERE f.ws = ?1 ORDER BY f.reply, f.id",
+            SavedReplyFile::COLUMNS
+        ),
+        &[&cx.actor.ws],
+    )?;
+    for file in files {
+        if let Some(reply) = replies.iter_mut().find(|reply| reply.id == file.reply) {
+            reply.files.push(file);
+        }
+    }
+    replies.sort_by_cached_key(|reply| reply.folder.to_lowercase());
+    Ok(replies)
 }
 
 /// Keeps a text under a name.
-pub fn save_reply(tx: &mut Tx<'_>, cx: &Cx<'_>, name: &str, body: &str) -> Result<SavedReplyId> {
-    let (name, folded) = checked(tx, cx, name, body, None)?;
+pub fn save_reply(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    input: &SavedReplyInput,
+    files: &[NewAttachment],
+) -> Result<SavedReplyId> {
+    let checked = checked(tx, cx, input, None)?;
     let (count,): (i64,) = tx
         .one("SELECT CAST(count(*) AS BIGINT) FROM saved_replies WHERE ws = ?1", &[&cx.actor.ws])?;
     if count >= SAVED_REPLIES {
@@ -54,10 +99,11 @@ pub fn save_reply(tx: &mut Tx<'_>, cx: &Cx<'_>, name: &str, body: &str) -> Resul
     }
     let id = SavedReplyId::new(cx.ids, cx.now);
     tx.exec(
-        "INSERT INTO saved_replies (ws, id, name, folded, body, created_at, changed_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
-        &[&cx.actor.ws, &id, &name, &folded, &body, &cx.now],
+        "INSERT INTO saved_replies (ws, id, name, folded, folder, body, created_at, changed_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)",
+        &[&cx.actor.ws, &id, &checked.name, &checked.folded, &checked.folder, &input.body, &cx.now],
     )?;
+    add_files(tx, cx, &id, files)?;
     Ok(id)
 }
 
@@ -65,43 +111,129 @@ pub fn change_saved_reply(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     id: &SavedReplyId,
-    name: &str,
-    body: &str,
+    input: &SavedReplyInput,
+    files: &[NewAttachment],
 ) -> Result<()> {
-    let (name, folded) = checked(tx, cx, name, body, Some(id))?;
+    let checked = checked(tx, cx, input, Some(id))?;
     let changed = tx.exec(
-        "UPDATE saved_replies SET name = ?3, folded = ?4, body = ?5, changed_at = ?6
+        "UPDATE saved_replies
+         SET name = ?3, folded = ?4, folder = ?5, body = ?6, changed_at = ?7
          WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, id, &name, &folded, &body, &cx.now],
+        &[&cx.actor.ws, id, &checked.name, &checked.folded, &checked.folder, &input.body, &cx.now],
     )?;
-    if changed == 0 { Err(Error::NotFound("saved reply")) } else { Ok(()) }
+    if changed == 0 {
+        return Err(Error::NotFound("saved reply"));
+    }
+    add_files(tx, cx, id, files)
+}
+
+fn add_files(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &SavedReplyId,
+    files: &[NewAttachment],
+) -> Result<()> {
+    let there = stored_files(tx, cx, id)?;
+    let bytes: i64 = there.iter().map(|file| file.size).sum();
+    let more: i64 = files.iter().map(|file| file.blob.size).sum();
+    if there.len() + files.len() > ATTACHMENTS || bytes + more > ATTACHED_BYTES {
+        let sentence = format!(
+            "A saved reply has at most {ATTACHMENTS} files, of {} MB together.",
+            megabytes(ATTACHED_BYTES)
+        );
+        return Err(Error::invalid("files", sentence));
+    }
+    for file in files {
+        blobs::keep(tx, cx.actor.ws, &file.blob)?;
+        tx.exec(
+            "INSERT INTO saved_reply_files (ws, reply, id, filename, content_type, size, hash)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            &[
+                &cx.actor.ws,
+                id,
+                &file.id,
+                &file.filename,
+                &file.content_type,
+                &file.blob.size,
+                &file.blob.hash,
+            ],
+        )?;
+    }
+    Ok(())
+}
+
+fn stored_files(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &SavedReplyId) -> Result<Vec<StoredAttachment>> {
+    Ok(tx.all(
+        &format!(
+            "SELECT {} FROM saved_reply_files stored
+             WHERE stored.ws = ?1 AND stored.reply = ?2 ORDER BY stored.id",
+            StoredAttachment::COLUMNS
+        ),
+        &[&cx.actor.ws, id],
+    )?)
+}
+
+/// Takes a file off a saved reply.
+pub fn remove_saved_reply_file(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &SavedReplyId,
+    file: &AttachmentId,
+) -> Result<()> {
+    let removed = tx.exec(
+        "DELETE FROM saved_reply_files WHERE ws = ?1 AND reply = ?2 AND id = ?3",
+        &[&cx.actor.ws, id, file],
+    )?;
+    if removed == 0 { Err(Error::NotFound("file")) } else { Ok(()) }
 }
 
 pub fn delete_saved_reply(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &SavedReplyId) -> Result<()> {
     let deleted =
         tx.exec("DELETE FROM saved_replies WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
-    if deleted == 0 { Err(Error::NotFound("saved reply")) } else { Ok(()) }
+    if deleted == 0 {
+        return Err(Error::NotFound("saved reply"));
+    }
+    tx.exec("DELETE FROM saved_reply_files WHERE ws = ?1 AND reply = ?2", &[&cx.actor.ws, id])?;
+    Ok(())
 }
 
-/// A saved reply as it reads in one conversation.
+/// Adds the files of a saved reply to the actor's unsent text.
+pub fn attach_saved_files(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    place: &UnsentPlace,
+    id: &SavedReplyId,
+) -> Result<()> {
+    let files = stored_files(tx, cx, id)?;
+    attachments::add_stored(tx, cx, place.key(), own_id(cx)?, &files)
+}
+
+/// A saved reply as it reads in one conversation, or in a first mail.
 pub fn fill_saved_reply(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    conversation: &str,
+    place: &UnsentPlace,
     id: &SavedReplyId,
 ) -> Result<String> {
-    let conversation = conversations::load(tx, cx.actor, conversation)?;
+    let conversation = match place {
+        UnsentPlace::Conversation(id) => Some(conversations::load(tx, cx.actor, id.as_str())?),
+        UnsentPlace::New => None,
+    };
     let body: Option<(String,)> =
         tx.opt("SELECT body FROM saved_replies WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
     let (body,) = body.ok_or(Error::NotFound("saved reply"))?;
-    let inbox = mailboxes::seen_by(tx, cx.actor, &conversation.mailbox)?;
-    let name = conversation.contact_name.as_deref().unwrap_or("").trim();
+    let inbox = match &conversation {
+        Some(conversation) => mailboxes::seen_by(tx, cx.actor, &conversation.mailbox)?,
+        None => None,
+    };
+    let conversation = conversation.as_ref();
+    let name = conversation.and_then(|found| found.contact_name.as_deref()).unwrap_or("").trim();
     let filled = fill(&body, |placeholder| {
         Some(match placeholder {
             "first_name" => first_word(name).to_owned(),
             "name" => name.to_owned(),
-            "email" => conversation.contact_email.to_string(),
-            "subject" => conversation.subject.clone(),
+            "email" => conversation.map(|it| it.contact_email.to_string()).unwrap_or_default(),
+            "subject" => conversation.map(|it| it.subject.clone()).unwrap_or_default(),
             "inbox" => inbox.as_ref().map(|inbox| inbox.name.clone()).unwrap_or_default(),
             "my_name" => cx.actor.name().to_owned(),
             "my_first_name" => first_word(cx.actor.name()).to_owned(),
@@ -111,18 +243,21 @@ pub fn fill_saved_reply(
     Ok(filled)
 }
 
-fn first_word(name: &str) -> &str {
-    name.split_whitespace().next().unwrap_or("")
+/// What is stored of the name and folder of a saved reply.
+struct CheckedNames {
+    name: String,
+    folded: String,
+    folder: String,
 }
 
 fn checked(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    name: &str,
-    body: &str,
+    input: &SavedReplyInput,
     own: Option<&SavedReplyId>,
-) -> Result<(String, String)> {
-    let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+) -> Result<CheckedNames> {
+    let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (name, folder, body) = (plain(&input.name), plain(&input.folder), input.body.as_str());
     let folded = name.to_lowercase();
     let mut problems = ValidationErrors::default();
     let mut add = |field: &str, sentence: String| {
@@ -141,6 +276,9 @@ fn checked(
     if taken.is_some_and(|(id,)| Some(&id) != own) {
         add("name", "Another saved reply has this name.".into());
     }
+    if folder.contains('\0') || folder.chars().count() > SAVED_REPLY_NAME_CHARS {
+        add("folder", format!("A folder has at most {SAVED_REPLY_NAME_CHARS} characters."));
+    }
     if body.trim().is_empty() {
         add("body", "Write something first.".into());
     } else if body.contains('\0') || body.chars().count() > SAVED_REPLY_CHARS {
@@ -152,7 +290,11 @@ fn checked(
         let known = known.join(", ");
         add("body", format!("There is no {{{{{unknown}}}}}. What can stand there: {known}."));
     }
-    if problems.0.is_empty() { Ok((name, folded)) } else { Err(Error::Invalid(problems)) }
+    if problems.0.is_empty() {
+        Ok(CheckedNames { name, folded, folder })
+    } else {
+        Err(Error::Invalid(problems))
+    }
 }
 
 /// The first placeholder that means nothing.
@@ -168,63 +310,9 @@ fn unknown_placeholder(body: &str) -> Option<String> {
     unknown
 }
 
-/// Replaces each `{{name}}` by its value; `{{name|words}}` has a default. Unknown placeholders stay
-/// as they are.
-fn fill(body: &str, mut value: impl FnMut(&str) -> Option<String>) -> String {
-    let mut out = String::with_capacity(body.len());
-    let mut rest = body;
-    while let Some((before, after)) = rest.split_once("{{") {
-        out.push_str(before);
-        let Some((inside, left)) = after.split_once("}}") else {
-            out.push_str("{{");
-            rest = after;
-            continue;
-        };
-        let (name, otherwise) = inside.split_once('|').unwrap_or((inside, ""));
-        match value(name.trim()) {
-            Some(found) if found.is_empty() => out.push_str(otherwise.trim()),
-            Some(found) => out.push_str(&found),
-            None => {
-                out.push_str("{{");
-                out.push_str(inside);
-                out.push_str("}}");
-            }
-        }
-        rest = left;
-    }
-    out.push_str(rest);
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn placeholders_are_filled_and_what_means_nothing_stays() {
-        let value = |name: &str| match name {
-            "first_name" => Some("Ann".to_owned()),
-            "name" => Some(String::new()),
-            _ => None,
-        };
-        for (body, filled) in [
-            ("Hello {{first_name}},", "Hello Ann,"),
-            ("Hello {{ first_name | there }},", "Hello Ann,"),
-            ("Hello {{name|there}},", "Hello there,"),
-            ("Hello {{name}},", "Hello ,"),
-            ("a {{b}} {c} {{d", "a {{b}} {c} {{d"),
-            ("{{first_name}}{{first_name}}", "AnnAnn"),
-            ("{{", "{{"),
-            ("", ""),
-        ] {
-            assert_eq!(fill(body, value), filled, "{body}");
-        }
-    }
-
-    #[test]
-    fn a_value_is_not_read_for_placeholders_again() {
-        assert_eq!(fill("{{name}}", |_| Some("{{name}}".into())), "{{name}}");
-    }
 
     #[test]
     fn a_misspelled_placeholder_is_found() {

@@ -138,6 +138,10 @@ db::row! {
         pub summary: Option<String>,
         pub revision: i64,
         pub sends_at: Option<i64>,
+        /// The Markdown that it was written in; `None` for plain text.
+        pub markdown: Option<String>,
+        /// The message that it passes on.
+        pub forwards: Option<MessageId>,
         request: Option<RequestId>,
     } later {
         /// True when the text is truncated.
@@ -392,6 +396,11 @@ impl MessageEntry {
             self.text.truncate(end);
             self.cut = true;
         }
+    }
+
+    /// True for what was received or has left.
+    pub fn is_mail(&self) -> bool {
+        matches!(self.status, None | Some(MessageStatus::Sent))
     }
 
     pub fn request(&self) -> Option<&RequestId> {

@@ -159,6 +159,7 @@ pub const ATTACHED_BYTES: i64 = 15 * 1024 * 1024;
 pub const MENTIONS_MAILED_PER_HOUR: i64 = 20;
 /// Senders whose remote pictures one person always sees.
 pub const PICTURE_SENDERS: i64 = 1_000;
+pub const SIGNATURE_CHARS: usize = 2_000;
 pub const SAVED_REPLIES: i64 = 200;
 pub const SAVED_REPLY_CHARS: usize = 10_000;
 pub const SAVED_REPLY_NAME_CHARS: usize = 80;

@@ -16,6 +16,7 @@ use crate::inbound::threading::{find_thread, joined};
 use crate::model::app_mail;
 use crate::model::attachments::AttachmentInfo;
 use crate::model::authentication::SenderAuthentication;
+use crate::model::contacts;
 use crate::model::conversations::{self, Conversation, CountedMail, NewConversation};
 use crate::model::documents::{self, NewDocument};
 use crate::model::events::{self, Event};
@@ -242,6 +243,8 @@ fn write_message(
             summary: None,
             request: None,
             sends_at: None,
+            markdown: None,
+            forwards: None,
         },
     )?;
     for (file, blob) in mail.attachments.iter().zip(&incoming.attachments) {
@@ -256,6 +259,9 @@ fn write_message(
     let everyone = std::iter::once(&mail.from).chain(&mail.to).chain(&mail.cc);
     for address in everyone.filter(|one| !EmailAddress::new(&one.email).is_for(&mailbox.address)) {
         recipients::add_participant(tx, cx.actor.ws, &conversation.id, &address.email)?;
+    }
+    if filing.withheld.is_none() && mail.kind == AuthorKind::Person {
+        contacts::note(tx, cx, &conversation.circle, &Party::from(&mail.from))?;
     }
     index(tx, cx, conversation, serial, mail)
 }

@@ -13,6 +13,7 @@ mod fair_share;
 mod fetch_app_mail;
 mod index_maintenance;
 mod lease;
+mod message_body;
 mod outgoing_mail;
 mod quiet;
 mod recipient_outcomes;

@@ -7,11 +7,11 @@ use db::{Json, Tx};
 use mail::{Address, ComposedMail};
 
 use super::OutgoingMail;
+use super::message_body::{self, StoredBody};
 use super::recipient_outcomes;
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MessageId};
-use crate::model::attachments;
 use crate::model::domains::{self, Signer};
 use crate::model::mail_secret;
 use crate::model::recipients::Party;
@@ -107,6 +107,7 @@ pub fn of_message(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<U
         &format!("SELECT {} FROM messages m WHERE m.ws = ?1 AND m.id = ?2", OutgoingRow::COLUMNS),
         &[&ws, message],
     )?;
+    let body = message_body::of_message(tx, cx, message, &row.written())?;
     let mail = ComposedMail {
         message_id: row.header_id,
         answers: chain(tx, ws, &row.conversation)?,
@@ -115,8 +116,10 @@ pub fn of_message(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<U
         to: addresses(row.to_list),
         cc: addresses(row.cc_list),
         subject: row.subject,
-        text: row.text,
-        attachments: attachments::of_message(tx, cx.blobs, ws, &row.conversation, message)?,
+        text: body.text,
+        html: Some(body.html),
+        inline: body.inline,
+        attachments: body.attachments,
         at: row.first_attempt_at,
         automatic: row.automatic,
         loop_mark: None,
@@ -149,6 +152,24 @@ db::row! {
         first_attempt_at: i64,
         automatic: bool,
         unsubscribe: Option<String>,
+        markdown: Option<String>,
+        signature: String,
+        quotes: Option<MessageId>,
+        forwards: Option<MessageId>,
+    }
+}
+
+impl OutgoingRow {
+    fn written(&self) -> StoredBody<'_> {
+        StoredBody {
+            conversation: &self.conversation,
+            domain: self.from_email.rsplit('@').next().unwrap_or_default(),
+            text: &self.text,
+            markdown: self.markdown.as_deref(),
+            signature: &self.signature,
+            quotes: self.quotes.as_ref(),
+            forwards: self.forwards.as_ref(),
+        }
     }
 }
 

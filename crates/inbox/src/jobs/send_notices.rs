@@ -170,6 +170,8 @@ fn unsigned(tx: &mut Tx<'_>, cx: &Cx<'_>, due: Due) -> Result<UnsignedMail> {
         cc: Vec::new(),
         subject: due.subject,
         text,
+        html: None,
+        inline: Vec::new(),
         attachments: Vec::new(),
         at: due.created_at,
         automatic: true,

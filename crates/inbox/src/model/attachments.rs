@@ -7,6 +7,7 @@ use db::{Arg, Json, Tx};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::app::Cx;
 use crate::base::blobs::{self, Blob, Blobs};
 use crate::base::error::{Error, Result};
 use crate::base::ids::{AttachmentId, ConversationId, MessageId, UserId};
@@ -47,44 +48,94 @@ pub struct NewAttachment {
     pub blob: Blob,
 }
 
-/// Adds files to an unsent text, all of them or none.
+db::row! {
+    /// A file whose bytes belong to something else already.
+    #[derive(Clone, Debug)]
+    pub struct StoredAttachment from "stored" {
+        pub filename: String,
+        pub content_type: String,
+        pub size: i64,
+        pub hash: String,
+    }
+}
+
+/// Adds files to an unsent text, all of them or none. Its place is the id of its conversation, or
+/// empty.
 pub fn add(
     tx: &mut Tx<'_>,
-    ws: i64,
-    now: i64,
-    conversation: &ConversationId,
+    cx: &Cx<'_>,
+    place: &str,
     person: &UserId,
     files: &[NewAttachment],
 ) -> Result<()> {
-    let there = unsent(tx, ws, conversation, person)?;
-    let bytes: i64 = there.iter().map(|file| file.size).sum();
-    let more: i64 = files.iter().map(|file| file.blob.size).sum();
-    if there.len() + files.len() > ATTACHMENTS || bytes + more > ATTACHED_BYTES {
-        let sentence = format!(
-            "A message has at most {ATTACHMENTS} files, of {} MB together.",
-            megabytes(ATTACHED_BYTES)
-        );
-        return Err(Error::invalid("files", sentence));
-    }
+    let sizes: Vec<i64> = files.iter().map(|file| file.blob.size).collect();
+    must_fit(tx, cx.actor.ws, place, person, &sizes)?;
     for file in files {
-        blobs::keep(tx, ws, &file.blob)?;
-        tx.exec(
-            "INSERT INTO attachments (
-                ws, id, conversation, person, filename, content_type, size, hash, created_at
-             ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-            &[
-                &ws,
-                &file.id,
-                conversation,
-                person,
-                &file.filename,
-                &file.content_type,
-                &file.blob.size,
-                &file.blob.hash,
-                &now,
-            ],
-        )?;
+        blobs::keep(tx, cx.actor.ws, &file.blob)?;
+        let stored = StoredAttachment {
+            filename: file.filename.clone(),
+            content_type: file.content_type.clone(),
+            size: file.blob.size,
+            hash: file.blob.hash.clone(),
+        };
+        insert(tx, cx, place, person, &file.id, &stored)?;
     }
+    Ok(())
+}
+
+/// Adds files that are stored already.
+pub fn add_stored(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    place: &str,
+    person: &UserId,
+    files: &[StoredAttachment],
+) -> Result<()> {
+    let sizes: Vec<i64> = files.iter().map(|file| file.size).collect();
+    must_fit(tx, cx.actor.ws, place, person, &sizes)?;
+    for file in files {
+        insert(tx, cx, place, person, &AttachmentId::new(cx.ids, cx.now), file)?;
+    }
+    Ok(())
+}
+
+fn must_fit(tx: &mut Tx<'_>, ws: i64, place: &str, person: &UserId, sizes: &[i64]) -> Result<()> {
+    let there = unsent(tx, ws, place, person)?;
+    let bytes: i64 = there.iter().map(|file| file.size).chain(sizes.iter().copied()).sum();
+    if there.len() + sizes.len() <= ATTACHMENTS && bytes <= ATTACHED_BYTES {
+        return Ok(());
+    }
+    let sentence = format!(
+        "A message has at most {ATTACHMENTS} files, of {} MB together.",
+        megabytes(ATTACHED_BYTES)
+    );
+    Err(Error::invalid("files", sentence))
+}
+
+fn insert(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    place: &str,
+    person: &UserId,
+    id: &AttachmentId,
+    file: &StoredAttachment,
+) -> Result<()> {
+    tx.exec(
+        "INSERT INTO attachments (
+            ws, id, conversation, person, filename, content_type, size, hash, created_at
+         ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        &[
+            &cx.actor.ws,
+            id,
+            &place,
+            person,
+            &file.filename,
+            &file.content_type,
+            &file.size,
+            &file.hash,
+            &cx.now,
+        ],
+    )?;
     Ok(())
 }
 
@@ -92,7 +143,7 @@ pub fn add(
 pub fn unsent(
     tx: &mut Tx<'_>,
     ws: i64,
-    conversation: &ConversationId,
+    place: &str,
     person: &UserId,
 ) -> Result<Vec<OutgoingAttachment>> {
     Ok(tx.all(
@@ -101,7 +152,7 @@ pub fn unsent(
              WHERE ws = ?1 AND conversation = ?2 AND message IS NULL AND person = ?3 ORDER BY id",
             OutgoingAttachment::COLUMNS
         ),
-        &[&ws, conversation, person],
+        &[&ws, &place, person],
     )?)
 }
 
@@ -109,29 +160,24 @@ pub fn unsent(
 pub fn remove(
     tx: &mut Tx<'_>,
     ws: i64,
-    conversation: &ConversationId,
+    place: &str,
     person: &UserId,
     id: &AttachmentId,
 ) -> Result<()> {
     let removed = tx.exec(
         "DELETE FROM attachments
          WHERE ws = ?1 AND id = ?2 AND conversation = ?3 AND person = ?4 AND message IS NULL",
-        &[&ws, id, conversation, person],
+        &[&ws, id, &place, person],
     )?;
     if removed == 0 { Err(Error::NotFound("file")) } else { Ok(()) }
 }
 
 /// Removes every file from an unsent text.
-pub fn remove_all(
-    tx: &mut Tx<'_>,
-    ws: i64,
-    conversation: &ConversationId,
-    person: &UserId,
-) -> Result<()> {
+pub fn remove_all(tx: &mut Tx<'_>, ws: i64, place: &str, person: &UserId) -> Result<()> {
     tx.exec(
         "DELETE FROM attachments
          WHERE ws = ?1 AND conversation = ?2 AND message IS NULL AND person = ?3",
-        &[&ws, conversation, person],
+        &[&ws, &place, person],
     )?;
     Ok(())
 }
@@ -140,18 +186,18 @@ pub fn remove_all(
 pub fn attach_to_message(
     tx: &mut Tx<'_>,
     ws: i64,
-    conversation: &ConversationId,
+    place: &str,
     person: &UserId,
-    message: &MessageId,
+    (conversation, message): (&ConversationId, &MessageId),
 ) -> Result<()> {
-    let attached = unsent(tx, ws, conversation, person)?;
+    let attached = unsent(tx, ws, place, person)?;
     if attached.is_empty() {
         return Ok(());
     }
     tx.exec(
-        "UPDATE attachments SET message = ?4
+        "UPDATE attachments SET message = ?4, conversation = ?5
          WHERE ws = ?1 AND conversation = ?2 AND message IS NULL AND person = ?3",
-        &[&ws, conversation, person, message],
+        &[&ws, &place, person, message, conversation],
     )?;
     let infos: Vec<AttachmentInfo> = attached
         .into_iter()
@@ -164,6 +210,22 @@ pub fn attach_to_message(
     tx.exec(
         "UPDATE messages SET attachments = ?3 WHERE ws = ?1 AND id = ?2",
         &[&ws, message, &Json(infos)],
+    )?;
+    Ok(())
+}
+
+/// Gives the files of a message back to the unsent text of its author.
+pub fn detach_from_message(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    conversation: &ConversationId,
+    person: &UserId,
+    message: &MessageId,
+) -> Result<()> {
+    tx.exec(
+        "UPDATE attachments SET message = NULL, person = ?4
+         WHERE ws = ?1 AND conversation = ?2 AND message = ?3",
+        &[&ws, conversation, message, person],
     )?;
     Ok(())
 }
@@ -196,7 +258,7 @@ pub fn of_message(
     ws: i64,
     conversation: &ConversationId,
     message: &MessageId,
-) -> Result<Vec<mail::Attachment>> {
+) -> Result<Vec<(AttachmentId, mail::Attachment)>> {
     let files: Vec<OutgoingAttachment> = tx.all(
         &format!(
             "SELECT {} FROM attachments
@@ -211,7 +273,7 @@ pub fn of_message(
         let bytes = blobs.get(tx, ws, &file.hash)?;
         let bytes = bytes.ok_or_else(|| std::io::Error::other("an enclosed file is missing"))?;
         let (filename, content_type) = (file.filename, file.content_type);
-        attachments.push(mail::Attachment { filename, content_type, bytes });
+        attachments.push((file.id, mail::Attachment { filename, content_type, bytes }));
     }
     Ok(attachments)
 }
@@ -222,12 +284,13 @@ pub fn places(bytes: i64) -> usize {
     1 + (bytes.max(0) / BYTES_IN_A_PLACE) as usize
 }
 
-/// A file and the conversation it belongs to, and its author while it has no message.
+/// A file, the conversation it belongs to, which is empty for a first mail that is unsent, and its
+/// author while it has no message.
 pub fn find(
     tx: &mut Tx<'_>,
     ws: i64,
     id: &AttachmentId,
-) -> Result<Option<(OutgoingAttachment, ConversationId, UserId)>> {
+) -> Result<Option<(OutgoingAttachment, String, UserId)>> {
     let columns = OutgoingAttachment::COLUMNS;
     let found: Option<OutgoingAttachment> = tx
         .opt(&format!("SELECT {columns} FROM attachments WHERE ws = ?1 AND id = ?2"), &[&ws, id])?;

@@ -42,6 +42,7 @@ actions! {
     RoleChanged: "role-changed", "changed the role of";
     InboxAdded: "inbox-added", "added the inbox";
     InboxRenamed: "inbox-renamed", "renamed the inbox";
+    SignatureChanged: "signature-changed", "changed the signature of";
     TagRenamed: "tag-renamed", "renamed the tag";
     TagsMerged: "tags-merged", "merged the tag";
     PlanChanged: "plan-changed", "changed the plan to";

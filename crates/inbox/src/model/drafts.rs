@@ -18,6 +18,7 @@ use crate::model::mailboxes::Mailbox;
 use crate::model::messages::{self, NewMessage, OutgoingMessage};
 use crate::model::recipients::{Party, RecipientList};
 use crate::model::timeline::{self, TimelineEvent};
+use crate::model::written_text::WrittenText;
 
 /// Other open drafts that the result of a reply lists.
 const LISTED_DRAFTS: i64 = 20;
@@ -42,12 +43,23 @@ pub struct ReplyResult {
 }
 
 /// The input of a new message.
+#[derive(Default)]
 pub struct DraftContent<'a> {
     pub recipients: RecipientList,
     pub text: &'a str,
     pub summary: Option<&'a str>,
     pub documents: &'a [RequestedDocument],
     pub due_date: Option<&'a str>,
+    /// The Markdown that the text was made from; `None` for plain text.
+    pub markdown: Option<&'a str>,
+    /// The message that it passes on.
+    pub forwards: Option<&'a MessageId>,
+}
+
+impl DraftContent<'_> {
+    fn written(&self) -> WrittenText {
+        WrittenText { text: self.text.to_owned(), markdown: self.markdown.map(str::to_owned) }
+    }
 }
 
 /// Writes a draft; nothing reaches the customer before a person approves it.
@@ -79,7 +91,7 @@ pub fn send(
 ) -> Result<ReplyResult> {
     let other_drafts = waiting_drafts(tx, cx, conversation)?;
     let message = write(tx, cx, conversation, draft)?;
-    let sends_at = Moment(messages::schedule(tx, cx, conversation, &message, draft.text)?);
+    let sends_at = Moment(messages::schedule(tx, cx, conversation, &message, &draft.written())?);
     Ok(ReplyResult {
         message_id: message.id,
         status: ReplyStatus::Scheduled,
@@ -162,7 +174,7 @@ pub fn rewrite(
 ) -> Result<ReplyResult> {
     tx.exec(
         "UPDATE messages
-         SET text = ?3, summary = coalesce(?4, summary), revision = revision + 1
+         SET text = ?3, markdown = NULL, summary = coalesce(?4, summary), revision = revision + 1
          WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
         &[&cx.actor.ws, &draft.id, &text, &summary],
     )?;
@@ -232,9 +244,7 @@ pub fn send_automatic(
     let draft = DraftContent {
         recipients: RecipientList::contact(conversation),
         text: automatic.text,
-        summary: None,
-        documents: &[],
-        due_date: None,
+        ..DraftContent::default()
     };
     let message = write(tx, cx, conversation, &draft)?;
     tx.exec(
@@ -277,7 +287,10 @@ fn write(
     let secret = mail_secret::mail_secret(tx, cx)?;
     let header_id =
         mail::signed_message_id(secret.as_bytes(), id.as_str(), address.message_id_domain());
-    let subject = subject_of_next(tx, ws, conversation)?;
+    let subject = match draft.forwards {
+        Some(_) => forward_subject(&conversation.subject),
+        None => subject_of_next(tx, ws, conversation)?,
+    };
     let author = cx.actor.member();
     let author = author.as_ref().map(|author| author.as_str());
     let message = NewMessage {
@@ -301,6 +314,8 @@ fn write(
         summary: draft.summary,
         request: request.as_ref(),
         sends_at: None,
+        markdown: draft.markdown,
+        forwards: draft.forwards,
     };
     let serial = messages::insert(tx, cx, conversation, &message)?;
     Ok(OutgoingMessage {
@@ -315,6 +330,8 @@ fn write(
         edited: false,
         request,
         subject,
+        markdown: draft.markdown.map(str::to_owned),
+        forwards: draft.forwards.cloned(),
     })
 }
 
@@ -345,4 +362,9 @@ fn subject_of_next(tx: &mut Tx<'_>, ws: i64, conversation: &Conversation) -> Res
 fn reply_subject(subject: &str) -> String {
     let is_reply = subject.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("re:"));
     if is_reply { subject.to_owned() } else { format!("Re: {subject}").trim_end().to_owned() }
+}
+
+fn forward_subject(subject: &str) -> String {
+    let is_forward = subject.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("fwd:"));
+    if is_forward { subject.to_owned() } else { format!("Fwd: {subject}").trim_end().to_owned() }
 }

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use crate::app::Cx;
 use crate::base::actor::Actor;
 use crate::base::error::{Error, Result};
-use crate::base::ids::{ConversationId, MailboxId, MessageId, RequestId};
+use crate::base::ids::{ConversationId, MailboxId, MessageId, RequestId, UserId};
 use crate::base::limits::{HEADER_KEY_BYTES, UNDO_LIVE_MS, UNDO_SANDBOX_MS};
 use crate::base::queue::Queue;
 use crate::base::states::{Direction, MessageStatus, Status};
@@ -18,8 +18,15 @@ use crate::model::conversations::{self, Conversation, CountedMail};
 use crate::model::events::{self, Event};
 use crate::model::recipients::{self, Party, RecipientList};
 use crate::model::timeline::{self, TimelineEvent};
-use crate::model::{correspondents, document_requests};
+use crate::model::written_text::WrittenText;
+use crate::model::{contacts, correspondents, document_requests, signatures};
 use crate::search;
+
+/// The field of the error when no server takes outgoing mail, and what it says.
+pub const NO_RELAY_FIELD: &str = "send";
+pub const NO_RELAY: &str = "Nothing can be sent yet: no server for outgoing mail is set up. An owner or \
+                            admin names one, in the settings of the inbox or as MAILROOM_RELAY. \
+                            Until then it can be kept as a draft.";
 
 db::row! {
     /// An outgoing message: a draft, scheduled or sent.
@@ -36,6 +43,10 @@ db::row! {
         pub revision: i64,
         pub edited: bool,
         pub request: Option<RequestId>,
+        /// The Markdown that the text was made from; `None` for plain text.
+        pub markdown: Option<String>,
+        /// The message that it passes on.
+        pub forwards: Option<MessageId>,
     }
 }
 
@@ -64,6 +75,10 @@ pub struct NewMessage<'a> {
     pub summary: Option<&'a str>,
     pub request: Option<&'a RequestId>,
     pub sends_at: Option<i64>,
+    /// The Markdown that the text was made from; `None` for plain text.
+    pub markdown: Option<&'a str>,
+    /// The message that it passes on.
+    pub forwards: Option<&'a MessageId>,
 }
 
 /// Writes a message into a conversation; returns its serial.
@@ -79,10 +94,10 @@ pub fn insert(
             ws, id, conversation, mailbox, serial, at, counted_at, direction, status, header_id,
             header_key, answers, from_name, from_email, to_list, cc_list, bcc_list, subject, text, attachments, raw_hash,
             withheld, author, summary, revision, edited, request, sends_at, has_html,
-            authentication
+            authentication, markdown, forwards
          ) VALUES (
             ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
-            ?20, ?21, ?22, ?23, ?24, 1, FALSE, ?25, ?26, ?27, ?28
+            ?20, ?21, ?22, ?23, ?24, 1, FALSE, ?25, ?26, ?27, ?28, ?29, ?30
          )",
         &[
             &cx.actor.ws,
@@ -113,6 +128,8 @@ pub fn insert(
             &message.sends_at,
             &message.has_html,
             &message.authentication.map(Json),
+            &message.markdown,
+            &message.forwards,
         ],
     )?;
     Ok(serial)
@@ -187,17 +204,24 @@ pub fn schedule(
     cx: &Cx<'_>,
     conversation: &Conversation,
     message: &OutgoingMessage,
-    text: &str,
+    written: &WrittenText,
 ) -> Result<i64> {
+    if !cx.has_relay && !conversation.circle.is_sandbox() {
+        return Err(Error::invalid(NO_RELAY_FIELD, NO_RELAY));
+    }
     let sends_at = cx.now + undo_window(conversation);
     let text = match &message.request {
-        Some(request) => document_requests::open(tx, cx, request, text)?,
-        None => text.to_owned(),
+        Some(request) => document_requests::open(tx, cx, request, &written.text)?,
+        None => written.text.clone(),
     };
+    let signature = signature(tx, cx, message)?;
+    let quotes = quoted_below(tx, cx, message)?;
     let moved = tx.exec(
-        "UPDATE messages SET status = 'scheduled', sends_at = ?3, text = ?4, revision = revision + 1
+        "UPDATE messages
+         SET status = 'scheduled', sends_at = ?3, text = ?4, markdown = ?5, signature = ?6,
+             quotes = ?7, revision = revision + 1
          WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
-        &[&cx.actor.ws, &message.id, &sends_at, &text],
+        &[&cx.actor.ws, &message.id, &sends_at, &text, &written.markdown, &signature, &quotes],
     )?;
     if moved == 0 {
         return Err(Error::NotFound("draft"));
@@ -207,6 +231,36 @@ pub fn schedule(
     }
     tx.wake(Queue::Messages);
     Ok(sends_at)
+}
+
+/// The signature that a message gets; empty where there is none.
+fn signature(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &OutgoingMessage) -> Result<String> {
+    let author = message.author.as_deref().and_then(UserId::parse);
+    let (name,): (Option<String>,) = tx.one(
+        "SELECT from_name FROM messages WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &message.id],
+    )?;
+    let name = name.unwrap_or_default();
+    signatures::in_effect(tx, cx.actor.ws, author.as_ref(), &name, &message.mailbox)
+}
+
+/// The message that is quoted below a reply: the newest that was received or sent before it.
+fn quoted_below(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    message: &OutgoingMessage,
+) -> Result<Option<MessageId>> {
+    if message.forwards.is_some() {
+        return Ok(None);
+    }
+    let newest: Option<(MessageId,)> = tx.opt(
+        "SELECT id FROM messages
+         WHERE ws = ?1 AND conversation = ?2 AND counted_at IS NOT NULL AND NOT automatic
+           AND forwards IS NULL
+         ORDER BY at DESC, id DESC LIMIT 1",
+        &[&cx.actor.ws, &message.conversation],
+    )?;
+    Ok(newest.map(|(id,)| id))
 }
 
 /// Records that a message has gone out: it counts in the list, and it is the customer's turn.
@@ -238,6 +292,7 @@ pub fn mark_sent(
         words.extend(party.name.as_deref());
         words.push(&party.email);
         correspondents::note(tx, cx, &conversation.circle, &party.email)?;
+        contacts::note(tx, cx, &conversation.circle, party)?;
         recipients::add_participant(tx, cx.actor.ws, &conversation.id, &party.address())?;
     }
     words.push(&message.text);
@@ -251,8 +306,9 @@ pub fn mark_sent(
     if let Some(request) = &message.request {
         document_requests::left(tx, cx, request)?;
     }
-    // An automatic message is not a reply by the team, so it does not change the turn.
-    if conversation.status == Status::Open && !automatic {
+    // An automatic message and one that is passed on are no replies, so they do not change the turn.
+    let is_reply = !automatic && message.forwards.is_none();
+    if conversation.status == Status::Open && is_reply {
         conversations::set_status(tx, cx, conversation, Status::Waiting)?;
     }
     let event = Event::MessageSent {

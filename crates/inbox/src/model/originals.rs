@@ -39,7 +39,8 @@ pub fn of_conversation(
     Ok(originals)
 }
 
-fn whole_text(
+/// The whole text of a message: of the mail as it came, or as we wrote it.
+pub fn whole_text(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     message: &MessageId,

@@ -100,7 +100,7 @@ db::row! {
     }
 }
 
-/// Reply to all of the newest mail, without the inboxes of this workspace: its sender in To and the
+/// Reply to all of the newest mail that was not passed on to others, without the inboxes of this workspace: its sender in To and the
 /// others in Cc; for our own mail its To and Cc. Without any mail, the contact.
 pub fn reply_all(
     tx: &mut Tx<'_>,
@@ -111,6 +111,7 @@ pub fn reply_all(
         &format!(
             "SELECT {} FROM messages
              WHERE ws = ?1 AND conversation = ?2 AND counted_at IS NOT NULL AND NOT automatic
+               AND forwards IS NULL
              ORDER BY at DESC, id DESC LIMIT 1",
             AddressedMail::COLUMNS
         ),

@@ -141,6 +141,13 @@ pub const MIGRATIONS: &[Migration] = &[
         postgres: "",
     },
     Migration {
+        version: 20,
+        name: "rich text, signatures, forwarding and contacts",
+        both: include_str!("020_writing.sql"),
+        sqlite: include_str!("020_writing.sqlite.sql"),
+        postgres: include_str!("020_writing.postgres.sql"),
+    },
+    Migration {
         version: 22,
         name: "sender authentication, previews and senders whose pictures are shown",
         both: include_str!("022_reading.sql"),

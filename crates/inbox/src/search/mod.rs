@@ -14,6 +14,7 @@ use crate::base::error::Result;
 use crate::base::ids::{ConversationId, short_base32};
 pub use fold::fold_name;
 use fold::index_words;
+pub use fold::{Piece, pieces};
 pub use query::{Query, Term};
 pub use search_term::{
     PROBED_AT_ONCE, SearchTerm, all_terms, conversations_with, search_term, those_with_all,

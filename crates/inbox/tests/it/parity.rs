@@ -241,7 +241,7 @@ impl History {
             (0, _) => actions::snooze(tx, cx, &conversation, until).map(|()| 0),
             (1, _) => actions::release_held(tx, cx, &conversation).map(|()| 0),
             (_, None) => Ok(0),
-            (2, Some(id)) => actions::stop_message(tx, cx, id).map(|()| 0),
+            (2, Some(id)) => actions::stop_message(tx, cx, id).map(|_| 0),
             (deed, Some(id)) => {
                 let (draft, mut conversation) = inbox::load_outgoing(tx, cx.actor, id)?;
                 match deed {

@@ -61,7 +61,8 @@ pub async fn demo(settings: &Settings, json: bool) -> Result<(), String> {
     raise_open_files();
     let (listener, address) = listen(settings).await?;
     let public_url = settings.public_url.clone().unwrap_or_else(|| address.clone());
-    let app = open_app(settings, &public_url)?;
+    // The sample workspace shows how sending works; without a relay its mail waits.
+    let app = App { has_relay: true, ..open_app(settings, &public_url)? };
     remember_address(&app).await?;
     let worker = open_worker(settings, &app)?;
     let (mail, mail_trouble) = demo_mail(settings, &app).await?;

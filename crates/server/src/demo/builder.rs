@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io;
 
 use db::Tx;
-use inbox::actions::{approve_draft, discard_draft, snooze};
+use inbox::actions::{NewReply, approve_draft, discard_draft, send_reply, snooze};
 use inbox::api::operations::{
     AddNoteInput, AssignConversationInput, RecordSentInput, ReplyInput, SetStatusInput,
     TagConversationInput, add_note, assign_conversation, record_sent, reply, set_status,
@@ -15,9 +15,10 @@ use inbox::base::blobs::{Blob, Blobs};
 use inbox::base::ids::{ConversationId, MessageId};
 use inbox::base::limits::{UNDO_LIVE_MS, UNDO_SANDBOX_MS};
 use inbox::base::states::Status;
+use inbox::model::written_text::TextFormat;
 use inbox::{
-    App, Cx, Error, IncomingMail, RequestedDocument, Result, SenderAuthentication, load_outgoing,
-    mark_sent, receive,
+    App, Cx, Error, IncomingMail, Party, RecipientList, RequestedDocument, Result,
+    SenderAuthentication, load_outgoing, mark_sent, receive,
 };
 use mail::{
     Address, Attachment, Authentication, AuthenticationResult, AuthorKind, Dmarc, Mail, Warning,
@@ -55,8 +56,12 @@ pub fn script(now: i64) -> Vec<Scene> {
             let at = at.millis(now);
             scenes.push(Scene { at, number, story, act: Act::Step(what) });
             let leaves_at = at + undo_window(story.inbox);
-            if matches!(what, ScenarioAction::Reply { .. } | ScenarioAction::Approve { .. })
-                && leaves_at <= now
+            if matches!(
+                what,
+                ScenarioAction::Reply { .. }
+                    | ScenarioAction::RichReply { .. }
+                    | ScenarioAction::Approve { .. }
+            ) && leaves_at <= now
             {
                 scenes.push(Scene { at: leaves_at, number, story, act: Act::Leaves });
             }
@@ -147,6 +152,7 @@ impl<'a> DemoBuilder<'a> {
             ScenarioAction::Mail { .. } => return self.people.mailroom(inbox),
             ScenarioAction::AppMail { .. } | ScenarioAction::Draft { .. } => robo,
             ScenarioAction::Reply { by, .. }
+            | ScenarioAction::RichReply { by, .. }
             | ScenarioAction::Approve { by, .. }
             | ScenarioAction::Discard { by, .. }
             | ScenarioAction::Note { by, .. }
@@ -176,6 +182,19 @@ impl<'a> DemoBuilder<'a> {
             }
             ScenarioAction::Reply { text, .. } => {
                 let result = reply(tx, cx, written(thread.id()?, text))?;
+                thread.outgoing = Some(result.message_id);
+            }
+            ScenarioAction::RichReply { markdown, .. } => {
+                let contact = Party { name: Some(story.from.0.into()), email: story.from.1.into() };
+                let message = NewReply {
+                    body: markdown.into(),
+                    format: TextFormat::Markdown,
+                    recipients: RecipientList { to: vec![contact], ..RecipientList::default() },
+                    close: false,
+                    send: true,
+                    forwards: None,
+                };
+                let result = send_reply(tx, cx, &thread.id()?, &message)?;
                 thread.outgoing = Some(result.message_id);
             }
             ScenarioAction::Draft { summary, text, papers } => {

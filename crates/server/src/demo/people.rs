@@ -3,6 +3,7 @@
 use db::Tx;
 use inbox::actions::{
     MadeKey, NewWorkspace, add_mailbox, add_person, list_workspaces, make_key, set_duty,
+    set_inbox_signature,
     set_up_workspace,
 };
 use inbox::base::actor::{self, Actor, Circle, Role};
@@ -84,6 +85,13 @@ pub fn assemble(tx: &mut Tx<'_>, app: &App, now: i64) -> Result<SamplePeople> {
     set_duty(tx, &cx(&priya), "Orders, parcels and returns, mornings")?;
     let billing = add_mailbox(tx, by_ines, "billing@lumen-holz.example", "Billing", None)?;
     let private = add_mailbox(tx, by_ines, OWNER_EMAIL, "Ines, private", Some(&made.owner))?;
+
+    set_inbox_signature(
+        tx,
+        by_ines,
+        &made.mailbox,
+        "{{my_name}}\n**Lumen & Holz** · [lumen-holz.example](https://lumen-holz.example)",
+    )?;
 
     let everything = [Scope::Read, Scope::Write, Scope::Draft, Scope::Send, Scope::Record];
     let live = make_key(tx, by_ines, "Robo", &everything, true)?;

@@ -78,6 +78,11 @@ pub enum ScenarioAction {
         by: SampleMember,
         text: &'static str,
     },
+    /// A person's reply in Markdown; it leaves after the undo window.
+    RichReply {
+        by: SampleMember,
+        markdown: &'static str,
+    },
     /// Robo writes, and waits for a person.
     Draft {
         summary: &'static str,
@@ -201,6 +206,10 @@ pub const fn risky(at: At, text: Text, risk: SampleRisk) -> ScenarioStep {
 
 pub const fn reply(at: At, by: SampleMember, text: Text) -> ScenarioStep {
     ScenarioStep { at, what: ScenarioAction::Reply { by, text } }
+}
+
+pub const fn rich_reply(at: At, by: SampleMember, markdown: Text) -> ScenarioStep {
+    ScenarioStep { at, what: ScenarioAction::RichReply { by, markdown } }
 }
 
 pub const fn draft(at: At, summary: Text, text: Text) -> ScenarioStep {

@@ -39,8 +39,8 @@ pub use mail_setup::MailSetup;
 use multipart::FORMS_WITH_FILES;
 use pages::{
     approvals, attached_mails, compose, conversation, document_requests, documents, files,
-    inbox_page, mail_frame, mentions, originals, previews, request_documents, scheduled, search,
-    sign_in,
+    inbox_page, mail_frame, mentions, new_conversation, originals, previews, request_documents,
+    scheduled, search, sign_in, unsent,
 };
 use picture_cache::PictureCache;
 use presence::Presence;
@@ -142,6 +142,7 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/conversations/{id}/note", post(compose::note))
         .route("/conversations/{id}/ask", post(request_documents::ask))
         .route("/conversations/{id}/autosave", post(compose::keep))
+        .route("/conversations/{id}/pictures", post(compose::picture))
         .route("/conversations/{id}/status", post(conversation::set_status))
         .route("/conversations/{id}/assign", post(conversation::assign))
         .route("/conversations/{id}/tags", post(conversation::tag))
@@ -164,6 +165,11 @@ pub fn router(web: Arc<Web>) -> Router {
             get(originals::remote_picture),
         )
         .route("/conversations/{id}/saved/{reply}", get(compose::saved_reply))
+        .route("/new", get(new_conversation::page).post(new_conversation::send))
+        .route("/new/autosave", post(new_conversation::keep))
+        .route("/new/pictures", post(new_conversation::picture))
+        .route("/new/saved/{reply}", get(new_conversation::saved_reply))
+        .route("/people", get(unsent::people))
         .route("/attachments/{attachment}", get(files::attachment))
         .route("/attachments/{attachment}/preview", get(previews::of_attachment))
         .route("/documents", get(documents::page))

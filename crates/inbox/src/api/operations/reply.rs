@@ -156,7 +156,7 @@ pub fn reply(tx: &mut Tx<'_>, cx: &Cx<'_>, input: ReplyInput) -> Result<ReplyRes
         text: &input.body,
         summary: input.summary.as_deref(),
         documents: &input.documents,
-        due_date: None,
+        ..DraftContent::default()
     };
     if input.send {
         drafts::send(tx, cx, &conversation, &draft)

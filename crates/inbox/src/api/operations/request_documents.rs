@@ -126,9 +126,9 @@ pub fn request_documents(
     let draft = DraftContent {
         recipients: RecipientList::contact(&conversation),
         text: &text,
-        summary: None,
         documents: &input.documents,
         due_date: input.due_date.as_deref(),
+        ..DraftContent::default()
     };
     let result = if input.send {
         drafts::send(tx, cx, &conversation, &draft)?

@@ -124,6 +124,8 @@ pub fn sandbox_inbound(
         cc: Vec::new(),
         subject,
         text: input.text,
+        html: None,
+        inline: Vec::new(),
         attachments: Vec::new(),
         at: cx.now,
         automatic: false,

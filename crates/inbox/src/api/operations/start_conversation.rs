@@ -125,8 +125,7 @@ pub fn start_conversation(
         recipients,
         text: &input.body,
         summary: input.summary.as_deref(),
-        documents: &[],
-        due_date: None,
+        ..DraftContent::default()
     };
     let result = if input.send {
         drafts::send(tx, cx, &conversation, &draft)?

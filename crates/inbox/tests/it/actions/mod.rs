@@ -4,3 +4,4 @@ mod corrections;
 mod people;
 mod reading;
 mod snooze;
+mod writing;

@@ -286,5 +286,5 @@ async fn approve(
 
 async fn stop(app: &TestApp, by: &Actor, id: &MessageId) -> inbox::Result<()> {
     let id = id.clone();
-    app.app.act(by, move |tx, cx| actions::stop_message(tx, cx, &id)).await
+    app.app.act(by, move |tx, cx| actions::stop_message(tx, cx, &id).map(|_| ())).await
 }

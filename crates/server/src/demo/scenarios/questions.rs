@@ -4,7 +4,7 @@ use super::papers::LAMP_AT_HOME;
 use crate::demo::scenario::SampleInbox::Support;
 use crate::demo::scenario::SampleMember::{Jonas, Priya};
 use crate::demo::scenario::{
-    Scenario, approve, close, day, draft, mail, mail_with, minutes, note, reply,
+    Scenario, approve, close, day, draft, mail, mail_with, minutes, note, reply, rich_reply,
 };
 
 pub const STORIES: &[Scenario] = &[
@@ -25,15 +25,16 @@ pub const STORIES: &[Scenario] = &[
                 &[LAMP_AT_HOME],
             ),
             note(day(12, 8, 20), Priya, "@Jonas one for the wall in the workshop."),
-            reply(
+            rich_reply(
                 day(12, 8, 35),
                 Priya,
                 "Dear Ruth,\n\n\
-                 thank you, that is the nicest mail of the week. I have printed your picture \
+                 thank you, that is **the nicest mail of the week**. I have printed your picture \
                  and hung it up in the workshop, so that the people who made the lamp can see \
-                 where it lives.\n\n\
-                 Best wishes\n\
-                 Priya",
+                 where it lives:\n\n\
+                 - *Mats*, who bends the veneer\n\
+                 - *Elin*, who winds the cable\n\n\
+                 How to look after it is [on our site](https://lumen-holz.example/care).",
             ),
             close(day(12, 8, 50), Priya),
         ],

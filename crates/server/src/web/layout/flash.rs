@@ -35,6 +35,7 @@ macro_rules! flashes {
 // Name, code in the cookie, icon, what the page says.
 flashes! {
     Stopped: "stopped", "stop", "Stopped. It is a draft again, nothing was sent.";
+    TakenBack: "taken-back", "stop", "Stopped, nothing was sent. You can go on writing it.";
     TooLate: "too-late", "warn", "Too late: it has left already.";
     Kept: "kept", "approve", "Kept as a draft. It waits under To approve.";
     Noted: "noted", "note", "Noted. Only the team sees it.";

@@ -181,6 +181,22 @@ pub fn plain(text: String) -> Response<Body> {
     response
 }
 
+/// For a script of ours.
+pub fn json(value: &serde_json::Value) -> Response<Body> {
+    let mut response = Response::new(Body::from(value.to_string()));
+    let kind = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    guard(&mut response, POLICY);
+    response
+}
+
+/// Done, and nothing to say.
+pub fn no_content() -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    response
+}
+
 /// After a form: go there by GET.
 pub fn see_other(path: &str) -> Response<Body> {
     let mut response = Response::new(Body::empty());

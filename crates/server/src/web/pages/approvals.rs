@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::{Path, State};
-use inbox::actions::{self, Decision, QueuedDraft};
+use inbox::actions::{self, Decision, MessageEntry, QueuedDraft};
 use inbox::base::ids::{ConversationId, MessageId};
 use inbox::base::limits::{self, DISCARD_REASON_CHARS, REPLY_CHARS};
 use inbox::base::states::{ConversationRisk, Direction};
@@ -21,6 +21,7 @@ use crate::web::page_version::PartVersion;
 use crate::web::pages::conversation_list::{RowBadge, subject};
 use crate::web::pages::message_cards::MessageCard;
 use crate::web::pages::recipients::{RecipientLines, party_line};
+use crate::web::pages::rich_text::formatted;
 use crate::web::pages::timeline::{MessageView, view};
 use crate::web::visitor::Visitor;
 
@@ -59,6 +60,8 @@ struct DecisionView {
     said: Vec<(bool, MessageView)>,
     draft: MessageView,
     author_first: String,
+    /// True when the text is Markdown.
+    is_rich: bool,
     /// The draft as it is stored.
     text: String,
     /// The draft as its field shows it.
@@ -192,8 +195,9 @@ fn decision_view(decision: &Decision, queue: &[QueuedDraft], frame: &PageLayout)
         said,
         author_first: first_name(&draft.name).to_owned(),
         draft,
-        text: decision.draft.text.clone(),
-        typed: decision.draft.text.clone(),
+        is_rich: decision.draft.markdown.is_some(),
+        text: typed_text(&decision.draft).to_owned(),
+        typed: typed_text(&decision.draft).to_owned(),
         revision: decision.draft.revision,
         seen: decision.seen,
         risk: conversation.risk,
@@ -205,6 +209,18 @@ fn decision_view(decision: &Decision, queue: &[QueuedDraft], frame: &PageLayout)
         of: queue.len(),
         previous: beside(place.checked_sub(1)),
         next: beside(Some(place + 1)),
+    }
+}
+
+/// A draft as its author typed it.
+fn typed_text(draft: &MessageEntry) -> &str {
+    draft.markdown.as_deref().unwrap_or(&draft.text)
+}
+
+impl DecisionView {
+    /// The text as the editor shows it.
+    fn formatted(&self) -> String {
+        formatted(&self.typed)
     }
 }
 
@@ -276,7 +292,7 @@ pub async fn approve(
             if let Some(recipients) = &recipients {
                 actions::address_draft(tx, cx, &draft, revision, recipients)?;
             }
-            let text = typed.as_deref().unwrap_or(&message.text);
+            let text = typed.as_deref().or(message.markdown.as_deref()).unwrap_or(&message.text);
             actions::approve_draft(tx, cx, &draft, revision, text)?;
             Ok(Outcome::Approved)
         })
@@ -373,6 +389,7 @@ async fn refused(
         Some("text") => {
             format!("A message has 1 to {} characters.", limits::thousands(REPLY_CHARS))
         }
+        Some("send") => problems.0.first().map(|first| first.sentence.clone()).unwrap_or_default(),
         _ => return web.redirect("/approvals", Flash::Gone),
     };
     let page = build(web, visitor, id, |decision| {

@@ -1,28 +1,26 @@
-//! Writing in a conversation: a reply, which can be stopped within the undo window, or a note that
-//! only the team sees.
+//! Writing in a conversation: a reply or a message that is passed on, which can be stopped within the
+//! undo window, or a note that only the team sees.
 
 use std::sync::Arc;
 
-use axum::body::Body;
 use axum::extract::{Path, State};
-use axum::http::{Response, StatusCode};
 use inbox::ReplyResult;
-use inbox::actions::{self, Autosave, AutosaveKind, NewReply};
+use inbox::actions::{self, Autosave, AutosaveKind, ForwardedMessage, NewReply, UnsentPlace};
 use inbox::api::operations::{AddNoteInput, add_note};
-use inbox::base::ids::SavedReplyId;
-use inbox::base::limits::{ATTACHED_BYTES, ATTACHMENTS, NOTE_CHARS, megabytes, thousands};
+use inbox::base::limits::{NOTE_CHARS, thousands};
 use inbox::base::states::Direction;
-use inbox::{Error, load_conversation};
+use inbox::{Error, ValidationErrors};
 
 use crate::web::Web;
-use crate::web::form::{FormFields, FormValue, Posted, form};
+use crate::web::form::{Posted, form};
 use crate::web::layout::flash::Flash;
 use crate::web::layout::responses::{self, PageError, PageResult, see_other};
-use crate::web::multipart::{FormFiles, FormUpload};
+use crate::web::multipart::FormUpload;
 use crate::web::pages::composer::{Composer, ReplyButton, ReplyForm};
 use crate::web::pages::conversation;
 use crate::web::pages::list_query::ListQuery;
 use crate::web::pages::recipients::RecipientLines;
+use crate::web::pages::unsent::{self, UnsentForm};
 use crate::web::visitor::Visitor;
 
 form! {
@@ -30,13 +28,6 @@ form! {
         body: String,
         from: ListQuery,
         discard: bool,
-    }
-
-    /// What a script sends while somebody is writing.
-    pub struct AutosaveForm {
-        kind: AutosaveKind,
-        body: String,
-        recipients: RecipientLines,
     }
 }
 
@@ -54,14 +45,17 @@ pub async fn reply(
     if form.button == ReplyButton::Discard {
         return discard(&web, &visitor, &id, &form.from).await;
     }
-    if let Some(sentence) = attach(&web, &visitor, &id, files).await? {
+    if let Some(sentence) = unsent::attach(&web, &visitor, Some(&id), files).await? {
         return again(&web, &visitor, &id, &form, |composer| composer.file_error = sentence).await;
     }
+    unsent::drop_pictures(&web, &visitor, Some(&id), &form.drop).await?;
     let message = match &form.button {
         ReplyButton::Attach | ReplyButton::Remove(_) | ReplyButton::Insert(_) => {
-            return change(&web, &visitor, &id, &form).await;
+            unsent::change(&web, &visitor, Some(&id), autosave(&form), &form.button).await?;
+            let write = if form.forwards.is_some() { "forward" } else { "reply" };
+            return Ok(see_other(&form.from.composer(&id, write)));
         }
-        _ => match new_reply(&form) {
+        _ => match new_reply(&form)? {
             Ok(message) => message,
             Err(sentence) => {
                 return again(&web, &visitor, &id, &form, |composer| composer.to_error = sentence)
@@ -73,6 +67,7 @@ pub async fn reply(
     let outcome = web
         .act(&visitor, move |tx, cx, _| {
             if message.send
+                && message.forwards.is_none()
                 && let Some(newer) = actions::newer_than(tx, cx, &wanted, seen)?
             {
                 let is_customer = newer.direction == Direction::Inbound;
@@ -90,90 +85,57 @@ pub async fn reply(
             .await
         }
         Err(PageError::Domain(Error::Invalid(problems))) => {
-            again(&web, &visitor, &id, &form, move |composer| {
-                for problem in problems.0 {
-                    match problem.field.as_str() {
-                        "to" => composer.to_error = problem.sentence,
-                        _ => composer.body_error = problem.sentence,
-                    }
-                }
-            })
-            .await
+            again(&web, &visitor, &id, &form, |composer| composer.show_problems(problems)).await
         }
         Err(refusal) => Err(refusal),
     }
 }
 
-/// The error is a sentence about the recipients.
-fn new_reply(form: &ReplyForm) -> Result<NewReply, String> {
-    Ok(NewReply {
+impl Composer {
+    /// Shows each problem at its field.
+    pub fn show_problems(&mut self, problems: ValidationErrors) {
+        for problem in problems.0 {
+            let field = match problem.field.as_str() {
+                "to" => &mut self.to_error,
+                "subject" => &mut self.subject_error,
+                "files" => &mut self.file_error,
+                "send" => &mut self.send_error,
+                _ => &mut self.body_error,
+            };
+            *field = problem.sentence;
+        }
+    }
+}
+
+/// The inner error is a sentence about the recipients.
+fn new_reply(form: &ReplyForm) -> inbox::Result<Result<NewReply, String>> {
+    let recipients = match form.recipients.parse() {
+        Ok(recipients) => recipients,
+        Err(sentence) => return Ok(Err(sentence)),
+    };
+    let forwards = match &form.forwards {
+        Some(id) => Some(ForwardedMessage { id: id.clone(), files: form.include.files()? }),
+        None => None,
+    };
+    Ok(Ok(NewReply {
         body: form.body.clone(),
-        recipients: form.recipients.parse()?,
+        format: form.format,
+        recipients,
         close: form.button == ReplyButton::SendAndClose,
         send: form.button != ReplyButton::Keep,
-    })
+        forwards,
+    }))
 }
 
-/// Adds the files that came with the form to the message; returns what is wrong with them.
-async fn attach(
-    web: &Web,
-    visitor: &Visitor,
-    id: &str,
-    files: FormFiles,
-) -> Result<Option<String>, PageError> {
-    let files = match files {
-        FormFiles::Kept(files) if files.is_empty() => return Ok(None),
-        FormFiles::Kept(files) => files,
-        FormFiles::TooMany => {
-            return Ok(Some(format!(
-                "A message has at most {ATTACHMENTS} files, of {} MB together. None was added.",
-                megabytes(ATTACHED_BYTES)
-            )));
-        }
+/// The unsent text as the form has it.
+fn autosave(form: &ReplyForm) -> Autosave {
+    let kind = match form.forwards {
+        Some(_) => AutosaveKind::Forward,
+        None => AutosaveKind::Reply,
     };
-    let (files, wanted) = (web.store_files(files).await?, id.to_owned());
-    let added =
-        web.act_quietly(visitor, move |tx, cx, _| actions::attach(tx, cx, &wanted, &files)).await;
-    match added {
-        Ok(()) => Ok(None),
-        Err(PageError::Domain(Error::Invalid(problems))) => {
-            Ok(problems.0.into_iter().next().map(|problem| problem.sentence))
-        }
-        Err(refusal) => Err(refusal),
-    }
-}
-
-/// Saves what was typed, changes it as the button says, and shows it again. This is how attachments
-/// and saved replies work without a script.
-async fn change(web: &Web, visitor: &Visitor, id: &str, form: &ReplyForm) -> PageResult {
-    let saved = autosave(AutosaveKind::Reply, &form.body, &form.recipients);
-    let (wanted, button) = (id.to_owned(), form.button.clone());
-    web.act_quietly(visitor, move |tx, cx, _| {
-        let mut saved = saved.clone();
-        if let ReplyButton::Remove(file) = &button {
-            actions::take_out(tx, cx, &wanted, file)?;
-        }
-        if let ReplyButton::Insert(reply) = &button {
-            let text = actions::fill_saved_reply(tx, cx, &wanted, reply)?;
-            let gap = if saved.body.trim().is_empty() { "" } else { "\n\n" };
-            saved.body = format!("{}{gap}{text}", saved.body.trim_end());
-        }
-        actions::autosave(tx, cx, &wanted, &saved)
-    })
-    .await?;
-    Ok(see_other(&form.from.composer(id)))
-}
-
-/// A saved reply as it reads in this conversation, for the script that inserts it at the cursor.
-pub async fn saved_reply(
-    State(web): State<Arc<Web>>,
-    visitor: Visitor,
-    Path((id, reply)): Path<(String, String)>,
-) -> PageResult {
-    let reply = SavedReplyId::parse(&reply).ok_or(Error::NotFound("saved reply"))?;
-    let text =
-        web.read(&visitor, move |tx, cx, _| actions::fill_saved_reply(tx, cx, &id, &reply)).await?;
-    Ok(responses::plain(text))
+    let RecipientLines { to, cc, bcc } = form.recipients.clone();
+    let forwards = form.forwards.clone();
+    Autosave { to, cc, bcc, forwards, ..Autosave::new(kind, form.body.clone()) }
 }
 
 fn sent(web: &Web, id: &str, form: &ReplyForm, result: &ReplyResult) -> PageResult {
@@ -198,7 +160,7 @@ pub async fn note(
     }
     if let Some(sentence) = wrong_note(&form.body) {
         let list = form.from.fields();
-        let page = conversation::build(&web, &visitor, &id, &list, |open| {
+        let page = conversation::build(&web, &visitor, &id, &list, |open, _| {
             let composer = Composer::typed_note(open, &form.body);
             Some(Composer { body_error: sentence, ..composer })
         });
@@ -207,8 +169,8 @@ pub async fn note(
     let input = AddNoteInput { id: id.clone(), body: form.body };
     web.act(&visitor, move |tx, cx, _| {
         add_note(tx, cx, input.clone())?;
-        let conversation = load_conversation(tx, cx.actor, &input.id)?;
-        actions::forget_autosave(tx, cx, &conversation.id)
+        let place = UnsentPlace::find(tx, cx, Some(&input.id))?;
+        actions::forget_autosave(tx, cx, &place)
     })
     .await?;
     web.redirect(&form.from.conversation(&id), Flash::Noted)
@@ -232,8 +194,8 @@ async fn again(
     wrong: impl FnOnce(&mut Composer),
 ) -> PageResult {
     let list = form.from.composer_fields();
-    let page = conversation::build(web, visitor, id, &list, |open| {
-        let mut composer = Composer::typed(open, form);
+    let page = conversation::build(web, visitor, id, &list, |open, times| {
+        let mut composer = Composer::typed(open, times, form);
         wrong(&mut composer);
         Some(composer)
     });
@@ -241,8 +203,7 @@ async fn again(
 }
 
 async fn discard(web: &Web, visitor: &Visitor, id: &str, from: &ListQuery) -> PageResult {
-    let wanted = id.to_owned();
-    web.act_quietly(visitor, move |tx, cx, _| actions::discard_autosave(tx, cx, &wanted)).await?;
+    unsent::discard(web, visitor, Some(id)).await?;
     Ok(see_other(&from.conversation(id)))
 }
 
@@ -250,30 +211,28 @@ async fn discard(web: &Web, visitor: &Visitor, id: &str, from: &ListQuery) -> Pa
 pub async fn keep(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<AutosaveForm>,
+    posted: Posted<UnsentForm>,
 ) -> PageResult {
     let Posted { visitor, form } = posted;
-    let (wanted, saved) = (id.clone(), autosave(form.kind, &form.body, &form.recipients));
-    let (ws, me) = web
-        .act_quietly(&visitor, move |tx, cx, me| {
-            actions::autosave(tx, cx, &wanted, &saved)?;
-            Ok((cx.actor.ws, me.id.clone()))
-        })
-        .await?;
+    let (ws, me) = unsent::keep(&web, &visitor, Some(&id), form).await?;
     web.presence.writes(&(ws, id), &me, web.app.clock.now());
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::NO_CONTENT;
-    Ok(response)
+    Ok(responses::no_content())
 }
 
-impl FormValue for AutosaveKind {
-    fn read(fields: &FormFields, name: &str) -> inbox::Result<AutosaveKind> {
-        AutosaveKind::parse(&fields.get(name))
-            .ok_or_else(|| Error::invalid(name, "must be reply or note"))
-    }
+/// A saved reply as it reads in this conversation, for the script that inserts it at the cursor.
+pub async fn saved_reply(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Path((id, reply)): Path<(String, String)>,
+) -> PageResult {
+    unsent::saved_reply(&web, &visitor, Some(&id), &reply).await
 }
 
-fn autosave(kind: AutosaveKind, body: &str, recipients: &RecipientLines) -> Autosave {
-    let RecipientLines { to, cc, bcc } = recipients.clone();
-    Autosave { kind, body: body.to_owned(), to, cc, bcc, saved_at: 0 }
+/// Takes in a picture that was pasted into the text or dropped on it.
+pub async fn picture(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    upload: FormUpload<()>,
+) -> PageResult {
+    unsent::picture(&web, Some(&id), upload).await
 }

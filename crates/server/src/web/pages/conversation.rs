@@ -6,14 +6,14 @@ use askama::Template;
 use axum::extract::{Path, State};
 use db::Tx;
 use inbox::actions::{
-    self, OpenConversation, SignedIn, TimelineCursor, TimelineEntry, TimelinePart,
+    self, OpenConversation, SavedReply, SignedIn, TimelineCursor, TimelineEntry, TimelinePart,
 };
 use inbox::api::operations::{
     AssignConversationInput, SetStatusInput, TagConversationInput, assign_conversation,
     set_status as put_status, tag_conversation,
 };
 use inbox::base::agent_presence::AGENT_STAYS_MS;
-use inbox::base::ids::{AgentId, SavedReplyId, UserId};
+use inbox::base::ids::{AgentId, UserId};
 use inbox::base::limits::{TAG_CHARS, TAGS_PER_CALL};
 use inbox::base::states::Status;
 use inbox::{Conversation, Cx, Error};
@@ -85,6 +85,10 @@ pub struct ConvoView {
     pub seen: i64,
     pub back: String,
     pub others_here: Vec<OtherHere>,
+    /// True when a reply to all goes to more than one.
+    pub has_others: bool,
+    /// True when there is a message to pass on.
+    pub has_mail: bool,
 }
 
 /// Somebody else who has this conversation open.
@@ -112,8 +116,10 @@ pub async fn page(
     Path(id): Path<String>,
     Asked(asked): Asked,
 ) -> PageResult {
-    let write = asked.get("write");
-    let page = build(&web, &visitor, &id, &asked, move |open| Composer::asked(&write, open));
+    let query = asked.clone();
+    let compose =
+        move |open: &OpenConversation, times: &TimeFormat| Composer::asked(&query, open, times);
+    let page = build(&web, &visitor, &id, &asked, compose);
     let mut page = page.await?;
     if asked.get("write") == "ask" {
         page.asking = Some(AskForm::fresh(page.seen()));
@@ -130,7 +136,7 @@ pub async fn build(
     visitor: &Visitor,
     id: &str,
     asked: &FormFields,
-    composer: impl FnOnce(&OpenConversation) -> Option<Composer>,
+    composer: impl FnOnce(&OpenConversation, &TimeFormat) -> Option<Composer>,
 ) -> Result<ConversationPage, PageError> {
     let filter = ConversationFilter::asked(asked)?;
     let location = PageLocation::at("", &filter.href);
@@ -147,7 +153,7 @@ pub async fn build(
                 is_mentioned: actions::is_mentioned(tx, cx, &open.conversation.id)?,
                 latest: actions::latest_of(tx, cx, &wanted)?,
                 saved_replies: if writes {
-                    actions::saved_reply_names(tx, cx)?
+                    actions::list_saved_replies(tx, cx)?
                 } else {
                     Vec::new()
                 },
@@ -163,7 +169,8 @@ pub async fn build(
     let shown = PartVersion::of_conversation(PartVersion::of_list(&listing.items), &latest);
     let present = web.mark_present(ws, open.conversation.id.as_str(), &me, frame.times.now);
     frame.watch_live(format!("{}&conversation={id}", filter.full_query()), shown, present);
-    let composer = composer(&open).map(|composer| composer.with_saved(&saved_replies));
+    let composer = composer(&open, &frame.times)
+        .map(|composer| composer.with_saved(&saved_replies).with_list(&frame.from));
     let is_news = open.is_news();
     let list = ListView::new(&filter, listing, &frame, Some(id));
     let as_text = asked.get("text");
@@ -189,7 +196,7 @@ struct Details {
     ws: i64,
     me: UserId,
     is_mentioned: bool,
-    saved_replies: Vec<(SavedReplyId, String)>,
+    saved_replies: Vec<SavedReply>,
     /// The newest of everything in it, by which a live page sees a change.
     latest: Vec<String>,
 }
@@ -262,6 +269,7 @@ fn convo_view(
 ) -> ConvoView {
     let items = timeline::items(&open, times, choice);
     let here = format!("/conversations/{}?{}", open.conversation.id, filter.full_query());
+    let (has_others, has_mail) = (open.has_others(), open.has_mail());
     let conversation = open.conversation;
     let contact = conversation.contact_name.clone().filter(|name| !name.is_empty());
     let contact = contact.unwrap_or_else(|| conversation.contact_email.to_string());
@@ -306,6 +314,8 @@ fn convo_view(
         seen: open.seen,
         back: format!("/inbox?{}", filter.full_query()),
         others_here: Vec::new(),
+        has_others,
+        has_mail,
         row: conversation,
     }
 }

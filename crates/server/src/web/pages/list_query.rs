@@ -29,10 +29,10 @@ impl ListQuery {
     }
 
     /// The same with the composer open.
-    pub fn composer(&self, id: &str) -> String {
+    pub fn composer(&self, id: &str, write: &str) -> String {
         match self.0.as_str() {
-            "" => format!("/conversations/{id}?write=reply#body"),
-            query => format!("/conversations/{id}?{query}&write=reply#body"),
+            "" => format!("/conversations/{id}?write={write}#body"),
+            query => format!("/conversations/{id}?{query}&write={write}#body"),
         }
     }
 

@@ -38,11 +38,5 @@ impl RecipientLines {
 
 /// A line as it is typed: `Bo Li <bo@example.com>`.
 pub fn party_line(parties: &[Party]) -> String {
-    let one = |party: &Party| match &party.name {
-        Some(name) if !name.is_empty() && !name.contains(['<', '>', ',', ';', '"']) => {
-            format!("{name} <{}>", party.email)
-        }
-        _ => party.email.clone(),
-    };
-    parties.iter().map(one).collect::<Vec<_>>().join(", ")
+    actions::recipient_line(parties)
 }

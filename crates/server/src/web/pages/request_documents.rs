@@ -58,7 +58,8 @@ pub async fn ask(
             }
         }
     };
-    let mut page = conversation::build(&web, &visitor, &id, &form.from.fields(), |_| None).await?;
+    let mut page =
+        conversation::build(&web, &visitor, &id, &form.from.fields(), |_, _| None).await?;
     page.asking = Some(AskForm::typed(form, page.seen(), problems));
     responses::again(&page)
 }

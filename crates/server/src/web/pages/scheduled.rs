@@ -5,7 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::{Path, State};
 use inbox::Error;
-use inbox::actions;
+use inbox::actions::{self, StoppedMessage};
 use inbox::base::ids::MessageId;
 
 use crate::web::Web;
@@ -69,12 +69,17 @@ pub async fn stop(
     let stopped = web
         .act(&posted.visitor, move |tx, cx, _| {
             let (message, conversation) = inbox::load_outgoing(tx, cx.actor, &id)?;
-            actions::stop_message(tx, cx, &message.id)?;
-            Ok(conversation.id.to_string())
+            let stopped = actions::stop_message(tx, cx, &message.id)?;
+            Ok((conversation.id.to_string(), stopped))
         })
         .await;
     match stopped {
-        Ok(conversation) => web.redirect(&format!("/conversations/{conversation}"), Flash::Stopped),
+        Ok((conversation, StoppedMessage::Draft)) => {
+            web.redirect(&format!("/conversations/{conversation}"), Flash::Stopped)
+        }
+        Ok((conversation, StoppedMessage::InComposer)) => {
+            web.redirect(&format!("/conversations/{conversation}#body"), Flash::TakenBack)
+        }
         Err(PageError::Domain(Error::Invalid(_))) => web.redirect("/leaving", Flash::TooLate),
         Err(refusal) => Err(refusal),
     }

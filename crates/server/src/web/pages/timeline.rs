@@ -13,6 +13,7 @@ use crate::web::pages::files::is_picture;
 use crate::web::pages::mail_frame::is_mail;
 use crate::web::pages::message_cards::{self, MessageCard};
 use crate::web::pages::message_details::MessageDetails;
+use crate::web::pages::rich_text::formatted;
 
 /// The last messages are shown in full.
 const OPEN_MESSAGES: usize = 2;
@@ -49,6 +50,10 @@ pub struct MessageView {
     pub shows_pictures: Option<bool>,
     pub time: DisplayTime,
     pub paragraphs: Vec<Vec<String>>,
+    /// The text as HTML, if it was written with formatting.
+    pub formatted: Option<String>,
+    /// True when it passes another message on.
+    pub is_forward: bool,
     pub gist: String,
     pub brief: bool,
     pub is_unread: bool,
@@ -269,6 +274,8 @@ pub fn view(
         shows_pictures: (inbound && message.has_html).then_some(false),
         time: times.long(message.at),
         paragraphs: paragraphs(&message.text),
+        formatted: message.markdown.as_deref().filter(|_| !message.cut).map(formatted),
+        is_forward: message.forwards.is_some(),
         gist: message.text.split_whitespace().take(24).collect::<Vec<_>>().join(" "),
         brief: false,
         is_unread: false,
@@ -279,7 +286,12 @@ pub fn view(
         has_original: message.has_original,
         has_html: message.has_html,
         as_text: false,
-        files: message.files.iter().map(file_view).collect(),
+        files: message
+            .files
+            .iter()
+            .filter(|file| !is_in_text(message, file))
+            .map(file_view)
+            .collect(),
         more_files: 0,
         cards: message_cards::cards(&message.files, times),
         asks: message.asks.as_ref().map(|card| RequestView::of(card, times)),
@@ -329,6 +341,14 @@ impl MessageView {
         let kept = most.min(FILES_PER_MESSAGE).min(self.files.len());
         self.more_files = self.files.len() - kept;
         self.files.truncate(kept);
+    }
+}
+
+/// True for a picture that the text shows already.
+fn is_in_text(message: &MessageEntry, file: &FiledAs) -> bool {
+    match (&message.markdown, &file.place) {
+        (Some(markdown), FilePlace::Attachment(id)) => markdown.contains(&format!("](cid:{id})")),
+        _ => false,
     }
 }
 
@@ -418,7 +438,7 @@ fn sentence(event: &TimelineEvent, times: &TimeFormat) -> String {
         TimelineEvent::Released {} => "released this to the inbox".into(),
         TimelineEvent::Approved { edited: true, .. } => "edited and approved the draft".into(),
         TimelineEvent::Approved { edited: false, .. } => "approved the draft".into(),
-        TimelineEvent::Undone { .. } => "stopped the message; it is a draft again".into(),
+        TimelineEvent::Undone { .. } => "stopped the message".into(),
         TimelineEvent::Discarded { reason, .. } => match reason.as_str() {
             "" => "discarded the draft".into(),
             reason => format!("discarded the draft: {reason}"),

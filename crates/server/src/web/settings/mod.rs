@@ -13,6 +13,7 @@ mod replies;
 mod tags;
 mod webhook;
 mod webhooks;
+mod writing;
 mod you;
 
 use std::sync::Arc;
@@ -47,6 +48,7 @@ macro_rules! menu {
 // Title, address, and whether the pages refuse everybody but owners and admins.
 menu! {
     You: "You", "/settings/you", for_admins: false;
+    Writing: "Writing", "/settings/writing", for_admins: false;
     People: "People", "/settings/people", for_admins: false;
     Inboxes: "Inboxes", "/settings/inboxes", for_admins: false;
     Tags: "Tags", "/settings/tags", for_admins: false;
@@ -68,6 +70,10 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/you/pictures", post(you::remove_picture_sender))
         .route("/settings/you/sessions/{id}/end", post(you::end_session))
         .route("/settings/you/sessions/end-others", post(you::end_others))
+        .route("/settings/writing", get(writing::page))
+        .route("/settings/writing/format", post(writing::choose_format))
+        .route("/settings/writing/signature", post(writing::set_own_signature))
+        .route("/settings/writing/{mailbox}", post(writing::set_inbox_signature))
         .route("/settings/people", get(people::page).post(people::add))
         .route("/settings/people/{id}/role", post(people::set_role))
         .route("/settings/people/{id}/link", post(people::link))

@@ -1,21 +1,25 @@
-//! Saved replies: texts that the whole team answers with.
+//! Saved replies: texts with files, in folders, that the whole team answers with.
 
 use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::{Path, State};
-use inbox::Error;
-use inbox::actions::{self, SavedReply};
-use inbox::base::ids::SavedReplyId;
+use db::Tx;
+use inbox::actions::{self, SavedReply, SavedReplyFile, SavedReplyInput, SignedIn};
+use inbox::base::ids::{AttachmentId, SavedReplyId};
+use inbox::base::limits::{ATTACHED_BYTES, ATTACHMENTS, megabytes};
+use inbox::{Cx, Error, NewAttachment};
 
 use super::{SettingsPage, location};
 use crate::web::Web;
-use crate::web::form::{Posted, form};
+use crate::web::form::{Asked, Posted, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
-use crate::web::layout::responses::{self, PageError, PageResult};
-use crate::web::layout::wording::DisplayTime;
+use crate::web::layout::responses::{self, PageError, PageResult, see_other};
+use crate::web::layout::wording::{DisplayTime, size};
+use crate::web::multipart::{FormFiles, FormUpload};
+use crate::web::pages::rich_text::formatted;
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
@@ -26,15 +30,26 @@ struct RepliesPage {
     /// The one that is being changed; empty for a new one.
     editing: String,
     name: String,
+    folder: String,
     body: String,
+    /// The files of the one that is being changed: their ids, names and sizes.
+    files: Vec<(String, String, String)>,
     name_error: String,
+    folder_error: String,
     body_error: String,
+    file_error: String,
+    /// The words that were searched for.
+    query: String,
+    /// The folders there are, to choose from.
+    folders: Vec<String>,
     placeholders: &'static [(&'static str, &'static str)],
 }
 
 struct ReplyView {
     id: String,
     name: String,
+    folder: String,
+    files: usize,
     gist: String,
     changed: DisplayTime,
 }
@@ -50,10 +65,19 @@ impl RepliesPage {
     fn heading(&self) -> &'static str {
         if self.editing.is_empty() { "Save a reply" } else { "Change it" }
     }
+
+    /// The text as the editor shows it.
+    fn formatted(&self) -> String {
+        formatted(&self.body)
+    }
 }
 
-pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
-    let (page, _) = build(&web, &visitor).await?;
+pub async fn page(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Asked(asked): Asked,
+) -> PageResult {
+    let (page, _) = build(&web, &visitor, &asked.get("q")).await?;
     web.show(&visitor, &page)
 }
 
@@ -62,13 +86,26 @@ pub async fn edit_page(
     visitor: Visitor,
     Path(id): Path<String>,
 ) -> PageResult {
-    let (page, replies) = build(&web, &visitor).await?;
+    let (mut page, replies) = build(&web, &visitor, "").await?;
     let found = replies.into_iter().find(|reply| reply.id.as_str() == id);
     let found = found.ok_or(Error::NotFound("saved reply"))?;
-    web.show(&visitor, &RepliesPage { editing: id, name: found.name, body: found.body, ..page })
+    page.files = files(&found);
+    let SavedReply { name, folder, body, .. } = found;
+    web.show(&visitor, &RepliesPage { editing: id, name, folder, body, ..page })
 }
 
-async fn build(web: &Web, visitor: &Visitor) -> Result<(RepliesPage, Vec<SavedReply>), PageError> {
+fn files(reply: &SavedReply) -> Vec<(String, String, String)> {
+    let file =
+        |file: &SavedReplyFile| (file.id.to_string(), file.filename.clone(), size(file.size));
+    reply.files.iter().map(file).collect()
+}
+
+/// The page with the replies that have every word of the query, and all of them.
+async fn build(
+    web: &Web,
+    visitor: &Visitor,
+    query: &str,
+) -> Result<(RepliesPage, Vec<SavedReply>), PageError> {
     let (frame, replies) = web
         .page(visitor, location(SettingsPage::Replies), |tx, cx, _| {
             actions::list_saved_replies(tx, cx)
@@ -77,17 +114,33 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<(RepliesPage, Vec<SavedRe
     let view = |reply: &SavedReply| ReplyView {
         id: reply.id.to_string(),
         name: reply.name.clone(),
+        folder: reply.folder.clone(),
+        files: reply.files.len(),
         gist: reply.body.split_whitespace().take(20).collect::<Vec<_>>().join(" "),
         changed: frame.times.short(reply.changed_at),
     };
+    let wanted = query.to_lowercase();
+    let fits = |reply: &&SavedReply| {
+        let text = format!("{} {} {}", reply.folder, reply.name, reply.body).to_lowercase();
+        wanted.split_whitespace().all(|word| text.contains(word))
+    };
+    let mut folders: Vec<String> = replies.iter().map(|reply| reply.folder.clone()).collect();
+    folders.retain(|folder| !folder.is_empty());
+    folders.dedup();
     let page = RepliesPage {
-        replies: replies.iter().map(view).collect(),
+        replies: replies.iter().filter(fits).map(view).collect(),
         frame,
         editing: String::new(),
         name: String::new(),
+        folder: String::new(),
         body: String::new(),
+        files: Vec::new(),
         name_error: String::new(),
+        folder_error: String::new(),
         body_error: String::new(),
+        file_error: String::new(),
+        query: query.to_owned(),
+        folders,
         placeholders: actions::PLACEHOLDERS,
     };
     Ok((page, replies))
@@ -96,31 +149,77 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<(RepliesPage, Vec<SavedRe
 form! {
     pub struct SavedReplyForm {
         name: String,
+        folder: String,
         body: String,
+        /// The file that is taken off, if its button was pressed.
+        remove: Option<String>,
     }
 }
 
-pub async fn add(State(web): State<Arc<Web>>, posted: Posted<SavedReplyForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
-    let (name, body) = (form.name.clone(), form.body.clone());
-    let saved = web
-        .act(&visitor, move |tx, cx, _| actions::save_reply(tx, cx, &name, &body).map(|_| ()))
-        .await;
+impl SavedReplyForm {
+    fn input(&self) -> SavedReplyInput {
+        SavedReplyInput {
+            name: self.name.clone(),
+            folder: self.folder.clone(),
+            body: self.body.clone(),
+        }
+    }
+}
+
+pub async fn add(State(web): State<Arc<Web>>, upload: FormUpload<SavedReplyForm>) -> PageResult {
+    let FormUpload { visitor, form, files } = upload;
+    let saved = match taken_in(&web, files).await? {
+        Some(files) => {
+            let input = form.input();
+            let save = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &SignedIn| {
+                actions::save_reply(tx, cx, &input, &files).map(|_| ())
+            };
+            web.act(&visitor, save).await
+        }
+        None => Err(too_many()),
+    };
     answer(&web, &visitor, "", form, saved).await
 }
 
 pub async fn change(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<SavedReplyForm>,
+    upload: FormUpload<SavedReplyForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let FormUpload { visitor, form, files } = upload;
     let reply = reply_id(&id)?;
-    let (name, body) = (form.name.clone(), form.body.clone());
-    let changed = web
-        .act(&visitor, move |tx, cx, _| actions::change_saved_reply(tx, cx, &reply, &name, &body))
-        .await;
+    let changed = match taken_in(&web, files).await? {
+        Some(files) => {
+            let (input, removed) = (form.input(), form.remove.clone());
+            let change = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &SignedIn| {
+                if let Some(file) = &removed {
+                    let file = AttachmentId::parse(file).ok_or(Error::NotFound("file"))?;
+                    actions::remove_saved_reply_file(tx, cx, &reply, &file)?;
+                }
+                actions::change_saved_reply(tx, cx, &reply, &input, &files)
+            };
+            web.act(&visitor, change).await
+        }
+        None => Err(too_many()),
+    };
+    if form.remove.is_some() && changed.is_ok() {
+        return Ok(see_other(&format!("/settings/replies/{id}#edit")));
+    }
     answer(&web, &visitor, &id, form, changed).await
+}
+
+/// The files of the form, stored; `None` if there are too many.
+async fn taken_in(web: &Web, files: FormFiles) -> Result<Option<Vec<NewAttachment>>, PageError> {
+    match files {
+        FormFiles::Kept(files) => web.store_files(files).await.map(Some),
+        FormFiles::TooMany => Ok(None),
+    }
+}
+
+fn too_many() -> PageError {
+    let most = megabytes(ATTACHED_BYTES);
+    let sentence = format!("A saved reply has at most {ATTACHMENTS} files, of {most} MB together.");
+    Error::invalid("files", sentence).into()
 }
 
 /// Back to the list, or the form again with what is wrong.
@@ -136,12 +235,16 @@ async fn answer(
         Err(PageError::Domain(Error::Invalid(problems))) => problems,
         Err(refusal) => return Err(refusal),
     };
-    let (mut page, _) = build(web, visitor).await?;
+    let (mut page, replies) = build(web, visitor, "").await?;
+    let found = replies.iter().find(|reply| reply.id.as_str() == editing);
+    page.files = found.map(files).unwrap_or_default();
     page.editing = editing.to_owned();
-    (page.name, page.body) = (form.name, form.body);
+    (page.name, page.folder, page.body) = (form.name, form.folder, form.body);
     for problem in problems.0 {
         match problem.field.as_str() {
             "name" => page.name_error = problem.sentence,
+            "folder" => page.folder_error = problem.sentence,
+            "files" => page.file_error = problem.sentence,
             _ => page.body_error = problem.sentence,
         }
     }

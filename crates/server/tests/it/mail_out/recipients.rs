@@ -1,6 +1,7 @@
 //! A message to several recipients: who has it does not get it again.
 
 use inbox::actions::{self, NewReply};
+use inbox::model::written_text::TextFormat;
 use inbox::{Party, RecipientList};
 use serde_json::json;
 
@@ -24,8 +25,10 @@ async fn letter_to_three(app: &TestApp) -> String {
     let letter = NewReply {
         body: "It left on Tuesday.".into(),
         recipients: RecipientList { to: vec![to], cc: cc.to_vec(), bcc: Vec::new() },
+        format: TextFormat::Plain,
         close: false,
         send: true,
+        forwards: None,
     };
     app.act(&app.owner, move |tx, cx| actions::send_reply(tx, cx, &conversation, &letter)).await;
     id

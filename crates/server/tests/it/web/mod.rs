@@ -22,3 +22,4 @@ mod templates;
 mod upload;
 mod visibility;
 mod webhooks;
+mod writing;

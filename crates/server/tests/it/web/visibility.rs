@@ -23,6 +23,7 @@ const NAMING: &[(&str, &str, Form)] = &[
     ("POST", "/conversations/{id}/note", &[("body", "x")]),
     ("POST", "/conversations/{id}/ask", &[("label-1", "Passport"), ("seen", "99")]),
     ("POST", "/conversations/{id}/autosave", &[("kind", "note"), ("body", "x")]),
+    ("POST", "/conversations/{id}/pictures", &[]),
     ("POST", "/conversations/{id}/status", &[("status", "closed")]),
     ("POST", "/conversations/{id}/assign", &[("to", "me")]),
     ("POST", "/conversations/{id}/tags", &[("add", "x")]),
@@ -60,6 +61,7 @@ const NAMING: &[(&str, &str, Form)] = &[
     ("GET", "/live?page=approvals&draft={draft}", &[]),
     ("POST", "/settings/you/sessions/{session}/end", &[]),
     ("GET", "/settings/inboxes/{mailbox}", &[]),
+    ("POST", "/settings/writing/{mailbox}", &[("signature", "x")]),
 ];
 
 /// The same for routes that only owners and admins may use at all.
@@ -86,6 +88,7 @@ const KNOWN_TO_ALL: &[&str] = &[
     "/settings/people/{id}/remove",
     "/settings/tags/{id}/rename",
     "/settings/replies/{id}",
+    "/new/saved/{id}",
     "/settings/replies/{id}/delete",
     "/settings/keys/{id}/revoke",
 ];
@@ -222,15 +225,23 @@ async fn attached(app: &TestApp, person: &Actor, conversation: &str) -> (String,
             to: inbox::actions::parties("zed@shop.example").unwrap(),
             ..inbox::RecipientList::default()
         },
+        format: Default::default(),
         close: false,
         send: false,
+        forwards: None,
     };
     let conversation = conversation.to_owned();
+    let thanks = inbox::actions::SavedReplyInput {
+        name: "Thanks".into(),
+        folder: String::new(),
+        body: "Thank you".into(),
+    };
     let saved = app
         .act(person, move |tx, cx| {
-            inbox::actions::attach(tx, cx, &conversation, std::slice::from_ref(&file))?;
+            let place = inbox::actions::UnsentPlace::find(tx, cx, Some(&conversation))?;
+            inbox::actions::attach(tx, cx, &place, std::slice::from_ref(&file))?;
             inbox::actions::send_reply(tx, cx, &conversation, &letter)?;
-            inbox::actions::save_reply(tx, cx, "Thanks", "Thank you")
+            inbox::actions::save_reply(tx, cx, &thanks, &[])
         })
         .await;
     (id.to_string(), saved.to_string())

@@ -1,0 +1,16 @@
+//! Completing addresses while somebody types them.
+
+use db::Tx;
+
+use crate::app::Cx;
+use crate::base::error::Result;
+use crate::base::limits::QUERY_CHARS;
+use crate::model::contacts;
+use crate::model::recipients::Party;
+
+/// The people whose name or address begins with what was typed, the latest first. Only those from
+/// inboxes that the actor sees.
+pub fn complete_recipient(tx: &mut Tx<'_>, cx: &Cx<'_>, typed: &str) -> Result<Vec<Party>> {
+    let typed: String = typed.chars().take(QUERY_CHARS).collect();
+    contacts::complete(tx, cx, &typed)
+}

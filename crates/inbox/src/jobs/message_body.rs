@@ -1,0 +1,113 @@
+//! The body of a message as it leaves: its text and HTML with the signature and the earlier mail, the
+//! pictures in the text, and the attachments.
+
+use db::{Json, Tx};
+use mail::{Address, Attachment, EarlierMail, EarlierRole, InlineFile, MessageBody, PictureUrls};
+
+use crate::app::Cx;
+use crate::base::error::Result;
+use crate::base::ids::{AttachmentId, ConversationId, MessageId};
+use crate::model::recipients::Party;
+use crate::model::{attachments, originals};
+
+/// The columns of a message that its body is made from.
+pub(super) struct StoredBody<'a> {
+    pub conversation: &'a ConversationId,
+    /// The domain of the sender, for the Content-IDs of pictures.
+    pub domain: &'a str,
+    pub text: &'a str,
+    pub markdown: Option<&'a str>,
+    pub signature: &'a str,
+    pub quotes: Option<&'a MessageId>,
+    pub forwards: Option<&'a MessageId>,
+}
+
+pub(super) struct ComposedBody {
+    pub text: String,
+    pub html: String,
+    pub inline: Vec<InlineFile>,
+    pub attachments: Vec<Attachment>,
+}
+
+pub(super) fn of_message(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    message: &MessageId,
+    stored: &StoredBody<'_>,
+) -> Result<ComposedBody> {
+    let ws = cx.actor.ws;
+    let earlier = match (stored.forwards, stored.quotes) {
+        (Some(id), _) => earlier_mail(tx, cx, stored.conversation, id, EarlierRole::Forwarded)?,
+        (None, Some(id)) => earlier_mail(tx, cx, stored.conversation, id, EarlierRole::Answered)?,
+        (None, None) => None,
+    };
+    let behind = format!("@{}", stored.domain);
+    let body = MessageBody {
+        text: stored.text,
+        markdown: stored.markdown,
+        signature: stored.signature,
+        earlier: earlier.as_ref(),
+        pictures: PictureUrls { before: "cid:", behind: &behind },
+    };
+    let files = attachments::of_message(tx, cx.blobs, ws, stored.conversation, message)?;
+    let shown = stored.markdown.map(mail::markdown_pictures).unwrap_or_default();
+    let is_shown = |(id, file): &(AttachmentId, Attachment)| {
+        file.content_type.starts_with("image/") && shown.iter().any(|shown| shown == id.as_str())
+    };
+    let (inline, attached): (Vec<_>, Vec<_>) = files.into_iter().partition(is_shown);
+    let inline = inline.into_iter().map(|(id, file)| {
+        let content_id = format!("{id}{behind}");
+        InlineFile { content_id, file }
+    });
+    Ok(ComposedBody {
+        text: body.plain(),
+        html: body.html(),
+        inline: inline.collect(),
+        attachments: attached.into_iter().map(|(_, file)| file).collect(),
+    })
+}
+
+db::row! {
+    struct EarlierRow from "m" {
+        from_name: Option<String>,
+        from_email: String,
+        to_list: Json<Vec<Party>>,
+        cc_list: Json<Vec<Party>>,
+        at: i64,
+        subject: String,
+        text: String,
+        raw_hash: Option<String>,
+    }
+}
+
+/// An answered mail is quoted without the history in it; one that is passed on goes as it came.
+fn earlier_mail(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &ConversationId,
+    id: &MessageId,
+    role: EarlierRole,
+) -> Result<Option<EarlierMail>> {
+    let found: Option<EarlierRow> = tx.opt(
+        &format!(
+            "SELECT {} FROM messages m WHERE m.ws = ?1 AND m.id = ?2 AND m.conversation = ?3",
+            EarlierRow::COLUMNS
+        ),
+        &[&cx.actor.ws, id, conversation],
+    )?;
+    let Some(found) = found else { return Ok(None) };
+    let address = |party: Party| Address { name: party.name, email: party.email };
+    let text = match role {
+        EarlierRole::Answered => found.text,
+        EarlierRole::Forwarded => originals::whole_text(tx, cx, id, found.raw_hash.as_deref())?,
+    };
+    Ok(Some(EarlierMail {
+        role,
+        from: Address { name: found.from_name, email: found.from_email },
+        at: found.at,
+        to: found.to_list.0.into_iter().map(address).collect(),
+        cc: found.cc_list.0.into_iter().map(address).collect(),
+        subject: found.subject,
+        text,
+    }))
+}

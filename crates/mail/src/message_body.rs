@@ -1,0 +1,251 @@
+//! The body of an outgoing message: its text, the signature, and the mail that it answers or passes
+//! on, as plain text and as HTML that mail programs fold.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::Address;
+use crate::markdown::{PictureUrls, escape, markdown_html, markdown_text, plain_html};
+
+/// Bytes of an earlier mail that go along; the rest is left out, and said to be.
+const QUOTED_BYTES: usize = 100_000;
+
+/// What a message says, in the order in which it is read.
+#[derive(Clone, Copy, Debug)]
+pub struct MessageBody<'a> {
+    pub text: &'a str,
+    /// The Markdown that the text was made from, if it was.
+    pub markdown: Option<&'a str>,
+    /// Markdown; empty where there is none.
+    pub signature: &'a str,
+    pub earlier: Option<&'a EarlierMail>,
+    /// Where the pictures of the Markdown are.
+    pub pictures: PictureUrls<'a>,
+}
+
+/// The mail that stands below a message.
+#[derive(Clone, Debug)]
+pub struct EarlierMail {
+    pub role: EarlierRole,
+    pub from: Address,
+    /// Milliseconds since 1970.
+    pub at: i64,
+    pub to: Vec<Address>,
+    pub cc: Vec<Address>,
+    pub subject: String,
+    pub text: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EarlierRole {
+    /// The message answers it.
+    Answered,
+    /// The message passes it on.
+    Forwarded,
+}
+
+impl MessageBody<'_> {
+    /// The plain text. A signature begins after a line that mail programs know it by (RFC 3676, 4.3).
+    pub fn plain(&self) -> String {
+        let mut text = self.text.trim_end().to_owned();
+        if !self.signature.is_empty() {
+            text.push_str("\n\n-- \n");
+            text.push_str(markdown_text(self.signature).trim_end());
+        }
+        if let Some(earlier) = self.earlier {
+            text.push_str("\n\n");
+            earlier.write_plain(&mut text);
+        }
+        text.push('\n');
+        text
+    }
+
+    /// A whole HTML document.
+    pub fn html(&self) -> String {
+        let mut html = String::from("<html><body>");
+        html.push_str(&match self.markdown {
+            Some(markdown) => markdown_html(markdown, self.pictures),
+            None => plain_html(self.text.trim_end()),
+        });
+        if !self.signature.is_empty() {
+            // Mail programs know a signature by this class.
+            html.push_str("<div class=\"gmail_signature\"><p>-- </p>");
+            html.push_str(&markdown_html(self.signature, self.pictures));
+            html.push_str("</div>");
+        }
+        if let Some(earlier) = self.earlier {
+            earlier.write_html(&mut html);
+        }
+        html.push_str("</body></html>");
+        html
+    }
+}
+
+impl EarlierMail {
+    fn write_plain(&self, out: &mut String) {
+        out.push_str(&self.lead().join("\n"));
+        out.push_str("\n\n");
+        match self.role {
+            EarlierRole::Forwarded => out.push_str(self.shown_text()),
+            EarlierRole::Answered => {
+                let quoted = self.shown_text().lines().map(|line| match line.starts_with('>') {
+                    true => format!(">{line}"),
+                    false => format!("> {line}").trim_end().to_owned(),
+                });
+                out.push_str(&quoted.collect::<Vec<_>>().join("\n"));
+            }
+        }
+    }
+
+    /// Mail programs fold what has this class, or is a quotation that cites.
+    fn write_html(&self, out: &mut String) {
+        out.push_str("<br><div class=\"gmail_quote\"><div class=\"gmail_attr\">");
+        for (number, line) in self.lead().iter().enumerate() {
+            if number > 0 {
+                out.push_str("<br>");
+            }
+            escape(out, line);
+        }
+        out.push_str("</div>");
+        match self.role {
+            EarlierRole::Forwarded => out.push_str(&plain_html(self.shown_text())),
+            EarlierRole::Answered => {
+                out.push_str(
+                    "<blockquote class=\"gmail_quote\" type=\"cite\" style=\"margin:0 0 0 .8ex;\
+                     border-left:1px solid #ccc;padding-left:1ex\">",
+                );
+                out.push_str(&plain_html(self.shown_text()));
+                out.push_str("</blockquote>");
+            }
+        }
+        out.push_str("</div>");
+    }
+
+    /// The lines over it.
+    fn lead(&self) -> Vec<String> {
+        match self.role {
+            EarlierRole::Answered => {
+                vec![format!("On {}, {} wrote:", self.time(), shown(&self.from))]
+            }
+            EarlierRole::Forwarded => {
+                let mut lines = vec![
+                    "---------- Forwarded message ----------".to_owned(),
+                    format!("From: {}", shown(&self.from)),
+                    format!("Date: {}", self.time()),
+                    format!("Subject: {}", one_line(&self.subject)),
+                    format!("To: {}", list(&self.to)),
+                ];
+                if !self.cc.is_empty() {
+                    lines.push(format!("Cc: {}", list(&self.cc)));
+                }
+                lines
+            }
+        }
+    }
+
+    /// `Thu, 12 Nov 2026 at 09:10 UTC`: nobody knows the recipient's clock.
+    fn time(&self) -> String {
+        let at = Timestamp::from_millisecond(self.at).unwrap_or_default().to_zoned(TimeZone::UTC);
+        at.strftime("%a, %-d %b %Y at %H:%M UTC").to_string()
+    }
+
+    fn shown_text(&self) -> &str {
+        let text = self.text.trim_end();
+        if text.len() <= QUOTED_BYTES {
+            return text;
+        }
+        let end = (0..=QUOTED_BYTES).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+        &text[..end]
+    }
+}
+
+fn list(addresses: &[Address]) -> String {
+    addresses.iter().map(shown).collect::<Vec<_>>().join(", ")
+}
+
+fn shown(address: &Address) -> String {
+    match address.name.as_deref().map(one_line).filter(|name| !name.is_empty()) {
+        Some(name) => format!("{name} <{}>", address.email),
+        None => address.email.clone(),
+    }
+}
+
+fn one_line(text: &str) -> String {
+    let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    plain.collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PICTURES: PictureUrls<'_> = PictureUrls { before: "cid:", behind: "@acme.example" };
+
+    fn earlier(role: EarlierRole) -> EarlierMail {
+        EarlierMail {
+            role,
+            from: Address::new(Some("Giulia Pellegrini"), "giulia@x.example"),
+            at: 1_794_733_200_000,
+            to: vec![Address::new(None, "support@acme.example")],
+            cc: Vec::new(),
+            subject: "October fee".into(),
+            text: "It was taken twice.\n\n> 348.00 EUR".into(),
+        }
+    }
+
+    #[test]
+    fn a_reply_has_text_signature_and_history_in_both_twins() {
+        let earlier = earlier(EarlierRole::Answered);
+        let body = MessageBody {
+            text: "You are right.",
+            markdown: Some("You are **right**."),
+            signature: "**Marit**\nAcme",
+            earlier: Some(&earlier),
+            pictures: PICTURES,
+        };
+        assert_eq!(
+            body.plain(),
+            "You are right.\n\n-- \nMarit\nAcme\n\n\
+             On Sun, 15 Nov 2026 at 09:00 UTC, Giulia Pellegrini <giulia@x.example> wrote:\n\n\
+             > It was taken twice.\n>\n>> 348.00 EUR\n"
+        );
+        let html = body.html();
+        assert!(html.contains("<p>You are <strong>right</strong>.</p>"), "{html}");
+        assert!(html.contains("<p><strong>Marit</strong><br>Acme</p></div>"), "{html}");
+        assert!(html.contains("<blockquote class=\"gmail_quote\" type=\"cite\""), "{html}");
+    }
+
+    #[test]
+    fn our_own_trimmer_leaves_only_the_words_of_a_reply() {
+        let earlier = earlier(EarlierRole::Answered);
+        let body = MessageBody {
+            text: "You are right.",
+            markdown: None,
+            signature: "Marit\nAcme",
+            earlier: Some(&earlier),
+            pictures: PICTURES,
+        };
+        assert_eq!(crate::trim(&body.plain()), "You are right.");
+        let from_html = crate::text_of_html(&body.html());
+        assert_eq!(crate::trim(&from_html), "You are right.", "{from_html}");
+    }
+
+    #[test]
+    fn a_forwarded_mail_has_its_header_lines_and_no_marks_of_quotation() {
+        let earlier = earlier(EarlierRole::Forwarded);
+        let body = MessageBody {
+            text: "Why?",
+            markdown: None,
+            signature: "",
+            earlier: Some(&earlier),
+            pictures: PICTURES,
+        };
+        let text = body.plain();
+        assert!(text.starts_with("Why?\n\n---------- Forwarded message ----------\nFrom: Giulia"));
+        assert!(
+            text.contains("Subject: October fee\nTo: support@acme.example\n\nIt was"),
+            "{text}"
+        );
+        assert!(body.html().contains("&lt;giulia@x.example&gt;<br>Date:"), "{}", body.html());
+    }
+}

@@ -1,0 +1,212 @@
+//! A new conversation: the first mail to somebody.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::{Path, State};
+use inbox::Error;
+use inbox::OutgoingAttachment;
+use inbox::actions::{
+    self, Autosave, AutosaveKind, FirstMail, NewReply, SavedReply, UnsentPlace, WritingSettings,
+};
+use inbox::model::mailboxes::{self, Mailbox};
+use inbox::model::written_text::TextFormat;
+
+use crate::web::Web;
+use crate::web::form::{Asked, Posted, form};
+use crate::web::layout::filters;
+use crate::web::layout::flash::Flash;
+use crate::web::layout::page_layout::{PageLayout, PageLocation};
+use crate::web::layout::responses::{self, PageError, PageResult, see_other};
+use crate::web::multipart::FormUpload;
+use crate::web::pages::composer::{Composer, FormValues, ReplyButton};
+use crate::web::pages::recipients::RecipientLines;
+use crate::web::pages::unsent::{self, UnsentForm};
+use crate::web::visitor::Visitor;
+
+/// The address of the page and of its forms.
+const PLACE: &str = "/new";
+
+#[derive(Template)]
+#[template(path = "new.html", whitespace = "minimize")]
+struct NewPage {
+    frame: PageLayout,
+    composer: Composer,
+}
+
+form! {
+    /// A first mail.
+    pub struct FirstMailForm {
+        mailbox: String,
+        subject: String,
+        body: String,
+        format: TextFormat,
+        recipients: RecipientLines,
+        /// Pictures that were taken out of the text again.
+        drop: FormValues,
+        button: ReplyButton,
+    }
+}
+
+/// What is read for the page.
+struct Unsent {
+    inboxes: Vec<Mailbox>,
+    autosave: Option<Autosave>,
+    attached: Vec<OutgoingAttachment>,
+    writing: WritingSettings,
+    saved_replies: Vec<SavedReply>,
+}
+
+pub async fn page(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Asked(asked): Asked,
+) -> PageResult {
+    let (frame, mut composer) = build(&web, &visitor, &asked.get("mailbox")).await?;
+    if composer.to.is_empty() {
+        composer.to = asked.get("to");
+    }
+    web.show(&visitor, &NewPage { frame, composer })
+}
+
+/// The page with what was saved, in the inbox that is asked for.
+async fn build(
+    web: &Web,
+    visitor: &Visitor,
+    mailbox: &str,
+) -> Result<(PageLayout, Composer), PageError> {
+    let location = PageLocation::at("New conversation", PLACE);
+    let asked = mailbox.to_owned();
+    let (frame, unsent) = web
+        .page(visitor, location, move |tx, cx, _| {
+            let inboxes = mailboxes::all_seen_by(tx, cx.actor)?;
+            let autosave = actions::load_autosave(tx, cx, &UnsentPlace::New)?;
+            let kept = autosave.as_ref().map(|saved| saved.mailbox.as_str());
+            let chosen = inboxes
+                .iter()
+                .find(|inbox| inbox.id.as_str() == asked)
+                .or(inboxes.iter().find(|inbox| Some(inbox.id.as_str()) == kept))
+                .or(inboxes.first());
+            let writing = match chosen {
+                Some(chosen) => actions::writing_settings(tx, cx, &chosen.id)?,
+                None => WritingSettings::default(),
+            };
+            Ok(Unsent {
+                attached: actions::attached(tx, cx, &UnsentPlace::New)?,
+                saved_replies: actions::list_saved_replies(tx, cx)?,
+                writing,
+                autosave,
+                inboxes,
+            })
+        })
+        .await?;
+    let composer =
+        Composer::empty(AutosaveKind::New, PLACE.into(), &unsent.writing, &unsent.attached);
+    let mut composer = composer.with_saved(&unsent.saved_replies);
+    let mut chosen = mailbox.to_owned();
+    if let Some(saved) = &unsent.autosave {
+        composer.fill(saved, true);
+        if chosen.is_empty() {
+            chosen = saved.mailbox.clone();
+        }
+    }
+    let label = |inbox: &Mailbox| {
+        let label = format!("{}, {}", inbox.name, inbox.address);
+        (inbox.id.to_string(), label, inbox.id.as_str() == chosen)
+    };
+    composer.inboxes = unsent.inboxes.iter().map(label).collect();
+    Ok((frame, composer))
+}
+
+pub async fn send(State(web): State<Arc<Web>>, upload: FormUpload<FirstMailForm>) -> PageResult {
+    let FormUpload { visitor, form, files } = upload;
+    if form.button == ReplyButton::Discard {
+        unsent::discard(&web, &visitor, None).await?;
+        return Ok(see_other("/inbox?view=open"));
+    }
+    if let Some(sentence) = unsent::attach(&web, &visitor, None, files).await? {
+        return again(&web, &visitor, &form, |composer| composer.file_error = sentence).await;
+    }
+    unsent::drop_pictures(&web, &visitor, None, &form.drop).await?;
+    if matches!(form.button, ReplyButton::Attach | ReplyButton::Remove(_) | ReplyButton::Insert(_))
+    {
+        unsent::change(&web, &visitor, None, autosave(&form), &form.button).await?;
+        return Ok(see_other(&format!("{PLACE}#body")));
+    }
+    let recipients = match form.recipients.parse() {
+        Ok(recipients) => recipients,
+        Err(sentence) => {
+            return again(&web, &visitor, &form, |composer| composer.to_error = sentence).await;
+        }
+    };
+    let first = FirstMail {
+        mailbox: form.mailbox.clone(),
+        subject: form.subject.clone(),
+        message: NewReply {
+            body: form.body.clone(),
+            format: form.format,
+            recipients,
+            close: false,
+            send: form.button != ReplyButton::Keep,
+            forwards: None,
+        },
+    };
+    let sent = web.act(&visitor, move |tx, cx, _| actions::send_first_mail(tx, cx, &first)).await;
+    match sent {
+        Ok((conversation, _)) if form.button == ReplyButton::Keep => {
+            web.redirect(&format!("/conversations/{conversation}"), Flash::Kept)
+        }
+        Ok((conversation, result)) => {
+            let mut response = see_other(&format!("/conversations/{conversation}"));
+            web.set_undo(&mut response, result.message_id.as_str());
+            Ok(response)
+        }
+        Err(PageError::Domain(Error::Invalid(problems))) => {
+            again(&web, &visitor, &form, |composer| composer.show_problems(problems)).await
+        }
+        Err(refusal) => Err(refusal),
+    }
+}
+
+/// The page again, with what was typed and what is wrong with it.
+async fn again(
+    web: &Web,
+    visitor: &Visitor,
+    form: &FirstMailForm,
+    wrong: impl FnOnce(&mut Composer),
+) -> PageResult {
+    let (frame, composer) = build(web, visitor, &form.mailbox).await?;
+    let RecipientLines { to, cc, bcc } = form.recipients.clone();
+    let (body, subject) = (form.body.clone(), form.subject.clone());
+    let mut composer = Composer { body, subject, to, cc, bcc, ..composer };
+    wrong(&mut composer);
+    responses::again(&NewPage { frame, composer })
+}
+
+fn autosave(form: &FirstMailForm) -> Autosave {
+    let RecipientLines { to, cc, bcc } = form.recipients.clone();
+    let (mailbox, subject) = (form.mailbox.clone(), form.subject.clone());
+    let saved = Autosave::new(AutosaveKind::New, form.body.clone());
+    Autosave { to, cc, bcc, mailbox, subject, ..saved }
+}
+
+/// Saves what somebody is writing.
+pub async fn keep(State(web): State<Arc<Web>>, posted: Posted<UnsentForm>) -> PageResult {
+    let Posted { visitor, form } = posted;
+    unsent::keep(&web, &visitor, None, form).await?;
+    Ok(responses::no_content())
+}
+
+/// A saved reply, for the script that inserts it at the cursor.
+pub async fn saved_reply(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Path(reply): Path<String>,
+) -> PageResult {
+    unsent::saved_reply(&web, &visitor, None, &reply).await
+}
+
+/// Takes in a picture that was pasted into the text or dropped on it.
+pub async fn picture(State(web): State<Arc<Web>>, upload: FormUpload<()>) -> PageResult {
+    unsent::picture(&web, None, upload).await
+}
