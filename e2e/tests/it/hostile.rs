@@ -97,16 +97,15 @@ async fn an_attached_mail_that_attacks_runs_nothing_and_fetches_nothing() {
     for some in mails.chunks(12) {
         let received =
             server.mail_with("eve@evil.example Eve", "Look", "Attached", some.to_vec()).await;
-        browser
-            .goto(&format!("{}/conversations/{}", server.address, received.conversation))
-            .await;
+        browser.goto(&format!("{}/conversations/{}", server.address, received.conversation)).await;
         browser.find(&format!("[id='{}']", received.message)).await;
         let pages = format!(
             "return [...document.querySelectorAll('#{} .file')].map((file) => file.href)",
             received.message
         );
         let pages = browser.script(&pages).await;
-        let pages: Vec<&str> = pages.as_array().unwrap().iter().filter_map(|p| p.as_str()).collect();
+        let pages: Vec<&str> =
+            pages.as_array().unwrap().iter().filter_map(|p| p.as_str()).collect();
         assert_eq!(pages.len(), some.len());
         for page in pages {
             browser.goto(page).await;

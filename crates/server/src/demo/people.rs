@@ -3,8 +3,7 @@
 use db::Tx;
 use inbox::actions::{
     MadeKey, NewWorkspace, add_mailbox, add_person, list_workspaces, make_key, set_duty,
-    set_inbox_signature,
-    set_up_workspace,
+    set_inbox_signature, set_up_workspace,
 };
 use inbox::base::actor::{self, Actor, Circle, Role};
 use inbox::base::api_key::KeyHash;

@@ -2,7 +2,7 @@
 
 use inbox::actions::{
     self, Autosave, AutosaveKind, FilePlace, FirstMail, ForwardedMessage, NewReply,
-    SavedReplyInput, StoppedMessage, TimelineEntry, UnsentPlace,
+    SavedReplyInput, StoppedMessage, TimelineEntry, TimelinePart, UnsentPlace,
 };
 use inbox::base::actor::Actor;
 use inbox::base::ids::{AttachmentId, MessageId};
@@ -195,9 +195,9 @@ async fn a_forwarded_message_goes_to_others_and_changes_nobodys_turn(app: TestAp
     assert_eq!(read.attachments.len(), 1);
     let conversation = app.read(&key, &id).await;
     assert_eq!(conversation["status"], "open", "the customer has no answer yet");
-    let everybody =
-        app.act(&app.owner, move |tx, cx| {
-            Ok(actions::read_conversation(tx, cx, &id, false)?.everybody)
+    let everybody = app
+        .act(&app.owner, move |tx, cx| {
+            Ok(actions::read_conversation(tx, cx, &id, &TimelinePart::Newest)?.everybody)
         })
         .await;
     assert_eq!(everybody.to[0].email, "ann@shop.example", "a reply does not go to the bank");
@@ -205,7 +205,8 @@ async fn a_forwarded_message_goes_to_others_and_changes_nobodys_turn(app: TestAp
 
 async fn forwarded_files(app: &App, by: &Actor, id: &str) -> Vec<FilePlace> {
     let id = id.to_owned();
-    let open = app.act(by, move |tx, cx| actions::read_conversation(tx, cx, &id, false));
+    let open =
+        app.act(by, move |tx, cx| actions::read_conversation(tx, cx, &id, &TimelinePart::Newest));
     let files = open.await.unwrap().entries.into_iter().filter_map(|entry| match entry {
         TimelineEntry::Message(message) => Some(message.files),
         _ => None,
