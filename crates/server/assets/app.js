@@ -29,7 +29,9 @@ function measure(frame) {
   const highest = 20000;
   const fit = () => {
     const margins = page.defaultView.getComputedStyle(page.body);
-    const height = page.body.scrollHeight + parseFloat(margins.marginTop) + parseFloat(margins.marginBottom);
+    const body = page.body.scrollHeight + parseFloat(margins.marginTop) + parseFloat(margins.marginBottom);
+    // Margins of what the body begins and ends with are outside of it.
+    const height = Math.max(body, page.documentElement.getBoundingClientRect().height);
     frame.style.height = `${Math.min(Math.ceil(height), highest)}px`;
   };
   fit();

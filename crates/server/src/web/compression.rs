@@ -86,7 +86,7 @@ pub async fn compress(State(web): State<Arc<Web>>, request: Request, next: Next)
     response.headers_mut().append(VARY, HeaderValue::from_static("Sec-Fetch-Site"));
     let size = response.body().size_hint().exact();
     let Some(encoding) = encoding.filter(|_| is_own) else { return response };
-    if !size.is_some_and(|size| (SMALLEST..=LARGEST).contains(&size)) {
+    if !is_worth_it(size) {
         return response;
     }
     let (mut parts, body) = response.into_parts();
@@ -101,6 +101,11 @@ pub async fn compress(State(web): State<Arc<Web>>, request: Request, next: Next)
     parts.headers.remove(CONTENT_LENGTH);
     parts.headers.insert(CONTENT_ENCODING, HeaderValue::from_static(encoding.name()));
     Response::from_parts(parts, Body::from(packed))
+}
+
+/// True for a body whose size is known and neither small nor huge.
+fn is_worth_it(size: Option<u64>) -> bool {
+    size.is_some_and(|size| (SMALLEST..=LARGEST).contains(&size))
 }
 
 fn is_page(response: &Response<Body>) -> bool {
@@ -158,6 +163,12 @@ mod tests {
             }
         }
         assert!(is_own(&HeaderMap::new(), false) && !is_own(&HeaderMap::new(), true));
+    }
+
+    #[test]
+    fn small_pages_and_streams_pass_as_they_are() {
+        assert!(!is_worth_it(None) && !is_worth_it(Some(0)) && !is_worth_it(Some(1_023)));
+        assert!(is_worth_it(Some(1_024)) && !is_worth_it(Some(LARGEST + 1)));
     }
 
     #[test]

@@ -98,13 +98,14 @@ fn read(mail: &MailReference, raw: &[u8]) -> Option<ReadMail> {
         let is_shown = is_picture(&file.content_type) || file.content_type == "application/pdf";
         let is_mail = is_mail(&file.content_type, &file.filename) && depth(mail) < DEPTH;
         let within = mail.within(number).filter(|_| is_mail);
+        let bytes = size(file.bytes.len() as i64);
         FileView {
             shown_href: is_shown.then(|| format!("{href}?shown")),
             mail_href: within.map(|within| within.href()),
             preview: None,
             href,
             name: file.filename.clone(),
-            kind: format!("{short}, {}", size(file.bytes.len() as i64)),
+            kind: if is_mail { bytes } else { format!("{short}, {bytes}") },
         }
     });
     Some(ReadMail { original, files: files.collect() })

@@ -7,7 +7,7 @@ use inbox::{AuthenticationOutcome, Party, SenderAuthentication};
 /// People of one line that are listed; the header names all of them.
 const PEOPLE_SHOWN: usize = 10;
 /// People that the line above a message names before it counts the others.
-const PEOPLE_NAMED: usize = 2;
+const PEOPLE_NAMED: usize = 3;
 
 /// What the details of a message show.
 pub struct MessageDetails {

@@ -26,6 +26,8 @@ struct OriginalPage {
     frame: PageLayout,
     conversation: String,
     message: String,
+    /// Where the message's parts are.
+    href: String,
     /// True when remote pictures are asked for.
     pictures: bool,
     /// True when the text is shown although there is HTML.
@@ -45,7 +47,7 @@ pub async fn page(
 ) -> PageResult {
     let location = PageLocation::at("As it came", "/inbox?view=open");
     let (mail, id) = (MailReference::message(&conversation, &message)?, message_id(&message)?);
-    let wanted = conversation.clone();
+    let (wanted, href) = (conversation.clone(), mail.href());
     let reading = async {
         let (frame, (stored, files)) = web
             .page(&visitor, location, move |tx, cx, _| {
@@ -62,6 +64,7 @@ pub async fn page(
         frame,
         conversation,
         message,
+        href,
         pictures: asked.has("pictures"),
         as_text: asked.get("as") == "text",
         has_html: page == PageState::Shown,

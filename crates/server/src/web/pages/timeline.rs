@@ -3,6 +3,7 @@
 use inbox::actions::{
     EventEntry, FilePlace, FiledAs, MessageEntry, NoteEntry, OpenConversation, TimelineEntry,
 };
+use inbox::base::limits::READ_TEXT_CHARS;
 use inbox::base::states::{ConversationRisk, Direction, MessageStatus, Status};
 use inbox::model::mentions::marked;
 use inbox::{Conversation, StoredTimelineEvent, TimelineEvent, WokenBy};
@@ -22,10 +23,12 @@ const FOLD_EVENTS: usize = 4;
 /// Unread messages that are shown in full, beside the last ones.
 const OPEN_UNREAD: usize = 10;
 /// Files of one message, and of one page, that are listed; the message's own page has all of them.
-const FILES_PER_MESSAGE: usize = 12;
-const FILES_PER_PAGE: usize = 60;
-/// Characters of a folded message; its own page has all of them.
-const FOLDED_CHARS: usize = 1_500;
+const FILES_PER_MESSAGE: usize = 8;
+const FILES_PER_PAGE: usize = 24;
+/// Characters of a folded message, and of all that are shown in full, the one at which the page opens
+/// first of all; a message's own page has all of them.
+const FOLDED_CHARS: usize = 250;
+const OPEN_CHARS: usize = 14_000;
 
 pub enum TimelineRow {
     Message(Box<MessageView>),
@@ -175,9 +178,10 @@ fn chosen(mut view: MessageView, choice: TimelineChoice<'_>) -> MessageView {
     let conversation = view.href.rsplit_once("/messages/").map_or("", |(before, _)| before);
     let here = format!("{conversation}?{}", choice.from);
     view.as_text = view.has_html && view.id == choice.as_text;
-    view.switch_href = match view.as_text {
-        true => format!("{here}#{}", view.id),
-        false => format!("{here}&text={0}#{0}", view.id),
+    view.switch_href = if view.as_text {
+        format!("{here}#{}", view.id)
+    } else {
+        format!("{here}&text={0}#{0}", view.id)
     };
     view
 }
@@ -191,14 +195,18 @@ fn fold_messages(items: &mut [TimelineRow], open: &OpenConversation, choice: Tim
         _ => None,
     });
     let (mut files, mut unread) = (FILES_PER_PAGE, OPEN_UNREAD);
+    let mut chars = OPEN_CHARS - READ_TEXT_CHARS;
     for (place, message) in messages.rev().enumerate() {
         message.opens_here = opening == Some(message.id.as_str());
         let is_settled = matches!(message.state, MessageProgress::Theirs | MessageProgress::Sent);
         let is_unread = message.is_unread && unread > 0;
         unread -= usize::from(is_unread);
         message.brief = is_settled && place >= OPEN_MESSAGES && !message.opens_here && !is_unread;
+        let is_whole = matches!(message.state, MessageProgress::Draft) || message.opens_here;
         if message.brief {
-            message.shorten();
+            message.shorten(FOLDED_CHARS);
+        } else if !is_whole {
+            chars = chars.saturating_sub(message.shorten(chars.max(FOLDED_CHARS)));
         }
         message.keep_files(files);
         files -= message.files.len();
@@ -320,9 +328,9 @@ fn state(message: &MessageEntry, times: &TimeFormat) -> MessageProgress {
 }
 
 impl MessageView {
-    /// Leaves of a folded message's text what gives an idea of it.
-    fn shorten(&mut self) {
-        let mut left = FOLDED_CHARS;
+    /// Leaves so many characters of the text; answers how many there are.
+    fn shorten(&mut self, most: usize) -> usize {
+        let mut left = most;
         for line in self.paragraphs.iter_mut().flatten() {
             match line.char_indices().nth(left) {
                 Some((end, _)) => {
@@ -335,6 +343,7 @@ impl MessageView {
         }
         self.paragraphs.iter_mut().for_each(|lines| lines.retain(|line| !line.is_empty()));
         self.paragraphs.retain(|lines| !lines.is_empty());
+        most - left
     }
 
     fn keep_files(&mut self, most: usize) {
@@ -354,20 +363,19 @@ fn is_in_text(message: &MessageEntry, file: &FiledAs) -> bool {
 
 pub fn file_view(file: &FiledAs) -> FileView {
     let short = file.content_type.rsplit('/').next().unwrap_or("").to_uppercase();
-    let (href, document) = match &file.place {
+    let (href, is_document) = match &file.place {
         FilePlace::Document(id) => (format!("/documents/{id}"), true),
         FilePlace::Attachment(id) => (format!("/attachments/{id}"), false),
     };
-    let is_pdf = file.content_type == "application/pdf";
-    let is_shown = is_pdf || is_picture(&file.content_type);
+    let is_mail = is_document && is_mail(&file.content_type, &file.filename);
+    let is_shown = is_picture(&file.content_type) || file.content_type == "application/pdf";
     FileView {
         shown_href: is_shown.then(|| format!("{href}?shown")),
-        mail_href: (document && is_mail(&file.content_type, &file.filename))
-            .then(|| format!("{href}/mail/top")),
+        mail_href: is_mail.then(|| format!("{href}/mail/top")),
         preview: is_shown.then(|| format!("{href}/preview")),
         href,
         name: file.filename.clone(),
-        kind: format!("{short}, {}", size(file.size)),
+        kind: if is_mail { size(file.size) } else { format!("{short}, {}", size(file.size)) },
     }
 }
 

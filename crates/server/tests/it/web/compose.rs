@@ -68,7 +68,9 @@ async fn a_hidden_copy_is_delivered_and_in_no_header(app: TestApp) {
         ("body", "Hi"),
     ];
     browser.post(&format!("{path}/reply"), &fields).await.goes_to(&path);
-    browser.get(&path).await.shows("hidden copy to cy@shop.example, dee@shop.example");
+    let page = browser.get(&path).await;
+    page.shows("to ann@shop.example, and 3 others").shows("<dt>Bcc</dt>");
+    page.shows("<code>cy@shop.example</code>, <code>dee@shop.example</code>");
     app.pass(11 * MINUTE).await;
     let parcel = app.outside.relay.attempts().pop().unwrap();
     assert_eq!(
@@ -142,7 +144,7 @@ async fn files_are_added_removed_and_sent_with_the_letter(app: TestApp) {
         .collect();
     assert_eq!(names, ["invoice.pdf", "photo.png", "terms.txt"]);
     let page = other.get(&path).await.is(200);
-    let file = page.between("href=\"/attachments/", "\"").to_owned();
+    let file = page.between("href=\"/attachments/", "?shown\"").to_owned();
     let file = other.get(&format!("/attachments/{file}")).await.is(200);
     assert_eq!(file.text, "%PDF-1.4 of it");
     assert_eq!(file.answer.header("content-type"), "application/octet-stream");

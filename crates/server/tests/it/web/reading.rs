@@ -63,7 +63,7 @@ async fn details_name_everybody_and_say_what_was_proven(app: TestApp) {
     let page = browser.get(&format!("/conversations/{}", unchecked.conversation)).await.is(200);
     page.shows("It was not checked.").hides("Sender proven").hides("All header fields");
     let forged = letter("eve@shop.example", "Tables", "Hello");
-    let forged = wire(&app, HTML, forged, Some(Dmarc::Fail)).await;
+    let forged = wire(&app, &HTML.replace("Ann", "Eve"), forged, Some(Dmarc::Fail)).await;
     let page = browser.get(&format!("/conversations/{}", forged.conversation)).await.is(200);
     page.shows("Sender not proven").shows("DMARC failed");
 }
@@ -118,6 +118,7 @@ async fn invitations_and_cards_are_shown_and_hostile_ones_are_harmless(app: Test
         attached("invite.ics", "text/calendar", INVITATION.as_bytes()),
         attached("ann.vcf", "text/vcard", card),
         attached("bomb.ics", "text/calendar", bomb.as_bytes()),
+        attached("broken.ics", "text/calendar", b"no calendar"),
         attached("large.ics", "text/calendar", &vec![b'x'; 100_000]),
     ];
     let received = app.deliver(&app.support, mail).await;
@@ -268,9 +269,8 @@ async fn previews_are_small_and_made_once(app: TestApp) {
     }
     let again = browser.get(&previews[0]).await.is(200);
     assert!(again.answer.header("cache-control").starts_with("private, max-age="));
-    let kept = "SELECT count(*) FROM previews WHERE preview IS NOT NULL";
-    assert_eq!(app.count(kept).await, 2);
-    assert_eq!(app.count("SELECT count(*) FROM previews WHERE attempts = 1").await, 1);
+    assert_eq!(app.count("previews WHERE preview IS NOT NULL").await, 2);
+    assert_eq!(app.count("previews WHERE attempts = 1").await, 1);
     browser.get("/documents/doc_0/preview").await.is(404);
     let library = browser.get("/documents").await.is(200);
     library.shows(&format!("src=\"{}\"", previews[0])).hides("src=\"/documents/doc_?shown");
@@ -328,18 +328,21 @@ async fn a_long_thread_comes_in_parts_and_opens_at_what_is_unread(app: TestApp) 
     let browser = app.signed_in(&app.owner).await;
     let path = format!("/conversations/{}", received.conversation);
     let page = browser.get(&format!("{path}?view=open")).await.is(200);
-    page.shows("Letter 059").shows("Letter 035").hides("Letter 034").shows("Earlier messages");
+    page.shows("Letter 059").shows("Letter 040").hides("Letter 039").shows("Earlier messages");
     let older = page.between("rel=\"prev\"", ">");
     assert!(older.is_empty(), "{older}");
     let (before, _) = page.text.split_once("\" rel=\"prev\"").unwrap();
     let older = before.rsplit_once("href=\"").unwrap().1.replace("&#38;", "&");
     let second = browser.get(&older).await.is(200);
-    second.shows("Letter 034").shows("Letter 010").hides("Letter 009").hides("Letter 035");
+    second.shows("Letter 039").shows("Letter 020").hides("Letter 019").hides("Letter 040");
     second.shows("Newest messages").shows("Earlier messages");
     browser.get(&format!("{path}?before=nonsense")).await.is(404);
+    // Somebody of whom no page has written a read mark.
+    let bo = app.person("Bo").await;
+    let browser = app.signed_in(&bo).await;
     app.advance(HOUR);
     let id = received.conversation.to_string();
-    app.act(&app.owner, move |tx, cx| inbox::actions::mark_read(tx, cx, &id)).await;
+    app.act(&bo, move |tx, cx| inbox::actions::mark_read(tx, cx, &id)).await;
     app.advance(HOUR);
     for n in 60..63 {
         app.advance(SECOND);
@@ -350,7 +353,6 @@ async fn a_long_thread_comes_in_parts_and_opens_at_what_is_unread(app: TestApp) 
     let (opening, _) = opening.split_once("</li>").unwrap();
     assert!(opening.contains("autofocus") && opening.contains("Letter 060"), "{opening}");
     assert_eq!(page.text.matches("autofocus").count(), 1);
-    assert!(!page.text.split_once("Letter 060").unwrap().0.contains("data-opens=\"\" brief"));
     let writing = browser.get(&format!("{path}?write=reply")).await.is(200);
     let (timeline, _) = writing.text.split_once("</ol>").unwrap();
     assert!(!timeline.contains("autofocus") && timeline.contains("from-end"));
@@ -358,6 +360,10 @@ async fn a_long_thread_comes_in_parts_and_opens_at_what_is_unread(app: TestApp) 
 
 async fn a_page_stays_small_whatever_is_attached(app: TestApp) {
     const PAGE: usize = 100 * 1024;
+    for n in 0..60 {
+        let subject = format!("Question {n} about a lamp that was ordered some weeks ago");
+        app.mail(&format!("customer{n}@shop.example Customer"), &subject, "Where is it?").await;
+    }
     let mut conversation = None;
     let long = "A long line of words that says very little. ".repeat(400);
     for n in 0..30 {
@@ -371,7 +377,7 @@ async fn a_page_stays_small_whatever_is_attached(app: TestApp) {
     let path = format!("/conversations/{}", conversation.unwrap());
     let page = browser.get(&path).await.is(200);
     assert!(page.text.len() < PAGE, "{} bytes", page.text.len());
-    page.shows("28 more files").shows("The message goes on.");
+    page.shows("32 more files").shows("The message goes on.");
     let library = browser.get("/documents").await.is(200);
     assert!(library.text.len() < PAGE, "{} bytes", library.text.len());
 }
@@ -406,10 +412,6 @@ async fn pages_are_compressed_for_our_own_pages_alone(app: TestApp) {
     ]
     .into();
     assert!(sizes.len() > 1, "a page's size is not exact: {sizes:?}");
-    let small = Request::get("/nowhere").header("accept-encoding", "zstd");
-    let small = browser.send(small.header("sec-fetch-site", "none"), Body::empty()).await;
-    let is_small = small.answer.bytes.len() < 1_024;
-    assert_eq!(small.answer.headers.get("content-encoding").is_none(), is_small);
     let live = Request::get(format!("/live?conversation={}", received.conversation))
         .header("accept-encoding", "zstd")
         .header("sec-fetch-site", "same-origin")
