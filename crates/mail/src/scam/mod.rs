@@ -3,14 +3,24 @@
 //! No single signal identifies a scam, so each adds points and a good sender history subtracts
 //! some. The verdict is deterministic.
 
+mod brand_signals;
+mod brands;
 mod disguised_link;
 mod domain;
+mod evidence;
 mod file_signals;
+mod hosts;
+mod injection;
+mod letters;
 mod link_signals;
+mod page_signals;
+mod phrases;
 mod sender_signals;
 mod word_signals;
 
 pub(crate) use disguised_link::{disguised_link, link_target, shown_host};
+
+use evidence::ScamEvidence;
 
 use crate::parse::ParsedMail;
 use crate::{Dmarc, Warning};
@@ -21,6 +31,8 @@ pub const MARK: f64 = 4.0;
 pub const HOLD: f64 = 7.0;
 /// Reasons that are given.
 pub const REASONS: usize = 3;
+/// Own domains, correspondents and names that a sender's are compared with, of each.
+const COMPARED: usize = 2_000;
 
 /// The authentication results of a mail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +107,8 @@ pub enum Risk {
     Phishing,
     Scam,
     Impersonation,
+    /// It gives orders to software that reads it.
+    Injection,
 }
 
 impl Risk {
@@ -104,6 +118,7 @@ impl Risk {
             Risk::Phishing => "phishing",
             Risk::Scam => "scam",
             Risk::Impersonation => "impersonation",
+            Risk::Injection => "injection",
         }
     }
 }
@@ -124,11 +139,17 @@ struct Signal {
     reason: String,
     /// A good sender history does not reduce it.
     certain: bool,
+    /// It is about the words alone.
+    words: bool,
 }
 
 impl Signal {
     fn new(points: f64, risk: Risk, reason: impl Into<String>) -> Signal {
-        Signal { points, risk, reason: reason.into(), certain: false }
+        Signal { points, risk, reason: reason.into(), certain: false, words: false }
+    }
+
+    fn words(points: f64, risk: Risk, reason: impl Into<String>) -> Signal {
+        Signal { words: true, ..Signal::new(points, risk, reason) }
     }
 
     fn certain(points: f64, risk: Risk, reason: impl Into<String>) -> Signal {
@@ -142,24 +163,60 @@ pub fn check(
     authentication: &Authentication,
     known: &SenderHistory<'_>,
 ) -> Verdict {
-    let mut signals = sender_signals::signals(mail, authentication, known);
-    signals.extend(link_signals::signals(mail, authentication));
-    signals.extend(word_signals::signals(mail));
-    signals.extend(file_signals::signals(mail));
-    signals.sort_by(|a, b| b.points.total_cmp(&a.points));
+    let signals = signals(mail, authentication, known);
     let certain: f64 = points(&signals, |signal| signal.certain);
     let other: f64 = points(&signals, |signal| !signal.certain);
     let score = certain + (other - trust(authentication, known)).max(0.0);
     let score = (score * 10.0).round() / 10.0;
-    let risk = signals
-        .first()
-        .filter(|_| score >= MARK)
-        .map(|leading| if score >= HOLD { leading.risk } else { Risk::Suspicious });
+    let words_alone = signals.iter().all(|signal| signal.words);
+    // Somebody we write to may write of anything.
+    let hold = score >= HOLD && !(known.contact && words_alone);
+    let risk = risk(&signals, hold).filter(|_| score >= MARK);
     let reasons = match risk {
-        Some(_) => signals.iter().take(REASONS).map(|signal| signal.reason.clone()).collect(),
+        Some(_) => reasons(&signals),
         None => Vec::new(),
     };
-    Verdict { score, risk, reasons, hold: risk.is_some() && score >= HOLD }
+    Verdict { score, hold: hold && risk.is_some(), risk, reasons }
+}
+
+/// All signals, the weightiest first.
+fn signals(
+    mail: &ParsedMail,
+    authentication: &Authentication,
+    known: &SenderHistory<'_>,
+) -> Vec<Signal> {
+    let evidence = ScamEvidence::of(mail, known);
+    let mut signals = sender_signals::signals(&evidence, authentication);
+    signals.extend(brand_signals::signals(&evidence));
+    signals.extend(link_signals::signals(&evidence, authentication));
+    signals.extend(word_signals::signals(&evidence));
+    signals.extend(page_signals::signals(&evidence));
+    signals.extend(file_signals::signals(mail));
+    signals.extend(injection::signal(&evidence));
+    signals.sort_by(|a, b| b.points.total_cmp(&a.points));
+    signals
+}
+
+/// The risk of the strongest signal, for a mail that is held; below that it is only suspicious.
+/// Orders to software are told in any case, because agents must know.
+fn risk(signals: &[Signal], hold: bool) -> Option<Risk> {
+    let leading = signals.first()?.risk;
+    let orders = signals.iter().any(|signal| signal.risk == Risk::Injection);
+    Some(match (hold, orders) {
+        (true, _) => leading,
+        (false, true) => Risk::Injection,
+        (false, false) => Risk::Suspicious,
+    })
+}
+
+/// The reasons of the strongest signals; orders to software are among them.
+fn reasons(signals: &[Signal]) -> Vec<String> {
+    let mut told: Vec<&Signal> = signals.iter().take(REASONS).collect();
+    let order = signals.iter().skip(REASONS).find(|signal| signal.risk == Risk::Injection);
+    if let (Some(order), Some(last)) = (order, told.last_mut()) {
+        *last = order;
+    }
+    told.into_iter().map(|signal| signal.reason.clone()).collect()
 }
 
 fn points(signals: &[Signal], wanted: impl Fn(&Signal) -> bool) -> f64 {
