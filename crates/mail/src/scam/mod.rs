@@ -31,6 +31,8 @@ pub const MARK: f64 = 4.0;
 pub const HOLD: f64 = 7.0;
 /// Reasons that are given.
 pub const REASONS: usize = 3;
+/// Points that the team's decisions about similar mail add or take away at the most.
+const LEARNED: f64 = 3.0;
 /// Own domains, correspondents and names that a sender's are compared with, of each.
 const COMPARED: usize = 2_000;
 
@@ -86,6 +88,8 @@ pub struct SenderHistory<'a> {
     pub team: &'a [String],
     /// Domains of people the workspace is in touch with.
     pub correspondents: &'a [String],
+    /// How likely this mail is spam by what the team decided about similar mail, from 0 to 1.
+    pub learned: Option<f64>,
 }
 
 /// The verdict of the check.
@@ -193,6 +197,7 @@ fn signals(
     signals.extend(page_signals::signals(&evidence));
     signals.extend(file_signals::signals(mail));
     signals.extend(injection::signal(&evidence));
+    signals.extend(learned(known));
     signals.sort_by(|a, b| b.points.total_cmp(&a.points));
     signals
 }
@@ -219,15 +224,25 @@ fn reasons(signals: &[Signal]) -> Vec<String> {
     told.into_iter().map(|signal| signal.reason.clone()).collect()
 }
 
+/// What the team decided about similar mail, as a sign among others.
+fn learned(known: &SenderHistory<'_>) -> Option<Signal> {
+    let points = (known.learned? - 0.5).max(0.0) * 2.0 * LEARNED;
+    let reason = "Your team marked similar mail as spam.";
+    (points >= 1.0).then(|| Signal::words(points, Risk::Suspicious, reason))
+}
+
 fn points(signals: &[Signal], wanted: impl Fn(&Signal) -> bool) -> f64 {
     signals.iter().filter(|signal| wanted(signal)).fold(0.0, |sum, signal| sum + signal.points)
 }
 
-/// A known sender reduces the score only as far as authentication passes.
+/// A known sender reduces the score only as far as authentication passes; mail like what the team
+/// said is no spam reduces it too.
 fn trust(authentication: &Authentication, known: &SenderHistory<'_>) -> f64 {
-    match (known.contact, authentication.dmarc) {
+    let by_history = match (known.contact, authentication.dmarc) {
         (true, Dmarc::Pass) => 5.0,
         (true, Dmarc::Absent) if authentication.spf != AuthenticationResult::Fail => 2.0,
         _ => 0.0,
-    }
+    };
+    let by_team = known.learned.map_or(0.0, |spam| (0.5 - spam).max(0.0) * 2.0 * LEARNED);
+    by_history + by_team
 }

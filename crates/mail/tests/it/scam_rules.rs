@@ -300,6 +300,22 @@ fn a_contact_is_not_held_for_words_alone() {
 }
 
 #[test]
+fn what_the_team_decided_about_similar_mail_moves_the_score() {
+    let raw = "From: Sam <sam@garden.com>\nSubject: Casino\n\nFree spins at our casino, jackpot!";
+    let mail = parse(raw.as_bytes(), Envelope::default());
+    let score = |learned| {
+        let known = SenderHistory { learned, ..SenderHistory::default() };
+        check(&mail, &Authentication::default(), &known)
+    };
+    let alone = score(None).score;
+    assert_eq!(score(Some(0.5)).score, alone);
+    assert_eq!(score(Some(0.0)).score, alone - 3.0);
+    let spam = score(Some(1.0));
+    assert_eq!(spam.score, alone + 3.0);
+    assert!(spam.reasons.contains(&"Your team marked similar mail as spam.".to_owned()));
+}
+
+#[test]
 fn hostile_mail_takes_little_time() {
     for piece in ["a", "verify your account ", "<a href='https://x.y/'>", "\u{200b}a", "рa ", "<"]
     {
