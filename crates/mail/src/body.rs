@@ -20,6 +20,10 @@ pub struct Body {
     /// As it was sent, for the app, which cleans it before it shows it.
     pub html: Option<String>,
     pub links: Vec<Link>,
+    /// The visible text of the HTML; empty without HTML.
+    pub page_text: String,
+    /// The text of the HTML with what it hides; empty where it hides nothing.
+    pub hidden_text: String,
 }
 
 /// Reads the body. Of a mail with both forms, the HTML is used to find the writer's own text if a
@@ -35,7 +39,15 @@ pub fn body(message: &Message<'_>) -> Body {
     let told = page.tells_history || readable == seen;
     let by_html = if told { trim_marked(&clean_marked(&page.marked)) } else { String::new() };
     let text = if by_html.is_empty() { trim(&readable) } else { by_html };
-    Body { text, original: original.trim().to_owned(), html, links: page.links }
+    let hidden_text = if page.whole == page.text { String::new() } else { page.whole };
+    Body {
+        text,
+        original: original.trim().to_owned(),
+        html,
+        links: page.links,
+        page_text: seen,
+        hidden_text,
+    }
 }
 
 /// A page as plain text.

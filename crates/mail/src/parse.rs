@@ -52,6 +52,10 @@ pub struct ParsedMail {
     /// As it was sent; it must be cleaned before it is shown.
     pub html: Option<String>,
     pub links: Vec<Link>,
+    /// The visible text of the HTML, whatever the plain text says; empty without HTML.
+    pub page_text: String,
+    /// The text of the HTML with what it hides from readers; empty where it hides nothing.
+    pub hidden_text: String,
     pub attachments: Vec<AttachedFile>,
     pub kind: MailKind,
     /// The failed recipients of a bounce.
@@ -102,13 +106,15 @@ pub fn parse(raw: &[u8], envelope: Envelope<'_>) -> ParsedMail {
         understood.unread = true;
         return understood;
     }
-    let Body { text, original, html, links } = body::body(&message);
+    let Body { text, original, html, links, page_text, hidden_text } = body::body(&message);
     let told = kind::tell(&message, &header, &understood, &original);
     ParsedMail {
         text,
         original,
         html,
         links,
+        page_text,
+        hidden_text,
         attachments: files::files(&message),
         kind: told.kind,
         bounces: told.bounces,

@@ -23,6 +23,7 @@ string_enum! {
         Phishing = "phishing",
         Scam = "scam",
         Impersonation = "impersonation",
+        Injection = "injection",
     }
 }
 
@@ -33,6 +34,7 @@ impl From<mail::Risk> for ConversationRisk {
             mail::Risk::Phishing => ConversationRisk::Phishing,
             mail::Risk::Scam => ConversationRisk::Scam,
             mail::Risk::Impersonation => ConversationRisk::Impersonation,
+            mail::Risk::Injection => ConversationRisk::Injection,
         }
     }
 }

@@ -46,6 +46,7 @@ pub(super) fn warning(
         own_domains: &own_domains,
         team: &team,
         correspondents: &correspondents,
+        learned: None,
     };
     Ok(mail::check(mail, authentication, &known).warning())
 }

@@ -53,3 +53,17 @@ pub fn spam(corpora: &Path) -> Vec<PathBuf> {
     let data = corpora.join("spamassassin-public-corpus/data");
     ["spam-1", "spam-2"].iter().flat_map(|folder| files_in(&data.join(folder))).collect()
 }
+
+/// Honest mail of recent years.
+pub fn modern_ham(corpora: &Path) -> Vec<PathBuf> {
+    let mut files = files_in(&corpora.join("modern-ham"));
+    files.retain(|path| path.extension().is_some_and(|ending| ending == "eml"));
+    files
+}
+
+/// Mail that wants passwords and money.
+pub fn phishing(corpora: &Path) -> Vec<PathBuf> {
+    let mut files = files_under(&corpora.join("phishing"));
+    files.retain(|path| path.extension().is_some_and(|ending| ending == "eml"));
+    files
+}

@@ -34,24 +34,39 @@ pub(super) fn exists(domain: &str) -> bool {
 /// True for another owner's domain that a reader takes for this one: letters swapped for ones that
 /// look alike, one letter off, or words added by a hyphen.
 pub(super) fn looks_like(domain: &str, real: &str) -> bool {
-    let (domain, real) = (registered(domain), registered(real));
-    if domain == real {
-        return false;
+    SeenDomain::of(domain).looks_like(&SeenDomain::of(real))
+}
+
+/// A registered domain as an eye in a hurry sees it, ready to be compared with many.
+#[derive(Debug)]
+pub(super) struct SeenDomain {
+    pub registered: String,
+    /// The name without its public ending, in the letters that are shown.
+    name: String,
+    seen: String,
+}
+
+impl SeenDomain {
+    pub fn of(domain: &str) -> SeenDomain {
+        let registered = registered(domain);
+        let name = name_of(&registered);
+        SeenDomain { seen: as_seen(&name), name, registered }
     }
-    let (name, real_name) = (name_of(&domain), name_of(&real));
-    if real_name.chars().count() < NAME_CHARS {
-        return false;
+
+    pub fn looks_like(&self, real: &SeenDomain) -> bool {
+        if self.registered == real.registered || real.name.chars().count() < NAME_CHARS {
+            return false;
+        }
+        if self.seen == real.seen {
+            // The same name under another ending is most often the same owner.
+            return self.name != real.name;
+        }
+        let ending =
+            |domain: &SeenDomain| domain.registered.split_once('.').map(|(_, end)| end.to_owned());
+        real.name.chars().count() > NAME_CHARS
+            && (one_step(&self.seen, &real.seen) || one_step(&self.name, &real.name))
+            && ending(self) == ending(real)
     }
-    let (seen, real_seen) = (as_seen(&name), as_seen(&real_name));
-    if seen == real_seen {
-        // The same name under another ending is most often the same owner.
-        return name != real_name;
-    }
-    let same_ending =
-        domain.split_once('.').map(|(_, end)| end) == real.split_once('.').map(|(_, end)| end);
-    same_ending
-        && real_name.chars().count() > NAME_CHARS
-        && (one_step(&seen, &real_seen) || one_step(&name, &real_name))
 }
 
 /// True for a name that mixes scripts, as only a look-alike does.
@@ -75,6 +90,9 @@ fn as_seen(name: &str) -> String {
 
 /// True when one letter was added, left out, changed, or swapped with the next.
 fn one_step(one: &str, other: &str) -> bool {
+    if one.len().abs_diff(other.len()) > 4 {
+        return false;
+    }
     let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
     let (short, long) = if one.len() <= other.len() { (&one, &other) } else { (&other, &one) };
     let same = short.iter().zip(long.iter()).take_while(|(a, b)| a == b).count();

@@ -6,6 +6,8 @@ use crate::parse::ParsedMail;
 
 /// Bytes at the end of an archive in which its list of files is looked for.
 const LIST_BYTES: usize = 256 * 1024;
+/// Bytes of an attached web page that are searched.
+const PAGE_BYTES: usize = 64 * 1024;
 
 /// The weightiest signal among the files.
 pub(super) fn signals(mail: &ParsedMail) -> Vec<Signal> {
@@ -38,9 +40,27 @@ fn signal(file: &AttachedFile) -> Option<Signal> {
         let reason = "An attached archive holds a program, which can do harm.";
         return Some(Signal::certain(4.0, Risk::Suspicious, reason));
     }
-    if matches!(ending, "html" | "htm" | "shtml" | "xhtml" | "svg") && !file.inline {
-        let reason = "A web page is attached, which may ask for passwords.";
-        return Some(Signal::new(1.5, Risk::Phishing, reason));
+    if ending == "zip" && is_locked(&file.bytes) {
+        let reason = "An attached archive is locked, so that nobody can check what is in it.";
+        return Some(Signal::new(2.5, Risk::Suspicious, reason));
+    }
+    if matches!(ending, "rar" | "7z" | "ace" | "arj" | "cab" | "z" | "r00" | "uue" | "xz" | "lzh") {
+        let reason = "An attached archive is of a kind that is hardly used for documents.";
+        return Some(Signal::new(1.0, Risk::Suspicious, reason));
+    }
+    if matches!(ending, "html" | "htm" | "shtml" | "xhtml" | "svg" | "mht" | "mhtml")
+        && !file.inline
+    {
+        return Some(match runs_something(&file.bytes) {
+            true => {
+                let reason = "An attached web page runs a program or asks for a password.";
+                Signal::new(3.5, Risk::Phishing, reason)
+            }
+            false => {
+                let reason = "A web page is attached, which may ask for passwords.";
+                Signal::new(1.5, Risk::Phishing, reason)
+            }
+        });
     }
     if matches!(ending, "docm" | "xlsm" | "pptm" | "dotm" | "xlam" | "one") {
         let reason = "An attached document can run a program.";
@@ -69,6 +89,27 @@ fn lists_program(archive: &[u8]) -> bool {
         at += found + ENTRY.len();
     }
     false
+}
+
+/// True when an archive's first entry is locked by a password: bit 0 of its flags (APPNOTE 4.4.4).
+fn is_locked(archive: &[u8]) -> bool {
+    archive.starts_with(b"PK\x03\x04") && archive.get(6).is_some_and(|flags| flags & 1 == 1)
+}
+
+/// True for a page with a script, a form or a password field.
+fn runs_something(page: &[u8]) -> bool {
+    const SIGNS: [&str; 7] = [
+        "<script",
+        "<form",
+        "type=\"password",
+        "type='password",
+        "onload=",
+        "http-equiv=\"refresh",
+        "atob(",
+    ];
+    let page = &page[..page.len().min(PAGE_BYTES)];
+    let page = String::from_utf8_lossy(page).to_lowercase();
+    SIGNS.iter().any(|sign| page.contains(sign))
 }
 
 /// Endings of files that systems run when they are opened.

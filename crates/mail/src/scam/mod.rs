@@ -3,14 +3,24 @@
 //! No single signal identifies a scam, so each adds points and a good sender history subtracts
 //! some. The verdict is deterministic.
 
+mod brand_signals;
+mod brands;
 mod disguised_link;
 mod domain;
+mod evidence;
 mod file_signals;
+mod hosts;
+mod injection;
+mod letters;
 mod link_signals;
+mod page_signals;
+mod phrases;
 mod sender_signals;
 mod word_signals;
 
 pub(crate) use disguised_link::{disguised_link, link_target, shown_host};
+
+use evidence::ScamEvidence;
 
 use crate::parse::ParsedMail;
 use crate::{Dmarc, Warning};
@@ -21,6 +31,10 @@ pub const MARK: f64 = 4.0;
 pub const HOLD: f64 = 7.0;
 /// Reasons that are given.
 pub const REASONS: usize = 3;
+/// Points that the team's decisions about similar mail add or take away at the most.
+const LEARNED: f64 = 3.0;
+/// Own domains, correspondents and names that a sender's are compared with, of each.
+const COMPARED: usize = 2_000;
 
 /// The authentication results of a mail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +88,8 @@ pub struct SenderHistory<'a> {
     pub team: &'a [String],
     /// Domains of people the workspace is in touch with.
     pub correspondents: &'a [String],
+    /// How likely this mail is spam by what the team decided about similar mail, from 0 to 1.
+    pub learned: Option<f64>,
 }
 
 /// The verdict of the check.
@@ -95,6 +111,8 @@ pub enum Risk {
     Phishing,
     Scam,
     Impersonation,
+    /// It gives orders to software that reads it.
+    Injection,
 }
 
 impl Risk {
@@ -104,6 +122,7 @@ impl Risk {
             Risk::Phishing => "phishing",
             Risk::Scam => "scam",
             Risk::Impersonation => "impersonation",
+            Risk::Injection => "injection",
         }
     }
 }
@@ -124,11 +143,17 @@ struct Signal {
     reason: String,
     /// A good sender history does not reduce it.
     certain: bool,
+    /// It is about the words alone.
+    words: bool,
 }
 
 impl Signal {
     fn new(points: f64, risk: Risk, reason: impl Into<String>) -> Signal {
-        Signal { points, risk, reason: reason.into(), certain: false }
+        Signal { points, risk, reason: reason.into(), certain: false, words: false }
+    }
+
+    fn words(points: f64, risk: Risk, reason: impl Into<String>) -> Signal {
+        Signal { words: true, ..Signal::new(points, risk, reason) }
     }
 
     fn certain(points: f64, risk: Risk, reason: impl Into<String>) -> Signal {
@@ -142,35 +167,82 @@ pub fn check(
     authentication: &Authentication,
     known: &SenderHistory<'_>,
 ) -> Verdict {
-    let mut signals = sender_signals::signals(mail, authentication, known);
-    signals.extend(link_signals::signals(mail, authentication));
-    signals.extend(word_signals::signals(mail));
-    signals.extend(file_signals::signals(mail));
-    signals.sort_by(|a, b| b.points.total_cmp(&a.points));
+    let signals = signals(mail, authentication, known);
     let certain: f64 = points(&signals, |signal| signal.certain);
     let other: f64 = points(&signals, |signal| !signal.certain);
     let score = certain + (other - trust(authentication, known)).max(0.0);
     let score = (score * 10.0).round() / 10.0;
-    let risk = signals
-        .first()
-        .filter(|_| score >= MARK)
-        .map(|leading| if score >= HOLD { leading.risk } else { Risk::Suspicious });
+    let words_alone = signals.iter().all(|signal| signal.words);
+    // Somebody we write to may write of anything.
+    let hold = score >= HOLD && !(known.contact && words_alone);
+    let risk = risk(&signals, hold).filter(|_| score >= MARK);
     let reasons = match risk {
-        Some(_) => signals.iter().take(REASONS).map(|signal| signal.reason.clone()).collect(),
+        Some(_) => reasons(&signals),
         None => Vec::new(),
     };
-    Verdict { score, risk, reasons, hold: risk.is_some() && score >= HOLD }
+    Verdict { score, hold: hold && risk.is_some(), risk, reasons }
+}
+
+/// All signals, the weightiest first.
+fn signals(
+    mail: &ParsedMail,
+    authentication: &Authentication,
+    known: &SenderHistory<'_>,
+) -> Vec<Signal> {
+    let evidence = ScamEvidence::of(mail, known);
+    let mut signals = sender_signals::signals(&evidence, authentication);
+    signals.extend(brand_signals::signals(&evidence));
+    signals.extend(link_signals::signals(&evidence, authentication));
+    signals.extend(word_signals::signals(&evidence));
+    signals.extend(page_signals::signals(&evidence));
+    signals.extend(file_signals::signals(mail));
+    signals.extend(injection::signal(&evidence));
+    signals.extend(learned(known));
+    signals.sort_by(|a, b| b.points.total_cmp(&a.points));
+    signals
+}
+
+/// The risk of the strongest signal, for a mail that is held; below that it is only suspicious.
+/// Orders to software are told in any case, because agents must know.
+fn risk(signals: &[Signal], hold: bool) -> Option<Risk> {
+    let leading = signals.first()?.risk;
+    let orders = signals.iter().any(|signal| signal.risk == Risk::Injection);
+    Some(match (hold, orders) {
+        (true, _) => leading,
+        (false, true) => Risk::Injection,
+        (false, false) => Risk::Suspicious,
+    })
+}
+
+/// The reasons of the strongest signals; orders to software are among them.
+fn reasons(signals: &[Signal]) -> Vec<String> {
+    let mut told: Vec<&Signal> = signals.iter().take(REASONS).collect();
+    let order = signals.iter().skip(REASONS).find(|signal| signal.risk == Risk::Injection);
+    if let (Some(order), Some(last)) = (order, told.last_mut()) {
+        *last = order;
+    }
+    told.into_iter().map(|signal| signal.reason.clone()).collect()
+}
+
+/// What the team decided about similar mail, as a sign among others.
+fn learned(known: &SenderHistory<'_>) -> Option<Signal> {
+    let points = (known.learned? - 0.5).max(0.0) * 2.0 * LEARNED;
+    let reason = "Your team marked similar mail as spam.";
+    (points >= 1.0).then(|| Signal::words(points, Risk::Suspicious, reason))
 }
 
 fn points(signals: &[Signal], wanted: impl Fn(&Signal) -> bool) -> f64 {
     signals.iter().filter(|signal| wanted(signal)).fold(0.0, |sum, signal| sum + signal.points)
 }
 
-/// A known sender reduces the score only as far as authentication passes.
+/// A known sender reduces the score only as far as authentication passes; mail like what the team
+/// said is no spam reduces it too.
 fn trust(authentication: &Authentication, known: &SenderHistory<'_>) -> f64 {
-    match (known.contact, authentication.dmarc) {
+    let by_history = match (known.contact, authentication.dmarc) {
         (true, Dmarc::Pass) => 5.0,
         (true, Dmarc::Absent) if authentication.spf != AuthenticationResult::Fail => 2.0,
         _ => 0.0,
-    }
+    };
+    let by_team = known.learned.map_or(0.0, |spam| (0.5 - spam).max(0.0) * 2.0 * LEARNED);
+    by_history + by_team
 }

@@ -1,7 +1,11 @@
 //! Scam signals in the claimed sender.
 
+use super::evidence::ScamEvidence;
+use super::hosts::{AnonymousHost, anonymous_host};
+use super::link_signals::short;
 use super::{
-    Authentication, AuthenticationResult, DmarcPolicy, Risk, SenderHistory, Signal, domain,
+    Authentication, AuthenticationResult, COMPARED, DmarcPolicy, Risk, SenderHistory, Signal,
+    domain,
 };
 use crate::Dmarc;
 use crate::address::Address;
@@ -9,16 +13,19 @@ use crate::kind::MailKind;
 use crate::parse::ParsedMail;
 use crate::people::address_within;
 
-/// Domains that a sender's is compared with.
-const COMPARED: usize = 2_000;
 /// Characters of a team member's name that is compared.
 const NAME_CHARS: usize = 5;
+/// Signs in a name that are no accident.
+const NAME_SIGNS: usize = 2;
+/// Characters from which on a name of letters and digits in turns is a machine's.
+const RANDOM_CHARS: usize = 7;
+/// Consonants in a row that no language has.
+const UNSPEAKABLE: usize = 5;
+/// Changes between letters and digits in such a name.
+const RANDOM_TURNS: usize = 3;
 
-pub(super) fn signals(
-    mail: &ParsedMail,
-    authentication: &Authentication,
-    known: &SenderHistory<'_>,
-) -> Vec<Signal> {
+pub(super) fn signals(evidence: &ScamEvidence<'_>, authentication: &Authentication) -> Vec<Signal> {
+    let (mail, known) = (evidence.mail, evidence.known);
     let Some(from) = &mail.from else {
         return vec![Signal::new(3.0, Risk::Suspicious, "The mail does not say who sent it.")];
     };
@@ -28,6 +35,9 @@ pub(super) fn signals(
     signals.extend(sender.name_of_team());
     signals.extend(sender.domain_looks_alike());
     signals.extend(answers_elsewhere(mail, &sender));
+    signals.extend(sender.nobodys_domain());
+    signals.extend(sender.name_is_dressed_up());
+    signals.extend(calls_reader_by_address(mail));
     signals
 }
 
@@ -53,9 +63,38 @@ impl Sender<'_> {
             "The sender's name shows an address at {shown_domain}, but the mail is from {}.",
             self.domain
         );
-        Some(match self.is_ours(shown_domain) {
-            true => Signal::certain(8.0, Risk::Impersonation, reason),
-            false => Signal::new(4.0, Risk::Impersonation, reason),
+        // Many people have two addresses at such providers.
+        let both_free = domain::is_freemail(shown_domain) && domain::is_freemail(self.domain);
+        Some(match (self.is_ours(shown_domain), both_free) {
+            (true, _) => Signal::certain(8.0, Risk::Impersonation, reason),
+            (false, true) => Signal::new(2.5, Risk::Impersonation, reason),
+            (false, false) => Signal::new(4.0, Risk::Impersonation, reason),
+        })
+    }
+
+    /// A domain that cannot exist, that nobody would choose, or that anybody gets.
+    fn nobodys_domain(&self) -> Option<Signal> {
+        let (points, reason) = if cannot_exist(self.domain) {
+            (1.5, format!("{} cannot be the domain of a sender.", short(self.domain)))
+        } else if anonymous_host(self.domain) == Some(AnonymousHost::FreeHost) {
+            (2.0, format!("It comes from {}, a host that anybody can use.", short(self.domain)))
+        } else if is_gibberish(self.from.email.split('@').next().unwrap_or_default()) {
+            (1.0, "The sender's address looks made up by a machine.".to_owned())
+        } else if is_random(self.domain) {
+            (2.0, format!("{} looks made up by a machine.", short(self.domain)))
+        } else {
+            return None;
+        };
+        Some(Signal::new(points, Risk::Suspicious, reason))
+    }
+
+    /// "__C0NGRATS__", "B*A*N*K": signs that keep filters from reading a name.
+    fn name_is_dressed_up(&self) -> Option<Signal> {
+        let name = self.from.name.as_deref()?;
+        let signs = name.chars().filter(|c| "_*~|^#=\\".contains(*c)).count();
+        (signs >= NAME_SIGNS && !name.contains('@')).then(|| {
+            let reason = "The sender's name is dressed up with signs.";
+            Signal::new(1.5, Risk::Suspicious, reason)
         })
     }
 
@@ -148,4 +187,53 @@ fn answers_elsewhere(mail: &ParsedMail, sender: &Sender<'_>) -> Option<Signal> {
         (false, true) => Signal::new(2.5, Risk::Scam, reason),
         (false, false) => Signal::new(1.5, Risk::Suspicious, reason),
     })
+}
+
+/// "For ann@x.example: your password expires". People who know somebody use a name.
+fn calls_reader_by_address(mail: &ParsedMail) -> Option<Signal> {
+    let subject = mail.subject.to_lowercase();
+    let called = mail.to.iter().take(5).any(|reader| {
+        let from = mail.from.as_ref().map_or("", |from| from.email.as_str());
+        reader.email != from && subject.contains(&reader.email)
+    });
+    called.then(|| {
+        let reason = "The subject calls you by your address instead of a name.";
+        Signal::new(1.0, Risk::Suspicious, reason)
+    })
+}
+
+/// True for a domain without an ending that anybody registers under. Names inside a house and those
+/// that are kept for examples (RFC 2606) may be honest.
+fn cannot_exist(domain: &str) -> bool {
+    const INSIDE: [&str; 10] = [
+        "example",
+        "test",
+        "invalid",
+        "localhost",
+        "local",
+        "lan",
+        "internal",
+        "intranet",
+        "home",
+        "corp",
+    ];
+    let ending = domain.rsplit('.').next().unwrap_or_default();
+    !domain.starts_with('[') && !INSIDE.contains(&ending) && !domain::exists(domain)
+}
+
+/// True for a registered name such as `a1hnknw1j1`: letters and digits in turns.
+fn is_random(host: &str) -> bool {
+    let registered = domain::registered(host);
+    let label = registered.split('.').next().unwrap_or_default();
+    let digits: Vec<bool> = label.bytes().map(|b| b.is_ascii_digit()).collect();
+    let turns = digits.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    label.len() >= RANDOM_CHARS && !label.starts_with("xn--") && turns >= RANDOM_TURNS
+}
+
+/// True for a name of letters that nobody can say, such as `snytvkqx`.
+fn is_gibberish(local: &str) -> bool {
+    let letters = local.len() >= RANDOM_CHARS && local.bytes().all(|b| b.is_ascii_alphabetic());
+    let is_vowel = |b: &u8| b"aeiouy".contains(&b.to_ascii_lowercase());
+    let longest = local.as_bytes().split(is_vowel).map(<[u8]>::len).max().unwrap_or(0);
+    letters && longest >= UNSPEAKABLE
 }

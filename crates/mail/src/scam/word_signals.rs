@@ -1,274 +1,151 @@
-//! Scam signals in the text.
+//! Scam signals in the words: what a mail wants, and whether it presses for it.
 
+use super::evidence::ScamEvidence;
 use super::{Risk, Signal};
-use crate::parse::ParsedMail;
+use crate::kind::MailKind;
 
-/// Bytes of text in which words are looked for.
-const SEARCHED_BYTES: usize = 64 * 1024;
+/// How much the second and the third story of a mail add to the first.
+const FURTHER: [f64; 3] = [1.0, 0.6, 0.4];
+/// How much words count in a mail whose links all lead to its sender: shops write like that.
+const AT_HOME: f64 = 0.7;
+/// How much words count that only the quoted part has: people pass scams on to ask about them.
+const QUOTED: f64 = 0.6;
 
-/// Single phrases prove little: typical for scams is urgency together with a request for money,
-/// vouchers or passwords.
-pub(super) fn signals(mail: &ParsedMail) -> Vec<Signal> {
-    let text = &mail.text[..mail.text.floor_char_boundary(SEARCHED_BYTES)];
-    let text = format!("{} {text}", mail.subject).to_lowercase();
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let count = |phrases: &[&str]| phrases.iter().filter(|phrase| text.contains(*phrase)).count();
-    let haste = count(HASTE) > 0;
-    let mut found = Vec::new();
-    for rule in PHRASE_RULES {
-        let told = count(rule.phrases);
-        if told == 0 {
-            continue;
-        }
-        if haste && rule.with_haste > 0.0 {
-            found.push(Signal::new(rule.with_haste, rule.risk, rule.hasty_reason));
-        } else if rule.alone > 0.0 && told >= rule.enough {
-            found.push(Signal::new(rule.alone, rule.risk, rule.reason));
-        }
+/// One phrase proves little. Several of a group, or one together with haste, are what scams are made
+/// of, and several groups add up.
+pub(super) fn signals(evidence: &ScamEvidence<'_>) -> Vec<Signal> {
+    // A mail server's report is full of failures, limits and mailboxes.
+    if evidence.mail.kind == MailKind::Bounce && !evidence.mail.bounces.is_empty() {
+        return Vec::new();
     }
+    let hasty = evidence.phrases.of("haste") > 0;
+    let home = if evidence.leads_home() { AT_HOME } else { 1.0 };
+    let mut found: Vec<Signal> =
+        RULES.iter().filter_map(|rule| rule.signal(evidence, hasty)).collect();
     found.sort_by(|a, b| b.points.total_cmp(&a.points));
-    found.truncate(2);
+    found.truncate(FURTHER.len());
+    for (signal, share) in found.iter_mut().zip(FURTHER) {
+        signal.points *= share * home;
+    }
     found
 }
 
-struct PhraseRule {
-    phrases: &'static [&'static str],
+/// A group of phrases and what it weighs.
+struct WordRule {
+    group: &'static str,
     risk: Risk,
-    with_haste: f64,
-    hasty_reason: &'static str,
-    /// Points without haste, from this many phrases on.
-    alone: f64,
-    enough: usize,
+    /// Points for one line of the group, and for several.
+    one: f64,
+    several: f64,
+    /// Points together with haste, for one line and for several.
+    one_hasty: f64,
+    several_hasty: f64,
+    /// Lines from which on they are several.
+    many: usize,
     reason: &'static str,
 }
 
-const PHRASE_RULES: &[PhraseRule] = &[
-    PhraseRule {
-        phrases: BANK,
-        risk: Risk::Scam,
-        with_haste: 4.0,
-        hasty_reason: "It presses for a payment to another account.",
-        alone: 2.5,
-        enough: 1,
-        reason: "It asks to pay into another account.",
+impl WordRule {
+    fn signal(&self, evidence: &ScamEvidence<'_>, hasty: bool) -> Option<Signal> {
+        let all = evidence.phrases.of(self.group);
+        let own = evidence.own_phrases.as_ref().map(|own| own.of(self.group));
+        if self.group == "renewal" && !has_telephone(evidence) {
+            return None;
+        }
+        let quoted = own == Some(0);
+        let count = own.filter(|own| *own > 0).unwrap_or(all);
+        let points = match (count >= self.many, hasty) {
+            _ if count == 0 => return None,
+            (true, true) => self.several_hasty,
+            (true, false) => self.several,
+            (false, true) => self.one_hasty,
+            (false, false) => self.one,
+        };
+        let points = if quoted { points * QUOTED } else { points };
+        let presses = if hasty { ", and presses for it" } else { "" };
+        let place = if quoted { "The quoted part" } else { "It" };
+        let reason = format!("{place} {}{presses}.", self.reason);
+        (points > 0.0).then(|| Signal::words(points, self.risk, reason))
+    }
+}
+
+const fn rule(group: &'static str, risk: Risk, points: [f64; 4], reason: &'static str) -> WordRule {
+    let [one, several, one_hasty, several_hasty] = points;
+    WordRule { group, risk, one, several, one_hasty, several_hasty, many: 2, reason }
+}
+
+/// In the order of the file of phrases.
+const RULES: &[WordRule] = &[
+    rule(
+        "credentials",
+        Risk::Phishing,
+        [1.5, 2.5, 2.5, 4.0],
+        "asks to confirm an account or a password",
+    ),
+    rule(
+        "secrets",
+        Risk::Phishing,
+        [2.5, 3.5, 3.5, 4.5],
+        "asks for a card number, a PIN or a recovery phrase",
+    ),
+    rule(
+        "mailbox",
+        Risk::Phishing,
+        [1.5, 3.0, 2.5, 4.0],
+        "says that a mailbox is full or will be closed",
+    ),
+    rule("document", Risk::Phishing, [0.5, 1.0, 1.0, 1.5], "says that a document is waiting"),
+    rule("parcel", Risk::Phishing, [1.0, 2.0, 2.0, 3.0], "says that a parcel is held back"),
+    rule("refund", Risk::Scam, [1.0, 2.0, 1.5, 3.0], "promises a refund"),
+    rule("fine", Risk::Scam, [1.5, 3.0, 2.5, 3.5], "demands a fine or a debt"),
+    rule("prize", Risk::Scam, [1.0, 2.5, 1.5, 3.0], "promises a prize or a present"),
+    rule("voucher request", Risk::Scam, [1.5, 3.0, 4.5, 4.5], "asks for gift cards or vouchers"),
+    rule(
+        "renewal",
+        Risk::Scam,
+        [1.5, 3.0, 2.0, 3.5],
+        "tells of a charge and gives a telephone number to object",
+    ),
+    rule("bank change", Risk::Scam, [2.5, 3.0, 4.0, 4.5], "asks to pay into another account"),
+    rule("payroll", Risk::Scam, [2.5, 3.5, 4.0, 4.5], "asks to pay a salary into another account"),
+    rule("sextortion", Risk::Scam, [1.0, 4.0, 2.0, 5.0], "threatens with recordings"),
+    rule("wallet", Risk::Phishing, [1.5, 3.0, 2.5, 4.0], "is about a wallet of crypto-currency"),
+    WordRule {
+        many: 3,
+        ..rule("fortune", Risk::Scam, [0.5, 4.0, 0.5, 4.5], "promises a fortune or a loan")
     },
-    PhraseRule {
-        phrases: VOUCHERS,
-        risk: Risk::Scam,
-        with_haste: 4.5,
-        hasty_reason: "It presses for gift cards or vouchers.",
-        alone: 1.5,
-        enough: 1,
-        reason: "It asks for gift cards or vouchers.",
-    },
-    PhraseRule {
-        phrases: COINS,
-        risk: Risk::Scam,
-        with_haste: 3.5,
-        hasty_reason: "It presses for a payment in crypto-currency.",
-        alone: 0.0,
-        enough: 1,
-        reason: "",
-    },
-    PhraseRule {
-        phrases: PASSWORDS,
-        risk: Risk::Phishing,
-        with_haste: 4.0,
-        hasty_reason: "It presses to confirm an account or a password.",
-        alone: 2.0,
-        enough: 1,
-        reason: "It asks to confirm an account or a password.",
-    },
-    PhraseRule {
-        phrases: FORTUNES,
-        risk: Risk::Scam,
-        with_haste: 4.5,
-        hasty_reason: "It promises a fortune and presses for an answer.",
-        alone: 4.0,
-        enough: 2,
-        reason: "It promises a fortune for a favour.",
-    },
+    rule("casino", Risk::Scam, [1.0, 3.0, 1.5, 3.5], "advertises gambling"),
+    rule("dating", Risk::Scam, [1.0, 2.5, 1.0, 2.5], "promises acquaintances"),
+    rule("cure", Risk::Scam, [1.0, 2.5, 1.5, 3.0], "promises a cure or a loss of weight"),
+    rule(
+        "lapse",
+        Risk::Phishing,
+        [1.0, 2.5, 1.5, 3.0],
+        "says that a protection, a plan or a payment failed",
+    ),
+    rule(
+        "offer",
+        Risk::Suspicious,
+        [0.5, 1.5, 1.0, 1.5],
+        "is an offer of the kind that is sent unasked",
+    ),
+    rule("qr", Risk::Phishing, [1.5, 2.0, 2.0, 2.5], "asks to scan a code with a telephone"),
 ];
 
-const HASTE: &[&str] = &[
-    "urgent",
-    "immediately",
-    "as soon as possible",
-    "within 24 hours",
-    "within 48 hours",
-    "act now",
-    "right away",
-    "will be suspended",
-    "will be closed",
-    "will be terminated",
-    "has been suspended",
-    "has been limited",
-    "final notice",
-    "last warning",
-    "before it is too late",
-    "asap",
-    "dringend",
-    "sofort",
-    "umgehend",
-    "innerhalb von 24 stunden",
-    "wird gesperrt",
-    "wurde gesperrt",
-    "letzte mahnung",
-    "immédiatement",
-    "sous 24 heures",
-    "sera suspendu",
-    "a été suspendu",
-    "dernier avis",
-    "inmediatamente",
-    "en las próximas 24 horas",
-    "será suspendida",
-    "urgente",
-    "immediatamente",
-    "entro 24 ore",
-    "verrà sospeso",
-    "è stato sospeso",
-    "imediatamente",
-    "em 24 horas",
-    "será bloqueada",
-    "onmiddellijk",
-    "binnen 24 uur",
-    "wordt geblokkeerd",
-    "natychmiast",
-    "в течение 24 часов",
-    "срочно",
-];
-
-const BANK: &[&str] = &[
-    "new bank details",
-    "new bank account",
-    "changed our bank",
-    "change of bank",
-    "updated bank details",
-    "our bank details have changed",
-    "new account details for payment",
-    "new payment details",
-    "pay into the new account",
-    "update our banking",
-    "change my direct deposit",
-    "update my direct deposit",
-    "change my payroll",
-    "neue bankverbindung",
-    "bankverbindung hat sich geändert",
-    "geänderte bankverbindung",
-    "neue kontoverbindung",
-    "nouveau rib",
-    "nouvelles coordonnées bancaires",
-    "changement de rib",
-    "nueva cuenta bancaria",
-    "nuevos datos bancarios",
-    "nuove coordinate bancarie",
-    "nuovo iban",
-    "novos dados bancários",
-    "nova conta bancária",
-    "nieuwe bankgegevens",
-    "nieuw rekeningnummer",
-];
-
-const VOUCHERS: &[&str] = &[
-    "gift cards",
-    "gift card",
-    "itunes card",
-    "google play card",
-    "steam card",
-    "apple card codes",
-    "geschenkkarten",
-    "gutscheinkarten",
-    "paysafecard",
-    "carte cadeau",
-    "cartes cadeaux",
-    "tarjetas de regalo",
-    "carte regalo",
-    "buoni regalo",
-    "cartões-presente",
-    "cadeaukaarten",
-];
-
-const COINS: &[&str] = &[
-    "bitcoin",
-    "btc wallet",
-    "ethereum",
-    "crypto wallet",
-    "usdt",
-    "seed phrase",
-    "recovery phrase",
-];
-
-const PASSWORDS: &[&str] = &[
-    "verify your account",
-    "confirm your account",
-    "verify your identity",
-    "confirm your identity",
-    "update your account information",
-    "confirm your password",
-    "verify your password",
-    "your account has been limited",
-    "re-activate your account",
-    "reactivate your account",
-    "unusual sign-in",
-    "update your payment information",
-    "update your billing information",
-    "verify your email account",
-    "mailbox will be deactivated",
-    "upgrade your mailbox",
-    "validate your mailbox",
-    "konto bestätigen",
-    "bestätigen sie ihr konto",
-    "passwort bestätigen",
-    "ihre daten bestätigen",
-    "confirmer votre compte",
-    "vérifier votre compte",
-    "mettre à jour vos informations",
-    "verificar su cuenta",
-    "confirme su cuenta",
-    "actualizar sus datos",
-    "verifica il tuo account",
-    "conferma i tuoi dati",
-    "verificar sua conta",
-    "confirme seus dados",
-    "bevestig uw account",
-    "verifieer uw account",
-];
-
-const FORTUNES: &[&str] = &[
-    "million dollars",
-    "million united states dollars",
-    "million us dollars",
-    "million pounds",
-    "million euros",
-    "next of kin",
-    "inheritance",
-    "deceased client",
-    "late husband",
-    "beneficiary",
-    "foreign partner",
-    "transfer the sum",
-    "transfer of the sum",
-    "this fund",
-    "the funds into your account",
-    "of the total sum",
-    "modalities",
-    "lottery",
-    "you have won",
-    "winning number",
-    "consignment",
-    "strictly confidential",
-    "utmost confidence",
-    "barrister",
-    "security company",
-    "diplomatic",
-    "erbschaft",
-    "sie haben gewonnen",
-    "héritage",
-    "vous avez gagné",
-    "herencia",
-    "ha ganado",
-    "eredità",
-    "hai vinto",
-    "herança",
-    "você ganhou",
-];
+/// True when the text has a telephone number: seven to fifteen digits, parted by spaces and signs,
+/// at least once.
+fn has_telephone(evidence: &ScamEvidence<'_>) -> bool {
+    let (mut digits, mut groups) = (0, 0);
+    for word in evidence.text.words.split(' ') {
+        if word.len() <= 5 && word.bytes().all(|b| b.is_ascii_digit()) {
+            digits += word.len();
+            groups += 1;
+            if groups >= 3 && (9..=15).contains(&digits) {
+                return true;
+            }
+        } else {
+            (digits, groups) = (0, 0);
+        }
+    }
+    false
+}

@@ -8,6 +8,7 @@ mod fixtures;
 mod headers;
 mod pages;
 mod properties;
+mod scam_rules;
 mod scams;
 mod smtp;
 mod threads;

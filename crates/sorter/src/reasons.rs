@@ -1,0 +1,81 @@
+//! Says why, in words of the mail at hand.
+
+use phrases::FoldedWord;
+
+use crate::features::each;
+use crate::language::is_small_word;
+use crate::model::Scorer;
+
+/// Words or pairs of words that are named.
+const NAMED: usize = 3;
+/// Bytes of a word that is named.
+const WORD_BYTES: usize = 40;
+
+/// Up to two sentences: the telling words, and how many mails were sorted so.
+pub(crate) fn reasons(
+    text: &str,
+    words: &[FoldedWord],
+    scorer: &Scorer,
+    label: usize,
+) -> Vec<String> {
+    let mut reasons = Vec::new();
+    let named = telling(text, words, scorer, label);
+    if !named.is_empty() {
+        reasons.push(format!("Because of {}.", listed(&named)));
+    }
+    match scorer.examples_of[label] {
+        0 => {}
+        1 => reasons.push("Like one mail that was sorted so.".to_owned()),
+        count => reasons.push(format!("Like {count} mails that were sorted so.")),
+    }
+    reasons
+}
+
+/// The stretches of the mail that speak most for a label, in the order of the mail.
+fn telling(text: &str, words: &[FoldedWord], scorer: &Scorer, label: usize) -> Vec<String> {
+    let mut weights = vec![0.0f32; words.len()];
+    each(words, |hash, first, last| {
+        let Some(place) = scorer.vocabulary.place(hash) else { return };
+        let weight = scorer.logistic.weight(place, label) / (last - first + 1) as f32;
+        weights[first] += weight;
+        if last != first {
+            weights[last] += weight;
+        }
+    });
+    let telling = |at: &usize| weights[*at] > 0.0 && !is_small_word(&words[*at].folded);
+    let mut best: Vec<usize> = (0..words.len()).filter(telling).collect();
+    best.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]));
+    best.truncate(NAMED);
+    best.sort_unstable();
+    let mut stretches: Vec<(usize, usize)> = Vec::new();
+    for at in best {
+        match stretches.last_mut() {
+            Some((_, last)) if *last + 1 == at => *last = at,
+            _ => stretches.push((at, at)),
+        }
+    }
+    let written = |(first, last): (usize, usize)| {
+        let stretch = &text[words[first].start..words[last].end];
+        stretch[..stretch.floor_char_boundary(WORD_BYTES * (last - first + 1))]
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let mut named: Vec<String> = Vec::new();
+    for stretch in stretches {
+        let word = written(stretch);
+        if !named.contains(&word) {
+            named.push(word);
+        }
+    }
+    named
+}
+
+fn listed(words: &[String]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("“{word}”")).collect();
+    match quoted.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, before)) => format!("{} and {last}", before.join(", ")),
+        None => String::new(),
+    }
+}
