@@ -140,4 +140,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 21,
+        name: "outgoing servers and connected mailboxes",
+        both: include_str!("021_connecting.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];

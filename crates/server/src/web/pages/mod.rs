@@ -20,3 +20,4 @@ pub(crate) mod scheduled;
 pub(crate) mod search;
 pub(crate) mod sign_in;
 pub(crate) mod timeline;
+pub mod welcome;
