@@ -25,14 +25,17 @@ use crate::http::router::MailSetup;
 use crate::mail_in::authentication::{AuthenticationConfig, DnsAuthenticator};
 use crate::mail_in::imap::{Fetchers, ImapTiming};
 use crate::mail_in::services;
-use crate::mail_in::services::HttpReader;
+use crate::mail_in::services::{HttpReader, SnsCalls};
 use crate::mail_in::smtp::{self, CertificateSource, MailListener, MailListeners, TlsCertificate};
 use crate::mail_out::dns_records::SendingSetup;
 use crate::mail_out::{RelayConfig, RelayTarget};
+use crate::mailbox_setup::MailboxFinder;
 use crate::net::config::NetConfig;
 use crate::net::descriptors::ConnectionBudget;
 use crate::net::dns_health::DnsHealth;
+use crate::net::host_guard::HostGuard;
 use crate::net::http_client::system_roots;
+use crate::net::https_fetch::Pages;
 use crate::net::ssrf_guard::SsrfGuard;
 use crate::node::health::Readiness;
 use crate::node::quiet::{QuietConfig, QuietMode};
@@ -122,7 +125,11 @@ pub fn reached_at(listen: SocketAddr) -> String {
 
 /// How the outside is reached.
 pub fn net_config(settings: &Settings) -> NetConfig {
-    NetConfig { dns: settings.dns, allow_private: settings.webhooks_allow_private }
+    NetConfig {
+        dns: settings.dns,
+        allow_private: settings.webhooks_allow_private,
+        mail_allow_private: settings.mail_allow_private,
+    }
 }
 
 /// How mail is sent.
@@ -167,9 +174,12 @@ fn tighten_permissions(settings: &Settings) {
 
 /// Builds the services of the jobs: the relay, the webhook sender and the document reader.
 pub fn open_worker(settings: &Settings, app: &App) -> Result<Worker, String> {
-    let relay = relay_config(settings).open()?;
+    let relay = relay_config(settings).open_router()?;
     if settings.relay == RelayTarget::Nowhere {
-        tracing::warn!("no relay is configured (MAILROOM_RELAY): outgoing mail waits");
+        tracing::warn!(
+            "no relay is configured (MAILROOM_RELAY): mail of inboxes without an outgoing server of \
+             their own waits"
+        );
     }
     let webhook_sender = HttpWebhookSender::of(&net_config(settings))?;
     let app_mail_reader = HttpReader::new(Vault::open(&settings.data, &app.ids)?)?;
@@ -182,7 +192,23 @@ pub fn open_worker(settings: &Settings, app: &App) -> Result<Worker, String> {
 fn open_fetchers(settings: &Settings, app: &App) -> Result<Fetchers, String> {
     let authenticator = Arc::new(DnsAuthenticator::of(&authentication_config(settings))?);
     let vault = Vault::open(&settings.data, &app.ids)?;
-    Fetchers::new(app.clone(), authenticator, vault, system_roots(), ImapTiming::default())
+    let guard = HostGuard::of(&net_config(settings))?;
+    Fetchers::new(app.clone(), authenticator, vault, system_roots(), guard, ImapTiming::default())
+}
+
+/// Finds the servers of mailboxes that people connect.
+fn open_finder(settings: &Settings) -> Result<MailboxFinder, String> {
+    let net = net_config(settings);
+    // The configuration files of domains are fetched from public addresses only.
+    let guard = SsrfGuard::of(&NetConfig { allow_private: false, ..net })?;
+    MailboxFinder::new(settings.dns, guard, relay_config(settings).dialling()?)
+}
+
+/// Verifies the calls of Amazon SNS.
+fn open_sns(settings: &Settings) -> Result<SnsCalls, String> {
+    let guard = SsrfGuard::of(&NetConfig { allow_private: false, ..net_config(settings) })?;
+    let pages = Pages::new(guard, system_roots(), services::PAGE_TIME)?;
+    Ok(SnsCalls::new(Arc::new(pages)))
 }
 
 /// The open listeners for mail.
@@ -265,7 +291,8 @@ pub async fn serve(
     let storage = StorageCheck::new(app.clone(), &settings.data, &settings.blobs, FREE_BYTES_LEAST);
     let dns = DnsHealth::of(settings.dns);
     let readiness = Readiness { app: app.clone(), storage, dns, quiet: quiet.clone() };
-    let router = health::router(readiness).merge(services::router(app.clone(), vault));
+    let sns = open_sns(settings).map_err(io::Error::other)?;
+    let router = health::router(readiness).merge(services::router(app.clone(), vault, sns));
     let mail_in = tokio::spawn(mail.listeners.serve(mail.open, stopping.clone().cancelled_owned()));
     let options = router::HttpOptions {
         developer_site: settings.developer_site.clone(),
@@ -274,6 +301,9 @@ pub async fn serve(
         quiet,
         mail_setup: mail_setup(settings),
         program: documents::this_program(),
+        relay: relay_config(settings).open_router().map_err(io::Error::other)?,
+        mailbox_finder: Arc::new(open_finder(settings).map_err(io::Error::other)?),
+        dialling: relay_config(settings).dialling().map_err(io::Error::other)?,
     };
     let background = app.background.clone();
     let router = router.merge(router::router(app, options));

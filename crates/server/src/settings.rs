@@ -120,6 +120,9 @@ pub struct Flags {
     /// Allow webhooks to private and http addresses, for development alone [default: false]
     #[arg(long, env = "MAILROOM_WEBHOOKS_ALLOW_PRIVATE", global = true, value_name = "BOOLEAN")]
     pub webhooks_allow_private: Option<String>,
+    /// Allow owners and admins to name mail servers in private networks [default: false]
+    #[arg(long, env = "MAILROOM_MAIL_ALLOW_PRIVATE", global = true, value_name = "BOOLEAN")]
+    pub mail_allow_private: Option<String>,
 }
 
 /// The settings a process runs with.
@@ -155,6 +158,8 @@ pub struct Settings {
     /// Nothing is sent or fetched, whatever the database says.
     pub quiet: bool,
     pub webhooks_allow_private: bool,
+    /// Mail servers in private networks may be named in the app.
+    pub mail_allow_private: bool,
 }
 
 /// Where HTTP is served unless the settings say otherwise.
@@ -187,6 +192,7 @@ const NAMES: &[&str] = &[
     "commit_batch",
     "quiet",
     "webhooks_allow_private",
+    "mail_allow_private",
 ];
 
 impl Settings {
@@ -253,6 +259,9 @@ impl Settings {
             quiet: found.parsed("quiet", &flags.quiet, "true or false").unwrap_or(false),
             webhooks_allow_private: found
                 .parsed("webhooks_allow_private", &flags.webhooks_allow_private, "true or false")
+                .unwrap_or(false),
+            mail_allow_private: found
+                .parsed("mail_allow_private", &flags.mail_allow_private, "true or false")
                 .unwrap_or(false),
             data,
         };

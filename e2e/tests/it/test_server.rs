@@ -21,8 +21,10 @@ use server::demo::Sample;
 use server::documents::BuiltInReader;
 use server::http::router;
 use server::mail_in::smtp::ListenAddress;
-use server::mail_out::FolderRelay;
 use server::mail_out::dns_records::SendingSetup;
+use server::mail_out::{FolderRelay, RelayConfig, RelayTarget};
+use server::mailbox_setup::MailboxFinder;
+use server::net::config::NetConfig;
 use server::node::quiet::QuietMode;
 use server::serve::serve_router;
 use server::webhooks::{DEADLINE, HttpWebhookSender, SsrfGuard, SsrfRules, SystemResolver};
@@ -79,6 +81,13 @@ impl TestServer {
         let sample = server::demo::fill(&app).await.unwrap();
         let email = sample.owner_email.clone();
         let ines = app.store.read(move |tx| actor::person(tx, 1, &email)).await.unwrap();
+        let relays = RelayConfig {
+            target: RelayTarget::Nowhere,
+            public_url: None,
+            net: NetConfig::default(),
+        };
+        let guard = SsrfGuard::new(Arc::new(SystemResolver::default()), SsrfRules::new(false));
+        let finder = MailboxFinder::new(None, guard, relays.dialling().unwrap()).unwrap();
         let options = router::HttpOptions {
             developer_site: None,
             ssrf_guard: SsrfGuard::new(Arc::new(SystemResolver::default()), SsrfRules::new(true)),
@@ -91,6 +100,9 @@ impl TestServer {
                 dns: None,
             },
             program: program(),
+            relay: relays.open_router().unwrap(),
+            dialling: relays.dialling().unwrap(),
+            mailbox_finder: Arc::new(finder),
         };
         let router = router::router(app.clone(), options);
         tokio::spawn(serve_router(listener, router, std::future::pending()));

@@ -8,7 +8,7 @@ use crate::base::actor::Actor;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result, ValidationError, ValidationErrors};
 use crate::base::ids::MailboxId;
-use crate::base::limits::IMAP_WORD_CHARS;
+use crate::base::limits::{DAY_MS, IMAP_WORD_CHARS};
 use crate::base::queue::Queue;
 use crate::base::time::Moment;
 use crate::inbound::imap::{PostFetchAction, Security};
@@ -25,8 +25,28 @@ pub struct FetchFrom {
     pub folder: String,
     pub after: PostFetchAction,
     pub trusts: Option<String>,
-    /// Skips the mail that is in the folder now.
-    pub new_only: bool,
+    pub history: MailHistory,
+    /// Set up at the machine: the server may be in a private network.
+    pub by_operator: bool,
+}
+
+/// How much of the mail that is in the folder now is fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MailHistory {
+    Everything,
+    /// What the mailbox took in the last days.
+    Days(i64),
+    Nothing,
+}
+
+impl MailHistory {
+    fn since(self, now: i64) -> Option<i64> {
+        match self {
+            MailHistory::Everything => None,
+            MailHistory::Days(days) => Some(now - days * DAY_MS),
+            MailHistory::Nothing => Some(now),
+        }
+    }
 }
 
 /// Sets or replaces an inbox's IMAP account. The cursor is kept when server, user and folder stay
@@ -40,9 +60,14 @@ pub fn fetch_mail_from(
     cx.actor.must_administer()?;
     check(from)?;
     let mailbox = inbox_at(tx, cx, address)?;
+    keep(tx, cx, &mailbox, from)?;
+    Ok(mailbox)
+}
+
+fn keep(tx: &mut Tx<'_>, cx: &Cx<'_>, mailbox: &MailboxId, from: &FetchFrom) -> Result<()> {
     let known: Option<(String, String, String)> = tx.opt(
         "SELECT host, username, folder FROM imap_accounts WHERE ws = ?1 AND mailbox = ?2",
-        &[&cx.actor.ws, &mailbox],
+        &[&cx.actor.ws, mailbox],
     )?;
     let same = known.is_some_and(|(host, username, folder)| {
         host == from.host && username == from.username && folder == from.folder
@@ -50,25 +75,27 @@ pub fn fetch_mail_from(
     if !same {
         tx.exec(
             "DELETE FROM imap_accounts WHERE ws = ?1 AND mailbox = ?2",
-            &[&cx.actor.ws, &mailbox],
+            &[&cx.actor.ws, mailbox],
         )?;
     }
     tx.exec(
         "INSERT INTO imap_accounts (
             ws, mailbox, host, port, security, username, password, folder, afterwards, trusts,
             new_since, last_uid, seen_to, stuck_uid, stuck_attempts, next_attempt_at, holder, failures,
-            owners_told, fetched, skipped, created_at
+            owners_told, fetched, skipped, created_at, by_operator
          ) VALUES (
-            ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 0, 0, 0, 0, ?12, '', 0, FALSE, 0, 0, ?12
+            ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 0, 0, 0, 0, ?12, '', 0, FALSE, 0, 0, ?12,
+            ?13
          )
          ON CONFLICT (ws, mailbox) DO UPDATE SET
             port = excluded.port, security = excluded.security, password = excluded.password,
             afterwards = excluded.afterwards, trusts = excluded.trusts,
+            by_operator = excluded.by_operator,
             next_attempt_at = excluded.next_attempt_at, holder = '', failures = 0,
             failing_since = NULL, owners_told = FALSE, last_error = NULL",
         &[
             &cx.actor.ws,
-            &mailbox,
+            mailbox,
             &from.host,
             &i64::from(from.port),
             &from.security,
@@ -77,12 +104,13 @@ pub fn fetch_mail_from(
             &from.folder,
             &from.after.to_string(),
             &from.trusts,
-            &from.new_only.then_some(cx.now),
+            &from.history.since(cx.now),
             &cx.now,
+            &from.by_operator,
         ],
     )?;
     tx.wake(Queue::Imap);
-    Ok(mailbox)
+    Ok(())
 }
 
 /// Removes an inbox's IMAP account; fetched mail stays.
@@ -156,6 +184,8 @@ db::row! {
         pub mailbox: MailboxId,
         pub host: String,
         pub port: i64,
+        #[serde(skip)]
+        pub security: Security,
         pub username: String,
         pub folder: String,
         pub after: String = "a.afterwards",

@@ -135,7 +135,8 @@ fn pass_on_webhooks(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()>
     Ok(())
 }
 
-/// Closes the private inboxes: scheduled messages become drafts, and IMAP accounts are deleted.
+/// Closes the private inboxes: scheduled messages become drafts, and the accounts that they
+/// fetch from and send through are deleted.
 fn close_inboxes(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
     let private: Vec<(MailboxId,)> = tx.all(
         "SELECT id FROM mailboxes WHERE ws = ?1 AND circle = ?2",
@@ -147,7 +148,12 @@ fn close_inboxes(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
              WHERE ws = ?1 AND mailbox = ?2 AND status = 'scheduled'",
             &[&cx.actor.ws, &id],
         )?;
-        tx.exec("DELETE FROM imap_accounts WHERE ws = ?1 AND mailbox = ?2", &[&cx.actor.ws, &id])?;
+        for sql in [
+            "DELETE FROM imap_accounts WHERE ws = ?1 AND mailbox = ?2",
+            "DELETE FROM outgoing_servers WHERE ws = ?1 AND mailbox = ?2",
+        ] {
+            tx.exec(sql, &[&cx.actor.ws, &id])?;
+        }
         tx.exec(
             "UPDATE mailboxes SET address = ?3 WHERE ws = ?1 AND id = ?2",
             &[&cx.actor.ws, &id, &format!("{id}@closed.invalid")],

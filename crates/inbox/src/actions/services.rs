@@ -1,15 +1,20 @@
 //! Connections to e-mail-sending services: making, completing, listing and ending them.
 
-use db::Tx;
+use db::{Json, Tx};
 use serde::Serialize;
 
 use crate::app::Cx;
-use crate::base::actor::Principal;
+use crate::base::actor::{Circle, Principal};
+use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ServiceId, UserId};
-use crate::base::limits::{SERVICE_TOKEN_CHARS, SERVICES};
+use crate::base::limits::{REFERENCE_TAG_CHARS, SERVICE_TOKEN_CHARS, SERVICES};
 use crate::base::time::Moment;
+use crate::model::audit_log::{self, Action};
 use crate::model::services::Service;
+
+/// Mails of a service that are listed.
+const NOTED_LISTED: i64 = 5;
 
 /// A connection to make. Secrets are sealed already.
 #[derive(Clone)]
@@ -34,8 +39,10 @@ pub fn connect_service(tx: &mut Tx<'_>, cx: &Cx<'_>, new: &NewService) -> Result
         return Err(Error::Forbidden("Only a person can connect a service.".into()));
     };
     let tag = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
-    if !(1..=80).contains(&new.reference_tag.len()) || !new.reference_tag.bytes().all(tag) {
-        return Err(Error::invalid("reference-tag", "must be 1 to 80 letters, digits, _ and -"));
+    let fits = (1..=REFERENCE_TAG_CHARS).contains(&new.reference_tag.len());
+    if !fits || !new.reference_tag.bytes().all(tag) {
+        let sentence = format!("must be 1 to {REFERENCE_TAG_CHARS} letters, digits, _ and -");
+        return Err(Error::invalid("reference-tag", sentence));
     }
     let (count,): (i64,) =
         tx.one("SELECT CAST(count(*) AS BIGINT) FROM services WHERE ws = ?1", &[&cx.actor.ws])?;
@@ -61,6 +68,8 @@ pub fn connect_service(tx: &mut Tx<'_>, cx: &Cx<'_>, new: &NewService) -> Result
             &cx.now,
         ],
     )?;
+    let label = new.service.label();
+    audit_log::record(tx, cx, &Circle::team(), Action::ServiceConnected, label, new.id.as_str())?;
     Ok(service_path(new.service, &token))
 }
 
@@ -76,14 +85,49 @@ pub fn set_service_secret(
         "UPDATE services SET secret = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, id, &sealed_secret],
     )?;
-    if set == 0 { Err(Error::NotFound("connection")) } else { Ok(()) }
+    if set == 0 {
+        return Err(Error::NotFound("connection"));
+    }
+    let label = label_of(tx, cx, id)?;
+    audit_log::record(tx, cx, &Circle::team(), Action::ServiceChanged, label, id.as_str())
+}
+
+fn label_of(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ServiceId) -> Result<&'static str> {
+    let found: Option<(Service,)> =
+        tx.opt("SELECT service FROM services WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
+    found.map(|(service,)| service.label()).ok_or(Error::NotFound("connection"))
 }
 
 /// Ends a connection. Its recorded mail stays until it expires; texts are no longer fetched.
 pub fn disconnect_service(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ServiceId) -> Result<()> {
     cx.actor.must_administer()?;
-    let ended = tx.exec("DELETE FROM services WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
-    if ended == 0 { Err(Error::NotFound("connection")) } else { Ok(()) }
+    let label = label_of(tx, cx, id)?;
+    tx.exec("DELETE FROM services WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
+    audit_log::record(tx, cx, &Circle::team(), Action::ServiceDisconnected, label, id.as_str())
+}
+
+db::row! {
+    /// A mail that a service told of.
+    pub struct NotedMail from "app_mail" {
+        pub subject: String,
+        pub to: Json<Vec<EmailAddress>> = "app_mail.to_list",
+        pub reference: String,
+        pub recorded_at: i64,
+        pub answered: bool = "app_mail.conversation IS NOT NULL",
+    }
+}
+
+/// What a service told of lately, newest first.
+pub fn noted_lately(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ServiceId) -> Result<Vec<NotedMail>> {
+    cx.actor.must_administer()?;
+    Ok(tx.all(
+        &format!(
+            "SELECT {} FROM app_mail WHERE ws = ?1 AND service = ?2
+             ORDER BY recorded_at DESC LIMIT ?3",
+            NotedMail::COLUMNS
+        ),
+        &[&cx.actor.ws, id, &NOTED_LISTED],
+    )?)
 }
 
 db::row! {

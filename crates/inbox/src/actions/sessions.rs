@@ -45,6 +45,8 @@ pub struct SignedIn {
     pub role: Role,
     pub workspace_name: String,
     pub plan: Plan,
+    /// True until somebody put the page of first steps away.
+    pub is_new: bool,
     /// True when it is time to write down that the session is in use.
     pub stale: bool,
     /// False for a session that began with a link made by someone else, until the person gives
@@ -91,7 +93,14 @@ fn note_link(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
 
 /// Mails a sign-in link to the person with this address, one for each workspace. The response does
 /// not reveal whether there is one.
-pub fn mail_sign_in_link(tx: &mut Tx<'_>, cx: &Cx<'_>, email: &str) -> Result<()> {
+/// `by_operator` tells whether it leaves through the operator's relay: a server that people of the
+/// workspace set may show it to them, so such a link opens no private inbox.
+pub fn mail_sign_in_link(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    email: &str,
+    by_operator: bool,
+) -> Result<()> {
     let found: Vec<(i64, WorkspaceId, String, UserId)> = tx.all(
         "SELECT u.ws, w.id, w.name, u.id FROM users u JOIN workspaces w ON w.ws = u.ws
          WHERE u.email = ?1 ORDER BY u.ws LIMIT ?2",
@@ -100,7 +109,7 @@ pub fn mail_sign_in_link(tx: &mut Tx<'_>, cx: &Cx<'_>, email: &str) -> Result<()
     for (ws, workspace, name, person) in found {
         let actor = Actor::system(ws, workspace, Circle::team());
         let cx = Cx { actor: &actor, ..*cx };
-        let link = write_link(tx, &cx, &person, MAILED_LINK_MS, true)?;
+        let link = write_link(tx, &cx, &person, MAILED_LINK_MS, by_operator)?;
         let subject = format!("Sign in to {name}");
         let text = format!(
             "This link signs you in to {name}. It works once, for {works}:\n\n{link}\n\n\
@@ -113,10 +122,10 @@ pub fn mail_sign_in_link(tx: &mut Tx<'_>, cx: &Cx<'_>, email: &str) -> Result<()
 }
 
 /// Mails a sign-in link to a person who was added or cannot sign in. Only they see it, so it opens
-/// their private inboxes.
-pub fn invite(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
+/// their private inboxes, where it leaves through the operator's relay.
+pub fn invite(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, by_operator: bool) -> Result<()> {
     note_link(tx, cx, person)?;
-    let link = write_link(tx, cx, person, SIGN_IN_LINK_MS, true)?;
+    let link = write_link(tx, cx, person, SIGN_IN_LINK_MS, by_operator)?;
     let (workspace,): (String,) =
         tx.one("SELECT name FROM workspaces WHERE ws = ?1", &[&cx.actor.ws])?;
     let by = cx.actor.name();
@@ -251,6 +260,7 @@ db::row! {
         workspace: WorkspaceId = "w.id",
         workspace_name: String = "w.name",
         plan: Plan = "w.plan",
+        is_new: bool = "w.first_steps_over_at IS NULL",
     }
 }
 
@@ -281,6 +291,7 @@ pub fn signed_in(tx: &mut Tx<'_>, session: &TokenHash, now: i64) -> Result<Signe
         role: found.role,
         workspace_name: found.workspace_name,
         plan: found.plan,
+        is_new: found.is_new,
         stale: now - found.seen_at >= SEEN_EVERY_MS,
         opens_private: found.opens_private,
     })

@@ -184,6 +184,10 @@ pub const FETCHING_OVERDUE_MS: i64 = 5 * MINUTE_MS;
 pub const FETCH_ATTEMPTS: i64 = 5;
 /// Characters of a host, user, folder or password.
 pub const IMAP_WORD_CHARS: usize = 255;
+/// Digits of a port.
+pub const PORT_CHARS: usize = 5;
+/// Characters of the name under which an app gives its reference to a sending service.
+pub const REFERENCE_TAG_CHARS: usize = 80;
 
 /// Bytes of a file that is read; a larger one is kept and shown, and nothing is made of it.
 pub const DOCUMENT_READ_BYTES: i64 = 32 * 1024 * 1024;

@@ -67,6 +67,17 @@ impl FreeSlots {
         self.for_one(owner, 1)
     }
 
+    /// The same for an owner with a limit of its own.
+    pub fn at_most(&self, owner: &str, each: usize) -> usize {
+        self.for_one(owner, each)
+    }
+
+    /// The places taken by all owners whose names begin like this.
+    pub fn taken_by(&self, prefix: &str) -> usize {
+        let taken = self.in_flight.iter().filter(|(owner, _)| owner.starts_with(prefix));
+        taken.map(|(_, count)| count).sum()
+    }
+
     fn for_one(&self, owner: &str, each: usize) -> usize {
         each.saturating_sub(self.in_flight.get(owner).copied().unwrap_or(0))
     }
@@ -99,6 +110,7 @@ mod tests {
         assert_eq!(slots.free().of("b"), 2);
         assert_eq!(slots.free().of_failing("b"), 1);
         assert_eq!(slots.free().all, 1);
+        assert_eq!((slots.free().at_most("a", 5), slots.free().taken_by("a")), (3, 2));
         drop(first);
         assert_eq!(slots.free().of("a"), 1);
         assert_eq!(slots.free().of_failing("a"), 0);

@@ -23,6 +23,8 @@ mod runtime;
 mod sandbox_replies;
 mod send_messages;
 mod send_notices;
+mod sending_lanes;
+mod test_mail;
 mod upload_cleanup;
 mod webhook_sender;
 mod worker;
@@ -34,6 +36,7 @@ pub use app_mail_reader::{AppMailBody, AppMailReader, WantedMail};
 pub use deliver_webhooks::RETRIES_MS as DELIVERY_RETRIES_MS;
 pub use document_reader::{DocumentFile, DocumentReader, ExtractionOutcome};
 pub use relay::{OutgoingMail, Relay, RelayOutcome};
+pub use test_mail::{TestMail, send_test_mail};
 pub use webhook_sender::{WebhookRequest, WebhookResponse, WebhookSender};
 pub use worker::Worker;
 

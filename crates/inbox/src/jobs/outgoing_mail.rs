@@ -11,9 +11,10 @@ use super::message_body::{self, StoredBody};
 use super::recipient_outcomes;
 use crate::app::Cx;
 use crate::base::error::Result;
-use crate::base::ids::{ConversationId, MessageId};
+use crate::base::ids::{ConversationId, MailboxId, MessageId};
 use crate::model::domains::{self, Signer};
 use crate::model::mail_secret;
+use crate::model::outgoing_servers::{self, SubmissionServer};
 use crate::model::recipients::Party;
 
 /// Message-IDs named in `References`: the first and the latest.
@@ -28,6 +29,9 @@ pub struct UnsignedMail {
     /// The recipients that it has not been delivered to yet.
     pub recipients: Vec<String>,
     signer: Option<Signer>,
+    /// The server that the inbox sends through; `None` for the operator's relay.
+    pub server: Option<Arc<SubmissionServer>>,
+    of_service: bool,
 }
 
 impl UnsignedMail {
@@ -43,9 +47,15 @@ impl UnsignedMail {
         let secret = mail_secret::mail_secret(tx, cx)?;
         let secret = secret.as_bytes();
         let inbox = &mail.from.email;
-        let plus_tags: Option<(bool,)> =
-            tx.opt("SELECT plus_tags FROM mailboxes WHERE address = ?1", &[inbox])?;
-        let plus_tags = plus_tags.is_some_and(|(on,)| on);
+        let found: Option<(MailboxId, bool)> = tx.opt(
+            "SELECT id, plus_tags FROM mailboxes WHERE address = ?1 AND ws = ?2",
+            &[inbox, &cx.actor.ws],
+        )?;
+        let plus_tags = found.as_ref().is_some_and(|(_, on)| *on);
+        let server = match &found {
+            Some((id, _)) => outgoing_servers::server_of(tx, cx, id)?.map(Arc::new),
+            None => None,
+        };
         let sender = match plus_tags {
             true => mail::return_path(secret, inbox, markers.message),
             false => None,
@@ -57,7 +67,14 @@ impl UnsignedMail {
         mail.loop_mark = mail::loop_mark(secret, markers.message);
         let signer = domains::signer_of(tx, cx, inbox)?;
         let sender = sender.unwrap_or_else(|| inbox.clone());
-        Ok(UnsignedMail { mail: mail.into(), sender, recipients, signer })
+        let (mail, of_service) = (mail.into(), false);
+        Ok(UnsignedMail { mail, sender, recipients, signer, server, of_service })
+    }
+
+    /// The same as mail of the service itself, which leaves by another way.
+    pub fn of_service(self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<UnsignedMail> {
+        let server = outgoing_servers::server_of_service(tx, cx)?.map(Arc::new);
+        Ok(UnsignedMail { server, of_service: true, ..self })
     }
 
     /// The addresses of its To header.
@@ -82,6 +99,8 @@ impl UnsignedMail {
             sender: self.sender.clone(),
             recipients: self.recipients.clone(),
             bytes: signed.unwrap_or(plain).into(),
+            server: self.server.clone(),
+            of_service: self.of_service,
         }
     }
 }

@@ -31,7 +31,7 @@ pub fn keep(
         let refusal = match outcome {
             RelayOutcome::Delivered => None,
             RelayOutcome::Never(reason) => Some(reason),
-            RelayOutcome::Later(_) => continue,
+            RelayOutcome::Later(_) | RelayOutcome::Unavailable(_) => continue,
         };
         tx.exec(
             "INSERT INTO recipient_outcomes (ws, message, email, refusal, at) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -86,7 +86,9 @@ pub fn end(
 
 fn given_up(outcome: RelayOutcome) -> RelayOutcome {
     match outcome {
-        RelayOutcome::Later(reason) => RelayOutcome::Never(reason),
+        RelayOutcome::Later(reason) | RelayOutcome::Unavailable(reason) => {
+            RelayOutcome::Never(reason)
+        }
         settled => settled,
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::base::future::BoxFuture;
+use crate::model::outgoing_servers::SubmissionServer;
 
 /// Delivers a finished mail.
 pub trait Relay: Send + Sync {
@@ -26,6 +27,10 @@ pub struct OutgoingMail {
     /// The envelope recipients, Bcc included.
     pub recipients: Vec<String>,
     pub bytes: Arc<Vec<u8>>,
+    /// The server that the mail's inbox sends through; `None` for the operator's relay.
+    pub server: Option<Arc<SubmissionServer>>,
+    /// Mail of the service itself, which takes the operator's relay where that reaches people.
+    pub of_service: bool,
 }
 
 /// The outcome of an attempt. The reason is for the log and quotes no mail.
@@ -33,14 +38,21 @@ pub struct OutgoingMail {
 pub enum RelayOutcome {
     Delivered,
     Later(String),
+    /// The server could not be used at all: the mail waits, and no mail is the reason.
+    Unavailable(String),
     Never(String),
 }
 
 impl RelayOutcome {
+    /// True where another attempt may deliver the mail.
+    pub fn is_temporary(&self) -> bool {
+        matches!(self, RelayOutcome::Later(_) | RelayOutcome::Unavailable(_))
+    }
+
     pub(super) fn as_str(&self) -> &'static str {
         match self {
             RelayOutcome::Delivered => "delivered",
-            RelayOutcome::Later(_) => "later",
+            RelayOutcome::Later(_) | RelayOutcome::Unavailable(_) => "later",
             RelayOutcome::Never(_) => "never",
         }
     }

@@ -12,7 +12,7 @@ use super::failures::{JobFailure, JobRule, system};
 use super::fair_share::{FairShare, FairShareCursor};
 use super::outgoing_mail::{self, UnsignedMail};
 use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};
-use super::{OutgoingMail, Relay, RelayOutcome, lease, recipient_outcomes};
+use super::{OutgoingMail, Relay, RelayOutcome, lease, recipient_outcomes, sending_lanes};
 use crate::app::{App, Cx};
 use crate::base::actor::{Actor, Circle};
 use crate::base::backoff::retry_after;
@@ -22,13 +22,13 @@ use crate::base::ids::{ConversationId, MessageId};
 use crate::base::limits::DAY_MS;
 use crate::base::queue::Queue;
 use crate::inbound::sandbox;
-use crate::model::attachments;
 use crate::model::messages;
+use crate::model::outgoing_servers;
 use crate::model::timeline::{self, TimelineEvent};
 
 /// A message is retried for this long.
 pub(super) const RETRY_FOR_MS: i64 = 2 * DAY_MS;
-/// Messages being sent to the relay concurrently, in all and per workspace.
+/// Messages being sent concurrently, in all and through the relay of one workspace.
 const IN_FLIGHT: usize = 32;
 const IN_FLIGHT_EACH: usize = 8;
 /// Messages claimed in one transaction.
@@ -63,10 +63,10 @@ struct Claimed {
     unsigned: UnsignedMail,
 }
 
-/// The claimed messages, each with its number of slots, and the workspace that the round ended
-/// with.
+/// The claimed messages, each with its number of slots and their owner, and the workspace that the
+/// round ended with.
 struct Claims {
-    jobs: Vec<(DueJob, usize)>,
+    jobs: Vec<(DueJob, usize, String)>,
     last: i64,
 }
 
@@ -117,8 +117,7 @@ impl SendMessages {
         let claims = self.runtime.app.store.write(claim).await?;
         self.last_workspace.set(claims.last);
         let count = claims.jobs.len();
-        for (job, places) in claims.jobs {
-            let owner = job.ws.to_string();
+        for (job, places, owner) in claims.jobs {
             let places: Vec<_> = (0..places).map(|_| self.slots.enter(&owner)).collect();
             let (this, own) = (self.clone(), job.clone());
             let work = async move { this.send_claimed(own).await };
@@ -142,7 +141,7 @@ impl SendMessages {
             counter!("mailroom_messages_total", "outcome" => outcome.as_str()).increment(1);
             match outcome {
                 RelayOutcome::Delivered => tracing::info!(%message, "message sent"),
-                RelayOutcome::Later(reason) => {
+                RelayOutcome::Later(reason) | RelayOutcome::Unavailable(reason) => {
                     tracing::warn!(%message, reason, "message deferred, will be retried")
                 }
                 RelayOutcome::Never(reason) => {
@@ -165,7 +164,10 @@ impl SendMessages {
         if outgoing.recipients.is_empty() {
             return Vec::new();
         }
-        let parts = self.relay.parts(&outgoing.recipients);
+        let parts = match &outgoing.server {
+            Some(_) => vec![outgoing.recipients.clone()],
+            None => self.relay.parts(&outgoing.recipients),
+        };
         let is_whole = parts.len() == 1;
         let mut under_way = JoinSet::new();
         for recipients in parts {
@@ -229,8 +231,9 @@ impl SendMessages {
             let (message, mut conversation) =
                 messages::load_outgoing(tx, cx.actor, &claimed.message)?;
             let recipients = &claimed.unsigned.recipients;
+            note_health(tx, cx, &claimed, &outcomes)?;
             let goes_on = cx.now - claimed.first_attempt_at < RETRY_FOR_MS;
-            if goes_on && outcomes.iter().any(|outcome| matches!(outcome, RelayOutcome::Later(_))) {
+            if goes_on && outcomes.iter().any(RelayOutcome::is_temporary) {
                 recipient_outcomes::keep(tx, cx, &claimed.message, recipients, &outcomes)?;
                 return try_again(tx, cx, &claimed);
             }
@@ -256,24 +259,26 @@ impl SendMessages {
 fn claim_due(tx: &mut Tx<'_>, app: &App, free: &FreeSlots, last: i64) -> Result<Claims> {
     let now = app.clock.now();
     let mut claims = Claims { jobs: Vec::new(), last };
+    let most = free.all.min(CLAIMED_AT_ONCE);
     for ws in WORKSPACES.due(tx, now, &last)? {
-        let left = free.all.min(CLAIMED_AT_ONCE).saturating_sub(claims.places());
         claims.last = ws;
-        let (own, before) = (free.of(&ws.to_string()).min(left), claims.places());
-        for (id, places) in due_messages(tx, ws, now, own)? {
-            if claims.places() - before >= own {
-                break;
+        let mut own_lanes = 0;
+        for lane in sending_lanes::lanes(tx, ws)? {
+            let left = most.saturating_sub(claims.places());
+            let room = lane.free(free, own_lanes).min(left);
+            let before = claims.places();
+            for (id, places) in lane.due(tx, now, room)? {
+                if claims.places() - before >= room {
+                    break;
+                }
+                claim(tx, ws, &id, now)?;
+                claims.jobs.push((DueJob::from((ws, id)), places, lane.owner.clone()));
             }
-            tx.wake(Queue::Pages);
-            tx.exec(
-                "UPDATE messages SET status = 'sending', sends_at = ?3, attempts = attempts + 1,
-                    first_attempt_at = coalesce(first_attempt_at, ?4)
-                 WHERE ws = ?1 AND id = ?2",
-                &[&ws, &id, &(now + LEASE_MS), &now],
-            )?;
-            claims.jobs.push((DueJob::from((ws, id)), places));
+            if lane.is_own() {
+                own_lanes += claims.places() - before;
+            }
         }
-        if claims.places() >= free.all.min(CLAIMED_AT_ONCE) {
+        if claims.places() >= most {
             break;
         }
     }
@@ -282,26 +287,38 @@ fn claim_due(tx: &mut Tx<'_>, app: &App, free: &FreeSlots, last: i64) -> Result<
 
 impl Claims {
     fn places(&self) -> usize {
-        self.jobs.iter().map(|(_, places)| places).sum()
+        self.jobs.iter().map(|(_, places, _)| places).sum()
     }
 }
 
-/// The due messages of a workspace with their number of slots, without those that another process
-/// has claimed.
-fn due_messages(tx: &mut Tx<'_>, ws: i64, now: i64, most: usize) -> Result<Vec<(String, usize)>> {
-    let lock = tx.pick("", " FOR UPDATE OF m SKIP LOCKED");
-    let due: Vec<(String, i64)> = tx.all(
-        &format!(
-            "SELECT m.id, (
-                 SELECT CAST(coalesce(sum(e.size), 0) AS BIGINT) FROM attachments e
-                 WHERE e.ws = m.ws AND e.conversation = m.conversation AND e.message = m.id
-             )
-             FROM messages m
-             WHERE m.ws = ?1 AND m.sends_at <= ?2 ORDER BY m.sends_at, m.id LIMIT ?3{lock}"
-        ),
-        &[&ws, &now, &(most as i64)],
+fn claim(tx: &mut Tx<'_>, ws: i64, id: &str, now: i64) -> Result<()> {
+    tx.wake(Queue::Pages);
+    tx.exec(
+        "UPDATE messages SET status = 'sending', sends_at = ?3, attempts = attempts + 1,
+            first_attempt_at = coalesce(first_attempt_at, ?4)
+         WHERE ws = ?1 AND id = ?2",
+        &[&ws, &id, &(now + LEASE_MS), &now],
     )?;
-    Ok(due.into_iter().map(|(id, bytes)| (id, attachments::places(bytes))).collect())
+    Ok(())
+}
+
+/// Records how the server of the message's inbox did, where it has one.
+fn note_health(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    claimed: &Claimed,
+    outcomes: &[RelayOutcome],
+) -> Result<()> {
+    let Some(server) = &claimed.unsigned.server else { return Ok(()) };
+    let unavailable = outcomes.iter().find_map(|outcome| match outcome {
+        RelayOutcome::Unavailable(sentence) => Some(sentence),
+        RelayOutcome::Delivered | RelayOutcome::Later(_) | RelayOutcome::Never(_) => None,
+    });
+    match unavailable {
+        Some(sentence) => outgoing_servers::note_failing(tx, cx, server, sentence),
+        None if outcomes.is_empty() => Ok(()),
+        None => outgoing_servers::note_working(tx, cx, server),
+    }
 }
 
 /// A claimed message with the data to send it and to record the outcome; `None` for a message of

@@ -101,10 +101,13 @@ impl SendNotices {
 
     async fn record_notice(&self, claimed: Claimed, outcome: RelayOutcome) -> Result<()> {
         let now = self.runtime.app.clock.now();
-        let again =
-            matches!(outcome, RelayOutcome::Later(_)) && now - claimed.created_at < RETRY_FOR_MS;
-        if let (RelayOutcome::Never(reason) | RelayOutcome::Later(reason), false) =
-            (&outcome, again)
+        let again = outcome.is_temporary() && now - claimed.created_at < RETRY_FOR_MS;
+        if let (
+            RelayOutcome::Never(reason)
+            | RelayOutcome::Later(reason)
+            | RelayOutcome::Unavailable(reason),
+            false,
+        ) = (&outcome, again)
         {
             tracing::warn!(id = claimed.id, reason, "notice could not be sent");
         }
@@ -161,24 +164,36 @@ fn unsigned(tx: &mut Tx<'_>, cx: &Cx<'_>, due: Due) -> Result<UnsignedMail> {
     )?;
     let purpose = sealing::notice_purpose(due.ws, &due.id);
     let text = sealing::unseal(cx.sealer, &purpose, due.text)?;
-    let mail = ComposedMail {
-        message_id: format!("notice.{}@{}", due.id, address.message_id_domain()),
+    let mail = service_mail(&due.id, &address, &due.email, &due.subject, text, due.created_at);
+    let message = format!("msg_{}", due.id);
+    let markers = ReturnMarkers { message: &message, conversation: None };
+    UnsignedMail::new(tx, cx, mail, &markers, vec![due.email])?.of_service(tx, cx)
+}
+
+/// Mail of the service itself.
+pub(super) fn service_mail(
+    id: &str,
+    from: &EmailAddress,
+    to: &str,
+    subject: &str,
+    text: String,
+    at: i64,
+) -> ComposedMail {
+    ComposedMail {
+        message_id: format!("notice.{id}@{}", from.message_id_domain()),
         answers: Vec::new(),
-        from: Address::new(Some("Mailroom"), &address),
+        from: Address::new(Some("Mailroom"), from),
         reply_to: None,
-        to: vec![Address::new(None, &due.email)],
+        to: vec![Address::new(None, to)],
         cc: Vec::new(),
-        subject: due.subject,
+        subject: subject.to_owned(),
         text,
         html: None,
         inline: Vec::new(),
         attachments: Vec::new(),
-        at: due.created_at,
+        at,
         automatic: true,
         loop_mark: None,
         unsubscribe: None,
-    };
-    let message = format!("msg_{}", due.id);
-    let markers = ReturnMarkers { message: &message, conversation: None };
-    UnsignedMail::new(tx, cx, mail, &markers, vec![due.email])
+    }
 }

@@ -46,6 +46,13 @@ actions! {
     TagRenamed: "tag-renamed", "renamed the tag";
     TagsMerged: "tags-merged", "merged the tag";
     PlanChanged: "plan-changed", "changed the plan to";
+    MailboxConnected: "mailbox-connected", "connected the mailbox";
+    MailboxDisconnected: "mailbox-disconnected", "disconnected the mailbox";
+    OutgoingServerSet: "outgoing-server-set", "set the outgoing server of";
+    OutgoingServerRemoved: "outgoing-server-removed", "removed the outgoing server of";
+    ServiceConnected: "service-connected", "connected the sending service";
+    ServiceChanged: "service-changed", "changed the secret of the sending service";
+    ServiceDisconnected: "service-disconnected", "disconnected the sending service";
     SigningKeyMade: "signing-key-made", "made a key that signs the mail of";
 }
 

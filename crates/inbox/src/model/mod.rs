@@ -24,6 +24,7 @@ pub(crate) mod messages;
 pub mod node_files;
 pub mod notices;
 pub(crate) mod originals;
+pub mod outgoing_servers;
 pub mod pdf;
 pub mod placeholders;
 pub mod recipients;

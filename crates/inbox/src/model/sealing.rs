@@ -36,6 +36,16 @@ pub(crate) fn notice_purpose(ws: i64, id: &str) -> String {
     format!("notice {ws} {id}")
 }
 
+/// The password of the server that an inbox, or every inbox, sends through.
+pub(crate) fn submission_purpose(ws: i64, mailbox: &str) -> String {
+    format!("smtp {ws} {mailbox}")
+}
+
+/// The password of the mailbox that an inbox's mail is fetched from.
+pub fn imap_purpose(address: &str) -> String {
+    format!("imap {address}")
+}
+
 /// A secret as it is kept.
 pub(crate) fn seal(cx: &Cx<'_>, purpose: &str, secret: &str) -> String {
     cx.sealer.seal(cx.ids, purpose, secret)

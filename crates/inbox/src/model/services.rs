@@ -1,6 +1,8 @@
 //! E-mail-sending services that report an app's mail by webhook (API section 4.13.4). Only the
 //! metadata of each mail is stored; its text is fetched when a reply arrives.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use db::Tx;
 
 use crate::app::Cx;
@@ -12,17 +14,66 @@ use crate::base::limits::{ADDRESS_CHARS, APP_MAIL_RECIPIENTS, HEADER_CHARS, REFE
 use crate::base::reference;
 use crate::base::string_enum::string_enum;
 use crate::model::app_mail::{self, ReportedMail};
+use crate::model::webhook_signing;
+
+/// The user that Postmark is to name.
+pub const POSTMARK_USER: &str = "mailroom";
+/// Characters of the password that Postmark is to name.
+pub const POSTMARK_PASSWORD_CHARS: usize = 32;
+/// Characters of an API key or a secret.
+pub const SECRET_CHARS: usize = 500;
 
 string_enum! {
-    Service { Resend = "resend", Postmark = "postmark" }
+    Service {
+        Resend = "resend",
+        Postmark = "postmark",
+        Mailgun = "mailgun",
+        SendGrid = "sendgrid",
+        AmazonSes = "ses",
+    }
 }
 
 impl Service {
-    /// Where its API is.
+    /// Where its API is; empty for a service whose API is not used.
     pub fn api_url(self) -> &'static str {
         match self {
             Service::Resend => "https://api.resend.com",
             Service::Postmark => "https://api.postmarkapp.com",
+            Service::Mailgun => "https://api.mailgun.net",
+            Service::SendGrid | Service::AmazonSes => "",
+        }
+    }
+
+    /// True for a service that keeps the text of sent mail and hands it out for a key.
+    pub fn keeps_text(self) -> bool {
+        !self.api_url().is_empty()
+    }
+
+    /// True for what can be the secret of its calls: a signing secret or key, or, for SES, the topic
+    /// that the calls come from.
+    pub fn is_secret(self, text: &str) -> bool {
+        let plain =
+            (8..=SECRET_CHARS).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic());
+        plain
+            && match self {
+                Service::Resend => webhook_signing::is_secret(text),
+                Service::Postmark | Service::Mailgun => true,
+                // A P-256 key in its usual form.
+                Service::SendGrid => {
+                    STANDARD.decode(text).is_ok_and(|key| key.len() == 91 && key[0] == 0x30)
+                }
+                Service::AmazonSes => text.starts_with("arn:aws") && text.contains(":sns:"),
+            }
+    }
+
+    /// What people call it.
+    pub fn label(self) -> &'static str {
+        match self {
+            Service::Resend => "Resend",
+            Service::Postmark => "Postmark",
+            Service::Mailgun => "Mailgun",
+            Service::SendGrid => "SendGrid",
+            Service::AmazonSes => "Amazon SES",
         }
     }
 }
@@ -91,7 +142,7 @@ pub fn note_sent(
         return Err(Error::invalid("messageId", format!("must be 1 to {HEADER_CHARS} characters")));
     }
     if !is_name(&sent.service_mail) {
-        return Err(Error::invalid("id", "must be letters, digits and hyphens"));
+        return Err(Error::invalid("id", "must be letters, digits, dots and hyphens"));
     }
     let known = |email: &&String| mail::is_address(email) && fits(email, ADDRESS_CHARS);
     let to: Vec<EmailAddress> = sent
@@ -115,18 +166,22 @@ pub fn note_sent(
         service: &connection.id,
         service_mail: &sent.service_mail,
     };
+    let is_new = app_mail::find(tx, cx.actor.ws, true, header_id, cx.now)?.is_none();
     app_mail::note(tx, cx, &outline)?;
     tx.exec(
-        "UPDATE services SET noted = noted + 1, last_noted_at = ?3 WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, &connection.id, &cx.now],
+        "UPDATE services SET noted = noted + ?4, last_noted_at = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &connection.id, &cx.now, &i64::from(is_new)],
     )?;
     Ok(())
 }
 
-/// The service's id of a mail: it becomes part of a URL, so its characters are restricted.
+/// The service's id of a mail: it becomes part of a URL, so its characters are restricted. Mailgun's
+/// is a domain and a key with a slash between.
 fn is_name(text: &str) -> bool {
-    (1..=100).contains(&text.len())
-        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.=/".contains(&b);
+    (1..=400).contains(&text.len())
+        && text.bytes().all(plain)
+        && text.split('/').all(|part| !part.is_empty() && !part.starts_with('.'))
 }
 
 fn is_reference(text: &str) -> bool {

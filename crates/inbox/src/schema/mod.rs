@@ -148,6 +148,13 @@ pub const MIGRATIONS: &[Migration] = &[
         postgres: include_str!("020_writing.postgres.sql"),
     },
     Migration {
+        version: 21,
+        name: "outgoing servers and connected mailboxes",
+        both: include_str!("021_connecting.sql"),
+        sqlite: "",
+        postgres: "",
+    },
+    Migration {
         version: 22,
         name: "sender authentication, previews and senders whose pictures are shown",
         both: include_str!("022_reading.sql"),

@@ -5,18 +5,20 @@ use std::path::PathBuf;
 
 use clap::Args;
 use inbox::App;
-use inbox::actions::{self, FetchFrom, FetchedInbox};
+use inbox::actions::{self, FetchFrom, FetchedInbox, MailHistory};
 use inbox::base::actor::Actor;
 use inbox::base::limits::IMAP_WORD_CHARS;
-use inbox::inbound::imap::{ImapAccount, PostFetchAction, Security};
+use inbox::inbound::imap::{ImapServer, PostFetchAction, Security};
 use inbox::inbound::{RecipientInbox, find_inbox};
 use serde_json::json;
 use url::Url;
 
 use super::command::{CommandResult, WorkspaceArgs, print, sentence};
-use crate::mail_in::imap::try_out;
+use crate::imap_client::{Dialer, try_out};
+use crate::net::host_guard::HostGuard;
 use crate::net::http_client::system_roots;
 use crate::node::vault::{Vault, imap_purpose};
+use crate::serve::net_config;
 use crate::settings::Settings;
 
 #[derive(Args)]
@@ -81,36 +83,33 @@ impl Imap {
         let password = self.password()?;
         let vault = Vault::open(&settings.data, &app.ids)?;
         let sealed = vault.seal(&app.ids, &imap_purpose(&inbox.mailbox.address), &password);
-        let account = ImapAccount {
-            inbox,
+        let server = ImapServer {
             host,
             port,
             security,
             username,
-            password: sealed,
             folder: self.folder.clone(),
-            after,
-            trusts: self.trust.clone(),
-            new_since: None,
-            cursor: None,
-            stuck: (0, 0),
-            holder: String::new(),
+            by_operator: true,
         };
         let mails = if self.unchecked {
             None
         } else {
-            Some(try_out(&account, &password, system_roots()).await?)
+            let dialer = Dialer::new(system_roots(), HostGuard::of(&net_config(settings))?)?;
+            let tried = try_out(&server, &password, &after, &dialer).await;
+            Some(tried.map_err(|failure| failure.sentence)?)
         };
+        let (own_address, host) = (inbox.mailbox.address.clone(), server.host.clone());
         let from = FetchFrom {
-            host: account.host.clone(),
+            host: server.host,
             port,
             security,
-            username: account.username.clone(),
-            sealed_password: account.password.clone(),
-            folder: account.folder.clone(),
-            after: account.after.clone(),
-            trusts: account.trusts.clone(),
-            new_only: self.new_only,
+            username: server.username,
+            sealed_password: sealed,
+            folder: server.folder,
+            after,
+            trusts: self.trust.clone(),
+            history: if self.new_only { MailHistory::Nothing } else { MailHistory::Everything },
+            by_operator: true,
         };
         let address = self.address.clone();
         let id = app
@@ -124,7 +123,7 @@ impl Imap {
         };
         let said = format!(
             "Mail for {} is fetched from {} while `mailroom serve` runs.{begins}",
-            account.inbox.mailbox.address, account.host
+            own_address, host
         );
         print(self.workspace.output, &json!({ "id": id, "mails": mails }), &said);
         Ok(())

@@ -96,7 +96,10 @@ impl Service {
                 let key = one_line(&api_key_file)?;
                 let secret = match (kind, secret_file) {
                     (Kind::Resend, Some(path)) => Some(signing_secret(&path)?),
-                    (Kind::Resend, None) => None,
+                    (Kind::Mailgun | Kind::SendGrid | Kind::AmazonSes, Some(path)) => {
+                        Some(one_line(&path)?)
+                    }
+                    (Kind::Resend | Kind::Mailgun | Kind::SendGrid | Kind::AmazonSes, None) => None,
                     (Kind::Postmark, Some(_)) => {
                         return Err("secret-file: is for Resend; Postmark is given one".into());
                     }
@@ -191,6 +194,10 @@ fn next_step(kind: Kind, id: &ServiceId, address: &str, complete: bool) -> Strin
         (Kind::Postmark, _) => format!(
             "In Postmark, add a webhook for the event Delivery with this address; it holds the \
              password and is shown this once:\n\n  {address}"
+        ),
+        (Kind::Mailgun | Kind::SendGrid | Kind::AmazonSes, _) => format!(
+            "Enter this address at {}; Settings, Sending services in the app says where:\n\n  {address}",
+            kind.label()
         ),
         (Kind::Resend, _) => format!(
             "In Resend, add a webhook for the event email.sent with this address:\n\n  {address}\n\n\

@@ -6,11 +6,14 @@ use std::sync::Arc;
 use axum::Router;
 use axum::routing::any_service;
 use inbox::App;
+use inbox::jobs::Relay;
 
 use crate::api::http::ApiContext;
 use crate::api::{mcp, rest};
 use crate::http::request_body::LARGE_BODIES;
 use crate::http::slots::Slots;
+use crate::mail_out::Dialling;
+use crate::mailbox_setup::MailboxFinder;
 use crate::net::ssrf_guard::SsrfGuard;
 use crate::node::quiet::QuietMode;
 pub use crate::web::MailSetup;
@@ -29,6 +32,12 @@ pub struct HttpOptions {
     pub mail_setup: MailSetup,
     /// This program, which is started to decode files in the sandbox.
     pub program: PathBuf,
+    /// Sends test mails.
+    pub relay: Arc<dyn Relay>,
+    /// Tries out the servers that people name.
+    pub dialling: Dialling,
+    /// Finds the servers of a mailbox.
+    pub mailbox_finder: Arc<MailboxFinder>,
 }
 
 /// The API and the MCP server at their addresses, the web app everywhere else.
@@ -37,14 +46,20 @@ pub fn router(app: App, options: HttpOptions) -> Router {
     let context = ApiContext::new(app.clone(), options.developer_site, Arc::clone(&bodies));
     let mcp = mcp::router(context.clone());
     let rest = rest::router(context);
+    let outgoing = web::OutgoingMailSetup {
+        reaches_people: options.mails,
+        relay: options.relay,
+        dialling: options.dialling,
+    };
     web::router(Web::new(
         app,
         options.ssrf_guard,
-        options.mails,
+        outgoing,
         options.quiet,
         options.mail_setup,
         options.program,
         bodies,
+        options.mailbox_finder,
     ))
     .route(mcp::PATH, any_service(mcp))
     // MCP clients look here for a way to sign in, and want their misses as JSON.

@@ -55,6 +55,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let relay = FolderRelay::open(folder.path()).expect("a relay");
         let mail = OutgoingMail {
+            server: None,
+            of_service: false,
             message_id: "../msg.1@acme.example".into(),
             sender: "support@acme.example".into(),
             recipients: vec!["mara@customer.example".into()],

@@ -1,5 +1,6 @@
 //! Outgoing mail: the relays that `MAILROOM_RELAY` can name.
 
+mod dialling;
 pub mod dns_records;
 mod domain_slots;
 mod envelope;
@@ -8,8 +9,10 @@ mod mta_sts;
 mod mx;
 mod options;
 mod pool;
+mod router;
 mod smarthost;
 mod smtp;
+mod trial;
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -22,15 +25,19 @@ use url::{Host, Url};
 use crate::net::config::NetConfig;
 use crate::net::dns::resolver_at;
 use crate::net::dns_lookup::Lookup;
+use crate::net::host_guard::HostGuard;
 use crate::net::http_client::system_roots;
 use crate::net::ssrf_guard::SsrfGuard;
 
+pub use dialling::Dialling;
 pub use folder::FolderRelay;
 pub use mta_sts::{PolicySource, WebPolicies};
 pub use mx::MxRelay;
 pub use options::{MxOptions, MxTls, SmtpOptions};
+pub use router::RelayRouter;
 pub use smarthost::SmarthostRelay;
 pub use smtp::{Security, SmtpTimeouts};
+pub use trial::{TrialFailure, try_submission};
 
 /// What `MAILROOM_RELAY` names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,6 +82,22 @@ pub struct RelayConfig {
 }
 
 impl RelayConfig {
+    /// The operator's relay, and the servers that inboxes have of their own.
+    pub fn open_router(&self) -> Result<Arc<dyn Relay>, String> {
+        let reaches_people = self.target.reaches_people();
+        Ok(Arc::new(RelayRouter::new(self.open()?, reaches_people, self.dialling()?)))
+    }
+
+    /// How the servers of inboxes are connected to.
+    pub fn dialling(&self) -> Result<Dialling, String> {
+        Ok(Dialling {
+            helo: self.host_name().unwrap_or_else(|| "localhost".into()),
+            guard: HostGuard::of(&self.net)?,
+            roots: system_roots(),
+            timeouts: SmtpTimeouts::default(),
+        })
+    }
+
     pub fn open(&self) -> Result<Arc<dyn Relay>, String> {
         let timeouts = SmtpTimeouts::default();
         Ok(match &self.target {
@@ -132,7 +155,7 @@ struct NoRelay;
 
 impl Relay for NoRelay {
     fn send<'a>(&'a self, mail: &'a OutgoingMail) -> BoxFuture<'a, Vec<RelayOutcome>> {
-        let outcome = RelayOutcome::Later("no relay is configured".into());
+        let outcome = RelayOutcome::Unavailable("no relay is configured".into());
         Box::pin(async move { vec![outcome; mail.recipients.len()] })
     }
 }

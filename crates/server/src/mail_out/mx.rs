@@ -218,7 +218,7 @@ impl ConnectionProfile {
     async fn open(&self, address: SocketAddr, server: &str) -> Result<SmtpClientSession, String> {
         match SmtpClientSession::open(address, server, &self.dial).await {
             Ok(session) => Ok(session),
-            Err(trouble) if trouble.encryption_failed && self.fallback => {
+            Err(trouble) if trouble.encryption_failed() && self.fallback => {
                 let clear = Dial { security: Security::Clear, ..self.dial.clone() };
                 SmtpClientSession::open(address, server, &clear)
                     .await

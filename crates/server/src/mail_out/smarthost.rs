@@ -1,17 +1,21 @@
 //! The relay that hands every mail to one SMTP server.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use inbox::jobs::{BoxFuture, OutgoingMail, Relay, RelayOutcome};
+use inbox::model::outgoing_servers::{SubmissionSecurity, SubmissionServer};
 use rustls::RootCertStore;
 use tokio::sync::Semaphore;
 
+use super::dialling::Dialling;
 use super::pool::SmtpPool;
 use super::smtp::{
-    self, ConnectFailure, Dial, Login, SmtpClientSession, SmtpTimeouts, TransactionOutcome,
+    self, ConnectFailure, ConnectFault, Dial, Login, Security, SmtpClientSession, SmtpTimeouts,
+    TransactionOutcome,
 };
 use super::{envelope, options::SmtpOptions};
+use crate::net::host_guard::{HostGuard, HostRefusal};
 use crate::net::resolver::Resolver;
 
 /// Sessions with the relay at once.
@@ -24,7 +28,7 @@ pub struct SmarthostRelay {
     host: String,
     port: u16,
     dial: Dial,
-    resolver: Arc<dyn Resolver>,
+    guard: HostGuard,
     pool: SmtpPool,
     places: Semaphore,
 }
@@ -39,14 +43,35 @@ impl SmarthostRelay {
     ) -> Result<SmarthostRelay, String> {
         let tls = smtp::checked(roots)?;
         let login = options.login.clone().map(|(user, password)| Login { user, password });
-        Ok(SmarthostRelay {
-            host: options.host.clone(),
-            port: options.port,
-            dial: Dial { helo, security: options.security, tls, login, patience },
-            resolver,
-            pool: SmtpPool::default(),
-            places: Semaphore::new(SESSIONS),
-        })
+        let dial = Dial { helo, security: options.security, tls, login, patience };
+        // The operator's relay may be anywhere.
+        let guard = HostGuard::new(resolver, true);
+        Ok(SmarthostRelay::with(options.host.clone(), options.port, dial, guard))
+    }
+
+    /// The server of an inbox, which people name in the app.
+    pub fn guarded(
+        server: &SubmissionServer,
+        dialling: &Dialling,
+    ) -> Result<SmarthostRelay, String> {
+        let dial = Dial {
+            helo: dialling.helo.clone(),
+            security: match server.security {
+                SubmissionSecurity::Tls => Security::FromTheStart,
+                SubmissionSecurity::StartTls => Security::Required,
+                SubmissionSecurity::Plain => Security::Clear,
+            },
+            tls: smtp::checked(dialling.roots.clone())?,
+            login: server.login.clone().map(|(user, password)| Login { user, password }),
+            patience: dialling.timeouts,
+        };
+        let guard = dialling.guard.clone();
+        Ok(SmarthostRelay::with(server.host.clone(), server.port, dial, guard))
+    }
+
+    fn with(host: String, port: u16, dial: Dial, guard: HostGuard) -> SmarthostRelay {
+        let (pool, places) = (SmtpPool::default(), Semaphore::new(SESSIONS));
+        SmarthostRelay { host, port, dial, guard, pool, places }
     }
 
     async fn hand_over(&self, mail: &OutgoingMail, recipients: &[String]) -> Vec<RelayOutcome> {
@@ -66,7 +91,7 @@ impl SmarthostRelay {
             },
             Err(trouble) => trouble.sentence,
         };
-        vec![RelayOutcome::Later(format!("relay: {sentence}")); recipients.len()]
+        vec![RelayOutcome::Unavailable(format!("relay: {sentence}")); recipients.len()]
     }
 
     async fn send_in_session(
@@ -80,12 +105,18 @@ impl SmarthostRelay {
         sent
     }
 
-    async fn connect(&self) -> Result<SmtpClientSession, ConnectFailure> {
-        let addresses: Vec<IpAddr> = match self.host.parse() {
-            Ok(address) => vec![address],
-            Err(_) => self.resolver.look_up(&self.host).await.unwrap_or_default(),
-        };
-        let mut trouble = ConnectFailure::new("its name could not be found");
+    pub async fn connect(&self) -> Result<SmtpClientSession, ConnectFailure> {
+        let addresses =
+            self.guard.addresses(&self.host).await.map_err(|refusal| match refusal {
+                HostRefusal::NotFound => {
+                    ConnectFailure::of(ConnectFault::NotFound, "its name could not be found")
+                }
+                HostRefusal::Private => ConnectFailure::of(
+                    ConnectFault::Private,
+                    "its name leads into a private network",
+                ),
+            })?;
+        let mut trouble = ConnectFailure::of(ConnectFault::NotFound, "its name could not be found");
         for address in addresses.into_iter().take(ADDRESSES) {
             let address = SocketAddr::new(address, self.port);
             match SmtpClientSession::open(address, &self.host, &self.dial).await {

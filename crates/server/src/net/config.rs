@@ -9,4 +9,6 @@ pub struct NetConfig {
     pub dns: Option<SocketAddr>,
     /// Private networks and `http` may be called too, for development only.
     pub allow_private: bool,
+    /// Mail servers in private networks may be named in the app.
+    pub mail_allow_private: bool,
 }

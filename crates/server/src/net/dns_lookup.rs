@@ -1,4 +1,4 @@
-//! DNS lookups for mail: MX, address and TXT records.
+//! DNS lookups for mail: MX, address, SRV and TXT records.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -43,6 +43,16 @@ pub struct MailExchanger {
     pub preference: u16,
     /// In lower case, without a dot at the end; empty for "this domain takes no mail".
     pub host: String,
+}
+
+/// A host that offers a service; the least is the best.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ServiceHost {
+    pub priority: u16,
+    pub weight: std::cmp::Reverse<u16>,
+    /// In lower case, without a dot at the end.
+    pub host: String,
+    pub port: u16,
 }
 
 /// One DNS server, by UDP, and by TCP for truncated responses.
@@ -102,6 +112,28 @@ impl Lookup {
         let found = self.ready().await?.lookup_ip(complete(host)).await.map_err(missing)?;
         let addresses: Vec<IpAddr> = found.iter().collect();
         if addresses.is_empty() { Err(LookupFailure::Nothing) } else { Ok(addresses) }
+    }
+
+    /// The SRV records of a service, the best first. A service that is declared not to be offered
+    /// (RFC 2782, a target of `.`) has none.
+    pub async fn services(&self, name: &str) -> Result<Vec<ServiceHost>, LookupFailure> {
+        let found = self.ready().await?.srv_lookup(complete(name)).await.map_err(missing)?;
+        let mut hosts: Vec<ServiceHost> = found
+            .answers()
+            .iter()
+            .filter_map(|record| match &record.data {
+                RData::SRV(srv) => Some(ServiceHost {
+                    priority: srv.priority,
+                    weight: std::cmp::Reverse(srv.weight),
+                    host: srv.target.to_ascii().trim_end_matches('.').to_ascii_lowercase(),
+                    port: srv.port,
+                }),
+                _ => None,
+            })
+            .filter(|service| !service.host.is_empty() && service.port > 0)
+            .collect();
+        hosts.sort();
+        if hosts.is_empty() { Err(LookupFailure::Nothing) } else { Ok(hosts) }
     }
 
     /// The TXT records of a name, each with its pieces put together.

@@ -6,6 +6,7 @@ pub mod dns;
 pub mod dns_health;
 pub mod dns_lookup;
 pub mod failures;
+pub mod host_guard;
 pub mod http_client;
 pub mod https_fetch;
 pub mod listen_address;

@@ -12,6 +12,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use inbox::base::ids::Ids;
 use inbox::base::secret_sealer::{SEALED_PREFIX as FORM, SecretSealer};
+pub use inbox::model::sealing::imap_purpose;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 
 /// The key's file in the data folder.
@@ -101,11 +102,6 @@ fn make_key(data: &Path, path: &Path, key: &[u8]) -> io::Result<()> {
     fs::remove_file(&beside)?;
     File::open(data)?.sync_all()?;
     placed
-}
-
-/// The purpose of sealed IMAP passwords.
-pub fn imap_purpose(address: &str) -> String {
-    format!("imap {address}")
 }
 
 /// What the `key` or `secret` of a connected service is sealed for.

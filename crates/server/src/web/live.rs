@@ -212,6 +212,7 @@ async fn enter(
 fn mark_shown(tx: &mut Tx<'_>, cx: &Cx<'_>, asked: &FormFields) -> inbox::Result<PartVersion> {
     match asked.get("page").as_str() {
         "leaving" | "mentions" => return Ok(PartVersion::default()),
+        "welcome" => return Ok(PartVersion::of(actions::first_steps(tx, cx)?)),
         "webhook" => {
             let id = WebhookId::parse(&asked.get("webhook")).ok_or(Error::NotFound("webhook"))?;
             return Ok(PartVersion::of(actions::latest_deliveries(tx, cx, &id)?));

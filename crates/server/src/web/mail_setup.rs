@@ -1,7 +1,11 @@
 //! The mail configuration that the settings of each inbox show.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
+use inbox::jobs::Relay;
+
+use crate::mail_out::Dialling;
 use crate::mail_out::dns_records::SendingSetup;
 use crate::net::listen_address::ListenAddress;
 
@@ -13,4 +17,13 @@ pub struct MailSetup {
     pub sending: SendingSetup,
     /// The DNS server for record lookups instead of the system's.
     pub dns: Option<SocketAddr>,
+}
+
+/// How mail leaves, for pages that try it out.
+#[derive(Clone)]
+pub struct OutgoingMailSetup {
+    /// True if mail that takes the operator's relay reaches people.
+    pub reaches_people: bool,
+    pub relay: Arc<dyn Relay>,
+    pub dialling: Dialling,
 }

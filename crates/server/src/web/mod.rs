@@ -8,6 +8,7 @@ mod form;
 mod layout;
 mod live;
 mod log;
+mod mail_reach;
 mod mail_setup;
 mod multipart;
 mod page_version;
@@ -32,15 +33,16 @@ use tokio::sync::Semaphore;
 
 use crate::documents::{PageRenderer, Previewer};
 use crate::http::slots::Slots;
+use crate::mailbox_setup::MailboxFinder;
 use crate::net::ssrf_guard::SsrfGuard;
 use crate::node::quiet::QuietMode;
 use layout::{assets, responses};
-pub use mail_setup::MailSetup;
+pub use mail_setup::{MailSetup, OutgoingMailSetup};
 use multipart::FORMS_WITH_FILES;
 use pages::{
     approvals, attached_mails, compose, conversation, document_requests, documents, files,
     inbox_page, mail_frame, mentions, new_conversation, originals, previews, request_documents,
-    scheduled, search, sign_in, unsent,
+    scheduled, search, sign_in, unsent, welcome,
 };
 use picture_cache::PictureCache;
 use presence::Presence;
@@ -51,6 +53,8 @@ use remote_pictures::RemotePictureFetcher;
 const HASHING_AT_ONCE: usize = 2;
 /// Domains whose records are looked up at one time.
 const LOOKUPS_AT_ONCE: usize = 8;
+/// Mail servers that are tried out, and test mails that are sent, at one time.
+const TRIALS_AT_ONCE: usize = 8;
 /// Pages that may listen for changes at one time.
 const LISTENERS: usize = 5_000;
 
@@ -60,12 +64,14 @@ pub struct Web {
     /// True if the public address is https, so that cookies are sent over https only.
     https: bool,
     ssrf_guard: SsrfGuard,
-    /// True if mail reaches people, so that links are mailed instead of shown.
-    mails: bool,
+    outgoing: OutgoingMailSetup,
+    mailbox_finder: Arc<MailboxFinder>,
     quiet: QuietMode,
     mail_setup: MailSetup,
     hashing: Semaphore,
     lookups: Semaphore,
+    /// Mail servers that are being tried out.
+    trials: Semaphore,
     /// Forms with files that are being read.
     forms: Arc<Slots>,
     /// Other large bodies that are being read, including those of the API.
@@ -86,15 +92,17 @@ impl Web {
     pub fn new(
         app: App,
         ssrf_guard: SsrfGuard,
-        mails: bool,
+        outgoing: OutgoingMailSetup,
         quiet: QuietMode,
         mail_setup: MailSetup,
         program: PathBuf,
         large_bodies: Arc<Slots>,
+        mailbox_finder: Arc<MailboxFinder>,
     ) -> Arc<Web> {
         let https = app.public_url.starts_with("https://");
         let hashing = Semaphore::new(HASHING_AT_ONCE);
         let lookups = Semaphore::new(LOOKUPS_AT_ONCE);
+        let trials = Semaphore::new(TRIALS_AT_ONCE);
         let listeners = Arc::new(Semaphore::new(LISTENERS));
         let presence = Presence::new(&app);
         let page_renderer = Arc::new(PageRenderer::with_program(program));
@@ -105,11 +113,13 @@ impl Web {
             app,
             https,
             ssrf_guard,
-            mails,
+            outgoing,
+            mailbox_finder,
             quiet,
             mail_setup,
             hashing,
             lookups,
+            trials,
             forms,
             large_bodies,
             listeners,
@@ -136,6 +146,8 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/inbox", get(inbox_page::list))
         .route("/search", get(search::page))
         .route("/help", get(signed_in::help))
+        .route("/welcome", get(welcome::page))
+        .route("/welcome/over", post(welcome::end))
         .route("/live", get(live::listen))
         .route("/conversations/{id}", get(conversation::page))
         .route("/conversations/{id}/reply", post(compose::reply))

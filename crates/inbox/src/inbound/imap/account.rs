@@ -1,6 +1,7 @@
 //! The row of an IMAP account: the server to fetch from, and the cursor.
 
 use std::fmt;
+use std::ops::Deref;
 
 use db::{Column, FromColumn};
 
@@ -11,22 +12,31 @@ use crate::base::string_enum::string_enum;
 use crate::inbound::RecipientInbox;
 use crate::model::mailboxes::Mailbox;
 
-/// An inbox with the IMAP account that its mail is fetched from.
-#[derive(Clone)]
-pub struct ImapAccount {
-    pub inbox: RecipientInbox,
+/// A folder on an IMAP server, without the password that opens it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImapServer {
     pub host: String,
     pub port: u16,
     pub security: Security,
     pub username: String,
+    pub folder: String,
+    /// The operator named it, so it may be in a private network.
+    pub by_operator: bool,
+}
+
+/// An inbox with the IMAP account that its mail is fetched from.
+#[derive(Clone)]
+pub struct ImapAccount {
+    pub inbox: RecipientInbox,
+    pub server: ImapServer,
     /// Sealed: only the server can open it.
     pub password: String,
-    pub folder: String,
     pub after: PostFetchAction,
     /// The authserv-id under which the mailbox's server writes Authentication-Results.
     pub trusts: Option<String>,
     /// Mail that was there before this moment is left alone.
     pub new_since: Option<i64>,
+    pub created_at: i64,
     /// `None` before the first round.
     pub cursor: Option<FolderCursor>,
     /// The UID of a mail whose download failed, and the number of attempts.
@@ -92,6 +102,14 @@ impl FromColumn for PostFetchAction {
     }
 }
 
+impl Deref for ImapAccount {
+    type Target = ImapServer;
+
+    fn deref(&self) -> &ImapServer {
+        &self.server
+    }
+}
+
 impl ImapAccount {
     /// The system actor, limited to this inbox's circle.
     pub fn actor(&self) -> Actor {
@@ -134,6 +152,8 @@ db::row! {
         afterwards: PostFetchAction,
         trusts: Option<String>,
         new_since: Option<i64>,
+        created_at: i64,
+        by_operator: bool,
         uid_validity: Option<i64>,
         last_uid: i64,
         seen_to: i64,
@@ -150,15 +170,19 @@ impl From<AccountRow> for ImapAccount {
         let (last_uid, seen_to) = (row.last_uid, row.seen_to);
         ImapAccount {
             inbox: RecipientInbox { ws: row.ws, workspace: row.workspace, mailbox },
-            host: row.host,
-            port: row.port,
-            security: row.security,
-            username: row.username,
+            server: ImapServer {
+                host: row.host,
+                port: row.port,
+                security: row.security,
+                username: row.username,
+                folder: row.folder,
+                by_operator: row.by_operator,
+            },
             password: row.password,
-            folder: row.folder,
             after: row.afterwards,
             trusts: row.trusts,
             new_since: row.new_since,
+            created_at: row.created_at,
             cursor: row.uid_validity.map(|validity| FolderCursor { validity, last_uid, seen_to }),
             stuck: (row.stuck_uid, row.stuck_attempts),
             holder: row.holder,

@@ -20,7 +20,7 @@ const LONGEST_WAIT_REFUSED_MS: i64 = 60 * MINUTE_MS;
 const VARIES_BY: i64 = 20;
 
 const UNREADABLE: &str = "How this inbox is fetched cannot be read from the database. Set it up \
-    again with mailroom mailbox imap.";
+    again under Settings, Inboxes.";
 
 /// Why mail could not be fetched, as a sentence for the people who run the inbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,7 +93,7 @@ pub fn note_failure(
         let text = format!(
             "For {time} now no mail for {address} could be fetched from {host}.\n\n\
              {sentence}\n\nIt is tried again and again; mail waits there until then. To change the \
-             server, user or password: mailroom mailbox imap {address} --server …\n\n\
+             server, user or password: {service}/settings/inboxes\n\n\
              Service: {service}\n",
             time = duration(FETCHING_FAILED_MS),
             host = account.host,

@@ -8,7 +8,7 @@
 mod account;
 mod health;
 
-pub use account::{FolderCursor, ImapAccount, PostFetchAction, Security};
+pub use account::{FolderCursor, ImapAccount, ImapServer, PostFetchAction, Security};
 pub use health::{
     FetchFailure, failing, let_go, note_failure, note_round, note_skipped, note_stuck,
 };

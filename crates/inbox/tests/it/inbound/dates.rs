@@ -1,6 +1,6 @@
 //! When a mail was sent, and when it arrived.
 
-use inbox::actions::{self, FetchFrom, TimelinePart};
+use inbox::actions::{self, FetchFrom, MailHistory, TimelinePart};
 use inbox::base::time::Moment;
 use inbox::inbound::imap::{self, ImapAccount, PostFetchAction, Security};
 use inbox::inbound::{FetchedMail, InboundMail, Ingested, MailSource, ingest_fetched};
@@ -49,7 +49,8 @@ async fn claimed(app: &TestApp, address: &str) -> ImapAccount {
         folder: "INBOX".into(),
         after: PostFetchAction::Nothing,
         trusts: None,
-        new_only: false,
+        history: MailHistory::Everything,
+        by_operator: true,
     };
     let address = address.to_owned();
     app.act(&app.owner, move |tx, cx| actions::fetch_mail_from(tx, cx, &address, &from)).await;

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use inbox::FiledMail;
-use inbox::actions::{self, FetchFrom};
+use inbox::actions::{self, FetchFrom, MailHistory};
 use inbox::inbound::imap::{self, PostFetchAction, Security};
 use inbox::jobs::{BoxFuture, DocumentFile, DocumentReader, ExtractionOutcome, Worker};
 use inbox::model::notices::{Notice, notify};
@@ -301,7 +301,8 @@ fn fetch_from() -> FetchFrom {
         folder: "INBOX".into(),
         after: PostFetchAction::Nothing,
         trusts: None,
-        new_only: false,
+        history: MailHistory::Everything,
+        by_operator: true,
     }
 }
 

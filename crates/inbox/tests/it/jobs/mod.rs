@@ -3,6 +3,7 @@
 mod deliver_webhooks;
 mod extract_documents;
 mod failures;
+mod outgoing_servers;
 mod quiet;
 mod send_notices;
 mod worker;

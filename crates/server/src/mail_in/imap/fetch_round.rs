@@ -8,10 +8,8 @@ use inbox::inbound::{self, FetchedMail, InboundMail, IngestError, Ingested, Mail
 use inbox::{Cx, Error, Result as InboxResult};
 use metrics::counter;
 
-use super::Fetchers;
-use super::failures::ImapFault;
-use super::folder::{Folder, MailOutline};
-use super::trust;
+use super::{Fetchers, trust};
+use crate::imap_client::{Folder, ImapFault, MailOutline};
 
 /// Mails whose metadata is requested at once.
 const OUTLINES: usize = 100;
@@ -23,7 +21,7 @@ impl Fetchers {
         account: &mut ImapAccount,
         folder: &mut Folder,
     ) -> Result<(), ImapFault> {
-        self.settle_count(account, folder.validity, folder.next_uid).await?;
+        self.settle_count(account, folder).await?;
         loop {
             let last = account.cursor.map_or(0, |cursor| cursor.last_uid);
             let uids = folder.uids_after(last).await?;
@@ -47,10 +45,10 @@ impl Fetchers {
     async fn settle_count(
         &self,
         account: &mut ImapAccount,
-        validity: i64,
-        next_uid: Option<u32>,
+        folder: &mut Folder,
     ) -> Result<(), ImapFault> {
-        let last_there = next_uid.map(|next| i64::from(next) - 1);
+        let validity = folder.validity;
+        let last_there = folder.next_uid.map(|next| i64::from(next) - 1);
         let cursor = match account.cursor {
             Some(cursor) if cursor.validity == validity => return Ok(()),
             // UIDVALIDITY changed: all mails are fetched again, and duplicates are recognized by
@@ -61,8 +59,14 @@ impl Fetchers {
             }
             None => {
                 let last_uid = match account.new_since {
-                    Some(_) => last_there.ok_or(ImapFault::Unclear)?,
                     None => 0,
+                    Some(since) if since < account.created_at => {
+                        match folder.first_since(since).await? {
+                            Some(first) => i64::from(first) - 1,
+                            None => last_there.ok_or(ImapFault::Unclear)?,
+                        }
+                    }
+                    Some(_) => last_there.ok_or(ImapFault::Unclear)?,
                 };
                 FolderCursor { validity, last_uid, seen_to: 0 }
             }

@@ -1,17 +1,10 @@
 //! Fetches mail by IMAP for inboxes with an IMAP account.
 //!
 //! Each inbox that is due is claimed (`inbox::inbound::imap`) and served by a task: it connects
-//! (`dialer`, `connection`), opens the folder (`folder`), fetches new mail (`fetch_round`), and
-//! then waits by IDLE for more, for an hour at the most, so that every inbox gets its turn.
+//! and opens the folder (`imap_client`), fetches new mail (`fetch_round`), and then waits by IDLE for more, for an hour at the most, so that every inbox gets its turn.
 //! Meanwhile its lease is renewed; if that fails, another process has the inbox, and the task ends.
 
-mod connection;
-mod dialer;
-mod failures;
 mod fetch_round;
-mod folder;
-mod folder_name;
-mod transport;
 mod trust;
 
 use std::future::Future;
@@ -30,11 +23,10 @@ use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
+use crate::imap_client::{Dialer, Folder, ImapFault, ImapTimeouts};
+use crate::net::host_guard::HostGuard;
 use crate::node::vault::{Vault, imap_purpose};
-use dialer::Dialer;
-use failures::{ImapFault, ImapTimeouts};
 use fetch_round::ours;
-use folder::Folder;
 
 /// Mails that are downloaded and filed at the same time, in all inboxes together.
 const DOWNLOADS: usize = 4;
@@ -85,9 +77,10 @@ impl Fetchers {
         authenticator: Arc<dyn Authenticator>,
         vault: Vault,
         roots: RootCertStore,
+        guard: HostGuard,
         pace: ImapTiming,
     ) -> Result<Fetchers, String> {
-        let dialer = Dialer::new(roots)?;
+        let dialer = Dialer::new(roots, guard)?;
         let downloads = Arc::new(Semaphore::new(DOWNLOADS));
         Ok(Fetchers { app, authenticator, vault, dialer, pace, downloads })
     }
@@ -231,7 +224,7 @@ impl Fetchers {
         let ImapTiming { connecting, answering, downloading, .. } = self.pace;
         let timeouts = ImapTimeouts { connecting, answering, downloading };
         let line = self.dialer.dial(account, &timeouts).await?;
-        Folder::open(line, account, password, timeouts).await
+        Folder::open(line, account, password, &account.after, timeouts).await
     }
 
     /// Renews the claim for as long as that works; ready when it is lost.
@@ -263,23 +256,4 @@ impl Fetchers {
         tracing::warn!(%mailbox, why = trouble.sentence, "mail could not be fetched");
         self.app.act(&actor, move |tx, cx| imap::note_failure(tx, cx, &account, &trouble)).await
     }
-}
-
-/// Tests an account before it is set up: the number of mails in its folder, or an error sentence.
-pub async fn try_out(
-    account: &ImapAccount,
-    password: &str,
-    roots: RootCertStore,
-) -> Result<u32, String> {
-    let ImapTiming { connecting, answering, downloading, .. } = ImapTiming::default();
-    let timeouts = ImapTimeouts { connecting, answering, downloading };
-    let tried = async {
-        let dialer = Dialer::new(roots).map_err(|_| ImapFault::Ours)?;
-        let line = dialer.dial(account, &timeouts).await?;
-        let folder = Folder::open(line, account, password, timeouts).await?;
-        let mails = folder.mails;
-        folder.close().await;
-        Ok(mails)
-    };
-    tried.await.map_err(|fault: ImapFault| fault.trouble(account).sentence)
 }

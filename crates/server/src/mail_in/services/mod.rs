@@ -1,9 +1,12 @@
 //! The webhook endpoint for e-mail-sending services, which report the mail they sent for an app
-//! (API section 4.13.4). Each connection has an unguessable URL, and every call is authenticated:
-//! Resend signs by the Standard Webhooks scheme, Postmark uses HTTP basic authentication.
+//! (API section 4.13.4). Each connection has an unguessable URL, and every call is authenticated by
+//! the scheme of its service (`signatures`, `sns`).
 
+mod certificate;
 mod formats;
 mod reader;
+mod signatures;
+mod sns;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,15 +14,13 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
-use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
+use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, Response, StatusCode};
 use axum::routing::post;
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use inbox::api::wire::ErrorBody;
 use inbox::base::ids::ServiceId;
+pub use inbox::model::services::POSTMARK_USER;
 use inbox::model::services::{self, Service, ServiceConnection};
-use inbox::model::webhook_signing;
 use inbox::{App, Error};
 use serde_json::{Value, json};
 
@@ -27,6 +28,7 @@ use crate::http::request_body::RequestBody;
 use crate::http::slots::Slots;
 use crate::node::vault::{Vault, service_purpose};
 pub use reader::HttpReader;
+pub use sns::{PAGE_TIME, SnsCalls, SnsPages};
 
 /// The largest call, in bytes.
 const CALL_BYTES: usize = 1024 * 1024;
@@ -34,8 +36,6 @@ const CALL_BYTES: usize = 1024 * 1024;
 const CALL_TIME: Duration = Duration::from_secs(30);
 /// Calls of some size that are read at one time.
 const LARGE_CALLS: usize = 16;
-/// The user that Postmark is to name.
-pub const POSTMARK_USER: &str = "mailroom";
 
 /// What a connection's key or secret is sealed for.
 pub fn purpose(what: &str, connection: &ServiceId) -> String {
@@ -46,11 +46,12 @@ pub fn purpose(what: &str, connection: &ServiceId) -> String {
 struct ServicesApi {
     app: App,
     vault: Vault,
+    sns: SnsCalls,
     large_bodies: Arc<Slots>,
 }
 
-pub fn router(app: App, vault: Vault) -> Router {
-    let services = ServicesApi { app, vault, large_bodies: Slots::new(LARGE_CALLS) };
+pub fn router(app: App, vault: Vault, sns: SnsCalls) -> Router {
+    let services = ServicesApi { app, vault, sns, large_bodies: Slots::new(LARGE_CALLS) };
     Router::new().route("/hooks/{service}/{token}", post(call)).with_state(services)
 }
 
@@ -95,65 +96,64 @@ impl ServicesApi {
             StatusCode::PAYLOAD_TOO_LARGE => (status, "A call has at most 1 MiB."),
             status => (status, "The call did not arrive whole."),
         })?;
-        if !self.is_genuine(&connection, headers, &body) {
+        let parsed: Result<Value, Refusal> = serde_json::from_slice(&body)
+            .map_err(|_| (StatusCode::BAD_REQUEST, "body: must be valid JSON"));
+        let call = parsed.as_ref().unwrap_or(&Value::Null);
+        if !self.is_genuine(&connection, headers, &body, call).await {
             return Err((
                 StatusCode::UNAUTHORIZED,
                 "This call is not signed with the secret of the connection.",
             ));
         }
-        let call: Value = serde_json::from_slice(&body)
-            .map_err(|_| (StatusCode::BAD_REQUEST, "body: must be valid JSON"))?;
+        let call = parsed?;
+        if service == Service::AmazonSes && call["Type"] == "SubscriptionConfirmation" {
+            return match self.sns.confirm(&call).await {
+                true => Ok(()),
+                false => Err((StatusCode::BAD_GATEWAY, "The subscription was not confirmed.")),
+            };
+        }
         self.note(connection, &call).await
     }
 
-    fn is_genuine(&self, connection: &ServiceConnection, headers: &HeaderMap, body: &[u8]) -> bool {
+    async fn is_genuine(
+        &self,
+        connection: &ServiceConnection,
+        headers: &HeaderMap,
+        body: &[u8],
+        call: &Value,
+    ) -> bool {
         let Some(sealed) = &connection.secret else { return false };
         let Ok(secret) = self.vault.unseal(&purpose("secret", &connection.id), sealed) else {
             tracing::error!(id = %connection.id, "the secret of a connection cannot be opened");
             return false;
         };
-        let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        let now = self.app.clock.now();
         match connection.service {
-            Service::Resend => {
-                let named = |name: &str| {
-                    header(&format!("svix-{name}")).or_else(|| header(&format!("webhook-{name}")))
-                };
-                let [id, timestamp, signatures] = ["id", "timestamp", "signature"].map(named);
-                let call = webhook_signing::Signed {
-                    id: id.unwrap_or_default(),
-                    timestamp: timestamp.unwrap_or_default(),
-                    signatures: signatures.unwrap_or_default(),
-                    body,
-                };
-                webhook_signing::is_genuine(&call, &secret, self.app.clock.now())
-            }
-            Service::Postmark => {
-                let given = header(AUTHORIZATION.as_str()).and_then(|value| {
-                    let (scheme, rest) = value.split_once(' ')?;
-                    let decoded = STANDARD.decode(rest.trim()).ok()?;
-                    scheme.eq_ignore_ascii_case("basic").then_some(decoded)
-                });
-                let wanted = format!("{POSTMARK_USER}:{secret}");
-                given.is_some_and(|given| webhook_signing::are_same(&given, wanted.as_bytes()))
-            }
+            Service::Resend => signatures::by_resend(headers, body, &secret, now),
+            Service::Postmark => signatures::by_postmark(headers, &secret),
+            Service::Mailgun => signatures::by_mailgun(call, &secret, now),
+            Service::SendGrid => signatures::by_sendgrid(headers, body, &secret, now),
+            Service::AmazonSes => self.sns.is_genuine(call, &secret, now).await,
         }
     }
 
-    /// Records the mail that a call reports. Other calls get a success status as well, because the
+    /// Records the mails that a call reports. Other calls get a success status as well, because the
     /// service would retry them otherwise.
     async fn note(&self, connection: ServiceConnection, call: &Value) -> Result<(), Refusal> {
-        let sent = formats::sent_mail(connection.service, call, &connection.reference_tag);
-        let Some(sent) = sent else { return Ok(()) };
-        let (actor, id) = (connection.actor(), connection.id.clone());
-        let noted =
-            self.app.act(&actor, move |tx, cx| services::note_sent(tx, cx, &connection, &sent));
-        match noted.await {
-            Err(Error::Invalid(problems)) => {
-                tracing::warn!(%id, %problems, "a service told of a mail that cannot be noted");
-                Ok(())
+        let sent = formats::sent_mails(connection.service, call, &connection.reference_tag);
+        for mail in sent {
+            let (actor, id) = (connection.actor(), connection.id.clone());
+            let connection = connection.clone();
+            let noted =
+                self.app.act(&actor, move |tx, cx| services::note_sent(tx, cx, &connection, &mail));
+            match noted.await {
+                Err(Error::Invalid(problems)) => {
+                    tracing::warn!(%id, %problems, "a service told of a mail that cannot be noted");
+                }
+                noted => noted.map_err(failed)?,
             }
-            noted => noted.map_err(failed),
         }
+        Ok(())
     }
 }
 

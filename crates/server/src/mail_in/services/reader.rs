@@ -30,6 +30,10 @@ impl HttpReader {
     }
 
     async fn ask(&self, wanted: &WantedMail) -> AppMailBody {
+        if !wanted.service.keeps_text() {
+            let label = wanted.service.label();
+            return AppMailBody::Never(format!("{label} does not keep the text of sent mail."));
+        }
         let Ok(key) = self.vault.unseal(&purpose("key", &wanted.connection), &wanted.api_key)
         else {
             return AppMailBody::Later(
@@ -41,6 +45,8 @@ impl HttpReader {
         let request = match wanted.service {
             Service::Resend => request.bearer_auth(key),
             Service::Postmark => request.header("x-postmark-server-token", key),
+            Service::Mailgun => request.basic_auth("api", Some(key)),
+            Service::SendGrid | Service::AmazonSes => request,
         };
         let Ok(response) = request.send().await else {
             return AppMailBody::Later("The service did not answer.".into());

@@ -9,6 +9,8 @@ mod stream;
 mod text;
 mod tls;
 
-pub use session::{ConnectFailure, Dial, Login, Security, SmtpClientSession, TransactionOutcome};
+pub use session::{
+    ConnectFailure, ConnectFault, Dial, Login, Security, SmtpClientSession, TransactionOutcome,
+};
 pub use stream::SmtpTimeouts;
 pub use tls::{checked, unchecked};

@@ -5,6 +5,8 @@ use inbox::jobs::RelayOutcome;
 /// Lines of one reply, and bytes of one line, that are read at the most.
 pub const LINES: usize = 100;
 pub const LINE_BYTES: usize = 2_000;
+/// Characters of a server's words that are shown.
+const WORDS_CHARS: usize = 200;
 
 /// Codes that require another login or TLS. They mean a misconfigured relay, not a bad mail, so the
 /// mail is deferred until the configuration is fixed.
@@ -35,6 +37,14 @@ impl SmtpReply {
             Some(status) => format!("{} {status}", self.code),
             None => self.code.to_string(),
         }
+    }
+
+    /// The beginning of the server's words, for the person who is at it.
+    pub fn few_words(&self) -> String {
+        let text = self.lines.join(" ");
+        let plain = |c: char| if c.is_control() { ' ' } else { c };
+        let words: String = text.chars().map(plain).take(WORDS_CHARS).collect();
+        words.trim().to_owned()
     }
 
     /// The delivery outcome of a refusal; `what` was refused.
@@ -120,7 +130,9 @@ mod tests {
             ("354 go on", "later: 354"),
         ] {
             let told = match reply(line).refusal("MAIL") {
-                RelayOutcome::Later(reason) => format!("later: {reason}"),
+                RelayOutcome::Later(reason) | RelayOutcome::Unavailable(reason) => {
+                    format!("later: {reason}")
+                }
                 RelayOutcome::Never(reason) => format!("never: {reason}"),
                 RelayOutcome::Delivered => "delivered".into(),
             };

@@ -57,18 +57,52 @@ impl fmt::Debug for Login {
 #[derive(Debug)]
 pub struct ConnectFailure {
     pub sentence: String,
-    /// True when the connection could not be encrypted although the server offered it.
-    pub encryption_failed: bool,
+    pub fault: ConnectFault,
+    /// What the server said to a password, in a few characters; it is shown to the person who set
+    /// the server up, and is in no log.
+    pub said: String,
+}
+
+/// The kind of a [`ConnectFailure`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConnectFault {
+    NotFound,
+    Private,
+    Unreachable,
+    Slow,
+    /// The server offers none.
+    NoEncryption,
+    /// The connection could not be encrypted although the server offered it.
+    Encryption,
+    /// The user name or the password is wrong.
+    Refused,
+    Other,
 }
 
 impl ConnectFailure {
     pub fn new(sentence: impl Into<String>) -> ConnectFailure {
-        ConnectFailure { sentence: sentence.into(), encryption_failed: false }
+        ConnectFailure::of(ConnectFault::Other, sentence)
+    }
+
+    pub fn of(fault: ConnectFault, sentence: impl Into<String>) -> ConnectFailure {
+        ConnectFailure { sentence: sentence.into(), fault, said: String::new() }
+    }
+
+    pub fn encryption_failed(&self) -> bool {
+        self.fault == ConnectFault::Encryption
+    }
+
+    fn connection(error: &io::Error) -> ConnectFailure {
+        let fault = match error.kind() {
+            io::ErrorKind::TimedOut => ConnectFault::Slow,
+            _ => ConnectFault::Unreachable,
+        };
+        ConnectFailure::of(fault, format!("no connection: {error}"))
     }
 
     fn encryption(error: &io::Error) -> ConnectFailure {
         let sentence = format!("the connection could not be encrypted: {error}");
-        ConnectFailure { sentence, encryption_failed: true }
+        ConnectFailure::of(ConnectFault::Encryption, sentence)
     }
 }
 
@@ -98,8 +132,7 @@ impl SmtpClientSession {
         dial: &Dial,
     ) -> Result<SmtpClientSession, ConnectFailure> {
         let stream = within(dial.patience.connect, TcpStream::connect(address)).await;
-        let stream =
-            stream.map_err(|error| ConnectFailure::new(format!("no connection: {error}")))?;
+        let stream = stream.map_err(|error| ConnectFailure::connection(&error))?;
         let mut line = SmtpStream::over(stream, dial.patience);
         if dial.security == Security::FromTheStart {
             line = encrypt(line, name, dial).await?;
@@ -121,13 +154,14 @@ impl SmtpClientSession {
             offers = greet(&mut line, &dial.helo).await?;
         }
         if dial.security == Security::Required && !encrypted {
-            return Err(ConnectFailure::new("the server offers no encryption"));
+            let sentence = "the server offers no encryption";
+            return Err(ConnectFailure::of(ConnectFault::NoEncryption, sentence));
         }
         if let Some(login) = &dial.login {
             if !encrypted && dial.security != Security::Clear {
-                return Err(ConnectFailure::new(
-                    "the server offers no encryption, and a password is not sent without it",
-                ));
+                let sentence =
+                    "the server offers no encryption, and a password is not sent without it";
+                return Err(ConnectFailure::of(ConnectFault::NoEncryption, sentence));
             }
             log_in(&mut line, &offers, login).await?;
         }
@@ -375,10 +409,10 @@ async fn log_in(
     if answer.is_positive() {
         Ok(())
     } else {
-        Err(ConnectFailure::new(format!(
-            "the server does not accept the user name and password ({})",
-            answer.summary()
-        )))
+        let sentence =
+            format!("the server does not accept the user name and password ({})", answer.summary());
+        let said = answer.few_words();
+        Err(ConnectFailure { said, ..ConnectFailure::of(ConnectFault::Refused, sentence) })
     }
 }
 
@@ -395,5 +429,11 @@ async fn ask(
 }
 
 fn checked_reply(answer: io::Result<SmtpReply>, what: &str) -> Result<SmtpReply, ConnectFailure> {
-    answer.map_err(|error| ConnectFailure::new(format!("no answer to {what}: {error}")))
+    answer.map_err(|error| {
+        let fault = match error.kind() {
+            io::ErrorKind::TimedOut => ConnectFault::Slow,
+            _ => ConnectFault::Other,
+        };
+        ConnectFailure::of(fault, format!("no answer to {what}: {error}"))
+    })
 }

@@ -74,6 +74,13 @@ flashes! {
     Removed: "removed", "check", "Removed. They can do nothing here any more.";
     PicturesShown: "pictures-shown", "check", "You always see the pictures of this sender from now on.";
     PicturesHidden: "pictures-hidden", "check", "Pictures of this sender are shown only when you ask for them.";
+    ServiceSecret: "service-secret", "check", "Saved. Calls that it signs are taken from now on.";
+    ServiceRemoved: "service-removed", "check", "Disconnected, with its key and secret.";
+    StepsOver: "steps-over", "check", "Put away. Everything in it is under Settings too.";
+    MailboxConnected: "mailbox-connected", "check", "Connected. Its mail is being fetched now.";
+    MailboxDisconnected: "mailbox-disconnected", "check", "Disconnected. What was fetched stays.";
+    OutgoingSaved: "outgoing-saved", "check", "It works and is saved. Waiting mail leaves now.";
+    OutgoingRemoved: "outgoing-removed", "check", "Removed, with its password.";
     InboxAdded: "inbox-added", "check", "The inbox is there.";
 }
 

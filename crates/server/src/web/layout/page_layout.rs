@@ -56,6 +56,9 @@ pub struct PageLayout {
     pub inboxes: Vec<NavEntry>,
     pub tags: Vec<NavEntry>,
     pub settings_current: bool,
+    /// True while the first steps of the workspace are shown to the reader.
+    pub first_steps: bool,
+    pub first_steps_current: bool,
     pub menu: Vec<MenuEntry>,
     /// True while this server sends and fetches nothing.
     pub quiet: bool,
@@ -120,6 +123,8 @@ impl PageLayout {
             tags: tags(&sidebar, &location.current),
             quiet: false,
             settings_current: location.current == "/settings",
+            first_steps: me.is_new && me.administers(),
+            first_steps_current: location.current == "/welcome",
             menu: menu(me, location),
             documents_current: location.current == "/documents",
             flash: visitor.flash,

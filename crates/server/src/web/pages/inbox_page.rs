@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
+use inbox::actions;
 
 use crate::web::Web;
 use crate::web::form::Asked;
@@ -21,10 +22,21 @@ struct InboxPage {
     list: ListView,
 }
 
-/// Where a day begins: what is yours, or everything when nothing is.
+/// Where a day begins: what is yours, or everything when nothing is. Whoever looks after a workspace
+/// that has no mail yet begins with its first steps.
 pub async fn home(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
     let location = PageLocation::new("Mailroom");
-    let (frame, ()) = web.page(&visitor, location, |_, _, _| Ok(())).await?;
+    let (frame, begins) = web
+        .page(&visitor, location, |tx, cx, me| {
+            if !me.is_new || !me.administers() {
+                return Ok(false);
+            }
+            Ok(actions::first_steps(tx, cx)?.arrived.is_none())
+        })
+        .await?;
+    if begins {
+        return Ok(see_other("/welcome"));
+    }
     let mine = frame.sidebar.mine > 0;
     let view = if mine { "mine" } else { "open" };
     Ok(see_other(&format!("/inbox?view={view}")))

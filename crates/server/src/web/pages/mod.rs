@@ -27,3 +27,4 @@ pub(crate) mod search;
 pub(crate) mod sign_in;
 pub(crate) mod timeline;
 pub(crate) mod unsent;
+pub mod welcome;

@@ -39,18 +39,23 @@ struct SignInPage {
 }
 
 impl SignInPage {
-    fn new(web: &Web, visitor: &Visitor, email: &str, next: OwnPath) -> SignInPage {
-        SignInPage {
+    async fn new(
+        web: &Web,
+        visitor: &Visitor,
+        email: &str,
+        next: OwnPath,
+    ) -> inbox::Result<SignInPage> {
+        Ok(SignInPage {
             csrf: visitor.csrf.clone(),
             email: email.to_owned(),
             next: next.0,
             wrong: false,
             too_many: false,
             signed_out: false,
-            mails: web.mails,
+            mails: web.mails_somebody().await?,
             link_error: String::new(),
             link_sent: false,
-        }
+        })
     }
 }
 
@@ -99,7 +104,7 @@ pub async fn page(
         return Ok(see_other(&next.0));
     }
     let signed_out = visitor.flash == Some(Flash::SignedOut);
-    let page = SignInPage { signed_out, ..SignInPage::new(&web, &visitor, "", next) };
+    let page = SignInPage { signed_out, ..SignInPage::new(&web, &visitor, "", next).await? };
     let mut response = responses::page(&page)?;
     web.clear_flash(&mut response);
     Ok(response)
@@ -108,7 +113,7 @@ pub async fn page(
 pub async fn with_password(State(web): State<Arc<Web>>, posted: Posted<SignInForm>) -> PageResult {
     let Posted { visitor, form } = posted;
     let (email, next) = (form.email.trim().to_owned(), form.next);
-    let page = SignInPage::new(&web, &visitor, &email, next.clone());
+    let page = SignInPage::new(&web, &visitor, &email, next.clone()).await?;
     if !mail::is_address(&email) {
         return responses::again(&SignInPage { wrong: true, ..page });
     }
@@ -150,18 +155,19 @@ pub async fn with_password(State(web): State<Arc<Web>>, posted: Posted<SignInFor
 
 /// Mails a link to the person with the address. The response does not tell whether there is one.
 pub async fn mail_link(State(web): State<Arc<Web>>, posted: Posted<LinkForm>) -> PageResult {
-    if !web.mails {
+    if !web.mails_somebody().await? {
         return Err(Error::NotFound("page").into());
     }
     let Posted { visitor, form } = posted;
     let email = form.email.trim().to_owned();
-    let page = SignInPage::new(&web, &visitor, &email, form.next);
+    let page = SignInPage::new(&web, &visitor, &email, form.next).await?;
     if !mail::is_address(&email) {
         let link_error = "That is not an e-mail address.".into();
         return responses::again(&SignInPage { link_error, ..page });
     }
     let (app, asked) = (web.app.clone(), mail::normal_address(&email));
     let place = format!("links for {}", visitor.place);
+    let by_operator = web.mail_reach().by_operator();
     let may = web
         .app
         .store
@@ -173,7 +179,7 @@ pub async fn mail_link(State(web): State<Arc<Web>>, posted: Posted<LinkForm>) ->
             let may =
                 actions::count_sign_in_attempt(tx, &place, LINKS_PER_NETWORK, cx.now)? && address;
             if may {
-                actions::mail_sign_in_link(tx, &cx, &asked)?;
+                actions::mail_sign_in_link(tx, &cx, &asked, by_operator)?;
             }
             Ok(may)
         })

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::{Path, State};
 use db::Tx;
-use inbox::actions::{self, FetchedInbox};
+use inbox::actions::{self, FetchedInbox, OutgoingServerListing};
 use inbox::base::ids::MailboxId;
 use inbox::model::domains::{self, ListedKey};
 use inbox::model::mailboxes::{self, Mailbox};
@@ -48,12 +48,28 @@ pub struct MailView {
     state: incoming_mail::StatusBadge,
     listeners: Vec<ListenerView>,
     relay: Option<String>,
+    /// The server that was set in the app, for this inbox or for all.
+    server: Option<OutgoingView>,
     pub records: Option<RecordsView>,
+}
+
+impl MailView {
+    fn is_failing(&self) -> bool {
+        self.server.as_ref().is_some_and(|server| server.error.is_some())
+    }
+}
+
+/// A server that mail leaves through.
+struct OutgoingView {
+    host: String,
+    /// Why it cannot be used.
+    error: Option<String>,
 }
 
 /// What only owners and admins see.
 struct AdminPart {
     fetched: Option<FetchedInbox>,
+    servers: Vec<OutgoingServerListing>,
     domain: Option<String>,
     keys: Vec<ListedKey>,
 }
@@ -67,13 +83,14 @@ pub async fn page(
 }
 
 pub async fn build(web: &Web, visitor: &Visitor, id: &str) -> Result<InboxPage, PageError> {
-    let wanted = mailbox_id(id)?;
-    let (frame, (found, part)) = web
+    let (wanted, reach) = (mailbox_id(id)?, web.mail_reach());
+    let (frame, (found, part, mails)) = web
         .page(visitor, location(SettingsPage::Inboxes), move |tx, cx, me| {
             let found =
                 mailboxes::seen_by(tx, cx.actor, &wanted)?.ok_or(Error::NotFound("inbox"))?;
             let part = me.administers().then(|| admin_part(tx, cx, &found)).transpose()?;
-            Ok((found, part))
+            let mails = reach.from_inbox(tx, cx.actor.ws, &found.id)?;
+            Ok((found, part, mails))
         })
         .await?;
     let counted = frame.sidebar.inboxes.iter().find(|inbox| inbox.id == found.id);
@@ -88,7 +105,7 @@ pub async fn build(web: &Web, visitor: &Visitor, id: &str) -> Result<InboxPage, 
         name: found.name,
         address: found.address.into(),
         error: String::new(),
-        mails: web.mails,
+        mails,
         mail: part.map(|part| mail_view(web, &part, &frame)),
         frame,
     })
@@ -97,7 +114,12 @@ pub async fn build(web: &Web, visitor: &Visitor, id: &str) -> Result<InboxPage, 
 fn admin_part(tx: &mut Tx<'_>, cx: &Cx<'_>, inbox: &Mailbox) -> inbox::Result<AdminPart> {
     let fetched = actions::list_fetched(tx, cx.actor)?;
     let domain = records_view::ascii_domain(&inbox.address);
+    let mut servers = actions::list_outgoing_servers(tx, cx)?;
+    // The inbox's own comes before the one of all inboxes, whose name is empty.
+    servers.retain(|server| server.mailbox.is_empty() || server.mailbox == inbox.id.as_str());
+    servers.sort_by(|a, b| b.mailbox.cmp(&a.mailbox));
     Ok(AdminPart {
+        servers,
         fetched: fetched.into_iter().find(|fetched| fetched.mailbox == inbox.id),
         keys: match &domain {
             Some(domain) => domains::list_keys(tx, cx, domain)?,
@@ -113,6 +135,13 @@ fn mail_view(web: &Web, part: &AdminPart, frame: &PageLayout) -> MailView {
         state: incoming_mail::listener_state(&web.mail_setup),
         listeners: incoming_mail::listeners(&web.mail_setup),
         relay: web.mail_setup.sending.relay.clone(),
+        server: part.servers.first().map(|server| OutgoingView {
+            host: server.host.clone(),
+            error: server
+                .last_error
+                .as_ref()
+                .map(|words| words.trim_start_matches("relay: ").to_owned()),
+        }),
         records: part.domain.as_ref().map(|domain| records_view::view(web, domain, &part.keys)),
     }
 }

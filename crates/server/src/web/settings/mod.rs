@@ -1,15 +1,20 @@
 //! Settings: yourself, people, inboxes, tags, keys, webhooks, the plan.
 
 mod audit;
+mod connect;
+pub mod connect_fields;
 mod inbox;
 mod inboxes;
-mod incoming_mail;
+pub mod incoming_mail;
 mod keys;
+mod outgoing;
 mod people;
 mod plan;
 mod records;
 mod records_view;
 mod replies;
+mod server_form;
+mod services;
 mod tags;
 mod webhook;
 mod webhooks;
@@ -51,10 +56,12 @@ menu! {
     Writing: "Writing", "/settings/writing", for_admins: false;
     People: "People", "/settings/people", for_admins: false;
     Inboxes: "Inboxes", "/settings/inboxes", for_admins: false;
+    Outgoing: "Outgoing mail", "/settings/outgoing", for_admins: true;
     Tags: "Tags", "/settings/tags", for_admins: false;
     Replies: "Saved replies", "/settings/replies", for_admins: false;
     Keys: "Agents and keys", "/settings/keys", for_admins: true;
     Webhooks: "Webhooks", "/settings/webhooks", for_admins: true;
+    Services: "Sending services", "/settings/services", for_admins: true;
     Audit: "Audit log", "/settings/audit", for_admins: true;
     Plan: "Plan", "/settings/plan", for_admins: false;
 }
@@ -79,9 +86,19 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/people/{id}/link", post(people::link))
         .route("/settings/people/{id}/remove", get(people::ask).post(people::remove))
         .route("/settings/inboxes", get(inboxes::page).post(inboxes::add))
+        .route("/settings/inboxes/connect", get(connect::page).post(connect::connect))
+        .route("/settings/inboxes/{mailbox}/disconnect", post(connect::disconnect))
         .route("/settings/inboxes/{mailbox}", get(inbox::page).post(inbox::rename))
         .route("/settings/inboxes/{mailbox}/records", post(records::look))
         .route("/settings/inboxes/{mailbox}/signing-key", post(records::make_key))
+        .route(
+            "/settings/inboxes/{mailbox}/outgoing",
+            get(outgoing::page_of_inbox).post(outgoing::save_for_inbox),
+        )
+        .route("/settings/inboxes/{mailbox}/outgoing/remove", post(outgoing::remove_for_inbox))
+        .route("/settings/inboxes/{mailbox}/test-mail", post(outgoing::send_test))
+        .route("/settings/outgoing", get(outgoing::page_of_all).post(outgoing::save_for_all))
+        .route("/settings/outgoing/remove", post(outgoing::remove_for_all))
         .route("/settings/tags", get(tags::page))
         .route("/settings/tags/{tag}/rename", post(tags::rename))
         .route("/settings/replies", get(replies::page).post(replies::add))
@@ -98,6 +115,9 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/webhooks/{webhook}/test", post(webhook::test))
         .route("/settings/webhooks/{webhook}/delete", post(webhook::delete))
         .route("/settings/webhooks/{webhook}/events/{event}/again", post(webhook::again))
+        .route("/settings/services", get(services::page).post(services::add))
+        .route("/settings/services/{id}/secret", post(services::set_secret))
+        .route("/settings/services/{id}/remove", post(services::remove))
         .route("/settings/audit", get(audit::page))
         .route("/settings/plan", get(plan::page).post(plan::set))
 }

@@ -19,6 +19,7 @@ use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
 use crate::web::layout::responses::{self, PageError, PageResult};
 use crate::web::layout::wording::Avatar;
+use crate::web::mail_reach::MailReach;
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
@@ -50,9 +51,11 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 }
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<PeoplePage, PageError> {
-    let (frame, (people, you)): (PageLayout, (Vec<PersonListing>, UserId)) = web
-        .page(visitor, location(SettingsPage::People), |tx, cx, me| {
-            Ok((actions::list_people(tx, cx)?, me.id.clone()))
+    let reach = web.mail_reach();
+    let (frame, (people, you, mails)): (PageLayout, (Vec<PersonListing>, UserId, bool)) = web
+        .page(visitor, location(SettingsPage::People), move |tx, cx, me| {
+            let mails = reach.to_team(tx, cx.actor.ws)?;
+            Ok((actions::list_people(tx, cx)?, me.id.clone(), mails))
         })
         .await?;
     Ok(PeoplePage {
@@ -64,7 +67,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<PeoplePage, PageError> {
         email_error: String::new(),
         name_error: String::new(),
         link: None,
-        mails: web.mails,
+        mails,
     })
 }
 
@@ -101,14 +104,14 @@ impl FormValue for Role {
 pub async fn add(State(web): State<Arc<Web>>, posted: Posted<NewPersonForm>) -> PageResult {
     let Posted { visitor, form } = posted;
     let (email, name, role) = (form.email.trim().to_owned(), form.name.clone(), form.role);
-    let mails = web.mails;
+    let reach = web.mail_reach();
     let added = web
         .act(&visitor, move |tx, cx, me| {
             if role == Role::Owner && me.role != Role::Owner {
                 return Err(Error::Forbidden("Only an owner can add an owner.".into()));
             }
             let id = actions::add_person(tx, cx, &email, &name, role)?;
-            let link = hand_over(tx, cx, &id, mails)?;
+            let link = hand_over(tx, cx, &id, reach)?;
             Ok(link.map(|link| (name.trim().to_owned(), link)))
         })
         .await;
@@ -140,10 +143,10 @@ fn hand_over(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     id: &UserId,
-    mails: bool,
+    reach: MailReach,
 ) -> inbox::Result<Option<String>> {
-    if mails {
-        actions::invite(tx, cx, id).map(|()| None)
+    if reach.to_team(tx, cx.actor.ws)? {
+        actions::invite(tx, cx, id, reach.by_operator()).map(|()| None)
     } else {
         actions::make_sign_in_link(tx, cx, id).map(Some)
     }
@@ -230,10 +233,10 @@ pub async fn link(
 ) -> PageResult {
     let visitor = posted.visitor;
     let id = UserId::parse(&id).ok_or(Error::NotFound("person"))?;
-    let mails = web.mails;
+    let reach = web.mail_reach();
     let link = web
         .act_quietly(&visitor, move |tx, cx, _| {
-            let link = hand_over(tx, cx, &id, mails)?;
+            let link = hand_over(tx, cx, &id, reach)?;
             let known = actions::list_people(tx, cx)?.into_iter().find(|person| person.id == id);
             let name = known.ok_or(Error::NotFound("person"))?.name;
             Ok(link.map(|link| (name, link)))

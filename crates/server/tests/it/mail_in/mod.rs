@@ -1,6 +1,7 @@
 //! Mail that arrives: by SMTP and LMTP, from IMAP mailboxes and from services that send for us.
 
 mod authentication;
-mod imap;
+pub mod imap;
 mod services;
+mod signed_services;
 pub mod smtp;

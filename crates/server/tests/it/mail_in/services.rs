@@ -13,10 +13,11 @@ use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, Mac};
 use inbox::actions::{self, NewService};
 use inbox::base::ids::ServiceId;
+use inbox::jobs::BoxFuture;
 use inbox::model::services::Service;
 use mail::{Dmarc, Mail};
 use serde_json::{Value, json};
-use server::mail_in::services::{HttpReader, POSTMARK_USER, purpose, router};
+use server::mail_in::services::{HttpReader, POSTMARK_USER, SnsCalls, SnsPages, purpose, router};
 use server::node::vault::Vault;
 use sha2::Sha256;
 
@@ -308,6 +309,7 @@ impl Connected {
         match self.kind {
             Service::Resend => by_resend(tags),
             Service::Postmark => by_postmark("bruno@x.example", tags),
+            Service::Mailgun | Service::SendGrid | Service::AmazonSes => tags.to_string(),
         }
     }
 
@@ -337,10 +339,21 @@ impl Connected {
                     let basic = STANDARD.encode(format!("{POSTMARK_USER}:{password}"));
                     request.header("authorization", format!("Basic {basic}"))
                 }
+                Service::Mailgun | Service::SendGrid | Service::AmazonSes => request,
             };
         }
         let request = request.body(Body::from(body.to_owned())).unwrap();
-        TestApp::send_to(&router(app.app.clone(), vault(app)), request).await
+        let sns = SnsCalls::new(Arc::new(NoPages));
+        TestApp::send_to(&router(app.app.clone(), vault(app), sns), request).await
+    }
+}
+
+/// Nothing can be fetched.
+struct NoPages;
+
+impl SnsPages for NoPages {
+    fn get<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Option<Vec<u8>>> {
+        Box::pin(async { None })
     }
 }
 

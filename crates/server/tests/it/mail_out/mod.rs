@@ -7,7 +7,7 @@ mod domains;
 mod encryption;
 mod envelope;
 pub mod names;
-mod peer;
+pub mod peer;
 mod recipients;
 mod replies;
 mod reuse;
@@ -26,7 +26,7 @@ use peer::{Manner, Peer};
 /// Everything that a modern server offers.
 const OFFERS: &[&str] = &["PIPELINING", "8BITMIME", "SMTPUTF8", "SIZE 1000000"];
 
-fn offering(offers: &[&'static str]) -> Manner {
+pub fn offering(offers: &[&'static str]) -> Manner {
     Manner { offers: offers.to_vec(), ..Manner::default() }
 }
 
@@ -59,6 +59,8 @@ fn mail(recipients: &[&str]) -> OutgoingMail {
         sender: "support+b_1_abc@acme.example".into(),
         recipients: recipients.iter().map(|to| (*to).to_owned()).collect(),
         bytes: b"Subject: Hello\r\n\r\nHello\r\n.\r\n.. and on\r\n".to_vec().into(),
+        server: None,
+        of_service: false,
     }
 }
 
@@ -73,7 +75,9 @@ async fn sent(relay: &impl Relay) -> RelayOutcome {
 fn told(outcome: &RelayOutcome) -> String {
     match outcome {
         RelayOutcome::Delivered => "delivered".into(),
-        RelayOutcome::Later(reason) => format!("later: {reason}"),
+        RelayOutcome::Later(reason) | RelayOutcome::Unavailable(reason) => {
+            format!("later: {reason}")
+        }
         RelayOutcome::Never(reason) => format!("never: {reason}"),
     }
 }

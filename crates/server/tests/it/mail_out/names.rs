@@ -9,6 +9,7 @@ const A: u16 = 1;
 const MX: u16 = 15;
 const TXT: u16 = 16;
 const AAAA: u16 = 28;
+const SRV: u16 = 33;
 
 /// Records by name, which is in lower case and without a dot at the end.
 #[derive(Default)]
@@ -26,12 +27,16 @@ impl Zone {
 
     pub fn mx(mut self, name: &str, preference: u16, host: &str) -> Zone {
         let mut data = preference.to_be_bytes().to_vec();
-        for label in host.split('.').filter(|label| !label.is_empty()) {
-            data.push(label.len() as u8);
-            data.extend_from_slice(label.as_bytes());
-        }
-        data.push(0);
+        data.extend(labels(host));
         self.add(name, MX, data);
+        self
+    }
+
+    pub fn service(mut self, name: &str, host: &str, port: u16) -> Zone {
+        let mut data = [0, 1, 0, 1].to_vec();
+        data.extend_from_slice(&port.to_be_bytes());
+        data.extend(labels(host));
+        self.add(name, SRV, data);
         self
     }
 
@@ -92,4 +97,15 @@ impl Zone {
         }
         reply
     }
+}
+
+/// A name as records hold it.
+fn labels(host: &str) -> Vec<u8> {
+    let mut data = Vec::new();
+    for label in host.split('.').filter(|label| !label.is_empty()) {
+        data.push(label.len() as u8);
+        data.extend_from_slice(label.as_bytes());
+    }
+    data.push(0);
+    data
 }

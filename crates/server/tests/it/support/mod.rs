@@ -18,19 +18,24 @@ use inbox::base::ids::Ids;
 use inbox::base::scanner::Scanner;
 use inbox::base::secret_sealer::SecretSealer;
 use inbox::jobs::{AppMailReader, BoxFuture};
+use rustls::RootCertStore;
 use server::api::rest;
 use server::http::router::{self, HttpOptions, MailSetup};
 use server::mail_in::smtp::ListenAddress;
 use server::mail_out::dns_records::SendingSetup;
+use server::mail_out::{Dialling, RelayRouter, SmtpTimeouts};
+use server::mailbox_setup::MailboxFinder;
+use server::net::dns::resolver_at;
+use server::net::host_guard::HostGuard;
 use server::node::quiet::QuietMode;
 use server::node::vault::Vault;
-use server::webhooks::{ResolvedAddresses, Resolver, SsrfGuard, SsrfRules};
+use server::webhooks::{ResolvedAddresses, Resolver, SsrfGuard, SsrfRules, SystemResolver};
 pub use testing::{
     Answer, Backend, CONNECTIONS, Chance, DAY, Database, HOUR, MINUTE, PUBLIC_URL, SECOND, TestKey,
     UNDO, eventually, file, held_warning, letter, no_mailbox, nowhere, on_both, query, raw,
     raw_with, run, run_at, text_of, texts, user,
 };
-use testing::{ApiClient, Harness, TestCall};
+use testing::{ApiClient, Harness, TestCall, TestRelay};
 use tower::ServiceExt;
 
 pub use body::pieces;
@@ -121,6 +126,20 @@ impl TestApp {
         self
     }
 
+    /// The same data where mail servers on this machine may be named, and these authorities vouch
+    /// for them.
+    pub fn with_mail_servers(mut self, roots: RootCertStore) -> TestApp {
+        self.serve(with_dialling(None, dialling(roots, true)));
+        self
+    }
+
+    /// The same, where the DNS is what this server says.
+    pub fn with_mail_servers_and_dns(mut self, roots: RootCertStore, dns: SocketAddr) -> TestApp {
+        let guard = HostGuard::new(resolver_at(Some(dns)).unwrap(), true);
+        self.serve(with_dialling(Some(dns), Dialling { guard, ..dialling(roots, true) }));
+        self
+    }
+
     /// The same data in a process that is quiet, or is not.
     pub fn set_quiet(&mut self, quiet: bool) {
         self.domain.set_quiet(quiet);
@@ -208,6 +227,42 @@ fn options() -> HttpOptions {
             dns: None,
         },
         program: env!("CARGO_BIN_EXE_mailroom").into(),
+        relay: Arc::new(TestRelay::default()),
+        dialling: dialling(RootCertStore::empty(), false),
+        mailbox_finder: finder(None, dialling(RootCertStore::empty(), false)),
+    }
+}
+
+fn with_dialling(dns: Option<SocketAddr>, dialling: Dialling) -> HttpOptions {
+    let default = Arc::new(TestRelay::default());
+    let relay = Arc::new(RelayRouter::new(default, false, dialling.clone()));
+    let mailbox_finder = finder(dns, dialling.clone());
+    HttpOptions { relay, dialling, mailbox_finder, ..options() }
+}
+
+/// A DNS server on this machine that is not there, unless the test has one.
+fn finder(dns: Option<SocketAddr>, dialling: Dialling) -> Arc<MailboxFinder> {
+    let dns = dns.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 1)));
+    let guard = SsrfGuard::new(Arc::new(NoNames), SsrfRules::new(false));
+    Arc::new(MailboxFinder::new(Some(dns), guard, dialling).unwrap())
+}
+
+/// No name leads anywhere.
+struct NoNames;
+
+impl Resolver for NoNames {
+    fn look_up<'a>(&'a self, _: &'a str) -> BoxFuture<'a, ResolvedAddresses> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+}
+
+/// How servers of inboxes are connected to.
+pub fn dialling(roots: RootCertStore, allow_private: bool) -> Dialling {
+    Dialling {
+        helo: "mail.acme.example".into(),
+        guard: HostGuard::new(Arc::new(SystemResolver::default()), allow_private),
+        roots,
+        timeouts: SmtpTimeouts::default(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The settings of one inbox: how its mail comes in and goes out, for those who look after that.
 
-use inbox::actions::{self, FetchFrom};
+use inbox::actions::{self, FetchFrom, MailHistory};
 use inbox::inbound::imap::{self, FetchFailure, PostFetchAction, Security};
 
 use crate::mail_out::names::Zone;
@@ -34,7 +34,8 @@ async fn fetch(app: &TestApp) {
         folder: "INBOX".into(),
         after: PostFetchAction::Nothing,
         trusts: None,
-        new_only: false,
+        history: MailHistory::Everything,
+        by_operator: true,
     };
     let begin = move |tx: &mut db::Tx<'_>, cx: &inbox::Cx<'_>| {
         actions::fetch_mail_from(tx, cx, "support@acme.example", &from)
@@ -75,7 +76,7 @@ async fn an_inbox_that_cannot_be_fetched_warns_on_the_list_and_on_its_page(app: 
     let browser = app.signed_in(&admin).await;
     let page = browser.get(&page_of(&app)).await.is(200);
     page.shows("banner danger").shows("Mail cannot be fetched since").shows(REASON);
-    page.shows("It is tried again at").shows("mailroom mailbox imap support@acme.example --server");
+    page.shows("It is tried again at").shows("Change server, user or password");
     page.hides(SEALED);
     browser.get("/settings/inboxes").await.is(200).shows("Failing");
 
@@ -89,7 +90,7 @@ async fn an_inbox_that_is_not_fetched_says_where_mail_is_to_go(app: TestApp) {
     let owner = app.signed_in(&app.owner).await;
     let page = owner.get(&page_of(&app)).await.is(200);
     page.shows("<code>mail.acme.example, port 25</code>").shows("Taken by SMTP");
-    page.shows("mailroom mailbox imap support@acme.example --server imaps://USER@HOST");
+    page.shows(&format!("/settings/inboxes/connect?inbox={}", app.support.id));
     page.hides("Fetched from");
     owner.get("/settings/inboxes").await.is(200).shows("Taken by SMTP").hides("Fetched <");
 }

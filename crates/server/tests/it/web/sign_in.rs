@@ -31,7 +31,7 @@ async fn a_link_signs_in_once_and_looking_at_it_uses_nothing_up(app: TestApp) {
         browser.get(&link).await.is(200).shows("Sign in as Olive Owner").shows("Acme");
     }
     browser.post(&link, &[]).await.goes_to("/");
-    browser.get("/").await.goes_to("/inbox?view=open");
+    browser.get("/").await.goes_to("/welcome");
     browser.get("/inbox?view=open").await.is(200).shows("Olive Owner");
 
     let other = app.browser();

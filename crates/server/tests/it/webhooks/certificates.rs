@@ -82,7 +82,7 @@ async fn a_literal_address_needs_a_certificate_for_that_address() {
 
 #[tokio::test]
 async fn the_service_trusts_the_authorities_of_its_machine_and_no_other() {
-    let config = NetConfig { dns: None, allow_private: true };
+    let config = NetConfig { dns: None, allow_private: true, ..NetConfig::default() };
     let webhook_sender = HttpWebhookSender::of(&config).unwrap();
     let acceptor = Authority::new().acceptor("127.0.0.1", HTTP1, |_| {});
     let receiver = Receiver::with_acceptor(OUTSIDE, acceptor, || answer(200, "")).await;

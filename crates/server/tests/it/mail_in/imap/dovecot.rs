@@ -16,6 +16,8 @@ use testing::becomes_true;
 
 pub const USER: &str = "ann";
 pub const PASSWORD: &str = "open \"sesame\" \\ 1";
+/// The names that its certificate is for.
+const NAMES: [&str; 2] = ["localhost", "mail.acme.example"];
 /// The user and group that Dovecot reads mail as when tests run as root, which it does not do.
 const NOBODY: u32 = 65_534;
 
@@ -38,7 +40,7 @@ impl Dovecot {
         let folder = tempfile::tempdir().unwrap();
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
         let CertifiedKey { cert, signing_key } =
-            generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+            generate_simple_self_signed(NAMES.map(str::to_owned)).unwrap();
         fs::write(folder.path().join("cert.pem"), cert.pem()).unwrap();
         fs::write(folder.path().join("key.pem"), signing_key.serialize_pem()).unwrap();
         let mut roots = RootCertStore::empty();
@@ -102,7 +104,7 @@ impl Dovecot {
              protocols = imap\nlisten = 127.0.0.1\n{own}first_valid_uid = 1\n\
              auth_failure_delay = 0\nssl = yes\nssl_cert = <{path}/cert.pem\n\
              ssl_key = <{path}/key.pem\nmail_location = maildir:{path}/mail/%u\n{capability}\
-             auth_mechanisms = plain login\n\
+             auth_mechanisms = plain login\nauth_username_format = %Ln\n\
              service anvil {{\n chroot =\n}}\n\
              service imap-login {{\n chroot =\n\
              inet_listener imap {{\n port = {port}\n}}\n\

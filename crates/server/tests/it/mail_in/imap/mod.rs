@@ -1,11 +1,11 @@
 //! Fetching mail by IMAP from a real Dovecot.
 
-mod dovecot;
+pub mod dovecot;
 mod troubles;
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use inbox::actions::{self, FetchFrom, FetchedInbox};
+use inbox::actions::{self, FetchFrom, FetchedInbox, MailHistory};
 use inbox::inbound::MailSource;
 use inbox::inbound::imap::{self, PostFetchAction, Security};
 use rustls::RootCertStore;
@@ -13,7 +13,9 @@ use server::mail_in::imap::{Fetchers, ImapTiming};
 use server::node::vault::{Vault, imap_purpose};
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{Backend, DAY, SECOND, TestApp, TestKey, eventually, on_both, run, texts};
+use crate::support::{
+    Backend, DAY, SECOND, TestApp, TestKey, dialling, eventually, on_both, run, texts,
+};
 use dovecot::{Dovecot, PASSWORD, USER};
 
 on_both!(
@@ -22,6 +24,7 @@ on_both!(
     nothing_is_fetched_twice,
     a_server_that_numbers_its_mails_anew_brings_nothing_twice_and_loses_nothing,
     what_was_there_before_is_left_alone_where_that_is_asked_for,
+    history_is_brought_in_as_far_back_as_is_asked_for,
     a_filed_mail_is_marked_or_moved_where_that_is_asked_for,
     the_server_tells_of_new_mail_while_it_is_listened_to,
     a_server_that_tells_nothing_by_itself_is_asked,
@@ -99,7 +102,7 @@ async fn what_was_there_before_is_left_alone_where_that_is_asked_for(app: TestAp
     let mut dovecot = Dovecot::start();
     let at = |millis: i64| UNIX_EPOCH + Duration::from_millis(millis.unsigned_abs());
     dovecot.deliver_at(&letter(1), at(app.now() - DAY));
-    let from = FetchFrom { new_only: true, ..plain() };
+    let from = FetchFrom { history: MailHistory::Nothing, ..plain() };
     let (key, fetchers) = (app.key("read").await, set_up(&app, &dovecot, &from).await);
     fetchers.fetch_due().await.unwrap();
     assert!(subjects(&app, &key).await.is_empty());
@@ -112,6 +115,24 @@ async fn what_was_there_before_is_left_alone_where_that_is_asked_for(app: TestAp
     fetchers.fetch_due().await.unwrap();
     assert!(health(&app).await.ok, "{:?}", health(&app).await);
     assert_eq!(subjects(&app, &key).await, ["Lamp 2"]);
+}
+
+async fn history_is_brought_in_as_far_back_as_is_asked_for(app: TestApp) {
+    let dovecot = Dovecot::start();
+    let at = |millis: i64| UNIX_EPOCH + Duration::from_millis(millis.unsigned_abs());
+    for (number, days) in [(1, 40), (2, 32), (3, 5), (4, 1)] {
+        dovecot.deliver_at(&letter(number), at(app.now() - days * DAY));
+    }
+    let from = FetchFrom { history: MailHistory::Days(30), ..plain() };
+    let (key, fetchers) = (app.key("read").await, set_up(&app, &dovecot, &from).await);
+    fetchers.fetch_due().await.unwrap();
+    assert_eq!(subjects(&app, &key).await, ["Lamp 4", "Lamp 3"]);
+    let nothing = Dovecot::start();
+    nothing.deliver_at(&letter(5), at(app.now() - 90 * DAY));
+    app.act(&app.owner, |tx, cx| actions::stop_fetching(tx, cx, ADDRESS)).await;
+    let fetchers = set_up(&app, &nothing, &from).await;
+    fetchers.fetch_due().await.unwrap();
+    assert_eq!(subjects(&app, &key).await.len(), 2, "nothing is that new");
 }
 
 async fn a_filed_mail_is_marked_or_moved_where_that_is_asked_for(app: TestApp) {
@@ -249,7 +270,8 @@ fn plain() -> FetchFrom {
         folder: "INBOX".into(),
         after: PostFetchAction::Nothing,
         trusts: None,
-        new_only: false,
+        history: MailHistory::Everything,
+        by_operator: true,
     }
 }
 
@@ -265,7 +287,7 @@ async fn set_up(app: &TestApp, dovecot: &Dovecot, from: &FetchFrom) -> Fetchers 
     fetchers_trusting(app, dovecot.roots.clone())
 }
 
-fn fetchers_trusting(app: &TestApp, roots: RootCertStore) -> Fetchers {
+pub fn fetchers_trusting(app: &TestApp, roots: RootCertStore) -> Fetchers {
     let pace = ImapTiming {
         idle: Duration::from_secs(60),
         poll: Duration::from_millis(100),
@@ -273,7 +295,8 @@ fn fetchers_trusting(app: &TestApp, roots: RootCertStore) -> Fetchers {
         ..ImapTiming::default()
     };
     let authenticator = app.outside.authenticator.clone();
-    Fetchers::new(app.app.clone(), authenticator, vault(app), roots, pace).unwrap()
+    let guard = dialling(RootCertStore::empty(), false).guard;
+    Fetchers::new(app.app.clone(), authenticator, vault(app), roots, guard, pace).unwrap()
 }
 
 fn vault(app: &TestApp) -> Vault {

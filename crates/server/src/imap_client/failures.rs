@@ -6,7 +6,7 @@ use std::io;
 use std::time::Duration;
 
 use async_imap::error::Error;
-use inbox::inbound::imap::{FetchFailure, ImapAccount};
+use inbox::inbound::imap::{FetchFailure, ImapServer};
 use tokio::time::timeout;
 
 /// Characters of a server's refusal that are shown.
@@ -16,6 +16,8 @@ const WORDS_CHARS: usize = 200;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImapFault {
     NotFound,
+    /// The host is in a private network.
+    Private,
     Unreachable(String),
     Untrusted(String),
     NoStartTls,
@@ -67,12 +69,16 @@ impl ImapFault {
         matches!(self, ImapFault::Said(_))
     }
 
-    pub fn trouble(&self, account: &ImapAccount) -> FetchFailure {
-        let host = &account.host;
+    pub fn trouble(&self, server: &ImapServer) -> FetchFailure {
+        let host = &server.host;
         let sentence = match self {
             ImapFault::NotFound => format!("There is no server called {host}."),
+            ImapFault::Private => format!(
+                "{host} is in a private network, which this service does not connect to. Whoever \
+                 runs it can allow that with MAILROOM_MAIL_ALLOW_PRIVATE."
+            ),
             ImapFault::Unreachable(why) => {
-                format!("{host} cannot be reached on port {}: {why}.", account.port)
+                format!("{host} cannot be reached on port {}: {why}.", server.port)
             }
             ImapFault::Untrusted(why) => {
                 format!("The certificate of {host} is not trusted: {why}.")
@@ -84,7 +90,7 @@ impl ImapFault {
                 format!("{host} does not accept the user name and password: {words}.")
             }
             ImapFault::NoFolder(words) => {
-                format!("{host} does not open the folder {}: {words}.", account.folder)
+                format!("{host} does not open the folder {}: {words}.", server.folder)
             }
             ImapFault::Said(words) => format!("{host} refused: {words}."),
             ImapFault::Slow(time) => format!("{host} did not answer within {} s.", time.as_secs()),

@@ -10,7 +10,8 @@ use async_imap::Session;
 use async_imap::imap_proto::{
     AttributeValue, Capability, MailboxDatum, Response, ResponseCode, Status,
 };
-use inbox::inbound::imap::{ImapAccount, PostFetchAction};
+use inbox::inbound::imap::{ImapServer, PostFetchAction};
+use jiff::Timestamp;
 use jiff::fmt::strtime::BrokenDownTime;
 use tokio::time::{sleep, timeout};
 
@@ -54,17 +55,18 @@ pub struct MailOutline {
 impl Folder {
     pub async fn open(
         line: ImapConnection,
-        account: &ImapAccount,
+        server: &ImapServer,
         password: &str,
+        after: &PostFetchAction,
         timeouts: ImapTimeouts,
     ) -> Result<Folder, ImapFault> {
-        let session = timeouts.answer(line.log_in(&account.username, password)).await??;
+        let session = timeouts.answer(line.log_in(&server.username, password)).await??;
         let (validity, next_uid, mails) = (0, None, 0);
         let capabilities = Capabilities::default();
         let mut folder = Folder { session, capabilities, timeouts, validity, next_uid, mails };
         folder.learn().await?;
-        folder.select(&account.folder).await?;
-        if let PostFetchAction::Move(to) = &account.after {
+        folder.select(&server.folder).await?;
+        if let PostFetchAction::Move(to) = after {
             folder.make(to).await?;
         }
         Ok(folder)
@@ -134,6 +136,21 @@ impl Folder {
             (from, width) = (from + width, width.saturating_mul(2));
         }
         self.search(&format!("{from}:*"), first).await
+    }
+
+    /// The number of the first mail that the server took on the day of this moment or later, in
+    /// UTC; `None` when there is none.
+    pub async fn first_since(&mut self, moment: i64) -> Result<Option<u32>, ImapFault> {
+        let day = Timestamp::from_millisecond(moment).map_err(|_| ImapFault::Unclear)?;
+        let day = day.strftime("%-d-%b-%Y").to_string();
+        let mut first: Option<u32> = None;
+        self.run(&format!("UID SEARCH SINCE {day}"), |response| {
+            if let Response::MailboxData(MailboxDatum::Search(uids)) = response {
+                first = uids.iter().copied().chain(first).min();
+            }
+        })
+        .await?;
+        Ok(first)
     }
 
     /// `*` is the last mail even where its number is lower than what is asked for.

@@ -1,0 +1,84 @@
+//! Connecting a mailbox elsewhere to an inbox: its mail is fetched, and replies leave through it.
+
+use db::Tx;
+
+use super::imap_accounts::{FetchFrom, fetch_mail_from, stop_fetching};
+use super::outgoing_servers::{NewOutgoingServer, check as check_server, write_server};
+use super::setup::{add_mailbox, set_plus_tags};
+use crate::app::Cx;
+use crate::base::actor::Circle;
+use crate::base::error::{Error, Result};
+use crate::base::ids::{MailboxId, UserId};
+use crate::base::limits::IMAP_WORD_CHARS;
+use crate::model::audit_log::{self, Action};
+use crate::model::mailboxes;
+use crate::model::outgoing_servers::SubmissionServer;
+use crate::model::sealing::{self, imap_purpose};
+
+/// A mailbox that was tried out and is to be connected.
+#[derive(Clone)]
+pub struct NewConnection {
+    pub address: String,
+    /// The name of the inbox, where there is none yet.
+    pub name: String,
+    pub private_to: Option<UserId>,
+    /// Its password is not sealed yet.
+    pub fetch: FetchFrom,
+    /// `None` where the mailbox is only read.
+    pub send: Option<NewOutgoingServer>,
+    /// Mail to addresses with a plus tag arrives in the mailbox.
+    pub plus_tags: bool,
+}
+
+/// Connects a mailbox to the inbox of its address, which is made if there is none.
+pub fn connect_mailbox(tx: &mut Tx<'_>, cx: &Cx<'_>, new: &NewConnection) -> Result<MailboxId> {
+    cx.actor.must_administer()?;
+    let address = mail::normal_address(&new.address);
+    let password = &new.fetch.sealed_password;
+    if password.is_empty() || password.chars().count() > IMAP_WORD_CHARS {
+        let sentence = format!("must be 1 to {IMAP_WORD_CHARS} characters");
+        return Err(Error::invalid("password", sentence));
+    }
+    let known = mailboxes::named(tx, cx.actor, &address)?;
+    let id = match &known {
+        Some(inbox) => inbox.id.clone(),
+        None => {
+            let id = add_mailbox(tx, cx, &address, &new.name, new.private_to.as_ref())?;
+            // Without tags replies are recognized by Message-ID; a tag that the provider does not
+            // know would bounce every reply.
+            set_plus_tags(tx, cx, &id, new.plus_tags)?;
+            id
+        }
+    };
+    let sealed_password = sealing::seal(cx, &imap_purpose(&address), password);
+    let fetch = FetchFrom { sealed_password, by_operator: false, ..new.fetch.clone() };
+    fetch_mail_from(tx, cx, &address, &fetch)?;
+    let circle = match &known {
+        Some(inbox) => inbox.circle.clone(),
+        None => new.private_to.as_ref().map_or_else(Circle::team, Circle::of),
+    };
+    if let Some(send) = &new.send {
+        check_server(send)?;
+        let server = SubmissionServer {
+            ws: cx.actor.ws,
+            mailbox: id.to_string(),
+            host: send.host.clone(),
+            port: send.port,
+            security: send.security,
+            login: Some((send.username.clone(), send.password.clone())),
+        };
+        write_server(tx, cx, &server, (&circle, &address))?;
+    }
+    let detail = format!("read from {}", fetch.host);
+    audit_log::record(tx, cx, &circle, Action::MailboxConnected, &address, &detail)?;
+    Ok(id)
+}
+
+/// Fetches no more mail into an inbox; what was fetched stays.
+pub fn disconnect_mailbox(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MailboxId) -> Result<()> {
+    cx.actor.must_administer()?;
+    let inbox = mailboxes::seen_by(tx, cx.actor, id)?.ok_or(Error::NotFound("inbox"))?;
+    stop_fetching(tx, cx, &inbox.address)?;
+    let (circle, address) = (&inbox.circle, &inbox.address);
+    audit_log::record(tx, cx, circle, Action::MailboxDisconnected, address, "")
+}

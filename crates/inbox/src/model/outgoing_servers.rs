@@ -1,0 +1,181 @@
+//! The SMTP servers that mail leaves through, where an inbox or a workspace has its own. Mail of all
+//! others takes the operator's relay.
+
+use std::fmt;
+
+use db::Tx;
+
+use crate::app::Cx;
+use crate::base::error::Result;
+use crate::base::ids::MailboxId;
+use crate::base::limits::MINUTE_MS;
+use crate::base::string_enum::string_enum;
+use crate::model::sealing;
+
+/// The `mailbox` of the server that serves every inbox without its own.
+pub const ALL_INBOXES: &str = "";
+/// When mail last left is written down at most this often.
+const SENT_NOTED_EVERY_MS: i64 = MINUTE_MS;
+
+string_enum! {
+    /// Encryption of a submission: TLS from the start, STARTTLS, or none.
+    SubmissionSecurity { Tls = "tls", StartTls = "starttls", Plain = "none" }
+}
+
+/// A server that takes mail for delivery, ready to be used.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SubmissionServer {
+    pub ws: i64,
+    /// The inbox whose server it is, or [`ALL_INBOXES`].
+    pub mailbox: String,
+    pub host: String,
+    pub port: u16,
+    pub security: SubmissionSecurity,
+    /// User name and password.
+    pub login: Option<(String, String)>,
+}
+
+impl SubmissionServer {
+    /// One word for the server's row.
+    pub fn key(&self) -> String {
+        format!("{} {}", self.ws, self.mailbox)
+    }
+}
+
+/// Passwords are in no log.
+impl fmt::Debug for SubmissionServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{} {:?}", self.host, self.port, self.security)
+    }
+}
+
+db::row! {
+    pub(crate) struct OutgoingServerRow from "s" {
+        pub mailbox: String,
+        pub host: String,
+        pub port: u16,
+        pub security: SubmissionSecurity,
+        pub username: String,
+        pub password: String,
+        pub by_owner: bool,
+    }
+}
+
+/// The server that an inbox sends through: its own, or the one of all inboxes. `None` for the
+/// operator's relay.
+pub fn server_of(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    mailbox: &MailboxId,
+) -> Result<Option<SubmissionServer>> {
+    let found = match row(tx, cx.actor.ws, mailbox.as_str())? {
+        Some(own) => Some(own),
+        None => row(tx, cx.actor.ws, ALL_INBOXES)?,
+    };
+    found.map(|row| opened(cx, row)).transpose()
+}
+
+/// The server in one row, with its password.
+pub(crate) fn opened(cx: &Cx<'_>, row: OutgoingServerRow) -> Result<SubmissionServer> {
+    let ws = cx.actor.ws;
+    let login = match row.username.is_empty() {
+        true => None,
+        false => {
+            let purpose = sealing::submission_purpose(ws, &row.mailbox);
+            Some((row.username, sealing::unseal(cx.sealer, &purpose, row.password)?))
+        }
+    };
+    let OutgoingServerRow { mailbox, host, port, security, .. } = row;
+    Ok(SubmissionServer { ws, mailbox, host, port, security, login })
+}
+
+pub(crate) fn row(tx: &mut Tx<'_>, ws: i64, mailbox: &str) -> Result<Option<OutgoingServerRow>> {
+    Ok(tx.opt(
+        &format!(
+            "SELECT {} FROM outgoing_servers s WHERE s.ws = ?1 AND s.mailbox = ?2",
+            OutgoingServerRow::COLUMNS
+        ),
+        &[&ws, &mailbox],
+    )?)
+}
+
+/// True where any workspace has a server: a link may be mailed to somebody of it.
+pub fn any(tx: &mut Tx<'_>) -> Result<bool> {
+    let found: Option<(i64,)> =
+        tx.opt("SELECT ws FROM outgoing_servers WHERE by_owner LIMIT 1", &[])?;
+    Ok(found.is_some())
+}
+
+/// The server of the workspace that mail of the service itself leaves through, where the operator's
+/// relay reaches nobody. It comes from the first inbox and may hold sign-in links, so only a server
+/// that an owner set is used: whoever sets one can read what passes through it.
+pub(crate) fn server_of_service(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Option<SubmissionServer>> {
+    service_row(tx, cx.actor.ws)?.map(|row| opened(cx, row)).transpose()
+}
+
+/// True where there is such a server.
+pub fn carries_notices(tx: &mut Tx<'_>, ws: i64) -> Result<bool> {
+    Ok(service_row(tx, ws)?.is_some())
+}
+
+fn service_row(tx: &mut Tx<'_>, ws: i64) -> Result<Option<OutgoingServerRow>> {
+    let first: Option<(String,)> = tx.opt(
+        "SELECT id FROM mailboxes WHERE ws = ?1 AND circle = 'team' ORDER BY created_at, id LIMIT 1",
+        &[&ws],
+    )?;
+    let Some((first,)) = first else { return Ok(None) };
+    let found = match row(tx, ws, &first)? {
+        Some(own) => Some(own),
+        None => row(tx, ws, ALL_INBOXES)?,
+    };
+    Ok(found.filter(|row| row.by_owner))
+}
+
+/// True where an inbox's mail leaves through a server of its own or of the workspace.
+pub fn carries(tx: &mut Tx<'_>, ws: i64, mailbox: &MailboxId) -> Result<bool> {
+    Ok(row(tx, ws, mailbox.as_str())?.is_some() || row(tx, ws, ALL_INBOXES)?.is_some())
+}
+
+/// An inbox with a server of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OwnLane {
+    pub mailbox: String,
+    /// Its server could not be used the last time.
+    pub failing: bool,
+}
+
+/// The inboxes of a workspace that have a server of their own.
+pub(crate) fn own_lanes(tx: &mut Tx<'_>, ws: i64) -> Result<Vec<OwnLane>> {
+    let rows: Vec<(String, bool)> = tx.all(
+        "SELECT mailbox, failing_since IS NOT NULL FROM outgoing_servers
+         WHERE ws = ?1 AND mailbox > '' ORDER BY mailbox",
+        &[&ws],
+    )?;
+    Ok(rows.into_iter().map(|(mailbox, failing)| OwnLane { mailbox, failing }).collect())
+}
+
+/// Records that a server took a mail, or refused one recipient: it works.
+pub(crate) fn note_working(tx: &mut Tx<'_>, cx: &Cx<'_>, server: &SubmissionServer) -> Result<()> {
+    tx.exec(
+        "UPDATE outgoing_servers SET last_sent_at = ?3, failing_since = NULL, last_error = NULL
+         WHERE ws = ?1 AND mailbox = ?2
+           AND (failing_since IS NOT NULL OR last_sent_at IS NULL OR last_sent_at < ?4)",
+        &[&server.ws, &server.mailbox, &cx.now, &(cx.now - SENT_NOTED_EVERY_MS)],
+    )?;
+    Ok(())
+}
+
+/// Records why a server could not be used.
+pub(crate) fn note_failing(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    server: &SubmissionServer,
+    sentence: &str,
+) -> Result<()> {
+    tx.exec(
+        "UPDATE outgoing_servers SET failing_since = coalesce(failing_since, ?3), last_error = ?4
+         WHERE ws = ?1 AND mailbox = ?2 AND (failing_since IS NULL OR last_error <> ?4)",
+        &[&server.ws, &server.mailbox, &cx.now, &sentence],
+    )?;
+    Ok(())
+}

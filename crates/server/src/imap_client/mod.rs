@@ -1,0 +1,15 @@
+//! A client for IMAP servers: connecting with TLS, signing in, and reading a folder.
+
+mod connection;
+mod dialer;
+mod failures;
+mod folder;
+mod folder_name;
+mod transport;
+mod trial;
+
+pub use connection::ImapConnection;
+pub use dialer::Dialer;
+pub use failures::{ImapFault, ImapTimeouts};
+pub use folder::{Folder, MailOutline};
+pub use trial::try_out;

@@ -1,0 +1,16 @@
+//! How the servers that inboxes have of their own are connected to.
+
+use rustls::RootCertStore;
+
+use super::smtp::SmtpTimeouts;
+use crate::net::host_guard::HostGuard;
+
+/// How servers of inboxes are connected to.
+#[derive(Clone)]
+pub struct Dialling {
+    /// The name given in EHLO.
+    pub helo: String,
+    pub guard: HostGuard,
+    pub roots: RootCertStore,
+    pub timeouts: SmtpTimeouts,
+}

@@ -1,0 +1,73 @@
+//! Sends each mail through the server of its inbox, where it has one, and every other mail through
+//! the operator's relay.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use inbox::jobs::{BoxFuture, OutgoingMail, Relay, RelayOutcome};
+use inbox::model::outgoing_servers::SubmissionServer;
+
+use super::dialling::Dialling;
+use super::smarthost::SmarthostRelay;
+
+/// Servers that are kept with their open sessions.
+const SERVERS: usize = 500;
+
+pub struct RelayRouter {
+    default: Arc<dyn Relay>,
+    /// The operator's relay reaches people.
+    reaches_people: bool,
+    dialling: Dialling,
+    open: Mutex<HashMap<String, OpenServer>>,
+}
+
+struct OpenServer {
+    server: Arc<SubmissionServer>,
+    relay: Arc<SmarthostRelay>,
+}
+
+impl RelayRouter {
+    pub fn new(default: Arc<dyn Relay>, reaches_people: bool, dialling: Dialling) -> RelayRouter {
+        RelayRouter { default, reaches_people, dialling, open: Mutex::default() }
+    }
+
+    /// The relay of a server. One whose settings changed is made anew; its running mails go on.
+    fn relay_of(&self, server: &Arc<SubmissionServer>) -> Result<Arc<SmarthostRelay>, String> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = server.key();
+        if let Some(known) = open.get(&key).filter(|known| known.server == *server) {
+            return Ok(Arc::clone(&known.relay));
+        }
+        if open.len() >= SERVERS {
+            open.clear();
+        }
+        let relay = Arc::new(SmarthostRelay::guarded(server, &self.dialling)?);
+        open.insert(key, OpenServer { server: Arc::clone(server), relay: Arc::clone(&relay) });
+        Ok(relay)
+    }
+
+    async fn send_through(
+        &self,
+        server: &Arc<SubmissionServer>,
+        mail: &OutgoingMail,
+    ) -> Vec<RelayOutcome> {
+        match self.relay_of(server) {
+            Ok(relay) => relay.send(mail).await,
+            Err(sentence) => vec![RelayOutcome::Unavailable(sentence); mail.recipients.len()],
+        }
+    }
+}
+
+impl Relay for RelayRouter {
+    fn send<'a>(&'a self, mail: &'a OutgoingMail) -> BoxFuture<'a, Vec<RelayOutcome>> {
+        let own = mail.server.as_ref().filter(|_| !(mail.of_service && self.reaches_people));
+        match own {
+            Some(server) => Box::pin(self.send_through(server, mail)),
+            None => self.default.send(mail),
+        }
+    }
+
+    fn parts(&self, recipients: &[String]) -> Vec<Vec<String>> {
+        self.default.parts(recipients)
+    }
+}

@@ -1,0 +1,107 @@
+//! Signing in to a mailbox's servers before it is connected.
+
+use inbox::inbound::imap::{ImapServer, PostFetchAction};
+use inbox::model::outgoing_servers::SubmissionServer;
+
+use super::MailboxFinder;
+use super::providers::{PasswordAccess, Provider};
+use super::servers::{IncomingServer, OutgoingServer};
+use crate::imap_client::try_out;
+use crate::mail_out::try_submission;
+
+/// What is tried.
+#[derive(Clone)]
+pub struct MailboxTrial {
+    pub incoming: IncomingServer,
+    /// `None` where the mailbox is only read.
+    pub outgoing: Option<OutgoingServer>,
+    pub username: String,
+    pub password: String,
+    pub provider: Option<&'static Provider>,
+}
+
+/// How it went: an error is a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TriedMailbox {
+    /// The number of mails in the mailbox.
+    pub incoming: Result<u32, String>,
+    pub outgoing: Result<(), String>,
+    /// What to do about a refused password, where that is known.
+    pub advice: Option<String>,
+    /// A server was reached and refused the password.
+    pub refused: bool,
+}
+
+impl TriedMailbox {
+    pub fn works(&self) -> bool {
+        self.incoming.is_ok() && self.outgoing.is_ok()
+    }
+}
+
+impl MailboxFinder {
+    /// Signs in to both servers, reads how many mails there are, and sends nothing.
+    pub async fn try_out(&self, trial: &MailboxTrial) -> TriedMailbox {
+        let IncomingServer { host, port, security } = trial.incoming.clone();
+        let server = ImapServer {
+            host,
+            port,
+            security,
+            username: trial.username.clone(),
+            folder: "INBOX".into(),
+            by_operator: false,
+        };
+        let submission = trial.outgoing.clone().map(|outgoing| SubmissionServer {
+            ws: 0,
+            mailbox: String::new(),
+            host: outgoing.host,
+            port: outgoing.port,
+            security: outgoing.security,
+            login: Some((trial.username.clone(), trial.password.clone())),
+        });
+        let sends = async {
+            match &submission {
+                Some(server) => try_submission(server, &self.dialling).await,
+                None => Ok(()),
+            }
+        };
+        let reads = try_out(&server, &trial.password, &PostFetchAction::Nothing, &self.dialer);
+        let (reads, sends) = tokio::join!(reads, sends);
+        let refused = reads.as_ref().is_err_and(|failure| failure.refused)
+            || sends.as_ref().is_err_and(|failure| failure.refused);
+        let said = match (&reads, &sends) {
+            (Err(failure), _) => failure.sentence.clone(),
+            (_, Err(failure)) => failure.said.clone(),
+            _ => String::new(),
+        };
+        TriedMailbox {
+            incoming: reads.map_err(|failure| failure.sentence),
+            outgoing: sends.map_err(|failure| failure.sentence),
+            advice: if refused { advice(trial.provider, &said) } else { None },
+            refused,
+        }
+    }
+}
+
+/// What to do about a refused password.
+fn advice(provider: Option<&Provider>, said: &str) -> Option<String> {
+    let said = said.to_ascii_lowercase();
+    let wants_app_password = ["application-specific", "app password", "app-specific"]
+        .iter()
+        .any(|words| said.contains(words));
+    match provider.map(|provider| (provider.name, provider.access)) {
+        Some((name, PasswordAccess::AppPassword(page))) => Some(format!(
+            "{name} does not take the usual password from mail programs. Make an app password at \
+             {page} and put it in here."
+        )),
+        Some((name, PasswordAccess::SignIn)) => Some(format!(
+            "{name} takes no passwords from mail programs any more. Connect the mailbox by signing \
+             in at {name}, or forward its mail to an inbox here."
+        )),
+        _ if wants_app_password => Some(
+            "This provider wants an app password: one that you make in your account there for this \
+             use alone."
+                .into(),
+        ),
+        _ => None,
+    }
+}

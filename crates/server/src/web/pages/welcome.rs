@@ -1,0 +1,178 @@
+//! The first steps of a new workspace: a list of what is done and what is left, and the step that is
+//! next.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use inbox::actions::{self, FirstSteps};
+
+use crate::web::Web;
+use crate::web::form::Posted;
+use crate::web::layout::filters;
+use crate::web::layout::flash::Flash;
+use crate::web::layout::page_layout::{PageLayout, PageLocation};
+use crate::web::layout::responses::PageResult;
+use crate::web::layout::wording::DisplayTime;
+use crate::web::page_version::PartVersion;
+use crate::web::settings::connect_fields::{ConnectFields, TriedView};
+use crate::web::settings::incoming_mail::{self, ListenerView};
+use crate::web::visitor::Visitor;
+
+#[derive(Template)]
+#[template(path = "welcome.html", whitespace = "minimize")]
+struct WelcomePage {
+    frame: PageLayout,
+    first_name: String,
+    steps: Vec<StepView>,
+    done: usize,
+    /// The first inbox: its id and address.
+    inbox: Option<(String, String)>,
+    /// Mail of an inbox is fetched.
+    fetches: bool,
+    fetch_error: Option<String>,
+    /// How this server receives mail.
+    listeners: Vec<ListenerView>,
+    arrived: Option<ArrivedView>,
+    /// What the form that connects a mailbox shows.
+    fields: ConnectFields,
+    tried: Option<TriedView>,
+    people: Vec<(String, String)>,
+    known: bool,
+}
+
+/// One line of the list.
+struct StepView {
+    title: &'static str,
+    text: String,
+    href: &'static str,
+    link: &'static str,
+    done: bool,
+    /// The first that is not done.
+    now: bool,
+}
+
+struct ArrivedView {
+    id: String,
+    subject: String,
+    from: String,
+    at: DisplayTime,
+}
+
+pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
+    let (reach, location) = (web.mail_reach(), PageLocation::at("First steps", "/welcome"));
+    let (mut frame, (steps, sends, people)) = web
+        .page(&visitor, location, move |tx, cx, _| {
+            let steps = actions::first_steps(tx, cx)?;
+            let sends = match &steps.inbox {
+                Some((id, _)) => reach.from_inbox(tx, cx.actor.ws, id)?,
+                None => false,
+            };
+            Ok((steps, sends, actions::list_people(tx, cx)?))
+        })
+        .await?;
+    let shown = PartVersion::of(&steps);
+    frame.watch_live("page=welcome".into(), shown, PartVersion::default());
+    let people = people.into_iter().map(|person| (person.id.to_string(), person.name)).collect();
+    let page = view(&web, frame, steps, sends, people);
+    web.show(&visitor, &page)
+}
+
+fn view(
+    web: &Web,
+    frame: PageLayout,
+    steps: FirstSteps,
+    sends: bool,
+    people: Vec<(String, String)>,
+) -> WelcomePage {
+    let mut list = step_views(&frame, &steps, sends);
+    if let Some(next) = list.iter_mut().find(|step| !step.done) {
+        next.now = true;
+    }
+    let address = steps.inbox.as_ref().map(|(_, address)| address.clone());
+    let fields = ConnectFields {
+        address: address.unwrap_or_default(),
+        welcome: true,
+        ..ConnectFields::default()
+    };
+    WelcomePage {
+        first_name: frame.name.split(' ').next().unwrap_or_default().to_owned(),
+        done: list.iter().filter(|step| step.done).count(),
+        steps: list,
+        known: steps.inbox.is_some(),
+        inbox: steps.inbox.map(|(id, address)| (id.to_string(), address)),
+        fetches: steps.fetches,
+        fetch_error: steps.fetch_error,
+        listeners: incoming_mail::listeners(&web.mail_setup),
+        arrived: steps.arrived.map(|mail| ArrivedView {
+            id: mail.id.to_string(),
+            subject: mail.subject,
+            from: mail.contact_email.unwrap_or_default(),
+            at: frame.times.long(mail.at),
+        }),
+        fields,
+        tried: None,
+        people,
+        frame,
+    }
+}
+
+fn step_views(frame: &PageLayout, steps: &FirstSteps, sends: bool) -> Vec<StepView> {
+    let made = frame.times.long(steps.created_at);
+    let receives = steps.fetches || steps.arrived.is_some();
+    let step = |title, text: String, href, link, done| StepView {
+        title,
+        text,
+        href,
+        link,
+        done,
+        now: false,
+    };
+    vec![
+        step("Your workspace", format!("{}, made {}.", frame.workspace, made.text), "", "", true),
+        step(
+            "Connect a mailbox",
+            "Mailroom reads and sends from the address that your customers know.".into(),
+            "#connect-h",
+            "Connect it",
+            receives,
+        ),
+        step(
+            "See a message arrive",
+            "Write to the inbox from any other address, and watch it come in.".into(),
+            "#watch-h",
+            "Watch",
+            steps.arrived.is_some(),
+        ),
+        step(
+            "Let mail leave",
+            "Replies need an outgoing server; a connected mailbox brings its own.".into(),
+            "/settings/outgoing",
+            "Set it up",
+            sends,
+        ),
+        step(
+            "Invite your team",
+            match steps.people {
+                1 => "You are alone here so far.".into(),
+                people => format!("{people} people are here."),
+            },
+            "/settings/people",
+            "Invite somebody",
+            steps.people > 1,
+        ),
+        step(
+            "Make a key for software",
+            "An agent reads, drafts and asks through the API, and you approve.".into(),
+            "/settings/keys",
+            "Make a key",
+            steps.has_key,
+        ),
+    ]
+}
+
+/// Puts the page away for everybody.
+pub async fn end(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
+    web.act(&posted.visitor, |tx, cx, _| actions::end_first_steps(tx, cx)).await?;
+    web.redirect("/inbox?view=open", Flash::StepsOver)
+}

@@ -1,0 +1,291 @@
+//! Connecting a mailbox by address and password: its servers are found, tried out, and saved.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::{Path, State};
+use inbox::Error;
+use inbox::actions::{self, FetchFrom, MailHistory, NewConnection, NewOutgoingServer};
+use inbox::base::limits::{IMAP_WORD_CHARS, PERSON_NAME_CHARS};
+use inbox::inbound::imap::{PostFetchAction, Security};
+use inbox::model::mailboxes;
+use inbox::model::outgoing_servers::SubmissionSecurity;
+
+use super::connect_fields::{ConnectFields, ConnectForm, TriedView};
+use super::inbox::mailbox_id;
+use super::inboxes::name_rule;
+use super::{SettingsPage, location};
+use crate::mailbox_setup::{
+    FoundServers, IncomingServer, MailboxTrial, OutgoingServer, PasswordAccess, Provider,
+};
+use crate::web::Web;
+use crate::web::form::{Asked, Posted};
+use crate::web::layout::filters;
+use crate::web::layout::flash::Flash;
+use crate::web::layout::page_layout::PageLayout;
+use crate::web::layout::responses::{self, PageError, PageResult};
+use crate::web::visitor::Visitor;
+
+#[derive(Template)]
+#[template(path = "settings_connect.html", whitespace = "minimize")]
+struct ConnectPage {
+    frame: PageLayout,
+    /// People whose private inbox it may become.
+    people: Vec<(String, String)>,
+    fields: ConnectFields,
+    /// How the servers did.
+    tried: Option<TriedView>,
+    /// The address belongs to an inbox that is there.
+    known: bool,
+}
+
+/// The form, empty or for an inbox that is there.
+pub async fn page(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Asked(asked): Asked,
+) -> PageResult {
+    let mut fields = ConnectFields::default();
+    if let Some(id) = asked.opt("inbox") {
+        let id = mailbox_id(&id)?;
+        let (inbox, fetched) = web
+            .read(&visitor, move |tx, cx, _| {
+                cx.actor.must_administer()?;
+                let inbox =
+                    mailboxes::seen_by(tx, cx.actor, &id)?.ok_or(Error::NotFound("inbox"))?;
+                let fetched = actions::list_fetched(tx, cx.actor)?;
+                Ok((inbox, fetched.into_iter().find(|fetched| fetched.mailbox == id)))
+            })
+            .await?;
+        fields = ConnectFields::of_inbox(&inbox, fetched.as_ref());
+    }
+    web.show(&visitor, &build(&web, &visitor, fields).await?)
+}
+
+async fn build(
+    web: &Web,
+    visitor: &Visitor,
+    fields: ConnectFields,
+) -> Result<ConnectPage, PageError> {
+    let address = fields.address.trim().to_owned();
+    let (frame, (people, known)) = web
+        .page(visitor, location(SettingsPage::Inboxes), move |tx, cx, _| {
+            cx.actor.must_administer()?;
+            let known = mailboxes::named(tx, cx.actor, &address)?.is_some();
+            Ok((actions::list_people(tx, cx)?, known))
+        })
+        .await?;
+    let people = people.into_iter().map(|person| (person.id.to_string(), person.name)).collect();
+    Ok(ConnectPage { frame, people, fields, tried: None, known })
+}
+
+/// Finds the servers unless they were given, tries them out, and connects the mailbox if they work.
+pub async fn connect(State(web): State<Arc<Web>>, posted: Posted<ConnectForm>) -> PageResult {
+    let Posted { visitor, form } = posted;
+    // Only owners and admins can make the server call others.
+    web.read(&visitor, |_, cx, _| cx.actor.must_administer()).await?;
+    let mut fields = ConnectFields::typed(&form);
+    fields.check(&form);
+    if fields.is_wrong() {
+        return responses::again(&build(&web, &visitor, fields).await?);
+    }
+    let Ok(_place) = web.trials.try_acquire() else {
+        fields.trouble =
+            "Several mailboxes are being tried out already. Try again in a moment.".into();
+        return responses::again(&build(&web, &visitor, fields).await?);
+    };
+    let address = mail::normal_address(form.address.trim());
+    let domain = address.rsplit_once('@').map(|(_, domain)| domain.to_owned()).unwrap_or_default();
+    let of_this = form.found_for.is_empty() || form.found_for == domain;
+    let provider = if of_this && !form.imap_host.trim().is_empty() {
+        fields.found_for = domain;
+        web.mailbox_finder.provider_of(&address).await
+    } else {
+        let found = web.mailbox_finder.find(&address).await;
+        fields.fill(&found, &domain);
+        if let Some(trouble) = not_tried(&found, &domain) {
+            fields.trouble = trouble;
+            return responses::again(&build(&web, &visitor, fields).await?);
+        }
+        found.provider
+    };
+    let trial = match fields.trial(&form, provider) {
+        Ok(trial) => trial,
+        Err(trouble) => {
+            fields.trouble = trouble;
+            return responses::again(&build(&web, &visitor, fields).await?);
+        }
+    };
+    let tried = web.mailbox_finder.try_out(&trial).await;
+    if !tried.works() {
+        let page = build(&web, &visitor, fields).await?;
+        return responses::again(&ConnectPage { tried: Some(TriedView::of(tried)), ..page });
+    }
+    save(&web, &visitor, &form, fields, trial).await
+}
+
+/// Why servers that were found are not tried with the password.
+fn not_tried(found: &FoundServers, domain: &str) -> Option<String> {
+    let access = found.provider.map(|provider| (provider.name, provider.access));
+    match access {
+        Some((_, PasswordAccess::None(sentence))) => return Some(sentence.into()),
+        Some((name, PasswordAccess::SignIn)) => {
+            return Some(format!(
+                "{name} takes no passwords from mail programs any more: you sign in at {name} \
+                 itself. Nothing was sent there."
+            ));
+        }
+        _ => {}
+    }
+    if found.incoming.is_none() {
+        return Some(format!(
+            "No mail server was found for {domain}. Look them up at your provider and fill them in \
+             below."
+        ));
+    }
+    found.needs_a_look(domain).then(|| {
+        format!(
+            "The DNS of {domain} names servers of another domain. See whether they are your \
+             provider's before your password goes there, and enter it again."
+        )
+    })
+}
+
+async fn save(
+    web: &Web,
+    visitor: &Visitor,
+    form: &ConnectForm,
+    mut fields: ConnectFields,
+    trial: MailboxTrial,
+) -> PageResult {
+    let new = new_connection(form, &trial);
+    let connected = web.act(visitor, move |tx, cx, _| actions::connect_mailbox(tx, cx, &new)).await;
+    match connected {
+        Ok(_) if form.welcome => web.redirect("/welcome", Flash::MailboxConnected),
+        Ok(id) => web.redirect(&format!("/settings/inboxes/{id}"), Flash::MailboxConnected),
+        Err(PageError::Domain(Error::Invalid(problems))) => {
+            for problem in problems.0 {
+                match problem.field.as_str() {
+                    "name" => fields.name_error = name_rule(),
+                    _ => fields.address_error = format!("This address {}.", problem.sentence),
+                }
+            }
+            responses::again(&build(web, visitor, fields).await?)
+        }
+        Err(refusal) => Err(refusal),
+    }
+}
+
+fn new_connection(form: &ConnectForm, trial: &MailboxTrial) -> NewConnection {
+    let address = mail::normal_address(form.address.trim());
+    let local = address.split('@').next().unwrap_or_default().to_owned();
+    let name = form.name.trim();
+    NewConnection {
+        name: if name.is_empty() { local } else { name.to_owned() },
+        private_to: form.private_to.clone(),
+        fetch: FetchFrom {
+            host: trial.incoming.host.clone(),
+            port: trial.incoming.port,
+            security: trial.incoming.security,
+            username: trial.username.clone(),
+            sealed_password: form.password.clone(),
+            folder: "INBOX".into(),
+            after: PostFetchAction::Nothing,
+            trusts: None,
+            history: history(&form.history),
+            by_operator: false,
+        },
+        send: trial.outgoing.as_ref().map(|outgoing| NewOutgoingServer {
+            host: outgoing.host.clone(),
+            port: outgoing.port,
+            security: outgoing.security,
+            username: trial.username.clone(),
+            password: form.password.clone(),
+        }),
+        plus_tags: trial.provider.is_some_and(|provider| provider.plus_tags),
+        address,
+    }
+}
+
+fn history(choice: &str) -> MailHistory {
+    match choice {
+        "all" => MailHistory::Everything,
+        "new" => MailHistory::Nothing,
+        _ => MailHistory::Days(super::connect_fields::HISTORY_DAYS),
+    }
+}
+
+impl ConnectFields {
+    /// Says what is wrong with what was typed, before anything is called.
+    fn check(&mut self, form: &ConnectForm) {
+        if !mail::is_address(form.address.trim()) || form.address.contains('+') {
+            self.address_error = "Give a whole address such as support@example.com.".into();
+        }
+        let password = &form.password;
+        let long = password.chars().count() > IMAP_WORD_CHARS;
+        if password.is_empty() || long || password.chars().any(char::is_control) {
+            self.password_error =
+                format!("Give the mailbox's password, of at most {IMAP_WORD_CHARS} characters.");
+        }
+        if form.name.chars().count() > PERSON_NAME_CHARS {
+            self.name_error = name_rule();
+        }
+    }
+
+    /// The servers of the fields, ready to be tried; the error is a sentence.
+    fn trial(
+        &self,
+        form: &ConnectForm,
+        provider: Option<&'static Provider>,
+    ) -> Result<MailboxTrial, String> {
+        let port = |text: &str, what: &str| -> Result<u16, String> {
+            let port = text.trim().parse().ok().filter(|port| *port > 0);
+            port.ok_or_else(|| format!("The port for {what} must be a number from 1 to 65535."))
+        };
+        let incoming = IncomingServer {
+            host: host(&self.imap_host, "reading")?,
+            port: port(&self.imap_port, "reading")?,
+            security: Security::parse(&self.imap_security).unwrap_or(Security::Tls),
+        };
+        let outgoing = if form.receive_only {
+            None
+        } else {
+            Some(OutgoingServer {
+                host: host(&self.smtp_host, "sending")?,
+                port: port(&self.smtp_port, "sending")?,
+                security: match SubmissionSecurity::parse(&self.smtp_security) {
+                    Some(SubmissionSecurity::StartTls) => SubmissionSecurity::StartTls,
+                    _ => SubmissionSecurity::Tls,
+                },
+            })
+        };
+        Ok(MailboxTrial {
+            incoming,
+            outgoing,
+            username: self.username.trim().to_owned(),
+            password: form.password.clone(),
+            provider,
+        })
+    }
+}
+
+fn host(text: &str, what: &str) -> Result<String, String> {
+    let host = text.trim().trim_end_matches('.').to_ascii_lowercase();
+    let plain = |c: char| c.is_ascii_alphanumeric() || ".-:".contains(c);
+    let fits = !host.is_empty() && host.len() <= IMAP_WORD_CHARS && host.chars().all(plain);
+    fits.then_some(host).ok_or_else(|| {
+        format!("The server for {what} must be a name such as mail.example.com, or is missing.")
+    })
+}
+
+/// Fetches no more mail into an inbox.
+pub async fn disconnect(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> PageResult {
+    let mailbox = mailbox_id(&id)?;
+    web.act(&posted.visitor, move |tx, cx, _| actions::disconnect_mailbox(tx, cx, &mailbox))
+        .await?;
+    web.redirect(&format!("/settings/inboxes/{id}"), Flash::MailboxDisconnected)
+}
