@@ -97,7 +97,10 @@ pub fn send(
         status: ReplyStatus::Scheduled,
         sends_at: Some(sends_at),
         request_id: message.request,
-        note: format!("Leaves at {} UTC unless someone stops it.", sends_at.clock_time()),
+        note: match messages::can_leave(tx, cx, conversation)? {
+            true => format!("Leaves at {} UTC unless someone stops it.", sends_at.clock_time()),
+            false => "Waits until an owner or admin sets up a server for outgoing mail.".into(),
+        },
         other_drafts,
     })
 }

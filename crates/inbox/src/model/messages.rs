@@ -6,7 +6,7 @@ use db::{Json, Tx};
 use sha2::{Digest, Sha256};
 
 use crate::app::Cx;
-use crate::base::actor::Actor;
+use crate::base::actor::{Actor, Principal};
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MailboxId, MessageId, RequestId, UserId};
 use crate::base::limits::{HEADER_KEY_BYTES, UNDO_LIVE_MS, UNDO_SANDBOX_MS};
@@ -19,7 +19,7 @@ use crate::model::events::{self, Event};
 use crate::model::recipients::{self, Party, RecipientList};
 use crate::model::timeline::{self, TimelineEvent};
 use crate::model::written_text::WrittenText;
-use crate::model::{contacts, correspondents, document_requests, signatures};
+use crate::model::{contacts, correspondents, document_requests, outgoing_servers, signatures};
 use crate::search;
 
 /// The field of the error when no server takes outgoing mail, and what it says.
@@ -197,6 +197,14 @@ pub fn undo_window(conversation: &Conversation) -> i64 {
     if conversation.circle.is_sandbox() { UNDO_SANDBOX_MS } else { UNDO_LIVE_MS }
 }
 
+/// True when a server takes the mail of this conversation. Otherwise a person is refused, and what an
+/// agent sends waits for a server, as the API promises.
+pub fn can_leave(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<bool> {
+    Ok(cx.has_relay
+        || conversation.circle.is_sandbox()
+        || outgoing_servers::carries(tx, cx.actor.ws, &conversation.mailbox)?)
+}
+
 /// Schedules a message for the end of the undo window, with its upload link if it requests
 /// documents. Returns the time of sending.
 pub fn schedule(
@@ -206,7 +214,7 @@ pub fn schedule(
     message: &OutgoingMessage,
     written: &WrittenText,
 ) -> Result<i64> {
-    if !cx.has_relay && !conversation.circle.is_sandbox() {
+    if matches!(cx.actor.who, Principal::Person { .. }) && !can_leave(tx, cx, conversation)? {
         return Err(Error::invalid(NO_RELAY_FIELD, NO_RELAY));
     }
     let sends_at = cx.now + undo_window(conversation);

@@ -4,6 +4,7 @@ use inbox::actions::{
     self, Autosave, AutosaveKind, FilePlace, FirstMail, ForwardedMessage, NewReply,
     SavedReplyInput, StoppedMessage, TimelineEntry, TimelinePart, UnsentPlace,
 };
+use inbox::api::operations::{self, ReplyInput};
 use inbox::base::actor::Actor;
 use inbox::base::ids::{AttachmentId, MessageId};
 use inbox::model::written_text::TextFormat;
@@ -21,6 +22,7 @@ on_both!(
     what_its_author_stops_comes_back_into_their_composer,
     what_others_wrote_is_a_draft_again_when_it_is_stopped,
     without_a_relay_sending_is_refused_at_once,
+    what_an_agent_sends_without_a_relay_waits_and_says_so,
     addresses_are_completed_from_what_one_may_see,
     an_own_signature_takes_the_place_of_the_inboxs,
     a_saved_reply_brings_its_files
@@ -292,6 +294,23 @@ async fn without_a_relay_sending_is_refused_at_once(app: TestApp) {
     let draft =
         without.act(&app.owner, move |tx, cx| actions::send_reply(tx, cx, &id, &kept)).await;
     assert!(draft.is_ok(), "a draft promises nothing");
+}
+
+async fn what_an_agent_sends_without_a_relay_waits_and_says_so(app: TestApp) {
+    let key = app.key("send").await;
+    let received = app.mail("ann@shop.example", "Fee", "How?").await;
+    let without = App { has_relay: false, ..app.app.clone() };
+    let agent = app.agent(&key).await;
+    let input = ReplyInput {
+        id: received.conversation.to_string(),
+        body: "Soon".into(),
+        send: true,
+        ..ReplyInput::default()
+    };
+    let result =
+        without.act(&agent, move |tx, cx| operations::reply(tx, cx, input.clone())).await.unwrap();
+    assert!(result.sends_at.is_some());
+    assert!(result.note.starts_with("Waits until"), "{}", result.note);
 }
 
 async fn addresses_are_completed_from_what_one_may_see(app: TestApp) {
