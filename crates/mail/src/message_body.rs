@@ -1,6 +1,8 @@
 //! The body of an outgoing message: its text, the signature, and the mail that it answers or passes
 //! on, as plain text and as HTML that mail programs fold.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -86,9 +88,10 @@ impl EarlierMail {
         out.push_str(&self.lead().join("\n"));
         out.push_str("\n\n");
         match self.role {
-            EarlierRole::Forwarded => out.push_str(self.shown_text()),
+            EarlierRole::Forwarded => out.push_str(&self.shown_text()),
             EarlierRole::Answered => {
-                let quoted = self.shown_text().lines().map(|line| match line.starts_with('>') {
+                let text = self.shown_text();
+                let quoted = text.lines().map(|line| match line.starts_with('>') {
                     true => format!(">{line}"),
                     false => format!("> {line}").trim_end().to_owned(),
                 });
@@ -108,13 +111,13 @@ impl EarlierMail {
         }
         out.push_str("</div>");
         match self.role {
-            EarlierRole::Forwarded => out.push_str(&plain_html(self.shown_text())),
+            EarlierRole::Forwarded => out.push_str(&plain_html(&self.shown_text())),
             EarlierRole::Answered => {
                 out.push_str(
                     "<blockquote class=\"gmail_quote\" type=\"cite\" style=\"margin:0 0 0 .8ex;\
                      border-left:1px solid #ccc;padding-left:1ex\">",
                 );
-                out.push_str(&plain_html(self.shown_text()));
+                out.push_str(&plain_html(&self.shown_text()));
                 out.push_str("</blockquote>");
             }
         }
@@ -149,13 +152,13 @@ impl EarlierMail {
         at.strftime("%a, %-d %b %Y at %H:%M UTC").to_string()
     }
 
-    fn shown_text(&self) -> &str {
+    fn shown_text(&self) -> Cow<'_, str> {
         let text = self.text.trim_end();
         if text.len() <= QUOTED_BYTES {
-            return text;
+            return Cow::Borrowed(text);
         }
         let end = (0..=QUOTED_BYTES).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-        &text[..end]
+        Cow::Owned(format!("{}\n\n[The rest is left out.]", &text[..end]))
     }
 }
 
@@ -228,6 +231,22 @@ mod tests {
         assert_eq!(crate::trim(&body.plain()), "You are right.");
         let from_html = crate::text_of_html(&body.html());
         assert_eq!(crate::trim(&from_html), "You are right.", "{from_html}");
+    }
+
+    #[test]
+    fn a_very_long_mail_is_cut_and_says_so() {
+        let text = "é".repeat(QUOTED_BYTES);
+        let earlier = EarlierMail { text, ..earlier(EarlierRole::Answered) };
+        let body = MessageBody {
+            text: "Yes",
+            markdown: None,
+            signature: "",
+            earlier: Some(&earlier),
+            pictures: PICTURES,
+        };
+        let plain = body.plain();
+        assert!(plain.len() < QUOTED_BYTES + 1_000, "{}", plain.len());
+        assert!(plain.ends_with("> [The rest is left out.]\n"));
     }
 
     #[test]

@@ -19,7 +19,8 @@ function keepDraft() {
   const said = form.querySelector("[data-kept]");
   const typed = () => {
     const fields = new URLSearchParams();
-    for (const name of KEPT) fields.set(name, form.elements[name]?.value ?? "");
+    // Not `form.elements`, which finds the field by which a recipient is typed under the same name.
+    for (const name of KEPT) fields.set(name, form.querySelector(`[name="${name}"]`)?.value ?? "");
     return fields;
   };
   let waiting = 0;

@@ -21,7 +21,6 @@ document.execCommand("defaultParagraphSeparator", false, "p");
 document.execCommand("styleWithCSS", false, false);
 for (const template of document.querySelectorAll("template[data-rich-text]")) enhance(template);
 
-
 function enhance(template) {
   const area = document.getElementById(template.dataset.richText);
   const form = area.form;
@@ -34,8 +33,19 @@ function enhance(template) {
     area.value = markdown(editor);
     area.dispatchEvent(new Event("input", { bubbles: true }));
   };
+  // Where the cursor was last, for what is inserted while the focus is elsewhere.
+  let cursor = null;
+  document.addEventListener("selectionchange", () => {
+    const selection = getSelection();
+    if (selection.rangeCount > 0 && editor.contains(selection.anchorNode)) cursor = selection.getRangeAt(0).cloneRange();
+  });
   const insertHtml = (html) => {
+    const range = cursor;
     editor.focus();
+    if (range && editor.contains(range.startContainer)) {
+      getSelection().removeAllRanges();
+      getSelection().addRange(range);
+    }
     document.execCommand("insertHTML", false, html);
     changed();
   };
@@ -47,7 +57,9 @@ function enhance(template) {
   });
   area.addEventListener("mailroom:insert", (event) => {
     event.preventDefault();
-    insertHtml(event.detail);
+    // One paragraph goes into the line that is being written.
+    const alone = /^<p>((?:(?!<p>)[^])*)<\/p>$/.exec(event.detail);
+    insertHtml(alone ? `<span>${alone[1]}</span>` : event.detail);
   });
   editor.addEventListener("keydown", (event) => pressed(event, tools));
   takePictures(editor, form, insertHtml);
@@ -463,8 +475,12 @@ function linked(text, href) {
   return text.trim() ? `[${text}](${target})` : "";
 }
 
+// Inside a word, as in {{first_name}}, an underscore is no sign.
 function escapeMarkdown(text) {
-  return text.replace(/[\\`*_[\]<]/g, "\\$&").replace(/&(?=[#\w]+;)/g, "\\&");
+  return text
+    .replace(/[\\`*[\]<]/g, "\\$&")
+    .replace(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, "\\_")
+    .replace(/&(?=[#\w]+;)/g, "\\&");
 }
 
 // What would begin a list, a quotation or a title at the beginning of a line.

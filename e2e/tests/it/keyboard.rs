@@ -36,7 +36,8 @@ async fn a_letter_is_found_answered_and_stopped_with_keys_alone() {
             browser.text("#body").await == "Typed with care"
         })
         .await;
-    browser.press(Key::Escape).await;
+    browser.press(Key::Control + Key::Enter).await;
+    browser.says("Your message to Bo Shop leaves at").await;
 
     browser.press("m").await;
     browser.says("gave this to Ines Marti").await;

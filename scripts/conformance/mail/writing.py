@@ -101,6 +101,10 @@ def kinds(mail):
     return [part.get_content_type() for part in mail.walk()]
 
 
+def text_of(mail, kind):
+    return mail.get_body((kind,)).get_content().replace("\r\n", "\n")
+
+
 def check_rich_reply(app, received):
     [conversation, *_] = app.call("/conversations?view=open&limit=1")
     contact, path = conversation["contact"]["email"], f"/conversations/{conversation['id']}"
@@ -117,8 +121,8 @@ def check_rich_reply(app, received):
         "multipart/alternative", "text/plain", "multipart/related", "text/html", "image/png",
     ], kinds(mail)
     assert not mail.defects and not any(part.defects for part in mail.walk())
-    plain = mail.get_body(("plain",)).get_content()
-    html = mail.get_body(("html",)).get_content()
+    plain = text_of(mail, "plain")
+    html = text_of(mail, "html")
     twin = "Dear you,\n\nit was twice:\n\n- one\n- two (https://lumen-holz.example/two)\n\n[so.png]\n"
     assert plain.startswith(twin), plain
     assert "**" not in plain and "](" not in plain, plain
@@ -154,7 +158,7 @@ def check_forward(app, received):
     app.let_it_leave()
     mail = received.next_to("pelz@bank.example")
     assert mail["subject"].startswith("Fwd: "), mail["subject"]
-    plain = mail.get_body(("plain",)).get_content()
+    plain = text_of(mail, "plain")
     for line in ("---------- Forwarded message", "From: ", "Date: ", "Subject: ", "To: "):
         assert f"\n{line}" in plain, plain
     assert plain.startswith("Why?\n"), plain
@@ -174,7 +178,7 @@ def check_first_mail(app, received):
     assert mail["subject"] == "Über die Lampe", mail["subject"]
     assert mail["to"].addresses[0].display_name == "Zoë Grün", mail["to"]
     assert mail["in-reply-to"] is None and mail["references"] is None
-    assert "wrote:" not in mail.get_body(("plain",)).get_content()
+    assert "wrote:" not in text_of(mail, "plain")
 
 
 def main(binary, scratch):

@@ -3,7 +3,7 @@
 //! They are stored per circle, so that nobody is offered an address from a private inbox of another
 //! person.
 
-use db::Tx;
+use db::{Arg, Tx};
 
 use crate::app::Cx;
 use crate::base::actor::Circle;
@@ -25,7 +25,7 @@ const NOTED_EVERY_MS: i64 = DAY_MS;
 /// Records a sender or recipient.
 pub fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, circle: &Circle, party: &Party) -> Result<()> {
     let email = party.address();
-    if email.chars().count() > ADDRESS_CHARS {
+    if circle.is_sandbox() || email.chars().count() > ADDRESS_CHARS {
         return Ok(());
     }
     let name: String =
@@ -45,15 +45,31 @@ pub fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, circle: &Circle, party: &Party) -> Res
              name = CASE WHEN excluded.name = '' THEN contacts.name ELSE excluded.name END",
         &[&cx.actor.ws, circle, &email, &name, &cx.now],
     )?;
-    if is_renamed {
-        for word in words_of(&name, &email) {
-            tx.exec(
-                "INSERT INTO contact_words (ws, circle, word, email) VALUES (?1, ?2, ?3, ?4)
-                 ON CONFLICT (ws, circle, word, email) DO NOTHING",
-                &[&cx.actor.ws, circle, &word, &email],
-            )?;
-        }
+    if is_renamed { index(tx, cx, circle, &name, &email) } else { Ok(()) }
+}
+
+fn index(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    circle: &Circle,
+    name: &str,
+    email: &EmailAddress,
+) -> Result<()> {
+    let words = words_of(name, email);
+    if words.is_empty() {
+        return Ok(());
     }
+    let rows: Vec<String> = (4..words.len() + 4).map(|at| format!("(?1, ?2, ?{at}, ?3)")).collect();
+    let mut values: Vec<&dyn Arg> = vec![&cx.actor.ws, circle, email];
+    values.extend(words.iter().map(|word| word as &dyn Arg));
+    tx.exec(
+        &format!(
+            "INSERT INTO contact_words (ws, circle, word, email) VALUES {}
+             ON CONFLICT (ws, circle, word, email) DO NOTHING",
+            rows.join(", ")
+        ),
+        &values,
+    )?;
     Ok(())
 }
 

@@ -111,7 +111,8 @@ async fn only_a_person_stops_what_a_person_sends(app: TestApp) {
     stop(&app, &key, message.as_str()).await.is(403);
     assert_eq!(status(&app, &key, &mail.conversation, message.as_str()).await, "scheduled");
     let id = message.clone();
-    app.act(&app.owner, move |tx, cx| actions::stop_message(tx, cx, &id)).await;
+    let colleague = app.person("Bo").await;
+    app.act(&colleague, move |tx, cx| actions::stop_message(tx, cx, &id)).await;
     assert_eq!(status(&app, &key, &mail.conversation, message.as_str()).await, "draft");
 }
 

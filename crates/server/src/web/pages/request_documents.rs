@@ -7,19 +7,20 @@ use inbox::ReplyResult;
 use inbox::actions;
 use inbox::api::fields::check_body;
 use inbox::api::operations::{REQUEST_DOCUMENTS, RequestDocumentsInput, request_documents};
-use inbox::{Error, ValidationError};
+use inbox::{Error, ValidationError, ValidationErrors};
 use serde_json::{Map, Value, json};
 
 use crate::web::Web;
 use crate::web::form::Posted;
 use crate::web::layout::flash::Flash;
-use crate::web::layout::responses::{self, PageResult, see_other};
+use crate::web::layout::responses::{self, PageError, PageResult, see_other};
 use crate::web::pages::conversation;
 use crate::web::pages::request_form::{AskForm, RequestForm};
 
 enum Outcome {
     Asked(ReplyResult),
     Meanwhile(String),
+    Refused(ValidationErrors),
 }
 
 pub async fn ask(
@@ -42,8 +43,15 @@ pub async fn ask(
                     }
                     Ok(Outcome::Asked(request_documents(tx, cx, input.clone())?))
                 })
-                .await?;
+                .await;
+            let outcome = match outcome {
+                Err(PageError::Domain(Error::Invalid(problems))) => Outcome::Refused(problems),
+                outcome => outcome?,
+            };
             match outcome {
+                Outcome::Refused(problems) => {
+                    problems.0.into_iter().map(|problem| problem.sentence).collect()
+                }
                 Outcome::Asked(result) if send => {
                     let mut response = see_other(&form.from.conversation(&id));
                     web.set_undo(&mut response, result.message_id.as_str());

@@ -218,7 +218,6 @@ async fn a_saved_reply_is_put_in_with_the_customers_name(app: TestApp) {
     page.shows("Thanks").shows("Saved. Everyone on the team can use it.");
     let id = format!("sav_{}", page.between("/settings/replies/sav_", "#"));
     browser.get(&format!("{path}?write=reply")).await.shows(&format!("/saved/{id}"));
-    let filled = "Hello Ann,\nthanks for \"Lamps\". Bo";
     let text = browser.get(&format!("{path}/saved/{id}")).await.is(200);
     assert_eq!(text.text, "<p>Hello Ann,<br>thanks for \"Lamps\". Bo</p>", "for the editor");
     let form =

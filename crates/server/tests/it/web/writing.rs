@@ -274,4 +274,7 @@ async fn what_cannot_be_sent_is_refused_with_what_was_typed(app: TestApp) {
         .shows("Nothing can be sent yet")
         .shows("href=\"/settings/inboxes\"")
         .shows("Kept words");
+    let fields = [("seen", "9"), ("label-1", "Passport")];
+    let asked = browser.post(&format!("{path}/ask"), &fields).await.is(422);
+    asked.shows("Nothing can be sent yet").shows("Passport");
 }
