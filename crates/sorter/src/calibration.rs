@@ -14,13 +14,18 @@ const MEASURED: usize = 1_000;
 /// The share of mail that belongs to no topic, as long as nobody said so, and how many decisions it
 /// takes to believe only a quarter of that.
 const NONE_SHARE: f64 = 0.5;
-const NONE_DECISIONS: f64 = 400.0;
+const NONE_DECISIONS: f64 = 330.0;
 /// Mails of no topic, pointed out by people, that halve the share that nobody has pointed out.
 const NONE_TOLD: f64 = 30.0;
 /// Decisions that the threshold follows, the latest.
 const FOLLOWED: usize = 200;
+/// How much a decision counts that is older than those.
+const OLDER: f64 = 0.5;
 /// Decisions as which the measured scores count beside them.
 const MEASURED_MASS: f64 = 30.0;
+/// Standard errors by which a measured share must be above the wanted one, because few scores may
+/// be right by luck.
+const PRUDENCE: f64 = 0.2;
 /// Rounds and step of fitting, and as how many scores the expected weights count.
 const ROUNDS: usize = 200;
 const STEP: f64 = 1.0;
@@ -84,6 +89,8 @@ struct HeldOut {
     right: bool,
     /// Its topic was left out as well, so that it belonged to none.
     stranger: bool,
+    /// It is among the latest decisions.
+    recent: bool,
 }
 
 impl Calibration {
@@ -153,7 +160,8 @@ fn held_out(examples: &[&SorterExample]) -> Vec<HeldOut> {
             let guess = &scorer.labels[score.label];
             if guess.is_some() {
                 let right = !stranger && *guess == example.topic;
-                held.push(HeldOut { signs: signs(&score), right, stranger });
+                let recent = at + FOLLOWED >= examples.len();
+                held.push(HeldOut { signs: signs(&score), right, stranger, recent });
             }
         }
     }
@@ -166,17 +174,21 @@ fn part_of_topic(example: &SorterExample) -> u64 {
     (hash.0 >> 17) % PARTS
 }
 
-/// How much each held-out score counts: strangers stand for the mail of no topic that nobody has
+/// How much each held-out score counts: the latest decisions count most, because they are like the
+/// mail that comes next. Strangers stand for the mail of no topic that nobody has
 /// pointed out yet, so they count less the more decisions there are.
 fn masses(held: &[HeldOut], examples: &[&SorterExample]) -> Vec<f64> {
     let decided = examples.iter().filter(|example| example.decided).count() as f64;
     let told = examples.iter().filter(|example| example.topic.is_none()).count() as f64;
     let unseen = NONE_SHARE * (NONE_DECISIONS / (NONE_DECISIONS + decided)).powi(2);
     let unseen = unseen * NONE_TOLD / (NONE_TOLD + told);
-    let strangers = held.iter().filter(|held| held.stranger).count().max(1) as f64;
-    let others = held.iter().filter(|held| !held.stranger).count().max(1) as f64;
-    let (stranger, other) = (unseen / strangers, (1.0 - unseen) / others);
-    held.iter().map(|held| if held.stranger { stranger } else { other }).collect()
+    let age = |held: &HeldOut| if held.recent { 1.0 } else { OLDER };
+    let sum = |stranger: bool| {
+        held.iter().filter(|held| held.stranger == stranger).map(age).sum::<f64>().max(1.0)
+    };
+    let (strangers, others) = (unseen / sum(true), (1.0 - unseen) / sum(false));
+    let share = |held: &HeldOut| if held.stranger { strangers } else { others };
+    held.iter().map(|held| age(held) * share(held)).collect()
 }
 
 fn confidence(weights: &[f64; SIGNS], signs: &[f64; SIGNS]) -> f64 {
@@ -210,12 +222,18 @@ fn fit(held: &[HeldOut], masses: &[f64]) -> [f64; SIGNS] {
 /// The lowest confidence from which on the wanted share is right; infinite where there is none.
 fn threshold(mut scores: Vec<MeasuredScore>) -> f64 {
     scores.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
-    let (mut right, mut all) = (0.0, 0.0);
+    let (mut right, mut all, mut squares) = (0.0, 0.0, 0.0);
     let mut lowest = f64::INFINITY;
-    for score in &scores {
+    for (at, score) in scores.iter().enumerate() {
         all += score.mass;
+        squares += score.mass * score.mass;
         right += if score.right { score.mass } else { 0.0 };
-        if right >= PRECISION * all {
+        // As many scores of one weight would say as much.
+        let count = all * all / squares;
+        let luck = PRUDENCE * (PRECISION * (1.0 - PRECISION) / count).sqrt();
+        // Scores of one confidence are given together or not at all.
+        let last = scores.get(at + 1).is_none_or(|next| next.confidence < score.confidence);
+        if last && right >= (PRECISION + luck).min(1.0) * all {
             lowest = score.confidence;
         }
     }
@@ -238,10 +256,10 @@ mod tests {
     #[test]
     fn the_threshold_keeps_nine_in_ten_right() {
         let mut mixed: Vec<(f64, bool)> =
-            (0..9).map(|at| (0.9 - f64::from(at) / 100.0, true)).collect();
-        mixed.push((0.5, false));
+            (0..96).map(|at| (0.9 - f64::from(at) / 1_000.0, true)).collect();
+        mixed.extend([(0.5, false); 4]);
         assert_eq!(scores(&mixed), 0.5);
-        mixed.push((0.4, false));
+        mixed.extend([(0.4, false); 20]);
         assert_eq!(scores(&mixed), 0.5);
         assert_eq!(scores(&[(0.9, false), (0.8, true)]), f64::INFINITY);
     }

@@ -45,7 +45,7 @@ pub fn language(text: &str) -> Option<MailLanguage> {
     };
     let mut counts: Vec<(usize, MailLanguage)> =
         SMALL_WORDS.iter().map(|(language, small)| (count(small), *language)).collect();
-    counts.sort_by(|a, b| b.0.cmp(&a.0));
+    counts.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
     let (best, next) = (counts[0], counts[1]);
     (best.0 >= ENOUGH && best.0 > next.0).then_some(best.1)
 }

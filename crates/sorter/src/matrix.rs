@@ -8,7 +8,7 @@ use crate::features::{TextFeatures, is_piece, is_word};
 /// Examples from which on features that occur once are left out: they teach little and fill memory.
 const PRUNED_FROM: usize = 2_000;
 /// How much pieces of words count beside words and pairs.
-const PIECE_SHARE: f32 = 0.75;
+const PIECE_SHARE: f32 = 1.3;
 
 /// The features that the examples have, and how telling each is.
 #[derive(Debug, Default)]

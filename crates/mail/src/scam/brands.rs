@@ -93,7 +93,9 @@ impl Brand {
             let rest = host.strip_suffix(own.as_str());
             registered == *own || rest.is_some_and(|rest| rest.ends_with('.'))
         };
-        label(&registered) == self.solid || self.domains.iter().any(within)
+        // Some brands have an ending of their own.
+        let ending = host.rsplit('.').next() == Some(self.solid.as_str());
+        label(&registered) == self.solid || ending || self.domains.iter().any(within)
     }
 
     /// The name as it is written in a sentence.
@@ -257,7 +259,9 @@ mod tests {
     #[test]
     fn a_brand_owns_its_domains_and_its_name_under_any_ending() {
         let brand = brand_in("amazon").unwrap();
-        for own in ["amazon.com", "mail.amazon.co.uk", "amazon.de", "email.amazonses.com"] {
+        for own in
+            ["amazon.com", "mail.amazon.co.uk", "amazon.de", "email.amazonses.com", "post.amazon"]
+        {
             assert!(brand.owns(own), "{own}");
         }
         assert!(!brand.owns("amazon-prime.top") && !brand.owns("amazon.com.evil.org"));

@@ -31,6 +31,16 @@ pub(super) fn exists(domain: &str) -> bool {
     name.is_some_and(|name| public_suffix::has_known_suffix(name.as_str()))
 }
 
+/// True for a domain with an ending under which names are registered, such an ending included:
+/// some have mailboxes of their own (`iki.fi`).
+pub(super) fn has_known_ending(domain: &str) -> bool {
+    let name = DomainName::parse(domain).filter(|name| name.as_str().contains('.'));
+    let known = |name: DomainName| {
+        psl::suffix(name.as_str().as_bytes()).is_some_and(|suffix| suffix.is_known())
+    };
+    name.is_some_and(known)
+}
+
 /// True for another owner's domain that a reader takes for this one: letters swapped for ones that
 /// look alike, one letter off, or words added by a hyphen.
 pub(super) fn looks_like(domain: &str, real: &str) -> bool {

@@ -29,7 +29,8 @@ pub(super) fn signals(evidence: &ScamEvidence<'_>, authentication: &Authenticati
     let Some(from) = &mail.from else {
         return vec![Signal::new(3.0, Risk::Suspicious, "The mail does not say who sent it.")];
     };
-    let sender = Sender { from, domain: domain::of_address(&from.email), known };
+    let sender =
+        Sender { from, domain: domain::of_address(&from.email), known, reply_to: &mail.reply_to };
     let mut signals = proof(&sender, authentication);
     signals.extend(sender.name_shows_address());
     signals.extend(sender.name_of_team());
@@ -45,6 +46,7 @@ struct Sender<'a> {
     from: &'a Address,
     domain: &'a str,
     known: &'a SenderHistory<'a>,
+    reply_to: &'a [Address],
 }
 
 impl Sender<'_> {
@@ -65,9 +67,13 @@ impl Sender<'_> {
         );
         // Many people have two addresses at such providers.
         let both_free = domain::is_freemail(shown_domain) && domain::is_freemail(self.domain);
-        Some(match (self.is_ours(shown_domain), both_free) {
+        // A service that sends for somebody lets answers go to them.
+        let answers =
+            |reply: &Address| domain::is_same_owner(domain::of_address(&reply.email), shown_domain);
+        let open = self.reply_to.iter().any(answers);
+        Some(match (self.is_ours(shown_domain), both_free || open) {
             (true, _) => Signal::certain(8.0, Risk::Impersonation, reason),
-            (false, true) => Signal::new(2.5, Risk::Impersonation, reason),
+            (false, true) => Signal::new(2.0, Risk::Impersonation, reason),
             (false, false) => Signal::new(4.0, Risk::Impersonation, reason),
         })
     }
@@ -218,7 +224,7 @@ fn cannot_exist(domain: &str) -> bool {
         "corp",
     ];
     let ending = domain.rsplit('.').next().unwrap_or_default();
-    !domain.starts_with('[') && !INSIDE.contains(&ending) && !domain::exists(domain)
+    !domain.starts_with('[') && !INSIDE.contains(&ending) && !domain::has_known_ending(domain)
 }
 
 /// True for a registered name such as `a1hnknw1j1`: letters and digits in turns.

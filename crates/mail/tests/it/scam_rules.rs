@@ -234,10 +234,25 @@ fn odd_senders_are_told() {
     ] {
         assert_eq!(mail(from, "Hello", "Hi").score, points, "{from}");
     }
-    for honest in ["Sam <sam@3m.com>", "Sam <schwarzkopf@garden.com>", "Sam_Lee <sam@o2.co.uk>"] {
+    for honest in [
+        "Sam <sam@iki.fi>",
+        "Sam <sam@3m.com>",
+        "Sam <schwarzkopf@garden.com>",
+        "Sam_Lee <sam@o2.co.uk>",
+    ] {
         assert_eq!(mail(honest, "Hello", "Hi").score, 0.0, "{honest}");
     }
     assert_eq!(mail("x@garden.com", "Notice for ann@shop.com", "Hi").score, 1.0);
+}
+
+#[test]
+fn a_service_that_sends_for_somebody_who_gets_the_answers_weighs_less() {
+    let raw = |reply: &str| {
+        let from = "\"Tree Care (info@treecare.com)\" <system@sent-by.com>";
+        checked(&format!("From: {from}\nReply-To: {reply}\nSubject: Invoice\n\nHello")).score
+    };
+    assert_eq!(raw("info@treecare.com"), 3.5);
+    assert_eq!(raw("x@elsewhere.com"), 5.5);
 }
 
 #[test]
