@@ -24,7 +24,8 @@ impl FoundServers {
 }
 
 fn same_owner(host: &str, domain: &str) -> bool {
-    let registered = |name: &str| public_suffix::registered_domain(name).unwrap_or(name).to_ascii_lowercase();
+    let registered =
+        |name: &str| public_suffix::registered_domain(name).unwrap_or(name).to_ascii_lowercase();
     registered(host) == registered(domain)
 }
 
