@@ -9,9 +9,9 @@ pub fn registered_domain(name: &str) -> Option<&str> {
     psl::domain_str(name)
 }
 
-/// True for a name under a suffix that the list has.
+/// True for a name under a suffix that the list has, and for such a suffix itself.
 pub fn has_known_suffix(name: &str) -> bool {
-    psl::domain(name.as_bytes()).is_some_and(|domain| domain.suffix().is_known())
+    psl::suffix(name.as_bytes()).is_some_and(|suffix| suffix.is_known())
 }
 
 #[cfg(test)]
@@ -27,7 +27,7 @@ mod tests {
 
     #[test]
     fn only_suffixes_of_the_list_are_known() {
-        assert!(has_known_suffix("shop.co.uk"));
+        assert!(has_known_suffix("shop.co.uk") && has_known_suffix("co.uk"));
         assert!(!has_known_suffix("shop.example"));
     }
 }

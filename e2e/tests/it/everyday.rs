@@ -68,7 +68,7 @@ async fn the_first_page_is_light() {
     let weight = "const all = ['navigation', 'resource'].flatMap((kind) => performance.getEntriesByType(kind)); \
                   return all.reduce((sum, one) => sum + (one.transferSize || 0), 0)";
     let weight = browser.script(weight).await.as_u64().unwrap();
-    assert!((10_000..BYTES).contains(&weight), "{weight} bytes");
+    assert!((3_000..BYTES).contains(&weight), "{weight} bytes");
     browser.close().await;
 }
 

@@ -94,7 +94,7 @@ async fn an_attached_mail_that_attacks_runs_nothing_and_fetches_nothing() {
         }
     });
     let mails: Vec<Attachment> = mails.collect();
-    for some in mails.chunks(12) {
+    for some in mails.chunks(8) {
         let received =
             server.mail_with("eve@evil.example Eve", "Look", "Attached", some.to_vec()).await;
         browser.goto(&format!("{}/conversations/{}", server.address, received.conversation)).await;

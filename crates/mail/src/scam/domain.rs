@@ -36,7 +36,7 @@ pub(super) fn exists(domain: &str) -> bool {
 pub(super) fn has_known_ending(domain: &str) -> bool {
     let name = DomainName::parse(domain).filter(|name| name.as_str().contains('.'));
     let known = |name: DomainName| {
-        psl::suffix(name.as_str().as_bytes()).is_some_and(|suffix| suffix.is_known())
+        public_suffix::has_known_suffix(name.as_str())
     };
     name.is_some_and(known)
 }

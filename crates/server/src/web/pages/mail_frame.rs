@@ -348,7 +348,7 @@ mod tests {
 
     #[test]
     fn an_attached_mail_is_named_by_the_files_on_the_way_to_it() {
-        let mail = MailReference::attached("doc_1", "top-0-2").ok().expect("a path");
+        let mail = MailReference::attached("doc_1", "top-0-2").expect("a path");
         assert_eq!(mail.href(), "/documents/doc_1/mail/top-0-2");
         let within = mail.within(3).map(|mail| mail.href());
         assert_eq!(within.as_deref(), Some("/documents/doc_1/mail/top-0-2-3"));

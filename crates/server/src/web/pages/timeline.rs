@@ -229,11 +229,11 @@ fn opening_message<'a>(open: &'a OpenConversation, choice: TimelineChoice<'_>) -
         Some(read_at) => messages().find(|message| is_inbound(message) && message.at > read_at),
         None => {
             let is_sent = |message: &MessageEntry| message.status == Some(MessageStatus::Sent);
-            let after = messages().filter(|message| is_sent(message)).last().map(|sent| sent.at);
+            let after = messages().rfind(|message| is_sent(message)).map(|sent| sent.at);
             messages().find(|one| is_inbound(one) && after.is_none_or(|after| one.at > after))
         }
     };
-    let opening = asked.or(news).or_else(|| messages().last());
+    let opening = asked.or(news).or_else(|| messages().next_back());
     opening.map(|message| message.id.as_str())
 }
 
