@@ -240,7 +240,10 @@ async fn what_its_author_stops_comes_back_into_their_composer(app: TestApp) {
     let id = received.conversation.to_string();
     let place = UnsentPlace::Conversation(received.conversation.clone());
     let (paper, attach_to) = (file(&app, "terms.txt", "text/plain", b"be kind"), place.clone());
-    app.act(&app.owner, move |tx, cx| actions::attach(tx, cx, &attach_to, &[paper.clone()])).await;
+    app.act(&app.owner, move |tx, cx| {
+        actions::attach(tx, cx, &attach_to, std::slice::from_ref(&paper))
+    })
+    .await;
     let message = reply("You are **right**.", TextFormat::Markdown);
     let sent = send(&app, &app.owner, &id, message).await;
     let stop = sent.clone();
@@ -257,7 +260,7 @@ async fn what_its_author_stops_comes_back_into_their_composer(app: TestApp) {
         ("You are **right**.", "ann@shop.example")
     );
     assert_eq!(files.len(), 1);
-    let waiting = app.act(&app.owner, |tx, cx| actions::queue(tx, cx)).await;
+    let waiting = app.act(&app.owner, actions::queue).await;
     assert!(waiting.is_empty(), "nothing waits for the team");
     app.pass(11 * MINUTE).await;
     assert!(app.outside.relay.attempts().is_empty());
@@ -276,7 +279,7 @@ async fn what_others_wrote_is_a_draft_again_when_it_is_stopped(app: TestApp) {
         let stopped = app.act(&bo, move |tx, cx| actions::stop_message(tx, cx, &message)).await;
         assert_eq!(stopped, StoppedMessage::Draft);
     }
-    let waiting = app.act(&app.owner, |tx, cx| actions::queue(tx, cx)).await;
+    let waiting = app.act(&app.owner, actions::queue).await;
     assert_eq!(waiting.len(), 2);
 }
 
@@ -378,7 +381,7 @@ async fn a_saved_reply_brings_its_files(app: TestApp) {
     };
     let (text, files, listed) = app
         .act(&app.owner, move |tx, cx| {
-            let id = actions::save_reply(tx, cx, &input, &[paper.clone()])?;
+            let id = actions::save_reply(tx, cx, &input, std::slice::from_ref(&paper))?;
             actions::attach_saved_files(tx, cx, &place, &id)?;
             Ok((
                 actions::fill_saved_reply(tx, cx, &place, &id)?,
