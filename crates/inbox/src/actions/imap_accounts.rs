@@ -121,6 +121,7 @@ pub fn stop_fetching(tx: &mut Tx<'_>, cx: &Cx<'_>, address: &str) -> Result<Mail
         "DELETE FROM imap_accounts WHERE ws = ?1 AND mailbox = ?2",
         &[&cx.actor.ws, &mailbox],
     )?;
+    tx.exec("DELETE FROM sent_copies WHERE ws = ?1 AND mailbox = ?2", &[&cx.actor.ws, &mailbox])?;
     match stopped {
         0 => Err(Error::invalid("address", "is not fetched by IMAP")),
         _ => Ok(mailbox),

@@ -16,6 +16,7 @@ mod reports;
 mod risk;
 mod routes;
 pub(crate) mod sandbox;
+mod sent;
 pub(crate) mod threading;
 
 use std::sync::Arc;
@@ -34,6 +35,7 @@ use crate::inbound::receive::FiledMail;
 pub use authenticator::{Authenticator, Checking, Credentials, MailSource};
 pub use risk::assess;
 pub use routes::{RecipientInbox, find_inbox, find_recipient};
+pub use sent::ingest_sent;
 
 use own_markers::OwnMarkers;
 use parsing::StoredMail;

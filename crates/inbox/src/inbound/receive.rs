@@ -74,6 +74,13 @@ pub(crate) struct UnknownMail {
     header_id: String,
 }
 
+impl UnknownMail {
+    /// The id of its message, and the Message-ID that it is known by from now on.
+    pub(crate) fn into_ids(self) -> (MessageId, String) {
+        (self.id, self.header_id)
+    }
+}
+
 pub(crate) fn look_up(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,

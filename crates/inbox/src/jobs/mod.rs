@@ -35,6 +35,7 @@ pub use crate::base::future::BoxFuture;
 pub use app_mail_reader::{AppMailBody, AppMailReader, WantedMail};
 pub use deliver_webhooks::RETRIES_MS as DELIVERY_RETRIES_MS;
 pub use document_reader::{DocumentFile, DocumentReader, ExtractionOutcome};
+pub use outgoing_mail::sent_copy;
 pub use relay::{OutgoingMail, Relay, RelayOutcome};
 pub use test_mail::{TestMail, send_test_mail};
 pub use webhook_sender::{WebhookRequest, WebhookResponse, WebhookSender};

@@ -9,7 +9,8 @@ use mail::{Address, ComposedMail};
 use super::OutgoingMail;
 use super::message_body::{self, StoredBody};
 use super::recipient_outcomes;
-use crate::app::Cx;
+use crate::app::{App, Cx};
+use crate::base::actor::Actor;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MailboxId, MessageId};
 use crate::model::domains::{self, Signer};
@@ -119,8 +120,29 @@ pub(super) async fn sign(unsigned: &UnsignedMail) -> Result<OutgoingMail> {
     Ok(signed?)
 }
 
+/// The mail of a message that was sent, as it stands in a folder of sent mail.
+pub async fn sent_copy(app: &App, actor: &Actor, message: &MessageId) -> Result<Vec<u8>> {
+    let message = message.clone();
+    let unsigned = app
+        .read(actor, move |tx, cx| {
+            let (sent_at,): (Option<i64>,) = tx.one(
+                "SELECT counted_at FROM messages WHERE ws = ?1 AND id = ?2",
+                &[&cx.actor.ws, &message],
+            )?;
+            load(tx, cx, &message, sent_at.unwrap_or(i64::MAX))
+        })
+        .await?;
+    let signed = sign(&unsigned).await?;
+    Ok(signed.bytes.to_vec())
+}
+
 /// Loads an outgoing message from the database.
 pub fn of_message(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<UnsignedMail> {
+    load(tx, cx, message, i64::MAX)
+}
+
+/// The same, answering the mail from before this time.
+fn load(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId, before: i64) -> Result<UnsignedMail> {
     let ws = cx.actor.ws;
     let row: OutgoingRow = tx.one(
         &format!("SELECT {} FROM messages m WHERE m.ws = ?1 AND m.id = ?2", OutgoingRow::COLUMNS),
@@ -129,7 +151,7 @@ pub fn of_message(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<U
     let body = message_body::of_message(tx, cx, message, &row.written())?;
     let mail = ComposedMail {
         message_id: row.header_id,
-        answers: chain(tx, ws, &row.conversation)?,
+        answers: chain(tx, ws, &row.conversation, before)?,
         from: Address { name: row.from_name, email: row.from_email },
         reply_to: None,
         to: addresses(row.to_list),
@@ -198,18 +220,23 @@ fn addresses(parties: Json<Vec<Party>>) -> Vec<Address> {
 }
 
 /// The Message-IDs of the conversation's mail so far: the first, and the latest.
-fn chain(tx: &mut Tx<'_>, ws: i64, conversation: &ConversationId) -> Result<Vec<String>> {
+fn chain(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    conversation: &ConversationId,
+    before: i64,
+) -> Result<Vec<String>> {
     let latest: Vec<(String,)> = tx.all(
         "SELECT header_id FROM messages
-         WHERE ws = ?1 AND conversation = ?2 AND counted_at IS NOT NULL
+         WHERE ws = ?1 AND conversation = ?2 AND counted_at < ?4
          ORDER BY at DESC, id DESC LIMIT ?3",
-        &[&ws, conversation, &(REFERENCES as i64 - 1)],
+        &[&ws, conversation, &(REFERENCES as i64 - 1), &before],
     )?;
     let first: Option<(String,)> = tx.opt(
         "SELECT header_id FROM messages
-         WHERE ws = ?1 AND conversation = ?2 AND counted_at IS NOT NULL
+         WHERE ws = ?1 AND conversation = ?2 AND counted_at < ?3
          ORDER BY at, id LIMIT 1",
-        &[&ws, conversation],
+        &[&ws, conversation, &before],
     )?;
     let mut chain: Vec<String> = latest.into_iter().rev().map(|(id,)| id).collect();
     if let Some((first,)) = first.filter(|(first,)| chain.first() != Some(first)) {

@@ -21,7 +21,7 @@ use crate::base::future::BoxFuture;
 use crate::base::ids::{ConversationId, MessageId};
 use crate::base::limits::DAY_MS;
 use crate::base::queue::Queue;
-use crate::inbound::sandbox;
+use crate::inbound::{imap, sandbox};
 use crate::model::messages;
 use crate::model::outgoing_servers;
 use crate::model::timeline::{self, TimelineEvent};
@@ -239,7 +239,10 @@ impl SendMessages {
             }
             let end = recipient_outcomes::end(tx, cx, &claimed.message, recipients, &outcomes)?;
             match claimed.unsigned.to().any(|to| end.has_it(to)) {
-                true => messages::mark_sent(tx, cx, &mut conversation, &message)?,
+                true => {
+                    messages::mark_sent(tx, cx, &mut conversation, &message)?;
+                    imap::plan_copy(tx, cx, &message.mailbox, &message.id)?;
+                }
                 false => return messages::mark_failed(tx, cx, &conversation, &message),
             }
             match end.refused.is_empty() {

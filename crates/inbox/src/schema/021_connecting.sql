@@ -31,3 +31,18 @@ UPDATE workspaces SET first_steps_over_at = created_at;
 
 -- What a sending service told of lately.
 CREATE INDEX app_mail_of_service ON app_mail (ws, service, recorded_at) WHERE service IS NOT NULL;
+
+-- The folder of sent mail of a mailbox: its name as the server writes it, empty where there is none and
+-- null until it was looked for, and how far it was read.
+ALTER TABLE imap_accounts ADD COLUMN sent_folder TEXT;
+ALTER TABLE imap_accounts ADD COLUMN sent_validity BIGINT;
+ALTER TABLE imap_accounts ADD COLUMN sent_uid BIGINT NOT NULL DEFAULT 0;
+
+-- Messages that were sent and are to be put into the folder of sent mail.
+CREATE TABLE sent_copies (
+    ws       BIGINT NOT NULL,
+    mailbox  TEXT NOT NULL,
+    message  TEXT NOT NULL,
+    attempts BIGINT NOT NULL,
+    PRIMARY KEY (ws, mailbox, message)
+) {keyed};

@@ -27,7 +27,8 @@ pub(super) fn of_address(email: &str) -> &str {
 
 /// True for a domain under a suffix that exists.
 pub(super) fn exists(domain: &str) -> bool {
-    let name = DomainName::parse(domain);
+    let registered = |name: &DomainName| public_suffix::registered_domain(name.as_str()).is_some();
+    let name = DomainName::parse(domain).filter(registered);
     name.is_some_and(|name| public_suffix::has_known_suffix(name.as_str()))
 }
 
@@ -35,9 +36,7 @@ pub(super) fn exists(domain: &str) -> bool {
 /// some have mailboxes of their own (`iki.fi`).
 pub(super) fn has_known_ending(domain: &str) -> bool {
     let name = DomainName::parse(domain).filter(|name| name.as_str().contains('.'));
-    let known = |name: DomainName| {
-        public_suffix::has_known_suffix(name.as_str())
-    };
+    let known = |name: DomainName| public_suffix::has_known_suffix(name.as_str());
     name.is_some_and(known)
 }
 

@@ -12,6 +12,7 @@ use inbox::base::limits::DAY_MS;
 use inbox::{App, Error, Result};
 
 use builder::DemoBuilder;
+use scenario::SampleMember;
 
 /// The workspace is made before its first mail, which is almost three weeks old.
 const BEGINS_DAYS_AGO: i64 = 21;
@@ -43,6 +44,9 @@ pub async fn fill(app: &App) -> Result<Sample> {
         for scene in &script {
             builder.play(tx, scene)?;
         }
+        // Everything is set up: the first steps are long over.
+        let owner = people.member(SampleMember::Ines);
+        inbox::actions::end_first_steps(tx, &app.cx(owner))?;
         Ok(people.sample)
     };
     store.write(play).await

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use async_imap::Session;
 use async_imap::imap_proto::{
-    AttributeValue, Capability, MailboxDatum, Response, ResponseCode, Status,
+    AttributeValue, Capability, MailboxDatum, MailboxListData, NameAttribute, Response,
+    ResponseCode, Status,
 };
 use inbox::inbound::imap::{ImapServer, PostFetchAction};
 use jiff::Timestamp;
@@ -20,6 +21,30 @@ use super::failures::{ImapFault, ImapTimeouts};
 use super::folder_name::on_the_wire;
 use super::transport::{ANSWER_BYTES, ImapWire};
 
+/// Usual names of the folder of sent mail, for servers that do not mark it.
+const SENT_NAMES: &[&str] = &[
+    "Sent",
+    "Sent Items",
+    "Sent Messages",
+    "Sent Mail",
+    "Gesendet",
+    "Gesendete Objekte",
+    "Gesendete Elemente",
+    "Envoyés",
+    "Messages envoyés",
+    "Éléments envoyés",
+    "Enviados",
+    "Elementos enviados",
+    "Itens enviados",
+    "Inviata",
+    "Posta inviata",
+    "Verzonden",
+    "Verzonden items",
+    "Skickat",
+    "Sendt",
+    "Wysłane",
+    "Отправленные",
+];
 /// UIDs requested at once where there may be many.
 const WINDOW: u32 = 10_000;
 
@@ -96,10 +121,16 @@ impl Folder {
         Ok(())
     }
 
-    async fn select(&mut self, name: &str) -> Result<(), ImapFault> {
+    /// Opens a folder by its name.
+    pub async fn select(&mut self, name: &str) -> Result<(), ImapFault> {
+        self.select_named(&on_the_wire(name)).await
+    }
+
+    /// Opens a folder by its name as the server writes it.
+    pub async fn select_named(&mut self, name: &str) -> Result<(), ImapFault> {
         let (mut validity, mut next_uid, mut mails) = (None, None, 0);
         let selected = self
-            .run(&format!("SELECT {}", quoted(name)), |response| match response {
+            .run(&format!("SELECT {}", in_quotes(name)), |response| match response {
                 Response::MailboxData(MailboxDatum::Exists(count)) => mails = *count,
                 Response::Data { outcome, .. } => match outcome.code {
                     Some(ResponseCode::UidValidity(number)) => validity = Some(number),
@@ -116,6 +147,49 @@ impl Folder {
         self.validity = i64::from(validity.ok_or(ImapFault::Unclear)?);
         (self.next_uid, self.mails) = (next_uid, mails);
         Ok(())
+    }
+
+    /// The folder of sent mail, by its name as the server writes it: the one that the server marks
+    /// as such (RFC 6154), or one with a usual name.
+    pub async fn find_sent(&mut self) -> Result<Option<String>, ImapFault> {
+        let (mut marked, mut named) = (None, None);
+        self.run("LIST \"\" \"*\"", |response| {
+            let Response::MailboxData(MailboxDatum::List(listed)) = response else { return };
+            let MailboxListData { name_attributes, delimiter, name } = listed;
+            if name_attributes.contains(&NameAttribute::Sent) {
+                marked = Some(name.to_string());
+            }
+            let last = match delimiter.as_deref().and_then(|mark| name.rsplit_once(mark)) {
+                Some((_, last)) => last,
+                None => name,
+            };
+            if SENT_NAMES.iter().any(|usual| on_the_wire(usual).eq_ignore_ascii_case(last)) {
+                named = Some(name.to_string());
+            }
+        })
+        .await?;
+        Ok(marked.or(named))
+    }
+
+    /// True when a mail of the folder has this Message-ID.
+    pub async fn has_message_id(&mut self, id: &str) -> Result<bool, ImapFault> {
+        let mut found = false;
+        let command = format!("UID SEARCH HEADER Message-ID {}", in_quotes(id));
+        self.run(&command, |response| {
+            if let Response::MailboxData(MailboxDatum::Search(uids)) = response {
+                found |= !uids.is_empty();
+            }
+        })
+        .await?;
+        Ok(found)
+    }
+
+    /// Puts a mail into a folder, read, by the folder's name as the server writes it.
+    pub async fn append(&mut self, name: &str, mail: &[u8]) -> Result<(), ImapFault> {
+        self.session.as_mut().allow(ANSWER_BYTES);
+        let timeouts = self.timeouts;
+        let put = self.session.append(name, Some("(\\Seen)"), None, mail);
+        Ok(timeouts.download(put).await??)
     }
 
     /// Makes the folder that mails are moved to, unless it is there.
@@ -325,7 +399,12 @@ fn unless_refused(fault: ImapFault) -> Result<(), ImapFault> {
 
 /// A folder's name as a quoted string.
 fn quoted(name: &str) -> String {
-    format!("\"{}\"", on_the_wire(name).replace('\\', "\\\\").replace('"', "\\\""))
+    in_quotes(&on_the_wire(name))
+}
+
+/// A text as a quoted string.
+fn in_quotes(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 /// A time such as `17-Jul-2026 02:44:25 -0700`.

@@ -7,10 +7,16 @@
 
 mod account;
 mod health;
+mod sent_folder;
 
 pub use account::{FolderCursor, ImapAccount, ImapServer, PostFetchAction, Security};
 pub use health::{
     FetchFailure, failing, let_go, note_failure, note_round, note_skipped, note_stuck,
+};
+
+pub use sent_folder::{
+    SentCursor, end_copy, note_copy_refused, plan_copy, planned_copies, sent_cursor,
+    set_sent_cursor,
 };
 
 use account::AccountRow;

@@ -189,7 +189,7 @@ impl Fetchers {
     }
 
     /// Writes something down for an inbox that is still ours; it is over when it is not.
-    async fn write<F>(&self, account: &ImapAccount, mut work: F) -> Result<(), ImapFault>
+    pub(super) async fn write<F>(&self, account: &ImapAccount, mut work: F) -> Result<(), ImapFault>
     where
         F: FnMut(&mut Tx<'_>, &Cx<'_>, &ImapAccount) -> InboxResult<bool> + Send + 'static,
     {

@@ -5,6 +5,7 @@
 //! Meanwhile its lease is renewed; if that fails, another process has the inbox, and the task ends.
 
 mod fetch_round;
+mod sent;
 mod trust;
 
 use std::future::Future;
@@ -30,6 +31,8 @@ use fetch_round::ours;
 
 /// Mails that are downloaded and filed at the same time, in all inboxes together.
 const DOWNLOADS: usize = 4;
+/// The folder of sent mail is looked at this often.
+const SENT_EVERY: Duration = Duration::from_secs(2 * 60);
 /// The longest sleep: accounts set up by other processes are found by polling.
 const MAX_POLL_INTERVAL: Duration = Duration::from_secs(5);
 
@@ -202,9 +205,13 @@ impl Fetchers {
         let mut folder = self.open(&account).await?;
         loop {
             self.catch_up(&mut account, &mut folder).await?;
+            if self.keep_sent(&account, &mut folder).await? {
+                // What came in while the other folder was open was not announced.
+                self.catch_up(&mut account, &mut folder).await?;
+            }
             match until {
                 Some(until) if Instant::now() < until => {
-                    let idle = self.pace.idle.min(until - Instant::now());
+                    let idle = self.pace.idle.min(SENT_EVERY).min(until - Instant::now());
                     folder = folder.wait_for_news(idle, self.pace.poll).await?;
                 }
                 _ => break,

@@ -1,8 +1,8 @@
 //! Connecting a mailbox by its address and password, against Dovecot and a submission server.
 
 use rustls::RootCertStore;
+use testing::{Dovecot, MAILBOX_PASSWORD as PASSWORD};
 
-use crate::mail_in::imap::dovecot::{Dovecot, PASSWORD};
 use crate::mail_in::imap::fetchers_trusting;
 use crate::mail_out::names::Zone;
 use crate::mail_out::peer::{Manner, Peer};

@@ -77,9 +77,15 @@ const ADMINISTERED: &[(&str, &str, Form)] = &[
     ("POST", "/settings/inboxes/{mailbox}", &[("name", "Mine")]),
     ("POST", "/settings/inboxes/{mailbox}/records", &[]),
     ("POST", "/settings/inboxes/{mailbox}/signing-key", &[]),
+    ("GET", "/settings/inboxes/{mailbox}/outgoing", &[]),
+    ("POST", "/settings/inboxes/{mailbox}/outgoing", &[("host", "mail.example"), ("port", "465")]),
+    ("POST", "/settings/inboxes/{mailbox}/outgoing/remove", &[]),
+    ("POST", "/settings/inboxes/{mailbox}/test-mail", &[]),
+    ("POST", "/settings/inboxes/{mailbox}/disconnect", &[]),
+    ("GET", "/settings/inboxes/connect?inbox={mailbox}", &[]),
 ];
 
-/// Routes that name people and keys, whom everyone on the team may know, or files of ours.
+/// Routes that name people, keys and services, whom everyone on the team may know, or files of ours.
 const KNOWN_TO_ALL: &[&str] = &[
     "/assets/{name}",
     "/sign-in/{token}",
@@ -91,6 +97,8 @@ const KNOWN_TO_ALL: &[&str] = &[
     "/new/saved/{id}",
     "/settings/replies/{id}/delete",
     "/settings/keys/{id}/revoke",
+    "/settings/services/{id}/secret",
+    "/settings/services/{id}/remove",
 ];
 
 #[test]

@@ -1,6 +1,6 @@
 //! Fetching mail by IMAP from a real Dovecot.
 
-pub mod dovecot;
+mod sent;
 mod troubles;
 
 use std::time::{Duration, UNIX_EPOCH};
@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::support::{
     Backend, DAY, SECOND, TestApp, TestKey, dialling, eventually, on_both, run, texts,
 };
-use dovecot::{Dovecot, PASSWORD, USER};
+use testing::{Dovecot, MAILBOX_PASSWORD as PASSWORD, MAILBOX_USER as USER};
 
 on_both!(
     what_is_in_the_mailbox_becomes_conversations_in_its_order,

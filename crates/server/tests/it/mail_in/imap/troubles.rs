@@ -2,8 +2,7 @@
 
 use inbox::actions::{self, FetchFrom};
 
-use super::dovecot::{Dovecot, PASSWORD};
-use super::{ADDRESS, Running, health, letter, plain, set_up, subjects, vault};
+use super::{ADDRESS, Dovecot, PASSWORD, Running, health, letter, plain, set_up, subjects, vault};
 use crate::support::{HOUR, MINUTE, SECOND, TestApp, eventually, on_both};
 
 on_both!(

@@ -12,10 +12,11 @@ use std::time::SystemTime;
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use rustls::RootCertStore;
 use tempfile::TempDir;
-use testing::becomes_true;
 
-pub const USER: &str = "ann";
-pub const PASSWORD: &str = "open \"sesame\" \\ 1";
+use crate::waiting::becomes_true;
+
+pub const MAILBOX_USER: &str = "ann";
+pub const MAILBOX_PASSWORD: &str = "open \"sesame\" \\ 1";
 /// The names that its certificate is for.
 const NAMES: [&str; 2] = ["localhost", "mail.acme.example"];
 /// The user and group that Dovecot reads mail as when tests run as root, which it does not do.
@@ -54,6 +55,11 @@ impl Dovecot {
         }
         dovecot.begin();
         dovecot
+    }
+
+    /// The files of its certificate and its key.
+    pub fn certificate(&self) -> (PathBuf, PathBuf) {
+        (self.path("cert.pem"), self.path("key.pem"))
     }
 
     /// Starts the server, or starts it again.
@@ -98,13 +104,16 @@ impl Dovecot {
             "" => String::new(),
             capability => format!("imap_capability = {capability}\n"),
         };
-        fs::write(self.path("users"), format!("{USER}:{{PLAIN}}{PASSWORD}\n")).unwrap();
+        fs::write(self.path("users"), format!("{MAILBOX_USER}:{{PLAIN}}{MAILBOX_PASSWORD}\n"))
+            .unwrap();
         format!(
             "base_dir = {path}/run\nstate_dir = {path}/state\nlog_path = {path}/log\n\
              protocols = imap\nlisten = 127.0.0.1\n{own}first_valid_uid = 1\n\
              auth_failure_delay = 0\nssl = yes\nssl_cert = <{path}/cert.pem\n\
              ssl_key = <{path}/key.pem\nmail_location = maildir:{path}/mail/%u\n{capability}\
              auth_mechanisms = plain login\nauth_username_format = %Ln\n\
+             namespace inbox {{\n inbox = yes\n\
+             mailbox Outbox {{\n special_use = \\Sent\n}}\n}}\n\
              service anvil {{\n chroot =\n}}\n\
              service imap-login {{\n chroot =\n\
              inet_listener imap {{\n port = {port}\n}}\n\
@@ -133,6 +142,27 @@ impl Dovecot {
         fs::rename(&written, self.path("mail/ann/new").join(&name)).unwrap();
     }
 
+    /// Makes a folder.
+    pub fn make_folder(&self, name: &str) {
+        let base = self.path("mail/ann").join(format!(".{name}"));
+        fs::create_dir(&base).unwrap();
+        self.give(&base);
+        for part in ["new", "cur", "tmp"] {
+            fs::create_dir(base.join(part)).unwrap();
+            self.give(&base.join(part));
+        }
+    }
+
+    /// Puts a mail into a folder, as a mail program that sent it does.
+    pub fn put(&self, folder: &str, mail: &str) {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("{:08}.sent:2,S", COUNT.fetch_add(1, Ordering::SeqCst));
+        let place = self.path("mail/ann").join(format!(".{folder}")).join("cur").join(name);
+        fs::write(&place, mail).unwrap();
+        fs::set_permissions(&place, fs::Permissions::from_mode(0o666)).unwrap();
+        self.give(&place);
+    }
+
     /// Numbers all mails anew, as after a restore from a backup.
     pub fn number_anew(&mut self) {
         self.stop();
@@ -158,6 +188,14 @@ impl Dovecot {
         }
         names.sort();
         names
+    }
+
+    /// A mail of a folder.
+    pub fn text(&self, folder: &str, name: &str) -> String {
+        let base = self.path("mail/ann").join(folder);
+        let found = ["new", "cur"].map(|part| base.join(part).join(name));
+        let found = found.iter().find(|path| path.exists()).unwrap();
+        String::from_utf8_lossy(&fs::read(found).unwrap()).into_owned()
     }
 
     pub fn log(&self) -> String {

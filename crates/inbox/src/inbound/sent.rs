@@ -1,0 +1,176 @@
+//! Mail that another program sent from a connected mailbox, found in its folder of sent mail: it joins
+//! its conversation as a message of ours, or begins one that waits for the customer.
+
+use std::sync::Arc;
+
+use db::Tx;
+use mail::{Address, Dmarc, Mail};
+
+use super::own_markers::OwnMarkers;
+use super::parsing;
+use super::{FetchedMail, InboundMail, IngestError, Ingested};
+use crate::app::{App, Cx};
+use crate::base::blobs;
+use crate::base::email_address::EmailAddress;
+use crate::base::error::Result;
+use crate::base::states::{Direction, MessageStatus, Status};
+use crate::inbound::imap;
+use crate::inbound::mail_dates::MailDates;
+use crate::inbound::receive::{self, FiledMail, IncomingMail, MailLookup};
+use crate::model::attachments::AttachmentInfo;
+use crate::model::conversations::{self, Conversation, NewConversation};
+use crate::model::correspondents;
+use crate::model::mailboxes::Mailbox;
+use crate::model::messages::{self, NewMessage};
+use crate::model::recipients::{self, Party, RecipientList};
+use crate::search;
+
+/// Files a mail of the folder of sent mail. What Mailroom sent itself is a duplicate.
+pub async fn ingest_sent(
+    app: &App,
+    delivery: InboundMail,
+    fetched: FetchedMail,
+) -> Result<Ingested, IngestError> {
+    ingest(app, delivery, fetched).await.map_err(|error| {
+        tracing::error!(cause = ?error, "a sent mail could not be filed");
+        IngestError
+    })
+}
+
+async fn ingest(app: &App, delivery: InboundMail, fetched: FetchedMail) -> Result<Ingested> {
+    let read = parsing::read(app, &Arc::new(delivery)).await?;
+    let actor = fetched.account.actor();
+    let mailbox = fetched.account.inbox.mailbox.clone();
+    let signs = OwnMarkers::of(&read.mail, &[]);
+    // It was sent by somebody who may sign in to the mailbox.
+    let incoming = read.incoming(&mailbox, &[], Dmarc::Pass, None);
+    app.act(&actor, move |tx, cx| {
+        let dates = signs.dates(Some(&fetched), cx.now);
+        if !imap::is_held(tx, &fetched.account, &mailbox)? {
+            return Ok(Ingested::NoInbox);
+        }
+        file(tx, cx, &mailbox, &incoming, &dates)
+    })
+    .await
+}
+
+fn file(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    mailbox: &Mailbox,
+    incoming: &IncomingMail,
+    dates: &MailDates,
+) -> Result<Ingested> {
+    let mail = &incoming.mail;
+    let others = others(mailbox, mail);
+    let Some(contact) = others.first() else { return Ok(Ingested::OwnCopy) };
+    let unknown = match receive::look_up(tx, cx, mailbox, incoming)? {
+        MailLookup::Duplicate(known) => return Ok(Ingested::Duplicate(known)),
+        MailLookup::Unknown(unknown) => unknown,
+    };
+    let mut conversation = match answered(tx, cx, mailbox, mail)? {
+        Some(conversation) => conversation,
+        None => conversations::begin(
+            tx,
+            cx,
+            &NewConversation {
+                circle: &mailbox.circle,
+                mailbox: &mailbox.id,
+                subject: &mail.subject,
+                contact_name: contact.name.as_deref(),
+                contact_email: &contact.email,
+                reference: None,
+                listed_at: dates.arrived_at,
+            },
+        )?,
+    };
+    let (id, header_id) = unknown.into_ids();
+    if let Some(raw) = &incoming.raw {
+        blobs::keep(tx, cx.actor.ws, raw)?;
+    }
+    let attachments = mail.attachments.iter().map(|file| AttachmentInfo {
+        filename: file.filename.clone(),
+        content_type: file.content_type.clone(),
+        size: file.bytes.len() as i64,
+    });
+    let serial = messages::insert(
+        tx,
+        cx,
+        &conversation,
+        &NewMessage {
+            id: id.clone(),
+            direction: Direction::Outbound,
+            status: Some(MessageStatus::Sent),
+            at: dates.sent_at,
+            counted_at: Some(dates.arrived_at),
+            header_id: &header_id,
+            answers: &mail.answers,
+            from: Party::from(&mail.from),
+            recipients: RecipientList {
+                to: mail.to.iter().map(Party::from).collect(),
+                cc: mail.cc.iter().map(Party::from).collect(),
+                bcc: Vec::new(),
+            },
+            subject: &mail.subject,
+            text: &mail.text,
+            attachments: attachments.collect(),
+            has_html: mail.has_html && incoming.raw.is_some(),
+            raw_hash: incoming.raw.as_ref().map(|raw| raw.hash.as_str()),
+            withheld: None,
+            author: None,
+            summary: None,
+            request: None,
+            sends_at: None,
+        },
+    )?;
+    let is_latest = dates.arrived_at >= conversation.last_message_at;
+    conversations::count_mail(tx, cx, &mut conversation, dates.arrived_at, &mail.text)?;
+    for address in &others {
+        correspondents::note(tx, cx, &conversation.circle, &address.email)?;
+        recipients::add_participant(tx, cx.actor.ws, &conversation.id, &address.email)?;
+    }
+    index(tx, cx, &conversation, serial, mail)?;
+    // The latest word is ours, so it is the customer's turn.
+    if is_latest && conversation.status == Status::Open && !conversation.held {
+        conversations::set_status(tx, cx, &mut conversation, Status::Waiting)?;
+    }
+    Ok(Ingested::Filed(FiledMail { conversation: conversation.id, message: id }))
+}
+
+/// The recipients that are not the inbox itself.
+fn others<'a>(mailbox: &Mailbox, mail: &'a Mail) -> Vec<&'a Address> {
+    let all = mail.to.iter().chain(&mail.cc);
+    all.filter(|to| !EmailAddress::new(&to.email).is_for(&mailbox.address)).collect()
+}
+
+/// The conversation of the nearest message of this inbox that the mail answers.
+fn answered(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    mailbox: &Mailbox,
+    mail: &Mail,
+) -> Result<Option<Conversation>> {
+    for header_id in mail.answers.iter().take(crate::base::limits::ANSWERS_LOOKED_UP) {
+        let found = messages::with_header_id(tx, cx.actor.ws, &mailbox.id, header_id)?;
+        if let Some((conversation, _)) = found {
+            return conversations::load(tx, cx.actor, conversation.as_str()).map(Some);
+        }
+    }
+    Ok(None)
+}
+
+fn index(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    serial: i64,
+    mail: &Mail,
+) -> Result<()> {
+    let mut texts: Vec<&str> = vec![&mail.subject];
+    for address in std::iter::once(&mail.from).chain(&mail.to).chain(&mail.cc) {
+        texts.extend(address.name.as_deref());
+        texts.push(&address.email);
+    }
+    texts.push(&mail.text);
+    search::index_mail(tx, cx.actor.ws, (conversation.num, &conversation.id), serial, &texts)
+}

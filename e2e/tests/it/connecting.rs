@@ -1,0 +1,136 @@
+//! A new owner with only a browser: from an empty workspace to a first real mail answered, against
+//! Dovecot and a submission server of aiosmtpd.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use testing::{Dovecot, MAILBOX_PASSWORD, MAILBOX_USER, becomes_true};
+
+use crate::browser::{Browser, Kind};
+use crate::new_workspace::NewWorkspaceServer;
+
+/// The whole way must take less.
+const FIVE_MINUTES: Duration = Duration::from_secs(5 * 60);
+const ADDRESS: &str = "support@oram-sails.example";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_new_owner_with_only_a_browser_answers_a_first_real_mail() {
+    let dovecot = Dovecot::start();
+    let submission = SubmissionServer::start(&dovecot);
+    let server = NewWorkspaceServer::open(dovecot.roots.clone()).await;
+    let _working = server.keep_working();
+    let begun = Instant::now();
+
+    let browser = Browser::open(Kind::Usual).await;
+    browser.goto(&server.sign_in_link().await).await;
+    browser.click(".btn.primary").await;
+    browser.says("Welcome, Signe").await;
+    browser.says("1 of 6 done").await;
+
+    connect(&browser, &dovecot, &submission, "not the password").await;
+    browser.says("The mailbox refused the password").await;
+    connect(&browser, &dovecot, &submission, MAILBOX_PASSWORD).await;
+    browser.says("Connected. Its mail is being fetched now.").await;
+    browser.says("Nothing has arrived yet").await;
+
+    dovecot.deliver(&format!(
+        "From: Bruno <bruno@keller.example>\r\nTo: {ADDRESS}\r\nSubject: A torn sail\r\n\
+         Message-ID: <1@keller.example>\r\n\r\nCan you mend it?\r\n"
+    ));
+    // The page refreshes by itself.
+    browser.says("It is here").await;
+    browser.says("A torn sail").await;
+    browser.click("#live-arrival a").await;
+    browser.says("Can you mend it?").await;
+    browser.click(".answer .btn.primary").await;
+    browser.write("#body", "Dear Bruno,\n\nyes, bring it in.").await;
+    browser.click("[data-send]").await;
+    browser.says("leaves at").await;
+    server.pass_undo_window();
+
+    let mails = submission.folder();
+    let arrived = || mail_in(&mails).is_some();
+    assert!(becomes_true(arrived), "the reply was not sent");
+    let mail = mail_in(&mails).unwrap();
+    for line in ["RCPT bruno@keller.example", "In-Reply-To: <1@keller.example>", "Re: A torn sail"]
+    {
+        assert!(mail.contains(line), "{line} in {mail}");
+    }
+    assert!(mail.contains("yes, bring it in."), "{mail}");
+    assert!(begun.elapsed() < FIVE_MINUTES, "{:?}", begun.elapsed());
+    browser.close().await;
+}
+
+/// Fills in the form of the mailbox, its servers by hand, and sends it.
+async fn connect(
+    browser: &Browser,
+    dovecot: &Dovecot,
+    submission: &SubmissionServer,
+    password: &str,
+) {
+    browser.script("document.querySelector('details.found').open = true").await;
+    for (field, value) in [
+        ("address", ADDRESS),
+        ("imap_host", "localhost"),
+        ("imap_port", &dovecot.tls_port.to_string()),
+        ("smtp_host", "localhost"),
+        ("smtp_port", &submission.port.to_string()),
+        ("username", MAILBOX_USER),
+        ("password", password),
+    ] {
+        browser.write(&format!("#{field}"), value).await;
+    }
+    browser.click("form[action='/settings/inboxes/connect'] .btn.primary").await;
+}
+
+/// The first mail that was taken.
+fn mail_in(folder: &Path) -> Option<String> {
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|end| end == "eml"));
+    files.sort();
+    let bytes = std::fs::read(files.first()?).unwrap();
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// `smtp_server.py`, with the certificate of the Dovecot.
+struct SubmissionServer {
+    process: Child,
+    port: u16,
+    folder: tempfile::TempDir,
+}
+
+impl SubmissionServer {
+    fn start(dovecot: &Dovecot) -> SubmissionServer {
+        let folder = tempfile::tempdir().unwrap();
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/smtp_server.py");
+        let python = std::env::var("MAILROOM_TEST_PYTHON").unwrap_or_else(|_| "python3".into());
+        let (certificate, key) = dovecot.certificate();
+        let mut process = Command::new(python)
+            .arg(script)
+            .args([certificate, key])
+            .args([MAILBOX_USER, MAILBOX_PASSWORD])
+            .arg(folder.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("Python with aiosmtpd is installed; scripts/test installs it");
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let port = line.trim().parse().expect("the server prints its port");
+        SubmissionServer { process, port, folder }
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.folder.path().to_owned()
+    }
+}
+
+impl Drop for SubmissionServer {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
