@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use db::Tx;
-use mail::{Address, Dmarc, Mail};
+use mail::{Address, Authentication, AuthenticationResult, Dmarc, DmarcPolicy, Mail};
 
 use super::own_markers::OwnMarkers;
 use super::parsing;
@@ -18,7 +18,7 @@ use crate::inbound::imap;
 use crate::inbound::mail_dates::MailDates;
 use crate::inbound::receive::{self, FiledMail, IncomingMail, MailLookup};
 use crate::model::attachments::AttachmentInfo;
-use crate::model::conversations::{self, Conversation, NewConversation};
+use crate::model::conversations::{self, Conversation, CountedMail, NewConversation};
 use crate::model::correspondents;
 use crate::model::mailboxes::Mailbox;
 use crate::model::messages::{self, NewMessage};
@@ -43,7 +43,14 @@ async fn ingest(app: &App, delivery: InboundMail, fetched: FetchedMail) -> Resul
     let mailbox = fetched.account.inbox.mailbox.clone();
     let signs = OwnMarkers::of(&read.mail, &[]);
     // It was sent by somebody who may sign in to the mailbox.
-    let incoming = read.incoming(&mailbox, &[], Dmarc::Pass, None);
+    let by_owner = Authentication {
+        spf: AuthenticationResult::default(),
+        dkim: AuthenticationResult::default(),
+        dmarc: Dmarc::Pass,
+        policy: DmarcPolicy::None,
+        arc: AuthenticationResult::default(),
+    };
+    let incoming = read.incoming(&mailbox, &[], &by_owner, None);
     app.act(&actor, move |tx, cx| {
         let dates = signs.dates(Some(&fetched), cx.now);
         if !imap::is_held(tx, &fetched.account, &mailbox)? {
@@ -121,10 +128,19 @@ fn file(
             summary: None,
             request: None,
             sends_at: None,
+            authentication: None,
+            markdown: None,
+            forwards: None,
         },
     )?;
     let is_latest = dates.arrived_at >= conversation.last_message_at;
-    conversations::count_mail(tx, cx, &mut conversation, dates.arrived_at, &mail.text)?;
+    let counted = CountedMail {
+        at: dates.arrived_at,
+        direction: Direction::Outbound,
+        automatic: false,
+        text: &mail.text,
+    };
+    conversations::count_mail(tx, cx, &mut conversation, &counted)?;
     for address in &others {
         correspondents::note(tx, cx, &conversation.circle, &address.email)?;
         recipients::add_participant(tx, cx.actor.ws, &conversation.id, &address.email)?;
