@@ -191,6 +191,9 @@ pub async fn saved_reply(
 /// Takes in one picture for the text; answers its id and name as JSON.
 pub async fn picture(web: &Web, conversation: Option<&str>, upload: FormUpload<()>) -> PageResult {
     let FormUpload { visitor, files, .. } = upload;
+    // Somebody else's conversation is missing, whatever is wrong with the file.
+    let wanted = conversation.map(str::to_owned);
+    web.read(&visitor, move |tx, cx, _| UnsentPlace::find(tx, cx, wanted.as_deref())).await?;
     let too_large = || {
         let most = megabytes(ATTACHED_BYTES);
         Error::invalid(
