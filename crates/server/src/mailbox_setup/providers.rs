@@ -56,10 +56,10 @@ pub fn of_domain(domain: &str) -> Option<&'static Provider> {
 
 /// The provider that receives a domain's mail at this server.
 pub fn of_exchanger(host: &str) -> Option<&'static Provider> {
-    let is_below = |end: &&str| {
-        host.strip_suffix(*end).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    let is_below = |end: &str| {
+        host.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
     };
-    PROVIDERS.iter().find(|provider| provider.exchangers.iter().any(|end| is_below(&end)))
+    PROVIDERS.iter().find(|provider| provider.exchangers.iter().any(|end| is_below(end)))
 }
 
 const NO_PROTON: &str = "Proton Mail lets mail programs in only through its Bridge, which runs on \

@@ -28,7 +28,12 @@ impl MailReach {
     }
 
     /// True if mail of an inbox leaves.
-    pub fn from_inbox(self, tx: &mut Tx<'_>, ws: i64, mailbox: &MailboxId) -> inbox::Result<bool> {
+    pub fn leaves_inbox(
+        self,
+        tx: &mut Tx<'_>,
+        ws: i64,
+        mailbox: &MailboxId,
+    ) -> inbox::Result<bool> {
         Ok(self.relay || (!self.quiet && outgoing_servers::carries(tx, ws, mailbox)?))
     }
 }

@@ -65,7 +65,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
         .page(&visitor, location, move |tx, cx, _| {
             let steps = actions::first_steps(tx, cx)?;
             let sends = match &steps.inbox {
-                Some((id, _)) => reach.from_inbox(tx, cx.actor.ws, id)?,
+                Some((id, _)) => reach.leaves_inbox(tx, cx.actor.ws, id)?,
                 None => false,
             };
             Ok((steps, sends, actions::list_people(tx, cx)?))

@@ -89,7 +89,7 @@ pub async fn build(web: &Web, visitor: &Visitor, id: &str) -> Result<InboxPage, 
             let found =
                 mailboxes::seen_by(tx, cx.actor, &wanted)?.ok_or(Error::NotFound("inbox"))?;
             let part = me.administers().then(|| admin_part(tx, cx, &found)).transpose()?;
-            let mails = reach.from_inbox(tx, cx.actor.ws, &found.id)?;
+            let mails = reach.leaves_inbox(tx, cx.actor.ws, &found.id)?;
             Ok((found, part, mails))
         })
         .await?;
