@@ -93,6 +93,7 @@ impl NewWorkspaceServer {
             scanner: None,
             sealer: Arc::new(vault.clone()),
             public_url: address.as_str().into(),
+            has_relay: false,
         };
         let (owner, workspace) = set_up(&app).await;
         let dialling = Dialling {
@@ -167,6 +168,7 @@ fn options(dialling: &Dialling) -> router::HttpOptions {
         relay: Arc::new(relay),
         dialling: dialling.clone(),
         mailbox_finder: Arc::new(finder),
+        program: program(),
     }
 }
 
