@@ -13,6 +13,8 @@ use crate::new_workspace::NewWorkspaceServer;
 
 /// The whole way must take less.
 const FIVE_MINUTES: Duration = Duration::from_secs(5 * 60);
+/// The Python that packages of the system install their libraries for.
+const SYSTEM_PYTHON: &str = "/usr/bin/python3";
 const ADDRESS: &str = "support@oram-sails.example";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -106,7 +108,7 @@ impl SubmissionServer {
     fn start(dovecot: &Dovecot) -> SubmissionServer {
         let folder = tempfile::tempdir().unwrap();
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/smtp_server.py");
-        let python = std::env::var("MAILROOM_TEST_PYTHON").unwrap_or_else(|_| "python3".into());
+        let python = std::env::var("MAILROOM_TEST_PYTHON").unwrap_or_else(|_| SYSTEM_PYTHON.into());
         let (certificate, key) = dovecot.certificate();
         let mut process = Command::new(python)
             .arg(script)

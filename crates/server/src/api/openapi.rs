@@ -196,7 +196,7 @@ fn answers(operation: &Operation, schemas: &mut SchemaGenerator) -> Value {
     }
     let has_field = |name: &str| operation.fields.iter().any(|field| field.name == name);
     let names_one = has_field("conversationId") || operation.name == "start_conversation";
-    if has_field("onlyIfNoDraft") {
+    if has_field("onlyIfNoDraft") || operation.name == "update_draft" {
         answers["409"] = json!({ "$ref": "#/components/responses/Conflict" });
     }
     if operation.has_id() || names_one {

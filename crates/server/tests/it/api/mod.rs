@@ -224,6 +224,11 @@ impl Op {
         self.path.contains("{id}")
     }
 
+    /// The name of its MCP tool.
+    pub fn tool(&self) -> &'static str {
+        if self.name == "me" { "whoami" } else { self.name }
+    }
+
     /// True when the id in the path is a message's.
     pub fn is_of_message(&self) -> bool {
         self.path.starts_with("/messages")

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::limits::{IN_SANDBOX_TEXTS, LISTS, TEXTS};
 use super::schema::problems;
 use super::{
-    ALL, CREATING, IN_SANDBOX, OPS, Op, SENDING, a_test_conversation, every_op, fields_named,
-    give_message, op,
+    ALL, CREATING, IN_SANDBOX, ON_OWN_DRAFTS, OPS, Op, SENDING, a_test_conversation, beside,
+    every_op, fields_named, give_message, op,
 };
 use crate::support::{Answer, DAY, TestApp, TestKey, letter, nowhere, on_both, request};
 
@@ -114,11 +114,17 @@ async fn the_document_tells_scope_key_and_refusals_of_each_operation(app: TestAp
             operation["responses"].as_object().unwrap().keys().map(String::as_str).collect();
         let success = op.success.to_string();
         let mut expected = BTreeSet::from([success.as_str(), "401", "403", "429", "500"]);
-        let asking = ["list_conversations", "get_conversation", "search_documents", "list_events"];
+        let asking = [
+            "list_conversations",
+            "get_conversation",
+            "list_messages",
+            "search_documents",
+            "list_events",
+        ];
         let takes_input = op.method == "POST" || asking.contains(&op.name);
         expected.extend(takes_input.then_some("400"));
         let names_one = op.has_id() || ["sandbox_inbound", "start_conversation"].contains(&op.name);
-        let insists = ["reply", "request_documents"].contains(&op.name);
+        let insists = ["reply", "request_documents", "update_draft"].contains(&op.name);
         expected.extend(insists.then_some("409"));
         expected.extend(names_one.then_some("404"));
         expected.extend((op.method == "POST").then_some("413"));
@@ -143,8 +149,14 @@ async fn every_answer_is_as_the_document_says(app: TestApp) {
         fits(&document, op, &op.ask(&app, &key, &id).await.is(201));
     }
     let (test, id) = (app.test_key(ALL).await, a_test_conversation(&app).await);
-    for op in every_op() {
+    for op in OPS.iter().chain(IN_SANDBOX) {
         fits(&document, op, &op.ask(&app, &test, &id).await.is(op.success));
+    }
+    for op in ON_OWN_DRAFTS {
+        let draft = app.draft(&key, &plain, "It left.").await;
+        let answer = op.ask(&app, &key, &beside(&draft)).await;
+        fits(&document, op, &answer.is(op.success));
+        fits(&document, op, &op.ask(&app, &test, &beside(&draft)).await.is(404));
     }
     let all = Op { path: "/conversations?view=all", ..*op("list_conversations") };
     let answer = all.ask(&app, &key, &id).await.is(200);
@@ -220,10 +232,22 @@ async fn the_document_tells_each_parameter_and_header(app: TestApp) {
             }
         }
         let expected: &[&str] = match op.name {
-            "list_conversations" => {
-                &["view", "mailbox", "q", "assigned", "limit", "reference", "cursor"]
-            }
-            "get_conversation" => &["id", "include"],
+            "list_conversations" => &[
+                "view",
+                "mailbox",
+                "q",
+                "assigned",
+                "sort",
+                "since",
+                "until",
+                "tag",
+                "from",
+                "limit",
+                "reference",
+                "cursor",
+            ],
+            "get_conversation" => &["id", "include", "omit", "after"],
+            "list_messages" => &["status", "limit"],
             "search_documents" => &["q", "kind", "limit", "cursor"],
             "list_events" => &["start", "limit", "cursor"],
             "sandbox_inbound" | "start_conversation" => &["Idempotency-Key"],

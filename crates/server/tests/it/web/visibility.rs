@@ -69,6 +69,7 @@ const ADMINISTERED: &[(&str, &str, Form)] = &[
     ("GET", "/settings/webhooks/{webhook}", &[]),
     ("GET", "/live?page=webhook&webhook={webhook}", &[]),
     ("POST", "/settings/webhooks/{webhook}/rotate", &[]),
+    ("POST", "/settings/webhooks/{webhook}/events", &[]),
     ("POST", "/settings/webhooks/{webhook}/pause", &[]),
     ("POST", "/settings/webhooks/{webhook}/resume", &[]),
     ("POST", "/settings/webhooks/{webhook}/test", &[]),

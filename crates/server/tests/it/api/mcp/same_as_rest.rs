@@ -9,7 +9,7 @@ use inbox::base::actor::Plan;
 use serde_json::{Value, json};
 
 use super::{INVALID_PARAMS, call, code};
-use crate::api::{ALL, OPS, Op, SENDING, op, rows, with_header};
+use crate::api::{ALL, ON_OWN_DRAFTS, OPS, Op, SENDING, op, rows, with_header};
 use crate::support::{
     Answer, Backend, MINUTE, TestApp, TestKey, file, held_warning, letter, nowhere, query, request,
     run,
@@ -73,6 +73,7 @@ impl Holder {
         match op.scope {
             "read" => true,
             "send" if op.name == "stop_message" => has("send"),
+            "draft" if ON_OWN_DRAFTS.iter().any(|own| own.name == op.name) => has("draft"),
             "draft" | "send" => has("draft") || has("send"),
             scope => has(scope),
         }
@@ -103,7 +104,7 @@ impl Story {
         let all = holders[0].clone();
 
         let message = app.draft(&all.key, &id, "It left on Tuesday.").await;
-        for op in OPS.iter().chain(SENDING).filter(|op| op.name != "me") {
+        for op in OPS.iter().chain(SENDING).chain(ON_OWN_DRAFTS) {
             let right = arguments(op, if op.is_of_message() { &message } else { &id });
             for holder in &holders {
                 self.ask(op, holder, right.clone()).await;
@@ -156,7 +157,7 @@ impl Story {
     /// The plan and the rate refuse everything alike.
     async fn refusals_of_all(&mut self, all: &Holder, id: &str) {
         self.app.set_plan(Plan::Free).await;
-        for op in OPS.iter().filter(|op| op.name != "me") {
+        for op in OPS.iter().chain(ON_OWN_DRAFTS) {
             self.ask(op, all, arguments(op, &id)).await;
         }
         self.app.set_plan(Plan::Team).await;
@@ -185,7 +186,7 @@ impl Story {
             Through::Rest => {
                 rest_outcome(&ask_rest(&self.app, op, key, &arguments).await, holder.sees(op))
             }
-            Through::Mcp => mcp_outcome(&call(&self.app, key, op.name, arguments.clone()).await),
+            Through::Mcp => mcp_outcome(&call(&self.app, key, op.tool(), arguments.clone()).await),
         };
         let outcome = match op.name {
             "list_events" => without_transaction(&outcome),
@@ -229,6 +230,10 @@ fn wrongs(op: &Op) -> Vec<Value> {
         "reply" => vec![json!({ "body": 1, "send": "x", "documents": [{}] })],
         "start_conversation" => vec![json!({ "mailbox": "x", "to": [], "subject": 1 })],
         "request_documents" => vec![json!({ "documents": [], "dueDate": "tomorrow" })],
+        "get_conversation" => vec![json!({ "omit": "all" }), json!({ "after": "msg_0" })],
+        "list_messages" => vec![json!({ "status": "sent", "limit": 0 })],
+        "update_draft" => vec![json!({ "body": " " })],
+        "discard_draft" => vec![json!({ "reason": 1 })],
         "record_sent" => vec![json!({ "messageId": "<>" }), json!({ "to": [], "reference": "x" })],
         _ => vec![],
     }
