@@ -185,8 +185,9 @@ db::row! {
         pub mailbox: MailboxId,
         pub host: String,
         pub port: i64,
+        /// As it is stored, so that an account whose word is unknown is still listed.
         #[serde(skip)]
-        pub security: Security,
+        pub security: String,
         pub username: String,
         pub folder: String,
         pub after: String = "a.afterwards",

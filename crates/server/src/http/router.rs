@@ -17,7 +17,7 @@ use crate::mailbox_setup::MailboxFinder;
 use crate::net::ssrf_guard::SsrfGuard;
 use crate::node::quiet::QuietMode;
 pub use crate::web::MailSetup;
-use crate::web::{self, Web};
+use crate::web::{self, Web, WebOptions};
 
 /// The configuration of the API and the web app.
 #[derive(Clone)]
@@ -51,21 +51,21 @@ pub fn router(app: App, options: HttpOptions) -> Router {
         relay: options.relay,
         dialling: options.dialling,
     };
-    web::router(Web::new(
-        app,
-        options.ssrf_guard,
+    let web = WebOptions {
+        ssrf_guard: options.ssrf_guard,
         outgoing,
-        options.quiet,
-        options.mail_setup,
-        options.program,
-        bodies,
-        options.mailbox_finder,
-    ))
-    .route(mcp::PATH, any_service(mcp))
-    // MCP clients look here for a way to sign in, and want their misses as JSON.
-    .route("/mcp/", any_service(rest.clone()))
-    .route("/.well-known/{*rest}", any_service(rest.clone()))
-    .route("/register", any_service(rest.clone()))
-    .route("/api", any_service(rest.clone()))
-    .route("/api/{*rest}", any_service(rest))
+        mailbox_finder: options.mailbox_finder,
+        quiet: options.quiet,
+        mail_setup: options.mail_setup,
+        program: options.program,
+        large_bodies: bodies,
+    };
+    web::router(Web::new(app, web))
+        .route(mcp::PATH, any_service(mcp))
+        // MCP clients look here for a way to sign in, and want their misses as JSON.
+        .route("/mcp/", any_service(rest.clone()))
+        .route("/.well-known/{*rest}", any_service(rest.clone()))
+        .route("/register", any_service(rest.clone()))
+        .route("/api", any_service(rest.clone()))
+        .route("/api/{*rest}", any_service(rest))
 }

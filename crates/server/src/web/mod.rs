@@ -88,17 +88,31 @@ pub struct Web {
     presence: Arc<Presence>,
 }
 
+/// What the app is started with.
+pub struct WebOptions {
+    pub ssrf_guard: SsrfGuard,
+    pub outgoing: OutgoingMailSetup,
+    /// Finds the servers of a mailbox.
+    pub mailbox_finder: Arc<MailboxFinder>,
+    pub quiet: QuietMode,
+    pub mail_setup: MailSetup,
+    /// This program, which is started to decode files in the sandbox.
+    pub program: PathBuf,
+    /// Shared with the API.
+    pub large_bodies: Arc<Slots>,
+}
+
 impl Web {
-    pub fn new(
-        app: App,
-        ssrf_guard: SsrfGuard,
-        outgoing: OutgoingMailSetup,
-        quiet: QuietMode,
-        mail_setup: MailSetup,
-        program: PathBuf,
-        large_bodies: Arc<Slots>,
-        mailbox_finder: Arc<MailboxFinder>,
-    ) -> Arc<Web> {
+    pub fn new(app: App, options: WebOptions) -> Arc<Web> {
+        let WebOptions {
+            ssrf_guard,
+            outgoing,
+            mailbox_finder,
+            quiet,
+            mail_setup,
+            program,
+            large_bodies,
+        } = options;
         let https = app.public_url.starts_with("https://");
         let hashing = Semaphore::new(HASHING_AT_ONCE);
         let lookups = Semaphore::new(LOOKUPS_AT_ONCE);

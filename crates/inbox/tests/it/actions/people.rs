@@ -66,6 +66,7 @@ async fn each_key_acts_as_its_own_agent_named_after_it(app: TestApp) {
             "agent": { "id": first.id.as_str(), "name": "Robo" },
             "scopes": ["read", "write"],
             "livemode": true,
+            "now": app.iso(),
         })
     );
 }

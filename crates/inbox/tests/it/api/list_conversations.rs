@@ -4,8 +4,8 @@ use inbox::base::time::Moment;
 use mail::{Mail, Risk, Warning};
 use serde_json::{Value, json};
 use testing::{
-    Answer, Chance, DAY, MINUTE, SECOND, TestApp, TestKey, UNDO, fields, letter, no_mailbox,
-    on_both, query, text_of, texts,
+    Chance, DAY, MINUTE, SECOND, TestApp, TestKey, UNDO, fields, letter, no_mailbox, on_both,
+    query, text_of, texts,
 };
 
 on_both!(
@@ -390,18 +390,11 @@ async fn walked(app: &TestApp, key: &TestKey, query: &str) -> Vec<String> {
     loop {
         let answer = app.get(key, &path).await.is(200);
         subjects.extend(texts(answer.json().as_array().unwrap(), "subject"));
-        match next_path(&answer) {
+        match answer.next() {
             Some(next) => path = next,
             None => return subjects,
         }
     }
-}
-
-/// The path of the next page.
-fn next_path(answer: &Answer) -> Option<String> {
-    let link = answer.headers.get("link")?.to_str().unwrap();
-    let url = link.strip_prefix('<')?.split('>').next()?;
-    Some(url.split_once("/v1").unwrap().1.to_owned())
 }
 
 async fn each_order_is_walked_page_by_page(app: TestApp) {
@@ -431,9 +424,9 @@ async fn the_oldest_first_is_walked_whole_while_conversations_move(app: TestApp)
     // One that was listed and one that was not yet move to the end.
     app.mail("1@x.example", "Re: Mail 1", "again").await;
     app.mail("4@x.example", "Re: Mail 4", "again").await;
-    let next = app.get(&key, &next_path(&first).unwrap()).await.is(200);
+    let next = app.get(&key, &first.next().unwrap()).await.is(200);
     assert_eq!(texts(next.json().as_array().unwrap(), "subject"), ["Mail 3", "Mail 4"]);
-    let last = app.get(&key, &next_path(&next).unwrap()).await.is(200);
+    let last = app.get(&key, &next.next().unwrap()).await.is(200);
     assert_eq!(texts(last.json().as_array().unwrap(), "subject"), ["Mail 5"]);
 }
 

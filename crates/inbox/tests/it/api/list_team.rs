@@ -42,5 +42,5 @@ async fn a_duty_is_one_short_line(app: TestApp) {
     }
     app.act(&app.owner, |tx, cx| actions::set_duty(tx, cx, &"x".repeat(120))).await;
     app.act(&app.owner, |tx, cx| actions::set_duty(tx, cx, "")).await;
-    assert_eq!(app.act(&app.owner, |tx, cx| actions::own_duty(tx, cx)).await, "");
+    assert_eq!(app.act(&app.owner, actions::own_duty).await, "");
 }
