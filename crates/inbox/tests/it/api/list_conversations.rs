@@ -422,6 +422,7 @@ async fn the_oldest_first_is_walked_whole_while_conversations_move(app: TestApp)
     let first = app.get(&key, "/conversations?limit=2&sort=oldest").await.is(200);
     assert_eq!(texts(first.json().as_array().unwrap(), "subject"), ["Mail 1", "Mail 2"]);
     // One that was listed and one that was not yet move to the end.
+    app.advance(SECOND);
     app.mail("1@x.example", "Re: Mail 1", "again").await;
     app.mail("4@x.example", "Re: Mail 4", "again").await;
     let next = app.get(&key, &first.next().unwrap()).await.is(200);
