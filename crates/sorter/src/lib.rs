@@ -36,7 +36,7 @@
 //! than suggested ([`PRECISION`] of the given ones are expected to be right). What people decided
 //! about earlier suggestions moves the threshold ([`TopicModel::with_decisions`]).
 //!
-//! **Urgency.** [`urgency`] reads the situation by rules in six languages: what is blocked, what is
+//! **Urgency.** [`urgency()`] reads the situation by rules in six languages: what is blocked, what is
 //! lost by when, who is in danger; and against it offers, thanks, plans for later. Decisions correct
 //! it: a [`TopicModel`] over the labels of [`UrgencyLevel`] overrules the rules where it is sure
 //! ([`urgency_with`]).
