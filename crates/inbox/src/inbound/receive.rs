@@ -273,7 +273,8 @@ fn write_message(
     index(tx, cx, conversation, serial, mail)
 }
 
-fn index(
+/// Makes a mail findable by its subject, people and text.
+pub(super) fn index(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &Conversation,

@@ -23,7 +23,6 @@ use crate::model::correspondents;
 use crate::model::mailboxes::Mailbox;
 use crate::model::messages::{self, NewMessage};
 use crate::model::recipients::{self, Party, RecipientList};
-use crate::search;
 
 /// Files a mail of the folder of sent mail. What Mailroom sent itself is a duplicate.
 pub async fn ingest_sent(
@@ -145,7 +144,7 @@ fn file(
         correspondents::note(tx, cx, &conversation.circle, &address.email)?;
         recipients::add_participant(tx, cx.actor.ws, &conversation.id, &address.email)?;
     }
-    index(tx, cx, &conversation, serial, mail)?;
+    receive::index(tx, cx, &conversation, serial, mail)?;
     // The latest word is ours, so it is the customer's turn.
     if is_latest && conversation.status == Status::Open && !conversation.held {
         conversations::set_status(tx, cx, &mut conversation, Status::Waiting)?;
@@ -173,20 +172,4 @@ fn answered(
         }
     }
     Ok(None)
-}
-
-fn index(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    conversation: &Conversation,
-    serial: i64,
-    mail: &Mail,
-) -> Result<()> {
-    let mut texts: Vec<&str> = vec![&mail.subject];
-    for address in std::iter::once(&mail.from).chain(&mail.to).chain(&mail.cc) {
-        texts.extend(address.name.as_deref());
-        texts.push(&address.email);
-    }
-    texts.push(&mail.text);
-    search::index_mail(tx, cx.actor.ws, (conversation.num, &conversation.id), serial, &texts)
 }
