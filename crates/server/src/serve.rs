@@ -296,6 +296,7 @@ pub async fn serve(
     let mail_in = tokio::spawn(mail.listeners.serve(mail.open, stopping.clone().cancelled_owned()));
     let options = router::HttpOptions {
         developer_site: settings.developer_site.clone(),
+        oauth_registration: settings.oauth_registration,
         ssrf_guard: SsrfGuard::of(&net_config(settings)).map_err(io::Error::other)?,
         mails: settings.relay.reaches_people() && !quiet.is_quiet(),
         quiet,

@@ -69,6 +69,9 @@ pub struct Flags {
     /// The developer site whose pages may call the API from a browser [default: none]
     #[arg(long, env = "MAILROOM_DEVELOPER_SITE", global = true, value_name = "URL")]
     pub developer_site: Option<String>,
+    /// Let OAuth clients register themselves; others name a document about them [default: true]
+    #[arg(long, env = "MAILROOM_OAUTH_REGISTRATION", global = true, value_name = "BOOLEAN")]
+    pub oauth_registration: Option<String>,
     /// The DNS server to ask where names lead [default: the system's resolver]
     #[arg(long, env = "MAILROOM_DNS", global = true, value_name = "ADDRESS")]
     pub dns: Option<String>,
@@ -146,6 +149,7 @@ pub struct Settings {
     pub public_url: Option<String>,
     /// An origin, such as `https://developers.example.com`.
     pub developer_site: Option<String>,
+    pub oauth_registration: bool,
     /// The DNS server to ask instead of the system's resolver.
     pub dns: Option<SocketAddr>,
     pub blobs: PathBuf,
@@ -180,6 +184,7 @@ const NAMES: &[&str] = &[
     "trusted_results",
     "public_url",
     "developer_site",
+    "oauth_registration",
     "dns",
     "blobs",
     "relay",
@@ -234,6 +239,9 @@ impl Settings {
             trusted_results: found.text("trusted_results", &flags.trusted_results),
             public_url: found.web_address("public_url", &flags.public_url),
             developer_site: found.web_address("developer_site", &flags.developer_site),
+            oauth_registration: found
+                .parsed("oauth_registration", &flags.oauth_registration, "true or false")
+                .unwrap_or(true),
             dns: found.parsed("dns", &flags.dns, "an address and port such as 127.0.0.1:53"),
             blobs: found
                 .text("blobs", &flags.blobs)

@@ -104,8 +104,8 @@ impl TestApp {
 
     /// The actor that a key acts as.
     pub async fn agent(&self, key: &TestKey) -> Actor {
-        let hash = KeyHash::of(&key.key).unwrap();
-        let found = self.app.store.read(move |tx| authenticate(tx, &hash)).await;
+        let (hash, now) = (KeyHash::of(&key.key).unwrap(), self.now());
+        let found = self.app.store.read(move |tx| authenticate(tx, &hash, now)).await;
         found.unwrap().0
     }
 }

@@ -156,6 +156,7 @@ fn options(dialling: &Dialling) -> router::HttpOptions {
     let finder = MailboxFinder::new(None, guard.clone(), dialling.clone()).unwrap();
     router::HttpOptions {
         developer_site: None,
+        oauth_registration: true,
         ssrf_guard: guard,
         mails: false,
         quiet: QuietMode::fixed(false),

@@ -270,7 +270,8 @@ impl TestServer {
     /// The sample's agent.
     async fn robo(&self) -> Actor {
         let key = KeyHash::of(&self.sample.live_key).unwrap();
-        self.app.store.read(move |tx| actor::authenticate(tx, &key)).await.unwrap().0
+        let now = self.app.clock.now();
+        self.app.store.read(move |tx| actor::authenticate(tx, &key, now)).await.unwrap().0
     }
 
     /// The status and text of the latest message of ours.

@@ -105,7 +105,7 @@ pub fn list_keys(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<KeyListing>> {
     cx.actor.must_administer()?;
     Ok(tx.all(
         &format!(
-            "SELECT {} FROM agents WHERE ws = ?1 ORDER BY created_at, id",
+            "SELECT {} FROM agents WHERE ws = ?1 AND oauth_client IS NULL ORDER BY created_at, id",
             KeyListing::COLUMNS
         ),
         &[&cx.actor.ws],

@@ -1,4 +1,4 @@
-//! A call with an API key, the same for REST and MCP: authentication, rate limit, scope, idempotency
+//! A call with an API key or an access token, the same for REST and MCP: authentication, rate limit, scope, idempotency
 //! and the operation itself.
 
 use db::Tx;
@@ -65,7 +65,8 @@ impl App {
     /// Whether this is a key, for a caller that has to decide before it has the whole call. Nothing
     /// is counted: the call itself checks the key again, in its transaction.
     pub async fn check_key(&self, key: KeyHash) -> Result<()> {
-        self.store.read(move |tx| authenticate(tx, &key).map(drop)).await
+        let now = self.clock.now();
+        self.store.read(move |tx| authenticate(tx, &key, now).map(drop)).await
     }
 
     /// Counts the request, and does the work of a key that is one, is not too fast, and whose
@@ -83,7 +84,7 @@ impl App {
         let rate = self.limiter.take(&key, self.clock.now());
         let app = self.clone();
         let work = move |tx: &mut Tx<'_>| {
-            let (actor, plan) = authenticate(tx, &key)?;
+            let (actor, plan) = authenticate(tx, &key, app.clock.now())?;
             if rate.over {
                 return Err(Error::TooMany(rate));
             }

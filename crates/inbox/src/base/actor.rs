@@ -163,17 +163,26 @@ db::row! {
     }
 }
 
-/// The agent whose key this is, and its workspace's plan. Read in the transaction that goes on to
-/// do the work, so that revoking a key counts at once.
-pub fn authenticate(tx: &mut Tx<'_>, key: &KeyHash) -> Result<(Actor, Plan)> {
-    let found: Option<KeyRow> = tx.opt(
-        &format!(
-            "SELECT {} FROM agents a JOIN workspaces w ON w.ws = a.ws
-             WHERE a.key_hash = ?1 AND a.revoked_at IS NULL",
-            KeyRow::COLUMNS
-        ),
-        &[key],
-    )?;
+/// The agent whose key or access token this is, and its workspace's plan. Read in the transaction
+/// that goes on to do the work, so that revoking it counts at once.
+pub fn authenticate(tx: &mut Tx<'_>, key: &KeyHash, now: i64) -> Result<(Actor, Plan)> {
+    let columns = KeyRow::COLUMNS;
+    let found: Option<KeyRow> = if key.is_access_token() {
+        let sql = format!(
+            "SELECT {columns} FROM oauth_tokens t
+             JOIN agents a ON a.ws = t.ws AND a.id = t.agent
+             JOIN workspaces w ON w.ws = a.ws
+             WHERE t.token_hash = ?1 AND t.kind = 'access' AND t.expires_at > ?2
+               AND a.revoked_at IS NULL"
+        );
+        tx.opt(&sql, &[key, &now])?
+    } else {
+        let sql = format!(
+            "SELECT {columns} FROM agents a JOIN workspaces w ON w.ws = a.ws
+             WHERE a.key_hash = ?1 AND a.revoked_at IS NULL"
+        );
+        tx.opt(&sql, &[key])?
+    };
     let found = found.ok_or(Error::Unauthorized)?;
     let circles = match found.livemode {
         true => [Circle::team(), found.private],

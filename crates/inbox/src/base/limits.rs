@@ -145,6 +145,30 @@ pub const MAILED_LINK_MS: i64 = HOUR_MS;
 /// Sign-in links that are mailed within the window, to one address and for one place.
 pub const LINKS_PER_ADDRESS: i64 = 3;
 pub const LINKS_PER_NETWORK: i64 = 20;
+/// An OAuth code works this long, once.
+pub const OAUTH_CODE_MS: i64 = MINUTE_MS;
+/// An access token works this long.
+pub const ACCESS_TOKEN_MS: i64 = HOUR_MS;
+/// A refresh token ends when it was not used for this long, and at the latest after the longer time.
+pub const REFRESH_TOKEN_IDLE_MS: i64 = 90 * DAY_MS;
+pub const REFRESH_TOKEN_MS: i64 = 365 * DAY_MS;
+/// For this long a replaced refresh token gives the same successor again: several processes of one
+/// program may share it.
+pub const REFRESH_GRACE_MS: i64 = 2 * MINUTE_MS;
+/// Access tokens of one app that work at one time; the oldest ends first.
+pub const ACCESS_TOKENS_PER_APP: i64 = 10;
+/// A client that registered itself is forgotten if nobody lets it in for this long.
+pub const UNUSED_CLIENT_MS: i64 = DAY_MS;
+/// Clients that registered themselves and that nobody has let in yet.
+pub const UNUSED_CLIENTS: i64 = 1_000;
+/// Registrations from one network within the window of sign-in attempts.
+pub const REGISTRATIONS_PER_NETWORK: i64 = 10;
+/// Documents about clients that are fetched for one person within that window.
+pub const DOCUMENTS_PER_PERSON: i64 = 20;
+/// What a client says about itself is fetched again after this long.
+pub const CLIENT_DOCUMENT_MS: i64 = HOUR_MS;
+pub const CLIENT_NAME_CHARS: usize = 60;
+pub const REDIRECT_URIS_PER_CLIENT: usize = 20;
 /// Workspaces that one e-mail address is looked for in when signing in.
 pub const WORKSPACES_PER_ADDRESS: i64 = 20;
 pub const DEVICE_CHARS: usize = 120;

@@ -17,6 +17,7 @@ pub mod private_files;
 pub mod public_ip;
 pub mod queue;
 pub(crate) mod rate_limit;
+pub mod redirect_uri;
 pub(crate) mod reference;
 pub mod scanner;
 pub mod scopes;

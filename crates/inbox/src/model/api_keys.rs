@@ -5,11 +5,18 @@ use db::Tx;
 use crate::base::api_key::KeyHash;
 use crate::base::error::Result;
 
-/// Writes down when a key was last used.
+/// Writes down when a key, or an app by its access token, was last used.
 pub fn mark_used(tx: &mut Tx<'_>, key: &KeyHash, now: i64) -> Result<()> {
+    let whose = if key.is_access_token() {
+        "(ws, id) IN (SELECT ws, agent FROM oauth_tokens WHERE token_hash = ?1)"
+    } else {
+        "key_hash = ?1"
+    };
     tx.exec(
-        "UPDATE agents SET last_used_at = ?2
-         WHERE key_hash = ?1 AND (last_used_at IS NULL OR last_used_at < ?2)",
+        &format!(
+            "UPDATE agents SET last_used_at = ?2
+             WHERE {whose} AND (last_used_at IS NULL OR last_used_at < ?2)"
+        ),
         &[key, &now],
     )?;
     Ok(())

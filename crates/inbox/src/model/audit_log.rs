@@ -30,6 +30,11 @@ macro_rules! actions {
 actions! {
     KeyMade: "key-made", "made the key";
     KeyRevoked: "key-revoked", "revoked the key";
+    AppConnected: "app-connected", "connected the app";
+    AppScopesChanged: "app-scopes-changed", "changed what may be done by the app";
+    AppDisconnected: "app-disconnected", "disconnected the app";
+    AppTokensEnded: "app-tokens-ended", "ended the access of the app";
+    AppRuleChanged: "app-rule-changed", "changed who may connect apps:";
     WebhookAdded: "webhook-added", "added the webhook";
     WebhookRotated: "webhook-rotated", "rotated the secret of the webhook";
     WebhookEventsChosen: "webhook-events-chosen", "chose the events of the webhook";

@@ -23,6 +23,8 @@ pub mod mentions;
 pub(crate) mod messages;
 pub mod node_files;
 pub mod notices;
+pub mod oauth_clients;
+pub mod oauth_tokens;
 pub(crate) mod originals;
 pub mod outgoing_servers;
 pub mod pdf;

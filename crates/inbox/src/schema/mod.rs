@@ -168,4 +168,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 28,
+        name: "OAuth",
+        both: include_str!("028_oauth.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];

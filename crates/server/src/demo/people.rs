@@ -96,9 +96,9 @@ pub fn assemble(tx: &mut Tx<'_>, app: &App, now: i64) -> Result<SamplePeople> {
     let live = make_key(tx, by_ines, "Robo", &everything, true)?;
     let test = make_key(tx, by_ines, "Robo", &everything, false)?;
     let reader = make_key(tx, by_ines, "Reporter", &[Scope::Read], true)?;
-    let robo_test = agent(tx, &test)?;
+    let robo_test = agent(tx, &test, now)?;
     Ok(SamplePeople {
-        robo: agent(tx, &live)?,
+        robo: agent(tx, &live, now)?,
         support: found(tx, &ines, &made.mailbox)?,
         billing: found(tx, &ines, &billing)?,
         private: found(tx, &ines, &private)?,
@@ -117,9 +117,9 @@ pub fn assemble(tx: &mut Tx<'_>, app: &App, now: i64) -> Result<SamplePeople> {
     })
 }
 
-fn agent(tx: &mut Tx<'_>, made: &MadeKey) -> Result<Actor> {
+fn agent(tx: &mut Tx<'_>, made: &MadeKey, now: i64) -> Result<Actor> {
     let key = KeyHash::of(&made.key).ok_or(Error::Unauthorized)?;
-    Ok(actor::authenticate(tx, &key)?.0)
+    Ok(actor::authenticate(tx, &key, now)?.0)
 }
 
 fn found(tx: &mut Tx<'_>, actor: &Actor, id: &MailboxId) -> Result<Mailbox> {

@@ -56,8 +56,8 @@ async fn ask(app: &App, actor: &Actor, operation: &str, input: Value) -> Value {
 }
 
 async fn holder(app: &App, key: &str) -> Actor {
-    let key = KeyHash::of(key).unwrap();
-    app.store.read(move |tx| actor::authenticate(tx, &key)).await.unwrap().0
+    let (key, now) = (KeyHash::of(key).unwrap(), app.clock.now());
+    app.store.read(move |tx| actor::authenticate(tx, &key, now)).await.unwrap().0
 }
 
 async fn everything(app: &App, actor: &Actor) -> Vec<Value> {

@@ -9,7 +9,7 @@ use inbox::App;
 use inbox::jobs::Relay;
 
 use crate::api::http::ApiContext;
-use crate::api::{mcp, rest};
+use crate::api::{mcp, oauth, rest};
 use crate::http::request_body::LARGE_BODIES;
 use crate::http::slots::Slots;
 use crate::mail_out::Dialling;
@@ -24,6 +24,8 @@ use crate::web::{self, Web, WebOptions};
 pub struct HttpOptions {
     /// The one other site whose pages may call the API.
     pub developer_site: Option<String>,
+    /// True where OAuth clients may register themselves.
+    pub oauth_registration: bool,
     /// Decides which webhooks may be added.
     pub ssrf_guard: SsrfGuard,
     /// True when mail reaches people.
@@ -45,7 +47,9 @@ pub fn router(app: App, options: HttpOptions) -> Router {
     let bodies = Slots::new(LARGE_BODIES);
     let context = ApiContext::new(app.clone(), options.developer_site, Arc::clone(&bodies));
     let mcp = mcp::router(context.clone());
-    let rest = rest::router(context);
+    let rest = rest::router(context.clone());
+    let oauth = oauth::router(context, options.oauth_registration);
+    let has_oauth = oauth.has_routes();
     let outgoing = web::OutgoingMailSetup {
         reaches_people: options.mails,
         relay: options.relay,
@@ -60,12 +64,13 @@ pub fn router(app: App, options: HttpOptions) -> Router {
         program: options.program,
         large_bodies: bodies,
     };
-    web::router(Web::new(app, web))
+    let router = web::router(Web::new(app, web)).merge(oauth);
+    let router = if has_oauth { router } else { router.route("/register", any_service(rest.clone())) };
+    router
         .route(mcp::PATH, any_service(mcp))
         // MCP clients look here for a way to sign in, and want their misses as JSON.
         .route("/mcp/", any_service(rest.clone()))
         .route("/.well-known/{*rest}", any_service(rest.clone()))
-        .route("/register", any_service(rest.clone()))
         .route("/api", any_service(rest.clone()))
         .route("/api/{*rest}", any_service(rest))
 }

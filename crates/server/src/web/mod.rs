@@ -3,6 +3,7 @@
 //! Each page is one read transaction: whose session it is, the navigation, and what the page
 //! shows. Each form is one write transaction. Templates get ready-made view structs.
 
+mod client_documents;
 mod compression;
 mod form;
 mod layout;
@@ -36,11 +37,12 @@ use crate::http::slots::Slots;
 use crate::mailbox_setup::MailboxFinder;
 use crate::net::ssrf_guard::SsrfGuard;
 use crate::node::quiet::QuietMode;
+use client_documents::ClientDocumentFetcher;
 use layout::{assets, responses};
 pub use mail_setup::{MailSetup, OutgoingMailSetup};
 use multipart::FORMS_WITH_FILES;
 use pages::{
-    approvals, attached_mails, compose, conversation, document_requests, documents, files,
+    approvals, attached_mails, compose, consent, conversation, document_requests, documents, files,
     inbox_page, mail_frame, mentions, new_conversation, originals, previews, request_documents,
     scheduled, search, sign_in, unsent, welcome,
 };
@@ -85,6 +87,7 @@ pub struct Web {
     mail_parsers: mail_frame::MailParsers,
     picture_cache: Arc<PictureCache>,
     remote_pictures: RemotePictureFetcher,
+    client_documents: ClientDocumentFetcher,
     presence: Arc<Presence>,
 }
 
@@ -122,6 +125,7 @@ impl Web {
         let page_renderer = Arc::new(PageRenderer::with_program(program));
         let forms = Slots::new(FORMS_WITH_FILES);
         let remote_pictures = RemotePictureFetcher::new(ssrf_guard.clone());
+        let client_documents = ClientDocumentFetcher::new(ssrf_guard.clone());
         let (streams, locks) = (Slots::new(upload::STREAMS), upload::UploadLocks::default());
         Arc::new(Web {
             app,
@@ -144,6 +148,7 @@ impl Web {
             mail_parsers: mail_frame::MailParsers::new(),
             picture_cache: Arc::default(),
             remote_pictures,
+            client_documents,
             presence,
         })
     }
@@ -157,6 +162,7 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/sign-in/{token}", get(sign_in::link_page).post(sign_in::with_link))
         .route("/sign-in-link", post(sign_in::mail_link))
         .route("/sign-out", post(sign_in::sign_out))
+        .route("/authorize", get(consent::page).post(consent::decide))
         .route("/inbox", get(inbox_page::list))
         .route("/search", get(search::page))
         .route("/help", get(signed_in::help))

@@ -11,7 +11,8 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 /// What a script of the developer site may read beside the body.
-const EXPOSED: &str = "Link, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id";
+const EXPOSED: &str =
+    "Link, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id";
 /// How long a browser may remember a preflight, in seconds.
 const PREFLIGHT_SECONDS: &str = "600";
 
@@ -21,6 +22,8 @@ pub enum Origin {
     None,
     DeveloperSite(HeaderValue),
     Foreign,
+    /// Any page, where it does not matter which.
+    Any,
 }
 
 impl Origin {
@@ -44,7 +47,7 @@ pub fn is_preflight(request: &Request<Body>) -> bool {
 pub fn preflight(origin: &Origin, rate: RateStatus) -> ApiResponse {
     let (status, body) = (StatusCode::NO_CONTENT, Bytes::new());
     let mut reply = ApiResponse { status, body, rate, extra: Vec::new() };
-    if let Origin::DeveloperSite(_) = origin {
+    if let Origin::DeveloperSite(_) | Origin::Any = origin {
         reply.extra.extend([
             (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST".into()),
             (
@@ -76,8 +79,13 @@ pub fn finish(reply: ApiResponse, id: &str, origin: &Origin) -> Response<Body> {
     headers.insert(RATE_LIMIT_POLICY, value(&format!("\"default\";q={};w=60", rate.limit)));
     let rate = format!("\"default\";r={};t={}", rate.remaining, rate.resets_in);
     headers.insert(RATE_LIMIT, value(&rate));
-    if let Origin::DeveloperSite(origin) = origin {
-        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+    let allowed = match origin {
+        Origin::DeveloperSite(origin) => Some(origin.clone()),
+        Origin::Any => Some(HeaderValue::from_static("*")),
+        Origin::None | Origin::Foreign => None,
+    };
+    if let Some(allowed) = allowed {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, allowed);
         headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED));
     }
     for (name, text) in reply.extra {

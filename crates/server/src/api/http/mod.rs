@@ -61,11 +61,37 @@ impl ApiContext {
     where
         F: Future<Output = ApiResponse>,
     {
+        let origin =
+            Origin::of(request.headers(), &self.own_origin, self.developer_site.as_deref());
+        self.respond_to(origin, route, request, answer).await
+    }
+
+    /// The same for what pages of any site may ask for: nothing there depends on cookies.
+    pub(crate) async fn respond_to_anybody<F>(
+        &self,
+        route: &'static str,
+        request: Request<Body>,
+        answer: impl FnOnce(Request<Body>) -> F,
+    ) -> Response<Body>
+    where
+        F: Future<Output = ApiResponse>,
+    {
+        self.respond_to(Origin::Any, route, request, answer).await
+    }
+
+    async fn respond_to<F>(
+        &self,
+        origin: Origin,
+        route: &'static str,
+        request: Request<Body>,
+        answer: impl FnOnce(Request<Body>) -> F,
+    ) -> Response<Body>
+    where
+        F: Future<Output = ApiResponse>,
+    {
         let started = Instant::now();
         let id = self.app.ids.token(20);
         let method = request.method().clone();
-        let origin =
-            Origin::of(request.headers(), &self.own_origin, self.developer_site.as_deref());
         let reply = match origin {
             Origin::Foreign => self.refuse(
                 StatusCode::FORBIDDEN,
@@ -124,9 +150,19 @@ impl ApiContext {
 
 /// The key of `Authorization: Bearer`.
 pub(crate) fn bearer(request: &Request<Body>) -> Option<KeyHash> {
+    KeyHash::of(bearer_text(request)?)
+}
+
+/// The same, or an access token of OAuth.
+pub(crate) fn bearer_or_token(request: &Request<Body>) -> Option<KeyHash> {
+    let text = bearer_text(request)?;
+    KeyHash::of(text).or_else(|| KeyHash::of_access_token(text))
+}
+
+fn bearer_text(request: &Request<Body>) -> Option<&str> {
     let value = request.headers().get(header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, key) = value.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| KeyHash::of(key.trim()))?
+    scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
 }
 
 pub(crate) fn body_sentence(status: StatusCode) -> String {

@@ -21,10 +21,12 @@ use axum::http::{HeaderMap, Method, Request, Response, StatusCode, header};
 use inbox::api::operations::{self, Operation};
 use inbox::base::api_key::KeyHash;
 use inbox::base::scopes::Scopes;
+use inbox::actions::oauth_works_at;
 use inbox::{Error, RateStatus};
 use serde_json::{Map, Value, json};
 
-use crate::api::http::{ApiContext, ApiResponse, UnreadBody, bearer, body_sentence};
+use crate::api::oauth;
+use crate::api::http::{ApiContext, ApiResponse, UnreadBody, bearer_or_token, body_sentence};
 use envelope::{failed, succeeded};
 use json_rpc_error::JsonRpcError;
 use message::{JsonRpcMessage, JsonRpcParseError};
@@ -60,13 +62,13 @@ async fn answer(server: &McpServer, request: Request<Body>) -> ApiResponse {
         reply.extra.push((header::ALLOW, "POST".into()));
         return reply;
     }
-    let Some(key) = bearer(&request) else {
-        return refused(
-            context,
-            &Error::Unauthorized,
-            context.app.limiter.untouched(),
-            &Value::Null,
-        );
+    let Some(key) = bearer_or_token(&request) else {
+        let rate = context.app.limiter.untouched();
+        let mut reply = refused(context, &Error::Unauthorized, rate, &Value::Null);
+        if !request.headers().contains_key(header::AUTHORIZATION) {
+            challenge(context, &mut reply, None, DEFAULT_SCOPES);
+        }
+        return reply;
     };
     if !takes_json(request.headers()) {
         let sentence = "Answers here are application/json; the Accept header must allow that.";
@@ -146,6 +148,12 @@ async fn respond(
     let (result, rate) = server.context.app.call(call).await;
     match call::outcome(asked, operation, ignored.as_deref(), result) {
         Ok(body) => ApiResponse { status: StatusCode::OK, body, rate, extra: Vec::new() },
+        Err(error @ Error::Lacks { entirely: true, scope }) if key.is_access_token() => {
+            let mut reply = refused(&server.context, &error, rate, &asked.id);
+            let needed = Scopes::new(&[scope]).stored();
+            challenge(&server.context, &mut reply, Some("insufficient_scope"), &needed);
+            reply
+        }
         Err(Error::Lacks { entirely: true, .. }) => {
             told(asked, Err(JsonRpcError::invalid_params(NO_SUCH_TOOL)), rate)
         }
@@ -193,11 +201,32 @@ fn told(asked: &Asked, outcome: Result<String, JsonRpcError>, rate: RateStatus) 
     ApiResponse { status, body, rate, extra: Vec::new() }
 }
 
-/// An API error with the same status, headers and sentence as in REST.
+/// An API error with the same status, headers and sentence as in REST, and a way to sign in where the
+/// key or token is not one.
 fn refused(context: &ApiContext, error: &Error, rate: RateStatus, id: &Value) -> ApiResponse {
     let mut reply = context.refuse_error(error, rate);
     reply.body = failed(id, &JsonRpcError::refused(error));
+    if matches!(error, Error::Unauthorized) {
+        challenge(context, &mut reply, Some("invalid_token"), DEFAULT_SCOPES);
+    }
     reply
+}
+
+/// The scopes that a client should ask for first.
+const DEFAULT_SCOPES: &str = "read write draft";
+
+/// Tells an OAuth client where to ask for access, and for what.
+fn challenge(context: &ApiContext, reply: &mut ApiResponse, error: Option<&str>, scopes: &str) {
+    if !oauth_works_at(&context.own_origin) {
+        return;
+    }
+    let error = error.map(|error| format!("error=\"{error}\", ")).unwrap_or_default();
+    let metadata = format!("{}{}", context.own_origin, oauth::RESOURCE_METADATA);
+    reply.extra.retain(|(name, _)| name != header::WWW_AUTHENTICATE);
+    reply.extra.push((
+        header::WWW_AUTHENTICATE,
+        format!("Bearer {error}resource_metadata=\"{metadata}\", scope=\"{scopes}\""),
+    ));
 }
 
 /// A client may ask for JSON, for anything, or say nothing; one that wants only a stream or a page

@@ -48,6 +48,9 @@ flashes! {
     SignedOut: "signed-out", "check", "You are signed out.";
     Role: "role", "check", "The role is changed.";
     Revoked: "revoked", "check", "Revoked. The key stopped working at once.";
+    AppDisconnected: "app-disconnected", "check", "Disconnected. Its next request is refused.";
+    AppScopes: "app-scopes", "check", "Changed. It applies from its next request on.";
+    AppRule: "app-rule", "check", "Changed.";
     Ended: "ended", "check", "That session is over.";
     Password: "password", "check", "The password is set. Your other sessions are over.";
     PrivateOpened: "private-opened", "check", "Your private inboxes are open in this session.";

@@ -208,6 +208,20 @@ pub fn see_other(path: &str) -> Response<Body> {
     response
 }
 
+/// Lets the forms of a page lead to an address of an OAuth client: a browser applies `form-action` to
+/// the redirect after a form too.
+pub fn let_forms_lead_to(response: &mut Response<Body>, source: &str) {
+    let policy = POLICY.replace("form-action 'self'", &format!("form-action 'self' {source}"));
+    if let Ok(policy) = HeaderValue::from_str(&policy) {
+        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+}
+
+/// Keeps the tie between a page and the one that opened it, which waits for a pop-up's end.
+pub fn keep_opener(response: &mut Response<Body>) {
+    response.headers_mut().insert(OPENER, HeaderValue::from_static("unsafe-none"));
+}
+
 /// The security headers of every response of the app.
 pub fn guard(response: &mut Response<Body>, policy: &'static str) {
     let headers = response.headers_mut();

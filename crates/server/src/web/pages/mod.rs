@@ -4,6 +4,7 @@ pub(crate) mod approvals;
 pub(crate) mod attached_mails;
 pub(crate) mod compose;
 pub(crate) mod composer;
+pub(crate) mod consent;
 pub(crate) mod conversation;
 pub(crate) mod conversation_list;
 pub(crate) mod document_requests;

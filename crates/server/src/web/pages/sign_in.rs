@@ -20,7 +20,7 @@ use crate::web::layout::responses::{self, PageError, PageResult, see_other};
 use crate::web::visitor::{CsrfToken, Visitor};
 
 /// The longest path to go to after signing in, in bytes.
-const NEXT_BYTES: usize = 500;
+const NEXT_BYTES: usize = 4_000;
 
 #[derive(Template)]
 #[template(path = "sign_in.html", whitespace = "minimize")]
@@ -88,6 +88,13 @@ impl OwnPath {
     }
 }
 
+impl OwnPath {
+    /// True when an app that opened this page in a pop-up waits for its end.
+    fn leads_to_consent(&self) -> bool {
+        self.0.starts_with("/authorize?")
+    }
+}
+
 impl FormValue for OwnPath {
     fn read(fields: &FormFields, name: &str) -> inbox::Result<OwnPath> {
         Ok(OwnPath::of(&fields.get(name)))
@@ -104,8 +111,12 @@ pub async fn page(
         return Ok(see_other(&next.0));
     }
     let signed_out = visitor.flash == Some(Flash::SignedOut);
+    let leads_to_consent = next.leads_to_consent();
     let page = SignInPage { signed_out, ..SignInPage::new(&web, &visitor, "", next).await? };
     let mut response = responses::page(&page)?;
+    if leads_to_consent {
+        responses::keep_opener(&mut response);
+    }
     web.clear_flash(&mut response);
     Ok(response)
 }
@@ -149,6 +160,9 @@ pub async fn with_password(State(web): State<Arc<Web>>, posted: Posted<SignInFor
         })
         .await?;
     let mut response = see_other(&next.0);
+    if next.leads_to_consent() {
+        responses::keep_opener(&mut response);
+    }
     web.set_session(&mut response, &token);
     Ok(response)
 }

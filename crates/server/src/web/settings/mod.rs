@@ -1,5 +1,6 @@
 //! Settings: yourself, people, inboxes, tags, keys, webhooks, the plan.
 
+mod apps;
 mod audit;
 mod connect;
 pub mod connect_fields;
@@ -60,6 +61,7 @@ menu! {
     Tags: "Tags", "/settings/tags", for_admins: false;
     Replies: "Saved replies", "/settings/replies", for_admins: false;
     Keys: "Agents and keys", "/settings/keys", for_admins: true;
+    Apps: "Connected apps", "/settings/apps", for_admins: false;
     Webhooks: "Webhooks", "/settings/webhooks", for_admins: true;
     Services: "Sending services", "/settings/services", for_admins: true;
     Audit: "Audit log", "/settings/audit", for_admins: true;
@@ -106,6 +108,10 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/replies/{id}/delete", post(replies::delete))
         .route("/settings/keys", get(keys::page).post(keys::make))
         .route("/settings/keys/{id}/revoke", post(keys::revoke))
+        .route("/settings/apps", get(apps::page))
+        .route("/settings/apps/rule", post(apps::set_rule))
+        .route("/settings/apps/{id}/scopes", post(apps::change_scopes))
+        .route("/settings/apps/{id}/disconnect", post(apps::disconnect))
         .route("/settings/webhooks", get(webhooks::page).post(webhooks::add))
         .route("/settings/webhooks/{webhook}", get(webhook::page))
         .route("/settings/webhooks/{webhook}/rotate", post(webhook::rotate))

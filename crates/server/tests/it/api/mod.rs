@@ -10,6 +10,7 @@ mod keys;
 mod limits;
 mod links;
 mod mcp;
+mod oauth;
 mod openapi;
 mod order_of_checks;
 mod origins;

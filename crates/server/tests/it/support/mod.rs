@@ -217,6 +217,7 @@ fn router_with(app: &App, options: HttpOptions) -> Router {
 fn options() -> HttpOptions {
     HttpOptions {
         developer_site: Some(DEVELOPER_SITE.into()),
+        oauth_registration: true,
         ssrf_guard: SsrfGuard::new(Arc::new(PublicNames), SsrfRules::new(false)),
         mails: false,
         quiet: QuietMode::fixed(false),

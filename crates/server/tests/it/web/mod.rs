@@ -2,7 +2,7 @@
 
 mod approvals;
 mod asking;
-mod browser;
+pub mod browser;
 mod compose;
 mod connect;
 mod conversation;

@@ -98,6 +98,8 @@ const KNOWN_TO_ALL: &[&str] = &[
     "/new/saved/{id}",
     "/settings/replies/{id}/delete",
     "/settings/keys/{id}/revoke",
+    "/settings/apps/{id}/scopes",
+    "/settings/apps/{id}/disconnect",
     "/settings/services/{id}/secret",
     "/settings/services/{id}/remove",
 ];

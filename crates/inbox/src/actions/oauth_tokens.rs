@@ -1,0 +1,317 @@
+//! OAuth: codes become tokens, and tokens are replaced and revoked.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use db::Tx;
+use hmac::{Hmac, Mac};
+use sha2::{Digest, Sha256};
+
+use crate::app::Cx;
+use crate::base::actor::{Actor, Circle};
+use crate::base::api_key::KEY_SECRET_CHARS;
+use crate::base::error::Result;
+use crate::base::ids::{AgentId, LETTERS_AND_DIGITS, UserId, WorkspaceId};
+use crate::base::limits::{
+    ACCESS_TOKEN_MS, ACCESS_TOKENS_PER_APP, REFRESH_GRACE_MS, REFRESH_TOKEN_IDLE_MS,
+    REFRESH_TOKEN_MS,
+};
+use crate::model::audit_log::{self, Action};
+use crate::model::mail_secret::mail_secret;
+use crate::model::notices::{Notice, notify};
+use crate::model::oauth_tokens::{
+    CODE_PREFIX, OauthHash, REFRESH_TOKEN_PREFIX, TokenKind, end_tokens,
+};
+
+/// The lengths that a verifier may have.
+const VERIFIER_CHARS: std::ops::RangeInclusive<usize> = 43..=128;
+
+/// What a client gets.
+#[derive(Clone, Debug)]
+pub struct IssuedTokens {
+    pub access_token: String,
+    pub refresh_token: String,
+    pub expires_in_seconds: i64,
+    pub scope: String,
+}
+
+/// Why a client gets nothing. The code or token is wrong, of another client, used or over; which of
+/// these is not told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidGrant;
+
+/// An exchange of a code.
+#[derive(Clone, Debug)]
+pub struct CodeExchange {
+    pub code: String,
+    pub client_id: String,
+    pub redirect_uri: String,
+    pub verifier: String,
+}
+
+db::row! {
+    /// A code with its app.
+    struct CodeRow from "c" {
+        ws: i64,
+        agent: AgentId,
+        client_id: String,
+        redirect_uri: String,
+        challenge: String,
+        expires_at: i64,
+        used_at: Option<i64>,
+        scopes: String = "a.scopes",
+    }
+}
+
+/// Exchanges a code for tokens. A code that is used a second time was seen by somebody else: what the
+/// first use gave ends.
+pub fn exchange_code(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    exchange: &CodeExchange,
+) -> Result<Result<IssuedTokens, InvalidGrant>> {
+    let Some(hash) = OauthHash::of(CODE_PREFIX, &exchange.code) else {
+        return Ok(Err(InvalidGrant));
+    };
+    let found: Option<CodeRow> = tx.opt(
+        &format!(
+            "SELECT {} FROM oauth_codes c JOIN agents a ON a.ws = c.ws AND a.id = c.agent
+             WHERE c.code_hash = ?1 AND a.revoked_at IS NULL",
+            CodeRow::COLUMNS
+        ),
+        &[&hash],
+    )?;
+    let Some(code) = found else { return Ok(Err(InvalidGrant)) };
+    if code.used_at.is_some() {
+        end_tokens(tx, code.ws, &code.agent)?;
+        return Ok(Err(InvalidGrant));
+    }
+    let fits = code.expires_at > cx.now
+        && code.client_id == exchange.client_id
+        && code.redirect_uri == exchange.redirect_uri
+        && VERIFIER_CHARS.contains(&exchange.verifier.len())
+        && code.challenge == URL_SAFE_NO_PAD.encode(Sha256::digest(&exchange.verifier));
+    if !fits {
+        return Ok(Err(InvalidGrant));
+    }
+    let used = tx.exec(
+        "UPDATE oauth_codes SET used_at = ?2 WHERE code_hash = ?1 AND used_at IS NULL",
+        &[&hash, &cx.now],
+    )?;
+    if used == 0 {
+        return Ok(Err(InvalidGrant));
+    }
+    let (refresh_token, refresh_hash) = OauthHash::make(cx.ids, REFRESH_TOKEN_PREFIX);
+    let grant = Grant { ws: code.ws, agent: code.agent, granted_at: cx.now };
+    keep_refresh_token(tx, cx, &grant, &refresh_hash)?;
+    issue(tx, cx, &grant, refresh_token, code.scopes).map(Ok)
+}
+
+/// Whose tokens they are.
+struct Grant {
+    ws: i64,
+    agent: AgentId,
+    /// When the person said yes.
+    granted_at: i64,
+}
+
+fn issue(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    grant: &Grant,
+    refresh_token: String,
+    scope: String,
+) -> Result<IssuedTokens> {
+    tx.exec("DELETE FROM oauth_tokens WHERE expires_at <= ?1", &[&cx.now])?;
+    let (access_token, hash) = OauthHash::make(cx.ids, TokenKind::Access.prefix());
+    write_token(tx, cx, grant, &hash, TokenKind::Access, cx.now + ACCESS_TOKEN_MS)?;
+    tx.exec(
+        "DELETE FROM oauth_tokens WHERE token_hash IN (
+             SELECT token_hash FROM oauth_tokens
+             WHERE ws = ?1 AND agent = ?2 AND kind = 'access'
+             ORDER BY created_at DESC, token_hash LIMIT 1000 OFFSET ?3
+         )",
+        &[&grant.ws, &grant.agent, &ACCESS_TOKENS_PER_APP],
+    )?;
+    let expires_in_seconds = ACCESS_TOKEN_MS / 1_000;
+    Ok(IssuedTokens { access_token, refresh_token, expires_in_seconds, scope })
+}
+
+fn keep_refresh_token(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    grant: &Grant,
+    hash: &OauthHash,
+) -> Result<()> {
+    let until = (cx.now + REFRESH_TOKEN_IDLE_MS).min(grant.granted_at + REFRESH_TOKEN_MS);
+    write_token(tx, cx, grant, hash, TokenKind::Refresh, until)
+}
+
+fn write_token(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    grant: &Grant,
+    hash: &OauthHash,
+    kind: TokenKind,
+    expires_at: i64,
+) -> Result<()> {
+    tx.exec(
+        "INSERT INTO oauth_tokens (token_hash, ws, agent, kind, granted_at, created_at, expires_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+         ON CONFLICT (token_hash) DO NOTHING",
+        &[hash, &grant.ws, &grant.agent, &kind, &grant.granted_at, &cx.now, &expires_at],
+    )?;
+    Ok(())
+}
+
+db::row! {
+    /// A refresh token with its app, its person and its workspace.
+    struct RefreshRow from "t" {
+        ws: i64,
+        agent: AgentId,
+        granted_at: i64,
+        rotated_at: Option<i64>,
+        rotated_place: Option<String>,
+        client_id: Option<String> = "a.oauth_client",
+        name: String = "a.name",
+        scopes: String = "a.scopes",
+        person: UserId = "a.made_by",
+        workspace: WorkspaceId = "w.id",
+    }
+}
+
+/// Replaces a refresh token. Its successor is derived from it, so that processes that share the old one
+/// and use it at the same time get the same new one. `place` is the client's network.
+pub fn refresh_tokens(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    refresh_token: &str,
+    client_id: &str,
+    place: &str,
+) -> Result<Result<IssuedTokens, InvalidGrant>> {
+    let found = find_refresh_token(tx, cx, refresh_token)?;
+    let Some((hash, row)) = found.filter(|(_, row)| row.client_id.as_deref() == Some(client_id))
+    else {
+        return Ok(Err(InvalidGrant));
+    };
+    let actor = Actor::system(row.ws, row.workspace.clone(), Circle::team());
+    let cx = &Cx { actor: &actor, ..*cx };
+    match row.rotated_at {
+        Some(at) if cx.now - at > REFRESH_GRACE_MS => {
+            if row.rotated_place.as_deref() != Some(place) {
+                end_stolen(tx, cx, &row)?;
+            }
+            return Ok(Err(InvalidGrant));
+        }
+        Some(_) => {}
+        None => {
+            tx.exec(
+                "UPDATE oauth_tokens SET rotated_at = ?2, rotated_place = ?3
+                 WHERE token_hash = ?1 AND rotated_at IS NULL",
+                &[&hash, &cx.now, &place],
+            )?;
+        }
+    }
+    let successor = successor(mail_secret(tx, cx)?.as_bytes(), refresh_token);
+    let Some(successor_hash) = OauthHash::of(REFRESH_TOKEN_PREFIX, &successor) else {
+        return Ok(Err(InvalidGrant));
+    };
+    let grant = Grant { ws: row.ws, agent: row.agent, granted_at: row.granted_at };
+    keep_refresh_token(tx, cx, &grant, &successor_hash)?;
+    issue(tx, cx, &grant, successor, row.scopes).map(Ok)
+}
+
+fn find_refresh_token(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    refresh_token: &str,
+) -> Result<Option<(OauthHash, RefreshRow)>> {
+    let Some(hash) = OauthHash::of(REFRESH_TOKEN_PREFIX, refresh_token) else { return Ok(None) };
+    let found: Option<RefreshRow> = tx.opt(
+        &format!(
+            "SELECT {} FROM oauth_tokens t
+             JOIN agents a ON a.ws = t.ws AND a.id = t.agent
+             JOIN workspaces w ON w.ws = t.ws
+             WHERE t.token_hash = ?1 AND t.kind = 'refresh' AND t.expires_at > ?2
+               AND a.revoked_at IS NULL",
+            RefreshRow::COLUMNS
+        ),
+        &[&hash, &cx.now],
+    )?;
+    Ok(found.map(|row| (hash, row)))
+}
+
+/// The refresh token after this one: letters and digits out of a keyed hash of it.
+fn successor(secret: &[u8], refresh_token: &str) -> String {
+    let mut text = String::with_capacity(REFRESH_TOKEN_PREFIX.len() + KEY_SECRET_CHARS);
+    text.push_str(REFRESH_TOKEN_PREFIX);
+    // One byte gives one character; the few that would make some likelier are left out.
+    let even = 256 - 256 % LETTERS_AND_DIGITS.len();
+    for round in 0u8.. {
+        let mut mac = Hmac::<Sha256>::new_from_slice(secret).expect("a key may have any length");
+        mac.update(b"the refresh token after ");
+        mac.update(refresh_token.as_bytes());
+        mac.update(&[round]);
+        for byte in mac.finalize().into_bytes() {
+            let place = usize::from(byte);
+            if place < even && text.len() < REFRESH_TOKEN_PREFIX.len() + KEY_SECRET_CHARS {
+                text.push(char::from(LETTERS_AND_DIGITS[place % LETTERS_AND_DIGITS.len()]));
+            }
+        }
+        if text.len() == REFRESH_TOKEN_PREFIX.len() + KEY_SECRET_CHARS {
+            break;
+        }
+    }
+    text
+}
+
+/// A token that was replaced long ago came from another network: somebody copied it, so nothing of this
+/// app works any more until its person lets it in again.
+fn end_stolen(tx: &mut Tx<'_>, cx: &Cx<'_>, row: &RefreshRow) -> Result<()> {
+    end_tokens(tx, row.ws, &row.agent)?;
+    let name = &row.name;
+    let detail = "an old token was used from another network";
+    audit_log::record(tx, cx, &Circle::team(), Action::AppTokensEnded, name, detail)?;
+    let subject = format!("{name} was signed out");
+    let text = format!(
+        "A token of {name} that had been replaced was used again, from another network. Somebody may \
+         have copied it, so we ended the app's access.\n\n\
+         Connect it again if you still use it. Everything it did is in the timelines, under its \
+         name.\n\n{url}/settings/apps\n",
+        url = cx.public_url,
+    );
+    notify(tx, cx, &row.person, &Notice { subject: &subject, text: &text })
+}
+
+/// Ends a token that its client gives back. With its refresh token an app is disconnected; an unknown
+/// token changes nothing.
+pub fn revoke_token(tx: &mut Tx<'_>, cx: &Cx<'_>, token: &str) -> Result<()> {
+    if let Some(hash) = OauthHash::of(TokenKind::Access.prefix(), token) {
+        tx.exec("DELETE FROM oauth_tokens WHERE token_hash = ?1", &[&hash])?;
+        return Ok(());
+    }
+    let Some((_, row)) = find_refresh_token(tx, cx, token)? else { return Ok(()) };
+    let actor = Actor::system(row.ws, row.workspace.clone(), Circle::team());
+    let cx = &Cx { actor: &actor, ..*cx };
+    end_tokens(tx, row.ws, &row.agent)?;
+    tx.exec(
+        "UPDATE agents SET revoked_at = ?3 WHERE ws = ?1 AND id = ?2 AND revoked_at IS NULL",
+        &[&row.ws, &row.agent, &cx.now],
+    )?;
+    let detail = "by the app itself";
+    audit_log::record(tx, cx, &Circle::team(), Action::AppDisconnected, &row.name, detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_successor_is_a_refresh_token_of_its_own_and_always_the_same() {
+        let old = format!("rr_{}", "aB3".repeat(16));
+        let new = successor(b"secret", &old);
+        assert!(OauthHash::of(REFRESH_TOKEN_PREFIX, &new).is_some(), "{new}");
+        assert_eq!(new, successor(b"secret", &old));
+        assert_ne!(new, successor(b"other", &old));
+        assert_ne!(new, successor(b"secret", &new));
+    }
+}

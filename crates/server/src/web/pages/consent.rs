@@ -1,0 +1,269 @@
+//! The page on which a person lets an OAuth client in, or refuses it.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::Response;
+use inbox::Error;
+use inbox::actions::{self, ClientUse, Consent};
+use inbox::base::redirect_uri::{RedirectTarget, RedirectUri};
+use inbox::base::scopes::Scope;
+use inbox::model::oauth_clients::{ClientKind, OauthClient, is_document_address};
+
+use crate::web::Web;
+use crate::web::form::{Asked, FormFields, Posted, form};
+use crate::web::layout::filters;
+use crate::web::layout::responses::{self, PageError, PageResult, see_other};
+use crate::web::layout::wording::{DisplayTime, TimeFormat};
+use crate::web::visitor::{CsrfToken, Visitor};
+
+/// The longest `state` of a client that is carried, in bytes.
+const STATE_BYTES: usize = 2_000;
+/// Characters of the base64 of a SHA-256.
+const CHALLENGE_CHARS: usize = 43;
+
+#[derive(Template)]
+#[template(path = "consent.html", whitespace = "minimize")]
+struct ConsentPage {
+    csrf: CsrfToken,
+    /// The signed-in person and their workspace.
+    person: String,
+    workspace: String,
+    administers: bool,
+    client: String,
+    /// The site that the client proved to come from.
+    host: Option<String>,
+    registered: DisplayTime,
+    target: RedirectTarget,
+    seen: Option<SeenBefore>,
+    joins_as: String,
+    /// The scopes that are ticked.
+    ticked: Vec<Scope>,
+    request: ConsentForm,
+}
+
+/// Who connected the client before.
+struct SeenBefore {
+    by: String,
+    since: DisplayTime,
+    used: Option<DisplayTime>,
+}
+
+impl ConsentPage {
+    fn ticks(&self, scope: &str) -> bool {
+        self.ticked.iter().any(|ticked| ticked.as_str() == scope)
+    }
+
+    fn is_confirmed(&self) -> bool {
+        self.host.is_some()
+    }
+}
+
+form! {
+    /// A client's request, as its link and as the form on the page carry it, and the person's answer.
+    pub struct ConsentForm {
+        response_type: String,
+        client_id: String,
+        redirect_uri: String,
+        code_challenge: String,
+        code_challenge_method: String,
+        state: String,
+        scope: String,
+        resource: String,
+        answer: String,
+        allowed: Vec<Scope> = "allow",
+        works: String,
+    }
+}
+
+pub async fn page(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Asked(asked): Asked,
+) -> PageResult {
+    if says_twice(&asked) {
+        return Err(unusable("It says something twice."));
+    }
+    let request = <ConsentForm as crate::web::form::Form>::read(&asked)?;
+    let (client, redirect_uri) = match client_of(&web, &visitor, &request).await? {
+        Ok(found) => found,
+        Err(answered) => return Ok(answered),
+    };
+    let form_action = redirect_uri.form_action();
+    let page = build(&web, &visitor, client, redirect_uri, request).await?;
+    let mut response = responses::page(&page)?;
+    responses::let_forms_lead_to(&mut response, &form_action);
+    responses::keep_opener(&mut response);
+    Ok(response)
+}
+
+fn says_twice(asked: &FormFields) -> bool {
+    let pairs = asked.pairs();
+    let is_earlier = |place: usize| pairs[..place].iter().any(|(name, _)| *name == pairs[place].0);
+    (0..pairs.len()).any(is_earlier)
+}
+
+/// The client of a request and where it is answered. A request that the client itself got wrong is
+/// answered to the client; one whose client or address is not known leads nowhere.
+async fn client_of(
+    web: &Web,
+    visitor: &Visitor,
+    request: &ConsentForm,
+) -> Result<Result<(OauthClient, RedirectUri), Response<Body>>, PageError> {
+    if !actions::oauth_works_at(&web.app.public_url) {
+        let sentence = "Apps can be connected only where Mailroom has an https address. Its operator \
+                        sets it with MAILROOM_PUBLIC_URL.";
+        return Err(Error::Forbidden(sentence.into()).into());
+    }
+    let client = find_client(web, visitor, &request.client_id).await?;
+    let redirect_uri = RedirectUri::parse(&request.redirect_uri);
+    let redirect_uri = redirect_uri.filter(|uri| client.may_be_answered_at(uri));
+    let Some(redirect_uri) = redirect_uri else {
+        return Err(unusable("It wants its answer at an address that it has not named before."));
+    };
+    if let Some(error) = protocol_error(web, request) {
+        let response = answer(web, &redirect_uri, &request.state, &[("error", error)]);
+        return Ok(Err(response));
+    }
+    Ok(Ok((client, redirect_uri)))
+}
+
+/// A client that is known, or that the document at its address tells of.
+async fn find_client(
+    web: &Web,
+    visitor: &Visitor,
+    client_id: &str,
+) -> Result<OauthClient, PageError> {
+    let id = client_id.to_owned();
+    let known = web
+        .read(visitor, move |tx, cx, _| {
+            actions::must_connect_apps(tx, cx)?;
+            actions::known_client(tx, cx, &id)
+        })
+        .await?;
+    if let Some(client) = known {
+        return Ok(client);
+    }
+    if !is_document_address(client_id) {
+        return Err(unusable("The app is not known here. Connect it anew from the app itself."));
+    }
+    if !web.act_quietly(visitor, |tx, cx, _| actions::count_client_document(tx, cx)).await? {
+        return Err(PageError::TooManyAttempts);
+    }
+    let Some(metadata) = web.client_documents.fetch(client_id).await else {
+        return Err(unusable("What the app says about itself could not be read at its address."));
+    };
+    let id = client_id.to_owned();
+    let kept = web.act_quietly(visitor, move |tx, cx, _| {
+        actions::keep_client_document(tx, cx, &id, &metadata)
+    });
+    kept.await
+}
+
+fn unusable(why: &str) -> PageError {
+    let sentence = format!("This link of an app cannot be used. {why} Nothing was changed.");
+    Error::invalid("request", sentence).into()
+}
+
+/// What the client did wrong, by its name in the specification.
+fn protocol_error(web: &Web, request: &ConsentForm) -> Option<&'static str> {
+    let challenge = request.code_challenge.as_bytes();
+    let is_challenge = challenge.len() == CHALLENGE_CHARS
+        && challenge.iter().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(b));
+    if request.response_type != "code" {
+        return Some("unsupported_response_type");
+    }
+    if !is_challenge
+        || request.code_challenge_method != "S256"
+        || request.state.len() > STATE_BYTES
+    {
+        return Some("invalid_request");
+    }
+    let own = format!("{}/mcp", web.app.public_url);
+    (!request.resource.is_empty() && request.resource != own).then_some("invalid_target")
+}
+
+async fn build(
+    web: &Web,
+    visitor: &Visitor,
+    client: OauthClient,
+    redirect_uri: RedirectUri,
+    request: ConsentForm,
+) -> Result<ConsentPage, PageError> {
+    let id = client.id.clone();
+    let read = web.read(visitor, move |tx, cx, me| {
+        let seen = actions::client_use(tx, cx, &id)?;
+        Ok((cx.actor.name().to_owned(), me.workspace_name.clone(), me.administers(), seen))
+    });
+    let (person, workspace, administers, seen) = read.await?;
+    let times = TimeFormat::new(web.app.clock.now(), visitor.zone.clone());
+    let seen = seen.map(|ClientUse { by, since, last_used_at }| SeenBefore {
+        by,
+        since: times.short(since),
+        used: last_used_at.map(|at| times.short(at)),
+    });
+    Ok(ConsentPage {
+        csrf: visitor.csrf.clone(),
+        joins_as: actions::app_name(&client.name, &person),
+        person,
+        workspace,
+        administers,
+        host: client.host(),
+        registered: times.short(client.created_at),
+        client: client.name,
+        target: redirect_uri.target(),
+        seen,
+        ticked: ticked(&request.scope),
+        request,
+    })
+}
+
+/// Write and draft are ticked, unless the client asks for less. Send and record never are: a person
+/// chooses them.
+fn ticked(scope: &str) -> Vec<Scope> {
+    let asked: Vec<Scope> = scope.split(' ').filter_map(Scope::parse).collect();
+    let usual = [Scope::Write, Scope::Draft];
+    usual.into_iter().filter(|scope| asked.is_empty() || asked.contains(scope)).collect()
+}
+
+pub async fn decide(State(web): State<Arc<Web>>, posted: Posted<ConsentForm>) -> PageResult {
+    let Posted { visitor, form } = posted;
+    let (client, redirect_uri) = match client_of(&web, &visitor, &form).await? {
+        Ok(found) => found,
+        Err(answered) => return Ok(answered),
+    };
+    if form.answer != "allow" {
+        return Ok(answer(&web, &redirect_uri, &form.state, &[("error", "access_denied")]));
+    }
+    let confirmed = client.kind == ClientKind::Document;
+    let consent = Consent {
+        client,
+        redirect_uri: redirect_uri.clone(),
+        challenge: form.code_challenge.clone(),
+        scopes: form.allowed.clone(),
+        livemode: if confirmed { form.works != "sandbox" } else { form.works == "live" },
+    };
+    let connect = web.act(&visitor, move |tx, cx, _| actions::connect_app(tx, cx, &consent));
+    let code = connect.await?;
+    Ok(answer(&web, &redirect_uri, &form.state, &[("code", &code)]))
+}
+
+/// Sends the person back to the client with an answer, and with who gives it, so that a client that
+/// talks to several servers cannot mix them up.
+fn answer(
+    web: &Web,
+    redirect_uri: &RedirectUri,
+    state: &str,
+    answer: &[(&str, &str)],
+) -> Response<Body> {
+    let mut told = answer.to_vec();
+    if !state.is_empty() {
+        told.push(("state", state));
+    }
+    told.push(("iss", &web.app.public_url));
+    let mut response = see_other(&redirect_uri.with_answer(&told));
+    responses::keep_opener(&mut response);
+    response
+}
