@@ -247,6 +247,7 @@ pub async fn pages(server: &TestServer, browser: &Browser) -> Vec<String> {
         "/welcome",
         "/settings/tags",
         "/settings/keys",
+        "/settings/apps",
         "/settings/webhooks",
         "/settings/plan",
         "/settings/replies",

@@ -11,6 +11,7 @@ mod everyday;
 mod hostile;
 mod keyboard;
 mod new_workspace;
+mod oauth;
 mod plain;
 mod reading;
 mod rich_text;

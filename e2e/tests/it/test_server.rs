@@ -90,6 +90,7 @@ impl TestServer {
         let finder = MailboxFinder::new(None, guard, relays.dialling().unwrap()).unwrap();
         let options = router::HttpOptions {
             developer_site: None,
+            oauth_registration: true,
             ssrf_guard: SsrfGuard::new(Arc::new(SystemResolver::default()), SsrfRules::new(true)),
             mails: true,
             quiet: QuietMode::fixed(false),

@@ -101,8 +101,7 @@ pub fn keep_client_document(
 
 /// Refuses a person who may not connect apps in this workspace.
 pub fn must_connect_apps(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<()> {
-    let (plan,): (Plan,) =
-        tx.one("SELECT plan FROM workspaces WHERE ws = ?1", &[&cx.actor.ws])?;
+    let (plan,): (Plan,) = tx.one("SELECT plan FROM workspaces WHERE ws = ?1", &[&cx.actor.ws])?;
     if !plan.has_api() {
         return Err(Error::Forbidden(
             "Apps are part of the Pro and Team plans; this workspace is on Free.".into(),
@@ -212,12 +211,7 @@ fn change_agent(
     Ok(agent.clone())
 }
 
-fn make_agent(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    consent: &Consent,
-    scopes: &Scopes,
-) -> Result<AgentId> {
+fn make_agent(tx: &mut Tx<'_>, cx: &Cx<'_>, consent: &Consent, scopes: &Scopes) -> Result<AgentId> {
     let me = own_id(cx)?;
     // Nobody ever has this key: an app has tokens.
     let key = format!("rk_{}", cx.ids.secret(KEY_SECRET_CHARS));
@@ -273,12 +267,7 @@ fn tell_person(tx: &mut Tx<'_>, cx: &Cx<'_>, consent: &Consent, scopes: &Scopes)
     notify(tx, cx, id, &Notice { subject: &subject, text: &text })
 }
 
-fn write_code(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    consent: &Consent,
-    agent: &AgentId,
-) -> Result<String> {
+fn write_code(tx: &mut Tx<'_>, cx: &Cx<'_>, consent: &Consent, agent: &AgentId) -> Result<String> {
     tx.exec("DELETE FROM oauth_codes WHERE expires_at <= ?1", &[&(cx.now - UNUSED_CLIENT_MS)])?;
     let (code, hash) = OauthHash::make(cx.ids, oauth_tokens::CODE_PREFIX);
     tx.exec(

@@ -136,12 +136,7 @@ fn issue(
     Ok(IssuedTokens { access_token, refresh_token, expires_in_seconds, scope })
 }
 
-fn keep_refresh_token(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    grant: &Grant,
-    hash: &OauthHash,
-) -> Result<()> {
+fn keep_refresh_token(tx: &mut Tx<'_>, cx: &Cx<'_>, grant: &Grant, hash: &OauthHash) -> Result<()> {
     let until = (cx.now + REFRESH_TOKEN_IDLE_MS).min(grant.granted_at + REFRESH_TOKEN_MS);
     write_token(tx, cx, grant, hash, TokenKind::Refresh, until)
 }

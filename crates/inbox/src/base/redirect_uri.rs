@@ -194,7 +194,8 @@ mod tests {
 
     #[test]
     fn an_answer_is_added_to_the_query() {
-        let answer = uri("https://example.com/cb?a=1").with_answer(&[("code", "x y"), ("state", "&")]);
+        let answer =
+            uri("https://example.com/cb?a=1").with_answer(&[("code", "x y"), ("state", "&")]);
         assert_eq!(answer, "https://example.com/cb?a=1&code=x+y&state=%26");
     }
 }

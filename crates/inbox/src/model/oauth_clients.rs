@@ -86,7 +86,9 @@ impl ClientMetadata {
     pub fn of_document(address: &str, bytes: &[u8]) -> Option<ClientMetadata> {
         let json: Value = serde_json::from_slice(bytes).ok()?;
         let has_secret = json.get("client_secret").is_some()
-            || json["token_endpoint_auth_method"].as_str().is_some_and(|how| how.contains("secret"));
+            || json["token_endpoint_auth_method"]
+                .as_str()
+                .is_some_and(|how| how.contains("secret"));
         if json["client_id"].as_str() != Some(address) || has_secret {
             return None;
         }
@@ -141,7 +143,12 @@ pub fn find_client(tx: &mut Tx<'_>, client_id: &str) -> Result<Option<OauthClien
         id: row.client_id,
         kind: row.kind,
         name: row.name,
-        redirect_uris: row.redirect_uris.0.iter().filter_map(|uri| RedirectUri::parse(uri)).collect(),
+        redirect_uris: row
+            .redirect_uris
+            .0
+            .iter()
+            .filter_map(|uri| RedirectUri::parse(uri))
+            .collect(),
         created_at: row.created_at,
         expires_at: row.expires_at,
     }))
@@ -184,7 +191,9 @@ mod tests {
         let metadata = ClientMetadata::of(&told).expect("metadata");
         assert_eq!(metadata.name.as_deref(), Some("Cursor"));
         assert_eq!(metadata.redirect_uris.len(), 1);
-        for bad in [json!({}), json!({"redirect_uris": []}), json!({"redirect_uris": ["http://a.b/"]})] {
+        for bad in
+            [json!({}), json!({"redirect_uris": []}), json!({"redirect_uris": ["http://a.b/"]})]
+        {
             assert_eq!(ClientMetadata::of(&bad), Err(MetadataProblem::RedirectUris), "{bad}");
         }
         assert_eq!(ClientMetadata::of(&json!([])), Err(MetadataProblem::Other));

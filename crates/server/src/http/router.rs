@@ -65,7 +65,8 @@ pub fn router(app: App, options: HttpOptions) -> Router {
         large_bodies: bodies,
     };
     let router = web::router(Web::new(app, web)).merge(oauth);
-    let router = if has_oauth { router } else { router.route("/register", any_service(rest.clone())) };
+    let router =
+        if has_oauth { router } else { router.route("/register", any_service(rest.clone())) };
     router
         .route(mcp::PATH, any_service(mcp))
         // MCP clients look here for a way to sign in, and want their misses as JSON.

@@ -18,14 +18,13 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, Method, Request, Response, StatusCode, header};
+use inbox::actions::oauth_works_at;
 use inbox::api::operations::{self, Operation};
 use inbox::base::api_key::KeyHash;
 use inbox::base::scopes::Scopes;
-use inbox::actions::oauth_works_at;
 use inbox::{Error, RateStatus};
 use serde_json::{Map, Value, json};
 
-use crate::api::oauth;
 use crate::api::http::{ApiContext, ApiResponse, UnreadBody, bearer_or_token, body_sentence};
 use envelope::{failed, succeeded};
 use json_rpc_error::JsonRpcError;
@@ -36,6 +35,8 @@ use tools::ToolSet;
 
 /// Where the MCP server lives.
 pub const PATH: &str = "/mcp";
+/// Where clients find out who gives tokens for it.
+pub const RESOURCE_METADATA: &str = "/.well-known/oauth-protected-resource/mcp";
 
 /// Everything that MCP responds with.
 struct McpServer {
@@ -221,7 +222,7 @@ fn challenge(context: &ApiContext, reply: &mut ApiResponse, error: Option<&str>,
         return;
     }
     let error = error.map(|error| format!("error=\"{error}\", ")).unwrap_or_default();
-    let metadata = format!("{}{}", context.own_origin, oauth::RESOURCE_METADATA);
+    let metadata = format!("{}{}", context.own_origin, RESOURCE_METADATA);
     reply.extra.retain(|(name, _)| name != header::WWW_AUTHENTICATE);
     reply.extra.push((
         header::WWW_AUTHENTICATE,

@@ -5,10 +5,8 @@ use inbox::base::scopes::Scope;
 use inbox::model::oauth_clients::OauthClient;
 use serde_json::{Value, json};
 
-use crate::api::mcp;
+use crate::api::mcp::{self, RESOURCE_METADATA};
 
-/// Where MCP clients find out who gives tokens for `/mcp`.
-pub const RESOURCE_METADATA: &str = "/.well-known/oauth-protected-resource/mcp";
 const ROOT_RESOURCE_METADATA: &str = "/.well-known/oauth-protected-resource";
 const SERVER_METADATA: &str = "/.well-known/oauth-authorization-server";
 

@@ -23,7 +23,7 @@ use crate::api::http::{ApiContext, ApiResponse};
 use crate::http::request_body::RequestBody;
 use crate::http::{ClientNetwork, Peer};
 use answers::OauthError;
-pub use metadata::{RESOURCE_METADATA, resource};
+use metadata::resource;
 use parameters::Parameters;
 
 /// A body must have arrived by then.
@@ -64,7 +64,8 @@ async fn handle(
 
 async fn answer(server: &OauthServer, path: &'static str, request: Request<Body>) -> ApiResponse {
     let context = &server.context;
-    if let Some(document) = metadata::document(path, &context.own_origin, server.takes_registrations)
+    if let Some(document) =
+        metadata::document(path, &context.own_origin, server.takes_registrations)
     {
         return match *request.method() {
             Method::GET | Method::HEAD => {

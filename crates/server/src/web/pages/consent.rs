@@ -175,9 +175,7 @@ fn protocol_error(web: &Web, request: &ConsentForm) -> Option<&'static str> {
     if request.response_type != "code" {
         return Some("unsupported_response_type");
     }
-    if !is_challenge
-        || request.code_challenge_method != "S256"
-        || request.state.len() > STATE_BYTES
+    if !is_challenge || request.code_challenge_method != "S256" || request.state.len() > STATE_BYTES
     {
         return Some("invalid_request");
     }

@@ -102,9 +102,8 @@ pub async fn change_scopes(
 ) -> PageResult {
     let Posted { visitor, form } = posted;
     let id = AgentId::parse(&id).ok_or(Error::NotFound("app"))?;
-    let change = web.act(&visitor, move |tx, cx, _| {
-        actions::change_app_scopes(tx, cx, &id, &form.scopes)
-    });
+    let change =
+        web.act(&visitor, move |tx, cx, _| actions::change_app_scopes(tx, cx, &id, &form.scopes));
     change.await?;
     web.redirect("/settings/apps", Flash::AppScopes)
 }
@@ -122,9 +121,8 @@ pub async fn disconnect(
 pub async fn set_rule(State(web): State<Arc<Web>>, posted: Posted<AppRuleForm>) -> PageResult {
     let Posted { visitor, form } = posted;
     let everybody = form.who == "everybody";
-    let rule = web.act(&visitor, move |tx, cx, _| {
-        actions::let_everybody_connect_apps(tx, cx, everybody)
-    });
+    let rule =
+        web.act(&visitor, move |tx, cx, _| actions::let_everybody_connect_apps(tx, cx, everybody));
     rule.await?;
     web.redirect("/settings/apps", Flash::AppRule)
 }
