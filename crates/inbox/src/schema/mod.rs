@@ -168,4 +168,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 25,
+        name: "answers and drafting",
+        both: include_str!("025_drafting.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];

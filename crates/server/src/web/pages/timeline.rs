@@ -6,7 +6,7 @@ use inbox::actions::{
 use inbox::base::limits::READ_TEXT_CHARS;
 use inbox::base::states::{ConversationRisk, Direction, MessageStatus, Status};
 use inbox::model::mentions::marked;
-use inbox::{Conversation, StoredTimelineEvent, TimelineEvent, WokenBy};
+use inbox::{Conversation, RetiredBy, StoredTimelineEvent, TimelineEvent, WokenBy};
 
 use crate::web::layout::wording::{Avatar, DisplayTime, TimeFormat, first_name, paragraphs, size};
 use crate::web::pages::document_requests::RequestView;
@@ -451,6 +451,12 @@ fn sentence(event: &TimelineEvent, times: &TimeFormat) -> String {
             "" => "discarded the draft".into(),
             reason => format!("discarded the draft: {reason}"),
         },
+        TimelineEvent::DraftRetired { by: RetiredBy::Customer, .. } => {
+            "took the helper's draft back, the customer wrote again".into()
+        }
+        TimelineEvent::DraftRetired { by: RetiredBy::Team, .. } => {
+            "took the helper's draft back by writing".into()
+        }
         TimelineEvent::Requested { .. } => "asked for documents".into(),
         TimelineEvent::Uploaded { .. } => "received an upload".into(),
         TimelineEvent::Reminded { .. } => "reminded the customer of the documents".into(),
