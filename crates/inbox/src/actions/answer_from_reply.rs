@@ -44,7 +44,7 @@ pub fn reply_as_answer(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<R
     let is_private = conversation.circle.person().is_some();
     let inboxes = if is_private { vec![conversation.mailbox.to_string()] } else { Vec::new() };
     let input = AnswerInput {
-        title: mail::base_subject(&conversation.subject).to_owned(),
+        title: without_reply_mark(&conversation.subject).to_owned(),
         language: language_of(&body).unwrap_or_default().to_owned(),
         body,
         inboxes,
@@ -97,6 +97,14 @@ fn names(
     names.extend(conversation.contact_name.clone());
     names.extend(members::people(tx, cx.actor.ws)?.into_iter().map(|person| person.name));
     Ok(names)
+}
+
+/// A subject without `Re:` before it.
+fn without_reply_mark(subject: &str) -> &str {
+    match subject.get(..3) {
+        Some(mark) if mark.eq_ignore_ascii_case("re:") => subject[3..].trim(),
+        _ => subject.trim(),
+    }
 }
 
 /// The customer's name and the writer's as placeholders.

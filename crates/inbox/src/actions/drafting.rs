@@ -4,15 +4,16 @@
 use db::Tx;
 use serde_json::Value;
 
+use super::autosaves::{Autosave, AutosaveKind, UnsentPlace, autosave, load_autosave};
 use crate::app::Cx;
 use crate::base::error::{Error, Result};
-use crate::base::ids::{AnswerId, ConversationId, MailboxId, MessageId};
+use crate::base::ids::{AnswerId, ConversationId, MailboxId};
 use crate::base::limits::{DAY_MS, MODEL_CALLS_A_DAY, thousands};
 use crate::model::answers::{self, KnownAnswer};
 use crate::model::audit_log::{self, Action};
 use crate::model::conversations;
 use crate::model::drafting::budget::{self, ModelHealth};
-use crate::model::drafting::case::load_case;
+use crate::model::drafting::case::newest_case;
 use crate::model::drafting::examples;
 use crate::model::drafting::findings::{self, AnsweredBefore};
 use crate::model::drafting::matching::find_answers;
@@ -111,13 +112,7 @@ pub fn preview_request(
     let past = examples::newest(tx, cx.actor.ws, &mailbox.circle)?;
     let mut first = None;
     for (conversation, _) in newest.into_iter().filter(|(_, held)| !held) {
-        let message: Option<(MessageId,)> = tx.opt(
-            "SELECT id FROM messages WHERE ws = ?1 AND conversation = ?2 AND counted_at IS NOT NULL
-             ORDER BY at DESC, id DESC LIMIT 1",
-            &[&cx.actor.ws, &conversation],
-        )?;
-        let Some((message,)) = message else { continue };
-        let Some(case) = load_case(tx, cx.actor, &message)? else { continue };
+        let Some(case) = newest_case(tx, cx.actor, &conversation)? else { continue };
         let found = find_answers(&case, &known, &past);
         let mut redaction = Redaction::new(case.names.clone());
         let body = request_body(model, &case, &found.sources, &mut redaction);
@@ -146,13 +141,24 @@ pub fn helper_findings(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &str) -> Resu
     })
 }
 
-/// An answer as it reads in a conversation.
-pub fn fill_answer(
+/// Puts an answer, as it reads in the conversation, into the actor's unsent reply.
+pub fn insert_answer(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &str,
     id: &AnswerId,
-) -> Result<String> {
+) -> Result<()> {
+    let place = UnsentPlace::find(tx, cx, Some(conversation))?;
+    let text = fill_answer(tx, cx, conversation, id)?;
+    let unsent = load_autosave(tx, cx, &place)?.filter(|one| one.kind == AutosaveKind::Reply);
+    let mut unsent = unsent.unwrap_or_else(|| Autosave::new(AutosaveKind::Reply, String::new()));
+    let gap = if unsent.body.trim().is_empty() { "" } else { "\n\n" };
+    unsent.body = format!("{}{gap}{text}", unsent.body.trim_end());
+    autosave(tx, cx, &place, &unsent)
+}
+
+/// An answer as it reads in a conversation.
+fn fill_answer(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &str, id: &AnswerId) -> Result<String> {
     let conversation = conversations::load(tx, cx.actor, conversation)?;
     let known = answers::in_use(tx, cx.actor.ws, &cx.actor.circles, cx.now)?;
     let answer = known.into_iter().find(|answer| answer.id == *id);

@@ -17,7 +17,7 @@ use crate::model::drafting::outcomes::{self, DraftOutcome};
 use crate::model::drafts;
 use crate::model::events::{self, Event};
 use crate::model::messages::{self, OutgoingMessage};
-use crate::model::placeholders::{fill, first_word};
+use crate::model::placeholders::signed_text;
 use crate::model::recipients::{self, RecipientList};
 use crate::model::timeline::{self, TimelineEvent};
 use crate::model::written_text::{TextFormat, WrittenText};
@@ -78,15 +78,6 @@ fn approve_helpers(
     };
     outcomes::note(tx, cx, &message.id, outcome, changed)?;
     Ok((edited, sends_at))
-}
-
-/// A text of the helper with the name of the person who approves it.
-pub fn signed_text(name: &str, text: &str) -> String {
-    fill(text, |placeholder| match placeholder {
-        "my_name" => Some(name.to_owned()),
-        "my_first_name" => Some(first_word(name).to_owned()),
-        _ => None,
-    })
 }
 
 /// Changes a draft's text; returns its new revision.

@@ -32,6 +32,7 @@ use inbox::App;
 use tokio::sync::Semaphore;
 
 use crate::documents::{PageRenderer, Previewer};
+use crate::drafting::ModelEndpoint;
 use crate::http::slots::Slots;
 use crate::mailbox_setup::MailboxFinder;
 use crate::net::ssrf_guard::SsrfGuard;
@@ -40,7 +41,7 @@ use layout::{assets, responses};
 pub use mail_setup::{MailSetup, OutgoingMailSetup};
 use multipart::FORMS_WITH_FILES;
 use pages::{
-    approvals, attached_mails, compose, conversation, document_requests, documents, files,
+    answers, approvals, attached_mails, compose, conversation, document_requests, documents, files,
     inbox_page, mail_frame, mentions, new_conversation, originals, previews, request_documents,
     scheduled, search, sign_in, unsent, welcome,
 };
@@ -86,6 +87,8 @@ pub struct Web {
     picture_cache: Arc<PictureCache>,
     remote_pictures: RemotePictureFetcher,
     presence: Arc<Presence>,
+    /// The language model that drafts replies, if there is one.
+    model: Option<ModelEndpoint>,
 }
 
 /// What the app is started with.
@@ -100,6 +103,8 @@ pub struct WebOptions {
     pub program: PathBuf,
     /// Shared with the API.
     pub large_bodies: Arc<Slots>,
+    /// The language model that drafts replies, if there is one.
+    pub model: Option<ModelEndpoint>,
 }
 
 impl Web {
@@ -112,6 +117,7 @@ impl Web {
             mail_setup,
             program,
             large_bodies,
+            model,
         } = options;
         let https = app.public_url.starts_with("https://");
         let hashing = Semaphore::new(HASHING_AT_ONCE);
@@ -145,6 +151,7 @@ impl Web {
             picture_cache: Arc::default(),
             remote_pictures,
             presence,
+            model,
         })
     }
 }
@@ -191,6 +198,13 @@ pub fn router(web: Arc<Web>) -> Router {
             get(originals::remote_picture),
         )
         .route("/conversations/{id}/saved/{reply}", get(compose::saved_reply))
+        .route("/conversations/{id}/answer", post(compose::insert_answer))
+        .route("/answers", get(answers::page).post(answers::add))
+        .route("/answers/new", get(answers::new))
+        .route("/answers/import", post(answers::import))
+        .route("/answers/{answer}", get(answers::edit).post(answers::change))
+        .route("/answers/{answer}/retire", post(answers::retire))
+        .route("/answers/{answer}/restore", post(answers::restore))
         .route("/new", get(new_conversation::page).post(new_conversation::send))
         .route("/new/autosave", post(new_conversation::keep))
         .route("/new/pictures", post(new_conversation::picture))

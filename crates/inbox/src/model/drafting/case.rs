@@ -5,7 +5,7 @@ use db::{Json, Tx};
 use super::grounds::Grounds;
 use crate::base::actor::Actor;
 use crate::base::error::Result;
-use crate::base::ids::MessageId;
+use crate::base::ids::{ConversationId, MessageId};
 use crate::base::states::{Direction, Status};
 use crate::model::answers::language_of;
 use crate::model::conversations::{self, Conversation};
@@ -106,13 +106,26 @@ pub fn waiting_case(
     Ok(is_wanted.then_some(case))
 }
 
-/// The case of a message, whether or not a draft is made; `None` when it is not the newest of its
-/// conversation, or a message of ours.
-pub fn load_case(
+/// The case of the newest message of a conversation, if it is the customer's.
+pub fn newest_case(
     tx: &mut Tx<'_>,
     actor: &Actor,
-    message: &MessageId,
+    conversation: &ConversationId,
 ) -> Result<Option<DraftingCase>> {
+    let newest: Option<(MessageId,)> = tx.opt(
+        "SELECT id FROM messages WHERE ws = ?1 AND conversation = ?2 AND counted_at IS NOT NULL
+         ORDER BY at DESC, id DESC LIMIT 1",
+        &[&actor.ws, conversation],
+    )?;
+    match newest {
+        Some((message,)) => load_case(tx, actor, &message),
+        None => Ok(None),
+    }
+}
+
+/// The case of a message, whether or not a draft is made; `None` when it is not the newest of its
+/// conversation, or a message of ours.
+fn load_case(tx: &mut Tx<'_>, actor: &Actor, message: &MessageId) -> Result<Option<DraftingCase>> {
     let found: Option<(String,)> = tx.opt(
         "SELECT conversation FROM messages WHERE ws = ?1 AND id = ?2",
         &[&actor.ws, message],

@@ -44,8 +44,12 @@ fn statements(text: &str, language: &str) -> Vec<(ParticularKind, String)> {
                 let plain = value.trim_end_matches('/').to_lowercase();
                 stated.push((particular.kind, plain));
             }
+            // The groups of a telephone number are no numbers of their own.
+            ParticularKind::Number => stated.push((particular.kind, words(value).concat())),
             // A date is grounded part by part: its day, its month and its year.
-            _ => stated.extend(parts(value).map(|part| (ParticularKind::Number, part))),
+            ParticularKind::Date | ParticularKind::Name => {
+                stated.extend(parts(value).map(|part| (ParticularKind::Number, part)));
+            }
         }
     }
     let numbers = words(text).into_iter().filter_map(|word| number_word(&word, language));
@@ -116,7 +120,8 @@ mod tests {
 
     fn holds(sentence: &str) -> bool {
         let mail = Grounds::of(
-            "348.00 EUR, order HM-2026-1044 of 9 November, ann@x.example, see http://evil.example/x",
+            "348.00 EUR, order HM-2026-1044 of 9 November, +49 40 5550 1141, ann@x.example, see \
+             http://evil.example/x",
             "en",
         );
         let answer = Grounds::of(
@@ -137,6 +142,7 @@ mod tests {
             "We write to ann@x.example, and https://acme.example/fees/ has more.",
             "Thank you for your patience.",
             "348,00 is right.",
+            "We call you on +49 40 5550 1141.",
         ] {
             assert!(holds(sentence), "{sentence}");
         }
@@ -146,6 +152,7 @@ mod tests {
     fn what_stands_nowhere_does_not_hold() {
         for sentence in [
             "You get 349.00 EUR.",
+            "You get 40 EUR.",
             "It takes three bank days.",
             "It arrives on 10 November.",
             "It arrives tomorrow.",

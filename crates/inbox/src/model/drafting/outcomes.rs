@@ -70,7 +70,7 @@ fn pause_if_poor(tx: &mut Tx<'_>, cx: &Cx<'_>, mailbox: &MailboxId) -> Result<()
     )?;
     let decided: Vec<(DraftOutcome,)> = tx.all(
         "SELECT outcome FROM helper_drafts
-         WHERE ws = ?1 AND mailbox = ?2 AND decided_at IS NOT NULL AND decided_at >= ?3
+         WHERE ws = ?1 AND mailbox = ?2 AND decided_at IS NOT NULL AND decided_at > ?3
            AND outcome <> 'retired'
          ORDER BY decided_at DESC LIMIT ?4",
         &[&cx.actor.ws, mailbox, &since, &DRAFTS_MEASURED],

@@ -2,8 +2,8 @@
 
 use crate::search::fold_name;
 
-/// A word shorter than this is no name on its own.
-const NAME_CHARS: usize = 3;
+/// A shorter word is no name on its own; one of so many letters is only with a capital.
+const NAME_CHARS: usize = 2;
 
 /// What a particular is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -52,7 +52,7 @@ pub fn particulars(text: &str, names: &[String]) -> Vec<Particular> {
         for (from, to) in letters(word) {
             let part = &word[from..to];
             let kind = match fold_name(part) {
-                folded if names.has(&folded) => ParticularKind::Name,
+                folded if names.has(&folded) && is_written_as_name(part) => ParticularKind::Name,
                 folded if is_date_word(&folded) => ParticularKind::Date,
                 _ => continue,
             };
@@ -60,6 +60,10 @@ pub fn particulars(text: &str, names: &[String]) -> Vec<Particular> {
         }
     }
     joined(text, found)
+}
+
+fn is_written_as_name(word: &str) -> bool {
+    word.chars().count() > NAME_CHARS || word.starts_with(char::is_uppercase)
 }
 
 /// The kind of a whole word between spaces, where the word itself tells.
@@ -225,6 +229,15 @@ mod tests {
                 ("name", "Marit"),
             ]
         );
+    }
+
+    #[test]
+    fn a_short_name_is_one_with_a_capital() {
+        let names = ["Bo An".to_owned()];
+        let text = "Bo saw an owl, An did not.";
+        let found: Vec<&str> =
+            particulars(text, &names).iter().map(|one| &text[one.start..one.end]).collect();
+        assert_eq!(found, ["Bo", "An"]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! People write, import and retire answers, and make one of a reply.
 
 use inbox::actions::{self, AnswerInput, AnswerListing, ImportResult, StaleAnswer};
+use inbox::base::actor::Role;
 use inbox::base::ids::MessageId;
 use inbox::model::mailboxes::DraftingMode;
 use testing::*;
@@ -120,7 +121,7 @@ async fn a_reply_becomes_an_answer_without_its_particulars(app: TestApp) {
 }
 
 async fn only_a_sent_reply_of_a_visible_conversation_becomes_an_answer(app: TestApp) {
-    let mia = app.person("Mia").await;
+    let mia = app.person_with("Mia", Role::Admin).await;
     let inbox = app.private_inbox(&mia).await;
     let own = app.key_of(&mia, "Own", "read draft send", true).await;
     let key = app.key("read draft send").await;

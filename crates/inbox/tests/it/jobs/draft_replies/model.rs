@@ -238,6 +238,6 @@ async fn what_would_be_sent_is_shown_and_sent_nowhere(app: TestApp) {
     let shown = preview.body.to_string();
     assert!(shown.contains("[NUMBER-1]") && !shown.contains("HM-2026-1044"), "{shown}");
     assert!(shown.contains(&answer), "with the answer it would cite");
-    app.mail_to(&app.support, "bo@y.example Bo Berg", ORDER).await;
+    app.mail_to(&app.support, "cy@y.example Bo Berg", ORDER).await;
     assert_eq!(model.asked()[0], preview.body, "the same as leaves");
 }

@@ -22,7 +22,7 @@ async fn teach(app: &TestApp, key: &TestKey, mailbox: &inbox::model::mailboxes::
 }
 
 async fn a_private_inbox_teaches_nobody_else(app: TestApp) {
-    let mia = app.person("Mia").await;
+    let mia = app.person_with("Mia", Role::Admin).await;
     let inbox = app.private_inbox(&mia).await;
     let own = app.key_of(&mia, "Own", "read draft send", true).await;
     let key = app.key("read draft send").await;
@@ -50,7 +50,7 @@ async fn what_the_team_does_teaches_no_private_inbox(app: TestApp) {
 }
 
 async fn an_answer_for_a_private_inbox_is_seen_there_alone(app: TestApp) {
-    let mia = app.person("Mia").await;
+    let mia = app.person_with("Mia", Role::Admin).await;
     let inbox = app.private_inbox(&mia).await;
     let input = AnswerInput {
         title: "Koala".into(),
@@ -68,7 +68,7 @@ async fn an_answer_for_a_private_inbox_is_seen_there_alone(app: TestApp) {
 }
 
 async fn an_answer_cannot_be_for_a_private_inbox_and_the_team(app: TestApp) {
-    let mia = app.person("Mia").await;
+    let mia = app.person_with("Mia", Role::Admin).await;
     let inbox = app.private_inbox(&mia).await;
     let input = |inboxes: Vec<String>| AnswerInput {
         title: "Koala".into(),

@@ -57,7 +57,7 @@ async fn a_message_of_ours_retires_the_draft(app: TestApp) {
 }
 
 async fn a_retired_draft_cannot_be_approved_edited_or_discarded(app: TestApp) {
-    let (_, mail, draft) = drafted(&app).await;
+    let (_, _, draft) = drafted(&app).await;
     app.deliver(&app.support, again()).await;
     let id = MessageId::parse(draft["id"].as_str().unwrap()).unwrap();
     for revision in [1, 2] {
