@@ -168,6 +168,7 @@ fn options(dialling: &Dialling) -> router::HttpOptions {
         relay: Arc::new(relay),
         dialling: dialling.clone(),
         mailbox_finder: Arc::new(finder),
+        model: None,
         program: program(),
     }
 }
