@@ -71,11 +71,10 @@ fn approve_helpers(
     let text = signed_text(cx.actor.name(), text);
     let drafted = signed_text(cx.actor.name(), drafted);
     let sends_at = messages::schedule(tx, cx, conversation, &signed, &rewritten(message, &text))?;
-    let edited = text != drafted;
-    let (outcome, changed) = match edited {
-        true => (DraftOutcome::Edited, outcomes::changed_share(&drafted, &text)),
-        false => (DraftOutcome::AsItWas, 0.0),
-    };
+    // The editor may write the same Markdown in another way, so the words count.
+    let changed = outcomes::changed_share(&drafted, &text);
+    let edited = changed > 0.0;
+    let outcome = if edited { DraftOutcome::Edited } else { DraftOutcome::AsItWas };
     outcomes::note(tx, cx, &message.id, outcome, changed)?;
     Ok((edited, sends_at))
 }

@@ -15,7 +15,7 @@ CREATE TABLE answers (
     retired_at  BIGINT,
     PRIMARY KEY (ws, id)
 ) {keyed};
-CREATE INDEX answers_by_title ON answers (ws, folded, language);
+CREATE INDEX answers_by_title ON answers (ws, folded, language, id);
 
 -- How often an answer or a saved reply was sent, and when last.
 CREATE TABLE answer_tallies (

@@ -97,8 +97,8 @@ async fn the_sample_shows_every_state_a_newcomer_should_meet() {
 
     let drafts = messages(&live, "draft");
     assert_eq!(drafts.len(), 6);
-    let (helpers, agents): (Vec<_>, Vec<_>) =
-        drafts.iter().partition(|draft| draft["draftedBy"] == "helper");
+    let (helpers, agents): (Vec<&Value>, Vec<&Value>) =
+        drafts.into_iter().partition(|draft| draft["draftedBy"] == "helper");
     assert!(agents.iter().all(|draft| draft["from"]["name"] == "Robo"));
     assert_eq!(helpers.len(), 1);
     assert_eq!(helpers[0]["sources"][0]["title"], "Gift cards");

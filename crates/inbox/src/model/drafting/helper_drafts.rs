@@ -123,6 +123,10 @@ pub fn reopen(
     if reopened == 0 {
         return Ok(());
     }
+    tx.exec(
+        "UPDATE messages SET from_name = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, message, &HELPER_NAME],
+    )?;
     let newer: Option<(String,)> = tx.opt(
         "SELECT direction FROM messages
          WHERE ws = ?1 AND conversation = ?2 AND counted_at IS NOT NULL AND serial > ?3

@@ -294,9 +294,10 @@ fn find(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AnswerId) -> inbox::Result<FoundAnswe
         Err(missing) => {
             let reply = id.saved_reply().ok_or(Error::NotFound("answer"))?;
             let saved = actions::list_saved_replies(tx, cx)?;
-            match saved.iter().any(|one| one.id == reply) {
-                true => Ok(FoundAnswer::SavedReply(reply.to_string())),
-                false => Err(missing),
+            if saved.iter().any(|one| one.id == reply) {
+                Ok(FoundAnswer::SavedReply(reply.to_string()))
+            } else {
+                Err(missing)
             }
         }
     }
