@@ -7,6 +7,7 @@ pub mod api;
 pub mod cli;
 pub mod demo;
 pub mod documents;
+pub mod drafting;
 pub mod http;
 pub mod imap_client;
 pub mod mail_in;

@@ -19,6 +19,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::documents;
+use crate::drafting::HttpReplyModel;
 use crate::http::HttpServer;
 use crate::http::router;
 use crate::http::router::MailSetup;
@@ -172,7 +173,8 @@ fn tighten_permissions(settings: &Settings) {
     permissions::tighten(&folders, &files);
 }
 
-/// Builds the services of the jobs: the relay, the webhook sender and the document reader.
+/// Builds the services of the jobs: the relay, the webhook sender, the document reader and the
+/// language model.
 pub fn open_worker(settings: &Settings, app: &App) -> Result<Worker, String> {
     let relay = relay_config(settings).open_router()?;
     if settings.relay == RelayTarget::Nowhere {
@@ -185,7 +187,11 @@ pub fn open_worker(settings: &Settings, app: &App) -> Result<Worker, String> {
     let app_mail_reader = HttpReader::new(Vault::open(&settings.data, &app.ids)?)?;
     let document_reader = documents::open_reader(settings.reader.as_ref())?;
     let worker = Worker::new(app.clone(), relay, Arc::new(webhook_sender), document_reader);
-    Ok(worker.with_reader(Arc::new(app_mail_reader)))
+    let worker = worker.with_reader(Arc::new(app_mail_reader));
+    Ok(match &settings.model {
+        Some(endpoint) => worker.with_model(Arc::new(HttpReplyModel::open(endpoint)?)),
+        None => worker,
+    })
 }
 
 /// The IMAP fetcher.
@@ -305,6 +311,7 @@ pub async fn serve(
         relay: relay_config(settings).open_router().map_err(io::Error::other)?,
         mailbox_finder: Arc::new(open_finder(settings).map_err(io::Error::other)?),
         dialling: relay_config(settings).dialling().map_err(io::Error::other)?,
+        model: settings.model.clone(),
     };
     let background = app.background.clone();
     let router = router.merge(router::router(app, options));

@@ -12,6 +12,7 @@ use inbox::base::limits::RATE_PER_MINUTE;
 
 use crate::documents::ReaderEndpoint;
 use crate::documents::clamd::Clamd;
+use crate::drafting::ModelEndpoint;
 use crate::mail_out::RelayTarget;
 use crate::net::listen_address::{ListenAddress, Networks, SocketAccess, SocketMode, SystemGroup};
 
@@ -100,6 +101,15 @@ pub struct Flags {
     /// The model that the endpoint is asked for
     #[arg(long, env = "MAILROOM_READER_MODEL", global = true, value_name = "NAME")]
     pub reader_model: Option<String>,
+    /// An OpenAI-compatible endpoint that drafts replies, such as https://host/v1 [default: none]
+    #[arg(long, env = "MAILROOM_MODEL_URL", global = true, value_name = "URL")]
+    pub model_url: Option<String>,
+    /// The file that holds the endpoint's key [default: none is sent]
+    #[arg(long, env = "MAILROOM_MODEL_KEY_FILE", global = true, value_name = "FILE")]
+    pub model_key_file: Option<String>,
+    /// The model that drafts
+    #[arg(long, env = "MAILROOM_MODEL", global = true, value_name = "NAME")]
+    pub model: Option<String>,
     /// Where to serve /metrics, apart from everything else [default: nowhere]
     #[arg(long, env = "MAILROOM_METRICS_LISTEN", global = true, value_name = "ADDRESS")]
     pub metrics_listen: Option<String>,
@@ -156,6 +166,8 @@ pub struct Settings {
     pub relay: RelayTarget,
     pub clamd: Option<Clamd>,
     pub reader: Option<ReaderEndpoint>,
+    /// The language model that drafts replies.
+    pub model: Option<ModelEndpoint>,
     pub metrics_listen: Option<SocketAddr>,
     pub rate_per_minute: u32,
     pub commit_batch: usize,
@@ -192,6 +204,9 @@ const NAMES: &[&str] = &[
     "reader_url",
     "reader_key_file",
     "reader_model",
+    "model_url",
+    "model_key_file",
+    "model",
     "metrics_listen",
     "rate_per_minute",
     "commit_batch",
@@ -253,6 +268,7 @@ impl Settings {
                 "unix: and a path, or a host and port such as 127.0.0.1:3310",
             ),
             reader: found.reader(flags),
+            model: found.model(flags),
             metrics_listen: found.parsed(
                 "metrics_listen",
                 &flags.metrics_listen,
@@ -351,24 +367,43 @@ impl Found {
     }
 
     fn reader(&mut self, flags: &Flags) -> Option<ReaderEndpoint> {
-        let url = self.text("reader_url", &flags.reader_url);
         let key_file = self.text("reader_key_file", &flags.reader_key_file).map(PathBuf::from);
-        let model = self.text("reader_model", &flags.reader_model);
-        let (url, model) = match (url, model) {
-            (None, None) if key_file.is_none() => return None,
+        let url = ("reader_url", &flags.reader_url);
+        let model = ("reader_model", &flags.reader_model);
+        let (url, model) = self.endpoint(url, model, key_file.is_some())?;
+        Some(ReaderEndpoint { url, key_file, model })
+    }
+
+    fn model(&mut self, flags: &Flags) -> Option<ModelEndpoint> {
+        let key_file = self.text("model_key_file", &flags.model_key_file).map(PathBuf::from);
+        let url = ("model_url", &flags.model_url);
+        let (url, model) = self.endpoint(url, ("model", &flags.model), key_file.is_some())?;
+        Some(ModelEndpoint { url, key_file, model })
+    }
+
+    /// The address of an endpoint, without a slash at its end, and its model: both or neither.
+    fn endpoint(
+        &mut self,
+        url: (&str, &Option<String>),
+        model: (&str, &Option<String>),
+        has_key: bool,
+    ) -> Option<(String, String)> {
+        let (url_name, model_name) = (url.0, model.0);
+        let (url, model) = match (self.text(url_name, url.1), self.text(model_name, model.1)) {
+            (None, None) if !has_key => return None,
             (Some(url), Some(model)) => (url, model),
             _ => {
-                self.mistakes.push("reader_url, reader_model: one needs the other".into());
+                self.mistakes.push(format!("{url_name}, {model_name}: one needs the other"));
                 return None;
             }
         };
         let url = url.trim().trim_end_matches('/').to_owned();
         let web = |url: &url::Url| matches!(url.scheme(), "http" | "https") && url.has_host();
         if !url.parse().is_ok_and(|url| web(&url)) {
-            self.mistakes.push("reader_url: must be an address such as https://host/v1".into());
+            self.mistakes.push(format!("{url_name}: must be an address such as https://host/v1"));
             return None;
         }
-        Some(ReaderEndpoint { url, key_file, model })
+        Some((url, model))
     }
 
     /// An `http` or `https` address without a path, as `scheme://host[:port]`.

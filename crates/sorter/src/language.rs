@@ -56,6 +56,11 @@ pub(crate) fn is_small_word(folded: &str) -> bool {
     folded.chars().count() < 2 || SMALL_WORDS.iter().any(|(_, small)| within(small))
 }
 
+/// The small words of all languages.
+pub(crate) fn small_words() -> impl Iterator<Item = &'static str> {
+    SMALL_WORDS.iter().flat_map(|(_, small)| small.split_whitespace())
+}
+
 const SMALL_WORDS: [(MailLanguage, &str); 8] = [
     (
         MailLanguage::English,

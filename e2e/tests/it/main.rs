@@ -7,6 +7,7 @@ mod approving;
 mod axe;
 mod browser;
 mod connecting;
+mod drafting;
 mod everyday;
 mod hostile;
 mod keyboard;

@@ -169,6 +169,7 @@ fn options(dialling: &Dialling) -> router::HttpOptions {
         relay: Arc::new(relay),
         dialling: dialling.clone(),
         mailbox_finder: Arc::new(finder),
+        model: None,
         program: program(),
     }
 }

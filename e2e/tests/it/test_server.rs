@@ -104,6 +104,7 @@ impl TestServer {
             relay: relays.open_router().unwrap(),
             dialling: relays.dialling().unwrap(),
             mailbox_finder: Arc::new(finder),
+            model: None,
         };
         let router = router::router(app.clone(), options);
         tokio::spawn(serve_router(listener, router, std::future::pending()));

@@ -21,6 +21,7 @@ READING = [
     "list_messages",
     "list_tags",
     "list_team",
+    "search_answers",
     "search_documents",
     "whoami",
 ]

@@ -9,6 +9,7 @@ use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MessageId};
 use crate::base::states::{ConversationRisk, MessageStatus};
 use crate::model::conversations::Conversation;
+use crate::model::drafting::helper_drafts;
 use crate::model::mailboxes::{self, Mailbox};
 use crate::model::messages;
 
@@ -86,6 +87,8 @@ pub fn look_at_draft(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Dec
         &format!("SELECT {columns} FROM messages m WHERE m.ws = ?1 AND m.id = ?2"),
         &[&ws, id],
     )?;
+    draft.sources = helper_drafts::in_conversation(tx, ws, &conversation.id)?.remove(id);
+    draft.sign_for(cx.actor.name());
     if let Some(request) = draft.request() {
         draft.asks = Some(card(tx, cx, request)?);
     }

@@ -11,10 +11,13 @@ use crate::base::ids::MessageId;
 use crate::base::limits::{REPLY_CHARS, thousands};
 use crate::base::states::MessageStatus;
 use crate::model::attachments;
-use crate::model::conversations;
+use crate::model::conversations::{self, Conversation};
+use crate::model::drafting::helper_drafts;
+use crate::model::drafting::outcomes::{self, DraftOutcome};
 use crate::model::drafts;
 use crate::model::events::{self, Event};
 use crate::model::messages::{self, OutgoingMessage};
+use crate::model::placeholders::signed_text;
 use crate::model::recipients::{self, RecipientList};
 use crate::model::timeline::{self, TimelineEvent};
 use crate::model::written_text::{TextFormat, WrittenText};
@@ -31,15 +34,49 @@ pub fn approve_draft(
     let (message, conversation) = messages::load_outgoing(tx, cx.actor, id)?;
     must_be_person(cx)?;
     must_be_seen(&message, revision)?;
-    let written = rewritten(&message, checked(text)?);
-    let edited = message.edited || text != typed(&message);
-    let sends_at = messages::schedule(tx, cx, &conversation, &message, &written)?;
+    let text = checked(text)?;
+    let drafted = helper_drafts::drafted_text(tx, cx.actor.ws, id)?;
+    let (edited, sends_at) = match drafted {
+        Some(drafted) => approve_helpers(tx, cx, &conversation, &message, &drafted, text)?,
+        None => {
+            let written = rewritten(&message, text);
+            let sends_at = messages::schedule(tx, cx, &conversation, &message, &written)?;
+            (message.edited || text != typed(&message), sends_at)
+        }
+    };
     let approved = TimelineEvent::Approved { message_id: id.clone(), edited };
     timeline::record(tx, cx, &conversation.id, &approved)?;
     let drafted_by = message.author.as_deref();
     let event = Event::DraftApproved { message: id, drafted_by, edited };
     events::record(tx, cx, conversation.subject_of_events(), &event)?;
     Ok(sends_at)
+}
+
+/// Approves a draft of the helper: it goes out in the name of the person who approves it, with their
+/// signature. Answers whether it was edited, and when it leaves.
+fn approve_helpers(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    message: &OutgoingMessage,
+    drafted: &str,
+    text: &str,
+) -> Result<(bool, i64)> {
+    tx.exec(
+        "UPDATE messages SET from_name = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &message.id, &cx.actor.name()],
+    )?;
+    let me = cx.actor.member().map(|me| me.as_str().to_owned());
+    let signed = OutgoingMessage { author: me, ..message.clone() };
+    let text = signed_text(cx.actor.name(), text);
+    let drafted = signed_text(cx.actor.name(), drafted);
+    let sends_at = messages::schedule(tx, cx, conversation, &signed, &rewritten(message, &text))?;
+    // The editor may write the same Markdown in another way, so the words count.
+    let changed = outcomes::changed_share(&drafted, &text);
+    let edited = changed > 0.0;
+    let outcome = if edited { DraftOutcome::Edited } else { DraftOutcome::AsItWas };
+    outcomes::note(tx, cx, &message.id, outcome, changed)?;
+    Ok((edited, sends_at))
 }
 
 /// Changes a draft's text; returns its new revision.

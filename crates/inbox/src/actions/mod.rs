@@ -1,6 +1,9 @@
 //! What people do in the app and at the command line: approve and stop what agents write, snooze,
 //! and look after keys, people, inboxes and webhooks.
 
+mod answer_files;
+mod answer_from_reply;
+mod answers;
 mod approvals;
 mod audit_log;
 mod autosaves;
@@ -11,6 +14,7 @@ mod connected_apps;
 mod corrections;
 mod delivery_log;
 mod document_requests;
+mod drafting;
 mod drafts;
 mod files;
 mod first_steps;
@@ -38,6 +42,9 @@ mod timeline;
 mod webhooks;
 mod writing_settings;
 
+pub use answer_files::*;
+pub use answer_from_reply::*;
+pub use answers::*;
 pub use approvals::*;
 pub use audit_log::*;
 pub use autosaves::*;
@@ -48,6 +55,7 @@ pub use connected_apps::*;
 pub use corrections::*;
 pub use delivery_log::*;
 pub use document_requests::*;
+pub use drafting::*;
 pub use drafts::*;
 pub use files::*;
 pub use first_steps::*;

@@ -298,7 +298,7 @@ fn checked(
 }
 
 /// The first placeholder that means nothing.
-fn unknown_placeholder(body: &str) -> Option<String> {
+pub(super) fn unknown_placeholder(body: &str) -> Option<String> {
     let mut unknown = None;
     fill(body, |name| {
         let known = PLACEHOLDERS.iter().any(|(known, _)| *known == name);

@@ -16,6 +16,8 @@ use crate::base::limits::READ_TEXT_CHARS;
 use crate::base::states::{Direction, MessageStatus};
 use crate::model::attachments;
 use crate::model::authentication::SenderAuthentication;
+use crate::model::drafting::helper_drafts::{self, DraftSource};
+use crate::model::placeholders::signed_text;
 use crate::model::recipients::Party;
 use crate::model::timeline::StoredTimelineEvent;
 
@@ -149,6 +151,8 @@ db::row! {
         pub files: Vec<FiledAs>,
         /// Its document request, with the state.
         pub asks: Option<RequestCard>,
+        /// What a message of the drafting helper rests on; `None` for those of others.
+        pub sources: Option<Vec<DraftSource>>,
     }
 }
 
@@ -217,7 +221,10 @@ pub(super) fn read_part(
     let mut messages: Vec<&mut MessageEntry> =
         found.entries.iter_mut().filter_map(TimelineEntry::as_message).collect();
     attach_files(tx, cx, &mut messages)?;
+    let mut drafted = helper_drafts::in_conversation(tx, cx.actor.ws, id)?;
     for message in messages {
+        message.sources = drafted.remove(&message.id);
+        message.sign_for(cx.actor.name());
         message.cut_long_text();
         if let Some(request) = &message.request {
             message.asks = Some(card(tx, cx, request)?);
@@ -395,6 +402,14 @@ impl MessageEntry {
         {
             self.text.truncate(end);
             self.cut = true;
+        }
+    }
+
+    /// Puts the reader's name where the helper left it open: whoever approves the draft sends it.
+    pub(super) fn sign_for(&mut self, name: &str) {
+        if self.sources.is_some() && self.status == Some(MessageStatus::Draft) {
+            self.text = signed_text(name, &self.text);
+            self.markdown = self.markdown.as_deref().map(|text| signed_text(name, text));
         }
     }
 

@@ -7,6 +7,7 @@ use crate::base::error::{ValidationError, ValidationErrors};
 use crate::base::limits::{ADDRESS_CHARS, thousands};
 use crate::base::reference::is_reference;
 use crate::base::time::{NamedTime, is_date};
+use crate::model::answers::is_language;
 
 /// One named input.
 pub struct InputField {
@@ -55,6 +56,8 @@ pub enum Rule {
     Reference,
     Assignee,
     Cursor,
+    /// A language as ISO 639-1 has it.
+    Language,
     /// Parts of a conversation that a reader can do without.
     Omit,
     /// A day, or a moment with its offset.
@@ -239,6 +242,7 @@ impl Rule {
                 NamedTime::parse(text).is_some(),
                 "must be a date such as 2026-11-30, or a time such as 2026-11-30T09:00:00Z",
             ),
+            Rule::Language => (is_language(text), "must be two letters such as en"),
             Rule::Omit => (
                 text.split(',').all(|part| matches!(part, "team" | "events")),
                 "must be team, events, or both with a comma between them",
@@ -266,6 +270,7 @@ impl Rule {
             Rule::Time => Some(
                 r"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",
             ),
+            Rule::Language => Some("^[a-z]{2}$"),
             Rule::Omit => Some(r"^(team|events)(,(team|events))*$"),
         }
     }

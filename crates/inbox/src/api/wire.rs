@@ -7,13 +7,14 @@ use serde_json::{Map, Value};
 use crate::base::actor::Role;
 use crate::base::assignee::Assignee;
 use crate::base::ids::{
-    AgentId, ConversationId, DocumentId, EventId, MailboxId, MessageId, NoteId, RequestId, TagId,
-    WorkspaceId,
+    AgentId, AnswerId, ConversationId, DocumentId, EventId, MailboxId, MessageId, NoteId,
+    RequestId, TagId, WorkspaceId,
 };
 use crate::base::scopes::Scope;
 use crate::base::states::{ConversationRisk, Direction, MessageStatus, Status, Urgency};
 use crate::base::string_enum::string_enum;
 use crate::base::time::Moment;
+use crate::model::answers::AnswerKind;
 use crate::model::app_mail::AppMail;
 use crate::model::attachments::AttachmentInfo;
 use crate::model::documents::{DocumentFields, DocumentKind};
@@ -23,6 +24,10 @@ use crate::search::list::ConversationSummary;
 
 string_enum! {
     MessageType { Message = "message" }
+}
+
+string_enum! {
+    DraftingHelper { Helper = "helper" }
 }
 
 string_enum! {
@@ -265,6 +270,12 @@ pub struct TimelineMessage {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub original: Option<String>,
     pub attachments: Vec<AttachmentInfo>,
+    /// `helper` for what the drafting helper wrote; missing otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drafted_by: Option<DraftingHelper>,
+    /// The answers that a helper's draft rests on; missing otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sources: Option<Vec<DraftSourceJson>>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -408,6 +419,30 @@ pub struct Tag {
     pub name: String,
     /// How many conversations have it.
     pub count: i64,
+}
+
+/// What the team knows about a question.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Answer")]
+pub struct AnswerJson {
+    pub id: AnswerId,
+    pub title: String,
+    /// Markdown; `{{first_name}}` and the like are placeholders.
+    pub text: String,
+    /// Two letters; null for a saved reply whose language is not clear.
+    pub language: Option<String>,
+    pub updated_at: Moment,
+    pub kind: AnswerKind,
+}
+
+/// An answer that a helper's draft rests on.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "DraftSource")]
+pub struct DraftSourceJson {
+    pub id: AnswerId,
+    /// Its title when the draft was made.
+    pub title: String,
 }
 
 /// A file that came with a mail or was uploaded.

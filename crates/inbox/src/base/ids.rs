@@ -91,6 +91,7 @@ id!(WebhookId, "whk_");
 id!(SessionId, "ses_");
 id!(AttachmentId, "enc_");
 id!(SavedReplyId, "sav_");
+id!(AnswerId, "ans_");
 id!(AuditId, "aud_");
 id!(ServiceId, "svc_");
 id!(UploadId, "upl_");

@@ -188,6 +188,30 @@ pub const SAVED_REPLIES: i64 = 200;
 pub const SAVED_REPLY_CHARS: usize = 10_000;
 pub const SAVED_REPLY_NAME_CHARS: usize = 80;
 
+/// Answers of a workspace, the retired ones among them.
+pub const ANSWERS: i64 = 1_000;
+pub const ANSWER_TITLE_CHARS: usize = 120;
+pub const ANSWER_CHARS: usize = 10_000;
+/// Bytes of a file of answers.
+pub const ANSWER_FILE_BYTES: usize = 2 * 1024 * 1024;
+/// An answer that was neither used nor changed for this long is listed as stale.
+pub const ANSWER_STALE_MS: i64 = 180 * DAY_MS;
+/// Answers that the drafting helper offers when it is not sure enough to draft.
+pub const ANSWERS_OFFERED: usize = 3;
+/// Conversations listed as answered before.
+pub const ANSWERED_BEFORE: usize = 3;
+/// Drafts of the helper over which its success is measured, and the share of them, in hundredths, that
+/// has to be approved as it was.
+pub const DRAFTS_MEASURED: i64 = 50;
+pub const DRAFTS_AS_THEY_WERE: i64 = 20;
+/// The days over which the settings show what became of drafts.
+pub const OUTCOME_DAYS: i64 = 28;
+/// Most calls of the language model that an inbox may be allowed a day.
+pub const MODEL_CALLS_A_DAY: i64 = 100_000;
+/// Failures of the language model in a row after which it is left alone, and for how long.
+pub const MODEL_FAILURES: i64 = 5;
+pub const MODEL_REST_MS: i64 = 15 * MINUTE_MS;
+
 /// Characters of the token in the address that a sending service calls.
 pub const SERVICE_TOKEN_CHARS: usize = 32;
 /// Connections to sending services, per workspace.

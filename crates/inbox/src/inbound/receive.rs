@@ -8,7 +8,7 @@ use crate::base::blobs::{self, Blob};
 use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MessageId};
-use crate::base::limits::RISK_REASONS;
+use crate::base::limits::{DAY_MS, RISK_REASONS};
 use crate::base::states::{ConversationRisk, Direction, Status};
 use crate::base::string_enum::string_enum;
 use crate::inbound::mail_dates::MailDates;
@@ -19,12 +19,16 @@ use crate::model::authentication::SenderAuthentication;
 use crate::model::contacts;
 use crate::model::conversations::{self, Conversation, CountedMail, NewConversation};
 use crate::model::documents::{self, NewDocument};
+use crate::model::drafting::{helper_drafts, queue};
 use crate::model::events::{self, Event};
 use crate::model::mailboxes::Mailbox;
 use crate::model::messages::{self, NewMessage};
 use crate::model::recipients::{self, Party, RecipientList};
-use crate::model::timeline::{self, TimelineEvent, WokenBy};
+use crate::model::timeline::{self, RetiredBy, TimelineEvent, WokenBy};
 use crate::search;
+
+/// Mail that is fetched later than this gets no draft: it was answered long ago.
+const DRAFTED_WITHIN_MS: i64 = DAY_MS;
 
 /// A mail and the durable bytes it is made of.
 pub struct IncomingMail {
@@ -152,6 +156,7 @@ pub(crate) fn file(
         text: &mail.text,
     };
     conversations::count_mail(tx, cx, &mut conversation, &counted)?;
+    helper_drafts::retire(tx, cx, &conversation, None, RetiredBy::Customer)?;
     if !begins && dates.arrived_at < cx.now {
         conversations::mark_unread(tx, cx, &conversation.id, dates.arrived_at)?;
     }
@@ -160,6 +165,11 @@ pub(crate) fn file(
         (true, false) => hold(tx, cx, &conversation)?,
         (true, true) => {}
         (false, _) => announce(tx, cx, &mut conversation, &id, announcement)?,
+    }
+    let is_recent = dates.arrived_at > cx.now - DRAFTED_WITHIN_MS;
+    let is_live = !mailbox.circle.is_sandbox();
+    if !held && is_recent && is_live && mail.kind == AuthorKind::Person {
+        queue::enqueue_received(tx, cx, &mailbox.id, &id)?;
     }
     Ok(FiledMail { conversation: conversation.id, message: id })
 }

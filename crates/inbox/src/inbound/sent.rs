@@ -20,9 +20,11 @@ use crate::inbound::receive::{self, FiledMail, IncomingMail, MailLookup};
 use crate::model::attachments::AttachmentInfo;
 use crate::model::conversations::{self, Conversation, CountedMail, NewConversation};
 use crate::model::correspondents;
+use crate::model::drafting::helper_drafts;
 use crate::model::mailboxes::Mailbox;
 use crate::model::messages::{self, NewMessage};
 use crate::model::recipients::{self, Party, RecipientList};
+use crate::model::timeline::RetiredBy;
 
 /// Files a mail of the folder of sent mail. What Mailroom sent itself is a duplicate.
 pub async fn ingest_sent(
@@ -140,6 +142,7 @@ fn file(
         text: &mail.text,
     };
     conversations::count_mail(tx, cx, &mut conversation, &counted)?;
+    helper_drafts::retire(tx, cx, &conversation, None, RetiredBy::Team)?;
     for address in &others {
         correspondents::note(tx, cx, &conversation.circle, &address.email)?;
         recipients::add_participant(tx, cx.actor.ws, &conversation.id, &address.email)?;

@@ -5,6 +5,7 @@ mod app_mail_reader;
 mod concurrency;
 mod deliver_webhooks;
 mod document_reader;
+mod draft_replies;
 mod end_snoozes;
 mod expire_events;
 mod extract_documents;
@@ -19,6 +20,7 @@ mod quiet;
 mod recipient_outcomes;
 mod relay;
 mod remind;
+mod reply_model;
 mod runtime;
 mod sandbox_replies;
 mod send_messages;
@@ -37,6 +39,7 @@ pub use deliver_webhooks::RETRIES_MS as DELIVERY_RETRIES_MS;
 pub use document_reader::{DocumentFile, DocumentReader, ExtractionOutcome};
 pub use outgoing_mail::sent_copy;
 pub use relay::{OutgoingMail, Relay, RelayOutcome};
+pub use reply_model::{ModelReply, ReplyModel};
 pub use test_mail::{TestMail, send_test_mail};
 pub use webhook_sender::{WebhookRequest, WebhookResponse, WebhookSender};
 pub use worker::Worker;
@@ -50,12 +53,15 @@ struct Ports {
     webhook_sender: Arc<dyn WebhookSender>,
     document_reader: Arc<dyn DocumentReader>,
     app_mail_reader: Arc<dyn AppMailReader>,
+    /// The language model that drafts, if one is configured.
+    reply_model: Option<Arc<dyn ReplyModel>>,
 }
 
 /// Every background job.
 fn all(runtime: &JobRuntime, ports: &Ports) -> Vec<Arc<dyn BackgroundJob>> {
     let runtime = || runtime.clone();
-    let Ports { relay, webhook_sender, document_reader, app_mail_reader } = ports.clone();
+    let Ports { relay, webhook_sender, document_reader, app_mail_reader, reply_model } =
+        ports.clone();
     vec![
         Arc::new(send_messages::SendMessages::new(runtime(), relay.clone())),
         Arc::new(deliver_webhooks::DeliverWebhooks::new(runtime(), webhook_sender)),
@@ -67,6 +73,7 @@ fn all(runtime: &JobRuntime, ports: &Ports) -> Vec<Arc<dyn BackgroundJob>> {
         Arc::new(upload_cleanup::SubmitUploads { runtime: runtime() }),
         Arc::new(upload_cleanup::CleanUpUploads { runtime: runtime() }),
         Arc::new(extract_documents::ExtractDocuments::new(runtime(), document_reader)),
+        Arc::new(draft_replies::DraftReplies::new(runtime(), reply_model)),
         Arc::new(expire_events::ExpireEvents { runtime: runtime() }),
         Arc::new(index_maintenance::IndexMaintenance { runtime: runtime() }),
     ]

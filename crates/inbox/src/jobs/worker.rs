@@ -13,7 +13,9 @@ use tokio_util::task::TaskTracker;
 use super::app_mail_reader::NoAppMailReader;
 use super::quiet::SimulateMessages;
 use super::runtime::{BackgroundJob, JobRuntime};
-use super::{AppMailReader, DocumentReader, Ports, Relay, WebhookSender, all, index_maintenance};
+use super::{
+    AppMailReader, DocumentReader, Ports, Relay, ReplyModel, WebhookSender, all, index_maintenance,
+};
 use crate::app::App;
 use crate::base::error::{Error, Result};
 use crate::base::queue::Queue;
@@ -52,7 +54,8 @@ impl Worker {
         document_reader: Arc<dyn DocumentReader>,
     ) -> Worker {
         let app_mail_reader = Arc::new(NoAppMailReader);
-        let ports = Ports { relay, webhook_sender, document_reader, app_mail_reader };
+        let reply_model = None;
+        let ports = Ports { relay, webhook_sender, document_reader, app_mail_reader, reply_model };
         Worker::of(JobRuntime::new(app), ports, false)
     }
 
@@ -68,6 +71,12 @@ impl Worker {
     /// The same worker with a reader for the text of app mail.
     pub fn with_reader(self, app_mail_reader: Arc<dyn AppMailReader>) -> Worker {
         Worker::of(self.runtime, Ports { app_mail_reader, ..self.ports }, self.quiet)
+    }
+
+    /// The same worker with a language model that drafts replies.
+    pub fn with_model(self, reply_model: Arc<dyn ReplyModel>) -> Worker {
+        let reply_model = Some(reply_model);
+        Worker::of(self.runtime, Ports { reply_model, ..self.ports }, self.quiet)
     }
 
     /// The same worker without the jobs that send: no mail, event or notice is sent, and queued

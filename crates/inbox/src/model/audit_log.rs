@@ -58,6 +58,7 @@ actions! {
     ServiceConnected: "service-connected", "connected the sending service";
     ServiceChanged: "service-changed", "changed the secret of the sending service";
     ServiceDisconnected: "service-disconnected", "disconnected the sending service";
+    DraftingChanged: "drafting-changed", "changed the drafting of";
     SigningKeyMade: "signing-key-made", "made a key that signs the mail of";
 }
 

@@ -13,6 +13,7 @@ use crate::base::string_enum::string_enum;
 use crate::base::time::Moment;
 use crate::model::conversations::{self, Conversation, NewConversation};
 use crate::model::document_requests::{self, RequestedDocument};
+use crate::model::drafting::outcomes::{self, DraftOutcome};
 use crate::model::mail_secret;
 use crate::model::mailboxes::Mailbox;
 use crate::model::messages::{self, NewMessage, OutgoingMessage};
@@ -206,6 +207,9 @@ pub fn discard(
         &[&cx.actor.ws, &draft.id, &cx.now],
     )?;
     conversations::note_drafts(tx, cx, conversation)?;
+    if draft.author.is_none() {
+        outcomes::note(tx, cx, &draft.id, DraftOutcome::Discarded, 0.0)?;
+    }
     let discarded =
         TimelineEvent::Discarded { message_id: draft.id.clone(), reason: reason.to_owned() };
     timeline::record(tx, cx, &conversation.id, &discarded)

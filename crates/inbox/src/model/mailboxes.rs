@@ -6,6 +6,13 @@ use crate::base::actor::{Actor, Circle};
 use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::base::ids::MailboxId;
+use crate::base::string_enum::string_enum;
+
+string_enum! {
+    /// Who drafts replies in an inbox: nobody, the built-in helper from the team's answers, or a
+    /// language model that cites them.
+    DraftingMode { Off = "off", Answers = "answers", Model = "model" }
+}
 
 db::row! {
     #[derive(Clone, Debug)]

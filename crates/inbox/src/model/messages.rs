@@ -15,9 +15,10 @@ use crate::base::states::{Direction, MessageStatus, Status};
 use crate::model::attachments::AttachmentInfo;
 use crate::model::authentication::SenderAuthentication;
 use crate::model::conversations::{self, Conversation, CountedMail};
+use crate::model::drafting::{helper_drafts, queue};
 use crate::model::events::{self, Event};
 use crate::model::recipients::{self, Party, RecipientList};
-use crate::model::timeline::{self, TimelineEvent};
+use crate::model::timeline::{self, RetiredBy, TimelineEvent};
 use crate::model::written_text::WrittenText;
 use crate::model::{contacts, correspondents, document_requests, outgoing_servers, signatures};
 use crate::search;
@@ -217,6 +218,7 @@ pub fn schedule(
     if matches!(cx.actor.who, Principal::Person { .. }) && !can_leave(tx, cx, conversation)? {
         return Err(Error::invalid(NO_RELAY_FIELD, NO_RELAY));
     }
+    helper_drafts::retire(tx, cx, conversation, Some(&message.id), RetiredBy::Team)?;
     let sends_at = cx.now + undo_window(conversation);
     let text = match &message.request {
         Some(request) => document_requests::open(tx, cx, request, &written.text)?,
@@ -314,8 +316,15 @@ pub fn mark_sent(
     if let Some(request) = &message.request {
         document_requests::left(tx, cx, request)?;
     }
+    helper_drafts::retire(tx, cx, conversation, Some(&message.id), RetiredBy::Team)?;
+    if message.author.is_none() {
+        helper_drafts::forget_drafted_text(tx, cx.actor.ws, &message.id)?;
+    }
     // An automatic message and one that is passed on are no replies, so they do not change the turn.
     let is_reply = !automatic && message.forwards.is_none();
+    if is_reply && !conversation.circle.is_sandbox() {
+        queue::enqueue(tx, cx, &message.id)?;
+    }
     if conversation.status == Status::Open && is_reply {
         conversations::set_status(tx, cx, conversation, Status::Waiting)?;
     }
@@ -427,6 +436,9 @@ pub fn stop(
         return Err(Error::invalid("message", sentence));
     }
     conversations::note_drafts(tx, cx, conversation)?;
+    if message.author.is_none() {
+        helper_drafts::reopen(tx, cx, conversation, &message.id, message.serial)?;
+    }
     let undone = TimelineEvent::Undone { message_id: message.id.clone() };
     timeline::record(tx, cx, &conversation.id, &undone)
 }

@@ -1,5 +1,6 @@
 //! Rows, states, and the steps that the API, people and jobs share.
 
+pub mod answers;
 pub(crate) mod api_keys;
 pub(crate) mod app_mail;
 pub(crate) mod attachments;
@@ -12,6 +13,7 @@ pub(crate) mod counters;
 pub(crate) mod document_requests;
 pub(crate) mod documents;
 pub mod domains;
+pub mod drafting;
 pub(crate) mod drafts;
 pub mod events;
 pub(crate) mod file_checks;

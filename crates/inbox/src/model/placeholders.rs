@@ -28,6 +28,15 @@ pub fn fill(body: &str, mut value: impl FnMut(&str) -> Option<String>) -> String
     out
 }
 
+/// A text with the name of the person who sends it; other placeholders stay.
+pub fn signed_text(name: &str, text: &str) -> String {
+    fill(text, |placeholder| match placeholder {
+        "my_name" => Some(name.to_owned()),
+        "my_first_name" => Some(first_word(name).to_owned()),
+        _ => None,
+    })
+}
+
 /// The first word of a name.
 pub fn first_word(name: &str) -> &str {
     name.split_whitespace().next().unwrap_or("")

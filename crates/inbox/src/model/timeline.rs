@@ -17,6 +17,11 @@ string_enum! {
     WokenBy { Clock = "clock", Customer = "customer" }
 }
 
+string_enum! {
+    /// Who wrote what made the helper's draft outdated, as `by` of `draft-retired`.
+    RetiredBy { Customer = "customer", Team = "team" }
+}
+
 /// One change of a conversation. The name of the variant and its fields are stored as `event` and
 /// `data`, and the API shows both: neither may change once it was released.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -61,6 +66,11 @@ pub enum TimelineEvent {
     Discarded {
         message_id: MessageId,
         reason: String,
+    },
+    /// A draft of the helper was taken back, because somebody wrote.
+    DraftRetired {
+        message_id: MessageId,
+        by: RetiredBy,
     },
     /// Documents were asked for.
     Requested {
@@ -220,6 +230,11 @@ mod tests {
                 Discarded { message_id: message_id.clone(), reason: "no".into() },
                 "discarded",
                 r#"{"messageId":"msg_1","reason":"no"}"#,
+            ),
+            (
+                DraftRetired { message_id: message_id.clone(), by: RetiredBy::Customer },
+                "draft-retired",
+                r#"{"messageId":"msg_1","by":"customer"}"#,
             ),
             (
                 Uploaded { request_id: request_id.clone(), document_id },

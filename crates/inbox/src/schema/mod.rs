@@ -169,6 +169,13 @@ pub const MIGRATIONS: &[Migration] = &[
         postgres: "",
     },
     Migration {
+        version: 25,
+        name: "answers and drafting",
+        both: include_str!("025_drafting.sql"),
+        sqlite: "",
+        postgres: "",
+    },
+    Migration {
         version: 28,
         name: "OAuth",
         both: include_str!("028_oauth.sql"),

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod admin;
+mod answers;
 mod command;
 mod domain;
 mod imap;
@@ -74,6 +75,9 @@ enum Command {
     /// Services that your app sends its own mail through
     #[command(subcommand)]
     Service(services::Service),
+    /// What the team knows: answers that replies are drafted from
+    #[command(subcommand)]
+    Answer(answers::AnswerCommand),
     /// Print events as they happen, and forward them, signed, to a local address
     Listen(listen::Listen),
     /// Show what is made of mails: sender, kind, trimmed text, attachments, risk
@@ -141,6 +145,7 @@ async fn run(command: Command, settings: &Settings) -> CommandResult {
         Command::Key(key) => key.run(settings).await,
         Command::Webhook(webhook) => webhook.run(settings).await,
         Command::Service(service) => service.run(settings).await,
+        Command::Answer(answer) => answer.run(settings).await,
         Command::Listen(listen) => Ok(listen.run(settings).await?),
         Command::Inspect(inspect) => Ok(inspect.run()?),
         Command::ReadDocument(read) => Ok(read.run().await?),

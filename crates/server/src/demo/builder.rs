@@ -131,6 +131,12 @@ impl<'a> DemoBuilder<'a> {
         DemoBuilder { app, now, people, blobs, threads: HashMap::new() }
     }
 
+    /// The conversation with this subject, once it has begun.
+    pub fn conversation(&self, subject: &str) -> Option<&ConversationId> {
+        let (number, _) = scenarios::all().find(|(_, story)| story.subject == subject)?;
+        self.threads.get(&number)?.conversation.as_ref()
+    }
+
     pub fn play(&mut self, tx: &mut Tx<'_>, scene: &Scene) -> Result<()> {
         let mut thread = self.threads.remove(&scene.number).unwrap_or_default();
         let actor = self.actor(scene);

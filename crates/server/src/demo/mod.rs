@@ -1,6 +1,7 @@
 //! A sample workspace for `mailroom demo`: a small maker of lamps and furniture, three weeks of
-//! its mail, and an agent whose drafts wait for a person.
+//! its mail, an agent whose drafts wait for a person, and answers that a helper drafts from.
 
+mod answers;
 mod builder;
 mod files;
 mod people;
@@ -43,6 +44,9 @@ pub async fn fill(app: &App) -> Result<Sample> {
         let mut builder = DemoBuilder::new(&app, now, &people, &blobs);
         for scene in &script {
             builder.play(tx, scene)?;
+        }
+        if let Some(conversation) = builder.conversation(answers::DRAFTED) {
+            answers::draft_reply(tx, &app, now, &people, conversation)?;
         }
         // Everything is set up: the first steps are long over.
         let owner = people.member(SampleMember::Ines);

@@ -96,8 +96,12 @@ async fn the_sample_shows_every_state_a_newcomer_should_meet() {
     assert_eq!(live.iter().filter(|one| one["snoozedUntil"] != Value::Null).count(), 1);
 
     let drafts = messages(&live, "draft");
-    assert_eq!(drafts.len(), 5);
-    assert!(drafts.iter().all(|draft| draft["from"]["name"] == "Robo"));
+    assert_eq!(drafts.len(), 6);
+    let (helpers, agents): (Vec<&Value>, Vec<&Value>) =
+        drafts.into_iter().partition(|draft| draft["draftedBy"] == "helper");
+    assert!(agents.iter().all(|draft| draft["from"]["name"] == "Robo"));
+    assert_eq!(helpers.len(), 1);
+    assert_eq!(helpers[0]["sources"][0]["title"], "Gift cards");
     assert_eq!(messages(&live, "scheduled").len(), 1);
     let happened = |event: &str| {
         let items = live.iter().flat_map(|one| one["timeline"].as_array().unwrap());

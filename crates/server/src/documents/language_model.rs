@@ -4,23 +4,20 @@
 //! occurs in the text; otherwise, and on a timeout or an invalid response, the built-in extractor's
 //! result is used.
 
-use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use inbox::jobs::{self, DocumentFile, DocumentReader};
 use papers::{Evidence, ExtractedDocument, ExtractedFields, PaperKind};
-use reqwest::Client;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::built_in::{BuiltInReader, FileReading, found};
+use crate::net::chat_client::{ChatClient, content, read_key};
 use crate::net::http_client::own_client;
 
 /// The timeout of the whole response.
 const ANSWER_TIME: Duration = Duration::from_secs(15);
-/// Bytes of the response.
-const ANSWER_BYTES: usize = 256 * 1024;
 /// Characters of the document's text that it is shown.
 const SHOWN_CHARS: usize = 20_000;
 
@@ -45,29 +42,22 @@ pub struct Endpoint {
 impl Endpoint {
     /// Reads the key file; one that cannot be read refuses the start.
     pub fn read(reader: &ReaderEndpoint) -> Result<Endpoint, String> {
-        let key = match &reader.key_file {
-            Some(file) => {
-                let shown = file.display();
-                let key = fs::read_to_string(file)
-                    .map_err(|error| format!("reader_key_file: {shown}: {error}"))?;
-                Some(key.trim().to_owned())
-            }
-            None => None,
-        };
+        let key = read_key("reader_key_file", reader.key_file.as_deref())?;
         Ok(Endpoint { url: reader.url.clone(), key, model: reader.model.clone() })
     }
 }
 
 pub struct ModelReader {
-    endpoint: Endpoint,
+    chat: ChatClient,
+    model: String,
     built_in: BuiltInReader,
-    client: Client,
 }
 
 impl ModelReader {
     pub fn new(endpoint: Endpoint, built_in: BuiltInReader) -> Result<ModelReader, String> {
         let client = own_client(ANSWER_TIME).map_err(|error| format!("reader_url: {error}"))?;
-        Ok(ModelReader { endpoint, built_in, client })
+        let chat = ChatClient::new(client, &endpoint.url, endpoint.key);
+        Ok(ModelReader { chat, model: endpoint.model, built_in })
     }
 
     /// The built-in extractor's result, merged with the model's.
@@ -90,26 +80,8 @@ impl ModelReader {
 
     async fn ask(&self, text: &str) -> Result<Claimed, String> {
         let shown: String = text.chars().take(SHOWN_CHARS).collect();
-        let mut request = self
-            .client
-            .post(format!("{}/chat/completions", self.endpoint.url))
-            .header("content-type", "application/json")
-            .body(question(&self.endpoint.model, &shown).to_string());
-        if let Some(key) = &self.endpoint.key {
-            request = request.bearer_auth(key);
-        }
-        let mut response = request.send().await.map_err(|error| cause(&error))?;
-        if !response.status().is_success() {
-            return Err(format!("status {}", response.status().as_u16()));
-        }
-        let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|error| cause(&error))? {
-            body.extend_from_slice(&chunk);
-            if body.len() > ANSWER_BYTES {
-                return Err("response too large".into());
-            }
-        }
-        claimed(&body).ok_or_else(|| "response does not match the schema".into())
+        let answer = self.chat.ask(&question(&self.model, &shown)).await?;
+        claimed(&answer).ok_or_else(|| "response does not match the schema".into())
     }
 }
 
@@ -120,18 +92,6 @@ impl DocumentReader for ModelReader {
     ) -> jobs::BoxFuture<'a, jobs::ExtractionOutcome> {
         Box::pin(async move { found(self.read_bytes(document.bytes.clone()).await) })
     }
-}
-
-/// Why a call failed, without the URL and the response text.
-fn cause(error: &reqwest::Error) -> String {
-    let cause = if error.is_timeout() {
-        "timeout"
-    } else if error.is_connect() {
-        "connection failed"
-    } else {
-        "connection closed"
-    };
-    cause.into()
 }
 
 fn question(model: &str, text: &str) -> Value {
@@ -204,9 +164,8 @@ struct Claimed {
     reference: Option<String>,
 }
 
-fn claimed(body: &[u8]) -> Option<Claimed> {
-    let answer: Value = serde_json::from_slice(body).ok()?;
-    serde_json::from_str(answer["choices"][0]["message"]["content"].as_str()?).ok()
+fn claimed(answer: &Value) -> Option<Claimed> {
+    serde_json::from_str(content(answer)?).ok()
 }
 
 /// Merges the model's values that occur in the text with the rules' values for the rest.

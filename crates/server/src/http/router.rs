@@ -10,6 +10,7 @@ use inbox::jobs::Relay;
 
 use crate::api::http::ApiContext;
 use crate::api::{mcp, oauth, rest};
+use crate::drafting::ModelEndpoint;
 use crate::http::request_body::LARGE_BODIES;
 use crate::http::slots::Slots;
 use crate::mail_out::Dialling;
@@ -40,6 +41,8 @@ pub struct HttpOptions {
     pub dialling: Dialling,
     /// Finds the servers of a mailbox.
     pub mailbox_finder: Arc<MailboxFinder>,
+    /// The language model that drafts replies, as the settings page names it.
+    pub model: Option<ModelEndpoint>,
 }
 
 /// The API and the MCP server at their addresses, the web app everywhere else.
@@ -63,6 +66,7 @@ pub fn router(app: App, options: HttpOptions) -> Router {
         mail_setup: options.mail_setup,
         program: options.program,
         large_bodies: bodies,
+        model: options.model,
     };
     let router = web::router(Web::new(app, web)).merge(oauth);
     let router =

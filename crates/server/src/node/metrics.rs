@@ -44,6 +44,8 @@ fn describe() {
     describe_counter!("mailroom_requests_total", "Requests to the API, by route and status.");
     describe_histogram!("mailroom_request_seconds", Unit::Seconds, "Time to answer a request.");
     describe_counter!("mailroom_messages_total", "Attempts to send a message, by outcome.");
+    describe_counter!("mailroom_helper_drafts_total", "Mails the drafting helper saw, by method.");
+    describe_counter!("mailroom_model_calls_total", "Calls of the drafting model, by outcome.");
     describe_counter!("mailroom_deliveries_total", "Webhook delivery attempts, by outcome.");
     describe_histogram!("mailroom_delivery_seconds", Unit::Seconds, "Time a webhook took.");
     describe_counter!("mailroom_mails_total", "Inbound mails, by outcome.");

@@ -33,6 +33,7 @@ use inbox::App;
 use tokio::sync::Semaphore;
 
 use crate::documents::{PageRenderer, Previewer};
+use crate::drafting::ModelEndpoint;
 use crate::http::slots::Slots;
 use crate::mailbox_setup::MailboxFinder;
 use crate::net::ssrf_guard::SsrfGuard;
@@ -42,9 +43,9 @@ use layout::{assets, responses};
 pub use mail_setup::{MailSetup, OutgoingMailSetup};
 use multipart::FORMS_WITH_FILES;
 use pages::{
-    approvals, attached_mails, compose, consent, conversation, document_requests, documents, files,
-    inbox_page, mail_frame, mentions, new_conversation, originals, previews, request_documents,
-    scheduled, search, sign_in, unsent, welcome,
+    answers, approvals, attached_mails, compose, consent, conversation, document_requests,
+    documents, files, inbox_page, mail_frame, mentions, new_conversation, originals, previews,
+    request_documents, scheduled, search, sign_in, unsent, welcome,
 };
 use picture_cache::PictureCache;
 use presence::Presence;
@@ -89,6 +90,8 @@ pub struct Web {
     remote_pictures: RemotePictureFetcher,
     client_documents: ClientDocumentFetcher,
     presence: Arc<Presence>,
+    /// The language model that drafts replies, if there is one.
+    model: Option<ModelEndpoint>,
 }
 
 /// What the app is started with.
@@ -103,6 +106,8 @@ pub struct WebOptions {
     pub program: PathBuf,
     /// Shared with the API.
     pub large_bodies: Arc<Slots>,
+    /// The language model that drafts replies, if there is one.
+    pub model: Option<ModelEndpoint>,
 }
 
 impl Web {
@@ -115,6 +120,7 @@ impl Web {
             mail_setup,
             program,
             large_bodies,
+            model,
         } = options;
         let https = app.public_url.starts_with("https://");
         let hashing = Semaphore::new(HASHING_AT_ONCE);
@@ -150,6 +156,7 @@ impl Web {
             remote_pictures,
             client_documents,
             presence,
+            model,
         })
     }
 }
@@ -197,6 +204,13 @@ pub fn router(web: Arc<Web>) -> Router {
             get(originals::remote_picture),
         )
         .route("/conversations/{id}/saved/{reply}", get(compose::saved_reply))
+        .route("/conversations/{id}/answer", post(compose::insert_answer))
+        .route("/answers", get(answers::page).post(answers::add))
+        .route("/answers/new", get(answers::new))
+        .route("/answers/import", post(answers::import))
+        .route("/answers/{answer}", get(answers::edit).post(answers::change))
+        .route("/answers/{answer}/retire", post(answers::retire))
+        .route("/answers/{answer}/restore", post(answers::restore))
         .route("/new", get(new_conversation::page).post(new_conversation::send))
         .route("/new/autosave", post(new_conversation::keep))
         .route("/new/pictures", post(new_conversation::picture))

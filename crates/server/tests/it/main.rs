@@ -6,6 +6,7 @@ mod api;
 mod cli;
 mod code_style;
 mod documents;
+mod drafting;
 mod http;
 mod layers;
 mod mail_in;

@@ -9,8 +9,9 @@ use serde_json::{Map, Value};
 use super::{Access, Method, Operation, OperationOutput, ScopeRule, Tool, answer, typed, warning};
 use crate::api::fields::{InputField, InputKind, Rule, text};
 use crate::api::wire::{
-    AppSentJson, Contact, ConversationJson, EventType, MessageType, NoteType, SenderJson,
-    TimelineEventJson, TimelineItem, TimelineMessage, TimelineNote,
+    AppSentJson, Contact, ConversationJson, DraftSourceJson, DraftingHelper, EventType,
+    MessageType, NoteType, SenderJson, TimelineEventJson, TimelineItem, TimelineMessage,
+    TimelineNote,
 };
 use crate::app::Cx;
 use crate::base::error::{Error, Result};
@@ -21,6 +22,7 @@ use crate::base::states::{ConversationRisk, Direction, MessageStatus};
 use crate::base::time::Moment;
 use crate::model::attachments::AttachmentInfo;
 use crate::model::conversations;
+use crate::model::drafting::helper_drafts::{self, DraftSource};
 use crate::model::originals::cut;
 use crate::model::{app_mail, members, originals};
 
@@ -218,9 +220,11 @@ fn timeline(
             &[&ws, id, &since],
         )?,
     };
+    let mut drafted = helper_drafts::in_conversation(tx, ws, id)?;
     let messages = messages.into_iter().map(|message| {
         let original = originals.remove(&message.id);
-        message.placed(original)
+        let sources = drafted.remove(&message.id);
+        message.placed(original, sources)
     });
     let mut items: Vec<Placed> = messages.collect();
     items.extend(notes.into_iter().map(NoteRow::placed));
@@ -284,8 +288,10 @@ db::row! {
 }
 
 impl MessageRow {
-    fn placed(self, original: Option<String>) -> Placed {
+    fn placed(self, original: Option<String>, sources: Option<Vec<DraftSource>>) -> Placed {
         let (at, id) = (self.at, self.id.to_string());
+        let source =
+            |source: DraftSource| DraftSourceJson { id: source.answer, title: source.title };
         let message = TimelineMessage {
             item_type: MessageType::Message,
             id: self.id,
@@ -297,6 +303,8 @@ impl MessageRow {
             text: cut(self.text, READ_TEXT_CHARS),
             original,
             attachments: self.attachments.0,
+            drafted_by: sources.is_some().then_some(DraftingHelper::Helper),
+            sources: sources.map(|sources| sources.into_iter().map(source).collect()),
         };
         Placed::new(at, &id, TimelineItem::Message(message))
     }

@@ -16,6 +16,7 @@ mod record_sent;
 mod reply;
 mod request_documents;
 mod sandbox_inbound;
+mod search_answers;
 mod search_documents;
 mod set_status;
 mod start_conversation;
@@ -184,6 +185,7 @@ pub static OPERATIONS: &[Operation] = &[
     list_mailboxes::OPERATION,
     list_tags::OPERATION,
     list_team::OPERATION,
+    search_answers::OPERATION,
     search_documents::OPERATION,
     record_sent::OPERATION,
     list_messages::OPERATION,

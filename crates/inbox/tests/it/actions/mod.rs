@@ -1,5 +1,6 @@
 //! What people do in the app and at the command line.
 
+mod answers;
 mod corrections;
 mod people;
 mod reading;

@@ -16,6 +16,7 @@ mod record_sent;
 mod reply;
 mod request_documents;
 mod sandbox;
+mod search_answers;
 mod search_documents;
 mod set_status;
 mod start_conversation;

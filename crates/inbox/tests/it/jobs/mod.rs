@@ -1,6 +1,7 @@
 //! Background jobs, with the time that the test lets pass.
 
 mod deliver_webhooks;
+mod draft_replies;
 mod extract_documents;
 mod failures;
 mod outgoing_servers;

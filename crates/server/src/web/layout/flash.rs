@@ -64,6 +64,10 @@ flashes! {
     ResumeFirst: "resume-first", "warn", "Nothing was sent: resume the webhook first.";
     ReplySaved: "reply-saved", "check", "Saved. Everyone on the team can use it.";
     ReplyDeleted: "reply-deleted", "check", "Deleted.";
+    AnswerSaved: "answer-saved", "check", "Saved. Helpers and agents use it from now on.";
+    AnswerRetired: "answer-retired", "closed", "Retired. It is kept and can be used again.";
+    AnswerRestored: "answer-restored", "check", "In use again.";
+    DraftingSet: "drafting-set", "check", "Saved. It applies from the next mail on.";
     RequestClosed: "request-closed", "closed", "Closed. The customer is not reminded any more.";
     RequestReopened: "request-reopened", "check", "Open again. The customer can add documents.";
     RequestRevoked: "request-revoked", "lock", "Taken back. The link leads nowhere from now on.";

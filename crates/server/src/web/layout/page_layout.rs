@@ -63,6 +63,7 @@ pub struct PageLayout {
     /// True while this server sends and fetches nothing.
     pub quiet: bool,
     pub documents_current: bool,
+    pub answers_current: bool,
     pub flash: Option<Flash>,
     pub undo: Option<Undo>,
     pub times: TimeFormat,
@@ -127,6 +128,7 @@ impl PageLayout {
             first_steps_current: location.current == "/welcome",
             menu: menu(me, location),
             documents_current: location.current == "/documents",
+            answers_current: location.current == "/answers",
             flash: visitor.flash,
             undo: undo.map(|message| Undo {
                 message: message.id.to_string(),

@@ -27,6 +27,11 @@ impl Avatar {
         Avatar { class: "agent", initials: name.chars().take(2).collect() }
     }
 
+    /// The drafting helper.
+    pub fn helper() -> Avatar {
+        Avatar::agent("Hp")
+    }
+
     pub fn mailroom() -> Avatar {
         Avatar { class: "auto", initials: String::new() }
     }

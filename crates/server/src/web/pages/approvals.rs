@@ -8,6 +8,7 @@ use inbox::actions::{self, Decision, MessageEntry, QueuedDraft};
 use inbox::base::ids::{ConversationId, MessageId};
 use inbox::base::limits::{self, DISCARD_REASON_CHARS, REPLY_CHARS};
 use inbox::base::states::{ConversationRisk, Direction};
+use inbox::model::drafting::helper_drafts::HELPER_NAME;
 use inbox::{Error, RecipientList};
 
 use crate::web::Web;
@@ -152,7 +153,10 @@ fn rows(queue: &[QueuedDraft], frame: &PageLayout, current: Option<&MessageId>) 
         QueueRow {
             href: format!("/approvals/{}", draft.id),
             current: current == Some(&draft.id),
-            avatar: Avatar::of(draft.author.as_deref(), &draft.author_name),
+            avatar: match draft.author_name.as_str() {
+                HELPER_NAME if draft.author.is_none() => Avatar::helper(),
+                name => Avatar::of(draft.author.as_deref(), name),
+            },
             author: draft.author_name.clone(),
             ago: frame.times.ago(draft.at),
             time: frame.times.long(draft.at),

@@ -7,6 +7,7 @@ use axum::extract::{Path, State};
 use inbox::ReplyResult;
 use inbox::actions::{self, Autosave, AutosaveKind, ForwardedMessage, NewReply, UnsentPlace};
 use inbox::api::operations::{AddNoteInput, add_note};
+use inbox::base::ids::AnswerId;
 use inbox::base::limits::{NOTE_CHARS, thousands};
 use inbox::base::states::Direction;
 use inbox::{Error, ValidationErrors};
@@ -147,6 +148,30 @@ fn sent(web: &Web, id: &str, form: &ReplyForm, result: &ReplyResult) -> PageResu
     let mut response = see_other(&path);
     web.set_undo(&mut response, result.message_id.as_str());
     Ok(response)
+}
+
+form! {
+    /// An answer that was chosen above the reply box.
+    pub struct InsertAnswerForm {
+        answer: String,
+        from: ListQuery,
+    }
+}
+
+/// Puts an answer into the reply that the reader is writing.
+pub async fn insert_answer(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted<InsertAnswerForm>,
+) -> PageResult {
+    let Posted { visitor, form } = posted;
+    let answer = AnswerId::parse(&form.answer).ok_or(Error::NotFound("answer"))?;
+    let conversation = id.clone();
+    web.act_quietly(&visitor, move |tx, cx, _| {
+        actions::insert_answer(tx, cx, &conversation, &answer)
+    })
+    .await?;
+    Ok(see_other(&form.from.composer(&id, "reply")))
 }
 
 pub async fn note(

@@ -6,7 +6,8 @@ use askama::Template;
 use axum::extract::{Path, State};
 use db::Tx;
 use inbox::actions::{
-    self, OpenConversation, SavedReply, SignedIn, TimelineCursor, TimelineEntry, TimelinePart,
+    self, HelperFindings, OpenConversation, SavedReply, SignedIn, TimelineCursor, TimelineEntry,
+    TimelinePart,
 };
 use inbox::api::operations::{
     AssignConversationInput, SetStatusInput, TagConversationInput, assign_conversation,
@@ -16,6 +17,7 @@ use inbox::base::agent_presence::AGENT_STAYS_MS;
 use inbox::base::ids::{AgentId, UserId};
 use inbox::base::limits::{TAG_CHARS, TAGS_PER_CALL};
 use inbox::base::states::Status;
+use inbox::model::drafting::findings::AnsweredBefore;
 use inbox::{Conversation, Cx, Error};
 use jiff::civil::Weekday;
 
@@ -38,6 +40,9 @@ use crate::web::pages::timeline::{self, MessageProgress, TimelineChoice, Timelin
 use crate::web::presence::Other;
 use crate::web::visitor::Visitor;
 
+/// Words of an earlier reply that are shown.
+const BEFORE_WORDS: usize = 30;
+
 #[derive(Template)]
 #[template(path = "conversation.html", whitespace = "minimize")]
 pub struct ConversationPage {
@@ -47,6 +52,9 @@ pub struct ConversationPage {
     composer: Option<Composer>,
     /// The form that asks for documents, instead of the composer.
     pub asking: Option<AskForm>,
+    /// Answers that may fit: their ids and titles.
+    offers: Vec<(String, String)>,
+    answered_before: Vec<BeforeView>,
     /// True if mail arrived since the reader was here.
     is_news: bool,
     /// True if the reader is mentioned in a note that they have not read.
@@ -110,6 +118,15 @@ pub struct OtherView {
     pub time: DisplayTime,
 }
 
+/// A conversation in which something alike was answered.
+struct BeforeView {
+    href: String,
+    subject: String,
+    /// With whom, when and by whom.
+    about: String,
+    gist: String,
+}
+
 pub async fn page(
     State(web): State<Arc<Web>>,
     visitor: Visitor,
@@ -152,6 +169,7 @@ pub async fn build(
                 me: me.id.clone(),
                 is_mentioned: actions::is_mentioned(tx, cx, &open.conversation.id)?,
                 latest: actions::latest_of(tx, cx, &wanted)?,
+                findings: actions::helper_findings(tx, cx, &wanted)?,
                 saved_replies: if writes {
                     actions::list_saved_replies(tx, cx)?
                 } else {
@@ -161,7 +179,7 @@ pub async fn build(
             Ok((open, list.read(tx, cx)?, details))
         })
         .await?;
-    let Details { ws, me, is_mentioned, saved_replies, latest } = details;
+    let Details { ws, me, is_mentioned, saved_replies, latest, findings } = details;
     let here = web.presence.others(&(ws, open.conversation.id.to_string()), &me, frame.times.now);
     let agents = agents_here(web, ws, &open, frame.times.now);
     frame.title = subject(&open.conversation.subject);
@@ -177,7 +195,30 @@ pub async fn build(
     let choice = TimelineChoice { as_text: &as_text, is_older, from: &frame.from };
     let mut convo = convo_view(open, &frame.times, &filter, choice);
     convo.others_here = here.into_iter().map(other_here).chain(agents).collect();
-    Ok(ConversationPage { frame, list, convo, composer, asking: None, is_news, is_mentioned })
+    let offers = findings.offers.into_iter().map(|answer| (answer.id.to_string(), answer.title));
+    let before = findings.answered_before.iter().map(|one| before_view(one, &frame.times));
+    let (offers, answered_before) = (offers.collect(), before.collect());
+    Ok(ConversationPage {
+        frame,
+        list,
+        convo,
+        composer,
+        asking: None,
+        offers,
+        answered_before,
+        is_news,
+        is_mentioned,
+    })
+}
+
+fn before_view(before: &AnsweredBefore, times: &TimeFormat) -> BeforeView {
+    let when = times.short(before.at).text;
+    BeforeView {
+        href: format!("/conversations/{}", before.id),
+        subject: subject(&before.subject),
+        about: format!("{}, {when} · answered by {}", before.contact, before.by),
+        gist: before.text.split_whitespace().take(BEFORE_WORDS).collect::<Vec<_>>().join(" "),
+    }
 }
 
 /// The part of the timeline that the address names.
@@ -197,6 +238,7 @@ struct Details {
     me: UserId,
     is_mentioned: bool,
     saved_replies: Vec<SavedReply>,
+    findings: HelperFindings,
     /// The newest of everything in it, by which a live page sees a change.
     latest: Vec<String>,
 }

@@ -1,5 +1,6 @@
 //! The pages of the app and the forms on them.
 
+pub(crate) mod answers;
 pub(crate) mod approvals;
 pub(crate) mod attached_mails;
 pub(crate) mod compose;

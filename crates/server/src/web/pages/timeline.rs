@@ -5,8 +5,9 @@ use inbox::actions::{
 };
 use inbox::base::limits::READ_TEXT_CHARS;
 use inbox::base::states::{ConversationRisk, Direction, MessageStatus, Status};
+use inbox::model::drafting::helper_drafts::DraftSource;
 use inbox::model::mentions::marked;
-use inbox::{Conversation, StoredTimelineEvent, TimelineEvent, WokenBy};
+use inbox::{Conversation, RetiredBy, StoredTimelineEvent, TimelineEvent, WokenBy};
 
 use crate::web::layout::wording::{Avatar, DisplayTime, TimeFormat, first_name, paragraphs, size};
 use crate::web::pages::document_requests::RequestView;
@@ -44,6 +45,10 @@ pub struct MessageView {
     pub avatar: Avatar,
     pub name: String,
     pub is_agent: bool,
+    /// True while it is a draft of the drafting helper.
+    pub is_helper: bool,
+    /// The answers that it rests on: where each is, and its title.
+    pub sources: Vec<(String, String)>,
     pub class: &'static str,
     pub label: String,
     /// The sender's address; empty for messages of ours.
@@ -255,8 +260,13 @@ pub fn view(
 ) -> MessageView {
     let inbound = message.direction == Direction::Inbound;
     let name = message.from_name.clone().unwrap_or_else(|| message.from_email.clone());
+    let is_helper = message.sources.is_some() && message.status == Some(MessageStatus::Draft);
     let avatar = if inbound {
         Avatar::customer(&name)
+    } else if is_helper {
+        Avatar::helper()
+    } else if message.sources.is_some() {
+        Avatar::person(&name)
     } else {
         Avatar::of(message.author.as_deref(), &name)
     };
@@ -272,7 +282,9 @@ pub fn view(
     };
     MessageView {
         id: message.id.to_string(),
-        is_agent: avatar.is_agent(),
+        is_agent: avatar.is_agent() && !is_helper,
+        is_helper,
+        sources: message.sources.iter().flatten().map(source_view).collect(),
         avatar,
         label: format!("{what} {name}"),
         name,
@@ -309,6 +321,10 @@ pub fn view(
     }
 }
 
+fn source_view(source: &DraftSource) -> (String, String) {
+    (format!("/answers/{}", source.answer), source.title.clone())
+}
+
 fn state(message: &MessageEntry, times: &TimeFormat) -> MessageProgress {
     match message.status {
         None => MessageProgress::Theirs,
@@ -328,6 +344,11 @@ fn state(message: &MessageEntry, times: &TimeFormat) -> MessageProgress {
 }
 
 impl MessageView {
+    /// True for a reply that an answer can be made of.
+    pub fn can_be_answer(&self) -> bool {
+        matches!(self.state, MessageProgress::Sent) && !self.is_forward
+    }
+
     /// Leaves so many characters of the text; answers how many there are.
     fn shorten(&mut self, most: usize) -> usize {
         let mut left = most;
@@ -451,6 +472,12 @@ fn sentence(event: &TimelineEvent, times: &TimeFormat) -> String {
             "" => "discarded the draft".into(),
             reason => format!("discarded the draft: {reason}"),
         },
+        TimelineEvent::DraftRetired { by: RetiredBy::Customer, .. } => {
+            "took the helper's draft back, the customer wrote again".into()
+        }
+        TimelineEvent::DraftRetired { by: RetiredBy::Team, .. } => {
+            "took the helper's draft back by writing".into()
+        }
         TimelineEvent::Requested { .. } => "asked for documents".into(),
         TimelineEvent::Uploaded { .. } => "received an upload".into(),
         TimelineEvent::Reminded { .. } => "reminded the customer of the documents".into(),

@@ -4,6 +4,7 @@ mod apps;
 mod audit;
 mod connect;
 pub mod connect_fields;
+mod drafting;
 mod inbox;
 mod inboxes;
 pub mod incoming_mail;
@@ -60,6 +61,7 @@ menu! {
     Outgoing: "Outgoing mail", "/settings/outgoing", for_admins: true;
     Tags: "Tags", "/settings/tags", for_admins: false;
     Replies: "Saved replies", "/settings/replies", for_admins: false;
+    Drafting: "Drafting", "/settings/drafting", for_admins: true;
     Keys: "Agents and keys", "/settings/keys", for_admins: true;
     Apps: "Connected apps", "/settings/apps", for_admins: false;
     Webhooks: "Webhooks", "/settings/webhooks", for_admins: true;
@@ -106,6 +108,9 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/replies", get(replies::page).post(replies::add))
         .route("/settings/replies/{id}", get(replies::edit_page).post(replies::change))
         .route("/settings/replies/{id}/delete", post(replies::delete))
+        .route("/settings/drafting", get(drafting::page))
+        .route("/settings/drafting/{mailbox}", post(drafting::set))
+        .route("/settings/drafting/{mailbox}/model", get(drafting::model_page))
         .route("/settings/keys", get(keys::page).post(keys::make))
         .route("/settings/keys/{id}/revoke", post(keys::revoke))
         .route("/settings/apps", get(apps::page))

@@ -258,7 +258,7 @@ async fn a_list_gives_1_to_100_items_and_25_unless_told(app: TestApp) {
 async fn a_search_has_up_to_200_characters(app: TestApp) {
     let key = app.key(ALL).await;
     a_conversation(&app).await;
-    for list in ["/conversations", "/documents"] {
+    for list in ["/conversations", "/documents", "/answers"] {
         for text in [wide, narrow] {
             for (chars, status) in [(0, 200), (200, 200), (201, 400)] {
                 let q: String =

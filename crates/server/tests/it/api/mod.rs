@@ -127,6 +127,7 @@ pub const OPS: &[Op] = &[
     get("list_mailboxes", "/mailboxes"),
     get("list_tags", "/tags"),
     get("list_team", "/team"),
+    get("search_answers", "/answers"),
     get("search_documents", "/documents"),
     post(
         "record_sent",

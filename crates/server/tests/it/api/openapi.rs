@@ -118,6 +118,7 @@ async fn the_document_tells_scope_key_and_refusals_of_each_operation(app: TestAp
             "list_conversations",
             "get_conversation",
             "list_messages",
+            "search_answers",
             "search_documents",
             "list_events",
         ];
@@ -248,6 +249,7 @@ async fn the_document_tells_each_parameter_and_header(app: TestApp) {
             ],
             "get_conversation" => &["id", "include", "omit", "after"],
             "list_messages" => &["status", "limit"],
+            "search_answers" => &["q", "language", "limit"],
             "search_documents" => &["q", "kind", "limit", "cursor"],
             "list_events" => &["start", "limit", "cursor"],
             "sandbox_inbound" | "start_conversation" => &["Idempotency-Key"],

@@ -28,6 +28,7 @@ fn lists_are_printed_while_another_process_writes() {
         &["mailbox", "list"],
         &["webhook", "list"],
         &["service", "list"],
+        &["answer", "list"],
         &["domain", "list"],
         &["workspace", "list"],
         &["quiet", "status"],

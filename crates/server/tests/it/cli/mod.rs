@@ -2,6 +2,7 @@
 
 mod answers;
 mod copies;
+mod known_answers;
 mod lists;
 mod people;
 mod sandbox;

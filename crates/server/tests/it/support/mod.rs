@@ -20,6 +20,7 @@ use inbox::base::secret_sealer::SecretSealer;
 use inbox::jobs::{AppMailReader, BoxFuture};
 use rustls::RootCertStore;
 use server::api::rest;
+use server::drafting::{HttpReplyModel, ModelEndpoint};
 use server::http::router::{self, HttpOptions, MailSetup};
 use server::mail_in::smtp::ListenAddress;
 use server::mail_out::dns_records::SendingSetup;
@@ -146,6 +147,13 @@ impl TestApp {
         self.serve(HttpOptions { quiet: QuietMode::fixed(quiet), ..options() });
     }
 
+    /// The same, with a language model that the worker asks and the settings name.
+    pub fn with_model(mut self, endpoint: ModelEndpoint) -> TestApp {
+        self.domain.set_model(Arc::new(HttpReplyModel::open(&endpoint).unwrap()));
+        self.serve(HttpOptions { model: Some(endpoint), ..options() });
+        self
+    }
+
     /// The same, with a way to read the words of mail at the services that sent it.
     pub fn with_reader(mut self, reader: Arc<dyn AppMailReader>) -> TestApp {
         self.domain.set_reader(reader);
@@ -231,6 +239,7 @@ fn options() -> HttpOptions {
         relay: Arc::new(TestRelay::default()),
         dialling: dialling(RootCertStore::empty(), false),
         mailbox_finder: finder(None, dialling(RootCertStore::empty(), false)),
+        model: None,
     }
 }
 

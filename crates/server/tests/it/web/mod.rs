@@ -1,5 +1,6 @@
 //! The web app, page by page: what is shown, what forms do, and to whom.
 
+mod answers;
 mod approvals;
 mod asking;
 pub mod browser;

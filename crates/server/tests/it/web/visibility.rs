@@ -48,6 +48,12 @@ const NAMING: &[(&str, &str, Form)] = &[
     ("POST", "/requests/{request}/reopen", &[]),
     ("POST", "/requests/{request}/revoke", &[]),
     ("GET", "/conversations/{id}/saved/{saved}", &[]),
+    ("POST", "/conversations/{id}/answer", &[("answer", "ans_00000000000000000000000000")]),
+    ("GET", "/answers/{answer}", &[]),
+    ("POST", "/answers/{answer}", &[("title", "x"), ("body", "x")]),
+    ("POST", "/answers/{answer}/retire", &[]),
+    ("POST", "/answers/{answer}/restore", &[]),
+    ("GET", "/answers/new?from={scheduled}", &[]),
     ("GET", "/attachments/{attachment}", &[]),
     ("GET", "/attachments/{attachment}/preview", &[]),
     ("POST", "/messages/{scheduled}/stop", &[]),
@@ -84,6 +90,8 @@ const ADMINISTERED: &[(&str, &str, Form)] = &[
     ("POST", "/settings/inboxes/{mailbox}/test-mail", &[]),
     ("POST", "/settings/inboxes/{mailbox}/disconnect", &[]),
     ("GET", "/settings/inboxes/connect?inbox={mailbox}", &[]),
+    ("POST", "/settings/drafting/{mailbox}", &[("mode", "answers")]),
+    ("GET", "/settings/drafting/{mailbox}/model", &[]),
 ];
 
 /// Routes that name people, keys and services, whom everyone on the team may know, or files of ours.
@@ -141,6 +149,7 @@ struct Things {
     event: String,
     saved: String,
     attachment: String,
+    answer: String,
 }
 
 impl Things {
@@ -157,6 +166,7 @@ impl Things {
             .replace("{event}", &self.event)
             .replace("{saved}", &self.saved)
             .replace("{attachment}", &self.attachment)
+            .replace("{answer}", &self.answer)
             .replace("{path}", "top")
             .replace("{number}", "0")
     }
@@ -201,6 +211,13 @@ async fn private_things(app: &TestApp, person: &Actor) -> Things {
     let session = format!("ses_{}", sessions.between("/settings/you/sessions/ses_", "/end"));
     assert!(page.status == 200);
     let (attachment, saved) = attached(app, person, &id).await;
+    let answer = inbox::actions::AnswerInput {
+        title: "A hidden answer".into(),
+        body: "The lamps are hidden and nobody is to know it.".into(),
+        inboxes: vec![inbox.id.to_string()],
+        ..Default::default()
+    };
+    let answer = app.try_answer(person, answer).await.unwrap();
     let webhook = app.webhook(person, true, true).await;
     let tested = webhook.clone();
     let event =
@@ -218,6 +235,7 @@ async fn private_things(app: &TestApp, person: &Actor) -> Things {
         event: event.to_string(),
         saved,
         attachment,
+        answer: answer.to_string(),
     }
 }
 
@@ -273,6 +291,7 @@ fn nothing() -> Things {
         event: none("evt"),
         saved: none("sav"),
         attachment: none("enc"),
+        answer: none("ans"),
     }
 }
 
@@ -325,6 +344,8 @@ async fn lists_counts_and_settings_of_others_are_as_without_it(app: TestApp) {
         "/search?q=zed",
         "/settings/inboxes",
         "/settings/webhooks",
+        "/settings/drafting",
+        "/answers",
         "/mentions",
     ];
     let browser = app.signed_in(&bo).await;

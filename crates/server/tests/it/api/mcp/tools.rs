@@ -24,13 +24,14 @@ on_both!(
     an_idempotency_key_is_the_same_through_both_doors
 );
 
-const READING: [&str; 8] = [
+const READING: [&str; 9] = [
     "list_conversations",
     "get_conversation",
     "list_mailboxes",
     "list_messages",
     "list_tags",
     "list_team",
+    "search_answers",
     "search_documents",
     "whoami",
 ];

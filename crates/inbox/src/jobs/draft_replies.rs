@@ -1,0 +1,361 @@
+//! Drafts replies to customers' messages, and learns from replies that have left.
+
+use std::sync::Arc;
+
+use db::Tx;
+use metrics::counter;
+use serde_json::Value;
+
+use super::concurrency::{FreeSlots, JobSlots};
+use super::failures::{JobRule, send_no_notice, system};
+use super::fair_share::{FairShare, FairShareCursor};
+use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};
+use super::{ModelReply, ReplyModel};
+use crate::app::{App, Cx};
+use crate::base::actor::{Actor, Circle};
+use crate::base::error::{Error, Result};
+use crate::base::future::BoxFuture;
+use crate::base::ids::MessageId;
+use crate::base::queue::Queue;
+use crate::base::states::{Direction, MessageStatus};
+use crate::model::answers::{self, KnownAnswer};
+use crate::model::drafting::case::{DraftingCase, waiting_case};
+use crate::model::drafting::examples::{self, AnsweredMail};
+use crate::model::drafting::helper_drafts::DraftSource;
+use crate::model::drafting::matching::{HelperMatch, filled_answer, find_answers};
+use crate::model::drafting::redaction::Redaction;
+use crate::model::drafting::reply::{CheckedDraft, check_answer};
+use crate::model::drafting::request::request_body;
+use crate::model::drafting::writing::{DraftMethod, HelperDraft, write_draft};
+use crate::model::drafting::{budget, findings, queue};
+use crate::model::mailboxes::DraftingMode;
+use crate::model::messages;
+use crate::model::written_text::{TextFormat, WrittenText};
+
+/// Messages that are looked at together, in total and for each workspace.
+const IN_FLIGHT: usize = 8;
+const IN_FLIGHT_EACH: usize = 2;
+
+const WORKSPACES: FairShare = FairShare {
+    oldest: "SELECT ws FROM drafting_jobs WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2",
+    next: "SELECT min(ws) FROM (
+            SELECT ws FROM drafting_jobs WHERE ws > ?1 ORDER BY ws, due_at LIMIT 1
+        ) AS planned",
+};
+
+/// A message that cannot be looked at gets no draft; nobody misses what was never promised.
+const RULE: JobRule = JobRule {
+    queue: Queue::Drafting,
+    put_off: Some("UPDATE drafting_jobs SET due_at = ?1 WHERE ws = ?2 AND message = ?3"),
+    stop: "DELETE FROM drafting_jobs WHERE ws = ?1 AND message = ?2",
+    report: send_no_notice,
+};
+
+#[derive(Clone)]
+pub(super) struct DraftReplies {
+    runtime: JobRuntime,
+    model: Option<Arc<dyn ReplyModel>>,
+    slots: JobSlots,
+    last_workspace: FairShareCursor<i64>,
+}
+
+impl BackgroundJob for DraftReplies {
+    fn queue(&self) -> Queue {
+        Queue::Drafting
+    }
+
+    fn earliest(&self) -> &'static str {
+        "SELECT min(due_at) FROM drafting_jobs"
+    }
+
+    /// A model is outside; built-in drafts wait with it.
+    fn is_outward(&self) -> bool {
+        true
+    }
+
+    fn slots(&self) -> Option<&JobSlots> {
+        Some(&self.slots)
+    }
+
+    fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
+        Box::pin(self.start_due())
+    }
+}
+
+/// A message as the queue names it.
+enum QueuedMessage {
+    /// A customer's, with what a draft is made from; boxed, because it is large.
+    Waiting(Box<WaitingMessage>),
+    /// A reply of ours that has left.
+    Reply(Actor, MessageId),
+    /// Nothing is to be done about it.
+    Settled,
+}
+
+struct WaitingMessage {
+    actor: Actor,
+    case: DraftingCase,
+    known: Vec<KnownAnswer>,
+    past: Vec<AnsweredMail>,
+}
+
+impl DraftReplies {
+    pub(super) fn new(runtime: JobRuntime, model: Option<Arc<dyn ReplyModel>>) -> DraftReplies {
+        let slots = JobSlots::new(IN_FLIGHT_EACH, IN_FLIGHT);
+        DraftReplies { runtime, model, slots, last_workspace: FairShareCursor::default() }
+    }
+
+    async fn start_due(&self) -> Result<JobRound> {
+        let app = self.runtime.app.clone();
+        let (free, last) = (self.slots.free(), self.last_workspace.get());
+        if free.all == 0 {
+            return Ok(JobRound { claimed: 0, full: true });
+        }
+        let claim = move |tx: &mut Tx<'_>| claim_due(tx, &app, &free, last);
+        let (jobs, last) = self.runtime.app.store.write(claim).await?;
+        self.last_workspace.set(last);
+        let round = JobRound { claimed: jobs.len(), full: jobs.is_empty() };
+        for job in jobs {
+            let slot = self.slots.enter(&job.ws.to_string());
+            let (this, own) = (self.clone(), job.clone());
+            let work = async move { this.look_at(own).await };
+            self.runtime.start(&RULE, job, work, slot);
+        }
+        Ok(round)
+    }
+
+    async fn look_at(&self, job: DueJob) -> Result<()> {
+        let now = self.runtime.app.clock.now();
+        let own = job.clone();
+        let found = self.runtime.app.store.read(move |tx| load(tx, &own, now)).await?;
+        match found {
+            QueuedMessage::Waiting(waiting) => self.draft(*waiting).await,
+            QueuedMessage::Reply(actor, message) => {
+                self.runtime.app.act(&actor, move |tx, cx| learn(tx, cx, &message)).await
+            }
+            QueuedMessage::Settled => {
+                let settle = move |tx: &mut Tx<'_>| {
+                    tx.exec(RULE.stop, &job.args(&[]))?;
+                    Ok(())
+                };
+                self.runtime.app.store.write(settle).await
+            }
+        }
+    }
+
+    async fn draft(&self, waiting: WaitingMessage) -> Result<()> {
+        let WaitingMessage { actor, case, known, past } = waiting;
+        // Comparing takes a few milliseconds of a core.
+        let (case, found) = tokio::task::spawn_blocking(move || {
+            let found = find_answers(&case, &known, &past);
+            (case, found)
+        })
+        .await?;
+        let by_model = match case.mode {
+            DraftingMode::Model => self.ask_model(&actor, &case, &found).await?,
+            DraftingMode::Answers | DraftingMode::Off => None,
+        };
+        let draft = by_model.or_else(|| built_in(&case, &found));
+        let method = draft.as_ref().map_or("none", |draft| draft.method.as_str());
+        counter!("mailroom_helper_drafts_total", "method" => method).increment(1);
+        self.runtime
+            .app
+            .act(&actor, move |tx, cx| record(tx, cx, &case.message, &found, draft.as_ref()))
+            .await
+    }
+
+    /// The draft of the model, where one is set up, the budget allows it and its answer passes every
+    /// check. Without one the built-in helper's stands.
+    async fn ask_model(
+        &self,
+        actor: &Actor,
+        case: &DraftingCase,
+        found: &HelperMatch,
+    ) -> Result<Option<HelperDraft>> {
+        let Some(model) = &self.model else { return Ok(None) };
+        if found.sources.is_empty() || case.language.is_none() {
+            return Ok(None);
+        }
+        let (mailbox, message) = (case.mailbox.id.clone(), case.message.clone());
+        let take = move |tx: &mut Tx<'_>, cx: &Cx<'_>| {
+            budget::take_call(tx, cx.actor.ws, &mailbox, &message, cx.now)
+        };
+        if !self.runtime.app.act(actor, take).await? {
+            return Ok(None);
+        }
+        let mut redaction = Redaction::new(case.names.clone());
+        let request = request_body(model.name(), case, &found.sources, &mut redaction);
+        let began = self.runtime.app.clock.now();
+        let answered = self.ask_once(model, &request).await;
+        let took_ms = self.runtime.app.clock.now() - began;
+        let checked = answered.and_then(|answer| {
+            let checked = check_answer(&answer.content, case, &found.sources, &redaction);
+            Ok((checked.map_err(str::to_owned)?, answer.tokens))
+        });
+        self.note_call(actor, case, &checked).await?;
+        Ok(checked.ok().map(|(checked, tokens)| {
+            model_draft(model.name(), &found.sources, checked, tokens, took_ms)
+        }))
+    }
+
+    async fn ask_once(
+        &self,
+        model: &Arc<dyn ReplyModel>,
+        request: &Value,
+    ) -> Result<ModelReply, String> {
+        let answered = model.ask(request).await;
+        if let Err(reason) = &answered {
+            tracing::warn!(reason, "drafting model request failed");
+        }
+        answered
+    }
+
+    async fn note_call(
+        &self,
+        actor: &Actor,
+        case: &DraftingCase,
+        checked: &Result<(CheckedDraft, i64), String>,
+    ) -> Result<()> {
+        let mailbox = case.mailbox.id.clone();
+        let outcome = checked.as_ref().map(|(_, tokens)| *tokens).map_err(Clone::clone);
+        let label = if outcome.is_ok() { "used" } else { "failed" };
+        counter!("mailroom_model_calls_total", "outcome" => label).increment(1);
+        let note = move |tx: &mut Tx<'_>, cx: &Cx<'_>| {
+            budget::note_call(tx, cx.actor.ws, &mailbox, &outcome, cx.now)
+        };
+        self.runtime.app.act(actor, note).await
+    }
+}
+
+/// The built-in helper's draft: an answer with its placeholders filled.
+fn built_in(case: &DraftingCase, found: &HelperMatch) -> Option<HelperDraft> {
+    let (answer, score) = found.draft.as_ref()?;
+    let text = filled_answer(case, answer)?;
+    Some(HelperDraft {
+        written: WrittenText::new(&text, TextFormat::Markdown),
+        summary: format!("The team's answer “{}”, as on earlier mail like this.", answer.title),
+        sources: vec![DraftSource { answer: answer.id.clone(), title: answer.title.clone() }],
+        method: DraftMethod::Answers,
+        score: *score,
+        model: String::new(),
+        tokens: 0,
+        took_ms: 0,
+    })
+}
+
+fn model_draft(
+    model: &str,
+    sources: &[KnownAnswer],
+    checked: CheckedDraft,
+    tokens: i64,
+    took_ms: i64,
+) -> HelperDraft {
+    let cited = sources.iter().filter(|source| checked.sources.contains(&source.id));
+    let source = |answer: &KnownAnswer| DraftSource {
+        answer: answer.id.clone(),
+        title: answer.title.clone(),
+    };
+    HelperDraft {
+        sources: cited.map(source).collect(),
+        written: WrittenText::new(&checked.text, TextFormat::Plain),
+        summary: checked.summary,
+        method: DraftMethod::Model,
+        score: 0.0,
+        model: model.to_owned(),
+        tokens,
+        took_ms,
+    }
+}
+
+/// Writes the draft, if the message still waits for one, and what was found beside it.
+fn record(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    message: &MessageId,
+    found: &HelperMatch,
+    draft: Option<&HelperDraft>,
+) -> Result<()> {
+    if !queue::finish(tx, cx.actor.ws, message)? {
+        return Ok(());
+    }
+    let Some(case) = waiting_case(tx, cx.actor, message)? else { return Ok(()) };
+    findings::keep(tx, cx.actor.ws, &case.conversation.id, message, found)?;
+    match draft {
+        Some(draft) => write_draft(tx, cx, &case, draft).map(drop),
+        None => Ok(()),
+    }
+}
+
+/// Learns from a reply that has left.
+fn learn(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<()> {
+    if !queue::finish(tx, cx.actor.ws, message)? {
+        return Ok(());
+    }
+    let (reply, conversation) = messages::load_outgoing(tx, cx.actor, message)?;
+    examples::learn_from_reply(tx, cx, &conversation, message, &reply.text)
+}
+
+fn load(tx: &mut Tx<'_>, job: &DueJob, now: i64) -> Result<QueuedMessage> {
+    let message = MessageId::parse(&job.key[0]).ok_or(Error::NotFound("message"))?;
+    let found: Option<(Direction, Option<MessageStatus>, Circle)> = tx.opt(
+        "SELECT m.direction, m.status, c.circle FROM messages m
+         JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
+         WHERE m.ws = ?1 AND m.id = ?2",
+        &[&job.ws, &message],
+    )?;
+    let Some((direction, status, circle)) = found else { return Ok(QueuedMessage::Settled) };
+    let actor = system(tx, job.ws, circle.clone())?;
+    match (direction, status) {
+        (Direction::Outbound, Some(MessageStatus::Sent)) => {
+            Ok(QueuedMessage::Reply(actor, message))
+        }
+        (Direction::Outbound, _) => Ok(QueuedMessage::Settled),
+        (Direction::Inbound, _) => {
+            let Some(case) = waiting_case(tx, &actor, &message)? else {
+                return Ok(QueuedMessage::Settled);
+            };
+            let known = answers::in_use(tx, job.ws, &actor.circles, now)?;
+            let past = examples::newest(tx, job.ws, &circle)?;
+            Ok(QueuedMessage::Waiting(Box::new(WaitingMessage { actor, case, known, past })))
+        }
+    }
+}
+
+/// The messages taken on, and the workspace that the round ended with.
+fn claim_due(
+    tx: &mut Tx<'_>,
+    app: &App,
+    free: &FreeSlots,
+    last: i64,
+) -> Result<(Vec<DueJob>, i64)> {
+    let now = app.clock.now();
+    let (mut claims, mut last) = (Vec::new(), last);
+    for ws in WORKSPACES.due(tx, now, &last)? {
+        let left = free.all - claims.len();
+        if left == 0 {
+            break;
+        }
+        last = ws;
+        for id in due_messages(tx, ws, now, free.of(&ws.to_string()).min(left))? {
+            tx.exec(
+                "UPDATE drafting_jobs SET due_at = ?3 WHERE ws = ?1 AND message = ?2",
+                &[&ws, &id, &(now + LEASE_MS)],
+            )?;
+            claims.push(DueJob::from((ws, id)));
+        }
+    }
+    Ok((claims, last))
+}
+
+/// The messages of a workspace that are due, those that another process holds left alone.
+fn due_messages(tx: &mut Tx<'_>, ws: i64, now: i64, most: usize) -> Result<Vec<String>> {
+    let lock = tx.pick("", " FOR UPDATE SKIP LOCKED");
+    let due: Vec<(String,)> = tx.all(
+        &format!(
+            "SELECT message FROM drafting_jobs
+             WHERE ws = ?1 AND due_at <= ?2 ORDER BY due_at, message LIMIT ?3{lock}"
+        ),
+        &[&ws, &now, &(most as i64)],
+    )?;
+    Ok(due.into_iter().map(|(id,)| id).collect())
+}

@@ -1,0 +1,188 @@
+//! Mail of the past that was replied to, as hashes of its words, and the answers it was replied to
+//! with. One list for each circle: a private inbox teaches nobody else.
+
+use std::collections::HashSet;
+
+use db::Tx;
+use sorter::TextFeatures;
+
+use crate::app::Cx;
+use crate::base::actor::Circle;
+use crate::base::error::Result;
+use crate::base::ids::{AnswerId, ConversationId, MessageId};
+use crate::base::states::Direction;
+use crate::model::answers::{self, KnownAnswer, language_of, words};
+use crate::model::conversations::Conversation;
+
+/// Mail of the past that a new one is compared with: the newest.
+const COMPARED: i64 = 1_000;
+/// Mail of the past that is kept for each circle.
+const KEPT: i64 = 5_000;
+/// Share of an answer's words that a reply must have to be made of it, and the least words of an
+/// answer that are enough to tell.
+const MADE_OF: f64 = 0.8;
+const TELLING_WORDS: usize = 6;
+
+db::row! {
+    /// A customer's mail that was replied to.
+    #[derive(Clone, Debug)]
+    pub struct AnsweredMail from "e" {
+        /// The reply.
+        pub message: MessageId,
+        pub conversation: ConversationId,
+        /// Two letters; empty where it is not clear.
+        pub language: String,
+        /// The id of the answer that the reply was made of; empty for none.
+        pub answer: String,
+        features: Vec<u8>,
+    }
+}
+
+impl AnsweredMail {
+    /// `None` for what an earlier version kept in another form.
+    pub fn features(&self) -> Option<TextFeatures> {
+        TextFeatures::from_bytes(&self.features).ok()
+    }
+}
+
+/// The newest mail of a circle that was replied to.
+pub fn newest(tx: &mut Tx<'_>, ws: i64, circle: &Circle) -> Result<Vec<AnsweredMail>> {
+    Ok(tx.all(
+        &format!(
+            "SELECT {} FROM answered_mail e WHERE e.ws = ?1 AND e.circle = ?2
+             ORDER BY e.at DESC, e.message DESC LIMIT ?3",
+            AnsweredMail::COLUMNS
+        ),
+        &[&ws, circle, &COMPARED],
+    )?)
+}
+
+/// Learns from a reply that has left: which mail it answered, and with which answer.
+pub fn learn_from_reply(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    reply: &MessageId,
+    text: &str,
+) -> Result<()> {
+    let known = answers::in_use(
+        tx,
+        cx.actor.ws,
+        &[conversation.circle.clone(), conversation.circle.clone()],
+        cx.now,
+    )?;
+    let used = match drafted_from(tx, cx.actor.ws, reply)? {
+        Some(source) => Some(source),
+        None => made_of(text, &known).map(|answer| answer.id.clone()),
+    };
+    record(tx, cx, conversation, reply, used.as_ref())
+}
+
+/// Writes down the mail that a reply answered.
+pub fn record(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    reply: &MessageId,
+    used: Option<&AnswerId>,
+) -> Result<()> {
+    let ws = cx.actor.ws;
+    let Some(mail) = mail_before(tx, ws, conversation, reply)? else { return Ok(()) };
+    let text = format!("{} {mail}", conversation.subject);
+    let features = TextFeatures::of(&text);
+    if features.is_empty() {
+        return Ok(());
+    }
+    let language = language_of(&text).unwrap_or_default();
+    let answer = used.map_or("", |answer| answer.as_str());
+    tx.exec(
+        "INSERT INTO answered_mail (ws, circle, message, conversation, at, language, answer, features)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+         ON CONFLICT (ws, circle, message) DO UPDATE SET answer = excluded.answer",
+        &[
+            &ws,
+            &conversation.circle,
+            reply,
+            &conversation.id,
+            &cx.now,
+            &language,
+            &answer,
+            &features.to_bytes(),
+        ],
+    )?;
+    if let Some(answer) = used {
+        count_use(tx, cx, answer)?;
+    }
+    forget_oldest(tx, ws, &conversation.circle)
+}
+
+fn count_use(tx: &mut Tx<'_>, cx: &Cx<'_>, answer: &AnswerId) -> Result<()> {
+    tx.exec(
+        "INSERT INTO answer_tallies (ws, answer, uses, used_at) VALUES (?1, ?2, 1, ?3)
+         ON CONFLICT (ws, answer) DO UPDATE
+         SET uses = answer_tallies.uses + 1, used_at = excluded.used_at",
+        &[&cx.actor.ws, answer, &cx.now],
+    )?;
+    Ok(())
+}
+
+fn forget_oldest(tx: &mut Tx<'_>, ws: i64, circle: &Circle) -> Result<()> {
+    let oldest: Option<(i64,)> = tx.opt(
+        "SELECT at FROM answered_mail WHERE ws = ?1 AND circle = ?2
+         ORDER BY at DESC, message DESC LIMIT 1 OFFSET ?3",
+        &[&ws, circle, &KEPT],
+    )?;
+    if let Some((at,)) = oldest {
+        tx.exec(
+            "DELETE FROM answered_mail WHERE ws = ?1 AND circle = ?2 AND at <= ?3",
+            &[&ws, circle, &at],
+        )?;
+    }
+    Ok(())
+}
+
+/// The customer's mail before a message of ours.
+fn mail_before(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    conversation: &Conversation,
+    reply: &MessageId,
+) -> Result<Option<String>> {
+    let (at,): (i64,) =
+        tx.one("SELECT at FROM messages WHERE ws = ?1 AND id = ?2", &[&ws, reply])?;
+    let before: Option<(Direction, String)> = tx.opt(
+        "SELECT direction, text FROM messages
+         WHERE ws = ?1 AND conversation = ?2 AND at <= ?3 AND direction = 'inbound'
+           AND withheld IS NULL
+         ORDER BY at DESC, id DESC LIMIT 1",
+        &[&ws, &conversation.id, &at],
+    )?;
+    Ok(before.map(|(_, text)| text))
+}
+
+/// The first source of a draft that a model wrote.
+fn drafted_from(tx: &mut Tx<'_>, ws: i64, message: &MessageId) -> Result<Option<AnswerId>> {
+    let source: Option<(AnswerId,)> = tx.opt(
+        "SELECT s.answer FROM helper_drafts h
+         JOIN draft_sources s ON s.ws = h.ws AND s.message = h.message
+         WHERE h.ws = ?1 AND h.message = ?2 AND h.method = 'model' ORDER BY s.place LIMIT 1",
+        &[&ws, message],
+    )?;
+    Ok(source.map(|(answer,)| answer))
+}
+
+/// The answer whose words a reply has, the longest of several.
+fn made_of<'a>(text: &str, known: &'a [KnownAnswer]) -> Option<&'a KnownAnswer> {
+    let text: HashSet<String> = words(text).into_iter().collect();
+    let shared = |answer: &&'a KnownAnswer| {
+        let own: HashSet<String> = words(&without_placeholders(&answer.body)).into_iter().collect();
+        let met = own.iter().filter(|word| text.contains(*word)).count();
+        let is_enough = own.len() >= TELLING_WORDS && met as f64 >= MADE_OF * own.len() as f64;
+        if is_enough { met } else { 0 }
+    };
+    known.iter().max_by_key(shared).filter(|best| shared(best) > 0)
+}
+
+fn without_placeholders(body: &str) -> String {
+    crate::model::placeholders::fill(body, |_| Some(String::new()))
+}
