@@ -168,4 +168,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 26,
+        name: "mailboxes connected by signing in at a provider",
+        both: include_str!("026_mailbox_grants.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];

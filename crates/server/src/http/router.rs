@@ -12,6 +12,7 @@ use crate::api::http::ApiContext;
 use crate::api::{mcp, rest};
 use crate::http::request_body::LARGE_BODIES;
 use crate::http::slots::Slots;
+use crate::mail_oauth::OAuthClients;
 use crate::mail_out::Dialling;
 use crate::mailbox_setup::MailboxFinder;
 use crate::net::ssrf_guard::SsrfGuard;
@@ -38,6 +39,8 @@ pub struct HttpOptions {
     pub dialling: Dialling,
     /// Finds the servers of a mailbox.
     pub mailbox_finder: Arc<MailboxFinder>,
+    /// Where people can sign in to connect a mailbox.
+    pub oauth_clients: OAuthClients,
 }
 
 /// The API and the MCP server at their addresses, the web app everywhere else.
@@ -55,6 +58,7 @@ pub fn router(app: App, options: HttpOptions) -> Router {
         ssrf_guard: options.ssrf_guard,
         outgoing,
         mailbox_finder: options.mailbox_finder,
+        oauth_clients: options.oauth_clients,
         quiet: options.quiet,
         mail_setup: options.mail_setup,
         program: options.program,

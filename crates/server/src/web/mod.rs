@@ -33,6 +33,7 @@ use tokio::sync::Semaphore;
 
 use crate::documents::{PageRenderer, Previewer};
 use crate::http::slots::Slots;
+use crate::mail_oauth::OAuthClients;
 use crate::mailbox_setup::MailboxFinder;
 use crate::net::ssrf_guard::SsrfGuard;
 use crate::node::quiet::QuietMode;
@@ -66,6 +67,7 @@ pub struct Web {
     ssrf_guard: SsrfGuard,
     outgoing: OutgoingMailSetup,
     mailbox_finder: Arc<MailboxFinder>,
+    oauth_clients: OAuthClients,
     quiet: QuietMode,
     mail_setup: MailSetup,
     hashing: Semaphore,
@@ -94,6 +96,8 @@ pub struct WebOptions {
     pub outgoing: OutgoingMailSetup,
     /// Finds the servers of a mailbox.
     pub mailbox_finder: Arc<MailboxFinder>,
+    /// Where people can sign in to connect a mailbox.
+    pub oauth_clients: OAuthClients,
     pub quiet: QuietMode,
     pub mail_setup: MailSetup,
     /// This program, which is started to decode files in the sandbox.
@@ -108,6 +112,7 @@ impl Web {
             ssrf_guard,
             outgoing,
             mailbox_finder,
+            oauth_clients,
             quiet,
             mail_setup,
             program,
@@ -129,6 +134,7 @@ impl Web {
             ssrf_guard,
             outgoing,
             mailbox_finder,
+            oauth_clients,
             quiet,
             mail_setup,
             hashing,

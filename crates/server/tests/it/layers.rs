@@ -13,6 +13,7 @@ const LAYERS: &[&[&str]] = &[
     &["web", "api", "mail_in"],
     &["mailbox_setup"],
     &["mail_out", "webhooks", "documents", "imap_client"],
+    &["mail_oauth"],
     &["node"],
     &["http"],
     &["net"],

@@ -24,7 +24,8 @@ use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
-use crate::imap_client::{Dialer, Folder, ImapFault, ImapTimeouts};
+use crate::imap_client::{Dialer, Folder, ImapCredential, ImapFault, ImapTimeouts};
+use crate::mail_oauth::{AccessTokens, with_fresh_token};
 use crate::net::host_guard::HostGuard;
 use crate::node::vault::{Vault, imap_purpose};
 use fetch_round::ours;
@@ -69,6 +70,7 @@ pub struct Fetchers {
     app: App,
     authenticator: Arc<dyn Authenticator>,
     vault: Vault,
+    tokens: Arc<dyn AccessTokens>,
     dialer: Dialer,
     pace: ImapTiming,
     downloads: Arc<Semaphore>,
@@ -79,13 +81,14 @@ impl Fetchers {
         app: App,
         authenticator: Arc<dyn Authenticator>,
         vault: Vault,
+        tokens: Arc<dyn AccessTokens>,
         roots: RootCertStore,
         guard: HostGuard,
         pace: ImapTiming,
     ) -> Result<Fetchers, String> {
         let dialer = Dialer::new(roots, guard)?;
         let downloads = Arc::new(Semaphore::new(DOWNLOADS));
-        Ok(Fetchers { app, authenticator, vault, dialer, pace, downloads })
+        Ok(Fetchers { app, authenticator, vault, tokens, dialer, pace, downloads })
     }
 
     /// Fetches until `stop` is ready; a mail that is being filed is finished.
@@ -222,16 +225,28 @@ impl Fetchers {
     }
 
     async fn open(&self, account: &ImapAccount) -> Result<Folder, ImapFault> {
-        let purpose = imap_purpose(&account.inbox.mailbox.address);
-        let password = self.vault.unseal(&purpose, &account.password);
-        self.look(account, &password.map_err(|_| ImapFault::Sealed)?).await
+        let Some(key) = account.grant() else {
+            let purpose = imap_purpose(&account.inbox.mailbox.address);
+            let password = self.vault.unseal(&purpose, &account.password);
+            let password = password.map_err(|_| ImapFault::Sealed)?;
+            return self.look(account, ImapCredential::Password(&password)).await;
+        };
+        let is_refusal = |fault: &ImapFault| matches!(fault, ImapFault::TokenRefused(_));
+        with_fresh_token(&*self.tokens, &key, is_refusal, |token: String| async move {
+            self.look(account, ImapCredential::AccessToken(&token)).await
+        })
+        .await
     }
 
-    async fn look(&self, account: &ImapAccount, password: &str) -> Result<Folder, ImapFault> {
+    async fn look(
+        &self,
+        account: &ImapAccount,
+        credential: ImapCredential<'_>,
+    ) -> Result<Folder, ImapFault> {
         let ImapTiming { connecting, answering, downloading, .. } = self.pace;
         let timeouts = ImapTimeouts { connecting, answering, downloading };
         let line = self.dialer.dial(account, &timeouts).await?;
-        Folder::open(line, account, password, &account.after, timeouts).await
+        Folder::open(line, account, credential, &account.after, timeouts).await
     }
 
     /// Renews the claim for as long as that works; ready when it is lost.

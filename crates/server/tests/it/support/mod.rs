@@ -22,6 +22,7 @@ use rustls::RootCertStore;
 use server::api::rest;
 use server::http::router::{self, HttpOptions, MailSetup};
 use server::mail_in::smtp::ListenAddress;
+use server::mail_oauth::{MailboxTokens, NoTokens, OAuthClients};
 use server::mail_out::dns_records::SendingSetup;
 use server::mail_out::{Dialling, RelayRouter, SmtpTimeouts};
 use server::mailbox_setup::MailboxFinder;
@@ -140,6 +141,16 @@ impl TestApp {
         self
     }
 
+    /// The same data where people can sign in with these clients to connect mailboxes, and these
+    /// authorities vouch for the servers.
+    pub fn with_providers(mut self, roots: RootCertStore, clients: OAuthClients) -> TestApp {
+        let tokens = MailboxTokens::new(self.domain.app.clone(), clients.clone()).unwrap();
+        let dialling = Dialling { tokens: Arc::new(tokens), ..dialling(roots, false) };
+        let options = with_dialling(None, dialling);
+        self.serve(HttpOptions { oauth_clients: clients, ..options });
+        self
+    }
+
     /// The same data in a process that is quiet, or is not.
     pub fn set_quiet(&mut self, quiet: bool) {
         self.domain.set_quiet(quiet);
@@ -230,6 +241,7 @@ fn options() -> HttpOptions {
         relay: Arc::new(TestRelay::default()),
         dialling: dialling(RootCertStore::empty(), false),
         mailbox_finder: finder(None, dialling(RootCertStore::empty(), false)),
+        oauth_clients: OAuthClients::default(),
     }
 }
 
@@ -263,6 +275,7 @@ pub fn dialling(roots: RootCertStore, allow_private: bool) -> Dialling {
         guard: HostGuard::new(Arc::new(SystemResolver::default()), allow_private),
         roots,
         timeouts: SmtpTimeouts::default(),
+        tokens: Arc::new(NoTokens),
     }
 }
 
