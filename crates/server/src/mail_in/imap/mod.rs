@@ -29,6 +29,7 @@ use crate::mail_oauth::{AccessTokens, with_fresh_token};
 use crate::net::host_guard::HostGuard;
 use crate::node::vault::{Vault, imap_purpose};
 use fetch_round::ours;
+use sent::SentRound;
 
 /// Mails that are downloaded and filed at the same time, in all inboxes together.
 const DOWNLOADS: usize = 4;
@@ -208,11 +209,13 @@ impl Fetchers {
         let mut folder = self.open(&account).await?;
         loop {
             self.catch_up(&mut account, &mut folder).await?;
-            if self.keep_sent(&account, &mut folder).await? {
+            let sent = self.keep_sent(&account, &mut folder).await?;
+            if sent != SentRound::NoFolder {
                 // What came in while the other folder was open was not announced.
                 self.catch_up(&mut account, &mut folder).await?;
             }
             match until {
+                Some(until) if sent == SentRound::Unfinished && Instant::now() < until => {}
                 Some(until) if Instant::now() < until => {
                     let idle = self.pace.idle.min(SENT_EVERY).min(until - Instant::now());
                     folder = folder.wait_for_news(idle, self.pace.poll).await?;
