@@ -63,8 +63,8 @@ pub use message_body::{EarlierMail, EarlierRole, MessageBody};
 pub use organisation::{is_public_provider, organisation};
 pub use original::{OriginalMail, original};
 pub use page::{
-    InlinePicture, MailPage, MailPictures, PageAddresses, PageState, RemotePictures,
-    inline_picture, mail_page, mail_pictures, remote_picture,
+    ForwardedHtml, InlinePicture, MailPage, MailPictures, PageAddresses, PageState, RemotePictures,
+    forwarded_html, inline_picture, mail_page, mail_pictures, remote_picture,
 };
 pub use parse::{Envelope, ParsedMail, parse, whole_text};
 pub use participants::{HeaderField, Participants, header_fields, participants};

@@ -36,6 +36,8 @@ pub struct EarlierMail {
     pub cc: Vec<Address>,
     pub subject: String,
     pub text: String,
+    /// The HTML of a mail that is passed on, made safe; `None` for one of plain text.
+    pub html: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +113,13 @@ impl EarlierMail {
         }
         out.push_str("</div>");
         match self.role {
-            EarlierRole::Forwarded => out.push_str(&plain_html(&self.shown_text())),
+            EarlierRole::Forwarded => match &self.html {
+                Some(html) => {
+                    out.push_str("<br>");
+                    out.push_str(html);
+                }
+                None => out.push_str(&plain_html(&self.shown_text())),
+            },
             EarlierRole::Answered => {
                 out.push_str(
                     "<blockquote class=\"gmail_quote\" type=\"cite\" style=\"margin:0 0 0 .8ex;\
@@ -193,6 +201,7 @@ mod tests {
             cc: Vec::new(),
             subject: "October fee".into(),
             text: "It was taken twice.\n\n> 348.00 EUR".into(),
+            html: None,
         }
     }
 
@@ -266,5 +275,9 @@ mod tests {
             "{text}"
         );
         assert!(body.html().contains("&lt;giulia@x.example&gt;<br>Date:"), "{}", body.html());
+        let rich = EarlierMail { html: Some("<div><b>It</b> was</div>".into()), ..earlier.clone() };
+        let rich = MessageBody { earlier: Some(&rich), ..body };
+        assert!(rich.html().ends_with("<br><div><b>It</b> was</div></div></body></html>"));
+        assert_eq!(rich.plain(), text, "the plain twin is the same");
     }
 }

@@ -9,6 +9,7 @@ keepDraft();
 attachAtOnce();
 offerSaved();
 completeMentions();
+showSignature();
 
 // Autosave ----------------------------------------------------------------
 
@@ -57,6 +58,23 @@ function attachAtOnce() {
   const field = document.querySelector("[data-attach]");
   field?.addEventListener("change", () => {
     if (field.files.length > 0) field.form.requestSubmit(field.form.querySelector("[data-attach-now]"));
+  });
+}
+
+// Signature ---------------------------------------------------------------
+
+// Another inbox may have another signature; the page says which.
+function showSignature() {
+  const inbox = document.querySelector("form[data-keep] select[name='mailbox']");
+  const place = document.querySelector("[data-signature]");
+  if (!inbox || !place) return;
+  inbox.addEventListener("change", async () => {
+    const asked = inbox.value;
+    const answer = await fetch(`/new?mailbox=${encodeURIComponent(asked)}`);
+    if (!answer.ok || inbox.value !== asked) return;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const fresh = page.querySelector("[data-signature]");
+    if (fresh && inbox.value === asked) place.replaceChildren(...fresh.childNodes);
   });
 }
 

@@ -11,6 +11,7 @@ pub mod drafting;
 pub mod http;
 pub mod imap_client;
 pub mod mail_in;
+pub mod mail_oauth;
 pub mod mail_out;
 pub mod mailbox_setup;
 pub mod net;

@@ -28,8 +28,9 @@ use crate::mail_in::imap::{Fetchers, ImapTiming};
 use crate::mail_in::services;
 use crate::mail_in::services::{HttpReader, SnsCalls};
 use crate::mail_in::smtp::{self, CertificateSource, MailListener, MailListeners, TlsCertificate};
+use crate::mail_oauth::{AccessTokens, MailboxTokens};
 use crate::mail_out::dns_records::SendingSetup;
-use crate::mail_out::{RelayConfig, RelayTarget};
+use crate::mail_out::{Dialling, RelayConfig, RelayTarget};
 use crate::mailbox_setup::MailboxFinder;
 use crate::net::config::NetConfig;
 use crate::net::descriptors::ConnectionBudget;
@@ -176,7 +177,7 @@ fn tighten_permissions(settings: &Settings) {
 /// Builds the services of the jobs: the relay, the webhook sender, the document reader and the
 /// language model.
 pub fn open_worker(settings: &Settings, app: &App) -> Result<Worker, String> {
-    let relay = relay_config(settings).open_router()?;
+    let relay = relay_config(settings).open_router(open_tokens(settings, app)?)?;
     if settings.relay == RelayTarget::Nowhere {
         tracing::warn!(
             "no relay is configured (MAILROOM_RELAY): mail of inboxes without an outgoing server of \
@@ -194,20 +195,26 @@ pub fn open_worker(settings: &Settings, app: &App) -> Result<Worker, String> {
     })
 }
 
+/// The access tokens of mailboxes that were signed in to at their provider.
+fn open_tokens(settings: &Settings, app: &App) -> Result<Arc<dyn AccessTokens>, String> {
+    Ok(Arc::new(MailboxTokens::new(app.clone(), settings.oauth_clients.clone())?))
+}
+
 /// The IMAP fetcher.
 fn open_fetchers(settings: &Settings, app: &App) -> Result<Fetchers, String> {
     let authenticator = Arc::new(DnsAuthenticator::of(&authentication_config(settings))?);
     let vault = Vault::open(&settings.data, &app.ids)?;
     let guard = HostGuard::of(&net_config(settings))?;
-    Fetchers::new(app.clone(), authenticator, vault, system_roots(), guard, ImapTiming::default())
+    let (tokens, pace) = (open_tokens(settings, app)?, ImapTiming::default());
+    Fetchers::new(app.clone(), authenticator, vault, tokens, system_roots(), guard, pace)
 }
 
 /// Finds the servers of mailboxes that people connect.
-fn open_finder(settings: &Settings) -> Result<MailboxFinder, String> {
+fn open_finder(settings: &Settings, dialling: Dialling) -> Result<MailboxFinder, String> {
     let net = net_config(settings);
     // The configuration files of domains are fetched from public addresses only.
     let guard = SsrfGuard::of(&NetConfig { allow_private: false, ..net })?;
-    MailboxFinder::new(settings.dns, guard, relay_config(settings).dialling()?)
+    MailboxFinder::new(settings.dns, guard, dialling)
 }
 
 /// Verifies the calls of Amazon SNS.
@@ -300,6 +307,9 @@ pub async fn serve(
     let sns = open_sns(settings).map_err(io::Error::other)?;
     let router = health::router(readiness).merge(services::router(app.clone(), vault, sns));
     let mail_in = tokio::spawn(mail.listeners.serve(mail.open, stopping.clone().cancelled_owned()));
+    let tokens = open_tokens(settings, &app).map_err(io::Error::other)?;
+    let dialling = relay_config(settings).dialling(tokens.clone()).map_err(io::Error::other)?;
+    let finder = open_finder(settings, dialling.clone()).map_err(io::Error::other)?;
     let options = router::HttpOptions {
         developer_site: settings.developer_site.clone(),
         oauth_registration: settings.oauth_registration,
@@ -308,10 +318,17 @@ pub async fn serve(
         quiet,
         mail_setup: mail_setup(settings),
         program: documents::this_program(),
+<<<<<<< HEAD
         relay: relay_config(settings).open_router().map_err(io::Error::other)?,
         mailbox_finder: Arc::new(open_finder(settings).map_err(io::Error::other)?),
         dialling: relay_config(settings).dialling().map_err(io::Error::other)?,
         model: settings.model.clone(),
+=======
+        relay: relay_config(settings).open_router(tokens).map_err(io::Error::other)?,
+        mailbox_finder: Arc::new(finder),
+        dialling,
+        oauth_clients: settings.oauth_clients.clone(),
+>>>>>>> mailoauth
     };
     let background = app.background.clone();
     let router = router.merge(router::router(app, options));

@@ -1,6 +1,8 @@
 //! Settings: a flag, or the variable of the same name, or `mailroom.toml` in the data folder, in
 //! that order. All mistakes are reported together, and nothing starts half-configured.
 
+mod mail_providers;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -12,9 +14,14 @@ use inbox::base::limits::RATE_PER_MINUTE;
 
 use crate::documents::ReaderEndpoint;
 use crate::documents::clamd::Clamd;
+<<<<<<< HEAD
 use crate::drafting::ModelEndpoint;
+=======
+use crate::mail_oauth::OAuthClients;
+>>>>>>> mailoauth
 use crate::mail_out::RelayTarget;
 use crate::net::listen_address::{ListenAddress, Networks, SocketAccess, SocketMode, SystemGroup};
+pub use mail_providers::MailProviderFlags;
 
 /// The flags, as they were typed.
 #[derive(Args, Clone, Debug, Default)]
@@ -136,6 +143,8 @@ pub struct Flags {
     /// Allow owners and admins to name mail servers in private networks [default: false]
     #[arg(long, env = "MAILROOM_MAIL_ALLOW_PRIVATE", global = true, value_name = "BOOLEAN")]
     pub mail_allow_private: Option<String>,
+    #[command(flatten)]
+    pub mail_providers: MailProviderFlags,
 }
 
 /// The settings a process runs with.
@@ -176,6 +185,8 @@ pub struct Settings {
     pub webhooks_allow_private: bool,
     /// Mail servers in private networks may be named in the app.
     pub mail_allow_private: bool,
+    /// Where people can sign in to connect a mailbox.
+    pub oauth_clients: OAuthClients,
 }
 
 /// Where HTTP is served unless the settings say otherwise.
@@ -214,6 +225,10 @@ const NAMES: &[&str] = &[
     "webhooks_allow_private",
     "mail_allow_private",
 ];
+
+fn names() -> impl Iterator<Item = &'static str> {
+    NAMES.iter().chain(mail_providers::NAMES).copied()
+}
 
 impl Settings {
     /// Puts flags, variables and file together; every mistake is one line of the error.
@@ -287,6 +302,7 @@ impl Settings {
             mail_allow_private: found
                 .parsed("mail_allow_private", &flags.mail_allow_private, "true or false")
                 .unwrap_or(false),
+            oauth_clients: found.oauth_clients(&flags.mail_providers),
             data,
         };
         if let Err(error) = db::DatabaseUrl::parse(&settings.database_url) {
@@ -440,10 +456,10 @@ fn read_file(path: &Path, mistakes: &mut Vec<String>) -> BTreeMap<String, String
     let mut settings = BTreeMap::new();
     for (name, value) in table {
         match value {
-            _ if !NAMES.contains(&name.as_str()) => mistakes.push(format!(
+            _ if !names().any(|known| known == name) => mistakes.push(format!(
                 "{}: there is no setting {name}; there are {}",
                 path.display(),
-                NAMES.join(", ")
+                names().collect::<Vec<_>>().join(", ")
             )),
             toml::Value::String(text) => drop(settings.insert(name, text)),
             toml::Value::Integer(number) => drop(settings.insert(name, number.to_string())),
@@ -457,6 +473,8 @@ fn read_file(path: &Path, mistakes: &mut Vec<String>) -> BTreeMap<String, String
 
 #[cfg(test)]
 mod tests {
+    use inbox::model::mailbox_grants::SignInProvider;
+
     use super::*;
 
     fn in_folder(file: &str, change: impl FnOnce(&mut Flags)) -> Result<Settings, Vec<String>> {
@@ -476,6 +494,34 @@ mod tests {
         assert_eq!(settings.listen.port(), 10);
         assert_eq!(settings.rate_per_minute, 7);
         assert!(settings.database_url.starts_with("sqlite:"));
+    }
+
+    #[test]
+    fn a_client_of_a_provider_has_an_id_and_a_secret_that_can_be_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("secret");
+        fs::write(&file, "hush\n").unwrap();
+        let settings = in_folder("google_client_id = 'ours'", |flags| {
+            flags.mail_providers.google_client_secret_file = Some(file.display().to_string());
+        });
+        let clients = settings.unwrap().oauth_clients;
+        assert_eq!(clients.providers(), [SignInProvider::Google]);
+        assert_eq!(
+            clients.of(SignInProvider::Google).and_then(|client| client.secret.clone()).as_deref(),
+            Some("hush")
+        );
+        for (file, mistake) in [
+            ("google_endpoints = 'token=https://x.example'", "google_client_id:"),
+            ("google_client_id = 'a'\ngoogle_endpoints = 'x'", "google_endpoints:"),
+            ("microsoft_client_id = 'a'\nmicrosoft_tenant = 'a/b'", "microsoft_tenant:"),
+            (
+                "microsoft_client_id = 'a'\nmicrosoft_client_secret_file = '/nowhere'",
+                "microsoft_client_secret_file:",
+            ),
+        ] {
+            let mistakes = in_folder(file, |_| {}).unwrap_err();
+            assert!(mistakes[0].starts_with(mistake), "{mistakes:?}");
+        }
     }
 
     #[test]

@@ -29,6 +29,8 @@ pub struct Dovecot {
     pub port: u16,
     pub roots: RootCertStore,
     capability: &'static str,
+    /// Where it asks whose an access token is; empty where it takes passwords alone.
+    token_info: String,
 }
 
 impl Dovecot {
@@ -36,8 +38,17 @@ impl Dovecot {
         Dovecot::with_capability("")
     }
 
+    /// A server that takes access tokens too (XOAUTH2), and asks here whose they are.
+    pub fn with_tokens(token_info: String) -> Dovecot {
+        Dovecot::with("", token_info)
+    }
+
     /// A server that says it can do just this.
     pub fn with_capability(capability: &'static str) -> Dovecot {
+        Dovecot::with(capability, String::new())
+    }
+
+    fn with(capability: &'static str, token_info: String) -> Dovecot {
         let folder = tempfile::tempdir().unwrap();
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
         let CertifiedKey { cert, signing_key } =
@@ -47,7 +58,9 @@ impl Dovecot {
         let mut roots = RootCertStore::empty();
         roots.add(cert.der().clone()).unwrap();
         let (tls_port, port) = (free_port(), free_port());
-        let mut dovecot = Dovecot { folder, process: None, tls_port, port, roots, capability };
+        let process = None;
+        let mut dovecot =
+            Dovecot { folder, process, tls_port, port, roots, capability, token_info };
         for place in ["mail", "mail/ann", "mail/ann/new", "mail/ann/cur", "mail/ann/tmp"] {
             let place = dovecot.path(place);
             fs::create_dir(&place).unwrap();
@@ -104,6 +117,7 @@ impl Dovecot {
             "" => String::new(),
             capability => format!("imap_capability = {capability}\n"),
         };
+        let (mechanisms, tokens) = self.token_settings();
         fs::write(self.path("users"), format!("{MAILBOX_USER}:{{PLAIN}}{MAILBOX_PASSWORD}\n"))
             .unwrap();
         format!(
@@ -111,18 +125,35 @@ impl Dovecot {
              protocols = imap\nlisten = 127.0.0.1\n{own}first_valid_uid = 1\n\
              auth_failure_delay = 0\nssl = yes\nssl_cert = <{path}/cert.pem\n\
              ssl_key = <{path}/key.pem\nmail_location = maildir:{path}/mail/%u\n{capability}\
-             auth_mechanisms = plain login\nauth_username_format = %Ln\n\
+             auth_mechanisms = plain login{mechanisms}\nauth_username_format = %Ln\n\
              namespace inbox {{\n inbox = yes\n\
              mailbox Outbox {{\n special_use = \\Sent\n}}\n}}\n\
              service anvil {{\n chroot =\n}}\n\
              service imap-login {{\n chroot =\n\
              inet_listener imap {{\n port = {port}\n}}\n\
              inet_listener imaps {{\n port = {tls_port}\n ssl = yes\n}}\n}}\n\
-             passdb {{\n driver = passwd-file\n args = {path}/users\n}}\n\
+             passdb {{\n driver = passwd-file\n args = {path}/users\n}}\n{tokens}\
              userdb {{\n driver = static\n args = uid={user} gid={user} home={path}/home\n}}\n",
             port = self.port,
             tls_port = self.tls_port,
         )
+    }
+
+    /// The mechanisms for access tokens, and the database that knows them.
+    fn token_settings(&self) -> (&'static str, String) {
+        if self.token_info.is_empty() {
+            return ("", String::new());
+        }
+        let asks = format!(
+            "tokeninfo_url = {}\nusername_attribute = email\nusername_format = %Ln\n",
+            self.token_info
+        );
+        fs::write(self.path("tokens"), asks).unwrap();
+        let database = format!(
+            "passdb {{\n driver = oauth2\n mechanisms = xoauth2 oauthbearer\n args = {}\n}}\n",
+            self.path("tokens").display()
+        );
+        (" xoauth2 oauthbearer", database)
     }
 
     /// Puts a mail into the user's INBOX, as a mail server that receives it does.
@@ -155,10 +186,16 @@ impl Dovecot {
 
     /// Puts a mail into a folder, as a mail program that sent it does.
     pub fn put(&self, folder: &str, mail: &str) {
+        self.put_at(folder, mail, SystemTime::now());
+    }
+
+    /// The same, put there at this time.
+    pub fn put_at(&self, folder: &str, mail: &str, at: SystemTime) {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = format!("{:08}.sent:2,S", COUNT.fetch_add(1, Ordering::SeqCst));
         let place = self.path("mail/ann").join(format!(".{folder}")).join("cur").join(name);
         fs::write(&place, mail).unwrap();
+        fs::File::options().write(true).open(&place).unwrap().set_modified(at).unwrap();
         fs::set_permissions(&place, fs::Permissions::from_mode(0o666)).unwrap();
         self.give(&place);
     }

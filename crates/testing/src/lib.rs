@@ -13,6 +13,7 @@ mod inspection;
 mod job_failures;
 mod json;
 mod mail_in;
+mod oauth_provider;
 mod outside;
 mod people;
 mod process;
@@ -38,6 +39,9 @@ pub use drafting::{FEE_ANSWER, FEE_QUESTION, FEE_QUESTION_AGAIN, FEE_REPLY};
 pub use job_failures::{FailureRecord, JOB_WAITS};
 pub use json::{fields, query, text_of, texts};
 pub use mail_in::{TestAuthenticator, file, filed, held_warning, letter, raw, raw_with};
+pub use oauth_provider::{
+    OAUTH_CLIENT_ID, OAUTH_CLIENT_SECRET, OAuthProviderServer, ProviderState,
+};
 pub use outside::{Outside, TestReader, TestRelay, TestWebhookSender};
 pub use people::{no_mailbox, nowhere, user};
 pub use process::{Process, RunningWorker};

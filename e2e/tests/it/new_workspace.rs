@@ -20,6 +20,7 @@ use server::documents::BuiltInReader;
 use server::http::router;
 use server::mail_in::imap::{Fetchers, ImapTiming};
 use server::mail_in::smtp::ListenAddress;
+use server::mail_oauth::{NoTokens, OAuthClients};
 use server::mail_out::dns_records::SendingSetup;
 use server::mail_out::{Dialling, RelayConfig, RelayRouter, RelayTarget, SmtpTimeouts};
 use server::mailbox_setup::MailboxFinder;
@@ -101,6 +102,7 @@ impl NewWorkspaceServer {
             guard: HostGuard::new(Arc::new(SystemResolver::default()), true),
             roots,
             timeouts: SmtpTimeouts::default(),
+            tokens: Arc::new(NoTokens),
         };
         let router = router::router(app.clone(), options(&dialling));
         tokio::spawn(serve_router(listener, router, std::future::pending()));
@@ -129,6 +131,7 @@ impl NewWorkspaceServer {
             self.app.clone(),
             Arc::new(NoAuthenticator),
             self.vault.clone(),
+            self.dialling.tokens.clone(),
             self.dialling.roots.clone(),
             self.dialling.guard.clone(),
             pace,
@@ -171,6 +174,7 @@ fn options(dialling: &Dialling) -> router::HttpOptions {
         mailbox_finder: Arc::new(finder),
         model: None,
         program: program(),
+        oauth_clients: OAuthClients::default(),
     }
 }
 

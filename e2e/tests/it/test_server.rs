@@ -21,6 +21,7 @@ use server::demo::Sample;
 use server::documents::BuiltInReader;
 use server::http::router;
 use server::mail_in::smtp::ListenAddress;
+use server::mail_oauth::{NoTokens, OAuthClients};
 use server::mail_out::dns_records::SendingSetup;
 use server::mail_out::{FolderRelay, RelayConfig, RelayTarget};
 use server::mailbox_setup::MailboxFinder;
@@ -87,7 +88,8 @@ impl TestServer {
             net: NetConfig::default(),
         };
         let guard = SsrfGuard::new(Arc::new(SystemResolver::default()), SsrfRules::new(false));
-        let finder = MailboxFinder::new(None, guard, relays.dialling().unwrap()).unwrap();
+        let finder =
+            MailboxFinder::new(None, guard, relays.dialling(Arc::new(NoTokens)).unwrap()).unwrap();
         let options = router::HttpOptions {
             developer_site: None,
             oauth_registration: true,
@@ -101,10 +103,14 @@ impl TestServer {
                 dns: None,
             },
             program: program(),
-            relay: relays.open_router().unwrap(),
-            dialling: relays.dialling().unwrap(),
+            relay: relays.open_router(Arc::new(NoTokens)).unwrap(),
+            dialling: relays.dialling(Arc::new(NoTokens)).unwrap(),
             mailbox_finder: Arc::new(finder),
+<<<<<<< HEAD
             model: None,
+=======
+            oauth_clients: OAuthClients::default(),
+>>>>>>> mailoauth
         };
         let router = router::router(app.clone(), options);
         tokio::spawn(serve_router(listener, router, std::future::pending()));

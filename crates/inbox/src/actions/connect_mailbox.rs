@@ -3,7 +3,9 @@
 use db::Tx;
 
 use super::imap_accounts::{FetchFrom, fetch_mail_from, stop_fetching};
-use super::outgoing_servers::{NewOutgoingServer, check as check_server, write_server};
+use super::outgoing_servers::{
+    NewOutgoingServer, ServerScope, check as check_server, retry_waiting, write_server,
+};
 use super::setup::{add_mailbox, set_plus_tags};
 use crate::app::Cx;
 use crate::base::actor::Circle;
@@ -11,8 +13,9 @@ use crate::base::error::{Error, Result};
 use crate::base::ids::{MailboxId, UserId};
 use crate::base::limits::IMAP_WORD_CHARS;
 use crate::model::audit_log::{self, Action};
+use crate::model::mailbox_grants::{self, GrantKey, MailAuth, NewGrant};
 use crate::model::mailboxes;
-use crate::model::outgoing_servers::SubmissionServer;
+use crate::model::outgoing_servers::{SubmissionLogin, SubmissionServer};
 use crate::model::sealing::{self, imap_purpose};
 
 /// A mailbox that was tried out and is to be connected.
@@ -24,6 +27,8 @@ pub struct NewConnection {
     pub private_to: Option<UserId>,
     /// Its password is not sealed yet.
     pub fetch: FetchFrom,
+    /// What the provider granted, where somebody signed in there instead of giving a password.
+    pub grant: Option<NewGrant>,
     /// `None` where the mailbox is only read.
     pub send: Option<NewOutgoingServer>,
     /// Mail to addresses with a plus tag arrives in the mailbox.
@@ -35,7 +40,8 @@ pub fn connect_mailbox(tx: &mut Tx<'_>, cx: &Cx<'_>, new: &NewConnection) -> Res
     cx.actor.must_administer()?;
     let address = mail::normal_address(&new.address);
     let password = &new.fetch.sealed_password;
-    if password.is_empty() || password.chars().count() > IMAP_WORD_CHARS {
+    let fits = (1..=IMAP_WORD_CHARS).contains(&password.chars().count());
+    if new.grant.is_none() && !fits {
         let sentence = format!("must be 1 to {IMAP_WORD_CHARS} characters");
         return Err(Error::invalid("password", sentence));
     }
@@ -50,8 +56,25 @@ pub fn connect_mailbox(tx: &mut Tx<'_>, cx: &Cx<'_>, new: &NewConnection) -> Res
             id
         }
     };
-    let sealed_password = sealing::seal(cx, &imap_purpose(&address), password);
-    let fetch = FetchFrom { sealed_password, by_operator: false, ..new.fetch.clone() };
+    let fetch = match &new.grant {
+        None => FetchFrom {
+            sealed_password: sealing::seal(cx, &imap_purpose(&address), password),
+            auth: MailAuth::Password,
+            by_operator: false,
+            ..new.fetch.clone()
+        },
+        // The operator's settings name the servers of a provider.
+        Some(grant) => {
+            mailbox_grants::set(tx, cx, &id, grant)?;
+            let sealed_password = String::new();
+            FetchFrom {
+                sealed_password,
+                auth: MailAuth::OAuth,
+                by_operator: true,
+                ..new.fetch.clone()
+            }
+        }
+    };
     fetch_mail_from(tx, cx, &address, &fetch)?;
     let circle = match &known {
         Some(inbox) => inbox.circle.clone(),
@@ -65,11 +88,24 @@ pub fn connect_mailbox(tx: &mut Tx<'_>, cx: &Cx<'_>, new: &NewConnection) -> Res
             host: send.host.clone(),
             port: send.port,
             security: send.security,
-            login: Some((send.username.clone(), send.password.clone())),
+            login: Some(match &new.grant {
+                None => SubmissionLogin::Password {
+                    username: send.username.clone(),
+                    password: send.password.clone(),
+                },
+                Some(_) => SubmissionLogin::Grant {
+                    username: send.username.clone(),
+                    key: GrantKey { ws: cx.actor.ws, mailbox: id.to_string() },
+                },
+            }),
         };
         write_server(tx, cx, &server, (&circle, &address))?;
+        retry_waiting(tx, cx, &ServerScope::Inbox(id.clone()))?;
     }
-    let detail = format!("read from {}", fetch.host);
+    let detail = match &new.grant {
+        None => format!("read from {}", fetch.host),
+        Some(grant) => format!("read from {}, signed in at {}", fetch.host, grant.provider.name()),
+    };
     audit_log::record(tx, cx, &circle, Action::MailboxConnected, &address, &detail)?;
     Ok(id)
 }

@@ -12,6 +12,7 @@ use crate::base::limits::{DAY_MS, IMAP_WORD_CHARS};
 use crate::base::queue::Queue;
 use crate::base::time::Moment;
 use crate::inbound::imap::{PostFetchAction, Security};
+use crate::model::mailbox_grants::{self, MailAuth, SignInProvider};
 
 /// Where an inbox's mail is fetched from.
 #[derive(Clone)]
@@ -20,7 +21,8 @@ pub struct FetchFrom {
     pub port: u16,
     pub security: Security,
     pub username: String,
-    /// Already sealed: only the server can open it.
+    pub auth: MailAuth,
+    /// Already sealed: only the server can open it. Empty where a grant is used.
     pub sealed_password: String,
     pub folder: String,
     pub after: PostFetchAction,
@@ -61,6 +63,7 @@ pub fn fetch_mail_from(
     check(from)?;
     let mailbox = inbox_at(tx, cx, address)?;
     keep(tx, cx, &mailbox, from)?;
+    mailbox_grants::forget_unused(tx, cx.actor.ws, mailbox.as_str())?;
     Ok(mailbox)
 }
 
@@ -82,15 +85,15 @@ fn keep(tx: &mut Tx<'_>, cx: &Cx<'_>, mailbox: &MailboxId, from: &FetchFrom) -> 
         "INSERT INTO imap_accounts (
             ws, mailbox, host, port, security, username, password, folder, afterwards, trusts,
             new_since, last_uid, seen_to, stuck_uid, stuck_attempts, next_attempt_at, holder, failures,
-            owners_told, fetched, skipped, created_at, by_operator
+            owners_told, fetched, skipped, created_at, by_operator, auth
          ) VALUES (
             ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 0, 0, 0, 0, ?12, '', 0, FALSE, 0, 0, ?12,
-            ?13
+            ?13, ?14
          )
          ON CONFLICT (ws, mailbox) DO UPDATE SET
             port = excluded.port, security = excluded.security, password = excluded.password,
             afterwards = excluded.afterwards, trusts = excluded.trusts,
-            by_operator = excluded.by_operator,
+            by_operator = excluded.by_operator, auth = excluded.auth,
             next_attempt_at = excluded.next_attempt_at, holder = '', failures = 0,
             failing_since = NULL, owners_told = FALSE, last_error = NULL",
         &[
@@ -107,6 +110,7 @@ fn keep(tx: &mut Tx<'_>, cx: &Cx<'_>, mailbox: &MailboxId, from: &FetchFrom) -> 
             &from.history.since(cx.now),
             &cx.now,
             &from.by_operator,
+            &from.auth,
         ],
     )?;
     tx.wake(Queue::Imap);
@@ -122,6 +126,7 @@ pub fn stop_fetching(tx: &mut Tx<'_>, cx: &Cx<'_>, address: &str) -> Result<Mail
         &[&cx.actor.ws, &mailbox],
     )?;
     tx.exec("DELETE FROM sent_copies WHERE ws = ?1 AND mailbox = ?2", &[&cx.actor.ws, &mailbox])?;
+    mailbox_grants::forget_unused(tx, cx.actor.ws, mailbox.as_str())?;
     match stopped {
         0 => Err(Error::invalid("address", "is not fetched by IMAP")),
         _ => Ok(mailbox),
@@ -197,9 +202,10 @@ db::row! {
         pub failing_since: Option<Moment>,
         /// The last error as a sentence, while fetching fails.
         pub last_error: Option<String>,
-        /// While it fails.
+        /// While it fails and is tried again.
         pub next_attempt_at: Option<Moment> =
-            "CASE WHEN a.failing_since IS NOT NULL THEN a.next_attempt_at END",
+            "CASE WHEN a.failing_since IS NOT NULL AND g.ended_at IS NULL
+             THEN a.next_attempt_at END",
         /// When its next round is due, or the current lease expires.
         #[serde(skip)]
         pub due_at: Moment = "a.next_attempt_at",
@@ -207,6 +213,11 @@ db::row! {
         /// Mails that could not be downloaded.
         pub skipped: i64,
         pub last_skipped: Option<String>,
+        /// The provider that was signed in at, where that is no password.
+        #[serde(rename = "signsInAt")]
+        pub provider: Option<SignInProvider> = "g.provider",
+        /// The provider ended the grant: somebody has to sign in again.
+        pub sign_in_over: bool = "g.ended_at IS NOT NULL",
     }
 }
 
@@ -217,6 +228,7 @@ pub fn list_fetched(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<FetchedInbox>>
         &format!(
             "SELECT {} FROM imap_accounts a
              JOIN mailboxes m ON m.ws = a.ws AND m.id = a.mailbox
+             LEFT JOIN mailbox_grants g ON g.ws = a.ws AND g.mailbox = a.mailbox AND a.auth = 'oauth'
              WHERE a.ws = ?1 AND m.circle IN (?2, ?3) ORDER BY m.name, m.id",
             FetchedInbox::COLUMNS
         ),

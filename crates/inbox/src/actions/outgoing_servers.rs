@@ -10,8 +10,11 @@ use crate::base::limits::{IMAP_WORD_CHARS, MINUTE_MS};
 use crate::base::queue::Queue;
 use crate::base::time::Moment;
 use crate::model::audit_log::{self, Action};
+use crate::model::mailbox_grants::{self, MailAuth, SignInProvider};
 use crate::model::mailboxes;
-use crate::model::outgoing_servers::{self, ALL_INBOXES, SubmissionSecurity, SubmissionServer};
+use crate::model::outgoing_servers::{
+    self, ALL_INBOXES, SubmissionLogin, SubmissionSecurity, SubmissionServer,
+};
 use crate::model::sealing;
 
 /// A message that is being sent is due again within this long; one that is due later waits.
@@ -62,6 +65,10 @@ db::row! {
         pub last_error: Option<String>,
         /// False where an admin set it: sign-in links do not leave through it.
         pub by_owner: bool,
+        /// The provider that was signed in at, where that is no password.
+        pub provider: Option<SignInProvider> = "g.provider",
+        /// The provider ended the grant: somebody has to sign in again.
+        pub sign_in_over: bool = "g.ended_at IS NOT NULL",
     }
 }
 
@@ -71,7 +78,9 @@ pub fn list_outgoing_servers(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<Outgoin
     let seen = mailboxes::all_seen_by(tx, cx.actor)?;
     let all: Vec<OutgoingServerListing> = tx.all(
         &format!(
-            "SELECT {} FROM outgoing_servers s WHERE s.ws = ?1 ORDER BY s.mailbox",
+            "SELECT {} FROM outgoing_servers s
+             LEFT JOIN mailbox_grants g ON g.ws = s.ws AND g.mailbox = s.mailbox AND s.auth = 'oauth'
+             WHERE s.ws = ?1 ORDER BY s.mailbox",
             OutgoingServerListing::COLUMNS
         ),
         &[&cx.actor.ws],
@@ -98,8 +107,13 @@ pub fn proposed_server(
     let mailbox = scope.mailbox();
     let login = match (new.username.is_empty(), new.password.is_empty()) {
         (true, _) => None,
-        (false, false) => Some((new.username.clone(), new.password.clone())),
-        (false, true) => Some((new.username.clone(), kept_password(tx, cx, mailbox, new)?)),
+        (false, typed) => Some(SubmissionLogin::Password {
+            username: new.username.clone(),
+            password: match typed {
+                false => new.password.clone(),
+                true => kept_password(tx, cx, mailbox, new)?,
+            },
+        }),
     };
     Ok(SubmissionServer {
         ws: cx.actor.ws,
@@ -121,7 +135,10 @@ fn kept_password(
         .filter(|row| row.host == new.host && row.username == new.username);
     let missing = || Error::invalid("password", "must be given for another server or user");
     let server = outgoing_servers::opened(cx, kept.ok_or_else(missing)?)?;
-    server.login.map(|(_, password)| password).ok_or_else(missing)
+    match server.login {
+        Some(SubmissionLogin::Password { password, .. }) => Ok(password),
+        Some(SubmissionLogin::Grant { .. }) | None => Err(missing()),
+    }
 }
 
 /// Sets or replaces a server. Mail that waited for the old one leaves at once.
@@ -146,21 +163,26 @@ pub(super) fn write_server(
     (circle, thing): (&Circle, &str),
 ) -> Result<()> {
     let purpose = sealing::submission_purpose(cx.actor.ws, &server.mailbox);
-    let (username, password) = match &server.login {
-        Some((username, password)) => (username.as_str(), sealing::seal(cx, &purpose, password)),
-        None => ("", String::new()),
+    let (auth, username, password) = match &server.login {
+        Some(SubmissionLogin::Password { username, password }) => {
+            (MailAuth::Password, username.as_str(), sealing::seal(cx, &purpose, password))
+        }
+        Some(SubmissionLogin::Grant { username, .. }) => {
+            (MailAuth::OAuth, username.as_str(), String::new())
+        }
+        None => (MailAuth::Password, "", String::new()),
     };
     let by_owner =
         matches!(cx.actor.who, Principal::Person { role: Role::Owner, .. } | Principal::System);
     tx.exec(
         "INSERT INTO outgoing_servers (ws, mailbox, host, port, security, username, password, by_owner,
-            changed_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+            changed_at, auth)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
          ON CONFLICT (ws, mailbox) DO UPDATE SET
             host = excluded.host, port = excluded.port, security = excluded.security,
             username = excluded.username, password = excluded.password, by_owner = excluded.by_owner,
-            changed_at = excluded.changed_at, last_sent_at = NULL, failing_since = NULL,
-            last_error = NULL",
+            changed_at = excluded.changed_at, auth = excluded.auth, last_sent_at = NULL,
+            failing_since = NULL, last_error = NULL, owners_told = FALSE",
         &[
             &cx.actor.ws,
             &server.mailbox,
@@ -171,8 +193,10 @@ pub(super) fn write_server(
             &password,
             &by_owner,
             &cx.now,
+            &auth,
         ],
     )?;
+    mailbox_grants::forget_unused(tx, cx.actor.ws, &server.mailbox)?;
     let detail = format!("{}, port {}", server.host, server.port);
     audit_log::record(tx, cx, circle, Action::OutgoingServerSet, thing, &detail)
 }
@@ -188,13 +212,14 @@ pub fn remove_outgoing_server(tx: &mut Tx<'_>, cx: &Cx<'_>, scope: &ServerScope)
     if removed == 0 {
         return Ok(());
     }
+    mailbox_grants::forget_unused(tx, cx.actor.ws, scope.mailbox())?;
     retry_waiting(tx, cx, scope)?;
     let thing = name_of(tx, cx, scope)?;
     audit_log::record(tx, cx, &circle, Action::OutgoingServerRemoved, &thing, "")
 }
 
 /// Messages that wait for another attempt are due now.
-fn retry_waiting(tx: &mut Tx<'_>, cx: &Cx<'_>, scope: &ServerScope) -> Result<()> {
+pub(super) fn retry_waiting(tx: &mut Tx<'_>, cx: &Cx<'_>, scope: &ServerScope) -> Result<()> {
     let later = cx.now + BEING_SENT_MS;
     match scope {
         ServerScope::All => tx.exec(

@@ -151,6 +151,7 @@ fn close_inboxes(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
         for sql in [
             "DELETE FROM imap_accounts WHERE ws = ?1 AND mailbox = ?2",
             "DELETE FROM outgoing_servers WHERE ws = ?1 AND mailbox = ?2",
+            "DELETE FROM mailbox_grants WHERE ws = ?1 AND mailbox = ?2",
             "DELETE FROM sent_copies WHERE ws = ?1 AND mailbox = ?2",
         ] {
             tx.exec(sql, &[&cx.actor.ws, &id])?;

@@ -226,6 +226,8 @@ pub const FETCHED_MAIL_BYTES: u32 = 50 * 1024 * 1024;
 pub const FETCHING_LEASE_MS: i64 = MINUTE_MS;
 /// Owners get a notice when fetching has failed for this long.
 pub const FETCHING_FAILED_MS: i64 = 60 * MINUTE_MS;
+/// The same for an outgoing server that mail waits for.
+pub const SENDING_FAILED_MS: i64 = 60 * MINUTE_MS;
 /// An inbox that has been due for this long is not being fetched by any process.
 pub const FETCHING_OVERDUE_MS: i64 = 5 * MINUTE_MS;
 /// Tries to have one mail before it is passed over.

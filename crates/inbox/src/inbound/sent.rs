@@ -13,10 +13,12 @@ use crate::app::{App, Cx};
 use crate::base::blobs;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
+use crate::base::limits::SUBJECT_THREAD_MS;
 use crate::base::states::{Direction, MessageStatus, Status};
 use crate::inbound::imap;
 use crate::inbound::mail_dates::MailDates;
 use crate::inbound::receive::{self, FiledMail, IncomingMail, MailLookup};
+use crate::inbound::threading;
 use crate::model::attachments::AttachmentInfo;
 use crate::model::conversations::{self, Conversation, CountedMail, NewConversation};
 use crate::model::correspondents;
@@ -25,6 +27,9 @@ use crate::model::mailboxes::Mailbox;
 use crate::model::messages::{self, NewMessage};
 use crate::model::recipients::{self, Party, RecipientList};
 use crate::model::timeline::RetiredBy;
+
+/// Recipients whose conversations a mail from before may belong to.
+const RECIPIENTS_LOOKED_UP: usize = 5;
 
 /// Files a mail of the folder of sent mail. What Mailroom sent itself is a duplicate.
 pub async fn ingest_sent(
@@ -57,7 +62,14 @@ async fn ingest(app: &App, delivery: InboundMail, fetched: FetchedMail) -> Resul
         if !imap::is_held(tx, &fetched.account, &mailbox)? {
             return Ok(Ingested::NoInbox);
         }
-        file(tx, cx, &mailbox, &incoming, &dates)
+        let joins = match answered(tx, cx, &mailbox, &incoming.mail)? {
+            // The customer's reply to a mail from before was filed first.
+            None if dates.arrived_at < fetched.account.created_at => {
+                answering(tx, cx, &mailbox, &incoming.mail, dates.arrived_at)?
+            }
+            joins => joins,
+        };
+        file(tx, cx, &mailbox, &incoming, &dates, joins)
     })
     .await
 }
@@ -68,6 +80,7 @@ fn file(
     mailbox: &Mailbox,
     incoming: &IncomingMail,
     dates: &MailDates,
+    joins: Option<Conversation>,
 ) -> Result<Ingested> {
     let mail = &incoming.mail;
     let others = others(mailbox, mail);
@@ -76,7 +89,8 @@ fn file(
         MailLookup::Duplicate(known) => return Ok(Ingested::Duplicate(known)),
         MailLookup::Unknown(unknown) => unknown,
     };
-    let mut conversation = match answered(tx, cx, mailbox, mail)? {
+    let begins = joins.is_none();
+    let mut conversation = match joins {
         Some(conversation) => conversation,
         None => conversations::begin(
             tx,
@@ -148,9 +162,11 @@ fn file(
         recipients::add_participant(tx, cx.actor.ws, &conversation.id, &address.email)?;
     }
     receive::index(tx, cx, &conversation, serial, mail)?;
-    // The latest word is ours, so it is the customer's turn.
+    // The latest word is ours, so it is the customer's turn; after a long time nobody waits any more.
     if is_latest && conversation.status == Status::Open && !conversation.held {
-        conversations::set_status(tx, cx, &mut conversation, Status::Waiting)?;
+        let is_old = begins && cx.now - dates.arrived_at > SUBJECT_THREAD_MS;
+        let status = if is_old { Status::Closed } else { Status::Waiting };
+        conversations::set_status(tx, cx, &mut conversation, status)?;
     }
     Ok(Ingested::Filed(FiledMail { conversation: conversation.id, message: id }))
 }
@@ -172,6 +188,25 @@ fn answered(
         let found = messages::with_header_id(tx, cx.actor.ws, &mailbox.id, header_id)?;
         if let Some((conversation, _)) = found {
             return conversations::load(tx, cx.actor, conversation.as_str()).map(Some);
+        }
+    }
+    Ok(None)
+}
+
+/// The conversation that somebody's reply to this mail began: it has the same subject, and is of about
+/// the same time.
+fn answering(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    mailbox: &Mailbox,
+    mail: &Mail,
+    arrived_at: i64,
+) -> Result<Option<Conversation>> {
+    for contact in others(mailbox, mail).into_iter().take(RECIPIENTS_LOOKED_UP) {
+        let found =
+            threading::same_subject(tx, cx, mailbox, &contact.email, &mail.subject, arrived_at)?;
+        if found.is_some() {
+            return Ok(found);
         }
     }
     Ok(None)

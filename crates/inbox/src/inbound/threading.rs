@@ -62,7 +62,16 @@ pub fn find_thread(
     }
     let joins = match named_conversation(tx, cx, mailbox, mail)? {
         Some(conversation) => Some(conversation),
-        None => same_subject(tx, cx, mailbox, mail, arrived_at, reference)?,
+        None => {
+            let (contact, reference) = (&mail.from.email, reference.unwrap_or(""));
+            same_subject_and_reference(
+                tx,
+                cx,
+                mailbox,
+                (contact, &mail.subject, reference),
+                arrived_at,
+            )?
+        }
     };
     Ok(Thread { joins, ..alone })
 }
@@ -135,17 +144,28 @@ fn signed_by_us(tx: &mut Tx<'_>, cx: &Cx<'_>, header_id: &str) -> Result<Option<
     Ok(found.map(|(conversation,)| conversation))
 }
 
-/// A conversation of the same contact with the same base subject and reference, active within 30
-/// days of when the mail arrived. An empty base subject matches nothing.
-fn same_subject(
+/// A conversation of this contact with the same base subject and no reference, active within 30 days
+/// of this time.
+pub(crate) fn same_subject(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     mailbox: &Mailbox,
-    mail: &Mail,
-    arrived_at: i64,
-    reference: Option<&str>,
+    contact: &str,
+    subject: &str,
+    at: i64,
 ) -> Result<Option<Conversation>> {
-    let base = conversations::base_subject(&mail.subject);
+    same_subject_and_reference(tx, cx, mailbox, (contact, subject, ""), at)
+}
+
+/// The same with a reference. An empty base subject matches nothing.
+fn same_subject_and_reference(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    mailbox: &Mailbox,
+    (contact, subject, reference): (&str, &str, &str),
+    at: i64,
+) -> Result<Option<Conversation>> {
+    let base = conversations::base_subject(subject);
     if base.is_empty() {
         return Ok(None);
     }
@@ -157,11 +177,11 @@ fn same_subject(
         &[
             &cx.actor.ws,
             &mailbox.id,
-            &mail.from.email,
+            &contact,
             &base,
-            &(arrived_at - SUBJECT_THREAD_MS),
-            &(arrived_at + SUBJECT_THREAD_MS),
-            &reference.unwrap_or(""),
+            &(at - SUBJECT_THREAD_MS),
+            &(at + SUBJECT_THREAD_MS),
+            &reference,
         ],
     )?;
     match found {

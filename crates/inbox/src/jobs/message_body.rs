@@ -2,7 +2,10 @@
 //! pictures in the text, and the attachments.
 
 use db::{Json, Tx};
-use mail::{Address, Attachment, EarlierMail, EarlierRole, InlineFile, MessageBody, PictureUrls};
+use mail::{
+    Address, Attachment, EarlierMail, EarlierRole, InlineFile, InlinePicture, MessageBody,
+    PictureUrls,
+};
 
 use crate::app::Cx;
 use crate::base::error::Result;
@@ -36,9 +39,24 @@ pub(super) fn of_message(
     stored: &StoredBody<'_>,
 ) -> Result<ComposedBody> {
     let ws = cx.actor.ws;
+    let mut forwarded_pictures = Vec::new();
     let earlier = match (stored.forwards, stored.quotes) {
-        (Some(id), _) => earlier_mail(tx, cx, stored.conversation, id, EarlierRole::Forwarded)?,
-        (None, Some(id)) => earlier_mail(tx, cx, stored.conversation, id, EarlierRole::Answered)?,
+        (Some(id), _) => {
+            let found = earlier_mail(tx, cx, stored.conversation, id, EarlierRole::Forwarded)?;
+            found.map(|(mut earlier, raw)| {
+                if let Some(forwarded) =
+                    raw.and_then(|raw| mail::forwarded_html(&raw, stored.domain))
+                {
+                    earlier.html = Some(forwarded.html);
+                    forwarded_pictures = forwarded.pictures;
+                }
+                earlier
+            })
+        }
+        (None, Some(id)) => {
+            let found = earlier_mail(tx, cx, stored.conversation, id, EarlierRole::Answered)?;
+            found.map(|(earlier, _)| earlier)
+        }
         (None, None) => None,
     };
     let behind = format!("@{}", stored.domain);
@@ -59,12 +77,25 @@ pub(super) fn of_message(
         let content_id = format!("{id}{behind}");
         InlineFile { content_id, file }
     });
+    let inline = inline.chain(forwarded_pictures.into_iter().map(forwarded_file));
     Ok(ComposedBody {
         text: body.plain(),
         html: body.html(),
         inline: inline.collect(),
         attachments: attached.into_iter().map(|(_, file)| file).collect(),
     })
+}
+
+/// A picture of a mail that is passed on, named after its Content-ID.
+fn forwarded_file((content_id, picture): (String, InlinePicture)) -> InlineFile {
+    let name = content_id.split('@').next().unwrap_or_default();
+    let kind = picture.content_type.rsplit('/').next().unwrap_or_default();
+    let file = Attachment {
+        filename: format!("{name}.{kind}"),
+        content_type: picture.content_type.to_owned(),
+        bytes: picture.bytes,
+    };
+    InlineFile { content_id, file }
 }
 
 db::row! {
@@ -80,14 +111,15 @@ db::row! {
     }
 }
 
-/// An answered mail is quoted without the history in it; one that is passed on goes as it came.
+/// An answered mail is quoted without the history in it; one that is passed on goes as it came, with
+/// its bytes where they are kept.
 fn earlier_mail(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &ConversationId,
     id: &MessageId,
     role: EarlierRole,
-) -> Result<Option<EarlierMail>> {
+) -> Result<Option<(EarlierMail, Option<Vec<u8>>)>> {
     let found: Option<EarlierRow> = tx.opt(
         &format!(
             "SELECT {} FROM messages m WHERE m.ws = ?1 AND m.id = ?2 AND m.conversation = ?3",
@@ -97,11 +129,18 @@ fn earlier_mail(
     )?;
     let Some(found) = found else { return Ok(None) };
     let address = |party: Party| Address { name: party.name, email: party.email };
-    let text = match role {
-        EarlierRole::Answered => found.text,
-        EarlierRole::Forwarded => originals::whole_text(tx, cx, id, found.raw_hash.as_deref())?,
+    let (text, raw) = match (role, &found.raw_hash) {
+        (EarlierRole::Answered, _) => (found.text, None),
+        (EarlierRole::Forwarded, hash) => {
+            let text = originals::whole_text(tx, cx, id, hash.as_deref())?;
+            let raw = match hash {
+                Some(hash) => cx.blobs.get(tx, cx.actor.ws, hash)?,
+                None => None,
+            };
+            (text, raw)
+        }
     };
-    Ok(Some(EarlierMail {
+    let earlier = EarlierMail {
         role,
         from: Address { name: found.from_name, email: found.from_email },
         at: found.at,
@@ -109,5 +148,7 @@ fn earlier_mail(
         cc: found.cc_list.0.into_iter().map(address).collect(),
         subject: found.subject,
         text,
-    }))
+        html: None,
+    };
+    Ok(Some((earlier, raw)))
 }

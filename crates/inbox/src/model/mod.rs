@@ -19,6 +19,7 @@ pub mod events;
 pub(crate) mod file_checks;
 pub mod installation;
 pub mod mail_secret;
+pub mod mailbox_grants;
 pub mod mailboxes;
 pub(crate) mod members;
 pub mod mentions;

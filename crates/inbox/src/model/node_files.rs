@@ -46,7 +46,7 @@ pub fn sealed_samples(tx: &mut Tx<'_>) -> Result<Vec<Sealed>> {
     let imap: Option<(String, String)> = tx.opt(
         "SELECT m.address, a.password
          FROM imap_accounts a JOIN mailboxes m ON m.ws = a.ws AND m.id = a.mailbox
-         ORDER BY a.created_at LIMIT 1",
+         WHERE a.auth = 'password' ORDER BY a.created_at LIMIT 1",
         &[],
     )?;
     let service: Option<(String, String)> =

@@ -5,6 +5,7 @@
 use db::Tx;
 
 use crate::app::Cx;
+use crate::base::actor::Circle;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::UserId;
@@ -40,6 +41,27 @@ pub fn notify(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, notice: &Notice<'_>
         &[&cx.actor.ws, &id, &email, &notice.subject, &text, &cx.now],
     )?;
     tx.wake(Queue::Notices);
+    Ok(())
+}
+
+/// Queues a notice to those who look after something of this circle: the owners, or the person of a
+/// private inbox.
+pub fn notify_responsible(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    circle: &Circle,
+    notice: &Notice<'_>,
+) -> Result<()> {
+    let people: Vec<(UserId,)> = match circle.person() {
+        Some(person) => vec![(person,)],
+        None => tx.all(
+            "SELECT id FROM users WHERE ws = ?1 AND role = 'owner' ORDER BY created_at, id",
+            &[&cx.actor.ws],
+        )?,
+    };
+    for (person,) in people {
+        notify(tx, cx, &person, notice)?;
+    }
     Ok(())
 }
 

@@ -6,10 +6,13 @@ use std::fmt;
 use db::Tx;
 
 use crate::app::Cx;
+use crate::base::actor::Circle;
 use crate::base::error::Result;
 use crate::base::ids::MailboxId;
-use crate::base::limits::MINUTE_MS;
+use crate::base::limits::{MINUTE_MS, SENDING_FAILED_MS, duration};
 use crate::base::string_enum::string_enum;
+use crate::model::mailbox_grants::{GrantKey, MailAuth};
+use crate::model::notices::{Notice, notify_responsible};
 use crate::model::sealing;
 
 /// The `mailbox` of the server that serves every inbox without its own.
@@ -31,8 +34,28 @@ pub struct SubmissionServer {
     pub host: String,
     pub port: u16,
     pub security: SubmissionSecurity,
-    /// User name and password.
-    pub login: Option<(String, String)>,
+    pub login: Option<SubmissionLogin>,
+}
+
+/// What a server is signed in to with.
+#[derive(Clone, PartialEq, Eq)]
+pub enum SubmissionLogin {
+    Password {
+        username: String,
+        password: String,
+    },
+    /// An access token of the inbox's grant.
+    Grant {
+        username: String,
+        key: GrantKey,
+    },
+}
+
+/// Passwords are in no log.
+impl fmt::Debug for SubmissionLogin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SubmissionLogin")
+    }
 }
 
 impl SubmissionServer {
@@ -56,6 +79,7 @@ db::row! {
         pub port: u16,
         pub security: SubmissionSecurity,
         pub username: String,
+        pub auth: MailAuth,
         pub password: String,
         pub by_owner: bool,
     }
@@ -78,11 +102,16 @@ pub fn server_of(
 /// The server in one row, with its password.
 pub(crate) fn opened(cx: &Cx<'_>, row: OutgoingServerRow) -> Result<SubmissionServer> {
     let ws = cx.actor.ws;
-    let login = match row.username.is_empty() {
-        true => None,
-        false => {
+    let login = match (row.auth, row.username.is_empty()) {
+        (MailAuth::OAuth, _) => Some(SubmissionLogin::Grant {
+            username: row.username,
+            key: GrantKey { ws, mailbox: row.mailbox.clone() },
+        }),
+        (MailAuth::Password, true) => None,
+        (MailAuth::Password, false) => {
             let purpose = sealing::submission_purpose(ws, &row.mailbox);
-            Some((row.username, sealing::unseal(cx.sealer, &purpose, row.password)?))
+            let password = sealing::unseal(cx.sealer, &purpose, row.password)?;
+            Some(SubmissionLogin::Password { username: row.username, password })
         }
     };
     let OutgoingServerRow { mailbox, host, port, security, .. } = row;
@@ -154,28 +183,99 @@ pub(crate) fn own_lanes(tx: &mut Tx<'_>, ws: i64) -> Result<Vec<OwnLane>> {
     Ok(rows.into_iter().map(|(mailbox, failing)| OwnLane { mailbox, failing }).collect())
 }
 
-/// Records that a server took a mail, or refused one recipient: it works.
-pub(crate) fn note_working(tx: &mut Tx<'_>, cx: &Cx<'_>, server: &SubmissionServer) -> Result<()> {
-    tx.exec(
-        "UPDATE outgoing_servers SET last_sent_at = ?3, failing_since = NULL, last_error = NULL
-         WHERE ws = ?1 AND mailbox = ?2
-           AND (failing_since IS NOT NULL OR last_sent_at IS NULL OR last_sent_at < ?4)",
-        &[&server.ws, &server.mailbox, &cx.now, &(cx.now - SENT_NOTED_EVERY_MS)],
-    )?;
-    Ok(())
+db::row! {
+    struct ServerHealth from "s" {
+        host: String,
+        last_sent_at: Option<i64>,
+        failing_since: Option<i64>,
+        owners_told: bool,
+        /// `None` for the server of all inboxes.
+        address: Option<String> = "m.address",
+        circle: Option<Circle> = "m.circle",
+        /// The owners know from the fetching of the same inbox that somebody has to sign in again.
+        told_of_sign_in: bool = "s.auth = 'oauth' AND coalesce(a.owners_told, FALSE)",
+    }
 }
 
-/// Records why a server could not be used.
+/// Records that a server took a mail, or refused one recipient: it works.
+pub(crate) fn note_working(tx: &mut Tx<'_>, cx: &Cx<'_>, server: &SubmissionServer) -> Result<()> {
+    let Some(health) = health(tx, server)? else { return Ok(()) };
+    let is_noted = health.last_sent_at.is_some_and(|at| at >= cx.now - SENT_NOTED_EVERY_MS);
+    if health.failing_since.is_none() && is_noted {
+        return Ok(());
+    }
+    tx.exec(
+        "UPDATE outgoing_servers SET last_sent_at = ?3, failing_since = NULL, last_error = NULL,
+            owners_told = FALSE
+         WHERE ws = ?1 AND mailbox = ?2",
+        &[&server.ws, &server.mailbox, &cx.now],
+    )?;
+    if !health.owners_told {
+        return Ok(());
+    }
+    let text = format!(
+        "{} takes mail again, and what waited leaves now.\n\nService: {}\n",
+        health.host, cx.public_url
+    );
+    health.tell(tx, cx, &format!("Mail from {} leaves again", health.from()), &text)
+}
+
+/// Records why a server could not be used. After an hour of failures the owners get one notice.
 pub(crate) fn note_failing(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     server: &SubmissionServer,
     sentence: &str,
 ) -> Result<()> {
+    let Some(health) = health(tx, server)? else { return Ok(()) };
+    let since = health.failing_since.unwrap_or(cx.now);
+    let tell_now =
+        !health.owners_told && !health.told_of_sign_in && cx.now - since >= SENDING_FAILED_MS;
     tx.exec(
-        "UPDATE outgoing_servers SET failing_since = coalesce(failing_since, ?3), last_error = ?4
-         WHERE ws = ?1 AND mailbox = ?2 AND (failing_since IS NULL OR last_error <> ?4)",
-        &[&server.ws, &server.mailbox, &cx.now, &sentence],
+        "UPDATE outgoing_servers SET failing_since = ?3, last_error = ?4, owners_told = ?5
+         WHERE ws = ?1 AND mailbox = ?2",
+        &[&server.ws, &server.mailbox, &since, &sentence, &(health.owners_told || tell_now)],
     )?;
-    Ok(())
+    if !tell_now {
+        return Ok(());
+    }
+    let page = match server.mailbox.as_str() {
+        ALL_INBOXES => format!("{}/settings/outgoing", cx.public_url),
+        mailbox => format!("{}/settings/inboxes/{mailbox}/outgoing", cx.public_url),
+    };
+    let text = format!(
+        "For {time} now no mail from {from} could leave through {host}.\n\nThe reason: \
+         {reason}.\n\nIt is tried again for two days; mail waits until then. To change the server: \
+         {page}\n\nService: {service}\n",
+        time = duration(SENDING_FAILED_MS),
+        from = health.from(),
+        host = health.host,
+        reason = sentence.trim_start_matches("relay: ").trim_end_matches('.'),
+        service = cx.public_url,
+    );
+    health.tell(tx, cx, &format!("Mail from {} cannot leave", health.from()), &text)
+}
+
+impl ServerHealth {
+    fn from(&self) -> &str {
+        self.address.as_deref().unwrap_or("your inboxes")
+    }
+
+    fn tell(&self, tx: &mut Tx<'_>, cx: &Cx<'_>, subject: &str, text: &str) -> Result<()> {
+        let circle = self.circle.clone().unwrap_or_else(Circle::team);
+        notify_responsible(tx, cx, &circle, &Notice { subject, text })
+    }
+}
+
+fn health(tx: &mut Tx<'_>, server: &SubmissionServer) -> Result<Option<ServerHealth>> {
+    Ok(tx.opt(
+        &format!(
+            "SELECT {} FROM outgoing_servers s
+             LEFT JOIN mailboxes m ON m.ws = s.ws AND m.id = s.mailbox
+             LEFT JOIN imap_accounts a ON a.ws = s.ws AND a.mailbox = s.mailbox
+             WHERE s.ws = ?1 AND s.mailbox = ?2",
+            ServerHealth::COLUMNS
+        ),
+        &[&server.ws, &server.mailbox],
+    )?)
 }

@@ -8,7 +8,7 @@ use db::Tx;
 
 use crate::app::{App, Cx};
 use crate::base::error::{Error, Result};
-use crate::base::ids::WebhookId;
+use crate::base::ids::{SessionId, WebhookId};
 use crate::base::secret_sealer::{SEALED_PREFIX, SecretSealer};
 
 /// Bytes of a workspace's mail secret while it is not sealed.
@@ -39,6 +39,16 @@ pub(crate) fn notice_purpose(ws: i64, id: &str) -> String {
 /// The password of the server that an inbox, or every inbox, sends through.
 pub(crate) fn submission_purpose(ws: i64, mailbox: &str) -> String {
     format!("smtp {ws} {mailbox}")
+}
+
+/// The tokens of the grant by which an inbox's mailbox is read and sent from.
+pub(crate) fn grant_purpose(ws: i64, mailbox: &str) -> String {
+    format!("grant {ws} {mailbox}")
+}
+
+/// What somebody chose before they left to sign in at a provider: only their session can use it.
+pub(crate) fn sign_in_purpose(ws: i64, session: &SessionId) -> String {
+    format!("mailbox sign-in {ws} {session}")
 }
 
 /// The password of the mailbox that an inbox's mail is fetched from.

@@ -176,6 +176,13 @@ pub const MIGRATIONS: &[Migration] = &[
         postgres: "",
     },
     Migration {
+        version: 26,
+        name: "mailboxes connected by signing in at a provider",
+        both: include_str!("026_mailbox_grants.sql"),
+        sqlite: "",
+        postgres: "",
+    },
+    Migration {
         version: 28,
         name: "OAuth",
         both: include_str!("028_oauth.sql"),

@@ -3,11 +3,13 @@
 //!
 //! `tidy` rewrites the tokens within bounds (`attributes`, `css` and `pictures` say what stays of
 //! each), `links` marks links that show another domain, `quoted` folds history, `guard` looks at the
-//! result as a browser would, and `document` puts it into a page of ours.
+//! result as a browser would, and `document` puts it into a page of ours. `forwarded` makes it a part
+//! of another mail instead.
 
 mod attributes;
 mod css;
 mod document;
+mod forwarded;
 mod guard;
 mod links;
 mod node;
@@ -17,6 +19,7 @@ mod tidy;
 
 use mail_parser::Message;
 
+pub use forwarded::{ForwardedHtml, forwarded_html};
 pub(crate) use links::safe_target;
 
 use crate::limits::HTML_BYTES;

@@ -10,11 +10,12 @@ use inbox::base::actor::Actor;
 use inbox::base::limits::IMAP_WORD_CHARS;
 use inbox::inbound::imap::{ImapServer, PostFetchAction, Security};
 use inbox::inbound::{RecipientInbox, find_inbox};
+use inbox::model::mailbox_grants::MailAuth;
 use serde_json::json;
 use url::Url;
 
 use super::command::{CommandResult, WorkspaceArgs, print, sentence};
-use crate::imap_client::{Dialer, try_out};
+use crate::imap_client::{Dialer, ImapCredential, try_out};
 use crate::net::host_guard::HostGuard;
 use crate::net::http_client::system_roots;
 use crate::node::vault::{Vault, imap_purpose};
@@ -95,7 +96,8 @@ impl Imap {
             None
         } else {
             let dialer = Dialer::new(system_roots(), HostGuard::of(&net_config(settings))?)?;
-            let tried = try_out(&server, &password, &after, &dialer).await;
+            let tried =
+                try_out(&server, ImapCredential::Password(&password), &after, &dialer).await;
             Some(tried.map_err(|failure| failure.sentence)?)
         };
         let (own_address, host) = (inbox.mailbox.address.clone(), server.host.clone());
@@ -104,6 +106,7 @@ impl Imap {
             port,
             security,
             username: server.username,
+            auth: MailAuth::Password,
             sealed_password: sealed,
             folder: server.folder,
             after,
@@ -204,7 +207,12 @@ pub fn health(fetched: &FetchedInbox) -> String {
         Some(last) => format!("; {} passed over, the last: {last}", fetched.skipped),
         None => String::new(),
     };
-    format!("    {folder} on {host}: {state}; {when}; {count} mails{skipped}")
+    let signed_in = match (fetched.provider, fetched.sign_in_over) {
+        (Some(provider), true) => format!(", SIGN IN AGAIN at {}", provider.name()),
+        (Some(provider), false) => format!(", signed in at {}", provider.name()),
+        (None, _) => String::new(),
+    };
+    format!("    {folder} on {host}{signed_in}: {state}; {when}; {count} mails{skipped}")
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use crate::api::{mcp, oauth, rest};
 use crate::drafting::ModelEndpoint;
 use crate::http::request_body::LARGE_BODIES;
 use crate::http::slots::Slots;
+use crate::mail_oauth::OAuthClients;
 use crate::mail_out::Dialling;
 use crate::mailbox_setup::MailboxFinder;
 use crate::net::ssrf_guard::SsrfGuard;
@@ -41,8 +42,13 @@ pub struct HttpOptions {
     pub dialling: Dialling,
     /// Finds the servers of a mailbox.
     pub mailbox_finder: Arc<MailboxFinder>,
+<<<<<<< HEAD
     /// The language model that drafts replies, as the settings page names it.
     pub model: Option<ModelEndpoint>,
+=======
+    /// Where people can sign in to connect a mailbox.
+    pub oauth_clients: OAuthClients,
+>>>>>>> mailoauth
 }
 
 /// The API and the MCP server at their addresses, the web app everywhere else.
@@ -62,6 +68,7 @@ pub fn router(app: App, options: HttpOptions) -> Router {
         ssrf_guard: options.ssrf_guard,
         outgoing,
         mailbox_finder: options.mailbox_finder,
+        oauth_clients: options.oauth_clients,
         quiet: options.quiet,
         mail_setup: options.mail_setup,
         program: options.program,

@@ -5,6 +5,7 @@ use async_imap::{Authenticator, Client, Session};
 
 use super::failures::ImapFault;
 use super::transport::ImapWire;
+use crate::mail_oauth::xoauth2;
 
 /// A connection before LOGIN.
 pub struct ImapConnection(Client<ImapWire>);
@@ -42,17 +43,44 @@ impl ImapConnection {
     pub async fn log_in(
         self,
         username: &str,
-        password: &str,
+        credential: ImapCredential<'_>,
     ) -> Result<Session<ImapWire>, ImapFault> {
-        let logged_in = if username.is_ascii() && password.is_ascii() {
-            self.0.login(username, password).await
-        } else {
-            self.0.authenticate("PLAIN", Plain { username, password }).await
+        let (logged_in, refused): (_, fn(String) -> ImapFault) = match credential {
+            ImapCredential::Password(password) => {
+                let logged_in = if username.is_ascii() && password.is_ascii() {
+                    self.0.login(username, password).await
+                } else {
+                    self.0.authenticate("PLAIN", Plain { username, password }).await
+                };
+                (logged_in, ImapFault::Refused)
+            }
+            ImapCredential::AccessToken(token) => {
+                let first = Some(xoauth2(username, token));
+                (self.0.authenticate("XOAUTH2", XOAuth2(first)).await, ImapFault::TokenRefused)
+            }
         };
         logged_in.map_err(|(error, _)| match ImapFault::from(error) {
-            ImapFault::Said(words) => ImapFault::Refused(words),
+            ImapFault::Said(words) => refused(words),
             fault => fault,
         })
+    }
+}
+
+/// What a server is signed in to with.
+#[derive(Clone, Copy)]
+pub enum ImapCredential<'a> {
+    Password(&'a str),
+    AccessToken(&'a str),
+}
+
+/// The SASL mechanism XOAUTH2: a refusal is a second challenge, and is answered with nothing.
+struct XOAuth2(Option<String>);
+
+impl Authenticator for XOAuth2 {
+    type Response = String;
+
+    fn process(&mut self, _: &[u8]) -> String {
+        self.0.take().unwrap_or_default()
     }
 }
 

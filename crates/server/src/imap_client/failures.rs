@@ -6,8 +6,10 @@ use std::io;
 use std::time::Duration;
 
 use async_imap::error::Error;
-use inbox::inbound::imap::{FetchFailure, ImapServer};
+use inbox::inbound::imap::{FetchFailure, FetchFailureKind, ImapServer};
 use tokio::time::timeout;
+
+use crate::mail_oauth::TokenFailure;
 
 /// Characters of a server's refusal that are shown.
 const WORDS_CHARS: usize = 200;
@@ -23,6 +25,10 @@ pub enum ImapFault {
     NoStartTls,
     /// The server does not let us in, in its words.
     Refused(String),
+    /// The server does not accept the access token, in its words.
+    TokenRefused(String),
+    /// There is no access token.
+    NoToken(TokenFailure),
     NoFolder(String),
     /// The server refused a command, in its words.
     Said(String),
@@ -89,6 +95,11 @@ impl ImapFault {
             ImapFault::Refused(words) => {
                 format!("{host} does not accept the user name and password: {words}.")
             }
+            ImapFault::TokenRefused(words) => format!(
+                "{host} does not let the user {} in by this sign-in: {words}.",
+                server.username
+            ),
+            ImapFault::NoToken(failure) => failure.sentence(),
             ImapFault::NoFolder(words) => {
                 format!("{host} does not open the folder {}: {words}.", server.folder)
             }
@@ -105,9 +116,16 @@ impl ImapFault {
             ImapFault::Ours => "Something failed on our side; the log tells what.".into(),
             ImapFault::Over => "Fetching was stopped.".into(),
         };
-        FetchFailure {
-            sentence,
-            refused: matches!(self, ImapFault::Refused(_) | ImapFault::Sealed),
+        FetchFailure { sentence, kind: self.kind() }
+    }
+
+    fn kind(&self) -> FetchFailureKind {
+        match self {
+            ImapFault::Refused(_) | ImapFault::TokenRefused(_) | ImapFault::Sealed => {
+                FetchFailureKind::Refused
+            }
+            ImapFault::NoToken(TokenFailure::SignInOver(_)) => FetchFailureKind::SignInOver,
+            _ => FetchFailureKind::Passing,
         }
     }
 }
@@ -121,6 +139,12 @@ impl From<Error> for ImapFault {
             Error::ConnectionLost => ImapFault::BrokeOff,
             _ => ImapFault::Unclear,
         }
+    }
+}
+
+impl From<TokenFailure> for ImapFault {
+    fn from(failure: TokenFailure) -> ImapFault {
+        ImapFault::NoToken(failure)
     }
 }
 

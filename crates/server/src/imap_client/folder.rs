@@ -16,7 +16,7 @@ use jiff::Timestamp;
 use jiff::fmt::strtime::BrokenDownTime;
 use tokio::time::{sleep, timeout};
 
-use super::connection::ImapConnection;
+use super::connection::{ImapConnection, ImapCredential};
 use super::failures::{ImapFault, ImapTimeouts};
 use super::folder_name::on_the_wire;
 use super::transport::{ANSWER_BYTES, ImapWire};
@@ -81,11 +81,11 @@ impl Folder {
     pub async fn open(
         line: ImapConnection,
         server: &ImapServer,
-        password: &str,
+        credential: ImapCredential<'_>,
         after: &PostFetchAction,
         timeouts: ImapTimeouts,
     ) -> Result<Folder, ImapFault> {
-        let session = timeouts.answer(line.log_in(&server.username, password)).await??;
+        let session = timeouts.answer(line.log_in(&server.username, credential)).await??;
         let (validity, next_uid, mails) = (0, None, 0);
         let capabilities = Capabilities::default();
         let mut folder = Folder { session, capabilities, timeouts, validity, next_uid, mails };

@@ -8,7 +8,7 @@ mod folder_name;
 mod transport;
 mod trial;
 
-pub use connection::ImapConnection;
+pub use connection::{ImapConnection, ImapCredential};
 pub use dialer::Dialer;
 pub use failures::{ImapFault, ImapTimeouts};
 pub use folder::{Folder, MailOutline};

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use inbox::inbound::imap::{FetchFailure, ImapServer, PostFetchAction};
 
+use super::connection::ImapCredential;
 use super::dialer::Dialer;
 use super::failures::{ImapFault, ImapTimeouts};
 use super::folder::Folder;
@@ -18,13 +19,13 @@ const TRIAL: ImapTimeouts = ImapTimeouts {
 /// The number of mails in the folder, or why it cannot be read.
 pub async fn try_out(
     server: &ImapServer,
-    password: &str,
+    credential: ImapCredential<'_>,
     after: &PostFetchAction,
     dialer: &Dialer,
 ) -> Result<u32, FetchFailure> {
     let tried = async {
         let line = dialer.dial(server, &TRIAL).await?;
-        let folder = Folder::open(line, server, password, after, TRIAL).await?;
+        let folder = Folder::open(line, server, credential, after, TRIAL).await?;
         let mails = folder.mails;
         folder.close().await;
         Ok(mails)

@@ -22,6 +22,7 @@ use inbox::base::public_ip::is_public;
 use inbox::jobs::{BoxFuture, OutgoingMail, Relay, RelayOutcome};
 use url::{Host, Url};
 
+use crate::mail_oauth::AccessTokens;
 use crate::net::config::NetConfig;
 use crate::net::dns::resolver_at;
 use crate::net::dns_lookup::Lookup;
@@ -83,18 +84,19 @@ pub struct RelayConfig {
 
 impl RelayConfig {
     /// The operator's relay, and the servers that inboxes have of their own.
-    pub fn open_router(&self) -> Result<Arc<dyn Relay>, String> {
+    pub fn open_router(&self, tokens: Arc<dyn AccessTokens>) -> Result<Arc<dyn Relay>, String> {
         let reaches_people = self.target.reaches_people();
-        Ok(Arc::new(RelayRouter::new(self.open()?, reaches_people, self.dialling()?)))
+        Ok(Arc::new(RelayRouter::new(self.open()?, reaches_people, self.dialling(tokens)?)))
     }
 
     /// How the servers of inboxes are connected to.
-    pub fn dialling(&self) -> Result<Dialling, String> {
+    pub fn dialling(&self, tokens: Arc<dyn AccessTokens>) -> Result<Dialling, String> {
         Ok(Dialling {
             helo: self.host_name().unwrap_or_else(|| "localhost".into()),
             guard: HostGuard::of(&self.net)?,
             roots: system_roots(),
             timeouts: SmtpTimeouts::default(),
+            tokens,
         })
     }
 

@@ -4,7 +4,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use inbox::jobs::{BoxFuture, OutgoingMail, Relay, RelayOutcome};
-use inbox::model::outgoing_servers::{SubmissionSecurity, SubmissionServer};
+use inbox::model::mailbox_grants::GrantKey;
+use inbox::model::outgoing_servers::{SubmissionLogin, SubmissionSecurity, SubmissionServer};
 use rustls::RootCertStore;
 use tokio::sync::Semaphore;
 
@@ -15,6 +16,7 @@ use super::smtp::{
     TransactionOutcome,
 };
 use super::{envelope, options::SmtpOptions};
+use crate::mail_oauth::{AccessTokens, with_fresh_token};
 use crate::net::host_guard::{HostGuard, HostRefusal};
 use crate::net::resolver::Resolver;
 
@@ -28,9 +30,17 @@ pub struct SmarthostRelay {
     host: String,
     port: u16,
     dial: Dial,
+    /// Where an access token is signed in with: the user, the grant, and who has the token.
+    grant: Option<GrantLogin>,
     guard: HostGuard,
     pool: SmtpPool,
     places: Semaphore,
+}
+
+struct GrantLogin {
+    user: String,
+    key: GrantKey,
+    tokens: Arc<dyn AccessTokens>,
 }
 
 impl SmarthostRelay {
@@ -42,7 +52,8 @@ impl SmarthostRelay {
         patience: SmtpTimeouts,
     ) -> Result<SmarthostRelay, String> {
         let tls = smtp::checked(roots)?;
-        let login = options.login.clone().map(|(user, password)| Login { user, password });
+        let login = options.login.clone();
+        let login = login.map(|(user, password)| Login::Password { user, password });
         let dial = Dial { helo, security: options.security, tls, login, patience };
         // The operator's relay may be anywhere.
         let guard = HostGuard::new(resolver, true);
@@ -62,16 +73,29 @@ impl SmarthostRelay {
                 SubmissionSecurity::Plain => Security::Clear,
             },
             tls: smtp::checked(dialling.roots.clone())?,
-            login: server.login.clone().map(|(user, password)| Login { user, password }),
+            login: match &server.login {
+                Some(SubmissionLogin::Password { username, password }) => {
+                    Some(Login::Password { user: username.clone(), password: password.clone() })
+                }
+                Some(SubmissionLogin::Grant { .. }) | None => None,
+            },
             patience: dialling.timeouts,
         };
-        let guard = dialling.guard.clone();
-        Ok(SmarthostRelay::with(server.host.clone(), server.port, dial, guard))
+        let mut guard = dialling.guard.clone();
+        let mut grant = None;
+        if let Some(SubmissionLogin::Grant { username, key }) = &server.login {
+            // The operator's settings name the servers of a provider, so they may be anywhere.
+            guard = guard.unrestricted();
+            let tokens = Arc::clone(&dialling.tokens);
+            grant = Some(GrantLogin { user: username.clone(), key: key.clone(), tokens });
+        }
+        let relay = SmarthostRelay::with(server.host.clone(), server.port, dial, guard);
+        Ok(SmarthostRelay { grant, ..relay })
     }
 
     fn with(host: String, port: u16, dial: Dial, guard: HostGuard) -> SmarthostRelay {
         let (pool, places) = (SmtpPool::default(), Semaphore::new(SESSIONS));
-        SmarthostRelay { host, port, dial, guard, pool, places }
+        SmarthostRelay { host, port, dial, grant: None, guard, pool, places }
     }
 
     async fn hand_over(&self, mail: &OutgoingMail, recipients: &[String]) -> Vec<RelayOutcome> {
@@ -106,6 +130,18 @@ impl SmarthostRelay {
     }
 
     pub async fn connect(&self) -> Result<SmtpClientSession, ConnectFailure> {
+        let Some(GrantLogin { user, key, tokens }) = &self.grant else {
+            return self.connect_with(&self.dial).await;
+        };
+        let is_refusal = |failure: &ConnectFailure| failure.fault == ConnectFault::Refused;
+        with_fresh_token(&**tokens, key, is_refusal, |token: String| async move {
+            let login = Some(Login::AccessToken { user: user.clone(), token });
+            self.connect_with(&Dial { login, ..self.dial.clone() }).await
+        })
+        .await
+    }
+
+    async fn connect_with(&self, dial: &Dial) -> Result<SmtpClientSession, ConnectFailure> {
         let addresses =
             self.guard.addresses(&self.host).await.map_err(|refusal| match refusal {
                 HostRefusal::NotFound => {
@@ -119,7 +155,7 @@ impl SmarthostRelay {
         let mut trouble = ConnectFailure::of(ConnectFault::NotFound, "its name could not be found");
         for address in addresses.into_iter().take(ADDRESSES) {
             let address = SocketAddr::new(address, self.port);
-            match SmtpClientSession::open(address, &self.host, &self.dial).await {
+            match SmtpClientSession::open(address, &self.host, dial).await {
                 Ok(session) => return Ok(session),
                 Err(met) => trouble = met,
             }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use inbox::model::outgoing_servers::SubmissionServer;
+use inbox::model::outgoing_servers::{SubmissionLogin, SubmissionServer};
 
 use super::dialling::Dialling;
 use super::smarthost::SmarthostRelay;
@@ -68,9 +68,15 @@ fn told(server: &SubmissionServer, failure: &ConnectFailure) -> TrialFailure {
             "The connection to {host} on port {port} could not be encrypted. See whether the port \
              belongs to this kind of encryption, and whether the certificate is for this name."
         ),
-        ConnectFault::Refused => {
-            format!("{host} does not accept the user name and password.{said}")
-        }
+        ConnectFault::Refused => match server.login {
+            Some(SubmissionLogin::Grant { .. }) => {
+                format!("{host} does not let this user send by this sign-in.{said}")
+            }
+            Some(SubmissionLogin::Password { .. }) | None => {
+                format!("{host} does not accept the user name and password.{said}")
+            }
+        },
+        ConnectFault::NoToken => failure.sentence.clone(),
         ConnectFault::Other => format!("{host} cannot be used: {}.", failure.sentence),
     };
     let refused = failure.fault == ConnectFault::Refused;

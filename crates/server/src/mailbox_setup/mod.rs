@@ -28,7 +28,7 @@ use crate::net::ssrf_guard::SsrfGuard;
 pub use found::{FoundBy, FoundServers};
 pub use providers::{PasswordAccess, Provider};
 pub use servers::{IncomingServer, OutgoingServer};
-pub use trial::{MailboxTrial, TriedMailbox};
+pub use trial::{MailboxTrial, TrialCredential, TriedMailbox};
 
 /// The whole search ends after this long.
 const SEARCH_TIME: Duration = Duration::from_secs(20);

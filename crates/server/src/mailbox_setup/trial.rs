@@ -1,12 +1,16 @@
 //! Signing in to a mailbox's servers before it is connected.
 
-use inbox::inbound::imap::{ImapServer, PostFetchAction};
-use inbox::model::outgoing_servers::SubmissionServer;
+use std::sync::Arc;
+
+use inbox::inbound::imap::{FetchFailure, ImapServer, PostFetchAction};
+use inbox::model::mailbox_grants::GrantKey;
+use inbox::model::outgoing_servers::{SubmissionLogin, SubmissionServer};
 
 use super::MailboxFinder;
 use super::providers::{PasswordAccess, Provider};
 use super::servers::{IncomingServer, OutgoingServer};
-use crate::imap_client::try_out;
+use crate::imap_client::{ImapCredential, try_out};
+use crate::mail_oauth::FixedToken;
 use crate::mail_out::try_submission;
 
 /// What is tried.
@@ -16,8 +20,38 @@ pub struct MailboxTrial {
     /// `None` where the mailbox is only read.
     pub outgoing: Option<OutgoingServer>,
     pub username: String,
-    pub password: String,
+    pub credential: TrialCredential,
     pub provider: Option<&'static Provider>,
+}
+
+/// What the servers are signed in to with.
+#[derive(Clone)]
+pub enum TrialCredential {
+    Password(String),
+    AccessToken(String),
+}
+
+impl TrialCredential {
+    fn imap(&self) -> ImapCredential<'_> {
+        match self {
+            TrialCredential::Password(password) => ImapCredential::Password(password),
+            TrialCredential::AccessToken(token) => ImapCredential::AccessToken(token),
+        }
+    }
+
+    fn submission(&self, username: &str) -> SubmissionLogin {
+        let username = username.to_owned();
+        match self {
+            TrialCredential::Password(password) => {
+                SubmissionLogin::Password { username, password: password.clone() }
+            }
+            // Nothing is stored yet, so there is no grant: the dialling has the token.
+            TrialCredential::AccessToken(_) => {
+                let key = GrantKey { ws: 0, mailbox: String::new() };
+                SubmissionLogin::Grant { username, key }
+            }
+        }
+    }
 }
 
 /// How it went: an error is a sentence.
@@ -48,7 +82,7 @@ impl MailboxFinder {
             security,
             username: trial.username.clone(),
             folder: "INBOX".into(),
-            by_operator: false,
+            by_operator: matches!(trial.credential, TrialCredential::AccessToken(_)),
         };
         let submission = trial.outgoing.clone().map(|outgoing| SubmissionServer {
             ws: 0,
@@ -56,17 +90,22 @@ impl MailboxFinder {
             host: outgoing.host,
             port: outgoing.port,
             security: outgoing.security,
-            login: Some((trial.username.clone(), trial.password.clone())),
+            login: Some(trial.credential.submission(&trial.username)),
         });
+        let mut dialling = self.dialling.clone();
+        if let TrialCredential::AccessToken(token) = &trial.credential {
+            dialling.tokens = Arc::new(FixedToken(token.clone()));
+        }
         let sends = async {
             match &submission {
-                Some(server) => try_submission(server, &self.dialling).await,
+                Some(server) => try_submission(server, &dialling).await,
                 None => Ok(()),
             }
         };
-        let reads = try_out(&server, &trial.password, &PostFetchAction::Nothing, &self.dialer);
+        let credential = trial.credential.imap();
+        let reads = try_out(&server, credential, &PostFetchAction::Nothing, &self.dialer);
         let (reads, sends) = tokio::join!(reads, sends);
-        let refused = reads.as_ref().is_err_and(|failure| failure.refused)
+        let refused = reads.as_ref().is_err_and(FetchFailure::is_refused)
             || sends.as_ref().is_err_and(|failure| failure.refused);
         let said = match (&reads, &sends) {
             (Err(failure), _) => failure.sentence.clone(),

@@ -35,6 +35,7 @@ use tokio::sync::Semaphore;
 use crate::documents::{PageRenderer, Previewer};
 use crate::drafting::ModelEndpoint;
 use crate::http::slots::Slots;
+use crate::mail_oauth::OAuthClients;
 use crate::mailbox_setup::MailboxFinder;
 use crate::net::ssrf_guard::SsrfGuard;
 use crate::node::quiet::QuietMode;
@@ -69,6 +70,7 @@ pub struct Web {
     ssrf_guard: SsrfGuard,
     outgoing: OutgoingMailSetup,
     mailbox_finder: Arc<MailboxFinder>,
+    oauth_clients: OAuthClients,
     quiet: QuietMode,
     mail_setup: MailSetup,
     hashing: Semaphore,
@@ -100,6 +102,8 @@ pub struct WebOptions {
     pub outgoing: OutgoingMailSetup,
     /// Finds the servers of a mailbox.
     pub mailbox_finder: Arc<MailboxFinder>,
+    /// Where people can sign in to connect a mailbox.
+    pub oauth_clients: OAuthClients,
     pub quiet: QuietMode,
     pub mail_setup: MailSetup,
     /// This program, which is started to decode files in the sandbox.
@@ -116,6 +120,7 @@ impl Web {
             ssrf_guard,
             outgoing,
             mailbox_finder,
+            oauth_clients,
             quiet,
             mail_setup,
             program,
@@ -139,6 +144,7 @@ impl Web {
             ssrf_guard,
             outgoing,
             mailbox_finder,
+            oauth_clients,
             quiet,
             mail_setup,
             hashing,

@@ -10,6 +10,7 @@ use crate::base::email_address::EmailAddress;
 use crate::base::ids::{MailboxId, WorkspaceId};
 use crate::base::string_enum::string_enum;
 use crate::inbound::RecipientInbox;
+use crate::model::mailbox_grants::{GrantKey, MailAuth};
 use crate::model::mailboxes::Mailbox;
 
 /// A folder on an IMAP server, without the password that opens it.
@@ -29,7 +30,8 @@ pub struct ImapServer {
 pub struct ImapAccount {
     pub inbox: RecipientInbox,
     pub server: ImapServer,
-    /// Sealed: only the server can open it.
+    pub auth: MailAuth,
+    /// Sealed: only the server can open it. Empty where a grant is used.
     pub password: String,
     pub after: PostFetchAction,
     /// The authserv-id under which the mailbox's server writes Authentication-Results.
@@ -117,6 +119,17 @@ impl ImapAccount {
         Actor::system(*ws, workspace.clone(), mailbox.circle.clone())
     }
 
+    /// The grant that it is signed in with, where it is no password.
+    pub fn grant(&self) -> Option<GrantKey> {
+        match self.auth {
+            MailAuth::Password => None,
+            MailAuth::OAuth => {
+                let mailbox = self.inbox.mailbox.id.to_string();
+                Some(GrantKey { ws: self.inbox.ws, mailbox })
+            }
+        }
+    }
+
     /// True for a mail that may have been fetched under an older UIDVALIDITY.
     pub fn may_be_known(&self, uid: i64) -> bool {
         self.cursor.is_some_and(|cursor| uid <= cursor.seen_to)
@@ -147,6 +160,7 @@ db::row! {
         port: u16,
         security: Security,
         username: String,
+        auth: MailAuth,
         password: String,
         folder: String,
         afterwards: PostFetchAction,
@@ -178,6 +192,7 @@ impl From<AccountRow> for ImapAccount {
                 folder: row.folder,
                 by_operator: row.by_operator,
             },
+            auth: row.auth,
             password: row.password,
             after: row.afterwards,
             trusts: row.trusts,

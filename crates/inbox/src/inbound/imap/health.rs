@@ -3,12 +3,12 @@
 
 use db::Tx;
 
-use super::{ImapAccount, concerned};
+use super::ImapAccount;
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::limits::{DAY_MS, FETCHING_FAILED_MS, MINUTE_MS, duration};
 use crate::base::queue::Queue;
-use crate::model::notices::{Notice, notify};
+use crate::model::notices::{Notice, notify_responsible};
 
 /// The backoff after the first error; it doubles with each further one.
 const FIRST_WAIT_MS: i64 = 10_000;
@@ -19,6 +19,9 @@ const LONGEST_WAIT_REFUSED_MS: i64 = 60 * MINUTE_MS;
 /// The jitter of waits in percent, so that many inboxes do not connect at once.
 const VARIES_BY: i64 = 20;
 
+/// When an account is due that is not fetched again by itself: in the year 9999.
+const NOT_BY_ITSELF: i64 = 253_370_764_800_000;
+
 const UNREADABLE: &str = "How this inbox is fetched cannot be read from the database. Set it up \
     again under Settings, Inboxes.";
 
@@ -26,8 +29,24 @@ const UNREADABLE: &str = "How this inbox is fetched cannot be read from the data
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FetchFailure {
     pub sentence: String,
+    pub kind: FetchFailureKind,
+}
+
+/// What follows from a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FetchFailureKind {
+    /// It may pass by itself.
+    Passing,
     /// The server does not let us in.
-    pub refused: bool,
+    Refused,
+    /// The provider ended the grant: nothing helps until somebody signs in again.
+    SignInOver,
+}
+
+impl FetchFailure {
+    pub fn is_refused(&self) -> bool {
+        self.kind != FetchFailureKind::Passing
+    }
 }
 
 /// Records a successful round: all mail was fetched.
@@ -71,9 +90,15 @@ pub fn note_failure(
     )?;
     let Some((failures, since, told)) = found else { return Ok(()) };
     let since = since.unwrap_or(cx.now);
-    let tell_now = !told && cx.now - since >= FETCHING_FAILED_MS;
-    let wait = wait_after(failures + 1, trouble.refused);
-    let wait = wait * cx.ids.between(100 - VARIES_BY, 100 + VARIES_BY) / 100;
+    let is_over = trouble.kind == FetchFailureKind::SignInOver;
+    let tell_now = !told && (is_over || cx.now - since >= FETCHING_FAILED_MS);
+    let next_attempt_at = match is_over {
+        true => NOT_BY_ITSELF,
+        false => {
+            let wait = wait_after(failures + 1, trouble.is_refused());
+            cx.now + wait * cx.ids.between(100 - VARIES_BY, 100 + VARIES_BY) / 100
+        }
+    };
     tx.exec(
         "UPDATE imap_accounts SET failures = failures + 1, failing_since = ?3, last_error = ?4,
             owners_told = ?5, holder = '', next_attempt_at = ?6
@@ -84,10 +109,12 @@ pub fn note_failure(
             &since,
             &trouble.sentence,
             &(told || tell_now),
-            &(cx.now + wait),
+            &next_attempt_at,
         ],
     )?;
-    if tell_now {
+    if tell_now && is_over {
+        tell_sign_in(tx, cx, account, trouble)?;
+    } else if tell_now {
         let address = &account.inbox.mailbox.address;
         let subject = format!("Mail for {address} cannot be fetched");
         let text = format!(
@@ -103,6 +130,27 @@ pub fn note_failure(
         tell(tx, cx, account, &subject, &text)?;
     }
     Ok(())
+}
+
+/// Asks the owners to sign in again, which nothing else replaces.
+fn tell_sign_in(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    account: &ImapAccount,
+    trouble: &FetchFailure,
+) -> Result<()> {
+    let mailbox = &account.inbox.mailbox;
+    let subject = format!("Sign in again for {}", mailbox.address);
+    let text = format!(
+        "No mail for {address} is fetched, and none is sent from it.\n\n{sentence}\n\nOne click \
+         there is enough, by somebody who may use the mailbox: {service}/settings/inboxes/{id}\n\n\
+         Service: {service}\n",
+        address = mailbox.address,
+        sentence = trouble.sentence,
+        service = cx.public_url,
+        id = mailbox.id,
+    );
+    tell(tx, cx, account, &subject, &text)
 }
 
 /// An inbox whose row cannot be read gets the backoff of any other error.
@@ -209,10 +257,7 @@ fn tell(
     subject: &str,
     text: &str,
 ) -> Result<()> {
-    for person in concerned(tx, cx, account)? {
-        notify(tx, cx, &person, &Notice { subject, text })?;
-    }
-    Ok(())
+    notify_responsible(tx, cx, &account.inbox.mailbox.circle, &Notice { subject, text })
 }
 
 #[cfg(test)]

@@ -11,7 +11,8 @@ mod sent_folder;
 
 pub use account::{FolderCursor, ImapAccount, ImapServer, PostFetchAction, Security};
 pub use health::{
-    FetchFailure, failing, let_go, note_failure, note_round, note_skipped, note_stuck,
+    FetchFailure, FetchFailureKind, failing, let_go, note_failure, note_round, note_skipped,
+    note_stuck,
 };
 
 pub use sent_folder::{
@@ -22,9 +23,8 @@ pub use sent_folder::{
 use account::AccountRow;
 use db::Tx;
 
-use crate::app::Cx;
 use crate::base::error::Result;
-use crate::base::ids::{Ids, UserId};
+use crate::base::ids::Ids;
 use crate::base::limits::FETCHING_LEASE_MS;
 use crate::model::mailboxes::Mailbox;
 use crate::model::messages::header_key;
@@ -152,16 +152,4 @@ pub fn is_filed(tx: &mut Tx<'_>, account: &ImapAccount, header_id: &str) -> Resu
         &[&account.inbox.ws, &account.inbox.mailbox.id, &header_key(header_id)],
     )?;
     Ok(found.is_some())
-}
-
-/// The recipients of notices about fetching: the owners, or the person of a private inbox.
-fn concerned(tx: &mut Tx<'_>, cx: &Cx<'_>, account: &ImapAccount) -> Result<Vec<UserId>> {
-    if let Some(person) = account.inbox.mailbox.circle.person() {
-        return Ok(vec![person]);
-    }
-    let owners: Vec<(UserId,)> = tx.all(
-        "SELECT id FROM users WHERE ws = ?1 AND role = 'owner' ORDER BY created_at, id",
-        &[&cx.actor.ws],
-    )?;
-    Ok(owners.into_iter().map(|(id,)| id).collect())
 }

@@ -297,6 +297,7 @@ fn fetch_from() -> FetchFrom {
         port: 993,
         security: Security::Tls,
         username: "ann".into(),
+        auth: inbox::model::mailbox_grants::MailAuth::Password,
         sealed_password: "x".into(),
         folder: "INBOX".into(),
         after: PostFetchAction::Nothing,

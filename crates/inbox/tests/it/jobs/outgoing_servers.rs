@@ -7,13 +7,14 @@ use inbox::actions::{
 use inbox::base::actor::Role;
 use inbox::jobs::RelayOutcome;
 use inbox::model::mailboxes::Mailbox;
-use inbox::model::outgoing_servers::SubmissionSecurity;
+use inbox::model::outgoing_servers::{SubmissionLogin, SubmissionSecurity};
 use testing::*;
 
 on_both!(
     an_inbox_sends_through_its_own_server_and_the_others_through_that_of_all,
     a_server_that_hangs_holds_up_its_own_inbox_only,
     a_failing_server_is_told_and_gets_one_message_at_a_time,
+    after_an_hour_of_failures_the_owners_are_told_once_and_again_when_it_works,
     mail_that_waited_leaves_at_once_through_a_new_server,
     a_password_is_kept_for_the_same_host_and_user_alone,
     sign_in_links_leave_only_through_a_server_that_an_owner_set,
@@ -29,6 +30,10 @@ fn server(host: &str) -> NewOutgoingServer {
         username: "desk".into(),
         password: "open sesame".into(),
     }
+}
+
+fn desk() -> SubmissionLogin {
+    SubmissionLogin::Password { username: "desk".into(), password: "open sesame".into() }
 }
 
 async fn set(app: &TestApp, scope: &ServerScope, new: NewOutgoingServer) {
@@ -79,7 +84,7 @@ async fn an_inbox_sends_through_its_own_server_and_the_others_through_that_of_al
     assert_eq!(given, expected);
     let attempts = app.outside.relay.attempts();
     let own = attempts.iter().find_map(|mail| mail.server.as_ref()).unwrap();
-    assert_eq!(own.login, Some(("desk".into(), "open sesame".into())));
+    assert_eq!(own.login, Some(desk()));
     assert!(!format!("{own:?}").contains("sesame"));
     assert!(servers(&app).await.iter().all(|server| server.last_sent_at.is_some()));
 }
@@ -143,7 +148,7 @@ async fn a_password_is_kept_for_the_same_host_and_user_alone(app: TestApp) {
         let (scope, new) = (scope.clone(), without());
         app.act(&app.owner, move |tx, cx| actions::proposed_server(tx, cx, &scope, &new)).await
     };
-    assert_eq!(proposed.login, Some(("desk".into(), "open sesame".into())));
+    assert_eq!(proposed.login, Some(desk()));
     for other in [
         NewOutgoingServer { host: "evil.example".into(), ..without() },
         NewOutgoingServer { username: "other".into(), ..without() },
@@ -214,4 +219,43 @@ async fn a_server_goes_with_the_person_whose_private_inbox_has_it(app: TestApp) 
         Ok::<_, inbox::Error>(rows.len())
     });
     assert_eq!(left.await.unwrap(), 0);
+}
+
+async fn after_an_hour_of_failures_the_owners_are_told_once_and_again_when_it_works(app: TestApp) {
+    let key = app.key("send").await;
+    set(&app, &of(&app.support), server("own.example")).await;
+    message_in(&app, &key, &app.support, "a@x.example").await;
+    let down = || RelayOutcome::Unavailable("relay: no connection".into());
+    // The attempts are after 0, 1, 6, 21 and 81 minutes.
+    app.outside.relay.will_say(&[down(), down(), down(), down(), down()]);
+    app.pass(UNDO).await;
+    let notices = || {
+        let attempts = app.outside.relay.attempts();
+        let notices = attempts.into_iter().filter(|mail| mail.recipients == ["owner@acme.example"]);
+        let text =
+            |mail: &inbox::jobs::OutgoingMail| String::from_utf8(mail.bytes.to_vec()).unwrap();
+        notices.map(|mail| text(&mail)).collect::<Vec<_>>()
+    };
+    for wait in [1, 5, 15] {
+        app.pass(wait * MINUTE).await;
+        assert!(notices().is_empty(), "not before an hour is over");
+    }
+    app.pass(HOUR).await;
+    let told = notices();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        told[0].contains("Subject: Mail from support@acme.example cannot leave"),
+        "{}",
+        told[0]
+    );
+    assert!(told[0].contains("no connection") && told[0].contains("own.example"), "{}", told[0]);
+    app.outside.relay.will_say(&[down()]);
+    app.pass(4 * HOUR).await;
+    assert_eq!(notices().len(), 1, "once is enough");
+    app.pass(4 * HOUR).await;
+    let told = notices();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[1].contains("leaves again"), "{}", told[1]);
+    let listed = servers(&app).await.remove(0);
+    assert!(listed.failing_since.is_none() && listed.last_error.is_none());
 }

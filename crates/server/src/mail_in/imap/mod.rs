@@ -24,10 +24,12 @@ use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
-use crate::imap_client::{Dialer, Folder, ImapFault, ImapTimeouts};
+use crate::imap_client::{Dialer, Folder, ImapCredential, ImapFault, ImapTimeouts};
+use crate::mail_oauth::{AccessTokens, with_fresh_token};
 use crate::net::host_guard::HostGuard;
 use crate::node::vault::{Vault, imap_purpose};
 use fetch_round::ours;
+use sent::SentRound;
 
 /// Mails that are downloaded and filed at the same time, in all inboxes together.
 const DOWNLOADS: usize = 4;
@@ -69,6 +71,7 @@ pub struct Fetchers {
     app: App,
     authenticator: Arc<dyn Authenticator>,
     vault: Vault,
+    tokens: Arc<dyn AccessTokens>,
     dialer: Dialer,
     pace: ImapTiming,
     downloads: Arc<Semaphore>,
@@ -79,13 +82,14 @@ impl Fetchers {
         app: App,
         authenticator: Arc<dyn Authenticator>,
         vault: Vault,
+        tokens: Arc<dyn AccessTokens>,
         roots: RootCertStore,
         guard: HostGuard,
         pace: ImapTiming,
     ) -> Result<Fetchers, String> {
         let dialer = Dialer::new(roots, guard)?;
         let downloads = Arc::new(Semaphore::new(DOWNLOADS));
-        Ok(Fetchers { app, authenticator, vault, dialer, pace, downloads })
+        Ok(Fetchers { app, authenticator, vault, tokens, dialer, pace, downloads })
     }
 
     /// Fetches until `stop` is ready; a mail that is being filed is finished.
@@ -205,11 +209,13 @@ impl Fetchers {
         let mut folder = self.open(&account).await?;
         loop {
             self.catch_up(&mut account, &mut folder).await?;
-            if self.keep_sent(&account, &mut folder).await? {
+            let sent = self.keep_sent(&account, &mut folder).await?;
+            if sent != SentRound::NoFolder {
                 // What came in while the other folder was open was not announced.
                 self.catch_up(&mut account, &mut folder).await?;
             }
             match until {
+                Some(until) if sent == SentRound::Unfinished && Instant::now() < until => {}
                 Some(until) if Instant::now() < until => {
                     let idle = self.pace.idle.min(SENT_EVERY).min(until - Instant::now());
                     folder = folder.wait_for_news(idle, self.pace.poll).await?;
@@ -222,16 +228,28 @@ impl Fetchers {
     }
 
     async fn open(&self, account: &ImapAccount) -> Result<Folder, ImapFault> {
-        let purpose = imap_purpose(&account.inbox.mailbox.address);
-        let password = self.vault.unseal(&purpose, &account.password);
-        self.look(account, &password.map_err(|_| ImapFault::Sealed)?).await
+        let Some(key) = account.grant() else {
+            let purpose = imap_purpose(&account.inbox.mailbox.address);
+            let password = self.vault.unseal(&purpose, &account.password);
+            let password = password.map_err(|_| ImapFault::Sealed)?;
+            return self.look(account, ImapCredential::Password(&password)).await;
+        };
+        let is_refusal = |fault: &ImapFault| matches!(fault, ImapFault::TokenRefused(_));
+        with_fresh_token(&*self.tokens, &key, is_refusal, |token: String| async move {
+            self.look(account, ImapCredential::AccessToken(&token)).await
+        })
+        .await
     }
 
-    async fn look(&self, account: &ImapAccount, password: &str) -> Result<Folder, ImapFault> {
+    async fn look(
+        &self,
+        account: &ImapAccount,
+        credential: ImapCredential<'_>,
+    ) -> Result<Folder, ImapFault> {
         let ImapTiming { connecting, answering, downloading, .. } = self.pace;
         let timeouts = ImapTimeouts { connecting, answering, downloading };
         let line = self.dialer.dial(account, &timeouts).await?;
-        Folder::open(line, account, password, &account.after, timeouts).await
+        Folder::open(line, account, credential, &account.after, timeouts).await
     }
 
     /// Renews the claim for as long as that works; ready when it is lost.

@@ -11,18 +11,31 @@ use crate::imap_client::{Folder, ImapFault};
 
 /// Mails whose metadata is requested at once.
 const OUTLINES: usize = 100;
+/// Mails of the folder that are filed before the account's own folder is looked at again.
+const SENT_AT_ONCE: usize = 200;
+
+/// How far the folder of sent mail was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SentRound {
+    /// There is no such folder.
+    NoFolder,
+    UpToDate,
+    /// There is more in it.
+    Unfinished,
+}
 
 impl Fetchers {
-    /// Reads and fills the folder of sent mail, and opens the account's own folder again; false
-    /// where there is no such folder. A server that refuses something here is still fetched from.
+    /// Reads and fills the folder of sent mail, and opens the account's own folder again. A server
+    /// that refuses something here is still fetched from.
     pub(super) async fn keep_sent(
         &self,
         account: &ImapAccount,
         folder: &mut Folder,
-    ) -> Result<bool, ImapFault> {
+    ) -> Result<SentRound, ImapFault> {
+        let mut round = SentRound::UpToDate;
         match self.sync_sent(account, folder).await {
-            Ok(false) => return Ok(false),
-            Ok(true) => {}
+            Ok(SentRound::NoFolder) => return Ok(SentRound::NoFolder),
+            Ok(synced) => round = synced,
             Err(fault) if fault.is_refusal() || matches!(fault, ImapFault::NoFolder(_)) => {
                 let (mailbox, why) = (&account.inbox.mailbox.id, fault.trouble(account).sentence);
                 tracing::warn!(%mailbox, why, "the folder of sent mail could not be used");
@@ -30,14 +43,14 @@ impl Fetchers {
             Err(fault) => return Err(fault),
         }
         folder.select(&account.folder).await?;
-        Ok(true)
+        Ok(round)
     }
 
     async fn sync_sent(
         &self,
         account: &ImapAccount,
         folder: &mut Folder,
-    ) -> Result<bool, ImapFault> {
+    ) -> Result<SentRound, ImapFault> {
         let asked = account.clone();
         let cursor = self.app.store.read(move |tx| imap::sent_cursor(tx, &asked)).await;
         let mut cursor = cursor.map_err(ours)?;
@@ -45,7 +58,7 @@ impl Fetchers {
             Some(name) if !name.is_empty() => name.clone(),
             _ => match folder.find_sent().await? {
                 Some(name) => name,
-                None => return Ok(false),
+                None => return Ok(SentRound::NoFolder),
             },
         };
         folder.select_named(&name).await?;
@@ -54,9 +67,9 @@ impl Fetchers {
             cursor = SentCursor { folder: Some(name), validity: Some(folder.validity), last_uid };
             self.move_sent(account, &cursor).await?;
         }
-        self.read_sent(account, folder, &mut cursor).await?;
+        let round = self.read_sent(account, folder, &mut cursor).await?;
         self.put_copies(account, folder, &cursor).await?;
-        Ok(true)
+        Ok(round)
     }
 
     /// Where reading begins: as far back as the account's history goes, or now. Mail that was read
@@ -68,11 +81,12 @@ impl Fetchers {
     ) -> Result<i64, ImapFault> {
         let last_there = folder.next_uid.map_or(0, |next| i64::from(next) - 1);
         match account.new_since {
+            None => Ok(0),
             Some(since) if since < account.created_at => {
                 let first = folder.first_since(since).await?;
                 Ok(first.map_or(last_there, |first| i64::from(first) - 1))
             }
-            _ => Ok(last_there),
+            Some(_) => Ok(last_there),
         }
     }
 
@@ -81,9 +95,10 @@ impl Fetchers {
         account: &ImapAccount,
         folder: &mut Folder,
         cursor: &mut SentCursor,
-    ) -> Result<(), ImapFault> {
+    ) -> Result<SentRound, ImapFault> {
         let uids = folder.uids_after(cursor.last_uid).await?;
-        for some in uids.chunks(OUTLINES) {
+        let now = &uids[..uids.len().min(SENT_AT_ONCE)];
+        for some in now.chunks(OUTLINES) {
             let outlines = folder.outlines(some).await?;
             for uid in some {
                 if let Some(outline) = outlines.get(uid)
@@ -108,7 +123,10 @@ impl Fetchers {
                 self.move_sent(account, cursor).await?;
             }
         }
-        Ok(())
+        match now.len() < uids.len() {
+            true => Ok(SentRound::Unfinished),
+            false => Ok(SentRound::UpToDate),
+        }
     }
 
     async fn move_sent(&self, account: &ImapAccount, cursor: &SentCursor) -> Result<(), ImapFault> {

@@ -13,6 +13,7 @@ pub struct SmtpExtensions {
     pub size: Option<u64>,
     pub plain: bool,
     pub login: bool,
+    pub xoauth2: bool,
 }
 
 impl SmtpExtensions {
@@ -35,6 +36,7 @@ impl SmtpExtensions {
                     for word in words {
                         offers.plain |= word == "PLAIN";
                         offers.login |= word == "LOGIN";
+                        offers.xoauth2 |= word == "XOAUTH2";
                     }
                 }
                 _ => {}
@@ -50,7 +52,7 @@ mod tests {
 
     #[test]
     fn offers_are_read_whatever_their_case() {
-        let lines = "mx.example\nstarttls\nPipelining\n8BITMIME\nSMTPUTF8\nSIZE 1000\nAUTH=LOGIN\nAUTH CRAM-MD5 PLAIN\nDSN";
+        let lines = "mx.example\nstarttls\nPipelining\n8BITMIME\nSMTPUTF8\nSIZE 1000\nAUTH=LOGIN\nAUTH CRAM-MD5 PLAIN XOAUTH2\nDSN";
         let reply = SmtpReply { code: 250, lines: lines.lines().map(str::to_owned).collect() };
         let all = SmtpExtensions {
             start_tls: true,
@@ -60,6 +62,7 @@ mod tests {
             size: Some(1000),
             plain: true,
             login: true,
+            xoauth2: true,
         };
         assert_eq!(SmtpExtensions::of(&reply), all);
         let none = SmtpReply { code: 250, lines: vec!["STARTTLS.example greets you".into()] };

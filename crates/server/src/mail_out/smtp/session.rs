@@ -16,6 +16,7 @@ use super::extensions::SmtpExtensions;
 use super::reply::SmtpReply;
 use super::stream::{SmtpStream, SmtpTimeouts, within};
 use super::text::as_data;
+use crate::mail_oauth::{TokenFailure, xoauth2};
 
 /// The connection settings.
 #[derive(Clone)]
@@ -40,10 +41,11 @@ pub enum Security {
     FromTheStart,
 }
 
+/// What is signed in with.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Login {
-    pub user: String,
-    pub password: String,
+pub enum Login {
+    Password { user: String, password: String },
+    AccessToken { user: String, token: String },
 }
 
 /// Passwords are in no log.
@@ -74,8 +76,10 @@ pub enum ConnectFault {
     NoEncryption,
     /// The connection could not be encrypted although the server offered it.
     Encryption,
-    /// The user name or the password is wrong.
+    /// The user name or the password is wrong, or the access token is not accepted.
     Refused,
+    /// There is no access token.
+    NoToken,
     Other,
 }
 
@@ -103,6 +107,12 @@ impl ConnectFailure {
     fn encryption(error: &io::Error) -> ConnectFailure {
         let sentence = format!("the connection could not be encrypted: {error}");
         ConnectFailure::of(ConnectFault::Encryption, sentence)
+    }
+}
+
+impl From<TokenFailure> for ConnectFailure {
+    fn from(failure: TokenFailure) -> ConnectFailure {
+        ConnectFailure::of(ConnectFault::NoToken, failure.sentence())
     }
 }
 
@@ -390,29 +400,61 @@ async fn log_in(
     offers: &SmtpExtensions,
     login: &Login,
 ) -> Result<(), ConnectFailure> {
-    let encoded = |text: &str| STANDARD.encode(text);
-    let answer = if offers.plain {
-        let word = encoded(&format!("\0{}\0{}", login.user, login.password));
-        ask(line, &format!("AUTH PLAIN {word}\r\n"), "AUTH").await?
-    } else if offers.login {
-        let mut answer = ask(line, "AUTH LOGIN\r\n", "AUTH").await?;
-        for word in [&login.user, &login.password] {
-            if answer.code != 334 {
-                break;
-            }
-            answer = ask(line, &format!("{}\r\n", encoded(word)), "AUTH").await?;
+    let (answer, what) = match login {
+        Login::Password { user, password } => {
+            (with_password(line, offers, user, password).await?, "user name and password")
         }
-        answer
-    } else {
-        return Err(ConnectFailure::new("the server offers no way to log in that is known here"));
+        Login::AccessToken { user, token } => {
+            (with_token(line, offers, user, token).await?, "sign-in at the provider")
+        }
     };
     if answer.is_positive() {
         Ok(())
     } else {
-        let sentence =
-            format!("the server does not accept the user name and password ({})", answer.summary());
+        let sentence = format!("the server does not accept the {what} ({})", answer.summary());
         let said = answer.few_words();
         Err(ConnectFailure { said, ..ConnectFailure::of(ConnectFault::Refused, sentence) })
+    }
+}
+
+async fn with_password(
+    line: &mut SmtpStream,
+    offers: &SmtpExtensions,
+    user: &str,
+    password: &str,
+) -> Result<SmtpReply, ConnectFailure> {
+    if offers.plain {
+        let word = STANDARD.encode(format!("\0{user}\0{password}"));
+        return ask(line, &format!("AUTH PLAIN {word}\r\n"), "AUTH").await;
+    }
+    if !offers.login {
+        return Err(ConnectFailure::new("the server offers no way to log in that is known here"));
+    }
+    let mut answer = ask(line, "AUTH LOGIN\r\n", "AUTH").await?;
+    for word in [user, password] {
+        if answer.code != 334 {
+            break;
+        }
+        answer = ask(line, &format!("{}\r\n", STANDARD.encode(word)), "AUTH").await?;
+    }
+    Ok(answer)
+}
+
+/// A server that refuses a token says why with 334 first, and refuses after an empty line.
+async fn with_token(
+    line: &mut SmtpStream,
+    offers: &SmtpExtensions,
+    user: &str,
+    token: &str,
+) -> Result<SmtpReply, ConnectFailure> {
+    if !offers.xoauth2 {
+        return Err(ConnectFailure::new("the server does not offer to log in by XOAUTH2"));
+    }
+    let word = STANDARD.encode(xoauth2(user, token));
+    let answer = ask(line, &format!("AUTH XOAUTH2 {word}\r\n"), "AUTH").await?;
+    match answer.code {
+        334 => ask(line, "\r\n", "AUTH").await,
+        _ => Ok(answer),
     }
 }
 

@@ -85,6 +85,7 @@ flashes! {
     ServiceRemoved: "service-removed", "check", "Disconnected, with its key and secret.";
     StepsOver: "steps-over", "check", "Put away. Everything in it is under Settings too.";
     MailboxConnected: "mailbox-connected", "check", "Connected. Its mail is being fetched now.";
+    SignedInAgain: "signed-in-again", "check", "Signed in. Its mail is being fetched and sent again.";
     MailboxDisconnected: "mailbox-disconnected", "check", "Disconnected. What was fetched stays.";
     OutgoingSaved: "outgoing-saved", "check", "It works and is saved. Waiting mail leaves now.";
     OutgoingRemoved: "outgoing-removed", "check", "Removed, with its password.";

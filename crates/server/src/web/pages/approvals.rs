@@ -20,6 +20,7 @@ use crate::web::layout::responses::{self, PageError, PageResult, see_other};
 use crate::web::layout::wording::{Avatar, DisplayTime, first_name};
 use crate::web::page_version::PartVersion;
 use crate::web::pages::conversation_list::{RowBadge, subject};
+use crate::web::pages::mail_frame::MailReference;
 use crate::web::pages::message_cards::MessageCard;
 use crate::web::pages::recipients::{RecipientLines, party_line};
 use crate::web::pages::rich_text::formatted;
@@ -95,7 +96,10 @@ pub async fn first(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult 
         .await?;
     let shown = PartVersion::of_drafts(&queue, None);
     frame.watch_live("page=approvals".into(), shown, PartVersion::default());
-    let decision = decision.map(|decision| decision_view(&decision, &queue, &frame));
+    let mut decision = decision.map(|decision| decision_view(&decision, &queue, &frame));
+    if let Some(decision) = &mut decision {
+        offer_pictures(&web, &visitor, decision).await?;
+    }
     let page = ApprovalsPage { queue: rows(&queue, &frame, None), decision, frame };
     web.show(&visitor, &page)
 }
@@ -130,8 +134,24 @@ async fn build(
         .await?;
     frame.watch_live(format!("page=approvals&draft={id}"), shown, PartVersion::default());
     let mut decision = decision_view(&decision, &queue, &frame);
+    offer_pictures(web, visitor, &mut decision).await?;
     change(&mut decision);
     Ok(ApprovalsPage { queue: rows(&queue, &frame, Some(&id)), decision: Some(decision), frame })
+}
+
+/// Offers to show the pictures of a sender only where a message has some from elsewhere.
+async fn offer_pictures(
+    web: &Web,
+    visitor: &Visitor,
+    decision: &mut DecisionView,
+) -> Result<(), PageError> {
+    for (_, message) in &mut decision.said {
+        if message.shows_pictures.is_some() {
+            let mail = MailReference::message(&decision.conversation, &message.id)?;
+            message.shows_pictures = web.shows_remote_pictures(visitor, &mail).await?;
+        }
+    }
+    Ok(())
 }
 
 fn rows(queue: &[QueuedDraft], frame: &PageLayout, current: Option<&MessageId>) -> Vec<QueueRow> {

@@ -270,6 +270,23 @@ impl Web {
         Ok(work.await.ok().flatten().ok_or(Error::NotFound("message"))?)
     }
 
+    /// Whether the remote pictures of a mail are shown to the visitor; `None` where it has none.
+    pub async fn shows_remote_pictures(
+        &self,
+        visitor: &Visitor,
+        mail: &MailReference,
+    ) -> Result<Option<bool>, PageError> {
+        let pictures = match self.mail_pictures(visitor, mail).await {
+            Err(PageError::Domain(Error::NotFound(_))) => return Ok(None),
+            found => found?,
+        };
+        if pictures.remote.is_empty() {
+            return Ok(None);
+        }
+        let found = mail.clone();
+        self.read(visitor, move |tx, cx, _| found.shows_pictures(tx, cx)).await.map(Some)
+    }
+
     /// The pictures of a mail that the visitor may see, which is parsed once for all of them.
     async fn mail_pictures(
         &self,

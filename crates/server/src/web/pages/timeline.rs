@@ -23,6 +23,8 @@ const OPEN_MESSAGES: usize = 2;
 const FOLD_EVENTS: usize = 4;
 /// Unread messages that are shown in full, beside the last ones.
 const OPEN_UNREAD: usize = 10;
+/// Folded messages with their details, files and cards; those before them have their text alone.
+const FOLDED_WHOLE: usize = 10;
 /// Files of one message, and of one page, that are listed; the message's own page has all of them.
 const FILES_PER_MESSAGE: usize = 8;
 const FILES_PER_PAGE: usize = 24;
@@ -65,6 +67,8 @@ pub struct MessageView {
     pub gist: String,
     pub brief: bool,
     pub is_unread: bool,
+    /// Folded, and its details are on its own page.
+    pub is_light: bool,
     /// True for the message at which the conversation opens.
     pub opens_here: bool,
     pub cut: bool,
@@ -200,7 +204,7 @@ fn fold_messages(items: &mut [TimelineRow], open: &OpenConversation, choice: Tim
         _ => None,
     });
     let (mut files, mut unread) = (FILES_PER_PAGE, OPEN_UNREAD);
-    let mut chars = OPEN_CHARS - READ_TEXT_CHARS;
+    let (mut chars, mut whole) = (OPEN_CHARS - READ_TEXT_CHARS, FOLDED_WHOLE);
     for (place, message) in messages.rev().enumerate() {
         message.opens_here = opening == Some(message.id.as_str());
         let is_settled = matches!(message.state, MessageProgress::Theirs | MessageProgress::Sent);
@@ -210,6 +214,8 @@ fn fold_messages(items: &mut [TimelineRow], open: &OpenConversation, choice: Tim
         let is_whole = matches!(message.state, MessageProgress::Draft) || message.opens_here;
         if message.brief {
             message.shorten(FOLDED_CHARS);
+            message.is_light = whole == 0;
+            whole = whole.saturating_sub(1);
         } else if !is_whole {
             chars = chars.saturating_sub(message.shorten(chars.max(FOLDED_CHARS)));
         }
@@ -299,6 +305,7 @@ pub fn view(
         gist: message.text.split_whitespace().take(24).collect::<Vec<_>>().join(" "),
         brief: false,
         is_unread: false,
+        is_light: false,
         opens_here: false,
         cut: message.cut,
         switch_href: format!("{href}/original?as=text"),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 use inbox::actions::{self, FirstSteps};
+use inbox::model::mailbox_grants::SignInProvider;
 
 use crate::web::Web;
 use crate::web::form::Posted;
@@ -36,6 +37,7 @@ struct WelcomePage {
     arrived: Option<ArrivedView>,
     /// What the form that connects a mailbox shows.
     fields: ConnectFields,
+    providers: Vec<SignInProvider>,
     tried: Option<TriedView>,
     people: Vec<(String, String)>,
     known: bool,
@@ -111,6 +113,7 @@ fn view(
             at: frame.times.long(mail.at),
         }),
         fields,
+        providers: web.oauth_clients.providers(),
         tried: None,
         people,
         frame,

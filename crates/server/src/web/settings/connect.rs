@@ -8,6 +8,7 @@ use inbox::Error;
 use inbox::actions::{self, FetchFrom, MailHistory, NewConnection, NewOutgoingServer};
 use inbox::base::limits::{IMAP_WORD_CHARS, PERSON_NAME_CHARS};
 use inbox::inbound::imap::{PostFetchAction, Security};
+use inbox::model::mailbox_grants::{MailAuth, SignInProvider};
 use inbox::model::mailboxes;
 use inbox::model::outgoing_servers::SubmissionSecurity;
 
@@ -17,6 +18,7 @@ use super::inboxes::name_rule;
 use super::{SettingsPage, location};
 use crate::mailbox_setup::{
     FoundServers, IncomingServer, MailboxTrial, OutgoingServer, PasswordAccess, Provider,
+    TrialCredential,
 };
 use crate::web::Web;
 use crate::web::form::{Asked, Posted};
@@ -26,15 +28,20 @@ use crate::web::layout::page_layout::PageLayout;
 use crate::web::layout::responses::{self, PageError, PageResult};
 use crate::web::visitor::Visitor;
 
+/// The page of the form.
+pub const CONNECT: &str = "/settings/inboxes/connect";
+
 #[derive(Template)]
 #[template(path = "settings_connect.html", whitespace = "minimize")]
-struct ConnectPage {
+pub struct ConnectPage {
     frame: PageLayout,
     /// People whose private inbox it may become.
     people: Vec<(String, String)>,
     fields: ConnectFields,
+    /// Whom people can sign in with instead of giving a password.
+    providers: Vec<SignInProvider>,
     /// How the servers did.
-    tried: Option<TriedView>,
+    pub tried: Option<TriedView>,
     /// The address belongs to an inbox that is there.
     known: bool,
 }
@@ -62,7 +69,7 @@ pub async fn page(
     web.show(&visitor, &build(&web, &visitor, fields).await?)
 }
 
-async fn build(
+pub async fn build(
     web: &Web,
     visitor: &Visitor,
     fields: ConnectFields,
@@ -76,7 +83,8 @@ async fn build(
         })
         .await?;
     let people = people.into_iter().map(|person| (person.id.to_string(), person.name)).collect();
-    Ok(ConnectPage { frame, people, fields, tried: None, known })
+    let providers = web.oauth_clients.providers();
+    Ok(ConnectPage { frame, people, fields, providers, tried: None, known })
 }
 
 /// Finds the servers unless they were given, tries them out, and connects the mailbox if they work.
@@ -103,7 +111,7 @@ pub async fn connect(State(web): State<Arc<Web>>, posted: Posted<ConnectForm>) -
     } else {
         let found = web.mailbox_finder.find(&address).await;
         fields.fill(&found, &domain);
-        if let Some(trouble) = not_tried(&found, &domain) {
+        if let Some(trouble) = not_tried(&web, &found, &domain) {
             fields.trouble = trouble;
             return responses::again(&build(&web, &visitor, fields).await?);
         }
@@ -121,14 +129,22 @@ pub async fn connect(State(web): State<Arc<Web>>, posted: Posted<ConnectForm>) -
         let page = build(&web, &visitor, fields).await?;
         return responses::again(&ConnectPage { tried: Some(TriedView::of(tried)), ..page });
     }
-    save(&web, &visitor, &form, fields, trial).await
+    save(&web, &visitor, new_connection(&form, &trial), form.welcome, fields).await
 }
 
 /// Why servers that were found are not tried with the password.
-fn not_tried(found: &FoundServers, domain: &str) -> Option<String> {
+fn not_tried(web: &Web, found: &FoundServers, domain: &str) -> Option<String> {
     let access = found.provider.map(|provider| (provider.name, provider.access));
     match access {
         Some((_, PasswordAccess::None(sentence))) => return Some(sentence.into()),
+        Some((name, PasswordAccess::SignIn))
+            if web.oauth_clients.of(SignInProvider::Microsoft).is_some() =>
+        {
+            return Some(format!(
+                "{name} takes no passwords from mail programs any more. Press Sign in with \
+                 Microsoft below. Nothing was sent there."
+            ));
+        }
         Some((name, PasswordAccess::SignIn)) => {
             return Some(format!(
                 "{name} takes no passwords from mail programs any more: you sign in at {name} \
@@ -151,17 +167,17 @@ fn not_tried(found: &FoundServers, domain: &str) -> Option<String> {
     })
 }
 
-async fn save(
+/// Connects a mailbox whose servers work.
+pub async fn save(
     web: &Web,
     visitor: &Visitor,
-    form: &ConnectForm,
+    new: NewConnection,
+    welcome: bool,
     mut fields: ConnectFields,
-    trial: MailboxTrial,
 ) -> PageResult {
-    let new = new_connection(form, &trial);
     let connected = web.act(visitor, move |tx, cx, _| actions::connect_mailbox(tx, cx, &new)).await;
     match connected {
-        Ok(_) if form.welcome => web.redirect("/welcome", Flash::MailboxConnected),
+        Ok(_) if welcome => web.redirect("/welcome", Flash::MailboxConnected),
         Ok(id) => web.redirect(&format!("/settings/inboxes/{id}"), Flash::MailboxConnected),
         Err(PageError::Domain(Error::Invalid(problems))) => {
             for problem in problems.0 {
@@ -188,6 +204,7 @@ fn new_connection(form: &ConnectForm, trial: &MailboxTrial) -> NewConnection {
             port: trial.incoming.port,
             security: trial.incoming.security,
             username: trial.username.clone(),
+            auth: MailAuth::Password,
             sealed_password: form.password.clone(),
             folder: "INBOX".into(),
             after: PostFetchAction::Nothing,
@@ -195,6 +212,7 @@ fn new_connection(form: &ConnectForm, trial: &MailboxTrial) -> NewConnection {
             history: history(&form.history),
             by_operator: false,
         },
+        grant: None,
         send: trial.outgoing.as_ref().map(|outgoing| NewOutgoingServer {
             host: outgoing.host.clone(),
             port: outgoing.port,
@@ -207,7 +225,7 @@ fn new_connection(form: &ConnectForm, trial: &MailboxTrial) -> NewConnection {
     }
 }
 
-fn history(choice: &str) -> MailHistory {
+pub fn history(choice: &str) -> MailHistory {
     match choice {
         "all" => MailHistory::Everything,
         "new" => MailHistory::Nothing,
@@ -218,14 +236,19 @@ fn history(choice: &str) -> MailHistory {
 impl ConnectFields {
     /// Says what is wrong with what was typed, before anything is called.
     fn check(&mut self, form: &ConnectForm) {
-        if !mail::is_address(form.address.trim()) || form.address.contains('+') {
-            self.address_error = "Give a whole address such as support@example.com.".into();
-        }
+        self.check_address_and_name(form);
         let password = &form.password;
         let long = password.chars().count() > IMAP_WORD_CHARS;
         if password.is_empty() || long || password.chars().any(char::is_control) {
             self.password_error =
                 format!("Give the mailbox's password, of at most {IMAP_WORD_CHARS} characters.");
+        }
+    }
+
+    /// The same where no password is needed.
+    pub fn check_address_and_name(&mut self, form: &ConnectForm) {
+        if !mail::is_address(form.address.trim()) || form.address.contains('+') {
+            self.address_error = "Give a whole address such as support@example.com.".into();
         }
         if form.name.chars().count() > PERSON_NAME_CHARS {
             self.name_error = name_rule();
@@ -263,7 +286,7 @@ impl ConnectFields {
             incoming,
             outgoing,
             username: self.username.trim().to_owned(),
-            password: form.password.clone(),
+            credential: TrialCredential::Password(form.password.clone()),
             provider,
         })
     }

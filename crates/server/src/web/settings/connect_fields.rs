@@ -1,6 +1,6 @@
 //! The fields of the form that connects a mailbox, and what its servers said.
 
-use inbox::actions::FetchedInbox;
+use inbox::actions::{FetchedInbox, SignInChoice};
 use inbox::base::ids::UserId;
 use inbox::model::mailboxes::Mailbox;
 
@@ -131,6 +131,20 @@ impl ConnectFields {
             fields.username = fields.address.clone();
         }
         fields
+    }
+
+    /// What somebody chose before they left to sign in at a provider.
+    pub fn planned(choice: &SignInChoice) -> ConnectFields {
+        let private_to = choice.private_to.as_ref().map(|id| id.to_string()).unwrap_or_default();
+        ConnectFields {
+            address: choice.address.clone(),
+            name: choice.name.clone(),
+            private_to,
+            history: choice.history.clone(),
+            receive_only: choice.receive_only,
+            welcome: choice.welcome,
+            ..ConnectFields::default()
+        }
     }
 
     /// Fills in what was found for a domain.

@@ -8,12 +8,14 @@ use db::Tx;
 use inbox::actions::{self, FetchedInbox, OutgoingServerListing};
 use inbox::base::ids::MailboxId;
 use inbox::model::domains::{self, ListedKey};
+use inbox::model::mailbox_grants::SignInProvider;
 use inbox::model::mailboxes::{self, Mailbox};
 use inbox::{Cx, Error};
 
 use super::inboxes::name_rule;
 use super::incoming_mail::{self, FetchedView, ListenerView};
 use super::records_view::{self, RecordsView};
+use super::server_form::reason;
 use super::{SettingsPage, location};
 use crate::web::Web;
 use crate::web::form::{Posted, form};
@@ -64,6 +66,8 @@ struct OutgoingView {
     host: String,
     /// Why it cannot be used.
     error: Option<String>,
+    /// Somebody has to sign in again at this provider.
+    sign_in_at: Option<&'static str>,
 }
 
 /// What only owners and admins see.
@@ -137,10 +141,8 @@ fn mail_view(web: &Web, part: &AdminPart, frame: &PageLayout) -> MailView {
         relay: web.mail_setup.sending.relay.clone(),
         server: part.servers.first().map(|server| OutgoingView {
             host: server.host.clone(),
-            error: server
-                .last_error
-                .as_ref()
-                .map(|words| words.trim_start_matches("relay: ").to_owned()),
+            sign_in_at: server.provider.filter(|_| server.sign_in_over).map(SignInProvider::name),
+            error: server.last_error.as_deref().map(reason),
         }),
         records: part.domain.as_ref().map(|domain| records_view::view(web, domain, &part.keys)),
     }

@@ -2,6 +2,7 @@
 
 use inbox::actions::FetchedInbox;
 use inbox::base::limits::FETCHING_OVERDUE_MS;
+use inbox::model::mailbox_grants::SignInProvider;
 
 use crate::net::listen_address::ListenAddress;
 use crate::web::layout::wording::{DisplayTime, TimeFormat};
@@ -27,6 +28,10 @@ pub struct FetchedView {
     /// How many mails could not be fetched, and the reason of the last one.
     pub skipped: Option<(i64, String)>,
     pub trouble: Option<TroubleView>,
+    /// The provider that was signed in at, where that is no password.
+    pub provider: Option<&'static str>,
+    /// Somebody has to sign in again.
+    pub sign_in_over: bool,
 }
 
 /// Why no mail is fetched, and when it is tried again.
@@ -67,6 +72,8 @@ pub fn fetched_view(fetched: &FetchedInbox, times: &TimeFormat) -> FetchedView {
         },
         skipped: fetched.last_skipped.clone().map(|last| (fetched.skipped, last)),
         trouble: trouble(fetched, times),
+        provider: fetched.provider.map(SignInProvider::name),
+        sign_in_over: fetched.sign_in_over,
     }
 }
 

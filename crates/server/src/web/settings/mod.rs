@@ -12,6 +12,7 @@ mod keys;
 mod outgoing;
 mod people;
 mod plan;
+mod provider_sign_in;
 mod records;
 mod records_view;
 mod replies;
@@ -28,6 +29,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::routing::{get, post};
 
+use crate::mail_oauth::CALLBACK;
 use crate::web::Web;
 use crate::web::layout::page_layout::{MenuEntry, PageLocation};
 use crate::web::layout::responses::{PageResult, see_other};
@@ -91,6 +93,9 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/people/{id}/remove", get(people::ask).post(people::remove))
         .route("/settings/inboxes", get(inboxes::page).post(inboxes::add))
         .route("/settings/inboxes/connect", get(connect::page).post(connect::connect))
+        .route(CALLBACK, get(provider_sign_in::callback))
+        .route("/settings/inboxes/connect/{provider}", post(provider_sign_in::begin))
+        .route("/settings/inboxes/{mailbox}/sign-in", post(provider_sign_in::begin_again))
         .route("/settings/inboxes/{mailbox}/disconnect", post(connect::disconnect))
         .route("/settings/inboxes/{mailbox}", get(inbox::page).post(inbox::rename))
         .route("/settings/inboxes/{mailbox}/records", post(records::look))

@@ -10,12 +10,13 @@ use inbox::actions::{
 };
 use inbox::base::ids::MailboxId;
 use inbox::jobs::{RelayOutcome, TestMail, send_test_mail};
+use inbox::model::mailbox_grants::SignInProvider;
 use inbox::model::mailboxes::{self, Mailbox};
 use inbox::model::outgoing_servers::{ALL_INBOXES, SubmissionSecurity};
 use inbox::{Cx, Error};
 
 use super::inbox::mailbox_id;
-use super::server_form::{ServerFields, ServerForm};
+use super::server_form::{ServerFields, ServerForm, reason};
 use super::{SettingsPage, location};
 use crate::mail_out::try_submission;
 use crate::web::Web;
@@ -65,6 +66,10 @@ struct ServerView {
     /// Since when and why it cannot be used.
     failing: Option<(DisplayTime, String)>,
     by_owner: bool,
+    /// The provider that was signed in at, where that is no password.
+    provider: Option<&'static str>,
+    /// Somebody has to sign in there again.
+    sign_in_over: bool,
 }
 
 struct TestedView {
@@ -173,8 +178,8 @@ fn inbox_name(inbox: &Mailbox) -> InboxName {
 
 fn server_view(listed: &OutgoingServerListing, frame: &PageLayout) -> ServerView {
     let failing = listed.failing_since.map(|since| {
-        let reason = listed.last_error.clone().unwrap_or_default();
-        (frame.times.long(since.0), reason.trim_start_matches("relay: ").to_owned())
+        let words = listed.last_error.as_deref().unwrap_or_default();
+        (frame.times.long(since.0), reason(words))
     });
     ServerView {
         host: listed.host.clone(),
@@ -188,6 +193,8 @@ fn server_view(listed: &OutgoingServerListing, frame: &PageLayout) -> ServerView
         last_sent: listed.last_sent_at.map(|at| frame.times.long(at.0)),
         failing,
         by_owner: listed.by_owner,
+        provider: listed.provider.map(SignInProvider::name),
+        sign_in_over: listed.sign_in_over,
     }
 }
 
@@ -308,10 +315,7 @@ fn not_sent(title: &str, sentence: String) -> TestedView {
 
 fn tested_view(sent: TestMail) -> TestedView {
     let TestMail { to, outcome } = sent;
-    let reason = |words: String| {
-        let words = words.trim_start_matches("relay: ").trim_end_matches('.').to_owned();
-        format!("The reason: {words}.")
-    };
+    let reason = |words: String| format!("The reason: {}.", reason(&words));
     match outcome {
         RelayOutcome::Delivered => TestedView {
             class: "ok",

@@ -15,6 +15,11 @@ form! {
     }
 }
 
+/// Why a server cannot be used, as a part of a sentence.
+pub fn reason(last_error: &str) -> String {
+    last_error.trim_start_matches("relay: ").trim_end_matches('.').to_owned()
+}
+
 /// The form as a page shows it, with what is wrong with each field.
 pub struct ServerFields {
     pub host: String,

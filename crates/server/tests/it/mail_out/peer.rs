@@ -3,6 +3,9 @@
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use testing::OAuthProviderServer;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
@@ -21,6 +24,8 @@ pub struct Manner {
     pub tls: Option<TlsAcceptor>,
     /// TLS before the first word.
     pub implicit: bool,
+    /// The provider whose access tokens it takes (XOAUTH2).
+    pub tokens: Option<Arc<OAuthProviderServer>>,
 }
 
 /// What a server heard and got.
@@ -106,6 +111,14 @@ where
         let said = if encrypted { format!("tls {command}") } else { command.clone() };
         seen.lock().unwrap().commands.push(said);
         let word = command.split([' ', ':']).next().unwrap_or_default().to_ascii_uppercase();
+        if let (Some(provider), Some(said)) =
+            (&manner.tokens, command.strip_prefix("AUTH XOAUTH2 "))
+        {
+            if !takes_token(&mut stream, provider, said).await {
+                return false;
+            }
+            continue;
+        }
         let usual = match word.as_str() {
             "EHLO" => greeting(manner, encrypted),
             "STARTTLS" => "220 go on".into(),
@@ -154,6 +167,22 @@ where
             _ => {}
         }
     }
+}
+
+/// Answers XOAUTH2; false when the client hung up. A refusal is explained first.
+async fn takes_token<S>(stream: &mut S, provider: &OAuthProviderServer, said: &str) -> bool
+where
+    S: AsyncBufReadExt + AsyncWrite + Unpin,
+{
+    let said = String::from_utf8(STANDARD.decode(said).unwrap()).unwrap();
+    let token = said.split('\u{1}').find_map(|part| part.strip_prefix("auth=Bearer "));
+    if token.is_some_and(|token| provider.knows(token)) {
+        return stream.write_all(b"235 welcome\r\n").await.is_ok();
+    }
+    stream.write_all(b"334 eyJzdGF0dXMiOiI0MDAifQ==\r\n").await.unwrap();
+    let Some(empty) = line(stream).await else { return false };
+    assert_eq!(empty, "");
+    stream.write_all(b"535 5.7.8 Token not accepted\r\n").await.is_ok()
 }
 
 async fn line<S: AsyncBufReadExt + Unpin>(stream: &mut S) -> Option<String> {

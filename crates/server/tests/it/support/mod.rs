@@ -23,6 +23,7 @@ use server::api::rest;
 use server::drafting::{HttpReplyModel, ModelEndpoint};
 use server::http::router::{self, HttpOptions, MailSetup};
 use server::mail_in::smtp::ListenAddress;
+use server::mail_oauth::{MailboxTokens, NoTokens, OAuthClients};
 use server::mail_out::dns_records::SendingSetup;
 use server::mail_out::{Dialling, RelayRouter, SmtpTimeouts};
 use server::mailbox_setup::MailboxFinder;
@@ -141,6 +142,16 @@ impl TestApp {
         self
     }
 
+    /// The same data where people can sign in with these clients to connect mailboxes, and these
+    /// authorities vouch for the servers.
+    pub fn with_providers(mut self, roots: RootCertStore, clients: OAuthClients) -> TestApp {
+        let tokens = MailboxTokens::new(self.domain.app.clone(), clients.clone()).unwrap();
+        let dialling = Dialling { tokens: Arc::new(tokens), ..dialling(roots, false) };
+        let options = with_dialling(None, dialling);
+        self.serve(HttpOptions { oauth_clients: clients, ..options });
+        self
+    }
+
     /// The same data in a process that is quiet, or is not.
     pub fn set_quiet(&mut self, quiet: bool) {
         self.domain.set_quiet(quiet);
@@ -239,7 +250,11 @@ fn options() -> HttpOptions {
         relay: Arc::new(TestRelay::default()),
         dialling: dialling(RootCertStore::empty(), false),
         mailbox_finder: finder(None, dialling(RootCertStore::empty(), false)),
+<<<<<<< HEAD
         model: None,
+=======
+        oauth_clients: OAuthClients::default(),
+>>>>>>> mailoauth
     }
 }
 
@@ -273,6 +288,7 @@ pub fn dialling(roots: RootCertStore, allow_private: bool) -> Dialling {
         guard: HostGuard::new(Arc::new(SystemResolver::default()), allow_private),
         roots,
         timeouts: SmtpTimeouts::default(),
+        tokens: Arc::new(NoTokens),
     }
 }
 

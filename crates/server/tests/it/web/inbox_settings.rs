@@ -1,7 +1,7 @@
 //! The settings of one inbox: how its mail comes in and goes out, for those who look after that.
 
 use inbox::actions::{self, FetchFrom, MailHistory};
-use inbox::inbound::imap::{self, FetchFailure, PostFetchAction, Security};
+use inbox::inbound::imap::{self, FetchFailure, FetchFailureKind, PostFetchAction, Security};
 
 use crate::mail_out::names::Zone;
 use crate::support::*;
@@ -30,6 +30,7 @@ async fn fetch(app: &TestApp) {
         port: 993,
         security: Security::Tls,
         username: "desk@acme.example".into(),
+        auth: inbox::model::mailbox_grants::MailAuth::Password,
         sealed_password: SEALED.into(),
         folder: "INBOX".into(),
         after: PostFetchAction::Nothing,
@@ -71,7 +72,8 @@ async fn a_fetched_inbox_says_where_from_and_that_it_works(app: TestApp) {
 
 async fn an_inbox_that_cannot_be_fetched_warns_on_the_list_and_on_its_page(app: TestApp) {
     fetch(&app).await;
-    round(&app, Some(FetchFailure { sentence: REASON.into(), refused: true })).await;
+    round(&app, Some(FetchFailure { sentence: REASON.into(), kind: FetchFailureKind::Refused }))
+        .await;
     let admin = app.person_with("Ada", inbox::base::actor::Role::Admin).await;
     let browser = app.signed_in(&admin).await;
     let page = browser.get(&page_of(&app)).await.is(200);
@@ -182,7 +184,8 @@ async fn a_dns_that_cannot_be_asked_is_said_to_be_unknown(app: TestApp) {
 
 async fn a_member_sees_nothing_of_how_mail_is_fetched_or_vouched_for(app: TestApp) {
     fetch(&app).await;
-    round(&app, Some(FetchFailure { sentence: REASON.into(), refused: true })).await;
+    round(&app, Some(FetchFailure { sentence: REASON.into(), kind: FetchFailureKind::Refused }))
+        .await;
     let bo = app.person("Bo").await;
     let member = app.signed_in(&bo).await;
     let path = page_of(&app);

@@ -16,6 +16,7 @@ mod mentions;
 mod original;
 mod outgoing;
 mod own_sign_in;
+mod provider_sign_in;
 mod reading;
 mod services;
 mod settings;

@@ -19,6 +19,7 @@ on_both!(
     pictures_of_one_mail_are_parsed_once_and_seen_by_who_may,
     a_long_thread_comes_in_parts_and_opens_at_what_is_unread,
     a_page_stays_small_whatever_is_attached,
+    a_page_stays_small_however_much_is_unread,
     pages_are_compressed_for_our_own_pages_alone
 );
 
@@ -380,6 +381,30 @@ async fn a_page_stays_small_whatever_is_attached(app: TestApp) {
     page.shows("32 more files").shows("The message goes on.");
     let library = browser.get("/documents").await.is(200);
     assert!(library.text.len() < PAGE, "{} bytes", library.text.len());
+}
+
+async fn a_page_stays_small_however_much_is_unread(app: TestApp) {
+    let mail = |n: usize| {
+        let words = "Some words about a lamp that does not work. ".repeat(20);
+        format!(
+            "From: ann@shop.example\r\nTo: support@acme.example\r\nSubject: Lamps\r\n\
+             Message-ID: <{n}@shop.example>\r\nContent-Type: text/html\r\n\r\n\
+             <p>Letter {n:03}</p><p>{words}</p><img src=\"https://x.example/a.png\">\r\n"
+        )
+    };
+    let first = testing::filed(&app.ingest(&["support@acme.example"], &mail(0)).await[0]);
+    let bo = app.person("Bo").await;
+    let browser = app.signed_in(&bo).await;
+    app.advance(HOUR);
+    let id = first.conversation.to_string();
+    app.act(&bo, move |tx, cx| inbox::actions::mark_read(tx, cx, &id)).await;
+    for n in 1..=60 {
+        app.advance(SECOND);
+        app.ingest(&["support@acme.example"], &mail(n)).await;
+    }
+    let page = browser.get(&format!("/conversations/{}", first.conversation)).await.is(200);
+    assert!(page.text.len() < 100 * 1024, "{} bytes", page.text.len());
+    page.shows("Letter 001").shows("Letter 060").shows("Show the whole message");
 }
 
 async fn pages_are_compressed_for_our_own_pages_alone(app: TestApp) {

@@ -82,6 +82,7 @@ const ADMINISTERED: &[(&str, &str, Form)] = &[
     ("POST", "/settings/webhooks/{webhook}/events/{event}/again", &[]),
     ("POST", "/settings/webhooks/{webhook}/delete", &[]),
     ("POST", "/settings/inboxes/{mailbox}", &[("name", "Mine")]),
+    ("POST", "/settings/inboxes/{mailbox}/sign-in", &[]),
     ("POST", "/settings/inboxes/{mailbox}/records", &[]),
     ("POST", "/settings/inboxes/{mailbox}/signing-key", &[]),
     ("GET", "/settings/inboxes/{mailbox}/outgoing", &[]),

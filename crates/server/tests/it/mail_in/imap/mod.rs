@@ -3,13 +3,16 @@
 mod sent;
 mod troubles;
 
+use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use inbox::actions::{self, FetchFrom, FetchedInbox, MailHistory};
 use inbox::inbound::MailSource;
 use inbox::inbound::imap::{self, PostFetchAction, Security};
+use inbox::model::mailbox_grants::MailAuth;
 use rustls::RootCertStore;
 use server::mail_in::imap::{Fetchers, ImapTiming};
+use server::mail_oauth::{AccessTokens, NoTokens};
 use server::node::vault::{Vault, imap_purpose};
 use tokio_util::sync::CancellationToken;
 
@@ -266,6 +269,7 @@ fn plain() -> FetchFrom {
         port: 0,
         security: Security::Tls,
         username: USER.into(),
+        auth: MailAuth::Password,
         sealed_password: PASSWORD.into(),
         folder: "INBOX".into(),
         after: PostFetchAction::Nothing,
@@ -288,6 +292,15 @@ async fn set_up(app: &TestApp, dovecot: &Dovecot, from: &FetchFrom) -> Fetchers 
 }
 
 pub fn fetchers_trusting(app: &TestApp, roots: RootCertStore) -> Fetchers {
+    fetchers_with(app, roots, Arc::new(NoTokens))
+}
+
+/// The same, with the access tokens of mailboxes that were signed in to.
+pub fn fetchers_with(
+    app: &TestApp,
+    roots: RootCertStore,
+    tokens: Arc<dyn AccessTokens>,
+) -> Fetchers {
     let pace = ImapTiming {
         idle: Duration::from_secs(60),
         poll: Duration::from_millis(100),
@@ -296,7 +309,7 @@ pub fn fetchers_trusting(app: &TestApp, roots: RootCertStore) -> Fetchers {
     };
     let authenticator = app.outside.authenticator.clone();
     let guard = dialling(RootCertStore::empty(), false).guard;
-    Fetchers::new(app.app.clone(), authenticator, vault(app), roots, guard, pace).unwrap()
+    Fetchers::new(app.app.clone(), authenticator, vault(app), tokens, roots, guard, pace).unwrap()
 }
 
 fn vault(app: &TestApp) -> Vault {

@@ -5,6 +5,7 @@ use super::*;
 on_both!(
     what_another_program_sent_joins_its_conversation_and_so_does_the_reply,
     what_another_program_began_waits_for_the_customer,
+    of_a_mailbox_that_is_connected_whole_old_replies_join_their_conversations,
     what_is_sent_here_is_put_there_once,
     what_the_server_has_put_there_itself_is_not_put_there_again,
     the_folder_that_the_server_marks_is_taken
@@ -60,7 +61,8 @@ async fn what_another_program_began_waits_for_the_customer(app: TestApp) {
     let dovecot = Dovecot::start();
     dovecot.make_folder("Sent");
     dovecot.put("Sent", &sent("old@acme.example", "cara@x.example", ""));
-    let (key, fetchers) = (app.key("read").await, set_up(&app, &dovecot, &plain()).await);
+    let from = FetchFrom { history: MailHistory::Nothing, ..plain() };
+    let (key, fetchers) = (app.key("read").await, set_up(&app, &dovecot, &from).await);
     fetchers.fetch_due().await.unwrap();
     assert!(app.list(&key, "view=all").await.is_empty(), "what was sent before is left alone");
     dovecot.put("Sent", &sent("new@acme.example", "cara@x.example", ""));
@@ -70,6 +72,48 @@ async fn what_another_program_began_waits_for_the_customer(app: TestApp) {
     assert_eq!(listed.len(), 1, "a mail to oneself begins nothing");
     assert_eq!(listed[0]["status"], "waiting");
     assert_eq!(listed[0]["contact"]["email"], "cara@x.example");
+}
+
+async fn of_a_mailbox_that_is_connected_whole_old_replies_join_their_conversations(app: TestApp) {
+    let dovecot = Dovecot::start();
+    dovecot.make_folder("Sent");
+    let at = |days: i64| UNIX_EPOCH + Duration::from_millis((app.now() - days * DAY) as u64);
+    dovecot.deliver_at(&letter(1), at(90));
+    dovecot.put_at(
+        "Sent",
+        &sent("old.1@acme.example", "bruno1@keller.example", "1@keller.example"),
+        at(89),
+    );
+    // We wrote first; the reply names our mail, which is filed only later.
+    dovecot.deliver_at(
+        "From: Cara <cara@x.example>\r\nTo: support@acme.example\r\nSubject: Re: Offer\r\n\
+         Message-ID: <c1@x.example>\r\nIn-Reply-To: <old.2@acme.example>\r\n\r\nYes.\r\n",
+        at(79),
+    );
+    let offer = sent("old.2@acme.example", "cara@x.example", "").replace("Re: Lamp 1", "Offer");
+    dovecot.put_at("Sent", &offer, at(80));
+    let lonely = sent("old.3@acme.example", "dora@x.example", "").replace("Re: Lamp 1", "Hello");
+    dovecot.put_at("Sent", &lonely, at(70));
+    let (key, fetchers) = (app.key("read").await, set_up(&app, &dovecot, &plain()).await);
+    fetchers.fetch_due().await.unwrap();
+    let mut seen = Vec::new();
+    for listed in app.list(&key, "view=all").await {
+        let id = listed["id"].as_str().unwrap();
+        let messages = app.timeline(&key, &id, "message").await;
+        let contact = listed["contact"]["email"].as_str().unwrap().to_owned();
+        seen.push((contact, listed["status"].clone(), texts(&messages, "direction")));
+    }
+    seen.sort_by(|a, b| a.0.cmp(&b.0));
+    let expected = [
+        ("bruno1@keller.example", "waiting", vec!["inbound", "outbound"]),
+        ("cara@x.example", "open", vec!["outbound", "inbound"]),
+        ("dora@x.example", "closed", vec!["outbound"]),
+    ];
+    for (found, (contact, status, directions)) in seen.iter().zip(&expected) {
+        assert_eq!((found.0.as_str(), &found.1), (*contact, &serde_json::json!(status)));
+        assert_eq!(found.2, *directions, "{contact}");
+    }
+    assert_eq!(seen.len(), expected.len(), "{seen:?}");
 }
 
 async fn what_is_sent_here_is_put_there_once(app: TestApp) {

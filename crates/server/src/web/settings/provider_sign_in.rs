@@ -1,0 +1,280 @@
+//! Connecting a mailbox by signing in at its provider: leaving for there, and what follows when the
+//! browser comes back.
+//!
+//! A form of ours cannot end at the provider, because pages allow forms to lead to this site only and
+//! browsers apply that to redirects as well. So the form's response is a page that goes on by itself.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::{Path, State};
+use inbox::Error;
+use inbox::actions::{self, FetchFrom, NewConnection, NewOutgoingServer, SignInChoice, SignInPlan};
+use inbox::inbound::imap::PostFetchAction;
+use inbox::model::mailbox_grants::{MailAuth, NewGrant, SignInProvider};
+
+use super::connect::{self, CONNECT};
+use super::connect_fields::{ConnectFields, ConnectForm, TriedView};
+use super::inbox::mailbox_id;
+use crate::mail_oauth::{CodeGrant, OAuthClient, TokenEndpoint, refusal};
+use crate::mailbox_setup::{
+    IncomingServer, MailboxTrial, OutgoingServer, TrialCredential, TriedMailbox,
+};
+use crate::web::Web;
+use crate::web::form::{Asked, FormFields, Posted};
+use crate::web::layout::filters;
+use crate::web::layout::flash::Flash;
+use crate::web::layout::responses::{self, PageError, PageResult};
+use crate::web::visitor::Visitor;
+
+/// Characters of a code that is redeemed.
+const CODE_CHARS: usize = 4 * 1024;
+const BUSY: &str = "Several mailboxes are being tried out already. Try again in a moment.";
+const TOO_OLD: &str = "This sign-in was begun in another browser or session, or too long ago. Begin it \
+    again.";
+
+#[derive(Template)]
+#[template(path = "leaving_for_provider.html", whitespace = "minimize")]
+struct LeavingPage {
+    provider: &'static str,
+    url: String,
+    back: String,
+}
+
+/// Leaves for a provider to connect a mailbox.
+pub async fn begin(
+    State(web): State<Arc<Web>>,
+    Path(provider): Path<String>,
+    posted: Posted<ConnectForm>,
+) -> PageResult {
+    let provider = SignInProvider::parse(&provider).ok_or(Error::NotFound("provider"))?;
+    let Posted { visitor, form } = posted;
+    web.read(&visitor, |_, cx, _| cx.actor.must_administer()).await?;
+    let mut fields = ConnectFields::typed(&form);
+    fields.check_address_and_name(&form);
+    if form.address.trim().is_empty() {
+        fields.address_error = String::new();
+    }
+    if fields.is_wrong() {
+        return responses::again(&connect::build(&web, &visitor, fields).await?);
+    }
+    let choice = SignInChoice {
+        address: mail::normal_address(form.address.trim()),
+        name: form.name.trim().to_owned(),
+        private_to: form.private_to.clone(),
+        history: form.history.clone(),
+        receive_only: form.receive_only,
+        welcome: form.welcome,
+        again: None,
+    };
+    leave(&web, &visitor, provider, choice, CONNECT.into()).await
+}
+
+/// Leaves for the provider of an inbox that has to be signed in for again.
+pub async fn begin_again(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> PageResult {
+    let (visitor, mailbox) = (posted.visitor, mailbox_id(&id)?);
+    let asked = mailbox.clone();
+    let (provider, account) =
+        web.read(&visitor, move |tx, cx, _| actions::grant_of_inbox(tx, cx, &asked)).await?;
+    let choice = SignInChoice { address: account, again: Some(mailbox), ..SignInChoice::default() };
+    leave(&web, &visitor, provider, choice, format!("/settings/inboxes/{id}")).await
+}
+
+async fn leave(
+    web: &Web,
+    visitor: &Visitor,
+    provider: SignInProvider,
+    choice: SignInChoice,
+    back: String,
+) -> PageResult {
+    let client = web.oauth_clients.of(provider).ok_or(Error::NotFound("provider"))?;
+    let (plan, state) = web
+        .read(visitor, move |_, cx, me| actions::plan_sign_in(cx, me, provider, choice.clone()))
+        .await?;
+    let url = client.sign_in_url(&plan, &state, &web.app.public_url);
+    responses::page(&LeavingPage { provider: provider.name(), url, back })
+}
+
+/// The browser comes back: the code becomes tokens, the servers are tried out with them, and the mailbox
+/// is connected.
+pub async fn callback(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Asked(asked): Asked,
+) -> PageResult {
+    // Whoever has to sign in here first begins anew: the code is for this session alone.
+    let visitor = Visitor { here: CONNECT.into(), ..visitor };
+    let state = asked.get("state");
+    let planned =
+        web.read(&visitor, move |_, cx, me| actions::planned_sign_in(cx, me, &state)).await?;
+    let Some(plan) = planned else {
+        return not_connected(&web, &visitor, ConnectFields::default(), TOO_OLD.into()).await;
+    };
+    let client = web.oauth_clients.of(plan.provider).ok_or(Error::NotFound("provider"))?;
+    let fields = ConnectFields::planned(&plan.choice);
+    let Ok(_place) = web.trials.try_acquire() else {
+        return not_connected(&web, &visitor, fields, BUSY.into()).await;
+    };
+    match redeem(&web, client, &plan, &asked).await {
+        Err(sentence) => not_connected(&web, &visitor, fields, sentence).await,
+        Ok(granted) if plan.choice.again.is_some() => renew(&web, &visitor, plan, granted).await,
+        Ok(granted) => try_and_connect(&web, &visitor, client, plan, granted, fields).await,
+    }
+}
+
+async fn redeem(
+    web: &Web,
+    client: &OAuthClient,
+    plan: &SignInPlan,
+    asked: &FormFields,
+) -> Result<CodeGrant, String> {
+    let name = client.provider.name();
+    if let Some(error) = asked.opt("error") {
+        return Err(refusal(name, &error));
+    }
+    let code = asked.get("code");
+    if code.is_empty() || code.len() > CODE_CHARS {
+        return Err(format!("{name} sent you back without a code. Begin again."));
+    }
+    let (url, now) = (&web.app.public_url, web.app.clock.now());
+    TokenEndpoint::new()?.redeem(client, plan, &code, url, now).await
+}
+
+/// The page of the form, with why nothing was connected.
+async fn not_connected(
+    web: &Web,
+    visitor: &Visitor,
+    fields: ConnectFields,
+    trouble: String,
+) -> PageResult {
+    let fields = ConnectFields { trouble, ..fields };
+    responses::again(&connect::build(web, visitor, fields).await?)
+}
+
+async fn renew(web: &Web, visitor: &Visitor, plan: SignInPlan, granted: CodeGrant) -> PageResult {
+    let Some(mailbox) = plan.choice.again.clone() else {
+        return Err(PageError::Domain(Error::NotFound("inbox")));
+    };
+    let path = format!("/settings/inboxes/{mailbox}");
+    let new = new_grant(plan.provider, &granted);
+    let renewed =
+        web.act(visitor, move |tx, cx, _| actions::renew_grant(tx, cx, &mailbox, &new)).await;
+    match renewed {
+        Ok(()) => web.redirect(&path, Flash::SignedInAgain),
+        Err(PageError::Domain(Error::Invalid(problems))) => {
+            let rule = problems.0.first().map(|problem| problem.sentence.clone());
+            let trouble = format!("This inbox {}.", rule.unwrap_or_default());
+            not_connected(web, visitor, ConnectFields::planned(&plan.choice), trouble).await
+        }
+        Err(refusal) => Err(refusal),
+    }
+}
+
+async fn try_and_connect(
+    web: &Web,
+    visitor: &Visitor,
+    client: &OAuthClient,
+    plan: SignInPlan,
+    granted: CodeGrant,
+    mut fields: ConnectFields,
+) -> PageResult {
+    if fields.address.is_empty() {
+        fields.address = granted.account.clone();
+    }
+    let mut tried = None;
+    for username in users(plan.provider, &fields.address, &granted.account) {
+        let trial = trial(client, &plan.choice, &granted, username);
+        let outcome = web.mailbox_finder.try_out(&trial).await;
+        if outcome.works() {
+            return save(web, visitor, client, &plan, &granted, &trial).await;
+        }
+        tried.get_or_insert(outcome);
+    }
+    let mut page = connect::build(web, visitor, fields).await?;
+    page.tried = tried.map(|tried| TriedView::of(TriedMailbox { refused: false, ..tried }));
+    responses::again(&page)
+}
+
+/// The user names that the servers may know the mailbox by. At Microsoft an address of its own is a
+/// shared mailbox, which the account may use; at Google it is another name of the account.
+fn users(provider: SignInProvider, address: &str, account: &str) -> Vec<String> {
+    match provider {
+        SignInProvider::Microsoft if address != account => {
+            vec![address.to_owned(), account.to_owned()]
+        }
+        SignInProvider::Microsoft | SignInProvider::Google => vec![account.to_owned()],
+    }
+}
+
+fn trial(
+    client: &OAuthClient,
+    choice: &SignInChoice,
+    granted: &CodeGrant,
+    username: String,
+) -> MailboxTrial {
+    let (imap, smtp) = (client.imap.clone(), client.smtp.clone());
+    MailboxTrial {
+        incoming: IncomingServer { host: imap.host, port: imap.port, security: imap.security },
+        outgoing: (!choice.receive_only).then_some(OutgoingServer {
+            host: smtp.host,
+            port: smtp.port,
+            security: smtp.security,
+        }),
+        username,
+        credential: TrialCredential::AccessToken(granted.tokens.access_token.clone()),
+        provider: None,
+    }
+}
+
+async fn save(
+    web: &Web,
+    visitor: &Visitor,
+    client: &OAuthClient,
+    plan: &SignInPlan,
+    granted: &CodeGrant,
+    trial: &MailboxTrial,
+) -> PageResult {
+    let choice = &plan.choice;
+    let address = match choice.address.as_str() {
+        "" => granted.account.clone(),
+        address => address.to_owned(),
+    };
+    let local = address.split('@').next().unwrap_or_default().to_owned();
+    let new = NewConnection {
+        name: if choice.name.is_empty() { local } else { choice.name.clone() },
+        private_to: choice.private_to.clone(),
+        fetch: FetchFrom {
+            host: trial.incoming.host.clone(),
+            port: trial.incoming.port,
+            security: trial.incoming.security,
+            username: trial.username.clone(),
+            auth: MailAuth::OAuth,
+            sealed_password: String::new(),
+            folder: "INBOX".into(),
+            after: PostFetchAction::Nothing,
+            trusts: None,
+            history: connect::history(&choice.history),
+            by_operator: true,
+        },
+        grant: Some(new_grant(client.provider, granted)),
+        send: trial.outgoing.as_ref().map(|outgoing| NewOutgoingServer {
+            host: outgoing.host.clone(),
+            port: outgoing.port,
+            security: outgoing.security,
+            username: trial.username.clone(),
+            password: String::new(),
+        }),
+        // Both providers deliver mail to addresses with a plus tag.
+        plus_tags: true,
+        address,
+    };
+    connect::save(web, visitor, new, choice.welcome, ConnectFields::planned(choice)).await
+}
+
+fn new_grant(provider: SignInProvider, granted: &CodeGrant) -> NewGrant {
+    NewGrant { provider, account: granted.account.clone(), tokens: granted.tokens.clone() }
+}
