@@ -70,6 +70,7 @@ pub fn open_app(settings: &Settings, public_url: &str) -> Result<App, String> {
         blobs,
         limiter: Arc::new(RateLimiter::new(settings.rate_per_minute)),
         agents: Arc::default(),
+        sorters: Arc::default(),
         background: inbox::base::background_writes::BackgroundWrites::default(),
         scanner: settings.clamd.clone().map(|clamd| Arc::new(clamd) as Arc<dyn Scanner>),
         sealer,

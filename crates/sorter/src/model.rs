@@ -58,21 +58,37 @@ impl TopicModel {
 
     /// Sorts a mail by its subject and the writer's own words.
     pub fn sort(&self, text: &str) -> SortedMail {
-        let features = TextFeatures::of(text);
-        let Some(score) = self.scorer.score(&features) else { return SortedMail::default() };
-        let confidence = self.calibration.confidence(&score);
-        let label = &self.scorer.labels[score.label];
-        let sure = self.decided >= DECISIONS && confidence >= self.calibration.threshold;
-        let words = folded_words(text, WORDS);
-        let reasons = match label {
-            Some(_) => reasons::reasons(text, &words, &self.scorer, score.label),
+        let Some(score) = self.scorer.score(&TextFeatures::of(text)) else {
+            return SortedMail::default();
+        };
+        let sorted = self.judged(&score);
+        let reasons = match sorted.suggested {
+            Some(_) => {
+                let words = folded_words(text, WORDS);
+                reasons::reasons(text, &words, &self.scorer, score.label)
+            }
             None => Vec::new(),
         };
+        SortedMail { reasons, ..sorted }
+    }
+
+    /// Sorts a mail whose features were kept; without its words there are no reasons.
+    pub fn sort_kept(&self, features: &TextFeatures) -> SortedMail {
+        match self.scorer.score(features) {
+            Some(score) => self.judged(&score),
+            None => SortedMail::default(),
+        }
+    }
+
+    fn judged(&self, score: &LabelScore) -> SortedMail {
+        let confidence = self.calibration.confidence(score);
+        let label = &self.scorer.labels[score.label];
+        let sure = self.decided >= DECISIONS && confidence >= self.calibration.threshold;
         SortedMail {
             topic: label.clone().filter(|_| sure),
             suggested: label.clone(),
             confidence,
-            reasons,
+            reasons: Vec::new(),
         }
     }
 
@@ -308,7 +324,11 @@ mod tests {
             })
             .collect();
         let text = "Where is the parcel with the lamp?";
-        assert_eq!(TopicModel::learn(&fresh).sort(text), TopicModel::learn(&kept).sort(text));
+        let model = TopicModel::learn(&kept);
+        let sorted = model.sort(text);
+        assert_eq!(TopicModel::learn(&fresh).sort(text), sorted);
+        let again = model.sort_kept(&TextFeatures::of(text));
+        assert_eq!((again.suggested, again.confidence), (sorted.suggested, sorted.confidence));
     }
 
     #[test]

@@ -15,6 +15,7 @@ string_enum! {
         Submissions = "handing over",
         Uploads = "uploads",
         Documents = "documents",
+        Sorting = "sorting",
         EventRetention = "retention",
         IndexMaintenance = "upkeep",
         Imap = "imap",

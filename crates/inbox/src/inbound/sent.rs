@@ -138,6 +138,7 @@ fn file(
         direction: Direction::Outbound,
         automatic: false,
         text: &mail.text,
+        sorts: false,
     };
     conversations::count_mail(tx, cx, &mut conversation, &counted)?;
     for address in &others {

@@ -168,4 +168,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 24,
+        name: "topics, urgency and what the sorting helper learned",
+        both: include_str!("024_sorting.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];

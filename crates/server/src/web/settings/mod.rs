@@ -3,6 +3,7 @@
 mod audit;
 mod connect;
 pub mod connect_fields;
+mod helpers;
 mod inbox;
 mod inboxes;
 pub mod incoming_mail;
@@ -59,6 +60,7 @@ menu! {
     Outgoing: "Outgoing mail", "/settings/outgoing", for_admins: true;
     Tags: "Tags", "/settings/tags", for_admins: false;
     Replies: "Saved replies", "/settings/replies", for_admins: false;
+    Helpers: "Helpers", "/settings/helpers", for_admins: false;
     Keys: "Agents and keys", "/settings/keys", for_admins: true;
     Webhooks: "Webhooks", "/settings/webhooks", for_admins: true;
     Services: "Sending services", "/settings/services", for_admins: true;
@@ -104,6 +106,12 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/replies", get(replies::page).post(replies::add))
         .route("/settings/replies/{id}", get(replies::edit_page).post(replies::change))
         .route("/settings/replies/{id}/delete", post(replies::delete))
+        .route("/settings/helpers", get(helpers::page))
+        .route("/settings/helpers/topics", post(helpers::add))
+        .route("/settings/helpers/topics/{topic}", get(helpers::edit_page).post(helpers::change))
+        .route("/settings/helpers/topics/{topic}/remove", post(helpers::remove))
+        .route("/settings/helpers/tags", post(helpers::make_of_tags))
+        .route("/settings/helpers/forget", post(helpers::forget))
         .route("/settings/keys", get(keys::page).post(keys::make))
         .route("/settings/keys/{id}/revoke", post(keys::revoke))
         .route("/settings/webhooks", get(webhooks::page).post(webhooks::add))
