@@ -34,6 +34,8 @@ pub struct SortedMail {
     pub confidence: f64,
     /// Up to three plain sentences that name the words of this mail.
     pub reasons: Vec<String>,
+    /// True when words of the mail speak for the guess. Without any, it is only the nearest.
+    pub has_words: bool,
 }
 
 impl TopicModel {
@@ -62,14 +64,13 @@ impl TopicModel {
             return SortedMail::default();
         };
         let sorted = self.judged(&score);
-        let reasons = match sorted.suggested {
-            Some(_) => {
-                let words = folded_words(text, WORDS);
-                reasons::reasons(text, &words, &self.scorer, score.label)
-            }
-            None => Vec::new(),
-        };
-        SortedMail { reasons, ..sorted }
+        if sorted.suggested.is_none() {
+            return sorted;
+        }
+        let words = folded_words(text, WORDS);
+        let named = reasons::telling(text, &words, &self.scorer, score.label);
+        let reasons = reasons::reasons(&named, &self.scorer, score.label);
+        SortedMail { reasons, has_words: !named.is_empty(), ..sorted }
     }
 
     /// Sorts a mail whose features were kept; without its words there are no reasons.
@@ -89,6 +90,7 @@ impl TopicModel {
             suggested: label.clone(),
             confidence,
             reasons: Vec::new(),
+            has_words: false,
         }
     }
 
@@ -183,6 +185,11 @@ impl Scorer {
             known: vector.known,
             agreed: greatest(&by_centroid, None) == greatest(&by_weights, None),
         })
+    }
+
+    /// How much a feature speaks for a label. Where there is only one, every known feature does.
+    pub fn weight(&self, place: usize, label: usize) -> f32 {
+        if self.labels.len() == 1 { 1.0 } else { self.logistic.weight(place, label) }
     }
 
     /// A vector with a place for every feature, to be compared with many.
@@ -329,6 +336,14 @@ mod tests {
         assert_eq!(TopicModel::learn(&fresh).sort(text), sorted);
         let again = model.sort_kept(&TextFeatures::of(text));
         assert_eq!((again.suggested, again.confidence), (sorted.suggested, sorted.confidence));
+    }
+
+    #[test]
+    fn words_that_no_example_has_speak_for_nothing() {
+        let one = TopicModel::learn(&[SorterExample::seed("Refunds", "money back, return")]);
+        let known = one.sort("I want my money back");
+        assert!(known.has_words && known.reasons[0].contains("money back"), "{known:?}");
+        assert!(!one.sort("Where do you park?").has_words);
     }
 
     #[test]

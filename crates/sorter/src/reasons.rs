@@ -12,16 +12,10 @@ const NAMED: usize = 3;
 const WORD_BYTES: usize = 40;
 
 /// Up to two sentences: the telling words, and how many mails were sorted so.
-pub(crate) fn reasons(
-    text: &str,
-    words: &[FoldedWord],
-    scorer: &Scorer,
-    label: usize,
-) -> Vec<String> {
+pub(crate) fn reasons(named: &[String], scorer: &Scorer, label: usize) -> Vec<String> {
     let mut reasons = Vec::new();
-    let named = telling(text, words, scorer, label);
     if !named.is_empty() {
-        reasons.push(format!("Because of {}.", listed(&named)));
+        reasons.push(format!("Because of {}.", listed(named)));
     }
     match scorer.examples_of[label] {
         0 => {}
@@ -32,11 +26,16 @@ pub(crate) fn reasons(
 }
 
 /// The stretches of the mail that speak most for a label, in the order of the mail.
-fn telling(text: &str, words: &[FoldedWord], scorer: &Scorer, label: usize) -> Vec<String> {
+pub(crate) fn telling(
+    text: &str,
+    words: &[FoldedWord],
+    scorer: &Scorer,
+    label: usize,
+) -> Vec<String> {
     let mut weights = vec![0.0f32; words.len()];
     each(words, |hash, first, last| {
         let Some(place) = scorer.vocabulary.place(hash) else { return };
-        let weight = scorer.logistic.weight(place, label) / (last - first + 1) as f32;
+        let weight = scorer.weight(place, label) / (last - first + 1) as f32;
         weights[first] += weight;
         if last != first {
             weights[last] += weight;

@@ -14,6 +14,7 @@ mod new_workspace;
 mod plain;
 mod reading;
 mod rich_text;
+mod sorting;
 mod test_server;
 mod uploading;
 mod webhook;

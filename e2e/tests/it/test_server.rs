@@ -72,6 +72,7 @@ impl TestServer {
             blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
             limiter: Arc::new(RateLimiter::new(1_000)),
             agents: Arc::default(),
+            sorters: Arc::default(),
             background: inbox::base::background_writes::BackgroundWrites::default(),
             scanner: None,
             sealer: Arc::new(inbox::base::secret_sealer::PlainSecrets),

@@ -21,12 +21,14 @@ READING = [
     "list_messages",
     "list_tags",
     "list_team",
+    "list_topics",
     "search_documents",
     "whoami",
 ]
 DOING = [
     "add_note",
     "set_status",
+    "set_sorting",
     "tag_conversation",
     "assign_conversation",
     "reply",

@@ -358,9 +358,8 @@ fn kind_schema(kind: &InputKind) -> Value {
         }
         InputKind::Object(fields) => object_schema(fields),
         InputKind::Nullable(of) => {
-            let mut schema = kind_schema(of);
-            schema["type"] = json!([schema["type"], "null"]);
-            schema
+            // Not every client understands a list of types.
+            json!({ "anyOf": [kind_schema(of), { "type": "null" }] })
         }
     }
 }
@@ -398,7 +397,7 @@ mod tests {
         assert_eq!(Value::Object(found), json!({ "body": "x", "topic": null }));
         assert!(check_body(FIELDS, &json!({ "body": "x", "topic": "much too long" })).is_err());
         assert!(check_body(FIELDS, &json!({ "body": null })).is_err());
-        assert_eq!(kind_schema(&FIELDS[4].kind)["type"], json!(["string", "null"]));
+        assert_eq!(kind_schema(&FIELDS[4].kind)["anyOf"][1], json!({ "type": "null" }));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use tokio::task::{JoinSet, spawn_blocking};
 
 use super::failures::{JobRule, send_no_notice, system};
 use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
-use crate::app::{App, Cx};
+use crate::app::App;
 use crate::base::actor::Circle;
 use crate::base::error::{Error, Result};
 use crate::base::future::BoxFuture;
@@ -187,9 +187,11 @@ fn verdict(
         let id = id.as_deref()?;
         topics.iter().find(|topic| topic.id.as_str() == id).cloned()
     };
-    let guess: Option<TopicId> = topic(&sorted.suggested).map(|topic| topic.id);
+    // A mail that shares no telling word with a topic is only nearest to it.
+    let guess = topic(&sorted.suggested).filter(|_| sorted.has_words);
+    let guess: Option<TopicId> = guess.map(|topic| topic.id);
     HelperVerdict {
-        topic: topic(&sorted.topic),
+        topic: topic(&sorted.topic).filter(|_| guess.is_some()),
         topic_reasons: if guess.is_some() { sorted.reasons } else { Vec::new() },
         guess,
         confidence: sorted.confidence,
@@ -212,23 +214,15 @@ async fn write_down(app: &App, job: DueJob, judged: JudgedConversation) -> Resul
 
 fn record(tx: &mut Tx<'_>, app: &App, job: &DueJob, judged: &JudgedConversation) -> Result<bool> {
     let (ws, id) = (job.ws, &job.key[0]);
-    let waited = tx.exec(
-        "UPDATE conversations SET sorts_at = NULL WHERE ws = ?1 AND id = ?2 AND sorts_at = ?3",
-        &[&ws, id, &judged.sorts_at],
-    )?;
-    if waited == 0 {
-        return Ok(false);
-    }
-    let Some(verdict) = &judged.verdict else { return Ok(true) };
     let (circle,): (Circle,) =
         tx.one("SELECT circle FROM conversations WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
     let actor = system(tx, ws, circle)?;
-    let cx: Cx<'_> = app.cx(&actor);
+    let cx = app.cx(&actor);
     let mut conversation = conversations::load(tx, &actor, id)?;
-    if conversation.held {
-        return Ok(true);
-    }
-    sorting::apply(tx, &cx, &mut conversation, verdict)?;
+    let Some(verdict) = judged.verdict.as_ref().filter(|_| !conversation.held) else {
+        return sorting::leave_unsorted(tx, &cx, &conversation, judged.sorts_at);
+    };
+    let done = sorting::apply(tx, &cx, &mut conversation, verdict, judged.sorts_at)?;
     tx.wake(Queue::Pages);
-    Ok(true)
+    Ok(done)
 }

@@ -26,7 +26,7 @@ pub struct HelperGuess {
 }
 
 /// A decision to learn from.
-pub struct Decision<'a> {
+pub struct TaughtDecision<'a> {
     pub circle: &'a Circle,
     pub kind: ExampleKind,
     pub conversation: &'a ConversationId,
@@ -38,8 +38,8 @@ pub struct Decision<'a> {
 
 /// Keeps a decision as an example of its circle. A later decision about the same conversation takes
 /// its place; what the helper had thought at first stays. The sandbox teaches nothing.
-pub fn teach(tx: &mut Tx<'_>, cx: &Cx<'_>, decision: &Decision<'_>) -> Result<()> {
-    let Decision { circle, kind, conversation, label, text, guess } = decision;
+pub fn teach(tx: &mut Tx<'_>, cx: &Cx<'_>, decision: &TaughtDecision<'_>) -> Result<()> {
+    let TaughtDecision { circle, kind, conversation, label, text, guess } = decision;
     let features = TextFeatures::of(text);
     if circle.is_sandbox() || features.is_empty() {
         return Ok(());

@@ -10,7 +10,7 @@ use crate::base::sorter_models::ExampleKind;
 use crate::base::states::Urgency;
 use crate::model::conversations::{self, Conversation, HELPER};
 use crate::model::counters::{self, Counter};
-use crate::model::sorter_examples::{self, Decision, HelperGuess};
+use crate::model::sorter_examples::{self, HelperGuess, TaughtDecision};
 use crate::model::timeline::{self, SortedBy, TimelineEvent};
 use crate::model::topics::Topic;
 
@@ -63,7 +63,7 @@ fn decide_topic(
         confidence: conversation.guess_confidence,
         given: conversation.topic_by.as_deref() == Some(HELPER),
     };
-    put_topic(tx, cx, conversation, topic, by, &[])?;
+    put_topic(tx, cx, conversation, topic, by)?;
     let label = id.map_or("", |id| id.as_str());
     learn(tx, cx, conversation, ExampleKind::Topic, label, guess)?;
     Ok(true)
@@ -79,7 +79,7 @@ fn decide_urgency(
     if conversation.is_urgency_decided() && conversation.urgency == Some(urgency) {
         return Ok(false);
     }
-    put_urgency(tx, cx, conversation, urgency, by, &[])?;
+    put_urgency(tx, cx, conversation, urgency, by)?;
     let guess = HelperGuess::default();
     learn(tx, cx, conversation, ExampleKind::Urgency, urgency.as_str(), guess)?;
     Ok(true)
@@ -99,47 +99,68 @@ pub struct HelperVerdict {
     pub language: Option<&'static str>,
 }
 
-/// Sets what the helper found. What a person or agent decided stays, and so does a topic that the
-/// helper gave before, so that conversations do not change their topic with every mail.
+/// Sets what the helper found, in one statement: it is done for every mail. What a person or agent
+/// decided stays, and so does a topic that the helper gave before, so that conversations do not change
+/// their topic with every mail. False when the conversation is not to be sorted for that time any more.
 pub fn apply(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &mut Conversation,
     verdict: &HelperVerdict,
-) -> Result<()> {
-    let (topic, urgency) = (conversation.topic_id.clone(), conversation.urgency);
+    sorts_at: Option<i64>,
+) -> Result<bool> {
+    let before = (conversation.topic_id.clone(), conversation.urgency);
+    let given = verdict.topic.clone().filter(|_| conversation.topic_by.is_none());
     if conversation.topic_by.is_none() {
-        tx.exec(
-            "UPDATE conversations SET guessed_topic = ?3, guess_confidence = ?4, topic_reasons = ?5
-             WHERE ws = ?1 AND id = ?2",
-            &[
-                &cx.actor.ws,
-                &conversation.id,
-                &verdict.guess,
-                &verdict.guess.as_ref().map(|_| verdict.confidence),
-                &Json(&verdict.topic_reasons),
-            ],
-        )?;
-        if let Some(topic) = &verdict.topic {
-            let reasons = &verdict.topic_reasons;
-            put_topic(tx, cx, conversation, Some(topic), HELPER, reasons)?;
-            let (circle, given) = (&conversation.circle, Counter::TopicGiven(&topic.id));
-            counters::add(tx, cx.actor.ws, circle, given, conversation.id.as_str(), 1)?;
-        }
+        conversation.guessed_topic = verdict.guess.clone();
+        conversation.guess_confidence = verdict.guess.as_ref().map(|_| verdict.confidence);
+        conversation.topic_reasons = Json(verdict.topic_reasons.clone());
+    }
+    if let Some(topic) = &given {
+        conversation.topic_id = Some(topic.id.clone());
+        conversation.topic = Some(topic.name.clone());
+        conversation.topic_by = Some(HELPER.to_owned());
     }
     if let Some(urgency) = verdict.urgency.filter(|_| !conversation.is_urgency_decided()) {
-        put_urgency(tx, cx, conversation, urgency, HELPER, &verdict.urgency_reasons)?;
+        conversation.urgency = Some(urgency);
+        conversation.urgency_by = Some(HELPER.to_owned());
+        conversation.urgency_reasons = Json(verdict.urgency_reasons.clone());
     }
-    tx.exec(
-        "UPDATE conversations SET language = coalesce(?3, language) WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, &conversation.id, &verdict.language],
+    let written = tx.exec(
+        "UPDATE conversations
+         SET sorts_at = NULL, topic = ?4, topic_by = ?5, topic_reasons = ?6, guessed_topic = ?7,
+             guess_confidence = ?8, urgency = ?9, urgency_by = ?10, urgency_reasons = ?11,
+             language = coalesce(?12, language)
+         WHERE ws = ?1 AND id = ?2 AND sorts_at = ?3",
+        &[
+            &cx.actor.ws,
+            &conversation.id,
+            &sorts_at,
+            &conversation.topic_id,
+            &conversation.topic_by,
+            &conversation.topic_reasons,
+            &conversation.guessed_topic,
+            &conversation.guess_confidence,
+            &conversation.urgency,
+            &conversation.urgency_by,
+            &conversation.urgency_reasons,
+            &verdict.language,
+        ],
     )?;
-    // A conversation of normal urgency without a topic is no news.
-    let usual = |urgency: Option<Urgency>| urgency.unwrap_or(Urgency::Normal);
-    if topic == conversation.topic_id && usual(urgency) == usual(conversation.urgency) {
-        return Ok(());
+    if written == 0 {
+        return Ok(false);
     }
-    record(tx, cx, conversation, SortedBy::Helper)
+    if let Some(topic) = &given {
+        conversations::count_topic(tx, cx, conversation, 1)?;
+        let (circle, given) = (&conversation.circle, Counter::TopicGiven(&topic.id));
+        counters::add(tx, cx.actor.ws, circle, given, conversation.id.as_str(), 1)?;
+    }
+    // A topic is news, and what is urgent or no longer is; all else would fill the timeline.
+    let is_high = |urgency: Option<Urgency>| urgency == Some(Urgency::High);
+    if before.0 != conversation.topic_id || is_high(before.1) != is_high(conversation.urgency) {
+        record(tx, cx, conversation, SortedBy::Helper)?;
+    }
+    Ok(true)
 }
 
 /// Learns whether a conversation's mail is spam. The topic stays as it is.
@@ -164,6 +185,21 @@ pub fn schedule(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Re
     )?;
     tx.wake(Queue::Sorting);
     Ok(())
+}
+
+/// Takes a conversation that there is nothing to sort of out of the queue. False when newer mail is to
+/// be sorted.
+pub fn leave_unsorted(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    sorts_at: Option<i64>,
+) -> Result<bool> {
+    let left = tx.exec(
+        "UPDATE conversations SET sorts_at = NULL WHERE ws = ?1 AND id = ?2 AND sorts_at = ?3",
+        &[&cx.actor.ws, &conversation.id, &sorts_at],
+    )?;
+    Ok(left > 0)
 }
 
 /// A mail as it is sorted.
@@ -217,7 +253,7 @@ fn learn(
     guess: HelperGuess,
 ) -> Result<()> {
     let Some(mail) = first_mail(tx, cx.actor.ws, &conversation.id)? else { return Ok(()) };
-    let decision = Decision {
+    let decision = TaughtDecision {
         circle: &conversation.circle,
         kind,
         conversation: &conversation.id,
@@ -239,25 +275,24 @@ pub fn learn_tagged(
         return Ok(());
     }
     let by = cx.actor.member().map_or_else(|| HELPER.to_owned(), |by| by.as_str().to_owned());
-    put_topic(tx, cx, conversation, Some(topic), &by, &[])?;
+    put_topic(tx, cx, conversation, Some(topic), &by)?;
     let (kind, guess) = (ExampleKind::Topic, HelperGuess::default());
     learn(tx, cx, conversation, kind, topic.id.as_str(), guess)
 }
 
-/// The one place that writes a topic, and keeps the count of open conversations true.
+/// Writes the topic that somebody chose, and keeps the count of open conversations true.
 fn put_topic(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &mut Conversation,
     topic: Option<&Topic>,
     by: &str,
-    reasons: &[String],
 ) -> Result<()> {
     let id = topic.map(|topic| &topic.id);
     tx.exec(
-        "UPDATE conversations SET topic = ?3, topic_by = ?4, topic_reasons = ?5
+        "UPDATE conversations SET topic = ?3, topic_by = ?4, topic_reasons = '[]'
          WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, &conversation.id, &id, &by, &Json(reasons)],
+        &[&cx.actor.ws, &conversation.id, &id, &by],
     )?;
     conversations::count_topic(tx, cx, conversation, -1)?;
     conversation.topic_id = id.cloned();
@@ -272,12 +307,11 @@ fn put_urgency(
     conversation: &mut Conversation,
     urgency: Urgency,
     by: &str,
-    reasons: &[String],
 ) -> Result<()> {
     tx.exec(
-        "UPDATE conversations SET urgency = ?3, urgency_by = ?4, urgency_reasons = ?5
+        "UPDATE conversations SET urgency = ?3, urgency_by = ?4, urgency_reasons = '[]'
          WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, &conversation.id, &urgency, &by, &Json(reasons)],
+        &[&cx.actor.ws, &conversation.id, &urgency, &by],
     )?;
     conversation.urgency = Some(urgency);
     conversation.urgency_by = Some(by.to_owned());

@@ -17,6 +17,7 @@ mod reply;
 mod request_documents;
 mod sandbox;
 mod search_documents;
+mod set_sorting;
 mod set_status;
 mod start_conversation;
 mod stop_message;

@@ -107,14 +107,10 @@ impl UrgencyView {
 /// What the timeline says after the actor's name; empty for other events.
 pub fn sorted_words(event: &TimelineEvent) -> String {
     let TimelineEvent::Sorted { topic, urgency, .. } = event else { return String::new() };
-    let topic = match topic {
-        Some(topic) => format!("sorted this as {topic}"),
-        None => "sorted this under no topic".to_owned(),
-    };
+    let topic = topic.as_deref().unwrap_or("no topic");
     match urgency {
-        Some(Urgency::High) => format!("{topic}, high urgency"),
-        Some(Urgency::Low) => format!("{topic}, low urgency"),
-        Some(Urgency::Normal) | None => topic,
+        Some(urgency) => format!("sorted this: {topic}, {} urgency", urgency.as_str()),
+        None => format!("sorted this: {topic}"),
     }
 }
 

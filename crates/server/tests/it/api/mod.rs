@@ -78,6 +78,13 @@ pub const OPS: &[Op] = &[
         200,
         r#"{ "add": ["shipping"], "remove": ["new"] }"#,
     ),
+    post(
+        "set_sorting",
+        "/conversations/{id}/sorting",
+        "write",
+        200,
+        r#"{ "topic": null, "urgency": "high" }"#,
+    ),
     post("assign_conversation", "/conversations/{id}/assign", "write", 200, r#"{ "to": "me" }"#),
     post(
         "reply",
@@ -126,6 +133,7 @@ pub const OPS: &[Op] = &[
     get("list_mailboxes", "/mailboxes"),
     get("list_tags", "/tags"),
     get("list_team", "/team"),
+    get("list_topics", "/topics"),
     get("search_documents", "/documents"),
     post(
         "record_sent",

@@ -241,6 +241,8 @@ async fn the_document_tells_each_parameter_and_header(app: TestApp) {
                 "since",
                 "until",
                 "tag",
+                "topic",
+                "urgency",
                 "from",
                 "limit",
                 "reference",
