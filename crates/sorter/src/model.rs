@@ -34,7 +34,7 @@ pub struct SortedMail {
     pub confidence: f64,
     /// Up to three plain sentences that name the words of this mail.
     pub reasons: Vec<String>,
-    /// True when words of the mail speak for the guess. Without any, it is only the nearest.
+    /// True when a word that the examples have speaks for the guess. Otherwise it is only the nearest.
     pub has_words: bool,
 }
 
@@ -68,9 +68,9 @@ impl TopicModel {
             return sorted;
         }
         let words = folded_words(text, WORDS);
-        let named = reasons::telling(text, &words, &self.scorer, score.label);
-        let reasons = reasons::reasons(&named, &self.scorer, score.label);
-        SortedMail { reasons, has_words: !named.is_empty(), ..sorted }
+        let telling = reasons::telling(text, &words, &self.scorer, score.label);
+        let reasons = reasons::reasons(&telling.named, &self.scorer, score.label);
+        SortedMail { reasons, has_words: telling.has_known, ..sorted }
     }
 
     /// Sorts a mail whose features were kept; without its words there are no reasons.
@@ -344,6 +344,8 @@ mod tests {
         let known = one.sort("I want my money back");
         assert!(known.has_words && known.reasons[0].contains("money back"), "{known:?}");
         assert!(!one.sort("Where do you park?").has_words);
+        let two = [SorterExample::seed("Trade", "shop"), SorterExample::seed("Work", "hours")];
+        assert!(!TopicModel::learn(&two).sort("It smells in the workshop").has_words);
     }
 
     #[test]

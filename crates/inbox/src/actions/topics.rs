@@ -8,7 +8,7 @@ use crate::app::Cx;
 use crate::base::actor::Circle;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, TagId, TopicId};
-use crate::base::limits::{EXAMPLES_PER_LABEL, TAGS_MADE_TOPICS};
+use crate::base::limits::{TAGGED_EXAMPLES, TAGS_MADE_TOPICS};
 use crate::base::sorter_models::{ExampleKind, ModelKey};
 use crate::model::audit_log::{self, Action};
 use crate::model::counters::{self, CounterKind};
@@ -77,12 +77,14 @@ fn learn_tagged(tx: &mut Tx<'_>, cx: &Cx<'_>, tag: &TagId, topic: &Topic) -> Res
          FROM conversation_tags t JOIN conversations c ON c.ws = t.ws AND c.id = t.conversation
          WHERE t.ws = ?1 AND t.tag = ?2 AND c.circle = 'team' AND c.held = FALSE
          ORDER BY t.conversation DESC LIMIT ?3",
-        &[&cx.actor.ws, tag, &EXAMPLES_PER_LABEL],
+        &[&cx.actor.ws, tag, &TAGGED_EXAMPLES],
     )?;
     for (id,) in &tagged {
         let mut conversation = conversations::load(tx, cx.actor, id.as_str())?;
         sorting::learn_tagged(tx, cx, &mut conversation, topic)?;
     }
+    let (ws, team, kind) = (cx.actor.ws, Circle::team(), ExampleKind::Topic);
+    sorter_examples::settle(tx, ws, &team, kind, topic.id.as_str())?;
     Ok(tagged.len())
 }
 

@@ -38,8 +38,9 @@ pub const EXAMPLES_PER_LABEL: i64 = 300;
 pub const EXAMPLES: i64 = 5_000;
 /// Examples of the models that one process keeps in memory.
 pub const EXAMPLES_IN_MEMORY: usize = 20_000;
-/// Tags of which topics are made at once, and conversations of each that become examples.
+/// Tags of which topics are made at once, and conversations of each that become examples, the latest.
 pub const TAGS_MADE_TOPICS: usize = 20;
+pub const TAGGED_EXAMPLES: i64 = 100;
 pub const ASSIGN_TO_CHARS: usize = 80;
 pub const QUERY_CHARS: usize = 200;
 pub const LIST_ITEMS: i64 = 100;

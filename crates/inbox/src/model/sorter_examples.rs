@@ -8,11 +8,11 @@ use crate::app::Cx;
 use crate::base::actor::{Circle, Principal};
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, TopicId};
-use crate::base::limits::{EXAMPLES, EXAMPLES_PER_LABEL, TOPICS};
+use crate::base::limits::{EXAMPLES, EXAMPLES_PER_LABEL, TAGGED_EXAMPLES, TOPICS};
 use crate::base::sorter_models::{ExampleKind, ModelKey};
 
-/// Examples beyond the limits that one decision removes.
-const REMOVED_AT_ONCE: i64 = 50;
+/// Examples beyond the limits that are removed at once: as many as can be added at once.
+const REMOVED_AT_ONCE: i64 = TAGGED_EXAMPLES;
 /// Circles whose examples of a removed topic are deleted.
 const CIRCLES: i64 = 1_000;
 
@@ -39,6 +39,12 @@ pub struct TaughtDecision<'a> {
 /// Keeps a decision as an example of its circle. A later decision about the same conversation takes
 /// its place; what the helper had thought at first stays. The sandbox teaches nothing.
 pub fn teach(tx: &mut Tx<'_>, cx: &Cx<'_>, decision: &TaughtDecision<'_>) -> Result<()> {
+    keep(tx, cx, decision)?;
+    settle(tx, cx.actor.ws, decision.circle, decision.kind, decision.label)
+}
+
+/// The same for one of many decisions for a label, after which [`settle`] is called once.
+pub fn keep(tx: &mut Tx<'_>, cx: &Cx<'_>, decision: &TaughtDecision<'_>) -> Result<()> {
     let TaughtDecision { circle, kind, conversation, label, text, guess } = decision;
     let features = TextFeatures::of(text);
     if circle.is_sandbox() || features.is_empty() {
@@ -66,22 +72,35 @@ pub fn teach(tx: &mut Tx<'_>, cx: &Cx<'_>, decision: &TaughtDecision<'_>) -> Res
             &features.to_bytes(),
         ],
     )?;
-    let ws = cx.actor.ws;
+    Ok(())
+}
+
+/// Removes what is beyond the limits, and has the model learned anew.
+pub fn settle(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    circle: &Circle,
+    kind: ExampleKind,
+    label: &str,
+) -> Result<()> {
+    if circle.is_sandbox() {
+        return Ok(());
+    }
     let beyond: Vec<(String,)> = tx.all(
         "SELECT conversation FROM sorter_examples
          WHERE ws = ?1 AND circle = ?2 AND kind = ?3 AND label = ?4
          ORDER BY at DESC, conversation DESC LIMIT ?5 OFFSET ?6",
-        &[&ws, circle, kind, label, &REMOVED_AT_ONCE, &EXAMPLES_PER_LABEL],
+        &[&ws, circle, &kind, &label, &REMOVED_AT_ONCE, &EXAMPLES_PER_LABEL],
     )?;
-    remove(tx, ws, circle, *kind, &beyond)?;
+    remove(tx, ws, circle, kind, &beyond)?;
     let beyond: Vec<(String,)> = tx.all(
         "SELECT conversation FROM sorter_examples
          WHERE ws = ?1 AND circle = ?2 AND kind = ?3
          ORDER BY at DESC, conversation DESC LIMIT ?4 OFFSET ?5",
-        &[&ws, circle, kind, &REMOVED_AT_ONCE, &EXAMPLES],
+        &[&ws, circle, &kind, &REMOVED_AT_ONCE, &EXAMPLES],
     )?;
-    remove(tx, ws, circle, *kind, &beyond)?;
-    raise(tx, ws, &circle.to_string(), *kind)
+    remove(tx, ws, circle, kind, &beyond)?;
+    raise(tx, ws, &circle.to_string(), kind)
 }
 
 fn remove(

@@ -253,18 +253,14 @@ fn learn(
     guess: HelperGuess,
 ) -> Result<()> {
     let Some(mail) = first_mail(tx, cx.actor.ws, &conversation.id)? else { return Ok(()) };
-    let decision = TaughtDecision {
-        circle: &conversation.circle,
-        kind,
-        conversation: &conversation.id,
-        label,
-        text: &mail.whole(),
-        guess,
-    };
+    let text = mail.whole();
+    let (circle, conversation) = (&conversation.circle, &conversation.id);
+    let decision = TaughtDecision { circle, kind, conversation, label, text: &text, guess };
     sorter_examples::teach(tx, cx, &decision)
 }
 
-/// Learns that a tagged conversation is of a topic that was made of its tag.
+/// Learns that a conversation is of a topic that was made of its tag. [`sorter_examples::settle`] is
+/// called once after the last.
 pub fn learn_tagged(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -276,8 +272,16 @@ pub fn learn_tagged(
     }
     let by = cx.actor.member().map_or_else(|| HELPER.to_owned(), |by| by.as_str().to_owned());
     put_topic(tx, cx, conversation, Some(topic), &by)?;
-    let (kind, guess) = (ExampleKind::Topic, HelperGuess::default());
-    learn(tx, cx, conversation, kind, topic.id.as_str(), guess)
+    let Some(mail) = first_mail(tx, cx.actor.ws, &conversation.id)? else { return Ok(()) };
+    let decision = TaughtDecision {
+        circle: &conversation.circle,
+        kind: ExampleKind::Topic,
+        conversation: &conversation.id,
+        label: topic.id.as_str(),
+        text: &mail.whole(),
+        guess: HelperGuess::default(),
+    };
+    sorter_examples::keep(tx, cx, &decision)
 }
 
 /// Writes the topic that somebody chose, and keeps the count of open conversations true.

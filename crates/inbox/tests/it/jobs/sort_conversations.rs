@@ -275,8 +275,7 @@ async fn a_decision_on_one_node_counts_on_the_other(app: TestApp) {
     let first = app.mail("one@x.example", "Hello", SURE).await;
     assert_eq!(sorted(&app, &key, &first).await["topic"], "Refunds");
     let other = app.on_another_node();
-    app.app.act(&app.owner, actions::forget_learned).await.unwrap();
-    drop(other);
+    other.act(&app.owner, actions::forget_learned).await.unwrap();
     let second = app.mail("two@x.example", "Hello", SURE).await;
     let read = sorted(&app, &key, &second).await;
     assert_eq!(read["topic"], Value::Null);

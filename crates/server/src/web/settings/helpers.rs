@@ -33,8 +33,8 @@ struct HelpersPage {
     frame: PageLayout,
     topics: Vec<TopicView>,
     report: SortingReport,
-    /// Tags that are no topics yet: id, name and number of conversations.
-    tags: Vec<(String, String, i64)>,
+    /// Tags that are no topics yet.
+    tags: Vec<TagOffer>,
     tags_error: String,
     editing: TopicForm,
 }
@@ -53,6 +53,13 @@ struct TopicView {
     class: &'static str,
     icon: &'static str,
     state: String,
+}
+
+/// A tag of which a topic can be made.
+struct TagOffer {
+    id: String,
+    name: String,
+    conversations: String,
 }
 
 /// The form of a new topic, or of the one that is being changed.
@@ -172,7 +179,15 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<HelpersPage, PageError> {
     let is_topic =
         |name: &str| topics.iter().any(|topic| topic.name.to_lowercase() == name.to_lowercase());
     let tags = tags.into_iter().filter(|tag| tag.count > 0 && !is_topic(&tag.name));
-    let tags = tags.map(|tag| (tag.id.to_string(), tag.name, tag.count)).collect();
+    let tags = tags.map(|tag| TagOffer {
+        id: tag.id.to_string(),
+        name: tag.name,
+        conversations: match tag.count {
+            1 => "1 conversation".into(),
+            count => format!("{count} conversations"),
+        },
+    });
+    let tags = tags.collect();
     let editing = TopicForm::default();
     Ok(HelpersPage { frame, topics, report, tags, tags_error: String::new(), editing })
 }
