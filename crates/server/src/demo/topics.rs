@@ -2,7 +2,9 @@
 
 use db::Tx;
 use inbox::actions::{add_topic, make_topics_of_tags};
-use inbox::api::operations::list_tags;
+use inbox::api::operations::{
+    ListConversationsInput, SetSortingInput, list_conversations, list_tags, set_sorting,
+};
 use inbox::base::ids::TagId;
 use inbox::{Cx, Result};
 
@@ -17,6 +19,9 @@ const TOPICS: [(&str, &str); 4] = [
     ("Trade", "hotel, shop, wholesale, rooms, quantity, offer for a project"),
 ];
 
+/// Tags whose conversations are about none of them.
+const OTHERS: [&str; 4] = ["jobs", "press", "bug", "vip"];
+
 /// Makes the topics; the conversations with a tag of the same name are their first examples.
 pub fn teach(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<()> {
     for (name, words) in TOPICS {
@@ -29,5 +34,17 @@ pub fn teach(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<()> {
         .map(|tag| tag.id)
         .collect();
     make_topics_of_tags(tx, cx, &tags)?;
+    for tag in OTHERS {
+        let tagged = ListConversationsInput {
+            view: Some("all".into()),
+            tag: Some(tag.into()),
+            ..ListConversationsInput::default()
+        };
+        for conversation in list_conversations(tx, cx, tagged)?.items {
+            let id = conversation.id.to_string();
+            let none = SetSortingInput { id, topic: Some(None), urgency: None };
+            set_sorting(tx, cx, none)?;
+        }
+    }
     Ok(())
 }

@@ -76,10 +76,10 @@ fn named<'de, D: Deserializer<'de>>(
 }
 
 pub fn set_sorting(tx: &mut Tx<'_>, cx: &Cx<'_>, input: SetSortingInput) -> Result<Done> {
-    let mut conversation = conversations::load(tx, cx.actor, &input.id)?;
     if input.topic.is_none() && input.urgency.is_none() {
         return Err(Error::invalid("topic", "is required unless urgency is given"));
     }
+    let mut conversation = conversations::load(tx, cx.actor, &input.id)?;
     let topic = match input.topic {
         None => None,
         Some(None) => Some(None),

@@ -241,9 +241,10 @@ impl ListView {
             begin: filter.cursor.as_ref().map(|_| format!("/inbox?{}", filter.query)),
             menu: filter.menu(&listing.topics),
             note: if matches!(filter.kind, Kind::Tag(_)) { "Latest begun first" } else { "" },
-            empty: match filter.filters.is_empty() {
-                true => empty(&filter.href, frame),
-                false => nothing_narrowed(),
+            empty: if filter.filters.is_empty() {
+                empty(&filter.href, frame)
+            } else {
+                nothing_narrowed()
             },
             count: count.filter(|_| filter.filters.is_empty()).unwrap_or_default(),
             title: listing.title,

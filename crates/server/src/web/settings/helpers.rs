@@ -100,14 +100,14 @@ impl HelpersPage {
     /// What the helper does with what it learned by now.
     fn stage(&self) -> String {
         let SortingReport { decided, needed, .. } = &self.report;
-        match decided >= needed {
-            true => "Mailroom sets a topic where it expects to be right nine times in ten, and \
-                     suggests one elsewhere."
-                .into(),
-            false => format!(
-                "Mailroom only suggests topics until {needed} conversations are decided; {decided} are."
-            ),
+        if decided >= needed {
+            return "Mailroom sets a topic where it expects to be right nine times in ten, and \
+                    suggests one elsewhere."
+                .into();
         }
+        format!(
+            "Mailroom only suggests topics until {needed} conversations are decided; {decided} are."
+        )
     }
 
     fn has_room(&self) -> bool {
