@@ -106,6 +106,7 @@ pub fn seed(url: &str, messages: usize, seed: u64) -> Result<Seeded, String> {
         blobs,
         limiter: Arc::new(RateLimiter::new(1)),
         agents: Arc::default(),
+        sorters: Arc::default(),
         background: inbox::base::background_writes::BackgroundWrites::default(),
         scanner: None,
         sealer: Arc::new(inbox::base::secret_sealer::PlainSecrets),

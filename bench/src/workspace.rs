@@ -101,6 +101,7 @@ fn app(store: Store, folder: &Path) -> Result<App, String> {
         blobs: Blobs::open(&folder.join("blobs")).map_err(|error| error.to_string())?,
         limiter: Arc::new(RateLimiter::new(1)),
         agents: Arc::default(),
+        sorters: Arc::default(),
         background: inbox::base::background_writes::BackgroundWrites::default(),
         scanner: None,
         sealer: Arc::new(inbox::base::secret_sealer::PlainSecrets),

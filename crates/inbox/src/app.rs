@@ -14,6 +14,7 @@ use crate::base::queue::Queue;
 use crate::base::rate_limit::RateLimiter;
 use crate::base::scanner::Scanner;
 use crate::base::secret_sealer::SecretSealer;
+use crate::base::sorter_models::SorterModels;
 use crate::base::time::Clock;
 
 /// The dependencies of operations. Cheap to clone.
@@ -26,6 +27,8 @@ pub struct App {
     pub limiter: Arc<RateLimiter>,
     /// Which agents are at work on which conversation.
     pub agents: Arc<AgentPresence>,
+    /// What was learned from decisions about mail.
+    pub sorters: Arc<SorterModels>,
     /// Writes that no response waits for.
     pub background: BackgroundWrites,
     /// The virus scanner for customers' uploads, if one is configured.
@@ -48,6 +51,7 @@ pub struct Cx<'a> {
     pub public_url: &'a str,
     pub blobs: &'a Blobs,
     pub sealer: &'a dyn SecretSealer,
+    pub sorters: &'a SorterModels,
 }
 
 impl App {
@@ -60,6 +64,7 @@ impl App {
             public_url: &self.public_url,
             blobs: &self.blobs,
             sealer: &*self.sealer,
+            sorters: &self.sorters,
         }
     }
 

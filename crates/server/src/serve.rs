@@ -72,6 +72,7 @@ pub fn open_app(settings: &Settings, public_url: &str) -> Result<App, String> {
         blobs,
         limiter: Arc::new(RateLimiter::new(settings.rate_per_minute)),
         agents: Arc::default(),
+        sorters: Arc::default(),
         background: inbox::base::background_writes::BackgroundWrites::default(),
         scanner: settings.clamd.clone().map(|clamd| Arc::new(clamd) as Arc<dyn Scanner>),
         sealer,
@@ -318,17 +319,11 @@ pub async fn serve(
         quiet,
         mail_setup: mail_setup(settings),
         program: documents::this_program(),
-<<<<<<< HEAD
-        relay: relay_config(settings).open_router().map_err(io::Error::other)?,
-        mailbox_finder: Arc::new(open_finder(settings).map_err(io::Error::other)?),
-        dialling: relay_config(settings).dialling().map_err(io::Error::other)?,
-        model: settings.model.clone(),
-=======
         relay: relay_config(settings).open_router(tokens).map_err(io::Error::other)?,
         mailbox_finder: Arc::new(finder),
         dialling,
         oauth_clients: settings.oauth_clients.clone(),
->>>>>>> mailoauth
+        model: settings.model.clone(),
     };
     let background = app.background.clone();
     let router = router.merge(router::router(app, options));

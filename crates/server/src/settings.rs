@@ -14,11 +14,8 @@ use inbox::base::limits::RATE_PER_MINUTE;
 
 use crate::documents::ReaderEndpoint;
 use crate::documents::clamd::Clamd;
-<<<<<<< HEAD
 use crate::drafting::ModelEndpoint;
-=======
 use crate::mail_oauth::OAuthClients;
->>>>>>> mailoauth
 use crate::mail_out::RelayTarget;
 use crate::net::listen_address::{ListenAddress, Networks, SocketAccess, SocketMode, SystemGroup};
 pub use mail_providers::MailProviderFlags;

@@ -26,6 +26,9 @@ const MEASURED_MASS: f64 = 30.0;
 /// Standard errors by which a measured share must be above the wanted one, because few scores may
 /// be right by luck.
 const PRUDENCE: f64 = 0.2;
+/// The confidence that is enough where all scores that were measured are right: their lowest says
+/// nothing about what would be wrong.
+const ENOUGH: f64 = 0.95;
 /// Rounds and step of fitting, and as how many scores the expected weights count.
 const ROUNDS: usize = 200;
 const STEP: f64 = 1.0;
@@ -224,6 +227,7 @@ fn threshold(mut scores: Vec<MeasuredScore>) -> f64 {
     scores.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
     let (mut right, mut all, mut squares) = (0.0, 0.0, 0.0);
     let mut lowest = f64::INFINITY;
+    let is_flawless = !scores.is_empty() && scores.iter().all(|score| score.right);
     for (at, score) in scores.iter().enumerate() {
         all += score.mass;
         squares += score.mass * score.mass;
@@ -237,7 +241,7 @@ fn threshold(mut scores: Vec<MeasuredScore>) -> f64 {
             lowest = score.confidence;
         }
     }
-    lowest
+    if is_flawless { lowest.min(ENOUGH) } else { lowest }
 }
 
 #[cfg(test)]
@@ -262,6 +266,7 @@ mod tests {
         mixed.extend([(0.4, false); 20]);
         assert_eq!(scores(&mixed), 0.5);
         assert_eq!(scores(&[(0.9, false), (0.8, true)]), f64::INFINITY);
+        assert_eq!(scores(&[(0.9999, true), (0.9998, true)]), ENOUGH);
     }
 
     #[test]

@@ -34,8 +34,12 @@ impl SorterExample {
 
     /// An agent's decision, which weighs less than a person's.
     pub fn decided_by_agent(text: &str, topic: Option<&str>) -> SorterExample {
-        let weight = SorterExample::AGENT_WEIGHT;
-        SorterExample { weight, ..SorterExample::decided(text, topic) }
+        SorterExample::decided(text, topic).by_agent()
+    }
+
+    /// The same decision, made by an agent.
+    pub fn by_agent(self) -> SorterExample {
+        SorterExample { weight: SorterExample::AGENT_WEIGHT, ..self }
     }
 
     /// A decision whose features were kept.

@@ -34,6 +34,8 @@ pub struct SortedMail {
     pub confidence: f64,
     /// Up to three plain sentences that name the words of this mail.
     pub reasons: Vec<String>,
+    /// True when a word that the examples have speaks for the guess. Otherwise it is only the nearest.
+    pub has_words: bool,
 }
 
 impl TopicModel {
@@ -58,21 +60,37 @@ impl TopicModel {
 
     /// Sorts a mail by its subject and the writer's own words.
     pub fn sort(&self, text: &str) -> SortedMail {
-        let features = TextFeatures::of(text);
-        let Some(score) = self.scorer.score(&features) else { return SortedMail::default() };
-        let confidence = self.calibration.confidence(&score);
+        let Some(score) = self.scorer.score(&TextFeatures::of(text)) else {
+            return SortedMail::default();
+        };
+        let sorted = self.judged(&score);
+        if sorted.suggested.is_none() {
+            return sorted;
+        }
+        let words = folded_words(text, WORDS);
+        let telling = reasons::telling(text, &words, &self.scorer, score.label);
+        let reasons = reasons::reasons(&telling.named, &self.scorer, score.label);
+        SortedMail { reasons, has_words: telling.has_known, ..sorted }
+    }
+
+    /// Sorts a mail whose features were kept; without its words there are no reasons.
+    pub fn sort_kept(&self, features: &TextFeatures) -> SortedMail {
+        match self.scorer.score(features) {
+            Some(score) => self.judged(&score),
+            None => SortedMail::default(),
+        }
+    }
+
+    fn judged(&self, score: &LabelScore) -> SortedMail {
+        let confidence = self.calibration.confidence(score);
         let label = &self.scorer.labels[score.label];
         let sure = self.decided >= DECISIONS && confidence >= self.calibration.threshold;
-        let words = folded_words(text, WORDS);
-        let reasons = match label {
-            Some(_) => reasons::reasons(text, &words, &self.scorer, score.label),
-            None => Vec::new(),
-        };
         SortedMail {
             topic: label.clone().filter(|_| sure),
             suggested: label.clone(),
             confidence,
-            reasons,
+            reasons: Vec::new(),
+            has_words: false,
         }
     }
 
@@ -167,6 +185,11 @@ impl Scorer {
             known: vector.known,
             agreed: greatest(&by_centroid, None) == greatest(&by_weights, None),
         })
+    }
+
+    /// How much a feature speaks for a label. Where there is only one, every known feature does.
+    pub fn weight(&self, place: usize, label: usize) -> f32 {
+        if self.labels.len() == 1 { 1.0 } else { self.logistic.weight(place, label) }
     }
 
     /// A vector with a place for every feature, to be compared with many.
@@ -308,7 +331,21 @@ mod tests {
             })
             .collect();
         let text = "Where is the parcel with the lamp?";
-        assert_eq!(TopicModel::learn(&fresh).sort(text), TopicModel::learn(&kept).sort(text));
+        let model = TopicModel::learn(&kept);
+        let sorted = model.sort(text);
+        assert_eq!(TopicModel::learn(&fresh).sort(text), sorted);
+        let again = model.sort_kept(&TextFeatures::of(text));
+        assert_eq!((again.suggested, again.confidence), (sorted.suggested, sorted.confidence));
+    }
+
+    #[test]
+    fn words_that_no_example_has_speak_for_nothing() {
+        let one = TopicModel::learn(&[SorterExample::seed("Refunds", "money back, return")]);
+        let known = one.sort("I want my money back");
+        assert!(known.has_words && known.reasons[0].contains("money back"), "{known:?}");
+        assert!(!one.sort("Where do you park?").has_words);
+        let two = [SorterExample::seed("Trade", "shop"), SorterExample::seed("Work", "hours")];
+        assert!(!TopicModel::learn(&two).sort("It smells in the workshop").has_words);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use phrases::FoldedWord;
 
-use crate::features::each;
+use crate::features::{each, is_word};
 use crate::language::is_small_word;
 use crate::model::Scorer;
 
@@ -12,16 +12,10 @@ const NAMED: usize = 3;
 const WORD_BYTES: usize = 40;
 
 /// Up to two sentences: the telling words, and how many mails were sorted so.
-pub(crate) fn reasons(
-    text: &str,
-    words: &[FoldedWord],
-    scorer: &Scorer,
-    label: usize,
-) -> Vec<String> {
+pub(crate) fn reasons(named: &[String], scorer: &Scorer, label: usize) -> Vec<String> {
     let mut reasons = Vec::new();
-    let named = telling(text, words, scorer, label);
     if !named.is_empty() {
-        reasons.push(format!("Because of {}.", listed(&named)));
+        reasons.push(format!("Because of {}.", listed(named)));
     }
     match scorer.examples_of[label] {
         0 => {}
@@ -31,13 +25,27 @@ pub(crate) fn reasons(
     reasons
 }
 
-/// The stretches of the mail that speak most for a label, in the order of the mail.
-fn telling(text: &str, words: &[FoldedWord], scorer: &Scorer, label: usize) -> Vec<String> {
+/// What of a mail speaks for a label.
+pub(crate) struct TellingWords {
+    /// The stretches that speak most for it, in the order of the mail.
+    pub named: Vec<String>,
+    /// One of them is a whole word that an example has, rather than one like it.
+    pub has_known: bool,
+}
+
+pub(crate) fn telling(
+    text: &str,
+    words: &[FoldedWord],
+    scorer: &Scorer,
+    label: usize,
+) -> TellingWords {
     let mut weights = vec![0.0f32; words.len()];
+    let mut known = vec![false; words.len()];
     each(words, |hash, first, last| {
         let Some(place) = scorer.vocabulary.place(hash) else { return };
-        let weight = scorer.logistic.weight(place, label) / (last - first + 1) as f32;
+        let weight = scorer.weight(place, label) / (last - first + 1) as f32;
         weights[first] += weight;
+        known[first] |= is_word(hash) && weight > 0.0;
         if last != first {
             weights[last] += weight;
         }
@@ -47,6 +55,7 @@ fn telling(text: &str, words: &[FoldedWord], scorer: &Scorer, label: usize) -> V
     best.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]));
     best.truncate(NAMED);
     best.sort_unstable();
+    let has_known = best.iter().any(|at| known[*at]);
     let mut stretches: Vec<(usize, usize)> = Vec::new();
     for at in best {
         match stretches.last_mut() {
@@ -68,7 +77,7 @@ fn telling(text: &str, words: &[FoldedWord], scorer: &Scorer, label: usize) -> V
             named.push(word);
         }
     }
-    named
+    TellingWords { named, has_known }
 }
 
 fn listed(words: &[String]) -> String {

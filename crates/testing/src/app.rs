@@ -60,6 +60,7 @@ impl TestApp {
             blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
             limiter: Arc::new(RateLimiter::new(1_000_000)),
             agents: Arc::default(),
+            sorters: Arc::default(),
             background: BackgroundWrites::default(),
             scanner: None,
             sealer,
@@ -106,6 +107,7 @@ impl TestApp {
             ids: Arc::new(Ids::seeded(9)),
             limiter: Arc::new(RateLimiter::new(1_000_000)),
             agents: Arc::default(),
+            sorters: Arc::default(),
             background: BackgroundWrites::default(),
             ..self.app.clone()
         }

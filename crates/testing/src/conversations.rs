@@ -2,6 +2,7 @@
 
 use inbox::actions;
 use inbox::base::actor::{Actor, Plan};
+use inbox::base::ids::TopicId;
 use inbox::base::time::Moment;
 use serde_json::{Value, json};
 
@@ -85,6 +86,12 @@ impl TestApp {
     pub async fn timeline_events(&self, key: &TestKey, id: &impl ToString) -> Vec<(String, Value)> {
         let events = self.timeline(key, id, "event").await;
         events.iter().map(|event| (text_of(event, "event"), event["data"].clone())).collect()
+    }
+
+    /// A topic of the team's, with words that describe it.
+    pub async fn topic(&self, name: &str, words: &str) -> TopicId {
+        let (name, words) = (name.to_owned(), words.to_owned());
+        self.act(&self.owner, move |tx, cx| actions::add_topic(tx, cx, &name, &words)).await
     }
 
     pub async fn set_plan(&self, plan: Plan) {

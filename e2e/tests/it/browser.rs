@@ -249,6 +249,7 @@ pub async fn pages(server: &TestServer, browser: &Browser) -> Vec<String> {
         "/settings/services",
         "/welcome",
         "/settings/tags",
+        "/settings/helpers",
         "/settings/keys",
         "/settings/apps",
         "/settings/webhooks",

@@ -16,6 +16,7 @@ mod oauth;
 mod plain;
 mod reading;
 mod rich_text;
+mod sorting;
 mod test_server;
 mod uploading;
 mod webhook;

@@ -90,6 +90,7 @@ impl NewWorkspaceServer {
             blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
             limiter: Arc::new(RateLimiter::new(1_000)),
             agents: Arc::default(),
+            sorters: Arc::default(),
             background: inbox::base::background_writes::BackgroundWrites::default(),
             scanner: None,
             sealer: Arc::new(vault.clone()),

@@ -73,6 +73,7 @@ impl TestServer {
             blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
             limiter: Arc::new(RateLimiter::new(1_000)),
             agents: Arc::default(),
+            sorters: Arc::default(),
             background: inbox::base::background_writes::BackgroundWrites::default(),
             scanner: None,
             sealer: Arc::new(inbox::base::secret_sealer::PlainSecrets),
@@ -106,11 +107,8 @@ impl TestServer {
             relay: relays.open_router(Arc::new(NoTokens)).unwrap(),
             dialling: relays.dialling(Arc::new(NoTokens)).unwrap(),
             mailbox_finder: Arc::new(finder),
-<<<<<<< HEAD
             model: None,
-=======
             oauth_clients: OAuthClients::default(),
->>>>>>> mailoauth
         };
         let router = router::router(app.clone(), options);
         tokio::spawn(serve_router(listener, router, std::future::pending()));

@@ -7,10 +7,10 @@ import { randomUUID } from 'node:crypto';
 const INVALID_PARAMS = -32602;
 const READING = [
     'get_conversation', 'list_conversations', 'list_mailboxes', 'list_messages', 'list_tags', 'list_team',
-    'search_answers', 'search_documents', 'whoami',
+    'list_topics', 'search_answers', 'search_documents', 'whoami',
 ];
 const DOING = [
-    'add_note', 'assign_conversation', 'record_sent', 'reply', 'request_documents', 'set_status',
+    'add_note', 'assign_conversation', 'record_sent', 'reply', 'request_documents', 'set_sorting', 'set_status',
     'start_conversation', 'tag_conversation', 'update_draft', 'discard_draft',
 ];
 const MODES = {

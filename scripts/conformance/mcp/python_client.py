@@ -21,6 +21,7 @@ READING = [
     "list_messages",
     "list_tags",
     "list_team",
+    "list_topics",
     "search_answers",
     "search_documents",
     "whoami",
@@ -28,6 +29,7 @@ READING = [
 DOING = [
     "add_note",
     "set_status",
+    "set_sorting",
     "tag_conversation",
     "assign_conversation",
     "reply",

@@ -40,6 +40,7 @@ mod sidebar;
 mod snooze;
 mod tags;
 mod timeline;
+mod topics;
 mod webhooks;
 mod writing_settings;
 
@@ -82,5 +83,6 @@ pub use sidebar::*;
 pub use snooze::*;
 pub use tags::*;
 pub use timeline::*;
+pub use topics::*;
 pub use webhooks::*;
 pub use writing_settings::*;

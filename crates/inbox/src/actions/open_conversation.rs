@@ -17,6 +17,7 @@ use crate::model::mailboxes::{self, Mailbox};
 use crate::model::members;
 use crate::model::members::Team;
 use crate::model::recipients::{self, RecipientList};
+use crate::model::topics::{self, Topic};
 
 /// Messages whose state is part of a page's version.
 const WATCHED: i64 = 50;
@@ -43,6 +44,8 @@ pub struct OpenConversation {
     pub attached: Vec<OutgoingAttachment>,
     /// Everybody that a reply to all goes to.
     pub everybody: RecipientList,
+    /// What mail can be about.
+    pub topics: Vec<Topic>,
     /// How the reader writes here.
     pub writing: WritingSettings,
 }
@@ -103,6 +106,7 @@ pub fn read_conversation(
         attached: attached(tx, cx, &place)?,
         everybody: recipients::reply_all(tx, cx, &found)?,
         writing: writing_settings(tx, cx, &found.mailbox)?,
+        topics: topics::all(tx, ws)?,
         read_at,
         mailbox: mailbox.ok_or(Error::NotFound("conversation"))?,
         conversation: found,
@@ -189,6 +193,10 @@ pub fn latest_of(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<Vec<String>> 
     let mut latest = vec![serial.to_string(), note, event, found.status.as_str().to_owned()];
     latest.extend(states.into_iter().map(|(status, revision)| format!("{status} {revision}")));
     latest.push(found.snoozed_until.unwrap_or(0).to_string());
+    latest.push(found.topic_by.clone().unwrap_or_default());
+    latest.extend(found.topic.clone());
+    latest.extend(found.suggested_topic().map(str::to_owned));
+    latest.push(found.urgency.map_or("", |urgency| urgency.as_str()).to_owned());
     Ok(latest)
 }
 

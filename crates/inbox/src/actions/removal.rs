@@ -42,6 +42,7 @@ pub fn remove_person(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()
         "DELETE FROM read_marks WHERE ws = ?1 AND person = ?2",
         "DELETE FROM picture_senders WHERE ws = ?1 AND person = ?2",
         "DELETE FROM mentions WHERE ws = ?1 AND person = ?2",
+        "DELETE FROM sorter_examples WHERE ws = ?1 AND circle = ?2",
         "DELETE FROM users WHERE ws = ?1 AND id = ?2",
     ] {
         tx.exec(sql, &[&cx.actor.ws, person])?;

@@ -5,7 +5,7 @@ use db::Tx;
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::inbound::receive;
-use crate::model::conversations;
+use crate::model::{conversations, sorting};
 
 /// Puts an open conversation away until a time.
 pub fn snooze(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, until: i64) -> Result<()> {
@@ -13,8 +13,11 @@ pub fn snooze(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, until: i64) -> Result<()> 
     conversations::snooze(tx, cx, &mut conversation, until)
 }
 
-/// Lets a held conversation go on: its mail is announced now.
+/// Lets a held conversation go on: its mail is announced now, and the scam check learns from it.
 pub fn release_held(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<()> {
     let mut conversation = conversations::load(tx, cx.actor, id)?;
+    if conversation.held {
+        sorting::teach_spam(tx, cx, &conversation, false)?;
+    }
     receive::release(tx, cx, &mut conversation)
 }

@@ -38,6 +38,8 @@ pub enum InputKind {
         of: &'static InputKind,
     },
     Object(&'static [InputField]),
+    /// The same, or null.
+    Nullable(&'static InputKind),
 }
 
 /// What text must look like beyond its length. Each rule is a pattern that says exactly the same
@@ -183,6 +185,8 @@ fn check_value(kind: &InputKind, path: &str, value: &Value, problems: &mut Valid
             }
         }
         (InputKind::Object(_), _) => problems.add(path, "must be an object"),
+        (InputKind::Nullable(_), Value::Null) => {}
+        (InputKind::Nullable(of), value) => check_value(of, path, value, problems),
     }
 }
 
@@ -199,6 +203,8 @@ fn known(kind: &InputKind, value: Value) -> Value {
             });
             Value::Object(kept.collect())
         }
+        (InputKind::Nullable(_), Value::Null) => Value::Null,
+        (InputKind::Nullable(of), value) => known(of, value),
         (_, value) => value,
     }
 }
@@ -356,6 +362,10 @@ fn kind_schema(kind: &InputKind) -> Value {
             schema
         }
         InputKind::Object(fields) => object_schema(fields),
+        InputKind::Nullable(of) => {
+            // Not every client understands a list of types.
+            json!({ "anyOf": [kind_schema(of), { "type": "null" }] })
+        }
     }
 }
 
@@ -383,7 +393,17 @@ mod tests {
         InputField::optional("limit", InputKind::Whole { min: 1, max: 100 }, "l").or("25"),
         InputField::optional("send", InputKind::Flag, "s").or("false"),
         InputField::optional("to", InputKind::List { min: 1, max: 2, of: &EMAIL }, "t"),
+        InputField::optional("topic", InputKind::Nullable(&filled(5)), "n"),
     ];
+
+    #[test]
+    fn null_is_a_value_where_the_table_says_so() {
+        let found = check_body(FIELDS, &json!({ "body": "x", "topic": null })).expect("fine");
+        assert_eq!(Value::Object(found), json!({ "body": "x", "topic": null }));
+        assert!(check_body(FIELDS, &json!({ "body": "x", "topic": "much too long" })).is_err());
+        assert!(check_body(FIELDS, &json!({ "body": null })).is_err());
+        assert_eq!(kind_schema(&FIELDS[4].kind)["anyOf"][1], json!({ "type": "null" }));
+    }
 
     #[test]
     fn every_problem_is_named_at_once_by_its_path() {

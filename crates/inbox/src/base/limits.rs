@@ -28,6 +28,19 @@ pub const REMIND_AFTER_MS: [i64; 3] = [2 * DAY_MS, 4 * DAY_MS, 7 * DAY_MS];
 pub const UNKNOWN_LINKS_PER_NETWORK: i64 = 100;
 pub const TAGS_PER_CALL: usize = 10;
 pub const TAG_CHARS: usize = 40;
+/// Topics of a workspace.
+pub const TOPICS: i64 = 60;
+pub const TOPIC_CHARS: usize = 40;
+/// Characters of the words that describe a topic.
+pub const TOPIC_WORDS_CHARS: usize = 300;
+/// Decisions that the sorting helper keeps, for each label and in all; the oldest go first.
+pub const EXAMPLES_PER_LABEL: i64 = 300;
+pub const EXAMPLES: i64 = 5_000;
+/// Examples of the models that one process keeps in memory.
+pub const EXAMPLES_IN_MEMORY: usize = 20_000;
+/// Tags of which topics are made at once, and conversations of each that become examples, the latest.
+pub const TAGS_MADE_TOPICS: usize = 20;
+pub const TAGGED_EXAMPLES: i64 = 100;
 pub const ASSIGN_TO_CHARS: usize = 80;
 pub const QUERY_CHARS: usize = 200;
 pub const LIST_ITEMS: i64 = 100;

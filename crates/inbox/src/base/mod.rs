@@ -22,6 +22,7 @@ pub(crate) mod reference;
 pub mod scanner;
 pub mod scopes;
 pub mod secret_sealer;
+pub mod sorter_models;
 pub mod states;
 pub(crate) mod string_enum;
 pub mod time;

@@ -16,6 +16,7 @@ string_enum! {
         Uploads = "uploads",
         Documents = "documents",
         Drafting = "drafting",
+        Sorting = "sorting",
         EventRetention = "retention",
         IndexMaintenance = "upkeep",
         Imap = "imap",

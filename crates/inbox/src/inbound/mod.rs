@@ -204,9 +204,10 @@ async fn file(
     let (assessed, authentication) = (Arc::clone(read), *authentication);
     let (asking, mailbox) = (actor.clone(), inbox.mailbox.clone());
     // The scam check only reads, and takes longer than filing: it must not block the writer.
-    let warning = app
-        .store
-        .read(move |tx| risk::warning(tx, &asking, &mailbox, &assessed.mail, &authentication));
+    let sorters = Arc::clone(&app.sorters);
+    let warning = app.store.read(move |tx| {
+        risk::warning(tx, &asking, &sorters, &mailbox, &assessed.mail, &authentication)
+    });
     let warning = warning.await?;
     let signs = OwnMarkers::of(&read.mail, &addresses);
     let mut incoming = read.incoming(&inbox.mailbox, &addresses, &authentication, warning);

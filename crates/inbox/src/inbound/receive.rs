@@ -24,6 +24,7 @@ use crate::model::events::{self, Event};
 use crate::model::mailboxes::Mailbox;
 use crate::model::messages::{self, NewMessage};
 use crate::model::recipients::{self, Party, RecipientList};
+use crate::model::sorting;
 use crate::model::timeline::{self, RetiredBy, TimelineEvent, WokenBy};
 use crate::search;
 
@@ -154,6 +155,7 @@ pub(crate) fn file(
         direction: Direction::Inbound,
         automatic: false,
         text: &mail.text,
+        sorts: !held && mail.kind == AuthorKind::Person && !mailbox.circle.is_sandbox(),
     };
     conversations::count_mail(tx, cx, &mut conversation, &counted)?;
     helper_drafts::retire(tx, cx, &conversation, None, RetiredBy::Customer)?;
@@ -264,6 +266,9 @@ fn write_message(
             forwards: None,
         },
     )?;
+    if mail.kind == AuthorKind::AutoReply {
+        messages::mark_auto_reply(tx, cx.actor.ws, id)?;
+    }
     for (file, blob) in mail.attachments.iter().zip(&incoming.attachments) {
         let document = NewDocument {
             message: Some(id),
@@ -387,6 +392,7 @@ pub fn release(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) ->
     )?;
     conversations::end_hold(tx, cx, conversation)?;
     timeline::record(tx, cx, &conversation.id, &TimelineEvent::Released {})?;
+    sorting::schedule(tx, cx, conversation)?;
     for (message, announcement) in withheld {
         announce(tx, cx, conversation, &message, announcement)?;
     }

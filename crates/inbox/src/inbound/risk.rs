@@ -7,8 +7,10 @@ use crate::app::Cx;
 use crate::base::actor::Actor;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
-use crate::model::correspondents;
+use crate::base::sorter_models::SorterModels;
 use crate::model::mailboxes::Mailbox;
+use crate::model::sorting::SortedText;
+use crate::model::{correspondents, learned_spam};
 
 /// People and agents whose names a mail may pretend to come from.
 const NAMES_KNOWN: i64 = 500;
@@ -22,7 +24,7 @@ pub fn assess(
     authentication: &Authentication,
     delivered_to: &str,
 ) -> Result<Mail> {
-    let warning = warning(tx, cx.actor, mailbox, &mail, authentication)?;
+    let warning = warning(tx, cx.actor, cx.sorters, mailbox, &mail, authentication)?;
     Ok(mail.into_mail(delivered_to, authentication.dmarc, warning))
 }
 
@@ -30,6 +32,7 @@ pub fn assess(
 pub(super) fn warning(
     tx: &mut Tx<'_>,
     actor: &Actor,
+    sorters: &SorterModels,
     mailbox: &Mailbox,
     mail: &ParsedMail,
     authentication: &Authentication,
@@ -41,12 +44,14 @@ pub(super) fn warning(
         true => Vec::new(),
         false => correspondents::compared_with(tx, actor.ws, &mailbox.circle, from)?,
     };
+    let text = SortedText { subject: mail.subject.clone(), text: mail.text.clone() }.whole();
+    let learned = learned_spam::likelihood(tx, sorters, actor.ws, &mailbox.circle, &text)?;
     let known = SenderHistory {
         contact,
         own_domains: &own_domains,
         team: &team,
         correspondents: &correspondents,
-        learned: None,
+        learned,
     };
     Ok(mail::check(mail, authentication, &known).warning())
 }

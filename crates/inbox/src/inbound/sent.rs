@@ -154,6 +154,7 @@ fn file(
         direction: Direction::Outbound,
         automatic: false,
         text: &mail.text,
+        sorts: false,
     };
     conversations::count_mail(tx, cx, &mut conversation, &counted)?;
     helper_drafts::retire(tx, cx, &conversation, None, RetiredBy::Team)?;

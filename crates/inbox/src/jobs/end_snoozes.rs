@@ -8,7 +8,7 @@ use crate::app::{App, Cx};
 use crate::base::actor::Circle;
 use crate::base::error::Result;
 use crate::base::future::BoxFuture;
-use crate::base::ids::MailboxId;
+use crate::base::ids::{MailboxId, TopicId};
 use crate::base::queue::Queue;
 use crate::model::conversations;
 use crate::model::counters::{self, Counter};
@@ -77,11 +77,14 @@ fn end(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<bool> {
 fn record_and_count(tx: &mut Tx<'_>, app: &App, failure: &JobFailure) -> Result<()> {
     if failure.given_up {
         let (ws, id) = (failure.job.ws, &failure.job.key[0]);
-        let (circle, mailbox): (Circle, MailboxId) = tx.one(
-            "SELECT circle, mailbox FROM conversations WHERE ws = ?1 AND id = ?2",
+        let (circle, mailbox, topic): (Circle, MailboxId, Option<TopicId>) = tx.one(
+            "SELECT circle, mailbox, topic FROM conversations WHERE ws = ?1 AND id = ?2",
             &[&ws, id],
         )?;
         counters::add(tx, ws, &circle, Counter::Open(&mailbox), id, 1)?;
+        if let Some(topic) = topic {
+            counters::add(tx, ws, &circle, Counter::OpenOfTopic(&topic), id, 1)?;
+        }
         tx.wake(Queue::Pages);
     }
     notify_owners(tx, app, failure)

@@ -26,6 +26,7 @@ mod sandbox_replies;
 mod send_messages;
 mod send_notices;
 mod sending_lanes;
+mod sort_conversations;
 mod test_mail;
 mod upload_cleanup;
 mod webhook_sender;
@@ -74,6 +75,7 @@ fn all(runtime: &JobRuntime, ports: &Ports) -> Vec<Arc<dyn BackgroundJob>> {
         Arc::new(upload_cleanup::CleanUpUploads { runtime: runtime() }),
         Arc::new(extract_documents::ExtractDocuments::new(runtime(), document_reader)),
         Arc::new(draft_replies::DraftReplies::new(runtime(), reply_model)),
+        Arc::new(sort_conversations::SortConversations { runtime: runtime() }),
         Arc::new(expire_events::ExpireEvents { runtime: runtime() }),
         Arc::new(index_maintenance::IndexMaintenance { runtime: runtime() }),
     ]

@@ -50,6 +50,10 @@ actions! {
     SignatureChanged: "signature-changed", "changed the signature of";
     TagRenamed: "tag-renamed", "renamed the tag";
     TagsMerged: "tags-merged", "merged the tag";
+    TopicAdded: "topic-added", "added the topic";
+    TopicChanged: "topic-changed", "changed the topic";
+    TopicRemoved: "topic-removed", "removed the topic";
+    SortingForgotten: "sorting-forgotten", "had the sorting helper forget what it learned";
     PlanChanged: "plan-changed", "changed the plan to";
     MailboxConnected: "mailbox-connected", "connected the mailbox";
     MailboxDisconnected: "mailbox-disconnected", "disconnected the mailbox";

@@ -7,7 +7,7 @@ use crate::base::actor::{Actor, Circle};
 use crate::base::assignee::Assignee;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
-use crate::base::ids::{ConversationId, MailboxId, MemberId};
+use crate::base::ids::{ConversationId, MailboxId, MemberId, TopicId};
 use crate::base::limits::{BASE_SUBJECT_CHARS, SNIPPET_CHARS, SUBJECT_CHARS};
 use crate::base::queue::Queue;
 use crate::base::states::{ConversationRisk, Direction, Status, Urgency, View};
@@ -16,6 +16,9 @@ use crate::model::counters::{self, Counter};
 use crate::model::events::{self, Event, EventSubject, Turn};
 use crate::model::timeline::{TimelineEvent, WokenBy};
 use crate::model::{members, timeline};
+
+/// Who decided where the sorting helper did.
+pub const HELPER: &str = "helper";
 
 db::row! {
     /// A conversation's row.
@@ -36,8 +39,25 @@ db::row! {
         pub last_message_at: i64,
         pub assignee: Option<MemberId> = "nullif(conversations.assignee, '')",
         pub tags: Json<Vec<String>>,
-        pub topic: Option<String>,
+        /// A topic that was removed is none.
+        pub topic_id: Option<TopicId> = "(SELECT t.id FROM topics t
+             WHERE t.ws = conversations.ws AND t.id = conversations.topic)",
+        pub topic: Option<String> = "(SELECT t.name FROM topics t
+             WHERE t.ws = conversations.ws AND t.id = conversations.topic)",
+        /// Who decided the topic: a member's id or [`HELPER`]; `None` before anybody did.
+        pub topic_by: Option<String>,
+        pub topic_reasons: Json<Vec<String>>,
+        /// The helper's best guess, whether it was given or only suggested, and its name.
+        pub guessed_topic: Option<TopicId>,
+        guessed_name: Option<String> = "(SELECT t.name FROM topics t
+             WHERE t.ws = conversations.ws AND t.id = conversations.guessed_topic)",
+        pub guess_confidence: Option<f64>,
         pub urgency: Option<Urgency>,
+        /// Who decided the urgency, as with the topic.
+        pub urgency_by: Option<String>,
+        pub urgency_reasons: Json<Vec<String>>,
+        /// The language of the customer's mail, as two letters.
+        pub language: Option<String>,
         pub risk: Option<ConversationRisk>,
         pub risk_reasons: Json<Vec<String>>,
         pub reference: Option<String>,
@@ -132,6 +152,20 @@ impl Conversation {
             Status::Waiting => Turn::Theirs,
             Status::Closed => Turn::Done,
         }
+    }
+
+    /// True when a person or agent decided the topic, "none of these" included.
+    pub fn is_topic_decided(&self) -> bool {
+        self.topic_by.as_deref().is_some_and(|by| by != HELPER)
+    }
+
+    pub fn is_urgency_decided(&self) -> bool {
+        self.urgency_by.as_deref().is_some_and(|by| by != HELPER)
+    }
+
+    /// The helper's best guess, where it was not sure enough to set it and nobody decided.
+    pub fn suggested_topic(&self) -> Option<&str> {
+        self.guessed_name.as_deref().filter(|_| self.topic_by.is_none())
     }
 
     pub fn assignee_named(&self, tx: &mut Tx<'_>, ws: i64) -> Result<Option<Assignee>> {
@@ -288,7 +322,30 @@ fn count_open(
     change: i64,
 ) -> Result<()> {
     let (circle, counter) = (&conversation.circle, Counter::Open(&conversation.mailbox));
-    counters::add(tx, cx.actor.ws, circle, counter, conversation.id.as_str(), change)
+    counters::add(tx, cx.actor.ws, circle, counter, conversation.id.as_str(), change)?;
+    match &conversation.topic_id {
+        Some(topic) => {
+            let counter = Counter::OpenOfTopic(topic);
+            counters::add(tx, cx.actor.ws, circle, counter, conversation.id.as_str(), change)
+        }
+        None => Ok(()),
+    }
+}
+
+/// Counts an open conversation with those of its topic, before or after the topic changes.
+pub fn count_topic(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    change: i64,
+) -> Result<()> {
+    match &conversation.topic_id {
+        Some(topic) if conversation.view == View::Open => {
+            let (circle, counter) = (&conversation.circle, Counter::OpenOfTopic(topic));
+            counters::add(tx, cx.actor.ws, circle, counter, conversation.id.as_str(), change)
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A received or sent mail, as its conversation counts it.
@@ -298,6 +355,8 @@ pub struct CountedMail<'a> {
     /// True for mail of the service itself, which answers nobody.
     pub automatic: bool,
     pub text: &'a str,
+    /// True when the sorting helper is to look at it.
+    pub sorts: bool,
 }
 
 /// Counts a mail. The newest one determines a conversation's position in lists, its snippet and
@@ -321,11 +380,22 @@ pub fn count_mail(
                  last_direction = CASE WHEN last_message_at > ?3 THEN last_direction ELSE ?5 END,
                  waiting_since =
                      CASE WHEN last_message_at > ?3 THEN waiting_since ELSE {waiting_since} END,
-                 last_message_at = CASE WHEN last_message_at > ?3 THEN last_message_at ELSE ?3 END
+                 last_message_at = CASE WHEN last_message_at > ?3 THEN last_message_at ELSE ?3 END,
+                 sorts_at = coalesce(?6, sorts_at)
              WHERE ws = ?1 AND id = ?2"
         ),
-        &[&cx.actor.ws, &conversation.id, &mail.at, &snippet(mail.text), &mail.direction],
+        &[
+            &cx.actor.ws,
+            &conversation.id,
+            &mail.at,
+            &snippet(mail.text),
+            &mail.direction,
+            &mail.sorts.then_some(cx.now),
+        ],
     )?;
+    if mail.sorts {
+        tx.wake(Queue::Sorting);
+    }
     conversation.last_message_at = conversation.last_message_at.max(mail.at);
     Ok(())
 }

@@ -6,7 +6,7 @@ use db::Tx;
 
 use crate::base::actor::{Actor, Circle};
 use crate::base::error::Result;
-use crate::base::ids::{MailboxId, TagId};
+use crate::base::ids::{MailboxId, TagId, TopicId};
 use crate::base::string_enum::string_enum;
 
 /// Rows that one count is spread over, so that concurrent writers seldom meet.
@@ -19,13 +19,22 @@ pub enum Counter<'a> {
     Open(&'a MailboxId),
     /// The conversations with a tag.
     Tagged(&'a TagId),
+    /// The open conversations of a topic.
+    OpenOfTopic(&'a TopicId),
+    /// The conversations that the helper gave a topic.
+    TopicGiven(&'a TopicId),
     /// Recorded app mail without a reply.
     UnansweredAppMail,
 }
 
 string_enum! {
-    /// Counters that are read together, one for each inbox or tag.
-    CounterKind { Open = "open", Tagged = "tag" }
+    /// Counters that are read together, one for each inbox, tag or topic.
+    CounterKind {
+        Open = "open",
+        Tagged = "tag",
+        OpenOfTopic = "topic-open",
+        TopicGiven = "topic-given",
+    }
 }
 
 impl Counter<'_> {
@@ -34,6 +43,8 @@ impl Counter<'_> {
         match self {
             Counter::Open(mailbox) => format!("{}:{mailbox}", CounterKind::Open.as_str()),
             Counter::Tagged(tag) => format!("{}:{tag}", CounterKind::Tagged.as_str()),
+            Counter::OpenOfTopic(topic) => format!("{}:{topic}", CounterKind::OpenOfTopic.as_str()),
+            Counter::TopicGiven(topic) => format!("{}:{topic}", CounterKind::TopicGiven.as_str()),
             Counter::UnansweredAppMail => "app-mail:unanswered".into(),
         }
     }
@@ -71,6 +82,16 @@ pub fn of_kind(tx: &mut Tx<'_>, actor: &Actor, kind: CounterKind) -> Result<Hash
         &[&actor.ws, first, second, &start, &end],
     )?;
     Ok(rows.into_iter().map(|(what, n)| (what[start.len()..].to_owned(), n)).collect())
+}
+
+/// Begins the counts of one kind anew, in one circle.
+pub fn reset(tx: &mut Tx<'_>, ws: i64, circle: &Circle, kind: CounterKind) -> Result<()> {
+    let (start, end) = (format!("{}:", kind.as_str()), format!("{};", kind.as_str()));
+    tx.exec(
+        "DELETE FROM counters WHERE ws = ?1 AND circle = ?2 AND what >= ?3 AND what < ?4",
+        &[&ws, circle, &start, &end],
+    )?;
+    Ok(())
 }
 
 /// One count.

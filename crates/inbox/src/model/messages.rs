@@ -254,6 +254,12 @@ fn signature(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &OutgoingMessage) -> Result<
     signatures::in_effect(tx, cx.actor.ws, author.as_ref(), &name, &message.mailbox)
 }
 
+/// Marks received mail that no person wrote.
+pub fn mark_auto_reply(tx: &mut Tx<'_>, ws: i64, id: &MessageId) -> Result<()> {
+    tx.exec("UPDATE messages SET auto_reply = TRUE WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
+    Ok(())
+}
+
 /// The message that is quoted below a reply: the newest that was received or sent before it.
 fn quoted_below(
     tx: &mut Tx<'_>,
@@ -293,8 +299,13 @@ pub fn mark_sent(
          WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &message.id],
     )?;
-    let counted =
-        CountedMail { at: cx.now, direction: Direction::Outbound, automatic, text: &message.text };
+    let counted = CountedMail {
+        at: cx.now,
+        direction: Direction::Outbound,
+        automatic,
+        text: &message.text,
+        sorts: false,
+    };
     conversations::count_mail(tx, cx, conversation, &counted)?;
     let recipients = recipients::of_message(tx, cx.actor.ws, &message.id)?;
     let mut words: Vec<&str> = vec![&message.subject, &from_name, &from_email];

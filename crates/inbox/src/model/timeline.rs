@@ -5,10 +5,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::app::Cx;
+use crate::base::actor::{Actor, Principal};
 use crate::base::assignee::Assignee;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, DocumentId, EventId, MessageId, RequestId};
-use crate::base::states::{ConversationRisk, Status};
+use crate::base::states::{ConversationRisk, Status, Urgency};
 use crate::base::string_enum::string_enum;
 use crate::base::time::Moment;
 
@@ -20,6 +21,21 @@ string_enum! {
 string_enum! {
     /// Who wrote what made the helper's draft outdated, as `by` of `draft-retired`.
     RetiredBy { Customer = "customer", Team = "team" }
+}
+
+string_enum! {
+    /// Who set topic and urgency, as `by` of the timeline event `sorted`.
+    SortedBy { Helper = "helper", Person = "person", Agent = "agent" }
+}
+
+impl SortedBy {
+    pub fn of(actor: &Actor) -> SortedBy {
+        match actor.who {
+            Principal::Agent { .. } => SortedBy::Agent,
+            Principal::Person { .. } => SortedBy::Person,
+            Principal::System => SortedBy::Helper,
+        }
+    }
 }
 
 /// One change of a conversation. The name of the variant and its fields are stored as `event` and
@@ -118,6 +134,12 @@ pub enum TimelineEvent {
     },
     SpamComplaint {
         email: Option<String>,
+    },
+    /// Topic and urgency as they are now.
+    Sorted {
+        topic: Option<String>,
+        urgency: Option<Urgency>,
+        by: SortedBy,
     },
 }
 
@@ -268,6 +290,11 @@ mod tests {
                 r#"{"messageId":"msg_1","reason":"busy"}"#,
             ),
             (SpamComplaint { email: None }, "spam-complaint", r#"{"email":null}"#),
+            (
+                Sorted { topic: None, urgency: Some(Urgency::High), by: SortedBy::Helper },
+                "sorted",
+                r#"{"topic":null,"urgency":"high","by":"helper"}"#,
+            ),
         ] {
             let stored = StoredColumns::of(&event);
             let text = Value::Object(stored.data).to_string();

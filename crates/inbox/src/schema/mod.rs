@@ -169,6 +169,13 @@ pub const MIGRATIONS: &[Migration] = &[
         postgres: "",
     },
     Migration {
+        version: 24,
+        name: "topics, urgency and what the sorting helper learned",
+        both: include_str!("024_sorting.sql"),
+        sqlite: "",
+        postgres: "",
+    },
+    Migration {
         version: 25,
         name: "answers and drafting",
         both: include_str!("025_drafting.sql"),

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use mail::Inspection;
+use serde_json::Value;
+use sorter::UrgencyVerdict;
 
 #[derive(Args)]
 pub struct Inspect {
@@ -29,17 +31,42 @@ impl Inspect {
             } else {
                 mail::inspect(&file, &bytes)
             };
+            let sorting = Sorting::of(&inspection);
             if self.json {
-                println!("{}", serde_json::json!(inspection))
+                println!("{}", json(&inspection, &sorting));
             } else {
-                println!("{}", shown(&inspection))
+                println!("{}", shown(&inspection, &sorting));
             }
         }
         Ok(())
     }
 }
 
-fn shown(mail: &Inspection) -> String {
+/// What the sorting helper makes of a mail by its rules alone.
+struct Sorting {
+    language: Option<&'static str>,
+    verdict: UrgencyVerdict,
+}
+
+impl Sorting {
+    fn of(mail: &Inspection) -> Sorting {
+        let whole = format!("{}\n{}", mail.subject, mail.text);
+        Sorting {
+            language: sorter::language(&whole).map(|language| language.as_str()),
+            verdict: sorter::urgency(&mail.subject, &mail.text),
+        }
+    }
+}
+
+fn json(mail: &Inspection, sorting: &Sorting) -> Value {
+    let mut line = serde_json::json!(mail);
+    line["language"] = sorting.language.into();
+    line["urgency"] = sorting.verdict.level.as_str().into();
+    line["urgencyReasons"] = sorting.verdict.reasons.clone().into();
+    line
+}
+
+fn shown(mail: &Inspection, sorting: &Sorting) -> String {
     let from = mail.from.as_ref().map_or("nobody", |person| person.email.as_str());
     let risk = mail.risk.as_deref().unwrap_or("none");
     let mut lines = vec![
@@ -48,6 +75,10 @@ fn shown(mail: &Inspection) -> String {
         format!("  risk      {risk}, score {}", mail.score),
     ];
     lines.extend(mail.risk_reasons.iter().map(|reason| format!("            {reason}")));
+    lines.push(format!("  language  {}", sorting.language.unwrap_or("unknown")));
+    lines.push(format!("  urgency   {}", sorting.verdict.level.as_str()));
+    let reasons = sorting.verdict.reasons.iter();
+    lines.extend(reasons.map(|reason| format!("            {reason}")));
     lines.extend(mail.bounces.iter().map(|bounce| format!("  bounced   {}", bounce.recipient)));
     let files = mail.attachments.iter();
     lines

@@ -11,6 +11,7 @@ mod quiet;
 mod read_document;
 mod run;
 mod services;
+mod topic;
 mod user;
 mod webhooks;
 
@@ -89,6 +90,15 @@ enum Command {
     Quiet(quiet::Quiet),
     /// Bring the database up to date and stop
     Migrate(Json),
+    /// Topics that mail is sorted by
+    #[command(subcommand)]
+    Topic(topic::TopicCommand),
+    /// Try the sorting helper on texts of your own
+    #[command(subcommand)]
+    Sorter(topic::SorterCommand),
+    /// How well the helpers do
+    #[command(subcommand)]
+    Helpers(topic::HelperCommand),
     /// The workspace itself
     #[command(subcommand)]
     Workspace(admin::Workspace),
@@ -151,6 +161,9 @@ async fn run(command: Command, settings: &Settings) -> CommandResult {
         Command::ReadDocument(read) => Ok(read.run().await?),
         Command::Quiet(quiet) => quiet.run(settings).await,
         Command::Migrate(output) => Ok(run::migrate(settings, output.json)?),
+        Command::Topic(topic) => topic.run(settings).await,
+        Command::Sorter(sorter) => Ok(sorter.run()?),
+        Command::Helpers(helpers) => helpers.run(settings).await,
         Command::Workspace(workspace) => workspace.run(settings).await,
     }
 }

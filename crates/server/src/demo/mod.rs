@@ -7,6 +7,7 @@ mod files;
 mod people;
 mod scenario;
 mod scenarios;
+mod topics;
 
 use inbox::base::ids::WorkspaceId;
 use inbox::base::limits::DAY_MS;
@@ -51,6 +52,7 @@ pub async fn fill(app: &App) -> Result<Sample> {
         // Everything is set up: the first steps are long over.
         let owner = people.member(SampleMember::Ines);
         inbox::actions::end_first_steps(tx, &app.cx(owner))?;
+        topics::teach(tx, &app.cx(owner))?;
         Ok(people.sample)
     };
     store.write(play).await

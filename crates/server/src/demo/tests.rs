@@ -38,6 +38,7 @@ async fn filled(now: i64) -> (tempfile::TempDir, App, Sample) {
         blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
         limiter: Arc::new(RateLimiter::new(120)),
         agents: Arc::default(),
+        sorters: Arc::default(),
         background: inbox::base::background_writes::BackgroundWrites::default(),
         scanner: None,
         sealer: Arc::new(inbox::base::secret_sealer::PlainSecrets),

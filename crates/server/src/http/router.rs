@@ -42,13 +42,10 @@ pub struct HttpOptions {
     pub dialling: Dialling,
     /// Finds the servers of a mailbox.
     pub mailbox_finder: Arc<MailboxFinder>,
-<<<<<<< HEAD
     /// The language model that drafts replies, as the settings page names it.
     pub model: Option<ModelEndpoint>,
-=======
     /// Where people can sign in to connect a mailbox.
     pub oauth_clients: OAuthClients,
->>>>>>> mailoauth
 }
 
 /// The API and the MCP server at their addresses, the web app everywhere else.

@@ -50,6 +50,7 @@ fn describe() {
     describe_histogram!("mailroom_delivery_seconds", Unit::Seconds, "Time a webhook took.");
     describe_counter!("mailroom_mails_total", "Inbound mails, by outcome.");
     describe_histogram!("mailroom_mail_seconds", Unit::Seconds, "Time to receive and file a mail.");
+    describe_counter!("mailroom_conversations_sorted_total", "Sorted conversations, by topic.");
     describe_gauge!("mailroom_mail_connections", "Mail clients that are connected.");
     describe_counter!(
         "mailroom_mail_connections_refused_total",

@@ -46,7 +46,7 @@ use multipart::FORMS_WITH_FILES;
 use pages::{
     answers, approvals, attached_mails, compose, consent, conversation, document_requests,
     documents, files, inbox_page, mail_frame, mentions, new_conversation, originals, previews,
-    request_documents, scheduled, search, sign_in, unsent, welcome,
+    request_documents, scheduled, search, sign_in, sorting, unsent, welcome,
 };
 use picture_cache::PictureCache;
 use presence::Presence;
@@ -191,6 +191,7 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/conversations/{id}/status", post(conversation::set_status))
         .route("/conversations/{id}/assign", post(conversation::assign))
         .route("/conversations/{id}/tags", post(conversation::tag))
+        .route("/conversations/{id}/sorting", post(sorting::sort))
         .route("/conversations/{id}/snooze", post(conversation::snooze))
         .route("/conversations/{id}/release", post(conversation::release))
         .route("/conversations/{id}/messages/{message}/original", get(originals::page))

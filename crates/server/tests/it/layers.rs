@@ -12,12 +12,8 @@ const LAYERS: &[&[&str]] = &[
     &["settings", "http::router"],
     &["web", "api", "mail_in"],
     &["mailbox_setup"],
-<<<<<<< HEAD
     &["mail_out", "webhooks", "documents", "drafting", "imap_client"],
-=======
-    &["mail_out", "webhooks", "documents", "imap_client"],
     &["mail_oauth"],
->>>>>>> mailoauth
     &["node"],
     &["http"],
     &["net"],

@@ -83,14 +83,17 @@ pub const OPERATION: Operation = Operation {
         "lastMessageAt": "2026-11-15T09:14:03.120Z",
         "assignee": null,
         "tags": ["shipping"],
-        "topic": null,
-        "urgency": null,
+        "topic": "Delivery",
+        "topicReasons": ["Because of “ordered” and “have not heard”.", "Like 14 mails that were sorted so."],
+        "suggestedTopic": null,
+        "urgency": "normal",
+        "urgencyReasons": [],
         "risk": null,
         "riskReasons": [],
         "snoozedUntil": null,
         "lastDirection": "inbound",
         "waitingSince": "2026-11-15T09:14:03.120Z",
-        "language": null,
+        "language": "en",
         "hasDraft": false,
         "timeline": [
             {
@@ -156,6 +159,7 @@ fn get_conversation(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Conver
         tx.one("SELECT address FROM mailboxes WHERE ws = ?1 AND id = ?2", &[&ws, &found.mailbox])?;
     Ok(ConversationJson {
         assignee: found.assignee_named(tx, ws)?,
+        suggested_topic: found.suggested_topic().map(str::to_owned),
         timeline: timeline(tx, ws, &found.id, &input, originals)?,
         team: match input.omits("team") {
             true => None,
@@ -170,13 +174,15 @@ fn get_conversation(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Conver
         last_message_at: Moment(found.last_message_at),
         tags: found.tags.0,
         topic: found.topic,
+        topic_reasons: found.topic_reasons.0,
         urgency: found.urgency,
+        urgency_reasons: found.urgency_reasons.0,
         risk: found.risk.map(ConversationRisk::as_str),
         risk_reasons: found.risk_reasons.0,
         snoozed_until: found.snoozed_until.map(Moment),
         last_direction: found.last_direction,
         waiting_since: found.waiting_since.map(Moment),
-        language: None,
+        language: found.language,
         has_draft: found.has_draft,
         reference: found.reference,
     })

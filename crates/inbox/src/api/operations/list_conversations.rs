@@ -12,11 +12,13 @@ use crate::base::actor::Actor;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MailboxId};
-use crate::base::limits::{FILTER_CHARS, LIST_ITEMS, LIST_ITEMS_DEFAULT, QUERY_CHARS, TAG_CHARS};
+use crate::base::limits::{
+    FILTER_CHARS, LIST_ITEMS, LIST_ITEMS_DEFAULT, QUERY_CHARS, TAG_CHARS, TOPIC_CHARS,
+};
 use crate::base::scopes::Scope;
-use crate::base::states::{ConversationRisk, View};
+use crate::base::states::{ConversationRisk, Urgency, View};
 use crate::base::time::NamedTime;
-use crate::model::{mailboxes, tags};
+use crate::model::{mailboxes, tags, topics};
 use crate::search::Query;
 use crate::search::list::{
     ConversationSummary, Filter, ListOrder, ListPosition, ListWalk, TaggedWith,
@@ -29,7 +31,7 @@ pub const OPERATION: Operation = Operation {
     tool: Some(Tool {
         name: "list_conversations",
         about: "Lists conversations with customers, newest first unless sort says otherwise. Use \
-                it to find work (view, assigned, sort waiting), to search all mail (q, with view all to include closed ones), or to \
+                it to find work (view, assigned, topic, urgency, sort waiting), to search all mail (q, with view all to include closed ones), or to \
                 find the conversation of an app's record (reference with view all). The customer \
                 notices nothing. The list is short on purpose: narrow it with the arguments, or \
                 call again with the cursor that nextCursor gives. Read a conversation with \
@@ -87,6 +89,16 @@ pub const OPERATION: Operation = Operation {
             "Only those whose latest mail came on this day (UTC) or at this time, or before.",
         ),
         InputField::optional("tag", filled(TAG_CHARS), "Only those with the tag of this name."),
+        InputField::optional(
+            "topic",
+            filled(TOPIC_CHARS),
+            "Only those about the topic of this name (see GET /topics).",
+        ),
+        InputField::optional(
+            "urgency",
+            InputKind::Choice(Urgency::NAMES),
+            "Only those of this urgency.",
+        ),
         InputField::optional("from", EMAIL, "Only those of the contact with this address."),
         InputField::optional(
             "limit",
@@ -122,12 +134,12 @@ pub const OPERATION: Operation = Operation {
         "messageCount": 3,
         "assignee": { "id": "agt_01kag0y5c0e2r8t4vq3w6n9m1z", "name": "Robo", "type": "agent" },
         "tags": ["shipping"],
-        "topic": null,
-        "urgency": null,
+        "topic": "Delivery",
+        "urgency": "normal",
         "risk": null,
         "lastDirection": "inbound",
         "waitingSince": "2026-11-15T09:14:03.120Z",
-        "language": null,
+        "language": "en",
         "hasDraft": false
     }]"#,
     run: |tx, cx, input| {
@@ -150,6 +162,8 @@ pub struct ListConversationsInput {
     pub since: Option<String>,
     pub until: Option<String>,
     pub tag: Option<String>,
+    pub topic: Option<String>,
+    pub urgency: Option<Urgency>,
     pub from: Option<String>,
     pub limit: Option<i64>,
     pub reference: Option<String>,
@@ -183,8 +197,8 @@ pub fn list_conversations(
     Ok(ListPage { items: listed.into_iter().map(|listed| listed.summary).collect(), next })
 }
 
-/// `None` when nothing can be in the list: an unknown inbox or tag and one that cannot be seen are
-/// the same empty list.
+/// `None` when nothing can be in the list: an unknown inbox, tag or topic and one that cannot be seen
+/// are the same empty list.
 fn filter(
     tx: &mut Tx<'_>,
     actor: &Actor,
@@ -218,6 +232,13 @@ fn filter(
             ids => Some(TaggedWith::any_of(tx, actor.ws, ids)?),
         },
     };
+    let topic = match &input.topic {
+        None => None,
+        Some(name) => match topics::named(tx, actor.ws, name)? {
+            None => return Ok(None),
+            Some(topic) => Some(topic.id),
+        },
+    };
     let time = |text: &Option<String>| text.as_deref().and_then(NamedTime::parse);
     Ok(Some(Filter {
         views,
@@ -226,6 +247,8 @@ fn filter(
         reference: input.reference.as_deref().map(str::to_lowercase),
         contact: input.from.as_deref().map(|from| EmailAddress::new(from).to_string()),
         tag,
+        topic,
+        urgency: input.urgency,
         since: time(&input.since).map(|since| since.begins),
         until: time(&input.until).map(|until| until.ends),
         order: match input.sort.as_deref() {

@@ -11,6 +11,7 @@ mod list_mailboxes;
 mod list_messages;
 mod list_tags;
 mod list_team;
+mod list_topics;
 mod me;
 mod record_sent;
 mod reply;
@@ -18,6 +19,7 @@ mod request_documents;
 mod sandbox_inbound;
 mod search_answers;
 mod search_documents;
+mod set_sorting;
 mod set_status;
 mod start_conversation;
 mod stop_message;
@@ -37,6 +39,7 @@ pub use list_conversations::{
     ListConversationsInput, OPERATION as LIST_CONVERSATIONS, list_conversations,
 };
 pub use list_tags::list_tags;
+pub use list_topics::list_topics;
 pub use record_sent::{RecordSentInput, record_sent};
 pub use reply::{ReplyInput, reply};
 pub use request_documents::{
@@ -44,6 +47,7 @@ pub use request_documents::{
 };
 pub use sandbox_inbound::{SandboxInboundInput, sandbox_inbound};
 pub use search_documents::{OPERATION as SEARCH_DOCUMENTS, SearchDocumentsInput, search_documents};
+pub use set_sorting::{SetSortingInput, set_sorting};
 pub use set_status::{SetStatusInput, set_status};
 pub use start_conversation::{StartConversationInput, start_conversation};
 pub use stop_message::{StopMessageInput, stop_message};
@@ -177,6 +181,7 @@ pub static OPERATIONS: &[Operation] = &[
     get_conversation::OPERATION,
     add_note::OPERATION,
     set_status::OPERATION,
+    set_sorting::OPERATION,
     tag_conversation::OPERATION,
     assign_conversation::OPERATION,
     reply::OPERATION,
@@ -185,6 +190,7 @@ pub static OPERATIONS: &[Operation] = &[
     list_mailboxes::OPERATION,
     list_tags::OPERATION,
     list_team::OPERATION,
+    list_topics::OPERATION,
     search_answers::OPERATION,
     search_documents::OPERATION,
     record_sent::OPERATION,

@@ -10,7 +10,7 @@ use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::scopes::Scope;
 use crate::base::states::Status;
-use crate::model::conversations;
+use crate::model::{conversations, sorting};
 
 pub const OPERATION: Operation = Operation {
     name: "set_status",
@@ -54,6 +54,10 @@ pub struct SetStatusInput {
 
 pub fn set_status(tx: &mut Tx<'_>, cx: &Cx<'_>, input: SetStatusInput) -> Result<Done> {
     let mut conversation = conversations::load(tx, cx.actor, &input.id)?;
+    // Who closes held mail agrees that it is spam.
+    if conversation.held && input.status == Status::Closed {
+        sorting::teach_spam(tx, cx, &conversation, true)?;
+    }
     conversations::set_status(tx, cx, &mut conversation, input.status)?;
     Ok(Done::OK)
 }

@@ -10,7 +10,7 @@ use crate::base::actor::{Actor, Circle};
 use crate::base::assignee::Assignee;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
-use crate::base::ids::{ConversationId, MailboxId, MemberId, TagId};
+use crate::base::ids::{ConversationId, MailboxId, MemberId, TagId, TopicId};
 use crate::base::states::{ConversationRisk, Direction, Status, Urgency, View};
 use crate::search::{self, Query};
 pub use order::ListOrder;
@@ -36,6 +36,8 @@ pub struct Filter {
     /// The contact's address, in its normal form.
     pub contact: Option<String>,
     pub tag: Option<TaggedWith>,
+    pub topic: Option<TopicId>,
+    pub urgency: Option<Urgency>,
     /// The latest mail came at or after this.
     pub since: Option<i64>,
     /// The latest mail came at or before this.
@@ -88,11 +90,8 @@ impl Filter {
     /// choosing one that the other columns lead.
     fn list(&self, circle: &Circle, view: View) -> List {
         let (circle, view) = (circle.to_string(), view.as_str().to_owned());
-        let leading = match (&self.reference, &self.contact) {
-            (Some(reference), _) => Some(("c.reference", reference.clone())),
-            (None, Some(contact)) => Some(("c.contact_email", contact.clone())),
-            (None, None) => None,
-        };
+        let mut narrow = self.narrow();
+        let leading = (!narrow.is_empty()).then(|| narrow.remove(0));
         let place = match (&leading, &self.mailbox) {
             (Some(_), Some(mailbox)) => ("c.mailbox || ''", mailbox.to_string()),
             (Some(_), None) => ("c.circle || ''", circle),
@@ -100,11 +99,11 @@ impl Filter {
             (None, None) => ("c.circle", circle),
         };
         let is_led = leading.is_some();
-        let mut list: List = leading.into_iter().chain([place]).collect();
-        list.push((if is_led { "c.view || ''" } else { "c.view" }, view));
-        if let Some(contact) = self.contact.as_ref().filter(|_| self.reference.is_some()) {
-            list.push(("c.contact_email || ''", contact.clone()));
-        }
+        let has_view = leading.as_ref().is_none_or(|leading| leading.has_view);
+        let mut list: List = leading.into_iter().map(|leading| leading.leads).collect();
+        list.push(place);
+        list.push((if has_view { "c.view" } else { "c.view || ''" }, view));
+        list.extend(narrow.into_iter().map(|narrow| (narrow.tested, narrow.leads.1)));
         if let Some(assignee) = &self.assignee {
             let column = match is_led || self.order == ListOrder::LongestWaiting {
                 true => "c.assignee || ''",
@@ -112,8 +111,56 @@ impl Filter {
             };
             list.push((column, assignee.clone()));
         }
+        list.extend(self.tested());
         list
     }
+
+    /// What narrows the list by an index of its own, the narrowest first.
+    fn narrow(&self) -> Vec<NarrowColumn> {
+        let column = |leads: &'static str, tested, has_view, value: Option<String>| {
+            value.map(|value| NarrowColumn { leads: (leads, value), tested, has_view })
+        };
+        let (reference, contact) = (self.reference.clone(), self.contact.clone());
+        let mut narrow: Vec<NarrowColumn> = Vec::new();
+        narrow.extend(column("c.reference", "c.reference || ''", false, reference));
+        narrow.extend(column("c.contact_email", "c.contact_email || ''", false, contact));
+        // Those who wait are read in the order of waiting, which these indexes do not have.
+        if self.order != ListOrder::LongestWaiting {
+            let topic = self.topic.as_ref().map(ToString::to_string);
+            let urgency = self.urgency.filter(|urgency| *urgency != Urgency::Normal);
+            let urgency = urgency.map(|urgency| urgency.as_str().to_owned());
+            narrow.extend(column("c.topic", "c.topic || ''", true, topic));
+            narrow.extend(column(UNUSUAL_URGENCY, "c.urgency || ''", true, urgency));
+        }
+        narrow
+    }
+
+    /// What is tested on each conversation, because no index narrows the list by it.
+    fn tested(&self) -> List {
+        let mut tested = List::new();
+        let waiting = self.order == ListOrder::LongestWaiting;
+        if let Some(topic) = self.topic.as_ref().filter(|_| waiting) {
+            tested.push(("c.topic || ''", topic.to_string()));
+        }
+        let is_tested = |urgency: &Urgency| waiting || *urgency == Urgency::Normal;
+        if let Some(urgency) = self.urgency.filter(is_tested) {
+            tested.push(("c.urgency || ''", urgency.as_str().to_owned()));
+        }
+        tested
+    }
+}
+
+/// Most mail is of normal urgency, so the index has the rest, and is used only where the condition
+/// says so.
+const UNUSUAL_URGENCY: &str = "c.urgency <> 'normal' AND c.urgency";
+
+/// A column that an index leads with.
+struct NarrowColumn {
+    leads: (&'static str, String),
+    /// The column as it is tested where another leads.
+    tested: &'static str,
+    /// The index goes on with the view.
+    has_view: bool,
 }
 
 /// What else the conversations of every list must have.
@@ -181,12 +228,15 @@ db::row! {
         assignee: Option<MemberId> = "nullif(c.assignee, '')",
         assignee_name: String = "coalesce(u.name, a.name, '')",
         pub tags: Json<Vec<String>>,
-        pub topic: Option<String>,
+        /// A topic that was removed is none.
+        pub topic: Option<String> = "(SELECT t.name FROM topics t
+             WHERE t.ws = c.ws AND t.id = c.topic)",
         pub urgency: Option<Urgency>,
         pub risk: Option<ConversationRisk>,
         pub last_direction: Option<Direction>,
         pub waiting_since: Option<i64>,
         pub has_draft: bool,
+        pub language: Option<String>,
         pub reference: Option<String>,
     }
 }

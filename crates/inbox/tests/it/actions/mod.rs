@@ -5,4 +5,5 @@ mod corrections;
 mod people;
 mod reading;
 mod snooze;
+mod topics;
 mod writing;

@@ -39,7 +39,10 @@ async fn a_new_conversation_has_every_field(app: TestApp) {
         "assignee": null,
         "tags": [],
         "topic": null,
+        "topicReasons": [],
+        "suggestedTopic": null,
         "urgency": null,
+        "urgencyReasons": [],
         "risk": null,
         "riskReasons": [],
         "snoozedUntil": null,
@@ -74,7 +77,9 @@ async fn everything_that_is_known_is_read(app: TestApp) {
         ..letter("bruno@keller.example", "Lamp", "It is broken.")
     };
     let mail = app.deliver(&app.support, mail).await;
-    app.exec("UPDATE conversations SET topic = 'returns', urgency = 'low'").await;
+    app.topic("returns", "").await;
+    let sorted = json!({ "topic": "returns", "urgency": "low" });
+    app.on(&key, &mail.conversation, "sorting", sorted).await.is(200);
     app.on(&key, &mail.conversation, "tags", json!({ "add": ["vip"] })).await.is(200);
     app.on(&key, &mail.conversation, "assign", json!({ "to": "me" })).await.is(200);
     app.snooze(&app.owner, &mail.conversation, app.now() + DAY).await;

@@ -78,7 +78,9 @@ async fn a_full_summary_has_the_same_fields_and_a_reference(app: TestApp) {
         ..letter("bruno@keller.example", "Lamp", "It is broken.")
     };
     let mail = app.deliver(&app.support, mail).await;
-    app.exec("UPDATE conversations SET topic = 'returns', urgency = 'high'").await;
+    app.topic("returns", "").await;
+    let sorted = json!({ "topic": "returns", "urgency": "high" });
+    app.on(&key, &mail.conversation, "sorting", sorted).await.is(200);
     app.on(&key, &mail.conversation, "tags", json!({ "add": ["b", "a"] })).await.is(200);
     app.on(&key, &mail.conversation, "assign", json!({ "to": "me" })).await.is(200);
     let list = app.list(&key, "").await;

@@ -18,6 +18,7 @@ mod request_documents;
 mod sandbox;
 mod search_answers;
 mod search_documents;
+mod set_sorting;
 mod set_status;
 mod start_conversation;
 mod stop_message;

@@ -7,4 +7,5 @@ mod failures;
 mod outgoing_servers;
 mod quiet;
 mod send_notices;
+mod sort_conversations;
 mod worker;

@@ -76,6 +76,10 @@ flashes! {
     MailChoice: "mail-choice", "check", "Changed.";
     Invited: "invited", "leaving", "The link is on its way to them by e-mail.";
     TagRenamed: "tag-renamed", "check", "Renamed on every conversation that has it.";
+    TopicSaved: "topic-saved", "check", "Saved. New conversations are sorted by it.";
+    TopicRemoved: "topic-removed", "check", "Removed, with what was learned about it.";
+    TopicsMade: "topics-made", "check", "The topics are made, with the conversations as examples.";
+    SortingForgotten: "sorting-forgotten", "check", "Forgotten. It learns from the next decision on.";
     InboxRenamed: "inbox-renamed", "check", "Renamed.";
     SigningKey: "signing-key", "key", "The key is made. Publish its record, so that others see it.";
     Removed: "removed", "check", "Removed. They can do nothing here any more.";

@@ -36,6 +36,7 @@ use crate::web::pages::conversation_list::{ConversationFilter, ListView, subject
 use crate::web::pages::list_query::{ConversationButton, ListQuery};
 use crate::web::pages::message_cards::MessageCard;
 use crate::web::pages::request_form::AskForm;
+use crate::web::pages::sorting::SortingView;
 use crate::web::pages::timeline::{self, MessageProgress, TimelineChoice, TimelineRow};
 use crate::web::presence::Other;
 use crate::web::visitor::Visitor;
@@ -97,6 +98,7 @@ pub struct ConvoView {
     pub has_others: bool,
     /// True when there is a message to pass on.
     pub has_mail: bool,
+    pub sorting: SortingView,
 }
 
 /// Somebody else who has this conversation open.
@@ -312,6 +314,7 @@ fn convo_view(
     let items = timeline::items(&open, times, choice);
     let here = format!("/conversations/{}?{}", open.conversation.id, filter.full_query());
     let (has_others, has_mail) = (open.has_others(), open.has_mail());
+    let sorting = SortingView::of(&open);
     let conversation = open.conversation;
     let contact = conversation.contact_name.clone().filter(|name| !name.is_empty());
     let contact = contact.unwrap_or_else(|| conversation.contact_email.to_string());
@@ -358,6 +361,7 @@ fn convo_view(
         others_here: Vec::new(),
         has_others,
         has_mail,
+        sorting,
         row: conversation,
     }
 }

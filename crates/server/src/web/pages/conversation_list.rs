@@ -10,11 +10,13 @@ use inbox::api::operations::{LIST_CONVERSATIONS, ListConversationsInput, list_co
 use inbox::base::assignee::MemberType;
 use inbox::base::ids::{ConversationId, TagId};
 use inbox::base::states::{Status, Urgency};
+use inbox::model::topics;
 use inbox::{Cx, Error};
 
 use crate::web::form::FormFields;
 use crate::web::layout::page_layout::PageLayout;
 use crate::web::layout::wording::{Avatar, DisplayTime, TimeFormat};
+use crate::web::pages::list_filters::{FilterMenu, ListFilters};
 
 /// Conversations on one page of a list.
 const LISTED: i64 = 30;
@@ -25,7 +27,10 @@ pub struct ConversationFilter {
     kind: Kind,
     /// The address of the entry in the sidebar.
     pub href: String,
-    /// What links carry so that the list stays: `view=mine`.
+    /// The query of the whole list: `view=mine`.
+    list: String,
+    filters: ListFilters,
+    /// What links carry so that the list stays: `view=mine&topic=Refunds`.
     pub query: String,
     cursor: Option<String>,
 }
@@ -43,6 +48,8 @@ pub struct Listing {
     pub unread: HashSet<ConversationId>,
     pub next: Option<String>,
     pub title: String,
+    /// The names of the topics that it can be narrowed by.
+    topics: Vec<String>,
 }
 
 impl ConversationFilter {
@@ -58,7 +65,7 @@ impl ConversationFilter {
             let known =
                 inbox::base::ids::MailboxId::parse(&mailbox).ok_or(Error::NotFound("inbox"))?;
             input.mailbox = Some(known.to_string());
-            return ConversationFilter::walk(input, format!("mailbox={known}"), cursor);
+            return ConversationFilter::walk(input, format!("mailbox={known}"), fields);
         }
         let view = fields.opt("view").unwrap_or_else(|| "open".into());
         match view.as_str() {
@@ -68,23 +75,29 @@ impl ConversationFilter {
             "open" | "waiting" | "snoozed" | "closed" => input.view = Some(view.clone()),
             _ => return Err(Error::NotFound("list")),
         }
-        ConversationFilter::walk(input, format!("view={view}"), cursor)
+        ConversationFilter::walk(input, format!("view={view}"), fields)
     }
 
     fn walk(
         mut input: ListConversationsInput,
-        query: String,
-        cursor: Option<String>,
+        list: String,
+        fields: &FormFields,
     ) -> inbox::Result<ConversationFilter> {
+        let (filters, cursor) = (ListFilters::asked(fields)?, fields.opt("cursor"));
+        filters.narrow(&mut input);
         if let Some(cursor) = &cursor {
             check_cursor(cursor)?;
             input.cursor = Some(cursor.clone());
         }
-        Ok(ConversationFilter::new(Kind::Walk(Box::new(input)), query, cursor))
+        let query = filters.on(&list);
+        let kind = Kind::Walk(Box::new(input));
+        let whole = ConversationFilter::new(kind, list, cursor);
+        Ok(ConversationFilter { filters, query, ..whole })
     }
 
-    fn new(kind: Kind, query: String, cursor: Option<String>) -> ConversationFilter {
-        ConversationFilter { kind, href: format!("/inbox?{query}"), query, cursor }
+    fn new(kind: Kind, list: String, cursor: Option<String>) -> ConversationFilter {
+        let (href, query) = (format!("/inbox?{list}"), list.clone());
+        ConversationFilter { kind, href, list, filters: ListFilters::default(), query, cursor }
     }
 
     /// The query of the page that is shown, with its cursor.
@@ -113,7 +126,12 @@ impl ConversationFilter {
             }
         };
         let unread = actions::unread(tx, cx, &items)?;
-        Ok(Listing { items, unread, next, title })
+        let topics = match &self.kind {
+            Kind::Walk(_) => topics::all(tx, cx.actor.ws)?,
+            Kind::Held | Kind::Tag(_) => Vec::new(),
+        };
+        let topics = topics.into_iter().map(|topic| topic.name).collect();
+        Ok(Listing { items, unread, next, title, topics })
     }
 
     fn title(
@@ -138,6 +156,13 @@ impl ConversationFilter {
         Ok(title.to_owned())
     }
 
+    fn menu(&self, topics: &[String]) -> Option<FilterMenu> {
+        match &self.kind {
+            Kind::Walk(_) => Some(self.filters.menu(&self.list, topics)),
+            Kind::Held | Kind::Tag(_) => None,
+        }
+    }
+
     /// True if the list has conversations of more than one status.
     fn mixes(&self) -> bool {
         matches!(self.kind, Kind::Tag(_) | Kind::Held)
@@ -159,6 +184,8 @@ pub struct ListView {
     pub next: Option<String>,
     pub begin: Option<String>,
     pub empty: Empty,
+    /// The menu that narrows it, where there is one.
+    pub menu: Option<FilterMenu>,
 }
 
 pub struct Empty {
@@ -186,7 +213,7 @@ pub struct RowBadge {
     pub text: String,
 }
 
-/// Marks of one row, so that the unusual stays visible.
+/// Marks of one row beside its topic, so that the unusual stays visible.
 const MARKS: usize = 2;
 
 impl ListView {
@@ -211,10 +238,15 @@ impl ListView {
         ListView {
             rows: rows.collect(),
             next: listing.next.map(|cursor| format!("/inbox?{}&cursor={cursor}", filter.query)),
-            begin: filter.cursor.as_ref().map(|_| filter.href.clone()),
+            begin: filter.cursor.as_ref().map(|_| format!("/inbox?{}", filter.query)),
+            menu: filter.menu(&listing.topics),
             note: if matches!(filter.kind, Kind::Tag(_)) { "Latest begun first" } else { "" },
-            empty: empty(&filter.href, frame),
-            count: count.unwrap_or_default(),
+            empty: if filter.filters.is_empty() {
+                empty(&filter.href, frame)
+            } else {
+                nothing_narrowed()
+            },
+            count: count.filter(|_| filter.filters.is_empty()).unwrap_or_default(),
             title: listing.title,
         }
     }
@@ -276,7 +308,17 @@ fn marks(summary: &ConversationSummary, frame: &PageLayout, mixed: bool) -> Vec<
         _ => {}
     }
     marks.truncate(MARKS);
+    let topic = summary.topic.iter();
+    marks.extend(topic.map(|topic| RowBadge { class: "", icon: "list", text: topic.clone() }));
     marks
+}
+
+fn nothing_narrowed() -> Empty {
+    Empty {
+        title: "Nothing of this kind",
+        text: "No conversation of this list has this topic and urgency now.".into(),
+        link: None,
+    }
 }
 
 fn empty(href: &str, frame: &PageLayout) -> Empty {

@@ -16,6 +16,7 @@ use crate::web::pages::mail_frame::is_mail;
 use crate::web::pages::message_cards::{self, MessageCard};
 use crate::web::pages::message_details::MessageDetails;
 use crate::web::pages::rich_text::formatted;
+use crate::web::pages::sorting::sorted_words;
 
 /// The last messages are shown in full.
 const OPEN_MESSAGES: usize = 2;
@@ -503,6 +504,7 @@ fn sentence(event: &TimelineEvent, times: &TimeFormat) -> String {
             format!("could not send the message yet: {reason}. It is tried again")
         }
         TimelineEvent::SendFailed { reason, .. } => format!("could not send the message: {reason}"),
+        TimelineEvent::Sorted { .. } => sorted_words(event),
         TimelineEvent::SpamComplaint { .. } => {
             "heard that the customer reported the message as spam".into()
         }

@@ -5,6 +5,7 @@ mod audit;
 mod connect;
 pub mod connect_fields;
 mod drafting;
+mod helpers;
 mod inbox;
 mod inboxes;
 pub mod incoming_mail;
@@ -63,6 +64,7 @@ menu! {
     Outgoing: "Outgoing mail", "/settings/outgoing", for_admins: true;
     Tags: "Tags", "/settings/tags", for_admins: false;
     Replies: "Saved replies", "/settings/replies", for_admins: false;
+    Helpers: "Helpers", "/settings/helpers", for_admins: false;
     Drafting: "Drafting", "/settings/drafting", for_admins: true;
     Keys: "Agents and keys", "/settings/keys", for_admins: true;
     Apps: "Connected apps", "/settings/apps", for_admins: false;
@@ -116,6 +118,12 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/drafting", get(drafting::page))
         .route("/settings/drafting/{mailbox}", post(drafting::set))
         .route("/settings/drafting/{mailbox}/model", get(drafting::model_page))
+        .route("/settings/helpers", get(helpers::page))
+        .route("/settings/helpers/topics", post(helpers::add))
+        .route("/settings/helpers/topics/{topic}", get(helpers::edit_page).post(helpers::change))
+        .route("/settings/helpers/topics/{topic}/remove", post(helpers::remove))
+        .route("/settings/helpers/tags", post(helpers::make_of_tags))
+        .route("/settings/helpers/forget", post(helpers::forget))
         .route("/settings/keys", get(keys::page).post(keys::make))
         .route("/settings/keys/{id}/revoke", post(keys::revoke))
         .route("/settings/apps", get(apps::page))

@@ -33,6 +33,10 @@ const BODIES: &[(&str, &str, &[&str])] = &[
     ("set_status", r#"{ "status": "open\u0000" }"#, &["status"]),
     ("set_status", r#"{ "status": ["open"] }"#, &["status"]),
     ("set_status", r#"{ "status": null }"#, &["status"]),
+    ("set_sorting", r#"{}"#, &["topic"]),
+    ("set_sorting", r#"{ "topic": "Unknown" }"#, &["topic"]),
+    ("set_sorting", r#"{ "topic": " ", "urgency": null }"#, &["topic", "urgency"]),
+    ("set_sorting", r#"{ "urgency": "High" }"#, &["urgency"]),
     ("tag_conversation", r#"{ "add": "vip" }"#, &["add"]),
     ("tag_conversation", r#"{ "add": null, "remove": {} }"#, &["add", "remove"]),
     (

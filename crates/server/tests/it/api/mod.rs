@@ -79,6 +79,13 @@ pub const OPS: &[Op] = &[
         200,
         r#"{ "add": ["shipping"], "remove": ["new"] }"#,
     ),
+    post(
+        "set_sorting",
+        "/conversations/{id}/sorting",
+        "write",
+        200,
+        r#"{ "topic": null, "urgency": "high" }"#,
+    ),
     post("assign_conversation", "/conversations/{id}/assign", "write", 200, r#"{ "to": "me" }"#),
     post(
         "reply",
@@ -127,6 +134,7 @@ pub const OPS: &[Op] = &[
     get("list_mailboxes", "/mailboxes"),
     get("list_tags", "/tags"),
     get("list_team", "/team"),
+    get("list_topics", "/topics"),
     get("search_answers", "/answers"),
     get("search_documents", "/documents"),
     post(

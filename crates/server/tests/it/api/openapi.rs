@@ -242,6 +242,8 @@ async fn the_document_tells_each_parameter_and_header(app: TestApp) {
                 "since",
                 "until",
                 "tag",
+                "topic",
+                "urgency",
                 "from",
                 "limit",
                 "reference",
@@ -293,6 +295,8 @@ async fn what_the_document_requires_of_a_body_is_what_is_required(app: TestApp) 
         assert_eq!(fields, op.json().as_object().unwrap().keys().cloned().collect(), "{}", op.name);
         let answer = op.ask_with(&app, key, &nowhere(), "{}").await;
         let missing = match answer.status {
+            // One of its two fields is needed, whichever, which no list can say.
+            400 if op.name == "set_sorting" => BTreeSet::new(),
             400 => fields_named(&answer).into_iter().collect(),
             _ => BTreeSet::new(),
         };

@@ -36,6 +36,9 @@ pub async fn seed(app: &TestApp) -> Seeds {
     app.snooze(&app.owner, &later.conversation, app.now() + LATER_MS).await;
     app.on(&key, &first, "notes", json!({ "body": "look" })).await.is(201);
     app.on(&key, &first, "tags", json!({ "add": ["wood"] })).await.is(200);
+    app.topic("Furniture", "lamp, chair").await;
+    let sorted = json!({ "topic": "Furniture", "urgency": "high" });
+    app.on(&key, &first, "sorting", sorted).await.is(200);
     app.draft(&key, &first, "a draft").await;
     app.sent(&key, &first, "an answer").await;
     app.schedule(&key, &first, "another answer").await;

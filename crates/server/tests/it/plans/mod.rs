@@ -130,13 +130,17 @@ async fn second<R: Future<Output = u16>>(app: &TestApp, again: impl Fn() -> R) -
     if (200..300).contains(&status) { (pages, most) } else { (REFUSED, format!("{status}")) }
 }
 
-const LISTS: [&str; 19] = [
+const LISTS: [&str; 23] = [
     "/conversations?view=open",
     "/conversations?view=waiting",
     "/conversations?view=closed",
     "/conversations?view=snoozed",
     "/conversations?view=all",
     "/conversations?view=open&assigned=unassigned",
+    "/conversations?view=all&topic=Furniture",
+    "/conversations?view=open&urgency=high",
+    "/conversations?view=open&urgency=normal&sort=waiting",
+    "/topics",
     "/conversations?view=all&reference=order-3",
     "/conversations?view=all&q=zeppelin",
     "/conversations?view=all&q=invoice",
@@ -176,6 +180,7 @@ async fn writes(app: &TestApp, seeds: &Seeds) -> Vec<(String, Work)> {
         ("tags", json!({ "add": ["steel"] })),
         ("status", json!({ "status": "open" })),
         ("assign", json!({ "to": "me" })),
+        ("sorting", json!({ "topic": "Furniture" })),
     ] {
         let again =
             || async { app.on(&seeds.key, &seeds.conversation, what, body.clone()).await.status };
@@ -214,6 +219,7 @@ async fn claims(app: &TestApp) -> Vec<(String, Work)> {
         ("messages", "sends_at"),
         ("deliveries", "next_attempt_at"),
         ("conversations", "snoozed_until"),
+        ("conversations", "sorts_at"),
         ("documents", "extract_at"),
         ("document_requests", "remind_at"),
         ("document_requests", "hands_over_at"),

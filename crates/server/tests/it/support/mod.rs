@@ -250,11 +250,8 @@ fn options() -> HttpOptions {
         relay: Arc::new(TestRelay::default()),
         dialling: dialling(RootCertStore::empty(), false),
         mailbox_finder: finder(None, dialling(RootCertStore::empty(), false)),
-<<<<<<< HEAD
         model: None,
-=======
         oauth_clients: OAuthClients::default(),
->>>>>>> mailoauth
     }
 }
 

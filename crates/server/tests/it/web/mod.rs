@@ -8,6 +8,7 @@ mod compose;
 mod connect;
 mod conversation;
 mod headers;
+mod helpers;
 mod inbox;
 mod inbox_settings;
 mod library;

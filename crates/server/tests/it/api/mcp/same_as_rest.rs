@@ -224,6 +224,9 @@ fn wrongs(op: &Op) -> Vec<Value> {
         "search_documents" => vec![json!({ "kind": "x", "limit": -1 })],
         "list_events" => vec![json!({ "start": "then", "limit": 0 })],
         "add_note" => vec![json!({ "body": " " }), json!({ "body": 1 })],
+        "set_sorting" => {
+            vec![json!({}), json!({ "topic": 1, "urgency": "x" }), json!({ "topic": "Nothing" })]
+        }
         "set_status" => vec![json!({ "status": "snoozed" })],
         "tag_conversation" => vec![json!({ "add": [""], "remove": "x" })],
         "assign_conversation" => vec![json!({ "to": "x" }), json!({ "to": "user:usr_0" })],

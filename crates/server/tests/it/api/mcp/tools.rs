@@ -24,13 +24,14 @@ on_both!(
     an_idempotency_key_is_the_same_through_both_doors
 );
 
-const READING: [&str; 9] = [
+const READING: [&str; 10] = [
     "list_conversations",
     "get_conversation",
     "list_mailboxes",
     "list_messages",
     "list_tags",
     "list_team",
+    "list_topics",
     "search_answers",
     "search_documents",
     "whoami",
@@ -39,7 +40,10 @@ const READING: [&str; 9] = [
 /// The tools that each scope adds (API section 4.16).
 const BY_SCOPE: [(&str, &[&str]); 5] = [
     ("read", &[]),
-    ("write", &["add_note", "set_status", "tag_conversation", "assign_conversation"]),
+    (
+        "write",
+        &["add_note", "set_status", "set_sorting", "tag_conversation", "assign_conversation"],
+    ),
     (
         "draft",
         &["reply", "start_conversation", "request_documents", "update_draft", "discard_draft"],

@@ -1,0 +1,244 @@
+//! Topics at the command line, and how well the sorting helper finds them.
+
+use std::fs;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use inbox::actions::{self, ReplayScore};
+use inbox::api::operations::list_topics;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sorter::{SorterExample, TopicModel};
+
+use super::command::{CommandResult, WorkspaceArgs, open, person, print, sentence};
+use crate::settings::Settings;
+
+/// Bytes of a line of a training or test file.
+const LINE_BYTES: usize = 1024 * 1024;
+/// Lines of a training or test file.
+const LINES: usize = 200_000;
+
+#[derive(Subcommand)]
+pub enum TopicCommand {
+    /// Add a topic that mail is sorted by
+    Add {
+        name: String,
+        /// Words that describe it, so that it can be suggested before anybody decided
+        #[arg(long, value_name = "WORDS", default_value = "")]
+        words: String,
+        /// The owner or admin who adds it
+        #[arg(long, value_name = "EMAIL")]
+        by: String,
+        #[command(flatten)]
+        workspace: WorkspaceArgs,
+    },
+    /// List the topics with the number of open conversations
+    List {
+        #[command(flatten)]
+        workspace: WorkspaceArgs,
+    },
+}
+
+impl TopicCommand {
+    pub async fn run(self, settings: &Settings) -> CommandResult {
+        let app = open(settings).await?;
+        match self {
+            TopicCommand::Add { name, words, by, workspace } => {
+                let maker = person(&app, &workspace.operator(&app).await?, by).await?;
+                let said = format!("{name} is a topic.");
+                let id = app
+                    .act(&maker, move |tx, cx| actions::add_topic(tx, cx, &name, &words))
+                    .await
+                    .map_err(sentence)?;
+                print(workspace.output, &json!({ "id": id }), &said);
+            }
+            TopicCommand::List { workspace } => {
+                let operator = workspace.operator(&app).await?;
+                let topics = app.read(&operator, list_topics).await.map_err(sentence)?;
+                let lines = topics
+                    .iter()
+                    .map(|topic| format!("{}  {}  {} open", topic.id, topic.name, topic.open));
+                let said = lines.collect::<Vec<_>>().join("\n");
+                print(workspace.output, &json!({ "topics": topics }), &said);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[derive(Subcommand)]
+pub enum SorterCommand {
+    /// Learn from a file of decided texts and sort those of another, without touching any data
+    Try(SorterTrial),
+}
+
+impl SorterCommand {
+    pub fn run(self) -> Result<(), String> {
+        let SorterCommand::Try(trial) = self;
+        trial.run()
+    }
+}
+
+#[derive(Args)]
+pub struct SorterTrial {
+    /// JSON lines {"text": "...", "topic": "NAME" | null}, in the order of the decisions; null is
+    /// "none of these"
+    #[arg(long, value_name = "FILE")]
+    train: PathBuf,
+    /// JSON lines {"text": "..."}
+    #[arg(long, value_name = "FILE")]
+    test: PathBuf,
+}
+
+/// A line of either file.
+#[derive(Deserialize)]
+struct TrialRow {
+    text: String,
+    #[serde(default)]
+    topic: Option<String>,
+}
+
+impl SorterTrial {
+    fn run(self) -> Result<(), String> {
+        let examples: Vec<SorterExample> = rows(&self.train)?
+            .iter()
+            .map(|row| SorterExample::decided(&row.text, row.topic.as_deref()))
+            .collect();
+        let tests = rows(&self.test)?;
+        let model = TopicModel::learn(&examples);
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        for row in tests {
+            let line = trial_line(&model, &row.text);
+            if let Err(error) = writeln!(out, "{line}") {
+                return broken(&error);
+            }
+        }
+        out.flush().or_else(|error| broken(&error))
+    }
+}
+
+/// A reader such as `head` may close the pipe early.
+fn broken(error: &io::Error) -> Result<(), String> {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => Ok(()),
+        _ => Err(error.to_string()),
+    }
+}
+
+fn trial_line(model: &TopicModel, text: &str) -> Value {
+    let sorted = model.sort(text);
+    json!({
+        "topic": sorted.topic,
+        "suggested": sorted.suggested,
+        "confidence": (sorted.confidence * 10_000.0).round() / 10_000.0,
+        "reasons": sorted.reasons,
+    })
+}
+
+fn rows(path: &Path) -> Result<Vec<TrialRow>, String> {
+    let name = path.display();
+    let file = fs::File::open(path).map_err(|error| format!("{name}: {error}"))?;
+    let mut rows = Vec::new();
+    for (at, line) in BufReader::new(file).lines().enumerate() {
+        let wrong = |what: &str| format!("{name}, line {}: {what}", at + 1);
+        let line = line.map_err(|error| wrong(&error.to_string()))?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        if at >= LINES || line.len() > LINE_BYTES {
+            return Err(wrong("The file is too large."));
+        }
+        let row = serde_json::from_str(&line);
+        rows.push(row.map_err(|_| wrong("This is not a JSON object with a text."))?);
+    }
+    Ok(rows)
+}
+
+#[derive(Subcommand)]
+pub enum HelperCommand {
+    /// Replay what the team decided: how many conversations the sorting helper would have given a
+    /// topic, by what was decided before, and how many of those rightly
+    Score {
+        #[command(flatten)]
+        workspace: WorkspaceArgs,
+    },
+}
+
+impl HelperCommand {
+    pub async fn run(self, settings: &Settings) -> CommandResult {
+        let HelperCommand::Score { workspace } = self;
+        let app = open(settings).await?;
+        let operator = workspace.operator(&app).await?;
+        let decided = app.read(&operator, actions::decided_mail).await.map_err(sentence)?;
+        let replay = tokio::task::spawn_blocking(move || decided.replay());
+        let score = replay.await.map_err(|error| error.to_string())?;
+        print(workspace.output, &score_json(&score), &score_lines(&score));
+        Ok(())
+    }
+}
+
+fn share(part: usize, all: usize) -> Option<f64> {
+    (all > 0).then(|| (part as f64 / all as f64 * 1_000.0).round() / 1_000.0)
+}
+
+fn score_json(score: &ReplayScore) -> Value {
+    let topics = score.topics.iter().map(|topic| {
+        json!({
+            "name": topic.name,
+            "examples": topic.examples,
+            "given": topic.given,
+            "precision": share(topic.right, topic.given),
+        })
+    });
+    json!({
+        "decided": score.decided,
+        "given": share(score.given, score.decided),
+        "precision": share(score.right, score.given),
+        "accuracy": share(score.guessed, score.with_topic),
+        "topics": topics.collect::<Vec<_>>(),
+    })
+}
+
+fn score_lines(score: &ReplayScore) -> String {
+    let shown = |share: Option<f64>| share.map_or("-".to_owned(), |share| format!("{share:.3}"));
+    let mut lines = vec![format!(
+        "{} decided; given {}, of those right {}; best guess right {}",
+        score.decided,
+        shown(share(score.given, score.decided)),
+        shown(share(score.right, score.given)),
+        shown(share(score.guessed, score.with_topic)),
+    )];
+    lines.extend(score.topics.iter().map(|topic| {
+        let right = shown(share(topic.right, topic.given));
+        format!(
+            "  {}: {} decided, {} given, right {right}",
+            topic.name, topic.examples, topic.given
+        )
+    }));
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trial_says_what_the_product_would_set() {
+        let mut examples = Vec::new();
+        for at in 0..20 {
+            let refund = format!("Please refund order {at}, I want my money back");
+            examples.push(SorterExample::decided(&refund, Some("Refunds")));
+            let parcel = format!("Where is my parcel number {at}? The courier did not come");
+            examples.push(SorterExample::decided(&parcel, Some("Delivery")));
+            let other = format!("Happy new year to all {at} of you, from your friends");
+            examples.push(SorterExample::decided(&other, None));
+        }
+        let model = TopicModel::learn(&examples);
+        let line = trial_line(&model, "Please refund order 77, I want my money back");
+        assert_eq!((&line["topic"], &line["suggested"]), (&json!("Refunds"), &json!("Refunds")));
+        assert!(line["confidence"].as_f64().is_some_and(|sure| sure > 0.0 && sure <= 1.0));
+        assert!(!line["reasons"].as_array().unwrap().is_empty());
+        assert_eq!(trial_line(&model, "…")["suggested"], Value::Null);
+    }
+}
