@@ -18,6 +18,7 @@ use crate::model::drafts::ReplyResult;
 use crate::model::drafts::{self, DraftContent};
 use crate::model::mailboxes;
 use crate::model::recipients::{Party, RecipientList};
+use crate::model::secure::SecureWish;
 use crate::model::written_text::{TextFormat, WrittenText};
 
 /// A message as a person wrote it.
@@ -32,6 +33,8 @@ pub struct NewReply {
     pub send: bool,
     /// The message that it passes on.
     pub forwards: Option<ForwardedMessage>,
+    /// Keeps the words on a page; `None` leaves it to the conversation and the inbox.
+    pub secure: Option<bool>,
 }
 
 /// A message that is passed on, and those of its files that go along.
@@ -107,6 +110,7 @@ fn write(
         text: &written.text,
         markdown: written.markdown.as_deref(),
         forwards: message.forwards.as_ref().map(|forwarded| &forwarded.id),
+        secure: SecureWish { secure: message.secure, days: None },
         ..DraftContent::default()
     };
     let result = match message.send {
@@ -138,6 +142,7 @@ fn add_forwarded_files(
         let (table, id) = match file {
             FilePlace::Document(id) => ("documents", id.as_str()),
             FilePlace::Attachment(id) => ("attachments", id.as_str()),
+            FilePlace::Protected(..) => return Err(Error::NotFound("file")),
         };
         let found: Option<StoredAttachment> = tx.opt(
             &format!(

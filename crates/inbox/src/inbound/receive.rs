@@ -149,6 +149,7 @@ pub(crate) fn file(
         at: dates.arrived_at,
         direction: Direction::Inbound,
         automatic: false,
+        secure_answer: (mail.kind == AuthorKind::Person).then_some(false),
         text: &mail.text,
     };
     conversations::count_mail(tx, cx, &mut conversation, &counted)?;
@@ -252,6 +253,7 @@ fn write_message(
             sends_at: None,
             markdown: None,
             forwards: None,
+            secure: false,
         },
     )?;
     for (file, blob) in mail.attachments.iter().zip(&incoming.attachments) {
@@ -326,7 +328,7 @@ impl InboundAnnouncement {
 }
 
 /// Reopens the conversation and records the events.
-fn announce(
+pub(super) fn announce(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &mut Conversation,
@@ -342,10 +344,13 @@ fn announce(
             conversations::set_status(tx, cx, conversation, Status::Open)?;
         }
     }
+    let (secure,): (bool,) =
+        tx.one("SELECT secure FROM messages WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, message])?;
     let event = Event::ClientReplied {
         message,
         mailbox: &conversation.mailbox,
         reference: conversation.reference.as_deref(),
+        secure,
     };
     events::record(tx, cx, conversation.subject_of_events(), &event)
 }

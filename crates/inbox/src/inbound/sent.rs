@@ -130,6 +130,7 @@ fn file(
             authentication: None,
             markdown: None,
             forwards: None,
+            secure: false,
         },
     )?;
     let is_latest = dates.arrived_at >= conversation.last_message_at;
@@ -137,6 +138,7 @@ fn file(
         at: dates.arrived_at,
         direction: Direction::Outbound,
         automatic: false,
+        secure_answer: None,
         text: &mail.text,
     };
     conversations::count_mail(tx, cx, &mut conversation, &counted)?;

@@ -230,16 +230,47 @@ fn booking() -> Value {
 
 /// Something that happened to a conversation. `summary` and `url` are added when it is recorded.
 pub enum Event<'a> {
-    ClientReplied { message: &'a MessageId, mailbox: &'a MailboxId, reference: Option<&'a str> },
-    ConversationAssigned { assignee: Option<&'a Assignee> },
-    TurnChanged { turn: Turn, previous: Option<Turn>, assignee: Option<&'a Assignee> },
-    DraftApproved { message: &'a MessageId, drafted_by: Option<&'a str>, edited: bool },
-    MessageSent { message: &'a MessageId, mailbox: &'a MailboxId, author: Option<&'a str> },
+    ClientReplied {
+        message: &'a MessageId,
+        mailbox: &'a MailboxId,
+        reference: Option<&'a str>,
+        /// It was written on a secure page.
+        secure: bool,
+    },
+    ConversationAssigned {
+        assignee: Option<&'a Assignee>,
+    },
+    TurnChanged {
+        turn: Turn,
+        previous: Option<Turn>,
+        assignee: Option<&'a Assignee>,
+    },
+    DraftApproved {
+        message: &'a MessageId,
+        drafted_by: Option<&'a str>,
+        edited: bool,
+    },
+    MessageSent {
+        message: &'a MessageId,
+        mailbox: &'a MailboxId,
+        author: Option<&'a str>,
+        /// It went out as a link to a secure page.
+        secure: bool,
+    },
     ScoutHeld,
-    ConversationCreated { mailbox: &'a MailboxId },
-    MessageFailed { message: &'a MessageId, mailbox: &'a MailboxId },
-    AskCompleted { request: &'a RequestId },
-    WebhookTest { endpoint: &'a WebhookId },
+    ConversationCreated {
+        mailbox: &'a MailboxId,
+    },
+    MessageFailed {
+        message: &'a MessageId,
+        mailbox: &'a MailboxId,
+    },
+    AskCompleted {
+        request: &'a RequestId,
+    },
+    WebhookTest {
+        endpoint: &'a WebhookId,
+    },
 }
 
 /// What a webhook hears of an event, beside the conversation.
@@ -414,11 +445,11 @@ impl Event<'_> {
     fn content(&self, actor: &Actor) -> EventContent {
         let name = actor.name();
         let (event_type, summary, fields): (&'static WebhookEventType, String, Value) = match self {
-            Event::ClientReplied { message, mailbox, reference } => {
+            Event::ClientReplied { message, mailbox, reference, secure } => {
                 let mut fields = json!({
                     "message_id": message.as_str(),
                     "mailbox_id": mailbox.as_str(),
-                    "secure": false,
+                    "secure": secure,
                 });
                 if let Some(reference) = reference {
                     fields["reference"] = json!(reference);
@@ -454,12 +485,12 @@ impl Event<'_> {
                 });
                 (&DRAFT_APPROVED, format!("{name} approved a draft"), fields)
             }
-            Event::MessageSent { message, mailbox, author } => {
+            Event::MessageSent { message, mailbox, author, secure } => {
                 let fields = json!({
                     "message_id": message.as_str(),
                     "mailbox_id": mailbox.as_str(),
                     "author": writer(*author),
-                    "secure": false,
+                    "secure": secure,
                 });
                 (&MESSAGE_SENT, "A message went out to the customer".into(), fields)
             }
@@ -525,12 +556,12 @@ mod tests {
         let request = &RequestId::parse("req_1").expect("an id");
         let endpoint = &WebhookId::parse("whk_1").expect("an id");
         for event in [
-            Event::ClientReplied { message, mailbox, reference: None },
-            Event::ClientReplied { message, mailbox, reference: Some("4711") },
+            Event::ClientReplied { message, mailbox, reference: None, secure: false },
+            Event::ClientReplied { message, mailbox, reference: Some("4711"), secure: true },
             Event::ConversationAssigned { assignee: None },
             Event::TurnChanged { turn: Turn::Ours, previous: None, assignee: None },
             Event::DraftApproved { message, drafted_by: None, edited: false },
-            Event::MessageSent { message, mailbox, author: None },
+            Event::MessageSent { message, mailbox, author: None, secure: true },
             Event::ScoutHeld,
             Event::ConversationCreated { mailbox },
             Event::MessageFailed { message, mailbox },

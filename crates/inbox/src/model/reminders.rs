@@ -23,9 +23,9 @@ pub fn remind(
     conversation: &ConversationId,
 ) -> Result<()> {
     let ws = cx.actor.ws;
-    type Found = (MessageId, String, Option<String>, Option<i64>);
-    let (message, token, due_date, asked_at): Found = tx.one(
-        "SELECT message, token, due_date, asked_at FROM document_requests WHERE ws = ?1 AND id = ?2",
+    type Found = (MessageId, Option<String>, Option<i64>);
+    let (message, due_date, asked_at): Found = tx.one(
+        "SELECT message, due_date, asked_at FROM document_requests WHERE ws = ?1 AND id = ?2",
         &[&ws, request],
     )?;
     let asked_at = asked_at.unwrap_or(cx.now);
@@ -45,10 +45,11 @@ pub fn remind(
         "SELECT from_name, to_list FROM messages WHERE ws = ?1 AND id = ?2",
         &[&ws, &message],
     )?;
-    let page = link(cx, &token);
+    let page = link(tx, cx, request)?;
     let stop = format!("{page}/stop");
     let text = words(conversation.contact_name.as_deref(), &missing, due_date.as_deref(), &page);
-    let automatic = Automatic { text: &text, from_name, to: &to, unsubscribe: &stop };
+    let automatic =
+        Automatic { text: &text, from_name, to: &to, unsubscribe: Some(&stop), leads_to: None };
     let sent = drafts::send_automatic(tx, cx, &conversation, &automatic)?;
     let reminded = TimelineEvent::Reminded { request_id: request.clone(), message_id: sent };
     timeline::record(tx, cx, &conversation.id, &reminded)

@@ -168,4 +168,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 27,
+        name: "customer pages: derived tokens, codes and protected messages",
+        both: include_str!("027_guest_pages.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];

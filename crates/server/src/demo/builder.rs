@@ -193,6 +193,7 @@ impl<'a> DemoBuilder<'a> {
                     close: false,
                     send: true,
                     forwards: None,
+                    secure: None,
                 };
                 let result = send_reply(tx, cx, &thread.id()?, &message)?;
                 thread.outgoing = Some(result.message_id);

@@ -5,6 +5,7 @@
 
 mod compression;
 mod form;
+mod guest;
 mod layout;
 mod live;
 mod log;
@@ -17,6 +18,7 @@ mod passwords;
 mod picture_cache;
 mod presence;
 mod remote_pictures;
+mod secure_pages;
 mod settings;
 mod signed_in;
 mod upload;
@@ -198,6 +200,7 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/people", get(unsent::people))
         .route("/attachments/{attachment}", get(files::attachment))
         .route("/attachments/{attachment}/preview", get(previews::of_attachment))
+        .route("/protected/{message}/{file}", get(files::protected))
         .route("/documents", get(documents::page))
         .route("/documents/{id}", get(files::document))
         .route("/documents/{id}/page", get(previews::first_page))
@@ -225,6 +228,7 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/approvals/{id}/discard", post(approvals::discard))
         .merge(settings::router())
         .merge(upload::router())
+        .merge(secure_pages::router())
         .fallback(responses::nothing_here)
         .method_not_allowed_fallback(responses::not_this_way)
         .layer(from_fn_with_state(Arc::clone(&web), compression::compress))

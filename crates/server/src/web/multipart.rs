@@ -81,6 +81,26 @@ impl<F: Form> FromRequest<Arc<Web>> for FormUpload<F> {
     }
 }
 
+/// A form of a customer's browser, who has proven who they are, with its files.
+pub async fn read_guest_form(
+    web: &Web,
+    visitor: &Visitor,
+    csrf: &CsrfToken,
+    link: &str,
+    (content_type, body): (&str, Body),
+) -> Result<(FormFields, FormFiles), PageError> {
+    let boundary = multer::parse_boundary(content_type).map_err(|_| PageError::Foreign)?;
+    let mut shares = vec![(SlotOwner::Link(link.to_owned()), FORMS_OF_PERSON)];
+    let network = visitor.network.map(SlotOwner::Network);
+    shares.extend(network.map(|network| (network, FORMS_OF_NETWORK)));
+    let slot = LateSlot { slots: Arc::clone(&web.forms), shares, taken: None };
+    let reading = read(csrf, Multipart::new(limited(body), boundary), slot);
+    match tokio::time::timeout(UPLOAD_TIME, reading).await {
+        Ok(read) => read,
+        Err(_) => Err(PageError::TooLarge),
+    }
+}
+
 fn limited(body: Body) -> axum::body::BodyDataStream {
     Body::new(Limited::new(body, FORM_WITH_FILES_BYTES)).into_data_stream()
 }

@@ -104,7 +104,7 @@ pub struct CsrfToken {
 }
 
 impl CsrfToken {
-    fn of(token: &str, ids: &Ids) -> CsrfToken {
+    pub(super) fn of(token: &str, ids: &Ids) -> CsrfToken {
         let value = first_bytes(&format!("a form of {token}"));
         let mask = first_bytes(&ids.token(MASK_CHARS));
         let masked = xor(value, mask);
@@ -149,7 +149,7 @@ fn first_bytes(text: &str) -> [u8; CSRF_BYTES] {
     std::array::from_fn(|place| hash[place])
 }
 
-fn cookie(headers: &HeaderMap, name: &str) -> Option<String> {
+pub(super) fn cookie(headers: &HeaderMap, name: &str) -> Option<String> {
     let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
     lines
         .flat_map(|line| line.split(';'))
@@ -207,7 +207,13 @@ impl Web {
         self.set_cookie(response, UNDO, message, UNDO_SECONDS);
     }
 
-    fn set_cookie<B>(&self, response: &mut Response<B>, name: &str, value: &str, seconds: i64) {
+    pub(super) fn set_cookie<B>(
+        &self,
+        response: &mut Response<B>,
+        name: &str,
+        value: &str,
+        seconds: i64,
+    ) {
         let secure = if self.https { "; Secure" } else { "" };
         let text =
             format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}");

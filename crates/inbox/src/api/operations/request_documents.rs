@@ -3,7 +3,7 @@
 use db::Tx;
 use serde::Deserialize;
 
-use super::reply::{ITEM, ONLY_IF_NO_DRAFT};
+use super::reply::{ITEM, ONLY_IF_NO_DRAFT, SECURE, SECURE_LIFETIME};
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
 use crate::api::fields::{InputField, InputKind, Rule, text};
 use crate::api::wire::ReplyResultJson;
@@ -16,6 +16,7 @@ use crate::model::conversations::{self, Conversation};
 use crate::model::document_requests::{self, RequestedDocument};
 use crate::model::drafts::{self, DraftContent, ReplyResult};
 use crate::model::recipients::RecipientList;
+use crate::model::secure::SecureWish;
 
 pub const OPERATION: Operation = Operation {
     name: "request_documents",
@@ -80,6 +81,8 @@ pub const OPERATION: Operation = Operation {
         )
         .or("false"),
         ONLY_IF_NO_DRAFT,
+        SECURE,
+        SECURE_LIFETIME,
     ],
     body_optional: false,
     success: 201,
@@ -109,6 +112,8 @@ pub struct RequestDocumentsInput {
     pub send: bool,
     #[serde(default)]
     pub only_if_no_draft: bool,
+    pub secure: Option<bool>,
+    pub secure_days: Option<i64>,
 }
 
 /// Asks for documents in a message of its own.
@@ -128,6 +133,7 @@ pub fn request_documents(
         text: &text,
         documents: &input.documents,
         due_date: input.due_date.as_deref(),
+        secure: SecureWish { secure: input.secure, days: input.secure_days },
         ..DraftContent::default()
     };
     let result = if input.send {

@@ -22,8 +22,8 @@ use crate::base::limits::{
 };
 use crate::base::queue::Queue;
 use crate::base::string_enum::string_enum;
-use crate::model::document_requests::TOKEN_CHARS;
 use crate::model::file_checks::FileRefusal;
+use crate::model::guest_tokens::GuestToken;
 use crate::model::timeline::{self, TimelineEvent};
 
 pub use scanning::scan;
@@ -92,15 +92,12 @@ db::row! {
 
 /// The request of a link. Unknown, revoked and expired links give the same error.
 pub fn ask_at(tx: &mut Tx<'_>, token: &str, now: i64) -> Result<Ask> {
-    let shaped = token.len() == TOKEN_CHARS && token.bytes().all(|b| b.is_ascii_alphanumeric());
-    if !shaped {
-        return Err(Error::NotFound("page"));
-    }
+    let token = GuestToken::parse(token).ok_or(Error::NotFound("page"))?;
     let found: Option<(i64, RequestId)> = tx.opt(
         "SELECT ws, id FROM document_requests
-         WHERE token = ?1 AND opened_at IS NOT NULL AND revoked_at IS NULL
+         WHERE token_hash = ?1 AND opened_at IS NOT NULL AND revoked_at IS NULL
            AND (completed_at IS NULL OR completed_at > ?2)",
-        &[&token, &(now - UPLOAD_PAGE_MS)],
+        &[&token.hash(), &(now - UPLOAD_PAGE_MS)],
     )?;
     let (ws, request) = found.ok_or(Error::NotFound("page"))?;
     ask_of(tx, ws, &request)

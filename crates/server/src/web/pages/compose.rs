@@ -124,6 +124,7 @@ fn new_reply(form: &ReplyForm) -> inbox::Result<Result<NewReply, String>> {
         close: form.button == ReplyButton::SendAndClose,
         send: form.button != ReplyButton::Keep,
         forwards,
+        secure: None,
     }))
 }
 

@@ -360,7 +360,7 @@ fn forward_view(
     let file = |file: &actions::FiledAs| ForwardFile {
         value: match &file.place {
             FilePlace::Document(id) => id.to_string(),
-            FilePlace::Attachment(id) => id.to_string(),
+            FilePlace::Attachment(id) | FilePlace::Protected(_, id) => id.to_string(),
         },
         // What was added before, as by a message that was stopped, is not added again.
         checked: !open

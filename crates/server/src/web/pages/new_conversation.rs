@@ -149,6 +149,7 @@ pub async fn send(State(web): State<Arc<Web>>, upload: FormUpload<FirstMailForm>
             close: false,
             send: form.button != ReplyButton::Keep,
             forwards: None,
+            secure: None,
         },
     };
     let sent = web.act(&visitor, move |tx, cx, _| actions::send_first_mail(tx, cx, &first)).await;

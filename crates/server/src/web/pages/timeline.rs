@@ -366,9 +366,12 @@ pub fn file_view(file: &FiledAs) -> FileView {
     let (href, is_document) = match &file.place {
         FilePlace::Document(id) => (format!("/documents/{id}"), true),
         FilePlace::Attachment(id) => (format!("/attachments/{id}"), false),
+        FilePlace::Protected(message, id) => (format!("/protected/{message}/{id}"), false),
     };
     let is_mail = is_document && is_mail(&file.content_type, &file.filename);
-    let is_shown = is_picture(&file.content_type) || file.content_type == "application/pdf";
+    // A preview would be kept outside of the seal.
+    let is_shown = !matches!(file.place, FilePlace::Protected(..))
+        && (is_picture(&file.content_type) || file.content_type == "application/pdf");
     FileView {
         shown_href: is_shown.then(|| format!("{href}?shown")),
         mail_href: is_mail.then(|| format!("{href}/mail/top")),
@@ -471,6 +474,16 @@ fn sentence(event: &TimelineEvent, times: &TimeFormat) -> String {
         TimelineEvent::SendFailed { reason, .. } => format!("could not send the message: {reason}"),
         TimelineEvent::SpamComplaint { .. } => {
             "heard that the customer reported the message as spam".into()
+        }
+        TimelineEvent::Opened { email, .. } => {
+            format!("saw that {email} opened the protected message")
+        }
+        TimelineEvent::SecureRevoked { .. } => "took the protected message back".into(),
+        TimelineEvent::LinkAsked { email, .. } => {
+            format!("was asked by {email} for a new link to the protected message")
+        }
+        TimelineEvent::LinkLocked { email, .. } => {
+            format!("locked the page of {email} for a day: too many wrong codes")
         }
     }
 }
