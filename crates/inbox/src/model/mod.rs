@@ -33,6 +33,7 @@ pub mod pdf;
 pub mod placeholders;
 pub mod recipients;
 pub(crate) mod reminders;
+pub(crate) mod sealed_attachments;
 pub mod sealing;
 pub mod secure;
 pub mod services;

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::app::{App, Cx};
 use crate::base::error::{Error, Result};
-use crate::base::ids::{MessageId, RequestId, WebhookId};
+use crate::base::ids::{AttachmentId, MessageId, RequestId, WebhookId};
 use crate::base::secret_sealer::{SEALED_PREFIX, SecretSealer};
 
 /// Bytes of a workspace's mail secret while it is not sealed.
@@ -40,6 +40,16 @@ pub(crate) fn upload_purpose(ws: i64, request: &RequestId) -> String {
 /// The key of a secure message.
 pub(crate) fn secure_purpose(ws: i64, message: &MessageId) -> String {
     format!("secure {ws} {message}")
+}
+
+/// The key and name of a file of an unsent secure message.
+pub(crate) fn attachment_purpose(ws: i64, id: &AttachmentId) -> String {
+    format!("attachment {ws} {id}")
+}
+
+/// An unsent secure text.
+pub(crate) fn autosave_purpose(ws: i64, person: &str, place: &str) -> String {
+    format!("autosave {ws} {person} {place}")
 }
 
 /// The text of a queued notice: it may contain a sign-in link.

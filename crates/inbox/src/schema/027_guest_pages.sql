@@ -92,3 +92,5 @@ ALTER TABLE workspaces ADD COLUMN secure_days_max BIGINT NOT NULL DEFAULT 90;
 ALTER TABLE workspaces ADD COLUMN secure_senders TEXT NOT NULL DEFAULT 'everybody';
 ALTER TABLE mailboxes ADD COLUMN always_secure BOOLEAN NOT NULL DEFAULT FALSE;
 ALTER TABLE autosaves ADD COLUMN secure BOOLEAN NOT NULL DEFAULT FALSE;
+-- Files of an unsent secure message are sealed: their key, and with it their name.
+ALTER TABLE attachments ADD COLUMN key TEXT;

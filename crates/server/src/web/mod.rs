@@ -43,7 +43,7 @@ pub use mail_setup::{MailSetup, OutgoingMailSetup};
 use multipart::FORMS_WITH_FILES;
 use pages::{
     approvals, attached_mails, compose, conversation, document_requests, documents, files,
-    inbox_page, mail_frame, mentions, new_conversation, originals, previews, request_documents,
+    inbox_page, mail_frame, mentions, new_conversation, originals, previews, protected, request_documents,
     scheduled, search, sign_in, unsent, welcome,
 };
 use picture_cache::PictureCache;
@@ -218,6 +218,9 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/requests/{id}/reopen", post(document_requests::reopen))
         .route("/requests/{id}/revoke", post(document_requests::revoke))
         .route("/messages/{id}/stop", post(scheduled::stop))
+        .route("/messages/{id}/revoke", post(protected::revoke))
+        .route("/messages/{id}/extend", post(protected::extend))
+        .route("/messages/{id}/new-link", post(protected::send_again))
         .route("/leaving", get(scheduled::page))
         .route("/mentions", get(mentions::page))
         .route("/mentions/read", post(mentions::read_all))

@@ -18,8 +18,9 @@ pub const OPERATION: Operation = Operation {
     tool: Some(Tool {
         name: "revoke_message",
         about: "Takes back a secure message that has left: its page is closed at once, for everybody it \
-                went to. Use it when it went to the wrong address or says something wrong. What was \
-                read already stays known to the reader. A person can open it again with a new link.",
+                went to. Use it when it went to the wrong address or says something wrong. What the \
+                customer has read already stays known to them. A person can open it again with a new \
+                link.",
         example: r#"{ "id": "msg_01kag13z8m4s6y2t9r5w1q3n7x" }"#,
         list: None,
         loses: true,

@@ -36,8 +36,8 @@ pub struct ProtectedFile {
     pub content_type: String,
     /// In bytes, before it was sealed.
     pub size: i64,
-    hash: String,
-    key: String,
+    pub(crate) hash: String,
+    pub(crate) key: String,
 }
 
 impl ProtectedFile {

@@ -45,7 +45,7 @@ pub(crate) fn days_of(
     conversation: &Conversation,
     wish: SecureWish,
 ) -> Result<Option<i64>> {
-    let always = is_always_secure(tx, cx, &conversation.mailbox)?;
+    let always = is_always_secure(tx, cx.actor.ws, &conversation.mailbox)?;
     if always && wish.secure == Some(false) {
         return Err(Error::invalid("secure", "this inbox sends protected messages only"));
     }
@@ -66,10 +66,11 @@ pub(crate) fn days_of(
     Ok(Some(days))
 }
 
-fn is_always_secure(tx: &mut Tx<'_>, cx: &Cx<'_>, mailbox: &MailboxId) -> Result<bool> {
+/// True for an inbox that sends secure messages only.
+pub fn is_always_secure(tx: &mut Tx<'_>, ws: i64, mailbox: &MailboxId) -> Result<bool> {
     let (always,): (bool,) = tx.one(
         "SELECT always_secure FROM mailboxes WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, mailbox],
+        &[&ws, mailbox],
     )?;
     Ok(always)
 }

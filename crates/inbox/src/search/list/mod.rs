@@ -187,6 +187,8 @@ db::row! {
         pub last_direction: Option<Direction>,
         pub waiting_since: Option<i64>,
         pub has_draft: bool,
+        /// Some message of it is secure.
+        pub has_secure: bool,
         pub reference: Option<String>,
     }
 }

@@ -275,6 +275,9 @@ fn marks(summary: &ConversationSummary, frame: &PageLayout, mixed: bool) -> Vec<
         }
         _ => {}
     }
+    if summary.has_secure {
+        add("", "lock", "Protected".into());
+    }
     marks.truncate(MARKS);
     marks
 }

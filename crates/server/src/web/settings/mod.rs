@@ -13,6 +13,7 @@ mod plan;
 mod records;
 mod records_view;
 mod replies;
+mod secure;
 mod server_form;
 mod services;
 mod tags;
@@ -59,6 +60,7 @@ menu! {
     Outgoing: "Outgoing mail", "/settings/outgoing", for_admins: true;
     Tags: "Tags", "/settings/tags", for_admins: false;
     Replies: "Saved replies", "/settings/replies", for_admins: false;
+    Secure: "Protected messages", "/settings/secure", for_admins: true;
     Keys: "Agents and keys", "/settings/keys", for_admins: true;
     Webhooks: "Webhooks", "/settings/webhooks", for_admins: true;
     Services: "Sending services", "/settings/services", for_admins: true;
@@ -104,6 +106,7 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/replies", get(replies::page).post(replies::add))
         .route("/settings/replies/{id}", get(replies::edit_page).post(replies::change))
         .route("/settings/replies/{id}/delete", post(replies::delete))
+        .route("/settings/secure", get(secure::page).post(secure::save))
         .route("/settings/keys", get(keys::page).post(keys::make))
         .route("/settings/keys/{id}/revoke", post(keys::revoke))
         .route("/settings/webhooks", get(webhooks::page).post(webhooks::add))

@@ -16,6 +16,7 @@ mod original;
 mod outgoing;
 mod own_sign_in;
 mod reading;
+mod secure_pages;
 mod services;
 mod settings;
 mod sign_in;
