@@ -17,8 +17,8 @@ use crate::model::conversations::{self, Conversation};
 use crate::model::drafts::ReplyResult;
 use crate::model::drafts::{self, DraftContent};
 use crate::model::mailboxes;
-use crate::model::sealed_attachments;
 use crate::model::recipients::{Party, RecipientList};
+use crate::model::sealed_attachments;
 use crate::model::secure::{self, SecureWish};
 use crate::model::written_text::{TextFormat, WrittenText};
 

@@ -78,11 +78,7 @@ pub fn find_attachment(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AttachmentId) -> Resul
     Ok(FileReference { filename, content_type, size, hash })
 }
 
-fn seen_attachment(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    id: &AttachmentId,
-) -> Result<OutgoingAttachment> {
+fn seen_attachment(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AttachmentId) -> Result<OutgoingAttachment> {
     let missing = || Error::NotFound("file");
     let (file, conversation, writer) =
         attachments::find(tx, cx.actor.ws, id)?.ok_or_else(missing)?;

@@ -35,11 +35,7 @@ pub fn secure_inboxes(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<(Mailbox, bool
     Ok(inboxes)
 }
 
-pub fn set_secure_rules(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    input: &SecureSettingsInput,
-) -> Result<()> {
+pub fn set_secure_rules(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &SecureSettingsInput) -> Result<()> {
     cx.actor.must_administer()?;
     if !(1..=SECURE_DAYS_MAX).contains(&input.days_max) {
         let sentence = format!("The most can be 1 to {SECURE_DAYS_MAX} days.");

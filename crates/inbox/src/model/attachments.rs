@@ -101,7 +101,13 @@ pub fn add_stored(
     Ok(())
 }
 
-pub fn must_fit(tx: &mut Tx<'_>, ws: i64, place: &str, person: &UserId, sizes: &[i64]) -> Result<()> {
+pub fn must_fit(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    place: &str,
+    person: &UserId,
+    sizes: &[i64],
+) -> Result<()> {
     let there = unsent(tx, ws, place, person)?;
     let bytes: i64 = there.iter().map(|file| file.size).chain(sizes.iter().copied()).sum();
     if there.len() + sizes.len() <= ATTACHMENTS && bytes <= ATTACHED_BYTES {

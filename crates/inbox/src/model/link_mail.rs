@@ -13,6 +13,7 @@ use crate::model::recipients::{self, Party};
 use crate::model::secure;
 
 const REMINDER: &str = "Reminder of a protected message";
+const REQUEST_REMINDER: &str = "Reminder of documents";
 const NEW_LINK: &str = "New link to a protected message";
 
 /// Opens the pages of a secure message again and mails new links to everybody that it went to.
@@ -23,7 +24,22 @@ pub fn send_again(
     message: &MessageId,
 ) -> Result<()> {
     let emails = secure::renew_links(tx, cx, message)?;
-    mail_links(tx, cx, conversation, message, &emails, NEW_LINK)
+    mail_links(tx, cx, conversation, message, &emails, NEW_LINK)?;
+    Ok(())
+}
+
+/// Reminds of the documents that a secure message asks for: the mail leads to its page and names none.
+pub fn remind_of_request(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    message: &MessageId,
+) -> Result<Option<MessageId>> {
+    if !secure::is_open(tx, cx, message)? {
+        return Ok(None);
+    }
+    let emails = [conversation.contact_email.as_str().to_owned()];
+    mail_links(tx, cx, conversation, message, &emails, REQUEST_REMINDER)
 }
 
 /// Reminds everybody who has not opened the page, once.
@@ -37,17 +53,13 @@ pub fn remind(
         "UPDATE secure_messages SET remind_at = NULL WHERE ws = ?1 AND message = ?2",
         &[&cx.actor.ws, message],
     )?;
-    let open: Option<(i64,)> = tx.opt(
-        "SELECT expires_at FROM secure_messages
-         WHERE ws = ?1 AND message = ?2 AND revoked_at IS NULL AND expires_at > ?3",
-        &[&cx.actor.ws, message, &cx.now],
-    )?;
     let is_over = conversation.status == Status::Closed || conversation.held;
-    if open.is_none() || is_over {
+    if is_over || !secure::is_open(tx, cx, message)? {
         return Ok(());
     }
     let emails = secure::recipients_left(tx, cx.actor.ws, message)?;
-    mail_links(tx, cx, conversation, message, &emails, REMINDER)
+    mail_links(tx, cx, conversation, message, &emails, REMINDER)?;
+    Ok(())
 }
 
 fn mail_links(
@@ -57,9 +69,9 @@ fn mail_links(
     message: &MessageId,
     emails: &[String],
     text: &str,
-) -> Result<()> {
+) -> Result<Option<MessageId>> {
     if emails.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
     let parties = recipients::of_message(tx, cx.actor.ws, message)?;
     let is_meant = |party: &&Party| emails.iter().any(|email| party.address() == email.as_str());
@@ -71,6 +83,5 @@ fn mail_links(
     let to = serde_json::to_string(&to).expect("addresses are JSON");
     let automatic =
         Automatic { text, from_name, to: &to, unsubscribe: None, leads_to: Some(message) };
-    drafts::send_automatic(tx, cx, conversation, &automatic)?;
-    Ok(())
+    drafts::send_automatic(tx, cx, conversation, &automatic).map(Some)
 }

@@ -185,6 +185,13 @@ pub fn load_outgoing(
     Ok((message, conversation))
 }
 
+/// True for a message whose words are kept on a secure page.
+pub fn is_secure(tx: &mut Tx<'_>, ws: i64, id: &MessageId) -> Result<bool> {
+    let (secure,): (bool,) =
+        tx.one("SELECT secure FROM messages WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
+    Ok(secure)
+}
+
 /// Sets a message's recipients.
 pub fn address(
     tx: &mut Tx<'_>,

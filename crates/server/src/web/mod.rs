@@ -43,8 +43,8 @@ pub use mail_setup::{MailSetup, OutgoingMailSetup};
 use multipart::FORMS_WITH_FILES;
 use pages::{
     approvals, attached_mails, compose, conversation, document_requests, documents, files,
-    inbox_page, mail_frame, mentions, new_conversation, originals, previews, protected, request_documents,
-    scheduled, search, sign_in, unsent, welcome,
+    inbox_page, mail_frame, mentions, new_conversation, originals, previews, protected,
+    request_documents, scheduled, search, sign_in, unsent, welcome,
 };
 use picture_cache::PictureCache;
 use presence::Presence;

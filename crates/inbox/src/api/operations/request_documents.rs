@@ -15,6 +15,7 @@ use crate::base::limits::{
 use crate::model::conversations::{self, Conversation};
 use crate::model::document_requests::{self, RequestedDocument};
 use crate::model::drafts::{self, DraftContent, ReplyResult};
+use crate::model::messages;
 use crate::model::recipients::RecipientList;
 use crate::model::secure::SecureWish;
 
@@ -36,7 +37,8 @@ pub const OPERATION: Operation = Operation {
             " seconds in the sandbox). Once it has left, the customer is reminded on days ",
             reminder_days!(),
             " until everything required is in. Each call makes a new request: give an \
-             idempotencyKey so that a repeat after a timeout makes no second one.",
+             idempotencyKey so that a repeat after a timeout makes no second one. With secure true \
+             checklist and upload page are behind a code that is mailed to the customer.",
         ),
         example: r#"{
             "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
@@ -141,7 +143,9 @@ pub fn request_documents(
     } else {
         drafts::keep_as_draft(tx, cx, &conversation, &draft)?
     };
-    if let Some(request) = &result.request_id {
+    if let Some(request) = &result.request_id
+        && !messages::is_secure(tx, cx.actor.ws, &result.message_id)?
+    {
         document_requests::explain(tx, cx, request, &text)?;
     }
     Ok(result)

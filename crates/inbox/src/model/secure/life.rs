@@ -79,6 +79,16 @@ pub fn mark_opened(tx: &mut Tx<'_>, cx: &Cx<'_>, link: &SecureLink) -> Result<()
     timeline::record(tx, cx, &link.conversation, &opened)
 }
 
+/// True while the page of a message can be read.
+pub(crate) fn is_open(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<bool> {
+    let open: Option<(i64,)> = tx.opt(
+        "SELECT expires_at FROM secure_messages
+         WHERE ws = ?1 AND message = ?2 AND revoked_at IS NULL AND expires_at > ?3",
+        &[&cx.actor.ws, message, &cx.now],
+    )?;
+    Ok(open.is_some())
+}
+
 /// Takes a message back that has left: its pages are closed at once. Doing it twice changes nothing.
 pub fn revoke(
     tx: &mut Tx<'_>,

@@ -15,7 +15,7 @@ pub use content::{
 };
 pub(crate) use content::{insert, replace};
 pub use life::{extend, mark_opened, request_link, revoke};
-pub(crate) use life::{left, open_links, renew_links};
+pub(crate) use life::{is_open, left, open_links, renew_links};
 pub use links::{LinkState, SecureLink, enter_code, link_at, link_of, request_code};
 pub(crate) use links::{address, recipients_left};
 pub use page::{PageAuthor, PageMessage, SecureFront, SecurePage, file_of_page, front, read};

@@ -68,10 +68,8 @@ pub(crate) fn days_of(
 
 /// True for an inbox that sends secure messages only.
 pub fn is_always_secure(tx: &mut Tx<'_>, ws: i64, mailbox: &MailboxId) -> Result<bool> {
-    let (always,): (bool,) = tx.one(
-        "SELECT always_secure FROM mailboxes WHERE ws = ?1 AND id = ?2",
-        &[&ws, mailbox],
-    )?;
+    let (always,): (bool,) =
+        tx.one("SELECT always_secure FROM mailboxes WHERE ws = ?1 AND id = ?2", &[&ws, mailbox])?;
     Ok(always)
 }
 

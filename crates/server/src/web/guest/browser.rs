@@ -13,9 +13,6 @@ use inbox::model::guest_tokens::GuestTokenHash;
 use crate::web::Web;
 use crate::web::visitor::{CsrfToken, cookie};
 
-const COOKIE: &str = "mailroom_guest";
-/// Browsers send a `__Host-` cookie to this host only, and only over https.
-const COOKIE_HTTPS: &str = "__Host-mailroom_guest";
 const COOKIE_CHARS: usize = 48;
 
 /// A customer's browser, known by a random cookie.
@@ -67,9 +64,5 @@ impl Web {
 
     pub fn set_guest(&self, response: &mut Response<Body>, token: &str) {
         self.set_cookie(response, self.guest_cookie(), token, GUEST_SESSION_MS / 1_000);
-    }
-
-    fn guest_cookie(&self) -> &'static str {
-        if self.https { COOKIE_HTTPS } else { COOKIE }
     }
 }

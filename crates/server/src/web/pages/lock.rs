@@ -18,8 +18,7 @@ pub struct ComposerLock {
 
 impl ComposerLock {
     pub fn of(open: &OpenConversation) -> ComposerLock {
-        let (is_always, is_sticky) =
-            (open.writing.always_secure, open.conversation.secure_answer);
+        let (is_always, is_sticky) = (open.writing.always_secure, open.conversation.secure_answer);
         ComposerLock {
             is_locked: is_always || is_sticky,
             is_always,

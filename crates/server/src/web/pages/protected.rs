@@ -36,7 +36,9 @@ impl ProtectedView {
             (false, _, _) if message.status.is_none() => "Written on a protected page".into(),
             (false, _, _) => format!("Read on a protected page, for {} days", state.days),
             (true, Some(at), _) => format!("{opened}. Taken back {}", times.long(at).text),
-            (true, None, Some(at)) if is_over => format!("{opened}. Closed {}", times.long(at).text),
+            (true, None, Some(at)) if is_over => {
+                format!("{opened}. Closed {}", times.long(at).text)
+            }
             (true, None, Some(at)) => format!("{opened}. Open until {}", times.long(at).text),
             (true, None, None) => opened,
         };
@@ -86,7 +88,6 @@ async fn change(
 ) -> PageResult {
     let id = MessageId::parse(id).ok_or(Error::NotFound("message"))?;
     let wanted = id.clone();
-    let conversation =
-        web.act(&posted.visitor, move |tx, cx, _| action(tx, cx, &wanted)).await?;
+    let conversation = web.act(&posted.visitor, move |tx, cx, _| action(tx, cx, &wanted)).await?;
     web.redirect(&format!("/conversations/{conversation}#{id}"), flash)
 }

@@ -70,8 +70,7 @@ pub async fn save(State(web): State<Arc<Web>>, posted: Posted<SecureForm>) -> Pa
         senders: SecureSenders::parse(&form.senders).unwrap_or(SecureSenders::Everybody),
         always: form.always.iter().filter_map(|id| MailboxId::parse(id)).collect(),
     };
-    let saved =
-        web.act(&visitor, move |tx, cx, _| actions::set_secure_rules(tx, cx, &input)).await;
+    let saved = web.act(&visitor, move |tx, cx, _| actions::set_secure_rules(tx, cx, &input)).await;
     match saved {
         Ok(()) => web.redirect("/settings/secure", Flash::SecureSaved),
         Err(PageError::Domain(Error::Invalid(problems))) => {

@@ -70,8 +70,10 @@ impl Web {
         T: Send + 'static,
     {
         let (wanted, now) = (token.to_owned(), self.app.clock.now());
+        let browser = visitor.guest;
         let work = move |tx: &mut Tx<'_>| {
             let ask = uploads::ask_at(tx, &wanted, now)?;
+            ask.must_be_proven(tx, browser, now)?;
             read(tx, &ask)
         };
         let outcome = self.app.store.read(work).await;
@@ -89,9 +91,10 @@ impl Web {
         F: FnMut(&mut Tx<'_>, &Cx<'_>, &Ask) -> inbox::Result<T> + Send + 'static,
         T: Send + 'static,
     {
-        let (wanted, app) = (token.to_owned(), self.app.clone());
+        let (wanted, app, browser) = (token.to_owned(), self.app.clone(), visitor.guest);
         let work = move |tx: &mut Tx<'_>| {
             let ask = uploads::ask_at(tx, &wanted, app.clock.now())?;
+            ask.must_be_proven(tx, browser, app.clock.now())?;
             operation(tx, &app.cx(&ask.actor), &ask)
         };
         let outcome = self.app.store.write(work).await;
@@ -112,6 +115,14 @@ fn gone(refusal: PageError) -> Response<Body> {
                 StatusCode::NOT_FOUND,
                 &page::Nothing { title: "This link leads nowhere", sentence },
             )
+        }
+        PageError::Domain(Error::Unauthorized) => {
+            let sentence =
+                "This page belongs to a protected message. Open the link in the mail about \
+                            it, enter the code that is mailed to you, and come here from there."
+                    .to_owned();
+            let page = page::Nothing { title: "Prove your address first", sentence };
+            html(StatusCode::UNAUTHORIZED, &page)
         }
         PageError::TooManyAttempts => {
             let sentence = format!(

@@ -9,9 +9,8 @@ use serde_json::{Value, json};
 use super::limits::{IN_SANDBOX_TEXTS, LISTS, TEXTS};
 use super::schema::problems;
 use super::{
-    ALL, CREATING, IN_SANDBOX, ON_OWN_DRAFTS, ON_SECURE_MESSAGES, OPS, Op, SENDING, a_secure_message,
-    a_test_conversation, beside,
-    every_op, fields_named, give_message, op,
+    ALL, CREATING, IN_SANDBOX, ON_OWN_DRAFTS, ON_SECURE_MESSAGES, OPS, Op, SENDING,
+    a_secure_message, a_test_conversation, beside, every_op, fields_named, give_message, op,
 };
 use crate::support::{Answer, DAY, TestApp, TestKey, letter, nowhere, on_both, request};
 

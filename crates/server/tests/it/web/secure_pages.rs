@@ -16,6 +16,8 @@ on_both!(
     what_was_being_written_comes_along_when_the_session_has_ended,
     a_file_that_could_run_is_refused_and_the_text_is_kept,
     a_person_protects_a_reply_with_its_files_and_the_lock_stays_on,
+    a_draft_that_is_approved_in_the_conversation_keeps_its_words,
+    documents_that_are_asked_for_securely_are_behind_the_same_code,
     links_of_earlier_versions_go_on_to_work
 );
 
@@ -57,12 +59,7 @@ fn csrf(page: &Page) -> String {
 
 impl Reader<'_> {
     /// Presses the button of a page, with these fields.
-    async fn press(
-        &self,
-        browser: &Browser<'_>,
-        what: &str,
-        fields: &[(&str, &str)],
-    ) -> Page {
+    async fn press(&self, browser: &Browser<'_>, what: &str, fields: &[(&str, &str)]) -> Page {
         let page = browser.get(&self.path).await;
         let token = csrf(&page);
         let mut all = vec![("csrf", token.as_str())];
@@ -266,7 +263,8 @@ async fn a_person_protects_a_reply_with_its_files_and_the_lock_stays_on(app: Tes
     ];
     person.post(&format!("{place}/reply"), &fields).await;
     app.pass(UNDO).await;
-    for (table, column) in [("autosaves", "body"), ("attachments", "filename"), ("messages", "text")]
+    for (table, column) in
+        [("autosaves", "body"), ("attachments", "filename"), ("messages", "text")]
     {
         let found = app.count(&format!("{table} WHERE {column} LIKE '%canary%'")).await;
         assert_eq!(found, 0, "{table}");
@@ -287,6 +285,60 @@ async fn a_person_protects_a_reply_with_its_files_and_the_lock_stays_on(app: Tes
     assert!(composer.text.contains("answered on a protected page"), "{}", composer.text);
     let list = person.get("/inbox?view=open").await;
     assert!(list.text.contains("Protected message"), "{}", list.text);
+}
+
+async fn a_draft_that_is_approved_in_the_conversation_keeps_its_words(app: TestApp) {
+    let key = app.key("read draft").await;
+    let mail = app.mail("ann@shop.example Ann", "Lamps", "Hello").await;
+    let body = json!({ "body": "Drafted words", "secure": true });
+    let made = app.on(&key, &mail.conversation, "replies", body).await.is(201).json();
+    let id = text_of(&made, "messageId");
+    let person = app.signed_in(&app.owner).await;
+    let shown = person.get(&format!("/approvals/{id}")).await.is(200);
+    assert!(shown.text.contains("Drafted words") && shown.text.contains("protected page"));
+    let fields = [("revision", "1"), ("seen", "99"), ("next", "/approvals")];
+    person.post(&format!("/approvals/{id}/approve"), &fields).await.is(303);
+    app.pass(UNDO).await;
+    let messages = app.timeline(&key, &mail.conversation, "message").await;
+    let sent = messages.last().unwrap();
+    assert_eq!((&sent["text"], &sent["status"]), (&json!("Drafted words"), &json!("sent")));
+}
+
+async fn documents_that_are_asked_for_securely_are_behind_the_same_code(app: TestApp) {
+    let key = app.key("read send").await;
+    let mail = app.mail("ann@shop.example Ann", "Lamps", "Hello").await;
+    let body = json!({
+        "documents": [{ "label": "Canarypaper" }], "message": "Canarywords", "secure": true,
+        "send": true,
+    });
+    let asked = app.on(&key, &mail.conversation, "document-requests", body).await.is(201).json();
+    app.pass(UNDO).await;
+    assert_eq!(app.count("document_requests WHERE note IS NOT NULL").await, 0);
+    let messages = app.timeline(&key, &mail.conversation, "message").await;
+    let text = text_of(messages.last().unwrap(), "text");
+    let upload = format!("/u/{}", &text.split_once("/u/").unwrap().1[..40]);
+    let ann = Reader {
+        app: &app,
+        key,
+        conversation: mail.conversation.to_string(),
+        message: text_of(&asked, "messageId"),
+        path: format!("/s/{}", after(&app, "/s/", 40)),
+    };
+    let browser = app.browser();
+    let closed = browser.get(&upload).await;
+    assert_eq!(closed.status, 401);
+    assert!(closed.text.contains("Prove your address first") && !closed.text.contains("Canary"));
+    browser.post_bare(&upload, &[]).await.is(401);
+    ann.sign_in(&browser).await;
+    assert!(browser.get(&ann.path).await.text.contains(&upload));
+    assert!(browser.get(&upload).await.is(200).text.contains("Canarypaper"));
+    app.pass(8 * DAY).await;
+    for mail in app.outside.relay.attempts() {
+        let text = String::from_utf8_lossy(&mail.bytes).into_owned();
+        assert!(!text.contains("Canary") && !text.contains("/u/"), "{text}");
+    }
+    let events = app.timeline_events(&ann.key, &ann.conversation).await;
+    assert!(events.iter().any(|(name, _)| name == "reminded"), "{events:?}");
 }
 
 async fn links_of_earlier_versions_go_on_to_work(app: TestApp) {
