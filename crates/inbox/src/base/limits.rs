@@ -29,6 +29,8 @@ pub const UNKNOWN_LINKS_PER_NETWORK: i64 = 100;
 /// A mailed code: how long it counts, and how many tries it allows.
 pub const CODE_MS: i64 = 10 * MINUTE_MS;
 pub const CODE_TRIES: i64 = 5;
+/// Characters of the field for a code: eight digits, and room for spaces.
+pub const CODE_FIELD_CHARS: usize = 11;
 /// Codes of one page within the window and within a day; to one address and from one client network
 /// within the window.
 pub const CODES_WINDOW_MS: i64 = 15 * MINUTE_MS;

@@ -443,6 +443,13 @@ form! {
     }
 }
 
+impl ReplyForm {
+    /// What the writer said; nothing where the form had no lock.
+    pub fn secure_wish(&self) -> Option<bool> {
+        self.has_lock.then_some(self.secure)
+    }
+}
+
 /// Every value of a field that may occur several times.
 #[derive(Clone, Default)]
 pub struct FormValues(pub Vec<String>);

@@ -2,8 +2,6 @@
 
 use inbox::actions::OpenConversation;
 
-use crate::web::pages::composer::ReplyForm;
-
 /// The lock as the composer shows it.
 #[derive(Clone, Debug, Default)]
 pub struct ComposerLock {
@@ -30,12 +28,5 @@ impl ComposerLock {
     /// As it was left.
     pub fn set(&mut self, is_locked: bool) {
         self.is_locked = is_locked || self.is_always;
-    }
-}
-
-impl ReplyForm {
-    /// What the writer said; nothing where the form had no lock.
-    pub fn secure_wish(&self) -> Option<bool> {
-        self.has_lock.then_some(self.secure)
     }
 }

@@ -100,23 +100,20 @@ pub async fn attach(
         }
     };
     let conversation = conversation.map(str::to_owned);
-    let added = match is_secure {
-        true => {
-            let files = web.store_sealed_files(files).await?;
-            web.act_quietly(visitor, move |tx, cx, _| {
-                let place = UnsentPlace::find(tx, cx, conversation.as_deref())?;
-                actions::attach_sealed(tx, cx, &place, &files)
-            })
-            .await
-        }
-        false => {
-            let files = web.store_files(files).await?;
-            web.act_quietly(visitor, move |tx, cx, _| {
-                let place = UnsentPlace::find(tx, cx, conversation.as_deref())?;
-                actions::attach(tx, cx, &place, &files)
-            })
-            .await
-        }
+    let added = if is_secure {
+        let files = web.store_sealed_files(files).await?;
+        web.act_quietly(visitor, move |tx, cx, _| {
+            let place = UnsentPlace::find(tx, cx, conversation.as_deref())?;
+            actions::attach_sealed(tx, cx, &place, &files)
+        })
+        .await
+    } else {
+        let files = web.store_files(files).await?;
+        web.act_quietly(visitor, move |tx, cx, _| {
+            let place = UnsentPlace::find(tx, cx, conversation.as_deref())?;
+            actions::attach(tx, cx, &place, &files)
+        })
+        .await
     };
     match added {
         Ok(()) => Ok(None),

@@ -13,7 +13,7 @@ use inbox::inbound::secure_answer::{SecureAnswer, receive_answer};
 use inbox::model::guest_sessions;
 use inbox::model::secure::{self, ANSWER_BYTES, ANSWER_FILES, LinkState};
 
-use super::views::{FrontPage, GuestTimes, Sheet};
+use super::views::{FrontPage, GuestSheet, GuestTimes};
 use super::{read, refusal};
 use crate::web::Web;
 use crate::web::guest::GuestBrowser;
@@ -46,7 +46,7 @@ pub async fn reply(
     };
     let text = fields.get("text");
     if page.session.is_none() {
-        let mut front = FrontPage::new(Sheet::new(&token, &browser, &page), &page, &times);
+        let mut front = FrontPage::new(GuestSheet::new(&token, &browser, &page), &page, &times);
         (front.signed_out, front.draft) = (true, text);
         return html(StatusCode::UNAUTHORIZED, &front);
     }

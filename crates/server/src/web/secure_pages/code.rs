@@ -11,7 +11,7 @@ use inbox::model::one_time_codes::CodeEntry;
 use inbox::model::secure::{self, LinkState};
 use inbox::model::{guest_sessions, one_time_codes};
 
-use super::views::{CodePage, FrontPage, GuestTimes, Sheet};
+use super::views::{CodePage, FrontPage, GuestSheet, GuestTimes};
 use super::{GuestPage, read, refusal};
 use crate::web::Web;
 use crate::web::guest::{GuestBrowser, GuestForm};
@@ -43,7 +43,8 @@ pub async fn request(
         Err(error) => return refusal(error),
     };
     let times = GuestTimes::new(web.app.clock.now(), &visitor);
-    let mut shown = CodePage::new(Sheet::new(&token, &browser, &page), &page, page.code, &times);
+    let mut shown =
+        CodePage::new(GuestSheet::new(&token, &browser, &page), &page, page.code, &times);
     shown.draft = draft;
     match wait {
         None => html(StatusCode::OK, &shown),
@@ -145,7 +146,7 @@ fn refused(
     if page.link.state != LinkState::Open {
         return read::gone(browser, token, &page, &times, web.app.clock.now());
     }
-    let sheet = Sheet::new(token, browser, &page);
+    let sheet = GuestSheet::new(token, browser, &page);
     if entry == CodeEntry::NotAsked {
         let mut front = FrontPage::new(sheet, &page, &times);
         (front.signed_out, front.draft) = (true, draft);

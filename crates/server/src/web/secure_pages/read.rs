@@ -12,7 +12,7 @@ use inbox::model::guest_sessions;
 use inbox::model::secure::{self, LinkState, SecurePage};
 use inbox::{Cx, Error};
 
-use super::views::{CodePage, FrontPage, GonePage, GuestTimes, ReadPage, Sheet};
+use super::views::{CodePage, FrontPage, GonePage, GuestSheet, GuestTimes, ReadPage};
 use super::{GuestPage, refusal};
 use crate::web::Web;
 use crate::web::form::{Asked, FormFields};
@@ -47,11 +47,11 @@ pub async fn show(
     }
     let response = match (page.link.state, page.code) {
         (LinkState::Open, Some(code)) if page.session.is_none() => {
-            let sheet = Sheet::new(&token, &browser, &page);
+            let sheet = GuestSheet::new(&token, &browser, &page);
             html(StatusCode::OK, &CodePage::new(sheet, &page, Some(code), &times))
         }
         (LinkState::Open, _) => {
-            let sheet = Sheet::new(&token, &browser, &page);
+            let sheet = GuestSheet::new(&token, &browser, &page);
             html(StatusCode::OK, &FrontPage::new(sheet, &page, &times))
         }
         (LinkState::Closed | LinkState::Locked, _) => gone(&browser, &token, &page, &times, now),
@@ -90,12 +90,10 @@ pub(super) async fn shown(
         web.read_for_guest(page, |tx, cx, link| secure::read(tx, cx, link)).await;
     match read {
         Ok(read) => {
-            let mut view = ReadPage::new(Sheet::new(token, browser, page), page, read, times);
+            let mut view = ReadPage::new(GuestSheet::new(token, browser, page), page, read, times);
             change(&mut view);
-            let status = match view.error.is_empty() {
-                true => StatusCode::OK,
-                false => StatusCode::BAD_REQUEST,
-            };
+            let status =
+                if view.error.is_empty() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
             html(status, &view)
         }
         Err(error) => refusal(error),
@@ -113,7 +111,7 @@ pub(super) fn gone(
     let is_locked = page.link.state == LinkState::Locked;
     let asked = page.link.asked_at.filter(|_| !page.link.may_ask(now));
     let view = GonePage {
-        sheet: Sheet::new(token, browser, page),
+        sheet: GuestSheet::new(token, browser, page),
         is_locked,
         asked: asked.map(|at| times.clock(at)),
     };
@@ -170,10 +168,10 @@ pub async fn open(
     let opened = web.act_for_guest(&visitor, (&token, &browser), &form, move |tx, cx, link| {
         let session = guest_sessions::find(tx, cx.actor.ws, id, &link.conversation, cx.now)?;
         let is_reader = session.is_some_and(|session| session.email == link.email);
-        match is_reader && link.state == LinkState::Open {
-            true => secure::mark_opened(tx, cx, link),
-            false => Ok(()),
+        if is_reader && link.state == LinkState::Open {
+            secure::mark_opened(tx, cx, link)?;
         }
+        Ok(())
     });
     match opened.await {
         Ok(_) => see_other(&format!("/s/{token}")),

@@ -43,15 +43,15 @@ impl GuestTimes {
 }
 
 /// What every stage of a page has.
-pub struct Sheet {
+pub struct GuestSheet {
     pub token: String,
     pub csrf: String,
     pub workspace: String,
 }
 
-impl Sheet {
-    pub fn new(token: &str, browser: &GuestBrowser, page: &GuestPage) -> Sheet {
-        Sheet {
+impl GuestSheet {
+    pub fn new(token: &str, browser: &GuestBrowser, page: &GuestPage) -> GuestSheet {
+        GuestSheet {
             token: token.to_owned(),
             csrf: browser.csrf.to_string(),
             workspace: page.front.workspace.clone(),
@@ -63,7 +63,7 @@ impl Sheet {
 #[derive(Template)]
 #[template(path = "secure_front.html", whitespace = "minimize")]
 pub struct FrontPage {
-    pub sheet: Sheet,
+    pub sheet: GuestSheet,
     pub author: String,
     pub to: String,
     pub written: PageTime,
@@ -76,7 +76,7 @@ pub struct FrontPage {
 }
 
 impl FrontPage {
-    pub fn new(sheet: Sheet, page: &GuestPage, times: &GuestTimes) -> FrontPage {
+    pub fn new(sheet: GuestSheet, page: &GuestPage, times: &GuestTimes) -> FrontPage {
         FrontPage {
             author: page.front.author.clone().unwrap_or_else(|| page.front.workspace.clone()),
             sheet,
@@ -94,7 +94,7 @@ impl FrontPage {
 #[derive(Template)]
 #[template(path = "secure_code.html", whitespace = "minimize")]
 pub struct CodePage {
-    pub sheet: Sheet,
+    pub sheet: GuestSheet,
     pub to: String,
     /// When the newest code was sent, and until when it counts.
     pub sent: Option<(String, String)>,
@@ -105,7 +105,7 @@ pub struct CodePage {
 
 impl CodePage {
     pub fn new(
-        sheet: Sheet,
+        sheet: GuestSheet,
         page: &GuestPage,
         code: Option<SentCode>,
         times: &GuestTimes,
@@ -125,7 +125,7 @@ impl CodePage {
 #[derive(Template)]
 #[template(path = "secure_read.html", whitespace = "minimize")]
 pub struct ReadPage {
-    pub sheet: Sheet,
+    pub sheet: GuestSheet,
     pub subject: String,
     pub reader: Option<String>,
     pub author: String,
@@ -152,7 +152,12 @@ pub struct LetterView {
 }
 
 impl ReadPage {
-    pub fn new(sheet: Sheet, page: &GuestPage, read: SecurePage, times: &GuestTimes) -> ReadPage {
+    pub fn new(
+        sheet: GuestSheet,
+        page: &GuestPage,
+        read: SecurePage,
+        times: &GuestTimes,
+    ) -> ReadPage {
         let author = read.front.author.as_deref().unwrap_or(&read.front.workspace);
         let until = page.session.as_ref().map_or(0, |session| session.ends_at);
         let reader = read.reader.clone();
@@ -204,7 +209,7 @@ fn letter(message: PageMessage, reader: &str, times: &GuestTimes) -> LetterView 
 #[derive(Template)]
 #[template(path = "secure_gone.html", whitespace = "minimize")]
 pub struct GonePage {
-    pub sheet: Sheet,
+    pub sheet: GuestSheet,
     pub is_locked: bool,
     /// When a new link was asked for, if that was today.
     pub asked: Option<String>,
