@@ -22,6 +22,8 @@ function keepDraft() {
     const fields = new URLSearchParams();
     // Not `form.elements`, which finds the field by which a recipient is typed under the same name.
     for (const name of KEPT) fields.set(name, form.querySelector(`[name="${name}"]`)?.value ?? "");
+    const lock = form.querySelector('[name="secure"]');
+    if (lock && (lock.type !== "checkbox" || lock.checked)) fields.set("secure", "1");
     return fields;
   };
   let waiting = 0;

@@ -29,6 +29,8 @@ async fn asked(server: &TestServer, labels: &[&str]) -> (String, String) {
         due_date: None,
         send: true,
         only_if_no_draft: false,
+        secure: None,
+        secure_days: None,
     };
     let ask = server.app.act(&server.ines, move |tx, cx| request_documents(tx, cx, input.clone()));
     ask.await.unwrap();

@@ -5,12 +5,15 @@ use db::Tx;
 use super::sessions::own_id;
 use crate::app::Cx;
 use crate::base::actor::Principal;
+use crate::base::blobs::Blob;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{AttachmentId, ConversationId, MessageId};
 use crate::base::limits::{REPLY_CHARS, thousands};
 use crate::base::string_enum::string_enum;
 use crate::model::attachments::{self, NewAttachment, OutgoingAttachment};
 use crate::model::conversations;
+use crate::model::secure::ProtectedFile;
+use crate::model::{sealed_attachments, sealing};
 
 string_enum! {
     /// The kind of message that an unsent text becomes.
@@ -57,6 +60,8 @@ db::row! {
         pub subject: String,
         /// The message that is passed on.
         pub forwards: Option<MessageId>,
+        /// It becomes a secure message, and is kept sealed.
+        pub secure: bool,
         pub saved_at: i64,
     }
 }
@@ -72,6 +77,7 @@ impl Autosave {
             mailbox: String::new(),
             subject: String::new(),
             forwards: None,
+            secure: false,
             saved_at: 0,
         }
     }
@@ -91,13 +97,19 @@ pub fn load_autosave(
     place: &UnsentPlace,
 ) -> Result<Option<Autosave>> {
     let Some(me) = cx.actor.member() else { return Ok(None) };
-    Ok(tx.opt(
+    let found: Option<Autosave> = tx.opt(
         &format!(
             "SELECT {} FROM autosaves WHERE ws = ?1 AND person = ?2 AND conversation = ?3",
             Autosave::COLUMNS
         ),
         &[&cx.actor.ws, &me, &place.key()],
-    )?)
+    )?;
+    let Some(mut saved) = found else { return Ok(None) };
+    if saved.secure {
+        let purpose = sealing::autosave_purpose(cx.actor.ws, me.as_str(), place.key());
+        saved.body = sealing::unseal(cx.sealer, &purpose, saved.body)?;
+    }
+    Ok(Some(saved))
 }
 
 /// Saves an unsent text; an empty one is deleted.
@@ -116,22 +128,29 @@ pub fn autosave(
     if texts.iter().any(is_too_long) || autosave.mailbox.len() > REPLY_CHARS {
         return Err(Error::invalid("body", too_long()));
     }
+    let body = match autosave.secure {
+        true => {
+            let purpose = sealing::autosave_purpose(cx.actor.ws, me.as_str(), place.key());
+            sealing::seal(cx, &purpose, &autosave.body)
+        }
+        false => autosave.body.clone(),
+    };
     tx.exec(
         "INSERT INTO autosaves (
             ws, person, conversation, kind, body, to_line, cc_line, bcc_line, saved_at, mailbox,
-            subject, forwards
-         ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+            subject, forwards, secure
+         ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
          ON CONFLICT (ws, person, conversation) DO UPDATE
          SET kind = excluded.kind, body = excluded.body, to_line = excluded.to_line,
              cc_line = excluded.cc_line, bcc_line = excluded.bcc_line,
              saved_at = excluded.saved_at, mailbox = excluded.mailbox,
-             subject = excluded.subject, forwards = excluded.forwards",
+             subject = excluded.subject, forwards = excluded.forwards, secure = excluded.secure",
         &[
             &cx.actor.ws,
             &me,
             &place.key(),
             &autosave.kind,
-            &autosave.body,
+            &body,
             &autosave.to,
             &autosave.cc,
             &autosave.bcc,
@@ -139,6 +158,7 @@ pub fn autosave(
             &autosave.mailbox,
             &autosave.subject,
             &autosave.forwards,
+            &autosave.secure,
         ],
     )?;
     Ok(())
@@ -167,6 +187,16 @@ pub fn attach(
     attachments::add(tx, cx, place.key(), own_id(cx)?, files)
 }
 
+/// Adds files to the actor's unsent secure text; they are sealed already.
+pub fn attach_sealed(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    place: &UnsentPlace,
+    files: &[(ProtectedFile, Blob)],
+) -> Result<()> {
+    sealed_attachments::add(tx, cx, place.key(), own_id(cx)?, files)
+}
+
 /// Takes one of these files off again.
 pub fn take_out(
     tx: &mut Tx<'_>,
@@ -184,7 +214,7 @@ pub fn attached(
     place: &UnsentPlace,
 ) -> Result<Vec<OutgoingAttachment>> {
     match &cx.actor.who {
-        Principal::Person { id: me, .. } => attachments::unsent(tx, cx.actor.ws, place.key(), me),
+        Principal::Person { id: me, .. } => sealed_attachments::named(tx, cx, place.key(), me),
         _ => Ok(Vec::new()),
     }
 }

@@ -18,6 +18,8 @@ use crate::model::drafts::ReplyResult;
 use crate::model::drafts::{self, DraftContent};
 use crate::model::mailboxes;
 use crate::model::recipients::{Party, RecipientList};
+use crate::model::sealed_attachments;
+use crate::model::secure::{self, SecureWish};
 use crate::model::written_text::{TextFormat, WrittenText};
 
 /// A message as a person wrote it.
@@ -32,6 +34,8 @@ pub struct NewReply {
     pub send: bool,
     /// The message that it passes on.
     pub forwards: Option<ForwardedMessage>,
+    /// Keeps the words on a page; `None` leaves it to the conversation and the inbox.
+    pub secure: Option<bool>,
 }
 
 /// A message that is passed on, and those of its files that go along.
@@ -102,18 +106,29 @@ fn write(
     place: &UnsentPlace,
 ) -> Result<ReplyResult> {
     let written = WrittenText::new(&message.body, message.format);
+    let (me, wish) = (own_id(cx)?, SecureWish { secure: message.secure, days: None });
+    let is_secure = secure::days_of(tx, cx, conversation, wish)?.is_some();
+    let files = match is_secure {
+        true => sealed_attachments::take(tx, cx, place.key(), me)?,
+        false => {
+            sealed_attachments::must_be_none(tx, cx, place.key(), me)?;
+            Vec::new()
+        }
+    };
     let draft = DraftContent {
         recipients: message.recipients.clone(),
         text: &written.text,
         markdown: written.markdown.as_deref(),
         forwards: message.forwards.as_ref().map(|forwarded| &forwarded.id),
+        secure: wish,
+        files,
         ..DraftContent::default()
     };
     let result = match message.send {
         true => drafts::send(tx, cx, conversation, &draft)?,
         false => drafts::keep_as_draft(tx, cx, conversation, &draft)?,
     };
-    let (me, message) = (own_id(cx)?, &result.message_id);
+    let message = &result.message_id;
     attachments::attach_to_message(tx, cx.actor.ws, place.key(), me, (&conversation.id, message))?;
     forget_autosave(tx, cx, place)?;
     Ok(result)
@@ -138,6 +153,7 @@ fn add_forwarded_files(
         let (table, id) = match file {
             FilePlace::Document(id) => ("documents", id.as_str()),
             FilePlace::Attachment(id) => ("attachments", id.as_str()),
+            FilePlace::Protected(..) => return Err(Error::NotFound("file")),
         };
         let found: Option<StoredAttachment> = tx.opt(
             &format!(

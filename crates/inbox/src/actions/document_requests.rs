@@ -8,7 +8,7 @@ use crate::base::ids::{ConversationId, DocumentId, RequestId};
 use crate::base::limits::UPLOAD_PAGE_MS;
 use crate::base::queue::Queue;
 use crate::model::conversations;
-use crate::model::document_requests::{self, TOKEN_CHARS};
+use crate::model::document_requests;
 use crate::model::timeline::{self, TimelineEvent};
 
 /// How far a request is.
@@ -51,7 +51,6 @@ pub struct RequestItem {
 db::row! {
     struct Found from "document_requests" {
         conversation: ConversationId,
-        token: String,
         due_date: Option<String>,
         opened_at: Option<i64>,
         asked_at: Option<i64>,
@@ -117,10 +116,14 @@ pub(super) fn card(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<Reque
             on_the_way: own.filter(|(_, document, _)| document.is_none()).count() as i64,
         }
     });
+    let link = match found.link_works(cx.now) {
+        true => Some(document_requests::link(tx, cx, id)?),
+        false => None,
+    };
     Ok(RequestCard {
         id: id.clone(),
         state: found.state(),
-        link: found.link_works(cx.now).then(|| document_requests::link(cx, &found.token)),
+        link,
         due_date: found.due_date,
         completed_at: found.completed_at,
         remind_at: found.remind_at,
@@ -168,17 +171,16 @@ pub fn revoke_request(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<()
 /// stays dead: there is a new one, which the next reminder carries.
 pub fn reopen_request(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<()> {
     let found = seen(tx, cx, id)?;
-    let token = match found.revoked_at {
-        Some(_) => cx.ids.token(TOKEN_CHARS),
-        None => found.token.clone(),
-    };
+    if found.revoked_at.is_some() {
+        document_requests::renew_link(tx, cx, id)?;
+    }
     let again =
         found.asked_at.filter(|_| found.completed_at.is_none() && found.stopped_at.is_none());
     let remind_at = again.and_then(|asked_at| document_requests::next_reminder(asked_at, cx.now));
     let opened = tx.exec(
-        "UPDATE document_requests SET closed_at = NULL, revoked_at = NULL, token = ?3, remind_at = ?4
+        "UPDATE document_requests SET closed_at = NULL, revoked_at = NULL, remind_at = ?3
          WHERE ws = ?1 AND id = ?2 AND (closed_at IS NOT NULL OR revoked_at IS NOT NULL)",
-        &[&cx.actor.ws, id, &token, &remind_at],
+        &[&cx.actor.ws, id, &remind_at],
     )?;
     tx.wake(Queue::Reminders);
     record_once(tx, cx, &found, opened, TimelineEvent::RequestReopened { request_id: id.clone() })

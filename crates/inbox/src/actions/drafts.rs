@@ -34,6 +34,7 @@ pub fn approve_draft(
     let (message, conversation) = messages::load_outgoing(tx, cx.actor, id)?;
     must_be_person(cx)?;
     must_be_seen(&message, revision)?;
+    let message = messages::with_words(tx, cx, message)?;
     let text = checked(text)?;
     let drafted = helper_drafts::drafted_text(tx, cx.actor.ws, id)?;
     let (edited, sends_at) = match drafted {
@@ -89,17 +90,14 @@ pub fn edit_draft(
 ) -> Result<i64> {
     let (message, _) = messages::load_outgoing(tx, cx.actor, id)?;
     must_be_seen(&message, revision)?;
+    let message = messages::with_words(tx, cx, message)?;
     let written = rewritten(&message, checked(text)?);
+    let edited = message.edited || text != typed(&message);
+    let written = messages::kept_words(tx, cx, &message, written)?;
     tx.exec(
         "UPDATE messages SET text = ?3, markdown = ?4, edited = ?5, revision = revision + 1
          WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
-        &[
-            &cx.actor.ws,
-            id,
-            &written.text,
-            &written.markdown,
-            &(message.edited || text != typed(&message)),
-        ],
+        &[&cx.actor.ws, id, &written.text, &written.markdown, &edited],
     )?;
     Ok(message.revision + 1)
 }
@@ -151,8 +149,8 @@ pub fn stop_message(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Stop
     let place = UnsentPlace::Conversation(conversation.id.clone());
     let is_own = message.author.as_deref() == Some(me.as_str());
     let is_free = load_autosave(tx, cx, &place)?.is_none() && attached(tx, cx, &place)?.is_empty();
-    // A document request stays with its message.
-    if !is_own || !is_free || message.request.is_some() {
+    // A document request stays with its message, and so do the sealed words of a secure one.
+    if !is_own || !is_free || message.request.is_some() || message.secure {
         return Ok(StoppedMessage::Draft);
     }
     let RecipientList { to, cc, bcc } = recipients::of_message(tx, cx.actor.ws, id)?;

@@ -6,7 +6,8 @@ use super::timeline::{FilePlace, FiledAs};
 use crate::app::Cx;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{AttachmentId, DocumentId, MessageId};
-use crate::model::{attachments, conversations, messages};
+use crate::model::attachments::{self, OutgoingAttachment};
+use crate::model::{conversations, messages, sealed_attachments, secure};
 
 /// Files of one message that are listed; a mail has no more.
 const FILES: i64 = 250;
@@ -57,11 +58,27 @@ pub fn find_document(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &DocumentId) -> Result<Fi
 
 /// An attachment of an outgoing message, if the actor may see the message or is its author.
 pub fn attachment(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AttachmentId) -> Result<StoredFile> {
-    find_attachment(tx, cx, id)?.read(tx, cx)
+    let found = seen_attachment(tx, cx, id)?;
+    if !found.is_sealed() {
+        return find_attachment(tx, cx, id)?.read(tx, cx);
+    }
+    let file = sealed_attachments::opened(tx, cx, id)?;
+    let bytes = secure::file_bytes(tx, cx, &file)?;
+    Ok(StoredFile { filename: file.filename, content_type: file.content_type, bytes })
 }
 
-/// The same without its bytes.
+/// The same without its bytes. A sealed one has no preview, which would be kept outside of the seal.
 pub fn find_attachment(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AttachmentId) -> Result<FileReference> {
+    let file = seen_attachment(tx, cx, id)?;
+    if file.is_sealed() {
+        return Err(Error::NotFound("file"));
+    }
+    let hash = file.hash().to_owned();
+    let (filename, content_type, size) = (file.filename, file.content_type, file.size);
+    Ok(FileReference { filename, content_type, size, hash })
+}
+
+fn seen_attachment(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AttachmentId) -> Result<OutgoingAttachment> {
     let missing = || Error::NotFound("file");
     let (file, conversation, writer) =
         attachments::find(tx, cx.actor.ws, id)?.ok_or_else(missing)?;
@@ -69,12 +86,10 @@ pub fn find_attachment(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AttachmentId) -> Resul
         conversations::load(tx, cx.actor, &conversation).map_err(|_| missing())?;
     }
     let own = cx.actor.member().is_some_and(|me| me.as_str() == writer.as_str());
-    if file.message.is_none() && !own {
-        return Err(missing());
+    match file.message.is_none() && !own {
+        true => Err(missing()),
+        false => Ok(file),
     }
-    let hash = file.hash().to_owned();
-    let (filename, content_type, size) = (file.filename, file.content_type, file.size);
-    Ok(FileReference { filename, content_type, size, hash })
 }
 
 /// The bytes of a mail as it came over the wire, named by their hash, if the actor may see its

@@ -19,6 +19,7 @@ use crate::model::authentication::SenderAuthentication;
 use crate::model::drafting::helper_drafts::{self, DraftSource};
 use crate::model::placeholders::signed_text;
 use crate::model::recipients::Party;
+use crate::model::secure::{self, ProtectedState};
 use crate::model::timeline::StoredTimelineEvent;
 
 /// Files of one part of a timeline that are listed.
@@ -144,8 +145,11 @@ db::row! {
         pub markdown: Option<String>,
         /// The message that it passes on.
         pub forwards: Option<MessageId>,
+        pub secure: bool,
         request: Option<RequestId>,
     } later {
+        /// How far a secure message is.
+        pub protected: Option<ProtectedState>,
         /// True when the text is truncated.
         pub cut: bool,
         pub files: Vec<FiledAs>,
@@ -172,6 +176,8 @@ pub struct FiledAs {
 pub enum FilePlace {
     Document(DocumentId),
     Attachment(AttachmentId),
+    /// A file of a secure message.
+    Protected(MessageId, AttachmentId),
 }
 
 db::row! {
@@ -364,8 +370,35 @@ pub(super) fn attach_files(
             content: None,
         });
     }
-    for message in messages {
+    for message in messages.iter_mut() {
         message.files = files.remove(&message.id).unwrap_or_default();
+    }
+    open_secure(tx, cx, messages)
+}
+
+/// Gives the secure messages their words and files.
+fn open_secure(tx: &mut Tx<'_>, cx: &Cx<'_>, messages: &mut [&mut MessageEntry]) -> Result<()> {
+    let sealed = messages.iter().filter(|message| message.secure);
+    let sealed: Vec<MessageId> = sealed.map(|message| message.id.clone()).collect();
+    let mut states = secure::states(tx, cx, &sealed)?;
+    for message in messages {
+        let Some(state) = states.remove(&message.id) else { continue };
+        let content = &state.content;
+        message.text.clone_from(&content.text);
+        message.markdown.clone_from(&content.markdown);
+        message.summary.clone_from(&content.summary);
+        message.files = content
+            .files
+            .iter()
+            .map(|file| FiledAs {
+                place: FilePlace::Protected(message.id.clone(), file.id.clone()),
+                filename: file.filename.clone(),
+                content_type: file.content_type.clone(),
+                size: file.size,
+                content: None,
+            })
+            .collect();
+        message.protected = Some(state);
     }
     Ok(())
 }

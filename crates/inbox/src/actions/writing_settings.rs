@@ -10,7 +10,7 @@ use crate::base::ids::MailboxId;
 use crate::base::limits::{SIGNATURE_CHARS, thousands};
 use crate::model::audit_log::{self, Action};
 use crate::model::written_text::TextFormat;
-use crate::model::{mailboxes, signatures};
+use crate::model::{mailboxes, secure, signatures};
 
 /// How somebody writes in an inbox.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +18,8 @@ pub struct WritingSettings {
     pub format: TextFormat,
     /// The signature that goes below, as Markdown; empty where there is none.
     pub signature: String,
+    /// The inbox sends secure messages only.
+    pub always_secure: bool,
 }
 
 pub fn writing_settings(
@@ -29,7 +31,8 @@ pub fn writing_settings(
         return Ok(WritingSettings::default());
     };
     let signature = signatures::in_effect(tx, cx.actor.ws, Some(me), cx.actor.name(), mailbox)?;
-    Ok(WritingSettings { format: own_format(tx, cx)?, signature })
+    let always_secure = secure::is_always_secure(tx, cx.actor.ws, mailbox)?;
+    Ok(WritingSettings { format: own_format(tx, cx)?, signature, always_secure })
 }
 
 /// The format that the actor writes in.

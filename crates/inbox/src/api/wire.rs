@@ -288,6 +288,14 @@ pub struct TimelineMessage {
     /// The answers that a helper's draft rests on; missing otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sources: Option<Vec<DraftSourceJson>>,
+    /// True for what is read or was written on a secure page. Never copy its text elsewhere.
+    pub secure: bool,
+    /// Of a secure message of ours: when a recipient first read it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opened_at: Option<Option<Moment>>,
+    /// Of a secure message of ours: when its page closes; null before it is scheduled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Option<Moment>>,
 }
 
 #[derive(Serialize, JsonSchema)]

@@ -26,6 +26,31 @@ pub const UPLOAD_PAGE_MS: i64 = 30 * DAY_MS;
 pub const REMIND_AFTER_MS: [i64; 3] = [2 * DAY_MS, 4 * DAY_MS, 7 * DAY_MS];
 /// Invalid upload links that a client network may open within the guessing window.
 pub const UNKNOWN_LINKS_PER_NETWORK: i64 = 100;
+/// A mailed code: how long it counts, and how many tries it allows.
+pub const CODE_MS: i64 = 10 * MINUTE_MS;
+pub const CODE_TRIES: i64 = 5;
+/// Characters of the field for a code: eight digits, and room for spaces.
+pub const CODE_FIELD_CHARS: usize = 11;
+/// Codes of one page within the window and within a day; to one address and from one client network
+/// within the window.
+pub const CODES_WINDOW_MS: i64 = 15 * MINUTE_MS;
+pub const CODES_PER_PAGE: i64 = 3;
+pub const CODES_PER_PAGE_DAY: i64 = 10;
+pub const CODES_PER_ADDRESS: i64 = 10;
+pub const CODES_PER_NETWORK: i64 = 30;
+/// Wrong codes within a day that lock a page for a day.
+pub const WRONG_CODES_PER_DAY: i64 = 20;
+/// A browser that has proven an address is signed out after so long without a click, and at the
+/// latest after the longer time.
+pub const GUEST_SESSION_IDLE_MS: i64 = 30 * MINUTE_MS;
+pub const GUEST_SESSION_MS: i64 = 12 * HOUR_MS;
+/// How long a protected page is open, in days: at most, and by default.
+pub const SECURE_DAYS_MAX: i64 = 90;
+pub const SECURE_DAYS: i64 = 30;
+/// A protected message that nobody has opened is recalled once, after so long.
+pub const SECURE_REMINDER_MS: i64 = 3 * DAY_MS;
+/// Whether a page is read is written down at most this often.
+pub const GUEST_SEEN_EVERY_MS: i64 = MINUTE_MS;
 pub const TAGS_PER_CALL: usize = 10;
 pub const TAG_CHARS: usize = 40;
 /// Topics of a workspace.

@@ -7,6 +7,7 @@ pub mod assignee;
 pub mod background_writes;
 pub(crate) mod backoff;
 pub mod blobs;
+pub mod content_key;
 pub mod email_address;
 pub(crate) mod error;
 pub mod future;

@@ -12,6 +12,7 @@ string_enum! {
         Notices = "notices",
         AppMail = "app mail words",
         Reminders = "reminders",
+        SecureReminders = "secure reminders",
         Submissions = "handing over",
         Uploads = "uploads",
         Documents = "documents",

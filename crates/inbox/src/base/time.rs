@@ -31,6 +31,11 @@ impl Moment {
         format!("{:.3}", timestamp(self.0))
     }
 
+    /// `12 December 2026`, in UTC.
+    pub fn day(self) -> String {
+        timestamp(self.0).strftime("%-d %B %Y").to_string()
+    }
+
     /// `10:42`, in UTC.
     pub fn clock_time(self) -> String {
         timestamp(self.0).strftime("%H:%M").to_string()

@@ -16,6 +16,7 @@ mod reports;
 mod risk;
 mod routes;
 pub(crate) mod sandbox;
+pub mod secure_answer;
 mod sent;
 pub(crate) mod threading;
 

@@ -38,13 +38,15 @@ pub(super) fn is_one(
         signs.loop_mark.as_deref().and_then(|mark| mail::message_of_loop_mark(secret, mark));
     let named = mail.message_id.as_deref().and_then(|id| mail::message_of_id(secret, id));
     for id in marked.iter().chain(&named) {
-        let found: Option<(String, String)> = tx.opt(
-            "SELECT from_email, text FROM messages
+        let found: Option<(String, String, bool)> = tx.opt(
+            "SELECT from_email, text, secure = TRUE OR leads_to IS NOT NULL FROM messages
              WHERE ws = ?1 AND id = ?2 AND direction = 'outbound'",
             &[&cx.actor.ws, id],
         )?;
         let same = match found {
-            Some((from, sent)) => {
+            Some((from, sent, is_link)) => {
+                // The mail of a secure message holds a link instead of the message's text.
+                let sent = if is_link { format!("{}/s/", cx.public_url) } else { sent };
                 EmailAddress::new(&from) == mail.from.email.as_str() && holds(text, &sent)
             }
             None => is_notice(tx, cx, id, incoming)?,

@@ -154,6 +154,7 @@ pub(crate) fn file(
         at: dates.arrived_at,
         direction: Direction::Inbound,
         automatic: false,
+        secure_answer: (mail.kind == AuthorKind::Person).then_some(false),
         text: &mail.text,
         sorts: !held && mail.kind == AuthorKind::Person && !mailbox.circle.is_sandbox(),
     };
@@ -264,6 +265,7 @@ fn write_message(
             sends_at: None,
             markdown: None,
             forwards: None,
+            secure: false,
         },
     )?;
     if mail.kind == AuthorKind::AutoReply {
@@ -341,7 +343,7 @@ impl InboundAnnouncement {
 }
 
 /// Reopens the conversation and records the events.
-fn announce(
+pub(super) fn announce(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &mut Conversation,
@@ -357,10 +359,13 @@ fn announce(
             conversations::set_status(tx, cx, conversation, Status::Open)?;
         }
     }
+    let (secure,): (bool,) =
+        tx.one("SELECT secure FROM messages WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, message])?;
     let event = Event::ClientReplied {
         message,
         mailbox: &conversation.mailbox,
         reference: conversation.reference.as_deref(),
+        secure,
     };
     events::record(tx, cx, conversation.subject_of_events(), &event)
 }

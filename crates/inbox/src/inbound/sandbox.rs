@@ -25,8 +25,8 @@ enum SimulatedBehaviour {
 }
 
 string_enum! {
-    /// The kind of reply from a simulated customer.
-    Answer { Reply = "reply", Documents = "docs", OutOfOffice = "ooo" }
+    /// The kind of reply from a simulated customer. `opens` reads a secure message and answers nothing.
+    Answer { Reply = "reply", Documents = "docs", OutOfOffice = "ooo", Opens = "opens" }
 }
 
 impl SimulatedBehaviour {
@@ -57,6 +57,7 @@ pub fn deliver(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<()> {
         match SimulatedBehaviour::of(email) {
             SimulatedBehaviour::Delivers | SimulatedBehaviour::Bounces => {}
             SimulatedBehaviour::Complains => complain(tx, cx, &message, email)?,
+            SimulatedBehaviour::Answers(Answer::Opens) if !message.secure => {}
             SimulatedBehaviour::Answers(answer) => plan_answer(tx, cx, &message, email, answer)?,
         }
     }
@@ -110,6 +111,9 @@ fn plan_answer(
     Ok(())
 }
 
+/// What a simulated customer writes, by mail or on a secure page.
+pub const REPLY: &str = "Thank you, that answers my question.";
+
 /// The mail that a simulated customer writes back.
 pub fn answer_mail(
     answer: Answer,
@@ -119,7 +123,7 @@ pub fn answer_mail(
     subject: &str,
 ) -> Mail {
     let (kind, text) = match answer {
-        Answer::Reply => (AuthorKind::Person, "Thank you, that answers my question."),
+        Answer::Reply | Answer::Opens => (AuthorKind::Person, REPLY),
         Answer::Documents => (AuthorKind::Person, "Here is the invoice you asked for."),
         Answer::OutOfOffice => {
             (AuthorKind::AutoReply, "I am out of the office and will answer when I am back.")
@@ -131,7 +135,7 @@ pub fn answer_mail(
             content_type: "application/pdf".into(),
             bytes: invoice(),
         }],
-        Answer::Reply | Answer::OutOfOffice => Vec::new(),
+        Answer::Reply | Answer::OutOfOffice | Answer::Opens => Vec::new(),
     };
     Mail {
         message_id: Some(format!("{}.{answers}", answer.as_str())),
@@ -189,6 +193,7 @@ mod tests {
             ("ooo@shop.test", SimulatedBehaviour::Answers(Answer::OutOfOffice)),
             ("someone+bounce@shop.test", SimulatedBehaviour::Delivers),
             ("replies@shop.test", SimulatedBehaviour::Delivers),
+            ("opens@shop.test", SimulatedBehaviour::Answers(Answer::Opens)),
         ] {
             assert_eq!(SimulatedBehaviour::of(email), behaviour, "{email}");
         }

@@ -146,6 +146,7 @@ fn file(
             authentication: None,
             markdown: None,
             forwards: None,
+            secure: false,
         },
     )?;
     let is_latest = dates.arrived_at >= conversation.last_message_at;
@@ -153,6 +154,7 @@ fn file(
         at: dates.arrived_at,
         direction: Direction::Outbound,
         automatic: false,
+        secure_answer: None,
         text: &mail.text,
         sorts: false,
     };

@@ -20,9 +20,11 @@ mod quiet;
 mod recipient_outcomes;
 mod relay;
 mod remind;
+mod remind_secure;
 mod reply_model;
 mod runtime;
 mod sandbox_replies;
+mod secure_mail;
 mod send_messages;
 mod send_notices;
 mod sending_lanes;
@@ -71,6 +73,7 @@ fn all(runtime: &JobRuntime, ports: &Ports) -> Vec<Arc<dyn BackgroundJob>> {
         Arc::new(send_notices::SendNotices { runtime: runtime(), relay }),
         Arc::new(fetch_app_mail::FetchAppMail { runtime: runtime(), app_mail_reader }),
         Arc::new(remind::Remind { runtime: runtime() }),
+        Arc::new(remind_secure::RemindSecure { runtime: runtime() }),
         Arc::new(upload_cleanup::SubmitUploads { runtime: runtime() }),
         Arc::new(upload_cleanup::CleanUpUploads { runtime: runtime() }),
         Arc::new(extract_documents::ExtractDocuments::new(runtime(), document_reader)),

@@ -7,8 +7,8 @@ use db::{Json, Tx};
 use mail::{Address, ComposedMail};
 
 use super::OutgoingMail;
-use super::message_body::{self, StoredBody};
-use super::recipient_outcomes;
+use super::message_body::{self, ComposedBody, StoredBody};
+use super::{recipient_outcomes, secure_mail};
 use crate::app::{App, Cx};
 use crate::base::actor::Actor;
 use crate::base::error::Result;
@@ -25,6 +25,8 @@ const REFERENCES: usize = 20;
 #[derive(Clone)]
 pub struct UnsignedMail {
     mail: Arc<ComposedMail>,
+    /// What each recipient of a secure message gets instead.
+    copies: Arc<Vec<MailCopy>>,
     /// The return path.
     sender: String,
     /// The recipients that it has not been delivered to yet.
@@ -33,6 +35,12 @@ pub struct UnsignedMail {
     /// The server that the inbox sends through; `None` for the operator's relay.
     pub server: Option<Arc<SubmissionServer>>,
     of_service: bool,
+}
+
+/// The mail of a secure message to one recipient.
+struct MailCopy {
+    recipient: String,
+    mail: ComposedMail,
 }
 
 impl UnsignedMail {
@@ -68,8 +76,8 @@ impl UnsignedMail {
         mail.loop_mark = mail::loop_mark(secret, markers.message);
         let signer = domains::signer_of(tx, cx, inbox)?;
         let sender = sender.unwrap_or_else(|| inbox.clone());
-        let (mail, of_service) = (mail.into(), false);
-        Ok(UnsignedMail { mail, sender, recipients, signer, server, of_service })
+        let (mail, of_service, copies) = (mail.into(), false, Arc::default());
+        Ok(UnsignedMail { mail, copies, sender, recipients, signer, server, of_service })
     }
 
     /// The same as mail of the service itself, which leaves by another way.
@@ -83,11 +91,40 @@ impl UnsignedMail {
         self.mail.to.iter().map(|to| to.email.as_str())
     }
 
-    /// The finished mail, the same bytes on every attempt.
-    pub fn sign(&self) -> OutgoingMail {
-        let plain = mail::compose(&self.mail);
+    /// The same with a mail of its own for each recipient.
+    fn with_copies(self, letters: Vec<(Address, ComposedBody)>) -> UnsignedMail {
+        let copy = |(to, body): (Address, ComposedBody)| MailCopy {
+            recipient: to.email.clone(),
+            mail: ComposedMail {
+                to: vec![to],
+                cc: Vec::new(),
+                text: body.text,
+                html: Some(body.html),
+                ..(*self.mail).clone()
+            },
+        };
+        let copies = Arc::new(letters.into_iter().map(copy).collect());
+        UnsignedMail { copies, ..self }
+    }
+
+    /// The finished mails, the same bytes on every attempt: one for all recipients, or one for each.
+    pub fn sign(&self) -> Vec<OutgoingMail> {
+        if self.copies.is_empty() {
+            return vec![self.sign_whole()];
+        }
+        let left = self.copies.iter().filter(|copy| self.recipients.contains(&copy.recipient));
+        left.map(|copy| self.signed(&copy.mail, vec![copy.recipient.clone()])).collect()
+    }
+
+    /// One finished mail to everybody.
+    pub fn sign_whole(&self) -> OutgoingMail {
+        self.signed(&self.mail, self.recipients.clone())
+    }
+
+    fn signed(&self, mail: &ComposedMail, recipients: Vec<String>) -> OutgoingMail {
+        let plain = mail::compose(mail);
         let signed = self.signer.as_ref().and_then(|signer| {
-            let seconds = self.mail.at.div_euclid(1_000);
+            let seconds = mail.at.div_euclid(1_000);
             let signed =
                 mail::dkim_sign(&plain, &signer.domain, &signer.selector, &signer.key, seconds);
             if signed.is_none() {
@@ -96,9 +133,9 @@ impl UnsignedMail {
             signed
         });
         OutgoingMail {
-            message_id: self.mail.message_id.clone(),
+            message_id: mail.message_id.clone(),
             sender: self.sender.clone(),
-            recipients: self.recipients.clone(),
+            recipients,
             bytes: signed.unwrap_or(plain).into(),
             server: self.server.clone(),
             of_service: self.of_service,
@@ -114,9 +151,16 @@ pub struct ReturnMarkers<'a> {
 }
 
 /// Composes and signs on a thread for blocking work, because both take processor time.
-pub(super) async fn sign(unsigned: &UnsignedMail) -> Result<OutgoingMail> {
+pub(super) async fn sign(unsigned: &UnsignedMail) -> Result<Vec<OutgoingMail>> {
     let unsigned = unsigned.clone();
     let signed = tokio::task::spawn_blocking(move || unsigned.sign()).await;
+    Ok(signed?)
+}
+
+/// The same for mail that everybody gets alike.
+pub(super) async fn sign_whole(unsigned: &UnsignedMail) -> Result<OutgoingMail> {
+    let unsigned = unsigned.clone();
+    let signed = tokio::task::spawn_blocking(move || unsigned.sign_whole()).await;
     Ok(signed?)
 }
 
@@ -132,7 +176,7 @@ pub async fn sent_copy(app: &App, actor: &Actor, message: &MessageId) -> Result<
             load(tx, cx, &message, sent_at.unwrap_or(i64::MAX))
         })
         .await?;
-    let signed = sign(&unsigned).await?;
+    let signed = sign_whole(&unsigned).await?;
     Ok(signed.bytes.to_vec())
 }
 
@@ -148,7 +192,23 @@ fn load(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId, before: i64) -> Resul
         &format!("SELECT {} FROM messages m WHERE m.ws = ?1 AND m.id = ?2", OutgoingRow::COLUMNS),
         &[&ws, message],
     )?;
-    let body = message_body::of_message(tx, cx, message, &row.written())?;
+    let secure = match (&row.leads_to, row.secure) {
+        (Some(other), _) => Some(other.clone()),
+        (None, true) => Some(message.clone()),
+        (None, false) => None,
+    };
+    let body = match &secure {
+        Some(_) => secure_mail::without_link(&row.written()),
+        None => message_body::of_message(tx, cx, message, &row.written())?,
+    };
+    let letters = match &secure {
+        Some(secure) => {
+            let parties = [&row.to_list.0, &row.cc_list.0, &row.bcc_list.0].into_iter().flatten();
+            let parties: Vec<Party> = parties.cloned().collect();
+            secure_mail::letters(tx, cx, secure, &row.written(), &parties)?
+        }
+        None => Vec::new(),
+    };
     let mail = ComposedMail {
         message_id: row.header_id,
         answers: chain(tx, ws, &row.conversation, before)?,
@@ -175,7 +235,8 @@ fn load(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId, before: i64) -> Resul
     recipients.retain(|email| !settled.contains(email));
     let markers =
         ReturnMarkers { message: message.as_str(), conversation: Some(&row.conversation) };
-    UnsignedMail::new(tx, cx, mail, &markers, recipients)
+    let unsigned = UnsignedMail::new(tx, cx, mail, &markers, recipients)?;
+    Ok(unsigned.with_copies(letters))
 }
 
 db::row! {
@@ -197,6 +258,8 @@ db::row! {
         signature: String,
         quotes: Option<MessageId>,
         forwards: Option<MessageId>,
+        secure: bool,
+        leads_to: Option<MessageId>,
     }
 }
 

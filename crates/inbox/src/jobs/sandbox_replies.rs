@@ -9,13 +9,14 @@ use crate::app::{App, Cx};
 use crate::base::actor::Circle;
 use crate::base::blobs::Blob;
 use crate::base::email_address::EmailAddress;
-use crate::base::error::Result;
+use crate::base::error::{Error, Result};
 use crate::base::future::BoxFuture;
-use crate::base::ids::{ConversationId, MailboxId};
+use crate::base::ids::{ConversationId, MailboxId, MessageId};
 use crate::base::queue::Queue;
 use crate::inbound::receive::{IncomingMail, receive};
 use crate::inbound::sandbox::{self, Answer};
-use crate::model::mailboxes;
+use crate::inbound::secure_answer::{SecureAnswer, receive_answer};
+use crate::model::{mailboxes, secure};
 
 /// Simulated replies filed in one round.
 const AT_ONCE: i64 = 20;
@@ -39,6 +40,7 @@ db::row! {
         conversation: ConversationId,
         header_id: String,
         subject: String,
+        secure: bool,
         contact_name: Option<String> = "c.contact_name",
         contact_email: EmailAddress = "c.contact_email",
     }
@@ -89,6 +91,10 @@ fn file_reply(tx: &mut Tx<'_>, app: &App, job: &DueJob, invoice: &Blob) -> Resul
     )?;
     let actor = system(tx, job.ws, Circle::sandbox())?;
     let cx = Cx { now, ..app.cx(&actor) };
+    if due.secure && matches!(answer, Answer::Reply | Answer::Opens) {
+        tx.wake(Queue::Pages);
+        return answer_on_page(tx, &cx, message, email, answer);
+    }
     let Some(mailbox) = mailboxes::seen_by(tx, &actor, &due.mailbox)? else { return Ok(true) };
     let is_contact = due.contact_email == email.as_str();
     let from =
@@ -103,5 +109,29 @@ fn file_reply(tx: &mut Tx<'_>, app: &App, job: &DueJob, invoice: &Blob) -> Resul
         &IncomingMail { mail, raw: None, authentication: None, attachments, joins },
     )?;
     tx.wake(Queue::Pages);
+    Ok(true)
+}
+
+/// A simulated reader opens the page of a secure message, and `reply@…` answers there.
+fn answer_on_page(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    message: &str,
+    email: &str,
+    answer: Answer,
+) -> Result<bool> {
+    let message = MessageId::parse(message).ok_or(Error::NotFound("message"))?;
+    let link = match secure::link_of(tx, cx, &message, email) {
+        Err(Error::NotFound(_)) => return Ok(true),
+        link => link?,
+    };
+    if link.state != secure::LinkState::Open {
+        return Ok(true);
+    }
+    secure::mark_opened(tx, cx, &link)?;
+    if answer == Answer::Reply {
+        let answer = SecureAnswer { text: sandbox::REPLY.into(), files: Vec::new() };
+        receive_answer(tx, cx, &link, &answer)?;
+    }
     Ok(true)
 }

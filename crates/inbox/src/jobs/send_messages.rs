@@ -158,21 +158,17 @@ impl SendMessages {
     }
 
     /// Sends to every part of the recipients at once; the outcomes are in the mail's order.
-    async fn send_parts(&self, claimed: &Claimed, outgoing: OutgoingMail) -> Vec<RelayOutcome> {
-        // Empty after a crash between storing the last recipient's outcome and recording the
-        // message as sent.
-        if outgoing.recipients.is_empty() {
-            return Vec::new();
-        }
-        let parts = match &outgoing.server {
-            Some(_) => vec![outgoing.recipients.clone()],
-            None => self.relay.parts(&outgoing.recipients),
-        };
+    async fn send_parts(
+        &self,
+        claimed: &Claimed,
+        outgoing: Vec<OutgoingMail>,
+    ) -> Vec<RelayOutcome> {
+        let parts: Vec<OutgoingMail> =
+            outgoing.into_iter().flat_map(|mail| self.parts_of(mail)).collect();
         let is_whole = parts.len() == 1;
         let mut under_way = JoinSet::new();
-        for recipients in parts {
-            let (relay, part) =
-                (self.relay.clone(), OutgoingMail { recipients, ..outgoing.clone() });
+        for part in parts {
+            let relay = self.relay.clone();
             under_way.spawn(async move {
                 let outcomes = relay.send(&part).await;
                 (part.recipients, outcomes)
@@ -187,7 +183,22 @@ impl SendMessages {
             told.extend(recipients.into_iter().zip(outcomes));
         }
         let unsaid = || RelayOutcome::Later("the delivery was broken off".into());
-        outgoing.recipients.iter().map(|to| told.remove(to).unwrap_or_else(unsaid)).collect()
+        let recipients = &claimed.unsigned.recipients;
+        recipients.iter().map(|to| told.remove(to).unwrap_or_else(unsaid)).collect()
+    }
+
+    /// A mail, once for each group of recipients that the relay sends to at once. There are none after
+    /// a crash between storing the last recipient's outcome and recording the message as sent.
+    fn parts_of(&self, mail: OutgoingMail) -> Vec<OutgoingMail> {
+        if mail.recipients.is_empty() {
+            return Vec::new();
+        }
+        let parts = match &mail.server {
+            Some(_) => vec![mail.recipients.clone()],
+            None => self.relay.parts(&mail.recipients),
+        };
+        let part = |recipients| OutgoingMail { recipients, ..mail.clone() };
+        parts.into_iter().map(part).collect()
     }
 
     async fn record_outcomes(

@@ -16,6 +16,7 @@ use crate::base::backoff::retry_after;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::future::BoxFuture;
+use crate::base::ids::MailboxId;
 use crate::base::queue::Queue;
 use crate::model::sealing;
 
@@ -78,7 +79,7 @@ impl SendNotices {
     async fn send_notice(&self, job: DueJob) -> Result<()> {
         let app = self.runtime.app.clone();
         let claimed = self.runtime.app.store.write(move |tx| load(tx, &app, &job)).await?;
-        let outgoing = outgoing_mail::sign(&claimed.unsigned).await?;
+        let outgoing = outgoing_mail::sign_whole(&claimed.unsigned).await?;
         let mut outcomes =
             lease::held(self.relay.send(&outgoing), || self.renew_notice(&claimed)).await;
         let unsaid = || RelayOutcome::Later("nothing was said of it".into());
@@ -137,6 +138,9 @@ db::row! {
         text: String,
         attempts: i64,
         created_at: i64,
+        mailbox: Option<MailboxId>,
+        from_name: Option<String>,
+        answers: Option<String>,
     }
 }
 
@@ -155,18 +159,28 @@ fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Claimed> {
     })
 }
 
-/// The notice as mail from the workspace's first inbox.
+/// The notice as mail from the workspace's first inbox, or to a customer from their own.
 fn unsigned(tx: &mut Tx<'_>, cx: &Cx<'_>, due: Due) -> Result<UnsignedMail> {
-    let (address,): (EmailAddress,) = tx.one(
-        "SELECT address FROM mailboxes WHERE ws = ?1 AND circle = 'team'
-         ORDER BY created_at, id LIMIT 1",
-        &[&due.ws],
-    )?;
+    let (address,): (EmailAddress,) = match &due.mailbox {
+        Some(mailbox) => {
+            tx.one("SELECT address FROM mailboxes WHERE ws = ?1 AND id = ?2", &[&due.ws, mailbox])?
+        }
+        None => tx.one(
+            "SELECT address FROM mailboxes WHERE ws = ?1 AND circle = 'team'
+             ORDER BY created_at, id LIMIT 1",
+            &[&due.ws],
+        )?,
+    };
     let purpose = sealing::notice_purpose(due.ws, &due.id);
     let text = sealing::unseal(cx.sealer, &purpose, due.text)?;
-    let mail = service_mail(&due.id, &address, &due.email, &due.subject, text, due.created_at);
+    let mut mail = service_mail(&due.id, &address, &due.email, &due.subject, text, due.created_at);
     let message = format!("msg_{}", due.id);
     let markers = ReturnMarkers { message: &message, conversation: None };
+    if due.mailbox.is_some() {
+        mail.from.name = due.from_name;
+        mail.answers = due.answers.into_iter().collect();
+        return UnsignedMail::new(tx, cx, mail, &markers, vec![due.email]);
+    }
     UnsignedMail::new(tx, cx, mail, &markers, vec![due.email])?.of_service(tx, cx)
 }
 

@@ -55,7 +55,7 @@ pub async fn send_test_mail(
             Ok((to.to_string(), unsigned))
         })
         .await?;
-    let outgoing = outgoing_mail::sign(&unsigned).await?;
+    let outgoing = outgoing_mail::sign_whole(&unsigned).await?;
     let outcome = match tokio::time::timeout(PATIENCE, relay.send(&outgoing)).await {
         Ok(outcomes) => outcomes.into_iter().next(),
         Err(_) => None,

@@ -36,6 +36,8 @@ db::row! {
         pub content_type: String,
         pub size: i64,
         hash: String,
+        /// Set for a file of a secure message, whose name and bytes are sealed.
+        key: Option<String>,
     }
 }
 
@@ -99,7 +101,13 @@ pub fn add_stored(
     Ok(())
 }
 
-fn must_fit(tx: &mut Tx<'_>, ws: i64, place: &str, person: &UserId, sizes: &[i64]) -> Result<()> {
+pub fn must_fit(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    place: &str,
+    person: &UserId,
+    sizes: &[i64],
+) -> Result<()> {
     let there = unsent(tx, ws, place, person)?;
     let bytes: i64 = there.iter().map(|file| file.size).chain(sizes.iter().copied()).sum();
     if there.len() + sizes.len() <= ATTACHMENTS && bytes <= ATTACHED_BYTES {
@@ -303,6 +311,11 @@ pub fn find(
 }
 
 impl OutgoingAttachment {
+    /// True for a file that only goes with a secure message.
+    pub fn is_sealed(&self) -> bool {
+        self.key.is_some()
+    }
+
     /// The name of its bytes.
     pub fn hash(&self) -> &str {
         &self.hash

@@ -48,6 +48,7 @@ actions! {
     InboxAdded: "inbox-added", "added the inbox";
     InboxRenamed: "inbox-renamed", "renamed the inbox";
     SignatureChanged: "signature-changed", "changed the signature of";
+    SecureRulesChanged: "secure-rules-changed", "changed the rules of";
     TagRenamed: "tag-renamed", "renamed the tag";
     TagsMerged: "tags-merged", "merged the tag";
     TopicAdded: "topic-added", "added the topic";

@@ -66,6 +66,10 @@ db::row! {
         pub waiting_since: Option<i64>,
         /// True while a draft waits for a person.
         pub has_draft: bool,
+        /// Some message of it is secure.
+        pub has_secure: bool,
+        /// The customer's newest message came in on a secure page.
+        pub secure_answer: bool,
     }
 }
 
@@ -354,6 +358,8 @@ pub struct CountedMail<'a> {
     pub direction: Direction,
     /// True for mail of the service itself, which answers nobody.
     pub automatic: bool,
+    /// Whether the customer wrote it on a secure page; `None` for what no customer wrote.
+    pub secure_answer: Option<bool>,
     pub text: &'a str,
     /// True when the sorting helper is to look at it.
     pub sorts: bool,
@@ -372,12 +378,19 @@ pub fn count_mail(
         Direction::Outbound if mail.automatic => "waiting_since",
         Direction::Outbound => "NULL",
     };
+    let secure_answer = match mail.secure_answer {
+        None => "secure_answer",
+        Some(true) => "TRUE",
+        Some(false) => "FALSE",
+    };
     tx.exec(
         &format!(
             "UPDATE conversations
              SET message_count = message_count + 1,
                  snippet = CASE WHEN last_message_at > ?3 THEN snippet ELSE ?4 END,
                  last_direction = CASE WHEN last_message_at > ?3 THEN last_direction ELSE ?5 END,
+                 secure_answer =
+                     CASE WHEN last_message_at > ?3 THEN secure_answer ELSE {secure_answer} END,
                  waiting_since =
                      CASE WHEN last_message_at > ?3 THEN waiting_since ELSE {waiting_since} END,
                  last_message_at = CASE WHEN last_message_at > ?3 THEN last_message_at ELSE ?3 END,

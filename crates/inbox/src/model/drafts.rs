@@ -18,6 +18,7 @@ use crate::model::mail_secret;
 use crate::model::mailboxes::Mailbox;
 use crate::model::messages::{self, NewMessage, OutgoingMessage};
 use crate::model::recipients::{Party, RecipientList};
+use crate::model::secure::{self, PROTECTED, ProtectedContent, ProtectedFile, SecureWish};
 use crate::model::timeline::{self, TimelineEvent};
 use crate::model::written_text::WrittenText;
 
@@ -55,6 +56,10 @@ pub struct DraftContent<'a> {
     pub markdown: Option<&'a str>,
     /// The message that it passes on.
     pub forwards: Option<&'a MessageId>,
+    /// Whether the words are kept on a page, as far as the writer has said.
+    pub secure: SecureWish,
+    /// Files of a secure message, sealed already.
+    pub files: Vec<ProtectedFile>,
 }
 
 impl DraftContent<'_> {
@@ -176,6 +181,17 @@ pub fn rewrite(
     text: &str,
     summary: Option<&str>,
 ) -> Result<ReplyResult> {
+    let written = WrittenText { text: text.to_owned(), markdown: None };
+    let WrittenText { text, .. } = messages::kept_words(tx, cx, &draft, written)?;
+    let summary = match (draft.secure, summary) {
+        (true, Some(summary)) => {
+            let content = secure::load(tx, cx, &draft.id)?;
+            let summary = Some(summary.to_owned());
+            secure::replace(tx, cx, &draft.id, &ProtectedContent { summary, ..content })?;
+            None
+        }
+        (_, summary) => summary,
+    };
     tx.exec(
         "UPDATE messages
          SET text = ?3, markdown = NULL, summary = coalesce(?4, summary), revision = revision + 1
@@ -238,7 +254,9 @@ pub struct Automatic<'a> {
     /// The recipients, as a message's row keeps them.
     pub to: &'a str,
     /// The unsubscribe link.
-    pub unsubscribe: &'a str,
+    pub unsubscribe: Option<&'a str>,
+    /// The secure message that it leads to.
+    pub leads_to: Option<&'a MessageId>,
 }
 
 /// Writes a mail that no person or agent wrote; it leaves at once.
@@ -251,12 +269,13 @@ pub fn send_automatic(
     let draft = DraftContent {
         recipients: RecipientList::contact(conversation),
         text: automatic.text,
+        secure: SecureWish { secure: Some(false), days: None },
         ..DraftContent::default()
     };
-    let message = write(tx, cx, conversation, &draft)?;
+    let message = write_row(tx, cx, conversation, &draft, None)?;
     tx.exec(
         "UPDATE messages SET status = 'scheduled', sends_at = ?3, from_name = ?4, to_list = ?5,
-            automatic = TRUE, unsubscribe = ?6
+            automatic = TRUE, unsubscribe = ?6, leads_to = ?7
          WHERE ws = ?1 AND id = ?2",
         &[
             &cx.actor.ws,
@@ -265,21 +284,50 @@ pub fn send_automatic(
             &automatic.from_name,
             &automatic.to,
             &automatic.unsubscribe,
+            &automatic.leads_to,
         ],
     )?;
     tx.wake(Queue::Messages);
     Ok(message.id)
 }
 
-/// The draft's row, with its document request. Its Message-ID is fixed here, before any try to
-/// send it.
+/// The draft, and apart from it the words of a secure one.
 fn write(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &Conversation,
     draft: &DraftContent<'_>,
 ) -> Result<OutgoingMessage> {
+    let days = secure::days_of(tx, cx, conversation, draft.secure)?;
+    if days.is_some() && draft.forwards.is_some() {
+        return Err(Error::invalid("secure", "a message that is passed on cannot be protected"));
+    }
+    let message = write_row(tx, cx, conversation, draft, days)?;
+    if let Some(days) = days {
+        let content = ProtectedContent {
+            text: draft.text.to_owned(),
+            markdown: draft.markdown.map(str::to_owned),
+            summary: draft.summary.map(str::to_owned),
+            files: draft.files.clone(),
+        };
+        secure::insert(tx, cx, (&conversation.id, &message.id), &content, days)?;
+    }
+    Ok(message)
+}
+
+/// The draft's row, with its document request. Its Message-ID is fixed here, before any try to
+/// send it.
+fn write_row(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    draft: &DraftContent<'_>,
+    secure_days: Option<i64>,
+) -> Result<OutgoingMessage> {
     let ws = cx.actor.ws;
+    let is_secure = secure_days.is_some();
+    let shown = |words| if is_secure { None } else { words };
+    let text = if is_secure { PROTECTED } else { draft.text };
     let id = MessageId::new(cx.ids, cx.now);
     let request = match draft.documents {
         [] => None,
@@ -311,18 +359,19 @@ fn write(
         from: Party { name: Some(cx.actor.name().to_owned()), email: address.into() },
         recipients: draft.recipients.clone(),
         subject: &subject,
-        text: draft.text,
+        text,
         attachments: Vec::new(),
         raw_hash: None,
         authentication: None,
         has_html: false,
         withheld: None,
         author,
-        summary: draft.summary,
+        summary: shown(draft.summary),
         request: request.as_ref(),
         sends_at: None,
-        markdown: draft.markdown,
+        markdown: shown(draft.markdown),
         forwards: draft.forwards,
+        secure: is_secure,
     };
     let serial = messages::insert(tx, cx, conversation, &message)?;
     Ok(OutgoingMessage {
@@ -331,14 +380,16 @@ fn write(
         mailbox: conversation.mailbox.clone(),
         serial,
         status: MessageStatus::Draft,
-        text: draft.text.to_owned(),
+        text: text.to_owned(),
         author: author.map(str::to_owned),
         revision: 1,
         edited: false,
         request,
         subject,
-        markdown: draft.markdown.map(str::to_owned),
+        markdown: shown(draft.markdown).map(str::to_owned),
         forwards: draft.forwards.cloned(),
+        secure: is_secure,
+        leads_to: None,
     })
 }
 

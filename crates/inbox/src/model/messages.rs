@@ -18,6 +18,7 @@ use crate::model::conversations::{self, Conversation, CountedMail};
 use crate::model::drafting::{helper_drafts, queue};
 use crate::model::events::{self, Event};
 use crate::model::recipients::{self, Party, RecipientList};
+use crate::model::secure::{self, PROTECTED, ProtectedContent};
 use crate::model::timeline::{self, RetiredBy, TimelineEvent};
 use crate::model::written_text::WrittenText;
 use crate::model::{contacts, correspondents, document_requests, outgoing_servers, signatures};
@@ -48,6 +49,10 @@ db::row! {
         pub markdown: Option<String>,
         /// The message that it passes on.
         pub forwards: Option<MessageId>,
+        /// Its text here says only that it is protected; `secure` has the words.
+        pub secure: bool,
+        /// The secure message that it leads to.
+        pub leads_to: Option<MessageId>,
     }
 }
 
@@ -80,6 +85,8 @@ pub struct NewMessage<'a> {
     pub markdown: Option<&'a str>,
     /// The message that it passes on.
     pub forwards: Option<&'a MessageId>,
+    /// Its words are kept apart, sealed.
+    pub secure: bool,
 }
 
 /// Writes a message into a conversation; returns its serial.
@@ -95,10 +102,10 @@ pub fn insert(
             ws, id, conversation, mailbox, serial, at, counted_at, direction, status, header_id,
             header_key, answers, from_name, from_email, to_list, cc_list, bcc_list, subject, text, attachments, raw_hash,
             withheld, author, summary, revision, edited, request, sends_at, has_html,
-            authentication, markdown, forwards
+            authentication, markdown, forwards, secure
          ) VALUES (
             ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
-            ?20, ?21, ?22, ?23, ?24, 1, FALSE, ?25, ?26, ?27, ?28, ?29, ?30
+            ?20, ?21, ?22, ?23, ?24, 1, FALSE, ?25, ?26, ?27, ?28, ?29, ?30, ?31
          )",
         &[
             &cx.actor.ws,
@@ -131,6 +138,7 @@ pub fn insert(
             &message.authentication.map(Json),
             &message.markdown,
             &message.forwards,
+            &message.secure,
         ],
     )?;
     Ok(serial)
@@ -176,6 +184,13 @@ pub fn load_outgoing(
     let conversation = conversations::load(tx, actor, message.conversation.as_str())
         .map_err(|_| Error::NotFound("message"))?;
     Ok((message, conversation))
+}
+
+/// True for a message whose words are kept on a secure page.
+pub fn is_secure(tx: &mut Tx<'_>, ws: i64, id: &MessageId) -> Result<bool> {
+    let (secure,): (bool,) =
+        tx.one("SELECT secure FROM messages WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
+    Ok(secure)
 }
 
 /// Sets a message's recipients.
@@ -226,21 +241,55 @@ pub fn schedule(
     };
     let signature = signature(tx, cx, message)?;
     let quotes = quoted_below(tx, cx, message)?;
+    let written = WrittenText { text, markdown: written.markdown.clone() };
+    let WrittenText { text, markdown } = kept_words(tx, cx, message, written)?;
     let moved = tx.exec(
         "UPDATE messages
          SET status = 'scheduled', sends_at = ?3, text = ?4, markdown = ?5, signature = ?6,
              quotes = ?7, revision = revision + 1
          WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
-        &[&cx.actor.ws, &message.id, &sends_at, &text, &written.markdown, &signature, &quotes],
+        &[&cx.actor.ws, &message.id, &sends_at, &text, &markdown, &signature, &quotes],
     )?;
     if moved == 0 {
         return Err(Error::NotFound("draft"));
+    }
+    if message.secure {
+        secure::open_links(tx, cx, (&conversation.id, &message.id), sends_at)?;
     }
     if conversation.has_draft {
         conversations::note_drafts(tx, cx, conversation)?;
     }
     tx.wake(Queue::Messages);
     Ok(sends_at)
+}
+
+/// The words of a message as its row keeps them. Those of a secure one are sealed apart.
+pub fn kept_words(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    message: &OutgoingMessage,
+    written: WrittenText,
+) -> Result<WrittenText> {
+    if !message.secure {
+        return Ok(written);
+    }
+    let content = secure::load(tx, cx, &message.id)?;
+    let WrittenText { text, markdown } = written;
+    secure::replace(tx, cx, &message.id, &ProtectedContent { text, markdown, ..content })?;
+    Ok(WrittenText { text: PROTECTED.to_owned(), markdown: None })
+}
+
+/// A message with its words, for somebody who may read them.
+pub fn with_words(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    message: OutgoingMessage,
+) -> Result<OutgoingMessage> {
+    if !message.secure {
+        return Ok(message);
+    }
+    let ProtectedContent { text, markdown, .. } = secure::load(tx, cx, &message.id)?;
+    Ok(OutgoingMessage { text, markdown, ..message })
 }
 
 /// The signature that a message gets; empty where there is none.
@@ -260,23 +309,24 @@ pub fn mark_auto_reply(tx: &mut Tx<'_>, ws: i64, id: &MessageId) -> Result<()> {
     Ok(())
 }
 
-/// The message that is quoted below a reply: the newest that was received or sent before it.
+/// The message that is quoted below a reply: the newest that was received or sent before it. What was
+/// said on a secure page is not quoted, and a secure message quotes nothing.
 fn quoted_below(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     message: &OutgoingMessage,
 ) -> Result<Option<MessageId>> {
-    if message.forwards.is_some() {
+    if message.forwards.is_some() || message.secure {
         return Ok(None);
     }
-    let newest: Option<(MessageId,)> = tx.opt(
-        "SELECT id FROM messages
+    let newest: Option<(MessageId, bool)> = tx.opt(
+        "SELECT id, secure FROM messages
          WHERE ws = ?1 AND conversation = ?2 AND counted_at IS NOT NULL AND NOT automatic
            AND forwards IS NULL
          ORDER BY at DESC, id DESC LIMIT 1",
         &[&cx.actor.ws, &message.conversation],
     )?;
-    Ok(newest.map(|(id,)| id))
+    Ok(newest.filter(|(_, secure)| !secure).map(|(id, _)| id))
 }
 
 /// Records that a message has gone out: it counts in the list, and it is the customer's turn.
@@ -304,6 +354,7 @@ pub fn mark_sent(
         direction: Direction::Outbound,
         automatic,
         text: &message.text,
+        secure_answer: None,
         sorts: false,
     };
     conversations::count_mail(tx, cx, conversation, &counted)?;
@@ -331,6 +382,9 @@ pub fn mark_sent(
     if message.author.is_none() {
         helper_drafts::forget_drafted_text(tx, cx.actor.ws, &message.id)?;
     }
+    if message.secure {
+        secure::left(tx, cx, &message.id)?;
+    }
     // An automatic message and one that is passed on are no replies, so they do not change the turn.
     let is_reply = !automatic && message.forwards.is_none();
     if is_reply && !conversation.circle.is_sandbox() {
@@ -343,6 +397,7 @@ pub fn mark_sent(
         message: &message.id,
         mailbox: &message.mailbox,
         author: message.author.as_deref(),
+        secure: message.secure || message.leads_to.is_some(),
     };
     events::record(tx, cx, conversation.subject_of_events(), &event)
 }

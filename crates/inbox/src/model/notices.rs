@@ -8,7 +8,7 @@ use crate::app::Cx;
 use crate::base::actor::Circle;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
-use crate::base::ids::UserId;
+use crate::base::ids::{MailboxId, UserId};
 use crate::base::queue::Queue;
 use crate::model::sealing;
 
@@ -20,6 +20,49 @@ pub struct Notice<'a> {
     pub subject: &'a str,
     /// Plain text; addresses that start `https://` can be followed.
     pub text: &'a str,
+}
+
+/// Mail of the service to a customer, in the name of the firm, from one of its inboxes.
+#[derive(Clone, Copy, Debug)]
+pub struct CustomerNotice<'a> {
+    pub mailbox: &'a MailboxId,
+    pub from_name: &'a str,
+    pub email: &'a str,
+    /// The Message-ID of the mail that it stands below in the customer's mailbox.
+    pub answers: Option<&'a str>,
+    pub notice: Notice<'a>,
+}
+
+/// Queues mail to a customer. Nothing leaves the sandbox.
+pub fn write_to_customer(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    circle: &Circle,
+    mail: &CustomerNotice<'_>,
+) -> Result<()> {
+    if circle.is_sandbox() {
+        return Ok(());
+    }
+    let id = cx.ids.token(ID_CHARS);
+    let text = sealing::seal(cx, &sealing::notice_purpose(cx.actor.ws, &id), mail.notice.text);
+    tx.exec(
+        "INSERT INTO notices (
+            ws, id, email, subject, text, due_at, attempts, created_at, mailbox, from_name, answers
+         ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?6, ?7, ?8, ?9)",
+        &[
+            &cx.actor.ws,
+            &id,
+            &mail.email,
+            &mail.notice.subject,
+            &text,
+            &cx.now,
+            mail.mailbox,
+            &mail.from_name,
+            &mail.answers,
+        ],
+    )?;
+    tx.wake(Queue::Notices);
+    Ok(())
 }
 
 /// Queues a notice to a person of the workspace. It is sent after the commit, retried for two days,

@@ -10,6 +10,7 @@ use crate::model::conversations::{self, Conversation};
 use crate::model::document_requests::{link, missing, next_reminder};
 use crate::model::drafts::{self, Automatic};
 use crate::model::timeline::{self, TimelineEvent};
+use crate::model::{link_mail, messages};
 
 /// Conversations of a customer in which a bounce or a complaint is looked for.
 const CONVERSATIONS_LOOKED_AT: i64 = 20;
@@ -23,9 +24,9 @@ pub fn remind(
     conversation: &ConversationId,
 ) -> Result<()> {
     let ws = cx.actor.ws;
-    type Found = (MessageId, String, Option<String>, Option<i64>);
-    let (message, token, due_date, asked_at): Found = tx.one(
-        "SELECT message, token, due_date, asked_at FROM document_requests WHERE ws = ?1 AND id = ?2",
+    type Found = (MessageId, Option<String>, Option<i64>);
+    let (message, due_date, asked_at): Found = tx.one(
+        "SELECT message, due_date, asked_at FROM document_requests WHERE ws = ?1 AND id = ?2",
         &[&ws, request],
     )?;
     let asked_at = asked_at.unwrap_or(cx.now);
@@ -41,16 +42,32 @@ pub fn remind(
     if !goes_on || conversation.status == Status::Closed || conversation.held {
         return Ok(());
     }
+    if messages::is_secure(tx, ws, &message)? {
+        let sent = link_mail::remind_of_request(tx, cx, &conversation, &message)?;
+        return note_reminder(tx, cx, &conversation, request, sent);
+    }
     let (from_name, to): (Option<String>, String) = tx.one(
         "SELECT from_name, to_list FROM messages WHERE ws = ?1 AND id = ?2",
         &[&ws, &message],
     )?;
-    let page = link(cx, &token);
+    let page = link(tx, cx, request)?;
     let stop = format!("{page}/stop");
     let text = words(conversation.contact_name.as_deref(), &missing, due_date.as_deref(), &page);
-    let automatic = Automatic { text: &text, from_name, to: &to, unsubscribe: &stop };
+    let automatic =
+        Automatic { text: &text, from_name, to: &to, unsubscribe: Some(&stop), leads_to: None };
     let sent = drafts::send_automatic(tx, cx, &conversation, &automatic)?;
-    let reminded = TimelineEvent::Reminded { request_id: request.clone(), message_id: sent };
+    note_reminder(tx, cx, &conversation, request, Some(sent))
+}
+
+fn note_reminder(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    request: &RequestId,
+    sent: Option<MessageId>,
+) -> Result<()> {
+    let Some(message_id) = sent else { return Ok(()) };
+    let reminded = TimelineEvent::Reminded { request_id: request.clone(), message_id };
     timeline::record(tx, cx, &conversation.id, &reminded)
 }
 

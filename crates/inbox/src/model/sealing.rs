@@ -5,10 +5,11 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use db::Tx;
+use sha2::{Digest, Sha256};
 
 use crate::app::{App, Cx};
 use crate::base::error::{Error, Result};
-use crate::base::ids::{SessionId, WebhookId};
+use crate::base::ids::{AttachmentId, MessageId, RequestId, SessionId, WebhookId};
 use crate::base::secret_sealer::{SEALED_PREFIX, SecretSealer};
 
 /// Bytes of a workspace's mail secret while it is not sealed.
@@ -29,6 +30,26 @@ pub(crate) fn dkim_purpose(ws: i64, domain: &str, selector: &str) -> String {
 /// The secret that signs a workspace's markers in mail.
 pub(crate) fn mail_purpose(ws: i64) -> String {
     format!("mail {ws}")
+}
+
+/// The token of an upload page from before tokens were derived.
+pub(crate) fn upload_purpose(ws: i64, request: &RequestId) -> String {
+    format!("upload {ws} {request}")
+}
+
+/// The key of a secure message.
+pub(crate) fn secure_purpose(ws: i64, message: &MessageId) -> String {
+    format!("secure {ws} {message}")
+}
+
+/// The key and name of a file of an unsent secure message.
+pub(crate) fn attachment_purpose(ws: i64, id: &AttachmentId) -> String {
+    format!("attachment {ws} {id}")
+}
+
+/// An unsent secure text.
+pub(crate) fn autosave_purpose(ws: i64, person: &str, place: &str) -> String {
+    format!("autosave {ws} {person} {place}")
 }
 
 /// The text of a queued notice: it may contain a sign-in link.
@@ -102,7 +123,7 @@ pub async fn seal_plain_secrets(app: &App) -> Result<usize> {
         return Ok(0);
     }
     let mut sealed = 0;
-    for step in [seal_webhooks, seal_signing_keys, seal_mail_secrets] {
+    for step in [seal_webhooks, seal_signing_keys, seal_mail_secrets, seal_upload_tokens] {
         loop {
             let inner = app.clone();
             let some = app.store.write(move |tx| step(tx, &inner)).await?;
@@ -167,6 +188,25 @@ fn seal_mail_secrets(tx: &mut Tx<'_>, app: &App) -> Result<usize> {
         sealed += tx.exec(
             "UPDATE mail_secrets SET secret = ?3 WHERE ws = ?1 AND secret = ?2",
             &[&ws, &secret, &kept.as_bytes()],
+        )?;
+    }
+    Ok(sealed as usize)
+}
+
+/// Links of earlier versions go on working: their hash is what they are found by, and their sealed
+/// token what a reminder names.
+fn seal_upload_tokens(tx: &mut Tx<'_>, app: &App) -> Result<usize> {
+    let plain: Vec<(i64, RequestId, String)> = tx.all(
+        "SELECT ws, id, old_token FROM document_requests WHERE token_hash IS NULL LIMIT ?1",
+        &[&SEALED_AT_ONCE],
+    )?;
+    let mut sealed = 0;
+    for (ws, id, token) in plain {
+        let kept = app.sealer.seal(&app.ids, &upload_purpose(ws, &id), &token);
+        sealed += tx.exec(
+            "UPDATE document_requests SET old_token = ?4, token_hash = ?5
+             WHERE ws = ?1 AND id = ?2 AND old_token = ?3 AND token_hash IS NULL",
+            &[&ws, &id, &token, &kept, &Sha256::digest(&token).as_slice()],
         )?;
     }
     Ok(sealed as usize)

@@ -141,6 +141,25 @@ pub enum TimelineEvent {
         urgency: Option<Urgency>,
         by: SortedBy,
     },
+    /// A recipient read the page of a secure message.
+    Opened {
+        message_id: MessageId,
+        email: String,
+    },
+    /// A secure message was taken back.
+    SecureRevoked {
+        message_id: MessageId,
+    },
+    /// The reader of a closed page would like a new link.
+    LinkAsked {
+        message_id: MessageId,
+        email: String,
+    },
+    /// Too many wrong codes were entered on a page.
+    LinkLocked {
+        message_id: MessageId,
+        email: String,
+    },
 }
 
 /// A row of the timeline, read back.

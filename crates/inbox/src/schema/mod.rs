@@ -190,6 +190,13 @@ pub const MIGRATIONS: &[Migration] = &[
         postgres: "",
     },
     Migration {
+        version: 27,
+        name: "customer pages: derived tokens, codes and protected messages",
+        both: include_str!("027_guest_pages.sql"),
+        sqlite: "",
+        postgres: "",
+    },
+    Migration {
         version: 28,
         name: "OAuth",
         both: include_str!("028_oauth.sql"),

@@ -15,10 +15,11 @@ use inbox::base::blobs::{Blob, Blobs};
 use inbox::base::ids::{ConversationId, MessageId};
 use inbox::base::limits::{UNDO_LIVE_MS, UNDO_SANDBOX_MS};
 use inbox::base::states::Status;
+use inbox::model::secure;
 use inbox::model::written_text::TextFormat;
 use inbox::{
     App, Cx, Error, IncomingMail, Party, RecipientList, RequestedDocument, Result,
-    SenderAuthentication, load_outgoing, mark_sent, receive,
+    SenderAuthentication, load_outgoing, mark_sent, receive, with_words,
 };
 use mail::{
     Address, Attachment, Authentication, AuthenticationResult, AuthorKind, Dmarc, Mail, Warning,
@@ -60,6 +61,7 @@ pub fn script(now: i64) -> Vec<Scene> {
                 what,
                 ScenarioAction::Reply { .. }
                     | ScenarioAction::RichReply { .. }
+                    | ScenarioAction::SecureReply { .. }
                     | ScenarioAction::Approve { .. }
             ) && leaves_at <= now
             {
@@ -155,10 +157,13 @@ impl<'a> DemoBuilder<'a> {
             if inbox == SampleInbox::Sandbox { SampleMember::RoboTest } else { SampleMember::Robo };
         let Act::Step(what) = scene.act else { return self.people.mailroom(inbox) };
         let member = match *what {
-            ScenarioAction::Mail { .. } => return self.people.mailroom(inbox),
+            ScenarioAction::Mail { .. } | ScenarioAction::Opened => {
+                return self.people.mailroom(inbox);
+            }
             ScenarioAction::AppMail { .. } | ScenarioAction::Draft { .. } => robo,
             ScenarioAction::Reply { by, .. }
             | ScenarioAction::RichReply { by, .. }
+            | ScenarioAction::SecureReply { by, .. }
             | ScenarioAction::Approve { by, .. }
             | ScenarioAction::Discard { by, .. }
             | ScenarioAction::Note { by, .. }
@@ -199,9 +204,18 @@ impl<'a> DemoBuilder<'a> {
                     close: false,
                     send: true,
                     forwards: None,
+                    secure: None,
                 };
                 let result = send_reply(tx, cx, &thread.id()?, &message)?;
                 thread.outgoing = Some(result.message_id);
+            }
+            ScenarioAction::SecureReply { text, .. } => {
+                let input = ReplyInput { secure: Some(true), ..written(thread.id()?, text) };
+                thread.outgoing = Some(reply(tx, cx, input)?.message_id);
+            }
+            ScenarioAction::Opened => {
+                let link = secure::link_of(tx, cx, thread.outgoing()?, story.from.1)?;
+                secure::mark_opened(tx, cx, &link)?;
             }
             ScenarioAction::Draft { summary, text, papers } => {
                 let summary = Some(summary.to_owned());
@@ -212,6 +226,7 @@ impl<'a> DemoBuilder<'a> {
             }
             ScenarioAction::Approve { edited, .. } => {
                 let (draft, _) = load_outgoing(tx, cx.actor, thread.outgoing()?)?;
+                let draft = with_words(tx, cx, draft)?;
                 let text = edited.unwrap_or(&draft.text);
                 approve_draft(tx, cx, &draft.id, draft.revision, text)?;
             }

@@ -83,6 +83,13 @@ pub enum ScenarioAction {
         by: SampleMember,
         markdown: &'static str,
     },
+    /// A reply that is read on a protected page; it leaves after the undo window.
+    SecureReply {
+        by: SampleMember,
+        text: &'static str,
+    },
+    /// The customer reads the protected page.
+    Opened,
     /// Robo writes, and waits for a person.
     Draft {
         summary: &'static str,
@@ -210,6 +217,14 @@ pub const fn reply(at: At, by: SampleMember, text: Text) -> ScenarioStep {
 
 pub const fn rich_reply(at: At, by: SampleMember, markdown: Text) -> ScenarioStep {
     ScenarioStep { at, what: ScenarioAction::RichReply { by, markdown } }
+}
+
+pub const fn secure_reply(at: At, by: SampleMember, text: Text) -> ScenarioStep {
+    ScenarioStep { at, what: ScenarioAction::SecureReply { by, text } }
+}
+
+pub const fn opened(at: At) -> ScenarioStep {
+    ScenarioStep { at, what: ScenarioAction::Opened }
 }
 
 pub const fn draft(at: At, summary: Text, text: Text) -> ScenarioStep {

@@ -6,6 +6,7 @@
 mod client_documents;
 mod compression;
 mod form;
+mod guest;
 mod layout;
 mod live;
 mod log;
@@ -18,6 +19,7 @@ mod passwords;
 mod picture_cache;
 mod presence;
 mod remote_pictures;
+mod secure_pages;
 mod settings;
 mod signed_in;
 mod upload;
@@ -46,7 +48,7 @@ use multipart::FORMS_WITH_FILES;
 use pages::{
     answers, approvals, attached_mails, compose, consent, conversation, document_requests,
     documents, files, inbox_page, mail_frame, mentions, new_conversation, originals, previews,
-    request_documents, scheduled, search, sign_in, sorting, unsent, welcome,
+    protected, request_documents, scheduled, search, sign_in, sorting, unsent, welcome,
 };
 use picture_cache::PictureCache;
 use presence::Presence;
@@ -225,6 +227,7 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/people", get(unsent::people))
         .route("/attachments/{attachment}", get(files::attachment))
         .route("/attachments/{attachment}/preview", get(previews::of_attachment))
+        .route("/protected/{message}/{file}", get(files::protected))
         .route("/documents", get(documents::page))
         .route("/documents/{id}", get(files::document))
         .route("/documents/{id}/page", get(previews::first_page))
@@ -242,6 +245,9 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/requests/{id}/reopen", post(document_requests::reopen))
         .route("/requests/{id}/revoke", post(document_requests::revoke))
         .route("/messages/{id}/stop", post(scheduled::stop))
+        .route("/messages/{id}/revoke", post(protected::revoke))
+        .route("/messages/{id}/extend", post(protected::extend))
+        .route("/messages/{id}/new-link", post(protected::send_again))
         .route("/leaving", get(scheduled::page))
         .route("/mentions", get(mentions::page))
         .route("/mentions/read", post(mentions::read_all))
@@ -252,6 +258,7 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/approvals/{id}/discard", post(approvals::discard))
         .merge(settings::router())
         .merge(upload::router())
+        .merge(secure_pages::router())
         .fallback(responses::nothing_here)
         .method_not_allowed_fallback(responses::not_this_way)
         .layer(from_fn_with_state(Arc::clone(&web), compression::compress))

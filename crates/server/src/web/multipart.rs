@@ -8,8 +8,10 @@ use axum::extract::{FromRequest, Request};
 use axum::http::header;
 use http_body_util::Limited;
 use inbox::NewAttachment;
+use inbox::base::blobs::Blob;
 use inbox::base::ids::AttachmentId;
 use inbox::base::limits::{ATTACHED_BYTES, ATTACHMENTS};
+use inbox::model::secure::{ProtectedFile, seal_file};
 use multer::Multipart;
 
 use crate::http::request_body::SMALL_BODY_BYTES;
@@ -78,6 +80,26 @@ impl<F: Form> FromRequest<Arc<Web>> for FormUpload<F> {
             }
             Err(_) => Err(PageError::TooLarge),
         }
+    }
+}
+
+/// A form of a customer's browser, who has proven who they are, with its files.
+pub async fn read_guest_form(
+    web: &Web,
+    visitor: &Visitor,
+    csrf: &CsrfToken,
+    link: &str,
+    (content_type, body): (&str, Body),
+) -> Result<(FormFields, FormFiles), PageError> {
+    let boundary = multer::parse_boundary(content_type).map_err(|_| PageError::Foreign)?;
+    let mut shares = vec![(SlotOwner::Link(link.to_owned()), FORMS_OF_PERSON)];
+    let network = visitor.network.map(SlotOwner::Network);
+    shares.extend(network.map(|network| (network, FORMS_OF_NETWORK)));
+    let slot = LateSlot { slots: Arc::clone(&web.forms), shares, taken: None };
+    let reading = read(csrf, Multipart::new(limited(body), boundary), slot);
+    match tokio::time::timeout(UPLOAD_TIME, reading).await {
+        Ok(read) => read,
+        Err(_) => Err(PageError::TooLarge),
     }
 }
 
@@ -166,6 +188,24 @@ async fn read(
 }
 
 impl Web {
+    /// Stores files of a secure message, sealed, before a row refers to them.
+    pub async fn store_sealed_files(
+        &self,
+        files: Vec<FormFile>,
+    ) -> Result<Vec<(ProtectedFile, Blob)>, PageError> {
+        let app = self.app.clone();
+        let sealing = tokio::task::spawn_blocking(move || {
+            let now = app.clock.now();
+            let seal = |file: FormFile| {
+                let FormFile { filename, content_type, bytes } = file;
+                seal_file((&app.blobs, &app.ids), now, filename, content_type, &bytes)
+            };
+            files.into_iter().map(seal).collect::<std::io::Result<Vec<_>>>()
+        });
+        let sealed = sealing.await.map_err(|error| PageError::Domain(error.into()))?;
+        sealed.map_err(|error| PageError::Domain(error.into()))
+    }
+
     /// Stores the bytes of files durably, before a row refers to them.
     pub async fn store_files(&self, files: Vec<FormFile>) -> Result<Vec<NewAttachment>, PageError> {
         let app = self.app.clone();

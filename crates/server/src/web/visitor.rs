@@ -10,6 +10,7 @@ use axum::http::{HeaderMap, HeaderValue, Response};
 use inbox::actions::TokenHash;
 use inbox::base::ids::{Ids, MessageId};
 use inbox::base::limits::{SESSION_IDLE_MS, UNDO_LIVE_MS};
+use inbox::model::guest_tokens::GuestTokenHash;
 use jiff::tz::TimeZone;
 use sha2::{Digest, Sha256};
 
@@ -21,6 +22,8 @@ use crate::web::layout::responses::{PageResult, see_other};
 const SESSION: &str = "mailroom_session";
 /// Browsers send a `__Host-` cookie to this host only, and only over https.
 const SESSION_HTTPS: &str = "__Host-mailroom_session";
+const GUEST: &str = "mailroom_guest";
+const GUEST_HTTPS: &str = "__Host-mailroom_guest";
 const FLASH: &str = "mailroom_flash";
 const UNDO: &str = "mailroom_undo";
 const ZONE: &str = "mailroom_zone";
@@ -34,6 +37,8 @@ const MASK_CHARS: usize = 26;
 #[derive(Clone)]
 pub struct Visitor {
     pub session: Option<TokenHash>,
+    /// The browser of a customer who was on a page behind a code.
+    pub guest: Option<GuestTokenHash>,
     /// What a form of this session carries, masked anew for each response.
     pub csrf: CsrfToken,
     pub flash: Option<Flash>,
@@ -68,6 +73,7 @@ impl Visitor {
         let zone = cookie(&parts.headers, ZONE).and_then(|name| zone(&name));
         Visitor {
             session,
+            guest: cookie(&parts.headers, web.guest_cookie()).map(|it| GuestTokenHash::of(&it)),
             csrf: match session {
                 Some(_) => CsrfToken::of(&token, &web.app.ids),
                 None => CsrfToken::default(),
@@ -104,7 +110,7 @@ pub struct CsrfToken {
 }
 
 impl CsrfToken {
-    fn of(token: &str, ids: &Ids) -> CsrfToken {
+    pub(super) fn of(token: &str, ids: &Ids) -> CsrfToken {
         let value = first_bytes(&format!("a form of {token}"));
         let mask = first_bytes(&ids.token(MASK_CHARS));
         let masked = xor(value, mask);
@@ -149,7 +155,7 @@ fn first_bytes(text: &str) -> [u8; CSRF_BYTES] {
     std::array::from_fn(|place| hash[place])
 }
 
-fn cookie(headers: &HeaderMap, name: &str) -> Option<String> {
+pub(super) fn cookie(headers: &HeaderMap, name: &str) -> Option<String> {
     let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
     lines
         .flat_map(|line| line.split(';'))
@@ -187,6 +193,11 @@ impl Web {
         self.set_cookie(response, self.session_cookie(), "", 0);
     }
 
+    /// The cookie of a customer's browser.
+    pub(super) fn guest_cookie(&self) -> &'static str {
+        if self.https { GUEST_HTTPS } else { GUEST }
+    }
+
     fn session_cookie(&self) -> &'static str {
         if self.https { SESSION_HTTPS } else { SESSION }
     }
@@ -207,7 +218,13 @@ impl Web {
         self.set_cookie(response, UNDO, message, UNDO_SECONDS);
     }
 
-    fn set_cookie<B>(&self, response: &mut Response<B>, name: &str, value: &str, seconds: i64) {
+    pub(super) fn set_cookie<B>(
+        &self,
+        response: &mut Response<B>,
+        name: &str,
+        value: &str,
+        seconds: i64,
+    ) {
         let secure = if self.https { "; Secure" } else { "" };
         let text =
             format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}");

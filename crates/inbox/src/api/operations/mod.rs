@@ -16,6 +16,7 @@ mod me;
 mod record_sent;
 mod reply;
 mod request_documents;
+mod revoke_message;
 mod sandbox_inbound;
 mod search_answers;
 mod search_documents;
@@ -198,6 +199,7 @@ pub static OPERATIONS: &[Operation] = &[
     update_draft::OPERATION,
     discard_draft::OPERATION,
     stop_message::OPERATION,
+    revoke_message::OPERATION,
     list_events::OPERATION,
     sandbox_inbound::OPERATION,
 ];

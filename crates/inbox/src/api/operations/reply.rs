@@ -10,12 +10,13 @@ use crate::app::Cx;
 use crate::base::error::{Error, Result};
 use crate::base::limits::{
     ITEM_DESCRIPTION_CHARS, ITEM_LABEL_CHARS, RECIPIENTS, REPLY_CHARS, REPLY_SUMMARY_CHARS,
-    REQUEST_ITEMS, undo_minutes, undo_sandbox_seconds,
+    REQUEST_ITEMS, SECURE_DAYS_MAX, undo_minutes, undo_sandbox_seconds,
 };
 use crate::model::conversations::{self, Conversation};
 use crate::model::document_requests::RequestedDocument;
 use crate::model::drafts::{self, DraftContent, ReplyResult};
 use crate::model::recipients::{self, Party, RecipientList};
+use crate::model::secure::SecureWish;
 
 /// One asked document (API section 2.9).
 pub const ITEM: InputKind = InputKind::Object(&[
@@ -36,6 +37,21 @@ pub const ONLY_IF_NO_DRAFT: InputField = InputField::optional(
      409 and names it.",
 )
 .or("false");
+
+/// Keeps the words on a page of their own.
+pub const SECURE: InputField = InputField::optional(
+    "secure",
+    InputKind::Flag,
+    "true keeps the words on a page behind a code that is mailed to each recipient; the mail itself \
+     says only who wrote. The subject stays visible. After a secure answer of the customer it is true \
+     unless you say false.",
+);
+
+pub const SECURE_LIFETIME: InputField = InputField::optional(
+    "secureDays",
+    InputKind::Whole { min: 1, max: SECURE_DAYS_MAX },
+    "For how many days the page is open; 30 unless the workspace says otherwise.",
+);
 
 /// Addresses of one line of a message.
 pub const ADDRESSES: InputKind = InputKind::List { min: 1, max: RECIPIENTS, of: &EMAIL };
@@ -59,7 +75,8 @@ pub const OPERATION: Operation = Operation {
              approves. To ask for files use documents: a checklist and a private upload link are \
              added under the text, so never write a link for uploads yourself. Each call makes a \
              new reply: give an idempotencyKey so that a repeat after a timeout makes no second \
-             one.",
+             one. With secure true the words are kept on a protected page; never copy protected text \
+             into an ordinary reply, a note or another tool.",
         ),
         example: r#"{
             "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
@@ -111,6 +128,8 @@ pub const OPERATION: Operation = Operation {
         )
         .or("false"),
         ONLY_IF_NO_DRAFT,
+        SECURE,
+        SECURE_LIFETIME,
     ],
     body_optional: false,
     success: 201,
@@ -143,6 +162,8 @@ pub struct ReplyInput {
     pub reply_all: bool,
     #[serde(default)]
     pub only_if_no_draft: bool,
+    pub secure: Option<bool>,
+    pub secure_days: Option<i64>,
 }
 
 /// Writes a reply: a draft, or a message that leaves after the undo window.
@@ -156,6 +177,7 @@ pub fn reply(tx: &mut Tx<'_>, cx: &Cx<'_>, input: ReplyInput) -> Result<ReplyRes
         text: &input.body,
         summary: input.summary.as_deref(),
         documents: &input.documents,
+        secure: SecureWish { secure: input.secure, days: input.secure_days },
         ..DraftContent::default()
     };
     if input.send {

@@ -3,7 +3,7 @@
 use db::Tx;
 use serde::Deserialize;
 
-use super::reply::{ITEM, ONLY_IF_NO_DRAFT};
+use super::reply::{ITEM, ONLY_IF_NO_DRAFT, SECURE, SECURE_LIFETIME};
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
 use crate::api::fields::{InputField, InputKind, Rule, text};
 use crate::api::wire::ReplyResultJson;
@@ -15,7 +15,9 @@ use crate::base::limits::{
 use crate::model::conversations::{self, Conversation};
 use crate::model::document_requests::{self, RequestedDocument};
 use crate::model::drafts::{self, DraftContent, ReplyResult};
+use crate::model::messages;
 use crate::model::recipients::RecipientList;
+use crate::model::secure::SecureWish;
 
 pub const OPERATION: Operation = Operation {
     name: "request_documents",
@@ -35,7 +37,8 @@ pub const OPERATION: Operation = Operation {
             " seconds in the sandbox). Once it has left, the customer is reminded on days ",
             reminder_days!(),
             " until everything required is in. Each call makes a new request: give an \
-             idempotencyKey so that a repeat after a timeout makes no second one.",
+             idempotencyKey so that a repeat after a timeout makes no second one. With secure true \
+             checklist and upload page are behind a code that is mailed to the customer.",
         ),
         example: r#"{
             "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
@@ -80,6 +83,8 @@ pub const OPERATION: Operation = Operation {
         )
         .or("false"),
         ONLY_IF_NO_DRAFT,
+        SECURE,
+        SECURE_LIFETIME,
     ],
     body_optional: false,
     success: 201,
@@ -109,6 +114,8 @@ pub struct RequestDocumentsInput {
     pub send: bool,
     #[serde(default)]
     pub only_if_no_draft: bool,
+    pub secure: Option<bool>,
+    pub secure_days: Option<i64>,
 }
 
 /// Asks for documents in a message of its own.
@@ -128,6 +135,7 @@ pub fn request_documents(
         text: &text,
         documents: &input.documents,
         due_date: input.due_date.as_deref(),
+        secure: SecureWish { secure: input.secure, days: input.secure_days },
         ..DraftContent::default()
     };
     let result = if input.send {
@@ -135,7 +143,9 @@ pub fn request_documents(
     } else {
         drafts::keep_as_draft(tx, cx, &conversation, &draft)?
     };
-    if let Some(request) = &result.request_id {
+    if let Some(request) = &result.request_id
+        && !messages::is_secure(tx, cx.actor.ws, &result.message_id)?
+    {
         document_requests::explain(tx, cx, request, &text)?;
     }
     Ok(result)

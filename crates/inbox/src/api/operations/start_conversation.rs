@@ -3,7 +3,7 @@
 use db::Tx;
 use serde::Deserialize;
 
-use super::reply::ADDRESSES;
+use super::reply::{ADDRESSES, SECURE, SECURE_LIFETIME};
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
 use crate::api::fields::{InputField, InputKind, filled, text};
 use crate::api::wire::StartedConversation;
@@ -16,6 +16,7 @@ use crate::base::limits::{
 use crate::model::drafts::{self, DraftContent};
 use crate::model::mailboxes;
 use crate::model::recipients::{Party, RecipientList};
+use crate::model::secure::SecureWish;
 
 pub const OPERATION: Operation = Operation {
     name: "start_conversation",
@@ -76,6 +77,8 @@ pub const OPERATION: Operation = Operation {
             text(REPLY_SUMMARY_CHARS),
             "One line for the person who approves it.",
         ),
+        SECURE,
+        SECURE_LIFETIME,
     ],
     body_optional: false,
     success: 201,
@@ -105,6 +108,9 @@ pub struct StartConversationInput {
     #[serde(default)]
     pub send: bool,
     pub summary: Option<String>,
+    pub secure: Option<bool>,
+    #[serde(rename = "secureDays")]
+    pub secure_days: Option<i64>,
 }
 
 /// Starts a conversation with a message of ours: a draft, or one that leaves after the undo window.
@@ -125,6 +131,7 @@ pub fn start_conversation(
         recipients,
         text: &input.body,
         summary: input.summary.as_deref(),
+        secure: SecureWish { secure: input.secure, days: input.secure_days },
         ..DraftContent::default()
     };
     let result = if input.send {

@@ -10,12 +10,14 @@ use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MessageId, RequestId};
 use crate::base::limits::REMIND_AFTER_MS;
 use crate::base::queue::Queue;
+use crate::model::guest_tokens::GuestToken;
+use crate::model::sealing;
 use crate::model::timeline::{self, TimelineEvent};
 
 pub use completion::{complete_if_all_in, missing};
 
-/// Characters of the upload page's secret, 5 bits each.
-pub const TOKEN_CHARS: usize = 40;
+/// The generation of a request's first link.
+const FIRST_GENERATION: i64 = 1;
 
 /// One asked document (API section 2.9).
 #[derive(Clone, Debug, Deserialize)]
@@ -41,10 +43,12 @@ pub fn create(
     due_date: Option<&str>,
 ) -> Result<RequestId> {
     let id = RequestId::new(cx.ids, cx.now);
+    let token = token(tx, cx, &id, FIRST_GENERATION)?;
     tx.exec(
-        "INSERT INTO document_requests (ws, id, conversation, message, token, due_date, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        &[&cx.actor.ws, &id, conversation, message, &cx.ids.token(TOKEN_CHARS), &due_date, &cx.now],
+        "INSERT INTO document_requests (
+            ws, id, conversation, message, old_token, token_hash, due_date, created_at
+         ) VALUES (?1, ?2, ?3, ?4, '', ?5, ?6, ?7)",
+        &[&cx.actor.ws, &id, conversation, message, &token.hash(), &due_date, &cx.now],
     )?;
     for (place, item) in items.iter().enumerate() {
         tx.exec(
@@ -69,15 +73,13 @@ pub fn create(
 /// that was stopped and scheduled again keeps the existing ones.
 pub fn open(tx: &mut Tx<'_>, cx: &Cx<'_>, request: &RequestId, text: &str) -> Result<String> {
     let ws = cx.actor.ws;
-    let (token, due_date): (String, Option<String>) = tx.one(
-        "SELECT token, due_date FROM document_requests WHERE ws = ?1 AND id = ?2",
-        &[&ws, request],
-    )?;
+    let (due_date,): (Option<String>,) = tx
+        .one("SELECT due_date FROM document_requests WHERE ws = ?1 AND id = ?2", &[&ws, request])?;
     tx.exec(
         "UPDATE document_requests SET opened_at = ?3 WHERE ws = ?1 AND id = ?2 AND opened_at IS NULL",
         &[&ws, request, &cx.now],
     )?;
-    let link = link(cx, &token);
+    let link = link(tx, cx, request)?;
     if text.contains(&link) {
         return Ok(text.to_owned());
     }
@@ -94,8 +96,35 @@ pub fn open(tx: &mut Tx<'_>, cx: &Cx<'_>, request: &RequestId, text: &str) -> Re
 }
 
 /// The address of a request's upload page.
-pub fn link(cx: &Cx<'_>, token: &str) -> String {
-    format!("{}/u/{token}", cx.public_url)
+pub fn link(tx: &mut Tx<'_>, cx: &Cx<'_>, request: &RequestId) -> Result<String> {
+    let (old, generation): (String, i64) = tx.one(
+        "SELECT old_token, generation FROM document_requests WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, request],
+    )?;
+    let token = match old.is_empty() {
+        true => token(tx, cx, request, generation)?.as_str().to_owned(),
+        false => sealing::unseal(cx.sealer, &sealing::upload_purpose(cx.actor.ws, request), old)?,
+    };
+    Ok(format!("{}/u/{token}", cx.public_url))
+}
+
+/// Gives a request another link; the one before leads nowhere.
+pub fn renew_link(tx: &mut Tx<'_>, cx: &Cx<'_>, request: &RequestId) -> Result<()> {
+    let (generation,): (i64,) = tx.one(
+        "UPDATE document_requests SET generation = generation + 1, old_token = ''
+         WHERE ws = ?1 AND id = ?2 RETURNING generation",
+        &[&cx.actor.ws, request],
+    )?;
+    let token = token(tx, cx, request, generation)?;
+    tx.exec(
+        "UPDATE document_requests SET token_hash = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, request, &token.hash()],
+    )?;
+    Ok(())
+}
+
+fn token(tx: &mut Tx<'_>, cx: &Cx<'_>, request: &RequestId, generation: i64) -> Result<GuestToken> {
+    GuestToken::derive(tx, cx, &format!("upload {request} {generation}"))
 }
 
 /// Sets the text above the upload page's checklist, for requests sent as a message of their own.

@@ -22,8 +22,9 @@ use crate::base::limits::{
 };
 use crate::base::queue::Queue;
 use crate::base::string_enum::string_enum;
-use crate::model::document_requests::TOKEN_CHARS;
 use crate::model::file_checks::FileRefusal;
+use crate::model::guest_sessions;
+use crate::model::guest_tokens::{GuestToken, GuestTokenHash};
 use crate::model::timeline::{self, TimelineEvent};
 
 pub use scanning::scan;
@@ -70,6 +71,27 @@ pub struct Ask {
     pub actor: Actor,
     pub completed_at: Option<i64>,
     pub closed_at: Option<i64>,
+    /// It was asked for in a secure message, so the page is behind the same code.
+    secure: bool,
+}
+
+impl Ask {
+    /// Refuses a browser that has not proven the address that the page is for, where that is needed.
+    pub fn must_be_proven(
+        &self,
+        tx: &mut Tx<'_>,
+        browser: Option<GuestTokenHash>,
+        now: i64,
+    ) -> Result<()> {
+        if !self.secure {
+            return Ok(());
+        }
+        let session = match browser {
+            Some(id) => guest_sessions::find(tx, self.actor.ws, id, &self.conversation, now)?,
+            None => None,
+        };
+        session.map(drop).ok_or(Error::Unauthorized)
+    }
 }
 
 db::row! {
@@ -92,15 +114,12 @@ db::row! {
 
 /// The request of a link. Unknown, revoked and expired links give the same error.
 pub fn ask_at(tx: &mut Tx<'_>, token: &str, now: i64) -> Result<Ask> {
-    let shaped = token.len() == TOKEN_CHARS && token.bytes().all(|b| b.is_ascii_alphanumeric());
-    if !shaped {
-        return Err(Error::NotFound("page"));
-    }
+    let token = GuestToken::parse(token).ok_or(Error::NotFound("page"))?;
     let found: Option<(i64, RequestId)> = tx.opt(
         "SELECT ws, id FROM document_requests
-         WHERE token = ?1 AND opened_at IS NOT NULL AND revoked_at IS NULL
+         WHERE token_hash = ?1 AND opened_at IS NOT NULL AND revoked_at IS NULL
            AND (completed_at IS NULL OR completed_at > ?2)",
-        &[&token, &(now - UPLOAD_PAGE_MS)],
+        &[&token.hash(), &(now - UPLOAD_PAGE_MS)],
     )?;
     let (ws, request) = found.ok_or(Error::NotFound("page"))?;
     ask_of(tx, ws, &request)
@@ -109,16 +128,17 @@ pub fn ask_at(tx: &mut Tx<'_>, token: &str, now: i64) -> Result<Ask> {
 /// A request by its id, for background jobs.
 pub(crate) fn ask_of(tx: &mut Tx<'_>, ws: i64, request: &RequestId) -> Result<Ask> {
     type Found =
-        (WorkspaceId, crate::base::actor::Circle, ConversationId, Option<i64>, Option<i64>);
+        (WorkspaceId, crate::base::actor::Circle, ConversationId, Option<i64>, Option<i64>, bool);
     let found: Option<Found> = tx.opt(
-        "SELECT w.id, c.circle, c.id, r.completed_at, r.closed_at
+        "SELECT w.id, c.circle, c.id, r.completed_at, r.closed_at, m.secure
          FROM document_requests r
+         JOIN messages m ON m.ws = r.ws AND m.id = r.message
          JOIN conversations c ON c.ws = r.ws AND c.id = r.conversation
          JOIN workspaces w ON w.ws = r.ws
          WHERE r.ws = ?1 AND r.id = ?2",
         &[&ws, request],
     )?;
-    let (workspace, circle, conversation, completed_at, closed_at) =
+    let (workspace, circle, conversation, completed_at, closed_at, secure) =
         found.ok_or(Error::NotFound("page"))?;
     Ok(Ask {
         request: request.clone(),
@@ -126,6 +146,7 @@ pub(crate) fn ask_of(tx: &mut Tx<'_>, ws: i64, request: &RequestId) -> Result<As
         actor: Actor::system(ws, workspace, circle),
         completed_at,
         closed_at,
+        secure,
     })
 }
 

@@ -237,6 +237,8 @@ db::row! {
         pub waiting_since: Option<i64>,
         pub has_draft: bool,
         pub language: Option<String>,
+        /// Some message of it is secure.
+        pub has_secure: bool,
         pub reference: Option<String>,
     }
 }

@@ -40,6 +40,7 @@ fn reply(body: &str, format: TextFormat) -> NewReply {
         close: false,
         send: true,
         forwards: None,
+        secure: None,
     }
 }
 

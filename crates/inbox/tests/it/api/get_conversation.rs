@@ -59,6 +59,7 @@ async fn a_new_conversation_has_every_field(app: TestApp) {
             "status": null,
             "text": "It is broken.",
             "attachments": [],
+            "secure": false,
         }],
         "team": {
             "people": [{ "id": format!("user:{}", user(&app.owner)), "name": "Olive Owner" }],
@@ -159,7 +160,7 @@ async fn each_item_of_the_timeline_has_its_fields(app: TestApp) {
         json!({
             "type": "message", "id": message, "at": at, "direction": "outbound",
             "from": { "name": "Robo", "email": "support@acme.example" },
-            "status": "draft", "text": "Three", "attachments": [],
+            "status": "draft", "text": "Three", "attachments": [], "secure": false,
         }),
     ];
     assert_eq!(items[1..], expected);

@@ -45,6 +45,7 @@ async fn a_reply_is_a_draft_that_waits_for_a_person(app: TestApp) {
             "status": "draft",
             "text": "Hello Ann",
             "attachments": [],
+            "secure": false,
         })
     );
     assert_eq!(app.events().await.len(), 1);

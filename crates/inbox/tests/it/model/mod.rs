@@ -1,3 +1,4 @@
 //! Rows and events that several actions share.
 
 mod events;
+mod secure;

@@ -7,7 +7,7 @@ use crate::demo::scenario::SampleInbox::Billing;
 use crate::demo::scenario::SampleMember::{Ines, Jonas, Priya, Robo};
 use crate::demo::scenario::{
     SampleRisk, Scenario, approve, assign, close, day, draft, mail, mail_with, minutes, note,
-    reply, risky, tag,
+    opened, reply, risky, secure_reply, tag,
 };
 
 pub const STORIES: &[Scenario] = &[
@@ -259,5 +259,25 @@ pub const STORIES: &[Scenario] = &[
                 hold: true,
             },
         )],
+    },
+    Scenario {
+        inbox: Billing,
+        reference: None,
+        from: ("Helena Osei", "helena@osei-studio.example"),
+        subject: "Refund for order 20377",
+        steps: &[
+            mail(
+                day(2, 9, 5),
+                "Hello,\n\nyou wrote that the refund for order 20377 is on its way. Which account does \
+                 it go to? I have moved to another bank.\n\nHelena Osei",
+            ),
+            secure_reply(
+                day(2, 10, 12),
+                Ines,
+                "Hello Helena,\n\nwe still have your account ending in 3002. Please write the new IBAN \
+                 on this page, not by mail, and we will change it today.\n\nInes",
+            ),
+            opened(day(2, 11, 40)),
+        ],
     },
 ];

@@ -309,6 +309,7 @@ pub async fn approve(
     let outcome = web
         .act(&visitor, move |tx, cx, _| {
             let (message, conversation) = inbox::load_outgoing(tx, cx.actor, &draft)?;
+            let message = inbox::with_words(tx, cx, message)?;
             let newer = actions::newer_than(tx, cx, conversation.id.as_str(), seen)?;
             if newer.is_some_and(|newer| newer.direction == Direction::Inbound) {
                 return Ok(Outcome::Meanwhile);

@@ -46,7 +46,7 @@ pub async fn reply(
     if form.button == ReplyButton::Discard {
         return discard(&web, &visitor, &id, &form.from).await;
     }
-    if let Some(sentence) = unsent::attach(&web, &visitor, Some(&id), files).await? {
+    if let Some(sentence) = unsent::attach(&web, &visitor, Some(&id), files, form.secure).await? {
         return again(&web, &visitor, &id, &form, |composer| composer.file_error = sentence).await;
     }
     unsent::drop_pictures(&web, &visitor, Some(&id), &form.drop).await?;
@@ -125,6 +125,7 @@ fn new_reply(form: &ReplyForm) -> inbox::Result<Result<NewReply, String>> {
         close: form.button == ReplyButton::SendAndClose,
         send: form.button != ReplyButton::Keep,
         forwards,
+        secure: form.secure_wish(),
     }))
 }
 
@@ -136,7 +137,8 @@ fn autosave(form: &ReplyForm) -> Autosave {
     };
     let RecipientLines { to, cc, bcc } = form.recipients.clone();
     let forwards = form.forwards.clone();
-    Autosave { to, cc, bcc, forwards, ..Autosave::new(kind, form.body.clone()) }
+    let secure = form.secure;
+    Autosave { to, cc, bcc, forwards, secure, ..Autosave::new(kind, form.body.clone()) }
 }
 
 fn sent(web: &Web, id: &str, form: &ReplyForm, result: &ReplyResult) -> PageResult {

@@ -14,6 +14,7 @@ use inbox::{OutgoingAttachment, RecipientList};
 use crate::web::form::{FormFields, FormValue, form};
 use crate::web::layout::wording::{TimeFormat, size};
 use crate::web::pages::list_query::ListQuery;
+use crate::web::pages::lock::ComposerLock;
 use crate::web::pages::recipients::{RecipientLines, party_line};
 use crate::web::pages::rich_text::formatted;
 
@@ -58,6 +59,8 @@ pub struct Composer {
     pub meanwhile: Option<(String, bool)>,
     /// True if this was saved in an earlier visit.
     pub kept: bool,
+    /// The lock, where a message can be protected.
+    pub lock: Option<ComposerLock>,
 }
 
 /// A way of writing.
@@ -156,7 +159,14 @@ impl Composer {
             self.bcc = saved.bcc.clone();
         }
         self.subject = saved.subject.clone();
+        self.set_lock(saved.secure);
         self.kept = true;
+    }
+
+    pub fn set_lock(&mut self, is_locked: bool) {
+        if let Some(lock) = &mut self.lock {
+            lock.set(is_locked);
+        }
     }
 
     fn fresh(open: &OpenConversation, kind: AutosaveKind) -> Composer {
@@ -169,6 +179,7 @@ impl Composer {
             cc: party_line(&cc),
             from_address: open.mailbox.address.to_string(),
             seen: open.seen,
+            lock: (kind == AutosaveKind::Reply).then(|| ComposerLock::of(open)),
             quotes: kind == AutosaveKind::Reply && open.has_mail(),
             names: match kind {
                 AutosaveKind::Note => first_names(open),
@@ -220,6 +231,7 @@ impl Composer {
             send_error: String::new(),
             meanwhile: None,
             kept: false,
+            lock: (kind == AutosaveKind::New).then(ComposerLock::default),
         }
     }
 
@@ -293,6 +305,7 @@ impl Composer {
             }
             composer.forward = forward;
         }
+        composer.set_lock(form.secure);
         composer.tabs = tabs(open, &composer, false);
         composer
     }
@@ -360,7 +373,7 @@ fn forward_view(
     let file = |file: &actions::FiledAs| ForwardFile {
         value: match &file.place {
             FilePlace::Document(id) => id.to_string(),
-            FilePlace::Attachment(id) => id.to_string(),
+            FilePlace::Attachment(id) | FilePlace::Protected(_, id) => id.to_string(),
         },
         // What was added before, as by a message that was stopped, is not added again.
         checked: !open
@@ -424,7 +437,16 @@ form! {
         include: FormValues,
         /// Pictures that were taken out of the text again.
         drop: FormValues,
+        secure: bool,
+        has_lock: bool = "lock",
         button: ReplyButton,
+    }
+}
+
+impl ReplyForm {
+    /// What the writer said; nothing where the form had no lock.
+    pub fn secure_wish(&self) -> Option<bool> {
+        self.has_lock.then_some(self.secure)
     }
 }
 

@@ -307,6 +307,9 @@ fn marks(summary: &ConversationSummary, frame: &PageLayout, mixed: bool) -> Vec<
         }
         _ => {}
     }
+    if summary.has_secure {
+        add("", "lock", "Protected".into());
+    }
     marks.truncate(MARKS);
     let topic = summary.topic.iter();
     marks.extend(topic.map(|topic| RowBadge { class: "", icon: "list", text: topic.clone() }));

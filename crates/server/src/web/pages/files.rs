@@ -8,7 +8,7 @@ use axum::http::header;
 use axum::http::{HeaderValue, Response};
 use inbox::Error;
 use inbox::actions::{self, StoredFile};
-use inbox::base::ids::{AttachmentId, DocumentId};
+use inbox::base::ids::{AttachmentId, DocumentId, MessageId};
 
 use crate::web::Web;
 use crate::web::form::{Asked, FormFields};
@@ -48,6 +48,18 @@ pub async fn attachment(
     let id = AttachmentId::parse(&id).ok_or(Error::NotFound("file"))?;
     let file = web.read(&visitor, move |tx, cx, _| actions::attachment(tx, cx, &id)).await?;
     Ok(stored(file, &asked))
+}
+
+/// A file of a secure message; it is only ever downloaded.
+pub async fn protected(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Path((message, file)): Path<(String, String)>,
+) -> PageResult {
+    let message = MessageId::parse(&message).ok_or(Error::NotFound("file"))?;
+    let read =
+        web.read(&visitor, move |tx, cx, _| actions::protected_file(tx, cx, &message, &file));
+    Ok(stored(read.await?, &FormFields::default()))
 }
 
 /// A file as a response: shown if that was asked for and is safe, else downloaded.

@@ -44,6 +44,8 @@ form! {
         recipients: RecipientLines,
         /// Pictures that were taken out of the text again.
         drop: FormValues,
+        secure: bool,
+        has_lock: bool = "lock",
         button: ReplyButton,
     }
 }
@@ -124,7 +126,7 @@ pub async fn send(State(web): State<Arc<Web>>, upload: FormUpload<FirstMailForm>
         unsent::discard(&web, &visitor, None).await?;
         return Ok(see_other("/inbox?view=open"));
     }
-    if let Some(sentence) = unsent::attach(&web, &visitor, None, files).await? {
+    if let Some(sentence) = unsent::attach(&web, &visitor, None, files, form.secure).await? {
         return again(&web, &visitor, &form, |composer| composer.file_error = sentence).await;
     }
     unsent::drop_pictures(&web, &visitor, None, &form.drop).await?;
@@ -149,6 +151,7 @@ pub async fn send(State(web): State<Arc<Web>>, upload: FormUpload<FirstMailForm>
             close: false,
             send: form.button != ReplyButton::Keep,
             forwards: None,
+            secure: form.has_lock.then_some(form.secure),
         },
     };
     let sent = web.act(&visitor, move |tx, cx, _| actions::send_first_mail(tx, cx, &first)).await;
@@ -179,6 +182,7 @@ async fn again(
     let RecipientLines { to, cc, bcc } = form.recipients.clone();
     let (body, subject) = (form.body.clone(), form.subject.clone());
     let mut composer = Composer { body, subject, to, cc, bcc, ..composer };
+    composer.set_lock(form.secure);
     wrong(&mut composer);
     responses::again(&NewPage { frame, composer })
 }
@@ -187,7 +191,7 @@ fn autosave(form: &FirstMailForm) -> Autosave {
     let RecipientLines { to, cc, bcc } = form.recipients.clone();
     let (mailbox, subject) = (form.mailbox.clone(), form.subject.clone());
     let saved = Autosave::new(AutosaveKind::New, form.body.clone());
-    Autosave { to, cc, bcc, mailbox, subject, ..saved }
+    Autosave { to, cc, bcc, mailbox, subject, secure: form.secure, ..saved }
 }
 
 /// Saves what somebody is writing.

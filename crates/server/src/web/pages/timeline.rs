@@ -1,22 +1,23 @@
 //! A conversation's timeline as the page shows it.
 
+use inbox::Conversation;
 use inbox::actions::{
     EventEntry, FilePlace, FiledAs, MessageEntry, NoteEntry, OpenConversation, TimelineEntry,
 };
 use inbox::base::limits::READ_TEXT_CHARS;
-use inbox::base::states::{ConversationRisk, Direction, MessageStatus, Status};
+use inbox::base::states::{Direction, MessageStatus};
 use inbox::model::drafting::helper_drafts::DraftSource;
 use inbox::model::mentions::marked;
-use inbox::{Conversation, RetiredBy, StoredTimelineEvent, TimelineEvent, WokenBy};
 
 use crate::web::layout::wording::{Avatar, DisplayTime, TimeFormat, first_name, paragraphs, size};
 use crate::web::pages::document_requests::RequestView;
+use crate::web::pages::event_words::words;
 use crate::web::pages::files::is_picture;
 use crate::web::pages::mail_frame::is_mail;
 use crate::web::pages::message_cards::{self, MessageCard};
 use crate::web::pages::message_details::MessageDetails;
+use crate::web::pages::protected::ProtectedView;
 use crate::web::pages::rich_text::formatted;
-use crate::web::pages::sorting::sorted_words;
 
 /// The last messages are shown in full.
 const OPEN_MESSAGES: usize = 2;
@@ -87,6 +88,8 @@ pub struct MessageView {
     pub cards: Vec<MessageCard>,
     pub asks: Option<RequestView>,
     pub summary: Option<String>,
+    /// Set for a secure message.
+    pub protected: Option<ProtectedView>,
     pub revision: i64,
     pub state: MessageProgress,
 }
@@ -324,6 +327,7 @@ pub fn view(
         cards: message_cards::cards(&message.files, times),
         asks: message.asks.as_ref().map(|card| RequestView::of(card, times)),
         summary: message.summary.clone(),
+        protected: ProtectedView::of(message, times),
         revision: message.revision,
         state,
     }
@@ -395,9 +399,12 @@ pub fn file_view(file: &FiledAs) -> FileView {
     let (href, is_document) = match &file.place {
         FilePlace::Document(id) => (format!("/documents/{id}"), true),
         FilePlace::Attachment(id) => (format!("/attachments/{id}"), false),
+        FilePlace::Protected(message, id) => (format!("/protected/{message}/{id}"), false),
     };
     let is_mail = is_document && is_mail(&file.content_type, &file.filename);
-    let is_shown = is_picture(&file.content_type) || file.content_type == "application/pdf";
+    // A preview would be kept outside of the seal.
+    let is_shown = !matches!(file.place, FilePlace::Protected(..))
+        && (is_picture(&file.content_type) || file.content_type == "application/pdf");
     FileView {
         shown_href: is_shown.then(|| format!("{href}?shown")),
         mail_href: is_mail.then(|| format!("{href}/mail/top")),
@@ -432,82 +439,6 @@ fn event_view(event: &EventEntry, agents: &[&str], times: &TimeFormat) -> EventV
         actor: name.clone(),
         text: words(&event.event(), times),
         time: times.long(event.at),
-    }
-}
-
-/// What happened, in the past tense, after the actor's name. An event that a newer version wrote
-/// is shown by its name.
-fn words(event: &StoredTimelineEvent, times: &TimeFormat) -> String {
-    match event {
-        StoredTimelineEvent::Known(event) => sentence(event, times),
-        StoredTimelineEvent::Unknown(name) => name.clone(),
-    }
-}
-
-fn sentence(event: &TimelineEvent, times: &TimeFormat) -> String {
-    match event {
-        TimelineEvent::StatusChanged { to: Status::Open, .. } => "opened this again".into(),
-        TimelineEvent::StatusChanged { to: Status::Waiting, .. } => {
-            "set this to waiting on the customer".into()
-        }
-        TimelineEvent::StatusChanged { to: Status::Closed, .. } => "closed this".into(),
-        TimelineEvent::Assigned { to: Some(to), .. } => format!("gave this to {}", to.name),
-        TimelineEvent::Assigned { to: None, .. } => "took this off its assignee".into(),
-        TimelineEvent::Tagged { added, removed } => {
-            match (added.join(", ").as_str(), removed.join(", ").as_str()) {
-                (added, "") => format!("added the tag {added}"),
-                ("", removed) => format!("removed the tag {removed}"),
-                (added, removed) => format!("added the tag {added} and removed {removed}"),
-            }
-        }
-        TimelineEvent::Snoozed { until } => {
-            format!("snoozed this until {}", times.long(until.0).text)
-        }
-        TimelineEvent::Woken { by: WokenBy::Clock } => {
-            "brought this back, its time had come".into()
-        }
-        TimelineEvent::Woken { by: WokenBy::Customer } => {
-            "brought this back, the customer answered".into()
-        }
-        TimelineEvent::Held { risk } => {
-            format!("held this: {}", risk.map_or("", ConversationRisk::as_str))
-        }
-        TimelineEvent::Released {} => "released this to the inbox".into(),
-        TimelineEvent::Approved { edited: true, .. } => "edited and approved the draft".into(),
-        TimelineEvent::Approved { edited: false, .. } => "approved the draft".into(),
-        TimelineEvent::Undone { .. } => "stopped the message".into(),
-        TimelineEvent::Discarded { reason, .. } => match reason.as_str() {
-            "" => "discarded the draft".into(),
-            reason => format!("discarded the draft: {reason}"),
-        },
-        TimelineEvent::DraftRetired { by: RetiredBy::Customer, .. } => {
-            "took the helper's draft back, the customer wrote again".into()
-        }
-        TimelineEvent::DraftRetired { by: RetiredBy::Team, .. } => {
-            "took the helper's draft back by writing".into()
-        }
-        TimelineEvent::Requested { .. } => "asked for documents".into(),
-        TimelineEvent::Uploaded { .. } => "received an upload".into(),
-        TimelineEvent::Reminded { .. } => "reminded the customer of the documents".into(),
-        TimelineEvent::RemindersStopped { .. } => {
-            "heard that the customer wants no more reminders".into()
-        }
-        TimelineEvent::RequestClosed { .. } => "closed the document request".into(),
-        TimelineEvent::RequestReopened { .. } => "opened the document request again".into(),
-        TimelineEvent::RequestRevoked { .. } => "took the upload link back".into(),
-        TimelineEvent::Completed { .. } => "has everything that was asked for".into(),
-        TimelineEvent::Bounced { recipients: None, .. } => "could not deliver the message".into(),
-        TimelineEvent::Bounced { recipients: Some(refused), .. } => {
-            format!("could not deliver the message to {}", refused.join(", "))
-        }
-        TimelineEvent::SendDelayed { reason, .. } => {
-            format!("could not send the message yet: {reason}. It is tried again")
-        }
-        TimelineEvent::SendFailed { reason, .. } => format!("could not send the message: {reason}"),
-        TimelineEvent::Sorted { .. } => sorted_words(event),
-        TimelineEvent::SpamComplaint { .. } => {
-            "heard that the customer reported the message as spam".into()
-        }
     }
 }
 

@@ -30,6 +30,7 @@ form! {
         mailbox: String,
         subject: String,
         forwards: Option<MessageId>,
+        secure: bool,
     }
 }
 
@@ -55,6 +56,7 @@ pub async fn keep(
         mailbox: form.mailbox,
         subject: form.subject,
         forwards: form.forwards,
+        secure: form.secure,
         ..Autosave::new(form.kind, form.body)
     };
     let conversation = conversation.map(str::to_owned);
@@ -85,6 +87,7 @@ pub async fn attach(
     visitor: &Visitor,
     conversation: Option<&str>,
     files: FormFiles,
+    is_secure: bool,
 ) -> Result<Option<String>, PageError> {
     let files = match files {
         FormFiles::Kept(files) if files.is_empty() => return Ok(None),
@@ -96,13 +99,22 @@ pub async fn attach(
             )));
         }
     };
-    let (files, conversation) = (web.store_files(files).await?, conversation.map(str::to_owned));
-    let added = web
-        .act_quietly(visitor, move |tx, cx, _| {
+    let conversation = conversation.map(str::to_owned);
+    let added = if is_secure {
+        let files = web.store_sealed_files(files).await?;
+        web.act_quietly(visitor, move |tx, cx, _| {
+            let place = UnsentPlace::find(tx, cx, conversation.as_deref())?;
+            actions::attach_sealed(tx, cx, &place, &files)
+        })
+        .await
+    } else {
+        let files = web.store_files(files).await?;
+        web.act_quietly(visitor, move |tx, cx, _| {
             let place = UnsentPlace::find(tx, cx, conversation.as_deref())?;
             actions::attach(tx, cx, &place, &files)
         })
-        .await;
+        .await
+    };
     match added {
         Ok(()) => Ok(None),
         Err(PageError::Domain(Error::Invalid(problems))) => {

@@ -17,6 +17,7 @@ mod provider_sign_in;
 mod records;
 mod records_view;
 mod replies;
+mod secure;
 mod server_form;
 mod services;
 mod tags;
@@ -66,6 +67,7 @@ menu! {
     Replies: "Saved replies", "/settings/replies", for_admins: false;
     Helpers: "Helpers", "/settings/helpers", for_admins: false;
     Drafting: "Drafting", "/settings/drafting", for_admins: true;
+    Secure: "Protected messages", "/settings/secure", for_admins: true;
     Keys: "Agents and keys", "/settings/keys", for_admins: true;
     Apps: "Connected apps", "/settings/apps", for_admins: false;
     Webhooks: "Webhooks", "/settings/webhooks", for_admins: true;
@@ -124,6 +126,7 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/helpers/topics/{topic}/remove", post(helpers::remove))
         .route("/settings/helpers/tags", post(helpers::make_of_tags))
         .route("/settings/helpers/forget", post(helpers::forget))
+        .route("/settings/secure", get(secure::page).post(secure::save))
         .route("/settings/keys", get(keys::page).post(keys::make))
         .route("/settings/keys/{id}/revoke", post(keys::revoke))
         .route("/settings/apps", get(apps::page))

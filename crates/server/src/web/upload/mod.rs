@@ -11,18 +11,17 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::DefaultBodyLimit;
-use axum::http::header::{self, HeaderName};
-use axum::http::{HeaderValue, Response, StatusCode};
+use axum::http::{Response, StatusCode};
 use axum::middleware::map_response;
 use axum::routing::{get, post};
 use db::Tx;
-use inbox::actions;
-use inbox::base::limits::{SIGN_IN_WAIT_MINUTES, UNKNOWN_LINKS_PER_NETWORK, UPLOADS_BYTES};
+use inbox::base::limits::{SIGN_IN_WAIT_MINUTES, UPLOADS_BYTES};
 use inbox::model::uploads::{self, Ask};
 use inbox::{Cx, Error};
 
 use crate::http::slots::{Slot, SlotOwner};
 use crate::web::Web;
+use crate::web::guest::keep_secret;
 use crate::web::layout::responses::{PageError, html};
 use crate::web::visitor::Visitor;
 pub use upload_locks::UploadLocks;
@@ -34,8 +33,6 @@ pub const STREAMS: usize = 200;
 /// Those of one link, and of one client network.
 const STREAMS_OF_LINK: usize = 8;
 const STREAMS_OF_NETWORK: usize = 40;
-
-const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
 
 pub fn router() -> Router<Arc<Web>> {
     let most = UPLOADS_BYTES.unsigned_abs() as usize + FORM_ROOM_BYTES;
@@ -50,15 +47,6 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/u/{token}/uploads/{upload}", get(receive_file::offset).patch(receive_file::go_on))
         .route("/u/{token}/uploads/{upload}/remove", post(page::remove))
         .layer(map_response(keep_secret))
-}
-
-/// The address is a secret: it is not sent to other sites, and search engines do not index it.
-async fn keep_secret(mut response: Response<Body>) -> Response<Body> {
-    let headers = response.headers_mut();
-    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    headers.insert(ROBOTS, HeaderValue::from_static("noindex, nofollow, noarchive"));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
 }
 
 impl Web {
@@ -82,8 +70,10 @@ impl Web {
         T: Send + 'static,
     {
         let (wanted, now) = (token.to_owned(), self.app.clock.now());
+        let browser = visitor.guest;
         let work = move |tx: &mut Tx<'_>| {
             let ask = uploads::ask_at(tx, &wanted, now)?;
+            ask.must_be_proven(tx, browser, now)?;
             read(tx, &ask)
         };
         let outcome = self.app.store.read(work).await;
@@ -101,34 +91,14 @@ impl Web {
         F: FnMut(&mut Tx<'_>, &Cx<'_>, &Ask) -> inbox::Result<T> + Send + 'static,
         T: Send + 'static,
     {
-        let (wanted, app) = (token.to_owned(), self.app.clone());
+        let (wanted, app, browser) = (token.to_owned(), self.app.clone(), visitor.guest);
         let work = move |tx: &mut Tx<'_>| {
             let ask = uploads::ask_at(tx, &wanted, app.clock.now())?;
+            ask.must_be_proven(tx, browser, app.clock.now())?;
             operation(tx, &app.cx(&ask.actor), &ask)
         };
         let outcome = self.app.store.write(work).await;
         self.or_miss(visitor, outcome).await
-    }
-
-    /// Unknown links are counted for each client network; one at the limit has to wait.
-    async fn or_miss<T>(
-        &self,
-        visitor: &Visitor,
-        outcome: inbox::Result<T>,
-    ) -> Result<T, PageError> {
-        let error = match outcome {
-            Err(error @ Error::NotFound("page")) => error,
-            outcome => return Ok(outcome?),
-        };
-        let (what, now) = (format!("link {}", visitor.place), self.app.clock.now());
-        let few = self
-            .app
-            .store
-            .write(move |tx| {
-                actions::count_sign_in_attempt(tx, &what, UNKNOWN_LINKS_PER_NETWORK, now)
-            })
-            .await?;
-        Err(if few { PageError::Domain(error) } else { PageError::TooManyAttempts })
     }
 }
 
@@ -145,6 +115,14 @@ fn gone(refusal: PageError) -> Response<Body> {
                 StatusCode::NOT_FOUND,
                 &page::Nothing { title: "This link leads nowhere", sentence },
             )
+        }
+        PageError::Domain(Error::Unauthorized) => {
+            let sentence =
+                "This page belongs to a protected message. Open the link in the mail about \
+                            it, enter the code that is mailed to you, and come here from there."
+                    .to_owned();
+            let page = page::Nothing { title: "Prove your address first", sentence };
+            html(StatusCode::UNAUTHORIZED, &page)
         }
         PageError::TooManyAttempts => {
             let sentence = format!(

@@ -176,6 +176,9 @@ pub async fn hand_over(
     visitor: Visitor,
     Path(token): Path<String>,
 ) -> Response<Body> {
+    if let Err(refusal) = web.read_ask(&visitor, &token, |_, _| Ok(())).await {
+        return gone(refusal);
+    }
     let handed = uploads::hand_over(&web.app, &token).await;
     match web.or_miss(&visitor, handed).await {
         Ok(_) => see_other(&format!("/u/{token}")),

@@ -31,9 +31,9 @@ use axum::http::{HeaderName, HeaderValue, Request};
 use inbox::api::operations::{self, ReplyInput};
 use inbox::base::actor::Actor;
 use inbox::base::ids::ConversationId;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::support::{Answer, TestApp, TestKey, letter, request};
+use crate::support::{Answer, TestApp, TestKey, letter, request, text_of};
 
 /// Every scope there is (API section 5.5).
 pub const ALL: &str = "read write draft send record";
@@ -100,7 +100,9 @@ pub const OPS: &[Op] = &[
             "to": ["bruno@keller.example"],
             "cc": ["anna@keller.example"],
             "replyAll": false,
-            "onlyIfNoDraft": false
+            "onlyIfNoDraft": false,
+            "secure": false,
+            "secureDays": 30
         }"#,
     ),
     post(
@@ -115,7 +117,9 @@ pub const OPS: &[Op] = &[
             "subject": "Your lamp",
             "body": "It is here.",
             "send": false,
-            "summary": "Says that it is here"
+            "summary": "Says that it is here",
+            "secure": false,
+            "secureDays": 30
         }"#,
     ),
     post(
@@ -128,7 +132,9 @@ pub const OPS: &[Op] = &[
             "message": "One more paper, please.",
             "dueDate": "2026-11-30",
             "send": false,
-            "onlyIfNoDraft": false
+            "onlyIfNoDraft": false,
+            "secure": false,
+            "secureDays": 30
         }"#,
     ),
     get("list_mailboxes", "/mailboxes"),
@@ -185,6 +191,10 @@ pub const ON_OWN_DRAFTS: &[Op] = &[
     post("discard_draft", "/messages/{id}/discard", "draft", 200, r#"{ "reason": "Solved." }"#),
 ];
 
+/// The operations on a secure message that has left; any other is refused.
+pub const ON_SECURE_MESSAGES: &[Op] =
+    &[post("revoke_message", "/messages/{id}/revoke", "send", 200, "{}")];
+
 /// The operations that can send, asked to.
 pub const SENDING: &[Op] = &[
     post(
@@ -226,7 +236,7 @@ pub fn op(name: &str) -> &'static Op {
 
 /// The operations of every key.
 pub fn every_op() -> impl Iterator<Item = &'static Op> {
-    OPS.iter().chain(IN_SANDBOX).chain(ON_OWN_DRAFTS)
+    OPS.iter().chain(IN_SANDBOX).chain(ON_OWN_DRAFTS).chain(ON_SECURE_MESSAGES)
 }
 
 impl Op {
@@ -329,6 +339,15 @@ pub async fn give_message(app: &TestApp, service: &Actor, conversation: &Convers
         Ok(())
     })
     .await;
+}
+
+/// A secure message that has left, in a conversation.
+pub async fn a_secure_message(app: &TestApp, key: &TestKey, conversation: &str) -> String {
+    let body = json!({ "body": "It is private.", "secure": true, "send": true });
+    let made = app.on(key, &conversation, "replies", body).await.is(201).json();
+    let message = text_of(&made, "messageId");
+    app.mark_sent(&app.support, &message).await;
+    message
 }
 
 /// The id of the message beside a conversation, and the other way round.

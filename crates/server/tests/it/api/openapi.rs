@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::limits::{IN_SANDBOX_TEXTS, LISTS, TEXTS};
 use super::schema::problems;
 use super::{
-    ALL, CREATING, IN_SANDBOX, ON_OWN_DRAFTS, OPS, Op, SENDING, a_test_conversation, beside,
-    every_op, fields_named, give_message, op,
+    ALL, CREATING, IN_SANDBOX, ON_OWN_DRAFTS, ON_SECURE_MESSAGES, OPS, Op, SENDING,
+    a_secure_message, a_test_conversation, beside, every_op, fields_named, give_message, op,
 };
 use crate::support::{Answer, DAY, TestApp, TestKey, letter, nowhere, on_both, request};
 
@@ -158,6 +158,11 @@ async fn every_answer_is_as_the_document_says(app: TestApp) {
         let answer = op.ask(&app, &key, &beside(&draft)).await;
         fits(&document, op, &answer.is(op.success));
         fits(&document, op, &op.ask(&app, &test, &beside(&draft)).await.is(404));
+    }
+    for op in ON_SECURE_MESSAGES {
+        let sent = a_secure_message(&app, &key, &plain).await;
+        fits(&document, op, &op.ask(&app, &key, &beside(&sent)).await.is(op.success));
+        fits(&document, op, &op.ask(&app, &test, &beside(&sent)).await.is(404));
     }
     let all = Op { path: "/conversations?view=all", ..*op("list_conversations") };
     let answer = all.ask(&app, &key, &id).await.is(200);

@@ -57,7 +57,11 @@ const NAMING: &[(&str, &str, Form)] = &[
     ("GET", "/answers/new?from={scheduled}", &[]),
     ("GET", "/attachments/{attachment}", &[]),
     ("GET", "/attachments/{attachment}/preview", &[]),
+    ("GET", "/protected/{message}/{attachment}", &[]),
     ("POST", "/messages/{scheduled}/stop", &[]),
+    ("POST", "/messages/{scheduled}/revoke", &[]),
+    ("POST", "/messages/{scheduled}/extend", &[]),
+    ("POST", "/messages/{scheduled}/new-link", &[]),
     ("GET", "/approvals/{draft}", &[]),
     ("POST", "/approvals/{draft}/approve", &[("revision", "1"), ("seen", "99"), ("body", "x")]),
     ("POST", "/approvals/{draft}/save", &[("revision", "1"), ("body", "x")]),
@@ -262,6 +266,7 @@ async fn attached(app: &TestApp, person: &Actor, conversation: &str) -> (String,
         close: false,
         send: false,
         forwards: None,
+        secure: None,
     };
     let conversation = conversation.to_owned();
     let thanks = inbox::actions::SavedReplyInput {

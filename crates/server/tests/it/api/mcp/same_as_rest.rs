@@ -9,7 +9,10 @@ use inbox::base::actor::Plan;
 use serde_json::{Value, json};
 
 use super::{INVALID_PARAMS, call, code};
-use crate::api::{ALL, ON_OWN_DRAFTS, OPS, Op, SENDING, op, rows, with_header};
+use crate::api::{
+    ALL, ON_OWN_DRAFTS, ON_SECURE_MESSAGES, OPS, Op, SENDING, a_secure_message, op, rows,
+    with_header,
+};
 use crate::support::{
     Answer, Backend, MINUTE, TestApp, TestKey, file, held_warning, letter, nowhere, query, request,
     run,
@@ -72,7 +75,7 @@ impl Holder {
         let has = |scope| self.scopes.split(' ').any(|held| held == scope);
         match op.scope {
             "read" => true,
-            "send" if op.name == "stop_message" => has("send"),
+            "send" if ["stop_message", "revoke_message"].contains(&op.name) => has("send"),
             "draft" if ON_OWN_DRAFTS.iter().any(|own| own.name == op.name) => has("draft"),
             "draft" | "send" => has("draft") || has("send"),
             scope => has(scope),
@@ -104,8 +107,13 @@ impl Story {
         let all = holders[0].clone();
 
         let message = app.draft(&all.key, &id, "It left on Tuesday.").await;
-        for op in OPS.iter().chain(SENDING).chain(ON_OWN_DRAFTS) {
-            let right = arguments(op, if op.is_of_message() { &message } else { &id });
+        let private = a_secure_message(app, &all.key, &id).await;
+        for op in OPS.iter().chain(SENDING).chain(ON_OWN_DRAFTS).chain(ON_SECURE_MESSAGES) {
+            let right = match (op.name, op.is_of_message()) {
+                ("revoke_message", _) => arguments(op, &private),
+                (_, true) => arguments(op, &message),
+                (_, false) => arguments(op, &id),
+            };
             for holder in &holders {
                 self.ask(op, holder, right.clone()).await;
             }

@@ -1,6 +1,7 @@
 //! Links are secrets: guessing finds nothing, and one link opens one request.
 
 use axum::body::Body;
+use inbox::model::guest_tokens::GuestToken;
 use serde_json::json;
 
 use super::*;
@@ -48,8 +49,10 @@ async fn a_draft_has_no_page_before_it_is_approved(app: TestApp) {
     let key = app.key("read draft").await;
     let mail = app.mail("ann@shop.example", "Lamps", "Hello").await;
     let body = json!({ "documents": [{ "label": "Passport" }] });
-    app.on(&key, &mail.conversation, "document-requests", body).await.is(201);
-    let token = app.column("SELECT token FROM document_requests").await;
+    let asked = app.on(&key, &mail.conversation, "document-requests", body).await.is(201).json();
+    let purpose = format!("upload {} 1", text_of(&asked, "requestId"));
+    let derived = app.act(&app.owner, move |tx, cx| GuestToken::derive(tx, cx, &purpose)).await;
+    let token = derived.as_str();
     let page = Request::get(format!("/u/{token}")).body(Body::empty()).unwrap();
     app.send(page).await.is(404);
 }

@@ -46,7 +46,8 @@ async fn a_replys_own_words_are_not_shown_on_the_page(app: TestApp) {
     let mail = app.mail("ann@shop.example Ann", "Lamps", "Hello").await;
     let body = json!({ "body": "About your divorce", "send": true, "documents": [{ "label": "Passport" }] });
     app.on(&key, &mail.conversation, "replies", body).await.is(201);
-    let token = app.column("SELECT token FROM document_requests").await;
+    let text = app.column("SELECT text FROM messages WHERE direction = 'outbound'").await;
+    let token = text.split_once("/u/").unwrap().1.trim().to_owned();
     let page =
         app.send(Request::get(format!("/u/{token}")).body(Body::empty()).unwrap()).await.is(200);
     let text = String::from_utf8(page.bytes).unwrap();

@@ -1,0 +1,171 @@
+//! What a customer writes on a secure page, filed as a message of its conversation.
+
+use db::Tx;
+
+use super::receive::{InboundAnnouncement, announce};
+use crate::app::Cx;
+use crate::base::blobs::{self, Blob};
+use crate::base::error::{Error, Result};
+use crate::base::ids::MessageId;
+use crate::base::limits::REPLY_CHARS;
+use crate::base::states::Direction;
+use crate::base::time::Moment;
+use crate::model::contacts;
+use crate::model::conversations::{self, Conversation, CountedMail};
+use crate::model::drafting::helper_drafts;
+use crate::model::mailboxes::{self, Mailbox};
+use crate::model::messages::{self, NewMessage};
+use crate::model::notices::{self, CustomerNotice, Notice};
+use crate::model::recipients::{self, Party, RecipientList};
+use crate::model::secure::{
+    self, ANSWER_FILES, LinkState, PROTECTED, ProtectedContent, ProtectedFile, SecureLink,
+};
+use crate::model::timeline::RetiredBy;
+use crate::search;
+
+/// An answer as it was written on the page. Its files are sealed and stored already.
+#[derive(Clone)]
+pub struct SecureAnswer {
+    pub text: String,
+    pub files: Vec<(ProtectedFile, Blob)>,
+}
+
+/// Files an answer. Its sender is the address that was proven by a code.
+pub fn receive_answer(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    link: &SecureLink,
+    answer: &SecureAnswer,
+) -> Result<MessageId> {
+    check(answer)?;
+    if link.state != LinkState::Open {
+        return Err(Error::NotFound("page"));
+    }
+    let mut conversation = conversations::load(tx, cx.actor, link.conversation.as_str())?;
+    let mailbox = mailboxes::seen_by(tx, cx.actor, &conversation.mailbox)?;
+    let mailbox = mailbox.ok_or(Error::NotFound("page"))?;
+    let id = MessageId::new(cx.ids, cx.now);
+    for (_, blob) in &answer.files {
+        blobs::keep(tx, cx.actor.ws, blob)?;
+    }
+    write(tx, cx, (&conversation, &mailbox), link, &id)?;
+    let content = ProtectedContent {
+        text: answer.text.clone(),
+        files: answer.files.iter().map(|(file, _)| file.clone()).collect(),
+        ..ProtectedContent::default()
+    };
+    secure::insert(tx, cx, (&conversation.id, &id), &content, 0)?;
+    let counted = CountedMail {
+        at: cx.now,
+        direction: Direction::Inbound,
+        automatic: false,
+        secure_answer: Some(true),
+        text: PROTECTED,
+        // No helper sees protected words.
+        sorts: false,
+    };
+    conversations::count_mail(tx, cx, &mut conversation, &counted)?;
+    helper_drafts::retire(tx, cx, &conversation, None, RetiredBy::Customer)?;
+    conversation.secure_answer = true;
+    if !conversation.held {
+        announce(tx, cx, &mut conversation, &id, InboundAnnouncement::Reply)?;
+    }
+    confirm(tx, cx, &conversation, link)?;
+    Ok(id)
+}
+
+fn check(answer: &SecureAnswer) -> Result<()> {
+    let text = &answer.text;
+    if text.trim().is_empty() && answer.files.is_empty() {
+        return Err(Error::invalid("text", "Write something, or attach a file."));
+    }
+    if text.contains('\0') || text.chars().count() > REPLY_CHARS {
+        return Err(Error::invalid("text", "This is too long for one reply. Send it in parts."));
+    }
+    if answer.files.len() > ANSWER_FILES {
+        let sentence = format!("A reply has at most {ANSWER_FILES} files.");
+        return Err(Error::invalid("files", sentence));
+    }
+    Ok(())
+}
+
+fn write(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    (conversation, mailbox): (&Conversation, &Mailbox),
+    link: &SecureLink,
+    id: &MessageId,
+) -> Result<()> {
+    let is_contact = conversation.contact_email == link.email.as_str();
+    let name = conversation.contact_name.clone().filter(|_| is_contact);
+    let from = Party { name, email: link.email.clone() };
+    let inbox = Party { name: None, email: mailbox.address.as_str().to_owned() };
+    let header_id = format!("{id}@{}", mailbox.address.message_id_domain());
+    let withheld = conversation.held.then_some(InboundAnnouncement::Reply.as_str());
+    let message = NewMessage {
+        id: id.clone(),
+        direction: Direction::Inbound,
+        status: None,
+        at: cx.now,
+        counted_at: Some(cx.now),
+        header_id: &header_id,
+        answers: &[],
+        from: from.clone(),
+        recipients: RecipientList { to: vec![inbox], ..RecipientList::default() },
+        subject: &conversation.subject,
+        text: PROTECTED,
+        attachments: Vec::new(),
+        raw_hash: None,
+        has_html: false,
+        authentication: None,
+        withheld,
+        author: None,
+        summary: None,
+        request: None,
+        sends_at: None,
+        markdown: None,
+        forwards: None,
+        secure: true,
+    };
+    let serial = messages::insert(tx, cx, conversation, &message)?;
+    recipients::add_participant(tx, cx.actor.ws, &conversation.id, &link.email)?;
+    contacts::note(tx, cx, &conversation.circle, &from)?;
+    let mut words: Vec<&str> = vec![&conversation.subject, &from.email];
+    words.extend(from.name.as_deref());
+    let place = (conversation.num, &conversation.id);
+    search::index_mail(tx, cx.actor.ws, place, serial, &words)
+}
+
+/// A line to the customer that the answer is here, without a word of it.
+fn confirm(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    link: &SecureLink,
+) -> Result<()> {
+    let (firm, header_id): (String, String) = tx.one(
+        "SELECT w.name, m.header_id FROM messages m JOIN workspaces w ON w.ws = m.ws
+         WHERE m.ws = ?1 AND m.id = ?2",
+        &[&cx.actor.ws, &link.message],
+    )?;
+    let now = Moment(cx.now);
+    let text = format!(
+        "Your reply on the protected page arrived at {firm} on {} at {} UTC.\n\nThe page stays open \
+         until {}. Use the link in the earlier\nmail to read it again.\n",
+        now.day(),
+        now.clock_time(),
+        Moment(link.expires_at).day(),
+    );
+    let subject = match conversation.subject.get(..3) {
+        Some(start) if start.eq_ignore_ascii_case("re:") => conversation.subject.clone(),
+        _ => format!("Re: {}", conversation.subject),
+    };
+    let notice = CustomerNotice {
+        mailbox: &conversation.mailbox,
+        from_name: &firm,
+        email: &link.email,
+        answers: Some(&header_id),
+        notice: Notice { subject: &subject, text: &text },
+    };
+    notices::write_to_customer(tx, cx, &conversation.circle, &notice)
+}

@@ -1,0 +1,75 @@
+//! Reminds readers of secure messages that nobody has opened, once.
+
+use db::Tx;
+
+use super::failures::{JobRule, notify_owners, system};
+use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
+use crate::app::{App, Cx};
+use crate::base::actor::Circle;
+use crate::base::error::{Error, Result};
+use crate::base::future::BoxFuture;
+use crate::base::ids::{ConversationId, MessageId};
+use crate::base::queue::Queue;
+use crate::model::{conversations, link_mail};
+
+/// Reminders written in one round.
+const AT_ONCE: i64 = 50;
+
+const DUE: &str =
+    "SELECT ws, message FROM secure_messages WHERE remind_at <= ?1 ORDER BY remind_at LIMIT ?2";
+
+const RULE: JobRule = JobRule {
+    queue: Queue::SecureReminders,
+    put_off: Some("UPDATE secure_messages SET remind_at = ?1 WHERE ws = ?2 AND message = ?3"),
+    stop: "UPDATE secure_messages SET remind_at = NULL WHERE ws = ?1 AND message = ?2",
+    report: notify_owners,
+};
+
+/// Writes the due reminders as scheduled messages.
+pub(super) struct RemindSecure {
+    pub runtime: JobRuntime,
+}
+
+impl BackgroundJob for RemindSecure {
+    fn queue(&self) -> Queue {
+        Queue::SecureReminders
+    }
+
+    fn earliest(&self) -> &'static str {
+        "SELECT min(remind_at) FROM secure_messages WHERE remind_at IS NOT NULL"
+    }
+
+    fn is_outward(&self) -> bool {
+        true
+    }
+
+    fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
+        Box::pin(async {
+            let due = self.runtime.due_rows::<(i64, String)>(DUE, AT_ONCE).await?;
+            Ok(self.runtime.run_each(&RULE, due, remind).await.into())
+        })
+    }
+}
+
+fn remind(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<bool> {
+    let (now, id) = (app.clock.now(), &job.key[0]);
+    let lock = tx.pick("", " FOR UPDATE SKIP LOCKED");
+    let due: Option<(ConversationId,)> = tx.opt(
+        &format!(
+            "SELECT conversation FROM secure_messages
+             WHERE ws = ?1 AND message = ?2 AND remind_at <= ?3{lock}"
+        ),
+        &[&job.ws, id, &now],
+    )?;
+    let Some((conversation,)) = due else { return Ok(false) };
+    let message = MessageId::parse(id).ok_or(Error::NotFound("message"))?;
+    let (circle,): (Circle,) = tx.one(
+        "SELECT circle FROM conversations WHERE ws = ?1 AND id = ?2",
+        &[&job.ws, &conversation],
+    )?;
+    let actor = system(tx, job.ws, circle)?;
+    let conversation = conversations::load(tx, &actor, conversation.as_str())?;
+    link_mail::remind(tx, &Cx { now, ..app.cx(&actor) }, &conversation, &message)?;
+    tx.wake(Queue::Pages);
+    Ok(true)
+}

@@ -1,0 +1,123 @@
+//! The mail of a secure message: who wrote, from which firm, a link and until when; none of its words.
+
+use db::Tx;
+use mail::{Address, MessageBody, PictureUrls};
+
+use super::message_body::{ComposedBody, StoredBody};
+use crate::app::Cx;
+use crate::base::error::Result;
+use crate::base::ids::MessageId;
+use crate::base::time::Moment;
+use crate::model::recipients::Party;
+use crate::model::secure;
+
+/// A mail for each recipient, with the link to their own page.
+pub(super) fn letters(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    message: &MessageId,
+    stored: &StoredBody<'_>,
+    recipients: &[Party],
+) -> Result<Vec<(Address, ComposedBody)>> {
+    let ws = cx.actor.ws;
+    let (author, firm, expires_at): (Option<String>, String, Option<i64>) = tx.one(
+        "SELECT m.from_name, w.name, s.expires_at
+         FROM secure_messages s
+         JOIN messages m ON m.ws = s.ws AND m.id = s.message
+         JOIN workspaces w ON w.ws = s.ws
+         WHERE s.ws = ?1 AND s.message = ?2",
+        &[&ws, message],
+    )?;
+    let until = Moment(expires_at.unwrap_or(cx.now)).day();
+    let mut letters: Vec<(Address, ComposedBody)> = Vec::with_capacity(recipients.len());
+    for party in recipients {
+        let email = party.address();
+        let Some(link) = secure::address(tx, cx, message, email.as_str())? else { continue };
+        let about = LetterText {
+            reader: party.name.as_deref(),
+            author: author.as_deref(),
+            firm: &firm,
+            link: &link,
+            until: &until,
+        };
+        let to = Address { name: party.name.clone(), email: party.email.clone() };
+        if !letters.iter().any(|(known, _)| known.email == to.email) {
+            letters.push((to, body(&about.words(), stored)));
+        }
+    }
+    Ok(letters)
+}
+
+/// What a folder of sent mail keeps of it.
+pub(super) fn without_link(stored: &StoredBody<'_>) -> ComposedBody {
+    let words = "This message is kept on a protected page. Each recipient got a link of their own.";
+    body(words, stored)
+}
+
+fn body(words: &str, stored: &StoredBody<'_>) -> ComposedBody {
+    let body = MessageBody {
+        text: words,
+        markdown: None,
+        signature: stored.signature,
+        earlier: None,
+        pictures: PictureUrls { before: "", behind: "" },
+    };
+    ComposedBody {
+        text: body.plain(),
+        html: body.html(),
+        inline: Vec::new(),
+        attachments: Vec::new(),
+    }
+}
+
+/// What the mail to one recipient says.
+struct LetterText<'a> {
+    reader: Option<&'a str>,
+    author: Option<&'a str>,
+    firm: &'a str,
+    link: &'a str,
+    until: &'a str,
+}
+
+impl LetterText<'_> {
+    fn words(&self) -> String {
+        let LetterText { firm, link, until, .. } = self;
+        let reader = self.reader.map_or(String::new(), |name| format!(" {name}"));
+        let author = match self.author.filter(|name| !name.is_empty() && name != firm) {
+            Some(author) => format!("{author} of {firm}"),
+            None => (*firm).to_owned(),
+        };
+        format!(
+            "Hello{reader},\n\n{author} has written to you. The message is kept on a protected page \
+             instead of in this mail.\n\nRead and answer it here:\n{link}\n\nThe page asks for a code. \
+             You get it at this address when you press \"Send me the code\" there. The page is open \
+             until {until}.\n\nIf you answer this mail instead, your answer travels as ordinary mail."
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mail_says_who_wrote_where_to_read_it_and_until_when() {
+        let text = LetterText {
+            reader: Some("Helena Osei"),
+            author: Some("Marit Aalto"),
+            firm: "Hallgren & Moss",
+            link: "https://m.example/s/x",
+            until: "12 December 2026",
+        };
+        let words = text.words();
+        for part in [
+            "Hello Helena Osei,\n",
+            "Marit Aalto of Hallgren & Moss has written to you.",
+            "here:\nhttps://m.example/s/x\n",
+            "open until 12 December 2026.",
+            "travels as ordinary mail.",
+        ] {
+            assert!(words.contains(part), "{part}: {words}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! When a message is secure, for how long, and who may send one.
+
+use db::Tx;
+
+use crate::app::Cx;
+use crate::base::actor::{Principal, Role};
+use crate::base::error::{Error, Result};
+use crate::base::ids::MailboxId;
+use crate::base::string_enum::string_enum;
+use crate::model::conversations::Conversation;
+
+string_enum! {
+    /// Who may choose to send a secure message. An answer to a secure message is always allowed.
+    SecureSenders { Everybody = "everybody", Admins = "admins" }
+}
+
+db::row! {
+    /// A workspace's settings for secure messages.
+    #[derive(Clone, Debug)]
+    pub struct SecureRules from "workspaces" {
+        /// How long a page is open, in days, unless the writer says otherwise.
+        pub days: i64 = "workspaces.secure_days",
+        pub days_max: i64 = "workspaces.secure_days_max",
+        pub senders: SecureSenders = "workspaces.secure_senders",
+    }
+}
+
+/// What the writer of a message asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SecureWish {
+    /// `None` leaves it to the conversation and the inbox.
+    pub secure: Option<bool>,
+    pub days: Option<i64>,
+}
+
+pub fn rules_of(tx: &mut Tx<'_>, ws: i64) -> Result<SecureRules> {
+    Ok(tx.one(&format!("SELECT {} FROM workspaces WHERE ws = ?1", SecureRules::COLUMNS), &[&ws])?)
+}
+
+/// For how many days the page of the next message is open; `None` for an ordinary message. After the
+/// customer's answer on a page, and in an inbox that says so, a message is secure by itself.
+pub(crate) fn days_of(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    wish: SecureWish,
+) -> Result<Option<i64>> {
+    let always = is_always_secure(tx, cx.actor.ws, &conversation.mailbox)?;
+    if always && wish.secure == Some(false) {
+        return Err(Error::invalid("secure", "this inbox sends protected messages only"));
+    }
+    let by_itself = always || conversation.secure_answer;
+    if !wish.secure.unwrap_or(by_itself) {
+        return Ok(None);
+    }
+    let rules = rules_of(tx, cx.actor.ws)?;
+    if !by_itself && rules.senders == SecureSenders::Admins && !administers(cx) {
+        let sentence = "Only owners and admins send protected messages here.";
+        return Err(Error::Forbidden(sentence.into()));
+    }
+    let days = wish.days.unwrap_or(rules.days.min(rules.days_max));
+    if days > rules.days_max {
+        let sentence = format!("must be at most {} in this workspace", rules.days_max);
+        return Err(Error::invalid("secureDays", sentence));
+    }
+    Ok(Some(days))
+}
+
+/// True for an inbox that sends secure messages only.
+pub fn is_always_secure(tx: &mut Tx<'_>, ws: i64, mailbox: &MailboxId) -> Result<bool> {
+    let (always,): (bool,) =
+        tx.one("SELECT always_secure FROM mailboxes WHERE ws = ?1 AND id = ?2", &[&ws, mailbox])?;
+    Ok(always)
+}
+
+fn administers(cx: &Cx<'_>) -> bool {
+    matches!(
+        cx.actor.who,
+        Principal::Person { role: Role::Owner | Role::Admin, .. } | Principal::System
+    )
+}

@@ -1,0 +1,93 @@
+//! What the team sees of a secure message, and what it does with one that has left.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use db::Tx;
+use inbox::actions::{self, MessageEntry};
+use inbox::base::ids::{ConversationId, MessageId};
+use inbox::base::states::MessageStatus;
+use inbox::{Cx, Error};
+
+use crate::web::Web;
+use crate::web::form::Posted;
+use crate::web::layout::flash::Flash;
+use crate::web::layout::responses::PageResult;
+use crate::web::layout::wording::TimeFormat;
+
+/// How far a secure message is, for its letter.
+pub struct ProtectedView {
+    pub words: String,
+    /// It has left, so it can be taken back and opened again.
+    pub has_left: bool,
+    pub is_open: bool,
+}
+
+impl ProtectedView {
+    pub fn of(message: &MessageEntry, times: &TimeFormat) -> Option<ProtectedView> {
+        let state = message.protected.as_ref()?;
+        let has_left = message.status == Some(MessageStatus::Sent);
+        let is_over = state.expires_at.is_some_and(|at| at <= times.now);
+        let opened = match state.opened_at {
+            Some(at) => format!("Opened {}", times.long(at).text),
+            None => "Not opened yet".into(),
+        };
+        let words = match (has_left, state.revoked_at, state.expires_at) {
+            (false, _, _) if message.status.is_none() => "Written on a protected page".into(),
+            (false, _, _) => format!("Read on a protected page, for {} days", state.days),
+            (true, Some(at), _) => format!("{opened}. Taken back {}", times.long(at).text),
+            (true, None, Some(at)) if is_over => {
+                format!("{opened}. Closed {}", times.long(at).text)
+            }
+            (true, None, Some(at)) => format!("{opened}. Open until {}", times.long(at).text),
+            (true, None, None) => opened,
+        };
+        Some(ProtectedView {
+            words,
+            has_left,
+            is_open: has_left && state.revoked_at.is_none() && !is_over,
+        })
+    }
+}
+
+/// Takes a secure message back.
+pub async fn revoke(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> PageResult {
+    change(&web, &id, &posted, actions::revoke_secure, Flash::SecureRevoked).await
+}
+
+/// Leaves its page open for longer.
+pub async fn extend(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> PageResult {
+    change(&web, &id, &posted, actions::extend_secure, Flash::SecureExtended).await
+}
+
+/// Opens its page again and mails new links.
+pub async fn send_again(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> PageResult {
+    change(&web, &id, &posted, actions::send_secure_again, Flash::SecureSentAgain).await
+}
+
+type SecureAction = fn(&mut Tx<'_>, &Cx<'_>, &MessageId) -> inbox::Result<ConversationId>;
+
+async fn change(
+    web: &Web,
+    id: &str,
+    posted: &Posted,
+    action: SecureAction,
+    flash: Flash,
+) -> PageResult {
+    let id = MessageId::parse(id).ok_or(Error::NotFound("message"))?;
+    let wanted = id.clone();
+    let conversation = web.act(&posted.visitor, move |tx, cx, _| action(tx, cx, &wanted)).await?;
+    web.redirect(&format!("/conversations/{conversation}#{id}"), flash)
+}

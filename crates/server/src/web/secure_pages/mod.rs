@@ -1,0 +1,121 @@
+//! The page of a secure message, for the customer: who wrote, the code, then the messages and the
+//! answer. Opening it changes nothing; only forms do.
+
+mod answer;
+mod code;
+mod read;
+mod views;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::DefaultBodyLimit;
+use axum::http::{Response, StatusCode};
+use axum::middleware::map_response;
+use axum::response::IntoResponse;
+use axum::routing::{get, post};
+use db::Tx;
+use inbox::Error;
+use inbox::base::limits::{GUEST_SEEN_EVERY_MS, GUEST_SESSION_IDLE_MS, SIGN_IN_WAIT_MINUTES};
+use inbox::model::guest_sessions::{self, GuestSession};
+use inbox::model::guest_tokens::GuestTokenHash;
+use inbox::model::one_time_codes::{self, SentCode};
+use inbox::model::secure::{self, LinkState, SecureFront, SecureLink};
+
+use crate::web::Web;
+use crate::web::guest::keep_secret;
+use crate::web::layout::responses::{FORM_WITH_FILES_BYTES, PageError, html};
+use crate::web::visitor::Visitor;
+use views::NothingPage;
+
+pub fn router() -> Router<Arc<Web>> {
+    Router::new()
+        .route("/s/{token}", get(read::show))
+        .route("/s/{token}/code", post(code::request))
+        .route("/s/{token}/open", post(code::enter))
+        .route("/s/{token}/read", post(read::open))
+        .route(
+            "/s/{token}/reply",
+            post(answer::reply).layer(DefaultBodyLimit::max(FORM_WITH_FILES_BYTES)),
+        )
+        .route("/s/{token}/sign-out", post(read::sign_out))
+        .route("/s/{token}/ask", post(read::ask))
+        .route("/s/{token}/files/{file}", get(read::file))
+        .layer(map_response(keep_secret))
+}
+
+/// A page and how far its reader is.
+struct GuestPage {
+    link: SecureLink,
+    front: SecureFront,
+    /// The proven address of this browser, if it is the page's.
+    session: Option<GuestSession>,
+    /// The code that this browser may enter.
+    code: Option<SentCode>,
+}
+
+impl Web {
+    /// What a browser may see of a page.
+    async fn guest_page(
+        &self,
+        visitor: &Visitor,
+        token: &str,
+        browser: GuestTokenHash,
+    ) -> Result<GuestPage, PageError> {
+        let (token, now) = (token.to_owned(), self.app.clock.now());
+        let work = move |tx: &mut Tx<'_>| {
+            let link = secure::link_at(tx, &token, now)?;
+            let front = secure::front(tx, &link)?;
+            let ws = link.actor.ws;
+            let session = guest_sessions::find(tx, ws, browser, &link.conversation, now)?;
+            let session = session
+                .filter(|session| session.email == link.email && link.state != LinkState::Closed);
+            let code = one_time_codes::sent(tx, ws, &link.purpose(), browser)?;
+            let code = code.filter(|code| code.expires_at > now);
+            Ok(GuestPage { link, front, session, code })
+        };
+        let outcome = self.app.store.read(work).await;
+        self.or_miss(visitor, outcome).await
+    }
+
+    /// Somebody who is signed in goes on reading: the session lasts longer.
+    async fn keep_signed_in(
+        &self,
+        page: &GuestPage,
+        browser: GuestTokenHash,
+    ) -> Result<(), PageError> {
+        let (Some(session), now) = (&page.session, self.app.clock.now()) else { return Ok(()) };
+        if session.ends_at > now + GUEST_SESSION_IDLE_MS - GUEST_SEEN_EVERY_MS {
+            return Ok(());
+        }
+        let (ws, conversation) = (page.link.actor.ws, page.link.conversation.clone());
+        let touched = self
+            .app
+            .store
+            .write(move |tx| guest_sessions::touch(tx, ws, browser, &conversation, now));
+        Ok(touched.await?)
+    }
+}
+
+/// The response for a link that is unknown, or was guessed too often.
+fn refusal(error: PageError) -> Response<Body> {
+    match error {
+        PageError::Domain(Error::NotFound(_)) => {
+            let sentence =
+                "The link is not complete, or there is a newer one. Look at the newest mail \
+                            from the people who wrote to you."
+                    .to_owned();
+            html(StatusCode::NOT_FOUND, &NothingPage { title: "There is nothing here", sentence })
+        }
+        PageError::TooManyAttempts => {
+            let sentence = format!(
+                "Too many links that lead nowhere were opened from here. Wait \
+                 {SIGN_IN_WAIT_MINUTES} minutes and open yours again."
+            );
+            let page = NothingPage { title: "Wait a little", sentence };
+            html(StatusCode::TOO_MANY_REQUESTS, &page)
+        }
+        error => error.into_response(),
+    }
+}

@@ -1,0 +1,241 @@
+//! Reading a secure page, signing out of it, its files, and asking for a new link.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::{Method, Response, StatusCode};
+use db::Tx;
+use inbox::actions::StoredFile;
+use inbox::base::queue::Queue;
+use inbox::model::guest_sessions;
+use inbox::model::secure::{self, LinkState, SecurePage};
+use inbox::{Cx, Error};
+
+use super::views::{CodePage, FrontPage, GonePage, GuestSheet, GuestTimes, ReadPage};
+use super::{GuestPage, refusal};
+use crate::web::Web;
+use crate::web::form::{Asked, FormFields};
+use crate::web::guest::{GuestBrowser, GuestForm};
+use crate::web::layout::responses::{PageError, html, see_other};
+use crate::web::pages::files::stored;
+use crate::web::visitor::Visitor;
+
+/// The stage that this browser is at. Nothing is sent, counted or opened by it.
+pub async fn show(
+    State(web): State<Arc<Web>>,
+    method: Method,
+    visitor: Visitor,
+    browser: GuestBrowser,
+    Path(token): Path<String>,
+    Asked(asked): Asked,
+) -> Response<Body> {
+    let page = match web.guest_page(&visitor, &token, browser.id).await {
+        Ok(page) => page,
+        Err(error) => return refusal(error),
+    };
+    let now = web.app.clock.now();
+    let times = GuestTimes::new(now, &visitor);
+    if page.session.is_some() && page.link.opened_at.is_some() {
+        if method == Method::GET
+            && let Err(error) = web.keep_signed_in(&page, browser.id).await
+        {
+            return refusal(error);
+        }
+        return shown(&web, &browser, &token, &page, &times, |read| read.sent = asked.has("sent"))
+            .await;
+    }
+    let response = match (page.link.state, page.code) {
+        (LinkState::Open, Some(code)) if page.session.is_none() => {
+            let sheet = GuestSheet::new(&token, &browser, &page);
+            html(StatusCode::OK, &CodePage::new(sheet, &page, Some(code), &times))
+        }
+        (LinkState::Open, _) => {
+            let sheet = GuestSheet::new(&token, &browser, &page);
+            html(StatusCode::OK, &FrontPage::new(sheet, &page, &times))
+        }
+        (LinkState::Closed | LinkState::Locked, _) => gone(&browser, &token, &page, &times, now),
+    };
+    browser.keep(&web, response)
+}
+
+/// The page of somebody who has just proven their address, with what they were writing.
+pub(super) async fn page(
+    web: &Web,
+    visitor: &Visitor,
+    browser: &GuestBrowser,
+    token: &str,
+    draft: &str,
+) -> Response<Body> {
+    match web.guest_page(visitor, token, browser.id).await {
+        Ok(page) => {
+            let times = GuestTimes::new(web.app.clock.now(), visitor);
+            let draft = draft.to_owned();
+            shown(web, browser, token, &page, &times, |read| read.draft = draft).await
+        }
+        Err(error) => refusal(error),
+    }
+}
+
+/// The messages, changed by what the caller has to say.
+pub(super) async fn shown(
+    web: &Web,
+    browser: &GuestBrowser,
+    token: &str,
+    page: &GuestPage,
+    times: &GuestTimes,
+    change: impl FnOnce(&mut ReadPage),
+) -> Response<Body> {
+    let read: Result<SecurePage, PageError> =
+        web.read_for_guest(page, |tx, cx, link| secure::read(tx, cx, link)).await;
+    match read {
+        Ok(read) => {
+            let mut view = ReadPage::new(GuestSheet::new(token, browser, page), page, read, times);
+            change(&mut view);
+            let status =
+                if view.error.is_empty() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
+            html(status, &view)
+        }
+        Err(error) => refusal(error),
+    }
+}
+
+/// One page for what has run out and what was taken back; another while it is locked.
+pub(super) fn gone(
+    browser: &GuestBrowser,
+    token: &str,
+    page: &GuestPage,
+    times: &GuestTimes,
+    now: i64,
+) -> Response<Body> {
+    let is_locked = page.link.state == LinkState::Locked;
+    let asked = page.link.asked_at.filter(|_| !page.link.may_ask(now));
+    let view = GonePage {
+        sheet: GuestSheet::new(token, browser, page),
+        is_locked,
+        asked: asked.map(|at| times.clock(at)),
+    };
+    html(if is_locked { StatusCode::LOCKED } else { StatusCode::GONE }, &view)
+}
+
+impl Web {
+    async fn read_for_guest<T, F>(&self, page: &GuestPage, mut read: F) -> Result<T, PageError>
+    where
+        F: FnMut(&mut Tx<'_>, &Cx<'_>, &secure::SecureLink) -> inbox::Result<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        let (app, link) = (self.app.clone(), page.link.clone());
+        let outcome = self.app.store.read(move |tx| read(tx, &app.cx(&link.actor), &link)).await;
+        Ok(outcome?)
+    }
+
+    /// Does what a form says, if it is one of this browser's.
+    async fn act_for_guest<F>(
+        &self,
+        visitor: &Visitor,
+        (token, browser): (&str, &GuestBrowser),
+        form: &GuestForm,
+        mut operation: F,
+    ) -> Result<GuestPage, PageError>
+    where
+        F: FnMut(&mut Tx<'_>, &Cx<'_>, &secure::SecureLink) -> inbox::Result<()> + Send + 'static,
+    {
+        if !browser.csrf.fits(&form.csrf()) {
+            return Err(PageError::Foreign);
+        }
+        let page = self.guest_page(visitor, token, browser.id).await?;
+        let (app, wanted) = (self.app.clone(), token.to_owned());
+        let outcome = self.app.store.write(move |tx| {
+            let link = secure::link_at(tx, &wanted, app.clock.now())?;
+            tx.wake(Queue::Pages);
+            operation(tx, &app.cx(&link.actor), &link)
+        });
+        let outcome = outcome.await;
+        self.or_miss(visitor, outcome).await?;
+        Ok(page)
+    }
+}
+
+/// Opens another message for somebody whose address is proven already.
+pub async fn open(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    browser: GuestBrowser,
+    Path(token): Path<String>,
+    form: GuestForm,
+) -> Response<Body> {
+    let id = browser.id;
+    let opened = web.act_for_guest(&visitor, (&token, &browser), &form, move |tx, cx, link| {
+        let session = guest_sessions::find(tx, cx.actor.ws, id, &link.conversation, cx.now)?;
+        let is_reader = session.is_some_and(|session| session.email == link.email);
+        if is_reader && link.state == LinkState::Open {
+            secure::mark_opened(tx, cx, link)?;
+        }
+        Ok(())
+    });
+    match opened.await {
+        Ok(_) => see_other(&format!("/s/{token}")),
+        Err(error) => refusal(error),
+    }
+}
+
+pub async fn sign_out(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    browser: GuestBrowser,
+    Path(token): Path<String>,
+    form: GuestForm,
+) -> Response<Body> {
+    let id = browser.id;
+    let ended = web.act_for_guest(&visitor, (&token, &browser), &form, move |tx, cx, link| {
+        guest_sessions::end(tx, cx.actor.ws, id, &link.conversation)
+    });
+    match ended.await {
+        Ok(_) => see_other(&format!("/s/{token}")),
+        Err(error) => refusal(error),
+    }
+}
+
+/// Asks the team for a new link.
+pub async fn ask(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    browser: GuestBrowser,
+    Path(token): Path<String>,
+    form: GuestForm,
+) -> Response<Body> {
+    let asked =
+        web.act_for_guest(&visitor, (&token, &browser), &form, |tx, cx, link| match link.state {
+            LinkState::Open => Ok(()),
+            LinkState::Closed | LinkState::Locked => secure::request_link(tx, cx, link),
+        });
+    match asked.await {
+        Ok(_) => see_other(&format!("/s/{token}")),
+        Err(error) => refusal(error),
+    }
+}
+
+/// A file of the page, as a download.
+pub async fn file(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    browser: GuestBrowser,
+    Path((token, file)): Path<(String, String)>,
+) -> Response<Body> {
+    let page = match web.guest_page(&visitor, &token, browser.id).await {
+        Ok(page) => page,
+        Err(error) => return refusal(error),
+    };
+    if page.session.is_none() || page.link.opened_at.is_none() {
+        return refusal(PageError::Domain(Error::NotFound("file")));
+    }
+    let found =
+        web.read_for_guest(&page, move |tx, cx, link| secure::file_of_page(tx, cx, link, &file));
+    match found.await {
+        Ok((file, bytes)) => {
+            let (filename, content_type) = (file.filename, file.content_type);
+            stored(StoredFile { filename, content_type, bytes }, &FormFields::default())
+        }
+        Err(error) => refusal(error),
+    }
+}

@@ -1,0 +1,242 @@
+//! What the pages of secure messages show.
+
+use askama::Template;
+use inbox::model::one_time_codes::SentCode;
+use inbox::model::secure::{PageAuthor, PageMessage, SecurePage};
+use jiff::tz::TimeZone;
+
+use super::GuestPage;
+use crate::web::guest::GuestBrowser;
+use crate::web::layout::filters;
+use crate::web::layout::wording::{Avatar, TimeFormat, first_name, paragraphs, size};
+use crate::web::pages::rich_text::formatted;
+use crate::web::visitor::Visitor;
+
+/// A moment for machines and for people.
+pub struct PageTime {
+    pub iso: String,
+    pub text: String,
+}
+
+/// Writes times for a customer, whose zone is hardly ever known.
+pub struct GuestTimes(TimeFormat);
+
+impl GuestTimes {
+    pub fn new(now: i64, visitor: &Visitor) -> GuestTimes {
+        GuestTimes(TimeFormat::new(now, visitor.zone.clone()))
+    }
+
+    pub fn clock(&self, at: i64) -> String {
+        let zone = if self.0.zone == TimeZone::UTC { " UTC" } else { "" };
+        format!("{}{zone}", self.0.clock(at))
+    }
+
+    pub fn day(&self, at: i64) -> PageTime {
+        let zoned = self.0.zoned(at);
+        PageTime { iso: zoned.date().to_string(), text: zoned.strftime("%-d %B %Y").to_string() }
+    }
+
+    pub fn moment(&self, at: i64) -> PageTime {
+        let day = self.0.zoned(at).strftime("%A %-d %B").to_string();
+        PageTime { iso: self.0.long(at).iso, text: format!("{day}, {}", self.clock(at)) }
+    }
+}
+
+/// What every stage of a page has.
+pub struct GuestSheet {
+    pub token: String,
+    pub csrf: String,
+    pub workspace: String,
+}
+
+impl GuestSheet {
+    pub fn new(token: &str, browser: &GuestBrowser, page: &GuestPage) -> GuestSheet {
+        GuestSheet {
+            token: token.to_owned(),
+            csrf: browser.csrf.to_string(),
+            workspace: page.front.workspace.clone(),
+        }
+    }
+}
+
+/// Who wrote, and the button for the code.
+#[derive(Template)]
+#[template(path = "secure_front.html", whitespace = "minimize")]
+pub struct FrontPage {
+    pub sheet: GuestSheet,
+    pub author: String,
+    pub to: String,
+    pub written: PageTime,
+    pub until: PageTime,
+    /// The address is proven; the message only has to be opened.
+    pub is_proven: bool,
+    pub signed_out: bool,
+    /// A reply that was being written when the session ended.
+    pub draft: String,
+}
+
+impl FrontPage {
+    pub fn new(sheet: GuestSheet, page: &GuestPage, times: &GuestTimes) -> FrontPage {
+        FrontPage {
+            author: page.front.author.clone().unwrap_or_else(|| page.front.workspace.clone()),
+            sheet,
+            to: masked(&page.link.email),
+            written: times.moment(page.front.written_at),
+            until: times.day(page.link.expires_at),
+            is_proven: page.session.is_some(),
+            signed_out: false,
+            draft: String::new(),
+        }
+    }
+}
+
+/// The field for the code.
+#[derive(Template)]
+#[template(path = "secure_code.html", whitespace = "minimize")]
+pub struct CodePage {
+    pub sheet: GuestSheet,
+    pub to: String,
+    /// When the newest code was sent, and until when it counts.
+    pub sent: Option<(String, String)>,
+    pub typed: String,
+    pub error: String,
+    pub draft: String,
+}
+
+impl CodePage {
+    pub fn new(
+        sheet: GuestSheet,
+        page: &GuestPage,
+        code: Option<SentCode>,
+        times: &GuestTimes,
+    ) -> CodePage {
+        CodePage {
+            sheet,
+            to: masked(&page.link.email),
+            sent: code.map(|code| (times.clock(code.sent_at), times.clock(code.expires_at))),
+            typed: String::new(),
+            error: String::new(),
+            draft: String::new(),
+        }
+    }
+}
+
+/// The messages, and the form of the answer.
+#[derive(Template)]
+#[template(path = "secure_read.html", whitespace = "minimize")]
+pub struct ReadPage {
+    pub sheet: GuestSheet,
+    pub subject: String,
+    pub reader: Option<String>,
+    pub author: String,
+    pub email: String,
+    pub until: PageTime,
+    pub signed_in_until: String,
+    pub messages: Vec<LetterView>,
+    pub sent: bool,
+    pub draft: String,
+    pub error: String,
+}
+
+pub struct LetterView {
+    pub id: String,
+    pub avatar: Avatar,
+    pub name: String,
+    pub is_mine: bool,
+    pub time: PageTime,
+    pub paragraphs: Vec<Vec<String>>,
+    /// As HTML, where it was written with formatting.
+    pub rich: Option<String>,
+    /// Ids, names and sizes.
+    pub files: Vec<(String, String, String)>,
+}
+
+impl ReadPage {
+    pub fn new(
+        sheet: GuestSheet,
+        page: &GuestPage,
+        read: SecurePage,
+        times: &GuestTimes,
+    ) -> ReadPage {
+        let author = read.front.author.as_deref().unwrap_or(&read.front.workspace);
+        let until = page.session.as_ref().map_or(0, |session| session.ends_at);
+        let reader = read.reader.clone();
+        let name = reader.clone().unwrap_or_else(|| page.link.email.clone());
+        let letters = read.messages.into_iter().map(|message| letter(message, &name, times));
+        ReadPage {
+            author: first_name(author).to_owned(),
+            messages: letters.collect(),
+            subject: if read.subject.is_empty() {
+                "Protected message".into()
+            } else {
+                read.subject
+            },
+            reader,
+            email: page.link.email.clone(),
+            until: times.day(page.link.expires_at),
+            signed_in_until: times.clock(until),
+            sent: false,
+            draft: String::new(),
+            error: String::new(),
+            sheet,
+        }
+    }
+}
+
+fn letter(message: PageMessage, reader: &str, times: &GuestTimes) -> LetterView {
+    let content = message.content;
+    let is_mine = message.author == PageAuthor::Reader;
+    let (avatar, name) = match message.author {
+        PageAuthor::Team(name) => (Avatar::person(&name), name),
+        PageAuthor::Reader => (Avatar::customer(reader), "You".to_owned()),
+    };
+    let files = content.files.iter();
+    LetterView {
+        id: message.id.to_string(),
+        avatar,
+        name,
+        is_mine,
+        time: times.moment(message.at),
+        rich: content.markdown.as_deref().map(formatted),
+        paragraphs: paragraphs(&content.text),
+        files: files
+            .map(|file| (file.id.to_string(), file.filename.clone(), size(file.size)))
+            .collect(),
+    }
+}
+
+/// A page whose time is over, that was taken back, or that is locked.
+#[derive(Template)]
+#[template(path = "secure_gone.html", whitespace = "minimize")]
+pub struct GonePage {
+    pub sheet: GuestSheet,
+    pub is_locked: bool,
+    /// When a new link was asked for, if that was today.
+    pub asked: Option<String>,
+}
+
+/// A page that says why there is none.
+#[derive(Template)]
+#[template(path = "upload_nothing.html", whitespace = "minimize")]
+pub struct NothingPage {
+    pub title: &'static str,
+    pub sentence: String,
+}
+
+/// An address of which only its reader recognizes the first part.
+fn masked(email: &str) -> String {
+    let (local, domain) = email.rsplit_once('@').unwrap_or((email, ""));
+    let first: String = local.chars().take(1).collect();
+    format!("{first}•••••@{domain}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_shown_by_its_first_letter_and_its_domain() {
+        assert_eq!(masked("helena@osei-studio.example"), "h•••••@osei-studio.example");
+        assert_eq!(masked("é@x.example"), "é•••••@x.example");
+    }
+}
