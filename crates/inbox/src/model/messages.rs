@@ -387,7 +387,7 @@ pub fn mark_sent(
     }
     // An automatic message and one that is passed on are no replies, so they do not change the turn.
     let is_reply = !automatic && message.forwards.is_none();
-    if is_reply && !conversation.circle.is_sandbox() {
+    if is_reply && !message.secure && !conversation.circle.is_sandbox() {
         queue::enqueue(tx, cx, &message.id)?;
     }
     if conversation.status == Status::Open && is_reply {
