@@ -31,7 +31,7 @@ pub fn oauth_works_at(public_url: &str) -> bool {
         let rest = public_url.strip_prefix(*start);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
     };
-    public_url.starts_with("https://") || on_this_computer.iter().any(|start| is_local(start))
+    public_url.starts_with("https://") || on_this_computer.iter().any(is_local)
 }
 
 /// Keeps a client that registers itself. `None` when too many did.

@@ -87,7 +87,7 @@ pub(super) async fn shown(
     change: impl FnOnce(&mut ReadPage),
 ) -> Response<Body> {
     let read: Result<SecurePage, PageError> =
-        web.read_for_guest(page, |tx, cx, link| secure::read(tx, cx, link)).await;
+        web.read_for_guest(page, secure::read).await;
     match read {
         Ok(read) => {
             let mut view = ReadPage::new(GuestSheet::new(token, browser, page), page, read, times);
