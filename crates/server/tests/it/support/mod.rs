@@ -33,9 +33,10 @@ use server::node::quiet::QuietMode;
 use server::node::vault::Vault;
 use server::webhooks::{ResolvedAddresses, Resolver, SsrfGuard, SsrfRules, SystemResolver};
 pub use testing::{
-    Answer, Backend, CONNECTIONS, Chance, DAY, Database, HOUR, MINUTE, PUBLIC_URL, SECOND, TestKey,
-    UNDO, eventually, file, held_warning, letter, no_mailbox, nowhere, on_both, query, raw,
-    raw_with, run, run_at, text_of, texts, user,
+    Answer, Backend, CONNECTIONS, Chance, DAY, Database, FEE_ANSWER, FEE_QUESTION,
+    FEE_QUESTION_AGAIN, HOUR, MINUTE, PUBLIC_URL, SECOND, TestKey, UNDO, eventually, file,
+    held_warning, letter, no_mailbox, nowhere, on_both, query, raw, raw_with, run, run_at, text_of,
+    texts, user,
 };
 use testing::{ApiClient, Harness, TestCall, TestRelay};
 use tower::ServiceExt;

@@ -19,6 +19,7 @@ async fn ready(app: &TestApp) -> TestKey {
     app.answer("Fee taken twice", FEE_ANSWER).await;
     app.teach_fee_answer(&key).await;
     app.set_drafting(&app.owner, &app.support, DraftingMode::Answers).await;
+    app.advance(SECOND);
     key
 }
 
@@ -74,6 +75,7 @@ async fn drafting_pauses_below_a_fifth_over_fifty_drafts_and_can_be_resumed(app:
     assert!(drafted(&app, &key, 50).await.is_none(), "it drafts no more");
     app.set_drafting(&app.owner, &app.support, DraftingMode::Answers).await;
     assert!(support(&app).await.paused_at.is_none());
+    app.advance(SECOND);
     let draft = drafted(&app, &key, 51).await.expect("resumed");
     discard(&app, &draft).await;
     assert!(support(&app).await.paused_at.is_none(), "the old ones do not count again");
