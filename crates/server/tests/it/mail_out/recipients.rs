@@ -29,6 +29,7 @@ async fn letter_to_three(app: &TestApp) -> String {
         close: false,
         send: true,
         forwards: None,
+        secure: None,
     };
     app.act(&app.owner, move |tx, cx| actions::send_reply(tx, cx, &conversation, &letter)).await;
     id
