@@ -26,8 +26,11 @@ on_both!(
 #[derive(Clone, Default)]
 struct ScriptedModel {
     answers: Arc<Mutex<Vec<(u16, String)>>>,
-    asked: Arc<Mutex<Vec<(Option<String>, Value)>>>,
+    asked: Arc<Mutex<Vec<ModelRequest>>>,
 }
+
+/// The `Authorization` header of a request, and its body.
+type ModelRequest = (Option<String>, Value);
 
 impl ScriptedModel {
     async fn start() -> (ScriptedModel, ModelEndpoint, tempfile::TempDir) {

@@ -86,8 +86,7 @@ pub(super) async fn shown(
     times: &GuestTimes,
     change: impl FnOnce(&mut ReadPage),
 ) -> Response<Body> {
-    let read: Result<SecurePage, PageError> =
-        web.read_for_guest(page, secure::read).await;
+    let read: Result<SecurePage, PageError> = web.read_for_guest(page, secure::read).await;
     match read {
         Ok(read) => {
             let mut view = ReadPage::new(GuestSheet::new(token, browser, page), page, read, times);

@@ -77,9 +77,7 @@ async fn a_sentence_that_stands_nowhere_is_left_out_and_named(app: TestApp) {
     let (summary,): (String,) = app
         .app
         .store
-        .read(move |tx| {
-            Ok::<_, db::StoreError>(tx.one("SELECT summary FROM messages WHERE id = ?1", &[&id])?)
-        })
+        .read(move |tx| tx.one("SELECT summary FROM messages WHERE id = ?1", &[&id]))
         .await
         .unwrap();
     assert!(summary.contains("“You get 40 EUR on top.”"), "{summary}");
