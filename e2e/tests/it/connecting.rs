@@ -6,7 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use testing::{Dovecot, MAILBOX_PASSWORD, MAILBOX_USER, becomes_true};
+use server::mail_oauth::{OAuthClient, OAuthClients};
+use testing::{
+    Dovecot, MAILBOX_PASSWORD, MAILBOX_USER, OAUTH_CLIENT_ID, OAUTH_CLIENT_SECRET,
+    OAuthProviderServer, becomes_true,
+};
 
 use crate::browser::{Browser, Kind};
 use crate::new_workspace::NewWorkspaceServer;
@@ -65,6 +69,45 @@ async fn a_new_owner_with_only_a_browser_answers_a_first_real_mail() {
     browser.close().await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_mailbox_is_connected_by_signing_in_at_its_provider() {
+    let provider = OAuthProviderServer::start("ann@oram-sails.example");
+    let dovecot = Dovecot::with_tokens(provider.token_info());
+    let submission = SubmissionServer::start_with(&dovecot, &[provider.token_info()]);
+    let endpoints = provider.endpoints(dovecot.tls_port, submission.port);
+    let secret = Some(OAUTH_CLIENT_SECRET.to_owned());
+    let client = OAuthClient::google(OAUTH_CLIENT_ID.into(), secret).with_endpoints(&endpoints);
+    let clients = OAuthClients::new(vec![client.unwrap()]);
+    let server = NewWorkspaceServer::open_with(dovecot.roots.clone(), clients).await;
+    let _working = server.keep_working();
+    dovecot.deliver(&format!(
+        "From: Bruno <bruno@keller.example>\r\nTo: {ADDRESS}\r\nSubject: A torn sail\r\n\
+         Message-ID: <1@keller.example>\r\n\r\nCan you mend it?\r\n"
+    ));
+
+    let browser = Browser::open(Kind::Usual).await;
+    browser.goto(&server.sign_in_link().await).await;
+    browser.click(".btn.primary").await;
+    browser.says("Welcome, Signe").await;
+    browser.write("#address", ADDRESS).await;
+    // The form posts to us and the browser goes on to the provider, which sends it back.
+    browser.click("button[formaction='/settings/inboxes/connect/google']").await;
+    browser.says("Connected. Its mail is being fetched now.").await;
+    browser.says("It is here").await;
+    browser.click("#live-arrival a").await;
+    browser.says("Can you mend it?").await;
+    browser.click(".answer .btn.primary").await;
+    browser.write("#body", "Dear Bruno,\n\nyes, bring it in.").await;
+    browser.click("[data-send]").await;
+    browser.says("leaves at").await;
+    server.pass_undo_window();
+    let mails = submission.folder();
+    let arrived = || mail_in(&mails).is_some();
+    assert!(becomes_true(arrived), "the reply was not sent");
+    assert!(mail_in(&mails).unwrap().contains("yes, bring it in."));
+    browser.close().await;
+}
+
 /// Fills in the form of the mailbox, its servers by hand, and sends it.
 async fn connect(
     browser: &Browser,
@@ -106,6 +149,11 @@ struct SubmissionServer {
 
 impl SubmissionServer {
     fn start(dovecot: &Dovecot) -> SubmissionServer {
+        SubmissionServer::start_with(dovecot, &[])
+    }
+
+    /// The same with where it asks about access tokens.
+    fn start_with(dovecot: &Dovecot, token_info: &[String]) -> SubmissionServer {
         let folder = tempfile::tempdir().unwrap();
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/smtp_server.py");
         let python = std::env::var("MAILROOM_TEST_PYTHON").unwrap_or_else(|_| SYSTEM_PYTHON.into());
@@ -115,6 +163,7 @@ impl SubmissionServer {
             .args([certificate, key])
             .args([MAILBOX_USER, MAILBOX_PASSWORD])
             .arg(folder.path())
+            .args(token_info)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()

@@ -20,7 +20,7 @@ use server::documents::BuiltInReader;
 use server::http::router;
 use server::mail_in::imap::{Fetchers, ImapTiming};
 use server::mail_in::smtp::ListenAddress;
-use server::mail_oauth::{NoTokens, OAuthClients};
+use server::mail_oauth::{MailboxTokens, OAuthClients};
 use server::mail_out::dns_records::SendingSetup;
 use server::mail_out::{Dialling, RelayConfig, RelayRouter, RelayTarget, SmtpTimeouts};
 use server::mailbox_setup::MailboxFinder;
@@ -76,6 +76,11 @@ impl Drop for AtWork {
 impl NewWorkspaceServer {
     /// Mail servers on this machine are trusted by these authorities.
     pub async fn open(roots: RootCertStore) -> NewWorkspaceServer {
+        NewWorkspaceServer::open_with(roots, OAuthClients::default()).await
+    }
+
+    /// The same, where people can sign in with these clients to connect mailboxes.
+    pub async fn open_with(roots: RootCertStore, clients: OAuthClients) -> NewWorkspaceServer {
         let folder = tempfile::tempdir().unwrap();
         let url = format!("sqlite:{}", folder.path().join("test.db").display());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -103,9 +108,9 @@ impl NewWorkspaceServer {
             guard: HostGuard::new(Arc::new(SystemResolver::default()), true),
             roots,
             timeouts: SmtpTimeouts::default(),
-            tokens: Arc::new(NoTokens),
+            tokens: Arc::new(MailboxTokens::new(app.clone(), clients.clone()).unwrap()),
         };
-        let router = router::router(app.clone(), options(&dialling));
+        let router = router::router(app.clone(), options(&dialling, clients));
         tokio::spawn(serve_router(listener, router, std::future::pending()));
         NewWorkspaceServer { app, owner, workspace, dialling, vault, clock, _folder: folder }
     }
@@ -153,7 +158,7 @@ fn relays() -> RelayConfig {
     RelayConfig { target: RelayTarget::Nowhere, public_url: None, net: NetConfig::default() }
 }
 
-fn options(dialling: &Dialling) -> router::HttpOptions {
+fn options(dialling: &Dialling, oauth_clients: OAuthClients) -> router::HttpOptions {
     let resolver = Arc::new(SystemResolver::default());
     let guard = SsrfGuard::new(resolver, SsrfRules::new(false));
     let relay = RelayRouter::new(relays().open().unwrap(), false, dialling.clone());
@@ -175,7 +180,7 @@ fn options(dialling: &Dialling) -> router::HttpOptions {
         mailbox_finder: Arc::new(finder),
         model: None,
         program: program(),
-        oauth_clients: OAuthClients::default(),
+        oauth_clients,
     }
 }
 

@@ -250,7 +250,7 @@ struct PartLimits {
 
 impl PartLimits {
     const USUAL: PartLimits = PartLimits { messages: 20, entries: 80, until: i64::MIN };
-    const UNREAD: PartLimits = PartLimits { messages: 60, entries: 200, until: i64::MIN };
+    const UNREAD: PartLimits = PartLimits { messages: 40, entries: 200, until: i64::MIN };
 }
 
 /// Takes the newest entries before the part's end, of all kinds, in their order.

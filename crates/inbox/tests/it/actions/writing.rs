@@ -11,13 +11,14 @@ use inbox::model::written_text::TextFormat;
 use inbox::{App, Error, NewAttachment, RecipientList};
 use mail::{Address, ParsedMail};
 
-use testing::{MINUTE, TestApp, letter, on_both};
+use testing::{MINUTE, TestApp, filed, letter, on_both};
 
 on_both!(
     a_rich_reply_leaves_as_html_with_a_plain_twin_signature_and_history,
     a_picture_in_the_text_leaves_as_a_part_that_the_html_names,
     a_first_mail_starts_a_conversation_that_waits_for_them,
     a_forwarded_message_goes_to_others_and_changes_nobodys_turn,
+    a_forwarded_message_goes_as_html_with_its_pictures,
     only_files_of_the_forwarded_message_go_along,
     what_its_author_stops_comes_back_into_their_composer,
     what_others_wrote_is_a_draft_again_when_it_is_stopped,
@@ -204,6 +205,32 @@ async fn a_forwarded_message_goes_to_others_and_changes_nobodys_turn(app: TestAp
         })
         .await;
     assert_eq!(everybody.to[0].email, "ann@shop.example", "a reply does not go to the bank");
+}
+
+async fn a_forwarded_message_goes_as_html_with_its_pictures(app: TestApp) {
+    let raw = "From: ann@shop.example\r\nTo: support@acme.example\r\nSubject: Fee\r\n\
+        Message-ID: <fee@shop.example>\r\nMIME-Version: 1.0\r\n\
+        Content-Type: multipart/related; boundary=b\r\n\r\n\
+        --b\r\nContent-Type: text/html\r\n\r\n<table><tr><td onclick=\"x()\">348.00</td></tr></table>\
+        <script>alert(1)</script><img src=\"cid:seal\">\r\n\
+        --b\r\nContent-Type: image/png\r\nContent-ID: <seal>\r\nContent-Transfer-Encoding: base64\r\n\r\n\
+        iVBORw0KGgo=\r\n--b--\r\n";
+    let received = filed(&app.ingest(&["support@acme.example"], raw).await[0]);
+    let forward = NewReply {
+        recipients: to("Pelz <pelz@bank.example>"),
+        forwards: Some(ForwardedMessage { id: received.message.clone(), files: Vec::new() }),
+        ..reply("Why?", TextFormat::Markdown)
+    };
+    send(&app, &app.owner, received.conversation.as_str(), forward).await;
+    app.pass(11 * MINUTE).await;
+    let sent = app.outside.relay.attempts().pop().unwrap().bytes;
+    let addresses = mail::PageAddresses { pictures: "/p", remote: mail::RemotePictures::Blocked };
+    let page = mail::mail_page(&sent, &addresses).unwrap().html;
+    assert!(page.contains("<td>348.00</td>") && page.contains("Why?"), "{page}");
+    assert!(page.contains("<img src=\"/p/"), "the picture is found in the mail: {page}");
+    assert!(!String::from_utf8_lossy(&sent).contains("alert(1)"));
+    let whole = mail::whole_text(&sent);
+    assert!(whole.contains("Forwarded message") && whole.contains("348.00"), "{whole}");
 }
 
 async fn forwarded_files(app: &App, by: &Actor, id: &str) -> Vec<FilePlace> {

@@ -24,9 +24,11 @@ const OPEN_MESSAGES: usize = 2;
 /// So many events in a row are folded into one line.
 const FOLD_EVENTS: usize = 4;
 /// Unread messages that are shown in full, beside the last ones.
-const OPEN_UNREAD: usize = 10;
-/// Folded messages with their details, files and cards; those before them have their text alone.
-const FOLDED_WHOLE: usize = 10;
+const OPEN_UNREAD: usize = 6;
+/// On a page of more messages than this, so many folded ones have their details, files and cards; those
+/// before them have their text alone.
+const USUAL_MESSAGES: usize = 20;
+const FOLDED_WHOLE: usize = 2;
 /// Files of one message, and of one page, that are listed; the message's own page has all of them.
 const FILES_PER_MESSAGE: usize = 8;
 const FILES_PER_PAGE: usize = 24;
@@ -203,12 +205,14 @@ fn chosen(mut view: MessageView, choice: TimelineChoice<'_>) -> MessageView {
 /// is folded is shortened, and further files are left to the message's own page.
 fn fold_messages(items: &mut [TimelineRow], open: &OpenConversation, choice: TimelineChoice<'_>) {
     let opening = opening_message(open, choice);
+    let count = items.iter().filter(|item| matches!(item, TimelineRow::Message(_))).count();
     let messages = items.iter_mut().filter_map(|item| match item {
         TimelineRow::Message(message) => Some(message),
         _ => None,
     });
     let (mut files, mut unread) = (FILES_PER_PAGE, OPEN_UNREAD);
-    let (mut chars, mut whole) = (OPEN_CHARS - READ_TEXT_CHARS, FOLDED_WHOLE);
+    let mut chars = OPEN_CHARS - READ_TEXT_CHARS;
+    let mut whole = if count > USUAL_MESSAGES { FOLDED_WHOLE } else { count };
     for (place, message) in messages.rev().enumerate() {
         message.opens_here = opening == Some(message.id.as_str());
         let is_settled = matches!(message.state, MessageProgress::Theirs | MessageProgress::Sent);

@@ -141,7 +141,11 @@ fn mail_view(web: &Web, part: &AdminPart, frame: &PageLayout) -> MailView {
         relay: web.mail_setup.sending.relay.clone(),
         server: part.servers.first().map(|server| OutgoingView {
             host: server.host.clone(),
-            sign_in_at: server.provider.filter(|_| server.sign_in_over).map(SignInProvider::name),
+            // Above it stands the same button where the inbox is fetched by the same sign-in.
+            sign_in_at: server
+                .provider
+                .filter(|_| server.sign_in_over && part.fetched.is_none())
+                .map(SignInProvider::name),
             error: server.last_error.as_deref().map(reason),
         }),
         records: part.domain.as_ref().map(|domain| records_view::view(web, domain, &part.keys)),

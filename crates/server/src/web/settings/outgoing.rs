@@ -51,6 +51,13 @@ struct OutgoingPage {
     inboxes: Vec<InboxServer>,
 }
 
+impl OutgoingPage {
+    /// The server is signed in to at its provider.
+    fn signs_in(&self) -> bool {
+        self.server.as_ref().is_some_and(|server| server.provider.is_some())
+    }
+}
+
 struct InboxName {
     id: String,
     name: String,

@@ -9,7 +9,8 @@ on_both!(
     approving_counts_for_the_revision_that_was_seen,
     when_the_customer_wrote_meanwhile_the_page_asks_again,
     a_draft_is_discarded_with_a_reason_and_the_next_is_shown,
-    a_draft_is_approved_from_its_conversation_as_it_is
+    a_draft_is_approved_from_its_conversation_as_it_is,
+    pictures_are_offered_only_where_a_message_has_some
 );
 
 async fn an_edited_approval_leaves_as_it_was_edited(app: TestApp) {
@@ -129,4 +130,22 @@ async fn a_draft_is_approved_from_its_conversation_as_it_is(app: TestApp) {
         (&messages[1]["status"], &messages[1]["text"]),
         (&json!("scheduled"), &json!("They left."))
     );
+}
+
+async fn pictures_are_offered_only_where_a_message_has_some(app: TestApp) {
+    let key = app.key("read draft").await;
+    let browser = app.signed_in(&app.owner).await;
+    for (n, picture, offered) in
+        [(1, "<img src=\"https://x.example/a.png\" width=9 height=9>", true), (2, "", false)]
+    {
+        let raw = format!(
+            "From: ann{n}@shop.example\r\nTo: support@acme.example\r\nSubject: Lamp {n}\r\n\
+             Message-ID: <{n}@shop.example>\r\nContent-Type: text/html\r\n\r\n<p>Hello</p>{picture}\r\n"
+        );
+        let received = testing::filed(&app.ingest(&["support@acme.example"], &raw).await[0]);
+        let draft = app.draft(&key, &received.conversation, "They left.").await;
+        let page = browser.get(&format!("/approvals/{draft}")).await.is(200);
+        let button = format!("Always show pictures from ann{n}@shop.example");
+        assert_eq!(page.text.contains(&button), offered, "{n}");
+    }
 }

@@ -102,6 +102,7 @@ const ADMINISTERED: &[(&str, &str, Form)] = &[
 
 /// Routes that name people, keys and services, whom everyone on the team may know, or files of ours.
 const KNOWN_TO_ALL: &[&str] = &[
+    "/settings/inboxes/connect/{provider}",
     "/assets/{name}",
     "/sign-in/{token}",
     "/settings/people/{id}/role",
