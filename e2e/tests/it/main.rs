@@ -14,6 +14,7 @@ mod keyboard;
 mod new_workspace;
 mod oauth;
 mod plain;
+mod protecting;
 mod reading;
 mod rich_text;
 mod sorting;

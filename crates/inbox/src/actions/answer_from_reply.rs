@@ -115,7 +115,7 @@ fn with_placeholders(body: &str, conversation: &Conversation, names: &[String]) 
     for found in particulars(body, names) {
         let words = &body[found.start..found.end];
         let placeholder = match found.kind {
-            ParticularKind::Name if words == customer => "{{name}}",
+            ParticularKind::Name if words == customer && words.contains(' ') => "{{name}}",
             ParticularKind::Name if words == first_word(customer) => "{{first_name}}",
             ParticularKind::Name if !customer.contains(words) => {
                 match names.iter().any(|name| name == words) {

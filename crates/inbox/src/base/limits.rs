@@ -207,6 +207,8 @@ pub const DOCUMENTS_PER_PERSON: i64 = 20;
 pub const CLIENT_DOCUMENT_MS: i64 = HOUR_MS;
 pub const CLIENT_NAME_CHARS: usize = 60;
 pub const REDIRECT_URIS_PER_CLIENT: usize = 20;
+/// Letters of a language: its code of two letters.
+pub const LANGUAGE_CHARS: usize = 2;
 /// Workspaces that one e-mail address is looked for in when signing in.
 pub const WORKSPACES_PER_ADDRESS: i64 = 20;
 pub const DEVICE_CHARS: usize = 120;

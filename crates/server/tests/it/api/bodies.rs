@@ -39,7 +39,7 @@ async fn who_has_no_key_is_told_before_the_body_has_come(app: TestApp) {
     for key in [&gone.key, &unknown] {
         for request in endless(key, &id) {
             let answer = app.send(request).await.is(401);
-            assert_eq!(answer.header("www-authenticate"), "Bearer");
+            assert!(answer.header("www-authenticate").starts_with("Bearer"));
         }
         for (name, value) in [("content-length", "1000000"), ("expect", "100-continue")] {
             for request in endless(key, &id) {

@@ -186,8 +186,8 @@ fn plan(client: &mut Client, app: &TestApp, seeds: &Seeds, numbers: RangeInclusi
             "document_requests",
             inside.as_str(),
             format!(
-                "'id', 'req_9' || id(n), 'token', 't' || n, 'asked_at', {now}, 'conversation', {elsewhere},
-             'remind_at', {later} + n, 'hands_over_at', {later} + n"
+                "'id', 'req_9' || id(n), 'token_hash', '\\x' || lpad(to_hex(n), 64, '0'),
+             'asked_at', {now}, 'conversation', {elsewhere}, 'remind_at', {later} + n, 'hands_over_at', {later} + n"
             ),
         ),
         (

@@ -229,6 +229,7 @@ fn wrongs(op: &Op) -> Vec<Value> {
         "list_conversations" => {
             vec![json!({ "limit": 0 }), json!({ "view": "x", "limit": 101, "assigned": "y" })]
         }
+        "search_answers" => vec![json!({ "language": "x", "limit": -1 })],
         "search_documents" => vec![json!({ "kind": "x", "limit": -1 })],
         "list_events" => vec![json!({ "start": "then", "limit": 0 })],
         "add_note" => vec![json!({ "body": " " }), json!({ "body": 1 })],

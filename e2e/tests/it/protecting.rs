@@ -1,0 +1,71 @@
+//! A customer reads and answers a protected message: without scripts, narrow, and in the dark.
+
+use inbox::api::operations::{ReplyInput, reply};
+use inbox::base::limits::UNDO_LIVE_MS;
+
+use crate::axe::{axe, violations};
+use crate::browser::{Browser, Kind};
+use crate::test_server::TestServer;
+
+/// What follows a mark in the newest mail that has it.
+fn mailed(server: &TestServer, mark: &str, chars: usize) -> Option<String> {
+    let entries = std::fs::read_dir(server.outbox()).ok()?;
+    let mut files: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    files.sort_by_key(|path| path.metadata().and_then(|about| about.modified()).ok());
+    files.iter().rev().find_map(|path| {
+        let text = String::from_utf8_lossy(&std::fs::read(path).ok()?).replace("=\r\n", "");
+        text.split_once(mark).map(|(_, rest)| rest.chars().take(chars).collect())
+    })
+}
+
+/// Ann is sent a protected message; the address of its page.
+async fn protected(server: &TestServer, browser: &Browser) -> String {
+    let received = server.mail("ann@shop.example Ann Shopper", "Lamps", "Hello", None).await;
+    let input = ReplyInput {
+        id: received.conversation.to_string(),
+        body: "The account ends in 4711.".into(),
+        send: true,
+        secure: Some(true),
+        ..ReplyInput::default()
+    };
+    let sent = server.app.act(&server.ines, move |tx, cx| reply(tx, cx, input.clone()));
+    sent.await.unwrap();
+    server.advance(UNDO_LIVE_MS + 1_000);
+    browser.until("the mail leaves", async || mailed(server, "/s/", 40).is_some()).await;
+    format!("{}/s/{}", server.address, mailed(server, "/s/", 40).unwrap())
+}
+
+#[tokio::test]
+async fn a_customer_reads_and_answers_a_protected_message_on_a_phone() {
+    let server = TestServer::open().await;
+    let _working = server.keep_working();
+    let (browser, axe) = (Browser::open(Kind::Usual).await, axe());
+    let page = protected(&server, &browser).await;
+    browser.resize(360, 740).await;
+    let mut wrong = Vec::new();
+    browser.goto(&page).await;
+    wrong.extend(violations(&browser, &axe).await);
+    browser.click(".btn.primary").await;
+    browser.says("Enter the code from your mail").await;
+    browser.until("the code comes", async || mailed(&server, "Your code: ", 9).is_some()).await;
+    wrong.extend(violations(&browser, &axe).await);
+    browser.write("#code", &mailed(&server, "Your code: ", 9).unwrap()).await;
+    browser.click(".btn.primary").await;
+    browser.says("The account ends in 4711.").await;
+    for dark in [false, true] {
+        browser.dark(dark).await;
+        wrong.extend(violations(&browser, &axe).await);
+    }
+    let width = browser.script("return document.documentElement.scrollWidth").await;
+    assert_eq!(width, 360, "nothing scrolls sideways");
+    browser.write("#reply", "Thank you, I have it.").await;
+    browser.click(".g-reply-box .btn.primary").await;
+    browser.says("Your reply has arrived").await;
+    browser.click(".g-time-left .btn").await;
+    browser.says("Send me the code").await;
+    browser.script("history.back()").await;
+    browser.says("Send me the code").await;
+    assert!(!browser.text("main").await.contains("4711"), "the back button shows nothing");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    browser.close().await;
+}
