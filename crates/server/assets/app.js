@@ -27,11 +27,22 @@ function measure(frame) {
   const page = frame.contentDocument;
   if (!page?.body || page.URL === "about:blank") return;
   const highest = 20000;
+  const smallest = 0.5;
+  const root = page.documentElement;
   const fit = () => {
+    // A mail that is wider than its frame is shown smaller, as mail programs do.
+    root.style.zoom = "";
+    const zoom = Math.max(smallest, Math.min(1, root.clientWidth / root.scrollWidth));
     const margins = page.defaultView.getComputedStyle(page.body);
     const body = page.body.scrollHeight + parseFloat(margins.marginTop) + parseFloat(margins.marginBottom);
     // Margins of what the body begins and ends with are outside of it.
-    const height = Math.max(body, page.documentElement.getBoundingClientRect().height);
+    let height = Math.max(body, root.getBoundingClientRect().height);
+    if (zoom < 1) {
+      root.style.zoom = zoom;
+      const bar = 16;
+      height = page.body.scrollHeight * zoom + parseFloat(margins.marginTop) + parseFloat(margins.marginBottom) + bar;
+    }
+    root.style.overflowY = height < highest ? "hidden" : "";
     frame.style.height = `${Math.min(Math.ceil(height), highest)}px`;
   };
   fit();

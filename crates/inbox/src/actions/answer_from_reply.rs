@@ -44,7 +44,7 @@ pub fn reply_as_answer(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<R
     let is_private = conversation.circle.person().is_some();
     let inboxes = if is_private { vec![conversation.mailbox.to_string()] } else { Vec::new() };
     let input = AnswerInput {
-        title: without_reply_mark(&conversation.subject).to_owned(),
+        title: title(&conversation.subject, &names).to_owned(),
         language: language_of(&body).unwrap_or_default().to_owned(),
         body,
         inboxes,
@@ -99,6 +99,13 @@ fn names(
     Ok(names)
 }
 
+/// The subject as a title; empty when it has particulars of this customer, because a title is shown
+/// to the whole team and to the model.
+fn title<'a>(subject: &'a str, names: &[String]) -> &'a str {
+    let subject = without_reply_mark(subject);
+    if particulars(subject, names).is_empty() { subject } else { "" }
+}
+
 /// A subject without `Re:` before it.
 fn without_reply_mark(subject: &str) -> &str {
     match subject.get(..3) {
@@ -131,4 +138,18 @@ fn with_placeholders(body: &str, conversation: &Conversation, names: &[String]) 
     }
     shown.push_str(&body[done..]);
     shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_subject_with_particulars_is_no_title() {
+        let names = ["Ann Berg".to_owned()];
+        assert_eq!(title("Re: Fee twice", &names), "Fee twice");
+        for subject in ["Fee of Ann Berg", "Re: Order 4711", "Fee of 9 November", "ann@x.example"] {
+            assert_eq!(title(subject, &names), "", "{subject}");
+        }
+    }
 }

@@ -3,7 +3,7 @@
 
 use db::Tx;
 
-use super::autosaves::{UnsentPlace, forget_autosave, too_long};
+use super::autosaves::{AutosaveKind, UnsentPlace, forget_autosave, load_autosave, too_long};
 use super::sessions::own_id;
 use super::timeline::FilePlace;
 use crate::app::Cx;
@@ -106,7 +106,10 @@ fn write(
     place: &UnsentPlace,
 ) -> Result<ReplyResult> {
     let written = WrittenText::new(&message.body, message.format);
-    let (me, wish) = (own_id(cx)?, SecureWish { secure: message.secure, days: None });
+    // A message that is passed on goes to others than the one who answered on a page.
+    let in_the_clear = message.forwards.as_ref().map(|_| false);
+    let wish = SecureWish { secure: message.secure.or(in_the_clear), days: None };
+    let me = own_id(cx)?;
     let is_secure = secure::days_of(tx, cx, conversation, wish)?.is_some();
     let files = match is_secure {
         true => sealed_attachments::take(tx, cx, place.key(), me)?,
@@ -134,6 +137,24 @@ fn write(
     Ok(result)
 }
 
+/// Refuses a picture in the text of an unsent message that is protected, because pictures are not
+/// sealed.
+pub fn must_take_pictures(tx: &mut Tx<'_>, cx: &Cx<'_>, place: &UnsentPlace) -> Result<()> {
+    let saved = load_autosave(tx, cx, place)?;
+    let is_forward = saved.as_ref().is_some_and(|saved| saved.kind == AutosaveKind::Forward);
+    let mut is_secure = saved.is_some_and(|saved| saved.secure);
+    if let UnsentPlace::Conversation(id) = place {
+        let conversation = conversations::load(tx, cx.actor, id.as_str())?;
+        is_secure |= conversation.secure_answer && !is_forward;
+        is_secure |= secure::is_always_secure(tx, cx.actor.ws, &conversation.mailbox)?;
+    }
+    if !is_secure {
+        return Ok(());
+    }
+    let sentence = "A protected message has no pictures in its text. Attach the picture as a file.";
+    Err(Error::invalid("files", sentence))
+}
+
 /// Adds the chosen files of a message that is passed on to the actor's unsent text.
 fn add_forwarded_files(
     tx: &mut Tx<'_>,
@@ -142,12 +163,15 @@ fn add_forwarded_files(
     forwarded: &ForwardedMessage,
 ) -> Result<()> {
     let ws = cx.actor.ws;
-    let known: Option<(MessageId,)> = tx.opt(
-        "SELECT id FROM messages
+    let known: Option<(bool,)> = tx.opt(
+        "SELECT secure FROM messages
          WHERE ws = ?1 AND id = ?2 AND conversation = ?3 AND counted_at IS NOT NULL",
         &[&ws, &forwarded.id, &conversation.id],
     )?;
-    known.ok_or(Error::NotFound("message"))?;
+    let (is_secure,) = known.ok_or(Error::NotFound("message"))?;
+    if is_secure {
+        return Err(Error::invalid("send", "A protected message cannot be passed on."));
+    }
     let mut files: Vec<StoredAttachment> = Vec::new();
     for file in &forwarded.files {
         let (table, id) = match file {

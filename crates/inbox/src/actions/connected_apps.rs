@@ -2,6 +2,7 @@
 
 use db::Tx;
 
+use super::oauth_consent::must_connect_apps;
 use super::sessions::own_id;
 use crate::app::Cx;
 use crate::base::actor::Circle;
@@ -56,7 +57,11 @@ pub fn change_app_scopes(
     id: &AgentId,
     scopes: &[Scope],
 ) -> Result<()> {
-    let name = app_to_change(tx, cx, id)?;
+    let ConnectedApp { name, scopes: old, .. } = app_to_change(tx, cx, id)?;
+    let old = Scopes::from_stored(&old);
+    if scopes.iter().any(|scope| !old.has(*scope)) {
+        must_connect_apps(tx, cx)?;
+    }
     if scopes.contains(&Scope::Record) {
         cx.actor.must_administer()?;
     }
@@ -74,7 +79,7 @@ pub fn change_app_scopes(
 
 /// Disconnects an app: its next request is refused.
 pub fn disconnect_app(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AgentId) -> Result<()> {
-    let name = app_to_change(tx, cx, id)?;
+    let name = app_to_change(tx, cx, id)?.name;
     end_tokens(tx, cx.actor.ws, id)?;
     tx.exec(
         "UPDATE agents SET revoked_at = ?3 WHERE ws = ?1 AND id = ?2",
@@ -98,9 +103,9 @@ pub fn let_everybody_connect_apps(tx: &mut Tx<'_>, cx: &Cx<'_>, everybody: bool)
     audit_log::record(tx, cx, &Circle::team(), Action::AppRuleChanged, who, "")
 }
 
-/// The name of an app that the actor may change: their own, or for owners and admins any.
-fn app_to_change(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AgentId) -> Result<String> {
+/// An app that the actor may change: their own, or for owners and admins any.
+fn app_to_change(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AgentId) -> Result<ConnectedApp> {
     let apps = list_apps(tx, cx)?;
     let found = apps.into_iter().find(|app| app.id == *id);
-    found.map(|app| app.name).ok_or(Error::NotFound("app"))
+    found.ok_or(Error::NotFound("app"))
 }

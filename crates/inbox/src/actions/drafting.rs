@@ -16,12 +16,14 @@ use crate::model::drafting::budget::{self, ModelHealth};
 use crate::model::drafting::case::newest_case;
 use crate::model::drafting::examples;
 use crate::model::drafting::findings::{self, AnsweredBefore};
+use crate::model::drafting::markdown_values::escape_markdown;
 use crate::model::drafting::matching::find_answers;
 use crate::model::drafting::outcomes::{self, OutcomeTally};
 use crate::model::drafting::redaction::Redaction;
 use crate::model::drafting::request::request_body;
 use crate::model::mailboxes::{self, DraftingMode, Mailbox};
 use crate::model::placeholders::{fill, first_word};
+use crate::model::secure;
 
 /// The latest messages among which one is looked for that shows what would be sent.
 const TRIED: i64 = 20;
@@ -154,10 +156,13 @@ pub fn insert_answer(
     let mut unsent = unsent.unwrap_or_else(|| Autosave::new(AutosaveKind::Reply, String::new()));
     let gap = if unsent.body.trim().is_empty() { "" } else { "\n\n" };
     unsent.body = format!("{}{gap}{text}", unsent.body.trim_end());
+    let conversation = conversations::load(tx, cx.actor, conversation)?;
+    unsent.secure |= conversation.secure_answer
+        || secure::is_always_secure(tx, cx.actor.ws, &conversation.mailbox)?;
     autosave(tx, cx, &place, &unsent)
 }
 
-/// An answer as it reads in a conversation.
+/// An answer as it reads in a conversation, as Markdown.
 fn fill_answer(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &str, id: &AnswerId) -> Result<String> {
     let conversation = conversations::load(tx, cx.actor, conversation)?;
     let known = answers::in_use(tx, cx.actor.ws, &cx.actor.circles, cx.now)?;
@@ -166,15 +171,16 @@ fn fill_answer(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &str, id: &AnswerId) 
     let inbox = mailboxes::seen_by(tx, cx.actor, &conversation.mailbox)?;
     let name = conversation.contact_name.as_deref().unwrap_or("").trim();
     Ok(fill(&answer.body, |placeholder| {
-        Some(match placeholder {
-            "first_name" => first_word(name).to_owned(),
-            "name" => name.to_owned(),
-            "email" => conversation.contact_email.to_string(),
-            "subject" => conversation.subject.clone(),
-            "inbox" => inbox.as_ref().map(|inbox| inbox.name.clone()).unwrap_or_default(),
-            "my_name" => cx.actor.name().to_owned(),
-            "my_first_name" => first_word(cx.actor.name()).to_owned(),
+        let value: &str = match placeholder {
+            "first_name" => first_word(name),
+            "name" => name,
+            "email" => conversation.contact_email.as_str(),
+            "subject" => &conversation.subject,
+            "inbox" => inbox.as_ref().map_or("", |inbox| inbox.name.as_str()),
+            "my_name" => cx.actor.name(),
+            "my_first_name" => first_word(cx.actor.name()),
             _ => return None,
-        })
+        };
+        Some(escape_markdown(value))
     }))
 }

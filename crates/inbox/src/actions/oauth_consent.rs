@@ -34,7 +34,8 @@ pub fn oauth_works_at(public_url: &str) -> bool {
     public_url.starts_with("https://") || on_this_computer.iter().any(is_local)
 }
 
-/// Keeps a client that registers itself. `None` when too many did.
+/// Keeps a client that registers itself, in place of the oldest that nobody let in. `None` when too
+/// many came from one network.
 pub fn register_client(
     tx: &mut Tx<'_>,
     ids: &Ids,
@@ -52,7 +53,14 @@ pub fn register_client(
         &[],
     )?;
     if unused >= UNUSED_CLIENTS {
-        return Ok(None);
+        tx.exec(
+            "DELETE FROM oauth_clients WHERE client_id IN (
+                 SELECT client_id FROM oauth_clients
+                 WHERE kind = 'registered' AND expires_at IS NOT NULL
+                 ORDER BY expires_at LIMIT ?1
+             )",
+            &[&(unused - UNUSED_CLIENTS + 1)],
+        )?;
     }
     let client = OauthClient {
         id: format!("ocl_{}", ids.token(CLIENT_ID_CHARS)),
@@ -155,7 +163,8 @@ pub struct Consent {
 }
 
 /// Lets a client in: it becomes an agent of the person, or gets other scopes if it is one. Returns the
-/// code that it exchanges for tokens. Tokens that it had end.
+/// code that it exchanges for tokens. Tokens that it had stay: a program on two computers is one client
+/// with one address, and the second must not sign the first out.
 pub fn connect_app(tx: &mut Tx<'_>, cx: &Cx<'_>, consent: &Consent) -> Result<String> {
     must_connect_apps(tx, cx)?;
     if consent.scopes.contains(&Scope::Record) {
@@ -178,6 +187,17 @@ pub fn connect_app(tx: &mut Tx<'_>, cx: &Cx<'_>, consent: &Consent) -> Result<St
     write_code(tx, cx, consent, &agent)
 }
 
+/// What this person let this client do before.
+pub fn granted_scopes(tx: &mut Tx<'_>, cx: &Cx<'_>, client_id: &str) -> Result<Option<Scopes>> {
+    let found: Option<(String,)> = tx.opt(
+        "SELECT scopes FROM agents
+         WHERE ws = ?1 AND made_by = ?2 AND oauth_client = ?3 AND revoked_at IS NULL
+         ORDER BY livemode DESC, created_at, id LIMIT 1",
+        &[&cx.actor.ws, own_id(cx)?, &client_id],
+    )?;
+    Ok(found.map(|(scopes,)| Scopes::from_stored(&scopes)))
+}
+
 /// The agent that this person made of this client before.
 fn connected(tx: &mut Tx<'_>, cx: &Cx<'_>, consent: &Consent) -> Result<Option<AgentId>> {
     let found: Option<(AgentId,)> = tx.opt(
@@ -197,7 +217,6 @@ fn change_agent(
     agent: &AgentId,
     scopes: &Scopes,
 ) -> Result<AgentId> {
-    oauth_tokens::end_tokens(tx, cx.actor.ws, agent)?;
     tx.exec(
         "UPDATE agents SET name = ?3, scopes = ?4, sees_private = ?5 WHERE ws = ?1 AND id = ?2",
         &[

@@ -6,6 +6,7 @@ use db::Tx;
 use hmac::{Hmac, Mac};
 use sha2::{Digest, Sha256};
 
+use super::sessions::count_sign_in_attempt;
 use crate::app::Cx;
 use crate::base::actor::{Actor, Circle};
 use crate::base::api_key::KEY_SECRET_CHARS;
@@ -13,8 +14,9 @@ use crate::base::error::Result;
 use crate::base::ids::{AgentId, LETTERS_AND_DIGITS, UserId, WorkspaceId};
 use crate::base::limits::{
     ACCESS_TOKEN_MS, ACCESS_TOKENS_PER_APP, REFRESH_GRACE_MS, REFRESH_TOKEN_IDLE_MS,
-    REFRESH_TOKEN_MS,
+    REFRESH_TOKEN_MS, REFRESH_TOKENS_PER_APP, REFRESHES_PER_APP,
 };
+use crate::base::redirect_uri::RedirectUri;
 use crate::model::audit_log::{self, Action};
 use crate::model::mail_secret::mail_secret;
 use crate::model::notices::{Notice, notify};
@@ -34,10 +36,16 @@ pub struct IssuedTokens {
     pub scope: String,
 }
 
-/// Why a client gets nothing. The code or token is wrong, of another client, used or over; which of
-/// these is not told.
+/// Why a client gets nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InvalidGrant;
+pub enum TokenRefusal {
+    /// The code or token is wrong, of another client, used or over; which of these is not told.
+    InvalidGrant,
+    /// The app asks for tokens without end.
+    TooMany,
+}
+
+use TokenRefusal::InvalidGrant;
 
 /// An exchange of a code.
 #[derive(Clone, Debug)]
@@ -68,13 +76,15 @@ pub fn exchange_code(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     exchange: &CodeExchange,
-) -> Result<Result<IssuedTokens, InvalidGrant>> {
+) -> Result<Result<IssuedTokens, TokenRefusal>> {
     let Some(hash) = OauthHash::of(CODE_PREFIX, &exchange.code) else {
         return Ok(Err(InvalidGrant));
     };
     let found: Option<CodeRow> = tx.opt(
         &format!(
-            "SELECT {} FROM oauth_codes c JOIN agents a ON a.ws = c.ws AND a.id = c.agent
+            "SELECT {} FROM oauth_codes c
+             JOIN agents a ON a.ws = c.ws AND a.id = c.agent
+             JOIN users u ON u.ws = a.ws AND u.id = a.made_by
              WHERE c.code_hash = ?1 AND a.revoked_at IS NULL",
             CodeRow::COLUMNS
         ),
@@ -87,7 +97,8 @@ pub fn exchange_code(
     }
     let fits = code.expires_at > cx.now
         && code.client_id == exchange.client_id
-        && code.redirect_uri == exchange.redirect_uri
+        && RedirectUri::parse(&exchange.redirect_uri)
+            .is_some_and(|uri| code.redirect_uri == uri.to_string())
         && VERIFIER_CHARS.contains(&exchange.verifier.len())
         && code.challenge == URL_SAFE_NO_PAD.encode(Sha256::digest(&exchange.verifier));
     if !fits {
@@ -124,14 +135,18 @@ fn issue(
     tx.exec("DELETE FROM oauth_tokens WHERE expires_at <= ?1", &[&cx.now])?;
     let (access_token, hash) = OauthHash::make(cx.ids, TokenKind::Access.prefix());
     write_token(tx, cx, grant, &hash, TokenKind::Access, cx.now + ACCESS_TOKEN_MS)?;
-    tx.exec(
-        "DELETE FROM oauth_tokens WHERE token_hash IN (
-             SELECT token_hash FROM oauth_tokens
-             WHERE ws = ?1 AND agent = ?2 AND kind = 'access'
-             ORDER BY created_at DESC, token_hash LIMIT 1000 OFFSET ?3
-         )",
-        &[&grant.ws, &grant.agent, &ACCESS_TOKENS_PER_APP],
-    )?;
+    for (kind, most) in
+        [(TokenKind::Access, ACCESS_TOKENS_PER_APP), (TokenKind::Refresh, REFRESH_TOKENS_PER_APP)]
+    {
+        tx.exec(
+            "DELETE FROM oauth_tokens WHERE token_hash IN (
+                 SELECT token_hash FROM oauth_tokens
+                 WHERE ws = ?1 AND agent = ?2 AND kind = ?3
+                 ORDER BY created_at DESC, token_hash LIMIT 1000 OFFSET ?4
+             )",
+            &[&grant.ws, &grant.agent, &kind, &most],
+        )?;
+    }
     let expires_in_seconds = ACCESS_TOKEN_MS / 1_000;
     Ok(IssuedTokens { access_token, refresh_token, expires_in_seconds, scope })
 }
@@ -182,7 +197,7 @@ pub fn refresh_tokens(
     refresh_token: &str,
     client_id: &str,
     place: &str,
-) -> Result<Result<IssuedTokens, InvalidGrant>> {
+) -> Result<Result<IssuedTokens, TokenRefusal>> {
     let found = find_refresh_token(tx, cx, refresh_token)?;
     let Some((hash, row)) = found.filter(|(_, row)| row.client_id.as_deref() == Some(client_id))
     else {
@@ -190,21 +205,26 @@ pub fn refresh_tokens(
     };
     let actor = Actor::system(row.ws, row.workspace.clone(), Circle::team());
     let cx = &Cx { actor: &actor, ..*cx };
-    match row.rotated_at {
-        Some(at) if cx.now - at > REFRESH_GRACE_MS => {
-            if row.rotated_place.as_deref() != Some(place) {
-                end_stolen(tx, cx, &row)?;
-            }
-            return Ok(Err(InvalidGrant));
+    if row.rotated_at.is_some_and(|at| cx.now - at > REFRESH_GRACE_MS) {
+        if row.rotated_place.as_deref() != Some(place) {
+            end_stolen(tx, cx, &row)?;
         }
-        Some(_) => {}
-        None => {
-            tx.exec(
-                "UPDATE oauth_tokens SET rotated_at = ?2, rotated_place = ?3
-                 WHERE token_hash = ?1 AND rotated_at IS NULL",
-                &[&hash, &cx.now, &place],
-            )?;
-        }
+        return Ok(Err(InvalidGrant));
+    }
+    let what = format!("tokens of {}", row.agent);
+    if !count_sign_in_attempt(tx, &what, REFRESHES_PER_APP, cx.now)? {
+        return Ok(Err(TokenRefusal::TooMany));
+    }
+    // Written even where it was replaced already, so that this and the end of the app's tokens at the
+    // same moment cannot both succeed.
+    let kept = tx.exec(
+        "UPDATE oauth_tokens
+         SET rotated_at = coalesce(rotated_at, ?2), rotated_place = coalesce(rotated_place, ?3)
+         WHERE token_hash = ?1",
+        &[&hash, &cx.now, &place],
+    )?;
+    if kept == 0 {
+        return Ok(Err(InvalidGrant));
     }
     let successor = successor(mail_secret(tx, cx)?.as_bytes(), refresh_token);
     let Some(successor_hash) = OauthHash::of(REFRESH_TOKEN_PREFIX, &successor) else {
@@ -225,6 +245,7 @@ fn find_refresh_token(
         &format!(
             "SELECT {} FROM oauth_tokens t
              JOIN agents a ON a.ws = t.ws AND a.id = t.agent
+             JOIN users u ON u.ws = a.ws AND u.id = a.made_by
              JOIN workspaces w ON w.ws = t.ws
              WHERE t.token_hash = ?1 AND t.kind = 'refresh' AND t.expires_at > ?2
                AND a.revoked_at IS NULL",
@@ -285,6 +306,9 @@ pub fn revoke_token(tx: &mut Tx<'_>, cx: &Cx<'_>, token: &str) -> Result<()> {
         return Ok(());
     }
     let Some((_, row)) = find_refresh_token(tx, cx, token)? else { return Ok(()) };
+    if row.rotated_at.is_some_and(|at| cx.now - at > REFRESH_GRACE_MS) {
+        return Ok(());
+    }
     let actor = Actor::system(row.ws, row.workspace.clone(), Circle::team());
     let cx = &Cx { actor: &actor, ..*cx };
     end_tokens(tx, row.ws, &row.agent)?;

@@ -37,6 +37,14 @@ pub fn set_role(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, role: Role) -> Re
         "UPDATE users SET role = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, person, &role],
     )?;
+    if role == Role::Member {
+        // What only owners and admins may let an app do.
+        tx.exec(
+            "UPDATE agents SET scopes = replace(scopes, ' record', '')
+             WHERE ws = ?1 AND made_by = ?2 AND oauth_client IS NOT NULL",
+            &[&cx.actor.ws, person],
+        )?;
+    }
     let detail = format!("from {} to {}", had.as_str(), role.as_str());
     audit_log::record(tx, cx, &Circle::team(), Action::RoleChanged, &name, &detail)
 }

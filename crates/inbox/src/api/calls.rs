@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::api::idempotency::{self, IdempotencyKey};
 use crate::api::operations::{Access, Operation, OperationOutput, ScopeRule, with_id};
 use crate::app::{App, Cx};
-use crate::base::actor::{Principal, authenticate};
+use crate::base::actor::{Principal, authenticate, counted_as};
 use crate::base::api_key::KeyHash;
 use crate::base::error::{Error, Result, ValidationErrors};
 use crate::base::queue::Queue;
@@ -69,6 +69,16 @@ impl App {
         self.store.read(move |tx| authenticate(tx, &key, now).map(drop)).await
     }
 
+    /// What a key may do, for a caller that explains a refusal. Nothing is counted.
+    pub async fn scopes(&self, key: KeyHash) -> Result<Scopes> {
+        let app = self.clone();
+        let scopes = move |tx: &mut Tx<'_>| {
+            let (actor, _) = authenticate(tx, &key, app.clock.now())?;
+            Ok(scopes_of(&app.cx(&actor)).clone())
+        };
+        self.store.read(scopes).await
+    }
+
     /// Counts the request, and does the work of a key that is one, is not too fast, and whose
     /// workspace's plan has the API.
     async fn with_key<T, F>(
@@ -81,7 +91,11 @@ impl App {
         T: Send + 'static,
         F: FnMut(&mut Tx<'_>, &Cx<'_>) -> Result<T> + Send + 'static,
     {
-        let rate = self.limiter.take(&key, self.clock.now());
+        let counted = match self.counted_as(key).await {
+            Ok(counted) => counted,
+            Err(error) => return (Err(error), self.limiter.untouched()),
+        };
+        let rate = self.limiter.take(&counted, self.clock.now());
         let app = self.clone();
         let work = move |tx: &mut Tx<'_>| {
             let (actor, plan) = authenticate(tx, &key, app.clock.now())?;
@@ -104,12 +118,12 @@ impl App {
         };
         let rate = match &result {
             Err(Error::Unauthorized) => {
-                self.limiter.forget(&key);
+                self.limiter.forget(&counted);
                 self.limiter.untouched()
             }
             Err(Error::TooMany(over)) => *over,
             _ => {
-                self.limiter.announce(&key);
+                self.limiter.announce(&counted);
                 rate
             }
         };
@@ -117,6 +131,15 @@ impl App {
             self.mark_used(key);
         }
         (result, rate)
+    }
+
+    /// A key is counted for itself; which app a token belongs to must be looked up.
+    async fn counted_as(&self, key: KeyHash) -> Result<KeyHash> {
+        if !key.is_access_token() {
+            return Ok(key);
+        }
+        let now = self.clock.now();
+        self.store.read(move |tx| counted_as(tx, &key, now)).await
     }
 
     /// Written in the background with the first call of a minute.

@@ -89,8 +89,28 @@ pub fn check_body(
     let Value::Object(body) = body else {
         return Err(one_problem("body", "must be a JSON object"));
     };
-    check(fields, |name| body.get(name).cloned().map(Ok))
+    check(fields, |name| {
+        let value = body.get(name)?;
+        let field = fields.iter().find(|field| field.name == name)?;
+        Some(Ok(match field.kind {
+            InputKind::Whole { .. } => whole(value),
+            _ => value.clone(),
+        }))
+    })
 }
+
+/// JSON has one kind of number: `5.0` is a whole one.
+fn whole(value: &Value) -> Value {
+    match value.as_f64() {
+        Some(number) if number.fract() == 0.0 && number.abs() < MOST_WHOLE => {
+            json!(number as i64)
+        }
+        _ => value.clone(),
+    }
+}
+
+/// Below this every whole number is exact.
+const MOST_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 /// Checks query parameters, whose values arrive as text.
 pub fn check_query(

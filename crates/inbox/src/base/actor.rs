@@ -171,6 +171,7 @@ pub fn authenticate(tx: &mut Tx<'_>, key: &KeyHash, now: i64) -> Result<(Actor, 
         let sql = format!(
             "SELECT {columns} FROM oauth_tokens t
              JOIN agents a ON a.ws = t.ws AND a.id = t.agent
+             JOIN users u ON u.ws = a.ws AND u.id = a.made_by
              JOIN workspaces w ON w.ws = a.ws
              WHERE t.token_hash = ?1 AND t.kind = 'access' AND t.expires_at > ?2
                AND a.revoked_at IS NULL"
@@ -191,6 +192,19 @@ pub fn authenticate(tx: &mut Tx<'_>, key: &KeyHash, now: i64) -> Result<(Actor, 
     let scopes = Scopes::from_stored(&found.scopes);
     let who = Principal::Agent { id: found.id, name: found.name, scopes };
     Ok((Actor { ws: found.ws, workspace: found.workspace, who, circles }, found.plan))
+}
+
+/// What the calls of a key or token are counted for: the tokens of one app together.
+pub fn counted_as(tx: &mut Tx<'_>, key: &KeyHash, now: i64) -> Result<KeyHash> {
+    if !key.is_access_token() {
+        return Ok(*key);
+    }
+    let found: Option<(Vec<u8>,)> = tx.opt(
+        "SELECT a.key_hash FROM oauth_tokens t JOIN agents a ON a.ws = t.ws AND a.id = t.agent
+         WHERE t.token_hash = ?1 AND t.kind = 'access' AND t.expires_at > ?2",
+        &[key, &now],
+    )?;
+    found.and_then(|(hash,)| KeyHash::kept(&hash)).ok_or(Error::Unauthorized)
 }
 
 /// A person of a workspace, by their address.

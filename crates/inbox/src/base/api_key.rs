@@ -25,6 +25,11 @@ impl KeyHash {
         is_secret(secret).then(|| KeyHash { hash: digest(token), is_access_token: true })
     }
 
+    /// The hash of a key as it is kept.
+    pub(crate) fn kept(hash: &[u8]) -> Option<KeyHash> {
+        Some(KeyHash { hash: hash.try_into().ok()?, is_access_token: false })
+    }
+
     pub fn is_access_token(&self) -> bool {
         self.is_access_token
     }

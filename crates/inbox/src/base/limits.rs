@@ -195,6 +195,10 @@ pub const REFRESH_TOKEN_MS: i64 = 365 * DAY_MS;
 pub const REFRESH_GRACE_MS: i64 = 2 * MINUTE_MS;
 /// Access tokens of one app that work at one time; the oldest ends first.
 pub const ACCESS_TOKENS_PER_APP: i64 = 10;
+/// Refresh tokens of one app that are kept, the replaced ones included.
+pub const REFRESH_TOKENS_PER_APP: i64 = 200;
+/// Refreshes of one app within the window of sign-in attempts.
+pub const REFRESHES_PER_APP: i64 = 60;
 /// A client that registered itself is forgotten if nobody lets it in for this long.
 pub const UNUSED_CLIENT_MS: i64 = DAY_MS;
 /// Clients that registered themselves and that nobody has let in yet.

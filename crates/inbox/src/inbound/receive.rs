@@ -154,7 +154,7 @@ pub(crate) fn file(
         at: dates.arrived_at,
         direction: Direction::Inbound,
         automatic: false,
-        secure_answer: (mail.kind == AuthorKind::Person).then_some(false),
+        secure_answer: (mail.kind == AuthorKind::Person && !held).then_some(false),
         text: &mail.text,
         sorts: !held && mail.kind == AuthorKind::Person && !mailbox.circle.is_sandbox(),
     };

@@ -38,7 +38,8 @@ pub fn receive_answer(
     answer: &SecureAnswer,
 ) -> Result<MessageId> {
     check(answer)?;
-    if link.state != LinkState::Open {
+    // Wrong codes of somebody else do not stop a reader who has proven the address.
+    if link.state == LinkState::Closed {
         return Err(Error::NotFound("page"));
     }
     let mut conversation = conversations::load(tx, cx.actor, link.conversation.as_str())?;

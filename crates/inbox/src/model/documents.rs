@@ -62,6 +62,33 @@ pub fn file(
     conversation: &Conversation,
     document: &NewDocument<'_>,
 ) -> Result<DocumentId> {
+    let extract_at = (!conversation.circle.is_sandbox()).then_some(cx.now);
+    let (id, num) = insert(tx, cx, conversation, document, extract_at)?;
+    search::index_document(tx, cx.actor.ws, num, &[document.filename])?;
+    if extract_at.is_some() {
+        tx.wake(Queue::Documents);
+    }
+    Ok(id)
+}
+
+/// Files a document that came in on a protected page: no helper reads it, and search does not know
+/// its name.
+pub fn file_protected(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    document: &NewDocument<'_>,
+) -> Result<DocumentId> {
+    insert(tx, cx, conversation, document, None).map(|(id, _)| id)
+}
+
+fn insert(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    document: &NewDocument<'_>,
+    extract_at: Option<i64>,
+) -> Result<(DocumentId, i64)> {
     let id = DocumentId::new(cx.ids, cx.now);
     let (num,): (i64,) = tx.one(
         tx.pick(
@@ -71,7 +98,6 @@ pub fn file(
         &[],
     )?;
     blobs::keep(tx, cx.actor.ws, document.blob)?;
-    let extract_at = (!conversation.circle.is_sandbox()).then_some(cx.now);
     tx.exec(
         "INSERT INTO documents (
             ws, id, num, circle, mailbox, conversation, message, title, filename, content_type,
@@ -93,11 +119,7 @@ pub fn file(
             &extract_at,
         ],
     )?;
-    search::index_document(tx, cx.actor.ws, num, &[document.filename])?;
-    if extract_at.is_some() {
-        tx.wake(Queue::Documents);
-    }
-    Ok(id)
+    Ok((id, num))
 }
 
 /// Stores a document's kind and fields, the title derived from them, and its search words.

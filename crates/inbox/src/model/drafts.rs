@@ -223,6 +223,9 @@ pub fn discard(
         &[&cx.actor.ws, &draft.id, &cx.now],
     )?;
     conversations::note_drafts(tx, cx, conversation)?;
+    if draft.secure {
+        secure::forget(tx, cx, &draft.id)?;
+    }
     if draft.author.is_none() {
         outcomes::note(tx, cx, &draft.id, DraftOutcome::Discarded, 0.0)?;
     }

@@ -54,6 +54,7 @@ pub(super) fn attributes(
             "title" if tag == "a" => {}
             "name" if tag != "a" => {}
             "src" => {}
+            "size" if tag == "font" => kept.extend(font_size(&value)),
             name => kept.extend(attribute(name, &value)),
         }
     }
@@ -210,6 +211,13 @@ fn attribute(name: &str, value: &str) -> Option<(&'static str, String)> {
     (!words.is_empty()).then(|| (name, words.join(" ")))
 }
 
+/// The size of a font: a step of seven, or so many larger or smaller than around it.
+fn font_size(value: &str) -> Option<(&'static str, String)> {
+    let value = value.trim();
+    let step = value.strip_prefix(['+', '-']).unwrap_or(value);
+    matches!(step.as_bytes(), [b'1'..=b'7']).then(|| ("size", value.to_owned()))
+}
+
 /// A length of an attribute: a number, or one with a percent sign.
 fn length(value: &str) -> Option<String> {
     let value = value.trim();
@@ -231,6 +239,16 @@ fn is_colour(value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_font_may_be_larger_or_smaller_than_around_it() {
+        for good in ["1", "7", "+2", "-1", " 3 "] {
+            assert_eq!(font_size(good), Some(("size", good.trim().to_owned())), "{good}");
+        }
+        for bad in ["", "0", "8", "+", "--1", "12px", "3;"] {
+            assert_eq!(font_size(bad), None, "{bad}");
+        }
+    }
 
     #[test]
     fn lengths_are_bounded_and_never_negative() {

@@ -79,17 +79,19 @@ pub fn health(tx: &mut Tx<'_>, ws: i64) -> Result<ModelHealth> {
     }))
 }
 
-/// Writes down how a call ended. After some failures in a row the model rests.
+/// Writes down how a call ended: the tokens it took, and why the model failed, if it did. After some
+/// failures in a row the model rests.
 pub fn note_call(
     tx: &mut Tx<'_>,
     ws: i64,
     mailbox: &MailboxId,
-    outcome: &Result<i64, String>,
+    tokens: i64,
+    failure: Option<&str>,
     now: i64,
 ) -> Result<()> {
-    let (failures, error, tokens) = match outcome {
-        Ok(tokens) => (0, "", *tokens),
-        Err(error) => (health(tx, ws)?.failures + 1, error.as_str(), 0),
+    let (failures, error) = match failure {
+        None => (0, ""),
+        Some(reason) => (health(tx, ws)?.failures + 1, reason),
     };
     let resumes_at = if failures >= MODEL_FAILURES { now + MODEL_REST_MS } else { 0 };
     tx.exec(

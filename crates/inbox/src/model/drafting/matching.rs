@@ -7,6 +7,7 @@ use sorter::{PastMail, TextFeatures};
 
 use super::case::DraftingCase;
 use super::examples::AnsweredMail;
+use super::markdown_values::escape_markdown;
 use crate::base::ids::ConversationId;
 use crate::base::limits::{ANSWERED_BEFORE, ANSWERS_OFFERED};
 use crate::model::answers::{KnownAnswer, words};
@@ -169,8 +170,8 @@ fn chosen(
         .then(|| (best.answer.clone(), f64::from(best.by_use)))
 }
 
-/// An answer with its placeholders filled, but for the writer's name; `None` when one of them has no
-/// value and no default, or when it has a gap.
+/// An answer as Markdown with its placeholders filled, but for the writer's name; `None` when one of
+/// them has no value and no default, or when it has a gap.
 pub fn filled_answer(case: &DraftingCase, answer: &KnownAnswer) -> Option<String> {
     if answer.body.contains(GAP) {
         return None;
@@ -179,7 +180,7 @@ pub fn filled_answer(case: &DraftingCase, answer: &KnownAnswer) -> Option<String
     let filled = fill(&answer.body, |name| {
         let value = case.value_of(name)?;
         is_whole &= !value.is_empty() || has_default(&answer.body, name);
-        Some(value)
+        Some(escape_markdown(&value))
     });
     is_whole.then_some(filled)
 }

@@ -42,9 +42,14 @@ pub struct Particular {
 pub fn particulars(text: &str, names: &[String]) -> Vec<Particular> {
     let names = NameWords::of(names);
     let mut found: Vec<Particular> = Vec::new();
-    for (start, end) in spaced_words(text) {
-        let Some((start, end)) = trimmed(text, start, end) else { continue };
+    let words: Vec<(usize, usize)> =
+        spaced_words(text).filter_map(|(start, end)| trimmed(text, start, end)).collect();
+    let word_at = |place: Option<usize>| {
+        place.and_then(|place| words.get(place)).map_or("", |(start, end)| &text[*start..*end])
+    };
+    for (place, &(start, end)) in words.iter().enumerate() {
         let word = &text[start..end];
+        let (before, after) = (word_at(place.checked_sub(1)), word_at(Some(place + 1)));
         if let Some(kind) = kind_of_word(word) {
             found.push(Particular { kind, start, end });
             continue;
@@ -53,7 +58,7 @@ pub fn particulars(text: &str, names: &[String]) -> Vec<Particular> {
             let part = &word[from..to];
             let kind = match fold_name(part) {
                 folded if names.has(&folded) && is_written_as_name(part) => ParticularKind::Name,
-                folded if is_date_word(&folded) => ParticularKind::Date,
+                folded if is_date(&folded, before, after) => ParticularKind::Date,
                 _ => continue,
             };
             found.push(Particular { kind, start: start + from, end: start + to });
@@ -74,6 +79,9 @@ fn kind_of_word(word: &str) -> Option<ParticularKind> {
         Some(ParticularKind::Address)
     } else if word.chars().any(char::is_numeric) {
         Some(ParticularKind::Number)
+    } else if fold_name(word).ends_with("-feira") {
+        // Portuguese days: segunda alone means second.
+        Some(ParticularKind::Date)
     } else {
         None
     }
@@ -85,45 +93,79 @@ fn is_link(word: &str) -> bool {
     if lower.contains("://") || lower.starts_with("www.") || lower.contains("](") {
         return true;
     }
-    let host = lower.split(['/', '?', '#', ':']).next().unwrap_or_default();
+    let host = word.split(['/', '?', '#', ':']).next().unwrap_or_default();
     let Some((before, last)) = host.rsplit_once('.') else { return false };
     let is_label =
         |label: &str| !label.is_empty() && label.chars().all(|c| c.is_alphanumeric() || c == '-');
-    // The end of one sentence and the beginning of the next are no host: "done.Thanks".
-    let is_lower =
-        word.rsplit_once('.').is_some_and(|(_, end)| !end.starts_with(char::is_uppercase));
     last.len() >= 2
         && last.chars().all(char::is_alphabetic)
-        && is_lower
+        && !begins_sentence(last)
         && before.split('.').all(is_label)
         && before.chars().count() >= 2
         && !lower.contains('@')
 }
+
+/// True for a word such as the second of "done.Thanks": the end of one sentence and the beginning of
+/// the next are no host. What is the ending of domains, too, counts as one.
+fn begins_sentence(word: &str) -> bool {
+    let mut letters = word.chars();
+    let is_capital = letters.next().is_some_and(char::is_uppercase);
+    let is_ending = word.len() == 2 || {
+        let lower = word.to_lowercase();
+        DOMAIN_ENDINGS.split_whitespace().any(|ending| ending == lower)
+    };
+    is_capital && letters.all(char::is_lowercase) && !is_ending
+}
+
+/// The most frequent endings of domains but for those of two letters, which are all countries.
+const DOMAIN_ENDINGS: &str = "com net org info biz edu gov mil int pro name mobi app dev shop store \
+    online site website page link click live cloud host space tech xyz top club vip win bid loan \
+    cash pay bank finance money email support help services service center zip mov world today \
+    blog news fun life art ltd group team work digital agency media network systems solutions \
+    security icu buzz rest cyou sbs bond lol monster quest eus berlin hamburg koeln wien london paris";
 
 fn is_address(word: &str) -> bool {
     let Some((local, host)) = word.rsplit_once('@') else { return false };
     !local.is_empty() && host.contains('.') && !host.starts_with('.')
 }
 
-/// The names of days and months, and words such as tomorrow, without accents.
-pub(super) fn is_date_word(folded: &str) -> bool {
-    DATE_WORDS.iter().any(|words| words.split_whitespace().any(|word| word == folded))
+/// True for the names of days and months, and words such as tomorrow, without accents. The words
+/// beside one tell where it means something else as well.
+fn is_date(folded: &str, before: &str, after: &str) -> bool {
+    let is_in = |listed: &str| listed.split_whitespace().any(|word| word == folded);
+    let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
+    if is_in(MONTHS_BY_A_NUMBER) {
+        return is_number(before) || is_number(after);
+    }
+    // Both mean morning, too, behind such a word.
+    let before_morning = match folded {
+        "morgen" => "guten goede goeden schonen am den jeden",
+        "manana" => "la",
+        _ => "",
+    };
+    let before = fold_name(before);
+    DATE_WORDS.iter().any(|listed| is_in(listed))
+        && !before_morning.split_whitespace().any(|word| word == before)
 }
 
-/// Left out are words that mean something else as well, such as "may" and "march".
-const DATE_WORDS: [&str; 6] = [
+/// Months only next to a number: words and names besides, such as "may" and "Jan".
+const MONTHS_BY_A_NUMBER: &str = "may march mars marco jan feb mar apr jun jul aug sep sept oct okt \
+    nov dec dez dic ene abr ago janv fevr avr juil";
+
+const DATE_WORDS: [&str; 7] = [
     "monday tuesday wednesday thursday friday saturday sunday january february april june july august \
      september october november december today tomorrow tonight yesterday",
-    "montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag januar februar marz juni \
-     juli oktober dezember heute ubermorgen gestern",
+    "montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag januar janner februar marz \
+     maerz mai juni juli oktober dezember heute morgen ubermorgen uebermorgen gestern",
     "lundi mardi mercredi jeudi vendredi samedi dimanche janvier fevrier avril juin juillet aout \
      septembre octobre novembre decembre aujourd demain hier",
     "lunes martes miercoles jueves viernes sabado domingo enero febrero marzo abril mayo junio julio \
-     agosto septiembre octubre noviembre diciembre hoy ayer",
-    "lunedi martedi mercoledi giovedi venerdi domenica gennaio febbraio aprile maggio giugno luglio \
-     settembre ottobre dicembre oggi domani ieri",
+     agosto septiembre octubre noviembre diciembre hoy manana ayer",
+    "lunedi martedi mercoledi giovedi venerdi sabato domenica gennaio febbraio aprile maggio \
+     giugno luglio settembre ottobre dicembre oggi domani ieri",
     "maandag dinsdag woensdag donderdag vrijdag zaterdag zondag januari februari maart juli augustus \
-     oktober vandaag gisteren",
+     mei oktober vandaag overmorgen gisteren",
+    "terca janeiro fevereiro maio junho julho setembro outubro novembro dezembro hoje amanha ontem",
 ];
 
 /// Joins what belongs together: the words of a name, groups of a number, a day and its month.
@@ -248,5 +290,33 @@ mod tests {
             [("link", "acme.example"), ("date", "Friday")]
         );
         assert_eq!(found("… (—) [!]"), []);
+    }
+
+    #[test]
+    fn a_link_is_one_in_capitals_too() {
+        for link in ["EVIL.COM", "evil.Com", "Evil.Shop/login", "evil.com/a.B", "EVIL.example"] {
+            assert_eq!(found(link), [("link", link)]);
+        }
+        for words in ["done.Thanks", "Done.Please/kindly", "e.g", "etc"] {
+            assert_eq!(found(words), [], "{words}");
+        }
+    }
+
+    #[test]
+    fn words_that_may_be_dates_are_told_by_what_stands_beside_them() {
+        for (text, date) in [
+            ("on 9 May we", "9 May"),
+            ("on March 3 we", "March 3"),
+            ("by 14 Nov. then", "14 Nov"),
+            ("wir kommen morgen an", "morgen"),
+            ("llega mañana por la mañana", "mañana"),
+            ("na segunda-feira ou", "segunda-feira"),
+            ("amanhã chega", "amanhã"),
+        ] {
+            assert_eq!(found(text), [("date", date)], "{text}");
+        }
+        for text in ["You may march to Mars, Jan", "Guten Morgen", "a segunda", "de la mañana"] {
+            assert_eq!(found(text), [], "{text}");
+        }
     }
 }

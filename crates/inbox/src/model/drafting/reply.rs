@@ -1,6 +1,8 @@
 //! What a language model answered, checked before a person sees it: schema, sources, language, and
 //! every sentence by what it states and promises.
 
+use std::collections::HashSet;
+
 use serde::Deserialize;
 
 use super::case::DraftingCase;
@@ -46,27 +48,42 @@ pub struct CheckedDraft {
     pub summary: String,
 }
 
-/// Checks a model's answer; the error says why no draft is made of it, without its words.
+/// Why no draft is made of a model's answer, without words of it or of a mail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RefusedAnswer {
+    /// The model failed: no answer came, or one that does not match the schema.
+    Failed(String),
+    /// The model did as it was asked, and its answer is of no use.
+    Unusable(&'static str),
+}
+
+impl From<&'static str> for RefusedAnswer {
+    fn from(reason: &'static str) -> RefusedAnswer {
+        RefusedAnswer::Unusable(reason)
+    }
+}
+
+/// Checks a model's answer.
 pub fn check_answer(
     content: &str,
     case: &DraftingCase,
     sources: &[KnownAnswer],
     redaction: &Redaction,
-) -> Result<CheckedDraft, &'static str> {
-    let answer: ModelAnswer =
-        serde_json::from_str(content).map_err(|_| "the answer does not match the schema")?;
+) -> Result<CheckedDraft, RefusedAnswer> {
+    let answer: ModelAnswer = serde_json::from_str(content)
+        .map_err(|_| RefusedAnswer::Failed("the answer does not match the schema".into()))?;
     if !answer.answerable {
-        return Err("the model found no answer in the sources");
+        return Err("the model found no answer in the sources".into());
     }
     let language = case.language.as_deref().ok_or("the customer's language is not clear")?;
     if !promises::knows(language) {
-        return Err("promises in this language are not known");
+        return Err("promises in this language are not known".into());
     }
     if answer.language.to_lowercase() != language {
-        return Err("the answer is in another language");
+        return Err("the answer is in another language".into());
     }
     if answer.paragraphs.len() > PARAGRAPHS {
-        return Err("the answer is too long");
+        return Err("the answer is too long".into());
     }
     let mut cited: Vec<&KnownAnswer> = Vec::new();
     for id in answer.paragraphs.iter().flat_map(|paragraph| &paragraph.sources) {
@@ -77,7 +94,7 @@ pub fn check_answer(
         }
     }
     if cited.is_empty() {
-        return Err("the answer names no source");
+        return Err("the answer names no source".into());
     }
     let mail = case.grounds(language);
     let mut left_out = Vec::new();
@@ -96,16 +113,17 @@ pub fn check_answer(
     }
     let text = paragraphs.join("\n\n");
     if text.chars().count() > DRAFT_CHARS {
-        return Err("the answer is too long");
+        return Err("the answer is too long".into());
     }
     if words(&text).len() < LEAST_WORDS {
-        return Err("nothing of the answer stands in the mail or the sources");
+        return Err("nothing of the answer stands in the mail or the sources".into());
     }
     if language_of(&text).is_some_and(|found| found != language) {
-        return Err("the answer is in another language");
+        return Err("the answer is in another language".into());
     }
-    let missing: Vec<String> =
-        answer.missing.iter().map(|line| redaction.restore(&plain(line))).collect();
+    let check = SentenceCheck::new(language, &mail, cited.iter().copied());
+    let missing = answer.missing.iter().map(|line| redaction.restore(&plain(line)));
+    let missing: Vec<String> = missing.filter(|line| check.is_grounded(line)).collect();
     let summary = summary(&cited, &left_out, &missing);
     Ok(CheckedDraft { text, sources: cited.iter().map(|one| one.id.clone()).collect(), summary })
 }
@@ -115,8 +133,8 @@ struct SentenceCheck<'a> {
     language: &'a str,
     grounds: Grounds,
     links: Grounds,
-    /// The words of the cited answers, in their order.
-    own_words: Vec<Vec<String>>,
+    /// The sentences of the cited answers, each as its words.
+    own_sentences: HashSet<Vec<String>>,
 }
 
 impl<'a> SentenceCheck<'a> {
@@ -129,11 +147,11 @@ impl<'a> SentenceCheck<'a> {
             language,
             grounds: mail.clone(),
             links: Grounds::default(),
-            own_words: Vec::new(),
+            own_sentences: HashSet::new(),
         };
         for answer in cited {
             check.links.add(&Grounds::of(&answer.body, language));
-            check.own_words.push(words(&answer.body));
+            check.own_sentences.extend(sentences(&answer.body).into_iter().map(words));
         }
         check.grounds.add(&check.links);
         check
@@ -152,15 +170,16 @@ impl<'a> SentenceCheck<'a> {
         (kept.trim().to_owned(), failed)
     }
 
-    /// A sentence of a cited answer is the team's own, and may say what it likes.
+    /// A whole sentence of a cited answer is the team's own and may promise. A part of one may not:
+    /// without its condition it says something else.
     fn passes(&self, sentence: &str) -> bool {
-        let spoken = words(sentence);
-        let is_own = !spoken.is_empty()
-            && self.own_words.iter().any(|answer| {
-                answer.windows(spoken.len()).any(|window| window == spoken.as_slice())
-            });
+        self.is_grounded(sentence)
+            && (self.own_sentences.contains(&words(sentence))
+                || !is_promise(sentence, self.language))
+    }
+
+    fn is_grounded(&self, sentence: &str) -> bool {
         self.grounds.hold(sentence, self.language, &self.links)
-            && (is_own || !is_promise(sentence, self.language))
     }
 }
 
@@ -184,9 +203,27 @@ fn sentences(text: &str) -> Vec<&str> {
     found
 }
 
-/// A text without control characters.
+/// A text without control characters and without format characters, which would hide a link or a
+/// number from the checks.
 fn plain(text: &str) -> String {
-    text.chars().filter(|c| *c == '\n' || !c.is_control()).collect()
+    text.chars().filter(|c| *c == '\n' || !(c.is_control() || is_format(*c))).collect()
+}
+
+/// The characters of Unicode's category Cf, which are not seen.
+fn is_format(c: char) -> bool {
+    matches!(u32::from(c),
+        0xad | 0x61c | 0x6dd | 0x70f | 0x8e2 | 0x180e | 0xfeff | 0x110bd | 0x110cd | 0xe0001
+        | 0x600..=0x605
+        | 0x890..=0x891
+        | 0x200b..=0x200f
+        | 0x202a..=0x202e
+        | 0x2060..=0x206f
+        | 0xfff9..=0xfffb
+        | 0x13430..=0x1343f
+        | 0x1bca0..=0x1bca3
+        | 0x1d173..=0x1d17a
+        | 0xe0020..=0xe007f
+    )
 }
 
 fn summary(cited: &[&KnownAnswer], left_out: &[String], missing: &[String]) -> String {
@@ -214,6 +251,8 @@ fn shortened(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::ids::Ids;
+    use crate::model::answers::AnswerKind;
 
     #[test]
     fn a_text_is_split_into_sentences_and_put_together_again() {
@@ -222,5 +261,36 @@ mod tests {
         assert_eq!(parts, ["Dear Ann,\n", "it costs 3.50 EUR. ", "Really? ", "Yes!"]);
         assert_eq!(parts.concat(), text);
         assert!(sentences("  ").is_empty());
+    }
+
+    fn check() -> SentenceCheck<'static> {
+        let answer = KnownAnswer {
+            id: AnswerId::new(&Ids::seeded(1), 1),
+            kind: AnswerKind::Answer,
+            title: "Fees".to_owned(),
+            body: "If you paid twice, we will refund the second debit. It takes 5 days.".to_owned(),
+            language: Some("en".to_owned()),
+            inboxes: Vec::new(),
+            changed_at: 0,
+        };
+        SentenceCheck::new("en", &Grounds::default(), std::iter::once(&answer))
+    }
+
+    #[test]
+    fn a_promise_of_the_team_passes_as_a_whole_sentence_alone() {
+        assert!(check().passes("If you paid twice, we will refund the second debit."));
+        assert!(!check().passes("We will refund the second debit."));
+        assert!(!check().passes("We will refund the second debit. It takes 5 days."));
+    }
+
+    #[test]
+    fn a_line_about_what_is_missing_states_nothing_new() {
+        assert!(check().is_grounded("Whether the 5 days are over"));
+        assert!(!check().is_grounded("Ask at evil.example whether 500 EUR are paid"));
+    }
+
+    #[test]
+    fn what_is_not_seen_is_taken_out() {
+        assert_eq!(plain("evil\u{200b}.c\u{ad}om\u{202e}\u{feff}\n5\u{0}0"), "evil.com\n50");
     }
 }

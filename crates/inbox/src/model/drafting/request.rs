@@ -63,15 +63,26 @@ fn mail_json(turn: &MailTurn, redaction: &mut Redaction) -> Value {
     json!({ "from": from, "text": redaction.hide(&text) })
 }
 
-/// An answer with its placeholders filled, the customer's name as a token.
 fn source_json(source: &KnownAnswer, case: &DraftingCase, redaction: &mut Redaction) -> Value {
-    let text = fill(&source.body, |name| match name {
-        "first_name" | "name" | "email" => case.value_of(name).map(|value| redaction.hide(&value)),
-        "my_name" | "my_first_name" => Some(String::new()),
-        name => case.value_of(name),
-    });
+    let text = source_text(&source.body, |name| case.value_of(name), redaction);
     let text: String = text.chars().take(SOURCE_CHARS).collect();
     json!({ "id": source.id, "title": source.title, "text": text })
+}
+
+/// An answer with its placeholders filled; in what comes from the customer, names and numbers are
+/// tokens.
+fn source_text(
+    body: &str,
+    value_of: impl Fn(&str) -> Option<String>,
+    redaction: &mut Redaction,
+) -> String {
+    fill(body, |name| match name {
+        "first_name" | "name" | "email" | "subject" => {
+            value_of(name).map(|value| redaction.hide(&value))
+        }
+        "my_name" | "my_first_name" => Some(String::new()),
+        name => value_of(name),
+    })
 }
 
 /// The schema of the answer, the same as `ModelAnswer` in `reply`.
@@ -98,4 +109,28 @@ fn schema() -> Value {
             "missing": { "type": "array", "items": { "type": "string" } },
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_of_the_customer_leaves_in_an_answer() {
+        let mut redaction = Redaction::new(vec!["Bo Berg".into()]);
+        let value_of = |name: &str| match name {
+            "subject" => Some("Order 77123 of Bo Berg".to_owned()),
+            "name" => Some("Bo Berg".to_owned()),
+            "email" => Some("bo@y.example".to_owned()),
+            "inbox" => Some("Support".to_owned()),
+            _ => None,
+        };
+        let body = "{{name}}, {{email}}: {{subject}}. {{inbox}}, {{my_name}}";
+        let text = source_text(body, value_of, &mut redaction);
+        assert_eq!(text, "[NAME-1], [ADDRESS-1]: Order [NUMBER-1] of [NAME-1]. Support, ");
+        assert_eq!(
+            redaction.restore(&text),
+            "Bo Berg, bo@y.example: Order 77123 of Bo Berg. Support, "
+        );
+    }
 }

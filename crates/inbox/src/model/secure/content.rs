@@ -117,6 +117,15 @@ pub(crate) fn replace(
     Ok(())
 }
 
+/// Deletes the key of a message, and with it the words and the keys of its files.
+pub(crate) fn forget(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<()> {
+    tx.exec(
+        "UPDATE secure_messages SET key = NULL, content = ?3 WHERE ws = ?1 AND message = ?2",
+        &[&cx.actor.ws, message, &Vec::<u8>::new()],
+    )?;
+    Ok(())
+}
+
 fn sealed(cx: &Cx<'_>, key: &ContentKey, purpose: &str, content: &ProtectedContent) -> Vec<u8> {
     let words = serde_json::to_vec(content).expect("texts are JSON");
     key.seal(cx.ids, purpose, &words)

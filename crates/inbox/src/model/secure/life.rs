@@ -55,27 +55,38 @@ pub(crate) fn left(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<
     Ok(())
 }
 
-/// Somebody with the right code reads the page.
+/// Somebody with the right code reads the page, which shows every open message of the conversation
+/// to this address.
 pub fn mark_opened(tx: &mut Tx<'_>, cx: &Cx<'_>, link: &SecureLink) -> Result<()> {
-    let ws = cx.actor.ws;
-    let first = tx.exec(
+    let opened: Vec<(MessageId,)> = tx.all(
         "UPDATE secure_links SET opened_at = ?4
-         WHERE ws = ?1 AND message = ?2 AND email = ?3 AND opened_at IS NULL",
-        &[&ws, &link.message, &link.email, &cx.now],
+         WHERE ws = ?1 AND conversation = ?2 AND email = ?3 AND opened_at IS NULL
+           AND EXISTS (
+               SELECT 1
+               FROM secure_messages s JOIN messages m ON m.ws = s.ws AND m.id = s.message
+               WHERE s.ws = secure_links.ws AND s.message = secure_links.message
+                 AND s.revoked_at IS NULL AND s.expires_at > ?4 AND m.status IN ('sending', 'sent')
+           )
+         RETURNING message",
+        &[&cx.actor.ws, &link.conversation, &link.email, &cx.now],
     )?;
-    if first == 0 {
-        return Ok(());
+    for (message,) in opened {
+        note_opened(tx, cx, link, message)?;
     }
-    let all = recipients_left(tx, ws, &link.message)?.is_empty();
+    Ok(())
+}
+
+fn note_opened(tx: &mut Tx<'_>, cx: &Cx<'_>, link: &SecureLink, message: MessageId) -> Result<()> {
+    let ws = cx.actor.ws;
+    let all = recipients_left(tx, ws, &message)?.is_empty();
     tx.exec(
         "UPDATE secure_messages
          SET opened_at = coalesce(opened_at, ?3),
              remind_at = CASE WHEN ?4 THEN NULL ELSE remind_at END
          WHERE ws = ?1 AND message = ?2",
-        &[&ws, &link.message, &cx.now, &all],
+        &[&ws, &message, &cx.now, &all],
     )?;
-    let opened =
-        TimelineEvent::Opened { message_id: link.message.clone(), email: link.email.clone() };
+    let opened = TimelineEvent::Opened { message_id: message, email: link.email.clone() };
     timeline::record(tx, cx, &link.conversation, &opened)
 }
 
@@ -123,7 +134,8 @@ pub fn extend(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<()> {
     }
 }
 
-/// Opens the pages again under new links; the old ones lead nowhere. Answers whom they belong to.
+/// Opens the pages again under new links; the old ones lead nowhere. If some recipients asked for
+/// one, only they get it. Answers whom the new links belong to.
 pub(crate) fn renew_links(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -136,11 +148,17 @@ pub(crate) fn renew_links(
          WHERE ws = ?1 AND message = ?2",
         &[&ws, message, &cx.now, &DAY_MS],
     )?;
+    let asked: Option<(i64,)> = tx.opt(
+        "SELECT asked_at FROM secure_links
+         WHERE ws = ?1 AND message = ?2 AND asked_at IS NOT NULL LIMIT 1",
+        &[&ws, message],
+    )?;
     let links: Vec<(String, i64)> = tx.all(
         "UPDATE secure_links
          SET generation = generation + 1, locked_at = NULL, asked_at = NULL
-         WHERE ws = ?1 AND message = ?2 RETURNING email, generation",
-        &[&ws, message],
+         WHERE ws = ?1 AND message = ?2 AND (asked_at IS NOT NULL OR ?3)
+         RETURNING email, generation",
+        &[&ws, message, &asked.is_none()],
     )?;
     for (email, generation) in &links {
         let token = token(tx, cx, message, email, *generation)?;

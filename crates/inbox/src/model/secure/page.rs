@@ -42,6 +42,8 @@ pub struct SecurePage {
     pub reader: Option<String>,
     /// Oldest first.
     pub messages: Vec<PageMessage>,
+    /// True if some of them were not opened before.
+    pub has_unopened: bool,
 }
 
 /// Who wrote a message of the page.
@@ -62,8 +64,8 @@ pub struct PageMessage {
 /// reader's own answers.
 pub fn read(tx: &mut Tx<'_>, cx: &Cx<'_>, link: &SecureLink) -> Result<SecurePage> {
     let ws = cx.actor.ws;
-    let to_reader: Vec<(MessageId, i64, Option<String>)> = tx.all(
-        "SELECT m.id, m.at, m.from_name
+    let to_reader: Vec<(MessageId, i64, Option<String>, Option<i64>)> = tx.all(
+        "SELECT m.id, m.at, m.from_name, l.opened_at
          FROM secure_links l
          JOIN secure_messages s ON s.ws = l.ws AND s.message = l.message
          JOIN messages m ON m.ws = l.ws AND m.id = l.message
@@ -82,16 +84,17 @@ pub fn read(tx: &mut Tx<'_>, cx: &Cx<'_>, link: &SecureLink) -> Result<SecurePag
     )?;
     let ids: Vec<MessageId> = to_reader
         .iter()
-        .map(|(id, _, _)| id)
+        .map(|(id, _, _, _)| id)
         .chain(by_reader.iter().map(|(id, _)| id))
         .cloned()
         .collect();
     let mut states = content::states(tx, cx, &ids)?;
     let front = front(tx, link)?;
     let firm = front.workspace.clone();
+    let has_unopened = to_reader.iter().any(|(_, _, _, opened_at)| opened_at.is_none());
     let sent = to_reader
         .into_iter()
-        .map(|(id, at, name)| (id, at, PageAuthor::Team(name.unwrap_or_else(|| firm.clone()))));
+        .map(|(id, at, name, _)| (id, at, PageAuthor::Team(name.unwrap_or_else(|| firm.clone()))));
     let answered = by_reader.into_iter().map(|(id, at)| (id, at, PageAuthor::Reader));
     let mut messages: Vec<PageMessage> = Vec::with_capacity(ids.len());
     for (id, at, author) in sent.chain(answered) {
@@ -104,7 +107,7 @@ pub fn read(tx: &mut Tx<'_>, cx: &Cx<'_>, link: &SecureLink) -> Result<SecurePag
         &[&ws, &link.conversation],
     )?;
     let reader = contact_name.filter(|_| contact_email == link.email);
-    Ok(SecurePage { front, subject, reader, messages })
+    Ok(SecurePage { front, subject, reader, messages, has_unopened })
 }
 
 /// A file of the page, with its bytes.

@@ -76,7 +76,8 @@ pub struct Ask {
 }
 
 impl Ask {
-    /// Refuses a browser that has not proven the address that the page is for, where that is needed.
+    /// Refuses a browser that has not proven an address that the request went to, where that is
+    /// needed, and everybody once its message is closed.
     pub fn must_be_proven(
         &self,
         tx: &mut Tx<'_>,
@@ -86,11 +87,34 @@ impl Ask {
         if !self.secure {
             return Ok(());
         }
-        let session = match browser {
-            Some(id) => guest_sessions::find(tx, self.actor.ws, id, &self.conversation, now)?,
-            None => None,
-        };
-        session.map(drop).ok_or(Error::Unauthorized)
+        let (ws, browser) = (self.actor.ws, browser.ok_or(Error::Unauthorized)?);
+        let session = guest_sessions::find(tx, ws, browser, &self.conversation, now)?;
+        let session = session.ok_or(Error::Unauthorized)?;
+        let open: Option<(i64,)> = tx.opt(
+            "SELECT s.expires_at
+             FROM document_requests r
+             JOIN secure_links l ON l.ws = r.ws AND l.message = r.message
+             JOIN secure_messages s ON s.ws = r.ws AND s.message = r.message
+             WHERE r.ws = ?1 AND r.id = ?2 AND l.email = ?3
+               AND s.revoked_at IS NULL AND s.expires_at > ?4",
+            &[&ws, &self.request, &session.email, &now],
+        )?;
+        open.map(drop).ok_or(Error::Unauthorized)
+    }
+
+    /// Somebody who adds files stays signed in meanwhile.
+    pub fn keep_signed_in(
+        &self,
+        tx: &mut Tx<'_>,
+        browser: Option<GuestTokenHash>,
+        now: i64,
+    ) -> Result<()> {
+        match browser {
+            Some(id) if self.secure => {
+                guest_sessions::touch(tx, self.actor.ws, id, &self.conversation, now)
+            }
+            _ => Ok(()),
+        }
     }
 }
 

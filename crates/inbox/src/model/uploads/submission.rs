@@ -90,7 +90,11 @@ fn file_all(
             content_type: &upload.content_type,
             blob,
         };
-        let document = documents::file(tx, cx, &conversation, &document)?;
+        let document = if ask.secure {
+            documents::file_protected(tx, cx, &conversation, &document)?
+        } else {
+            documents::file(tx, cx, &conversation, &document)?
+        };
         tx.exec(
             "UPDATE uploads SET document = ?4 WHERE ws = ?1 AND request = ?2 AND id = ?3",
             &[&cx.actor.ws, &ask.request, &upload.id, &document],

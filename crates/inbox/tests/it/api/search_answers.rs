@@ -9,6 +9,7 @@ on_both!(
     answers_and_saved_replies_are_found_best_match_first,
     the_language_and_the_limit_are_kept,
     what_is_retired_or_past_its_date_is_left_out,
+    a_test_key_finds_nothing_of_the_team,
 );
 
 async fn titles(app: &TestApp, query: &str) -> Vec<String> {
@@ -73,4 +74,18 @@ async fn what_is_retired_or_past_its_date_is_left_out(app: TestApp) {
     assert_eq!(titles(&app, "q=koala").await, Vec::<String>::new());
     app.act(&app.owner, move |tx, cx| actions::restore_answer(tx, cx, &retired)).await;
     assert_eq!(titles(&app, "q=koala").await, ["Koala one"]);
+}
+
+async fn a_test_key_finds_nothing_of_the_team(app: TestApp) {
+    app.answer("Fee taken twice", FEE_ANSWER).await;
+    let saved = SavedReplyInput {
+        name: "Receipts".into(),
+        folder: String::new(),
+        body: "Please send us the receipts for the fee you have paid.".into(),
+    };
+    app.act(&app.owner, move |tx, cx| actions::save_reply(tx, cx, &saved, &[])).await;
+    let key = app.test_key("read").await;
+    for path in ["/answers", "/answers?q=fee"] {
+        assert_eq!(app.get(&key, path).await.is(200).json(), json!([]));
+    }
 }

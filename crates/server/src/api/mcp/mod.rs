@@ -21,7 +21,7 @@ use axum::http::{HeaderMap, Method, Request, Response, StatusCode, header};
 use inbox::actions::oauth_works_at;
 use inbox::api::operations::{self, Operation};
 use inbox::base::api_key::KeyHash;
-use inbox::base::scopes::Scopes;
+use inbox::base::scopes::{Scope, Scopes};
 use inbox::{Error, RateStatus};
 use serde_json::{Map, Value, json};
 
@@ -151,7 +151,10 @@ async fn respond(
         Ok(body) => ApiResponse { status: StatusCode::OK, body, rate, extra: Vec::new() },
         Err(error @ Error::Lacks { entirely: true, scope }) if key.is_access_token() => {
             let mut reply = refused(&server.context, &error, rate, &asked.id);
-            let needed = Scopes::new(&[scope]).stored();
+            // All that it has and what it lacks: clients ask for exactly what is named.
+            let granted = server.context.app.scopes(key).await.unwrap_or(Scopes::none());
+            let needed: Vec<Scope> = granted.as_slice().iter().copied().chain([scope]).collect();
+            let needed = Scopes::new(&needed).stored();
             challenge(&server.context, &mut reply, Some("insufficient_scope"), &needed);
             reply
         }

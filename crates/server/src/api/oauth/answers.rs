@@ -44,7 +44,7 @@ errors! {
     INVALID_CLIENT_METADATA: BAD_REQUEST, "invalid_client_metadata",
         "Send a JSON object with redirect_uris and, if you like, client_name.";
     TOO_MANY: TOO_MANY_REQUESTS, "temporarily_unavailable",
-        "Too many clients were registered. Try again in fifteen minutes.";
+        "Too many requests. Try again in fifteen minutes.";
     FAILED: INTERNAL_SERVER_ERROR, "server_error",
         "Something failed on our side. Try again shortly.";
 }

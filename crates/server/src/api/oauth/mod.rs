@@ -14,7 +14,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Method, Request, Response, StatusCode, header};
 use axum::routing::any_service;
 use db::Tx;
-use inbox::actions::{self, CodeExchange, InvalidGrant, IssuedTokens};
+use inbox::actions::{self, CodeExchange, IssuedTokens, TokenRefusal};
 use inbox::base::actor::Actor;
 use inbox::model::oauth_clients::{ClientMetadata, MetadataProblem, find_client};
 use serde_json::Value;
@@ -161,7 +161,10 @@ async fn with_form(
         Some(_) => return Err(OauthError::UNSUPPORTED_GRANT_TYPE),
         None => return Err(OauthError::INVALID_REQUEST),
     };
-    let issued = issued.map_err(|InvalidGrant| OauthError::INVALID_GRANT)?;
+    let issued = issued.map_err(|refusal| match refusal {
+        TokenRefusal::InvalidGrant => OauthError::INVALID_GRANT,
+        TokenRefusal::TooMany => OauthError::TOO_MANY,
+    })?;
     let body = Bytes::from(metadata::tokens(&issued).to_string());
     Ok(server.context.ok(StatusCode::OK, body))
 }
@@ -170,7 +173,7 @@ async fn with_code(
     server: &OauthServer,
     form: &Parameters,
     client_id: String,
-) -> Result<Result<IssuedTokens, InvalidGrant>, OauthError> {
+) -> Result<Result<IssuedTokens, TokenRefusal>, OauthError> {
     let exchange = CodeExchange {
         code: form.get("code").ok_or(OauthError::INVALID_REQUEST)?,
         client_id,

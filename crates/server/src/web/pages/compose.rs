@@ -82,6 +82,7 @@ pub async fn reply(
         Ok(Outcome::Meanwhile { by, is_customer }) => {
             again(&web, &visitor, &id, &form, |composer| {
                 composer.meanwhile = Some((by, is_customer));
+                composer.keep_sticky_lock();
             })
             .await
         }

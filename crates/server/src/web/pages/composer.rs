@@ -160,12 +160,20 @@ impl Composer {
         }
         self.subject = saved.subject.clone();
         self.set_lock(saved.secure);
+        self.keep_sticky_lock();
         self.kept = true;
     }
 
     pub fn set_lock(&mut self, is_locked: bool) {
         if let Some(lock) = &mut self.lock {
             lock.set(is_locked);
+        }
+    }
+
+    /// Locks it if the customer answered on a page: the text may be older than that answer.
+    pub fn keep_sticky_lock(&mut self) {
+        if let Some(lock) = &mut self.lock {
+            lock.is_locked |= lock.is_sticky;
         }
     }
 
@@ -361,10 +369,11 @@ fn forward_view(
     chosen: Option<&MessageId>,
 ) -> Option<ForwardView> {
     let mail: Vec<&MessageEntry> = open.entries.iter().rev().filter_map(counted).collect();
-    let newest = mail.iter().find(|message| message.direction == Direction::Inbound);
+    let is_free = |message: &&&MessageEntry| !message.secure;
+    let newest = mail.iter().filter(is_free).find(|one| one.direction == Direction::Inbound);
     let message = match chosen {
         Some(chosen) => mail.iter().find(|message| message.id == *chosen)?,
-        None => newest.or(mail.first())?,
+        None => newest.or(mail.iter().find(is_free)).or(mail.first())?,
     };
     let what = |message: &MessageEntry| {
         let name = message.from_name.as_deref().unwrap_or(&message.from_email);
@@ -389,7 +398,7 @@ fn forward_view(
         files: message.files.iter().map(file).collect(),
         choices: mail
             .iter()
-            .filter(|other| other.id != message.id)
+            .filter(|other| other.id != message.id && !other.secure)
             .take(FORWARD_CHOICES)
             .map(|other| (other.id.to_string(), what(other)))
             .collect(),

@@ -9,7 +9,7 @@ use axum::http::Response;
 use inbox::Error;
 use inbox::actions::{self, ClientUse, Consent};
 use inbox::base::redirect_uri::{RedirectTarget, RedirectUri};
-use inbox::base::scopes::Scope;
+use inbox::base::scopes::{Scope, Scopes};
 use inbox::model::oauth_clients::{ClientKind, OauthClient, is_document_address};
 
 use crate::web::Web;
@@ -56,8 +56,14 @@ impl ConsentPage {
         self.ticked.iter().any(|ticked| ticked.as_str() == scope)
     }
 
+    /// True when the site that asks also gets the answer. A program on this computer could be any.
     fn is_confirmed(&self) -> bool {
-        self.host.is_some()
+        match (&self.host, &self.target) {
+            (Some(host), RedirectTarget::Site(site)) => {
+                site == host || site.ends_with(&format!(".{host}"))
+            }
+            _ => false,
+        }
     }
 }
 
@@ -124,6 +130,12 @@ async fn client_of(
         return Err(unusable("It wants its answer at an address that it has not named before."));
     };
     if let Some(error) = protocol_error(web, request) {
+        // Anybody can register a site; nobody is sent to one without a word.
+        let is_strange = client.kind == ClientKind::Registered
+            && matches!(redirect_uri.target(), RedirectTarget::Site(_));
+        if is_strange {
+            return Err(unusable(&format!("The app made a mistake: {error}.")));
+        }
         let response = answer(web, &redirect_uri, &request.state, &[("error", error)]);
         return Ok(Err(response));
     }
@@ -193,9 +205,11 @@ async fn build(
     let id = client.id.clone();
     let read = web.read(visitor, move |tx, cx, me| {
         let seen = actions::client_use(tx, cx, &id)?;
-        Ok((cx.actor.name().to_owned(), me.workspace_name.clone(), me.administers(), seen))
+        let granted = actions::granted_scopes(tx, cx, &id)?;
+        let person = (cx.actor.name().to_owned(), me.workspace_name.clone(), me.administers());
+        Ok((person, seen, granted))
     });
-    let (person, workspace, administers, seen) = read.await?;
+    let ((person, workspace, administers), seen, granted) = read.await?;
     let times = TimeFormat::new(web.app.clock.now(), visitor.zone.clone());
     let seen = seen.map(|ClientUse { by, since, last_used_at }| SeenBefore {
         by,
@@ -213,17 +227,21 @@ async fn build(
         client: client.name,
         target: redirect_uri.target(),
         seen,
-        ticked: ticked(&request.scope),
+        ticked: ticked(&request.scope, granted.as_ref()),
         request,
     })
 }
 
-/// Write and draft are ticked, unless the client asks for less. Send and record never are: a person
-/// chooses them.
-fn ticked(scope: &str) -> Vec<Scope> {
+/// Write and draft are ticked, unless the client asks for less than that and has no more yet. Send and
+/// record never are: a person chooses them.
+fn ticked(scope: &str, granted: Option<&Scopes>) -> Vec<Scope> {
     let asked: Vec<Scope> = scope.split(' ').filter_map(Scope::parse).collect();
-    let usual = [Scope::Write, Scope::Draft];
-    usual.into_iter().filter(|scope| asked.is_empty() || asked.contains(scope)).collect()
+    let is_ticked = |scope: &Scope| {
+        asked.is_empty()
+            || asked.contains(scope)
+            || granted.is_some_and(|granted| granted.has(*scope))
+    };
+    [Scope::Write, Scope::Draft].into_iter().filter(is_ticked).collect()
 }
 
 pub async fn decide(State(web): State<Arc<Web>>, posted: Posted<ConsentForm>) -> PageResult {
@@ -235,13 +253,12 @@ pub async fn decide(State(web): State<Arc<Web>>, posted: Posted<ConsentForm>) ->
     if form.answer != "allow" {
         return Ok(answer(&web, &redirect_uri, &form.state, &[("error", "access_denied")]));
     }
-    let confirmed = client.kind == ClientKind::Document;
     let consent = Consent {
         client,
         redirect_uri: redirect_uri.clone(),
         challenge: form.code_challenge.clone(),
         scopes: form.allowed.clone(),
-        livemode: if confirmed { form.works != "sandbox" } else { form.works == "live" },
+        livemode: form.works == "live",
     };
     let connect = web.act(&visitor, move |tx, cx, _| actions::connect_app(tx, cx, &consent));
     let code = connect.await?;

@@ -30,12 +30,14 @@ const PAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbo
                            allow-popups allow-popups-to-escape-sandbox; form-action 'none'; base-uri 'none'; frame-ancestors 'self'";
 
 /// Of the line above a mail whose remote pictures are left out. It takes nothing from the styles of
-/// the mail.
-const BLOCKED_STYLE: &str = "all:initial;display:block;margin:0 0 12px;padding:6px 10px;\
-     border:1px solid #d5ddd9;border-radius:6px;background:#f4f7f5;color:#3c4a44;\
-     font:13px/1.5 system-ui,sans-serif";
-const BLOCKED_LINK_STYLE: &str =
-    "all:initial;color:#0b5c63;font:inherit;text-decoration:underline;cursor:pointer";
+/// the mail, whose rules may be important ones.
+const BLOCKED_STYLE: &str = "all:initial!important;display:block!important;\
+     margin:0 0 12px!important;padding:6px 10px!important;\
+     border:1px solid #d5ddd9!important;border-radius:6px!important;\
+     background:#f4f7f5!important;color:#3c4a44!important;\
+     font:13px/1.5 system-ui,sans-serif!important";
+const BLOCKED_LINK_STYLE: &str = "all:initial!important;color:#0b5c63!important;\
+     font:inherit!important;text-decoration:underline!important;cursor:pointer!important";
 
 /// The first part of the path of a mail that is attached.
 const TOP: &str = "top";

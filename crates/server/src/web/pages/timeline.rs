@@ -360,9 +360,10 @@ fn state(message: &MessageEntry, times: &TimeFormat) -> MessageProgress {
 }
 
 impl MessageView {
-    /// True for a reply that an answer can be made of.
+    /// True for a reply that an answer can be made of. What is protected stays on its page.
     pub fn can_be_answer(&self) -> bool {
-        matches!(self.state, MessageProgress::Sent) && !self.is_forward
+        let is_sent = matches!(self.state, MessageProgress::Sent);
+        is_sent && !self.is_forward && self.protected.is_none()
     }
 
     /// Leaves so many characters of the text; answers how many there are.

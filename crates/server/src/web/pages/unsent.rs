@@ -205,7 +205,11 @@ pub async fn picture(web: &Web, conversation: Option<&str>, upload: FormUpload<(
     let FormUpload { visitor, files, .. } = upload;
     // Somebody else's conversation is missing, whatever is wrong with the file.
     let wanted = conversation.map(str::to_owned);
-    web.read(&visitor, move |tx, cx, _| UnsentPlace::find(tx, cx, wanted.as_deref())).await?;
+    web.read(&visitor, move |tx, cx, _| {
+        let place = UnsentPlace::find(tx, cx, wanted.as_deref())?;
+        actions::must_take_pictures(tx, cx, &place)
+    })
+    .await?;
     let too_large = || {
         let most = megabytes(ATTACHED_BYTES);
         Error::invalid(

@@ -6,20 +6,23 @@ use axum::body::Body;
 use axum::extract::{FromRequestParts, Path, Request, State};
 use axum::http::{Response, StatusCode, header};
 use db::Tx;
-use inbox::Error;
-use inbox::base::limits::megabytes;
+use inbox::base::limits::{SIGN_IN_WAIT_MINUTES, megabytes};
 use inbox::base::queue::Queue;
 use inbox::inbound::secure_answer::{SecureAnswer, receive_answer};
 use inbox::model::guest_sessions;
 use inbox::model::secure::{self, ANSWER_BYTES, ANSWER_FILES, LinkState};
+use inbox::{Error, actions};
 
 use super::views::{FrontPage, GuestSheet, GuestTimes};
-use super::{read, refusal};
+use super::{GuestPage, read, refusal};
 use crate::web::Web;
 use crate::web::guest::GuestBrowser;
 use crate::web::layout::responses::{PageError, html, see_other};
 use crate::web::multipart::{FormFile, FormFiles, read_guest_form};
 use crate::web::visitor::Visitor;
+
+/// Replies of one link in the time that attempts to sign in are counted for.
+const ANSWERS_PER_LINK: i64 = 20;
 
 pub async fn reply(
     State(web): State<Arc<Web>>,
@@ -34,9 +37,6 @@ pub async fn reply(
         Err(error) => return refusal(error),
     };
     let (now, times) = (web.app.clock.now(), GuestTimes::new(web.app.clock.now(), &visitor));
-    if page.link.state == LinkState::Closed {
-        return read::gone(&browser, &token, &page, &times, now);
-    }
     let content_type = parts.headers.get(header::CONTENT_TYPE);
     let content_type = content_type.and_then(|value| value.to_str().ok()).unwrap_or_default();
     let form = (content_type, body);
@@ -45,10 +45,27 @@ pub async fn reply(
         Err(error) => return refusal(error),
     };
     let text = fields.get("text");
+    if page.link.state == LinkState::Closed {
+        return read::gone(&browser, &token, &page, &times, now, text);
+    }
     if page.session.is_none() {
         let mut front = FrontPage::new(GuestSheet::new(&token, &browser, &page), &page, &times);
         (front.signed_out, front.draft) = (true, text);
         return html(StatusCode::UNAUTHORIZED, &front);
+    }
+    match web.count_answer(&page).await {
+        Ok(true) => {}
+        Ok(false) => {
+            let shown = read::shown(&web, &browser, &token, &page, &times, |read| {
+                (read.error, read.draft) = (too_often(), text);
+            });
+            let mut response = shown.await;
+            if response.status() == StatusCode::BAD_REQUEST {
+                *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
+            }
+            return response;
+        }
+        Err(error) => return refusal(error),
     }
     let answered = match files {
         FormFiles::TooMany => Err(too_many()),
@@ -76,7 +93,24 @@ fn too_many() -> String {
     )
 }
 
+fn too_often() -> String {
+    format!(
+        "You sent many replies in a short time. Your text is kept; send it in \
+         {SIGN_IN_WAIT_MINUTES} minutes."
+    )
+}
+
 impl Web {
+    /// Counts a reply of a link; `false` at the limit.
+    async fn count_answer(&self, page: &GuestPage) -> Result<bool, PageError> {
+        let (what, now) = (format!("answer {}", page.link.purpose()), self.app.clock.now());
+        let counted = self
+            .app
+            .store
+            .write(move |tx| actions::count_sign_in_attempt(tx, &what, ANSWERS_PER_LINK, now));
+        Ok(counted.await?)
+    }
+
     /// Files the reply. The inner error is a sentence for the customer.
     async fn take_answer(
         &self,

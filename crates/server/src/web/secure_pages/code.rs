@@ -144,7 +144,7 @@ fn refused(
 ) -> Response<Body> {
     let times = GuestTimes::new(web.app.clock.now(), visitor);
     if page.link.state != LinkState::Open {
-        return read::gone(browser, token, &page, &times, web.app.clock.now());
+        return read::gone(browser, token, &page, &times, web.app.clock.now(), draft);
     }
     let sheet = GuestSheet::new(token, browser, &page);
     if entry == CodeEntry::NotAsked {

@@ -21,7 +21,8 @@ use crate::web::layout::responses::{PageError, html, see_other};
 use crate::web::pages::files::stored;
 use crate::web::visitor::Visitor;
 
-/// The stage that this browser is at. Nothing is sent, counted or opened by it.
+/// The stage that this browser is at. Nothing is sent or counted by it, and nothing is opened
+/// before the address is proven.
 pub async fn show(
     State(web): State<Arc<Web>>,
     method: Method,
@@ -50,11 +51,12 @@ pub async fn show(
             let sheet = GuestSheet::new(&token, &browser, &page);
             html(StatusCode::OK, &CodePage::new(sheet, &page, Some(code), &times))
         }
-        (LinkState::Open, _) => {
+        // Wrong codes of somebody else do not stop a reader who has proven the address.
+        (state, _) if state == LinkState::Open || page.session.is_some() => {
             let sheet = GuestSheet::new(&token, &browser, &page);
             html(StatusCode::OK, &FrontPage::new(sheet, &page, &times))
         }
-        (LinkState::Closed | LinkState::Locked, _) => gone(&browser, &token, &page, &times, now),
+        _ => gone(&browser, &token, &page, &times, now, String::new()),
     };
     browser.keep(&web, response)
 }
@@ -89,6 +91,11 @@ pub(super) async fn shown(
     let read: Result<SecurePage, PageError> = web.read_for_guest(page, secure::read).await;
     match read {
         Ok(read) => {
+            if read.has_unopened
+                && let Err(error) = web.note_opened(page).await
+            {
+                return refusal(error);
+            }
             let mut view = ReadPage::new(GuestSheet::new(token, browser, page), page, read, times);
             change(&mut view);
             let status =
@@ -99,13 +106,15 @@ pub(super) async fn shown(
     }
 }
 
-/// One page for what has run out and what was taken back; another while it is locked.
+/// One page for what has run out and what was taken back; another while it is locked. It shows what
+/// the customer was writing.
 pub(super) fn gone(
     browser: &GuestBrowser,
     token: &str,
     page: &GuestPage,
     times: &GuestTimes,
     now: i64,
+    draft: String,
 ) -> Response<Body> {
     let is_locked = page.link.state == LinkState::Locked;
     let asked = page.link.asked_at.filter(|_| !page.link.may_ask(now));
@@ -113,6 +122,7 @@ pub(super) fn gone(
         sheet: GuestSheet::new(token, browser, page),
         is_locked,
         asked: asked.map(|at| times.clock(at)),
+        draft,
     };
     html(if is_locked { StatusCode::LOCKED } else { StatusCode::GONE }, &view)
 }
@@ -126,6 +136,16 @@ impl Web {
         let (app, link) = (self.app.clone(), page.link.clone());
         let outcome = self.app.store.read(move |tx| read(tx, &app.cx(&link.actor), &link)).await;
         Ok(outcome?)
+    }
+
+    /// What is shown to the reader counts as opened, also messages that came after the first.
+    async fn note_opened(&self, page: &GuestPage) -> Result<(), PageError> {
+        let (app, link) = (self.app.clone(), page.link.clone());
+        let noted = self.app.store.write(move |tx| {
+            tx.wake(Queue::Pages);
+            secure::mark_opened(tx, &app.cx(&link.actor), &link)
+        });
+        Ok(noted.await?)
     }
 
     /// Does what a form says, if it is one of this browser's.
@@ -167,7 +187,7 @@ pub async fn open(
     let opened = web.act_for_guest(&visitor, (&token, &browser), &form, move |tx, cx, link| {
         let session = guest_sessions::find(tx, cx.actor.ws, id, &link.conversation, cx.now)?;
         let is_reader = session.is_some_and(|session| session.email == link.email);
-        if is_reader && link.state == LinkState::Open {
+        if is_reader && link.state != LinkState::Closed {
             secure::mark_opened(tx, cx, link)?;
         }
         Ok(())

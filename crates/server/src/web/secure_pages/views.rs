@@ -213,6 +213,8 @@ pub struct GonePage {
     pub is_locked: bool,
     /// When a new link was asked for, if that was today.
     pub asked: Option<String>,
+    /// A reply that was being written when the page was closed.
+    pub draft: String,
 }
 
 /// A page that says why there is none.

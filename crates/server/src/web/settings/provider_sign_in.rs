@@ -185,29 +185,49 @@ async fn try_and_connect(
     if fields.address.is_empty() {
         fields.address = granted.account.clone();
     }
-    let mut tried = None;
-    for username in users(plan.provider, &fields.address, &granted.account) {
-        let trial = trial(client, &plan.choice, &granted, username);
-        let outcome = web.mailbox_finder.try_out(&trial).await;
-        if outcome.works() {
-            return save(web, visitor, client, &plan, &granted, &trial).await;
-        }
-        tried.get_or_insert(outcome);
+    let is_account = fields.address == granted.account;
+    let other = other_account(plan.provider, &fields.address, &granted.account);
+    if !is_account && !has_shared_mailboxes(plan.provider) {
+        return not_connected(web, visitor, fields, other).await;
+    }
+    // Never the account in the place of the address: its owner's mail would land in this inbox.
+    let trial = trial(client, &plan.choice, &granted, fields.address.clone());
+    let tried = web.mailbox_finder.try_out(&trial).await;
+    if tried.works() {
+        return save(web, visitor, client, &plan, &granted, &trial).await;
+    }
+    let is_closed = tried.incoming.is_err();
+    let mut view = TriedView::of(TriedMailbox { refused: false, ..tried });
+    if !is_account && is_closed {
+        view.sentences.insert(0, other);
     }
     let mut page = connect::build(web, visitor, fields).await?;
-    page.tried = tried.map(|tried| TriedView::of(TriedMailbox { refused: false, ..tried }));
+    page.tried = Some(view);
     responses::again(&page)
 }
 
-/// The user names that the servers may know the mailbox by. At Microsoft an address of its own is a
-/// shared mailbox, which the account may use; at Google it is another name of the account.
-fn users(provider: SignInProvider, address: &str, account: &str) -> Vec<String> {
+/// Whether an account may open mailboxes other than its own, by their addresses.
+fn has_shared_mailboxes(provider: SignInProvider) -> bool {
     match provider {
-        SignInProvider::Microsoft if address != account => {
-            vec![address.to_owned(), account.to_owned()]
-        }
-        SignInProvider::Microsoft | SignInProvider::Google => vec![account.to_owned()],
+        SignInProvider::Microsoft => true,
+        SignInProvider::Google => false,
     }
+}
+
+/// Why the account that was signed in to is not connected to this address, and what to do.
+fn other_account(provider: SignInProvider, address: &str, account: &str) -> String {
+    let right = match provider {
+        SignInProvider::Google => format!("Sign in with the account {address}"),
+        SignInProvider::Microsoft => {
+            format!("Sign in with the account {address}, or with one that has full access to it")
+        }
+    };
+    format!(
+        "You signed in at {} as {account}, which is not {address}, so nothing was connected. \
+         {right}. If {address} is only another name of {account}, or you mean all mail of that \
+         account, put {account} in as the address and sign in again.",
+        provider.name()
+    )
 }
 
 fn trial(

@@ -95,6 +95,7 @@ impl Web {
         let work = move |tx: &mut Tx<'_>| {
             let ask = uploads::ask_at(tx, &wanted, app.clock.now())?;
             ask.must_be_proven(tx, browser, app.clock.now())?;
+            ask.keep_signed_in(tx, browser, app.clock.now())?;
             operation(tx, &app.cx(&ask.actor), &ask)
         };
         let outcome = self.app.store.write(work).await;

@@ -255,6 +255,10 @@ fn missing() -> Response<Body> {
 fn refused(refusal: PageError) -> Response<Body> {
     match refusal {
         PageError::Domain(Error::NotFound(_)) => missing(),
+        PageError::Domain(Error::Unauthorized) => {
+            let sentence = "You are signed out. Open the link in the mail about this page again.";
+            told(StatusCode::UNAUTHORIZED, sentence)
+        }
         PageError::Domain(Error::Invalid(problems)) => {
             let sentences: Vec<String> =
                 problems.0.into_iter().map(|problem| problem.sentence).collect();

@@ -19,6 +19,8 @@ use crate::webhooks::receiver::Authority;
 on_both!(
     a_mailbox_is_connected_by_signing_in_and_its_mail_is_fetched_and_sent,
     an_existing_inbox_is_connected_with_the_address_that_was_typed,
+    an_account_is_not_connected_to_an_address_that_is_not_its_own,
+    a_shared_mailbox_is_connected_under_its_own_address,
     a_state_opens_for_the_session_that_made_it_and_for_a_while_only,
     what_goes_wrong_at_the_provider_is_a_sentence_and_connects_nothing,
     servers_that_do_not_take_the_token_are_told,
@@ -32,7 +34,9 @@ on_both!(
 );
 
 const BEGIN: &str = "/settings/inboxes/connect/google";
+const BEGIN_MICROSOFT: &str = "/settings/inboxes/connect/microsoft";
 const ACCOUNT: &str = "ann@acme.example";
+const SUPPORT: &str = "support@acme.example";
 
 /// A provider with a mailbox at Dovecot and a submission server.
 struct World {
@@ -117,11 +121,12 @@ fn key_of(app: &TestApp) -> GrantKey {
     GrantKey { ws: app.owner.ws, mailbox: app.support.id.to_string() }
 }
 
-/// The support inbox, connected.
+/// The support inbox, connected with an account of its own.
 async fn connected(app: TestApp, world: &World) -> TestApp {
     let app = world.of(app);
+    world.provider.state().account = SUPPORT.into();
     let owner = app.signed_in(&app.owner).await;
-    let fields = [("address", "support@acme.example"), ("history", "all")];
+    let fields = [("address", SUPPORT), ("history", "all")];
     world.sign_in(&owner, BEGIN, &fields).await.is(303);
     drop(owner);
     app
@@ -160,23 +165,66 @@ async fn an_existing_inbox_is_connected_with_the_address_that_was_typed(app: Tes
     let listed = health(&app).await;
     assert_eq!(
         (listed.username.as_str(), listed.provider),
-        (ACCOUNT, Some(SignInProvider::Google))
+        (SUPPORT, Some(SignInProvider::Google))
     );
     assert_eq!(listed.mailbox, app.support.id);
     let owner = app.signed_in(&app.owner).await;
-    let begun = "/settings/inboxes/connect/microsoft";
-    let fields = [("address", "support@acme.example"), ("welcome", "1")];
-    let done = world.sign_in(&owner, begun, &fields).await;
+    let fields = [("address", SUPPORT), ("welcome", "1")];
+    let done = world.sign_in(&owner, BEGIN_MICROSOFT, &fields).await;
     done.goes_to("/welcome");
     let listed = health(&app).await;
-    // The account has no mailbox of that name, so its own is taken.
     assert_eq!(
         (listed.username.as_str(), listed.provider),
-        (ACCOUNT, Some(SignInProvider::Microsoft))
+        (SUPPORT, Some(SignInProvider::Microsoft))
     );
     owner.get("/settings/outgoing").await.is(200);
     owner.post(BEGIN, &[("address", "nonsense")]).await.is(422).shows("Give a whole address");
     owner.post("/settings/inboxes/connect/nobody", &[]).await.is(404);
+}
+
+async fn an_account_is_not_connected_to_an_address_that_is_not_its_own(app: TestApp) {
+    let world = World::start().await;
+    world.dovecot.deliver(&letter_to(ACCOUNT, "Private"));
+    let app = world.of(app);
+    let owner = app.signed_in(&app.owner).await;
+    let fields = [("address", SUPPORT), ("history", "all")];
+    for (begin, name, right) in [
+        (BEGIN, "Google", "Sign in with the account support@acme.example."),
+        (BEGIN_MICROSOFT, "Microsoft", "or with one that has full access to it."),
+    ] {
+        let page = world.sign_in(&owner, begin, &fields).await.is(422);
+        page.shows(&format!("You signed in at {name} as {ACCOUNT}, which is not {SUPPORT}"));
+        page.shows(right).shows(&format!("put {ACCOUNT} in as the address"));
+        page.shows("value=\"support@acme.example\"");
+        let fetched = app.act(&app.owner, |tx, cx| actions::list_fetched(tx, cx.actor)).await;
+        assert!(fetched.is_empty(), "nothing was connected by {name}");
+    }
+    world.fetch(&app).await;
+    let key = app.key("read").await;
+    assert!(app.subjects(&key, "").await.is_empty(), "the mail of the account stays its own");
+    let fields = [("address", "Ann@Acme.example"), ("history", "all")];
+    world.sign_in(&owner, BEGIN, &fields).await.is(303);
+    assert_eq!(health(&app).await.username, ACCOUNT);
+}
+
+async fn a_shared_mailbox_is_connected_under_its_own_address(app: TestApp) {
+    let world = World::start().await;
+    // Dovecot compares what stands before the @ alone, so it lets this account into the mailbox.
+    let account = "support@staff.example";
+    world.provider.state().account = account.into();
+    let app = world.of(app);
+    let owner = app.signed_in(&app.owner).await;
+    let fields = [("address", SUPPORT), ("history", "all")];
+    let page = world.sign_in(&owner, BEGIN, &fields).await.is(422);
+    page.shows(&format!("You signed in at Google as {account}"));
+    world.sign_in(&owner, BEGIN_MICROSOFT, &fields).await.is(303);
+    let listed = health(&app).await;
+    assert_eq!((listed.username.as_str(), listed.mailbox), (SUPPORT, app.support.id.clone()));
+    world.fetch(&app).await;
+    assert!(health(&app).await.ok, "{:?}", health(&app).await);
+    world.submission.behaves(Manner::default());
+    let page = world.sign_in(&owner, BEGIN_MICROSOFT, &fields).await.is(422);
+    page.shows("The mailbox could not be reached").hides("You signed in at Microsoft as");
 }
 
 async fn a_state_opens_for_the_session_that_made_it_and_for_a_while_only(app: TestApp) {
@@ -343,7 +391,6 @@ async fn a_withdrawn_permission_ends_fetching_until_somebody_signs_in_again(app:
     let begin = format!("{path}/sign-in");
     world.sign_in(&owner, &begin, &[]).await.goes_to(&path);
     owner.get(&path).await.is(200).shows("Signed in. Its mail is being fetched and sent again.");
-    world.dovecot.deliver(&letter_to("support@acme.example", "Lamp"));
     world.fetch(&app).await;
     assert!(health(&app).await.ok, "{:?}", health(&app).await);
     owner.post(&format!("{path}/test-mail"), &[]).await.is(200).shows("was accepted");
@@ -356,7 +403,7 @@ async fn another_account_does_not_take_over_an_inbox(app: TestApp) {
     let begin = format!("/settings/inboxes/{}/sign-in", app.support.id);
     world.provider.state().account = "bo@acme.example".into();
     let page = world.sign_in(&owner, &begin, &[]).await.is(422);
-    page.shows("belongs to ann@acme.example, and you signed in as bo@acme.example");
+    page.shows("belongs to support@acme.example, and you signed in as bo@acme.example");
     let plain = app.team_inbox("plain@acme.example", "Plain").await;
     owner.post(&format!("/settings/inboxes/{}/sign-in", plain.id), &[]).await.is(404);
 }

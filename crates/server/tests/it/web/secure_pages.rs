@@ -18,6 +18,9 @@ on_both!(
     a_person_protects_a_reply_with_its_files_and_the_lock_stays_on,
     a_draft_that_is_approved_in_the_conversation_keeps_its_words,
     documents_that_are_asked_for_securely_are_behind_the_same_code,
+    uploads_to_a_protected_request_are_not_read_and_end_with_its_page,
+    an_old_unsent_text_does_not_take_the_lock_off,
+    many_replies_of_one_link_have_to_wait_and_the_text_is_kept,
     links_of_earlier_versions_go_on_to_work
 );
 
@@ -195,7 +198,8 @@ async fn what_is_taken_back_is_closed_at_the_readers_next_click(app: TestApp) {
     let page = browser.get(&ann.path).await;
     assert_eq!(page.status, 410);
     assert!(page.text.contains("This page is closed") && !page.text.contains("Hidden words"));
-    assert_eq!(ann.reply(&browser, "Too late", ("a.pdf", b"")).await.status, 410);
+    let late = ann.reply(&browser, "Too late", ("a.pdf", b"")).await.is(410);
+    assert!(late.text.contains("Your reply was not sent") && late.text.contains("Too late"));
     ann.press(&browser, "ask", &[]).await.goes_to(&ann.path);
     assert!(browser.get(&ann.path).await.text.contains("Asked at"));
     person.post(&format!("/messages/{}/new-link", ann.message), &[]).await;
@@ -304,7 +308,8 @@ async fn a_draft_that_is_approved_in_the_conversation_keeps_its_words(app: TestA
     assert_eq!((&sent["text"], &sent["status"]), (&json!("Drafted words"), &json!("sent")));
 }
 
-async fn documents_that_are_asked_for_securely_are_behind_the_same_code(app: TestApp) {
+/// Ann is asked for a document in a secure message; with the address of the upload page.
+async fn asked_securely(app: &TestApp) -> (Reader<'_>, String) {
     let key = app.key("read send").await;
     let mail = app.mail("ann@shop.example Ann", "Lamps", "Hello").await;
     let body = json!({
@@ -318,12 +323,17 @@ async fn documents_that_are_asked_for_securely_are_behind_the_same_code(app: Tes
     let text = text_of(messages.last().unwrap(), "text");
     let upload = format!("/u/{}", &text.split_once("/u/").unwrap().1[..40]);
     let ann = Reader {
-        app: &app,
+        app,
         key,
         conversation: mail.conversation.to_string(),
         message: text_of(&asked, "messageId"),
-        path: format!("/s/{}", after(&app, "/s/", 40)),
+        path: format!("/s/{}", after(app, "/s/", 40)),
     };
+    (ann, upload)
+}
+
+async fn documents_that_are_asked_for_securely_are_behind_the_same_code(app: TestApp) {
+    let (ann, upload) = asked_securely(&app).await;
     let browser = app.browser();
     let closed = browser.get(&upload).await;
     assert_eq!(closed.status, 401);
@@ -339,6 +349,55 @@ async fn documents_that_are_asked_for_securely_are_behind_the_same_code(app: Tes
     }
     let events = app.timeline_events(&ann.key, &ann.conversation).await;
     assert!(events.iter().any(|(name, _)| name == "reminded"), "{events:?}");
+}
+
+async fn uploads_to_a_protected_request_are_not_read_and_end_with_its_page(app: TestApp) {
+    let (ann, upload) = asked_securely(&app).await;
+    let browser = app.browser();
+    ann.sign_in(&browser).await;
+    let item = browser.get(&upload).await.is(200).between("/items/", "\"").to_owned();
+    let file = pdf("Passport");
+    let files = [("passport.pdf", file.as_slice())];
+    post_form(&browser, &format!("{upload}/items/{item}"), &[], &files).await.is(303);
+    browser.post_bare(&upload, &[]).await.is(303);
+    assert_eq!(app.count("documents").await, 1);
+    assert_eq!(app.count("documents WHERE extract_at IS NOT NULL").await, 0);
+    let person = app.signed_in(&app.owner).await;
+    person.post(&format!("/messages/{}/revoke", ann.message), &[]).await.is(303);
+    browser.get(&upload).await.is(401);
+    let announced = json!({ "item": 0, "name": "a.pdf", "size": 5 }).to_string();
+    let request = Request::post(format!("{upload}/uploads"));
+    browser.send(request, Body::from(announced)).await.is(401);
+}
+
+async fn an_old_unsent_text_does_not_take_the_lock_off(app: TestApp) {
+    let ann = app.protected("Hidden words").await;
+    let person = app.signed_in(&app.owner).await;
+    let place = format!("/conversations/{}", ann.conversation);
+    let composer = format!("{place}?write=reply");
+    let locked = "name=\"secure\" value=\"1\" checked";
+    let fields = [("lock", "1"), ("body", "Old words"), ("attach", "")];
+    person.post(&format!("{place}/reply"), &fields).await.is(303);
+    let before = person.get(&composer).await;
+    assert!(before.text.contains("Old words") && !before.text.contains(locked));
+    let browser = app.browser();
+    ann.sign_in(&browser).await;
+    ann.reply(&browser, "Thanks", ("", b"")).await.is(303);
+    person.get(&composer).await.shows("Old words").shows(locked);
+    let fields = [("to", "ann@shop.example"), ("seen", "1"), ("lock", "1"), ("body", "Old words")];
+    let meanwhile = person.post(&format!("{place}/reply"), &fields).await;
+    meanwhile.shows("Old words").shows(locked);
+}
+
+async fn many_replies_of_one_link_have_to_wait_and_the_text_is_kept(app: TestApp) {
+    let ann = app.protected("Hidden words").await;
+    let browser = app.browser();
+    ann.sign_in(&browser).await;
+    for _ in 0..20 {
+        ann.reply(&browser, "", ("", b"")).await.is(400);
+    }
+    let refused = ann.reply(&browser, "One more", ("", b"")).await.is(429);
+    assert!(refused.text.contains("One more") && refused.text.contains("many replies"));
 }
 
 async fn links_of_earlier_versions_go_on_to_work(app: TestApp) {

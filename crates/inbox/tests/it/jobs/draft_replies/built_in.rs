@@ -18,6 +18,7 @@ on_both!(
     an_answer_for_another_inbox_is_not_drafted,
     an_answer_with_a_gap_or_an_empty_name_is_not_drafted,
     a_thank_you_gets_no_draft,
+    a_name_that_is_markup_is_words_in_the_draft,
     saved_replies_are_answers_too,
 );
 
@@ -70,8 +71,8 @@ async fn a_helpers_draft_waits_and_leaves_in_the_name_of_who_approves_it(app: Te
     assert_eq!((&sent["status"], &sent["from"]["name"]), (&json!("sent"), &json!("Olive Owner")));
     assert_eq!(sent["draftedBy"], "helper");
     assert!(sent["text"].as_str().unwrap().ends_with("\n\nOlive"), "{sent}");
-    let events = app.get(&key, "/events?limit=100").await.is(200).json();
-    let approved = events.as_array().unwrap().iter().find(|one| one["type"] == "draft.approved");
+    let events = app.events().await;
+    let approved = events.iter().find(|one| one["type"] == "draft.approved");
     let data = &approved.expect("the event")["data"];
     assert_eq!(data["drafted_by"], json!({ "type": null, "id": null }));
     assert_eq!(data["edited"], false);
@@ -183,6 +184,16 @@ async fn a_thank_you_gets_no_draft(app: TestApp) {
     let mail = app.mail_to(&app.support, "bo@y.example Bo", thanks).await;
     assert!(app.drafts_in(&key, &mail).await.is_empty());
     assert!(super::findings::offers(&app, &mail).await.is_empty());
+}
+
+async fn a_name_that_is_markup_is_words_in_the_draft(app: TestApp) {
+    let (key, _) = ready(&app).await;
+    let from = "bo@y.example [Login](https://evil.example)";
+    let mail = app.deliver(&app.support, letter(from, "Fee", FEE_QUESTION_AGAIN)).await;
+    app.work().await;
+    let draft = app.drafts_in(&key, &mail).await.remove(0);
+    let text = draft["text"].as_str().unwrap();
+    assert!(text.starts_with("Hello [Login](https://evil.example), when"), "{text}");
 }
 
 async fn saved_replies_are_answers_too(app: TestApp) {

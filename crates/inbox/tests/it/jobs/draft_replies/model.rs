@@ -15,6 +15,9 @@ on_both!(
     mail_that_gives_orders_changes_nothing,
     the_model_is_asked_once_for_a_message,
     after_five_failures_the_model_rests,
+    answers_of_no_use_do_not_rest_the_model,
+    a_language_whose_promises_are_not_known_is_not_asked_about,
+    the_subject_in_an_answer_does_not_leave,
     the_budget_of_a_day_holds,
     the_model_is_asked_only_where_it_is_switched_on,
     what_would_be_sent_is_shown_and_sent_nowhere,
@@ -185,6 +188,50 @@ async fn after_five_failures_the_model_rests(app: TestApp) {
     assert_eq!(model.asked().len(), 6, "tried again after the rest");
     let (_, health) = app.app.read(&app.owner, actions::list_drafting).await.unwrap();
     assert_eq!((health.failures, health.last_error.as_str()), (0, ""));
+}
+
+async fn answers_of_no_use_do_not_rest_the_model(app: TestApp) {
+    let mut app = app;
+    let (_, model, _) = ready(&mut app).await;
+    let said = json!({ "answerable": false, "language": "en", "paragraphs": [], "missing": [] });
+    for number in 0..7 {
+        model.will_say(&said.to_string());
+        let from = format!("c{number}@y.example Cy");
+        app.mail_to(&app.support, &from, FEE_QUESTION_AGAIN).await;
+    }
+    assert_eq!(model.asked().len(), 7);
+    let (_, health) = app.app.read(&app.owner, actions::list_drafting).await.unwrap();
+    assert_eq!((health.failures, health.last_error.as_str()), (0, ""));
+    let (tokens,): (i64,) =
+        app.app.store.read(move |tx| tx.one("SELECT tokens FROM model_calls", &[])).await.unwrap();
+    assert_eq!(tokens, 49, "seven for each");
+}
+
+async fn a_language_whose_promises_are_not_known_is_not_asked_about(app: TestApp) {
+    let mut app = app;
+    let (_, model, _) = ready(&mut app).await;
+    let text = "Dzień dobry, gdzie jest moja paczka? Jeszcze jej nie mam.";
+    let input = actions::AnswerInput {
+        title: "Paczka".into(),
+        body: text.into(),
+        language: "pl".into(),
+        ..actions::AnswerInput::default()
+    };
+    app.try_answer(&app.owner, input).await.unwrap();
+    app.mail_to(&app.support, "bo@y.example Bo", text).await;
+    assert!(model.asked().is_empty());
+}
+
+async fn the_subject_in_an_answer_does_not_leave(app: TestApp) {
+    let mut app = app;
+    let (_, model, _) = ready(&mut app).await;
+    app.answer("Subject", "This is about {{subject}} and what you have asked us.").await;
+    let mail = letter("bo@y.example Bo Berg", "Order 77123 of Bo Berg", FEE_QUESTION_AGAIN);
+    app.deliver(&app.support, mail).await;
+    app.work().await;
+    let left = model.asked()[0].to_string();
+    assert!(left.contains("This is about Order [NUMBER-"), "{left}");
+    assert!(!left.contains("77123") && !left.contains("Berg"), "{left}");
 }
 
 async fn the_budget_of_a_day_holds(app: TestApp) {

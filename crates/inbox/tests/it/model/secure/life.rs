@@ -1,8 +1,9 @@
 //! The life of a secure message: opening, answering, taking back, expiring, reminding.
 
-use inbox::Error;
-use inbox::actions;
+use inbox::actions::{self, ForwardedMessage, NewReply};
 use inbox::model::secure::LinkState;
+use inbox::model::written_text::TextFormat;
+use inbox::{Error, RecipientList};
 
 use super::*;
 
@@ -15,7 +16,13 @@ on_both!(
     a_closed_page_can_ask_for_a_new_link_once_a_day_and_a_person_sends_it,
     a_message_that_is_stopped_has_no_page,
     days_and_senders_are_what_the_workspace_says,
-    an_inbox_can_send_secure_messages_only
+    an_inbox_can_send_secure_messages_only,
+    a_page_opens_every_message_that_it_shows,
+    a_new_link_goes_only_to_those_who_asked_for_one,
+    wrong_codes_of_others_do_not_stop_a_proven_reader,
+    held_mail_leaves_the_next_reply_protected,
+    the_words_of_a_discarded_draft_are_gone,
+    after_a_protected_answer_plain_mail_is_passed_on_and_protected_words_are_not
 );
 
 async fn an_answer_on_the_page_comes_in_as_secure_and_the_next_reply_is_secure_by_itself(
@@ -175,4 +182,105 @@ async fn an_inbox_can_send_secure_messages_only(app: TestApp) {
     let body = json!({ "body": "Plain", "secure": false });
     let refused = app.on(&key, &mail.conversation, "replies", body).await.is(400);
     assert_eq!(refused.error(), "secure: this inbox sends protected messages only");
+}
+
+async fn a_page_opens_every_message_that_it_shows(app: TestApp) {
+    let key = app.key("read send").await;
+    let sent = secure_reply(&app, &key, "First").await;
+    let first = token(&app);
+    let second = secure_reply_in(&app, &key, &sent.conversation, "Second").await;
+    open(&app, &first).await;
+    for id in [&sent.message, &second] {
+        let opened = message(&app, &key, &sent, id).await;
+        assert_eq!(opened["openedAt"], app.iso().as_str());
+    }
+    app.pass(10 * DAY).await;
+    assert_eq!(mails(&app).len(), 2, "nobody is reminded");
+}
+
+async fn a_new_link_goes_only_to_those_who_asked_for_one(app: TestApp) {
+    let key = app.key("read send").await;
+    let mail = app.mail("ann@shop.example Ann", "Lamps", "Hello").await;
+    let body = json!({
+        "body": "Hidden", "secure": true, "send": true, "to": [ANN], "cc": ["bo@shop.example"],
+    });
+    let made = app.on(&key, &mail.conversation, "replies", body).await.is(201).json();
+    let id = MessageId::parse(&text_of(&made, "messageId")).unwrap();
+    app.pass(UNDO).await;
+    app.pass(30 * DAY).await;
+    let before = mails(&app).len();
+    let asked = id.clone();
+    app.act(&app.owner, move |tx, cx| {
+        let link = secure::link_of(tx, cx, &asked, "bo@shop.example")?;
+        secure::request_link(tx, cx, &link)
+    })
+    .await;
+    app.act(&app.owner, move |tx, cx| actions::send_secure_again(tx, cx, &id)).await;
+    app.work().await;
+    let attempts = app.outside.relay.attempts();
+    let recipients: Vec<_> =
+        attempts[before..].iter().map(|mail| mail.recipients.clone()).collect();
+    assert_eq!(recipients, [["bo@shop.example"]]);
+}
+
+async fn wrong_codes_of_others_do_not_stop_a_proven_reader(app: TestApp) {
+    let key = app.key("read send").await;
+    let sent = secure_reply(&app, &key, "First").await;
+    let token = token(&app);
+    app.exec(&format!("UPDATE secure_links SET locked_at = {}", app.now())).await;
+    assert_eq!(link(&app, &token).await.state, LinkState::Locked);
+    let id = answer(&app, &token, "Second", None).await;
+    assert_eq!(message(&app, &key, &sent, &id).await["text"], "Second");
+}
+
+async fn held_mail_leaves_the_next_reply_protected(app: TestApp) {
+    let key = app.key("read draft send").await;
+    let sent = secure_reply(&app, &key, "First").await;
+    answer(&app, &token(&app), "Second", None).await;
+    let held = mail::Mail { warning: held_warning(), ..letter(ANN, "Lamps", "Click here") };
+    let held = app.deliver(&app.support, held).await;
+    assert_eq!(held.conversation.as_str(), sent.conversation);
+    let draft = app.draft(&key, &sent.conversation, "Third").await;
+    assert_eq!(message(&app, &key, &sent, &draft).await["secure"], true);
+}
+
+async fn the_words_of_a_discarded_draft_are_gone(app: TestApp) {
+    let key = app.key("read draft").await;
+    let mail = app.mail(ANN, "Lamps", "Hello").await;
+    let body = json!({ "body": "Secret", "secure": true });
+    let made = app.on(&key, &mail.conversation, "replies", body).await.is(201).json();
+    let id = MessageId::parse(&text_of(&made, "messageId")).unwrap();
+    assert_eq!(app.count("secure_messages WHERE key IS NOT NULL").await, 1);
+    app.act(&app.owner, move |tx, cx| actions::discard_draft(tx, cx, &id, 1, "Not now")).await;
+    assert_eq!(app.count("secure_messages WHERE key IS NOT NULL").await, 0);
+}
+
+async fn after_a_protected_answer_plain_mail_is_passed_on_and_protected_words_are_not(
+    app: TestApp,
+) {
+    let key = app.key("read send").await;
+    let sent = secure_reply(&app, &key, "First").await;
+    let answered = answer(&app, &token(&app), "Second", None).await;
+    let forward = |id: &str| NewReply {
+        body: "See below".into(),
+        format: TextFormat::Plain,
+        recipients: RecipientList {
+            to: actions::parties("bo@bank.example").unwrap(),
+            ..RecipientList::default()
+        },
+        close: false,
+        send: true,
+        forwards: Some(ForwardedMessage { id: MessageId::parse(id).unwrap(), files: Vec::new() }),
+        secure: None,
+    };
+    let all = app.timeline(&key, &sent.conversation, "message").await;
+    let (id, plain) = (sent.conversation.clone(), forward(&text_of(&all[0], "id")));
+    app.act(&app.owner, move |tx, cx| actions::send_reply(tx, cx, &id, &plain)).await;
+    app.pass(11 * MINUTE).await;
+    let left = mails(&app).pop().unwrap();
+    assert!(left.contains("Fwd: Lamps") && left.contains("Hello"), "{left}");
+    let (id, protected) = (sent.conversation.clone(), forward(&answered));
+    let refused =
+        app.refused(&app.owner, move |tx, cx| actions::send_reply(tx, cx, &id, &protected)).await;
+    assert!(matches!(refused, Error::Invalid(problems) if problems.0[0].field == "send"));
 }

@@ -25,9 +25,10 @@ on_both!(
     who_refuses_sends_the_client_away_with_an_answer,
     an_unknown_client_or_address_leads_nowhere,
     what_the_client_got_wrong_is_answered_to_it,
+    a_mistake_of_a_stranger_sends_nobody_to_their_site,
     a_person_signs_in_first_and_comes_back,
     the_page_lets_its_form_lead_to_the_client_alone,
-    consenting_again_changes_the_agent_and_ends_old_tokens,
+    consenting_again_changes_the_agent_and_ends_nothing_elsewhere,
     members_connect_apps_only_where_they_may,
     a_client_named_by_its_document_shows_its_host,
     on_the_free_plan_nothing_is_connected,
@@ -297,6 +298,19 @@ async fn what_the_client_got_wrong_is_answered_to_it(app: TestApp) {
     }
 }
 
+async fn a_mistake_of_a_stranger_sends_nobody_to_their_site(app: TestApp) {
+    let told = json!({"client_name": "Quill", "redirect_uris": ["https://evil.example/cb"]});
+    let client = register(&app, told).await.is(201).json();
+    let browser = app.signed_in(&app.owner).await;
+    let fields = [
+        ("response_type", "token"),
+        ("client_id", text(&client, "client_id")),
+        ("redirect_uri", "https://evil.example/cb"),
+    ];
+    let page = browser.get(&format!("/authorize?{}", query(&fields))).await.is(400);
+    page.shows("unsupported_response_type");
+}
+
 async fn a_person_signs_in_first_and_comes_back(app: TestApp) {
     let client = registered(&app).await;
     let challenge = challenge();
@@ -325,15 +339,17 @@ async fn the_page_lets_its_form_lead_to_the_client_alone(app: TestApp) {
     assert_eq!(page.answer.header("x-frame-options"), "DENY");
 }
 
-async fn consenting_again_changes_the_agent_and_ends_old_tokens(app: TestApp) {
+async fn consenting_again_changes_the_agent_and_ends_nothing_elsewhere(app: TestApp) {
     let (client, tokens) = connected(&app, &["write", "draft"]).await;
     let browser = app.signed_in(&app.owner).await;
     let code = allow(&browser, &client, &["send"], "live").await;
-    call(&app, text(&tokens, "access_token"), "whoami", json!({})).await.is(401);
     let again = exchange(&app, &client, &code).await.is(200).json();
     assert_eq!(again["scope"], "read send");
-    let page = browser.get("/settings/apps").await.is(200);
-    page.shows("1 connected app");
+    // The same program on another computer stays signed in, with what is allowed now.
+    let other = text(&tokens, "access_token");
+    call(&app, other, "whoami", json!({})).await.is(200);
+    call(&app, other, "add_note", json!({"id": "cnv_0", "body": "x"})).await.is(403);
+    browser.get("/settings/apps").await.is(200).shows("1 connected app<");
     let code = allow(&browser, &client, &[], "sandbox").await;
     exchange(&app, &client, &code).await.is(200);
     browser.get("/settings/apps").await.is(200).shows("2 connected apps");
@@ -375,6 +391,7 @@ async fn a_client_named_by_its_document_shows_its_host(app: TestApp) {
     let path = format!("/authorize?{}", query(&asks(address, &challenge)));
     let page = browser.get(&path).await.is(200);
     page.shows("Connect <strong>claude.ai</strong>?").shows("Site confirmed");
+    page.shows("Go on only if you started this yourself");
     let code = allow(&browser, address, &["write"], "live").await;
     exchange(&app, address, &code).await.is(200);
     browser.get("/settings/apps").await.is(200).shows("claude.ai");

@@ -9,6 +9,9 @@ use crate::support::*;
 use crate::web::browser::Page;
 
 on_both!(
+    the_tokens_of_an_app_share_one_rate,
+    an_app_that_refreshes_without_end_is_stopped,
+    who_becomes_a_member_takes_their_apps_scopes_along,
     a_code_works_once_for_its_client_address_and_verifier_and_a_minute,
     a_code_used_twice_ends_what_it_gave,
     refresh_tokens_are_replaced_and_parallel_processes_get_the_same_one,
@@ -139,6 +142,10 @@ async fn a_tool_beyond_the_grant_is_403_with_the_scope_needed(app: TestApp) {
     assert!(told.contains("scope=\"read write\""), "{told}");
 
     let (_, tokens) = connected(&app, &["draft"]).await;
+    let note = json!({"id": "cnv_0", "body": "x"});
+    let answer = call(&app, text(&tokens, "access_token"), "add_note", note).await.is(403);
+    let told = answer.header("www-authenticate");
+    assert!(told.contains("scope=\"read write draft\""), "{told}");
     let reply = json!({"id": "cnv_0", "body": "x", "send": true});
     let answer = call(&app, text(&tokens, "access_token"), "reply", reply).await.is(200).json();
     assert_eq!(answer["result"]["isError"], true);
@@ -180,4 +187,39 @@ async fn who_is_removed_takes_their_apps_along(app: TestApp) {
     app.act(&app.owner, move |tx, cx| actions::remove_person(tx, cx, &id)).await;
     call(&app, text(&tokens, "access_token"), "whoami", json!({})).await.is(401);
     refresh(&app, &client, text(&tokens, "refresh_token")).await.is(400);
+}
+
+async fn the_tokens_of_an_app_share_one_rate(app: TestApp) {
+    let (client, tokens) = connected(&app, &[]).await;
+    let next = refresh(&app, &client, text(&tokens, "refresh_token")).await.is(200).json();
+    let app = app.with_rate(2);
+    call(&app, text(&tokens, "access_token"), "whoami", json!({})).await.is(200);
+    call(&app, text(&next, "access_token"), "whoami", json!({})).await.is(200);
+    call(&app, text(&next, "access_token"), "whoami", json!({})).await.is(429);
+}
+
+async fn an_app_that_refreshes_without_end_is_stopped(app: TestApp) {
+    let (client, tokens) = connected(&app, &[]).await;
+    let mut token = text(&tokens, "refresh_token").to_owned();
+    for _ in 0..60 {
+        let next = refresh(&app, &client, &token).await.is(200).json();
+        token = text(&next, "refresh_token").to_owned();
+    }
+    let refused = refresh(&app, &client, &token).await.is(429).json();
+    assert_eq!(refused["error"], "temporarily_unavailable");
+    app.advance(15 * MINUTE);
+    refresh(&app, &client, &token).await.is(200);
+}
+
+async fn who_becomes_a_member_takes_their_apps_scopes_along(app: TestApp) {
+    let admin = app.person_with("Ada", Role::Admin).await;
+    let client = registered(&app).await;
+    let browser = app.signed_in(&admin).await;
+    let code = allow(&browser, &client, &["write", "record"], "live").await;
+    let tokens = exchange(&app, &client, &code).await.is(200).json();
+    assert_eq!(tokens["scope"], "read write record");
+    let id = user(&admin);
+    app.act(&app.owner, move |tx, cx| actions::set_role(tx, cx, &id, Role::Member)).await;
+    let next = refresh(&app, &client, text(&tokens, "refresh_token")).await.is(200).json();
+    assert_eq!(next["scope"], "read write");
 }
