@@ -71,7 +71,7 @@ async fn a_new_owner_with_only_a_browser_answers_a_first_real_mail() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_mailbox_is_connected_by_signing_in_at_its_provider() {
-    let provider = OAuthProviderServer::start("ann@oram-sails.example");
+    let provider = OAuthProviderServer::start(ADDRESS);
     let dovecot = Dovecot::with_tokens(provider.token_info());
     let submission = SubmissionServer::start_with(&dovecot, &[provider.token_info()]);
     let endpoints = provider.endpoints(dovecot.tls_port, submission.port);
