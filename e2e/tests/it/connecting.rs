@@ -20,6 +20,8 @@ const FIVE_MINUTES: Duration = Duration::from_secs(5 * 60);
 /// The Python that packages of the system install their libraries for.
 const SYSTEM_PYTHON: &str = "/usr/bin/python3";
 const ADDRESS: &str = "support@oram-sails.example";
+/// The account at a provider, whose mailbox the mail server has.
+const ACCOUNT: &str = "ann@oram-sails.example";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_new_owner_with_only_a_browser_answers_a_first_real_mail() {
@@ -71,7 +73,7 @@ async fn a_new_owner_with_only_a_browser_answers_a_first_real_mail() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_mailbox_is_connected_by_signing_in_at_its_provider() {
-    let provider = OAuthProviderServer::start(ADDRESS);
+    let provider = OAuthProviderServer::start(ACCOUNT);
     let dovecot = Dovecot::with_tokens(provider.token_info());
     let submission = SubmissionServer::start_with(&dovecot, &[provider.token_info()]);
     let endpoints = provider.endpoints(dovecot.tls_port, submission.port);
@@ -81,7 +83,7 @@ async fn a_mailbox_is_connected_by_signing_in_at_its_provider() {
     let server = NewWorkspaceServer::open_with(dovecot.roots.clone(), clients).await;
     let _working = server.keep_working();
     dovecot.deliver(&format!(
-        "From: Bruno <bruno@keller.example>\r\nTo: {ADDRESS}\r\nSubject: A torn sail\r\n\
+        "From: Bruno <bruno@keller.example>\r\nTo: {ACCOUNT}\r\nSubject: A torn sail\r\n\
          Message-ID: <1@keller.example>\r\n\r\nCan you mend it?\r\n"
     ));
 
@@ -89,7 +91,7 @@ async fn a_mailbox_is_connected_by_signing_in_at_its_provider() {
     browser.goto(&server.sign_in_link().await).await;
     browser.click(".btn.primary").await;
     browser.says("Welcome, Signe").await;
-    browser.write("#address", ADDRESS).await;
+    browser.write("#address", ACCOUNT).await;
     // The form posts to us and the browser goes on to the provider, which sends it back.
     browser.click("button[formaction='/settings/inboxes/connect/google']").await;
     browser.says("Connected. Its mail is being fetched now.").await;
